@@ -1,0 +1,57 @@
+# Thin: the build is CMake, the work is in scripts/. See README.md and CONTRIBUTING.md.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+
+.PHONY: all build demo test test-quick bench lint format man fuzz repro install clean
+
+all: build
+
+build:
+	@scripts/setup.sh build
+	@scripts/build.sh release $(JOBS)
+
+demo: build
+	@scripts/demo.sh
+
+test:
+	@scripts/setup.sh test
+	@scripts/test.sh $(JOBS)
+
+# The release tests alone, for the inner loop of work.
+test-quick: build
+	@ctest --preset release -j $(JOBS)
+
+lint:
+	@scripts/setup.sh lint
+	@scripts/lint.sh $(JOBS)
+
+format:
+	@scripts/lint.sh --format
+
+# The manual page is made by the command, from the same tables as its help.
+man: build
+	@build/vem --man >docs/vem.1.part && mv docs/vem.1.part docs/vem.1
+
+bench:
+	@scripts/setup.sh bench
+	@scripts/build.sh release $(JOBS)
+	@scripts/bench.sh
+
+fuzz:
+	@scripts/setup.sh test
+	@scripts/fuzz.sh 60
+
+repro:
+	@scripts/setup.sh bench
+	@scripts/build.sh release $(JOBS)
+	@scripts/repro.sh
+
+install: build
+	@cmake -S . -B build -DCMAKE_INSTALL_PREFIX="$(PREFIX)" >/dev/null
+	@cmake --build build -j $(JOBS) >/dev/null
+	DESTDIR="$(DESTDIR)" cmake --install build
+
+clean:
+	rm -rf build build-debug build-asan build-tsan build-fuzz build-neon demo

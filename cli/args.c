@@ -1,0 +1,243 @@
+/* Words of the command line -> options. The library's table and the command's own table
+ * are searched as one; values of the former are checked by the library against their
+ * bounds. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+typedef struct found {
+    int own;                       /* index in the command's table, or -1 */
+    const vem_option_info *shared; /* row of the library's table, or NULL */
+    int is_flag;
+} found;
+
+char cli_shared_letter(const char *name)
+{
+    return strcmp(name, "clusters") == 0 ? 'k' : 0;
+}
+
+int cli_takes_shared(const cli_command *command, const char *name)
+{
+    if (!command->shared)
+        return 1;
+    for (const char *const *taken = command->shared; *taken; taken++)
+        if (strcmp(*taken, name) == 0)
+            return 1;
+    return 0;
+}
+
+static int find_option(const cli_command *command, const char *name, char letter,
+                       found *option)
+{
+    for (int i = 0; i < command->own_count; i++) {
+        const cli_option *own = &command->own[i];
+        if (name ? strcmp(own->name, name) == 0 : own->letter == letter) {
+            *option = (found){.own = i, .is_flag = !own->argument};
+            return 1;
+        }
+    }
+    for (int i = 0; i < vem_option_count(); i++) {
+        const vem_option_info *info = vem_option_at(i);
+        if (!cli_takes_shared(command, info->name))
+            continue;
+        if (name ? strcmp(info->name, name) == 0
+                 : cli_shared_letter(info->name) == letter) {
+            *option = (found){.own = -1,
+                              .shared = info,
+                              .is_flag = info->kind == VEM_KIND_FLAG};
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Edit distance (insert, delete, replace, swap of neighbors), up to 31 letters. */
+static int distance(const char *a, const char *b)
+{
+    enum { MOST = 32 };
+    int row[3][MOST + 1];
+    const int m = (int)strlen(a), n = (int)strlen(b);
+    if (m >= MOST || n >= MOST)
+        return MOST;
+    for (int j = 0; j <= n; j++)
+        row[0][j] = j;
+    for (int i = 1; i <= m; i++) {
+        int *now = row[i % 3], *before = row[(i + 2) % 3], *earlier = row[(i + 1) % 3];
+        now[0] = i;
+        for (int j = 1; j <= n; j++) {
+            int best = before[j - 1] + (a[i - 1] != b[j - 1]);
+            if (before[j] + 1 < best)
+                best = before[j] + 1;
+            if (now[j - 1] + 1 < best)
+                best = now[j - 1] + 1;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+                earlier[j - 2] + 1 < best)
+                best = earlier[j - 2] + 1;
+            now[j] = best;
+        }
+    }
+    return row[m % 3][n];
+}
+
+const char *cli_nearest(const char *word, const char *const *names, int count)
+{
+    const size_t length = strlen(word);
+    const char *best = NULL;
+    int least = length < 4 ? 1 : (int)length / 3 + 1;
+    for (int i = 0; i < count; i++) {
+        /* The beginning of a name is the likeliest slip of all. */
+        const int prefix = length >= 2 && strncmp(names[i], word, length) == 0;
+        const int far = prefix ? 0 : distance(word, names[i]);
+        if (far < least || (far == least && !best)) {
+            least = far;
+            best = names[i];
+        }
+    }
+    return best;
+}
+
+static int unknown_option(const cli_command *command, const char *name)
+{
+    enum { MOST = CLI_MOST_OPTIONS + 128 };
+    const char *names[MOST];
+    int count = 0;
+    names[count++] = "help";
+    for (int i = 0; i < command->own_count; i++)
+        names[count++] = command->own[i].name;
+    for (int i = 0; i < vem_option_count() && count < MOST; i++)
+        if (cli_takes_shared(command, vem_option_at(i)->name))
+            names[count++] = vem_option_at(i)->name;
+    const char *near = cli_nearest(name, names, count);
+    if (near)
+        cli_error("there is no option --%s; did you mean --%s?", name, near);
+    else
+        cli_error("there is no option --%s; \"vem %s --help\" lists them.", name,
+                  command->name);
+    return CLI_USAGE;
+}
+
+static int set_value(cli_args *args, const found *option, const char *value)
+{
+    if (option->shared) {
+        const vem_status status =
+            vem_options_set(args->ctx, &args->options, option->shared->name,
+                            value ? value : "1"); /* a flag that stands alone is set */
+        return status == VEM_OK ? CLI_DONE : cli_failure(args, status);
+    }
+    const cli_option *own = &args->command->own[option->own];
+    if (option->is_flag && value) {
+        cli_error("--%s takes no value, but \"%s\" was given.", own->name, value);
+        return CLI_USAGE;
+    }
+    if (value && *value == '\0') {
+        cli_error("the value of --%s is empty.", own->name);
+        return CLI_USAGE;
+    }
+    args->values[option->own] = value ? value : "";
+    return CLI_DONE;
+}
+
+/* The word after an option. Another long option there means that the value was forgotten.
+ */
+static const char *next_value(int count, char **words, int *place)
+{
+    if (*place + 1 >= count || strncmp(words[*place + 1], "--", 2) == 0)
+        return NULL;
+    return words[++*place];
+}
+
+static int parse_long(cli_args *args, int count, char **words, int *place)
+{
+    char name[64];
+    const char *word = words[*place] + 2, *equals = strchr(word, '=');
+    const size_t length = equals ? (size_t)(equals - word) : strlen(word);
+    snprintf(name, sizeof name, "%.*s", (int)(length < 63 ? length : 63), word);
+    if (strcmp(name, "help") == 0) {
+        args->wants_help = 1;
+        return CLI_DONE;
+    }
+    found option;
+    if (!find_option(args->command, name, 0, &option))
+        return unknown_option(args->command, name);
+    const char *value = equals ? equals + 1 : NULL;
+    if (!value && !option.is_flag && !(value = next_value(count, words, place))) {
+        cli_error("--%s needs a value.", name);
+        return CLI_USAGE;
+    }
+    return set_value(args, &option, value);
+}
+
+/* -k 5, -k5, and flags in one word as in -qv. */
+static int parse_short(cli_args *args, int count, char **words, int *place)
+{
+    for (const char *letter = words[*place] + 1; *letter; letter++) {
+        if (*letter == 'h') {
+            args->wants_help = 1;
+            return CLI_DONE;
+        }
+        found option;
+        if (!find_option(args->command, NULL, *letter, &option)) {
+            cli_error("there is no option -%c; \"vem %s --help\" lists them.", *letter,
+                      args->command->name);
+            return CLI_USAGE;
+        }
+        const char *value = NULL;
+        if (!option.is_flag) {
+            value = letter[1] ? letter + 1 : next_value(count, words, place);
+            if (!value) {
+                cli_error("-%c needs a value.", *letter);
+                return CLI_USAGE;
+            }
+        }
+        const int code = set_value(args, &option, value);
+        if (code != CLI_DONE || value)
+            return code;
+    }
+    return CLI_DONE;
+}
+
+const char *cli_value(const cli_args *args, const char *name)
+{
+    for (int i = 0; i < args->command->own_count; i++)
+        if (strcmp(args->command->own[i].name, name) == 0)
+            return args->values[i];
+    return NULL;
+}
+
+int cli_parse(cli_args *args, int count, char **words)
+{
+    const cli_command *command = args->command;
+    int only_operands = 0;
+    for (int i = 0; i < count; i++) {
+        const char *word = words[i];
+        int code = CLI_DONE;
+        if (!only_operands && strcmp(word, "--") == 0) {
+            only_operands = 1;
+        } else if (!only_operands && strncmp(word, "--", 2) == 0) {
+            code = parse_long(args, count, words, &i);
+        } else if (!only_operands && word[0] == '-' && word[1] != '\0') {
+            code = parse_short(args, count, words, &i);
+        } else if (args->operand_count == command->operand_count) {
+            cli_error("\"%s\" is one word too many; usage: vem %s %s [OPTIONS].", word,
+                      command->name, command->operands);
+            code = CLI_USAGE;
+        } else {
+            args->operands[args->operand_count++] = word;
+        }
+        if (code != CLI_DONE)
+            return code;
+        if (args->wants_help)
+            return CLI_DONE;
+    }
+    if (args->operand_count < command->operand_count) {
+        const char *missing = command->operands;
+        for (int i = 0; i < args->operand_count; i++)
+            missing += strcspn(missing, " ") + 1;
+        const int length = (int)strcspn(missing, " ");
+        cli_error("%.*s is missing; usage: vem %s %s [OPTIONS].", length, missing,
+                  command->name, command->operands);
+        return CLI_USAGE;
+    }
+    return CLI_DONE;
+}

@@ -1,0 +1,154 @@
+/* What the verbs of the command share. The command sees the library through vem/vem.h
+ * only. */
+#ifndef VEM_CLI_H
+#define VEM_CLI_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "vem/vem.h"
+
+/* Exit status. Anything wrong with the words and values of the command line is CLI_USAGE.
+ */
+enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_INTERRUPTED = 130 };
+
+/* ---- Options (args.c)
+ * -------------------------------------------------------------------- */
+
+/* An option of the command itself; those of the library's table are joined to it. */
+typedef struct cli_option {
+    const char *name;     /* without "--" */
+    char letter;          /* 0: none */
+    const char *group;    /* heading in the help */
+    const char *argument; /* NULL: a flag */
+    const char *help;
+} cli_option;
+
+enum { CLI_MOST_OPTIONS = 24, CLI_MOST_OPERANDS = 2 };
+
+typedef struct cli_args cli_args;
+
+typedef struct cli_command {
+    const char *name;
+    const char *operands; /* as in the usage line */
+    const char *purpose;  /* one line */
+    const char *details;  /* paragraphs for the help, or NULL */
+    const char *examples; /* lines for the help */
+    const cli_option *own;
+    int own_count;
+    const char *const
+        *shared; /* names in the library's table, NULL at the end; NULL: all */
+    int operand_count;
+    void (*more_help)(FILE *stream); /* after the options, or NULL */
+    int (*run)(cli_args *args);
+} cli_command;
+
+struct cli_args {
+    const cli_command *command;
+    vem_ctx *ctx;
+    vem_options options; /* of the library's table */
+    const char *operands[CLI_MOST_OPERANDS];
+    int operand_count;
+    const char *values[CLI_MOST_OPTIONS]; /* of the own options; a flag's value is "" */
+    int wants_help;
+};
+
+extern const cli_command cli_fit, cli_predict, cli_score, cli_generate, cli_info;
+extern const cli_command *const cli_commands[]; /* NULL at the end */
+
+/* Fills in args from the words after the verb. CLI_DONE, or CLI_USAGE after a message. */
+int cli_parse(cli_args *args, int count, char **words);
+/* Value of an own option, or NULL when it was not given. */
+const char *cli_value(const cli_args *args, const char *name);
+/* Letter of an option of the library's table, or 0; does this command take it? */
+char cli_shared_letter(const char *name);
+int cli_takes_shared(const cli_command *command, const char *name);
+/* The nearest of the names to a mistyped one, or NULL when none is near. */
+const char *cli_nearest(const char *word, const char *const *names, int count);
+
+/* ---- Help and man page (help.c, man.c)
+ * --------------------------------------------------- */
+
+typedef struct cli_help_line {
+    const char *name, *argument, *group;
+    char letter;
+    char text[512]; /* help, choices, bounds and default in one sentence */
+} cli_help_line;
+
+/* All options of a command, in groups. Returns how many. */
+int cli_help_lines(const cli_command *command, cli_help_line *lines, int capacity);
+void cli_help_all(FILE *stream);
+void cli_help_command(FILE *stream, const cli_command *command);
+void cli_man_page(FILE *stream);
+
+/* ---- Talking to people (talk.c)
+ * ---------------------------------------------------------- */
+
+/* One sentence to standard error, after "vem: ". */
+__attribute__((format(printf, 1, 2))) void cli_error(const char *format, ...);
+/* The library's sentence about a failure; gives the exit status that belongs to it. */
+int cli_failure(const cli_args *args, vem_status status);
+/* 1234567 as "1,234,567". */
+const char *cli_count(int64_t value, char text[32]);
+/* 40960 as "41.0 kB". */
+const char *cli_bytes(double bytes, char text[32]);
+const char *cli_dtype(vem_dtype type);
+double cli_clock(void);
+
+/* ---- Files (files.c)
+ * --------------------------------------------------------------------- */
+
+int cli_has_ending(const char *path, const char *ending);
+/* Before long work: may `path` (NULL: nothing to do) be written, and is it not `input`?
+ * `endings` lists what it may end with ("npy csv"), or NULL. CLI_DONE, or a status after
+ * a message. */
+int cli_check_output(const char *path, const char *input, const char *endings);
+/* The two outputs are not the same file. */
+int cli_check_distinct(const char *option_a, const char *a, const char *option_b,
+                       const char *b);
+/* Data with --columns, --id and --weights where the command has them. */
+int cli_read_data(cli_args *args, const char *path, vem_data **data, double *seconds);
+int cli_read_model(cli_args *args, const char *path, const char *data_path,
+                   vem_model **model);
+/* --precision, or what the type of the data suggests. */
+vem_precision cli_precision(const cli_args *args, const vem_data *data);
+
+/* ---- Progress and signals (progress.c, signals.c)
+ * ---------------------------------------- */
+
+void cli_progress_begin(cli_args *args);
+/* Wipes the bar, so that other lines start on a clean one. */
+void cli_progress_end(void);
+/* For work that the command does itself. Returns 1 when it should stop. */
+int cli_progress_tell(const char *phase, int64_t done, int64_t total);
+
+/* The first Ctrl-C is remembered, the second ends the process at once. */
+void cli_signals_begin(void);
+int cli_interrupted(void);
+
+/* ---- JSON (json.c)
+ * ----------------------------------------------------------------------- */
+
+/* A number, or null when it is not finite. */
+json_t *cli_json_real(double value);
+/* Any bytes as a string; what is not UTF-8 becomes '?'. NULL gives null. */
+json_t *cli_json_text(const char *text);
+/* {"command": ..., "version": ...} to start from. */
+json_t *cli_json_begin(const cli_args *args);
+/* One line on standard output; takes the object over. CLI_DONE or CLI_FAILED. */
+int cli_json_print(json_t *object);
+json_t *cli_json_options(const vem_options *options);
+
+/* ---- What a fit reports (report.c)
+ * ------------------------------------------------------- */
+
+json_t *cli_trace_json(const vem_report *report);
+int cli_trace_write(cli_args *args, const vem_report *report, const char *path);
+/* The "meta" that travels with a model. */
+vem_status cli_set_meta(cli_args *args, const vem_report *report, vem_model *model);
+void cli_print_summary(const cli_args *args, const vem_report *report,
+                       double seconds_read, double seconds_total);
+int cli_print_json(const cli_args *args, const vem_report *report, double seconds_read,
+                   double seconds_total);
+
+#endif

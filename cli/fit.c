@@ -1,0 +1,221 @@
+/* vem fit DATA -k C -o MODEL.npz */
+#include <string.h>
+
+#include "cli.h"
+
+#define IO "Input and output"
+
+static const cli_option own[] = {
+    {"init", 0, "Start", "MODEL",
+     "start from the means, weights and variances of a model"},
+    {"weights", 0, "Data", "FILE",
+     "one weight per row (.npy, .csv or .txt), none negative"},
+    {"columns", 0, "Data", "LIST", "columns to use, by number or name: 1,3,5-8 or x,y"},
+    {"id", 0, "Data", "COLUMN", "one column to leave out, by number or name"},
+    {"output", 'o', IO, "FILE", "the model, as .npz that numpy.load opens"},
+    {"labels", 0, IO, "FILE", "the cluster of each row, from 0 (.npy or .csv)"},
+    {"trace", 0, IO, "FILE",
+     "free energy, pairs and seconds of each step (.csv or .json)"},
+    {"json", 0, IO, NULL, "print the result as one JSON object"},
+    {"quiet", 'q', IO, NULL, "no progress and no summary"},
+    {"verbose", 'v', IO, NULL, "also what is about to be done, and every step"},
+};
+
+/* The presets as the library resolves them, so that this table cannot be wrong. */
+static void print_presets(FILE *stream)
+{
+    enum { CLUSTERS = 97 }; /* any number that is no preset's own: it shows as C */
+    vem_ctx *ctx = NULL;
+    if (vem_ctx_new(&ctx) != VEM_OK)
+        return;
+    fprintf(stream,
+            "\nPresets (--algorithm); options beside one override it:\n"
+            "  %-12s %-11s %-5s %-8s %-5s %-6s %-9s %-9s %s\n",
+            "", "family", "prior", "search", "held", "margin", "seeding", "tolerance",
+            "max steps");
+    for (int a = 0; vem_choice_name("algorithm", a); a++) {
+        vem_options asked, full;
+        vem_options_init(&asked);
+        asked.algorithm = a;
+        asked.clusters = CLUSTERS;
+        if (vem_options_resolve(ctx, &asked, 1000, 2, VEM_FLOAT64, &full) != VEM_OK)
+            continue;
+        char held[16] = "C", margin[16] = "";
+        if (full.held != CLUSTERS)
+            snprintf(held, sizeof held, "%d", (int)full.held);
+        if (full.margin > 0)
+            snprintf(margin, sizeof margin, "%.3g", full.margin);
+        fprintf(stream, "  %-12s %-11s %-5s %-8s %-5s %-6s %-9s %-9.3g %d\n",
+                vem_choice_name("algorithm", a), vem_choice_name("family", full.family),
+                vem_choice_name("prior", full.prior),
+                vem_choice_name("search", full.search), held, margin,
+                vem_choice_name("seeding", full.seeding), full.tolerance,
+                (int)full.max_steps);
+    }
+    fputs("Without --algorithm the size of the data decides, and the summary says what "
+          "was\n"
+          "chosen and why. Where no default is shown, the preset or the data decide.\n",
+          stream);
+    vem_ctx_free(ctx);
+}
+
+static int check_outputs(const cli_args *args)
+{
+    const char *output = cli_value(args, "output"), *labels = cli_value(args, "labels");
+    const char *trace = cli_value(args, "trace"), *data = args->operands[0];
+    static const char *const foreign[] = {"npy", "csv", "tsv", "txt", "json"};
+    for (size_t i = 0; output && i < sizeof foreign / sizeof *foreign; i++)
+        if (cli_has_ending(output, foreign[i])) {
+            cli_error("%s cannot be the model: a model is written as .npz.", output);
+            return CLI_USAGE;
+        }
+    int code = cli_check_output(output, data, NULL);
+    if (code == CLI_DONE)
+        code = cli_check_output(labels, data, "npy csv");
+    if (code == CLI_DONE)
+        code = cli_check_output(trace, data, "csv json");
+    if (code == CLI_DONE)
+        code = cli_check_distinct("output", output, "labels", labels);
+    if (code == CLI_DONE)
+        code = cli_check_distinct("output", output, "trace", trace);
+    if (code == CLI_DONE)
+        code = cli_check_distinct("labels", labels, "trace", trace);
+    return code;
+}
+
+/* Everything that can be known to be wrong before the data are read. */
+static int check_early(cli_args *args, vem_model **start)
+{
+    const char *init = cli_value(args, "init");
+    int code = check_outputs(args);
+    if (code == CLI_DONE && init)
+        code = cli_read_model(args, init, NULL, start);
+    if (code != CLI_DONE)
+        return code;
+    if (*start && args->options.clusters == VEM_AUTO)
+        args->options.clusters = vem_model_clusters(*start);
+    if (args->options.clusters == VEM_AUTO) {
+        cli_error("the number of clusters is missing: say it with -k C.");
+        return CLI_USAGE;
+    }
+    /* Contradictions among the options do not depend on the data. */
+    vem_options resolved;
+    const vem_status status =
+        vem_options_resolve(args->ctx, &args->options, 1000, 2, VEM_FLOAT64, &resolved);
+    return status == VEM_OK ? CLI_DONE : cli_failure(args, status);
+}
+
+static void tell_plan(const cli_args *args, const vem_data *data)
+{
+    uint64_t bytes = 0;
+    char n[32], memory[32];
+    const int known =
+        vem_plan(args->ctx, &args->options, vem_data_rows(data), vem_data_columns(data),
+                 vem_data_dtype(data), &bytes) == VEM_OK;
+    cli_progress_end();
+    fprintf(stderr,
+            "vem %s: %s rows, %d columns of %s (%s); %d threads, %s kernels; %s\n",
+            vem_version(), cli_count(vem_data_rows(data), n), (int)vem_data_columns(data),
+            cli_dtype(vem_data_dtype(data)), vem_data_format(data),
+            vem_ctx_threads(args->ctx), vem_ctx_cpu(args->ctx),
+            known ? cli_bytes((double)bytes, memory) : "an unknown amount of memory");
+}
+
+static void tell_steps(const vem_report *report)
+{
+    const vem_trace_step *steps = vem_report_trace(report);
+    cli_progress_end();
+    fprintf(stderr, "%6s %20s %15s %12s %6s %s\n", "step", "free energy", "pairs",
+            "changed", "empty", "seconds");
+    for (int64_t t = 0; t < vem_report_trace_count(report); t++) {
+        const vem_trace_step *s = &steps[t];
+        fprintf(stderr, "%6lld %20.12g %15lld %12lld %6lld %.3g", (long long)s->step,
+                s->free_energy, (long long)s->pairs, (long long)s->changed,
+                (long long)s->empty, s->seconds);
+        if (s->move)
+            fprintf(stderr, "  %s %lld", s->move, (long long)s->moved);
+        fputc('\n', stderr);
+    }
+}
+
+static int write_results(cli_args *args, const vem_report *report, vem_model *model)
+{
+    const char *output = cli_value(args, "output"), *labels = cli_value(args, "labels");
+    const char *trace = cli_value(args, "trace");
+    vem_status status = VEM_OK;
+    if (output)
+        status = cli_set_meta(args, report, model);
+    if (status == VEM_OK && output)
+        status = vem_model_write(args->ctx, model, output);
+    if (status == VEM_OK && labels)
+        status = vem_labels_write(args->ctx, labels, vem_report_labels(report),
+                                  vem_report_summary(report)->n);
+    if (status != VEM_OK)
+        return cli_failure(args, status);
+    return trace ? cli_trace_write(args, report, trace) : CLI_DONE;
+}
+
+static int fit(cli_args *args, const vem_model *start, const vem_data *data,
+               double seconds_read, double began)
+{
+    vem_model *model = NULL;
+    vem_report *report = NULL;
+    if (cli_value(args, "verbose"))
+        tell_plan(args, data);
+    const vem_status status =
+        vem_fit(args->ctx, data, &args->options, start, &model, &report);
+    cli_progress_end();
+    if (status != VEM_OK)
+        return cli_failure(args, status);
+    if (cli_value(args, "verbose"))
+        tell_steps(report);
+    int code = write_results(args, report, model);
+    if (code == CLI_DONE && cli_value(args, "json"))
+        code = cli_print_json(args, report, seconds_read, cli_clock() - began);
+    else if (code == CLI_DONE && !cli_value(args, "quiet"))
+        cli_print_summary(args, report, seconds_read, cli_clock() - began);
+    if (code == CLI_DONE && cli_interrupted())
+        code = CLI_INTERRUPTED;
+    vem_report_free(report);
+    vem_model_free(model);
+    return code;
+}
+
+static int run(cli_args *args)
+{
+    const double began = cli_clock();
+    vem_model *start = NULL;
+    vem_data *data = NULL;
+    double seconds_read = 0;
+    int code = check_early(args, &start);
+    if (code == CLI_DONE) {
+        cli_progress_begin(args);
+        code = cli_read_data(args, args->operands[0], &data, &seconds_read);
+    }
+    if (code == CLI_DONE) {
+        code = fit(args, start, data, seconds_read, began);
+        vem_data_free(data);
+    }
+    vem_model_free(start);
+    return code;
+}
+
+const cli_command cli_fit = {
+    .name = "fit",
+    .operands = "DATA -k C -o MODEL.npz",
+    .purpose = "fit a mixture to the rows of DATA",
+    .details =
+        "DATA is .npy, .csv, .tsv, .txt, .fvecs, .bvecs, .fbin, .u8bin, FILE.h5:/path\n"
+        "where the build has HDF5, or - for CSV on standard input. Ctrl-C ends the fit\n"
+        "after the current step and writes the model.\n",
+    .examples =
+        "  vem fit data.npy -k 100 -o model.npz\n"
+        "  vem fit data.csv -k 10 --algorithm gmm --family diag --labels out.csv\n"
+        "  vem fit data.npy -k 50 --algorithm kmeans --restarts 10 --measure --json\n"
+        "  vem fit data.csv -k 8 --columns 2-5 --standardize -o model.npz\n",
+    .own = own,
+    .own_count = sizeof own / sizeof *own,
+    .operand_count = 1,
+    .more_help = print_presets,
+    .run = run,
+};

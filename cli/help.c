@@ -1,0 +1,172 @@
+/* Help, made from the library's table of options and the command's own. */
+#include <string.h>
+
+#include "cli.h"
+
+enum { COLUMN = 26, WIDTH = 80 };
+
+static const char *const GROUPS[] = {"Model",  "Start",     "Stopping",
+                                     "Data",   "Computing", "Input and output",
+                                     "Options"};
+
+/* Where an option of the library's table belongs; one that is not named here goes last.
+ */
+static const char *group_of(const char *name)
+{
+    static const char *const rows[][2] = {
+        {"clusters", "Model"},      {"algorithm", "Model"},   {"family", "Model"},
+        {"prior", "Model"},         {"search", "Model"},      {"held", "Model"},
+        {"margin", "Model"},        {"floor", "Model"},       {"empty", "Model"},
+        {"seeding", "Start"},       {"chain", "Start"},       {"init-steps", "Start"},
+        {"restarts", "Start"},      {"seed", "Start"},        {"tolerance", "Stopping"},
+        {"max-steps", "Stopping"},  {"standardize", "Data"},  {"normalize", "Data"},
+        {"precision", "Computing"}, {"threads", "Computing"}, {"measure", "Computing"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(rows[i][0], name) == 0)
+            return rows[i][1];
+    return "Options";
+}
+
+static void describe(const vem_option_info *info, char *text, size_t capacity)
+{
+    int used = snprintf(text, capacity, "%s", info->help);
+    if (used < 0 || (size_t)used >= capacity)
+        return;
+    text += used;
+    capacity -= (size_t)used;
+    const int has_default = info->default_value != VEM_AUTO;
+    switch (info->kind) {
+    case VEM_KIND_CHOICE: {
+        const char *word =
+            has_default ? vem_choice_name(info->name, (int)info->default_value) : NULL;
+        snprintf(text, capacity, "; one of %s%s%s", info->choices,
+                 word ? "; default " : "", word ? word : "");
+        break;
+    }
+    case VEM_KIND_FLAG: break;
+    default:
+        /* A bound nobody can meet is noise. */
+        used = info->high < 2147483000.0
+                   ? snprintf(text, capacity, "; %.10g to %.10g", info->low, info->high)
+                   : snprintf(text, capacity, "; at least %.7g", info->low);
+        if (has_default && (size_t)used < capacity)
+            snprintf(text + used, capacity - (size_t)used, "; default %.7g",
+                     info->default_value);
+    }
+}
+
+int cli_help_lines(const cli_command *command, cli_help_line *lines, int capacity)
+{
+    int count = 0;
+    for (size_t g = 0; g < sizeof GROUPS / sizeof *GROUPS; g++) {
+        for (int i = 0; i < vem_option_count() && count < capacity; i++) {
+            const vem_option_info *info = vem_option_at(i);
+            if (!cli_takes_shared(command, info->name) ||
+                strcmp(group_of(info->name), GROUPS[g]) != 0)
+                continue;
+            cli_help_line *line = &lines[count++];
+            *line = (cli_help_line){.name = info->name,
+                                    .argument = info->argument,
+                                    .group = GROUPS[g],
+                                    .letter = cli_shared_letter(info->name)};
+            describe(info, line->text, sizeof line->text);
+        }
+        for (int i = 0; i < command->own_count && count < capacity; i++) {
+            const cli_option *own = &command->own[i];
+            if (strcmp(own->group, GROUPS[g]) != 0)
+                continue;
+            cli_help_line *line = &lines[count++];
+            *line = (cli_help_line){.name = own->name,
+                                    .argument = own->argument,
+                                    .group = GROUPS[g],
+                                    .letter = own->letter};
+            snprintf(line->text, sizeof line->text, "%s", own->help);
+        }
+    }
+    return count;
+}
+
+/* Text from the present column on, broken at spaces. */
+static void wrap(FILE *stream, const char *text, int column, int at)
+{
+    for (int space = column - at; space > 0; space--)
+        fputc(' ', stream);
+    at = at < column ? column : at;
+    while (*text) {
+        const int length = (int)strcspn(text, " ");
+        if (at > column && at + 1 + length > WIDTH) {
+            fprintf(stream, "\n%*s", column, "");
+            at = column;
+        } else if (at > column) {
+            fputc(' ', stream);
+            at++;
+        }
+        fprintf(stream, "%.*s", length, text);
+        at += length;
+        text += length;
+        text += *text == ' ';
+    }
+    fputc('\n', stream);
+}
+
+static void print_line(FILE *stream, const cli_help_line *line)
+{
+    char left[64];
+    char letter[8] = "    ";
+    if (line->letter)
+        snprintf(letter, sizeof letter, "-%c, ", line->letter);
+    int at = snprintf(left, sizeof left, "  %s--%s%s%s", letter, line->name,
+                      line->argument ? " " : "", line->argument ? line->argument : "");
+    fputs(left, stream);
+    if (at + 2 > COLUMN) {
+        fputc('\n', stream);
+        at = 0;
+    }
+    wrap(stream, line->text, COLUMN, at);
+}
+
+void cli_help_command(FILE *stream, const cli_command *command)
+{
+    enum { MOST = 160 };
+    static cli_help_line lines[MOST];
+    const int count = cli_help_lines(command, lines, MOST);
+    fprintf(stream, "Usage: vem %s %s [OPTIONS]\n\n%s\n", command->name,
+            command->operands, command->purpose);
+    if (command->details)
+        fprintf(stream, "\n%s", command->details);
+    const char *group = "";
+    for (int i = 0; i < count; i++) {
+        if (strcmp(group, lines[i].group) != 0) {
+            group = lines[i].group;
+            fprintf(stream, "\n%s:\n", group);
+        }
+        print_line(stream, &lines[i]);
+    }
+    if (command->more_help)
+        command->more_help(stream);
+    if (command->examples)
+        fprintf(stream, "\nExamples:\n%s", command->examples);
+}
+
+void cli_help_all(FILE *stream)
+{
+    fputs("vem: clustering as maximisation of one free energy.\n\nUsage:\n", stream);
+    for (int i = 0; cli_commands[i]; i++) {
+        char left[64];
+        const int at = snprintf(left, sizeof left, "  vem %-9s %s", cli_commands[i]->name,
+                                cli_commands[i]->operands);
+        fputs(left, stream);
+        wrap(stream, cli_commands[i]->purpose, 42, at);
+    }
+    fputs(
+        "  vem COMMAND --help                      options of a command, with examples\n"
+        "  vem --version, vem --help\n\n"
+        "DATA is .npy, .csv, .tsv, .txt, .fvecs, .bvecs, .fbin, .u8bin, FILE.h5:/path\n"
+        "where the build has HDF5, or - for CSV on standard input.\n\n"
+        "A first try:\n"
+        "  vem generate birch-grid -o data.npy --labels truth.npy\n"
+        "  vem fit data.npy -k 25 -o model.npz\n"
+        "  vem score model.npz data.npy --labels truth.npy\n\n"
+        "Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted.\n",
+        stream);
+}

@@ -1,0 +1,302 @@
+/* vem info FILE */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli.h"
+
+#define IO "Input and output"
+
+static const cli_option own[] = {
+    {"columns", 0, "Data", "LIST", "columns to use, by number or name: 1,3,5-8 or x,y"},
+    {"id", 0, "Data", "COLUMN", "one column to leave out, by number or name"},
+    {"json", 0, IO, NULL, "print it as one JSON object"},
+    {"quiet", 'q', IO, NULL, "no progress"},
+};
+
+static const char *const shared[] = {NULL};
+
+enum { SHOWN_COLUMNS = 20, BLOCK_VALUES = 1 << 18 };
+
+/* ---- Data
+ * -------------------------------------------------------------------------------- */
+
+/* Of the finite values of a column; moments about the running mean (Welford). */
+typedef struct column {
+    double low, high, mean, squares;
+    int64_t count;
+} column;
+
+typedef struct survey {
+    column *columns;
+    int64_t nans, infinities;
+    int64_t bad_row,
+        bad_column; /* of the first value that is not finite, from 1; 0: none */
+} survey;
+
+static double deviation(const column *c)
+{
+    return c->count > 1 ? sqrt(c->squares / (double)c->count) : c->count ? 0 : NAN;
+}
+
+static void take_row(survey *s, const double *row, int32_t d, int64_t i)
+{
+    for (int32_t j = 0; j < d; j++) {
+        const double x = row[j];
+        column *c = &s->columns[j];
+        if (!isfinite(x)) {
+            *(isnan(x) ? &s->nans : &s->infinities) += 1;
+            if (!s->bad_row) {
+                s->bad_row = i + 1;
+                s->bad_column = j + 1;
+            }
+            continue;
+        }
+        c->low = c->count ? fmin(c->low, x) : x;
+        c->high = c->count ? fmax(c->high, x) : x;
+        c->count++;
+        const double off = x - c->mean;
+        c->mean += off / (double)c->count;
+        c->squares += off * (x - c->mean);
+    }
+}
+
+static int take_all(cli_args *args, const vem_data *data, survey *s)
+{
+    const int64_t n = vem_data_rows(data);
+    const int32_t d = vem_data_columns(data);
+    const int64_t block = d >= BLOCK_VALUES ? 1 : BLOCK_VALUES / d;
+    double *rows = malloc((size_t)block * (size_t)d * sizeof *rows);
+    s->columns = calloc((size_t)d, sizeof *s->columns);
+    int code = CLI_DONE;
+    if (!rows || !s->columns) {
+        cli_error("memory for %d columns could not be had.", (int)d);
+        code = CLI_FAILED;
+    }
+    for (int64_t first = 0; code == CLI_DONE && first < n; first += block) {
+        const int64_t count = n - first < block ? n - first : block;
+        const vem_status status = vem_data_get(args->ctx, data, first, count, rows);
+        if (status != VEM_OK)
+            code = cli_failure(args, status);
+        else if (cli_progress_tell("look", first, n))
+            code = cli_failure(args, VEM_STOPPED);
+        for (int64_t i = 0; code == CLI_DONE && i < count; i++)
+            take_row(s, rows + i * d, d, first + i);
+    }
+    free(rows);
+    return code;
+}
+
+static int data_json(const cli_args *args, const vem_data *data, const survey *s,
+                     double bytes)
+{
+    json_t *o = cli_json_begin(args), *list = json_array();
+    json_object_set_new(o, "kind", json_string("data"));
+    json_object_set_new(o, "format", json_string(vem_data_format(data)));
+    json_object_set_new(o, "dtype", json_string(cli_dtype(vem_data_dtype(data))));
+    json_object_set_new(o, "n", json_integer(vem_data_rows(data)));
+    json_object_set_new(o, "d", json_integer(vem_data_columns(data)));
+    json_object_set_new(o, "bytes", cli_json_real(bytes));
+    json_object_set_new(o, "weighted", json_boolean(vem_data_weights(data) != NULL));
+    json_object_set_new(o, "nan", json_integer(s->nans));
+    json_object_set_new(o, "infinite", json_integer(s->infinities));
+    json_object_set_new(o, "first_bad_row",
+                        s->bad_row ? json_integer(s->bad_row) : json_null());
+    json_object_set_new(o, "first_bad_column",
+                        s->bad_row ? json_integer(s->bad_column) : json_null());
+    for (int32_t j = 0; j < vem_data_columns(data); j++) {
+        const column *c = &s->columns[j];
+        json_t *row = json_object();
+        json_object_set_new(row, "name", cli_json_text(vem_data_column_name(data, j)));
+        json_object_set_new(row, "min", cli_json_real(c->count ? c->low : NAN));
+        json_object_set_new(row, "mean", cli_json_real(c->count ? c->mean : NAN));
+        json_object_set_new(row, "max", cli_json_real(c->count ? c->high : NAN));
+        json_object_set_new(row, "sd", cli_json_real(deviation(c)));
+        json_array_append_new(list, row);
+    }
+    json_object_set_new(o, "columns", list);
+    return cli_json_print(o);
+}
+
+static void data_words(const cli_args *args, const vem_data *data, const survey *s,
+                       double bytes)
+{
+    char a[32], b[32];
+    const int32_t d = vem_data_columns(data);
+    printf("%s: data (%s), %s rows, %s columns of %s", args->operands[0],
+           vem_data_format(data), cli_count(vem_data_rows(data), a), cli_count(d, b),
+           cli_dtype(vem_data_dtype(data)));
+    if (bytes > 0)
+        printf(", %s", cli_bytes(bytes, a));
+    printf("%s\n", vem_data_weights(data) ? ", weighted" : "");
+    printf("  %-16s %14s %14s %14s %14s\n", "column", "min", "mean", "max", "sd");
+    for (int32_t j = 0; j < d && j < SHOWN_COLUMNS; j++) {
+        const column *c = &s->columns[j];
+        const char *name = vem_data_column_name(data, j);
+        char label[64];
+        snprintf(label, sizeof label, name ? "%d %s" : "%d", (int)j + 1, name);
+        printf("  %-16.16s %14.6g %14.6g %14.6g %14.6g\n", label, c->count ? c->low : NAN,
+               c->count ? c->mean : NAN, c->count ? c->high : NAN, deviation(c));
+    }
+    if (d > SHOWN_COLUMNS)
+        printf("  and %s more columns (--json lists all)\n",
+               cli_count(d - SHOWN_COLUMNS, a));
+    if (s->bad_row)
+        printf("  %s values are NaN and %s infinite; the first is in row %lld, column "
+               "%lld\n",
+               cli_count(s->nans, a), cli_count(s->infinities, b), (long long)s->bad_row,
+               (long long)s->bad_column);
+    else
+        puts("  every value is finite");
+}
+
+static int data_info(cli_args *args)
+{
+    vem_data *data = NULL;
+    survey s = {0};
+    struct stat facts;
+    const double bytes =
+        stat(args->operands[0], &facts) == 0 ? (double)facts.st_size : NAN;
+    int code = cli_read_data(args, args->operands[0], &data, NULL);
+    if (code == CLI_DONE)
+        code = take_all(args, data, &s);
+    cli_progress_end();
+    if (code == CLI_DONE && cli_value(args, "json"))
+        code = data_json(args, data, &s, bytes);
+    else if (code == CLI_DONE)
+        data_words(args, data, &s, bytes);
+    free(s.columns);
+    vem_data_free(data);
+    return code;
+}
+
+/* ---- Model
+ * ------------------------------------------------------------------------------- */
+
+typedef struct range {
+    double low, high;
+} range;
+
+static range range_of(const double *values, size_t count, size_t step)
+{
+    range r = {.low = count ? values[0] : NAN, .high = count ? values[0] : NAN};
+    for (size_t i = 0; i < count; i += step) {
+        r.low = fmin(r.low, values[i]);
+        r.high = fmax(r.high, values[i]);
+    }
+    return r;
+}
+
+/* Of a full covariance only the diagonal holds variances. */
+static range variance_range(const vem_model *model)
+{
+    const double *variances = vem_model_variances(model);
+    const size_t count = vem_model_variance_count(model);
+    if (vem_model_family(model) != VEM_FULL)
+        return range_of(variances, count, 1);
+    const size_t d = (size_t)vem_model_columns(model);
+    range all = {.low = INFINITY, .high = -INFINITY};
+    for (size_t c = 0; c < (size_t)vem_model_clusters(model); c++) {
+        const range r = range_of(variances + c * d * d, d * d, d + 1);
+        all.low = fmin(all.low, r.low);
+        all.high = fmax(all.high, r.high);
+    }
+    return all;
+}
+
+static int model_json(const cli_args *args, const vem_model *model, range weights,
+                      range variances, json_t *meta)
+{
+    json_t *o = cli_json_begin(args);
+    json_object_set_new(o, "kind", json_string("model"));
+    json_object_set_new(o, "family",
+                        cli_json_text(
+                            vem_choice_name("family", (int)vem_model_family(model))));
+    json_object_set_new(o, "clusters", json_integer(vem_model_clusters(model)));
+    json_object_set_new(o, "d", json_integer(vem_model_columns(model)));
+    json_object_set_new(o, "weight_min", cli_json_real(weights.low));
+    json_object_set_new(o, "weight_max", cli_json_real(weights.high));
+    json_object_set_new(o, "variance_min", cli_json_real(variances.low));
+    json_object_set_new(o, "variance_max", cli_json_real(variances.high));
+    json_object_set_new(o, "standardized", json_boolean(vem_model_scale(model) != NULL));
+    json_object_set_new(o, "normalize", json_boolean(vem_model_normalizes(model)));
+    json_object_set(o, "meta", meta ? meta : json_null());
+    return cli_json_print(o);
+}
+
+static void meta_words(const json_t *meta)
+{
+    const char *version = json_string_value(json_object_get(meta, "version"));
+    const char *outcome = json_string_value(json_object_get(meta, "outcome"));
+    const json_t *options = json_object_get(meta, "options");
+    const char *algorithm = json_string_value(json_object_get(options, "algorithm"));
+    const json_t *energy = json_object_get(meta, "free_energy");
+    char a[32], b[32];
+    printf("  %-12s by vem %s%s%s, seed %lld, %s rows\n", "made", version ? version : "?",
+           algorithm ? ", " : "", algorithm ? algorithm : "",
+           (long long)json_integer_value(json_object_get(meta, "seed")),
+           cli_count(json_integer_value(json_object_get(meta, "rows_used")), a));
+    printf("  %-12s %s after %s steps", "outcome", outcome ? outcome : "unknown",
+           cli_count(json_integer_value(json_object_get(meta, "steps")), b));
+    if (json_is_number(energy))
+        printf(", free energy %.10g per row", json_number_value(energy));
+    putchar('\n');
+}
+
+static void model_words(const cli_args *args, const vem_model *model, range weights,
+                        range variances, const json_t *meta)
+{
+    char a[32], b[32];
+    const char *family = vem_choice_name("family", (int)vem_model_family(model));
+    printf("%s: model (%s), %s clusters, %s columns\n", args->operands[0],
+           family ? family : "unknown", cli_count(vem_model_clusters(model), a),
+           cli_count(vem_model_columns(model), b));
+    printf("  %-12s %.6g to %.6g\n", "weights", weights.low, weights.high);
+    printf("  %-12s %.6g to %.6g%s\n", "variances", variances.low, variances.high,
+           vem_model_scale(model) ? ", in units of each column's scale" : "");
+    if (vem_model_normalizes(model))
+        printf("  %-12s to length 1 before they meet the model\n", "rows");
+    if (json_is_object(meta) && json_object_get(meta, "version"))
+        meta_words(meta);
+}
+
+static int model_info(cli_args *args)
+{
+    vem_model *model = NULL;
+    int code = cli_read_model(args, args->operands[0], NULL, &model);
+    if (code != CLI_DONE)
+        return code;
+    const range weights =
+        range_of(vem_model_weights(model), (size_t)vem_model_clusters(model), 1);
+    const range variances = variance_range(model);
+    const char *text = vem_model_meta(model);
+    json_t *meta = text ? json_loads(text, 0, NULL) : NULL;
+    if (cli_value(args, "json"))
+        code = model_json(args, model, weights, variances, meta);
+    else
+        model_words(args, model, weights, variances, meta);
+    json_decref(meta);
+    vem_model_free(model);
+    return code;
+}
+
+static int run(cli_args *args)
+{
+    cli_progress_begin(args);
+    /* What is neither is read as data, for the reader's sentence on what is wrong. */
+    return strcmp(vem_file_kind(args->operands[0]), "model") == 0 ? model_info(args)
+                                                                  : data_info(args);
+}
+
+const cli_command cli_info = {
+    .name = "info",
+    .operands = "FILE",
+    .purpose = "what is in this data or model file",
+    .examples = "  vem info data.csv\n  vem info model.npz --json\n",
+    .own = own,
+    .own_count = sizeof own / sizeof *own,
+    .shared = shared,
+    .operand_count = 1,
+    .run = run,
+};

@@ -1,0 +1,74 @@
+/* The object that --json prints. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+json_t *cli_json_real(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+json_t *cli_json_text(const char *text)
+{
+    if (!text)
+        return json_null();
+    json_t *string = json_string(text);
+    if (string)
+        return string;
+    char *copy = strdup(text);
+    if (!copy)
+        return NULL;
+    for (char *c = copy; *c; c++)
+        if ((unsigned char)*c > 127)
+            *c = '?';
+    string = json_string(copy);
+    free(copy);
+    return string;
+}
+
+json_t *cli_json_begin(const cli_args *args)
+{
+    return json_pack("{s:s, s:s}", "command", args->command->name, "version",
+                     vem_version());
+}
+
+/* Numbers as numbers, choices as words, what was left open as null. */
+json_t *cli_json_options(const vem_options *options)
+{
+    json_t *object = json_object();
+    for (int i = 0; i < vem_option_count(); i++) {
+        const vem_option_info *info = vem_option_at(i);
+        char text[128];
+        if (!vem_options_get(options, info->name, text, sizeof text))
+            continue;
+        json_t *value;
+        if (strcmp(text, "auto") == 0)
+            value = json_null();
+        else if (info->kind == VEM_KIND_CHOICE)
+            value = json_string(text);
+        else if (info->kind == VEM_KIND_FLAG)
+            value = json_boolean(strtol(text, NULL, 10) != 0);
+        else if (info->kind == VEM_KIND_INT)
+            value = json_integer((json_int_t)strtod(text, NULL));
+        else
+            value = cli_json_real(strtod(text, NULL));
+        json_object_set_new(object, info->name, value);
+    }
+    return object;
+}
+
+int cli_json_print(json_t *object)
+{
+    cli_progress_end();
+    const int failed = !object || json_dumpf(object, stdout,
+                                             JSON_COMPACT | JSON_REAL_PRECISION(17)) != 0;
+    json_decref(object);
+    if (failed) {
+        cli_error("the result could not be written as JSON.");
+        return CLI_FAILED;
+    }
+    putchar('\n');
+    return CLI_DONE;
+}

@@ -1,0 +1,110 @@
+/* vem VERB ...: finds the verb and runs it. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+const cli_command *const cli_commands[] = {&cli_fit,      &cli_predict, &cli_score,
+                                           &cli_generate, &cli_info,    NULL};
+
+static const cli_command *find_command(const char *name)
+{
+    for (int i = 0; cli_commands[i]; i++)
+        if (strcmp(cli_commands[i]->name, name) == 0)
+            return cli_commands[i];
+    return NULL;
+}
+
+static int unknown_command(const char *word)
+{
+    const char *names[16];
+    int count = 0;
+    for (; cli_commands[count]; count++)
+        names[count] = cli_commands[count]->name;
+    const char *near = cli_nearest(word, names, count);
+    if (near)
+        cli_error("there is no command %s; did you mean %s?", word, near);
+    else
+        cli_error("there is no command %s; \"vem --help\" lists them.", word);
+    return CLI_USAGE;
+}
+
+static vem_ctx *new_context(void)
+{
+    vem_ctx *ctx = NULL;
+    const vem_status status = vem_ctx_new(&ctx);
+    const char *cpu = getenv("VEM_CPU");
+    if (status == VEM_UNSUPPORTED && cpu)
+        cli_error("VEM_CPU is \"%s\", which this machine or this build does not have.",
+                  cpu);
+    else if (status != VEM_OK)
+        cli_error("failed: %s.", vem_status_name(status));
+    return status == VEM_OK ? ctx : NULL;
+}
+
+static int run_command(const cli_command *command, int count, char **words)
+{
+    cli_args args = {.command = command, .ctx = new_context()};
+    if (!args.ctx)
+        return CLI_FAILED;
+    vem_options_init(&args.options);
+    int code = cli_parse(&args, count, words);
+    if (code == CLI_DONE && args.wants_help) {
+        cli_help_command(stdout, command);
+    } else if (code == CLI_DONE) {
+        const vem_status status =
+            vem_ctx_set_threads(args.ctx, (int)args.options.threads);
+        code = status == VEM_OK ? command->run(&args) : cli_failure(&args, status);
+        cli_progress_end();
+    }
+    vem_ctx_free(args.ctx);
+    return code;
+}
+
+static int run(int count, char **words)
+{
+    if (count < 2) {
+        cli_help_all(stderr);
+        return CLI_USAGE;
+    }
+    const char *word = words[1];
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 ||
+        strcmp(word, "help") == 0) {
+        if (count < 3) {
+            cli_help_all(stdout);
+            return CLI_DONE;
+        }
+        const cli_command *command = find_command(words[2]);
+        if (!command)
+            return unknown_command(words[2]);
+        cli_help_command(stdout, command);
+        return CLI_DONE;
+    }
+    if (strcmp(word, "--version") == 0) {
+        printf("vem %s\n", vem_version());
+        return CLI_DONE;
+    }
+    if (strcmp(word, "--man") == 0) {
+        cli_man_page(stdout);
+        return CLI_DONE;
+    }
+    const cli_command *command = find_command(word);
+    if (!command && word[0] == '-') {
+        cli_error("there is no option %s before a command; \"vem --help\" helps.", word);
+        return CLI_USAGE;
+    }
+    return command ? run_command(command, count - 2, words + 2) : unknown_command(word);
+}
+
+int main(int count, char **words)
+{
+    const int code = run(count, words);
+    errno = 0;
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        cli_error("standard output could not be written: %s.",
+                  errno ? strerror(errno) : "a write failed");
+        return code == CLI_DONE ? CLI_FAILED : code;
+    }
+    return code;
+}

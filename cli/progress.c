@@ -1,0 +1,154 @@
+/* How far we are, on standard error: a bar on a terminal, a line every few seconds in a
+ * log, nothing with -q. */
+#include <math.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+enum { BAR = 20, LINE = 256 };
+static const double LOG_SECONDS = 3.0;
+
+/* One command runs per process, so its progress needs no handle. */
+static struct {
+    int on, terminal, drawn;
+    char phase[16];
+    double phase_began;   /* clock */
+    int64_t phase_offset; /* what was done when the phase was first seen */
+    double last_line;
+} state;
+
+static const char *phase_name(const char *phase)
+{
+    static const char *const names[][2] = {
+        {"read", "reading"},  {"reduce", "reducing"},     {"seed", "seeding"},
+        {"em", "fitting"},    {"measure", "measuring"},   {"assign", "assigning"},
+        {"score", "scoring"}, {"generate", "generating"}, {"look", "looking"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i][0], phase) == 0)
+            return names[i][1];
+    return phase;
+}
+
+static void put_time(char *text, size_t capacity, double seconds)
+{
+    if (seconds < 100)
+        snprintf(text, capacity, "%.0f s", seconds);
+    else if (seconds < 6000)
+        snprintf(text, capacity, "%.0f min", seconds / 60);
+    else
+        snprintf(text, capacity, "%.1f h", seconds / 3600);
+}
+
+/* "step 3 of at most 300, F = -6.01, 12 steps/s, at most 25 s left" */
+static void put_words(char *text, const vem_progress *p, double now)
+{
+    const int steps = strcmp(p->phase, "em") == 0;
+    const int64_t done = steps ? p->step : p->done,
+                  total = steps ? p->max_steps : p->total;
+    const double spent = now - state.phase_began;
+    const double rate = spent > 0.05 ? (double)(done - state.phase_offset) / spent : 0;
+    int used = 0;
+    if (steps)
+        used = snprintf(text, LINE, "step %lld of at most %lld", (long long)done,
+                        (long long)total);
+    else if (total > 0)
+        used = snprintf(text, LINE, "%.0f%%", 100.0 * (double)done / (double)total);
+    else
+        used = snprintf(text, LINE, "%.0f s", p->seconds);
+    if (steps && isfinite(p->free_energy))
+        used += snprintf(text + used, LINE - (size_t)used, ", F = %.6g", p->free_energy);
+    if (rate <= 0)
+        return;
+    if (steps)
+        used += snprintf(text + used, LINE - (size_t)used, ", %.3g steps/s", rate);
+    if (total > done) {
+        char left[32];
+        put_time(left, sizeof left, (double)(total - done) / rate);
+        snprintf(text + used, LINE - (size_t)used, ", %s%s left", steps ? "at most " : "",
+                 left);
+    }
+}
+
+static double fraction(const vem_progress *p)
+{
+    const double within = p->total > 0 ? (double)p->done / (double)p->total : 0;
+    if (strcmp(p->phase, "em") != 0)
+        return fmin(within, 1);
+    return p->max_steps > 0 ? fmin((double)p->step / (double)p->max_steps, 1) : 0;
+}
+
+static void draw_bar(const vem_progress *p, const char *words)
+{
+    char bar[BAR + 1], line[2 * LINE];
+    const int full = (int)(fraction(p) * BAR);
+    memset(bar, '.', BAR);
+    memset(bar, '#', (size_t)full);
+    bar[BAR] = '\0';
+    snprintf(line, sizeof line, "%-10s [%s] %s", phase_name(p->phase), bar, words);
+    struct winsize window;
+    int width = 80;
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0)
+        width = window.ws_col;
+    fprintf(stderr, "\r%.*s\033[K", width - 1, line);
+    fflush(stderr);
+    state.drawn = 1;
+}
+
+static int on_progress(void *user, const vem_progress *p)
+{
+    (void)user;
+    if (!state.on)
+        return cli_interrupted();
+    const double now = cli_clock();
+    if (strcmp(state.phase, p->phase) != 0) {
+        snprintf(state.phase, sizeof state.phase, "%s", p->phase);
+        state.phase_began = now;
+        state.phase_offset = strcmp(p->phase, "em") == 0 ? p->step : p->done;
+    }
+    char words[LINE];
+    if (state.terminal) {
+        put_words(words, p, now);
+        draw_bar(p, words);
+    } else if (now - state.last_line >= LOG_SECONDS) {
+        state.last_line = now;
+        put_words(words, p, now);
+        fprintf(stderr, "vem: %s: %s\n", phase_name(p->phase), words);
+    }
+    return cli_interrupted();
+}
+
+int cli_progress_tell(const char *phase, int64_t done, int64_t total)
+{
+    static double last;
+    const double now = cli_clock();
+    if (now - last >= 0.1) {
+        last = now;
+        const vem_progress p = {.phase = phase,
+                                .done = done,
+                                .total = total,
+                                .free_energy = NAN,
+                                .seconds = now - state.phase_began};
+        return on_progress(NULL, &p);
+    }
+    return cli_interrupted();
+}
+
+void cli_progress_end(void)
+{
+    if (state.drawn) {
+        fputs("\r\033[K", stderr);
+        fflush(stderr);
+    }
+    state.drawn = 0;
+}
+
+void cli_progress_begin(cli_args *args)
+{
+    state.on = !cli_value(args, "quiet");
+    state.terminal = isatty(STDERR_FILENO);
+    state.last_line = cli_clock();
+    cli_signals_begin();
+    vem_ctx_set_progress(args->ctx, on_progress, NULL);
+}

@@ -1,0 +1,210 @@
+/* What a fit reports: in words, as JSON, as a trace, and as the meta of the model file.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+json_t *cli_trace_json(const vem_report *report)
+{
+    const vem_trace_step *steps = vem_report_trace(report);
+    json_t *list = json_array();
+    for (int64_t t = 0; t < vem_report_trace_count(report); t++) {
+        const vem_trace_step *s = &steps[t];
+        json_t *row = json_object();
+        json_object_set_new(row, "step", json_integer(s->step));
+        json_object_set_new(row, "free_energy", cli_json_real(s->free_energy));
+        json_object_set_new(row, "pairs", json_integer(s->pairs));
+        json_object_set_new(row, "changed",
+                            s->changed < 0 ? json_null() : json_integer(s->changed));
+        json_object_set_new(row, "empty", json_integer(s->empty));
+        json_object_set_new(row, "move", cli_json_text(s->move));
+        json_object_set_new(row, "moved", json_integer(s->moved));
+        json_object_set_new(row, "seconds", cli_json_real(s->seconds));
+        json_array_append_new(list, row);
+    }
+    return list;
+}
+
+static char *trace_csv(const vem_report *report, size_t *length)
+{
+    const vem_trace_step *steps = vem_report_trace(report);
+    char *text = NULL;
+    FILE *stream = open_memstream(&text, length);
+    if (!stream)
+        return NULL;
+    fputs("step,free_energy,pairs,changed,empty,move,moved,seconds\n", stream);
+    for (int64_t t = 0; t < vem_report_trace_count(report); t++) {
+        const vem_trace_step *s = &steps[t];
+        char changed[24] = "";
+        if (s->changed >= 0)
+            snprintf(changed, sizeof changed, "%" PRId64, s->changed);
+        fprintf(stream,
+                "%" PRId64 ",%.17g,%" PRId64 ",%s,%" PRId64 ",%s,%" PRId64 ",%.6g\n",
+                s->step, s->free_energy, s->pairs, changed, s->empty,
+                s->move ? s->move : "", s->moved, s->seconds);
+    }
+    if (fclose(stream) != 0) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+int cli_trace_write(cli_args *args, const vem_report *report, const char *path)
+{
+    char *text;
+    size_t length;
+    if (cli_has_ending(path, "json")) {
+        json_t *list = cli_trace_json(report);
+        text = json_dumps(list, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+        json_decref(list);
+        length = text ? strlen(text) : 0;
+    } else {
+        text = trace_csv(report, &length);
+    }
+    if (!text) {
+        cli_error("memory for the trace could not be had.");
+        return CLI_FAILED;
+    }
+    const vem_status status = vem_text_write(args->ctx, path, text, length);
+    free(text);
+    return status == VEM_OK ? CLI_DONE : cli_failure(args, status);
+}
+
+vem_status cli_set_meta(cli_args *args, const vem_report *report, vem_model *model)
+{
+    const vem_summary *s = vem_report_summary(report);
+    json_t *meta = json_object();
+    json_object_set_new(meta, "version", json_string(vem_version()));
+    json_object_set_new(meta, "family",
+                        cli_json_text(vem_choice_name("family", s->options.family)));
+    json_object_set_new(meta, "options", cli_json_options(&s->options));
+    json_object_set_new(meta, "seed", json_integer(s->options.seed));
+    json_object_set_new(meta, "rows_used", json_integer((json_int_t)s->rows_used));
+    json_object_set_new(meta, "outcome", json_string(vem_outcome_name(s->outcome)));
+    json_object_set_new(meta, "steps", json_integer(s->steps));
+    json_object_set_new(meta, "free_energy", cli_json_real(s->free_energy));
+    json_object_set_new(meta, "normalize", json_boolean(vem_model_normalizes(model)));
+    json_object_set_new(meta, "trace", cli_trace_json(report));
+    char *text = json_dumps(meta, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    json_decref(meta);
+    if (!text)
+        return VEM_NO_MEMORY;
+    const vem_status status = vem_model_set_meta(args->ctx, model, text);
+    free(text);
+    return status;
+}
+
+/* ---- In words
+ * ---------------------------------------------------------------------------- */
+
+static void print_choices(const char *choices)
+{
+    const char *label = "chosen";
+    while (choices && *choices) {
+        const int length = (int)strcspn(choices, "\n");
+        printf("  %-13s %.*s\n", label, length, choices);
+        label = "";
+        choices += length;
+        choices += *choices == '\n';
+    }
+}
+
+static const char *outcome_words(vem_outcome outcome)
+{
+    switch (outcome) {
+    case VEM_OUTCOME_CONVERGED: return "converged";
+    case VEM_OUTCOME_STEP_LIMIT: return "reached the step limit";
+    case VEM_OUTCOME_STOPPED: return "stopped by Ctrl-C";
+    case VEM_OUTCOME_BUDGET: return "reached its budget";
+    }
+    return "ended";
+}
+
+void cli_print_summary(const cli_args *args, const vem_report *report,
+                       double seconds_read, double seconds_total)
+{
+    const vem_summary *s = vem_report_summary(report);
+    const int64_t count = vem_report_trace_count(report);
+    const int64_t empty = count > 0 ? vem_report_trace(report)[count - 1].empty : 0;
+    char a[32], b[32];
+    printf("vem fit %s: %s rows, %s columns\n", args->operands[0], cli_count(s->n, a),
+           cli_count(s->d, b));
+    print_choices(vem_report_choices(report));
+    printf("  %-13s %s", "clusters", cli_count(s->clusters, a));
+    if (empty > 0)
+        printf(", %s of them empty", cli_count(empty, a));
+    printf("\n  %-13s %s after %s step%s", "outcome", outcome_words(s->outcome),
+           cli_count(s->steps, a), s->steps == 1 ? "" : "s");
+    if (s->options.restarts > 1)
+        printf(" (restart %s of %s is the best)", cli_count(s->restart, a),
+               cli_count(s->options.restarts, b));
+    printf("\n  %-13s %.10g per row, from %.10g\n", "free energy", s->free_energy,
+           s->free_energy_first);
+    printf("  %-13s %s scored, %s in the seeding\n", "pairs",
+           cli_count(s->scored_pairs, a), cli_count(s->seed_pairs, b));
+    if (isfinite(s->quantization_error))
+        printf("  %-13s quantisation error %.10g, log-likelihood %.10g per row\n",
+               "measured", s->quantization_error, s->log_likelihood);
+    printf("  %-13s %.3g read, %.3g seeding, %.3g fitting, %.3g in all; peak memory %s\n",
+           "seconds", seconds_read, s->seconds_seed, s->seconds_em, seconds_total,
+           cli_bytes((double)s->peak_bytes, a));
+    const char *output = cli_value(args, "output");
+    printf("  %-13s %s\n", "model",
+           output ? output : "not written; name a file with -o MODEL.npz");
+}
+
+/* ---- As JSON
+ * ----------------------------------------------------------------------------- */
+
+static json_t *choice(const char *option, int value)
+{
+    const char *name = vem_choice_name(option, value);
+    return json_string(name ? name : "auto");
+}
+
+int cli_print_json(const cli_args *args, const vem_report *report, double seconds_read,
+                   double seconds_total)
+{
+    const vem_summary *s = vem_report_summary(report);
+    json_t *o = cli_json_begin(args);
+    json_object_set_new(o, "algorithm", choice("algorithm", s->options.algorithm));
+    json_object_set_new(o, "family", choice("family", s->options.family));
+    json_object_set_new(o, "search", choice("search", s->options.search));
+    json_object_set_new(o, "n", json_integer(s->n));
+    json_object_set_new(o, "d", json_integer(s->d));
+    json_object_set_new(o, "clusters", json_integer(s->clusters));
+    json_object_set_new(o, "items", json_integer(s->n));
+    json_object_set_new(o, "rows_used", json_integer((json_int_t)s->rows_used));
+    json_object_set_new(o, "held", json_integer(s->options.held));
+    json_object_set_new(o, "reach", json_null()); /* the searches here have no graph */
+    json_object_set_new(o, "outcome", json_string(vem_outcome_name(s->outcome)));
+    json_object_set_new(o, "steps", json_integer(s->steps));
+    json_object_set_new(o, "init_steps", json_integer(s->init_steps));
+    json_object_set_new(o, "free_energy", cli_json_real(s->free_energy));
+    json_object_set_new(o, "free_energy_first", cli_json_real(s->free_energy_first));
+    json_object_set_new(o, "scored_pairs", json_integer(s->scored_pairs));
+    json_object_set_new(o, "seed_pairs", json_integer(s->seed_pairs));
+    json_object_set_new(o, "reduce_pairs", json_integer(s->reduce_pairs));
+    json_object_set_new(o, "quantization_error", cli_json_real(s->quantization_error));
+    json_object_set_new(o, "log_likelihood", cli_json_real(s->log_likelihood));
+    json_t *seconds = json_object();
+    json_object_set_new(seconds, "read", cli_json_real(seconds_read));
+    json_object_set_new(seconds, "reduce", cli_json_real(s->seconds_reduce));
+    json_object_set_new(seconds, "seed", cli_json_real(s->seconds_seed));
+    json_object_set_new(seconds, "em", cli_json_real(s->seconds_em));
+    json_object_set_new(seconds, "measure", cli_json_real(s->seconds_measure));
+    json_object_set_new(seconds, "total", cli_json_real(seconds_total));
+    json_object_set_new(o, "seconds", seconds);
+    json_object_set_new(o, "threads", json_integer(vem_ctx_threads(args->ctx)));
+    json_object_set_new(o, "seed", json_integer(s->options.seed));
+    json_object_set_new(o, "peak_bytes", json_integer((json_int_t)s->peak_bytes));
+    json_object_set_new(o, "restart", json_integer(s->restart));
+    json_object_set_new(o, "cpu", json_string(vem_ctx_cpu(args->ctx)));
+    json_object_set_new(o, "options", cli_json_options(&s->options));
+    return cli_json_print(o);
+}

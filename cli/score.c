@@ -1,0 +1,163 @@
+/* vem score MODEL DATA */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+#define IO "Input and output"
+
+static const cli_option own[] = {
+    {"weights", 0, "Data", "FILE",
+     "one weight per row (.npy, .csv or .txt), none negative"},
+    {"columns", 0, "Data", "LIST", "columns to use, by number or name: 1,3,5-8 or x,y"},
+    {"id", 0, "Data", "COLUMN", "one column to leave out, by number or name"},
+    {"labels", 0, IO, "FILE",
+     "classes of the rows: NMI, ARI and purity of the most probable clusters"},
+    {"json", 0, IO, NULL, "print the result as one JSON object"},
+    {"quiet", 'q', IO, NULL, "no progress"},
+};
+
+static const char *const shared[] = {"held", "precision", "threads", NULL};
+
+/* Most probable clusters against the given classes. */
+static int compare(cli_args *args, const vem_model *model, const vem_data *data,
+                   const int64_t *classes, vem_agreement *agreement)
+{
+    const int64_t n = vem_data_rows(data);
+    int32_t *labels = malloc((size_t)n * sizeof *labels + 1);
+    int64_t *clusters = malloc((size_t)n * sizeof *clusters + 1);
+    int code = CLI_DONE;
+    if (!labels || !clusters) {
+        cli_error("memory for %lld labels could not be had.", (long long)n);
+        code = CLI_FAILED;
+    } else {
+        vem_status status = vem_assign(args->ctx, model, data, 1,
+                                       cli_precision(args, data), labels, NULL);
+        for (int64_t i = 0; status == VEM_OK && i < n; i++)
+            clusters[i] = labels[i];
+        if (status == VEM_OK)
+            status = vem_compare(args->ctx, clusters, classes, n, agreement);
+        if (status != VEM_OK)
+            code = cli_failure(args, status);
+    }
+    free(labels);
+    free(clusters);
+    return code;
+}
+
+/* Before the scan: labels that do not fit are found out at once. */
+static int read_labels(cli_args *args, const vem_data *data, int64_t **classes)
+{
+    const char *path = cli_value(args, "labels");
+    int64_t count = 0;
+    if (!path)
+        return CLI_DONE;
+    const vem_status status = vem_labels_read(args->ctx, path, classes, &count);
+    if (status != VEM_OK)
+        return cli_failure(args, status);
+    if (count != vem_data_rows(data)) {
+        cli_error("%s has %lld labels, but there are %lld rows.", path, (long long)count,
+                  (long long)vem_data_rows(data));
+        return CLI_FAILED;
+    }
+    return CLI_DONE;
+}
+
+static int print_json(const cli_args *args, const vem_model *model, const vem_data *data,
+                      const vem_scores *s, const vem_agreement *a, double seconds)
+{
+    json_t *o = cli_json_begin(args);
+    json_object_set_new(o, "family",
+                        cli_json_text(
+                            vem_choice_name("family", (int)vem_model_family(model))));
+    json_object_set_new(o, "n", json_integer(vem_data_rows(data)));
+    json_object_set_new(o, "d", json_integer(vem_data_columns(data)));
+    json_object_set_new(o, "clusters", json_integer(vem_model_clusters(model)));
+    json_object_set_new(o, "held", json_integer(s->held));
+    json_object_set_new(o, "mass", cli_json_real(s->mass));
+    json_object_set_new(o, "parameters", json_integer(s->parameters));
+    json_object_set_new(o, "free_energy", cli_json_real(s->free_energy));
+    json_object_set_new(o, "log_likelihood", cli_json_real(s->log_likelihood));
+    json_object_set_new(o, "quantization_error", cli_json_real(s->quantization_error));
+    json_object_set_new(o, "bic", cli_json_real(s->bic));
+    json_object_set_new(o, "nmi", cli_json_real(a->nmi));
+    json_object_set_new(o, "ari", cli_json_real(a->ari));
+    json_object_set_new(o, "purity", cli_json_real(a->purity));
+    json_object_set_new(o, "threads", json_integer(vem_ctx_threads(args->ctx)));
+    json_object_set_new(o, "seconds", cli_json_real(seconds));
+    return cli_json_print(o);
+}
+
+static void print_words(const vem_data *data, const vem_model *model, const vem_scores *s,
+                        const vem_agreement *a)
+{
+    char n[32], c[32];
+    printf("%s rows, %s clusters\n", cli_count(vem_data_rows(data), n),
+           cli_count(vem_model_clusters(model), c));
+    printf("  %-19s %.10g per row\n", "log-likelihood", s->log_likelihood);
+    printf("  %-19s %.10g per row, %d clusters held\n", "free energy", s->free_energy,
+           (int)s->held);
+    printf("  %-19s %.10g\n", "quantisation error", s->quantization_error);
+    printf("  %-19s %.10g with %s parameters (lower is better)\n", "BIC", s->bic,
+           cli_count(s->parameters, c));
+    if (isfinite(a->nmi))
+        printf("  %-19s NMI %.4f, ARI %.4f, purity %.4f\n", "against the labels", a->nmi,
+               a->ari, a->purity);
+}
+
+static int score(cli_args *args, const vem_model *model, const vem_data *data,
+                 const int64_t *classes, double began)
+{
+    vem_scores scores = {.size = sizeof scores};
+    vem_agreement agreement = {.size = sizeof agreement,
+                               .nmi = NAN,
+                               .ari = NAN,
+                               .purity = NAN};
+    const int32_t held = args->options.held == VEM_AUTO ? 0 : (int32_t)args->options.held;
+    const vem_status status =
+        vem_score(args->ctx, model, data, held, cli_precision(args, data), &scores);
+    int code = status == VEM_OK ? CLI_DONE : cli_failure(args, status);
+    if (code == CLI_DONE && classes)
+        code = compare(args, model, data, classes, &agreement);
+    cli_progress_end();
+    if (code == CLI_DONE && cli_value(args, "json"))
+        code = print_json(args, model, data, &scores, &agreement, cli_clock() - began);
+    else if (code == CLI_DONE)
+        print_words(data, model, &scores, &agreement);
+    return code;
+}
+
+static int run(cli_args *args)
+{
+    const double began = cli_clock();
+    vem_model *model = NULL;
+    vem_data *data = NULL;
+    int64_t *classes = NULL;
+    cli_progress_begin(args);
+    int code = cli_read_model(args, args->operands[0], args->operands[1], &model);
+    if (code == CLI_DONE)
+        code = cli_read_data(args, args->operands[1], &data, NULL);
+    if (code == CLI_DONE)
+        code = read_labels(args, data, &classes);
+    if (code == CLI_DONE)
+        code = score(args, model, data, classes, began);
+    free(classes);
+    vem_data_free(data);
+    vem_model_free(model);
+    return code;
+}
+
+const cli_command cli_score = {
+    .name = "score",
+    .operands = "MODEL DATA",
+    .purpose =
+        "log-likelihood, free energy, quantisation error and BIC of DATA under MODEL",
+    .examples = "  vem score model.npz data.npy\n"
+                "  vem score model.npz data.npy --labels truth.npy --json\n",
+    .own = own,
+    .own_count = sizeof own / sizeof *own,
+    .shared = shared,
+    .operand_count = 2,
+    .run = run,
+};

@@ -1,0 +1,32 @@
+/* Ctrl-C: once to end well, twice to end now. Files are written whole or not at all by
+ * the library, so ending at any moment leaves none half written. */
+#include <signal.h>
+#include <stddef.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+static volatile sig_atomic_t interrupts;
+
+static void on_interrupt(int signal_number)
+{
+    (void)signal_number;
+    if (interrupts++ > 0)
+        _exit(CLI_INTERRUPTED);
+}
+
+int cli_interrupted(void)
+{
+    return interrupts > 0;
+}
+
+void cli_signals_begin(void)
+{
+    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESTART};
+    struct sigaction inherited;
+    sigemptyset(&action.sa_mask);
+    /* A shell that runs us in the background, or nohup, has Ctrl-C ignored: leave it so.
+     */
+    if (sigaction(SIGINT, NULL, &inherited) == 0 && inherited.sa_handler != SIG_IGN)
+        sigaction(SIGINT, &action, NULL);
+}

@@ -1,0 +1,79 @@
+/* Sentences and numbers for people. */
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli.h"
+
+void cli_error(const char *format, ...)
+{
+    va_list list;
+    cli_progress_end();
+    fflush(stdout);
+    fputs("vem: ", stderr);
+    va_start(list, format);
+    vfprintf(stderr, format, list);
+    va_end(list);
+    fputc('\n', stderr);
+}
+
+int cli_failure(const cli_args *args, vem_status status)
+{
+    if (status == VEM_STOPPED) {
+        cli_error("interrupted; nothing was written.");
+        return CLI_INTERRUPTED;
+    }
+    const char *message = vem_ctx_message(args->ctx);
+    if (*message)
+        cli_error("%s", message);
+    else
+        cli_error("failed: %s.", vem_status_name(status));
+    return status == VEM_BAD_OPTION ? CLI_USAGE : CLI_FAILED;
+}
+
+const char *cli_count(int64_t value, char text[32])
+{
+    char digits[24];
+    const int length = snprintf(digits, sizeof digits, "%" PRId64, value);
+    int out = 0;
+    for (int i = 0; i < length; i++) {
+        text[out++] = digits[i];
+        if ((length - 1 - i) % 3 == 0 && i + 1 < length && digits[i] != '-')
+            text[out++] = ',';
+    }
+    text[out] = '\0';
+    return text;
+}
+
+const char *cli_bytes(double bytes, char text[32])
+{
+    static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB"};
+    int unit = 0;
+    while (bytes >= 1000 && unit < 4) {
+        bytes /= 1000;
+        unit++;
+    }
+    snprintf(text, 32, unit ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
+    return text;
+}
+
+const char *cli_dtype(vem_dtype type)
+{
+    switch (type) {
+    case VEM_FLOAT32: return "float32";
+    case VEM_FLOAT64: return "float64";
+    case VEM_UINT8: return "uint8";
+    case VEM_INT32: return "int32";
+    case VEM_INT64: return "int64";
+    }
+    return "unknown";
+}
+
+double cli_clock(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}

@@ -1,0 +1,444 @@
+/* vem: clustering as maximisation of one free energy.
+ *
+ *     F(K, theta) = sum_i  w_i  log  sum_{c in K_i}  p(c, x_i | theta)
+ *
+ * This is the only public header. Nouns are opaque handles: a context, data, a model and
+ * a report. Verbs return a vem_status; when it is not VEM_OK, vem_ctx_message() holds one
+ * sentence that says what was wrong, and no output argument was changed.
+ *
+ * Ownership by name: only functions called new, copy or read (and vem_fit, whose whole
+ * purpose is to make a model and a report) hand over ownership; everything else borrows.
+ *
+ * Indices of rows and clusters count from 0; messages for people count rows and columns
+ * from 1. */
+#ifndef VEM_VEM_H
+#define VEM_VEM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define VEM_VERSION_MAJOR 0
+#define VEM_VERSION_MINOR 1
+#define VEM_VERSION_PATCH 0
+#define VEM_VERSION "0.1.0"
+
+#if defined(__GNUC__)
+#define VEM_API __attribute__((visibility("default")))
+#else
+#define VEM_API
+#endif
+
+/* ---- Status
+ * ---------------------------------------------------------------------------- */
+
+typedef enum vem_status {
+    VEM_OK = 0,
+    VEM_BAD_OPTION,  /* an option or argument is out of its bounds, or two contradict */
+    VEM_BAD_DATA,    /* a value, a shape or a file's content is wrong */
+    VEM_NO_MEMORY,   /* memory could not be had */
+    VEM_IO_ERROR,    /* the system refused: absent file, full disk, permission */
+    VEM_UNSUPPORTED, /* right, but not in this build */
+    VEM_STOPPED      /* the progress function stopped work that has no partial result */
+} vem_status;
+
+VEM_API const char *vem_status_name(vem_status status);
+VEM_API const char *vem_version(void);
+
+/* ---- Context: threads, kernels, progress, last message
+ * ----------------------------------- */
+
+typedef struct vem_ctx vem_ctx;
+
+/* What a progress function is told. `phase` is "read", "seed", "em", "measure", "assign".
+ * Within "em", step counts E-steps and free_energy is per unit of mass (NAN before the
+ * first). `total` is 0 when the end is not known. */
+typedef struct vem_progress {
+    const char *phase;
+    int64_t done, total;
+    int64_t step, max_steps;
+    double free_energy;
+    double seconds; /* since the verb began */
+} vem_progress;
+
+/* Called from the thread that called the verb, a few times a second at most.
+ * A result other than 0 asks to stop: vem_fit ends after the current step with a model
+ * and outcome VEM_OUTCOME_STOPPED; other verbs return VEM_STOPPED. */
+typedef int (*vem_progress_fn)(void *user, const vem_progress *progress);
+
+VEM_API vem_status vem_ctx_new(vem_ctx **ctx);
+VEM_API void vem_ctx_free(vem_ctx *ctx);
+VEM_API const char *vem_ctx_message(const vem_ctx *ctx);
+/* threads = 0: all cores the process may use. Results do not depend on it. */
+VEM_API vem_status vem_ctx_set_threads(vem_ctx *ctx, int threads);
+VEM_API int vem_ctx_threads(const vem_ctx *ctx);
+VEM_API void vem_ctx_set_progress(vem_ctx *ctx, vem_progress_fn progress, void *user);
+/* Instruction set of the kernels in use: "baseline", "avx2", "avx512", "neon",
+ * "reference". Chosen once when the context is made; the environment variable VEM_CPU
+ * overrides it. */
+VEM_API const char *vem_ctx_cpu(const vem_ctx *ctx);
+
+/* ---- Data: rows as stored
+ * ----------------------------------------------------------------- */
+
+typedef struct vem_data vem_data;
+
+typedef enum vem_dtype {
+    VEM_FLOAT32 = 0,
+    VEM_FLOAT64,
+    VEM_UINT8,
+    VEM_INT32,
+    VEM_INT64
+} vem_dtype;
+
+/* How to read a file. Zero-initialise, then set what you need. */
+typedef struct vem_read_options {
+    size_t size; /* sizeof(vem_read_options) */
+    const char
+        *columns;   /* "1,3,5-8" or "x,y": columns to keep, in this order; NULL: all */
+    const char *id; /* one column (name or number) to leave out; NULL: none */
+    const char *weights; /* file with one weight per row; NULL: every row weighs 1 */
+} vem_read_options;
+
+/* The format is found from the ending: .npy .csv .tsv .txt .fvecs .bvecs .fbin .u8bin,
+ * FILE.h5:/path, a coreset .npz, or "-" for CSV on standard input. */
+VEM_API vem_status vem_data_read(vem_ctx *ctx, const char *path,
+                                 const vem_read_options *options, vem_data **data);
+/* A view of rows the caller keeps alive. Strides are in bytes; 0 means packed, row-major.
+ */
+VEM_API vem_status vem_data_borrow(vem_ctx *ctx, vem_dtype type, const void *values,
+                                   int64_t n, int32_t d, int64_t row_stride,
+                                   int64_t column_stride, vem_data **data);
+/* Copies n weights, all finite and >= 0 with a positive sum. NULL: all 1. */
+VEM_API vem_status vem_data_set_weights(vem_ctx *ctx, vem_data *data,
+                                        const double *weights, int64_t n);
+VEM_API void vem_data_free(vem_data *data);
+VEM_API int64_t vem_data_rows(const vem_data *data);
+VEM_API int32_t vem_data_columns(const vem_data *data);
+VEM_API vem_dtype vem_data_dtype(const vem_data *data);
+/* NULL when every row weighs 1. */
+VEM_API const double *vem_data_weights(const vem_data *data);
+/* Name of a column from the file's header, or NULL. */
+VEM_API const char *vem_data_column_name(const vem_data *data, int32_t column);
+/* Short name of the format it was read from ("npy", "csv", ..., "memory"). */
+VEM_API const char *vem_data_format(const vem_data *data);
+/* Rows first .. first+count-1 as doubles, packed. */
+VEM_API vem_status vem_data_get(vem_ctx *ctx, const vem_data *data, int64_t first,
+                                int64_t count, double *rows);
+
+/* ---- Options: one table
+ * ------------------------------------------------------------------ */
+
+enum { VEM_AUTO = -1 }; /* a choice or number left to the preset, or to us */
+
+typedef enum vem_algorithm {
+    VEM_ALGORITHM_KMEANS = 0,
+    VEM_ALGORITHM_LAZY_KMEANS,
+    VEM_ALGORITHM_KMEANS_C,
+    VEM_ALGORITHM_GMM
+} vem_algorithm;
+
+typedef enum vem_family_kind {
+    VEM_ISO_SHARED = 0, /* one variance for all clusters and dimensions */
+    VEM_ISO,            /* one variance per cluster */
+    VEM_DIAG,           /* one variance per cluster and dimension */
+    VEM_FULL            /* one covariance matrix per cluster */
+} vem_family_kind;
+
+typedef enum vem_prior_kind { VEM_PRIOR_FLAT = 0, VEM_PRIOR_FREE } vem_prior_kind;
+typedef enum vem_search_kind { VEM_SEARCH_ALL = 0, VEM_SEARCH_CLOSEST } vem_search_kind;
+typedef enum vem_seeding {
+    VEM_SEED_RANDOM = 0,
+    VEM_SEED_PLUSPLUS,
+    VEM_SEED_PLUSPLUS_GREEDY,
+    VEM_SEED_AFKMC2
+} vem_seeding;
+typedef enum vem_empty_policy {
+    VEM_EMPTY_KEEP = 0,
+    VEM_EMPTY_DROP,
+    VEM_EMPTY_RESEED
+} vem_empty_policy;
+typedef enum vem_precision { VEM_SINGLE = 0, VEM_DOUBLE } vem_precision;
+
+/* X(kind, field, default, low, high, choices, argument, help)
+ * kind: INT (int64_t), REAL (double), CHOICE (int), FLAG (int, 0 or 1).
+ * The command-line name is the field with '-' for '_'. A default of VEM_AUTO means that
+ * the preset or the data decide. This macro is long because the struct, the defaults, the
+ * range checks, --help, the man page and the language bindings are all derived from it.
+ */
+#define VEM_OPTION_TABLE(X)                                                              \
+    X(INT, clusters, VEM_AUTO, 1, 2147483000, NULL, "C", "number of clusters")           \
+    X(CHOICE, algorithm, VEM_AUTO, 0, 0, "kmeans|lazy-kmeans|kmeans-c|gmm", "NAME",      \
+      "a paper's algorithm, exactly; options beside it override it")                     \
+    X(CHOICE, family, VEM_AUTO, 0, 0, "iso-shared|iso|diag|full", "NAME",                \
+      "what a cluster looks like")                                                       \
+    X(CHOICE, prior, VEM_AUTO, 0, 0, "flat|free", "NAME",                                \
+      "weights of the clusters: all 1/C, or fitted")                                     \
+    X(CHOICE, search, VEM_AUTO, 0, 0, "all|closest", "NAME",                             \
+      "which clusters are tried for a row")                                              \
+    X(INT, held, VEM_AUTO, 1, 2147483000, NULL, "C'",                                    \
+      "clusters a row may belong to at once (1: hard, C: full EM)")                      \
+    X(REAL, margin, VEM_AUTO, 0, 1e6, NULL, "E",                                         \
+      "a row moves only to a cluster nearer by this factor (needs held = 1)")            \
+    X(CHOICE, seeding, VEM_AUTO, 0, 0, "random|kmeans++|kmeans++-greedy|afkmc2", "NAME", \
+      "how the first means are chosen")                                                  \
+    X(INT, chain, VEM_AUTO, 1, 1000000, NULL, "M", "chain length of afkmc2")             \
+    X(INT, init_steps, 0, 0, 1000000, NULL, "S", "E-steps before the first M-step")      \
+    X(INT, restarts, 1, 1, 1000000, NULL, "R",                                           \
+      "fits from different seeds; the best F is kept")                                   \
+    X(REAL, tolerance, VEM_AUTO, 0, 1, NULL, "EPS",                                      \
+      "stop when F changes by less than EPS max(|F|, 0.001); 0: until nothing changes")  \
+    X(INT, max_steps, VEM_AUTO, 1, 1000000000, NULL, "T", "most E-steps")                \
+    X(CHOICE, empty, VEM_AUTO, 0, 0, "keep|drop|reseed", "NAME",                         \
+      "what happens to a cluster that holds nothing")                                    \
+    X(REAL, floor, 1e-6, 0, 1, NULL, "E",                                                \
+      "least variance, as a share of the data's mean variance")                          \
+    X(CHOICE, precision, VEM_AUTO, 0, 0, "single|double", "NAME",                        \
+      "type of the arithmetic (default: single for f4 and u1 input, else double)")       \
+    X(FLAG, standardize, 0, 0, 1, NULL, NULL,                                            \
+      "each column to mean 0, variance 1; the model is given back in the data's units")  \
+    X(FLAG, normalize, 0, 0, 1, NULL, NULL, "each row to length 1")                      \
+    X(INT, threads, 0, 0, 4096, NULL, "P",                                               \
+      "threads (0: all cores); the result is the same")                                  \
+    X(INT, seed, 1, 0, 9007199254740992, NULL, "S", "seed of the random numbers")        \
+    X(FLAG, measure, 0, 0, 1, NULL, NULL,                                                \
+      "afterwards, exact quantisation error and log-likelihood of all rows")
+
+#define VEM_OPTION_INT int64_t
+#define VEM_OPTION_REAL double
+#define VEM_OPTION_CHOICE int
+#define VEM_OPTION_FLAG int
+#define VEM_OPTION_MEMBER(kind, field, def, low, high, choices, argument, help)          \
+    VEM_OPTION_##kind field;
+
+typedef struct vem_options {
+    size_t size; /* sizeof(vem_options), set by vem_options_init */
+    VEM_OPTION_TABLE(VEM_OPTION_MEMBER)
+} vem_options;
+
+typedef enum vem_option_kind {
+    VEM_KIND_INT,
+    VEM_KIND_REAL,
+    VEM_KIND_CHOICE,
+    VEM_KIND_FLAG
+} vem_option_kind;
+
+typedef struct vem_option_info {
+    const char *name; /* as on the command line, without "--" */
+    vem_option_kind kind;
+    double default_value; /* VEM_AUTO: decided by preset or data */
+    double low, high;
+    const char *choices;  /* "a|b|c" for VEM_KIND_CHOICE */
+    const char *argument; /* placeholder for help, NULL for a flag */
+    const char *help;
+} vem_option_info;
+
+VEM_API void vem_options_init(vem_options *options);
+VEM_API int vem_option_count(void);
+VEM_API const vem_option_info *vem_option_at(int index);
+/* Set one option from text, checked against its bounds. */
+VEM_API vem_status vem_options_set(vem_ctx *ctx, vem_options *options, const char *name,
+                                   const char *value);
+/* Value of an option as text ("auto" when left open). Returns 0 when there is no such
+ * option. */
+VEM_API int vem_options_get(const vem_options *options, const char *name, char *text,
+                            size_t capacity);
+/* Fill in everything that was left open, from the preset and from the size of the data,
+ * and check the whole. vem_fit does this itself; call it to see what a fit would do. */
+VEM_API vem_status vem_options_resolve(vem_ctx *ctx, const vem_options *options,
+                                       int64_t n, int32_t d, vem_dtype type,
+                                       vem_options *resolved);
+/* Name of a choice's value, e.g. vem_choice_name("family", VEM_DIAG) is "diag"; NULL if
+ * none. */
+VEM_API const char *vem_choice_name(const char *option, int value);
+/* Bytes a fit of these sizes needs beside the input, at its peak. */
+VEM_API vem_status vem_plan(vem_ctx *ctx, const vem_options *options, int64_t n,
+                            int32_t d, vem_dtype type, uint64_t *bytes);
+
+/* ---- Model
+ * -------------------------------------------------------------------------------- */
+
+typedef struct vem_model vem_model;
+
+/* Arrays are copied. `weights` may be NULL (1/C each). `variances`: iso-shared 1, iso C,
+ * diag C*D, full C*D*D doubles. */
+VEM_API vem_status vem_model_new(vem_ctx *ctx, vem_family_kind family, int32_t clusters,
+                                 int32_t d, const double *means, const double *weights,
+                                 const double *variances, vem_model **model);
+VEM_API vem_status vem_model_copy(vem_ctx *ctx, const vem_model *model, vem_model **copy);
+VEM_API void vem_model_free(vem_model *model);
+VEM_API vem_family_kind vem_model_family(const vem_model *model);
+VEM_API int32_t vem_model_clusters(const vem_model *model);
+VEM_API int32_t vem_model_columns(const vem_model *model);
+VEM_API const double *vem_model_means(const vem_model *model);     /* C x D */
+VEM_API const double *vem_model_weights(const vem_model *model);   /* C */
+VEM_API const double *vem_model_variances(const vem_model *model); /* see vem_model_new */
+VEM_API size_t vem_model_variance_count(const vem_model *model);
+/* Under --standardize: D factors by which columns are divided before distances are taken; NULL
+ * otherwise. Variances of diag and full are in the data's units all the same; those of the
+ * isotropic families are in the divided ones (column j: variances * scale_j^2), as is the
+ * quantisation error. */
+VEM_API const double *vem_model_scale(const vem_model *model);
+VEM_API vem_status vem_model_set_scale(vem_ctx *ctx, vem_model *model,
+                                       const double *scale);
+/* Rows are divided by their length before they meet the model. */
+VEM_API int vem_model_normalizes(const vem_model *model);
+VEM_API void vem_model_set_normalizes(vem_model *model, int normalizes);
+/* Free-form JSON that travels with the model file ("meta"); NULL when there is none. */
+VEM_API const char *vem_model_meta(const vem_model *model);
+VEM_API vem_status vem_model_set_meta(vem_ctx *ctx, vem_model *model, const char *json);
+VEM_API vem_status vem_model_read(vem_ctx *ctx, const char *path, vem_model **model);
+VEM_API vem_status vem_model_write(vem_ctx *ctx, const vem_model *model,
+                                   const char *path);
+
+/* ---- Fit
+ * ---------------------------------------------------------------------------------- */
+
+typedef enum vem_outcome {
+    VEM_OUTCOME_CONVERGED = 0,
+    VEM_OUTCOME_STEP_LIMIT,
+    VEM_OUTCOME_STOPPED, /* by the progress function */
+    VEM_OUTCOME_BUDGET   /* by a limit of time or memory */
+} vem_outcome;
+
+VEM_API const char *vem_outcome_name(vem_outcome outcome);
+
+typedef struct vem_trace_step {
+    int64_t step; /* 1, 2, ... E-steps of the loop; <= 0: steps before the first M-step */
+    double free_energy; /* per unit of mass, of the model that entered this step */
+    int64_t pairs;      /* (row, cluster) scores of this step */
+    int64_t changed;    /* rows whose held set changed; -1 where it is not known */
+    int64_t empty;      /* clusters that held nothing */
+    const char
+        *move;     /* "drop" or "reseed" when a policy acted after this step, else NULL */
+    int64_t moved; /* clusters it acted on */
+    double seconds; /* of this step */
+} vem_trace_step;
+
+typedef struct vem_report vem_report;
+
+typedef struct vem_summary {
+    size_t size;
+    vem_outcome outcome;
+    vem_options options; /* as resolved */
+    int64_t n;
+    int32_t d;
+    int32_t clusters; /* may be fewer than asked for under --empty drop */
+    double rows_used; /* rows with a positive weight */
+    int64_t steps, init_steps;
+    double free_energy, free_energy_first; /* per unit of mass */
+    int64_t scored_pairs, seed_pairs, reduce_pairs;
+    double quantization_error,
+        log_likelihood; /* NAN unless measured; log_likelihood per mass */
+    double seconds_reduce, seconds_seed, seconds_em, seconds_measure, seconds_total;
+    uint64_t peak_bytes; /* resident size of the process at its highest */
+    int64_t restart;     /* which of the restarts was kept, from 1 */
+} vem_summary;
+
+/* `start`: a model to start from (its family may be simpler than the one asked for), or
+ * NULL. The model given back is the one whose free energy is reported. */
+VEM_API vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *options,
+                           const vem_model *start, vem_model **model,
+                           vem_report **report);
+VEM_API void vem_report_free(vem_report *report);
+VEM_API const vem_summary *vem_report_summary(const vem_report *report);
+VEM_API int64_t vem_report_trace_count(const vem_report *report);
+VEM_API const vem_trace_step *vem_report_trace(const vem_report *report);
+/* Most probable held cluster of each row under the model given back (n labels). */
+VEM_API const int32_t *vem_report_labels(const vem_report *report);
+/* One sentence per choice the fit made by itself ("closest search, because ..."), '\n'
+ * between. */
+VEM_API const char *vem_report_choices(const vem_report *report);
+
+/* ---- Use of a model
+ * ----------------------------------------------------------------------- */
+
+/* The `top` most probable clusters of each row, most probable first: clusters is n x top,
+ * probabilities n x top or NULL. Probabilities are those of the full posterior. */
+VEM_API vem_status vem_assign(vem_ctx *ctx, const vem_model *model, const vem_data *data,
+                              int32_t top, vem_precision precision, int32_t *clusters,
+                              double *probabilities);
+
+typedef struct vem_scores {
+    size_t size;
+    double log_likelihood;     /* per unit of mass */
+    double free_energy;        /* per unit of mass, with `held` clusters per row */
+    double quantization_error; /* weighted sum of squared distances to the nearest mean */
+    double bic;                /* lower is better */
+    double mass;
+    int64_t parameters;
+    int32_t held;
+} vem_scores;
+
+/* held = 0: all clusters, then free_energy = log_likelihood. */
+VEM_API vem_status vem_score(vem_ctx *ctx, const vem_model *model, const vem_data *data,
+                             int32_t held, vem_precision precision, vem_scores *scores);
+
+typedef struct vem_agreement {
+    size_t size;
+    double nmi, ari, purity;
+    int64_t clusters, classes;
+} vem_agreement;
+
+/* Compare two labellings of the same n rows; any integers may be labels. */
+VEM_API vem_status vem_compare(vem_ctx *ctx, const int64_t *clusters,
+                               const int64_t *classes, int64_t n,
+                               vem_agreement *agreement);
+
+/* ---- Files
+ * -------------------------------------------------------------------------------- */
+
+/* n x columns labels or integers from .npy, .csv or .txt; memory from malloc, free with
+ * free().*/
+VEM_API vem_status vem_labels_read(vem_ctx *ctx, const char *path, int64_t **labels,
+                                   int64_t *n);
+/* .npy (int32) or .csv by the ending. */
+VEM_API vem_status vem_labels_write(vem_ctx *ctx, const char *path, const int32_t *labels,
+                                    int64_t n);
+/* .npz (clusters, probabilities) or .csv by the ending. */
+VEM_API vem_status vem_soft_write(vem_ctx *ctx, const char *path, const int32_t *clusters,
+                                  const double *probabilities, int64_t n, int32_t top);
+/* Doubles or floats as .npy or .csv by the ending. */
+VEM_API vem_status vem_array_write(vem_ctx *ctx, const char *path, vem_dtype type,
+                                   const void *values, int64_t n, int32_t d);
+/* Any text, whole or not at all. */
+VEM_API vem_status vem_text_write(vem_ctx *ctx, const char *path, const char *text,
+                                  size_t length);
+/* What a file holds: "data", "model", or "unknown". Never fails. */
+VEM_API const char *vem_file_kind(const char *path);
+
+/* ---- Generated data
+ * ----------------------------------------------------------------------- */
+
+typedef enum vem_generator {
+    VEM_BIRCH_GRID = 0,
+    VEM_BIRCH_RANDOM,
+    VEM_SEPARATED,
+    VEM_TAU_SEPARATED
+} vem_generator;
+
+typedef struct vem_generate_options {
+    size_t size;       /* sizeof(vem_generate_options) */
+    int32_t clusters;  /* birch-grid: a square number */
+    int32_t d;         /* 2 for birch */
+    int64_t n;         /* rows; 0: 100 per cluster */
+    double separation; /* c of separated, tau of tau-separated; 0: 2 */
+    double box;        /* tau-separated: side of the box of centres in mean sds; 0: 30 */
+    int64_t seed;
+} vem_generate_options;
+
+/* rows (n x d doubles), labels (n) and centres (clusters x d): from malloc, free with
+ * free(). */
+VEM_API vem_status vem_generate(vem_ctx *ctx, vem_generator kind,
+                                const vem_generate_options *options, int64_t *n,
+                                int32_t *d, double **rows, int32_t **labels,
+                                double **centers);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# Everything that is judged without running it:  scripts/lint.sh [JOBS] | --format
+#
+# Format, layers, length and marks, shell scripts, cppcheck, clang-tidy. With --format the C
+# files are rewritten instead. Status 1 when anything is wrong; all checks run in any case.
+# shellcheck disable=SC2317 # the checks are called by name, through check
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit
+
+find_c() { find include src cli tests fuzz bench repro examples -name '*.[ch]' -o -name '*.inc'; }
+
+if [ "${1:-}" = --format ]; then
+    find_c | xargs clang-format -i
+    exit
+fi
+jobs=${1:-$(nproc 2>/dev/null || echo 2)}
+python=/usr/bin/python3
+[ -x $python ] || python=python3
+wrong=0
+
+# check NAME COMMAND...: runs it, shows what it says only when it fails.
+check() {
+    local name=$1 start=$SECONDS
+    shift
+    local output
+    if output=$("$@" 2>&1); then
+        printf '  ok    %-12s %3d s\n' "$name" $((SECONDS - start))
+    else
+        printf '  WRONG %-12s %3d s\n%s\n' "$name" $((SECONDS - start)) "$output"
+        wrong=1
+    fi
+}
+
+format() { find_c | xargs clang-format --dry-run -Werror; }
+
+shell() {
+    command -v shellcheck >/dev/null || return 0
+    shellcheck .ci/run scripts/*.sh
+}
+
+lengths() {
+    find include src cli tests fuzz bench repro examples scripts \
+        \( -name '*.[ch]' -o -name '*.inc' -o -name '*.py' -o -name '*.sh' \) \
+        -exec wc -l {} + |
+        awk '$2 != "total" && $1 > 500 { print $2 ": " $1 " lines; the limit is 500."; bad = 1 }
+             END { exit bad }'
+}
+
+marks() {
+    ! grep -rnE '\b(TODO|FIXME|XXX|HACK)\b' --include='*.[ch]' --include='*.inc' \
+        --include='*.py' --include='*.md' --include='CMakeLists.txt' --include='*.cmake' \
+        include src cli tests fuzz bench repro examples docs cmake ./*.md CMakeLists.txt
+}
+
+cppcheck_all() {
+    cppcheck --quiet -j "$jobs" --std=c11 --error-exitcode=1 --inline-suppr \
+        --enable=warning,performance,portability --suppressions-list=scripts/cppcheck.txt \
+        --library=posix -I include -I src -I cli src cli examples
+}
+
+tidy_files() { # from standard input; further arguments go to clang-tidy
+    xargs -n 3 -P "$jobs" clang-tidy --quiet -p build "$@" 2>&1 |
+        grep -vE '^[0-9]+ warnings? (generated|treated)|^Suppressed|^Use -header-filter'
+    return "${PIPESTATUS[0]}"
+}
+
+tidy() {
+    cmake --preset release >/dev/null || return
+    # Of the kernels only the reference is read: the others are one text compiled many times,
+    # and the tests hold each of them against the reference.
+    find src -name '*.c' ! -name 'kernels_avx*' ! -name 'kernels_neon*' \
+        ! -name 'kernels_base*' ! -path src/base/ctx.c |
+        tidy_files --extra-arg=-include "--extra-arg=$PWD/scripts/analyzer.h"
+    local library=$?
+    find cli examples src/base/ctx.c -name '*.c' | tidy_files
+    local rest=$?
+    [ "$library" -eq 0 ] && [ "$rest" -eq 0 ]
+}
+
+echo "lint"
+check format format
+check layers $python tests/layers.py
+check lengths lengths
+check marks marks
+check shell shell
+check cppcheck cppcheck_all
+check clang-tidy tidy
+exit $wrong

@@ -1,0 +1,183 @@
+/* The verb `assign`: the most probable clusters of rows, and how probable they are. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "api/chunks.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "em/estep.h"
+
+typedef struct assign {
+    int32_t top;
+    int32_t *clusters;     /* n x top */
+    double *probabilities; /* n x top or NULL */
+} assign;
+
+/* Labels alone: the closest search, without the costs of the other clusters. */
+static vem_status assign_hard(vem_ctx *ctx, void *arg, const vem_view *view,
+                              const vem_model *model, int64_t first)
+{
+    assign *a = arg;
+    vem_i_scorer scorer = {0};
+    vem_i_estep *estep = NULL;
+    vem_i_search search = vem_i_search_closest(model->clusters, 1, 0);
+    vem_i_posterior posterior = {.n = view->n,
+                                 .width = 1,
+                                 .held =
+                                     a->clusters + first}; /* straight into the result */
+    vem_status status = vem_i_scorer_new(ctx, view->kernels, model->family,
+                                         model->clusters, model->d, &scorer);
+    if (status == VEM_OK)
+        status = vem_i_estep_new(ctx, view, &scorer, &search, 0, &estep);
+    if (status == VEM_OK) {
+        vem_progress told = {.phase = "assign", .free_energy = NAN};
+        vem_i_scorer_prepare(ctx, model, &scorer);
+        if (vem_i_estep_run(estep, &posterior, NULL, &told, 1).skipped)
+            status = vem_i_fail(ctx, VEM_STOPPED, "Stopped while rows were assigned.");
+    }
+    vem_i_estep_free(estep);
+    vem_i_scorer_free(&scorer);
+    return status;
+}
+
+typedef struct soft_task {
+    const assign *out;
+    int64_t first; /* row of the data */
+    const vem_view *view;
+    const vem_i_scorer *scorer;
+    vem_i_search search;
+    vem_i_block *blocks; /* per thread */
+    void *best;          /* per thread: top x block, T */
+    int32_t *index;      /* per thread: top x block */
+    double *log_sums;    /* per thread */
+    int64_t *order;      /* per thread: C, for long lists */
+} soft_task;
+
+/* The `top` least costs of one item when lists are too long for the kernel. */
+static void sort_column(const soft_task *t, const vem_i_block *block, int32_t p,
+                        int64_t *order, int32_t *index)
+{
+    const vem_i_kernels *kernels = t->view->kernels;
+    int32_t clusters = t->scorer->clusters;
+    int64_t ldv = block->capacity;
+    /* Heap sort on (cost, cluster), so that ties go to the lowest cluster. */
+    for (int32_t c = 0; c < clusters; c++)
+        order[c] = c;
+#define BEFORE(a, b)                                                                     \
+    (vem_i_value(kernels, block->costs, (a)*ldv + p) <                                   \
+         vem_i_value(kernels, block->costs, (b)*ldv + p) ||                              \
+     (vem_i_value(kernels, block->costs, (a)*ldv + p) ==                                 \
+          vem_i_value(kernels, block->costs, (b)*ldv + p) &&                             \
+      (a) < (b)))
+    for (int32_t pass = clusters - 1, size = clusters; size > 0;) {
+        int sifting = pass >= 0;
+        int64_t at = sifting ? pass-- : 0, moving;
+        if (!sifting) { /* the heap is ordered least first: take the top */
+            index[(int64_t)(clusters - size) * ldv + p] = (int32_t)order[0];
+            if (clusters - size + 1 == t->out->top)
+                return;
+            order[0] = order[--size];
+        }
+        moving = order[at];
+        for (int64_t child; (child = 2 * at + 1) < size; at = child) {
+            if (child + 1 < size && BEFORE(order[child + 1], order[child]))
+                child++;
+            if (!BEFORE(order[child], moving))
+                break;
+            order[at] = order[child];
+        }
+        order[at] = moving;
+    }
+#undef BEFORE
+}
+
+static void run_block(void *arg, int64_t number, int thread)
+{
+    soft_task *t = arg;
+    const vem_i_kernels *kernels = t->view->kernels;
+    vem_i_block *block = &t->blocks[thread];
+    int32_t top = t->out->top, clusters = t->scorer->clusters, ldv = block->capacity;
+    int64_t begin = number * ldv, left = t->view->n - begin, lists = (int64_t)top * ldv;
+    char *best = (char *)t->best + (size_t)(thread * lists) * kernels->element;
+    int32_t *index = t->index + thread * lists;
+    double *log_sum = t->log_sums + (int64_t)thread * VEM_I_BLOCK;
+    vem_i_block_load(block, begin, left < ldv ? (int32_t)left : ldv);
+    t->search.find(&t->search, block, NULL);
+    for (int64_t i = 0; i < lists; i++) {
+        vem_i_store(kernels, best, i, INFINITY);
+        index[i] = -1;
+    }
+    if (top <= VEM_I_TOP_MAX)
+        kernels->select_top(block->costs, block->n, clusters, 0, top, best, index, ldv);
+    else
+        for (int32_t p = 0; p < block->n; p++)
+            sort_column(t, block, p, t->order + (int64_t)thread * clusters, index);
+    kernels->softmax(block->costs, block->n, clusters, ldv, NULL, log_sum);
+    for (int32_t p = 0; p < block->n; p++)
+        for (int64_t r = 0; r < top; r++) {
+            int32_t c = index[r * ldv + p];
+            int64_t at = (t->first + begin + p) * top + r;
+            t->out->clusters[at] = c;
+            if (t->out->probabilities)
+                t->out->probabilities[at] =
+                    c < 0 ? 0 : vem_i_value(kernels, block->costs, (int64_t)c * ldv + p);
+        }
+}
+
+static vem_status assign_soft(vem_ctx *ctx, void *arg, const vem_view *view,
+                              const vem_model *model, int64_t first)
+{
+    const assign *a = arg;
+    vem_i_scorer scorer = {0};
+    soft_task t = {.out = a, .first = first, .view = view, .scorer = &scorer};
+    t.search = vem_i_search_all(model->clusters);
+    size_t threads = (size_t)ctx->threads;
+    int32_t items = vem_i_block_items(&t.search, model->clusters, view->kernels);
+    size_t lists = (size_t)a->top * (size_t)items;
+    vem_status status = vem_i_scorer_new(ctx, view->kernels, model->family,
+                                         model->clusters, model->d, &scorer);
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &t.best, threads, lists * view->kernels->element);
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &t.index, threads, lists * sizeof(int32_t));
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &t.log_sums, threads, VEM_I_BLOCK * sizeof(double));
+    if (status == VEM_OK && a->top > VEM_I_TOP_MAX)
+        status =
+            vem_i_take(ctx, &t.order, threads, (size_t)model->clusters * sizeof(int64_t));
+    if (status == VEM_OK)
+        status = vem_i_take_zeroed(ctx, &t.blocks, threads, sizeof *t.blocks);
+    for (size_t i = 0; status == VEM_OK && i < threads; i++)
+        status = vem_i_block_new(ctx, &t.search, view, &scorer, &t.blocks[i]);
+    if (status == VEM_OK) {
+        vem_progress told = {.phase = "assign", .free_energy = NAN};
+        vem_i_scorer_prepare(ctx, model, &scorer);
+        if (vem_i_parallel_watched(ctx, vem_i_shards(view->n, items), run_block, &t,
+                                   &told, 1))
+            status = vem_i_fail(ctx, VEM_STOPPED, "Stopped while rows were assigned.");
+    }
+    for (size_t i = 0; t.blocks && i < threads; i++)
+        vem_i_block_free(&t.blocks[i]);
+    vem_i_free(t.blocks);
+    vem_i_free(t.best);
+    vem_i_free(t.index);
+    vem_i_free(t.log_sums);
+    vem_i_free(t.order);
+    vem_i_scorer_free(&scorer);
+    return status;
+}
+
+vem_status vem_assign(vem_ctx *ctx, const vem_model *model, const vem_data *data,
+                      int32_t top, vem_precision precision, int32_t *clusters,
+                      double *probabilities)
+{
+    vem_i_begin(ctx);
+    if (top < 1 || top > model->clusters)
+        return vem_i_fail(
+            ctx, VEM_BAD_OPTION,
+            "--top is %d, but it must lie between 1 and the %d clusters of the model.",
+            top, model->clusters);
+    assign a = {.top = top, .clusters = clusters, .probabilities = probabilities};
+    vem_i_chunk_fn run = top == 1 && !probabilities ? assign_hard : assign_soft;
+    return vem_i_for_chunks(ctx, model, data, precision, run, &a);
+}

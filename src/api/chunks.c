@@ -1,0 +1,74 @@
+#include "api/chunks.h"
+
+#include "api/units.h"
+#include "base/blas.h"
+#include "base/memory.h"
+
+/* Values of a chunk: 128 MB as doubles. */
+static const int64_t CHUNK_VALUES = 1 << 24;
+
+static vem_status check(vem_ctx *ctx, const vem_model *model, const vem_data *data)
+{
+    if (model->d != data->d)
+        return vem_i_fail(ctx, VEM_BAD_DATA,
+                          "The model has %d columns, but the data have %d.", model->d,
+                          data->d);
+    return VEM_OK;
+}
+
+/* The weighted mean of the model's means: near where the data are. */
+static void center_of(const vem_model *model, double *origin)
+{
+    for (int32_t j = 0; j < model->d; j++)
+        origin[j] = 0;
+    for (int64_t c = 0; c < model->clusters; c++)
+        for (int32_t j = 0; j < model->d; j++)
+            origin[j] += model->weights[c] * model->means[c * model->d + j];
+}
+
+static vem_status one_chunk(vem_ctx *ctx, const vem_model *model, const vem_data *data,
+                            const vem_i_points_request *request, vem_i_chunk_fn run,
+                            void *arg)
+{
+    vem_i_points *points;
+    vem_model *inside;
+    vem_status status = vem_i_points_new(ctx, data, request, &points);
+    if (status != VEM_OK)
+        return status;
+    status = vem_i_model_to_view(ctx, model, &points->view, model->family, &inside);
+    if (status == VEM_OK) {
+        status = run(ctx, arg, &points->view, inside, request->first);
+        vem_model_free(inside);
+    }
+    vem_i_points_free(points);
+    return status;
+}
+
+vem_status vem_i_for_chunks(vem_ctx *ctx, const vem_model *model, const vem_data *data,
+                            vem_precision precision, vem_i_chunk_fn run, void *arg)
+{
+    vem_status status = check(ctx, model, data);
+    if (status != VEM_OK)
+        return status;
+    double *origin;
+    if ((status = vem_i_take(ctx, &origin, (size_t)model->d, sizeof *origin)) != VEM_OK)
+        return status;
+    center_of(model, origin);
+    vem_i_blas_state blas = vem_i_blas_single();
+    int64_t rows = CHUNK_VALUES / data->d;
+    rows = rows < VEM_I_BLOCK ? VEM_I_BLOCK : rows;
+    for (int64_t first = 0; first < data->n && status == VEM_OK; first += rows) {
+        vem_i_points_request request = {.first = first,
+                                        .count = data->n - first < rows ? data->n - first
+                                                                        : rows,
+                                        .precision = precision,
+                                        .normalize = model->normalizes,
+                                        .origin = origin,
+                                        .scale = model->scale,
+                                        .phase = "read"};
+        status = one_chunk(ctx, model, data, &request, run, arg);
+    }
+    vem_i_blas_restore(blas);
+    vem_i_free(origin);
+    return status;
+}

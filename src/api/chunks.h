@@ -1,0 +1,17 @@
+/* A model meets rows chunk by chunk, so that using it takes little memory beside the
+ * input. */
+#ifndef VEM_API_CHUNKS_H
+#define VEM_API_CHUNKS_H
+
+#include "data/points.h"
+#include "model/model.h"
+
+/* What is done with one chunk: its view, the model in that view's units, and its first
+ * row. */
+typedef vem_status (*vem_i_chunk_fn)(vem_ctx *ctx, void *arg, const vem_view *view,
+                                     const vem_model *model, int64_t first);
+
+vem_status vem_i_for_chunks(vem_ctx *ctx, const vem_model *model, const vem_data *data,
+                            vem_precision precision, vem_i_chunk_fn run, void *arg);
+
+#endif

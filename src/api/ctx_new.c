@@ -1,0 +1,32 @@
+/* Making a context: the one place that joins the base and the kernels. */
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "kernels/kernels.h"
+
+vem_status vem_ctx_new(vem_ctx **ctx)
+{
+    vem_ctx *made = vem_i_calloc(1, sizeof *made);
+    if (!made)
+        return VEM_NO_MEMORY;
+    made->kernels_single = vem_i_kernels_find(NULL, VEM_SINGLE);
+    made->kernels_double = vem_i_kernels_find(NULL, VEM_DOUBLE);
+    if (!made->kernels_single || !made->kernels_double) {
+        vem_i_free(made);
+        return VEM_UNSUPPORTED; /* VEM_CPU names a set this processor or build does not
+                                   have */
+    }
+    made->cpu = made->kernels_single->name;
+    vem_status status = vem_ctx_set_threads(made, 0);
+    if (status != VEM_OK) {
+        vem_i_free(made);
+        return status;
+    }
+    *ctx = made;
+    return VEM_OK;
+}
+
+void vem_ctx_free(vem_ctx *ctx)
+{
+    vem_i_free(ctx);
+}

@@ -1,0 +1,104 @@
+#include "api/report.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+__attribute__((format(printf, 2, 3))) static void say(vem_report *report,
+                                                      const char *format, ...)
+{
+    size_t used = strlen(report->choices), left = sizeof report->choices - used;
+    if (left < 2)
+        return;
+    if (used > 0) {
+        report->choices[used++] = '\n';
+        report->choices[used] = '\0';
+        left--;
+    }
+    va_list args;
+    va_start(args, format);
+    vsnprintf(report->choices + used, left, format, args);
+    va_end(args);
+}
+
+void vem_i_report_choices(vem_report *report, const vem_options *asked, int warm)
+{
+    const vem_options *o = &report->summary.options;
+    const char *family = vem_choice_name("family", o->family);
+    report->choices[0] = '\0';
+    if (asked->algorithm != VEM_AUTO)
+        return; /* a preset is what was asked for */
+    if (asked->family == VEM_AUTO)
+        say(report,
+            "family %s, the model behind k-means; --family diag or full for other "
+            "shapes.",
+            family);
+    if (asked->held == VEM_AUTO && o->held == 1)
+        say(report,
+            "each row belongs to one cluster; --held 2 or more for soft assignments.");
+    else if (asked->held == VEM_AUTO && o->held < o->clusters)
+        say(report,
+            "each row holds its %lld most probable of %lld clusters: the others hardly "
+            "count, and F stays a lower bound.",
+            (long long)o->held, (long long)o->clusters);
+    else if (asked->held == VEM_AUTO)
+        say(report, "each row holds all %lld clusters: full EM.", (long long)o->clusters);
+    if (asked->search == VEM_AUTO)
+        say(report, "exact search (%s): every cluster is tried for every row.",
+            vem_choice_name("search", o->search));
+    if (asked->seeding == VEM_AUTO && !warm)
+        say(report, "seeding %s, the best that is cheap beside the fit at this size.",
+            vem_choice_name("seeding", o->seeding));
+    if (asked->tolerance == VEM_AUTO)
+        say(report,
+            "stops when the squared error changes by less than %g of itself in a step.",
+            o->tolerance);
+}
+
+void vem_report_free(vem_report *report)
+{
+    if (!report)
+        return;
+    free(report->trace);
+    vem_i_free(report->labels);
+    vem_i_free(report);
+}
+
+const vem_summary *vem_report_summary(const vem_report *report)
+{
+    return &report->summary;
+}
+
+int64_t vem_report_trace_count(const vem_report *report)
+{
+    return report->trace_count;
+}
+
+const vem_trace_step *vem_report_trace(const vem_report *report)
+{
+    return report->trace;
+}
+
+const int32_t *vem_report_labels(const vem_report *report)
+{
+    return report->labels;
+}
+
+const char *vem_report_choices(const vem_report *report)
+{
+    return report->choices;
+}
+
+const char *vem_outcome_name(vem_outcome outcome)
+{
+    switch (outcome) {
+    case VEM_OUTCOME_CONVERGED: return "converged";
+    case VEM_OUTCOME_STEP_LIMIT: return "step-limit";
+    case VEM_OUTCOME_STOPPED: return "stopped";
+    case VEM_OUTCOME_BUDGET: return "budget";
+    }
+    return "unknown";
+}

@@ -1,0 +1,18 @@
+/* What happened in a fit. */
+#ifndef VEM_API_REPORT_H
+#define VEM_API_REPORT_H
+
+#include "base/ctx.h"
+
+struct vem_report {
+    vem_summary summary;
+    vem_trace_step *trace; /* from malloc */
+    int64_t trace_count;
+    int32_t *labels;
+    char choices[1024];
+};
+
+/* One sentence per decision that was not the caller's. */
+void vem_i_report_choices(vem_report *report, const vem_options *asked, int warm);
+
+#endif

@@ -1,0 +1,125 @@
+/* Changing units: x_view = (x - origin) / scale.
+ *
+ * Means follow. Variances of diag and full follow too. One variance for several columns
+ * cannot take a different factor in each, so an isotropic model keeps its variances in
+ * the scaled units and carries the factors (vem_model_scale). */
+#include "api/units.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "model/family.h"
+
+static double scale_of(const double *scale, int32_t j)
+{
+    return scale ? scale[j] : 1;
+}
+
+/* Variance of cluster c between columns i and j, in the units of the data. */
+static double variance_at(const vem_model *m, int64_t c, int32_t i, int32_t j)
+{
+    int64_t d = m->d;
+    double factor = scale_of(m->scale, i) * scale_of(m->scale, j);
+    switch (m->family) {
+    case VEM_ISO_SHARED: return i == j ? m->variances[0] * factor : 0;
+    case VEM_ISO: return i == j ? m->variances[c] * factor : 0;
+    case VEM_DIAG: return i == j ? m->variances[c * d + i] : 0;
+    case VEM_FULL: return m->variances[(c * d + i) * d + j];
+    }
+    return 0;
+}
+
+static void fill_variances(const vem_model *from, const double *scale, vem_model *to)
+{
+    int64_t d = to->d;
+    for (int64_t c = 0; c < to->clusters; c++) {
+        double mean = 0;
+        for (int32_t i = 0; i < d; i++) {
+            double s = scale_of(scale, i), value = variance_at(from, c, i, i) / (s * s);
+            mean += value / (double)d;
+            if (to->family == VEM_DIAG)
+                to->variances[c * d + i] = value;
+            else if (to->family == VEM_FULL)
+                for (int32_t j = 0; j < d; j++)
+                    to->variances[(c * d + i) * d + j] =
+                        variance_at(from, c, i, j) / (s * scale_of(scale, j));
+        }
+        if (to->family == VEM_ISO)
+            to->variances[c] = mean;
+        else if (to->family == VEM_ISO_SHARED)
+            to->variances[0] += from->weights[c] * mean;
+    }
+}
+
+vem_status vem_i_model_to_view(vem_ctx *ctx, const vem_model *model, const vem_view *view,
+                               vem_family_kind family, vem_model **out)
+{
+    if (family < model->family)
+        return vem_i_fail(
+            ctx, VEM_BAD_OPTION,
+            "The model to start from is of family %s, which %s cannot express.",
+            vem_choice_name("family", model->family), vem_choice_name("family", family));
+    vem_model *made;
+    vem_status status = vem_i_model_blank(ctx, family, model->clusters, model->d, &made);
+    if (status != VEM_OK)
+        return status;
+    for (int64_t c = 0; c < made->clusters; c++) {
+        made->weights[c] = model->weights[c];
+        for (int32_t j = 0; j < made->d; j++)
+            made->means[c * made->d + j] =
+                (model->means[c * made->d + j] - view->origin[j]) /
+                scale_of(view->scale, j);
+    }
+    fill_variances(model, view->scale, made);
+    *out = made;
+    return VEM_OK;
+}
+
+vem_status vem_i_model_to_data(vem_ctx *ctx, const vem_view *view, vem_model *model)
+{
+    int64_t d = model->d;
+    if (view->scale) {
+        vem_status status = vem_model_set_scale(ctx, model, view->scale);
+        if (status != VEM_OK)
+            return status;
+    }
+    for (int64_t c = 0; c < model->clusters; c++)
+        for (int32_t i = 0; i < d; i++) {
+            double s = scale_of(view->scale, i), *mean = &model->means[c * d + i];
+            *mean = *mean * s + view->origin[i];
+            if (model->family == VEM_DIAG)
+                model->variances[c * d + i] *= s * s;
+            else if (model->family == VEM_FULL)
+                for (int32_t j = 0; j < d; j++)
+                    model->variances[(c * d + i) * d + j] *= s * scale_of(view->scale, j);
+        }
+    return VEM_OK;
+}
+
+vem_status vem_i_model_clamp(vem_ctx *ctx, double floor, vem_model *model)
+{
+    int64_t d = model->d;
+    if (model->family != VEM_FULL) {
+        size_t count = vem_i_variance_count(model->family, model->clusters, model->d);
+        for (size_t i = 0; i < count; i++)
+            model->variances[i] = fmax(model->variances[i], floor);
+        return VEM_OK;
+    }
+    double *trial;
+    vem_status status =
+        vem_i_take(ctx, &trial, (size_t)(d * d + vem_i_clamp_work(model->d)),
+                   sizeof(double));
+    if (status != VEM_OK)
+        return status;
+    for (int64_t c = 0; c < model->clusters; c++) {
+        double *covariance = model->variances + c * d * d;
+        memcpy(trial, covariance, (size_t)(d * d) * sizeof(double));
+        for (int64_t j = 0; j < d; j++)
+            trial[j * d + j] -= floor;
+        if (!vem_i_cholesky(trial, model->d))
+            vem_i_clamp_eigenvalues(covariance, model->d, floor, trial);
+    }
+    vem_i_free(trial);
+    return VEM_OK;
+}

@@ -1,0 +1,17 @@
+/* Models between the units of the data and those of a view. */
+#ifndef VEM_API_UNITS_H
+#define VEM_API_UNITS_H
+
+#include "data/view.h"
+#include "model/model.h"
+
+/* A copy of `model` (units of the data) about the origin and in the scale of the view, in
+ * `family`, which must be able to express it. */
+vem_status vem_i_model_to_view(vem_ctx *ctx, const vem_model *model, const vem_view *view,
+                               vem_family_kind family, vem_model **out);
+/* In place: from the units of the view to those of the data. */
+vem_status vem_i_model_to_data(vem_ctx *ctx, const vem_view *view, vem_model *model);
+/* Variances and eigenvalues no less than `floor`, in place. */
+vem_status vem_i_model_clamp(vem_ctx *ctx, double floor, vem_model *model);
+
+#endif

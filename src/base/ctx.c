@@ -1,0 +1,102 @@
+#include "base/ctx.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+vem_status vem_i_fail(vem_ctx *ctx, vem_status status, const char *format, ...)
+{
+    if (ctx) {
+        va_list args;
+        va_start(args, format);
+        vsnprintf(ctx->message, sizeof ctx->message, format, args);
+        va_end(args);
+    }
+    return status;
+}
+
+vem_status vem_i_fail_memory(vem_ctx *ctx, size_t bytes)
+{
+    return vem_i_fail(ctx, VEM_NO_MEMORY, "%.1f MB of memory could not be had.",
+                      (double)bytes / 1e6);
+}
+
+double vem_i_clock(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+uint64_t vem_i_peak_bytes(void)
+{
+    struct rusage usage;
+    if (getrusage(RUSAGE_SELF, &usage) != 0)
+        return 0;
+    return (uint64_t)usage.ru_maxrss * 1024; /* Linux counts in KiB */
+}
+
+void vem_i_begin(vem_ctx *ctx)
+{
+    ctx->message[0] = '\0';
+    ctx->stop_requested = 0;
+    ctx->progress_start = vem_i_clock();
+    ctx->progress_last = 0;
+}
+
+int vem_i_progress(vem_ctx *ctx, const vem_progress *progress, int force)
+{
+    if (!ctx->progress)
+        return 0;
+    double now = vem_i_clock();
+    if (force || now - ctx->progress_last >= 0.1) {
+        vem_progress told = *progress;
+        told.seconds = now - ctx->progress_start;
+        ctx->progress_last = now;
+        if (ctx->progress(ctx->progress_user, &told))
+            ctx->stop_requested = 1;
+    }
+    return ctx->stop_requested;
+}
+
+const char *vem_ctx_message(const vem_ctx *ctx)
+{
+    return ctx ? ctx->message : "";
+}
+
+int vem_ctx_threads(const vem_ctx *ctx)
+{
+    return ctx->threads;
+}
+
+const char *vem_ctx_cpu(const vem_ctx *ctx)
+{
+    return ctx->cpu;
+}
+
+void vem_ctx_set_progress(vem_ctx *ctx, vem_progress_fn progress, void *user)
+{
+    ctx->progress = progress;
+    ctx->progress_user = user;
+}
+
+const char *vem_version(void)
+{
+    return VEM_VERSION;
+}
+
+const char *vem_status_name(vem_status status)
+{
+    switch (status) {
+    case VEM_OK: return "ok";
+    case VEM_BAD_OPTION: return "bad option";
+    case VEM_BAD_DATA: return "bad data";
+    case VEM_NO_MEMORY: return "no memory";
+    case VEM_IO_ERROR: return "input/output error";
+    case VEM_UNSUPPORTED: return "unsupported";
+    case VEM_STOPPED: return "stopped";
+    }
+    return "unknown status";
+}

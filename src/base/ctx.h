@@ -1,0 +1,44 @@
+/* The context: what every verb needs and nothing that belongs to one of them. */
+#ifndef VEM_BASE_CTX_H
+#define VEM_BASE_CTX_H
+
+#include "vem/vem.h"
+
+struct vem_i_kernels; /* src/kernels/kernels.h; the base only carries the pointers */
+
+struct vem_ctx {
+    int threads;
+    const struct vem_i_kernels *kernels_single;
+    const struct vem_i_kernels *kernels_double;
+    const char *cpu;
+    vem_progress_fn progress;
+    void *progress_user;
+    double progress_last;  /* clock of the last call, to keep them a few a second */
+    double progress_start; /* clock when the running verb began */
+    _Atomic int
+        stop_requested; /* the progress function said stop during the running verb */
+    char message[1024];
+};
+
+/* Record a sentence and give the status back: `return vem_i_fail(ctx, VEM_BAD_DATA,
+ * ...)`. ctx may be NULL (then only the status travels). Not for use inside parallel
+ * tasks. */
+__attribute__((format(printf, 3, 4))) vem_status
+vem_i_fail(vem_ctx *ctx, vem_status status, const char *format, ...);
+/* Same for memory: names the bytes that could not be had. */
+vem_status vem_i_fail_memory(vem_ctx *ctx, size_t bytes);
+
+/* Verbs call this first: clears the message and starts the progress clock. */
+void vem_i_begin(vem_ctx *ctx);
+
+/* Tell the progress function, at most every 0.1 s unless `force`. Returns 1 when a stop
+ * was requested now or earlier in this verb. Only from the thread that called the verb.
+ */
+int vem_i_progress(vem_ctx *ctx, const vem_progress *progress, int force);
+
+/* Monotonic seconds. */
+double vem_i_clock(void);
+/* Highest resident size of this process so far, in bytes (0 where unknown). */
+uint64_t vem_i_peak_bytes(void);
+
+#endif

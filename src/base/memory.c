@@ -1,0 +1,54 @@
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGNMENT = 64 };
+
+void *vem_i_alloc(size_t count, size_t size)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 2)
+        return NULL;
+    if (bytes == 0)
+        bytes = 1;
+    void *memory = NULL;
+    return posix_memalign(&memory, ALIGNMENT, bytes) == 0 ? memory : NULL;
+}
+
+void *vem_i_calloc(size_t count, size_t size)
+{
+    void *memory = vem_i_alloc(count, size);
+    if (memory)
+        memset(memory, 0, count * size);
+    return memory;
+}
+
+void vem_i_free(void *memory)
+{
+    free(memory);
+}
+
+vem_status vem_i_take(vem_ctx *ctx, void *out_pointer, size_t count, size_t size)
+{
+    void *memory = vem_i_alloc(count, size);
+    if (!memory) {
+        size_t bytes;
+        return vem_i_fail_memory(ctx, __builtin_mul_overflow(count, size, &bytes)
+                                          ? SIZE_MAX
+                                          : bytes);
+    }
+    memcpy(out_pointer, &memory, sizeof memory);
+    return VEM_OK;
+}
+
+vem_status vem_i_take_zeroed(vem_ctx *ctx, void *out_pointer, size_t count, size_t size)
+{
+    void *memory = NULL;
+    vem_status status = vem_i_take(ctx, &memory, count, size);
+    if (status == VEM_OK) {
+        memset(memory, 0, count * size);
+        memcpy(out_pointer, &memory, sizeof memory);
+    }
+    return status;
+}

@@ -1,0 +1,203 @@
+/* The options table at work: defaults, text to value and back, range checks.
+ * Everything here is derived from VEM_OPTION_TABLE in vem.h. */
+#include "base/options.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define INFO_ROW(kind, field, def, low, high, choices, argument, help)                   \
+    {#field,         VEM_KIND_##kind, (double)(def), (double)(low),                      \
+     (double)(high), choices,         argument,      help},
+#define OFFSET_ROW(kind, field, def, low, high, choices, argument, help)                 \
+    offsetof(vem_options, field),
+#define COUNT_ROW(kind, field, def, low, high, choices, argument, help) +1
+
+enum { COUNT = 0 VEM_OPTION_TABLE(COUNT_ROW) };
+
+static vem_option_info table[COUNT] = {VEM_OPTION_TABLE(INFO_ROW)};
+static const size_t offset[COUNT] = {VEM_OPTION_TABLE(OFFSET_ROW)};
+
+/* Text derived from the table once, when the library is loaded, and constant afterwards:
+ * the names as on the command line, and each list "a|b|c" of choices cut into words. */
+enum { NAME_SIZE = 24, LIST_SIZE = 128 };
+static char names[COUNT][NAME_SIZE];
+static char words[COUNT][LIST_SIZE];
+
+__attribute__((constructor)) static void derive_text(void)
+{
+    for (int i = 0; i < COUNT; i++) {
+        snprintf(names[i], NAME_SIZE, "%s", table[i].name);
+        for (char *c = names[i]; (c = strchr(c, '_'));)
+            *c = '-';
+        table[i].name = names[i];
+        if (table[i].choices) {
+            snprintf(words[i], LIST_SIZE, "%s", table[i].choices);
+            for (char *c = words[i]; (c = strchr(c, '|'));)
+                *c = '\0';
+        }
+    }
+}
+
+static int find(const char *name)
+{
+    for (int i = 0; i < COUNT; i++)
+        if (strcmp(table[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+static int choice_count(const char *choices)
+{
+    int count = 1;
+    for (const char *bar = choices; (bar = strchr(bar, '|')); bar++)
+        count++;
+    return count;
+}
+
+static const char *choice_word(int i, int value)
+{
+    if (value < 0 || value >= choice_count(table[i].choices))
+        return NULL;
+    const char *word = words[i];
+    while (value-- > 0)
+        word += strlen(word) + 1;
+    return word;
+}
+
+static double get(const vem_options *options, int i)
+{
+    const char *place = (const char *)options + offset[i];
+    switch (table[i].kind) {
+    case VEM_KIND_INT: return (double)*(const int64_t *)(const void *)place;
+    case VEM_KIND_REAL: return *(const double *)(const void *)place;
+    default: return *(const int *)(const void *)place;
+    }
+}
+
+static void set(vem_options *options, int i, double value)
+{
+    char *place = (char *)options + offset[i];
+    switch (table[i].kind) {
+    case VEM_KIND_INT: *(int64_t *)(void *)place = (int64_t)value; break;
+    case VEM_KIND_REAL: *(double *)(void *)place = value; break;
+    default: *(int *)(void *)place = (int)value; break;
+    }
+}
+
+static vem_status out_of_range(vem_ctx *ctx, int i, const char *value)
+{
+    const vem_option_info *info = vem_option_at(i);
+    return vem_i_fail(ctx, VEM_BAD_OPTION,
+                      "--%s is %s, but it must lie between %.10g and %.10g.", info->name,
+                      value, info->low, info->high);
+}
+
+vem_status vem_options_set(vem_ctx *ctx, vem_options *options, const char *name,
+                           const char *value)
+{
+    int i = find(name);
+    if (i < 0)
+        return vem_i_fail(ctx, VEM_BAD_OPTION, "There is no option --%s.", name);
+    const vem_option_info *info = vem_option_at(i);
+    if (info->kind == VEM_KIND_CHOICE) {
+        int index = 0, count = choice_count(info->choices);
+        while (index < count && strcmp(choice_word(i, index), value) != 0)
+            index++;
+        if (index == count)
+            return vem_i_fail(ctx, VEM_BAD_OPTION,
+                              "--%s is \"%s\", but it must be one of %s.", info->name,
+                              value, info->choices);
+        set(options, i, index);
+        return VEM_OK;
+    }
+    char *end;
+    errno = 0;
+    double number;
+    if (info->kind == VEM_KIND_INT) {
+        long long whole = strtoll(value, &end, 10);
+        if (end == value || *end != '\0')
+            return vem_i_fail(ctx, VEM_BAD_OPTION,
+                              "--%s is \"%s\", but it must be a whole number.",
+                              info->name, value);
+        if (errno == ERANGE)
+            return out_of_range(ctx, i, value);
+        number = (double)whole;
+    } else {
+        number = strtod(value, &end);
+        if (end == value || *end != '\0' || isnan(number))
+            return vem_i_fail(ctx, VEM_BAD_OPTION,
+                              "--%s is \"%s\", but it must be a number.", info->name,
+                              value);
+    }
+    if (number < info->low || number > info->high)
+        return out_of_range(ctx, i, value);
+    set(options, i, number);
+    return VEM_OK;
+}
+
+vem_status vem_i_options_check(vem_ctx *ctx, const vem_options *options)
+{
+    if (options->size != sizeof(vem_options))
+        return vem_i_fail(
+            ctx, VEM_BAD_OPTION,
+            "The options were not set up with vem_options_init, or the program "
+            "was compiled for another version of the library.");
+    for (int i = 0; i < COUNT; i++) {
+        const vem_option_info *info = vem_option_at(i);
+        double value = get(options, i), high = info->high;
+        if (info->kind == VEM_KIND_CHOICE)
+            high = choice_count(info->choices) - 1;
+        if (value == VEM_AUTO && info->default_value == VEM_AUTO)
+            continue;
+        if (!(value >= info->low && value <= high)) {
+            char text[64];
+            snprintf(text, sizeof text, "%.10g", value);
+            return out_of_range(ctx, i, text);
+        }
+    }
+    return VEM_OK;
+}
+
+const char *vem_choice_name(const char *option, int value)
+{
+    int i = find(option);
+    return i >= 0 && table[i].kind == VEM_KIND_CHOICE ? choice_word(i, value) : NULL;
+}
+
+int vem_options_get(const vem_options *options, const char *name, char *text,
+                    size_t capacity)
+{
+    int i = find(name);
+    if (i < 0)
+        return 0;
+    const vem_option_info *info = &table[i];
+    double value = get(options, i);
+    if (value == VEM_AUTO && info->default_value == VEM_AUTO)
+        snprintf(text, capacity, "auto");
+    else if (info->kind == VEM_KIND_CHOICE)
+        snprintf(text, capacity, "%s", choice_word(i, (int)value));
+    else
+        snprintf(text, capacity, "%.15g", value);
+    return 1;
+}
+
+void vem_options_init(vem_options *options)
+{
+    memset(options, 0, sizeof *options);
+    options->size = sizeof *options;
+    for (int i = 0; i < COUNT; i++)
+        set(options, i, table[i].default_value);
+}
+
+int vem_option_count(void)
+{
+    return COUNT;
+}
+
+const vem_option_info *vem_option_at(int index)
+{
+    return index >= 0 && index < COUNT ? &table[index] : NULL;
+}

@@ -1,0 +1,63 @@
+#include "base/parallel.h"
+
+#include <omp.h>
+#include <sched.h>
+
+int vem_i_parallel_watched(vem_ctx *ctx, int64_t tasks, vem_i_task run, void *arg,
+                           const vem_progress *told, int may_skip)
+{
+    int threads = ctx->threads;
+    if (tasks < threads)
+        threads = tasks > 0 ? (int)tasks : 1;
+    _Atomic int64_t done = 0;
+    _Atomic int skipped = 0;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
+    for (int64_t task = 0; task < tasks; task++) {
+        if (may_skip && ctx->stop_requested) {
+            skipped = 1;
+            continue;
+        }
+        int thread = omp_get_thread_num();
+        run(arg, task, thread);
+        int64_t so_far = ++done;
+        /* Thread 0 is the thread that called the verb, and only it may call out. */
+        if (told && thread == 0) {
+            vem_progress progress = *told;
+            progress.done = so_far;
+            progress.total = tasks;
+            vem_i_progress(ctx, &progress, 0);
+        }
+    }
+    return skipped;
+}
+
+void vem_i_parallel(vem_ctx *ctx, int64_t tasks, vem_i_task run, void *arg)
+{
+    vem_i_parallel_watched(ctx, tasks, run, arg, NULL, 0);
+}
+
+double vem_i_sum(const double *values, int64_t n)
+{
+    if (n <= 64) {
+        double sum = 0;
+        for (int64_t i = 0; i < n; i++)
+            sum += values[i];
+        return sum;
+    }
+    int64_t half = n / 2;
+    return vem_i_sum(values, half) + vem_i_sum(values + half, n - half);
+}
+
+vem_status vem_ctx_set_threads(vem_ctx *ctx, int threads)
+{
+    if (threads < 0 || threads > 4096)
+        return vem_i_fail(
+            ctx, VEM_BAD_OPTION,
+            "threads is %d, but it must lie between 0 (all cores) and 4096.", threads);
+    if (threads == 0) {
+        cpu_set_t set;
+        threads = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    }
+    ctx->threads = threads;
+    return VEM_OK;
+}

@@ -1,0 +1,31 @@
+/* Parallel loops over a fixed number of tasks.
+ *
+ * The number of tasks, and what each of them does, must depend on the size of the problem
+ * alone, never on the number of threads; a task writes only what it owns. Then the result
+ * has the same bits for any number of threads, whoever runs which task. */
+#ifndef VEM_BASE_PARALLEL_H
+#define VEM_BASE_PARALLEL_H
+
+#include "base/ctx.h"
+
+/* thread is in [0, ctx->threads): an index into per-thread scratch. */
+typedef void (*vem_i_task)(void *arg, int64_t task, int thread);
+
+void vem_i_parallel(vem_ctx *ctx, int64_t tasks, vem_i_task run, void *arg);
+/* The same, telling the progress function how many tasks are done (`told` gives phase and
+ * step). After a stop was requested the remaining tasks are skipped only where `may_skip`
+ * says that the verb has no use for a partial result. Returns 1 when tasks were skipped.
+ */
+int vem_i_parallel_watched(vem_ctx *ctx, int64_t tasks, vem_i_task run, void *arg,
+                           const vem_progress *told, int may_skip);
+
+/* Cut n items into shards of `per` items each (the last may be short). */
+static inline int64_t vem_i_shards(int64_t n, int64_t per)
+{
+    return (n + per - 1) / per;
+}
+
+/* Sum in a fixed order, by pairs, so that long sums lose no digits. */
+double vem_i_sum(const double *values, int64_t n);
+
+#endif

@@ -1,0 +1,140 @@
+/* From what was asked to what will be done.
+ *
+ * A preset is one row of INTERFACE.md's table: a paper's algorithm, exactly. Whatever the
+ * caller set beside it stands. Without a preset the sizes of the problem decide, and
+ * nothing else does: not the threads, not the free memory, so that a fit can be repeated
+ * anywhere. */
+#include <math.h>
+
+#include "base/options.h"
+
+typedef struct preset {
+    int family, prior, search;
+    int64_t held; /* VEM_AUTO: all of them */
+    double margin;
+    int seeding;
+    double tolerance;
+    int64_t max_steps;
+} preset;
+
+static const preset presets[] = {
+    [VEM_ALGORITHM_KMEANS] = {VEM_ISO_SHARED, VEM_PRIOR_FLAT, VEM_SEARCH_CLOSEST, 1, 0,
+                              VEM_SEED_PLUSPLUS, 0, 300},
+    [VEM_ALGORITHM_LAZY_KMEANS] = {VEM_ISO_SHARED, VEM_PRIOR_FLAT, VEM_SEARCH_CLOSEST, 1,
+                                   0.1, VEM_SEED_PLUSPLUS, 0, 300},
+    [VEM_ALGORITHM_KMEANS_C] = {VEM_ISO_SHARED, VEM_PRIOR_FLAT, VEM_SEARCH_CLOSEST, 2, 0,
+                                VEM_SEED_PLUSPLUS, 1e-6, 300},
+    [VEM_ALGORITHM_GMM] = {VEM_FULL, VEM_PRIOR_FREE, VEM_SEARCH_ALL, VEM_AUTO, 0,
+                           VEM_SEED_PLUSPLUS, 1e-6, 300},
+};
+
+/* Sizes at which a start by exact D^2 sampling stops being cheap beside the fit itself.
+ * Greedy k-means++ costs about ln C passes per center, the plain one a single pass. */
+static const double GREEDY_WORK = 1e9, PLUSPLUS_WORK = 1e11;
+/* Above this many clusters a soft fit holds only the most probable ones of each row. */
+static const int64_t SOFT_ALL = 128, SOFT_HELD = 8;
+
+/* Without --algorithm. */
+static preset choose(const vem_options *asked, int64_t n, int32_t d)
+{
+    preset p = {.family = VEM_ISO_SHARED, .tolerance = 1e-4, .max_steps = 300};
+    int family = asked->family == VEM_AUTO ? VEM_ISO_SHARED : asked->family;
+    int hard = family == VEM_ISO_SHARED && asked->prior != VEM_PRIOR_FREE &&
+               asked->search != VEM_SEARCH_ALL;
+    p.prior = family == VEM_ISO_SHARED ? VEM_PRIOR_FLAT : VEM_PRIOR_FREE;
+    p.held = hard ? 1 : asked->clusters <= SOFT_ALL ? VEM_AUTO : SOFT_HELD;
+    if (asked->search == VEM_SEARCH_ALL)
+        p.held = VEM_AUTO;
+    p.search = p.held == VEM_AUTO ? VEM_SEARCH_ALL : VEM_SEARCH_CLOSEST;
+    double work = (double)n * (double)asked->clusters * (double)d;
+    p.seeding = work * log((double)asked->clusters + 1) <= GREEDY_WORK
+                    ? VEM_SEED_PLUSPLUS_GREEDY
+                : work <= PLUSPLUS_WORK ? VEM_SEED_PLUSPLUS
+                                        : VEM_SEED_AFKMC2;
+    return p;
+}
+
+/* Held clusters and search must say the same thing. */
+static vem_status settle_held(vem_ctx *ctx, const vem_options *asked, const preset *p,
+                              vem_options *out)
+{
+    int64_t clusters = out->clusters;
+    if (asked->held != VEM_AUTO && asked->held > clusters)
+        return vem_i_fail(ctx, VEM_BAD_OPTION,
+                          "--held is %lld, but there are only %lld clusters to hold.",
+                          (long long)asked->held, (long long)clusters);
+    if (asked->search == VEM_SEARCH_ALL && asked->held != VEM_AUTO &&
+        asked->held < clusters)
+        return vem_i_fail(
+            ctx, VEM_BAD_OPTION,
+            "--held is %lld, but --search all holds all %lld clusters; use --search "
+            "closest.",
+            (long long)asked->held, (long long)clusters);
+    if (asked->held == VEM_AUTO) {
+        out->held =
+            asked->search == VEM_SEARCH_ALL || p->held == VEM_AUTO ? clusters : p->held;
+        if (out->held > clusters)
+            out->held = clusters;
+    }
+    if (asked->search == VEM_AUTO)
+        out->search = out->held < clusters ? VEM_SEARCH_CLOSEST : p->search;
+    return VEM_OK;
+}
+
+static vem_status check_margin(vem_ctx *ctx, const vem_options *out)
+{
+    if (out->margin > 0 &&
+        (out->held != 1 || out->family != VEM_ISO_SHARED ||
+         out->prior != VEM_PRIOR_FLAT || out->search != VEM_SEARCH_CLOSEST))
+        return vem_i_fail(
+            ctx, VEM_BAD_OPTION,
+            "--margin is %g, but a margin needs --held 1, --family iso-shared, "
+            "--prior flat and --search closest.",
+            out->margin);
+    return VEM_OK;
+}
+
+vem_status vem_options_resolve(vem_ctx *ctx, const vem_options *options, int64_t n,
+                               int32_t d, vem_dtype type, vem_options *resolved)
+{
+    vem_status status = vem_i_options_check(ctx, options);
+    if (status != VEM_OK)
+        return status;
+    if (options->clusters == VEM_AUTO)
+        return vem_i_fail(ctx, VEM_BAD_OPTION,
+                          "The number of clusters is missing: say it with -k.");
+    int named = options->algorithm != VEM_AUTO;
+    preset p = named ? presets[options->algorithm] : choose(options, n, d);
+    vem_options out = *options;
+    if (out.family == VEM_AUTO)
+        out.family = p.family;
+    if (out.prior == VEM_AUTO)
+        out.prior = p.prior;
+    if (out.search == VEM_AUTO)
+        out.search = p.search;
+    if (out.held == VEM_AUTO)
+        out.held = p.held;
+    if (out.seeding == VEM_AUTO)
+        out.seeding = p.seeding;
+    if (out.chain == VEM_AUTO)
+        out.chain = 20;
+    if (out.tolerance == VEM_AUTO)
+        out.tolerance = p.tolerance;
+    if (out.max_steps == VEM_AUTO)
+        out.max_steps = p.max_steps;
+    if (out.empty == VEM_AUTO)
+        out.empty = named ? VEM_EMPTY_KEEP : VEM_EMPTY_RESEED;
+    if (out.precision == VEM_AUTO)
+        out.precision =
+            type == VEM_FLOAT32 || type == VEM_UINT8 ? VEM_SINGLE : VEM_DOUBLE;
+    if ((status = settle_held(ctx, options, &p, &out)) != VEM_OK)
+        return status;
+    /* A preset's margin gives way when the caller asks for something it cannot go with.
+     */
+    if (out.margin == VEM_AUTO)
+        out.margin = out.held == 1 ? p.margin : 0;
+    if ((status = check_margin(ctx, &out)) != VEM_OK)
+        return status;
+    *resolved = out;
+    return VEM_OK;
+}

@@ -1,0 +1,39 @@
+/* Counter-based random numbers (Philox 4x32-10 of Random123).
+ *
+ * A number is a pure function of (seed, purpose, step, item, index): no state, no order
+ * of calls, so threads and chunking cannot change it. */
+#ifndef VEM_BASE_RNG_H
+#define VEM_BASE_RNG_H
+
+#include <stdint.h>
+
+/* Purposes keep streams of different uses apart. Append; never renumber. */
+typedef enum vem_i_purpose {
+    VEM_RNG_SEEDING = 1,
+    VEM_RNG_CHAIN = 2,
+    VEM_RNG_GENERATE = 3,
+    VEM_RNG_EMPTY = 4,
+    VEM_RNG_RESTART = 5,
+    VEM_RNG_TEST = 6
+} vem_i_purpose;
+
+typedef struct vem_i_rng {
+    uint64_t seed;
+    uint32_t purpose;
+    uint32_t step;
+    uint64_t item;
+    uint32_t index; /* advances by one per block of four words */
+    uint32_t words[4];
+    int left;
+} vem_i_rng;
+
+vem_i_rng vem_i_rng_at(uint64_t seed, vem_i_purpose purpose, uint32_t step,
+                       uint64_t item);
+uint32_t vem_i_rng_bits(vem_i_rng *rng);
+double vem_i_rng_uniform(vem_i_rng *rng);                 /* [0, 1), 53 bits */
+double vem_i_rng_open(vem_i_rng *rng);                    /* (0, 1) */
+uint64_t vem_i_rng_below(vem_i_rng *rng, uint64_t bound); /* unbiased, bound >= 1 */
+double vem_i_rng_normal(vem_i_rng *rng);
+double vem_i_rng_gamma(vem_i_rng *rng, double shape); /* scale 1, shape > 0 */
+
+#endif

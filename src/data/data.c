@@ -1,0 +1,154 @@
+#include "data/data.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <sys/mman.h>
+
+#include "base/memory.h"
+#include "base/parallel.h"
+
+vem_status vem_i_data_new(vem_ctx *ctx, vem_data **data)
+{
+    return vem_i_take_zeroed(ctx, data, 1, sizeof **data);
+}
+
+vem_status vem_i_data_weigh(vem_ctx *ctx, vem_data *data, const char *source,
+                            const double *weights, int64_t n)
+{
+    if (n != data->n)
+        return vem_i_fail(ctx, VEM_BAD_DATA,
+                          "%s has %" PRId64 " weights, but the data have %" PRId64
+                          " rows.",
+                          source, n, data->n);
+    for (int64_t i = 0; i < n; i++)
+        if (!(weights[i] >= 0) || isinf(weights[i]))
+            return vem_i_fail(ctx, VEM_BAD_DATA,
+                              "%s, row %" PRId64
+                              ": the weight is %g, but it must be finite and 0 or more.",
+                              source, i + 1, weights[i]);
+    const double sum = vem_i_sum(weights, n);
+    if (!(sum > 0) || isinf(sum))
+        return vem_i_fail(
+            ctx, VEM_BAD_DATA,
+            "%s: the weights sum to %g, but the sum must be positive and finite.", source,
+            sum);
+    double *copy;
+    vem_status status = vem_i_take(ctx, &copy, (size_t)n, sizeof *copy);
+    if (status != VEM_OK)
+        return status;
+    for (int64_t i = 0; i < n; i++)
+        copy[i] = weights[i];
+    vem_i_free(data->weights);
+    data->weights = copy;
+    return VEM_OK;
+}
+
+vem_status vem_data_set_weights(vem_ctx *ctx, vem_data *data, const double *weights,
+                                int64_t n)
+{
+    if (weights)
+        return vem_i_data_weigh(ctx, data, "The array of weights", weights, n);
+    vem_i_free(data->weights);
+    data->weights = NULL;
+    return VEM_OK;
+}
+
+vem_status vem_data_borrow(vem_ctx *ctx, vem_dtype type, const void *values, int64_t n,
+                           int32_t d, int64_t row_stride, int64_t column_stride,
+                           vem_data **data)
+{
+    if ((int)type < VEM_FLOAT32 || type > VEM_INT64)
+        return vem_i_fail(
+            ctx, VEM_BAD_OPTION,
+            "The type of the values is %d, but it must lie between 0 and %d.", (int)type,
+            (int)VEM_INT64);
+    if (!values)
+        return vem_i_fail(ctx, VEM_BAD_OPTION, "The pointer to the values is NULL.");
+    if (n < 1 || d < 1)
+        return vem_i_fail(ctx, VEM_BAD_DATA,
+                          "The data have %" PRId64 " rows and %" PRId32
+                          " columns, but at least 1 of each is needed.",
+                          n, d);
+    const int64_t bytes = (int64_t)vem_i_dtype_bytes(type);
+    if (column_stride == 0)
+        column_stride = bytes;
+    int64_t extent;
+    int overflow = __builtin_mul_overflow(column_stride, (int64_t)d, &extent);
+    if (row_stride == 0)
+        row_stride = extent;
+    overflow |= __builtin_mul_overflow(row_stride, n, &extent);
+    if (overflow)
+        return vem_i_fail(ctx, VEM_BAD_DATA,
+                          "%" PRId64 " rows, %" PRId64 " bytes apart, of %" PRId32
+                          " columns, %" PRId64 " bytes apart, do not fit into memory.",
+                          n, row_stride, d, column_stride);
+
+    vem_data *made;
+    vem_status status = vem_i_data_new(ctx, &made);
+    if (status != VEM_OK)
+        return status;
+    made->type = type;
+    made->n = n;
+    made->d = d;
+    made->base = values;
+    made->row_stride = row_stride;
+    made->column_stride = column_stride;
+    made->format = "memory";
+    *data = made;
+    return VEM_OK;
+}
+
+void vem_data_free(vem_data *data)
+{
+    if (!data)
+        return;
+    if (data->mapping)
+        munmap(data->mapping, data->mapping_bytes);
+    vem_i_free(data->owned);
+    vem_i_free(data->columns);
+    vem_i_free(data->weights);
+    vem_i_free(data->names);
+    vem_i_free(data);
+}
+
+int64_t vem_data_rows(const vem_data *data)
+{
+    return data->n;
+}
+
+int32_t vem_data_columns(const vem_data *data)
+{
+    return data->d;
+}
+
+vem_dtype vem_data_dtype(const vem_data *data)
+{
+    return data->type;
+}
+
+const double *vem_data_weights(const vem_data *data)
+{
+    return data->weights;
+}
+
+const char *vem_data_column_name(const vem_data *data, int32_t column)
+{
+    return data->names && column >= 0 && column < data->d ? data->names[column] : NULL;
+}
+
+const char *vem_data_format(const vem_data *data)
+{
+    return data->format;
+}
+
+vem_status vem_data_get(vem_ctx *ctx, const vem_data *data, int64_t first, int64_t count,
+                        double *rows)
+{
+    if (first < 0 || count < 0 || first > data->n || count > data->n - first)
+        return vem_i_fail(ctx, VEM_BAD_OPTION,
+                          "%" PRId64 " rows from row %" PRId64
+                          " on were asked for, but the data have %" PRId64 " rows.",
+                          count, first + 1, data->n);
+    vem_i_data_load(data, first, count, VEM_DOUBLE, rows, data->d);
+    return VEM_OK;
+}

@@ -1,0 +1,38 @@
+/* Rows as stored: in memory, borrowed, or mapped from a file. Readers in src/io fill this
+ * in; nothing after vem_i_data_load asks what the dtype, the order or the file format
+ * was. */
+#ifndef VEM_DATA_DATA_H
+#define VEM_DATA_DATA_H
+
+#include "base/ctx.h"
+
+struct vem_data {
+    vem_dtype type;
+    int swapped; /* bytes of a value are in the other order */
+    int64_t n;
+    int32_t d;             /* columns after --columns and --id */
+    const char *base;      /* row 0, column 0 as stored */
+    int64_t row_stride;    /* bytes */
+    int64_t column_stride; /* bytes */
+    int32_t *columns;      /* stored column of column j; NULL: j. Owned. */
+    double *weights;       /* owned; NULL: all 1 */
+    char **names;          /* d column names in one block, owned; NULL: none */
+    const char *format;    /* static string: "npy", "csv", ... */
+    void *owned;           /* memory from vem_i_alloc to free, or NULL */
+    void *mapping;         /* mapping to release, or NULL */
+    size_t mapping_bytes;
+};
+
+/* A zeroed handle, for readers. */
+vem_status vem_i_data_new(vem_ctx *ctx, vem_data **data);
+/* Check n weights (`source` names them in messages) and keep a copy. */
+vem_status vem_i_data_weigh(vem_ctx *ctx, vem_data *data, const char *source,
+                            const double *weights, int64_t n);
+/* Rows first .. first+count-1 as float or double (by `to`), ld elements apart in `out`.
+ * Converts and swaps; checks nothing. Safe from parallel tasks. */
+void vem_i_data_load(const vem_data *data, int64_t first, int64_t count, vem_precision to,
+                     void *out, int64_t ld);
+/* Bytes of one stored value. */
+size_t vem_i_dtype_bytes(vem_dtype type);
+
+#endif

@@ -1,0 +1,63 @@
+/* Are there as many distinct rows as clusters? One scan with a hash table of the distinct
+ * rows seen so far; it stops at the number asked for, which on ordinary data is after a
+ * few more rows than that. */
+#include <string.h>
+
+#include "base/memory.h"
+#include "data/points.h"
+
+static uint64_t mix(uint64_t h)
+{
+    h ^= h >> 32;
+    h *= UINT64_C(0x9E3779B97F4A7C15);
+    return h ^ h >> 29;
+}
+
+static uint64_t hash_row(const vem_view *view, const void *row)
+{
+    uint64_t h = 0;
+    for (int32_t j = 0; j < view->d; j++) {
+        double value =
+            vem_i_value(view->kernels, row, j) + 0.0; /* -0 and 0 are one value */
+        uint64_t bits;
+        memcpy(&bits, &value, sizeof bits);
+        h = mix(h ^ bits) + (uint64_t)j;
+    }
+    return mix(h);
+}
+
+static int same_row(const vem_view *view, const void *a, const void *b)
+{
+    for (int32_t j = 0; j < view->d; j++)
+        if (vem_i_value(view->kernels, a, j) != vem_i_value(view->kernels, b, j))
+            return 0;
+    return 1;
+}
+
+vem_status vem_i_count_distinct(vem_ctx *ctx, const vem_view *view, int64_t enough,
+                                int64_t *distinct)
+{
+    size_t capacity = 16;
+    while (capacity < 2 * (size_t)enough)
+        capacity *= 2;
+    int64_t *slots; /* item + 1, 0: free */
+    vem_status status = vem_i_take_zeroed(ctx, &slots, capacity, sizeof *slots);
+    if (status != VEM_OK)
+        return status;
+    int64_t count = 0;
+    for (int64_t i = 0; i < view->n && count < enough; i++) {
+        if (vem_i_view_mass(view, i) <= 0)
+            continue;
+        const void *row = vem_i_view_row(view, i);
+        size_t at = hash_row(view, row) & (capacity - 1);
+        while (slots[at] && !same_row(view, row, vem_i_view_row(view, slots[at] - 1)))
+            at = (at + 1) & (capacity - 1);
+        if (!slots[at]) {
+            slots[at] = i + 1;
+            count++;
+        }
+    }
+    vem_i_free(slots);
+    *distinct = count;
+    return VEM_OK;
+}

@@ -1,0 +1,121 @@
+#include "data/data.h"
+
+#include <string.h>
+
+/* Files and callers give no promise of alignment. */
+typedef float loose_f4 __attribute__((aligned(1), may_alias));
+typedef double loose_f8 __attribute__((aligned(1), may_alias));
+typedef int32_t loose_i4 __attribute__((aligned(1), may_alias));
+typedef int64_t loose_i8 __attribute__((aligned(1), may_alias));
+typedef uint8_t loose_u1;
+
+typedef void (*convert_fn)(const char *in, int64_t n, void *out);
+
+#define CONVERT(name, from, to)                                                          \
+    static void name(const char *in, int64_t n, void *out)                               \
+    {                                                                                    \
+        for (int64_t j = 0; j < n; j++)                                                  \
+            ((to *)out)[j] = (to)((const from *)(const void *)in)[j];                    \
+    }
+
+CONVERT(f4_single, loose_f4, float)
+CONVERT(f8_single, loose_f8, float)
+CONVERT(u1_single, loose_u1, float)
+CONVERT(i4_single, loose_i4, float)
+CONVERT(i8_single, loose_i8, float)
+CONVERT(f4_double, loose_f4, double)
+CONVERT(f8_double, loose_f8, double)
+CONVERT(u1_double, loose_u1, double)
+CONVERT(i4_double, loose_i4, double)
+CONVERT(i8_double, loose_i8, double)
+
+/* Indexed by vem_precision, then vem_dtype. */
+static const convert_fn converters[2][5] = {
+    {f4_single, f8_single, u1_single, i4_single, i8_single},
+    {f4_double, f8_double, u1_double, i4_double, i8_double},
+};
+
+size_t vem_i_dtype_bytes(vem_dtype type)
+{
+    static const size_t bytes[] = {4, 8, 1, 4, 8};
+    return bytes[type];
+}
+
+/* `count` values `stride` bytes apart, side by side and in this machine's byte order. */
+static void gather(const char *in, int64_t stride, int64_t count, size_t bytes,
+                   int swapped, char *out)
+{
+    for (int64_t i = 0; i < count; i++, in += stride, out += bytes) {
+        if (bytes == 1) {
+            *out = *in;
+        } else if (bytes == 4) {
+            uint32_t word;
+            memcpy(&word, in, 4);
+            word = swapped ? __builtin_bswap32(word) : word;
+            memcpy(out, &word, 4);
+        } else {
+            uint64_t word;
+            memcpy(&word, in, 8);
+            word = swapped ? __builtin_bswap64(word) : word;
+            memcpy(out, &word, 8);
+        }
+    }
+}
+
+static void scatter(const void *in, int64_t count, vem_precision to, void *out,
+                    int64_t ld)
+{
+    if (to == VEM_SINGLE)
+        for (int64_t i = 0; i < count; i++)
+            ((float *)out)[i * ld] = ((const float *)in)[i];
+    else
+        for (int64_t i = 0; i < count; i++)
+            ((double *)out)[i * ld] = ((const double *)in)[i];
+}
+
+/* Any strides, byte order and choice of columns. Walks tiles of rows column by column,
+ * which suits Fortran order and, since the rows of a tile stay in the cache, C order as
+ * well. */
+static void load_general(const vem_data *data, const char *start, int64_t count,
+                         vem_precision to, char *out, int64_t ld)
+{
+    enum { TILE = 64 };
+    const convert_fn convert = converters[to][data->type];
+    const size_t bytes = vem_i_dtype_bytes(data->type);
+    const size_t width = to == VEM_SINGLE ? sizeof(float) : sizeof(double);
+    char raw[TILE * 8];
+    double converted[TILE]; /* floats use the first half */
+
+    for (int64_t i = 0; i < count; i += TILE) {
+        int64_t rows = count - i < TILE ? count - i : TILE;
+        for (int32_t j = 0; j < data->d; j++) {
+            int64_t column = data->columns ? data->columns[j] : j;
+            const char *in = start + i * data->row_stride + column * data->column_stride;
+            gather(in, data->row_stride, rows, bytes, data->swapped, raw);
+            convert(raw, rows, converted);
+            scatter(converted, rows, to, out + (size_t)(i * ld + j) * width, ld);
+        }
+    }
+}
+
+void vem_i_data_load(const vem_data *data, int64_t first, int64_t count, vem_precision to,
+                     void *out, int64_t ld)
+{
+    const char *start = data->base + first * data->row_stride;
+    const int64_t bytes = (int64_t)vem_i_dtype_bytes(data->type);
+    const int whole_rows =
+        !data->columns && (data->column_stride == bytes || data->d == 1);
+    if (data->swapped || !whole_rows) {
+        load_general(data, start, count, to, out, ld);
+        return;
+    }
+    const convert_fn convert = converters[to][data->type];
+    if (data->row_stride == data->d * bytes && ld == data->d) {
+        convert(start, count * data->d, out);
+        return;
+    }
+    const size_t width = to == VEM_SINGLE ? sizeof(float) : sizeof(double);
+    for (int64_t i = 0; i < count; i++)
+        convert(start + i * data->row_stride, data->d,
+                (char *)out + (size_t)(i * ld) * width);
+}

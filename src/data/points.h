@@ -1,0 +1,38 @@
+/* The maker of a view whose items are rows: one private, centred copy in the compute
+ * type. */
+#ifndef VEM_DATA_POINTS_H
+#define VEM_DATA_POINTS_H
+
+#include "data/data.h"
+#include "data/view.h"
+
+typedef struct vem_i_points {
+    vem_view view;
+    void *x;
+    double *origin;
+    double *scale; /* NULL: columns are not rescaled */
+} vem_i_points;
+
+typedef struct vem_i_points_request {
+    int64_t first, count; /* rows; count 0: all */
+    vem_precision precision;
+    int normalize;        /* each row to length 1 */
+    int standardize;      /* each column to variance 1 */
+    const double *origin; /* d values given, or NULL: the (weighted) mean of the rows */
+    const double *scale;  /* d values given, or NULL: by `standardize` */
+    const char *phase;    /* for the progress function */
+} vem_i_points_request;
+
+/* Reads every value once or twice: NaN, infinities and values whose squares overflow or
+ * vanish in the compute type are refused with row and column. */
+vem_status vem_i_points_new(vem_ctx *ctx, const vem_data *data,
+                            const vem_i_points_request *request, vem_i_points **points);
+void vem_i_points_free(vem_i_points *points);
+/* Bytes the copy takes. */
+uint64_t vem_i_points_bytes(int64_t n, int32_t d, vem_precision precision);
+
+/* Number of distinct rows of positive mass, counted no further than `enough`. */
+vem_status vem_i_count_distinct(vem_ctx *ctx, const vem_view *view, int64_t enough,
+                                int64_t *distinct);
+
+#endif

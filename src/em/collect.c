@@ -1,0 +1,296 @@
+/* Every cluster sums its own items: no locks, and one order whatever the threads.
+ *
+ * The (item, cluster) entries are counting-sorted by cluster, keeping the order of the
+ * items; then each cluster takes its list, block by block. Two ways to cut the work,
+ * chosen by size:
+ *
+ *   sharded   few clusters: fixed shards of items, each with statistics of its own, added
+ * up in the order of the shards. Parallel even when one cluster has all the items. owned
+ * many clusters: one sort over all items of a wave, clusters in parallel, sums straight
+ * into the result. Takes no memory per shard. */
+#include "em/collect.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/parallel.h"
+
+enum {
+    SHARDS = 64,        /* sharded: most pieces the items are cut into */
+    SHARD_ITEMS = 1024, /* and the least items in one */
+    SORT_PIECES = 16, /* owned: pieces that count and place their entries by themselves */
+    WAVE_ENTRIES = 1 << 22, /* owned: entries sorted at a time, which bounds the memory */
+    CLUSTERS_PER_TASK = 32
+};
+/* Statistics of all shards together: up to this many bytes, else owned. */
+static const uint64_t SHARDED_BYTES = UINT64_C(64) << 20;
+
+struct vem_i_collector {
+    vem_ctx *ctx;
+    const vem_view *view;
+    const vem_i_scorer *scorer;
+    int32_t width;
+    int64_t per_shard;    /* items sorted together: of a shard, or of a wave */
+    int64_t shards;       /* 0: owned */
+    vem_i_stats *partial; /* sharded: one per shard */
+    uint32_t *entries;    /* sorted items, relative to the first of the shard or wave */
+    void *q;              /* their weights, T; NULL when all are 1 */
+    int64_t *starts;      /* per thread (sharded) or per piece (owned): clusters + 1 */
+    void *panels;         /* per thread: one block of packed items */
+    /* The run at hand. */
+    const vem_i_posterior *posterior;
+    vem_i_stats *stats;
+    int64_t first, count; /* owned: items of this wave */
+};
+
+static uint64_t stats_bytes(vem_family_kind family, int32_t clusters, int32_t d)
+{
+    return (uint64_t)clusters * (uint64_t)(1 + d + vem_i_second_count(family, d)) *
+           sizeof(double);
+}
+
+static int64_t shards_for(vem_family_kind family, int64_t n, int32_t clusters, int32_t d)
+{
+    if (stats_bytes(family, clusters, d) > SHARDED_BYTES / SHARDS)
+        return 0;
+    int64_t shards = vem_i_shards(n, SHARD_ITEMS);
+    return shards < SHARDS ? shards : SHARDS;
+}
+
+static int64_t wave_items(int64_t n, int32_t width)
+{
+    int64_t items = WAVE_ENTRIES / width;
+    return items < n ? items : n;
+}
+
+uint64_t vem_i_collector_bytes(const vem_ctx *ctx, vem_family_kind family, int64_t n,
+                               int32_t clusters, int32_t d, int32_t width, size_t element)
+{
+    int64_t shards = shards_for(family, n, clusters, d);
+    uint64_t threads = (uint64_t)ctx->threads, columns = (uint64_t)clusters + 1;
+    uint64_t sorted = (uint64_t)(shards ? n : wave_items(n, width)) * (uint64_t)width;
+    return sorted * (sizeof(uint32_t) + element) +
+           (uint64_t)shards * stats_bytes(family, clusters, d) +
+           (shards ? threads : SORT_PIECES + 1) * columns * sizeof(int64_t) +
+           threads * VEM_I_BLOCK * (uint64_t)d * element;
+}
+
+/* Weight of an entry of the posterior, as T in the sorted list; 0 entries are left out.
+ */
+static int entry_counts(const vem_i_collector *t, int64_t item, int64_t entry)
+{
+    if (t->posterior->held[entry] < 0)
+        return 0;
+    const vem_i_kernels *kernels = t->view->kernels;
+    if (t->posterior->q)
+        return vem_i_value(kernels, t->posterior->q, entry) > 0;
+    return vem_i_view_mass(t->view, item) > 0;
+}
+
+static void place_entry(vem_i_collector *t, int64_t base, int64_t item, int64_t entry,
+                        int64_t at)
+{
+    t->entries[at] = (uint32_t)(item - base);
+    if (!t->q)
+        return;
+    const vem_i_kernels *kernels = t->view->kernels;
+    double weight = t->posterior->q ? vem_i_value(kernels, t->posterior->q, entry)
+                                    : vem_i_view_mass(t->view, item);
+    vem_i_store(kernels, t->q, at, weight);
+}
+
+/* Count entries per cluster over items [begin, end) into counts[cluster + 1]. */
+static void count_entries(const vem_i_collector *t, int64_t begin, int64_t end,
+                          int64_t *counts)
+{
+    memset(counts, 0, ((size_t)t->scorer->clusters + 1) * sizeof *counts);
+    for (int64_t i = begin; i < end; i++)
+        for (int64_t e = i * t->width; e < (i + 1) * t->width; e++)
+            if (entry_counts(t, i, e))
+                counts[t->posterior->held[e] + 1]++;
+}
+
+/* One cluster takes entries [from, to) of the sorted list. */
+static void take(const vem_i_collector *t, int64_t base, int32_t cluster, int64_t from,
+                 int64_t to, void *panels, vem_i_stats *stats)
+{
+    if (from == to)
+        return;
+    const vem_i_scorer *s = t->scorer;
+    const vem_i_kernels *kernels = s->kernels;
+    const void *rows = vem_i_view_row(t->view, base);
+    const char *q = t->q ? (const char *)t->q + (size_t)from * kernels->element : NULL;
+    if (s->family->collect_rows) {
+        s->family->collect_rows(s, rows, t->view->ld, t->entries + from, q, to - from,
+                                cluster, stats);
+        return;
+    }
+    for (int64_t e = from; e < to; e += VEM_I_BLOCK) {
+        int32_t n = to - e < VEM_I_BLOCK ? (int32_t)(to - e) : VEM_I_BLOCK;
+        kernels->pack(rows, t->view->ld, t->entries + e, n, s->d, NULL, panels, NULL);
+        s->family->collect_tile(s, panels, q, n, cluster, stats);
+        q += (size_t)n * kernels->element;
+    }
+}
+
+static void *thread_panels(const vem_i_collector *t, int thread)
+{
+    size_t bytes = VEM_I_BLOCK * (size_t)t->view->d * t->view->kernels->element;
+    return (char *)t->panels + (size_t)thread * bytes;
+}
+
+static void run_shard(void *arg, int64_t shard, int thread)
+{
+    vem_i_collector *t = arg;
+    int32_t clusters = t->scorer->clusters;
+    int64_t begin = shard * t->per_shard, end = begin + t->per_shard;
+    end = end < t->view->n ? end : t->view->n;
+    int64_t *starts = t->starts + thread * (clusters + 1), offset = begin * t->width;
+    count_entries(t, begin, end, starts);
+    starts[0] = offset;
+    for (int32_t c = 0; c < clusters; c++)
+        starts[c + 1] += starts[c];
+    for (int64_t i = begin; i < end; i++)
+        for (int64_t e = i * t->width; e < (i + 1) * t->width; e++)
+            if (entry_counts(t, i, e))
+                place_entry(t, begin, i, e, starts[t->posterior->held[e]]++);
+    /* Placing moved every start to the start of the next cluster. */
+    vem_i_stats *stats = &t->partial[shard];
+    stats->clusters = clusters;
+    vem_i_stats_clear(stats);
+    for (int32_t c = 0; c < clusters; c++)
+        take(t, begin, c, c ? starts[c - 1] : offset, starts[c], thread_panels(t, thread),
+             stats);
+}
+
+static void piece_range(const vem_i_collector *t, int64_t piece, int64_t *begin,
+                        int64_t *end)
+{
+    *begin = t->first + t->count * piece / SORT_PIECES;
+    *end = t->first + t->count * (piece + 1) / SORT_PIECES;
+}
+
+static void count_piece(void *arg, int64_t piece, int thread)
+{
+    (void)thread;
+    vem_i_collector *t = arg;
+    int64_t begin, end;
+    piece_range(t, piece, &begin, &end);
+    count_entries(t, begin, end, t->starts + piece * (t->scorer->clusters + 1));
+}
+
+static void place_piece(void *arg, int64_t piece, int thread)
+{
+    (void)thread;
+    vem_i_collector *t = arg;
+    int64_t begin, end, *at = t->starts + piece * (t->scorer->clusters + 1) + 1;
+    piece_range(t, piece, &begin, &end);
+    for (int64_t i = begin; i < end; i++)
+        for (int64_t e = i * t->width; e < (i + 1) * t->width; e++)
+            if (entry_counts(t, i, e))
+                place_entry(t, t->first, i, e, at[t->posterior->held[e]]++);
+}
+
+static void take_clusters(void *arg, int64_t task, int thread)
+{
+    vem_i_collector *t = arg;
+    int32_t clusters = t->scorer->clusters;
+    /* The last piece ends where the next cluster begins. */
+    const int64_t *ends = t->starts + (SORT_PIECES - 1) * (int64_t)(clusters + 1) + 1;
+    int64_t begin = task * CLUSTERS_PER_TASK, end = begin + CLUSTERS_PER_TASK;
+    for (int64_t c = begin; c < end && c < clusters; c++)
+        take(t, t->first, (int32_t)c, c ? ends[c - 1] : 0, ends[c],
+             thread_panels(t, thread), t->stats);
+}
+
+static void run_wave(vem_i_collector *t)
+{
+    int32_t clusters = t->scorer->clusters;
+    int64_t row = clusters + 1, total = 0;
+    vem_i_parallel(t->ctx, SORT_PIECES, count_piece, t);
+    for (int64_t c = 1; c <= clusters; c++)
+        for (int64_t piece = 0; piece < SORT_PIECES; piece++) {
+            int64_t *cell = &t->starts[piece * row + c], count = *cell;
+            *cell = total;
+            total += count;
+        }
+    vem_i_parallel(t->ctx, SORT_PIECES, place_piece, t);
+    vem_i_parallel(t->ctx, vem_i_shards(clusters, CLUSTERS_PER_TASK), take_clusters, t);
+}
+
+void vem_i_collector_run(vem_i_collector *t, const vem_i_posterior *posterior,
+                         vem_i_stats *stats)
+{
+    t->posterior = posterior;
+    t->stats = stats;
+    vem_i_stats_clear(stats);
+    if (t->shards) {
+        vem_i_parallel(t->ctx, t->shards, run_shard, t);
+        for (int64_t s = 0; s < t->shards; s++)
+            vem_i_stats_add(stats, &t->partial[s]);
+        return;
+    }
+    for (t->first = 0; t->first < t->view->n; t->first += t->per_shard) {
+        int64_t left = t->view->n - t->first;
+        t->count = left < t->per_shard ? left : t->per_shard;
+        run_wave(t);
+    }
+}
+
+vem_status vem_i_collector_new(vem_ctx *ctx, const vem_view *view,
+                               const vem_i_scorer *scorer, int32_t width,
+                               vem_i_collector **collector)
+{
+    vem_i_collector *t = vem_i_calloc(1, sizeof *t);
+    if (!t)
+        return vem_i_fail_memory(ctx, sizeof *t);
+    t->ctx = ctx;
+    t->view = view;
+    t->scorer = scorer;
+    t->width = width;
+    vem_family_kind family = scorer->family->kind;
+    int32_t clusters = scorer->clusters, d = view->d;
+    t->shards = shards_for(family, view->n, clusters, d);
+    if (t->shards) {
+        t->per_shard = vem_i_shards(view->n, t->shards);
+        t->shards = vem_i_shards(view->n, t->per_shard);
+    } else {
+        t->per_shard = wave_items(view->n, width);
+    }
+    size_t element = view->kernels->element, columns = (size_t)clusters + 1;
+    size_t sorted = (size_t)(t->shards ? view->n : t->per_shard) * (size_t)width;
+    size_t tables = t->shards ? (size_t)ctx->threads : SORT_PIECES;
+    vem_status status = vem_i_take(ctx, &t->entries, sorted, sizeof *t->entries);
+    if (status == VEM_OK && (width > 1 || view->mass || !scorer->family->collect_rows))
+        status = vem_i_take(ctx, &t->q, sorted, element);
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &t->starts, tables, columns * sizeof(int64_t));
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &t->panels, (size_t)ctx->threads,
+                            VEM_I_BLOCK * (size_t)d * element);
+    if (status == VEM_OK && t->shards)
+        status =
+            vem_i_take_zeroed(ctx, &t->partial, (size_t)t->shards, sizeof *t->partial);
+    for (int64_t s = 0; status == VEM_OK && s < t->shards; s++)
+        status = vem_i_stats_new(ctx, family, clusters, d, &t->partial[s]);
+    if (status != VEM_OK) {
+        vem_i_collector_free(t);
+        return status;
+    }
+    *collector = t;
+    return VEM_OK;
+}
+
+void vem_i_collector_free(vem_i_collector *t)
+{
+    if (!t)
+        return;
+    for (int64_t s = 0; t->partial && s < t->shards; s++)
+        vem_i_stats_free(&t->partial[s]);
+    vem_i_free(t->partial);
+    vem_i_free(t->entries);
+    vem_i_free(t->q);
+    vem_i_free(t->starts);
+    vem_i_free(t->panels);
+    vem_i_free(t);
+}

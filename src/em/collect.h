@@ -1,0 +1,19 @@
+/* From a sparse posterior to statistics, in an order that does not depend on threads. */
+#ifndef VEM_EM_COLLECT_H
+#define VEM_EM_COLLECT_H
+
+#include "em/posterior.h"
+
+typedef struct vem_i_collector vem_i_collector;
+
+vem_status vem_i_collector_new(vem_ctx *ctx, const vem_view *view,
+                               const vem_i_scorer *scorer, int32_t width,
+                               vem_i_collector **collector);
+void vem_i_collector_free(vem_i_collector *collector);
+uint64_t vem_i_collector_bytes(const vem_ctx *ctx, vem_family_kind family, int64_t n,
+                               int32_t clusters, int32_t d, int32_t width,
+                               size_t element);
+void vem_i_collector_run(vem_i_collector *collector, const vem_i_posterior *posterior,
+                         vem_i_stats *stats);
+
+#endif

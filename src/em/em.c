@@ -1,0 +1,183 @@
+/* Maximising the free energy.
+ *
+ *     F(K, theta) = sum_i w_i log sum_{c in K_i} p(c, x_i | theta)
+ *
+ *     repeat   E:  K_i from the search, q(i,c) prop. to p(c, x_i) on K_i        F does
+ * not fall M:  theta from the statistics of q                              F does not
+ * fall until    |F_t - F_(t-1)| <= eps max(|F_t|, 1e-3), or, for eps = 0, no K_i changes
+ *
+ * F_t is measured by the E-step, so it belongs to the model that entered it; the loop
+ * ends before the M-step and that model is the one given back. What may lower F (dropping
+ * or moving a cluster that holds nothing) is not part of the loop: it is a policy, called
+ * between steps and named in the trace. */
+#include "em/em.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+static const double LOG_2PI = 1.8378770664093454836;
+
+/* Hard, flat and shared: costs are squared distances over a variance that was only a
+ * guess. Put the one of HFL (8) in its place, as if the step had been made with it. */
+static void settle_variance(vem_i_em *em, vem_i_estep_result *e)
+{
+    double guess = em->model->variances[0], d = em->view->d;
+    double variance =
+        fmax(e->distance * guess / (d * em->view->total_mass), em->constraints.floor);
+    e->log_sum *= guess / variance;
+    em->model->variances[0] = variance;
+    em->scorer.base =
+        d * (LOG_2PI + log(variance)) + 2 * log((double)em->model->clusters);
+    em->variance_unknown = 0;
+}
+
+static double free_energy(const vem_i_em *em, const vem_i_estep_result *e)
+{
+    return e->log_sum / em->view->total_mass - 0.5 * em->scorer.base +
+           vem_i_view_log_jacobian(em->view);
+}
+
+static int converged(const vem_i_em *em, int64_t step, double now, int64_t changed)
+{
+    if (step <= em->shared_steps + 1 || em->trace[em->trace_count - 2].moved > 0)
+        return 0;
+    double before = em->trace[em->trace_count - 2].free_energy;
+    double tolerance = em->options->tolerance;
+    if (tolerance == 0)
+        return em->search.dense ? now <= before : changed == 0;
+    /* Without a preset: a relative change of the squared error, whatever the data's
+     * scale. */
+    double scale =
+        em->options->algorithm == VEM_AUTO ? 0.5 * em->view->d : fmax(fabs(now), 1e-3);
+    return fabs(now - before) <= tolerance * scale;
+}
+
+static int64_t count_empty(const vem_i_stats *stats)
+{
+    int64_t empty = 0;
+    for (int32_t c = 0; c < stats->clusters; c++)
+        empty += *vem_i_stats_mass(stats, c) <= 0;
+    return empty;
+}
+
+static vem_status record(vem_i_em *em, const vem_trace_step *step)
+{
+    if (em->trace_count == em->trace_capacity) {
+        int64_t capacity = 2 * em->trace_capacity + 64;
+        vem_trace_step *grown = realloc(em->trace, (size_t)capacity * sizeof *grown);
+        if (!grown)
+            return vem_i_fail_memory(em->ctx, (size_t)capacity * sizeof *grown);
+        em->trace = grown;
+        em->trace_capacity = capacity;
+    }
+    em->trace[em->trace_count++] = *step;
+    return VEM_OK;
+}
+
+/* One E-step with its line in the trace. */
+static vem_status expect(vem_i_em *em, int64_t step)
+{
+    double start = vem_i_clock();
+    vem_progress told = {.phase = "em",
+                         .step = step,
+                         .max_steps = em->options->max_steps,
+                         .free_energy = em->trace_count ? em->free_energy : NAN};
+    vem_i_scorer_prepare(em->ctx, em->model, &em->scorer);
+    vem_i_estep_result e =
+        vem_i_estep_run(em->estep, &em->posterior, &em->stats, &told, 0);
+    if (em->variance_unknown)
+        settle_variance(em, &e);
+    em->free_energy = free_energy(em, &e);
+    em->pairs += e.pairs;
+    vem_trace_step line = {.step = step,
+                           .free_energy = em->free_energy,
+                           .pairs = e.pairs,
+                           .changed = e.changed,
+                           .empty = count_empty(&em->stats),
+                           .seconds = vem_i_clock() - start};
+    told.free_energy = em->free_energy;
+    told.done = told.total = 1;
+    vem_i_progress(em->ctx, &told, 1);
+    return record(em, &line);
+}
+
+static void maximize(vem_i_em *em, int64_t step)
+{
+    em->constraints.shared = step <= em->shared_steps;
+    em->scorer.family->maximize(em->ctx, &em->scorer, &em->stats, &em->constraints,
+                                em->model);
+}
+
+vem_status vem_i_em_run(vem_i_em *em)
+{
+    vem_status status;
+    for (int64_t step = 1 - em->options->init_steps; step <= 0; step++)
+        if ((status = expect(em, step)) != VEM_OK)
+            return status;
+    for (int64_t step = 1;; step++) {
+        if ((status = expect(em, step)) != VEM_OK)
+            return status;
+        vem_trace_step *line = &em->trace[em->trace_count - 1];
+        em->steps = step;
+        if (step == 1)
+            em->free_energy_first = em->free_energy;
+        if (step > 1 && converged(em, step, em->free_energy, line->changed)) {
+            em->outcome = VEM_OUTCOME_CONVERGED;
+            break;
+        }
+        if (em->ctx->stop_requested || step == em->options->max_steps) {
+            em->outcome =
+                em->ctx->stop_requested ? VEM_OUTCOME_STOPPED : VEM_OUTCOME_STEP_LIMIT;
+            break;
+        }
+        maximize(em, step);
+        if (em->policy && line->empty > 0)
+            line->moved = em->policy(em, step, &line->move);
+    }
+    return VEM_OK;
+}
+
+vem_status vem_i_em_new(vem_i_em *em)
+{
+    vem_model *model = em->model;
+    vem_ctx *ctx = em->ctx;
+    vem_status status = vem_i_scorer_new(ctx, em->view->kernels, model->family,
+                                         model->clusters, model->d, &em->scorer);
+    if (status == VEM_OK)
+        status = vem_i_posterior_new(ctx, em->view, &em->search, &em->posterior);
+    if (status == VEM_OK)
+        status =
+            vem_i_stats_new(ctx, model->family, model->clusters, model->d, &em->stats);
+    if (status == VEM_OK)
+        status = vem_i_estep_new(ctx, em->view, &em->scorer, &em->search, 1, &em->estep);
+    if (status != VEM_OK)
+        vem_i_em_free(em);
+    return status;
+}
+
+void vem_i_em_free(vem_i_em *em)
+{
+    vem_i_estep_free(em->estep);
+    vem_i_scorer_free(&em->scorer);
+    vem_i_posterior_free(&em->posterior);
+    vem_i_stats_free(&em->stats);
+    free(em->trace);
+    em->estep = NULL;
+    em->trace = NULL;
+}
+
+uint64_t vem_i_em_bytes(const vem_ctx *ctx, const vem_options *options,
+                        const vem_i_search *search, const vem_i_kernels *kernels,
+                        int64_t n, int32_t d)
+{
+    vem_family_kind family = (vem_family_kind)options->family;
+    int32_t clusters = (int32_t)options->clusters;
+    uint64_t stats =
+        (uint64_t)clusters * (uint64_t)(1 + d + vem_i_second_count(family, d)) * 8;
+    return stats + vem_i_scorer_bytes(family, clusters, d, kernels->element) +
+           vem_i_posterior_bytes(n, search, kernels->element) +
+           vem_i_estep_bytes(ctx, search, kernels, family, n, clusters, d);
+}

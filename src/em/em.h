@@ -1,0 +1,49 @@
+/* The loop: E-step, converged?, M-step, policy. */
+#ifndef VEM_EM_EM_H
+#define VEM_EM_EM_H
+
+#include "em/estep.h"
+
+struct vem_i_em;
+
+/* What happens between steps outside the law of F: named in the trace. Returns how many
+ * clusters it acted on, and its name. */
+typedef int64_t (*vem_i_policy)(struct vem_i_em *em, int64_t step, const char **name);
+
+typedef struct vem_i_em {
+    /* What is asked. */
+    vem_ctx *ctx;
+    const vem_options *options; /* resolved */
+    const vem_view *view;
+    vem_i_search search;
+    vem_i_constraints constraints;
+    int64_t
+        shared_steps; /* M-steps with one variance and flat weights before all is freed */
+    int variance_unknown; /* hard and flat: the first E-step tells the variance (HFL 8) */
+    vem_i_policy policy;
+    /* What it works on. The model is in the units of the view. */
+    vem_model *model;
+    vem_i_scorer scorer;
+    vem_i_estep *estep;
+    vem_i_posterior posterior;
+    vem_i_stats stats;
+    /* What happened. */
+    vem_outcome outcome;
+    int64_t steps, pairs;
+    int64_t moves; /* rounds in which the policy acted */
+    double free_energy,
+        free_energy_first; /* per unit of mass, in the units of the data */
+    vem_trace_step *trace;
+    int64_t trace_count, trace_capacity;
+} vem_i_em;
+
+/* Takes all memory the loop needs. ctx, options, view, search, model are set by the
+ * caller. */
+vem_status vem_i_em_new(vem_i_em *em);
+void vem_i_em_free(vem_i_em *em);
+vem_status vem_i_em_run(vem_i_em *em);
+uint64_t vem_i_em_bytes(const vem_ctx *ctx, const vem_options *options,
+                        const vem_i_search *search, const vem_i_kernels *kernels,
+                        int64_t n, int32_t d);
+
+#endif

@@ -1,0 +1,235 @@
+/* The E-step.
+ *
+ *     q(i,c) = exp(-v(i,c)/2) / sum_{c' in K_i} exp(-v(i,c')/2),   c in K_i
+ *     F      = sum_i w_i [ log sum_{c in K_i} exp(-v(i,c)/2) - base/2 ]
+ *
+ * The items are cut into shards, the shards into blocks. A sparse search leaves its lists
+ * in the posterior and the statistics are taken afterwards, cluster by cluster
+ * (collect.c); a dense one has the probabilities of all clusters in its scratch and adds
+ * the block to the statistics of its shard at once. Shards depend on the sizes alone and
+ * are added up in order. */
+#include "em/estep.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "em/collect.h"
+
+enum {
+    SPARSE_SHARD = 4 * VEM_I_BLOCK, /* items of a shard that keeps no statistics */
+    DENSE_SHARDS = 64
+};
+/* Statistics of all dense shards together stay below this where that leaves a few shards.
+ */
+static const uint64_t DENSE_BYTES = UINT64_C(256) << 20;
+
+struct vem_i_estep {
+    vem_ctx *ctx;
+    const vem_view *view;
+    const vem_i_scorer *scorer;
+    vem_i_search search;
+    int64_t shards, per_shard;
+    vem_i_block *blocks;  /* one per thread */
+    double *log_sums;     /* per thread: one block */
+    vem_i_stats *partial; /* dense: one per shard */
+    vem_i_collector *collector;
+    double *shard_log_sum, *shard_distance;
+    int64_t *shard_pairs, *shard_changed;
+    vem_i_posterior *posterior; /* of the run at hand */
+    int collects;
+};
+
+static int64_t dense_shards(vem_family_kind family, int64_t n, int32_t clusters,
+                            int32_t d)
+{
+    uint64_t bytes =
+        (uint64_t)clusters * (uint64_t)(1 + d + vem_i_second_count(family, d)) * 8;
+    int64_t shards = (int64_t)(DENSE_BYTES / bytes);
+    shards = shards < 4 ? 4 : shards > DENSE_SHARDS ? DENSE_SHARDS : shards;
+    int64_t most = vem_i_shards(n, VEM_I_BLOCK);
+    return shards < most ? shards : most;
+}
+
+/* A hard item has q = 1; its cost is all there is to know. */
+static void normalize(const vem_i_estep *t, vem_i_block *block, double *log_sum)
+{
+    const vem_i_kernels *kernels = t->view->kernels;
+    int32_t rows = t->search.dense ? t->scorer->clusters : t->search.held;
+    const double *mass = t->view->mass ? t->view->mass + block->first : NULL;
+    if (rows == 1 && !t->search.dense)
+        for (int32_t p = 0; p < block->n; p++)
+            log_sum[p] = -0.5 * vem_i_value(kernels, block->costs, p);
+    else
+        kernels->softmax(block->costs, block->n, rows, block->capacity, mass, log_sum);
+}
+
+static void collect_dense(const vem_i_estep *t, const vem_i_block *block,
+                          vem_i_stats *stats)
+{
+    size_t row = (size_t)block->capacity * t->view->kernels->element;
+    for (int32_t c = 0; c < t->scorer->clusters; c++)
+        t->scorer->family->collect_tile(t->scorer, block->panels,
+                                        (const char *)block->costs + (size_t)c * row,
+                                        block->n, c, stats);
+}
+
+static void run_shard(void *arg, int64_t shard, int thread)
+{
+    vem_i_estep *t = arg;
+    vem_i_block *block = &t->blocks[thread];
+    double *log_sum = t->log_sums + (int64_t)thread * VEM_I_BLOCK;
+    vem_i_posterior *posterior = t->posterior;
+    int64_t begin = shard * t->per_shard, end = begin + t->per_shard, changed = 0;
+    end = end < t->view->n ? end : t->view->n;
+    double total = 0, distance = 0;
+    block->pairs = 0;
+    if (t->partial) {
+        t->partial[shard].clusters = t->scorer->clusters;
+        vem_i_stats_clear(&t->partial[shard]);
+    }
+    for (int64_t i = begin; i < end; i += block->capacity) {
+        int32_t n = end - i < block->capacity ? (int32_t)(end - i) : block->capacity;
+        const int32_t *before =
+            posterior->known ? posterior->held + i * posterior->width : NULL;
+        vem_i_block_load(block, i, n);
+        t->search.find(&t->search, block, before);
+        const void *best = t->search.dense ? block->best : block->costs;
+        for (int32_t p = 0; p < n; p++) {
+            double w = vem_i_view_mass(t->view, i + p);
+            if (w > 0)
+                distance += w * vem_i_value(t->view->kernels, best, p);
+        }
+        normalize(t, block, log_sum);
+        for (int32_t p = 0; p < n; p++) {
+            double w = vem_i_view_mass(t->view, i + p);
+            if (w > 0) /* an item without mass may be anywhere, even at infinity */
+                total += w * log_sum[p];
+        }
+        changed += vem_i_posterior_store(posterior, &t->search, block);
+        if (t->partial)
+            collect_dense(t, block, &t->partial[shard]);
+    }
+    t->shard_log_sum[shard] = total;
+    t->shard_distance[shard] = distance;
+    t->shard_pairs[shard] = block->pairs;
+    t->shard_changed[shard] = changed;
+}
+
+vem_i_estep_result vem_i_estep_run(vem_i_estep *t, vem_i_posterior *posterior,
+                                   vem_i_stats *stats, const vem_progress *told,
+                                   int may_skip)
+{
+    t->posterior = posterior;
+    vem_i_estep_result result = {0};
+    result.skipped =
+        vem_i_parallel_watched(t->ctx, t->shards, run_shard, t, told, may_skip);
+    if (result.skipped)
+        return result;
+    posterior->known = 1;
+    result.log_sum = vem_i_sum(t->shard_log_sum, t->shards);
+    result.distance = vem_i_sum(t->shard_distance, t->shards);
+    for (int64_t s = 0; s < t->shards; s++) {
+        result.pairs += t->shard_pairs[s];
+        result.changed += t->shard_changed[s];
+    }
+    if (!stats)
+        return result;
+    stats->clusters = t->scorer->clusters;
+    if (t->partial) {
+        vem_i_stats_clear(stats);
+        for (int64_t s = 0; s < t->shards; s++)
+            vem_i_stats_add(stats, &t->partial[s]);
+    } else {
+        vem_i_collector_run(t->collector, posterior, stats);
+    }
+    return result;
+}
+
+static vem_status take_shards(vem_i_estep *t)
+{
+    size_t shards = (size_t)t->shards;
+    vem_status status = vem_i_take(t->ctx, &t->shard_log_sum, shards, sizeof(double));
+    if (status == VEM_OK)
+        status = vem_i_take(t->ctx, &t->shard_distance, shards, sizeof(double));
+    if (status == VEM_OK)
+        status = vem_i_take(t->ctx, &t->shard_pairs, shards, sizeof(int64_t));
+    if (status == VEM_OK)
+        status = vem_i_take(t->ctx, &t->shard_changed, shards, sizeof(int64_t));
+    return status;
+}
+
+vem_status vem_i_estep_new(vem_ctx *ctx, const vem_view *view, const vem_i_scorer *scorer,
+                           const vem_i_search *search, int collect, vem_i_estep **estep)
+{
+    vem_i_estep *t = vem_i_calloc(1, sizeof *t);
+    if (!t)
+        return vem_i_fail_memory(ctx, sizeof *t);
+    t->ctx = ctx;
+    t->view = view;
+    t->scorer = scorer;
+    t->search = *search;
+    vem_family_kind family = scorer->family->kind;
+    int32_t clusters = scorer->clusters, d = view->d;
+    int dense_stats = search->dense && collect;
+    t->per_shard = dense_stats
+                       ? vem_i_shards(view->n, dense_shards(family, view->n, clusters, d))
+                       : SPARSE_SHARD;
+    t->shards = vem_i_shards(view->n, t->per_shard);
+    vem_status status = take_shards(t);
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &t->log_sums, (size_t)ctx->threads,
+                            VEM_I_BLOCK * sizeof(double));
+    if (status == VEM_OK)
+        status =
+            vem_i_take_zeroed(ctx, &t->blocks, (size_t)ctx->threads, sizeof *t->blocks);
+    for (int i = 0; status == VEM_OK && i < ctx->threads; i++)
+        status = vem_i_block_new(ctx, search, view, scorer, &t->blocks[i]);
+    if (status == VEM_OK && dense_stats) {
+        status =
+            vem_i_take_zeroed(ctx, &t->partial, (size_t)t->shards, sizeof *t->partial);
+        for (int64_t s = 0; status == VEM_OK && s < t->shards; s++)
+            status = vem_i_stats_new(ctx, family, clusters, d, &t->partial[s]);
+    } else if (status == VEM_OK && collect) {
+        status = vem_i_collector_new(ctx, view, scorer, search->held, &t->collector);
+    }
+    if (status != VEM_OK) {
+        vem_i_estep_free(t);
+        return status;
+    }
+    *estep = t;
+    return VEM_OK;
+}
+
+void vem_i_estep_free(vem_i_estep *t)
+{
+    if (!t)
+        return;
+    for (int i = 0; t->blocks && i < t->ctx->threads; i++)
+        vem_i_block_free(&t->blocks[i]);
+    for (int64_t s = 0; t->partial && s < t->shards; s++)
+        vem_i_stats_free(&t->partial[s]);
+    vem_i_collector_free(t->collector);
+    vem_i_free(t->partial);
+    vem_i_free(t->blocks);
+    vem_i_free(t->log_sums);
+    vem_i_free(t->shard_log_sum);
+    vem_i_free(t->shard_distance);
+    vem_i_free(t->shard_pairs);
+    vem_i_free(t->shard_changed);
+    vem_i_free(t);
+}
+
+uint64_t vem_i_estep_bytes(const vem_ctx *ctx, const vem_i_search *search,
+                           const vem_i_kernels *kernels, vem_family_kind family,
+                           int64_t n, int32_t clusters, int32_t d)
+{
+    uint64_t stats =
+        (uint64_t)clusters * (uint64_t)(1 + d + vem_i_second_count(family, d)) * 8;
+    uint64_t blocks =
+        (uint64_t)ctx->threads * vem_i_block_bytes(search, clusters, d, kernels);
+    if (search->dense)
+        return blocks + (uint64_t)dense_shards(family, n, clusters, d) * stats;
+    return blocks + vem_i_collector_bytes(ctx, family, n, clusters, d, search->held,
+                                          kernels->element);
+}

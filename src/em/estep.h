@@ -1,0 +1,33 @@
+/* The E-step: for each block of items, find what they hold, normalise, store or collect.
+ */
+#ifndef VEM_EM_ESTEP_H
+#define VEM_EM_ESTEP_H
+
+#include "em/posterior.h"
+
+typedef struct vem_i_estep vem_i_estep;
+
+typedef struct vem_i_estep_result {
+    double log_sum;  /* sum_i w_i log sum_{c in K_i} exp(-v/2): F + W base / 2 */
+    double distance; /* sum_i w_i v(i, nearest held) */
+    int64_t pairs;
+    int64_t changed; /* items whose held set changed */
+    int skipped;     /* a stop was requested and blocks were left out */
+} vem_i_estep_result;
+
+/* Scratch and shards for these sizes. With `collect` 0 the step takes no statistics. */
+vem_status vem_i_estep_new(vem_ctx *ctx, const vem_view *view, const vem_i_scorer *scorer,
+                           const vem_i_search *search, int collect, vem_i_estep **estep);
+void vem_i_estep_free(vem_i_estep *estep);
+uint64_t vem_i_estep_bytes(const vem_ctx *ctx, const vem_i_search *search,
+                           const vem_i_kernels *kernels, vem_family_kind family,
+                           int64_t n, int32_t clusters, int32_t d);
+
+/* One step with the scorer as it is now. `stats` (NULL when not collecting) is
+ * overwritten. `told` names phase and step for the progress function; may_skip: see
+ * parallel.h. */
+vem_i_estep_result vem_i_estep_run(vem_i_estep *estep, vem_i_posterior *posterior,
+                                   vem_i_stats *stats, const vem_progress *told,
+                                   int may_skip);
+
+#endif

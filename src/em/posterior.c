@@ -1,0 +1,77 @@
+#include "em/posterior.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+static int soft(const vem_i_search *search)
+{
+    return !search->dense && search->held > 1;
+}
+
+vem_status vem_i_posterior_new(vem_ctx *ctx, const vem_view *view,
+                               const vem_i_search *search, vem_i_posterior *posterior)
+{
+    vem_i_posterior made = {.n = view->n, .width = search->dense ? 1 : search->held};
+    size_t items = (size_t)view->n, width = (size_t)made.width;
+    vem_status status = vem_i_take(ctx, &made.held, items, width * sizeof(int32_t));
+    if (status == VEM_OK && soft(search))
+        status = vem_i_take(ctx, &made.q, items, width * view->kernels->element);
+    if (status != VEM_OK) {
+        vem_i_posterior_free(&made);
+        return status;
+    }
+    *posterior = made;
+    return VEM_OK;
+}
+
+void vem_i_posterior_free(vem_i_posterior *posterior)
+{
+    vem_i_free(posterior->held);
+    vem_i_free(posterior->q);
+    memset(posterior, 0, sizeof *posterior);
+}
+
+uint64_t vem_i_posterior_bytes(int64_t n, const vem_i_search *search, size_t element)
+{
+    uint64_t width = search->dense ? 1 : (uint64_t)search->held;
+    return (uint64_t)n * width * (sizeof(int32_t) + (soft(search) ? element : 0));
+}
+
+static int same_set(const int32_t *before, const int32_t *now, int64_t stride,
+                    int32_t width)
+{
+    for (int32_t a = 0; a < width; a++) {
+        int32_t b = 0;
+        while (b < width && before[a] != now[b * stride])
+            b++;
+        if (b == width)
+            return 0;
+    }
+    return 1;
+}
+
+int32_t vem_i_posterior_store(vem_i_posterior *posterior, const vem_i_search *search,
+                              const vem_i_block *block)
+{
+    int32_t width = posterior->width, changed = 0;
+    int64_t ldv = block->capacity;
+    const int32_t *found = search->dense ? block->nearest : block->index;
+    int32_t *held = posterior->held + block->first * width;
+    size_t element = block->view->kernels->element;
+    char *q = posterior->q
+                  ? (char *)posterior->q + (size_t)(block->first * width) * element
+                  : NULL;
+    for (int32_t p = 0; p < block->n; p++, held += width) {
+        if (!posterior->known || !same_set(held, found + p, ldv, width))
+            changed++;
+        for (int32_t r = 0; r < width; r++) {
+            held[r] = found[r * ldv + p];
+            if (q)
+                memcpy(q + (size_t)(p * width + r) * element,
+                       (const char *)block->costs + (size_t)(r * ldv + p) * element,
+                       element);
+        }
+    }
+    return changed;
+}

@@ -1,0 +1,27 @@
+/* The clusters each item holds, and with what probability: the sparse soft assignment.
+ *
+ * Sparse searches store `width` = C' clusters per item, most probable first, and (for
+ * C' > 1) q times mass. Dense ones store only the most probable cluster: their q live in
+ * a block's scratch and go straight into the statistics. */
+#ifndef VEM_EM_POSTERIOR_H
+#define VEM_EM_POSTERIOR_H
+
+#include "search/search.h"
+
+typedef struct vem_i_posterior {
+    int64_t n;
+    int32_t width;
+    int32_t *held; /* n x width; -1: none */
+    void *q;       /* n x width values of T, mass included; NULL: hard or dense */
+    int known;     /* an E-step has filled it */
+} vem_i_posterior;
+
+vem_status vem_i_posterior_new(vem_ctx *ctx, const vem_view *view,
+                               const vem_i_search *search, vem_i_posterior *posterior);
+void vem_i_posterior_free(vem_i_posterior *posterior);
+uint64_t vem_i_posterior_bytes(int64_t n, const vem_i_search *search, size_t element);
+/* Take over what a block found; the number of items whose held set changed. */
+int32_t vem_i_posterior_store(vem_i_posterior *posterior, const vem_i_search *search,
+                              const vem_i_block *block);
+
+#endif

@@ -1,0 +1,179 @@
+/* Which columns to keep: "1,3,5-8" or "x,y". A word that is the name of a column means
+ * that column, even if it looks like a number. */
+#include "io/io.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+/* What is known of the file's columns. */
+typedef struct table {
+    const char *name;
+    char *const *names;
+    int32_t stored;
+} table;
+
+static int32_t find_name(const table *file, const char *word, size_t length)
+{
+    for (int32_t j = 0; file->names && j < file->stored; j++)
+        if (strlen(file->names[j]) == length && memcmp(file->names[j], word, length) == 0)
+            return j;
+    return -1;
+}
+
+/* A whole number at the beginning of [*at, end), saturated; -1 if there is none. */
+static int64_t read_count(const char **at, const char *end)
+{
+    int64_t number = -1;
+    for (; *at < end && **at >= '0' && **at <= '9'; (*at)++) {
+        number = (number < 0 ? 0 : number) * 10 + (**at - '0');
+        if (number > INT32_MAX)
+            number = INT32_MAX;
+    }
+    return number;
+}
+
+static vem_status no_such_name(vem_ctx *ctx, const table *file, const char *word,
+                               size_t length)
+{
+    char list[300] = "";
+    size_t used = 0;
+    if (!file->names)
+        return vem_i_fail(
+            ctx, VEM_BAD_OPTION,
+            "%s has no column named \"%.*s\": its columns have no names, only "
+            "numbers from 1 to %" PRId32 ".",
+            file->name, (int)length, word, file->stored);
+    for (int32_t j = 0; j < file->stored && used < 200; j++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%.60s",
+                                 j ? ", " : "", file->names[j]);
+    return vem_i_fail(ctx, VEM_BAD_OPTION,
+                      "%s has no column named \"%.*s\"; its columns are %s%s.",
+                      file->name, (int)length, word, list, used >= 200 ? ", ..." : "");
+}
+
+/* The range of stored columns that a word of the list means; counts from 0, ends
+ * included. */
+static vem_status read_word(vem_ctx *ctx, const table *file, const char *word,
+                            size_t length, int32_t *first, int32_t *last)
+{
+    const char *p = word, *end = word + length;
+    const int32_t named = find_name(file, word, length);
+    if (named >= 0) {
+        *first = *last = named;
+        return VEM_OK;
+    }
+    const int64_t low = read_count(&p, end);
+    int64_t high = low;
+    if (low >= 0 && p < end && *p == '-') {
+        p++;
+        high = read_count(&p, end);
+    }
+    if (low < 0 || high < 0 || p != end)
+        return no_such_name(ctx, file, word, length < 100 ? length : 100);
+    if (low < 1 || high > file->stored || low > high)
+        return vem_i_fail(ctx, VEM_BAD_OPTION,
+                          "Column %.*s was asked for, but %s has columns 1 to %" PRId32
+                          ".",
+                          (int)(length < 100 ? length : 100), word, file->name,
+                          file->stored);
+    *first = (int32_t)low - 1;
+    *last = (int32_t)high - 1;
+    return VEM_OK;
+}
+
+static const char *trim(const char *at, const char **end)
+{
+    while (at < *end && *at == ' ')
+        at++;
+    while (at < *end && (*end)[-1] == ' ')
+        (*end)--;
+    return at;
+}
+
+/* Append the columns of the list to chosen[0 .. *count-1]; `seen` marks them. */
+static vem_status read_list(vem_ctx *ctx, const table *file, const char *list,
+                            int32_t *chosen, int32_t *count, char *seen)
+{
+    for (const char *at = list; at;) {
+        const char *comma = strchr(at, ',');
+        const char *end = comma ? comma : at + strlen(at);
+        const char *word = trim(at, &end);
+        int32_t first, last;
+        vem_status status =
+            read_word(ctx, file, word, (size_t)(end - word), &first, &last);
+        if (status != VEM_OK)
+            return status;
+        for (int32_t j = first; j <= last; j++) {
+            if (seen[j])
+                return vem_i_fail(ctx, VEM_BAD_OPTION,
+                                  "Column %" PRId32 " of %s is asked for twice.", j + 1,
+                                  file->name);
+            seen[j] = 1;
+            chosen[(*count)++] = j;
+        }
+        at = comma ? comma + 1 : NULL;
+    }
+    return VEM_OK;
+}
+
+static vem_status choose(vem_ctx *ctx, const table *file, const char *columns,
+                         const char *id, int32_t *chosen, int32_t *count, char *seen)
+{
+    *count = 0;
+    if (columns) {
+        vem_status status = read_list(ctx, file, columns, chosen, count, seen);
+        if (status != VEM_OK)
+            return status;
+    } else {
+        for (int32_t j = 0; j < file->stored; j++)
+            chosen[(*count)++] = j;
+    }
+    if (!id)
+        return VEM_OK;
+    int32_t first, last, kept = 0;
+    vem_status status = read_word(ctx, file, id, strlen(id), &first, &last);
+    if (status != VEM_OK)
+        return status;
+    if (first != last)
+        return vem_i_fail(ctx, VEM_BAD_OPTION,
+                          "The id is \"%.100s\", but it must be one column.", id);
+    for (int32_t j = 0; j < *count; j++)
+        if (chosen[j] != first)
+            chosen[kept++] = chosen[j];
+    *count = kept;
+    if (kept == 0)
+        return vem_i_fail(ctx, VEM_BAD_OPTION,
+                          "No column of %s is left when column %" PRId32
+                          " is left out as the id.",
+                          file->name, first + 1);
+    return VEM_OK;
+}
+
+vem_status vem_i_columns_resolve(vem_ctx *ctx, const char *name, const char *columns,
+                                 const char *id, char *const *names, int32_t stored,
+                                 int32_t **chosen, int32_t *count)
+{
+    const table file = {name, names, stored};
+    int32_t *made;
+    char *seen;
+    if (!columns && !id) {
+        *chosen = NULL;
+        *count = stored;
+        return VEM_OK;
+    }
+    vem_status status = vem_i_take(ctx, &made, (size_t)stored, sizeof *made);
+    if (status != VEM_OK)
+        return status;
+    status = vem_i_take_zeroed(ctx, &seen, (size_t)stored, 1);
+    if (status == VEM_OK) {
+        status = choose(ctx, &file, columns, id, made, count, seen);
+        vem_i_free(seen);
+    }
+    if (status == VEM_OK)
+        *chosen = made;
+    else
+        vem_i_free(made);
+    return status;
+}

@@ -1,0 +1,140 @@
+#include "io/csv.h"
+
+#include <string.h>
+
+#include "io/number.h"
+
+static int is_blank(const vem_i_csv *csv, char c)
+{
+    return c == ' ' || (c == '\t' && csv->separator != '\t');
+}
+
+/* At the '\r' of a "\r\n" or of a '\r' that ends the file, which belong to the line's
+ * end. */
+static int is_return(const vem_i_csv *csv, const char *at)
+{
+    return *at == '\r' && (at + 1 == csv->end || at[1] == '\n');
+}
+
+/* Behind the closing quote, or the end of the file. */
+static const char *skip_quoted(const vem_i_csv *csv, const char *at, int *closed)
+{
+    const char *p = at + 1;
+    *closed = 1;
+    while (p < csv->end) {
+        p = memchr(p, '"', (size_t)(csv->end - p));
+        if (!p)
+            break;
+        if (p + 1 == csv->end || p[1] != '"')
+            return p + 1;
+        p += 2;
+    }
+    *closed = 0;
+    return csv->end;
+}
+
+vem_i_field vem_i_csv_field(const vem_i_csv *csv, const char *at)
+{
+    const char *p = at, *end = csv->end;
+    vem_i_field field = {.closed = 1};
+    while (p < end && is_blank(csv, *p))
+        p++;
+    field.text = p;
+    if (p < end && *p == '"') {
+        field.quoted = 1;
+        p = skip_quoted(csv, p, &field.closed);
+    }
+    while (p < end && *p != '\n' && *p != csv->separator && !is_return(csv, p) &&
+           !(csv->separator == ' ' && *p == '\t'))
+        p++;
+    field.text_end = p;
+    while (field.text_end > field.text && is_blank(csv, field.text_end[-1]))
+        field.text_end--;
+    if (csv->separator == ' ')
+        while (p < end && is_blank(csv, *p))
+            p++;
+    if (p < end && is_return(csv, p))
+        p++;
+    if (p == end || *p == '\n')
+        field.line_end = p;
+    else
+        field.next = csv->separator == ' ' ? p : p + 1;
+    return field;
+}
+
+const char *vem_i_csv_line_end(const vem_i_csv *csv, const char *at)
+{
+    if (at == csv->end)
+        return at;
+    const char *newline = memchr(at, '\n', (size_t)(csv->end - at));
+    const char *end = newline ? newline : csv->end;
+    if (!csv->quotes || *at == '#' || !memchr(at, '"', (size_t)(end - at)))
+        return end;
+    vem_i_field field;
+    do {
+        field = vem_i_csv_field(csv, at);
+        at = field.next;
+    } while (at);
+    return field.line_end;
+}
+
+const char *vem_i_csv_next_row(const vem_i_csv *csv, const char *at)
+{
+    while (at < csv->end) {
+        const char *p = at;
+        while (p < csv->end && (*p == ' ' || *p == '\t' || *p == '\r'))
+            p++;
+        if (p < csv->end && *p != '\n' && *at != '#')
+            return at;
+        if (p < csv->end && *p != '\n')
+            p = memchr(p, '\n', (size_t)(csv->end - p));
+        if (!p || p == csv->end)
+            break;
+        at = p + 1;
+    }
+    return csv->end;
+}
+
+int32_t vem_i_csv_field_count(const vem_i_csv *csv, const char *at)
+{
+    int32_t count = 0;
+    while (at && count < INT32_MAX) {
+        at = vem_i_csv_field(csv, at).next;
+        count++;
+    }
+    return count;
+}
+
+size_t vem_i_csv_unquote(const vem_i_field *field, char *out, size_t capacity)
+{
+    const char *p = field->text, *end = field->text_end;
+    size_t length = 0;
+    const int quoted = field->quoted && field->closed && end - p >= 2 && end[-1] == '"';
+    if (quoted) {
+        p++;
+        end--;
+    }
+    for (; p < end; p++, length++) {
+        if (quoted && *p == '"' && p + 1 < end && p[1] == '"')
+            p++;
+        if (length + 1 < capacity)
+            out[length] = *p;
+    }
+    if (capacity)
+        out[length < capacity ? length : capacity - 1] = '\0';
+    return length;
+}
+
+int vem_i_csv_number(const vem_i_field *field, double *value)
+{
+    const char *p = field->text, *end = field->text_end;
+    if (field->quoted && end - p >= 2 && end[-1] == '"') {
+        p++;
+        end--;
+        while (p < end && (*p == ' ' || *p == '\t'))
+            p++;
+        while (p < end && (end[-1] == ' ' || end[-1] == '\t'))
+            end--;
+    }
+    return p < end && vem_i_number(p, end, value) == end;
+}

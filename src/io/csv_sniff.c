@@ -1,0 +1,48 @@
+#include "io/csv.h"
+
+static int32_t count_with(const vem_i_csv *csv, char separator, const char *at)
+{
+    vem_i_csv trial = *csv;
+    trial.separator = separator;
+    return vem_i_csv_field_count(&trial, at);
+}
+
+/* A title of several words over one column, rather than a row of which the next is short.
+ */
+static int lone_title(const vem_i_csv *csv, const char *first, const char *second)
+{
+    vem_i_csv trial = *csv;
+    trial.separator = ' ';
+    const vem_i_field word = vem_i_csv_field(&trial, first);
+    double value;
+    return vem_i_csv_field_count(&trial, second) == 1 && !vem_i_csv_number(&word, &value);
+}
+
+/* The separator for which the first two rows have the same number of fields, more than
+ * one. Tab and ';' come before ',' because a comma beside them is rather a decimal comma,
+ * which the parser then names, than a separator. Blanks come last. */
+char vem_i_csv_sniff(const vem_i_csv *csv)
+{
+    static const char candidates[] = {'\t', ';', ',', ' '};
+    const char *first = vem_i_csv_next_row(csv, csv->begin);
+    const char *second = vem_i_csv_line_end(csv, first);
+    second = second < csv->end ? vem_i_csv_next_row(csv, second + 1) : csv->end;
+    char most = ',';
+    int32_t most_count = 1;
+    for (int i = 0; i < 4; i++) {
+        const int32_t count = count_with(csv, candidates[i], first);
+        if (count < 2)
+            continue;
+        if (second == csv->end || count_with(csv, candidates[i], second) == count)
+            return candidates[i];
+        /* A row is short or long: the likeliest separator, so that the message makes
+         * sense. Blanks count only where nothing else parts the fields. */
+        if (candidates[i] == ' ' && (most_count > 1 || lone_title(csv, first, second)))
+            continue;
+        if (count > most_count) {
+            most = candidates[i];
+            most_count = count;
+        }
+    }
+    return most;
+}

@@ -1,0 +1,125 @@
+/* Readers and writers. One file per format; each reader fills a vem_data.
+ *
+ * A reader is found by the ending of the path, checks that the file is what it claims to
+ * be (sizes against the file's length, with 64-bit checked products) and maps it where
+ * the format allows. Messages name the file, and the row and column where there is one.
+ */
+#ifndef VEM_IO_IO_H
+#define VEM_IO_IO_H
+
+#include <stdio.h>
+
+#include "base/ctx.h"
+#include "data/data.h"
+
+/* ---- Files (file.c, output.c)
+ * ------------------------------------------------------------- */
+
+/* "PATH could not be DONE: why." with the system's reason for `error` (an errno). */
+vem_status vem_i_fail_system(vem_ctx *ctx, const char *path, const char *done, int error);
+
+/* A file under construction. It has no name until commit gives it one (or, where the
+ * system cannot do that, a temporary name beside `path`), so that a reader sees the old
+ * file or the whole new one. A target that is no regular file (a pipe, /dev/stdout) gets
+ * the bytes at commit, in one go. */
+typedef struct vem_i_output vem_i_output;
+vem_status vem_i_output_open(vem_ctx *ctx, const char *path, vem_i_output **output);
+/* Can seek, always. */
+FILE *vem_i_output_stream(vem_i_output *output);
+/* Flush, sync, rename; frees `output` in any case. On failure the temporary file is gone
+ * and the old file untouched. */
+vem_status vem_i_output_commit(vem_ctx *ctx, vem_i_output *output);
+void vem_i_output_cancel(vem_i_output *output);
+
+/* A whole file in memory or mapped, read-only. */
+typedef struct vem_i_file {
+    const char *bytes;
+    size_t size;
+    void *mapping; /* NULL: `bytes` is from vem_i_alloc */
+} vem_i_file;
+vem_status vem_i_file_open(vem_ctx *ctx, const char *path, vem_i_file *file);
+vem_status vem_i_file_from_stdin(vem_ctx *ctx, vem_i_file *file);
+void vem_i_file_close(vem_i_file *file);
+/* From now on `data` keeps the bytes alive. */
+void vem_i_file_give(vem_i_file *file, vem_data *data);
+
+/* Does the path end so, whatever the case? `ending` with its dot. */
+int vem_i_path_ends(const char *path, const char *ending);
+int vem_i_big_endian(void);
+
+/* ---- Parsers
+ * ------------------------------------------------------------------------------ */
+
+/* Parsers over bytes already in hand: what the fuzz targets call. `name` is for messages.
+ * On success `data` borrows from `bytes` where it can (base points into it) or owns a
+ * copy; on failure it owns nothing. separator 0: found from the first lines. */
+vem_status vem_i_npy_parse(vem_ctx *ctx, const char *name, const char *bytes, size_t size,
+                           vem_data *data);
+vem_status vem_i_csv_parse(vem_ctx *ctx, const char *name, const char *bytes, size_t size,
+                           char separator, const vem_read_options *options,
+                           vem_data *data);
+vem_status vem_i_vecs_parse(vem_ctx *ctx, const char *name, const char *bytes,
+                            size_t size, vem_dtype type, vem_data *data);
+vem_status vem_i_bin_parse(vem_ctx *ctx, const char *name, const char *bytes, size_t size,
+                           vem_dtype type, vem_data *data);
+vem_status vem_i_hdf5_read(vem_ctx *ctx, const char *file, const char *dataset,
+                           vem_data *data);
+
+/* --columns and --id resolved: the stored columns to keep, in order, from vem_i_alloc.
+ * `names` are the `stored` names of the file's columns, or NULL. *chosen is NULL when
+ * all are kept in their order. */
+vem_status vem_i_columns_resolve(vem_ctx *ctx, const char *name, const char *columns,
+                                 const char *id, char *const *names, int32_t stored,
+                                 int32_t **chosen, int32_t *count);
+
+/* ---- .npy and .npz
+ * ------------------------------------------------------------------------ */
+
+/* What the header of an .npy says; dims[0 .. rank-1]. */
+typedef struct vem_i_npy {
+    vem_dtype type;
+    int swapped;
+    int fortran;
+    int rank;
+    int64_t dims[4];
+    const char *values;
+    size_t bytes; /* of the values */
+} vem_i_npy;
+/* Checks the header and that the values are all there. */
+vem_status vem_i_npy_open(vem_ctx *ctx, const char *name, const char *bytes, size_t size,
+                          vem_i_npy *npy);
+/* The .npy header for an array, C order, little-endian, padded to 64 bytes; its length.
+ */
+size_t vem_i_npy_header(vem_dtype type, int rank, const int64_t dims[4], char out[256]);
+
+/* Arrays of an .npz, by name. */
+typedef struct vem_i_npz vem_i_npz;
+vem_status vem_i_npz_open(vem_ctx *ctx, const char *path, vem_i_npz **npz);
+/* `bytes` must outlive the handle. */
+vem_status vem_i_npz_parse(vem_ctx *ctx, const char *name, const void *bytes, size_t size,
+                           vem_i_npz **npz);
+int vem_i_npz_has(const vem_i_npz *npz, const char *name);
+/* The array's values in memory from vem_i_alloc, as a vem_data that owns them.
+ * dims[0..*rank-1], rank <= 4. A rank-1 array has n = its length, d = 1; higher ranks
+ * fold into n x (rest). */
+vem_status vem_i_npz_get(vem_ctx *ctx, vem_i_npz *npz, const char *name, vem_data **data,
+                         int *rank, int64_t dims[4]);
+void vem_i_npz_close(vem_i_npz *npz);
+
+/* One array for vem_i_npz_write. */
+typedef struct vem_i_array {
+    const char *name;
+    vem_dtype type;
+    const void *values;
+    int rank;
+    int64_t dims[4];
+} vem_i_array;
+/* Stored, not compressed; the same arrays give the same bytes. */
+vem_status vem_i_npz_write(vem_ctx *ctx, const char *path, const vem_i_array *arrays,
+                           int count);
+
+/* As vem_data_read, for use inside a verb that has begun. */
+vem_status vem_i_data_read(vem_ctx *ctx, const char *path,
+                           const vem_read_options *options, vem_data **data);
+
+#endif

@@ -1,0 +1,230 @@
+/* Labels in, and the small files that results go to: labels, soft assignments, arrays,
+ * text. */
+#include "io/io.h"
+
+#include <inttypes.h>
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+/* Integers are read as they are, since a double holds only 53 bits of an int64. */
+static int64_t integer_at(const vem_data *data, int64_t row)
+{
+    const char *at = data->base + row * data->row_stride;
+    if (data->type == VEM_UINT8)
+        return *(const uint8_t *)at;
+    if (data->type == VEM_INT32) {
+        uint32_t word;
+        memcpy(&word, at, sizeof word);
+        return (int32_t)(data->swapped ? __builtin_bswap32(word) : word);
+    }
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+    return (int64_t)(data->swapped ? __builtin_bswap64(word) : word);
+}
+
+static vem_status fill_labels(vem_ctx *ctx, const char *path, const vem_data *data,
+                              int64_t *labels)
+{
+    const int exact = data->type != VEM_FLOAT32 && data->type != VEM_FLOAT64;
+    for (int64_t i = 0; i < data->n; i++) {
+        if (exact) {
+            labels[i] = integer_at(data, i);
+            continue;
+        }
+        double value;
+        vem_i_data_load(data, i, 1, VEM_DOUBLE, &value, 1);
+        if (!(fabs(value) <= 0x1p53) || value != floor(value))
+            return vem_i_fail(ctx, VEM_BAD_DATA,
+                              "%s, row %" PRId64
+                              ": %g is no label; labels are whole numbers.",
+                              path, i + 1, value);
+        labels[i] = (int64_t)value;
+    }
+    return VEM_OK;
+}
+
+vem_status vem_labels_read(vem_ctx *ctx, const char *path, int64_t **labels, int64_t *n)
+{
+    vem_i_begin(ctx);
+    vem_data *data;
+    vem_status status = vem_i_data_read(ctx, path, NULL, &data);
+    if (status != VEM_OK)
+        return status;
+    int64_t *made = NULL;
+    if (data->d != 1)
+        status = vem_i_fail(ctx, VEM_BAD_DATA,
+                            "%s has %" PRId32 " columns, but labels have exactly 1.",
+                            path, data->d);
+    if (status == VEM_OK) {
+        made = malloc((size_t)data->n * sizeof *made);
+        status = made ? fill_labels(ctx, path, data, made)
+                      : vem_i_fail_memory(ctx, (size_t)data->n * sizeof *made);
+    }
+    if (status == VEM_OK) {
+        *labels = made;
+        *n = data->n;
+    } else {
+        free(made);
+    }
+    vem_data_free(data);
+    return status;
+}
+
+/* Everything below writes numbers with '.', whatever the caller's locale; for this
+ * thread. */
+static locale_t plain_locale(void)
+{
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    return plain ? uselocale(plain) : (locale_t)0;
+}
+
+static void restore_locale(locale_t before)
+{
+    if (before)
+        freelocale(uselocale(before));
+}
+
+/* The shortest of three lengths that reads back as the same number. */
+static void print_number(FILE *stream, double value, int is_float)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%.*g", is_float ? 6 : 15, value);
+    const double back = strtod(text, NULL);
+    if (is_float ? (float)back != (float)value : back != value)
+        snprintf(text, sizeof text, "%.*g", is_float ? 9 : 17, value);
+    fputs(text, stream);
+}
+
+static void print_value(FILE *stream, vem_dtype type, const char *at)
+{
+    switch (type) {
+    case VEM_FLOAT32: print_number(stream, *(const float *)(const void *)at, 1); break;
+    case VEM_FLOAT64: print_number(stream, *(const double *)(const void *)at, 0); break;
+    case VEM_UINT8: fprintf(stream, "%d", *(const uint8_t *)at); break;
+    case VEM_INT32:
+        fprintf(stream, "%" PRId32, *(const int32_t *)(const void *)at);
+        break;
+    case VEM_INT64:
+        fprintf(stream, "%" PRId64, *(const int64_t *)(const void *)at);
+        break;
+    }
+}
+
+static void print_rows(FILE *stream, vem_dtype type, const char *values, int64_t n,
+                       int32_t d)
+{
+    const size_t width = vem_i_dtype_bytes(type);
+    for (int64_t i = 0; i < n; i++)
+        for (int32_t j = 0; j < d; j++, values += width) {
+            print_value(stream, type, values);
+            fputc(j + 1 < d ? ',' : '\n', stream);
+        }
+}
+
+static void save_npy(FILE *stream, const vem_i_array *array)
+{
+    char header[256];
+    size_t count = 1;
+    for (int i = 0; i < array->rank; i++)
+        count *= (size_t)array->dims[i];
+    const size_t length = vem_i_npy_header(array->type, array->rank, array->dims, header);
+    fwrite(header, 1, length, stream);
+    fwrite(array->values, vem_i_dtype_bytes(array->type), count, stream);
+}
+
+static vem_status bad_ending(vem_ctx *ctx, const char *path, const char *what,
+                             const char *endings)
+{
+    return vem_i_fail(ctx, VEM_BAD_OPTION, "%s is no name for %s: the ending must be %s.",
+                      path, what, endings);
+}
+
+/* An array to .npy or, row by row, to .csv. */
+static vem_status write_array(vem_ctx *ctx, const char *path, const char *what,
+                              const vem_i_array *array)
+{
+    const int npy = vem_i_path_ends(path, ".npy");
+    if (!npy && !vem_i_path_ends(path, ".csv") && !vem_i_path_ends(path, ".txt") &&
+        strncmp(path, "/dev/", 5) != 0)
+        return bad_ending(ctx, path, what, ".npy or .csv");
+    vem_i_output *output;
+    vem_status status = vem_i_output_open(ctx, path, &output);
+    if (status != VEM_OK)
+        return status;
+    const locale_t before = plain_locale();
+    if (npy)
+        save_npy(vem_i_output_stream(output), array);
+    else
+        print_rows(vem_i_output_stream(output), array->type, array->values,
+                   array->dims[0], array->rank == 2 ? (int32_t)array->dims[1] : 1);
+    restore_locale(before);
+    return vem_i_output_commit(ctx, output); /* notices what fwrite could not do */
+}
+
+vem_status vem_labels_write(vem_ctx *ctx, const char *path, const int32_t *labels,
+                            int64_t n)
+{
+    const vem_i_array array = {"labels", VEM_INT32, labels, 1, {n}};
+    vem_i_begin(ctx);
+    return write_array(ctx, path, "labels", &array);
+}
+
+vem_status vem_array_write(vem_ctx *ctx, const char *path, vem_dtype type,
+                           const void *values, int64_t n, int32_t d)
+{
+    const vem_i_array array = {"rows", type, values, 2, {n, d}};
+    vem_i_begin(ctx);
+    return write_array(ctx, path, "an array", &array);
+}
+
+static void print_soft(FILE *stream, const int32_t *clusters, const double *probabilities,
+                       int64_t n, int32_t top)
+{
+    for (int32_t t = 0; t < top; t++)
+        fprintf(stream, "%scluster_%" PRId32 ",probability_%" PRId32, t ? "," : "", t + 1,
+                t + 1);
+    fputc('\n', stream);
+    for (int64_t i = 0; i < n; i++) {
+        for (int32_t t = 0; t < top; t++) {
+            fprintf(stream, "%s%" PRId32 ",", t ? "," : "", clusters[i * top + t]);
+            print_number(stream, probabilities[i * top + t], 0);
+        }
+        fputc('\n', stream);
+    }
+}
+
+vem_status vem_soft_write(vem_ctx *ctx, const char *path, const int32_t *clusters,
+                          const double *probabilities, int64_t n, int32_t top)
+{
+    vem_i_begin(ctx);
+    const vem_i_array arrays[2] = {
+        {"clusters", VEM_INT32, clusters, 2, {n, top}},
+        {"probabilities", VEM_FLOAT64, probabilities, 2, {n, top}}};
+    if (vem_i_path_ends(path, ".npz"))
+        return vem_i_npz_write(ctx, path, arrays, 2);
+    if (!vem_i_path_ends(path, ".csv") && strncmp(path, "/dev/", 5) != 0)
+        return bad_ending(ctx, path, "soft assignments", ".npz or .csv");
+    vem_i_output *output;
+    vem_status status = vem_i_output_open(ctx, path, &output);
+    if (status != VEM_OK)
+        return status;
+    const locale_t before = plain_locale();
+    print_soft(vem_i_output_stream(output), clusters, probabilities, n, top);
+    restore_locale(before);
+    return vem_i_output_commit(ctx, output);
+}
+
+vem_status vem_text_write(vem_ctx *ctx, const char *path, const char *text, size_t length)
+{
+    vem_i_begin(ctx);
+    vem_i_output *output;
+    vem_status status = vem_i_output_open(ctx, path, &output);
+    if (status != VEM_OK)
+        return status;
+    fwrite(text, 1, length, vem_i_output_stream(output));
+    return vem_i_output_commit(ctx, output);
+}

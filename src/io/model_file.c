@@ -1,0 +1,291 @@
+/* Models as .npz: means, weights, variances, scale (where there is one) and meta, a JSON
+ * object as bytes. What the arrays cannot tell (the family, whether rows are normalized)
+ * is in meta; a file without it, made by hand, still reads: the shape of the variances
+ * tells the family. */
+#include "io/io.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "model/model.h"
+
+static int is_family(const char *name, vem_family_kind *family)
+{
+    for (int kind = VEM_ISO_SHARED; kind <= VEM_FULL; kind++)
+        if (strcmp(name, vem_choice_name("family", kind)) == 0) {
+            *family = (vem_family_kind)kind;
+            return 1;
+        }
+    return 0;
+}
+
+/* The object in `text`, or NULL with a message. */
+static json_t *read_json(vem_ctx *ctx, const char *source, const char *text,
+                         size_t length)
+{
+    json_error_t error;
+    json_t *json = json_loadb(text, length, 0, &error);
+    if (!json) {
+        vem_i_fail(ctx, VEM_BAD_DATA, "%s is not JSON: %s (line %d).", source, error.text,
+                   error.line);
+    } else if (!json_is_object(json)) {
+        vem_i_fail(ctx, VEM_BAD_DATA, "%s is JSON, but not an object {...}.", source);
+        json_decref(json);
+        json = NULL;
+    }
+    return json;
+}
+
+vem_status vem_model_set_meta(vem_ctx *ctx, vem_model *model, const char *json)
+{
+    char *copy = NULL;
+    if (json) {
+        json_t *parsed = read_json(ctx, "The meta of the model", json, strlen(json));
+        if (!parsed)
+            return VEM_BAD_DATA;
+        json_decref(parsed);
+        copy = strdup(json);
+        if (!copy)
+            return vem_i_fail_memory(ctx, strlen(json) + 1);
+    }
+    free(model->meta);
+    model->meta = copy;
+    return VEM_OK;
+}
+
+/* The arrays of a model file as doubles, with their shapes. */
+typedef struct parts {
+    double *means, *weights, *variances, *scale;
+    int64_t dims[4]; /* of means */
+    int64_t variance_dims[4];
+    int variance_rank;
+    vem_family_kind family;
+    int normalizes;
+    char *meta;
+} parts;
+
+static void free_parts(parts *found)
+{
+    vem_i_free(found->means);
+    vem_i_free(found->weights);
+    vem_i_free(found->variances);
+    vem_i_free(found->scale);
+    free(found->meta);
+}
+
+static vem_status get_doubles(vem_ctx *ctx, vem_i_npz *npz, const char *name, int *rank,
+                              int64_t dims[4], double **values)
+{
+    vem_data *data;
+    vem_status status = vem_i_npz_get(ctx, npz, name, &data, rank, dims);
+    if (status != VEM_OK)
+        return status;
+    status = vem_i_take(ctx, values, (size_t)data->n * (size_t)data->d, sizeof **values);
+    if (status == VEM_OK)
+        vem_i_data_load(data, 0, data->n, VEM_DOUBLE, *values, data->d);
+    vem_data_free(data);
+    return status;
+}
+
+/* A vector of `expected` values. */
+static vem_status get_vector(vem_ctx *ctx, const char *path, vem_i_npz *npz,
+                             const char *name, int64_t expected, double **values)
+{
+    int rank;
+    int64_t dims[4];
+    vem_status status = get_doubles(ctx, npz, name, &rank, dims, values);
+    if (status == VEM_OK && (rank != 1 || dims[0] != expected))
+        status = vem_i_fail(ctx, VEM_BAD_DATA,
+                            "%s: %s has %" PRId64
+                            " values in %d dimensions, but the means ask "
+                            "for %" PRId64 " in 1.",
+                            path, name, dims[0], rank, expected);
+    return status;
+}
+
+static vem_status get_means(vem_ctx *ctx, const char *path, vem_i_npz *npz, parts *found)
+{
+    int rank;
+    vem_status status = get_doubles(ctx, npz, "means", &rank, found->dims, &found->means);
+    if (status != VEM_OK)
+        return status;
+    if (rank != 2 || found->dims[0] > INT32_MAX)
+        return vem_i_fail(ctx, VEM_BAD_DATA,
+                          "%s: means has %d dimensions and %" PRId64
+                          " rows, but 2 dimensions (clusters and columns) are needed.",
+                          path, rank, found->dims[0]);
+    return VEM_OK;
+}
+
+/* The family that the shape of the variances tells: 1 value, C, C x D, C x D x D. */
+static vem_family_kind family_of_shape(const parts *found)
+{
+    if (found->variance_rank == 3)
+        return VEM_FULL;
+    if (found->variance_rank == 2)
+        return VEM_DIAG;
+    return found->variance_dims[0] == 1 && found->dims[0] != 1 ? VEM_ISO_SHARED : VEM_ISO;
+}
+
+static int shape_fits(const parts *found, vem_family_kind family)
+{
+    const int64_t *have = found->variance_dims, *means = found->dims;
+    const int rank = found->variance_rank;
+    switch (family) {
+    case VEM_ISO_SHARED: return rank == 1 && have[0] == 1;
+    case VEM_ISO: return rank == 1 && have[0] == means[0];
+    case VEM_DIAG: return rank == 2 && have[0] == means[0] && have[1] == means[1];
+    case VEM_FULL:
+        return rank == 3 && have[0] == means[0] && have[1] == means[1] &&
+               have[2] == means[1];
+    }
+    return 0;
+}
+
+static vem_status get_meta(vem_ctx *ctx, const char *path, vem_i_npz *npz, parts *found)
+{
+    vem_data *data;
+    int rank;
+    int64_t dims[4];
+    char source[400];
+    snprintf(source, sizeof source, "Array meta of %.300s", path);
+    vem_status status = vem_i_npz_get(ctx, npz, "meta", &data, &rank, dims);
+    if (status != VEM_OK)
+        return status;
+    json_t *json = NULL;
+    if (data->type != VEM_UINT8 || rank != 1)
+        vem_i_fail(ctx, VEM_BAD_DATA, "%s is not a vector of bytes (uint8).", source);
+    else
+        json = read_json(ctx, source, data->base, (size_t)data->n);
+    if (json) {
+        const char *family = json_string_value(json_object_get(json, "family"));
+        if (family && !is_family(family, &found->family))
+            status = vem_i_fail(
+                ctx, VEM_UNSUPPORTED,
+                "%s is a model of family %.60s, which this version of vem does "
+                "not know.",
+                path, family);
+        found->normalizes = json_is_true(json_object_get(json, "normalize"));
+        found->meta = strndup(data->base, (size_t)data->n);
+        if (!found->meta)
+            status = vem_i_fail_memory(ctx, (size_t)data->n + 1);
+        json_decref(json);
+    } else {
+        status = VEM_BAD_DATA;
+    }
+    vem_data_free(data);
+    return status;
+}
+
+static vem_status get_parts(vem_ctx *ctx, const char *path, vem_i_npz *npz, parts *found)
+{
+    vem_status status = get_means(ctx, path, npz, found);
+    if (status == VEM_OK)
+        status = get_vector(ctx, path, npz, "weights", found->dims[0], &found->weights);
+    if (status == VEM_OK)
+        status = get_doubles(ctx, npz, "variances", &found->variance_rank,
+                             found->variance_dims, &found->variances);
+    if (status == VEM_OK && vem_i_npz_has(npz, "scale"))
+        status = get_vector(ctx, path, npz, "scale", found->dims[1], &found->scale);
+    if (status != VEM_OK)
+        return status;
+    found->family = family_of_shape(found);
+    if (vem_i_npz_has(npz, "meta"))
+        status = get_meta(ctx, path, npz, found);
+    if (status == VEM_OK && !shape_fits(found, found->family))
+        status = vem_i_fail(ctx, VEM_BAD_DATA,
+                            "%s: the shape of variances does not fit %" PRId64
+                            " clusters of family %s in %" PRId64 " columns.",
+                            path, found->dims[0],
+                            vem_choice_name("family", found->family), found->dims[1]);
+    return status;
+}
+
+static vem_status build(vem_ctx *ctx, const char *path, parts *found, vem_model **model)
+{
+    vem_model *made = NULL;
+    vem_status status = vem_model_new(ctx, found->family, (int32_t)found->dims[0],
+                                      (int32_t)found->dims[1], found->means,
+                                      found->weights, found->variances, &made);
+    if (status == VEM_OK && found->scale)
+        status = vem_model_set_scale(ctx, made, found->scale);
+    if (status != VEM_OK) {
+        char reason[512];
+        snprintf(reason, sizeof reason, "%.500s", vem_ctx_message(ctx));
+        vem_model_free(made);
+        return vem_i_fail(ctx, status, "%s holds no valid model. %s", path, reason);
+    }
+    made->normalizes = found->normalizes;
+    made->meta = found->meta;
+    found->meta = NULL;
+    *model = made;
+    return VEM_OK;
+}
+
+vem_status vem_model_read(vem_ctx *ctx, const char *path, vem_model **model)
+{
+    vem_i_begin(ctx);
+    vem_i_npz *npz;
+    vem_status status = vem_i_npz_open(ctx, path, &npz);
+    if (status != VEM_OK)
+        return status;
+    parts found = {0};
+    if (!vem_i_npz_has(npz, "means") || !vem_i_npz_has(npz, "variances"))
+        status =
+            vem_i_fail(ctx, VEM_BAD_DATA,
+                       "%s is not a model: it holds no arrays named means and variances.",
+                       path);
+    if (status == VEM_OK)
+        status = get_parts(ctx, path, npz, &found);
+    if (status == VEM_OK)
+        status = build(ctx, path, &found, model);
+    free_parts(&found);
+    vem_i_npz_close(npz);
+    return status;
+}
+
+/* The model's own meta with what reading relies on set from the model itself. */
+static char *complete_meta(const vem_model *model)
+{
+    json_t *json = model->meta ? json_loads(model->meta, 0, NULL) : json_object();
+    if (!json)
+        return NULL;
+    char *text = NULL;
+    if (!json_object_get(json, "version"))
+        json_object_set_new(json, "version", json_string(VEM_VERSION));
+    const char *family = vem_choice_name("family", (int)model->family);
+    if (json_object_set_new(json, "family", json_string(family)) == 0 &&
+        json_object_set_new(json, "normalize", json_boolean(model->normalizes)) == 0)
+        text = json_dumps(json, JSON_COMPACT);
+    json_decref(json);
+    return text;
+}
+
+vem_status vem_model_write(vem_ctx *ctx, const vem_model *model, const char *path)
+{
+    vem_i_begin(ctx);
+    if (!vem_i_path_ends(path, ".npz") && strncmp(path, "/dev/", 5) != 0)
+        return vem_i_fail(ctx, VEM_BAD_OPTION,
+                          "%s is no name for a model: models are written as .npz.", path);
+    char *meta = complete_meta(model);
+    if (!meta)
+        return vem_i_fail_memory(ctx, model->meta ? strlen(model->meta) : 64);
+    const int64_t clusters = model->clusters, d = model->d;
+    vem_i_array arrays[5] = {
+        {"means", VEM_FLOAT64, model->means, 2, {clusters, d}},
+        {"weights", VEM_FLOAT64, model->weights, 1, {clusters}},
+        {"variances", VEM_FLOAT64, model->variances, 1, {1, d, d}},
+        {"meta", VEM_UINT8, meta, 1, {(int64_t)strlen(meta)}},
+        {"scale", VEM_FLOAT64, model->scale, 1, {d}},
+    };
+    if (model->family >= VEM_ISO) {
+        arrays[2].dims[0] = clusters;
+        arrays[2].rank = (int)model->family; /* iso 1, diag 2, full 3 */
+    }
+    vem_status status = vem_i_npz_write(ctx, path, arrays, model->scale ? 5 : 4);
+    free(meta);
+    return status;
+}

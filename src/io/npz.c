@@ -1,0 +1,218 @@
+/* .npz: a zip archive whose entry NAME.npy is the array NAME. */
+#include "io/io.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <zip.h>
+
+#include "base/memory.h"
+
+struct vem_i_npz {
+    zip_t *archive;
+    vem_i_file file; /* what the archive reads from, when opened by path */
+    char *name;
+};
+
+enum {
+    /* Deflate cannot shrink further than about 1030 times, so an entry that claims more
+     * lies about its size, and memory is not taken on its word. */
+    MOST_SHRINK = 1100
+};
+
+vem_status vem_i_npz_parse(vem_ctx *ctx, const char *name, const void *bytes, size_t size,
+                           vem_i_npz **npz)
+{
+    vem_i_npz *made;
+    const size_t length = strlen(name) + 1;
+    vem_status status = vem_i_take_zeroed(ctx, &made, 1, sizeof *made);
+    if (status != VEM_OK)
+        return status;
+    status = vem_i_take(ctx, &made->name, length, 1);
+    if (status != VEM_OK) {
+        vem_i_free(made);
+        return status;
+    }
+    memcpy(made->name, name, length);
+    zip_error_t error;
+    zip_error_init(&error);
+    zip_source_t *source = zip_source_buffer_create(bytes, size, 0, &error);
+    if (source)
+        made->archive = zip_open_from_source(source, ZIP_RDONLY, &error);
+    if (!made->archive) {
+        status = vem_i_fail(ctx, VEM_BAD_DATA,
+                            "%s is not an .npz file, or it is broken or truncated: %s.",
+                            name, zip_error_strerror(&error));
+        if (source)
+            zip_source_free(source);
+        vem_i_npz_close(made);
+    } else {
+        *npz = made;
+    }
+    zip_error_fini(&error);
+    return status;
+}
+
+vem_status vem_i_npz_open(vem_ctx *ctx, const char *path, vem_i_npz **npz)
+{
+    vem_i_file file;
+    vem_status status = vem_i_file_open(ctx, path, &file);
+    if (status != VEM_OK)
+        return status;
+    status = vem_i_npz_parse(ctx, path, file.bytes, file.size, npz);
+    if (status == VEM_OK)
+        (*npz)->file = file;
+    else
+        vem_i_file_close(&file);
+    return status;
+}
+
+/* The archive's number of an array; -1: none. */
+static zip_int64_t locate(const vem_i_npz *npz, const char *name)
+{
+    char entry[128];
+    snprintf(entry, sizeof entry, "%s.npy", name);
+    return zip_name_locate(npz->archive, entry, 0);
+}
+
+int vem_i_npz_has(const vem_i_npz *npz, const char *name)
+{
+    return locate(npz, name) >= 0;
+}
+
+/* An entry's bytes, whole and with the right checksum, in memory from vem_i_alloc. */
+static vem_status read_entry(vem_ctx *ctx, vem_i_npz *npz, const char *label,
+                             zip_uint64_t index, char **bytes, size_t *size)
+{
+    zip_stat_t info;
+    const zip_uint64_t needed = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE;
+    if (zip_stat_index(npz->archive, index, 0, &info) != 0 ||
+        (info.valid & needed) != needed || info.size > SIZE_MAX / 2 ||
+        info.size / MOST_SHRINK > info.comp_size)
+        return vem_i_fail(ctx, VEM_BAD_DATA, "%s is broken: its size makes no sense.",
+                          label);
+    char *made;
+    vem_status status = vem_i_take(ctx, &made, info.size, 1);
+    if (status != VEM_OK)
+        return status;
+    zip_file_t *entry = zip_fopen_index(npz->archive, index, 0);
+    zip_uint64_t got = 0;
+    zip_int64_t step = entry ? 1 : -1;
+    while (step > 0 && got < info.size) {
+        step = zip_fread(entry, made + got, info.size - got);
+        if (step > 0)
+            got += (zip_uint64_t)step;
+    }
+    char beyond; /* the checksum is tested when the end is met */
+    const int whole = step > 0 && zip_fread(entry, &beyond, 1) == 0;
+    if (entry)
+        zip_fclose(entry);
+    if (!whole) {
+        vem_i_free(made);
+        return vem_i_fail(ctx, VEM_BAD_DATA,
+                          "%s is broken: its %" PRIu64
+                          " bytes cannot be read, or their checksum is wrong.",
+                          label, (uint64_t)info.size);
+    }
+    *bytes = made;
+    *size = info.size;
+    return VEM_OK;
+}
+
+/* Values of a Fortran-order array of 3 or 4 dimensions, moved to C order. */
+static vem_status to_c_order(vem_ctx *ctx, const vem_i_npy *npy, char **values)
+{
+    const size_t width = vem_i_dtype_bytes(npy->type);
+    vem_status status = vem_i_take(ctx, values, npy->bytes, 1);
+    if (status != VEM_OK)
+        return status;
+    int64_t index[4] = {0};
+    for (size_t to = 0; to < npy->bytes; to += width) {
+        int64_t from = 0;
+        for (int i = npy->rank - 1; i >= 0; i--)
+            from = from * npy->dims[i] + index[i];
+        memcpy(*values + to, npy->values + (size_t)from * width, width);
+        for (int i = npy->rank - 1; i >= 0 && ++index[i] == npy->dims[i]; i--)
+            index[i] = 0;
+    }
+    return VEM_OK;
+}
+
+/* `data` takes over `bytes` on success. */
+static vem_status fill(vem_ctx *ctx, const char *label, const vem_i_npy *npy, char *bytes,
+                       vem_data *data)
+{
+    const int64_t width = (int64_t)vem_i_dtype_bytes(npy->type);
+    int64_t columns = 1;
+    for (int i = 1; i < npy->rank; i++)
+        columns *= npy->dims[i]; /* fits: the array itself does */
+    if (columns > INT32_MAX)
+        return vem_i_fail(ctx, VEM_BAD_DATA,
+                          "%s has %" PRId64 " columns, but at most %" PRId32
+                          " can be used.",
+                          label, columns, INT32_MAX);
+    data->type = npy->type;
+    data->swapped = npy->swapped;
+    data->n = npy->dims[0];
+    data->d = (int32_t)columns;
+    data->format = "npz";
+    data->base = npy->values;
+    data->row_stride = width * columns;
+    data->column_stride = width;
+    if (npy->fortran && npy->rank == 2) {
+        data->row_stride = width;
+        data->column_stride = width * data->n;
+    } else if (npy->fortran && npy->rank > 2) {
+        char *values;
+        vem_status status = to_c_order(ctx, npy, &values);
+        if (status != VEM_OK)
+            return status;
+        vem_i_free(bytes);
+        bytes = values;
+        data->base = values;
+    }
+    data->owned = bytes;
+    return VEM_OK;
+}
+
+vem_status vem_i_npz_get(vem_ctx *ctx, vem_i_npz *npz, const char *name, vem_data **data,
+                         int *rank, int64_t dims[4])
+{
+    char label[400];
+    snprintf(label, sizeof label, "Array %.60s of %.300s", name, npz->name);
+    const zip_int64_t index = locate(npz, name);
+    if (index < 0)
+        return vem_i_fail(ctx, VEM_BAD_DATA, "%s holds no array named %s.", npz->name,
+                          name);
+    char *bytes = NULL;
+    size_t size = 0;
+    vem_status status = read_entry(ctx, npz, label, (zip_uint64_t)index, &bytes, &size);
+    if (status != VEM_OK)
+        return status;
+    vem_i_npy npy;
+    vem_data *made = NULL;
+    status = vem_i_npy_open(ctx, label, bytes, size, &npy);
+    if (status == VEM_OK)
+        status = vem_i_data_new(ctx, &made);
+    if (status == VEM_OK)
+        status = fill(ctx, label, &npy, bytes, made);
+    if (status != VEM_OK) {
+        vem_data_free(made);
+        vem_i_free(bytes);
+        return status;
+    }
+    *data = made;
+    *rank = npy.rank;
+    memcpy(dims, npy.dims, sizeof npy.dims);
+    return VEM_OK;
+}
+
+void vem_i_npz_close(vem_i_npz *npz)
+{
+    if (!npz)
+        return;
+    if (npz->archive)
+        zip_discard(npz->archive);
+    vem_i_file_close(&npz->file);
+    vem_i_free(npz->name);
+    vem_i_free(npz);
+}

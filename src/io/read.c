@@ -1,0 +1,273 @@
+/* Reading data: the format by the ending, then columns, then weights. */
+#include "io/io.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+
+typedef enum format {
+    FORMAT_NPY,
+    FORMAT_TEXT,
+    FORMAT_TSV,
+    FORMAT_FVECS,
+    FORMAT_BVECS,
+    FORMAT_FBIN,
+    FORMAT_U8BIN,
+    FORMAT_NPZ,
+    FORMAT_UNKNOWN
+} format;
+
+static const struct {
+    const char *ending;
+    format kind;
+} endings[] = {{".npy", FORMAT_NPY},   {".csv", FORMAT_TEXT},    {".tsv", FORMAT_TSV},
+               {".txt", FORMAT_TEXT},  {".fvecs", FORMAT_FVECS}, {".bvecs", FORMAT_BVECS},
+               {".fbin", FORMAT_FBIN}, {".u8bin", FORMAT_U8BIN}, {".npz", FORMAT_NPZ}};
+
+static format find_format(const char *path)
+{
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (vem_i_path_ends(path, endings[i].ending))
+            return endings[i].kind;
+    return FORMAT_UNKNOWN;
+}
+
+/* In FILE.h5:/path, the length of FILE.h5; 0: it is no such name. */
+static size_t hdf5_name(const char *path)
+{
+    static const char *const marks[] = {".h5", ".hdf5"};
+    for (int i = 0; i < 2; i++) {
+        const size_t length = strlen(marks[i]);
+        for (const char *p = path; *p; p++)
+            if (strncasecmp(p, marks[i], length) == 0 && (p[length] == ':' || !p[length]))
+                return (size_t)(p - path) + length;
+    }
+    return 0;
+}
+
+static vem_status read_hdf5(vem_ctx *ctx, const char *path, size_t length, vem_data *data)
+{
+    char *file;
+    if (path[length] == '\0' || path[length + 1] == '\0')
+        return vem_i_fail(ctx, VEM_BAD_OPTION,
+                          "%s may hold many arrays: say which one, as in FILE.h5:/path.",
+                          path);
+    vem_status status = vem_i_take(ctx, &file, length + 1, 1);
+    if (status != VEM_OK)
+        return status;
+    memcpy(file, path, length);
+    file[length] = '\0';
+    status = vem_i_hdf5_read(ctx, file, path + length + 1, data);
+    vem_i_free(file);
+    return status;
+}
+
+/* Weights as doubles from rows of one column. */
+static vem_status take_weights(vem_ctx *ctx, const char *source, const vem_data *from,
+                               vem_data *data)
+{
+    double *weights;
+    if (from->d != 1)
+        return vem_i_fail(ctx, VEM_BAD_DATA,
+                          "%s has %" PRId32 " columns, but weights have exactly 1.",
+                          source, from->d);
+    vem_status status = vem_i_take(ctx, &weights, (size_t)from->n, sizeof *weights);
+    if (status != VEM_OK)
+        return status;
+    vem_i_data_load(from, 0, from->n, VEM_DOUBLE, weights, 1);
+    status = vem_i_data_weigh(ctx, data, source, weights, from->n);
+    vem_i_free(weights);
+    return status;
+}
+
+static vem_status read_coreset_weights(vem_ctx *ctx, const char *path, vem_i_npz *npz,
+                                       vem_data *data)
+{
+    char source[400];
+    int rank;
+    int64_t dims[4];
+    vem_data *weights;
+    if (!vem_i_npz_has(npz, "weights"))
+        return VEM_OK;
+    snprintf(source, sizeof source, "Array weights of %.300s", path);
+    vem_status status = vem_i_npz_get(ctx, npz, "weights", &weights, &rank, dims);
+    if (status != VEM_OK)
+        return status;
+    status = take_weights(ctx, source, weights, data);
+    vem_data_free(weights);
+    return status;
+}
+
+static vem_status read_coreset(vem_ctx *ctx, const char *path, vem_data *data)
+{
+    vem_i_npz *npz;
+    vem_data *rows = NULL;
+    int rank = 0;
+    int64_t dims[4];
+    vem_status status = vem_i_npz_open(ctx, path, &npz);
+    if (status != VEM_OK)
+        return status;
+    if (!vem_i_npz_has(npz, "rows"))
+        status = vem_i_fail(ctx, VEM_BAD_DATA,
+                            vem_i_npz_has(npz, "means")
+                                ? "%s is a model, but data are needed here."
+                                : "%s holds no data: an .npz needs an array named rows.",
+                            path);
+    if (status == VEM_OK)
+        status = vem_i_npz_get(ctx, npz, "rows", &rows, &rank, dims);
+    if (status == VEM_OK && rank > 2)
+        status = vem_i_fail(ctx, VEM_BAD_DATA,
+                            "Array rows of %s has %d dimensions, but 1 or 2 are needed.",
+                            path, rank);
+    if (status == VEM_OK)
+        status = read_coreset_weights(ctx, path, npz, rows);
+    if (status == VEM_OK) {
+        *data = *rows;
+        vem_i_free(rows); /* what it held lives on in `data` */
+    } else {
+        vem_data_free(rows);
+    }
+    vem_i_npz_close(npz);
+    return status;
+}
+
+static vem_status parse(vem_ctx *ctx, const char *path, format kind,
+                        const vem_i_file *file, const vem_read_options *options,
+                        vem_data *data)
+{
+    const char *bytes = file->bytes;
+    const size_t size = file->size;
+    if (kind == FORMAT_UNKNOWN && !file->mapping)
+        kind = FORMAT_TEXT; /* a pipe has no ending */
+    switch (kind) {
+    case FORMAT_NPY: return vem_i_npy_parse(ctx, path, bytes, size, data);
+    case FORMAT_TEXT: return vem_i_csv_parse(ctx, path, bytes, size, 0, options, data);
+    case FORMAT_TSV: return vem_i_csv_parse(ctx, path, bytes, size, '\t', options, data);
+    case FORMAT_FVECS: return vem_i_vecs_parse(ctx, path, bytes, size, VEM_FLOAT32, data);
+    case FORMAT_BVECS: return vem_i_vecs_parse(ctx, path, bytes, size, VEM_UINT8, data);
+    case FORMAT_FBIN: return vem_i_bin_parse(ctx, path, bytes, size, VEM_FLOAT32, data);
+    case FORMAT_U8BIN: return vem_i_bin_parse(ctx, path, bytes, size, VEM_UINT8, data);
+    case FORMAT_NPZ:
+    case FORMAT_UNKNOWN: break;
+    }
+    return vem_i_fail(
+        ctx, VEM_UNSUPPORTED,
+        "%s has an ending that tells no format; vem reads .npy, .csv, .tsv, .txt, "
+        ".fvecs, .bvecs, .fbin, .u8bin, coresets (.npz) and FILE.h5:/path.",
+        path);
+}
+
+static vem_status read_rows(vem_ctx *ctx, const char *path,
+                            const vem_read_options *options, vem_data *data)
+{
+    vem_i_file file;
+    if (strcmp(path, "-") == 0) {
+        vem_status status = vem_i_file_from_stdin(ctx, &file);
+        if (status != VEM_OK)
+            return status;
+        status = vem_i_csv_parse(ctx, "Standard input", file.bytes, file.size, 0, options,
+                                 data);
+        vem_i_file_close(&file);
+        return status;
+    }
+    const size_t hdf5 = hdf5_name(path);
+    if (hdf5)
+        return read_hdf5(ctx, path, hdf5, data);
+    const format kind = find_format(path);
+    if (kind == FORMAT_NPZ)
+        return read_coreset(ctx, path, data);
+    vem_status status = vem_i_file_open(ctx, path, &file);
+    if (status != VEM_OK)
+        return status;
+    status = parse(ctx, path, kind, &file, options, data);
+    if (status == VEM_OK && !data->owned)
+        vem_i_file_give(&file, data); /* its values lie in the file */
+    else
+        vem_i_file_close(&file);
+    return status;
+}
+
+static vem_status select_columns(vem_ctx *ctx, const char *path,
+                                 const vem_read_options *options, vem_data *data)
+{
+    if (strcmp(data->format, "csv") == 0)
+        return VEM_OK; /* done while parsing, so that text can be skipped */
+    return vem_i_columns_resolve(ctx, path, options->columns, options->id, NULL, data->d,
+                                 &data->columns, &data->d);
+}
+
+static vem_status read_weights(vem_ctx *ctx, const char *path, const char *weights_path,
+                               vem_data *data)
+{
+    vem_data *weights;
+    if (data->weights)
+        return vem_i_fail(ctx, VEM_BAD_OPTION,
+                          "%s carries weights of its own, so none can be taken from %s.",
+                          path, weights_path);
+    vem_status status = vem_i_data_read(ctx, weights_path, NULL, &weights);
+    if (status != VEM_OK)
+        return status;
+    status = take_weights(ctx, weights_path, weights, data);
+    vem_data_free(weights);
+    return status;
+}
+
+vem_status vem_i_data_read(vem_ctx *ctx, const char *path,
+                           const vem_read_options *options, vem_data **data)
+{
+    vem_read_options wanted = {.size = sizeof wanted};
+    if (options && options->size < sizeof options->size)
+        return vem_i_fail(ctx, VEM_BAD_OPTION,
+                          "The size of vem_read_options is %zu, but it must be set to "
+                          "sizeof(vem_read_options), %zu.",
+                          options->size, sizeof wanted);
+    if (options) /* a caller built with an older header knows fewer members */
+        memcpy(&wanted, options,
+               options->size < sizeof wanted ? options->size : sizeof wanted);
+    vem_data *made;
+    vem_status status = vem_i_data_new(ctx, &made);
+    if (status != VEM_OK)
+        return status;
+    status = read_rows(ctx, path, &wanted, made);
+    if (status == VEM_OK)
+        status = select_columns(ctx, path, &wanted, made);
+    if (status == VEM_OK && wanted.weights)
+        status = read_weights(ctx, path, wanted.weights, made);
+    if (status == VEM_OK)
+        *data = made;
+    else
+        vem_data_free(made);
+    return status;
+}
+
+vem_status vem_data_read(vem_ctx *ctx, const char *path, const vem_read_options *options,
+                         vem_data **data)
+{
+    vem_i_begin(ctx);
+    return vem_i_data_read(ctx, path, options, data);
+}
+
+const char *vem_file_kind(const char *path)
+{
+    const size_t hdf5 = hdf5_name(path);
+    if (strcmp(path, "-") == 0 || (hdf5 && path[hdf5] == ':'))
+        return "data";
+    const format kind = find_format(path);
+    if (kind == FORMAT_UNKNOWN || access(path, R_OK) != 0)
+        return "unknown";
+    if (kind != FORMAT_NPZ)
+        return "data";
+    vem_i_npz *npz;
+    if (vem_i_npz_open(NULL, path, &npz) != VEM_OK)
+        return "unknown";
+    const char *found = "unknown";
+    if (vem_i_npz_has(npz, "means") && vem_i_npz_has(npz, "variances"))
+        found = "model";
+    else if (vem_i_npz_has(npz, "rows"))
+        found = "data";
+    vem_i_npz_close(npz);
+    return found;
+}

@@ -1,0 +1,122 @@
+/* The kernel table: everything that touches numbers of the compute type T in bulk.
+ *
+ * kernels_ref.c defines each entry in plain C. kernels.inc is compiled once per
+ * instruction set and type; cpu.c picks one table per type when a context is made. All
+ * pointers to values are `void *` here and mean T * (float or double by `precision`).
+ *
+ * Panels. A panel holds `panel` items, transposed: element (dimension j, item p) at
+ * [j * panel + p]. A block of n items is ceil(n / panel) panels one after another, each
+ * d * panel long. Slots after the n-th item repeat the last item, so they are finite and
+ * their results are thrown away.
+ *
+ * Costs. The cost of cluster c for item x is  v(x,c) = -2 log p(c, x)  up to a constant
+ * that the caller knows; smaller is better. Rows of costs have a stride `ldv` (a multiple
+ * of `panel`), item p of the block at column p, and are written for all slots of all
+ * panels.
+ *
+ * Bounds on d, n, m: all >= 1 unless said. Nothing allocates except on the stack, where
+ * no kernel uses more than 64 KiB. */
+#ifndef VEM_KERNELS_KERNELS_H
+#define VEM_KERNELS_KERNELS_H
+
+#include "base/ctx.h"
+
+/* Largest number of items in a block (n of the block kernels). A multiple of every
+ * `panel`. */
+enum { VEM_I_BLOCK = 256 };
+/* Longest list that dot_top and select_top keep. Longer lists are sorted by the caller.
+ */
+enum { VEM_I_TOP_MAX = 65 };
+
+typedef struct vem_i_kernels {
+    const char *name; /* "reference", "baseline", "avx2", "avx512", "neon" */
+    vem_precision precision;
+    size_t element; /* sizeof(T) */
+    int32_t panel;  /* items per panel; divides VEM_I_BLOCK */
+    int32_t lanes;
+
+    /* Rows -> panels. Item p is row items[p] of x (items NULL: row p), ld elements apart;
+     * `origin` (d values, NULL: 0) is subtracted. norms (NULL or one per slot): squared
+     * length of what was packed. */
+    void (*pack)(const void *x, int64_t ld, const uint32_t *items, int32_t n, int32_t d,
+                 const void *origin, void *panels, void *norms);
+
+    /* The dense workhorse: scaled squared distances by the dot product, fused with the
+     * running best `top` of each item; writes no distance matrix. v(p,c) = scale_c *
+     * (norms_p + center_norm_c - 2 x_p . center_c) + bias_c centers: m rows, ldc apart.
+     * best, index: `top` rows of length ldv, rank r of item p at [r * ldv + p],
+     * ascending; the caller starts them with +inf / -1, further calls go on from what
+     * they hold. Cluster c is numbered first + c. A tie goes to what came first. 1 <= top
+     * <= VEM_I_TOP_MAX; top 1 and 2 never leave the vector lanes. */
+    void (*dot_top)(const void *panels, const void *norms, int32_t n, int32_t d,
+                    const void *centers, int64_t ldc, const void *center_norms,
+                    const void *scale, const void *bias, int32_t m, int32_t first,
+                    int32_t top, void *best, int32_t *index, int64_t ldv);
+
+    /* Merge m rows of costs (ldv apart) into the running best lists; as dot_top. */
+    void (*select_top)(const void *costs, int32_t n, int32_t m, int32_t first,
+                       int32_t top, void *best, int32_t *index, int64_t ldv);
+
+    /* Costs from direct differences, no cancellation:
+     *     iso   v = scale_c * |x - mean_c|^2 + bias_c
+     *     diag  v = sum_j (x_j * a_cj - b_cj)^2 + bias_c      a = 1/sd, b = mean/sd
+     *     full  v = |U_c (x - mean_c)|^2 + bias_c
+     * rows of means, a, b are ldc apart; U_c is lower triangular (inverse Cholesky
+     * factor), packed by rows, d (d + 1) / 2 values per cluster. */
+    void (*iso_tile)(const void *panels, int32_t n, int32_t d, const void *means,
+                     int64_t ldc, const void *scale, const void *bias, int32_t m,
+                     void *costs, int64_t ldv);
+    void (*diag_tile)(const void *panels, int32_t n, int32_t d, const void *a,
+                      const void *b, int64_t ldc, const void *bias, int32_t m,
+                      void *costs, int64_t ldv);
+    void (*full_tile)(const void *panels, int32_t n, int32_t d, const void *means,
+                      int64_t ldc, const void *factors, const void *bias, int32_t m,
+                      void *costs, int64_t ldv);
+
+    /* Costs of listed pairs by direct differences: costs[r * ldv + p] for item p (row
+     * items[p] of x, items NULL: row p) and cluster index[r * ldv + p], r < m; an index
+     * of -1 gives +inf. scale and bias are looked up by cluster. */
+    void (*iso_pairs)(const void *x, int64_t ld, const uint32_t *items, int32_t n,
+                      int32_t d, const void *means, int64_t ldc, const void *scale,
+                      const void *bias, int32_t m, const int32_t *index, void *costs,
+                      int64_t ldv);
+
+    /* Squared distances of n rows to m centers, row form: out[c * ldo + i]. */
+    void (*distances)(const void *x, int64_t ld, int64_t n, int32_t d,
+                      const void *centers, int64_t ldc, int32_t m, void *out,
+                      int64_t ldo);
+
+    /* In place: costs (m rows, ldv apart, n <= VEM_I_BLOCK items) become
+     *     q_c = exp(-(v_c - min v)/2) / sum_c' exp(-(v_c' - min v)/2)
+     * and log_sum[p] = -min v / 2 + log sum exp(...) in double. +inf costs give exactly
+     * 0. mass (NULL or n doubles): q is multiplied by it afterwards; an item of mass 0
+     * gives 0. */
+    void (*softmax)(void *costs, int32_t n, int32_t m, int64_t ldv, const double *mass,
+                    double *log_sum);
+
+    /* Moments about a mean, added to the double accumulators: with e_i = x_i - mean,
+     *     sum_j += sum_i q_i e_ij
+     * and  iso: *second += sum_i q_i |e_i|^2         (rows: listed rows of x, q NULL: all
+     * 1) diag: second_j += sum_i q_i e_ij^2 full: second_jk += sum_i q_i e_ij e_ik packed
+     * lower triangle by rows Each returns sum_i q_i. In *_collect the items are a block
+     * of panels, q has n values of type T; items with q = 0 add nothing. Sums inside one
+     * call may run in T; they meet the accumulators in double. */
+    double (*iso_rows)(const void *x, int64_t ld, const uint32_t *items, const void *q,
+                       int64_t n, int32_t d, const void *mean, double *sum,
+                       double *second);
+    double (*iso_collect)(const void *panels, const void *q, int32_t n, int32_t d,
+                          const void *mean, double *sum, double *second);
+    double (*diag_collect)(const void *panels, const void *q, int32_t n, int32_t d,
+                           const void *mean, double *sum, double *second);
+    double (*full_collect)(const void *panels, const void *q, int32_t n, int32_t d,
+                           const void *mean, double *sum, double *second);
+} vem_i_kernels;
+
+/* Tables for one instruction set; NULL when this build or this processor does not have
+ * it. `cpu` NULL: the best this processor has, or what VEM_CPU names. */
+const vem_i_kernels *vem_i_kernels_find(const char *cpu, vem_precision precision);
+/* Names of all tables in this build, whether this processor runs them or not; NULL at the
+ * end. */
+const char *const *vem_i_kernels_names(void);
+
+#endif

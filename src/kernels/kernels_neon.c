@@ -1,0 +1,9 @@
+/* The kernels for 64-bit ARM. */
+#include "kernels/tables.h"
+
+#if defined(__aarch64__)
+#define SIMD_NEON
+#define ISA neon
+#define ISA_NAME "neon"
+#include "kernels/kernels_types.inc"
+#endif

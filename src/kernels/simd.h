@@ -1,0 +1,164 @@
+/* Vectors, as the kernels see them.
+ *
+ * Vectors are the vector types of GCC and clang: + - * and integer operators work on all of
+ * them. What the operators cannot say well is a handful of functions with the suffix _f
+ * (float) or _d (double), written once per instruction set:
+ *
+ *     fma(a, b, c)          a * b + c, in one rounding where the processor can
+ *     min, max              per lane
+ *     less(a, b)            a mask;  any(mask)  is it true in a lane
+ *     select(mask, a, b)    a where the mask is true, else b;  select_index: the same for ivec
+ *     load_part(p, n)       n < lanes values, the rest 0; reads nothing behind them
+ *     fold(v)               sum of the 16-byte pieces
+ *
+ * and from them: load, store, set1, sum, sum4. The file that includes this one defines one of
+ * SIMD_AVX512, SIMD_AVX2, SIMD_SSE2, SIMD_NEON, SIMD_PORTABLE. */
+#ifndef VEM_KERNELS_SIMD_H
+#define VEM_KERNELS_SIMD_H
+
+#include <stdint.h>
+#include <string.h>
+
+#if defined(SIMD_AVX512)
+enum { SIMD_BYTES = 64 };
+#elif defined(SIMD_AVX2)
+enum { SIMD_BYTES = 32 };
+#else
+enum { SIMD_BYTES = 16 };
+#endif
+enum { LANES_f = SIMD_BYTES / 4, LANES_d = SIMD_BYTES / 8 };
+
+#define INLINE static inline __attribute__((always_inline, unused))
+#if defined(__clang__)
+#define UNROLL_4 _Pragma("clang loop unroll_count(4)")
+#define SHUFFLE(a, b, type, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define UNROLL_4 _Pragma("GCC unroll 4")
+#define SHUFFLE(a, b, type, ...) __builtin_shuffle(a, b, (type){__VA_ARGS__})
+#endif
+
+typedef float vec_f __attribute__((vector_size(SIMD_BYTES)));
+typedef double vec_d __attribute__((vector_size(SIMD_BYTES)));
+/* Integers of the same width: cluster numbers in lanes, and the bits of a value. */
+typedef int32_t ivec_f __attribute__((vector_size(SIMD_BYTES)));
+typedef int64_t ivec_d __attribute__((vector_size(SIMD_BYTES)));
+typedef uint32_t uvec_f __attribute__((vector_size(SIMD_BYTES)));
+typedef uint64_t uvec_d __attribute__((vector_size(SIMD_BYTES)));
+/* Four or two values, whatever the instruction set. */
+typedef float four_f __attribute__((vector_size(16)));
+typedef int32_t ifour_f __attribute__((vector_size(16)));
+typedef double two_d __attribute__((vector_size(16)));
+typedef int64_t itwo_d __attribute__((vector_size(16)));
+typedef int32_t half_d __attribute__((vector_size(SIMD_BYTES / 2)));
+
+#if defined(SIMD_AVX512) || defined(SIMD_AVX2) || defined(SIMD_SSE2)
+#include "kernels/simd_x86.h"
+#elif defined(SIMD_NEON)
+#include "kernels/simd_neon.h"
+#else
+#include "kernels/simd_portable.h"
+#endif
+
+INLINE vec_f load_f(const float *p)
+{
+    vec_f v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+INLINE vec_d load_d(const double *p)
+{
+    vec_d v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+INLINE void store_f(float *p, vec_f v)
+{
+    memcpy(p, &v, sizeof v);
+}
+
+INLINE void store_d(double *p, vec_d v)
+{
+    memcpy(p, &v, sizeof v);
+}
+
+INLINE vec_f set1_f(float value)
+{
+    return value - (vec_f){0};
+}
+
+INLINE vec_d set1_d(double value)
+{
+    return value - (vec_d){0};
+}
+
+/* Cluster numbers are int32_t in memory and as wide as T in lanes. */
+INLINE ivec_f load_index_f(const int32_t *p)
+{
+    ivec_f v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+INLINE ivec_d load_index_d(const int32_t *p)
+{
+    half_d v;
+    memcpy(&v, p, sizeof v);
+    return __builtin_convertvector(v, ivec_d);
+}
+
+INLINE void store_index_f(int32_t *p, ivec_f v)
+{
+    memcpy(p, &v, sizeof v);
+}
+
+INLINE void store_index_d(int32_t *p, ivec_d v)
+{
+    const half_d half = __builtin_convertvector(v, half_d);
+    memcpy(p, &half, sizeof half);
+}
+
+INLINE ivec_f set1_index_f(int32_t value)
+{
+    return value - (ivec_f){0};
+}
+
+INLINE ivec_d set1_index_d(int64_t value)
+{
+    return value - (ivec_d){0};
+}
+
+INLINE float sum_f(vec_f v)
+{
+    const four_f s = fold_f(v);
+    return (s[0] + s[2]) + (s[1] + s[3]);
+}
+
+INLINE double sum_d(vec_d v)
+{
+    const two_d s = fold_d(v);
+    return s[0] + s[1];
+}
+
+/* The sums of four vectors at once, for about the price of two. */
+INLINE void sum4_f(vec_f a, vec_f b, vec_f c, vec_f d, float *out)
+{
+    const four_f p = fold_f(a), q = fold_f(b), r = fold_f(c), s = fold_f(d);
+    const four_f pq = SHUFFLE(p, q, ifour_f, 0, 4, 1, 5) + SHUFFLE(p, q, ifour_f, 2, 6, 3, 7);
+    const four_f rs = SHUFFLE(r, s, ifour_f, 0, 4, 1, 5) + SHUFFLE(r, s, ifour_f, 2, 6, 3, 7);
+    const four_f t =
+        SHUFFLE(pq, rs, ifour_f, 0, 1, 4, 5) + SHUFFLE(pq, rs, ifour_f, 2, 3, 6, 7);
+    memcpy(out, &t, sizeof t);
+}
+
+INLINE void sum4_d(vec_d a, vec_d b, vec_d c, vec_d d, double *out)
+{
+    const two_d p = fold_d(a), q = fold_d(b), r = fold_d(c), s = fold_d(d);
+    const two_d pq = SHUFFLE(p, q, itwo_d, 0, 2) + SHUFFLE(p, q, itwo_d, 1, 3);
+    const two_d rs = SHUFFLE(r, s, itwo_d, 0, 2) + SHUFFLE(r, s, itwo_d, 1, 3);
+    memcpy(out, &pq, sizeof pq);
+    memcpy(out + 2, &rs, sizeof rs);
+}
+
+#endif

@@ -1,0 +1,265 @@
+/* Agreement of a clustering with given classes.
+ *
+ *     n_kj   rows in cluster k and class j;   a_k, b_j  its sums;   n  their total
+ *     I      = sum_kj n_kj/n log( n n_kj / (a_k b_j) )
+ *     H(a)   = - sum_k a_k/n log( a_k/n )
+ *     NMI    = I / ((H(a) + H(b)) / 2)          both partitions trivial: 1; only one: 0
+ *     ARI    = (S - Sa Sb/T) / ((Sa + Sb)/2 - Sa Sb/T)      denominator 0: 1
+ *              S = sum_kj n_kj(n_kj-1)/2, Sa and Sb the same of the margins, T = n(n-1)/2
+ *     purity = 1/n sum_k max_j n_kj
+ *
+ * NMI has the arithmetic mean (Manning et al., as in Luecke & Forster); ARI is Hubert and
+ * Arabie's. Labels are any integers, so a hash table numbers them first; then rows are
+ * sorted by cluster, and one row of the contingency table exists at a time. Memory is
+ * O(n) whatever the number of clusters. Pairs are counted in long double: exact far
+ * beyond 2^53. */
+#include <math.h>
+
+#include "base/ctx.h"
+#include "base/memory.h"
+
+/* ---- Numbers for labels
+ * ------------------------------------------------------------------ */
+
+typedef struct numbering {
+    int64_t *labels;  /* slot -> label */
+    int64_t *numbers; /* slot -> number, -1: free */
+    uint64_t slots;   /* a power of two */
+    int64_t count;
+} numbering;
+
+static uint64_t scatter(int64_t label)
+{
+    /* Labels are often consecutive or multiples of a power of two: mix all bits. */
+    uint64_t x = (uint64_t)label + 0x9e3779b97f4a7c15u;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+static uint64_t find_slot(const numbering *map, int64_t label)
+{
+    uint64_t slot = scatter(label) & (map->slots - 1);
+    while (map->numbers[slot] >= 0 && map->labels[slot] != label)
+        slot = (slot + 1) & (map->slots - 1);
+    return slot;
+}
+
+static void numbering_free(numbering *map)
+{
+    vem_i_free(map->labels);
+    vem_i_free(map->numbers);
+}
+
+static vem_status numbering_new(vem_ctx *ctx, uint64_t slots, numbering *map)
+{
+    *map = (numbering){.slots = slots};
+    vem_status status = vem_i_take(ctx, &map->labels, (size_t)slots, sizeof *map->labels);
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &map->numbers, (size_t)slots, sizeof *map->numbers);
+    if (status != VEM_OK) {
+        numbering_free(map);
+        return status;
+    }
+    for (uint64_t slot = 0; slot < slots; slot++)
+        map->numbers[slot] = -1;
+    return VEM_OK;
+}
+
+static vem_status numbering_grow(vem_ctx *ctx, numbering *map)
+{
+    numbering larger;
+    vem_status status = numbering_new(ctx, map->slots * 2, &larger);
+    if (status != VEM_OK)
+        return status;
+    larger.count = map->count;
+    for (uint64_t slot = 0; slot < map->slots; slot++) {
+        if (map->numbers[slot] < 0)
+            continue;
+        const uint64_t place = find_slot(&larger, map->labels[slot]);
+        larger.labels[place] = map->labels[slot];
+        larger.numbers[place] = map->numbers[slot];
+    }
+    numbering_free(map);
+    *map = larger;
+    return VEM_OK;
+}
+
+/* Labels become 0 .. *count-1 in the order of their first row. */
+static vem_status number_labels(vem_ctx *ctx, const int64_t *labels, int64_t n,
+                                int64_t *numbers, int64_t *count)
+{
+    numbering map;
+    vem_status status = numbering_new(ctx, 256, &map);
+    if (status != VEM_OK)
+        return status;
+    for (int64_t i = 0; i < n; i++) {
+        if ((uint64_t)map.count * 2 >= map.slots) {
+            status = numbering_grow(ctx, &map);
+            if (status != VEM_OK)
+                break;
+        }
+        const uint64_t slot = find_slot(&map, labels[i]);
+        if (map.numbers[slot] < 0) {
+            map.labels[slot] = labels[i];
+            map.numbers[slot] = map.count++;
+        }
+        numbers[i] = map.numbers[slot];
+    }
+    *count = map.count;
+    numbering_free(&map);
+    return status;
+}
+
+/* ---- Sums over the contingency table
+ * ----------------------------------------------------- */
+
+typedef struct sums {
+    double entropy_clusters, entropy_classes, information;
+    long double pairs, pairs_clusters, pairs_classes;
+    int64_t pure; /* rows that belong to the largest class of their cluster */
+} sums;
+
+static long double pairs_of(int64_t count)
+{
+    return 0.5L * (long double)count * (long double)(count - 1);
+}
+
+static double entropy_term(int64_t count, double n)
+{
+    const double share = (double)count / n;
+    return count > 0 ? -share * log(share) : 0.0;
+}
+
+/* rows[start[k] .. start[k+1]-1] are the classes of cluster k's rows; `seen` is zeroed.
+ */
+static sums sum_table(const int64_t *rows, const int64_t *start, int64_t clusters,
+                      const int64_t *class_size, int64_t classes, int64_t n,
+                      int64_t *seen)
+{
+    sums s = {0};
+    const double total = (double)n;
+    for (int64_t j = 0; j < classes; j++) {
+        s.entropy_classes += entropy_term(class_size[j], total);
+        s.pairs_classes += pairs_of(class_size[j]);
+    }
+    for (int64_t k = 0; k < clusters; k++) {
+        const int64_t size = start[k + 1] - start[k];
+        s.entropy_clusters += entropy_term(size, total);
+        s.pairs_clusters += pairs_of(size);
+        for (int64_t i = start[k]; i < start[k + 1]; i++)
+            seen[rows[i]]++;
+        int64_t largest = 0;
+        for (int64_t i = start[k]; i < start[k + 1]; i++) {
+            const int64_t j = rows[i], count = seen[j];
+            if (count == 0)
+                continue; /* this class was taken at an earlier row */
+            seen[j] = 0;
+            const double ratio =
+                (double)count / (double)size * (total / (double)class_size[j]);
+            s.information += (double)count / total * log(ratio);
+            s.pairs += pairs_of(count);
+            largest = count > largest ? count : largest;
+        }
+        s.pure += largest;
+    }
+    return s;
+}
+
+static void finish(const sums *s, int64_t clusters, int64_t classes, int64_t n,
+                   vem_agreement *agreement)
+{
+    if (clusters == 1 || classes == 1) {
+        agreement->nmi = clusters == classes ? 1.0 : 0.0;
+    } else {
+        const double mean = 0.5 * (s->entropy_clusters + s->entropy_classes);
+        agreement->nmi = fmin(fmax(s->information / mean, 0.0), 1.0);
+    }
+    const long double all = pairs_of(n);
+    const long double mean = 0.5L * (s->pairs_clusters + s->pairs_classes);
+    const long double chance = all > 0 ? s->pairs_clusters * (s->pairs_classes / all) : 0;
+    agreement->ari =
+        mean > chance ? (double)((s->pairs - chance) / (mean - chance)) : 1.0;
+    agreement->purity = (double)s->pure / (double)n;
+    agreement->clusters = clusters;
+    agreement->classes = classes;
+}
+
+/* ---- The verb
+ * ---------------------------------------------------------------------------- */
+
+typedef struct scratch {
+    int64_t *cluster, *class_of; /* numbers of each row's labels */
+    int64_t *start;              /* clusters + 1 */
+    int64_t *rows;               /* classes of the rows, by cluster */
+    int64_t *class_size, *seen;  /* classes */
+} scratch;
+
+static void scratch_free(scratch *s)
+{
+    vem_i_free(s->cluster);
+    vem_i_free(s->class_of);
+    vem_i_free(s->start);
+    vem_i_free(s->rows);
+    vem_i_free(s->class_size);
+    vem_i_free(s->seen);
+}
+
+static vem_status compare(vem_ctx *ctx, const int64_t *clusters, const int64_t *classes,
+                          int64_t n, scratch *s, vem_agreement *agreement)
+{
+    int64_t cluster_count = 0, class_count = 0;
+    vem_status status = vem_i_take(ctx, &s->cluster, (size_t)n, sizeof *s->cluster);
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &s->class_of, (size_t)n, sizeof *s->class_of);
+    if (status == VEM_OK)
+        status = number_labels(ctx, clusters, n, s->cluster, &cluster_count);
+    if (status == VEM_OK)
+        status = number_labels(ctx, classes, n, s->class_of, &class_count);
+    const size_t starts = (size_t)cluster_count + 1, sizes = (size_t)class_count;
+    if (status == VEM_OK)
+        status = vem_i_take_zeroed(ctx, &s->start, starts, sizeof *s->start);
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &s->rows, (size_t)n, sizeof *s->rows);
+    if (status == VEM_OK)
+        status = vem_i_take_zeroed(ctx, &s->class_size, sizes, sizeof *s->class_size);
+    if (status == VEM_OK)
+        status = vem_i_take_zeroed(ctx, &s->seen, sizes, sizeof *s->seen);
+    if (status != VEM_OK)
+        return status;
+
+    /* Counting sort: ends of the clusters first, then filled from behind, so that
+     * start[k] ends up at the first row of cluster k. */
+    for (int64_t i = 0; i < n; i++) {
+        s->start[s->cluster[i]]++;
+        s->class_size[s->class_of[i]]++;
+    }
+    for (int64_t k = 1; k <= cluster_count; k++)
+        s->start[k] += s->start[k - 1];
+    for (int64_t i = n - 1; i >= 0; i--)
+        s->rows[--s->start[s->cluster[i]]] = s->class_of[i];
+    const sums table = sum_table(s->rows, s->start, cluster_count, s->class_size,
+                                 class_count, n, s->seen);
+    finish(&table, cluster_count, class_count, n, agreement);
+    return VEM_OK;
+}
+
+vem_status vem_compare(vem_ctx *ctx, const int64_t *clusters, const int64_t *classes,
+                       int64_t n, vem_agreement *agreement)
+{
+    if (!clusters || !classes || !agreement)
+        return vem_i_fail(ctx, VEM_BAD_OPTION, "vem_compare needs two arrays of labels.");
+    if (agreement->size < sizeof *agreement)
+        return vem_i_fail(
+            ctx, VEM_BAD_OPTION,
+            "The size of vem_agreement is given as %zu bytes; it must be %zu.",
+            agreement->size, sizeof *agreement);
+    if (n < 1)
+        return vem_i_fail(ctx, VEM_BAD_DATA,
+                          "There are %lld rows to compare; at least 1 is needed.",
+                          (long long)n);
+    scratch s = {0};
+    const vem_status status = compare(ctx, clusters, classes, n, &s, agreement);
+    scratch_free(&s);
+    return status;
+}

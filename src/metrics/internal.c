@@ -1,0 +1,101 @@
+/* Exact measures: one E-step each, without statistics.
+ *
+ *     L   = sum_i w_i log sum_c p(c, x_i)             the search that holds every cluster
+ *     phi = sum_i w_i min_c |x_i - mu_c|^2            plain distances, whatever the
+ * family */
+#include <math.h>
+
+#include "metrics/metrics.h"
+
+/* One E-step with a scorer of its own. `plain`: squared distances instead of costs. */
+static vem_status step(vem_ctx *ctx, const vem_view *view, const vem_model *model,
+                       int plain, const vem_i_search *search, const char *phase,
+                       vem_i_estep_result *result, double *base)
+{
+    vem_i_scorer scorer = {0};
+    vem_i_posterior posterior = {0};
+    vem_i_estep *estep = NULL;
+    vem_family_kind family = plain ? VEM_ISO_SHARED : model->family;
+    vem_status status =
+        vem_i_scorer_new(ctx, view->kernels, family, model->clusters, model->d, &scorer);
+    if (status == VEM_OK)
+        status = vem_i_posterior_new(ctx, view, search, &posterior);
+    if (status == VEM_OK)
+        status = vem_i_estep_new(ctx, view, &scorer, search, 0, &estep);
+    if (status == VEM_OK) {
+        vem_progress told = {.phase = phase, .free_energy = NAN};
+        if (plain)
+            vem_i_scorer_prepare_distances(ctx, model, &scorer);
+        else
+            vem_i_scorer_prepare(ctx, model, &scorer);
+        *base = scorer.base;
+        *result = vem_i_estep_run(estep, &posterior, NULL, &told, 1);
+        if (result->skipped)
+            status =
+                vem_i_fail(ctx, VEM_STOPPED, "Stopped while distances were measured.");
+    }
+    vem_i_estep_free(estep);
+    vem_i_posterior_free(&posterior);
+    vem_i_scorer_free(&scorer);
+    return status;
+}
+
+static vem_status log_sum(vem_ctx *ctx, const vem_view *view, const vem_model *model,
+                          int32_t held, double *value)
+{
+    vem_i_search search = vem_i_search_closest(model->clusters, held, 0);
+    vem_i_estep_result result;
+    double base;
+    vem_status status = step(ctx, view, model, 0, &search, "measure", &result, &base);
+    if (status == VEM_OK)
+        *value = result.log_sum +
+                 view->total_mass * (vem_i_view_log_jacobian(view) - 0.5 * base);
+    return status;
+}
+
+vem_status vem_i_quantization_error(vem_ctx *ctx, const vem_view *view,
+                                    const vem_model *model, const char *phase,
+                                    double *error, int64_t *pairs)
+{
+    vem_i_search nearest = vem_i_search_closest(model->clusters, 1, 0);
+    vem_i_estep_result result;
+    double base;
+    vem_status status = step(ctx, view, model, 1, &nearest, phase, &result, &base);
+    if (status == VEM_OK) {
+        *error = result.distance;
+        *pairs = result.pairs;
+    }
+    return status;
+}
+
+vem_status vem_i_measure(vem_ctx *ctx, const vem_view *view, const vem_model *model,
+                         int32_t held, vem_i_measures *measures)
+{
+    vem_i_measures out;
+    vem_status status = log_sum(ctx, view, model, model->clusters, &out.log_likelihood);
+    if (status != VEM_OK)
+        return status;
+    out.free_energy = out.log_likelihood;
+    if (held < model->clusters &&
+        (status = log_sum(ctx, view, model, held, &out.free_energy)) != VEM_OK)
+        return status;
+    int64_t pairs;
+    status = vem_i_quantization_error(ctx, view, model, "measure",
+                                      &out.quantization_error, &pairs);
+    if (status != VEM_OK)
+        return status;
+    *measures = out;
+    return VEM_OK;
+}
+
+int64_t vem_i_parameter_count(vem_family_kind family, int32_t clusters, int32_t d)
+{
+    int64_t c = clusters, means = c * d;
+    switch (family) {
+    case VEM_ISO_SHARED: return c - 1 + means + 1;
+    case VEM_ISO: return c - 1 + means + c;
+    case VEM_DIAG: return c - 1 + 2 * means;
+    case VEM_FULL: return c - 1 + means + c * ((int64_t)d * (d + 1) / 2);
+    }
+    return 0;
+}

@@ -1,0 +1,26 @@
+/* Internal measures of a model on a view, exact over all items. */
+#ifndef VEM_METRICS_METRICS_H
+#define VEM_METRICS_METRICS_H
+
+#include "em/estep.h"
+
+typedef struct vem_i_measures {
+    double log_likelihood;     /* sum over the mass, in the units of the data */
+    double free_energy;        /* the same with `held` clusters per item */
+    double quantization_error; /* sum of w min_c |x - mu_c|^2, in the units of the view */
+} vem_i_measures;
+
+/* The model is in the units of the view. held = C: free_energy is the log-likelihood. */
+vem_status vem_i_measure(vem_ctx *ctx, const vem_view *view, const vem_model *model,
+                         int32_t held, vem_i_measures *measures);
+
+/* sum of w min_c |x - mu_c|^2 by itself, and the distances it took. `phase` is for the
+ * progress function. */
+vem_status vem_i_quantization_error(vem_ctx *ctx, const vem_view *view,
+                                    const vem_model *model, const char *phase,
+                                    double *error, int64_t *pairs);
+
+/* Free parameters of a mixture, for BIC. */
+int64_t vem_i_parameter_count(vem_family_kind family, int32_t clusters, int32_t d);
+
+#endif

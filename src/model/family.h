@@ -1,0 +1,102 @@
+/* What a cluster looks like: the contract of the families.
+ *
+ * A family never sees an item by itself. It turns the model into a scorer (the model's
+ * numbers in the compute type, as the kernels want them), scores and collects blocks
+ * through kernels, and turns statistics into the next model. The cost of cluster c for
+ * item i is
+ *
+ *     v(i,c) = -2 log p(c, x_i) - base,        base common to all clusters and kept in
+ * double,
+ *
+ * so smaller is better and  log p(c, x_i) = -(v(i,c) + base) / 2. */
+#ifndef VEM_MODEL_FAMILY_H
+#define VEM_MODEL_FAMILY_H
+
+#include "data/view.h"
+#include "model/model.h"
+#include "model/stats.h"
+
+/* The model as one E-step uses it. Arrays of the compute type T unless said. */
+typedef struct vem_i_scorer {
+    const vem_i_kernels *kernels;
+    const struct vem_i_family *family;
+    int32_t clusters, d;
+    int64_t ldc;   /* between rows of means, a, b */
+    void *means;   /* C x ldc */
+    void *bias;    /* C; +inf for a cluster of weight 0 */
+    void *scale;   /* iso: C, 1 / variance */
+    void *norms;   /* iso: C, squared lengths of the means */
+    void *a, *b;   /* diag: C x ldc, 1 / sd and mean / sd */
+    void *factors; /* full: C x d (d + 1) / 2, inverse Cholesky factors */
+    double base;
+    double *bias_wide; /* C doubles: bias before the common part is taken off */
+    double *work;      /* full: scratch of work_size doubles per thread */
+    int64_t work_size;
+} vem_i_scorer;
+
+/* What the M-step must respect. */
+typedef struct vem_i_constraints {
+    vem_prior_kind prior;
+    double floor;      /* least variance or eigenvalue, in the units of the view */
+    double total_mass; /* W */
+    int shared; /* 1: one variance for all clusters and dimensions, and flat weights:
+                   the first steps of a fit, before the shapes are freed */
+} vem_i_constraints;
+
+typedef struct vem_i_family {
+    vem_family_kind kind;
+    /* Fill the scorer's arrays for this model; clusters in parallel. */
+    void (*prepare)(vem_ctx *ctx, const vem_model *model, vem_i_scorer *scorer);
+    /* Costs of clusters first .. first+count-1 for a block of n packed items. */
+    void (*score_tile)(const vem_i_scorer *scorer, const void *panels, int32_t n,
+                       int32_t first, int32_t count, void *costs, int64_t ldv);
+    /* Add a block of packed items with weights q (n values of T) to one cluster. */
+    void (*collect_tile)(const vem_i_scorer *scorer, const void *panels, const void *q,
+                         int32_t n, int32_t cluster, vem_i_stats *stats);
+    /* The same for listed rows of x (items NULL never; q NULL: all 1), where the family
+     * can do that without packing them; NULL: it cannot. */
+    void (*collect_rows)(const vem_i_scorer *scorer, const void *x, int64_t ld,
+                         const uint32_t *items, const void *q, int64_t n, int32_t cluster,
+                         vem_i_stats *stats);
+    /* The next model, in place. A cluster without mass keeps its mean and shape. */
+    void (*maximize)(vem_ctx *ctx, const vem_i_scorer *scorer, const vem_i_stats *stats,
+                     const vem_i_constraints *constraints, vem_model *model);
+} vem_i_family;
+
+extern const vem_i_family vem_i_family_iso_shared, vem_i_family_iso, vem_i_family_diag,
+    vem_i_family_full;
+
+const vem_i_family *vem_i_family_of(vem_family_kind kind);
+
+vem_status vem_i_scorer_new(vem_ctx *ctx, const vem_i_kernels *kernels,
+                            vem_family_kind family, int32_t clusters, int32_t d,
+                            vem_i_scorer *scorer);
+void vem_i_scorer_free(vem_i_scorer *scorer);
+/* Make the scorer agree with the model (whose clusters may have become fewer). */
+void vem_i_scorer_prepare(vem_ctx *ctx, const vem_model *model, vem_i_scorer *scorer);
+/* Make an isotropic scorer measure plain squared distances: v = |x - mean|^2, base 0. */
+void vem_i_scorer_prepare_distances(vem_ctx *ctx, const vem_model *model,
+                                    vem_i_scorer *scorer);
+uint64_t vem_i_scorer_bytes(vem_family_kind family, int32_t clusters, int32_t d,
+                            size_t element);
+
+/* Shared by the families. */
+/* Move the mean of cluster c by delta = first moment / mass. Returns the mass and writes
+ * |delta|^2; 0 and no move when the cluster is empty. */
+double vem_i_move_mean(const vem_i_stats *stats, int32_t c, double total_mass,
+                       double *mean, double *shift);
+/* Weights of the clusters after the M-step. */
+void vem_i_maximize_weights(const vem_i_stats *stats,
+                            const vem_i_constraints *constraints, vem_model *model);
+
+/* Dense symmetric matrices, lower triangle of a full row-major d x d array. */
+/* Cholesky factor in place (lower). 0 when not positive definite. */
+int vem_i_cholesky(double *matrix, int32_t d);
+/* Inverse of a lower triangular matrix in place. */
+void vem_i_invert_lower(double *matrix, int32_t d);
+/* Clamp the eigenvalues at `floor` from below, in place (both triangles written). */
+void vem_i_clamp_eigenvalues(double *matrix, int32_t d, double floor, double *work);
+/* Doubles of work for the clamp. */
+int64_t vem_i_clamp_work(int32_t d);
+
+#endif

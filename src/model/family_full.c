@@ -1,0 +1,140 @@
+/* Clusters of any shape: one covariance matrix each.
+ *
+ *     v = |U_c (x - mu_c)|^2 + log|2 pi Sigma_c| - 2 log pi_c,   Sigma = L L',  U = L^-1
+ *     log|2 pi Sigma| = D log 2 pi + 2 sum_j log L_jj                          (METHODS
+ * 3)
+ *
+ * M-step: Sigma_c = S_c / N_c - delta_c delta_c', its eigenvalues clamped at the floor:
+ * the exact maximum under that constraint (adding a ridge would not be one). Whether
+ * clamping is needed is asked of a Cholesky factorisation of Sigma - floor I, which costs
+ * far less than the eigenvalues and nearly always says no. */
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "model/family.h"
+
+static const double LOG_2PI = 1.8378770664093454836;
+
+typedef struct task {
+    const vem_i_stats *stats;
+    const vem_i_constraints *constraints;
+    vem_model *model;
+    const vem_model *source;
+    const vem_i_scorer *scorer;
+    double *trace; /* C: of the scatter about the new mean */
+} task;
+
+static void prepare_cluster(void *arg, int64_t c, int thread)
+{
+    task *t = arg;
+    int32_t d = t->source->d;
+    double *factor = t->scorer->work + thread * t->scorer->work_size;
+    const double *covariance = t->source->variances + c * d * d;
+    memcpy(factor, covariance, (size_t)d * (size_t)d * sizeof(double));
+    double log_det = d * LOG_2PI;
+    if (!vem_i_cholesky(factor, d)) {
+        /* Only a start given by the caller can be indefinite: use its diagonal. */
+        memset(factor, 0, (size_t)d * (size_t)d * sizeof(double));
+        for (int64_t j = 0; j < d; j++)
+            factor[j * d + j] = sqrt(fmax(covariance[j * d + j], 1e-300));
+    }
+    for (int64_t j = 0; j < d; j++)
+        log_det += 2 * log(factor[j * d + j]);
+    vem_i_invert_lower(factor, d);
+    const vem_i_scorer *s = t->scorer;
+    int64_t at = c * vem_i_second_count(VEM_FULL, d);
+    for (int64_t i = 0; i < d; i++)
+        for (int64_t j = 0; j <= i; j++)
+            vem_i_store(s->kernels, s->factors, at++, factor[i * d + j]);
+    s->bias_wide[c] = log_det - 2 * log(t->source->weights[c]);
+}
+
+static void prepare(vem_ctx *ctx, const vem_model *model, vem_i_scorer *scorer)
+{
+    task t = {.source = model, .scorer = scorer};
+    vem_i_parallel(ctx, model->clusters, prepare_cluster, &t);
+}
+
+static void score_tile(const vem_i_scorer *s, const void *panels, int32_t n,
+                       int32_t first, int32_t count, void *costs, int64_t ldv)
+{
+    size_t element = s->kernels->element;
+    size_t factor = (size_t)(first * vem_i_second_count(VEM_FULL, s->d)) * element;
+    s->kernels->full_tile(panels, n, s->d,
+                          (const char *)s->means + (size_t)(first * s->ldc) * element,
+                          s->ldc, (const char *)s->factors + factor,
+                          (const char *)s->bias + (size_t)first * element, count, costs,
+                          ldv);
+}
+
+static void collect_tile(const vem_i_scorer *s, const void *panels, const void *q,
+                         int32_t n, int32_t cluster, vem_i_stats *stats)
+{
+    const void *mean =
+        (const char *)s->means + (size_t)(cluster * s->ldc) * s->kernels->element;
+    *vem_i_stats_mass(stats, cluster) +=
+        s->kernels->full_collect(panels, q, n, s->d, mean,
+                                 vem_i_stats_first(stats, cluster),
+                                 vem_i_stats_second(stats, cluster));
+}
+
+static void maximize_cluster(void *arg, int64_t cluster, int thread)
+{
+    task *t = arg;
+    int32_t c = (int32_t)cluster;
+    int64_t d = t->model->d;
+    double shift, *mean = t->model->means + c * d,
+                  *covariance = t->model->variances + c * d * d;
+    double mass = vem_i_move_mean(t->stats, c, t->constraints->total_mass, mean, &shift);
+    t->trace[c] = 0;
+    if (mass == 0)
+        return;
+    const double *first = vem_i_stats_first(t->stats, c);
+    const double *second = vem_i_stats_second(t->stats, c);
+    if (t->constraints->shared) {
+        for (int64_t j = 0; j < d; j++)
+            t->trace[c] += second[j * (j + 1) / 2 + j];
+        t->trace[c] -= mass * shift;
+        return;
+    }
+    double floor = t->constraints->floor;
+    double *trial = t->scorer->work + thread * t->scorer->work_size;
+    for (int64_t i = 0, at = 0; i < d; i++)
+        for (int64_t j = 0; j <= i; j++, at++) {
+            double value = second[at] / mass - first[i] / mass * (first[j] / mass);
+            covariance[i * d + j] = covariance[j * d + i] = value;
+            trial[i * d + j] = i == j ? value - floor : value;
+        }
+    if (!vem_i_cholesky(trial, (int32_t)d))
+        vem_i_clamp_eigenvalues(covariance, (int32_t)d, floor, trial);
+}
+
+static void maximize(vem_ctx *ctx, const vem_i_scorer *scorer, const vem_i_stats *stats,
+                     const vem_i_constraints *constraints, vem_model *model)
+{
+    /* bias_wide is free between E-steps: it takes the traces. */
+    task t = {.stats = stats,
+              .constraints = constraints,
+              .model = model,
+              .scorer = scorer,
+              .trace = scorer->bias_wide};
+    vem_i_parallel(ctx, model->clusters, maximize_cluster, &t);
+    if (constraints->shared) {
+        int64_t d = model->d;
+        double pooled = vem_i_sum(t.trace, model->clusters);
+        double variance =
+            fmax(pooled / ((double)d * constraints->total_mass), constraints->floor);
+        memset(model->variances, 0,
+               vem_i_variance_count(VEM_FULL, model->clusters, model->d) *
+                   sizeof(double));
+        for (int64_t c = 0; c < model->clusters; c++)
+            for (int64_t j = 0; j < d; j++)
+                model->variances[(c * d + j) * d + j] = variance;
+    }
+    vem_i_maximize_weights(stats, constraints, model);
+}
+
+const vem_i_family vem_i_family_full = {VEM_FULL,     prepare, score_tile,
+                                        collect_tile, NULL,    maximize};

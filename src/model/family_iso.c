@@ -1,0 +1,100 @@
+/* Isotropic clusters: one variance for all of them (iso-shared) or one each (iso).
+ *
+ *     log p(c,x) = log pi_c - D/2 log(2 pi s_c) - |x - mu_c|^2 / (2 s_c)
+ *     v = |x - mu_c|^2 / s_c + D log(2 pi s_c) - 2 log pi_c               (METHODS 1.1,
+ * 3)
+ *
+ * M-step with N_c, first moment f_c and second moment S_c about the old mean:
+ *
+ *     delta_c = f_c / N_c,  mu_c += delta_c,  S_c - N_c |delta_c|^2  is about the new
+ * mean; iso-shared:  s   = sum_c (S_c - N_c |delta_c|^2) / (D W) iso:         s_c = (S_c
+ * - N_c |delta_c|^2) / (D N_c)
+ *
+ * both no less than the floor, which is the exact maximum under that constraint. */
+#include <math.h>
+
+#include "base/memory.h"
+#include "model/family.h"
+
+static const double LOG_2PI = 1.8378770664093454836;
+
+static double variance_of(const vem_model *model, int32_t c)
+{
+    return model->variances[model->family == VEM_ISO ? c : 0];
+}
+
+static void prepare(vem_ctx *ctx, const vem_model *model, vem_i_scorer *scorer)
+{
+    (void)ctx;
+    for (int32_t c = 0; c < model->clusters; c++) {
+        double variance = variance_of(model, c);
+        scorer->bias_wide[c] =
+            model->d * (LOG_2PI + log(variance)) - 2 * log(model->weights[c]);
+        vem_i_store(scorer->kernels, scorer->scale, c, 1 / variance);
+    }
+}
+
+static void score_tile(const vem_i_scorer *s, const void *panels, int32_t n,
+                       int32_t first, int32_t count, void *costs, int64_t ldv)
+{
+    size_t element = s->kernels->element;
+    s->kernels->iso_tile(panels, n, s->d,
+                         (const char *)s->means + (size_t)(first * s->ldc) * element,
+                         s->ldc, (const char *)s->scale + (size_t)first * element,
+                         (const char *)s->bias + (size_t)first * element, count, costs,
+                         ldv);
+}
+
+static void collect_tile(const vem_i_scorer *s, const void *panels, const void *q,
+                         int32_t n, int32_t cluster, vem_i_stats *stats)
+{
+    const void *mean =
+        (const char *)s->means + (size_t)(cluster * s->ldc) * s->kernels->element;
+    *vem_i_stats_mass(stats, cluster) +=
+        s->kernels->iso_collect(panels, q, n, s->d, mean,
+                                vem_i_stats_first(stats, cluster),
+                                vem_i_stats_second(stats, cluster));
+}
+
+static void collect_rows(const vem_i_scorer *s, const void *x, int64_t ld,
+                         const uint32_t *items, const void *q, int64_t n, int32_t cluster,
+                         vem_i_stats *stats)
+{
+    const void *mean =
+        (const char *)s->means + (size_t)(cluster * s->ldc) * s->kernels->element;
+    *vem_i_stats_mass(stats, cluster) +=
+        s->kernels->iso_rows(x, ld, items, q, n, s->d, mean,
+                             vem_i_stats_first(stats, cluster),
+                             vem_i_stats_second(stats, cluster));
+}
+
+static void maximize(vem_ctx *ctx, const vem_i_scorer *scorer, const vem_i_stats *stats,
+                     const vem_i_constraints *constraints, vem_model *model)
+{
+    (void)ctx, (void)scorer;
+    double pooled = 0;
+    int shared = model->family == VEM_ISO_SHARED || constraints->shared;
+    for (int32_t c = 0; c < model->clusters; c++) {
+        double shift, *mean = model->means + (int64_t)c * model->d;
+        double mass = vem_i_move_mean(stats, c, constraints->total_mass, mean, &shift);
+        if (mass == 0)
+            continue;
+        double about_new = *vem_i_stats_second(stats, c) - mass * shift;
+        pooled += about_new > 0 ? about_new : 0; /* rounding may leave a hair below 0 */
+        if (!shared)
+            model->variances[c] = fmax(about_new / (model->d * mass), constraints->floor);
+    }
+    if (shared) {
+        double variance =
+            fmax(pooled / (model->d * constraints->total_mass), constraints->floor);
+        size_t count = vem_i_variance_count(model->family, model->clusters, model->d);
+        for (size_t i = 0; i < count; i++)
+            model->variances[i] = variance;
+    }
+    vem_i_maximize_weights(stats, constraints, model);
+}
+
+const vem_i_family vem_i_family_iso_shared = {VEM_ISO_SHARED, prepare,      score_tile,
+                                              collect_tile,   collect_rows, maximize};
+const vem_i_family vem_i_family_iso = {VEM_ISO,      prepare,      score_tile,
+                                       collect_tile, collect_rows, maximize};

@@ -1,0 +1,309 @@
+#include "model/model.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/parallel.h"
+
+size_t vem_i_variance_count(vem_family_kind family, int32_t clusters, int32_t d)
+{
+    const size_t c = (size_t)clusters, columns = (size_t)d;
+    size_t count = 1;
+    int overflow = 0;
+    if (family >= VEM_ISO)
+        count = c;
+    if (family >= VEM_DIAG)
+        overflow |= __builtin_mul_overflow(count, columns, &count);
+    if (family >= VEM_FULL)
+        overflow |= __builtin_mul_overflow(count, columns, &count);
+    return overflow ? 0 : count;
+}
+
+vem_status vem_i_model_blank(vem_ctx *ctx, vem_family_kind family, int32_t clusters,
+                             int32_t d, vem_model **model)
+{
+    vem_model *made;
+    vem_status status = vem_i_take_zeroed(ctx, &made, 1, sizeof *made);
+    if (status != VEM_OK)
+        return status;
+    made->family = family;
+    made->clusters = clusters;
+    made->d = d;
+    size_t variances = vem_i_variance_count(family, clusters, d);
+    if (variances == 0)
+        variances = SIZE_MAX; /* refused by the allocator, with its sentence */
+    status = vem_i_take_zeroed(ctx, &made->means, (size_t)clusters * (size_t)d,
+                               sizeof *made->means);
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &made->weights, (size_t)clusters, sizeof *made->weights);
+    if (status == VEM_OK)
+        status =
+            vem_i_take_zeroed(ctx, &made->variances, variances, sizeof *made->variances);
+    if (status != VEM_OK) {
+        vem_model_free(made);
+        return status;
+    }
+    for (int32_t c = 0; c < clusters; c++)
+        made->weights[c] = 1.0 / clusters;
+    *model = made;
+    return VEM_OK;
+}
+
+static vem_status check_shape(vem_ctx *ctx, vem_family_kind family, int32_t clusters,
+                              int32_t d)
+{
+    if ((int)family < VEM_ISO_SHARED || family > VEM_FULL)
+        return vem_i_fail(ctx, VEM_BAD_OPTION,
+                          "The family is %d, but it must lie between 0 and %d.",
+                          (int)family, (int)VEM_FULL);
+    if (clusters < 1 || d < 1)
+        return vem_i_fail(ctx, VEM_BAD_OPTION,
+                          "The model has %" PRId32 " clusters and %" PRId32
+                          " columns, but at least 1 of each is needed.",
+                          clusters, d);
+    return VEM_OK;
+}
+
+static vem_status check_means(vem_ctx *ctx, const vem_model *model)
+{
+    for (int32_t c = 0; c < model->clusters; c++)
+        for (int32_t j = 0; j < model->d; j++) {
+            double value = model->means[(size_t)c * (size_t)model->d + (size_t)j];
+            if (!isfinite(value))
+                return vem_i_fail(ctx, VEM_BAD_DATA,
+                                  "The mean of cluster %" PRId32 ", column %" PRId32
+                                  " is %g, but it must be finite.",
+                                  c + 1, j + 1, value);
+        }
+    return VEM_OK;
+}
+
+/* A sum that is off by rounding in the file or the caller's arithmetic is put right; one
+ * that is exact to double stays as it is, so that a model survives writing and reading
+ * bit by bit. */
+static vem_status check_weights(vem_ctx *ctx, vem_model *model)
+{
+    for (int32_t c = 0; c < model->clusters; c++)
+        if (!(model->weights[c] >= 0) || isinf(model->weights[c]))
+            return vem_i_fail(ctx, VEM_BAD_DATA,
+                              "The weight of cluster %" PRId32
+                              " is %g, but it must be finite and 0 or more.",
+                              c + 1, model->weights[c]);
+    const double sum = vem_i_sum(model->weights, model->clusters);
+    if (!(fabs(sum - 1) <= 1e-6))
+        return vem_i_fail(
+            ctx, VEM_BAD_DATA,
+            "The weights of the clusters sum to %.9g, but the sum must be 1.", sum);
+    if (fabs(sum - 1) > 1e-12)
+        for (int32_t c = 0; c < model->clusters; c++)
+            model->weights[c] /= sum;
+    return VEM_OK;
+}
+
+static vem_status bad_variance(vem_ctx *ctx, const vem_model *model, size_t index)
+{
+    const size_t d = (size_t)model->d;
+    const double value = model->variances[index];
+    const char *rule = "but it must be positive and finite.";
+    if (model->family == VEM_ISO_SHARED)
+        return vem_i_fail(ctx, VEM_BAD_DATA, "The variance is %g, %s", value, rule);
+    if (model->family == VEM_ISO)
+        return vem_i_fail(ctx, VEM_BAD_DATA, "The variance of cluster %zu is %g, %s",
+                          index + 1, value, rule);
+    if (model->family == VEM_FULL)
+        index /= d; /* row of a diagonal element = its column */
+    return vem_i_fail(ctx, VEM_BAD_DATA,
+                      "The variance of cluster %zu, column %zu is %g, %s", index / d + 1,
+                      index % d + 1, value, rule);
+}
+
+/* Positive definiteness is found out where the matrix is factored; here only what can be
+ * seen from single elements. */
+static vem_status check_matrix(vem_ctx *ctx, const vem_model *model, int32_t cluster)
+{
+    const size_t d = (size_t)model->d, first = (size_t)cluster * d * d;
+    const double *matrix = model->variances + first;
+    for (size_t j = 0; j < d; j++)
+        if (!(matrix[j * d + j] > 0) || isinf(matrix[j * d + j]))
+            return bad_variance(ctx, model, first + j * d + j);
+    for (size_t j = 0; j < d; j++)
+        for (size_t k = 0; k < j; k++) {
+            double lower = matrix[j * d + k], upper = matrix[k * d + j];
+            double size = sqrt(matrix[j * d + j]) * sqrt(matrix[k * d + k]);
+            if (!(fabs(lower - upper) <= 1e-6 * size) || !(fabs(lower) <= 2 * size))
+                return vem_i_fail(
+                    ctx, VEM_BAD_DATA,
+                    "The covariance matrix of cluster %" PRId32
+                    " holds %g and %g at (%zu, %zu) and (%zu, %zu), but it must "
+                    "be finite, symmetric and positive definite.",
+                    cluster + 1, lower, upper, j + 1, k + 1, k + 1, j + 1);
+        }
+    return VEM_OK;
+}
+
+static vem_status check_variances(vem_ctx *ctx, const vem_model *model)
+{
+    if (model->family == VEM_FULL) {
+        for (int32_t c = 0; c < model->clusters; c++) {
+            vem_status status = check_matrix(ctx, model, c);
+            if (status != VEM_OK)
+                return status;
+        }
+        return VEM_OK;
+    }
+    const size_t count = vem_model_variance_count(model);
+    for (size_t i = 0; i < count; i++)
+        if (!(model->variances[i] > 0) || isinf(model->variances[i]))
+            return bad_variance(ctx, model, i);
+    return VEM_OK;
+}
+
+vem_status vem_model_new(vem_ctx *ctx, vem_family_kind family, int32_t clusters,
+                         int32_t d, const double *means, const double *weights,
+                         const double *variances, vem_model **model)
+{
+    vem_status status = check_shape(ctx, family, clusters, d);
+    if (status != VEM_OK)
+        return status;
+    vem_model *made;
+    status = vem_i_model_blank(ctx, family, clusters, d, &made);
+    if (status != VEM_OK)
+        return status;
+    memcpy(made->means, means, (size_t)clusters * (size_t)d * sizeof *means);
+    if (weights)
+        memcpy(made->weights, weights, (size_t)clusters * sizeof *weights);
+    memcpy(made->variances, variances,
+           vem_model_variance_count(made) * sizeof *variances);
+    status = check_means(ctx, made);
+    if (status == VEM_OK)
+        status = check_weights(ctx, made);
+    if (status == VEM_OK)
+        status = check_variances(ctx, made);
+    if (status != VEM_OK) {
+        vem_model_free(made);
+        return status;
+    }
+    *model = made;
+    return VEM_OK;
+}
+
+vem_status vem_model_copy(vem_ctx *ctx, const vem_model *model, vem_model **copy)
+{
+    vem_model *made;
+    vem_status status =
+        vem_i_model_blank(ctx, model->family, model->clusters, model->d, &made);
+    if (status != VEM_OK)
+        return status;
+    const size_t clusters = (size_t)model->clusters, d = (size_t)model->d;
+    memcpy(made->means, model->means, clusters * d * sizeof *made->means);
+    memcpy(made->weights, model->weights, clusters * sizeof *made->weights);
+    memcpy(made->variances, model->variances,
+           vem_model_variance_count(model) * sizeof *made->variances);
+    made->normalizes = model->normalizes;
+    if (model->scale) {
+        status = vem_i_take(ctx, &made->scale, d, sizeof *made->scale);
+        if (status == VEM_OK)
+            memcpy(made->scale, model->scale, d * sizeof *made->scale);
+    }
+    if (status == VEM_OK && model->meta) {
+        made->meta = strdup(model->meta);
+        if (!made->meta)
+            status = vem_i_fail_memory(ctx, strlen(model->meta) + 1);
+    }
+    if (status != VEM_OK) {
+        vem_model_free(made);
+        return status;
+    }
+    *copy = made;
+    return VEM_OK;
+}
+
+void vem_model_free(vem_model *model)
+{
+    if (!model)
+        return;
+    vem_i_free(model->means);
+    vem_i_free(model->weights);
+    vem_i_free(model->variances);
+    vem_i_free(model->scale);
+    free(model->meta);
+    vem_i_free(model);
+}
+
+vem_family_kind vem_model_family(const vem_model *model)
+{
+    return model->family;
+}
+
+int32_t vem_model_clusters(const vem_model *model)
+{
+    return model->clusters;
+}
+
+int32_t vem_model_columns(const vem_model *model)
+{
+    return model->d;
+}
+
+const double *vem_model_means(const vem_model *model)
+{
+    return model->means;
+}
+
+const double *vem_model_weights(const vem_model *model)
+{
+    return model->weights;
+}
+
+const double *vem_model_variances(const vem_model *model)
+{
+    return model->variances;
+}
+
+size_t vem_model_variance_count(const vem_model *model)
+{
+    return vem_i_variance_count(model->family, model->clusters, model->d);
+}
+
+const double *vem_model_scale(const vem_model *model)
+{
+    return model->scale;
+}
+
+vem_status vem_model_set_scale(vem_ctx *ctx, vem_model *model, const double *scale)
+{
+    double *copy = NULL;
+    if (scale) {
+        for (int32_t j = 0; j < model->d; j++)
+            if (!(scale[j] > 0) || isinf(scale[j]))
+                return vem_i_fail(ctx, VEM_BAD_DATA,
+                                  "The scale of column %" PRId32
+                                  " is %g, but it must be positive and finite.",
+                                  j + 1, scale[j]);
+        vem_status status = vem_i_take(ctx, &copy, (size_t)model->d, sizeof *copy);
+        if (status != VEM_OK)
+            return status;
+        memcpy(copy, scale, (size_t)model->d * sizeof *copy);
+    }
+    vem_i_free(model->scale);
+    model->scale = copy;
+    return VEM_OK;
+}
+
+int vem_model_normalizes(const vem_model *model)
+{
+    return model->normalizes;
+}
+
+void vem_model_set_normalizes(vem_model *model, int normalizes)
+{
+    model->normalizes = normalizes != 0;
+}
+
+const char *vem_model_meta(const vem_model *model)
+{
+    return model->meta;
+}

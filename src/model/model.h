@@ -1,0 +1,27 @@
+/* A mixture: C clusters of one family. Always in double and, at the public boundary, in
+ * the units of the data. Inside a fit the same struct is used in the units and about the
+ * origin of the view (src/data/view.h). */
+#ifndef VEM_MODEL_MODEL_H
+#define VEM_MODEL_MODEL_H
+
+#include "base/ctx.h"
+
+struct vem_model {
+    vem_family_kind family;
+    int32_t clusters;
+    int32_t d;
+    double *means;     /* C x D */
+    double *weights;   /* C, sum 1 */
+    double *variances; /* iso-shared 1, iso C, diag C x D, full C x D x D */
+    double *scale;     /* D or NULL; see vem_model_scale in vem.h */
+    int normalizes;
+    char *meta; /* JSON or NULL; from malloc */
+};
+
+/* Variances of one model: how many doubles. 0 on overflow. */
+size_t vem_i_variance_count(vem_family_kind family, int32_t clusters, int32_t d);
+/* A model with allocated, zeroed arrays and weights 1/C. */
+vem_status vem_i_model_blank(vem_ctx *ctx, vem_family_kind family, int32_t clusters,
+                             int32_t d, vem_model **model);
+
+#endif

@@ -1,0 +1,160 @@
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "model/family.h"
+
+/* A cluster below this share of the mass is empty: dividing by it would only make noise.
+ */
+static const double EMPTY_SHARE = 1e-200;
+
+const vem_i_family *vem_i_family_of(vem_family_kind kind)
+{
+    switch (kind) {
+    case VEM_ISO_SHARED: return &vem_i_family_iso_shared;
+    case VEM_ISO: return &vem_i_family_iso;
+    case VEM_DIAG: return &vem_i_family_diag;
+    case VEM_FULL: return &vem_i_family_full;
+    }
+    return NULL;
+}
+
+uint64_t vem_i_scorer_bytes(vem_family_kind family, int32_t clusters, int32_t d,
+                            size_t element)
+{
+    uint64_t per_cluster = (uint64_t)d + 3;
+    if (family == VEM_DIAG)
+        per_cluster += 2 * (uint64_t)d;
+    if (family == VEM_FULL)
+        per_cluster += (uint64_t)vem_i_second_count(family, d);
+    return (uint64_t)clusters * (per_cluster * element + sizeof(double));
+}
+
+vem_status vem_i_scorer_new(vem_ctx *ctx, const vem_i_kernels *kernels,
+                            vem_family_kind family, int32_t clusters, int32_t d,
+                            vem_i_scorer *scorer)
+{
+    vem_i_scorer made = {.kernels = kernels,
+                         .family = vem_i_family_of(family),
+                         .clusters = clusters,
+                         .d = d,
+                         .ldc = d};
+    size_t count = (size_t)clusters, row = (size_t)d * kernels->element;
+    vem_status status = vem_i_take_zeroed(ctx, &made.means, count, row);
+    if (status == VEM_OK)
+        status = vem_i_take_zeroed(ctx, &made.bias, count, kernels->element);
+    if (status == VEM_OK)
+        status = vem_i_take_zeroed(ctx, &made.scale, count, kernels->element);
+    if (status == VEM_OK)
+        status = vem_i_take_zeroed(ctx, &made.norms, count, kernels->element);
+    if (status == VEM_OK)
+        status = vem_i_take_zeroed(ctx, &made.bias_wide, count, sizeof(double));
+    if (status == VEM_OK && family == VEM_DIAG) {
+        status = vem_i_take_zeroed(ctx, &made.a, count, row);
+        if (status == VEM_OK)
+            status = vem_i_take_zeroed(ctx, &made.b, count, row);
+    }
+    if (status == VEM_OK && family == VEM_FULL) {
+        made.work_size = (int64_t)d * d + vem_i_clamp_work(d);
+        status = vem_i_take(ctx, &made.work, (size_t)ctx->threads,
+                            (size_t)made.work_size * sizeof(double));
+    }
+    if (status == VEM_OK && family == VEM_FULL)
+        status =
+            vem_i_take_zeroed(ctx, &made.factors, count,
+                              (size_t)vem_i_second_count(family, d) * kernels->element);
+    if (status != VEM_OK) {
+        vem_i_scorer_free(&made);
+        return status;
+    }
+    *scorer = made;
+    return VEM_OK;
+}
+
+void vem_i_scorer_free(vem_i_scorer *scorer)
+{
+    vem_i_free(scorer->means);
+    vem_i_free(scorer->bias);
+    vem_i_free(scorer->scale);
+    vem_i_free(scorer->norms);
+    vem_i_free(scorer->a);
+    vem_i_free(scorer->b);
+    vem_i_free(scorer->factors);
+    vem_i_free(scorer->bias_wide);
+    vem_i_free(scorer->work);
+    memset(scorer, 0, sizeof *scorer);
+}
+
+/* The means and their squared lengths, from what was stored after rounding. */
+static void prepare_means(const vem_model *model, vem_i_scorer *scorer)
+{
+    const vem_i_kernels *kernels = scorer->kernels;
+    vem_i_narrow(kernels, model->means, (int64_t)model->clusters * model->d,
+                 scorer->means);
+    for (int64_t c = 0; c < model->clusters; c++) {
+        double norm = 0;
+        for (int64_t j = 0; j < model->d; j++) {
+            double value = vem_i_value(kernels, scorer->means, c * scorer->ldc + j);
+            norm += value * value;
+        }
+        vem_i_store(kernels, scorer->norms, c, norm);
+    }
+}
+
+void vem_i_scorer_prepare(vem_ctx *ctx, const vem_model *model, vem_i_scorer *scorer)
+{
+    scorer->clusters = model->clusters;
+    prepare_means(model, scorer);
+    scorer->family->prepare(ctx, model, scorer);
+    /* The common part stays in double, so that costs of the compute type keep their
+     * digits. */
+    double base = INFINITY;
+    for (int32_t c = 0; c < model->clusters; c++)
+        base = fmin(base, scorer->bias_wide[c]);
+    scorer->base = isfinite(base) ? base : 0;
+    for (int32_t c = 0; c < model->clusters; c++)
+        vem_i_store(scorer->kernels, scorer->bias, c,
+                    scorer->bias_wide[c] - scorer->base);
+}
+
+void vem_i_scorer_prepare_distances(vem_ctx *ctx, const vem_model *model,
+                                    vem_i_scorer *scorer)
+{
+    (void)ctx;
+    scorer->clusters = model->clusters;
+    prepare_means(model, scorer);
+    scorer->base = 0;
+    for (int32_t c = 0; c < model->clusters; c++) {
+        vem_i_store(scorer->kernels, scorer->scale, c, 1);
+        vem_i_store(scorer->kernels, scorer->bias, c, 0);
+    }
+}
+
+double vem_i_move_mean(const vem_i_stats *stats, int32_t c, double total_mass,
+                       double *mean, double *shift)
+{
+    double mass = *vem_i_stats_mass(stats, c);
+    *shift = 0;
+    if (!(mass > EMPTY_SHARE * total_mass))
+        return 0;
+    const double *first = vem_i_stats_first(stats, c);
+    for (int32_t j = 0; j < stats->d; j++) {
+        double delta = first[j] / mass;
+        mean[j] += delta;
+        *shift += delta * delta;
+    }
+    return mass;
+}
+
+void vem_i_maximize_weights(const vem_i_stats *stats,
+                            const vem_i_constraints *constraints, vem_model *model)
+{
+    for (int32_t c = 0; c < model->clusters; c++) {
+        if (constraints->prior == VEM_PRIOR_FLAT || constraints->shared) {
+            model->weights[c] = 1.0 / model->clusters;
+        } else {
+            double share = *vem_i_stats_mass(stats, c) / constraints->total_mass;
+            model->weights[c] = share > EMPTY_SHARE ? share : 0;
+        }
+    }
+}

@@ -1,0 +1,182 @@
+/* Clusters that hold nothing: dropped, or moved to where the error is.
+ *
+ * drop     removes them; the weights of the others are scaled to sum to 1.
+ * reseed   puts each on a row drawn with probability proportional to its mass times its
+ * squared distance from the mean it belongs to (without replacement, by exponential
+ * keys), with the shape the average cluster has. Under a flat prior this cannot lower F:
+ * nobody held the cluster, and nobody has to hold it now. Under a free prior it takes the
+ *          weight of one average row from the others, and F may fall by that much. */
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/rng.h"
+#include "moves/moves.h"
+
+static int is_empty(const vem_i_em *em, int32_t c)
+{
+    return *vem_i_stats_mass(&em->stats, c) <= 0;
+}
+
+static int64_t variances_per_cluster(const vem_model *model)
+{
+    switch (model->family) {
+    case VEM_ISO_SHARED: return 0;
+    case VEM_ISO: return 1;
+    case VEM_DIAG: return model->d;
+    case VEM_FULL: return (int64_t)model->d * model->d;
+    }
+    return 0;
+}
+
+static void normalize_weights(vem_model *model)
+{
+    double sum = 0;
+    for (int32_t c = 0; c < model->clusters; c++)
+        sum += model->weights[c];
+    for (int32_t c = 0; c < model->clusters; c++)
+        model->weights[c] /= sum;
+}
+
+static int64_t drop(vem_i_em *em, int64_t step, const char **name)
+{
+    (void)step;
+    vem_model *model = em->model;
+    int64_t d = model->d, shape = variances_per_cluster(model);
+    int32_t kept = 0, before = model->clusters;
+    for (int32_t c = 0; c < before; c++) {
+        if (is_empty(em, c))
+            continue;
+        memmove(model->means + kept * d, model->means + c * d,
+                (size_t)d * sizeof(double));
+        memmove(model->variances + kept * shape, model->variances + c * shape,
+                (size_t)shape * sizeof(double));
+        model->weights[kept++] = model->weights[c];
+    }
+    model->clusters = kept;
+    normalize_weights(model);
+    em->posterior.known = 0; /* its numbers are those of the old clusters */
+    *name = "drop";
+    return before - kept;
+}
+
+/* Squared distance of an item from the mean of its most probable cluster, as it was in
+ * the E-step: the scorer still holds that model. */
+static double error_of(const vem_i_em *em, int64_t item)
+{
+    const vem_i_scorer *s = &em->scorer;
+    const void *row = vem_i_view_row(em->view, item);
+    int64_t c = em->posterior.held[item * em->posterior.width];
+    double sum = 0;
+    if (c < 0)
+        return 0;
+    for (int64_t j = 0; j < s->d; j++) {
+        double e = vem_i_value(s->kernels, row, j) -
+                   vem_i_value(s->kernels, s->means, c * s->ldc + j);
+        sum += e * e;
+    }
+    return sum;
+}
+
+typedef struct pick {
+    double key;
+    int64_t item;
+} pick;
+
+/* The `count` least keys, in a heap with the greatest on top. */
+static void heap_offer(pick *heap, int64_t *size, int64_t count, pick offered)
+{
+    int64_t at;
+    if (*size < count) {
+        at = (*size)++;
+        for (; at > 0 && heap[(at - 1) / 2].key < offered.key; at = (at - 1) / 2)
+            heap[at] = heap[(at - 1) / 2];
+        heap[at] = offered;
+        return;
+    }
+    if (!(offered.key < heap[0].key))
+        return;
+    for (at = 0;;) {
+        int64_t child = 2 * at + 1;
+        if (child + 1 < count && heap[child + 1].key > heap[child].key)
+            child++;
+        if (child >= count || heap[child].key <= offered.key)
+            break;
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = offered;
+}
+
+static void average_shape(const vem_i_em *em, double *shape)
+{
+    const vem_model *model = em->model;
+    int64_t size = variances_per_cluster(model);
+    double mass = 0;
+    memset(shape, 0, (size_t)size * sizeof(double));
+    for (int32_t c = 0; c < model->clusters; c++) {
+        double w = *vem_i_stats_mass(&em->stats, c);
+        mass += w;
+        for (int64_t k = 0; k < size; k++)
+            shape[k] += w * model->variances[c * size + k];
+    }
+    for (int64_t k = 0; k < size; k++)
+        shape[k] /= mass;
+}
+
+/* A cluster may be emptied again and again by a soft fit; after this many rounds it is
+ * left alone, so that the fit can converge. */
+enum { RESEED_ROUNDS = 50 };
+
+static int64_t reseed(vem_i_em *em, int64_t step, const char **name)
+{
+    if (em->moves++ >= RESEED_ROUNDS)
+        return 0;
+    vem_model *model = em->model;
+    int64_t empty = 0, size = 0, used = 0, shape = variances_per_cluster(model);
+    for (int32_t c = 0; c < model->clusters; c++)
+        empty += is_empty(em, c);
+    pick *heap = vem_i_alloc((size_t)empty, sizeof *heap);
+    double *average = vem_i_alloc((size_t)shape, sizeof *average);
+    if (!heap || !average || empty == model->clusters) {
+        vem_i_free(heap); /* without memory for the move, it is not made */
+        vem_i_free(average);
+        return 0;
+    }
+    for (int64_t i = 0; i < em->view->n; i++) {
+        double chance = vem_i_view_mass(em->view, i) * error_of(em, i);
+        if (!(chance > 0))
+            continue;
+        vem_i_rng rng = vem_i_rng_at((uint64_t)em->options->seed, VEM_RNG_EMPTY,
+                                     (uint32_t)step, (uint64_t)i);
+        heap_offer(heap, &size, empty, (pick){-log(vem_i_rng_open(&rng)) / chance, i});
+    }
+    average_shape(em, average);
+    for (int32_t c = 0; c < model->clusters && used < size; c++) {
+        if (!is_empty(em, c))
+            continue;
+        const void *row = vem_i_view_row(em->view, heap[used++].item);
+        for (int64_t j = 0; j < model->d; j++)
+            model->means[c * (int64_t)model->d + j] =
+                vem_i_value(em->view->kernels, row, j);
+        memcpy(model->variances + c * shape, average, (size_t)shape * sizeof(double));
+        if (em->constraints.prior == VEM_PRIOR_FREE)
+            model->weights[c] = 1.0 / (double)em->view->used;
+    }
+    if (em->constraints.prior == VEM_PRIOR_FREE)
+        normalize_weights(model);
+    vem_i_free(heap);
+    vem_i_free(average);
+    *name = "reseed";
+    return used;
+}
+
+vem_i_policy vem_i_empty_policy(vem_empty_policy policy)
+{
+    switch (policy) {
+    case VEM_EMPTY_KEEP: return NULL;
+    case VEM_EMPTY_DROP: return drop;
+    case VEM_EMPTY_RESEED: return reseed;
+    }
+    return NULL;
+}

@@ -1,0 +1,114 @@
+/* Scratch for one block of items. */
+#include <string.h>
+
+#include "base/memory.h"
+#include "search/search.h"
+
+/* Costs of a dense block should stay in a core's second-level cache. */
+static const size_t DENSE_BYTES = 1 << 19;
+
+int32_t vem_i_block_items(const vem_i_search *search, int32_t clusters,
+                          const vem_i_kernels *kernels)
+{
+    if (!search->dense)
+        return VEM_I_BLOCK;
+    size_t items = DENSE_BYTES / kernels->element / (size_t)clusters;
+    size_t panel = (size_t)kernels->panel;
+    items = items / panel * panel;
+    return items < panel         ? kernels->panel
+           : items > VEM_I_BLOCK ? VEM_I_BLOCK
+                                 : (int32_t)items;
+}
+
+typedef struct sizes {
+    size_t items, rows, again_rows, tile_rows, column;
+} sizes;
+
+static sizes sizes_of(const vem_i_search *search, int32_t clusters,
+                      const vem_i_kernels *kernels)
+{
+    sizes s = {.items = (size_t)vem_i_block_items(search, clusters, kernels)};
+    s.rows = search->dense ? (size_t)clusters : (size_t)search->held + 1;
+    s.again_rows = search->dense ? 0 : (size_t)search->held;
+    s.tile_rows = search->dense ? 0 : VEM_I_TILE;
+    s.column = search->dense && search->held < clusters ? (size_t)clusters : 0;
+    return s;
+}
+
+uint64_t vem_i_block_bytes(const vem_i_search *search, int32_t clusters, int32_t d,
+                           const vem_i_kernels *kernels)
+{
+    sizes s = sizes_of(search, clusters, kernels);
+    size_t element = kernels->element;
+    return s.items * (2 * ((size_t)d + 1) * element +
+                      2 * s.rows * (element + sizeof(int32_t)) + s.tile_rows * element) +
+           s.column * element;
+}
+
+vem_status vem_i_block_new(vem_ctx *ctx, const vem_i_search *search, const vem_view *view,
+                           const vem_i_scorer *scorer, vem_i_block *block)
+{
+    const vem_i_kernels *kernels = view->kernels;
+    sizes s = sizes_of(search, scorer->clusters, kernels);
+    vem_i_block made = {.view = view, .scorer = scorer, .capacity = (int32_t)s.items};
+    size_t element = kernels->element, row = (size_t)view->d * element;
+    vem_status status = vem_i_take(ctx, &made.panels, s.items, row);
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &made.norms, s.items, element);
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &made.costs, s.items, s.rows * element);
+    if (status == VEM_OK && !search->dense)
+        status = vem_i_take(ctx, &made.index, s.items, s.rows * sizeof(int32_t));
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &made.best, s.items, element);
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &made.nearest, s.items, sizeof(int32_t));
+    if (status == VEM_OK && s.tile_rows) {
+        status = vem_i_take(ctx, &made.tile, s.items, s.tile_rows * element);
+        if (status == VEM_OK)
+            status = vem_i_take(ctx, &made.again_panels, s.items, row);
+        if (status == VEM_OK)
+            status = vem_i_take(ctx, &made.again_norms, s.items, element);
+        if (status == VEM_OK)
+            status = vem_i_take(ctx, &made.again_costs, s.items, s.again_rows * element);
+        if (status == VEM_OK)
+            status = vem_i_take(ctx, &made.again_index, s.items,
+                                s.again_rows * sizeof(int32_t));
+        if (status == VEM_OK)
+            status = vem_i_take(ctx, &made.again, s.items, sizeof(uint32_t));
+    }
+    if (status == VEM_OK && s.column)
+        status = vem_i_take(ctx, &made.column, s.column, element);
+    if (status != VEM_OK) {
+        vem_i_block_free(&made);
+        return status;
+    }
+    *block = made;
+    return VEM_OK;
+}
+
+void vem_i_block_free(vem_i_block *block)
+{
+    vem_i_free(block->panels);
+    vem_i_free(block->norms);
+    vem_i_free(block->costs);
+    vem_i_free(block->index);
+    vem_i_free(block->best);
+    vem_i_free(block->nearest);
+    vem_i_free(block->tile);
+    vem_i_free(block->again_panels);
+    vem_i_free(block->again_norms);
+    vem_i_free(block->again_costs);
+    vem_i_free(block->again_index);
+    vem_i_free(block->again);
+    vem_i_free(block->column);
+    memset(block, 0, sizeof *block);
+}
+
+void vem_i_block_load(vem_i_block *block, int64_t first, int32_t n)
+{
+    block->first = first;
+    block->n = n;
+    block->view->kernels->pack(vem_i_view_row(block->view, first), block->view->ld, NULL,
+                               n, block->view->d, NULL, block->panels, block->norms);
+}

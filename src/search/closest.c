@@ -1,0 +1,179 @@
+/* The C' clusters of least cost among all, without a matrix of distances.
+ *
+ * For the shared isotropic family in more than a few dimensions the workhorse is the dot
+ * form |x|^2 - 2 x.mu + |mu|^2, fused with the selection. It rounds by about
+ *
+ *     e(x,c) = eps (2 sqrt(D) + 8) (|x|^2 + |mu_c|^2),
+ *
+ * so it only proposes. Every list keeps one cluster more than will be held; where the
+ * last kept and the first left out are closer than their rounding, the item is looked at
+ * again by direct differences over all clusters. The costs of what is held always come
+ * from direct differences. So the result is that of the direct form, at the price of the
+ * dot form, and F is monotone whatever the scale of the data.
+ *
+ * Other families and low dimensions score tiles by direct differences and select from
+ * those. */
+#include <float.h>
+#include <math.h>
+
+#include "search/search.h"
+
+/* +inf and -1 in the first `rows` rows. */
+static void clear_lists(const vem_i_kernels *kernels, void *costs, int32_t *index,
+                        int64_t count)
+{
+    for (int64_t i = 0; i < count; i++) {
+        vem_i_store(kernels, costs, i, INFINITY);
+        index[i] = -1;
+    }
+}
+
+/* Lists from tiles of direct costs. */
+static void find_direct(vem_i_block *block, const void *panels, int32_t n, int32_t top,
+                        void *costs, int32_t *index)
+{
+    const vem_i_scorer *scorer = block->scorer;
+    int32_t clusters = scorer->clusters, ldv = block->capacity;
+    clear_lists(scorer->kernels, costs, index, (int64_t)top * ldv);
+    for (int32_t c = 0; c < clusters; c += VEM_I_TILE) {
+        int32_t count = clusters - c < VEM_I_TILE ? clusters - c : VEM_I_TILE;
+        scorer->family->score_tile(scorer, panels, n, c, count, block->tile, ldv);
+        scorer->kernels->select_top(block->tile, n, count, c, top, costs, index, ldv);
+    }
+    block->pairs += (int64_t)n * clusters;
+}
+
+/* Items whose last kept and first left out cluster the dot form cannot tell apart. */
+static int32_t list_doubtful(const vem_i_search *search, vem_i_block *block)
+{
+    const vem_i_scorer *s = block->scorer;
+    const vem_i_kernels *kernels = s->kernels;
+    double eps = kernels->precision == VEM_SINGLE ? FLT_EPSILON : DBL_EPSILON;
+    double rounding =
+        eps * (2 * sqrt((double)s->d) + 8) * vem_i_value(kernels, s->scale, 0);
+    int64_t last = (int64_t)(search->held - 1) * block->capacity,
+            out = last + block->capacity;
+    int32_t count = 0;
+    for (int32_t p = 0; p < block->n; p++) {
+        int32_t kept = block->index[last + p], left = block->index[out + p];
+        if (kept < 0 || left < 0)
+            continue; /* everything that lives is held */
+        double gap = vem_i_value(kernels, block->costs, out + p) -
+                     vem_i_value(kernels, block->costs, last + p);
+        double lengths = 2 * vem_i_value(kernels, block->norms, p) +
+                         vem_i_value(kernels, s->norms, kept) +
+                         vem_i_value(kernels, s->norms, left);
+        if (gap <= rounding * lengths)
+            block->again[count++] = (uint32_t)p;
+    }
+    return count;
+}
+
+static void look_again(const vem_i_search *search, vem_i_block *block, int32_t count)
+{
+    const vem_view *view = block->view;
+    const vem_i_kernels *kernels = view->kernels;
+    kernels->pack(vem_i_view_row(view, block->first), view->ld, block->again, count,
+                  view->d, NULL, block->again_panels, block->again_norms);
+    find_direct(block, block->again_panels, count, search->held, block->again_costs,
+                block->again_index);
+    for (int32_t r = 0; r < search->held; r++)
+        for (int32_t k = 0; k < count; k++) {
+            int64_t from = (int64_t)r * block->capacity + k;
+            int64_t to = (int64_t)r * block->capacity + block->again[k];
+            block->index[to] = block->again_index[from];
+            vem_i_store(kernels, block->costs, to,
+                        vem_i_value(kernels, block->again_costs, from));
+        }
+    block->rescored += count;
+}
+
+/* Lists in order of cost, ties by cluster: the direct costs may order them otherwise. */
+static void sort_lists(const vem_i_search *search, vem_i_block *block)
+{
+    const vem_i_kernels *kernels = block->view->kernels;
+    int64_t ldv = block->capacity;
+    for (int32_t p = 0; p < block->n; p++)
+        for (int64_t r = 1; r < search->held; r++) {
+            double cost = vem_i_value(kernels, block->costs, r * ldv + p);
+            int32_t cluster = block->index[r * ldv + p];
+            int64_t at = r;
+            for (; at > 0; at--) {
+                int64_t above = (at - 1) * ldv + p;
+                double other = vem_i_value(kernels, block->costs, above);
+                if (other < cost || (other == cost && block->index[above] <= cluster))
+                    break;
+                vem_i_store(kernels, block->costs, at * ldv + p, other);
+                block->index[at * ldv + p] = block->index[above];
+            }
+            vem_i_store(kernels, block->costs, at * ldv + p, cost);
+            block->index[at * ldv + p] = cluster;
+        }
+}
+
+static void find_by_dots(const vem_i_search *search, vem_i_block *block)
+{
+    const vem_view *view = block->view;
+    const vem_i_scorer *s = block->scorer;
+    const vem_i_kernels *kernels = s->kernels;
+    int32_t top = search->held + 1, ldv = block->capacity;
+    clear_lists(kernels, block->costs, block->index, (int64_t)top * ldv);
+    kernels->dot_top(block->panels, block->norms, block->n, s->d, s->means, s->ldc,
+                     s->norms, s->scale, s->bias, s->clusters, 0, top, block->costs,
+                     block->index, ldv);
+    block->pairs += (int64_t)block->n * s->clusters;
+    int32_t doubtful = list_doubtful(search, block);
+    kernels->iso_pairs(vem_i_view_row(view, block->first), view->ld, NULL, block->n, s->d,
+                       s->means, s->ldc, s->scale, s->bias, search->held, block->index,
+                       block->costs, ldv);
+    if (search->held > 1)
+        sort_lists(search, block);
+    if (doubtful > 0)
+        look_again(search, block, doubtful);
+}
+
+/* lazy-k-means: an item leaves its cluster a only for a b with (1 + margin) d_b < d_a. */
+static void stay_within_margin(const vem_i_search *search, vem_i_block *block,
+                               const int32_t *before)
+{
+    const vem_view *view = block->view;
+    const vem_i_scorer *s = block->scorer;
+    const vem_i_kernels *kernels = s->kernels;
+    double factor = (1 + search->margin) * (1 + search->margin);
+    int32_t ldv = block->capacity;
+    kernels->iso_pairs(vem_i_view_row(view, block->first), view->ld, NULL, block->n, s->d,
+                       s->means, s->ldc, s->scale, s->bias, 1, before, block->again_costs,
+                       ldv);
+    for (int32_t p = 0; p < block->n; p++) {
+        double own = vem_i_value(kernels, block->again_costs, p);
+        if (before[p] >= 0 && !(factor * vem_i_value(kernels, block->costs, p) < own)) {
+            block->index[p] = before[p];
+            vem_i_store(kernels, block->costs, p, own);
+        }
+    }
+}
+
+static void find(const vem_i_search *search, vem_i_block *block, const int32_t *before)
+{
+    const vem_i_scorer *s = block->scorer;
+    if (s->family->kind == VEM_ISO_SHARED && s->d > VEM_I_DIRECT_MAX)
+        find_by_dots(search, block);
+    else
+        find_direct(block, block->panels, block->n, search->held, block->costs,
+                    block->index);
+    if (search->margin > 0 && before)
+        stay_within_margin(search, block, before);
+}
+
+vem_i_search vem_i_search_closest(int32_t clusters, int32_t held, double margin)
+{
+    vem_i_search search = {.kind = VEM_SEARCH_CLOSEST,
+                           .held = held,
+                           .margin = margin,
+                           .find = find};
+    if (held >= clusters || held > VEM_I_SPARSE_MAX) {
+        search = vem_i_search_all(clusters);
+        search.held = held < clusters ? held : clusters;
+    }
+    return search;
+}

@@ -1,0 +1,71 @@
+/* Which clusters are tried for an item: the contract of the searches.
+ *
+ * A search is given a block of items that lie together and finds, for each of them, the
+ * clusters it will hold. What an item held before must be among what was tried; that
+ * alone makes the E-step monotone. The exact searches here try every cluster:
+ *
+ *     all       holds every cluster: the costs of all of them, index implicit (dense)
+ *     closest   holds the C' clusters of least cost (sparse lists), or, where C' is so
+ * large that lists would be slower, the costs of all with the others set to +inf */
+#ifndef VEM_SEARCH_SEARCH_H
+#define VEM_SEARCH_SEARCH_H
+
+#include "model/family.h"
+
+/* Scratch of one thread and the result for one block. Arrays of costs have rows ldv
+ * apart. */
+typedef struct vem_i_block {
+    const vem_view *view;
+    const vem_i_scorer *scorer;
+    int64_t first; /* item of the view */
+    int32_t n;
+    int32_t capacity; /* items a block may have; also ldv */
+    void *panels, *norms;
+    void *costs;      /* sparse: held + 1 rows; dense: C rows */
+    int32_t *index;   /* sparse: held + 1 rows of clusters, best first; -1: none */
+    void *best;       /* 1 row: dense, cost of the nearest */
+    int32_t *nearest; /* 1 row: dense, cluster of least cost */
+    void *tile;       /* sparse: TILE rows of costs */
+    void *again_panels, *again_norms, *again_costs; /* items scored a second time */
+    int32_t *again_index;
+    uint32_t *again;
+    void *column; /* dense: one item's costs, for the choice of C' among C */
+    int64_t pairs;
+    int64_t rescored;
+} vem_i_block;
+
+typedef struct vem_i_search {
+    vem_search_kind kind;
+    int32_t held;  /* C' */
+    int32_t dense; /* costs of all clusters are kept */
+    double margin; /* closest, C' = 1: see METHODS 2.3 */
+    /* before: clusters held by the block's items (n x held), or NULL in the first step.
+     */
+    void (*find)(const struct vem_i_search *search, vem_i_block *block,
+                 const int32_t *before);
+} vem_i_search;
+
+/* The exact searches. */
+vem_i_search vem_i_search_all(int32_t clusters);
+vem_i_search vem_i_search_closest(int32_t clusters, int32_t held, double margin);
+
+/* Items per block: a function of the sizes alone. */
+int32_t vem_i_block_items(const vem_i_search *search, int32_t clusters,
+                          const vem_i_kernels *kernels);
+vem_status vem_i_block_new(vem_ctx *ctx, const vem_i_search *search, const vem_view *view,
+                           const vem_i_scorer *scorer, vem_i_block *block);
+void vem_i_block_free(vem_i_block *block);
+/* Make the block hold items first .. first+n-1, packed. */
+void vem_i_block_load(vem_i_block *block, int64_t first, int32_t n);
+uint64_t vem_i_block_bytes(const vem_i_search *search, int32_t clusters, int32_t d,
+                           const vem_i_kernels *kernels);
+
+/* Rows of costs scored at a time where they pass through scratch. */
+enum { VEM_I_TILE = 64 };
+/* Longest lists kept sparse; beyond it the costs of all clusters are kept (dense). */
+enum { VEM_I_SPARSE_MAX = VEM_I_TOP_MAX - 1 };
+/* Up to this many dimensions direct differences cost no more than the dot product's
+ * bookkeeping, and they need no second look. */
+enum { VEM_I_DIRECT_MAX = 16 };
+
+#endif

@@ -1,0 +1,275 @@
+/* AFK-MC2 (Bachem et al. 2016), weighted: D^2 sampling by short Markov chains.
+ *
+ *     c_1 ~ w;   q_i = w_i d2(x_i, c_1) / (2 sum) + w_i / (2 W), once
+ *     per further center: a chain of m draws from q; a draw y replaces the state x with
+ *     probability min(1, key_y / key_x),  key = w D2 / q,  D2 to the centers chosen so
+ * far.
+ *
+ * The draws do not depend on the centers, so the distances of many chains are taken
+ * together: centers come in batches; the candidates of a batch meet all earlier centers
+ * in one dense pass of the tile kernel, and only the centers of their own batch one by
+ * one. The result is that of the plain algorithm. Distances that decide are taken by
+ * direct differences. */
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/rng.h"
+#include "seed/seed.h"
+
+enum { BATCH_DRAWS = 4096 }; /* candidates that are scored together, about */
+
+typedef struct task {
+    const vem_view *view;
+    const vem_i_kernels *kernels;
+    int64_t chain, batch; /* draws per center; centers per batch */
+    double *to_first;     /* d2 of every item to the first center */
+    double weighted_d2;   /* sum of w d2 over them */
+    vem_i_sampler sampler;
+    void *centers, *norms; /* chosen rows, T, and their squared lengths */
+    void *ones, *zeros;    /* scale and bias for the kernel */
+    int32_t chosen;
+    uint64_t seed;
+    int64_t *draws;   /* batch x chain items */
+    double *uniforms; /* batch x chain */
+    double *nearest;  /* batch x chain: D2 so far */
+    double *keys;     /* chain */
+    int32_t first;    /* number of the batch's first center */
+    int32_t size;     /* centers in this batch */
+    char *scratch;    /* per thread */
+    size_t scratch_size;
+} task;
+
+double vem_i_afkmc2_proposal(double mass, double d2, double total_mass,
+                             double total_weighted_d2)
+{
+    double even = mass / total_mass;
+    return total_weighted_d2 > 0 ? 0.5 * mass * d2 / total_weighted_d2 + 0.5 * even
+                                 : even;
+}
+
+int64_t vem_i_afkmc2_chain(const double *keys, const double *uniforms, int64_t length)
+{
+    int64_t state = 0;
+    for (int64_t j = 1; j < length; j++)
+        if (keys[state] == 0 || keys[j] > uniforms[j] * keys[state])
+            state = j;
+    return state;
+}
+
+static double proposal(const void *arg, int64_t item)
+{
+    const task *t = arg;
+    return vem_i_afkmc2_proposal(vem_i_view_mass(t->view, item), t->to_first[item],
+                                 t->view->total_mass, t->weighted_d2);
+}
+
+static double mass_chance(const void *arg, int64_t item)
+{
+    return vem_i_view_mass(((const task *)arg)->view, item);
+}
+
+/* Distances to the first center, and the sum of w d2 of a shard. */
+static void measure_shard(void *arg, int64_t shard, int thread)
+{
+    task *t = arg;
+    const vem_view *view = t->view;
+    int64_t begin = shard * VEM_I_SEED_SHARD;
+    int64_t n = view->n - begin < VEM_I_SEED_SHARD ? view->n - begin : VEM_I_SEED_SHARD;
+    void *out = t->scratch + (size_t)thread * t->scratch_size;
+    t->kernels->distances(vem_i_view_row(view, begin), view->ld, n, view->d, t->centers,
+                          view->d, 1, out, VEM_I_SEED_SHARD);
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) {
+        t->to_first[begin + i] = vem_i_value(t->kernels, out, i);
+        sum += vem_i_view_mass(view, begin + i) * t->to_first[begin + i];
+    }
+    t->sampler.sums[shard] = sum;
+}
+
+static void sum_shard(void *arg, int64_t shard, int thread)
+{
+    (void)thread;
+    task *t = arg;
+    int64_t begin = shard * VEM_I_SEED_SHARD, end = begin + VEM_I_SEED_SHARD;
+    double sum = 0;
+    for (int64_t i = begin; i < end && i < t->view->n; i++)
+        sum += proposal(t, i);
+    t->sampler.sums[shard] = sum;
+}
+
+/* Candidates of one center of the batch: draw them, and measure them against all centers
+ * that were chosen before the batch began. */
+static void draw_candidates(void *arg, int64_t which, int thread)
+{
+    task *t = arg;
+    const vem_view *view = t->view;
+    const vem_i_kernels *kernels = t->kernels;
+    int32_t d = view->d;
+    vem_i_rng rng = vem_i_rng_at(t->seed, VEM_RNG_CHAIN, 0, (uint64_t)(t->first + which));
+    char *scratch = t->scratch + (size_t)thread * t->scratch_size;
+    size_t element = kernels->element;
+    char *panels = scratch, *norms = panels + VEM_I_BLOCK * (size_t)d * element;
+    char *best = norms + VEM_I_BLOCK * element;
+    int32_t *index = (int32_t *)(void *)(best + VEM_I_BLOCK * element);
+    uint32_t *slots = (uint32_t *)(void *)(index + VEM_I_BLOCK);
+    char *rows = (char *)(slots + VEM_I_BLOCK);
+    for (int64_t from = 0; from < t->chain; from += VEM_I_BLOCK) {
+        int32_t n =
+            t->chain - from < VEM_I_BLOCK ? (int32_t)(t->chain - from) : VEM_I_BLOCK;
+        int64_t base = which * t->chain + from;
+        for (int32_t p = 0; p < n; p++) {
+            double place = vem_i_rng_uniform(&rng);
+            t->draws[base + p] = vem_i_sampler_draw(&t->sampler, proposal, t, place);
+            t->uniforms[base + p] = vem_i_rng_uniform(&rng);
+            memcpy(rows + (size_t)p * (size_t)d * element,
+                   vem_i_view_row(view, t->draws[base + p]), (size_t)d * element);
+        }
+        kernels->pack(rows, d, NULL, n, d, NULL, panels, norms);
+        for (int32_t p = 0; p < VEM_I_BLOCK; p++) {
+            index[p] = -1;
+            vem_i_store(kernels, best, p, INFINITY);
+        }
+        kernels->dot_top(panels, norms, n, d, t->centers, d, t->norms, t->ones, t->zeros,
+                         t->chosen, 0, 1, best, index, VEM_I_BLOCK);
+        kernels->iso_pairs(rows, d, NULL, n, d, t->centers, d, t->ones, t->zeros, 1,
+                           index, best, VEM_I_BLOCK);
+        for (int32_t p = 0; p < n; p++)
+            t->nearest[base + p] = vem_i_value(kernels, best, p);
+    }
+}
+
+/* A new center of this batch: the candidates of the later ones come nearer, or do not. */
+static void meet_newest(task *t, int32_t which)
+{
+    const vem_view *view = t->view;
+    const vem_i_kernels *kernels = t->kernels;
+    const char *newest = (const char *)t->centers +
+                         (size_t)(t->chosen - 1) * (size_t)view->d * kernels->element;
+    for (int64_t e = (int64_t)(which + 1) * t->chain; e < (int64_t)t->size * t->chain;
+         e++) {
+        double out[1]; /* room for one T */
+        kernels->distances(vem_i_view_row(view, t->draws[e]), view->ld, 1, view->d,
+                           newest, view->d, 1, out, 1);
+        double d2 = vem_i_value(kernels, out, 0);
+        if (d2 < t->nearest[e])
+            t->nearest[e] = d2;
+    }
+}
+
+static void add_center(task *t, int64_t item)
+{
+    const vem_view *view = t->view;
+    size_t row = (size_t)view->d * t->kernels->element;
+    const void *from = vem_i_view_row(view, item);
+    memcpy((char *)t->centers + (size_t)t->chosen * row, from, row);
+    double norm = 0;
+    for (int64_t j = 0; j < view->d; j++)
+        norm += vem_i_value(t->kernels, from, j) * vem_i_value(t->kernels, from, j);
+    int32_t c = t->chosen++;
+    vem_i_store(t->kernels, t->norms, c, norm);
+    vem_i_store(t->kernels, t->ones, c, 1);
+    vem_i_store(t->kernels, t->zeros, c, 0);
+}
+
+static void start(vem_ctx *ctx, task *t, vem_i_seeds *seeds)
+{
+    const vem_view *view = t->view;
+    for (int64_t s = 0; s < t->sampler.shards; s++) {
+        int64_t begin = s * VEM_I_SEED_SHARD, end = begin + VEM_I_SEED_SHARD;
+        t->sampler.sums[s] = 0;
+        for (int64_t i = begin; i < end && i < view->n; i++)
+            t->sampler.sums[s] += vem_i_view_mass(view, i);
+    }
+    t->sampler.total = vem_i_sum(t->sampler.sums, t->sampler.shards);
+    vem_i_rng rng = vem_i_rng_at(t->seed, VEM_RNG_CHAIN, 1, 0);
+    seeds->items[0] =
+        vem_i_sampler_draw(&t->sampler, mass_chance, t, vem_i_rng_uniform(&rng));
+    add_center(t, seeds->items[0]);
+    vem_i_parallel(ctx, t->sampler.shards, measure_shard, t);
+    t->weighted_d2 = vem_i_sum(t->sampler.sums, t->sampler.shards);
+    vem_i_parallel(ctx, t->sampler.shards, sum_shard, t);
+    t->sampler.total = vem_i_sum(t->sampler.sums, t->sampler.shards);
+    seeds->pairs += view->n;
+}
+
+static vem_status run(vem_ctx *ctx, task *t, int32_t clusters, vem_i_seeds *seeds)
+{
+    vem_progress told = {.phase = "seed", .total = clusters, .free_energy = NAN};
+    start(ctx, t, seeds);
+    for (t->first = 1; t->first < clusters; t->first += t->size) {
+        t->size =
+            clusters - t->first < t->batch ? clusters - t->first : (int32_t)t->batch;
+        vem_i_parallel(ctx, t->size, draw_candidates, t);
+        for (int32_t b = 0; b < t->size; b++) {
+            const int64_t *draws = t->draws + b * t->chain;
+            for (int64_t k = 0; k < t->chain; k++)
+                t->keys[k] = vem_i_view_mass(t->view, draws[k]) *
+                             t->nearest[b * t->chain + k] / proposal(t, draws[k]);
+            int64_t end =
+                vem_i_afkmc2_chain(t->keys, t->uniforms + b * t->chain, t->chain);
+            seeds->items[t->first + b] = draws[end];
+            seeds->pairs += t->chain * t->chosen;
+            add_center(t, draws[end]);
+            meet_newest(t, b);
+        }
+        told.done = t->first + t->size;
+        if (vem_i_progress(ctx, &told, 0))
+            return vem_i_fail(ctx, VEM_STOPPED,
+                              "Stopped while the first means were chosen.");
+    }
+    return VEM_OK;
+}
+
+vem_status vem_i_seed_afkmc2(vem_ctx *ctx, const vem_view *view, int32_t clusters,
+                             int64_t chain, uint64_t seed, vem_i_seeds *seeds)
+{
+    task t = {.view = view, .kernels = view->kernels, .chain = chain, .seed = seed};
+    size_t element = view->kernels->element, d = (size_t)view->d,
+           count = (size_t)clusters;
+    t.batch = BATCH_DRAWS / chain;
+    t.batch = t.batch < 1 ? 1 : t.batch > clusters ? clusters : t.batch;
+    t.sampler.n = view->n;
+    t.sampler.shards = vem_i_shards(view->n, VEM_I_SEED_SHARD);
+    size_t together = (size_t)(t.batch * chain);
+    t.scratch_size = VEM_I_BLOCK * (2 * d * element + 2 * element + 2 * sizeof(int32_t));
+    if (t.scratch_size < VEM_I_SEED_SHARD * element)
+        t.scratch_size = VEM_I_SEED_SHARD * element;
+    vem_status status = vem_i_take(ctx, &t.to_first, (size_t)view->n, sizeof(double));
+    if (status == VEM_OK)
+        status =
+            vem_i_take(ctx, &t.sampler.sums, (size_t)t.sampler.shards, sizeof(double));
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &t.centers, count, d * element);
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &t.norms, count, element);
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &t.ones, count, element);
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &t.zeros, count, element);
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &t.draws, together, sizeof(int64_t));
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &t.uniforms, together, sizeof(double));
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &t.nearest, together, sizeof(double));
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &t.keys, (size_t)chain, sizeof(double));
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &t.scratch, (size_t)ctx->threads, t.scratch_size);
+    if (status == VEM_OK)
+        status = run(ctx, &t, clusters, seeds);
+    vem_i_free(t.to_first);
+    vem_i_free(t.sampler.sums);
+    vem_i_free(t.centers);
+    vem_i_free(t.norms);
+    vem_i_free(t.ones);
+    vem_i_free(t.zeros);
+    vem_i_free(t.draws);
+    vem_i_free(t.uniforms);
+    vem_i_free(t.nearest);
+    vem_i_free(t.keys);
+    vem_i_free(t.scratch);
+    return status;
+}

@@ -1,0 +1,182 @@
+/* k-means++ (Arthur and Vassilvitskii), weighted, plain and greedy.
+ *
+ *     first center  ~ w;   D2_i = min over chosen centers |x_i - c|^2;   next ~ w_i D2_i
+ *
+ * The greedy variant draws several candidates and keeps the one that leaves the smallest
+ * potential  sum_i w_i min(D2_i, |x_i - candidate|^2).  One pass over the rows per center
+ * (two for greedy: one to judge, one to take). The last potential is W D times the
+ * variance of HFL (8), so the fit need not ask for it again. */
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/rng.h"
+#include "seed/seed.h"
+
+typedef struct task {
+    const vem_view *view;
+    const vem_i_kernels *kernels;
+    double *nearest;    /* D2 of every item; +inf before the first center */
+    void *distances;    /* per thread: candidates x shard, T */
+    void *rows;         /* the candidates' rows */
+    int32_t candidates; /* in `rows` now */
+    int take;           /* 1: rows[0] is a new center; 0: only judge */
+    double *judged;     /* shards x candidates: potentials */
+    vem_i_sampler sampler;
+} task;
+
+static double chance(const void *arg, int64_t item)
+{
+    const task *t = arg;
+    double w = vem_i_view_mass(t->view, item);
+    return w > 0 ? w * t->nearest[item] : 0;
+}
+
+static double mass_chance(const void *arg, int64_t item)
+{
+    return vem_i_view_mass(((const task *)arg)->view, item);
+}
+
+static void run_shard(void *arg, int64_t shard, int thread)
+{
+    task *t = arg;
+    const vem_view *view = t->view;
+    int64_t begin = shard * VEM_I_SEED_SHARD;
+    int64_t n = view->n - begin < VEM_I_SEED_SHARD ? view->n - begin : VEM_I_SEED_SHARD;
+    size_t most = (size_t)t->candidates * VEM_I_SEED_SHARD * t->kernels->element;
+    char *out = (char *)t->distances + (size_t)thread * most;
+    int32_t m = t->take ? 1 : t->candidates;
+    t->kernels->distances(vem_i_view_row(view, begin), view->ld, n, view->d, t->rows,
+                          view->d, m, out, VEM_I_SEED_SHARD);
+    for (int32_t c = 0; c < m; c++) {
+        double sum = 0;
+        for (int64_t i = 0; i < n; i++) {
+            double d2 = vem_i_value(t->kernels, out, c * (int64_t)VEM_I_SEED_SHARD + i);
+            double w = vem_i_view_mass(view, begin + i), *known = &t->nearest[begin + i];
+            double least = d2 < *known ? d2 : *known;
+            if (t->take)
+                *known = least;
+            sum += w > 0 ? w * least : 0;
+        }
+        if (t->take)
+            t->sampler.sums[shard] = sum;
+        else
+            t->judged[shard * t->candidates + c] = sum;
+    }
+}
+
+static void copy_row(task *t, int64_t item, int32_t slot)
+{
+    size_t row = (size_t)t->view->d * t->kernels->element;
+    memcpy((char *)t->rows + (size_t)slot * row, vem_i_view_row(t->view, item), row);
+}
+
+static void take_center(vem_ctx *ctx, task *t, int64_t item)
+{
+    copy_row(t, item, 0);
+    t->take = 1;
+    vem_i_parallel(ctx, t->sampler.shards, run_shard, t);
+    t->sampler.total = vem_i_sum(t->sampler.sums, t->sampler.shards);
+}
+
+static int64_t best_candidate(vem_ctx *ctx, task *t, const int64_t *items)
+{
+    for (int32_t c = 0; c < t->candidates; c++)
+        copy_row(t, items[c], c);
+    t->take = 0;
+    vem_i_parallel(ctx, t->sampler.shards, run_shard, t);
+    int32_t best = 0;
+    double least = INFINITY;
+    for (int32_t c = 0; c < t->candidates; c++) {
+        double sum = 0;
+        for (int64_t s = 0; s < t->sampler.shards; s++)
+            sum += t->judged[s * t->candidates + c];
+        if (sum < least) {
+            least = sum;
+            best = c;
+        }
+    }
+    return items[best];
+}
+
+static void sum_masses(task *t)
+{
+    for (int64_t s = 0; s < t->sampler.shards; s++) {
+        double sum = 0;
+        int64_t begin = s * VEM_I_SEED_SHARD, end = begin + VEM_I_SEED_SHARD;
+        for (int64_t i = begin; i < end && i < t->view->n; i++)
+            sum += vem_i_view_mass(t->view, i);
+        t->sampler.sums[s] = sum;
+    }
+    t->sampler.total = vem_i_sum(t->sampler.sums, t->sampler.shards);
+}
+
+static vem_status choose(vem_ctx *ctx, task *t, int32_t clusters, uint64_t seed,
+                         vem_i_seeds *seeds)
+{
+    int64_t candidates[64];
+    vem_progress told = {.phase = "seed", .total = clusters, .free_energy = NAN};
+    for (int64_t i = 0; i < t->view->n; i++)
+        t->nearest[i] = INFINITY;
+    sum_masses(t);
+    for (int32_t c = 0; c < clusters; c++) {
+        vem_i_rng rng = vem_i_rng_at(seed, VEM_RNG_SEEDING, 1, (uint64_t)c);
+        int64_t item;
+        if (c == 0) {
+            item =
+                vem_i_sampler_draw(&t->sampler, mass_chance, t, vem_i_rng_uniform(&rng));
+        } else if (!(t->sampler.total > 0)) {
+            /* Every row sits on a center: what is left cannot matter, so draw by mass. */
+            sum_masses(t);
+            item =
+                vem_i_sampler_draw(&t->sampler, mass_chance, t, vem_i_rng_uniform(&rng));
+        } else {
+            for (int32_t k = 0; k < t->candidates; k++)
+                candidates[k] =
+                    vem_i_sampler_draw(&t->sampler, chance, t, vem_i_rng_uniform(&rng));
+            item = candidates[0];
+            if (t->candidates > 1) {
+                item = best_candidate(ctx, t, candidates);
+                seeds->pairs += t->view->n * t->candidates;
+            }
+        }
+        seeds->items[c] = item;
+        take_center(ctx, t, item);
+        seeds->pairs += t->view->n;
+        told.done = c + 1;
+        if (vem_i_progress(ctx, &told, 0))
+            return vem_i_fail(ctx, VEM_STOPPED,
+                              "Stopped while the first means were chosen.");
+    }
+    seeds->variance = t->sampler.total / t->view->total_mass / t->view->d;
+    return VEM_OK;
+}
+
+vem_status vem_i_seed_plusplus(vem_ctx *ctx, const vem_view *view, int32_t clusters,
+                               int32_t candidates, uint64_t seed, vem_i_seeds *seeds)
+{
+    task t = {.view = view, .kernels = view->kernels, .candidates = candidates};
+    t.sampler.n = view->n;
+    t.sampler.shards = vem_i_shards(view->n, VEM_I_SEED_SHARD);
+    size_t element = view->kernels->element, many = (size_t)candidates;
+    size_t shards = (size_t)t.sampler.shards;
+    vem_status status = vem_i_take(ctx, &t.nearest, (size_t)view->n, sizeof(double));
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &t.distances, (size_t)ctx->threads * many,
+                            VEM_I_SEED_SHARD * element);
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &t.rows, many, (size_t)view->d * element);
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &t.judged, shards, many * sizeof(double));
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &t.sampler.sums, shards, sizeof(double));
+    if (status == VEM_OK)
+        status = choose(ctx, &t, clusters, seed, seeds);
+    vem_i_free(t.nearest);
+    vem_i_free(t.distances);
+    vem_i_free(t.rows);
+    vem_i_free(t.judged);
+    vem_i_free(t.sampler.sums);
+    return status;
+}

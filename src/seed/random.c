@@ -1,0 +1,84 @@
+/* C rows without replacement, with chances proportional to their masses: every row gets
+ * the key  -log(u) / w,  and the C smallest keys win (Efraimidis and Spirakis). The keys
+ * depend on the row alone, so neither threads nor the order of reading matter. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/rng.h"
+#include "seed/seed.h"
+
+typedef struct draw {
+    double key;
+    int64_t item;
+} draw;
+
+typedef struct task {
+    const vem_view *view;
+    uint64_t seed;
+    draw *draws;
+} task;
+
+static void key_shard(void *arg, int64_t shard, int thread)
+{
+    (void)thread;
+    task *t = arg;
+    int64_t begin = shard * VEM_I_SEED_SHARD, end = begin + VEM_I_SEED_SHARD;
+    for (int64_t i = begin; i < end && i < t->view->n; i++) {
+        vem_i_rng rng = vem_i_rng_at(t->seed, VEM_RNG_SEEDING, 0, (uint64_t)i);
+        double w = vem_i_view_mass(t->view, i);
+        t->draws[i] = (draw){w > 0 ? -log(vem_i_rng_open(&rng)) / w : INFINITY, i};
+    }
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const draw *x = a, *y = b;
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    return x->item < y->item ? -1 : x->item > y->item;
+}
+
+/* Bring the `count` smallest to the front (quickselect on a strict order, so no ties). */
+static void smallest_first(draw *a, int64_t n, int64_t count)
+{
+    int64_t low = 0, high = n - 1;
+    while (low < high) {
+        draw pivot = a[low + (high - low) / 2];
+        int64_t i = low, j = high;
+        while (i <= j) {
+            while (by_key(&a[i], &pivot) < 0)
+                i++;
+            while (by_key(&a[j], &pivot) > 0)
+                j--;
+            if (i <= j) {
+                draw swap = a[i];
+                a[i++] = a[j];
+                a[j--] = swap;
+            }
+        }
+        if (count - 1 <= j)
+            high = j;
+        else if (count - 1 >= i)
+            low = i;
+        else
+            break;
+    }
+}
+
+vem_status vem_i_seed_random(vem_ctx *ctx, const vem_view *view, int32_t clusters,
+                             uint64_t seed, vem_i_seeds *seeds)
+{
+    task t = {.view = view, .seed = seed};
+    vem_status status = vem_i_take(ctx, &t.draws, (size_t)view->n, sizeof *t.draws);
+    if (status != VEM_OK)
+        return status;
+    vem_i_parallel(ctx, vem_i_shards(view->n, VEM_I_SEED_SHARD), key_shard, &t);
+    smallest_first(t.draws, view->n, clusters);
+    qsort(t.draws, (size_t)clusters, sizeof *t.draws, by_key);
+    for (int32_t c = 0; c < clusters; c++)
+        seeds->items[c] = t.draws[c].item;
+    vem_i_free(t.draws);
+    return VEM_OK;
+}

@@ -1,0 +1,49 @@
+/* Where the means start: rows of the data, chosen by one of four methods. All weighted;
+ * random numbers are keyed by the seed and the number of the center, so threads change
+ * nothing. */
+#ifndef VEM_SEED_SEED_H
+#define VEM_SEED_SEED_H
+
+#include "data/view.h"
+
+typedef struct vem_i_seeds {
+    int64_t *items;  /* the C rows chosen */
+    double variance; /* HFL (8) for these centers when the method knows it, else NAN */
+    int64_t pairs;   /* distances evaluated */
+} vem_i_seeds;
+
+/* `items` has room for `clusters` rows. */
+vem_status vem_i_seed(vem_ctx *ctx, const vem_view *view, vem_seeding method,
+                      int32_t clusters, int64_t chain, uint64_t seed, vem_i_seeds *seeds);
+
+/* The methods. */
+vem_status vem_i_seed_random(vem_ctx *ctx, const vem_view *view, int32_t clusters,
+                             uint64_t seed, vem_i_seeds *seeds);
+vem_status vem_i_seed_plusplus(vem_ctx *ctx, const vem_view *view, int32_t clusters,
+                               int32_t candidates, uint64_t seed, vem_i_seeds *seeds);
+vem_status vem_i_seed_afkmc2(vem_ctx *ctx, const vem_view *view, int32_t clusters,
+                             int64_t chain, uint64_t seed, vem_i_seeds *seeds);
+
+/* Draws of items with given chances: the sum per shard, then a walk inside one shard. */
+enum { VEM_I_SEED_SHARD = 1024 };
+typedef struct vem_i_sampler {
+    int64_t n, shards;
+    double *sums; /* per shard */
+    double total;
+} vem_i_sampler;
+/* Chance of item i; must be >= 0 and the same at every call between two updates. */
+typedef double (*vem_i_chance)(const void *arg, int64_t item);
+/* The item at `uniform` in [0, 1) of the cumulated chances; never one of chance 0 unless
+ * all are 0. */
+int64_t vem_i_sampler_draw(const vem_i_sampler *sampler, vem_i_chance chance,
+                           const void *arg, double uniform);
+
+/* AFK-MC2 in pieces, so that the papers' numbers can be tested. */
+/* Proposal q_i = w_i d2_i / (2 sum w d2) + w_i / (2 W); w_i / W when all d2 are 0. */
+double vem_i_afkmc2_proposal(double mass, double d2, double total_mass,
+                             double total_weighted_d2);
+/* The state a chain ends in: candidate numbers 0 .. length-1, keys w d2 / q, and one
+ * uniform per proposal (the first is not used). */
+int64_t vem_i_afkmc2_chain(const double *keys, const double *uniforms, int64_t length);
+
+#endif

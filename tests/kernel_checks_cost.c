@@ -1,0 +1,334 @@
+/* Checks of the kernels that make costs and posteriors. */
+#include "kernel_checks.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum shape { ISO, DIAG, FULL } shape;
+
+/* A tile of costs against the definition, in double. size: of the values, `tiny` and large
+ * ones among them; costs then stay finite in T. */
+static int check_tile_at(const vem_i_kernels *table, shape kind, int32_t d, int32_t n, int32_t m,
+                         double size)
+{
+    const int64_t ld = d + 1, ldc = d + 2, factor = (int64_t)d * (d + 1) / 2;
+    const int32_t slots = kernel_slots(table, n);
+    const int64_t ldv = slots + table->panel;
+    void *x = kernel_values(table, (n - 1) * ld + d);
+    void *means = kernel_values(table, (m - 1) * ldc + d);
+    void *a = kernel_values(table, kind == FULL ? m * factor : (m - 1) * ldc + d);
+    void *scale = kernel_values(table, m), *bias = kernel_values(table, m);
+    void *costs = kernel_values(table, (m - 1) * ldv + slots);
+    kernel_fill(table, x, (n - 1) * ld + d, size);
+    kernel_fill(table, means, (m - 1) * ldc + d, size);
+    kernel_fill(table, a, kind == FULL ? m * factor : (m - 1) * ldc + d, 1);
+    kernel_fill(table, scale, m, 1);
+    kernel_fill(table, bias, m, size * size);
+    void *panels = kernel_panels(table, x, ld, n, d, NULL);
+    if (kind == ISO)
+        table->iso_tile(panels, n, d, means, ldc, scale, bias, m, costs, ldv);
+    else if (kind == DIAG)
+        table->diag_tile(panels, n, d, a, means, ldc, bias, m, costs, ldv);
+    else
+        table->full_tile(panels, n, d, means, ldc, a, bias, m, costs, ldv);
+    int bad = 0;
+    char where[80];
+    snprintf(where, sizeof where, "d %d, n %d, m %d, size %g", d, n, m, size);
+    for (int32_t c = 0; c < m; ++c)
+        for (int32_t p = 0; p < slots; ++p) {
+            const int32_t item = p < n ? p : n - 1;
+            double want = 0, weight = 0; /* weight: sum of the sizes of what was added */
+            for (int32_t i = 0; i < d; ++i) {
+                double y = 0, most = 0;
+                for (int32_t j = kind == FULL ? 0 : i; j <= i; ++j) {
+                    const double xj = kernel_get(table, x, item * ld + j);
+                    const double mj = kernel_get(table, means, c * ldc + j);
+                    if (kind == ISO) {
+                        y = xj - mj;
+                        most = fabs(xj - mj);
+                    } else if (kind == DIAG) {
+                        const double aj = kernel_get(table, a, c * ldc + j);
+                        y = xj * aj - mj;
+                        most = fabs(xj * aj) + fabs(mj);
+                    } else {
+                        const double u =
+                            kernel_get(table, a, c * factor + (int64_t)i * (i + 1) / 2 + j);
+                        y += u * (xj - mj);
+                        most += fabs(u * (xj - mj));
+                    }
+                }
+                want += y * y;
+                weight += most * most;
+            }
+            const double s = kind == ISO ? kernel_get(table, scale, c) : 1;
+            const double shift = kernel_get(table, bias, c);
+            want = s * want + shift;
+            const double bound =
+                kernel_epsilon(table) * ((kind == FULL ? 3 : 1) * d + 8) *
+                    (fabs(s) * weight + fabs(shift)) +
+                kernel_tiny(table) * d;
+            const double got = kernel_get(table, costs, c * ldv + p);
+            if (!(fabs(got - want) <= bound))
+                bad += kernel_mismatch(table, "a cost", where, p, got, want, bound);
+            if (p >= n && got != kernel_get(table, costs, c * ldv + n - 1))
+                bad += kernel_mismatch(table, "a padding slot", where, p, got, want, 0);
+        }
+    free(x);
+    free(means);
+    free(a);
+    free(scale);
+    free(bias);
+    free(costs);
+    free(panels);
+    return bad;
+}
+
+static int check_tile(const vem_i_kernels *table, shape kind)
+{
+    const int single = table->precision == VEM_SINGLE;
+    const double small = single ? 1e-21 : 1e-160, large = single ? 1e16 : 1e150;
+    int bad = 0;
+    for (const int32_t *d = grid_d; *d; ++d) {
+        for (const int32_t *g = grid_n; *g; ++g)
+            for (const int32_t *m = grid_m; *m; ++m) {
+                const int32_t n = grid_items(table, *g);
+                /* The largest problems say nothing new and take long. */
+                const int64_t steps = (int64_t)n * *m * *d * (kind == FULL ? *d + 1 : 2) / 2;
+                if (steps > 300000)
+                    continue;
+                bad += check_tile_at(table, kind, *d, n, *m, 2);
+            }
+        bad += check_tile_at(table, kind, *d, table->panel + 1, 5, small);
+        bad += check_tile_at(table, kind, *d, table->panel + 1, 5, large);
+    }
+    if (kind == FULL) /* longer than the differences that the kernel keeps */
+        bad += check_tile_at(table, kind, 1600, 2, 1, 1);
+    return bad;
+}
+
+int check_iso_tile(const vem_i_kernels *table)
+{
+    kernel_seed(11);
+    return check_tile(table, ISO);
+}
+
+int check_diag_tile(const vem_i_kernels *table)
+{
+    kernel_seed(12);
+    return check_tile(table, DIAG);
+}
+
+int check_full_tile(const vem_i_kernels *table)
+{
+    kernel_seed(13);
+    return check_tile(table, FULL);
+}
+
+static double square(const vem_i_kernels *table, const void *x, int64_t at, const void *y,
+                     int64_t other, int32_t d)
+{
+    double sum = 0;
+    for (int32_t j = 0; j < d; ++j)
+        sum += pow(kernel_get(table, x, at + j) - kernel_get(table, y, other + j), 2);
+    return sum;
+}
+
+static int check_pairs_at(const vem_i_kernels *table, int32_t d, int32_t n, int32_t m,
+                          int listed)
+{
+    const int32_t clusters = 9;
+    const int64_t ld = d + 1, ldc = d, ldv = kernel_slots(table, n), rows = 2 * n;
+    void *x = kernel_values(table, (rows - 1) * ld + d);
+    void *means = kernel_values(table, clusters * ldc);
+    void *scale = kernel_values(table, clusters), *bias = kernel_values(table, clusters);
+    void *costs = kernel_values(table, (m - 1) * ldv + n);
+    int32_t *index = malloc((size_t)((m - 1) * ldv + n) * sizeof *index);
+    uint32_t *items = malloc((size_t)n * sizeof *items);
+    kernel_fill(table, x, (rows - 1) * ld + d, 2);
+    kernel_fill(table, means, clusters * ldc, 2);
+    kernel_fill(table, scale, clusters, 2);
+    kernel_fill(table, bias, clusters, 2);
+    for (int64_t i = 0; i < (m - 1) * ldv + n; ++i)
+        index[i] = (int32_t)kernel_below(clusters + 1) - 1;
+    for (int32_t p = 0; p < n; ++p)
+        items[p] = (uint32_t)kernel_below(rows);
+    table->iso_pairs(x, ld, listed ? items : NULL, n, d, means, ldc, scale, bias, m, index,
+                     costs, ldv);
+    int bad = 0;
+    char where[80];
+    snprintf(where, sizeof where, "d %d, n %d, m %d, listed %d", d, n, m, listed);
+    for (int32_t r = 0; r < m; ++r)
+        for (int32_t p = 0; p < n; ++p) {
+            const int32_t c = index[r * ldv + p];
+            const double got = kernel_get(table, costs, r * ldv + p);
+            if (c < 0) {
+                if (!(got > 0 && isinf(got)))
+                    bad += kernel_mismatch(table, "no cluster", where, p, got, INFINITY, 0);
+                continue;
+            }
+            const int64_t row = listed ? (int64_t)items[p] : p;
+            const double s = kernel_get(table, scale, c), b = kernel_get(table, bias, c);
+            const double sum = s * square(table, x, row * ld, means, c * ldc, d);
+            const double bound = kernel_epsilon(table) * (d + 8) * (fabs(sum) + fabs(b));
+            if (!(fabs(got - (sum + b)) <= bound))
+                bad += kernel_mismatch(table, "a pair", where, p, got, sum + b, bound);
+        }
+    free(x);
+    free(means);
+    free(scale);
+    free(bias);
+    free(costs);
+    free(index);
+    free(items);
+    return bad;
+}
+
+int check_iso_pairs(const vem_i_kernels *table)
+{
+    int bad = 0;
+    kernel_seed(14);
+    for (const int32_t *d = grid_d; *d; ++d)
+        for (const int32_t *n = grid_n; *n; ++n)
+            for (int32_t m = 1; m <= 7; ++m)
+                bad += check_pairs_at(table, *d, grid_items(table, *n), m, m & 1);
+    return bad;
+}
+
+static int check_distances_at(const vem_i_kernels *table, int32_t d, int32_t n, int32_t m)
+{
+    const int64_t ld = d + 2, ldc = d + 1, ldo = n + 3;
+    void *x = kernel_values(table, (n - 1) * ld + d);
+    void *centers = kernel_values(table, (m - 1) * ldc + d);
+    void *out = kernel_values(table, (m - 1) * ldo + n);
+    kernel_fill(table, x, (n - 1) * ld + d, 2);
+    kernel_fill(table, centers, (m - 1) * ldc + d, 2);
+    table->distances(x, ld, n, d, centers, ldc, m, out, ldo);
+    int bad = 0;
+    char where[80];
+    snprintf(where, sizeof where, "d %d, n %d, m %d", d, n, m);
+    for (int32_t c = 0; c < m; ++c)
+        for (int32_t i = 0; i < n; ++i) {
+            const double want = square(table, x, i * ld, centers, c * ldc, d);
+            const double got = kernel_get(table, out, c * ldo + i);
+            const double bound = kernel_epsilon(table) * (d + 4) * want;
+            if (!(fabs(got - want) <= bound))
+                bad += kernel_mismatch(table, "a distance", where, i, got, want, bound);
+        }
+    free(x);
+    free(centers);
+    free(out);
+    return bad;
+}
+
+int check_distances(const vem_i_kernels *table)
+{
+    int bad = 0;
+    kernel_seed(15);
+    for (const int32_t *d = grid_d; *d; ++d)
+        for (const int32_t *n = grid_n; *n; ++n)
+            for (const int32_t *m = grid_m; *m; ++m)
+                bad += check_distances_at(table, *d, grid_items(table, *n), *m);
+    return bad;
+}
+
+static int check_softmax_at(const vem_i_kernels *table, int32_t n, int32_t m, double spread,
+                            int with_mass)
+{
+    const vem_i_kernels *reference = kernel_reference(table);
+    const int64_t ldv = 320;
+    void *costs = kernel_values(table, m * ldv), *want = kernel_values(table, m * ldv);
+    double *mass = malloc((size_t)n * sizeof *mass), *log_sum = malloc((size_t)n * sizeof *mass);
+    double *want_log = malloc((size_t)n * sizeof *mass);
+    kernel_fill(table, costs, m * ldv, spread);
+    for (int64_t i = ldv; i < m * ldv; ++i)
+        if (kernel_below(6) == 0)
+            kernel_set(table, costs, i, INFINITY);
+    memcpy(want, costs, (size_t)(m * ldv) * table->element);
+    for (int32_t p = 0; p < n; ++p)
+        mass[p] = p % 5 == 3 ? 0 : 1 + kernel_uniform();
+    table->softmax(costs, n, m, ldv, with_mass ? mass : NULL, log_sum);
+    void *before = kernel_values(table, m * ldv);
+    memcpy(before, want, (size_t)(m * ldv) * table->element);
+    reference->softmax(want, n, m, ldv, with_mass ? mass : NULL, want_log);
+    int bad = 0;
+    char where[80];
+    snprintf(where, sizeof where, "n %d, m %d, spread %g", n, m, spread);
+    for (int32_t p = 0; p < n; ++p) {
+        double total = 0;
+        for (int32_t c = 0; c < m; ++c) {
+            const double got = kernel_get(table, costs, c * ldv + p);
+            const double q = kernel_get(table, want, c * ldv + p);
+            /* Half the rounding of a cost difference of up to 2 * spread, and a few ulp. */
+            const double bound = kernel_epsilon(table) * (8 + spread) * q + 2 * kernel_tiny(table);
+            if (!(fabs(got - q) <= bound))
+                bad += kernel_mismatch(table, "a posterior", where, p, got, q, bound);
+            if (isinf(kernel_get(table, before, c * ldv + p)) && got != 0)
+                bad += kernel_mismatch(table, "an impossible cluster", where, p, got, 0, 0);
+            total += got;
+        }
+        const double all = with_mass ? mass[p] : 1;
+        if (!(fabs(total - all) <= kernel_epsilon(table) * (8 + spread) * all))
+            bad += kernel_mismatch(table, "the sum of posteriors", where, p, total, all, 0);
+        const double bound = kernel_epsilon(table) * (8 + spread);
+        if (!(fabs(log_sum[p] - want_log[p]) <= bound))
+            bad += kernel_mismatch(table, "log_sum", where, p, log_sum[p], want_log[p], bound);
+    }
+    free(costs);
+    free(want);
+    free(before);
+    free(mass);
+    free(log_sum);
+    free(want_log);
+    return bad;
+}
+
+int check_softmax(const vem_i_kernels *table)
+{
+    int bad = 0;
+    kernel_seed(16);
+    for (const int32_t *n = grid_n; *n; ++n)
+        for (const int32_t *m = grid_m; *m; ++m)
+            for (int how = 0; how < 2; ++how) {
+                bad += check_softmax_at(table, grid_items(table, *n), *m, 3, how);
+                bad += check_softmax_at(table, grid_items(table, *n), *m, 300, how);
+                bad += check_softmax_at(table, grid_items(table, *n), *m, 1e5, how);
+            }
+    return bad;
+}
+
+/* One cluster of cost 0 and one of cost v: q ratio = exp(-v/2), to 2 ulp (+1 of the division),
+ * from the smallest argument to where it must be exactly 0. */
+int check_exp(const vem_i_kernels *table)
+{
+    const int32_t n = 256;
+    const double end = table->precision == VEM_SINGLE ? 200 : 1600;
+    void *costs = kernel_values(table, 2 * n);
+    double log_sum[256];
+    int bad = 0;
+    kernel_seed(17);
+    for (int round = 0; round < 200; ++round) {
+        double want[256];
+        for (int32_t p = 0; p < n; ++p) {
+            const double v = round == 0 ? p * 1e-9 : end * fabs(kernel_uniform());
+            kernel_set(table, costs, p, 0);
+            kernel_set(table, costs, n + p, v);
+            want[p] = exp(-0.5 * kernel_get(table, costs, n + p));
+        }
+        table->softmax(costs, n, 2, n, NULL, log_sum);
+        for (int32_t p = 0; p < n; ++p) {
+            const double q = kernel_get(table, costs, n + p), exact = want[p] / (1 + want[p]);
+            const double bound = 3 * kernel_epsilon(table) * exact;
+            /* Between the smallest normal number and 0 a table may round to 0 or not. */
+            const double least = kernel_tiny(table);
+            const int right = want[p] < 0.5 * least * kernel_epsilon(table) ? q == 0
+                              : want[p] < 1.01 * least ? q >= 0 && q < 1.02 * least
+                                                       : fabs(q - exact) <= bound;
+            if (!right)
+                bad += kernel_mismatch(table, "exp", "its round", p, q, exact, bound);
+        }
+    }
+    free(costs);
+    return bad;
+}
