@@ -155,16 +155,15 @@ static double best_time(void (*run)(bench *), bench *b, double budget)
     return best;
 }
 
-/* The peak: a dot_top whose panel is one vector pair and whose dimensions are many is all
- * multiply-adds, but it is what we want to judge; so the peak comes from a loop of its own, in
- * the widest form the compiler is allowed here. */
+/* The peak: ten independent chains of multiply-adds in registers, as many as latency times
+ * units needs and a few more. A macro, because each instruction set needs its own function. */
 #if defined(__x86_64__)
 #define PEAK(name, isa, type, bytes)                                                          \
     __attribute__((target(isa), noinline)) static double name(int64_t rounds)                 \
     {                                                                                         \
         typedef type vec __attribute__((vector_size(bytes)));                                 \
-        vec a = {0}, b = {0}, c = {0}, d = {0}, e = {0}, f = {0}, g = {0}, h = {0}, i = {0},   \
-            j = {0};                                                                          \
+        vec a = {1}, b = {2}, c = {3}, d = {4}, e = {5}, f = {6}, g = {7}, h = {8}, i = {9},   \
+            j = {10}; /* different, or the compiler keeps only one of them */                 \
         vec x = a + (type)0.999, y = a + (type)1e-3;                                          \
         for (int64_t r = 0; r < rounds; ++r) {                                                \
             a = a * x + y;                                                                    \

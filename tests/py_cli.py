@@ -116,7 +116,7 @@ class Case(unittest.TestCase):
         self.assertEqual(len(lines), 1, done.stderr)
         self.assertRegex(lines[0], r"^vem: .*[.?]$")
         for pattern in patterns:
-            self.assertRegex(lines[0], pattern)
+            self.assertRegex(lines[0], re.compile(pattern, re.I))
         self.assertEqual(sorted(os.listdir(self.folder.name)), before)
         return lines[0]
 
@@ -181,7 +181,8 @@ class Usage(Case):
         data = self.npy("x.npy", blobs()[0])
         for words in (["-k3"], ["-k", "3"], ["--clusters=3"], ["--clusters", "3"]):
             self.assertEqual(self.json("fit", data, *words)["clusters"], 3)
-        self.assertEqual(self.json("fit", "-k", "3", "--", data)["clusters"], 3)
+        out = self.vem("fit", "-k", "3", "--json", "--", data).stdout
+        self.assertEqual(json.loads(out)["clusters"], 3)
         self.assertEqual(self.json("fit", data, "-k2", "-k", "3")["clusters"], 3)
 
     def test_options_out_of_range(self):
@@ -538,7 +539,7 @@ class Hostile(Case):
                 *words]
 
     def test_nan_and_infinity(self):
-        for value, name in ((math.nan, "(?i)nan"), (math.inf, "(?i)inf"), (-math.inf, "(?i)inf")):
+        for value, name in ((math.nan, "nan"), (math.inf, "inf"), (-math.inf, "inf")):
             for code in ("<f8", "<f4"):
                 rows = [list(row) for row in blobs()[0]]
                 rows[16][1] = value
@@ -661,7 +662,7 @@ class Hostile(Case):
         data = self.npy("x.npy", blobs()[0])
         self.refuse(1, ["fit", data, "-k", 3, "-o", self.path("no/such/m.npz")], "no/such")
         self.refuse(1, ["fit", data, "-k", 3, "-o", os.path.join(data, "m.npz")],
-                    "(?i)not a directory")
+                    "not a directory")
         self.refuse(1, ["fit", data, "-k", 3, "-o", self.folder.name], "is a directory")
         self.refuse(2, ["fit", data, "-k", 3, "-o", data], "x.npy")
         self.refuse(2, ["fit", data, "-k", 3, "--labels", data], "is the input")

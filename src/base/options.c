@@ -36,7 +36,7 @@ __attribute__((constructor)) static void derive_text(void)
         if (table[i].choices) {
             snprintf(words[i], LIST_SIZE, "%s", table[i].choices);
             for (char *c = words[i]; (c = strchr(c, '|'));)
-                *c = '\0';
+                *c++ = '\0';
         }
     }
 }

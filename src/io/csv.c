@@ -194,37 +194,32 @@ static int has_text(const vem_i_csv *csv, const char *at, const int32_t *chosen,
     return 0;
 }
 
-/* Is the first row a header, and which columns are kept? Text in a column that is not
- * kept (an id) makes no header, unless the columns are told by their names. */
+/* Is the first row a header, and which columns are kept? Text makes it a header, except
+ * text in columns that are told by number to be left out: those are ids in a table
+ * without a header. */
 static vem_status choose_columns(vem_ctx *ctx, vem_i_csv *csv, const char *first,
                                  const vem_read_options *options, int32_t **chosen)
 {
     const char *columns = options ? options->columns : NULL;
     const char *id = options ? options->id : NULL;
-    vem_status status = VEM_OK;
     csv->rows = first;
     if (has_text(csv, first, NULL, 0)) {
+        if ((columns || id) &&
+            vem_i_columns_resolve(NULL, csv->name, columns, id, NULL, csv->stored, chosen,
+                                  &csv->d) == VEM_OK) {
+            if (!has_text(csv, first, *chosen, csv->d))
+                return VEM_OK;
+            vem_i_free(*chosen);
+            *chosen = NULL;
+        }
         const char *line_end = vem_i_csv_line_end(csv, first);
         csv->rows = line_end < csv->end ? line_end + 1 : csv->end;
-        status = read_names(ctx, csv, first);
+        vem_status status = read_names(ctx, csv, first);
+        if (status != VEM_OK)
+            return status;
     }
-    if (status == VEM_OK)
-        status = vem_i_columns_resolve(ctx, csv->name, columns, id, csv->names,
-                                       csv->stored, chosen, &csv->d);
-    if (status != VEM_OK || !csv->names || !*chosen ||
-        has_text(csv, first, *chosen, csv->d))
-        return status;
-    int32_t *by_number, count;
-    if (vem_i_columns_resolve(NULL, csv->name, columns, id, NULL, csv->stored, &by_number,
-                              &count) != VEM_OK)
-        return VEM_OK;
-    vem_i_free(*chosen);
-    *chosen = by_number;
-    csv->d = count;
-    csv->rows = first;
-    vem_i_free(csv->names);
-    csv->names = NULL;
-    return VEM_OK;
+    return vem_i_columns_resolve(ctx, csv->name, columns, id, csv->names, csv->stored,
+                                 chosen, &csv->d);
 }
 
 static int is_closed(const vem_i_csv *csv, const char *at)

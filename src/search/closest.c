@@ -40,7 +40,6 @@ static void find_direct(vem_i_block *block, const void *panels, int32_t n, int32
         scorer->family->score_tile(scorer, panels, n, c, count, block->tile, ldv);
         scorer->kernels->select_top(block->tile, n, count, c, top, costs, index, ldv);
     }
-    block->pairs += (int64_t)n * clusters;
 }
 
 /* Items whose last kept and first left out cluster the dot form cannot tell apart. */
@@ -85,7 +84,6 @@ static void look_again(const vem_i_search *search, vem_i_block *block, int32_t c
             vem_i_store(kernels, block->costs, to,
                         vem_i_value(kernels, block->again_costs, from));
         }
-    block->rescored += count;
 }
 
 /* Lists in order of cost, ties by cluster: the direct costs may order them otherwise. */
@@ -121,7 +119,6 @@ static void find_by_dots(const vem_i_search *search, vem_i_block *block)
     kernels->dot_top(block->panels, block->norms, block->n, s->d, s->means, s->ldc,
                      s->norms, s->scale, s->bias, s->clusters, 0, top, block->costs,
                      block->index, ldv);
-    block->pairs += (int64_t)block->n * s->clusters;
     int32_t doubtful = list_doubtful(search, block);
     kernels->iso_pairs(vem_i_view_row(view, block->first), view->ld, NULL, block->n, s->d,
                        s->means, s->ldc, s->scale, s->bias, search->held, block->index,
@@ -161,6 +158,7 @@ static void find(const vem_i_search *search, vem_i_block *block, const int32_t *
     else
         find_direct(block, block->panels, block->n, search->held, block->costs,
                     block->index);
+    block->pairs += (int64_t)block->n * s->clusters; /* a second look is at the same pairs */
     if (search->margin > 0 && before)
         stay_within_margin(search, block, before);
 }

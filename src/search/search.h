@@ -31,7 +31,6 @@ typedef struct vem_i_block {
     uint32_t *again;
     void *column; /* dense: one item's costs, for the choice of C' among C */
     int64_t pairs;
-    int64_t rescored;
 } vem_i_block;
 
 typedef struct vem_i_search {
