@@ -37,7 +37,7 @@ man: build
 bench:
 	@scripts/setup.sh bench
 	@scripts/build.sh release $(JOBS)
-	@scripts/bench.sh
+	@bench/run.sh
 
 fuzz:
 	@scripts/setup.sh test

@@ -92,6 +92,7 @@ int cli_failure(const cli_args *args, vem_status status);
 const char *cli_count(int64_t value, char text[32]);
 /* 40960 as "41.0 kB". */
 const char *cli_bytes(double bytes, char text[32]);
+const char *cli_seconds(double seconds, char text[32]);
 const char *cli_dtype(vem_dtype type);
 double cli_clock(void);
 

@@ -114,7 +114,7 @@ static void tell_plan(const cli_args *args, const vem_data *data)
                  vem_data_dtype(data), &bytes) == VEM_OK;
     cli_progress_end();
     fprintf(stderr,
-            "vem %s: %s rows, %d columns of %s (%s); %d threads, %s kernels; %s\n",
+            "vem %s: %s rows, %d columns of %s (%s); %d threads, %s kernels; needs %s\n",
             vem_version(), cli_count(vem_data_rows(data), n), (int)vem_data_columns(data),
             cli_dtype(vem_data_dtype(data)), vem_data_format(data),
             vem_ctx_threads(args->ctx), vem_ctx_cpu(args->ctx),
@@ -125,11 +125,11 @@ static void tell_steps(const vem_report *report)
 {
     const vem_trace_step *steps = vem_report_trace(report);
     cli_progress_end();
-    fprintf(stderr, "%6s %20s %15s %12s %6s %s\n", "step", "free energy", "pairs",
+    fprintf(stderr, "%6s %20s %15s %12s %6s %9s\n", "step", "free energy", "pairs",
             "changed", "empty", "seconds");
     for (int64_t t = 0; t < vem_report_trace_count(report); t++) {
         const vem_trace_step *s = &steps[t];
-        fprintf(stderr, "%6lld %20.12g %15lld %12lld %6lld %.3g", (long long)s->step,
+        fprintf(stderr, "%6lld %20.12g %15lld %12lld %6lld %9.3g", (long long)s->step,
                 s->free_energy, (long long)s->pairs, (long long)s->changed,
                 (long long)s->empty, s->seconds);
         if (s->move)

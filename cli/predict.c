@@ -26,7 +26,7 @@ static int print_result(const cli_args *args, const vem_model *model,
                         const vem_data *data, int32_t top, double seconds)
 {
     const char *output = cli_value(args, "output");
-    char n[32], c[32];
+    char n[32], c[32], t[32];
     if (cli_value(args, "json")) {
         json_t *o = cli_json_begin(args);
         json_object_set_new(o, "n", json_integer(vem_data_rows(data)));
@@ -39,9 +39,9 @@ static int print_result(const cli_args *args, const vem_model *model,
         return cli_json_print(o);
     }
     if (output && !cli_value(args, "quiet"))
-        printf("vem predict: %s rows, %s clusters, %.3g seconds; written to %s\n",
+        printf("vem predict: %s rows, %s clusters, %s seconds; written to %s\n",
                cli_count(vem_data_rows(data), n), cli_count(vem_model_clusters(model), c),
-               seconds, output);
+               cli_seconds(seconds, t), output);
     return CLI_DONE;
 }
 

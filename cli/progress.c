@@ -7,15 +7,16 @@
 
 #include "cli.h"
 
-enum { BAR = 20, LINE = 256 };
+enum { BAR = 10, LINE = 256 };
 static const double LOG_SECONDS = 3.0;
 
 /* One command runs per process, so its progress needs no handle. */
 static struct {
     int on, terminal, drawn;
     char phase[16];
-    double phase_began;   /* clock */
-    int64_t phase_offset; /* what was done when the phase was first seen */
+    double phase_began;  /* clock */
+    double phase_offset; /* what was done when the phase was first seen */
+    double done;         /* at the last call */
     double last_line;
 } state;
 
@@ -41,48 +42,55 @@ static void put_time(char *text, size_t capacity, double seconds)
         snprintf(text, capacity, "%.1f h", seconds / 3600);
 }
 
-/* "step 3 of at most 300, F = -6.01, 12 steps/s, at most 25 s left" */
+/* Steps or rows done; within "em" the running step counts by its share. */
+static double amount_done(const vem_progress *p)
+{
+    const double within = p->total > 0 ? (double)p->done / (double)p->total : 0;
+    if (strcmp(p->phase, "em") != 0)
+        return (double)p->done;
+    return fmax((double)p->step - 1, 0) + within;
+}
+
+static double amount_total(const vem_progress *p)
+{
+    return strcmp(p->phase, "em") == 0 ? (double)p->max_steps : (double)p->total;
+}
+
+/* "step 3/300, F = -6.01, 12 steps/s, < 25 s left": a fit may converge before the last.
+ */
 static void put_words(char *text, const vem_progress *p, double now)
 {
     const int steps = strcmp(p->phase, "em") == 0;
-    const int64_t done = steps ? p->step : p->done,
-                  total = steps ? p->max_steps : p->total;
+    const double done = amount_done(p), total = amount_total(p);
     const double spent = now - state.phase_began;
-    const double rate = spent > 0.05 ? (double)(done - state.phase_offset) / spent : 0;
+    const double rate = spent > 0.05 ? (done - state.phase_offset) / spent : 0;
     int used = 0;
     if (steps)
-        used = snprintf(text, LINE, "step %lld of at most %lld", (long long)done,
-                        (long long)total);
+        used = snprintf(text, LINE, "step %lld/%lld", (long long)p->step,
+                        (long long)p->max_steps);
     else if (total > 0)
-        used = snprintf(text, LINE, "%.0f%%", 100.0 * (double)done / (double)total);
+        used = snprintf(text, LINE, "%.0f%%", 100 * done / total);
     else
         used = snprintf(text, LINE, "%.0f s", p->seconds);
     if (steps && isfinite(p->free_energy))
         used += snprintf(text + used, LINE - (size_t)used, ", F = %.6g", p->free_energy);
-    if (rate <= 0)
+    if (!(rate > 0))
         return;
     if (steps)
         used += snprintf(text + used, LINE - (size_t)used, ", %.3g steps/s", rate);
     if (total > done) {
         char left[32];
-        put_time(left, sizeof left, (double)(total - done) / rate);
-        snprintf(text + used, LINE - (size_t)used, ", %s%s left", steps ? "at most " : "",
+        put_time(left, sizeof left, (total - done) / rate);
+        snprintf(text + used, LINE - (size_t)used, ", %s%s left", steps ? "< " : "",
                  left);
     }
-}
-
-static double fraction(const vem_progress *p)
-{
-    const double within = p->total > 0 ? (double)p->done / (double)p->total : 0;
-    if (strcmp(p->phase, "em") != 0)
-        return fmin(within, 1);
-    return p->max_steps > 0 ? fmin((double)p->step / (double)p->max_steps, 1) : 0;
 }
 
 static void draw_bar(const vem_progress *p, const char *words)
 {
     char bar[BAR + 1], line[2 * LINE];
-    const int full = (int)(fraction(p) * BAR);
+    const double total = amount_total(p);
+    const int full = total > 0 ? (int)(fmin(amount_done(p) / total, 1) * BAR) : 0;
     memset(bar, '.', BAR);
     memset(bar, '#', (size_t)full);
     bar[BAR] = '\0';
@@ -102,11 +110,14 @@ static int on_progress(void *user, const vem_progress *p)
     if (!state.on)
         return cli_interrupted();
     const double now = cli_clock();
-    if (strcmp(state.phase, p->phase) != 0) {
+    const double done = amount_done(p);
+    /* Another phase, or the same one from its start, as in the next restart. */
+    if (strcmp(state.phase, p->phase) != 0 || done < state.done) {
         snprintf(state.phase, sizeof state.phase, "%s", p->phase);
         state.phase_began = now;
-        state.phase_offset = strcmp(p->phase, "em") == 0 ? p->step : p->done;
+        state.phase_offset = done;
     }
+    state.done = done;
     char words[LINE];
     if (state.terminal) {
         put_words(words, p, now);

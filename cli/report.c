@@ -150,9 +150,11 @@ void cli_print_summary(const cli_args *args, const vem_report *report,
     if (isfinite(s->quantization_error))
         printf("  %-13s quantisation error %.10g, log-likelihood %.10g per row\n",
                "measured", s->quantization_error, s->log_likelihood);
-    printf("  %-13s %.3g read, %.3g seeding, %.3g fitting, %.3g in all; peak memory %s\n",
-           "seconds", seconds_read, s->seconds_seed, s->seconds_em, seconds_total,
-           cli_bytes((double)s->peak_bytes, a));
+    printf("  %-13s %s read, %s seeding, ", "seconds", cli_seconds(seconds_read, a),
+           cli_seconds(s->seconds_seed, b));
+    printf("%s fitting, %s in all; ", cli_seconds(s->seconds_em, a),
+           cli_seconds(seconds_total, b));
+    printf("peak memory %s\n", cli_bytes((double)s->peak_bytes, a));
     const char *output = cli_value(args, "output");
     printf("  %-13s %s\n", "model",
            output ? output : "not written; name a file with -o MODEL.npz");

@@ -7,16 +7,28 @@
 
 #include "cli.h"
 
+/* A message may quote a file or a name: whatever is in there must not reach the terminal
+ * as control codes or broken UTF-8. */
+static void make_printable(char *text)
+{
+    json_t *valid = json_string(text);
+    for (char *c = text; *c; c++)
+        if (iscntrl((unsigned char)*c) || (!valid && (unsigned char)*c > 127))
+            *c = '?';
+    json_decref(valid);
+}
+
 void cli_error(const char *format, ...)
 {
+    char text[8192];
     va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    make_printable(text);
     cli_progress_end();
     fflush(stdout);
-    fputs("vem: ", stderr);
-    va_start(list, format);
-    vfprintf(stderr, format, list);
-    va_end(list);
-    fputc('\n', stderr);
+    fprintf(stderr, "vem: %s\n", text);
 }
 
 int cli_failure(const cli_args *args, vem_status status)
@@ -56,6 +68,12 @@ const char *cli_bytes(double bytes, char text[32])
         unit++;
     }
     snprintf(text, 32, unit ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
+    return text;
+}
+
+const char *cli_seconds(double seconds, char text[32])
+{
+    snprintf(text, 32, seconds < 10 ? "%.3f" : "%.1f", seconds);
     return text;
 }
 

@@ -60,6 +60,20 @@ class Frame:
         return (point[0] - self.x0) / self.size, 1 - (point[1] - self.y0) / self.size
 
 
+def color_clusters(centers):
+    """A colour per cluster; of the nearest neighbours coloured so far, none has the same."""
+    if len(centers) > 2000:
+        return [COLORS[c % len(COLORS)] for c in range(len(centers))]
+    chosen = []
+    for c, (x, y) in enumerate(centers):
+        near = sorted(range(c), key=lambda o: (centers[o][0] - x) ** 2 + (centers[o][1] - y) ** 2)
+        taken = {chosen[o] for o in near[:8]}
+        start = (c * 5) % len(COLORS)  # walk through the colours, so that all are used
+        order = COLORS[start:] + COLORS[:start]
+        chosen.append(next(color for color in order if color not in taken))
+    return chosen
+
+
 def draw_svg(path, points, labels, centers, frame, title):
     margin, top = 30, 60 if title else 30
     inner = SIDE - 2 * margin
@@ -69,8 +83,9 @@ def draw_svg(path, points, labels, centers, frame, title):
         return round(margin + x * inner), round(top + y * inner)
 
     dots = {}
+    colors = color_clusters(centers)
     for point, label in zip(points, labels):
-        dots.setdefault(COLORS[label % len(COLORS)], set()).add(pixel(point))
+        dots.setdefault(colors[label], set()).add(pixel(point))
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {SIDE} {top + inner + margin}">',
         '<rect width="100%" height="100%" fill="#ffffff"/>',

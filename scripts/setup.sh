@@ -10,7 +10,8 @@ build="build-essential cmake pkg-config libopenblas-dev liblapacke-dev librandom
 tests="clang libclang-rt-dev libomp-dev python3-numpy python3-sklearn python3-h5py
        gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static"
 lint="clang-format clang-tidy cppcheck shellcheck"
-bench="python3-numpy python3-pandas python3-sklearn python3-faiss python3-matplotlib"
+bench="python3-numpy python3-scipy python3-pandas python3-sklearn python3-faiss
+       python3-matplotlib"
 
 wanted=""
 for group in "${@:-build}"; do

@@ -13,8 +13,8 @@ ROWS = [
     ["base"],
     ["kernels"],
     ["data"],
-    ["io", "model"],
-    ["search"],
+    ["model"],
+    ["io", "search"],
     ["seed"],
     ["em"],
     ["moves"],
@@ -22,6 +22,8 @@ ROWS = [
     ["metrics"],
     ["api"],
 ]
+# Files are the business of the public verbs alone: the engine neither reads nor writes.
+ONLY_FOR = {"io": {"io", "api"}}
 ROW_OF = {layer: row for row, layers in enumerate(ROWS) for layer in layers}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 PUBLIC = "vem/vem.h"
@@ -53,6 +55,8 @@ def check_library(root):
             other = include.split("/")[0]
             if other not in ROW_OF or not os.path.exists(os.path.join(top, include)):
                 yield f'src/{name}: "{include}" is not a header under src/.'
+            elif layer not in ONLY_FOR.get(other, ROW_OF):
+                yield f"src/{name}: only {sorted(ONLY_FOR[other])} may see {other} ({include})."
             elif other != layer and ROW_OF[other] >= ROW_OF[layer]:
                 yield f"src/{name}: layer {layer} must not see layer {other} ({include})."
 

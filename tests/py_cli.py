@@ -19,7 +19,8 @@ import unittest
 import zipfile
 
 VEM = os.environ.get("VEM", "build/vem")
-SOURCE = os.environ.get("VEM_SOURCE", os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+HERE = os.path.dirname(os.path.abspath(__file__))
+SOURCE = os.environ.get("VEM_SOURCE", os.path.dirname(HERE))
 SLOW = 20 if os.environ.get("ASAN_OPTIONS") or os.environ.get("TSAN_OPTIONS") else 1
 
 FIT_KEYS = """command version algorithm family search n d clusters items rows_used held reach
@@ -527,8 +528,9 @@ class Generate(Case):
                     "side 3", "500 centers")
         self.refuse(2, ["generate", "separated"], "-o")
         self.refuse(2, ["generate", "separated", "-o", self.path("x.bin")], "npy csv")
-        self.refuse(1, ["generate", "separated", "-k", 2000000000, "-n", 1000, "-d", 1000, *out],
-                    "memory")
+        if SLOW == 1:  # a sanitizer ends the process where malloc would say no
+            self.refuse(1, ["generate", "separated", "-k", 2000000000, "-n", 1000, "-d", 1000000,
+                            *out], "memory")
 
 
 # ---- Input that is wrong -----------------------------------------------------------------
@@ -609,7 +611,9 @@ class Hostile(Case):
         self.refuse(1, self.fit(self.path("folder.npy")), "folder.npy", "directory")
         self.refuse(1, self.fit(self.write("x.xyz", "1,2\n")), "x.xyz")
         self.refuse(1, self.fit(self.write("y.npy", "1,2\n3,4\n")), "y.npy")
-        self.refuse(1, self.fit(self.write("z.csv", os.urandom(4096) + b"\0\n")), "z.csv")
+        noise = bytes(random.Random(7).randrange(256) for _ in range(4096))
+        message = self.refuse(1, self.fit(self.write("z.csv", noise + b"\0\n")), "z.csv")
+        self.assertTrue(message.isprintable())
         self.refuse(1, self.fit(self.write("h.csv", "a,b\n")), "h.csv")
         for name in ("none.npy", "empty.npy", "folder.npy"):
             self.refuse(1, ["info", self.path(name)], name)
@@ -681,11 +685,12 @@ class Hostile(Case):
     @unittest.skipUnless(os.path.exists("/dev/full"), "needs /dev/full")
     def test_full_disk(self):
         data = self.npy("x.npy", blobs()[0])
-        self.refuse(1, ["fit", data, "-k", 3, "-o", "/dev/full"], "/dev/full", "No space left")
+        self.refuse(1, ["fit", data, "-k", 3, "-o", "/dev/full"], "/dev/full",
+                    "disk is full|no space left")
         self.assertTrue(os.path.exists("/dev/full"))
         os.symlink("/dev/full", self.path("full.npy"))
         self.refuse(1, ["fit", data, "-k", 3, "-q", "--labels", self.path("full.npy")],
-                    "full.npy", "No space left")
+                    "full.npy", "disk is full|no space left")
         self.refuse(1, ["generate", "birch-grid", "-o", self.path("full.npy")], "full.npy")
         with open("/dev/full", "w") as full:
             done = subprocess.run([VEM, "fit", data, "-k", "3"], stdout=full, text=True,
@@ -759,7 +764,7 @@ class Interrupt(Case):
         time.sleep(4)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60 * SLOW)
-        self.assertRegex(err, r"vem: fitting: step \d+ of at most 1000000, F = ")
+        self.assertRegex(err, r"vem: fitting: step \d+/1000000, F = \S+, \S+ steps/s, < .* left")
         self.assertIn("stopped by Ctrl-C", out)
         self.assertNotIn("\r", err)
 

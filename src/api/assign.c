@@ -151,8 +151,9 @@ static vem_status assign_soft(vem_ctx *ctx, void *arg, const vem_view *view,
         status = vem_i_block_new(ctx, &t.search, view, &scorer, &t.blocks[i]);
     if (status == VEM_OK) {
         vem_progress told = {.phase = "assign", .free_energy = NAN};
+        double work = (double)items * model->clusters * model->d;
         vem_i_scorer_prepare(ctx, model, &scorer);
-        if (vem_i_parallel_watched(ctx, vem_i_shards(view->n, items), run_block, &t,
+        if (vem_i_parallel_watched(ctx, vem_i_shards(view->n, items), work, run_block, &t,
                                    &told, 1))
             status = vem_i_fail(ctx, VEM_STOPPED, "Stopped while rows were assigned.");
     }

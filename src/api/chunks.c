@@ -54,7 +54,7 @@ vem_status vem_i_for_chunks(vem_ctx *ctx, const vem_model *model, const vem_data
     if ((status = vem_i_take(ctx, &origin, (size_t)model->d, sizeof *origin)) != VEM_OK)
         return status;
     center_of(model, origin);
-    vem_i_blas_state blas = vem_i_blas_single();
+    vem_i_blas_state blas = vem_i_blas_single(model->family == VEM_FULL);
     int64_t rows = CHUNK_VALUES / data->d;
     rows = rows < VEM_I_BLOCK ? VEM_I_BLOCK : rows;
     for (int64_t first = 0; first < data->n && status == VEM_OK; first += rows) {

@@ -290,7 +290,7 @@ vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *option
         status = vem_ctx_set_threads(ctx, (int)resolved.threads);
     if (status != VEM_OK)
         return status;
-    vem_i_blas_state blas = vem_i_blas_single();
+    vem_i_blas_state blas = vem_i_blas_single(resolved.family == VEM_FULL);
     vem_i_points *points = NULL;
     vem_report *made = vem_i_calloc(1, sizeof *made);
     status = made ? VEM_OK : vem_i_fail_memory(ctx, sizeof *made);

@@ -4,10 +4,10 @@
 extern void openblas_set_num_threads(int threads) __attribute__((weak));
 extern int openblas_get_num_threads(void) __attribute__((weak));
 
-vem_i_blas_state vem_i_blas_single(void)
+vem_i_blas_state vem_i_blas_single(int needed)
 {
     vem_i_blas_state state = {0};
-    if (openblas_set_num_threads && openblas_get_num_threads) {
+    if (needed && openblas_set_num_threads && openblas_get_num_threads) {
         state.threads = openblas_get_num_threads();
         openblas_set_num_threads(1);
     }

@@ -7,7 +7,8 @@ typedef struct vem_i_blas_state {
     int threads; /* what the library was set to, 0: not ours to set */
 } vem_i_blas_state;
 
-vem_i_blas_state vem_i_blas_single(void);
+/* `needed` 0: nothing is done, which matters because the change takes milliseconds. */
+vem_i_blas_state vem_i_blas_single(int needed);
 void vem_i_blas_restore(vem_i_blas_state state);
 
 #endif

@@ -3,12 +3,17 @@
 #include <omp.h>
 #include <sched.h>
 
-int vem_i_parallel_watched(vem_ctx *ctx, int64_t tasks, vem_i_task run, void *arg,
-                           const vem_progress *told, int may_skip)
+/* Operations that are worth the waking of a thread: some tens of microseconds. */
+static const double WORTH_WAKING = 2e5;
+
+int vem_i_parallel_watched(vem_ctx *ctx, int64_t tasks, double operations, vem_i_task run,
+                           void *arg, const vem_progress *told, int may_skip)
 {
     int threads = ctx->threads;
     if (tasks < threads)
         threads = tasks > 0 ? (int)tasks : 1;
+    if ((double)tasks * operations < WORTH_WAKING)
+        threads = 1;
     _Atomic int64_t done = 0;
     _Atomic int skipped = 0;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
@@ -17,7 +22,7 @@ int vem_i_parallel_watched(vem_ctx *ctx, int64_t tasks, vem_i_task run, void *ar
             skipped = 1;
             continue;
         }
-        int thread = omp_get_thread_num();
+        int thread = threads > 1 ? omp_get_thread_num() : 0;
         run(arg, task, thread);
         int64_t so_far = ++done;
         /* Thread 0 is the thread that called the verb, and only it may call out. */
@@ -31,9 +36,15 @@ int vem_i_parallel_watched(vem_ctx *ctx, int64_t tasks, vem_i_task run, void *ar
     return skipped;
 }
 
+void vem_i_parallel_light(vem_ctx *ctx, int64_t tasks, double operations, vem_i_task run,
+                          void *arg)
+{
+    vem_i_parallel_watched(ctx, tasks, operations, run, arg, NULL, 0);
+}
+
 void vem_i_parallel(vem_ctx *ctx, int64_t tasks, vem_i_task run, void *arg)
 {
-    vem_i_parallel_watched(ctx, tasks, run, arg, NULL, 0);
+    vem_i_parallel_watched(ctx, tasks, WORTH_WAKING, run, arg, NULL, 0);
 }
 
 double vem_i_sum(const double *values, int64_t n)

@@ -12,12 +12,17 @@
 typedef void (*vem_i_task)(void *arg, int64_t task, int thread);
 
 void vem_i_parallel(vem_ctx *ctx, int64_t tasks, vem_i_task run, void *arg);
+/* The same for light tasks: `operations` is about what one of them does. Where all of
+ * them together take less than the waking of other threads, the caller's thread does the
+ * work. */
+void vem_i_parallel_light(vem_ctx *ctx, int64_t tasks, double operations, vem_i_task run,
+                          void *arg);
 /* The same, telling the progress function how many tasks are done (`told` gives phase and
- * step). After a stop was requested the remaining tasks are skipped only where `may_skip`
- * says that the verb has no use for a partial result. Returns 1 when tasks were skipped.
- */
-int vem_i_parallel_watched(vem_ctx *ctx, int64_t tasks, vem_i_task run, void *arg,
-                           const vem_progress *told, int may_skip);
+ * step, NULL: nothing is told). After a stop was requested the remaining tasks are
+ * skipped only where `may_skip` says that the verb has no use for a partial result.
+ * Returns 1 when tasks were skipped. */
+int vem_i_parallel_watched(vem_ctx *ctx, int64_t tasks, double operations, vem_i_task run,
+                           void *arg, const vem_progress *told, int may_skip);
 
 /* Cut n items into shards of `per` items each (the last may be short). */
 static inline int64_t vem_i_shards(int64_t n, int64_t per)

@@ -111,7 +111,8 @@ static vem_status run(pass *p, double *total, double *extreme, const char *phase
 {
     int64_t shards = vem_i_shards(p->n, p->per_shard);
     vem_progress told = {.phase = phase, .free_energy = NAN};
-    if (vem_i_parallel_watched(p->ctx, shards, run_shard, p, &told, 1))
+    double work = (double)(p->n < p->per_shard ? p->n : p->per_shard) * p->d;
+    if (vem_i_parallel_watched(p->ctx, shards, work, run_shard, p, &told, 1))
         return vem_i_fail(p->ctx, VEM_STOPPED, "Stopped while the data were read.");
     memset(total, 0, (size_t)p->d * sizeof *total);
     *extreme = 0;

@@ -225,7 +225,8 @@ void vem_i_collector_run(vem_i_collector *t, const vem_i_posterior *posterior,
     t->stats = stats;
     vem_i_stats_clear(stats);
     if (t->shards) {
-        vem_i_parallel(t->ctx, t->shards, run_shard, t);
+        double work = (double)t->per_shard * (double)t->width * (double)t->view->d;
+        vem_i_parallel_light(t->ctx, t->shards, work, run_shard, t);
         for (int64_t s = 0; s < t->shards; s++)
             vem_i_stats_add(stats, &t->partial[s]);
         return;

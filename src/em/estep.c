@@ -122,8 +122,10 @@ vem_i_estep_result vem_i_estep_run(vem_i_estep *t, vem_i_posterior *posterior,
 {
     t->posterior = posterior;
     vem_i_estep_result result = {0};
+    int64_t items = t->view->n < t->per_shard ? t->view->n : t->per_shard;
+    double work = (double)items * (double)t->scorer->clusters * (double)t->view->d;
     result.skipped =
-        vem_i_parallel_watched(t->ctx, t->shards, run_shard, t, told, may_skip);
+        vem_i_parallel_watched(t->ctx, t->shards, work, run_shard, t, told, may_skip);
     if (result.skipped)
         return result;
     posterior->known = 1;

@@ -63,7 +63,9 @@ int32_t vem_i_posterior_store(vem_i_posterior *posterior, const vem_i_search *se
                   ? (char *)posterior->q + (size_t)(block->first * width) * element
                   : NULL;
     for (int32_t p = 0; p < block->n; p++, held += width) {
-        if (!posterior->known || !same_set(held, found + p, ldv, width))
+        /* An item without mass is as good as absent: it must not keep a fit going. */
+        if (vem_i_view_mass(block->view, block->first + p) > 0 &&
+            (!posterior->known || !same_set(held, found + p, ldv, width)))
             changed++;
         for (int32_t r = 0; r < width; r++) {
             held[r] = found[r * ldv + p];

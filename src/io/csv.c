@@ -9,8 +9,12 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 
+#ifndef VEM_CSV_CHUNK /* the fuzz target makes it small, to meet many cuts */
+#define VEM_CSV_CHUNK (1 << 18)
+#endif
+
 enum {
-    CHUNK = 1 << 18,
+    CHUNK = VEM_CSV_CHUNK,
     CHUNKS_A_CALL = 256 /* between two calls of the progress function */
 };
 

@@ -10,6 +10,7 @@
 struct vem_i_npz {
     zip_t *archive;
     vem_i_file file; /* what the archive reads from, when opened by path */
+    size_t size;     /* of the whole archive */
     char *name;
 };
 
@@ -33,6 +34,7 @@ vem_status vem_i_npz_parse(vem_ctx *ctx, const char *name, const void *bytes, si
         return status;
     }
     memcpy(made->name, name, length);
+    made->size = size;
     zip_error_t error;
     zip_error_init(&error);
     zip_source_t *source = zip_source_buffer_create(bytes, size, 0, &error);
@@ -86,10 +88,16 @@ static vem_status read_entry(vem_ctx *ctx, vem_i_npz *npz, const char *label,
     zip_stat_t info;
     const zip_uint64_t needed = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE;
     if (zip_stat_index(npz->archive, index, 0, &info) != 0 ||
-        (info.valid & needed) != needed || info.size > SIZE_MAX / 2 ||
+        (info.valid & needed) != needed || info.comp_size > npz->size ||
         info.size / MOST_SHRINK > info.comp_size)
         return vem_i_fail(ctx, VEM_BAD_DATA, "%s is broken: its size makes no sense.",
                           label);
+    if ((info.valid & ZIP_STAT_COMP_METHOD) && info.comp_method != ZIP_CM_STORE &&
+        info.comp_method != ZIP_CM_DEFLATE)
+        return vem_i_fail(
+            ctx, VEM_UNSUPPORTED,
+            "%s is compressed in a way that numpy does not use (method %d).", label,
+            (int)info.comp_method);
     char *made;
     vem_status status = vem_i_take(ctx, &made, info.size, 1);
     if (status != VEM_OK)

@@ -57,7 +57,8 @@ static zip_int64_t piece_source(void *state, void *data, zip_uint64_t length,
     }
 }
 
-/* The archive under construction. libzip wants to ask whether it exists: it does not. */
+/* The archive under construction. libzip asks for its size first: it does not exist yet.
+ */
 typedef struct sink {
     FILE *stream;
     zip_error_t error;
@@ -83,13 +84,7 @@ static zip_int64_t sink_source(void *state, void *data, zip_uint64_t length,
 {
     sink *target = state;
     switch (command) {
-    case ZIP_SOURCE_STAT: {
-        zip_stat_t info;
-        zip_stat_init(&info);
-        memcpy(data, &info, sizeof info);
-        return sizeof info;
-    }
-    case ZIP_SOURCE_OPEN: zip_error_set(&target->error, ZIP_ER_OPEN, ENOENT); return -1;
+    case ZIP_SOURCE_STAT: zip_error_set(&target->error, ZIP_ER_READ, ENOENT); return -1;
     case ZIP_SOURCE_WRITE:
         if (fwrite(data, 1, length, target->stream) != length)
             return sink_fail(target, ZIP_ER_WRITE);

@@ -76,6 +76,22 @@ INLINE vec_d load_part_d(const double *p, int32_t n)
     (void)n; /* a part of two lanes is one */
     return (vec_d){p[0], 0};
 }
+INLINE vec_f zip_low_f(vec_f a, vec_f b)
+{
+    return SHUFFLE(a, b, ivec_f, 0, 4, 1, 5);
+}
+INLINE vec_f zip_high_f(vec_f a, vec_f b)
+{
+    return SHUFFLE(a, b, ivec_f, 2, 6, 3, 7);
+}
+INLINE vec_d zip_low_d(vec_d a, vec_d b)
+{
+    return SHUFFLE(a, b, ivec_d, 0, 2);
+}
+INLINE vec_d zip_high_d(vec_d a, vec_d b)
+{
+    return SHUFFLE(a, b, ivec_d, 1, 3);
+}
 INLINE four_f fold_f(vec_f v)
 {
     return v;

@@ -77,6 +77,22 @@ INLINE vec_d load_part_d(const double *p, int32_t n)
 {
     return _mm512_maskz_loadu_pd((__mmask8)((1u << n) - 1), p);
 }
+INLINE vec_f zip_low_f(vec_f a, vec_f b)
+{
+    return _mm512_unpacklo_ps(a, b);
+}
+INLINE vec_f zip_high_f(vec_f a, vec_f b)
+{
+    return _mm512_unpackhi_ps(a, b);
+}
+INLINE vec_d zip_low_d(vec_d a, vec_d b)
+{
+    return _mm512_unpacklo_pd(a, b);
+}
+INLINE vec_d zip_high_d(vec_d a, vec_d b)
+{
+    return _mm512_unpackhi_pd(a, b);
+}
 INLINE four_f fold_f(vec_f v)
 {
     const __m256 h = _mm512_castps512_ps256(v) + _mm512_extractf32x8_ps(v, 1);
@@ -163,6 +179,22 @@ INLINE vec_d load_part_d(const double *p, int32_t n)
     const ivec_d lane = {0, 1, 2, 3};
     return _mm256_maskload_pd(p, (__m256i)(lane < (int64_t)n));
 }
+INLINE vec_f zip_low_f(vec_f a, vec_f b)
+{
+    return _mm256_unpacklo_ps(a, b);
+}
+INLINE vec_f zip_high_f(vec_f a, vec_f b)
+{
+    return _mm256_unpackhi_ps(a, b);
+}
+INLINE vec_d zip_low_d(vec_d a, vec_d b)
+{
+    return _mm256_unpacklo_pd(a, b);
+}
+INLINE vec_d zip_high_d(vec_d a, vec_d b)
+{
+    return _mm256_unpackhi_pd(a, b);
+}
 INLINE four_f fold_f(vec_f v)
 {
     return _mm256_castps256_ps128(v) + _mm256_extractf128_ps(v, 1);
@@ -245,6 +277,22 @@ INLINE vec_d load_part_d(const double *p, int32_t n)
 {
     (void)n; /* a part of two lanes is one */
     return (vec_d){p[0], 0};
+}
+INLINE vec_f zip_low_f(vec_f a, vec_f b)
+{
+    return _mm_unpacklo_ps(a, b);
+}
+INLINE vec_f zip_high_f(vec_f a, vec_f b)
+{
+    return _mm_unpackhi_ps(a, b);
+}
+INLINE vec_d zip_low_d(vec_d a, vec_d b)
+{
+    return _mm_unpacklo_pd(a, b);
+}
+INLINE vec_d zip_high_d(vec_d a, vec_d b)
+{
+    return _mm_unpackhi_pd(a, b);
 }
 INLINE four_f fold_f(vec_f v)
 {

@@ -54,7 +54,8 @@ static void prepare_cluster(void *arg, int64_t c, int thread)
 static void prepare(vem_ctx *ctx, const vem_model *model, vem_i_scorer *scorer)
 {
     task t = {.source = model, .scorer = scorer};
-    vem_i_parallel(ctx, model->clusters, prepare_cluster, &t);
+    double d = model->d;
+    vem_i_parallel_light(ctx, model->clusters, d * d * d, prepare_cluster, &t);
 }
 
 static void score_tile(const vem_i_scorer *s, const void *panels, int32_t n,
@@ -120,7 +121,8 @@ static void maximize(vem_ctx *ctx, const vem_i_scorer *scorer, const vem_i_stats
               .model = model,
               .scorer = scorer,
               .trace = scorer->bias_wide};
-    vem_i_parallel(ctx, model->clusters, maximize_cluster, &t);
+    double work = (double)model->d * model->d * model->d;
+    vem_i_parallel_light(ctx, model->clusters, work, maximize_cluster, &t);
     if (constraints->shared) {
         int64_t d = model->d;
         double pooled = vem_i_sum(t.trace, model->clusters);

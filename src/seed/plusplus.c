@@ -72,11 +72,17 @@ static void copy_row(task *t, int64_t item, int32_t slot)
     memcpy((char *)t->rows + (size_t)slot * row, vem_i_view_row(t->view, item), row);
 }
 
+static double shard_work(const task *t, int32_t centers)
+{
+    int64_t rows = t->view->n < VEM_I_SEED_SHARD ? t->view->n : VEM_I_SEED_SHARD;
+    return (double)rows * (double)centers * (double)t->view->d;
+}
+
 static void take_center(vem_ctx *ctx, task *t, int64_t item)
 {
     copy_row(t, item, 0);
     t->take = 1;
-    vem_i_parallel(ctx, t->sampler.shards, run_shard, t);
+    vem_i_parallel_light(ctx, t->sampler.shards, shard_work(t, 1), run_shard, t);
     t->sampler.total = vem_i_sum(t->sampler.sums, t->sampler.shards);
 }
 
@@ -85,7 +91,8 @@ static int64_t best_candidate(vem_ctx *ctx, task *t, const int64_t *items)
     for (int32_t c = 0; c < t->candidates; c++)
         copy_row(t, items[c], c);
     t->take = 0;
-    vem_i_parallel(ctx, t->sampler.shards, run_shard, t);
+    vem_i_parallel_light(ctx, t->sampler.shards, shard_work(t, t->candidates), run_shard,
+                         t);
     int32_t best = 0;
     double least = INFINITY;
     for (int32_t c = 0; c < t->candidates; c++) {

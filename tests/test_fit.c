@@ -1,0 +1,305 @@
+/* What surrounds the loop: restarts, policies for empty clusters, floors, standardised
+ * and normalised data, warm starts, and when a fit ends. */
+#include "grid.h"
+
+static vem_ctx *ctx;
+
+static int set_up(void **state)
+{
+    (void)state;
+    return vem_ctx_new(&ctx) == VEM_OK ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    vem_ctx_free(ctx);
+    return 0;
+}
+
+static void *numbers(int64_t count, size_t size)
+{
+    void *made = calloc((size_t)count, size);
+    assert_non_null(made);
+    return made;
+}
+
+static void restarts_keep_the_best(void **state)
+{
+    (void)state;
+    grid_data data = grid_data_new(SET_SEPARATED, WEIGHTS_NONE, 400, 2, 51);
+    vem_options o = grid_options(9, VEM_ISO_SHARED, VEM_PRIOR_FLAT, 1, VEM_DOUBLE, 100);
+    o.seeding = VEM_SEED_RANDOM;
+    o.seed = 3; /* its first start is a poor one */
+    double before = -INFINITY;
+    int64_t kept = 0, pairs = 0;
+    for (o.restarts = 1; o.restarts <= 12; o.restarts++) {
+        grid_fit fit = grid_run(ctx, &data, &o, NULL);
+        const vem_summary *s = fit.summary;
+        assert_true(s->free_energy >= before);
+        assert_true(s->restart >= 1 && s->restart <= o.restarts);
+        if (s->restart == kept)
+            assert_true(s->free_energy == before); /* the same fit again */
+        else
+            assert_true(s->restart == o.restarts && s->free_energy > before);
+        assert_true(s->scored_pairs > pairs);
+        vem_scores scores = grid_score(ctx, fit.model, &data, 1, VEM_DOUBLE);
+        grid_assert_near(scores.free_energy, s->free_energy, 1e-9, "kept model");
+        before = s->free_energy;
+        kept = s->restart;
+        pairs = s->scored_pairs;
+        grid_fit_free(&fit);
+    }
+    assert_true(kept > 1);
+    grid_data_free(&data);
+}
+
+/* ---- Empty clusters
+ * --------------------------------------------------------------------- */
+
+/* A start whose last `lost` means nobody is near. */
+static vem_model *lost_means(const grid_data *data, vem_family_kind family,
+                             int32_t clusters, int32_t lost)
+{
+    vem_model *start = grid_start(ctx, data, family, clusters), *made = NULL;
+    int32_t d = data->d;
+    double *means = numbers(clusters * d, sizeof *means);
+    memcpy(means, vem_model_means(start), (size_t)(clusters * d) * sizeof *means);
+    for (int32_t v = (clusters - lost) * d; v < clusters * d; v++)
+        means[v] = 1e5 + v;
+    assert_int_equal(vem_model_new(ctx, family, clusters, d, means, NULL,
+                                   vem_model_variances(start), &made),
+                     VEM_OK);
+    vem_model_free(start);
+    free(means);
+    return made;
+}
+
+static void monotone_but_for_moves(const grid_fit *fit)
+{
+    for (int64_t t = 1; t < fit->trace_count; t++)
+        if (!fit->trace[t - 1].move)
+            assert_true(fit->trace[t].free_energy >=
+                        fit->trace[t - 1].free_energy - 1e-9);
+}
+
+static void empty_keep(void **state)
+{
+    (void)state;
+    grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, 200, 3, 52);
+    for (int family = VEM_ISO_SHARED; family <= VEM_FULL; family++)
+        for (int prior = VEM_PRIOR_FLAT; prior <= VEM_PRIOR_FREE; prior++) {
+            vem_model *start = lost_means(&data, (vem_family_kind)family, 6, 2);
+            vem_options o = grid_options(6, (vem_family_kind)family,
+                                         (vem_prior_kind)prior, 1, VEM_DOUBLE, 20);
+            grid_fit fit = grid_run(ctx, &data, &o, start);
+            assert_int_equal(fit.summary->clusters, 6);
+            assert_int_equal(fit.trace[0].empty, 2);
+            assert_null(fit.trace[0].move);
+            monotone_but_for_moves(&fit);
+            /* An empty cluster keeps its mean, in place to the rounding of an origin. */
+            assert_true(grid_close(vem_model_means(fit.model) + 12,
+                                   vem_model_means(start) + 12, 6, 1e-12));
+            grid_assert_near(vem_model_weights(fit.model)[5],
+                             prior == VEM_PRIOR_FREE ? 0 : 1.0 / 6, 1e-15, "weight");
+            /* And the model can be used as any other. */
+            vem_scores s = grid_score(ctx, fit.model, &data, 0, VEM_DOUBLE);
+            assert_true(isfinite(s.log_likelihood));
+            grid_fit again = grid_run(ctx, &data, &o, fit.model);
+            grid_fit_free(&again);
+            grid_fit_free(&fit);
+            vem_model_free(start);
+        }
+    grid_data_free(&data);
+}
+
+static void empty_drop(void **state)
+{
+    (void)state;
+    for (int family = VEM_ISO_SHARED; family <= VEM_FULL; family++)
+        for (int held = 1; held <= 5; held += 2)
+            for (int32_t d = 3; d <= 19; d += 16) {
+                grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, 300, d, 53);
+                vem_model *start = lost_means(&data, (vem_family_kind)family, 8, 4);
+                vem_options o = grid_options(8, (vem_family_kind)family, VEM_PRIOR_FREE,
+                                             held, VEM_DOUBLE, 12);
+                o.empty = VEM_EMPTY_DROP;
+                grid_fit fit = grid_run(ctx, &data, &o, start);
+                assert_int_equal(fit.summary->clusters, vem_model_clusters(fit.model));
+                if (held == 1) {
+                    assert_string_equal(fit.trace[0].move, "drop");
+                    assert_int_equal(fit.trace[0].moved, 4);
+                    assert_int_equal(fit.summary->clusters, 4);
+                }
+                double sum = 0;
+                for (int32_t c = 0; c < fit.summary->clusters; c++)
+                    sum += vem_model_weights(fit.model)[c];
+                grid_assert_near(sum, 1, 1e-12, "weights");
+                for (int64_t i = 0; i < data.n; i++)
+                    assert_in_range(fit.labels[i], 0, fit.summary->clusters - 1);
+                monotone_but_for_moves(&fit);
+                int32_t scored = held < fit.summary->clusters ? held : 0;
+                grid_assert_near(
+                    grid_score(ctx, fit.model, &data, scored, VEM_DOUBLE).free_energy,
+                    fit.summary->free_energy, 1e-9 * d, "F of what is left");
+                grid_fit_free(&fit);
+                vem_model_free(start);
+                grid_data_free(&data);
+            }
+}
+
+static void empty_reseed(void **state)
+{
+    (void)state;
+    grid_data data = grid_data_new(SET_SEPARATED, WEIGHTS_ZEROS, 300, 3, 54);
+    for (int family = VEM_ISO_SHARED; family <= VEM_FULL; family++)
+        for (int prior = VEM_PRIOR_FLAT; prior <= VEM_PRIOR_FREE; prior++) {
+            vem_model *start = lost_means(&data, (vem_family_kind)family, 6, 3);
+            vem_options o = grid_options(6, (vem_family_kind)family,
+                                         (vem_prior_kind)prior, 1, VEM_DOUBLE, 2);
+            o.empty = VEM_EMPTY_RESEED;
+            o.max_steps = 2;
+            grid_fit fit = grid_run(ctx, &data, &o, start);
+            assert_string_equal(fit.trace[0].move, "reseed");
+            assert_int_equal(fit.trace[0].moved, 3);
+            for (int32_t c = 3; c < 6;
+                 c++) { /* three distinct rows that weigh something */
+                const double *mean = vem_model_means(fit.model) + (int64_t)c * 3;
+                int64_t row = -1;
+                for (int64_t i = 0; i < data.n && row < 0; i++)
+                    if (data.weights[i] > 0 && grid_close(mean, data.x + i * 3, 3, 1e-9))
+                        row = i;
+                assert_true(row >= 0);
+                for (int32_t b = 3; b < c; b++)
+                    assert_false(grid_close(mean,
+                                            vem_model_means(fit.model) + (int64_t)b * 3,
+                                            3, 1e-9));
+            }
+            /* Under a flat prior the move cannot lower F. */
+            if (prior == VEM_PRIOR_FLAT)
+                assert_true(fit.trace[1].free_energy >= fit.trace[0].free_energy);
+            grid_fit_free(&fit);
+            o.max_steps = 100;
+            fit = grid_run(ctx, &data, &o, start);
+            assert_int_equal(fit.summary->outcome, VEM_OUTCOME_CONVERGED);
+            /* Under a free prior nobody need take the small weight a move gives. */
+            if (prior == VEM_PRIOR_FLAT)
+                assert_int_equal(fit.trace[fit.trace_count - 1].empty, 0);
+            monotone_but_for_moves(&fit);
+            grid_fit_free(&fit);
+            vem_model_free(start);
+        }
+    grid_data_free(&data);
+}
+
+/* Equal means in a start: the lower index takes the rows, the other one is empty. */
+static void duplicate_means(void **state)
+{
+    (void)state;
+    grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, 100, 20, 55);
+    double *means = numbers(3 * 20, sizeof *means), variance = 1;
+    memcpy(means, data.x, 20 * sizeof *means);
+    memcpy(means + 20, data.x, 20 * sizeof *means);
+    memcpy(means + 40, data.x + 20 * 50, 20 * sizeof *means);
+    vem_model *start = NULL;
+    assert_int_equal(vem_model_new(ctx, VEM_ISO_SHARED, 3, 20, means, NULL, &variance,
+                                   &start),
+                     VEM_OK);
+    vem_options o = grid_options(3, VEM_ISO_SHARED, VEM_PRIOR_FLAT, 1, VEM_DOUBLE, 1);
+    grid_fit fit = grid_run(ctx, &data, &o, start);
+    assert_int_equal(fit.trace[0].empty, 1);
+    for (int64_t i = 0; i < data.n; i++)
+        assert_int_not_equal(fit.labels[i], 1);
+    grid_fit_free(&fit);
+    o.empty = VEM_EMPTY_RESEED;
+    o.max_steps = 50;
+    fit = grid_run(ctx, &data, &o, start);
+    assert_int_equal(fit.trace[fit.trace_count - 1].empty, 0);
+    grid_fit_free(&fit);
+    vem_model_free(start);
+    free(means);
+    grid_data_free(&data);
+}
+
+/* ---- Floors
+ * ----------------------------------------------------------------------------- */
+
+/* Smallest eigenvalue at least `floor`: A - floor I has a Cholesky factor. */
+static int at_least(const double *a, int32_t d, double floor)
+{
+    double l[40 * 40];
+    for (int32_t i = 0; i < d; i++)
+        for (int32_t j = 0; j <= i; j++) {
+            double sum = a[i * d + j] - (i == j ? floor : 0);
+            for (int32_t k = 0; k < j; k++)
+                sum -= l[i * d + k] * l[j * d + k];
+            if (i == j && !(sum > 0))
+                return 0;
+            l[i * d + j] = i == j ? sqrt(sum) : sum / l[j * d + j];
+        }
+    return 1;
+}
+
+static void floors_bind_and_f_rises(void **state)
+{
+    (void)state;
+    const double floors[] = {1e-6, 0.05, 0.5, 1};
+    for (int family = VEM_ISO_SHARED; family <= VEM_FULL; family++)
+        for (int k = 0; k < 4; k++)
+            for (int32_t d = 2; d <= 34; d += 16) {
+                grid_data data = grid_data_new(SET_SEPARATED, WEIGHTS_REAL, 150, d, 56);
+                vem_model *start = grid_start(ctx, &data, (vem_family_kind)family, 5);
+                vem_options o = grid_options(5, (vem_family_kind)family, VEM_PRIOR_FREE,
+                                             5, VEM_DOUBLE, 30);
+                o.floor = floors[k];
+                grid_fit fit = grid_run(ctx, &data, &o, start);
+                monotone_but_for_moves(&fit);
+                double floor = floors[k] * grid_variance(&data) * (1 - 1e-6);
+                const double *v = vem_model_variances(fit.model);
+                if (family == VEM_FULL)
+                    for (int32_t c = 0; c < 5; c++)
+                        assert_true(at_least(v + c * d * d, d, floor));
+                else
+                    for (size_t i = 0; i < vem_model_variance_count(fit.model); i++)
+                        assert_true(v[i] >= floor);
+                grid_fit_free(&fit);
+                vem_model_free(start);
+                grid_data_free(&data);
+            }
+}
+
+static void all_rows_equal(void **state)
+{
+    (void)state;
+    for (int family = VEM_ISO_SHARED; family <= VEM_FULL; family++)
+        for (int precision = VEM_SINGLE; precision <= VEM_DOUBLE; precision++) {
+            grid_data data = {.n = 50, .d = 4, .x = numbers(200, sizeof(double))};
+            for (int64_t v = 0; v < 200; v++)
+                data.x[v] = 2.5 + (double)(v % 4);
+            vem_options o = grid_options(1, (vem_family_kind)family, VEM_PRIOR_FREE, 1,
+                                         (vem_precision)precision, 20);
+            o.seeding = VEM_SEED_PLUSPLUS;
+            grid_fit fit = grid_run(ctx, &data, &o, NULL);
+            assert_int_equal(fit.summary->outcome, VEM_OUTCOME_CONVERGED);
+            assert_true(isfinite(fit.summary->free_energy));
+            for (int j = 0; j < 4; j++)
+                grid_assert_near(vem_model_means(fit.model)[j], 2.5 + j, 1e-12, "mean");
+            assert_true(vem_model_variances(fit.model)[0] > 0);
+            grid_fit_free(&fit);
+            grid_data_free(&data);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(restarts_keep_the_best),
+        cmocka_unit_test(empty_keep),
+        cmocka_unit_test(empty_drop),
+        cmocka_unit_test(empty_reseed),
+        cmocka_unit_test(duplicate_means),
+        cmocka_unit_test(floors_bind_and_f_rises),
+        cmocka_unit_test(all_rows_equal),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

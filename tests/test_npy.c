@@ -1,0 +1,214 @@
+/* .npy in every version, order, type and byte order, and everything that can be wrong. */
+#include "io_test.h"
+
+/* A .npy with this header text; the length field follows the version. */
+static const char *put_npy(const char *name, int version, const char *header,
+                           const void *values, size_t size)
+{
+    char bytes[4096] = "\x93NUMPY";
+    const size_t length = strlen(header), start = version == 1 ? 10 : 12;
+    bytes[6] = (char)version;
+    bytes[8] = (char)(length & 0xff);
+    bytes[9] = (char)(length >> 8);
+    memcpy(bytes + start, header, length);
+    memcpy(bytes + start + length, values, size);
+    return io_put(name, bytes, start + length + size);
+}
+
+static void refuses_header(const char *header, vem_status status, const char *words)
+{
+    const double values[8] = {0};
+    io_refuses(put_npy("bad.npy", 1, header, values, sizeof values), status, words);
+}
+
+/* Values 1 .. 6 as 2 rows of 3, stored in C or Fortran order. */
+static size_t store(char *out, vem_dtype type, int fortran, int swapped)
+{
+    const size_t width = vem_i_dtype_bytes(type);
+    for (int k = 0; k < 6; k++) {
+        const int value = fortran ? k / 2 + 3 * (k % 2) + 1 : k + 1;
+        const float f4 = (float)value;
+        const double f8 = value;
+        const uint8_t u1 = (uint8_t)value;
+        const int32_t i4 = value;
+        const int64_t i8 = value;
+        const void *const sources[] = {&f4, &f8, &u1, &i4, &i8};
+        for (size_t b = 0; b < width; b++)
+            out[(size_t)k * width + b] =
+                ((const char *)sources[type])[swapped ? width - 1 - b : b];
+    }
+    return 6 * width;
+}
+
+static void every_kind(void **state)
+{
+    static const char *const codes[] = {"f4", "f8", "u1", "i4", "i8"};
+    const double expected[] = {1, 2, 3, 4, 5, 6};
+    (void)state;
+    for (int version = 1; version <= 3; version++)
+        for (int type = VEM_FLOAT32; type <= VEM_INT64; type++)
+            for (int fortran = 0; fortran < 2; fortran++)
+                for (int big = 0; big < 2; big++) {
+                    char header[128], values[64];
+                    const char order = type == VEM_UINT8 ? '|' : big ? '>' : '<';
+                    snprintf(
+                        header, sizeof header,
+                        "{'descr': '%c%s', 'fortran_order': %s, 'shape': (2, 3), }\n",
+                        order, codes[type], fortran ? "True" : "False");
+                    const size_t size = store(values, (vem_dtype)type, fortran,
+                                              big != vem_i_big_endian());
+                    vem_data *data =
+                        io_read(put_npy("k.npy", version, header, values, size));
+                    assert_int_equal(vem_data_dtype(data), type);
+                    assert_string_equal(vem_data_format(data), "npy");
+                    io_holds(data, 2, 3, expected);
+                    vem_data_free(data);
+                }
+}
+
+static void other_headers(void **state)
+{
+    const double values[] = {1, 2, 3};
+    (void)state;
+    const char *const headers[] = {
+        "{\"shape\":(3,),\"fortran_order\":False,\"descr\":\"<f8\"}",
+        "{'descr': '=f8', 'fortran_order': True, 'shape': (3L, 1L)}   \n",
+        "{ 'descr' : 'f8' , 'fortran_order' : False , 'shape' : ( 3 , ) , }",
+    };
+    for (int i = 0; i < 3; i++) {
+        vem_data *data = io_read(put_npy("h.npy", 1, headers[i], values, sizeof values));
+        io_holds(data, 3, 1, values);
+        vem_data_free(data);
+    }
+}
+
+static void wrong_content(void **state)
+{
+    (void)state;
+    io_refuses(io_text("foreign.npy", "This is no array at all."), VEM_BAD_DATA,
+               "is not a .npy file");
+    io_refuses(io_text("short.npy", "\x93NUM"), VEM_BAD_DATA, "is not a .npy file");
+    io_refuses(put_npy("v9.npy", 9, "{}", "", 0), VEM_UNSUPPORTED, "has version 9.0");
+    io_refuses(io_put("cut.npy", "\x93NUMPY\x01\0\x80\0{'de", 14), VEM_BAD_DATA,
+               "its header should be 128 bytes long, but the file has only 14");
+    io_refuses(io_put("cut2.npy", "\x93NUMPY\x02\0\x80\0", 10), VEM_BAD_DATA,
+               "truncated");
+    refuses_header("{'descr': '<f8', 'fortran_order': False, 'shape': (5, 2), }",
+                   VEM_BAD_DATA, "asks for 80 bytes of values, but only 64 follow");
+    refuses_header("{'descr': '<f8', 'fortran_order': False, 'shape': (0, 2), }",
+                   VEM_BAD_DATA, "0 rows");
+    refuses_header("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 0), }",
+                   VEM_BAD_DATA, "0 columns");
+    refuses_header("{'descr': '<f8', 'fortran_order': False, 'shape': (), }",
+                   VEM_BAD_DATA, "0 dimensions");
+    refuses_header("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 2, 2), }",
+                   VEM_BAD_DATA, "3 dimensions");
+    refuses_header("{'descr': '<f8', 'fortran_order': False, 'shape': (1, 1, 1, 1, 1), }",
+                   VEM_BAD_DATA, "5 dimensions");
+    refuses_header("{'descr': '<c16', 'fortran_order': False, 'shape': (2, 2), }",
+                   VEM_UNSUPPORTED, "type <c16; vem reads float32");
+    refuses_header("{'descr': '|O', 'fortran_order': False, 'shape': (2, 2), }",
+                   VEM_UNSUPPORTED, "type |O");
+    refuses_header("{'descr': '<f2', 'fortran_order': False, 'shape': (2, 2), }",
+                   VEM_UNSUPPORTED, "f4, f8, u1, i4, i8");
+    refuses_header("{'descr': [('x', '<f4')], 'fortran_order': False, 'shape': (2,), }",
+                   VEM_UNSUPPORTED, "a record of several fields");
+}
+
+static void hostile_headers(void **state)
+{
+    static const char *const broken[] = {
+        "",
+        "{",
+        "{}",
+        "{'descr'",
+        "{'descr': ",
+        "{'descr': '<f8",
+        "{'descr': '<f8'",
+        "{'descr': '<f8', 'shape': (2,2)}",
+        "{'descr': '<f8', 'fortran_order': Maybe}",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (2 2)}",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (-2, 2)}",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': 4}",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 2",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999999999999,)}",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (2,), 'more': 1}",
+        "['descr', '<f8']"};
+    (void)state;
+    for (size_t i = 0; i < sizeof broken / sizeof *broken; i++)
+        refuses_header(broken[i], VEM_BAD_DATA, "cannot be understood");
+    refuses_header("{'descr': '<f8', 'fortran_order': False, 'shape': "
+                   "(4611686018427387904, 4611686018427387904)}",
+                   VEM_BAD_DATA, "more bytes than a computer can count");
+    refuses_header(
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (1152921504606846976, 8)}",
+        VEM_BAD_DATA, "more bytes than a computer can count");
+    refuses_header(
+        "{'descr': '|u1', 'fortran_order': False, 'shape': (9000000000000000000,)}",
+        VEM_BAD_DATA, "is truncated");
+}
+
+/* What is written is read back, and the header is as numpy wants it. */
+static void round_trip(void **state)
+{
+    const double values[] = {1, 0.1, -1e300, 4, 5e-324, 6};
+    (void)state;
+    const char *path = io_path("out.npy");
+    assert_int_equal(vem_array_write(io_ctx, path, VEM_FLOAT64, values, 3, 2), VEM_OK);
+    vem_data *data = io_read(path);
+    io_holds(data, 3, 2, values);
+    vem_data_free(data);
+    char header[256];
+    const int64_t dims[4] = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
+    for (int rank = 1; rank <= 4; rank++) {
+        const size_t length = vem_i_npy_header(VEM_INT64, rank, dims, header);
+        assert_int_equal(length % 64, 0);
+        assert_int_equal(header[length - 1], '\n');
+    }
+}
+
+static void columns_by_number(void **state)
+{
+    const double values[] = {1, 2, 3, 4, 5, 6, 7, 8}, expected[] = {4, 1, 8, 5};
+    vem_data *data;
+    (void)state;
+    const char *path =
+        put_npy("c.npy", 1, "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 4), }",
+                values, sizeof values);
+    vem_read_options options = {.size = sizeof options, .columns = "4, 1-2", .id = "2"};
+    assert_int_equal(vem_data_read(io_ctx, path, &options, &data), VEM_OK);
+    io_holds(data, 2, 2, expected);
+    vem_data_free(data);
+    const struct {
+        const char *columns, *id, *words;
+    } wrong[] = {{"5", NULL, "Column 5 was asked for, but"},
+                 {"0", NULL, "has columns 1 to 4"},
+                 {"3-2", NULL, "Column 3-2"},
+                 {"2-99999999999999999999", NULL, "columns 1 to 4"},
+                 {"x", NULL, "no column named \"x\": its columns have no names"},
+                 {"", NULL, "no column named \"\""},
+                 {"1,,2", NULL, "no column named \"\""},
+                 {"1,1", NULL, "Column 1 of"},
+                 {"1", "1", "No column of"},
+                 {NULL, "1-2", "must be one column"},
+                 {NULL, "7", "Column 7"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        options.columns = wrong[i].columns;
+        options.id = wrong[i].id;
+        assert_int_equal(vem_data_read(io_ctx, path, &options, &data), VEM_BAD_OPTION);
+        io_says(wrong[i].words);
+    }
+    vem_read_options unset = {0};
+    assert_int_equal(vem_data_read(io_ctx, path, &unset, &data), VEM_BAD_OPTION);
+    io_says("sizeof(vem_read_options)");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_kind),    cmocka_unit_test(other_headers),
+        cmocka_unit_test(wrong_content), cmocka_unit_test(hostile_headers),
+        cmocka_unit_test(round_trip),    cmocka_unit_test(columns_by_number),
+    };
+    return cmocka_run_group_tests(tests, io_setup, io_teardown);
+}

@@ -1,0 +1,226 @@
+/* The law of F on the whole grid: every family, prior, number of held clusters,
+ * precision, kind of weights, dimension and kind of data, from a common start.
+ *
+ *     F never falls;  F is at most the log-likelihood;  the model given back is the one
+ *     whose F is reported;  variances respect the floor;  weights sum to 1;
+ *     and in double every step is the step of the naive EM beside it. */
+#include <float.h>
+
+#include "naive.h"
+
+enum { ROWS = 120, STEPS = 8 };
+
+static vem_ctx *ctx;
+
+static int set_up(void **state)
+{
+    (void)state;
+    if (vem_ctx_new(&ctx) != VEM_OK)
+        return -1;
+    return vem_ctx_set_threads(ctx, 1) == VEM_OK ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    vem_ctx_free(ctx);
+    return 0;
+}
+
+/* F is a log density: its zero is a matter of units, so its size is at least that of one
+ * nat per dimension. */
+static double slack(const grid_case *c, double f)
+{
+    return (c->precision == VEM_SINGLE ? 1e-6 : 1e-9) * fmax(fabs(f), c->d);
+}
+
+/* Full covariances in single precision: scores lose the square root of the condition, and
+ * moments summed in floats lose the condition itself, so that with outliers in a cluster
+ * (the heavy tails) its narrow directions may have no digits. There F is held to the
+ * digits that are left; everywhere else to the law. */
+static double conditioning(const grid_case *c, const grid_data *data,
+                           const vem_model *model, int moments)
+{
+    if (c->family != VEM_FULL || c->precision != VEM_SINGLE || c->set != SET_HEAVY)
+        return 0;
+    double widest = 0, floor = 1e-6 * grid_variance(data);
+    for (size_t i = 0; i < vem_model_variance_count(model); i++)
+        widest = fmax(widest, vem_model_variances(model)[i]);
+    return moments ? fmin(0.1, c->d * (double)FLT_EPSILON * widest / floor)
+                   : c->d * (double)FLT_EPSILON * sqrt(widest / floor);
+}
+
+static void check_monotone(const grid_case *c, const grid_data *data, const grid_fit *fit)
+{
+    const double extra = conditioning(c, data, fit->model, 1);
+    for (int64_t t = 1; t < fit->trace_count; t++) {
+        double before = fit->trace[t - 1].free_energy, now = fit->trace[t].free_energy;
+        if (fit->trace[t - 1].moved > 0)
+            continue;
+        if (!(now >= before - slack(c, before) - extra))
+            fail_msg("F falls from %.17g to %.17g in step %d: %s", before, now,
+                     (int)fit->trace[t].step, grid_name(c));
+    }
+}
+
+static void check_model(const grid_case *c, const grid_data *data, const vem_model *model)
+{
+    double floor = 1e-6 * grid_variance(data) * (1 - 1e-9), sum = 0;
+    const double *v = vem_model_variances(model);
+    size_t d = (size_t)c->d;
+    for (size_t i = 0; i < vem_model_variance_count(model); i++) {
+        int on_diagonal = c->family != VEM_FULL || i % (d * d) % (d + 1) == 0;
+        if (on_diagonal && !(v[i] >= floor))
+            fail_msg("a variance is %g, below the floor %g: %s", v[i], floor,
+                     grid_name(c));
+    }
+    for (int32_t k = 0; k < vem_model_clusters(model); k++)
+        sum += vem_model_weights(model)[k];
+    grid_assert_near(sum, 1, c->precision == VEM_SINGLE ? 1e-6 : 1e-12, grid_name(c));
+}
+
+static void law_of_f(void **state)
+{
+    (void)state;
+    for (int i = 0; i < grid_count(); i += grid_stride()) {
+        grid_case c = grid_at(i);
+        grid_data data = grid_data_new(c.set, c.weights, ROWS, c.d, 11);
+        vem_model *start = grid_start(ctx, &data, c.family, c.clusters);
+        vem_options o =
+            grid_options(c.clusters, c.family, c.prior, c.held, c.precision, STEPS);
+        grid_fit fit = grid_run(ctx, &data, &o, start);
+        double f = fit.summary->free_energy;
+        vem_scores s = grid_score(ctx, fit.model, &data, c.held, c.precision);
+        check_monotone(&c, &data, &fit);
+        check_model(&c, &data, fit.model);
+        double tolerance = 2 * slack(&c, f) + conditioning(&c, &data, fit.model, 0);
+        grid_assert_near(s.free_energy, f, tolerance, grid_name(&c));
+        if (!(s.log_likelihood >= f - tolerance))
+            fail_msg("F is %.17g, above the log-likelihood %.17g: %s", f,
+                     s.log_likelihood, grid_name(&c));
+        if (c.held == c.clusters)
+            grid_assert_near(s.log_likelihood, f, tolerance, grid_name(&c));
+        grid_fit_free(&fit);
+        vem_model_free(start);
+        grid_data_free(&data);
+    }
+}
+
+/* Steps of the engine beside steps of the naive EM, until the latter meets a matrix it
+ * does not clamp. */
+static void compare_steps(const grid_case *c, const grid_data *data)
+{
+    vem_model *start = grid_start(ctx, data, c->family, c->clusters);
+    naive_model naive = naive_from(start, c->prior, c->held, 1e-6 * grid_variance(data));
+    int32_t *labels = calloc((size_t)data->n, sizeof *labels);
+    double *wq = calloc((size_t)(data->n * c->clusters), sizeof *wq), f;
+    size_t means = (size_t)(c->clusters * c->d);
+    double *variances = calloc(means * (size_t)c->d, sizeof *variances);
+    for (int64_t steps = 1; steps <= 4; steps++) {
+        vem_options o =
+            grid_options(c->clusters, c->family, c->prior, c->held, VEM_DOUBLE, steps);
+        grid_fit fit = grid_run(ctx, data, &o, start);
+        assert_true(naive_estep(&naive, data, &f, labels, wq));
+        int longer = fit.summary->steps == steps; /* it had not converged before */
+        if (longer) {
+            grid_assert_near(fit.summary->free_energy, f, 1e-9 * fmax(fabs(f), c->d),
+                             grid_name(c));
+            naive_variances(&naive, variances);
+            if (!grid_close(vem_model_means(fit.model), naive.means, means, 1e-9) ||
+                !grid_close(vem_model_weights(fit.model), naive.weights,
+                            (size_t)c->clusters, 1e-9) ||
+                !grid_close(vem_model_variances(fit.model), variances,
+                            vem_model_variance_count(fit.model), 1e-7))
+                fail_msg("step %d gives another model: %s", (int)steps, grid_name(c));
+            for (int64_t i = 0; i < data->n; i++)
+                if (fit.labels[i] != labels[i])
+                    fail_msg("row %d has label %d, not %d: %s", (int)i, fit.labels[i],
+                             labels[i], grid_name(c));
+        }
+        grid_fit_free(&fit);
+        if (!longer || !naive_mstep(&naive, data, wq))
+            break;
+    }
+    free(labels);
+    free(wq);
+    free(variances);
+    naive_free(&naive);
+    vem_model_free(start);
+}
+
+static void steps_are_those_of_the_naive_em(void **state)
+{
+    (void)state;
+    for (int i = 0; i < grid_count(); i += grid_stride()) {
+        grid_case c = grid_at(i);
+        if (c.precision == VEM_SINGLE || c.d > 17)
+            continue;
+        grid_data data = grid_data_new(c.set, c.weights, ROWS, c.d, 11);
+        compare_steps(&c, &data);
+        grid_data_free(&data);
+    }
+}
+
+/* Lists longer than the kernels keep: the costs of all clusters, those beyond the held
+ * ones struck out. Also many clusters beside the tile of the closest search. */
+static void long_lists(void **state)
+{
+    (void)state;
+    const int32_t held[] = {1, 5, 63, 64, 65, 69, 70};
+    for (int family = VEM_ISO_SHARED; family <= VEM_DIAG; family++)
+        for (size_t h = 0; h < sizeof held / sizeof *held; h++)
+            for (int32_t d = 3; d <= 20; d += 17) {
+                grid_case c = {.family = (vem_family_kind)family,
+                               .prior = VEM_PRIOR_FREE,
+                               .held = held[h],
+                               .clusters = 70,
+                               .precision = VEM_DOUBLE,
+                               .weights = WEIGHTS_REAL,
+                               .d = d};
+                grid_data data = grid_data_new(c.set, c.weights, 300, c.d, 12);
+                compare_steps(&c, &data);
+                grid_data_free(&data);
+            }
+}
+
+static int same_bits(const grid_fit *a, const grid_fit *b, int64_t n)
+{
+    size_t c = (size_t)vem_model_clusters(a->model),
+           d = (size_t)vem_model_columns(a->model), real = sizeof(double);
+    return a->summary->free_energy == b->summary->free_energy &&
+           !memcmp(vem_model_means(a->model), vem_model_means(b->model), c * d * real) &&
+           !memcmp(vem_model_variances(a->model), vem_model_variances(b->model),
+                   vem_model_variance_count(a->model) * real) &&
+           !memcmp(a->labels, b->labels, (size_t)n * sizeof *a->labels);
+}
+
+static void holding_all_is_searching_all(void **state)
+{
+    (void)state;
+    for (int family = VEM_ISO_SHARED; family <= VEM_FULL; family++)
+        for (int precision = VEM_SINGLE; precision <= VEM_DOUBLE; precision++) {
+            grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, ROWS, 17, 13);
+            vem_model *start = grid_start(ctx, &data, (vem_family_kind)family, 6);
+            vem_options o = grid_options(6, (vem_family_kind)family, VEM_PRIOR_FREE, 6,
+                                         (vem_precision)precision, 6);
+            grid_fit all = grid_run(ctx, &data, &o, start);
+            o.search = VEM_SEARCH_CLOSEST;
+            grid_fit closest = grid_run(ctx, &data, &o, start);
+            assert_true(same_bits(&all, &closest, data.n));
+            grid_fit_free(&all);
+            grid_fit_free(&closest);
+            vem_model_free(start);
+            grid_data_free(&data);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(law_of_f),
+        cmocka_unit_test(steps_are_those_of_the_naive_em),
+        cmocka_unit_test(long_lists),
+        cmocka_unit_test(holding_all_is_searching_all),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
