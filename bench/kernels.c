@@ -1,9 +1,12 @@
-/* Speed of each kernel, one thread, beside the multiply-add peak measured in the same run.
+/* Speed of each kernel, one thread, beside the multiply-add peak measured in the same
+ * run.
  *
- *     kernels [TABLE [d [m]]]      default: every table this processor runs, d 100, m 4096
+ *     kernels [TABLE [d [m]]]      default: every table this processor runs, d 100, m
+ * 4096
  *
- * Every figure is the best of many short repeats, because machines are shared. Operations are
- * counted as the definitions need them (a multiply-add is two), per second in 10^9. */
+ * Every figure is the best of many short repeats, because machines are shared. Operations
+ * are counted as the definitions need them (a multiply-add is two), per second in 10^9.
+ */
 #include "kernels/kernels.h"
 
 #include <math.h>
@@ -18,7 +21,8 @@ typedef struct bench {
     const vem_i_kernels *k;
     int32_t d, m;
     int64_t rows;
-    void *x, *panels, *norms, *centers, *center_norms, *scale, *bias, *factors, *best, *costs;
+    void *x, *panels, *norms, *centers, *center_norms, *scale, *bias, *factors, *best,
+        *costs;
     void *saved, *q, *mean;
     int32_t *index;
     uint32_t *items;
@@ -64,8 +68,8 @@ static void run_dot_top(bench *b)
         else
             ((float *)b->best)[i] = INFINITY;
     }
-    b->k->dot_top(b->panels, b->norms, N, b->d, b->centers, b->d, b->center_norms, b->scale,
-                  b->bias, b->m, 0, b->top, b->best, b->index, N);
+    b->k->dot_top(b->panels, b->norms, N, b->d, b->centers, b->d, b->center_norms,
+                  b->scale, b->bias, b->m, 0, b->top, b->best, b->index, N);
 }
 
 static void run_select_top(bench *b)
@@ -80,18 +84,20 @@ static void run_select_top(bench *b)
 
 static void run_iso_tile(bench *b)
 {
-    b->k->iso_tile(b->panels, N, b->d, b->centers, b->d, b->scale, b->bias, b->m, b->costs, N);
+    b->k->iso_tile(b->panels, N, b->d, b->centers, b->d, b->scale, b->bias, b->m,
+                   b->costs, N);
 }
 
 static void run_diag_tile(bench *b)
 {
-    b->k->diag_tile(b->panels, N, b->d, b->centers, b->centers, b->d, b->bias, b->m, b->costs,
-                    N);
+    b->k->diag_tile(b->panels, N, b->d, b->centers, b->centers, b->d, b->bias, b->m,
+                    b->costs, N);
 }
 
 static void run_full_tile(bench *b)
 {
-    b->k->full_tile(b->panels, N, b->d, b->centers, b->d, b->factors, b->bias, 16, b->costs, N);
+    b->k->full_tile(b->panels, N, b->d, b->centers, b->d, b->factors, b->bias, 16,
+                    b->costs, N);
 }
 
 static void run_iso_pairs(bench *b)
@@ -155,31 +161,32 @@ static double best_time(void (*run)(bench *), bench *b, double budget)
     return best;
 }
 
-/* The peak: ten independent chains of multiply-adds in registers, as many as latency times
- * units needs and a few more. A macro, because each instruction set needs its own function. */
+/* The peak: ten independent chains of multiply-adds in registers, as many as latency
+ * times units needs and a few more. A macro, because each instruction set needs its own
+ * function. */
 #if defined(__x86_64__)
-#define PEAK(name, isa, type, bytes)                                                          \
-    __attribute__((target(isa), noinline)) static double name(int64_t rounds)                 \
-    {                                                                                         \
-        typedef type vec __attribute__((vector_size(bytes)));                                 \
-        vec a = {1}, b = {2}, c = {3}, d = {4}, e = {5}, f = {6}, g = {7}, h = {8}, i = {9},   \
-            j = {10}; /* different, or the compiler keeps only one of them */                 \
-        vec x = a + (type)0.999, y = a + (type)1e-3;                                          \
-        for (int64_t r = 0; r < rounds; ++r) {                                                \
-            a = a * x + y;                                                                    \
-            b = b * x + y;                                                                    \
-            c = c * x + y;                                                                    \
-            d = d * x + y;                                                                    \
-            e = e * x + y;                                                                    \
-            f = f * x + y;                                                                    \
-            g = g * x + y;                                                                    \
-            h = h * x + y;                                                                    \
-            i = i * x + y;                                                                    \
-            j = j * x + y;                                                                    \
-            __asm__ volatile("" : "+m"(rounds));                                              \
-        }                                                                                     \
-        a += b + c + d + e + f + g + h + i + j;                                               \
-        return (double)a[0];                                                                  \
+#define PEAK(name, isa, type, bytes)                                                     \
+    __attribute__((target(isa), noinline)) static double name(int64_t rounds)            \
+    {                                                                                    \
+        typedef type vec __attribute__((vector_size(bytes)));                            \
+        vec a = {1}, b = {2}, c = {3}, d = {4}, e = {5}, f = {6}, g = {7}, h = {8},      \
+            i = {9}, j = {10}; /* different, or the compiler keeps only one of them */   \
+        vec x = a + (type)0.999, y = a + (type)1e-3;                                     \
+        for (int64_t r = 0; r < rounds; ++r) {                                           \
+            a = a * x + y;                                                               \
+            b = b * x + y;                                                               \
+            c = c * x + y;                                                               \
+            d = d * x + y;                                                               \
+            e = e * x + y;                                                               \
+            f = f * x + y;                                                               \
+            g = g * x + y;                                                               \
+            h = h * x + y;                                                               \
+            i = i * x + y;                                                               \
+            j = j * x + y;                                                               \
+            __asm__ volatile("" : "+m"(rounds));                                         \
+        }                                                                                \
+        a += b + c + d + e + f + g + h + i + j;                                          \
+        return (double)a[0];                                                             \
     }
 PEAK(peak_avx512_single, "avx512f,fma", float, 64)
 PEAK(peak_avx512_double, "avx512f,fma", double, 64)
@@ -257,8 +264,9 @@ static void run_table(const vem_i_kernels *k, int32_t d, int32_t m)
         double norm = 0;
         for (int32_t j = 0; j < d; ++j) {
             const int64_t at = (int64_t)c * d + j;
-            const double v = k->precision == VEM_DOUBLE ? ((double *)b->centers)[at]
-                                                        : (double)((float *)b->centers)[at];
+            const double v = k->precision == VEM_DOUBLE
+                                 ? ((double *)b->centers)[at]
+                                 : (double)((float *)b->centers)[at];
             norm += v * v;
         }
         if (k->precision == VEM_DOUBLE) {
@@ -288,8 +296,8 @@ static void run_table(const vem_i_kernels *k, int32_t d, int32_t m)
     report(b, "select_top, top 5", run_select_top, pairs, pairs * size, top);
     report(b, "iso_tile", run_iso_tile, 3 * pairs * d, pairs * size, top);
     report(b, "diag_tile", run_diag_tile, 4 * pairs * d, pairs * size, top);
-    report(b, "full_tile, m 16", run_full_tile, 16.0 * N * (2.0 * (double)triangle + 3 * d),
-           16.0 * N * size, top);
+    report(b, "full_tile, m 16", run_full_tile,
+           16.0 * N * (2.0 * (double)triangle + 3 * d), 16.0 * N * size, top);
     report(b, "iso_pairs, 4", run_iso_pairs, 12.0 * N * d, 5.0 * N * d * size, top);
     report(b, "distances, m 16", run_distances, 48.0 * N * d, (double)N * d * size, top);
     report(b, "distances, 16384 rows", run_distances_one, 3.0 * (double)b->rows * d,
@@ -301,9 +309,10 @@ static void run_table(const vem_i_kernels *k, int32_t d, int32_t m)
     report(b, "diag_collect", run_diag_collect, 5.0 * N * d, (double)N * d * size, top);
     report(b, "full_collect", run_full_collect, N * (2.0 * (double)triangle + 3 * d),
            (double)N * d * size, top);
-    void *owned[] = {b->x,     b->panels, b->norms, b->centers, b->center_norms, b->scale,
-                     b->bias,  b->factors, b->best, b->costs,   b->saved,        b->q,
-                     b->mean,  b->index,  b->items, b->sum,     b->second,       b->log_sum};
+    void *owned[] = {b->x,     b->panels, b->norms,   b->centers, b->center_norms,
+                     b->scale, b->bias,   b->factors, b->best,    b->costs,
+                     b->saved, b->q,      b->mean,    b->index,   b->items,
+                     b->sum,   b->second, b->log_sum};
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; ++i)
         free(owned[i]);
 }
@@ -318,8 +327,8 @@ int main(int argc, char **argv)
     for (const char *const *name = vem_i_kernels_names(); *name; ++name)
         for (int precision = VEM_SINGLE; precision <= VEM_DOUBLE; ++precision) {
             const vem_i_kernels *k = vem_i_kernels_find(*name, (vem_precision)precision);
-            const int wanted = argc > 1 ? strcmp(argv[1], *name) == 0
-                                        : strcmp("reference", *name) != 0;
+            const int wanted =
+                argc > 1 ? strcmp(argv[1], *name) == 0 : strcmp("reference", *name) != 0;
             if (k && wanted)
                 run_table(k, d, m);
         }

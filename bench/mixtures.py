@@ -148,7 +148,7 @@ def main():
                   "target", "met", "times, single", "VLFeat to single"], table)
     report.table(["data", "L vem double", "L vem single", "L sklearn", "relative difference",
                   "L VLFeat"], levels)
-    report.say("Cod-rna: columns standardised, and uniform noise of 1 % of their deviation added, "
+    report.say("Cod-rna: columns standardised, with uniform noise of 1 % of their deviation, "
                "because clusters of rows that repeat columns would be singular.")
     report.say("VLFeat leaves posteriors below 0.01 out of its M-step and may stop early, so "
                "its likelihood and time are its own." if program else

@@ -17,12 +17,11 @@ static const cli_option own[] = {
 
 static const char *const shared[] = {NULL};
 
-enum { SHOWN_COLUMNS = 20, BLOCK_VALUES = 1 << 18 };
+enum { SHOWN_COLUMNS = 20, BLOCK_VALUES = 1 << 15 };
 
-/* ---- Data
- * -------------------------------------------------------------------------------- */
+/* ---- Data ---- */
 
-/* Of the finite values of a column; moments about the running mean (Welford). */
+/* Of the finite values of a column. */
 typedef struct column {
     double low, high, mean, squares;
     int64_t count;
@@ -62,12 +61,53 @@ static void take_row(survey *s, const double *row, int32_t d, int64_t i)
     }
 }
 
+static int all_finite(const double *values, int64_t count)
+{
+    double probe = 0;
+    for (int64_t i = 0; i < count; i++)
+        probe += values[i] * 0; /* NaN when a value is NaN or infinite */
+    return probe == 0;
+}
+
+/* Rows without a bad value: sums about the block's first row, then added to what is known
+ * by the parallel-axis rule. `scratch` has room for four rows. */
+static void take_finite(survey *s, const double *rows, int32_t d, int64_t count,
+                        double *scratch)
+{
+    double *sum = scratch, *squares = sum + d, *low = squares + d, *high = low + d;
+    for (int32_t j = 0; j < d; j++) {
+        sum[j] = squares[j] = 0;
+        low[j] = high[j] = rows[j];
+    }
+    for (int64_t i = 1; i < count; i++) {
+        const double *row = rows + i * d;
+        for (int32_t j = 0; j < d; j++) {
+            const double x = row[j], off = x - rows[j];
+            sum[j] += off;
+            squares[j] += off * off;
+            low[j] = x < low[j] ? x : low[j];
+            high[j] = x > high[j] ? x : high[j];
+        }
+    }
+    for (int32_t j = 0; j < d; j++) {
+        column *c = &s->columns[j];
+        const double n = (double)count, before = (double)c->count, all = n + before;
+        const double mean = rows[j] + sum[j] / n, off = mean - c->mean;
+        c->low = c->count ? fmin(c->low, low[j]) : low[j];
+        c->high = c->count ? fmax(c->high, high[j]) : high[j];
+        c->squares +=
+            fmax(squares[j] - sum[j] * sum[j] / n, 0) + off * off * before * n / all;
+        c->mean += off * n / all;
+        c->count += count;
+    }
+}
+
 static int take_all(cli_args *args, const vem_data *data, survey *s)
 {
     const int64_t n = vem_data_rows(data);
     const int32_t d = vem_data_columns(data);
     const int64_t block = d >= BLOCK_VALUES ? 1 : BLOCK_VALUES / d;
-    double *rows = malloc((size_t)block * (size_t)d * sizeof *rows);
+    double *rows = malloc((size_t)(block + 4) * (size_t)d * sizeof *rows);
     s->columns = calloc((size_t)d, sizeof *s->columns);
     int code = CLI_DONE;
     if (!rows || !s->columns) {
@@ -81,8 +121,11 @@ static int take_all(cli_args *args, const vem_data *data, survey *s)
             code = cli_failure(args, status);
         else if (cli_progress_tell("look", first, n))
             code = cli_failure(args, VEM_STOPPED);
-        for (int64_t i = 0; code == CLI_DONE && i < count; i++)
-            take_row(s, rows + i * d, d, first + i);
+        if (code == CLI_DONE && all_finite(rows, count * d))
+            take_finite(s, rows, d, count, rows + block * d);
+        else
+            for (int64_t i = 0; code == CLI_DONE && i < count; i++)
+                take_row(s, rows + i * d, d, first + i);
     }
     free(rows);
     return code;

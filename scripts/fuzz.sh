@@ -5,7 +5,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 seconds=${1:-20}
-build=${VEM_FUZZ_BUILD:-build/fuzz}
+build=${VEM_FUZZ_BUILD:-build-fuzz}
 mkdir -p "$build"
 build=$(cd "$build" && pwd)
 
@@ -23,12 +23,12 @@ flags="-std=gnu11 -D_GNU_SOURCE -DVEM_CSV_CHUNK=16 -g -O1 -fno-omit-frame-pointe
     -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
     -Isrc -Iinclude -Ifuzz $(pkg-config --cflags libzip)"
 sources="src/base/ctx.c src/base/memory.c src/base/parallel.c src/data/data.c src/data/load.c
-    $(ls src/io/*.c | grep -v model_file)"
+    $(find src/io -name '*.c' ! -name model_file.c)"
 
 for target in fuzz/fuzz_*.c; do
     reader=$(basename "$target" .c)
     reader=${reader#fuzz_}
-    # shellcheck disable=SC2086
+    # shellcheck disable=SC2046,SC2086 # lists of words
     "$compiler" $flags "$target" $sources $(pkg-config --libs libzip) -lm -fopenmp \
         -o "$build/$reader"
     mkdir -p "$build/corpus-$reader"

@@ -6,11 +6,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-const int32_t grid_d[] = {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 64, 90, 100, 0};
+static const int32_t all_d[] = {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 64, 90, 100, 0};
 /* -1, -2, -3: one less than a panel, a panel, one more. */
-const int32_t grid_n[] = {1, 2, -1, -2, -3, 63, 256, 0};
-const int32_t grid_m[] = {1, 2, 5, 6, 7, 11, 12, 13, 25, 100, 0};
-const int32_t grid_top[] = {1, 2, 3, 5, 17, 65, 0};
+static const int32_t all_n[] = {1, 2, -1, -2, -3, 63, 256, 0};
+static const int32_t all_m[] = {1, 2, 5, 6, 7, 11, 12, 13, 25, 100, 0};
+static const int32_t all_top[] = {1, 2, 3, 5, 17, 65, 0};
+static const int32_t few_d[] = {1, 2, 3, 4, 8, 9, 16, 31, 0};
+static const int32_t few_n[] = {1, -1, -3, 63, 0};
+static const int32_t few_m[] = {1, 5, 12, 13, 25, 0};
+
+const int32_t *grid_d = all_d, *grid_n = all_n, *grid_m = all_m, *grid_top = all_top;
+
+void grid_thin(void)
+{
+    grid_d = few_d;
+    grid_n = few_n;
+    grid_m = few_m;
+}
 
 const kernel_check kernel_checks[] = {
     {"pack", check_pack},
@@ -59,18 +71,16 @@ void *kernel_values(const vem_i_kernels *table, int64_t count)
     return values;
 }
 
-double kernel_get(const vem_i_kernels *table, const void *values, int64_t at)
+double *kernel_doubles(const vem_i_kernels *table, const void *values, int64_t count)
 {
-    return table->precision == VEM_DOUBLE ? ((const double *)values)[at]
-                                          : (double)((const float *)values)[at];
-}
-
-void kernel_set(const vem_i_kernels *table, void *values, int64_t at, double value)
-{
-    if (table->precision == VEM_DOUBLE)
-        ((double *)values)[at] = value;
-    else
-        ((float *)values)[at] = (float)value;
+    double *out = malloc((size_t)count * sizeof *out);
+    if (!out) {
+        fprintf(stderr, "Out of memory in a test.\n");
+        exit(1);
+    }
+    for (int64_t i = 0; i < count; ++i)
+        out[i] = kernel_get(table, values, i);
+    return out;
 }
 
 static uint64_t state = 1;
@@ -104,7 +114,8 @@ void kernel_fill(const vem_i_kernels *table, void *values, int64_t count, double
         kernel_set(table, values, i, size * kernel_uniform());
 }
 
-void kernel_fill_integers(const vem_i_kernels *table, void *values, int64_t count, int size)
+void kernel_fill_integers(const vem_i_kernels *table, void *values, int64_t count,
+                          int size)
 {
     for (int64_t i = 0; i < count; ++i)
         kernel_set(table, values, i, (double)(kernel_below(2 * size + 1) - size));
@@ -130,8 +141,8 @@ int kernel_mismatch(const vem_i_kernels *table, const char *what, const char *wh
     if (told < 20) {
         ++told;
         fprintf(stderr, "%s, %s: %s at %s, item %lld is %.17g, not %.17g (bound %.3g).\n",
-                table->name, table->precision == VEM_DOUBLE ? "double" : "single", what, where,
-                (long long)item, got, want, bound);
+                table->name, table->precision == VEM_DOUBLE ? "double" : "single", what,
+                where, (long long)item, got, want, bound);
     }
     return 1;
 }

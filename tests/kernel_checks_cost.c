@@ -8,22 +8,51 @@
 
 typedef enum shape { ISO, DIAG, FULL } shape;
 
-/* A tile of costs against the definition, in double. size: of the values, `tiny` and large
- * ones among them; costs then stay finite in T. */
-static int check_tile_at(const vem_i_kernels *table, shape kind, int32_t d, int32_t n, int32_t m,
-                         double size)
+/* The definition, in double: |f|^2 for one item and cluster, where f is x - mean (ISO),
+ * x a - mean (DIAG), U (x - mean) (FULL). *weight: the same with all terms positive,
+ * which is what rounding is relative to. */
+static double define(shape kind, int32_t d, const double *x, const double *mean,
+                     const double *a, double *weight)
+{
+    double sum = 0;
+    *weight = 0;
+    for (int32_t i = 0; i < d; ++i) {
+        double y = 0, most = 0;
+        if (kind == ISO) {
+            y = x[i] - mean[i];
+            most = fabs(y);
+        } else if (kind == DIAG) {
+            y = x[i] * a[i] - mean[i];
+            most = fabs(x[i] * a[i]) + fabs(mean[i]);
+        } else {
+            const double *row = a + (int64_t)i * (i + 1) / 2;
+            for (int32_t j = 0; j <= i; ++j) {
+                y += row[j] * (x[j] - mean[j]);
+                most += fabs(row[j] * (x[j] - mean[j]));
+            }
+        }
+        sum += y * y;
+        *weight += most * most;
+    }
+    return sum;
+}
+
+/* A tile of costs against the definition. size: of the values. */
+static int check_tile_at(const vem_i_kernels *table, shape kind, int32_t d, int32_t n,
+                         int32_t m, double size)
 {
     const int64_t ld = d + 1, ldc = d + 2, factor = (int64_t)d * (d + 1) / 2;
+    const int64_t rows = (n - 1) * ld + d, centers = (m - 1) * ldc + d;
+    const int64_t shapes = kind == FULL ? m * factor : centers;
     const int32_t slots = kernel_slots(table, n);
     const int64_t ldv = slots + table->panel;
-    void *x = kernel_values(table, (n - 1) * ld + d);
-    void *means = kernel_values(table, (m - 1) * ldc + d);
-    void *a = kernel_values(table, kind == FULL ? m * factor : (m - 1) * ldc + d);
+    void *x = kernel_values(table, rows), *means = kernel_values(table, centers);
+    void *a = kernel_values(table, shapes);
     void *scale = kernel_values(table, m), *bias = kernel_values(table, m);
     void *costs = kernel_values(table, (m - 1) * ldv + slots);
-    kernel_fill(table, x, (n - 1) * ld + d, size);
-    kernel_fill(table, means, (m - 1) * ldc + d, size);
-    kernel_fill(table, a, kind == FULL ? m * factor : (m - 1) * ldc + d, 1);
+    kernel_fill(table, x, rows, size);
+    kernel_fill(table, means, centers, size);
+    kernel_fill(table, a, shapes, 1);
     kernel_fill(table, scale, m, 1);
     kernel_fill(table, bias, m, size * size);
     void *panels = kernel_panels(table, x, ld, n, d, NULL);
@@ -33,55 +62,38 @@ static int check_tile_at(const vem_i_kernels *table, shape kind, int32_t d, int3
         table->diag_tile(panels, n, d, a, means, ldc, bias, m, costs, ldv);
     else
         table->full_tile(panels, n, d, means, ldc, a, bias, m, costs, ldv);
+    double *dx = kernel_doubles(table, x, rows),
+           *dm = kernel_doubles(table, means, centers);
+    double *da = kernel_doubles(table, a, shapes);
     int bad = 0;
     char where[80];
     snprintf(where, sizeof where, "d %d, n %d, m %d, size %g", d, n, m, size);
-    for (int32_t c = 0; c < m; ++c)
+    for (int32_t c = 0; c < m; ++c) {
+        const double s = kind == ISO ? kernel_get(table, scale, c) : 1;
+        const double shift = kernel_get(table, bias, c);
+        const double *shape_of_c = da + c * (kind == FULL ? factor : ldc);
         for (int32_t p = 0; p < slots; ++p) {
-            const int32_t item = p < n ? p : n - 1;
-            double want = 0, weight = 0; /* weight: sum of the sizes of what was added */
-            for (int32_t i = 0; i < d; ++i) {
-                double y = 0, most = 0;
-                for (int32_t j = kind == FULL ? 0 : i; j <= i; ++j) {
-                    const double xj = kernel_get(table, x, item * ld + j);
-                    const double mj = kernel_get(table, means, c * ldc + j);
-                    if (kind == ISO) {
-                        y = xj - mj;
-                        most = fabs(xj - mj);
-                    } else if (kind == DIAG) {
-                        const double aj = kernel_get(table, a, c * ldc + j);
-                        y = xj * aj - mj;
-                        most = fabs(xj * aj) + fabs(mj);
-                    } else {
-                        const double u =
-                            kernel_get(table, a, c * factor + (int64_t)i * (i + 1) / 2 + j);
-                        y += u * (xj - mj);
-                        most += fabs(u * (xj - mj));
-                    }
-                }
-                want += y * y;
-                weight += most * most;
-            }
-            const double s = kind == ISO ? kernel_get(table, scale, c) : 1;
-            const double shift = kernel_get(table, bias, c);
-            want = s * want + shift;
-            const double bound =
-                kernel_epsilon(table) * ((kind == FULL ? 3 : 1) * d + 8) *
-                    (fabs(s) * weight + fabs(shift)) +
-                kernel_tiny(table) * d;
             const double got = kernel_get(table, costs, c * ldv + p);
+            if (p >= n) {
+                if (got != kernel_get(table, costs, c * ldv + n - 1))
+                    bad += kernel_mismatch(table, "a padding slot", where, p, got, 0, 0);
+                continue;
+            }
+            double weight;
+            const double want =
+                s * define(kind, d, dx + p * ld, dm + c * ldc, shape_of_c, &weight) +
+                shift;
+            const double bound = kernel_epsilon(table) *
+                                     ((kind == FULL ? 3 : 1) * d + 8) *
+                                     (fabs(s) * weight + fabs(shift)) +
+                                 kernel_tiny(table) * d;
             if (!(fabs(got - want) <= bound))
                 bad += kernel_mismatch(table, "a cost", where, p, got, want, bound);
-            if (p >= n && got != kernel_get(table, costs, c * ldv + n - 1))
-                bad += kernel_mismatch(table, "a padding slot", where, p, got, want, 0);
         }
-    free(x);
-    free(means);
-    free(a);
-    free(scale);
-    free(bias);
-    free(costs);
-    free(panels);
+    }
+    void *owned[] = {x, means, a, scale, bias, costs, panels, dx, dm, da};
+    for (size_t i = 0; i < sizeof owned / sizeof owned[0]; ++i)
+        free(owned[i]);
     return bad;
 }
 
@@ -95,7 +107,8 @@ static int check_tile(const vem_i_kernels *table, shape kind)
             for (const int32_t *m = grid_m; *m; ++m) {
                 const int32_t n = grid_items(table, *g);
                 /* The largest problems say nothing new and take long. */
-                const int64_t steps = (int64_t)n * *m * *d * (kind == FULL ? *d + 1 : 2) / 2;
+                const int64_t steps =
+                    (int64_t)n * *m * *d * (kind == FULL ? *d + 1 : 2) / 2;
                 if (steps > 300000)
                     continue;
                 bad += check_tile_at(table, kind, *d, n, *m, 2);
@@ -130,8 +143,10 @@ static double square(const vem_i_kernels *table, const void *x, int64_t at, cons
                      int64_t other, int32_t d)
 {
     double sum = 0;
-    for (int32_t j = 0; j < d; ++j)
-        sum += pow(kernel_get(table, x, at + j) - kernel_get(table, y, other + j), 2);
+    for (int32_t j = 0; j < d; ++j) {
+        const double e = kernel_get(table, x, at + j) - kernel_get(table, y, other + j);
+        sum += e * e;
+    }
     return sum;
 }
 
@@ -154,8 +169,8 @@ static int check_pairs_at(const vem_i_kernels *table, int32_t d, int32_t n, int3
         index[i] = (int32_t)kernel_below(clusters + 1) - 1;
     for (int32_t p = 0; p < n; ++p)
         items[p] = (uint32_t)kernel_below(rows);
-    table->iso_pairs(x, ld, listed ? items : NULL, n, d, means, ldc, scale, bias, m, index,
-                     costs, ldv);
+    table->iso_pairs(x, ld, listed ? items : NULL, n, d, means, ldc, scale, bias, m,
+                     index, costs, ldv);
     int bad = 0;
     char where[80];
     snprintf(where, sizeof where, "d %d, n %d, m %d, listed %d", d, n, m, listed);
@@ -165,7 +180,8 @@ static int check_pairs_at(const vem_i_kernels *table, int32_t d, int32_t n, int3
             const double got = kernel_get(table, costs, r * ldv + p);
             if (c < 0) {
                 if (!(got > 0 && isinf(got)))
-                    bad += kernel_mismatch(table, "no cluster", where, p, got, INFINITY, 0);
+                    bad +=
+                        kernel_mismatch(table, "no cluster", where, p, got, INFINITY, 0);
                 continue;
             }
             const int64_t row = listed ? (int64_t)items[p] : p;
@@ -233,13 +249,14 @@ int check_distances(const vem_i_kernels *table)
     return bad;
 }
 
-static int check_softmax_at(const vem_i_kernels *table, int32_t n, int32_t m, double spread,
-                            int with_mass)
+static int check_softmax_at(const vem_i_kernels *table, int32_t n, int32_t m,
+                            double spread, int with_mass)
 {
     const vem_i_kernels *reference = kernel_reference(table);
     const int64_t ldv = 320;
     void *costs = kernel_values(table, m * ldv), *want = kernel_values(table, m * ldv);
-    double *mass = malloc((size_t)n * sizeof *mass), *log_sum = malloc((size_t)n * sizeof *mass);
+    double *mass = malloc((size_t)n * sizeof *mass),
+           *log_sum = malloc((size_t)n * sizeof *mass);
     double *want_log = malloc((size_t)n * sizeof *mass);
     kernel_fill(table, costs, m * ldv, spread);
     for (int64_t i = ldv; i < m * ldv; ++i)
@@ -260,20 +277,25 @@ static int check_softmax_at(const vem_i_kernels *table, int32_t n, int32_t m, do
         for (int32_t c = 0; c < m; ++c) {
             const double got = kernel_get(table, costs, c * ldv + p);
             const double q = kernel_get(table, want, c * ldv + p);
-            /* Half the rounding of a cost difference of up to 2 * spread, and a few ulp. */
-            const double bound = kernel_epsilon(table) * (8 + spread) * q + 2 * kernel_tiny(table);
+            /* Half the rounding of a cost difference of up to 2 * spread, and a few ulp.
+             */
+            const double bound =
+                kernel_epsilon(table) * (8 + spread) * q + 2 * kernel_tiny(table);
             if (!(fabs(got - q) <= bound))
                 bad += kernel_mismatch(table, "a posterior", where, p, got, q, bound);
             if (isinf(kernel_get(table, before, c * ldv + p)) && got != 0)
-                bad += kernel_mismatch(table, "an impossible cluster", where, p, got, 0, 0);
+                bad +=
+                    kernel_mismatch(table, "an impossible cluster", where, p, got, 0, 0);
             total += got;
         }
         const double all = with_mass ? mass[p] : 1;
         if (!(fabs(total - all) <= kernel_epsilon(table) * (8 + spread) * all))
-            bad += kernel_mismatch(table, "the sum of posteriors", where, p, total, all, 0);
+            bad +=
+                kernel_mismatch(table, "the sum of posteriors", where, p, total, all, 0);
         const double bound = kernel_epsilon(table) * (8 + spread);
         if (!(fabs(log_sum[p] - want_log[p]) <= bound))
-            bad += kernel_mismatch(table, "log_sum", where, p, log_sum[p], want_log[p], bound);
+            bad += kernel_mismatch(table, "log_sum", where, p, log_sum[p], want_log[p],
+                                   bound);
     }
     free(costs);
     free(want);
@@ -298,8 +320,8 @@ int check_softmax(const vem_i_kernels *table)
     return bad;
 }
 
-/* One cluster of cost 0 and one of cost v: q ratio = exp(-v/2), to 2 ulp (+1 of the division),
- * from the smallest argument to where it must be exactly 0. */
+/* One cluster of cost 0 and one of cost v: q ratio = exp(-v/2), to 2 ulp (+1 of the
+ * division), from the smallest argument to where it must be exactly 0. */
 int check_exp(const vem_i_kernels *table)
 {
     const int32_t n = 256;
@@ -318,7 +340,8 @@ int check_exp(const vem_i_kernels *table)
         }
         table->softmax(costs, n, 2, n, NULL, log_sum);
         for (int32_t p = 0; p < n; ++p) {
-            const double q = kernel_get(table, costs, n + p), exact = want[p] / (1 + want[p]);
+            const double q = kernel_get(table, costs, n + p),
+                         exact = want[p] / (1 + want[p]);
             const double bound = 3 * kernel_epsilon(table) * exact;
             /* Between the smallest normal number and 0 a table may round to 0 or not. */
             const double least = kernel_tiny(table);

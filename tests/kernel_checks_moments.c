@@ -7,10 +7,11 @@
 #include <string.h>
 
 /* got within eps * terms * weight of want, where weight is the sum of absolute terms. */
-static int close_to(const vem_i_kernels *table, const char *what, const char *where, double got,
-                    double want, double weight, double terms)
+static int close_to(const vem_i_kernels *table, const char *what, const char *where,
+                    double got, double want, double weight, double terms)
 {
-    const double bound = kernel_epsilon(table) * terms * weight + kernel_tiny(table) * terms;
+    const double bound =
+        kernel_epsilon(table) * terms * weight + kernel_tiny(table) * terms;
     if (fabs(got - want) <= bound)
         return 0;
     return kernel_mismatch(table, what, where, 0, got, want, bound);
@@ -20,7 +21,8 @@ static void fill_q(const vem_i_kernels *table, void *q, int64_t n, int zeros)
 {
     for (int64_t i = 0; i < n; ++i) {
         /* Whole vectors of zeros, single zeros, and ordinary values. */
-        const int none = zeros == 2 || (zeros == 1 && (i / 40 % 2 == 1 || kernel_below(3) == 0));
+        const int none =
+            zeros == 2 || (zeros == 1 && (i / 40 % 2 == 1 || kernel_below(3) == 0));
         kernel_set(table, q, i, none ? 0 : fabs(kernel_uniform()));
     }
 }
@@ -51,13 +53,14 @@ static int check_rows_at(const vem_i_kernels *table, int32_t d, int64_t n, int l
         }
         total += w;
     }
-    const double got = table->iso_rows(x, ld, listed ? items : NULL, weighted ? q : NULL, n, d,
-                                       mean, sum, &second);
+    const double got = table->iso_rows(x, ld, listed ? items : NULL, weighted ? q : NULL,
+                                       n, d, mean, sum, &second);
     char where[80];
     snprintf(where, sizeof where, "d %d, n %d, listed %d, weighted %d", d, (int)n, listed,
              weighted);
     int bad = close_to(table, "the weight of iso_rows", where, got, total, total, 40);
-    bad += close_to(table, "second of iso_rows", where, second, want_second, want_second, 80);
+    bad += close_to(table, "second of iso_rows", where, second, want_second, want_second,
+                    80);
     for (int32_t j = 0; j < d; ++j)
         bad += close_to(table, "sum of iso_rows", where, sum[j], want[j], weight[j], 80);
     free(x);
@@ -79,7 +82,8 @@ int check_iso_rows(const vem_i_kernels *table)
         for (const int64_t *n = longer; *n; ++n)
             for (int how = 0; how < 4; ++how)
                 bad += check_rows_at(table, *d, *n, how & 1, how >> 1);
-    return bad + check_rows_at(table, 2500, 300, 1, 1) + check_rows_at(table, 2049, 30, 0, 0);
+    return bad + check_rows_at(table, 2500, 300, 1, 1) +
+           check_rows_at(table, 2049, 30, 0, 0);
 }
 
 /* The three collect kernels on one block. `size` scales the data. */
@@ -93,23 +97,24 @@ static int check_collect_at(const vem_i_kernels *table, int32_t d, int32_t n, in
     double *full = calloc((size_t)pairs, sizeof *full);
     double *want = calloc((size_t)pairs, sizeof *want);
     double *weight = calloc((size_t)pairs, sizeof *weight);
-    double *first = calloc((size_t)d, sizeof *first), *first_weight = calloc((size_t)d, 8);
+    double *first = calloc((size_t)d, sizeof *first),
+           *first_weight = calloc((size_t)d, 8);
     double second = 0, total = 0, trace = 0;
     kernel_fill(table, x, (int64_t)n * d, 2 * size);
     kernel_fill(table, mean, d, size);
     fill_q(table, q, n, zeros);
+    double *dx = kernel_doubles(table, x, (int64_t)n * d),
+           *dm = kernel_doubles(table, mean, d);
     for (int32_t i = 0; i < n; ++i) {
         const double w = kernel_get(table, q, i);
         total += w;
         for (int32_t j = 0; j < d; ++j) {
-            const double e =
-                kernel_get(table, x, (int64_t)i * d + j) - kernel_get(table, mean, j);
+            const double e = dx[(int64_t)i * d + j] - dm[j];
             first[j] += w * e;
             first_weight[j] += fabs(w * e);
             trace += w * e * e;
             for (int32_t k = 0; k <= j; ++k) {
-                const double f =
-                    kernel_get(table, x, (int64_t)i * d + k) - kernel_get(table, mean, k);
+                const double f = dx[(int64_t)i * d + k] - dm[k];
                 want[(int64_t)j * (j + 1) / 2 + k] += w * e * f;
                 weight[(int64_t)j * (j + 1) / 2 + k] += fabs(w * e * f);
             }
@@ -122,39 +127,37 @@ static int check_collect_at(const vem_i_kernels *table, int32_t d, int32_t n, in
     double *diag = sums + 3 * d;
     const double iso_total = table->iso_collect(panels, q, n, d, mean, sums, &second);
     const double diag_total = table->diag_collect(panels, q, n, d, mean, sums + d, diag);
-    const double full_total = table->full_collect(panels, q, n, d, mean, sums + 2 * d, full);
-    bad += close_to(table, "the weight of iso_collect", where, iso_total, total, total, 40);
-    bad += close_to(table, "the weight of diag_collect", where, diag_total, total, total, 40);
-    bad += close_to(table, "the weight of full_collect", where, full_total, total, total, 40);
+    const double full_total =
+        table->full_collect(panels, q, n, d, mean, sums + 2 * d, full);
+    bad +=
+        close_to(table, "the weight of iso_collect", where, iso_total, total, total, 40);
+    bad += close_to(table, "the weight of diag_collect", where, diag_total, total, total,
+                    40);
+    bad += close_to(table, "the weight of full_collect", where, full_total, total, total,
+                    40);
     bad += close_to(table, "second of iso_collect", where, second, trace, trace, 140);
     for (int32_t j = 0; j < d; ++j) {
         const int64_t jj = (int64_t)j * (j + 1) / 2 + j;
         for (int32_t kind = 0; kind < 3; ++kind)
-            bad += close_to(table, "sum of a collect", where, sums[kind * d + j], first[j],
-                            first_weight[j], 140);
-        bad += close_to(table, "second of diag_collect", where, diag[j], want[jj], weight[jj],
-                        140);
+            bad += close_to(table, "sum of a collect", where, sums[kind * d + j],
+                            first[j], first_weight[j], 140);
+        bad += close_to(table, "second of diag_collect", where, diag[j], want[jj],
+                        weight[jj], 140);
     }
     for (int64_t jk = 0; jk < pairs; ++jk)
-        bad += close_to(table, "second of full_collect", where, full[jk], want[jk], weight[jk],
-                        140);
+        bad += close_to(table, "second of full_collect", where, full[jk], want[jk],
+                        weight[jk], 140);
     /* A second call adds the same again. */
     double *before = malloc((size_t)pairs * sizeof *before);
     memcpy(before, full, (size_t)pairs * sizeof *before);
     table->full_collect(panels, q, n, d, mean, sums + 2 * d, full);
     for (int64_t jk = 0; jk < pairs; ++jk)
-        bad += close_to(table, "adding again", where, full[jk], 2 * before[jk], weight[jk], 280);
-    free(before);
-    free(x);
-    free(q);
-    free(mean);
-    free(sums);
-    free(full);
-    free(want);
-    free(weight);
-    free(first);
-    free(first_weight);
-    free(panels);
+        bad += close_to(table, "adding again", where, full[jk], 2 * before[jk],
+                        weight[jk], 280);
+    void *owned[] = {before, x,    q,      mean,  dx,           dm,    sums,
+                     full,   want, weight, first, first_weight, panels};
+    for (size_t i = 0; i < sizeof owned / sizeof owned[0]; ++i)
+        free(owned[i]);
     return bad;
 }
 

@@ -11,17 +11,21 @@ static int check_pack_at(const vem_i_kernels *table, int32_t d, int32_t n, int l
 {
     const int64_t ld = d + 3, total = 2 * n;
     const int32_t slots = kernel_slots(table, n);
-    void *x = kernel_values(table, (total - 1) * ld + d), *origin = kernel_values(table, d);
-    void *panels = kernel_values(table, (int64_t)slots * d), *norms = kernel_values(table, slots);
+    void *x = kernel_values(table, (total - 1) * ld + d),
+         *origin = kernel_values(table, d);
+    void *panels = kernel_values(table, (int64_t)slots * d),
+         *norms = kernel_values(table, slots);
     uint32_t *items = malloc((size_t)n * sizeof *items);
     kernel_fill(table, x, (total - 1) * ld + d, 3);
     kernel_fill(table, origin, d, 3);
     for (int32_t p = 0; p < n; ++p)
         items[p] = (uint32_t)kernel_below(total);
-    table->pack(x, ld, listed ? items : NULL, n, d, centered ? origin : NULL, panels, norms);
+    table->pack(x, ld, listed ? items : NULL, n, d, centered ? origin : NULL, panels,
+                norms);
     int bad = 0;
     char where[80];
-    snprintf(where, sizeof where, "d %d, n %d, listed %d, centered %d", d, n, listed, centered);
+    snprintf(where, sizeof where, "d %d, n %d, listed %d, centered %d", d, n, listed,
+             centered);
     for (int32_t p = 0; p < slots; ++p) {
         const int32_t item = p < n ? p : n - 1;
         double norm = 0;
@@ -32,8 +36,9 @@ static int check_pack_at(const vem_i_kernels *table, int32_t d, int32_t n, int l
             if (table->precision == VEM_SINGLE)
                 want = (double)(float)want;
             const int32_t panel = table->panel;
-            const double got = kernel_get(
-                table, panels, (int64_t)(p / panel) * panel * d + j * panel + p % panel);
+            const double got =
+                kernel_get(table, panels,
+                           (int64_t)(p / panel) * panel * d + j * panel + p % panel);
             if (got != want)
                 bad += kernel_mismatch(table, "pack", where, p, got, want, 0);
             norm += want * want;
@@ -43,7 +48,8 @@ static int check_pack_at(const vem_i_kernels *table, int32_t d, int32_t n, int l
         if (!(fabs(got - norm) <= bound))
             bad += kernel_mismatch(table, "a norm of pack", where, p, got, norm, bound);
     }
-    table->pack(x, ld, listed ? items : NULL, n, d, centered ? origin : NULL, panels, NULL);
+    table->pack(x, ld, listed ? items : NULL, n, d, centered ? origin : NULL, panels,
+                NULL);
     free(x);
     free(origin);
     free(panels);
@@ -97,7 +103,8 @@ static problem problem_new(const vem_i_kernels *table, int32_t d, int32_t n, int
             norm += pow(kernel_get(table, a.centers, c * a.ldc + j), 2);
         kernel_set(table, a.norms, c, norm);
         kernel_set(table, a.scale, c, integers ? 0.5 : 1.5 + kernel_uniform());
-        kernel_set(table, a.bias, c, integers ? (double)kernel_below(2) : kernel_uniform());
+        kernel_set(table, a.bias, c,
+                   integers ? (double)kernel_below(2) : kernel_uniform());
     }
     return a;
 }
@@ -117,8 +124,8 @@ static int64_t apart(const vem_i_kernels *table, int32_t n)
 }
 
 /* Runs dot_top in calls of `piece` clusters; best and index are new, ldv apart. */
-static void run_dot_top(const vem_i_kernels *table, const problem *a, int32_t top, int32_t piece,
-                        void **best, int32_t **index)
+static void run_dot_top(const vem_i_kernels *table, const problem *a, int32_t top,
+                        int32_t piece, void **best, int32_t **index)
 {
     const int64_t ldv = apart(table, a->n);
     const int32_t slots = kernel_slots(table, a->n);
@@ -137,16 +144,17 @@ static void run_dot_top(const vem_i_kernels *table, const problem *a, int32_t to
                        (const char *)a->centers + (size_t)(c * a->ldc) * size, a->ldc,
                        (const char *)a->norms + (size_t)c * size,
                        (const char *)a->scale + (size_t)c * size,
-                       (const char *)a->bias + (size_t)c * size, take, 1000 + c, top, *best,
-                       *index, ldv);
+                       (const char *)a->bias + (size_t)c * size, take, 1000 + c, top,
+                       *best, *index, ldv);
     }
     free(norms);
     free(panels);
 }
 
-static int same_lists(const vem_i_kernels *table, const char *what, const char *where, int32_t n,
-                      int32_t top, const void *best, const int32_t *index, int64_t ldv,
-                      const void *want_best, const int32_t *want_index, int64_t want_ldv)
+static int same_lists(const vem_i_kernels *table, const char *what, const char *where,
+                      int32_t n, int32_t top, const void *best, const int32_t *index,
+                      int64_t ldv, const void *want_best, const int32_t *want_index,
+                      int64_t want_ldv)
 {
     for (int32_t r = 0; r < top; ++r)
         for (int32_t p = 0; p < n; ++p) {
@@ -161,7 +169,8 @@ static int same_lists(const vem_i_kernels *table, const char *what, const char *
     return 0;
 }
 
-/* Integer data are exact in any order of summation: the lists must be the same, ties too. */
+/* Integer data are exact in any order of summation: the lists must be the same, ties too.
+ */
 int check_dot_top_exact(const vem_i_kernels *table)
 {
     const vem_i_kernels *reference = kernel_reference(table);
@@ -181,11 +190,13 @@ int check_dot_top_exact(const vem_i_kernels *table)
                         void *best;
                         int32_t *index;
                         char where[80];
-                        snprintf(where, sizeof where, "d %d, n %d, m %d, top %d, %d calls", *d,
-                                 n, *m, *top, pieces);
-                        run_dot_top(table, &a, *top, (*m + pieces - 1) / pieces, &best, &index);
-                        bad += same_lists(table, "a cost of dot_top", where, n, *top, best,
-                                          index, apart(table, n), want, want_index,
+                        snprintf(where, sizeof where,
+                                 "d %d, n %d, m %d, top %d, %d calls", *d, n, *m, *top,
+                                 pieces);
+                        run_dot_top(table, &a, *top, (*m + pieces - 1) / pieces, &best,
+                                    &index);
+                        bad += same_lists(table, "a cost of dot_top", where, n, *top,
+                                          best, index, apart(table, n), want, want_index,
                                           apart(reference, n));
                         free(best);
                         free(index);
@@ -197,8 +208,8 @@ int check_dot_top_exact(const vem_i_kernels *table)
     return bad;
 }
 
-/* Real data: each kept cost is that of its cluster within rounding, the lists ascend, name no
- * cluster twice, and rank r is as good as the true rank r within rounding. */
+/* Real data: each kept cost is that of its cluster within rounding, the lists ascend,
+ * name no cluster twice, and rank r is as good as the true rank r within rounding. */
 static int check_rounded_at(const vem_i_kernels *table, const problem *a, int32_t top)
 {
     const vem_i_kernels *reference = kernel_reference(table);
@@ -216,7 +227,8 @@ static int check_rounded_at(const vem_i_kernels *table, const problem *a, int32_
             const double got = kernel_get(table, best, r * ldv + p);
             if (r >= a->m) {
                 if (c != -1001 || !(got > 0 && isinf(got)))
-                    bad += kernel_mismatch(table, "an unused rank", where, p, got, INFINITY, 0);
+                    bad += kernel_mismatch(table, "an unused rank", where, p, got,
+                                           INFINITY, 0);
                 continue;
             }
             if (c < 0 || c >= a->m)
@@ -238,9 +250,11 @@ static int check_rounded_at(const vem_i_kernels *table, const problem *a, int32_
                                        scale * square + bias, bound);
             const double rank = kernel_get(table, want, r * want_ldv + p);
             if (!(fabs(got - rank) <= 4 * bound))
-                bad += kernel_mismatch(table, "a rank of dot_top", where, p, got, rank, 4 * bound);
+                bad += kernel_mismatch(table, "a rank of dot_top", where, p, got, rank,
+                                       4 * bound);
             if (r > 0 && !(kernel_get(table, best, (r - 1) * ldv + p) <= got))
-                bad += kernel_mismatch(table, "the order of dot_top", where, p, got, rank, 0);
+                bad += kernel_mismatch(table, "the order of dot_top", where, p, got, rank,
+                                       0);
             for (int32_t s = 0; s < r; ++s)
                 if (index[s * ldv + p] == index[r * ldv + p])
                     bad += kernel_mismatch(table, "a repeated index", where, p, c, -1, 0);
@@ -265,7 +279,8 @@ int check_dot_top_rounded(const vem_i_kernels *table)
             }
     /* More clusters than one stretch of the kernel holds. */
     for (int32_t top = 1; top <= 4; ++top) {
-        problem a = problem_new(table, 2, 40, 1501, 0), b = problem_new(table, 600, 9, 200, 0);
+        problem a = problem_new(table, 2, 40, 1501, 0),
+                b = problem_new(table, 600, 9, 200, 0);
         bad += check_rounded_at(table, &a, top) + check_rounded_at(table, &b, top);
         problem_free(&a);
         problem_free(&b);
@@ -283,7 +298,8 @@ int check_select_top(const vem_i_kernels *table)
             for (const int32_t *top = grid_top; *top; ++top) {
                 const int32_t n = grid_items(table, *g);
                 const int32_t rows = *m > *top ? *m : *top;
-                const int64_t ldv = 320; /* more than 256, and a multiple of every panel */
+                const int64_t ldv =
+                    320; /* more than 256, and a multiple of every panel */
                 void *costs = kernel_values(table, rows * ldv);
                 void *best = kernel_values(table, rows * ldv);
                 void *want = kernel_values(table, rows * ldv);
@@ -299,12 +315,13 @@ int check_select_top(const vem_i_kernels *table)
                 }
                 for (int call = 0; call < 2; ++call) {
                     table->select_top(costs, n, *m, 7 * call, *top, best, index, ldv);
-                    reference->select_top(costs, n, *m, 7 * call, *top, want, want_index, ldv);
+                    reference->select_top(costs, n, *m, 7 * call, *top, want, want_index,
+                                          ldv);
                 }
                 char where[80];
                 snprintf(where, sizeof where, "n %d, m %d, top %d", n, *m, *top);
-                bad += same_lists(table, "a cost of select_top", where, n, *top, best, index,
-                                  ldv, want, want_index, ldv);
+                bad += same_lists(table, "a cost of select_top", where, n, *top, best,
+                                  index, ldv, want, want_index, ldv);
                 free(costs);
                 free(best);
                 free(want);

@@ -1,4 +1,5 @@
-/* Every kernel table that this processor runs, float and double, against the reference. */
+/* Every kernel table that this processor runs, float and double, against the reference.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -63,15 +64,18 @@ int main(void)
     size_t count = 0;
     for (const char *const *name = vem_i_kernels_names(); *name; ++name)
         for (int precision = VEM_SINGLE; precision <= VEM_DOUBLE; ++precision) {
-            const vem_i_kernels *table = vem_i_kernels_find(*name, (vem_precision)precision);
-            for (const kernel_check *check = kernel_checks; table && check->name; ++check) {
+            const vem_i_kernels *table =
+                vem_i_kernels_find(*name, (vem_precision)precision);
+            for (const kernel_check *check = kernel_checks; table && check->name;
+                 ++check) {
                 subject *s = &subjects[count];
                 s->table = table;
                 s->check = check;
                 snprintf(s->name, sizeof s->name, "%s %s: %s", *name,
                          precision == VEM_DOUBLE ? "double" : "single", check->name);
-                tests[count++] = (struct CMUnitTest){
-                    .name = s->name, .test_func = run_check, .initial_state = s};
+                tests[count++] = (struct CMUnitTest){.name = s->name,
+                                                     .test_func = run_check,
+                                                     .initial_state = s};
             }
         }
     tests[count++] = (struct CMUnitTest){.name = "find", .test_func = finds_tables};

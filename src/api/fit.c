@@ -351,8 +351,15 @@ vem_status vem_plan(vem_ctx *ctx, const vem_options *options, int64_t n, int32_t
     uint64_t model = ((uint64_t)clusters * (uint64_t)(d + 1) +
                       vem_i_variance_count((vem_family_kind)o.family, clusters, d)) *
                      sizeof(double);
+    /* Seeding gives back what it took before the loop begins. */
+    int threads_before = ctx->threads;
+    if (o.threads > 0)
+        ctx->threads = (int)o.threads;
+    uint64_t seed =
+        vem_i_seed_bytes(ctx, (vem_seeding)o.seeding, kernels, n, d, clusters, o.chain);
+    uint64_t loop = vem_i_em_bytes(ctx, &o, &search, kernels, n, d);
+    ctx->threads = threads_before;
     *bytes = vem_i_points_bytes(n, d, (vem_precision)o.precision) + 2 * model +
-             (uint64_t)n * sizeof(int32_t) +
-             vem_i_em_bytes(ctx, &o, &search, kernels, n, d);
+             (uint64_t)n * sizeof(int32_t) + (loop > seed ? loop : seed);
     return VEM_OK;
 }

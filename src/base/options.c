@@ -116,7 +116,7 @@ vem_status vem_options_set(vem_ctx *ctx, vem_options *options, const char *name,
     char *end;
     errno = 0;
     double number;
-    if (info->kind == VEM_KIND_INT) {
+    if (info->kind != VEM_KIND_REAL) {
         long long whole = strtoll(value, &end, 10);
         if (end == value || *end != '\0')
             return vem_i_fail(ctx, VEM_BAD_OPTION,
@@ -179,8 +179,13 @@ int vem_options_get(const vem_options *options, const char *name, char *text,
         snprintf(text, capacity, "auto");
     else if (info->kind == VEM_KIND_CHOICE)
         snprintf(text, capacity, "%s", choice_word(i, (int)value));
-    else
-        snprintf(text, capacity, "%.15g", value);
+    else if (info->kind != VEM_KIND_REAL)
+        snprintf(text, capacity, "%.0f", value);
+    else { /* short where that reads back as the same number */
+        char brief[32];
+        snprintf(brief, sizeof brief, "%.15g", value);
+        snprintf(text, capacity, "%.*g", strtod(brief, NULL) == value ? 15 : 17, value);
+    }
     return 1;
 }
 

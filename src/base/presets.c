@@ -81,11 +81,15 @@ static vem_status settle_held(vem_ctx *ctx, const vem_options *asked, const pres
     return VEM_OK;
 }
 
+static int takes_margin(const vem_options *out)
+{
+    return out->held == 1 && out->family == VEM_ISO_SHARED &&
+           out->prior == VEM_PRIOR_FLAT && out->search == VEM_SEARCH_CLOSEST;
+}
+
 static vem_status check_margin(vem_ctx *ctx, const vem_options *out)
 {
-    if (out->margin > 0 &&
-        (out->held != 1 || out->family != VEM_ISO_SHARED ||
-         out->prior != VEM_PRIOR_FLAT || out->search != VEM_SEARCH_CLOSEST))
+    if (out->margin > 0 && !takes_margin(out))
         return vem_i_fail(
             ctx, VEM_BAD_OPTION,
             "--margin is %g, but a margin needs --held 1, --family iso-shared, "
@@ -132,7 +136,7 @@ vem_status vem_options_resolve(vem_ctx *ctx, const vem_options *options, int64_t
     /* A preset's margin gives way when the caller asks for something it cannot go with.
      */
     if (out.margin == VEM_AUTO)
-        out.margin = out.held == 1 ? p.margin : 0;
+        out.margin = takes_margin(&out) ? p.margin : 0;
     if ((status = check_margin(ctx, &out)) != VEM_OK)
         return status;
     *resolved = out;

@@ -100,7 +100,7 @@ static vem_status read_list(vem_ctx *ctx, const table *file, const char *list,
         const char *comma = strchr(at, ',');
         const char *end = comma ? comma : at + strlen(at);
         const char *word = trim(at, &end);
-        int32_t first, last;
+        int32_t first = 0, last = 0;
         vem_status status =
             read_word(ctx, file, word, (size_t)(end - word), &first, &last);
         if (status != VEM_OK)
@@ -132,7 +132,7 @@ static vem_status choose(vem_ctx *ctx, const table *file, const char *columns,
     }
     if (!id)
         return VEM_OK;
-    int32_t first, last, kept = 0;
+    int32_t first = 0, last = 0, kept = 0;
     vem_status status = read_word(ctx, file, id, strlen(id), &first, &last);
     if (status != VEM_OK)
         return status;

@@ -8,8 +8,9 @@
  * The draws do not depend on the centers, so the distances of many chains are taken
  * together: centers come in batches; the candidates of a batch meet all earlier centers
  * in one dense pass of the tile kernel, and only the centers of their own batch one by
- * one. The result is that of the plain algorithm. Distances that decide are taken by
- * direct differences. */
+ * one. The result is that of the plain algorithm: distances that decide are taken by
+ * direct differences, to all centers where the dot form cannot tell the nearest. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -58,6 +59,12 @@ int64_t vem_i_afkmc2_chain(const double *keys, const double *uniforms, int64_t l
     return state;
 }
 
+int64_t vem_i_afkmc2_batch(int32_t clusters, int64_t chain)
+{
+    int64_t batch = BATCH_DRAWS / chain;
+    return batch < 1 ? 1 : batch > clusters ? clusters : batch;
+}
+
 static double proposal(const void *arg, int64_t item)
 {
     const task *t = arg;
@@ -99,6 +106,33 @@ static void sum_shard(void *arg, int64_t shard, int thread)
     t->sampler.sums[shard] = sum;
 }
 
+/* Squared distance to the nearest of the chosen centers, by direct differences. */
+static double nearest_of_all(const task *t, const void *row)
+{
+    enum { TOGETHER = 64 };
+    double least = INFINITY, out[TOGETHER]; /* room for as many T */
+    size_t bytes = (size_t)t->view->d * t->kernels->element;
+    for (int32_t c = 0; c < t->chosen; c += TOGETHER) {
+        int32_t m = t->chosen - c < TOGETHER ? t->chosen - c : TOGETHER;
+        t->kernels->distances(row, t->view->d, 1, t->view->d,
+                              (const char *)t->centers + (size_t)c * bytes, t->view->d, m,
+                              out, 1);
+        for (int32_t k = 0; k < m; k++)
+            least = fmin(least, vem_i_value(t->kernels, out, k));
+    }
+    return least;
+}
+
+/* Does the rounding of the dot form (search/closest.c) hide which of two centers is the
+ * nearer one? */
+static int doubtful(const task *t, double norm, double gap, int32_t first, int32_t second)
+{
+    double eps = t->kernels->precision == VEM_SINGLE ? FLT_EPSILON : DBL_EPSILON;
+    double lengths = 2 * norm + vem_i_value(t->kernels, t->norms, first) +
+                     vem_i_value(t->kernels, t->norms, second);
+    return gap <= eps * (2 * sqrt((double)t->view->d) + 8) * lengths;
+}
+
 /* Candidates of one center of the batch: draw them, and measure them against all centers
  * that were chosen before the batch began. */
 static void draw_candidates(void *arg, int64_t which, int thread)
@@ -112,9 +146,8 @@ static void draw_candidates(void *arg, int64_t which, int thread)
     size_t element = kernels->element;
     char *panels = scratch, *norms = panels + VEM_I_BLOCK * (size_t)d * element;
     char *best = norms + VEM_I_BLOCK * element;
-    int32_t *index = (int32_t *)(void *)(best + VEM_I_BLOCK * element);
-    uint32_t *slots = (uint32_t *)(void *)(index + VEM_I_BLOCK);
-    char *rows = (char *)(slots + VEM_I_BLOCK);
+    int32_t *index = (int32_t *)(void *)(best + 2 * VEM_I_BLOCK * element);
+    char *rows = (char *)(index + 2 * VEM_I_BLOCK);
     for (int64_t from = 0; from < t->chain; from += VEM_I_BLOCK) {
         int32_t n =
             t->chain - from < VEM_I_BLOCK ? (int32_t)(t->chain - from) : VEM_I_BLOCK;
@@ -127,16 +160,28 @@ static void draw_candidates(void *arg, int64_t which, int thread)
                    vem_i_view_row(view, t->draws[base + p]), (size_t)d * element);
         }
         kernels->pack(rows, d, NULL, n, d, NULL, panels, norms);
-        for (int32_t p = 0; p < VEM_I_BLOCK; p++) {
+        for (int32_t p = 0; p < 2 * VEM_I_BLOCK; p++) {
             index[p] = -1;
             vem_i_store(kernels, best, p, INFINITY);
         }
         kernels->dot_top(panels, norms, n, d, t->centers, d, t->norms, t->ones, t->zeros,
-                         t->chosen, 0, 1, best, index, VEM_I_BLOCK);
+                         t->chosen, 0, 2, best, index, VEM_I_BLOCK);
+        for (int32_t p = 0; p < n; p++) /* second row from here on: -1, look again */
+            if (index[VEM_I_BLOCK + p] >= 0 &&
+                doubtful(t, vem_i_value(kernels, norms, p),
+                         vem_i_value(kernels, best, VEM_I_BLOCK + p) -
+                             vem_i_value(kernels, best, p),
+                         index[p], index[VEM_I_BLOCK + p]))
+                index[VEM_I_BLOCK + p] = -1;
+            else
+                index[VEM_I_BLOCK + p] = 0;
         kernels->iso_pairs(rows, d, NULL, n, d, t->centers, d, t->ones, t->zeros, 1,
                            index, best, VEM_I_BLOCK);
         for (int32_t p = 0; p < n; p++)
-            t->nearest[base + p] = vem_i_value(kernels, best, p);
+            t->nearest[base + p] =
+                index[VEM_I_BLOCK + p] < 0
+                    ? nearest_of_all(t, rows + (size_t)p * (size_t)d * element)
+                    : vem_i_value(kernels, best, p);
     }
 }
 
@@ -228,12 +273,11 @@ vem_status vem_i_seed_afkmc2(vem_ctx *ctx, const vem_view *view, int32_t cluster
     task t = {.view = view, .kernels = view->kernels, .chain = chain, .seed = seed};
     size_t element = view->kernels->element, d = (size_t)view->d,
            count = (size_t)clusters;
-    t.batch = BATCH_DRAWS / chain;
-    t.batch = t.batch < 1 ? 1 : t.batch > clusters ? clusters : t.batch;
+    t.batch = vem_i_afkmc2_batch(clusters, chain);
     t.sampler.n = view->n;
     t.sampler.shards = vem_i_shards(view->n, VEM_I_SEED_SHARD);
     size_t together = (size_t)(t.batch * chain);
-    t.scratch_size = VEM_I_BLOCK * (2 * d * element + 2 * element + 2 * sizeof(int32_t));
+    t.scratch_size = VEM_I_BLOCK * (2 * d * element + 3 * element + 2 * sizeof(int32_t));
     if (t.scratch_size < VEM_I_SEED_SHARD * element)
         t.scratch_size = VEM_I_SEED_SHARD * element;
     vem_status status = vem_i_take(ctx, &t.to_first, (size_t)view->n, sizeof(double));

@@ -2,6 +2,40 @@
 
 #include <math.h>
 
+#include "base/parallel.h"
+
+int32_t vem_i_greedy_candidates(int32_t clusters)
+{
+    return 2 + (int32_t)log((double)clusters);
+}
+
+uint64_t vem_i_seed_bytes(const vem_ctx *ctx, vem_seeding method,
+                          const vem_i_kernels *kernels, int64_t n, int32_t d,
+                          int32_t clusters, int64_t chain)
+{
+    uint64_t items = (uint64_t)n, threads = (uint64_t)ctx->threads;
+    uint64_t row = (uint64_t)d * kernels->element;
+    uint64_t shards = (uint64_t)vem_i_shards(n, VEM_I_SEED_SHARD);
+    uint64_t shard = VEM_I_SEED_SHARD * kernels->element;
+    uint64_t many = method == VEM_SEED_PLUSPLUS_GREEDY
+                        ? (uint64_t)vem_i_greedy_candidates(clusters)
+                        : 1;
+    switch (method) {
+    case VEM_SEED_RANDOM: return items * 2 * sizeof(double); /* key and item */
+    case VEM_SEED_PLUSPLUS:
+    case VEM_SEED_PLUSPLUS_GREEDY:
+        return items * sizeof(double) + threads * many * shard + many * row +
+               shards * (many + 1) * sizeof(double);
+    case VEM_SEED_AFKMC2:
+        return items * sizeof(double) + shards * sizeof(double) +
+               (uint64_t)clusters * (row + 3 * kernels->element) +
+               (uint64_t)(vem_i_afkmc2_batch(clusters, chain) * chain) * 24 +
+               (uint64_t)chain * sizeof(double) +
+               threads * (VEM_I_BLOCK * (2 * row + 32) + shard);
+    }
+    return 0;
+}
+
 vem_status vem_i_seed(vem_ctx *ctx, const vem_view *view, vem_seeding method,
                       int32_t clusters, int64_t chain, uint64_t seed, vem_i_seeds *seeds)
 {
@@ -12,8 +46,8 @@ vem_status vem_i_seed(vem_ctx *ctx, const vem_view *view, vem_seeding method,
     case VEM_SEED_PLUSPLUS:
         return vem_i_seed_plusplus(ctx, view, clusters, 1, seed, seeds);
     case VEM_SEED_PLUSPLUS_GREEDY:
-        return vem_i_seed_plusplus(ctx, view, clusters,
-                                   2 + (int32_t)log((double)clusters), seed, seeds);
+        return vem_i_seed_plusplus(ctx, view, clusters, vem_i_greedy_candidates(clusters),
+                                   seed, seeds);
     case VEM_SEED_AFKMC2:
         return vem_i_seed_afkmc2(ctx, view, clusters, chain, seed, seeds);
     }

@@ -16,6 +16,11 @@ typedef struct vem_i_seeds {
 vem_status vem_i_seed(vem_ctx *ctx, const vem_view *view, vem_seeding method,
                       int32_t clusters, int64_t chain, uint64_t seed, vem_i_seeds *seeds);
 
+/* Bytes a method takes while it runs. */
+uint64_t vem_i_seed_bytes(const vem_ctx *ctx, vem_seeding method,
+                          const vem_i_kernels *kernels, int64_t n, int32_t d,
+                          int32_t clusters, int64_t chain);
+
 /* The methods. */
 vem_status vem_i_seed_random(vem_ctx *ctx, const vem_view *view, int32_t clusters,
                              uint64_t seed, vem_i_seeds *seeds);
@@ -37,6 +42,11 @@ typedef double (*vem_i_chance)(const void *arg, int64_t item);
  * all are 0. */
 int64_t vem_i_sampler_draw(const vem_i_sampler *sampler, vem_i_chance chance,
                            const void *arg, double uniform);
+
+/* Candidates per center of greedy k-means++. */
+int32_t vem_i_greedy_candidates(int32_t clusters);
+/* Draws of AFK-MC2 that are scored together: centers per batch times the chain. */
+int64_t vem_i_afkmc2_batch(int32_t clusters, int64_t chain);
 
 /* AFK-MC2 in pieces, so that the papers' numbers can be tested. */
 /* Proposal q_i = w_i d2_i / (2 sum w d2) + w_i / (2 W); w_i / W when all d2 are 0. */

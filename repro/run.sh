@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# Runs every reproduction and leaves tables and pictures in repro/results:  repro/run.sh
+#
+# The command is $VEM or build/vem; the real data are in $VEM_DATA or bench/data (see
+# bench/data.py). About ten minutes on two cores.
+set -euo pipefail
+cd "$(dirname "$0")"
+python=/usr/bin/python3
+[ -x $python ] || python=python3
+
+$python ../bench/data.py pendigits usps
+for script in table_s1.py fig_s4.py kl_gap.py; do
+    printf '\n== %s\n\n' "$script"
+    $python "$script"
+done

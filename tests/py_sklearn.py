@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+"""scikit-learn as oracle: from the same start and after the same number of steps the command
+gives the same mixtures, the same k-means, the same BIC, NMI and ARI. Exit status 77 (skipped)
+where scikit-learn is not installed."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+import warnings
+
+try:
+    import numpy as np
+    from sklearn.cluster import KMeans
+    from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+    from sklearn.mixture import GaussianMixture
+except ImportError:
+    print("scikit-learn is not installed: skipped")
+    sys.exit(77)
+
+VEM = os.environ.get("VEM", "build/vem")
+FAMILY = {"spherical": "iso", "diag": "diag", "full": "full"}
+
+
+def blobs(n, d, clusters, seed, spread=3.0):
+    """Overlapping correlated blobs of different sizes and shapes, with their labels."""
+    rng = np.random.default_rng(seed)
+    labels = rng.choice(clusters, n, p=np.arange(1, clusters + 1) / sum(range(clusters + 1)))
+    centers = spread * rng.standard_normal((clusters, d))
+    shapes = rng.standard_normal((clusters, d, d)) / np.sqrt(d) + np.eye(d)
+    noise = np.einsum("nij,nj->ni", shapes[labels], rng.standard_normal((n, d)))
+    return centers[labels] + noise, labels
+
+
+def start_model(x, clusters, kind, seed):
+    """Means at rows, unequal weights, and shapes around the variance of the data."""
+    rng = np.random.default_rng(seed)
+    d = x.shape[1]
+    means = x[rng.choice(len(x), clusters, replace=False)].copy()
+    weights = rng.uniform(0.5, 1.5, clusters)
+    weights /= weights.sum()
+    scale = x.var() * rng.uniform(0.5, 1.5, clusters)
+    if kind == "spherical":
+        return means, weights, scale
+    if kind == "diag":
+        return means, weights, scale[:, None] * rng.uniform(0.5, 1.5, (clusters, d))
+    factors = np.eye(d) + 0.2 * rng.standard_normal((clusters, d, d)) / np.sqrt(d)
+    return means, weights, scale[:, None, None] * (factors @ factors.transpose(0, 2, 1))
+
+
+class Oracle(unittest.TestCase):
+    def setUp(self):
+        self.box = tempfile.TemporaryDirectory()
+        self.addCleanup(self.box.cleanup)
+
+    def path(self, name):
+        return os.path.join(self.box.name, name)
+
+    def save(self, name, array):
+        np.save(self.path(name), array)
+        return self.path(name)
+
+    def vem(self, *arguments):
+        done = subprocess.run([VEM, *map(str, arguments), "--json", "-q"],
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def mixture(self, kind, x, clusters, steps, seed):
+        """Ours and scikit-learn's after `steps` M-steps from one start."""
+        means, weights, variances = start_model(x, clusters, kind, seed)
+        np.savez(self.path("start.npz"), means=means, weights=weights, variances=variances)
+        precisions = np.linalg.inv(variances) if kind == "full" else 1 / variances
+        theirs = GaussianMixture(clusters, covariance_type=kind, tol=0, reg_covar=0,
+                                 max_iter=steps, weights_init=weights, means_init=means,
+                                 precisions_init=precisions, init_params="random",
+                                 random_state=0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it has not converged, as was asked
+            theirs.fit(x)
+        report = self.vem("fit", self.save("x.npy", x), "--init", self.path("start.npz"),
+                          "--family", FAMILY[kind], "--prior", "free", "--search", "all",
+                          "--tolerance", "1e-300", "--max-steps", steps + 1, "--floor", 0,
+                          "--empty", "keep", "--precision", "double",
+                          "-o", self.path("model.npz"))
+        with np.load(self.path("model.npz")) as model:
+            ours = {name: model[name] for name in ("means", "weights", "variances")}
+        return report, ours, theirs
+
+    def test_mixtures(self):
+        for kind in FAMILY:
+            for n, d, clusters, steps in ((500, 1, 3, 20), (800, 3, 4, 30), (600, 8, 5, 15),
+                                          (2000, 35, 3, 10)):
+                with self.subTest(kind=kind, d=d, clusters=clusters):
+                    x, _ = blobs(n, d, clusters, seed=d)
+                    report, ours, theirs = self.mixture(kind, x, clusters, steps, seed=7)
+                    # Fewer only where F stood still to the last bit.
+                    self.assertTrue(report["steps"] == steps + 1
+                                    or report["outcome"] == "converged")
+                    likelihood = theirs.score(x)
+                    self.assertAlmostEqual(report["free_energy"], likelihood,
+                                           delta=1e-8 * abs(likelihood))
+                    np.testing.assert_allclose(ours["weights"], theirs.weights_, rtol=1e-6)
+                    np.testing.assert_allclose(ours["means"], theirs.means_, rtol=1e-6,
+                                               atol=1e-6)
+                    np.testing.assert_allclose(ours["variances"], theirs.covariances_,
+                                               rtol=1e-6, atol=1e-6 * x.var())
+
+    def test_scores_of_mixtures(self):
+        for kind in FAMILY:
+            with self.subTest(kind=kind):
+                x, _ = blobs(700, 4, 4, seed=11)
+                _, _, theirs = self.mixture(kind, x, 4, 10, seed=3)
+                new, truth = blobs(900, 4, 4, seed=12)
+                np.save(self.path("truth.npy"), truth.astype(np.int32))
+                scores = self.vem("score", self.path("model.npz"), self.save("new.npy", new),
+                                  "--labels", self.path("truth.npy"))
+                bic = theirs.bic(new)
+                self.assertAlmostEqual(scores["log_likelihood"], theirs.score(new),
+                                       delta=1e-8 * abs(theirs.score(new)))
+                self.assertAlmostEqual(scores["bic"], bic, delta=1e-8 * abs(bic))
+                labels = theirs.predict(new)
+                subprocess.run([VEM, "predict", self.path("model.npz"), self.path("new.npy"),
+                                "-o", self.path("labels.npy"), "-q"], check=True)
+                np.testing.assert_array_equal(np.load(self.path("labels.npy")), labels)
+                self.assertAlmostEqual(scores["nmi"],
+                                       normalized_mutual_info_score(truth, labels), delta=1e-9)
+                self.assertAlmostEqual(scores["ari"], adjusted_rand_score(truth, labels),
+                                       delta=1e-9)
+                subprocess.run([VEM, "predict", self.path("model.npz"), self.path("new.npy"),
+                                "--top", "4", "-o", self.path("soft.npz"), "-q"], check=True)
+                with np.load(self.path("soft.npz")) as soft:
+                    chosen, chance = soft["clusters"], soft["probabilities"]
+                expected = theirs.predict_proba(new)
+                np.testing.assert_allclose(chance, np.take_along_axis(expected, chosen, 1),
+                                           atol=1e-9)
+                self.assertTrue((np.diff(chance, axis=1) <= 0).all())
+
+    def kmeans(self, x, clusters, weights=None, seed=1, dtype=np.float64):
+        rng = np.random.default_rng(seed)
+        x = x.astype(dtype)
+        centers = x[rng.choice(len(x), clusters, replace=False)].copy()
+        theirs = KMeans(clusters, algorithm="lloyd", init=centers, n_init=1, tol=0,
+                        max_iter=300).fit(x, sample_weight=weights)
+        np.savez(self.path("start.npz"), means=centers.astype(np.float64),
+                 weights=np.full(clusters, 1 / clusters), variances=np.ones(1))
+        extra = []
+        if weights is not None:
+            extra = ["--weights", self.save("w.npy", weights)]
+        report = self.vem("fit", self.save("x.npy", x), "--algorithm", "kmeans", "--init",
+                          self.path("start.npz"), "--labels", self.path("labels.npy"),
+                          "--measure", "-o", self.path("model.npz"), *extra)
+        self.assertEqual(report["outcome"], "converged")
+        with np.load(self.path("model.npz")) as model:
+            means = model["means"]
+        return report, means, np.load(self.path("labels.npy")), theirs
+
+    def test_kmeans(self):
+        for n, d, clusters in ((1000, 1, 6), (1000, 2, 10), (2000, 20, 12), (1500, 90, 40)):
+            with self.subTest(n=n, d=d, clusters=clusters):
+                x, _ = blobs(n, d, 8, seed=d + 1)
+                report, means, labels, theirs = self.kmeans(x, clusters)
+                np.testing.assert_array_equal(labels, theirs.labels_)
+                np.testing.assert_allclose(means, theirs.cluster_centers_, atol=1e-9)
+                self.assertAlmostEqual(report["quantization_error"], theirs.inertia_,
+                                       delta=1e-9 * theirs.inertia_)
+
+    def test_weighted_kmeans(self):
+        rng = np.random.default_rng(5)
+        x, _ = blobs(1200, 5, 6, seed=21)
+        for weights in (rng.integers(1, 5, len(x)).astype(float), rng.uniform(0.1, 9, len(x))):
+            report, means, labels, theirs = self.kmeans(x, 7, weights)
+            np.testing.assert_array_equal(labels, theirs.labels_)
+            np.testing.assert_allclose(means, theirs.cluster_centers_, atol=1e-9)
+            self.assertAlmostEqual(report["quantization_error"], theirs.inertia_,
+                                   delta=1e-9 * theirs.inertia_)
+
+    def test_kmeans_in_single(self):
+        x, _ = blobs(3000, 16, 6, seed=31)
+        report, means, labels, theirs = self.kmeans(x, 6, dtype=np.float32)
+        self.assertGreater((labels == theirs.labels_).mean(), 0.999)
+        np.testing.assert_allclose(means, theirs.cluster_centers_, atol=1e-3)
+        self.assertAlmostEqual(report["quantization_error"], theirs.inertia_,
+                               delta=1e-4 * theirs.inertia_)
+
+    def test_kmeans_free_energy_is_a_mixture(self):
+        """F of a k-means model is at most the likelihood scikit-learn gives that mixture."""
+        x, _ = blobs(500, 3, 4, seed=41)
+        report, means, _, _ = self.kmeans(x, 4)
+        variance = report["quantization_error"] / x.size
+        mixture = GaussianMixture(4, covariance_type="spherical")
+        mixture.weights_, mixture.means_ = np.full(4, 0.25), means
+        mixture.covariances_ = np.full(4, variance)
+        mixture.precisions_cholesky_ = 1 / np.sqrt(mixture.covariances_)
+        self.assertAlmostEqual(report["log_likelihood"], mixture.score(x), delta=1e-8)
+        self.assertLessEqual(report["free_energy"], report["log_likelihood"])
+
+
+if __name__ == "__main__":
+    unittest.main()

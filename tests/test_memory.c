@@ -1,0 +1,231 @@
+/* Memory: every allocation of a verb may fail, and then the verb says so, gives nothing
+ * back and leaks nothing (the sanitizers look); vem_plan names the bytes before they are
+ * taken.
+ *
+ * This program has a posix_memalign of its own, the one function the library's allocator
+ * calls: it counts, it can fail at the k-th call, and it notes the highest use. */
+#include <errno.h>
+#include <malloc.h>
+
+#include "grid.h"
+
+static int64_t calls, fail_at; /* fail_at 0: never */
+static size_t highest;
+static int watching;
+
+static size_t in_use(void)
+{
+    struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+}
+
+int posix_memalign(void **memory, size_t alignment, size_t bytes)
+{
+    if (++calls == fail_at)
+        return ENOMEM;
+    void *made = memalign(alignment, bytes);
+    if (!made)
+        return ENOMEM;
+    *memory = made;
+    if (watching) {
+        size_t now = in_use();
+        highest = now > highest ? now : highest;
+    }
+    return 0;
+}
+
+static vem_ctx *ctx;
+
+static int set_up(void **state)
+{
+    (void)state;
+    if (vem_ctx_new(&ctx) != VEM_OK)
+        return -1;
+    return vem_ctx_set_threads(ctx, 1) == VEM_OK ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    vem_ctx_free(ctx);
+    return 0;
+}
+
+static vem_data *borrow(const grid_data *data)
+{
+    vem_data *rows = NULL;
+    assert_int_equal(vem_data_borrow(ctx, VEM_FLOAT64, data->x, data->n, data->d, 0, 0,
+                                     &rows),
+                     VEM_OK);
+    if (data->weights)
+        assert_int_equal(vem_data_set_weights(ctx, rows, data->weights, data->n), VEM_OK);
+    return rows;
+}
+
+/* Run a fit with each of its allocations failing in turn; then one where none does. */
+static void fail_one_by_one(const grid_data *data, const vem_options *o,
+                            const vem_model *start)
+{
+    vem_data *rows = borrow(data);
+    for (int64_t k = 1;; k++) {
+        vem_model *model = NULL;
+        vem_report *report = NULL;
+        calls = 0;
+        fail_at = k;
+        vem_status status = vem_fit(ctx, rows, o, start, &model, &report);
+        fail_at = 0;
+        if (status == VEM_OK) { /* none failed, or one that a fit can do without */
+            assert_true(isfinite(vem_report_summary(report)->free_energy));
+            vem_model_free(model);
+            vem_report_free(report);
+            if (calls < k)
+                break;
+            continue;
+        }
+        assert_int_equal(status, VEM_NO_MEMORY);
+        assert_null(model);
+        assert_null(report);
+        assert_non_null(strstr(vem_ctx_message(ctx), "memory"));
+        assert_int_equal(vem_ctx_threads(ctx), 1);
+    }
+    vem_data_free(rows);
+}
+
+static void every_allocation_of_a_fit(void **state)
+{
+    (void)state;
+    for (int family = VEM_ISO_SHARED; family <= VEM_FULL; family++)
+        for (int held = 1; held <= 5; held += 2)
+            for (int seeding = VEM_SEED_RANDOM; seeding <= VEM_SEED_AFKMC2; seeding++) {
+                grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, 60, 3, 81);
+                vem_options o = grid_options(5, (vem_family_kind)family, VEM_PRIOR_FREE,
+                                             held, VEM_SINGLE, 3);
+                o.seeding = seeding;
+                o.measure = 1;
+                o.standardize = seeding % 2;
+                o.empty = VEM_EMPTY_RESEED;
+                o.restarts = 2;
+                fail_one_by_one(&data, &o, NULL);
+                if (seeding == VEM_SEED_RANDOM) {
+                    vem_model *start = grid_start(ctx, &data, (vem_family_kind)family, 5);
+                    fail_one_by_one(&data, &o, start);
+                    vem_model_free(start);
+                }
+                grid_data_free(&data);
+            }
+}
+
+static void every_allocation_of_using_a_model(void **state)
+{
+    (void)state;
+    for (int family = VEM_ISO_SHARED; family <= VEM_FULL; family++) {
+        grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, 60, 3, 82);
+        vem_data *rows = borrow(&data);
+        vem_model *model = grid_start(ctx, &data, (vem_family_kind)family, 5);
+        vem_status status = VEM_NO_MEMORY;
+        vem_scores scores = {.size = sizeof scores, .mass = -1};
+        int32_t clusters[60 * 5];
+        double probabilities[60 * 5];
+        for (int64_t k = 1; status != VEM_OK; k++) {
+            calls = 0;
+            fail_at = k;
+            status = vem_score(ctx, model, rows, 2, VEM_DOUBLE, &scores);
+            fail_at = 0;
+            assert_true(status == VEM_OK || status == VEM_NO_MEMORY);
+            assert_true((status == VEM_OK) == (scores.mass > 0));
+        }
+        for (int32_t top = 1; top <= 5; top++) {
+            status = VEM_NO_MEMORY;
+            for (int64_t k = 1; status != VEM_OK; k++) {
+                calls = 0;
+                fail_at = k;
+                status = vem_assign(ctx, model, rows, top, VEM_DOUBLE, clusters,
+                                    top > 1 ? probabilities : NULL);
+                fail_at = 0;
+                assert_true(status == VEM_OK || status == VEM_NO_MEMORY);
+            }
+        }
+        vem_model *copy = NULL;
+        for (int64_t k = 1; !copy; k++) {
+            calls = 0;
+            fail_at = k;
+            status = vem_model_copy(ctx, model, &copy);
+            fail_at = 0;
+            assert_true((status == VEM_OK) == (copy != NULL));
+        }
+        vem_model_free(copy);
+        vem_model_free(model);
+        vem_data_free(rows);
+        grid_data_free(&data);
+    }
+}
+
+/* ---- The plan
+ * --------------------------------------------------------------------------- */
+
+static void check_plan(const grid_data *data, const vem_options *o)
+{
+    int64_t n = data->n;
+    int32_t d = data->d;
+    vem_data *rows = borrow(data);
+    vem_model *model = NULL;
+    vem_report *report = NULL;
+    uint64_t planned;
+    assert_int_equal(vem_plan(ctx, o, n, d, VEM_FLOAT64, &planned), VEM_OK);
+    malloc_trim(0);
+    size_t before = in_use();
+    highest = before;
+    watching = 1;
+    vem_status status = vem_fit(ctx, rows, o, NULL, &model, &report);
+    watching = 0;
+    if (status != VEM_OK)
+        fail_msg("%s", vem_ctx_message(ctx));
+    double taken = (double)(highest - before), plan = (double)planned;
+    const vem_options *r = &vem_report_summary(report)->options;
+    /* Not below what was taken but for small change, and not far above it. */
+    if (!(plan >= 0.98 * taken - 200e3) || !(plan <= 1.6 * taken + 200e3))
+        fail_msg("planned %.3f MB, took %.3f MB (n %d, d %d, k %d, %s, held %d, %s)",
+                 plan / 1e6, taken / 1e6, (int)n, d, (int)r->clusters,
+                 vem_choice_name("family", r->family), (int)r->held,
+                 vem_choice_name("seeding", r->seeding));
+    vem_model_free(model);
+    vem_report_free(report);
+    vem_data_free(rows);
+}
+
+static void the_plan_is_what_is_taken(void **state)
+{
+    (void)state;
+#ifdef VEM_SANITIZED
+    skip(); /* its allocator keeps no such books */
+#endif
+    grid_data thin = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, 40000, 1, 83);
+    grid_data wide = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, 8000, 50, 83);
+    for (int family = VEM_ISO_SHARED; family <= VEM_FULL; family++)
+        for (int held = 1; held <= 20; held = held == 1 ? 4 : held + 16)
+            for (int seeding = VEM_SEED_RANDOM; seeding <= VEM_SEED_AFKMC2; seeding++) {
+                vem_options o = grid_options(20, (vem_family_kind)family, VEM_PRIOR_FREE,
+                                             held, (vem_precision)(seeding % 2), 1);
+                o.seeding = seeding;
+                o.measure = seeding / 2;
+                check_plan(&thin, &o);
+                if (seeding == VEM_SEED_RANDOM)
+                    check_plan(&wide, &o);
+            }
+    vem_options o = grid_options(3000, VEM_ISO_SHARED, VEM_PRIOR_FLAT, 1, VEM_SINGLE, 1);
+    o.seeding = VEM_SEED_RANDOM; /* so many that statistics are owned by the clusters */
+    for (o.threads = 1; o.threads <= 9; o.threads += 4)
+        check_plan(&wide, &o);
+    grid_data_free(&thin);
+    grid_data_free(&wide);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_allocation_of_a_fit),
+        cmocka_unit_test(every_allocation_of_using_a_model),
+        cmocka_unit_test(the_plan_is_what_is_taken),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

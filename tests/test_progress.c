@@ -1,0 +1,214 @@
+/* The progress function: told sane numbers from the caller's thread, and able to stop any
+ * verb at any of its calls. A fit that has made a step ends with a model whose F is the
+ * one reported; whatever has no partial result says VEM_STOPPED and gives nothing. */
+#include <pthread.h>
+
+#include "grid.h"
+
+static vem_ctx *ctx;
+
+static int set_up(void **state)
+{
+    (void)state;
+    if (vem_ctx_new(&ctx) != VEM_OK)
+        return -1;
+    return vem_ctx_set_threads(ctx, 3) == VEM_OK ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    vem_ctx_free(ctx);
+    return 0;
+}
+
+typedef struct listener {
+    pthread_t thread;
+    int64_t calls, stop_at; /* 0: never */
+    const char *stop_phase; /* at the first call in this phase; NULL: by number */
+    int64_t em_calls, last_step;
+    double last_seconds, last_f;
+    int insane;
+} listener;
+
+static int listen(void *user, const vem_progress *p)
+{
+    listener *l = user;
+    const char *const phases[] = {"read", "seed", "em", "measure", "assign"};
+    int known = 0;
+    for (int i = 0; i < 5; i++)
+        known |= strcmp(p->phase, phases[i]) == 0;
+    l->calls++;
+    l->insane |= !known || !pthread_equal(l->thread, pthread_self());
+    l->insane |= p->done < 0 || p->total < 0 || (p->total > 0 && p->done > p->total);
+    l->insane |= !(p->seconds >= l->last_seconds) || p->seconds > 600;
+    if (strcmp(p->phase, "em") == 0) {
+        l->em_calls++;
+        l->insane |= p->step < l->last_step || p->step > p->max_steps;
+        l->insane |= !isnan(p->free_energy) && !(p->free_energy >= l->last_f - 1e-9);
+        l->last_step = p->step;
+        l->last_f = isnan(p->free_energy) ? l->last_f : p->free_energy;
+    } else {
+        l->insane |= !isnan(p->free_energy);
+    }
+    l->last_seconds = p->seconds;
+    if (l->stop_phase && strcmp(l->stop_phase, p->phase) == 0)
+        return 1;
+    return l->calls == l->stop_at ? -7 : 0; /* anything but 0 stops */
+}
+
+static listener fresh(int64_t stop_at, const char *phase)
+{
+    return (listener){.thread = pthread_self(),
+                      .stop_at = stop_at,
+                      .stop_phase = phase,
+                      .last_step = -1000,
+                      .last_f = -INFINITY};
+}
+
+static void told_sanely(void **state)
+{
+    (void)state;
+    for (int seeding = VEM_SEED_RANDOM; seeding <= VEM_SEED_AFKMC2; seeding++)
+        for (int held = 1; held <= 4; held += 3) {
+            grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, 5000, 4, 101);
+            vem_options o =
+                grid_options(4, VEM_DIAG, VEM_PRIOR_FREE, held, VEM_DOUBLE, 12);
+            o.seeding = seeding;
+            o.measure = 1;
+            o.init_steps = 2;
+            listener l = fresh(0, NULL);
+            vem_ctx_set_progress(ctx, listen, &l);
+            grid_fit fit = grid_run(ctx, &data, &o, NULL);
+            vem_ctx_set_progress(ctx, NULL, NULL);
+            assert_false(l.insane);
+            assert_true(l.em_calls >= fit.trace_count); /* every step is told */
+            assert_true(l.last_f == fit.summary->free_energy);
+            assert_int_equal(l.last_step, fit.summary->steps);
+            grid_fit quiet = grid_run(ctx, &data, &o, NULL);
+            assert_true(quiet.summary->free_energy == fit.summary->free_energy);
+            grid_fit_free(&quiet);
+            grid_fit_free(&fit);
+            grid_data_free(&data);
+        }
+}
+
+/* Stop at the first, second, ... call until a fit runs to its end. */
+static void stopped_anywhere(void **state)
+{
+    (void)state;
+    int models = 0, nothings = 0;
+    grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, 3000, 4, 102);
+    for (int family = VEM_ISO_SHARED; family <= VEM_FULL; family += 3)
+        for (int64_t stop = 1;; stop++) {
+            vem_options o = grid_options(4, (vem_family_kind)family, VEM_PRIOR_FREE, 2,
+                                         VEM_DOUBLE, 8);
+            o.seeding = VEM_SEED_PLUSPLUS;
+            o.measure = 1;
+            o.restarts = 3;
+            listener l = fresh(stop, NULL);
+            grid_fit fit;
+            vem_ctx_set_progress(ctx, listen, &l);
+            /* A new restart begins again at step 1, which the listener would not like. */
+            vem_status status = grid_try(ctx, &data, &o, NULL, &fit);
+            vem_ctx_set_progress(ctx, NULL, NULL);
+            if (status != VEM_OK) {
+                assert_int_equal(status, VEM_STOPPED);
+                assert_non_null(strstr(vem_ctx_message(ctx), "Stopped"));
+                nothings++;
+                continue;
+            }
+            int ended = l.calls < stop;
+            if (!ended) {
+                models++;
+                assert_int_equal(fit.summary->outcome, VEM_OUTCOME_STOPPED);
+                assert_true(isnan(fit.summary->log_likelihood) ||
+                            isfinite(fit.summary->log_likelihood));
+            } else {
+                assert_int_not_equal(fit.summary->outcome, VEM_OUTCOME_STOPPED);
+            }
+            double f = grid_score(ctx, fit.model, &data, 2, VEM_DOUBLE).free_energy;
+            grid_assert_near(fit.summary->free_energy, f, 1e-9, "F of a stopped fit");
+            for (int64_t i = 0; i < data.n; i++)
+                assert_in_range(fit.labels[i], 0, 3);
+            grid_fit_free(&fit);
+            if (ended)
+                break;
+        }
+    assert_true(models > 0 && nothings > 0);
+    grid_data_free(&data);
+}
+
+static void stopped_in_a_phase(void **state)
+{
+    (void)state;
+    const struct {
+        const char *phase;
+        vem_status expected;
+    } cases[] = {{"read", VEM_STOPPED}, {"seed", VEM_STOPPED}, {"em", VEM_OK}};
+    grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, 3000, 4, 103);
+    for (int i = 0; i < 3; i++) {
+        vem_options o = grid_options(4, VEM_FULL, VEM_PRIOR_FREE, 4, VEM_DOUBLE, 50);
+        o.seeding = VEM_SEED_PLUSPLUS;
+        listener l = fresh(0, cases[i].phase);
+        grid_fit fit = {0};
+        vem_ctx_set_progress(ctx, listen, &l);
+        vem_status status = grid_try(ctx, &data, &o, NULL, &fit);
+        vem_ctx_set_progress(ctx, NULL, NULL);
+        /* Calls are rare: a phase this short may pass unseen, then the fit just ends. */
+        if (status == VEM_OK && cases[i].expected != VEM_OK)
+            assert_int_not_equal(fit.summary->outcome, VEM_OUTCOME_STOPPED);
+        else
+            assert_int_equal(status, cases[i].expected);
+        if (i == 2) {
+            assert_int_equal(fit.summary->outcome, VEM_OUTCOME_STOPPED);
+            assert_int_equal(fit.summary->steps, 1);
+        }
+        grid_fit_free(&fit);
+    }
+    /* A stop belongs to one verb: the next starts afresh. */
+    vem_options o = grid_options(4, VEM_FULL, VEM_PRIOR_FREE, 4, VEM_DOUBLE, 3);
+    grid_fit fit = grid_run(ctx, &data, &o, NULL);
+    assert_int_equal(fit.summary->outcome, VEM_OUTCOME_STEP_LIMIT);
+    grid_fit_free(&fit);
+    grid_data_free(&data);
+}
+
+static void other_verbs_stop(void **state)
+{
+    (void)state;
+    grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, 20000, 4, 104);
+    vem_model *model = grid_start(ctx, &data, VEM_DIAG, 6);
+    vem_data *rows = NULL;
+    int32_t *labels = calloc(20000, sizeof *labels);
+    vem_scores scores = {.size = sizeof scores, .mass = -1};
+    assert_int_equal(vem_data_borrow(ctx, VEM_FLOAT64, data.x, 20000, 4, 0, 0, &rows),
+                     VEM_OK);
+    listener l = fresh(1, NULL);
+    vem_ctx_set_progress(ctx, listen, &l);
+    vem_status status = vem_assign(ctx, model, rows, 1, VEM_DOUBLE, labels, NULL);
+    assert_true(status == VEM_STOPPED);
+    assert_false(l.insane);
+    l = fresh(1, NULL);
+    status = vem_score(ctx, model, rows, 0, VEM_DOUBLE, &scores);
+    assert_true(status == VEM_STOPPED);
+    assert_true(scores.mass == -1); /* untouched */
+    assert_false(l.insane);
+    vem_ctx_set_progress(ctx, NULL, NULL);
+    assert_int_equal(vem_score(ctx, model, rows, 0, VEM_DOUBLE, &scores), VEM_OK);
+    free(labels);
+    vem_data_free(rows);
+    vem_model_free(model);
+    grid_data_free(&data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(told_sanely),
+        cmocka_unit_test(stopped_anywhere),
+        cmocka_unit_test(stopped_in_a_phase),
+        cmocka_unit_test(other_verbs_stop),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
