@@ -138,7 +138,11 @@ typedef enum vem_algorithm {
     VEM_ALGORITHM_KMEANS = 0,
     VEM_ALGORITHM_LAZY_KMEANS,
     VEM_ALGORITHM_KMEANS_C,
-    VEM_ALGORITHM_GMM
+    VEM_ALGORITHM_GMM,
+    VEM_ALGORITHM_VAR_KMEANS_X,
+    VEM_ALGORITHM_VAR_KMEANS_S,
+    VEM_ALGORITHM_VAR_GMM_X,
+    VEM_ALGORITHM_VAR_GMM_S
 } vem_algorithm;
 
 typedef enum vem_family_kind {
@@ -149,7 +153,12 @@ typedef enum vem_family_kind {
 } vem_family_kind;
 
 typedef enum vem_prior_kind { VEM_PRIOR_FLAT = 0, VEM_PRIOR_FREE } vem_prior_kind;
-typedef enum vem_search_kind { VEM_SEARCH_ALL = 0, VEM_SEARCH_CLOSEST } vem_search_kind;
+typedef enum vem_search_kind {
+    VEM_SEARCH_ALL = 0,
+    VEM_SEARCH_CLOSEST,
+    VEM_SEARCH_EXACT, /* neighbors of what a row holds, by the distances of the means */
+    VEM_SEARCH_ESTIMATED /* the same, neighbors learned from the scored pairs */
+} vem_search_kind;
 typedef enum vem_seeding {
     VEM_SEED_RANDOM = 0,
     VEM_SEED_PLUSPLUS,
@@ -171,16 +180,21 @@ typedef enum vem_precision { VEM_SINGLE = 0, VEM_DOUBLE } vem_precision;
  */
 #define VEM_OPTION_TABLE(X)                                                              \
     X(INT, clusters, VEM_AUTO, 1, 2147483000, NULL, "C", "number of clusters")           \
-    X(CHOICE, algorithm, VEM_AUTO, 0, 0, "kmeans|lazy-kmeans|kmeans-c|gmm", "NAME",      \
-      "a paper's algorithm, exactly; options beside it override it")                     \
+    X(CHOICE, algorithm, VEM_AUTO, 0, 0,                                                 \
+      "kmeans|lazy-kmeans|kmeans-c|gmm|var-kmeans-x|var-kmeans-s|var-gmm-x|var-gmm-s",   \
+      "NAME", "a paper's algorithm, exactly; options beside it override it")             \
     X(CHOICE, family, VEM_AUTO, 0, 0, "iso-shared|iso|diag|full", "NAME",                \
       "what a cluster looks like")                                                       \
     X(CHOICE, prior, VEM_AUTO, 0, 0, "flat|free", "NAME",                                \
       "weights of the clusters: all 1/C, or fitted")                                     \
-    X(CHOICE, search, VEM_AUTO, 0, 0, "all|closest", "NAME",                             \
+    X(CHOICE, search, VEM_AUTO, 0, 0, "all|closest|exact|estimated", "NAME",             \
       "which clusters are tried for a row")                                              \
     X(INT, held, VEM_AUTO, 1, 2147483000, NULL, "C'",                                    \
       "clusters a row may belong to at once (1: hard, C: full EM)")                      \
+    X(INT, reach, VEM_AUTO, 1, 2147483000, NULL, "G",                                    \
+      "clusters in a neighborhood, itself included (search exact or estimated)")         \
+    X(INT, explore, VEM_AUTO, 0, 1000000, NULL, "R",                                     \
+      "clusters drawn at random per row and step (search exact or estimated)")           \
     X(REAL, margin, VEM_AUTO, 0, 1e6, NULL, "E",                                         \
       "a row moves only to a cluster nearer by this factor (needs held = 1)")            \
     X(CHOICE, seeding, VEM_AUTO, 0, 0, "random|kmeans++|kmeans++-greedy|afkmc2", "NAME", \
@@ -277,10 +291,10 @@ VEM_API const double *vem_model_means(const vem_model *model);     /* C x D */
 VEM_API const double *vem_model_weights(const vem_model *model);   /* C */
 VEM_API const double *vem_model_variances(const vem_model *model); /* see vem_model_new */
 VEM_API size_t vem_model_variance_count(const vem_model *model);
-/* Under --standardize: D factors by which columns are divided before distances are taken; NULL
- * otherwise. Variances of diag and full are in the data's units all the same; those of the
- * isotropic families are in the divided ones (column j: variances * scale_j^2), as is the
- * quantisation error. */
+/* Under --standardize: D factors by which columns are divided before distances are taken;
+ * NULL otherwise. Variances of diag and full are in the data's units all the same; those
+ * of the isotropic families are in the divided ones (column j: variances * scale_j^2), as
+ * is the quantisation error. */
 VEM_API const double *vem_model_scale(const vem_model *model);
 VEM_API vem_status vem_model_set_scale(vem_ctx *ctx, vem_model *model,
                                        const double *scale);

@@ -25,7 +25,6 @@ typedef struct fit {
     const vem_view *view;
     const vem_model *start; /* in the units of the data, or NULL */
     double floor;
-    vem_i_search search;
     /* The best restart so far. */
     vem_model *model;
     vem_report *report;
@@ -58,33 +57,6 @@ static double floor_of(const vem_options *options, const vem_view *view)
     return fmax(options->floor * view->variance, safe);
 }
 
-/* HFL (8): one pass that finds the nearest center of every row. */
-static vem_status ask_variance(fit *f, const vem_model *model, double *variance,
-                               int64_t *pairs)
-{
-    double error;
-    int64_t scored;
-    vem_status status =
-        vem_i_quantization_error(f->ctx, f->view, model, "seed", &error, &scored);
-    if (status == VEM_OK) {
-        *variance = error / f->view->total_mass / f->view->d;
-        *pairs += scored;
-    }
-    return status;
-}
-
-static void set_variance(vem_model *model, double variance)
-{
-    int64_t d = model->d;
-    size_t count = vem_i_variance_count(model->family, model->clusters, model->d);
-    for (size_t i = 0; i < count; i++)
-        model->variances[i] = model->family == VEM_FULL ? 0 : variance;
-    if (model->family == VEM_FULL)
-        for (int64_t c = 0; c < model->clusters; c++)
-            for (int64_t j = 0; j < d; j++)
-                model->variances[(c * d + j) * d + j] = variance;
-}
-
 /* A first model from rows of the data. */
 static vem_status seed_model(fit *f, uint64_t seed, vem_i_em *em, int64_t *seed_pairs)
 {
@@ -107,15 +79,11 @@ static vem_status seed_model(fit *f, uint64_t seed, vem_i_em *em, int64_t *seed_
                 model->means[c * view->d + j] =
                     vem_i_value(view->kernels, vem_i_view_row(view, seeds.items[c]), j);
         *seed_pairs += seeds.pairs;
-        double variance = seeds.variance;
-        int hard = o->held == 1 && o->family == VEM_ISO_SHARED && o->clusters > 1;
-        if (isnan(variance) && hard) {
-            variance = view->variance; /* a guess: the first E-step tells */
-            em->variance_unknown = 1;
-        } else if (isnan(variance)) {
-            status = ask_variance(f, model, &variance, &em->pairs);
-        }
-        set_variance(model, fmax(variance, f->floor));
+        /* Where the seeding does not know the variance, any guess will do for the first
+         * step. */
+        em->variance_unknown = isnan(seeds.variance);
+        double variance = em->variance_unknown ? view->variance : seeds.variance;
+        vem_i_model_set_variance(model, fmax(variance, f->floor));
         em->shared_steps = o->family == VEM_ISO_SHARED ? 0 : SHARED_STEPS;
     }
     vem_i_free(seeds.items);
@@ -175,7 +143,7 @@ static vem_status run_once(fit *f, int64_t restart)
     vem_i_em em = {.ctx = f->ctx,
                    .options = o,
                    .view = f->view,
-                   .search = f->search,
+                   .search = vem_i_search_for(o, seed),
                    .policy = vem_i_empty_policy((vem_empty_policy)o->empty)};
     em.constraints = (vem_i_constraints){.prior = (vem_prior_kind)o->prior,
                                          .floor = f->floor,
@@ -312,10 +280,6 @@ vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *option
         s->rows_used = (double)points->view.used;
         s->seconds_reduce = vem_i_clock() - clock;
         f.view = &points->view;
-        f.search = resolved.search == VEM_SEARCH_ALL
-                       ? vem_i_search_all((int32_t)resolved.clusters)
-                       : vem_i_search_closest((int32_t)resolved.clusters,
-                                              (int32_t)resolved.held, resolved.margin);
         vem_i_report_choices(made, options, start != NULL);
         status = run(&f);
         s->seconds_total = vem_i_clock() - clock;
@@ -345,9 +309,7 @@ vem_status vem_plan(vem_ctx *ctx, const vem_options *options, int64_t n, int32_t
     const vem_i_kernels *kernels =
         o.precision == VEM_SINGLE ? ctx->kernels_single : ctx->kernels_double;
     int32_t clusters = (int32_t)o.clusters;
-    vem_i_search search = o.search == VEM_SEARCH_ALL
-                              ? vem_i_search_all(clusters)
-                              : vem_i_search_closest(clusters, (int32_t)o.held, o.margin);
+    vem_i_search search = vem_i_search_for(&o, 0);
     uint64_t model = ((uint64_t)clusters * (uint64_t)(d + 1) +
                       vem_i_variance_count((vem_family_kind)o.family, clusters, d)) *
                      sizeof(double);

@@ -12,20 +12,29 @@ typedef struct preset {
     int family, prior, search;
     int64_t held; /* VEM_AUTO: all of them */
     double margin;
+    int64_t reach;
     int seeding;
     double tolerance;
     int64_t max_steps;
 } preset;
 
 static const preset presets[] = {
-    [VEM_ALGORITHM_KMEANS] = {VEM_ISO_SHARED, VEM_PRIOR_FLAT, VEM_SEARCH_CLOSEST, 1, 0,
+    [VEM_ALGORITHM_KMEANS] = {VEM_ISO_SHARED, VEM_PRIOR_FLAT, VEM_SEARCH_CLOSEST, 1, 0, 0,
                               VEM_SEED_PLUSPLUS, 0, 300},
     [VEM_ALGORITHM_LAZY_KMEANS] = {VEM_ISO_SHARED, VEM_PRIOR_FLAT, VEM_SEARCH_CLOSEST, 1,
-                                   0.1, VEM_SEED_PLUSPLUS, 0, 300},
+                                   0.1, 0, VEM_SEED_PLUSPLUS, 0, 300},
     [VEM_ALGORITHM_KMEANS_C] = {VEM_ISO_SHARED, VEM_PRIOR_FLAT, VEM_SEARCH_CLOSEST, 2, 0,
-                                VEM_SEED_PLUSPLUS, 1e-6, 300},
-    [VEM_ALGORITHM_GMM] = {VEM_FULL, VEM_PRIOR_FREE, VEM_SEARCH_ALL, VEM_AUTO, 0,
+                                0, VEM_SEED_PLUSPLUS, 1e-6, 300},
+    [VEM_ALGORITHM_GMM] = {VEM_FULL, VEM_PRIOR_FREE, VEM_SEARCH_ALL, VEM_AUTO, 0, 0,
                            VEM_SEED_PLUSPLUS, 1e-6, 300},
+    [VEM_ALGORITHM_VAR_KMEANS_X] = {VEM_ISO_SHARED, VEM_PRIOR_FLAT, VEM_SEARCH_EXACT, 1,
+                                    0, 5, VEM_SEED_AFKMC2, 1e-4, 200},
+    [VEM_ALGORITHM_VAR_KMEANS_S] = {VEM_ISO_SHARED, VEM_PRIOR_FLAT, VEM_SEARCH_ESTIMATED,
+                                    1, 0, 5, VEM_SEED_AFKMC2, 1e-4, 200},
+    [VEM_ALGORITHM_VAR_GMM_X] = {VEM_ISO_SHARED, VEM_PRIOR_FLAT, VEM_SEARCH_EXACT, 5, 0,
+                                 5, VEM_SEED_AFKMC2, 1e-4, 200},
+    [VEM_ALGORITHM_VAR_GMM_S] = {VEM_ISO_SHARED, VEM_PRIOR_FLAT, VEM_SEARCH_ESTIMATED, 5,
+                                 0, 5, VEM_SEED_AFKMC2, 1e-4, 200},
 };
 
 /* Sizes at which a start by exact D^2 sampling stops being cheap beside the fit itself.
@@ -45,6 +54,8 @@ static preset choose(const vem_options *asked, int64_t n, int32_t d)
     p.held = hard ? 1 : asked->clusters <= SOFT_ALL ? VEM_AUTO : SOFT_HELD;
     if (asked->search == VEM_SEARCH_ALL)
         p.held = VEM_AUTO;
+    else if (asked->search == VEM_SEARCH_EXACT || asked->search == VEM_SEARCH_ESTIMATED)
+        p.held = hard ? 1 : 3;
     p.search = p.held == VEM_AUTO ? VEM_SEARCH_ALL : VEM_SEARCH_CLOSEST;
     double work = (double)n * (double)asked->clusters * (double)d;
     p.seeding = work * log((double)asked->clusters + 1) <= GREEDY_WORK
@@ -76,8 +87,35 @@ static vem_status settle_held(vem_ctx *ctx, const vem_options *asked, const pres
         if (out->held > clusters)
             out->held = clusters;
     }
-    if (asked->search == VEM_AUTO)
-        out->search = out->held < clusters ? VEM_SEARCH_CLOSEST : p->search;
+    if (asked->search == VEM_AUTO && p->search == VEM_SEARCH_ALL && out->held < clusters)
+        out->search = VEM_SEARCH_CLOSEST;
+    return VEM_OK;
+}
+
+static int by_neighbors(const vem_options *o)
+{
+    return o->search == VEM_SEARCH_EXACT || o->search == VEM_SEARCH_ESTIMATED;
+}
+
+/* Reach and random candidates belong to the neighborhood searches. */
+static vem_status settle_reach(vem_ctx *ctx, const vem_options *asked, const preset *p,
+                               vem_options *out)
+{
+    if (!by_neighbors(out)) {
+        if (asked->reach != VEM_AUTO || asked->explore > 0)
+            return vem_i_fail(ctx, VEM_BAD_OPTION,
+                              "--%s needs --search exact or estimated; the search is %s.",
+                              asked->reach != VEM_AUTO ? "reach" : "explore",
+                              vem_choice_name("search", out->search));
+        out->reach = out->explore = 0;
+        return VEM_OK;
+    }
+    if (out->reach == VEM_AUTO)
+        out->reach = p->reach > 0 ? p->reach : 5;
+    if (out->explore == VEM_AUTO)
+        out->explore = asked->algorithm == VEM_AUTO ? 1 : 0;
+    if (out->reach > out->clusters)
+        out->reach = out->clusters; /* all of them */
     return VEM_OK;
 }
 
@@ -132,6 +170,8 @@ vem_status vem_options_resolve(vem_ctx *ctx, const vem_options *options, int64_t
         out.precision =
             type == VEM_FLOAT32 || type == VEM_UINT8 ? VEM_SINGLE : VEM_DOUBLE;
     if ((status = settle_held(ctx, options, &p, &out)) != VEM_OK)
+        return status;
+    if ((status = settle_reach(ctx, options, &p, &out)) != VEM_OK)
         return status;
     /* A preset's margin gives way when the caller asks for something it cannot go with.
      */

@@ -55,6 +55,30 @@ uint64_t vem_i_rng_below(vem_i_rng *rng, uint64_t bound)
     }
 }
 
+void vem_i_rng_distinct(vem_i_rng *rng, int32_t bound, int32_t without, int32_t count,
+                        int32_t *out)
+{
+    int32_t found = 0, room = bound - (without >= 0);
+    if (count > room / 4) {
+        /* Many of few: one walk that takes each number with the chance that is left. */
+        for (int32_t c = 0, left = room; c < bound && found < count; c++) {
+            if (c == without)
+                continue;
+            if ((int32_t)vem_i_rng_below(rng, (uint64_t)left) < count - found)
+                out[found++] = c;
+            left--;
+        }
+        return;
+    }
+    while (found < count) {
+        int32_t c = (int32_t)vem_i_rng_below(rng, (uint64_t)bound), k = 0;
+        while (k < found && out[k] != c)
+            k++;
+        if (k == found && c != without)
+            out[found++] = c;
+    }
+}
+
 double vem_i_rng_normal(vem_i_rng *rng)
 {
     /* Box-Muller; the second value is dropped to keep the stream free of hidden state. */

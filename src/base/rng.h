@@ -14,7 +14,10 @@ typedef enum vem_i_purpose {
     VEM_RNG_GENERATE = 3,
     VEM_RNG_EMPTY = 4,
     VEM_RNG_RESTART = 5,
-    VEM_RNG_TEST = 6
+    VEM_RNG_TEST = 6,
+    VEM_RNG_HELD = 7,   /* what items hold before the first step */
+    VEM_RNG_GRAPH = 8,  /* neighbors before any are known */
+    VEM_RNG_EXPLORE = 9 /* candidates drawn at random */
 } vem_i_purpose;
 
 typedef struct vem_i_rng {
@@ -33,6 +36,9 @@ uint32_t vem_i_rng_bits(vem_i_rng *rng);
 double vem_i_rng_uniform(vem_i_rng *rng);                 /* [0, 1), 53 bits */
 double vem_i_rng_open(vem_i_rng *rng);                    /* (0, 1) */
 uint64_t vem_i_rng_below(vem_i_rng *rng, uint64_t bound); /* unbiased, bound >= 1 */
+/* `count` distinct numbers below `bound`, none of them `without` (-1: any). */
+void vem_i_rng_distinct(vem_i_rng *rng, int32_t bound, int32_t without, int32_t count,
+                        int32_t *out);
 double vem_i_rng_normal(vem_i_rng *rng);
 double vem_i_rng_gamma(vem_i_rng *rng, double shape); /* scale 1, shape > 0 */
 

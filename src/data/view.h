@@ -37,7 +37,8 @@ static inline double vem_i_value(const vem_i_kernels *kernels, const void *row, 
 }
 
 /* Store value i of an array of type T. */
-static inline void vem_i_store(const vem_i_kernels *kernels, void *array, int64_t i, double value)
+static inline void vem_i_store(const vem_i_kernels *kernels, void *array, int64_t i,
+                               double value)
 {
     if (kernels->precision == VEM_SINGLE)
         ((float *)array)[i] = (float)value;

@@ -18,19 +18,19 @@
 
 #include "base/memory.h"
 
-static const double LOG_2PI = 1.8378770664093454836;
-
-/* Hard, flat and shared: costs are squared distances over a variance that was only a
- * guess. Put the one of HFL (8) in its place, as if the step had been made with it. */
+/* All clusters share one variance and one weight, and that variance was only a guess. It
+ * does not matter for what the items hold; now that this is known, put the one of HFL (8)
+ * in its place and normalise again. */
 static void settle_variance(vem_i_em *em, vem_i_estep_result *e)
 {
-    double guess = em->model->variances[0], d = em->view->d;
-    double variance =
-        fmax(e->distance * guess / (d * em->view->total_mass), em->constraints.floor);
-    e->log_sum *= guess / variance;
-    em->model->variances[0] = variance;
-    em->scorer.base =
-        d * (LOG_2PI + log(variance)) + 2 * log((double)em->model->clusters);
+    double guess = vem_i_model_variance(em->model), d = em->view->d;
+    double variance = e->distance * guess / (d * em->view->total_mass);
+    vem_i_model_set_variance(em->model, fmax(variance, em->constraints.floor));
+    vem_i_scorer_prepare(em->ctx, em->model, &em->scorer);
+    vem_i_estep_result again = vem_i_estep_again(em->estep, &em->posterior, &em->stats);
+    e->log_sum = again.log_sum;
+    if (em->search.dense)
+        e->pairs += again.pairs;
     em->variance_unknown = 0;
 }
 
@@ -52,7 +52,14 @@ static int converged(const vem_i_em *em, int64_t step, double now, int64_t chang
      * scale. */
     double scale =
         em->options->algorithm == VEM_AUTO ? 0.5 * em->view->d : fmax(fabs(now), 1e-3);
-    return fabs(now - before) <= tolerance * scale;
+    if (!(fabs(now - before) <= tolerance * scale))
+        return 0;
+    /* With random candidates F may rest for a step: then twice running. */
+    if (em->options->explore == 0 || em->search.reach == 0)
+        return 1;
+    if (step < 3)
+        return 0;
+    return fabs(before - em->trace[em->trace_count - 3].free_energy) <= tolerance * scale;
 }
 
 static int64_t count_empty(const vem_i_stats *stats)

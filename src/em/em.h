@@ -19,7 +19,8 @@ typedef struct vem_i_em {
     vem_i_constraints constraints;
     int64_t
         shared_steps; /* M-steps with one variance and flat weights before all is freed */
-    int variance_unknown; /* hard and flat: the first E-step tells the variance (HFL 8) */
+    int variance_unknown; /* all variances are one guess: the first E-step tells (HFL 8)
+                           */
     vem_i_policy policy;
     /* What it works on. The model is in the units of the view. */
     vem_model *model;

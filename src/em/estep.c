@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "em/collect.h"
+#include "search/graph.h"
 
 enum {
     SPARSE_SHARD = 4 * VEM_I_BLOCK, /* items of a shard that keeps no statistics */
@@ -36,8 +37,11 @@ struct vem_i_estep {
     vem_i_collector *collector;
     double *shard_log_sum, *shard_distance;
     int64_t *shard_pairs, *shard_changed;
-    vem_i_posterior *posterior; /* of the run at hand */
-    int collects;
+    /* Of the run at hand. */
+    vem_i_posterior *posterior;
+    int again;    /* score what is held, search nothing */
+    int64_t wave; /* shards run together */
+    int64_t wave_first;
 };
 
 static int64_t dense_shards(vem_family_kind family, int64_t n, int32_t clusters,
@@ -74,26 +78,40 @@ static void collect_dense(const vem_i_estep *t, const vem_i_block *block,
                                         block->n, c, stats);
 }
 
-static void run_shard(void *arg, int64_t shard, int thread)
+static void begin_shard(vem_i_estep *t, vem_i_block *block, int64_t shard, int thread)
+{
+    const vem_i_graph *graph = t->search.graph;
+    block->pairs = 0;
+    block->touched = 0;
+    block->thread = thread;
+    if (graph && graph->estimated)
+        block->touches = graph->fresh + thread * graph->touch_capacity;
+    if (t->partial) {
+        t->partial[shard].clusters = t->scorer->clusters;
+        vem_i_stats_clear(&t->partial[shard]);
+    }
+}
+
+static void run_shard(void *arg, int64_t task, int thread)
 {
     vem_i_estep *t = arg;
+    int64_t shard = t->wave_first + task;
     vem_i_block *block = &t->blocks[thread];
     double *log_sum = t->log_sums + (int64_t)thread * VEM_I_BLOCK;
     vem_i_posterior *posterior = t->posterior;
     int64_t begin = shard * t->per_shard, end = begin + t->per_shard, changed = 0;
     end = end < t->view->n ? end : t->view->n;
     double total = 0, distance = 0;
-    block->pairs = 0;
-    if (t->partial) {
-        t->partial[shard].clusters = t->scorer->clusters;
-        vem_i_stats_clear(&t->partial[shard]);
-    }
+    begin_shard(t, block, shard, thread);
     for (int64_t i = begin; i < end; i += block->capacity) {
         int32_t n = end - i < block->capacity ? (int32_t)(end - i) : block->capacity;
         const int32_t *before =
             posterior->known ? posterior->held + i * posterior->width : NULL;
         vem_i_block_load(block, i, n);
-        t->search.find(&t->search, block, before);
+        if (t->again && !t->search.dense)
+            vem_i_block_stay(&t->search, block, before);
+        else
+            t->search.find(&t->search, block, before);
         const void *best = t->search.dense ? block->best : block->costs;
         for (int32_t p = 0; p < n; p++) {
             double w = vem_i_view_mass(t->view, i + p);
@@ -114,18 +132,43 @@ static void run_shard(void *arg, int64_t shard, int thread)
     t->shard_distance[shard] = distance;
     t->shard_pairs[shard] = block->pairs;
     t->shard_changed[shard] = changed;
+    if (t->search.graph && t->search.graph->estimated && !t->again)
+        vem_i_graph_end_shard(t->search.graph, task, thread, block->touched);
 }
 
-vem_i_estep_result vem_i_estep_run(vem_i_estep *t, vem_i_posterior *posterior,
-                                   vem_i_stats *stats, const vem_progress *told,
-                                   int may_skip)
+/* All shards: at once, or, where a graph learns from them, in waves that it merges in
+ * order. Returns 1 when a stop left some out. */
+static int run_shards(vem_i_estep *t, const vem_progress *told, int may_skip)
+{
+    vem_i_graph *graph = t->search.graph && !t->again ? t->search.graph : NULL;
+    int learns = graph && graph->estimated;
+    int64_t items = t->view->n < t->per_shard ? t->view->n : t->per_shard;
+    int64_t tried = t->search.reach
+                        ? vem_i_graph_candidates(&t->search, t->scorer->clusters)
+                        : t->scorer->clusters;
+    double work = (double)items * (double)tried * (double)t->view->d;
+    int64_t wave = learns ? graph->wave : t->shards;
+    for (t->wave_first = 0; t->wave_first < t->shards; t->wave_first += wave) {
+        int64_t left = t->shards - t->wave_first, tasks = left < wave ? left : wave;
+        if (vem_i_parallel_watched(t->ctx, tasks, work, run_shard, t,
+                                   learns ? NULL : told, may_skip))
+            return 1;
+        if (learns)
+            vem_i_graph_end_wave(graph, tasks);
+    }
+    if (graph)
+        vem_i_graph_settle(graph);
+    return 0;
+}
+
+static vem_i_estep_result run(vem_i_estep *t, vem_i_posterior *posterior,
+                              vem_i_stats *stats, const vem_progress *told, int may_skip)
 {
     t->posterior = posterior;
     vem_i_estep_result result = {0};
-    int64_t items = t->view->n < t->per_shard ? t->view->n : t->per_shard;
-    double work = (double)items * (double)t->scorer->clusters * (double)t->view->d;
-    result.skipped =
-        vem_i_parallel_watched(t->ctx, t->shards, work, run_shard, t, told, may_skip);
+    if (t->search.graph && !t->again)
+        result.pairs = vem_i_graph_prepare(t->search.graph, t->scorer);
+    result.skipped = run_shards(t, told, may_skip);
     if (result.skipped)
         return result;
     posterior->known = 1;
@@ -146,6 +189,31 @@ vem_i_estep_result vem_i_estep_run(vem_i_estep *t, vem_i_posterior *posterior,
         vem_i_collector_run(t->collector, posterior, stats);
     }
     return result;
+}
+
+vem_i_estep_result vem_i_estep_run(vem_i_estep *t, vem_i_posterior *posterior,
+                                   vem_i_stats *stats, const vem_progress *told,
+                                   int may_skip)
+{
+    t->again = 0;
+    return run(t, posterior, stats, told, may_skip);
+}
+
+vem_i_estep_result vem_i_estep_again(vem_i_estep *t, vem_i_posterior *posterior,
+                                     vem_i_stats *stats)
+{
+    t->again = 1;
+    return run(t, posterior, stats, NULL, 0);
+}
+
+void vem_i_estep_renumber(vem_i_estep *t, vem_i_posterior *posterior, const int32_t *map,
+                          int32_t clusters)
+{
+    for (int64_t e = 0; e < posterior->n * posterior->width; e++)
+        if (posterior->held[e] >= 0)
+            posterior->held[e] = map[posterior->held[e]];
+    if (t->search.graph)
+        vem_i_graph_renumber(t->search.graph, map, clusters);
 }
 
 static vem_status take_shards(vem_i_estep *t)
@@ -176,7 +244,8 @@ vem_status vem_i_estep_new(vem_ctx *ctx, const vem_view *view, const vem_i_score
     int dense_stats = search->dense && collect;
     t->per_shard = dense_stats
                        ? vem_i_shards(view->n, dense_shards(family, view->n, clusters, d))
-                       : SPARSE_SHARD;
+                   : search->reach ? vem_i_graph_shard(search, clusters)
+                                   : SPARSE_SHARD;
     t->shards = vem_i_shards(view->n, t->per_shard);
     vem_status status = take_shards(t);
     if (status == VEM_OK)
@@ -187,6 +256,8 @@ vem_status vem_i_estep_new(vem_ctx *ctx, const vem_view *view, const vem_i_score
             vem_i_take_zeroed(ctx, &t->blocks, (size_t)ctx->threads, sizeof *t->blocks);
     for (int i = 0; status == VEM_OK && i < ctx->threads; i++)
         status = vem_i_block_new(ctx, search, view, scorer, &t->blocks[i]);
+    if (status == VEM_OK && search->reach)
+        status = vem_i_graph_new(ctx, search, view, scorer, &t->search.graph);
     if (status == VEM_OK && dense_stats) {
         status =
             vem_i_take_zeroed(ctx, &t->partial, (size_t)t->shards, sizeof *t->partial);
@@ -212,6 +283,7 @@ void vem_i_estep_free(vem_i_estep *t)
     for (int64_t s = 0; t->partial && s < t->shards; s++)
         vem_i_stats_free(&t->partial[s]);
     vem_i_collector_free(t->collector);
+    vem_i_graph_free(t->search.graph);
     vem_i_free(t->partial);
     vem_i_free(t->blocks);
     vem_i_free(t->log_sums);
@@ -230,6 +302,8 @@ uint64_t vem_i_estep_bytes(const vem_ctx *ctx, const vem_i_search *search,
         (uint64_t)clusters * (uint64_t)(1 + d + vem_i_second_count(family, d)) * 8;
     uint64_t blocks =
         (uint64_t)ctx->threads * vem_i_block_bytes(search, clusters, d, kernels);
+    if (search->reach)
+        blocks += vem_i_graph_bytes(ctx, search, clusters, d, kernels);
     if (search->dense)
         return blocks + (uint64_t)dense_shards(family, n, clusters, d) * stats;
     return blocks + vem_i_collector_bytes(ctx, family, n, clusters, d, search->held,

@@ -29,5 +29,14 @@ uint64_t vem_i_estep_bytes(const vem_ctx *ctx, const vem_i_search *search,
 vem_i_estep_result vem_i_estep_run(vem_i_estep *estep, vem_i_posterior *posterior,
                                    vem_i_stats *stats, const vem_progress *told,
                                    int may_skip);
+/* The same without a search: what is held is scored again, for a model whose numbers
+ * changed but not the order of its costs. A dense search has no other way than to score
+ * all. */
+vem_i_estep_result vem_i_estep_again(vem_i_estep *estep, vem_i_posterior *posterior,
+                                     vem_i_stats *stats);
+/* Clusters were dropped: the posterior and the graph take their new numbers (map; -1:
+ * gone). */
+void vem_i_estep_renumber(vem_i_estep *estep, vem_i_posterior *posterior,
+                          const int32_t *map, int32_t clusters);
 
 #endif

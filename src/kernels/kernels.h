@@ -81,6 +81,16 @@ typedef struct vem_i_kernels {
                       const void *bias, int32_t m, const int32_t *index, void *costs,
                       int64_t ldv);
 
+    /* The same for the other shapes; a, b, factors as in the tiles. */
+    void (*diag_pairs)(const void *x, int64_t ld, const uint32_t *items, int32_t n,
+                       int32_t d, const void *a, const void *b, int64_t ldc,
+                       const void *bias, int32_t m, const int32_t *index, void *costs,
+                       int64_t ldv);
+    void (*full_pairs)(const void *x, int64_t ld, const uint32_t *items, int32_t n,
+                       int32_t d, const void *means, int64_t ldc, const void *factors,
+                       const void *bias, int32_t m, const int32_t *index, void *costs,
+                       int64_t ldv);
+
     /* Squared distances of n rows to m centers, row form: out[c * ldo + i]. */
     void (*distances)(const void *x, int64_t ld, int64_t n, int32_t d,
                       const void *centers, int64_t ldc, int32_t m, void *out,

@@ -1,5 +1,6 @@
 /* The kernels for processors with AVX-512 F, DQ, VL and BW. The build gives this file its
- * own flags (-mavx512f -mavx512dq -mavx512vl -mavx512bw -mfma); plain gcc is told here. */
+ * own flags (-mavx512f -mavx512dq -mavx512vl -mavx512bw -mfma); plain gcc is told here.
+ */
 #include "kernels/tables.h"
 
 #if defined(__x86_64__)

@@ -1,19 +1,20 @@
 /* Vectors, as the kernels see them.
  *
- * Vectors are the vector types of GCC and clang: + - * and integer operators work on all of
- * them. What the operators cannot say well is a handful of functions with the suffix _f
- * (float) or _d (double), written once per instruction set:
+ * Vectors are the vector types of GCC and clang: + - * and integer operators work on all
+ * of them. What the operators cannot say well is a handful of functions with the suffix
+ * _f (float) or _d (double), written once per instruction set:
  *
  *     fma(a, b, c)          a * b + c, in one rounding where the processor can
  *     min, max              per lane
  *     less(a, b)            a mask;  any(mask)  is it true in a lane
- *     select(mask, a, b)    a where the mask is true, else b;  select_index: the same for ivec
- *     load_part(p, n)       n < lanes values, the rest 0; reads nothing behind them
+ *     select(mask, a, b)    a where the mask is true, else b;  select_index: the same for
+ * ivec load_part(p, n)       n < lanes values, the rest 0; reads nothing behind them
  *     fold(v)               sum of the 16-byte pieces
- *     zip_low, zip_high     a0 b0 a1 b1, a2 b2 a3 b3 (double: a0 b0, a1 b1) in each 16 bytes
+ *     zip_low, zip_high     a0 b0 a1 b1, a2 b2 a3 b3 (double: a0 b0, a1 b1) in each 16
+ * bytes
  *
- * and from them: load, store, set1, sum, sum4. The file that includes this one defines one of
- * SIMD_AVX512, SIMD_AVX2, SIMD_SSE2, SIMD_NEON, SIMD_PORTABLE. */
+ * and from them: load, store, set1, sum, sum4. The file that includes this one defines
+ * one of SIMD_AVX512, SIMD_AVX2, SIMD_SSE2, SIMD_NEON, SIMD_PORTABLE. */
 #ifndef VEM_KERNELS_SIMD_H
 #define VEM_KERNELS_SIMD_H
 
@@ -140,8 +141,8 @@ INLINE double sum_d(vec_d v)
     return s[0] + s[1];
 }
 
-/* The sums of four vectors at once, for about the price of one and a half: rows and columns
- * change places while the vectors are added, and only one is folded. */
+/* The sums of four vectors at once, for about the price of one and a half: rows and
+ * columns change places while the vectors are added, and only one is folded. */
 INLINE void sum4_f(vec_f a, vec_f b, vec_f c, vec_f d, float *out)
 {
     const vec_f ab = zip_low_f(a, b) + zip_high_f(a, b); /* a0+a2 b0+b2 a1+a3 b1+b3 */

@@ -1,4 +1,5 @@
-/* simd.h in nothing but vector operators, for processors without a header of their own. */
+/* simd.h in nothing but vector operators, for processors without a header of their own.
+ */
 #ifndef VEM_KERNELS_SIMD_PORTABLE_H
 #define VEM_KERNELS_SIMD_PORTABLE_H
 

@@ -50,6 +50,10 @@ typedef struct vem_i_family {
     /* Costs of clusters first .. first+count-1 for a block of n packed items. */
     void (*score_tile)(const vem_i_scorer *scorer, const void *panels, int32_t n,
                        int32_t first, int32_t count, void *costs, int64_t ldv);
+    /* Costs of listed pairs: cluster index[r * ldv + p] for row p of x, r < m; -1 gives
+     * +inf. */
+    void (*score_pairs)(const vem_i_scorer *scorer, const void *x, int64_t ld, int32_t n,
+                        int32_t m, const int32_t *index, void *costs, int64_t ldv);
     /* Add a block of packed items with weights q (n values of T) to one cluster. */
     void (*collect_tile)(const vem_i_scorer *scorer, const void *panels, const void *q,
                          int32_t n, int32_t cluster, vem_i_stats *stats);

@@ -41,6 +41,13 @@ static void score_tile(const vem_i_scorer *s, const void *panels, int32_t n,
                           ldv);
 }
 
+static void score_pairs(const vem_i_scorer *s, const void *x, int64_t ld, int32_t n,
+                        int32_t m, const int32_t *index, void *costs, int64_t ldv)
+{
+    s->kernels->diag_pairs(x, ld, NULL, n, s->d, s->a, s->b, s->ldc, s->bias, m, index,
+                           costs, ldv);
+}
+
 static void collect_tile(const vem_i_scorer *s, const void *panels, const void *q,
                          int32_t n, int32_t cluster, vem_i_stats *stats)
 {
@@ -82,5 +89,5 @@ static void maximize(vem_ctx *ctx, const vem_i_scorer *scorer, const vem_i_stats
     vem_i_maximize_weights(stats, constraints, model);
 }
 
-const vem_i_family vem_i_family_diag = {VEM_DIAG,     prepare, score_tile,
+const vem_i_family vem_i_family_diag = {VEM_DIAG,     prepare, score_tile, score_pairs,
                                         collect_tile, NULL,    maximize};

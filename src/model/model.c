@@ -307,3 +307,20 @@ const char *vem_model_meta(const vem_model *model)
 {
     return model->meta;
 }
+
+double vem_i_model_variance(const vem_model *model)
+{
+    return model->variances[0];
+}
+
+void vem_i_model_set_variance(vem_model *model, double variance)
+{
+    int64_t d = model->d;
+    size_t count = vem_i_variance_count(model->family, model->clusters, model->d);
+    for (size_t i = 0; i < count; i++)
+        model->variances[i] = model->family == VEM_FULL ? 0 : variance;
+    if (model->family == VEM_FULL)
+        for (int64_t c = 0; c < model->clusters; c++)
+            for (int64_t j = 0; j < d; j++)
+                model->variances[(c * d + j) * d + j] = variance;
+}

@@ -24,4 +24,9 @@ size_t vem_i_variance_count(vem_family_kind family, int32_t clusters, int32_t d)
 vem_status vem_i_model_blank(vem_ctx *ctx, vem_family_kind family, int32_t clusters,
                              int32_t d, vem_model **model);
 
+/* One variance for everything: of the first cluster and column, and setting it for all.
+ */
+double vem_i_model_variance(const vem_model *model);
+void vem_i_model_set_variance(vem_model *model, double variance);
+
 #endif

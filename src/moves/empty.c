@@ -44,8 +44,12 @@ static int64_t drop(vem_i_em *em, int64_t step, const char **name)
     vem_model *model = em->model;
     int64_t d = model->d, shape = variances_per_cluster(model);
     int32_t kept = 0, before = model->clusters;
+    int32_t *map = vem_i_alloc((size_t)before, sizeof *map);
+    if (!map)
+        return 0; /* without memory for the move, it is not made */
     for (int32_t c = 0; c < before; c++) {
-        if (is_empty(em, c))
+        map[c] = is_empty(em, c) ? -1 : kept;
+        if (map[c] < 0)
             continue;
         memmove(model->means + kept * d, model->means + c * d,
                 (size_t)d * sizeof(double));
@@ -55,7 +59,8 @@ static int64_t drop(vem_i_em *em, int64_t step, const char **name)
     }
     model->clusters = kept;
     normalize_weights(model);
-    em->posterior.known = 0; /* its numbers are those of the old clusters */
+    vem_i_estep_renumber(em->estep, &em->posterior, map, kept);
+    vem_i_free(map);
     *name = "drop";
     return before - kept;
 }

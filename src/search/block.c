@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "search/search.h"
+#include "search/graph.h"
 
 /* Costs of a dense block should stay in a core's second-level cache. */
 static const size_t DENSE_BYTES = 1 << 19;
@@ -21,7 +21,7 @@ int32_t vem_i_block_items(const vem_i_search *search, int32_t clusters,
 }
 
 typedef struct sizes {
-    size_t items, rows, again_rows, tile_rows, column;
+    size_t items, rows, again_rows, tile_rows, trial_rows, column;
 } sizes;
 
 static sizes sizes_of(const vem_i_search *search, int32_t clusters,
@@ -30,7 +30,10 @@ static sizes sizes_of(const vem_i_search *search, int32_t clusters,
     sizes s = {.items = (size_t)vem_i_block_items(search, clusters, kernels)};
     s.rows = search->dense ? (size_t)clusters : (size_t)search->held + 1;
     s.again_rows = search->dense ? 0 : (size_t)search->held;
-    s.tile_rows = search->dense ? 0 : VEM_I_TILE;
+    s.tile_rows = search->dense   ? 0
+                  : search->reach ? (size_t)vem_i_graph_candidates(search, clusters)
+                                  : VEM_I_TILE;
+    s.trial_rows = search->reach ? s.tile_rows : 0;
     s.column = search->dense && search->held < clusters ? (size_t)clusters : 0;
     return s;
 }
@@ -77,6 +80,11 @@ vem_status vem_i_block_new(vem_ctx *ctx, const vem_i_search *search, const vem_v
         if (status == VEM_OK)
             status = vem_i_take(ctx, &made.again, s.items, sizeof(uint32_t));
     }
+    if (status == VEM_OK && s.trial_rows) {
+        status = vem_i_take(ctx, &made.trial, s.items, s.trial_rows * sizeof(int32_t));
+        if (status == VEM_OK)
+            status = vem_i_take(ctx, &made.drawn, (size_t)search->held, sizeof(int32_t));
+    }
     if (status == VEM_OK && s.column)
         status = vem_i_take(ctx, &made.column, s.column, element);
     if (status != VEM_OK) {
@@ -101,6 +109,8 @@ void vem_i_block_free(vem_i_block *block)
     vem_i_free(block->again_costs);
     vem_i_free(block->again_index);
     vem_i_free(block->again);
+    vem_i_free(block->trial);
+    vem_i_free(block->drawn);
     vem_i_free(block->column);
     memset(block, 0, sizeof *block);
 }
@@ -111,4 +121,40 @@ void vem_i_block_load(vem_i_block *block, int64_t first, int32_t n)
     block->n = n;
     block->view->kernels->pack(vem_i_view_row(block->view, first), block->view->ld, NULL,
                                n, block->view->d, NULL, block->panels, block->norms);
+}
+
+void vem_i_block_sort(vem_i_block *block, int32_t held)
+{
+    const vem_i_kernels *kernels = block->view->kernels;
+    int64_t ldv = block->capacity;
+    for (int32_t p = 0; p < block->n; p++)
+        for (int64_t r = 1; r < held; r++) {
+            double cost = vem_i_value(kernels, block->costs, r * ldv + p);
+            int32_t cluster = block->index[r * ldv + p];
+            int64_t at = r;
+            for (; at > 0; at--) {
+                int64_t above = (at - 1) * ldv + p;
+                double other = vem_i_value(kernels, block->costs, above);
+                if (other < cost || (other == cost && block->index[above] <= cluster))
+                    break;
+                vem_i_store(kernels, block->costs, at * ldv + p, other);
+                block->index[at * ldv + p] = block->index[above];
+            }
+            vem_i_store(kernels, block->costs, at * ldv + p, cost);
+            block->index[at * ldv + p] = cluster;
+        }
+}
+
+void vem_i_block_stay(const vem_i_search *search, vem_i_block *block,
+                      const int32_t *before)
+{
+    const vem_view *view = block->view;
+    int64_t ldv = block->capacity;
+    for (int32_t p = 0; p < block->n; p++)
+        for (int32_t r = 0; r < search->held; r++)
+            block->index[r * ldv + p] = before[p * search->held + r];
+    block->scorer->family->score_pairs(block->scorer, vem_i_view_row(view, block->first),
+                                       view->ld, block->n, search->held, block->index,
+                                       block->costs, ldv);
+    vem_i_block_sort(block, search->held);
 }

@@ -86,29 +86,6 @@ static void look_again(const vem_i_search *search, vem_i_block *block, int32_t c
         }
 }
 
-/* Lists in order of cost, ties by cluster: the direct costs may order them otherwise. */
-static void sort_lists(const vem_i_search *search, vem_i_block *block)
-{
-    const vem_i_kernels *kernels = block->view->kernels;
-    int64_t ldv = block->capacity;
-    for (int32_t p = 0; p < block->n; p++)
-        for (int64_t r = 1; r < search->held; r++) {
-            double cost = vem_i_value(kernels, block->costs, r * ldv + p);
-            int32_t cluster = block->index[r * ldv + p];
-            int64_t at = r;
-            for (; at > 0; at--) {
-                int64_t above = (at - 1) * ldv + p;
-                double other = vem_i_value(kernels, block->costs, above);
-                if (other < cost || (other == cost && block->index[above] <= cluster))
-                    break;
-                vem_i_store(kernels, block->costs, at * ldv + p, other);
-                block->index[at * ldv + p] = block->index[above];
-            }
-            vem_i_store(kernels, block->costs, at * ldv + p, cost);
-            block->index[at * ldv + p] = cluster;
-        }
-}
-
 static void find_by_dots(const vem_i_search *search, vem_i_block *block)
 {
     const vem_view *view = block->view;
@@ -124,7 +101,7 @@ static void find_by_dots(const vem_i_search *search, vem_i_block *block)
                        s->means, s->ldc, s->scale, s->bias, search->held, block->index,
                        block->costs, ldv);
     if (search->held > 1)
-        sort_lists(search, block);
+        vem_i_block_sort(block, search->held);
     if (doubtful > 0)
         look_again(search, block, doubtful);
 }
@@ -158,7 +135,8 @@ static void find(const vem_i_search *search, vem_i_block *block, const int32_t *
     else
         find_direct(block, block->panels, block->n, search->held, block->costs,
                     block->index);
-    block->pairs += (int64_t)block->n * s->clusters; /* a second look is at the same pairs */
+    block->pairs +=
+        (int64_t)block->n * s->clusters; /* a second look is at the same pairs */
     if (search->margin > 0 && before)
         stay_within_margin(search, block, before);
 }

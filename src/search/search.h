@@ -25,7 +25,12 @@ typedef struct vem_i_block {
     int32_t *index;   /* sparse: held + 1 rows of clusters, best first; -1: none */
     void *best;       /* 1 row: dense, cost of the nearest */
     int32_t *nearest; /* 1 row: dense, cluster of least cost */
-    void *tile;       /* sparse: TILE rows of costs */
+    void *tile;       /* sparse: rows of costs of what is tried */
+    int32_t *trial;   /* neighborhoods: rows of clusters that are tried */
+    int32_t *drawn;   /* neighborhoods: room for C' clusters */
+    struct vem_i_touch *touches; /* estimated: what this shard touched so far */
+    int64_t touched;
+    int thread;
     void *again_panels, *again_norms, *again_costs; /* items scored a second time */
     int32_t *again_index;
     uint32_t *again;
@@ -38,6 +43,10 @@ typedef struct vem_i_search {
     int32_t held;  /* C' */
     int32_t dense; /* costs of all clusters are kept */
     double margin; /* closest, C' = 1: see METHODS 2.3 */
+    int32_t reach,
+        explore;   /* neighborhoods: G, and candidates drawn at random per item */
+    uint64_t seed; /* of those draws */
+    struct vem_i_graph *graph;
     /* before: clusters held by the block's items (n x held), or NULL in the first step.
      */
     void (*find)(const struct vem_i_search *search, vem_i_block *block,
@@ -47,6 +56,18 @@ typedef struct vem_i_search {
 /* The exact searches. */
 vem_i_search vem_i_search_all(int32_t clusters);
 vem_i_search vem_i_search_closest(int32_t clusters, int32_t held, double margin);
+/* The neighborhood searches (kind exact or estimated); the graph is made with the E-step.
+ */
+vem_i_search vem_i_search_neighbors(vem_search_kind kind, int32_t clusters, int32_t held,
+                                    int32_t reach, int32_t explore, uint64_t seed);
+/* What a fit with these options uses. */
+vem_i_search vem_i_search_for(const vem_options *options, uint64_t seed);
+
+/* Score again what the items hold and nothing else, in order of cost. */
+void vem_i_block_stay(const vem_i_search *search, vem_i_block *block,
+                      const int32_t *before);
+/* Lists of `held` in order of cost, ties by cluster. */
+void vem_i_block_sort(vem_i_block *block, int32_t held);
 
 /* Items per block: a function of the sizes alone. */
 int32_t vem_i_block_items(const vem_i_search *search, int32_t clusters,

@@ -1,0 +1,70 @@
+/* Which clusters lie near which: the graph behind the neighborhood searches.
+ *
+ * G_c holds `reach` clusters, c itself first. An item that holds the clusters K tries the
+ * union of G_c over c in K (and a few drawn at random), so the cost of a step does not
+ * grow with the number of clusters. That c is in G_c is the one invariant everything
+ * rests on: what an item held is always among what it tries, and F cannot fall. */
+#ifndef VEM_SEARCH_GRAPH_H
+#define VEM_SEARCH_GRAPH_H
+
+#include "search/search.h"
+
+/* What the estimated graph learns from: item's nearest cluster, another it tried, how
+ * far. */
+typedef struct vem_i_touch {
+    int32_t nearest, other;
+    float distance;
+} vem_i_touch;
+
+/* A running average for one pair of clusters. */
+typedef struct vem_i_slot {
+    int32_t other;
+    int32_t count;
+    double sum;
+} vem_i_slot;
+
+typedef struct vem_i_graph {
+    vem_ctx *ctx;
+    int32_t clusters, reach;
+    int estimated;
+    uint64_t seed;
+    uint32_t step;      /* E-steps begun; keys the random candidates */
+    int32_t *neighbors; /* clusters x reach, own first */
+    int64_t *stamps;    /* threads x clusters: item that tried the cluster last, plus 1 */
+    /* Estimated: evidence of one step. Bounded slots per cluster: the nearest are kept.
+     */
+    int32_t slots;
+    vem_i_slot *evidence; /* clusters x slots */
+    int32_t *used;        /* clusters */
+    /* Estimated: what a wave of shards touched, waiting to be merged in their order. */
+    int64_t wave, touch_capacity; /* shards in a wave; touches of a shard */
+    vem_i_touch *touches;         /* wave x touch_capacity, by bucket of nearest */
+    int64_t *bucket_starts;       /* wave x (buckets + 1) */
+    vem_i_touch *fresh;           /* threads x touch_capacity, as they come */
+    /* Exact: scratch to find the nearest means, one per thread. */
+    vem_i_block *blocks;
+} vem_i_graph;
+
+vem_status vem_i_graph_new(vem_ctx *ctx, const vem_i_search *search, const vem_view *view,
+                           const vem_i_scorer *scorer, vem_i_graph **graph);
+void vem_i_graph_free(vem_i_graph *graph);
+uint64_t vem_i_graph_bytes(const vem_ctx *ctx, const vem_i_search *search,
+                           int32_t clusters, int32_t d, const vem_i_kernels *kernels);
+
+/* Most clusters an item may try. */
+int32_t vem_i_graph_candidates(const vem_i_search *search, int32_t clusters);
+/* Items of a shard, so that what it touches stays small. */
+int64_t vem_i_graph_shard(const vem_i_search *search, int32_t clusters);
+
+/* Once per step, before the items: counts the step, and finds the nearest means (exact).
+ * Returns the pairs scored for that. */
+int64_t vem_i_graph_prepare(vem_i_graph *graph, const vem_i_scorer *scorer);
+/* Evidence (estimated): a shard's touches are put by bucket, a wave is merged in the
+ * order of its shards, and at the end of the step the averages become the next graph. */
+void vem_i_graph_end_shard(vem_i_graph *graph, int64_t slot, int thread, int64_t count);
+void vem_i_graph_end_wave(vem_i_graph *graph, int64_t shards);
+void vem_i_graph_settle(vem_i_graph *graph);
+/* Clusters were dropped: `map` gives the new number of each, -1: gone. */
+void vem_i_graph_renumber(vem_i_graph *graph, const int32_t *map, int32_t clusters);
+
+#endif

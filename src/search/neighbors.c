@@ -1,0 +1,178 @@
+/* The neighborhood searches: partial E-steps (FL18; METHODS 4).
+ *
+ *     G(n) = union over c in K(n) of G_c  (+ clusters drawn at random)
+ *     K(n) = the C' of least cost in G(n)
+ *
+ * The work per item is at most C' G + R pairs, whatever the number of clusters. Before
+ * the first step an item holds C' clusters drawn at random. Ties prefer what was held. */
+#include <math.h>
+
+#include "base/rng.h"
+#include "search/graph.h"
+
+/* Collects the distinct clusters an item tries, in a column of `trial`. */
+typedef struct tried {
+    int32_t *column;
+    int64_t ldv;
+    int64_t *stamps;
+    int64_t mark;
+    int32_t count;
+} tried;
+
+static void try_cluster(tried *t, int32_t cluster)
+{
+    if (cluster < 0 || t->stamps[cluster] == t->mark)
+        return;
+    t->stamps[cluster] = t->mark;
+    t->column[t->count++ * t->ldv] = cluster;
+}
+
+/* Fills the column of item p, what it holds first. */
+static void propose(const vem_i_search *search, vem_i_block *block, int32_t p,
+                    const int32_t *before, tried *t)
+{
+    const vem_i_graph *g = search->graph;
+    uint64_t item = (uint64_t)(block->first + p);
+    const int32_t *held = before ? before + (int64_t)p * search->held : block->drawn;
+    if (!before) {
+        vem_i_rng rng = vem_i_rng_at(search->seed, VEM_RNG_HELD, 0, item);
+        vem_i_rng_distinct(&rng, g->clusters, -1, search->held, block->drawn);
+    }
+    for (int32_t r = 0; r < search->held; r++)
+        try_cluster(t, held[r]);
+    for (int32_t r = 0; r < search->held; r++) {
+        if (held[r] < 0)
+            continue;
+        const int32_t *near = g->neighbors + (int64_t)held[r] * g->reach;
+        for (int32_t k = 1; k < g->reach; k++)
+            try_cluster(t, near[k]);
+    }
+    if (search->explore > 0) {
+        vem_i_rng rng = vem_i_rng_at(search->seed, VEM_RNG_EXPLORE, g->step, item);
+        for (int32_t k = 0; k < search->explore; k++)
+            try_cluster(t, (int32_t)vem_i_rng_below(&rng, (uint64_t)g->clusters));
+    }
+    if (t->count < search->held && t->count < g->clusters) {
+        /* Clusters were dropped: draw until there are enough to hold. */
+        vem_i_rng rng = vem_i_rng_at(search->seed, VEM_RNG_HELD, g->step, item);
+        while (t->count < search->held && t->count < g->clusters)
+            try_cluster(t, (int32_t)vem_i_rng_below(&rng, (uint64_t)g->clusters));
+    }
+}
+
+/* The best of a column into the lists; of equal ones what comes first: held ones do. */
+static void keep_best(const vem_i_search *search, vem_i_block *block, int32_t p,
+                      int32_t count)
+{
+    const vem_i_kernels *kernels = block->scorer->kernels;
+    int64_t ldv = block->capacity;
+    int32_t kept = 0;
+    for (int32_t r = 0; r < count; r++) {
+        double cost = vem_i_value(kernels, block->tile, r * ldv + p);
+        int32_t cluster = block->trial[r * ldv + p];
+        if (!(cost < INFINITY))
+            continue; /* a cluster of weight 0 */
+        int32_t at = kept;
+        for (; at > 0; at--) {
+            int64_t above = (at - 1) * ldv + p;
+            double other = vem_i_value(kernels, block->costs, above);
+            if (other <= cost)
+                break;
+            if (at < search->held) {
+                vem_i_store(kernels, block->costs, above + ldv, other);
+                block->index[above + ldv] = block->index[above];
+            }
+        }
+        if (at < search->held) {
+            vem_i_store(kernels, block->costs, at * ldv + p, cost);
+            block->index[at * ldv + p] = cluster;
+            kept += kept < search->held;
+        }
+    }
+    for (; kept < search->held; kept++) {
+        vem_i_store(kernels, block->costs, kept * ldv + p, INFINITY);
+        block->index[kept * ldv + p] = -1;
+    }
+}
+
+/* How far a cluster is from an item, for the averages of the graph: the distance where a
+ * cluster has no shape, its cost otherwise. */
+static float farness(const vem_i_scorer *s, double cost, int32_t cluster)
+{
+    if (s->family->kind != VEM_ISO_SHARED && s->family->kind != VEM_ISO)
+        return (float)cost;
+    double square = (cost - vem_i_value(s->kernels, s->bias, cluster)) /
+                    vem_i_value(s->kernels, s->scale, cluster);
+    return square > 0 ? (float)sqrt(square) : 0;
+}
+
+static void learn(vem_i_block *block, int32_t p, int32_t count)
+{
+    const vem_i_scorer *s = block->scorer;
+    int64_t ldv = block->capacity;
+    int32_t nearest = block->index[p];
+    if (nearest < 0 || vem_i_view_mass(block->view, block->first + p) <= 0)
+        return;
+    for (int32_t r = 0; r < count; r++) {
+        int32_t other = block->trial[r * ldv + p];
+        double cost = vem_i_value(s->kernels, block->tile, r * ldv + p);
+        if (other != nearest && cost < INFINITY)
+            block->touches[block->touched++] =
+                (vem_i_touch){nearest, other, farness(s, cost, other)};
+    }
+}
+
+static void find(const vem_i_search *search, vem_i_block *block, const int32_t *before)
+{
+    const vem_view *view = block->view;
+    const vem_i_scorer *s = block->scorer;
+    vem_i_graph *g = search->graph;
+    int64_t ldv = block->capacity;
+    int32_t rows = 0, count[VEM_I_BLOCK];
+    for (int32_t p = 0; p < block->n; p++) {
+        /* A mark no other item and step has used on this thread. */
+        tried t = {.column = block->trial + p,
+                   .ldv = ldv,
+                   .stamps = g->stamps + (int64_t)block->thread * g->clusters,
+                   .mark = (int64_t)g->step * view->n + block->first + p + 1};
+        propose(search, block, p, before, &t);
+        count[p] = t.count;
+        rows = t.count > rows ? t.count : rows;
+        block->pairs += t.count;
+    }
+    for (int32_t p = 0; p < block->n; p++)
+        for (int32_t r = count[p]; r < rows; r++)
+            block->trial[r * ldv + p] = -1;
+    s->family->score_pairs(s, vem_i_view_row(view, block->first), view->ld, block->n,
+                           rows, block->trial, block->tile, ldv);
+    for (int32_t p = 0; p < block->n; p++) {
+        keep_best(search, block, p, count[p]);
+        if (g->estimated)
+            learn(block, p, count[p]);
+    }
+}
+
+vem_i_search vem_i_search_neighbors(vem_search_kind kind, int32_t clusters, int32_t held,
+                                    int32_t reach, int32_t explore, uint64_t seed)
+{
+    return (vem_i_search){.kind = kind,
+                          .held = held,
+                          .reach = reach < clusters ? reach : clusters,
+                          .explore = explore,
+                          .seed = seed,
+                          .find = find};
+}
+
+vem_i_search vem_i_search_for(const vem_options *options, uint64_t seed)
+{
+    int32_t clusters = (int32_t)options->clusters, held = (int32_t)options->held;
+    switch ((vem_search_kind)options->search) {
+    case VEM_SEARCH_ALL: return vem_i_search_all(clusters);
+    case VEM_SEARCH_CLOSEST: return vem_i_search_closest(clusters, held, options->margin);
+    case VEM_SEARCH_EXACT:
+    case VEM_SEARCH_ESTIMATED: break;
+    }
+    return vem_i_search_neighbors((vem_search_kind)options->search, clusters, held,
+                                  (int32_t)options->reach, (int32_t)options->explore,
+                                  seed);
+}
