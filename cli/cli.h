@@ -126,6 +126,9 @@ int cli_progress_tell(const char *phase, int64_t done, int64_t total);
 /* The first Ctrl-C is remembered, the second ends the process at once. */
 void cli_signals_begin(void);
 int cli_interrupted(void);
+/* While input is read there is no result yet: the first Ctrl-C ends the command, even
+ * when it waits for a pipe. */
+void cli_nothing_to_lose(int yes);
 
 /* ---- JSON (json.c)
  * ----------------------------------------------------------------------- */

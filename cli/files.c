@@ -101,7 +101,9 @@ int cli_read_data(cli_args *args, const char *path, vem_data **data, double *sec
                                       .columns = cli_value(args, "columns"),
                                       .id = cli_value(args, "id"),
                                       .weights = cli_value(args, "weights")};
+    cli_nothing_to_lose(1);
     const vem_status status = vem_data_read(args->ctx, path, &options, data);
+    cli_nothing_to_lose(0);
     if (status != VEM_OK)
         return cli_failure(args, status);
     if (seconds)

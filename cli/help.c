@@ -14,13 +14,14 @@ static const char *const GROUPS[] = {"Model",  "Start",     "Stopping",
 static const char *group_of(const char *name)
 {
     static const char *const rows[][2] = {
-        {"clusters", "Model"},      {"algorithm", "Model"},   {"family", "Model"},
-        {"prior", "Model"},         {"search", "Model"},      {"held", "Model"},
-        {"margin", "Model"},        {"floor", "Model"},       {"empty", "Model"},
-        {"seeding", "Start"},       {"chain", "Start"},       {"init-steps", "Start"},
-        {"restarts", "Start"},      {"seed", "Start"},        {"tolerance", "Stopping"},
-        {"max-steps", "Stopping"},  {"standardize", "Data"},  {"normalize", "Data"},
-        {"precision", "Computing"}, {"threads", "Computing"}, {"measure", "Computing"}};
+        {"clusters", "Model"},    {"algorithm", "Model"},    {"family", "Model"},
+        {"prior", "Model"},       {"search", "Model"},       {"held", "Model"},
+        {"reach", "Model"},       {"explore", "Model"},      {"margin", "Model"},
+        {"floor", "Model"},       {"empty", "Model"},        {"seeding", "Start"},
+        {"chain", "Start"},       {"init-steps", "Start"},   {"restarts", "Start"},
+        {"seed", "Start"},        {"tolerance", "Stopping"}, {"max-steps", "Stopping"},
+        {"standardize", "Data"},  {"normalize", "Data"},     {"precision", "Computing"},
+        {"threads", "Computing"}, {"measure", "Computing"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strcmp(rows[i][0], name) == 0)
             return rows[i][1];
@@ -39,8 +40,16 @@ static void describe(const vem_option_info *info, char *text, size_t capacity)
     case VEM_KIND_CHOICE: {
         const char *word =
             has_default ? vem_choice_name(info->name, (int)info->default_value) : NULL;
-        snprintf(text, capacity, "; one of %s%s%s", info->choices,
-                 word ? "; default " : "", word ? word : "");
+        const char *join = "; one of ", *name;
+        for (int i = 0; (name = vem_choice_name(info->name, i)); i++, join = ", ") {
+            used = snprintf(text, capacity, "%s%s", join, name);
+            if ((size_t)used >= capacity)
+                return;
+            text += used;
+            capacity -= (size_t)used;
+        }
+        if (word)
+            snprintf(text, capacity, "; default %s", word);
         break;
     }
     case VEM_KIND_FLAG: break;

@@ -53,8 +53,9 @@ static int run_command(const cli_command *command, int count, char **words)
     if (code == CLI_DONE && args.wants_help) {
         cli_help_command(stdout, command);
     } else if (code == CLI_DONE) {
+        const int64_t threads = args.options.threads;
         const vem_status status =
-            vem_ctx_set_threads(args.ctx, (int)args.options.threads);
+            vem_ctx_set_threads(args.ctx, threads == VEM_AUTO ? 0 : (int)threads);
         code = status == VEM_OK ? command->run(&args) : cli_failure(&args, status);
         cli_progress_end();
     }

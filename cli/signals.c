@@ -6,13 +6,18 @@
 
 #include "cli.h"
 
-static volatile sig_atomic_t interrupts;
+static volatile sig_atomic_t interrupts, nothing_to_lose;
 
 static void on_interrupt(int signal_number)
 {
     (void)signal_number;
-    if (interrupts++ > 0)
+    if (interrupts++ > 0 || nothing_to_lose)
         _exit(CLI_INTERRUPTED);
+}
+
+void cli_nothing_to_lose(int yes)
+{
+    nothing_to_lose = yes;
 }
 
 int cli_interrupted(void)

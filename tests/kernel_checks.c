@@ -33,6 +33,8 @@ const kernel_check kernel_checks[] = {
     {"diag_tile", check_diag_tile},
     {"full_tile", check_full_tile},
     {"iso_pairs", check_iso_pairs},
+    {"diag_pairs", check_diag_pairs},
+    {"full_pairs", check_full_pairs},
     {"distances", check_distances},
     {"softmax", check_softmax},
     {"exp inside softmax", check_exp},

@@ -139,38 +139,40 @@ int check_full_tile(const vem_i_kernels *table)
     return check_tile(table, FULL);
 }
 
-static double square(const vem_i_kernels *table, const void *x, int64_t at, const void *y,
-                     int64_t other, int32_t d)
+static int check_pairs_at(const vem_i_kernels *table, shape kind, int32_t d, int32_t n,
+                          int32_t m, int32_t clusters)
 {
-    double sum = 0;
-    for (int32_t j = 0; j < d; ++j) {
-        const double e = kernel_get(table, x, at + j) - kernel_get(table, y, other + j);
-        sum += e * e;
-    }
-    return sum;
-}
-
-static int check_pairs_at(const vem_i_kernels *table, int32_t d, int32_t n, int32_t m,
-                          int listed)
-{
-    const int32_t clusters = 9;
-    const int64_t ld = d + 1, ldc = d, ldv = kernel_slots(table, n), rows = 2 * n;
-    void *x = kernel_values(table, (rows - 1) * ld + d);
-    void *means = kernel_values(table, clusters * ldc);
+    const int64_t ld = d + 1, ldc = d + 1, ldv = kernel_slots(table, n);
+    const int64_t total = 2 * (int64_t)n, pairs = (m - 1) * ldv + n;
+    const int64_t rows = (total - 1) * ld + d, centers = (clusters - 1) * ldc + d;
+    const int64_t factor = (int64_t)d * (d + 1) / 2;
+    const int64_t shapes = kind == FULL ? clusters * factor : centers;
+    const int listed = m & 1;
+    void *x = kernel_values(table, rows), *means = kernel_values(table, centers);
+    void *a = kernel_values(table, shapes), *costs = kernel_values(table, pairs);
     void *scale = kernel_values(table, clusters), *bias = kernel_values(table, clusters);
-    void *costs = kernel_values(table, (m - 1) * ldv + n);
-    int32_t *index = malloc((size_t)((m - 1) * ldv + n) * sizeof *index);
-    uint32_t *items = malloc((size_t)n * sizeof *items);
-    kernel_fill(table, x, (rows - 1) * ld + d, 2);
-    kernel_fill(table, means, clusters * ldc, 2);
+    int32_t *index = malloc((size_t)pairs * sizeof *index);
+    uint32_t *list = malloc((size_t)n * sizeof *list);
+    kernel_fill(table, x, rows, 2);
+    kernel_fill(table, means, centers, 2);
+    kernel_fill(table, a, shapes, 1);
     kernel_fill(table, scale, clusters, 2);
     kernel_fill(table, bias, clusters, 2);
-    for (int64_t i = 0; i < (m - 1) * ldv + n; ++i)
+    for (int64_t i = 0; i < pairs; ++i)
         index[i] = (int32_t)kernel_below(clusters + 1) - 1;
     for (int32_t p = 0; p < n; ++p)
-        items[p] = (uint32_t)kernel_below(rows);
-    table->iso_pairs(x, ld, listed ? items : NULL, n, d, means, ldc, scale, bias, m,
-                     index, costs, ldv);
+        list[p] = (uint32_t)kernel_below(total);
+    const uint32_t *items = listed ? list : NULL;
+    if (kind == ISO)
+        table->iso_pairs(x, ld, items, n, d, means, ldc, scale, bias, m, index, costs,
+                         ldv);
+    else if (kind == DIAG)
+        table->diag_pairs(x, ld, items, n, d, a, means, ldc, bias, m, index, costs, ldv);
+    else
+        table->full_pairs(x, ld, items, n, d, means, ldc, a, bias, m, index, costs, ldv);
+    double *dx = kernel_doubles(table, x, rows),
+           *dm = kernel_doubles(table, means, centers);
+    double *da = kernel_doubles(table, a, shapes);
     int bad = 0;
     char where[80];
     snprintf(where, sizeof where, "d %d, n %d, m %d, listed %d", d, n, m, listed);
@@ -184,32 +186,69 @@ static int check_pairs_at(const vem_i_kernels *table, int32_t d, int32_t n, int3
                         kernel_mismatch(table, "no cluster", where, p, got, INFINITY, 0);
                 continue;
             }
-            const int64_t row = listed ? (int64_t)items[p] : p;
-            const double s = kernel_get(table, scale, c), b = kernel_get(table, bias, c);
-            const double sum = s * square(table, x, row * ld, means, c * ldc, d);
-            const double bound = kernel_epsilon(table) * (d + 8) * (fabs(sum) + fabs(b));
-            if (!(fabs(got - (sum + b)) <= bound))
-                bad += kernel_mismatch(table, "a pair", where, p, got, sum + b, bound);
+            const int64_t row = items ? (int64_t)items[p] : p;
+            const double s = kind == ISO ? kernel_get(table, scale, c) : 1;
+            const double shift = kernel_get(table, bias, c);
+            double weight;
+            const double want =
+                s * define(kind, d, dx + row * ld, dm + c * ldc,
+                           da + c * (kind == FULL ? factor : ldc), &weight) +
+                shift;
+            const double bound = kernel_epsilon(table) *
+                                 ((kind == FULL ? 3 : 1) * d + 8) *
+                                 (fabs(s) * weight + fabs(shift));
+            if (!(fabs(got - want) <= bound))
+                bad += kernel_mismatch(table, "a pair", where, p, got, want, bound);
         }
-    free(x);
-    free(means);
-    free(scale);
-    free(bias);
-    free(costs);
-    free(index);
-    free(items);
+    void *owned[] = {x, means, a, costs, scale, bias, index, list, dx, dm, da};
+    for (size_t i = 0; i < sizeof owned / sizeof owned[0]; ++i)
+        free(owned[i]);
+    return bad;
+}
+
+static int check_pairs(const vem_i_kernels *table, shape kind)
+{
+    int bad = 0;
+    for (const int32_t *d = grid_d; *d; ++d)
+        for (const int32_t *g = grid_n; *g; ++g)
+            for (int32_t m = 1; m <= 7; ++m) {
+                const int32_t n = grid_items(table, *g);
+                if (kind == FULL && *d > 17 && (n > 63 || m > 2))
+                    continue;
+                bad += check_pairs_at(table, kind, *d, n, m, 9);
+            }
+    if (kind == FULL) /* longer than the differences that the kernel keeps */
+        bad += check_pairs_at(table, kind, 2060, 1, 2, 1);
     return bad;
 }
 
 int check_iso_pairs(const vem_i_kernels *table)
 {
-    int bad = 0;
     kernel_seed(14);
-    for (const int32_t *d = grid_d; *d; ++d)
-        for (const int32_t *n = grid_n; *n; ++n)
-            for (int32_t m = 1; m <= 7; ++m)
-                bad += check_pairs_at(table, *d, grid_items(table, *n), m, m & 1);
-    return bad;
+    return check_pairs(table, ISO);
+}
+
+int check_diag_pairs(const vem_i_kernels *table)
+{
+    kernel_seed(18);
+    return check_pairs(table, DIAG);
+}
+
+int check_full_pairs(const vem_i_kernels *table)
+{
+    kernel_seed(19);
+    return check_pairs(table, FULL);
+}
+
+static double square(const vem_i_kernels *table, const void *x, int64_t at, const void *y,
+                     int64_t other, int32_t d)
+{
+    double sum = 0;
+    for (int32_t j = 0; j < d; ++j) {
+        const double e = kernel_get(table, x, at + j) - kernel_get(table, y, other + j);
+        sum += e * e;
+    }
+    return sum;
 }
 
 static int check_distances_at(const vem_i_kernels *table, int32_t d, int32_t n, int32_t m)

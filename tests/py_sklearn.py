@@ -81,7 +81,7 @@ class Oracle(unittest.TestCase):
             theirs.fit(x)
         report = self.vem("fit", self.save("x.npy", x), "--init", self.path("start.npz"),
                           "--family", FAMILY[kind], "--prior", "free", "--search", "all",
-                          "--tolerance", "1e-300", "--max-steps", steps + 1, "--floor", 0,
+                          "--tolerance", "1e-300", "--max-steps", steps + 1, "--floor", "1e-300",
                           "--empty", "keep", "--precision", "double",
                           "-o", self.path("model.npz"))
         with np.load(self.path("model.npz")) as model:

@@ -302,13 +302,17 @@ static double part(const point *p, int64_t first, int64_t count, const double *o
     vem_i_scorer_prepare(ctx, inside, &scorer);
     vem_progress told = {.phase = "em"};
     vem_i_estep_result result = vem_i_estep_run(estep, &posterior, stats, &told, 0);
+    double unit =
+        view->mass_unit; /* each part has its own: back to that of the weights */
+    for (int64_t v = 0; v < CLUSTERS * stats->stride; v++)
+        stats->block[v] *= unit;
     vem_i_estep_free(estep);
     vem_i_posterior_free(&posterior);
     vem_i_scorer_free(&scorer);
     vem_model_free(inside);
     vem_i_points_free(points);
     vem_data_free(rows);
-    return result.log_sum;
+    return result.log_sum * unit;
 }
 
 static void halves_add_up(void **state)

@@ -41,7 +41,6 @@ static vem_i_points *points_of(const grid_data *data, vem_precision precision)
         assert_int_equal(vem_data_set_weights(ctx, rows, data->weights, data->n), VEM_OK);
     vem_i_points_request request = {.precision = precision, .phase = "read"};
     assert_int_equal(vem_i_points_new(ctx, rows, &request, &points), VEM_OK);
-    points->view.mass = data->weights; /* outlives the rows */
     vem_data_free(rows);
     return points;
 }
@@ -358,14 +357,13 @@ static void greedy_keeps_the_best_candidate(void **state)
             double least = INFINITY;
             int64_t best = -1;
             for (int64_t i = 0; i < data.n; i++)
-                chance[i] = data.weights[i] > 0 ? data.weights[i] * (c ? near[i] : 1) : 0;
+                chance[i] = view->mass[i] > 0 ? view->mass[i] * (c ? near[i] : 1) : 0;
             for (int32_t k = 0; k < (c ? candidates : 1); k++) {
                 int64_t y = draw(chance, data.n, vem_i_rng_uniform(&rng));
                 double potential = 0;
                 for (int64_t i = 0; i < data.n; i++)
-                    if (data.weights[i] > 0)
-                        potential +=
-                            data.weights[i] * fmin(near[i], distance(view, i, y));
+                    if (view->mass[i] > 0)
+                        potential += view->mass[i] * fmin(near[i], distance(view, i, y));
                 if (potential < least) {
                     least = potential;
                     best = y;

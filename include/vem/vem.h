@@ -64,9 +64,10 @@ typedef struct vem_progress {
     double seconds; /* since the verb began */
 } vem_progress;
 
-/* Called from the thread that called the verb, a few times a second at most.
- * A result other than 0 asks to stop: vem_fit ends after the current step with a model
- * and outcome VEM_OUTCOME_STOPPED; other verbs return VEM_STOPPED. */
+/* Called from the thread that called the verb: at the end of every step, and otherwise a
+ * few times a second at most. A result other than 0 asks to stop: vem_fit ends after the
+ * current step with a model and outcome VEM_OUTCOME_STOPPED; other verbs return
+ * VEM_STOPPED. */
 typedef int (*vem_progress_fn)(void *user, const vem_progress *progress);
 
 VEM_API vem_status vem_ctx_new(vem_ctx **ctx);
@@ -208,15 +209,15 @@ typedef enum vem_precision { VEM_SINGLE = 0, VEM_DOUBLE } vem_precision;
     X(INT, max_steps, VEM_AUTO, 1, 1000000000, NULL, "T", "most E-steps")                \
     X(CHOICE, empty, VEM_AUTO, 0, 0, "keep|drop|reseed", "NAME",                         \
       "what happens to a cluster that holds nothing")                                    \
-    X(REAL, floor, 1e-6, 0, 1, NULL, "E",                                                \
+    X(REAL, floor, 1e-6, 1e-300, 1, NULL, "E",                                           \
       "least variance, as a share of the data's mean variance")                          \
     X(CHOICE, precision, VEM_AUTO, 0, 0, "single|double", "NAME",                        \
       "type of the arithmetic (default: single for f4 and u1 input, else double)")       \
     X(FLAG, standardize, 0, 0, 1, NULL, NULL,                                            \
       "each column to mean 0, variance 1; the model is given back in the data's units")  \
     X(FLAG, normalize, 0, 0, 1, NULL, NULL, "each row to length 1")                      \
-    X(INT, threads, 0, 0, 4096, NULL, "P",                                               \
-      "threads (0: all cores); the result is the same")                                  \
+    X(INT, threads, VEM_AUTO, 1, 4096, NULL, "P",                                        \
+      "threads (default: all cores); the result is the same")                            \
     X(INT, seed, 1, 0, 9007199254740992, NULL, "S", "seed of the random numbers")        \
     X(FLAG, measure, 0, 0, 1, NULL, NULL,                                                \
       "afterwards, exact quantisation error and log-likelihood of all rows")

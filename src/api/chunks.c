@@ -1,5 +1,7 @@
 #include "api/chunks.h"
 
+#include <math.h>
+
 #include "api/units.h"
 #include "base/blas.h"
 #include "base/memory.h"
@@ -24,6 +26,23 @@ static void center_of(const vem_model *model, double *origin)
     for (int64_t c = 0; c < model->clusters; c++)
         for (int32_t j = 0; j < model->d; j++)
             origin[j] += model->weights[c] * model->means[c * model->d + j];
+}
+
+/* The least variance of a column in a cluster, in the units of the view. */
+static double least_variance(const vem_model *model)
+{
+    double least = INFINITY;
+    int64_t d = model->d;
+    size_t count = vem_i_variance_count(model->family, model->clusters, model->d);
+    int isotropic = model->family == VEM_ISO_SHARED || model->family == VEM_ISO;
+    for (size_t i = 0; i < count; i++) {
+        int64_t row = (int64_t)i / d % d, column = (int64_t)i % d;
+        if (model->family == VEM_FULL && row != column)
+            continue;
+        double s = model->scale && !isotropic ? model->scale[column] : 1;
+        least = fmin(least, model->variances[i] / (s * s));
+    }
+    return least;
 }
 
 static vem_status one_chunk(vem_ctx *ctx, const vem_model *model, const vem_data *data,
@@ -65,6 +84,7 @@ vem_status vem_i_for_chunks(vem_ctx *ctx, const vem_model *model, const vem_data
                                         .normalize = model->normalizes,
                                         .origin = origin,
                                         .scale = model->scale,
+                                        .least_variance = least_variance(model),
                                         .phase = "read"};
         status = one_chunk(ctx, model, data, &request, run, arg);
     }

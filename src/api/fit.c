@@ -21,7 +21,7 @@ enum { SHARED_STEPS = 2 };
 
 typedef struct fit {
     vem_ctx *ctx;
-    const vem_options *options; /* resolved */
+    const vem_options *asked, *options; /* as given; resolved */
     const vem_view *view;
     const vem_model *start; /* in the units of the data, or NULL */
     double floor;
@@ -115,6 +115,8 @@ static void adopt(fit *f, vem_i_em *em, int64_t restart)
     vem_summary *s = &report->summary;
     s->outcome = em->outcome;
     s->clusters = em->model->clusters;
+    if (s->options.held > s->clusters)
+        s->options.held = s->clusters; /* some were dropped */
     s->steps = em->steps;
     s->init_steps = f->options->init_steps;
     s->free_energy = em->free_energy;
@@ -144,6 +146,8 @@ static vem_status run_once(fit *f, int64_t restart)
                    .options = o,
                    .view = f->view,
                    .search = vem_i_search_for(o, seed),
+                   .scale_free =
+                       f->asked->algorithm == VEM_AUTO && f->asked->tolerance == VEM_AUTO,
                    .policy = vem_i_empty_policy((vem_empty_policy)o->empty)};
     em.constraints = (vem_i_constraints){.prior = (vem_prior_kind)o->prior,
                                          .floor = f->floor,
@@ -179,7 +183,8 @@ static vem_status measure(fit *f)
         vem_i_measure(f->ctx, f->view, f->model, f->model->clusters, &measures);
     if (status == VEM_OK) {
         s->quantization_error = measures.quantization_error;
-        s->log_likelihood = measures.log_likelihood / f->view->total_mass;
+        s->log_likelihood =
+            measures.log_likelihood / (f->view->total_mass * f->view->mass_unit);
     } else if (status == VEM_STOPPED) {
         status = VEM_OK; /* the model is there; only its measures are missing */
     }
@@ -197,12 +202,10 @@ static vem_status run(fit *f)
     for (int64_t r = 1; r <= restarts && status == VEM_OK; r++)
         if (r == 1 || !f->ctx->stop_requested)
             status = run_once(f, r);
-    if (status == VEM_STOPPED && f->model)
-        status = VEM_OK; /* stopped while a later restart was seeded */
-    if (status == VEM_OK && f->ctx->stop_requested)
-        f->report->summary.outcome = VEM_OUTCOME_STOPPED;
     if (status == VEM_OK)
         status = measure(f);
+    if (status == VEM_OK && f->ctx->stop_requested)
+        f->report->summary.outcome = VEM_OUTCOME_STOPPED;
     if (status == VEM_OK)
         status = vem_i_model_to_data(f->ctx, f->view, f->model);
     if (status == VEM_OK)
@@ -234,6 +237,7 @@ static vem_status resolve(vem_ctx *ctx, const vem_data *data, const vem_options 
         if (status != VEM_OK)
             return status;
         asked.clusters = start->clusters;
+        asked.normalize = asked.normalize || start->normalizes;
         if (asked.family == VEM_AUTO && asked.algorithm == VEM_AUTO)
             asked.family = (int)start->family;
     }
@@ -250,6 +254,9 @@ vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *option
                    const vem_model *start, vem_model **model, vem_report **report)
 {
     vem_i_begin(ctx);
+    if (!data || !options)
+        return vem_i_fail(ctx, VEM_BAD_OPTION,
+                          "A fit needs data and options; one is NULL.");
     double clock = vem_i_clock();
     vem_options resolved;
     vem_status status = resolve(ctx, data, options, start, &resolved);
@@ -267,10 +274,17 @@ vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *option
     vem_i_points_request request = {.precision = (vem_precision)resolved.precision,
                                     .normalize = resolved.normalize,
                                     .standardize = resolved.standardize,
+                                    .scale = start && !resolved.standardize ? start->scale
+                                                                            : NULL,
+                                    .floor_share = resolved.floor,
                                     .phase = "read"};
     if (status == VEM_OK)
         status = vem_i_points_new(ctx, data, &request, &points);
-    fit f = {.ctx = ctx, .options = &resolved, .start = start, .report = made};
+    fit f = {.ctx = ctx,
+             .asked = options,
+             .options = &resolved,
+             .start = start,
+             .report = made};
     if (status == VEM_OK) {
         vem_summary *s = &made->summary;
         s->size = sizeof *s;

@@ -29,6 +29,8 @@ void vem_i_report_choices(vem_report *report, const vem_options *asked, int warm
     const vem_options *o = &report->summary.options;
     const char *family = vem_choice_name("family", o->family);
     report->choices[0] = '\0';
+    if (warm && o->normalize && !asked->normalize)
+        say(report, "rows are divided by their length, as for the model to start from.");
     if (asked->algorithm != VEM_AUTO)
         return; /* a preset is what was asked for */
     if (asked->family == VEM_AUTO)

@@ -19,7 +19,7 @@ static vem_status add_chunk(vem_ctx *ctx, void *arg, const vem_view *view,
     vem_status status = vem_i_measure(ctx, view, model, t->held, &measures);
     if (status != VEM_OK)
         return status;
-    t->mass += view->total_mass;
+    t->mass += view->total_mass * view->mass_unit;
     t->log_likelihood += measures.log_likelihood;
     t->free_energy += measures.free_energy;
     t->quantization_error += measures.quantization_error;

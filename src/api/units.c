@@ -6,7 +6,6 @@
 #include "api/units.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "model/family.h"
@@ -106,20 +105,13 @@ vem_status vem_i_model_clamp(vem_ctx *ctx, double floor, vem_model *model)
             model->variances[i] = fmax(model->variances[i], floor);
         return VEM_OK;
     }
-    double *trial;
+    double *work;
     vem_status status =
-        vem_i_take(ctx, &trial, (size_t)(d * d + vem_i_clamp_work(model->d)),
-                   sizeof(double));
+        vem_i_take(ctx, &work, (size_t)vem_i_floor_work(model->d), sizeof(double));
     if (status != VEM_OK)
         return status;
-    for (int64_t c = 0; c < model->clusters; c++) {
-        double *covariance = model->variances + c * d * d;
-        memcpy(trial, covariance, (size_t)(d * d) * sizeof(double));
-        for (int64_t j = 0; j < d; j++)
-            trial[j * d + j] -= floor;
-        if (!vem_i_cholesky(trial, model->d))
-            vem_i_clamp_eigenvalues(covariance, model->d, floor, trial);
-    }
-    vem_i_free(trial);
+    for (int64_t c = 0; c < model->clusters; c++)
+        vem_i_floor_eigenvalues(model->variances + c * d * d, model->d, floor, work);
+    vem_i_free(work);
     return VEM_OK;
 }

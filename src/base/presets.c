@@ -119,10 +119,11 @@ static vem_status settle_reach(vem_ctx *ctx, const vem_options *asked, const pre
     return VEM_OK;
 }
 
-static int takes_margin(const vem_options *out)
+/* A margin compares plain distances to one held cluster. */
+static int takes_margin(const vem_options *o)
 {
-    return out->held == 1 && out->family == VEM_ISO_SHARED &&
-           out->prior == VEM_PRIOR_FLAT && out->search == VEM_SEARCH_CLOSEST;
+    return o->held == 1 && o->family == VEM_ISO_SHARED && o->prior == VEM_PRIOR_FLAT &&
+           o->search == VEM_SEARCH_CLOSEST;
 }
 
 static vem_status check_margin(vem_ctx *ctx, const vem_options *out)

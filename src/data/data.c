@@ -106,6 +106,7 @@ void vem_data_free(vem_data *data)
         munmap(data->mapping, data->mapping_bytes);
     vem_i_free(data->owned);
     vem_i_free(data->columns);
+    vem_i_free(data->numbers);
     vem_i_free(data->weights);
     vem_i_free(data->names);
     vem_i_free(data);
@@ -114,6 +115,13 @@ void vem_data_free(vem_data *data)
 int64_t vem_data_rows(const vem_data *data)
 {
     return data->n;
+}
+
+int32_t vem_i_data_column_number(const vem_data *data, int32_t column)
+{
+    if (data->numbers)
+        return data->numbers[column];
+    return (data->columns ? data->columns[column] : column) + 1;
 }
 
 int32_t vem_data_columns(const vem_data *data)

@@ -15,6 +15,8 @@ struct vem_data {
     int64_t row_stride;    /* bytes */
     int64_t column_stride; /* bytes */
     int32_t *columns;      /* stored column of column j; NULL: j. Owned. */
+    int32_t *numbers;      /* column of the file that column j was, from 1, for messages;
+                              NULL: `columns` tells, or it is j + 1. Owned. */
     double *weights;       /* owned; NULL: all 1 */
     char **names;          /* d column names in one block, owned; NULL: none */
     const char *format;    /* static string: "npy", "csv", ... */
@@ -32,6 +34,8 @@ vem_status vem_i_data_weigh(vem_ctx *ctx, vem_data *data, const char *source,
  * Converts and swaps; checks nothing. Safe from parallel tasks. */
 void vem_i_data_load(const vem_data *data, int64_t first, int64_t count, vem_precision to,
                      void *out, int64_t ld);
+/* Number of a column in the file it came from, from 1. */
+int32_t vem_i_data_column_number(const vem_data *data, int32_t column);
 /* Bytes of one stored value. */
 size_t vem_i_dtype_bytes(vem_dtype type);
 

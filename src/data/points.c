@@ -11,6 +11,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -24,11 +25,13 @@ typedef struct pass {
     int64_t first, n, per_shard;
     int32_t d;
     int normalize;
+    const double *mass;    /* NULL: 1 */
     const double *center;  /* subtracted */
     const double *divisor; /* NULL: 1 */
     double *scratch;       /* LOAD_ROWS x d per thread */
     double *sums;          /* shards x d: of values, or of squares */
     double *extreme;       /* shards: largest |value| written */
+    int64_t *place;        /* shards: where that is */
     double *masses;        /* shards */
     int64_t *bad; /* shards: place of the first value that is not finite, or -1 */
     int squares;  /* sum squares instead of values */
@@ -62,7 +65,7 @@ static void run_shard(void *arg, int64_t shard, int thread)
     double *rows = p->scratch + (int64_t)thread * LOAD_ROWS * d,
            *sum = p->sums + shard * d;
     memset(sum, 0, (size_t)d * sizeof *sum);
-    double mass = 0, extreme = 0;
+    double mass = 0, extreme = -1;
     p->bad[shard] = -1;
     for (int64_t i = begin; i < end; i += LOAD_ROWS) {
         int64_t count = end - i < LOAD_ROWS ? end - i : LOAD_ROWS;
@@ -85,7 +88,7 @@ static void run_shard(void *arg, int64_t shard, int thread)
             if (p->divisor)
                 for (int32_t j = 0; j < d; j++)
                     row[j] /= p->divisor[j];
-            double w = p->data->weights ? p->data->weights[p->first + i + r] : 1;
+            double w = p->mass ? p->mass[i + r] : 1;
             if (w > 0) {
                 mass += w;
                 if (p->squares)
@@ -95,8 +98,13 @@ static void run_shard(void *arg, int64_t shard, int thread)
                     for (int32_t j = 0; j < d; j++)
                         sum[j] += w * row[j];
             }
+            double largest = 0;
             for (int32_t j = 0; j < d; j++)
-                extreme = fabs(row[j]) > extreme ? fabs(row[j]) : extreme;
+                largest = fabs(row[j]) > largest ? fabs(row[j]) : largest;
+            if (largest > extreme) {
+                extreme = largest;
+                p->place[shard] = i + r;
+            }
         }
         if (p->out)
             vem_i_narrow(p->kernels, rows, count * d,
@@ -107,7 +115,18 @@ static void run_shard(void *arg, int64_t shard, int thread)
 }
 
 /* Run one pass; `total` receives d sums, and the largest value is returned through it. */
-static vem_status run(pass *p, double *total, double *extreme, const char *phase)
+/* "Row 3, column 2 (height)" of value `column` of row `row` of the view. */
+static void name_place(const pass *p, int64_t row, int32_t column, char *text,
+                       size_t size)
+{
+    const char *name = vem_data_column_name(p->data, column);
+    snprintf(text, size, "Row %lld, column %d%s%.60s%s", (long long)(p->first + row) + 1,
+             vem_i_data_column_number(p->data, column), name ? " (" : "",
+             name ? name : "", name ? ")" : "");
+}
+
+/* Run one pass; `total` receives d sums. */
+static vem_status run(pass *p, double *total, const char *phase)
 {
     int64_t shards = vem_i_shards(p->n, p->per_shard);
     vem_progress told = {.phase = phase, .free_energy = NAN};
@@ -115,50 +134,117 @@ static vem_status run(pass *p, double *total, double *extreme, const char *phase
     if (vem_i_parallel_watched(p->ctx, shards, work, run_shard, p, &told, 1))
         return vem_i_fail(p->ctx, VEM_STOPPED, "Stopped while the data were read.");
     memset(total, 0, (size_t)p->d * sizeof *total);
-    *extreme = 0;
     for (int64_t s = 0; s < shards; s++) {
         if (p->bad[s] >= 0) {
-            int64_t row = p->first + p->bad[s] / p->d;
+            int64_t row = p->bad[s] / p->d;
             int32_t column = (int32_t)(p->bad[s] % p->d);
-            double value = 0;
             double *values = p->scratch; /* large enough for one row */
-            vem_i_data_load(p->data, row, 1, VEM_DOUBLE, values, p->d);
-            value = values[column];
-            const char *name = vem_data_column_name(p->data, column);
-            return vem_i_fail(p->ctx, VEM_BAD_DATA, "Row %lld, column %d%s%s%s is %s.",
-                              (long long)row + 1, column + 1, name ? " (" : "",
-                              name ? name : "", name ? ")" : "",
-                              isnan(value) ? "NaN" : "infinite");
+            char place[160];
+            vem_i_data_load(p->data, p->first + row, 1, VEM_DOUBLE, values, p->d);
+            name_place(p, row, column, place, sizeof place);
+            return vem_i_fail(p->ctx, VEM_BAD_DATA, "%s is %s.", place,
+                              isnan(values[column]) ? "NaN" : "infinite");
         }
         for (int32_t j = 0; j < p->d; j++)
             total[j] += p->sums[s * p->d + j];
-        *extreme = fmax(*extreme, p->extreme[s]);
     }
     return VEM_OK;
 }
 
-static vem_status check_range(vem_ctx *ctx, double extreme, double variance, int32_t d,
-                              vem_precision precision)
+/* The largest value a pass wrote, and its row. */
+static double extreme_of(const pass *p, int64_t *row)
 {
-    double top = precision == VEM_SINGLE ? FLT_MAX : DBL_MAX;
-    double bottom =
-        precision == VEM_SINGLE ? FLT_MIN / FLT_EPSILON : DBL_MIN / DBL_EPSILON;
-    const char *type = vem_choice_name("precision", precision);
-    const char *advice = precision == VEM_SINGLE
-                             ? "use --precision double or rescale the data"
-                             : "rescale the data";
-    if (!isfinite(extreme) || extreme > sqrt(top / 16 / d))
+    double extreme = -1;
+    for (int64_t s = 0; s < vem_i_shards(p->n, p->per_shard); s++)
+        if (p->extreme[s] > extreme) {
+            extreme = p->extreme[s];
+            *row = p->place[s];
+        }
+    return extreme;
+}
+
+/* The value of a row that lies farthest from `center`. */
+static int32_t farthest_column(const pass *p, int64_t row)
+{
+    double *values = p->scratch, largest = -1;
+    int32_t column = 0;
+    vem_i_data_load(p->data, p->first + row, 1, VEM_DOUBLE, values, p->d);
+    if (p->normalize)
+        normalize_row(values, p->d);
+    for (int32_t j = 0; j < p->d; j++) {
+        double off = fabs(values[j] - p->center[j]) / (p->divisor ? p->divisor[j] : 1);
+        if (!(off <= largest)) {
+            largest = off;
+            column = j;
+        }
+    }
+    return column;
+}
+
+/* Squares of the values, and those over the least variance, must neither overflow nor
+ * vanish in the compute type. */
+static vem_status check_range(const pass *p, const vem_i_points_request *request,
+                              double variance)
+{
+    int single = request->precision == VEM_SINGLE;
+    double top = single ? FLT_MAX : DBL_MAX;
+    double bottom = single ? FLT_MIN / FLT_EPSILON : DBL_MIN / DBL_EPSILON;
+    const char *type = vem_choice_name("precision", request->precision);
+    const char *advice =
+        single ? "use --precision double or rescale the data" : "rescale the data";
+    int64_t row = 0;
+    double extreme = extreme_of(p, &row), square = 16 * extreme * extreme * p->d;
+    double least = fmax(request->floor_share * variance, request->least_variance);
+    char place[160];
+    name_place(p, row, farthest_column(p, row), place, sizeof place);
+    if (!(square <= top))
         return vem_i_fail(
-            ctx, VEM_BAD_DATA,
-            "A value lies %.3g from the mean of its column; squares of that size "
-            "overflow in %s precision: %s.",
-            extreme, type, advice);
-    if (extreme > 0 && variance < bottom)
+            p->ctx, VEM_BAD_DATA,
+            "%s lies %.3g from the mean; squares of that size overflow in %s "
+            "precision: %s.",
+            place, extreme, type, advice);
+    if (least > 0 && !(square / least <= top))
         return vem_i_fail(
-            ctx, VEM_BAD_DATA,
-            "The values differ from their mean by %.3g at most; squares of that "
-            "size vanish in %s precision: %s.",
-            extreme, type, advice);
+            p->ctx, VEM_BAD_DATA,
+            "%s lies %.3g from the mean, too far beside a variance of %.3g: their "
+            "ratio overflows in %s precision: %s.",
+            place, extreme, least, type, advice);
+    if (!request->origin && extreme > 0 && variance < bottom)
+        return vem_i_fail(
+            p->ctx, VEM_BAD_DATA,
+            "%s lies %.3g from the mean and no value lies farther; squares of "
+            "that size vanish in %s precision: %s.",
+            place, extreme, type, advice);
+    return VEM_OK;
+}
+
+/* Weights whose scale would not survive the compute type are divided by a power of two
+ * near their mean; others are taken as they are. */
+static vem_status scale_masses(vem_ctx *ctx, const pass *p, vem_i_points *points)
+{
+    enum { PLAIN = 32 }; /* powers of two from 1 that do no harm */
+    vem_view *view = &points->view;
+    view->mass_unit = 1;
+    view->used = p->n;
+    if (!p->data->weights)
+        return VEM_OK;
+    const double *weights = p->data->weights + p->first;
+    double mean = 0;
+    view->used = 0;
+    for (int64_t i = 0; i < p->n; i++)
+        if (weights[i] > 0)
+            mean += (weights[i] - mean) / (double)++view->used;
+    int exponent = 0;
+    frexp(mean, &exponent);
+    if (exponent > -PLAIN && exponent < PLAIN)
+        exponent = 0;
+    vem_status status = vem_i_take(ctx, &points->mass, (size_t)p->n, sizeof(double));
+    if (status != VEM_OK)
+        return status;
+    view->mass_unit = ldexp(1, exponent);
+    for (int64_t i = 0; i < p->n; i++)
+        points->mass[i] = ldexp(weights[i], -exponent);
+    view->mass = points->mass;
     return VEM_OK;
 }
 
@@ -168,8 +254,10 @@ static vem_status fill(vem_ctx *ctx, const vem_data *data,
     int32_t d = p->d;
     double *total = p->scratch + (int64_t)ctx->threads * LOAD_ROWS * d,
            *first = total + d;
-    double extreme;
-    vem_status status;
+    vem_status status = scale_masses(ctx, p, points);
+    if (status != VEM_OK)
+        return status;
+    p->mass = points->view.mass;
     if (request->origin) {
         memcpy(points->origin, request->origin, (size_t)d * sizeof(double));
     } else {
@@ -179,23 +267,24 @@ static vem_status fill(vem_ctx *ctx, const vem_data *data,
         if (p->normalize)
             normalize_row(first, d);
         p->center = first;
-        if ((status = run(p, total, &extreme, request->phase)) != VEM_OK)
+        if ((status = run(p, total, request->phase)) != VEM_OK)
             return status;
         double mass = vem_i_sum(p->masses, vem_i_shards(p->n, p->per_shard));
         for (int32_t j = 0; j < d; j++)
             points->origin[j] = first[j] + (mass > 0 ? total[j] / mass : 0);
         for (int32_t j = 0; j < d; j++)
             if (!isfinite(points->origin[j]))
-                return check_range(ctx, INFINITY, 0, d, request->precision);
+                return check_range(p, request, 1); /* about the first row instead */
     }
     p->center = points->origin;
     p->squares = 1;
     if (request->scale) {
         memcpy(points->scale, request->scale, (size_t)d * sizeof(double));
     } else if (request->standardize) {
-        if ((status = run(p, total, &extreme, request->phase)) != VEM_OK)
+        if ((status = run(p, total, request->phase)) != VEM_OK)
             return status;
-        if ((status = check_range(ctx, extreme, 1, d, VEM_DOUBLE)) != VEM_OK)
+        vem_i_points_request wide = {.precision = VEM_DOUBLE};
+        if ((status = check_range(p, &wide, 1)) != VEM_OK)
             return status;
         double mass = vem_i_sum(p->masses, vem_i_shards(p->n, p->per_shard));
         for (int32_t j = 0; j < d; j++) {
@@ -205,7 +294,7 @@ static vem_status fill(vem_ctx *ctx, const vem_data *data,
     }
     p->divisor = points->scale;
     p->out = points->x;
-    if ((status = run(p, total, &extreme, request->phase)) != VEM_OK)
+    if ((status = run(p, total, request->phase)) != VEM_OK)
         return status;
     vem_view *view = &points->view;
     view->total_mass = vem_i_sum(p->masses, vem_i_shards(p->n, p->per_shard));
@@ -213,13 +302,7 @@ static vem_status fill(vem_ctx *ctx, const vem_data *data,
     for (int32_t j = 0; j < d; j++)
         squares += total[j];
     view->variance = view->total_mass > 0 ? squares / view->total_mass / d : 0;
-    view->used = p->n;
-    if (data->weights) {
-        view->used = 0;
-        for (int64_t i = 0; i < p->n; i++)
-            view->used += data->weights[p->first + i] > 0;
-    }
-    return check_range(ctx, extreme, view->variance, d, request->precision);
+    return check_range(p, request, view->variance);
 }
 
 vem_status vem_i_points_new(vem_ctx *ctx, const vem_data *data,
@@ -256,13 +339,14 @@ vem_status vem_i_points_new(vem_ctx *ctx, const vem_data *data,
         status = vem_i_take(ctx, &p.masses, (size_t)shards, sizeof(double));
     if (status == VEM_OK)
         status = vem_i_take(ctx, &p.bad, (size_t)shards, sizeof(int64_t));
+    if (status == VEM_OK)
+        status = vem_i_take_zeroed(ctx, &p.place, (size_t)shards, sizeof(int64_t));
     if (status == VEM_OK) {
         made->view = (vem_view){.kernels = p.kernels,
                                 .x = made->x,
                                 .n = p.n,
                                 .ld = d,
                                 .d = d,
-                                .mass = data->weights ? data->weights + p.first : NULL,
                                 .origin = made->origin,
                                 .scale = made->scale};
         status = fill(ctx, data, request, made, &p);
@@ -272,6 +356,7 @@ vem_status vem_i_points_new(vem_ctx *ctx, const vem_data *data,
     vem_i_free(p.extreme);
     vem_i_free(p.masses);
     vem_i_free(p.bad);
+    vem_i_free(p.place);
     if (status != VEM_OK) {
         vem_i_points_free(made);
         return status;
@@ -287,6 +372,7 @@ void vem_i_points_free(vem_i_points *points)
     vem_i_free(points->x);
     vem_i_free(points->origin);
     vem_i_free(points->scale);
+    vem_i_free(points->mass);
     vem_i_free(points);
 }
 

@@ -11,6 +11,7 @@ typedef struct vem_i_points {
     void *x;
     double *origin;
     double *scale; /* NULL: columns are not rescaled */
+    double *mass;  /* NULL: every row weighs 1 */
 } vem_i_points;
 
 typedef struct vem_i_points_request {
@@ -20,7 +21,10 @@ typedef struct vem_i_points_request {
     int standardize;      /* each column to variance 1 */
     const double *origin; /* d values given, or NULL: the (weighted) mean of the rows */
     const double *scale;  /* d values given, or NULL: by `standardize` */
-    const char *phase;    /* for the progress function */
+    /* The least variance the rows will be measured by: a share of their own, or given.
+     * Costs are squared distances over it and must be numbers of the compute type. */
+    double floor_share, least_variance;
+    const char *phase; /* for the progress function */
 } vem_i_points_request;
 
 /* Reads every value once or twice: NaN, infinities and values whose squares overflow or

@@ -11,6 +11,8 @@ typedef struct vem_view {
     int64_t n, ld;
     int32_t d;
     const double *mass; /* n, or NULL: all 1 */
+    double mass_unit;   /* a power of two: the caller's weight is mass times this, so that
+                           masses are near 1 whatever scale the weights have */
     double total_mass;
     int64_t used;         /* items with a positive mass */
     double variance;      /* tr(Cov) / d, in the units of the view */

@@ -48,10 +48,9 @@ static int converged(const vem_i_em *em, int64_t step, double now, int64_t chang
     double tolerance = em->options->tolerance;
     if (tolerance == 0)
         return em->search.dense ? now <= before : changed == 0;
-    /* Without a preset: a relative change of the squared error, whatever the data's
-     * scale. */
-    double scale =
-        em->options->algorithm == VEM_AUTO ? 0.5 * em->view->d : fmax(fabs(now), 1e-3);
+    /* Our own default: a relative change of the squared error, whatever the data's scale.
+     */
+    double scale = em->scale_free ? 0.5 * em->view->d : fmax(fabs(now), 1e-3);
     if (!(fabs(now - before) <= tolerance * scale))
         return 0;
     /* With random candidates F may rest for a step: then twice running. */
@@ -121,7 +120,8 @@ static void maximize(vem_i_em *em, int64_t step)
 vem_status vem_i_em_run(vem_i_em *em)
 {
     vem_status status;
-    for (int64_t step = 1 - em->options->init_steps; step <= 0; step++)
+    for (int64_t step = 1 - em->options->init_steps;
+         step <= 0 && !em->ctx->stop_requested; step++)
         if ((status = expect(em, step)) != VEM_OK)
             return status;
     for (int64_t step = 1;; step++) {

@@ -21,6 +21,7 @@ typedef struct vem_i_em {
         shared_steps; /* M-steps with one variance and flat weights before all is freed */
     int variance_unknown; /* all variances are one guess: the first E-step tells (HFL 8)
                            */
+    int scale_free;       /* the tolerance is of the squared error: our own default */
     vem_i_policy policy;
     /* What it works on. The model is in the units of the view. */
     vem_model *model;

@@ -261,11 +261,18 @@ static vem_status read_table(vem_ctx *ctx, vem_i_csv *csv,
         status = keep_names(ctx, csv, *chosen, &names);
     if (status == VEM_OK)
         status = read_rows(ctx, csv, data);
-    if (status == VEM_OK)
-        data->names = names;
-    else
+    if (status != VEM_OK) {
         vem_i_free(names);
-    return status;
+        return status;
+    }
+    data->names = names;
+    if (*chosen) { /* kept for messages: a column goes by its number in the file */
+        for (int32_t j = 0; j < csv->d; j++)
+            (*chosen)[j]++;
+        data->numbers = *chosen;
+        *chosen = NULL;
+    }
+    return VEM_OK;
 }
 
 vem_status vem_i_csv_parse(vem_ctx *ctx, const char *name, const char *bytes, size_t size,

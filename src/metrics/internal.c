@@ -48,8 +48,9 @@ static vem_status log_sum(vem_ctx *ctx, const vem_view *view, const vem_model *m
     double base;
     vem_status status = step(ctx, view, model, 0, &search, "measure", &result, &base);
     if (status == VEM_OK)
-        *value = result.log_sum +
-                 view->total_mass * (vem_i_view_log_jacobian(view) - 0.5 * base);
+        *value = view->mass_unit *
+                 (result.log_sum +
+                  view->total_mass * (vem_i_view_log_jacobian(view) - 0.5 * base));
     return status;
 }
 
@@ -62,7 +63,7 @@ vem_status vem_i_quantization_error(vem_ctx *ctx, const vem_view *view,
     double base;
     vem_status status = step(ctx, view, model, 1, &nearest, phase, &result, &base);
     if (status == VEM_OK) {
-        *error = result.distance;
+        *error = result.distance * view->mass_unit;
         *pairs = result.pairs;
     }
     return status;

@@ -10,7 +10,8 @@ typedef struct vem_i_measures {
     double quantization_error; /* sum of w min_c |x - mu_c|^2, in the units of the view */
 } vem_i_measures;
 
-/* The model is in the units of the view. held = C: free_energy is the log-likelihood. */
+/* Sums are over the caller's weights. The model is in the units of the view. held = C:
+ * free_energy is the log-likelihood. */
 vem_status vem_i_measure(vem_ctx *ctx, const vem_view *view, const vem_model *model,
                          int32_t held, vem_i_measures *measures);
 

@@ -87,8 +87,8 @@ uint64_t vem_i_scorer_bytes(vem_family_kind family, int32_t clusters, int32_t d,
 /* Shared by the families. */
 /* Move the mean of cluster c by delta = first moment / mass. Returns the mass and writes
  * |delta|^2; 0 and no move when the cluster is empty. */
-double vem_i_move_mean(const vem_i_stats *stats, int32_t c, double total_mass,
-                       double *mean, double *shift);
+double vem_i_move_mean(const vem_i_scorer *scorer, const vem_i_stats *stats, int32_t c,
+                       double total_mass, double *mean, double *shift);
 /* Weights of the clusters after the M-step. */
 void vem_i_maximize_weights(const vem_i_stats *stats,
                             const vem_i_constraints *constraints, vem_model *model);
@@ -98,9 +98,11 @@ void vem_i_maximize_weights(const vem_i_stats *stats,
 int vem_i_cholesky(double *matrix, int32_t d);
 /* Inverse of a lower triangular matrix in place. */
 void vem_i_invert_lower(double *matrix, int32_t d);
-/* Clamp the eigenvalues at `floor` from below, in place (both triangles written). */
-void vem_i_clamp_eigenvalues(double *matrix, int32_t d, double floor, double *work);
-/* Doubles of work for the clamp. */
-int64_t vem_i_clamp_work(int32_t d);
+/* Eigenvalues no less than `floor`, nor than what rounding can tell from 0 beside the
+ * largest; in place, both triangles written. A Cholesky factorisation says first whether
+ * there is anything to do. */
+void vem_i_floor_eigenvalues(double *matrix, int32_t d, double floor, double *work);
+/* Doubles of work for that. */
+int64_t vem_i_floor_work(int32_t d);
 
 #endif

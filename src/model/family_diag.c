@@ -62,13 +62,14 @@ static void collect_tile(const vem_i_scorer *s, const void *panels, const void *
 static void maximize(vem_ctx *ctx, const vem_i_scorer *scorer, const vem_i_stats *stats,
                      const vem_i_constraints *constraints, vem_model *model)
 {
-    (void)ctx, (void)scorer;
+    (void)ctx;
     int32_t d = model->d;
     double pooled = 0;
     for (int32_t c = 0; c < model->clusters; c++) {
         double shift, *mean = model->means + (int64_t)c * d;
         double *variance = model->variances + (int64_t)c * d;
-        double mass = vem_i_move_mean(stats, c, constraints->total_mass, mean, &shift);
+        double mass =
+            vem_i_move_mean(scorer, stats, c, constraints->total_mass, mean, &shift);
         if (mass == 0)
             continue;
         const double *first = vem_i_stats_first(stats, c),

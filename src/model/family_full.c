@@ -35,7 +35,8 @@ static void prepare_cluster(void *arg, int64_t c, int thread)
     memcpy(factor, covariance, (size_t)d * (size_t)d * sizeof(double));
     double log_det = d * LOG_2PI;
     if (!vem_i_cholesky(factor, d)) {
-        /* Only a start given by the caller can be indefinite: use its diagonal. */
+        /* Models are checked and floored, so only rounding at the edge of the type can
+         * lead here: the diagonal is the nearest shape that is certain. */
         memset(factor, 0, (size_t)d * (size_t)d * sizeof(double));
         for (int64_t j = 0; j < d; j++)
             factor[j * d + j] = sqrt(fmax(covariance[j * d + j], 1e-300));
@@ -95,7 +96,8 @@ static void maximize_cluster(void *arg, int64_t cluster, int thread)
     int64_t d = t->model->d;
     double shift, *mean = t->model->means + c * d,
                   *covariance = t->model->variances + c * d * d;
-    double mass = vem_i_move_mean(t->stats, c, t->constraints->total_mass, mean, &shift);
+    double mass =
+        vem_i_move_mean(t->scorer, t->stats, c, t->constraints->total_mass, mean, &shift);
     t->trace[c] = 0;
     if (mass == 0)
         return;
@@ -107,16 +109,13 @@ static void maximize_cluster(void *arg, int64_t cluster, int thread)
         t->trace[c] -= mass * shift;
         return;
     }
-    double floor = t->constraints->floor;
-    double *trial = t->scorer->work + thread * t->scorer->work_size;
+    double *work = t->scorer->work + thread * t->scorer->work_size;
     for (int64_t i = 0, at = 0; i < d; i++)
         for (int64_t j = 0; j <= i; j++, at++) {
             double value = second[at] / mass - first[i] / mass * (first[j] / mass);
             covariance[i * d + j] = covariance[j * d + i] = value;
-            trial[i * d + j] = i == j ? value - floor : value;
         }
-    if (!vem_i_cholesky(trial, (int32_t)d))
-        vem_i_clamp_eigenvalues(covariance, (int32_t)d, floor, trial);
+    vem_i_floor_eigenvalues(covariance, (int32_t)d, t->constraints->floor, work);
 }
 
 static void maximize(vem_ctx *ctx, const vem_i_scorer *scorer, const vem_i_stats *stats,

@@ -78,12 +78,13 @@ static void collect_rows(const vem_i_scorer *s, const void *x, int64_t ld,
 static void maximize(vem_ctx *ctx, const vem_i_scorer *scorer, const vem_i_stats *stats,
                      const vem_i_constraints *constraints, vem_model *model)
 {
-    (void)ctx, (void)scorer;
+    (void)ctx;
     double pooled = 0;
     int shared = model->family == VEM_ISO_SHARED || constraints->shared;
     for (int32_t c = 0; c < model->clusters; c++) {
         double shift, *mean = model->means + (int64_t)c * model->d;
-        double mass = vem_i_move_mean(stats, c, constraints->total_mass, mean, &shift);
+        double mass =
+            vem_i_move_mean(scorer, stats, c, constraints->total_mass, mean, &shift);
         if (mass == 0)
             continue;
         double about_new = *vem_i_stats_second(stats, c) - mass * shift;

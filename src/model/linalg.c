@@ -1,6 +1,7 @@
 /* The few matrix operations the full family needs, on one thread and with LAPACK. Small
  * matrices are what mixtures have; below D = 32 or so the call costs more than the work,
  * hence the plain loops there. */
+#include <float.h>
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>
@@ -47,13 +48,13 @@ void vem_i_invert_lower(double *matrix, int32_t d)
     }
 }
 
-int64_t vem_i_clamp_work(int32_t d)
+int64_t vem_i_floor_work(int32_t d)
 {
     int64_t n = d;
     return n + n * n + n * 34; /* eigenvalues, a copy, and dsyev's work */
 }
 
-void vem_i_clamp_eigenvalues(double *matrix, int32_t d, double floor, double *work)
+static void clamp_eigenvalues(double *matrix, int32_t d, double floor, double *work)
 {
     double *values = work, *vectors = work + d, *rest = vectors + (int64_t)d * d;
     memcpy(vectors, matrix, (size_t)d * (size_t)d * sizeof(double));
@@ -79,4 +80,17 @@ void vem_i_clamp_eigenvalues(double *matrix, int32_t d, double floor, double *wo
             for (int32_t j = 0; j < d; j++)
                 matrix[(int64_t)i * d + j] += value * v[i] * v[j];
     }
+}
+
+void vem_i_floor_eigenvalues(double *matrix, int32_t d, double floor, double *work)
+{
+    double trace = 0;
+    for (int64_t j = 0; j < d; j++)
+        trace += matrix[j * d + j];
+    floor = fmax(floor, 64 * d * DBL_EPSILON * trace);
+    memcpy(work, matrix, (size_t)d * (size_t)d * sizeof(double));
+    for (int64_t j = 0; j < d; j++)
+        work[j * d + j] -= floor;
+    if (!vem_i_cholesky(work, d))
+        clamp_eigenvalues(matrix, d, floor, work);
 }

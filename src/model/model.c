@@ -1,4 +1,4 @@
-#include "model/model.h"
+#include "model/family.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -120,9 +120,9 @@ static vem_status bad_variance(vem_ctx *ctx, const vem_model *model, size_t inde
                       index % d + 1, value, rule);
 }
 
-/* Positive definiteness is found out where the matrix is factored; here only what can be
- * seen from single elements. */
-static vem_status check_matrix(vem_ctx *ctx, const vem_model *model, int32_t cluster)
+/* `work` has room for one matrix. */
+static vem_status check_matrix(vem_ctx *ctx, const vem_model *model, int32_t cluster,
+                               double *work)
 {
     const size_t d = (size_t)model->d, first = (size_t)cluster * d * d;
     const double *matrix = model->variances + first;
@@ -141,18 +141,27 @@ static vem_status check_matrix(vem_ctx *ctx, const vem_model *model, int32_t clu
                     "be finite, symmetric and positive definite.",
                     cluster + 1, lower, upper, j + 1, k + 1, k + 1, j + 1);
         }
+    memcpy(work, matrix, d * d * sizeof *work);
+    if (!vem_i_cholesky(work, model->d))
+        return vem_i_fail(ctx, VEM_BAD_DATA,
+                          "The covariance matrix of cluster %" PRId32
+                          " is not positive definite.",
+                          cluster + 1);
     return VEM_OK;
 }
 
 static vem_status check_variances(vem_ctx *ctx, const vem_model *model)
 {
     if (model->family == VEM_FULL) {
-        for (int32_t c = 0; c < model->clusters; c++) {
-            vem_status status = check_matrix(ctx, model, c);
-            if (status != VEM_OK)
-                return status;
-        }
-        return VEM_OK;
+        double *work;
+        vem_status status =
+            vem_i_take(ctx, &work, (size_t)model->d, (size_t)model->d * sizeof *work);
+        if (status != VEM_OK)
+            return status;
+        for (int32_t c = 0; c < model->clusters && status == VEM_OK; c++)
+            status = check_matrix(ctx, model, c, work);
+        vem_i_free(work);
+        return status;
     }
     const size_t count = vem_model_variance_count(model);
     for (size_t i = 0; i < count; i++)

@@ -55,7 +55,7 @@ vem_status vem_i_scorer_new(vem_ctx *ctx, const vem_i_kernels *kernels,
             status = vem_i_take_zeroed(ctx, &made.b, count, row);
     }
     if (status == VEM_OK && family == VEM_FULL) {
-        made.work_size = (int64_t)d * d + vem_i_clamp_work(d);
+        made.work_size = vem_i_floor_work(d);
         status = vem_i_take(ctx, &made.work, (size_t)ctx->threads,
                             (size_t)made.work_size * sizeof(double));
     }
@@ -130,8 +130,8 @@ void vem_i_scorer_prepare_distances(vem_ctx *ctx, const vem_model *model,
     }
 }
 
-double vem_i_move_mean(const vem_i_stats *stats, int32_t c, double total_mass,
-                       double *mean, double *shift)
+double vem_i_move_mean(const vem_i_scorer *scorer, const vem_i_stats *stats, int32_t c,
+                       double total_mass, double *mean, double *shift)
 {
     double mass = *vem_i_stats_mass(stats, c);
     *shift = 0;
@@ -140,7 +140,9 @@ double vem_i_move_mean(const vem_i_stats *stats, int32_t c, double total_mass,
     const double *first = vem_i_stats_first(stats, c);
     for (int32_t j = 0; j < stats->d; j++) {
         double delta = first[j] / mass;
-        mean[j] += delta;
+        /* The moments are about the mean as it was stored in the compute type. */
+        mean[j] =
+            vem_i_value(scorer->kernels, scorer->means, c * scorer->ldc + j) + delta;
         *shift += delta * delta;
     }
     return mass;

@@ -147,7 +147,7 @@ vem_i_search vem_i_search_closest(int32_t clusters, int32_t held, double margin)
                            .held = held,
                            .margin = margin,
                            .find = find};
-    if (held >= clusters || held > VEM_I_SPARSE_MAX) {
+    if ((held >= clusters && held > 1) || held > VEM_I_SPARSE_MAX) {
         search = vem_i_search_all(clusters);
         search.held = held < clusters ? held : clusters;
     }

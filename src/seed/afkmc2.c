@@ -237,6 +237,7 @@ static void start(vem_ctx *ctx, task *t, vem_i_seeds *seeds)
     vem_i_parallel(ctx, t->sampler.shards, sum_shard, t);
     t->sampler.total = vem_i_sum(t->sampler.sums, t->sampler.shards);
     seeds->pairs += view->n;
+    seeds->chosen = 1;
 }
 
 static vem_status run(vem_ctx *ctx, task *t, int32_t clusters, vem_i_seeds *seeds)
@@ -260,9 +261,9 @@ static vem_status run(vem_ctx *ctx, task *t, int32_t clusters, vem_i_seeds *seed
             meet_newest(t, b);
         }
         told.done = t->first + t->size;
+        seeds->chosen = t->first + t->size;
         if (vem_i_progress(ctx, &told, 0))
-            return vem_i_fail(ctx, VEM_STOPPED,
-                              "Stopped while the first means were chosen.");
+            return VEM_OK;
     }
     return VEM_OK;
 }

@@ -152,9 +152,9 @@ static vem_status choose(vem_ctx *ctx, task *t, int32_t clusters, uint64_t seed,
         take_center(ctx, t, item);
         seeds->pairs += t->view->n;
         told.done = c + 1;
+        seeds->chosen = c + 1;
         if (vem_i_progress(ctx, &told, 0))
-            return vem_i_fail(ctx, VEM_STOPPED,
-                              "Stopped while the first means were chosen.");
+            return VEM_OK;
     }
     seeds->variance = t->sampler.total / t->view->total_mass / t->view->d;
     return VEM_OK;

@@ -79,6 +79,7 @@ vem_status vem_i_seed_random(vem_ctx *ctx, const vem_view *view, int32_t cluster
     qsort(t.draws, (size_t)clusters, sizeof *t.draws, by_key);
     for (int32_t c = 0; c < clusters; c++)
         seeds->items[c] = t.draws[c].item;
+    seeds->chosen = clusters;
     vem_i_free(t.draws);
     return VEM_OK;
 }

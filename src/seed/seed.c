@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "base/memory.h"
+
 #include "base/parallel.h"
 
 int32_t vem_i_greedy_candidates(int32_t clusters)
@@ -36,23 +38,45 @@ uint64_t vem_i_seed_bytes(const vem_ctx *ctx, vem_seeding method,
     return 0;
 }
 
-vem_status vem_i_seed(vem_ctx *ctx, const vem_view *view, vem_seeding method,
-                      int32_t clusters, int64_t chain, uint64_t seed, vem_i_seeds *seeds)
+static vem_status choose(vem_ctx *ctx, const vem_view *view, vem_seeding method,
+                         int32_t clusters, int64_t chain, uint64_t seed,
+                         vem_i_seeds *seeds)
 {
-    seeds->variance = NAN;
-    seeds->pairs = 0;
+    int32_t candidates = 2 + (int32_t)log((double)clusters);
     switch (method) {
     case VEM_SEED_RANDOM: return vem_i_seed_random(ctx, view, clusters, seed, seeds);
     case VEM_SEED_PLUSPLUS:
         return vem_i_seed_plusplus(ctx, view, clusters, 1, seed, seeds);
     case VEM_SEED_PLUSPLUS_GREEDY:
-        return vem_i_seed_plusplus(ctx, view, clusters, vem_i_greedy_candidates(clusters),
-                                   seed, seeds);
+        return vem_i_seed_plusplus(ctx, view, clusters, candidates, seed, seeds);
     case VEM_SEED_AFKMC2:
         return vem_i_seed_afkmc2(ctx, view, clusters, chain, seed, seeds);
     }
     return vem_i_fail(ctx, VEM_BAD_OPTION, "There is no seeding with number %d.",
                       (int)method);
+}
+
+vem_status vem_i_seed(vem_ctx *ctx, const vem_view *view, vem_seeding method,
+                      int32_t clusters, int64_t chain, uint64_t seed, vem_i_seeds *seeds)
+{
+    seeds->variance = NAN;
+    seeds->pairs = 0;
+    seeds->chosen = 0;
+    vem_status status = choose(ctx, view, method, clusters, chain, seed, seeds);
+    int32_t chosen = seeds->chosen;
+    if (status != VEM_OK || chosen == clusters)
+        return status;
+    /* Stopped: the rest are rows at random, so that there is a model to give back. */
+    vem_i_seeds rest = {.variance = NAN};
+    if ((status = vem_i_take(ctx, &rest.items, (size_t)clusters, sizeof(int64_t))) !=
+        VEM_OK)
+        return status;
+    status = vem_i_seed_random(ctx, view, clusters, seed, &rest);
+    for (int32_t c = chosen; c < clusters && status == VEM_OK; c++)
+        seeds->items[c] = rest.items[c];
+    seeds->variance = NAN;
+    vem_i_free(rest.items);
+    return status;
 }
 
 int64_t vem_i_sampler_draw(const vem_i_sampler *sampler, vem_i_chance chance,

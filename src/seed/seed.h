@@ -8,6 +8,7 @@
 
 typedef struct vem_i_seeds {
     int64_t *items;  /* the C rows chosen */
+    int32_t chosen;  /* how many were, when a stop was requested before the last */
     double variance; /* HFL (8) for these centers when the method knows it, else NAN */
     int64_t pairs;   /* distances evaluated */
 } vem_i_seeds;
