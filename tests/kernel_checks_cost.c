@@ -288,6 +288,12 @@ int check_distances(const vem_i_kernels *table)
     return bad;
 }
 
+/* Posteriors below this are 0. */
+static double least_posterior(const vem_i_kernels *table)
+{
+    return table->precision == VEM_SINGLE ? VEM_I_LEAST_SINGLE : VEM_I_LEAST_DOUBLE;
+}
+
 static int check_softmax_at(const vem_i_kernels *table, int32_t n, int32_t m,
                             double spread, int with_mass)
 {
@@ -319,7 +325,7 @@ static int check_softmax_at(const vem_i_kernels *table, int32_t n, int32_t m,
             /* Half the rounding of a cost difference of up to 2 * spread, and a few ulp.
              */
             const double bound =
-                kernel_epsilon(table) * (8 + spread) * q + 2 * kernel_tiny(table);
+                kernel_epsilon(table) * (8 + spread) * q + 2 * least_posterior(table);
             if (!(fabs(got - q) <= bound))
                 bad += kernel_mismatch(table, "a posterior", where, p, got, q, bound);
             if (isinf(kernel_get(table, before, c * ldv + p)) && got != 0)
@@ -382,15 +388,23 @@ int check_exp(const vem_i_kernels *table)
             const double q = kernel_get(table, costs, n + p),
                          exact = want[p] / (1 + want[p]);
             const double bound = 3 * kernel_epsilon(table) * exact;
-            /* Between the smallest normal number and 0 a table may round to 0 or not. */
-            const double least = kernel_tiny(table);
-            const int right = want[p] < 0.5 * least * kernel_epsilon(table) ? q == 0
+            /* At the edge a table may round to 0 or not. */
+            const double least = least_posterior(table);
+            const int right = want[p] < 0.99 * least   ? q == 0
                               : want[p] < 1.01 * least ? q >= 0 && q < 1.02 * least
                                                        : fabs(q - exact) <= bound;
             if (!right)
                 bad += kernel_mismatch(table, "exp", "its round", p, q, exact, bound);
         }
     }
+    /* An item for which every cluster is impossible. */
+    for (int32_t p = 0; p < 2 * n; ++p)
+        kernel_set(table, costs, p, INFINITY);
+    table->softmax(costs, n, 2, n, NULL, log_sum);
+    for (int32_t p = 0; p < n; ++p)
+        if (kernel_get(table, costs, p) != 0 || log_sum[p] != -INFINITY)
+            bad += kernel_mismatch(table, "no possible cluster", "all", p,
+                                   kernel_get(table, costs, p), 0, 0);
     free(costs);
     return bad;
 }

@@ -28,6 +28,9 @@ enum { VEM_I_BLOCK = 256 };
  */
 enum { VEM_I_TOP_MAX = 65 };
 
+#define VEM_I_LEAST_SINGLE 1e-30
+#define VEM_I_LEAST_DOUBLE 1e-300
+
 typedef struct vem_i_kernels {
     const char *name; /* "reference", "baseline", "avx2", "avx512", "neon" */
     vem_precision precision;
@@ -99,8 +102,10 @@ typedef struct vem_i_kernels {
     /* In place: costs (m rows, ldv apart, n <= VEM_I_BLOCK items) become
      *     q_c = exp(-(v_c - min v)/2) / sum_c' exp(-(v_c' - min v)/2)
      * and log_sum[p] = -min v / 2 + log sum exp(...) in double. +inf costs give exactly
-     * 0. mass (NULL or n doubles): q is multiplied by it afterwards; an item of mass 0
-     * gives 0. */
+     * 0; where all are +inf, log_sum is -inf. An exponential below VEM_I_LEAST_SINGLE or
+     * VEM_I_LEAST_DOUBLE is 0: beside the largest, which is 1, it is nothing, and
+     * products with it would be subnormal and slow. mass (NULL or n doubles): q is
+     * multiplied by it afterwards; an item of mass 0 gives 0. */
     void (*softmax)(void *costs, int32_t n, int32_t m, int64_t ldv, const double *mass,
                     double *log_sum);
 
