@@ -51,7 +51,7 @@ function(vem_kernels_for_this_cpu list_name)
         # Kernels are optimised in every build: a debug build would otherwise crawl.
         set(level -O3)
         if(VEM_SANITIZE)
-            set(level -O1)
+            set(level -O1 -g1) # full debug information takes a minute for one file
         endif()
         set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS
             "${level};-ffp-contract=fast;-Wno-conversion;-Wno-pedantic;${isa}")
