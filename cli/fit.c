@@ -30,7 +30,7 @@ static void print_presets(FILE *stream)
         return;
     fprintf(stream,
             "\nPresets (--algorithm); options beside one override it:\n"
-            "  %-12s %-11s %-5s %-8s %-5s %-6s %-9s %-9s %s\n",
+            "  %-12s %-11s %-5s %-9s %-5s %-6s %-9s %-9s %s\n",
             "", "family", "prior", "search", "held", "margin", "seeding", "tolerance",
             "max steps");
     for (int a = 0; vem_choice_name("algorithm", a); a++) {
@@ -45,7 +45,7 @@ static void print_presets(FILE *stream)
             snprintf(held, sizeof held, "%d", (int)full.held);
         if (full.margin > 0)
             snprintf(margin, sizeof margin, "%.3g", full.margin);
-        fprintf(stream, "  %-12s %-11s %-5s %-8s %-5s %-6s %-9s %-9.3g %d\n",
+        fprintf(stream, "  %-12s %-11s %-5s %-9s %-5s %-6s %-9s %-9.3g %d\n",
                 vem_choice_name("algorithm", a), vem_choice_name("family", full.family),
                 vem_choice_name("prior", full.prior),
                 vem_choice_name("search", full.search), held, margin,

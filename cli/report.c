@@ -183,7 +183,10 @@ int cli_print_json(const cli_args *args, const vem_report *report, double second
     json_object_set_new(o, "items", json_integer(s->n));
     json_object_set_new(o, "rows_used", json_integer((json_int_t)s->rows_used));
     json_object_set_new(o, "held", json_integer(s->options.held));
-    json_object_set_new(o, "reach", json_null()); /* the searches here have no graph */
+    json_object_set_new(o, "reach",
+                        s->options.reach == VEM_AUTO
+                            ? json_null() /* this search has no graph */
+                            : json_integer(s->options.reach));
     json_object_set_new(o, "outcome", json_string(vem_outcome_name(s->outcome)));
     json_object_set_new(o, "steps", json_integer(s->steps));
     json_object_set_new(o, "init_steps", json_integer(s->init_steps));

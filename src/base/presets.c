@@ -107,7 +107,7 @@ static vem_status settle_reach(vem_ctx *ctx, const vem_options *asked, const pre
                               "--%s needs --search exact or estimated; the search is %s.",
                               asked->reach != VEM_AUTO ? "reach" : "explore",
                               vem_choice_name("search", out->search));
-        out->reach = out->explore = 0;
+        out->reach = out->explore = VEM_AUTO; /* not for this search */
         return VEM_OK;
     }
     if (out->reach == VEM_AUTO)

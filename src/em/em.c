@@ -54,7 +54,7 @@ static int converged(const vem_i_em *em, int64_t step, double now, int64_t chang
     if (!(fabs(now - before) <= tolerance * scale))
         return 0;
     /* With random candidates F may rest for a step: then twice running. */
-    if (em->options->explore == 0 || em->search.reach == 0)
+    if (em->search.explore == 0)
         return 1;
     if (step < 3)
         return 0;

@@ -5,7 +5,7 @@
  * squared distance from the mean it belongs to (without replacement, by exponential
  * keys), with the shape the average cluster has. Under a flat prior this cannot lower F:
  * nobody held the cluster, and nobody has to hold it now. Under a free prior it takes the
- *          weight of one average row from the others, and F may fall by that much. */
+ *          weight of an average cluster from the others, and F may fall by that much. */
 #include <math.h>
 #include <string.h>
 
@@ -166,7 +166,8 @@ static int64_t reseed(vem_i_em *em, int64_t step, const char **name)
                 vem_i_value(em->view->kernels, row, j);
         memcpy(model->variances + c * shape, average, (size_t)shape * sizeof(double));
         if (em->constraints.prior == VEM_PRIOR_FREE)
-            model->weights[c] = 1.0 / (double)em->view->used;
+            model->weights[c] =
+                1.0 / model->clusters; /* with less it would win no rows */
     }
     if (em->constraints.prior == VEM_PRIOR_FREE)
         normalize_weights(model);
