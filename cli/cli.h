@@ -12,8 +12,7 @@
  */
 enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_INTERRUPTED = 130 };
 
-/* ---- Options (args.c)
- * -------------------------------------------------------------------- */
+/* ---- Options (args.c) ---- */
 
 /* An option of the command itself; those of the library's table are joined to it. */
 typedef struct cli_option {
@@ -66,8 +65,7 @@ int cli_takes_shared(const cli_command *command, const char *name);
 /* The nearest of the names to a mistyped one, or NULL when none is near. */
 const char *cli_nearest(const char *word, const char *const *names, int count);
 
-/* ---- Help and man page (help.c, man.c)
- * --------------------------------------------------- */
+/* ---- Help and man page (help.c, man.c) ---- */
 
 typedef struct cli_help_line {
     const char *name, *argument, *group;
@@ -81,8 +79,7 @@ void cli_help_all(FILE *stream);
 void cli_help_command(FILE *stream, const cli_command *command);
 void cli_man_page(FILE *stream);
 
-/* ---- Talking to people (talk.c)
- * ---------------------------------------------------------- */
+/* ---- Talking to people (talk.c) ---- */
 
 /* One sentence to standard error, after "vem: ". */
 __attribute__((format(printf, 1, 2))) void cli_error(const char *format, ...);
@@ -96,8 +93,7 @@ const char *cli_seconds(double seconds, char text[32]);
 const char *cli_dtype(vem_dtype type);
 double cli_clock(void);
 
-/* ---- Files (files.c)
- * --------------------------------------------------------------------- */
+/* ---- Files (files.c) ---- */
 
 int cli_has_ending(const char *path, const char *ending);
 /* Before long work: may `path` (NULL: nothing to do) be written, and is it not `input`?
@@ -114,8 +110,7 @@ int cli_read_model(cli_args *args, const char *path, const char *data_path,
 /* --precision, or what the type of the data suggests. */
 vem_precision cli_precision(const cli_args *args, const vem_data *data);
 
-/* ---- Progress and signals (progress.c, signals.c)
- * ---------------------------------------- */
+/* ---- Progress and signals (progress.c, signals.c) ---- */
 
 void cli_progress_begin(cli_args *args);
 /* Wipes the bar, so that other lines start on a clean one. */
@@ -130,8 +125,7 @@ int cli_interrupted(void);
  * when it waits for a pipe. */
 void cli_nothing_to_lose(int yes);
 
-/* ---- JSON (json.c)
- * ----------------------------------------------------------------------- */
+/* ---- JSON (json.c) ---- */
 
 /* A number, or null when it is not finite. */
 json_t *cli_json_real(double value);
@@ -143,8 +137,7 @@ json_t *cli_json_begin(const cli_args *args);
 int cli_json_print(json_t *object);
 json_t *cli_json_options(const vem_options *options);
 
-/* ---- What a fit reports (report.c)
- * ------------------------------------------------------- */
+/* ---- What a fit reports (report.c) ---- */
 
 json_t *cli_trace_json(const vem_report *report);
 int cli_trace_write(cli_args *args, const vem_report *report, const char *path);

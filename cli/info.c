@@ -214,8 +214,7 @@ static int data_info(cli_args *args)
     return code;
 }
 
-/* ---- Model
- * ------------------------------------------------------------------------------- */
+/* ---- Model ---- */
 
 typedef struct range {
     double low, high;

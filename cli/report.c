@@ -99,8 +99,7 @@ vem_status cli_set_meta(cli_args *args, const vem_report *report, vem_model *mod
     return status;
 }
 
-/* ---- In words
- * ---------------------------------------------------------------------------- */
+/* ---- In words ---- */
 
 static void print_choices(const char *choices)
 {
@@ -160,8 +159,7 @@ void cli_print_summary(const cli_args *args, const vem_report *report,
            output ? output : "not written; name a file with -o MODEL.npz");
 }
 
-/* ---- As JSON
- * ----------------------------------------------------------------------------- */
+/* ---- As JSON ---- */
 
 static json_t *choice(const char *option, int value)
 {

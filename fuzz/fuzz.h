@@ -38,8 +38,7 @@ static inline void fuzz_finish(vem_status status, vem_data *data)
         fuzz_load(data);
     else if (fuzz_ctx.message[0] == '\0')
         abort(); /* an error without a sentence */
-    vem_i_free(data->owned);
-    vem_i_free(data->names);
+    vem_i_data_release(data);
     fuzz_ctx.message[0] = '\0';
 }
 

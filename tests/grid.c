@@ -14,8 +14,7 @@ static void *take(size_t count, size_t size)
     return memory;
 }
 
-/* ---- Data
- * -------------------------------------------------------------------------------- */
+/* ---- Data ---- */
 
 double *grid_rows(grid_set set, int64_t n, int32_t d, uint64_t seed)
 {
@@ -99,8 +98,7 @@ double grid_variance(const grid_data *data)
     return total / data->d;
 }
 
-/* ---- Starts and fits
- * ----------------------------------------------------------------- */
+/* ---- Starts and fits ---- */
 
 static int same_row(const grid_data *data, int64_t i, const double *mean)
 {
@@ -224,8 +222,7 @@ vem_scores grid_score(vem_ctx *ctx, const vem_model *model, const grid_data *dat
     return scores;
 }
 
-/* ---- The grid
- * --------------------------------------------------------------------------- */
+/* ---- The grid ---- */
 
 static const int32_t dimensions[] = {1, 2, 3, 8, 17, 40};
 enum {
@@ -279,8 +276,7 @@ const char *grid_name(const grid_case *c)
     return text;
 }
 
-/* ---- Comparisons
- * ------------------------------------------------------------------------ */
+/* ---- Comparisons ---- */
 
 int grid_close(const double *a, const double *b, size_t count, double tolerance)
 {

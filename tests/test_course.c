@@ -17,8 +17,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* ---- Standardised and normalised data
- * --------------------------------------------------- */
+/* ---- Standardised and normalised data ---- */
 
 /* Columns to mean 0 and variance 1 in place; what they were divided by in `scale`. */
 static void standardize(grid_data *data, double *center, double *scale)
@@ -124,8 +123,7 @@ static void normalized_is_the_fit_of_directions(void **state)
     grid_data_free(&plain);
 }
 
-/* ---- Going on from a model
- * ------------------------------------------------------------- */
+/* ---- Going on from a model ---- */
 
 /* Five steps and then six from where they ended (the E-step at the seam is made twice)
  * are ten steps. */
@@ -184,8 +182,7 @@ static void simpler_starts(void **state)
     grid_data_free(&data);
 }
 
-/* ---- The end
- * ---------------------------------------------------------------------------- */
+/* ---- The end ---- */
 
 /* A preset ends in the first step with |F_t - F_(t-1)| <= EPS max(|F_t|, 1e-3). */
 static void ends_by_tolerance(void **state)

@@ -54,8 +54,7 @@ static void restarts_keep_the_best(void **state)
     grid_data_free(&data);
 }
 
-/* ---- Empty clusters
- * --------------------------------------------------------------------- */
+/* ---- Empty clusters ---- */
 
 /* A start whose last `lost` means nobody is near. */
 static vem_model *lost_means(const grid_data *data, vem_family_kind family,
@@ -221,8 +220,7 @@ static void duplicate_means(void **state)
     grid_data_free(&data);
 }
 
-/* ---- Floors
- * ----------------------------------------------------------------------------- */
+/* ---- Floors ---- */
 
 /* Smallest eigenvalue at least `floor`: A - floor I has a Cholesky factor. */
 static int at_least(const double *a, int32_t d, double floor)

@@ -30,8 +30,7 @@ static void near(double value, double expected, const char *what)
     grid_assert_near(value, expected, TOLERANCE * fmax(1, fabs(expected)), what);
 }
 
-/* ---- Reading
- * ---------------------------------------------------------------------------- */
+/* ---- Reading ---- */
 
 static json_t *golden(const char *name)
 {
@@ -71,8 +70,7 @@ static size_t list(const json_t *object, const char *key, double out[256])
     return flatten(json_object_get(object, key), out, 0);
 }
 
-/* ---- One step through the pieces
- * -------------------------------------------------------- */
+/* ---- One step through the pieces ---- */
 
 typedef struct step {
     vem_data *rows;
@@ -211,8 +209,7 @@ static double same_sets(const double *x, const double *weights, const double *he
     return total;
 }
 
-/* ---- The files
- * -------------------------------------------------------------------------- */
+/* ---- The files ---- */
 
 static void truncated_em(void **state)
 {

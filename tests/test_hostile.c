@@ -48,8 +48,7 @@ static void refused(const grid_data *data, const vem_options *o, const vem_model
     assert_int_equal(message[strlen(message) - 1], '.'); /* a sentence */
 }
 
-/* ---- Values
- * ----------------------------------------------------------------------------- */
+/* ---- Values ---- */
 
 static void not_a_number(void **state)
 {
@@ -186,8 +185,7 @@ static void constant_column(void **state)
         }
 }
 
-/* ---- Shapes
- * ----------------------------------------------------------------------------- */
+/* ---- Shapes ---- */
 
 static void too_few_rows(void **state)
 {
@@ -205,7 +203,7 @@ static void too_few_rows(void **state)
     o.clusters = 3;
     refused(&data, &o, NULL, VEM_BAD_DATA, "2 rows, 3 clusters");
     o.clusters = 2;
-    for (o.seeding = 0; o.seeding <= VEM_SEED_AFKMC2; o.seeding++) {
+    for (o.seeding = 0; o.seeding <= VEM_SEED_TWO_LEVEL; o.seeding++) {
         fit = grid_run(ctx, &data, &o, NULL);
         grid_fit_free(&fit);
     }
@@ -221,7 +219,7 @@ static void too_few_distinct_rows(void **state)
     data.x[0] = -0.0; /* the same value as 0 */
     vem_options o = ask(5, VEM_DOUBLE);
     refused(&data, &o, NULL, VEM_BAD_DATA, "4 distinct rows, 5 clusters");
-    for (int seeding = VEM_SEED_RANDOM; seeding <= VEM_SEED_AFKMC2; seeding++) {
+    for (int seeding = VEM_SEED_RANDOM; seeding <= VEM_SEED_TWO_LEVEL; seeding++) {
         o = ask(4, VEM_DOUBLE);
         o.seeding = seeding;
         grid_fit fit = grid_run(ctx, &data, &o, NULL);
@@ -277,8 +275,7 @@ static void weights(void **state)
     vem_data_free(rows);
 }
 
-/* ---- Models
- * ----------------------------------------------------------------------------- */
+/* ---- Models ---- */
 
 static void wrong_starts(void **state)
 {

@@ -265,8 +265,7 @@ static void units_of_the_data(void **state)
         }
 }
 
-/* ---- Statistics add up
- * ------------------------------------------------------------------ */
+/* ---- Statistics add up ---- */
 
 /* Statistics and F of `count` rows from `first` on, about a given origin. */
 static double part(const point *p, int64_t first, int64_t count, const double *origin,

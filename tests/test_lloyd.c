@@ -178,8 +178,7 @@ static void free_energy_of_kmeans(void **state)
     grid_data_free(&data);
 }
 
-/* ---- Single precision without digits to spare
- * --------------------------------------------- */
+/* ---- Single precision without digits to spare ---- */
 
 /* Clusters of standard deviation 1e-3, two centers in each, a thousand from the mean. */
 static grid_data far_and_tight(int64_t n, int32_t d, int32_t blobs)

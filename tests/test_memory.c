@@ -96,7 +96,8 @@ static void every_allocation_of_a_fit(void **state)
     (void)state;
     for (int family = VEM_ISO_SHARED; family <= VEM_FULL; family++)
         for (int held = 1; held <= 5; held += 2)
-            for (int seeding = VEM_SEED_RANDOM; seeding <= VEM_SEED_AFKMC2; seeding++) {
+            for (int seeding = VEM_SEED_RANDOM; seeding <= VEM_SEED_TWO_LEVEL;
+                 seeding++) {
                 grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, 60, 3, 81);
                 vem_options o = grid_options(5, (vem_family_kind)family, VEM_PRIOR_FREE,
                                              held, VEM_SINGLE, 3);
@@ -111,6 +112,24 @@ static void every_allocation_of_a_fit(void **state)
                     fail_one_by_one(&data, &o, start);
                     vem_model_free(start);
                 }
+                grid_data_free(&data);
+            }
+}
+
+static void every_allocation_of_a_neighborhood_search(void **state)
+{
+    (void)state;
+    for (int kind = VEM_SEARCH_EXACT; kind <= VEM_SEARCH_ESTIMATED; kind++)
+        for (int held = 1; held <= 3; held += 2)
+            for (int empty = VEM_EMPTY_KEEP; empty <= VEM_EMPTY_RESEED; empty++) {
+                grid_data data = grid_data_new(SET_HEAVY, WEIGHTS_REAL, 60, 3, 84);
+                vem_options o =
+                    grid_options(12, VEM_ISO, VEM_PRIOR_FREE, held, VEM_DOUBLE, 3);
+                o.search = kind;
+                o.reach = 4;
+                o.explore = 1;
+                o.empty = empty;
+                fail_one_by_one(&data, &o, NULL);
                 grid_data_free(&data);
             }
 }
@@ -160,8 +179,7 @@ static void every_allocation_of_using_a_model(void **state)
     }
 }
 
-/* ---- The plan
- * --------------------------------------------------------------------------- */
+/* ---- The plan ---- */
 
 static void check_plan(const grid_data *data, const vem_options *o)
 {
@@ -184,10 +202,12 @@ static void check_plan(const grid_data *data, const vem_options *o)
     const vem_options *r = &vem_report_summary(report)->options;
     /* Not below what was taken but for small change, and not far above it. */
     if (!(plan >= 0.98 * taken - 200e3) || !(plan <= 1.6 * taken + 200e3))
-        fail_msg("planned %.3f MB, took %.3f MB (n %d, d %d, k %d, %s, held %d, %s)",
+        fail_msg("planned %.3f MB, took %.3f MB (n %d, d %d, k %d, %s, %s, held %d, "
+                 "reach %d, %s, %d threads)",
                  plan / 1e6, taken / 1e6, (int)n, d, (int)r->clusters,
-                 vem_choice_name("family", r->family), (int)r->held,
-                 vem_choice_name("seeding", r->seeding));
+                 vem_choice_name("family", r->family),
+                 vem_choice_name("search", r->search), (int)r->held, (int)r->reach,
+                 vem_choice_name("seeding", r->seeding), (int)r->threads);
     vem_model_free(model);
     vem_report_free(report);
     vem_data_free(rows);
@@ -203,7 +223,8 @@ static void the_plan_is_what_is_taken(void **state)
     grid_data wide = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, 8000, 50, 83);
     for (int family = VEM_ISO_SHARED; family <= VEM_FULL; family++)
         for (int held = 1; held <= 20; held = held == 1 ? 4 : held + 16)
-            for (int seeding = VEM_SEED_RANDOM; seeding <= VEM_SEED_AFKMC2; seeding++) {
+            for (int seeding = VEM_SEED_RANDOM; seeding <= VEM_SEED_TWO_LEVEL;
+                 seeding++) {
                 vem_options o = grid_options(20, (vem_family_kind)family, VEM_PRIOR_FREE,
                                              held, (vem_precision)(seeding % 2), 1);
                 o.seeding = seeding;
@@ -220,12 +241,41 @@ static void the_plan_is_what_is_taken(void **state)
     grid_data_free(&wide);
 }
 
+static void the_plan_of_a_neighborhood_search(void **state)
+{
+    (void)state;
+#ifdef VEM_SANITIZED
+    skip(); /* its allocator keeps no such books */
+#endif
+    const int64_t shapes[][3] = {{1, 2, 0}, {1, 5, 1}, {5, 5, 1}, {3, 100, 0}};
+    grid_data thin = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, 40000, 1, 85);
+    grid_data wide = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, 8000, 50, 85);
+    for (int kind = VEM_SEARCH_EXACT; kind <= VEM_SEARCH_ESTIMATED; kind++)
+        for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
+            for (int64_t clusters = 120; clusters <= 3000; clusters += 2880) {
+                vem_options o = grid_options(clusters, VEM_ISO_SHARED, VEM_PRIOR_FLAT,
+                                             shapes[s][0], (vem_precision)(s % 2), 1);
+                o.search = kind;
+                o.reach = shapes[s][1];
+                o.explore = shapes[s][2];
+                o.seeding = VEM_SEED_RANDOM;
+                for (o.threads = 1; o.threads <= 5; o.threads += 4) {
+                    check_plan(&thin, &o);
+                    check_plan(&wide, &o);
+                }
+            }
+    grid_data_free(&thin);
+    grid_data_free(&wide);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_allocation_of_a_fit),
+        cmocka_unit_test(every_allocation_of_a_neighborhood_search),
         cmocka_unit_test(every_allocation_of_using_a_model),
         cmocka_unit_test(the_plan_is_what_is_taken),
+        cmocka_unit_test(the_plan_of_a_neighborhood_search),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -42,8 +42,7 @@ static void assert_near(double value, double expected, double tolerance)
         fail_msg("%.17g is not %.17g", value, expected);
 }
 
-/* ---- Golden values
- * ----------------------------------------------------------------------- */
+/* ---- Golden values ---- */
 
 static double number_at(const json_t *object, const char *key)
 {
@@ -97,8 +96,7 @@ static void golden_values(void **state)
     json_decref(golden);
 }
 
-/* ---- Edges
- * ------------------------------------------------------------------------------- */
+/* ---- Edges ---- */
 
 static void trivial_partitions(void **state)
 {
@@ -140,8 +138,7 @@ static void errors_leave_the_result_alone(void **state)
     assert_int_equal(vem_compare(ctx, label, label, 1, &a), VEM_BAD_OPTION);
 }
 
-/* ---- Against a plain table
- * --------------------------------------------------------------- */
+/* ---- Against a plain table ---- */
 
 static vem_agreement plain(const int64_t *clusters, const int64_t *classes, int64_t n,
                            int k, int j)

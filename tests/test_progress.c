@@ -69,7 +69,7 @@ static listener fresh(int64_t stop_at, const char *phase)
 static void told_sanely(void **state)
 {
     (void)state;
-    for (int seeding = VEM_SEED_RANDOM; seeding <= VEM_SEED_AFKMC2; seeding++)
+    for (int seeding = VEM_SEED_RANDOM; seeding <= VEM_SEED_TWO_LEVEL; seeding++)
         for (int held = 1; held <= 4; held += 3) {
             grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, 5000, 4, 101);
             vem_options o =

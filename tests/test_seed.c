@@ -66,8 +66,7 @@ static double distance(const vem_view *view, int64_t a, int64_t b)
     return sum;
 }
 
-/* ---- Laws
- * ------------------------------------------------------------------------------- */
+/* ---- Laws ---- */
 
 enum { TINY = 5, DRAWS = 20000 };
 static double tiny_x[TINY * 2] = {0, 0, 1, 0, 0, 3, 4, 4, -2, 1};
@@ -205,8 +204,7 @@ static void laws(void **state)
     assert_int_equal(vem_ctx_set_threads(ctx, 2), VEM_OK);
 }
 
-/* ---- Plain forms of the fast algorithms
- * ------------------------------------------------- */
+/* ---- Plain forms of the fast algorithms ---- */
 
 static int64_t draw(const double *chances, int64_t n, double uniform)
 {
@@ -385,8 +383,7 @@ static void greedy_keeps_the_best_candidate(void **state)
     grid_data_free(&data);
 }
 
-/* ---- Counts and choices
- * ----------------------------------------------------------------- */
+/* ---- Counts and choices ---- */
 
 static void rows_are_distinct(void **state)
 {
@@ -448,7 +445,7 @@ static void other_seed_other_rows(void **state)
     (void)state;
     grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, 1000, 3, 75);
     vem_i_points *points = points_of(&data, VEM_DOUBLE);
-    for (int method = VEM_SEED_RANDOM; method <= VEM_SEED_AFKMC2; method++) {
+    for (int method = VEM_SEED_RANDOM; method <= VEM_SEED_TWO_LEVEL; method++) {
         int64_t a[8], b[8];
         run(&points->view, (vem_seeding)method, 8, 10, 1, a);
         run(&points->view, (vem_seeding)method, 8, 10, 1, b);

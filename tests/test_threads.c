@@ -122,7 +122,7 @@ static void many_clusters(void **state)
 static void seedings_and_policies(void **state)
 {
     (void)state;
-    for (int seeding = VEM_SEED_RANDOM; seeding <= VEM_SEED_AFKMC2; seeding++)
+    for (int seeding = VEM_SEED_RANDOM; seeding <= VEM_SEED_TWO_LEVEL; seeding++)
         for (int empty = VEM_EMPTY_KEEP; empty <= VEM_EMPTY_RESEED; empty++) {
             grid_data data = grid_data_new(SET_HEAVY, WEIGHTS_REAL, ROWS, 3, 44);
             vem_options o =

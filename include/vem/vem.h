@@ -32,8 +32,7 @@ extern "C" {
 #define VEM_API
 #endif
 
-/* ---- Status
- * ---------------------------------------------------------------------------- */
+/* ---- Status ---- */
 
 typedef enum vem_status {
     VEM_OK = 0,
@@ -48,8 +47,7 @@ typedef enum vem_status {
 VEM_API const char *vem_status_name(vem_status status);
 VEM_API const char *vem_version(void);
 
-/* ---- Context: threads, kernels, progress, last message
- * ----------------------------------- */
+/* ---- Context: threads, kernels, progress, last message ---- */
 
 typedef struct vem_ctx vem_ctx;
 
@@ -82,8 +80,7 @@ VEM_API void vem_ctx_set_progress(vem_ctx *ctx, vem_progress_fn progress, void *
  * overrides it. */
 VEM_API const char *vem_ctx_cpu(const vem_ctx *ctx);
 
-/* ---- Data: rows as stored
- * ----------------------------------------------------------------- */
+/* ---- Data: rows as stored ---- */
 
 typedef struct vem_data vem_data;
 
@@ -130,8 +127,7 @@ VEM_API const char *vem_data_format(const vem_data *data);
 VEM_API vem_status vem_data_get(vem_ctx *ctx, const vem_data *data, int64_t first,
                                 int64_t count, double *rows);
 
-/* ---- Options: one table
- * ------------------------------------------------------------------ */
+/* ---- Options: one table ---- */
 
 enum { VEM_AUTO = -1 }; /* a choice or number left to the preset, or to us */
 
@@ -164,7 +160,8 @@ typedef enum vem_seeding {
     VEM_SEED_RANDOM = 0,
     VEM_SEED_PLUSPLUS,
     VEM_SEED_PLUSPLUS_GREEDY,
-    VEM_SEED_AFKMC2
+    VEM_SEED_AFKMC2,
+    VEM_SEED_TWO_LEVEL /* ours: its cost grows with the root of the number of clusters */
 } vem_seeding;
 typedef enum vem_empty_policy {
     VEM_EMPTY_KEEP = 0,
@@ -198,7 +195,8 @@ typedef enum vem_precision { VEM_SINGLE = 0, VEM_DOUBLE } vem_precision;
       "clusters drawn at random per row and step (search exact or estimated)")           \
     X(REAL, margin, VEM_AUTO, 0, 1e6, NULL, "E",                                         \
       "a row moves only to a cluster nearer by this factor (needs held = 1)")            \
-    X(CHOICE, seeding, VEM_AUTO, 0, 0, "random|kmeans++|kmeans++-greedy|afkmc2", "NAME", \
+    X(CHOICE, seeding, VEM_AUTO, 0, 0,                                                   \
+      "random|kmeans++|kmeans++-greedy|afkmc2|two-level", "NAME",                        \
       "how the first means are chosen")                                                  \
     X(INT, chain, VEM_AUTO, 1, 1000000, NULL, "M", "chain length of afkmc2")             \
     X(INT, init_steps, 0, 0, 1000000, NULL, "S", "E-steps before the first M-step")      \
@@ -273,8 +271,7 @@ VEM_API const char *vem_choice_name(const char *option, int value);
 VEM_API vem_status vem_plan(vem_ctx *ctx, const vem_options *options, int64_t n,
                             int32_t d, vem_dtype type, uint64_t *bytes);
 
-/* ---- Model
- * -------------------------------------------------------------------------------- */
+/* ---- Model ---- */
 
 typedef struct vem_model vem_model;
 
@@ -309,8 +306,7 @@ VEM_API vem_status vem_model_read(vem_ctx *ctx, const char *path, vem_model **mo
 VEM_API vem_status vem_model_write(vem_ctx *ctx, const vem_model *model,
                                    const char *path);
 
-/* ---- Fit
- * ---------------------------------------------------------------------------------- */
+/* ---- Fit ---- */
 
 typedef enum vem_outcome {
     VEM_OUTCOME_CONVERGED = 0,
@@ -368,8 +364,7 @@ VEM_API const int32_t *vem_report_labels(const vem_report *report);
  * between. */
 VEM_API const char *vem_report_choices(const vem_report *report);
 
-/* ---- Use of a model
- * ----------------------------------------------------------------------- */
+/* ---- Use of a model ---- */
 
 /* The `top` most probable clusters of each row, most probable first: clusters is n x top,
  * probabilities n x top or NULL. Probabilities are those of the full posterior. */
@@ -403,8 +398,7 @@ VEM_API vem_status vem_compare(vem_ctx *ctx, const int64_t *clusters,
                                const int64_t *classes, int64_t n,
                                vem_agreement *agreement);
 
-/* ---- Files
- * -------------------------------------------------------------------------------- */
+/* ---- Files ---- */
 
 /* n x columns labels or integers from .npy, .csv or .txt; memory from malloc, free with
  * free().*/
@@ -425,8 +419,7 @@ VEM_API vem_status vem_text_write(vem_ctx *ctx, const char *path, const char *te
 /* What a file holds: "data", "model", or "unknown". Never fails. */
 VEM_API const char *vem_file_kind(const char *path);
 
-/* ---- Generated data
- * ----------------------------------------------------------------------- */
+/* ---- Generated data ---- */
 
 typedef enum vem_generator {
     VEM_BIRCH_GRID = 0,

@@ -40,6 +40,8 @@ static const preset presets[] = {
 /* Sizes at which a start by exact D^2 sampling stops being cheap beside the fit itself.
  * Greedy k-means++ costs about ln C passes per center, the plain one a single pass. */
 static const double GREEDY_WORK = 1e9, PLUSPLUS_WORK = 1e11;
+/* The chains of AFK-MC2 cost C^2; beyond this many clusters two levels are cheaper. */
+static const int64_t CHAIN_CLUSTERS = 8192;
 /* Above this many clusters a soft fit holds only the most probable ones of each row. */
 static const int64_t SOFT_ALL = 128, SOFT_HELD = 8;
 
@@ -60,8 +62,9 @@ static preset choose(const vem_options *asked, int64_t n, int32_t d)
     double work = (double)n * (double)asked->clusters * (double)d;
     p.seeding = work * log((double)asked->clusters + 1) <= GREEDY_WORK
                     ? VEM_SEED_PLUSPLUS_GREEDY
-                : work <= PLUSPLUS_WORK ? VEM_SEED_PLUSPLUS
-                                        : VEM_SEED_AFKMC2;
+                : work <= PLUSPLUS_WORK             ? VEM_SEED_PLUSPLUS
+                : asked->clusters <= CHAIN_CLUSTERS ? VEM_SEED_AFKMC2
+                                                    : VEM_SEED_TWO_LEVEL;
     return p;
 }
 

@@ -98,10 +98,8 @@ vem_status vem_data_borrow(vem_ctx *ctx, vem_dtype type, const void *values, int
     return VEM_OK;
 }
 
-void vem_data_free(vem_data *data)
+void vem_i_data_release(vem_data *data)
 {
-    if (!data)
-        return;
     if (data->mapping)
         munmap(data->mapping, data->mapping_bytes);
     vem_i_free(data->owned);
@@ -109,6 +107,13 @@ void vem_data_free(vem_data *data)
     vem_i_free(data->numbers);
     vem_i_free(data->weights);
     vem_i_free(data->names);
+}
+
+void vem_data_free(vem_data *data)
+{
+    if (!data)
+        return;
+    vem_i_data_release(data);
     vem_i_free(data);
 }
 

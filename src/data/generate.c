@@ -46,8 +46,7 @@ static vem_i_rng draw(const maker *m, uint32_t what, int64_t item)
     return vem_i_rng_at(m->seed, VEM_RNG_GENERATE, what, (uint64_t)item);
 }
 
-/* ---- Shapes
- * ------------------------------------------------------------------------------ */
+/* ---- Shapes ---- */
 
 static double dot(const double *a, const double *b, int32_t d)
 {
@@ -110,8 +109,7 @@ static void shape_tau(maker *m, int32_t c)
     m->radius[c] = m->separation * sd / 2;
 }
 
-/* ---- Centers
- * ----------------------------------------------------------------------------- */
+/* ---- Centers ---- */
 
 static int has_room(const maker *m, int32_t c)
 {
@@ -197,8 +195,7 @@ static vem_status place_centers(maker *m)
                       (int)m->kind);
 }
 
-/* ---- Rows
- * -------------------------------------------------------------------------------- */
+/* ---- Rows ---- */
 
 /* Counts that differ by at most one, in random order. */
 static void label_equally(maker *m)
@@ -291,8 +288,7 @@ static vem_status make(maker *m)
     return status;
 }
 
-/* ---- The verb
- * ---------------------------------------------------------------------------- */
+/* ---- The verb ---- */
 
 static vem_status check(vem_ctx *ctx, vem_generator kind, const vem_generate_options *o)
 {

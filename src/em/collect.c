@@ -5,9 +5,9 @@
  * chosen by size:
  *
  *   sharded   few clusters: fixed shards of items, each with statistics of its own, added
- * up in the order of the shards. Parallel even when one cluster has all the items. owned
- * many clusters: one sort over all items of a wave, clusters in parallel, sums straight
- * into the result. Takes no memory per shard. */
+ *             up in the order of the shards. Parallel even when one cluster has all items.
+ *   owned     many clusters: one sort over all items of a wave, clusters in parallel, sums
+ *             straight into the result. Takes no memory per shard. */
 #include "em/collect.h"
 
 #include <string.h>

@@ -2,9 +2,9 @@
  *
  *     F(K, theta) = sum_i w_i log sum_{c in K_i} p(c, x_i | theta)
  *
- *     repeat   E:  K_i from the search, q(i,c) prop. to p(c, x_i) on K_i        F does
- * not fall M:  theta from the statistics of q                              F does not
- * fall until    |F_t - F_(t-1)| <= eps max(|F_t|, 1e-3), or, for eps = 0, no K_i changes
+ *     repeat   E:  K_i from the search, q(i,c) prop. to p(c, x_i) on K_i    F does not fall
+ *              M:  theta from the statistics of q                           F does not fall
+ *     until    |F_t - F_(t-1)| <= eps max(|F_t|, 1e-3), or, for eps = 0, no K_i changes
  *
  * F_t is measured by the E-step, so it belongs to the model that entered it; the loop
  * ends before the M-step and that model is the one given back. What may lower F (dropping

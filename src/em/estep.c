@@ -216,6 +216,19 @@ void vem_i_estep_renumber(vem_i_estep *t, vem_i_posterior *posterior, const int3
         vem_i_graph_renumber(t->search.graph, map, clusters);
 }
 
+void vem_i_estep_place(vem_i_estep *t, vem_i_posterior *posterior, int32_t cluster,
+                       int64_t item)
+{
+    if (!t->search.graph)
+        return;
+    int32_t width = posterior->width, *held = posterior->held + item * width, r = 0;
+    if (held[0] >= 0)
+        vem_i_graph_place(t->search.graph, cluster, held[0]);
+    while (r < width - 1 && held[r] != cluster)
+        r++;
+    held[r] = cluster;
+}
+
 static vem_status take_shards(vem_i_estep *t)
 {
     size_t shards = (size_t)t->shards;

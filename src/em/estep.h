@@ -38,5 +38,9 @@ vem_i_estep_result vem_i_estep_again(vem_i_estep *estep, vem_i_posterior *poster
  * gone). */
 void vem_i_estep_renumber(vem_i_estep *estep, vem_i_posterior *posterior,
                           const int32_t *map, int32_t clusters);
+/* A cluster was put on an item: the item holds it instead of the last it held, so that
+ * the neighborhood searches can find it there. The others find it anyway. */
+void vem_i_estep_place(vem_i_estep *estep, vem_i_posterior *posterior, int32_t cluster,
+                       int64_t item);
 
 #endif

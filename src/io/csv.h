@@ -32,8 +32,7 @@ typedef struct vem_i_field {
     const char *line_end; /* when next is NULL: at the '\n', or the end of the file */
 } vem_i_field;
 
-/* ---- csv_lines.c: where lines and fields begin and end
- * ------------------------------------ */
+/* ---- csv_lines.c: where lines and fields begin and end ---- */
 
 vem_i_field vem_i_csv_field(const vem_i_csv *csv, const char *at);
 /* At the '\n' that ends the line that begins at `at`, or the end of the file. */
@@ -46,13 +45,11 @@ size_t vem_i_csv_unquote(const vem_i_field *field, char *out, size_t capacity);
 /* The field's number; 0 if it is not exactly one. */
 int vem_i_csv_number(const vem_i_field *field, double *value);
 
-/* ---- csv_sniff.c: what kind of table it is
- * ------------------------------------------------ */
+/* ---- csv_sniff.c: what kind of table it is ---- */
 
 char vem_i_csv_sniff(const vem_i_csv *csv);
 
-/* ---- csv_rows.c: the values
- * --------------------------------------------------------------- */
+/* ---- csv_rows.c: the values ---- */
 
 /* Rows that begin in [at, end): how many. `end` is the beginning of a line. */
 int64_t vem_i_csv_count(const vem_i_csv *csv, const char *at, const char *end);

@@ -12,8 +12,7 @@
 #include "base/ctx.h"
 #include "data/data.h"
 
-/* ---- Files (file.c, output.c)
- * ------------------------------------------------------------- */
+/* ---- Files (file.c, output.c) ---- */
 
 /* "PATH could not be DONE: why." with the system's reason for `error` (an errno). */
 vem_status vem_i_fail_system(vem_ctx *ctx, const char *path, const char *done, int error);
@@ -47,8 +46,7 @@ void vem_i_file_give(vem_i_file *file, vem_data *data);
 int vem_i_path_ends(const char *path, const char *ending);
 int vem_i_big_endian(void);
 
-/* ---- Parsers
- * ------------------------------------------------------------------------------ */
+/* ---- Parsers ---- */
 
 /* Parsers over bytes already in hand: what the fuzz targets call. `name` is for messages.
  * On success `data` borrows from `bytes` where it can (base points into it) or owns a
@@ -72,8 +70,7 @@ vem_status vem_i_columns_resolve(vem_ctx *ctx, const char *name, const char *col
                                  const char *id, char *const *names, int32_t stored,
                                  int32_t **chosen, int32_t *count);
 
-/* ---- .npy and .npz
- * ------------------------------------------------------------------------ */
+/* ---- .npy and .npz ---- */
 
 /* What the header of an .npy says; dims[0 .. rank-1]. */
 typedef struct vem_i_npy {

@@ -18,8 +18,7 @@
 #include "base/ctx.h"
 #include "base/memory.h"
 
-/* ---- Numbers for labels
- * ------------------------------------------------------------------ */
+/* ---- Numbers for labels ---- */
 
 typedef struct numbering {
     int64_t *labels;  /* slot -> label */
@@ -111,8 +110,7 @@ static vem_status number_labels(vem_ctx *ctx, const int64_t *labels, int64_t n,
     return status;
 }
 
-/* ---- Sums over the contingency table
- * ----------------------------------------------------- */
+/* ---- Sums over the contingency table ---- */
 
 typedef struct sums {
     double entropy_clusters, entropy_classes, information;
@@ -185,8 +183,7 @@ static void finish(const sums *s, int64_t clusters, int64_t classes, int64_t n,
     agreement->classes = classes;
 }
 
-/* ---- The verb
- * ---------------------------------------------------------------------------- */
+/* ---- The verb ---- */
 
 typedef struct scratch {
     int64_t *cluster, *class_of; /* numbers of each row's labels */

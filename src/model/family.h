@@ -5,8 +5,7 @@
  * through kernels, and turns statistics into the next model. The cost of cluster c for
  * item i is
  *
- *     v(i,c) = -2 log p(c, x_i) - base,        base common to all clusters and kept in
- * double,
+ *     v(i,c) = -2 log p(c, x_i) - base,     base common to all clusters, kept in double,
  *
  * so smaller is better and  log p(c, x_i) = -(v(i,c) + base) / 2. */
 #ifndef VEM_MODEL_FAMILY_H

@@ -1,14 +1,13 @@
 /* Isotropic clusters: one variance for all of them (iso-shared) or one each (iso).
  *
  *     log p(c,x) = log pi_c - D/2 log(2 pi s_c) - |x - mu_c|^2 / (2 s_c)
- *     v = |x - mu_c|^2 / s_c + D log(2 pi s_c) - 2 log pi_c               (METHODS 1.1,
- * 3)
+ *     v = |x - mu_c|^2 / s_c + D log(2 pi s_c) - 2 log pi_c            (METHODS 1.1, 3)
  *
  * M-step with N_c, first moment f_c and second moment S_c about the old mean:
  *
- *     delta_c = f_c / N_c,  mu_c += delta_c,  S_c - N_c |delta_c|^2  is about the new
- * mean; iso-shared:  s   = sum_c (S_c - N_c |delta_c|^2) / (D W) iso:         s_c = (S_c
- * - N_c |delta_c|^2) / (D N_c)
+ *     delta_c = f_c / N_c,  mu_c += delta_c,  T_c = S_c - N_c |delta_c|^2  (about the new)
+ *     iso-shared:  s   = sum_c T_c / (D W)
+ *     iso:         s_c = T_c / (D N_c)
  *
  * both no less than the floor, which is the exact maximum under that constraint. */
 #include <math.h>

@@ -160,7 +160,9 @@ static int64_t reseed(vem_i_em *em, int64_t step, const char **name)
     for (int32_t c = 0; c < model->clusters && used < size; c++) {
         if (!is_empty(em, c))
             continue;
-        const void *row = vem_i_view_row(em->view, heap[used++].item);
+        int64_t item = heap[used++].item;
+        const void *row = vem_i_view_row(em->view, item);
+        vem_i_estep_place(em->estep, &em->posterior, c, item);
         for (int64_t j = 0; j < model->d; j++)
             model->means[c * (int64_t)model->d + j] =
                 vem_i_value(em->view->kernels, row, j);

@@ -43,8 +43,9 @@ uint64_t vem_i_block_bytes(const vem_i_search *search, int32_t clusters, int32_t
 {
     sizes s = sizes_of(search, clusters, kernels);
     size_t element = kernels->element;
-    return s.items * (2 * ((size_t)d + 1) * element +
-                      2 * s.rows * (element + sizeof(int32_t)) + s.tile_rows * element) +
+    return s.items *
+               (2 * ((size_t)d + 1) * element + 2 * s.rows * (element + sizeof(int32_t)) +
+                s.tile_rows * element + s.trial_rows * sizeof(int32_t)) +
            s.column * element;
 }
 

@@ -1,5 +1,5 @@
-/* The graph's memory, its random beginning, and what happens when clusters are dropped.
- */
+/* The graph's memory, its random beginning, and what happens when clusters are dropped or
+ * put elsewhere. */
 #include "search/graph.h"
 
 #include <string.h>
@@ -77,7 +77,7 @@ vem_status vem_i_graph_new(vem_ctx *ctx, const vem_i_search *search, const vem_v
             status = vem_i_take(ctx, &g->bucket_starts, WAVE,
                                 (VEM_I_BUCKETS + 1) * sizeof(int64_t));
     } else if (status == VEM_OK) {
-        vem_i_search nearest = vem_i_graph_nearest_search(g);
+        vem_i_search nearest = vem_i_graph_nearest_search(clusters, g->reach);
         status = vem_i_take_zeroed(ctx, &g->blocks, threads, sizeof *g->blocks);
         for (size_t i = 0; status == VEM_OK && i < threads; i++)
             status = vem_i_block_new(ctx, &nearest, view, scorer, &g->blocks[i]);
@@ -121,9 +121,10 @@ uint64_t vem_i_graph_bytes(const vem_ctx *ctx, const vem_i_search *search,
         return bytes +
                count *
                    ((uint64_t)slots_for(search) * sizeof(vem_i_slot) + sizeof(int32_t)) +
-               (WAVE + threads) * touches * sizeof(vem_i_touch);
+               (WAVE + threads) * touches * sizeof(vem_i_touch) +
+               WAVE * (VEM_I_BUCKETS + 1) * sizeof(int64_t);
     }
-    vem_i_search nearest = vem_i_search_closest(clusters, search->reach, 0);
+    vem_i_search nearest = vem_i_graph_nearest_search(clusters, search->reach);
     return bytes + threads * vem_i_block_bytes(&nearest, clusters, d, kernels);
 }
 
@@ -149,4 +150,22 @@ void vem_i_graph_renumber(vem_i_graph *g, const int32_t *map, int32_t clusters)
         }
     }
     g->reach = reach;
+}
+
+void vem_i_graph_place(vem_i_graph *g, int32_t cluster, int32_t beside)
+{
+    if (!g->estimated || g->reach == 1 || cluster == beside)
+        return;
+    int32_t *own = g->neighbors + (int64_t)cluster * g->reach, kept = 2;
+    int32_t *other = g->neighbors + (int64_t)beside * g->reach, at = 1;
+    own[1] = beside;
+    for (int32_t k = 1; k < g->reach && kept < g->reach; k++)
+        if (other[k] != cluster)
+            own[kept++] = other[k];
+    /* In front, so that several clusters put beside the same one do not drive each other
+     * out; the last neighbor makes room. */
+    while (at < g->reach - 1 && other[at] != cluster)
+        at++;
+    memmove(other + 2, other + 1, (size_t)(at - 1) * sizeof *other);
+    other[1] = cluster;
 }

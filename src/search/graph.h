@@ -66,5 +66,7 @@ void vem_i_graph_end_wave(vem_i_graph *graph, int64_t shards);
 void vem_i_graph_settle(vem_i_graph *graph);
 /* Clusters were dropped: `map` gives the new number of each, -1: gone. */
 void vem_i_graph_renumber(vem_i_graph *graph, const int32_t *map, int32_t clusters);
+/* A cluster was put beside another: they become neighbors (estimated). */
+void vem_i_graph_place(vem_i_graph *graph, int32_t cluster, int32_t beside);
 
 #endif

@@ -113,20 +113,20 @@ static void settle_cluster(vem_i_graph *g, int64_t cluster)
         slots[k] = slots[best];
         slots[best] = swap;
     }
-    /* What is missing comes from the previous G_c, in order. It is read before it is
-     * overwritten: entry k is needed only for places after k. */
-    int32_t previous[64], from_previous = 0, missing = reach - 1 - known;
-    for (int32_t k = 1; k < reach && from_previous < missing && from_previous < 64; k++) {
-        int32_t other = near[k], s = 0;
-        while (s < known && slots[s].other != other)
+    /* What is missing comes from the previous G_c, in order. It waits behind the averages
+     * (there are more slots than reach) until those are written over it. */
+    int32_t from_previous = 0, missing = reach - 1 - known;
+    for (int32_t k = 1; k < reach && from_previous < missing; k++) {
+        int32_t s = 0;
+        while (s < known && slots[s].other != near[k])
             s++;
         if (s == known)
-            previous[from_previous++] = other;
+            slots[used + from_previous++].other = near[k];
     }
     for (int32_t k = 0; k < known; k++)
         near[kept++] = slots[k].other;
     for (int32_t k = 0; k < from_previous; k++)
-        near[kept++] = previous[k];
+        near[kept++] = slots[used + k].other;
     for (int32_t c = 0; kept < reach; c++)
         if (!contains(near, kept, c))
             near[kept++] = c;

@@ -15,6 +15,6 @@ static inline int64_t vem_i_bucket_of(const vem_i_graph *graph, int32_t cluster)
 /* Cluster c and others at random: the graph before anything is known. */
 void vem_i_graph_draw(vem_i_graph *graph, int32_t cluster);
 /* The search by which the exact graph finds the nearest means of a mean. */
-vem_i_search vem_i_graph_nearest_search(const vem_i_graph *graph);
+vem_i_search vem_i_graph_nearest_search(int32_t clusters, int32_t reach);
 
 #endif

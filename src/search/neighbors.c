@@ -96,13 +96,16 @@ static void keep_best(const vem_i_search *search, vem_i_block *block, int32_t p,
 }
 
 /* How far a cluster is from an item, for the averages of the graph: the distance where a
- * cluster has no shape, its cost otherwise. */
+ * cluster has no shape, its cost otherwise. Distances are in standard deviations of the
+ * first cluster, so that they are numbers of single precision whatever the scale of the
+ * data. */
 static float farness(const vem_i_scorer *s, double cost, int32_t cluster)
 {
     if (s->family->kind != VEM_ISO_SHARED && s->family->kind != VEM_ISO)
         return (float)cost;
-    double square = (cost - vem_i_value(s->kernels, s->bias, cluster)) /
-                    vem_i_value(s->kernels, s->scale, cluster);
+    double square = (cost - vem_i_value(s->kernels, s->bias, cluster)) *
+                    (vem_i_value(s->kernels, s->scale, 0) /
+                     vem_i_value(s->kernels, s->scale, cluster));
     return square > 0 ? (float)sqrt(square) : 0;
 }
 
@@ -128,8 +131,9 @@ static void find(const vem_i_search *search, vem_i_block *block, const int32_t *
     const vem_i_scorer *s = block->scorer;
     vem_i_graph *g = search->graph;
     int64_t ldv = block->capacity;
+    const int32_t n = block->n;
     int32_t rows = 0, count[VEM_I_BLOCK];
-    for (int32_t p = 0; p < block->n; p++) {
+    for (int32_t p = 0; p < n; p++) {
         /* A mark no other item and step has used on this thread. */
         tried t = {.column = block->trial + p,
                    .ldv = ldv,
@@ -140,12 +144,12 @@ static void find(const vem_i_search *search, vem_i_block *block, const int32_t *
         rows = t.count > rows ? t.count : rows;
         block->pairs += t.count;
     }
-    for (int32_t p = 0; p < block->n; p++)
+    for (int32_t p = 0; p < n; p++)
         for (int32_t r = count[p]; r < rows; r++)
             block->trial[r * ldv + p] = -1;
     s->family->score_pairs(s, vem_i_view_row(view, block->first), view->ld, block->n,
                            rows, block->trial, block->tile, ldv);
-    for (int32_t p = 0; p < block->n; p++) {
+    for (int32_t p = 0; p < n; p++) {
         keep_best(search, block, p, count[p]);
         if (g->estimated)
             learn(block, p, count[p]);

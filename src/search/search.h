@@ -1,12 +1,14 @@
 /* Which clusters are tried for an item: the contract of the searches.
  *
- * A search is given a block of items that lie together and finds, for each of them, the
- * clusters it will hold. What an item held before must be among what was tried; that
- * alone makes the E-step monotone. The exact searches here try every cluster:
+ * A search is given a block of items and finds, for each of them, the clusters it will
+ * hold. What an item held before must be among what was tried; that alone makes the E-step
+ * monotone.
  *
- *     all       holds every cluster: the costs of all of them, index implicit (dense)
- *     closest   holds the C' clusters of least cost (sparse lists), or, where C' is so
- * large that lists would be slower, the costs of all with the others set to +inf */
+ *     all        holds every cluster: the costs of all of them, index implicit (dense)
+ *     closest    holds the C' clusters of least cost (sparse lists), or, where C' is so
+ *                large that lists would be slower, the costs of all, the others +inf
+ *     exact      the C' best of the neighbors of what the item held; neighbors by the means
+ *     estimated  the same; neighbors learned from the scored pairs (graph.h) */
 #ifndef VEM_SEARCH_SEARCH_H
 #define VEM_SEARCH_SEARCH_H
 

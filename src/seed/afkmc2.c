@@ -2,8 +2,7 @@
  *
  *     c_1 ~ w;   q_i = w_i d2(x_i, c_1) / (2 sum) + w_i / (2 W), once
  *     per further center: a chain of m draws from q; a draw y replaces the state x with
- *     probability min(1, key_y / key_x),  key = w D2 / q,  D2 to the centers chosen so
- * far.
+ *     probability min(1, key_y / key_x),  key = w D2 / q,  D2 to the centers so far.
  *
  * The draws do not depend on the centers, so the distances of many chains are taken
  * together: centers come in batches; the candidates of a batch meet all earlier centers

@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "base/memory.h"
-
 #include "base/parallel.h"
 
 int32_t vem_i_greedy_candidates(int32_t clusters)
@@ -28,6 +27,8 @@ uint64_t vem_i_seed_bytes(const vem_ctx *ctx, vem_seeding method,
     case VEM_SEED_PLUSPLUS_GREEDY:
         return items * sizeof(double) + threads * many * shard + many * row +
                shards * (many + 1) * sizeof(double);
+    case VEM_SEED_TWO_LEVEL:
+        return vem_i_seed_two_level_bytes(ctx, kernels, n, d, clusters);
     case VEM_SEED_AFKMC2:
         return items * sizeof(double) + shards * sizeof(double) +
                (uint64_t)clusters * (row + 3 * kernels->element) +
@@ -51,6 +52,8 @@ static vem_status choose(vem_ctx *ctx, const vem_view *view, vem_seeding method,
         return vem_i_seed_plusplus(ctx, view, clusters, candidates, seed, seeds);
     case VEM_SEED_AFKMC2:
         return vem_i_seed_afkmc2(ctx, view, clusters, chain, seed, seeds);
+    case VEM_SEED_TWO_LEVEL:
+        return vem_i_seed_two_level(ctx, view, clusters, seed, seeds);
     }
     return vem_i_fail(ctx, VEM_BAD_OPTION, "There is no seeding with number %d.",
                       (int)method);

@@ -27,6 +27,10 @@ vem_status vem_i_seed_random(vem_ctx *ctx, const vem_view *view, int32_t cluster
                              uint64_t seed, vem_i_seeds *seeds);
 vem_status vem_i_seed_plusplus(vem_ctx *ctx, const vem_view *view, int32_t clusters,
                                int32_t candidates, uint64_t seed, vem_i_seeds *seeds);
+vem_status vem_i_seed_two_level(vem_ctx *ctx, const vem_view *view, int32_t clusters,
+                                uint64_t seed, vem_i_seeds *seeds);
+uint64_t vem_i_seed_two_level_bytes(const vem_ctx *ctx, const vem_i_kernels *kernels,
+                                    int64_t n, int32_t d, int32_t clusters);
 vem_status vem_i_seed_afkmc2(vem_ctx *ctx, const vem_view *view, int32_t clusters,
                              int64_t chain, uint64_t seed, vem_i_seeds *seeds);
 
