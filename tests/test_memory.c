@@ -228,7 +228,7 @@ static void the_plan_is_what_is_taken(void **state)
                 vem_options o = grid_options(20, (vem_family_kind)family, VEM_PRIOR_FREE,
                                              held, (vem_precision)(seeding % 2), 1);
                 o.seeding = seeding;
-                o.measure = seeding / 2;
+                o.measure = seeding / 2 % 2;
                 check_plan(&thin, &o);
                 if (seeding == VEM_SEED_RANDOM)
                     check_plan(&wide, &o);

@@ -20,7 +20,7 @@
 #include "seed/seed.h"
 
 enum {
-    SAMPLE_PER_CELL = 64, /* rows of the sample for each coarse cell */
+    SAMPLE_PER_CELL = 32, /* rows of the sample for each coarse cell */
     LLOYD_STEPS = 3,
     ROUNDS = 8,
     CHUNK = 1024 /* rows whose distances are taken at a time */
