@@ -67,7 +67,7 @@ def measure(path, start, family, options, program, folder):
     rows = np.load(path, mmap_mode="r")
     ours = {precision: common.Iteration(
         path, "--algorithm", "gmm", "--family", family, "--init", start, "--tolerance", 0,
-        "--floor", 0, "--precision", precision, "--threads", options.threads,
+        "--floor", 1e-300, "--precision", precision, "--threads", options.threads,
         steps=options.steps) for precision in ("double", "single")}
     for _ in range(options.repeats):
         for timer in ours.values():

@@ -14,63 +14,25 @@ seed's trace tells; that looks at no error.
 """
 
 import argparse
-import csv
 import os
 import sys
 
 import matplotlib
 import numpy as np
 
+import fl18
+from fl18 import ALGORITHMS, PER_CLUSTER, common
+
 matplotlib.use("svg")
 import matplotlib.pyplot as plt  # noqa: E402
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path.insert(0, os.path.join(ROOT, "bench"))
-import common  # noqa: E402
-
-OUT = os.path.join(ROOT, "repro", "out")
-RESULTS = os.path.join(ROOT, "repro", "results")
-PER_CLUSTER = 100
 CHAIN = 200
-SETTLED = 0.05
-MOST_INITIAL = 60
 MOST = 400
-ALGORITHMS = {
-    "k-means": ["--algorithm", "kmeans"],
-    "var-k-means-S, 2+1": ["--algorithm", "var-kmeans-s", "--reach", "2"],
-    "var-k-means-S, 5+1": ["--algorithm", "var-kmeans-s", "--reach", "5"],
-    "var-GMM-S, 2+1": ["--algorithm", "var-gmm-s", "--reach", "2", "--held", "2"],
-    "var-GMM-S, 5+1": ["--algorithm", "var-gmm-s", "--reach", "5", "--held", "5"],
-}
 COLORS = ["#888888", "#4477aa", "#66ccee", "#ee6677", "#aa3377"]
 
 
-def data_of(clusters):
-    path = os.path.join(OUT, f"fl18-{clusters}.npy")
-    if not os.path.exists(path):
-        common.vem("generate", "birch-grid", "-k", clusters, "-n", PER_CLUSTER * clusters,
-                   "--seed", 1, "-o", path)
-    return path
-
-
-def fit(clusters, algorithm, seed, *more):
-    options = list(ALGORITHMS[algorithm])
-    if algorithm != "k-means":
-        options += ["--explore", 1, "--tolerance", "1e-12"]
-    return common.vem("fit", data_of(clusters), "-k", clusters, *options, "--seeding", "afkmc2",
-                      "--chain", CHAIN, "--seed", seed, "--threads", 1, *more, "-o",
-                      os.path.join(OUT, "fl18-fig3.npz"))
-
-
-def initial_steps(clusters, algorithm):
-    """E-steps until the sets have settled."""
-    trace = os.path.join(OUT, "fl18-trace.csv")
-    fit(clusters, algorithm, 1, "--init-steps", MOST_INITIAL, "--max-steps", 1, "--trace", trace)
-    with open(trace, newline="", encoding="utf-8") as file:
-        changed = [int(row["changed"]) for row in csv.DictReader(file)]
-    calm = [t for t, count in enumerate(changed, 1)
-            if count < SETTLED * PER_CLUSTER * clusters]
-    return calm[0] if calm else MOST_INITIAL
+def error_of(clusters, algorithm, seed, *more):
+    return fl18.fit(clusters, algorithm, CHAIN, seed, "--measure", *more)["quantization_error"]
 
 
 class Curve:
@@ -82,10 +44,8 @@ class Curve:
 
     def at(self, updates):
         if updates not in self.known:
-            more = ["--max-steps", updates + 1, "--measure"]
-            if self.initial:
-                more += ["--init-steps", self.initial]
-            self.known[updates] = np.mean([fit(*self.arguments, seed, *more)["quantization_error"]
+            more = ["--max-steps", updates + 1, "--init-steps", self.initial]
+            self.known[updates] = np.mean([error_of(*self.arguments, seed, *more)
                                            for seed in range(1, self.seeds + 1)])
         return self.known[updates]
 
@@ -138,35 +98,36 @@ def draw(path, clusters, counts):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--clusters", type=int, nargs="+", default=[100, 225, 400, 900, 2025, 4096],
-                        help="square numbers")
+    parser.add_argument("--clusters", type=int, nargs="+", help="square numbers",
+                        default=[100, 225, 400, 900, 2025, 4096])
     parser.add_argument("--runs", type=int, default=3, help="seeds of each fit")
     options = parser.parse_args()
-    os.makedirs(OUT, exist_ok=True)
     counts = {algorithm: [] for algorithm in ALGORITHMS}
     rows = []
     guess = dict.fromkeys(ALGORITHMS, 8)
     for clusters in options.clusters:
-        goal = np.mean([fit(clusters, "k-means", seed, "--measure")["quantization_error"]
+        goal = np.mean([error_of(clusters, "k-means", seed)
                         for seed in range(1, options.runs + 1)])
         row = [clusters, f"{goal:,.0f}"]
         for algorithm in ALGORITHMS:
             own = algorithm == "k-means"
-            initial = 0 if own else initial_steps(clusters, algorithm)
+            initial = fl18.initial_steps(clusters, algorithm, CHAIN)
             curve = Curve(clusters, algorithm, options.runs, initial)
             found = curve.passes(goal * 1.001 if own else goal, guess[algorithm])
             counts[algorithm].append(found + initial if found else None)
             guess[algorithm] = found or guess[algorithm]
-            row.append(f"{found + initial} ({initial})" if found else f"more than {MOST}")
+            row.append(f"more than {MOST}" if not found else f"{found}" if own else
+                       f"{found + initial} ({initial})")
         rows.append(row)
         print(*row, file=sys.stderr, flush=True)
-    os.makedirs(RESULTS, exist_ok=True)
-    draw(os.path.join(RESULTS, "fl18_fig3.svg"), options.clusters, counts)
+    fl18.clean()
+    os.makedirs(fl18.RESULTS, exist_ok=True)
+    draw(os.path.join(fl18.RESULTS, "fl18_fig3.svg"), options.clusters, counts)
     report = common.Report("FL18 Fig. 3: iterations until k-means' converged error is passed",
-                           RESULTS)
+                           fl18.RESULTS)
     report.say(f"Mean of {options.runs} runs on BIRCH grids with {PER_CLUSTER} points per cluster; "
                f"AFK-MC2 with a chain of {CHAIN}. In brackets: initial E-steps, until fewer than "
-               f"{100 * SETTLED:.0f} % of the rows change what they hold; they are counted. "
+               f"{100 * fl18.SETTLED:.0f} % of the rows change what they hold; they are counted. "
                "k-means: until within 0.1 % of its own converged error. Found to 5 %. "
                "Picture: fl18_fig3.svg.", "")
     report.table(["clusters", "error of k-means", *ALGORITHMS], rows)

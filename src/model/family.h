@@ -18,6 +18,7 @@
 /* The model as one E-step uses it. Arrays of the compute type T unless said. */
 typedef struct vem_i_scorer {
     const vem_i_kernels *kernels;
+    const vem_i_kernels *wide; /* the kernels for double, whatever the compute type */
     const struct vem_i_family *family;
     int32_t clusters, d;
     int64_t ldc;   /* between rows of means, a, b */

@@ -78,15 +78,53 @@ static void score_pairs(const vem_i_scorer *s, const void *x, int64_t ld, int32_
                            index, costs, ldv);
 }
 
+/* Moments of a covariance in float cannot tell an eigenvalue below eps times the largest, and
+ * the M-step needs it. So float panels are widened, as many items at a time as fit on the
+ * stack, and collected by the double kernel. */
+enum { WIDE_VALUES = 8192 };
+
+static double collect_wide(const vem_i_scorer *s, const float *panels, const float *q,
+                           int32_t n, const float *mean, double *sum, double *second)
+{
+    int32_t d = s->d, from = s->kernels->panel, to = s->wide->panel;
+    int32_t items = WIDE_VALUES / d / to * to;
+    double wide[WIDE_VALUES], wide_q[VEM_I_BLOCK], wide_mean[WIDE_VALUES], mass = 0;
+    for (int32_t j = 0; j < d; j++)
+        wide_mean[j] = (double)mean[j];
+    for (int32_t first = 0; first < n; first += items) {
+        int32_t count = n - first < items ? n - first : items;
+        int any = 0;
+        for (int32_t p = 0; p < count; p++) {
+            wide_q[p] = (double)q[first + p];
+            any |= wide_q[p] != 0;
+        }
+        if (!any)
+            continue;
+        int32_t slots = (count + to - 1) / to * to;
+        for (int32_t p = 0; p < slots; p++) {
+            int32_t item = first + (p < count ? p : count - 1);
+            const float *x = panels + (int64_t)(item / from) * from * d + item % from;
+            double *out = wide + (int64_t)(p / to) * to * d + p % to;
+            for (int64_t j = 0; j < d; j++)
+                out[j * to] = (double)x[j * from];
+        }
+        mass += s->wide->full_collect(wide, wide_q, count, d, wide_mean, sum, second);
+    }
+    return mass;
+}
+
 static void collect_tile(const vem_i_scorer *s, const void *panels, const void *q,
                          int32_t n, int32_t cluster, vem_i_stats *stats)
 {
     const void *mean =
         (const char *)s->means + (size_t)(cluster * s->ldc) * s->kernels->element;
+    double *sum = vem_i_stats_first(stats, cluster),
+           *second = vem_i_stats_second(stats, cluster);
+    int widen =
+        s->kernels->precision == VEM_SINGLE && s->d * s->wide->panel <= WIDE_VALUES;
     *vem_i_stats_mass(stats, cluster) +=
-        s->kernels->full_collect(panels, q, n, s->d, mean,
-                                 vem_i_stats_first(stats, cluster),
-                                 vem_i_stats_second(stats, cluster));
+        widen ? collect_wide(s, panels, q, n, mean, sum, second)
+              : s->kernels->full_collect(panels, q, n, s->d, mean, sum, second);
 }
 
 static void maximize_cluster(void *arg, int64_t cluster, int thread)

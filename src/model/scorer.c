@@ -35,6 +35,7 @@ vem_status vem_i_scorer_new(vem_ctx *ctx, const vem_i_kernels *kernels,
                             vem_i_scorer *scorer)
 {
     vem_i_scorer made = {.kernels = kernels,
+                         .wide = ctx->kernels_double,
                          .family = vem_i_family_of(family),
                          .clusters = clusters,
                          .d = d,
