@@ -2,14 +2,14 @@
 # Runs every reproduction and leaves tables and pictures in repro/results:  repro/run.sh
 #
 # The command is $VEM or build/vem; the real data are in $VEM_DATA or bench/data (see
-# bench/data.py). About ten minutes on two cores.
+# bench/data.py). About ten minutes on two cores, and an hour more for the tables of FL18.
 set -euo pipefail
 cd "$(dirname "$0")"
 python=/usr/bin/python3
 [ -x $python ] || python=python3
 
 $python ../bench/data.py pendigits usps
-for script in table_s1.py fig_s4.py kl_gap.py; do
+for script in table_s1.py fig_s4.py kl_gap.py fl18_table2.py fl18_fig3.py; do
     printf '\n== %s\n\n' "$script"
     $python "$script"
 done

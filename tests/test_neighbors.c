@@ -104,7 +104,7 @@ static void assert_evidence(const partial *p, const json_t *root)
     int known = 0;
     for (int32_t c = 0; c < GOLD_C; c++)
         for (int32_t t = 0; t < GOLD_C; t++) {
-            char key[16];
+            char key[32];
             double sum;
             int count;
             snprintf(key, sizeof key, "%d,%d", c, t);

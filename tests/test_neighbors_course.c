@@ -150,6 +150,30 @@ static void initial_steps_leave_the_model(void **state)
     grid_data_free(&data);
 }
 
+/* With tolerance 0 a fit ends when nothing changes; where clusters are drawn at random, when
+ * nothing changes twice running, since a step may draw nothing of use. */
+static void rest_is_rest(void **state)
+{
+    (void)state;
+    for (int64_t explore = 0; explore <= 1; explore++)
+        for (int64_t seed = 1; seed <= 5; seed++) {
+            grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, 1000, 2, 42);
+            vem_options o = partial_options(VEM_SEARCH_ESTIMATED, 40, VEM_ISO_SHARED, 1,
+                                            3, explore, 500);
+            o.seed = seed;
+            grid_fit fit = grid_run(ctx, &data, &o, NULL);
+            assert_int_equal(fit.summary->outcome, VEM_OUTCOME_CONVERGED);
+            int64_t resting = 0;
+            for (int64_t t = 1; t < fit.trace_count; t++) {
+                assert_true(resting <= explore);
+                resting = fit.trace[t].changed == 0 ? resting + 1 : 0;
+            }
+            assert_int_equal(resting, 1 + explore);
+            grid_fit_free(&fit);
+            grid_data_free(&data);
+        }
+}
+
 static void restarts_keep_the_best(void **state)
 {
     (void)state;
@@ -215,6 +239,7 @@ int main(void)
         cmocka_unit_test(reseeded_clusters_are_found),
         cmocka_unit_test(warm_starts_go_on),
         cmocka_unit_test(initial_steps_leave_the_model),
+        cmocka_unit_test(rest_is_rest),
         cmocka_unit_test(restarts_keep_the_best),
         cmocka_unit_test(extreme_sizes),
     };

@@ -51,10 +51,8 @@ static vem_status check_rows(vem_ctx *ctx, const vem_view *view, int64_t cluster
 
 static double floor_of(const vem_options *options, const vem_view *view)
 {
-    /* The inverse of a variance must be a number of the compute type, with room to spare.
-     */
-    double safe = options->precision == VEM_SINGLE ? 1e-30 : 1e-150;
-    return fmax(options->floor * view->variance, safe);
+    return fmax(options->floor * view->variance,
+                vem_i_safe_variance((vem_precision)options->precision));
 }
 
 /* A first model from rows of the data. */

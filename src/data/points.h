@@ -32,6 +32,9 @@ typedef struct vem_i_points_request {
 vem_status vem_i_points_new(vem_ctx *ctx, const vem_data *data,
                             const vem_i_points_request *request, vem_i_points **points);
 void vem_i_points_free(vem_i_points *points);
+/* The least variance whose inverse, and costs made with it, are numbers of the compute type
+ * with room to spare. */
+double vem_i_safe_variance(vem_precision precision);
 /* Bytes the copy takes. */
 uint64_t vem_i_points_bytes(int64_t n, int32_t d, vem_precision precision);
 

@@ -44,20 +44,20 @@ static int converged(const vem_i_em *em, int64_t step, double now, int64_t chang
 {
     if (step <= em->shared_steps + 1 || em->trace[em->trace_count - 2].moved > 0)
         return 0;
-    double before = em->trace[em->trace_count - 2].free_energy;
-    double tolerance = em->options->tolerance;
+    const vem_trace_step *last = &em->trace[em->trace_count - 2];
+    double before = last->free_energy, tolerance = em->options->tolerance;
+    /* With random candidates a fit may rest for a step: then twice running. */
+    int once = em->search.explore == 0;
     if (tolerance == 0)
-        return em->search.dense ? now <= before : changed == 0;
+        return em->search.dense ? now <= before
+                                : changed == 0 && (once || last->changed == 0);
     /* Our own default: a relative change of the squared error, whatever the data's scale.
      */
     double scale = em->scale_free ? 0.5 * em->view->d : fmax(fabs(now), 1e-3);
     if (!(fabs(now - before) <= tolerance * scale))
         return 0;
-    /* With random candidates F may rest for a step: then twice running. */
-    if (em->search.explore == 0)
-        return 1;
-    if (step < 3)
-        return 0;
+    if (once || step < 3)
+        return once;
     return fabs(before - em->trace[em->trace_count - 3].free_energy) <= tolerance * scale;
 }
 
