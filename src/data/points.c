@@ -195,7 +195,8 @@ static vem_status check_range(const pass *p, const vem_i_points_request *request
     int64_t row = 0;
     double extreme = extreme_of(p, &row), square = 16 * extreme * extreme * p->d;
     double least = fmax(request->floor_share * variance, request->least_variance);
-    least = fmax(least, vem_i_safe_variance(request->precision));
+    if (least > 0)
+        least = fmax(least, vem_i_safe_variance(request->precision));
     char place[160];
     name_place(p, row, farthest_column(p, row), place, sizeof place);
     if (!(square <= top))
@@ -204,7 +205,7 @@ static vem_status check_range(const pass *p, const vem_i_points_request *request
             "%s lies %.3g from the mean; squares of that size overflow in %s "
             "precision: %s.",
             place, extreme, type, advice);
-    if (!(square / least <= top))
+    if (least > 0 && !(square / least <= top))
         return vem_i_fail(
             p->ctx, VEM_BAD_DATA,
             "%s lies %.3g from the mean, too far beside a variance of %.3g: their "
