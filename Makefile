@@ -46,7 +46,7 @@ fuzz:
 repro:
 	@scripts/setup.sh bench
 	@scripts/build.sh release $(JOBS)
-	@scripts/repro.sh
+	@repro/run.sh
 
 install: build
 	@cmake -S . -B build -DCMAKE_INSTALL_PREFIX="$(PREFIX)" >/dev/null

@@ -11,7 +11,7 @@ tests="clang libclang-rt-dev libomp-dev python3-numpy python3-sklearn python3-h5
        gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static"
 lint="clang-format clang-tidy cppcheck shellcheck"
 bench="python3-numpy python3-scipy python3-pandas python3-sklearn python3-faiss
-       python3-matplotlib"
+       python3-matplotlib python3-pil libvlfeat-dev zstd npm"
 
 wanted=""
 for group in "${@:-build}"; do
