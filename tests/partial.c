@@ -123,6 +123,7 @@ double partial_normalize(partial *p)
 void partial_maximize(partial *p, vem_prior_kind prior)
 {
     vem_i_constraints constraints = {.prior = prior,
+                                     .relax = 1,
                                      .floor = 1e-6 * p->points->view.variance,
                                      .total_mass = p->points->view.total_mass};
     p->scorer.family->maximize(p->ctx, &p->scorer, &p->stats, &constraints, p->model);

@@ -117,6 +117,7 @@ static void step_run(step *s)
 static void step_maximize(step *s, vem_prior_kind prior)
 {
     vem_i_constraints constraints = {.prior = prior,
+                                     .relax = 1,
                                      .floor = 1e-150,
                                      .total_mass = s->points->view.total_mass};
     s->scorer.family->maximize(ctx, &s->scorer, &s->stats, &constraints, s->model);

@@ -268,7 +268,8 @@ static void exact_neighbors_are_the_nearest(void **state)
                     index[t] = t;
                 p.scorer.family->score_pairs(&p.scorer,
                                              (double *)p.scorer.means + c * p.scorer.ldc,
-                                             p.scorer.ldc, 1, CLUSTERS, index, costs, 1);
+                                             p.scorer.ldc, NULL, 1, CLUSTERS, index,
+                                             costs, 1);
                 const int32_t *near = p.graph->neighbors + (int64_t)c * reach;
                 double farthest = -INFINITY, best_left = INFINITY;
                 for (int32_t t = 0; t < CLUSTERS; t++) {

@@ -154,7 +154,8 @@ typedef enum vem_search_kind {
     VEM_SEARCH_ALL = 0,
     VEM_SEARCH_CLOSEST,
     VEM_SEARCH_EXACT, /* neighbors of what a row holds, by the distances of the means */
-    VEM_SEARCH_ESTIMATED /* the same, neighbors learned from the scored pairs */
+    VEM_SEARCH_ESTIMATED, /* the same, neighbors learned from the scored pairs */
+    VEM_SEARCH_GROUPS /* lists shared by rows that lie together, and probes of cells */
 } vem_search_kind;
 typedef enum vem_seeding {
     VEM_SEED_RANDOM = 0,
@@ -168,6 +169,7 @@ typedef enum vem_empty_policy {
     VEM_EMPTY_DROP,
     VEM_EMPTY_RESEED
 } vem_empty_policy;
+typedef enum vem_finish { VEM_FINISH_SOFT = 0, VEM_FINISH_HARD } vem_finish;
 typedef enum vem_precision { VEM_SINGLE = 0, VEM_DOUBLE } vem_precision;
 
 /* X(kind, field, default, low, high, choices, argument, help)
@@ -185,7 +187,7 @@ typedef enum vem_precision { VEM_SINGLE = 0, VEM_DOUBLE } vem_precision;
       "what a cluster looks like")                                                       \
     X(CHOICE, prior, VEM_AUTO, 0, 0, "flat|free", "NAME",                                \
       "weights of the clusters: all 1/C, or fitted")                                     \
-    X(CHOICE, search, VEM_AUTO, 0, 0, "all|closest|exact|estimated", "NAME",             \
+    X(CHOICE, search, VEM_AUTO, 0, 0, "all|closest|exact|estimated|groups", "NAME",      \
       "which clusters are tried for a row")                                              \
     X(INT, held, VEM_AUTO, 1, 2147483000, NULL, "C'",                                    \
       "clusters a row may belong to at once (1: hard, C: full EM)")                      \
@@ -193,6 +195,12 @@ typedef enum vem_precision { VEM_SINGLE = 0, VEM_DOUBLE } vem_precision;
       "clusters in a neighborhood, itself included (search exact or estimated)")         \
     X(INT, explore, VEM_AUTO, 0, 1000000, NULL, "R",                                     \
       "clusters drawn at random per row and step (search exact or estimated)")           \
+    X(INT, probe, VEM_AUTO, 1, 64, NULL, "P",                                            \
+      "cells of clusters that a row looks into when it probes (search groups)")          \
+    X(INT, swaps, VEM_AUTO, 0, 1000000, NULL, "R",                                       \
+      "rounds in which clusters that are hardly needed move to where they gain most")    \
+    X(CHOICE, finish, VEM_AUTO, 0, 0, "soft|hard", "NAME",                               \
+      "hard: a soft fit ends with steps in which each row has one cluster")              \
     X(REAL, margin, VEM_AUTO, 0, 1e6, NULL, "E",                                         \
       "a row moves only to a cluster nearer by this factor (needs held = 1)")            \
     X(CHOICE, seeding, VEM_AUTO, 0, 0,                                                   \
@@ -323,10 +331,10 @@ typedef struct vem_trace_step {
     int64_t pairs;      /* (row, cluster) scores of this step */
     int64_t changed;    /* rows whose held set changed; -1 where it is not known */
     int64_t empty;      /* clusters that held nothing */
-    const char
-        *move;     /* "drop" or "reseed" when a policy acted after this step, else NULL */
-    int64_t moved; /* clusters it acted on */
-    double seconds; /* of this step */
+    const char *move; /* "swap", "drop", "reseed" or "finish" when something acted on the
+                         clusters after this step, else NULL */
+    int64_t moved;    /* clusters it acted on */
+    double seconds;   /* of this step */
 } vem_trace_step;
 
 typedef struct vem_report vem_report;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/course.h"
 #include "api/report.h"
 #include "api/units.h"
 #include "base/blas.h"
@@ -14,10 +15,6 @@
 #include "metrics/metrics.h"
 #include "moves/moves.h"
 #include "seed/seed.h"
-
-/* M-steps with one variance and flat weights before a richer family is set free; bad
- * first sets would otherwise leave some clusters with tiny variances (METHODS 3). */
-enum { SHARED_STEPS = 2 };
 
 typedef struct fit {
     vem_ctx *ctx;
@@ -55,117 +52,57 @@ static double floor_of(const vem_options *options, const vem_view *view)
                 vem_i_safe_variance((vem_precision)options->precision));
 }
 
-/* A first model from rows of the data. */
-static vem_status seed_model(fit *f, uint64_t seed, vem_i_em *em, int64_t *seed_pairs)
-{
-    const vem_options *o = f->options;
-    const vem_view *view = f->view;
-    vem_i_seeds seeds = {0};
-    vem_model *model = NULL;
-    int32_t clusters = (int32_t)o->clusters;
-    vem_status status =
-        vem_i_take(f->ctx, &seeds.items, (size_t)clusters, sizeof(int64_t));
-    if (status == VEM_OK)
-        status = vem_i_seed(f->ctx, view, (vem_seeding)o->seeding, clusters, o->chain,
-                            seed, &seeds);
-    if (status == VEM_OK)
-        status = vem_i_model_blank(f->ctx, (vem_family_kind)o->family, clusters, view->d,
-                                   &model);
-    if (status == VEM_OK) {
-        for (int64_t c = 0; c < clusters; c++)
-            for (int64_t j = 0; j < view->d; j++)
-                model->means[c * view->d + j] =
-                    vem_i_value(view->kernels, vem_i_view_row(view, seeds.items[c]), j);
-        *seed_pairs += seeds.pairs;
-        /* Where the seeding does not know the variance, any guess will do for the first
-         * step. */
-        em->variance_unknown = isnan(seeds.variance);
-        double variance = em->variance_unknown ? view->variance : seeds.variance;
-        vem_i_model_set_variance(model, fmax(variance, f->floor));
-        em->shared_steps = o->family == VEM_ISO_SHARED ? 0 : SHARED_STEPS;
-    }
-    vem_i_free(seeds.items);
-    if (status != VEM_OK) {
-        vem_model_free(model);
-        return status;
-    }
-    em->model = model;
-    return VEM_OK;
-}
-
-static vem_status start_model(fit *f, vem_i_em *em)
-{
-    const vem_options *o = f->options;
-    vem_status status = vem_i_model_to_view(f->ctx, f->start, f->view,
-                                            (vem_family_kind)o->family, &em->model);
-    if (status == VEM_OK)
-        status = vem_i_model_clamp(f->ctx, f->floor, em->model);
-    if (status == VEM_OK && o->prior == VEM_PRIOR_FLAT)
-        for (int32_t c = 0; c < em->model->clusters; c++)
-            em->model->weights[c] = 1.0 / em->model->clusters;
-    return status;
-}
-
-/* The loop's result becomes the fit's. */
-static void adopt(fit *f, vem_i_em *em, int64_t restart)
+/* The course's result becomes the fit's. */
+static void adopt(fit *f, vem_i_course *course, int64_t restart)
 {
     vem_report *report = f->report;
     vem_summary *s = &report->summary;
-    s->outcome = em->outcome;
-    s->clusters = em->model->clusters;
+    s->outcome = course->outcome;
+    s->clusters = course->model->clusters;
     if (s->options.held > s->clusters)
         s->options.held = s->clusters; /* some were dropped */
-    s->steps = em->steps;
+    s->steps = course->steps;
     s->init_steps = f->options->init_steps;
-    s->free_energy = em->free_energy;
-    s->free_energy_first = em->free_energy_first;
+    s->free_energy = course->free_energy;
+    s->free_energy_first = course->free_energy_first;
     s->restart = restart;
-    for (int64_t i = 0; i < f->view->n; i++)
-        report->labels[i] = em->posterior.held[i * em->posterior.width];
     free(report->trace);
-    report->trace = em->trace;
-    report->trace_count = em->trace_count;
-    em->trace = NULL;
+    vem_i_free(report->labels);
     vem_model_free(f->model);
-    f->model = em->model;
-    em->model = NULL;
+    report->trace = course->trace;
+    report->trace_count = course->trace_count;
+    report->labels = course->labels;
+    f->model = course->model;
+    course->trace = NULL;
+    course->labels = NULL;
+    course->model = NULL;
 }
 
 static vem_status run_once(fit *f, int64_t restart)
 {
     vem_summary *s = &f->report->summary;
     const vem_options *o = f->options;
-    uint64_t seed = (uint64_t)o->seed;
+    int ours = f->asked->algorithm == VEM_AUTO;
+    vem_i_course course = {.ctx = f->ctx,
+                           .options = o,
+                           .view = f->view,
+                           .start = f->start,
+                           .floor = f->floor,
+                           .ours = ours,
+                           .scale_free = ours && f->asked->tolerance == VEM_AUTO,
+                           .seed = (uint64_t)o->seed};
     if (restart > 1) {
-        vem_i_rng rng = vem_i_rng_at(seed, VEM_RNG_RESTART, 0, (uint64_t)restart);
-        seed = (uint64_t)vem_i_rng_bits(&rng) << 32 | vem_i_rng_bits(&rng);
+        vem_i_rng rng = vem_i_rng_at(course.seed, VEM_RNG_RESTART, 0, (uint64_t)restart);
+        course.seed = (uint64_t)vem_i_rng_bits(&rng) << 32 | vem_i_rng_bits(&rng);
     }
-    vem_i_em em = {.ctx = f->ctx,
-                   .options = o,
-                   .view = f->view,
-                   .search = vem_i_search_for(o, seed),
-                   .scale_free =
-                       f->asked->algorithm == VEM_AUTO && f->asked->tolerance == VEM_AUTO,
-                   .policy = vem_i_empty_policy((vem_empty_policy)o->empty)};
-    em.constraints = (vem_i_constraints){.prior = (vem_prior_kind)o->prior,
-                                         .floor = f->floor,
-                                         .total_mass = f->view->total_mass};
-    double clock = vem_i_clock();
-    vem_status status =
-        f->start ? start_model(f, &em) : seed_model(f, seed, &em, &s->seed_pairs);
-    s->seconds_seed += vem_i_clock() - clock;
-    clock = vem_i_clock();
-    if (status == VEM_OK)
-        status = vem_i_em_new(&em);
-    if (status == VEM_OK) {
-        status = vem_i_em_run(&em);
-        s->seconds_em += vem_i_clock() - clock;
-        s->scored_pairs += em.pairs;
-        if (status == VEM_OK && (!f->model || em.free_energy > s->free_energy))
-            adopt(f, &em, restart);
-        vem_i_em_free(&em);
-    }
-    vem_model_free(em.model);
+    vem_status status = vem_i_course_run(&course);
+    s->seed_pairs += course.seed_pairs;
+    s->scored_pairs += course.pairs;
+    s->seconds_seed += course.seconds_seed;
+    s->seconds_em += course.seconds_em;
+    if (status == VEM_OK && (!f->model || course.free_energy > s->free_energy))
+        adopt(f, &course, restart);
+    vem_i_course_free(&course);
     return status;
 }
 
@@ -236,6 +173,8 @@ static vem_status resolve(vem_ctx *ctx, const vem_data *data, const vem_options 
             return status;
         asked.clusters = start->clusters;
         asked.normalize = asked.normalize || start->normalizes;
+        if (asked.swaps == VEM_AUTO)
+            asked.swaps = 0; /* a given start is a place to stay near */
         if (asked.family == VEM_AUTO && asked.algorithm == VEM_AUTO)
             asked.family = (int)start->family;
     }
@@ -267,8 +206,6 @@ vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *option
     vem_i_points *points = NULL;
     vem_report *made = vem_i_calloc(1, sizeof *made);
     status = made ? VEM_OK : vem_i_fail_memory(ctx, sizeof *made);
-    if (status == VEM_OK)
-        status = vem_i_take(ctx, &made->labels, (size_t)data->n, sizeof(int32_t));
     vem_i_points_request request = {.precision = (vem_precision)resolved.precision,
                                     .normalize = resolved.normalize,
                                     .standardize = resolved.standardize,
@@ -332,6 +269,8 @@ vem_status vem_plan(vem_ctx *ctx, const vem_options *options, int64_t n, int32_t
     uint64_t seed =
         vem_i_seed_bytes(ctx, (vem_seeding)o.seeding, kernels, n, d, clusters, o.chain);
     uint64_t loop = vem_i_em_bytes(ctx, &o, &search, kernels, n, d);
+    if (o.swaps > 0)
+        loop += vem_i_swaps_bytes(ctx, &search, n, clusters, d, kernels->element);
     ctx->threads = threads_before;
     *bytes = vem_i_points_bytes(n, d, (vem_precision)o.precision) + 2 * model +
              (uint64_t)n * sizeof(int32_t) + (loop > seed ? loop : seed);

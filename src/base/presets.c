@@ -43,7 +43,13 @@ static const double GREEDY_WORK = 1e9, PLUSPLUS_WORK = 1e11;
 /* The chains of AFK-MC2 cost C^2; beyond this many clusters two levels are cheaper. */
 static const int64_t CHAIN_CLUSTERS = 8192;
 /* Above this many clusters a soft fit holds only the most probable ones of each row. */
-static const int64_t SOFT_ALL = 128, SOFT_HELD = 8;
+static const int64_t SOFT_ALL = 128, SOFT_HELD = 3;
+/* Above this many clusters rows share candidate lists; below, trying all costs less than
+ * keeping lists. */
+static const int64_t SHARE_LISTS = 256;
+/* Clusters that rows of a group share, cells that a row probes, rounds of swaps: by
+ * measurement (docs/math/groups.md). */
+enum { GROUP_REACH = 64, PROBE = 2, SWAPS = 8 };
 
 /* Without --algorithm. */
 static preset choose(const vem_options *asked, int64_t n, int32_t d)
@@ -58,7 +64,9 @@ static preset choose(const vem_options *asked, int64_t n, int32_t d)
         p.held = VEM_AUTO;
     else if (asked->search == VEM_SEARCH_EXACT || asked->search == VEM_SEARCH_ESTIMATED)
         p.held = hard ? 1 : 3;
-    p.search = p.held == VEM_AUTO ? VEM_SEARCH_ALL : VEM_SEARCH_CLOSEST;
+    p.search = p.held == VEM_AUTO              ? VEM_SEARCH_ALL
+               : asked->clusters > SHARE_LISTS ? VEM_SEARCH_GROUPS
+                                               : VEM_SEARCH_CLOSEST;
     double work = (double)n * (double)asked->clusters * (double)d;
     p.seeding = work * log((double)asked->clusters + 1) <= GREEDY_WORK
                     ? VEM_SEED_PLUSPLUS_GREEDY
@@ -104,13 +112,33 @@ static int by_neighbors(const vem_options *o)
 static vem_status settle_reach(vem_ctx *ctx, const vem_options *asked, const preset *p,
                                vem_options *out)
 {
+    int groups = out->search == VEM_SEARCH_GROUPS;
+    if (asked->probe != VEM_AUTO && !groups)
+        return vem_i_fail(ctx, VEM_BAD_OPTION,
+                          "--probe needs --search groups; the search is %s.",
+                          vem_choice_name("search", out->search));
+    if (asked->explore > 0 && !by_neighbors(out))
+        return vem_i_fail(
+            ctx, VEM_BAD_OPTION,
+            "--explore needs --search exact or estimated; the search is %s.",
+            vem_choice_name("search", out->search));
+    if (asked->reach != VEM_AUTO && !by_neighbors(out) && !groups)
+        return vem_i_fail(
+            ctx, VEM_BAD_OPTION,
+            "--reach needs --search exact, estimated or groups; the search is %s.",
+            vem_choice_name("search", out->search));
+    if (groups) {
+        if (out->reach == VEM_AUTO)
+            out->reach = GROUP_REACH;
+        if (out->probe == VEM_AUTO)
+            out->probe = PROBE;
+    }
     if (!by_neighbors(out)) {
-        if (asked->reach != VEM_AUTO || asked->explore > 0)
-            return vem_i_fail(ctx, VEM_BAD_OPTION,
-                              "--%s needs --search exact or estimated; the search is %s.",
-                              asked->reach != VEM_AUTO ? "reach" : "explore",
-                              vem_choice_name("search", out->search));
-        out->reach = out->explore = VEM_AUTO; /* not for this search */
+        out->explore = VEM_AUTO; /* not for this search */
+        if (!groups)
+            out->reach = VEM_AUTO;
+        else if (out->reach > out->clusters)
+            out->reach = out->clusters;
         return VEM_OK;
     }
     if (out->reach == VEM_AUTO)
@@ -140,6 +168,22 @@ static vem_status check_margin(vem_ctx *ctx, const vem_options *out)
     return VEM_OK;
 }
 
+static vem_status check_moves(vem_ctx *ctx, const vem_options *asked,
+                              const vem_options *out)
+{
+    if (out->finish == VEM_FINISH_HARD &&
+        (out->family != VEM_ISO_SHARED || out->prior != VEM_PRIOR_FLAT))
+        return vem_i_fail(ctx, VEM_BAD_OPTION,
+                          "--finish hard needs --family iso-shared and --prior flat: it "
+                          "ends with k-means.");
+    if (asked->swaps > 0 && out->margin > 0)
+        return vem_i_fail(ctx, VEM_BAD_OPTION,
+                          "--swaps is %lld, but with a --margin rows do not hold what "
+                          "is nearest to them, and a swap cannot be weighed.",
+                          (long long)asked->swaps);
+    return VEM_OK;
+}
+
 vem_status vem_options_resolve(vem_ctx *ctx, const vem_options *options, int64_t n,
                                int32_t d, vem_dtype type, vem_options *resolved)
 {
@@ -152,6 +196,8 @@ vem_status vem_options_resolve(vem_ctx *ctx, const vem_options *options, int64_t
     int named = options->algorithm != VEM_AUTO;
     preset p = named ? presets[options->algorithm] : choose(options, n, d);
     vem_options out = *options;
+    /* Whoever names a search gets that and nothing beside it. */
+    int chosen = !named && (out.search == VEM_AUTO || out.search == VEM_SEARCH_GROUPS);
     if (out.family == VEM_AUTO)
         out.family = p.family;
     if (out.prior == VEM_AUTO)
@@ -166,6 +212,10 @@ vem_status vem_options_resolve(vem_ctx *ctx, const vem_options *options, int64_t
         out.chain = 20;
     if (out.tolerance == VEM_AUTO)
         out.tolerance = p.tolerance;
+    if (out.swaps == VEM_AUTO)
+        out.swaps = chosen && out.margin <= 0 ? SWAPS : 0;
+    if (out.finish == VEM_AUTO)
+        out.finish = VEM_FINISH_SOFT;
     if (out.max_steps == VEM_AUTO)
         out.max_steps = p.max_steps;
     if (out.empty == VEM_AUTO)
@@ -183,6 +233,58 @@ vem_status vem_options_resolve(vem_ctx *ctx, const vem_options *options, int64_t
         out.margin = takes_margin(&out) ? p.margin : 0;
     if ((status = check_margin(ctx, &out)) != VEM_OK)
         return status;
+    if ((status = check_moves(ctx, options, &out)) != VEM_OK)
+        return status;
     *resolved = out;
     return VEM_OK;
+}
+
+static int isotropic(const vem_options *o)
+{
+    return o->family == VEM_ISO_SHARED || o->family == VEM_ISO;
+}
+
+int vem_i_wants_hard_start(const vem_options *o, int ours)
+{
+    if (o->swaps == 0 || o->max_steps < 2)
+        return 0;
+    /* Where the loop itself cannot swap, or where it is ours to choose, and k-means is
+     * another thing than what was asked. */
+    if (!isotropic(o) || o->search == VEM_SEARCH_ALL)
+        return 1;
+    return ours && (o->held > 1 || o->family != VEM_ISO_SHARED);
+}
+
+/* k-means with these options: everything else stays. */
+static vem_options as_kmeans(const vem_options *resolved)
+{
+    vem_options o = *resolved;
+    o.family = VEM_ISO_SHARED;
+    o.prior = VEM_PRIOR_FLAT;
+    o.held = 1;
+    o.init_steps = 0;
+    o.margin = 0;
+    if (o.search != VEM_SEARCH_GROUPS) {
+        int groups = o.clusters > SHARE_LISTS;
+        o.search = groups ? VEM_SEARCH_GROUPS : VEM_SEARCH_CLOSEST;
+        o.reach = groups ? GROUP_REACH : VEM_AUTO;
+        o.probe = groups ? PROBE : VEM_AUTO;
+        o.explore = VEM_AUTO;
+    }
+    return o;
+}
+
+vem_options vem_i_hard_start(const vem_options *resolved)
+{
+    vem_options o = as_kmeans(resolved);
+    o.empty = VEM_EMPTY_RESEED; /* no cluster may be lost before the fit begins */
+    o.max_steps = resolved->max_steps / 2;
+    return o;
+}
+
+vem_options vem_i_hard_finish(const vem_options *resolved)
+{
+    vem_options o = as_kmeans(resolved);
+    o.swaps = 0;
+    return o;
 }

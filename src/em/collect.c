@@ -7,7 +7,8 @@
  *   sharded   few clusters: fixed shards of items, each with statistics of its own, added
  *             up in the order of the shards. Parallel even when one cluster has all items.
  *   owned     many clusters: one sort over all items of a wave, clusters in parallel, sums
- *             straight into the result. Takes no memory per shard. */
+ *             straight into the result. Takes no memory per shard.
+ *   toured    hard items of equal mass that already stand in order: no sort at all. */
 #include "em/collect.h"
 
 #include <string.h>
@@ -30,6 +31,8 @@ struct vem_i_collector {
     const vem_view *view;
     const vem_i_scorer *scorer;
     int32_t width;
+    const vem_i_tour *tour; /* toured, else NULL */
+    const int32_t *rank;
     int64_t per_shard;    /* items sorted together: of a shard, or of a wave */
     int64_t shards;       /* 0: owned */
     vem_i_stats *partial; /* sharded: one per shard */
@@ -218,12 +221,32 @@ static void run_wave(vem_i_collector *t)
     vem_i_parallel(t->ctx, vem_i_shards(clusters, CLUSTERS_PER_TASK), take_clusters, t);
 }
 
+/* Rows of a toured cluster are those of the whole view. */
+static void take_toured(void *arg, int64_t task, int thread)
+{
+    (void)thread;
+    vem_i_collector *t = arg;
+    const vem_i_scorer *s = t->scorer;
+    int64_t begin = task * CLUSTERS_PER_TASK, end = begin + CLUSTERS_PER_TASK;
+    for (int64_t c = begin; c < end && c < s->clusters; c++) {
+        const int64_t *start = t->tour->starts + t->rank[c];
+        if (start[1] > start[0])
+            s->family->collect_rows(s, t->view->x, t->view->ld, t->tour->items + start[0],
+                                    NULL, start[1] - start[0], (int32_t)c, t->stats);
+    }
+}
+
 void vem_i_collector_run(vem_i_collector *t, const vem_i_posterior *posterior,
                          vem_i_stats *stats)
 {
     t->posterior = posterior;
     t->stats = stats;
     vem_i_stats_clear(stats);
+    if (t->tour) {
+        vem_i_parallel(t->ctx, vem_i_shards(t->scorer->clusters, CLUSTERS_PER_TASK),
+                       take_toured, t);
+        return;
+    }
     if (t->shards) {
         double work = (double)t->per_shard * (double)t->width * (double)t->view->d;
         vem_i_parallel_light(t->ctx, t->shards, work, run_shard, t);
@@ -240,6 +263,7 @@ void vem_i_collector_run(vem_i_collector *t, const vem_i_posterior *posterior,
 
 vem_status vem_i_collector_new(vem_ctx *ctx, const vem_view *view,
                                const vem_i_scorer *scorer, int32_t width,
+                               const vem_i_tour *tour, const int32_t *rank,
                                vem_i_collector **collector)
 {
     vem_i_collector *t = vem_i_calloc(1, sizeof *t);
@@ -249,6 +273,12 @@ vem_status vem_i_collector_new(vem_ctx *ctx, const vem_view *view,
     t->view = view;
     t->scorer = scorer;
     t->width = width;
+    if (tour && width == 1 && !view->mass && scorer->family->collect_rows) {
+        t->tour = tour;
+        t->rank = rank;
+        *collector = t;
+        return VEM_OK;
+    }
     vem_family_kind family = scorer->family->kind;
     int32_t clusters = scorer->clusters, d = view->d;
     t->shards = shards_for(family, view->n, clusters, d);

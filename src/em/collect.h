@@ -3,11 +3,15 @@
 #define VEM_EM_COLLECT_H
 
 #include "em/posterior.h"
+#include "search/tour.h"
 
 typedef struct vem_i_collector vem_i_collector;
 
+/* tour, rank: the items are kept in the order of their first cluster by somebody else, at
+ * the time of every run; NULL: they are not. */
 vem_status vem_i_collector_new(vem_ctx *ctx, const vem_view *view,
                                const vem_i_scorer *scorer, int32_t width,
+                               const vem_i_tour *tour, const int32_t *rank,
                                vem_i_collector **collector);
 void vem_i_collector_free(vem_i_collector *collector);
 uint64_t vem_i_collector_bytes(const vem_ctx *ctx, vem_family_kind family, int64_t n,

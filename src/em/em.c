@@ -27,7 +27,7 @@ static void settle_variance(vem_i_em *em, vem_i_estep_result *e)
     double variance = e->distance * guess / (d * em->view->total_mass);
     vem_i_model_set_variance(em->model, fmax(variance, em->constraints.floor));
     vem_i_scorer_prepare(em->ctx, em->model, &em->scorer);
-    vem_i_estep_result again = vem_i_estep_again(em->estep, &em->posterior, &em->stats);
+    vem_i_estep_result again = vem_i_estep_again(em->estep, &em->posterior, NULL);
     e->log_sum = again.log_sum;
     if (em->search.dense)
         e->pairs += again.pairs;
@@ -38,6 +38,12 @@ static double free_energy(const vem_i_em *em, const vem_i_estep_result *e)
 {
     return e->log_sum / em->view->total_mass - 0.5 * em->scorer.base +
            vem_i_view_log_jacobian(em->view);
+}
+
+double vem_i_em_again(vem_i_em *em)
+{
+    vem_i_estep_result e = vem_i_estep_again(em->estep, &em->posterior, NULL);
+    return free_energy(em, &e);
 }
 
 static int converged(const vem_i_em *em, int64_t step, double now, int64_t changed)
@@ -92,8 +98,7 @@ static vem_status expect(vem_i_em *em, int64_t step)
                          .max_steps = em->options->max_steps,
                          .free_energy = em->trace_count ? em->free_energy : NAN};
     vem_i_scorer_prepare(em->ctx, em->model, &em->scorer);
-    vem_i_estep_result e =
-        vem_i_estep_run(em->estep, &em->posterior, &em->stats, &told, 0);
+    vem_i_estep_result e = vem_i_estep_run(em->estep, &em->posterior, NULL, &told, 0);
     if (em->variance_unknown)
         settle_variance(em, &e);
     em->free_energy = free_energy(em, &e);
@@ -102,7 +107,6 @@ static vem_status expect(vem_i_em *em, int64_t step)
                            .free_energy = em->free_energy,
                            .pairs = e.pairs,
                            .changed = e.changed,
-                           .empty = count_empty(&em->stats),
                            .seconds = vem_i_clock() - start};
     told.free_energy = em->free_energy;
     told.done = told.total = 1;
@@ -110,9 +114,26 @@ static vem_status expect(vem_i_em *em, int64_t step)
     return record(em, &line);
 }
 
-static void maximize(vem_i_em *em, int64_t step)
+/* Moves where the stage has any, and the statistics of what is held then. */
+static void collect(vem_i_em *em, const vem_i_stage *stage, int ends,
+                    vem_trace_step *line)
+{
+    double start = vem_i_clock();
+    if (stage->swap && em->swaps && !ends) {
+        double promised;
+        line->moved = em->swap(em->swaps, &promised);
+        line->move = line->moved > 0 ? "swap" : NULL;
+        vem_i_schedule_gain(&em->schedule, promised / em->view->total_mass);
+    }
+    vem_i_estep_collect(em->estep, &em->posterior, &em->stats);
+    line->empty = count_empty(&em->stats);
+    line->seconds += vem_i_clock() - start;
+}
+
+static void maximize(vem_i_em *em, int64_t step, double relax)
 {
     em->constraints.shared = step <= em->shared_steps;
+    em->constraints.relax = relax;
     em->scorer.family->maximize(em->ctx, &em->scorer, &em->stats, &em->constraints,
                                 em->model);
 }
@@ -125,23 +146,26 @@ vem_status vem_i_em_run(vem_i_em *em)
         if ((status = expect(em, step)) != VEM_OK)
             return status;
     for (int64_t step = 1;; step++) {
+        vem_i_stage stage = vem_i_schedule_next(&em->schedule);
+        vem_i_estep_plan(em->estep, &stage.step);
         if ((status = expect(em, step)) != VEM_OK)
             return status;
         vem_trace_step *line = &em->trace[em->trace_count - 1];
         em->steps = step;
         if (step == 1)
             em->free_energy_first = em->free_energy;
-        if (step > 1 && converged(em, step, em->free_energy, line->changed)) {
-            em->outcome = VEM_OUTCOME_CONVERGED;
+        int rests = step > 1 && stage.may_end &&
+                    converged(em, step, em->free_energy, line->changed);
+        int ends = rests || em->ctx->stop_requested || step == em->options->max_steps;
+        collect(em, &stage, ends, line);
+        if (ends) {
+            em->outcome = rests                     ? VEM_OUTCOME_CONVERGED
+                          : em->ctx->stop_requested ? VEM_OUTCOME_STOPPED
+                                                    : VEM_OUTCOME_STEP_LIMIT;
             break;
         }
-        if (em->ctx->stop_requested || step == em->options->max_steps) {
-            em->outcome =
-                em->ctx->stop_requested ? VEM_OUTCOME_STOPPED : VEM_OUTCOME_STEP_LIMIT;
-            break;
-        }
-        maximize(em, step);
-        if (em->policy && line->empty > 0)
+        maximize(em, step, stage.relax);
+        if (em->policy && line->empty > 0 && !line->move)
             line->moved = em->policy(em, step, &line->move);
     }
     return VEM_OK;

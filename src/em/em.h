@@ -2,7 +2,7 @@
 #ifndef VEM_EM_EM_H
 #define VEM_EM_EM_H
 
-#include "em/estep.h"
+#include "em/schedule.h"
 
 struct vem_i_em;
 
@@ -23,6 +23,9 @@ typedef struct vem_i_em {
                            */
     int scale_free;       /* the tolerance is of the squared error: our own default */
     vem_i_policy policy;
+    vem_i_schedule schedule;
+    struct vem_i_swaps *swaps; /* moves/swap.c, or NULL */
+    int64_t (*swap)(struct vem_i_swaps *swaps, double *promised);
     /* What it works on. The model is in the units of the view. */
     vem_model *model;
     vem_i_scorer scorer;
@@ -44,6 +47,9 @@ typedef struct vem_i_em {
 vem_status vem_i_em_new(vem_i_em *em);
 void vem_i_em_free(vem_i_em *em);
 vem_status vem_i_em_run(vem_i_em *em);
+/* For moves: what is held is scored and weighed again with the scorer as it is now. Returns
+ * F per unit of mass. */
+double vem_i_em_again(vem_i_em *em);
 uint64_t vem_i_em_bytes(const vem_ctx *ctx, const vem_options *options,
                         const vem_i_search *search, const vem_i_kernels *kernels,
                         int64_t n, int32_t d);

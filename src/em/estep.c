@@ -16,6 +16,7 @@
 #include "base/parallel.h"
 #include "em/collect.h"
 #include "search/graph.h"
+#include "search/groups.h"
 
 enum {
     SPARSE_SHARD = 4 * VEM_I_BLOCK, /* items of a shard that keeps no statistics */
@@ -31,8 +32,10 @@ struct vem_i_estep {
     const vem_i_scorer *scorer;
     vem_i_search search;
     int64_t shards, per_shard;
-    vem_i_block *blocks;  /* one per thread */
-    double *log_sums;     /* per thread: one block */
+    vem_i_block *blocks; /* one per thread */
+    double *log_sums;    /* per thread: one block */
+    int32_t capacity;    /* items of a block */
+    vem_i_step_plan plan;
     vem_i_stats *partial; /* dense: one per shard */
     vem_i_collector *collector;
     double *shard_log_sum, *shard_distance;
@@ -60,12 +63,65 @@ static void normalize(const vem_i_estep *t, vem_i_block *block, double *log_sum)
 {
     const vem_i_kernels *kernels = t->view->kernels;
     int32_t rows = t->search.dense ? t->scorer->clusters : t->search.held;
-    const double *mass = t->view->mass ? t->view->mass + block->first : NULL;
-    if (rows == 1 && !t->search.dense)
+    if (rows == 1 && !t->search.dense) {
         for (int32_t p = 0; p < block->n; p++)
             log_sum[p] = -0.5 * vem_i_value(kernels, block->costs, p);
-    else
-        kernels->softmax(block->costs, block->n, rows, block->capacity, mass, log_sum);
+        return;
+    }
+    for (int32_t p = 0; p < block->n; p += VEM_I_BLOCK) {
+        int32_t n = block->n - p < VEM_I_BLOCK ? block->n - p : VEM_I_BLOCK;
+        double listed[VEM_I_BLOCK];
+        const double *mass = NULL;
+        if (t->view->mass && block->items) {
+            for (int32_t k = 0; k < n; k++)
+                listed[k] = t->view->mass[block->items[p + k]];
+            mass = listed;
+        } else if (t->view->mass) {
+            mass = t->view->mass + block->first + p;
+        }
+        kernels->softmax((char *)block->costs + (size_t)p * kernels->element, n, rows,
+                         block->capacity, mass, log_sum + p);
+    }
+}
+
+/* What moves want to know: the next best cluster, and how far behind it is. */
+static void store_next(const vem_i_estep *t, const vem_i_block *block,
+                       const double *log_sum)
+{
+    const vem_i_kernels *kernels = t->view->kernels;
+    int64_t row = (int64_t)t->search.held * block->capacity;
+    for (int32_t p = 0; p < block->n; p++) {
+        int64_t item = vem_i_block_item(block, p);
+        int32_t next = block->index[row + p];
+        double cost = next < 0 ? INFINITY : vem_i_value(kernels, block->costs, row + p);
+        t->posterior->next[item] = next;
+        vem_i_store(kernels, t->posterior->gap, item, 0.5 * cost + log_sum[p]);
+    }
+}
+
+/* The next items of a shard, from position i on: as they lie, or as the groups want
+ * them. What they held comes back. */
+static const int32_t *load(const vem_i_estep *t, vem_i_block *block, int64_t i,
+                           int64_t end)
+{
+    const vem_i_posterior *posterior = t->posterior;
+    int32_t width = posterior->width;
+    const vem_i_groups *groups = t->search.groups;
+    if (!groups) {
+        vem_i_block_load(block, i,
+                         end - i < block->capacity ? (int32_t)(end - i)
+                                                   : block->capacity);
+        return posterior->known ? posterior->held + i * width : NULL;
+    }
+    int32_t place, n = vem_i_groups_stretch(groups, i, end, &place);
+    vem_i_block_take(block, groups->tour.items + i, n, place);
+    if (!posterior->known)
+        return NULL;
+    for (int64_t p = 0; p < n; p++)
+        for (int64_t r = 0; r < width; r++)
+            block->before[p * width + r] =
+                posterior->held[(int64_t)block->items[p] * width + r];
+    return block->before;
 }
 
 static void collect_dense(const vem_i_estep *t, const vem_i_block *block,
@@ -97,33 +153,32 @@ static void run_shard(void *arg, int64_t task, int thread)
     vem_i_estep *t = arg;
     int64_t shard = t->wave_first + task;
     vem_i_block *block = &t->blocks[thread];
-    double *log_sum = t->log_sums + (int64_t)thread * VEM_I_BLOCK;
+    double *log_sum = t->log_sums + (int64_t)thread * t->capacity;
     vem_i_posterior *posterior = t->posterior;
     int64_t begin = shard * t->per_shard, end = begin + t->per_shard, changed = 0;
     end = end < t->view->n ? end : t->view->n;
     double total = 0, distance = 0;
     begin_shard(t, block, shard, thread);
-    for (int64_t i = begin; i < end; i += block->capacity) {
-        int32_t n = end - i < block->capacity ? (int32_t)(end - i) : block->capacity;
-        const int32_t *before =
-            posterior->known ? posterior->held + i * posterior->width : NULL;
-        vem_i_block_load(block, i, n);
+    for (int64_t i = begin; i < end; i += block->n) {
+        const int32_t *before = load(t, block, i, end);
         if (t->again && !t->search.dense)
             vem_i_block_stay(&t->search, block, before);
         else
             t->search.find(&t->search, block, before);
         const void *best = t->search.dense ? block->best : block->costs;
-        for (int32_t p = 0; p < n; p++) {
-            double w = vem_i_view_mass(t->view, i + p);
+        for (int32_t p = 0; p < block->n; p++) {
+            double w = vem_i_view_mass(t->view, vem_i_block_item(block, p));
             if (w > 0)
                 distance += w * vem_i_value(t->view->kernels, best, p);
         }
         normalize(t, block, log_sum);
-        for (int32_t p = 0; p < n; p++) {
-            double w = vem_i_view_mass(t->view, i + p);
+        for (int32_t p = 0; p < block->n; p++) {
+            double w = vem_i_view_mass(t->view, vem_i_block_item(block, p));
             if (w > 0) /* an item without mass may be anywhere, even at infinity */
                 total += w * log_sum[p];
         }
+        if (t->search.extra && !t->again)
+            store_next(t, block, log_sum);
         changed += vem_i_posterior_store(posterior, &t->search, block);
         if (t->partial)
             collect_dense(t, block, &t->partial[shard]);
@@ -145,7 +200,8 @@ static int run_shards(vem_i_estep *t, const vem_progress *told, int may_skip)
     int64_t items = t->view->n < t->per_shard ? t->view->n : t->per_shard;
     int64_t tried = t->search.reach
                         ? vem_i_graph_candidates(&t->search, t->scorer->clusters)
-                        : t->scorer->clusters;
+                    : t->search.groups ? t->search.group_reach
+                                       : t->scorer->clusters;
     double work = (double)items * (double)tried * (double)t->view->d;
     int64_t wave = learns ? graph->wave : t->shards;
     for (t->wave_first = 0; t->wave_first < t->shards; t->wave_first += wave) {
@@ -166,8 +222,14 @@ static vem_i_estep_result run(vem_i_estep *t, vem_i_posterior *posterior,
 {
     t->posterior = posterior;
     vem_i_estep_result result = {0};
+    t->search.extra = t->plan.look_further && posterior->next != NULL;
     if (t->search.graph && !t->again)
         result.pairs = vem_i_graph_prepare(t->search.graph, t->scorer);
+    if (t->search.groups && !t->again)
+        result.pairs =
+            vem_i_groups_prepare(t->search.groups, t->scorer,
+                                 posterior->known ? posterior->held : NULL,
+                                 posterior->width, t->plan.probe, t->plan.fresh);
     result.skipped = run_shards(t, told, may_skip);
     if (result.skipped)
         return result;
@@ -178,17 +240,37 @@ static vem_i_estep_result run(vem_i_estep *t, vem_i_posterior *posterior,
         result.pairs += t->shard_pairs[s];
         result.changed += t->shard_changed[s];
     }
-    if (!stats)
-        return result;
+    if (t->search.groups)
+        t->search.groups->ordered = 0;
+    if (stats)
+        vem_i_estep_collect(t, posterior, stats);
+    return result;
+}
+
+void vem_i_estep_collect(vem_i_estep *t, const vem_i_posterior *posterior,
+                         vem_i_stats *stats)
+{
+    vem_i_groups *groups = t->search.groups;
     stats->clusters = t->scorer->clusters;
     if (t->partial) {
         vem_i_stats_clear(stats);
         for (int64_t s = 0; s < t->shards; s++)
             vem_i_stats_add(stats, &t->partial[s]);
-    } else {
-        vem_i_collector_run(t->collector, posterior, stats);
+        return;
     }
-    return result;
+    if (groups && !groups->ordered)
+        vem_i_groups_order(groups, posterior->held, posterior->width);
+    vem_i_collector_run(t->collector, posterior, stats);
+}
+
+void vem_i_estep_plan(vem_i_estep *t, const vem_i_step_plan *plan)
+{
+    t->plan = *plan;
+}
+
+struct vem_i_groups *vem_i_estep_groups(vem_i_estep *t)
+{
+    return t->search.groups;
 }
 
 vem_i_estep_result vem_i_estep_run(vem_i_estep *t, vem_i_posterior *posterior,
@@ -214,16 +296,23 @@ void vem_i_estep_renumber(vem_i_estep *t, vem_i_posterior *posterior, const int3
             posterior->held[e] = map[posterior->held[e]];
     if (t->search.graph)
         vem_i_graph_renumber(t->search.graph, map, clusters);
+    if (t->search.groups)
+        vem_i_hierarchy_forget(&t->search.groups->hierarchy);
 }
 
 void vem_i_estep_place(vem_i_estep *t, vem_i_posterior *posterior, int32_t cluster,
                        int64_t item)
 {
-    if (!t->search.graph)
+    vem_i_groups *groups = t->search.groups;
+    if (!t->search.graph && !groups)
         return;
     int32_t width = posterior->width, *held = posterior->held + item * width, r = 0;
-    if (held[0] >= 0)
+    if (held[0] >= 0 && groups)
+        vem_i_hierarchy_move(&groups->hierarchy, cluster, held[0]);
+    else if (held[0] >= 0)
         vem_i_graph_place(t->search.graph, cluster, held[0]);
+    if (groups)
+        groups->ordered = groups->listed = 0;
     while (r < width - 1 && held[r] != cluster)
         r++;
     held[r] = cluster;
@@ -257,13 +346,16 @@ vem_status vem_i_estep_new(vem_ctx *ctx, const vem_view *view, const vem_i_score
     int dense_stats = search->dense && collect;
     t->per_shard = dense_stats
                        ? vem_i_shards(view->n, dense_shards(family, view->n, clusters, d))
+                   : search->kind == VEM_SEARCH_GROUPS ? VEM_I_GROUP_ITEMS
                    : search->reach ? vem_i_graph_shard(search, clusters)
                                    : SPARSE_SHARD;
     t->shards = vem_i_shards(view->n, t->per_shard);
+    t->capacity = vem_i_block_items(search, clusters, view->kernels);
+    t->plan.fresh = 1;
     vem_status status = take_shards(t);
     if (status == VEM_OK)
         status = vem_i_take(ctx, &t->log_sums, (size_t)ctx->threads,
-                            VEM_I_BLOCK * sizeof(double));
+                            (size_t)t->capacity * sizeof(double));
     if (status == VEM_OK)
         status =
             vem_i_take_zeroed(ctx, &t->blocks, (size_t)ctx->threads, sizeof *t->blocks);
@@ -271,13 +363,19 @@ vem_status vem_i_estep_new(vem_ctx *ctx, const vem_view *view, const vem_i_score
         status = vem_i_block_new(ctx, search, view, scorer, &t->blocks[i]);
     if (status == VEM_OK && search->reach)
         status = vem_i_graph_new(ctx, search, view, scorer, &t->search.graph);
+    if (status == VEM_OK && search->kind == VEM_SEARCH_GROUPS)
+        status = vem_i_groups_new(ctx, search, view, scorer, &t->search.groups);
     if (status == VEM_OK && dense_stats) {
         status =
             vem_i_take_zeroed(ctx, &t->partial, (size_t)t->shards, sizeof *t->partial);
         for (int64_t s = 0; status == VEM_OK && s < t->shards; s++)
             status = vem_i_stats_new(ctx, family, clusters, d, &t->partial[s]);
     } else if (status == VEM_OK && collect) {
-        status = vem_i_collector_new(ctx, view, scorer, search->held, &t->collector);
+        status = vem_i_collector_new(ctx, view, scorer, search->held,
+                                     t->search.groups ? &t->search.groups->tour : NULL,
+                                     t->search.groups ? t->search.groups->hierarchy.rank
+                                                      : NULL,
+                                     &t->collector);
     }
     if (status != VEM_OK) {
         vem_i_estep_free(t);
@@ -297,6 +395,7 @@ void vem_i_estep_free(vem_i_estep *t)
         vem_i_stats_free(&t->partial[s]);
     vem_i_collector_free(t->collector);
     vem_i_graph_free(t->search.graph);
+    vem_i_groups_free(t->search.groups);
     vem_i_free(t->partial);
     vem_i_free(t->blocks);
     vem_i_free(t->log_sums);
@@ -317,6 +416,8 @@ uint64_t vem_i_estep_bytes(const vem_ctx *ctx, const vem_i_search *search,
         (uint64_t)ctx->threads * vem_i_block_bytes(search, clusters, d, kernels);
     if (search->reach)
         blocks += vem_i_graph_bytes(ctx, search, clusters, d, kernels);
+    if (search->kind == VEM_SEARCH_GROUPS)
+        blocks += vem_i_groups_bytes(ctx, search, family, n, clusters, d, kernels);
     if (search->dense)
         return blocks + (uint64_t)dense_shards(family, n, clusters, d) * stats;
     return blocks + vem_i_collector_bytes(ctx, family, n, clusters, d, search->held,

@@ -15,6 +15,13 @@ typedef struct vem_i_estep_result {
     int skipped;     /* a stop was requested and blocks were left out */
 } vem_i_estep_result;
 
+/* What the next step does, where the search leaves a choice. */
+typedef struct vem_i_step_plan {
+    int probe;        /* groups: cells probed per item; 0: shared lists */
+    int fresh;        /* groups: the lists are found anew */
+    int look_further; /* the best cluster not held is found too (posterior.h) */
+} vem_i_step_plan;
+
 /* Scratch and shards for these sizes. With `collect` 0 the step takes no statistics. */
 vem_status vem_i_estep_new(vem_ctx *ctx, const vem_view *view, const vem_i_scorer *scorer,
                            const vem_i_search *search, int collect, vem_i_estep **estep);
@@ -23,6 +30,8 @@ uint64_t vem_i_estep_bytes(const vem_ctx *ctx, const vem_i_search *search,
                            const vem_i_kernels *kernels, vem_family_kind family,
                            int64_t n, int32_t clusters, int32_t d);
 
+/* For the steps to come. */
+void vem_i_estep_plan(vem_i_estep *estep, const vem_i_step_plan *plan);
 /* One step with the scorer as it is now. `stats` (NULL when not collecting) is
  * overwritten. `told` names phase and step for the progress function; may_skip: see
  * parallel.h. */
@@ -34,6 +43,11 @@ vem_i_estep_result vem_i_estep_run(vem_i_estep *estep, vem_i_posterior *posterio
  * all. */
 vem_i_estep_result vem_i_estep_again(vem_i_estep *estep, vem_i_posterior *posterior,
                                      vem_i_stats *stats);
+/* The statistics of what is held now. */
+void vem_i_estep_collect(vem_i_estep *estep, const vem_i_posterior *posterior,
+                         vem_i_stats *stats);
+/* Groups: the state behind the shared lists, else NULL. */
+struct vem_i_groups *vem_i_estep_groups(vem_i_estep *estep);
 /* Clusters were dropped: the posterior and the graph take their new numbers (map; -1:
  * gone). */
 void vem_i_estep_renumber(vem_i_estep *estep, vem_i_posterior *posterior,

@@ -29,7 +29,28 @@ void vem_i_posterior_free(vem_i_posterior *posterior)
 {
     vem_i_free(posterior->held);
     vem_i_free(posterior->q);
+    vem_i_free(posterior->next);
+    vem_i_free(posterior->gap);
     memset(posterior, 0, sizeof *posterior);
+}
+
+void vem_i_posterior_start(vem_i_posterior *posterior, const int32_t *labels)
+{
+    int32_t width = posterior->width;
+    for (int64_t i = 0; i < posterior->n; i++)
+        for (int32_t r = 0; r < width; r++)
+            posterior->held[i * width + r] = r == 0 ? labels[i] : -1;
+    posterior->known = 1;
+}
+
+vem_status vem_i_posterior_look_further(vem_ctx *ctx, const vem_view *view,
+                                        vem_i_posterior *posterior)
+{
+    size_t items = (size_t)view->n;
+    vem_status status = vem_i_take(ctx, &posterior->next, items, sizeof(int32_t));
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &posterior->gap, items, view->kernels->element);
+    return status;
 }
 
 uint64_t vem_i_posterior_bytes(int64_t n, const vem_i_search *search, size_t element)
@@ -57,23 +78,19 @@ int32_t vem_i_posterior_store(vem_i_posterior *posterior, const vem_i_search *se
     int32_t width = posterior->width, changed = 0;
     int64_t ldv = block->capacity;
     const int32_t *found = search->dense ? block->nearest : block->index;
-    int32_t *held = posterior->held + block->first * width;
     size_t element = block->view->kernels->element;
-    char *q = posterior->q
-                  ? (char *)posterior->q + (size_t)(block->first * width) * element
-                  : NULL;
-    for (int32_t p = 0; p < block->n; p++, held += width) {
+    for (int32_t p = 0; p < block->n; p++) {
+        int64_t item = vem_i_block_item(block, p);
+        int32_t *held = posterior->held + item * width;
         /* An item without mass is as good as absent: it must not keep a fit going. */
-        if (vem_i_view_mass(block->view, block->first + p) > 0 &&
+        if (vem_i_view_mass(block->view, item) > 0 &&
             (!posterior->known || !same_set(held, found + p, ldv, width)))
             changed++;
-        for (int32_t r = 0; r < width; r++) {
+        for (int32_t r = 0; r < width; r++)
             held[r] = found[r * ldv + p];
-            if (q)
-                memcpy(q + (size_t)(p * width + r) * element,
-                       (const char *)block->costs + (size_t)(r * ldv + p) * element,
-                       element);
-        }
+        for (int32_t r = 0; posterior->q && r < width; r++)
+            memcpy((char *)posterior->q + (size_t)(item * width + r) * element,
+                   (const char *)block->costs + (size_t)(r * ldv + p) * element, element);
     }
     return changed;
 }

@@ -13,13 +13,23 @@ typedef struct vem_i_posterior {
     int32_t width;
     int32_t *held; /* n x width; -1: none */
     void *q;       /* n x width values of T, mass included; NULL: hard or dense */
-    int known;     /* an E-step has filled it */
+    int known;     /* it is filled: by an E-step, or by what the seeding knew */
+    /* For moves, where asked for: the best cluster that is not held, -1: none, and by how
+     * much less probable it is than all that is held together:
+     *     gap = log sum_{c in K} p(c, x) - log p(next, x). */
+    int32_t *next;
+    void *gap; /* of T */
 } vem_i_posterior;
 
 vem_status vem_i_posterior_new(vem_ctx *ctx, const vem_view *view,
                                const vem_i_search *search, vem_i_posterior *posterior);
 void vem_i_posterior_free(vem_i_posterior *posterior);
 uint64_t vem_i_posterior_bytes(int64_t n, const vem_i_search *search, size_t element);
+/* Items hold one cluster each, to begin with. */
+void vem_i_posterior_start(vem_i_posterior *posterior, const int32_t *labels);
+/* Room for `next` and `gap`. */
+vem_status vem_i_posterior_look_further(vem_ctx *ctx, const vem_view *view,
+                                        vem_i_posterior *posterior);
 /* Take over what a block found; the number of items whose held set changed. */
 int32_t vem_i_posterior_store(vem_i_posterior *posterior, const vem_i_search *search,
                               const vem_i_block *block);

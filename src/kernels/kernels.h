@@ -44,6 +44,11 @@ typedef struct vem_i_kernels {
     void (*pack)(const void *x, int64_t ld, const uint32_t *items, int32_t n, int32_t d,
                  const void *origin, void *panels, void *norms);
 
+    /* Listed rows of x, ld apart, together and about an origin (d values, NULL: 0): row p of
+     * out, ldo apart. norms (NULL or n): squared lengths of what was written. */
+    void (*gather)(const void *x, int64_t ld, const int32_t *items, int32_t n, int32_t d,
+                   const void *origin, void *out, int64_t ldo, void *norms);
+
     /* The dense workhorse: scaled squared distances by the dot product, fused with the
      * running best `top` of each item; writes no distance matrix. v(p,c) = scale_c *
      * (norms_p + center_norm_c - 2 x_p . center_c) + bias_c centers: m rows, ldc apart.

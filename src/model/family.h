@@ -39,7 +39,9 @@ typedef struct vem_i_constraints {
     vem_prior_kind prior;
     double floor;      /* least variance or eigenvalue, in the units of the view */
     double total_mass; /* W */
-    int shared; /* 1: one variance for all clusters and dimensions, and flat weights:
+    double relax; /* the means move by this times the step to the maximum; 1: to it. From
+                     1 to 2 the gain is less, and still a gain */
+    int shared;   /* 1: one variance for all clusters and dimensions, and flat weights:
                    the first steps of a fit, before the shapes are freed */
 } vem_i_constraints;
 
@@ -50,10 +52,11 @@ typedef struct vem_i_family {
     /* Costs of clusters first .. first+count-1 for a block of n packed items. */
     void (*score_tile)(const vem_i_scorer *scorer, const void *panels, int32_t n,
                        int32_t first, int32_t count, void *costs, int64_t ldv);
-    /* Costs of listed pairs: cluster index[r * ldv + p] for row p of x, r < m; -1 gives
-     * +inf. */
-    void (*score_pairs)(const vem_i_scorer *scorer, const void *x, int64_t ld, int32_t n,
-                        int32_t m, const int32_t *index, void *costs, int64_t ldv);
+    /* Costs of listed pairs: cluster index[r * ldv + p] for row items[p] of x (NULL: row
+     * p), r < m; -1 gives +inf. */
+    void (*score_pairs)(const vem_i_scorer *scorer, const void *x, int64_t ld,
+                        const uint32_t *items, int32_t n, int32_t m, const int32_t *index,
+                        void *costs, int64_t ldv);
     /* Add a block of packed items with weights q (n values of T) to one cluster. */
     void (*collect_tile)(const vem_i_scorer *scorer, const void *panels, const void *q,
                          int32_t n, int32_t cluster, vem_i_stats *stats);
@@ -85,10 +88,16 @@ uint64_t vem_i_scorer_bytes(vem_family_kind family, int32_t clusters, int32_t d,
                             size_t element);
 
 /* Shared by the families. */
-/* Move the mean of cluster c by delta = first moment / mass. Returns the mass and writes
- * |delta|^2; 0 and no move when the cluster is empty. */
+/* Move the mean of cluster c by relax * delta, delta = first moment / mass. Returns the
+ * mass and writes |delta|^2; 0 and no move when the cluster is empty. */
 double vem_i_move_mean(const vem_i_scorer *scorer, const vem_i_stats *stats, int32_t c,
-                       double total_mass, double *mean, double *shift);
+                       const vem_i_constraints *constraints, double *mean, double *shift);
+/* The second moment about the new mean is that about the old one less this times
+ * N delta^2:  2 a - a^2. */
+static inline double vem_i_relaxed_gain(const vem_i_constraints *constraints)
+{
+    return constraints->relax * (2 - constraints->relax);
+}
 /* Weights of the clusters after the M-step. */
 void vem_i_maximize_weights(const vem_i_stats *stats,
                             const vem_i_constraints *constraints, vem_model *model);

@@ -40,10 +40,11 @@ static void score_tile(const vem_i_scorer *s, const void *panels, int32_t n,
                           ldv);
 }
 
-static void score_pairs(const vem_i_scorer *s, const void *x, int64_t ld, int32_t n,
-                        int32_t m, const int32_t *index, void *costs, int64_t ldv)
+static void score_pairs(const vem_i_scorer *s, const void *x, int64_t ld,
+                        const uint32_t *items, int32_t n, int32_t m, const int32_t *index,
+                        void *costs, int64_t ldv)
 {
-    s->kernels->diag_pairs(x, ld, NULL, n, s->d, s->a, s->b, s->ldc, s->bias, m, index,
+    s->kernels->diag_pairs(x, ld, items, n, s->d, s->a, s->b, s->ldc, s->bias, m, index,
                            costs, ldv);
 }
 
@@ -63,18 +64,18 @@ static void maximize(vem_ctx *ctx, const vem_i_scorer *scorer, const vem_i_stats
 {
     (void)ctx;
     int32_t d = model->d;
-    double pooled = 0;
+    double pooled = 0, gain = vem_i_relaxed_gain(constraints);
     for (int32_t c = 0; c < model->clusters; c++) {
         double shift, *mean = model->means + (int64_t)c * d;
         double *variance = model->variances + (int64_t)c * d;
-        double mass =
-            vem_i_move_mean(scorer, stats, c, constraints->total_mass, mean, &shift);
+        double mass = vem_i_move_mean(scorer, stats, c, constraints, mean, &shift);
         if (mass == 0)
             continue;
         const double *first = vem_i_stats_first(stats, c),
                      *second = vem_i_stats_second(stats, c);
         for (int32_t j = 0; j < d; j++) {
-            double delta = first[j] / mass, about_new = second[j] / mass - delta * delta;
+            double delta = first[j] / mass;
+            double about_new = second[j] / mass - gain * delta * delta;
             pooled += mass * fmax(about_new, 0);
             if (!constraints->shared)
                 variance[j] = fmax(about_new, constraints->floor);

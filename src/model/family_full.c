@@ -71,11 +71,12 @@ static void score_tile(const vem_i_scorer *s, const void *panels, int32_t n,
                           ldv);
 }
 
-static void score_pairs(const vem_i_scorer *s, const void *x, int64_t ld, int32_t n,
-                        int32_t m, const int32_t *index, void *costs, int64_t ldv)
+static void score_pairs(const vem_i_scorer *s, const void *x, int64_t ld,
+                        const uint32_t *items, int32_t n, int32_t m, const int32_t *index,
+                        void *costs, int64_t ldv)
 {
-    s->kernels->full_pairs(x, ld, NULL, n, s->d, s->means, s->ldc, s->factors, s->bias, m,
-                           index, costs, ldv);
+    s->kernels->full_pairs(x, ld, items, n, s->d, s->means, s->ldc, s->factors, s->bias,
+                           m, index, costs, ldv);
 }
 
 /* Moments of a covariance in float cannot tell an eigenvalue below eps times the largest, and
@@ -134,8 +135,8 @@ static void maximize_cluster(void *arg, int64_t cluster, int thread)
     int64_t d = t->model->d;
     double shift, *mean = t->model->means + c * d,
                   *covariance = t->model->variances + c * d * d;
-    double mass =
-        vem_i_move_mean(t->scorer, t->stats, c, t->constraints->total_mass, mean, &shift);
+    double mass = vem_i_move_mean(t->scorer, t->stats, c, t->constraints, mean, &shift);
+    double gain = vem_i_relaxed_gain(t->constraints);
     t->trace[c] = 0;
     if (mass == 0)
         return;
@@ -144,13 +145,14 @@ static void maximize_cluster(void *arg, int64_t cluster, int thread)
     if (t->constraints->shared) {
         for (int64_t j = 0; j < d; j++)
             t->trace[c] += second[j * (j + 1) / 2 + j];
-        t->trace[c] -= mass * shift;
+        t->trace[c] -= gain * mass * shift;
         return;
     }
     double *work = t->scorer->work + thread * t->scorer->work_size;
     for (int64_t i = 0, at = 0; i < d; i++)
         for (int64_t j = 0; j <= i; j++, at++) {
-            double value = second[at] / mass - first[i] / mass * (first[j] / mass);
+            double value =
+                second[at] / mass - gain * (first[i] / mass) * (first[j] / mass);
             covariance[i * d + j] = covariance[j * d + i] = value;
         }
     vem_i_floor_eigenvalues(covariance, (int32_t)d, t->constraints->floor, work);

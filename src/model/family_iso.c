@@ -44,10 +44,11 @@ static void score_tile(const vem_i_scorer *s, const void *panels, int32_t n,
                          ldv);
 }
 
-static void score_pairs(const vem_i_scorer *s, const void *x, int64_t ld, int32_t n,
-                        int32_t m, const int32_t *index, void *costs, int64_t ldv)
+static void score_pairs(const vem_i_scorer *s, const void *x, int64_t ld,
+                        const uint32_t *items, int32_t n, int32_t m, const int32_t *index,
+                        void *costs, int64_t ldv)
 {
-    s->kernels->iso_pairs(x, ld, NULL, n, s->d, s->means, s->ldc, s->scale, s->bias, m,
+    s->kernels->iso_pairs(x, ld, items, n, s->d, s->means, s->ldc, s->scale, s->bias, m,
                           index, costs, ldv);
 }
 
@@ -78,15 +79,14 @@ static void maximize(vem_ctx *ctx, const vem_i_scorer *scorer, const vem_i_stats
                      const vem_i_constraints *constraints, vem_model *model)
 {
     (void)ctx;
-    double pooled = 0;
+    double pooled = 0, gain = vem_i_relaxed_gain(constraints);
     int shared = model->family == VEM_ISO_SHARED || constraints->shared;
     for (int32_t c = 0; c < model->clusters; c++) {
         double shift, *mean = model->means + (int64_t)c * model->d;
-        double mass =
-            vem_i_move_mean(scorer, stats, c, constraints->total_mass, mean, &shift);
+        double mass = vem_i_move_mean(scorer, stats, c, constraints, mean, &shift);
         if (mass == 0)
             continue;
-        double about_new = *vem_i_stats_second(stats, c) - mass * shift;
+        double about_new = *vem_i_stats_second(stats, c) - gain * mass * shift;
         pooled += about_new > 0 ? about_new : 0; /* rounding may leave a hair below 0 */
         if (!shared)
             model->variances[c] = fmax(about_new / (model->d * mass), constraints->floor);

@@ -132,18 +132,18 @@ void vem_i_scorer_prepare_distances(vem_ctx *ctx, const vem_model *model,
 }
 
 double vem_i_move_mean(const vem_i_scorer *scorer, const vem_i_stats *stats, int32_t c,
-                       double total_mass, double *mean, double *shift)
+                       const vem_i_constraints *constraints, double *mean, double *shift)
 {
     double mass = *vem_i_stats_mass(stats, c);
     *shift = 0;
-    if (!(mass > EMPTY_SHARE * total_mass))
+    if (!(mass > EMPTY_SHARE * constraints->total_mass))
         return 0;
     const double *first = vem_i_stats_first(stats, c);
     for (int32_t j = 0; j < stats->d; j++) {
         double delta = first[j] / mass;
         /* The moments are about the mean as it was stored in the compute type. */
-        mean[j] =
-            vem_i_value(scorer->kernels, scorer->means, c * scorer->ldc + j) + delta;
+        mean[j] = vem_i_value(scorer->kernels, scorer->means, c * scorer->ldc + j) +
+                  constraints->relax * delta;
         *shift += delta * delta;
     }
     return mass;

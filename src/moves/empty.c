@@ -29,7 +29,7 @@ static int64_t variances_per_cluster(const vem_model *model)
     return 0;
 }
 
-static void normalize_weights(vem_model *model)
+void vem_i_normalize_weights(vem_model *model)
 {
     double sum = 0;
     for (int32_t c = 0; c < model->clusters; c++)
@@ -58,7 +58,7 @@ static int64_t drop(vem_i_em *em, int64_t step, const char **name)
         model->weights[kept++] = model->weights[c];
     }
     model->clusters = kept;
-    normalize_weights(model);
+    vem_i_normalize_weights(model);
     vem_i_estep_renumber(em->estep, &em->posterior, map, kept);
     vem_i_free(map);
     *name = "drop";
@@ -172,7 +172,7 @@ static int64_t reseed(vem_i_em *em, int64_t step, const char **name)
                 1.0 / model->clusters; /* with less it would win no rows */
     }
     if (em->constraints.prior == VEM_PRIOR_FREE)
-        normalize_weights(model);
+        vem_i_normalize_weights(model);
     vem_i_free(heap);
     vem_i_free(average);
     *name = "reseed";

@@ -1,8 +1,10 @@
 /* Scratch for one block of items. */
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "search/graph.h"
+#include "search/groups.h"
 
 /* Costs of a dense block should stay in a core's second-level cache. */
 static const size_t DENSE_BYTES = 1 << 19;
@@ -10,6 +12,8 @@ static const size_t DENSE_BYTES = 1 << 19;
 int32_t vem_i_block_items(const vem_i_search *search, int32_t clusters,
                           const vem_i_kernels *kernels)
 {
+    if (search->kind == VEM_SEARCH_GROUPS)
+        return VEM_I_GROUP_ITEMS;
     if (!search->dense)
         return VEM_I_BLOCK;
     size_t items = DENSE_BYTES / kernels->element / (size_t)clusters;
@@ -21,19 +25,24 @@ int32_t vem_i_block_items(const vem_i_search *search, int32_t clusters,
 }
 
 typedef struct sizes {
-    size_t items, rows, again_rows, tile_rows, trial_rows, column;
+    size_t items, packed, rows, again_rows, tile_rows, trial_rows, column;
 } sizes;
 
 static sizes sizes_of(const vem_i_search *search, int32_t clusters,
                       const vem_i_kernels *kernels)
 {
     sizes s = {.items = (size_t)vem_i_block_items(search, clusters, kernels)};
+    s.packed = s.items < VEM_I_BLOCK ? s.items : VEM_I_BLOCK;
     s.rows = search->dense ? (size_t)clusters : (size_t)search->held + 1;
-    s.again_rows = search->dense ? 0 : (size_t)search->held;
+    s.again_rows = search->dense ? 0 : s.rows;
     s.tile_rows = search->dense   ? 0
                   : search->reach ? (size_t)vem_i_graph_candidates(search, clusters)
                                   : VEM_I_TILE;
     s.trial_rows = search->reach ? s.tile_rows : 0;
+    if (search->kind == VEM_SEARCH_GROUPS) {
+        s.tile_rows = s.trial_rows = 2 * (size_t)search->held + 1;
+        s.again_rows = 0;
+    }
     s.column = search->dense && search->held < clusters ? (size_t)clusters : 0;
     return s;
 }
@@ -43,9 +52,9 @@ uint64_t vem_i_block_bytes(const vem_i_search *search, int32_t clusters, int32_t
 {
     sizes s = sizes_of(search, clusters, kernels);
     size_t element = kernels->element;
-    return s.items *
-               (2 * ((size_t)d + 1) * element + 2 * s.rows * (element + sizeof(int32_t)) +
-                s.tile_rows * element + s.trial_rows * sizeof(int32_t)) +
+    return s.packed * 2 * ((size_t)d + 1) * element +
+           s.items * (2 * s.rows * (element + sizeof(int32_t)) + s.tile_rows * element +
+                      s.trial_rows * sizeof(int32_t)) +
            s.column * element;
 }
 
@@ -56,9 +65,9 @@ vem_status vem_i_block_new(vem_ctx *ctx, const vem_i_search *search, const vem_v
     sizes s = sizes_of(search, scorer->clusters, kernels);
     vem_i_block made = {.view = view, .scorer = scorer, .capacity = (int32_t)s.items};
     size_t element = kernels->element, row = (size_t)view->d * element;
-    vem_status status = vem_i_take(ctx, &made.panels, s.items, row);
+    vem_status status = vem_i_take(ctx, &made.panels, s.packed, row);
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &made.norms, s.items, element);
+        status = vem_i_take(ctx, &made.norms, s.packed, element);
     if (status == VEM_OK)
         status = vem_i_take(ctx, &made.costs, s.items, s.rows * element);
     if (status == VEM_OK && !search->dense)
@@ -67,8 +76,9 @@ vem_status vem_i_block_new(vem_ctx *ctx, const vem_i_search *search, const vem_v
         status = vem_i_take(ctx, &made.best, s.items, element);
     if (status == VEM_OK)
         status = vem_i_take(ctx, &made.nearest, s.items, sizeof(int32_t));
-    if (status == VEM_OK && s.tile_rows) {
+    if (status == VEM_OK && s.tile_rows)
         status = vem_i_take(ctx, &made.tile, s.items, s.tile_rows * element);
+    if (status == VEM_OK && s.again_rows) {
         if (status == VEM_OK)
             status = vem_i_take(ctx, &made.again_panels, s.items, row);
         if (status == VEM_OK)
@@ -86,6 +96,9 @@ vem_status vem_i_block_new(vem_ctx *ctx, const vem_i_search *search, const vem_v
         if (status == VEM_OK)
             status = vem_i_take(ctx, &made.drawn, (size_t)search->held, sizeof(int32_t));
     }
+    if (status == VEM_OK && search->kind == VEM_SEARCH_GROUPS)
+        status = vem_i_take(ctx, &made.before, s.items,
+                            (size_t)search->held * sizeof(int32_t));
     if (status == VEM_OK && s.column)
         status = vem_i_take(ctx, &made.column, s.column, element);
     if (status != VEM_OK) {
@@ -112,6 +125,7 @@ void vem_i_block_free(vem_i_block *block)
     vem_i_free(block->again);
     vem_i_free(block->trial);
     vem_i_free(block->drawn);
+    vem_i_free(block->before);
     vem_i_free(block->column);
     memset(block, 0, sizeof *block);
 }
@@ -122,6 +136,46 @@ void vem_i_block_load(vem_i_block *block, int64_t first, int32_t n)
     block->n = n;
     block->view->kernels->pack(vem_i_view_row(block->view, first), block->view->ld, NULL,
                                n, block->view->d, NULL, block->panels, block->norms);
+}
+
+void vem_i_block_take(vem_i_block *block, const uint32_t *items, int32_t n, int32_t place)
+{
+    block->items = items;
+    block->n = n;
+    block->place = place;
+}
+
+void vem_i_block_keep(vem_i_block *block, int32_t p, int32_t rows, int32_t keep)
+{
+    const vem_i_kernels *kernels = block->scorer->kernels;
+    int64_t ldv = block->capacity;
+    int32_t kept = 0;
+    for (int32_t r = 0; r < rows; r++) {
+        double cost = vem_i_value(kernels, block->tile, r * ldv + p);
+        int32_t cluster = block->trial[r * ldv + p];
+        if (!(cost < INFINITY))
+            continue; /* none, or a cluster of weight 0 */
+        int32_t at = kept;
+        for (; at > 0; at--) {
+            int64_t above = (at - 1) * ldv + p;
+            double other = vem_i_value(kernels, block->costs, above);
+            if (other <= cost)
+                break;
+            if (at < keep) {
+                vem_i_store(kernels, block->costs, above + ldv, other);
+                block->index[above + ldv] = block->index[above];
+            }
+        }
+        if (at < keep) {
+            vem_i_store(kernels, block->costs, at * ldv + p, cost);
+            block->index[at * ldv + p] = cluster;
+            kept += kept < keep;
+        }
+    }
+    for (; kept < keep; kept++) {
+        vem_i_store(kernels, block->costs, kept * ldv + p, INFINITY);
+        block->index[kept * ldv + p] = -1;
+    }
 }
 
 void vem_i_block_sort(vem_i_block *block, int32_t held)
@@ -154,8 +208,8 @@ void vem_i_block_stay(const vem_i_search *search, vem_i_block *block,
     for (int32_t p = 0; p < block->n; p++)
         for (int32_t r = 0; r < search->held; r++)
             block->index[r * ldv + p] = before[p * search->held + r];
-    block->scorer->family->score_pairs(block->scorer, vem_i_view_row(view, block->first),
-                                       view->ld, block->n, search->held, block->index,
-                                       block->costs, ldv);
+    const void *x = block->items ? view->x : vem_i_view_row(view, block->first);
+    block->scorer->family->score_pairs(block->scorer, x, view->ld, block->items, block->n,
+                                       search->held, block->index, block->costs, ldv);
     vem_i_block_sort(block, search->held);
 }

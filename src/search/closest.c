@@ -74,9 +74,10 @@ static void look_again(const vem_i_search *search, vem_i_block *block, int32_t c
     const vem_i_kernels *kernels = view->kernels;
     kernels->pack(vem_i_view_row(view, block->first), view->ld, block->again, count,
                   view->d, NULL, block->again_panels, block->again_norms);
-    find_direct(block, block->again_panels, count, search->held, block->again_costs,
+    int32_t keep = search->held + search->extra;
+    find_direct(block, block->again_panels, count, keep, block->again_costs,
                 block->again_index);
-    for (int32_t r = 0; r < search->held; r++)
+    for (int32_t r = 0; r < keep; r++)
         for (int32_t k = 0; k < count; k++) {
             int64_t from = (int64_t)r * block->capacity + k;
             int64_t to = (int64_t)r * block->capacity + block->again[k];
@@ -92,16 +93,17 @@ static void find_by_dots(const vem_i_search *search, vem_i_block *block)
     const vem_i_scorer *s = block->scorer;
     const vem_i_kernels *kernels = s->kernels;
     int32_t top = search->held + 1, ldv = block->capacity;
+    int32_t keep = search->held + search->extra;
     clear_lists(kernels, block->costs, block->index, (int64_t)top * ldv);
     kernels->dot_top(block->panels, block->norms, block->n, s->d, s->means, s->ldc,
                      s->norms, s->scale, s->bias, s->clusters, 0, top, block->costs,
                      block->index, ldv);
     int32_t doubtful = list_doubtful(search, block);
     kernels->iso_pairs(vem_i_view_row(view, block->first), view->ld, NULL, block->n, s->d,
-                       s->means, s->ldc, s->scale, s->bias, search->held, block->index,
+                       s->means, s->ldc, s->scale, s->bias, keep, block->index,
                        block->costs, ldv);
-    if (search->held > 1)
-        vem_i_block_sort(block, search->held);
+    if (keep > 1)
+        vem_i_block_sort(block, keep);
     if (doubtful > 0)
         look_again(search, block, doubtful);
 }
@@ -133,8 +135,8 @@ static void find(const vem_i_search *search, vem_i_block *block, const int32_t *
     if (s->family->kind == VEM_ISO_SHARED && s->d > VEM_I_DIRECT_MAX)
         find_by_dots(search, block);
     else
-        find_direct(block, block->panels, block->n, search->held, block->costs,
-                    block->index);
+        find_direct(block, block->panels, block->n, search->held + search->extra,
+                    block->costs, block->index);
     block->pairs +=
         (int64_t)block->n * s->clusters; /* a second look is at the same pairs */
     if (search->margin > 0 && before)

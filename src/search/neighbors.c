@@ -60,41 +60,6 @@ static void propose(const vem_i_search *search, vem_i_block *block, int32_t p,
     }
 }
 
-/* The best of a column into the lists; of equal ones what comes first: held ones do. */
-static void keep_best(const vem_i_search *search, vem_i_block *block, int32_t p,
-                      int32_t count)
-{
-    const vem_i_kernels *kernels = block->scorer->kernels;
-    int64_t ldv = block->capacity;
-    int32_t kept = 0;
-    for (int32_t r = 0; r < count; r++) {
-        double cost = vem_i_value(kernels, block->tile, r * ldv + p);
-        int32_t cluster = block->trial[r * ldv + p];
-        if (!(cost < INFINITY))
-            continue; /* a cluster of weight 0 */
-        int32_t at = kept;
-        for (; at > 0; at--) {
-            int64_t above = (at - 1) * ldv + p;
-            double other = vem_i_value(kernels, block->costs, above);
-            if (other <= cost)
-                break;
-            if (at < search->held) {
-                vem_i_store(kernels, block->costs, above + ldv, other);
-                block->index[above + ldv] = block->index[above];
-            }
-        }
-        if (at < search->held) {
-            vem_i_store(kernels, block->costs, at * ldv + p, cost);
-            block->index[at * ldv + p] = cluster;
-            kept += kept < search->held;
-        }
-    }
-    for (; kept < search->held; kept++) {
-        vem_i_store(kernels, block->costs, kept * ldv + p, INFINITY);
-        block->index[kept * ldv + p] = -1;
-    }
-}
-
 /* How far a cluster is from an item, for the averages of the graph: the distance where a
  * cluster has no shape, its cost otherwise. Distances are in standard deviations of the
  * first cluster, so that they are numbers of single precision whatever the scale of the
@@ -147,10 +112,10 @@ static void find(const vem_i_search *search, vem_i_block *block, const int32_t *
     for (int32_t p = 0; p < n; p++)
         for (int32_t r = count[p]; r < rows; r++)
             block->trial[r * ldv + p] = -1;
-    s->family->score_pairs(s, vem_i_view_row(view, block->first), view->ld, block->n,
-                           rows, block->trial, block->tile, ldv);
+    s->family->score_pairs(s, vem_i_view_row(view, block->first), view->ld, NULL,
+                           block->n, rows, block->trial, block->tile, ldv);
     for (int32_t p = 0; p < n; p++) {
-        keep_best(search, block, p, count[p]);
+        vem_i_block_keep(block, p, count[p], search->held + search->extra);
         if (g->estimated)
             learn(block, p, count[p]);
     }
@@ -173,6 +138,9 @@ vem_i_search vem_i_search_for(const vem_options *options, uint64_t seed)
     switch ((vem_search_kind)options->search) {
     case VEM_SEARCH_ALL: return vem_i_search_all(clusters);
     case VEM_SEARCH_CLOSEST: return vem_i_search_closest(clusters, held, options->margin);
+    case VEM_SEARCH_GROUPS:
+        return vem_i_search_groups(clusters, held, (int32_t)options->reach,
+                                   (int32_t)options->probe);
     case VEM_SEARCH_EXACT:
     case VEM_SEARCH_ESTIMATED: break;
     }

@@ -1,0 +1,228 @@
+#include "api/course.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/units.h"
+#include "base/memory.h"
+#include "base/options.h"
+#include "moves/moves.h"
+#include "seed/seed.h"
+
+/* M-steps with one variance and flat weights before a richer family is set free; bad
+ * first sets would otherwise leave some clusters with tiny variances (METHODS 3). */
+enum { SHARED_STEPS = 2 };
+/* Swaps go on while a round promises to lower the squared error by this share. */
+static const double SWAP_ENOUGH = 5e-4;
+
+/* What is known before a loop besides the model. */
+typedef struct beginning {
+    int variance_unknown;
+    int64_t shared_steps;
+    int labels_known;
+} beginning;
+
+/* ---- the first model ---- */
+
+static vem_status place_means(vem_i_course *c, const int64_t *items)
+{
+    const vem_view *view = c->view;
+    const vem_options *o = c->options;
+    vem_status status = vem_i_model_blank(c->ctx, (vem_family_kind)o->family,
+                                          (int32_t)o->clusters, view->d, &c->model);
+    for (int64_t k = 0; status == VEM_OK && k < o->clusters; k++)
+        for (int64_t j = 0; j < view->d; j++)
+            c->model->means[k * view->d + j] =
+                vem_i_value(view->kernels, vem_i_view_row(view, items[k]), j);
+    return status;
+}
+
+static vem_status seed_model(vem_i_course *c, beginning *b)
+{
+    const vem_options *o = c->options;
+    vem_i_seeds seeds = {.first = c->ours ? c->labels : NULL};
+    vem_status status =
+        vem_i_take(c->ctx, &seeds.items, (size_t)o->clusters, sizeof(int64_t));
+    if (status == VEM_OK)
+        status = vem_i_seed(c->ctx, c->view, (vem_seeding)o->seeding,
+                            (int32_t)o->clusters, o->chain, c->seed, &seeds);
+    if (status == VEM_OK)
+        status = place_means(c, seeds.items);
+    vem_i_free(seeds.items);
+    if (status != VEM_OK)
+        return status;
+    c->seed_pairs = seeds.pairs;
+    /* Where the seeding does not know the variance, any guess will do for the first step.
+     */
+    b->variance_unknown = isnan(seeds.variance);
+    double variance = b->variance_unknown ? c->view->variance : seeds.variance;
+    vem_i_model_set_variance(c->model, fmax(variance, c->floor));
+    b->shared_steps = o->family == VEM_ISO_SHARED ? 0 : SHARED_STEPS;
+    b->labels_known = c->ours && c->view->n > 0 && c->labels[0] >= 0;
+    return VEM_OK;
+}
+
+static vem_status start_model(vem_i_course *c)
+{
+    const vem_options *o = c->options;
+    vem_status status = vem_i_model_to_view(c->ctx, c->start, c->view,
+                                            (vem_family_kind)o->family, &c->model);
+    if (status == VEM_OK)
+        status = vem_i_model_clamp(c->ctx, c->floor, c->model);
+    if (status == VEM_OK && o->prior == VEM_PRIOR_FLAT)
+        for (int32_t k = 0; k < c->model->clusters; k++)
+            c->model->weights[k] = 1.0 / c->model->clusters;
+    return status;
+}
+
+/* ---- one loop ---- */
+
+/* The lines of a loop come after those of the loops before it. */
+static vem_status append_trace(vem_i_course *c, const vem_i_em *em)
+{
+    int64_t count = c->trace_count + em->trace_count;
+    vem_trace_step *grown =
+        realloc(c->trace, (size_t)(count > 0 ? count : 1) * sizeof *grown);
+    if (!grown)
+        return vem_i_fail_memory(c->ctx, (size_t)count * sizeof *grown);
+    c->trace = grown;
+    for (int64_t i = 0; i < em->trace_count; i++) {
+        grown[c->trace_count + i] = em->trace[i];
+        grown[c->trace_count + i].step += c->steps;
+    }
+    c->trace_count = count;
+    return VEM_OK;
+}
+
+/* Removal and split are told by distances: isotropic clusters, and lists of what is held.
+ */
+static int swaps_in_loop(const vem_options *o, const vem_i_search *search)
+{
+    return o->swaps > 0 && !search->dense &&
+           (o->family == VEM_ISO_SHARED || o->family == VEM_ISO);
+}
+
+static vem_status run_loop(vem_i_course *c, const vem_options *o, const beginning *b)
+{
+    vem_i_em em = {.ctx = c->ctx,
+                   .options = o,
+                   .view = c->view,
+                   .search = vem_i_search_for(o, c->seed),
+                   .scale_free = c->scale_free,
+                   .policy = vem_i_empty_policy((vem_empty_policy)o->empty),
+                   .variance_unknown = b->variance_unknown,
+                   .shared_steps = b->shared_steps,
+                   .schedule = {.groups = o->search == VEM_SEARCH_GROUPS,
+                                .probe = (int)o->probe,
+                                .enough = SWAP_ENOUGH * 0.5 * c->view->d},
+                   .swap = vem_i_swap_round,
+                   .model = c->model,
+                   .constraints = {.prior = (vem_prior_kind)o->prior,
+                                   .floor = c->floor,
+                                   .total_mass = c->view->total_mass}};
+    vem_status status = vem_i_em_new(&em);
+    if (status != VEM_OK)
+        return status;
+    if (swaps_in_loop(o, &em.search)) {
+        em.schedule.rounds = o->swaps;
+        status = vem_i_swaps_new(&em, &em.swaps);
+    }
+    if (status == VEM_OK && b->labels_known)
+        vem_i_posterior_start(&em.posterior, c->labels);
+    if (status == VEM_OK)
+        status = vem_i_em_run(&em);
+    if (status == VEM_OK)
+        status = append_trace(c, &em);
+    if (status == VEM_OK) {
+        if (c->steps == 0)
+            c->free_energy_first = em.free_energy_first;
+        c->free_energy = em.free_energy;
+        c->outcome = em.outcome;
+        c->steps += em.steps;
+        for (int64_t i = 0; i < c->view->n; i++)
+            c->labels[i] = em.posterior.held[i * em.posterior.width];
+    }
+    c->pairs += em.pairs;
+    vem_i_swaps_free(em.swaps);
+    vem_i_em_free(&em);
+    return status;
+}
+
+/* ---- the course ---- */
+
+/* Hard k-means with swaps; its means and their common variance begin what was asked. */
+static vem_status run_start(vem_i_course *c, beginning *b)
+{
+    vem_options hard = vem_i_hard_start(c->options);
+    vem_model *wanted = c->model;
+    beginning first = *b;
+    first.shared_steps = 0;
+    c->model = NULL;
+    vem_status status =
+        vem_i_model_blank(c->ctx, VEM_ISO_SHARED, wanted->clusters, wanted->d, &c->model);
+    if (status == VEM_OK) {
+        memcpy(c->model->means, wanted->means,
+               (size_t)wanted->clusters * (size_t)wanted->d * sizeof(double));
+        vem_i_model_set_variance(c->model, vem_i_model_variance(wanted));
+        status = run_loop(c, &hard, &first);
+    }
+    if (status == VEM_OK && c->model->clusters == wanted->clusters) {
+        memcpy(wanted->means, c->model->means,
+               (size_t)wanted->clusters * (size_t)wanted->d * sizeof(double));
+        vem_i_model_set_variance(wanted, vem_i_model_variance(c->model));
+        b->variance_unknown = 0;
+        b->labels_known = 1;
+    }
+    vem_model_free(c->model);
+    c->model = wanted;
+    return status;
+}
+
+static vem_status run_finish(vem_i_course *c)
+{
+    vem_options hard = vem_i_hard_finish(c->options);
+    hard.max_steps = c->options->max_steps - c->steps;
+    int64_t last = c->trace_count - 1;
+    /* Holding fewer clusters lowers F: that is a move, and is named. */
+    c->trace[last].move = "finish";
+    c->trace[last].moved = c->model->clusters;
+    return run_loop(c, &hard, &(beginning){.labels_known = 1});
+}
+
+vem_status vem_i_course_run(vem_i_course *c)
+{
+    beginning b = {0};
+    double clock = vem_i_clock();
+    vem_status status =
+        vem_i_take(c->ctx, &c->labels, (size_t)c->view->n, sizeof(int32_t));
+    if (status == VEM_OK)
+        memset(c->labels, -1, (size_t)c->view->n * sizeof(int32_t));
+    if (status == VEM_OK)
+        status = c->start ? start_model(c) : seed_model(c, &b);
+    c->seconds_seed = vem_i_clock() - clock;
+    clock = vem_i_clock();
+    vem_options o = *c->options;
+    if (status == VEM_OK && !c->start && vem_i_wants_hard_start(&o, c->ours)) {
+        status = run_start(c, &b);
+        o.max_steps -= c->steps; /* the start leaves some */
+        o.swaps = 0;
+    }
+    if (status == VEM_OK)
+        status = run_loop(c, &o, &b);
+    if (status == VEM_OK && o.finish == VEM_FINISH_HARD && o.held > 1 &&
+        !c->ctx->stop_requested && c->steps < c->options->max_steps)
+        status = run_finish(c);
+    c->seconds_em = vem_i_clock() - clock;
+    return status;
+}
+
+void vem_i_course_free(vem_i_course *c)
+{
+    vem_model_free(c->model);
+    vem_i_free(c->labels);
+    free(c->trace);
+    c->model = NULL;
+    c->labels = NULL;
+    c->trace = NULL;
+}

@@ -1,0 +1,39 @@
+/* One course of a fit: from a first model to the last, through one or more loops.
+ *
+ *     seed      means from rows of the data (or a model to start from)
+ *     start     soft and richer fits, where it was left to us: hard k-means with swaps
+ *               first, which is cheap and finds where the clusters belong
+ *     fit       the loop that was asked for
+ *     finish    with --finish hard: each row to one cluster, until that has converged
+ *
+ * Restarts are several courses. */
+#ifndef VEM_API_COURSE_H
+#define VEM_API_COURSE_H
+
+#include "em/em.h"
+
+typedef struct vem_i_course {
+    /* What is asked. */
+    vem_ctx *ctx;
+    const vem_options *options; /* resolved */
+    const vem_view *view;
+    const vem_model *start; /* in the units of the data, or NULL */
+    double floor;
+    int scale_free; /* the tolerance is of the squared error */
+    int ours;       /* no preset: the course may take the way it likes */
+    uint64_t seed;
+    /* What happened. */
+    vem_model *model; /* in the units of the view */
+    int32_t *labels;  /* n: the first cluster each item holds */
+    vem_trace_step *trace;
+    int64_t trace_count;
+    vem_outcome outcome;
+    int64_t steps, pairs, seed_pairs;
+    double free_energy, free_energy_first;
+    double seconds_seed, seconds_em;
+} vem_i_course;
+
+vem_status vem_i_course_run(vem_i_course *course);
+void vem_i_course_free(vem_i_course *course);
+
+#endif

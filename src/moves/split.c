@@ -1,0 +1,243 @@
+/* Where would a second cluster help most inside one? Along its widest direction.
+ *
+ * A few power steps  u <- sum_i w_i (e_i . u) e_i,  e = x - mean, find that direction; the
+ * sides of the plane through the mean are two halves, and two steps of 2-means better
+ * them. Projections come from the distances to  mean + u  and  mean - u :
+ * e . u = (|e + u|^2 - |e - u|^2) / 4, with |u| near the spread of the items, where
+ * little cancels. */
+#include "moves/split.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+enum { POWER_STEPS = 3, MEANS_STEPS = 2, FIRST_LOOK = 16 };
+
+/* Scratch of one thread. */
+typedef struct bench {
+    double *sum;    /* d */
+    void *mean;     /* d of T */
+    void *pair;     /* 2 x d of T: two centers */
+    void *costs;    /* 2 x VEM_I_BLOCK of T */
+    void *weights;  /* VEM_I_BLOCK of T */
+    int32_t *index; /* 2 x VEM_I_BLOCK: 0 ... 0 1 ... 1 */
+} bench;
+
+struct vem_i_splitter {
+    vem_ctx *ctx;
+    const vem_view *view;
+    const vem_i_posterior *posterior;
+    bench *benches; /* per thread */
+    void *one, *zero;
+    double values[4]; /* room for the two of each */
+};
+
+vem_status vem_i_splitter_new(vem_ctx *ctx, const vem_view *view,
+                              const vem_i_posterior *posterior, vem_i_splitter **splitter)
+{
+    vem_i_splitter *s = vem_i_calloc(1, sizeof *s);
+    if (!s)
+        return vem_i_fail_memory(ctx, sizeof *s);
+    s->ctx = ctx;
+    s->view = view;
+    s->posterior = posterior;
+    s->one = s->values;
+    s->zero = s->values + 2;
+    for (int i = 0; i < 2; i++) {
+        vem_i_store(view->kernels, s->one, i, 1);
+        vem_i_store(view->kernels, s->zero, i, 0);
+    }
+    size_t threads = (size_t)ctx->threads, d = (size_t)view->d;
+    size_t element = view->kernels->element;
+    vem_status status = vem_i_take_zeroed(ctx, &s->benches, threads, sizeof *s->benches);
+    for (size_t i = 0; status == VEM_OK && i < threads; i++) {
+        bench *b = &s->benches[i];
+        status = vem_i_take(ctx, &b->sum, d, sizeof(double));
+        if (status == VEM_OK)
+            status = vem_i_take(ctx, &b->mean, d, element);
+        if (status == VEM_OK)
+            status = vem_i_take(ctx, &b->pair, d, 2 * element);
+        if (status == VEM_OK)
+            status = vem_i_take(ctx, &b->costs, VEM_I_BLOCK, 2 * element);
+        if (status == VEM_OK)
+            status = vem_i_take(ctx, &b->weights, VEM_I_BLOCK, element);
+        if (status == VEM_OK)
+            status = vem_i_take(ctx, &b->index, VEM_I_BLOCK, 2 * sizeof(int32_t));
+        for (int32_t k = 0; status == VEM_OK && k < 2 * VEM_I_BLOCK; k++)
+            b->index[k] = k >= VEM_I_BLOCK;
+    }
+    if (status != VEM_OK) {
+        vem_i_splitter_free(s);
+        return status;
+    }
+    *splitter = s;
+    return VEM_OK;
+}
+
+void vem_i_splitter_free(vem_i_splitter *s)
+{
+    if (!s)
+        return;
+    for (int i = 0; s->benches && i < s->ctx->threads; i++) {
+        bench *b = &s->benches[i];
+        vem_i_free(b->sum);
+        vem_i_free(b->mean);
+        vem_i_free(b->pair);
+        vem_i_free(b->costs);
+        vem_i_free(b->weights);
+        vem_i_free(b->index);
+    }
+    vem_i_free(s->benches);
+    vem_i_free(s);
+}
+
+static double weight_of(const vem_i_splitter *s, int64_t item)
+{
+    if (!s->posterior->q)
+        return vem_i_view_mass(s->view, item);
+    return vem_i_value(s->view->kernels, s->posterior->q, item * s->posterior->width);
+}
+
+/* Squared distances of n items to the two centers of the bench. */
+static void meet(const vem_i_splitter *s, const bench *b, const uint32_t *items,
+                 int32_t n)
+{
+    const vem_view *view = s->view;
+    view->kernels->iso_pairs(view->x, view->ld, items, n, view->d, b->pair, view->d,
+                             s->one, s->zero, 2, b->index, b->costs, VEM_I_BLOCK);
+}
+
+/* Row `which` of the pair becomes  mean + factor * v. */
+static void put(const vem_i_splitter *s, const bench *b, int which, double factor,
+                const double *v)
+{
+    const vem_i_kernels *kernels = s->view->kernels;
+    int64_t d = s->view->d;
+    for (int64_t j = 0; j < d; j++)
+        vem_i_store(kernels, b->pair, which * d + j,
+                    vem_i_value(kernels, b->mean, j) + factor * v[j]);
+}
+
+static double length(const double *v, int32_t d)
+{
+    double sum = 0;
+    for (int32_t j = 0; j < d; j++)
+        sum += v[j] * v[j];
+    return sqrt(sum);
+}
+
+enum { ALL, PROJECTED, SECOND };
+
+/* sum_i f_i (x_i - mean) into b->sum; f is the weight, times the projection on the
+ * direction, or only of items nearer to the second center. Returns sum_i f_i. */
+static double gather_sums(const vem_i_splitter *s, const bench *b,
+                          const vem_i_splittable *cluster, int kind, double *second)
+{
+    const vem_i_kernels *kernels = s->view->kernels;
+    double total = 0;
+    memset(b->sum, 0, (size_t)s->view->d * sizeof *b->sum);
+    *second = 0;
+    for (int64_t i = 0; i < cluster->n; i += VEM_I_BLOCK) {
+        int32_t n =
+            cluster->n - i < VEM_I_BLOCK ? (int32_t)(cluster->n - i) : VEM_I_BLOCK;
+        const uint32_t *items = cluster->items + i;
+        if (kind != ALL)
+            meet(s, b, items, n);
+        for (int32_t k = 0; k < n; k++) {
+            double f = weight_of(s, items[k]);
+            if (kind != ALL) {
+                double near = vem_i_value(kernels, b->costs, k);
+                double far = vem_i_value(kernels, b->costs, VEM_I_BLOCK + k);
+                f *= kind == PROJECTED ? 0.25 * (far - near) : far < near;
+            }
+            vem_i_store(kernels, b->weights, k, f);
+        }
+        total += kernels->iso_rows(s->view->x, s->view->ld, items, b->weights, n,
+                                   s->view->d, b->mean, b->sum, second);
+    }
+    return total;
+}
+
+/* The first guess: from the mean to the farthest of a few items. */
+static void first_direction(const vem_i_splitter *s, const bench *b,
+                            const vem_i_splittable *cluster)
+{
+    const vem_i_kernels *kernels = s->view->kernels;
+    int64_t d = s->view->d;
+    double farthest = -1;
+    for (int64_t k = 0; k < cluster->n && k < FIRST_LOOK; k++) {
+        const void *row = vem_i_view_row(s->view, cluster->items[k]);
+        double square = 0;
+        for (int64_t j = 0; j < d; j++) {
+            double e = vem_i_value(kernels, row, j) - vem_i_value(kernels, b->mean, j);
+            square += e * e;
+        }
+        if (square > farthest) {
+            farthest = square;
+            for (int64_t j = 0; j < d; j++)
+                b->sum[j] =
+                    vem_i_value(kernels, row, j) - vem_i_value(kernels, b->mean, j);
+        }
+    }
+}
+
+double vem_i_split(const vem_i_splitter *s, const vem_i_splittable *cluster, int thread,
+                   void *first, void *second, double *mass)
+{
+    const bench *b = &s->benches[thread];
+    const vem_i_kernels *kernels = s->view->kernels;
+    int32_t d = s->view->d;
+    double spread;
+    /* The mean of the items, from the first of them as origin. */
+    memcpy(b->mean, vem_i_view_row(s->view, cluster->items[0]),
+           (size_t)d * kernels->element);
+    *mass = gather_sums(s, b, cluster, ALL, &spread);
+    if (!(*mass > 0))
+        return 0;
+    for (int64_t j = 0; j < d; j++)
+        vem_i_store(kernels, b->mean, j,
+                    vem_i_value(kernels, b->mean, j) + b->sum[j] / *mass);
+    double shift = length(b->sum, d) / *mass;
+    double radius = sqrt(fmax(spread / *mass - shift * shift, 0));
+    first_direction(s, b, cluster);
+    for (int step = 0; step <= POWER_STEPS; step++) {
+        double size = length(b->sum, d);
+        if (!(size > 0) || !(radius > 0))
+            return 0;
+        put(s, b, 0, radius / size, b->sum);
+        put(s, b, 1, -radius / size, b->sum);
+        if (step < POWER_STEPS)
+            gather_sums(s, b, cluster, PROJECTED, &spread);
+    }
+    double gain = 0;
+    for (int step = 0; step <= MEANS_STEPS; step++) {
+        double other = gather_sums(s, b, cluster, SECOND, &spread), own = *mass - other;
+        if (!(other > 0) || !(own > 0))
+            return 0;
+        /* About the mean of all, the first moments of the halves are opposite. */
+        put(s, b, 0, -1 / own, b->sum);
+        put(s, b, 1, 1 / other, b->sum);
+        double distance = length(b->sum, d) * (1 / own + 1 / other);
+        gain = own / *mass * other * distance * distance;
+    }
+    size_t row = (size_t)d * kernels->element;
+    memcpy(first, b->pair, row);
+    memcpy(second, (const char *)b->pair + row, row);
+    return gain;
+}
+
+void vem_i_split_sides(const vem_i_splitter *s, const uint32_t *items, int32_t n,
+                       const void *first, const void *second, int thread,
+                       unsigned char *sides)
+{
+    const bench *b = &s->benches[thread];
+    const vem_i_kernels *kernels = s->view->kernels;
+    size_t row = (size_t)s->view->d * kernels->element;
+    memcpy(b->pair, first, row);
+    memcpy((char *)b->pair + row, second, row);
+    meet(s, b, items, n);
+    for (int32_t k = 0; k < n; k++)
+        sides[k] = vem_i_value(kernels, b->costs, VEM_I_BLOCK + k) <
+                   vem_i_value(kernels, b->costs, k);
+}

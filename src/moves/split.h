@@ -1,0 +1,30 @@
+/* Two halves of one cluster's items. */
+#ifndef VEM_MOVES_SPLIT_H
+#define VEM_MOVES_SPLIT_H
+
+#include "em/posterior.h"
+
+typedef struct vem_i_splitter vem_i_splitter;
+
+typedef struct vem_i_splittable {
+    const uint32_t *items; /* those that hold the cluster first */
+    int64_t n;
+    int32_t cluster;
+} vem_i_splittable;
+
+vem_status vem_i_splitter_new(vem_ctx *ctx, const vem_view *view,
+                              const vem_i_posterior *posterior,
+                              vem_i_splitter **splitter);
+void vem_i_splitter_free(vem_i_splitter *splitter);
+
+/* Means of two halves (rows of T), and by how much the squared error about the items' mean
+ * falls:  W_a W_b / (W_a + W_b) |mu_a - mu_b|^2.  0: they cannot be told apart. `mass`:
+ * W_a + W_b. */
+double vem_i_split(const vem_i_splitter *splitter, const vem_i_splittable *cluster,
+                   int thread, void *first, void *second, double *mass);
+/* For n <= VEM_I_BLOCK items: 1 where the second mean is nearer. */
+void vem_i_split_sides(const vem_i_splitter *splitter, const uint32_t *items, int32_t n,
+                       const void *first, const void *second, int thread,
+                       unsigned char *sides);
+
+#endif

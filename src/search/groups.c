@@ -1,0 +1,350 @@
+/* Candidates shared by items that lie together, scored as dense tiles.
+ *
+ *     lists   the items whose first cluster is in group g try the clusters of the groups
+ *             nearest to g: one gathered set of clusters for all of them
+ *     probe   every item tries the clusters of the P cells nearest to itself; items of a
+ *             stretch are sorted by cell, so that a cell too is one gathered set
+ *
+ * For the isotropic families in more than a few dimensions tiles take the dot form about
+ * a local origin, the mean of the group or cell, where it loses few digits; the others
+ * score by direct differences. Tiles only propose: what an item held and what was
+ * proposed are scored by direct differences, and the C' best of those are held. So F
+ * cannot fall, whatever the lists miss. */
+#include "search/groups.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/parallel.h"
+
+static int by_dots(const vem_i_scorer *s)
+{
+    return (s->family->kind == VEM_ISO_SHARED || s->family->kind == VEM_ISO) &&
+           s->d > VEM_I_DIRECT_MAX;
+}
+
+/* ---- a few clusters, together ---- */
+
+static void copy_values(const vem_i_kernels *kernels, const void *from,
+                        const int32_t *list, int32_t count, void *to)
+{
+    if (kernels->precision == VEM_SINGLE)
+        for (int32_t i = 0; i < count; i++)
+            ((float *)to)[i] = ((const float *)from)[list[i]];
+    else
+        for (int32_t i = 0; i < count; i++)
+            ((double *)to)[i] = ((const double *)from)[list[i]];
+}
+
+/* Make l->some hold these clusters of the scorer, about `origin` where dots are taken. */
+static void gather(vem_i_lister *l, const vem_i_scorer *s, const int32_t *list,
+                   int32_t count, const void *origin)
+{
+    vem_i_scorer *some = &l->some;
+    const vem_i_kernels *kernels = s->kernels;
+    some->clusters = count;
+    some->base = s->base;
+    l->origin = by_dots(s) ? origin : NULL;
+    copy_values(kernels, s->bias, list, count, some->bias);
+    if (s->family->kind != VEM_DIAG)
+        kernels->gather(s->means, s->ldc, list, count, s->d, l->origin, some->means,
+                        some->ldc, some->norms);
+    switch (s->family->kind) {
+    case VEM_ISO_SHARED:
+    case VEM_ISO: copy_values(kernels, s->scale, list, count, some->scale); break;
+    case VEM_DIAG:
+        kernels->gather(s->a, s->ldc, list, count, s->d, NULL, some->a, some->ldc, NULL);
+        kernels->gather(s->b, s->ldc, list, count, s->d, NULL, some->b, some->ldc, NULL);
+        break;
+    case VEM_FULL: {
+        size_t size = (size_t)vem_i_second_count(VEM_FULL, s->d) * kernels->element;
+        for (int32_t i = 0; i < count; i++)
+            memcpy((char *)some->factors + (size_t)i * size,
+                   (const char *)s->factors + (size_t)list[i] * size, size);
+        break;
+    }
+    }
+}
+
+/* Packed items against the gathered clusters, numbered from `first`. */
+static void score(const vem_i_lister *l, const vem_i_block *block, int32_t n,
+                  int32_t first, int32_t top, void *costs, int32_t *index, int64_t ldv)
+{
+    const vem_i_scorer *s = &l->some;
+    if (by_dots(s)) {
+        s->kernels->dot_top(block->panels, block->norms, n, s->d, s->means, s->ldc,
+                            s->norms, s->scale, s->bias, s->clusters, first, top, costs,
+                            index, ldv);
+        return;
+    }
+    for (int32_t c = 0; c < s->clusters; c += VEM_I_TILE) {
+        int32_t count = s->clusters - c < VEM_I_TILE ? s->clusters - c : VEM_I_TILE;
+        s->family->score_tile(s, block->panels, n, c, count, l->tile, VEM_I_BLOCK);
+        if (ldv == VEM_I_BLOCK) {
+            s->kernels->select_top(l->tile, n, count, first + c, top, costs, index, ldv);
+            continue;
+        }
+        /* The kernel wants one stride for both: the lists come here and go back. */
+        size_t element = s->kernels->element;
+        for (int32_t r = 0; r < top; r++) {
+            memcpy((char *)l->costs + (size_t)(r * VEM_I_BLOCK) * element,
+                   (char *)costs + (size_t)(r * ldv) * element, (size_t)n * element);
+            memcpy(l->index + (size_t)(r * VEM_I_BLOCK), index + r * ldv,
+                   (size_t)n * sizeof *index);
+        }
+        s->kernels->select_top(l->tile, n, count, first + c, top, l->costs, l->index,
+                               VEM_I_BLOCK);
+        for (int32_t r = 0; r < top; r++) {
+            memcpy((char *)costs + (size_t)(r * ldv) * element,
+                   (char *)l->costs + (size_t)(r * VEM_I_BLOCK) * element,
+                   (size_t)n * element);
+            memcpy(index + r * ldv, l->index + (size_t)(r * VEM_I_BLOCK),
+                   (size_t)n * sizeof *index);
+        }
+    }
+}
+
+static void pack(const vem_i_lister *l, vem_i_block *block, const uint32_t *items,
+                 int32_t n)
+{
+    const vem_view *view = block->view;
+    view->kernels->pack(view->x, view->ld, items, n, view->d, l->origin, block->panels,
+                        block->norms);
+}
+
+static void *column(const vem_i_block *block, void *rows, int64_t at)
+{
+    return (char *)rows + (size_t)at * block->view->kernels->element;
+}
+
+static void clear(const vem_i_kernels *kernels, void *costs, int32_t *index,
+                  int64_t count)
+{
+    if (kernels->precision == VEM_SINGLE)
+        for (int64_t i = 0; i < count; i++)
+            ((float *)costs)[i] = INFINITY;
+    else
+        for (int64_t i = 0; i < count; i++)
+            ((double *)costs)[i] = INFINITY;
+    memset(index, -1, (size_t)count * sizeof *index);
+}
+
+/* From numbers in a list to clusters. */
+static void name(vem_i_block *block, const int32_t *list, int32_t top)
+{
+    for (int32_t r = 0; r < top; r++) {
+        int32_t *index = block->index + (int64_t)r * block->capacity;
+        for (int32_t p = 0; p < block->n; p++)
+            index[p] = index[p] < 0 ? -1 : list[index[p]];
+    }
+}
+
+/* ---- lists ---- */
+
+static void list_group(const vem_i_groups *g, vem_i_lister *l, int32_t group)
+{
+    const vem_i_hierarchy *h = &g->hierarchy;
+    const int32_t *near = h->near + (int64_t)group * VEM_I_TOP_MAX;
+    l->count = 0;
+    for (int32_t k = 0; k < h->near_count; k++) {
+        int32_t begin = h->group_starts[near[k]], end = h->group_starts[near[k] + 1];
+        memcpy(l->list + l->count, h->members + begin,
+               (size_t)(end - begin) * sizeof *l->list);
+        l->count += end - begin;
+    }
+}
+
+static void try_list(const vem_i_groups *g, vem_i_lister *l, vem_i_block *block,
+                     int32_t top)
+{
+    const vem_i_scorer *s = block->scorer;
+    const vem_i_hierarchy *h = &g->hierarchy;
+    const void *origin = (const char *)h->group_means +
+                         (size_t)block->place * (size_t)h->d * h->kernels->element;
+    if (l->place != block->place) {
+        list_group(g, l, block->place);
+        l->place = block->place;
+        if (l->count <= VEM_I_SHORTLIST)
+            gather(l, s, l->list, l->count, origin);
+    }
+    for (int32_t j = 0; j < l->count; j += VEM_I_SHORTLIST) {
+        int32_t some = l->count - j < VEM_I_SHORTLIST ? l->count - j : VEM_I_SHORTLIST;
+        if (l->count > VEM_I_SHORTLIST)
+            gather(l, s, l->list + j, some, origin);
+        for (int32_t p = 0; p < block->n; p += VEM_I_BLOCK) {
+            int32_t n = block->n - p < VEM_I_BLOCK ? block->n - p : VEM_I_BLOCK;
+            pack(l, block, block->items + p, n);
+            score(l, block, n, j, top, column(block, block->costs, p), block->index + p,
+                  block->capacity);
+        }
+    }
+    name(block, l->list, top);
+    block->pairs += (int64_t)block->n * l->count;
+}
+
+/* ---- probe ---- */
+
+/* The cells nearest to each item. */
+static void find_cells(const vem_i_groups *g, vem_i_lister *l, vem_i_block *block,
+                       int32_t probe)
+{
+    const vem_i_hierarchy *h = &g->hierarchy;
+    const vem_i_kernels *kernels = h->kernels;
+    clear(kernels, l->cell_costs, l->cells, (int64_t)probe * VEM_I_GROUP_ITEMS);
+    l->origin = NULL;
+    for (int32_t p = 0; p < block->n; p += VEM_I_BLOCK) {
+        int32_t n = block->n - p < VEM_I_BLOCK ? block->n - p : VEM_I_BLOCK;
+        pack(l, block, block->items + p, n);
+        kernels->dot_top(block->panels, block->norms, n, h->d, h->cell_means, h->d,
+                         h->cell_norms, h->ones, h->zeros, h->cells, 0, probe,
+                         column(block, l->cell_costs, p), l->cells + p,
+                         VEM_I_GROUP_ITEMS);
+    }
+    for (int32_t r = 0; r < probe; r++)
+        for (int32_t p = 0; p < block->n; p++) {
+            int32_t *cell = &l->cells[(int64_t)r * VEM_I_GROUP_ITEMS + p];
+            *cell = *cell < 0 ? 0 : *cell;
+        }
+    block->pairs += (int64_t)block->n * h->cells;
+}
+
+/* Columns of the block by their cell, in order. */
+static void sort_columns(const vem_i_groups *g, vem_i_lister *l, const int32_t *cells,
+                         int32_t n)
+{
+    int32_t count = g->hierarchy.cells;
+    memset(l->starts, 0, ((size_t)count + 1) * sizeof *l->starts);
+    for (int32_t p = 0; p < n; p++)
+        l->starts[cells[p] + 1]++;
+    for (int32_t b = 0; b < count; b++)
+        l->starts[b + 1] += l->starts[b];
+    for (int32_t p = 0; p < n; p++)
+        l->chosen[l->starts[cells[p]]++] = p;
+    for (int32_t b = count; b > 0; b--)
+        l->starts[b] = l->starts[b - 1];
+    l->starts[0] = 0;
+}
+
+/* Lists of chosen columns to the packed block, and back. */
+static void move_lists(const vem_i_lister *l, vem_i_block *block, const int32_t *chosen,
+                       int32_t n, int32_t top, int back)
+{
+    for (int32_t r = 0; r < top; r++) {
+        int64_t from = (int64_t)r * block->capacity, to = (int64_t)r * VEM_I_BLOCK;
+        for (int32_t k = 0; k < n; k++) {
+            int32_t *there = &block->index[from + chosen[k]], *here = &l->index[to + k];
+            *(back ? there : here) = *(back ? here : there);
+        }
+        if (block->view->kernels->precision == VEM_SINGLE) {
+            float *block_costs = block->costs, *costs = l->costs;
+            for (int32_t k = 0; k < n; k++) {
+                float *there = &block_costs[from + chosen[k]], *here = &costs[to + k];
+                *(back ? there : here) = *(back ? here : there);
+            }
+        } else {
+            double *block_costs = block->costs, *costs = l->costs;
+            for (int32_t k = 0; k < n; k++) {
+                double *there = &block_costs[from + chosen[k]], *here = &costs[to + k];
+                *(back ? there : here) = *(back ? here : there);
+            }
+        }
+    }
+}
+
+static void try_cell(const vem_i_groups *g, vem_i_lister *l, vem_i_block *block,
+                     int32_t cell, int32_t top)
+{
+    const vem_i_hierarchy *h = &g->hierarchy;
+    const int32_t *chosen = l->chosen + l->starts[cell];
+    int32_t count = l->starts[cell + 1] - l->starts[cell];
+    int32_t begin = h->cell_starts[cell], end = h->cell_starts[cell + 1];
+    const void *origin =
+        (const char *)h->cell_means + (size_t)cell * (size_t)h->d * h->kernels->element;
+    for (int32_t j = begin; j < end; j += VEM_I_SHORTLIST) {
+        int32_t some = end - j < VEM_I_SHORTLIST ? end - j : VEM_I_SHORTLIST;
+        gather(l, block->scorer, h->members + j, some, origin);
+        for (int32_t p = 0; p < count; p += VEM_I_BLOCK) {
+            int32_t n = count - p < VEM_I_BLOCK ? count - p : VEM_I_BLOCK;
+            for (int32_t k = 0; k < n; k++)
+                l->items[k] = block->items[chosen[p + k]];
+            move_lists(l, block, chosen + p, n, top, 0);
+            pack(l, block, l->items, n);
+            score(l, block, n, j, top, l->costs, l->index, VEM_I_BLOCK);
+            move_lists(l, block, chosen + p, n, top, 1);
+        }
+    }
+    block->pairs += (int64_t)count * (end - begin);
+}
+
+static void try_cells(const vem_i_groups *g, vem_i_lister *l, vem_i_block *block,
+                      int32_t top)
+{
+    const vem_i_hierarchy *h = &g->hierarchy;
+    int32_t probe = g->probe < h->cells ? g->probe : h->cells;
+    find_cells(g, l, block, probe);
+    for (int32_t r = 0; r < probe; r++) {
+        sort_columns(g, l, l->cells + (int64_t)r * VEM_I_GROUP_ITEMS, block->n);
+        for (int32_t b = 0; b < h->cells; b++)
+            if (l->starts[b + 1] > l->starts[b] &&
+                h->cell_starts[b + 1] > h->cell_starts[b])
+                try_cell(g, l, block, b, top);
+    }
+    name(block, h->members, top);
+    l->place = -1;
+}
+
+/* ---- the search ---- */
+
+/* What was held and what was proposed, each once; those held first, so that they win
+ * ties. */
+static int32_t list_trials(const vem_i_search *search, vem_i_block *block,
+                           const int32_t *before, int32_t top)
+{
+    int64_t ldv = block->capacity;
+    int32_t held = before ? search->held : 0;
+    for (int32_t p = 0; p < block->n; p++) {
+        int32_t *trial = block->trial + p;
+        const int32_t *own = before + (int64_t)p * search->held;
+        for (int32_t r = 0; r < held; r++)
+            trial[r * ldv] = own[r];
+        for (int32_t r = 0; r < top; r++) {
+            int32_t cluster = block->index[r * ldv + p];
+            for (int32_t k = 0; k < held; k++)
+                if (own[k] == cluster)
+                    cluster = -1;
+            trial[(held + r) * ldv] = cluster;
+        }
+    }
+    return held + top;
+}
+
+static void find(const vem_i_search *search, vem_i_block *block, const int32_t *before)
+{
+    const vem_i_groups *g = search->groups;
+    vem_i_lister *l = &g->listers[block->thread];
+    const vem_view *view = block->view;
+    int32_t top = search->held + search->extra;
+    top = top < block->scorer->clusters ? top : block->scorer->clusters;
+    clear(view->kernels, block->costs, block->index, (int64_t)top * block->capacity);
+    if (g->probe)
+        try_cells(g, l, block, top);
+    else
+        try_list(g, l, block, top);
+    int32_t rows = list_trials(search, block, before, top);
+    block->scorer->family->score_pairs(block->scorer, view->x, view->ld, block->items,
+                                       block->n, rows, block->trial, block->tile,
+                                       block->capacity);
+    for (int32_t p = 0; p < block->n; p++)
+        vem_i_block_keep(block, p, rows, search->held + search->extra);
+}
+
+vem_i_search vem_i_search_groups(int32_t clusters, int32_t held, int32_t reach,
+                                 int32_t probe)
+{
+    return (vem_i_search){.kind = VEM_SEARCH_GROUPS,
+                          .held = held,
+                          .group_reach = reach < clusters ? reach : clusters,
+                          .probe = probe,
+                          .find = find};
+}

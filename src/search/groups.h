@@ -1,0 +1,68 @@
+/* Shared candidate lists: the state behind `--search groups`.
+ *
+ * The items stand in the order of the cluster they hold first (tour.h); the clusters in
+ * two levels (hierarchy.h). A step either shares one list among the items of a group of
+ * clusters, or probes the cells nearest to each item. Both score dense tiles. */
+#ifndef VEM_SEARCH_GROUPS_H
+#define VEM_SEARCH_GROUPS_H
+
+#include "search/hierarchy.h"
+#include "search/search.h"
+#include "search/tour.h"
+
+/* Items whose candidates are found together, at most. */
+enum { VEM_I_GROUP_ITEMS = 2048 };
+/* Clusters gathered at a time. */
+enum { VEM_I_SHORTLIST = 512 };
+/* Most cells an item may probe. */
+enum { VEM_I_PROBE_MAX = 64 };
+
+/* What one thread works with: a few clusters together in memory, and lists for items. */
+typedef struct vem_i_lister {
+    vem_i_scorer some; /* the clusters gathered */
+    const void *origin;
+    int32_t *list; /* candidates, C at most */
+    int32_t count;
+    int32_t place; /* whose list it is; -1: none */
+    void *costs;   /* (held + 1) rows of a packed block */
+    int32_t *index;
+    void *tile;       /* VEM_I_TILE rows */
+    void *cell_costs; /* probe rows of VEM_I_GROUP_ITEMS */
+    int32_t *cells;   /* the same: which cells */
+    int32_t *starts;  /* cells + 1 */
+    int32_t *chosen;  /* items by cell: columns of the block */
+    uint32_t *items;  /* a packed block: items of the view */
+} vem_i_lister;
+
+typedef struct vem_i_groups {
+    vem_ctx *ctx;
+    vem_i_hierarchy hierarchy;
+    vem_i_tour tour;
+    int32_t reach, most_probe;
+    int probe;   /* cells an item tries in this step; 0: shared lists */
+    int ordered; /* the tour is in the order of the hierarchy and of what is held */
+    int listed;  /* the nearest groups are known */
+    int64_t step;
+    vem_i_lister *listers; /* per thread */
+} vem_i_groups;
+
+vem_status vem_i_groups_new(vem_ctx *ctx, const vem_i_search *search,
+                            const vem_view *view, const vem_i_scorer *scorer,
+                            vem_i_groups **groups);
+void vem_i_groups_free(vem_i_groups *groups);
+uint64_t vem_i_groups_bytes(const vem_ctx *ctx, const vem_i_search *search,
+                            vem_family_kind family, int64_t n, int32_t clusters,
+                            int32_t d, const vem_i_kernels *kernels);
+
+/* Before the items of a step: `held` (n x width) is what they hold, NULL: nothing yet.
+ * `probe` cells per item, or shared lists, found anew when `fresh`. Returns the distances
+ * taken. */
+int64_t vem_i_groups_prepare(vem_i_groups *groups, const vem_i_scorer *scorer,
+                             const int32_t *held, int32_t width, int probe, int fresh);
+/* After a step: the items in the order of what they hold now. */
+void vem_i_groups_order(vem_i_groups *groups, const int32_t *held, int32_t width);
+/* Items from `position` on, before `end`, that are looked at together. */
+int32_t vem_i_groups_stretch(const vem_i_groups *groups, int64_t position, int64_t end,
+                             int32_t *place);
+
+#endif

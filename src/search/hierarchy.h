@@ -1,0 +1,61 @@
+/* The clusters in two levels, by their means: about sqrt(C) cells, and inside each cell
+ * groups of a few clusters. Items look for clusters through them:
+ *
+ *     probe   the clusters of the P cells nearest to the item
+ *     lists   the clusters of the groups nearest to the group of the cluster it holds
+ *
+ * There are about 4,096 groups however many clusters there are, so that the nearest groups
+ * of every group, found exactly, cost the same for any C. */
+#ifndef VEM_SEARCH_HIERARCHY_H
+#define VEM_SEARCH_HIERARCHY_H
+
+#include "model/family.h"
+
+typedef struct vem_i_hierarchy {
+    vem_ctx *ctx;
+    const vem_i_kernels *kernels;
+    int32_t clusters, d;
+    int32_t per;   /* clusters of a group, about */
+    int32_t cells; /* 0: not built yet */
+    int32_t groups, most_groups;
+    int32_t *members;                /* C: clusters by group, groups by cell */
+    int32_t *rank;                   /* C: place of a cluster in `members` */
+    int32_t *cell_of, *group_of;     /* C */
+    int32_t *cell_starts;            /* cells + 1, into members */
+    int32_t *cell_groups;            /* cells + 1: first group of a cell */
+    int32_t *group_starts;           /* groups + 1, into members */
+    void *cell_means;                /* cells x d of T */
+    void *cell_norms, *ones, *zeros; /* cells or groups, whichever are more: of T */
+    void *group_means, *group_norms; /* groups x d, groups, of T */
+    int32_t near_count;              /* groups of a list, own included */
+    int32_t *near;                   /* groups x near_most */
+    char *scratch;                   /* per thread */
+    size_t scratch_size;
+    const vem_i_scorer *scorer; /* of the call at hand */
+    int32_t *fresh;             /* C: scratch of the sort */
+} vem_i_hierarchy;
+
+/* Clusters of one group. */
+int32_t vem_i_group_size(int32_t clusters);
+vem_status vem_i_hierarchy_new(vem_ctx *ctx, const vem_i_kernels *kernels,
+                               int32_t clusters, int32_t d, vem_i_hierarchy *hierarchy);
+void vem_i_hierarchy_free(vem_i_hierarchy *hierarchy);
+uint64_t vem_i_hierarchy_bytes(const vem_ctx *ctx, const vem_i_kernels *kernels,
+                               int32_t clusters, int32_t d);
+
+/* Cells by `steps` further steps of k-means over the means, from where they are (or, the
+ * first time, from clusters at even spaces), and new groups inside. Returns the distances
+ * taken. */
+int64_t vem_i_hierarchy_build(vem_i_hierarchy *hierarchy, const vem_i_scorer *scorer,
+                              int steps);
+/* The groups nearest to each group by their present means: as many as have about `reach`
+ * clusters. */
+int64_t vem_i_hierarchy_near(vem_i_hierarchy *hierarchy, const vem_i_scorer *scorer,
+                             int32_t reach);
+/* Clusters moved: place them into the groups of others, then put the whole in order. */
+void vem_i_hierarchy_move(vem_i_hierarchy *hierarchy, int32_t cluster, int32_t beside);
+void vem_i_hierarchy_sort(vem_i_hierarchy *hierarchy);
+/* Clusters were dropped: everything is built anew with the next build. */
+void vem_i_hierarchy_forget(vem_i_hierarchy *hierarchy);
+
+#endif

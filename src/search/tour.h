@@ -1,0 +1,29 @@
+/* The items in the order of the cluster they hold first, so that items that try the same
+ * clusters stand together and a cluster's items are one stretch. */
+#ifndef VEM_SEARCH_TOUR_H
+#define VEM_SEARCH_TOUR_H
+
+#include "base/ctx.h"
+
+typedef struct vem_i_tour {
+    vem_ctx *ctx;
+    int64_t n;
+    int32_t clusters;
+    uint32_t *items; /* n */
+    int64_t *starts; /* clusters + 1: by rank; items that hold nothing come last */
+    int64_t *counts; /* of the pieces of the sort */
+    /* The sort at hand. */
+    const int32_t *held, *rank;
+    int32_t width;
+} vem_i_tour;
+
+vem_status vem_i_tour_new(vem_ctx *ctx, int64_t n, int32_t clusters, vem_i_tour *tour);
+void vem_i_tour_free(vem_i_tour *tour);
+uint64_t vem_i_tour_bytes(int64_t n, int32_t clusters);
+/* Items as they lie. */
+void vem_i_tour_reset(vem_i_tour *tour);
+/* Stable, by rank[held[item * width]]. */
+void vem_i_tour_sort(vem_i_tour *tour, int32_t clusters, const int32_t *held,
+                     int32_t width, const int32_t *rank);
+
+#endif
