@@ -6,6 +6,7 @@
 #include "search/hierarchy.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -25,7 +26,8 @@ int32_t vem_i_group_size(int32_t clusters)
 
 static int32_t cells_for(int32_t clusters)
 {
-    return (int32_t)ceil(sqrt((double)clusters));
+    double factor = getenv("CF") ? atof(getenv("CF")) : 1;
+    return (int32_t)ceil(factor * sqrt((double)clusters));
 }
 
 static int32_t most_groups(int32_t clusters)
