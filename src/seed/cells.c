@@ -1,21 +1,25 @@
 /* k-means with few steps on a sample of the rows, then every row to its nearest mean.
  *
- * The sample and the first means are drawn by mass and not by D^2: cells then follow the
- * mass and are not too unequal in size, which is what the cost of drawing inside them
- * depends on. The sample is one row from each of equal slices of the mass, the first means
- * are evenly spaced in it. */
+ * The sample is one row from each of equal slices of the mass. The first means are k-means++
+ * on every few-th row of it: a step of that is too short to be worth the waking of threads,
+ * and on a busy machine waiting for them is dear, so it runs in one thread and is kept
+ * small. */
 #include "seed/cells.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "base/rng.h"
 #include "seed/nearest.h"
+#include "seed/seed.h"
 
 enum {
     SAMPLE_PER_CELL = 32, /* rows of the sample for each cell */
-    LLOYD_STEPS = 4
+    LLOYD_STEPS = 4,
+    START_PER_CELL = 8, /* rows k-means++ chooses from for each cell, */
+    START_MOST = 4096   /* but no more than these, or two per cell */
 };
 
 void vem_i_by_mass(const vem_view *view, int64_t count, uint64_t seed, uint32_t step,
@@ -75,6 +79,35 @@ static int64_t sample_size(int64_t used, int32_t cells)
     return wanted < used ? wanted : used;
 }
 
+/* k-means++ is run on every how-many-th row of the sample. */
+static int64_t start_stride(int64_t size, int32_t cells)
+{
+    int64_t rows = (int64_t)cells * START_PER_CELL, least = 2 * (int64_t)cells;
+    rows = rows < START_MOST ? rows : START_MOST > least ? START_MOST : least;
+    return rows < size ? size / rows : 1;
+}
+
+static vem_status start_means(vem_ctx *ctx, const vem_view *sample, uint64_t seed,
+                              int64_t *chosen, vem_model *cells, int64_t *pairs)
+{
+    int64_t stride = start_stride(sample->n, cells->clusters), d = sample->d;
+    int threads = ctx->threads;
+    vem_i_seeds seeds = {.items = chosen};
+    vem_view some = *sample;
+    some.n = some.used = vem_i_shards(sample->n, stride);
+    some.ld = stride * sample->ld;
+    some.total_mass = (double)some.n;
+    ctx->threads = 1;
+    vem_status status = vem_i_seed_plusplus(ctx, &some, cells->clusters, 1, seed, &seeds);
+    ctx->threads = threads;
+    memset(cells->means, 0, (size_t)cells->clusters * (size_t)d * sizeof(double));
+    for (int64_t c = 0; c < seeds.chosen; c++)
+        add_row(some.kernels, vem_i_view_row(&some, chosen[c]), some.d,
+                cells->means + c * d);
+    *pairs += seeds.pairs;
+    return status;
+}
+
 /* Rows that were drawn are copied and count once each. */
 static vem_status fit_sample(vem_ctx *ctx, const vem_view *view, uint64_t seed,
                              int32_t *labels, vem_model *cells, int64_t *pairs)
@@ -101,12 +134,10 @@ static vem_status fit_sample(vem_ctx *ctx, const vem_view *view, uint64_t seed,
         part.ld = d;
         part.mass = NULL;
         part.total_mass = (double)size;
-        memset(cells->means, 0, many * (size_t)d * sizeof(double));
-        for (int64_t c = 0; c < cells->clusters; c++)
-            add_row(view->kernels, vem_i_view_row(&part, c * size / cells->clusters),
-                    view->d, cells->means + c * d);
+        status = start_means(ctx, &part, seed, counts, cells, pairs);
     }
-    for (int step = 0; step < LLOYD_STEPS && status == VEM_OK; step++) {
+    for (int step = 0; step < LLOYD_STEPS && status == VEM_OK && !ctx->stop_requested;
+         step++) {
         status = vem_i_nearest(ctx, &part, cells, labels, NULL);
         if (status == VEM_OK)
             move_means(&part, labels, cells, counts, sums);
@@ -124,7 +155,9 @@ uint64_t vem_i_cells_bytes(const vem_ctx *ctx, const vem_i_kernels *kernels, int
 {
     uint64_t size = (uint64_t)sample_size(n, cells), many = (uint64_t)cells;
     uint64_t row = (uint64_t)d * kernels->element;
-    return size * (row + sizeof(int64_t)) +
+    uint64_t start = size / (uint64_t)start_stride((int64_t)size, cells) + 1;
+    return size * (row + sizeof(int64_t)) + start * 2 * sizeof(double) + row +
+           VEM_I_SEED_SHARD * kernels->element +
            many * (2 * (uint64_t)d * sizeof(double) + 32) +
            vem_i_nearest_bytes(ctx, kernels, cells, d);
 }

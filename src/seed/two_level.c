@@ -1,6 +1,6 @@
 /* Two-level seeding: D^2 sampling whose cost grows as N sqrt(C) instead of N C.
  *
- *   1. About 2 sqrt(C) coarse cells (cells.c), and every row's cell.
+ *   1. About 4 sqrt(C) coarse cells (cells.c), and every row's cell.
  *   2. Centers are drawn in rounds. A round gives each cell its share of the round's
  *      centers by the potential  sum w D2  that is left in it. Inside a cell the first
  *      center is drawn by mass, the others with chances w D2, where D2 is the squared
@@ -25,13 +25,13 @@
 #include "seed/seed.h"
 
 enum {
-    ROUNDS = 3,
-    BATCH = 8,  /* centers drawn at a time, at most */
-    SPARING = 2 /* a cell draws no more than a part of what it has at a time */
+    ROUNDS = 6,
+    BATCH = 8,  /* centers drawn at a time, at most ... */
+    SPARING = 8 /* ... and no more than this part of what the cell has */
 };
 
-/* Share of all centers that are drawn after each round. */
-static const double UPTO[ROUNDS] = {0.4, 0.75, 1};
+/* Part of the centers still to be drawn that a round draws; the last one draws all. */
+static const double ROUND_PART = 0.4;
 
 /* Rows of a cell up to this size are packed once a round. */
 static const size_t PACK_BYTES = (size_t)8 << 20;
@@ -322,8 +322,8 @@ static vem_status run(vem_ctx *ctx, task *t, int64_t room, int32_t clusters,
     forget(t, room);
     /* After the last round there are others for what was given back, while they help. */
     for (int64_t round = 0; picked < clusters && picked > before; round++) {
-        double upto = round < ROUNDS ? UPTO[round] * clusters : clusters;
-        int64_t wanted = (int64_t)ceil(upto) - picked;
+        double rest = (double)(clusters - picked);
+        int64_t wanted = (int64_t)ceil(round + 1 < ROUNDS ? ROUND_PART * rest : rest);
         before = round < ROUNDS ? -1 : picked;
         share_out(t, round, wanted, picked);
         vem_i_parallel(ctx, t->cells, run_cell, t);
@@ -343,7 +343,7 @@ static vem_status run(vem_ctx *ctx, task *t, int64_t room, int32_t clusters,
 static int32_t cells_for(int64_t n, int32_t clusters)
 {
     /* Cells are never equal in size, so that draws cost more than N C / cells. */
-    int64_t cells = (int64_t)ceil(2 * sqrt((double)clusters));
+    int64_t cells = (int64_t)ceil(4 * sqrt((double)clusters));
     cells = cells < clusters / 4 ? cells : clusters / 4;
     int64_t most = n / 32; /* a cell should have rows to choose from */
     cells = cells < most ? cells : most;
@@ -387,8 +387,6 @@ vem_status vem_i_seed_two_level(vem_ctx *ctx, const vem_view *view, int32_t clus
     }
     t.ones = ones;
     t.none = none;
-    for (int64_t i = 0; i < view->n && seeds->first; i++)
-        seeds->first[i] = -1;
     vem_status status = vem_i_take(ctx, &t.rows, room, sizeof *t.rows);
     if (status == VEM_OK)
         status = vem_i_take(ctx, &t.nearest, room, t.kernels->element);
