@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "data/points.h"
+#include "seed/cells.h"
 #include "seed/seed.h"
 
 static vem_ctx *ctx;
@@ -120,12 +121,106 @@ static void rows_without_weight_are_never_drawn(void **state)
     free(x);
 }
 
+static double square(const vem_view *view, int64_t a, int64_t b)
+{
+    const double *x = vem_i_view_row(view, a), *y = vem_i_view_row(view, b);
+    double sum = 0;
+    for (int32_t j = 0; j < view->d; j++)
+        sum += (x[j] - y[j]) * (x[j] - y[j]);
+    return sum;
+}
+
+/* The first center of a row is the nearest of those that were drawn in its cell. */
+static void first_centers_are_the_nearest_of_the_cell(void **state)
+{
+    (void)state;
+    enum { N = 3000, D = 20, C = 60, CELLS = C / 4 /* few clusters: four to a cell */ };
+    double *x = blobs(N, D, 50), weights[N], squares[N];
+    int32_t *first = malloc(N * sizeof *first), *labels = malloc(N * sizeof *labels);
+    for (int i = 0; i < N; i++)
+        weights[i] = i % 3 == 0 ? 0 : 1 + i % 5;
+    vem_data *data;
+    assert_int_equal(vem_data_borrow(ctx, VEM_FLOAT64, x, N, D, 0, 0, &data), VEM_OK);
+    assert_int_equal(vem_data_set_weights(ctx, data, weights, N), VEM_OK);
+    vem_i_points_request request = {.precision = VEM_DOUBLE, .phase = "read"};
+    vem_i_points *points;
+    assert_int_equal(vem_i_points_new(ctx, data, &request, &points), VEM_OK);
+    const vem_view *view = &points->view;
+    for (uint64_t seed = 0; seed < 3; seed++) {
+        int64_t items[C], pairs = 0;
+        int done;
+        vem_i_seeds seeds = {.items = items, .first = first};
+        assert_int_equal(vem_i_seed_two_level(ctx, view, C, seed, &seeds), VEM_OK);
+        assert_int_equal(vem_i_cells(ctx, view, CELLS, seed, labels, squares, &pairs,
+                                     &done),
+                         VEM_OK);
+        assert_true(done);
+        for (int i = 0; i < N; i++) {
+            double least = INFINITY;
+            for (int c = 0; c < C; c++)
+                if (labels[items[c]] == labels[i])
+                    least = fmin(least, square(view, i, items[c]));
+            if (isinf(least)) { /* a cell without mass */
+                assert_int_equal(first[i], -1);
+                continue;
+            }
+            assert_in_range(first[i], 0, C - 1);
+            assert_int_equal(labels[items[first[i]]], labels[i]);
+            assert_true(square(view, i, items[first[i]]) <= least * (1 + 1e-12));
+        }
+        for (int c = 0; c < C; c++)
+            assert_true(square(view, items[c], items[first[items[c]]]) == 0);
+    }
+    vem_i_points_free(points);
+    vem_data_free(data);
+    free(x);
+    free(first);
+    free(labels);
+}
+
+/* Copies of a few rows, one of them far off and heavy: each place gets one center, however
+ * small a cell it is in, and then the rest go anywhere. */
+static void every_place_gets_a_center(void **state)
+{
+    (void)state;
+    enum { N = 4000, PLACES = 70, MANY = 200 };
+    double x[2 * N];
+    for (int i = 0; i < N; i++) {
+        int place = i % PLACES;
+        x[2 * i] = place == 0 ? 1e6 : place % 10;
+        x[2 * i + 1] = place / 10;
+    }
+    vem_data *data;
+    assert_int_equal(vem_data_borrow(ctx, VEM_FLOAT64, x, N, 2, 0, 0, &data), VEM_OK);
+    vem_i_points_request request = {.precision = VEM_DOUBLE, .phase = "read"};
+    vem_i_points *points;
+    assert_int_equal(vem_i_points_new(ctx, data, &request, &points), VEM_OK);
+    for (uint64_t seed = 0; seed < 5; seed++)
+        for (int clusters = PLACES; clusters <= MANY; clusters += MANY - PLACES) {
+            int64_t items[MANY];
+            int found[PLACES] = {0};
+            vem_i_seeds seeds = {.items = items};
+            assert_int_equal(vem_i_seed_two_level(ctx, &points->view, clusters, seed,
+                                                  &seeds),
+                             VEM_OK);
+            assert_int_equal(seeds.chosen, clusters);
+            for (int c = 0; c < clusters; c++)
+                found[items[c] % PLACES]++;
+            for (int place = 0; place < PLACES; place++)
+                assert_true(found[place] >= 1);
+        }
+    vem_i_points_free(points);
+    vem_data_free(data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_good_as_plusplus),
         cmocka_unit_test(distances_grow_with_the_root),
         cmocka_unit_test(rows_without_weight_are_never_drawn),
+        cmocka_unit_test(first_centers_are_the_nearest_of_the_cell),
+        cmocka_unit_test(every_place_gets_a_center),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -22,6 +22,8 @@ typedef struct task {
     void *rows;         /* the candidates' rows */
     int32_t candidates; /* in `rows` now */
     int take;           /* 1: rows[0] is a new center; 0: only judge */
+    int32_t *first;     /* NULL, or the center D2 is the distance to, of every item */
+    int32_t center;     /* number of the new center */
     double *judged;     /* shards x candidates: potentials */
     vem_i_sampler sampler;
 } task;
@@ -55,6 +57,8 @@ static void run_shard(void *arg, int64_t shard, int thread)
             double d2 = vem_i_value(t->kernels, out, c * (int64_t)VEM_I_SEED_SHARD + i);
             double w = vem_i_view_mass(view, begin + i), *known = &t->nearest[begin + i];
             double least = d2 < *known ? d2 : *known;
+            if (t->take && t->first && d2 < *known)
+                t->first[begin + i] = t->center;
             if (t->take)
                 *known = least;
             sum += w > 0 ? w * least : 0;
@@ -78,9 +82,10 @@ static double shard_work(const task *t, int32_t centers)
     return (double)rows * (double)centers * (double)t->view->d;
 }
 
-static void take_center(vem_ctx *ctx, task *t, int64_t item)
+static void take_center(vem_ctx *ctx, task *t, int64_t item, int32_t number)
 {
     copy_row(t, item, 0);
+    t->center = number;
     t->take = 1;
     vem_i_parallel_light(ctx, t->sampler.shards, shard_work(t, 1), run_shard, t);
     t->sampler.total = vem_i_sum(t->sampler.sums, t->sampler.shards);
@@ -149,7 +154,7 @@ static vem_status choose(vem_ctx *ctx, task *t, int32_t clusters, uint64_t seed,
             }
         }
         seeds->items[c] = item;
-        take_center(ctx, t, item);
+        take_center(ctx, t, item, c);
         seeds->pairs += t->view->n;
         told.done = c + 1;
         seeds->chosen = c + 1;
@@ -163,7 +168,10 @@ static vem_status choose(vem_ctx *ctx, task *t, int32_t clusters, uint64_t seed,
 vem_status vem_i_seed_plusplus(vem_ctx *ctx, const vem_view *view, int32_t clusters,
                                int32_t candidates, uint64_t seed, vem_i_seeds *seeds)
 {
-    task t = {.view = view, .kernels = view->kernels, .candidates = candidates};
+    task t = {.view = view,
+              .kernels = view->kernels,
+              .candidates = candidates,
+              .first = seeds->first};
     t.sampler.n = view->n;
     t.sampler.shards = vem_i_shards(view->n, VEM_I_SEED_SHARD);
     size_t element = view->kernels->element, many = (size_t)candidates;

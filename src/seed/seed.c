@@ -65,6 +65,8 @@ vem_status vem_i_seed(vem_ctx *ctx, const vem_view *view, vem_seeding method,
     seeds->variance = NAN;
     seeds->pairs = 0;
     seeds->chosen = 0;
+    for (int64_t i = 0; i < view->n && seeds->first; i++)
+        seeds->first[i] = -1; /* a method writes what it knows */
     vem_status status = choose(ctx, view, method, clusters, chain, seed, seeds);
     int32_t chosen = seeds->chosen;
     if (status != VEM_OK || chosen == clusters)

@@ -25,7 +25,7 @@ uint64_t vem_i_seed_bytes(const vem_ctx *ctx, vem_seeding method,
                           const vem_i_kernels *kernels, int64_t n, int32_t d,
                           int32_t clusters, int64_t chain);
 
-/* The methods. */
+/* The methods. They write `first` where they know it, and leave it alone elsewhere. */
 vem_status vem_i_seed_random(vem_ctx *ctx, const vem_view *view, int32_t clusters,
                              uint64_t seed, vem_i_seeds *seeds);
 vem_status vem_i_seed_plusplus(vem_ctx *ctx, const vem_view *view, int32_t clusters,

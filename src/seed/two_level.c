@@ -1,12 +1,17 @@
 /* Two-level seeding: D^2 sampling whose cost grows as N sqrt(C) instead of N C.
  *
- *   1. 4 sqrt(C) coarse cells: k-means++ and a few Lloyd steps on a sample of the rows.
- *   2. Every row goes to its nearest cell (N sqrt(C) distances).
- *   3. Every cell draws one center by mass; the others are drawn in rounds. A round gives
- *      each cell its share of the round's centers by the potential  sum w D2  that is left
- *      in it; inside a cell they are drawn one by one with chances w D2, where D2 is the
- *      squared distance to the nearest center of the same cell. A draw updates the rows of
- *      one cell: N / (4 sqrt(C)) of them on average.
+ *   1. About 4 sqrt(C) coarse cells (cells.c), and every row's cell.
+ *   2. Centers are drawn in rounds. A round gives each cell its share of the round's
+ *      centers by the potential  sum w D2  that is left in it. Inside a cell the first
+ *      center is drawn by mass, the others with chances w D2, where D2 is the squared
+ *      distance to the nearest center of the same cell (in the first round the shares are
+ *      by the distances to the cell's mean). A draw updates the rows of one cell.
+ *   3. A cell whose potential runs out before its share does gives the rest back to the
+ *      next round, so that no center sits on another while there is a row that does not.
+ *
+ * Once a cell has a few centers they are drawn several at a time: one from each of equal
+ * slices of the potential, so that they are unlikely to be close. Then the distances come
+ * from the tile kernel and the cell's rows are read once for all of them.
  *
  * D2 misses centers across a cell's border, so it is an upper bound. Cells work in
  * parallel; their random numbers are keyed by cell and draw, so threads change nothing. */
@@ -16,320 +21,351 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/rng.h"
-#include "seed/nearest.h"
+#include "seed/cells.h"
 #include "seed/seed.h"
 
 enum {
-    SAMPLE_PER_CELL = 32, /* rows of the sample for each coarse cell */
-    LLOYD_STEPS = 3,
-    ROUNDS = 8,
-    CHUNK = 1024 /* rows whose distances are taken at a time */
+    ROUNDS = 6,
+    BATCH = 8,  /* centers drawn at a time, at most ... */
+    SPARING = 8 /* ... and no more than this part of what the cell has */
 };
 
-/* Rows of a cell up to this size are copied together before its centers are drawn. */
-static const size_t GATHER_BYTES = (size_t)8 << 20;
+/* Part of the centers still to be drawn that a round draws; the last one draws all. */
+static const double ROUND_PART = 0.4;
 
+/* Rows of a cell up to this size are packed once a round. */
+static const size_t PACK_BYTES = (size_t)8 << 20;
+
+typedef struct pick {
+    uint32_t row;
+    int32_t cell;
+} pick;
+
+/* The rows of cell c are at starts[c] .. starts[c] + counts[c] of the arrays "by cell";
+ * starts are multiples of the kernels' panel. */
 typedef struct task {
     const vem_view *view;
     const vem_i_kernels *kernels;
     uint64_t seed;
     int32_t cells;
-    uint32_t *rows;   /* n: rows by cell, in order */
-    int64_t *starts;  /* cells + 1 */
-    double *nearest;  /* n, in the order of `rows`: D2 */
-    double *left;     /* cells: potential */
-    int64_t *wanted;  /* cells: centers to draw in this round */
-    int64_t *drawn;   /* cells: centers drawn in all */
-    int64_t *out;     /* cells: where this round's centers of the cell go in `items` */
-    int64_t *items;   /* the centers */
-    char *scratch;    /* per thread: CHUNK distances and CHUNK zero indices */
-    void *one, *zero; /* scale and bias of plain distances */
+    int64_t *starts, *counts;
+    double *mass;      /* cells */
+    double *left;      /* cells: potential */
+    int64_t *wanted;   /* cells: centers to draw in this round */
+    int64_t *drawn;    /* cells: centers drawn in all */
+    int64_t *out;      /* cells: where this round's picks of the cell go */
+    uint32_t *rows;    /* by cell, in order */
+    char *nearest;     /* by cell, T: D2 */
+    int32_t *index;    /* by cell: which center of the cell that is */
+    double *sums;      /* by block of a cell: chances */
+    pick *picks;       /* the centers, in the order of the rounds */
+    char *scratch;     /* per thread: panels, the batch's rows and distances */
+    void *ones, *none; /* scale and bias of plain distances */
 } task;
 
-static size_t gather_bytes(const vem_i_kernels *kernels, int64_t n, int32_t d)
+static int64_t packed_blocks(const vem_i_kernels *kernels, int64_t n, int32_t d)
 {
-    size_t all = (size_t)n * (size_t)d * kernels->element;
-    return all < GATHER_BYTES ? (all + 63) / 64 * 64 : GATHER_BYTES;
+    int64_t block = VEM_I_BLOCK * (int64_t)d * (int64_t)kernels->element;
+    int64_t fit = (int64_t)PACK_BYTES / block, all = vem_i_shards(n, VEM_I_BLOCK);
+    return fit < 1 ? 1 : fit < all ? fit : all;
 }
 
 static size_t scratch_bytes(const vem_i_kernels *kernels, int64_t n, int32_t d)
 {
-    return gather_bytes(kernels, n, d) + CHUNK * (kernels->element + sizeof(int32_t));
+    size_t blocks = (size_t)packed_blocks(kernels, n, d), row = (size_t)d;
+    size_t values = blocks * VEM_I_BLOCK * row + BATCH * (row + VEM_I_BLOCK);
+    return (values * kernels->element + 63) / 64 * 64;
 }
 
-/* The rows of a cell, together; NULL when they are too many. */
-static const char *gather(const task *t, int64_t cell, char *scratch)
+/* The first block of a cell in `sums`: no two cells meet there. */
+static double *block_sums(const task *t, int64_t cell)
 {
-    size_t row = (size_t)t->view->d * t->kernels->element;
-    int64_t begin = t->starts[cell], count = t->starts[cell + 1] - begin;
-    if ((size_t)count > GATHER_BYTES / row)
-        return NULL;
-    for (int64_t i = 0; i < count; i++)
-        memcpy(scratch + (size_t)i * row, vem_i_view_row(t->view, t->rows[begin + i]),
-               row);
-    return scratch;
+    return t->sums + t->starts[cell] / VEM_I_BLOCK + cell;
 }
 
-/* D2 of the rows of a cell against a new center; the potential that is left. */
-static double meet(task *t, int64_t cell, int64_t item, const char *together,
-                   char *scratch)
+static int64_t blocks_of(const task *t, int64_t cell)
 {
-    const vem_view *view = t->view;
-    const vem_i_kernels *kernels = t->kernels;
-    const void *center = vem_i_view_row(view, item);
-    char *squares = scratch + gather_bytes(kernels, view->n, view->d);
-    int32_t *index = (int32_t *)(void *)(squares + CHUNK * kernels->element);
-    size_t row = (size_t)view->d * kernels->element;
-    int64_t begin = t->starts[cell], end = t->starts[cell + 1];
-    double sum = 0;
-    for (int64_t i = begin; i < end; i += CHUNK) {
-        int64_t count = end - i < CHUNK ? end - i : CHUNK;
-        if (together) {
-            kernels->distances(together + (size_t)(i - begin) * row, view->d, count,
-                               view->d, center, view->d, 1, squares, CHUNK);
-        } else {
-            memset(index, 0, CHUNK * sizeof *index);
-            kernels->iso_pairs(view->x, view->ld, t->rows + i, (int32_t)count, view->d,
-                               center, view->ld, t->one, t->zero, 1, index, squares,
-                               CHUNK);
-        }
-        for (int64_t k = 0; k < count; k++) {
-            double now = vem_i_value(kernels, squares, k), *d2 = &t->nearest[i + k];
-            double w = vem_i_view_mass(view, t->rows[i + k]);
-            *d2 = now < *d2 ? now : *d2;
-            sum += w > 0 ? w * *d2 : 0;
-        }
+    return vem_i_shards(t->counts[cell], VEM_I_BLOCK);
+}
+
+static int32_t block_rows(const task *t, int64_t cell, int64_t block)
+{
+    int64_t rest = t->counts[cell] - block * VEM_I_BLOCK;
+    return rest < VEM_I_BLOCK ? (int32_t)rest : VEM_I_BLOCK;
+}
+
+/* Chance of the row at `i` by cell: w before the cell has a center, then w D2. */
+static double chance(const task *t, int64_t cell, int64_t i)
+{
+    double w = vem_i_view_mass(t->view, t->rows[i]);
+    if (t->drawn[cell] == 0 || !(w > 0))
+        return w;
+    return w * vem_i_value(t->kernels, t->nearest, i);
+}
+
+/* Four sums at a time, or each addition would wait for the one before. */
+#define SUM_OF(T)                                                                        \
+    static double sum_##T(const T *values, int32_t n)                                    \
+    {                                                                                    \
+        double s[4] = {0};                                                               \
+        int32_t i = 0;                                                                   \
+        for (; i + 4 <= n; i += 4)                                                       \
+            for (int32_t k = 0; k < 4; k++)                                              \
+                s[k] += (double)values[i + k];                                           \
+        for (; i < n; i++)                                                               \
+            s[0] += (double)values[i];                                                   \
+        return (s[0] + s[1]) + (s[2] + s[3]);                                            \
     }
+SUM_OF(float)
+SUM_OF(double)
+#undef SUM_OF
+
+static double sum_chances(const task *t, int64_t cell, int64_t begin, int32_t n)
+{
+    if (!t->view->mass && t->drawn[cell] > 0) {
+        const void *d2 = t->nearest + (size_t)begin * t->kernels->element;
+        return t->kernels->precision == VEM_SINGLE ? sum_float(d2, n) : sum_double(d2, n);
+    }
+    double sum = 0;
+    for (int64_t i = begin; i < begin + n; i++)
+        sum += chance(t, cell, i);
     return sum;
 }
 
-/* A row of the cell with chances w D2, or by mass where every row sits on a center. */
-static int64_t draw(const task *t, int64_t cell, double uniform)
+/* Up to `batch` different rows (places by cell, ascending), one from each of equal slices
+ * of the chances; how many. At least one where any chance is positive. */
+static int32_t draw(const task *t, int64_t cell, int32_t batch, int64_t *places)
 {
-    int by_mass = !(t->left[cell] > 0);
-    double total = t->left[cell], sum = 0;
-    int64_t begin = t->starts[cell], end = t->starts[cell + 1], last = begin;
-    if (by_mass) {
-        total = 0;
-        for (int64_t i = begin; i < end; i++)
-            total += vem_i_view_mass(t->view, t->rows[i]);
-    }
-    for (int64_t i = begin; i < end; i++) {
-        double w = vem_i_view_mass(t->view, t->rows[i]);
-        double chance = by_mass ? w : w * t->nearest[i];
-        if (!(chance > 0))
+    vem_i_rng rng = vem_i_rng_at(t->seed, VEM_RNG_SEEDING, 2,
+                                 (uint64_t)t->drawn[cell] << 32 | (uint64_t)cell);
+    const double *sums = block_sums(t, cell);
+    double total = vem_i_sum(sums, blocks_of(t, cell)), slice = total / batch, before = 0;
+    double target = vem_i_rng_uniform(&rng) * slice;
+    int32_t count = 0, slices = 0;
+    for (int64_t b = 0; b < blocks_of(t, cell) && slices < batch; b++) {
+        double sum = before, after = before + sums[b];
+        int64_t begin = t->starts[cell] + b * VEM_I_BLOCK;
+        int64_t end = begin + block_rows(t, cell, b);
+        before = after;
+        if (!(sums[b] > 0) || target >= after)
             continue;
-        last = i;
-        sum += chance;
-        if (sum > uniform * total)
-            break;
+        for (int64_t i = begin; i < end && slices < batch; i++) {
+            double share = chance(t, cell, i);
+            if (!(share > 0))
+                continue;
+            sum += share;
+            for (; slices < batch && target < sum; slices++) {
+                if (count == 0 || places[count - 1] != i)
+                    places[count++] = i;
+                target = (slices + 1 + vem_i_rng_uniform(&rng)) * slice;
+            }
+        }
     }
-    return t->rows[last];
+    /* Rounding may carry a target past the end: the last row that counts. */
+    for (int64_t i = t->starts[cell] + t->counts[cell];
+         count == 0 && i > t->starts[cell];)
+        if (chance(t, cell, --i) > 0)
+            places[count++] = i;
+    return count;
 }
 
+/* The rows of a cell against its new centers: D2, which center, and the chances. */
+static void meet(const task *t, int64_t cell, const int64_t *places, int32_t m,
+                 char *scratch, int fresh)
+{
+    const vem_view *view = t->view;
+    const vem_i_kernels *kernels = t->kernels;
+    size_t element = kernels->element, row = (size_t)view->d * element;
+    int64_t kept = packed_blocks(kernels, view->n, view->d);
+    char *centers = scratch + (size_t)kept * VEM_I_BLOCK * row;
+    char *costs = centers + BATCH * row;
+    int32_t first = (int32_t)t->drawn[cell] - m;
+    for (int32_t k = 0; k < m; k++)
+        memcpy(centers + (size_t)k * row, vem_i_view_row(view, t->rows[places[k]]), row);
+    for (int64_t b = 0; b < blocks_of(t, cell); b++) {
+        /* Blocks that find no room share the last place, and are packed every time. */
+        int64_t begin = t->starts[cell] + b * VEM_I_BLOCK, at = b < kept ? b : kept - 1;
+        char *panels = scratch + (size_t)at * VEM_I_BLOCK * row;
+        int32_t n = block_rows(t, cell, b);
+        if (fresh || (at == kept - 1 && blocks_of(t, cell) > kept))
+            kernels->pack(view->x, view->ld, t->rows + begin, n, view->d, NULL, panels,
+                          NULL);
+        kernels->iso_tile(panels, n, view->d, centers, view->d, t->ones, t->none, m,
+                          costs, VEM_I_BLOCK);
+        kernels->select_top(costs, n, m, first, 1, t->nearest + (size_t)begin * element,
+                            t->index + begin, VEM_I_BLOCK);
+        block_sums(t, cell)[b] = sum_chances(t, cell, begin, n);
+    }
+}
+
+/* A cell's share of a round. */
 static void run_cell(void *arg, int64_t cell, int thread)
 {
-    task *t = arg;
+    const task *t = arg;
+    const vem_view *view = t->view;
     char *scratch =
-        t->scratch + (size_t)thread * scratch_bytes(t->kernels, t->view->n, t->view->d);
-    const char *together = t->wanted[cell] > 1 ? gather(t, cell, scratch) : NULL;
-    for (int64_t k = 0; k < t->wanted[cell]; k++) {
-        vem_i_rng rng = vem_i_rng_at(t->seed, VEM_RNG_SEEDING, 2,
-                                     (uint64_t)t->drawn[cell] << 32 | (uint64_t)cell);
-        int64_t item = draw(t, cell, vem_i_rng_uniform(&rng));
-        t->items[t->out[cell] + k] = item;
-        t->left[cell] = meet(t, cell, item, together, scratch);
-        t->drawn[cell]++;
+        t->scratch + (size_t)thread * scratch_bytes(t->kernels, view->n, view->d);
+    int64_t wanted = t->wanted[cell], done = 0;
+    for (int64_t b = 0; b < blocks_of(t, cell) && t->drawn[cell] == 0 && wanted > 0; b++)
+        block_sums(t, cell)[b] = sum_chances(t, cell, t->starts[cell] + b * VEM_I_BLOCK,
+                                             block_rows(t, cell, b));
+    while (done < wanted && (t->drawn[cell] == 0 || t->left[cell] > 0)) {
+        int64_t places[BATCH], most = t->drawn[cell] / SPARING;
+        most = most < 1 ? 1 : most < BATCH ? most : BATCH;
+        most = most < wanted - done ? most : wanted - done;
+        int32_t m = draw(t, cell, (int32_t)most, places);
+        for (int32_t k = 0; k < m; k++)
+            t->picks[t->out[cell] + done + k] = (pick){t->rows[places[k]], (int32_t)cell};
+        t->drawn[cell] += m;
+        meet(t, cell, places, m, scratch, done == 0);
+        t->left[cell] = vem_i_sum(block_sums(t, cell), blocks_of(t, cell));
+        done += m;
+    }
+    t->wanted[cell] = done;
+}
+
+/* Shares of `count` more centers by potential: the slices of one uniform number, so that a
+ * cell gets its expected number to within one. In the first round every cell that has mass
+ * has one beforehand. Picks go after the `picked` there are. */
+static void share_out(task *t, int64_t round, int64_t count, int64_t picked)
+{
+    vem_i_rng rng = vem_i_rng_at(t->seed, VEM_RNG_SEEDING, 3, (uint64_t)round);
+    double total = vem_i_sum(t->left, t->cells), offset = vem_i_rng_uniform(&rng);
+    int by_mass = !(total > 0 && isfinite(total));
+    if (by_mass)
+        total = vem_i_sum(t->mass, t->cells);
+    for (int64_t c = 0; c < t->cells && round == 0; c++)
+        count -= t->mass[c] > 0;
+    double before = 0;
+    int64_t given = 0;
+    for (int64_t c = 0; c < t->cells; c++) {
+        before += (by_mass ? t->mass[c] : t->left[c]) / total;
+        double upto = fmin(floor(before * (double)count + offset), (double)count);
+        t->wanted[c] = (int64_t)upto > given ? (int64_t)upto - given : 0;
+        given += t->wanted[c];
+        t->wanted[c] += round == 0 && t->mass[c] > 0;
+        t->out[c] = picked;
+        picked += t->wanted[c];
     }
 }
 
-/* Shares of a round by potential: the strata of one uniform number, so that a cell gets
- * its expected number to within one. */
-static void share_out(task *t, int64_t round, int64_t count, int64_t first)
+/* Close the gaps that cells left which drew less than their share. */
+static int64_t gather_picks(task *t, int64_t picked, vem_i_seeds *seeds)
 {
-    vem_i_rng rng = vem_i_rng_at(t->seed, VEM_RNG_SEEDING, 3, (uint64_t)round);
-    double total = vem_i_sum(t->left, t->cells), offset = vem_i_rng_uniform(&rng),
-           before = 0;
-    int by_rows = !(total > 0);
-    int64_t given = 0;
     for (int64_t c = 0; c < t->cells; c++) {
-        double rows = (double)(t->starts[c + 1] - t->starts[c]);
-        before += by_rows ? rows / (double)t->view->n : t->left[c] / total;
-        int64_t upto = (int64_t)floor(before * (double)count + offset);
-        upto = c == t->cells - 1 || upto > count ? count : upto;
-        t->wanted[c] = t->drawn[c] > 0 && upto > given ? upto - given : 0;
-        t->out[c] = first + given;
-        given += t->wanted[c];
+        memmove(t->picks + picked, t->picks + t->out[c],
+                (size_t)t->wanted[c] * sizeof *t->picks);
+        picked += t->wanted[c];
+        seeds->pairs += t->wanted[c] * t->counts[c];
     }
-    for (int64_t c = t->cells - 1; given < count; c--) /* the last cells had no mass */
-        if (t->drawn[c] > 0) {
-            t->wanted[c] += count - given;
-            given = count;
-        }
+    return picked;
 }
 
 static void sort_by_cell(task *t, const int32_t *labels)
 {
-    int64_t n = t->view->n;
-    memset(t->starts, 0, ((size_t)t->cells + 1) * sizeof *t->starts);
-    for (int64_t i = 0; i < n; i++)
-        t->starts[labels[i] + 1]++;
-    for (int64_t c = 0; c < t->cells; c++) {
-        t->starts[c + 1] += t->starts[c];
-        t->out[c] = t->starts[c];
-    }
+    int64_t n = t->view->n, at = 0;
+    size_t cells = (size_t)t->cells;
+    memset(t->counts, 0, cells * sizeof *t->counts);
+    memset(t->mass, 0, cells * sizeof *t->mass);
+    memset(t->left, 0, cells * sizeof *t->left);
     for (int64_t i = 0; i < n; i++) {
-        int64_t at = t->out[labels[i]]++;
-        t->rows[at] = (uint32_t)i;
-        t->nearest[at] = INFINITY;
+        double w = vem_i_view_mass(t->view, i);
+        double d2 = vem_i_value(t->kernels, t->nearest, i); /* in the order of rows yet */
+        t->counts[labels[i]]++;
+        t->mass[labels[i]] += w;
+        t->left[labels[i]] += w > 0 && d2 > 0 ? w * d2 : 0;
     }
-}
-
-/* The mean of each cell's rows; an empty cell keeps its place. */
-static void move_cells(const vem_view *view, const int32_t *labels, vem_model *cells,
-                       int64_t *counts, double *sums)
-{
-    int64_t d = view->d;
-    memset(counts, 0, (size_t)cells->clusters * sizeof *counts);
-    memset(sums, 0, (size_t)cells->clusters * (size_t)d * sizeof *sums);
-    for (int64_t i = 0; i < view->n; i++) {
-        counts[labels[i]]++;
-        for (int64_t j = 0; j < d; j++)
-            sums[labels[i] * d + j] +=
-                vem_i_value(view->kernels, vem_i_view_row(view, i), j);
-    }
-    for (int64_t c = 0; c < cells->clusters; c++)
-        for (int64_t j = 0; j < d && counts[c] > 0; j++)
-            cells->means[c * d + j] = sums[c * d + j] / (double)counts[c];
-}
-
-/* Coarse cells from a sample of the rows, drawn by mass and then counted once each. */
-static vem_status make_cells(vem_ctx *ctx, task *t, vem_model *cells, int64_t *pairs)
-{
-    const vem_view *view = t->view;
-    int64_t d = view->d, wanted = (int64_t)t->cells * SAMPLE_PER_CELL;
-    int64_t size = wanted < view->used ? wanted : view->used;
-    size_t row = (size_t)d * t->kernels->element;
-    vem_i_seeds sample = {0}, coarse = {0};
-    vem_view part = *view;
-    void *x = NULL;
-    int32_t *labels = NULL;
-    int64_t *counts = NULL;
-    double *sums = NULL;
-    vem_status status = vem_i_take(ctx, &sample.items, (size_t)size, sizeof(int64_t));
-    if (status == VEM_OK)
-        status = vem_i_take(ctx, &coarse.items, (size_t)t->cells, sizeof(int64_t));
-    if (status == VEM_OK)
-        status = vem_i_take(ctx, &x, (size_t)size, row);
-    if (status == VEM_OK)
-        status = vem_i_take(ctx, &labels, (size_t)size, sizeof(int32_t));
-    if (status == VEM_OK)
-        status = vem_i_take(ctx, &counts, (size_t)t->cells, sizeof(int64_t));
-    if (status == VEM_OK)
-        status = vem_i_take(ctx, &sums, (size_t)t->cells, (size_t)d * sizeof(double));
-    if (status == VEM_OK)
-        status = vem_i_seed_random(ctx, view, (int32_t)size, t->seed, &sample);
-    if (status == VEM_OK) {
-        for (int64_t i = 0; i < size; i++)
-            memcpy((char *)x + (size_t)i * row, vem_i_view_row(view, sample.items[i]),
-                   row);
-        part.x = x;
-        part.n = part.used = size;
-        part.ld = d;
-        part.mass = NULL;
-        part.total_mass = (double)size;
-        status = vem_i_seed_plusplus(ctx, &part, t->cells, 1, t->seed, &coarse);
-    }
-    if (status == VEM_OK && coarse.chosen == t->cells) {
-        *pairs += coarse.pairs;
-        for (int64_t c = 0; c < t->cells; c++)
-            for (int64_t j = 0; j < d; j++)
-                cells->means[c * d + j] =
-                    vem_i_value(t->kernels, vem_i_view_row(&part, coarse.items[c]), j);
-        for (int step = 0; step < LLOYD_STEPS && status == VEM_OK; step++) {
-            status = vem_i_nearest(ctx, &part, cells, labels, NULL);
-            if (status == VEM_OK)
-                move_cells(&part, labels, cells, counts, sums);
-            *pairs += size * t->cells;
-        }
-    }
-    vem_i_free(sample.items);
-    vem_i_free(coarse.items);
-    vem_i_free(x);
-    vem_i_free(labels);
-    vem_i_free(counts);
-    vem_i_free(sums);
-    return status;
-}
-
-static void count_pairs(const task *t, vem_i_seeds *seeds)
-{
-    for (int64_t c = 0; c < t->cells; c++)
-        seeds->pairs += t->wanted[c] * (t->starts[c + 1] - t->starts[c]);
-}
-
-/* One center for every cell that has mass; how many those are. */
-static int64_t begin_cells(vem_ctx *ctx, task *t, vem_i_seeds *seeds)
-{
-    int64_t begun = 0;
     for (int64_t c = 0; c < t->cells; c++) {
-        double mass = 0;
-        for (int64_t i = t->starts[c]; i < t->starts[c + 1]; i++)
-            mass += vem_i_view_mass(t->view, t->rows[i]);
-        t->left[c] = 0;
-        t->out[c] = begun;
-        t->wanted[c] = mass > 0;
-        begun += t->wanted[c];
+        t->starts[c] = t->out[c] = at;
+        at += vem_i_shards(t->counts[c], t->kernels->panel) * t->kernels->panel;
     }
-    vem_i_parallel(ctx, t->cells, run_cell, t);
-    count_pairs(t, seeds);
-    return begun;
+    for (int64_t i = 0; i < n; i++)
+        t->rows[t->out[labels[i]]++] = (uint32_t)i;
 }
 
-static vem_status run(vem_ctx *ctx, task *t, vem_model *cells, int32_t clusters,
-                      int32_t *labels, vem_i_seeds *seeds)
+/* Nothing is known of any row yet. */
+static void forget(task *t, int64_t room)
+{
+    for (int64_t i = 0; i < room; i++) {
+        vem_i_store(t->kernels, t->nearest, i, INFINITY);
+        t->index[i] = -1;
+    }
+}
+
+/* The picks in the order of their cells, and each row's center. */
+static void hand_over(task *t, int64_t picked, vem_i_seeds *seeds)
+{
+    int64_t at = 0;
+    for (int64_t c = 0; c < t->cells; c++) {
+        t->out[c] = at;
+        for (int64_t i = t->starts[c]; seeds->first && i < t->starts[c] + t->counts[c];
+             i++)
+            seeds->first[t->rows[i]] = t->index[i] < 0 ? -1 : (int32_t)at + t->index[i];
+        at += t->drawn[c];
+    }
+    for (int64_t k = 0; k < picked; k++)
+        seeds->items[t->out[t->picks[k].cell]++] = t->picks[k].row;
+    seeds->chosen = (int32_t)picked;
+}
+
+static vem_status run(vem_ctx *ctx, task *t, int64_t room, int32_t clusters,
+                      vem_i_seeds *seeds)
 {
     vem_progress told = {.phase = "seed", .total = clusters, .free_energy = NAN};
-    vem_status status = make_cells(ctx, t, cells, &seeds->pairs);
-    if (status == VEM_OK && !vem_i_progress(ctx, &told, 0))
-        status = vem_i_nearest(ctx, t->view, cells, labels, NULL);
-    if (status != VEM_OK || ctx->stop_requested)
+    int64_t picked = 0, before = -1;
+    int done = 0;
+    vem_status status = vem_i_cells(ctx, t->view, t->cells, t->seed, t->index, t->nearest,
+                                    &seeds->pairs, &done);
+    if (status != VEM_OK || !done)
         return status; /* none chosen: the caller takes rows at random */
-    seeds->pairs += t->view->n * t->cells;
-    sort_by_cell(t, labels);
-    int64_t begun = begin_cells(ctx, t, seeds);
-    for (int64_t round = 0; round < ROUNDS; round++) {
-        int64_t rest = clusters - begun, first = begun + rest * round / ROUNDS;
-        int64_t end = begun + rest * (round + 1) / ROUNDS;
-        share_out(t, round, end - first, first);
+    sort_by_cell(t, t->index);
+    forget(t, room);
+    /* After the last round there are others for what was given back, while they help. */
+    for (int64_t round = 0; picked < clusters && picked > before; round++) {
+        double rest = (double)(clusters - picked);
+        int64_t wanted = (int64_t)ceil(round + 1 < ROUNDS ? ROUND_PART * rest : rest);
+        before = round < ROUNDS ? -1 : picked;
+        share_out(t, round, wanted, picked);
         vem_i_parallel(ctx, t->cells, run_cell, t);
-        count_pairs(t, seeds);
-        told.done = seeds->chosen = (int32_t)end;
+        told.done = picked = gather_picks(t, picked, seeds);
         if (vem_i_progress(ctx, &told, 0))
             break;
+    }
+    hand_over(t, picked, seeds);
+    /* Every row that has mass sits on a center: what is left cannot matter. */
+    if (picked < clusters && !ctx->stop_requested) {
+        vem_i_by_mass(t->view, clusters - picked, t->seed, 4, seeds->items + picked);
+        seeds->chosen = clusters;
     }
     return VEM_OK;
 }
 
 static int32_t cells_for(int64_t n, int32_t clusters)
 {
-    /* Distances to cells come from the tile kernel and are several times cheaper than those
-     * of the draws, and cells are never equal in size: so more of them than sqrt(C). */
+    /* Cells are never equal in size, so that draws cost more than N C / cells. */
     int64_t cells = (int64_t)ceil(4 * sqrt((double)clusters));
     cells = cells < clusters / 4 ? cells : clusters / 4;
     int64_t most = n / 32; /* a cell should have rows to choose from */
-    return (int32_t)(cells < most ? cells : most > 1 ? most : 1);
+    cells = cells < most ? cells : most;
+    return (int32_t)(cells > 1 ? cells : 1);
+}
+
+/* Entries of the arrays by cell. */
+static int64_t room_for(const vem_i_kernels *kernels, int64_t n, int32_t cells)
+{
+    return n + (int64_t)cells * kernels->panel;
 }
 
 uint64_t vem_i_seed_two_level_bytes(const vem_ctx *ctx, const vem_i_kernels *kernels,
                                     int64_t n, int32_t d, int32_t clusters)
 {
-    uint64_t cells = (uint64_t)cells_for(n, clusters), rows = (uint64_t)n;
-    uint64_t sample = cells * SAMPLE_PER_CELL < rows ? cells * SAMPLE_PER_CELL : rows;
-    uint64_t kept = rows * (sizeof(uint32_t) + sizeof(int32_t) + sizeof(double)) +
-                    cells * (uint64_t)d * 3 * sizeof(double);
-    /* While the sample is drawn every row has a key of 16 bytes. */
-    return kept + rows * 16 + sample * ((uint64_t)d * kernels->element + 32) +
+    int32_t cells = cells_for(n, clusters);
+    uint64_t room = (uint64_t)room_for(kernels, n, cells);
+    uint64_t kept = room * (sizeof(uint32_t) + sizeof(int32_t) + kernels->element) +
+                    (room / VEM_I_BLOCK + (uint64_t)cells + 1) * sizeof(double) +
+                    (uint64_t)cells * 7 * sizeof(double) +
+                    (uint64_t)clusters * sizeof(pick);
+    return kept + vem_i_cells_bytes(ctx, kernels, n, d, cells) +
            (uint64_t)ctx->threads * scratch_bytes(kernels, n, d);
 }
 
@@ -341,28 +377,31 @@ vem_status vem_i_seed_two_level(vem_ctx *ctx, const vem_view *view, int32_t clus
             ctx, VEM_UNSUPPORTED,
             "Two-level seeding takes 4294967295 rows at most, but there are %lld.",
             (long long)view->n);
-    task t = {.view = view,
-              .kernels = view->kernels,
-              .seed = seed,
-              .items = seeds->items};
+    task t = {.view = view, .kernels = view->kernels, .seed = seed};
     t.cells = cells_for(view->used, clusters);
-    size_t rows = (size_t)view->n, cells = (size_t)t.cells;
-    double one[1], zero[1]; /* room for one T each */
-    int32_t *labels = NULL;
-    vem_model *coarse = NULL;
-    vem_i_store(t.kernels, one, 0, 1);
-    vem_i_store(t.kernels, zero, 0, 0);
-    t.one = one;
-    t.zero = zero;
-    vem_status status = vem_i_model_blank(ctx, VEM_ISO_SHARED, t.cells, view->d, &coarse);
+    size_t cells = (size_t)t.cells, room = (size_t)room_for(t.kernels, view->n, t.cells);
+    double ones[BATCH], none[BATCH]; /* room for BATCH of T each */
+    for (int k = 0; k < BATCH; k++) {
+        vem_i_store(t.kernels, ones, k, 1);
+        vem_i_store(t.kernels, none, k, 0);
+    }
+    t.ones = ones;
+    t.none = none;
+    vem_status status = vem_i_take(ctx, &t.rows, room, sizeof *t.rows);
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &t.rows, rows, sizeof(uint32_t));
+        status = vem_i_take(ctx, &t.nearest, room, t.kernels->element);
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &t.nearest, rows, sizeof(double));
+        status = vem_i_take(ctx, &t.index, room, sizeof *t.index);
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &labels, rows, sizeof(int32_t));
+        status = vem_i_take(ctx, &t.sums, room / VEM_I_BLOCK + cells + 1, sizeof(double));
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &t.starts, cells + 1, sizeof(int64_t));
+        status = vem_i_take(ctx, &t.picks, (size_t)clusters, sizeof *t.picks);
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &t.starts, cells, sizeof(int64_t));
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &t.counts, cells, sizeof(int64_t));
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &t.mass, cells, sizeof(double));
     if (status == VEM_OK)
         status = vem_i_take(ctx, &t.left, cells, sizeof(double));
     if (status == VEM_OK)
@@ -375,12 +414,15 @@ vem_status vem_i_seed_two_level(vem_ctx *ctx, const vem_view *view, int32_t clus
         status = vem_i_take(ctx, &t.scratch, (size_t)ctx->threads,
                             scratch_bytes(t.kernels, view->n, view->d));
     if (status == VEM_OK)
-        status = run(ctx, &t, coarse, clusters, labels, seeds);
-    vem_model_free(coarse);
+        status = run(ctx, &t, (int64_t)room, clusters, seeds);
     vem_i_free(t.rows);
     vem_i_free(t.nearest);
-    vem_i_free(labels);
+    vem_i_free(t.index);
+    vem_i_free(t.sums);
+    vem_i_free(t.picks);
     vem_i_free(t.starts);
+    vem_i_free(t.counts);
+    vem_i_free(t.mass);
     vem_i_free(t.left);
     vem_i_free(t.wanted);
     vem_i_free(t.drawn);
