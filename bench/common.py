@@ -37,10 +37,15 @@ def command():
     return path
 
 
-def vem(*arguments):
-    """Runs the command with --json and gives back the object it prints."""
+def vem(*arguments, apart=False):
+    """Runs the command with --json and gives back the object it prints.
+
+    apart: started by a shell, because Linux lets a process inherit the peak memory of the one
+    that started it, and this one has numpy in it.
+    """
     line = [command(), *map(str, arguments), "--json", "-q"]
-    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    start = ["sh", "-c", '"$@"; exit $?', "sh"] if apart else []
+    done = subprocess.run(start + line, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         sys.exit(f"{' '.join(line)}\n{done.stderr.strip()}")
     return json.loads(done.stdout.strip().splitlines()[-1])

@@ -66,10 +66,10 @@ class Setting:
 
 
 def fit(setting, path, clusters, seed, *more, measure=True):
-    """A fit with the defaults: {"seconds", "error", "json"}."""
+    """A fit with the defaults: {"seconds", "error", "json"}; no error without `measure`."""
     line = ["fit", path, "-k", clusters, "--seed", seed, "--threads", setting.threads,
-            *more, *setting.extra]
-    done = common.vem(*line, *(["--measure"] if measure else []))
+            *setting.extra, *more]
+    done = common.vem(*line, *(["--measure"] if measure else []), apart=not measure)
     spent = done["seconds"]
     return {"seconds": spent["total"] - spent["read"] - spent["measure"],
             "error": done["quantization_error"], "json": done}
