@@ -14,7 +14,6 @@ import statistics
 
 import numpy as np
 
-import common
 import references
 import target_fits as fits
 

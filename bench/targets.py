@@ -259,12 +259,14 @@ def main():
     parser.add_argument("--million", action="store_true", help="T4: 1,000,000 clusters too")
     parser.add_argument("--errors", action="store_true", help="T4: errors of sampled rows")
     parser.add_argument("--quick", action="store_true", help="small; nothing is written")
-    parser.add_argument("--output", help="default: targets_TARGET.md for each")
+    parser.add_argument("--output", help="in results; default: targets_TARGET.md")
     options = common.settle(parser)
     chosen = options.targets or list(TARGETS)
     for name in chosen:
         if name not in TARGETS:
             parser.error(f"'{name}' is not one of {', '.join(TARGETS)}.")
+    if options.output and len(chosen) > 1:
+        parser.error("--output is for one target; each writes targets_TARGET.md without it.")
     verdicts = []
     for name in chosen:
         title, run = TARGETS[name]
