@@ -148,8 +148,7 @@ def memory(setting):
     if setting.knows("--memory"):
         cases.append((fits.GLOVE, 4096, ["--memory"]))
     else:
-        setting.report.say("This vem has no --memory; the bound without a private copy is not "
-                           "measured.", "")
+        setting.leave_out("the bound without a private copy; this vem has no --memory.")
     small = os.path.join(setting.folder, "small.npy")
     np.save(small, np.random.default_rng(0).standard_normal((64, 2), dtype=np.float32))
     base = fits.fit(setting, small, 2, 1, measure=False)["json"]["peak_bytes"]
@@ -279,8 +278,12 @@ def main():
                    "Seconds: the whole fit without reading and without the exact error; "
                    "f: one iteration of FAISS on all rows.", "")
         with common.scratch() as folder:
-            met = run(fits.Setting(options, folder, report))
-        verdicts.append((name, "left out" if met is None else "met" if met else "NOT met"))
+            setting = fits.Setting(options, folder, report)
+            met = run(setting)
+        verdict = "left out" if met is None else "met" if met else "NOT met"
+        if met and setting.missing:
+            verdict = "met as far as measured: without " + " ".join(setting.missing)
+        verdicts.append((name, verdict))
         if not options.quick and met is not None:
             report.write(options.output or f"targets_{name}.md")
     print("\n".join(f"{name}: {verdict}" for name, verdict in verdicts))
