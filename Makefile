@@ -34,10 +34,11 @@ format:
 man: build
 	@build/vem --man >docs/vem.1.part && mv docs/vem.1.part docs/vem.1
 
+# Hours on two cores; PART="iterations targets front clusters", or some of them.
 bench:
 	@scripts/setup.sh bench
 	@scripts/build.sh release $(JOBS)
-	@bench/run.sh
+	@bench/run.sh $(PART)
 
 fuzz:
 	@scripts/setup.sh test

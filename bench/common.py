@@ -13,6 +13,22 @@ import numpy as np
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
+def arguments(parser, seeds=(1, 2, 3)):
+    """Options that every command about whole fits has."""
+    parser.add_argument("--vem", metavar="PATH", help="the command; default build/vem")
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--seeds", nargs="+", type=int, default=list(seeds))
+
+
+def settle(parser):
+    """The options given; from here on command() is the one that --vem names."""
+    options = parser.parse_args()
+    if options.vem:
+        os.environ["VEM"] = os.path.abspath(options.vem)
+    command()
+    return options
+
+
 def command():
     """The path of vem: $VEM, or the release build."""
     path = os.environ.get("VEM", os.path.join(ROOT, "build", "vem"))
@@ -21,10 +37,15 @@ def command():
     return path
 
 
-def vem(*arguments):
-    """Runs the command with --json and gives back the object it prints."""
+def vem(*arguments, apart=False):
+    """Runs the command with --json and gives back the object it prints.
+
+    apart: started by a shell, because Linux lets a process inherit the peak memory of the one
+    that started it, and this one has numpy in it.
+    """
     line = [command(), *map(str, arguments), "--json", "-q"]
-    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    start = ["sh", "-c", '"$@"; exit $?', "sh"] if apart else []
+    done = subprocess.run(start + line, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         sys.exit(f"{' '.join(line)}\n{done.stderr.strip()}")
     return json.loads(done.stdout.strip().splitlines()[-1])
@@ -59,14 +80,27 @@ def threads_environment(threads):
     return dict(os.environ, **{name: str(threads) for name in names})
 
 
-def peer(threads, *arguments):
+def peer(threads, *arguments, script="peers.py"):
     """Runs bench/peers.py in a process of its own and gives back the object it prints."""
-    line = [sys.executable, os.path.join(ROOT, "bench", "peers.py"), *map(str, arguments)]
+    line = [sys.executable, os.path.join(ROOT, "bench", script), *map(str, arguments)]
     done = subprocess.run(line, capture_output=True, text=True, check=False,
                           env=threads_environment(threads))
     if done.returncode != 0:
         sys.exit(f"{' '.join(line)}\n{done.stderr.strip()}")
     return json.loads(done.stdout.strip().splitlines()[-1])
+
+
+def peer_fit(threads, *arguments):
+    """A whole fit by bench/peer_fits.py."""
+    return peer(threads, *arguments, script="peer_fits.py")
+
+
+def exact_error(path, folder, means, threads):
+    """The quantisation error of anyone's means, by one exact evaluator in double precision."""
+    model = os.path.join(folder, "judged.npz")
+    write_model(model, np.load(means) if isinstance(means, str) else means, [1.0])
+    return vem("score", model, path, "--precision", "double", "--threads",
+               threads)["quantization_error"]
 
 
 def scratch():

@@ -28,13 +28,6 @@ def start_file(path, rows, clusters, seed=1):
     common.write_model(path, rows[np.sort(chosen)], [float(rows[:10000].var())])
 
 
-def exact_error(path, folder, means):
-    """The quantisation error of anyone's means, by one evaluator in double precision."""
-    model = os.path.join(folder, "judged.npz")
-    common.write_model(model, means, [1.0])
-    return common.vem("score", model, path, "--precision", "double")["quantization_error"]
-
-
 def measure(path, folder, start, threads, options):
     """Best seconds, the error after the same updates, and the peak of the processor."""
     best, error = {}, {}
@@ -48,12 +41,12 @@ def measure(path, folder, start, threads, options):
             done = common.peer(threads, f"{name}-kmeans", path, start, updates, means)
             best[name] = min(done["seconds"], best.get(name, done["seconds"]))
             if repeat == 0:
-                error[name] = exact_error(path, folder, np.load(means))
+                error[name] = common.exact_error(path, folder, means, threads)
     best["vem"] = ours.seconds()
     # The model given back is the one that entered the last E-step.
     model = os.path.join(folder, "model.npz")
     last = common.vem("fit", *fit, "--max-steps", updates + 1, "-o", model)
-    error["vem"] = exact_error(path, folder, np.load(model)["means"])
+    error["vem"] = common.exact_error(path, folder, np.load(model)["means"], threads)
     top = common.peak(last["cpu"])
     return best, error, top * threads if top else None
 

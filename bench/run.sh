@@ -1,9 +1,12 @@
 #!/usr/bin/env bash
-# Runs the benchmarks and leaves their tables in bench/results:  bench/run.sh [--quick]
+# Runs the benchmarks and leaves their tables in bench/results:
+#   bench/run.sh [iterations] [targets] [front] [clusters]     default: all of these parts
+#   bench/run.sh --quick
 #
 # The command is $VEM or build/vem, the data are in $VEM_DATA or bench/data (made when missing).
-# Nothing else should run on the machine meanwhile. --quick: fewer rows and repeats, to see that
-# everything works; its tables are not kept.
+# Nothing else should run on the machine meanwhile. $VEM_PROTOTYPE names the prototype that the
+# targets compare with. --quick: fewer rows and repeats, to see that everything works; its tables
+# are not kept.
 set -euo pipefail
 cd "$(dirname "$0")"
 python=/usr/bin/python3
@@ -16,22 +19,49 @@ run() {
     $python "$@"
 }
 
-$python data.py mixture codrna_331k glove100
-if [ "${1:-}" = --quick ]; then
+quick() {
     scratch=$(mktemp -d)
     trap 'rm -rf "$scratch"' EXIT
     run kmeans.py --repeats 1 --rows 50000 --clusters 500 --output "$scratch/kmeans.md"
     run mixtures.py --repeats 1 --steps 5 --rows 20000 --output "$scratch/mixtures.md"
+    run targets.py --quick --seeds 1 2
+    run front.py --quick --seeds 1
+    run growth_clusters.py --rows 20000 --clusters 64 256 1024 --seeds 1 \
+        --output "$scratch/growth_clusters.md"
+}
+
+iterations() {
+    if [ -x "$kernels" ]; then
+        printf '\n== kernels\n\n'
+        "$kernels" | tee results/kernels.txt.part
+        mv results/kernels.txt.part results/kernels.txt
+    fi
+    run kmeans.py
+    run mixtures.py
+    run growth.py
+    run read.py
+}
+
+targets() { run targets.py; }
+front() { run front.py; }
+clusters() { run growth_clusters.py; }
+
+if [ "${1:-}" = --quick ]; then
+    $python data.py
+    quick
     exit
 fi
-if [ -x "$kernels" ]; then
-    printf '\n== kernels\n\n'
-    "$kernels" | tee results/kernels.txt.part
-    mv results/kernels.txt.part results/kernels.txt
-fi
-run kmeans.py
-run mixtures.py
-run growth.py
-if [ -e read.py ]; then
-    run read.py
-fi
+[ $# -gt 0 ] || set -- iterations targets front clusters
+for part in "$@"; do
+    case $part in
+    iterations | targets | front | clusters) ;;
+    *)
+        echo "run.sh: '$part' is not one of iterations, targets, front, clusters." >&2
+        exit 2
+        ;;
+    esac
+done
+$python data.py
+for part in "$@"; do
+    $part
+done
