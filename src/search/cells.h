@@ -28,5 +28,10 @@ void vem_i_cells_free(vem_i_cells *cells);
 /* The nearest cell of every item. */
 vem_status vem_i_cells_nearest(vem_ctx *ctx, const vem_i_cells *cells,
                                const vem_view *view, int32_t *nearest);
+/* Which cells the n <= VEM_I_BLOCK packed items want: at least `probes` of the nearest.
+ * Item p is bit p % 64 of wants[cell * stride + p / 64]; words of items that there are not
+ * are 0. costs: scratch for VEM_I_BLOCK values of every cell. */
+void vem_i_cells_choose(const vem_i_cells *cells, const void *panels, int32_t n,
+                        int32_t probes, void *costs, uint64_t *wants, int64_t stride);
 
 #endif

@@ -1,9 +1,11 @@
 /* Guided search: the clusters of the P nearest cells of an item.
  *
  * Items are sorted by their nearest cell, so that those of a group want nearly the same
- * cells. A group chooses the P cells of each of its items, then meets the cells one by
- * one: the items that want a cell are packed and all its clusters are scored as one dense
- * tile, fused with the running lists of the items.
+ * cells. A group chooses the cells of each of its items, then meets the cells one by one:
+ * the items that want a cell are packed and all its clusters are scored as one dense tile,
+ * fused with the running lists of the items. An item wants the cells no farther than a
+ * limit that at least P of them keep to; it is found by bisection for all items of a block
+ * at once, without branches, and so rarely lets one more in.
  *
  * Labels alone, isotropic families, more than a few dimensions: the tile is the dot form
  * about the center m of the cell,
@@ -29,23 +31,16 @@
 /* Items of a group: many fill the tiles better, few spread small data over the threads. */
 enum { GROUP_MOST = 1024, GROUP_LEAST = VEM_I_BLOCK, GROUPS = 64 };
 
-typedef struct near_cell {
-    double cost;
-    int32_t cell;
-} near_cell;
-
 /* Scratch of one thread. */
 typedef struct scratch {
     void *panels, *norms;
-    void *costs;       /* rows of VEM_I_BLOCK: of all cells, or of a tile of clusters */
-    near_cell *column; /* cells */
-    int32_t *wants;    /* group x probes: cells */
-    int32_t *starts;   /* cells + 1 */
-    int32_t *rows;     /* group x probes: items of the group, by cell */
-    void *best;        /* group x keep: lists of the items */
-    int32_t *index;    /* group x keep */
-    double *log_sums;  /* group */
-    void *block_best;  /* keep x VEM_I_BLOCK */
+    void *costs;      /* rows of VEM_I_BLOCK: of all cells, or of a tile of clusters */
+    uint64_t *wants;  /* cells x group / 64: items that want a cell, a bit each */
+    int32_t *rows;    /* group: those of one cell */
+    void *best;       /* keep x group: lists of the items */
+    int32_t *index;   /* keep x group */
+    double *log_sums; /* group */
+    void *block_best; /* keep x VEM_I_BLOCK */
     int32_t *block_index; /* keep x VEM_I_BLOCK */
     uint32_t *items;      /* VEM_I_BLOCK: rows of the view */
     int64_t pairs;
@@ -61,97 +56,50 @@ typedef struct task {
     int32_t *clusters;
     double *probabilities;
     scratch *scratch; /* per thread */
-    /* Ranking only. */
-    const int32_t *right;
-    int64_t *found, *tried; /* per thread: cells */
 } task;
-
-static int before(const near_cell *a, const near_cell *b)
-{
-    return a->cost < b->cost || (a->cost == b->cost && a->cell < b->cell);
-}
-
-static int compare_near(const void *a, const void *b)
-{
-    return before(a, b) ? -1 : before(b, a);
-}
-
-/* The k least first, in any order. All are different, because cells are. */
-static void select_near(near_cell *a, int32_t n, int32_t k)
-{
-    int32_t low = 0, high = n - 1;
-    while (low < high) {
-        near_cell pivot = a[low + (high - low) / 2];
-        int32_t i = low, j = high;
-        while (i <= j) {
-            while (before(&a[i], &pivot))
-                i++;
-            while (before(&pivot, &a[j]))
-                j--;
-            if (i <= j) {
-                near_cell swap = a[i];
-                a[i++] = a[j];
-                a[j--] = swap;
-            }
-        }
-        if (k - 1 <= j)
-            high = j;
-        else if (k - 1 >= i)
-            low = i;
-        else
-            return;
-    }
-}
-
-/* Costs of all cells for m listed items. */
-static void score_cells(const task *t, scratch *s, const uint32_t *items, int32_t m)
-{
-    const vem_i_scorer *cells = &t->guided->cells.scorer;
-    const vem_view *view = t->view;
-    view->kernels->pack(view->x, view->ld, items, m, view->d, NULL, s->panels, s->norms);
-    cells->family->score_tile(cells, s->panels, m, 0, cells->clusters, s->costs,
-                              VEM_I_BLOCK);
-}
-
-static void take_column(const task *t, scratch *s, int32_t p)
-{
-    for (int32_t k = 0; k < t->guided->cells.count; k++)
-        s->column[k] = (near_cell){vem_i_value(t->view->kernels, s->costs,
-                                               (int64_t)k * VEM_I_BLOCK + p),
-                                   k};
-}
 
 /* ---- A group ---- */
 
-/* The cells of every item, and the items of every cell. */
-static void choose_cells(const task *t, scratch *s, const uint32_t *items, int32_t n)
+/* The items of a group that want a cell, in order; how many. */
+static int32_t list_items(const task *t, scratch *s, int64_t cell)
 {
-    const int32_t cells = t->guided->cells.count, probes = t->probes;
-    memset(s->starts, 0, ((size_t)cells + 1) * sizeof *s->starts);
-    for (int32_t first = 0; first < n; first += VEM_I_BLOCK) {
-        int32_t m = n - first < VEM_I_BLOCK ? n - first : VEM_I_BLOCK;
-        if (probes < cells)
-            score_cells(t, s, items + first, m);
+    const int32_t words = t->group / 64;
+    int32_t count = 0;
+    for (int32_t w = 0; w < words; w++)
+        for (uint64_t bits = s->wants[cell * words + w]; bits; bits &= bits - 1)
+            s->rows[count++] = w * 64 + __builtin_ctzll(bits);
+    return count;
+}
+
+/* Lists of listed items (NULL: those from `first` on) to a block, or back. */
+static void move_lists(const task *t, scratch *s, const int32_t *rows, int32_t first,
+                       int32_t m, int back)
+{
+    for (int64_t r = 0; r < t->keep; r++) {
+        const int64_t here = r * VEM_I_BLOCK, there = r * t->group;
+        const int single = t->view->kernels->precision == VEM_SINGLE;
+        float *block_f = (float *)s->block_best + here,
+              *best_f = (float *)s->best + there;
+        double *block_d = (double *)s->block_best + here,
+               *best_d = (double *)s->best + there;
         for (int32_t p = 0; p < m; p++) {
-            int32_t *wants = s->wants + (int64_t)(first + p) * probes;
-            if (probes < cells) {
-                take_column(t, s, p);
-                select_near(s->column, cells, probes);
-            }
-            for (int32_t k = 0; k < probes; k++) {
-                wants[k] = probes < cells ? s->column[k].cell : k;
-                s->starts[wants[k] + 1]++;
+            int32_t row = rows ? rows[p] : first + p;
+            int32_t *block = &s->block_index[here + p], *index = &s->index[there + row];
+            if (back) {
+                *index = *block;
+                if (single)
+                    best_f[row] = block_f[p];
+                else
+                    best_d[row] = block_d[p];
+            } else {
+                *block = *index;
+                if (single)
+                    block_f[p] = best_f[row];
+                else
+                    block_d[p] = best_d[row];
             }
         }
     }
-    for (int32_t k = 0; k < cells; k++)
-        s->starts[k + 1] += s->starts[k];
-    for (int32_t i = 0; i < n; i++)
-        for (int32_t k = 0; k < probes; k++)
-            s->rows[s->starts[s->wants[(int64_t)i * probes + k]]++] = i;
-    for (int32_t k = cells; k > 0; k--)
-        s->starts[k] = s->starts[k - 1];
-    s->starts[0] = 0;
 }
 
 static double log_add(double a, double b)
@@ -193,14 +141,7 @@ static void meet_cell(const task *t, scratch *s, const uint32_t *items,
         s->items[p] = items[rows[p]];
     kernels->pack(view->x, view->ld, s->items, m, view->d, t->by_dots ? center : NULL,
                   s->panels, s->norms);
-    int32_t slots = (m + kernels->panel - 1) / kernels->panel * kernels->panel;
-    for (int32_t p = 0; p < slots; p++)
-        for (int32_t r = 0; r < t->keep; r++) {
-            int64_t from = (int64_t)rows[p < m ? p : m - 1] * t->keep + r;
-            int64_t to = (int64_t)r * VEM_I_BLOCK + p;
-            vem_i_store(kernels, s->block_best, to, vem_i_value(kernels, s->best, from));
-            s->block_index[to] = s->index[from];
-        }
+    move_lists(t, s, rows, 0, m, 0);
     if (t->by_dots) {
 #define FROM(array, width) ((const char *)(array) + (size_t)first * (width)*element)
         kernels->dot_top(s->panels, s->norms, m, view->d, FROM(g->local, (size_t)view->d),
@@ -211,14 +152,21 @@ static void meet_cell(const task *t, scratch *s, const uint32_t *items,
     } else {
         score_directly(t, s, rows, m, first, end);
     }
-    for (int32_t p = 0; p < m; p++)
-        for (int32_t r = 0; r < t->keep; r++) {
-            int64_t to = (int64_t)rows[p] * t->keep + r;
-            int64_t from = (int64_t)r * VEM_I_BLOCK + p;
-            vem_i_store(kernels, s->best, to, vem_i_value(kernels, s->block_best, from));
-            s->index[to] = s->block_index[from];
-        }
+    move_lists(t, s, rows, 0, m, 1);
     s->pairs += (int64_t)m * (end - first);
+}
+
+typedef struct found {
+    double cost;
+    int32_t cluster;
+} found;
+
+static int compare_found(const void *a_, const void *b_)
+{
+    const found *a = a_, *b = b_;
+    if (a->cost != b->cost)
+        return a->cost < b->cost ? -1 : 1;
+    return a->cluster < b->cluster ? -1 : a->cluster > b->cluster;
 }
 
 /* The list of one item, in order of cost and of the model's numbers, to the results. */
@@ -226,19 +174,19 @@ static void put_item(const task *t, const scratch *s, int32_t p, int32_t row,
                      int64_t item)
 {
     const vem_i_kernels *kernels = t->view->kernels;
-    near_cell list[VEM_I_TOP_MAX];
+    found list[VEM_I_TOP_MAX];
     int32_t count = 0;
     for (int32_t r = 0; r < t->keep; r++) {
         int32_t position = s->block_index[(int64_t)r * VEM_I_BLOCK + p];
         if (position >= 0)
-            list[count++] = (near_cell){vem_i_value(kernels, s->block_best,
-                                                    (int64_t)r * VEM_I_BLOCK + p),
-                                        t->guided->cells.order[position]};
+            list[count++] =
+                (found){vem_i_value(kernels, s->block_best, (int64_t)r * VEM_I_BLOCK + p),
+                        t->guided->cells.order[position]};
     }
-    qsort(list, (size_t)count, sizeof *list, compare_near);
+    qsort(list, (size_t)count, sizeof *list, compare_found);
     for (int32_t r = 0; r < t->top; r++) {
         int64_t at = item * t->top + r;
-        t->clusters[at] = r < count ? list[r].cell : -1;
+        t->clusters[at] = r < count ? list[r].cluster : -1;
         if (t->probabilities)
             t->probabilities[at] =
                 r < count ? exp(fmin(0, -list[r].cost / 2 - s->log_sums[row])) : 0;
@@ -252,14 +200,7 @@ static void put_lists(const task *t, scratch *s, const uint32_t *items, int32_t 
     const vem_i_scorer *scorer = &t->guided->scorer;
     for (int32_t first = 0; first < n; first += VEM_I_BLOCK) {
         int32_t m = n - first < VEM_I_BLOCK ? n - first : VEM_I_BLOCK;
-        for (int32_t p = 0; p < m; p++)
-            for (int32_t r = 0; r < t->keep; r++) {
-                int64_t from = (int64_t)(first + p) * t->keep + r;
-                int64_t to = (int64_t)r * VEM_I_BLOCK + p;
-                vem_i_store(kernels, s->block_best, to,
-                            vem_i_value(kernels, s->best, from));
-                s->block_index[to] = s->index[from];
-            }
+        move_lists(t, s, NULL, first, m, 0);
         if (t->by_dots)
             kernels->iso_pairs(view->x, view->ld, items + first, m, view->d,
                                scorer->means, scorer->ldc, scorer->scale, scorer->bias,
@@ -276,44 +217,29 @@ static void run_group(void *arg, int64_t number, int thread)
     const uint32_t *items = t->order + number * t->group;
     int64_t left = t->view->n - number * t->group;
     int32_t n = left < t->group ? (int32_t)left : t->group;
-    for (int64_t i = 0; i < (int64_t)n * t->keep; i++) {
+    for (int64_t i = 0; i < (int64_t)t->group * t->keep; i++) {
         vem_i_store(t->view->kernels, s->best, i, INFINITY);
         s->index[i] = -1;
     }
     for (int32_t i = 0; i < n; i++)
         s->log_sums[i] = -INFINITY;
-    choose_cells(t, s, items, n);
-    for (int32_t cell = 0; cell < t->guided->cells.count; cell++)
-        for (int32_t i = s->starts[cell]; i < s->starts[cell + 1]; i += VEM_I_BLOCK) {
-            int32_t m = s->starts[cell + 1] - i;
-            meet_cell(t, s, items, s->rows + i, m < VEM_I_BLOCK ? m : VEM_I_BLOCK, cell);
-        }
+    for (int32_t first = 0; first < t->group; first += VEM_I_BLOCK) {
+        const vem_view *view = t->view;
+        int32_t m = n - first < VEM_I_BLOCK ? n - first : VEM_I_BLOCK;
+        if (m > 0)
+            view->kernels->pack(view->x, view->ld, items + first, m, view->d, NULL,
+                                s->panels, s->norms);
+        vem_i_cells_choose(&t->guided->cells, s->panels, m, t->probes, s->costs,
+                           s->wants + first / 64, t->group / 64);
+    }
+    for (int32_t cell = 0; cell < t->guided->cells.count; cell++) {
+        int32_t count = list_items(t, s, cell);
+        for (int32_t i = 0; i < count; i += VEM_I_BLOCK)
+            meet_cell(t, s, items, s->rows + i,
+                      count - i < VEM_I_BLOCK ? count - i : VEM_I_BLOCK, cell);
+    }
     put_lists(t, s, items, n);
     s->pairs += (int64_t)n * t->guided->cells.count; /* of the choice */
-}
-
-static void rank_block(void *arg, int64_t number, int thread)
-{
-    const task *t = arg;
-    const vem_i_cells *cells = &t->guided->cells;
-    scratch *s = &t->scratch[thread];
-    int64_t *found = t->found + (int64_t)thread * cells->count;
-    int64_t *tried = t->tried + (int64_t)thread * cells->count;
-    int64_t begin = number * VEM_I_BLOCK, left = t->view->n - begin;
-    int32_t m = left < VEM_I_BLOCK ? (int32_t)left : VEM_I_BLOCK;
-    score_cells(t, s, t->order + begin, m);
-    for (int32_t p = 0; p < m; p++) {
-        take_column(t, s, p);
-        qsort(s->column, (size_t)cells->count, sizeof *s->column, compare_near);
-        for (int32_t k = 0; k < cells->count; k++) {
-            int32_t cell = s->column[k].cell;
-            tried[k] += cells->starts[cell + 1] - cells->starts[cell];
-            for (int32_t r = 0; r < t->top; r++) {
-                int32_t c = t->right[(begin + p) * t->top + r];
-                found[k] += c >= 0 && cells->cell_of[c] == cell;
-            }
-        }
-    }
 }
 
 /* ---- Scratch ---- */
@@ -325,9 +251,7 @@ static void free_scratch(vem_ctx *ctx, task *t)
         vem_i_free(s->panels);
         vem_i_free(s->norms);
         vem_i_free(s->costs);
-        vem_i_free(s->column);
         vem_i_free(s->wants);
-        vem_i_free(s->starts);
         vem_i_free(s->rows);
         vem_i_free(s->best);
         vem_i_free(s->index);
@@ -343,7 +267,7 @@ static vem_status take_scratch(vem_ctx *ctx, task *t)
 {
     const size_t element = t->view->kernels->element, block = VEM_I_BLOCK;
     const size_t cells = (size_t)t->guided->cells.count, group = (size_t)t->group;
-    const size_t keep = (size_t)t->keep, probes = (size_t)t->probes;
+    const size_t keep = (size_t)t->keep;
     const size_t rows = cells > VEM_I_TILE ? cells : VEM_I_TILE;
     vem_status status =
         vem_i_take_zeroed(ctx, &t->scratch, (size_t)ctx->threads, sizeof *t->scratch);
@@ -355,10 +279,8 @@ static vem_status take_scratch(vem_ctx *ctx, task *t)
         } wanted[] = {{&s->panels, block, (size_t)t->view->d * element},
                       {&s->norms, block, element},
                       {&s->costs, rows, block * element},
-                      {&s->column, cells, sizeof *s->column},
-                      {&s->wants, probes, group * sizeof *s->wants},
-                      {&s->starts, cells + 1, sizeof *s->starts},
-                      {&s->rows, probes, group * sizeof *s->rows},
+                      {&s->wants, cells, group / 64 * sizeof *s->wants},
+                      {&s->rows, group, sizeof *s->rows},
                       {&s->best, keep, group * element},
                       {&s->index, keep, group * sizeof *s->index},
                       {&s->log_sums, group, sizeof *s->log_sums},
@@ -366,7 +288,8 @@ static vem_status take_scratch(vem_ctx *ctx, task *t)
                       {&s->block_index, keep, block * sizeof *s->block_index},
                       {&s->items, block, sizeof *s->items}};
         for (size_t k = 0; status == VEM_OK && k < sizeof wanted / sizeof *wanted; k++)
-            status = vem_i_take(ctx, wanted[k].out, wanted[k].count, wanted[k].size);
+            status =
+                vem_i_take_zeroed(ctx, wanted[k].out, wanted[k].count, wanted[k].size);
     }
     return status;
 }
@@ -438,49 +361,6 @@ vem_status vem_i_guided_find(vem_ctx *ctx, const vem_i_guided *guided,
             *pairs += t.scratch[i].pairs;
     }
     free_scratch(ctx, &t);
-    vem_i_free(order);
-    return status;
-}
-
-vem_status vem_i_guided_rank(vem_ctx *ctx, const vem_i_guided *guided,
-                             const vem_view *view, const int32_t *right, int32_t top,
-                             int64_t *found, int64_t *tried)
-{
-    const size_t cells = (size_t)guided->cells.count, threads = (size_t)ctx->threads;
-    uint32_t *order = NULL;
-    task t = {.guided = guided,
-              .view = view,
-              .probes = 1,
-              .top = top,
-              .keep = 1,
-              .group = VEM_I_BLOCK,
-              .right = right};
-    vem_status status = vem_i_take(ctx, &order, (size_t)view->n, sizeof *order);
-    if (status == VEM_OK)
-        status = vem_i_take_zeroed(ctx, &t.found, threads, cells * sizeof *t.found);
-    if (status == VEM_OK)
-        status = vem_i_take_zeroed(ctx, &t.tried, threads, cells * sizeof *t.tried);
-    if (status == VEM_OK)
-        status = take_scratch(ctx, &t);
-    if (status == VEM_OK) {
-        for (int64_t i = 0; i < view->n; i++)
-            order[i] = (uint32_t)i;
-        t.order = order;
-        if (vem_i_parallel_watched(ctx, vem_i_shards(view->n, VEM_I_BLOCK),
-                                   (double)VEM_I_BLOCK * (double)cells * view->d,
-                                   rank_block, &t, NULL, 1))
-            status = stopped(ctx);
-        for (size_t k = 0; k < cells; k++) {
-            found[k] = tried[k] = 0;
-            for (size_t i = 0; i < threads; i++) { /* whole numbers: in any order */
-                found[k] += t.found[i * cells + k];
-                tried[k] += t.tried[i * cells + k];
-            }
-        }
-    }
-    free_scratch(ctx, &t);
-    vem_i_free(t.found);
-    vem_i_free(t.tried);
     vem_i_free(order);
     return status;
 }
