@@ -1,6 +1,6 @@
 /* Assignment without a look at every cluster, with a measured recall.
  *
- *   1. The clusters are put into about 4 sqrt(C) coarse cells (search/cells.c).
+ *   1. The clusters are put into up to sqrt(2 C) coarse cells (search/cells.c).
  *   2. A sample of the rows, one drawn from each of S equal stretches of the data, is
  *      assigned by a scan. Where the cells of the right clusters stand in the order of
  *      nearness tells, for every number of probes P, the recall and the pairs per row.
@@ -256,8 +256,10 @@ vem_status vem_assign_guided(vem_ctx *ctx, const vem_model *model, const vem_dat
     if (tried) {
         status = learn_from_sample(ctx, &g, model, data);
         /* What is wrong with a row is said by the pass over all, which knows its number. */
-        if (status == VEM_BAD_DATA)
-            status = VEM_OK, g.probes = 0, tried = 0;
+        if (status == VEM_BAD_DATA) {
+            status = VEM_OK;
+            g.probes = tried = 0;
+        }
     }
     int guided = g.probes > 0;
     if (status == VEM_OK && guided)

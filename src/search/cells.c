@@ -9,8 +9,13 @@
  * start at clusters drawn at random; a center without clusters is dropped at the end.
  *
  * How many. With K cells of which P are tried, n items cost n (K + P C / K) pairs and the
- * cells (STEPS + 1) C K. With P = WIDE (measured on word vectors, where many are needed)
- * the least is at  K = sqrt(WIDE C n / (n + (STEPS + 1) C)). */
+ * cells (STEPS + 1) C K. For a fixed P the least is at
+ *
+ *     K = sqrt(P C n / (n + (STEPS + 1) C)).
+ *
+ * More cells need more probes for the same recall, and small cells make thin tiles, so the
+ * constant in the place of P is what was fastest (2 among 1, 2, 4, ..., 32 on word
+ * vectors). */
 #include "search/cells.h"
 
 #include <math.h>
@@ -21,12 +26,12 @@
 #include "base/rng.h"
 #include "search/search.h"
 
-enum { STEPS = 4, WIDE = 16 };
+enum { STEPS = 4, WIDTH = 2 };
 
 int32_t vem_i_cells_wanted(int64_t n, int32_t clusters)
 {
     double rows = (double)n, most = (double)clusters;
-    double count = sqrt(WIDE * most * rows / (rows + (STEPS + 1) * most));
+    double count = sqrt(WIDTH * most * rows / (rows + (STEPS + 1) * most));
     count = fmin(count, most / 2);
     return count < 1 ? 1 : (int32_t)count;
 }
@@ -65,10 +70,13 @@ vem_status vem_i_cells_nearest(vem_ctx *ctx, const vem_i_cells *cells,
     vem_status status = vem_i_take_zeroed(ctx, &t.blocks, threads, sizeof *t.blocks);
     for (size_t i = 0; status == VEM_OK && i < threads; i++)
         status = vem_i_block_new(ctx, &t.search, view, &cells->scorer, &t.blocks[i]);
-    if (status == VEM_OK)
-        vem_i_parallel_light(ctx, vem_i_shards(view->n, VEM_I_BLOCK),
-                             (double)VEM_I_BLOCK * cells->scorer.clusters * view->d,
-                             run_block, &t);
+    if (status == VEM_OK) {
+        vem_progress told = {.phase = "assign", .free_energy = NAN};
+        double work = (double)VEM_I_BLOCK * cells->scorer.clusters * view->d;
+        if (vem_i_parallel_watched(ctx, vem_i_shards(view->n, VEM_I_BLOCK), work,
+                                   run_block, &t, &told, 1))
+            status = vem_i_fail(ctx, VEM_STOPPED, "Stopped while rows were assigned.");
+    }
     for (size_t i = 0; t.blocks && i < threads; i++)
         vem_i_block_free(&t.blocks[i]);
     vem_i_free(t.blocks);
