@@ -32,6 +32,7 @@ fi
 run kmeans.py
 run mixtures.py
 run growth.py
+run predict.py --generated
 if [ -e read.py ]; then
     run read.py
 fi

@@ -9,10 +9,12 @@
  *      is reported.
  *   4. All rows are assigned with P probes, or by a scan where that is less work:
  *
- *          n (2 K + E_P) RATIO + C K STEPS + S C  >=  n C,
+ *          n (RATIO (2 K + E_P) + CHOICE K) + C K STEPS + S C  >=  n C,
  *
  *      E_P: clusters in the P nearest cells of a row, K cells; RATIO: what a pair of the
- *      guided search costs beside one of the scan, measured (bench/predict.py). */
+ *      guided search costs beside one of the scan; CHOICE: what the choice among cells
+ *      costs, per cell, in pairs of the scan. Both were measured, with 2 to 100 columns:
+ *      about 1.6, and 5 ns where a pair takes (0.3 + 0.011 D) ns. */
 #include <math.h>
 
 #include "api/assign.h"
@@ -21,7 +23,7 @@
 #include "search/guided.h"
 
 enum { SAMPLE_MOST = 2000, SAMPLE_LEAST = 100, SAMPLE_SHARE = 16 };
-static const double RATIO = 1.5;
+static const double RATIO = 1.6;
 static const double GOAL = 0.99;
 /* Below this many operations a scan takes milliseconds. */
 static const double SCAN_WORK = 1e9;
@@ -50,6 +52,13 @@ static double once(const guide *g, int32_t clusters)
     return (double)vem_i_cells_pairs(clusters, g->cells) + (double)g->sample * clusters;
 }
 
+/* Work that all rows take when they have `tried` clusters in their cells on average. */
+static double work_of_rows(const guide *g, int32_t d, int32_t cells, double tried)
+{
+    double choice = 450.0 / (27 + d);
+    return (double)g->n * (RATIO * (2 * cells + tried) + choice * cells);
+}
+
 /* Is it possible at all that a guided search is less work? */
 static int worth_trying(const guide *g, const vem_model *model)
 {
@@ -60,7 +69,7 @@ static int worth_trying(const guide *g, const vem_model *model)
     if (g->options->search == VEM_ASSIGN_GUIDED)
         return 1;
     return scan * 2 * model->d * per_pair > SCAN_WORK &&
-           once(g, model->clusters) + 2 * RATIO * (double)g->n * g->cells < scan / 2;
+           once(g, model->clusters) + work_of_rows(g, model->d, g->cells, 0) < scan / 2;
 }
 
 /* The least number of probes that reaches the goal on the sample; 0: a scan is less. */
@@ -80,9 +89,9 @@ static int32_t choose_probes(const guide *g, const vem_model *model, int64_t rig
         seen += found[probes];
         scored += tried[probes];
     }
-    double row = 2 * cells + (double)scored / (double)g->sample;
+    double tried_by_row = (double)scored / (double)g->sample;
     if (o->search != VEM_ASSIGN_GUIDED &&
-        RATIO * (double)g->n * row + once(g, model->clusters) >=
+        work_of_rows(g, model->d, cells, tried_by_row) + once(g, model->clusters) >=
             (double)g->n * model->clusters)
         return 0;
     return probes;
