@@ -39,6 +39,7 @@ iterations() {
     run kmeans.py
     run mixtures.py
     run growth.py
+    run predict.py --generated
     run read.py
 }
 

@@ -11,7 +11,11 @@ static const cli_option own[] = {
     {"top", 0, "Model", "T",
      "the T most probable clusters of each row, with their probabilities; at least 1"},
     {"exact", 0, "Model", NULL,
-     "look at every cluster of the model (always so in this version)"},
+     "look at every cluster of the model, and give probabilities of the full posterior"},
+    {"recall", 0, "Model", "R",
+     "share of the right clusters that a guided search must find on a sample of the "
+     "rows, "
+     "above 0 and at most 1; default: 0.99"},
     {"columns", 0, "Data", "LIST", "columns to use, by number or name: 1,3,5-8 or x,y"},
     {"id", 0, "Data", "COLUMN", "one column to leave out, by number or name"},
     {"output", 'o', IO, "FILE",
@@ -20,34 +24,56 @@ static const cli_option own[] = {
     {"quiet", 'q', IO, NULL, "no progress and no summary"},
 };
 
-static const char *const shared[] = {"precision", "threads", NULL};
+static const char *const shared[] = {"precision", "threads", "seed", NULL};
+
+/* "guided search (recall 0.991 on 2,000 rows)" or "every cluster". */
+static void describe(const vem_assign_report *report, char *text, size_t capacity)
+{
+    char rows[32];
+    if (report->guided)
+        snprintf(text, capacity, "guided search (recall %.4g on %s rows)", report->recall,
+                 cli_count(report->recall_rows, rows));
+    else
+        snprintf(text, capacity, "every cluster looked at");
+}
 
 static int print_result(const cli_args *args, const vem_model *model,
-                        const vem_data *data, int32_t top, double seconds)
+                        const vem_data *data, int32_t top,
+                        const vem_assign_report *report, double seconds)
 {
     const char *output = cli_value(args, "output");
-    char n[32], c[32], t[32];
+    char n[32], c[32], t[32], how[96];
     if (cli_value(args, "json")) {
         json_t *o = cli_json_begin(args);
         json_object_set_new(o, "n", json_integer(vem_data_rows(data)));
         json_object_set_new(o, "d", json_integer(vem_data_columns(data)));
         json_object_set_new(o, "clusters", json_integer(vem_model_clusters(model)));
         json_object_set_new(o, "top", json_integer(top));
+        json_object_set_new(o, "search", json_string(report->guided ? "guided" : "scan"));
+        json_object_set_new(o, "recall", cli_json_real(report->recall));
+        json_object_set_new(o, "recall_rows", json_integer(report->recall_rows));
+        json_object_set_new(o, "covered", cli_json_real(report->covered));
+        json_object_set_new(o, "cells", json_integer(report->cells));
+        json_object_set_new(o, "probes", json_integer(report->probes));
+        json_object_set_new(o, "scored_pairs", json_integer(report->scored_pairs));
         json_object_set_new(o, "output", cli_json_text(output));
         json_object_set_new(o, "threads", json_integer(vem_ctx_threads(args->ctx)));
         json_object_set_new(o, "seconds", cli_json_real(seconds));
         return cli_json_print(o);
     }
-    if (output && !cli_value(args, "quiet"))
-        printf("vem predict: %s rows, %s clusters, %s seconds; written to %s\n",
+    if (output && !cli_value(args, "quiet")) {
+        describe(report, how, sizeof how);
+        printf("vem predict: %s rows, %s clusters, %s, %s seconds; written to %s\n",
                cli_count(vem_data_rows(data), n), cli_count(vem_model_clusters(model), c),
-               cli_seconds(seconds, t), output);
+               how, cli_seconds(seconds, t), output);
+    }
     return CLI_DONE;
 }
 
 static int predict(cli_args *args, const vem_model *model, const vem_data *data,
-                   int32_t top, int soft, double began)
+                   vem_assign_options *how, int soft, double began)
 {
+    const int32_t top = how->top;
     const int64_t n = vem_data_rows(data);
     const char *output = cli_value(args, "output");
     const char *target = output ? output : "/dev/stdout"; /* which the library knows */
@@ -64,16 +90,17 @@ static int predict(cli_args *args, const vem_model *model, const vem_data *data,
         code = CLI_FAILED;
     }
     if (code == CLI_DONE) {
-        vem_status status =
-            vem_assign(args->ctx, model, data, top, cli_precision(args, data), clusters,
-                       probabilities);
+        vem_assign_report report = {.size = sizeof report};
+        how->precision = cli_precision(args, data);
+        vem_status status = vem_assign_guided(args->ctx, model, data, how, clusters,
+                                              probabilities, &report);
         cli_progress_end();
         if (status == VEM_OK)
             status =
                 soft ? vem_soft_write(args->ctx, target, clusters, probabilities, n, top)
                      : vem_labels_write(args->ctx, target, clusters, n);
         code = status == VEM_OK
-                   ? print_result(args, model, data, top, cli_clock() - began)
+                   ? print_result(args, model, data, top, &report, cli_clock() - began)
                    : cli_failure(args, status);
     }
     free(clusters);
@@ -93,14 +120,32 @@ static int read_top(const char *text, int32_t *top)
     return CLI_DONE;
 }
 
+static int read_recall(const char *text, double *recall)
+{
+    char *end;
+    const double value = strtod(text, &end);
+    if (end == text || *end != '\0' || !(value > 0 && value <= 1)) {
+        cli_error("--recall is %s, but it must be a number above 0 and at most 1.", text);
+        return CLI_USAGE;
+    }
+    *recall = value;
+    return CLI_DONE;
+}
+
 static int run(cli_args *args)
 {
     const double began = cli_clock();
     const char *output = cli_value(args, "output"), *wanted = cli_value(args, "top");
+    const char *recall = cli_value(args, "recall");
     vem_model *model = NULL;
     vem_data *data = NULL;
-    int32_t top = 1;
-    int code = wanted ? read_top(wanted, &top) : CLI_DONE;
+    vem_assign_options how = {.size = sizeof how,
+                              .top = 1,
+                              .seed = (uint64_t)args->options.seed};
+    how.search = cli_value(args, "exact") ? VEM_ASSIGN_SCAN : VEM_ASSIGN_AUTO;
+    int code = wanted ? read_top(wanted, &how.top) : CLI_DONE;
+    if (code == CLI_DONE && recall)
+        code = read_recall(recall, &how.recall);
     if (code == CLI_DONE)
         code =
             cli_check_output(output, args->operands[1], wanted ? "npz csv" : "npy csv");
@@ -112,13 +157,13 @@ static int run(cli_args *args)
     code = cli_read_model(args, args->operands[0], args->operands[1], &model);
     if (code == CLI_DONE)
         code = cli_read_data(args, args->operands[1], &data, NULL);
-    if (code == CLI_DONE && top > vem_model_clusters(model)) {
-        cli_error("--top is %d, but the model has %d clusters.", (int)top,
+    if (code == CLI_DONE && how.top > vem_model_clusters(model)) {
+        cli_error("--top is %d, but the model has %d clusters.", (int)how.top,
                   (int)vem_model_clusters(model));
         code = CLI_USAGE;
     }
     if (code == CLI_DONE)
-        code = predict(args, model, data, top, wanted != NULL, began);
+        code = predict(args, model, data, &how, wanted != NULL, began);
     vem_data_free(data);
     vem_model_free(model);
     return code;
@@ -128,6 +173,20 @@ const cli_command cli_predict = {
     .name = "predict",
     .operands = "MODEL DATA",
     .purpose = "the cluster of each row, or the most probable ones with --top",
+    .details =
+        "With many clusters a row is compared only with those of the coarse cells of\n"
+        "clusters nearest to it: a guided search. The number of cells tried is the "
+        "least\n"
+        "that reaches --recall on a sample of the rows, for which every cluster is "
+        "looked\n"
+        "at; where that is no less work than looking at every cluster for all rows, "
+        "this\n"
+        "is done instead. With --top T recall is that of the T most probable clusters, "
+        "and\n"
+        "the probabilities of a guided search add up to 1 over the clusters tried for "
+        "the\n"
+        "row. --json says which search was used, its recall, and the share of the\n"
+        "posterior the tried clusters hold (covered).\n",
     .examples = "  vem predict model.npz data.npy -o labels.npy\n"
                 "  vem predict model.npz data.csv --top 3 -o soft.npz\n",
     .own = own,

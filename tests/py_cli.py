@@ -267,6 +267,9 @@ class Use(Case):
         result = self.json("predict", self.model, self.data, "-o", self.path("p.npy"))
         self.assertEqual((result["n"], result["clusters"], result["top"]), (300, 3, 1))
         self.assertEqual(npy_parse(self.read("p.npy")), ((300,), "<i4", self.labels))
+        self.assertEqual((result["search"], result["recall"], result["recall_rows"]),
+                         ("scan", 1, 0))  # few clusters
+        self.assertEqual(result["scored_pairs"], result["n"] * result["clusters"])
         self.vem("predict", self.model, self.data, "--exact", "-o", self.path("p.csv"))
         self.assertEqual([int(x) for x in self.read("p.csv").split() if x.isdigit()],
                          self.labels)
@@ -295,6 +298,9 @@ class Use(Case):
         self.refuse(2, ["predict", self.model, self.data, "--top", 0, "-o", out], "--top is 0")
         self.refuse(2, ["predict", self.model, self.data, "--top", 4, "-o", self.path("p.npz")],
                     "--top is 4", "3 clusters")
+        for recall in ("0", "1.5", "nan", "x"):
+            self.refuse(2, ["predict", self.model, self.data, "--recall", recall, "-o", out],
+                        "--recall is " + recall)
         self.refuse(2, ["predict", self.data, self.model, "-o", out], "model comes first")
         self.refuse(2, ["predict", self.model, self.data, "-o", self.path("p.xyz")], "npy csv")
         self.refuse(2, ["predict", self.model, self.data, "-o", self.data], "is the input")

@@ -164,6 +164,22 @@ static void every_allocation_of_using_a_model(void **state)
                 assert_true(status == VEM_OK || status == VEM_NO_MEMORY);
             }
         }
+        vem_assign_options how = {.size = sizeof how,
+                                  .search = VEM_ASSIGN_GUIDED,
+                                  .precision = VEM_DOUBLE};
+        for (how.top = 1; how.top <= 3; how.top += 2) {
+            status = VEM_NO_MEMORY;
+            for (int64_t k = 1; status != VEM_OK; k++) {
+                vem_assign_report report = {.size = sizeof report, .guided = -1};
+                calls = 0;
+                fail_at = k;
+                status = vem_assign_guided(ctx, model, rows, &how, clusters,
+                                           how.top > 1 ? probabilities : NULL, &report);
+                fail_at = 0;
+                assert_true(status == VEM_OK || status == VEM_NO_MEMORY);
+                assert_int_equal(report.guided, status == VEM_OK ? 1 : -1);
+            }
+        }
         vem_model *copy = NULL;
         for (int64_t k = 1; !copy; k++) {
             calls = 0;

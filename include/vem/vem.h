@@ -375,10 +375,52 @@ VEM_API const char *vem_report_choices(const vem_report *report);
 /* ---- Use of a model ---- */
 
 /* The `top` most probable clusters of each row, most probable first: clusters is n x top,
- * probabilities n x top or NULL. Probabilities are those of the full posterior. */
+ * probabilities n x top or NULL. Probabilities are those of the full posterior: every
+ * cluster is looked at. */
 VEM_API vem_status vem_assign(vem_ctx *ctx, const vem_model *model, const vem_data *data,
                               int32_t top, vem_precision precision, int32_t *clusters,
                               double *probabilities);
+
+typedef enum vem_assign_search {
+    VEM_ASSIGN_AUTO =
+        0,            /* guided where it reaches the recall for less work, else a scan */
+    VEM_ASSIGN_SCAN,  /* every cluster */
+    VEM_ASSIGN_GUIDED /* guided, whatever it costs; a scan only where lists are too long
+                            (top > 64) */
+} vem_assign_search;
+
+/* How to assign. Zero-initialise, then set what you need. */
+typedef struct vem_assign_options {
+    size_t size; /* sizeof(vem_assign_options) */
+    int32_t top; /* 0: 1 */
+    vem_precision precision;
+    vem_assign_search search;
+    double recall;  /* the goal of a guided search, above 0 and at most 1; 0: 0.99 */
+    int32_t probes; /* cells tried for a row; 0: as many as the goal needs */
+    uint64_t seed;  /* of the cells and of the sample */
+} vem_assign_options;
+
+/* What was done. Recall: the share of the `top` clusters a scan finds that the guided
+ * search finds too, on rows of a sample for which both were run. `covered`: the mean
+ * share of the posterior's mass that the tried clusters hold, on the same rows (NAN
+ * without probabilities). A scan has recall 1, and recall_rows 0 when no sample was
+ * needed to choose it. */
+typedef struct vem_assign_report {
+    size_t size;
+    int guided; /* 0: every cluster was looked at */
+    int32_t cells, probes;
+    double recall, covered;
+    int64_t recall_rows;
+    int64_t scored_pairs; /* rows against clusters and cells, sample and cells included */
+} vem_assign_report;
+
+/* As vem_assign, but a row may be compared with the clusters of the coarse cells nearest to
+ * it only, as many as a measured recall needs. A guided search gives probabilities that
+ * add up to 1 over the clusters tried for the row. `report` may be NULL. */
+VEM_API vem_status vem_assign_guided(vem_ctx *ctx, const vem_model *model,
+                                     const vem_data *data,
+                                     const vem_assign_options *options, int32_t *clusters,
+                                     double *probabilities, vem_assign_report *report);
 
 typedef struct vem_scores {
     size_t size;

@@ -2,22 +2,16 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "api/chunks.h"
+#include "api/assign.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "em/estep.h"
-
-typedef struct assign {
-    int32_t top;
-    int32_t *clusters;     /* n x top */
-    double *probabilities; /* n x top or NULL */
-} assign;
 
 /* Labels alone: the closest search, without the costs of the other clusters. */
 static vem_status assign_hard(vem_ctx *ctx, void *arg, const vem_view *view,
                               const vem_model *model, int64_t first)
 {
-    assign *a = arg;
+    const vem_i_assign *a = arg;
     vem_i_scorer scorer = {0};
     vem_i_estep *estep = NULL;
     vem_i_search search = vem_i_search_closest(model->clusters, 1, 0);
@@ -41,7 +35,7 @@ static vem_status assign_hard(vem_ctx *ctx, void *arg, const vem_view *view,
 }
 
 typedef struct soft_task {
-    const assign *out;
+    const vem_i_assign *out;
     int64_t first; /* row of the data */
     const vem_view *view;
     const vem_i_scorer *scorer;
@@ -127,7 +121,7 @@ static void run_block(void *arg, int64_t number, int thread)
 static vem_status assign_soft(vem_ctx *ctx, void *arg, const vem_view *view,
                               const vem_model *model, int64_t first)
 {
-    const assign *a = arg;
+    const vem_i_assign *a = arg;
     vem_i_scorer scorer = {0};
     soft_task t = {.out = a, .first = first, .view = view, .scorer = &scorer};
     t.search = vem_i_search_all(model->clusters);
@@ -168,17 +162,32 @@ static vem_status assign_soft(vem_ctx *ctx, void *arg, const vem_view *view,
     return status;
 }
 
+vem_status vem_i_assign_scan(vem_ctx *ctx, void *arg, const vem_view *view,
+                             const vem_model *model, int64_t first)
+{
+    const vem_i_assign *a = arg;
+    return (a->top == 1 && !a->probabilities ? assign_hard : assign_soft)(ctx, arg, view,
+                                                                          model, first);
+}
+
+vem_status vem_i_assign_check(vem_ctx *ctx, const vem_model *model, int32_t top)
+{
+    if (top >= 1 && top <= model->clusters)
+        return VEM_OK;
+    return vem_i_fail(
+        ctx, VEM_BAD_OPTION,
+        "--top is %d, but it must lie between 1 and the %d clusters of the model.", top,
+        model->clusters);
+}
+
 vem_status vem_assign(vem_ctx *ctx, const vem_model *model, const vem_data *data,
                       int32_t top, vem_precision precision, int32_t *clusters,
                       double *probabilities)
 {
     vem_i_begin(ctx);
-    if (top < 1 || top > model->clusters)
-        return vem_i_fail(
-            ctx, VEM_BAD_OPTION,
-            "--top is %d, but it must lie between 1 and the %d clusters of the model.",
-            top, model->clusters);
-    assign a = {.top = top, .clusters = clusters, .probabilities = probabilities};
-    vem_i_chunk_fn run = top == 1 && !probabilities ? assign_hard : assign_soft;
-    return vem_i_for_chunks(ctx, model, data, precision, run, &a);
+    vem_i_assign a = {.top = top, .clusters = clusters, .probabilities = probabilities};
+    vem_status status = vem_i_assign_check(ctx, model, top);
+    if (status == VEM_OK)
+        status = vem_i_for_chunks(ctx, model, data, precision, vem_i_assign_scan, &a);
+    return status;
 }

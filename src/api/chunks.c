@@ -63,6 +63,12 @@ static vem_status one_chunk(vem_ctx *ctx, const vem_model *model, const vem_data
     return status;
 }
 
+int64_t vem_i_chunk_rows(int32_t d)
+{
+    int64_t rows = CHUNK_VALUES / d;
+    return rows < VEM_I_BLOCK ? VEM_I_BLOCK : rows;
+}
+
 vem_status vem_i_for_chunks(vem_ctx *ctx, const vem_model *model, const vem_data *data,
                             vem_precision precision, vem_i_chunk_fn run, void *arg)
 {
@@ -74,8 +80,7 @@ vem_status vem_i_for_chunks(vem_ctx *ctx, const vem_model *model, const vem_data
         return status;
     center_of(model, origin);
     vem_i_blas_state blas = vem_i_blas_single(model->family == VEM_FULL);
-    int64_t rows = CHUNK_VALUES / data->d;
-    rows = rows < VEM_I_BLOCK ? VEM_I_BLOCK : rows;
+    int64_t rows = vem_i_chunk_rows(data->d);
     for (int64_t first = 0; first < data->n && status == VEM_OK; first += rows) {
         vem_i_points_request request = {.first = first,
                                         .count = data->n - first < rows ? data->n - first

@@ -11,6 +11,8 @@
 typedef vem_status (*vem_i_chunk_fn)(vem_ctx *ctx, void *arg, const vem_view *view,
                                      const vem_model *model, int64_t first);
 
+/* Rows of a chunk. */
+int64_t vem_i_chunk_rows(int32_t d);
 vem_status vem_i_for_chunks(vem_ctx *ctx, const vem_model *model, const vem_data *data,
                             vem_precision precision, vem_i_chunk_fn run, void *arg);
 

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/options.h"
 #include "moves/moves.h"
+#include "search/tour.h"
 #include "seed/seed.h"
 
 /* M-steps with one variance and flat weights before a richer family is set free; bad
@@ -74,6 +75,50 @@ static vem_status start_model(vem_i_course *c)
         for (int32_t k = 0; k < c->model->clusters; k++)
             c->model->weights[k] = 1.0 / c->model->clusters;
     return status;
+}
+
+/* Rows that begin in the same cluster, side by side: from now on most of what a step reads
+ * lies together. */
+static vem_status order_rows(vem_i_course *c)
+{
+    vem_i_tour tour = {0};
+    int32_t *rank = NULL;
+    int32_t clusters = c->model->clusters;
+    vem_status status = vem_i_take(c->ctx, &rank, (size_t)clusters, sizeof(int32_t));
+    if (status == VEM_OK)
+        status = vem_i_tour_new(c->ctx, c->view->n, clusters, &tour);
+    if (status == VEM_OK) {
+        for (int32_t k = 0; k < clusters; k++)
+            rank[k] = k;
+        vem_i_tour_sort(&tour, clusters, c->labels, 1, rank);
+        status = vem_i_points_reorder(c->ctx, c->points, tour.items);
+    }
+    /* The labels follow: they are ascending now, the unknown ones last. */
+    for (int64_t i = 0, k = 0; status == VEM_OK && i < c->view->n; i++) {
+        while (k < clusters && i >= tour.starts[k + 1])
+            k++;
+        c->labels[i] = k < clusters ? (int32_t)k : -1;
+    }
+    vem_i_tour_free(&tour);
+    vem_i_free(rank);
+    return status;
+}
+
+/* Labels by row of the data. */
+static vem_status unorder_labels(vem_i_course *c)
+{
+    if (!c->points || !c->points->rows)
+        return VEM_OK;
+    int32_t *labels = NULL;
+    vem_status status =
+        vem_i_take(c->ctx, &labels, (size_t)c->view->n, sizeof(int32_t));
+    if (status != VEM_OK)
+        return status;
+    for (int64_t i = 0; i < c->view->n; i++)
+        labels[c->points->rows[i]] = c->labels[i];
+    vem_i_free(c->labels);
+    c->labels = labels;
+    return VEM_OK;
 }
 
 /* ---- one loop ---- */
@@ -200,6 +245,9 @@ vem_status vem_i_course_run(vem_i_course *c)
         memset(c->labels, -1, (size_t)c->view->n * sizeof(int32_t));
     if (status == VEM_OK)
         status = c->start ? start_model(c) : seed_model(c, &b);
+    if (status == VEM_OK && b.labels_known && c->points &&
+        c->options->search == VEM_SEARCH_GROUPS)
+        status = order_rows(c);
     c->seconds_seed = vem_i_clock() - clock;
     clock = vem_i_clock();
     vem_options o = *c->options;
@@ -213,6 +261,8 @@ vem_status vem_i_course_run(vem_i_course *c)
     if (status == VEM_OK && o.finish == VEM_FINISH_HARD && o.held > 1 &&
         !c->ctx->stop_requested && c->steps < c->options->max_steps)
         status = run_finish(c);
+    if (status == VEM_OK)
+        status = unorder_labels(c);
     c->seconds_em = vem_i_clock() - clock;
     return status;
 }

@@ -10,6 +10,7 @@
 #ifndef VEM_API_COURSE_H
 #define VEM_API_COURSE_H
 
+#include "data/points.h"
 #include "em/em.h"
 
 typedef struct vem_i_course {
@@ -17,6 +18,7 @@ typedef struct vem_i_course {
     vem_ctx *ctx;
     const vem_options *options; /* resolved */
     const vem_view *view;
+    vem_i_points *points;   /* the rows of the view, to be put in order, or NULL */
     const vem_model *start; /* in the units of the data, or NULL */
     double floor;
     int scale_free; /* the tolerance is of the squared error */

@@ -20,6 +20,7 @@ typedef struct fit {
     vem_ctx *ctx;
     const vem_options *asked, *options; /* as given; resolved */
     const vem_view *view;
+    vem_i_points *points;
     const vem_model *start; /* in the units of the data, or NULL */
     double floor;
     /* The best restart so far. */
@@ -86,6 +87,7 @@ static vem_status run_once(fit *f, int64_t restart)
     vem_i_course course = {.ctx = f->ctx,
                            .options = o,
                            .view = f->view,
+                           .points = f->points,
                            .start = f->start,
                            .floor = f->floor,
                            .ours = ours,
@@ -229,6 +231,7 @@ vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *option
         s->rows_used = (double)points->view.used;
         s->seconds_reduce = vem_i_clock() - clock;
         f.view = &points->view;
+        f.points = points;
         vem_i_report_choices(made, options, start != NULL);
         status = run(&f);
         s->seconds_total = vem_i_clock() - clock;

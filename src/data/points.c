@@ -375,6 +375,7 @@ void vem_i_points_free(vem_i_points *points)
     vem_i_free(points->origin);
     vem_i_free(points->scale);
     vem_i_free(points->mass);
+    vem_i_free(points->rows);
     vem_i_free(points);
 }
 

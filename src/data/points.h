@@ -12,6 +12,7 @@ typedef struct vem_i_points {
     double *origin;
     double *scale; /* NULL: columns are not rescaled */
     double *mass;  /* NULL: every row weighs 1 */
+    uint32_t *rows; /* which row of the data an item is; NULL: the same number */
 } vem_i_points;
 
 typedef struct vem_i_points_request {
@@ -32,6 +33,9 @@ typedef struct vem_i_points_request {
 vem_status vem_i_points_new(vem_ctx *ctx, const vem_data *data,
                             const vem_i_points_request *request, vem_i_points **points);
 void vem_i_points_free(vem_i_points *points);
+/* Item i becomes what item order[i] was. After a failure the points are of no use. */
+vem_status vem_i_points_reorder(vem_ctx *ctx, vem_i_points *points,
+                                const uint32_t *order);
 /* The least variance whose inverse, and costs made with it, are numbers of the compute type
  * with room to spare. */
 double vem_i_safe_variance(vem_precision precision);

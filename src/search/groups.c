@@ -147,7 +147,7 @@ static void list_group(const vem_i_groups *g, vem_i_lister *l, int32_t group)
     const vem_i_hierarchy *h = &g->hierarchy;
     const int32_t *near = h->near + (int64_t)group * VEM_I_TOP_MAX;
     l->count = 0;
-    for (int32_t k = 0; k < h->near_count; k++) {
+    for (int32_t k = 0; k < h->near_count && near[k] >= 0; k++) {
         int32_t begin = h->group_starts[near[k]], end = h->group_starts[near[k] + 1];
         memcpy(l->list + l->count, h->members + begin,
                (size_t)(end - begin) * sizeof *l->list);

@@ -16,6 +16,7 @@ enum {
     GROUPS = 4096,   /* about, whatever the number of clusters */
     FIRST_STEPS = 4, /* steps of k-means for the first cells */
     GROUP_STEPS = 3, /* and for groups inside a cell */
+    NEAR_CELLS = 24,  /* cells in which a group looks for its neighbors */
     TOP = VEM_I_TOP_MAX
 };
 
@@ -26,7 +27,7 @@ int32_t vem_i_group_size(int32_t clusters)
 
 static int32_t cells_for(int32_t clusters)
 {
-    double factor = getenv("CF") ? atof(getenv("CF")) : 1;
+    double factor = getenv("CF") ? atof(getenv("CF")) : 3;
     return (int32_t)ceil(factor * sqrt((double)clusters));
 }
 
@@ -169,6 +170,14 @@ static void average(const vem_i_hierarchy *h, const int32_t *list, int64_t n, ch
                     vem_i_value(h->kernels, to, j) + sums[j] / (double)n);
 }
 
+static void clear(const vem_i_hierarchy *h, scratch s, int32_t top)
+{
+    for (int64_t i = 0; i < (int64_t)top * VEM_I_BLOCK; i++) {
+        vem_i_store(h->kernels, s.best, i, INFINITY);
+        s.index[i] = -1;
+    }
+}
+
 /* The `top` nearest of `count` centers for n <= VEM_I_BLOCK listed rows of x. */
 static void nearest(const vem_i_hierarchy *h, const void *x, int64_t ld,
                     const uint32_t *items, int32_t n, const void *centers,
@@ -176,10 +185,7 @@ static void nearest(const vem_i_hierarchy *h, const void *x, int64_t ld,
 {
     const vem_i_kernels *kernels = h->kernels;
     kernels->pack(x, ld, items, n, h->d, NULL, s.panels, s.norms);
-    for (int64_t i = 0; i < (int64_t)top * VEM_I_BLOCK; i++) {
-        vem_i_store(kernels, s.best, i, INFINITY);
-        s.index[i] = -1;
-    }
+    clear(h, s, top);
     kernels->dot_top(s.panels, s.norms, n, h->d, centers, h->d, norms, h->ones, h->zeros,
                      count, 0, top, s.best, s.index, VEM_I_BLOCK);
 }
@@ -336,22 +342,49 @@ int64_t vem_i_hierarchy_build(vem_i_hierarchy *h, const vem_i_scorer *scorer, in
     return (int64_t)h->clusters * h->cells * (steps + 1);
 }
 
-static void find_near(void *arg, int64_t block, int thread)
+/* The groups of one cell look for their neighbors in the cells nearest to it. */
+static void find_near(void *arg, int64_t cell, int thread)
 {
     vem_i_hierarchy *h = arg;
+    const vem_i_kernels *kernels = h->kernels;
     scratch s = scratch_of(h, thread);
-    int64_t begin = block * VEM_I_BLOCK, left = h->groups - begin;
-    int32_t n = left < VEM_I_BLOCK ? (int32_t)left : VEM_I_BLOCK, count = h->near_count;
-    nearest(h, row_of(h, h->group_means, begin), h->d, NULL, n, h->group_means,
-            h->group_norms, h->groups, count, s);
-    for (int32_t p = 0; p < n; p++) {
-        int32_t own = (int32_t)begin + p, *near = h->near + (int64_t)own * TOP, found = 0;
-        for (int32_t r = 0; r < count; r++) {
-            near[r] = s.index[r * VEM_I_BLOCK + p];
-            found |= near[r] == own;
+    int32_t cells[NEAR_CELLS], looked = h->cells < NEAR_CELLS ? h->cells : NEAR_CELLS;
+    int32_t count = h->near_count, own = -1;
+    nearest(h, row_of(h, h->cell_means, cell), h->d, NULL, 1, h->cell_means,
+            h->cell_norms, h->cells, looked, s);
+    for (int32_t k = 0; k < looked; k++) {
+        cells[k] = s.index[k * VEM_I_BLOCK];
+        own = cells[k] == cell ? k : own;
+    }
+    if (own < 0) /* means that coincide: its own must be there */
+        cells[looked - 1] = (int32_t)cell;
+    for (int64_t begin = h->cell_groups[cell]; begin < h->cell_groups[cell + 1];
+         begin += VEM_I_BLOCK) {
+        int64_t left = h->cell_groups[cell + 1] - begin;
+        int32_t n = left < VEM_I_BLOCK ? (int32_t)left : VEM_I_BLOCK;
+        kernels->pack(row_of(h, h->group_means, begin), h->d, NULL, n, h->d, NULL,
+                      s.panels, s.norms);
+        clear(h, s, count);
+        for (int32_t k = 0; k < looked; k++) {
+            int32_t first = h->cell_groups[cells[k]];
+            if (h->cell_groups[cells[k] + 1] > first)
+                kernels->dot_top(
+                    s.panels, s.norms, n, h->d, row_of(h, h->group_means, first), h->d,
+                    (const char *)h->group_norms + (size_t)first * kernels->element,
+                    h->ones, h->zeros, h->cell_groups[cells[k] + 1] - first, first, count,
+                    s.best, s.index, VEM_I_BLOCK);
         }
-        if (!found) /* means that coincide: its own must be there */
-            near[count - 1] = own;
+        for (int32_t p = 0; p < n; p++) {
+            int32_t group = (int32_t)begin + p, *near = h->near + (int64_t)group * TOP;
+            int32_t found = 0, last = 0;
+            for (int32_t r = 0; r < count; r++) {
+                near[r] = s.index[r * VEM_I_BLOCK + p];
+                found |= near[r] == group;
+                last = near[r] < 0 ? last : r;
+            }
+            if (!found)
+                near[last] = group;
+        }
     }
 }
 
@@ -379,8 +412,13 @@ int64_t vem_i_hierarchy_near(vem_i_hierarchy *h, const vem_i_scorer *scorer,
     double work = (double)VEM_I_BLOCK * h->d;
     int64_t blocks = vem_i_shards(h->groups, VEM_I_BLOCK);
     vem_i_parallel_light(h->ctx, blocks, work, move_groups, h);
-    vem_i_parallel_light(h->ctx, blocks, work * h->groups, find_near, h);
-    return (int64_t)h->groups * h->groups;
+    vem_i_parallel_light(h->ctx, h->cells, work * NEAR_CELLS, find_near, h);
+    int64_t pairs = (int64_t)h->cells * h->cells;
+    for (int32_t b = 0; b < h->cells; b++) {
+        int64_t groups = h->cell_groups[b + 1] - h->cell_groups[b];
+        pairs += groups * NEAR_CELLS * h->groups / h->cells;
+    }
+    return pairs;
 }
 
 void vem_i_hierarchy_move(vem_i_hierarchy *h, int32_t cluster, int32_t beside)

@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""Guided search against the scan in vem predict: time, pairs and recall.
+
+    bench/predict.py [--threads P] [--repeats R] [--clusters C ...] [--recall R ...]
+
+The models are quick fits (--search estimated --held 1 --seeding two-level --max-steps 5). Times
+are the whole command, reading and writing included; scan and guided search alternate and the best
+of each is taken. "recall, all rows" compares all labels with those of the scan; "recall, stated" is
+what the command measured on its sample.
+"""
+
+import argparse
+import os
+
+import numpy as np
+
+import common
+
+
+def measure(folder, path, model, recalls, options):
+    """Rows of the table for one model: one for each recall asked for."""
+    scan, found = os.path.join(folder, "scan.npy"), os.path.join(folder, "found.npy")
+    threads = ["--threads", options.threads]
+    best, kept = {}, {}
+    for _ in range(options.repeats):
+        for recall in ["scan", *recalls]:
+            how = ["--exact", "-o", scan] if recall == "scan" else ["--recall", recall, "-o", found]
+            done = common.vem("predict", model, path, *how, *threads)
+            if done["seconds"] < best.get(recall, float("inf")):
+                best[recall] = done["seconds"]
+            kept[recall] = done
+            if recall != "scan":
+                kept[recall]["true"] = float((np.load(scan) == np.load(found)).mean())
+    pairs = kept["scan"]["scored_pairs"]
+    for recall in recalls:
+        done = kept[recall]
+        yield [done["search"], done["cells"], done["probes"], recall, f"{done['recall']:.4f}",
+               f"{done['true']:.4f}", f"{done['scored_pairs'] / pairs:.3f}",
+               f"{best['scan']:.2f}", f"{best[recall]:.2f}", f"{best[recall] / best['scan']:.2f}"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--repeats", type=int, default=2)
+    parser.add_argument("--clusters", type=int, nargs="+", default=[4096, 16384, 65536])
+    parser.add_argument("--recall", type=float, nargs="+", default=[0.9, 0.99])
+    parser.add_argument("--generated", action="store_true",
+                        help="also a generated mixture, 200,000 x 16, C = 4,096")
+    parser.add_argument("--output", default="predict.md")
+    options = parser.parse_args()
+    report = common.Report("vem predict: guided search against the scan")
+    report.say(f"{options.threads} threads, seconds of the whole command, best of "
+               f"{options.repeats}. The goal is the recall asked for; its measure on a sample of up "
+               "to 2,000 rows is stated by the command.", "")
+    table = []
+    with common.scratch() as folder:
+        model = os.path.join(folder, "model.npz")
+        jobs = [("glove100", common.data("glove100"), c) for c in options.clusters]
+        if options.generated:
+            random = np.random.default_rng(0)
+            path = os.path.join(folder, "mixture.npy")
+            centers = 4 * random.standard_normal((4096, 16))
+            rows = centers[random.integers(4096, size=200_000)]
+            np.save(path, (rows + random.standard_normal(rows.shape)).astype(np.float32))
+            jobs.append(("mixture 200,000 x 16", path, 4096))
+        for name, path, clusters in jobs:
+            if not path:
+                continue
+            common.vem("fit", path, "-k", clusters, "--search", "estimated", "--held", 1,
+                       "--seeding", "two-level", "--max-steps", 5, "-o", model,
+                       "--threads", options.threads)
+            for row in measure(folder, path, model, options.recall, options):
+                table.append([name, clusters, *row])
+    report.table(["data", "C", "search", "cells", "probes", "goal", "recall, stated",
+                  "recall, all rows", "pairs", "scan s", "guided s", "time"], table)
+    report.say("`pairs` and `time` are ratios to the scan.")
+    report.write(options.output)
+
+
+if __name__ == "__main__":
+    main()

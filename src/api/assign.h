@@ -1,0 +1,19 @@
+/* What the two ways to assign share. */
+#ifndef VEM_API_ASSIGN_H
+#define VEM_API_ASSIGN_H
+
+#include "api/chunks.h"
+
+/* Where the result goes. */
+typedef struct vem_i_assign {
+    int32_t top;
+    int32_t *clusters;     /* n x top */
+    double *probabilities; /* n x top or NULL */
+} vem_i_assign;
+
+vem_status vem_i_assign_check(vem_ctx *ctx, const vem_model *model, int32_t top);
+/* One chunk, every cluster; arg is a vem_i_assign. */
+vem_status vem_i_assign_scan(vem_ctx *ctx, void *arg, const vem_view *view,
+                             const vem_model *model, int64_t first);
+
+#endif

@@ -1,0 +1,90 @@
+/* Rows put into another order, in place.
+ *
+ * Row i takes what row order[i] had. The permutation is walked cycle by cycle; the columns
+ * are cut into stripes that know nothing of each other, so that threads can share the
+ * work. */
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "data/points.h"
+
+enum { STRIPES = 8, LEAST_BYTES = 64 };
+
+typedef struct task {
+    char *x;
+    size_t row, stripe;
+    int64_t n;
+    const uint32_t *order;
+    uint64_t *seen; /* per stripe: a bit per row */
+    char *held;     /* per stripe: part of a row */
+} task;
+
+static int64_t words(int64_t n)
+{
+    return (n + 63) / 64;
+}
+
+static void walk(void *arg, int64_t stripe, int thread)
+{
+    (void)thread;
+    const task *t = arg;
+    size_t from = (size_t)stripe * t->stripe, left = t->row - from;
+    size_t size = left < t->stripe ? left : t->stripe;
+    uint64_t *seen = t->seen + stripe * words(t->n);
+    char *x = t->x + from, *held = t->held + from;
+    memset(seen, 0, (size_t)words(t->n) * sizeof *seen);
+    for (int64_t i = 0; i < t->n; i++) {
+        if (seen[i / 64] >> (i % 64) & 1 || t->order[i] == i)
+            continue;
+        memcpy(held, x + (size_t)i * t->row, size);
+        int64_t at = i;
+        for (int64_t next = t->order[at]; next != i; at = next, next = t->order[at]) {
+            __builtin_prefetch(x + (size_t)t->order[next] * t->row);
+            memcpy(x + (size_t)at * t->row, x + (size_t)next * t->row, size);
+            seen[next / 64] |= UINT64_C(1) << (next % 64);
+        }
+        memcpy(x + (size_t)at * t->row, held, size);
+    }
+}
+
+static vem_status permute(vem_ctx *ctx, void *x, size_t row, int64_t n,
+                          const uint32_t *order)
+{
+    task t = {.x = x, .row = row, .n = n, .order = order};
+    size_t stripes = row / LEAST_BYTES;
+    stripes = stripes < 1 ? 1 : stripes > STRIPES ? STRIPES : stripes;
+    if (stripes > (size_t)ctx->threads)
+        stripes = (size_t)ctx->threads; /* the result is the same for any number */
+    t.stripe = (row / stripes + LEAST_BYTES - 1) / LEAST_BYTES * LEAST_BYTES;
+    stripes = (row + t.stripe - 1) / t.stripe;
+    vem_status status =
+        vem_i_take(ctx, &t.seen, stripes, (size_t)words(n) * sizeof *t.seen);
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &t.held, stripes, t.stripe);
+    if (status == VEM_OK)
+        vem_i_parallel_light(ctx, (int64_t)stripes, 50.0 * (double)n, walk, &t);
+    vem_i_free(t.seen);
+    vem_i_free(t.held);
+    return status;
+}
+
+vem_status vem_i_points_reorder(vem_ctx *ctx, vem_i_points *points, const uint32_t *order)
+{
+    vem_view *view = &points->view;
+    vem_status status = VEM_OK;
+    if (!points->rows) {
+        status = vem_i_take(ctx, &points->rows, (size_t)view->n, sizeof(uint32_t));
+        for (int64_t i = 0; status == VEM_OK && i < view->n; i++)
+            points->rows[i] = (uint32_t)i;
+    }
+    /* A failure in between is the end of the fit, and of these points. */
+    if (status == VEM_OK)
+        status = permute(ctx, points->x, (size_t)view->d * view->kernels->element,
+                         view->n, order);
+    if (status == VEM_OK && points->mass)
+        status = permute(ctx, points->mass, sizeof(double), view->n, order);
+    if (status == VEM_OK)
+        status = permute(ctx, points->rows, sizeof(uint32_t), view->n, order);
+    return status;
+}

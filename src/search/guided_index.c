@@ -1,0 +1,108 @@
+/* What a guided search knows of a model: its clusters in the order of their cells. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "search/guided.h"
+#include "search/search.h"
+
+/* The clusters of positive weight as a model of their own, by cell. */
+static vem_status order_model(vem_ctx *ctx, const vem_model *model,
+                              const vem_i_cells *cells, vem_model **out)
+{
+    vem_model *made;
+    const size_t d = (size_t)model->d;
+    vem_status status =
+        vem_i_model_blank(ctx, model->family, cells->clusters, model->d, &made);
+    if (status != VEM_OK)
+        return status;
+    size_t one = model->family == VEM_ISO_SHARED
+                     ? 0
+                     : vem_i_variance_count(model->family, 1, model->d);
+    made->variances[0] = model->variances[0];
+    for (size_t i = 0; i < (size_t)cells->clusters; i++) {
+        size_t c = (size_t)cells->order[i];
+        made->weights[i] = model->weights[c];
+        memcpy(made->means + i * d, model->means + c * d, d * sizeof(double));
+        memcpy(made->variances + i * one, model->variances + c * one,
+               one * sizeof(double));
+    }
+    *out = made;
+    return VEM_OK;
+}
+
+/* mu - m and its squared length, from both as they are stored in the compute type. */
+static void center_means(vem_i_guided *g)
+{
+    const vem_i_kernels *kernels = g->scorer.kernels;
+    const int64_t d = g->scorer.d;
+    for (int64_t k = 0; k < g->cells.count; k++)
+        for (int64_t c = g->cells.starts[k]; c < g->cells.starts[k + 1]; c++) {
+            double norm = 0;
+            for (int64_t j = 0; j < d; j++) {
+                vem_i_store(kernels, g->local, c * d + j,
+                            vem_i_value(kernels, g->scorer.means, c * d + j) -
+                                vem_i_value(kernels, g->cells.scorer.means, k * d + j));
+                double stored = vem_i_value(kernels, g->local, c * d + j);
+                norm += stored * stored;
+            }
+            vem_i_store(kernels, g->norms, c, norm);
+        }
+}
+
+vem_status vem_i_guided_new(vem_ctx *ctx, const vem_i_kernels *kernels,
+                            const vem_model *model, int32_t cells, uint64_t seed,
+                            vem_i_guided *guided)
+{
+    vem_i_guided made = {0};
+    vem_model *ordered = NULL;
+    int dots = (model->family == VEM_ISO_SHARED || model->family == VEM_ISO) &&
+               model->d > VEM_I_DIRECT_MAX;
+    vem_status status = vem_i_cells_new(ctx, kernels, model, cells, seed, &made.cells);
+    if (status == VEM_OK)
+        status = order_model(ctx, model, &made.cells, &ordered);
+    if (status == VEM_OK)
+        status = vem_i_scorer_new(ctx, kernels, model->family, ordered->clusters,
+                                  model->d, &made.scorer);
+    if (status == VEM_OK && dots)
+        status = vem_i_take(ctx, &made.local, (size_t)ordered->clusters,
+                            (size_t)model->d * kernels->element);
+    if (status == VEM_OK && dots)
+        status =
+            vem_i_take(ctx, &made.norms, (size_t)ordered->clusters, kernels->element);
+    if (status == VEM_OK) {
+        vem_i_scorer_prepare(ctx, ordered, &made.scorer);
+        if (dots)
+            center_means(&made);
+    }
+    vem_model_free(ordered);
+    if (status != VEM_OK) {
+        vem_i_guided_free(&made);
+        return status;
+    }
+    *guided = made;
+    return VEM_OK;
+}
+
+void vem_i_guided_free(vem_i_guided *guided)
+{
+    vem_i_cells_free(&guided->cells);
+    vem_i_scorer_free(&guided->scorer);
+    vem_i_free(guided->local);
+    vem_i_free(guided->norms);
+    memset(guided, 0, sizeof *guided);
+}
+
+int32_t vem_i_guided_least(const vem_i_guided *guided, int32_t top)
+{
+    /* The smallest cells first: counted by size, up to `top`. */
+    int32_t sizes[VEM_I_GUIDED_TOP + 1] = {0}, least = 0, held = 0;
+    for (int32_t k = 0; k < guided->cells.count; k++) {
+        int32_t size = guided->cells.starts[k + 1] - guided->cells.starts[k];
+        sizes[size < top ? size : top]++;
+    }
+    for (int32_t size = 1; size <= top && held < top; size++)
+        for (int32_t k = 0; k < sizes[size] && held < top; k++, least++)
+            held += size;
+    return least;
+}
