@@ -110,8 +110,7 @@ static vem_status unorder_labels(vem_i_course *c)
     if (!c->points || !c->points->rows)
         return VEM_OK;
     int32_t *labels = NULL;
-    vem_status status =
-        vem_i_take(c->ctx, &labels, (size_t)c->view->n, sizeof(int32_t));
+    vem_status status = vem_i_take(c->ctx, &labels, (size_t)c->view->n, sizeof(int32_t));
     if (status != VEM_OK)
         return status;
     for (int64_t i = 0; i < c->view->n; i++)

@@ -2,8 +2,12 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum { ALIGNMENT = 64 };
+/* From this size on memory is asked for in huge pages where the system has them: its first
+ * touch costs several times less. */
+static const size_t HUGE_FROM = (size_t)8 << 20, HUGE_PAGE = (size_t)2 << 20;
 
 void *vem_i_alloc(size_t count, size_t size)
 {
@@ -13,7 +17,12 @@ void *vem_i_alloc(size_t count, size_t size)
     if (bytes == 0)
         bytes = 1;
     void *memory = NULL;
-    return posix_memalign(&memory, ALIGNMENT, bytes) == 0 ? memory : NULL;
+    size_t alignment = bytes >= HUGE_FROM ? HUGE_PAGE : ALIGNMENT;
+    if (posix_memalign(&memory, alignment, bytes) != 0)
+        return NULL;
+    if (bytes >= HUGE_FROM)
+        madvise(memory, bytes, MADV_HUGEPAGE); /* advice: nothing depends on it */
+    return memory;
 }
 
 void *vem_i_calloc(size_t count, size_t size)

@@ -36,6 +36,7 @@ struct vem_i_estep {
     double *log_sums;    /* per thread: one block */
     int32_t capacity;    /* items of a block */
     vem_i_step_plan plan;
+    double average; /* cost of the nearest held cluster in the last step */
     vem_i_stats *partial; /* dense: one per shard */
     vem_i_collector *collector;
     double *shard_log_sum, *shard_distance;
@@ -226,16 +227,19 @@ static vem_i_estep_result run(vem_i_estep *t, vem_i_posterior *posterior,
     if (t->search.graph && !t->again)
         result.pairs = vem_i_graph_prepare(t->search.graph, t->scorer);
     if (t->search.groups && !t->again)
-        result.pairs =
-            vem_i_groups_prepare(t->search.groups, t->scorer,
-                                 posterior->known ? posterior->held : NULL,
-                                 posterior->width, t->plan.probe, t->plan.fresh);
+        result.pairs = vem_i_groups_prepare(
+            t->search.groups, t->scorer, posterior->known ? posterior->held : NULL,
+            posterior->width,
+            &(vem_i_groups_plan){.probe = t->plan.probe,
+                                 .fresh = t->plan.fresh,
+                                 .far = t->plan.only_far ? t->average : -INFINITY});
     result.skipped = run_shards(t, told, may_skip);
     if (result.skipped)
         return result;
     posterior->known = 1;
     result.log_sum = vem_i_sum(t->shard_log_sum, t->shards);
     result.distance = vem_i_sum(t->shard_distance, t->shards);
+    t->average = result.distance / t->view->total_mass;
     for (int64_t s = 0; s < t->shards; s++) {
         result.pairs += t->shard_pairs[s];
         result.changed += t->shard_changed[s];
@@ -351,7 +355,7 @@ vem_status vem_i_estep_new(vem_ctx *ctx, const vem_view *view, const vem_i_score
                                    : SPARSE_SHARD;
     t->shards = vem_i_shards(view->n, t->per_shard);
     t->capacity = vem_i_block_items(search, clusters, view->kernels);
-    t->plan.fresh = 1;
+    t->average = -INFINITY;
     vem_status status = take_shards(t);
     if (status == VEM_OK)
         status = vem_i_take(ctx, &t->log_sums, (size_t)ctx->threads,

@@ -2,12 +2,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIND_STEPS = 3, REFRESH = 2 };
+enum { FIND_STEPS = 3, REFRESH = 4 };
 static const double RELAX = 1.5;
 
 static vem_i_stage plain(void)
 {
-    return (vem_i_stage){.step = {.fresh = 1}, .relax = 1, .may_end = 1};
+    return (vem_i_stage){.relax = 1, .may_end = 1};
 }
 
 vem_i_stage vem_i_schedule_next(vem_i_schedule *s)
@@ -19,7 +19,9 @@ vem_i_stage vem_i_schedule_next(vem_i_schedule *s)
     switch (s->phase) {
     case VEM_I_FIND:
         stage.step.probe = s->groups ? s->probe : 0;
-        if (getenv("FS") && getenv("FS")[s->count - 1] == 'g') stage.step.probe = 0;
+        if (getenv("FS") && getenv("FS")[s->count - 1] == 'g')
+            stage.step.probe = 0;
+        if (getenv("FS") && getenv("FS")[s->count - 1] == 'f') stage.step.only_far = 1;
         stage.relax = RELAX;
         stage.may_end = 0;
         if (s->count == (getenv("FS") ? (int)strlen(getenv("FS")) : FIND_STEPS)) {
@@ -36,6 +38,7 @@ vem_i_stage vem_i_schedule_next(vem_i_schedule *s)
         /* Shared lists miss what moved far: every second round the items look around. */
         s->count--;
         stage.step.probe = s->groups && s->count % 2 == 0 ? s->probe : 0;
+        stage.step.only_far = getenv("CFAR") != NULL;
         stage.relax = RELAX;
         stage.may_end = 0;
         s->phase = s->count < s->rounds ? VEM_I_SWAP : VEM_I_SETTLE;
@@ -44,7 +47,7 @@ vem_i_stage vem_i_schedule_next(vem_i_schedule *s)
         break;
     case VEM_I_SETTLE:
         /* The clusters hardly move any more: lists stay good for a while. */
-        stage.step.fresh = s->count % REFRESH == 1;
+        stage.step.fresh = s->count % REFRESH == 0;
         break;
     }
     return stage;

@@ -13,7 +13,7 @@
  *     zip_low, zip_high     a0 b0 a1 b1, a2 b2 a3 b3 (double: a0 b0, a1 b1) in each 16
  * bytes
  *
- * and from them: load, store, set1, sum, sum4. The file that includes this one defines
+ * and from them: load, store, set1, weave_low, weave_high, sum, sum4. The file that includes this one defines
  * one of SIMD_AVX512, SIMD_AVX2, SIMD_SSE2, SIMD_NEON, SIMD_PORTABLE. */
 #ifndef VEM_KERNELS_SIMD_H
 #define VEM_KERNELS_SIMD_H
@@ -127,6 +127,52 @@ INLINE ivec_f set1_index_f(int32_t value)
 INLINE ivec_d set1_index_d(int64_t value)
 {
     return value - (ivec_d){0};
+}
+
+/* a0 b0 a1 b1 ... of the lower and of the upper half of two vectors. */
+INLINE vec_f weave_low_f(vec_f a, vec_f b)
+{
+#if defined(SIMD_AVX512)
+    return SHUFFLE(a, b, ivec_f, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+#elif defined(SIMD_AVX2)
+    return SHUFFLE(a, b, ivec_f, 0, 8, 1, 9, 2, 10, 3, 11);
+#else
+    return SHUFFLE(a, b, ivec_f, 0, 4, 1, 5);
+#endif
+}
+
+INLINE vec_f weave_high_f(vec_f a, vec_f b)
+{
+#if defined(SIMD_AVX512)
+    return SHUFFLE(a, b, ivec_f, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15,
+                   31);
+#elif defined(SIMD_AVX2)
+    return SHUFFLE(a, b, ivec_f, 4, 12, 5, 13, 6, 14, 7, 15);
+#else
+    return SHUFFLE(a, b, ivec_f, 2, 6, 3, 7);
+#endif
+}
+
+INLINE vec_d weave_low_d(vec_d a, vec_d b)
+{
+#if defined(SIMD_AVX512)
+    return SHUFFLE(a, b, ivec_d, 0, 8, 1, 9, 2, 10, 3, 11);
+#elif defined(SIMD_AVX2)
+    return SHUFFLE(a, b, ivec_d, 0, 4, 1, 5);
+#else
+    return SHUFFLE(a, b, ivec_d, 0, 2);
+#endif
+}
+
+INLINE vec_d weave_high_d(vec_d a, vec_d b)
+{
+#if defined(SIMD_AVX512)
+    return SHUFFLE(a, b, ivec_d, 4, 12, 5, 13, 6, 14, 7, 15);
+#elif defined(SIMD_AVX2)
+    return SHUFFLE(a, b, ivec_d, 2, 6, 3, 7);
+#else
+    return SHUFFLE(a, b, ivec_d, 1, 3);
+#endif
 }
 
 INLINE float sum_f(vec_f v)

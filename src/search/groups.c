@@ -187,26 +187,26 @@ static void try_list(const vem_i_groups *g, vem_i_lister *l, vem_i_block *block,
 
 /* The cells nearest to each item. */
 static void find_cells(const vem_i_groups *g, vem_i_lister *l, vem_i_block *block,
-                       int32_t probe)
+                       const uint32_t *items, int32_t count, int32_t probe)
 {
     const vem_i_hierarchy *h = &g->hierarchy;
     const vem_i_kernels *kernels = h->kernels;
     clear(kernels, l->cell_costs, l->cells, (int64_t)probe * VEM_I_GROUP_ITEMS);
     l->origin = NULL;
-    for (int32_t p = 0; p < block->n; p += VEM_I_BLOCK) {
-        int32_t n = block->n - p < VEM_I_BLOCK ? block->n - p : VEM_I_BLOCK;
-        pack(l, block, block->items + p, n);
+    for (int32_t p = 0; p < count; p += VEM_I_BLOCK) {
+        int32_t n = count - p < VEM_I_BLOCK ? count - p : VEM_I_BLOCK;
+        pack(l, block, items + p, n);
         kernels->dot_top(block->panels, block->norms, n, h->d, h->cell_means, h->d,
                          h->cell_norms, h->ones, h->zeros, h->cells, 0, probe,
                          column(block, l->cell_costs, p), l->cells + p,
                          VEM_I_GROUP_ITEMS);
     }
     for (int32_t r = 0; r < probe; r++)
-        for (int32_t p = 0; p < block->n; p++) {
+        for (int32_t p = 0; p < count; p++) {
             int32_t *cell = &l->cells[(int64_t)r * VEM_I_GROUP_ITEMS + p];
             *cell = *cell < 0 ? 0 : *cell;
         }
-    block->pairs += (int64_t)block->n * h->cells;
+    block->pairs += (int64_t)count * h->cells;
 }
 
 /* Columns of the block by their cell, in order. */
@@ -253,7 +253,7 @@ static void move_lists(const vem_i_lister *l, vem_i_block *block, const int32_t 
 }
 
 static void try_cell(const vem_i_groups *g, vem_i_lister *l, vem_i_block *block,
-                     int32_t cell, int32_t top)
+                     const uint32_t *items, int32_t cell, int32_t top)
 {
     const vem_i_hierarchy *h = &g->hierarchy;
     const int32_t *chosen = l->chosen + l->starts[cell];
@@ -267,7 +267,7 @@ static void try_cell(const vem_i_groups *g, vem_i_lister *l, vem_i_block *block,
         for (int32_t p = 0; p < count; p += VEM_I_BLOCK) {
             int32_t n = count - p < VEM_I_BLOCK ? count - p : VEM_I_BLOCK;
             for (int32_t k = 0; k < n; k++)
-                l->items[k] = block->items[chosen[p + k]];
+                l->items[k] = items[chosen[p + k]];
             move_lists(l, block, chosen + p, n, top, 0);
             pack(l, block, l->items, n);
             score(l, block, n, j, top, l->costs, l->index, VEM_I_BLOCK);
@@ -277,66 +277,108 @@ static void try_cell(const vem_i_groups *g, vem_i_lister *l, vem_i_block *block,
     block->pairs += (int64_t)count * (end - begin);
 }
 
+/* Items that are farther from their cluster than items are on average: most of what a
+ * probe can gain is theirs. Returns how many, their columns and the items. */
+static int32_t choose_far(const vem_i_groups *g, vem_i_lister *l,
+                          const vem_i_block *block)
+{
+    int32_t count = 0;
+    for (int32_t p = 0; p < block->n; p++)
+        if (vem_i_value(g->hierarchy.kernels, block->tile, p) >= g->far) {
+            l->far[count] = p;
+            l->far_items[count++] = block->items[p];
+        }
+    return count;
+}
+
+/* What was found for the chosen items goes to their columns. Columns are never to the left
+ * of where the results lie, so this may be done in place, from the right. */
+static void spread_out(const vem_i_lister *l, vem_i_block *block, int32_t count,
+                       int32_t top)
+{
+    for (int32_t r = 0; r < top; r++) {
+        int32_t *index = block->index + (int64_t)r * block->capacity, k = count - 1;
+        for (int32_t p = block->n - 1; p >= 0; p--)
+            index[p] = k >= 0 && l->far[k] == p ? index[k--] : -1;
+    }
+}
+
 static void try_cells(const vem_i_groups *g, vem_i_lister *l, vem_i_block *block,
-                      int32_t top)
+                      int only_far, int32_t top)
 {
     const vem_i_hierarchy *h = &g->hierarchy;
     int32_t probe = g->probe < h->cells ? g->probe : h->cells;
-    find_cells(g, l, block, probe);
+    int32_t n = only_far ? choose_far(g, l, block) : block->n;
+    const uint32_t *items = only_far ? l->far_items : block->items;
+    find_cells(g, l, block, items, n, probe);
     for (int32_t r = 0; r < probe; r++) {
-        sort_columns(g, l, l->cells + (int64_t)r * VEM_I_GROUP_ITEMS, block->n);
+        sort_columns(g, l, l->cells + (int64_t)r * VEM_I_GROUP_ITEMS, n);
         for (int32_t b = 0; b < h->cells; b++)
             if (l->starts[b + 1] > l->starts[b] &&
                 h->cell_starts[b + 1] > h->cell_starts[b])
-                try_cell(g, l, block, b, top);
+                try_cell(g, l, block, items, b, top);
     }
     name(block, h->members, top);
+    if (only_far)
+        spread_out(l, block, n, top);
     l->place = -1;
 }
 
 /* ---- the search ---- */
 
-/* What was held and what was proposed, each once; those held first, so that they win
- * ties. */
-static int32_t list_trials(const vem_i_search *search, vem_i_block *block,
-                           const int32_t *before, int32_t top)
+/* Costs of `rows` trials from row `first` on, by direct differences. */
+static void score_trials(vem_i_block *block, int32_t first, int32_t rows)
 {
-    int64_t ldv = block->capacity;
-    int32_t held = before ? search->held : 0;
-    for (int32_t p = 0; p < block->n; p++) {
-        int32_t *trial = block->trial + p;
-        const int32_t *own = before + (int64_t)p * search->held;
-        for (int32_t r = 0; r < held; r++)
-            trial[r * ldv] = own[r];
-        for (int32_t r = 0; r < top; r++) {
-            int32_t cluster = block->index[r * ldv + p];
-            for (int32_t k = 0; k < held; k++)
-                if (own[k] == cluster)
-                    cluster = -1;
-            trial[(held + r) * ldv] = cluster;
-        }
-    }
-    return held + top;
+    const vem_view *view = block->view;
+    int64_t at = (int64_t)first * block->capacity;
+    block->scorer->family->score_pairs(block->scorer, view->x, view->ld, block->items,
+                                       block->n, rows, block->trial + at,
+                                       column(block, block->tile, at), block->capacity);
 }
 
+static void try_held(const vem_i_search *search, vem_i_block *block,
+                     const int32_t *before)
+{
+    int32_t held = search->held;
+    for (int32_t r = 0; r < held; r++)
+        for (int32_t p = 0; p < block->n; p++)
+            block->trial[(int64_t)r * block->capacity + p] = before[p * held + r];
+    score_trials(block, 0, held);
+}
+
+/* What was proposed, except what was held. */
+static void try_proposed(vem_i_block *block, int32_t held, int32_t top)
+{
+    int64_t ldv = block->capacity;
+    for (int32_t r = 0; r < top; r++)
+        for (int32_t p = 0; p < block->n; p++) {
+            int32_t cluster = block->index[r * ldv + p];
+            for (int32_t k = 0; k < held; k++)
+                if (block->trial[k * ldv + p] == cluster)
+                    cluster = -1;
+            block->trial[(held + r) * ldv + p] = cluster;
+        }
+    score_trials(block, held, top);
+}
+
+/* What is held comes first among the trials, so that it wins ties. */
 static void find(const vem_i_search *search, vem_i_block *block, const int32_t *before)
 {
     const vem_i_groups *g = search->groups;
     vem_i_lister *l = &g->listers[block->thread];
-    const vem_view *view = block->view;
-    int32_t top = search->held + search->extra;
-    top = top < block->scorer->clusters ? top : block->scorer->clusters;
-    clear(view->kernels, block->costs, block->index, (int64_t)top * block->capacity);
+    int32_t held = before ? search->held : 0, keep = search->held + search->extra;
+    int32_t top = keep < block->scorer->clusters ? keep : block->scorer->clusters;
+    if (before)
+        try_held(search, block, before);
+    clear(block->view->kernels, block->costs, block->index,
+          (int64_t)top * block->capacity);
     if (g->probe)
-        try_cells(g, l, block, top);
+        try_cells(g, l, block, before && g->far > -INFINITY, top);
     else
         try_list(g, l, block, top);
-    int32_t rows = list_trials(search, block, before, top);
-    block->scorer->family->score_pairs(block->scorer, view->x, view->ld, block->items,
-                                       block->n, rows, block->trial, block->tile,
-                                       block->capacity);
+    try_proposed(block, held, top);
     for (int32_t p = 0; p < block->n; p++)
-        vem_i_block_keep(block, p, rows, search->held + search->extra);
+        vem_i_block_keep(block, p, held + top, keep);
 }
 
 vem_i_search vem_i_search_groups(int32_t clusters, int32_t held, int32_t reach,

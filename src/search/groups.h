@@ -31,7 +31,9 @@ typedef struct vem_i_lister {
     int32_t *cells;   /* the same: which cells */
     int32_t *starts;  /* cells + 1 */
     int32_t *chosen;  /* items by cell: columns of the block */
-    uint32_t *items;  /* a packed block: items of the view */
+    uint32_t *items; /* a packed block: items of the view */
+    int32_t *far;    /* columns that probe, and their items */
+    uint32_t *far_items;
 } vem_i_lister;
 
 typedef struct vem_i_groups {
@@ -40,6 +42,7 @@ typedef struct vem_i_groups {
     vem_i_tour tour;
     int32_t reach, most_probe;
     int probe;   /* cells an item tries in this step; 0: shared lists */
+    double far;  /* only items of at least this cost probe; -inf: all */
     int ordered; /* the tour is in the order of the hierarchy and of what is held */
     int listed;  /* the nearest groups are known */
     int64_t step;
@@ -54,11 +57,18 @@ uint64_t vem_i_groups_bytes(const vem_ctx *ctx, const vem_i_search *search,
                             vem_family_kind family, int64_t n, int32_t clusters,
                             int32_t d, const vem_i_kernels *kernels);
 
+/* What a step does. */
+typedef struct vem_i_groups_plan {
+    int probe;  /* cells probed per item; 0: shared lists */
+    int fresh;  /* the lists are found anew even if there are some */
+    double far; /* only items of at least this cost probe; -INFINITY: all */
+} vem_i_groups_plan;
+
 /* Before the items of a step: `held` (n x width) is what they hold, NULL: nothing yet.
- * `probe` cells per item, or shared lists, found anew when `fresh`. Returns the distances
- * taken. */
+ * Returns the distances taken. */
 int64_t vem_i_groups_prepare(vem_i_groups *groups, const vem_i_scorer *scorer,
-                             const int32_t *held, int32_t width, int probe, int fresh);
+                             const int32_t *held, int32_t width,
+                             const vem_i_groups_plan *plan);
 /* After a step: the items in the order of what they hold now. */
 void vem_i_groups_order(vem_i_groups *groups, const int32_t *held, int32_t width);
 /* Items from `position` on, before `end`, that are looked at together. */

@@ -21,6 +21,8 @@ static void free_lister(vem_i_lister *l)
     vem_i_free(l->starts);
     vem_i_free(l->chosen);
     vem_i_free(l->items);
+    vem_i_free(l->far);
+    vem_i_free(l->far_items);
 }
 
 static vem_status take_lister(vem_ctx *ctx, const vem_i_search *search,
@@ -49,6 +51,10 @@ static vem_status take_lister(vem_ctx *ctx, const vem_i_search *search,
         status = vem_i_take(ctx, &l->chosen, VEM_I_GROUP_ITEMS, sizeof(int32_t));
     if (status == VEM_OK)
         status = vem_i_take(ctx, &l->items, VEM_I_BLOCK, sizeof(uint32_t));
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &l->far, VEM_I_GROUP_ITEMS, sizeof(int32_t));
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &l->far_items, VEM_I_GROUP_ITEMS, sizeof(uint32_t));
     l->place = -1;
     return status;
 }
@@ -106,7 +112,7 @@ uint64_t vem_i_groups_bytes(const vem_ctx *ctx, const vem_i_search *search,
         vem_i_scorer_bytes(family, shortlist_for(clusters), d, kernels->element) +
         8 * (uint64_t)clusters +
         VEM_I_BLOCK * (rows * (element + 4) + VEM_I_TILE * element + 4) +
-        VEM_I_GROUP_ITEMS * ((uint64_t)search->probe * (element + 4) + 4);
+        VEM_I_GROUP_ITEMS * ((uint64_t)search->probe * (element + 4) + 12);
     return vem_i_hierarchy_bytes(ctx, kernels, clusters, d) +
            vem_i_tour_bytes(n, clusters) + (uint64_t)ctx->threads * lister;
 }
@@ -118,19 +124,21 @@ void vem_i_groups_order(vem_i_groups *g, const int32_t *held, int32_t width)
 }
 
 int64_t vem_i_groups_prepare(vem_i_groups *g, const vem_i_scorer *scorer,
-                             const int32_t *held, int32_t width, int probe, int fresh)
+                             const int32_t *held, int32_t width,
+                             const vem_i_groups_plan *plan)
 {
     int64_t pairs = 0;
     for (int i = 0; i < g->ctx->threads; i++)
         g->listers[i].place = -1;
-    g->probe = probe < g->most_probe ? probe : g->most_probe;
+    g->probe = plan->probe < g->most_probe ? plan->probe : g->most_probe;
+    g->far = plan->far;
     if (!held && g->probe == 0)
         g->probe = 1; /* shared lists need to know where the items are */
     if (g->probe > 0 || g->hierarchy.cells == 0) {
         pairs += vem_i_hierarchy_build(&g->hierarchy, scorer, 1);
         g->ordered = g->listed = 0;
     }
-    if (g->probe == 0 && (fresh || !g->listed)) {
+    if (g->probe == 0 && (plan->fresh || !g->listed)) {
         pairs += vem_i_hierarchy_near(&g->hierarchy, scorer, g->reach);
         g->listed = 1;
     }

@@ -16,7 +16,7 @@ enum {
     GROUPS = 4096,   /* about, whatever the number of clusters */
     FIRST_STEPS = 4, /* steps of k-means for the first cells */
     GROUP_STEPS = 3, /* and for groups inside a cell */
-    NEAR_CELLS = 24,  /* cells in which a group looks for its neighbors */
+    NEAR_CELLS = 24, /* cells in which a group looks for its neighbors */
     TOP = VEM_I_TOP_MAX
 };
 
@@ -368,11 +368,12 @@ static void find_near(void *arg, int64_t cell, int thread)
         for (int32_t k = 0; k < looked; k++) {
             int32_t first = h->cell_groups[cells[k]];
             if (h->cell_groups[cells[k] + 1] > first)
-                kernels->dot_top(
-                    s.panels, s.norms, n, h->d, row_of(h, h->group_means, first), h->d,
-                    (const char *)h->group_norms + (size_t)first * kernels->element,
-                    h->ones, h->zeros, h->cell_groups[cells[k] + 1] - first, first, count,
-                    s.best, s.index, VEM_I_BLOCK);
+                kernels->dot_top(s.panels, s.norms, n, h->d,
+                                 row_of(h, h->group_means, first), h->d,
+                                 (const char *)h->group_norms +
+                                     (size_t)first * kernels->element,
+                                 h->ones, h->zeros, h->cell_groups[cells[k] + 1] - first,
+                                 first, count, s.best, s.index, VEM_I_BLOCK);
         }
         for (int32_t p = 0; p < n; p++) {
             int32_t group = (int32_t)begin + p, *near = h->near + (int64_t)group * TOP;
