@@ -51,7 +51,8 @@ VEM_API const char *vem_version(void);
 
 typedef struct vem_ctx vem_ctx;
 
-/* What a progress function is told. `phase` is "read", "seed", "em", "measure", "assign".
+/* What a progress function is told. `phase` is "read", "reduce", "seed", "em", "measure",
+ * "assign".
  * Within "em", step counts E-steps and free_energy is per unit of mass (NAN before the
  * first). `total` is 0 when the end is not known. */
 typedef struct vem_progress {
@@ -119,6 +120,8 @@ VEM_API int32_t vem_data_columns(const vem_data *data);
 VEM_API vem_dtype vem_data_dtype(const vem_data *data);
 /* NULL when every row weighs 1. */
 VEM_API const double *vem_data_weights(const vem_data *data);
+/* Of a coreset: the row of the data that each row was (n of them). NULL for other data. */
+VEM_API const int64_t *vem_data_indices(const vem_data *data);
 /* Name of a column from the file's header, or NULL. */
 VEM_API const char *vem_data_column_name(const vem_data *data, int32_t column);
 /* Short name of the format it was read from ("npy", "csv", ..., "memory"). */
@@ -126,6 +129,25 @@ VEM_API const char *vem_data_format(const vem_data *data);
 /* Rows first .. first+count-1 as doubles, packed. */
 VEM_API vem_status vem_data_get(vem_ctx *ctx, const vem_data *data, int64_t first,
                                 int64_t count, double *rows);
+
+/* ---- Coresets: a weighted sample that stands for all rows ---- */
+
+typedef enum vem_coreset_method {
+    VEM_CORESET_LIGHTWEIGHT =
+        0,              /* half by weight, half by squared distance to the mean */
+    VEM_CORESET_UNIFORM /* by weight; rows that are not drawn are not looked at */
+} vem_coreset_method;
+
+/* `size` rows drawn independently, a row drawn twice being there twice, as data of their
+ * own: rows of the same type, weights whose sum is that of all rows in the mean, and
+ * vem_data_indices. size >= n: all rows with their own weights. The draw depends on the rows
+ * and the seed, not on threads. */
+VEM_API vem_status vem_coreset(vem_ctx *ctx, const vem_data *data, int64_t size,
+                               vem_coreset_method method, int64_t seed,
+                               vem_data **coreset);
+/* .npz with rows, weights and indices, which vem_data_read takes as data. */
+VEM_API vem_status vem_coreset_write(vem_ctx *ctx, const vem_data *coreset,
+                                     const char *path);
 
 /* ---- Options: one table ---- */
 

@@ -15,9 +15,10 @@ typedef enum vem_i_purpose {
     VEM_RNG_EMPTY = 4,
     VEM_RNG_RESTART = 5,
     VEM_RNG_TEST = 6,
-    VEM_RNG_HELD = 7,   /* what items hold before the first step */
-    VEM_RNG_GRAPH = 8,  /* neighbors before any are known */
-    VEM_RNG_EXPLORE = 9 /* candidates drawn at random */
+    VEM_RNG_HELD = 7,    /* what items hold before the first step */
+    VEM_RNG_GRAPH = 8,   /* neighbors before any are known */
+    VEM_RNG_EXPLORE = 9, /* candidates drawn at random */
+    VEM_RNG_CORESET = 10
 } vem_i_purpose;
 
 typedef struct vem_i_rng {

@@ -32,6 +32,8 @@ typedef struct vem_i_points_request {
 vem_status vem_i_points_new(vem_ctx *ctx, const vem_data *data,
                             const vem_i_points_request *request, vem_i_points **points);
 void vem_i_points_free(vem_i_points *points);
+/* To length 1; a row of zeros stays. */
+void vem_i_normalize_row(double *row, int32_t d);
 /* The least variance whose inverse, and costs made with it, are numbers of the compute type
  * with room to spare. */
 double vem_i_safe_variance(vem_precision precision);
