@@ -161,7 +161,9 @@ typedef enum vem_algorithm {
     VEM_ALGORITHM_VAR_KMEANS_X,
     VEM_ALGORITHM_VAR_KMEANS_S,
     VEM_ALGORITHM_VAR_GMM_X,
-    VEM_ALGORITHM_VAR_GMM_S
+    VEM_ALGORITHM_VAR_GMM_S,
+    VEM_ALGORITHM_LWCS_KMEANS,
+    VEM_ALGORITHM_VC_GMM
 } vem_algorithm;
 
 typedef enum vem_family_kind {
@@ -201,7 +203,8 @@ typedef enum vem_precision { VEM_SINGLE = 0, VEM_DOUBLE } vem_precision;
 #define VEM_OPTION_TABLE(X)                                                              \
     X(INT, clusters, VEM_AUTO, 1, 2147483000, NULL, "C", "number of clusters")           \
     X(CHOICE, algorithm, VEM_AUTO, 0, 0,                                                 \
-      "kmeans|lazy-kmeans|kmeans-c|gmm|var-kmeans-x|var-kmeans-s|var-gmm-x|var-gmm-s",   \
+      "kmeans|lazy-kmeans|kmeans-c|gmm|var-kmeans-x|var-kmeans-s|var-gmm-x|var-gmm-s|"   \
+      "lwcs-kmeans|vc-gmm",                                                              \
       "NAME", "a paper's algorithm, exactly; options beside it override it")             \
     X(CHOICE, family, VEM_AUTO, 0, 0, "iso-shared|iso|diag|full", "NAME",                \
       "what a cluster looks like")                                                       \
@@ -217,6 +220,8 @@ typedef enum vem_precision { VEM_SINGLE = 0, VEM_DOUBLE } vem_precision;
       "clusters drawn at random per row and step (search exact or estimated)")           \
     X(REAL, margin, VEM_AUTO, 0, 1e6, NULL, "E",                                         \
       "a row moves only to a cluster nearer by this factor (needs held = 1)")            \
+    X(INT, coreset, VEM_AUTO, 1, 9007199254740992, NULL, "N'",                           \
+      "fit a lightweight coreset of this many rows instead of all rows")                 \
     X(CHOICE, seeding, VEM_AUTO, 0, 0,                                                   \
       "random|kmeans++|kmeans++-greedy|afkmc2|two-level", "NAME",                        \
       "how the first means are chosen")                                                  \
@@ -360,7 +365,7 @@ typedef struct vem_summary {
     int64_t n;
     int32_t d;
     int32_t clusters; /* may be fewer than asked for under --empty drop */
-    double rows_used; /* rows with a positive weight */
+    double rows_used; /* rows with a positive weight, of the coreset where there is one */
     int64_t steps, init_steps;
     double free_energy, free_energy_first; /* per unit of mass */
     int64_t scored_pairs, seed_pairs, reduce_pairs;
@@ -369,6 +374,7 @@ typedef struct vem_summary {
     double seconds_reduce, seconds_seed, seconds_em, seconds_measure, seconds_total;
     uint64_t peak_bytes; /* resident size of the process at its highest */
     int64_t restart;     /* which of the restarts was kept, from 1 */
+    int64_t items;       /* weighted items the loop ran on: n, or the coreset's rows */
 } vem_summary;
 
 /* `start`: a model to start from (its family may be simpler than the one asked for), or
@@ -380,7 +386,9 @@ VEM_API void vem_report_free(vem_report *report);
 VEM_API const vem_summary *vem_report_summary(const vem_report *report);
 VEM_API int64_t vem_report_trace_count(const vem_report *report);
 VEM_API const vem_trace_step *vem_report_trace(const vem_report *report);
-/* Most probable held cluster of each row under the model given back (n labels). */
+/* Most probable held cluster of each row under the model given back (n labels). NULL after
+ * a fit on a coreset: labels of all rows cost more than such a fit; vem_assign gives them.
+ */
 VEM_API const int32_t *vem_report_labels(const vem_report *report);
 /* One sentence per choice the fit made by itself ("closest search, because ..."), '\n'
  * between. */

@@ -14,4 +14,8 @@ typedef vem_status (*vem_i_chunk_fn)(vem_ctx *ctx, void *arg, const vem_view *vi
 vem_status vem_i_for_chunks(vem_ctx *ctx, const vem_model *model, const vem_data *data,
                             vem_precision precision, vem_i_chunk_fn run, void *arg);
 
+/* As vem_score, for use inside a verb that has begun. */
+vem_status vem_i_score(vem_ctx *ctx, const vem_model *model, const vem_data *data,
+                       int32_t held, vem_precision precision, vem_scores *scores);
+
 #endif

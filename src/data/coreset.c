@@ -409,7 +409,8 @@ uint64_t vem_i_coreset_bytes(const vem_ctx *ctx, int64_t size, int32_t d, vem_dt
     const uint64_t row = (uint64_t)d * vem_i_dtype_bytes(type) + 3 * sizeof(double);
     const uint64_t block = (uint64_t)vem_i_block_rows(d) * (uint64_t)d * sizeof(double);
     const uint64_t chances = (uint64_t)vem_i_wave_rows(d) * sizeof(double);
-    const uint64_t sums = (uint64_t)d * 2 * 64 * sizeof(double); /* of the first pass */
+    const uint64_t sums = (uint64_t)(vem_i_wave_rows(d) / vem_i_piece_rows(d)) *
+                          (uint64_t)d * 2 * sizeof(double); /* of the first pass */
     return (uint64_t)size * row + (chances > sums ? chances : sums) +
            (uint64_t)ctx->threads * 2 * block;
 }

@@ -26,7 +26,10 @@
 enum {
     PIECE_VALUES = 1 << 16,
     PIECE_ROWS = 64, /* at least: joining pieces is serial */
-    WAVE_PIECES = 64,
+    WAVE_PIECES = 256,
+    WAVE_PIECES_LEAST = 16,
+    WAVE_ROWS = 1 << 21,   /* and as few pieces as their chances */
+    WAVE_VALUES = 1 << 21, /* and as their sums ask for, to bound the memory */
     BLOCK_VALUES = 1 << 13,
     WIDE = 64 /* columns of a wide row, at least */
 };
@@ -38,7 +41,11 @@ int64_t vem_i_piece_rows(int32_t d)
 
 int64_t vem_i_wave_rows(int32_t d)
 {
-    return WAVE_PIECES * vem_i_piece_rows(d);
+    const int64_t rows = vem_i_piece_rows(d);
+    int64_t pieces = WAVE_PIECES;
+    pieces = WAVE_ROWS / rows < pieces ? WAVE_ROWS / rows : pieces;
+    pieces = WAVE_VALUES / d < pieces ? WAVE_VALUES / d : pieces;
+    return rows * (pieces < WAVE_PIECES_LEAST ? WAVE_PIECES_LEAST : pieces);
 }
 
 int64_t vem_i_block_rows(int32_t d)
@@ -348,8 +355,9 @@ vem_status vem_i_spread_add(vem_ctx *ctx, vem_i_spread *spread, vem_i_chunk chun
               .group = group_of(chunk.data)};
     double *sums = NULL;
     w.scratch_bytes = scratch_doubles(spread->d, w.group) * sizeof(double);
-    size_t pieces = (size_t)vem_i_shards(chunk.count, w.per_piece);
-    pieces = pieces < WAVE_PIECES ? pieces : WAVE_PIECES;
+    const int64_t rows = vem_i_wave_rows(spread->d);
+    const size_t pieces =
+        (size_t)vem_i_shards(chunk.count < rows ? chunk.count : rows, w.per_piece);
     vem_status status = vem_i_take(ctx, &w.pieces, pieces, sizeof *w.pieces);
     if (status == VEM_OK)
         status = vem_i_take(ctx, &sums, pieces * 2, d * sizeof *sums);
