@@ -104,12 +104,12 @@ static void print_words(const cli_args *args, const result *r)
                "that many were asked for; written to %s\n",
                args->operands[0], cli_count(n, a), cli_value(args, "output"));
     else
-        printf("vem coreset %s: %s of %s rows, %s, seed %lld; mass %.10g for %.10g; %s; "
-               "written to %s\n",
-               args->operands[0], cli_count(items, a), cli_count(n, b),
-               methods[r->method], (long long)args->options.seed, mass_of(r->coreset),
-               mass_of(r->data), cli_seconds(r->seconds_total, c),
-               cli_value(args, "output"));
+        printf(
+            "vem coreset %s: %s of %s rows, %s, seed %lld; mass %.10g for %.10g; %s s; "
+            "written to %s\n",
+            args->operands[0], cli_count(items, a), cli_count(n, b), methods[r->method],
+            (long long)args->options.seed, mass_of(r->coreset), mass_of(r->data),
+            cli_seconds(r->seconds_total, c), cli_value(args, "output"));
 }
 
 static int draw(cli_args *args, int64_t size, result *r, double began)
