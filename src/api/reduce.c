@@ -69,6 +69,6 @@ uint64_t vem_i_reduce_bytes(const vem_ctx *ctx, const vem_options *options, int6
 {
     if (!vem_i_reduces(options, n))
         return 0;
-    return vem_i_coreset_bytes(ctx, options->coreset, d, type) +
+    return vem_i_coreset_bytes(ctx, options->coreset, n, d, type) +
            (options->standardize ? (uint64_t)d * sizeof(double) : 0);
 }

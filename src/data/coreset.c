@@ -404,13 +404,15 @@ vem_status vem_i_coreset(vem_ctx *ctx, const vem_data *data,
     return status;
 }
 
-uint64_t vem_i_coreset_bytes(const vem_ctx *ctx, int64_t size, int32_t d, vem_dtype type)
+uint64_t vem_i_coreset_bytes(const vem_ctx *ctx, int64_t size, int64_t n, int32_t d,
+                             vem_dtype type)
 {
     const uint64_t row = (uint64_t)d * vem_i_dtype_bytes(type) + 3 * sizeof(double);
     const uint64_t block = (uint64_t)vem_i_block_rows(d) * (uint64_t)d * sizeof(double);
-    const uint64_t chances = (uint64_t)vem_i_wave_rows(d) * sizeof(double);
-    const uint64_t sums = (uint64_t)(vem_i_wave_rows(d) / vem_i_piece_rows(d)) *
-                          (uint64_t)d * 2 * sizeof(double); /* of the first pass */
-    return (uint64_t)size * row + (chances > sums ? chances : sums) +
-           (uint64_t)ctx->threads * 2 * block;
+    const int64_t rows = n < vem_i_wave_rows(d) ? n : vem_i_wave_rows(d);
+    const uint64_t pieces = (uint64_t)vem_i_shards(rows, vem_i_piece_rows(d));
+    const uint64_t sums = pieces * (uint64_t)d * 2 * sizeof(double);
+    /* The sums of the first pass are given back before the draws are taken. */
+    const uint64_t drawing = (uint64_t)size * row + (uint64_t)rows * sizeof(double);
+    return (drawing > sums ? drawing : sums) + (uint64_t)ctx->threads * block;
 }

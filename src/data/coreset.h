@@ -85,7 +85,8 @@ vem_status vem_i_coreset(vem_ctx *ctx, const vem_data *data,
                          const vem_i_coreset_request *request, double *scale,
                          vem_data **coreset);
 /* Bytes that it takes at its peak, the coreset included. */
-uint64_t vem_i_coreset_bytes(const vem_ctx *ctx, int64_t size, int32_t d, vem_dtype type);
+uint64_t vem_i_coreset_bytes(const vem_ctx *ctx, int64_t size, int64_t n, int32_t d,
+                             vem_dtype type);
 /* What columns are divided by to have variance 1; 1 where they are constant. */
 void vem_i_spread_scale(const vem_i_spread *spread, double *scale);
 
