@@ -35,3 +35,4 @@ run growth.py
 if [ -e read.py ]; then
     run read.py
 fi
+run coreset.py

@@ -18,8 +18,9 @@
  * N' + 1 exponential spacings E_k, u_(k) = (E_0 + ... + E_k) / (E_0 + ... + E_N'). E_k is a
  * function of (seed, k). They are ordered, so one sequential pass over the running sum of q
  * finds their rows: draw k falls on the first n whose q_0 + ... + q_n exceeds u_(k). The sum
- * is taken piece by piece in the order of the rows; the last row of positive weight gets what
- * rounding left over. */
+ * is taken over stretches of rows and pieces of stretches in the order of the rows, so that
+ * rows that no draw falls on are passed by the stretch; what rounding leaves over goes to the
+ * last row of positive weight, of a piece and of the whole. */
 #include "data/coreset.h"
 
 #include <math.h>
@@ -28,7 +29,10 @@
 #include "base/parallel.h"
 #include "base/rng.h"
 
-enum { SPACINGS = 1 << 12 }; /* of a task */
+enum {
+    SPACINGS = 1 << 12, /* of a task */
+    STRETCH = 64        /* rows whose chances are added up before they join the sum */
+};
 
 /* ---- Places ---- */
 
@@ -84,6 +88,8 @@ typedef struct wave {
     vem_i_chunk chunk;
     int64_t first, end, per_piece; /* rows of the data */
     double *c;                     /* of the rows of the wave; NULL: all are `rest` */
+    double *sums;                  /* of q, per stretch */
+    int64_t per_sums;              /* stretches of a piece */
     double *totals;                /* per piece: sum of q */
     double *base;                  /* per piece: sum of q before it */
     int64_t *draws;                /* pieces + 1: which fall into it */
@@ -97,11 +103,35 @@ static double weight_of(const wave *w, int64_t row)
     return weights ? weights[row] / w->draw->spread->unit : 1;
 }
 
-/* The chance of a row of positive weight. */
-static double chance(const wave *w, int64_t row, double weight)
+/* The chance of a row. */
+static double chance(const wave *w, int64_t row)
 {
+    const double weight = weight_of(w, row);
     const double c = w->c ? w->c[row - w->first] : w->draw->rest;
-    return weight * c * (0.5 / w->draw->spread->mass);
+    return weight > 0 ? weight * c * (0.5 / w->draw->spread->mass) : 0;
+}
+
+/* Of rows begin .. end - 1. */
+static double add_chances(const wave *w, int64_t begin, int64_t end)
+{
+    double sum[4] = {0};
+    int64_t i = begin;
+    if (w->chunk.data->weights) {
+        for (; i + 4 <= end; i += 4)
+            for (int k = 0; k < 4; k++)
+                sum[k] += chance(w, i + k);
+        for (; i < end; i++)
+            sum[0] += chance(w, i);
+        return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    }
+    const double *c = w->c + (begin - w->first);
+    const int64_t n = end - begin;
+    for (i = 0; i + 4 <= n; i += 4)
+        for (int k = 0; k < 4; k++)
+            sum[k] += c[i + k];
+    for (; i < n; i++)
+        sum[0] += c[i];
+    return ((sum[0] + sum[1]) + (sum[2] + sum[3])) * (0.5 / w->draw->spread->mass);
 }
 
 static void run_chances(void *arg, int64_t number, int thread)
@@ -127,12 +157,9 @@ static void run_chances(void *arg, int64_t number, int thread)
         for (int64_t k = 0; k < count; k++)
             c[k] = draw->rest + draw->slope * c[k];
     }
-    double total = 0;
-    for (int64_t i = begin; i < end; i++) {
-        const double weight = weight_of(w, i);
-        if (weight > 0)
-            total += chance(w, i, weight);
-    }
+    double total = 0, *sums = w->sums + number * w->per_sums;
+    for (int64_t i = begin; i < end; i += STRETCH)
+        total += *sums++ = add_chances(w, i, end - i < STRETCH ? end : i + STRETCH);
     w->totals[number] = total;
 }
 
@@ -148,34 +175,57 @@ static void take(const wave *w, int64_t k, int64_t row)
     vem_i_data_copy_row(data, row, (char *)draw->coreset->owned + (size_t)k * bytes);
 }
 
-static void run_draws(void *arg, int64_t number, int thread)
+/* Draws k .. to - 1, which fall on rows begin .. end - 1, whose sum starts at `base`; the
+ * last row of positive weight takes what rounding leaves. */
+static void take_stretch(const wave *w, int64_t begin, int64_t end, double base,
+                         int64_t k, int64_t to)
 {
-    const wave *w = arg;
-    const double *places = w->draw->places, base = w->base[number];
-    const int64_t begin = w->first + number * w->per_piece, to = w->draws[number + 1];
-    const int64_t end = begin + w->per_piece < w->end ? begin + w->per_piece : w->end;
-    int64_t k = w->draws[number], fallen = end - 1; /* where what is left over goes */
-    double sum = 0;
-    (void)thread;
-    if (k < to && !w->c && !w->chunk.data->weights) {
-        for (; k < to; k++) {
-            const double off = (places[k] - base) * w->draw->spread->mass;
-            const int64_t row = begin + (int64_t)off;
-            take(w, k, row < end ? row : end - 1);
-        }
-        return;
-    }
+    const double *places = w->draw->places;
+    int64_t fallen = end - 1;
+    double sum = base;
     for (int64_t i = begin; i < end && k < to; i++) {
-        const double weight = weight_of(w, i);
-        if (!(weight > 0))
+        if (!(weight_of(w, i) > 0))
             continue;
-        sum += chance(w, i, weight);
-        for (; k < to && places[k] - base < sum; k++)
+        sum += chance(w, i);
+        for (; k < to && places[k] < sum; k++)
             take(w, k, i);
         fallen = i;
     }
     for (; k < to; k++)
         take(w, k, fallen);
+}
+
+static void run_draws(void *arg, int64_t number, int thread)
+{
+    const wave *w = arg;
+    const vem_i_draw *draw = w->draw;
+    const int64_t begin = w->first + number * w->per_piece, to = w->draws[number + 1];
+    const int64_t end = begin + w->per_piece < w->end ? begin + w->per_piece : w->end;
+    const double *sums = w->sums + number * w->per_sums;
+    int64_t k = w->draws[number], left = end - 1;
+    double base = w->base[number];
+    (void)thread;
+    if (!w->c && !w->chunk.data->weights) { /* every row has the same chance */
+        for (; k < to; k++) {
+            const double off = (draw->places[k] - base) * draw->spread->mass;
+            const int64_t row = begin + (int64_t)off;
+            take(w, k, row < end ? row : end - 1);
+        }
+        return;
+    }
+    for (int64_t i = begin; i < end && k < to; i += STRETCH, sums++) {
+        const int64_t stop = end - i < STRETCH ? end : i + STRETCH;
+        int64_t here = k;
+        while (here < to && draw->places[here] < base + *sums)
+            here++;
+        take_stretch(w, i, stop, base, k, here);
+        k = here;
+        base += *sums;
+    }
+    while (left > begin && !(weight_of(w, left) > 0))
+        left--;
+    for (; k < to; k++) /* what rounding left */
+        take(w, k, left);
 }
 
 /* Which draws fall into which piece of the wave. */
@@ -242,6 +292,9 @@ vem_status vem_i_draw_add(vem_ctx *ctx, vem_i_draw *draw, vem_i_chunk chunk)
         status = vem_i_take(ctx, &w.base, pieces, sizeof(double));
     if (status == VEM_OK)
         status = vem_i_take(ctx, &w.draws, pieces + 1, sizeof(int64_t));
+    w.per_sums = vem_i_shards(w.per_piece, STRETCH);
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &w.sums, pieces * (size_t)w.per_sums, sizeof(double));
     if (status == VEM_OK && draw->slope > 0)
         status = vem_i_take(ctx, &w.c, rows, sizeof(double));
     if (status == VEM_OK && draw->slope > 0)
@@ -251,6 +304,7 @@ vem_status vem_i_draw_add(vem_ctx *ctx, vem_i_draw *draw, vem_i_chunk chunk)
     vem_i_free(w.totals);
     vem_i_free(w.base);
     vem_i_free(w.draws);
+    vem_i_free(w.sums);
     vem_i_free(w.c);
     vem_i_free(w.scratch);
     return status;

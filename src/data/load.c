@@ -102,6 +102,10 @@ void vem_i_data_copy_row(const vem_data *data, int64_t row, char *out)
 {
     const char *start = data->base + row * data->row_stride;
     const size_t bytes = vem_i_dtype_bytes(data->type);
+    if (!data->columns && !data->swapped && data->column_stride == (int64_t)bytes) {
+        memcpy(out, start, (size_t)data->d * bytes);
+        return;
+    }
     if (!data->columns) {
         gather(start, data->column_stride, data->d, bytes, data->swapped, out);
         return;
