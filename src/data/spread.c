@@ -84,7 +84,7 @@ vem_i_stretch vem_i_stretch_at(const vem_ctx *ctx, const vem_data *data, int nor
 
 vem_status vem_i_refuse_bad(vem_ctx *ctx, vem_i_chunk chunk)
 {
-    double *row;
+    double *row = NULL;
     vem_status status = vem_i_take(ctx, &row, (size_t)chunk.data->d, sizeof *row);
     for (int64_t i = 0; status == VEM_OK && i < chunk.count; i++) {
         vem_i_data_load(chunk.data, chunk.first + i, 1, VEM_DOUBLE, row, chunk.data->d);
