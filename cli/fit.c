@@ -231,9 +231,11 @@ const cli_command cli_fit = {
     .operands = "DATA -k C -o MODEL.npz",
     .purpose = "fit a mixture to the rows of DATA",
     .details =
-        "DATA is .npy, .csv, .tsv, .txt, .fvecs, .bvecs, .fbin, .u8bin, FILE.h5:/path\n"
-        "where the build has HDF5, or - for CSV on standard input. Ctrl-C ends the fit\n"
-        "after the current step and writes the model.\n",
+        "DATA is .npy, .csv, .tsv, .txt, .fvecs, .bvecs, .fbin, .u8bin, a coreset .npz\n"
+        "(with its weights), FILE.h5:/path where the build has HDF5, or - for CSV on\n"
+        "standard input. Ctrl-C ends the fit after the current step and writes the "
+        "model.\n"
+        "After --coreset, --measure and --labels look at all rows, exactly.\n",
     .examples =
         "  vem fit data.npy -k 100 -o model.npz\n"
         "  vem fit data.csv -k 10 --algorithm gmm --family diag --labels out.csv\n"
