@@ -41,6 +41,7 @@ iterations() {
     run growth.py
     run predict.py --generated
     run read.py
+    run coreset.py
 }
 
 targets() { run targets.py; }

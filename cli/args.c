@@ -1,6 +1,7 @@
 /* Words of the command line -> options. The library's table and the command's own table
  * are searched as one; values of the former are checked by the library against their
  * bounds. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -239,5 +240,23 @@ int cli_parse(cli_args *args, int count, char **words)
                   command->name, command->operands);
         return CLI_USAGE;
     }
+    return CLI_DONE;
+}
+
+int cli_read_whole(const cli_args *args, const char *name, double high, int64_t *value)
+{
+    const char *text = cli_value(args, name);
+    if (!text)
+        return CLI_DONE;
+    char *end;
+    errno = 0;
+    const long long number = strtoll(text, &end, 10);
+    if (end == text || *end != '\0' || errno == ERANGE || number < 1 ||
+        (double)number > high) {
+        cli_error("--%s is %s, but it must be a whole number between 1 and %.10g.", name,
+                  text, high);
+        return CLI_USAGE;
+    }
+    *value = number;
     return CLI_DONE;
 }

@@ -52,7 +52,8 @@ struct cli_args {
     int wants_help;
 };
 
-extern const cli_command cli_fit, cli_predict, cli_score, cli_generate, cli_info;
+extern const cli_command cli_fit, cli_predict, cli_score, cli_coreset, cli_generate,
+    cli_info;
 extern const cli_command *const cli_commands[]; /* NULL at the end */
 
 /* Fills in args from the words after the verb. CLI_DONE, or CLI_USAGE after a message. */
@@ -109,6 +110,10 @@ int cli_read_model(cli_args *args, const char *path, const char *data_path,
                    vem_model **model);
 /* --precision, or what the type of the data suggests. */
 vem_precision cli_precision(const cli_args *args, const vem_data *data);
+
+/* A whole number in [1, high] from an own option; CLI_DONE without the option leaves *value
+ * as it is. */
+int cli_read_whole(const cli_args *args, const char *name, double high, int64_t *value);
 
 /* ---- Progress and signals (progress.c, signals.c) ---- */
 

@@ -1,5 +1,4 @@
 /* vem generate KIND -o OUT.npy */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,25 +33,6 @@ static const char *const kinds[] = {[VEM_BIRCH_GRID] = "birch-grid",
                                     [VEM_SEPARATED] = "separated",
                                     [VEM_TAU_SEPARATED] = "tau-separated"};
 enum { KINDS = sizeof kinds / sizeof *kinds };
-
-/* A whole number in [1, high]; NULL leaves *value as it is. */
-static int read_whole(const cli_args *args, const char *name, double high, int64_t *value)
-{
-    const char *text = cli_value(args, name);
-    if (!text)
-        return CLI_DONE;
-    char *end;
-    errno = 0;
-    const long long number = strtoll(text, &end, 10);
-    if (end == text || *end != '\0' || errno == ERANGE || number < 1 ||
-        (double)number > high) {
-        cli_error("--%s is %s, but it must be a whole number between 1 and %.10g.", name,
-                  text, high);
-        return CLI_USAGE;
-    }
-    *value = number;
-    return CLI_DONE;
-}
 
 static int read_positive(const cli_args *args, const char *name, double high,
                          double *value)
@@ -190,9 +170,9 @@ static int run(cli_args *args)
     vem_generate_options options = {.size = sizeof options, .seed = args->options.seed};
     int code = read_kind(args->operands[0], &kind);
     if (code == CLI_DONE)
-        code = read_whole(args, "rows", 1e12, &options.n);
+        code = cli_read_whole(args, "rows", 1e12, &options.n);
     if (code == CLI_DONE)
-        code = read_whole(args, "dimensions", 1e6, &d);
+        code = cli_read_whole(args, "dimensions", 1e6, &d);
     if (code == CLI_DONE)
         code = read_positive(args, "separation", 1e6, &options.separation);
     if (code == CLI_DONE)

@@ -14,14 +14,14 @@ static const char *const GROUPS[] = {"Model",  "Start",     "Stopping",
 static const char *group_of(const char *name)
 {
     static const char *const rows[][2] = {
-        {"clusters", "Model"},    {"algorithm", "Model"},    {"family", "Model"},
-        {"prior", "Model"},       {"search", "Model"},       {"held", "Model"},
-        {"reach", "Model"},       {"explore", "Model"},      {"margin", "Model"},
-        {"floor", "Model"},       {"empty", "Model"},        {"seeding", "Start"},
-        {"chain", "Start"},       {"init-steps", "Start"},   {"restarts", "Start"},
-        {"seed", "Start"},        {"tolerance", "Stopping"}, {"max-steps", "Stopping"},
-        {"standardize", "Data"},  {"normalize", "Data"},     {"precision", "Computing"},
-        {"threads", "Computing"}, {"measure", "Computing"}};
+        {"clusters", "Model"},      {"algorithm", "Model"},    {"family", "Model"},
+        {"prior", "Model"},         {"search", "Model"},       {"held", "Model"},
+        {"reach", "Model"},         {"explore", "Model"},      {"margin", "Model"},
+        {"floor", "Model"},         {"empty", "Model"},        {"seeding", "Start"},
+        {"chain", "Start"},         {"init-steps", "Start"},   {"restarts", "Start"},
+        {"seed", "Start"},          {"tolerance", "Stopping"}, {"max-steps", "Stopping"},
+        {"coreset", "Data"},        {"standardize", "Data"},   {"normalize", "Data"},
+        {"precision", "Computing"}, {"threads", "Computing"},  {"measure", "Computing"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strcmp(rows[i][0], name) == 0)
             return rows[i][1];
@@ -170,8 +170,8 @@ void cli_help_all(FILE *stream)
     fputs(
         "  vem COMMAND --help                      options of a command, with examples\n"
         "  vem --version, vem --help\n\n"
-        "DATA is .npy, .csv, .tsv, .txt, .fvecs, .bvecs, .fbin, .u8bin, FILE.h5:/path\n"
-        "where the build has HDF5, or - for CSV on standard input.\n\n"
+        "DATA is .npy, .csv, .tsv, .txt, .fvecs, .bvecs, .fbin, .u8bin, a coreset .npz,\n"
+        "FILE.h5:/path where the build has HDF5, or - for CSV on standard input.\n\n"
         "A first try:\n"
         "  vem generate birch-grid -o data.npy --labels truth.npy\n"
         "  vem fit data.npy -k 25 -o model.npz\n"

@@ -178,7 +178,7 @@ int cli_print_json(const cli_args *args, const vem_report *report, double second
     json_object_set_new(o, "n", json_integer(s->n));
     json_object_set_new(o, "d", json_integer(s->d));
     json_object_set_new(o, "clusters", json_integer(s->clusters));
-    json_object_set_new(o, "items", json_integer(s->n));
+    json_object_set_new(o, "items", json_integer(s->items));
     json_object_set_new(o, "rows_used", json_integer((json_int_t)s->rows_used));
     json_object_set_new(o, "held", json_integer(s->options.held));
     json_object_set_new(o, "reach",

@@ -39,6 +39,7 @@ const kernel_check kernel_checks[] = {
     {"softmax", check_softmax},
     {"exp inside softmax", check_exp},
     {"iso_rows", check_iso_rows},
+    {"spread", check_spread},
     {"collect", check_collect},
     {NULL, NULL},
 };

@@ -14,7 +14,7 @@ class Usage(Case):
     def test_help_and_version(self):
         self.assertRegex(self.vem("--version").stdout, r"^vem \d+\.\d+\.\d+\n$")
         text = self.vem("--help").stdout
-        for verb in "fit predict score generate info".split():
+        for verb in "fit predict score coreset generate info".split():
             self.assertIn(f"vem {verb}", text)
             own = self.vem(verb, "--help").stdout
             self.assertIn(f"Usage: vem {verb}", own)
@@ -30,7 +30,7 @@ class Usage(Case):
         text = self.vem("fit", "--help").stdout
         for name in """clusters output algorithm family held search weights prior seeding chain
                 init-steps init restarts tolerance max-steps empty floor margin threads seed
-                precision labels measure json trace quiet verbose standardize normalize columns
+                coreset precision labels measure json trace quiet verbose standardize normalize columns
                 id""".split():
             self.assertIn(f"--{name}", text)
         self.assertIn("iso-shared, iso,", text)

@@ -134,6 +134,39 @@ static void every_allocation_of_a_neighborhood_search(void **state)
             }
 }
 
+static void every_allocation_of_a_coreset(void **state)
+{
+    (void)state;
+    grid_data data = grid_data_new(SET_HEAVY, WEIGHTS_REAL, 60, 3, 86);
+    vem_data *rows = borrow(&data);
+    for (int method = 0; method < 2; method++)
+        for (int64_t size = 20; size <= 80; size += 60) {
+            vem_status status = VEM_NO_MEMORY;
+            for (int64_t k = 1; status != VEM_OK; k++) {
+                vem_data *coreset = NULL;
+                calls = 0;
+                fail_at = k;
+                status =
+                    vem_coreset(ctx, rows, size, (vem_coreset_method)method, 1, &coreset);
+                fail_at = 0;
+                assert_true(status == VEM_OK || status == VEM_NO_MEMORY);
+                assert_true((status == VEM_OK) == (coreset != NULL));
+                assert_true(status != VEM_OK || k > 4);
+                vem_data_free(coreset);
+            }
+        }
+    vem_data_free(rows);
+    for (int family = VEM_ISO_SHARED; family <= VEM_FULL; family++) {
+        vem_options o =
+            grid_options(5, (vem_family_kind)family, VEM_PRIOR_FREE, 2, VEM_SINGLE, 3);
+        o.coreset = 30;
+        o.measure = 1;
+        o.standardize = family % 2;
+        fail_one_by_one(&data, &o, NULL);
+    }
+    grid_data_free(&data);
+}
+
 static void every_allocation_of_using_a_model(void **state)
 {
     (void)state;
@@ -257,6 +290,27 @@ static void the_plan_is_what_is_taken(void **state)
     grid_data_free(&wide);
 }
 
+static void the_plan_of_a_coreset(void **state)
+{
+    (void)state;
+#ifdef VEM_SANITIZED
+    skip(); /* its allocator keeps no such books */
+#endif
+    grid_data thin = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, 400000, 1, 87);
+    grid_data wide = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, 20000, 50, 87);
+    for (int64_t size = 1000; size <= 19000; size += 9000)
+        for (int held = 1; held <= 4; held += 3) {
+            vem_options o = grid_options(20, VEM_ISO_SHARED, VEM_PRIOR_FLAT, held,
+                                         (vem_precision)(held % 2), 1);
+            o.seeding = VEM_SEED_AFKMC2;
+            o.coreset = size;
+            check_plan(&thin, &o);
+            check_plan(&wide, &o);
+        }
+    grid_data_free(&thin);
+    grid_data_free(&wide);
+}
+
 static void the_plan_of_a_neighborhood_search(void **state)
 {
     (void)state;
@@ -289,8 +343,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_allocation_of_a_fit),
         cmocka_unit_test(every_allocation_of_a_neighborhood_search),
+        cmocka_unit_test(every_allocation_of_a_coreset),
         cmocka_unit_test(every_allocation_of_using_a_model),
         cmocka_unit_test(the_plan_is_what_is_taken),
+        cmocka_unit_test(the_plan_of_a_coreset),
         cmocka_unit_test(the_plan_of_a_neighborhood_search),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

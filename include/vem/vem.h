@@ -51,7 +51,8 @@ VEM_API const char *vem_version(void);
 
 typedef struct vem_ctx vem_ctx;
 
-/* What a progress function is told. `phase` is "read", "seed", "em", "measure", "assign".
+/* What a progress function is told. `phase` is "read", "reduce", "seed", "em", "measure",
+ * "assign".
  * Within "em", step counts E-steps and free_energy is per unit of mass (NAN before the
  * first). `total` is 0 when the end is not known. */
 typedef struct vem_progress {
@@ -119,6 +120,8 @@ VEM_API int32_t vem_data_columns(const vem_data *data);
 VEM_API vem_dtype vem_data_dtype(const vem_data *data);
 /* NULL when every row weighs 1. */
 VEM_API const double *vem_data_weights(const vem_data *data);
+/* Of a coreset: the row of the data that each row was (n of them). NULL for other data. */
+VEM_API const int64_t *vem_data_indices(const vem_data *data);
 /* Name of a column from the file's header, or NULL. */
 VEM_API const char *vem_data_column_name(const vem_data *data, int32_t column);
 /* Short name of the format it was read from ("npy", "csv", ..., "memory"). */
@@ -126,6 +129,25 @@ VEM_API const char *vem_data_format(const vem_data *data);
 /* Rows first .. first+count-1 as doubles, packed. */
 VEM_API vem_status vem_data_get(vem_ctx *ctx, const vem_data *data, int64_t first,
                                 int64_t count, double *rows);
+
+/* ---- Coresets: a weighted sample that stands for all rows ---- */
+
+typedef enum vem_coreset_method {
+    VEM_CORESET_LIGHTWEIGHT =
+        0,              /* half by weight, half by squared distance to the mean */
+    VEM_CORESET_UNIFORM /* by weight; rows that are not drawn are not looked at */
+} vem_coreset_method;
+
+/* `size` rows drawn independently, a row drawn twice being there twice, as data of their
+ * own: rows of the same type, weights whose sum is that of all rows in the mean, and
+ * vem_data_indices. size >= n: all rows with their own weights. The draw depends on the rows
+ * and the seed, not on threads. */
+VEM_API vem_status vem_coreset(vem_ctx *ctx, const vem_data *data, int64_t size,
+                               vem_coreset_method method, int64_t seed,
+                               vem_data **coreset);
+/* .npz with rows, weights and indices, which vem_data_read takes as data. */
+VEM_API vem_status vem_coreset_write(vem_ctx *ctx, const vem_data *coreset,
+                                     const char *path);
 
 /* ---- Options: one table ---- */
 
@@ -139,7 +161,9 @@ typedef enum vem_algorithm {
     VEM_ALGORITHM_VAR_KMEANS_X,
     VEM_ALGORITHM_VAR_KMEANS_S,
     VEM_ALGORITHM_VAR_GMM_X,
-    VEM_ALGORITHM_VAR_GMM_S
+    VEM_ALGORITHM_VAR_GMM_S,
+    VEM_ALGORITHM_LWCS_KMEANS,
+    VEM_ALGORITHM_VC_GMM
 } vem_algorithm;
 
 typedef enum vem_family_kind {
@@ -181,7 +205,8 @@ typedef enum vem_precision { VEM_SINGLE = 0, VEM_DOUBLE } vem_precision;
 #define VEM_OPTION_TABLE(X)                                                              \
     X(INT, clusters, VEM_AUTO, 1, 2147483000, NULL, "C", "number of clusters")           \
     X(CHOICE, algorithm, VEM_AUTO, 0, 0,                                                 \
-      "kmeans|lazy-kmeans|kmeans-c|gmm|var-kmeans-x|var-kmeans-s|var-gmm-x|var-gmm-s",   \
+      "kmeans|lazy-kmeans|kmeans-c|gmm|var-kmeans-x|var-kmeans-s|var-gmm-x|var-gmm-s|"   \
+      "lwcs-kmeans|vc-gmm",                                                              \
       "NAME", "a paper's algorithm, exactly; options beside it override it")             \
     X(CHOICE, family, VEM_AUTO, 0, 0, "iso-shared|iso|diag|full", "NAME",                \
       "what a cluster looks like")                                                       \
@@ -203,6 +228,8 @@ typedef enum vem_precision { VEM_SINGLE = 0, VEM_DOUBLE } vem_precision;
       "hard: a soft fit ends with steps in which each row has one cluster")              \
     X(REAL, margin, VEM_AUTO, 0, 1e6, NULL, "E",                                         \
       "a row moves only to a cluster nearer by this factor (needs held = 1)")            \
+    X(INT, coreset, VEM_AUTO, 1, 9007199254740992, NULL, "N'",                           \
+      "fit a lightweight coreset of this many rows instead of all rows")                 \
     X(CHOICE, seeding, VEM_AUTO, 0, 0,                                                   \
       "random|kmeans++|kmeans++-greedy|afkmc2|two-level", "NAME",                        \
       "how the first means are chosen")                                                  \
@@ -346,7 +373,7 @@ typedef struct vem_summary {
     int64_t n;
     int32_t d;
     int32_t clusters; /* may be fewer than asked for under --empty drop */
-    double rows_used; /* rows with a positive weight */
+    double rows_used; /* rows with a positive weight, of the coreset where there is one */
     int64_t steps, init_steps;
     double free_energy, free_energy_first; /* per unit of mass */
     int64_t scored_pairs, seed_pairs, reduce_pairs;
@@ -355,6 +382,7 @@ typedef struct vem_summary {
     double seconds_reduce, seconds_seed, seconds_em, seconds_measure, seconds_total;
     uint64_t peak_bytes; /* resident size of the process at its highest */
     int64_t restart;     /* which of the restarts was kept, from 1 */
+    int64_t items;       /* weighted items the loop ran on: n, or the coreset's rows */
 } vem_summary;
 
 /* `start`: a model to start from (its family may be simpler than the one asked for), or
@@ -366,7 +394,9 @@ VEM_API void vem_report_free(vem_report *report);
 VEM_API const vem_summary *vem_report_summary(const vem_report *report);
 VEM_API int64_t vem_report_trace_count(const vem_report *report);
 VEM_API const vem_trace_step *vem_report_trace(const vem_report *report);
-/* Most probable held cluster of each row under the model given back (n labels). */
+/* Most probable held cluster of each row under the model given back (n labels). NULL after
+ * a fit on a coreset: labels of all rows cost more than such a fit; vem_assign gives them.
+ */
 VEM_API const int32_t *vem_report_labels(const vem_report *report);
 /* One sentence per choice the fit made by itself ("closest search, because ..."), '\n'
  * between. */

@@ -16,4 +16,8 @@ int64_t vem_i_chunk_rows(int32_t d);
 vem_status vem_i_for_chunks(vem_ctx *ctx, const vem_model *model, const vem_data *data,
                             vem_precision precision, vem_i_chunk_fn run, void *arg);
 
+/* As vem_score, for use inside a verb that has begun. */
+vem_status vem_i_score(vem_ctx *ctx, const vem_model *model, const vem_data *data,
+                       int32_t held, vem_precision precision, vem_scores *scores);
+
 #endif

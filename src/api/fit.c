@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/course.h"
+#include "api/reduce.h"
 #include "api/report.h"
 #include "api/units.h"
 #include "base/blas.h"
@@ -21,6 +22,7 @@ typedef struct fit {
     const vem_options *asked, *options; /* as given; resolved */
     const vem_view *view;
     vem_i_points *points;
+    int reduced;            /* the view is a coreset */
     const vem_model *start; /* in the units of the data, or NULL */
     double floor;
     /* The best restart so far. */
@@ -28,7 +30,8 @@ typedef struct fit {
     vem_report *report;
 } fit;
 
-static vem_status check_rows(vem_ctx *ctx, const vem_view *view, int64_t clusters)
+static vem_status check_rows(vem_ctx *ctx, const vem_view *view, int64_t clusters,
+                             int reduced)
 {
     if (view->used < clusters)
         return vem_i_fail(
@@ -41,9 +44,9 @@ static vem_status check_rows(vem_ctx *ctx, const vem_view *view, int64_t cluster
     if (status == VEM_OK && distinct < clusters)
         return vem_i_fail(
             ctx, VEM_BAD_DATA,
-            "There are fewer distinct rows than clusters: %lld distinct rows, %lld "
+            "There are fewer distinct rows%s than clusters: %lld distinct rows, %lld "
             "clusters.",
-            (long long)distinct, (long long)clusters);
+            reduced ? " in the coreset" : "", (long long)distinct, (long long)clusters);
     return status;
 }
 
@@ -112,7 +115,7 @@ static vem_status measure(fit *f)
 {
     vem_summary *s = &f->report->summary;
     s->quantization_error = s->log_likelihood = NAN;
-    if (!f->options->measure || f->ctx->stop_requested)
+    if (f->reduced || !f->options->measure || f->ctx->stop_requested)
         return VEM_OK;
     double clock = vem_i_clock();
     vem_i_measures measures;
@@ -131,7 +134,7 @@ static vem_status measure(fit *f)
 
 static vem_status run(fit *f)
 {
-    vem_status status = check_rows(f->ctx, f->view, f->options->clusters);
+    vem_status status = check_rows(f->ctx, f->view, f->options->clusters, f->reduced);
     if (status != VEM_OK)
         return status;
     f->floor = floor_of(f->options, f->view);
@@ -197,6 +200,7 @@ vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *option
         return vem_i_fail(ctx, VEM_BAD_OPTION,
                           "A fit needs data and options; one is NULL.");
     double clock = vem_i_clock();
+    vem_i_reduction reduction = {0};
     vem_options resolved;
     vem_status status = resolve(ctx, data, options, start, &resolved);
     int threads_before = ctx->threads;
@@ -208,16 +212,21 @@ vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *option
     vem_i_points *points = NULL;
     vem_report *made = vem_i_calloc(1, sizeof *made);
     status = made ? VEM_OK : vem_i_fail_memory(ctx, sizeof *made);
+    if (status == VEM_OK)
+        status =
+            vem_i_reduce(ctx, data, &resolved, start ? start->scale : NULL, &reduction);
     vem_i_points_request request = {.precision = (vem_precision)resolved.precision,
                                     .normalize = resolved.normalize,
                                     .standardize = resolved.standardize,
-                                    .scale = start && !resolved.standardize ? start->scale
-                                                                            : NULL,
+                                    .scale = start && !resolved.standardize
+                                                 ? start->scale
+                                                 : reduction.scale,
                                     .floor_share = resolved.floor,
                                     .phase = "read"};
     if (status == VEM_OK)
-        status = vem_i_points_new(ctx, data, &request, &points);
+        status = vem_i_points_new(ctx, reduction.rows, &request, &points);
     fit f = {.ctx = ctx,
+             .reduced = reduction.coreset != NULL,
              .asked = options,
              .options = &resolved,
              .start = start,
@@ -228,17 +237,28 @@ vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *option
         s->options = resolved;
         s->n = data->n;
         s->d = data->d;
+        s->items = points->view.n;
         s->rows_used = (double)points->view.used;
+        s->reduce_pairs = reduction.pairs;
+        vem_i_reduction_free(&reduction); /* the view has its own copy */
         s->seconds_reduce = vem_i_clock() - clock;
         f.view = &points->view;
         f.points = points;
         vem_i_report_choices(made, options, start != NULL);
         status = run(&f);
+        if (status == VEM_OK && f.reduced) {
+            vem_i_free(made->labels); /* of the coreset's rows, not of the data's */
+            made->labels = NULL;
+            status = vem_i_reduce_measure(ctx, data, f.model, &resolved, s);
+            if (ctx->stop_requested)
+                s->outcome = VEM_OUTCOME_STOPPED;
+        }
         s->seconds_total = vem_i_clock() - clock;
         s->peak_bytes = vem_i_peak_bytes();
         s->options.threads = ctx->threads;
     }
     vem_i_points_free(points);
+    vem_i_reduction_free(&reduction);
     vem_i_blas_restore(blas);
     ctx->threads = threads_before;
     if (status != VEM_OK) {
@@ -261,6 +281,8 @@ vem_status vem_plan(vem_ctx *ctx, const vem_options *options, int64_t n, int32_t
     const vem_i_kernels *kernels =
         o.precision == VEM_SINGLE ? ctx->kernels_single : ctx->kernels_double;
     int32_t clusters = (int32_t)o.clusters;
+    uint64_t reduce = vem_i_reduce_bytes(ctx, &o, n, d, type);
+    n = reduce > 0 ? o.coreset : n;
     vem_i_search search = vem_i_search_for(&o, 0);
     uint64_t model = ((uint64_t)clusters * (uint64_t)(d + 1) +
                       vem_i_variance_count((vem_family_kind)o.family, clusters, d)) *
@@ -275,7 +297,8 @@ vem_status vem_plan(vem_ctx *ctx, const vem_options *options, int64_t n, int32_t
     if (o.swaps > 0)
         loop += vem_i_swaps_bytes(ctx, &search, n, clusters, d, kernels->element);
     ctx->threads = threads_before;
-    *bytes = vem_i_points_bytes(n, d, (vem_precision)o.precision) + 2 * model +
-             (uint64_t)n * sizeof(int32_t) + (loop > seed ? loop : seed);
+    uint64_t most = 2 * model + (loop > seed ? loop : seed);
+    *bytes = vem_i_points_bytes(n, d, (vem_precision)o.precision) +
+             (uint64_t)n * sizeof(int32_t) + (most > reduce ? most : reduce);
     return VEM_OK;
 }

@@ -24,6 +24,27 @@ __attribute__((format(printf, 2, 3))) static void say(vem_report *report,
     va_end(args);
 }
 
+static void say_coreset(vem_report *report, const vem_options *asked)
+{
+    const vem_summary *s = &report->summary;
+    const long long size = (long long)s->options.coreset;
+    if (s->options.coreset == VEM_AUTO)
+        return;
+    if (s->items == s->n)
+        say(report, "all %lld rows are fitted: a coreset of %lld would be no smaller.",
+            (long long)s->n, size);
+    else if (asked->coreset == VEM_AUTO)
+        say(report,
+            "a coreset of %lld rows, a power of two near 16 for each cluster, as in most "
+            "of the paper's experiments; --coreset N' for another size.",
+            size);
+    else
+        say(report,
+            "a coreset of %lld rows is fitted; measures and labels are of all "
+            "rows.",
+            size);
+}
+
 void vem_i_report_choices(vem_report *report, const vem_options *asked, int warm)
 {
     const vem_options *o = &report->summary.options;
@@ -31,6 +52,7 @@ void vem_i_report_choices(vem_report *report, const vem_options *asked, int warm
     report->choices[0] = '\0';
     if (warm && o->normalize && !asked->normalize)
         say(report, "rows are divided by their length, as for the model to start from.");
+    say_coreset(report, asked);
     if (asked->algorithm != VEM_AUTO)
         return; /* a preset is what was asked for */
     if (asked->family == VEM_AUTO)

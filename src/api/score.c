@@ -26,10 +26,9 @@ static vem_status add_chunk(vem_ctx *ctx, void *arg, const vem_view *view,
     return VEM_OK;
 }
 
-vem_status vem_score(vem_ctx *ctx, const vem_model *model, const vem_data *data,
-                     int32_t held, vem_precision precision, vem_scores *scores)
+vem_status vem_i_score(vem_ctx *ctx, const vem_model *model, const vem_data *data,
+                       int32_t held, vem_precision precision, vem_scores *scores)
 {
-    vem_i_begin(ctx);
     if (held < 0 || held > model->clusters)
         return vem_i_fail(
             ctx, VEM_BAD_OPTION,
@@ -50,4 +49,11 @@ vem_status vem_score(vem_ctx *ctx, const vem_model *model, const vem_data *data,
                            .parameters = parameters,
                            .held = t.held};
     return VEM_OK;
+}
+
+vem_status vem_score(vem_ctx *ctx, const vem_model *model, const vem_data *data,
+                     int32_t held, vem_precision precision, vem_scores *scores)
+{
+    vem_i_begin(ctx);
+    return vem_i_score(ctx, model, data, held, precision, scores);
 }

@@ -16,6 +16,8 @@ typedef struct preset {
     int seeding;
     double tolerance;
     int64_t max_steps;
+    int64_t chain; /* 0: the default */
+    int coreset;   /* fits a coreset */
 } preset;
 
 static const preset presets[] = {
@@ -35,6 +37,10 @@ static const preset presets[] = {
                                  5, VEM_SEED_AFKMC2, 1e-4, 200},
     [VEM_ALGORITHM_VAR_GMM_S] = {VEM_ISO_SHARED, VEM_PRIOR_FLAT, VEM_SEARCH_ESTIMATED, 5,
                                  0, 5, VEM_SEED_AFKMC2, 1e-4, 200},
+    [VEM_ALGORITHM_LWCS_KMEANS] = {VEM_ISO_SHARED, VEM_PRIOR_FLAT, VEM_SEARCH_CLOSEST, 1,
+                                   0, 0, VEM_SEED_AFKMC2, 1e-4, 200, 2, 1},
+    [VEM_ALGORITHM_VC_GMM] = {VEM_ISO_SHARED, VEM_PRIOR_FLAT, VEM_SEARCH_ESTIMATED, 5, 0,
+                              5, VEM_SEED_AFKMC2, 1e-4, 200, 2, 1},
 };
 
 /* Sizes at which a start by exact D^2 sampling stops being cheap beside the fit itself.
@@ -74,6 +80,21 @@ static preset choose(const vem_options *asked, int64_t n, int32_t d)
                 : asked->clusters <= CHAIN_CLUSTERS ? VEM_SEED_AFKMC2
                                                     : VEM_SEED_TWO_LEVEL;
     return p;
+}
+
+/* Rows of a coreset: without --coreset the power of two nearest to 16 for each cluster, which
+ * is the size in three of the five experiments of HFL Table 1 (KDD, SUSY, SONG). */
+static vem_status settle_coreset(vem_ctx *ctx, const preset *p, vem_options *out)
+{
+    if (out->coreset == VEM_AUTO && p->coreset)
+        out->coreset = (int64_t)exp2(round(log2(16 * (double)out->clusters)));
+    if (out->coreset != VEM_AUTO && out->coreset < out->clusters)
+        return vem_i_fail(
+            ctx, VEM_BAD_OPTION,
+            "--coreset is %lld, but %lld clusters need a coreset of at least "
+            "as many rows.",
+            (long long)out->coreset, (long long)out->clusters);
+    return VEM_OK;
 }
 
 /* Held clusters and search must say the same thing. */
@@ -194,7 +215,9 @@ vem_status vem_options_resolve(vem_ctx *ctx, const vem_options *options, int64_t
         return vem_i_fail(ctx, VEM_BAD_OPTION,
                           "The number of clusters is missing: say it with -k.");
     int named = options->algorithm != VEM_AUTO;
-    preset p = named ? presets[options->algorithm] : choose(options, n, d);
+    int64_t reduced =
+        options->coreset != VEM_AUTO && options->coreset < n ? options->coreset : n;
+    preset p = named ? presets[options->algorithm] : choose(options, reduced, d);
     vem_options out = *options;
     /* Whoever names a search gets that and nothing beside it. */
     int chosen = !named && (out.search == VEM_AUTO || out.search == VEM_SEARCH_GROUPS);
@@ -209,7 +232,9 @@ vem_status vem_options_resolve(vem_ctx *ctx, const vem_options *options, int64_t
     if (out.seeding == VEM_AUTO)
         out.seeding = p.seeding;
     if (out.chain == VEM_AUTO)
-        out.chain = 20;
+        out.chain = p.chain > 0 ? p.chain : 20;
+    if ((status = settle_coreset(ctx, &p, &out)) != VEM_OK)
+        return status;
     if (out.tolerance == VEM_AUTO)
         out.tolerance = p.tolerance;
     if (out.swaps == VEM_AUTO)

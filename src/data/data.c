@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <sys/mman.h>
 
 #include "base/memory.h"
@@ -106,6 +107,7 @@ void vem_i_data_release(vem_data *data)
     vem_i_free(data->columns);
     vem_i_free(data->numbers);
     vem_i_free(data->weights);
+    vem_i_free(data->indices);
     vem_i_free(data->names);
 }
 
@@ -129,6 +131,20 @@ int32_t vem_i_data_column_number(const vem_data *data, int32_t column)
     return (data->columns ? data->columns[column] : column) + 1;
 }
 
+int64_t vem_i_data_row_number(const vem_data *data, int64_t row)
+{
+    return data->indices ? data->indices[row] : row;
+}
+
+void vem_i_data_place(const vem_data *data, int64_t number, int32_t column, char *text,
+                      size_t size)
+{
+    const char *name = vem_data_column_name(data, column);
+    snprintf(text, size, "Row %" PRId64 ", column %" PRId32 "%s%.60s%s", number + 1,
+             vem_i_data_column_number(data, column), name ? " (" : "", name ? name : "",
+             name ? ")" : "");
+}
+
 int32_t vem_data_columns(const vem_data *data)
 {
     return data->d;
@@ -142,6 +158,11 @@ vem_dtype vem_data_dtype(const vem_data *data)
 const double *vem_data_weights(const vem_data *data)
 {
     return data->weights;
+}
+
+const int64_t *vem_data_indices(const vem_data *data)
+{
+    return data->indices;
 }
 
 const char *vem_data_column_name(const vem_data *data, int32_t column)

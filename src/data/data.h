@@ -18,6 +18,7 @@ struct vem_data {
     int32_t *numbers;      /* column of the file that column j was, from 1, for messages;
                               NULL: `columns` tells, or it is j + 1. Owned. */
     double *weights;       /* owned; NULL: all 1 */
+    int64_t *indices;      /* of a coreset: the row that row i was. Owned; NULL: none */
     char **names;          /* d column names in one block, owned; NULL: none */
     const char *format;    /* static string: "npy", "csv", ... */
     void *owned;           /* memory from vem_i_alloc to free, or NULL */
@@ -38,6 +39,14 @@ void vem_i_data_load(const vem_data *data, int64_t first, int64_t count, vem_pre
                      void *out, int64_t ld);
 /* Number of a column in the file it came from, from 1. */
 int32_t vem_i_data_column_number(const vem_data *data, int32_t column);
+/* Number of a row of the data that were read, from 0: a coreset knows where its rows are
+ * from. */
+int64_t vem_i_data_row_number(const vem_data *data, int64_t row);
+/* "Row 3, column 2 (height)" for messages; `number` counts from 0. */
+void vem_i_data_place(const vem_data *data, int64_t number, int32_t column, char *text,
+                      size_t size);
+/* The values of a row as stored, side by side and in this machine's byte order. */
+void vem_i_data_copy_row(const vem_data *data, int64_t row, char *out);
 /* Bytes of one stored value. */
 size_t vem_i_dtype_bytes(vem_dtype type);
 

@@ -98,6 +98,23 @@ static void load_general(const vem_data *data, const char *start, int64_t count,
     }
 }
 
+void vem_i_data_copy_row(const vem_data *data, int64_t row, char *out)
+{
+    const char *start = data->base + row * data->row_stride;
+    const size_t bytes = vem_i_dtype_bytes(data->type);
+    if (!data->columns && !data->swapped && data->column_stride == (int64_t)bytes) {
+        memcpy(out, start, (size_t)data->d * bytes);
+        return;
+    }
+    if (!data->columns) {
+        gather(start, data->column_stride, data->d, bytes, data->swapped, out);
+        return;
+    }
+    for (int32_t j = 0; j < data->d; j++, out += bytes)
+        gather(start + data->columns[j] * data->column_stride, 0, 1, bytes, data->swapped,
+               out);
+}
+
 void vem_i_data_load(const vem_data *data, int64_t first, int64_t count, vem_precision to,
                      void *out, int64_t ld)
 {

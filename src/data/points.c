@@ -39,7 +39,7 @@ typedef struct pass {
     char *out; /* NULL: nothing is written */
 } pass;
 
-static void normalize_row(double *row, int32_t d)
+void vem_i_normalize_row(double *row, int32_t d)
 {
     double largest = 0, sum = 0;
     for (int32_t j = 0; j < d; j++)
@@ -82,7 +82,7 @@ static void run_shard(void *arg, int64_t shard, int thread)
                 return;
             }
             if (p->normalize)
-                normalize_row(row, d);
+                vem_i_normalize_row(row, d);
             for (int32_t j = 0; j < d; j++)
                 row[j] -= p->center[j];
             if (p->divisor)
@@ -114,15 +114,12 @@ static void run_shard(void *arg, int64_t shard, int thread)
     p->extreme[shard] = extreme;
 }
 
-/* Run one pass; `total` receives d sums, and the largest value is returned through it. */
 /* "Row 3, column 2 (height)" of value `column` of row `row` of the view. */
 static void name_place(const pass *p, int64_t row, int32_t column, char *text,
                        size_t size)
 {
-    const char *name = vem_data_column_name(p->data, column);
-    snprintf(text, size, "Row %lld, column %d%s%.60s%s", (long long)(p->first + row) + 1,
-             vem_i_data_column_number(p->data, column), name ? " (" : "",
-             name ? name : "", name ? ")" : "");
+    vem_i_data_place(p->data, vem_i_data_row_number(p->data, p->first + row), column,
+                     text, size);
 }
 
 /* Run one pass; `total` receives d sums. */
@@ -170,7 +167,7 @@ static int32_t farthest_column(const pass *p, int64_t row)
     int32_t column = 0;
     vem_i_data_load(p->data, p->first + row, 1, VEM_DOUBLE, values, p->d);
     if (p->normalize)
-        normalize_row(values, p->d);
+        vem_i_normalize_row(values, p->d);
     for (int32_t j = 0; j < p->d; j++) {
         double off = fabs(values[j] - p->center[j]) / (p->divisor ? p->divisor[j] : 1);
         if (!(off <= largest)) {
@@ -267,7 +264,7 @@ static vem_status fill(vem_ctx *ctx, const vem_data *data,
         for (int32_t j = 0; j < d; j++)
             first[j] = isfinite(first[j]) ? first[j] : 0; /* the pass names the place */
         if (p->normalize)
-            normalize_row(first, d);
+            vem_i_normalize_row(first, d);
         p->center = first;
         if ((status = run(p, total, request->phase)) != VEM_OK)
             return status;

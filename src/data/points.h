@@ -36,6 +36,8 @@ void vem_i_points_free(vem_i_points *points);
 /* Item i becomes what item order[i] was. After a failure the points are of no use. */
 vem_status vem_i_points_reorder(vem_ctx *ctx, vem_i_points *points,
                                 const uint32_t *order);
+/* To length 1; a row of zeros stays. */
+void vem_i_normalize_row(double *row, int32_t d);
 /* The least variance whose inverse, and costs made with it, are numbers of the compute type
  * with room to spare. */
 double vem_i_safe_variance(vem_precision precision);

@@ -130,6 +130,18 @@ typedef struct vem_i_kernels {
                            const void *mean, double *sum, double *second);
     double (*full_collect)(const void *panels, const void *q, int32_t n, int32_t d,
                            const void *mean, double *sum, double *second);
+
+    /* Rows as they are stored, ld elements apart, all arithmetic in double: with
+     * e_i = x_i - center,
+     *     moments  sum_j += sum_i w_i e_ij,  squares_j += sum_i w_i e_ij^2
+     *     spread   out_i = sum_j (e_ij factor_j)^2
+     * weights NULL and factors NULL: all 1. A value that is not finite makes the sums of
+     * its dimension so, whatever its weight. */
+    void (*moments)(const void *x, int64_t ld, int64_t n, int32_t d,
+                    const double *weights, const double *center, double *sum,
+                    double *squares);
+    void (*spread)(const void *x, int64_t ld, int64_t n, int32_t d, const double *center,
+                   const double *factors, double *out);
 } vem_i_kernels;
 
 /* Tables for one instruction set; NULL when this build or this processor does not have

@@ -1,0 +1,23 @@
+/* The verb `coreset`. */
+#include "data/coreset.h"
+
+vem_status vem_coreset(vem_ctx *ctx, const vem_data *data, int64_t size,
+                       vem_coreset_method method, int64_t seed, vem_data **coreset)
+{
+    vem_i_begin(ctx);
+    if (!data)
+        return vem_i_fail(ctx, VEM_BAD_OPTION, "A coreset needs data; they are NULL.");
+    if (size < 1)
+        return vem_i_fail(ctx, VEM_BAD_OPTION,
+                          "The size of the coreset is %lld, but it must be at least 1.",
+                          (long long)size);
+    if ((int)method < VEM_CORESET_LIGHTWEIGHT || method > VEM_CORESET_UNIFORM)
+        return vem_i_fail(ctx, VEM_BAD_OPTION,
+                          "The method of the coreset is %d, but it must be 0 "
+                          "(lightweight) or 1 (uniform).",
+                          (int)method);
+    const vem_i_coreset_request request = {.size = size,
+                                           .method = method,
+                                           .seed = (uint64_t)seed};
+    return vem_i_coreset(ctx, data, &request, NULL, coreset);
+}

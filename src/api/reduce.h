@@ -1,0 +1,30 @@
+/* What a fit runs on when it does not run on all rows. */
+#ifndef VEM_API_REDUCE_H
+#define VEM_API_REDUCE_H
+
+#include "data/coreset.h"
+#include "model/model.h"
+
+typedef struct vem_i_reduction {
+    const vem_data *rows; /* what to fit: the data, or the coreset */
+    vem_data *coreset;    /* NULL: all rows */
+    double *scale;        /* of all rows, under --standardize with a coreset; else NULL */
+    int64_t pairs;        /* distances it took */
+} vem_i_reduction;
+
+/* Does a fit with these (resolved) options run on a coreset of n rows? */
+int vem_i_reduces(const vem_options *options, int64_t n);
+/* By the resolved options; `scale` is that of a model to start from, or NULL. */
+vem_status vem_i_reduce(vem_ctx *ctx, const vem_data *data, const vem_options *options,
+                        const double *scale, vem_i_reduction *reduction);
+void vem_i_reduction_free(vem_i_reduction *reduction);
+/* --measure of a model in the units of the data over all rows. Stopped by the caller: it is
+ * only missing. */
+vem_status vem_i_reduce_measure(vem_ctx *ctx, const vem_data *data,
+                                const vem_model *model, const vem_options *options,
+                                vem_summary *summary);
+/* Bytes a reduction takes beside the input, while the fit's own copy of its rows is made. */
+uint64_t vem_i_reduce_bytes(const vem_ctx *ctx, const vem_options *options, int64_t n,
+                            int32_t d, vem_dtype type);
+
+#endif

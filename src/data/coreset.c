@@ -1,0 +1,472 @@
+/* Lightweight coresets (Bachem, Lucic and Krause 2018) and uniform samples, METHODS 5.1.
+ *
+ * With weights w (sum W), mean m and d_n the distance of row n to it,
+ *
+ *     q_n = w_n / (2 W) + w_n d_n^2 / (2 sum_i w_i d_i^2)
+ *     N' draws from q, independent, with replacement; a draw of row n weighs w_n / (N' q_n).
+ *
+ * The sum of the weights of the draws has the mean W, and the weighted cost of any fixed
+ * centers the cost of all rows as its mean. With c_n = 1 + W d_n^2 / sum_i w_i d_i^2
+ *
+ *     q_n = w_n c_n / (2 W),     weight = 2 W / (N' c_n) <= 2 W / N',
+ *
+ * which never divides by w_n. Where all rows are equal, and for a uniform sample, c_n = 2:
+ * q_n = w_n / W and every draw weighs W / N'. Each draw is a row of the coreset, so a row
+ * drawn twice is there twice.
+ *
+ * Draws. Order statistics of N' uniform numbers are the places of a Poisson process: with
+ * N' + 1 exponential spacings E_k, u_(k) = (E_0 + ... + E_k) / (E_0 + ... + E_N'). E_k is a
+ * function of (seed, k). They are ordered, so one sequential pass over the running sum of q
+ * finds their rows: draw k falls on the first n whose q_0 + ... + q_n exceeds u_(k). The sum
+ * is taken over stretches of rows and pieces of stretches in the order of the rows, so that
+ * rows that no draw falls on are passed by the stretch; what rounding leaves over goes to the
+ * last row of positive weight, of a piece and of the whole. */
+#include "data/coreset.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/rng.h"
+
+enum {
+    SPACINGS = 1 << 12, /* of a task */
+    STRETCH = 64        /* rows whose chances are added up before they join the sum */
+};
+
+/* ---- Places ---- */
+
+typedef struct spacing {
+    uint64_t seed;
+    int64_t count;
+    double *out;
+} spacing;
+
+static void run_spacings(void *arg, int64_t task, int thread)
+{
+    const spacing *s = arg;
+    const int64_t end =
+        (task + 1) * SPACINGS < s->count ? (task + 1) * SPACINGS : s->count;
+    (void)thread;
+    for (int64_t k = task * SPACINGS; k < end; k++) {
+        vem_i_rng rng = vem_i_rng_at(s->seed, VEM_RNG_CORESET, 0, (uint64_t)k);
+        s->out[k] = -log(vem_i_rng_open(&rng));
+    }
+}
+
+/* `size` ordered places in [0, 1); room for one more. */
+static void draw_places(vem_ctx *ctx, uint64_t seed, int64_t size, double *places)
+{
+    spacing s = {.seed = seed, .count = size + 1, .out = places};
+    vem_i_parallel_light(ctx, vem_i_shards(s.count, SPACINGS), SPACINGS * 100.0,
+                         run_spacings, &s);
+    for (int64_t k = 1; k <= size; k++)
+        places[k] += places[k - 1];
+    for (int64_t k = 0; k < size; k++)
+        places[k] /= places[size];
+}
+
+/* The first of places[from .. size - 1] that is not below `sum`. */
+static int64_t places_below(const vem_i_draw *draw, int64_t from, double sum)
+{
+    int64_t low = from, high = draw->size;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (draw->places[middle] < sum)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* ---- A wave of pieces ---- */
+
+typedef struct wave {
+    vem_ctx *ctx;
+    vem_i_draw *draw;
+    vem_i_chunk chunk;
+    int64_t first, end, per_piece; /* rows of the data */
+    double *c;                     /* of the rows of the wave; NULL: all are `rest` */
+    double *sums;                  /* of q, per stretch */
+    int64_t per_sums;              /* stretches of a piece */
+    double *totals;                /* per piece: sum of q */
+    double *base;                  /* per piece: sum of q before it */
+    int64_t *draws;                /* pieces + 1: which fall into it */
+    char *scratch;                 /* per thread */
+    size_t scratch_bytes;
+} wave;
+
+static double weight_of(const wave *w, int64_t row)
+{
+    const double *weights = w->chunk.data->weights;
+    return weights ? weights[row] / w->draw->spread->unit : 1;
+}
+
+/* The chance of a row. */
+static double chance(const wave *w, int64_t row)
+{
+    const double weight = weight_of(w, row);
+    const double c = w->c ? w->c[row - w->first] : w->draw->rest;
+    return weight > 0 ? weight * c * (0.5 / w->draw->spread->mass) : 0;
+}
+
+/* Of rows begin .. end - 1. */
+static double add_chances(const wave *w, int64_t begin, int64_t end)
+{
+    double sum[4] = {0};
+    int64_t i = begin;
+    if (w->chunk.data->weights) {
+        for (; i + 4 <= end; i += 4)
+            for (int k = 0; k < 4; k++)
+                sum[k] += chance(w, i + k);
+        for (; i < end; i++)
+            sum[0] += chance(w, i);
+        return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    }
+    const double *c = w->c + (begin - w->first);
+    const int64_t n = end - begin;
+    for (i = 0; i + 4 <= n; i += 4)
+        for (int k = 0; k < 4; k++)
+            sum[k] += c[i + k];
+    for (; i < n; i++)
+        sum[0] += c[i];
+    return ((sum[0] + sum[1]) + (sum[2] + sum[3])) * (0.5 / w->draw->spread->mass);
+}
+
+static void run_chances(void *arg, int64_t number, int thread)
+{
+    const wave *w = arg;
+    const vem_i_draw *draw = w->draw;
+    const vem_data *data = w->chunk.data;
+    const int64_t begin = w->first + number * w->per_piece;
+    const int64_t end = begin + w->per_piece < w->end ? begin + w->per_piece : w->end;
+    const int64_t rows = vem_i_block_rows(data->d);
+    char *scratch = w->scratch + (size_t)thread * w->scratch_bytes;
+    if (!w->c && !data->weights) {
+        w->totals[number] = (double)(end - begin) / draw->spread->mass;
+        return;
+    }
+    for (int64_t i = begin; w->c && i < end; i += rows) {
+        const int64_t count = end - i < rows ? end - i : rows;
+        double *c = w->c + (i - w->first);
+        const vem_i_stretch s =
+            vem_i_stretch_at(w->ctx, data, draw->spread->normalize, i, count, scratch);
+        s.kernels->spread(s.x, s.ld, count, data->d, draw->spread->mean, draw->factors,
+                          c);
+        for (int64_t k = 0; k < count; k++)
+            c[k] = draw->rest + draw->slope * c[k];
+    }
+    double total = 0, *sums = w->sums + number * w->per_sums;
+    for (int64_t i = begin; i < end; i += STRETCH)
+        total += *sums++ = add_chances(w, i, end - i < STRETCH ? end : i + STRETCH);
+    w->totals[number] = total;
+}
+
+static void take(const wave *w, int64_t k, int64_t row)
+{
+    const vem_i_draw *draw = w->draw;
+    const vem_data *data = w->chunk.data;
+    const vem_i_spread *s = draw->spread;
+    const double c = w->c ? w->c[row - w->first] : draw->rest;
+    const size_t bytes = (size_t)data->d * vem_i_dtype_bytes(data->type);
+    draw->coreset->weights[k] = s->mass * s->unit / (double)draw->size * (2 / c);
+    draw->coreset->indices[k] = w->chunk.at + (row - w->chunk.first);
+    vem_i_data_copy_row(data, row, (char *)draw->coreset->owned + (size_t)k * bytes);
+}
+
+/* Draws k .. to - 1, which fall on rows begin .. end - 1, whose sum starts at `base`; the
+ * last row of positive weight takes what rounding leaves. */
+static void take_stretch(const wave *w, int64_t begin, int64_t end, double base,
+                         int64_t k, int64_t to)
+{
+    const double *places = w->draw->places;
+    int64_t fallen = end - 1;
+    double sum = base;
+    for (int64_t i = begin; i < end && k < to; i++) {
+        if (!(weight_of(w, i) > 0))
+            continue;
+        sum += chance(w, i);
+        for (; k < to && places[k] < sum; k++)
+            take(w, k, i);
+        fallen = i;
+    }
+    for (; k < to; k++)
+        take(w, k, fallen);
+}
+
+static void run_draws(void *arg, int64_t number, int thread)
+{
+    const wave *w = arg;
+    const vem_i_draw *draw = w->draw;
+    const int64_t begin = w->first + number * w->per_piece, to = w->draws[number + 1];
+    const int64_t end = begin + w->per_piece < w->end ? begin + w->per_piece : w->end;
+    const double *sums = w->sums + number * w->per_sums;
+    int64_t k = w->draws[number], left = end - 1;
+    double base = w->base[number];
+    (void)thread;
+    if (!w->c && !w->chunk.data->weights) { /* every row has the same chance */
+        for (; k < to; k++) {
+            const double off = (draw->places[k] - base) * draw->spread->mass;
+            const int64_t row = begin + (int64_t)off;
+            take(w, k, row < end ? row : end - 1);
+        }
+        return;
+    }
+    for (int64_t i = begin; i < end && k < to; i += STRETCH, sums++) {
+        const int64_t stop = end - i < STRETCH ? end : i + STRETCH;
+        int64_t here = k;
+        while (here < to && draw->places[here] < base + *sums)
+            here++;
+        take_stretch(w, i, stop, base, k, here);
+        k = here;
+        base += *sums;
+    }
+    while (left > begin && !(weight_of(w, left) > 0))
+        left--;
+    for (; k < to; k++) /* what rounding left */
+        take(w, k, left);
+}
+
+/* Which draws fall into which piece of the wave. */
+static vem_status allot(wave *w, int64_t pieces)
+{
+    vem_i_draw *draw = w->draw;
+    const int64_t last = draw->spread->last - w->chunk.at + w->chunk.first;
+    for (int64_t p = 0; p < pieces; p++) {
+        const int64_t begin = w->first + p * w->per_piece;
+        if (!isfinite(w->totals[p]))
+            return vem_i_fail(w->ctx, VEM_BAD_DATA,
+                              "Squares of distances to the mean overflow: rescale the "
+                              "data.");
+        w->base[p] = draw->sum;
+        w->draws[p] = draw->next;
+        draw->sum += w->totals[p];
+        if (last >= begin && last < begin + w->per_piece)
+            draw->next = draw->size;
+        else if (w->totals[p] > 0)
+            draw->next = places_below(draw, draw->next, draw->sum);
+    }
+    w->draws[pieces] = draw->next;
+    return VEM_OK;
+}
+
+static vem_status run_waves(vem_ctx *ctx, wave *w)
+{
+    vem_i_draw *draw = w->draw;
+    const vem_i_chunk *chunk = &w->chunk;
+    const int64_t rows = vem_i_wave_rows(chunk->data->d);
+    for (int64_t done = 0; done < chunk->count; done += rows) {
+        const int64_t count = chunk->count - done < rows ? chunk->count - done : rows;
+        const int64_t pieces = vem_i_shards(count, w->per_piece);
+        w->first = chunk->first + done;
+        w->end = w->first + count;
+        vem_i_parallel_light(ctx, pieces, (double)w->per_piece * chunk->data->d,
+                             run_chances, w);
+        vem_status status = allot(w, pieces);
+        if (status != VEM_OK)
+            return status;
+        vem_i_parallel_light(ctx, pieces, (double)w->per_piece * 2, run_draws, w);
+        draw->done += count;
+        vem_progress told = {.phase = "reduce",
+                             .done =
+                                 draw->spread->total - draw->spread->rows + draw->done,
+                             .total = draw->spread->total,
+                             .free_energy = NAN};
+        if (vem_i_progress(ctx, &told, 0))
+            return vem_i_fail(ctx, VEM_STOPPED, "Stopped while the coreset was drawn.");
+    }
+    return VEM_OK;
+}
+
+vem_status vem_i_draw_add(vem_ctx *ctx, vem_i_draw *draw, vem_i_chunk chunk)
+{
+    const int32_t d = chunk.data->d;
+    wave w = {.ctx = ctx, .draw = draw, .chunk = chunk, .per_piece = vem_i_piece_rows(d)};
+    const int64_t most = vem_i_wave_rows(d);
+    const size_t rows = (size_t)(chunk.count < most ? chunk.count : most);
+    const size_t pieces = (size_t)vem_i_shards((int64_t)rows, w.per_piece);
+    w.scratch_bytes = (size_t)vem_i_block_rows(d) * (size_t)d * sizeof(double);
+    vem_status status = vem_i_take(ctx, &w.totals, pieces, sizeof(double));
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &w.base, pieces, sizeof(double));
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &w.draws, pieces + 1, sizeof(int64_t));
+    w.per_sums = vem_i_shards(w.per_piece, STRETCH);
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &w.sums, pieces * (size_t)w.per_sums, sizeof(double));
+    if (status == VEM_OK && draw->slope > 0)
+        status = vem_i_take(ctx, &w.c, rows, sizeof(double));
+    if (status == VEM_OK && draw->slope > 0)
+        status = vem_i_take(ctx, &w.scratch, (size_t)ctx->threads, w.scratch_bytes);
+    if (status == VEM_OK)
+        status = run_waves(ctx, &w);
+    vem_i_free(w.totals);
+    vem_i_free(w.base);
+    vem_i_free(w.draws);
+    vem_i_free(w.sums);
+    vem_i_free(w.c);
+    vem_i_free(w.scratch);
+    return status;
+}
+
+/* ---- The whole ---- */
+
+/* An empty coreset of `size` rows like those of `like`. */
+static vem_status coreset_new(vem_ctx *ctx, const vem_data *like, int64_t size,
+                              vem_data **coreset)
+{
+    const size_t width = vem_i_dtype_bytes(like->type), d = (size_t)like->d;
+    vem_data *made;
+    vem_status status = vem_i_data_new(ctx, &made);
+    if (status != VEM_OK)
+        return status;
+    made->type = like->type;
+    made->n = size;
+    made->d = like->d;
+    made->column_stride = (int64_t)width;
+    made->row_stride = (int64_t)(d * width);
+    made->format = "coreset";
+    status = vem_i_take(ctx, &made->owned, (size_t)size, d * width);
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &made->weights, (size_t)size, sizeof(double));
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &made->indices, (size_t)size, sizeof(int64_t));
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &made->numbers, d, sizeof(int32_t));
+    if (status != VEM_OK) {
+        vem_data_free(made);
+        return status;
+    }
+    made->base = made->owned;
+    for (int32_t j = 0; j < like->d; j++)
+        made->numbers[j] = vem_i_data_column_number(like, j);
+    *coreset = made;
+    return VEM_OK;
+}
+
+void vem_i_draw_free(vem_i_draw *draw)
+{
+    vem_i_free(draw->factors);
+    vem_i_free(draw->places);
+    vem_data_free(draw->coreset);
+    *draw = (vem_i_draw){0};
+}
+
+vem_status vem_i_draw_new(vem_ctx *ctx, const vem_i_coreset_request *request,
+                          const vem_data *like, const vem_i_spread *spread,
+                          const double *scale, vem_i_draw *draw)
+{
+    const size_t d = (size_t)like->d;
+    vem_status status = VEM_OK;
+    *draw = (vem_i_draw){.spread = spread, .size = request->size, .rest = 2};
+    if (request->method == VEM_CORESET_LIGHTWEIGHT) {
+        double squares = 0;
+        if (scale)
+            status = vem_i_take(ctx, &draw->factors, d, sizeof(double));
+        for (size_t j = 0; status == VEM_OK && j < d; j++) {
+            if (scale)
+                draw->factors[j] = 1 / scale[j];
+            const double factor = scale ? draw->factors[j] : 1;
+            squares += spread->squares[j] * factor * factor;
+        }
+        if (isfinite(spread->mass / squares)) {
+            draw->rest = 1;
+            draw->slope = spread->mass / squares;
+        }
+    }
+    if (status == VEM_OK)
+        status =
+            vem_i_take(ctx, &draw->places, (size_t)request->size + 1, sizeof(double));
+    if (status == VEM_OK)
+        status = coreset_new(ctx, like, request->size, &draw->coreset);
+    if (status == VEM_OK)
+        draw_places(ctx, request->seed, request->size, draw->places);
+    else
+        vem_i_draw_free(draw);
+    return status;
+}
+
+void vem_i_spread_scale(const vem_i_spread *spread, double *scale)
+{
+    for (int32_t j = 0; j < spread->d; j++)
+        scale[j] = spread->squares[j] > 0 ? sqrt(spread->squares[j] / spread->mass) : 1;
+}
+
+/* Every row, with the weight it has. */
+static vem_status take_all(vem_ctx *ctx, const vem_data *data, vem_data **coreset)
+{
+    vem_status status = coreset_new(ctx, data, data->n, coreset);
+    if (status != VEM_OK)
+        return status;
+    vem_data *made = *coreset;
+    for (int64_t i = 0; i < data->n; i++) {
+        vem_i_data_copy_row(data, i, (char *)made->owned + i * made->row_stride);
+        made->weights[i] = data->weights ? data->weights[i] : 1;
+        made->indices[i] = i;
+    }
+    return VEM_OK;
+}
+
+static vem_status draw_all(vem_ctx *ctx, const vem_data *data,
+                           const vem_i_coreset_request *request,
+                           const vem_i_spread *spread, const double *scale,
+                           vem_data **coreset)
+{
+    vem_i_draw draw;
+    vem_status status = vem_i_draw_new(ctx, request, data, spread, scale, &draw);
+    if (status != VEM_OK)
+        return status;
+    status = vem_i_draw_add(ctx, &draw, (vem_i_chunk){.data = data, .count = data->n});
+    if (status == VEM_OK && request->method == VEM_CORESET_UNIFORM)
+        status = vem_i_refuse_bad(ctx, (vem_i_chunk){.data = draw.coreset,
+                                                     .count = request->size});
+    if (status == VEM_OK) {
+        *coreset = draw.coreset;
+        draw.coreset = NULL;
+    }
+    vem_i_draw_free(&draw);
+    return status;
+}
+
+vem_status vem_i_coreset(vem_ctx *ctx, const vem_data *data,
+                         const vem_i_coreset_request *request, double *scale,
+                         vem_data **coreset)
+{
+    const int everything = request->size >= data->n;
+    if (request->method == VEM_CORESET_UNIFORM && !everything) {
+        vem_i_spread known = vem_i_spread_weights(data->d, data->weights, data->n);
+        known.total = data->n;
+        return draw_all(ctx, data, request, &known, NULL, coreset);
+    }
+    vem_i_spread spread;
+    vem_status status = vem_i_spread_new(ctx, data->d, request->normalize, data->weights,
+                                         data->n, &spread);
+    if (status != VEM_OK)
+        return status;
+    spread.total = everything ? data->n : 2 * data->n;
+    status =
+        vem_i_spread_add(ctx, &spread, (vem_i_chunk){.data = data, .count = data->n});
+    if (status == VEM_OK && request->standardize)
+        vem_i_spread_scale(&spread, scale);
+    if (status == VEM_OK)
+        status = everything
+                     ? take_all(ctx, data, coreset)
+                     : draw_all(ctx, data, request, &spread,
+                                request->standardize ? scale : request->scale, coreset);
+    vem_i_spread_free(&spread);
+    return status;
+}
+
+uint64_t vem_i_coreset_bytes(const vem_ctx *ctx, int64_t size, int64_t n, int32_t d,
+                             vem_dtype type)
+{
+    const uint64_t row = (uint64_t)d * vem_i_dtype_bytes(type) + 3 * sizeof(double);
+    const uint64_t block = (uint64_t)vem_i_block_rows(d) * (uint64_t)d * sizeof(double);
+    const int64_t rows = n < vem_i_wave_rows(d) ? n : vem_i_wave_rows(d);
+    const uint64_t pieces = (uint64_t)vem_i_shards(rows, vem_i_piece_rows(d));
+    const uint64_t sums = pieces * (uint64_t)d * 2 * sizeof(double);
+    /* The sums of the first pass are given back before the draws are taken. */
+    const uint64_t drawing = (uint64_t)size * row + (uint64_t)rows * sizeof(double);
+    return (drawing > sums ? drawing : sums) + (uint64_t)ctx->threads * block;
+}

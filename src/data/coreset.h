@@ -1,0 +1,113 @@
+/* Coresets: a weighted sample that stands for all rows, drawn in two sequential passes with
+ * memory that does not grow with the number of rows (docs/math/coresets.md).
+ *
+ *     pass 1 (spread.c)     mass, mean and sum of squares of the columns
+ *     pass 2 (coreset.c)    the chance of each row, and the draws that fall on it
+ *
+ * Both are fed chunk by chunk, in the order of the rows; vem_i_coreset feeds all rows of one
+ * vem_data. Chunks may have any number of whole pieces of vem_i_piece_rows rows (the last
+ * chunk any number of rows), and how a file is cut into them does not change a bit of the
+ * result; nor do the threads. */
+#ifndef VEM_DATA_CORESET_H
+#define VEM_DATA_CORESET_H
+
+#include "data/data.h"
+#include "kernels/kernels.h"
+
+/* Rows of one piece, the unit in which sums are taken. */
+int64_t vem_i_piece_rows(int32_t d);
+
+/* A chunk: `count` rows of `data` from `first` on, which are the rows number `at`, at + 1,
+ * ... of the whole. */
+typedef struct vem_i_chunk {
+    const vem_data *data;
+    int64_t first, count, at;
+} vem_i_chunk;
+
+/* Pass 1: what is known of the rows so far, in the units they are stored in (divided by
+ * their length where that is asked for). */
+typedef struct vem_i_spread {
+    int32_t d;
+    int normalize;
+    double unit;     /* weights count in these: a power of two near their mean */
+    double mass;     /* sum of the weights, in units */
+    double *mean;    /* d */
+    double *squares; /* d: weighted sum of squares about the mean, in units */
+    int64_t rows;
+    int64_t last; /* the last row of positive weight; -1: none */
+    /* How much work there will be, for the progress function: rows of all passes. */
+    int64_t total;
+} vem_i_spread;
+
+/* `weights` (n, or NULL): all of them, to find their unit. */
+vem_status vem_i_spread_new(vem_ctx *ctx, int32_t d, int normalize, const double *weights,
+                            int64_t n, vem_i_spread *spread);
+vem_status vem_i_spread_add(vem_ctx *ctx, vem_i_spread *spread, vem_i_chunk chunk);
+/* What the weights alone tell, without a look at the rows: enough for a uniform sample. It
+ * owns nothing. */
+vem_i_spread vem_i_spread_weights(int32_t d, const double *weights, int64_t n);
+void vem_i_spread_free(vem_i_spread *spread);
+
+typedef struct vem_i_coreset_request {
+    int64_t size;
+    vem_coreset_method method;
+    uint64_t seed;
+    /* How the engine will see the rows; distances are taken so. */
+    int normalize, standardize;
+    const double *scale; /* d factors that columns are divided by, or NULL */
+} vem_i_coreset_request;
+
+/* Pass 2. */
+typedef struct vem_i_draw {
+    const vem_i_spread *spread;
+    int64_t size;
+    double *factors;   /* d: 1 / scale, or NULL */
+    double rest;       /* c_n = rest + slope * (squared distance to the mean) */
+    double slope;      /* 0: rows need not be looked at */
+    double *places;    /* `size` ordered uniform numbers: where in the running sum */
+    double sum;        /* of the chances so far */
+    int64_t next;      /* draws placed so far */
+    int64_t done;      /* rows seen */
+    vem_data *coreset; /* whole when all rows were seen */
+} vem_i_draw;
+
+/* `like` gives the type and the columns; `scale` (NULL: 1) what columns are divided by;
+ * `spread` lives as long as the draw. On failure nothing is kept. */
+vem_status vem_i_draw_new(vem_ctx *ctx, const vem_i_coreset_request *request,
+                          const vem_data *like, const vem_i_spread *spread,
+                          const double *scale, vem_i_draw *draw);
+vem_status vem_i_draw_add(vem_ctx *ctx, vem_i_draw *draw, vem_i_chunk chunk);
+void vem_i_draw_free(vem_i_draw *draw);
+
+/* All rows of `data`. size >= n: all of them, with their own weights. scale (NULL, or d
+ * values to fill in): what columns are divided by under `standardize`. */
+vem_status vem_i_coreset(vem_ctx *ctx, const vem_data *data,
+                         const vem_i_coreset_request *request, double *scale,
+                         vem_data **coreset);
+/* Bytes that it takes at its peak, the coreset included. */
+uint64_t vem_i_coreset_bytes(const vem_ctx *ctx, int64_t size, int64_t n, int32_t d,
+                             vem_dtype type);
+/* What columns are divided by to have variance 1; 1 where they are constant. */
+void vem_i_spread_scale(const vem_i_spread *spread, double *scale);
+
+/* ---- shared by the two passes ---- */
+
+/* Rows in a wave: pieces that are worked on at once. */
+int64_t vem_i_wave_rows(int32_t d);
+/* Rows that are converted at a time where they cannot be used as stored. */
+int64_t vem_i_block_rows(int32_t d);
+
+/* Some rows for the kernels: as stored where that is possible, else converted (and divided
+ * by their length) into `scratch`, which holds vem_i_block_rows rows of doubles. */
+typedef struct vem_i_stretch {
+    const vem_i_kernels *kernels;
+    const void *x;
+    int64_t ld;
+} vem_i_stretch;
+vem_i_stretch vem_i_stretch_at(const vem_ctx *ctx, const vem_data *data, int normalize,
+                               int64_t first, int64_t count, void *scratch);
+
+/* "Row 3, column 2 is NaN." of the first such value of the chunk; VEM_OK: there is none. */
+vem_status vem_i_refuse_bad(vem_ctx *ctx, vem_i_chunk chunk);
+
+#endif

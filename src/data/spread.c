@@ -1,0 +1,376 @@
+/* Pass 1 of a coreset: mass, mean and sum of squares of the columns.
+ *
+ * Rows are cut into pieces by their number alone. In a piece, with e = x - s about one of
+ * its own rows s,
+ *
+ *     W = sum w,   S_j = sum w e_j,   Q_j = sum w e_j^2,
+ *     mean_j = s_j + S_j / W,   M_j = Q_j - S_j^2 / W.
+ *
+ * s is a heaviest row of the piece (the first one, without weights). That bounds the loss in
+ * M: s itself lies w_s (s_j - mean_j)^2 into M_j and w_s >= W / n, so Q_j <= (n + 1) M_j: at
+ * most n + 1 times the rounding of Q is lost, whatever the data, an outlier as s included.
+ * Pieces join in their order by the parallel-axis rule, which subtracts nothing:
+ *
+ *     M = M_a + M_b + (mean_b - mean_a)^2 W_a W_b / (W_a + W_b).
+ *
+ * Narrow rows are taken several at a time as if they were one wide row, so that vectors are
+ * full; their sums are folded when the piece ends. */
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "data/coreset.h"
+#include "data/points.h"
+
+enum {
+    PIECE_VALUES = 1 << 16,
+    PIECE_ROWS = 64, /* at least: joining pieces is serial */
+    WAVE_PIECES = 256,
+    WAVE_PIECES_LEAST = 16,
+    WAVE_ROWS = 1 << 21,   /* and as few pieces as their chances */
+    WAVE_VALUES = 1 << 21, /* and as their sums ask for, to bound the memory */
+    BLOCK_VALUES = 1 << 13,
+    WIDE = 64 /* columns of a wide row, at least */
+};
+
+int64_t vem_i_piece_rows(int32_t d)
+{
+    return d > PIECE_VALUES / PIECE_ROWS ? PIECE_ROWS : PIECE_VALUES / d;
+}
+
+int64_t vem_i_wave_rows(int32_t d)
+{
+    const int64_t rows = vem_i_piece_rows(d);
+    int64_t pieces = WAVE_PIECES;
+    pieces = WAVE_ROWS / rows < pieces ? WAVE_ROWS / rows : pieces;
+    pieces = WAVE_VALUES / d < pieces ? WAVE_VALUES / d : pieces;
+    return rows * (pieces < WAVE_PIECES_LEAST ? WAVE_PIECES_LEAST : pieces);
+}
+
+int64_t vem_i_block_rows(int32_t d)
+{
+    return d > BLOCK_VALUES ? 1 : BLOCK_VALUES / d;
+}
+
+/* Can the kernels use the values where they lie? */
+static int lies_well(const vem_data *data)
+{
+    const int64_t bytes = (int64_t)vem_i_dtype_bytes(data->type);
+    return (data->type == VEM_FLOAT32 || data->type == VEM_FLOAT64) && !data->swapped &&
+           !data->columns && (data->column_stride == bytes || data->d == 1) &&
+           data->row_stride % bytes == 0 && (uintptr_t)data->base % (uintptr_t)bytes == 0;
+}
+
+vem_i_stretch vem_i_stretch_at(const vem_ctx *ctx, const vem_data *data, int normalize,
+                               int64_t first, int64_t count, void *scratch)
+{
+    if (!normalize && lies_well(data))
+        return (vem_i_stretch){.kernels = data->type == VEM_FLOAT32 ? ctx->kernels_single
+                                                                    : ctx->kernels_double,
+                               .x = data->base + first * data->row_stride,
+                               .ld = data->row_stride /
+                                     (int64_t)vem_i_dtype_bytes(data->type)};
+    const vem_precision to =
+        data->type == VEM_UINT8 && !normalize ? VEM_SINGLE : VEM_DOUBLE; /* exact */
+    vem_i_data_load(data, first, count, to, scratch, data->d);
+    for (int64_t i = 0; normalize && i < count; i++)
+        vem_i_normalize_row((double *)scratch + i * data->d, data->d);
+    return (vem_i_stretch){.kernels = to == VEM_SINGLE ? ctx->kernels_single
+                                                       : ctx->kernels_double,
+                           .x = scratch,
+                           .ld = data->d};
+}
+
+vem_status vem_i_refuse_bad(vem_ctx *ctx, vem_i_chunk chunk)
+{
+    double *row = NULL;
+    vem_status status = vem_i_take(ctx, &row, (size_t)chunk.data->d, sizeof *row);
+    for (int64_t i = 0; status == VEM_OK && i < chunk.count; i++) {
+        vem_i_data_load(chunk.data, chunk.first + i, 1, VEM_DOUBLE, row, chunk.data->d);
+        for (int32_t j = 0; status == VEM_OK && j < chunk.data->d; j++)
+            if (!isfinite(row[j])) {
+                char place[160];
+                const int64_t number = chunk.data->indices
+                                           ? chunk.data->indices[chunk.first + i]
+                                           : chunk.at + i;
+                vem_i_data_place(chunk.data, number, j, place, sizeof place);
+                status = vem_i_fail(ctx, VEM_BAD_DATA, "%s is %s.", place,
+                                    isnan(row[j]) ? "NaN" : "infinite");
+            }
+    }
+    vem_i_free(row);
+    return status;
+}
+
+/* A power of two near the mean weight. */
+static double unit_of(const double *weights, int64_t n)
+{
+    int exponent = 0;
+    if (weights)
+        frexp(vem_i_sum(weights, n) / (double)n, &exponent);
+    return ldexp(1, exponent);
+}
+
+vem_i_spread vem_i_spread_weights(int32_t d, const double *weights, int64_t n)
+{
+    vem_i_spread s = {.d = d, .unit = unit_of(weights, n), .mass = (double)n};
+    s.rows = n;
+    s.last = n - 1;
+    if (weights) {
+        s.mass = vem_i_sum(weights, n) / s.unit;
+        while (s.last > 0 && !(weights[s.last] > 0))
+            s.last--;
+    }
+    return s;
+}
+
+vem_status vem_i_spread_new(vem_ctx *ctx, int32_t d, int normalize, const double *weights,
+                            int64_t n, vem_i_spread *spread)
+{
+    *spread = (vem_i_spread){.d = d,
+                             .normalize = normalize,
+                             .unit = unit_of(weights, n),
+                             .last = -1};
+    vem_status status = vem_i_take_zeroed(ctx, &spread->mean, (size_t)d, sizeof(double));
+    if (status == VEM_OK)
+        status = vem_i_take_zeroed(ctx, &spread->squares, (size_t)d, sizeof(double));
+    if (status != VEM_OK)
+        vem_i_spread_free(spread);
+    return status;
+}
+
+void vem_i_spread_free(vem_i_spread *spread)
+{
+    vem_i_free(spread->mean);
+    vem_i_free(spread->squares);
+    spread->mean = spread->squares = NULL;
+}
+
+/* ---- A piece ---- */
+
+/* Sums of one piece: mass, then mean and squares. */
+typedef struct piece {
+    double mass;
+    int64_t last; /* row of the data; -1: none of positive weight */
+    double *mean, *squares;
+} piece;
+
+typedef struct wave {
+    vem_ctx *ctx;
+    const vem_data *data;
+    int normalize;
+    double unit;
+    int64_t first, end, per_piece; /* rows of the data */
+    int32_t group;                 /* rows of a wide row */
+    piece *pieces;
+    char *scratch; /* per thread */
+    size_t scratch_bytes;
+} wave;
+
+/* Scratch of a thread: converted rows; weights of a block; shift, sum, squares of a wide
+ * row. */
+static size_t scratch_doubles(int32_t d, int32_t group)
+{
+    const size_t rows = (size_t)vem_i_block_rows(d);
+    return rows * (size_t)d + rows + 3 * (size_t)group * (size_t)d + 8;
+}
+
+/* Rows to take as one: wide enough, and a whole number of vectors of any width. */
+static int32_t group_of(const vem_data *data)
+{
+    int32_t group = 1;
+    if (data->d >= WIDE || data->weights)
+        return 1; /* a wide row has one weight */
+    while (group * data->d < WIDE || group * data->d % 8 != 0)
+        group++;
+    return group;
+}
+
+static int64_t heaviest(const double *weights, int64_t first, int64_t end)
+{
+    int64_t best = first;
+    for (int64_t i = first; weights && i < end; i++)
+        if (weights[i] > weights[best])
+            best = i;
+    return best;
+}
+
+static void add_block(const wave *w, int64_t first, int64_t count, char *scratch,
+                      const double *shift, double *weights, double *sum, double *squares)
+{
+    const int32_t d = w->data->d;
+    const vem_i_stretch s =
+        vem_i_stretch_at(w->ctx, w->data, w->normalize, first, count, scratch);
+    const size_t element = s.kernels->element;
+    int64_t done = 0;
+    if (w->data->weights) {
+        for (int64_t i = 0; i < count; i++)
+            weights[i] = w->data->weights[first + i] / w->unit;
+    } else if (s.ld == d && w->group > 1) {
+        const int64_t wide = count / w->group;
+        s.kernels->moments(s.x, (int64_t)d * w->group, wide, d * w->group, NULL, shift,
+                           sum, squares);
+        done = wide * w->group;
+    }
+    if (done < count)
+        s.kernels->moments((const char *)s.x + (size_t)(done * s.ld) * element, s.ld,
+                           count - done, d, w->data->weights ? weights : NULL, shift, sum,
+                           squares);
+}
+
+static void run_piece(void *arg, int64_t number, int thread)
+{
+    const wave *w = arg;
+    piece *p = &w->pieces[number];
+    const double *all = w->data->weights;
+    const int32_t d = w->data->d;
+    const int64_t begin = w->first + number * w->per_piece, wide = (int64_t)d * w->group;
+    const int64_t end = begin + w->per_piece < w->end ? begin + w->per_piece : w->end;
+    const int64_t rows = vem_i_block_rows(d);
+    char *scratch = w->scratch + (size_t)thread * w->scratch_bytes;
+    double *weights = (double *)(void *)scratch + rows * d;
+    double *shift = weights + rows, *sum = shift + wide, *squares = sum + wide;
+    vem_i_data_load(w->data, heaviest(all, begin, end), 1, VEM_DOUBLE, shift, d);
+    if (w->normalize)
+        vem_i_normalize_row(shift, d);
+    for (int64_t j = d; j < wide; j++)
+        shift[j] = shift[j - d];
+    memset(sum, 0, 2 * (size_t)wide * sizeof *sum);
+    for (int64_t i = begin; i < end; i += rows)
+        add_block(w, i, end - i < rows ? end - i : rows, scratch, shift, weights, sum,
+                  squares);
+    p->mass = all ? 0 : (double)(end - begin);
+    p->last = all ? -1 : end - 1;
+    for (int64_t i = begin; all && i < end; i++) {
+        p->mass += all[i] / w->unit;
+        p->last = all[i] > 0 ? i : p->last;
+    }
+    for (int64_t j = d; j < wide; j++) {
+        sum[j % d] += sum[j];
+        squares[j % d] += squares[j];
+    }
+    for (int32_t j = 0; j < d; j++) {
+        const double mass = p->mass > 0 ? p->mass : 1;
+        p->mean[j] = shift[j] + sum[j] / mass;
+        const double about = squares[j] - sum[j] / mass * sum[j];
+        p->squares[j] = about > 0 || isnan(about) ? about : 0;
+    }
+}
+
+/* ---- The whole ---- */
+
+static void join(vem_i_spread *s, const piece *p)
+{
+    if (!(p->mass > 0)) { /* nothing, but a bad value must not be overlooked */
+        for (int32_t j = 0; j < s->d; j++)
+            s->squares[j] += p->squares[j] * 0 + p->mean[j] * 0;
+        return;
+    }
+    const double mass = s->mass + p->mass, share = p->mass / mass;
+    for (int32_t j = 0; j < s->d; j++) {
+        const double off = p->mean[j] - s->mean[j];
+        s->squares[j] += p->squares[j] + (s->mass > 0 ? off * off * s->mass * share : 0);
+        s->mean[j] = s->mass > 0 ? s->mean[j] + off * share : p->mean[j];
+    }
+    s->mass = mass;
+}
+
+/* The row and column that lie farthest from 0, for the message that squares overflow. */
+static vem_status refuse_large(vem_ctx *ctx, vem_i_chunk chunk)
+{
+    double *row, largest = -1;
+    int64_t at = 0;
+    int32_t column = 0;
+    char place[160];
+    vem_status status = vem_i_take(ctx, &row, (size_t)chunk.data->d, sizeof *row);
+    if (status != VEM_OK)
+        return status;
+    for (int64_t i = 0; i < chunk.count; i++) {
+        vem_i_data_load(chunk.data, chunk.first + i, 1, VEM_DOUBLE, row, chunk.data->d);
+        for (int32_t j = 0; j < chunk.data->d; j++)
+            if (fabs(row[j]) > largest) {
+                largest = fabs(row[j]);
+                at = i;
+                column = j;
+            }
+    }
+    vem_i_free(row);
+    vem_i_data_place(chunk.data, chunk.at + at, column, place, sizeof place);
+    return vem_i_fail(ctx, VEM_BAD_DATA,
+                      "%s lies %.3g from 0; squares of distances to the mean overflow: "
+                      "rescale the data.",
+                      place, largest);
+}
+
+static int is_finite(const vem_i_spread *s)
+{
+    double probe = 0, sum = 0;
+    for (int32_t j = 0; j < s->d; j++) {
+        probe += s->mean[j] * 0;
+        sum += s->squares[j];
+    }
+    return probe == 0 && isfinite(sum);
+}
+
+static vem_status run_waves(vem_ctx *ctx, vem_i_spread *spread, vem_i_chunk chunk,
+                            wave *w)
+{
+    const int64_t rows = vem_i_wave_rows(spread->d);
+    for (int64_t done = 0; done < chunk.count; done += rows) {
+        const int64_t count = chunk.count - done < rows ? chunk.count - done : rows;
+        const int64_t pieces = vem_i_shards(count, w->per_piece);
+        w->first = chunk.first + done;
+        w->end = w->first + count;
+        vem_i_parallel_light(ctx, pieces, (double)w->per_piece * spread->d, run_piece, w);
+        for (int64_t p = 0; p < pieces; p++) {
+            join(spread, &w->pieces[p]);
+            if (w->pieces[p].last >= 0)
+                spread->last = chunk.at + (w->pieces[p].last - chunk.first);
+        }
+        spread->rows += count;
+        if (!is_finite(spread)) {
+            const vem_i_chunk part = {chunk.data, w->first, count, chunk.at + done};
+            vem_status status = vem_i_refuse_bad(ctx, part);
+            return status == VEM_OK ? refuse_large(ctx, part) : status;
+        }
+        vem_progress told = {.phase = "reduce",
+                             .done = spread->rows,
+                             .total = spread->total,
+                             .free_energy = NAN};
+        if (vem_i_progress(ctx, &told, 0))
+            return vem_i_fail(ctx, VEM_STOPPED, "Stopped while the coreset was drawn.");
+    }
+    return VEM_OK;
+}
+
+vem_status vem_i_spread_add(vem_ctx *ctx, vem_i_spread *spread, vem_i_chunk chunk)
+{
+    const size_t d = (size_t)spread->d;
+    wave w = {.ctx = ctx,
+              .data = chunk.data,
+              .normalize = spread->normalize,
+              .unit = spread->unit,
+              .per_piece = vem_i_piece_rows(spread->d),
+              .group = group_of(chunk.data)};
+    double *sums = NULL;
+    w.scratch_bytes = scratch_doubles(spread->d, w.group) * sizeof(double);
+    const int64_t rows = vem_i_wave_rows(spread->d);
+    const size_t pieces =
+        (size_t)vem_i_shards(chunk.count < rows ? chunk.count : rows, w.per_piece);
+    vem_status status = vem_i_take(ctx, &w.pieces, pieces, sizeof *w.pieces);
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &sums, pieces * 2, d * sizeof *sums);
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &w.scratch, (size_t)ctx->threads, w.scratch_bytes);
+    for (size_t p = 0; status == VEM_OK && p < pieces; p++) {
+        w.pieces[p].mean = sums + 2 * p * d;
+        w.pieces[p].squares = sums + (2 * p + 1) * d;
+    }
+    if (status == VEM_OK)
+        status = run_waves(ctx, spread, chunk, &w);
+    vem_i_free(w.pieces);
+    vem_i_free(sums);
+    vem_i_free(w.scratch);
+    return status;
+}

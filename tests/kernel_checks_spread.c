@@ -1,0 +1,87 @@
+/* Checks of the kernels that work in double on rows as they are stored: moments, spread. */
+#include "kernel_checks.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static int close_to(const vem_i_kernels *table, const char *what, const char *where,
+                    int64_t at, double got, double want, double size)
+{
+    const double bound = 100 * DBL_EPSILON * size;
+    if (fabs(got - want) <= bound)
+        return 0;
+    return kernel_mismatch(table, what, where, at, got, want, bound);
+}
+
+static double *doubles(int64_t count, double size)
+{
+    double *made = malloc((size_t)count * sizeof *made);
+    if (!made)
+        exit(1);
+    for (int64_t i = 0; i < count; ++i)
+        made[i] = size * kernel_uniform();
+    return made;
+}
+
+/* Values lie `offset` from 0: in T they are what they are, and nothing more is lost. */
+static int check_at(const vem_i_kernels *table, int32_t d, int64_t n, int weighted,
+                    double offset)
+{
+    const vem_i_kernels *ref = kernel_reference(table);
+    const int64_t ld = d + 1, count = (n - 1) * ld + d;
+    void *x = kernel_values(table, count);
+    for (int64_t i = 0; i < count; ++i)
+        kernel_set(table, x, i, offset + kernel_uniform());
+    double *center = doubles(d, 1), *factors = doubles(d, 3), *w = doubles(n, 1);
+    double *got = doubles(2 * d, 1), *want = doubles(2 * d, 1);
+    double *out = doubles(n, 1), *wanted = doubles(n, 1);
+    for (int64_t i = 0; i < n; ++i)
+        w[i] = i % 5 == 0 ? 0 : fabs(w[i]);
+    for (int32_t j = 0; j < d; ++j)
+        center[j] += offset;
+    for (int32_t j = 0; j < 2 * d; ++j)
+        got[j] = want[j] = 0.5;
+    char where[96];
+    snprintf(where, sizeof where, "d %d, n %d, weighted %d, offset %g", d, (int)n,
+             weighted, offset);
+    table->moments(x, ld, n, d, weighted ? w : NULL, center, got, got + d);
+    ref->moments(x, ld, n, d, weighted ? w : NULL, center, want, want + d);
+    int bad = 0;
+    for (int32_t j = 0; j < d; ++j) {
+        bad += close_to(table, "sum of moments", where, j, got[j], want[j],
+                        2 * (double)n + 1);
+        bad += close_to(table, "squares of moments", where, j, got[d + j], want[d + j],
+                        fabs(want[d + j]));
+    }
+    table->spread(x, ld, n, d, center, weighted ? factors : NULL, out);
+    ref->spread(x, ld, n, d, center, weighted ? factors : NULL, wanted);
+    for (int64_t i = 0; i < n; ++i)
+        bad += close_to(table, "spread", where, i, out[i], wanted[i], wanted[i]);
+    /* One bad value, of weight 0, is not overlooked; its neighbors do not mind. */
+    kernel_set(table, x, d - 1, NAN);
+    table->moments(x, ld, n, d, weighted ? w : NULL, center, got, got + d);
+    bad += isnan(got[d - 1])
+               ? 0
+               : kernel_mismatch(table, "NaN in moments", where, 0, got[d - 1], NAN, 0);
+    bad += d < 2 || isfinite(got[0])
+               ? 0
+               : kernel_mismatch(table, "NaN beside", where, 0, got[0], want[0], 0);
+    void *owned[] = {x, center, factors, w, got, want, out, wanted};
+    for (size_t i = 0; i < sizeof owned / sizeof owned[0]; ++i)
+        free(owned[i]);
+    return bad;
+}
+
+int check_spread(const vem_i_kernels *table)
+{
+    int bad = 0;
+    kernel_seed(23);
+    for (const int32_t *d = grid_d; *d; ++d)
+        for (const int32_t *g = grid_n; *g; ++g)
+            for (int weighted = 0; weighted < 2; ++weighted)
+                bad += check_at(table, *d, grid_items(table, *g), weighted,
+                                weighted ? 0 : 1000);
+    return bad;
+}
