@@ -42,7 +42,9 @@ static vem_status place_means(vem_i_course *c, const int64_t *items)
 static vem_status seed_model(vem_i_course *c, beginning *b)
 {
     const vem_options *o = c->options;
-    vem_i_seeds seeds = {.first = c->ours ? c->labels : NULL};
+    /* Searches that try all clusters need no hint where to begin; presets take none. */
+    int hint = c->ours && o->search != VEM_SEARCH_CLOSEST && o->search != VEM_SEARCH_ALL;
+    vem_i_seeds seeds = {.first = hint ? c->labels : NULL};
     vem_status status =
         vem_i_take(c->ctx, &seeds.items, (size_t)o->clusters, sizeof(int64_t));
     if (status == VEM_OK)
@@ -60,7 +62,7 @@ static vem_status seed_model(vem_i_course *c, beginning *b)
     double variance = b->variance_unknown ? c->view->variance : seeds.variance;
     vem_i_model_set_variance(c->model, fmax(variance, c->floor));
     b->shared_steps = o->family == VEM_ISO_SHARED ? 0 : SHARED_STEPS;
-    b->labels_known = c->ours && c->view->n > 0 && c->labels[0] >= 0;
+    b->labels_known = hint && c->labels[0] >= 0;
     return VEM_OK;
 }
 

@@ -7,7 +7,7 @@
 enum { ALIGNMENT = 64 };
 /* From this size on memory is asked for in huge pages where the system has them: its first
  * touch costs several times less. */
-static const size_t HUGE_FROM = (size_t)8 << 20, HUGE_PAGE = (size_t)2 << 20;
+static const size_t HUGE_FROM = (size_t)8 << 20, PAGE = 4096;
 
 void *vem_i_alloc(size_t count, size_t size)
 {
@@ -17,11 +17,13 @@ void *vem_i_alloc(size_t count, size_t size)
     if (bytes == 0)
         bytes = 1;
     void *memory = NULL;
-    size_t alignment = bytes >= HUGE_FROM ? HUGE_PAGE : ALIGNMENT;
-    if (posix_memalign(&memory, alignment, bytes) != 0)
+    if (posix_memalign(&memory, ALIGNMENT, bytes) != 0)
         return NULL;
-    if (bytes >= HUGE_FROM)
-        madvise(memory, bytes, MADV_HUGEPAGE); /* advice: nothing depends on it */
+    if (bytes >= HUGE_FROM) { /* advice: nothing depends on it */
+        char *first = (char *)memory + (PAGE - (uintptr_t)memory % PAGE) % PAGE;
+        madvise(first, (bytes - (size_t)(first - (char *)memory)) / PAGE * PAGE,
+                MADV_HUGEPAGE);
+    }
     return memory;
 }
 
