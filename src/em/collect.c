@@ -230,6 +230,8 @@ static void take_toured(void *arg, int64_t task, int thread)
     int64_t begin = task * CLUSTERS_PER_TASK, end = begin + CLUSTERS_PER_TASK;
     for (int64_t c = begin; c < end && c < s->clusters; c++) {
         const int64_t *start = t->tour->starts + t->rank[c];
+        memset(vem_i_stats_mass(t->stats, (int32_t)c), 0,
+               (size_t)t->stats->stride * sizeof(double));
         if (start[1] > start[0])
             s->family->collect_rows(s, t->view->x, t->view->ld, t->tour->items + start[0],
                                     NULL, start[1] - start[0], (int32_t)c, t->stats);
@@ -241,12 +243,12 @@ void vem_i_collector_run(vem_i_collector *t, const vem_i_posterior *posterior,
 {
     t->posterior = posterior;
     t->stats = stats;
-    vem_i_stats_clear(stats);
     if (t->tour) {
         vem_i_parallel(t->ctx, vem_i_shards(t->scorer->clusters, CLUSTERS_PER_TASK),
                        take_toured, t);
         return;
     }
+    vem_i_stats_clear(stats);
     if (t->shards) {
         double work = (double)t->per_shard * (double)t->width * (double)t->view->d;
         vem_i_parallel_light(t->ctx, t->shards, work, run_shard, t);

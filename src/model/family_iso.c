@@ -13,9 +13,11 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "model/family.h"
 
 static const double LOG_2PI = 1.8378770664093454836;
+enum { TOGETHER = 256 }; /* clusters of one task */
 
 static double variance_of(const vem_model *model, int32_t c)
 {
@@ -75,23 +77,50 @@ static void collect_rows(const vem_i_scorer *s, const void *x, int64_t ld,
                              vem_i_stats_second(stats, cluster));
 }
 
+typedef struct task {
+    const vem_i_scorer *scorer;
+    const vem_i_stats *stats;
+    const vem_i_constraints *constraints;
+    vem_model *model;
+    int shared;
+    double *about_new; /* C: T_c */
+} task;
+
+static void maximize_some(void *arg, int64_t number, int thread)
+{
+    (void)thread;
+    const task *t = arg;
+    vem_model *model = t->model;
+    int64_t end = (number + 1) * TOGETHER;
+    for (int64_t k = number * TOGETHER; k < end && k < model->clusters; k++) {
+        int32_t c = (int32_t)k;
+        double shift, *mean = model->means + k * model->d;
+        double mass =
+            vem_i_move_mean(t->scorer, t->stats, c, t->constraints, mean, &shift);
+        double gain = vem_i_relaxed_gain(t->constraints) * mass * shift;
+        /* Rounding may leave a hair below 0. */
+        t->about_new[c] =
+            mass == 0 ? 0 : fmax(*vem_i_stats_second(t->stats, c) - gain, 0);
+        if (!t->shared && mass > 0)
+            model->variances[c] =
+                fmax(t->about_new[c] / (model->d * mass), t->constraints->floor);
+    }
+}
+
 static void maximize(vem_ctx *ctx, const vem_i_scorer *scorer, const vem_i_stats *stats,
                      const vem_i_constraints *constraints, vem_model *model)
 {
-    (void)ctx;
-    double pooled = 0, gain = vem_i_relaxed_gain(constraints);
-    int shared = model->family == VEM_ISO_SHARED || constraints->shared;
-    for (int32_t c = 0; c < model->clusters; c++) {
-        double shift, *mean = model->means + (int64_t)c * model->d;
-        double mass = vem_i_move_mean(scorer, stats, c, constraints, mean, &shift);
-        if (mass == 0)
-            continue;
-        double about_new = *vem_i_stats_second(stats, c) - gain * mass * shift;
-        pooled += about_new > 0 ? about_new : 0; /* rounding may leave a hair below 0 */
-        if (!shared)
-            model->variances[c] = fmax(about_new / (model->d * mass), constraints->floor);
-    }
-    if (shared) {
+    /* bias_wide is free between E-steps. */
+    task t = {.scorer = scorer,
+              .stats = stats,
+              .constraints = constraints,
+              .model = model,
+              .shared = model->family == VEM_ISO_SHARED || constraints->shared,
+              .about_new = scorer->bias_wide};
+    vem_i_parallel_light(ctx, vem_i_shards(model->clusters, TOGETHER),
+                         5.0 * TOGETHER * model->d, maximize_some, &t);
+    if (t.shared) {
+        double pooled = vem_i_sum(t.about_new, model->clusters);
         double variance =
             fmax(pooled / (model->d * constraints->total_mass), constraints->floor);
         size_t count = vem_i_variance_count(model->family, model->clusters, model->d);

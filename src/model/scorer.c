@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "model/family.h"
 
 /* A cluster below this share of the mass is empty: dividing by it would only make noise.
@@ -86,26 +87,45 @@ void vem_i_scorer_free(vem_i_scorer *scorer)
     memset(scorer, 0, sizeof *scorer);
 }
 
+enum { PREPARED_TOGETHER = 256 };
+
+typedef struct preparation {
+    const vem_model *model;
+    vem_i_scorer *scorer;
+} preparation;
+
 /* The means and their squared lengths, from what was stored after rounding. */
-static void prepare_means(const vem_model *model, vem_i_scorer *scorer)
+static void prepare_some(void *arg, int64_t task, int thread)
 {
-    const vem_i_kernels *kernels = scorer->kernels;
-    vem_i_narrow(kernels, model->means, (int64_t)model->clusters * model->d,
-                 scorer->means);
-    for (int64_t c = 0; c < model->clusters; c++) {
+    (void)thread;
+    const preparation *p = arg;
+    const vem_i_kernels *kernels = p->scorer->kernels;
+    int64_t d = p->model->d, begin = task * PREPARED_TOGETHER;
+    int64_t end = begin + PREPARED_TOGETHER;
+    end = end < p->model->clusters ? end : p->model->clusters;
+    vem_i_narrow(kernels, p->model->means + begin * d, (end - begin) * d,
+                 (char *)p->scorer->means + (size_t)(begin * d) * kernels->element);
+    for (int64_t c = begin; c < end; c++) {
         double norm = 0;
-        for (int64_t j = 0; j < model->d; j++) {
-            double value = vem_i_value(kernels, scorer->means, c * scorer->ldc + j);
+        for (int64_t j = 0; j < d; j++) {
+            double value = vem_i_value(kernels, p->scorer->means, c * d + j);
             norm += value * value;
         }
-        vem_i_store(kernels, scorer->norms, c, norm);
+        vem_i_store(kernels, p->scorer->norms, c, norm);
     }
+}
+
+static void prepare_means(vem_ctx *ctx, const vem_model *model, vem_i_scorer *scorer)
+{
+    preparation p = {model, scorer};
+    vem_i_parallel_light(ctx, vem_i_shards(model->clusters, PREPARED_TOGETHER),
+                         3.0 * PREPARED_TOGETHER * model->d, prepare_some, &p);
 }
 
 void vem_i_scorer_prepare(vem_ctx *ctx, const vem_model *model, vem_i_scorer *scorer)
 {
     scorer->clusters = model->clusters;
-    prepare_means(model, scorer);
+    prepare_means(ctx, model, scorer);
     scorer->family->prepare(ctx, model, scorer);
     /* The common part stays in double, so that costs of the compute type keep their
      * digits. */
@@ -121,9 +141,8 @@ void vem_i_scorer_prepare(vem_ctx *ctx, const vem_model *model, vem_i_scorer *sc
 void vem_i_scorer_prepare_distances(vem_ctx *ctx, const vem_model *model,
                                     vem_i_scorer *scorer)
 {
-    (void)ctx;
     scorer->clusters = model->clusters;
-    prepare_means(model, scorer);
+    prepare_means(ctx, model, scorer);
     scorer->base = 0;
     for (int32_t c = 0; c < model->clusters; c++) {
         vem_i_store(scorer->kernels, scorer->scale, c, 1);
