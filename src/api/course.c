@@ -15,7 +15,7 @@
  * first sets would otherwise leave some clusters with tiny variances (METHODS 3). */
 enum { SHARED_STEPS = 2 };
 /* Swaps go on while a round promises to lower the squared error by this share. */
-static const double SWAP_ENOUGH = 5e-4;
+static const double SWAP_ENOUGH = 1e-3;
 
 /* What is known before a loop besides the model. */
 typedef struct beginning {
@@ -160,6 +160,7 @@ static vem_status run_loop(vem_i_course *c, const vem_options *o, const beginnin
                    .variance_unknown = b->variance_unknown,
                    .shared_steps = b->shared_steps,
                    .schedule = {.groups = o->search == VEM_SEARCH_GROUPS,
+                                .placed = b->labels_known,
                                 .probe = (int)o->probe,
                                 .enough = SWAP_ENOUGH * 0.5 * c->view->d},
                    .swap = vem_i_swap_round,

@@ -10,8 +10,8 @@ typedef struct vem_i_points {
     vem_view view;
     void *x;
     double *origin;
-    double *scale; /* NULL: columns are not rescaled */
-    double *mass;  /* NULL: every row weighs 1 */
+    double *scale;  /* NULL: columns are not rescaled */
+    double *mass;   /* NULL: every row weighs 1 */
     uint32_t *rows; /* which row of the data an item is; NULL: the same number */
 } vem_i_points;
 

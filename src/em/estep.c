@@ -36,7 +36,7 @@ struct vem_i_estep {
     double *log_sums;    /* per thread: one block */
     int32_t capacity;    /* items of a block */
     vem_i_step_plan plan;
-    double average; /* cost of the nearest held cluster in the last step */
+    double average;       /* cost of the nearest held cluster in the last step */
     vem_i_stats *partial; /* dense: one per shard */
     vem_i_collector *collector;
     double *shard_log_sum, *shard_distance;

@@ -18,8 +18,8 @@ typedef struct vem_i_estep_result {
 /* What the next step does, where the search leaves a choice. */
 typedef struct vem_i_step_plan {
     int probe;        /* groups: cells probed per item; 0: shared lists */
-    int only_far; /* groups: only items farther than the average probe */
-    int fresh; /* groups: the lists are found anew even if there are some */
+    int only_far;     /* groups: only items farther than the average probe */
+    int fresh;        /* groups: the lists are found anew even if there are some */
     int look_further; /* the best cluster not held is found too (posterior.h) */
 } vem_i_step_plan;
 

@@ -1,30 +1,26 @@
 #include "em/schedule.h"
-#include <stdlib.h>
-#include <string.h>
 
-enum { FIND_STEPS = 3, REFRESH = 4 };
+enum {
+    FIND_STEPS = 3,
+    LAST_PROBE = 2, /* the step of the last phase in which all items look around again */
+    REFRESH = 4     /* then lists are found anew every so many steps */
+};
 static const double RELAX = 1.5;
-
-static vem_i_stage plain(void)
-{
-    return (vem_i_stage){.relax = 1, .may_end = 1};
-}
 
 vem_i_stage vem_i_schedule_next(vem_i_schedule *s)
 {
-    vem_i_stage stage = plain();
+    vem_i_stage stage = {.relax = 1, .may_end = 1};
     if (!s->groups && s->rounds == 0)
         return stage;
+    int probe = s->groups ? s->probe : 0;
     s->count++;
     switch (s->phase) {
     case VEM_I_FIND:
-        stage.step.probe = s->groups ? s->probe : 0;
-        if (getenv("FS") && getenv("FS")[s->count - 1] == 'g')
-            stage.step.probe = 0;
-        if (getenv("FS") && getenv("FS")[s->count - 1] == 'f') stage.step.only_far = 1;
         stage.relax = RELAX;
         stage.may_end = 0;
-        if (s->count == (getenv("FS") ? (int)strlen(getenv("FS")) : FIND_STEPS)) {
+        /* What the seeding knows is good enough for shared lists to begin with. */
+        stage.step.probe = s->count == 1 && s->placed ? 0 : probe;
+        if (s->count == FIND_STEPS) {
             s->phase = s->rounds > 0 ? VEM_I_SWAP : VEM_I_SETTLE;
             s->count = 0;
         }
@@ -35,19 +31,22 @@ vem_i_stage vem_i_schedule_next(vem_i_schedule *s)
         s->phase = VEM_I_CALM;
         break;
     case VEM_I_CALM:
-        /* Shared lists miss what moved far: every second round the items look around. */
+        /* Shared lists miss what moved far: every second round those items look around
+         * that are far from their cluster. */
         s->count--;
-        stage.step.probe = s->groups && s->count % 2 == 0 ? s->probe : 0;
-        stage.step.only_far = getenv("CFAR") != NULL;
         stage.relax = RELAX;
         stage.may_end = 0;
+        stage.step.probe = s->count % 2 == 0 ? probe : 0;
+        stage.step.only_far = 1;
         s->phase = s->count < s->rounds ? VEM_I_SWAP : VEM_I_SETTLE;
         if (s->phase == VEM_I_SETTLE)
             s->count = 0;
         break;
     case VEM_I_SETTLE:
         /* The clusters hardly move any more: lists stay good for a while. */
+        stage.step.probe = s->count == LAST_PROBE ? probe : 0;
         stage.step.fresh = s->count % REFRESH == 0;
+        stage.may_end = !s->groups || s->count > LAST_PROBE;
         break;
     }
     return stage;

@@ -31,8 +31,8 @@ typedef struct vem_i_lister {
     int32_t *cells;   /* the same: which cells */
     int32_t *starts;  /* cells + 1 */
     int32_t *chosen;  /* items by cell: columns of the block */
-    uint32_t *items; /* a packed block: items of the view */
-    int32_t *far;    /* columns that probe, and their items */
+    uint32_t *items;  /* a packed block: items of the view */
+    int32_t *far;     /* columns that probe, and their items */
     uint32_t *far_items;
 } vem_i_lister;
 

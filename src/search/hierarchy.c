@@ -6,13 +6,13 @@
 #include "search/hierarchy.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/parallel.h"
 
 enum {
+    CELLS_PER_ROOT = 3,
     GROUPS = 4096,   /* about, whatever the number of clusters */
     FIRST_STEPS = 4, /* steps of k-means for the first cells */
     GROUP_STEPS = 3, /* and for groups inside a cell */
@@ -27,8 +27,10 @@ int32_t vem_i_group_size(int32_t clusters)
 
 static int32_t cells_for(int32_t clusters)
 {
-    double factor = getenv("CF") ? atof(getenv("CF")) : 3;
-    return (int32_t)ceil(factor * sqrt((double)clusters));
+    /* Items crowd into the cells that have many clusters; more and smaller cells than
+     * sqrt(C) are cheaper for the same recall. */
+    double cells = CELLS_PER_ROOT * ceil(sqrt((double)clusters));
+    return cells < clusters ? (int32_t)cells : clusters;
 }
 
 static int32_t most_groups(int32_t clusters)

@@ -1,4 +1,4 @@
-/* The clusters in two levels, by their means: about sqrt(C) cells, and inside each cell
+/* The clusters in two levels, by their means: about 3 sqrt(C) cells, and inside each cell
  * groups of a few clusters. Items look for clusters through them:
  *
  *     probe   the clusters of the P cells nearest to the item
