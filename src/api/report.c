@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/options.h"
 
 __attribute__((format(printf, 2, 3))) static void say(vem_report *report,
                                                       const char *format, ...)
@@ -70,12 +71,28 @@ void vem_i_report_choices(vem_report *report, const vem_options *asked, int warm
             (long long)o->held, (long long)o->clusters);
     else if (asked->held == VEM_AUTO)
         say(report, "each row holds all %lld clusters: full EM.", (long long)o->clusters);
-    if (asked->search == VEM_AUTO)
+    if (asked->search == VEM_AUTO && o->search == VEM_SEARCH_GROUPS)
+        say(report,
+            "search groups, because %lld clusters are too many to try for every row: "
+            "rows "
+            "that lie together share a list of %lld, and look into the %lld nearest "
+            "cells of "
+            "clusters now and then; --search closest tries all.",
+            (long long)o->clusters, (long long)o->reach, (long long)o->probe);
+    else if (asked->search == VEM_AUTO)
         say(report, "exact search (%s): every cluster is tried for every row.",
             vem_choice_name("search", o->search));
+    if (asked->swaps == VEM_AUTO && o->swaps > 0)
+        say(report,
+            "up to %lld rounds of swaps, as long as moving clusters promises to gain; "
+            "--swaps 0 for none.%s",
+            (long long)o->swaps,
+            vem_i_wants_hard_start(o, 1) ? " They come in a start by k-means." : "");
     if (asked->seeding == VEM_AUTO && !warm)
-        say(report, "seeding %s, the best that is cheap beside the fit at this size.",
-            vem_choice_name("seeding", o->seeding));
+        say(report, "seeding %s, %s.", vem_choice_name("seeding", o->seeding),
+            o->seeding == VEM_SEED_TWO_LEVEL
+                ? "whose cost grows less than the number of clusters"
+                : "the best that is cheap beside the fit at this size");
     if (asked->tolerance == VEM_AUTO)
         say(report,
             "stops when the squared error changes by less than %g of itself in a step.",

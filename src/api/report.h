@@ -9,7 +9,7 @@ struct vem_report {
     vem_trace_step *trace; /* from malloc */
     int64_t trace_count;
     int32_t *labels;
-    char choices[1024];
+    char choices[2048];
 };
 
 /* One sentence per decision that was not the caller's. */

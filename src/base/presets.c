@@ -74,11 +74,15 @@ static preset choose(const vem_options *asked, int64_t n, int32_t d)
                : asked->clusters > SHARE_LISTS ? VEM_SEARCH_GROUPS
                                                : VEM_SEARCH_CLOSEST;
     double work = (double)n * (double)asked->clusters * (double)d;
-    p.seeding = work * log((double)asked->clusters + 1) <= GREEDY_WORK
-                    ? VEM_SEED_PLUSPLUS_GREEDY
-                : work <= PLUSPLUS_WORK             ? VEM_SEED_PLUSPLUS
-                : asked->clusters <= CHAIN_CLUSTERS ? VEM_SEED_AFKMC2
-                                                    : VEM_SEED_TWO_LEVEL;
+    /* Two levels are as good once there are swaps, and tell where each row begins. */
+    if (p.search == VEM_SEARCH_GROUPS || asked->search == VEM_SEARCH_GROUPS)
+        p.seeding = VEM_SEED_TWO_LEVEL;
+    else
+        p.seeding = work * log((double)asked->clusters + 1) <= GREEDY_WORK
+                        ? VEM_SEED_PLUSPLUS_GREEDY
+                    : work <= PLUSPLUS_WORK             ? VEM_SEED_PLUSPLUS
+                    : asked->clusters <= CHAIN_CLUSTERS ? VEM_SEED_AFKMC2
+                                                        : VEM_SEED_TWO_LEVEL;
     return p;
 }
 
