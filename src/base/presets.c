@@ -52,7 +52,7 @@ static const int64_t CHAIN_CLUSTERS = 8192;
 static const int64_t SOFT_ALL = 128, SOFT_HELD = 3;
 /* Above this many clusters rows share candidate lists; below, trying all costs less than
  * keeping lists. */
-static const int64_t SHARE_LISTS = 256;
+static const int64_t SHARE_LISTS = 64;
 /* Clusters that rows of a group share, cells that a row probes, rounds of swaps: by
  * measurement (docs/math/groups.md). */
 enum { GROUP_REACH = 64, PROBE = 2, SWAPS = 8 };
