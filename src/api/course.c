@@ -175,8 +175,11 @@ static vem_status run_loop(vem_i_course *c, const vem_options *o, const beginnin
         em.schedule.rounds = o->swaps;
         status = vem_i_swaps_new(&em, &em.swaps);
     }
-    if (status == VEM_OK && b->labels_known)
+    if (status == VEM_OK && b->labels_known) {
         vem_i_posterior_start(&em.posterior, c->labels);
+        vem_i_scorer_prepare(c->ctx, c->model, &em.scorer);
+        status = vem_i_estep_start(em.estep, &em.pairs);
+    }
     if (status == VEM_OK)
         status = vem_i_em_run(&em);
     if (status == VEM_OK)

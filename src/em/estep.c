@@ -267,6 +267,12 @@ void vem_i_estep_collect(vem_i_estep *t, const vem_i_posterior *posterior,
     vem_i_collector_run(t->collector, posterior, stats);
 }
 
+vem_status vem_i_estep_start(vem_i_estep *t, int64_t *pairs)
+{
+    return t->search.graph ? vem_i_graph_start(t->search.graph, t->scorer, pairs)
+                           : VEM_OK;
+}
+
 void vem_i_estep_plan(vem_i_estep *t, const vem_i_step_plan *plan)
 {
     t->plan = *plan;

@@ -44,6 +44,9 @@ vem_i_estep_result vem_i_estep_run(vem_i_estep *estep, vem_i_posterior *posterio
  * all. */
 vem_i_estep_result vem_i_estep_again(vem_i_estep *estep, vem_i_posterior *posterior,
                                      vem_i_stats *stats);
+/* The items hold clusters that are near: let the search begin with what it can learn from
+ * the means alone. Adds to the distances taken. */
+vem_status vem_i_estep_start(vem_i_estep *estep, int64_t *pairs);
 /* The statistics of what is held now. */
 void vem_i_estep_collect(vem_i_estep *estep, const vem_i_posterior *posterior,
                          vem_i_stats *stats);

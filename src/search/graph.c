@@ -8,6 +8,7 @@
 #include "base/parallel.h"
 #include "base/rng.h"
 #include "search/graph_inside.h"
+#include "search/hierarchy.h"
 
 /* Touches of one shard, at most: items per shard follow from it. */
 static const int64_t SHARD_TOUCHES = 1 << 15;
@@ -126,6 +127,30 @@ uint64_t vem_i_graph_bytes(const vem_ctx *ctx, const vem_i_search *search,
     }
     vem_i_search nearest = vem_i_graph_nearest_search(clusters, search->reach);
     return bytes + threads * vem_i_block_bytes(&nearest, clusters, d, kernels);
+}
+
+vem_status vem_i_graph_start(vem_i_graph *g, const vem_i_scorer *scorer, int64_t *pairs)
+{
+    if (!g->estimated || g->reach == 1)
+        return VEM_OK;
+    vem_i_hierarchy h;
+    vem_status status =
+        vem_i_hierarchy_new(g->ctx, scorer->kernels, scorer->clusters, scorer->d, 1, &h);
+    if (status != VEM_OK)
+        return status;
+    *pairs += vem_i_hierarchy_build(&h, scorer, 1);
+    *pairs += vem_i_hierarchy_near(&h, scorer, g->reach);
+    for (int32_t i = 0; i < g->clusters; i++) {
+        int32_t cluster = h.members[i]; /* groups of one: their number is the place */
+        int32_t *own = g->neighbors + (int64_t)cluster * g->reach, kept = 1;
+        const int32_t *near = h.near + (int64_t)i * VEM_I_TOP_MAX;
+        for (int32_t k = 0; k < h.near_count && kept < g->reach; k++)
+            if (near[k] >= 0 && near[k] != i)
+                own[kept++] = h.members[near[k]];
+        /* What was drawn at random stands where the cells had too few. */
+    }
+    vem_i_hierarchy_free(&h);
+    return VEM_OK;
 }
 
 void vem_i_graph_renumber(vem_i_graph *g, const int32_t *map, int32_t clusters)

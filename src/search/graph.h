@@ -64,6 +64,10 @@ int64_t vem_i_graph_prepare(vem_i_graph *graph, const vem_i_scorer *scorer);
 void vem_i_graph_end_shard(vem_i_graph *graph, int64_t slot, int thread, int64_t count);
 void vem_i_graph_end_wave(vem_i_graph *graph, int64_t shards);
 void vem_i_graph_settle(vem_i_graph *graph);
+/* Neighbors to begin with, from the coarse cells of the means instead of at random:
+ * C sqrt(C) distances (estimated). */
+vem_status vem_i_graph_start(vem_i_graph *graph, const vem_i_scorer *scorer,
+                             int64_t *pairs);
 /* Clusters were dropped: `map` gives the new number of each, -1: gone. */
 void vem_i_graph_renumber(vem_i_graph *graph, const int32_t *map, int32_t clusters);
 /* A cluster was put beside another: they become neighbors (estimated). */

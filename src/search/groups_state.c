@@ -74,8 +74,9 @@ vem_status vem_i_groups_new(vem_ctx *ctx, const vem_i_search *search,
     g->ctx = ctx;
     g->reach = search->group_reach;
     g->most_probe = search->probe < VEM_I_PROBE_MAX ? search->probe : VEM_I_PROBE_MAX;
-    vem_status status = vem_i_hierarchy_new(ctx, view->kernels, scorer->clusters,
-                                            scorer->d, &g->hierarchy);
+    vem_status status =
+        vem_i_hierarchy_new(ctx, view->kernels, scorer->clusters, scorer->d,
+                            vem_i_group_size(scorer->clusters), &g->hierarchy);
     if (status == VEM_OK)
         status = vem_i_tour_new(ctx, view->n, scorer->clusters, &g->tour);
     if (status == VEM_OK)

@@ -33,9 +33,9 @@ static int32_t cells_for(int32_t clusters)
     return cells < clusters ? (int32_t)cells : clusters;
 }
 
-static int32_t most_groups(int32_t clusters)
+static int32_t most_groups(int32_t clusters, int32_t per)
 {
-    return clusters / vem_i_group_size(clusters) + cells_for(clusters) + 1;
+    return clusters / per + cells_for(clusters) + 1;
 }
 
 /* Panels, norms, lists and sums of one thread. */
@@ -66,14 +66,15 @@ static scratch scratch_of(const vem_i_hierarchy *h, int thread)
 }
 
 vem_status vem_i_hierarchy_new(vem_ctx *ctx, const vem_i_kernels *kernels,
-                               int32_t clusters, int32_t d, vem_i_hierarchy *hierarchy)
+                               int32_t clusters, int32_t d, int32_t per,
+                               vem_i_hierarchy *hierarchy)
 {
     vem_i_hierarchy h = {.ctx = ctx,
                          .kernels = kernels,
                          .clusters = clusters,
                          .d = d,
-                         .per = vem_i_group_size(clusters),
-                         .most_groups = most_groups(clusters),
+                         .per = per,
+                         .most_groups = most_groups(clusters, per),
                          .scratch_size = scratch_bytes(kernels, d)};
     size_t count = (size_t)clusters, groups = (size_t)h.most_groups;
     size_t cells = (size_t)cells_for(clusters), element = kernels->element;
@@ -135,7 +136,7 @@ void vem_i_hierarchy_free(vem_i_hierarchy *h)
 uint64_t vem_i_hierarchy_bytes(const vem_ctx *ctx, const vem_i_kernels *kernels,
                                int32_t clusters, int32_t d)
 {
-    uint64_t groups = (uint64_t)most_groups(clusters),
+    uint64_t groups = (uint64_t)most_groups(clusters, vem_i_group_size(clusters)),
              cells = (uint64_t)cells_for(clusters);
     uint64_t row = ((uint64_t)d + 3) * kernels->element;
     return 20 * (uint64_t)clusters + (groups + cells) * (row + 8) +

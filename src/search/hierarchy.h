@@ -35,10 +35,12 @@ typedef struct vem_i_hierarchy {
     int32_t *fresh;             /* C: scratch of the sort */
 } vem_i_hierarchy;
 
-/* Clusters of one group. */
+/* Clusters of one group, where shared lists are made of groups. */
 int32_t vem_i_group_size(int32_t clusters);
+/* `per`: clusters of a group. */
 vem_status vem_i_hierarchy_new(vem_ctx *ctx, const vem_i_kernels *kernels,
-                               int32_t clusters, int32_t d, vem_i_hierarchy *hierarchy);
+                               int32_t clusters, int32_t d, int32_t per,
+                               vem_i_hierarchy *hierarchy);
 void vem_i_hierarchy_free(vem_i_hierarchy *hierarchy);
 uint64_t vem_i_hierarchy_bytes(const vem_ctx *ctx, const vem_i_kernels *kernels,
                                int32_t clusters, int32_t d);
