@@ -40,6 +40,7 @@ const kernel_check kernel_checks[] = {
     {"exp inside softmax", check_exp},
     {"iso_rows", check_iso_rows},
     {"spread", check_spread},
+    {"recenter", check_recenter},
     {"collect", check_collect},
     {NULL, NULL},
 };

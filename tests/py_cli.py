@@ -112,6 +112,13 @@ class Fit(Case):
         self.assertGreater(result["peak_bytes"], 1e6)
         self.assertLess(result["seconds"]["em"], result["seconds"]["total"])
 
+    @unittest.skipUnless(os.path.exists("/proc/self/status"), "the peak is getrusage's")
+    def test_peak_is_its_own(self):
+        rows, _ = blobs()
+        data, large = self.npy("x.npy", rows), b"x" * 400_000_000
+        result = self.json("fit", data, "-k", 3, "-o", self.path("m.npz"))
+        self.assertLess(result["peak_bytes"], len(large) / 2)
+
     def test_measure(self):
         rows, _ = blobs()
         data = self.npy("x.npy", rows)

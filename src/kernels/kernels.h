@@ -142,6 +142,15 @@ typedef struct vem_i_kernels {
                     double *squares);
     void (*spread)(const void *x, int64_t ld, int64_t n, int32_t d, const double *center,
                    const double *factors, double *out);
+
+    /* The same rows moved: with e_ij = (x_ij - center_j) / divisor_j in double,
+     *     out_ij = e_ij rounded to T,  squares_j += sum_i w_i e_ij^2
+     * out (rows ldo apart) may be NULL, or x itself with ldo = ld. weights NULL and divisors
+     * NULL: all 1. Returns the largest |e_ij|; beside a value that is not finite, whatever
+     * its weight, that is any number, and the squares of its dimension are not finite. */
+    double (*recenter)(const void *x, int64_t ld, int64_t n, int32_t d,
+                       const double *weights, const double *center,
+                       const double *divisors, void *out, int64_t ldo, double *squares);
 } vem_i_kernels;
 
 /* Tables for one instruction set; NULL when this build or this processor does not have

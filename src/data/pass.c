@@ -1,0 +1,294 @@
+/* One pass over rows as stored. Sums are taken per shard, and shards, which are cut by the
+ * sizes alone, are combined in their order.
+ *
+ * A shard runs through the kernels, on the rows where they lie if that can be. They see
+ * something amiss (a sum that is not finite) but not where; such a shard is gone through
+ * again value by value, which tells the first bad value, or that there is none and sums of
+ * finite values overflowed. The row of the largest value is looked for in the same way, and
+ * only if a message asks for it.
+ *
+ * Rows that lie side by side are taken several at a time as if they were one wide row, so
+ * that vectors are full; their sums are folded when the shard ends. */
+#include "data/pass.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "data/coreset.h"
+#include "data/points.h"
+
+enum {
+    SHARDS = 64,           /* for many threads */
+    SHARD_LEAST = 1 << 15, /* values */
+    SHARD_MOST = 1 << 19,  /* and no fewer on large data: threads that write into the same
+                               huge page would both clear it, at first touch */
+    SHARD_ROWS = 64, /* at least: the sums of all shards stay small beside the data */
+    WIDE = 64,       /* columns of a wide row, at least */
+    WIDE_FROM = 512  /* from here on the last, partial vector is nothing */
+};
+
+/* Scratch of a thread: converted rows, then four wide rows. */
+typedef struct desk {
+    double *rows, *center, *divisor, *sums, *squares;
+} desk;
+
+static desk desk_of(const vem_i_pass *p, int thread)
+{
+    const int64_t wide = (int64_t)p->group * p->d;
+    double *rows = (double *)(void *)(p->scratch + (size_t)thread * p->scratch_bytes);
+    double *center = rows + p->per_block * p->d;
+    return (desk){rows, center, center + wide, center + 2 * wide, center + 3 * wide};
+}
+
+static int64_t end_of(const vem_i_pass *p, int64_t shard)
+{
+    const int64_t end = (shard + 1) * p->per_shard;
+    return end < p->n ? end : p->n;
+}
+
+/* ---- Value by value ---- */
+
+static void run_plainly(vem_i_pass *p, int64_t shard, double *row)
+{
+    const int32_t d = p->d;
+    double *sum = p->sums + shard * d, mass = 0, extreme = -1;
+    memset(sum, 0, (size_t)d * sizeof *sum);
+    for (int64_t i = shard * p->per_shard; i < end_of(p, shard); i++) {
+        vem_i_data_load(p->data, p->first + i, 1, VEM_DOUBLE, row, d);
+        for (int32_t j = 0; j < d; j++)
+            if (!isfinite(row[j])) {
+                p->bad[shard] = i * d + j;
+                return;
+            }
+        if (p->normalize)
+            vem_i_normalize_row(row, d);
+        const double w = p->mass ? p->mass[i] : 1;
+        mass += w;
+        double largest = 0;
+        for (int32_t j = 0; j < d; j++) {
+            row[j] -= p->center[j];
+            if (p->divisor)
+                row[j] /= p->divisor[j];
+            if (w > 0)
+                sum[j] += p->squares ? w * row[j] * row[j] : w * row[j];
+            largest = fabs(row[j]) > largest ? fabs(row[j]) : largest;
+        }
+        if (largest > extreme) {
+            extreme = largest;
+            p->place[shard] = i;
+        }
+        if (p->out)
+            vem_i_narrow(p->kernels, row, d,
+                         p->out + (size_t)(i * d) * p->kernels->element);
+    }
+    p->masses[shard] = mass;
+    p->extreme[shard] = extreme;
+}
+
+/* ---- By the kernels ---- */
+
+/* Rows for the kernels, in a type that holds them and, if they are to be written, is not
+ * narrower than what is written. */
+static vem_i_stretch stretch_of(const vem_i_pass *p, int64_t first, int64_t count,
+                                double *scratch)
+{
+    const vem_dtype type = p->data->type;
+    if (p->out && p->kernels->precision == VEM_DOUBLE &&
+        (type == VEM_FLOAT32 || type == VEM_UINT8) && !p->normalize) {
+        vem_i_data_load(p->data, first, count, VEM_DOUBLE, scratch, p->d);
+        return (vem_i_stretch){p->kernels, scratch, p->d};
+    }
+    return vem_i_stretch_at(p->ctx, p->data, p->normalize, first, count, scratch);
+}
+
+/* Rows `ld` apart and `d` wide, which may be wide rows. */
+static double add_rows(const vem_i_pass *p, const desk *on, vem_i_stretch s,
+                       int64_t count, int32_t d, const double *mass, void *out)
+{
+    const double *divisor = p->divisor ? on->divisor : NULL;
+    if (!p->squares) {
+        s.kernels->moments(s.x, s.ld, count, d, mass, on->center, on->sums, on->squares);
+        return 0;
+    }
+    if (!out || s.kernels == p->kernels)
+        return s.kernels->recenter(s.x, s.ld, count, d, mass, on->center, divisor, out, d,
+                                   on->sums);
+    const double largest = s.kernels->recenter(s.x, s.ld, count, d, mass, on->center,
+                                               divisor, on->rows, d, on->sums);
+    vem_i_narrow(p->kernels, on->rows, count * d, out);
+    return largest;
+}
+
+static double add_block(const vem_i_pass *p, const desk *on, int64_t i, int64_t count)
+{
+    const int32_t d = p->d;
+    vem_i_stretch s = stretch_of(p, p->first + i, count, on->rows);
+    char *out = p->out ? p->out + (size_t)(i * d) * p->kernels->element : NULL;
+    const double *mass = p->mass ? p->mass + i : NULL;
+    double largest = -1;
+    int64_t done = 0;
+    if (p->group > 1 && s.ld == d) {
+        const int32_t wide = d * p->group;
+        const vem_i_stretch joined = {s.kernels, s.x, wide};
+        largest = add_rows(p, on, joined, count / p->group, wide, NULL, out);
+        done = count / p->group * p->group;
+        s.x = (const char *)s.x + (size_t)(done * d) * s.kernels->element;
+    }
+    if (done < count) {
+        if (out)
+            out += (size_t)(done * d) * p->kernels->element;
+        largest = fmax(largest, add_rows(p, on, s, count - done, d, mass, out));
+    }
+    return largest;
+}
+
+/* d values, again and again. */
+static void repeat(const double *values, int32_t d, int32_t times, double *out)
+{
+    for (int32_t k = 0; k < times; k++)
+        memcpy(out + (int64_t)k * d, values, (size_t)d * sizeof *out);
+}
+
+static void run_shard(void *arg, int64_t shard, int thread)
+{
+    vem_i_pass *p = arg;
+    const int32_t d = p->d;
+    const int64_t begin = shard * p->per_shard, end = end_of(p, shard);
+    const desk on = desk_of(p, thread);
+    double *sum = p->sums + shard * d, extreme = -1, probe = 0;
+    repeat(p->center, d, p->group, on.center);
+    if (p->divisor)
+        repeat(p->divisor, d, p->group, on.divisor);
+    memset(on.sums, 0, 2 * (size_t)p->group * (size_t)d * sizeof *on.sums);
+    for (int64_t i = begin; i < end; i += p->per_block)
+        extreme =
+            fmax(extreme,
+                 add_block(p, &on, i, end - i < p->per_block ? end - i : p->per_block));
+    memset(sum, 0, (size_t)d * sizeof *sum);
+    for (int32_t k = 0; k < p->group; k++)
+        for (int32_t j = 0; j < d; j++)
+            sum[j] += on.sums[(int64_t)k * d + j];
+    for (int32_t j = 0; j < d; j++)
+        probe += sum[j] * 0; /* NaN if any is NaN or infinite */
+    double mass = p->mass ? 0 : (double)(end - begin);
+    for (int64_t i = begin; p->mass && i < end; i++)
+        mass += p->mass[i];
+    p->masses[shard] = mass;
+    p->extreme[shard] = extreme;
+    p->bad[shard] = p->place[shard] = -1;
+    if (probe != 0)
+        run_plainly(p, shard, on.rows);
+}
+
+/* ---- The whole ---- */
+
+void vem_i_pass_name(const vem_i_pass *p, int64_t row, int32_t column, char *text,
+                     size_t size)
+{
+    vem_i_data_place(p->data, vem_i_data_row_number(p->data, p->first + row), column,
+                     text, size);
+}
+
+vem_status vem_i_pass_run(vem_i_pass *p, const char *phase, double *total, double *mass)
+{
+    const int64_t shards = vem_i_shards(p->n, p->per_shard);
+    vem_progress told = {.phase = phase, .free_energy = NAN};
+    double work = (double)(p->n < p->per_shard ? p->n : p->per_shard) * p->d;
+    if (vem_i_parallel_watched(p->ctx, shards, work, run_shard, p, &told, 1))
+        return vem_i_fail(p->ctx, VEM_STOPPED, "Stopped while the data were read.");
+    memset(total, 0, (size_t)p->d * sizeof *total);
+    for (int64_t s = 0; s < shards; s++) {
+        if (p->bad[s] >= 0) {
+            const int64_t row = p->bad[s] / p->d;
+            const int32_t column = (int32_t)(p->bad[s] % p->d);
+            char place[160];
+            vem_i_data_load(p->data, p->first + row, 1, VEM_DOUBLE, p->row, p->d);
+            vem_i_pass_name(p, row, column, place, sizeof place);
+            return vem_i_fail(p->ctx, VEM_BAD_DATA, "%s is %s.", place,
+                              isnan(p->row[column]) ? "NaN" : "infinite");
+        }
+        for (int32_t j = 0; j < p->d; j++)
+            total[j] += p->sums[s * p->d + j];
+    }
+    *mass = vem_i_sum(p->masses, shards);
+    return VEM_OK;
+}
+
+static int64_t extreme_shard(const vem_i_pass *p)
+{
+    int64_t best = 0;
+    for (int64_t s = 1; s < vem_i_shards(p->n, p->per_shard); s++)
+        if (p->extreme[s] > p->extreme[best])
+            best = s;
+    return best;
+}
+
+double vem_i_pass_extreme(const vem_i_pass *p)
+{
+    return p->extreme[extreme_shard(p)];
+}
+
+int64_t vem_i_pass_extreme_row(const vem_i_pass *p)
+{
+    vem_i_pass again = *p;
+    const int64_t shard = extreme_shard(p);
+    again.out = NULL;
+    if (p->place[shard] < 0)
+        run_plainly(&again, shard, p->row);
+    return p->place[shard] < 0 ? 0 : p->place[shard];
+}
+
+/* Rows to take as one: wide enough, and a whole number of vectors of any width. */
+static int32_t group_of(const vem_i_pass *p)
+{
+    int32_t group = 1;
+    if (p->d >= WIDE_FROM || p->data->weights)
+        return 1; /* a wide row has one weight */
+    while (group * p->d < WIDE || group * p->d % 8 != 0)
+        group++;
+    return group;
+}
+
+vem_status vem_i_pass_new(vem_i_pass *p)
+{
+    const int64_t d = p->d;
+    int64_t values = p->n * d / SHARDS;
+    values = values < SHARD_LEAST  ? SHARD_LEAST
+             : values > SHARD_MOST ? SHARD_MOST
+                                   : values;
+    p->per_shard = values / d < SHARD_ROWS ? SHARD_ROWS : values / d;
+    p->group = group_of(p);
+    const int64_t rows = vem_i_block_rows(p->d), whole = 4 * p->group;
+    p->per_block = rows < whole ? rows : rows / whole * whole;
+    p->scratch_bytes = (size_t)((p->per_block + 4 * p->group) * d + 8) *
+                       sizeof(double); /* + a cache line */
+    const size_t shards = (size_t)vem_i_shards(p->n, p->per_shard);
+    vem_status status =
+        vem_i_take(p->ctx, &p->scratch, (size_t)p->ctx->threads, p->scratch_bytes);
+    if (status == VEM_OK)
+        status = vem_i_take(p->ctx, &p->row, (size_t)d, sizeof(double));
+    if (status == VEM_OK)
+        status = vem_i_take(p->ctx, &p->sums, shards, (size_t)d * sizeof(double));
+    if (status == VEM_OK)
+        status = vem_i_take(p->ctx, &p->extreme, shards, sizeof(double));
+    if (status == VEM_OK)
+        status = vem_i_take(p->ctx, &p->masses, shards, sizeof(double));
+    if (status == VEM_OK)
+        status = vem_i_take(p->ctx, &p->bad, shards, sizeof(int64_t));
+    if (status == VEM_OK)
+        status = vem_i_take(p->ctx, &p->place, shards, sizeof(int64_t));
+    return status;
+}
+
+void vem_i_pass_free(vem_i_pass *p)
+{
+    vem_i_free(p->scratch);
+    vem_i_free(p->row);
+    vem_i_free(p->sums);
+    vem_i_free(p->extreme);
+    vem_i_free(p->masses);
+    vem_i_free(p->bad);
+    vem_i_free(p->place);
+}

@@ -1,0 +1,49 @@
+/* One pass over rows as stored: every value is checked, moved and summed. */
+#ifndef VEM_DATA_PASS_H
+#define VEM_DATA_PASS_H
+
+#include "data/data.h"
+#include "kernels/kernels.h"
+
+typedef struct vem_i_pass {
+    vem_ctx *ctx;
+    const vem_data *data;
+    int64_t first, n;
+    int32_t d;
+    int normalize;
+    const double *mass;    /* NULL: 1 */
+    const double *center;  /* subtracted */
+    const double *divisor; /* NULL: 1 */
+    int squares;           /* sum squares instead of values */
+    const vem_i_kernels *kernels;
+    char *out;   /* n x d of the type of `kernels`; NULL: nothing is written */
+    double *row; /* one row, for the caller */
+
+    /* For the pass itself. */
+    int64_t per_shard, per_block;
+    int32_t group; /* rows of a wide row */
+    char *scratch; /* per thread */
+    size_t scratch_bytes;
+    double *sums;    /* shards x d: of values, or of squares */
+    double *extreme; /* shards: largest |value|, where squares are summed */
+    int64_t *place;  /* shards: the row that has it; -1: not looked for */
+    double *masses;  /* shards */
+    int64_t *bad;    /* shards: place of the first value that is not finite, or -1 */
+} vem_i_pass;
+
+/* Memory for the passes over the rows that p names: ctx, data, first, n, d, normalize and
+ * kernels are set. On failure free it as well. */
+vem_status vem_i_pass_new(vem_i_pass *p);
+void vem_i_pass_free(vem_i_pass *p);
+/* Run one pass: `total` receives d sums, `mass` that of the masses. The first value that is
+ * not finite is refused with its row and column. */
+vem_status vem_i_pass_run(vem_i_pass *p, const char *phase, double *total, double *mass);
+/* The largest |value| that the last pass met, which was one that summed squares; and the
+ * first row that has it, which takes a moment to find. */
+double vem_i_pass_extreme(const vem_i_pass *p);
+int64_t vem_i_pass_extreme_row(const vem_i_pass *p);
+/* "Row 3, column 2 (height)" of a row of the pass. */
+void vem_i_pass_name(const vem_i_pass *p, int64_t row, int32_t column, char *text,
+                     size_t size);
+
+#endif
