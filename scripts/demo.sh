@@ -13,7 +13,7 @@ run() {
 }
 
 run $vem generate birch-grid --clusters 100 --seed 1 -o demo/points.npy --labels demo/truth.npy
-run $vem fit demo/points.npy -k 100 --seed 7 --restarts 20 --measure -o demo/model.npz \
+run $vem fit demo/points.npy -k 100 --measure -o demo/model.npz \
     --labels demo/labels.npy --json >demo/fit.json
 run $vem score demo/model.npz demo/points.npy --labels demo/truth.npy --json >demo/score.json
 
