@@ -81,7 +81,11 @@ static double removal_term(const vem_i_em *em, int64_t item, int64_t entry)
         return 0;
     if (!em->posterior.q)
         return w * gap;
-    double rest = 1 - vem_i_value(kernels, em->posterior.q, entry) / w;
+    /* 1 - q from the other q: near 1 the difference would be rounding. */
+    int64_t width = em->posterior.width;
+    double rest = 0;
+    for (int64_t e = item * width; e < (item + 1) * width; e++)
+        rest += e == entry ? 0 : vem_i_value(kernels, em->posterior.q, e) / w;
     return rest > 0 ? -w * log(rest + exp(-gap)) : w * gap;
 }
 
