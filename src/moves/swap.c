@@ -193,7 +193,10 @@ static void leave_removed(void *arg, int64_t piece, int thread)
         int32_t *held = p->held + i * p->width;
         for (int32_t r = 0; r < p->width; r++)
             if (held[r] >= 0 && t->tags[held[r]] == REMOVED) {
-                held[r] = p->next[i];
+                int32_t next = p->next[i];
+                /* Behind the first held, soft items may know only what goes as well; the
+                 * place stays empty, or the item might hold a cluster twice. */
+                held[r] = next >= 0 && t->tags[next] == REMOVED ? -1 : next;
                 p->next[i] = -1; /* it can stand in once */
             }
     }
