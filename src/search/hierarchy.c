@@ -28,7 +28,7 @@ int32_t vem_i_group_size(int32_t clusters)
 static int32_t cells_for(int32_t clusters)
 {
     double factor = getenv("CF") ? atof(getenv("CF")) : 3;
-    return (int32_t)ceil(factor * sqrt((double)clusters));
+    return (int32_t)fmin(ceil(factor * sqrt((double)clusters)), clusters);
 }
 
 static int32_t most_groups(int32_t clusters)
