@@ -10,7 +10,8 @@ static int set_up(void **state)
     (void)state;
     if (vem_ctx_new(&ctx) != VEM_OK)
         return -1;
-    return vem_ctx_set_threads(ctx, 1) == VEM_OK ? 0 : -1; /* more where it is the point */
+    return vem_ctx_set_threads(ctx, 1) == VEM_OK ? 0
+                                                 : -1; /* more where it is the point */
 }
 
 static int tear_down(void **state)
