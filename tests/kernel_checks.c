@@ -26,6 +26,7 @@ void grid_thin(void)
 
 const kernel_check kernel_checks[] = {
     {"pack", check_pack},
+    {"gather", check_gather},
     {"dot_top, exact", check_dot_top_exact},
     {"dot_top, rounded", check_dot_top_rounded},
     {"select_top", check_select_top},

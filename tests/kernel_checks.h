@@ -58,6 +58,7 @@ int kernel_mismatch(const vem_i_kernels *table, const char *what, const char *wh
                     int64_t item, double got, double want, double bound);
 
 int check_pack(const vem_i_kernels *table);
+int check_gather(const vem_i_kernels *table);
 int check_dot_top_exact(const vem_i_kernels *table);
 int check_dot_top_rounded(const vem_i_kernels *table);
 int check_select_top(const vem_i_kernels *table);

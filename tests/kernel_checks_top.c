@@ -1,4 +1,4 @@
-/* Checks of pack, dot_top and select_top. */
+/* Checks of pack, gather, dot_top and select_top. */
 #include "kernel_checks.h"
 
 #include <math.h>
@@ -66,6 +66,68 @@ int check_pack(const vem_i_kernels *table)
         for (const int32_t *n = grid_n; *n; ++n)
             for (int how = 0; how < 4; ++how)
                 bad += check_pack_at(table, *d, grid_items(table, *n), how & 1, how >> 1);
+    return bad;
+}
+
+/* Rows keep their distance ldo, and what lies between them is not written. */
+static int check_gather_at(const vem_i_kernels *table, int32_t d, int32_t n, int centered)
+{
+    const vem_i_kernels *ref = kernel_reference(table);
+    const int64_t ld = d + 3, ldo = d + 2, total = 2 * n, size = (n - 1) * ldo + d;
+    void *x = kernel_values(table, (total - 1) * ld + d),
+         *origin = kernel_values(table, d);
+    void *out = kernel_values(table, size), *wanted = kernel_values(table, size);
+    void *norms = kernel_values(table, n), *wanted_norms = kernel_values(table, n);
+    int32_t *items = malloc((size_t)n * sizeof *items);
+    if (!items)
+        exit(1);
+    kernel_fill(table, x, (total - 1) * ld + d, 3);
+    kernel_fill(table, origin, d, 3);
+    for (int64_t i = 0; i < size; ++i) {
+        kernel_set(table, out, i, 77);
+        kernel_set(table, wanted, i, 77);
+    }
+    for (int32_t p = 0; p < n; ++p)
+        items[p] = (int32_t)kernel_below(total);
+    table->gather(x, ld, items, n, d, centered ? origin : NULL, out, ldo, norms);
+    ref->gather(x, ld, items, n, d, centered ? origin : NULL, wanted, ldo, wanted_norms);
+    int bad = 0;
+    char where[80];
+    snprintf(where, sizeof where, "d %d, n %d, centered %d", d, n, centered);
+    for (int64_t i = 0; i < size; ++i) {
+        const double got = kernel_get(table, out, i), want = kernel_get(table, wanted, i);
+        if (got != want)
+            bad += kernel_mismatch(table, "gather", where, i / ldo, got, want, 0);
+    }
+    for (int32_t p = 0; p < n; ++p) {
+        double norm = 0, first = kernel_get(table, x, items[p] * ld);
+        first -= centered ? kernel_get(table, origin, 0) : 0;
+        for (int32_t j = 0; j < d; ++j)
+            norm += pow(kernel_get(table, wanted, p * ldo + j), 2);
+        const double got = kernel_get(table, norms, p);
+        const double bound = kernel_epsilon(table) * (d + 2) * norm;
+        if (!(fabs(got - norm) <= bound))
+            bad += kernel_mismatch(table, "a norm of gather", where, p, got, norm, bound);
+        /* The reference copied the right row. */
+        const double copied = kernel_get(table, wanted, p * ldo);
+        if (!(fabs(copied - first) <= kernel_epsilon(table) * fabs(first)))
+            bad += kernel_mismatch(ref, "gather", where, p, copied, first, 0);
+    }
+    table->gather(x, ld, items, n, d, centered ? origin : NULL, out, ldo, NULL);
+    void *owned[] = {x, origin, out, wanted, norms, wanted_norms, items};
+    for (size_t i = 0; i < sizeof owned / sizeof owned[0]; ++i)
+        free(owned[i]);
+    return bad;
+}
+
+int check_gather(const vem_i_kernels *table)
+{
+    int bad = 0;
+    kernel_seed(29);
+    for (const int32_t *d = grid_d; *d; ++d)
+        for (const int32_t *n = grid_n; *n; ++n)
+            for (int centered = 0; centered < 2; ++centered)
+                bad += check_gather_at(table, *d, grid_items(table, *n), centered);
     return bad;
 }
 

@@ -134,6 +134,26 @@ static void every_allocation_of_a_neighborhood_search(void **state)
             }
 }
 
+/* Through a hard start, the loop with its swaps, and a hard finish. */
+static void every_allocation_of_shared_lists(void **state)
+{
+    (void)state;
+    for (int family = VEM_ISO_SHARED; family <= VEM_FULL; family++)
+        for (int search = VEM_SEARCH_CLOSEST; search <= VEM_SEARCH_GROUPS; search += 3)
+            for (int held = 1; held <= 3; held += 2) {
+                grid_data data = grid_data_new(SET_HEAVY, WEIGHTS_REAL, 60, 3, 84);
+                vem_options o = grid_options(12, (vem_family_kind)family, VEM_PRIOR_FLAT,
+                                             held, VEM_DOUBLE, 12);
+                o.search = search;
+                o.swaps = 2;
+                o.seeding = VEM_SEED_TWO_LEVEL;
+                o.empty = held == 1 ? VEM_EMPTY_DROP : VEM_EMPTY_RESEED;
+                o.finish = family == VEM_ISO_SHARED ? VEM_FINISH_HARD : VEM_FINISH_SOFT;
+                fail_one_by_one(&data, &o, NULL);
+                grid_data_free(&data);
+            }
+}
+
 static void every_allocation_of_a_coreset(void **state)
 {
     (void)state;
@@ -338,16 +358,45 @@ static void the_plan_of_a_neighborhood_search(void **state)
     grid_data_free(&wide);
 }
 
+static void the_plan_of_shared_lists(void **state)
+{
+    (void)state;
+#ifdef VEM_SANITIZED
+    skip(); /* its allocator keeps no such books */
+#endif
+    /* With weights: without, hard isotropic fits need less than the plan can know. */
+    grid_data thin = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, 15000, 1, 85);
+    grid_data wide = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, 8000, 50, 85);
+    for (int family = VEM_ISO_SHARED; family <= VEM_DIAG; family++)
+        for (int held = 1; held <= 3; held += 2)
+            for (int64_t clusters = 120; clusters <= 5000; clusters += 4880) {
+                vem_options o =
+                    grid_options(clusters, (vem_family_kind)family, VEM_PRIOR_FLAT, held,
+                                 (vem_precision)(family % 2), 4);
+                o.search = VEM_SEARCH_GROUPS;
+                o.swaps = held == 1 ? 0 : 1;
+                o.seeding = VEM_SEED_TWO_LEVEL;
+                for (o.threads = 1; o.threads <= 5; o.threads += 4) {
+                    check_plan(&thin, &o);
+                    check_plan(&wide, &o);
+                }
+            }
+    grid_data_free(&thin);
+    grid_data_free(&wide);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_allocation_of_a_fit),
         cmocka_unit_test(every_allocation_of_a_neighborhood_search),
+        cmocka_unit_test(every_allocation_of_shared_lists),
         cmocka_unit_test(every_allocation_of_a_coreset),
         cmocka_unit_test(every_allocation_of_using_a_model),
         cmocka_unit_test(the_plan_is_what_is_taken),
         cmocka_unit_test(the_plan_of_a_coreset),
         cmocka_unit_test(the_plan_of_a_neighborhood_search),
+        cmocka_unit_test(the_plan_of_shared_lists),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

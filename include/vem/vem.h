@@ -217,7 +217,7 @@ typedef enum vem_precision { VEM_SINGLE = 0, VEM_DOUBLE } vem_precision;
     X(INT, held, VEM_AUTO, 1, 2147483000, NULL, "C'",                                    \
       "clusters a row may belong to at once (1: hard, C: full EM)")                      \
     X(INT, reach, VEM_AUTO, 1, 2147483000, NULL, "G",                                    \
-      "clusters in a neighborhood, itself included (search exact or estimated)")         \
+      "clusters in a neighborhood (search exact, estimated) or shared list (groups)")         \
     X(INT, explore, VEM_AUTO, 0, 1000000, NULL, "R",                                     \
       "clusters drawn at random per row and step (search exact or estimated)")           \
     X(INT, probe, VEM_AUTO, 1, 64, NULL, "P",                                            \

@@ -185,6 +185,13 @@ static vem_status resolve(vem_ctx *ctx, const vem_data *data, const vem_options 
     }
     vem_status status =
         vem_options_resolve(ctx, &asked, data->n, data->d, data->type, resolved);
+    if (status == VEM_OK && start && resolved->swaps > 0 &&
+        vem_i_wants_hard_start(resolved, 0))
+        return vem_i_fail(
+            ctx, VEM_BAD_OPTION,
+            "--swaps is %lld, but with --init it needs --family iso-shared or "
+            "iso and another search than all.",
+            (long long)resolved->swaps);
     if (status == VEM_OK && data->n < resolved->clusters)
         return vem_i_fail(ctx, VEM_BAD_DATA,
                           "There are fewer rows than clusters: %lld rows, %lld clusters.",
@@ -240,8 +247,9 @@ vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *option
         s->items = points->view.n;
         s->rows_used = (double)points->view.used;
         s->reduce_pairs = reduction.pairs;
-        vem_i_reduction_free(&reduction); /* the view has its own copy */
+        vem_i_reduction_free(&reduction);
         s->seconds_reduce = vem_i_clock() - clock;
+        vem_i_data_rest(data); /* the view has its own copy */
         f.view = &points->view;
         f.points = points;
         vem_i_report_choices(made, options, start != NULL);

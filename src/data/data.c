@@ -13,6 +13,12 @@ vem_status vem_i_data_new(vem_ctx *ctx, vem_data **data)
     return vem_i_take_zeroed(ctx, data, 1, sizeof **data);
 }
 
+void vem_i_data_rest(const vem_data *data)
+{
+    if (data->mapping) /* advice: they come back from the file when they are wanted */
+        madvise(data->mapping, data->mapping_bytes, MADV_DONTNEED);
+}
+
 vem_status vem_i_data_weigh(vem_ctx *ctx, vem_data *data, const char *source,
                             const double *weights, int64_t n)
 {

@@ -30,6 +30,8 @@ struct vem_data {
 vem_status vem_i_data_new(vem_ctx *ctx, vem_data **data);
 /* Free what the data own, but not the handle. */
 void vem_i_data_release(vem_data *data);
+/* A mapped file will not be read for a while: its pages need not stay in memory. */
+void vem_i_data_rest(const vem_data *data);
 /* Check n weights (`source` names them in messages) and keep a copy. */
 vem_status vem_i_data_weigh(vem_ctx *ctx, vem_data *data, const char *source,
                             const double *weights, int64_t n);

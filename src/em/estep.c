@@ -310,19 +310,25 @@ void vem_i_estep_renumber(vem_i_estep *t, vem_i_posterior *posterior, const int3
         vem_i_hierarchy_forget(&t->search.groups->hierarchy);
 }
 
+void vem_i_estep_beside(vem_i_estep *t, int32_t cluster, int32_t beside)
+{
+    vem_i_groups *groups = t->search.groups;
+    if (t->search.graph)
+        vem_i_graph_place(t->search.graph, cluster, beside);
+    if (groups) {
+        vem_i_hierarchy_move(&groups->hierarchy, cluster, beside);
+        groups->ordered = groups->listed = groups->sorted = 0;
+    }
+}
+
 void vem_i_estep_place(vem_i_estep *t, vem_i_posterior *posterior, int32_t cluster,
                        int64_t item)
 {
-    vem_i_groups *groups = t->search.groups;
-    if (!t->search.graph && !groups)
+    if (!t->search.graph && !t->search.groups)
         return;
     int32_t width = posterior->width, *held = posterior->held + item * width, r = 0;
-    if (held[0] >= 0 && groups)
-        vem_i_hierarchy_move(&groups->hierarchy, cluster, held[0]);
-    else if (held[0] >= 0)
-        vem_i_graph_place(t->search.graph, cluster, held[0]);
-    if (groups)
-        groups->ordered = groups->listed = 0;
+    if (held[0] >= 0)
+        vem_i_estep_beside(t, cluster, held[0]);
     while (r < width - 1 && held[r] != cluster)
         r++;
     held[r] = cluster;

@@ -56,6 +56,8 @@ struct vem_i_groups *vem_i_estep_groups(vem_i_estep *estep);
  * gone). */
 void vem_i_estep_renumber(vem_i_estep *estep, vem_i_posterior *posterior,
                           const int32_t *map, int32_t clusters);
+/* A cluster was put beside another: the search takes note. */
+void vem_i_estep_beside(vem_i_estep *estep, int32_t cluster, int32_t beside);
 /* A cluster was put on an item: the item holds it instead of the last it held, so that
  * the neighborhood searches can find it there. The others find it anyway. */
 void vem_i_estep_place(vem_i_estep *estep, vem_i_posterior *posterior, int32_t cluster,

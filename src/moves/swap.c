@@ -81,7 +81,11 @@ static double removal_term(const vem_i_em *em, int64_t item, int64_t entry)
         return 0;
     if (!em->posterior.q)
         return w * gap;
-    double rest = 1 - vem_i_value(kernels, em->posterior.q, entry) / w;
+    /* 1 - q from the other q: near 1 the difference would be rounding. */
+    int64_t width = em->posterior.width;
+    double rest = 0;
+    for (int64_t e = item * width; e < (item + 1) * width; e++)
+        rest += e == entry ? 0 : vem_i_value(kernels, em->posterior.q, e) / w;
     return rest > 0 ? -w * log(rest + exp(-gap)) : w * gap;
 }
 
@@ -189,7 +193,10 @@ static void leave_removed(void *arg, int64_t piece, int thread)
         int32_t *held = p->held + i * p->width;
         for (int32_t r = 0; r < p->width; r++)
             if (held[r] >= 0 && t->tags[held[r]] == REMOVED) {
-                held[r] = p->next[i];
+                int32_t next = p->next[i];
+                /* Behind the first held, soft items may know only what goes as well; the
+                 * place stays empty, or the item might hold a cluster twice. */
+                held[r] = next >= 0 && t->tags[next] == REMOVED ? -1 : next;
                 p->next[i] = -1; /* it can stand in once */
             }
     }
@@ -240,15 +247,12 @@ static void move_clusters(struct vem_i_swaps *t)
             model->variances[to[1]] = model->variances[c];
         if (em->constraints.prior == VEM_PRIOR_FREE)
             model->weights[c] = model->weights[to[1]] = 0.5 * model->weights[c];
-        if (groups)
-            vem_i_hierarchy_move(&groups->hierarchy, to[1], c);
+        vem_i_estep_beside(em->estep, to[1], c);
     }
     if (em->constraints.prior == VEM_PRIOR_FREE)
         vem_i_normalize_weights(model);
-    if (groups) {
-        vem_i_hierarchy_sort(&groups->hierarchy);
-        groups->ordered = groups->listed = 0;
-    }
+    if (groups)
+        groups->ordered = 0; /* items moved too */
     vem_i_scorer_prepare(em->ctx, model, &em->scorer);
 }
 

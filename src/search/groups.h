@@ -43,6 +43,7 @@ typedef struct vem_i_groups {
     int32_t reach, most_probe;
     int probe;   /* cells an item tries in this step; 0: shared lists */
     double far;  /* only items of at least this cost probe; -inf: all */
+    int sorted;  /* the hierarchy is in order: nothing moved inside it */
     int ordered; /* the tour is in the order of the hierarchy and of what is held */
     int listed;  /* the nearest groups are known */
     int64_t step;

@@ -120,6 +120,9 @@ uint64_t vem_i_groups_bytes(const vem_ctx *ctx, const vem_i_search *search,
 
 void vem_i_groups_order(vem_i_groups *g, const int32_t *held, int32_t width)
 {
+    if (!g->sorted)
+        vem_i_hierarchy_sort(&g->hierarchy);
+    g->sorted = 1;
     vem_i_tour_sort(&g->tour, g->hierarchy.clusters, held, width, g->hierarchy.rank);
     g->ordered = 1;
 }
@@ -137,8 +140,12 @@ int64_t vem_i_groups_prepare(vem_i_groups *g, const vem_i_scorer *scorer,
         g->probe = 1; /* shared lists need to know where the items are */
     if (g->probe > 0 || g->hierarchy.cells == 0) {
         pairs += vem_i_hierarchy_build(&g->hierarchy, scorer, 1);
+        g->sorted = 1;
         g->ordered = g->listed = 0;
     }
+    if (!g->sorted)
+        vem_i_hierarchy_sort(&g->hierarchy);
+    g->sorted = 1;
     if (g->probe == 0 && (plan->fresh || !g->listed)) {
         pairs += vem_i_hierarchy_near(&g->hierarchy, scorer, g->reach);
         g->listed = 1;

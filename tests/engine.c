@@ -1,0 +1,126 @@
+#include "engine.h"
+
+#include "api/units.h"
+#include "moves/moves.h"
+
+static void must(const engine *e, vem_status status)
+{
+    if (status != VEM_OK)
+        fail_msg("%s", vem_ctx_message(e->ctx));
+}
+
+void engine_new(engine *e, vem_ctx *ctx, const grid_data *data,
+                const vem_options *options, const vem_model *start)
+{
+    memset(e, 0, sizeof *e);
+    e->ctx = ctx;
+    must(e, vem_data_borrow(ctx, VEM_FLOAT64, data->x, data->n, data->d, 0, 0, &e->rows));
+    if (data->weights)
+        must(e, vem_data_set_weights(ctx, e->rows, data->weights, data->n));
+    must(e,
+         vem_options_resolve(ctx, options, data->n, data->d, VEM_FLOAT64, &e->options));
+    vem_i_points_request request = {.precision = (vem_precision)e->options.precision,
+                                    .phase = "read"};
+    must(e, vem_i_points_new(ctx, e->rows, &request, &e->points));
+    const vem_view *view = &e->points->view;
+    double floor = e->options.floor * view->variance;
+    e->em = (vem_i_em){.ctx = ctx,
+                       .options = &e->options,
+                       .view = view,
+                       .search = vem_i_search_for(&e->options, 1),
+                       .policy = vem_i_empty_policy((vem_empty_policy)e->options.empty),
+                       .swap = vem_i_swap_round,
+                       .constraints = {.prior = (vem_prior_kind)e->options.prior,
+                                       .relax = 1,
+                                       .floor = floor,
+                                       .total_mass = view->total_mass}};
+    must(e, vem_i_model_to_view(ctx, start, view, (vem_family_kind)e->options.family,
+                                &e->em.model));
+    must(e, vem_i_em_new(&e->em));
+    if (e->options.swaps > 0)
+        must(e, vem_i_swaps_new(&e->em, &e->em.swaps));
+}
+
+void engine_free(engine *e)
+{
+    vem_i_swaps_free(e->em.swaps);
+    vem_i_em_free(&e->em);
+    vem_model_free(e->em.model);
+    vem_i_points_free(e->points);
+    vem_data_free(e->rows);
+}
+
+double engine_expect(engine *e, vem_i_step_plan plan)
+{
+    vem_i_em *em = &e->em;
+    vem_i_scorer_prepare(e->ctx, em->model, &em->scorer);
+    vem_i_estep_plan(em->estep, &plan);
+    vem_progress told = {.phase = "em"};
+    vem_i_estep_result r = vem_i_estep_run(em->estep, &em->posterior, NULL, &told, 0);
+    em->free_energy = r.log_sum / em->view->total_mass - 0.5 * em->scorer.base +
+                      vem_i_view_log_jacobian(em->view);
+    return em->free_energy;
+}
+
+void engine_collect(engine *e)
+{
+    vem_i_estep_collect(e->em.estep, &e->em.posterior, &e->em.stats);
+}
+
+void engine_maximize(engine *e, double relax)
+{
+    vem_i_em *em = &e->em;
+    em->constraints.relax = relax;
+    em->scorer.family->maximize(e->ctx, &em->scorer, &em->stats, &em->constraints,
+                                em->model);
+}
+
+double engine_log_joint(const engine *e, int64_t item, int32_t cluster)
+{
+    const vem_i_em *em = &e->em;
+    const vem_model *model = em->model;
+    int64_t d = model->d;
+    double s = model->variances[model->family == VEM_ISO ? cluster : 0], sum = 0;
+    for (int64_t j = 0; j < d; j++) {
+        double x = vem_i_value(em->view->kernels, vem_i_view_row(em->view, item), j);
+        sum += pow(x - model->means[cluster * d + j], 2);
+    }
+    return log(model->weights[cluster]) - 0.5 * sum / s -
+           0.5 * (double)d * log(6.283185307179586477 * s) +
+           vem_i_view_log_jacobian(em->view);
+}
+
+double engine_free_energy(const engine *e)
+{
+    const vem_i_posterior *p = &e->em.posterior;
+    double total = 0;
+    for (int64_t i = 0; i < p->n; i++) {
+        double most = -INFINITY, sum = 0;
+        for (int32_t r = 0; r < p->width; r++)
+            if (p->held[i * p->width + r] >= 0)
+                most = fmax(most, engine_log_joint(e, i, p->held[i * p->width + r]));
+        for (int32_t r = 0; r < p->width; r++)
+            if (p->held[i * p->width + r] >= 0)
+                sum += exp(engine_log_joint(e, i, p->held[i * p->width + r]) - most);
+        double w = vem_i_view_mass(e->em.view, i);
+        total += w > 0 ? w * (most + log(sum)) : 0;
+    }
+    return total / e->em.view->total_mass;
+}
+
+void engine_assert_sets(const engine *e)
+{
+    const vem_i_posterior *p = &e->em.posterior;
+    for (int64_t i = 0; i < p->n; i++) {
+        const int32_t *held = p->held + i * p->width;
+        int32_t some = 0;
+        for (int32_t r = 0; r < p->width; r++) {
+            assert_in_range(held[r] + 1, 0, e->em.model->clusters);
+            some += held[r] >= 0;
+            for (int32_t s = 0; s < r; s++)
+                if (held[r] >= 0 && held[r] == held[s])
+                    fail_msg("item %d holds cluster %d twice", (int)i, held[r]);
+        }
+        assert_true(some > 0);
+    }
+}

@@ -1,0 +1,36 @@
+/* The loop of a fit in pieces, in the test's hands: E-step, swaps, M-step one by one, and
+ * costs worked out plainly from the model. */
+#ifndef VEM_TESTS_ENGINE_H
+#define VEM_TESTS_ENGINE_H
+
+#include "data/points.h"
+#include "em/em.h"
+#include "grid.h"
+
+typedef struct engine {
+    vem_ctx *ctx;
+    vem_data *rows;
+    vem_i_points *points;
+    vem_options options;
+    vem_i_em em; /* its model is in the units of the view */
+} engine;
+
+/* The loop that would run with these options from this start, with no schedule: every step
+ * is plain unless the test says otherwise. Swaps are made ready where options.swaps > 0. */
+void engine_new(engine *e, vem_ctx *ctx, const grid_data *data,
+                const vem_options *options, const vem_model *start);
+void engine_free(engine *e);
+/* One E-step of the model as it is now: F per unit of mass. */
+double engine_expect(engine *e, vem_i_step_plan plan);
+/* Statistics of what is held, and the M-step. */
+void engine_collect(engine *e);
+void engine_maximize(engine *e, double relax);
+
+/* log p(c, x_i) per item and cluster in the units of the data, isotropic families. */
+double engine_log_joint(const engine *e, int64_t item, int32_t cluster);
+/* F per unit of mass of what is held now, by that. */
+double engine_free_energy(const engine *e);
+/* What every item holds are distinct clusters; at least one. */
+void engine_assert_sets(const engine *e);
+
+#endif
