@@ -235,7 +235,11 @@ const cli_command cli_fit = {
         "(with its weights), FILE.h5:/path where the build has HDF5, or - for CSV on\n"
         "standard input. Ctrl-C ends the fit after the current step and writes the "
         "model.\n"
-        "After --coreset, --measure and --labels look at all rows, exactly.\n",
+        "After --coreset, --measure and --labels look at all rows; what the coreset "
+        "itself\n"
+        "would say is printed beside. --measure sample looks at as many rows as cost "
+        "little\n"
+        "beside the fit (1024 to 131072) and says how far off it may be.\n",
     .examples =
         "  vem fit data.npy -k 100 -o model.npz\n"
         "  vem fit data.csv -k 10 --algorithm gmm --family diag --labels out.csv\n"

@@ -124,6 +124,47 @@ class Fit(Case):
         self.assertGreaterEqual(result["log_likelihood"], result["free_energy"] - 1e-12)
         self.assertEqual(result["algorithm"], "kmeans")
 
+    def test_measure_sample(self):
+        data = self.npy("x.npy", blobs(n=3000)[0])
+        words = ["-k", 3, "--algorithm", "kmeans", "--seeding", "random", "--max-steps", 5]
+        none = self.json("fit", data, *words)
+        for key in ("quantization_error", "log_likelihood"):
+            self.assertIsNone(none[key])
+            self.assertIsNone(none[key + "_se"])
+        # A value may be left out; what follows is then not eaten, wherever it stands.
+        exact = [self.json("fit", data, *words, *more) for more in
+                 (["--measure"], ["--measure", "exact"], ["--measure=exact"])]
+        exact.append(self.json("fit", "--measure", data, *words))
+        for result in exact:
+            self.assertEqual(result["options"]["measure"], "exact")
+            self.assertEqual(result["quantization_error"], exact[0]["quantization_error"])
+            self.assertEqual((result["quantization_error_se"], result["log_likelihood_se"]), (0, 0))
+            self.assertEqual(result["measured_rows"], 3000)
+        sample = [self.json("fit", *more) for more in
+                  ([data, *words, "--measure", "sample"], [data, *words, "--measure=sample"],
+                   ["--measure", "sample", data, *words, "--threads", 3])]
+        for result in sample:
+            self.assertEqual(result["options"]["measure"], "sample")
+            self.assertLess(result["measured_rows"], 3000)
+            for key in ("quantization_error", "log_likelihood"):
+                self.assertEqual(result[key], sample[0][key])
+                self.assertEqual(result[key + "_se"], sample[0][key + "_se"])
+                self.assertGreater(result[key + "_se"], 0)
+                self.assertLess(abs(result[key] - exact[0][key]), 4 * result[key + "_se"])
+                self.assertIsNone(result[key + "_coreset"])
+        reduced = self.json("fit", data, *words, "--coreset", 500, "--measure", "sample")
+        self.assertLess(abs(reduced["quantization_error_coreset"] / exact[0]["quantization_error"]
+                            - 1), 0.5)
+        self.assertRegex(self.vem("fit", data, *words, "--measure", "sample").stdout,
+                         r"quantisation error \S+ \+- \S+, log-likelihood \S+ \+- \S+ per row, "
+                         r"from 1,024 rows")
+        small = self.npy("small.npy", blobs()[0])
+        self.assertIn("exact over all 300 rows",
+                      self.vem("fit", small, *words, "--measure", "sample").stdout)
+        self.refuse(2, ["fit", data, *words, "--measure=some"], "--measure is", "exact|sample")
+        self.refuse(2, ["fit", data, *words, "--measure="], "--measure is", "exact|sample")
+        self.refuse(2, ["fit", data, *words, "--measure", "some"], "one word too many")
+
     def test_model_file(self):
         data = self.npy("x.npy", blobs()[0])
         for family, shape in [("iso-shared", (1,)), ("iso", (3,)), ("diag", (3, 2)),

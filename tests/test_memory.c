@@ -167,6 +167,21 @@ static void every_allocation_of_a_coreset(void **state)
     grid_data_free(&data);
 }
 
+static void every_allocation_of_a_sample(void **state)
+{
+    (void)state;
+    grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, 1500, 2, 88);
+    for (int64_t coreset = 0; coreset <= 1200; coreset += 1200) {
+        vem_options o = grid_options(5, VEM_ISO, VEM_PRIOR_FREE, 1, VEM_SINGLE, 2);
+        o.seeding = VEM_SEED_RANDOM;
+        o.measure = VEM_MEASURE_SAMPLE;
+        if (coreset)
+            o.coreset = coreset;
+        fail_one_by_one(&data, &o, NULL);
+    }
+    grid_data_free(&data);
+}
+
 static void every_allocation_of_using_a_model(void **state)
 {
     (void)state;
@@ -344,6 +359,7 @@ int main(void)
         cmocka_unit_test(every_allocation_of_a_fit),
         cmocka_unit_test(every_allocation_of_a_neighborhood_search),
         cmocka_unit_test(every_allocation_of_a_coreset),
+        cmocka_unit_test(every_allocation_of_a_sample),
         cmocka_unit_test(every_allocation_of_using_a_model),
         cmocka_unit_test(the_plan_is_what_is_taken),
         cmocka_unit_test(the_plan_of_a_coreset),

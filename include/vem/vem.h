@@ -194,10 +194,17 @@ typedef enum vem_empty_policy {
     VEM_EMPTY_RESEED
 } vem_empty_policy;
 typedef enum vem_finish { VEM_FINISH_SOFT = 0, VEM_FINISH_HARD } vem_finish;
+typedef enum vem_measure_kind {
+    VEM_MEASURE_NONE = 0,
+    VEM_MEASURE_EXACT, /* of all rows */
+    VEM_MEASURE_SAMPLE /* estimated from some rows, with standard errors */
+} vem_measure_kind;
 typedef enum vem_precision { VEM_SINGLE = 0, VEM_DOUBLE } vem_precision;
 
 /* X(kind, field, default, low, high, choices, argument, help)
  * kind: INT (int64_t), REAL (double), CHOICE (int), FLAG (int, 0 or 1).
+ * An argument in brackets may
+ * be left out; the choice after the default is meant then.
  * The command-line name is the field with '-' for '_'. A default of VEM_AUTO means that
  * the preset or the data decide. This macro is long because the struct, the defaults, the
  * range checks, --help, the man page and the language bindings are all derived from it.
@@ -252,8 +259,10 @@ typedef enum vem_precision { VEM_SINGLE = 0, VEM_DOUBLE } vem_precision;
     X(INT, threads, VEM_AUTO, 1, 4096, NULL, "P",                                        \
       "threads (default: all cores); the result is the same")                            \
     X(INT, seed, 1, 0, 9007199254740992, NULL, "S", "seed of the random numbers")        \
-    X(FLAG, measure, 0, 0, 1, NULL, NULL,                                                \
-      "afterwards, exact quantisation error and log-likelihood of all rows")
+    X(CHOICE, measure, VEM_MEASURE_NONE, 0, 0, "none|exact|sample", "[HOW]",             \
+      "afterwards, quantisation error and log-likelihood of all rows: alone or exact, "  \
+      "of "                                                                              \
+      "every row; sample: estimated from some rows, with standard errors")
 
 #define VEM_OPTION_INT int64_t
 #define VEM_OPTION_REAL double
@@ -379,6 +388,11 @@ typedef struct vem_summary {
     int64_t scored_pairs, seed_pairs, reduce_pairs;
     double quantization_error,
         log_likelihood; /* NAN unless measured; log_likelihood per mass */
+    double quantization_error_se,
+        log_likelihood_se; /* their standard errors; 0: exact, over all rows */
+    double quantization_error_coreset,
+        log_likelihood_coreset; /* NAN but after a fit on a coreset: what it says itself */
+    int64_t measured_rows;      /* rows that were measured */
     double seconds_reduce, seconds_seed, seconds_em, seconds_measure, seconds_total;
     uint64_t peak_bytes; /* resident size of the process at its highest */
     int64_t restart;     /* which of the restarts was kept, from 1 */

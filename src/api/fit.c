@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/course.h"
+#include "api/measure.h"
 #include "api/reduce.h"
 #include "api/report.h"
 #include "api/units.h"
@@ -13,7 +14,6 @@
 #include "base/rng.h"
 #include "data/points.h"
 #include "em/em.h"
-#include "metrics/metrics.h"
 #include "moves/moves.h"
 #include "seed/seed.h"
 
@@ -111,27 +111,6 @@ static vem_status run_once(fit *f, int64_t restart)
     return status;
 }
 
-static vem_status measure(fit *f)
-{
-    vem_summary *s = &f->report->summary;
-    s->quantization_error = s->log_likelihood = NAN;
-    if (f->reduced || !f->options->measure || f->ctx->stop_requested)
-        return VEM_OK;
-    double clock = vem_i_clock();
-    vem_i_measures measures;
-    vem_status status =
-        vem_i_measure(f->ctx, f->view, f->model, f->model->clusters, &measures);
-    if (status == VEM_OK) {
-        s->quantization_error = measures.quantization_error;
-        s->log_likelihood =
-            measures.log_likelihood / (f->view->total_mass * f->view->mass_unit);
-    } else if (status == VEM_STOPPED) {
-        status = VEM_OK; /* the model is there; only its measures are missing */
-    }
-    s->seconds_measure = vem_i_clock() - clock;
-    return status;
-}
-
 static vem_status run(fit *f)
 {
     vem_status status = check_rows(f->ctx, f->view, f->options->clusters, f->reduced);
@@ -143,7 +122,8 @@ static vem_status run(fit *f)
         if (r == 1 || !f->ctx->stop_requested)
             status = run_once(f, r);
     if (status == VEM_OK)
-        status = measure(f);
+        status = vem_i_measure_view(f->ctx, f->view, f->model, f->reduced,
+                                    &f->report->summary);
     if (status == VEM_OK && f->ctx->stop_requested)
         f->report->summary.outcome = VEM_OUTCOME_STOPPED;
     if (status == VEM_OK)
@@ -249,10 +229,11 @@ vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *option
         if (status == VEM_OK && f.reduced) {
             vem_i_free(made->labels); /* of the coreset's rows, not of the data's */
             made->labels = NULL;
-            status = vem_i_reduce_measure(ctx, data, f.model, &resolved, s);
-            if (ctx->stop_requested)
-                s->outcome = VEM_OUTCOME_STOPPED;
         }
+        if (status == VEM_OK)
+            status = vem_i_measure_data(ctx, data, f.model, f.reduced, s);
+        if (ctx->stop_requested)
+            s->outcome = VEM_OUTCOME_STOPPED;
         s->seconds_total = vem_i_clock() - clock;
         s->peak_bytes = vem_i_peak_bytes();
         s->options.threads = ctx->threads;

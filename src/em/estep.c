@@ -177,6 +177,8 @@ static void run_shard(void *arg, int64_t task, int thread)
             double w = vem_i_view_mass(t->view, vem_i_block_item(block, p));
             if (w > 0) /* an item without mass may be anywhere, even at infinity */
                 total += w * log_sum[p];
+            if (posterior->log_sums)
+                posterior->log_sums[vem_i_block_item(block, p)] = log_sum[p];
         }
         if (t->search.extra && !t->again)
             store_next(t, block, log_sum);
