@@ -30,7 +30,7 @@ class Usage(Case):
         text = self.vem("fit", "--help").stdout
         for name in """clusters output algorithm family held search weights prior seeding chain
                 init-steps init restarts tolerance max-steps empty floor margin threads seed
-                coreset precision labels measure json trace quiet verbose standardize normalize columns
+                coreset precision labels measure memory json trace quiet verbose standardize normalize columns
                 id""".split():
             self.assertIn(f"--{name}", text)
         self.assertIn("iso-shared, iso,", text)
@@ -164,6 +164,33 @@ class Fit(Case):
         self.refuse(2, ["fit", data, *words, "--measure=some"], "--measure is", "exact|sample")
         self.refuse(2, ["fit", data, *words, "--measure="], "--measure is", "exact|sample")
         self.refuse(2, ["fit", data, *words, "--measure", "some"], "one word too many")
+
+    def test_memory(self):
+        rows = [[math.sin(i * j + i) for j in range(1, 21)] for i in range(5000)]
+        data = self.npy("wide.npy", rows)
+        self.refuse(1, ["fit", data, "-k", 10, "--memory", "1M", "-o", self.path("m.npz")],
+                    "would take about", "--memory 1.00 MB leaves")
+        self.assertFalse(os.path.exists(self.path("m.npz")))
+        self.vem("fit", data, "-k", 10, "--memory", "2G", "--max-steps", 2)
+        self.assertEqual(self.json("fit", data, "-k", 10, "--memory=2G", "--max-steps", 2)
+                         ["options"]["memory"], 2 ** 31)
+        self.refuse(2, ["fit", data, "-k", 10, "--memory", "2Q"], "--memory is", "800M or 2G")
+        self.refuse(2, ["fit", data, "-k", 10, "--memory", "0"], "--memory is 0")
+
+    def test_a_long_fit_is_announced(self):
+        rows = [[math.sin(i * j + i) for j in range(1, 21)] for i in range(3000)]
+        data = self.npy("wide.npy", rows)
+        short = self.vem("fit", data, "-k", 3, "--max-steps", 2)
+        self.assertNotIn("needs about", short.stderr)
+        said = self.vem("fit", data, "-k", 3, "--max-steps", 2, "-v").stderr
+        self.assertRegex(said, r"needs about \S+ [kM]B beside the input and about 1 seconds")
+        words = [VEM, "fit", data, "-k", "1000", "--algorithm", "gmm", "--restarts", "1000"]
+        with subprocess.Popen(words, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                              text=True) as long:
+            line = long.stderr.readline()
+            long.kill()
+        self.assertRegex(line, r"3,000 rows, 20 columns .* needs about \S+ MB beside the input "
+                               r"and about \d+ (minutes|hours|days)\n")
 
     def test_model_file(self):
         data = self.npy("x.npy", blobs()[0])

@@ -258,6 +258,9 @@ typedef enum vem_precision { VEM_SINGLE = 0, VEM_DOUBLE } vem_precision;
     X(FLAG, normalize, 0, 0, 1, NULL, NULL, "each row to length 1")                      \
     X(INT, threads, VEM_AUTO, 1, 4096, NULL, "P",                                        \
       "threads (default: all cores); the result is the same")                            \
+    X(INT, memory, VEM_AUTO, 1, 9007199254740992, NULL, "BYTES",                         \
+      "refuse a fit that would take more, input included; K, M, G and T are powers of "  \
+      "1024 (default: what the machine can give)")                                       \
     X(INT, seed, 1, 0, 9007199254740992, NULL, "S", "seed of the random numbers")        \
     X(CHOICE, measure, VEM_MEASURE_NONE, 0, 0, "none|exact|sample", "[HOW]",             \
       "afterwards, quantisation error and log-likelihood of all rows: alone or exact, "  \
@@ -311,7 +314,8 @@ VEM_API vem_status vem_options_resolve(vem_ctx *ctx, const vem_options *options,
 /* Name of a choice's value, e.g. vem_choice_name("family", VEM_DIAG) is "diag"; NULL if
  * none. */
 VEM_API const char *vem_choice_name(const char *option, int value);
-/* Bytes a fit of these sizes needs beside the input, at its peak. */
+/* Bytes a fit of these sizes needs beside the input, at its peak; weights of the rows take
+ * 8 n more. */
 VEM_API vem_status vem_plan(vem_ctx *ctx, const vem_options *options, int64_t n,
                             int32_t d, vem_dtype type, uint64_t *bytes);
 
@@ -404,6 +408,16 @@ typedef struct vem_summary {
 VEM_API vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *options,
                            const vem_model *start, vem_model **model,
                            vem_report **report);
+/* What vem_fit would take; it refuses with VEM_NO_MEMORY where `bytes` exceeds `allowed`. */
+typedef struct vem_forecast {
+    size_t size;
+    uint64_t bytes;   /* beside the input, at the peak */
+    uint64_t allowed; /* what --memory leaves, else what the machine has; 0: not known */
+    double seconds; /* about: counted work at usual rates, for a usual number of steps */
+} vem_forecast;
+VEM_API vem_status vem_plan_fit(vem_ctx *ctx, const vem_data *data,
+                                const vem_options *options, const vem_model *start,
+                                vem_forecast *forecast);
 VEM_API void vem_report_free(vem_report *report);
 VEM_API const vem_summary *vem_report_summary(const vem_report *report);
 VEM_API int64_t vem_report_trace_count(const vem_report *report);

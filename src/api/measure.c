@@ -233,3 +233,31 @@ vem_status vem_i_measure_data(vem_ctx *ctx, const vem_data *data, const vem_mode
     s->seconds_measure += vem_i_clock() - clock;
     return status == VEM_STOPPED ? VEM_OK : status;
 }
+
+uint64_t vem_i_measure_bytes(const vem_ctx *ctx, const vem_options *o, int64_t n,
+                             int32_t d, vem_dtype type, int reduced, int weighted)
+{
+    if (o->measure == VEM_MEASURE_NONE)
+        return 0;
+    const vem_precision precision = (vem_precision)o->precision;
+    const vem_i_kernels *kernels =
+        precision == VEM_SINGLE ? ctx->kernels_single : ctx->kernels_double;
+    const int32_t clusters = (int32_t)o->clusters;
+    const vem_i_search all = vem_i_search_closest(clusters, clusters, 0);
+    const uint64_t scan =
+        vem_i_scorer_bytes((vem_family_kind)o->family, clusters, d, kernels->element) +
+        (uint64_t)ctx->threads * vem_i_block_bytes(&all, clusters, d, kernels);
+    if (o->measure == VEM_MEASURE_EXACT && !reduced)
+        return scan + vem_i_posterior_bytes(n, &all, kernels->element);
+    int64_t rows = vem_i_chunk_rows(d);
+    uint64_t sample = 0;
+    if (o->measure == VEM_MEASURE_SAMPLE && most_rows(d) < n) {
+        rows = most_rows(d);
+        sample = vem_i_sample_bytes(n, rows) +
+                 (uint64_t)rows * ((uint64_t)d * vem_i_dtype_bytes(type) + 16);
+    }
+    rows = rows < n ? rows : n;
+    return scan + sample + vem_i_points_bytes(rows, d, precision) +
+           (weighted ? (uint64_t)rows * sizeof(double) : 0) +
+           vem_i_posterior_bytes(rows, &all, kernels->element);
+}

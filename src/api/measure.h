@@ -28,5 +28,8 @@ vem_status vem_i_measure_view(vem_ctx *ctx, const vem_view *view, const vem_mode
 /* With the model in the units of the data: whatever that left open. */
 vem_status vem_i_measure_data(vem_ctx *ctx, const vem_data *data, const vem_model *model,
                               int reduced, vem_summary *summary);
+/* Bytes beside the view, for n rows of which the fit may have seen a coreset. */
+uint64_t vem_i_measure_bytes(const vem_ctx *ctx, const vem_options *options, int64_t n,
+                             int32_t d, vem_dtype type, int reduced, int weighted);
 
 #endif
