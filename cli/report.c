@@ -149,10 +149,9 @@ static void print_measures(const vem_summary *s)
                cli_count(s->measured_rows, a));
     putchar('\n');
     if (isfinite(s->quantization_error_coreset))
-        printf(
-            "  %-13s quantisation error %.6g, log-likelihood %.6g per row, which the fit "
-            "made good\n",
-            "coreset's own", s->quantization_error_coreset, s->log_likelihood_coreset);
+        printf("  %-13s quantisation error %.6g, log-likelihood %.6g per row, flattered "
+               "by the fit\n",
+               "coreset's own", s->quantization_error_coreset, s->log_likelihood_coreset);
 }
 
 void cli_print_summary(const cli_args *args, const vem_report *report,
