@@ -11,6 +11,7 @@ typedef struct found {
     int own;                       /* index in the command's table, or -1 */
     const vem_option_info *shared; /* row of the library's table, or NULL */
     int is_flag;
+    int may_be_alone; /* its argument is in brackets: it may be left out */
 } found;
 
 char cli_shared_letter(const char *name)
@@ -46,7 +47,8 @@ static int find_option(const cli_command *command, const char *name, char letter
                  : cli_shared_letter(info->name) == letter) {
             *option = (found){.own = -1,
                               .shared = info,
-                              .is_flag = info->kind == VEM_KIND_FLAG};
+                              .is_flag = info->kind == VEM_KIND_FLAG,
+                              .may_be_alone = info->argument && *info->argument == '['};
             return 1;
         }
     }
@@ -121,9 +123,10 @@ static int unknown_option(const cli_command *command, const char *name)
 static int set_value(cli_args *args, const found *option, const char *value)
 {
     if (option->shared) {
+        if (!value) /* what stands alone is set */
+            value = option->is_flag ? "1" : vem_choice_name(option->shared->name, 1);
         const vem_status status =
-            vem_options_set(args->ctx, &args->options, option->shared->name,
-                            value ? value : "1"); /* a flag that stands alone is set */
+            vem_options_set(args->ctx, &args->options, option->shared->name, value);
         return status == VEM_OK ? CLI_DONE : cli_failure(args, status);
     }
     const cli_option *own = &args->command->own[option->own];
@@ -148,6 +151,19 @@ static const char *next_value(int count, char **words, int *place)
     return words[++*place];
 }
 
+/* Where the value may be left out, the next word is one only if it is a choice: it may as
+ * well be the data. */
+static const char *next_choice(const found *option, int count, char **words, int *place)
+{
+    const char *name;
+    if (*place + 1 >= count)
+        return NULL;
+    for (int i = 0; (name = vem_choice_name(option->shared->name, i)); i++)
+        if (strcmp(name, words[*place + 1]) == 0)
+            return words[++*place];
+    return NULL;
+}
+
 static int parse_long(cli_args *args, int count, char **words, int *place)
 {
     char name[64];
@@ -162,7 +178,9 @@ static int parse_long(cli_args *args, int count, char **words, int *place)
     if (!find_option(args->command, name, 0, &option))
         return unknown_option(args->command, name);
     const char *value = equals ? equals + 1 : NULL;
-    if (!value && !option.is_flag && !(value = next_value(count, words, place))) {
+    if (!value && option.may_be_alone) {
+        value = next_choice(&option, count, words, place);
+    } else if (!value && !option.is_flag && !(value = next_value(count, words, place))) {
         cli_error("--%s needs a value.", name);
         return CLI_USAGE;
     }

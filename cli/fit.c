@@ -1,4 +1,5 @@
 /* vem fit DATA -k C -o MODEL.npz */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,20 +109,41 @@ static int check_early(cli_args *args, vem_model **start)
     return status == VEM_OK ? CLI_DONE : cli_failure(args, status);
 }
 
-static void tell_plan(const cli_args *args, const vem_data *data)
+/* Seconds as a person would say them. */
+static const char *about(double seconds, char text[32])
 {
-    uint64_t bytes = 0;
-    char n[32], memory[32];
-    const int known =
-        vem_plan(args->ctx, &args->options, vem_data_rows(data), vem_data_columns(data),
-                 vem_data_dtype(data), &bytes) == VEM_OK;
+    if (seconds < 90)
+        snprintf(text, 32, "%.0f seconds", fmax(1, seconds));
+    else if (seconds < 90 * 60)
+        snprintf(text, 32, "%.0f minutes", seconds / 60);
+    else if (seconds < 48 * 3600)
+        snprintf(text, 32, "%.0f hours", seconds / 3600);
+    else
+        snprintf(text, 32, "%.0f days", seconds / 86400);
+    return text;
+}
+
+/* Before a long fit, what it will take; with --verbose before any. */
+static void tell_plan(cli_args *args, const vem_data *data, const vem_model *start)
+{
+    enum { LONG = 5 }; /* seconds */
+    vem_forecast forecast = {.size = sizeof forecast};
+    char n[32], memory[32], time[32];
+    if (cli_value(args, "quiet") ||
+        vem_plan_fit(args->ctx, data, &args->options, start, &forecast) != VEM_OK)
+        return; /* the fit itself will say why */
+    const int verbose = cli_value(args, "verbose") != NULL;
+    if (!verbose && forecast.seconds < LONG)
+        return;
     cli_progress_end();
-    fprintf(stderr,
-            "vem %s: %s rows, %d columns of %s (%s); %d threads, %s kernels; needs %s\n",
-            vem_version(), cli_count(vem_data_rows(data), n), (int)vem_data_columns(data),
-            cli_dtype(vem_data_dtype(data)), vem_data_format(data),
-            vem_ctx_threads(args->ctx), vem_ctx_cpu(args->ctx),
-            known ? cli_bytes((double)bytes, memory) : "an unknown amount of memory");
+    fprintf(stderr, "vem %s: %s rows, %d columns of %s (%s)", vem_version(),
+            cli_count(vem_data_rows(data), n), (int)vem_data_columns(data),
+            cli_dtype(vem_data_dtype(data)), vem_data_format(data));
+    if (verbose)
+        fprintf(stderr, "; %d threads, %s kernels", vem_ctx_threads(args->ctx),
+                vem_ctx_cpu(args->ctx));
+    fprintf(stderr, "; needs about %s beside the input and about %s\n",
+            cli_bytes((double)forecast.bytes, memory), about(forecast.seconds, time));
 }
 
 static void tell_steps(const vem_report *report)
@@ -186,8 +208,7 @@ static int fit(cli_args *args, const vem_model *start, const vem_data *data,
 {
     vem_model *model = NULL;
     vem_report *report = NULL;
-    if (cli_value(args, "verbose"))
-        tell_plan(args, data);
+    tell_plan(args, data, start);
     const vem_status status =
         vem_fit(args->ctx, data, &args->options, start, &model, &report);
     cli_progress_end();
@@ -235,7 +256,11 @@ const cli_command cli_fit = {
         "(with its weights), FILE.h5:/path where the build has HDF5, or - for CSV on\n"
         "standard input. Ctrl-C ends the fit after the current step and writes the "
         "model.\n"
-        "After --coreset, --measure and --labels look at all rows, exactly.\n",
+        "After --coreset, --measure and --labels look at all rows; what the coreset "
+        "itself\n"
+        "would say is printed beside. --measure sample looks at as many rows as cost "
+        "little\n"
+        "beside the fit (1024 to 131072) and says how far off it may be.\n",
     .examples =
         "  vem fit data.npy -k 100 -o model.npz\n"
         "  vem fit data.csv -k 10 --algorithm gmm --family diag --labels out.csv\n"

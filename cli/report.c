@@ -124,6 +124,36 @@ static const char *outcome_words(vem_outcome outcome)
     return "ended";
 }
 
+/* Numbers with a standard error, and no more digits than it leaves. */
+static void print_estimate(const char *name, double value, double error)
+{
+    if (!(error > 0)) {
+        printf("%s %.10g", name, value);
+        return;
+    }
+    const double digits = 2 + floor(log10(fmax(fabs(value), error) / error));
+    printf("%s %#.*g +- %.2g", name, digits < 10 ? (int)digits : 10, value, error);
+}
+
+static void print_measures(const vem_summary *s)
+{
+    char a[32];
+    if (!isfinite(s->quantization_error))
+        return;
+    printf("  %-13s ", s->quantization_error_se > 0 ? "estimated" : "measured");
+    print_estimate("quantisation error", s->quantization_error, s->quantization_error_se);
+    print_estimate(", log-likelihood", s->log_likelihood, s->log_likelihood_se);
+    fputs(" per row", stdout);
+    if (s->options.measure == VEM_MEASURE_SAMPLE)
+        printf(s->measured_rows < s->n ? ", from %s rows" : ", exact over all %s rows",
+               cli_count(s->measured_rows, a));
+    putchar('\n');
+    if (isfinite(s->quantization_error_coreset))
+        printf("  %-13s quantisation error %.6g, log-likelihood %.6g per row, flattered "
+               "by the fit\n",
+               "coreset's own", s->quantization_error_coreset, s->log_likelihood_coreset);
+}
+
 void cli_print_summary(const cli_args *args, const vem_report *report,
                        double seconds_read, double seconds_total)
 {
@@ -146,9 +176,7 @@ void cli_print_summary(const cli_args *args, const vem_report *report,
            s->free_energy_first);
     printf("  %-13s %s scored, %s in the seeding\n", "pairs",
            cli_count(s->scored_pairs, a), cli_count(s->seed_pairs, b));
-    if (isfinite(s->quantization_error))
-        printf("  %-13s quantisation error %.10g, log-likelihood %.10g per row\n",
-               "measured", s->quantization_error, s->log_likelihood);
+    print_measures(s);
     printf("  %-13s %s read, %s seeding, ", "seconds", cli_seconds(seconds_read, a),
            cli_seconds(s->seconds_seed, b));
     printf("%s fitting, %s in all; ", cli_seconds(s->seconds_em, a),
@@ -195,6 +223,14 @@ int cli_print_json(const cli_args *args, const vem_report *report, double second
     json_object_set_new(o, "reduce_pairs", json_integer(s->reduce_pairs));
     json_object_set_new(o, "quantization_error", cli_json_real(s->quantization_error));
     json_object_set_new(o, "log_likelihood", cli_json_real(s->log_likelihood));
+    json_object_set_new(o, "quantization_error_se",
+                        cli_json_real(s->quantization_error_se));
+    json_object_set_new(o, "log_likelihood_se", cli_json_real(s->log_likelihood_se));
+    json_object_set_new(o, "quantization_error_coreset",
+                        cli_json_real(s->quantization_error_coreset));
+    json_object_set_new(o, "log_likelihood_coreset",
+                        cli_json_real(s->log_likelihood_coreset));
+    json_object_set_new(o, "measured_rows", json_integer(s->measured_rows));
     json_t *seconds = json_object();
     json_object_set_new(seconds, "read", cli_json_real(seconds_read));
     json_object_set_new(seconds, "reduce", cli_json_real(s->seconds_reduce));

@@ -23,7 +23,8 @@ SLOW = 20 if os.environ.get("ASAN_OPTIONS") or os.environ.get("TSAN_OPTIONS") el
 
 FIT_KEYS = """command version algorithm family search n d clusters items rows_used held reach
     outcome steps init_steps free_energy free_energy_first scored_pairs seed_pairs reduce_pairs
-    quantization_error log_likelihood seconds threads seed peak_bytes""".split()
+    quantization_error log_likelihood quantization_error_se log_likelihood_se
+    quantization_error_coreset log_likelihood_coreset measured_rows seconds threads seed peak_bytes""".split()
 SECONDS_KEYS = "read reduce seed em measure total".split()
 OUTCOMES = ("converged", "step-limit", "stopped", "budget")
 

@@ -194,10 +194,17 @@ typedef enum vem_empty_policy {
     VEM_EMPTY_RESEED
 } vem_empty_policy;
 typedef enum vem_finish { VEM_FINISH_SOFT = 0, VEM_FINISH_HARD } vem_finish;
+typedef enum vem_measure_kind {
+    VEM_MEASURE_NONE = 0,
+    VEM_MEASURE_EXACT, /* of all rows */
+    VEM_MEASURE_SAMPLE /* estimated from some rows, with standard errors */
+} vem_measure_kind;
 typedef enum vem_precision { VEM_SINGLE = 0, VEM_DOUBLE } vem_precision;
 
 /* X(kind, field, default, low, high, choices, argument, help)
  * kind: INT (int64_t), REAL (double), CHOICE (int), FLAG (int, 0 or 1).
+ * An argument in brackets may
+ * be left out; the choice after the default is meant then.
  * The command-line name is the field with '-' for '_'. A default of VEM_AUTO means that
  * the preset or the data decide. This macro is long because the struct, the defaults, the
  * range checks, --help, the man page and the language bindings are all derived from it.
@@ -251,9 +258,14 @@ typedef enum vem_precision { VEM_SINGLE = 0, VEM_DOUBLE } vem_precision;
     X(FLAG, normalize, 0, 0, 1, NULL, NULL, "each row to length 1")                      \
     X(INT, threads, VEM_AUTO, 1, 4096, NULL, "P",                                        \
       "threads (default: all cores); the result is the same")                            \
+    X(INT, memory, VEM_AUTO, 1, 9007199254740992, NULL, "BYTES",                         \
+      "refuse a fit that would take more, input included; K, M, G and T are powers of "  \
+      "1024 (default: what the machine can give)")                                       \
     X(INT, seed, 1, 0, 9007199254740992, NULL, "S", "seed of the random numbers")        \
-    X(FLAG, measure, 0, 0, 1, NULL, NULL,                                                \
-      "afterwards, exact quantisation error and log-likelihood of all rows")
+    X(CHOICE, measure, VEM_MEASURE_NONE, 0, 0, "none|exact|sample", "[HOW]",             \
+      "afterwards, quantisation error and log-likelihood of all rows: alone or exact, "  \
+      "of "                                                                              \
+      "every row; sample: estimated from some rows, with standard errors")
 
 #define VEM_OPTION_INT int64_t
 #define VEM_OPTION_REAL double
@@ -302,7 +314,8 @@ VEM_API vem_status vem_options_resolve(vem_ctx *ctx, const vem_options *options,
 /* Name of a choice's value, e.g. vem_choice_name("family", VEM_DIAG) is "diag"; NULL if
  * none. */
 VEM_API const char *vem_choice_name(const char *option, int value);
-/* Bytes a fit of these sizes needs beside the input, at its peak. */
+/* Bytes a fit of these sizes needs beside the input, at its peak; weights of the rows take
+ * 8 n more. */
 VEM_API vem_status vem_plan(vem_ctx *ctx, const vem_options *options, int64_t n,
                             int32_t d, vem_dtype type, uint64_t *bytes);
 
@@ -379,6 +392,11 @@ typedef struct vem_summary {
     int64_t scored_pairs, seed_pairs, reduce_pairs;
     double quantization_error,
         log_likelihood; /* NAN unless measured; log_likelihood per mass */
+    double quantization_error_se,
+        log_likelihood_se; /* their standard errors; 0: exact, over all rows */
+    double quantization_error_coreset,
+        log_likelihood_coreset; /* NAN but after a fit on a coreset: what it says itself */
+    int64_t measured_rows;      /* rows that were measured */
     double seconds_reduce, seconds_seed, seconds_em, seconds_measure, seconds_total;
     uint64_t peak_bytes; /* resident size of the process at its highest */
     int64_t restart;     /* which of the restarts was kept, from 1 */
@@ -390,6 +408,16 @@ typedef struct vem_summary {
 VEM_API vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *options,
                            const vem_model *start, vem_model **model,
                            vem_report **report);
+/* What vem_fit would take; it refuses with VEM_NO_MEMORY where `bytes` exceeds `allowed`. */
+typedef struct vem_forecast {
+    size_t size;
+    uint64_t bytes;   /* beside the input, at the peak */
+    uint64_t allowed; /* what --memory leaves, else what the machine has; 0: not known */
+    double seconds; /* about: counted work at usual rates, for a usual number of steps */
+} vem_forecast;
+VEM_API vem_status vem_plan_fit(vem_ctx *ctx, const vem_data *data,
+                                const vem_options *options, const vem_model *start,
+                                vem_forecast *forecast);
 VEM_API void vem_report_free(vem_report *report);
 VEM_API const vem_summary *vem_report_summary(const vem_report *report);
 VEM_API int64_t vem_report_trace_count(const vem_report *report);

@@ -141,9 +141,7 @@ static vem_status append_trace(vem_i_course *c, const vem_i_em *em)
     return VEM_OK;
 }
 
-/* Removal and split are told by distances: isotropic clusters, and lists of what is held.
- */
-static int swaps_in_loop(const vem_options *o, const vem_i_search *search)
+int vem_i_swaps_in_loop(const vem_options *o, const vem_i_search *search)
 {
     return o->swaps > 0 && !search->dense &&
            (o->family == VEM_ISO_SHARED || o->family == VEM_ISO);
@@ -171,7 +169,7 @@ static vem_status run_loop(vem_i_course *c, const vem_options *o, const beginnin
     vem_status status = vem_i_em_new(&em);
     if (status != VEM_OK)
         return status;
-    if (swaps_in_loop(o, &em.search)) {
+    if (vem_i_swaps_in_loop(o, &em.search)) {
         em.schedule.rounds = o->swaps;
         status = vem_i_swaps_new(&em, &em.swaps);
     }

@@ -37,5 +37,8 @@ typedef struct vem_i_course {
 
 vem_status vem_i_course_run(vem_i_course *course);
 void vem_i_course_free(vem_i_course *course);
+/* Does a loop with these options swap clusters? Removal and split are told by distances:
+ * isotropic clusters, and lists of what is held. */
+int vem_i_swaps_in_loop(const vem_options *options, const vem_i_search *search);
 
 #endif

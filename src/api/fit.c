@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "api/course.h"
+#include "api/measure.h"
+#include "api/plan.h"
 #include "api/reduce.h"
 #include "api/report.h"
 #include "api/units.h"
@@ -13,7 +15,6 @@
 #include "base/rng.h"
 #include "data/points.h"
 #include "em/em.h"
-#include "metrics/metrics.h"
 #include "moves/moves.h"
 #include "seed/seed.h"
 
@@ -111,27 +112,6 @@ static vem_status run_once(fit *f, int64_t restart)
     return status;
 }
 
-static vem_status measure(fit *f)
-{
-    vem_summary *s = &f->report->summary;
-    s->quantization_error = s->log_likelihood = NAN;
-    if (f->reduced || !f->options->measure || f->ctx->stop_requested)
-        return VEM_OK;
-    double clock = vem_i_clock();
-    vem_i_measures measures;
-    vem_status status =
-        vem_i_measure(f->ctx, f->view, f->model, f->model->clusters, &measures);
-    if (status == VEM_OK) {
-        s->quantization_error = measures.quantization_error;
-        s->log_likelihood =
-            measures.log_likelihood / (f->view->total_mass * f->view->mass_unit);
-    } else if (status == VEM_STOPPED) {
-        status = VEM_OK; /* the model is there; only its measures are missing */
-    }
-    s->seconds_measure = vem_i_clock() - clock;
-    return status;
-}
-
 static vem_status run(fit *f)
 {
     vem_status status = check_rows(f->ctx, f->view, f->options->clusters, f->reduced);
@@ -143,7 +123,8 @@ static vem_status run(fit *f)
         if (r == 1 || !f->ctx->stop_requested)
             status = run_once(f, r);
     if (status == VEM_OK)
-        status = measure(f);
+        status = vem_i_measure_view(f->ctx, f->view, f->model, f->reduced,
+                                    &f->report->summary);
     if (status == VEM_OK && f->ctx->stop_requested)
         f->report->summary.outcome = VEM_OUTCOME_STOPPED;
     if (status == VEM_OK)
@@ -168,8 +149,9 @@ static vem_status check_start(vem_ctx *ctx, const vem_data *data,
     return VEM_OK;
 }
 
-static vem_status resolve(vem_ctx *ctx, const vem_data *data, const vem_options *options,
-                          const vem_model *start, vem_options *resolved)
+vem_status vem_i_fit_resolve(vem_ctx *ctx, const vem_data *data,
+                             const vem_options *options, const vem_model *start,
+                             vem_options *resolved)
 {
     vem_options asked = *options;
     if (start) {
@@ -209,7 +191,12 @@ vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *option
     double clock = vem_i_clock();
     vem_i_reduction reduction = {0};
     vem_options resolved;
-    vem_status status = resolve(ctx, data, options, start, &resolved);
+    vem_status status = vem_i_fit_resolve(ctx, data, options, start, &resolved);
+    if (status == VEM_OK) {
+        const vem_i_plan plan =
+            vem_i_plan_of(ctx, data, options, &resolved, start != NULL);
+        status = vem_i_plan_check(&plan, vem_i_plan_allowed(&plan, data));
+    }
     int threads_before = ctx->threads;
     if (status == VEM_OK && resolved.threads > 0)
         status = vem_ctx_set_threads(ctx, (int)resolved.threads);
@@ -257,10 +244,11 @@ vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *option
         if (status == VEM_OK && f.reduced) {
             vem_i_free(made->labels); /* of the coreset's rows, not of the data's */
             made->labels = NULL;
-            status = vem_i_reduce_measure(ctx, data, f.model, &resolved, s);
-            if (ctx->stop_requested)
-                s->outcome = VEM_OUTCOME_STOPPED;
         }
+        if (status == VEM_OK)
+            status = vem_i_measure_data(ctx, data, f.model, f.reduced, s);
+        if (ctx->stop_requested)
+            s->outcome = VEM_OUTCOME_STOPPED;
         s->seconds_total = vem_i_clock() - clock;
         s->peak_bytes = vem_i_peak_bytes();
         s->options.threads = ctx->threads;
@@ -276,37 +264,5 @@ vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *option
     }
     *model = f.model;
     *report = made;
-    return VEM_OK;
-}
-
-vem_status vem_plan(vem_ctx *ctx, const vem_options *options, int64_t n, int32_t d,
-                    vem_dtype type, uint64_t *bytes)
-{
-    vem_options o;
-    vem_status status = vem_options_resolve(ctx, options, n, d, type, &o);
-    if (status != VEM_OK)
-        return status;
-    const vem_i_kernels *kernels =
-        o.precision == VEM_SINGLE ? ctx->kernels_single : ctx->kernels_double;
-    int32_t clusters = (int32_t)o.clusters;
-    uint64_t reduce = vem_i_reduce_bytes(ctx, &o, n, d, type);
-    n = reduce > 0 ? o.coreset : n;
-    vem_i_search search = vem_i_search_for(&o, 0);
-    uint64_t model = ((uint64_t)clusters * (uint64_t)(d + 1) +
-                      vem_i_variance_count((vem_family_kind)o.family, clusters, d)) *
-                     sizeof(double);
-    /* Seeding gives back what it took before the loop begins. */
-    int threads_before = ctx->threads;
-    if (o.threads > 0)
-        ctx->threads = (int)o.threads;
-    uint64_t seed =
-        vem_i_seed_bytes(ctx, (vem_seeding)o.seeding, kernels, n, d, clusters, o.chain);
-    uint64_t loop = vem_i_em_bytes(ctx, &o, &search, kernels, n, d);
-    if (o.swaps > 0)
-        loop += vem_i_swaps_bytes(ctx, &search, n, clusters, d, kernels->element);
-    ctx->threads = threads_before;
-    uint64_t most = 2 * model + (loop > seed ? loop : seed);
-    *bytes = vem_i_points_bytes(n, d, (vem_precision)o.precision) +
-             (uint64_t)n * sizeof(int32_t) + (most > reduce ? most : reduce);
     return VEM_OK;
 }

@@ -4,7 +4,6 @@
  * more than the fit, so they are left to vem_assign. */
 #include "api/reduce.h"
 
-#include "api/chunks.h"
 #include "base/memory.h"
 
 int vem_i_reduces(const vem_options *options, int64_t n)
@@ -44,24 +43,6 @@ void vem_i_reduction_free(vem_i_reduction *reduction)
     vem_data_free(reduction->coreset);
     vem_i_free(reduction->scale);
     *reduction = (vem_i_reduction){0};
-}
-
-vem_status vem_i_reduce_measure(vem_ctx *ctx, const vem_data *data,
-                                const vem_model *model, const vem_options *options,
-                                vem_summary *summary)
-{
-    if (!options->measure || ctx->stop_requested)
-        return VEM_OK;
-    const double clock = vem_i_clock();
-    vem_scores scores;
-    vem_status status = vem_i_score(ctx, model, data, model->clusters,
-                                    (vem_precision)options->precision, &scores);
-    if (status == VEM_OK) {
-        summary->quantization_error = scores.quantization_error;
-        summary->log_likelihood = scores.log_likelihood;
-    }
-    summary->seconds_measure = vem_i_clock() - clock;
-    return status == VEM_STOPPED ? VEM_OK : status;
 }
 
 uint64_t vem_i_reduce_bytes(const vem_ctx *ctx, const vem_options *options, int64_t n,

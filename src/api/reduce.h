@@ -18,11 +18,6 @@ int vem_i_reduces(const vem_options *options, int64_t n);
 vem_status vem_i_reduce(vem_ctx *ctx, const vem_data *data, const vem_options *options,
                         const double *scale, vem_i_reduction *reduction);
 void vem_i_reduction_free(vem_i_reduction *reduction);
-/* --measure of a model in the units of the data over all rows. Stopped by the caller: it is
- * only missing. */
-vem_status vem_i_reduce_measure(vem_ctx *ctx, const vem_data *data,
-                                const vem_model *model, const vem_options *options,
-                                vem_summary *summary);
 /* Bytes a reduction takes beside the input, while the fit's own copy of its rows is made. */
 uint64_t vem_i_reduce_bytes(const vem_ctx *ctx, const vem_options *options, int64_t n,
                             int32_t d, vem_dtype type);

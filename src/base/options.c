@@ -95,6 +95,24 @@ static vem_status out_of_range(vem_ctx *ctx, int i, const char *value)
                       value, info->low, info->high);
 }
 
+/* "512M" and "1.5G": a number of bytes with a power of 1024 behind it. 0: no such number. */
+static int read_bytes(const char *text, double *bytes)
+{
+    static const char letters[] = "KMGT";
+    const size_t digits = strspn(text, "0123456789."); /* no sign, no 0x, no infinity */
+    const char *letter = text[digits] ? strchr(letters, text[digits]) : NULL;
+    char *end;
+    *bytes = strtod(text, &end);
+    if (digits == 0 || end != text + digits)
+        return 0;
+    if (letter) {
+        *bytes = ldexp(*bytes, 10 * (int)(letter - letters + 1));
+        end++;
+    }
+    *bytes = floor(*bytes);
+    return *end == '\0';
+}
+
 vem_status vem_options_set(vem_ctx *ctx, vem_options *options, const char *name,
                            const char *value)
 {
@@ -116,7 +134,13 @@ vem_status vem_options_set(vem_ctx *ctx, vem_options *options, const char *name,
     char *end;
     errno = 0;
     double number;
-    if (info->kind != VEM_KIND_REAL) {
+    if (info->argument && strcmp(info->argument, "BYTES") == 0) {
+        if (!read_bytes(value, &number))
+            return vem_i_fail(ctx, VEM_BAD_OPTION,
+                              "--%s is \"%s\", but it must be a number of bytes, such as "
+                              "800M or 2G.",
+                              info->name, value);
+    } else if (info->kind != VEM_KIND_REAL) {
         long long whole = strtoll(value, &end, 10);
         if (end == value || *end != '\0')
             return vem_i_fail(ctx, VEM_BAD_OPTION,

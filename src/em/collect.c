@@ -67,12 +67,16 @@ static int64_t wave_items(int64_t n, int32_t width)
 }
 
 uint64_t vem_i_collector_bytes(const vem_ctx *ctx, vem_family_kind family, int64_t n,
-                               int32_t clusters, int32_t d, int32_t width, size_t element)
+                               int32_t clusters, int32_t d, int32_t width, size_t element,
+                               int toured, int weighted)
 {
+    int plain = width == 1 && !weighted && vem_i_family_of(family)->collect_rows;
+    if (plain && toured)
+        return 0;
     int64_t shards = shards_for(family, n, clusters, d);
     uint64_t threads = (uint64_t)ctx->threads, columns = (uint64_t)clusters + 1;
     uint64_t sorted = (uint64_t)(shards ? n : wave_items(n, width)) * (uint64_t)width;
-    return sorted * (sizeof(uint32_t) + element) +
+    return sorted * (sizeof(uint32_t) + (plain ? 0 : element)) +
            (uint64_t)shards * stats_bytes(family, clusters, d) +
            (shards ? threads : SORT_PIECES + 1) * columns * sizeof(int64_t) +
            threads * VEM_I_BLOCK * (uint64_t)d * element;

@@ -14,9 +14,10 @@ vem_status vem_i_collector_new(vem_ctx *ctx, const vem_view *view,
                                const vem_i_tour *tour, const int32_t *rank,
                                vem_i_collector **collector);
 void vem_i_collector_free(vem_i_collector *collector);
+/* `toured`: there is a tour; `weighted`: items have masses. */
 uint64_t vem_i_collector_bytes(const vem_ctx *ctx, vem_family_kind family, int64_t n,
-                               int32_t clusters, int32_t d, int32_t width,
-                               size_t element);
+                               int32_t clusters, int32_t d, int32_t width, size_t element,
+                               int toured, int weighted);
 void vem_i_collector_run(vem_i_collector *collector, const vem_i_posterior *posterior,
                          vem_i_stats *stats);
 

@@ -202,7 +202,7 @@ void vem_i_em_free(vem_i_em *em)
 
 uint64_t vem_i_em_bytes(const vem_ctx *ctx, const vem_options *options,
                         const vem_i_search *search, const vem_i_kernels *kernels,
-                        int64_t n, int32_t d)
+                        int64_t n, int32_t d, int weighted)
 {
     vem_family_kind family = (vem_family_kind)options->family;
     int32_t clusters = (int32_t)options->clusters;
@@ -210,5 +210,5 @@ uint64_t vem_i_em_bytes(const vem_ctx *ctx, const vem_options *options,
         (uint64_t)clusters * (uint64_t)(1 + d + vem_i_second_count(family, d)) * 8;
     return stats + vem_i_scorer_bytes(family, clusters, d, kernels->element) +
            vem_i_posterior_bytes(n, search, kernels->element) +
-           vem_i_estep_bytes(ctx, search, kernels, family, n, clusters, d);
+           vem_i_estep_bytes(ctx, search, kernels, family, n, clusters, d, weighted);
 }

@@ -52,6 +52,6 @@ vem_status vem_i_em_run(vem_i_em *em);
 double vem_i_em_again(vem_i_em *em);
 uint64_t vem_i_em_bytes(const vem_ctx *ctx, const vem_options *options,
                         const vem_i_search *search, const vem_i_kernels *kernels,
-                        int64_t n, int32_t d);
+                        int64_t n, int32_t d, int weighted);
 
 #endif

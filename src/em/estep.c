@@ -177,6 +177,8 @@ static void run_shard(void *arg, int64_t task, int thread)
             double w = vem_i_view_mass(t->view, vem_i_block_item(block, p));
             if (w > 0) /* an item without mass may be anywhere, even at infinity */
                 total += w * log_sum[p];
+            if (posterior->log_sums)
+                posterior->log_sums[vem_i_block_item(block, p)] = log_sum[p];
         }
         if (t->search.extra && !t->again)
             store_next(t, block, log_sum);
@@ -424,7 +426,7 @@ void vem_i_estep_free(vem_i_estep *t)
 
 uint64_t vem_i_estep_bytes(const vem_ctx *ctx, const vem_i_search *search,
                            const vem_i_kernels *kernels, vem_family_kind family,
-                           int64_t n, int32_t clusters, int32_t d)
+                           int64_t n, int32_t clusters, int32_t d, int weighted)
 {
     uint64_t stats =
         (uint64_t)clusters * (uint64_t)(1 + d + vem_i_second_count(family, d)) * 8;
@@ -437,5 +439,6 @@ uint64_t vem_i_estep_bytes(const vem_ctx *ctx, const vem_i_search *search,
     if (search->dense)
         return blocks + (uint64_t)dense_shards(family, n, clusters, d) * stats;
     return blocks + vem_i_collector_bytes(ctx, family, n, clusters, d, search->held,
-                                          kernels->element);
+                                          kernels->element,
+                                          search->kind == VEM_SEARCH_GROUPS, weighted);
 }

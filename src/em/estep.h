@@ -29,7 +29,7 @@ vem_status vem_i_estep_new(vem_ctx *ctx, const vem_view *view, const vem_i_score
 void vem_i_estep_free(vem_i_estep *estep);
 uint64_t vem_i_estep_bytes(const vem_ctx *ctx, const vem_i_search *search,
                            const vem_i_kernels *kernels, vem_family_kind family,
-                           int64_t n, int32_t clusters, int32_t d);
+                           int64_t n, int32_t clusters, int32_t d, int weighted);
 
 /* For the steps to come. */
 void vem_i_estep_plan(vem_i_estep *estep, const vem_i_step_plan *plan);

@@ -7,10 +7,11 @@
 
 #include "metrics/metrics.h"
 
-/* One E-step with a scorer of its own. `plain`: squared distances instead of costs. */
+/* One E-step with a scorer of its own. `plain`: squared distances instead of costs.
+ * `items` (n, or NULL): log sum exp(-v/2) of each. */
 static vem_status step(vem_ctx *ctx, const vem_view *view, const vem_model *model,
                        int plain, const vem_i_search *search, const char *phase,
-                       vem_i_estep_result *result, double *base)
+                       double *items, vem_i_estep_result *result, double *base)
 {
     vem_i_scorer scorer = {0};
     vem_i_posterior posterior = {0};
@@ -29,6 +30,7 @@ static vem_status step(vem_ctx *ctx, const vem_view *view, const vem_model *mode
         else
             vem_i_scorer_prepare(ctx, model, &scorer);
         *base = scorer.base;
+        posterior.log_sums = items;
         *result = vem_i_estep_run(estep, &posterior, NULL, &told, 1);
         if (result->skipped)
             status =
@@ -46,7 +48,8 @@ static vem_status log_sum(vem_ctx *ctx, const vem_view *view, const vem_model *m
     vem_i_search search = vem_i_search_closest(model->clusters, held, 0);
     vem_i_estep_result result;
     double base;
-    vem_status status = step(ctx, view, model, 0, &search, "measure", &result, &base);
+    vem_status status =
+        step(ctx, view, model, 0, &search, "measure", NULL, &result, &base);
     if (status == VEM_OK)
         *value = view->mass_unit *
                  (result.log_sum +
@@ -61,7 +64,7 @@ vem_status vem_i_quantization_error(vem_ctx *ctx, const vem_view *view,
     vem_i_search nearest = vem_i_search_closest(model->clusters, 1, 0);
     vem_i_estep_result result;
     double base;
-    vem_status status = step(ctx, view, model, 1, &nearest, phase, &result, &base);
+    vem_status status = step(ctx, view, model, 1, &nearest, phase, NULL, &result, &base);
     if (status == VEM_OK) {
         *error = result.distance * view->mass_unit;
         *pairs = result.pairs;
@@ -87,6 +90,26 @@ vem_status vem_i_measure(vem_ctx *ctx, const vem_view *view, const vem_model *mo
         return status;
     *measures = out;
     return VEM_OK;
+}
+
+vem_status vem_i_measure_items(vem_ctx *ctx, const vem_view *view, const vem_model *model,
+                               double *log_likelihoods, double *distances)
+{
+    vem_i_search all = vem_i_search_closest(model->clusters, model->clusters, 0);
+    vem_i_search nearest = vem_i_search_closest(model->clusters, 1, 0);
+    vem_i_estep_result result;
+    double base, shift;
+    vem_status status =
+        step(ctx, view, model, 0, &all, "measure", log_likelihoods, &result, &base);
+    if (status != VEM_OK)
+        return status;
+    shift = vem_i_view_log_jacobian(view) - 0.5 * base;
+    status = step(ctx, view, model, 1, &nearest, "measure", distances, &result, &base);
+    for (int64_t i = 0; status == VEM_OK && i < view->n; i++) {
+        log_likelihoods[i] += shift;
+        distances[i] *= -2; /* of a hard item the sum is exp(-v/2) */
+    }
+    return status;
 }
 
 int64_t vem_i_parameter_count(vem_family_kind family, int32_t clusters, int32_t d)

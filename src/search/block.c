@@ -52,9 +52,13 @@ uint64_t vem_i_block_bytes(const vem_i_search *search, int32_t clusters, int32_t
 {
     sizes s = sizes_of(search, clusters, kernels);
     size_t element = kernels->element;
-    return s.packed * 2 * ((size_t)d + 1) * element +
-           s.items * (2 * s.rows * (element + sizeof(int32_t)) + s.tile_rows * element +
-                      s.trial_rows * sizeof(int32_t)) +
+    size_t index = sizeof(int32_t), row = ((size_t)d + 1) * element;
+    size_t lists = search->dense ? 0 : s.rows * index;
+    size_t again = s.again_rows ? row + s.again_rows * (element + index) + index : 0;
+    size_t before = search->kind == VEM_SEARCH_GROUPS ? (size_t)search->held * index : 0;
+    return s.packed * row +
+           s.items * (s.rows * element + lists + element + index + s.tile_rows * element +
+                      s.trial_rows * index + again + before) +
            s.column * element;
 }
 

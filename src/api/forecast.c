@@ -1,0 +1,118 @@
+/* Time, forecast: the pairs that each part of a fit will score, times what a pair costs.
+ *
+ *     pair      2 d + 16 operations, for full covariances d (d + 2) + 16, at the rate of the
+ *               kernels where rows meet the same clusters (a product of matrices); six times
+ *               that where one center meets all rows, which is at the rate of memory; and
+ *               what the neighborhood searches pay for each candidate of a row, whatever d
+ *     seeding   k-means++ N C, greedy (2 + ln C) N C, AFK-MC2 N + M C^2 / 2, two levels
+ *               about 6 N sqrt(C)
+ *     step      N C, or what the search tries, and C^2 more for an exact graph; where all
+ *               clusters are held, as much again for the statistics
+ *     steps     what fits have usually taken at their tolerance: nobody knows before
+ *     measure   2 N C, or a twentieth of the rest
+ *
+ * The rates were taken on one processor with AVX-512 and guessed for the others. The
+ * result is meant to tell seconds from minutes from hours, and is announced as "about". */
+#include <math.h>
+#include <string.h>
+
+#include "api/plan.h"
+#include "api/reduce.h"
+#include "search/graph.h"
+#include "search/search.h"
+#include "seed/seed.h"
+
+static const double OVERHEAD = 16, STREAM = 6; /* factor of what memory bounds */
+/* Operations per candidate: looking one up, and learning from it. */
+static const double CANDIDATE = 700, LEARNED = 4500;
+
+/* Operations a second of one thread, for whole blocks of distances. */
+static double rate_of(const vem_i_plan *plan)
+{
+    static const struct {
+        const char *cpu;
+        double rate;
+    } rates[] = {{"avx512", 60e9}, {"avx2", 40e9}, {"neon", 20e9}, {"baseline", 10e9}};
+    double rate = 2e9;
+    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++)
+        if (strcmp(plan->ctx->cpu, rates[i].cpu) == 0)
+            rate = rates[i].rate;
+    return plan->options.precision == VEM_SINGLE ? rate : rate / 2;
+}
+
+static double pair_of(const vem_i_plan *plan, int family)
+{
+    const double d = plan->d;
+    return (family == VEM_FULL ? d * (d + 2) : 2 * d) + OVERHEAD;
+}
+
+static double seeding(const vem_i_plan *plan, double n)
+{
+    const vem_options *o = &plan->options;
+    const double c = (double)o->clusters;
+    switch ((vem_seeding)o->seeding) {
+    case VEM_SEED_RANDOM: return n;
+    case VEM_SEED_PLUSPLUS: return STREAM * n * c;
+    case VEM_SEED_PLUSPLUS_GREEDY:
+        return STREAM * n * c * vem_i_greedy_candidates((int32_t)c);
+    case VEM_SEED_AFKMC2: return STREAM * (n + (double)o->chain * c * c / 2);
+    case VEM_SEED_TWO_LEVEL: return 6 * n * sqrt(c);
+    }
+    return 0;
+}
+
+/* Operations of one step. */
+static double step_of(const vem_i_plan *plan, const vem_options *o, double n)
+{
+    const double c = (double)o->clusters, pair = pair_of(plan, o->family);
+    const vem_i_search search = vem_i_search_for(o, 0);
+    /* Statistics: each held pair once more, at the rate of memory. */
+    double pairs = search.dense ? n * c : STREAM * n * (double)search.held;
+    if (search.dense)
+        pairs += n * c * (1 + 20 / pair); /* exponentials */
+    else if (search.kind == VEM_SEARCH_GROUPS)
+        pairs += n * (2 * (double)search.group_reach + 3 * sqrt(c));
+    else if (search.reach)
+        pairs += n * vem_i_graph_candidates(&search, (int32_t)c) *
+                 (1 + (search.kind == VEM_SEARCH_EXACT ? CANDIDATE : LEARNED) / pair);
+    else
+        pairs += n * c;
+    if (search.kind == VEM_SEARCH_EXACT)
+        pairs += c * c;
+    return pairs * pair;
+}
+
+static double usual_steps(const vem_options *o, double tolerance)
+{
+    if (o->swaps > 0)
+        return fmin(20, (double)o->max_steps);
+    double usual = tolerance > 0 ? 7 * fmax(1, -log10(tolerance)) : 80;
+    return fmin(usual, (double)o->max_steps);
+}
+
+double vem_i_plan_seconds(const vem_i_plan *plan)
+{
+    const vem_options *o = &plan->options;
+    const int reduced = vem_i_reduces(o, plan->n);
+    const double n = (double)(reduced ? o->coreset : plan->n), all = (double)plan->n;
+    double operations = 0;
+    if (!plan->warm)
+        operations += seeding(plan, n) * pair_of(plan, VEM_ISO_SHARED);
+    if (!plan->warm && vem_i_wants_hard_start(o, plan->ours)) {
+        const vem_options hard = vem_i_hard_start(o);
+        operations += usual_steps(&hard, hard.tolerance) * step_of(plan, &hard, n);
+    }
+    operations +=
+        (usual_steps(o, o->tolerance) + (double)o->init_steps) * step_of(plan, o, n);
+    operations *= plan->warm ? 1 : (double)o->restarts;
+    if (o->measure == VEM_MEASURE_EXACT)
+        operations += all * (double)o->clusters *
+                      (pair_of(plan, o->family) + pair_of(plan, VEM_ISO_SHARED) + 20);
+    else if (o->measure == VEM_MEASURE_SAMPLE)
+        operations *= 1.05;
+    /* Reading and centering, at the speed of memory. */
+    operations += 3 * 8 * all * (double)plan->d;
+    const double threads =
+        o->threads > 0 ? (double)o->threads : (double)plan->ctx->threads;
+    return operations / (rate_of(plan) * threads);
+}

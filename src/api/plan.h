@@ -1,0 +1,40 @@
+/* What a fit will take, before it takes it: bytes (plan.c) and seconds (forecast.c). */
+#ifndef VEM_API_PLAN_H
+#define VEM_API_PLAN_H
+
+#include "base/options.h"
+#include "data/data.h"
+
+/* The fit in question. */
+typedef struct vem_i_plan {
+    vem_ctx *ctx;
+    vem_options options; /* resolved */
+    int64_t n;
+    int32_t d;
+    vem_dtype type;
+    int weighted; /* the rows have weights */
+    int ours;     /* no preset: the fit may add loops of its own */
+    int warm;     /* it starts from a model */
+} vem_i_plan;
+
+/* `asked`: as given, to tell what is ours to choose. */
+vem_i_plan vem_i_plan_of(vem_ctx *ctx, const vem_data *data, const vem_options *asked,
+                         const vem_options *resolved, int warm);
+/* Bytes beside the input at the peak. */
+uint64_t vem_i_plan_bytes(const vem_i_plan *plan);
+/* About how long, from the work that can be counted before it is done. */
+double vem_i_plan_seconds(const vem_i_plan *plan);
+
+/* What the fit may take beside what there is now: by --memory, else by the machine. 0: not
+ * known. `data`: their mapped pages count against --memory, which is of the resident size. */
+uint64_t vem_i_plan_allowed(const vem_i_plan *plan, const vem_data *data);
+/* A sentence and VEM_NO_MEMORY when the fit takes more than `allowed` (0: anything). */
+vem_status vem_i_plan_check(const vem_i_plan *plan, uint64_t allowed);
+
+/* The options of a fit of these data from this start (NULL: none), or why it cannot be
+ * (fit.c). */
+vem_status vem_i_fit_resolve(vem_ctx *ctx, const vem_data *data,
+                             const vem_options *options, const vem_model *start,
+                             vem_options *resolved);
+
+#endif
