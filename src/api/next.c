@@ -243,7 +243,8 @@ static double variance_of_all(const next *n, double *mean)
                               *vem_i_stats_mass(&n->sums, c) * off);
         }
     }
-    return fmax(scatter, 0) / (mass * (double)d);
+    scatter /= mass * (double)d;
+    return scatter < 0 ? 0 : scatter; /* by rounding; NaN stays */
 }
 
 /* A cluster that held nothing is, to the bit, where and what it was. */
@@ -288,6 +289,10 @@ static vem_status maximize(vem_ctx *ctx, next *n)
         return status;
     to_view(n);
     const double variance = variance_of_all(n, n->origin + before->d);
+    if (!isfinite(variance))
+        return vem_i_fail(ctx, VEM_BAD_DATA,
+                          "The statistics give no model: the variance of all rows is %g.",
+                          variance);
     const vem_i_constraints constraints = {.prior = from->prior,
                                            .floor =
                                                fmax(from->floor * variance,
