@@ -13,7 +13,7 @@ static int set_up(void **state)
 {
     const int failed = io_setup(state);
     ctx = io_ctx;
-    return failed;
+    return failed || vem_ctx_set_threads(ctx, 1) != VEM_OK; /* many small steps */
 }
 
 enum { CLUSTERS = GRID_CLUSTERS };
