@@ -209,8 +209,7 @@ static void without_a_preset(void **state)
         char text[64];
         const vem_option_info *info = vem_option_at(i);
         vem_options_get(&r, info->name, text, sizeof text);
-        const char *open =
-            "algorithm threads coreset reach explore probe"; /* other searches */
+        const char *open = "algorithm threads coreset reach explore probe"; /* other searches */
         if (!strstr(open, info->name))
             assert_string_not_equal(text, "auto");
     }
