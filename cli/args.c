@@ -228,6 +228,7 @@ int cli_parse(cli_args *args, int count, char **words)
 {
     const cli_command *command = args->command;
     int only_operands = 0;
+    args->operands = words;
     for (int i = 0; i < count; i++) {
         const char *word = words[i];
         int code = CLI_DONE;
@@ -237,12 +238,13 @@ int cli_parse(cli_args *args, int count, char **words)
             code = parse_long(args, count, words, &i);
         } else if (!only_operands && word[0] == '-' && word[1] != '\0') {
             code = parse_short(args, count, words, &i);
-        } else if (args->operand_count == command->operand_count) {
+        } else if (args->operand_count == command->operand_count &&
+                   !command->more_operands) {
             cli_error("\"%s\" is one word too many; usage: vem %s %s [OPTIONS].", word,
                       command->name, command->operands);
             code = CLI_USAGE;
         } else {
-            args->operands[args->operand_count++] = word;
+            args->operands[args->operand_count++] = words[i]; /* never beyond word i */
         }
         if (code != CLI_DONE)
             return code;

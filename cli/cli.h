@@ -23,7 +23,7 @@ typedef struct cli_option {
     const char *help;
 } cli_option;
 
-enum { CLI_MOST_OPTIONS = 24, CLI_MOST_OPERANDS = 2 };
+enum { CLI_MOST_OPTIONS = 24 };
 
 typedef struct cli_args cli_args;
 
@@ -38,6 +38,7 @@ typedef struct cli_command {
     const char *const
         *shared; /* names in the library's table, NULL at the end; NULL: all */
     int operand_count;
+    int more_operands;               /* 1: any number of them, at least operand_count */
     void (*more_help)(FILE *stream); /* after the options, or NULL */
     int (*run)(cli_args *args);
 } cli_command;
@@ -46,14 +47,14 @@ struct cli_args {
     const cli_command *command;
     vem_ctx *ctx;
     vem_options options; /* of the library's table */
-    const char *operands[CLI_MOST_OPERANDS];
+    char **operands;
     int operand_count;
     const char *values[CLI_MOST_OPTIONS]; /* of the own options; a flag's value is "" */
     int wants_help;
 };
 
-extern const cli_command cli_fit, cli_predict, cli_score, cli_coreset, cli_generate,
-    cli_info;
+extern const cli_command cli_fit, cli_predict, cli_score, cli_coreset, cli_merge,
+    cli_generate, cli_info;
 extern const cli_command *const cli_commands[]; /* NULL at the end */
 
 /* Fills in args from the words after the verb. CLI_DONE, or CLI_USAGE after a message. */
@@ -141,6 +142,17 @@ json_t *cli_json_begin(const cli_args *args);
 /* One line on standard output; takes the object over. CLI_DONE or CLI_FAILED. */
 int cli_json_print(json_t *object);
 json_t *cli_json_options(const vem_options *options);
+
+/* ---- Statistics that add up (accumulate.c) ---- */
+
+/* Before the data are read: what cannot stand beside --accumulate. */
+int cli_check_accumulate(const cli_args *args);
+/* The E-step of `model` over `data`, into the file of --accumulate. */
+int cli_accumulate(cli_args *args, const vem_model *model, const vem_data *data,
+                   double seconds_read, double began);
+/* What statistics say, for --json. */
+void cli_stats_json(json_t *object, const vem_stats *stats);
+int cli_stats_info(cli_args *args);
 
 /* ---- What a fit reports (report.c) ---- */
 

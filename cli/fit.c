@@ -18,6 +18,8 @@ static const cli_option own[] = {
     {"labels", 0, IO, "FILE", "the cluster of each row, from 0 (.npy or .csv)"},
     {"trace", 0, IO, "FILE",
      "free energy, pairs and seconds of each step (.csv or .json)"},
+    {"accumulate", 0, IO, "FILE",
+     "no fit: the statistics of one E-step of --init over DATA, as .npz for vem merge"},
     {"json", 0, IO, NULL, "print the result as one JSON object"},
     {"quiet", 'q', IO, NULL, "no progress and no summary"},
     {"verbose", 'v', IO, NULL, "also what is about to be done, and every step"},
@@ -92,6 +94,8 @@ static int check_early(cli_args *args, vem_model **start)
 {
     const char *init = cli_value(args, "init");
     int code = check_outputs(args);
+    if (code == CLI_DONE && cli_value(args, "accumulate"))
+        code = cli_check_accumulate(args);
     if (code == CLI_DONE && init)
         code = cli_read_model(args, init, NULL, start);
     if (code != CLI_DONE)
@@ -240,7 +244,9 @@ static int run(cli_args *args)
         code = cli_read_data(args, args->operands[0], &data, &seconds_read);
     }
     if (code == CLI_DONE) {
-        code = fit(args, start, data, seconds_read, began);
+        code = cli_value(args, "accumulate")
+                   ? cli_accumulate(args, start, data, seconds_read, began)
+                   : fit(args, start, data, seconds_read, began);
         vem_data_free(data);
     }
     vem_model_free(start);
@@ -260,12 +266,18 @@ const cli_command cli_fit = {
         "itself\n"
         "would say is printed beside. --measure sample looks at as many rows as cost "
         "little\n"
-        "beside the fit (1024 to 131072) and says how far off it may be.\n",
+        "beside the fit (1024 to 131072) and says how far off it may be.\n"
+        "With --init MODEL --accumulate FILE nothing is fitted: the statistics of one\n"
+        "E-step are written, and vem merge turns those of all parts of the data into "
+        "the\n"
+        "next model. Family, prior, held, search (all, closest) and floor count there;\n"
+        "options of seeding, stopping and moves have no part in it.\n",
     .examples =
         "  vem fit data.npy -k 100 -o model.npz\n"
         "  vem fit data.csv -k 10 --algorithm gmm --family diag --labels out.csv\n"
         "  vem fit data.npy -k 50 --algorithm kmeans --restarts 10 --measure --json\n"
-        "  vem fit data.csv -k 8 --columns 2-5 --standardize -o model.npz\n",
+        "  vem fit data.csv -k 8 --columns 2-5 --standardize -o model.npz\n"
+        "  vem fit part1.npy --init model.npz --accumulate stats1.npz\n",
     .own = own,
     .own_count = sizeof own / sizeof *own,
     .operand_count = 1,

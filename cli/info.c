@@ -326,15 +326,17 @@ static int model_info(cli_args *args)
 static int run(cli_args *args)
 {
     cli_progress_begin(args);
+    const char *kind = vem_file_kind(args->operands[0]);
+    if (strcmp(kind, "statistics") == 0)
+        return cli_stats_info(args);
     /* What is neither is read as data, for the reader's sentence on what is wrong. */
-    return strcmp(vem_file_kind(args->operands[0]), "model") == 0 ? model_info(args)
-                                                                  : data_info(args);
+    return strcmp(kind, "model") == 0 ? model_info(args) : data_info(args);
 }
 
 const cli_command cli_info = {
     .name = "info",
     .operands = "FILE",
-    .purpose = "what is in this data or model file",
+    .purpose = "what is in this file of data, a model or statistics",
     .examples = "  vem info data.csv\n  vem info model.npz --json\n",
     .own = own,
     .own_count = sizeof own / sizeof *own,

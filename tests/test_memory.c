@@ -6,6 +6,7 @@
  * calls: it counts, it can fail at the k-th call, and it notes the highest use. */
 #include <errno.h>
 #include <malloc.h>
+#include <unistd.h>
 
 #include "api/plan.h"
 #include "grid.h"
@@ -200,6 +201,122 @@ static void every_allocation_of_a_sample(void **state)
             o.coreset = coreset;
         fail_one_by_one(&data, &o, NULL);
     }
+    grid_data_free(&data);
+}
+
+static void every_allocation_of_statistics(void **state)
+{
+    (void)state;
+    for (int family = VEM_ISO_SHARED; family <= VEM_FULL; family++) {
+        grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, 60, 3, 88);
+        vem_data *rows = borrow(&data);
+        vem_model *model = grid_start(ctx, &data, VEM_ISO_SHARED, 5), *next = NULL;
+        vem_stats *stats = NULL, *back = NULL;
+        char path[64];
+        snprintf(path, sizeof path, "/tmp/vem-test-%ld.npz", (long)getpid());
+        for (int held = 2; held <= 5; held += 3) {
+            vem_options o = grid_options(5, (vem_family_kind)family, VEM_PRIOR_FREE, held,
+                                         VEM_SINGLE, 3);
+            vem_status status = VEM_NO_MEMORY;
+            for (int64_t k = 1; status != VEM_OK; k++) {
+                calls = 0;
+                fail_at = k;
+                status = vem_accumulate(ctx, model, rows, &o, &stats);
+                fail_at = 0;
+                assert_true(status == VEM_OK || status == VEM_NO_MEMORY);
+                assert_true((status == VEM_OK) == (stats != NULL));
+                assert_true(status != VEM_OK || k > 10);
+            }
+            for (int64_t k = 1; !next; k++) {
+                calls = 0;
+                fail_at = k;
+                status = vem_stats_next(ctx, stats, &next);
+                fail_at = 0;
+                assert_true(status == VEM_OK || status == VEM_NO_MEMORY);
+                assert_true((status == VEM_OK) == (next != NULL));
+            }
+            for (int64_t k = 1, done = 0; !done; k++) {
+                calls = 0;
+                fail_at = k;
+                status = vem_stats_write(ctx, stats, path);
+                fail_at = 0;
+                done = status == VEM_OK;
+                assert_true(done == (access(path, F_OK) == 0));
+            }
+            const char *paths[1] = {path};
+            for (int64_t k = 1; !back; k++) {
+                calls = 0;
+                fail_at = k;
+                status = vem_stats_merge(ctx, paths, 1, &back);
+                fail_at = 0;
+                assert_true(status == VEM_OK || status == VEM_NO_MEMORY);
+                assert_true((status == VEM_OK) == (back != NULL));
+            }
+            unlink(path);
+            vem_model_free(next);
+            vem_stats_free(stats);
+            vem_stats_free(back);
+            next = NULL;
+            stats = back = NULL;
+        }
+        vem_model_free(model);
+        vem_data_free(rows);
+        grid_data_free(&data);
+    }
+}
+
+/* Whatever fails on the way, the rows that were not taken can be fed again, and the coreset
+ * is the one without a failure. */
+static void every_allocation_of_a_stream(void **state)
+{
+    (void)state;
+    enum { N = 200, D = 2 };
+    grid_data data = grid_data_new(SET_HEAVY, WEIGHTS_NONE, N, D, 89);
+    const vem_stream_options o = {.size = sizeof o, .bucket = 20, .seed = 3};
+    vem_data *reference = NULL;
+    int64_t last = 0;
+    for (int64_t k = 0; k == 0 || last >= k; k++) {
+        vem_stream *stream = NULL;
+        vem_data *rows = NULL, *coreset = NULL;
+        assert_int_equal(vem_stream_new(ctx, &o, &stream), VEM_OK);
+        calls = 0;
+        for (int64_t taken = 0; taken < N; taken = vem_stream_rows(stream)) {
+            assert_int_equal(vem_data_borrow(ctx, VEM_FLOAT64, data.x + taken * D,
+                                             N - taken, D, 0, 0, &rows),
+                             VEM_OK);
+            fail_at = k;
+            const vem_status status = vem_stream_add(ctx, stream, rows);
+            fail_at = 0;
+            assert_true(status == VEM_OK || status == VEM_NO_MEMORY);
+            vem_data_free(rows);
+        }
+        last = calls;
+        calls = 0;
+        vem_status status = VEM_NO_MEMORY;
+        for (int64_t f = k ? 1 : 100; status != VEM_OK; f++) {
+            calls = 0;
+            fail_at = f;
+            status = vem_stream_coreset(ctx, stream, &coreset);
+            fail_at = 0;
+            assert_true((status == VEM_OK) == (coreset != NULL));
+        }
+        if (reference) {
+            const size_t n = (size_t)vem_data_rows(coreset);
+            double a[N * D], b[N * D];
+            assert_int_equal(vem_data_rows(reference), n);
+            assert_int_equal(vem_data_get(ctx, coreset, 0, (int64_t)n, a), VEM_OK);
+            assert_int_equal(vem_data_get(ctx, reference, 0, (int64_t)n, b), VEM_OK);
+            assert_memory_equal(a, b, n * D * sizeof *a);
+            assert_memory_equal(vem_data_weights(coreset), vem_data_weights(reference),
+                                n * sizeof *a);
+            vem_data_free(coreset);
+        } else {
+            reference = coreset;
+        }
+        vem_stream_free(stream);
+    }
+    assert_true(last > 50);
+    vem_data_free(reference);
     grid_data_free(&data);
 }
 
@@ -496,6 +613,8 @@ int main(void)
         cmocka_unit_test(every_allocation_of_shared_lists),
         cmocka_unit_test(every_allocation_of_a_coreset),
         cmocka_unit_test(every_allocation_of_a_sample),
+        cmocka_unit_test(every_allocation_of_statistics),
+        cmocka_unit_test(every_allocation_of_a_stream),
         cmocka_unit_test(every_allocation_of_using_a_model),
         cmocka_unit_test(the_plan_is_what_is_taken),
         cmocka_unit_test(the_plan_of_a_coreset),

@@ -224,7 +224,7 @@ typedef enum vem_precision { VEM_SINGLE = 0, VEM_DOUBLE } vem_precision;
     X(INT, held, VEM_AUTO, 1, 2147483000, NULL, "C'",                                    \
       "clusters a row may belong to at once (1: hard, C: full EM)")                      \
     X(INT, reach, VEM_AUTO, 1, 2147483000, NULL, "G",                                    \
-      "clusters in a neighborhood (search exact, estimated) or shared list (groups)")         \
+      "clusters in a neighborhood (search exact, estimated) or shared list (groups)")    \
     X(INT, explore, VEM_AUTO, 0, 1000000, NULL, "R",                                     \
       "clusters drawn at random per row and step (search exact or estimated)")           \
     X(INT, probe, VEM_AUTO, 1, 64, NULL, "P",                                            \
@@ -430,6 +430,92 @@ VEM_API const int32_t *vem_report_labels(const vem_report *report);
  * between. */
 VEM_API const char *vem_report_choices(const vem_report *report);
 
+/* ---- Statistics that add up ---- */
+
+/* One E-step of a model over some rows: all that an M-step needs to know of them. Those of
+ * disjoint parts of the data add up to those of the whole, so any scheduler can spread a
+ * fit over machines: accumulate each part, merge, take the next model, repeat. */
+typedef struct vem_stats vem_stats;
+
+typedef struct vem_stats_summary {
+    size_t size;
+    vem_family_kind family;
+    vem_prior_kind prior;
+    vem_search_kind search; /* all or closest */
+    vem_precision precision;
+    int32_t clusters, d, held;
+    double floor;       /* share of the mean variance of all rows */
+    double mass;        /* sum of the weights */
+    double free_energy; /* per unit of mass, of the model the step was made with */
+    double
+        squared_error; /* weighted sum over rows and held clusters of q |x - mean|^2: the
+                             quantisation error where one cluster is held */
+    int64_t rows, rows_used, pairs;
+    int64_t parts; /* calls of vem_accumulate that were added up */
+    int64_t empty; /* clusters that held nothing */
+} vem_stats_summary;
+
+/* Of the options, family, prior, held, search (all or closest), floor, precision,
+ * normalize, threads, and a preset that sets them, count; where the search is left open it
+ * is an exact one. Refused: coreset, standardize (a model's own scale is used), a margin, and
+ * the searches that need to know what rows held before. A part may have fewer rows than the
+ * model has clusters. The caller frees what this and vem_stats_next, _read, _merge make. */
+VEM_API vem_status vem_accumulate(vem_ctx *ctx, const vem_model *model,
+                                  const vem_data *data, const vem_options *options,
+                                  vem_stats **stats);
+VEM_API void vem_stats_free(vem_stats *stats);
+VEM_API void vem_stats_describe(const vem_stats *stats, vem_stats_summary *summary);
+/* The model that the step was made with, borrowed. */
+VEM_API const vem_model *vem_stats_model(const vem_stats *stats);
+/* to += from; both must have been made with the same model and options. */
+VEM_API vem_status vem_stats_add(vem_ctx *ctx, vem_stats *to, const vem_stats *from);
+/* The M-step: what one step of vem_fit over all the rows gives, to rounding. A cluster that
+ * held nothing keeps its mean and shape. */
+VEM_API vem_status vem_stats_next(vem_ctx *ctx, const vem_stats *stats,
+                                  vem_model **model);
+/* .npz with mass, first, second and totals, and the model; numpy.load opens it. */
+VEM_API vem_status vem_stats_read(vem_ctx *ctx, const char *path, vem_stats **stats);
+VEM_API vem_status vem_stats_write(vem_ctx *ctx, const vem_stats *stats,
+                                   const char *path);
+/* The sum of files, one at a time in memory. It has the same bits whatever the order of
+ * the paths. */
+VEM_API vem_status vem_stats_merge(vem_ctx *ctx, const char *const *paths, int64_t count,
+                                   vem_stats **stats);
+
+/* ---- Streams ---- */
+
+/* Rows that come in batches and are not kept: a weighted coreset of all rows so far, in
+ * memory that grows with the logarithm of their number (docs/math/streaming.md). */
+typedef struct vem_stream vem_stream;
+
+typedef struct vem_stream_options {
+    size_t size; /* sizeof(vem_stream_options) */
+    int64_t
+        bucket; /* m: rows of a bucket; the coreset is about m to m log2(n / m) rows */
+    int64_t seed;
+    int normalize; /* each row to length 1 as it comes in */
+} vem_stream_options;
+
+VEM_API vem_status vem_stream_new(vem_ctx *ctx, const vem_stream_options *options,
+                                  vem_stream **stream);
+VEM_API void vem_stream_free(vem_stream *stream);
+/* Takes the rows (and weights) of a batch; the first batch fixes the columns and the type:
+ * single where it is float32 or uint8, else double. Bad values are refused before any row is
+ * taken. Should memory run out in the middle, vem_stream_rows tells how many rows were
+ * taken, and nothing is lost. */
+VEM_API vem_status vem_stream_add(vem_ctx *ctx, vem_stream *stream,
+                                  const vem_data *batch);
+VEM_API int64_t vem_stream_rows(const vem_stream *stream); /* taken so far */
+VEM_API int64_t vem_stream_kept(const vem_stream *stream); /* rows in memory */
+VEM_API double vem_stream_mass(const vem_stream *stream);  /* exact sum of the weights */
+/* The coreset as data of its own, with weights and vem_data_indices. */
+VEM_API vem_status vem_stream_coreset(vem_ctx *ctx, const vem_stream *stream,
+                                      vem_data **coreset);
+/* A fit of the coreset, as vem_fit; give the last model as `start` to track the stream. */
+VEM_API vem_status vem_stream_model(vem_ctx *ctx, const vem_stream *stream,
+                                    const vem_options *options, const vem_model *start,
+                                    vem_model **model, vem_report **report);
+
 /* ---- Use of a model ---- */
 
 /* The `top` most probable clusters of each row, most probable first: clusters is n x top,
@@ -524,7 +610,7 @@ VEM_API vem_status vem_array_write(vem_ctx *ctx, const char *path, vem_dtype typ
 /* Any text, whole or not at all. */
 VEM_API vem_status vem_text_write(vem_ctx *ctx, const char *path, const char *text,
                                   size_t length);
-/* What a file holds: "data", "model", or "unknown". Never fails. */
+/* What a file holds: "data", "model", "statistics" or "unknown". Never fails. */
 VEM_API const char *vem_file_kind(const char *path);
 
 /* ---- Generated data ---- */

@@ -18,8 +18,7 @@ static vem_status check(vem_ctx *ctx, const vem_model *model, const vem_data *da
     return VEM_OK;
 }
 
-/* The weighted mean of the model's means: near where the data are. */
-static void center_of(const vem_model *model, double *origin)
+void vem_i_model_center(const vem_model *model, double *origin)
 {
     for (int32_t j = 0; j < model->d; j++)
         origin[j] = 0;
@@ -78,7 +77,7 @@ vem_status vem_i_for_chunks(vem_ctx *ctx, const vem_model *model, const vem_data
     double *origin;
     if ((status = vem_i_take(ctx, &origin, (size_t)model->d, sizeof *origin)) != VEM_OK)
         return status;
-    center_of(model, origin);
+    vem_i_model_center(model, origin);
     vem_i_blas_state blas = vem_i_blas_single(model->family == VEM_FULL);
     int64_t rows = vem_i_chunk_rows(data->d);
     for (int64_t first = 0; first < data->n && status == VEM_OK; first += rows) {

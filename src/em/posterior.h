@@ -19,7 +19,8 @@ typedef struct vem_i_posterior {
      *     gap = log sum_{c in K} p(c, x) - log p(next, x). */
     int32_t *next;
     void *gap; /* of T */
-    double *log_sums; /* n, borrowed: log sum_{c in K} exp(-v/2) of each item; NULL: none */
+    double
+        *log_sums; /* n, borrowed: log sum_{c in K} exp(-v/2) of each item; NULL: none */
 } vem_i_posterior;
 
 vem_status vem_i_posterior_new(vem_ctx *ctx, const vem_view *view,

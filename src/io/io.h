@@ -115,6 +115,19 @@ typedef struct vem_i_array {
 vem_status vem_i_npz_write(vem_ctx *ctx, const char *path, const vem_i_array *arrays,
                            int count);
 
+/* ---- Models inside an .npz (model_file.c) ---- */
+
+struct vem_model;
+/* The model in `npz`, checked. */
+vem_status vem_i_model_get(vem_ctx *ctx, const char *path, vem_i_npz *npz,
+                           struct vem_model **model);
+/* Means, weights, variances and, where there is one, scale; how many. */
+enum { VEM_I_MODEL_ARRAYS = 4 };
+int vem_i_model_arrays(const struct vem_model *model,
+                       vem_i_array arrays[VEM_I_MODEL_ARRAYS]);
+/* Does it hold the statistics of some rows, beside a model? */
+int vem_i_npz_is_stats(const vem_i_npz *npz);
+
 /* As vem_data_read, for use inside a verb that has begun. */
 vem_status vem_i_data_read(vem_ctx *ctx, const char *path,
                            const vem_read_options *options, vem_data **data);

@@ -225,6 +225,17 @@ static vem_status build(vem_ctx *ctx, const char *path, parts *found, vem_model 
     return VEM_OK;
 }
 
+vem_status vem_i_model_get(vem_ctx *ctx, const char *path, vem_i_npz *npz,
+                           vem_model **model)
+{
+    parts found = {0};
+    vem_status status = get_parts(ctx, path, npz, &found);
+    if (status == VEM_OK)
+        status = build(ctx, path, &found, model);
+    free_parts(&found);
+    return status;
+}
+
 vem_status vem_model_read(vem_ctx *ctx, const char *path, vem_model **model)
 {
     vem_i_begin(ctx);
@@ -232,19 +243,35 @@ vem_status vem_model_read(vem_ctx *ctx, const char *path, vem_model **model)
     vem_status status = vem_i_npz_open(ctx, path, &npz);
     if (status != VEM_OK)
         return status;
-    parts found = {0};
-    if (!vem_i_npz_has(npz, "means") || !vem_i_npz_has(npz, "variances"))
+    if (vem_i_npz_is_stats(npz))
+        status = vem_i_fail(ctx, VEM_BAD_DATA,
+                            "%s holds statistics, but a model is needed here: vem merge "
+                            "makes one of them.",
+                            path);
+    else if (!vem_i_npz_has(npz, "means") || !vem_i_npz_has(npz, "variances"))
         status =
             vem_i_fail(ctx, VEM_BAD_DATA,
                        "%s is not a model: it holds no arrays named means and variances.",
                        path);
-    if (status == VEM_OK)
-        status = get_parts(ctx, path, npz, &found);
-    if (status == VEM_OK)
-        status = build(ctx, path, &found, model);
-    free_parts(&found);
+    else
+        status = vem_i_model_get(ctx, path, npz, model);
     vem_i_npz_close(npz);
     return status;
+}
+
+int vem_i_model_arrays(const vem_model *model, vem_i_array arrays[VEM_I_MODEL_ARRAYS])
+{
+    const int64_t clusters = model->clusters, d = model->d;
+    const int iso_shared = model->family == VEM_ISO_SHARED;
+    arrays[0] = (vem_i_array){"means", VEM_FLOAT64, model->means, 2, {clusters, d}};
+    arrays[1] = (vem_i_array){"weights", VEM_FLOAT64, model->weights, 1, {clusters}};
+    arrays[2] = (vem_i_array){"variances",
+                              VEM_FLOAT64,
+                              model->variances,
+                              iso_shared ? 1 : (int)model->family, /* 1, 2, 3 */
+                              {iso_shared ? 1 : clusters, d, d}};
+    arrays[3] = (vem_i_array){"scale", VEM_FLOAT64, model->scale, 1, {d}};
+    return model->scale ? 4 : 3;
 }
 
 /* The model's own meta with what reading relies on set from the model itself. */
@@ -273,19 +300,10 @@ vem_status vem_model_write(vem_ctx *ctx, const vem_model *model, const char *pat
     char *meta = complete_meta(model);
     if (!meta)
         return vem_i_fail_memory(ctx, model->meta ? strlen(model->meta) : 64);
-    const int64_t clusters = model->clusters, d = model->d;
-    vem_i_array arrays[5] = {
-        {"means", VEM_FLOAT64, model->means, 2, {clusters, d}},
-        {"weights", VEM_FLOAT64, model->weights, 1, {clusters}},
-        {"variances", VEM_FLOAT64, model->variances, 1, {1, d, d}},
-        {"meta", VEM_UINT8, meta, 1, {(int64_t)strlen(meta)}},
-        {"scale", VEM_FLOAT64, model->scale, 1, {d}},
-    };
-    if (model->family >= VEM_ISO) {
-        arrays[2].dims[0] = clusters;
-        arrays[2].rank = (int)model->family; /* iso 1, diag 2, full 3 */
-    }
-    vem_status status = vem_i_npz_write(ctx, path, arrays, model->scale ? 5 : 4);
+    vem_i_array arrays[VEM_I_MODEL_ARRAYS + 1];
+    int count = vem_i_model_arrays(model, arrays);
+    arrays[count++] = (vem_i_array){"meta", VEM_UINT8, meta, 1, {(int64_t)strlen(meta)}};
+    vem_status status = vem_i_npz_write(ctx, path, arrays, count);
     free(meta);
     return status;
 }

@@ -81,6 +81,12 @@ int vem_i_npz_has(const vem_i_npz *npz, const char *name)
     return locate(npz, name) >= 0;
 }
 
+int vem_i_npz_is_stats(const vem_i_npz *npz)
+{
+    return vem_i_npz_has(npz, "mass") && vem_i_npz_has(npz, "first") &&
+           vem_i_npz_has(npz, "second");
+}
+
 /* An entry's bytes, whole and with the right checksum, in memory from vem_i_alloc. */
 static vem_status read_entry(vem_ctx *ctx, vem_i_npz *npz, const char *label,
                              zip_uint64_t index, char **bytes, size_t *size)

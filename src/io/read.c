@@ -112,7 +112,9 @@ static vem_status read_coreset(vem_ctx *ctx, const char *path, vem_data *data)
         return status;
     if (!vem_i_npz_has(npz, "rows"))
         status = vem_i_fail(ctx, VEM_BAD_DATA,
-                            vem_i_npz_has(npz, "means")
+                            vem_i_npz_is_stats(npz)
+                                ? "%s holds statistics, but data are needed here."
+                            : vem_i_npz_has(npz, "means")
                                 ? "%s is a model, but data are needed here."
                                 : "%s holds no data: an .npz needs an array named rows.",
                             path);
@@ -264,7 +266,9 @@ const char *vem_file_kind(const char *path)
     if (vem_i_npz_open(NULL, path, &npz) != VEM_OK)
         return "unknown";
     const char *found = "unknown";
-    if (vem_i_npz_has(npz, "means") && vem_i_npz_has(npz, "variances"))
+    if (vem_i_npz_is_stats(npz))
+        found = "statistics";
+    else if (vem_i_npz_has(npz, "means") && vem_i_npz_has(npz, "variances"))
         found = "model";
     else if (vem_i_npz_has(npz, "rows"))
         found = "data";

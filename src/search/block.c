@@ -83,8 +83,7 @@ vem_status vem_i_block_new(vem_ctx *ctx, const vem_i_search *search, const vem_v
     if (status == VEM_OK && s.tile_rows)
         status = vem_i_take(ctx, &made.tile, s.items, s.tile_rows * element);
     if (status == VEM_OK && s.again_rows) {
-        if (status == VEM_OK)
-            status = vem_i_take(ctx, &made.again_panels, s.items, row);
+        status = vem_i_take(ctx, &made.again_panels, s.items, row);
         if (status == VEM_OK)
             status = vem_i_take(ctx, &made.again_norms, s.items, element);
         if (status == VEM_OK)

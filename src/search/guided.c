@@ -174,7 +174,7 @@ static void put_item(const task *t, const scratch *s, int32_t p, int32_t row,
                      int64_t item)
 {
     const vem_i_kernels *kernels = t->view->kernels;
-    found list[VEM_I_TOP_MAX];
+    found list[VEM_I_TOP_MAX] = {{0}};
     int32_t count = 0;
     for (int32_t r = 0; r < t->keep; r++) {
         int32_t position = s->block_index[(int64_t)r * VEM_I_BLOCK + p];

@@ -1,0 +1,117 @@
+/* vem merge STATS... -o MODEL.npz */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+#define IO "Input and output"
+
+static const cli_option own[] = {
+    {"output", 'o', IO, "FILE", "the next model, as .npz that numpy.load opens"},
+    {"json", 0, IO, NULL, "print what was merged as one JSON object"},
+    {"quiet", 'q', IO, NULL, "no summary"},
+};
+
+static const char *const shared[] = {"threads", NULL};
+
+static int check_early(const cli_args *args)
+{
+    const char *output = cli_value(args, "output");
+    int code = CLI_DONE;
+    if (!output) {
+        cli_error("the file to write is missing: name it with -o MODEL.npz.");
+        return CLI_USAGE;
+    }
+    for (int i = 0; code == CLI_DONE && i < args->operand_count; i++)
+        code = cli_check_output(output, args->operands[i],
+                                strncmp(output, "/dev/", 5) == 0 ? NULL : "npz");
+    return code;
+}
+
+/* The "meta" of the next model. Its own free energy is not known: the next E-step tells. */
+static vem_status set_meta(const cli_args *args, const vem_stats *stats, vem_model *model)
+{
+    vem_stats_summary s;
+    vem_stats_describe(stats, &s);
+    json_t *meta = cli_json_begin(args), *step = json_object();
+    cli_stats_json(step, stats);
+    json_object_set_new(meta, "rows_used", json_integer(s.rows_used));
+    json_object_set_new(meta, "steps", json_integer(1));
+    json_object_set_new(meta, "outcome",
+                        json_string(vem_outcome_name(VEM_OUTCOME_STEP_LIMIT)));
+    json_object_set_new(meta, "merged", step);
+    char *text = json_dumps(meta, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    json_decref(meta);
+    if (!text)
+        return VEM_NO_MEMORY;
+    const vem_status status = vem_model_set_meta(args->ctx, model, text);
+    free(text);
+    return status;
+}
+
+static int tell(const cli_args *args, const vem_stats *stats)
+{
+    const char *output = cli_value(args, "output");
+    if (cli_value(args, "json")) {
+        json_t *o = cli_json_begin(args);
+        cli_stats_json(o, stats);
+        json_object_set_new(o, "output", cli_json_text(output));
+        return cli_json_print(o);
+    }
+    if (!cli_value(args, "quiet")) {
+        vem_stats_summary s;
+        char a[32], b[32];
+        vem_stats_describe(stats, &s);
+        printf("vem merge: %s parts, %s rows; the model they were made with has free "
+               "energy %.10g per row; the next one is written to %s\n",
+               cli_count(s.parts, a), cli_count(s.rows, b), s.free_energy, output);
+    }
+    return CLI_DONE;
+}
+
+static int run(cli_args *args)
+{
+    vem_stats *stats = NULL;
+    vem_model *model = NULL;
+    int code = check_early(args);
+    if (code != CLI_DONE)
+        return code;
+    vem_status status = vem_stats_merge(args->ctx, (const char *const *)args->operands,
+                                        args->operand_count, &stats);
+    if (status == VEM_OK)
+        status = vem_stats_next(args->ctx, stats, &model);
+    if (status == VEM_OK)
+        status = set_meta(args, stats, model);
+    if (status == VEM_OK)
+        status = vem_model_write(args->ctx, model, cli_value(args, "output"));
+    code = status == VEM_OK ? tell(args, stats) : cli_failure(args, status);
+    vem_model_free(model);
+    vem_stats_free(stats);
+    return code;
+}
+
+const cli_command cli_merge = {
+    .name = "merge",
+    .operands = "STATS... -o MODEL.npz",
+    .purpose = "add up statistics of parts and take the next step",
+    .details =
+        "STATS are files that vem fit --accumulate wrote for disjoint parts of the "
+        "data,\n"
+        "all with the same model and options. Their sum is that of one E-step over all\n"
+        "rows, and the model written is what the M-step makes of it: N parts and a "
+        "merge\n"
+        "are one step of a fit, to rounding. The order of the files does not matter. "
+        "The\n"
+        "free energy told is that of the model the statistics were made with: stop when\n"
+        "it no longer rises.\n",
+    .examples =
+        "  vem fit part1.npy --init model0.npz --accumulate s1.npz    # on one machine\n"
+        "  vem fit part2.npy --init model0.npz --accumulate s2.npz    # on another\n"
+        "  vem merge s1.npz s2.npz -o model1.npz --json\n",
+    .own = own,
+    .own_count = sizeof own / sizeof *own,
+    .shared = shared,
+    .operand_count = 1,
+    .more_operands = 1,
+    .run = run,
+};

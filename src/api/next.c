@@ -1,0 +1,339 @@
+/* Statistics of parts: their sum, and the M-step.
+ *
+ * The variance of all rows, of which the floor is a share, is in the statistics, too. In
+ * the units of the view, with nu_c the means of the model, W the mass and
+ * m = sum_c (f_c + N_c nu_c) / W the mean of all rows,
+ *
+ *     sum_i w_i |x_i - m|^2 = sum_c [ tr S_c + 2 f_c . (nu_c - m) + N_c |nu_c - m|^2 ],
+ *
+ * so a merge of parts has the floor that a fit of all rows has, and no part needs to know
+ * the others. The M-step itself is that of the family, in double about the center of the
+ * model. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "api/chunks.h"
+#include "api/units.h"
+#include "base/blas.h"
+#include "base/memory.h"
+#include "data/points.h"
+#include "model/family.h"
+#include "model/part.h"
+
+/* ---- what they say ---- */
+
+void vem_stats_describe(const vem_stats *stats, vem_stats_summary *summary)
+{
+    const vem_model *model = stats->model;
+    int64_t empty = 0;
+    for (int32_t c = 0; c < model->clusters; c++)
+        empty += !(*vem_i_stats_mass(&stats->sums, c) > 0);
+    *summary = (vem_stats_summary){.size = sizeof *summary,
+                                   .family = model->family,
+                                   .prior = stats->prior,
+                                   .search = stats->search,
+                                   .precision = stats->precision,
+                                   .clusters = model->clusters,
+                                   .d = model->d,
+                                   .held = stats->held,
+                                   .floor = stats->floor,
+                                   .mass = stats->mass,
+                                   .free_energy = stats->free_energy / stats->mass,
+                                   .squared_error = stats->squared_error,
+                                   .rows = stats->rows,
+                                   .rows_used = stats->rows_used,
+                                   .pairs = stats->pairs,
+                                   .parts = stats->parts,
+                                   .empty = empty};
+}
+
+const vem_model *vem_stats_model(const vem_stats *stats)
+{
+    return stats->model;
+}
+
+/* ---- sums ---- */
+
+vem_status vem_stats_add(vem_ctx *ctx, vem_stats *to, const vem_stats *from)
+{
+    char why[256];
+    vem_i_begin(ctx);
+    if (vem_i_part_differ(to, from, why, sizeof why))
+        return vem_i_fail(ctx, VEM_BAD_OPTION, "These statistics do not add up: %s.",
+                          why);
+    return vem_i_part_add(ctx, to, from);
+}
+
+/* A file of a merge: which it is, and where it stands in the sum. */
+typedef struct place {
+    uint64_t digest, device, node;
+    int64_t path;
+} place;
+
+static int compare(uint64_t a, uint64_t b)
+{
+    return a < b ? -1 : a > b;
+}
+
+static int by_file(const void *a, const void *b)
+{
+    const place *x = a, *y = b;
+    const int order = compare(x->device, y->device);
+    return order ? order : compare(x->node, y->node);
+}
+
+static int by_digest(const void *a, const void *b)
+{
+    const place *x = a, *y = b;
+    return compare(x->digest, y->digest);
+}
+
+/* A file named twice would count twice. */
+static vem_status check_distinct(vem_ctx *ctx, const char *const *paths, int64_t count,
+                                 place *places)
+{
+    qsort(places, (size_t)count, sizeof *places, by_file);
+    for (int64_t i = 1; i < count; i++)
+        if (by_file(&places[i - 1], &places[i]) == 0)
+            return vem_i_fail(
+                ctx, VEM_BAD_OPTION,
+                "%s and %s are the same file, whose rows would count twice.",
+                paths[places[i - 1].path], paths[places[i].path]);
+    return VEM_OK;
+}
+
+/* Reads every file once: do they belong together, and in which order will they be added? */
+static vem_status survey(vem_ctx *ctx, const char *const *paths, int64_t count,
+                         place *places)
+{
+    vem_stats *first = NULL, *part = NULL;
+    vem_status status = VEM_OK;
+    struct stat facts = {0};
+    char why[256];
+    for (int64_t i = 0; status == VEM_OK && i < count; i++) {
+        status = vem_stats_read(ctx, paths[i], &part);
+        if (status != VEM_OK)
+            break;
+        places[i] = (place){.digest = vem_i_part_digest(part), .path = i};
+        if (stat(paths[i], &facts) == 0) {
+            places[i].device = (uint64_t)facts.st_dev;
+            places[i].node = (uint64_t)facts.st_ino;
+        }
+        if (first && vem_i_part_differ(first, part, why, sizeof why))
+            status = vem_i_fail(ctx, VEM_BAD_DATA, "%s and %s do not add up: %s.",
+                                paths[0], paths[i], why);
+        if (first)
+            vem_stats_free(part);
+        else
+            first = part;
+    }
+    vem_stats_free(first);
+    if (status == VEM_OK)
+        status = check_distinct(ctx, paths, count, places);
+    if (status == VEM_OK)
+        qsort(places, (size_t)count, sizeof *places, by_digest);
+    return status;
+}
+
+static vem_status add_files(vem_ctx *ctx, const char *const *paths, int64_t count,
+                            const place *places, vem_stats **stats)
+{
+    vem_stats *sum = NULL, *part;
+    vem_status status = vem_stats_read(ctx, paths[places[0].path], &sum);
+    for (int64_t i = 1; status == VEM_OK && i < count; i++) {
+        status = vem_stats_read(ctx, paths[places[i].path], &part);
+        if (status != VEM_OK)
+            break;
+        status = vem_stats_add(ctx, sum, part);
+        vem_stats_free(part);
+    }
+    if (status == VEM_OK)
+        *stats = sum;
+    else
+        vem_stats_free(sum);
+    return status;
+}
+
+vem_status vem_stats_merge(vem_ctx *ctx, const char *const *paths, int64_t count,
+                           vem_stats **stats)
+{
+    vem_i_begin(ctx);
+    place *places;
+    if (count < 1)
+        return vem_i_fail(ctx, VEM_BAD_OPTION, "There are no statistics to merge.");
+    vem_status status = vem_i_take(ctx, &places, (size_t)count, sizeof *places);
+    if (status != VEM_OK)
+        return status;
+    status = survey(ctx, paths, count, places);
+    if (status == VEM_OK)
+        status = add_files(ctx, paths, count, places, stats);
+    vem_i_free(places);
+    return status;
+}
+
+/* ---- the M-step ---- */
+
+typedef struct next {
+    const vem_stats *from;
+    double *origin;
+    vem_view view;    /* no rows: units only */
+    vem_i_stats sums; /* in its units */
+    vem_i_scorer scorer;
+    vem_model *model; /* in its units, then in those of the data */
+} next;
+
+static double inverse_scale(const next *n, int64_t j)
+{
+    return n->view.scale ? 1 / n->view.scale[j] : 1;
+}
+
+static void to_view(next *n)
+{
+    const vem_model *model = n->from->model;
+    const int64_t d = model->d;
+    for (int32_t c = 0; c < model->clusters; c++) {
+        const double *first = vem_i_stats_first(&n->from->sums, c),
+                     *second = vem_i_stats_second(&n->from->sums, c);
+        double *to_first = vem_i_stats_first(&n->sums, c),
+               *to_second = vem_i_stats_second(&n->sums, c);
+        *vem_i_stats_mass(&n->sums, c) = *vem_i_stats_mass(&n->from->sums, c);
+        for (int64_t i = 0, at = 0; i < d; i++) {
+            to_first[i] = first[i] * inverse_scale(n, i);
+            if (model->family == VEM_DIAG)
+                to_second[i] = second[i] * inverse_scale(n, i) * inverse_scale(n, i);
+            for (int64_t j = 0; model->family == VEM_FULL && j <= i; j++, at++)
+                to_second[at] = second[at] * inverse_scale(n, i) * inverse_scale(n, j);
+        }
+        if (model->family == VEM_ISO_SHARED || model->family == VEM_ISO)
+            *to_second = *second;
+    }
+}
+
+static double trace_of(const next *n, int32_t c)
+{
+    const double *second = vem_i_stats_second(&n->sums, c);
+    const int64_t d = n->model->d;
+    const int diag = n->model->family == VEM_DIAG, full = n->model->family == VEM_FULL;
+    double trace = 0;
+    for (int64_t j = 0; j < (diag || full ? d : 1); j++)
+        trace += second[full ? j * (j + 3) / 2 : j];
+    return trace;
+}
+
+/* tr(Cov) / d of all rows; see above. */
+static double variance_of_all(const next *n, double *mean)
+{
+    const double mass = n->from->mass;
+    const int64_t d = n->model->d;
+    double scatter = 0;
+    for (int64_t j = 0; j < d; j++)
+        mean[j] = 0;
+    for (int32_t c = 0; c < n->model->clusters; c++)
+        for (int64_t j = 0; j < d; j++)
+            mean[j] += (vem_i_stats_first(&n->sums, c)[j] +
+                        *vem_i_stats_mass(&n->sums, c) * n->model->means[c * d + j]) /
+                       mass;
+    for (int32_t c = 0; c < n->model->clusters; c++) {
+        scatter += trace_of(n, c);
+        for (int64_t j = 0; j < d; j++) {
+            const double off = n->model->means[c * d + j] - mean[j];
+            scatter += off * (2 * vem_i_stats_first(&n->sums, c)[j] +
+                              *vem_i_stats_mass(&n->sums, c) * off);
+        }
+    }
+    scatter /= mass * (double)d;
+    return scatter < 0 ? 0 : scatter; /* by rounding; NaN stays */
+}
+
+/* A cluster that held nothing is, to the bit, where and what it was. */
+static void keep_empty(const next *n)
+{
+    const vem_model *before = n->from->model;
+    const size_t d = (size_t)before->d;
+    const size_t width = before->family == VEM_FULL   ? d * d
+                         : before->family == VEM_DIAG ? d
+                                                      : 1;
+    for (size_t c = 0; c < (size_t)before->clusters; c++) {
+        if (*vem_i_stats_mass(&n->from->sums, (int32_t)c) > 0)
+            continue;
+        memcpy(n->model->means + c * d, before->means + c * d, d * sizeof(double));
+        if (before->family != VEM_ISO_SHARED)
+            memcpy(n->model->variances + c * width, before->variances + c * width,
+                   width * sizeof(double));
+    }
+}
+
+static vem_status maximize(vem_ctx *ctx, next *n)
+{
+    const vem_stats *from = n->from;
+    const vem_model *before = from->model;
+    vem_status status =
+        vem_i_take(ctx, &n->origin, 2 * (size_t)before->d, sizeof(double));
+    if (status != VEM_OK)
+        return status;
+    vem_i_model_center(before, n->origin);
+    n->view = (vem_view){.kernels = ctx->kernels_double,
+                         .d = before->d,
+                         .origin = n->origin,
+                         .scale = before->scale};
+    status = vem_i_model_to_view(ctx, before, &n->view, before->family, &n->model);
+    if (status == VEM_OK)
+        status =
+            vem_i_stats_new(ctx, before->family, before->clusters, before->d, &n->sums);
+    if (status == VEM_OK)
+        status = vem_i_scorer_new(ctx, ctx->kernels_double, before->family,
+                                  before->clusters, before->d, &n->scorer);
+    if (status != VEM_OK)
+        return status;
+    to_view(n);
+    const double variance = variance_of_all(n, n->origin + before->d);
+    if (!isfinite(variance))
+        return vem_i_fail(ctx, VEM_BAD_DATA,
+                          "The statistics give no model: the variance of all rows is %g.",
+                          variance);
+    const vem_i_constraints constraints = {.prior = from->prior,
+                                           .floor =
+                                               fmax(from->floor * variance,
+                                                    vem_i_safe_variance(from->precision)),
+                                           .total_mass = from->mass,
+                                           .relax = 1};
+    vem_i_blas_state blas = vem_i_blas_single(before->family == VEM_FULL);
+    vem_i_scorer_prepare(ctx, n->model, &n->scorer);
+    n->scorer.family->maximize(ctx, &n->scorer, &n->sums, &constraints, n->model);
+    vem_i_blas_restore(blas);
+    status = vem_i_model_to_data(ctx, &n->view, n->model);
+    if (status == VEM_OK)
+        keep_empty(n);
+    return status;
+}
+
+vem_status vem_stats_next(vem_ctx *ctx, const vem_stats *stats, vem_model **model)
+{
+    vem_i_begin(ctx);
+    if (!(stats->mass > 0))
+        return vem_i_fail(ctx, VEM_BAD_DATA,
+                          "The statistics are of no mass: there is nothing to fit.");
+    next n = {.from = stats};
+    vem_model *made = NULL;
+    vem_status status = maximize(ctx, &n);
+    /* Statistics from a file may say anything: the model is checked as one from a file. */
+    if (status == VEM_OK)
+        status =
+            vem_model_new(ctx, n.model->family, n.model->clusters, n.model->d,
+                          n.model->means, n.model->weights, n.model->variances, &made);
+    if (status == VEM_OK && n.model->scale)
+        status = vem_model_set_scale(ctx, made, n.model->scale);
+    vem_model_free(n.model);
+    vem_i_scorer_free(&n.scorer);
+    vem_i_stats_free(&n.sums);
+    vem_i_free(n.origin);
+    if (status != VEM_OK) {
+        vem_model_free(made);
+        return status;
+    }
+    made->normalizes = stats->model->normalizes;
+    *model = made;
+    return VEM_OK;
+}

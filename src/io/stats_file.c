@@ -1,0 +1,311 @@
+/* Statistics as .npz: what adds up, and all that is needed to add it up and to take the
+ * M-step without any other file.
+ *
+ *     mass    C           sum_i w_i q_ic
+ *     first   C, D        sum_i w_i q_ic (x_i - mu_c)
+ *     second  C           iso-shared, iso: sum_i w_i q_ic |x_i - mu_c|^2
+ *             C, D        diag: the same, column by column
+ *             C, D, D     full: sum_i w_i q_ic (x_i - mu_c)(x_i - mu_c)'
+ *     totals  3 doubles   mass, free energy (sum), squared error
+ *     counts  4 integers  rows, rows of positive weight, scored pairs, parts
+ *     means, weights, variances, scale    the model, as in a model file
+ *     meta    JSON        how the step was made, and a digest of the model
+ *
+ * Everything is in the units of the data (of an isotropic model with a scale: the second
+ * moments in the units of its variances). */
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "io/io.h"
+#include "model/part.h"
+
+enum { TOTALS = 3, COUNTS = 4, SUM_ARRAYS = 3 };
+/* More than this is no count of anything. */
+static const int64_t MOST = INT64_C(1) << 53;
+
+/* ---- between the block of sums and arrays ---- */
+
+typedef struct arrays {
+    double *mass, *first, *second;
+    size_t second_count; /* per cluster, as written */
+} arrays;
+
+static void free_arrays(arrays *a)
+{
+    vem_i_free(a->mass);
+    vem_i_free(a->first);
+    vem_i_free(a->second);
+}
+
+static size_t second_written(const vem_model *model)
+{
+    const size_t d = (size_t)model->d;
+    return model->family == VEM_FULL ? d * d : model->family == VEM_DIAG ? d : 1;
+}
+
+static vem_status take_arrays(vem_ctx *ctx, const vem_model *model, arrays *a)
+{
+    const size_t clusters = (size_t)model->clusters, d = (size_t)model->d;
+    *a = (arrays){.second_count = second_written(model)};
+    vem_status status = vem_i_take(ctx, &a->mass, clusters, sizeof(double));
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &a->first, clusters, d * sizeof(double));
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &a->second, clusters, a->second_count * sizeof(double));
+    if (status != VEM_OK)
+        free_arrays(a);
+    return status;
+}
+
+/* Both triangles of a full matrix are written; the lower one is read. */
+static void exchange_second(const vem_stats *part, int32_t c, double *written, int out)
+{
+    const int64_t d = part->model->d;
+    double *second = vem_i_stats_second(&part->sums, c);
+    if (part->model->family != VEM_FULL) {
+        const size_t bytes = second_written(part->model) * sizeof(double);
+        memcpy(out ? written : second, out ? second : written, bytes);
+        return;
+    }
+    for (int64_t i = 0, at = 0; i < d; i++)
+        for (int64_t j = 0; j <= i; j++, at++) {
+            if (out)
+                written[i * d + j] = written[j * d + i] = second[at];
+            else
+                second[at] = written[i * d + j];
+        }
+}
+
+static void exchange(const vem_stats *part, arrays *a, int out)
+{
+    const size_t d = (size_t)part->model->d;
+    for (int32_t c = 0; c < part->model->clusters; c++) {
+        double *mass = vem_i_stats_mass(&part->sums, c), *first = mass + 1;
+        double *first_written = a->first + (size_t)c * d;
+        *(out ? &a->mass[c] : mass) = out ? *mass : a->mass[c];
+        memcpy(out ? first_written : first, out ? first : first_written,
+               d * sizeof(double));
+        exchange_second(part, c, a->second + (size_t)c * a->second_count, out);
+    }
+}
+
+/* ---- meta ---- */
+
+static char *make_meta(const vem_stats *part)
+{
+    char digest[20];
+    snprintf(digest, sizeof digest, "%016" PRIx64, vem_i_model_digest(part->model));
+    json_t *json = json_pack(
+        "{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:f, s:b, s:s, s:[s,s,s], s:[s,s,s,s]}",
+        "kind", "statistics", "version", VEM_VERSION, "family",
+        vem_choice_name("family", (int)part->model->family), "prior",
+        vem_choice_name("prior", (int)part->prior), "search",
+        vem_choice_name("search", (int)part->search), "precision",
+        vem_choice_name("precision", (int)part->precision), "held", (int)part->held,
+        "floor", part->floor, "normalize", part->model->normalizes, "model", digest,
+        "totals", "mass", "free_energy", "squared_error", "counts", "rows", "rows_used",
+        "pairs", "parts");
+    char *text = json ? json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    json_decref(json);
+    return text;
+}
+
+/* The number of the choice that is named, or -1. */
+static int find_choice(const json_t *json, const char *option)
+{
+    const char *word = json_string_value(json_object_get(json, option)), *name;
+    for (int i = 0; word && (name = vem_choice_name(option, i)); i++)
+        if (strcmp(name, word) == 0)
+            return i;
+    return -1;
+}
+
+static vem_status read_meta(vem_ctx *ctx, const char *path, const char *text,
+                            vem_stats *part)
+{
+    json_t *json = text ? json_loads(text, 0, NULL) : NULL;
+    const int prior = find_choice(json, "prior"), search = find_choice(json, "search");
+    const int precision = find_choice(json, "precision");
+    const json_int_t held = json_integer_value(json_object_get(json, "held"));
+    const double floor = json_number_value(json_object_get(json, "floor"));
+    const char *digest = json_string_value(json_object_get(json, "model"));
+    char expected[20];
+    snprintf(expected, sizeof expected, "%016" PRIx64, vem_i_model_digest(part->model));
+    vem_status status = VEM_OK;
+    if (prior < 0 || precision < 0 || held < 1 || held > part->model->clusters ||
+        !(floor > 0 && floor <= 1) ||
+        (search != VEM_SEARCH_ALL && search != VEM_SEARCH_CLOSEST))
+        status = vem_i_fail(ctx, VEM_BAD_DATA,
+                            "%s holds no statistics of vem: its meta does not say how "
+                            "they were made.",
+                            path);
+    else if (!digest || strcmp(digest, expected) != 0)
+        status = vem_i_fail(ctx, VEM_BAD_DATA,
+                            "%s is broken: its statistics were made with the model "
+                            "%.40s, but it holds %s.",
+                            path, digest ? digest : "(unnamed)", expected);
+    part->prior = (vem_prior_kind)prior;
+    part->search = (vem_search_kind)search;
+    part->precision = (vem_precision)precision;
+    part->held = (int32_t)held;
+    part->floor = floor;
+    json_decref(json);
+    return status;
+}
+
+/* ---- reading ---- */
+
+/* An array of exactly this shape, as doubles (or, `type` VEM_INT64, as integers) into `out`. */
+static vem_status read_array(vem_ctx *ctx, const char *path, vem_i_npz *npz,
+                             const vem_i_array *wanted, void *out)
+{
+    vem_data *data;
+    int rank, fits;
+    int64_t dims[4];
+    vem_status status = vem_i_npz_get(ctx, npz, wanted->name, &data, &rank, dims);
+    if (status != VEM_OK)
+        return status;
+    fits = rank == wanted->rank && data->type == wanted->type;
+    for (int i = 0; fits && i < rank; i++)
+        fits = dims[i] == wanted->dims[i];
+    if (!fits)
+        status = vem_i_fail(ctx, VEM_BAD_DATA,
+                            "%s: the shape or type of %s does not fit its model.", path,
+                            wanted->name);
+    else if (wanted->type == VEM_INT64)
+        for (int64_t i = 0; i < data->n; i++)
+            vem_i_data_copy_row(data, i, (char *)out + i * (int64_t)sizeof(int64_t));
+    else
+        vem_i_data_load(data, 0, data->n, VEM_DOUBLE, out, data->d);
+    vem_data_free(data);
+    return status;
+}
+
+/* How the sums of a part of this model are written. */
+static void describe_sums(const vem_model *model, const arrays *a,
+                          vem_i_array list[SUM_ARRAYS])
+{
+    const int64_t clusters = model->clusters, d = model->d;
+    const int rank = model->family == VEM_FULL ? 3 : model->family == VEM_DIAG ? 2 : 1;
+    list[0] = (vem_i_array){"mass", VEM_FLOAT64, a->mass, 1, {clusters}};
+    list[1] = (vem_i_array){"first", VEM_FLOAT64, a->first, 2, {clusters, d}};
+    list[2] = (vem_i_array){"second", VEM_FLOAT64, a->second, rank, {clusters, d, d}};
+}
+
+static vem_status read_sums(vem_ctx *ctx, const char *path, vem_i_npz *npz,
+                            vem_stats *part)
+{
+    const vem_i_array wanted_totals = {"totals", VEM_FLOAT64, NULL, 1, {TOTALS}};
+    const vem_i_array wanted_counts = {"counts", VEM_INT64, NULL, 1, {COUNTS}};
+    double totals[TOTALS];
+    int64_t counts[COUNTS];
+    arrays a;
+    vem_i_array wanted[SUM_ARRAYS];
+    vem_status status = take_arrays(ctx, part->model, &a);
+    if (status != VEM_OK)
+        return status;
+    describe_sums(part->model, &a, wanted);
+    double *const out[SUM_ARRAYS] = {a.mass, a.first, a.second};
+    for (int i = 0; status == VEM_OK && i < SUM_ARRAYS; i++)
+        status = read_array(ctx, path, npz, &wanted[i], out[i]);
+    if (status == VEM_OK)
+        status = read_array(ctx, path, npz, &wanted_totals, totals);
+    if (status == VEM_OK)
+        status = read_array(ctx, path, npz, &wanted_counts, counts);
+    if (status == VEM_OK) {
+        exchange(part, &a, 0);
+        part->mass = totals[0];
+        part->free_energy = totals[1];
+        part->squared_error = totals[2];
+        part->rows = counts[0];
+        part->rows_used = counts[1];
+        part->pairs = counts[2];
+        part->parts = counts[3];
+        if (part->rows > MOST || part->parts > MOST || !vem_i_part_is_sound(part))
+            status = vem_i_fail(ctx, VEM_BAD_DATA,
+                                "%s holds no statistics of rows: a mass or a sum of "
+                                "squares is negative, a value is not finite, or the "
+                                "masses do not add up to their total.",
+                                path);
+    }
+    free_arrays(&a);
+    return status;
+}
+
+static vem_status read_part(vem_ctx *ctx, const char *path, vem_i_npz *npz,
+                            vem_stats **stats)
+{
+    vem_model *model;
+    vem_stats *part = NULL;
+    vem_status status = vem_i_model_get(ctx, path, npz, &model);
+    if (status != VEM_OK)
+        return status;
+    char *meta = model->meta;
+    model->meta = NULL;
+    status = vem_i_part_new(ctx, model, &part);
+    if (status == VEM_OK)
+        status = read_meta(ctx, path, meta, part);
+    free(meta);
+    if (status == VEM_OK)
+        status = read_sums(ctx, path, npz, part);
+    if (status == VEM_OK)
+        *stats = part;
+    else
+        vem_stats_free(part);
+    return status;
+}
+
+vem_status vem_stats_read(vem_ctx *ctx, const char *path, vem_stats **stats)
+{
+    vem_i_begin(ctx);
+    vem_i_npz *npz;
+    vem_status status = vem_i_npz_open(ctx, path, &npz);
+    if (status != VEM_OK)
+        return status;
+    if (!vem_i_npz_is_stats(npz) || !vem_i_npz_has(npz, "means") ||
+        !vem_i_npz_has(npz, "variances"))
+        status =
+            vem_i_fail(ctx, VEM_BAD_DATA,
+                       "%s holds no statistics: vem fit --accumulate writes them.", path);
+    else
+        status = read_part(ctx, path, npz, stats);
+    vem_i_npz_close(npz);
+    return status;
+}
+
+/* ---- writing ---- */
+
+vem_status vem_stats_write(vem_ctx *ctx, const vem_stats *part, const char *path)
+{
+    vem_i_begin(ctx);
+    if (!vem_i_path_ends(path, ".npz") && strncmp(path, "/dev/", 5) != 0)
+        return vem_i_fail(ctx, VEM_BAD_OPTION,
+                          "%s is no name for statistics: they are written as .npz.",
+                          path);
+    const double totals[TOTALS] = {part->mass, part->free_energy, part->squared_error};
+    const int64_t counts[COUNTS] = {part->rows, part->rows_used, part->pairs,
+                                    part->parts};
+    vem_i_array list[SUM_ARRAYS + 3 + VEM_I_MODEL_ARRAYS];
+    arrays a;
+    vem_status status = take_arrays(ctx, part->model, &a);
+    if (status != VEM_OK)
+        return status;
+    char *meta = make_meta(part);
+    if (meta) {
+        exchange(part, &a, 1);
+        describe_sums(part->model, &a, list);
+        list[3] = (vem_i_array){"totals", VEM_FLOAT64, totals, 1, {TOTALS}};
+        list[4] = (vem_i_array){"counts", VEM_INT64, counts, 1, {COUNTS}};
+        list[5] = (vem_i_array){"meta", VEM_UINT8, meta, 1, {(int64_t)strlen(meta)}};
+        const int model = vem_i_model_arrays(part->model, list + SUM_ARRAYS + 3);
+        status = vem_i_npz_write(ctx, path, list, SUM_ARRAYS + 3 + model);
+    } else {
+        status = vem_i_fail_memory(ctx, 512);
+    }
+    free(meta);
+    free_arrays(&a);
+    return status;
+}

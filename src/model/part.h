@@ -1,0 +1,41 @@
+/* What is known of some rows under one model: the noun vem_stats.
+ *
+ * The sums (stats.h) are in the units of the data and about the means of `model` as it is
+ * written here, in double, so that they add up whatever view and type the E-step had. The
+ * second moments of the isotropic families are in the units of distances, that is, divided
+ * by the squares of the model's scale where it has one; those of diag and full never are. */
+#ifndef VEM_MODEL_PART_H
+#define VEM_MODEL_PART_H
+
+#include "model/model.h"
+#include "model/stats.h"
+
+struct vem_stats {
+    vem_model *model; /* the E-step was made with it; no meta */
+    /* How the E-step was made, and how the M-step will be. */
+    vem_prior_kind prior;
+    vem_search_kind search;
+    vem_precision precision;
+    int32_t held;
+    double floor; /* as a share of the mean variance of all rows */
+    /* What adds up. */
+    vem_i_stats sums;
+    double mass;
+    double free_energy;   /* the sum, not per unit of mass */
+    double squared_error; /* sum_i w_i sum_c q_ic |x_i - mu_c|^2 */
+    int64_t rows, rows_used, pairs, parts;
+};
+
+/* Zeroed sums for a model, which is taken over, also on failure. */
+vem_status vem_i_part_new(vem_ctx *ctx, vem_model *model, vem_stats **part);
+/* Why the two cannot be added up, as the end of a sentence; 0: they can. */
+int vem_i_part_differ(const vem_stats *a, const vem_stats *b, char *why, size_t size);
+/* to += from, of parts that do not differ. */
+vem_status vem_i_part_add(vem_ctx *ctx, vem_stats *to, const vem_stats *from);
+/* A number that all arrays of the model go into, and one of the sums. */
+uint64_t vem_i_model_digest(const vem_model *model);
+uint64_t vem_i_part_digest(const vem_stats *part);
+/* Every sum is finite, no mass or variance is negative, and the masses add up to the whole. */
+int vem_i_part_is_sound(const vem_stats *part);
+
+#endif
