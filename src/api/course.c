@@ -14,6 +14,9 @@
 /* M-steps with one variance and flat weights before a richer family is set free; bad
  * first sets would otherwise leave some clusters with tiny variances (METHODS 3). */
 enum { SHARED_STEPS = 2 };
+/* Below this many items per cluster a step is dear beside what it gains: only items far from
+ * their cluster probe twice, and swaps end earlier. */
+enum { CROWDED = 16 };
 /* Swaps go on while a round promises to lower the squared error by this share. */
 static const double SWAP_ENOUGH = 1e-3;
 
@@ -149,6 +152,7 @@ int vem_i_swaps_in_loop(const vem_options *o, const vem_i_search *search)
 
 static vem_status run_loop(vem_i_course *c, const vem_options *o, const beginning *b)
 {
+    int crowded = c->view->n / o->clusters < CROWDED;
     vem_i_em em = {.ctx = c->ctx,
                    .options = o,
                    .view = c->view,
@@ -159,8 +163,10 @@ static vem_status run_loop(vem_i_course *c, const vem_options *o, const beginnin
                    .shared_steps = b->shared_steps,
                    .schedule = {.groups = o->search == VEM_SEARCH_GROUPS,
                                 .placed = b->labels_known,
+                                .crowded = crowded,
                                 .probe = (int)o->probe,
-                                .enough = SWAP_ENOUGH * 0.5 * c->view->d},
+                                .enough =
+                                    (crowded ? 4 : 1) * SWAP_ENOUGH * 0.5 * c->view->d},
                    .swap = vem_i_swap_round,
                    .model = c->model,
                    .constraints = {.prior = (vem_prior_kind)o->prior,

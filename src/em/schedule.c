@@ -20,6 +20,7 @@ vem_i_stage vem_i_schedule_next(vem_i_schedule *s)
         stage.may_end = 0;
         /* What the seeding knows is good enough for shared lists to begin with. */
         stage.step.probe = s->count == 1 && s->placed ? 0 : probe;
+        stage.step.only_far = s->crowded && s->count == FIND_STEPS;
         if (s->count == FIND_STEPS) {
             s->phase = s->rounds > 0 ? VEM_I_SWAP : VEM_I_SETTLE;
             s->count = 0;
@@ -45,6 +46,7 @@ vem_i_stage vem_i_schedule_next(vem_i_schedule *s)
     case VEM_I_SETTLE:
         /* The clusters hardly move any more: lists stay good for a while. */
         stage.step.probe = s->count == LAST_PROBE ? probe : 0;
+        stage.step.only_far = s->crowded;
         stage.step.fresh = s->count % REFRESH == 0;
         stage.may_end = !s->groups || s->count > LAST_PROBE;
         break;

@@ -118,16 +118,19 @@ static void *column(const vem_i_block *block, void *rows, int64_t at)
     return (char *)rows + (size_t)at * block->view->kernels->element;
 }
 
-static void clear(const vem_i_kernels *kernels, void *costs, int32_t *index,
-                  int64_t count)
+/* Empty lists for n items: `top` rows, ldv apart. */
+static void clear(const vem_i_kernels *kernels, void *costs, int32_t *index, int32_t top,
+                  int64_t ldv, int32_t n)
 {
-    if (kernels->precision == VEM_SINGLE)
-        for (int64_t i = 0; i < count; i++)
-            ((float *)costs)[i] = INFINITY;
-    else
-        for (int64_t i = 0; i < count; i++)
-            ((double *)costs)[i] = INFINITY;
-    memset(index, -1, (size_t)count * sizeof *index);
+    for (int64_t r = 0; r < top; r++) {
+        memset(index + r * ldv, -1, (size_t)n * sizeof *index);
+        if (kernels->precision == VEM_SINGLE)
+            for (int64_t i = r * ldv; i < r * ldv + n; i++)
+                ((float *)costs)[i] = INFINITY;
+        else
+            for (int64_t i = r * ldv; i < r * ldv + n; i++)
+                ((double *)costs)[i] = INFINITY;
+    }
 }
 
 /* From numbers in a list to clusters. */
@@ -191,7 +194,7 @@ static void find_cells(const vem_i_groups *g, vem_i_lister *l, vem_i_block *bloc
 {
     const vem_i_hierarchy *h = &g->hierarchy;
     const vem_i_kernels *kernels = h->kernels;
-    clear(kernels, l->cell_costs, l->cells, (int64_t)probe * VEM_I_GROUP_ITEMS);
+    clear(kernels, l->cell_costs, l->cells, probe, VEM_I_GROUP_ITEMS, count);
     l->origin = NULL;
     for (int32_t p = 0; p < count; p += VEM_I_BLOCK) {
         int32_t n = count - p < VEM_I_BLOCK ? count - p : VEM_I_BLOCK;
@@ -370,8 +373,8 @@ static void find(const vem_i_search *search, vem_i_block *block, const int32_t *
     int32_t top = keep < block->scorer->clusters ? keep : block->scorer->clusters;
     if (before)
         try_held(search, block, before);
-    clear(block->view->kernels, block->costs, block->index,
-          (int64_t)top * block->capacity);
+    clear(block->view->kernels, block->costs, block->index, top, block->capacity,
+          block->n);
     if (g->probe)
         try_cells(g, l, block, before && g->far > -INFINITY, top);
     else

@@ -11,7 +11,7 @@
 #include "search/tour.h"
 
 /* Items whose candidates are found together, at most. */
-enum { VEM_I_GROUP_ITEMS = 2048 };
+enum { VEM_I_GROUP_ITEMS = 4096 };
 /* Clusters gathered at a time. */
 enum { VEM_I_SHORTLIST = 512 };
 /* Most cells an item may probe. */

@@ -14,7 +14,7 @@
 enum {
     CELLS_PER_ROOT = 3,
     GROUPS = 4096,   /* about, whatever the number of clusters */
-    FIRST_STEPS = 4, /* steps of k-means for the first cells */
+    FIRST_STEPS = 3, /* steps of k-means for the first cells */
     GROUP_STEPS = 3, /* and for groups inside a cell */
     NEAR_CELLS = 24, /* cells in which a group looks for its neighbors */
     TOP = VEM_I_TOP_MAX
@@ -330,7 +330,7 @@ int64_t vem_i_hierarchy_build(vem_i_hierarchy *h, const vem_i_scorer *scorer, in
         vem_i_parallel_light(h->ctx, h->cells, (double)h->clusters / h->cells * h->d,
                              move_cell, h);
     }
-    assign_cells(h);
+    norms_of(h, h->cell_means, h->cells, h->cell_norms);
     h->groups = 0;
     for (int32_t b = 0; b < h->cells; b++) {
         int32_t n = h->cell_starts[b + 1] - h->cell_starts[b];
@@ -342,7 +342,7 @@ int64_t vem_i_hierarchy_build(vem_i_hierarchy *h, const vem_i_scorer *scorer, in
     h->group_starts[h->groups] = h->clusters;
     h->near_count = 0;
     set_ranks(h);
-    return (int64_t)h->clusters * h->cells * (steps + 1);
+    return (int64_t)h->clusters * h->cells * steps;
 }
 
 /* The groups of one cell look for their neighbors in the cells nearest to it. */

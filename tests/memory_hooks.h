@@ -1,0 +1,65 @@
+/* A posix_memalign of the test program's own, the one function the library's allocator
+ * calls: it counts, it can fail at the k-th call, and it notes the highest use. For one
+ * file of a program. */
+#ifndef VEM_TESTS_MEMORY_HOOKS_H
+#define VEM_TESTS_MEMORY_HOOKS_H
+
+#include <errno.h>
+#include <malloc.h>
+
+#include "grid.h"
+
+static int64_t calls, fail_at; /* fail_at 0: never */
+static size_t highest;
+static int watching;
+
+static size_t in_use(void)
+{
+    struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+}
+
+int posix_memalign(void **memory, size_t alignment, size_t bytes)
+{
+    if (++calls == fail_at)
+        return ENOMEM;
+    void *made = memalign(alignment, bytes);
+    if (!made)
+        return ENOMEM;
+    *memory = made;
+    if (watching) {
+        size_t now = in_use();
+        highest = now > highest ? now : highest;
+    }
+    return 0;
+}
+
+static vem_ctx *ctx;
+
+static int set_up(void **state)
+{
+    (void)state;
+    if (vem_ctx_new(&ctx) != VEM_OK)
+        return -1;
+    return vem_ctx_set_threads(ctx, 1) == VEM_OK ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    vem_ctx_free(ctx);
+    return 0;
+}
+
+static vem_data *borrow(const grid_data *data)
+{
+    vem_data *rows = NULL;
+    assert_int_equal(vem_data_borrow(ctx, VEM_FLOAT64, data->x, data->n, data->d, 0, 0,
+                                     &rows),
+                     VEM_OK);
+    if (data->weights)
+        assert_int_equal(vem_data_set_weights(ctx, rows, data->weights, data->n), VEM_OK);
+    return rows;
+}
+
+#endif

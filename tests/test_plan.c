@@ -1,0 +1,241 @@
+/* The plan of a fit: vem_plan names the bytes before they are taken, and a fit that would
+ * take too many is refused. */
+#include "api/plan.h"
+#include "memory_hooks.h"
+
+/* ---- The plan ---- */
+
+static void check_plan(const grid_data *data, const vem_options *o)
+{
+    int64_t n = data->n;
+    int32_t d = data->d;
+    vem_data *rows = borrow(data);
+    vem_model *model = NULL;
+    vem_report *report = NULL;
+    vem_forecast forecast;
+    uint64_t planned;
+    assert_int_equal(vem_plan_fit(ctx, rows, o, NULL, &forecast), VEM_OK);
+    assert_int_equal(vem_plan(ctx, o, n, d, VEM_FLOAT64, &planned), VEM_OK);
+    assert_true(planned <= forecast.bytes &&
+                (data->weights || planned == forecast.bytes));
+    assert_true(forecast.seconds > 0 && isfinite(forecast.seconds));
+    planned = forecast.bytes;
+    malloc_trim(0);
+    size_t before = in_use();
+    highest = before;
+    watching = 1;
+    vem_status status = vem_fit(ctx, rows, o, NULL, &model, &report);
+    watching = 0;
+    if (status != VEM_OK)
+        fail_msg("%s", vem_ctx_message(ctx));
+    double taken = (double)(highest - before), plan = (double)planned;
+    const vem_options *r = &vem_report_summary(report)->options;
+    /* Not below what was taken but for small change, and not far above it. */
+    if (!(plan >= 0.98 * taken - 200e3) || !(plan <= 1.6 * taken + 200e3))
+        fail_msg("planned %.3f MB, took %.3f MB (n %d, d %d, k %d, %s, %s, held %d, "
+                 "reach %d, %s, %d threads, swaps %d, measure %d)",
+                 plan / 1e6, taken / 1e6, (int)n, d, (int)r->clusters,
+                 vem_choice_name("family", r->family),
+                 vem_choice_name("search", r->search), (int)r->held, (int)r->reach,
+                 vem_choice_name("seeding", r->seeding), (int)r->threads, (int)r->swaps,
+                 r->measure);
+    vem_model_free(model);
+    vem_report_free(report);
+    vem_data_free(rows);
+}
+
+static void the_plan_is_what_is_taken(void **state)
+{
+    (void)state;
+#ifdef VEM_SANITIZED
+    skip(); /* its allocator keeps no such books */
+#endif
+    grid_data thin = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, 40000, 1, 83);
+    grid_data wide = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, 8000, 50, 83);
+    for (int family = VEM_ISO_SHARED; family <= VEM_FULL; family++)
+        for (int held = 1; held <= 20; held = held == 1 ? 4 : held + 16)
+            for (int seeding = VEM_SEED_RANDOM; seeding <= VEM_SEED_TWO_LEVEL;
+                 seeding++) {
+                vem_options o = grid_options(20, (vem_family_kind)family, VEM_PRIOR_FREE,
+                                             held, (vem_precision)(seeding % 2), 1);
+                o.seeding = seeding;
+                o.measure = seeding / 2 % 2;
+                check_plan(&thin, &o);
+                if (seeding == VEM_SEED_RANDOM)
+                    check_plan(&wide, &o);
+            }
+    vem_options o = grid_options(3000, VEM_ISO_SHARED, VEM_PRIOR_FLAT, 1, VEM_SINGLE, 1);
+    o.seeding = VEM_SEED_RANDOM; /* so many that statistics are owned by the clusters */
+    for (o.threads = 1; o.threads <= 9; o.threads += 4)
+        check_plan(&wide, &o);
+    grid_data_free(&thin);
+    grid_data_free(&wide);
+}
+
+static void the_plan_of_a_coreset(void **state)
+{
+    (void)state;
+#ifdef VEM_SANITIZED
+    skip(); /* its allocator keeps no such books */
+#endif
+    grid_data thin = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, 400000, 1, 87);
+    grid_data wide = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, 20000, 50, 87);
+    for (int64_t size = 1000; size <= 19000; size += 9000)
+        for (int held = 1; held <= 4; held += 3) {
+            vem_options o = grid_options(20, VEM_ISO_SHARED, VEM_PRIOR_FLAT, held,
+                                         (vem_precision)(held % 2), 1);
+            o.seeding = VEM_SEED_AFKMC2;
+            o.coreset = size;
+            check_plan(&thin, &o);
+            check_plan(&wide, &o);
+        }
+    grid_data_free(&thin);
+    grid_data_free(&wide);
+}
+
+static void the_plan_of_a_neighborhood_search(void **state)
+{
+    (void)state;
+#ifdef VEM_SANITIZED
+    skip(); /* its allocator keeps no such books */
+#endif
+    const int64_t shapes[][3] = {{1, 2, 0}, {1, 5, 1}, {5, 5, 1}, {3, 100, 0}};
+    grid_data thin = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, 40000, 1, 85);
+    grid_data wide = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, 8000, 50, 85);
+    for (int kind = VEM_SEARCH_EXACT; kind <= VEM_SEARCH_ESTIMATED; kind++)
+        for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
+            for (int64_t clusters = 120; clusters <= 3000; clusters += 2880) {
+                vem_options o = grid_options(clusters, VEM_ISO_SHARED, VEM_PRIOR_FLAT,
+                                             shapes[s][0], (vem_precision)(s % 2), 1);
+                o.search = kind;
+                o.reach = shapes[s][1];
+                o.explore = shapes[s][2];
+                o.seeding = VEM_SEED_RANDOM;
+                for (o.threads = 1; o.threads <= 5; o.threads += 4) {
+                    check_plan(&thin, &o);
+                    check_plan(&wide, &o);
+                }
+            }
+    grid_data_free(&thin);
+    grid_data_free(&wide);
+}
+
+/* Without a preset: groups, swaps, rows put in order, k-means before a soft fit; weights,
+ * restarts, measures. */
+static void the_plan_of_our_own_choices(void **state)
+{
+    (void)state;
+#ifdef VEM_SANITIZED
+    skip(); /* its allocator keeps no such books */
+#endif
+    const int64_t clusters[] = {20, 1500};
+    for (int weights = WEIGHTS_NONE; weights <= WEIGHTS_REAL; weights += WEIGHTS_REAL)
+        for (int shape = 0; shape < 2; shape++) {
+            grid_data data = grid_data_new(SET_OVERLAPPING, (grid_weights)weights,
+                                           shape ? 5000 : 25000, shape ? 50 : 2, 89);
+            for (size_t c = 0; c < sizeof clusters / sizeof *clusters; c++)
+                for (int held = 1; held <= 3; held += 2)
+                    for (int how = VEM_MEASURE_NONE; how <= VEM_MEASURE_SAMPLE; how++) {
+                        vem_options o;
+                        vem_options_init(&o);
+                        o.clusters = clusters[c];
+                        o.held = held;
+                        o.max_steps = 4;
+                        o.measure = how;
+                        o.seeding = VEM_SEED_TWO_LEVEL; /* it knows where rows belong */
+                        o.restarts = 1 + (how == VEM_MEASURE_EXACT);
+                        o.threads = 1 + 4 * (how == VEM_MEASURE_SAMPLE);
+                        o.precision = how == VEM_MEASURE_NONE ? VEM_SINGLE : VEM_DOUBLE;
+                        o.finish = held > 1 ? VEM_FINISH_HARD : VEM_AUTO;
+                        check_plan(&data, &o);
+                    }
+            grid_data_free(&data);
+        }
+}
+
+static void a_plan_that_does_not_fit(void **state)
+{
+    (void)state;
+    grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, 50000, 20, 90);
+    vem_data *rows = borrow(&data);
+    vem_forecast plan;
+    vem_model *model = NULL;
+    vem_report *report = NULL;
+    vem_options o = grid_options(10, VEM_ISO_SHARED, VEM_PRIOR_FLAT, 1, VEM_DOUBLE, 2);
+    assert_int_equal(vem_plan_fit(ctx, rows, &o, NULL, &plan), VEM_OK);
+    assert_true(plan.bytes > 8000000 && plan.bytes < 12000000);
+    assert_true(plan.allowed > plan.bytes); /* what the machine has */
+    assert_int_equal(vem_options_set(ctx, &o, "memory", "1M"), VEM_OK);
+    assert_int_equal(o.memory, 1 << 20);
+    calls = 0;
+    assert_int_equal(vem_fit(ctx, rows, &o, NULL, &model, &report), VEM_NO_MEMORY);
+    assert_int_equal(calls, 0); /* before any work */
+    assert_null(model);
+    assert_null(report);
+    assert_non_null(strstr(vem_ctx_message(ctx), "--memory 1.00 MB"));
+    assert_int_equal(vem_options_set(ctx, &o, "memory", "1.5G"), VEM_OK);
+    assert_int_equal(o.memory, 3 << 29);
+    assert_int_equal(vem_fit(ctx, rows, &o, NULL, &model, &report), VEM_OK);
+    vem_model_free(model);
+    vem_report_free(report);
+    /* What would help is named, and helps. */
+    vem_i_plan inside = vem_i_plan_of(ctx, rows, &o, &o, 0);
+    assert_int_equal(vem_options_resolve(ctx, &o, data.n, data.d, VEM_FLOAT64,
+                                         &inside.options),
+                     VEM_OK);
+    inside.options.memory = VEM_AUTO;
+    assert_int_equal(vem_i_plan_check(&inside, 0), VEM_OK);
+    assert_int_equal(vem_i_plan_check(&inside, plan.bytes), VEM_OK);
+    assert_int_equal(vem_i_plan_check(&inside, plan.bytes - 1), VEM_NO_MEMORY);
+    assert_non_null(strstr(vem_ctx_message(ctx), "the machine has"));
+    assert_non_null(strstr(vem_ctx_message(ctx), "--precision single or --coreset "));
+    const uint64_t third = plan.bytes / 3;
+    assert_int_equal(vem_i_plan_check(&inside, third), VEM_NO_MEMORY);
+    assert_null(strstr(vem_ctx_message(ctx), "--precision single"));
+    const char *size = strstr(vem_ctx_message(ctx), "--coreset ");
+    assert_non_null(size);
+    inside.options.coreset = strtoll(size + strlen("--coreset "), NULL, 10);
+    assert_true(inside.options.coreset >= 80 && inside.options.coreset < 50000);
+    assert_int_equal(vem_i_plan_check(&inside, third), VEM_OK);
+    inside.options.coreset *= 2;
+    assert_int_equal(vem_i_plan_check(&inside, third), VEM_NO_MEMORY);
+    assert_int_equal(vem_i_plan_check(&inside, 1000), VEM_NO_MEMORY);
+    assert_non_null(strstr(vem_ctx_message(ctx), "more memory would help"));
+    vem_data_free(rows);
+    grid_data_free(&data);
+}
+
+static void bytes_in_words(void **state)
+{
+    (void)state;
+    vem_options o;
+    vem_options_init(&o);
+    const char *const wrong[] = {"",    "G",   "-1G", "1Q",  "1GG", "1e9", "0x10",
+                                 "inf", "nan", "0",   "0.1", "1 G", "..",  "99999999T"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        assert_int_equal(vem_options_set(ctx, &o, "memory", wrong[i]), VEM_BAD_OPTION);
+        assert_int_equal(o.memory, VEM_AUTO);
+    }
+    const struct {
+        const char *text;
+        int64_t bytes;
+    } right[] = {
+        {"1", 1}, {"1000", 1000}, {"2K", 2048}, {"0.5M", 1 << 19}, {"3T", 3LL << 40}};
+    for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
+        assert_int_equal(vem_options_set(ctx, &o, "memory", right[i].text), VEM_OK);
+        assert_int_equal(o.memory, right[i].bytes);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_plan_is_what_is_taken),
+        cmocka_unit_test(the_plan_of_a_coreset),
+        cmocka_unit_test(the_plan_of_a_neighborhood_search),
+        cmocka_unit_test(the_plan_of_our_own_choices),
+        cmocka_unit_test(a_plan_that_does_not_fit),
+        cmocka_unit_test(bytes_in_words),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
