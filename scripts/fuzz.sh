@@ -23,7 +23,7 @@ flags="-std=gnu11 -D_GNU_SOURCE -DVEM_CSV_CHUNK=16 -g -O1 -fno-omit-frame-pointe
     -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
     -Isrc -Iinclude -Ifuzz $(pkg-config --cflags libzip)"
 sources="src/base/ctx.c src/base/memory.c src/base/parallel.c src/data/data.c src/data/load.c
-    $(find src/io -name '*.c' ! -name model_file.c)"
+    $(find src/io -name '*.c' ! -name model_file.c ! -name stats_file.c)"
 
 for target in fuzz/fuzz_*.c; do
     reader=$(basename "$target" .c)

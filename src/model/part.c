@@ -100,9 +100,9 @@ int vem_i_part_differ(const vem_stats *a, const vem_stats *b, char *why, size_t 
 vem_status vem_i_part_add(vem_ctx *ctx, vem_stats *to, const vem_stats *from)
 {
     int64_t rows, used, pairs, parts;
-    if (__builtin_add_overflow(to->rows, from->rows, &rows) |
-        __builtin_add_overflow(to->rows_used, from->rows_used, &used) |
-        __builtin_add_overflow(to->pairs, from->pairs, &pairs) |
+    if (__builtin_add_overflow(to->rows, from->rows, &rows) ||
+        __builtin_add_overflow(to->rows_used, from->rows_used, &used) ||
+        __builtin_add_overflow(to->pairs, from->pairs, &pairs) ||
         __builtin_add_overflow(to->parts, from->parts, &parts))
         return vem_i_fail(ctx, VEM_BAD_DATA,
                           "The statistics claim more rows than can be counted.");
