@@ -309,3 +309,10 @@ void grid_assert_near(double value, double expected, double tolerance, const cha
     if (!(fabs(value - expected) <= tolerance))
         fail_msg("%.17g is not %.17g: %s", value, expected, what);
 }
+
+void *grid_zeros(int64_t count, size_t size)
+{
+    void *made = calloc((size_t)count, size);
+    assert_non_null(made);
+    return made;
+}

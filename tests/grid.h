@@ -106,6 +106,8 @@ int grid_stride(void);
 /* The case in words, for messages; a static buffer. */
 const char *grid_name(const grid_case *c);
 
+/* Room for `count` zeros of `size` bytes, to be freed. */
+void *grid_zeros(int64_t count, size_t size);
 /* Every entry of a agrees with b within tolerance * max(size of b's entries, 1e-300). */
 int grid_close(const double *a, const double *b, size_t count, double tolerance);
 /* Means, weights and variances agree so; names what does not and fails. */

@@ -2,13 +2,6 @@
 
 #include "api/units.h"
 
-static void *numbers(int64_t count, size_t size)
-{
-    void *made = calloc((size_t)count, size);
-    assert_non_null(made);
-    return made;
-}
-
 /* ---- The engine's E-step in pieces ---- */
 
 void partial_new(partial *p, vem_ctx *ctx, const grid_data *data, const vem_model *model,
@@ -36,7 +29,7 @@ void partial_new(partial *p, vem_ctx *ctx, const grid_data *data, const vem_mode
     assert_int_equal(vem_i_graph_new(ctx, &search, view, &p->scorer, &p->graph), VEM_OK);
     p->search.graph = p->graph;
     p->candidates = vem_i_graph_candidates(&search, c);
-    p->tried = numbers(view->n * p->candidates, sizeof(int32_t));
+    p->tried = grid_zeros(view->n * p->candidates, sizeof(int32_t));
 }
 
 void partial_free(partial *p)
@@ -156,9 +149,9 @@ naive_partial naive_partial_new(const grid_data *data, const vem_model *start,
                        .explore = explore,
                        .seed = seed,
                        .variance = *vem_model_variances(start)};
-    p.means = numbers((int64_t)clusters * data->d, sizeof(double));
-    p.holds = numbers(data->n * held, sizeof(int32_t));
-    p.graph = numbers((int64_t)clusters * reach, sizeof(int32_t));
+    p.means = grid_zeros((int64_t)clusters * data->d, sizeof(double));
+    p.holds = grid_zeros(data->n * held, sizeof(int32_t));
+    p.graph = grid_zeros((int64_t)clusters * reach, sizeof(int32_t));
     memcpy(p.means, vem_model_means(start),
            (size_t)(clusters * data->d) * sizeof(double));
     for (int64_t i = 0; i < data->n; i++) {
@@ -237,8 +230,8 @@ static void neighbors_of(naive_partial *p, int32_t c, const double *sums,
                          const int32_t *counts)
 {
     int32_t reach = p->reach, kept = 1, *row = p->graph + c * reach;
-    int32_t *before = numbers(reach, sizeof *before);
-    char *in = numbers(p->clusters, 1);
+    int32_t *before = grid_zeros(reach, sizeof *before);
+    char *in = grid_zeros(p->clusters, 1);
     memcpy(before, row, (size_t)reach * sizeof *before);
     in[c] = 1;
     for (; kept < reach; kept++) {
@@ -260,10 +253,10 @@ void naive_partial_estep(naive_partial *p)
 {
     int32_t clusters = p->clusters;
     int64_t square = (int64_t)clusters * clusters;
-    double *sums = numbers(square, sizeof *sums), total = 0, mass = 0;
-    int32_t *counts = numbers(square, sizeof *counts);
-    double *far = numbers(clusters, sizeof *far);
-    int32_t *touched = numbers(clusters, sizeof *touched);
+    double *sums = grid_zeros(square, sizeof *sums), total = 0, mass = 0;
+    int32_t *counts = grid_zeros(square, sizeof *counts);
+    double *far = grid_zeros(clusters, sizeof *far);
+    int32_t *touched = grid_zeros(clusters, sizeof *touched);
     p->step++;
     p->pairs = 0;
     for (int64_t i = 0; i < p->data->n; i++) {
@@ -299,9 +292,9 @@ void naive_partial_estep(naive_partial *p)
 void naive_partial_mstep(naive_partial *p)
 {
     int32_t d = p->data->d, clusters = p->clusters;
-    double *first = numbers((int64_t)clusters * d, sizeof *first);
-    double *masses = numbers(clusters, sizeof *masses), mass = 0, second = 0;
-    double *q = numbers(p->data->n * p->held, sizeof *q);
+    double *first = grid_zeros((int64_t)clusters * d, sizeof *first);
+    double *masses = grid_zeros(clusters, sizeof *masses), mass = 0, second = 0;
+    double *q = grid_zeros(p->data->n * p->held, sizeof *q);
     for (int64_t i = 0; i < p->data->n; i++) {
         const int32_t *holds = p->holds + i * p->held;
         double w = weight_of(p->data, i), sum = 0, least = distance2(p, i, holds[0]);

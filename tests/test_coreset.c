@@ -3,22 +3,8 @@
  * rows are cut into chunks. */
 #include <float.h>
 
+#include "context.h"
 #include "coreset_checks.h"
-
-static vem_ctx *ctx;
-
-static int set_up(void **state)
-{
-    (void)state;
-    return vem_ctx_new(&ctx) == VEM_OK ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    vem_ctx_free(ctx);
-    return 0;
-}
 
 static void chances_are_exact(void **state)
 {

@@ -1,21 +1,7 @@
 /* Coresets of every kind of rows: many, of any type and stride, weighted oddly, all equal;
  * what is refused, and that drawing can be stopped. */
+#include "context.h"
 #include "coreset_checks.h"
-
-static vem_ctx *ctx;
-
-static int set_up(void **state)
-{
-    (void)state;
-    return vem_ctx_new(&ctx) == VEM_OK ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    vem_ctx_free(ctx);
-    return 0;
-}
 
 /* More rows than are worked on at once. */
 static void several_waves(void **state)

@@ -1,21 +1,7 @@
 /* fit --coreset: the same as a fit on the coreset that vem_coreset draws, for every family;
  * measures over all rows; what the report says; presets; memory as planned. */
+#include "context.h"
 #include "coreset_checks.h"
-
-static vem_ctx *ctx;
-
-static int set_up(void **state)
-{
-    (void)state;
-    return vem_ctx_new(&ctx) == VEM_OK ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    vem_ctx_free(ctx);
-    return 0;
-}
 
 enum { N = 3000, D = 3, CLUSTERS = 5, SIZE = 400 };
 

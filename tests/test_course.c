@@ -1,21 +1,7 @@
 /* The course of a fit: the units it works in, how it goes on from a model, when it ends,
  * and that the model given back is the one whose F is reported. */
+#include "context.h"
 #include "grid.h"
-
-static vem_ctx *ctx;
-
-static int set_up(void **state)
-{
-    (void)state;
-    return vem_ctx_new(&ctx) == VEM_OK ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    vem_ctx_free(ctx);
-    return 0;
-}
 
 /* ---- Standardised and normalised data ---- */
 

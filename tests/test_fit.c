@@ -1,28 +1,7 @@
 /* What surrounds the loop: restarts, policies for empty clusters, floors, standardised
  * and normalised data, warm starts, and when a fit ends. */
+#include "context.h"
 #include "grid.h"
-
-static vem_ctx *ctx;
-
-static int set_up(void **state)
-{
-    (void)state;
-    return vem_ctx_new(&ctx) == VEM_OK ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    vem_ctx_free(ctx);
-    return 0;
-}
-
-static void *numbers(int64_t count, size_t size)
-{
-    void *made = calloc((size_t)count, size);
-    assert_non_null(made);
-    return made;
-}
 
 static void restarts_keep_the_best(void **state)
 {
@@ -62,7 +41,7 @@ static vem_model *lost_means(const grid_data *data, vem_family_kind family,
 {
     vem_model *start = grid_start(ctx, data, family, clusters), *made = NULL;
     int32_t d = data->d;
-    double *means = numbers(clusters * d, sizeof *means);
+    double *means = grid_zeros(clusters * d, sizeof *means);
     memcpy(means, vem_model_means(start), (size_t)(clusters * d) * sizeof *means);
     for (int32_t v = (clusters - lost) * d; v < clusters * d; v++)
         means[v] = 1e5 + v;
@@ -196,7 +175,7 @@ static void duplicate_means(void **state)
 {
     (void)state;
     grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, 100, 20, 55);
-    double *means = numbers(3 * 20, sizeof *means), variance = 1;
+    double *means = grid_zeros(3 * 20, sizeof *means), variance = 1;
     memcpy(means, data.x, 20 * sizeof *means);
     memcpy(means + 20, data.x, 20 * sizeof *means);
     memcpy(means + 40, data.x + 20 * 50, 20 * sizeof *means);
@@ -271,7 +250,7 @@ static void all_rows_equal(void **state)
     (void)state;
     for (int family = VEM_ISO_SHARED; family <= VEM_FULL; family++)
         for (int precision = VEM_SINGLE; precision <= VEM_DOUBLE; precision++) {
-            grid_data data = {.n = 50, .d = 4, .x = numbers(200, sizeof(double))};
+            grid_data data = {.n = 50, .d = 4, .x = grid_zeros(200, sizeof(double))};
             for (int64_t v = 0; v < 200; v++)
                 data.x[v] = 2.5 + (double)(v % 4);
             vem_options o = grid_options(1, (vem_family_kind)family, VEM_PRIOR_FREE, 1,

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "context.h"
 #include "vem/vem.h"
 
 typedef struct set {
@@ -16,21 +17,6 @@ typedef struct set {
     double *rows, *centers;
     int32_t *labels;
 } set;
-
-static vem_ctx *ctx;
-
-static int set_up(void **state)
-{
-    (void)state;
-    return vem_ctx_new(&ctx) == VEM_OK ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    vem_ctx_free(ctx);
-    return 0;
-}
 
 static set make(vem_generator kind, vem_generate_options options)
 {

@@ -3,27 +3,13 @@
 #include <jansson.h>
 
 #include "api/units.h"
+#include "context.h"
 #include "data/points.h"
 #include "em/estep.h"
 #include "grid.h"
 #include "seed/seed.h"
 
 static const double TOLERANCE = 1e-9;
-
-static vem_ctx *ctx;
-
-static int set_up(void **state)
-{
-    (void)state;
-    return vem_ctx_new(&ctx) == VEM_OK ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    vem_ctx_free(ctx);
-    return 0;
-}
 
 static void near(double value, double expected, const char *what)
 {

@@ -2,30 +2,15 @@
  * exact search where the lists leave nothing out, and labels of the rows as they came. */
 #include "engine.h"
 
+#define CONTEXT_THREADS 1
+#include "context.h"
+
 #ifdef VEM_SANITIZED
 enum { STRIDE = 17, THREAD_STRIDE = 431, MANY_ROWS = 3000, HUGE_ROWS = 6000 };
 #else
 /* 7 and 17 share no factor with the grid, so every axis is visited. */
 enum { STRIDE = 7, THREAD_STRIDE = 311, MANY_ROWS = 5000, HUGE_ROWS = 20000 };
 #endif
-
-static vem_ctx *ctx;
-
-static int set_up(void **state)
-{
-    (void)state;
-    if (vem_ctx_new(&ctx) != VEM_OK)
-        return -1;
-    return vem_ctx_set_threads(ctx, 1) == VEM_OK ? 0
-                                                 : -1; /* more where it is the point */
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    vem_ctx_free(ctx);
-    return 0;
-}
 
 /* ---- the grid ---- */
 

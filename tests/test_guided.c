@@ -1,21 +1,7 @@
 /* Guided assignment: with all cells it is the scan; the recall it states is that of its
  * own results; it is used where it pays and the same for any number of threads. */
+#include "context.h"
 #include "grid.h"
-
-static vem_ctx *ctx;
-
-static int set_up(void **state)
-{
-    (void)state;
-    return vem_ctx_new(&ctx) == VEM_OK ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    vem_ctx_free(ctx);
-    return 0;
-}
 
 enum { ROWS = 3000, TOP = 3 };
 

@@ -1,28 +1,7 @@
 /* Input that is wrong, degenerate or extreme, and a caller who stops: each gets the right
  * answer or a sentence that says what and where, and nothing is half given. */
+#include "context.h"
 #include "grid.h"
-
-static vem_ctx *ctx;
-
-static int set_up(void **state)
-{
-    (void)state;
-    return vem_ctx_new(&ctx) == VEM_OK ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    vem_ctx_free(ctx);
-    return 0;
-}
-
-static void *numbers(int64_t count, size_t size)
-{
-    void *made = calloc((size_t)count, size);
-    assert_non_null(made);
-    return made;
-}
 
 static vem_options ask(int64_t clusters, vem_precision precision)
 {
@@ -198,7 +177,8 @@ static void too_few_rows(void **state)
     o.clusters = 9; /* as many as rows is allowed */
     grid_fit fit = grid_run(ctx, &data, &o, NULL);
     grid_fit_free(&fit);
-    data.weights = numbers(9, sizeof(double)); /* rows that weigh nothing do not count */
+    data.weights =
+        grid_zeros(9, sizeof(double)); /* rows that weigh nothing do not count */
     data.weights[3] = data.weights[7] = 1;
     o.clusters = 3;
     refused(&data, &o, NULL, VEM_BAD_DATA, "2 rows, 3 clusters");
@@ -213,7 +193,7 @@ static void too_few_rows(void **state)
 static void too_few_distinct_rows(void **state)
 {
     (void)state;
-    grid_data data = {.n = 1000, .d = 2, .x = numbers(2000, sizeof(double))};
+    grid_data data = {.n = 1000, .d = 2, .x = grid_zeros(2000, sizeof(double))};
     for (int64_t i = 0; i < 1000; i++)
         data.x[2 * i] = (double)(i % 4);
     data.x[0] = -0.0; /* the same value as 0 */

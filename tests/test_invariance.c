@@ -6,31 +6,10 @@
 #include "em/estep.h"
 #include "grid.h"
 
+#define CONTEXT_THREADS 2
+#include "context.h"
+
 enum { ROWS = 150, CLUSTERS = 5, STEPS = 6 };
-
-static vem_ctx *ctx;
-
-static int set_up(void **state)
-{
-    (void)state;
-    if (vem_ctx_new(&ctx) != VEM_OK)
-        return -1;
-    return vem_ctx_set_threads(ctx, 2) == VEM_OK ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    vem_ctx_free(ctx);
-    return 0;
-}
-
-static void *numbers(int64_t count, size_t size)
-{
-    void *made = calloc((size_t)count, size);
-    assert_non_null(made);
-    return made;
-}
 
 /* One point of this file's smaller grid: family x prior x held x dimension. */
 typedef struct point {
@@ -84,7 +63,7 @@ static void weight_two_is_the_row_twice(void **state)
         for (int i = 0; i < POINTS; i++) {
             point p = point_at(i, (grid_weights)kind);
             int32_t d = p.data.d;
-            grid_data copies = {.d = d, .x = numbers(3 * ROWS * d, sizeof(double))};
+            grid_data copies = {.d = d, .x = grid_zeros(3 * ROWS * d, sizeof(double))};
             for (int64_t r = 0; r < ROWS; r++)
                 for (int times = 0; times < (int)p.data.weights[r]; times++)
                     memcpy(copies.x + copies.n++ * d, p.data.x + r * d,
@@ -110,8 +89,8 @@ static void weight_zero_is_no_row(void **state)
         point p = point_at(i, WEIGHTS_REAL);
         int32_t d = p.data.d;
         grid_data more = {.n = ROWS + 40, .d = d};
-        more.x = numbers(more.n * d, sizeof(double));
-        more.weights = numbers(more.n, sizeof(double));
+        more.x = grid_zeros(more.n * d, sizeof(double));
+        more.weights = grid_zeros(more.n, sizeof(double));
         memcpy(more.x, p.data.x, (size_t)(ROWS * d) * sizeof(double));
         memcpy(more.weights, p.data.weights, ROWS * sizeof(double));
         for (int64_t v = (int64_t)ROWS * d; v < more.n * d; v++)
@@ -156,8 +135,8 @@ static void order_of_rows(void **state)
         point p = point_at(i, WEIGHTS_ZEROS);
         int32_t d = p.data.d;
         grid_data turned = {.n = ROWS, .d = d};
-        turned.x = numbers(ROWS * d, sizeof(double));
-        turned.weights = numbers(ROWS, sizeof(double));
+        turned.x = grid_zeros(ROWS * d, sizeof(double));
+        turned.weights = grid_zeros(ROWS, sizeof(double));
         for (int64_t r = 0; r < ROWS; r++) {
             int64_t to = r * 77 % ROWS; /* 77 and 150 share no factor */
             memcpy(turned.x + to * d, p.data.x + r * d, (size_t)d * sizeof(double));
@@ -180,9 +159,10 @@ static vem_model *reversed(const vem_model *model)
 {
     int32_t c = vem_model_clusters(model), d = vem_model_columns(model);
     size_t shape = vem_model_variance_count(model) / (size_t)c;
-    double *means = numbers(c * d, sizeof *means), *weights = numbers(c, sizeof *weights);
+    double *means = grid_zeros(c * d, sizeof *means),
+           *weights = grid_zeros(c, sizeof *weights);
     double *variances =
-        numbers((int64_t)vem_model_variance_count(model) + 1, sizeof *means);
+        grid_zeros((int64_t)vem_model_variance_count(model) + 1, sizeof *means);
     if (shape == 0)
         variances[0] = vem_model_variances(model)[0];
     for (int32_t k = 0; k < c; k++) {
@@ -239,8 +219,8 @@ static void units_of_the_data(void **state)
             grid_fit moved = grid_run(ctx, &p.data, &p.options, start);
             int64_t means = CLUSTERS * p.data.d;
             int64_t shapes = (int64_t)vem_model_variance_count(plain.model);
-            double *mean = numbers(means, sizeof *mean);
-            double *variance = numbers(shapes, sizeof *mean);
+            double *mean = grid_zeros(means, sizeof *mean);
+            double *variance = grid_zeros(shapes, sizeof *mean);
             for (int64_t v = 0; v < means; v++)
                 mean[v] = (vem_model_means(moved.model)[v] - b[k]) / a[k];
             for (int64_t v = 0; v < shapes; v++)
@@ -320,7 +300,7 @@ static void halves_add_up(void **state)
     for (int i = 0; i < POINTS; i++)
         for (int64_t cut = 1; cut < ROWS; cut += 58) {
             point p = point_at(i, WEIGHTS_ZEROS);
-            double *origin = numbers(p.data.d, sizeof *origin);
+            double *origin = grid_zeros(p.data.d, sizeof *origin);
             vem_i_stats whole, one, two;
             assert_int_equal(vem_i_stats_new(ctx, p.c.family, CLUSTERS, p.data.d, &whole),
                              VEM_OK);

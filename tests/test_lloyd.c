@@ -5,31 +5,10 @@
 #include <float.h>
 
 #include "api/units.h"
+#include "context.h"
 #include "data/points.h"
 #include "naive.h"
 #include "search/search.h"
-
-static vem_ctx *ctx;
-
-static int set_up(void **state)
-{
-    (void)state;
-    return vem_ctx_new(&ctx) == VEM_OK ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    vem_ctx_free(ctx);
-    return 0;
-}
-
-static void *numbers(int64_t count, size_t size)
-{
-    void *made = calloc((size_t)count, size);
-    assert_non_null(made);
-    return made;
-}
 
 /* Rows with another label; of those that weigh something only, with `weights`. */
 static int64_t differing(const int32_t *a, const int32_t *b, int64_t n,
@@ -46,10 +25,10 @@ static int64_t differing(const int32_t *a, const int32_t *b, int64_t n,
 static void follow(const grid_data *data, int32_t clusters, double margin)
 {
     vem_model *start = grid_start(ctx, data, VEM_ISO_SHARED, clusters);
-    double *means = numbers((int64_t)clusters * data->d, sizeof *means),
+    double *means = grid_zeros((int64_t)clusters * data->d, sizeof *means),
            before = INFINITY;
-    int32_t *labels = numbers(data->n, sizeof *labels);
-    int32_t *last = numbers(data->n, sizeof *last);
+    int32_t *labels = grid_zeros(data->n, sizeof *labels);
+    int32_t *last = grid_zeros(data->n, sizeof *last);
     memcpy(means, vem_model_means(start),
            (size_t)clusters * (size_t)data->d * sizeof *means);
     for (int64_t i = 0; i < data->n; i++)
@@ -183,7 +162,7 @@ static void free_energy_of_kmeans(void **state)
 /* Clusters of standard deviation 1e-3, two centers in each, a thousand from the mean. */
 static grid_data far_and_tight(int64_t n, int32_t d, int32_t blobs)
 {
-    grid_data data = {.n = n, .d = d, .x = numbers(n * d, sizeof(double))};
+    grid_data data = {.n = n, .d = d, .x = grid_zeros(n * d, sizeof(double))};
     for (int64_t i = 0; i < n; i++) {
         vem_i_rng rng = vem_i_rng_at(26, VEM_RNG_TEST, 5, (uint64_t)i);
         for (int32_t j = 0; j < d; j++)

@@ -12,22 +12,8 @@
 #include <jansson.h>
 
 #include "base/rng.h"
+#include "context.h"
 #include "vem/vem.h"
-
-static vem_ctx *ctx;
-
-static int set_up(void **state)
-{
-    (void)state;
-    return vem_ctx_new(&ctx) == VEM_OK ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    vem_ctx_free(ctx);
-    return 0;
-}
 
 static vem_agreement compare(const int64_t *clusters, const int64_t *classes, int64_t n)
 {

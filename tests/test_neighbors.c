@@ -4,22 +4,8 @@
 
 #include "partial.h"
 
-static vem_ctx *ctx;
-
-static int set_up(void **state)
-{
-    (void)state;
-    if (vem_ctx_new(&ctx) != VEM_OK)
-        return -1;
-    return vem_ctx_set_threads(ctx, 1) == VEM_OK ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    vem_ctx_free(ctx);
-    return 0;
-}
+#define CONTEXT_THREADS 1
+#include "context.h"
 
 /* ---- Golden values ---- */
 

@@ -2,28 +2,14 @@
  * bounded evidence of the estimated graph against all averages, weights, units. */
 #include "partial.h"
 
+#define CONTEXT_THREADS 1
+#include "context.h"
+
 #ifdef VEM_SANITIZED
 enum { MANY_ROWS = 4000 };
 #else
 enum { MANY_ROWS = 20000 };
 #endif
-
-static vem_ctx *ctx;
-
-static int set_up(void **state)
-{
-    (void)state;
-    if (vem_ctx_new(&ctx) != VEM_OK)
-        return -1;
-    return vem_ctx_set_threads(ctx, 1) == VEM_OK ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    vem_ctx_free(ctx);
-    return 0;
-}
 
 /* ---- Threads
  * ---------------------------------------------------------------------------- */

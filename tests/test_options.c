@@ -1,22 +1,8 @@
 /* The options table: every row can be set, read back and refused; presets are the rows of
  * INTERFACE.md; contradictions are told. */
 #include "base/options.h"
+#include "context.h"
 #include "grid.h"
-
-static vem_ctx *ctx;
-
-static int set_up(void **state)
-{
-    (void)state;
-    return vem_ctx_new(&ctx) == VEM_OK ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    vem_ctx_free(ctx);
-    return 0;
-}
 
 static void refused(vem_options *o, const char *name, const char *value)
 {

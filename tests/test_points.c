@@ -3,23 +3,9 @@
  * first bad value or the farthest one, wherever it lies. */
 #include <float.h>
 
+#include "context.h"
 #include "data/points.h"
 #include "grid.h"
-
-static vem_ctx *ctx;
-
-static int set_up(void **state)
-{
-    (void)state;
-    return vem_ctx_new(&ctx) == VEM_OK ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    vem_ctx_free(ctx);
-    return 0;
-}
 
 enum order { ROWS, PADDED, COLUMNS, ORDERS };
 

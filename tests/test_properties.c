@@ -8,24 +8,10 @@
 
 #include "naive.h"
 
+#define CONTEXT_THREADS 1
+#include "context.h"
+
 enum { ROWS = 120, STEPS = 8 };
-
-static vem_ctx *ctx;
-
-static int set_up(void **state)
-{
-    (void)state;
-    if (vem_ctx_new(&ctx) != VEM_OK)
-        return -1;
-    return vem_ctx_set_threads(ctx, 1) == VEM_OK ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    vem_ctx_free(ctx);
-    return 0;
-}
 
 /* F is a log density: its zero is a matter of units, so its size is at least that of one
  * nat per dimension. */

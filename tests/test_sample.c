@@ -2,24 +2,10 @@
  * average, its standard error is what the estimates scatter by, and a sample of everything is
  * the exact measure. */
 #include "api/measure.h"
+#include "context.h"
 #include "data/sample.h"
 #include "grid.h"
 #include "metrics/estimate.h"
-
-static vem_ctx *ctx;
-
-static int set_up(void **state)
-{
-    (void)state;
-    return vem_ctx_new(&ctx) == VEM_OK ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    vem_ctx_free(ctx);
-    return 0;
-}
 
 static void assert_near(double value, double expected, double share, const char *what)
 {

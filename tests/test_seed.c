@@ -6,29 +6,8 @@
 #include "grid.h"
 #include "seed/seed.h"
 
-static vem_ctx *ctx;
-
-static int set_up(void **state)
-{
-    (void)state;
-    if (vem_ctx_new(&ctx) != VEM_OK)
-        return -1;
-    return vem_ctx_set_threads(ctx, 2) == VEM_OK ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    vem_ctx_free(ctx);
-    return 0;
-}
-
-static void *numbers(int64_t count, size_t size)
-{
-    void *made = calloc((size_t)count, size);
-    assert_non_null(made);
-    return made;
-}
+#define CONTEXT_THREADS 2
+#include "context.h"
 
 static vem_i_points *points_of(const grid_data *data, vem_precision precision)
 {
@@ -246,7 +225,7 @@ static int64_t draw_cumulated(const double *cumulated, int64_t n, double uniform
 static void plain_afkmc2(const vem_view *view, int32_t clusters, int64_t chain,
                          uint64_t seed, int64_t *items)
 {
-    double *q = numbers(view->n, sizeof *q), *near = numbers(view->n, sizeof *near);
+    double *q = grid_zeros(view->n, sizeof *q), *near = grid_zeros(view->n, sizeof *near);
     double weighted = 0;
     vem_i_rng rng = vem_i_rng_at(seed, VEM_RNG_CHAIN, 1, 0);
     for (int64_t i = 0; i < view->n; i++) {
@@ -260,7 +239,7 @@ static void plain_afkmc2(const vem_view *view, int32_t clusters, int64_t chain,
     for (int64_t i = 0; i < view->n; i++)
         q[i] = vem_i_afkmc2_proposal(vem_i_view_mass(view, i), near[i], view->total_mass,
                                      weighted);
-    double *sum = numbers(view->n, sizeof *sum);
+    double *sum = grid_zeros(view->n, sizeof *sum);
     for (int64_t i = 0; i < view->n; i++)
         sum[i] = (i ? sum[i - 1] : 0) + q[i];
     for (int32_t c = 1; c < clusters; c++) {
@@ -288,8 +267,8 @@ static void compare_afkmc2(const grid_data *data, vem_precision precision,
                            int32_t clusters, int64_t chain)
 {
     vem_i_points *points = points_of(data, precision);
-    int64_t *fast = numbers(clusters, sizeof *fast),
-            *plain = numbers(clusters, sizeof *plain);
+    int64_t *fast = grid_zeros(clusters, sizeof *fast),
+            *plain = grid_zeros(clusters, sizeof *plain);
     for (uint64_t seed = 1; seed <= 3; seed++) {
         vem_i_seeds seeds =
             run(&points->view, VEM_SEED_AFKMC2, clusters, chain, seed, fast);
@@ -324,7 +303,7 @@ static void batches_are_the_plain_chains(void **state)
 static void far_tight_chains(void **state)
 {
     (void)state;
-    grid_data data = {.n = 600, .d = 20, .x = numbers(600 * 20, sizeof(double))};
+    grid_data data = {.n = 600, .d = 20, .x = grid_zeros(600 * 20, sizeof(double))};
     for (int64_t i = 0; i < data.n; i++) {
         vem_i_rng rng = vem_i_rng_at(72, VEM_RNG_TEST, 0, (uint64_t)i);
         for (int32_t j = 0; j < data.d; j++)
@@ -343,7 +322,8 @@ static void greedy_keeps_the_best_candidate(void **state)
     vem_i_points *points = points_of(&data, VEM_DOUBLE);
     const vem_view *view = &points->view;
     const int32_t candidates = 2 + (int32_t)log(CLUSTERS);
-    double *near = numbers(data.n, sizeof *near), *chance = numbers(data.n, sizeof *near);
+    double *near = grid_zeros(data.n, sizeof *near),
+           *chance = grid_zeros(data.n, sizeof *near);
     int64_t items[CLUSTERS];
     for (uint64_t seed = 1; seed <= 4; seed++) {
         vem_i_seeds seeds = run(view, VEM_SEED_PLUSPLUS_GREEDY, CLUSTERS, 0, seed, items);
@@ -420,7 +400,7 @@ static void rows_are_distinct(void **state)
 static void every_distinct_row(void **state)
 {
     (void)state;
-    grid_data data = {.n = 30, .d = 1, .x = numbers(30, sizeof(double))};
+    grid_data data = {.n = 30, .d = 1, .x = grid_zeros(30, sizeof(double))};
     for (int64_t i = 0; i < 30; i++)
         data.x[i] = (double)(i % 6);
     for (int method = VEM_SEED_PLUSPLUS; method <= VEM_SEED_AFKMC2; method++)
@@ -465,7 +445,7 @@ static void first_centers(void **state)
     for (int precision = VEM_SINGLE; precision <= VEM_DOUBLE; precision++) {
         grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, 2500, 3, 17);
         vem_i_points *points = points_of(&data, (vem_precision)precision);
-        int32_t *first = numbers(data.n, sizeof *first);
+        int32_t *first = grid_zeros(data.n, sizeof *first);
         for (int method = VEM_SEED_RANDOM; method <= VEM_SEED_AFKMC2; method++) {
             int known = method != VEM_SEED_RANDOM && method != VEM_SEED_AFKMC2;
             int64_t items[CLUSTERS];

@@ -1,21 +1,7 @@
 /* Streams: a coreset of everything seen, in bounded memory, as good as merge-and-reduce
  * promises; the batches do not matter; weights, and what is refused. */
+#include "context.h"
 #include "coreset_checks.h"
-
-static vem_ctx *ctx;
-
-static int set_up(void **state)
-{
-    (void)state;
-    return vem_ctx_new(&ctx) == VEM_OK ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    vem_ctx_free(ctx);
-    return 0;
-}
 
 static vem_stream *stream_new(int64_t bucket, int64_t seed)
 {

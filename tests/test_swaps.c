@@ -4,28 +4,14 @@
 #include "moves/moves.h"
 #include "moves/split.h"
 
+#define CONTEXT_THREADS 1
+#include "context.h"
+
 #ifdef VEM_SANITIZED
 enum { STRIDE = 23 };
 #else
 enum { STRIDE = 5 };
 #endif
-
-static vem_ctx *ctx;
-
-static int set_up(void **state)
-{
-    (void)state;
-    if (vem_ctx_new(&ctx) != VEM_OK)
-        return -1;
-    return vem_ctx_set_threads(ctx, 1) == VEM_OK ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    vem_ctx_free(ctx);
-    return 0;
-}
 
 static vem_options swap_options(int64_t clusters, int family, int prior, int64_t held,
                                 int precision, int search, int64_t max_steps)

@@ -1,6 +1,7 @@
 /* The same bits for any number of threads, through every way the work is cut: sums per
  * shard of rows, sums owned by clusters, dense blocks, every seeding, every policy; and
  * the same fit, to rounding, from every kernel table this processor runs. */
+#include "context.h"
 #include "grid.h"
 #include "kernels/kernels.h"
 
@@ -9,21 +10,6 @@ enum { ROWS = 3000, MANY = 1400, MANY_FULL = 880 };
 #else
 enum { ROWS = 20000, MANY = 1400, MANY_FULL = 880 };
 #endif
-
-static vem_ctx *ctx;
-
-static int set_up(void **state)
-{
-    (void)state;
-    return vem_ctx_new(&ctx) == VEM_OK ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    vem_ctx_free(ctx);
-    return 0;
-}
 
 static void assert_bits(const void *a, const void *b, size_t bytes, const char *what,
                         int threads)

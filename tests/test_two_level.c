@@ -1,27 +1,9 @@
 /* Two-level seeding: rows of positive weight, as good a start as k-means++, and a number of
  * distances that grows with the root of the number of clusters. */
-#include "grid.h"
-
-#include <math.h>
-
+#include "context.h"
 #include "data/points.h"
 #include "seed/cells.h"
 #include "seed/seed.h"
-
-static vem_ctx *ctx;
-
-static int set_up(void **state)
-{
-    (void)state;
-    return vem_ctx_new(&ctx);
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    vem_ctx_free(ctx);
-    return 0;
-}
 
 /* Many blobs of unequal size, deterministic. */
 static double *blobs(int64_t n, int32_t d, int32_t centers)
