@@ -1,0 +1,117 @@
+/* Two things bound a fit: blocks of rows against blocks of clusters, and reading. The first
+ * is the kernel that scans all clusters, on all threads at once, so that a machine shared
+ * with others is seen as it is; the second is a look at the first rows, twice. */
+#include "api/pace.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "data/view.h"
+
+enum { ROWS = VEM_I_BLOCK, CENTERS = 64, MOST_ROUNDS = 1 << 9 };
+static const double ENOUGH = 4e-3;            /* seconds */
+static const int64_t LOOK = INT64_C(4) << 20; /* bytes */
+static const double OVERHEAD = 16;            /* as forecast.c counts */
+
+typedef struct race {
+    const vem_i_kernels *kernels;
+    int32_t d;
+    int64_t rounds;
+    char *rows, *centers, *zeros, *lists; /* lists: one per thread */
+    int32_t *index;
+} race;
+
+static void run_lane(void *arg, int64_t task, int thread)
+{
+    (void)task;
+    const race *r = arg;
+    char *best = r->lists + (size_t)thread * ROWS * r->kernels->element;
+    int32_t *index = r->index + (int64_t)thread * ROWS;
+    for (int64_t i = 0; i < ROWS; i++) {
+        vem_i_store(r->kernels, best, i, INFINITY);
+        index[i] = -1;
+    }
+    for (int64_t k = 0; k < r->rounds; k++)
+        r->kernels->dot_top(r->rows, r->zeros, ROWS, r->d, r->centers, r->d, r->zeros,
+                            r->zeros, r->zeros, CENTERS, 0, 1, best, index, ROWS);
+}
+
+static vem_status measure_blocks(vem_ctx *ctx, race *r, int threads, vem_i_pace *pace)
+{
+    const size_t element = r->kernels->element, many = (size_t)threads;
+    const size_t d = (size_t)r->d;
+    vem_status status = vem_i_take_zeroed(ctx, &r->rows, ROWS * d, element);
+    if (status == VEM_OK)
+        status = vem_i_take_zeroed(ctx, &r->centers, CENTERS * d, element);
+    if (status == VEM_OK)
+        status = vem_i_take_zeroed(ctx, &r->zeros, ROWS, element);
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &r->lists, many * ROWS, element);
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &r->index, many * ROWS, sizeof *r->index);
+    double seconds = 0;
+    const int before = ctx->threads;
+    ctx->threads = threads;
+    for (r->rounds = 1; status == VEM_OK && r->rounds <= MOST_ROUNDS; r->rounds *= 2) {
+        const double clock = vem_i_clock();
+        vem_i_parallel(ctx, threads, run_lane, r);
+        seconds = vem_i_clock() - clock;
+        if (seconds > ENOUGH)
+            break;
+    }
+    ctx->threads = before;
+    if (status == VEM_OK && seconds > 0) {
+        const double rounds =
+            (double)(r->rounds <= MOST_ROUNDS ? r->rounds : MOST_ROUNDS);
+        pace->operations =
+            rounds * threads * ROWS * CENTERS * (2 * (double)r->d + OVERHEAD) / seconds;
+    }
+    vem_i_free(r->rows);
+    vem_i_free(r->centers);
+    vem_i_free(r->zeros);
+    vem_i_free(r->lists);
+    vem_i_free(r->index);
+    return status;
+}
+
+static double load_all(const vem_data *data, vem_precision precision, int64_t rows,
+                       int64_t per, void *out)
+{
+    const double clock = vem_i_clock();
+    for (int64_t i = 0; i < rows; i += per)
+        vem_i_data_load(data, i, rows - i < per ? rows - i : per, precision, out,
+                        data->d);
+    return vem_i_clock() - clock;
+}
+
+static vem_status measure_reading(vem_ctx *ctx, const vem_data *data,
+                                  vem_precision precision, vem_i_pace *pace)
+{
+    const int64_t row = data->d * (int64_t)vem_i_dtype_bytes(data->type);
+    int64_t rows = LOOK / row + 1, per = 64;
+    rows = rows < data->n ? rows : data->n;
+    void *out;
+    vem_status status =
+        vem_i_take(ctx, &out, (size_t)(per * (int64_t)data->d), sizeof(double));
+    if (status != VEM_OK)
+        return status;
+    const double cold = load_all(data, precision, rows, per, out);
+    const double warm = load_all(data, precision, rows, per, out);
+    if (cold > 0)
+        pace->cold = (double)(rows * row) / cold;
+    if (warm > 0)
+        pace->warm = (double)(rows * row) / warm;
+    vem_i_free(out);
+    return VEM_OK;
+}
+
+vem_status vem_i_pace_measure(vem_ctx *ctx, const vem_data *data, vem_precision precision,
+                              int threads, vem_i_pace *pace)
+{
+    race r = {.kernels =
+                  precision == VEM_SINGLE ? ctx->kernels_single : ctx->kernels_double,
+              .d = data->d};
+    vem_status status = measure_blocks(ctx, &r, threads, pace);
+    return status == VEM_OK ? measure_reading(ctx, data, precision, pace) : status;
+}

@@ -1,0 +1,17 @@
+/* How fast this machine is, by a short measurement. */
+#ifndef VEM_API_PACE_H
+#define VEM_API_PACE_H
+
+#include "data/data.h"
+
+typedef struct vem_i_pace {
+    double operations; /* a second, of all threads, in whole blocks of distances */
+    double cold;       /* bytes a second of rows that are read for the first time */
+    double warm;       /* and again, by one thread */
+} vem_i_pace;
+
+/* Takes some milliseconds. Where the clock does not move, `pace` stays as it was. */
+vem_status vem_i_pace_measure(vem_ctx *ctx, const vem_data *data, vem_precision precision,
+                              int threads, vem_i_pace *pace);
+
+#endif
