@@ -9,8 +9,8 @@
 #include "base/parallel.h"
 #include "data/view.h"
 
-enum { ROWS = VEM_I_BLOCK, CENTERS = 64, MOST_ROUNDS = 1 << 9 };
-static const double ENOUGH = 4e-3;            /* seconds */
+enum { ROWS = VEM_I_BLOCK, CENTERS = 64, TIMES = 3 };
+static const double ENOUGH = 2e-3;            /* seconds */
 static const int64_t LOOK = INT64_C(4) << 20; /* bytes */
 static const double OVERHEAD = 16;            /* as forecast.c counts */
 
@@ -37,6 +37,22 @@ static void run_lane(void *arg, int64_t task, int thread)
                             r->zeros, r->zeros, CENTERS, 0, 1, best, index, ROWS);
 }
 
+/* The seconds of all rounds at best: the first time threads are woken, or made, and others may
+ * be at work. */
+static double time_lanes(vem_ctx *ctx, race *r, int threads)
+{
+    const int before = ctx->threads;
+    double best = INFINITY;
+    ctx->threads = threads;
+    for (int time = 0; time < TIMES; time++) {
+        const double clock = vem_i_clock();
+        vem_i_parallel(ctx, threads, run_lane, r);
+        best = fmin(best, vem_i_clock() - clock);
+    }
+    ctx->threads = before;
+    return best;
+}
+
 static vem_status measure_blocks(vem_ctx *ctx, race *r, int threads, vem_i_pace *pace)
 {
     const size_t element = r->kernels->element, many = (size_t)threads;
@@ -50,22 +66,12 @@ static vem_status measure_blocks(vem_ctx *ctx, race *r, int threads, vem_i_pace 
         status = vem_i_take(ctx, &r->lists, many * ROWS, element);
     if (status == VEM_OK)
         status = vem_i_take(ctx, &r->index, many * ROWS, sizeof *r->index);
-    double seconds = 0;
-    const int before = ctx->threads;
-    ctx->threads = threads;
-    for (r->rounds = 1; status == VEM_OK && r->rounds <= MOST_ROUNDS; r->rounds *= 2) {
-        const double clock = vem_i_clock();
-        vem_i_parallel(ctx, threads, run_lane, r);
-        seconds = vem_i_clock() - clock;
-        if (seconds > ENOUGH)
-            break;
-    }
-    ctx->threads = before;
-    if (status == VEM_OK && seconds > 0) {
-        const double rounds =
-            (double)(r->rounds <= MOST_ROUNDS ? r->rounds : MOST_ROUNDS);
-        pace->operations =
-            rounds * threads * ROWS * CENTERS * (2 * (double)r->d + OVERHEAD) / seconds;
+    if (status == VEM_OK) {
+        const double round = ROWS * CENTERS * (2 * (double)r->d + OVERHEAD);
+        r->rounds = 1 + (int64_t)(ENOUGH * pace->operations / (round * threads));
+        const double seconds = time_lanes(ctx, r, threads);
+        if (seconds > 0)
+            pace->operations = (double)r->rounds * round * threads / seconds;
     }
     vem_i_free(r->rows);
     vem_i_free(r->centers);

@@ -10,7 +10,7 @@ typedef struct vem_i_pace {
     double warm;       /* and again, by one thread */
 } vem_i_pace;
 
-/* Takes some milliseconds. Where the clock does not move, `pace` stays as it was. */
+/* Takes some milliseconds, by the pace that is guessed before. Where the clock does not move, `pace` stays as it was. */
 vem_status vem_i_pace_measure(vem_ctx *ctx, const vem_data *data, vem_precision precision,
                               int threads, vem_i_pace *pace);
 
