@@ -59,7 +59,8 @@ static vem_status seed_model(vem_i_course *c, beginning *b)
     if (status == VEM_OK)
         status = place_means(c, seeds.items);
     vem_i_free(seeds.items);
-    if (status == VEM_OK && seeds.chosen < o->clusters && !c->ctx->stop_requested)
+    if (status == VEM_OK && seeds.chosen < o->clusters && c->ctx->deadline > 0 &&
+        !c->ctx->stop_requested)
         status = vem_i_fail(c->ctx, VEM_STOPPED, "Stopped while the seeds were chosen.");
     if (status != VEM_OK)
         return status;
