@@ -25,6 +25,8 @@
 
 /* A forecast is about right: it may fill this share of the time. */
 static const double PLANNED = 0.8;
+/* The machine is looked at for this share of the time. */
+static const double MEASURED = 0.01;
 /* Steps end by then, so that the rest fits; and never before half of the time. */
 static const double ENDS = 0.95, EARLIEST = 0.5;
 /* Rows for each cluster, at least. */
@@ -158,7 +160,7 @@ vem_status vem_i_effort_measure(vem_ctx *ctx, const vem_data *data,
     vem_status status =
         vem_i_pace_measure(ctx, data, (vem_precision)resolved->precision,
                            resolved->threads > 0 ? (int)resolved->threads : ctx->threads,
-                           &pace);
+                           MEASURED * resolved->time, &pace);
     if (status == VEM_OK)
         status = vem_i_effort_choose(ctx, data, asked, start, &pace, resolved, effort);
     return status;

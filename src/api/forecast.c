@@ -10,7 +10,7 @@
  *               clusters are held, as much again for the statistics
  *     steps     what fits have usually taken at their tolerance: nobody knows before
  *     measure   2 N C, or a twentieth of the rest
- *     reading   the bytes of the rows, cold once and warm twice
+ *     reading   the bytes of the rows, once, and what is done with them on the way
  *
  * The usual rates were taken on one processor with AVX-512 and guessed for the others; under
  * --time they are measured (pace.c). The
@@ -27,8 +27,9 @@
 static const double OVERHEAD = 16, STREAM = 6; /* factor of what memory bounds */
 /* Rows that a cluster takes beside its own, where lists are shared. */
 static const double FILL = 32;
-/* Bytes a second, and passes over rows that were seen before. */
-static const double COLD = 2e9, WARM = 4e9, PASSES = 2;
+/* Bytes a second that are read; checking, centering and summing them takes as long as
+ * reading them this many times. */
+static const double COLD = 9e9, WARM = 13e9, PASSES = 12;
 /* Operations per candidate: looking one up, and learning from it. */
 static const double CANDIDATE = 700, LEARNED = 4500;
 

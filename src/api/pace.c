@@ -9,8 +9,10 @@
 #include "base/parallel.h"
 #include "data/view.h"
 
-enum { ROWS = VEM_I_BLOCK, CENTERS = 64, TIMES = 3 };
-static const double ENOUGH = 2e-3;            /* seconds */
+enum { ROWS = VEM_I_BLOCK, CENTERS = 64 };
+/* Of what the kernel does alone a fit reaches this share. */
+static const double REACHED = 1.0 / 3;
+static const double LEAST = 4e-3, MOST = 0.1; /* seconds */
 static const int64_t LOOK = INT64_C(4) << 20; /* bytes */
 static const double OVERHEAD = 16;            /* as forecast.c counts */
 
@@ -37,23 +39,24 @@ static void run_lane(void *arg, int64_t task, int thread)
                             r->zeros, r->zeros, CENTERS, 0, 1, best, index, ROWS);
 }
 
-/* The seconds of all rounds at best: the first time threads are woken, or made, and others may
- * be at work. */
+/* After a round to wake the threads, or make them. */
 static double time_lanes(vem_ctx *ctx, race *r, int threads)
 {
     const int before = ctx->threads;
-    double best = INFINITY;
+    const int64_t rounds = r->rounds;
     ctx->threads = threads;
-    for (int time = 0; time < TIMES; time++) {
-        const double clock = vem_i_clock();
-        vem_i_parallel(ctx, threads, run_lane, r);
-        best = fmin(best, vem_i_clock() - clock);
-    }
+    r->rounds = 1;
+    vem_i_parallel(ctx, threads, run_lane, r);
+    r->rounds = rounds;
+    const double clock = vem_i_clock();
+    vem_i_parallel(ctx, threads, run_lane, r);
+    const double seconds = vem_i_clock() - clock;
     ctx->threads = before;
-    return best;
+    return seconds;
 }
 
-static vem_status measure_blocks(vem_ctx *ctx, race *r, int threads, vem_i_pace *pace)
+static vem_status measure_blocks(vem_ctx *ctx, race *r, int threads, double enough,
+                                 vem_i_pace *pace)
 {
     const size_t element = r->kernels->element, many = (size_t)threads;
     const size_t d = (size_t)r->d;
@@ -68,10 +71,10 @@ static vem_status measure_blocks(vem_ctx *ctx, race *r, int threads, vem_i_pace 
         status = vem_i_take(ctx, &r->index, many * ROWS, sizeof *r->index);
     if (status == VEM_OK) {
         const double round = ROWS * CENTERS * (2 * (double)r->d + OVERHEAD);
-        r->rounds = 1 + (int64_t)(ENOUGH * pace->operations / (round * threads));
+        r->rounds = 1 + (int64_t)(enough * pace->operations / (round * threads));
         const double seconds = time_lanes(ctx, r, threads);
         if (seconds > 0)
-            pace->operations = (double)r->rounds * round * threads / seconds;
+            pace->operations = REACHED * (double)r->rounds * round * threads / seconds;
     }
     vem_i_free(r->rows);
     vem_i_free(r->centers);
@@ -113,11 +116,12 @@ static vem_status measure_reading(vem_ctx *ctx, const vem_data *data,
 }
 
 vem_status vem_i_pace_measure(vem_ctx *ctx, const vem_data *data, vem_precision precision,
-                              int threads, vem_i_pace *pace)
+                              int threads, double seconds, vem_i_pace *pace)
 {
     race r = {.kernels =
                   precision == VEM_SINGLE ? ctx->kernels_single : ctx->kernels_double,
               .d = data->d};
-    vem_status status = measure_blocks(ctx, &r, threads, pace);
+    vem_status status =
+        measure_blocks(ctx, &r, threads, fmin(fmax(seconds, LEAST), MOST), pace);
     return status == VEM_OK ? measure_reading(ctx, data, precision, pace) : status;
 }

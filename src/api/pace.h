@@ -10,8 +10,9 @@ typedef struct vem_i_pace {
     double warm;       /* and again, by one thread */
 } vem_i_pace;
 
-/* Takes some milliseconds, by the pace that is guessed before. Where the clock does not move, `pace` stays as it was. */
+/* Takes about so many seconds, but some milliseconds at least and a tenth of a second at most,
+ * by the pace that is guessed before. Where the clock does not move, `pace` stays as it was. */
 vem_status vem_i_pace_measure(vem_ctx *ctx, const vem_data *data, vem_precision precision,
-                              int threads, vem_i_pace *pace);
+                              int threads, double seconds, vem_i_pace *pace);
 
 #endif
