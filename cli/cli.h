@@ -121,6 +121,9 @@ int cli_read_whole(const cli_args *args, const char *name, double high, int64_t 
 void cli_progress_begin(cli_args *args);
 /* Wipes the bar, so that other lines start on a clean one. */
 void cli_progress_end(void);
+/* The work at hand is to stop at this clock; 0: it need not. Has it come to that? */
+void cli_progress_until(double clock);
+int cli_progress_late(void);
 /* For work that the command does itself. Returns 1 when it should stop. */
 int cli_progress_tell(const char *phase, int64_t done, int64_t total);
 

@@ -18,6 +18,7 @@ static struct {
     double phase_offset; /* what was done when the phase was first seen */
     double done;         /* at the last call */
     double last_line;
+    double until; /* clock; 0: as long as it takes */
 } state;
 
 static const char *phase_name(const char *phase)
@@ -104,11 +105,26 @@ static void draw_bar(const vem_progress *p, const char *words)
     state.drawn = 1;
 }
 
+void cli_progress_until(double clock)
+{
+    state.until = clock;
+}
+
+int cli_progress_late(void)
+{
+    return state.until > 0 && cli_clock() >= state.until;
+}
+
+static int must_stop(void)
+{
+    return cli_interrupted() || cli_progress_late();
+}
+
 static int on_progress(void *user, const vem_progress *p)
 {
     (void)user;
     if (!state.on)
-        return cli_interrupted();
+        return must_stop();
     const double now = cli_clock();
     const double done = amount_done(p);
     /* Another phase, or the same one from its start, as in the next restart. */
@@ -127,7 +143,7 @@ static int on_progress(void *user, const vem_progress *p)
         put_words(words, p, now);
         fprintf(stderr, "vem: %s: %s\n", phase_name(p->phase), words);
     }
-    return cli_interrupted();
+    return must_stop();
 }
 
 int cli_progress_tell(const char *phase, int64_t done, int64_t total)

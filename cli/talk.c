@@ -33,7 +33,12 @@ void cli_error(const char *format, ...)
 
 int cli_failure(const cli_args *args, vem_status status)
 {
-    if (status == VEM_STOPPED) {
+    if (status == VEM_STOPPED && cli_progress_late()) {
+        cli_error("--time was over while %s was read; nothing was written.",
+                  args->operands[0]);
+        return CLI_FAILED;
+    }
+    if (status == VEM_STOPPED && cli_interrupted()) {
         cli_error("interrupted; nothing was written.");
         return CLI_INTERRUPTED;
     }

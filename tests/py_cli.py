@@ -30,7 +30,7 @@ class Usage(Case):
         text = self.vem("fit", "--help").stdout
         for name in """clusters output algorithm family held search weights prior seeding chain
                 init-steps init restarts tolerance max-steps empty floor margin threads seed
-                coreset precision labels measure memory json trace quiet verbose standardize normalize columns
+                coreset precision labels measure memory time json trace quiet verbose standardize normalize columns
                 id""".split():
             self.assertIn(f"--{name}", text)
         self.assertIn("iso-shared, iso,", text)

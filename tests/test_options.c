@@ -196,7 +196,7 @@ static void without_a_preset(void **state)
         const vem_option_info *info = vem_option_at(i);
         vem_options_get(&r, info->name, text, sizeof text);
         const char *open =
-            "algorithm threads memory coreset reach explore probe"; /* other searches */
+            "algorithm threads memory time coreset reach explore probe"; /* other searches */
         if (!strstr(open, info->name))
             assert_string_not_equal(text, "auto");
     }

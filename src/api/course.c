@@ -20,6 +20,9 @@ enum { CROWDED = 16 };
 /* Swaps go on while a round promises to lower the squared error by this share. */
 static const double SWAP_ENOUGH = 1e-3;
 
+/* Where other loops come after one, it gets this share of the time that is left. */
+static const double START_TIME = 0.5, FIT_TIME = 0.75;
+
 /* What is known before a loop besides the model. */
 typedef struct beginning {
     int variance_unknown;
@@ -56,6 +59,9 @@ static vem_status seed_model(vem_i_course *c, beginning *b)
     if (status == VEM_OK)
         status = place_means(c, seeds.items);
     vem_i_free(seeds.items);
+    if (status == VEM_OK && seeds.chosen < o->clusters && c->ctx->deadline > 0 &&
+        !c->ctx->stop_requested)
+        status = vem_i_fail(c->ctx, VEM_STOPPED, "Stopped while the seeds were chosen.");
     if (status != VEM_OK)
         return status;
     c->seed_pairs = seeds.pairs;
@@ -188,12 +194,17 @@ static vem_status run_loop(vem_i_course *c, const vem_options *o, const beginnin
         status = vem_i_em_run(&em);
     if (status == VEM_OK)
         status = append_trace(c, &em);
-    if (status == VEM_OK) {
+    if (status == VEM_OK)
+        c->outcome = em.outcome;
+    /* Without a whole step the labels and F of the loop before stay: its mixture is the
+     * same, so that its F is a lower bound here too. */
+    if (status == VEM_OK && (em.steps > 0 || c->steps == 0)) {
         if (c->steps == 0)
             c->free_energy_first = em.free_energy_first;
         c->free_energy = em.free_energy;
-        c->outcome = em.outcome;
         c->steps += em.steps;
+    }
+    if (status == VEM_OK && em.steps > 0) {
         for (int64_t i = 0; i < c->view->n; i++)
             c->labels[i] = em.posterior.held[i * em.posterior.width];
     }
@@ -204,6 +215,18 @@ static vem_status run_loop(vem_i_course *c, const vem_options *o, const beginnin
 }
 
 /* ---- the course ---- */
+
+/* The same, but done by a share of the time that is left. */
+static vem_status run_part(vem_i_course *c, const vem_options *o, const beginning *b,
+                           double share)
+{
+    const double deadline = c->ctx->deadline, now = vem_i_clock();
+    if (deadline > 0)
+        c->ctx->deadline = now + share * (deadline - now);
+    vem_status status = run_loop(c, o, b);
+    c->ctx->deadline = deadline;
+    return status;
+}
 
 /* Hard k-means with swaps; its means and their common variance begin what was asked. */
 static vem_status run_start(vem_i_course *c, beginning *b)
@@ -219,9 +242,9 @@ static vem_status run_start(vem_i_course *c, beginning *b)
         memcpy(c->model->means, wanted->means,
                (size_t)wanted->clusters * (size_t)wanted->d * sizeof(double));
         vem_i_model_set_variance(c->model, vem_i_model_variance(wanted));
-        status = run_loop(c, &hard, &first);
+        status = run_part(c, &hard, &first, START_TIME);
     }
-    if (status == VEM_OK && c->model->clusters == wanted->clusters) {
+    if (status == VEM_OK && c->steps > 0 && c->model->clusters == wanted->clusters) {
         memcpy(wanted->means, c->model->means,
                (size_t)wanted->clusters * (size_t)wanted->d * sizeof(double));
         vem_i_model_set_variance(wanted, vem_i_model_variance(c->model));
@@ -265,10 +288,11 @@ vem_status vem_i_course_run(vem_i_course *c)
         o.max_steps -= c->steps; /* the start leaves some */
         o.swaps = 0;
     }
+    const int finish = o.finish == VEM_FINISH_HARD && o.held > 1;
     if (status == VEM_OK)
-        status = run_loop(c, &o, &b);
-    if (status == VEM_OK && o.finish == VEM_FINISH_HARD && o.held > 1 &&
-        !c->ctx->stop_requested && c->steps < c->options->max_steps)
+        status = run_part(c, &o, &b, finish ? FIT_TIME : 1);
+    if (status == VEM_OK && finish && c->steps > 0 && !c->ctx->stop_requested &&
+        !vem_i_late(c->ctx) && c->steps < c->options->max_steps)
         status = run_finish(c);
     if (status == VEM_OK)
         status = unorder_labels(c);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/course.h"
+#include "api/effort.h"
 #include "api/measure.h"
 #include "api/plan.h"
 #include "api/reduce.h"
@@ -26,6 +27,7 @@ typedef struct fit {
     int reduced;            /* the view is a coreset */
     const vem_model *start; /* in the units of the data, or NULL */
     double floor;
+    const vem_i_effort *effort;
     /* The best restart so far. */
     vem_model *model;
     vem_report *report;
@@ -76,10 +78,13 @@ static void adopt(fit *f, vem_i_course *course, int64_t restart)
     vem_model_free(f->model);
     report->trace = course->trace;
     report->trace_count = course->trace_count;
-    report->labels = course->labels;
+    report->labels = NULL;
+    if (course->steps > 0) {
+        report->labels = course->labels;
+        course->labels = NULL;
+    }
     f->model = course->model;
     course->trace = NULL;
-    course->labels = NULL;
     course->model = NULL;
 }
 
@@ -112,16 +117,37 @@ static vem_status run_once(fit *f, int64_t restart)
     return status;
 }
 
+/* Courses from different seeds. Another one only where there is time for one as long as
+ * the last. */
+static vem_status run_all(fit *f)
+{
+    const vem_ctx *ctx = f->ctx;
+    const int64_t restarts = f->start ? 1 : f->options->restarts;
+    vem_status status = VEM_OK;
+    int late = 0;
+    for (int64_t r = 1; r <= restarts && status == VEM_OK; r++) {
+        const double began = vem_i_clock();
+        if (r > 1 && (late || ctx->stop_requested))
+            break;
+        status = run_once(f, r);
+        if (status == VEM_STOPPED && r > 1)
+            status = VEM_OK; /* there is a model */
+        const double now = vem_i_clock();
+        late = r < restarts && ctx->deadline > 0 && 2 * now - began > ctx->deadline;
+    }
+    if (late && status == VEM_OK)
+        f->report->summary.outcome = VEM_OUTCOME_BUDGET;
+    return status;
+}
+
 static vem_status run(fit *f)
 {
     vem_status status = check_rows(f->ctx, f->view, f->options->clusters, f->reduced);
     if (status != VEM_OK)
         return status;
     f->floor = floor_of(f->options, f->view);
-    int64_t restarts = f->start ? 1 : f->options->restarts;
-    for (int64_t r = 1; r <= restarts && status == VEM_OK; r++)
-        if (r == 1 || !f->ctx->stop_requested)
-            status = run_once(f, r);
+    status = run_all(f);
+    vem_i_effort_end_steps(f->ctx, f->effort);
     if (status == VEM_OK)
         status = vem_i_measure_view(f->ctx, f->view, f->model, f->reduced,
                                     &f->report->summary);
@@ -190,8 +216,11 @@ vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *option
                           "A fit needs data and options; one is NULL.");
     double clock = vem_i_clock();
     vem_i_reduction reduction = {0};
-    vem_options resolved;
+    vem_options resolved, told = *options;
+    vem_i_effort effort = {0};
     vem_status status = vem_i_fit_resolve(ctx, data, options, start, &resolved);
+    if (status == VEM_OK)
+        status = vem_i_effort_measure(ctx, data, options, start, &resolved, &effort);
     if (status == VEM_OK) {
         const vem_i_plan plan =
             vem_i_plan_of(ctx, data, options, &resolved, start != NULL);
@@ -202,6 +231,9 @@ vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *option
         status = vem_ctx_set_threads(ctx, (int)resolved.threads);
     if (status != VEM_OK)
         return status;
+    vem_i_effort_begin(ctx, &effort);
+    if (effort.coreset)
+        told.coreset = effort.coreset;
     vem_i_blas_state blas = vem_i_blas_single(resolved.family == VEM_FULL);
     vem_i_points *points = NULL;
     vem_report *made = vem_i_calloc(1, sizeof *made);
@@ -224,6 +256,7 @@ vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *option
              .asked = options,
              .options = &resolved,
              .start = start,
+             .effort = &effort,
              .report = made};
     if (status == VEM_OK) {
         vem_summary *s = &made->summary;
@@ -239,7 +272,8 @@ vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *option
         vem_i_data_rest(data); /* the view has its own copy */
         f.view = &points->view;
         f.points = points;
-        vem_i_report_choices(made, options, start != NULL);
+        vem_i_report_choices(made, &told, start != NULL);
+        vem_i_effort_say(made, &effort);
         status = run(&f);
         if (status == VEM_OK && f.reduced) {
             vem_i_free(made->labels); /* of the coreset's rows, not of the data's */
@@ -249,6 +283,7 @@ vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *option
             status = vem_i_measure_data(ctx, data, f.model, f.reduced, s);
         if (ctx->stop_requested)
             s->outcome = VEM_OUTCOME_STOPPED;
+        vem_i_effort_say_end(made, &effort);
         s->seconds_total = vem_i_clock() - clock;
         s->peak_bytes = vem_i_peak_bytes();
         s->options.threads = ctx->threads;
@@ -257,6 +292,9 @@ vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *option
     vem_i_reduction_free(&reduction);
     vem_i_blas_restore(blas);
     ctx->threads = threads_before;
+    ctx->deadline = 0;
+    if (status == VEM_STOPPED && !ctx->stop_requested)
+        status = vem_i_effort_fail(ctx, &effort, resolved.clusters);
     if (status != VEM_OK) {
         vem_model_free(f.model);
         vem_report_free(made);

@@ -10,8 +10,10 @@
  *               clusters are held, as much again for the statistics
  *     steps     what fits have usually taken at their tolerance: nobody knows before
  *     measure   2 N C, or a twentieth of the rest
+ *     reading   the bytes of the rows, once, and what is done with them on the way
  *
- * The rates were taken on one processor with AVX-512 and guessed for the others. The
+ * The usual rates were taken on one processor with AVX-512 and guessed for the others; under
+ * --time they are measured (pace.c). The
  * result is meant to tell seconds from minutes from hours, and is announced as "about". */
 #include <math.h>
 #include <string.h>
@@ -23,11 +25,22 @@
 #include "seed/seed.h"
 
 static const double OVERHEAD = 16, STREAM = 6; /* factor of what memory bounds */
+/* Rows that a cluster takes beside its own, where lists are shared. */
+static const double FILL = 32;
+/* Bytes a second that are read; checking, centering and summing them takes as long as
+ * reading them this many times. */
+static const double COLD = 9e9, WARM = 13e9, PASSES = 12;
 /* Operations per candidate: looking one up, and learning from it. */
 static const double CANDIDATE = 700, LEARNED = 4500;
 
+static double threads_of(const vem_i_plan *plan)
+{
+    return plan->options.threads > 0 ? (double)plan->options.threads
+                                     : (double)plan->ctx->threads;
+}
+
 /* Operations a second of one thread, for whole blocks of distances. */
-static double rate_of(const vem_i_plan *plan)
+static double usual_rate(const vem_i_plan *plan)
 {
     static const struct {
         const char *cpu;
@@ -71,7 +84,8 @@ static double step_of(const vem_i_plan *plan, const vem_options *o, double n)
     if (search.dense)
         pairs += n * c * (1 + 20 / pair); /* exponentials */
     else if (search.kind == VEM_SEARCH_GROUPS)
-        pairs += n * (2 * (double)search.group_reach + 3 * sqrt(c));
+        /* Rows of a cluster fill whole panels, and lists are made for each cluster. */
+        pairs += (n + FILL * c) * (2 * (double)search.group_reach + 3 * sqrt(c));
     else if (search.reach)
         pairs += n * vem_i_graph_candidates(&search, (int32_t)c) *
                  (1 + (search.kind == VEM_SEARCH_EXACT ? CANDIDATE : LEARNED) / pair);
@@ -90,11 +104,37 @@ static double usual_steps(const vem_options *o, double tolerance)
     return fmin(usual, (double)o->max_steps);
 }
 
-double vem_i_plan_seconds(const vem_i_plan *plan)
+vem_i_pace vem_i_pace_usual(const vem_i_plan *plan)
+{
+    return (vem_i_pace){.operations = usual_rate(plan) * threads_of(plan),
+                        .cold = COLD,
+                        .warm = WARM};
+}
+
+static vem_i_pace pace_of(const vem_i_plan *plan)
+{
+    return plan->pace ? *plan->pace : vem_i_pace_usual(plan);
+}
+
+double vem_i_plan_steps(const vem_i_plan *plan)
+{
+    return usual_steps(&plan->options, plan->options.tolerance);
+}
+
+/* Reading and centering: once over rows nobody has seen, then again and again. */
+static double reading(const vem_i_plan *plan, const vem_i_pace *pace)
+{
+    const double bytes =
+        (double)plan->n * plan->d * (double)vem_i_dtype_bytes(plan->type);
+    return bytes / pace->cold + PASSES * bytes / (pace->warm * threads_of(plan));
+}
+
+/* Operations until the last step has ended. */
+static double fitting(const vem_i_plan *plan)
 {
     const vem_options *o = &plan->options;
     const int reduced = vem_i_reduces(o, plan->n);
-    const double n = (double)(reduced ? o->coreset : plan->n), all = (double)plan->n;
+    const double n = (double)(reduced ? o->coreset : plan->n);
     double operations = 0;
     if (!plan->warm)
         operations += seeding(plan, n) * pair_of(plan, VEM_ISO_SHARED);
@@ -104,15 +144,30 @@ double vem_i_plan_seconds(const vem_i_plan *plan)
     }
     operations +=
         (usual_steps(o, o->tolerance) + (double)o->init_steps) * step_of(plan, o, n);
-    operations *= plan->warm ? 1 : (double)o->restarts;
-    if (o->measure == VEM_MEASURE_EXACT)
-        operations += all * (double)o->clusters *
-                      (pair_of(plan, o->family) + pair_of(plan, VEM_ISO_SHARED) + 20);
-    else if (o->measure == VEM_MEASURE_SAMPLE)
-        operations *= 1.05;
-    /* Reading and centering, at the speed of memory. */
-    operations += 3 * 8 * all * (double)plan->d;
-    const double threads =
-        o->threads > 0 ? (double)o->threads : (double)plan->ctx->threads;
-    return operations / (rate_of(plan) * threads);
+    return operations * (plan->warm ? 1 : (double)o->restarts);
+}
+
+static double measuring(const vem_i_plan *plan)
+{
+    const vem_options *o = &plan->options;
+    const double pair = pair_of(plan, o->family) + pair_of(plan, VEM_ISO_SHARED) + 20;
+    double rows = (double)plan->n;
+    if (o->measure == VEM_MEASURE_NONE)
+        return 0;
+    if (o->measure == VEM_MEASURE_SAMPLE)
+        return 0.05 * fitting(plan);
+    if (vem_i_reduces(o, plan->n))
+        rows += (double)o->coreset;
+    return rows * (double)o->clusters * pair;
+}
+
+double vem_i_plan_seconds_after(const vem_i_plan *plan)
+{
+    return measuring(plan) / pace_of(plan).operations;
+}
+
+double vem_i_plan_seconds(const vem_i_plan *plan)
+{
+    const vem_i_pace pace = pace_of(plan);
+    return (fitting(plan) + measuring(plan)) / pace.operations + reading(plan, &pace);
 }

@@ -12,10 +12,12 @@
  * single precision) asks with other options; the refusal names those that would fit. */
 #include "api/plan.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "api/chunks.h"
 #include "api/course.h"
+#include "api/effort.h"
 #include "api/measure.h"
 #include "api/reduce.h"
 #include "base/machine.h"
@@ -265,13 +267,19 @@ vem_status vem_plan_fit(vem_ctx *ctx, const vem_data *data, const vem_options *o
 {
     vem_i_begin(ctx);
     vem_options resolved;
+    vem_i_effort effort;
     vem_status status = vem_i_fit_resolve(ctx, data, options, start, &resolved);
+    if (status == VEM_OK)
+        status = vem_i_effort_measure(ctx, data, options, start, &resolved, &effort);
     if (status != VEM_OK)
         return status;
     const vem_i_plan plan = vem_i_plan_of(ctx, data, options, &resolved, start != NULL);
-    *forecast = (vem_forecast){.size = sizeof *forecast,
-                               .bytes = vem_i_plan_bytes(&plan),
-                               .allowed = vem_i_plan_allowed(&plan, data),
-                               .seconds = vem_i_plan_seconds(&plan)};
+    const double seconds = effort.whole > 0 ? effort.whole : vem_i_plan_seconds(&plan);
+    *forecast =
+        (vem_forecast){.size = sizeof *forecast,
+                       .bytes = vem_i_plan_bytes(&plan),
+                       .allowed = vem_i_plan_allowed(&plan, data),
+                       .seconds =
+                           effort.seconds > 0 ? fmin(seconds, effort.seconds) : seconds};
     return VEM_OK;
 }

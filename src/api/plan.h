@@ -2,6 +2,7 @@
 #ifndef VEM_API_PLAN_H
 #define VEM_API_PLAN_H
 
+#include "api/pace.h"
 #include "base/options.h"
 #include "data/data.h"
 
@@ -12,9 +13,10 @@ typedef struct vem_i_plan {
     int64_t n;
     int32_t d;
     vem_dtype type;
-    int weighted; /* the rows have weights */
-    int ours;     /* no preset: the fit may add loops of its own */
-    int warm;     /* it starts from a model */
+    int weighted;           /* the rows have weights */
+    int ours;               /* no preset: the fit may add loops of its own */
+    int warm;               /* it starts from a model */
+    const vem_i_pace *pace; /* measured; NULL: usual rates */
 } vem_i_plan;
 
 /* `asked`: as given, to tell what is ours to choose. */
@@ -24,6 +26,12 @@ vem_i_plan vem_i_plan_of(vem_ctx *ctx, const vem_data *data, const vem_options *
 uint64_t vem_i_plan_bytes(const vem_i_plan *plan);
 /* About how long, from the work that can be counted before it is done. */
 double vem_i_plan_seconds(const vem_i_plan *plan);
+/* The part of it that comes after the last step. */
+double vem_i_plan_seconds_after(const vem_i_plan *plan);
+/* Steps that such a fit usually takes. */
+double vem_i_plan_steps(const vem_i_plan *plan);
+/* What forecasts take the machine for where nothing was measured. */
+vem_i_pace vem_i_pace_usual(const vem_i_plan *plan);
 
 /* What the fit may take beside what there is now: by --memory, else by the machine. 0: not
  * known. `data`: their mapped pages count against --memory, which is of the resident size. */

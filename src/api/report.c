@@ -8,8 +8,7 @@
 #include "base/memory.h"
 #include "base/options.h"
 
-__attribute__((format(printf, 2, 3))) static void say(vem_report *report,
-                                                      const char *format, ...)
+void vem_i_report_say(vem_report *report, const char *format, ...)
 {
     size_t used = strlen(report->choices), left = sizeof report->choices - used;
     if (left < 2)
@@ -32,15 +31,18 @@ static void say_coreset(vem_report *report, const vem_options *asked)
     if (s->options.coreset == VEM_AUTO)
         return;
     if (s->items == s->n)
-        say(report, "all %lld rows are fitted: a coreset of %lld would be no smaller.",
+        vem_i_report_say(
+            report, "all %lld rows are fitted: a coreset of %lld would be no smaller.",
             (long long)s->n, size);
     else if (asked->coreset == VEM_AUTO)
-        say(report,
+        vem_i_report_say(
+            report,
             "a coreset of %lld rows, a power of two near 16 for each cluster, as in most "
             "of the paper's experiments; --coreset N' for another size.",
             size);
     else
-        say(report,
+        vem_i_report_say(
+            report,
             "a coreset of %lld rows is fitted; measures and labels are of all "
             "rows.",
             size);
@@ -52,27 +54,33 @@ void vem_i_report_choices(vem_report *report, const vem_options *asked, int warm
     const char *family = vem_choice_name("family", o->family);
     report->choices[0] = '\0';
     if (warm && o->normalize && !asked->normalize)
-        say(report, "rows are divided by their length, as for the model to start from.");
+        vem_i_report_say(
+            report, "rows are divided by their length, as for the model to start from.");
     say_coreset(report, asked);
     if (asked->algorithm != VEM_AUTO)
         return; /* a preset is what was asked for */
     if (asked->family == VEM_AUTO)
-        say(report,
+        vem_i_report_say(
+            report,
             "family %s, the model behind k-means; --family diag or full for other "
             "shapes.",
             family);
     if (asked->held == VEM_AUTO && o->held == 1)
-        say(report,
+        vem_i_report_say(
+            report,
             "each row belongs to one cluster; --held 2 or more for soft assignments.");
     else if (asked->held == VEM_AUTO && o->held < o->clusters)
-        say(report,
+        vem_i_report_say(
+            report,
             "each row holds its %lld most probable of %lld clusters: the others hardly "
             "count, and F stays a lower bound.",
             (long long)o->held, (long long)o->clusters);
     else if (asked->held == VEM_AUTO)
-        say(report, "each row holds all %lld clusters: full EM.", (long long)o->clusters);
+        vem_i_report_say(report, "each row holds all %lld clusters: full EM.",
+                         (long long)o->clusters);
     if (asked->search == VEM_AUTO && o->search == VEM_SEARCH_GROUPS)
-        say(report,
+        vem_i_report_say(
+            report,
             "search groups, because %lld clusters are too many to try for every row: "
             "rows "
             "that lie together share a list of %lld, and look into the %lld nearest "
@@ -80,21 +88,25 @@ void vem_i_report_choices(vem_report *report, const vem_options *asked, int warm
             "clusters now and then; --search closest tries all.",
             (long long)o->clusters, (long long)o->reach, (long long)o->probe);
     else if (asked->search == VEM_AUTO)
-        say(report, "exact search (%s): every cluster is tried for every row.",
-            vem_choice_name("search", o->search));
+        vem_i_report_say(report,
+                         "exact search (%s): every cluster is tried for every row.",
+                         vem_choice_name("search", o->search));
     if (asked->swaps == VEM_AUTO && o->swaps > 0)
-        say(report,
+        vem_i_report_say(
+            report,
             "up to %lld rounds of swaps, as long as moving clusters promises to gain; "
             "--swaps 0 for none.%s",
             (long long)o->swaps,
             vem_i_wants_hard_start(o, 1) ? " They come in a start by k-means." : "");
     if (asked->seeding == VEM_AUTO && !warm)
-        say(report, "seeding %s, %s.", vem_choice_name("seeding", o->seeding),
-            o->seeding == VEM_SEED_TWO_LEVEL
-                ? "whose cost grows less than the number of clusters"
-                : "the best that is cheap beside the fit at this size");
+        vem_i_report_say(report, "seeding %s, %s.",
+                         vem_choice_name("seeding", o->seeding),
+                         o->seeding == VEM_SEED_TWO_LEVEL
+                             ? "whose cost grows less than the number of clusters"
+                             : "the best that is cheap beside the fit at this size");
     if (asked->tolerance == VEM_AUTO)
-        say(report,
+        vem_i_report_say(
+            report,
             "stops when the squared error changes by less than %g of itself in a step.",
             o->tolerance);
 }

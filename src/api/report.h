@@ -9,9 +9,12 @@ struct vem_report {
     vem_trace_step *trace; /* from malloc */
     int64_t trace_count;
     int32_t *labels;
-    char choices[2048];
+    char choices[4096];
 };
 
+/* One more line of choices. */
+__attribute__((format(printf, 2, 3))) void vem_i_report_say(vem_report *report,
+                                                            const char *format, ...);
 /* One sentence per decision that was not the caller's. */
 void vem_i_report_choices(vem_report *report, const vem_options *asked, int warm);
 

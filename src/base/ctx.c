@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
 vem_status vem_i_fail(vem_ctx *ctx, vem_status status, const char *format, ...)
 {
@@ -21,13 +20,6 @@ vem_status vem_i_fail_memory(vem_ctx *ctx, size_t bytes)
 {
     return vem_i_fail(ctx, VEM_NO_MEMORY, "%.1f MB of memory could not be had.",
                       (double)bytes / 1e6);
-}
-
-double vem_i_clock(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 /* What Linux says of this program. getrusage would do, but there the peak of the program that
@@ -58,6 +50,7 @@ void vem_i_begin(vem_ctx *ctx)
 {
     ctx->message[0] = '\0';
     ctx->stop_requested = 0;
+    ctx->deadline = 0;
     ctx->progress_start = vem_i_clock();
     ctx->progress_last = 0;
 }
@@ -65,7 +58,7 @@ void vem_i_begin(vem_ctx *ctx)
 int vem_i_progress(vem_ctx *ctx, const vem_progress *progress, int force)
 {
     if (!ctx->progress)
-        return 0;
+        return vem_i_late(ctx);
     double now = vem_i_clock();
     if (force || now - ctx->progress_last >= 0.1) {
         vem_progress told = *progress;
@@ -74,7 +67,12 @@ int vem_i_progress(vem_ctx *ctx, const vem_progress *progress, int force)
         if (ctx->progress(ctx->progress_user, &told))
             ctx->stop_requested = 1;
     }
-    return ctx->stop_requested;
+    return ctx->stop_requested || vem_i_late(ctx);
+}
+
+int vem_i_late(const vem_ctx *ctx)
+{
+    return ctx->deadline > 0 && vem_i_clock() >= ctx->deadline;
 }
 
 const char *vem_ctx_message(const vem_ctx *ctx)

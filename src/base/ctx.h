@@ -17,6 +17,7 @@ struct vem_ctx {
     double progress_start; /* clock when the running verb began */
     _Atomic int
         stop_requested; /* the progress function said stop during the running verb */
+    double deadline;    /* clock at which the running verb should be done; 0: none */
     char message[1024];
 };
 
@@ -32,9 +33,12 @@ vem_status vem_i_fail_memory(vem_ctx *ctx, size_t bytes);
 void vem_i_begin(vem_ctx *ctx);
 
 /* Tell the progress function, at most every 0.1 s unless `force`. Returns 1 when a stop
- * was requested now or earlier in this verb. Only from the thread that called the verb.
+ * was requested now or earlier in this verb, or the deadline has passed. Only from the thread that called the verb.
  */
 int vem_i_progress(vem_ctx *ctx, const vem_progress *progress, int force);
+
+/* The verb has a deadline, and it has passed. Safe from parallel tasks. */
+int vem_i_late(const vem_ctx *ctx);
 
 /* Monotonic seconds. */
 double vem_i_clock(void);

@@ -18,7 +18,8 @@ int vem_i_parallel_watched(vem_ctx *ctx, int64_t tasks, double operations, vem_i
     _Atomic int skipped = 0;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
     for (int64_t task = 0; task < tasks; task++) {
-        if (may_skip && ctx->stop_requested) {
+        if (may_skip &&
+            ((may_skip == VEM_I_SKIP && ctx->stop_requested) || vem_i_late(ctx))) {
             skipped = 1;
             continue;
         }

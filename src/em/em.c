@@ -9,7 +9,12 @@
  * F_t is measured by the E-step, so it belongs to the model that entered it; the loop
  * ends before the M-step and that model is the one given back. What may lower F (dropping
  * or moving a cluster that holds nothing) is not part of the loop: it is a policy, called
- * between steps and named in the trace. */
+ * between steps and named in the trace.
+ *
+ * With a deadline the loop also ends where the next step, if it lasts as long as the last
+ * of its kind, would end too late. A step that lasts longer than that is given up, and the
+ * model of the step before is given back: it is always what max_steps gives for some
+ * number of steps. */
 #include "em/em.h"
 
 #include <math.h>
@@ -17,6 +22,8 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/parallel.h"
+#include "em/keep.h"
 
 /* All clusters share one variance and one weight, and that variance was only a guess. It
  * does not matter for what the items hold; now that this is known, put the one of HFL (8)
@@ -89,7 +96,7 @@ static vem_status record(vem_i_em *em, const vem_trace_step *step)
     return VEM_OK;
 }
 
-/* One E-step with its line in the trace. */
+/* One E-step with its line in the trace; VEM_STOPPED: the deadline came first. */
 static vem_status expect(vem_i_em *em, int64_t step)
 {
     double start = vem_i_clock();
@@ -98,7 +105,12 @@ static vem_status expect(vem_i_em *em, int64_t step)
                          .max_steps = em->options->max_steps,
                          .free_energy = em->trace_count ? em->free_energy : NAN};
     vem_i_scorer_prepare(em->ctx, em->model, &em->scorer);
-    vem_i_estep_result e = vem_i_estep_run(em->estep, &em->posterior, NULL, &told, 0);
+    if (em->kept)
+        vem_i_kept_begin(em->kept);
+    vem_i_estep_result e = vem_i_estep_run(em->estep, &em->posterior, NULL, &told,
+                                           em->kept ? VEM_I_SKIP_LATE : VEM_I_SKIP_NEVER);
+    if (e.skipped)
+        return VEM_STOPPED;
     if (em->variance_unknown)
         settle_variance(em, &e);
     em->free_energy = free_energy(em, &e);
@@ -138,35 +150,72 @@ static void maximize(vem_i_em *em, int64_t step, double relax)
                                 em->model);
 }
 
+/* A step was given up: back to the one before, if there was one. */
+static vem_status give_back(vem_i_em *em)
+{
+    em->outcome = VEM_OUTCOME_BUDGET;
+    if (em->steps == 0) {
+        em->free_energy = em->free_energy_first = NAN;
+        return VEM_OK;
+    }
+    vem_i_kept_restore(em->kept, em);
+    vem_trace_step *line = &em->trace[em->trace_count - 1];
+    line->move = NULL; /* what it did is undone */
+    line->moved = 0;
+    return VEM_OK;
+}
+
+/* Is there no time for the step after this one? */
+static int out_of_time(vem_i_em *em, const vem_i_stage *stage)
+{
+    if (!em->kept)
+        return 0;
+    vem_i_schedule peek = em->schedule;
+    const vem_i_stage next = vem_i_schedule_next(&peek);
+    vem_i_kept_lasted(em->kept, stage, 0);
+    vem_i_kept_save(em->kept, em);
+    return vem_i_kept_too_late(em->kept, em->ctx, &next);
+}
+
+static vem_outcome outcome_of(const vem_i_em *em, int rests, int late)
+{
+    return rests                     ? VEM_OUTCOME_CONVERGED
+           : em->ctx->stop_requested ? VEM_OUTCOME_STOPPED
+           : late                    ? VEM_OUTCOME_BUDGET
+                                     : VEM_OUTCOME_STEP_LIMIT;
+}
+
 vem_status vem_i_em_run(vem_i_em *em)
 {
     vem_status status;
     for (int64_t step = 1 - em->options->init_steps;
          step <= 0 && !em->ctx->stop_requested; step++)
         if ((status = expect(em, step)) != VEM_OK)
-            return status;
+            return status == VEM_STOPPED ? give_back(em) : status;
     for (int64_t step = 1;; step++) {
         vem_i_stage stage = vem_i_schedule_next(&em->schedule);
         vem_i_estep_plan(em->estep, &stage.step);
         if ((status = expect(em, step)) != VEM_OK)
-            return status;
+            return status == VEM_STOPPED ? give_back(em) : status;
         vem_trace_step *line = &em->trace[em->trace_count - 1];
         em->steps = step;
         if (step == 1)
             em->free_energy_first = em->free_energy;
         int rests = step > 1 && stage.may_end &&
                     converged(em, step, em->free_energy, line->changed);
-        int ends = rests || em->ctx->stop_requested || step == em->options->max_steps;
+        int limit = step == em->options->max_steps;
+        int late = out_of_time(em, &stage) && !limit;
+        int ends = rests || em->ctx->stop_requested || limit || late;
         collect(em, &stage, ends, line);
         if (ends) {
-            em->outcome = rests                     ? VEM_OUTCOME_CONVERGED
-                          : em->ctx->stop_requested ? VEM_OUTCOME_STOPPED
-                                                    : VEM_OUTCOME_STEP_LIMIT;
+            em->outcome = outcome_of(em, rests, late);
             break;
         }
         maximize(em, step, stage.relax);
         if (em->policy && line->empty > 0 && !line->move)
             line->moved = em->policy(em, step, &line->move);
+        if (em->kept)
+            vem_i_kept_lasted(em->kept, &stage, 1);
     }
     return VEM_OK;
 }
@@ -184,6 +233,8 @@ vem_status vem_i_em_new(vem_i_em *em)
             vem_i_stats_new(ctx, model->family, model->clusters, model->d, &em->stats);
     if (status == VEM_OK)
         status = vem_i_estep_new(ctx, em->view, &em->scorer, &em->search, 1, &em->estep);
+    if (status == VEM_OK && ctx->deadline > 0)
+        status = vem_i_kept_new(ctx, model, em->view->n, &em->kept);
     if (status != VEM_OK)
         vem_i_em_free(em);
     return status;
@@ -195,8 +246,10 @@ void vem_i_em_free(vem_i_em *em)
     vem_i_scorer_free(&em->scorer);
     vem_i_posterior_free(&em->posterior);
     vem_i_stats_free(&em->stats);
+    vem_i_kept_free(em->kept);
     free(em->trace);
     em->estep = NULL;
+    em->kept = NULL;
     em->trace = NULL;
 }
 
@@ -208,7 +261,9 @@ uint64_t vem_i_em_bytes(const vem_ctx *ctx, const vem_options *options,
     int32_t clusters = (int32_t)options->clusters;
     uint64_t stats =
         (uint64_t)clusters * (uint64_t)(1 + d + vem_i_second_count(family, d)) * 8;
-    return stats + vem_i_scorer_bytes(family, clusters, d, kernels->element) +
+    uint64_t kept =
+        options->time == VEM_AUTO ? 0 : vem_i_kept_bytes(family, clusters, d, n);
+    return stats + kept + vem_i_scorer_bytes(family, clusters, d, kernels->element) +
            vem_i_posterior_bytes(n, search, kernels->element) +
            vem_i_estep_bytes(ctx, search, kernels, family, n, clusters, d, weighted);
 }

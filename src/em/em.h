@@ -32,8 +32,9 @@ typedef struct vem_i_em {
     vem_i_estep *estep;
     vem_i_posterior posterior;
     vem_i_stats stats;
+    struct vem_i_kept *kept; /* em/keep.h, where there is a deadline; else NULL */
     /* What happened. */
-    vem_outcome outcome;
+    vem_outcome outcome; /* BUDGET with 0 steps: F and labels are not known */
     int64_t steps, pairs;
     int64_t moves; /* rounds in which the policy acted */
     double free_energy,

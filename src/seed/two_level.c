@@ -333,7 +333,7 @@ static vem_status run(vem_ctx *ctx, task *t, int64_t room, int32_t clusters,
     }
     hand_over(t, picked, seeds);
     /* Every row that has mass sits on a center: what is left cannot matter. */
-    if (picked < clusters && !ctx->stop_requested) {
+    if (picked < clusters && !ctx->stop_requested && !vem_i_late(ctx)) {
         vem_i_by_mass(t->view, clusters - picked, t->seed, 4, seeds->items + picked);
         seeds->chosen = clusters;
     }

@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+"""vem fit --time: it ends, there is a model, and the summary says what was given up. How long it
+took is looked at with a wide margin only: other programs run on the machine."""
+import os
+import time
+
+from cli_case import *
+
+
+class Time(Case):
+    def generated(self, clusters, n):
+        path = self.path("x.npy")
+        self.vem("generate", "separated", "-k", clusters, "-d", 16, "-n", n, "-o", path)
+        return path
+
+    def test_a_fit_ends_in_time(self):
+        # More restarts than any machine has time for, each of them short.
+        words = ["fit", self.generated(50, 50000), "-k", 50, "--restarts", 100000,
+                 "--time", 0.5 * SLOW]
+        model = self.path("m.npz")
+        clock = time.monotonic()
+        result = self.json(*words, "--measure", "-o", model)
+        self.assertLess(time.monotonic() - clock, 5 * SLOW)
+        self.assertTrue(os.path.exists(model))
+        self.assertEqual(result["outcome"], "budget")
+        self.assertLess(result["items"], 50000)
+        text = self.vem(*words).stdout
+        self.assertRegex(text, r"a coreset of \d+ rows instead of 50000: --time")
+        self.assertIn("depends on this machine", text)
+
+    def test_enough_time(self):
+        data = self.npy("x.npy", blobs(n=300)[0])
+        plain = self.json("fit", data, "-k", 3)
+        timed = self.json("fit", data, "-k", 3, "--time", 1e6)
+        for key in ("outcome", "steps", "free_energy", "items", "scored_pairs"):
+            self.assertEqual(plain[key], timed[key])
+        self.assertIn("nothing is given up", self.vem("fit", data, "-k", 3, "--time", 1e6).stdout)
+
+    def test_no_time(self):
+        data = self.npy("x.npy", blobs(n=300)[0])
+        model = self.path("m.npz")
+        self.refuse(1, ["fit", data, "-k", 3, "--time", 1e-9, "-o", model], "--time was over")
+        self.assertFalse(os.path.exists(model))
+        for bad in (0, -1, "nan", "inf", "soon"):
+            self.refuse(2, ["fit", data, "-k", 3, f"--time={bad}"], "--time is")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,324 @@
+/* --time, by a clock that moves when the test says so: a fit that runs out of time is, to
+ * the bit, one with fewer steps; what is given up grows as the time shrinks, and is never
+ * what was asked for. */
+#include "api/effort.h"
+#include "fake_clock.h"
+#include "grid.h"
+
+static vem_ctx *ctx;
+
+static int set_up(void **state)
+{
+    (void)state;
+    fake_jump_at = 0;
+    return vem_ctx_new(&ctx) == VEM_OK && vem_ctx_set_threads(ctx, 1) == VEM_OK ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    vem_ctx_free(ctx);
+    return 0;
+}
+
+/* ---- during ---- */
+
+/* A second for each step. */
+static int64_t last_step;
+
+static int step_takes_a_second(void *user, const vem_progress *p)
+{
+    (void)user;
+    if (strcmp(p->phase, "em") == 0 && isfinite(p->free_energy) && p->step > last_step &&
+        p->done == p->total) {
+        last_step = p->step;
+        fake_now += 1;
+    }
+    return 0;
+}
+
+static void same_bits(const grid_fit *a, const grid_fit *b, int64_t n)
+{
+    const size_t c = (size_t)vem_model_clusters(a->model),
+                 d = (size_t)vem_model_columns(a->model);
+    assert_int_equal(c, vem_model_clusters(b->model));
+    assert_memory_equal(vem_model_means(a->model), vem_model_means(b->model),
+                        c * d * sizeof(double));
+    assert_memory_equal(vem_model_weights(a->model), vem_model_weights(b->model),
+                        c * sizeof(double));
+    assert_memory_equal(vem_model_variances(a->model), vem_model_variances(b->model),
+                        vem_model_variance_count(a->model) * sizeof(double));
+    assert_memory_equal(a->labels, b->labels, (size_t)n * sizeof *a->labels);
+    assert_true(a->summary->free_energy == b->summary->free_energy);
+    assert_int_equal(a->summary->steps, b->summary->steps);
+    assert_int_equal(a->trace_count, b->trace_count);
+    for (int64_t t = 0; t < a->trace_count; t++)
+        assert_true(a->trace[t].free_energy == b->trace[t].free_energy &&
+                    a->trace[t].moved == b->trace[t].moved);
+}
+
+static vem_options many_clusters(void)
+{
+    vem_options o;
+    vem_options_init(&o);
+    o.clusters = 80; /* shared lists and swaps */
+    return o;
+}
+
+static void a_deadline_is_a_step_limit(void **state)
+{
+    (void)state;
+    grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, 6000, 3, 7);
+    for (int kind = 0; kind < 4; kind++)
+        for (int64_t k = 1; k <= 6; k++) {
+            vem_options o = kind == 0 ? many_clusters()
+                                      : grid_options(6,
+                                                     kind == 1   ? VEM_ISO_SHARED
+                                                     : kind == 2 ? VEM_DIAG
+                                                                 : VEM_FULL,
+                                                     VEM_PRIOR_FREE, kind == 2 ? 6 : 2,
+                                                     VEM_DOUBLE, 50);
+            o.coreset = data.n; /* no smaller one */
+            o.time = ((double)k + 0.5) / 0.95;
+            last_step = 0;
+            vem_ctx_set_progress(ctx, step_takes_a_second, NULL);
+            grid_fit timed = grid_run(ctx, &data, &o, NULL);
+            vem_ctx_set_progress(ctx, NULL, NULL);
+            assert_int_equal(timed.summary->outcome, VEM_OUTCOME_BUDGET);
+            assert_int_equal(timed.summary->steps, k);
+            assert_non_null(strstr(vem_report_choices(timed.report), "ended by --time"));
+            o.time = VEM_AUTO;
+            o.max_steps = k;
+            grid_fit counted = grid_run(ctx, &data, &o, NULL);
+            same_bits(&timed, &counted, data.n);
+            grid_fit_free(&timed);
+            grid_fit_free(&counted);
+        }
+    grid_data_free(&data);
+}
+
+/* The clock jumps at its second, third, ... look, wherever that is. */
+static void out_of_time_anywhere(void **state)
+{
+    (void)state;
+    grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, 5000, 3, 8);
+    int nothing = 0, seeds = 0, models = 0;
+    for (int kind = 0; kind < 2; kind++)
+        for (int64_t jump = 2, ended = 0; !ended;
+             jump += kind == 0 && jump > 40 ? 29 : 1) {
+            vem_options o =
+                kind == 0 ? many_clusters()
+                          : grid_options(4, VEM_DIAG, VEM_PRIOR_FREE, 4, VEM_DOUBLE, 9);
+            o.coreset = data.n;
+            o.restarts = 1 + kind;
+            o.time = 100;
+            grid_fit fit;
+            fake_looks = 0;
+            fake_jump_at = jump;
+            vem_status status = grid_try(ctx, &data, &o, NULL, &fit);
+            fake_jump_at = 0;
+            if (status != VEM_OK) {
+                assert_int_equal(status, VEM_STOPPED);
+                assert_non_null(
+                    strstr(vem_ctx_message(ctx), "--time 100 was over while"));
+                assert_non_null(strstr(vem_ctx_message(ctx), "would help"));
+                nothing++;
+                continue;
+            }
+            ended = fit.summary->outcome != VEM_OUTCOME_BUDGET;
+            if (fit.summary->steps == 0) {
+                assert_true(isnan(fit.summary->free_energy) && !fit.labels);
+                seeds++;
+            } else if (!ended && fit.summary->steps < fit.summary->options.max_steps) {
+                o.time = VEM_AUTO;
+                o.restarts = 1;
+                o.max_steps = fit.summary->steps;
+                grid_fit counted = grid_run(ctx, &data, &o, NULL);
+                same_bits(&fit, &counted, data.n);
+                grid_fit_free(&counted);
+                models++;
+            }
+            grid_fit_free(&fit);
+        }
+    assert_true(nothing > 0 && seeds > 0 && models > 0);
+    grid_data_free(&data);
+}
+
+static void enough_time_changes_nothing(void **state)
+{
+    (void)state;
+    grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, 4000, 3, 9);
+    for (int kind = 0; kind < 2; kind++) {
+        vem_options o = many_clusters();
+        o.family = kind ? VEM_DIAG : VEM_AUTO; /* with a start by k-means */
+        o.measure = VEM_MEASURE_EXACT;
+        grid_fit plain = grid_run(ctx, &data, &o, NULL);
+        o.time = 1e18;
+        grid_fit timed = grid_run(ctx, &data, &o, NULL);
+        same_bits(&timed, &plain, data.n);
+        assert_int_equal(timed.summary->outcome, plain.summary->outcome);
+        assert_true(timed.summary->quantization_error ==
+                    plain.summary->quantization_error);
+        assert_non_null(strstr(vem_report_choices(timed.report), "nothing is given up"));
+        grid_fit_free(&plain);
+        grid_fit_free(&timed);
+    }
+    grid_data_free(&data);
+}
+
+/* A start by k-means or a fit before a hard finish does not take all the time. */
+static void loops_share_the_time(void **state)
+{
+    (void)state;
+    grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, 4000, 3, 10);
+    vem_options o = many_clusters();
+    o.coreset = data.n;
+    o.held = 3;
+    o.finish = VEM_FINISH_HARD;
+    o.time = 16;
+    last_step = 0;
+    vem_ctx_set_progress(ctx, step_takes_a_second, NULL);
+    grid_fit fit = grid_run(ctx, &data, &o, NULL);
+    vem_ctx_set_progress(ctx, NULL, NULL);
+    int finished = 0;
+    for (int64_t t = 0; t < fit.trace_count; t++)
+        finished |= fit.trace[t].move && strcmp(fit.trace[t].move, "finish") == 0;
+    assert_true(finished);
+    assert_true(isfinite(fit.summary->free_energy));
+    grid_fit_free(&fit);
+    grid_data_free(&data);
+}
+
+static void bad_times_are_refused(void **state)
+{
+    (void)state;
+    vem_options o;
+    vem_options_init(&o);
+    const char *const bad[] = {"0", "-1", "-3", "nan", "inf", "", "5s", "1e19"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(vem_options_set(ctx, &o, "time", bad[i]), VEM_BAD_OPTION);
+        assert_true(o.time == VEM_AUTO);
+    }
+    assert_int_equal(vem_options_set(ctx, &o, "time", "1e18"), VEM_OK);
+    grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, 100, 2, 11);
+    o.clusters = 3;
+    const double values[] = {0, -2, NAN, INFINITY};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        grid_fit fit;
+        o.time = values[i];
+        assert_int_equal(grid_try(ctx, &data, &o, NULL, &fit), VEM_BAD_OPTION);
+    }
+    grid_data_free(&data);
+}
+
+/* ---- before ---- */
+
+static const vem_i_pace PACE = {.operations = 1e10, .cold = 1e9, .warm = 2e9};
+
+typedef struct choice {
+    vem_options resolved;
+    vem_i_effort effort;
+    int64_t rows;
+} choice;
+
+static choice choose(const vem_data *data, const vem_options *asked)
+{
+    choice c;
+    assert_int_equal(vem_i_fit_resolve(ctx, data, asked, NULL, &c.resolved), VEM_OK);
+    assert_int_equal(vem_i_effort_choose(ctx, data, asked, NULL, &PACE, &c.resolved,
+                                         &c.effort),
+                     VEM_OK);
+    c.rows = c.effort.coreset ? c.effort.coreset : c.effort.rows;
+    return c;
+}
+
+static vem_data *many_rows(double **values, int64_t n)
+{
+    vem_data *data = NULL;
+    *values = calloc((size_t)n * 8, sizeof **values); /* nobody looks at them */
+    assert_non_null(*values);
+    assert_int_equal(vem_data_borrow(ctx, VEM_FLOAT64, *values, n, 8, 0, 0, &data),
+                     VEM_OK);
+    return data;
+}
+
+static void more_time_never_gives_less(void **state)
+{
+    (void)state;
+    const int64_t n = 1000000;
+    double *values;
+    vem_data *data = many_rows(&values, n);
+    for (int family = VEM_AUTO; family <= VEM_FULL; family++)
+        for (int measure = VEM_MEASURE_NONE; measure <= VEM_MEASURE_EXACT; measure++) {
+            int64_t rows = 0, sizes = 0, sampled = 1;
+            vem_options o;
+            vem_options_init(&o);
+            o.clusters = 200;
+            o.family = family;
+            o.measure = measure;
+            for (o.time = 1e-4; o.time < 1e5; o.time *= 1.3) {
+                choice c = choose(data, &o);
+                assert_true(c.rows >= rows);
+                assert_true(c.effort.sampled <= sampled);
+                assert_true(c.resolved.coreset == VEM_AUTO
+                                ? c.rows == n
+                                : c.rows == c.resolved.coreset);
+                assert_true(c.rows >= 8 * o.clusters);
+                sizes += c.rows > rows;
+                rows = c.rows;
+                sampled = c.effort.sampled;
+            }
+            assert_true(rows == n && sizes > 5 && !sampled);
+        }
+    vem_data_free(data);
+    free(values);
+}
+
+static void what_was_asked_stays(void **state)
+{
+    (void)state;
+    double *values;
+    vem_data *data = many_rows(&values, 500000);
+    for (double time = 1e-4; time < 1e4; time *= 3) {
+        vem_options o;
+        vem_options_init(&o);
+        o.clusters = 100;
+        o.time = time;
+        o.coreset = 70000;
+        o.max_steps = 77;
+        o.swaps = 3;
+        o.held = 2;
+        o.restarts = 4;
+        o.tolerance = 1e-5;
+        choice c = choose(data, &o);
+        assert_int_equal(c.effort.coreset, 0);
+        assert_true(c.resolved.coreset == 70000 && c.resolved.max_steps == 77 &&
+                    c.resolved.swaps == 3 && c.resolved.held == 2 &&
+                    c.resolved.restarts == 4 && c.resolved.tolerance == 1e-5);
+        vem_options_init(&o);
+        o.clusters = 100;
+        o.time = time;
+        o.algorithm = VEM_ALGORITHM_KMEANS; /* exactly */
+        c = choose(data, &o);
+        assert_true(c.effort.coreset == 0 && c.resolved.coreset == VEM_AUTO);
+        o.algorithm = VEM_ALGORITHM_LWCS_KMEANS; /* the size is ours */
+        c = choose(data, &o);
+        assert_true(c.resolved.coreset <= 2048 && c.resolved.coreset >= 800);
+    }
+    vem_data_free(data);
+    free(values);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_deadline_is_a_step_limit),
+        cmocka_unit_test(out_of_time_anywhere),
+        cmocka_unit_test(enough_time_changes_nothing),
+        cmocka_unit_test(loops_share_the_time),
+        cmocka_unit_test(bad_times_are_refused),
+        cmocka_unit_test(more_time_never_gives_less),
+        cmocka_unit_test(what_was_asked_stays),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
