@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/course.h"
+#include "api/keeper.h"
 #include "api/measure.h"
 #include "api/plan.h"
 #include "api/reduce.h"
@@ -26,6 +27,7 @@ typedef struct fit {
     int reduced;            /* the view is a coreset */
     const vem_model *start; /* in the units of the data, or NULL */
     double floor;
+    vem_i_keeper *keeper; /* of the state, or NULL */
     /* The best restart so far. */
     vem_model *model;
     vem_report *report;
@@ -96,7 +98,12 @@ static vem_status run_once(fit *f, int64_t restart)
                            .floor = f->floor,
                            .ours = ours,
                            .scale_free = ours && f->asked->tolerance == VEM_AUTO,
-                           .seed = (uint64_t)o->seed};
+                           .seed = (uint64_t)o->seed,
+                           .keeper = f->keeper};
+    if (f->keeper && !vem_i_keeper_resumes(f->keeper)) {
+        f->keeper->restart = restart;
+        f->keeper->fresh = 1;
+    }
     if (restart > 1) {
         vem_i_rng rng = vem_i_rng_at(course.seed, VEM_RNG_RESTART, 0, (uint64_t)restart);
         course.seed = (uint64_t)vem_i_rng_bits(&rng) << 32 | vem_i_rng_bits(&rng);
@@ -118,9 +125,13 @@ static vem_status run(fit *f)
     if (status != VEM_OK)
         return status;
     f->floor = floor_of(f->options, f->view);
-    int64_t restarts = f->start ? 1 : f->options->restarts;
-    for (int64_t r = 1; r <= restarts && status == VEM_OK; r++)
-        if (r == 1 || !f->ctx->stop_requested)
+    int64_t restarts = f->start ? 1 : f->options->restarts, first = 1;
+    if (f->keeper) {
+        status = vem_i_keeper_begin(f->keeper, f->view, &f->model, f->report);
+        first = f->keeper->restart;
+    }
+    for (int64_t r = first; r <= restarts && status == VEM_OK; r++)
+        if (r == first || !f->ctx->stop_requested)
             status = run_once(f, r);
     if (status == VEM_OK)
         status = vem_i_measure_view(f->ctx, f->view, f->model, f->reduced,
@@ -197,11 +208,16 @@ vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *option
             vem_i_plan_of(ctx, data, options, &resolved, start != NULL);
         status = vem_i_plan_check(&plan, vem_i_plan_allowed(&plan, data));
     }
+    vem_i_keeper keeper = {0};
+    if (status == VEM_OK && ctx->checkpoint.path)
+        status = vem_i_keeper_open(&keeper, ctx, data, options, &resolved, start);
     int threads_before = ctx->threads;
     if (status == VEM_OK && resolved.threads > 0)
         status = vem_ctx_set_threads(ctx, (int)resolved.threads);
-    if (status != VEM_OK)
+    if (status != VEM_OK) {
+        vem_i_keeper_close(&keeper);
         return status;
+    }
     vem_i_blas_state blas = vem_i_blas_single(resolved.family == VEM_FULL);
     vem_i_points *points = NULL;
     vem_report *made = vem_i_calloc(1, sizeof *made);
@@ -224,6 +240,7 @@ vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *option
              .asked = options,
              .options = &resolved,
              .start = start,
+             .keeper = ctx->checkpoint.path ? &keeper : NULL,
              .report = made};
     if (status == VEM_OK) {
         vem_summary *s = &made->summary;
@@ -249,10 +266,11 @@ vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *option
             status = vem_i_measure_data(ctx, data, f.model, f.reduced, s);
         if (ctx->stop_requested)
             s->outcome = VEM_OUTCOME_STOPPED;
-        s->seconds_total = vem_i_clock() - clock;
+        s->seconds_total = vem_i_clock() - (f.keeper ? keeper.began : clock);
         s->peak_bytes = vem_i_peak_bytes();
         s->options.threads = ctx->threads;
     }
+    vem_i_keeper_close(&keeper);
     vem_i_points_free(points);
     vem_i_reduction_free(&reduction);
     vem_i_blas_restore(blas);

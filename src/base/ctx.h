@@ -17,6 +17,7 @@ struct vem_ctx {
     double progress_start; /* clock when the running verb began */
     _Atomic int
         stop_requested; /* the progress function said stop during the running verb */
+    vem_checkpoint checkpoint; /* its path from malloc, or NULL */
     char message[1024];
 };
 

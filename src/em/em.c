@@ -138,33 +138,53 @@ static void maximize(vem_i_em *em, int64_t step, double relax)
                                 em->model);
 }
 
+static void keep(vem_i_em *em, int must)
+{
+    if (em->keep)
+        em->keep(em->keep_user, em, must);
+}
+
+/* The E-step of step em->step, as the schedule wants it. */
+static vem_status begin_step(vem_i_em *em)
+{
+    keep(em, 0);
+    em->stage = vem_i_schedule_next(&em->schedule);
+    vem_i_estep_plan(em->estep, &em->stage.step);
+    return expect(em, em->step);
+}
+
 vem_status vem_i_em_run(vem_i_em *em)
 {
-    vem_status status;
-    for (int64_t step = 1 - em->options->init_steps;
-         step <= 0 && !em->ctx->stop_requested; step++)
-        if ((status = expect(em, step)) != VEM_OK)
+    vem_status status = VEM_OK;
+    for (; em->step <= 0 && !em->ctx->stop_requested; em->step++) {
+        keep(em, 0);
+        if ((status = expect(em, em->step)) != VEM_OK)
             return status;
-    for (int64_t step = 1;; step++) {
-        vem_i_stage stage = vem_i_schedule_next(&em->schedule);
-        vem_i_estep_plan(em->estep, &stage.step);
-        if ((status = expect(em, step)) != VEM_OK)
+    }
+    for (em->step = em->step < 1 ? 1 : em->step;; em->step++) {
+        int64_t step = em->step;
+        int entered = em->within; /* from a record */
+        if (!entered && (status = begin_step(em)) != VEM_OK)
             return status;
         vem_trace_step *line = &em->trace[em->trace_count - 1];
         em->steps = step;
         if (step == 1)
             em->free_energy_first = em->free_energy;
-        int rests = step > 1 && stage.may_end &&
+        int rests = step > 1 && em->stage.may_end &&
                     converged(em, step, em->free_energy, line->changed);
-        int ends = rests || em->ctx->stop_requested || step == em->options->max_steps;
-        collect(em, &stage, ends, line);
+        int ends = rests || em->ctx->stop_requested || step >= em->options->max_steps;
+        em->within = 1;
+        if (ends && !entered)
+            keep(em, 1);
+        em->within = 0;
+        collect(em, &em->stage, ends, line);
         if (ends) {
             em->outcome = rests                     ? VEM_OUTCOME_CONVERGED
                           : em->ctx->stop_requested ? VEM_OUTCOME_STOPPED
                                                     : VEM_OUTCOME_STEP_LIMIT;
             break;
         }
-        maximize(em, step, stage.relax);
+        maximize(em, step, em->stage.relax);
         if (em->policy && line->empty > 0 && !line->move)
             line->moved = em->policy(em, step, &line->move);
     }
@@ -175,6 +195,7 @@ vem_status vem_i_em_new(vem_i_em *em)
 {
     vem_model *model = em->model;
     vem_ctx *ctx = em->ctx;
+    em->step = 1 - em->options->init_steps;
     vem_status status = vem_i_scorer_new(ctx, em->view->kernels, model->family,
                                          model->clusters, model->d, &em->scorer);
     if (status == VEM_OK)
