@@ -60,7 +60,8 @@ typedef struct vem_progress {
     int64_t done, total;
     int64_t step, max_steps;
     double free_energy;
-    double seconds; /* since the verb began */
+    double seconds;    /* since the verb began */
+    double steps_left; /* "em": about how many more until it has converged; 0: no idea */
 } vem_progress;
 
 /* Called from the thread that called the verb: at the end of every step, and otherwise a

@@ -18,9 +18,13 @@
 
 static const double SHARE = 20; /* at least this many times the cost of the last one */
 
-static void tell(const vem_i_keeper *k, int warning, const char *sentence)
+/* "FILE is ..." */
+static void tell(const vem_i_keeper *k, int warning, const char *subject,
+                 const char *rest)
 {
     const vem_checkpoint *c = &k->ctx->checkpoint;
+    char sentence[sizeof k->ctx->message + 256];
+    snprintf(sentence, sizeof sentence, "%.1020s %.200s.", subject, rest);
     if (c->notice)
         c->notice(c->user, warning, sentence);
 }
@@ -67,15 +71,13 @@ vem_status vem_i_keeper_open(vem_i_keeper *k, vem_ctx *ctx, const vem_data *data
                           "%s is there already and is no state of a fit; it would be "
                           "overwritten. Name another file for the checkpoint.",
                           path);
-    if (!ctx->checkpoint.resume)
+    const int exists = vem_i_state_exists(path);
+    if (!ctx->checkpoint.resume && exists)
+        tell(k, 0, path, "is the state of an earlier fit and will be replaced");
+    if (ctx->checkpoint.resume && !exists)
+        tell(k, 0, path, "is not there yet: the fit starts from the beginning");
+    if (!ctx->checkpoint.resume || !exists)
         return VEM_OK;
-    if (!vem_i_state_exists(path)) {
-        char sentence[640];
-        snprintf(sentence, sizeof sentence,
-                 "There is no %.500s yet: the fit starts from the beginning.", path);
-        tell(k, 0, sentence);
-        return VEM_OK;
-    }
     vem_status status = vem_i_state_open(ctx, path, &k->from);
     if (status != VEM_OK)
         return status;
@@ -145,12 +147,11 @@ vem_status vem_i_keeper_enter(vem_i_keeper *k, const vem_i_course *c, vem_i_em *
         r->status = refuse_steps(k, "it has made more steps already");
     if (r->status != VEM_OK)
         return r->status;
-    char sentence[640];
-    int64_t step = c->steps + em->step;
+    char rest[64];
+    const int64_t step = c->steps + em->step;
     k->report->summary.resumed_step = step;
-    snprintf(sentence, sizeof sentence, "The fit goes on from %.500s, %s step %lld.",
-             k->ctx->checkpoint.path, em->within ? "after" : "at", (long long)step);
-    tell(k, 0, sentence);
+    snprintf(rest, sizeof rest, "is gone on from, at step %lld", (long long)step);
+    tell(k, 0, k->ctx->checkpoint.path, rest);
     k->fresh = 0;
     k->last = vem_i_clock();
     vem_i_keeper_close(k);
@@ -189,11 +190,10 @@ void vem_i_keeper_keep(void *user, vem_i_em *em, int must)
     if (k->closed || (!must && !k->fresh && now - k->last < wait))
         return;
     if (write_state(k, c, em) != VEM_OK) {
-        char sentence[sizeof k->ctx->message + 128];
-        snprintf(sentence, sizeof sentence,
-                 "%s The fit goes on without a new checkpoint.", k->ctx->message);
+        char failure[sizeof k->ctx->message];
+        memcpy(failure, k->ctx->message, sizeof failure);
         k->ctx->message[0] = '\0';
-        tell(k, 1, sentence);
+        tell(k, 1, failure, "The fit goes on without a new checkpoint");
     }
     k->last = vem_i_clock();
     k->cost = k->last - now;

@@ -46,25 +46,30 @@ double vem_i_em_again(vem_i_em *em)
     return free_energy(em, &e);
 }
 
+double vem_i_em_threshold(const vem_i_em *em, double now)
+{
+    /* Our own default: a relative change of the squared error, whatever the data's scale.
+     */
+    double scale = em->scale_free ? 0.5 * em->view->d : fmax(fabs(now), 1e-3);
+    return em->options->tolerance * scale;
+}
+
 static int converged(const vem_i_em *em, int64_t step, double now, int64_t changed)
 {
     if (step <= em->shared_steps + 1 || em->trace[em->trace_count - 2].moved > 0)
         return 0;
     const vem_trace_step *last = &em->trace[em->trace_count - 2];
-    double before = last->free_energy, tolerance = em->options->tolerance;
+    double before = last->free_energy, threshold = vem_i_em_threshold(em, now);
     /* With random candidates a fit may rest for a step: then twice running. */
     int once = em->search.explore == 0;
-    if (tolerance == 0)
+    if (threshold == 0)
         return em->search.dense ? now <= before
                                 : changed == 0 && (once || last->changed == 0);
-    /* Our own default: a relative change of the squared error, whatever the data's scale.
-     */
-    double scale = em->scale_free ? 0.5 * em->view->d : fmax(fabs(now), 1e-3);
-    if (!(fabs(now - before) <= tolerance * scale))
+    if (!(fabs(now - before) <= threshold))
         return 0;
     if (once || step < 3)
         return once;
-    return fabs(before - em->trace[em->trace_count - 3].free_energy) <= tolerance * scale;
+    return fabs(before - em->trace[em->trace_count - 3].free_energy) <= threshold;
 }
 
 static int64_t count_empty(const vem_i_stats *stats)
@@ -96,7 +101,8 @@ static vem_status expect(vem_i_em *em, int64_t step)
     vem_progress told = {.phase = "em",
                          .step = step,
                          .max_steps = em->options->max_steps,
-                         .free_energy = em->trace_count ? em->free_energy : NAN};
+                         .free_energy = em->trace_count ? em->free_energy : NAN,
+                         .steps_left = vem_i_em_outlook(em)};
     vem_i_scorer_prepare(em->ctx, em->model, &em->scorer);
     vem_i_estep_result e = vem_i_estep_run(em->estep, &em->posterior, NULL, &told, 0);
     if (em->variance_unknown)
@@ -108,10 +114,12 @@ static vem_status expect(vem_i_em *em, int64_t step)
                            .pairs = e.pairs,
                            .changed = e.changed,
                            .seconds = vem_i_clock() - start};
+    vem_status status = record(em, &line);
     told.free_energy = em->free_energy;
     told.done = told.total = 1;
+    told.steps_left = vem_i_em_outlook(em);
     vem_i_progress(em->ctx, &told, 1);
-    return record(em, &line);
+    return status;
 }
 
 /* Moves where the stage has any, and the statistics of what is held then. */

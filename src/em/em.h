@@ -59,6 +59,10 @@ vem_status vem_i_em_run(vem_i_em *em);
 /* All that the rest of the loop depends on. Read into a loop that was made with the same
  * options and a model of as many clusters as there were at its beginning. */
 void vem_i_em_record(vem_i_record *record, vem_i_em *em);
+/* The change of F from one step to the next at which the loop rests. 0: when nothing moves. */
+double vem_i_em_threshold(const vem_i_em *em, double free_energy);
+/* About how many more steps until then (outlook.c); 0: no idea. */
+double vem_i_em_outlook(const vem_i_em *em);
 /* For moves: what is held is scored and weighed again with the scorer as it is now. Returns
  * F per unit of mass. */
 double vem_i_em_again(vem_i_em *em);
