@@ -30,7 +30,8 @@ static void end(void)
 /* The state before the step, of a fit that keeps it. */
 static char *state_at(int64_t step, size_t *size)
 {
-    const char *path = path_of("state", 1);
+    path_name file = path_of("state", 1);
+    const char *path = file.text;
     watcher w = {.path = path};
     keep_at(path, 0, 0);
     vem_ctx_set_progress(ctx, watch, &w);
@@ -38,7 +39,7 @@ static char *state_at(int64_t step, size_t *size)
     vem_ctx_set_progress(ctx, NULL, NULL);
     grid_fit_free(&fit);
     assert_true(step <= w.steps);
-    return slurp(path_of("copy", step), size);
+    return slurp(path_of("copy", step).text, size);
 }
 
 static vem_status resume(const char *path)
@@ -67,7 +68,8 @@ static void cut_short(void **state)
     size_t size;
     begin(VEM_SEARCH_CLOSEST);
     char *bytes = state_at(4, &size);
-    const char *path = path_of("broken", 1);
+    path_name file = path_of("broken", 1);
+    const char *path = file.text;
     spill(path, bytes, size);
     assert_int_equal(resume(path), VEM_OK);
     for (size_t length = 1; length < size; length += (size_t)grid_stride()) {
@@ -87,7 +89,8 @@ static void flipped(void **state)
     size_t size;
     begin(VEM_SEARCH_GROUPS);
     char *bytes = state_at(5, &size);
-    const char *path = path_of("broken", 2);
+    path_name file = path_of("broken", 2);
+    const char *path = file.text;
     for (size_t at = 0; at < size; at += 3 * (size_t)grid_stride()) {
         bytes[at] ^= (char)(1 << at % 8);
         spill(path, bytes, size);
@@ -110,7 +113,8 @@ static void forged(void **state)
         if (search == VEM_SEARCH_ALL)
             options.held = options.clusters;
         char *bytes = state_at(4, &size), *forgery = malloc(size);
-        const char *path = path_of("forged", search);
+        path_name file = path_of("forged", search);
+        const char *path = file.text;
         enum { MARK = 32, TAIL = 16 };
         for (size_t at = MARK; at < size - TAIL; at += 7 * (size_t)grid_stride()) {
             memcpy(forgery, bytes, size);
@@ -133,8 +137,10 @@ static void of_another_fit(void **state)
     (void)state;
     size_t size;
     begin(VEM_SEARCH_ESTIMATED);
+    options.algorithm = VEM_ALGORITHM_KMEANS; /* no start before the loop */
     char *bytes = state_at(4, &size);
-    const char *path = path_of("other", 0);
+    path_name file = path_of("other", 0);
+    const char *path = file.text;
     spill(path, bytes, size);
     vem_options before = options;
 #define WITH(change, words)                                                              \
@@ -180,7 +186,8 @@ static void not_there_or_foreign(void **state)
 {
     (void)state;
     begin(VEM_SEARCH_CLOSEST);
-    const char *path = path_of("absent", 0);
+    path_name file = path_of("absent", 0);
+    const char *path = file.text;
     *told = '\0';
     assert_int_equal(resume(path), VEM_OK);
     assert_non_null(strstr(told, "starts from the beginning"));
@@ -190,7 +197,7 @@ static void not_there_or_foreign(void **state)
     assert_int_equal(grid_try(ctx, &data, &options, NULL, &fit), VEM_OK);
     assert_non_null(strstr(told, "will be replaced"));
     grid_fit_free(&fit);
-    path = path_of("foreign", 0);
+    file = path_of("foreign", 0);
     spill(path, "name,height\n1,2\n3,4\n5,6\n7,8\n", 29);
     keep_at(path, 1e9, 0);
     assert_int_equal(grid_try(ctx, &data, &options, NULL, &fit), VEM_BAD_OPTION);
@@ -209,7 +216,8 @@ static void cannot_be_written(void **state)
     grid_fit whole = grid_run(ctx, &data, &options, NULL);
     size_t size, after;
     char *bytes = state_at(3, &size);
-    const char *path = path_of("full", 0);
+    path_name file = path_of("full", 0);
+    const char *path = file.text;
     spill(path, bytes, size);
     struct rlimit before, small;
     getrlimit(RLIMIT_FSIZE, &before);
@@ -222,7 +230,7 @@ static void cannot_be_written(void **state)
     grid_fit fit = grid_run(ctx, &data, &options, NULL);
     setrlimit(RLIMIT_FSIZE, &before);
     signal(SIGXFSZ, handler);
-    assert_true(warnings > 2);
+    assert_int_equal(warnings, 1); /* once is enough */
     assert_non_null(strstr(told, "could not be written"));
     assert_non_null(strstr(told, "goes on without a new checkpoint."));
     assert_string_equal(vem_ctx_message(ctx), "");
@@ -243,7 +251,8 @@ static void limit_of_an_earlier_part(void **state)
     (void)state;
     begin(VEM_SEARCH_CLOSEST);
     options.max_steps = 3;
-    const char *path = path_of("limit", 0);
+    path_name file = path_of("limit", 0);
+    const char *path = file.text;
     keep_at(path, 0, 0);
     grid_fit fit = grid_run(ctx, &data, &options, NULL);
     grid_fit_free(&fit);

@@ -148,7 +148,7 @@ vem_status vem_i_keeper_enter(vem_i_keeper *k, const vem_i_course *c, vem_i_em *
     if (r->status != VEM_OK)
         return r->status;
     char rest[64];
-    const int64_t step = c->steps + em->step;
+    const int64_t at = c->steps + em->step, step = at > 1 ? at : 1;
     k->report->summary.resumed_step = step;
     snprintf(rest, sizeof rest, "is gone on from, at step %lld", (long long)step);
     tell(k, 0, k->ctx->checkpoint.path, rest);
@@ -189,12 +189,12 @@ void vem_i_keeper_keep(void *user, vem_i_em *em, int must)
     const double wait = seconds > 0 ? fmax(seconds, SHARE * k->cost) : 0;
     if (k->closed || (!must && !k->fresh && now - k->last < wait))
         return;
-    if (write_state(k, c, em) != VEM_OK) {
-        char failure[sizeof k->ctx->message];
-        memcpy(failure, k->ctx->message, sizeof failure);
+    const int failed = write_state(k, c, em) != VEM_OK;
+    if (failed && !k->failing)
+        tell(k, 1, k->ctx->message, "The fit goes on without a new checkpoint");
+    if (failed)
         k->ctx->message[0] = '\0';
-        tell(k, 1, failure, "The fit goes on without a new checkpoint");
-    }
+    k->failing = failed;
     k->last = vem_i_clock();
     k->cost = k->last - now;
     k->fresh = 0;

@@ -24,6 +24,7 @@ typedef struct vem_i_keeper {
     double began; /* when the fit did, less what earlier runs took */
     /* The file. */
     int fresh;         /* the restart has not been written yet */
+    int failing;       /* the last try failed, and that was told */
     int closed;        /* the fit was stopped: what is there is what to resume */
     double last, cost; /* when the state was written, and how long that took */
     int resuming;      /* `from` is open */

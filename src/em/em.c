@@ -169,6 +169,8 @@ vem_status vem_i_em_run(vem_i_em *em)
         if ((status = expect(em, em->step)) != VEM_OK)
             return status;
     }
+    if (em->step < 1) /* stopped: the steps that are left out belong to who goes on */
+        keep(em, 1);
     for (em->step = em->step < 1 ? 1 : em->step;; em->step++) {
         int64_t step = em->step;
         int entered = em->within; /* from a record */

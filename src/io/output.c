@@ -149,7 +149,9 @@ static vem_status open_output(vem_ctx *ctx, vem_i_output *output)
     if (exists && S_ISDIR(info.st_mode))
         return vem_i_fail(ctx, VEM_IO_ERROR,
                           "%s could not be written: it is a directory.", path);
-    if (strncmp(path, "/dev/", 5) == 0 || (exists && !S_ISREG(info.st_mode))) {
+    const int device =
+        strncmp(path, "/dev/", 5) == 0 && strncmp(path, "/dev/shm/", 9) != 0;
+    if (device || (exists && !S_ISREG(info.st_mode))) {
         output->direct = open_direct(path);
         if (output->direct >= 0)
             output->stream = tmpfile();

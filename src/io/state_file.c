@@ -1,5 +1,6 @@
 #include "io/state_file.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -23,8 +24,11 @@ static vem_status put(void *user, void *bytes, size_t size)
     vem_i_state_file *s = user;
     s->sum = vem_i_mix(s->sum, bytes, size);
     s->size += size;
-    if (fwrite(bytes, 1, size, vem_i_output_stream(s->output)) == size)
+    FILE *stream = vem_i_output_stream(s->output);
+    /* A write that fails to empty the buffer may claim success. */
+    if (fwrite(bytes, 1, size, stream) == size && !ferror(stream))
         return VEM_OK;
+    s->error = errno;
     return VEM_IO_ERROR; /* the commit finds the words */
 }
 
@@ -44,10 +48,11 @@ vem_status vem_i_state_create(vem_ctx *ctx, const char *path, vem_i_state_file *
 vem_status vem_i_state_commit(vem_i_state_file *s, uint64_t *bytes)
 {
     const vem_status failed = s->record.status;
-    if (failed != VEM_OK &&
-        failed != VEM_IO_ERROR) { /* what was to be written is wrong */
+    if (failed != VEM_OK) {
         vem_i_output_cancel(s->output);
-        return failed;
+        return s->error ? vem_i_fail_system(s->record.ctx, s->record.path, "written",
+                                            s->error)
+                        : failed;
     }
     ending last = {.size = s->size, .sum = s->sum};
     fwrite(&last, 1, sizeof last, vem_i_output_stream(s->output));
@@ -115,12 +120,15 @@ void vem_i_state_close(vem_i_state_file *s)
 int vem_i_state_exists(const char *path)
 {
     struct stat info;
-    return stat(path, &info) == 0;
+    return stat(path, &info) == 0 && info.st_size > 0;
 }
 
 int vem_i_state_is_foreign(const char *path)
 {
     char found[sizeof LETTERS];
+    struct stat info;
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
+        return 1;
     const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor < 0)
         return 0; /* the writer will say what is wrong with it */

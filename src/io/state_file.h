@@ -12,6 +12,7 @@ typedef struct vem_i_state_file {
     vem_i_file file; /* reading: at */
     size_t at;
     uint64_t size, sum; /* of what was written */
+    int error;          /* why writing failed */
 } vem_i_state_file;
 
 /* The handle must stay where it is until it is ended. `path` is borrowed. */
@@ -21,7 +22,7 @@ vem_status vem_i_state_commit(vem_i_state_file *state, uint64_t *bytes);
 /* Checks mark, length and sum. */
 vem_status vem_i_state_open(vem_ctx *ctx, const char *path, vem_i_state_file *state);
 void vem_i_state_close(vem_i_state_file *state);
-/* Is there a file that is something else? An empty one is nothing. */
+/* Is there a file that is something else? An empty one is nothing, and does not exist. */
 int vem_i_state_is_foreign(const char *path);
 int vem_i_state_exists(const char *path);
 
