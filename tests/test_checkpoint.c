@@ -248,11 +248,12 @@ static void check_course(const course *c)
     assert_same_bits(&whole, &kept, c->name);
     grid_fit_free(&kept);
     assert_true(w.steps > 1 && w.steps <= MOST_COPIES);
-    int64_t stride = (c->stride ? c->stride : 1) * grid_stride();
+    /* Not every step of every course: the phases of a schedule take several. */
+    int64_t stride = (c->stride ? c->stride : w.steps > 12 ? 2 : 1) * grid_stride();
     for (int64_t k = 1; k <= w.steps; k += stride) {
         snprintf(what, sizeof what, "%s, from before step %lld", c->name, (long long)k);
         grid_fit resumed =
-            go_on(&data, &o, start, path_of("copy", k).text, 1 + (int)(k % 2));
+            go_on(&data, &o, start, path_of("copy", k).text, 1 + (k % 5 == 2));
         assert_same_bits(&whole, &resumed, what);
         grid_fit_free(&resumed);
     }
@@ -265,7 +266,7 @@ static void check_course(const course *c)
         vem_ctx_set_progress(ctx, NULL, NULL);
         assert_int_equal(stopped.summary->outcome, VEM_OUTCOME_STOPPED);
         grid_fit_free(&stopped);
-        grid_fit resumed = go_on(&data, &o, start, path, 1 + (int)(k % 2));
+        grid_fit resumed = go_on(&data, &o, start, path, 1 + (k % 5 == 2));
         assert_same_bits(&whole, &resumed, what);
         grid_fit_free(&resumed);
     }
@@ -278,7 +279,7 @@ static void same_bits_for_every_course(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof courses / sizeof *courses; i++)
-        { double t0 = vem_i_clock(); check_course(&courses[i]); fprintf(stderr, "%s %.2f\n", courses[i].name, vem_i_clock()-t0);}
+        check_course(&courses[i]);
 }
 
 /* A fit that came to its limit goes on with a larger one, as if it had never ended; again
