@@ -157,6 +157,11 @@ int cli_accumulate(cli_args *args, const vem_model *model, const vem_data *data,
 void cli_stats_json(json_t *object, const vem_stats *stats);
 int cli_stats_info(cli_args *args);
 
+/* ---- Long fits (checkpoint.c) ---- */
+
+/* By --checkpoint and --resume, where they are given. */
+int cli_set_checkpoint(cli_args *args);
+
 /* ---- What a fit reports (report.c) ---- */
 
 json_t *cli_trace_json(const vem_report *report);

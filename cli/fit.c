@@ -18,6 +18,13 @@ static const cli_option own[] = {
     {"labels", 0, IO, "FILE", "the cluster of each row, from 0 (.npy or .csv)"},
     {"trace", 0, IO, "FILE",
      "free energy, pairs and seconds of each step (.csv or .json)"},
+    {"checkpoint", 0, IO, "FILE",
+     "keep the state of the fit in FILE: after the seeding, every two minutes, at the "
+     "end"},
+    {"resume", 0, IO, NULL,
+     "go on from FILE of --checkpoint, to the same result; from the beginning where it "
+     "is "
+     "not there yet"},
     {"accumulate", 0, IO, "FILE",
      "no fit: the statistics of one E-step of --init over DATA, as .npz for vem merge"},
     {"json", 0, IO, NULL, "print the result as one JSON object"},
@@ -96,6 +103,8 @@ static int check_early(cli_args *args, vem_model **start)
     int code = check_outputs(args);
     if (code == CLI_DONE && cli_value(args, "accumulate"))
         code = cli_check_accumulate(args);
+    if (code == CLI_DONE)
+        code = cli_set_checkpoint(args);
     if (code == CLI_DONE && init)
         code = cli_read_model(args, init, NULL, start);
     if (code != CLI_DONE)
@@ -295,6 +304,11 @@ const cli_command cli_fit = {
         "look\n"
         "at a sample. Labels after a coreset are assigned when the fit is over, and take "
         "longer.\n"
+        "With --checkpoint FILE --resume the same command line may be given again and "
+        "again,\n"
+        "after a crash or a Ctrl-C, until the fit is done; --max-steps, --threads, "
+        "--memory and\n"
+        "--measure may be others then.\n"
         "With --init MODEL --accumulate FILE nothing is fitted: the statistics of one\n"
         "E-step are written, and vem merge turns those of all parts of the data into "
         "the\n"
@@ -306,6 +320,7 @@ const cli_command cli_fit = {
         "  vem fit data.npy -k 50 --algorithm kmeans --restarts 10 --measure --json\n"
         "  vem fit data.npy -k 4096 --time 60 -o model.npz\n"
         "  vem fit data.csv -k 8 --columns 2-5 --standardize -o model.npz\n"
+        "  vem fit data.npy -k 9999 -o model.npz --checkpoint state --resume\n"
         "  vem fit part1.npy --init model.npz --accumulate stats1.npz\n",
     .own = own,
     .own_count = sizeof own / sizeof *own,

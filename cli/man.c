@@ -96,11 +96,15 @@ void cli_man_page(FILE *stream)
         stream);
     for (int i = 0; cli_commands[i]; i++)
         put_command(stream, cli_commands[i]);
-    fputs(".SH ENVIRONMENT\n.TP\n.B VEM_CPU\n"
-          "Instruction set of the kernels: baseline, avx2, avx512, neon or reference. "
-          "Chosen by the processor when it is not set.\n"
-          ".SH EXIT STATUS\n0 done, 1 failed, 2 wrong usage, 130 interrupted. Ctrl\\-C "
-          "during a fit ends it after the current step and writes the model; a second "
-          "Ctrl\\-C ends at once.\n",
-          stream);
+    fputs(
+        ".SH ENVIRONMENT\n.TP\n.B VEM_CPU\n"
+        "Instruction set of the kernels: baseline, avx2, avx512, neon or reference. "
+        "Chosen by the processor when it is not set.\n"
+        ".TP\n.B VEM_CHECKPOINT_SECONDS\n"
+        "Seconds between two states that \\-\\-checkpoint writes, 120 when it is not "
+        "set; 0: before every step.\n"
+        ".SH EXIT STATUS\n0 done, 1 failed, 2 wrong usage, 130 interrupted. Ctrl\\-C "
+        "during a fit ends it after the current step and writes the model, and the state "
+        "with \\-\\-checkpoint; a second Ctrl\\-C ends at once.\n",
+        stream);
 }

@@ -57,8 +57,18 @@ static double amount_total(const vem_progress *p)
     return strcmp(p->phase, "em") == 0 ? (double)p->max_steps : (double)p->total;
 }
 
-/* "step 3/300, F = -6.01, 12 steps/s, < 25 s left": a fit may converge before the last.
- */
+/* Steps or rows still to do. A fit may converge before its last step: then *about is what it
+ * looks like. */
+static double amount_left(const vem_progress *p, double done, int *about)
+{
+    const double left = amount_total(p) - done;
+    const double likely = p->steps_left - (done - fmax((double)p->step - 1, 0));
+    *about = p->steps_left > 0 && likely < left;
+    return *about ? fmax(likely, 0) : left;
+}
+
+/* "step 3/300, F = -6.01, 12 steps/s, about 25 s left"; before that can be told, "< 25 s",
+ * if all steps were made. */
 static void put_words(char *text, const vem_progress *p, double now)
 {
     const int steps = strcmp(p->phase, "em") == 0;
@@ -77,12 +87,18 @@ static void put_words(char *text, const vem_progress *p, double now)
         used += snprintf(text + used, LINE - (size_t)used, ", F = %.6g", p->free_energy);
     if (!(rate > 0))
         return;
-    if (steps)
+    if (steps && rate < 0.1)
+        used += snprintf(text + used, LINE - (size_t)used, ", %.3g s a step", 1 / rate);
+    else if (steps)
         used += snprintf(text + used, LINE - (size_t)used, ", %.3g steps/s", rate);
     if (total > done) {
         char left[32];
-        put_time(left, sizeof left, (total - done) / rate);
-        snprintf(text + used, LINE - (size_t)used, ", %s%s left", steps ? "< " : "",
+        int about;
+        put_time(left, sizeof left, amount_left(p, done, &about) / rate);
+        snprintf(text + used, LINE - (size_t)used, ", %s%s left",
+                 about   ? "about "
+                 : steps ? "< "
+                         : "",
                  left);
     }
 }

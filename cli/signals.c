@@ -34,4 +34,6 @@ void cli_signals_begin(void)
      */
     if (sigaction(SIGINT, NULL, &inherited) == 0 && inherited.sa_handler != SIG_IGN)
         sigaction(SIGINT, &action, NULL);
+    /* A file that grows beyond the limit is an error of that file, with a sentence. */
+    signal(SIGXFSZ, SIG_IGN);
 }

@@ -61,7 +61,8 @@ typedef struct vem_progress {
     int64_t done, total;
     int64_t step, max_steps;
     double free_energy;
-    double seconds; /* since the verb began */
+    double seconds;    /* since the verb began */
+    double steps_left; /* "em": about how many more until it has converged; 0: no idea */
 } vem_progress;
 
 /* Called from the thread that called the verb: at the end of every step, and otherwise a
@@ -404,9 +405,10 @@ typedef struct vem_summary {
         log_likelihood_coreset; /* NAN but after a fit on a coreset: what it says itself */
     int64_t measured_rows;      /* rows that were measured */
     double seconds_reduce, seconds_seed, seconds_em, seconds_measure, seconds_total;
-    uint64_t peak_bytes; /* resident size of the process at its highest */
-    int64_t restart;     /* which of the restarts was kept, from 1 */
-    int64_t items;       /* weighted items the loop ran on: n, or the coreset's rows */
+    uint64_t peak_bytes;  /* resident size of the process at its highest */
+    int64_t restart;      /* which of the restarts was kept, from 1 */
+    int64_t items;        /* weighted items the loop ran on: n, or the coreset's rows */
+    int64_t resumed_step; /* the step a checkpoint let the fit go on at; 0: none */
 } vem_summary;
 
 /* `start`: a model to start from (its family may be simpler than the one asked for), or
@@ -414,6 +416,24 @@ typedef struct vem_summary {
 VEM_API vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *options,
                            const vem_model *start, vem_model **model,
                            vem_report **report);
+/* Fits that outlast the machine: with a checkpoint set, the fits of this context
+ * (vem_fit, vem_stream_model) write their state to a file after the seeding, then every so
+ * often, and at their end; a stop by the progress function counts as an end. The file is
+ * replaced whole or not at all. A fit that resumes from it with the same data and options
+ * gives the same bits as one that was never interrupted (docs/long-runs.md). */
+typedef void (*vem_notice_fn)(void *user, int warning, const char *sentence);
+typedef struct vem_checkpoint {
+    size_t size;      /* sizeof(vem_checkpoint) */
+    const char *path; /* copied */
+    double seconds;   /* between two states; 0: one before every step */
+    int resume;       /* go on from the file, if it is there */
+    /* Told what a person may want to know: that the file could not be written (warning 1;
+     * the fit goes on, the old file stays), where the fit goes on from. NULL: nobody. */
+    vem_notice_fn notice;
+    void *user;
+} vem_checkpoint;
+/* NULL: none. */
+VEM_API vem_status vem_ctx_set_checkpoint(vem_ctx *ctx, const vem_checkpoint *checkpoint);
 /* What vem_fit would take; it refuses with VEM_NO_MEMORY where `bytes` exceeds `allowed`. */
 typedef struct vem_forecast {
     size_t size;

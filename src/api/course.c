@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/keeper.h"
 #include "api/units.h"
 #include "base/memory.h"
 #include "base/options.h"
@@ -23,13 +24,6 @@ static const double SWAP_ENOUGH = 1e-3;
 /* Where other loops come after one, it gets this share of the time that is left. */
 static const double START_TIME = 0.5, FIT_TIME = 0.75;
 
-/* What is known before a loop besides the model. */
-typedef struct beginning {
-    int variance_unknown;
-    int64_t shared_steps;
-    int labels_known;
-} beginning;
-
 /* ---- the first model ---- */
 
 static vem_status place_means(vem_i_course *c, const int64_t *items)
@@ -45,7 +39,7 @@ static vem_status place_means(vem_i_course *c, const int64_t *items)
     return status;
 }
 
-static vem_status seed_model(vem_i_course *c, beginning *b)
+static vem_status seed_model(vem_i_course *c, vem_i_beginning *b)
 {
     const vem_options *o = c->options;
     /* Searches that try all clusters need no hint where to begin; presets take none. */
@@ -156,7 +150,8 @@ int vem_i_swaps_in_loop(const vem_options *o, const vem_i_search *search)
            (o->family == VEM_ISO_SHARED || o->family == VEM_ISO);
 }
 
-static vem_status run_loop(vem_i_course *c, const vem_options *o, const beginning *b)
+static vem_status run_loop(vem_i_course *c, const vem_options *o,
+                           const vem_i_beginning *b)
 {
     int crowded = c->view->n / o->clusters < CROWDED;
     vem_i_em em = {.ctx = c->ctx,
@@ -178,6 +173,12 @@ static vem_status run_loop(vem_i_course *c, const vem_options *o, const beginnin
                    .constraints = {.prior = (vem_prior_kind)o->prior,
                                    .floor = c->floor,
                                    .total_mass = c->view->total_mass}};
+    int resumes = vem_i_keeper_resumes(c->keeper);
+    c->loop_clusters = c->model->clusters;
+    if (c->keeper) {
+        em.keep = vem_i_keeper_keep;
+        em.keep_user = c;
+    }
     vem_status status = vem_i_em_new(&em);
     if (status != VEM_OK)
         return status;
@@ -185,7 +186,9 @@ static vem_status run_loop(vem_i_course *c, const vem_options *o, const beginnin
         em.schedule.rounds = o->swaps;
         status = vem_i_swaps_new(&em, &em.swaps);
     }
-    if (status == VEM_OK && b->labels_known) {
+    if (status == VEM_OK && resumes)
+        status = vem_i_keeper_enter(c->keeper, c, &em);
+    if (status == VEM_OK && b->labels_known && !resumes) {
         vem_i_posterior_start(&em.posterior, c->labels);
         vem_i_scorer_prepare(c->ctx, c->model, &em.scorer);
         status = vem_i_estep_start(em.estep, &em.pairs);
@@ -203,6 +206,7 @@ static vem_status run_loop(vem_i_course *c, const vem_options *o, const beginnin
             c->free_energy_first = em.free_energy_first;
         c->free_energy = em.free_energy;
         c->steps += em.steps;
+        vem_i_keeper_leave(c->keeper, em.outcome);
     }
     if (status == VEM_OK && em.steps > 0) {
         for (int64_t i = 0; i < c->view->n; i++)
@@ -217,7 +221,7 @@ static vem_status run_loop(vem_i_course *c, const vem_options *o, const beginnin
 /* ---- the course ---- */
 
 /* The same, but done by a share of the time that is left. */
-static vem_status run_part(vem_i_course *c, const vem_options *o, const beginning *b,
+static vem_status run_part(vem_i_course *c, const vem_options *o, const vem_i_beginning *b,
                            double share)
 {
     const double deadline = c->ctx->deadline, now = vem_i_clock();
@@ -229,30 +233,36 @@ static vem_status run_part(vem_i_course *c, const vem_options *o, const beginnin
 }
 
 /* Hard k-means with swaps; its means and their common variance begin what was asked. */
-static vem_status run_start(vem_i_course *c, beginning *b)
+static vem_status run_start(vem_i_course *c)
 {
     vem_options hard = vem_i_hard_start(c->options);
-    vem_model *wanted = c->model;
-    beginning first = *b;
+    vem_i_beginning first = c->beginning;
+    vem_status status = VEM_OK;
     first.shared_steps = 0;
-    c->model = NULL;
-    vem_status status =
-        vem_i_model_blank(c->ctx, VEM_ISO_SHARED, wanted->clusters, wanted->d, &c->model);
-    if (status == VEM_OK) {
-        memcpy(c->model->means, wanted->means,
-               (size_t)wanted->clusters * (size_t)wanted->d * sizeof(double));
-        vem_i_model_set_variance(c->model, vem_i_model_variance(wanted));
-        status = run_part(c, &hard, &first, START_TIME);
+    if (!c->wanted) { /* else the course was entered here */
+        c->wanted = c->model;
+        c->model = NULL;
+        status = vem_i_model_blank(c->ctx, VEM_ISO_SHARED, c->wanted->clusters,
+                                   c->wanted->d, &c->model);
+        if (status == VEM_OK) {
+            memcpy(c->model->means, c->wanted->means,
+                   (size_t)c->wanted->clusters * (size_t)c->wanted->d * sizeof(double));
+            vem_i_model_set_variance(c->model, vem_i_model_variance(c->wanted));
+        }
     }
+    vem_model *wanted = c->wanted;
+    if (status == VEM_OK)
+        status = run_part(c, &hard, &first, START_TIME);
     if (status == VEM_OK && c->steps > 0 && c->model->clusters == wanted->clusters) {
         memcpy(wanted->means, c->model->means,
                (size_t)wanted->clusters * (size_t)wanted->d * sizeof(double));
         vem_i_model_set_variance(wanted, vem_i_model_variance(c->model));
-        b->variance_unknown = 0;
-        b->labels_known = 1;
+        c->beginning.variance_unknown = 0;
+        c->beginning.labels_known = 1;
     }
     vem_model_free(c->model);
     c->model = wanted;
+    c->wanted = NULL;
     return status;
 }
 
@@ -264,48 +274,67 @@ static vem_status run_finish(vem_i_course *c)
     /* Holding fewer clusters lowers F: that is a move, and is named. */
     c->trace[last].move = "finish";
     c->trace[last].moved = c->model->clusters;
-    return run_loop(c, &hard, &(beginning){.labels_known = 1});
+    c->at = VEM_I_LOOP_FINISH;
+    return run_loop(c, &hard, &(vem_i_beginning){.labels_known = 1});
+}
+
+/* The first model, and rows in order. */
+static vem_status begin(vem_i_course *c)
+{
+    vem_i_beginning b = {0};
+    double clock = vem_i_clock();
+    vem_status status = c->start ? start_model(c) : seed_model(c, &b);
+    if (status == VEM_OK && b.labels_known && c->points &&
+        c->options->search == VEM_SEARCH_GROUPS)
+        status = order_rows(c);
+    c->beginning = b;
+    c->hard_start = !c->start && vem_i_wants_hard_start(c->options, c->ours);
+    c->at = c->hard_start ? VEM_I_LOOP_START : VEM_I_LOOP_FIT;
+    c->seconds_seed = vem_i_clock() - clock;
+    c->clock = vem_i_clock();
+    return status;
 }
 
 vem_status vem_i_course_run(vem_i_course *c)
 {
-    beginning b = {0};
-    double clock = vem_i_clock();
     vem_status status =
         vem_i_take(c->ctx, &c->labels, (size_t)c->view->n, sizeof(int32_t));
     if (status == VEM_OK)
         memset(c->labels, -1, (size_t)c->view->n * sizeof(int32_t));
     if (status == VEM_OK)
-        status = c->start ? start_model(c) : seed_model(c, &b);
-    if (status == VEM_OK && b.labels_known && c->points &&
-        c->options->search == VEM_SEARCH_GROUPS)
-        status = order_rows(c);
-    c->seconds_seed = vem_i_clock() - clock;
-    clock = vem_i_clock();
+        status = vem_i_keeper_resumes(c->keeper) ? vem_i_keeper_resume(c->keeper, c)
+                                                 : begin(c);
     vem_options o = *c->options;
-    if (status == VEM_OK && !c->start && vem_i_wants_hard_start(&o, c->ours)) {
-        status = run_start(c, &b);
-        o.max_steps -= c->steps; /* the start leaves some */
-        o.swaps = 0;
+    if (status == VEM_OK && c->at == VEM_I_LOOP_START) {
+        status = run_start(c);
+        c->at = VEM_I_LOOP_FIT;
     }
     const int finish = o.finish == VEM_FINISH_HARD && o.held > 1;
-    if (status == VEM_OK)
-        status = run_part(c, &o, &b, finish ? FIT_TIME : 1);
-    if (status == VEM_OK && finish && c->steps > 0 && !c->ctx->stop_requested &&
-        !vem_i_late(c->ctx) && c->steps < c->options->max_steps)
+    if (status == VEM_OK && c->hard_start)
+        o.swaps = 0;
+    if (status == VEM_OK && c->at == VEM_I_LOOP_FIT) {
+        o.max_steps -= c->steps; /* the start leaves some */
+        status = run_part(c, &o, &c->beginning, finish ? FIT_TIME : 1);
+    }
+    if (status == VEM_OK &&
+        (c->at == VEM_I_LOOP_FINISH ||
+         (finish && c->steps > 0 && !c->ctx->stop_requested && !vem_i_late(c->ctx) &&
+          c->steps < c->options->max_steps)))
         status = run_finish(c);
     if (status == VEM_OK)
         status = unorder_labels(c);
-    c->seconds_em = vem_i_clock() - clock;
+    c->seconds_em = vem_i_clock() - c->clock;
     return status;
 }
 
 void vem_i_course_free(vem_i_course *c)
 {
     vem_model_free(c->model);
+    vem_model_free(c->wanted);
     vem_i_free(c->labels);
     free(c->trace);
     c->model = NULL;
+    c->wanted = NULL;
     c->labels = NULL;
     c->trace = NULL;
 }

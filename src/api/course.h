@@ -13,6 +13,15 @@
 #include "data/points.h"
 #include "em/em.h"
 
+/* What is known before a loop besides the model. */
+typedef struct vem_i_beginning {
+    int variance_unknown;
+    int64_t shared_steps;
+    int labels_known;
+} vem_i_beginning;
+
+struct vem_i_keeper; /* keeper.h */
+
 typedef struct vem_i_course {
     /* What is asked. */
     vem_ctx *ctx;
@@ -24,6 +33,14 @@ typedef struct vem_i_course {
     int scale_free; /* the tolerance is of the squared error */
     int ours;       /* no preset: the course may take the way it likes */
     uint64_t seed;
+    struct vem_i_keeper *keeper; /* of its state, or NULL */
+    /* Where it is. */
+    enum { VEM_I_LOOP_START, VEM_I_LOOP_FIT, VEM_I_LOOP_FINISH } at;
+    int hard_start; /* there is, or was, a loop before the one asked for */
+    vem_i_beginning beginning;
+    vem_model *wanted;     /* during the start: the first model of the fit */
+    int32_t loop_clusters; /* of the model at the beginning of the loop */
+    double clock;          /* when the loops began, less what earlier runs took */
     /* What happened. */
     vem_model *model; /* in the units of the view */
     int32_t *labels;  /* n: the first cluster each item holds */
@@ -37,6 +54,9 @@ typedef struct vem_i_course {
 
 vem_status vem_i_course_run(vem_i_course *course);
 void vem_i_course_free(vem_i_course *course);
+/* Everything but the loop it is in. Read, it leaves the rows in order and a blank model of
+ * the loop's family and clusters. */
+void vem_i_course_record(vem_i_record *record, vem_i_course *course);
 /* Does a loop with these options swap clusters? Removal and split are told by distances:
  * isotropic clusters, and lists of what is held. */
 int vem_i_swaps_in_loop(const vem_options *options, const vem_i_search *search);

@@ -28,5 +28,7 @@ vem_status vem_ctx_new(vem_ctx **ctx)
 
 void vem_ctx_free(vem_ctx *ctx)
 {
+    if (ctx)
+        vem_ctx_set_checkpoint(ctx, NULL);
     vem_i_free(ctx);
 }

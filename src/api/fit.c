@@ -5,6 +5,7 @@
 
 #include "api/course.h"
 #include "api/effort.h"
+#include "api/keeper.h"
 #include "api/measure.h"
 #include "api/plan.h"
 #include "api/reduce.h"
@@ -28,6 +29,7 @@ typedef struct fit {
     const vem_model *start; /* in the units of the data, or NULL */
     double floor;
     const vem_i_effort *effort;
+    vem_i_keeper *keeper; /* of the state, or NULL */
     /* The best restart so far. */
     vem_model *model;
     vem_report *report;
@@ -101,7 +103,12 @@ static vem_status run_once(fit *f, int64_t restart)
                            .floor = f->floor,
                            .ours = ours,
                            .scale_free = ours && f->asked->tolerance == VEM_AUTO,
-                           .seed = (uint64_t)o->seed};
+                           .seed = (uint64_t)o->seed,
+                           .keeper = f->keeper};
+    if (f->keeper && !vem_i_keeper_resumes(f->keeper)) {
+        f->keeper->restart = restart;
+        f->keeper->fresh = 1;
+    }
     if (restart > 1) {
         vem_i_rng rng = vem_i_rng_at(course.seed, VEM_RNG_RESTART, 0, (uint64_t)restart);
         course.seed = (uint64_t)vem_i_rng_bits(&rng) << 32 | vem_i_rng_bits(&rng);
@@ -124,14 +131,19 @@ static vem_status run_all(fit *f)
     const vem_ctx *ctx = f->ctx;
     const int64_t restarts = f->start ? 1 : f->options->restarts;
     vem_status status = VEM_OK;
+    int64_t first = 1;
     int late = 0;
-    for (int64_t r = 1; r <= restarts && status == VEM_OK; r++) {
+    if (f->keeper) {
+        status = vem_i_keeper_begin(f->keeper, f->view, &f->model, f->report);
+        first = f->keeper->restart;
+    }
+    for (int64_t r = first; r <= restarts && status == VEM_OK; r++) {
         const double began = vem_i_clock();
-        if (r > 1 && (late || ctx->stop_requested))
+        if (r > first && (late || ctx->stop_requested))
             break;
         status = run_once(f, r);
-        if (status == VEM_STOPPED && r > 1)
-            status = VEM_OK; /* there is a model */
+        if (status == VEM_STOPPED && f->model)
+            status = VEM_OK;
         const double now = vem_i_clock();
         late = r < restarts && ctx->deadline > 0 && 2 * now - began > ctx->deadline;
     }
@@ -226,11 +238,16 @@ vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *option
             vem_i_plan_of(ctx, data, options, &resolved, start != NULL);
         status = vem_i_plan_check(&plan, vem_i_plan_allowed(&plan, data));
     }
+    vem_i_keeper keeper = {0};
+    if (status == VEM_OK && ctx->checkpoint.path)
+        status = vem_i_keeper_open(&keeper, ctx, data, options, &resolved, start);
     int threads_before = ctx->threads;
     if (status == VEM_OK && resolved.threads > 0)
         status = vem_ctx_set_threads(ctx, (int)resolved.threads);
-    if (status != VEM_OK)
+    if (status != VEM_OK) {
+        vem_i_keeper_close(&keeper);
         return status;
+    }
     vem_i_effort_begin(ctx, &effort);
     if (effort.coreset)
         told.coreset = effort.coreset;
@@ -257,6 +274,7 @@ vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *option
              .options = &resolved,
              .start = start,
              .effort = &effort,
+             .keeper = ctx->checkpoint.path ? &keeper : NULL,
              .report = made};
     if (status == VEM_OK) {
         vem_summary *s = &made->summary;
@@ -284,10 +302,11 @@ vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *option
         if (ctx->stop_requested)
             s->outcome = VEM_OUTCOME_STOPPED;
         vem_i_effort_say_end(made, &effort);
-        s->seconds_total = vem_i_clock() - clock;
+        s->seconds_total = vem_i_clock() - (f.keeper ? keeper.began : clock);
         s->peak_bytes = vem_i_peak_bytes();
         s->options.threads = ctx->threads;
     }
+    vem_i_keeper_close(&keeper);
     vem_i_points_free(points);
     vem_i_reduction_free(&reduction);
     vem_i_blas_restore(blas);

@@ -18,6 +18,7 @@ struct vem_ctx {
     _Atomic int
         stop_requested; /* the progress function said stop during the running verb */
     double deadline;    /* clock at which the running verb should be done; 0: none */
+    vem_checkpoint checkpoint; /* its path from malloc, or NULL */
     char message[1024];
 };
 

@@ -53,25 +53,30 @@ double vem_i_em_again(vem_i_em *em)
     return free_energy(em, &e);
 }
 
+double vem_i_em_threshold(const vem_i_em *em, double now)
+{
+    /* Our own default: a relative change of the squared error, whatever the data's scale.
+     */
+    double scale = em->scale_free ? 0.5 * em->view->d : fmax(fabs(now), 1e-3);
+    return em->options->tolerance * scale;
+}
+
 static int converged(const vem_i_em *em, int64_t step, double now, int64_t changed)
 {
     if (step <= em->shared_steps + 1 || em->trace[em->trace_count - 2].moved > 0)
         return 0;
     const vem_trace_step *last = &em->trace[em->trace_count - 2];
-    double before = last->free_energy, tolerance = em->options->tolerance;
+    double before = last->free_energy, threshold = vem_i_em_threshold(em, now);
     /* With random candidates a fit may rest for a step: then twice running. */
     int once = em->search.explore == 0;
-    if (tolerance == 0)
+    if (threshold == 0)
         return em->search.dense ? now <= before
                                 : changed == 0 && (once || last->changed == 0);
-    /* Our own default: a relative change of the squared error, whatever the data's scale.
-     */
-    double scale = em->scale_free ? 0.5 * em->view->d : fmax(fabs(now), 1e-3);
-    if (!(fabs(now - before) <= tolerance * scale))
+    if (!(fabs(now - before) <= threshold))
         return 0;
     if (once || step < 3)
         return once;
-    return fabs(before - em->trace[em->trace_count - 3].free_energy) <= tolerance * scale;
+    return fabs(before - em->trace[em->trace_count - 3].free_energy) <= threshold;
 }
 
 static int64_t count_empty(const vem_i_stats *stats)
@@ -103,7 +108,8 @@ static vem_status expect(vem_i_em *em, int64_t step)
     vem_progress told = {.phase = "em",
                          .step = step,
                          .max_steps = em->options->max_steps,
-                         .free_energy = em->trace_count ? em->free_energy : NAN};
+                         .free_energy = em->trace_count ? em->free_energy : NAN,
+                         .steps_left = vem_i_em_outlook(em)};
     vem_i_scorer_prepare(em->ctx, em->model, &em->scorer);
     if (em->kept)
         vem_i_kept_begin(em->kept);
@@ -120,10 +126,12 @@ static vem_status expect(vem_i_em *em, int64_t step)
                            .pairs = e.pairs,
                            .changed = e.changed,
                            .seconds = vem_i_clock() - start};
+    vem_status status = record(em, &line);
     told.free_energy = em->free_energy;
     told.done = told.total = 1;
+    told.steps_left = vem_i_em_outlook(em);
     vem_i_progress(em->ctx, &told, 1);
-    return record(em, &line);
+    return status;
 }
 
 /* Moves where the stage has any, and the statistics of what is held then. */
@@ -185,37 +193,61 @@ static vem_outcome outcome_of(const vem_i_em *em, int rests, int late)
                                      : VEM_OUTCOME_STEP_LIMIT;
 }
 
+static void keep(vem_i_em *em, int must)
+{
+    if (em->keep)
+        em->keep(em->keep_user, em, must);
+}
+
+/* The E-step of step em->step, as the schedule wants it. */
+static vem_status begin_step(vem_i_em *em)
+{
+    keep(em, 0);
+    em->stage = vem_i_schedule_next(&em->schedule);
+    vem_i_estep_plan(em->estep, &em->stage.step);
+    return expect(em, em->step);
+}
+
 vem_status vem_i_em_run(vem_i_em *em)
 {
-    vem_status status;
-    for (int64_t step = 1 - em->options->init_steps;
-         step <= 0 && !em->ctx->stop_requested; step++)
-        if ((status = expect(em, step)) != VEM_OK)
+    vem_status status = VEM_OK;
+    for (; em->step <= 0 && !em->ctx->stop_requested; em->step++) {
+        keep(em, 0);
+        if ((status = expect(em, em->step)) != VEM_OK)
             return status == VEM_STOPPED ? give_back(em) : status;
-    for (int64_t step = 1;; step++) {
-        vem_i_stage stage = vem_i_schedule_next(&em->schedule);
-        vem_i_estep_plan(em->estep, &stage.step);
-        if ((status = expect(em, step)) != VEM_OK)
+    }
+    if (em->step < 1) /* stopped: the steps that are left out belong to who goes on */
+        keep(em, 1);
+    for (em->step = em->step < 1 ? 1 : em->step;; em->step++) {
+        int64_t step = em->step;
+        int entered = em->within; /* from a record */
+        if (entered && em->kept)
+            vem_i_kept_begin(em->kept);
+        if (!entered && (status = begin_step(em)) != VEM_OK)
             return status == VEM_STOPPED ? give_back(em) : status;
         vem_trace_step *line = &em->trace[em->trace_count - 1];
         em->steps = step;
         if (step == 1)
             em->free_energy_first = em->free_energy;
-        int rests = step > 1 && stage.may_end &&
+        int rests = step > 1 && em->stage.may_end &&
                     converged(em, step, em->free_energy, line->changed);
-        int limit = step == em->options->max_steps;
-        int late = out_of_time(em, &stage) && !limit;
+        int limit = step >= em->options->max_steps;
+        int late = out_of_time(em, &em->stage) && !limit;
         int ends = rests || em->ctx->stop_requested || limit || late;
-        collect(em, &stage, ends, line);
+        em->within = 1;
+        if (ends && !entered)
+            keep(em, 1);
+        em->within = 0;
+        collect(em, &em->stage, ends, line);
         if (ends) {
             em->outcome = outcome_of(em, rests, late);
             break;
         }
-        maximize(em, step, stage.relax);
+        maximize(em, step, em->stage.relax);
         if (em->policy && line->empty > 0 && !line->move)
             line->moved = em->policy(em, step, &line->move);
         if (em->kept)
-            vem_i_kept_lasted(em->kept, &stage, 1);
+            vem_i_kept_lasted(em->kept, &em->stage, 1);
     }
     return VEM_OK;
 }
@@ -224,6 +256,7 @@ vem_status vem_i_em_new(vem_i_em *em)
 {
     vem_model *model = em->model;
     vem_ctx *ctx = em->ctx;
+    em->step = 1 - em->options->init_steps;
     vem_status status = vem_i_scorer_new(ctx, em->view->kernels, model->family,
                                          model->clusters, model->d, &em->scorer);
     if (status == VEM_OK)

@@ -26,6 +26,10 @@ typedef struct vem_i_em {
     vem_i_schedule schedule;
     struct vem_i_swaps *swaps; /* moves/swap.c, or NULL */
     int64_t (*swap)(struct vem_i_swaps *swaps, double *promised);
+    /* Called where the loop could be left and entered again (em_record.c), or NULL. `must`:
+     * it ends here. */
+    void (*keep)(void *user, struct vem_i_em *em, int must);
+    void *keep_user;
     /* What it works on. The model is in the units of the view. */
     vem_model *model;
     vem_i_scorer scorer;
@@ -33,6 +37,10 @@ typedef struct vem_i_em {
     vem_i_posterior posterior;
     vem_i_stats stats;
     struct vem_i_kept *kept; /* em/keep.h, where there is a deadline; else NULL */
+    /* Where it is: before step `step`, or within it, after its E-step. */
+    int64_t step;
+    int within;
+    vem_i_stage stage; /* of the step, where it is within one */
     /* What happened. */
     vem_outcome outcome; /* BUDGET with 0 steps: F and labels are not known */
     int64_t steps, pairs;
@@ -47,7 +55,15 @@ typedef struct vem_i_em {
  * caller. */
 vem_status vem_i_em_new(vem_i_em *em);
 void vem_i_em_free(vem_i_em *em);
+/* From the beginning, or from where a record left it. */
 vem_status vem_i_em_run(vem_i_em *em);
+/* All that the rest of the loop depends on. Read into a loop that was made with the same
+ * options and a model of as many clusters as there were at its beginning. */
+void vem_i_em_record(vem_i_record *record, vem_i_em *em);
+/* The change of F from one step to the next at which the loop rests. 0: when nothing moves. */
+double vem_i_em_threshold(const vem_i_em *em, double free_energy);
+/* About how many more steps until then (outlook.c); 0: no idea. */
+double vem_i_em_outlook(const vem_i_em *em);
 /* For moves: what is held is scored and weighed again with the scorer as it is now. Returns
  * F per unit of mass. */
 double vem_i_em_again(vem_i_em *em);

@@ -336,6 +336,17 @@ void vem_i_estep_place(vem_i_estep *t, vem_i_posterior *posterior, int32_t clust
     held[r] = cluster;
 }
 
+void vem_i_estep_record(vem_i_record *r, vem_i_estep *t, const vem_i_posterior *posterior,
+                        int32_t clusters)
+{
+    VEM_I_RECORD(r, "average", t->average);
+    if (t->search.graph)
+        vem_i_graph_record(r, t->search.graph, clusters);
+    if (t->search.groups)
+        vem_i_groups_record(r, t->search.groups, clusters,
+                            posterior->known ? posterior->held : NULL, posterior->width);
+}
+
 static vem_status take_shards(vem_i_estep *t)
 {
     size_t shards = (size_t)t->shards;

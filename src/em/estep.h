@@ -62,5 +62,9 @@ void vem_i_estep_beside(vem_i_estep *estep, int32_t cluster, int32_t beside);
  * the neighborhood searches can find it there. The others find it anyway. */
 void vem_i_estep_place(vem_i_estep *estep, vem_i_posterior *posterior, int32_t cluster,
                        int64_t item);
+/* What the next step needs to know besides the model and the posterior, which were recorded
+ * before. */
+void vem_i_estep_record(vem_i_record *record, vem_i_estep *estep,
+                        const vem_i_posterior *posterior, int32_t clusters);
 
 #endif

@@ -60,6 +60,21 @@ static char *temporary_name(const char *target, int attempt)
     return name;
 }
 
+/* A name lasts only when its directory has reached the disk. Where that cannot be had the
+ * file is whole all the same. */
+static void sync_directory(const char *target)
+{
+    const size_t length = directory_length(target);
+    char *directory = length ? strndup(target, length) : strdup(".");
+    const int descriptor =
+        directory ? open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (descriptor >= 0) {
+        fsync(descriptor);
+        close(descriptor);
+    }
+    free(directory);
+}
+
 /* Without a name. -1 where the system cannot, or could not name it later. */
 static int open_nameless(const char *target)
 {
@@ -134,7 +149,9 @@ static vem_status open_output(vem_ctx *ctx, vem_i_output *output)
     if (exists && S_ISDIR(info.st_mode))
         return vem_i_fail(ctx, VEM_IO_ERROR,
                           "%s could not be written: it is a directory.", path);
-    if (strncmp(path, "/dev/", 5) == 0 || (exists && !S_ISREG(info.st_mode))) {
+    const int device =
+        strncmp(path, "/dev/", 5) == 0 && strncmp(path, "/dev/shm/", 9) != 0;
+    if (device || (exists && !S_ISREG(info.st_mode))) {
         output->direct = open_direct(path);
         if (output->direct >= 0)
             output->stream = tmpfile();
@@ -236,6 +253,7 @@ static int put_in_place(vem_i_output *output)
         free(output->temporary);
         output->temporary = NULL;
     }
+    sync_directory(output->target);
     return 0;
 }
 

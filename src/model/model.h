@@ -5,6 +5,7 @@
 #define VEM_MODEL_MODEL_H
 
 #include "base/ctx.h"
+#include "base/record.h"
 
 struct vem_model {
     vem_family_kind family;
@@ -28,5 +29,8 @@ vem_status vem_i_model_blank(vem_ctx *ctx, vem_family_kind family, int32_t clust
  */
 double vem_i_model_variance(const vem_model *model);
 void vem_i_model_set_variance(vem_model *model, double variance);
+
+/* Clusters (as many as there is room for, at most), means, weights and variances. */
+void vem_i_model_record(vem_i_record *record, vem_model *model);
 
 #endif

@@ -7,6 +7,7 @@
 #ifndef VEM_SEARCH_GRAPH_H
 #define VEM_SEARCH_GRAPH_H
 
+#include "base/record.h"
 #include "search/search.h"
 
 /* What the estimated graph learns from: item's nearest cluster, another it tried, how
@@ -72,5 +73,7 @@ vem_status vem_i_graph_start(vem_i_graph *graph, const vem_i_scorer *scorer,
 void vem_i_graph_renumber(vem_i_graph *graph, const int32_t *map, int32_t clusters);
 /* A cluster was put beside another: they become neighbors (estimated). */
 void vem_i_graph_place(vem_i_graph *graph, int32_t cluster, int32_t beside);
+/* What the next step needs to know; `clusters` are those of the model now. */
+void vem_i_graph_record(vem_i_record *record, vem_i_graph *graph, int32_t clusters);
 
 #endif

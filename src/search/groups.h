@@ -6,6 +6,7 @@
 #ifndef VEM_SEARCH_GROUPS_H
 #define VEM_SEARCH_GROUPS_H
 
+#include "base/record.h"
 #include "search/hierarchy.h"
 #include "search/search.h"
 #include "search/tour.h"
@@ -46,7 +47,6 @@ typedef struct vem_i_groups {
     int sorted;  /* the hierarchy is in order: nothing moved inside it */
     int ordered; /* the tour is in the order of the hierarchy and of what is held */
     int listed;  /* the nearest groups are known */
-    int64_t step;
     vem_i_lister *listers; /* per thread */
 } vem_i_groups;
 
@@ -75,5 +75,9 @@ void vem_i_groups_order(vem_i_groups *groups, const int32_t *held, int32_t width
 /* Items from `position` on, before `end`, that are looked at together. */
 int32_t vem_i_groups_stretch(const vem_i_groups *groups, int64_t position, int64_t end,
                              int32_t *place);
+/* What the next step needs to know; `held` (n x width, NULL: nothing yet) was recorded
+ * before. */
+void vem_i_groups_record(vem_i_record *record, vem_i_groups *groups, int32_t clusters,
+                         const int32_t *held, int32_t width);
 
 #endif

@@ -75,6 +75,7 @@ vem_status vem_i_hierarchy_new(vem_ctx *ctx, const vem_i_kernels *kernels,
                          .d = d,
                          .per = per,
                          .most_groups = most_groups(clusters, per),
+                         .most_cells = cells_for(clusters),
                          .scratch_size = scratch_bytes(kernels, d)};
     size_t count = (size_t)clusters, groups = (size_t)h.most_groups;
     size_t cells = (size_t)cells_for(clusters), element = kernels->element;
@@ -155,6 +156,11 @@ static void norms_of(const vem_i_hierarchy *h, const void *rows, int32_t n, void
         }
         vem_i_store(h->kernels, norms, i, sum);
     }
+}
+
+void vem_i_hierarchy_norms(vem_i_hierarchy *h)
+{
+    norms_of(h, h->cell_means, h->cells, h->cell_norms);
 }
 
 /* Row `to` of T becomes the mean of the listed means of clusters; an empty list changes
@@ -245,7 +251,7 @@ static void sort_by_cell(vem_i_hierarchy *h)
 static void assign_cells(vem_i_hierarchy *h)
 {
     double work = (double)VEM_I_BLOCK * h->cells * h->d;
-    norms_of(h, h->cell_means, h->cells, h->cell_norms);
+    vem_i_hierarchy_norms(h);
     vem_i_parallel_light(h->ctx, vem_i_shards(h->clusters, VEM_I_BLOCK), work, find_cells,
                          h);
     sort_by_cell(h);
@@ -330,7 +336,7 @@ int64_t vem_i_hierarchy_build(vem_i_hierarchy *h, const vem_i_scorer *scorer, in
         vem_i_parallel_light(h->ctx, h->cells, (double)h->clusters / h->cells * h->d,
                              move_cell, h);
     }
-    norms_of(h, h->cell_means, h->cells, h->cell_norms);
+    vem_i_hierarchy_norms(h);
     h->groups = 0;
     for (int32_t b = 0; b < h->cells; b++) {
         int32_t n = h->cell_starts[b + 1] - h->cell_starts[b];

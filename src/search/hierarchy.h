@@ -9,6 +9,7 @@
 #ifndef VEM_SEARCH_HIERARCHY_H
 #define VEM_SEARCH_HIERARCHY_H
 
+#include "base/record.h"
 #include "model/family.h"
 
 typedef struct vem_i_hierarchy {
@@ -17,7 +18,7 @@ typedef struct vem_i_hierarchy {
     int32_t clusters, d;
     int32_t per;   /* clusters of a group, about */
     int32_t cells; /* 0: not built yet */
-    int32_t groups, most_groups;
+    int32_t groups, most_groups, most_cells;
     int32_t *members;                /* C: clusters by group, groups by cell */
     int32_t *rank;                   /* C: place of a cluster in `members` */
     int32_t *cell_of, *group_of;     /* C */
@@ -59,5 +60,10 @@ void vem_i_hierarchy_move(vem_i_hierarchy *hierarchy, int32_t cluster, int32_t b
 void vem_i_hierarchy_sort(vem_i_hierarchy *hierarchy);
 /* Clusters were dropped: everything is built anew with the next build. */
 void vem_i_hierarchy_forget(vem_i_hierarchy *hierarchy);
+/* The norms of the cells' means follow the means. */
+void vem_i_hierarchy_norms(vem_i_hierarchy *hierarchy);
+/* `listed`: the nearest groups are known. Room is that of the hierarchy as it was made. */
+void vem_i_hierarchy_record(vem_i_record *record, vem_i_hierarchy *hierarchy,
+                            int32_t clusters, int listed);
 
 #endif

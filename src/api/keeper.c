@@ -1,0 +1,202 @@
+/* When the state of a fit is written, and what its file says.
+ *
+ *     version, options, shape of the data, sum over the model to start from   whose it is
+ *     sum over the rows                                                       the same
+ *     restart, and the best one before it                                     keeper_fit
+ *     the course, the loop                                                    course, em
+ *
+ * Writing costs time, so a state is written at most so often that it takes a twentieth of
+ * it. A write that fails is told and no more: the old file stays, the fit goes on. */
+#include "api/keeper.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/keeper_inside.h"
+
+static const double SHARE = 20; /* at least this many times the cost of the last one */
+
+/* "FILE is ..." */
+static void tell(const vem_i_keeper *k, int warning, const char *subject,
+                 const char *rest)
+{
+    const vem_checkpoint *c = &k->ctx->checkpoint;
+    char sentence[sizeof k->ctx->message + 256];
+    snprintf(sentence, sizeof sentence, "%.1020s %.200s.", subject, rest);
+    if (c->notice)
+        c->notice(c->user, warning, sentence);
+}
+
+vem_status vem_ctx_set_checkpoint(vem_ctx *ctx, const vem_checkpoint *checkpoint)
+{
+    vem_checkpoint made = {0};
+    if (checkpoint) {
+        if (checkpoint->size != sizeof *checkpoint || !checkpoint->path ||
+            !*checkpoint->path || !(checkpoint->seconds >= 0))
+            return vem_i_fail(ctx, VEM_BAD_OPTION,
+                              "A checkpoint needs its size, a path, and seconds that are "
+                              "not negative.");
+        made = *checkpoint;
+        made.path = strdup(checkpoint->path);
+        if (!made.path)
+            return vem_i_fail_memory(ctx, strlen(checkpoint->path) + 1);
+    }
+    char *before;
+    memcpy(&before, &ctx->checkpoint.path, sizeof before); /* drops the const: ours */
+    free(before);
+    ctx->checkpoint = made;
+    return VEM_OK;
+}
+
+vem_status vem_i_keeper_open(vem_i_keeper *k, vem_ctx *ctx, const vem_data *data,
+                             const vem_options *asked, const vem_options *resolved,
+                             const vem_model *start)
+{
+    const char *path = ctx->checkpoint.path;
+    *k = (vem_i_keeper){.ctx = ctx,
+                        .data = data,
+                        .options = resolved,
+                        .ours = asked->algorithm == VEM_AUTO,
+                        .scale_free =
+                            asked->algorithm == VEM_AUTO && asked->tolerance == VEM_AUTO,
+                        .start = vem_i_keeper_sum_model(start),
+                        .max_steps = resolved->max_steps,
+                        .restart = 1,
+                        .began = vem_i_clock(),
+                        .fresh = 1};
+    if (vem_i_state_is_foreign(path))
+        return vem_i_fail(ctx, VEM_BAD_OPTION,
+                          "%s is there already and is no state of a fit; it would be "
+                          "overwritten. Name another file for the checkpoint.",
+                          path);
+    const int exists = vem_i_state_exists(path);
+    if (!ctx->checkpoint.resume && exists)
+        tell(k, 0, path, "is the state of an earlier fit and will be replaced");
+    if (ctx->checkpoint.resume && !exists)
+        tell(k, 0, path, "is not there yet: the fit starts from the beginning");
+    if (!ctx->checkpoint.resume || !exists)
+        return VEM_OK;
+    vem_status status = vem_i_state_open(ctx, path, &k->from);
+    if (status != VEM_OK)
+        return status;
+    k->resuming = 1;
+    vem_i_keeper_record_owner(&k->from.record, k);
+    return k->from.record.status;
+}
+
+vem_status vem_i_keeper_begin(vem_i_keeper *k, const vem_view *view, vem_model **best,
+                              vem_report *report)
+{
+    k->best = best;
+    k->report = report;
+    k->items = view->n;
+    k->rows = vem_i_keeper_sum_rows(view);
+    if (!k->resuming)
+        return VEM_OK;
+    vem_i_keeper_record_rows(&k->from.record, k);
+    vem_i_keeper_record_fit(&k->from.record, k);
+    return k->from.record.status;
+}
+
+void vem_i_keeper_close(vem_i_keeper *k)
+{
+    if (k->resuming)
+        vem_i_state_close(&k->from);
+    k->resuming = 0;
+}
+
+/* ---- reading ---- */
+
+int vem_i_keeper_resumes(const vem_i_keeper *k)
+{
+    return k && k->resuming;
+}
+
+static vem_status refuse_steps(const vem_i_keeper *k, const char *why)
+{
+    return vem_i_fail(k->ctx, VEM_BAD_OPTION,
+                      "%s was written by a fit with --max-steps %lld, which cannot go on "
+                      "with --max-steps %lld: %s.",
+                      k->ctx->checkpoint.path, (long long)k->max_steps,
+                      (long long)k->options->max_steps, why);
+}
+
+vem_status vem_i_keeper_resume(vem_i_keeper *k, vem_i_course *c)
+{
+    int hard_start = !c->start && vem_i_wants_hard_start(c->options, c->ours);
+    vem_i_course_record(&k->from.record, c);
+    if (k->from.record.status != VEM_OK)
+        return k->from.record.status;
+    if (k->max_steps != k->options->max_steps &&
+        (k->limited || c->hard_start != hard_start))
+        return refuse_steps(k, "that limit has shaped an earlier part of it");
+    if (c->hard_start != hard_start)
+        vem_i_record_refuse(&k->from.record, "hard_start");
+    return k->from.record.status;
+}
+
+vem_status vem_i_keeper_enter(vem_i_keeper *k, const vem_i_course *c, vem_i_em *em)
+{
+    vem_i_record *r = &k->from.record;
+    vem_i_em_record(r, em);
+    if (r->status == VEM_OK && r->left != 0)
+        vem_i_record_refuse(r, "end");
+    if (r->status == VEM_OK && em->step > em->options->max_steps)
+        r->status = refuse_steps(k, "it has made more steps already");
+    if (r->status != VEM_OK)
+        return r->status;
+    char rest[64];
+    const int64_t at = c->steps + em->step, step = at > 1 ? at : 1;
+    k->report->summary.resumed_step = step;
+    snprintf(rest, sizeof rest, "is gone on from, at step %lld", (long long)step);
+    tell(k, 0, k->ctx->checkpoint.path, rest);
+    k->fresh = 0;
+    k->last = vem_i_clock();
+    vem_i_keeper_close(k);
+    return VEM_OK;
+}
+
+void vem_i_keeper_leave(vem_i_keeper *k, vem_outcome outcome)
+{
+    if (k && outcome == VEM_OUTCOME_STEP_LIMIT)
+        k->limited = 1;
+}
+
+/* ---- writing ---- */
+
+static vem_status write_state(vem_i_keeper *k, vem_i_course *c, vem_i_em *em)
+{
+    vem_i_state_file file;
+    uint64_t bytes;
+    vem_status status = vem_i_state_create(k->ctx, k->ctx->checkpoint.path, &file);
+    if (status != VEM_OK)
+        return status;
+    vem_i_keeper_record_owner(&file.record, k);
+    vem_i_keeper_record_rows(&file.record, k);
+    vem_i_keeper_record_fit(&file.record, k);
+    vem_i_course_record(&file.record, c);
+    vem_i_em_record(&file.record, em);
+    return vem_i_state_commit(&file, &bytes);
+}
+
+void vem_i_keeper_keep(void *user, vem_i_em *em, int must)
+{
+    vem_i_course *c = user;
+    vem_i_keeper *k = c->keeper;
+    const double seconds = k->ctx->checkpoint.seconds, now = vem_i_clock();
+    const double wait = seconds > 0 ? fmax(seconds, SHARE * k->cost) : 0;
+    if (k->closed || (!must && !k->fresh && now - k->last < wait))
+        return;
+    const int failed = write_state(k, c, em) != VEM_OK;
+    if (failed && !k->failing)
+        tell(k, 1, k->ctx->message, "The fit goes on without a new checkpoint");
+    if (failed)
+        k->ctx->message[0] = '\0';
+    k->failing = failed;
+    k->last = vem_i_clock();
+    k->cost = k->last - now;
+    k->fresh = 0;
+    k->closed = must && k->ctx->stop_requested;
+}

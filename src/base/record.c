@@ -1,0 +1,154 @@
+/* A block is a name (24 bytes), a count and a size (8 bytes each), and the values, filled up
+ * with zeros to a multiple of 8 bytes. */
+#include "base/record.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME = 24, WORD = 8 };
+
+typedef struct heading {
+    char name[NAME];
+    uint64_t count, size;
+} heading;
+
+void vem_i_record_refuse(vem_i_record *r, const char *name)
+{
+    if (r->status == VEM_OK)
+        r->status = vem_i_fail(r->ctx, VEM_BAD_DATA,
+                               "%s holds no state that this fit can go on from: its part "
+                               "\"%s\" is not what it should be.",
+                               r->path, name);
+}
+
+static void pass(vem_i_record *r, const char *name, void *bytes, size_t size)
+{
+    if (r->status != VEM_OK || size == 0)
+        return;
+    if (r->reading && size > r->left) {
+        vem_i_record_refuse(r, name);
+        return;
+    }
+    r->status = r->pass(r->user, bytes, size);
+    r->left -= r->reading ? size : 0;
+}
+
+void vem_i_record_block(vem_i_record *r, const char *name, void *values, size_t count,
+                        size_t size)
+{
+    heading expected = {.count = count, .size = size};
+    const size_t letters = strlen(name);
+    memcpy(expected.name, name, letters < NAME ? letters : NAME - 1);
+    heading found = expected;
+    pass(r, name, &found, sizeof found);
+    if (r->status == VEM_OK && memcmp(&found, &expected, sizeof found) != 0)
+        vem_i_record_refuse(r, name);
+    const size_t bytes = count * size, rest = bytes % WORD;
+    pass(r, name, values, bytes - rest);
+    if (rest == 0)
+        return;
+    char last[WORD] = {0}, *tail = (char *)values + (bytes - rest);
+    memcpy(last, tail, rest);
+    pass(r, name, last, sizeof last);
+    if (r->reading && r->status == VEM_OK)
+        memcpy(tail, last, rest);
+}
+
+void vem_i_record_indices(vem_i_record *r, const char *name, int32_t *values,
+                          size_t count, int64_t low, int64_t high)
+{
+    vem_i_record_block(r, name, values, count, sizeof *values);
+    for (size_t i = 0; r->reading && r->status == VEM_OK && i < count; i++)
+        if (values[i] < low || values[i] > high)
+            vem_i_record_refuse(r, name);
+}
+
+void vem_i_record_count(vem_i_record *r, const char *name, int64_t *value, int64_t low,
+                        int64_t high)
+{
+    int64_t passed = *value;
+    VEM_I_RECORD(r, name, passed);
+    if (r->status == VEM_OK && (passed < low || passed > high))
+        vem_i_record_refuse(r, name);
+    if (r->status == VEM_OK)
+        *value = passed;
+}
+
+void vem_i_record_int(vem_i_record *r, const char *name, int *value, int low, int high)
+{
+    int64_t passed = *value;
+    vem_i_record_count(r, name, &passed, low, high);
+    *value = (int)passed;
+}
+
+/* ---- the trace ---- */
+
+static const char *const moves[] = {NULL, "swap", "drop", "reseed", "finish"};
+enum { MOVES = sizeof moves / sizeof *moves };
+
+static void record_step(vem_i_record *r, vem_trace_step *s)
+{
+    int64_t move = 0;
+    while (s->move && move < MOVES - 1 && (!move || strcmp(moves[move], s->move) != 0))
+        move++;
+    int64_t whole[] = {s->step, s->pairs, s->changed, s->empty, s->moved, move};
+    double real[] = {s->free_energy, s->seconds};
+    vem_i_record_block(r, "step", whole, sizeof whole / sizeof *whole, sizeof *whole);
+    vem_i_record_block(r, "energy", real, sizeof real / sizeof *real, sizeof *real);
+    if (r->status == VEM_OK && (whole[5] < 0 || whole[5] >= MOVES))
+        vem_i_record_refuse(r, "step");
+    if (r->status == VEM_OK)
+        *s = (vem_trace_step){.step = whole[0],
+                              .pairs = whole[1],
+                              .changed = whole[2],
+                              .empty = whole[3],
+                              .moved = whole[4],
+                              .move = moves[whole[5]],
+                              .free_energy = real[0],
+                              .seconds = real[1]};
+}
+
+void vem_i_record_trace(vem_i_record *r, vem_trace_step **steps, int64_t *count)
+{
+    /* No more than the rest of the file has room for. */
+    int64_t most = r->reading ? (int64_t)(r->left / sizeof(vem_trace_step)) : INT64_MAX;
+    vem_i_record_count(r, "trace", count, 0, most);
+    if (r->status != VEM_OK)
+        return;
+    if (r->reading) {
+        size_t size = (size_t)(*count > 0 ? *count : 1) * sizeof **steps;
+        *steps = calloc(1, size);
+        if (!*steps) {
+            r->status = vem_i_fail_memory(r->ctx, size);
+            return;
+        }
+    }
+    for (int64_t t = 0; r->status == VEM_OK && t < *count; t++)
+        record_step(r, &(*steps)[t]);
+}
+
+/* ---- sums ---- */
+
+/* x -> (x ^ word) * odd is one to one in both, so one changed word changes all that follows.
+ * The rotation brings high bits back to where the product spreads them. */
+static uint64_t mix_word(uint64_t sum, uint64_t word)
+{
+    sum = (sum ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    return sum << 29 | sum >> 35;
+}
+
+uint64_t vem_i_mix(uint64_t sum, const void *bytes, size_t size)
+{
+    const char *at = bytes;
+    uint64_t word;
+    for (; size >= WORD; size -= WORD, at += WORD) {
+        memcpy(&word, at, WORD);
+        sum = mix_word(sum, word);
+    }
+    if (size > 0) {
+        word = 0;
+        memcpy(&word, at, size);
+        sum = mix_word(sum, word);
+    }
+    return sum;
+}

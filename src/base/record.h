@@ -1,0 +1,46 @@
+/* The state of a computation as a sequence of named blocks.
+ *
+ * One function per noun says what its state is; the record either writes it or reads it
+ * back, so that the two cannot disagree. Reading trusts nothing: name and size of every
+ * block must be what is expected, and the caller checks the values that are used as
+ * indices. The first failure leaves its sentence in the context; after it nothing passes,
+ * so that a caller need not look at every call. */
+#ifndef VEM_BASE_RECORD_H
+#define VEM_BASE_RECORD_H
+
+#include "base/ctx.h"
+
+typedef struct vem_i_record {
+    vem_ctx *ctx;
+    const char *path; /* for messages */
+    int reading;
+    /* Writes bytes or fills them in. Not VEM_OK: with a message. */
+    vem_status (*pass)(void *user, void *bytes, size_t size);
+    void *user;
+    uint64_t left;     /* reading: bytes that are still there */
+    vem_status status; /* of the first failure */
+} vem_i_record;
+
+/* `count` values of `size` bytes. Names have up to 23 letters. */
+void vem_i_record_block(vem_i_record *record, const char *name, void *values,
+                        size_t count, size_t size);
+#define VEM_I_RECORD(record, name, variable)                                             \
+    vem_i_record_block(record, name, &(variable), 1, sizeof(variable))
+/* The same for whole numbers that must lie between `low` and `high` when read. */
+void vem_i_record_indices(vem_i_record *record, const char *name, int32_t *values,
+                          size_t count, int64_t low, int64_t high);
+void vem_i_record_count(vem_i_record *record, const char *name, int64_t *value,
+                        int64_t low, int64_t high);
+void vem_i_record_int(vem_i_record *record, const char *name, int *value, int low,
+                      int high);
+/* What was read cannot be: the part `name` is to blame. */
+void vem_i_record_refuse(vem_i_record *record, const char *name);
+
+/* Steps of a trace, in memory from malloc: with `reading`, *steps is NULL before. */
+void vem_i_record_trace(vem_i_record *record, vem_trace_step **steps, int64_t *count);
+
+/* A sum over 64-bit words that a change of any one word changes for sure. A last word that is
+ * not whole is filled up with zeros. */
+uint64_t vem_i_mix(uint64_t sum, const void *bytes, size_t size);
+
+#endif

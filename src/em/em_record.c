@@ -1,0 +1,76 @@
+/* A loop that can be left and entered again, to the same bits.
+ *
+ * Between two steps the rest of the loop depends on the model, on what is held, on the
+ * search and on the schedule; everything else is made anew in every step. Within a step,
+ * after the E-step, it depends on the probabilities too, and, where swaps follow, on what
+ * the E-step found beyond what is held. A loop that ends is recorded there: with more steps
+ * allowed it goes on as if it had never ended. The shards of a dense search are not
+ * recorded: the same E-step of the same model fills them again. */
+#include "em/em.h"
+
+void vem_i_posterior_record(vem_i_record *r, vem_i_posterior *p, size_t element,
+                            int32_t clusters, int whole, int further)
+{
+    const size_t n = (size_t)p->n, entries = n * (size_t)p->width;
+    vem_i_record_int(r, "known", &p->known, 0, 1);
+    if (p->known)
+        vem_i_record_indices(r, "held", p->held, entries, -1, clusters - 1);
+    if (whole && p->q)
+        vem_i_record_block(r, "q", p->q, entries, element);
+    if (further) {
+        vem_i_record_indices(r, "next", p->next, n, -1, clusters - 1);
+        vem_i_record_block(r, "gap", p->gap, n, element);
+    }
+}
+
+static void record_schedule(vem_i_record *r, vem_i_schedule *s)
+{
+    int phase = (int)s->phase;
+    vem_i_record_int(r, "placed", &s->placed, 0, 1);
+    vem_i_record_count(r, "rounds", &s->rounds, 0, INT64_MAX);
+    vem_i_record_int(r, "phase", &phase, VEM_I_FIND, VEM_I_SETTLE);
+    vem_i_record_count(r, "count", &s->count, 0, INT64_MAX);
+    s->phase = phase == VEM_I_FIND   ? VEM_I_FIND
+               : phase == VEM_I_SWAP ? VEM_I_SWAP
+               : phase == VEM_I_CALM ? VEM_I_CALM
+                                     : VEM_I_SETTLE;
+}
+
+/* The scorer belongs to the model; a dense search has its statistics in its shards. */
+static void enter(vem_i_em *em)
+{
+    vem_i_scorer_prepare(em->ctx, em->model, &em->scorer);
+    if (em->search.dense)
+        vem_i_estep_again(em->estep, &em->posterior, NULL);
+}
+
+void vem_i_em_record(vem_i_record *r, vem_i_em *em)
+{
+    vem_i_record_count(r, "at", &em->step, 1 - em->options->init_steps, INT64_MAX);
+    vem_i_record_int(r, "within", &em->within, 0, 1);
+    vem_i_record_int(r, "swap", &em->stage.swap, 0, em->swaps != NULL);
+    vem_i_record_int(r, "may_end", &em->stage.may_end, 0, 1);
+    VEM_I_RECORD(r, "relax", em->stage.relax);
+    vem_i_record_count(r, "shared_steps", &em->shared_steps, 0, INT32_MAX);
+    vem_i_record_int(r, "variance_unknown", &em->variance_unknown, 0, 1);
+    record_schedule(r, &em->schedule);
+    vem_i_record_count(r, "pairs", &em->pairs, 0, INT64_MAX);
+    vem_i_record_count(r, "moves", &em->moves, 0, INT64_MAX);
+    VEM_I_RECORD(r, "free_energy", em->free_energy);
+    VEM_I_RECORD(r, "free_energy_first", em->free_energy_first);
+    vem_i_record_trace(r, &em->trace, &em->trace_count);
+    if (r->reading)
+        em->trace_capacity = em->trace_count;
+    vem_i_model_record(r, em->model);
+    vem_i_posterior_record(r, &em->posterior, em->view->kernels->element,
+                           em->model->clusters, em->within, em->within && em->stage.swap);
+    vem_i_estep_record(r, em->estep, &em->posterior, em->model->clusters);
+    /* The steps so far and their lines agree, or convergence would look for lines that are
+     * not there. */
+    if (r->reading && r->status == VEM_OK &&
+        (em->trace_count < (em->step > 0 ? em->step - 1 + em->within : 0) ||
+         (em->within && (em->step < 1 || !em->posterior.known))))
+        vem_i_record_refuse(r, "trace");
+    if (r->reading && r->status == VEM_OK && em->within)
+        enter(em);
+}

@@ -1,0 +1,116 @@
+/* What the searches carry from one step to the next.
+ *
+ *     graph    the neighbors, and the number of the step, which keys the random candidates;
+ *              the evidence of `estimated` is empty between two steps
+ *     groups   cells and groups with their means, from whose rounded values the next ones
+ *              are made, and the nearest groups. Ranks, norms and the order of the items
+ *              follow from these and from what is held, to the same bits. */
+#include <string.h>
+
+#include "search/graph.h"
+#include "search/groups.h"
+
+void vem_i_graph_record(vem_i_record *r, vem_i_graph *g, int32_t clusters)
+{
+    int64_t reach = g->reach, step = g->step;
+    vem_i_record_count(r, "reach", &reach, 1, g->reach);
+    vem_i_record_count(r, "graph", &step, 0, UINT32_MAX);
+    if (r->status != VEM_OK)
+        return;
+    g->clusters = clusters;
+    g->reach = (int32_t)reach;
+    g->step = (uint32_t)step;
+    vem_i_record_indices(r, "neighbors", g->neighbors, (size_t)clusters * (size_t)reach,
+                         0, clusters - 1);
+}
+
+/* Places in a list of `total`, from 0 on and never falling. */
+static void record_starts(vem_i_record *r, const char *name, int32_t *starts,
+                          int32_t count, int32_t total)
+{
+    vem_i_record_indices(r, name, starts, (size_t)count, 0, total);
+    for (int32_t i = 1; r->reading && r->status == VEM_OK && i < count; i++)
+        if (starts[i] < starts[i - 1])
+            vem_i_record_refuse(r, name);
+    if (r->status == VEM_OK && (starts[0] != 0 || starts[count - 1] != total))
+        vem_i_record_refuse(r, name);
+}
+
+/* The list names every cluster once; the ranks follow. */
+static void rank_members(vem_i_record *r, vem_i_hierarchy *h)
+{
+    memset(h->rank, -1, (size_t)h->clusters * sizeof *h->rank);
+    for (int32_t i = 0; i < h->clusters; i++)
+        h->rank[h->members[i]] = i;
+    for (int32_t c = 0; c < h->clusters; c++)
+        if (h->rank[c] < 0)
+            vem_i_record_refuse(r, "members");
+}
+
+/* The rows of the nearest groups, each of near_count; together they name no more clusters
+ * than there are. */
+static void record_near(vem_i_record *r, vem_i_hierarchy *h)
+{
+    int64_t count = h->near_count;
+    vem_i_record_count(r, "near_count", &count, 1,
+                       h->groups < VEM_I_TOP_MAX ? h->groups : VEM_I_TOP_MAX);
+    h->near_count = (int32_t)count;
+    for (int64_t g = 0; r->status == VEM_OK && g < h->groups; g++) {
+        int32_t *near = h->near + g * VEM_I_TOP_MAX, members = 0;
+        vem_i_record_indices(r, "near", near, (size_t)count, -1, h->groups - 1);
+        for (int64_t k = 0; r->status == VEM_OK && k < count && near[k] >= 0; k++) {
+            members += h->group_starts[near[k] + 1] - h->group_starts[near[k]];
+            if (members > h->clusters)
+                vem_i_record_refuse(r, "near");
+        }
+    }
+}
+
+void vem_i_hierarchy_record(vem_i_record *r, vem_i_hierarchy *h, int32_t clusters,
+                            int listed)
+{
+    int64_t cells = h->cells, groups = h->groups;
+    vem_i_record_count(r, "cells", &cells, 0, h->most_cells);
+    if (r->status != VEM_OK || cells == 0)
+        return; /* nothing is built: the next step does */
+    vem_i_record_count(r, "groups", &groups, 1, h->most_groups);
+    if (r->status != VEM_OK)
+        return;
+    const size_t count = (size_t)clusters, element = h->kernels->element;
+    h->clusters = clusters;
+    h->cells = (int32_t)cells;
+    h->groups = (int32_t)groups;
+    vem_i_record_indices(r, "members", h->members, count, 0, clusters - 1);
+    vem_i_record_indices(r, "cell_of", h->cell_of, count, 0, cells - 1);
+    vem_i_record_indices(r, "group_of", h->group_of, count, 0, groups - 1);
+    record_starts(r, "cell_starts", h->cell_starts, h->cells + 1, clusters);
+    record_starts(r, "cell_groups", h->cell_groups, h->cells + 1, h->groups);
+    record_starts(r, "group_starts", h->group_starts, h->groups + 1, clusters);
+    vem_i_record_block(r, "cell_means", h->cell_means, (size_t)cells * (size_t)h->d,
+                       element);
+    vem_i_record_block(r, "group_means", h->group_means, (size_t)groups * (size_t)h->d,
+                       element);
+    if (listed)
+        record_near(r, h);
+    if (r->reading && r->status == VEM_OK)
+        rank_members(r, h);
+    if (r->reading && r->status == VEM_OK)
+        vem_i_hierarchy_norms(h);
+}
+
+void vem_i_groups_record(vem_i_record *r, vem_i_groups *g, int32_t clusters,
+                         const int32_t *held, int32_t width)
+{
+    vem_i_record_int(r, "sorted", &g->sorted, 0, 1);
+    vem_i_record_int(r, "ordered", &g->ordered, 0, 1);
+    vem_i_record_int(r, "listed", &g->listed, 0, 1);
+    vem_i_hierarchy_record(r, &g->hierarchy, clusters, g->listed);
+    if (!r->reading || r->status != VEM_OK)
+        return;
+    if (g->hierarchy.cells == 0) {
+        g->sorted = g->ordered = g->listed = 0;
+        return;
+    }
+    if (g->ordered && held)
+        vem_i_tour_sort(&g->tour, clusters, held, width, g->hierarchy.rank);
+}

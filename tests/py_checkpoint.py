@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""Long fits: the command is killed at any moment and goes on to the same model."""
+import resource
+import signal
+import threading
+
+from cli_case import *
+
+ENV = dict(os.environ, VEM_CHECKPOINT_SECONDS="0")
+
+
+class Checkpoint(Case):
+    def model(self, name):
+        """Arrays of a model and what its meta says, apart from seconds."""
+        arrays = npz_parse(self.path(name))
+        meta = json.loads(bytes(arrays.pop("meta")[2]))
+        for step in meta.get("trace", []):
+            step.pop("seconds", None)
+        return arrays, meta
+
+    def data(self, n=6000, clusters=40):
+        rng = random.Random(5)
+        rows = [[rng.gauss(i % clusters, 0.6), rng.gauss(i * 7 % clusters, 0.6), rng.gauss(0, 1)]
+                for i in range(n)]
+        return self.npy("x.npy", rows)
+
+    def test_killed_again_and_again(self):
+        data = self.data()
+        words = ["fit", data, "-k", 40, "--swaps", 3, "--held", 2, "--tolerance", 0, "--max-steps", 60,
+                 "--threads", 2, "-q"]
+        self.vem(*words, "-o", self.path("whole.npz"), "--labels", self.path("whole.npy"))
+        command = [VEM, *map(str, words), "-o", self.path("m.npz"), "--labels", self.path("m.npy"),
+                   "--checkpoint", self.path("state"), "--resume"]
+        rng = random.Random(7)
+        killed = 0
+        for attempt in range(400):
+            process = subprocess.Popen(command, env=ENV, stdout=subprocess.DEVNULL,
+                                       stderr=subprocess.PIPE)
+            timer = threading.Timer(rng.uniform(0, 0.12 * SLOW) * (1 + attempt / 10), process.kill)
+            timer.start()
+            err = process.communicate()[1].decode()
+            timer.cancel()
+            self.assertIn(process.returncode, (0, -signal.SIGKILL), err)
+            if process.returncode == 0:
+                break
+            killed += 1
+        self.assertEqual(process.returncode, 0)
+        self.assertGreater(killed, 0)
+        self.assertEqual(self.model("m.npz"), self.model("whole.npz"))
+        self.assertEqual(self.read("m.npy"), self.read("whole.npy"))
+
+    def test_interrupt_then_resume(self):
+        data = self.data(20000, 60)
+        words = ["fit", data, "-k", 60, "--tolerance", 0, "--max-steps", 400, "--seeding", "random"]
+        self.vem(*words, "-q", "-o", self.path("whole.npz"))
+        state = self.path("state")
+        more = ["-o", self.path("m.npz"), "--checkpoint", state, "--resume"]
+        process = subprocess.Popen([VEM, *map(str, words), *more], stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.PIPE, env=ENV)
+        while not os.path.exists(state) and process.poll() is None:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        err = process.communicate()[1].decode()
+        self.assertIn(process.returncode, (0, 130), err)
+        self.assertIn("is not there yet: the fit starts from the beginning.", err)
+        done = self.vem(*words, *more)
+        self.assertIn(f"vem: {state} is gone on from, at step ", done.stderr)
+        self.assertEqual(self.model("m.npz"), self.model("whole.npz"))
+
+    def test_full_disk(self):
+        data = self.data(2000, 10)
+        words = ["fit", data, "-k", 10, "--tolerance", 0, "--max-steps", 8, "-q",
+                 "--checkpoint", self.path("state")]
+        self.vem(*words, env=ENV)
+        before = self.read("state")
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (2000, resource.RLIM_INFINITY))
+        done = self.vem(*words, env=ENV, preexec_fn=limit)
+        self.assertIn("could not be written: the file would be too large. The fit goes on without a "
+                      "new checkpoint.", done.stderr)
+        self.assertEqual(self.read("state"), before)
+        self.assertEqual(sorted(os.listdir(self.folder.name)), ["state", "x.npy"])
+
+    def test_words(self):
+        data = self.data(500, 5)
+        self.refuse(2, ["fit", data, "-k", 5, "--resume"], "--resume needs the file")
+        self.refuse(2, ["fit", data, "-k", 5, "--checkpoint", data], "is the input")
+        self.refuse(2, ["fit", data, "-k", 5, "--checkpoint", self.path("m.npz"), "-o",
+                        self.path("m.npz")], "name the same file")
+        self.refuse(1, ["fit", data, "-k", 5, "--checkpoint", self.path("no/state")], "directory")
+        self.refuse(2, ["score", data, data, "--checkpoint", self.path("state")], "no option")
+        self.refuse(2, ["fit", data, "-k", 5, "--checkpoint", self.path("s")], "VEM_CHECKPOINT_SECONDS",
+                    env=dict(os.environ, VEM_CHECKPOINT_SECONDS="soon"))
+        self.vem("fit", data, "-k", 5, "-q", "--checkpoint", self.path("state"))
+        self.refuse(2, ["fit", data, "-k", 6, "-q", "--checkpoint", self.path("state"), "--resume"],
+                    "belongs to another fit", "--clusters was 5, here it is 6")
+        self.write("cut", self.read("state")[:-100])
+        self.refuse(1, ["fit", data, "-k", 5, "-q", "--checkpoint", self.path("cut"), "--resume"],
+                    "cannot be resumed from: it is cut short")
+
+
+if __name__ == "__main__":
+    main()
