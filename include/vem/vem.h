@@ -41,7 +41,7 @@ typedef enum vem_status {
     VEM_NO_MEMORY,   /* memory could not be had */
     VEM_IO_ERROR,    /* the system refused: absent file, full disk, permission */
     VEM_UNSUPPORTED, /* right, but not in this build */
-    VEM_STOPPED      /* the progress function, or the option time, stopped work that has no
+    VEM_STOPPED /* the progress function, or the option time, stopped work that has no
                         partial result */
 } vem_status;
 
@@ -264,7 +264,8 @@ typedef enum vem_precision { VEM_SINGLE = 0, VEM_DOUBLE } vem_precision;
       "refuse a fit that would take more, input included; K, M, G and T are powers of "  \
       "1024 (default: what the machine can give)")                                       \
     X(REAL, time, VEM_AUTO, 1e-9, 1e18, NULL, "SECONDS",                                 \
-      "end within about this time, with fewer rows and steps where it must be; what was " \
+      "end within about this time, with fewer rows and steps where it must be; what "    \
+      "was "                                                                             \
       "given up is said")                                                                \
     X(INT, seed, 1, 0, 9007199254740992, NULL, "S", "seed of the random numbers")        \
     X(CHOICE, measure, VEM_MEASURE_NONE, 0, 0, "none|exact|sample", "[HOW]",             \
@@ -365,7 +366,7 @@ typedef enum vem_outcome {
     VEM_OUTCOME_CONVERGED = 0,
     VEM_OUTCOME_STEP_LIMIT,
     VEM_OUTCOME_STOPPED, /* by the progress function */
-    VEM_OUTCOME_BUDGET   /* by a limit of time: the model is that of the last whole step. With
+    VEM_OUTCOME_BUDGET /* by a limit of time: the model is that of the last whole step. With
                             steps = 0 it is the seeding's, free_energy is NAN and there are
                             no labels */
 } vem_outcome;
