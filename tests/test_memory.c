@@ -96,6 +96,44 @@ static void every_allocation_of_shared_lists(void **state)
             }
 }
 
+static int stop_early(void *user, const vem_progress *p)
+{
+    (void)user;
+    return p->step >= 4;
+}
+
+/* A state that cannot be written is no failure of the fit; one that cannot be read is. */
+static void every_allocation_of_a_checkpoint(void **state)
+{
+    (void)state;
+    char path[64];
+    snprintf(path, sizeof path, "%s/vem-test-memory-%ld.state",
+             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp", (long)getpid());
+    vem_checkpoint keep = {.size = sizeof keep, .path = path};
+    for (int search = VEM_SEARCH_CLOSEST; search <= VEM_SEARCH_GROUPS; search++)
+        for (keep.resume = 0; keep.resume <= 1; keep.resume++) {
+            grid_data data = grid_data_new(SET_HEAVY, WEIGHTS_REAL, 60, 3, 84);
+            vem_options o =
+                grid_options(12, VEM_ISO_SHARED, VEM_PRIOR_FLAT, 2, VEM_DOUBLE, 3);
+            o.search = search;
+            o.swaps = keep.resume;
+            o.restarts = 2;
+            assert_int_equal(vem_ctx_set_checkpoint(ctx, &keep), VEM_OK);
+            if (keep.resume) {
+                o.max_steps = 20;
+                remove(path);
+                vem_ctx_set_progress(ctx, stop_early, NULL);
+                grid_fit stopped = grid_run(ctx, &data, &o, NULL);
+                vem_ctx_set_progress(ctx, NULL, NULL);
+                grid_fit_free(&stopped);
+            }
+            fail_one_by_one(&data, &o, NULL);
+            assert_int_equal(vem_ctx_set_checkpoint(ctx, NULL), VEM_OK);
+            grid_data_free(&data);
+        }
+    remove(path);
+}
+
 static void every_allocation_of_a_coreset(void **state)
 {
     (void)state;
@@ -327,6 +365,7 @@ int main(void)
         cmocka_unit_test(every_allocation_of_a_fit),
         cmocka_unit_test(every_allocation_of_a_neighborhood_search),
         cmocka_unit_test(every_allocation_of_shared_lists),
+        cmocka_unit_test(every_allocation_of_a_checkpoint),
         cmocka_unit_test(every_allocation_of_a_coreset),
         cmocka_unit_test(every_allocation_of_a_sample),
         cmocka_unit_test(every_allocation_of_statistics),

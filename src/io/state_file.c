@@ -50,9 +50,9 @@ vem_status vem_i_state_commit(vem_i_state_file *s, uint64_t *bytes)
     const vem_status failed = s->record.status;
     if (failed != VEM_OK) {
         vem_i_output_cancel(s->output);
-        return s->error ? vem_i_fail_system(s->record.ctx, s->record.path, "written",
-                                            s->error)
-                        : failed;
+        return s->error
+                   ? vem_i_fail_system(s->record.ctx, s->record.path, "written", s->error)
+                   : failed;
     }
     ending last = {.size = s->size, .sum = s->sum};
     fwrite(&last, 1, sizeof last, vem_i_output_stream(s->output));
