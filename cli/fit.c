@@ -146,8 +146,11 @@ static void tell_plan(cli_args *args, const vem_data *data, const vem_model *sta
     if (verbose)
         fprintf(stderr, "; %d threads, %s kernels", vem_ctx_threads(args->ctx),
                 vem_ctx_cpu(args->ctx));
-    fprintf(stderr, "; needs about %s beside the input and about %s\n",
-            cli_bytes((double)forecast.bytes, memory), about(forecast.seconds, time));
+    fprintf(stderr, "; needs about %s beside the input",
+            cli_bytes((double)forecast.bytes, memory));
+    if (forecast.spilled)
+        fprintf(stderr, ", %s of disk", cli_bytes((double)forecast.spilled, memory));
+    fprintf(stderr, " and about %s\n", about(forecast.seconds, time));
 }
 
 static void tell_steps(const vem_report *report)

@@ -99,7 +99,8 @@ void cli_man_page(FILE *stream)
     fputs(".SH ENVIRONMENT\n.TP\n.B VEM_CPU\n"
           "Instruction set of the kernels: baseline, avx2, avx512, neon or reference. "
           "Chosen by the processor when it is not set.\n"
-          ".SH EXIT STATUS\n0 done, 1 failed, 2 wrong usage, 130 interrupted. Ctrl\\-C "
+          ".SH EXIT STATUS\n0 done, 1 failed, 2 wrong usage, 3 the input became "
+          "shorter while it was read, 130 interrupted. Ctrl\\-C "
           "during a fit ends it after the current step and writes the model; a second "
           "Ctrl\\-C ends at once.\n",
           stream);

@@ -24,7 +24,7 @@ static const cli_option own[] = {
     {"quiet", 'q', IO, NULL, "no progress and no summary"},
 };
 
-static const char *const shared[] = {"precision", "threads", "seed", NULL};
+static const char *const shared[] = {"precision", "threads", "memory", "seed", NULL};
 
 /* "guided search (recall 0.991 on 2,000 rows)" or "every cluster". */
 static void describe(const vem_assign_report *report, char *text, size_t capacity)

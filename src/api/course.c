@@ -35,10 +35,12 @@ static vem_status place_means(vem_i_course *c, const int64_t *items)
     const vem_options *o = c->options;
     vem_status status = vem_i_model_blank(c->ctx, (vem_family_kind)o->family,
                                           (int32_t)o->clusters, view->d, &c->model);
-    for (int64_t k = 0; status == VEM_OK && k < o->clusters; k++)
+    for (int64_t k = 0; status == VEM_OK && k < o->clusters; k++) {
         for (int64_t j = 0; j < view->d; j++)
             c->model->means[k * view->d + j] =
                 vem_i_value(view->kernels, vem_i_view_row(view, items[k]), j);
+        vem_i_residence_check(c->ctx);
+    }
     return status;
 }
 

@@ -192,16 +192,17 @@ vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *option
     vem_i_reduction reduction = {0};
     vem_options resolved;
     vem_status status = vem_i_fit_resolve(ctx, data, options, start, &resolved);
+    vem_i_plan plan = {0};
     if (status == VEM_OK) {
-        const vem_i_plan plan =
-            vem_i_plan_of(ctx, data, options, &resolved, start != NULL);
-        status = vem_i_plan_check(&plan, vem_i_plan_allowed(&plan, data));
+        plan = vem_i_plan_of(ctx, data, options, &resolved, start != NULL);
+        status = vem_i_plan_settle(&plan, data);
     }
     int threads_before = ctx->threads;
     if (status == VEM_OK && resolved.threads > 0)
         status = vem_ctx_set_threads(ctx, (int)resolved.threads);
     if (status != VEM_OK)
         return status;
+    ctx->limit = plan.limit;
     vem_i_blas_state blas = vem_i_blas_single(resolved.family == VEM_FULL);
     vem_i_points *points = NULL;
     vem_report *made = vem_i_calloc(1, sizeof *made);
@@ -216,6 +217,7 @@ vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *option
                                                  ? start->scale
                                                  : reduction.scale,
                                     .floor_share = resolved.floor,
+                                    .spill = plan.spill,
                                     .phase = "read"};
     if (status == VEM_OK)
         status = vem_i_points_new(ctx, reduction.rows, &request, &points);
@@ -240,6 +242,7 @@ vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *option
         f.view = &points->view;
         f.points = points;
         vem_i_report_choices(made, options, start != NULL);
+        vem_i_report_spill(made, &plan);
         status = run(&f);
         if (status == VEM_OK && f.reduced) {
             vem_i_free(made->labels); /* of the coreset's rows, not of the data's */
@@ -257,6 +260,7 @@ vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *option
     vem_i_reduction_free(&reduction);
     vem_i_blas_restore(blas);
     ctx->threads = threads_before;
+    ctx->limit = ctx->memory;
     if (status != VEM_OK) {
         vem_model_free(f.model);
         vem_report_free(made);

@@ -4,7 +4,8 @@
 
 #include "vem/vem.h"
 
-struct vem_i_kernels; /* src/kernels/kernels.h; the base only carries the pointers */
+struct vem_i_residence; /* src/base/residence.h */
+struct vem_i_kernels;   /* src/kernels/kernels.h; the base only carries the pointers */
 
 struct vem_ctx {
     int threads;
@@ -17,6 +18,10 @@ struct vem_ctx {
     double progress_start; /* clock when the running verb began */
     _Atomic int
         stop_requested; /* the progress function said stop during the running verb */
+    uint64_t memory;    /* most resident bytes, by vem_ctx_set_memory; 0: no limit */
+    uint64_t limit; /* the same, of the running verb, whose options may say otherwise */
+    struct vem_i_residence *residence; /* the mapped files */
+    int spills_all; /* what may rest in a temporary file does: tests set it */
     char message[1024];
 };
 

@@ -15,6 +15,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/residence.h"
 
 enum {
     SHARDS = 64,        /* sharded: most pieces the items are cut into */
@@ -123,6 +124,7 @@ static void take(const vem_i_collector *t, int64_t base, int32_t cluster, int64_
 {
     if (from == to)
         return;
+    vem_i_residence_check(t->ctx);
     const vem_i_scorer *s = t->scorer;
     const vem_i_kernels *kernels = s->kernels;
     const void *rows = vem_i_view_row(t->view, base);
@@ -234,6 +236,7 @@ static void take_toured(void *arg, int64_t task, int thread)
     int64_t begin = task * CLUSTERS_PER_TASK, end = begin + CLUSTERS_PER_TASK;
     for (int64_t c = begin; c < end && c < s->clusters; c++) {
         const int64_t *start = t->tour->starts + t->rank[c];
+        vem_i_residence_check(t->ctx);
         memset(vem_i_stats_mass(t->stats, (int32_t)c), 0,
                (size_t)t->stats->stride * sizeof(double));
         if (start[1] > start[0])

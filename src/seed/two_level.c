@@ -20,6 +20,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/residence.h"
 #include "base/rng.h"
 #include "seed/cells.h"
 #include "seed/seed.h"
@@ -44,6 +45,7 @@ typedef struct pick {
 /* The rows of cell c are at starts[c] .. starts[c] + counts[c] of the arrays "by cell";
  * starts are multiples of the kernels' panel. */
 typedef struct task {
+    vem_ctx *ctx;
     const vem_view *view;
     const vem_i_kernels *kernels;
     uint64_t seed;
@@ -195,6 +197,7 @@ static void meet(const task *t, int64_t cell, const int64_t *places, int32_t m,
         kernels->select_top(costs, n, m, first, 1, t->nearest + (size_t)begin * element,
                             t->index + begin, VEM_I_BLOCK);
         block_sums(t, cell)[b] = sum_chances(t, cell, begin, n);
+        vem_i_residence_check(t->ctx);
     }
 }
 
@@ -377,7 +380,7 @@ vem_status vem_i_seed_two_level(vem_ctx *ctx, const vem_view *view, int32_t clus
             ctx, VEM_UNSUPPORTED,
             "Two-level seeding takes 4294967295 rows at most, but there are %lld.",
             (long long)view->n);
-    task t = {.view = view, .kernels = view->kernels, .seed = seed};
+    task t = {.ctx = ctx, .view = view, .kernels = view->kernels, .seed = seed};
     t.cells = cells_for(view->used, clusters);
     size_t cells = (size_t)t.cells, room = (size_t)room_for(t.kernels, view->n, t.cells);
     double ones[BATCH], none[BATCH]; /* room for BATCH of T each */
