@@ -81,6 +81,10 @@ VEM_API void vem_ctx_set_progress(vem_ctx *ctx, vem_progress_fn progress, void *
  * VEM_TMPDIR, else TMPDIR, else /var/tmp); results have the same bits. --memory of vem_fit
  * overrides it. Set it before data are read. */
 VEM_API vem_status vem_ctx_set_memory(vem_ctx *ctx, int64_t bytes);
+/* Room for results of so many bytes, not cleared: in memory, or in a temporary file where
+ * memory is short. Free it with the same context. */
+VEM_API vem_status vem_array_new(vem_ctx *ctx, size_t bytes, void **array);
+VEM_API void vem_array_free(vem_ctx *ctx, void *array);
 /* The file that an address lies in, where this context has it mapped as input, else NULL. A
  * handler of SIGBUS may ask: the file became shorter while it was read. */
 VEM_API const char *vem_ctx_mapped_file(const vem_ctx *ctx, const void *address);

@@ -202,6 +202,7 @@ uint64_t vem_i_plan_allowed(const vem_i_plan *plan, const vem_data *data)
     return allowed_beside(plan, plan->spill || (data->mapping && memory_of(plan)));
 }
 
+/* Where rows are put in order, for the fit or for its seeding: the old order and the new. */
 uint64_t vem_i_plan_spilled(const vem_i_plan *plan)
 {
     const vem_options *o = &plan->options;
@@ -209,7 +210,8 @@ uint64_t vem_i_plan_spilled(const vem_i_plan *plan)
     if (!plan->spill)
         return 0;
     return vem_i_points_bytes(items, plan->d, (vem_precision)o->precision) *
-           (orders_rows(plan) ? 2 : 1); /* the old order and the new */
+           (orders_rows(plan) || (!plan->warm && o->seeding == VEM_SEED_TWO_LEVEL) ? 2
+                                                                                   : 1);
 }
 
 vem_status vem_i_plan_settle(vem_i_plan *plan, const vem_data *data)

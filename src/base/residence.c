@@ -83,7 +83,8 @@ vem_status vem_i_mapping_new(vem_ctx *ctx, const char *path, void *bytes, size_t
     vem_i_residence *r = ctx ? ctx->residence : NULL;
     if (r) {
         /* Advice: a page of 2 MB would come in for every row that is looked at. */
-        madvise(bytes, size, MADV_NOHUGEPAGE);
+        if (ctx->limit || !path)
+            madvise(bytes, size, MADV_NOHUGEPAGE);
         lock(r);
         made->residence = r;
         made->next = r->first;
@@ -113,6 +114,20 @@ void vem_i_mapping_free(vem_i_mapping *mapping)
     munmap(mapping->bytes, mapping->size);
     vem_i_free(mapping->path);
     vem_i_free(mapping);
+}
+
+vem_i_mapping *vem_i_mapping_at(const vem_ctx *ctx, const void *bytes)
+{
+    vem_i_residence *r = ctx ? ctx->residence : NULL;
+    vem_i_mapping *found = NULL;
+    if (!r)
+        return NULL;
+    lock(r);
+    for (vem_i_mapping *m = r->first; m && !found; m = m->next)
+        if (m->bytes == bytes)
+            found = m;
+    unlock(r);
+    return found;
 }
 
 /* ---- letting go ---- */

@@ -33,6 +33,9 @@ vem_status vem_i_mapping_new(vem_ctx *ctx, const char *path, void *bytes, size_t
 /* Unmaps. */
 void vem_i_mapping_free(vem_i_mapping *mapping);
 
+/* The mapping that begins here, or NULL. */
+vem_i_mapping *vem_i_mapping_at(const vem_ctx *ctx, const void *bytes);
+
 /* Let go of the pages of one mapping, or of all of a context. */
 void vem_i_mapping_rest(const vem_i_mapping *mapping);
 void vem_i_residence_rest(vem_ctx *ctx);

@@ -116,3 +116,21 @@ vem_status vem_i_spill_take(vem_ctx *ctx, void *out, size_t count, size_t size,
         memcpy(out, &(*spill)->bytes, sizeof(void *));
     return status;
 }
+
+/* ---- the public verbs ---- */
+
+vem_status vem_array_new(vem_ctx *ctx, size_t bytes, void **array)
+{
+    vem_i_mapping *spill;
+    vem_i_begin(ctx);
+    return vem_i_spill_take(ctx, array, bytes, 1, &spill);
+}
+
+void vem_array_free(vem_ctx *ctx, void *array)
+{
+    vem_i_mapping *spill = vem_i_mapping_at(ctx, array);
+    if (spill)
+        vem_i_mapping_free(spill);
+    else
+        vem_i_free(array);
+}
