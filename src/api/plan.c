@@ -192,7 +192,7 @@ static uint64_t allowed_beside(const vem_i_plan *plan, int mapped)
     ctx->limit = memory_of(plan);
     const uint64_t left = vem_i_residence_left(ctx);
     const uint64_t window =
-        mapped ? vem_i_residence_window(ctx->limit ? ctx->limit : left) : 0;
+        mapped ? vem_i_residence_window(ctx, ctx->limit ? ctx->limit : left) : 0;
     ctx->limit = before;
     return left == 0 ? 0 : left > window ? left - window : 1;
 }

@@ -154,10 +154,18 @@ void vem_i_residence_rest(vem_ctx *ctx)
     rest(ctx->residence);
 }
 
-uint64_t vem_i_residence_window(uint64_t limit)
+/* What threads may bring in between two looks. */
+static uint64_t margin(uint64_t limit, int threads)
 {
-    const uint64_t share = limit / 8;
-    return share < 6 * MB ? 6 * MB : share > 512 * MB ? 512 * MB : share;
+    const uint64_t bytes = limit / 16 + (uint64_t)threads * MB;
+    return bytes < limit / 4 ? bytes : limit / 4;
+}
+
+uint64_t vem_i_residence_window(const vem_ctx *ctx, uint64_t limit)
+{
+    uint64_t share = limit / 16;
+    share = share < 6 * MB ? 6 * MB : share > 512 * MB ? 512 * MB : share;
+    return margin(limit, ctx->threads) + share;
 }
 
 uint64_t vem_i_residence_left(vem_ctx *ctx)
@@ -169,15 +177,6 @@ uint64_t vem_i_residence_left(vem_ctx *ctx)
     return ctx->limit > taken ? ctx->limit - taken : 1;
 }
 
-/* Where to begin letting go: what threads may bring in until the next look is below the
- * limit. */
-static uint64_t threshold(const vem_ctx *ctx)
-{
-    uint64_t margin = ctx->limit / 16 + (uint64_t)ctx->threads * MB;
-    margin = margin < ctx->limit / 4 ? margin : ctx->limit / 4;
-    return ctx->limit - margin;
-}
-
 void vem_i_residence_look(vem_ctx *ctx)
 {
     vem_i_residence *r = ctx->residence;
@@ -187,11 +186,16 @@ void vem_i_residence_look(vem_ctx *ctx)
         !atomic_compare_exchange_strong(&r->looked, &looked, now))
         return;
     const uint64_t resident = vem_i_resident_bytes();
+    const uint64_t room = margin(ctx->limit, ctx->threads);
     /* Letting go of next to nothing would only make the next look come sooner. */
-    if (resident <= threshold(ctx) || resident <= r->rest + 2 * MB ||
-        atomic_flag_test_and_set(&r->busy))
+    if (resident <= ctx->limit - room || resident <= r->rest + 2 * MB)
         return;
-    rest(r);
+    if (!atomic_flag_test_and_set(&r->busy)) {
+        rest(r);
+    } else if (resident > ctx->limit - room / 2) {
+        lock(r); /* another thread is at it, and maybe held up: wait for it */
+        unlock(r);
+    }
 }
 
 /* ---- the public verbs ---- */

@@ -44,7 +44,7 @@ void vem_i_residence_rest(vem_ctx *ctx);
  * mapped pages to know. 0: not known. */
 uint64_t vem_i_residence_left(vem_ctx *ctx);
 /* Of a limit, what is kept for pages of mapped files. */
-uint64_t vem_i_residence_window(uint64_t limit);
+uint64_t vem_i_residence_window(const vem_ctx *ctx, uint64_t limit);
 
 /* The check itself; looks at the resident size a few thousand times a second at most. */
 void vem_i_residence_look(vem_ctx *ctx);
