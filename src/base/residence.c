@@ -8,9 +8,9 @@
 #include "base/machine.h"
 #include "base/memory.h"
 
-/* Seconds between two looks at the resident size. In this time a thread brings in a few
- * megabytes at most. */
-static const double INTERVAL = 2e-4;
+/* A row that is touched may map as much as the page cache holds in one piece, 2 MB at most, and
+ * a thread maps about so much in a second. The farther the limit, the later the next look. */
+static const double TOUCH = 2 << 20, RATE = 60e9;
 static const uint64_t MB = UINT64_C(1) << 20;
 
 typedef struct vem_i_residence {
@@ -18,7 +18,8 @@ typedef struct vem_i_residence {
                          touches mapped pages */
     int users;        /* the context and the mappings */
     vem_i_mapping *first;
-    _Atomic double looked; /* clock of the last look */
+    _Atomic double next;   /* clock of the next look, at the latest */
+    _Atomic int64_t until; /* checks before it, at most */
     _Atomic uint64_t rest; /* resident bytes after pages were last let go */
 } vem_i_residence;
 
@@ -154,10 +155,11 @@ void vem_i_residence_rest(vem_ctx *ctx)
     rest(ctx->residence);
 }
 
-/* What threads may bring in between two looks. */
+/* What threads may bring in between two looks: a block of 256 scattered rows is 16 MB in the
+ * worst case. */
 static uint64_t margin(uint64_t limit, int threads)
 {
-    const uint64_t bytes = limit / 16 + (uint64_t)threads * MB;
+    const uint64_t bytes = limit / 16 + 8 * MB * (uint64_t)threads;
     return bytes < limit / 4 ? bytes : limit / 4;
 }
 
@@ -181,12 +183,13 @@ void vem_i_residence_look(vem_ctx *ctx)
 {
     vem_i_residence *r = ctx->residence;
     const double now = vem_i_clock();
-    double looked = r->looked;
-    if (now - looked < INTERVAL ||
-        !atomic_compare_exchange_strong(&r->looked, &looked, now))
+    if (--r->until > 0 && now < r->next)
         return;
     const uint64_t resident = vem_i_resident_bytes();
     const uint64_t room = margin(ctx->limit, ctx->threads);
+    const double left = resident < ctx->limit ? (double)(ctx->limit - resident) : 0;
+    r->next = now + left / (RATE * ctx->threads);
+    r->until = (int64_t)(left / TOUCH);
     /* Letting go of next to nothing would only make the next look come sooner. */
     if (resident <= ctx->limit - room || resident <= r->rest + 2 * MB)
         return;

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/machine.h"
 #include "base/memory.h"
 #include "base/system.h"
 
@@ -77,6 +78,16 @@ vem_status vem_i_spill_map(vem_ctx *ctx, int descriptor, size_t bytes,
     return status;
 }
 
+/* What reads ahead makes large pieces in the page cache, and a row that is touched brings in a
+ * whole piece. Without it pieces are single pages; so it waits until the file is too large for
+ * the page cache to keep, and has to be read from the disk again and again. */
+static void advise(const vem_i_mapping *spill)
+{
+    const uint64_t free_bytes = vem_i_available_bytes();
+    if (free_bytes > 0 && spill->size < free_bytes / 2)
+        madvise(spill->bytes, spill->size, MADV_RANDOM);
+}
+
 vem_status vem_i_spill_new(vem_ctx *ctx, size_t bytes, vem_i_mapping **spill)
 {
     int descriptor, error;
@@ -89,6 +100,8 @@ vem_status vem_i_spill_new(vem_ctx *ctx, size_t bytes, vem_i_mapping **spill)
     while (error == EINTR);
     status = error ? vem_i_fail_spill(ctx, bytes, error)
                    : vem_i_spill_map(ctx, descriptor, bytes, spill);
+    if (status == VEM_OK)
+        advise(*spill);
     close(descriptor);
     return status;
 }
