@@ -8,9 +8,15 @@
 
 #include "vem/vem.h"
 
-/* Exit status. Anything wrong with the words and values of the command line is CLI_USAGE.
- */
-enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_INTERRUPTED = 130 };
+/* Exit status. Anything wrong with the words and values of the command line is CLI_USAGE;
+ * an input that became shorter while it was read is CLI_SHORTENED. */
+enum {
+    CLI_DONE = 0,
+    CLI_FAILED = 1,
+    CLI_USAGE = 2,
+    CLI_SHORTENED = 3,
+    CLI_INTERRUPTED = 130
+};
 
 /* ---- Options (args.c) ---- */
 
@@ -133,6 +139,9 @@ int cli_interrupted(void);
 /* While input is read there is no result yet: the first Ctrl-C ends the command, even
  * when it waits for a pipe. */
 void cli_nothing_to_lose(int yes);
+
+/* A mapped input that becomes shorter ends the command, with a sentence and CLI_SHORTENED. */
+void cli_watch_inputs(const vem_ctx *ctx);
 
 /* ---- JSON (json.c) ---- */
 

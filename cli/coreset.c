@@ -18,7 +18,7 @@ static const cli_option own[] = {
     {"quiet", 'q', IO, NULL, "no progress and no summary"},
 };
 
-static const char *const shared[] = {"seed", "threads", NULL};
+static const char *const shared[] = {"seed", "threads", "memory", NULL};
 
 static const char *const methods[] = {
     [VEM_CORESET_LIGHTWEIGHT] = "lightweight", [VEM_CORESET_UNIFORM] = "uniform"};

@@ -155,8 +155,11 @@ static void tell_plan(cli_args *args, const vem_data *data, const vem_model *sta
     if (verbose)
         fprintf(stderr, "; %d threads, %s kernels", vem_ctx_threads(args->ctx),
                 vem_ctx_cpu(args->ctx));
-    fprintf(stderr, "; needs about %s beside the input and about %s\n",
-            cli_bytes((double)forecast.bytes, memory), about(forecast.seconds, time));
+    fprintf(stderr, "; needs about %s beside the input",
+            cli_bytes((double)forecast.bytes, memory));
+    if (forecast.spilled)
+        fprintf(stderr, ", %s of disk", cli_bytes((double)forecast.spilled, memory));
+    fprintf(stderr, " and about %s\n", about(forecast.seconds, time));
 }
 
 static void tell_steps(const vem_report *report)
@@ -184,18 +187,19 @@ static vem_status write_labels(cli_args *args, const vem_report *report,
     const vem_summary *s = vem_report_summary(report);
     if (vem_report_labels(report))
         return vem_labels_write(args->ctx, path, vem_report_labels(report), s->n);
-    int32_t *labels = malloc((size_t)s->n * sizeof *labels);
-    if (!labels)
-        return VEM_NO_MEMORY;
+    void *labels = NULL;
+    vem_status status = vem_array_new(args->ctx, (size_t)s->n * sizeof(int32_t), &labels);
+    if (status != VEM_OK)
+        return status;
     /* The Ctrl-C that ended the fit must not end this: the file was asked for. */
     if (cli_interrupted())
         vem_ctx_set_progress(args->ctx, NULL, NULL);
-    vem_status status = vem_assign(args->ctx, model, data, 1,
-                                   (vem_precision)s->options.precision, labels, NULL);
+    status = vem_assign(args->ctx, model, data, 1, (vem_precision)s->options.precision,
+                        labels, NULL);
     cli_progress_end();
     if (status == VEM_OK)
         status = vem_labels_write(args->ctx, path, labels, s->n);
-    free(labels);
+    vem_array_free(args->ctx, labels);
     return status;
 }
 

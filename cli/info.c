@@ -15,7 +15,7 @@ static const cli_option own[] = {
     {"quiet", 'q', IO, NULL, "no progress"},
 };
 
-static const char *const shared[] = {NULL};
+static const char *const shared[] = {"memory", NULL};
 
 enum { SHOWN_COLUMNS = 20, BLOCK_VALUES = 1 << 15 };
 

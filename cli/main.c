@@ -1,5 +1,6 @@
 /* vem VERB ...: finds the verb and runs it. */
 #include <errno.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,11 +55,19 @@ static int run_command(const cli_command *command, int count, char **words)
     if (code == CLI_DONE && args.wants_help) {
         cli_help_command(stdout, command);
     } else if (code == CLI_DONE) {
-        const int64_t threads = args.options.threads;
-        const vem_status status =
+        const int64_t threads = args.options.threads, memory = args.options.memory;
+        vem_status status =
             vem_ctx_set_threads(args.ctx, threads == VEM_AUTO ? 0 : (int)threads);
+        if (status == VEM_OK && memory != VEM_AUTO) {
+            status = vem_ctx_set_memory(args.ctx, memory);
+            /* What is freed goes back to the system and does not count any more. */
+            mallopt(M_MMAP_THRESHOLD, 1 << 18);
+            mallopt(M_TRIM_THRESHOLD, 1 << 18);
+        }
+        cli_watch_inputs(args.ctx);
         code = status == VEM_OK ? command->run(&args) : cli_failure(&args, status);
         cli_progress_end();
+        cli_watch_inputs(NULL);
     }
     vem_ctx_free(args.ctx);
     return code;

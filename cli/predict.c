@@ -24,7 +24,7 @@ static const cli_option own[] = {
     {"quiet", 'q', IO, NULL, "no progress and no summary"},
 };
 
-static const char *const shared[] = {"precision", "threads", "seed", NULL};
+static const char *const shared[] = {"precision", "threads", "memory", "seed", NULL};
 
 /* "guided search (recall 0.991 on 2,000 rows)" or "every cluster". */
 static void describe(const vem_assign_report *report, char *text, size_t capacity)
@@ -80,15 +80,20 @@ static int predict(cli_args *args, const vem_model *model, const vem_data *data,
     size_t entries = 0;
     int too_many = __builtin_mul_overflow((size_t)n, (size_t)top, &entries) ||
                    entries > SIZE_MAX / 16;
-    int32_t *clusters = too_many ? NULL : malloc(entries * sizeof *clusters + 1);
-    double *probabilities =
-        soft && !too_many ? malloc(entries * sizeof *probabilities + 1) : NULL;
+    void *clusters = NULL, *probabilities = NULL;
     int code = CLI_DONE;
-    if (!clusters || (soft && !probabilities)) {
+    if (too_many) {
         cli_error("memory for %lld rows times %d clusters could not be had.",
                   (long long)n, (int)top);
         code = CLI_FAILED;
     }
+    vem_status made = VEM_OK;
+    if (code == CLI_DONE)
+        made = vem_array_new(args->ctx, entries * sizeof(int32_t), &clusters);
+    if (code == CLI_DONE && made == VEM_OK && soft)
+        made = vem_array_new(args->ctx, entries * sizeof(double), &probabilities);
+    if (made != VEM_OK)
+        code = cli_failure(args, made);
     if (code == CLI_DONE) {
         vem_assign_report report = {.size = sizeof report};
         how->precision = cli_precision(args, data);
@@ -103,8 +108,8 @@ static int predict(cli_args *args, const vem_model *model, const vem_data *data,
                    ? print_result(args, model, data, top, &report, cli_clock() - began)
                    : cli_failure(args, status);
     }
-    free(clusters);
-    free(probabilities);
+    vem_array_free(args->ctx, clusters);
+    vem_array_free(args->ctx, probabilities);
     return code;
 }
 

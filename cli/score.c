@@ -18,7 +18,7 @@ static const cli_option own[] = {
     {"quiet", 'q', IO, NULL, "no progress"},
 };
 
-static const char *const shared[] = {"held", "precision", "threads", NULL};
+static const char *const shared[] = {"held", "precision", "threads", "memory", NULL};
 
 /* Most probable clusters against the given classes. */
 static int compare(cli_args *args, const vem_model *model, const vem_data *data,

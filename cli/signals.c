@@ -2,6 +2,7 @@
  * the library, so ending at any moment leaves none half written. */
 #include <signal.h>
 #include <stddef.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -23,6 +24,45 @@ void cli_nothing_to_lose(int yes)
 int cli_interrupted(void)
 {
     return interrupts > 0;
+}
+
+static const vem_ctx *volatile watched;
+
+static void put(const char *text)
+{
+    size_t left = strlen(text);
+    while (left > 0) {
+        const ssize_t done = write(STDERR_FILENO, text, left);
+        if (done <= 0)
+            return;
+        text += done;
+        left -= (size_t)done;
+    }
+}
+
+/* A page of a mapped file that is no longer there. Outputs are begun when all input has been
+ * read, and have no name before they are whole, so there is nothing to clean up. */
+static void on_lost_page(int signal_number, siginfo_t *info, void *context)
+{
+    (void)context;
+    const char *path = vem_ctx_mapped_file(watched, info->si_addr);
+    if (path) {
+        put("vem: ");
+        put(path);
+        put(" became shorter while it was read, or its disk failed.\n");
+        _exit(CLI_SHORTENED);
+    }
+    signal(signal_number, SIG_DFL); /* not ours: the instruction meets it again */
+}
+
+void cli_watch_inputs(const vem_ctx *ctx)
+{
+    struct sigaction action = {.sa_sigaction = on_lost_page, .sa_flags = SA_SIGINFO};
+    sigemptyset(&action.sa_mask);
+    watched = ctx;
+    sigaction(SIGBUS, &action, NULL);
+    /* A file that would grow past the limit of its size is an error to speak of. */
+    signal(SIGXFSZ, SIG_IGN);
 }
 
 void cli_signals_begin(void)

@@ -3,8 +3,9 @@
  * rows are cut into chunks. */
 #include <float.h>
 
-#include "context.h"
 #include "coreset_checks.h"
+
+#include "context.h"
 
 static void chances_are_exact(void **state)
 {

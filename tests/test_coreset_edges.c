@@ -1,7 +1,8 @@
 /* Coresets of every kind of rows: many, of any type and stride, weighted oddly, all equal;
  * what is refused, and that drawing can be stopped. */
-#include "context.h"
 #include "coreset_checks.h"
+
+#include "context.h"
 
 /* More rows than are worked on at once. */
 static void several_waves(void **state)

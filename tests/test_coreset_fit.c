@@ -1,7 +1,8 @@
 /* fit --coreset: the same as a fit on the coreset that vem_coreset draws, for every family;
  * measures over all rows; what the report says; presets; memory as planned. */
-#include "context.h"
 #include "coreset_checks.h"
+
+#include "context.h"
 
 enum { N = 3000, D = 3, CLUSTERS = 5, SIZE = 400 };
 

@@ -1,7 +1,8 @@
 /* The course of a fit: the units it works in, how it goes on from a model, when it ends,
  * and that the model given back is the one whose F is reported. */
-#include "context.h"
 #include "grid.h"
+
+#include "context.h"
 
 /* ---- Standardised and normalised data ---- */
 

@@ -1,7 +1,8 @@
 /* What surrounds the loop: restarts, policies for empty clusters, floors, standardised
  * and normalised data, warm starts, and when a fit ends. */
-#include "context.h"
 #include "grid.h"
+
+#include "context.h"
 
 static void restarts_keep_the_best(void **state)
 {

@@ -8,8 +8,9 @@
 
 #include <cmocka.h>
 
-#include "context.h"
 #include "vem/vem.h"
+
+#include "context.h"
 
 typedef struct set {
     int64_t n;

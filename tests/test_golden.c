@@ -3,11 +3,12 @@
 #include <jansson.h>
 
 #include "api/units.h"
-#include "context.h"
 #include "data/points.h"
 #include "em/estep.h"
 #include "grid.h"
 #include "seed/seed.h"
+
+#include "context.h"
 
 static const double TOLERANCE = 1e-9;
 

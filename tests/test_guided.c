@@ -1,7 +1,8 @@
 /* Guided assignment: with all cells it is the scan; the recall it states is that of its
  * own results; it is used where it pays and the same for any number of threads. */
-#include "context.h"
 #include "grid.h"
+
+#include "context.h"
 
 enum { ROWS = 3000, TOP = 3 };
 

@@ -1,7 +1,8 @@
 /* Input that is wrong, degenerate or extreme, and a caller who stops: each gets the right
  * answer or a sentence that says what and where, and nothing is half given. */
-#include "context.h"
 #include "grid.h"
+
+#include "context.h"
 
 static vem_options ask(int64_t clusters, vem_precision precision)
 {

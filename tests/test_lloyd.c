@@ -5,10 +5,11 @@
 #include <float.h>
 
 #include "api/units.h"
-#include "context.h"
 #include "data/points.h"
 #include "naive.h"
 #include "search/search.h"
+
+#include "context.h"
 
 /* Rows with another label; of those that weigh something only, with `weights`. */
 static int64_t differing(const int32_t *a, const int32_t *b, int64_t n,

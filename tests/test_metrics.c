@@ -12,8 +12,9 @@
 #include <jansson.h>
 
 #include "base/rng.h"
-#include "context.h"
 #include "vem/vem.h"
+
+#include "context.h"
 
 static vem_agreement compare(const int64_t *clusters, const int64_t *classes, int64_t n)
 {

@@ -1,8 +1,9 @@
 /* The options table: every row can be set, read back and refused; presets are the rows of
  * INTERFACE.md; contradictions are told. */
 #include "base/options.h"
-#include "context.h"
 #include "grid.h"
+
+#include "context.h"
 
 static void refused(vem_options *o, const char *name, const char *value)
 {

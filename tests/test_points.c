@@ -3,9 +3,10 @@
  * first bad value or the farthest one, wherever it lies. */
 #include <float.h>
 
-#include "context.h"
 #include "data/points.h"
 #include "grid.h"
+
+#include "context.h"
 
 enum order { ROWS, PADDED, COLUMNS, ORDERS };
 

@@ -2,10 +2,11 @@
  * average, its standard error is what the estimates scatter by, and a sample of everything is
  * the exact measure. */
 #include "api/measure.h"
-#include "context.h"
 #include "data/sample.h"
 #include "grid.h"
 #include "metrics/estimate.h"
+
+#include "context.h"
 
 static void assert_near(double value, double expected, double share, const char *what)
 {

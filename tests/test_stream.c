@@ -1,7 +1,8 @@
 /* Streams: a coreset of everything seen, in bounded memory, as good as merge-and-reduce
  * promises; the batches do not matter; weights, and what is refused. */
-#include "context.h"
 #include "coreset_checks.h"
+
+#include "context.h"
 
 static vem_stream *stream_new(int64_t bucket, int64_t seed)
 {

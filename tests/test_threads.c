@@ -1,9 +1,10 @@
 /* The same bits for any number of threads, through every way the work is cut: sums per
  * shard of rows, sums owned by clusters, dense blocks, every seeding, every policy; and
  * the same fit, to rounding, from every kernel table this processor runs. */
-#include "context.h"
 #include "grid.h"
 #include "kernels/kernels.h"
+
+#include "context.h"
 
 #ifdef VEM_SANITIZED
 enum { ROWS = 3000, MANY = 1400, MANY_FULL = 880 };

@@ -1,9 +1,10 @@
 /* Two-level seeding: rows of positive weight, as good a start as k-means++, and a number of
  * distances that grows with the root of the number of clusters. */
-#include "context.h"
 #include "data/points.h"
 #include "seed/cells.h"
 #include "seed/seed.h"
+
+#include "context.h"
 
 /* Many blobs of unequal size, deterministic. */
 static double *blobs(int64_t n, int32_t d, int32_t centers)

@@ -78,6 +78,18 @@ VEM_API const char *vem_ctx_message(const vem_ctx *ctx);
 VEM_API vem_status vem_ctx_set_threads(vem_ctx *ctx, int threads);
 VEM_API int vem_ctx_threads(const vem_ctx *ctx);
 VEM_API void vem_ctx_set_progress(vem_ctx *ctx, vem_progress_fn progress, void *user);
+/* Most bytes of memory that may be resident while a verb runs, pages of mapped files
+ * included; 0: what the machine can give. What does not fit rests in temporary files (in
+ * VEM_TMPDIR, else TMPDIR, else /var/tmp); results have the same bits. --memory of vem_fit
+ * overrides it. Set it before data are read. */
+VEM_API vem_status vem_ctx_set_memory(vem_ctx *ctx, int64_t bytes);
+/* Room for results of so many bytes, not cleared: in memory, or in a temporary file where
+ * memory is short. Free it with the same context. */
+VEM_API vem_status vem_array_new(vem_ctx *ctx, size_t bytes, void **array);
+VEM_API void vem_array_free(vem_ctx *ctx, void *array);
+/* The file that an address lies in, where this context has it mapped as input, else NULL. A
+ * handler of SIGBUS may ask: the file became shorter while it was read. */
+VEM_API const char *vem_ctx_mapped_file(const vem_ctx *ctx, const void *address);
 /* Instruction set of the kernels in use: "baseline", "avx2", "avx512", "neon",
  * "reference". Chosen once when the context is made; the environment variable VEM_CPU
  * overrides it. */
@@ -261,8 +273,9 @@ typedef enum vem_precision { VEM_SINGLE = 0, VEM_DOUBLE } vem_precision;
     X(INT, threads, VEM_AUTO, 1, 4096, NULL, "P",                                        \
       "threads (default: all cores); the result is the same")                            \
     X(INT, memory, VEM_AUTO, 1, 9007199254740992, NULL, "BYTES",                         \
-      "refuse a fit that would take more, input included; K, M, G and T are powers of "  \
-      "1024 (default: what the machine can give)")                                       \
+      "most memory, mapped pages of the input included: what does not fit rests in a "   \
+      "temporary file; K, M, G and T are powers of 1024 (default: what the machine can " \
+      "give)")                                                                           \
     X(REAL, time, VEM_AUTO, 1e-9, 1e18, NULL, "SECONDS",                                 \
       "end within about this time, with fewer rows and steps where it must be; what "    \
       "was "                                                                             \
@@ -439,6 +452,7 @@ VEM_API vem_status vem_ctx_set_checkpoint(vem_ctx *ctx, const vem_checkpoint *ch
 typedef struct vem_forecast {
     size_t size;
     uint64_t bytes;   /* beside the input, at the peak */
+    uint64_t spilled; /* and in temporary files, because it does not fit; 0: none */
     uint64_t allowed; /* what --memory leaves, else what the machine has; 0: not known */
     double seconds; /* about: counted work at usual rates, for a usual number of steps */
 } vem_forecast;

@@ -301,8 +301,11 @@ vem_status vem_accumulate(vem_ctx *ctx, const vem_model *model, const vem_data *
     const int threads_before = ctx->threads;
     if (status == VEM_OK && resolved.threads > 0)
         status = vem_ctx_set_threads(ctx, (int)resolved.threads);
+    if (status == VEM_OK && resolved.memory != VEM_AUTO)
+        ctx->limit = (uint64_t)resolved.memory;
     if (status == VEM_OK)
         status = accumulate(ctx, model, data, &resolved, stats);
+    ctx->limit = ctx->memory;
     ctx->threads = threads_before;
     return status;
 }

@@ -202,6 +202,7 @@ static vem_status learn_from_sample(vem_ctx *ctx, guide *g, const vem_model *mod
         status = vem_data_get(ctx, data,
                               begin + (int64_t)vem_i_rng_below(&rng, (uint64_t)length), 1,
                               rows + i * data->d);
+        vem_i_residence_check(ctx);
     }
     if (status == VEM_OK)
         status =

@@ -5,9 +5,11 @@
 #include "api/units.h"
 #include "base/blas.h"
 #include "base/memory.h"
+#include "base/spill.h"
 
-/* Values of a chunk: 128 MB as doubles. */
-static const int64_t CHUNK_VALUES = 1 << 24;
+/* Values of a chunk, 32 MB as doubles, and rows. Sums are taken by chunks, so that these do
+ * not depend on how much memory there is. */
+static const int64_t CHUNK_VALUES = 1 << 22, CHUNK_ROWS = 1 << 17;
 
 static vem_status check(vem_ctx *ctx, const vem_model *model, const vem_data *data)
 {
@@ -50,7 +52,12 @@ static vem_status one_chunk(vem_ctx *ctx, const vem_model *model, const vem_data
 {
     vem_i_points *points;
     vem_model *inside;
-    vem_status status = vem_i_points_new(ctx, data, request, &points);
+    vem_i_points_request wanted = *request;
+    /* Only where there is a limit: a chunk is small. */
+    wanted.spill =
+        ctx->limit && vem_i_spill_wanted(ctx, vem_i_points_bytes(request->count, data->d,
+                                                                 request->precision));
+    vem_status status = vem_i_points_new(ctx, data, &wanted, &points);
     if (status != VEM_OK)
         return status;
     status = vem_i_model_to_view(ctx, model, &points->view, model->family, &inside);
@@ -65,6 +72,7 @@ static vem_status one_chunk(vem_ctx *ctx, const vem_model *model, const vem_data
 int64_t vem_i_chunk_rows(int32_t d)
 {
     int64_t rows = CHUNK_VALUES / d;
+    rows = rows < CHUNK_ROWS ? rows : CHUNK_ROWS;
     return rows < VEM_I_BLOCK ? VEM_I_BLOCK : rows;
 }
 

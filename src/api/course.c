@@ -32,10 +32,12 @@ static vem_status place_means(vem_i_course *c, const int64_t *items)
     const vem_options *o = c->options;
     vem_status status = vem_i_model_blank(c->ctx, (vem_family_kind)o->family,
                                           (int32_t)o->clusters, view->d, &c->model);
-    for (int64_t k = 0; status == VEM_OK && k < o->clusters; k++)
+    for (int64_t k = 0; status == VEM_OK && k < o->clusters; k++) {
         for (int64_t j = 0; j < view->d; j++)
             c->model->means[k * view->d + j] =
                 vem_i_value(view->kernels, vem_i_view_row(view, items[k]), j);
+        vem_i_residence_check(c->ctx);
+    }
     return status;
 }
 
@@ -221,8 +223,8 @@ static vem_status run_loop(vem_i_course *c, const vem_options *o,
 /* ---- the course ---- */
 
 /* The same, but done by a share of the time that is left. */
-static vem_status run_part(vem_i_course *c, const vem_options *o, const vem_i_beginning *b,
-                           double share)
+static vem_status run_part(vem_i_course *c, const vem_options *o,
+                           const vem_i_beginning *b, double share)
 {
     const double deadline = c->ctx->deadline, now = vem_i_clock();
     if (deadline > 0)
@@ -316,10 +318,9 @@ vem_status vem_i_course_run(vem_i_course *c)
         o.max_steps -= c->steps; /* the start leaves some */
         status = run_part(c, &o, &c->beginning, finish ? FIT_TIME : 1);
     }
-    if (status == VEM_OK &&
-        (c->at == VEM_I_LOOP_FINISH ||
-         (finish && c->steps > 0 && !c->ctx->stop_requested && !vem_i_late(c->ctx) &&
-          c->steps < c->options->max_steps)))
+    if (status == VEM_OK && (c->at == VEM_I_LOOP_FINISH ||
+                             (finish && c->steps > 0 && !c->ctx->stop_requested &&
+                              !vem_i_late(c->ctx) && c->steps < c->options->max_steps)))
         status = run_finish(c);
     if (status == VEM_OK)
         status = unorder_labels(c);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/residence.h"
 #include "kernels/kernels.h"
 
 vem_status vem_ctx_new(vem_ctx **ctx)
@@ -18,6 +19,8 @@ vem_status vem_ctx_new(vem_ctx **ctx)
     }
     made->cpu = made->kernels_single->name;
     vem_status status = vem_ctx_set_threads(made, 0);
+    if (status == VEM_OK)
+        status = vem_i_residence_new(made);
     if (status != VEM_OK) {
         vem_i_free(made);
         return status;
@@ -28,7 +31,9 @@ vem_status vem_ctx_new(vem_ctx **ctx)
 
 void vem_ctx_free(vem_ctx *ctx)
 {
-    if (ctx)
+    if (ctx) {
         vem_ctx_set_checkpoint(ctx, NULL);
+        vem_i_residence_leave(ctx);
+    }
     vem_i_free(ctx);
 }

@@ -231,12 +231,12 @@ vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *option
     vem_options resolved, told = *options;
     vem_i_effort effort = {0};
     vem_status status = vem_i_fit_resolve(ctx, data, options, start, &resolved);
+    vem_i_plan plan = {0};
     if (status == VEM_OK)
         status = vem_i_effort_measure(ctx, data, options, start, &resolved, &effort);
     if (status == VEM_OK) {
-        const vem_i_plan plan =
-            vem_i_plan_of(ctx, data, options, &resolved, start != NULL);
-        status = vem_i_plan_check(&plan, vem_i_plan_allowed(&plan, data));
+        plan = vem_i_plan_of(ctx, data, options, &resolved, start != NULL);
+        status = vem_i_plan_settle(&plan, data);
     }
     vem_i_keeper keeper = {0};
     if (status == VEM_OK && ctx->checkpoint.path)
@@ -248,6 +248,7 @@ vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *option
         vem_i_keeper_close(&keeper);
         return status;
     }
+    ctx->limit = plan.limit;
     vem_i_effort_begin(ctx, &effort);
     if (effort.coreset)
         told.coreset = effort.coreset;
@@ -265,6 +266,7 @@ vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *option
                                                  ? start->scale
                                                  : reduction.scale,
                                     .floor_share = resolved.floor,
+                                    .spill = plan.spill,
                                     .phase = "read"};
     if (status == VEM_OK)
         status = vem_i_points_new(ctx, reduction.rows, &request, &points);
@@ -291,6 +293,7 @@ vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *option
         f.view = &points->view;
         f.points = points;
         vem_i_report_choices(made, &told, start != NULL);
+        vem_i_report_spill(made, &plan);
         vem_i_effort_say(made, &effort);
         status = run(&f);
         if (status == VEM_OK && f.reduced) {
@@ -311,6 +314,7 @@ vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *option
     vem_i_reduction_free(&reduction);
     vem_i_blas_restore(blas);
     ctx->threads = threads_before;
+    ctx->limit = ctx->memory;
     ctx->deadline = 0;
     if (status == VEM_STOPPED && !ctx->stop_requested)
         status = vem_i_effort_fail(ctx, &effort, resolved.clusters);

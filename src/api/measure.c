@@ -72,8 +72,10 @@ static vem_status gather(vem_ctx *ctx, const vem_data *data, const vem_i_sample 
         status = vem_i_take(ctx, &p->numbers, (size_t)data->d, sizeof *p->numbers);
     if (status != VEM_OK)
         return status;
-    for (int64_t i = 0; i < sample->size; i++)
+    for (int64_t i = 0; i < sample->size; i++) {
         vem_i_data_copy_row(data, sample->rows[i], p->rows + (size_t)i * row);
+        vem_i_residence_check(ctx);
+    }
     for (int32_t j = 0; j < data->d; j++)
         p->numbers[j] = vem_i_data_column_number(data, j);
     p->data = (vem_data){.type = data->type,

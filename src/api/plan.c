@@ -8,7 +8,9 @@
  *     loop      statistics, lists, scratch; up to three loops, one after the other
  *     measure   scratch of a scan; rows of a sample, or a chunk of all rows
  *
- * The peak is the rows and the greatest stage. Whoever looks for a smaller plan (fewer rows,
+ * The peak is the rows and the greatest stage. Where it is too high, the rows rest in a
+ * temporary file (base/spill.h), and the greatest stage counts beside a window for mapped
+ * pages. Whoever looks for a smaller plan (fewer rows,
  * single precision) asks with other options; the refusal names those that would fit. */
 #include "api/plan.h"
 
@@ -21,6 +23,7 @@
 #include "api/measure.h"
 #include "api/reduce.h"
 #include "base/machine.h"
+#include "base/residence.h"
 #include "data/points.h"
 #include "em/em.h"
 #include "moves/moves.h"
@@ -77,14 +80,16 @@ static int orders_rows(const vem_i_plan *plan)
     return plan->ours && !plan->warm && plan->options.search == VEM_SEARCH_GROUPS;
 }
 
-/* The rows themselves stay: 4 n for their old places. */
-static uint64_t order_bytes(const sizes *s)
+/* The rows themselves stay: 4 n for their old places, and for those they go to where they
+ * move to another file. */
+static uint64_t order_bytes(const sizes *s, int spill)
 {
     enum { STRIPES = 8 };
     const uint64_t stripes =
         (uint64_t)(s->ctx->threads < STRIPES ? s->ctx->threads : STRIPES);
     return vem_i_tour_bytes(s->n, s->clusters) + (uint64_t)s->clusters * sizeof(int32_t) +
-           stripes * ((uint64_t)s->n / 8 + 8);
+           stripes * ((uint64_t)s->n / 8 + 8) +
+           (spill ? (uint64_t)s->n * sizeof(uint32_t) : 0);
 }
 
 /* Scratch of the threads and sums of the shards (points.c). */
@@ -123,7 +128,7 @@ static uint64_t plan_stages(const vem_i_plan *plan, const vem_ctx *ctx)
     s.model = ((uint64_t)s.clusters * (uint64_t)(s.d + 1) +
                vem_i_variance_count((vem_family_kind)o->family, s.clusters, s.d)) *
               sizeof(double);
-    uint64_t rows = vem_i_points_bytes(s.n, s.d, precision) +
+    uint64_t rows = (plan->spill ? 0 : vem_i_points_bytes(s.n, s.d, precision)) +
                     (s.weighted ? items * sizeof(double) : 0);
     const uint64_t ordered = orders_rows(plan) ? items * sizeof(uint32_t) : 0;
     /* Labels and model of the best restart so far stay while another runs. */
@@ -138,7 +143,7 @@ static uint64_t plan_stages(const vem_i_plan *plan, const vem_ctx *ctx)
                                 vem_i_seed_bytes(ctx, (vem_seeding)o->seeding, s.kernels,
                                                  s.n, s.d, s.clusters, o->chain));
     if (ordered)
-        most = larger(most, labels + ordered + s.model + order_bytes(&s));
+        most = larger(most, labels + ordered + s.model + order_bytes(&s, plan->spill));
     most = larger(most, labels + ordered + s.model + course_bytes(&s, plan));
     if (ordered)
         most = larger(most, 2 * labels + ordered + s.model);
@@ -174,17 +179,57 @@ vem_i_plan vem_i_plan_of(vem_ctx *ctx, const vem_data *data, const vem_options *
 
 /* ---- too much? ---- */
 
-uint64_t vem_i_plan_allowed(const vem_i_plan *plan, const vem_data *data)
+/* --memory; 0: not given. */
+static uint64_t memory_of(const vem_i_plan *plan)
 {
-    if (plan->options.memory == VEM_AUTO)
-        return vem_i_available_bytes();
-    const uint64_t taken = vem_i_own_bytes() + (uint64_t)data->mapping_bytes;
-    const uint64_t limit = (uint64_t)plan->options.memory;
-    return limit > taken ? limit - taken : 1;
+    return plan->options.memory == VEM_AUTO ? plan->ctx->memory
+                                            : (uint64_t)plan->options.memory;
 }
 
-/* 1536 MB as "1.5 GB", in powers of two as --memory counts. */
-static const char *in_words(double bytes, char text[32])
+/* What may be taken when so much is kept for mapped pages. */
+static uint64_t allowed_beside(const vem_i_plan *plan, int mapped)
+{
+    vem_ctx *ctx = plan->ctx;
+    const uint64_t before = ctx->limit;
+    ctx->limit = memory_of(plan);
+    const uint64_t left = vem_i_residence_left(ctx);
+    const uint64_t window =
+        mapped ? vem_i_residence_window(ctx, ctx->limit ? ctx->limit : left) : 0;
+    ctx->limit = before;
+    return left == 0 ? 0 : left > window ? left - window : 1;
+}
+
+uint64_t vem_i_plan_allowed(const vem_i_plan *plan, const vem_data *data)
+{
+    return allowed_beside(plan, plan->spill || (data->mapping && memory_of(plan)));
+}
+
+/* Where rows are put in order, for the fit or for its seeding: the old order and the new. */
+uint64_t vem_i_plan_spilled(const vem_i_plan *plan)
+{
+    const vem_options *o = &plan->options;
+    const int64_t items = vem_i_reduces(o, plan->n) ? o->coreset : plan->n;
+    if (!plan->spill)
+        return 0;
+    return vem_i_points_bytes(items, plan->d, (vem_precision)o->precision) *
+           (orders_rows(plan) || (!plan->warm && o->seeding == VEM_SEED_TWO_LEVEL) ? 2
+                                                                                   : 1);
+}
+
+vem_status vem_i_plan_settle(vem_i_plan *plan, const vem_data *data)
+{
+    plan->limit = memory_of(plan);
+    const uint64_t allowed = vem_i_plan_allowed(plan, data);
+    if (allowed == 0 || vem_i_plan_bytes(plan) <= allowed)
+        return VEM_OK;
+    plan->spill = 1;
+    const uint64_t left = vem_i_plan_allowed(plan, data);
+    if (!plan->limit) /* nobody asked for a limit, but there is one */
+        plan->limit = left + vem_i_resident_bytes();
+    return vem_i_plan_check(plan, left);
+}
+
+const char *vem_i_bytes_in_words(double bytes, char text[32])
 {
     static const char *const units[] = {"KB", "MB", "GB", "TB"};
     int unit = 0;
@@ -228,10 +273,10 @@ vem_status vem_i_plan_check(const vem_i_plan *plan, uint64_t allowed)
     const int64_t coreset = coreset_that_fits(*plan, allowed);
     const int single = single_fits(*plan, allowed);
     char need[32], have[32], limit[64] = "the machine has", advice[160];
-    if (plan->options.memory != VEM_AUTO) {
+    if (memory_of(plan)) {
         char whole[32];
         snprintf(limit, sizeof limit, "--memory %s leaves",
-                 in_words((double)plan->options.memory, whole));
+                 vem_i_bytes_in_words((double)memory_of(plan), whole));
     }
     if (single && coreset)
         snprintf(advice, sizeof advice, "--precision single or --coreset %lld would fit",
@@ -242,11 +287,13 @@ vem_status vem_i_plan_check(const vem_i_plan *plan, uint64_t allowed)
         snprintf(advice, sizeof advice, "--coreset %lld would fit", (long long)coreset);
     else
         snprintf(advice, sizeof advice, "fewer clusters or more memory would help");
-    return vem_i_fail(plan->ctx, VEM_NO_MEMORY,
-                      "This fit would take about %s beside the input, but %s %s for it; "
-                      "%s.",
-                      in_words((double)bytes, need), limit,
-                      in_words((double)allowed, have), advice);
+    return vem_i_fail(
+        plan->ctx, VEM_NO_MEMORY,
+        "This fit would take about %s beside the input%s, but %s %s for it; "
+        "%s.",
+        vem_i_bytes_in_words((double)bytes, need),
+        plan->spill ? ", even with its rows in a temporary file" : "", limit,
+        vem_i_bytes_in_words((double)allowed, have), advice);
 }
 
 /* ---- the public verbs ---- */
@@ -273,11 +320,14 @@ vem_status vem_plan_fit(vem_ctx *ctx, const vem_data *data, const vem_options *o
         status = vem_i_effort_measure(ctx, data, options, start, &resolved, &effort);
     if (status != VEM_OK)
         return status;
-    const vem_i_plan plan = vem_i_plan_of(ctx, data, options, &resolved, start != NULL);
+    vem_i_plan plan = vem_i_plan_of(ctx, data, options, &resolved, start != NULL);
+    if (vem_i_plan_settle(&plan, data) != VEM_OK)
+        vem_i_begin(ctx); /* a forecast refuses nothing: `bytes` and `allowed` tell */
     const double seconds = effort.whole > 0 ? effort.whole : vem_i_plan_seconds(&plan);
     *forecast =
         (vem_forecast){.size = sizeof *forecast,
                        .bytes = vem_i_plan_bytes(&plan),
+                       .spilled = vem_i_plan_spilled(&plan),
                        .allowed = vem_i_plan_allowed(&plan, data),
                        .seconds =
                            effort.seconds > 0 ? fmin(seconds, effort.seconds) : seconds};

@@ -16,6 +16,8 @@ typedef struct vem_i_plan {
     int weighted;           /* the rows have weights */
     int ours;               /* no preset: the fit may add loops of its own */
     int warm;               /* it starts from a model */
+    int spill;              /* its copy of the rows rests in a temporary file */
+    uint64_t limit;         /* most resident bytes while it runs; 0: none */
     const vem_i_pace *pace; /* measured; NULL: usual rates */
 } vem_i_plan;
 
@@ -33,11 +35,19 @@ double vem_i_plan_steps(const vem_i_plan *plan);
 /* What forecasts take the machine for where nothing was measured. */
 vem_i_pace vem_i_pace_usual(const vem_i_plan *plan);
 
-/* What the fit may take beside what there is now: by --memory, else by the machine. 0: not
- * known. `data`: their mapped pages count against --memory, which is of the resident size. */
+/* Bytes in temporary files; 0 where nothing is spilled. */
+uint64_t vem_i_plan_spilled(const vem_i_plan *plan);
+
+/* What the fit may take beside what there is now: by --memory, else by the machine, and
+ * without what is kept for mapped pages of `data`. 0: not known. */
 uint64_t vem_i_plan_allowed(const vem_i_plan *plan, const vem_data *data);
 /* A sentence and VEM_NO_MEMORY when the fit takes more than `allowed` (0: anything). */
 vem_status vem_i_plan_check(const vem_i_plan *plan, uint64_t allowed);
+/* All in memory where that fits, else the rows in a temporary file (sets `spill` and
+ * `limit`), else a refusal. */
+vem_status vem_i_plan_settle(vem_i_plan *plan, const vem_data *data);
+/* 1536 MB as "1.5 GB", in powers of two as --memory counts. */
+const char *vem_i_bytes_in_words(double bytes, char text[32]);
 
 /* The options of a fit of these data from this start (NULL: none), or why it cannot be
  * (fit.c). */

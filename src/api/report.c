@@ -111,6 +111,21 @@ void vem_i_report_choices(vem_report *report, const vem_options *asked, int warm
             o->tolerance);
 }
 
+void vem_i_report_spill(vem_report *report, const vem_i_plan *plan)
+{
+    char size[32], memory[32] = "";
+    if (!plan->spill)
+        return;
+    if (plan->options.memory != VEM_AUTO || plan->ctx->memory)
+        vem_i_bytes_in_words((double)plan->limit, memory);
+    vem_i_report_say(
+        report,
+        "the rows rest in a temporary file (%s of disk), because they do not fit into "
+        "%s%s.",
+        vem_i_bytes_in_words((double)vem_i_plan_spilled(plan), size),
+        *memory ? "--memory " : "the memory there is", memory);
+}
+
 void vem_report_free(vem_report *report)
 {
     if (!report)

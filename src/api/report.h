@@ -2,7 +2,7 @@
 #ifndef VEM_API_REPORT_H
 #define VEM_API_REPORT_H
 
-#include "base/ctx.h"
+#include "api/plan.h"
 
 struct vem_report {
     vem_summary summary;
@@ -17,5 +17,8 @@ __attribute__((format(printf, 2, 3))) void vem_i_report_say(vem_report *report,
                                                             const char *format, ...);
 /* One sentence per decision that was not the caller's. */
 void vem_i_report_choices(vem_report *report, const vem_options *asked, int warm);
+
+/* That the rows rest in a temporary file, where they do. */
+void vem_i_report_spill(vem_report *report, const vem_i_plan *plan);
 
 #endif

@@ -51,6 +51,7 @@ void vem_i_begin(vem_ctx *ctx)
     ctx->message[0] = '\0';
     ctx->stop_requested = 0;
     ctx->deadline = 0;
+    ctx->limit = ctx->memory;
     ctx->progress_start = vem_i_clock();
     ctx->progress_last = 0;
 }

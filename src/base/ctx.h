@@ -4,7 +4,8 @@
 
 #include "vem/vem.h"
 
-struct vem_i_kernels; /* src/kernels/kernels.h; the base only carries the pointers */
+struct vem_i_residence; /* src/base/residence.h */
+struct vem_i_kernels;   /* src/kernels/kernels.h; the base only carries the pointers */
 
 struct vem_ctx {
     int threads;
@@ -19,6 +20,10 @@ struct vem_ctx {
         stop_requested; /* the progress function said stop during the running verb */
     double deadline;    /* clock at which the running verb should be done; 0: none */
     vem_checkpoint checkpoint; /* its path from malloc, or NULL */
+    uint64_t memory; /* most resident bytes, by vem_ctx_set_memory; 0: no limit */
+    uint64_t limit;  /* the same, of the running verb, whose options may say otherwise */
+    struct vem_i_residence *residence; /* the mapped files */
+    int spills_all; /* what may rest in a temporary file does: tests set it */
     char message[1024];
 };
 

@@ -4,10 +4,13 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/residence.h"
+
 enum { ALIGNMENT = 64 };
 /* From this size on memory is asked for in huge pages where the system has them: its first
  * touch costs several times less. */
 static const size_t HUGE_FROM = (size_t)8 << 20, PAGE = 4096;
+static const size_t NOTICEABLE = (size_t)1 << 20;
 
 void *vem_i_alloc(size_t count, size_t size)
 {
@@ -42,13 +45,14 @@ void vem_i_free(void *memory)
 
 vem_status vem_i_take(vem_ctx *ctx, void *out_pointer, size_t count, size_t size)
 {
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes))
+        bytes = SIZE_MAX;
+    if (ctx && ctx->limit && bytes >= NOTICEABLE)
+        vem_i_residence_rest(ctx); /* mapped pages make room for what is planned */
     void *memory = vem_i_alloc(count, size);
-    if (!memory) {
-        size_t bytes;
-        return vem_i_fail_memory(ctx, __builtin_mul_overflow(count, size, &bytes)
-                                          ? SIZE_MAX
-                                          : bytes);
-    }
+    if (!memory)
+        return vem_i_fail_memory(ctx, bytes);
     memcpy(out_pointer, &memory, sizeof memory);
     return VEM_OK;
 }

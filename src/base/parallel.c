@@ -3,6 +3,8 @@
 #include <omp.h>
 #include <sched.h>
 
+#include "base/residence.h"
+
 /* Operations that are worth the waking of a thread: some tens of microseconds. */
 static const double WORTH_WAKING = 2e5;
 
@@ -25,6 +27,7 @@ int vem_i_parallel_watched(vem_ctx *ctx, int64_t tasks, double operations, vem_i
         }
         int thread = threads > 1 ? omp_get_thread_num() : 0;
         run(arg, task, thread);
+        vem_i_residence_check(ctx);
         int64_t so_far = ++done;
         /* Thread 0 is the thread that called the verb, and only it may call out. */
         if (told && thread == 0) {

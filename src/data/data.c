@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <sys/mman.h>
 
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -15,8 +14,7 @@ vem_status vem_i_data_new(vem_ctx *ctx, vem_data **data)
 
 void vem_i_data_rest(const vem_data *data)
 {
-    if (data->mapping) /* advice: they come back from the file when they are wanted */
-        madvise(data->mapping, data->mapping_bytes, MADV_DONTNEED);
+    vem_i_mapping_rest(data->mapping);
 }
 
 vem_status vem_i_data_weigh(vem_ctx *ctx, vem_data *data, const char *source,
@@ -107,8 +105,7 @@ vem_status vem_data_borrow(vem_ctx *ctx, vem_dtype type, const void *values, int
 
 void vem_i_data_release(vem_data *data)
 {
-    if (data->mapping)
-        munmap(data->mapping, data->mapping_bytes);
+    vem_i_mapping_free(data->mapping);
     vem_i_free(data->owned);
     vem_i_free(data->columns);
     vem_i_free(data->numbers);
@@ -190,5 +187,6 @@ vem_status vem_data_get(vem_ctx *ctx, const vem_data *data, int64_t first, int64
                           " on were asked for, but the data have %" PRId64 " rows.",
                           count, first + 1, data->n);
     vem_i_data_load(data, first, count, VEM_DOUBLE, rows, data->d);
+    vem_i_residence_check(ctx);
     return VEM_OK;
 }

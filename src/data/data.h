@@ -4,26 +4,25 @@
 #ifndef VEM_DATA_DATA_H
 #define VEM_DATA_DATA_H
 
-#include "base/ctx.h"
+#include "base/residence.h"
 
 struct vem_data {
     vem_dtype type;
     int swapped; /* bytes of a value are in the other order */
     int64_t n;
-    int32_t d;             /* columns after --columns and --id */
-    const char *base;      /* row 0, column 0 as stored */
-    int64_t row_stride;    /* bytes */
-    int64_t column_stride; /* bytes */
-    int32_t *columns;      /* stored column of column j; NULL: j. Owned. */
-    int32_t *numbers;      /* column of the file that column j was, from 1, for messages;
+    int32_t d;              /* columns after --columns and --id */
+    const char *base;       /* row 0, column 0 as stored */
+    int64_t row_stride;     /* bytes */
+    int64_t column_stride;  /* bytes */
+    int32_t *columns;       /* stored column of column j; NULL: j. Owned. */
+    int32_t *numbers;       /* column of the file that column j was, from 1, for messages;
                               NULL: `columns` tells, or it is j + 1. Owned. */
-    double *weights;       /* owned; NULL: all 1 */
-    int64_t *indices;      /* of a coreset: the row that row i was. Owned; NULL: none */
-    char **names;          /* d column names in one block, owned; NULL: none */
-    const char *format;    /* static string: "npy", "csv", ... */
-    void *owned;           /* memory from vem_i_alloc to free, or NULL */
-    void *mapping;         /* mapping to release, or NULL */
-    size_t mapping_bytes;
+    double *weights;        /* owned; NULL: all 1 */
+    int64_t *indices;       /* of a coreset: the row that row i was. Owned; NULL: none */
+    char **names;           /* d column names in one block, owned; NULL: none */
+    const char *format;     /* static string: "npy", "csv", ... */
+    void *owned;            /* memory from vem_i_alloc to free, or NULL */
+    vem_i_mapping *mapping; /* the file the values lie in, or NULL. Owned. */
 };
 
 /* A zeroed handle, for readers. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/residence.h"
 #include "data/points.h"
 
 static uint64_t mix(uint64_t h)
@@ -46,6 +47,7 @@ vem_status vem_i_count_distinct(vem_ctx *ctx, const vem_view *view, int64_t enou
         return status;
     int64_t count = 0;
     for (int64_t i = 0; i < view->n && count < enough; i++) {
+        vem_i_residence_check(ctx);
         if (vem_i_view_mass(view, i) <= 0)
             continue;
         const void *row = vem_i_view_row(view, i);

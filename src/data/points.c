@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/spill.h"
 #include "data/pass.h"
 
 /* Four sums at a time: they do not wait for each other. */
@@ -202,6 +203,18 @@ static vem_status fill(vem_ctx *ctx, const vem_data *data,
     return check_range(p, request, view->variance);
 }
 
+static vem_status take_rows(vem_ctx *ctx, const vem_i_points_request *request,
+                            size_t rows, size_t row, vem_i_points *points)
+{
+    size_t bytes;
+    if (!(request->spill || ctx->spills_all) || __builtin_mul_overflow(rows, row, &bytes))
+        return vem_i_take(ctx, &points->x, rows, row);
+    vem_status status = vem_i_spill_new(ctx, bytes, &points->spill);
+    if (status == VEM_OK)
+        points->x = points->spill->bytes;
+    return status;
+}
+
 vem_status vem_i_points_new(vem_ctx *ctx, const vem_data *data,
                             const vem_i_points_request *request, vem_i_points **points)
 {
@@ -219,7 +232,7 @@ vem_status vem_i_points_new(vem_ctx *ctx, const vem_data *data,
     vem_i_points *made = vem_i_calloc(1, sizeof *made);
     vem_status status = made ? VEM_OK : vem_i_fail_memory(ctx, sizeof *made);
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &made->x, (size_t)p.n, columns * p.kernels->element);
+        status = take_rows(ctx, request, (size_t)p.n, columns * p.kernels->element, made);
     if (status == VEM_OK)
         status = vem_i_take_zeroed(ctx, &made->origin, columns, sizeof(double));
     if (status == VEM_OK && (request->standardize || request->scale))
@@ -234,6 +247,7 @@ vem_status vem_i_points_new(vem_ctx *ctx, const vem_data *data,
                                 .n = p.n,
                                 .ld = d,
                                 .d = d,
+                                .spilled = made->spill != NULL,
                                 .origin = made->origin,
                                 .scale = made->scale};
         status = fill(ctx, data, request, made, &p, total);
@@ -252,7 +266,9 @@ void vem_i_points_free(vem_i_points *points)
 {
     if (!points)
         return;
-    vem_i_free(points->x);
+    if (!points->spill)
+        vem_i_free(points->x);
+    vem_i_mapping_free(points->spill);
     vem_i_free(points->origin);
     vem_i_free(points->scale);
     vem_i_free(points->mass);

@@ -9,6 +9,7 @@
 typedef struct vem_i_points {
     vem_view view;
     void *x;
+    vem_i_mapping *spill; /* the file that x rests in; NULL: memory from vem_i_alloc */
     double *origin;
     double *scale;  /* NULL: columns are not rescaled */
     double *mass;   /* NULL: every row weighs 1 */
@@ -25,6 +26,7 @@ typedef struct vem_i_points_request {
     /* The least variance the rows will be measured by: a share of their own, or given.
      * Costs are squared distances over it and must be numbers of the compute type. */
     double floor_share, least_variance;
+    int spill;         /* the copy rests in a temporary file */
     const char *phase; /* for the progress function */
 } vem_i_points_request;
 
@@ -36,6 +38,9 @@ void vem_i_points_free(vem_i_points *points);
 /* Item i becomes what item order[i] was. After a failure the points are of no use. */
 vem_status vem_i_points_reorder(vem_ctx *ctx, vem_i_points *points,
                                 const uint32_t *order);
+/* A second temporary file with n rows of `row` bytes in this order. */
+vem_status vem_i_spill_reorder(vem_ctx *ctx, const void *x, size_t row, int64_t n,
+                               const uint32_t *order, vem_i_mapping **spill);
 /* To length 1; a row of zeros stays. */
 void vem_i_normalize_row(double *row, int32_t d);
 /* The least variance whose inverse, and costs made with it, are numbers of the compute type

@@ -1,12 +1,16 @@
-/* Rows put into another order, in place.
+/* Rows put into another order: row i takes what row order[i] had.
  *
- * Row i takes what row order[i] had. The permutation is walked cycle by cycle; the columns
- * are cut into stripes that know nothing of each other, so that threads can share the
- * work. */
+ * In memory this is done in place. The permutation is walked cycle by cycle; the columns are
+ * cut into stripes that know nothing of each other, so that threads can share the work.
+ *
+ * Rows in a temporary file go to a second one, and the first goes away. They are read in
+ * their order and written where they belong: an order by clusters is ascending within each
+ * of them, so that only as many pages as there are clusters are written to at a time. */
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/spill.h"
 #include "data/points.h"
 
 enum { STRIPES = 8, LEAST_BYTES = 64 };
@@ -48,6 +52,66 @@ static void walk(void *arg, int64_t stripe, int thread)
     }
 }
 
+/* ---- from file to file ---- */
+
+enum { ROWS_PER_TASK = 1024 };
+
+typedef struct move {
+    const char *from;
+    char *to;
+    size_t row;
+    int64_t n;
+    const uint32_t *place; /* where a row goes */
+} move;
+
+static void move_rows(void *arg, int64_t number, int thread)
+{
+    const move *m = arg;
+    const int64_t begin = number * ROWS_PER_TASK;
+    const int64_t end = begin + ROWS_PER_TASK < m->n ? begin + ROWS_PER_TASK : m->n;
+    (void)thread;
+    for (int64_t i = begin; i < end; i++)
+        memcpy(m->to + (size_t)m->place[i] * m->row, m->from + (size_t)i * m->row,
+               m->row);
+}
+
+vem_status vem_i_spill_reorder(vem_ctx *ctx, const void *x, size_t row, int64_t n,
+                               const uint32_t *order, vem_i_mapping **spill)
+{
+    uint32_t *place = NULL;
+    vem_i_mapping *made = NULL;
+    vem_status status = vem_i_take(ctx, &place, (size_t)n, sizeof *place);
+    if (status == VEM_OK)
+        status = vem_i_spill_new(ctx, (size_t)n * row, &made); /* fits: the first did */
+    if (status == VEM_OK) {
+        for (int64_t i = 0; i < n; i++)
+            place[order[i]] = (uint32_t)i;
+        move m = {.from = x, .to = made->bytes, .row = row, .n = n, .place = place};
+        vem_i_parallel_light(ctx, vem_i_shards(n, ROWS_PER_TASK),
+                             ROWS_PER_TASK * (double)row, move_rows, &m);
+        *spill = made;
+    }
+    vem_i_free(place);
+    return status;
+}
+
+static vem_status reorder_spilled(vem_ctx *ctx, vem_i_points *points,
+                                  const uint32_t *order)
+{
+    vem_i_mapping *spill;
+    const size_t row = (size_t)points->view.d * points->view.kernels->element;
+    vem_status status =
+        vem_i_spill_reorder(ctx, points->x, row, points->view.n, order, &spill);
+    if (status != VEM_OK)
+        return status;
+    vem_i_mapping_free(points->spill);
+    points->spill = spill;
+    points->view.x = points->x = spill->bytes;
+    return VEM_OK;
+}
+
+/* ---- in place ---- */
+
 static vem_status permute(vem_ctx *ctx, void *x, size_t row, int64_t n,
                           const uint32_t *order)
 {
@@ -80,8 +144,10 @@ vem_status vem_i_points_reorder(vem_ctx *ctx, vem_i_points *points, const uint32
     }
     /* A failure in between is the end of the fit, and of these points. */
     if (status == VEM_OK)
-        status = permute(ctx, points->x, (size_t)view->d * view->kernels->element,
-                         view->n, order);
+        status = points->spill
+                     ? reorder_spilled(ctx, points, order)
+                     : permute(ctx, points->x, (size_t)view->d * view->kernels->element,
+                               view->n, order);
     if (status == VEM_OK && points->mass)
         status = permute(ctx, points->mass, sizeof(double), view->n, order);
     if (status == VEM_OK)

@@ -10,6 +10,7 @@ typedef struct vem_view {
     const void *x;                /* n rows of d values of type T, ld apart */
     int64_t n, ld;
     int32_t d;
+    int spilled;        /* x rests in a temporary file: going back and forth costs */
     const double *mass; /* n, or NULL: all 1 */
     double mass_unit;   /* a power of two: the caller's weight is mass times this, so that
                            masses are near 1 whatever scale the weights have */

@@ -15,13 +15,15 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/residence.h"
 
 enum {
     SHARDS = 64,        /* sharded: most pieces the items are cut into */
     SHARD_ITEMS = 1024, /* and the least items in one */
     SORT_PIECES = 16, /* owned: pieces that count and place their entries by themselves */
     WAVE_ENTRIES = 1 << 22, /* owned: entries sorted at a time, which bounds the memory */
-    CLUSTERS_PER_TASK = 32
+    CLUSTERS_PER_TASK = 32,
+    TOGETHER = 1024 /* rows that a cluster takes at a time */
 };
 /* Statistics of all shards together: up to this many bytes, else owned. */
 static const uint64_t SHARDED_BYTES = UINT64_C(64) << 20;
@@ -117,6 +119,20 @@ static void count_entries(const vem_i_collector *t, int64_t begin, int64_t end,
                 counts[t->posterior->held[e] + 1]++;
 }
 
+/* One cluster takes n of these rows, some at a time. */
+static void take_rows(const vem_i_collector *t, const void *rows, const uint32_t *items,
+                      const char *q, int64_t n, int32_t cluster, vem_i_stats *stats)
+{
+    const vem_i_scorer *s = t->scorer;
+    for (int64_t i = 0; i < n; i += TOGETHER) {
+        const int64_t some = n - i < TOGETHER ? n - i : TOGETHER;
+        s->family->collect_rows(s, rows, t->view->ld, items + i,
+                                q ? q + (size_t)i * s->kernels->element : NULL, some,
+                                cluster, stats);
+        vem_i_residence_check(t->ctx);
+    }
+}
+
 /* One cluster takes entries [from, to) of the sorted list. */
 static void take(const vem_i_collector *t, int64_t base, int32_t cluster, int64_t from,
                  int64_t to, void *panels, vem_i_stats *stats)
@@ -128,8 +144,7 @@ static void take(const vem_i_collector *t, int64_t base, int32_t cluster, int64_
     const void *rows = vem_i_view_row(t->view, base);
     const char *q = t->q ? (const char *)t->q + (size_t)from * kernels->element : NULL;
     if (s->family->collect_rows) {
-        s->family->collect_rows(s, rows, t->view->ld, t->entries + from, q, to - from,
-                                cluster, stats);
+        take_rows(t, rows, t->entries + from, q, to - from, cluster, stats);
         return;
     }
     for (int64_t e = from; e < to; e += VEM_I_BLOCK) {
@@ -137,6 +152,7 @@ static void take(const vem_i_collector *t, int64_t base, int32_t cluster, int64_
         kernels->pack(rows, t->view->ld, t->entries + e, n, s->d, NULL, panels, NULL);
         s->family->collect_tile(s, panels, q, n, cluster, stats);
         q += (size_t)n * kernels->element;
+        vem_i_residence_check(t->ctx);
     }
 }
 
@@ -237,8 +253,8 @@ static void take_toured(void *arg, int64_t task, int thread)
         memset(vem_i_stats_mass(t->stats, (int32_t)c), 0,
                (size_t)t->stats->stride * sizeof(double));
         if (start[1] > start[0])
-            s->family->collect_rows(s, t->view->x, t->view->ld, t->tour->items + start[0],
-                                    NULL, start[1] - start[0], (int32_t)c, t->stats);
+            take_rows(t, t->view->x, t->tour->items + start[0], NULL, start[1] - start[0],
+                      (int32_t)c, t->stats);
     }
 }
 

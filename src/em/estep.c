@@ -14,6 +14,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/residence.h"
 #include "em/collect.h"
 #include "search/graph.h"
 #include "search/groups.h"
@@ -185,6 +186,7 @@ static void run_shard(void *arg, int64_t task, int thread)
         changed += vem_i_posterior_store(posterior, &t->search, block);
         if (t->partial)
             collect_dense(t, block, &t->partial[shard]);
+        vem_i_residence_check(t->ctx);
     }
     t->shard_log_sum[shard] = total;
     t->shard_distance[shard] = distance;

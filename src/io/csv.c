@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/spill.h"
 
 #ifndef VEM_CSV_CHUNK /* the fuzz target makes it small, to meet many cuts */
 #define VEM_CSV_CHUNK (1 << 18)
@@ -63,7 +64,7 @@ static vem_status run(vem_ctx *ctx, job *work, vem_i_task task, int64_t chunks,
 
 /* cuts[k]: the first line that begins at or after k chunks. Quotes may hide line ends, so
  * with them every line is walked. */
-static void cut(const vem_i_csv *csv, const char **cuts, int64_t chunks)
+static void cut(vem_ctx *ctx, const vem_i_csv *csv, const char **cuts, int64_t chunks)
 {
     const char *at = csv->rows;
     cuts[0] = at;
@@ -77,13 +78,14 @@ static void cut(const vem_i_csv *csv, const char **cuts, int64_t chunks)
             at = end < csv->end ? end + 1 : csv->end;
         }
         cuts[k] = at;
+        vem_i_residence_check(ctx);
     }
 }
 
 static vem_status read_values(vem_ctx *ctx, job *work, int64_t chunks, vem_data *data)
 {
     const vem_i_csv *csv = work->csv;
-    cut(csv, work->cuts, chunks);
+    cut(ctx, csv, work->cuts, chunks);
     vem_status status = run(ctx, work, count_task, chunks, 0, 2 * chunks);
     if (status != VEM_OK)
         return status;
@@ -96,7 +98,10 @@ static vem_status read_values(vem_ctx *ctx, job *work, int64_t chunks, vem_data 
     size_t count;
     if (__builtin_mul_overflow((size_t)n, (size_t)csv->d, &count))
         return vem_i_fail_memory(ctx, SIZE_MAX);
-    status = vem_i_take(ctx, &work->values, count, sizeof *work->values);
+    vem_i_mapping *spill = NULL;
+    status = vem_i_spill_take(ctx, &work->values, count, sizeof *work->values, &spill);
+    if (status != VEM_OK)
+        work->values = NULL;
     if (status == VEM_OK)
         status = run(ctx, work, value_task, chunks, chunks, 2 * chunks);
     for (int64_t k = 0; k < chunks && status == VEM_OK; k++)
@@ -106,7 +111,9 @@ static vem_status read_values(vem_ctx *ctx, job *work, int64_t chunks, vem_data 
                                   work->first_row[k] + vem_i_csv_count(csv, work->cuts[k],
                                                                        work->wrong[k]));
     if (status != VEM_OK) {
-        vem_i_free(work->values);
+        if (!spill)
+            vem_i_free(work->values);
+        vem_i_mapping_free(spill);
         return status;
     }
     data->type = VEM_FLOAT64;
@@ -115,7 +122,8 @@ static vem_status read_values(vem_ctx *ctx, job *work, int64_t chunks, vem_data 
     data->base = (const char *)work->values;
     data->column_stride = sizeof(double);
     data->row_stride = (int64_t)sizeof(double) * csv->d;
-    data->owned = work->values;
+    data->owned = spill ? NULL : work->values;
+    data->mapping = spill;
     data->format = "csv";
     return VEM_OK;
 }
@@ -275,6 +283,16 @@ static vem_status read_table(vem_ctx *ctx, vem_i_csv *csv,
     return VEM_OK;
 }
 
+static int has_quotes(vem_ctx *ctx, const char *bytes, size_t size)
+{
+    for (size_t at = 0; at < size; at += CHUNK) {
+        if (memchr(bytes + at, '"', size - at < CHUNK ? size - at : CHUNK))
+            return 1;
+        vem_i_residence_check(ctx);
+    }
+    return 0;
+}
+
 vem_status vem_i_csv_parse(vem_ctx *ctx, const char *name, const char *bytes, size_t size,
                            char separator, const vem_read_options *options,
                            vem_data *data)
@@ -286,7 +304,7 @@ vem_status vem_i_csv_parse(vem_ctx *ctx, const char *name, const char *bytes, si
     vem_i_csv csv = {.name = name, .begin = bytes, .end = bytes + size};
     if (size >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0)
         csv.begin += 3;
-    csv.quotes = memchr(bytes, '"', size) != NULL;
+    csv.quotes = has_quotes(ctx, bytes, size);
     csv.separator = separator ? separator : vem_i_csv_sniff(&csv);
     int32_t *chosen = NULL;
     vem_status status = read_table(ctx, &csv, options, &chosen, data);

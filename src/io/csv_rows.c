@@ -115,11 +115,13 @@ static void quote_text(const vem_i_field *field, char *out, size_t capacity)
             out[i] = '?';
 }
 
-static int64_t line_number(const vem_i_csv *csv, const char *at)
+static int64_t line_number(vem_ctx *ctx, const vem_i_csv *csv, const char *at)
 {
     int64_t line = 1;
-    for (const char *p = csv->begin; (p = memchr(p, '\n', (size_t)(at - p))); p++)
+    for (const char *p = csv->begin; (p = memchr(p, '\n', (size_t)(at - p))); p++) {
         line++;
+        vem_i_residence_check(ctx);
+    }
     return line;
 }
 
@@ -128,7 +130,7 @@ vem_status vem_i_csv_explain(vem_ctx *ctx, const vem_i_csv *csv, const char *at,
 {
     char place[400], text[48], column[80] = "";
     snprintf(place, sizeof place, "%.300s, row %" PRId64 " (line %" PRId64 ")", csv->name,
-             row + 1, line_number(csv, at));
+             row + 1, line_number(ctx, csv, at));
     int32_t fields = 0;
     for (const char *p = at; p; fields++) {
         const vem_i_field field = vem_i_csv_field(csv, p);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/spill.h"
 
 int vem_i_big_endian(void)
 {
@@ -21,61 +22,90 @@ int vem_i_path_ends(const char *path, const char *ending)
     return length >= tail && strcasecmp(path + length - tail, ending) == 0;
 }
 
-vem_status vem_i_fail_system(vem_ctx *ctx, const char *path, const char *done, int error)
+/* Bytes as they come. Pipes and terminals have no size, so the buffer doubles as it fills;
+ * where it would take too much memory, all goes to a temporary file. */
+typedef struct stream {
+    vem_ctx *ctx;
+    const char *path;
+    char *bytes;
+    size_t capacity, size; /* of the buffer; in it */
+    int spill;             /* descriptor of the temporary file; -1: none yet */
+    size_t spilled;        /* bytes in it */
+} stream;
+
+/* The buffer is full, or the end was met. */
+static vem_status to_file(stream *s)
 {
-    const vem_status status = error == ENOMEM ? VEM_NO_MEMORY : VEM_IO_ERROR;
-    if (error == ENOENT)
-        return vem_i_fail(ctx, status,
-                          "%s could not be %s: there is no such file or directory.", path,
-                          done);
-    if (error == EACCES || error == EPERM || error == EROFS)
-        return vem_i_fail(ctx, status, "%s could not be %s: permission denied.", path,
-                          done);
-    if (error == ENOSPC || error == EDQUOT)
-        return vem_i_fail(ctx, status, "%s could not be %s: the disk is full.", path,
-                          done);
-    if (error == EFBIG)
-        return vem_i_fail(ctx, status, "%s could not be %s: the file would be too large.",
-                          path, done);
-    char reason[128];
-    return vem_i_fail(ctx, status, "%s could not be %s: %s.", path, done,
-                      strerror_r(error, reason, sizeof reason));
+    for (size_t done = 0; done < s->size;) {
+        const ssize_t written = write(s->spill, s->bytes + done, s->size - done);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0)
+            return vem_i_fail_spill(s->ctx, s->spilled + s->size, errno);
+        done += (size_t)written;
+    }
+    s->spilled += s->size;
+    s->size = 0;
+    return VEM_OK;
 }
 
-/* Pipes and terminals have no size, so the buffer doubles as it fills. */
-static vem_status read_stream(vem_ctx *ctx, const char *path, int descriptor,
-                              vem_i_file *file)
+static vem_status make_room(stream *s)
 {
-    size_t capacity = (size_t)1 << 20, size = 0;
-    char *bytes;
-    vem_status status = vem_i_take(ctx, &bytes, capacity, 1);
-    while (status == VEM_OK) {
-        ssize_t got = read(descriptor, bytes + size, capacity - size);
+    if (s->spill >= 0)
+        return to_file(s);
+    if (vem_i_spill_wanted(s->ctx, 3 * s->capacity)) { /* both buffers, for a moment */
+        vem_status status = vem_i_spill_open(s->ctx, &s->spill);
+        return status == VEM_OK ? to_file(s) : status;
+    }
+    char *larger;
+    vem_status status = vem_i_take(s->ctx, &larger, s->capacity, 2);
+    if (status != VEM_OK)
+        return status;
+    memcpy(larger, s->bytes, s->size);
+    vem_i_free(s->bytes);
+    s->bytes = larger;
+    s->capacity *= 2;
+    return VEM_OK;
+}
+
+static vem_status fill(stream *s, int descriptor)
+{
+    for (;;) {
+        const ssize_t got = read(descriptor, s->bytes + s->size, s->capacity - s->size);
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
-            status = vem_i_fail_system(ctx, path, "read", errno);
-        if (got <= 0)
-            break;
-        size += (size_t)got;
-        if (size == capacity) {
-            char *larger;
-            status = vem_i_take(ctx, &larger, capacity, 2);
-            if (status != VEM_OK)
-                break;
-            memcpy(larger, bytes, size);
-            vem_i_free(bytes);
-            bytes = larger;
-            capacity *= 2;
-        }
+            return vem_i_fail_system(s->ctx, s->path, "read", errno);
+        if (got == 0)
+            return s->spill >= 0 ? to_file(s) : VEM_OK;
+        s->size += (size_t)got;
+        vem_status status = s->size == s->capacity ? make_room(s) : VEM_OK;
+        if (status != VEM_OK)
+            return status;
     }
-    if (status == VEM_OK && size == 0)
+}
+
+static vem_status read_stream(vem_ctx *ctx, const char *path, int descriptor,
+                              vem_i_file *file)
+{
+    stream s = {.ctx = ctx, .path = path, .capacity = (size_t)1 << 20, .spill = -1};
+    vem_i_file made = {0};
+    vem_status status = vem_i_take(ctx, &s.bytes, s.capacity, 1);
+    if (status == VEM_OK)
+        status = fill(&s, descriptor);
+    if (status == VEM_OK && s.size + s.spilled == 0)
         status = vem_i_fail(ctx, VEM_BAD_DATA, "%s is empty.", path);
-    if (status != VEM_OK) {
-        vem_i_free(bytes);
+    if (status == VEM_OK && s.spill >= 0)
+        status = vem_i_spill_map(ctx, s.spill, s.spilled, &made.mapping);
+    if (s.spill >= 0)
+        close(s.spill);
+    if (status != VEM_OK || made.mapping)
+        vem_i_free(s.bytes);
+    if (status != VEM_OK)
         return status;
-    }
-    *file = (vem_i_file){.bytes = bytes, .size = size};
+    made.bytes = made.mapping ? made.mapping->bytes : s.bytes;
+    made.size = s.size + s.spilled;
+    *file = made;
     return VEM_OK;
 }
 
@@ -95,8 +125,14 @@ static vem_status map_or_read(vem_ctx *ctx, const char *path, int descriptor,
     if (mapping == MAP_FAILED)
         return errno == ENODEV ? read_stream(ctx, path, descriptor, file)
                                : vem_i_fail_system(ctx, path, "mapped", errno);
-    *file = (vem_i_file){.bytes = mapping, .size = size, .mapping = mapping};
-    return VEM_OK;
+    madvise(mapping, size, MADV_SEQUENTIAL); /* advice: rows are mostly read in order */
+    vem_i_file made = {.bytes = mapping, .size = size};
+    vem_status status = vem_i_mapping_new(ctx, path, mapping, size, &made.mapping);
+    if (status != VEM_OK)
+        munmap(mapping, size);
+    else
+        *file = made;
+    return status;
 }
 
 vem_status vem_i_file_open(vem_ctx *ctx, const char *path, vem_i_file *file)
@@ -118,7 +154,6 @@ void vem_i_file_give(vem_i_file *file, vem_data *data)
 {
     if (file->mapping) {
         data->mapping = file->mapping;
-        data->mapping_bytes = file->size;
     } else {
         memcpy(&data->owned, &file->bytes, sizeof data->owned); /* drops the const */
     }
@@ -131,7 +166,6 @@ void vem_i_file_close(vem_i_file *file)
     if (!file->bytes)
         return;
     vem_i_file_give(file, &holder);
-    if (holder.mapping)
-        munmap(holder.mapping, holder.mapping_bytes);
+    vem_i_mapping_free(holder.mapping);
     vem_i_free(holder.owned);
 }

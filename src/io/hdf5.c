@@ -1,4 +1,5 @@
-/* FILE.h5:/path, an optional component. The dataset is read into memory. */
+/* FILE.h5:/path, an optional component. The dataset is read into memory, or where that is too
+ * small into a temporary file. */
 #include "io/io.h"
 
 #ifndef VEM_HAVE_HDF5
@@ -21,6 +22,7 @@ vem_status vem_i_hdf5_read(vem_ctx *ctx, const char *file, const char *dataset,
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/spill.h"
 
 /* The type in memory for a type in the file, or -1. Narrow types widen. */
 static hid_t memory_type(hid_t stored, vem_dtype *type)
@@ -76,6 +78,46 @@ static vem_status check_shape(vem_ctx *ctx, const char *file, const char *datase
     return VEM_OK;
 }
 
+/* Rows of a piece: some megabytes, and whole chunks where the file is cut into such. */
+static int64_t piece_rows(hid_t set, const vem_data *data)
+{
+    const int64_t row = data->d * (int64_t)vem_i_dtype_bytes(data->type);
+    int64_t rows = ((int64_t)8 << 20) / row;
+    hsize_t chunk[2] = {1, 1};
+    const hid_t layout = H5Dget_create_plist(set);
+    if (layout >= 0 && H5Pget_layout(layout) == H5D_CHUNKED &&
+        H5Pget_chunk(layout, 2, chunk) > 0 && chunk[0] < (hsize_t)data->n)
+        rows -= rows % (int64_t)chunk[0];
+    if (layout >= 0)
+        H5Pclose(layout);
+    return rows > (int64_t)chunk[0] ? rows : (int64_t)chunk[0];
+}
+
+/* Piece by piece: what the library holds meanwhile stays small. */
+static int read_pieces(vem_ctx *ctx, hid_t set, hid_t type, hid_t space,
+                       const vem_data *data, char *values)
+{
+    const int rank = H5Sget_simple_extent_ndims(space);
+    const size_t row = (size_t)data->d * vem_i_dtype_bytes(data->type);
+    const int64_t rows = piece_rows(set, data);
+    for (int64_t i = 0; i < data->n; i += rows) {
+        const hsize_t start[2] = {(hsize_t)i, 0};
+        const hsize_t count[2] = {(hsize_t)(data->n - i < rows ? data->n - i : rows),
+                                  (hsize_t)data->d};
+        const hid_t piece = H5Screate_simple(rank, count, NULL);
+        if (piece < 0)
+            return 0;
+        const int done =
+            H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL) >= 0 &&
+            H5Dread(set, type, piece, space, H5P_DEFAULT, values + (size_t)i * row) >= 0;
+        H5Sclose(piece);
+        if (!done)
+            return 0;
+        vem_i_residence_check(ctx);
+    }
+    return 1;
+}
+
 static vem_status read_dataset(vem_ctx *ctx, const char *file, const char *dataset,
                                hid_t set, hid_t stored, hid_t space, vem_data *data)
 {
@@ -90,16 +132,21 @@ static vem_status read_dataset(vem_ctx *ctx, const char *file, const char *datas
     if (status != VEM_OK)
         return status;
     const size_t width = vem_i_dtype_bytes(data->type);
-    void *values;
-    status = vem_i_take(ctx, &values, (size_t)data->n * (size_t)data->d, width);
+    char *values;
+    vem_i_mapping *spill;
+    status =
+        vem_i_spill_take(ctx, &values, (size_t)data->n * (size_t)data->d, width, &spill);
     if (status != VEM_OK)
         return status;
-    if (H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0) {
-        vem_i_free(values);
+    if (!read_pieces(ctx, set, type, space, data, values)) {
+        if (!spill)
+            vem_i_free(values);
+        vem_i_mapping_free(spill);
         return vem_i_fail(ctx, VEM_BAD_DATA, "The values of %s:%s could not be read.",
                           file, dataset);
     }
-    data->owned = values;
+    data->owned = spill ? NULL : values;
+    data->mapping = spill;
     data->base = values;
     data->column_stride = (int64_t)width;
     data->row_stride = data->column_stride * data->d;

@@ -10,12 +10,10 @@
 #include <stdio.h>
 
 #include "base/ctx.h"
+#include "base/system.h"
 #include "data/data.h"
 
 /* ---- Files (file.c, output.c) ---- */
-
-/* "PATH could not be DONE: why." with the system's reason for `error` (an errno). */
-vem_status vem_i_fail_system(vem_ctx *ctx, const char *path, const char *done, int error);
 
 /* A file under construction. It has no name until commit gives it one (or, where the
  * system cannot do that, a temporary name beside `path`), so that a reader sees the old
@@ -34,7 +32,7 @@ void vem_i_output_cancel(vem_i_output *output);
 typedef struct vem_i_file {
     const char *bytes;
     size_t size;
-    void *mapping; /* NULL: `bytes` is from vem_i_alloc */
+    vem_i_mapping *mapping; /* NULL: `bytes` is from vem_i_alloc */
 } vem_i_file;
 vem_status vem_i_file_open(vem_ctx *ctx, const char *path, vem_i_file *file);
 vem_status vem_i_file_from_stdin(vem_ctx *ctx, vem_i_file *file);

@@ -114,18 +114,22 @@ static void print_value(FILE *stream, vem_dtype type, const char *at)
     }
 }
 
-static void print_rows(FILE *stream, vem_dtype type, const char *values, int64_t n,
-                       int32_t d)
+static void print_rows(vem_ctx *ctx, FILE *stream, vem_dtype type, const char *values,
+                       int64_t n, int32_t d)
 {
     const size_t width = vem_i_dtype_bytes(type);
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
         for (int32_t j = 0; j < d; j++, values += width) {
             print_value(stream, type, values);
             fputc(j + 1 < d ? ',' : '\n', stream);
         }
+        vem_i_residence_check(ctx);
+    }
 }
 
-static void save_npy(FILE *stream, const vem_i_array *array)
+enum { PIECE = 1 << 20 }; /* bytes written at a time */
+
+static void save_npy(vem_ctx *ctx, FILE *stream, const vem_i_array *array)
 {
     char header[256];
     size_t count = 1;
@@ -133,7 +137,14 @@ static void save_npy(FILE *stream, const vem_i_array *array)
         count *= (size_t)array->dims[i];
     const size_t length = vem_i_npy_header(array->type, array->rank, array->dims, header);
     fwrite(header, 1, length, stream);
-    fwrite(array->values, vem_i_dtype_bytes(array->type), count, stream);
+    const char *values = array->values;
+    for (size_t left = count * vem_i_dtype_bytes(array->type), piece; left > 0;
+         left -= piece) {
+        piece = left < PIECE ? left : PIECE;
+        fwrite(values, 1, piece, stream);
+        values += piece;
+        vem_i_residence_check(ctx);
+    }
 }
 
 static vem_status bad_ending(vem_ctx *ctx, const char *path, const char *what,
@@ -157,9 +168,9 @@ static vem_status write_array(vem_ctx *ctx, const char *path, const char *what,
         return status;
     const locale_t before = plain_locale();
     if (npy)
-        save_npy(vem_i_output_stream(output), array);
+        save_npy(ctx, vem_i_output_stream(output), array);
     else
-        print_rows(vem_i_output_stream(output), array->type, array->values,
+        print_rows(ctx, vem_i_output_stream(output), array->type, array->values,
                    array->dims[0], array->rank == 2 ? (int32_t)array->dims[1] : 1);
     restore_locale(before);
     return vem_i_output_commit(ctx, output); /* notices what fwrite could not do */
@@ -181,8 +192,8 @@ vem_status vem_array_write(vem_ctx *ctx, const char *path, vem_dtype type,
     return write_array(ctx, path, "an array", &array);
 }
 
-static void print_soft(FILE *stream, const int32_t *clusters, const double *probabilities,
-                       int64_t n, int32_t top)
+static void print_soft(vem_ctx *ctx, FILE *stream, const int32_t *clusters,
+                       const double *probabilities, int64_t n, int32_t top)
 {
     for (int32_t t = 0; t < top; t++)
         fprintf(stream, "%scluster_%" PRId32 ",probability_%" PRId32, t ? "," : "", t + 1,
@@ -194,6 +205,7 @@ static void print_soft(FILE *stream, const int32_t *clusters, const double *prob
             print_number(stream, probabilities[i * top + t], 0);
         }
         fputc('\n', stream);
+        vem_i_residence_check(ctx);
     }
 }
 
@@ -213,7 +225,7 @@ vem_status vem_soft_write(vem_ctx *ctx, const char *path, const int32_t *cluster
     if (status != VEM_OK)
         return status;
     const locale_t before = plain_locale();
-    print_soft(vem_i_output_stream(output), clusters, probabilities, n, top);
+    print_soft(ctx, vem_i_output_stream(output), clusters, probabilities, n, top);
     restore_locale(before);
     return vem_i_output_commit(ctx, output);
 }

@@ -6,6 +6,7 @@
 #include <zip.h>
 
 #include "base/memory.h"
+#include "base/spill.h"
 
 struct vem_i_npz {
     zip_t *archive;
@@ -17,7 +18,8 @@ struct vem_i_npz {
 enum {
     /* Deflate cannot shrink further than about 1030 times, so an entry that claims more
      * lies about its size, and memory is not taken on its word. */
-    MOST_SHRINK = 1100
+    MOST_SHRINK = 1100,
+    PIECE = 1 << 20 /* bytes read at a time */
 };
 
 vem_status vem_i_npz_parse(vem_ctx *ctx, const char *name, const void *bytes, size_t size,
@@ -87,9 +89,19 @@ int vem_i_npz_is_stats(const vem_i_npz *npz)
            vem_i_npz_has(npz, "second");
 }
 
-/* An entry's bytes, whole and with the right checksum, in memory from vem_i_alloc. */
+/* Of an entry. */
+static void release(char *bytes, vem_i_mapping *spill)
+{
+    if (!spill)
+        vem_i_free(bytes);
+    vem_i_mapping_free(spill);
+}
+
+/* An entry's bytes, whole and with the right checksum: in memory from vem_i_alloc, or in
+ * *spill. */
 static vem_status read_entry(vem_ctx *ctx, vem_i_npz *npz, const char *label,
-                             zip_uint64_t index, char **bytes, size_t *size)
+                             zip_uint64_t index, char **bytes, vem_i_mapping **spill,
+                             size_t *size)
 {
     zip_stat_t info;
     const zip_uint64_t needed = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE;
@@ -105,23 +117,25 @@ static vem_status read_entry(vem_ctx *ctx, vem_i_npz *npz, const char *label,
             "%s is compressed in a way that numpy does not use (method %d).", label,
             (int)info.comp_method);
     char *made;
-    vem_status status = vem_i_take(ctx, &made, info.size, 1);
+    vem_status status = vem_i_spill_take(ctx, &made, info.size, 1, spill);
     if (status != VEM_OK)
         return status;
     zip_file_t *entry = zip_fopen_index(npz->archive, index, 0);
     zip_uint64_t got = 0;
     zip_int64_t step = entry ? 1 : -1;
     while (step > 0 && got < info.size) {
-        step = zip_fread(entry, made + got, info.size - got);
+        const zip_uint64_t left = info.size - got;
+        step = zip_fread(entry, made + got, left < PIECE ? left : PIECE);
         if (step > 0)
             got += (zip_uint64_t)step;
+        vem_i_residence_check(ctx);
     }
     char beyond; /* the checksum is tested when the end is met */
     const int whole = step > 0 && zip_fread(entry, &beyond, 1) == 0;
     if (entry)
         zip_fclose(entry);
     if (!whole) {
-        vem_i_free(made);
+        release(made, *spill);
         return vem_i_fail(ctx, VEM_BAD_DATA,
                           "%s is broken: its %" PRIu64
                           " bytes cannot be read, or their checksum is wrong.",
@@ -151,9 +165,9 @@ static vem_status to_c_order(vem_ctx *ctx, const vem_i_npy *npy, char **values)
     return VEM_OK;
 }
 
-/* `data` takes over `bytes` on success. */
+/* `data` takes over `bytes`, or the spill they are in, on success. */
 static vem_status fill(vem_ctx *ctx, const char *label, const vem_i_npy *npy, char *bytes,
-                       vem_data *data)
+                       vem_i_mapping *spill, vem_data *data)
 {
     const int64_t width = (int64_t)vem_i_dtype_bytes(npy->type);
     int64_t columns = 1;
@@ -180,11 +194,13 @@ static vem_status fill(vem_ctx *ctx, const char *label, const vem_i_npy *npy, ch
         vem_status status = to_c_order(ctx, npy, &values);
         if (status != VEM_OK)
             return status;
-        vem_i_free(bytes);
+        release(bytes, spill);
+        spill = NULL;
         bytes = values;
         data->base = values;
     }
-    data->owned = bytes;
+    data->owned = spill ? NULL : bytes;
+    data->mapping = spill;
     return VEM_OK;
 }
 
@@ -198,8 +214,10 @@ vem_status vem_i_npz_get(vem_ctx *ctx, vem_i_npz *npz, const char *name, vem_dat
         return vem_i_fail(ctx, VEM_BAD_DATA, "%s holds no array named %s.", npz->name,
                           name);
     char *bytes = NULL;
+    vem_i_mapping *spill = NULL;
     size_t size = 0;
-    vem_status status = read_entry(ctx, npz, label, (zip_uint64_t)index, &bytes, &size);
+    vem_status status =
+        read_entry(ctx, npz, label, (zip_uint64_t)index, &bytes, &spill, &size);
     if (status != VEM_OK)
         return status;
     vem_i_npy npy;
@@ -208,10 +226,10 @@ vem_status vem_i_npz_get(vem_ctx *ctx, vem_i_npz *npz, const char *name, vem_dat
     if (status == VEM_OK)
         status = vem_i_data_new(ctx, &made);
     if (status == VEM_OK)
-        status = fill(ctx, label, &npy, bytes, made);
+        status = fill(ctx, label, &npy, bytes, spill, made);
     if (status != VEM_OK) {
         vem_data_free(made);
-        vem_i_free(bytes);
+        release(bytes, spill);
         return status;
     }
     *data = made;

@@ -60,6 +60,7 @@ static zip_int64_t piece_source(void *state, void *data, zip_uint64_t length,
 /* The archive under construction. libzip asks for its size first: it does not exist yet.
  */
 typedef struct sink {
+    vem_ctx *ctx;
     FILE *stream;
     zip_error_t error;
 } sink;
@@ -88,6 +89,7 @@ static zip_int64_t sink_source(void *state, void *data, zip_uint64_t length,
     case ZIP_SOURCE_WRITE:
         if (fwrite(data, 1, length, target->stream) != length)
             return sink_fail(target, ZIP_ER_WRITE);
+        vem_i_residence_check(target->ctx);
         return (zip_int64_t)length;
     case ZIP_SOURCE_SEEK_WRITE: return sink_seek(target, data, length);
     case ZIP_SOURCE_TELL_WRITE: return ftello(target->stream);
@@ -129,10 +131,10 @@ static int add_array(zip_t *archive, const vem_i_array *array, piece *bytes)
     return zip_set_file_compression(archive, (zip_uint64_t)index, ZIP_CM_STORE, 0);
 }
 
-static int write_archive(FILE *stream, const vem_i_array *arrays, int count,
+static int write_archive(vem_ctx *ctx, FILE *stream, const vem_i_array *arrays, int count,
                          piece *pieces, zip_error_t *error)
 {
-    sink target = {.stream = stream};
+    sink target = {.ctx = ctx, .stream = stream};
     zip_error_init(&target.error);
     zip_source_t *source = zip_source_function_create(sink_source, &target, error);
     if (!source)
@@ -170,7 +172,8 @@ vem_status vem_i_npz_write(vem_ctx *ctx, const char *path, const vem_i_array *ar
     }
     zip_error_t error;
     zip_error_init(&error);
-    if (write_archive(vem_i_output_stream(output), arrays, count, pieces, &error) == 0) {
+    if (write_archive(ctx, vem_i_output_stream(output), arrays, count, pieces, &error) ==
+        0) {
         status = vem_i_output_commit(ctx, output);
     } else {
         const int reason = zip_error_code_system(&error);

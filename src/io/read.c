@@ -142,7 +142,7 @@ static vem_status parse(vem_ctx *ctx, const char *path, format kind,
 {
     const char *bytes = file->bytes;
     const size_t size = file->size;
-    if (kind == FORMAT_UNKNOWN && !file->mapping)
+    if (kind == FORMAT_UNKNOWN && !(file->mapping && file->mapping->path))
         kind = FORMAT_TEXT; /* a pipe has no ending */
     switch (kind) {
     case FORMAT_NPY: return vem_i_npy_parse(ctx, path, bytes, size, data);
@@ -185,7 +185,7 @@ static vem_status read_rows(vem_ctx *ctx, const char *path,
     if (status != VEM_OK)
         return status;
     status = parse(ctx, path, kind, &file, options, data);
-    if (status == VEM_OK && !data->owned)
+    if (status == VEM_OK && !data->owned && !data->mapping)
         vem_i_file_give(&file, data); /* its values lie in the file */
     else
         vem_i_file_close(&file);

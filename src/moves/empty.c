@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/residence.h"
 #include "base/rng.h"
 #include "moves/moves.h"
 
@@ -150,6 +151,7 @@ static int64_t reseed(vem_i_em *em, int64_t step, const char **name)
     }
     for (int64_t i = 0; i < em->view->n; i++) {
         double chance = vem_i_view_mass(em->view, i) * error_of(em, i);
+        vem_i_residence_check(em->ctx);
         if (!(chance > 0))
             continue;
         vem_i_rng rng = vem_i_rng_at((uint64_t)em->options->seed, VEM_RNG_EMPTY,

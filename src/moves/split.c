@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/residence.h"
 
 enum { POWER_STEPS = 3, MEANS_STEPS = 2, FIRST_LOOK = 16 };
 
@@ -104,6 +105,7 @@ static void meet(const vem_i_splitter *s, const bench *b, const uint32_t *items,
                  int32_t n)
 {
     const vem_view *view = s->view;
+    vem_i_residence_check(s->ctx);
     view->kernels->iso_pairs(view->x, view->ld, items, n, view->d, b->pair, view->d,
                              s->one, s->zero, 2, b->index, b->costs, VEM_I_BLOCK);
 }
@@ -144,6 +146,8 @@ static double gather_sums(const vem_i_splitter *s, const bench *b,
         const uint32_t *items = cluster->items + i;
         if (kind != ALL)
             meet(s, b, items, n);
+        else
+            vem_i_residence_check(s->ctx);
         for (int32_t k = 0; k < n; k++) {
             double f = weight_of(s, items[k]);
             if (kind != ALL) {

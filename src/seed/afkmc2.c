@@ -15,6 +15,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/residence.h"
 #include "base/rng.h"
 #include "seed/seed.h"
 
@@ -258,6 +259,7 @@ static vem_status run(vem_ctx *ctx, task *t, int32_t clusters, vem_i_seeds *seed
             seeds->pairs += t->chain * t->chosen;
             add_center(t, draws[end]);
             meet_newest(t, b);
+            vem_i_residence_check(ctx);
         }
         told.done = t->first + t->size;
         seeds->chosen = t->first + t->size;

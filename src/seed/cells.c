@@ -11,6 +11,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/residence.h"
 #include "base/rng.h"
 #include "seed/nearest.h"
 #include "seed/seed.h"
@@ -127,8 +128,10 @@ static vem_status fit_sample(vem_ctx *ctx, const vem_view *view, uint64_t seed,
         status = vem_i_take(ctx, &sums, many, (size_t)d * sizeof *sums);
     if (status == VEM_OK) {
         vem_i_by_mass(view, size, seed, 0, items);
-        for (int64_t i = 0; i < size; i++)
+        for (int64_t i = 0; i < size; i++) {
             memcpy(x + (size_t)i * row, vem_i_view_row(view, items[i]), row);
+            vem_i_residence_check(ctx);
+        }
         part.x = x;
         part.n = part.used = size;
         part.ld = d;

@@ -21,6 +21,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/rng.h"
+#include "base/spill.h"
 #include "seed/cells.h"
 #include "seed/seed.h"
 
@@ -44,6 +45,7 @@ typedef struct pick {
 /* The rows of cell c are at starts[c] .. starts[c] + counts[c] of the arrays "by cell";
  * starts are multiples of the kernels' panel. */
 typedef struct task {
+    vem_ctx *ctx;
     const vem_view *view;
     const vem_i_kernels *kernels;
     uint64_t seed;
@@ -55,6 +57,7 @@ typedef struct task {
     int64_t *drawn;    /* cells: centers drawn in all */
     int64_t *out;      /* cells: where this round's picks of the cell go */
     uint32_t *rows;    /* by cell, in order */
+    char *sorted;      /* by cell: the rows themselves, of a spilled view; else NULL */
     char *nearest;     /* by cell, T: D2 */
     int32_t *index;    /* by cell: which center of the cell that is */
     double *sums;      /* by block of a cell: chances */
@@ -181,20 +184,29 @@ static void meet(const task *t, int64_t cell, const int64_t *places, int32_t m,
     char *costs = centers + BATCH * row;
     int32_t first = (int32_t)t->drawn[cell] - m;
     for (int32_t k = 0; k < m; k++)
-        memcpy(centers + (size_t)k * row, vem_i_view_row(view, t->rows[places[k]]), row);
+        memcpy(centers + (size_t)k * row,
+               t->sorted ? t->sorted + (size_t)places[k] * row
+                         : (const char *)vem_i_view_row(view, t->rows[places[k]]),
+               row);
     for (int64_t b = 0; b < blocks_of(t, cell); b++) {
         /* Blocks that find no room share the last place, and are packed every time. */
         int64_t begin = t->starts[cell] + b * VEM_I_BLOCK, at = b < kept ? b : kept - 1;
         char *panels = scratch + (size_t)at * VEM_I_BLOCK * row;
         int32_t n = block_rows(t, cell, b);
-        if (fresh || (at == kept - 1 && blocks_of(t, cell) > kept))
-            kernels->pack(view->x, view->ld, t->rows + begin, n, view->d, NULL, panels,
-                          NULL);
+        if (fresh || (at == kept - 1 && blocks_of(t, cell) > kept)) {
+            if (t->sorted)
+                kernels->pack(t->sorted + (size_t)begin * row, view->d, NULL, n, view->d,
+                              NULL, panels, NULL);
+            else
+                kernels->pack(view->x, view->ld, t->rows + begin, n, view->d, NULL,
+                              panels, NULL);
+        }
         kernels->iso_tile(panels, n, view->d, centers, view->d, t->ones, t->none, m,
                           costs, VEM_I_BLOCK);
         kernels->select_top(costs, n, m, first, 1, t->nearest + (size_t)begin * element,
                             t->index + begin, VEM_I_BLOCK);
         block_sums(t, cell)[b] = sum_chances(t, cell, begin, n);
+        vem_i_residence_check(t->ctx);
     }
 }
 
@@ -279,8 +291,15 @@ static void sort_by_cell(task *t, const int32_t *labels)
         t->starts[c] = t->out[c] = at;
         at += vem_i_shards(t->counts[c], t->kernels->panel) * t->kernels->panel;
     }
-    for (int64_t i = 0; i < n; i++)
-        t->rows[t->out[labels[i]]++] = (uint32_t)i;
+    const size_t row = (size_t)t->view->d * t->kernels->element;
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t place = t->out[labels[i]]++;
+        t->rows[place] = (uint32_t)i;
+        if (t->sorted) {
+            memcpy(t->sorted + (size_t)place * row, vem_i_view_row(t->view, i), row);
+            vem_i_residence_check(t->ctx);
+        }
+    }
 }
 
 /* Nothing is known of any row yet. */
@@ -377,7 +396,7 @@ vem_status vem_i_seed_two_level(vem_ctx *ctx, const vem_view *view, int32_t clus
             ctx, VEM_UNSUPPORTED,
             "Two-level seeding takes 4294967295 rows at most, but there are %lld.",
             (long long)view->n);
-    task t = {.view = view, .kernels = view->kernels, .seed = seed};
+    task t = {.ctx = ctx, .view = view, .kernels = view->kernels, .seed = seed};
     t.cells = cells_for(view->used, clusters);
     size_t cells = (size_t)t.cells, room = (size_t)room_for(t.kernels, view->n, t.cells);
     double ones[BATCH], none[BATCH]; /* room for BATCH of T each */
@@ -413,8 +432,15 @@ vem_status vem_i_seed_two_level(vem_ctx *ctx, const vem_view *view, int32_t clus
     if (status == VEM_OK)
         status = vem_i_take(ctx, &t.scratch, (size_t)ctx->threads,
                             scratch_bytes(t.kernels, view->n, view->d));
+    /* Rows of a cell lie all over the view; where that is a file they are brought together. */
+    vem_i_mapping *sorted = NULL;
+    if (status == VEM_OK && view->spilled)
+        status =
+            vem_i_spill_new(ctx, room * (size_t)view->d * t.kernels->element, &sorted);
+    t.sorted = sorted ? sorted->bytes : NULL;
     if (status == VEM_OK)
         status = run(ctx, &t, (int64_t)room, clusters, seeds);
+    vem_i_mapping_free(sorted);
     vem_i_free(t.rows);
     vem_i_free(t.nearest);
     vem_i_free(t.index);

@@ -1,0 +1,228 @@
+#include "base/residence.h"
+
+#include <sched.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/machine.h"
+#include "base/memory.h"
+
+/* A row that is touched may map as much as the page cache holds in one piece, 2 MB at most, and
+ * a thread maps about so much in a second. The farther the limit, the later the next look. */
+static const double TOUCH = 2 << 20, RATE = 60e9;
+static const uint64_t MB = UINT64_C(1) << 20;
+
+typedef struct vem_i_residence {
+    atomic_flag busy; /* a lock that a signal handler may wait for: who holds it never
+                         touches mapped pages */
+    int users;        /* the context and the mappings */
+    vem_i_mapping *first;
+    _Atomic double next;   /* clock of the next look, at the latest */
+    _Atomic int64_t until; /* checks before it, at most */
+    _Atomic uint64_t rest; /* resident bytes after pages were last let go */
+} vem_i_residence;
+
+static void lock(vem_i_residence *r)
+{
+    while (atomic_flag_test_and_set(&r->busy))
+        sched_yield();
+}
+
+static void unlock(vem_i_residence *r)
+{
+    atomic_flag_clear(&r->busy);
+}
+
+static void leave(vem_i_residence *r)
+{
+    const int last = --r->users == 0;
+    unlock(r);
+    if (last)
+        vem_i_free(r);
+}
+
+vem_status vem_i_residence_new(vem_ctx *ctx)
+{
+    vem_i_residence *made;
+    vem_status status = vem_i_take_zeroed(ctx, &made, 1, sizeof *made);
+    if (status != VEM_OK)
+        return status;
+    atomic_flag_clear(&made->busy);
+    made->users = 1;
+    ctx->residence = made;
+    return VEM_OK;
+}
+
+void vem_i_residence_leave(vem_ctx *ctx)
+{
+    if (!ctx->residence)
+        return;
+    lock(ctx->residence);
+    leave(ctx->residence);
+    ctx->residence = NULL;
+}
+
+/* ---- mappings ---- */
+
+vem_status vem_i_mapping_new(vem_ctx *ctx, const char *path, void *bytes, size_t size,
+                             vem_i_mapping **mapping)
+{
+    vem_i_mapping *made;
+    vem_status status = vem_i_take_zeroed(ctx, &made, 1, sizeof *made);
+    if (status == VEM_OK && path) {
+        status = vem_i_take(ctx, &made->path, strlen(path) + 1, 1);
+        if (status != VEM_OK)
+            vem_i_free(made);
+        else
+            memcpy(made->path, path, strlen(path) + 1);
+    }
+    if (status != VEM_OK)
+        return status;
+    made->bytes = bytes;
+    made->size = size;
+    vem_i_residence *r = ctx ? ctx->residence : NULL;
+    if (r) {
+        /* Advice: a page of 2 MB would come in for every row that is looked at. */
+        if (ctx->limit || !path)
+            madvise(bytes, size, MADV_NOHUGEPAGE);
+        lock(r);
+        made->residence = r;
+        made->next = r->first;
+        made->link = &r->first;
+        if (r->first)
+            r->first->link = &made->next;
+        r->first = made;
+        r->users++;
+        unlock(r);
+    }
+    *mapping = made;
+    return VEM_OK;
+}
+
+void vem_i_mapping_free(vem_i_mapping *mapping)
+{
+    if (!mapping)
+        return;
+    vem_i_residence *r = mapping->residence;
+    if (r) {
+        lock(r);
+        *mapping->link = mapping->next;
+        if (mapping->next)
+            mapping->next->link = mapping->link;
+        leave(r);
+    }
+    munmap(mapping->bytes, mapping->size);
+    vem_i_free(mapping->path);
+    vem_i_free(mapping);
+}
+
+vem_i_mapping *vem_i_mapping_at(const vem_ctx *ctx, const void *bytes)
+{
+    vem_i_residence *r = ctx ? ctx->residence : NULL;
+    vem_i_mapping *found = NULL;
+    if (!r)
+        return NULL;
+    lock(r);
+    for (vem_i_mapping *m = r->first; m && !found; m = m->next)
+        if (m->bytes == bytes)
+            found = m;
+    unlock(r);
+    return found;
+}
+
+/* ---- letting go ---- */
+
+void vem_i_mapping_rest(const vem_i_mapping *mapping)
+{
+    if (mapping) /* advice: they come back from the file when they are wanted */
+        madvise(mapping->bytes, mapping->size, MADV_DONTNEED);
+}
+
+static void rest(vem_i_residence *r)
+{
+    for (const vem_i_mapping *m = r->first; m; m = m->next)
+        vem_i_mapping_rest(m);
+    r->rest = vem_i_resident_bytes();
+    unlock(r);
+}
+
+void vem_i_residence_rest(vem_ctx *ctx)
+{
+    if (!ctx->residence)
+        return;
+    lock(ctx->residence);
+    rest(ctx->residence);
+}
+
+/* What threads may bring in between two looks: a block of 256 scattered rows is 16 MB in the
+ * worst case. */
+static uint64_t margin(uint64_t limit, int threads)
+{
+    const uint64_t bytes = limit / 16 + 8 * MB * (uint64_t)threads;
+    return bytes < limit / 4 ? bytes : limit / 4;
+}
+
+uint64_t vem_i_residence_window(const vem_ctx *ctx, uint64_t limit)
+{
+    uint64_t share = limit / 16;
+    share = share < 6 * MB ? 6 * MB : share > 512 * MB ? 512 * MB : share;
+    return margin(limit, ctx->threads) + share;
+}
+
+uint64_t vem_i_residence_left(vem_ctx *ctx)
+{
+    if (!ctx->limit)
+        return vem_i_available_bytes();
+    vem_i_residence_rest(ctx);
+    const uint64_t taken = vem_i_resident_bytes();
+    return ctx->limit > taken ? ctx->limit - taken : 1;
+}
+
+void vem_i_residence_look(vem_ctx *ctx)
+{
+    vem_i_residence *r = ctx->residence;
+    const double now = vem_i_clock();
+    if (--r->until > 0 && now < r->next)
+        return;
+    const uint64_t resident = vem_i_resident_bytes();
+    const uint64_t room = margin(ctx->limit, ctx->threads);
+    const double left = resident < ctx->limit ? (double)(ctx->limit - resident) : 0;
+    r->next = now + left / (RATE * ctx->threads);
+    r->until = (int64_t)(left / TOUCH);
+    /* Letting go of next to nothing would only make the next look come sooner. */
+    if (resident <= ctx->limit - room || resident <= r->rest + 2 * MB)
+        return;
+    if (!atomic_flag_test_and_set(&r->busy)) {
+        rest(r);
+    } else if (resident > ctx->limit - room / 2) {
+        lock(r); /* another thread is at it, and maybe held up: wait for it */
+        unlock(r);
+    }
+}
+
+/* ---- the public verbs ---- */
+
+vem_status vem_ctx_set_memory(vem_ctx *ctx, int64_t bytes)
+{
+    if (bytes < 0)
+        return vem_i_fail(ctx, VEM_BAD_OPTION,
+                          "memory is %lld, but it must be 0 (no limit) or more.",
+                          (long long)bytes);
+    ctx->memory = ctx->limit = (uint64_t)bytes;
+    return VEM_OK;
+}
+
+const char *vem_ctx_mapped_file(const vem_ctx *ctx, const void *address)
+{
+    vem_i_residence *r = ctx ? ctx->residence : NULL;
+    const char *path = NULL, *at = address;
+    if (!r)
+        return NULL;
+    lock(r);
+    for (const vem_i_mapping *m = r->first; m && !path; m = m->next)
+        if (at >= m->bytes && at < m->bytes + m->size)
+            path = m->path;
+    unlock(r);
+    return path;
+}

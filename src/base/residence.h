@@ -1,0 +1,58 @@
+/* Mapped files, and how much of them may be resident.
+ *
+ * A limit on memory is a limit on the resident size of the process, mapped pages included.
+ * What the process itself takes is planned (api/plan.c); pages of mapped files come by being
+ * looked at. So every mapping is registered, and whoever goes over rows calls
+ * vem_i_residence_check now and then: when the resident size comes near the limit, the pages
+ * of all mappings are let go. They lose nothing: the next look brings them back from the page
+ * cache or the disk, and results have the same bits. */
+#ifndef VEM_BASE_RESIDENCE_H
+#define VEM_BASE_RESIDENCE_H
+
+#include "base/ctx.h"
+
+/* A file in memory, shared or never written, so that its pages may go at any time. */
+typedef struct vem_i_mapping {
+    char *bytes;
+    size_t size;
+    char *path; /* an input file; NULL: a temporary file of ours */
+    /* For the registry. */
+    struct vem_i_residence *residence;
+    struct vem_i_mapping *next, **link;
+} vem_i_mapping;
+
+/* The registry of a context. It lives until the context and all its mappings are gone, in
+ * whatever order they go. */
+vem_status vem_i_residence_new(vem_ctx *ctx);
+void vem_i_residence_leave(vem_ctx *ctx);
+
+/* Takes over what mmap gave; on failure it is still the caller's. `path`: for messages, or
+ * NULL. A context may be NULL. */
+vem_status vem_i_mapping_new(vem_ctx *ctx, const char *path, void *bytes, size_t size,
+                             vem_i_mapping **mapping);
+/* Unmaps. */
+void vem_i_mapping_free(vem_i_mapping *mapping);
+
+/* The mapping that begins here, or NULL. */
+vem_i_mapping *vem_i_mapping_at(const vem_ctx *ctx, const void *bytes);
+
+/* Let go of the pages of one mapping, or of all of a context. */
+void vem_i_mapping_rest(const vem_i_mapping *mapping);
+void vem_i_residence_rest(vem_ctx *ctx);
+
+/* Bytes this process may still take: by the limit in force, else by the machine. Lets go of
+ * mapped pages to know. 0: not known. */
+uint64_t vem_i_residence_left(vem_ctx *ctx);
+/* Of a limit, what is kept for pages of mapped files. */
+uint64_t vem_i_residence_window(const vem_ctx *ctx, uint64_t limit);
+
+/* The check itself; looks at the resident size a few thousand times a second at most. */
+void vem_i_residence_look(vem_ctx *ctx);
+/* From any thread, between two pieces of work on rows; the context may be NULL. */
+static inline void vem_i_residence_check(vem_ctx *ctx)
+{
+    if (ctx && ctx->limit)
+        vem_i_residence_look(ctx);
+}
+
+#endif
