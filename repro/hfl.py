@@ -23,6 +23,7 @@ RESULTS = os.path.join(ROOT, "repro", "results")
 TOLERANCE = 1e-4
 # Algorithms, and whether each fits a coreset.
 REFERENCE = "k-means++"
+LOCK = threading.Lock()  # one thread at a time makes a derived file
 LINES = {REFERENCE: False, "var-GMM-S": False, "LWCS": True, "vc-GMM": True, "vem": True}
 
 
@@ -65,7 +66,12 @@ SETS = {
 
 def files(name):
     """(rows to fit, rows to judge by), both paths; None where the set is missing."""
-    what, path = SETS[name], common.data(SETS[name].file)
+    with LOCK:
+        return derive(name, common.data(SETS[name].file))
+
+
+def derive(name, path):
+    what = SETS[name]
     if not path or not (what.rows or what.held_out or what.noise):
         return (path, path) if path else None
     os.makedirs(OUT, exist_ok=True)
@@ -78,8 +84,9 @@ def files(name):
         rows = np.array(rows, np.float32)
         if what.noise:
             rows += np.random.default_rng(1).random(rows.shape, np.float32)
-        for part, target in ((rows[len(rows) - what.held_out:], judged),
-                             (rows[:len(rows) - what.held_out], fitted)):
+        first = len(rows) - what.held_out
+        parts = [(rows[first:], judged)] if what.held_out else []
+        for part, target in [*parts, (rows[:first], fitted)]:
             np.save(target + ".part.npy", part)
             os.replace(target + ".part.npy", target)
     return fitted, judged
