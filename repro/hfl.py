@@ -8,7 +8,9 @@ clusters, chain, neighborhoods and coreset of the line it stands for, as far as 
 import concurrent.futures
 import json
 import os
+import subprocess
 import sys
+import tempfile
 import threading
 from dataclasses import dataclass, field
 
@@ -111,6 +113,24 @@ def options_of(name, line, size, initial):
     return ["-k", what.clusters, *more]
 
 
+def fit(*arguments):
+    """The report of `vem fit`, with "processor", the seconds that the system counted for it,
+    and "resident", the bytes that it had resident at its highest."""
+    line = [common.command(), "fit", *map(str, arguments), "--json", "-q"]
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, \
+            subprocess.Popen(line, stdout=out, stderr=err) as process:
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        for file in (out, err):
+            file.seek(0)
+        if process.returncode != 0:
+            sys.exit(f"{' '.join(line)}\n{err.read().decode().strip()}")
+        done = json.loads(out.read().decode().strip().splitlines()[-1])
+    done["processor"] = usage.ru_utime + usage.ru_stime
+    done["resident"] = usage.ru_maxrss * 1024
+    return done
+
+
 class Runs:
     """Fits, each made once and kept in a file of its own, so that an interrupted run can go on.
 
@@ -137,8 +157,7 @@ class Runs:
             if found["asked"] == list(map(str, options)):
                 return found
         model = self.path(*label, threading.get_ident()) + ".npz"
-        done = common.vem("fit", fitted, *options, "--seed", seed, "--threads", self.threads,
-                          "-o", model)
+        done = fit(fitted, *options, "--seed", seed, "--threads", self.threads, "-o", model)
         done["asked"] = list(map(str, options))
         done["load"], done["jobs"] = os.getloadavg()[0], self.jobs
         self.judge(done, name, line, seed, model, judged)
@@ -202,7 +221,7 @@ def summary(runs):
     start = np.array([run["seconds"]["reduce"] + run["seconds"]["seed"] for run in runs])
     return {"error": error.mean(), "errors": error,
             "sem": error.std(ddof=1) / np.sqrt(len(runs)) if len(runs) > 1 else np.nan,
-            "seconds": seconds.mean(), "start": start.sum() / seconds.sum(),
+            "seconds": seconds.mean(), "processor": np.mean([run["processor"] for run in runs]), "start": start.sum() / seconds.sum(),
             "distances": np.mean([distances(run) for run in runs]),
             "steps": np.mean([run["steps"] + run["init_steps"] for run in runs]),
             "nmi": np.mean([run["nmi"] for run in runs])}
@@ -214,6 +233,7 @@ def load(runs):
     mean = np.mean([run["load"] for run in runs])
     jobs = max(run["jobs"] for run in runs)
     busy = "" if mean < 1.25 * min(jobs, cores) else \
-        " **The machine did other work meanwhile: the times are not to be relied on.**"
+        " **The machine did other work meanwhile: times by the clock are not to be relied " \
+        "on, those of the processor hardly.**"
     return (f"{jobs} fits side by side on {cores} cores; mean load during the fits "
             f"{mean:.1f}.{busy}")

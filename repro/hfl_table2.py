@@ -23,7 +23,6 @@ import concurrent.futures
 import json
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 
@@ -91,19 +90,6 @@ def data(options, count):
     return path
 
 
-def run(line):
-    """The command's report and the largest resident size that the system saw of it, in bytes."""
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, \
-            subprocess.Popen(line, stdout=out, stderr=err) as process:
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        for file in (out, err):
-            file.seek(0)
-        if process.returncode != 0:
-            sys.exit(f"{' '.join(line)}\n{err.read().decode().strip()}")
-        return json.loads(out.read().decode().strip().splitlines()[-1]), usage.ru_maxrss * 1024
-
-
 def fit(options, path, clusters, seeding, seed):
     asked = list(map(str, [
         "-k", clusters, "--algorithm", "vc-gmm", "--coreset", options.coreset, "--seeding",
@@ -119,13 +105,13 @@ def fit(options, path, clusters, seeding, seed):
             return done
     model = os.path.join(options.scratch, f"vem-hfl-{os.getpid()}.npz")
     load = os.getloadavg()[0]
-    done, resident = run([common.command(), "fit", path, *asked, "-o", model, "--json", "-q"])
+    done = hfl.fit(path, *asked, "-o", model)
     os.remove(model)
-    done.update(asked=asked, resident=resident, load=load, jobs=1)
+    done.update(asked=asked, load=load, jobs=1)
     with open(kept + ".part", "w", encoding="utf-8") as file:
         json.dump(done, file)
     os.replace(kept + ".part", kept)
-    print(clusters, seeding, seed, done["seconds"], f"{resident / 2**20:.0f} MiB",
+    print(clusters, seeding, seed, done["seconds"], f"{done['resident'] / 2**20:.0f} MiB",
           file=sys.stderr, flush=True)
     return done
 
