@@ -218,13 +218,15 @@ def summary(runs):
     """Means over the seeds; the standard error of the error."""
     error = np.array([run["quantization_error"] for run in runs])
     seconds = np.array([fit_seconds(run) for run in runs])
+    shared = np.array([run["nmi"] for run in runs])
     start = np.array([run["seconds"]["reduce"] + run["seconds"]["seed"] for run in runs])
     return {"error": error.mean(), "errors": error,
             "sem": error.std(ddof=1) / np.sqrt(len(runs)) if len(runs) > 1 else np.nan,
             "seconds": seconds.mean(), "processor": np.mean([run["processor"] for run in runs]), "start": start.sum() / seconds.sum(),
             "distances": np.mean([distances(run) for run in runs]),
             "steps": np.mean([run["steps"] + run["init_steps"] for run in runs]),
-            "nmi": np.mean([run["nmi"] for run in runs])}
+            "nmi": shared.mean(),
+            "nmi sem": shared.std(ddof=1) / np.sqrt(len(runs)) if len(runs) > 1 else np.nan}
 
 
 def load(runs):
@@ -234,6 +236,6 @@ def load(runs):
     jobs = max(run["jobs"] for run in runs)
     busy = "" if mean < 1.25 * min(jobs, cores) else \
         " **The machine did other work meanwhile: times by the clock are not to be relied " \
-        "on, those of the processor hardly.**"
+        "on, those of the processor only roughly.**"
     return (f"{jobs} fits side by side on {cores} cores; mean load during the fits "
             f"{mean:.1f}.{busy}")

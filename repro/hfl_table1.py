@@ -53,6 +53,7 @@ PAPER = {
              "LWCS": (10.42, .18, 10.5, 10.3, 9.1, "1 %"),
              "vc-GMM": (9.23, .07, 166.6, 513.9, 22.3, "11 %")},
 }
+CLEAR = 2  # differences of so many standard errors count
 COLORS = {"LWCS": "#ee6677", "vc-GMM": "#4477aa", "var-GMM-S": "#228833", "vem": "#ccbb44",
           REFERENCE: "#777777"}
 
@@ -127,24 +128,29 @@ def verdict(found, name):
     theirs = {size: value for (line, size, _), value in found.items() if line == "LWCS"}
     mine, other = ours[what.size], theirs[what.size]
     spread = np.hypot(mine["percent sem"], other["percent sem"])
+    shared = np.hypot(mine["nmi sem"], other["nmi sem"])
     same = {which: at_error(ours.values(), other["percent"], which)
             for which in ("distances", "processor")}
     row = [name, f"{mine['percent'] - other['percent']:+.2f} ± {spread:.2f}",
            f"{other['distances'] / mine['distances']:.1f}",
            f"{other['seconds'] / mine['seconds']:.2f}",
-           f"{other['processor'] / mine['processor']:.2f}", f"{mine['nmi'] - other['nmi']:+.4f}"]
+           f"{other['processor'] / mine['processor']:.2f}", f"{mine['nmi'] - other['nmi']:+.4f} ± {shared:.4f}"]
     for which in ("distances", "processor"):
         if same[which]:
             row.append(f"{other[which] / same[which]:.2f}")
         else:
             better = max(v["percent"] for v in ours.values()) < other["percent"]
             row.append("lower error at every size" if better else "higher error at every size")
-    holds = [mine["percent"] < other["percent"],
-             other["distances"] > mine["distances"], other["processor"] > mine["processor"],
-             mine["nmi"] > other["nmi"]]
-    names = ("error", "distances", "time", "NMI")
-    lost = [n for n, good in zip(names, holds) if not good]
-    return row + ["yes" if not lost else "not in " + ", ".join(lost)]
+    # How much better, in units that 0 and CLEAR divide into worse, noise and better.
+    better = {"error": (other["percent"] - mine["percent"]) / spread,
+              "distances": np.log(other["distances"] / mine["distances"]) * np.inf,
+              "time": np.log(other["processor"] / mine["processor"]) * np.inf,
+              "NMI": (mine["nmi"] - other["nmi"]) / shared}
+    lost = [n for n, value in better.items() if value < -CLEAR]
+    noise = [n for n, value in better.items() if abs(value) <= CLEAR]
+    said = ["not in " + ", ".join(lost)] * bool(lost) + \
+        [", ".join(noise) + " within the noise"] * bool(noise)
+    return row + ["; ".join(said) or "yes"]
 
 
 def draw(path, results):
