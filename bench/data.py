@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Prepares the data of the benchmarks and reproductions.
 
-    bench/data.py [NAME...]        default: all of them; what is there already is kept
+    bench/data.py [NAME...]        default: what the benchmarks need; what is there is kept
 
 Files go to bench/data (or $VEM_DATA), which git ignores. The mixture is made here. The real
 sets come from a folder beside this repository, ../shared/data (or $VEM_DATA_SOURCE), that
@@ -19,6 +19,7 @@ import common
 
 MIXTURE = (515345, 90)  # rows and columns of the Million Song Dataset, which it stands in for
 REGISTRY = ("glove100", "mnist", "patches")
+LARGE = ("cifar10_train", "pixels")  # from the registries too; only repro/hfl_*.py need them
 PACKED = ("codrna_331k", "pendigits", "usps")
 
 
@@ -80,7 +81,7 @@ def prepare(name, folder):
         return "is missing: there is no folder ../shared/data to take it from"
     else:
         try:
-            (from_registry if name in REGISTRY else unpack)(name, folder)
+            (from_registry if name in REGISTRY + LARGE else unpack)(name, folder)
         except (subprocess.CalledProcessError, OSError) as error:
             return f"is missing: {error}"
     rows, columns = np.load(path, mmap_mode="r").shape
@@ -88,8 +89,9 @@ def prepare(name, folder):
 
 
 def main():
-    known = ("mixture",) + PACKED + REGISTRY
-    names = sys.argv[1:] or known
+    usual = ("mixture",) + PACKED + REGISTRY
+    known = usual + LARGE
+    names = sys.argv[1:] or usual
     folder = common.data_folder()
     os.makedirs(folder, exist_ok=True)
     for name in names:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The targets for whole fits, each as one table of ratios within this run.
 
-    bench/targets.py T1 T2 T3 T4 T5 T6 T10 T11 T12      (default: all of them)
+    bench/targets.py T1 T2 T3 T4 T5 T6 T8 T9 T10 T11 T12      (default: all of them)
                      [--vem PATH] [--threads P] [--seeds S...] [--repeats R]
                      [--fit-options "OPTIONS"] [--million] [--errors] [--quick] [--output FILE]
 
@@ -10,6 +10,8 @@ T4      generated 1,000,000 x 64: 262,144 clusters against 4,096; --million: 1,0
         of 4,000,000 x 32 besides; --errors: errors on 20,000 sampled rows besides
 T5      the BIRCH grid of 4,096 clusters, error relative to the true centers
 T6      one exact k-means iteration (bench/kmeans.py)
+T8      vc-GMM on a coreset of 65,536 word vectors, C = 4,096
+T9      coreset passes against reading (bench/coreset.py)
 T10     peak memory against its bound
 T11     a soft mixture, three clusters held by a row, and its hard finish
 T12     data that nobody tuned for, against FAISS as it comes
@@ -30,6 +32,7 @@ import numpy as np
 
 import common
 import references
+import target_coreset
 import target_fits as fits
 import target_soft
 
@@ -243,6 +246,8 @@ TARGETS = {
     "T4": ("Growth of the whole fit with C", large),
     "T5": ("BIRCH grid, C = 4,096", birch),
     "T6": ("One exact k-means iteration", exact_iteration),
+    "T8": ("vc-GMM on a coreset of word vectors, C = 4,096", target_coreset.run),
+    "T9": ("Coresets at the speed of reading", target_coreset.reading),
     "T10": ("Peak memory", memory),
     "T11": ("Soft mixture, C' = 3, word vectors, C = 4,096", target_soft.run),
     "T12": ("Data nobody tuned for, against FAISS's default", untuned),

@@ -33,6 +33,49 @@ static int32_t slots_for(const vem_i_search *search)
     return 4 * search->reach + 12;
 }
 
+/* Clusters of one bucket, at most. */
+static size_t bucket_clusters(int32_t clusters)
+{
+    return (size_t)clusters / VEM_I_BUCKETS + 1;
+}
+
+static size_t wave_items(const vem_i_search *search, int32_t clusters)
+{
+    return WAVE * (size_t)vem_i_graph_shard(search, clusters);
+}
+
+static vem_status merge_new(vem_ctx *ctx, const vem_i_search *search, int32_t clusters,
+                            vem_i_merge *m)
+{
+    size_t count = (size_t)clusters, own = bucket_clusters(clusters);
+    vem_status status = vem_i_take_zeroed(ctx, &m->cells, count, sizeof *m->cells);
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &m->touched, count, sizeof *m->touched);
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &m->runs, wave_items(search, clusters), sizeof *m->runs);
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &m->heads, own, sizeof *m->heads);
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &m->tails, own, sizeof *m->tails);
+    return status;
+}
+
+static uint64_t merge_bytes(const vem_i_search *search, int32_t clusters)
+{
+    return (uint64_t)clusters * (sizeof(vem_i_cell) + sizeof(int32_t)) +
+           wave_items(search, clusters) * sizeof(vem_i_run) +
+           2 * bucket_clusters(clusters) * sizeof(int32_t);
+}
+
+static void merge_free(vem_i_merge *m)
+{
+    vem_i_free(m->cells);
+    vem_i_free(m->touched);
+    vem_i_free(m->runs);
+    vem_i_free(m->heads);
+    vem_i_free(m->tails);
+}
+
 void vem_i_graph_draw(vem_i_graph *graph, int32_t cluster)
 {
     vem_i_rng rng =
@@ -77,6 +120,10 @@ vem_status vem_i_graph_new(vem_ctx *ctx, const vem_i_search *search, const vem_v
         if (status == VEM_OK)
             status = vem_i_take(ctx, &g->bucket_starts, WAVE,
                                 (VEM_I_BUCKETS + 1) * sizeof(int64_t));
+        if (status == VEM_OK)
+            status = vem_i_take_zeroed(ctx, &g->merges, threads, sizeof *g->merges);
+        for (size_t i = 0; status == VEM_OK && i < threads; i++)
+            status = merge_new(ctx, search, clusters, &g->merges[i]);
     } else if (status == VEM_OK) {
         vem_i_search nearest = vem_i_graph_nearest_search(clusters, g->reach);
         status = vem_i_take_zeroed(ctx, &g->blocks, threads, sizeof *g->blocks);
@@ -99,6 +146,9 @@ void vem_i_graph_free(vem_i_graph *g)
         return;
     for (int i = 0; g->blocks && i < g->ctx->threads; i++)
         vem_i_block_free(&g->blocks[i]);
+    for (int i = 0; g->merges && i < g->ctx->threads; i++)
+        merge_free(&g->merges[i]);
+    vem_i_free(g->merges);
     vem_i_free(g->blocks);
     vem_i_free(g->neighbors);
     vem_i_free(g->stamps);
@@ -123,6 +173,7 @@ uint64_t vem_i_graph_bytes(const vem_ctx *ctx, const vem_i_search *search,
                count *
                    ((uint64_t)slots_for(search) * sizeof(vem_i_slot) + sizeof(int32_t)) +
                (WAVE + threads) * touches * sizeof(vem_i_touch) +
+               threads * merge_bytes(search, clusters) +
                WAVE * (VEM_I_BUCKETS + 1) * sizeof(int64_t);
     }
     vem_i_search nearest = vem_i_graph_nearest_search(clusters, search->reach);

@@ -24,6 +24,28 @@ typedef struct vem_i_slot {
     double sum;
 } vem_i_slot;
 
+/* How far one other cluster was from the items of the cluster at hand. */
+typedef struct vem_i_cell {
+    int64_t mark; /* of the cluster and wave that it belongs to */
+    double sum;
+    int32_t count;
+} vem_i_cell;
+
+/* Touches in a row whose items have the same nearest cluster. */
+typedef struct vem_i_run {
+    const vem_i_touch *touches;
+    int32_t count, next;
+} vem_i_run;
+
+/* Scratch of a thread that merges a wave. */
+typedef struct vem_i_merge {
+    int64_t mark;
+    vem_i_cell *cells;      /* clusters */
+    int32_t *touched;       /* clusters */
+    vem_i_run *runs;        /* items of a wave */
+    int32_t *heads, *tails; /* clusters of a bucket: first and last run */
+} vem_i_merge;
+
 typedef struct vem_i_graph {
     vem_ctx *ctx;
     int32_t clusters, reach;
@@ -42,6 +64,7 @@ typedef struct vem_i_graph {
     vem_i_touch *touches;         /* wave x touch_capacity, by bucket of nearest */
     int64_t *bucket_starts;       /* wave x (buckets + 1) */
     vem_i_touch *fresh;           /* threads x touch_capacity, as they come */
+    vem_i_merge *merges;          /* threads */
     /* Exact: scratch to find the nearest means, one per thread. */
     vem_i_block *blocks;
 } vem_i_graph;

@@ -5,10 +5,11 @@
  * 0 G_c       = c and the reach - 1 smallest dhat(c, .)
  *
  * A shard writes what its items touched; a wave of shards is merged cluster by cluster in
- * the order of the shards, so the averages do not depend on threads. Each cluster keeps a
- * bounded number of averages (4 reach + 12): when they are all taken, a pair that is
- * nearer than the farthest average takes its place. A cluster that was nobody's nearest
- * keeps its G_c. */
+ * the order of the shards, so the averages do not depend on threads: all that a cluster's
+ * items touched in the wave is added up first, in one cell for every other cluster. Each
+ * cluster keeps a bounded number of averages (4 reach + 12) from wave to wave: when they
+ * are all taken, one that is nearer than the farthest takes its place. A cluster that was
+ * nobody's nearest keeps its G_c. */
 #include <string.h>
 
 #include "base/parallel.h"
@@ -20,42 +21,94 @@ void vem_i_graph_end_shard(vem_i_graph *g, int64_t slot, int thread, int64_t cou
     vem_i_touch *to = g->touches + slot * g->touch_capacity;
     int64_t *starts = g->bucket_starts + slot * (VEM_I_BUCKETS + 1), at[VEM_I_BUCKETS];
     memset(starts, 0, (VEM_I_BUCKETS + 1) * sizeof *starts);
-    for (int64_t i = 0; i < count; i++)
-        starts[vem_i_bucket_of(g, from[i].nearest) + 1]++;
+    /* An item's touches stand together, so most have the bucket of the one before. */
+    int32_t last = -1;
+    int64_t bucket = 0;
+    for (int64_t i = 0; i < count; i++) {
+        if (from[i].nearest != last)
+            bucket = vem_i_bucket_of(g, last = from[i].nearest);
+        starts[bucket + 1]++;
+    }
     for (int b = 0; b < VEM_I_BUCKETS; b++) {
         starts[b + 1] += starts[b];
         at[b] = starts[b];
     }
-    for (int64_t i = 0; i < count; i++)
-        to[at[vem_i_bucket_of(g, from[i].nearest)]++] = from[i];
+    last = -1;
+    for (int64_t i = 0; i < count; i++) {
+        if (from[i].nearest != last)
+            bucket = vem_i_bucket_of(g, last = from[i].nearest);
+        to[at[bucket]++] = from[i];
+    }
 }
 
-static void add(vem_i_graph *g, const vem_i_touch *touch)
+static double average(const vem_i_slot *slot)
 {
-    vem_i_slot *slots = g->evidence + (int64_t)touch->nearest * g->slots;
-    int32_t used = g->used[touch->nearest], s = 0;
-    while (s < used && slots[s].other != touch->other)
-        s++;
-    if (s < used) {
-        slots[s].sum += (double)touch->distance;
-        slots[s].count++;
-        return;
-    }
-    if (used == g->slots) {
-        double farthest = -1e300;
-        for (int32_t k = 0; k < used; k++) {
-            double mean = slots[k].sum / slots[k].count;
-            if (mean > farthest) {
-                farthest = mean;
-                s = k;
-            }
+    return slot->sum / slot->count;
+}
+
+/* Where the farthest of all averages of a cluster is. */
+static int32_t farthest(const vem_i_slot *slots, int32_t count)
+{
+    int32_t place = 0;
+    double most = average(&slots[0]);
+    for (int32_t s = 1; s < count; s++) {
+        double mean = average(&slots[s]);
+        if (mean > most) {
+            most = mean;
+            place = s;
         }
-        if ((double)touch->distance >= farthest)
-            return;
-    } else {
-        g->used[touch->nearest]++;
     }
-    slots[s] = (vem_i_slot){touch->other, 1, (double)touch->distance};
+    return place;
+}
+
+/* What the items of a cluster touched in this wave joins the averages of the cluster. */
+static void join(vem_i_graph *g, vem_i_merge *m, int32_t cluster, int32_t touched)
+{
+    vem_i_slot *slots = g->evidence + (int64_t)cluster * g->slots;
+    int32_t used = g->used[cluster], worst = -1;
+    for (int32_t s = 0; s < used; s++) {
+        vem_i_cell *cell = &m->cells[slots[s].other];
+        if (cell->mark != m->mark)
+            continue;
+        slots[s].sum += cell->sum;
+        slots[s].count += cell->count;
+        cell->mark = 0;
+    }
+    for (int32_t i = 0; i < touched; i++) {
+        const vem_i_cell *cell = &m->cells[m->touched[i]];
+        if (cell->mark != m->mark)
+            continue;
+        vem_i_slot fresh = {m->touched[i], cell->count, cell->sum};
+        if (used < g->slots) {
+            slots[used++] = fresh;
+            continue;
+        }
+        if (worst < 0)
+            worst = farthest(slots, used);
+        if (average(&fresh) < average(&slots[worst])) {
+            slots[worst] = fresh;
+            worst = -1;
+        }
+    }
+    g->used[cluster] = used;
+}
+
+static void merge_cluster(vem_i_graph *g, vem_i_merge *m, int32_t cluster, int32_t run)
+{
+    int32_t touched = 0;
+    m->mark++;
+    for (; run >= 0; run = m->runs[run].next)
+        for (int32_t i = 0; i < m->runs[run].count; i++) {
+            const vem_i_touch *touch = &m->runs[run].touches[i];
+            vem_i_cell *cell = &m->cells[touch->other];
+            if (cell->mark != m->mark) {
+                *cell = (vem_i_cell){.mark = m->mark};
+                m->touched[touched++] = touch->other;
+            }
+            cell->sum += (double)touch->distance;
+            cell->count++;
+        }
+    join(g, m, cluster, touched);
 }
 
 typedef struct wave {
@@ -63,17 +116,38 @@ typedef struct wave {
     int64_t shards;
 } wave;
 
+/* Stretches of touches with the same nearest cluster are listed by cluster, in the order
+ * of the shards. */
 static void merge_bucket(void *arg, int64_t bucket, int thread)
 {
-    (void)thread;
     const wave *w = arg;
     vem_i_graph *g = w->graph;
+    vem_i_merge *m = &g->merges[thread];
+    int64_t first = (bucket * g->clusters + VEM_I_BUCKETS - 1) / VEM_I_BUCKETS;
+    int64_t end = ((bucket + 1) * g->clusters + VEM_I_BUCKETS - 1) / VEM_I_BUCKETS;
+    int32_t count = 0;
+    for (int64_t c = 0; c < end - first; c++)
+        m->heads[c] = -1;
     for (int64_t slot = 0; slot < w->shards; slot++) {
         const int64_t *starts = g->bucket_starts + slot * (VEM_I_BUCKETS + 1);
         const vem_i_touch *touches = g->touches + slot * g->touch_capacity;
-        for (int64_t i = starts[bucket]; i < starts[bucket + 1]; i++)
-            add(g, &touches[i]);
+        for (int64_t i = starts[bucket], next; i < starts[bucket + 1]; i = next) {
+            int32_t nearest = touches[i].nearest;
+            for (next = i + 1; next < starts[bucket + 1]; next++)
+                if (touches[next].nearest != nearest)
+                    break;
+            int64_t c = nearest - first;
+            m->runs[count] = (vem_i_run){touches + i, (int32_t)(next - i), -1};
+            if (m->heads[c] < 0)
+                m->heads[c] = count;
+            else
+                m->runs[m->tails[c]].next = count;
+            m->tails[c] = count++;
+        }
     }
+    for (int64_t c = 0; c < end - first; c++)
+        if (m->heads[c] >= 0)
+            merge_cluster(g, m, (int32_t)(first + c), m->heads[c]);
 }
 
 void vem_i_graph_end_wave(vem_i_graph *graph, int64_t shards)

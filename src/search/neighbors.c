@@ -68,9 +68,10 @@ static float farness(const vem_i_scorer *s, double cost, int32_t cluster)
 {
     if (s->family->kind != VEM_ISO_SHARED && s->family->kind != VEM_ISO)
         return (float)cost;
-    double square = (cost - vem_i_value(s->kernels, s->bias, cluster)) *
-                    (vem_i_value(s->kernels, s->scale, 0) /
-                     vem_i_value(s->kernels, s->scale, cluster));
+    double square = cost - vem_i_value(s->kernels, s->bias, cluster);
+    if (s->family->kind == VEM_ISO) /* else all have the same scale */
+        square *= vem_i_value(s->kernels, s->scale, 0) /
+                  vem_i_value(s->kernels, s->scale, cluster);
     return square > 0 ? (float)sqrt(square) : 0;
 }
 

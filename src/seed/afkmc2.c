@@ -19,13 +19,16 @@
 #include "base/rng.h"
 #include "seed/seed.h"
 
-enum { BATCH_DRAWS = 4096 }; /* candidates that are scored together, about */
+enum {
+    BATCH_DRAWS = 1024, /* candidates that are scored together, about */
+    TASK_DRAWS = 64     /* of them in one task, about: several panels of the kernel */
+};
 
 typedef struct task {
     const vem_view *view;
     const vem_i_kernels *kernels;
     int64_t chain, batch; /* draws per center; centers per batch */
-    double *to_first;     /* d2 of every item to the first center */
+    double *chances;      /* q of every item; first its d2 to the first center */
     double weighted_d2;   /* sum of w d2 over them */
     vem_i_sampler sampler;
     void *centers, *norms; /* chosen rows, T, and their squared lengths */
@@ -35,6 +38,7 @@ typedef struct task {
     int64_t *draws;   /* batch x chain items */
     double *uniforms; /* batch x chain */
     double *nearest;  /* batch x chain: D2 so far */
+    void *rows;       /* batch x chain: the rows drawn, T */
     double *keys;     /* chain */
     int32_t first;    /* number of the batch's first center */
     int32_t size;     /* centers in this batch */
@@ -59,7 +63,7 @@ int64_t vem_i_afkmc2_chain(const double *keys, const double *uniforms, int64_t l
     return state;
 }
 
-int64_t vem_i_afkmc2_batch(int32_t clusters, int64_t chain)
+static int64_t batch_centers(int32_t clusters, int64_t chain)
 {
     int64_t batch = BATCH_DRAWS / chain;
     return batch < 1 ? 1 : batch > clusters ? clusters : batch;
@@ -67,9 +71,7 @@ int64_t vem_i_afkmc2_batch(int32_t clusters, int64_t chain)
 
 static double proposal(const void *arg, int64_t item)
 {
-    const task *t = arg;
-    return vem_i_afkmc2_proposal(vem_i_view_mass(t->view, item), t->to_first[item],
-                                 t->view->total_mass, t->weighted_d2);
+    return ((const task *)arg)->chances[item];
 }
 
 static double mass_chance(const void *arg, int64_t item)
@@ -89,20 +91,24 @@ static void measure_shard(void *arg, int64_t shard, int thread)
                           view->d, 1, out, VEM_I_SEED_SHARD);
     double sum = 0;
     for (int64_t i = 0; i < n; i++) {
-        t->to_first[begin + i] = vem_i_value(t->kernels, out, i);
-        sum += vem_i_view_mass(view, begin + i) * t->to_first[begin + i];
+        t->chances[begin + i] = vem_i_value(t->kernels, out, i);
+        sum += vem_i_view_mass(view, begin + i) * t->chances[begin + i];
     }
     t->sampler.sums[shard] = sum;
 }
 
+/* From distances to chances, and their sum. */
 static void sum_shard(void *arg, int64_t shard, int thread)
 {
     (void)thread;
     task *t = arg;
     int64_t begin = shard * VEM_I_SEED_SHARD, end = begin + VEM_I_SEED_SHARD;
     double sum = 0;
-    for (int64_t i = begin; i < end && i < t->view->n; i++)
-        sum += proposal(t, i);
+    for (int64_t i = begin; i < end && i < t->view->n; i++) {
+        t->chances[i] = vem_i_afkmc2_proposal(vem_i_view_mass(t->view, i), t->chances[i],
+                                              t->view->total_mass, t->weighted_d2);
+        sum += t->chances[i];
+    }
     t->sampler.sums[shard] = sum;
 }
 
@@ -133,73 +139,116 @@ static int doubtful(const task *t, double norm, double gap, int32_t first, int32
     return gap <= eps * (2 * sqrt((double)t->view->d) + 8) * lengths;
 }
 
-/* Candidates of one center of the batch: draw them, and measure them against all centers
- * that were chosen before the batch began. */
-static void draw_candidates(void *arg, int64_t which, int thread)
+/* Draws whose rows are kept: those of a batch, or, of a chain longer than that, those of a
+ * block. */
+static int64_t kept_rows(int64_t batch, int64_t chain)
 {
-    task *t = arg;
-    const vem_view *view = t->view;
+    return chain > BATCH_DRAWS ? VEM_I_BLOCK : batch * chain;
+}
+
+uint64_t vem_i_afkmc2_draw_bytes(int32_t clusters, int64_t chain, uint64_t row)
+{
+    int64_t batch = batch_centers(clusters, chain);
+    return (uint64_t)(batch * chain) * (sizeof(int64_t) + 2 * sizeof(double)) +
+           (uint64_t)kept_rows(batch, chain) * row;
+}
+
+static char *row_of(const task *t, int64_t draw)
+{
+    return (char *)t->rows + (size_t)(draw % kept_rows(t->batch, t->chain)) *
+                                 (size_t)t->view->d * t->kernels->element;
+}
+
+/* Centers whose candidates make up a task. */
+static int64_t task_centers(int64_t chain)
+{
+    return chain < TASK_DRAWS ? TASK_DRAWS / chain : 1;
+}
+
+static vem_i_rng chain_rng(const task *t, int64_t which)
+{
+    return vem_i_rng_at(t->seed, VEM_RNG_CHAIN, 0, (uint64_t)(t->first + which));
+}
+
+static void draw(task *t, int64_t e, vem_i_rng *rng)
+{
+    double place = vem_i_rng_uniform(rng);
+    t->draws[e] = vem_i_sampler_draw(&t->sampler, proposal, t, place);
+    t->uniforms[e] = vem_i_rng_uniform(rng);
+    memcpy(row_of(t, e), vem_i_view_row(t->view, t->draws[e]),
+           (size_t)t->view->d * t->kernels->element);
+}
+
+/* Draws [from, from + n) against all centers that were chosen before the batch began. */
+static void meet_earlier(task *t, int64_t from, int32_t n, char *scratch)
+{
     const vem_i_kernels *kernels = t->kernels;
-    int32_t d = view->d;
-    vem_i_rng rng = vem_i_rng_at(t->seed, VEM_RNG_CHAIN, 0, (uint64_t)(t->first + which));
-    char *scratch = t->scratch + (size_t)thread * t->scratch_size;
+    const char *rows = row_of(t, from);
+    int32_t d = t->view->d;
     size_t element = kernels->element;
     char *panels = scratch, *norms = panels + VEM_I_BLOCK * (size_t)d * element;
     char *best = norms + VEM_I_BLOCK * element;
     int32_t *index = (int32_t *)(void *)(best + 2 * VEM_I_BLOCK * element);
-    char *rows = (char *)(index + 2 * VEM_I_BLOCK);
-    for (int64_t from = 0; from < t->chain; from += VEM_I_BLOCK) {
-        int32_t n =
-            t->chain - from < VEM_I_BLOCK ? (int32_t)(t->chain - from) : VEM_I_BLOCK;
-        int64_t base = which * t->chain + from;
-        for (int32_t p = 0; p < n; p++) {
-            double place = vem_i_rng_uniform(&rng);
-            t->draws[base + p] = vem_i_sampler_draw(&t->sampler, proposal, t, place);
-            t->uniforms[base + p] = vem_i_rng_uniform(&rng);
-            memcpy(rows + (size_t)p * (size_t)d * element,
-                   vem_i_view_row(view, t->draws[base + p]), (size_t)d * element);
+    kernels->pack(rows, d, NULL, n, d, NULL, panels, norms);
+    for (int32_t p = 0; p < 2 * VEM_I_BLOCK; p++) {
+        index[p] = -1;
+        vem_i_store(kernels, best, p, INFINITY);
+    }
+    kernels->dot_top(panels, norms, n, d, t->centers, d, t->norms, t->ones, t->zeros,
+                     t->chosen, 0, 2, best, index, VEM_I_BLOCK);
+    for (int32_t p = 0; p < n; p++) /* second row from here on: -1, look again */
+        if (index[VEM_I_BLOCK + p] >= 0 &&
+            doubtful(t, vem_i_value(kernels, norms, p),
+                     vem_i_value(kernels, best, VEM_I_BLOCK + p) -
+                         vem_i_value(kernels, best, p),
+                     index[p], index[VEM_I_BLOCK + p]))
+            index[VEM_I_BLOCK + p] = -1;
+        else
+            index[VEM_I_BLOCK + p] = 0;
+    kernels->iso_pairs(rows, d, NULL, n, d, t->centers, d, t->ones, t->zeros, 1, index,
+                       best, VEM_I_BLOCK);
+    for (int32_t p = 0; p < n; p++)
+        t->nearest[from + p] = index[VEM_I_BLOCK + p] < 0
+                                   ? nearest_of_all(t, row_of(t, from + p))
+                                   : vem_i_value(kernels, best, p);
+}
+
+/* Candidates of some centers of the batch: draw and measure them. */
+static void draw_candidates(void *arg, int64_t number, int thread)
+{
+    task *t = arg;
+    int64_t together = task_centers(t->chain), first = number * together;
+    int64_t end = first + together < t->size ? first + together : t->size;
+    vem_i_rng rng = chain_rng(t, first);
+    for (int64_t e = first * t->chain; e < end * t->chain; e += VEM_I_BLOCK) {
+        int64_t left = end * t->chain - e;
+        int32_t n = left < VEM_I_BLOCK ? (int32_t)left : VEM_I_BLOCK;
+        for (int64_t k = e; k < e + n; k++) {
+            if (k % t->chain == 0)
+                rng = chain_rng(t, k / t->chain);
+            draw(t, k, &rng);
         }
-        kernels->pack(rows, d, NULL, n, d, NULL, panels, norms);
-        for (int32_t p = 0; p < 2 * VEM_I_BLOCK; p++) {
-            index[p] = -1;
-            vem_i_store(kernels, best, p, INFINITY);
-        }
-        kernels->dot_top(panels, norms, n, d, t->centers, d, t->norms, t->ones, t->zeros,
-                         t->chosen, 0, 2, best, index, VEM_I_BLOCK);
-        for (int32_t p = 0; p < n; p++) /* second row from here on: -1, look again */
-            if (index[VEM_I_BLOCK + p] >= 0 &&
-                doubtful(t, vem_i_value(kernels, norms, p),
-                         vem_i_value(kernels, best, VEM_I_BLOCK + p) -
-                             vem_i_value(kernels, best, p),
-                         index[p], index[VEM_I_BLOCK + p]))
-                index[VEM_I_BLOCK + p] = -1;
-            else
-                index[VEM_I_BLOCK + p] = 0;
-        kernels->iso_pairs(rows, d, NULL, n, d, t->centers, d, t->ones, t->zeros, 1,
-                           index, best, VEM_I_BLOCK);
-        for (int32_t p = 0; p < n; p++)
-            t->nearest[base + p] =
-                index[VEM_I_BLOCK + p] < 0
-                    ? nearest_of_all(t, rows + (size_t)p * (size_t)d * element)
-                    : vem_i_value(kernels, best, p);
+        meet_earlier(t, e, n, t->scratch + (size_t)thread * t->scratch_size);
     }
 }
 
 /* A new center of this batch: the candidates of the later ones come nearer, or do not. */
 static void meet_newest(task *t, int32_t which)
 {
-    const vem_view *view = t->view;
     const vem_i_kernels *kernels = t->kernels;
-    const char *newest = (const char *)t->centers +
-                         (size_t)(t->chosen - 1) * (size_t)view->d * kernels->element;
-    for (int64_t e = (int64_t)(which + 1) * t->chain; e < (int64_t)t->size * t->chain;
-         e++) {
-        double out[1]; /* room for one T */
-        kernels->distances(vem_i_view_row(view, t->draws[e]), view->ld, 1, view->d,
-                           newest, view->d, 1, out, 1);
-        double d2 = vem_i_value(kernels, out, 0);
-        if (d2 < t->nearest[e])
-            t->nearest[e] = d2;
+    int32_t d = t->view->d;
+    const char *newest =
+        (const char *)t->centers + (size_t)(t->chosen - 1) * (size_t)d * kernels->element;
+    int64_t end = (int64_t)t->size * t->chain;
+    for (int64_t e = (int64_t)(which + 1) * t->chain; e < end; e += VEM_I_BLOCK) {
+        int64_t n = end - e < VEM_I_BLOCK ? end - e : VEM_I_BLOCK;
+        double out[VEM_I_BLOCK]; /* room for as many T */
+        kernels->distances(row_of(t, e), d, n, d, newest, d, 1, out, VEM_I_BLOCK);
+        for (int64_t k = 0; k < n; k++) {
+            double d2 = vem_i_value(kernels, out, k);
+            if (d2 < t->nearest[e + k])
+                t->nearest[e + k] = d2;
+        }
     }
 }
 
@@ -247,7 +296,8 @@ static vem_status run(vem_ctx *ctx, task *t, int32_t clusters, vem_i_seeds *seed
     for (t->first = 1; t->first < clusters; t->first += t->size) {
         t->size =
             clusters - t->first < t->batch ? clusters - t->first : (int32_t)t->batch;
-        vem_i_parallel(ctx, t->size, draw_candidates, t);
+        vem_i_parallel(ctx, vem_i_shards(t->size, task_centers(t->chain)),
+                       draw_candidates, t);
         for (int32_t b = 0; b < t->size; b++) {
             const int64_t *draws = t->draws + b * t->chain;
             for (int64_t k = 0; k < t->chain; k++)
@@ -275,14 +325,14 @@ vem_status vem_i_seed_afkmc2(vem_ctx *ctx, const vem_view *view, int32_t cluster
     task t = {.view = view, .kernels = view->kernels, .chain = chain, .seed = seed};
     size_t element = view->kernels->element, d = (size_t)view->d,
            count = (size_t)clusters;
-    t.batch = vem_i_afkmc2_batch(clusters, chain);
+    t.batch = batch_centers(clusters, chain);
     t.sampler.n = view->n;
     t.sampler.shards = vem_i_shards(view->n, VEM_I_SEED_SHARD);
     size_t together = (size_t)(t.batch * chain);
-    t.scratch_size = VEM_I_BLOCK * (2 * d * element + 3 * element + 2 * sizeof(int32_t));
+    t.scratch_size = VEM_I_BLOCK * (d * element + 3 * element + 2 * sizeof(int32_t));
     if (t.scratch_size < VEM_I_SEED_SHARD * element)
         t.scratch_size = VEM_I_SEED_SHARD * element;
-    vem_status status = vem_i_take(ctx, &t.to_first, (size_t)view->n, sizeof(double));
+    vem_status status = vem_i_take(ctx, &t.chances, (size_t)view->n, sizeof(double));
     if (status == VEM_OK)
         status =
             vem_i_take(ctx, &t.sampler.sums, (size_t)t.sampler.shards, sizeof(double));
@@ -301,12 +351,14 @@ vem_status vem_i_seed_afkmc2(vem_ctx *ctx, const vem_view *view, int32_t cluster
     if (status == VEM_OK)
         status = vem_i_take(ctx, &t.nearest, together, sizeof(double));
     if (status == VEM_OK)
+        status = vem_i_take(ctx, &t.rows, (size_t)kept_rows(t.batch, chain), d * element);
+    if (status == VEM_OK)
         status = vem_i_take(ctx, &t.keys, (size_t)chain, sizeof(double));
     if (status == VEM_OK)
         status = vem_i_take(ctx, &t.scratch, (size_t)ctx->threads, t.scratch_size);
     if (status == VEM_OK)
         status = run(ctx, &t, clusters, seeds);
-    vem_i_free(t.to_first);
+    vem_i_free(t.chances);
     vem_i_free(t.sampler.sums);
     vem_i_free(t.centers);
     vem_i_free(t.norms);
@@ -315,6 +367,7 @@ vem_status vem_i_seed_afkmc2(vem_ctx *ctx, const vem_view *view, int32_t cluster
     vem_i_free(t.draws);
     vem_i_free(t.uniforms);
     vem_i_free(t.nearest);
+    vem_i_free(t.rows);
     vem_i_free(t.keys);
     vem_i_free(t.scratch);
     return status;

@@ -32,9 +32,9 @@ uint64_t vem_i_seed_bytes(const vem_ctx *ctx, vem_seeding method,
     case VEM_SEED_AFKMC2:
         return items * sizeof(double) + shards * sizeof(double) +
                (uint64_t)clusters * (row + 3 * kernels->element) +
-               (uint64_t)(vem_i_afkmc2_batch(clusters, chain) * chain) * 24 +
+               vem_i_afkmc2_draw_bytes(clusters, chain, row) +
                (uint64_t)chain * sizeof(double) +
-               threads * (VEM_I_BLOCK * (2 * row + 32) + shard);
+               threads * (VEM_I_BLOCK * (row + 32) + shard);
     }
     return 0;
 }

@@ -53,8 +53,8 @@ int64_t vem_i_sampler_draw(const vem_i_sampler *sampler, vem_i_chance chance,
 
 /* Candidates per center of greedy k-means++. */
 int32_t vem_i_greedy_candidates(int32_t clusters);
-/* Draws of AFK-MC2 that are scored together: centers per batch times the chain. */
-int64_t vem_i_afkmc2_batch(int32_t clusters, int64_t chain);
+/* Bytes of the draws of AFK-MC2 that are scored together, rows of `row` bytes included. */
+uint64_t vem_i_afkmc2_draw_bytes(int32_t clusters, int64_t chain, uint64_t row);
 
 /* AFK-MC2 in pieces, so that the papers' numbers can be tested. */
 /* Proposal q_i = w_i d2_i / (2 sum w d2) + w_i / (2 W); w_i / W when all d2 are 0. */
