@@ -1,6 +1,7 @@
 /* Ctrl-C: once to end well, twice to end now. Files are written whole or not at all by
  * the library, so ending at any moment leaves none half written. */
 #include <signal.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
 #include <unistd.h>
@@ -47,6 +48,9 @@ static void on_lost_page(int signal_number, siginfo_t *info, void *context)
     (void)context;
     const char *path = vem_ctx_mapped_file(watched, info->si_addr);
     if (path) {
+        static atomic_flag spoken = ATOMIC_FLAG_INIT;
+        while (atomic_flag_test_and_set(&spoken))
+            pause(); /* another thread met it first and is about to end us */
         put("vem: ");
         put(path);
         put(" became shorter while it was read, or its disk failed.\n");
@@ -61,8 +65,6 @@ void cli_watch_inputs(const vem_ctx *ctx)
     sigemptyset(&action.sa_mask);
     watched = ctx;
     sigaction(SIGBUS, &action, NULL);
-    /* A file that would grow past the limit of its size is an error to speak of. */
-    signal(SIGXFSZ, SIG_IGN);
 }
 
 void cli_signals_begin(void)
