@@ -28,7 +28,10 @@ class Checkpoint(Case):
         data = self.data()
         words = ["fit", data, "-k", 40, "--swaps", 3, "--held", 2, "--tolerance", 0, "--max-steps", 60,
                  "--threads", 2, "-q"]
-        self.vem(*words, "-o", self.path("whole.npz"), "--labels", self.path("whole.npy"))
+        began = time.monotonic()
+        self.vem(*words, "-o", self.path("whole.npz"), "--labels", self.path("whole.npy"),
+                 "--checkpoint", self.path("other"), env=ENV)
+        lasts = time.monotonic() - began
         command = [VEM, *map(str, words), "-o", self.path("m.npz"), "--labels", self.path("m.npy"),
                    "--checkpoint", self.path("state"), "--resume"]
         rng = random.Random(7)
@@ -36,7 +39,7 @@ class Checkpoint(Case):
         for attempt in range(400):
             process = subprocess.Popen(command, env=ENV, stdout=subprocess.DEVNULL,
                                        stderr=subprocess.PIPE)
-            timer = threading.Timer(rng.uniform(0, 0.12 * SLOW) * (1 + attempt / 10), process.kill)
+            timer = threading.Timer(rng.uniform(0, 0.5 * lasts) * (1 + attempt / 10), process.kill)
             timer.start()
             err = process.communicate()[1].decode()
             timer.cancel()
