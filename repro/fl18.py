@@ -4,6 +4,8 @@ import csv
 import os
 import sys
 
+import numpy as np
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(ROOT, "bench"))
 import common  # noqa: E402
@@ -35,27 +37,30 @@ def data_of(clusters):
     return path
 
 
-def fit(clusters, algorithm, chain, seed, *more):
+def rows_of(path):
+    return len(np.load(path, mmap_mode="r"))
+
+
+def fit(path, clusters, algorithm, chain, seed, *more):
     options = list(ALGORITHMS[algorithm])
     if algorithm != "k-means":
         options += ["--explore", 1, "--tolerance", TINY]
-    return common.vem("fit", data_of(clusters), "-k", clusters, *options, "--seeding", "afkmc2",
-                      "--chain", chain, "--seed", seed, "--threads", 1, *more, "-o",
+    return common.vem("fit", path, "-k", clusters, *options, "--seeding", "afkmc2", "--chain",
+                      chain, "--seed", seed, *more, "-o",
                       os.path.join(OUT, f"fl18-model-{os.getpid()}.npz"))
 
 
-def initial_steps(clusters, algorithm, chain):
+def initial_steps(path, clusters, algorithm, chain):
     """E-steps until the sets have settled, as the first seed tells. Looks at no error."""
     if algorithm == "k-means":
         return 0
     trace = os.path.join(OUT, f"fl18-trace-{os.getpid()}.csv")
-    fit(clusters, algorithm, chain, 1, "--init-steps", MOST_INITIAL, "--max-steps", 1, "--trace",
-        trace)
+    fit(path, clusters, algorithm, chain, 1, "--init-steps", MOST_INITIAL, "--max-steps", 1,
+        "--trace", trace)
     with open(trace, newline="", encoding="utf-8") as file:
         changed = [int(row["changed"]) for row in csv.DictReader(file)]
     os.remove(trace)
-    calm = [t for t, count in enumerate(changed, 1)
-            if count < SETTLED * PER_CLUSTER * clusters]
+    calm = [t for t, count in enumerate(changed, 1) if count < SETTLED * rows_of(path)]
     return calm[0] if calm else MOST_INITIAL
 
 

@@ -32,7 +32,8 @@ COLORS = ["#888888", "#4477aa", "#66ccee", "#ee6677", "#aa3377"]
 
 
 def error_of(clusters, algorithm, seed, *more):
-    return fl18.fit(clusters, algorithm, CHAIN, seed, "--measure", *more)["quantization_error"]
+    done = fl18.fit(fl18.data_of(clusters), clusters, algorithm, CHAIN, seed, "--measure", *more)
+    return done["quantization_error"]
 
 
 class Curve:
@@ -111,7 +112,7 @@ def main():
         row = [clusters, f"{goal:,.0f}"]
         for algorithm in ALGORITHMS:
             own = algorithm == "k-means"
-            initial = fl18.initial_steps(clusters, algorithm, CHAIN)
+            initial = fl18.initial_steps(fl18.data_of(clusters), clusters, algorithm, CHAIN)
             curve = Curve(clusters, algorithm, options.runs, initial)
             found = curve.passes(goal * 1.001 if own else goal, guess[algorithm])
             counts[algorithm].append(found + initial if found else None)

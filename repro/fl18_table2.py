@@ -9,7 +9,8 @@ E-steps are iterations too); the error is relative to k-means from the same kind
 
 The paper makes "a couple" of initial E-steps, chosen by the error. Here they are made until
 fewer than 5 % of the rows change what they hold, which looks at no error; other numbers of them
-are tried on the smaller grid. The paper's chain of AFK-MC2 is not printed; its code has 200.
+are tried on the smaller grid. Real sets stand beside it. The paper's chain of AFK-MC2 is not
+printed; its code has 200.
 """
 
 import argparse
@@ -31,7 +32,9 @@ PAPER = {
     "var-GMM-S, 5+1": {2025: (143, -9.1), 4096: (287, -11.7)},
 }
 SPEEDUP_WITHIN, ERROR_WITHIN = 0.15, 1.5
-KEYS = ["clusters", "line", "chain", "init_steps", "seed"]
+# Sets that nobody generated, and clusters for them; the paper's own are not to be had here.
+REAL = {"pendigits": 250, "usps": 250, "mnist": 500}
+KEYS = ["data", "clusters", "line", "chain", "init_steps", "seed"]
 VALUES = ["error", "pairs", "steps"]
 
 
@@ -46,10 +49,10 @@ class Runs:
                     key = tuple(row[k] for k in KEYS)
                     self.known[key] = [float(row[v]) for v in VALUES]
 
-    def fit(self, clusters, line, chain, init_steps, seed):
-        key = tuple(map(str, (clusters, line, chain, init_steps, seed)))
+    def fit(self, path, clusters, line, chain, init_steps, seed):
+        key = tuple(map(str, (os.path.basename(path), clusters, line, chain, init_steps, seed)))
         if key not in self.known:
-            done = fl18.fit(clusters, line, chain, seed, "--init-steps", init_steps,
+            done = fl18.fit(path, clusters, line, chain, seed, "--init-steps", init_steps,
                             "--max-steps", STEPS, "--measure")
             self.known[key] = [done["quantization_error"], done["scored_pairs"],
                                done["steps"] + done["init_steps"]]
@@ -64,45 +67,61 @@ class Runs:
             writer.writerows([*key, *value] for key, value in sorted(self.known.items()))
         os.replace(self.path + ".part", self.path)
 
-    def mean(self, clusters, line, chain, init_steps, seeds):
+    def mean(self, path, clusters, line, chain, init_steps, seeds):
         """Error and its standard error, speedup per iteration, iterations."""
-        runs = np.array([self.fit(clusters, line, chain, init_steps, seed)
+        runs = np.array([self.fit(path, clusters, line, chain, init_steps, seed)
                          for seed in range(1, seeds + 1)])
         error, pairs, steps = runs.T
         noise = error.std(ddof=1) / np.sqrt(seeds) if seeds > 1 else np.nan
-        return (error.mean(), noise, PER_CLUSTER * clusters**2 / (pairs / steps).mean(),
+        return (error.mean(), noise, fl18.rows_of(path) * clusters / (pairs / steps).mean(),
                 steps.mean())
 
 
-def compare(report, runs, clusters, chain, init_steps, seeds):
-    """One table; the number of lines that are as printed, and of all. init_steps None: by
-    the rule."""
-    reference, noise, _, steps = runs.mean(clusters, "k-means", chain, 0, seeds)
+def compare(report, runs, path, clusters, chain, init_steps, seeds):
+    """One table; the lines that are not as printed, with their initial E-steps. init_steps
+    None: by the rule. Sets that are not the paper's have nothing printed."""
+    reference, noise, _, steps = runs.mean(path, clusters, "k-means", chain, 0, seeds)
     report.say(f"k-means: error {reference:,.0f} (standard error {100 * noise / reference:.1f} "
                f"%), {steps:.0f} iterations.", "")
-    rows, good = [], 0
+    rows, bad = [], []
     for line, printed in PAPER.items():
-        initial = (fl18.initial_steps(clusters, line, chain) if init_steps is None
+        initial = (fl18.initial_steps(path, clusters, line, chain) if init_steps is None
                    else init_steps)
-        error, spread, speedup, steps = runs.mean(clusters, line, chain, initial, seeds)
-        paper_speedup, paper_error = printed[clusters]
+        error, spread, speedup, steps = runs.mean(path, clusters, line, chain, initial, seeds)
         percent = 100 * (error / reference - 1)
         # Of the difference: both are means of so many runs.
         spread = 100 * np.hypot(spread, noise) / reference
-        near = abs(speedup / paper_speedup - 1) <= SPEEDUP_WITHIN
-        well = percent <= paper_error + ERROR_WITHIN
-        good += near and well
-        rows.append([line, f"{speedup:.0f}", paper_speedup, "yes" if near else "NO",
-                     f"{percent:+.1f} %", f"{spread:.1f}", f"{paper_error:+.1f} %",
-                     "yes" if well else "NO", initial, f"{steps:.0f}"])
-    report.table(["", "speedup", "paper", "within 15 %", "error", "standard error", "paper",
-                  "not worse by 1.5 points", "initial", "iterations"], rows)
-    return good, len(rows)
+        row = [line, f"{speedup:.0f}", f"{percent:+.1f} %", f"{spread:.1f}", initial,
+               f"{steps:.0f}"]
+        if clusters in printed:
+            paper_speedup, paper_error = printed[clusters]
+            near = abs(speedup / paper_speedup - 1) <= SPEEDUP_WITHIN
+            well = percent <= paper_error + ERROR_WITHIN
+            if not (near and well):
+                bad.append((line, initial))
+            row += [paper_speedup, "yes" if near else "NO", f"{paper_error:+.1f} %",
+                    "yes" if well else "NO"]
+        rows.append(row)
+    heads = ["", "speedup", "error", "standard error", "initial", "iterations",
+             "paper's speedup", "within 15 %", "paper's error", "not worse by 1.5 points"]
+    report.table(heads[:len(rows[0])], rows)
+    return bad
+
+
+def look_again(report, runs, path, clusters, chain, bad, seeds):
+    """Lines that missed what is printed, with more runs: is it noise?"""
+    reference, noise, _, _ = runs.mean(path, clusters, "k-means", chain, 0, seeds)
+    for line, initial in bad:
+        error, spread, _, _ = runs.mean(path, clusters, line, chain, initial, seeds)
+        report.say(f"{line} with {seeds} runs: {100 * (error / reference - 1):+.1f} %, standard "
+                   f"error {100 * np.hypot(spread, noise) / reference:.1f}; printed "
+                   f"{PAPER[line][clusters][1]:+.1f} %.", "")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--runs", type=int, default=5, help="seeds of each fit")
+    parser.add_argument("--again", type=int, default=20, help="seeds for lines that miss")
     parser.add_argument("--chain", type=int, default=200, help="of AFK-MC2")
     parser.add_argument("--try-init-steps", type=int, nargs="*", default=[0, 2, 4],
                         help="other numbers of initial E-steps, on the smaller grid")
@@ -122,16 +141,25 @@ def main():
                "Speedup: distances of a k-means iteration over those of a mean iteration. Error: "
                "quantisation error relative to that of k-means; the standard error is in points.",
                "")
-    good = total = 0
+    total = missed = 0
     for clusters in (2025, 4096):
         report.say(f"## {clusters} clusters, {PER_CLUSTER * clusters:,} points", "")
-        found, of = compare(report, runs, clusters, options.chain, None, options.runs)
-        good, total = good + found, total + of
-    report.say(f"{good} of {total} lines have the printed speedup within 15 % and an error not "
-               "worse than printed by more than 1.5 points.", "")
+        path = fl18.data_of(clusters)
+        bad = compare(report, runs, path, clusters, options.chain, None, options.runs)
+        total, missed = total + len(PAPER), missed + len(bad)
+        if bad:
+            look_again(report, runs, path, clusters, options.chain, bad, options.again)
+    report.say(f"{total - missed} of {total} lines have the printed speedup within 15 % and an "
+               "error not worse than printed by more than 1.5 points.", "")
     for init_steps in options.try_init_steps:
         report.say(f"## 2025 clusters, {init_steps} initial E-steps, {options.try_runs} runs", "")
-        compare(report, runs, 2025, options.chain, init_steps, options.try_runs)
+        compare(report, runs, fl18.data_of(2025), 2025, options.chain, init_steps,
+                options.try_runs)
+    for name, clusters in REAL.items():
+        path = common.data(name)
+        if path:
+            report.say(f"## {name}, {fl18.rows_of(path):,} points, {clusters} clusters", "")
+            compare(report, runs, path, clusters, options.chain, None, options.runs)
     fl18.clean()
     report.write("fl18_table2.md")
 
