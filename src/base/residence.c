@@ -8,9 +8,9 @@
 #include "base/machine.h"
 #include "base/memory.h"
 
-/* A row that is touched may map as much as the page cache holds in one piece, 2 MB at most, and
- * a thread maps about so much in a second. The farther the limit, the later the next look. */
-static const double TOUCH = 2 << 20, RATE = 60e9;
+/* Between two checks 256 rows may be touched anywhere, and each maps 64 KB; a thread maps at
+ * most so much in a second. The farther the limit, the later the next look. */
+static const double TOUCH = 16 << 20, RATE = 60e9;
 static const uint64_t MB = UINT64_C(1) << 20;
 
 typedef struct vem_i_residence {
@@ -179,6 +179,16 @@ uint64_t vem_i_residence_left(vem_ctx *ctx)
     return ctx->limit > taken ? ctx->limit - taken : 1;
 }
 
+/* Pages are let go when this much is left: four times what may come in, because the kernel
+ * maps more than was asked for and threads wait for processors, but no more than half of what
+ * there is for pages. */
+static uint64_t room_of(const vem_i_residence *r, const vem_ctx *ctx)
+{
+    const uint64_t wanted = 4 * margin(ctx->limit, ctx->threads);
+    const uint64_t half = r->rest < ctx->limit ? (ctx->limit - r->rest) / 2 : 0;
+    return wanted < half ? wanted : half;
+}
+
 void vem_i_residence_look(vem_ctx *ctx)
 {
     vem_i_residence *r = ctx->residence;
@@ -186,7 +196,7 @@ void vem_i_residence_look(vem_ctx *ctx)
     if (--r->until > 0 && now < r->next)
         return;
     const uint64_t resident = vem_i_resident_bytes();
-    const uint64_t room = margin(ctx->limit, ctx->threads);
+    const uint64_t room = room_of(r, ctx);
     const double left = resident < ctx->limit ? (double)(ctx->limit - resident) : 0;
     r->next = now + left / (RATE * ctx->threads);
     r->until = (int64_t)(left / TOUCH);
@@ -195,8 +205,8 @@ void vem_i_residence_look(vem_ctx *ctx)
         return;
     if (!atomic_flag_test_and_set(&r->busy)) {
         rest(r);
-    } else if (resident > ctx->limit - room / 2) {
-        lock(r); /* another thread is at it, and maybe held up: wait for it */
+    } else {
+        lock(r); /* another thread is at it, and maybe held up: bring in no more */
         unlock(r);
     }
 }

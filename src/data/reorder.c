@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/residence.h"
 #include "base/spill.h"
 #include "data/points.h"
 
@@ -54,9 +55,10 @@ static void walk(void *arg, int64_t stripe, int thread)
 
 /* ---- from file to file ---- */
 
-enum { ROWS_PER_TASK = 1024 };
+enum { ROWS_PER_TASK = 1024, CHECK_ROWS = 64 };
 
 typedef struct move {
+    vem_ctx *ctx;
     const char *from;
     char *to;
     size_t row;
@@ -70,9 +72,12 @@ static void move_rows(void *arg, int64_t number, int thread)
     const int64_t begin = number * ROWS_PER_TASK;
     const int64_t end = begin + ROWS_PER_TASK < m->n ? begin + ROWS_PER_TASK : m->n;
     (void)thread;
-    for (int64_t i = begin; i < end; i++)
+    for (int64_t i = begin; i < end; i++) {
         memcpy(m->to + (size_t)m->place[i] * m->row, m->from + (size_t)i * m->row,
                m->row);
+        if (i % CHECK_ROWS == 0) /* each of them may have brought in a page */
+            vem_i_residence_check(m->ctx);
+    }
 }
 
 vem_status vem_i_spill_reorder(vem_ctx *ctx, const void *x, size_t row, int64_t n,
@@ -86,7 +91,8 @@ vem_status vem_i_spill_reorder(vem_ctx *ctx, const void *x, size_t row, int64_t 
     if (status == VEM_OK) {
         for (int64_t i = 0; i < n; i++)
             place[order[i]] = (uint32_t)i;
-        move m = {.from = x, .to = made->bytes, .row = row, .n = n, .place = place};
+        move m = {
+            .ctx = ctx, .from = x, .to = made->bytes, .row = row, .n = n, .place = place};
         vem_i_parallel_light(ctx, vem_i_shards(n, ROWS_PER_TASK),
                              ROWS_PER_TASK * (double)row, move_rows, &m);
         *spill = made;

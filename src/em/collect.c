@@ -23,7 +23,7 @@ enum {
     SORT_PIECES = 16, /* owned: pieces that count and place their entries by themselves */
     WAVE_ENTRIES = 1 << 22, /* owned: entries sorted at a time, which bounds the memory */
     CLUSTERS_PER_TASK = 32,
-    TOGETHER = 1024 /* rows that a cluster takes at a time */
+    TOGETHER = 256 /* rows that a cluster takes at a time */
 };
 /* Statistics of all shards together: up to this many bytes, else owned. */
 static const uint64_t SHARDED_BYTES = UINT64_C(64) << 20;

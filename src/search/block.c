@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/residence.h"
 #include "search/graph.h"
 #include "search/groups.h"
 
@@ -67,7 +68,10 @@ vem_status vem_i_block_new(vem_ctx *ctx, const vem_i_search *search, const vem_v
 {
     const vem_i_kernels *kernels = view->kernels;
     sizes s = sizes_of(search, scorer->clusters, kernels);
-    vem_i_block made = {.view = view, .scorer = scorer, .capacity = (int32_t)s.items};
+    vem_i_block made = {.ctx = ctx,
+                        .view = view,
+                        .scorer = scorer,
+                        .capacity = (int32_t)s.items};
     size_t element = kernels->element, row = (size_t)view->d * element;
     vem_status status = vem_i_take(ctx, &made.panels, s.packed, row);
     if (status == VEM_OK)
@@ -203,16 +207,30 @@ void vem_i_block_sort(vem_i_block *block, int32_t held)
         }
 }
 
+void vem_i_block_score_pairs(vem_i_block *block, int32_t rows, const int32_t *index,
+                             void *costs)
+{
+    const vem_view *view = block->view;
+    for (int32_t p = 0; p < block->n; p += VEM_I_BLOCK) {
+        const int32_t n = block->n - p < VEM_I_BLOCK ? block->n - p : VEM_I_BLOCK;
+        const void *x = block->items ? view->x : vem_i_view_row(view, block->first + p);
+        block->scorer->family->score_pairs(block->scorer, x, view->ld,
+                                           block->items ? block->items + p : NULL, n,
+                                           rows, index + p,
+                                           (char *)costs +
+                                               (size_t)p * view->kernels->element,
+                                           block->capacity);
+        vem_i_residence_check(block->ctx);
+    }
+}
+
 void vem_i_block_stay(const vem_i_search *search, vem_i_block *block,
                       const int32_t *before)
 {
-    const vem_view *view = block->view;
     int64_t ldv = block->capacity;
     for (int32_t p = 0; p < block->n; p++)
         for (int32_t r = 0; r < search->held; r++)
             block->index[r * ldv + p] = before[p * search->held + r];
-    const void *x = block->items ? view->x : vem_i_view_row(view, block->first);
-    block->scorer->family->score_pairs(block->scorer, x, view->ld, block->items, block->n,
-                                       search->held, block->index, block->costs, ldv);
+    vem_i_block_score_pairs(block, search->held, block->index, block->costs);
     vem_i_block_sort(block, search->held);
 }

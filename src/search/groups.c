@@ -17,6 +17,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/residence.h"
 
 static int by_dots(const vem_i_scorer *s)
 {
@@ -109,6 +110,7 @@ static void pack(const vem_i_lister *l, vem_i_block *block, const uint32_t *item
                  int32_t n)
 {
     const vem_view *view = block->view;
+    vem_i_residence_check(block->ctx); /* rows may lie anywhere */
     view->kernels->pack(view->x, view->ld, items, n, view->d, l->origin, block->panels,
                         block->norms);
 }
@@ -332,11 +334,9 @@ static void try_cells(const vem_i_groups *g, vem_i_lister *l, vem_i_block *block
 /* Costs of `rows` trials from row `first` on, by direct differences. */
 static void score_trials(vem_i_block *block, int32_t first, int32_t rows)
 {
-    const vem_view *view = block->view;
     int64_t at = (int64_t)first * block->capacity;
-    block->scorer->family->score_pairs(block->scorer, view->x, view->ld, block->items,
-                                       block->n, rows, block->trial + at,
-                                       column(block, block->tile, at), block->capacity);
+    vem_i_block_score_pairs(block, rows, block->trial + at,
+                            column(block, block->tile, at));
 }
 
 static void try_held(const vem_i_search *search, vem_i_block *block,

@@ -19,6 +19,7 @@
 /* Scratch of one thread and the result for one block. Arrays of costs have rows ldv
  * apart. */
 typedef struct vem_i_block {
+    vem_ctx *ctx;
     const vem_view *view;
     const vem_i_scorer *scorer;
     int64_t first;         /* item of the view */
@@ -76,6 +77,10 @@ vem_i_search vem_i_search_groups(int32_t clusters, int32_t held, int32_t reach,
 /* What a fit with these options uses. */
 vem_i_search vem_i_search_for(const vem_options *options, uint64_t seed);
 
+/* Costs of `rows` clusters an item, index and costs in rows ldv apart, by direct differences;
+ * some items at a time, so that mapped rows can be let go of in between. */
+void vem_i_block_score_pairs(vem_i_block *block, int32_t rows, const int32_t *index,
+                             void *costs);
 /* Score again what the items hold and nothing else, in order of cost. */
 void vem_i_block_stay(const vem_i_search *search, vem_i_block *block,
                       const int32_t *before);
