@@ -8,15 +8,8 @@
 
 #include "vem/vem.h"
 
-/* Exit status. Anything wrong with the words and values of the command line is CLI_USAGE;
- * an input that became shorter while it was read is CLI_SHORTENED. */
-enum {
-    CLI_DONE = 0,
-    CLI_FAILED = 1,
-    CLI_USAGE = 2,
-    CLI_SHORTENED = 3,
-    CLI_INTERRUPTED = 130
-};
+/* Exit status. Anything wrong with the words and values of the command line is CLI_USAGE. */
+enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_INTERRUPTED = 130 };
 
 /* ---- Options (args.c) ---- */
 
@@ -140,7 +133,7 @@ int cli_interrupted(void);
  * when it waits for a pipe. */
 void cli_nothing_to_lose(int yes);
 
-/* A mapped input that becomes shorter ends the command, with a sentence and CLI_SHORTENED. */
+/* A mapped input that becomes shorter ends the command, with a sentence and CLI_FAILED. */
 void cli_watch_inputs(const vem_ctx *ctx);
 
 /* ---- JSON (json.c) ---- */

@@ -177,7 +177,6 @@ void cli_help_all(FILE *stream)
         "  vem generate birch-grid -o data.npy --labels truth.npy\n"
         "  vem fit data.npy -k 25 -o model.npz\n"
         "  vem score model.npz data.npy --labels truth.npy\n\n"
-        "Exit status: 0 done, 1 failed, 2 wrong usage, 3 the input became shorter "
-        "while it was read, 130 interrupted.\n",
+        "Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted.\n",
         stream);
 }

@@ -103,8 +103,7 @@ void cli_man_page(FILE *stream)
         ".TP\n.B VEM_CHECKPOINT_SECONDS\n"
         "Seconds between two states that \\-\\-checkpoint writes, 120 when it is not "
         "set; 0: before every step.\n"
-        ".SH EXIT STATUS\n0 done, 1 failed, 2 wrong usage, 3 the input became "
-        "shorter while it was read, 130 interrupted. Ctrl\\-C "
+        ".SH EXIT STATUS\n0 done, 1 failed, 2 wrong usage, 130 interrupted. Ctrl\\-C "
         "during a fit ends it after the current step and writes the model, and the state "
         "with \\-\\-checkpoint; a second Ctrl\\-C ends at once.\n",
         stream);

@@ -54,7 +54,7 @@ static void on_lost_page(int signal_number, siginfo_t *info, void *context)
         put("vem: ");
         put(path);
         put(" became shorter while it was read, or its disk failed.\n");
-        _exit(CLI_SHORTENED);
+        _exit(CLI_FAILED);
     }
     signal(signal_number, SIG_DFL); /* not ours: the instruction meets it again */
 }
