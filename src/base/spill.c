@@ -125,7 +125,7 @@ vem_status vem_i_spill_take(vem_ctx *ctx, void *out, size_t count, size_t size,
     if (__builtin_mul_overflow(count, size, &bytes) || !vem_i_spill_wanted(ctx, bytes))
         return vem_i_take(ctx, out, count, size);
     vem_status status = vem_i_spill_new(ctx, bytes, spill);
-    if (status == VEM_OK)
+    if (status == VEM_OK && *spill)
         memcpy(out, &(*spill)->bytes, sizeof(void *));
     return status;
 }
