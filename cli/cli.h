@@ -142,6 +142,8 @@ void cli_watch_inputs(const vem_ctx *ctx);
 json_t *cli_json_real(double value);
 /* Any bytes as a string; what is not UTF-8 becomes '?'. NULL gives null. */
 json_t *cli_json_text(const char *text);
+/* As the model's "meta"; gives `meta` back. */
+vem_status cli_json_into_model(const cli_args *args, json_t *meta, vem_model *model);
 /* {"command": ..., "version": ...} to start from. */
 json_t *cli_json_begin(const cli_args *args);
 /* One line on standard output; takes the object over. CLI_DONE or CLI_FAILED. */

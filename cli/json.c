@@ -72,3 +72,14 @@ int cli_json_print(json_t *object)
     putchar('\n');
     return CLI_DONE;
 }
+
+vem_status cli_json_into_model(const cli_args *args, json_t *meta, vem_model *model)
+{
+    char *text = json_dumps(meta, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    json_decref(meta);
+    if (!text)
+        return VEM_NO_MEMORY;
+    const vem_status status = vem_model_set_meta(args->ctx, model, text);
+    free(text);
+    return status;
+}

@@ -40,13 +40,7 @@ static vem_status set_meta(const cli_args *args, const vem_stats *stats, vem_mod
     json_object_set_new(meta, "outcome",
                         json_string(vem_outcome_name(VEM_OUTCOME_STEP_LIMIT)));
     json_object_set_new(meta, "merged", step);
-    char *text = json_dumps(meta, JSON_COMPACT | JSON_REAL_PRECISION(17));
-    json_decref(meta);
-    if (!text)
-        return VEM_NO_MEMORY;
-    const vem_status status = vem_model_set_meta(args->ctx, model, text);
-    free(text);
-    return status;
+    return cli_json_into_model(args, meta, model);
 }
 
 static int tell(const cli_args *args, const vem_stats *stats)

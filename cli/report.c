@@ -90,13 +90,7 @@ vem_status cli_set_meta(cli_args *args, const vem_report *report, vem_model *mod
     json_object_set_new(meta, "free_energy", cli_json_real(s->free_energy));
     json_object_set_new(meta, "normalize", json_boolean(vem_model_normalizes(model)));
     json_object_set_new(meta, "trace", cli_trace_json(report));
-    char *text = json_dumps(meta, JSON_COMPACT | JSON_REAL_PRECISION(17));
-    json_decref(meta);
-    if (!text)
-        return VEM_NO_MEMORY;
-    const vem_status status = vem_model_set_meta(args->ctx, model, text);
-    free(text);
-    return status;
+    return cli_json_into_model(args, meta, model);
 }
 
 /* ---- In words ---- */

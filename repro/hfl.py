@@ -5,7 +5,9 @@ Gaussian mixture models". Three of its five sets cannot be had here; a stand-in 
 clusters, chain, neighborhoods and coreset of the line it stands for, as far as its data go.
 """
 
+import argparse
 import concurrent.futures
+import glob
 import json
 import os
 import subprocess
@@ -239,3 +241,23 @@ def load(runs):
         "on, those of the processor only roughly.**"
     return (f"{jobs} fits side by side on {cores} cores; mean load during the fits "
             f"{mean:.1f}.{busy}")
+
+
+def arguments(doc):
+    parser = argparse.ArgumentParser(description=doc.split("\n", maxsplit=1)[0])
+    parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS), metavar="NAME",
+                        help=", ".join(SETS))
+    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--threads", type=int, default=1, help="of a fit")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="fits side by side")
+    parser.add_argument("--fresh", action="store_true", help="make every fit again")
+    return parser
+
+
+def chosen(options, kept):
+    """The sets that are there; with --fresh without their fits, whose names end so."""
+    sets = [name for name in options.sets if files(name)]
+    for name in sets if options.fresh else []:
+        for path in glob.glob(os.path.join(OUT, glob.escape(name) + kept)):
+            os.remove(path)
+    return sets

@@ -11,9 +11,7 @@ rows held out), in percent over the mean of k-means++ on all rows.
 Every fit is kept in repro/out/hfl and not made again without --fresh.
 """
 
-import argparse
 import concurrent.futures
-import glob
 import json
 import os
 import sys
@@ -70,19 +68,9 @@ def compare(runs, name, seeds):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS), metavar="NAME",
-                        help=", ".join(SETS))
-    parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--threads", type=int, default=1, help="of a fit")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="fits side by side")
-    parser.add_argument("--fresh", action="store_true", help="make every fit again")
+    parser = hfl.arguments(__doc__)
     options = parser.parse_args()
-    sets = [name for name in options.sets if hfl.files(name)]
-    if options.fresh:
-        for name in sets:
-            for path in glob.glob(os.path.join(hfl.OUT, glob.escape(name) + "-sample-*")):
-                os.remove(path)
+    sets = hfl.chosen(options, "-sample-*")
     runs = hfl.Runs(options.threads, options.jobs)
     rows, score = [], {"lower": 0, "higher": 0, "neither": 0}
     for name in sets:

@@ -17,8 +17,6 @@ side by side unless told otherwise, as the paper's were; seconds of the processo
 machine spoils less, are those of the whole command.
 """
 
-import argparse
-import glob
 import os
 
 import matplotlib
@@ -179,21 +177,11 @@ def draw(path, results):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS), metavar="NAME",
-                        help=", ".join(SETS))
+    parser = hfl.arguments(__doc__)
     parser.add_argument("--without", nargs="+", default=[], choices=["var-GMM-S", "vem"],
                         metavar="LINE", help="leave out var-GMM-S (long) or vem")
-    parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--threads", type=int, default=1, help="of a fit")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="fits side by side")
-    parser.add_argument("--fresh", action="store_true", help="make every fit again")
     options = parser.parse_args()
-    sets = [name for name in options.sets if hfl.files(name)]
-    if options.fresh:
-        for name in sets:
-            for path in glob.glob(os.path.join(hfl.OUT, glob.escape(name) + "-*.json")):
-                os.remove(path)
+    sets = hfl.chosen(options, "-*.json")
     lines = [line for line in LINES if line not in options.without]
     runs = hfl.Runs(options.threads, options.jobs)
     results, done = {}, []

@@ -1,16 +1,5 @@
 #include "coreset_checks.h"
 
-vem_data *coreset_borrow(vem_ctx *ctx, const grid_data *data)
-{
-    vem_data *rows = NULL;
-    assert_int_equal(vem_data_borrow(ctx, VEM_FLOAT64, data->x, data->n, data->d, 0, 0,
-                                     &rows),
-                     VEM_OK);
-    if (data->weights)
-        assert_int_equal(vem_data_set_weights(ctx, rows, data->weights, data->n), VEM_OK);
-    return rows;
-}
-
 vem_data *coreset_draw(vem_ctx *ctx, const vem_data *rows, int64_t size,
                        vem_coreset_method method, int64_t seed)
 {

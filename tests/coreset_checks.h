@@ -5,7 +5,6 @@
 #include "data/coreset.h"
 #include "grid.h"
 
-vem_data *coreset_borrow(vem_ctx *ctx, const grid_data *data);
 /* A coreset that must succeed. */
 vem_data *coreset_draw(vem_ctx *ctx, const vem_data *rows, int64_t size,
                        vem_coreset_method method, int64_t seed);

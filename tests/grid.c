@@ -162,22 +162,28 @@ vem_options grid_options(int64_t clusters, vem_family_kind family, vem_prior_kin
     return o;
 }
 
-static vem_data *borrow(vem_ctx *ctx, const grid_data *data)
+vem_data *grid_borrow_rows(vem_ctx *ctx, const grid_data *data, int64_t first,
+                           int64_t end)
 {
     vem_data *rows = NULL;
-    vem_status status =
-        vem_data_borrow(ctx, VEM_FLOAT64, data->x, data->n, data->d, 0, 0, &rows);
+    vem_status status = vem_data_borrow(ctx, VEM_FLOAT64, data->x + first * data->d,
+                                        end - first, data->d, 0, 0, &rows);
     if (status == VEM_OK && data->weights)
-        status = vem_data_set_weights(ctx, rows, data->weights, data->n);
+        status = vem_data_set_weights(ctx, rows, data->weights + first, end - first);
     if (status != VEM_OK)
         fail_msg("%s", vem_ctx_message(ctx));
     return rows;
 }
 
+vem_data *grid_borrow(vem_ctx *ctx, const grid_data *data)
+{
+    return grid_borrow_rows(ctx, data, 0, data->n);
+}
+
 vem_status grid_try(vem_ctx *ctx, const grid_data *data, const vem_options *options,
                     const vem_model *start, grid_fit *fit)
 {
-    vem_data *rows = borrow(ctx, data);
+    vem_data *rows = grid_borrow(ctx, data);
     grid_fit made = {0};
     vem_status status = vem_fit(ctx, rows, options, start, &made.model, &made.report);
     vem_data_free(rows);
@@ -213,7 +219,7 @@ void grid_fit_free(grid_fit *fit)
 vem_scores grid_score(vem_ctx *ctx, const vem_model *model, const grid_data *data,
                       int32_t held, vem_precision precision)
 {
-    vem_data *rows = borrow(ctx, data);
+    vem_data *rows = grid_borrow(ctx, data);
     vem_scores scores = {.size = sizeof scores};
     vem_status status = vem_score(ctx, model, rows, held, precision, &scores);
     vem_data_free(rows);

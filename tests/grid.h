@@ -106,6 +106,10 @@ int grid_stride(void);
 /* The case in words, for messages; a static buffer. */
 const char *grid_name(const grid_case *c);
 
+/* The rows with their weights, not copied: all, or those from `first` to before `end`. */
+vem_data *grid_borrow(vem_ctx *ctx, const grid_data *data);
+vem_data *grid_borrow_rows(vem_ctx *ctx, const grid_data *data, int64_t first,
+                           int64_t end);
 /* Room for `count` zeros of `size` bytes, to be freed. */
 void *grid_zeros(int64_t count, size_t size);
 /* Every entry of a agrees with b within tolerance * max(size of b's entries, 1e-300). */

@@ -51,15 +51,4 @@ static int tear_down(void **state)
     return 0;
 }
 
-static vem_data *borrow(const grid_data *data)
-{
-    vem_data *rows = NULL;
-    assert_int_equal(vem_data_borrow(ctx, VEM_FLOAT64, data->x, data->n, data->d, 0, 0,
-                                     &rows),
-                     VEM_OK);
-    if (data->weights)
-        assert_int_equal(vem_data_set_weights(ctx, rows, data->weights, data->n), VEM_OK);
-    return rows;
-}
-
 #endif

@@ -22,15 +22,8 @@ enum { CLUSTERS = GRID_CLUSTERS };
 static vem_stats *part_of(const grid_data *data, int64_t first, int64_t end,
                           const vem_model *model, const vem_options *o)
 {
-    vem_data *rows = NULL;
+    vem_data *rows = grid_borrow_rows(ctx, data, first, end);
     vem_stats *stats = NULL;
-    assert_int_equal(vem_data_borrow(ctx, VEM_FLOAT64, data->x + first * data->d,
-                                     end - first, data->d, 0, 0, &rows),
-                     VEM_OK);
-    if (data->weights)
-        assert_int_equal(vem_data_set_weights(ctx, rows, data->weights + first,
-                                              end - first),
-                         VEM_OK);
     const vem_status status = vem_accumulate(ctx, model, rows, o, &stats);
     if (status != VEM_OK)
         fail_msg("%s", vem_ctx_message(ctx));

@@ -15,7 +15,7 @@ static void chances_are_exact(void **state)
             for (int32_t d = 1; d <= 70; d = 2 * d + 1) {
                 grid_data data =
                     grid_data_new((grid_set)set, (grid_weights)kind, 500, d, 5);
-                vem_data *rows = coreset_borrow(ctx, &data);
+                vem_data *rows = grid_borrow(ctx, &data);
                 double *q = coreset_chances(data.x, data.weights, data.n, d);
                 vem_data *coreset =
                     coreset_draw(ctx, rows, 300, VEM_CORESET_LIGHTWEIGHT, 3);
@@ -93,7 +93,7 @@ static void draws_follow_the_chances(void **state)
     (void)state;
     for (int kind = WEIGHTS_NONE; kind <= WEIGHTS_ZEROS; kind += WEIGHTS_ZEROS) {
         grid_data data = grid_data_new(SET_HEAVY, (grid_weights)kind, N, 2, 8);
-        vem_data *rows = coreset_borrow(ctx, &data);
+        vem_data *rows = grid_borrow(ctx, &data);
         for (int method = 0; method < 2; method++) {
             double *q = coreset_chances(data.x, data.weights, N, 2), counts[N] = {0},
                    pairs = 0;
@@ -153,7 +153,7 @@ static void costs_are_right_in_the_mean(void **state)
     (void)state;
     for (int kind = 0; kind < WEIGHTS_COUNT; kind++) {
         grid_data data = grid_data_new(SET_HEAVY, (grid_weights)kind, 2000, 2, 12);
-        vem_data *rows = coreset_borrow(ctx, &data);
+        vem_data *rows = grid_borrow(ctx, &data);
         const double truth = cost(rows);
         const double mass = data.weights ? coreset_total(data.weights, 2000) : 2000;
         double deviation[2];
@@ -236,7 +236,7 @@ static void threads_and_chunks_do_not_matter(void **state)
     for (int kind = 0; kind < WEIGHTS_COUNT; kind++)
         for (int way = 0; way < 3; way++) {
             grid_data data = grid_data_new(SET_OFFSET, (grid_weights)kind, 500, 700, 31);
-            vem_data *rows = coreset_borrow(ctx, &data), *coreset[4];
+            vem_data *rows = grid_borrow(ctx, &data), *coreset[4];
             vem_i_coreset_request request = {.size = 90,
                                              .seed = 4,
                                              .normalize = way == 1,

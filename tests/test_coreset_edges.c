@@ -117,7 +117,7 @@ static void as_the_engine_sees_them(void **state)
     for (int way = 0; way < 3; way++) {
         grid_data data = grid_data_new(SET_CONSTANT, WEIGHTS_REAL, N, D, 77);
         const double given[D] = {0.5, 2, 3, 1};
-        vem_data *rows = coreset_borrow(ctx, &data), *coreset = NULL;
+        vem_data *rows = grid_borrow(ctx, &data), *coreset = NULL;
         double scale[D] = {0}, seen[N * D], mean[D] = {0}, var[D] = {0};
         const double mass = coreset_total(data.weights, N);
         vem_i_coreset_request request = {.size = 100,
@@ -291,7 +291,7 @@ static void can_be_stopped(void **state)
 {
     (void)state;
     grid_data data = grid_data_new(SET_HEAVY, WEIGHTS_NONE, 1000, 3, 1);
-    vem_data *rows = coreset_borrow(ctx, &data), *coreset = NULL;
+    vem_data *rows = grid_borrow(ctx, &data), *coreset = NULL;
     vem_ctx_set_progress(ctx, stop, NULL);
     ctx->progress_last = 0;
     assert_int_equal(vem_coreset(ctx, rows, 10, VEM_CORESET_LIGHTWEIGHT, 1, &coreset),

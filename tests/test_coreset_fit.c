@@ -11,7 +11,7 @@ static void same_as_on_the_coreset(const grid_data *data, vem_options o)
 {
     vem_model *a = NULL, *b = NULL;
     vem_report *ra = NULL, *rb = NULL;
-    vem_data *rows = coreset_borrow(ctx, data);
+    vem_data *rows = grid_borrow(ctx, data);
     vem_data *coreset = coreset_draw(ctx, rows, SIZE, VEM_CORESET_LIGHTWEIGHT, o.seed);
     assert_int_equal(vem_fit(ctx, coreset, &o, NULL, &b, &rb), VEM_OK);
     o.coreset = SIZE;

@@ -8,7 +8,7 @@
 static void fail_one_by_one(const grid_data *data, const vem_options *o,
                             const vem_model *start)
 {
-    vem_data *rows = borrow(data);
+    vem_data *rows = grid_borrow(ctx, data);
     for (int64_t k = 1;; k++) {
         vem_model *model = NULL;
         vem_report *report = NULL;
@@ -138,7 +138,7 @@ static void every_allocation_of_a_coreset(void **state)
 {
     (void)state;
     grid_data data = grid_data_new(SET_HEAVY, WEIGHTS_REAL, 60, 3, 86);
-    vem_data *rows = borrow(&data);
+    vem_data *rows = grid_borrow(ctx, &data);
     for (int method = 0; method < 2; method++)
         for (int64_t size = 20; size <= 80; size += 60) {
             vem_status status = VEM_NO_MEMORY;
@@ -187,7 +187,7 @@ static void every_allocation_of_statistics(void **state)
     (void)state;
     for (int family = VEM_ISO_SHARED; family <= VEM_FULL; family++) {
         grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, 60, 3, 88);
-        vem_data *rows = borrow(&data);
+        vem_data *rows = grid_borrow(ctx, &data);
         vem_model *model = grid_start(ctx, &data, VEM_ISO_SHARED, 5), *next = NULL;
         vem_stats *stats = NULL, *back = NULL;
         char path[64];
@@ -303,7 +303,7 @@ static void every_allocation_of_using_a_model(void **state)
     (void)state;
     for (int family = VEM_ISO_SHARED; family <= VEM_FULL; family++) {
         grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, 60, 3, 82);
-        vem_data *rows = borrow(&data);
+        vem_data *rows = grid_borrow(ctx, &data);
         vem_model *model = grid_start(ctx, &data, (vem_family_kind)family, 5);
         vem_status status = VEM_NO_MEMORY;
         vem_scores scores = {.size = sizeof scores, .mass = -1};

@@ -9,7 +9,7 @@ static void check_plan(const grid_data *data, const vem_options *o)
 {
     int64_t n = data->n;
     int32_t d = data->d;
-    vem_data *rows = borrow(data);
+    vem_data *rows = grid_borrow(ctx, data);
     vem_model *model = NULL;
     vem_report *report = NULL;
     vem_forecast forecast;
@@ -157,7 +157,7 @@ static void a_plan_that_does_not_fit(void **state)
 {
     (void)state;
     grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, 50000, 20, 90);
-    vem_data *rows = borrow(&data);
+    vem_data *rows = grid_borrow(ctx, &data);
     vem_forecast plan;
     vem_model *model = NULL;
     vem_report *report = NULL;

@@ -104,7 +104,7 @@ static void the_same_bits_of_using_a_model(void **state)
 {
     (void)state;
     grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, 3000, 6, 73);
-    vem_data *rows = borrow(&data);
+    vem_data *rows = grid_borrow(ctx, &data);
     vem_model *model = grid_start(ctx, &data, VEM_DIAG, 40);
     vem_options o = grid_options(40, VEM_DIAG, VEM_PRIOR_FREE, 2, VEM_SINGLE, 1);
     int32_t *labels[2];
@@ -143,7 +143,7 @@ static void a_limit_spills_the_rows(void **state)
     skip(); /* what is resident is the sanitizer's */
 #endif
     grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, 100000, 30, 74);
-    vem_data *rows = borrow(&data);
+    vem_data *rows = grid_borrow(ctx, &data);
     vem_options o = grid_options(10, VEM_ISO_SHARED, VEM_PRIOR_FLAT, 1, VEM_DOUBLE, 3);
     o.seeding = VEM_SEED_AFKMC2;
     vem_forecast plan;
@@ -238,7 +238,7 @@ static void every_allocation_of_a_spilled_fit(void **state)
     o.swaps = 1;
     o.algorithm = VEM_AUTO;
     ctx->spills_all = 1;
-    vem_data *rows = borrow(&data);
+    vem_data *rows = grid_borrow(ctx, &data);
     for (int64_t k = 1, done = 0; !done; k++) {
         vem_model *model = NULL;
         vem_report *report = NULL;

@@ -15,14 +15,7 @@ static vem_stream *stream_new(int64_t bucket, int64_t seed)
 /* Rows first .. end - 1 in one batch. */
 static void feed(vem_stream *stream, const grid_data *data, int64_t first, int64_t end)
 {
-    vem_data *rows = NULL;
-    assert_int_equal(vem_data_borrow(ctx, VEM_FLOAT64, data->x + first * data->d,
-                                     end - first, data->d, 0, 0, &rows),
-                     VEM_OK);
-    if (data->weights)
-        assert_int_equal(vem_data_set_weights(ctx, rows, data->weights + first,
-                                              end - first),
-                         VEM_OK);
+    vem_data *rows = grid_borrow_rows(ctx, data, first, end);
     if (vem_stream_add(ctx, stream, rows) != VEM_OK)
         fail_msg("%s", vem_ctx_message(ctx));
     vem_data_free(rows);
@@ -141,7 +134,7 @@ static void as_good_as_promised(void **state)
     enum { N = 6401, M = 100, D = 2, K = 4, R = 200 }; /* one bucket of all, and a row */
     for (int weights = WEIGHTS_NONE; weights <= WEIGHTS_REAL; weights += WEIGHTS_REAL) {
         grid_data data = grid_data_new(SET_OVERLAPPING, (grid_weights)weights, N, D, 3);
-        vem_data *rows = coreset_borrow(ctx, &data);
+        vem_data *rows = grid_borrow(ctx, &data);
         const double exact = cost(data.x, data.weights, N, D, data.x, K);
         double mean = 0, squares = 0, direct = 0, mass = 0;
         for (int r = 0; r < R; r++) {

@@ -311,7 +311,7 @@ typedef struct vem_option_info {
     double default_value; /* VEM_AUTO: decided by preset or data */
     double low, high;
     const char *choices;  /* "a|b|c" for VEM_KIND_CHOICE */
-    const char *argument; /* placeholder for help, NULL for a flag */
+    const char *argument; /* what help calls its value; NULL for a flag */
     const char *help;
 } vem_option_info;
 

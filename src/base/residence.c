@@ -219,6 +219,11 @@ vem_status vem_ctx_set_memory(vem_ctx *ctx, int64_t bytes)
         return vem_i_fail(ctx, VEM_BAD_OPTION,
                           "memory is %lld, but it must be 0 (no limit) or more.",
                           (long long)bytes);
+    const uint64_t resident = vem_i_resident_bytes();
+    if (bytes > 0 && (uint64_t)bytes < resident)
+        return vem_i_fail(ctx, VEM_NO_MEMORY,
+                          "--memory is %.3g MB, but the program itself takes %.3g MB.",
+                          (double)bytes / (double)MB, (double)resident / (double)MB);
     ctx->memory = ctx->limit = (uint64_t)bytes;
     return VEM_OK;
 }
