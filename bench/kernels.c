@@ -79,7 +79,7 @@ static void run_select_top(bench *b)
             ((double *)b->best)[i] = INFINITY;
         else
             ((float *)b->best)[i] = INFINITY;
-    b->k->select_top(b->saved, N, b->m, 0, b->top, b->best, b->index, N);
+    b->k->select_top(b->saved, NULL, N, b->m, 0, b->top, b->best, b->index, N);
 }
 
 static void run_iso_tile(bench *b)

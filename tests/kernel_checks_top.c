@@ -359,6 +359,7 @@ int check_select_top(const vem_i_kernels *table)
         for (const int32_t *m = grid_m; *m; ++m)
             for (const int32_t *top = grid_top; *top; ++top) {
                 const int32_t n = grid_items(table, *g);
+                const int listed = kernel_below(2) == 0;
                 const int32_t rows = *m > *top ? *m : *top;
                 const int64_t ldv =
                     320; /* more than 256, and a multiple of every panel */
@@ -367,8 +368,10 @@ int check_select_top(const vem_i_kernels *table)
                 void *want = kernel_values(table, rows * ldv);
                 int32_t *index = malloc((size_t)(rows * ldv) * sizeof *index);
                 int32_t *want_index = malloc((size_t)(rows * ldv) * sizeof *index);
+                int32_t *ids = malloc((size_t)(rows * ldv) * sizeof *ids);
                 kernel_fill_integers(table, costs, rows * ldv, 6);
                 for (int64_t i = 0; i < rows * ldv; ++i) {
+                    ids[i] = (int32_t)kernel_below(1000000);
                     if (kernel_below(10) == 0)
                         kernel_set(table, costs, i, INFINITY);
                     kernel_set(table, best, i, INFINITY);
@@ -376,9 +379,10 @@ int check_select_top(const vem_i_kernels *table)
                     index[i] = want_index[i] = -1;
                 }
                 for (int call = 0; call < 2; ++call) {
-                    table->select_top(costs, n, *m, 7 * call, *top, best, index, ldv);
-                    reference->select_top(costs, n, *m, 7 * call, *top, want, want_index,
-                                          ldv);
+                    table->select_top(costs, listed ? ids : NULL, n, *m, 7 * call, *top,
+                                      best, index, ldv);
+                    reference->select_top(costs, listed ? ids : NULL, n, *m, 7 * call,
+                                          *top, want, want_index, ldv);
                 }
                 char where[80];
                 snprintf(where, sizeof where, "n %d, m %d, top %d", n, *m, *top);
@@ -389,6 +393,7 @@ int check_select_top(const vem_i_kernels *table)
                 free(want);
                 free(index);
                 free(want_index);
+                free(ids);
             }
     return bad;
 }

@@ -81,8 +81,8 @@ void partial_find(partial *p)
     int64_t per_shard = vem_i_graph_shard(&p->search, p->scorer.clusters);
     for (int64_t begin = 0; begin < view->n; begin += per_shard) {
         int64_t end = begin + per_shard < view->n ? begin + per_shard : view->n;
-        block->pairs = block->touched = 0;
-        block->touches = p->graph->fresh;
+        block->pairs = 0;
+        vem_i_graph_begin_shard(p->graph, 0, block);
         for (int64_t i = begin; i < end; i += block->capacity) {
             int64_t left = end - i;
             /* The search fills only as many rows as its longest list has. */
@@ -98,7 +98,7 @@ void partial_find(partial *p)
         }
         p->pairs += block->pairs;
         if (p->graph->estimated) {
-            vem_i_graph_end_shard(p->graph, 0, 0, block->touched);
+            vem_i_graph_end_shard(p->graph, 0, block);
             vem_i_graph_end_wave(p->graph, 1);
         }
     }

@@ -102,7 +102,8 @@ static void run_block(void *arg, int64_t number, int thread)
         index[i] = -1;
     }
     if (top <= VEM_I_TOP_MAX)
-        kernels->select_top(block->costs, block->n, clusters, 0, top, best, index, ldv);
+        kernels->select_top(block->costs, NULL, block->n, clusters, 0, top, best, index,
+                            ldv);
     else
         for (int32_t p = 0; p < block->n; p++)
             sort_column(t, block, p, t->order + (int64_t)thread * clusters, index);

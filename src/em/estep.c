@@ -140,10 +140,9 @@ static void begin_shard(vem_i_estep *t, vem_i_block *block, int64_t shard, int t
 {
     const vem_i_graph *graph = t->search.graph;
     block->pairs = 0;
-    block->touched = 0;
     block->thread = thread;
-    if (graph && graph->estimated)
-        block->touches = graph->fresh + thread * graph->touch_capacity;
+    if (graph)
+        vem_i_graph_begin_shard(graph, shard - t->wave_first, block);
     if (t->partial) {
         t->partial[shard].clusters = t->scorer->clusters;
         vem_i_stats_clear(&t->partial[shard]);
@@ -193,7 +192,7 @@ static void run_shard(void *arg, int64_t task, int thread)
     t->shard_pairs[shard] = block->pairs;
     t->shard_changed[shard] = changed;
     if (t->search.graph && t->search.graph->estimated && !t->again)
-        vem_i_graph_end_shard(t->search.graph, task, thread, block->touched);
+        vem_i_graph_end_shard(t->search.graph, task, block);
 }
 
 /* All shards: at once, or, where a graph learns from them, in waves that it merges in

@@ -61,9 +61,11 @@ typedef struct vem_i_kernels {
                     const void *scale, const void *bias, int32_t m, int32_t first,
                     int32_t top, void *best, int32_t *index, int64_t ldv);
 
-    /* Merge m rows of costs (ldv apart) into the running best lists; as dot_top. */
-    void (*select_top)(const void *costs, int32_t n, int32_t m, int32_t first,
-                       int32_t top, void *best, int32_t *index, int64_t ldv);
+    /* Merge m rows of costs (ldv apart) into the running best lists; as dot_top. `ids`
+     * (NULL or m rows, ldv apart): what each cost is numbered, instead of first + c. */
+    void (*select_top)(const void *costs, const int32_t *ids, int32_t n, int32_t m,
+                       int32_t first, int32_t top, void *best, int32_t *index,
+                       int64_t ldv);
 
     /* Costs from direct differences, no cancellation:
      *     iso   v = scale_c * |x - mean_c|^2 + bias_c

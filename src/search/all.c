@@ -73,8 +73,8 @@ static void find(const vem_i_search *search, vem_i_block *block, const int32_t *
     scorer->family->score_tile(scorer, block->panels, n, 0, clusters, block->costs, ldv);
     block->pairs += (int64_t)n * clusters;
     fill_row(kernels, block->best, block->nearest, ldv);
-    kernels->select_top(block->costs, n, clusters, 0, 1, block->best, block->nearest,
-                        ldv);
+    kernels->select_top(block->costs, NULL, n, clusters, 0, 1, block->best,
+                        block->nearest, ldv);
     if (search->held >= clusters)
         return;
     if (kernels->precision == VEM_SINGLE)

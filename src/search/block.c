@@ -33,13 +33,15 @@ static sizes sizes_of(const vem_i_search *search, int32_t clusters,
                       const vem_i_kernels *kernels)
 {
     sizes s = {.items = (size_t)vem_i_block_items(search, clusters, kernels)};
-    s.packed = s.items < VEM_I_BLOCK ? s.items : VEM_I_BLOCK;
+    /* Neighborhood searches score rows as they lie. */
+    s.packed = search->reach ? 0 : s.items < VEM_I_BLOCK ? s.items : VEM_I_BLOCK;
     s.rows = search->dense ? (size_t)clusters : (size_t)search->held + 1;
     s.again_rows = search->dense ? 0 : s.rows;
     s.tile_rows = search->dense   ? 0
                   : search->reach ? (size_t)vem_i_graph_candidates(search, clusters)
                                   : VEM_I_TILE;
-    s.trial_rows = search->reach ? s.tile_rows : 0;
+    /* A row more than can be tried: where the next one would go. */
+    s.trial_rows = search->reach ? s.tile_rows + 1 : 0;
     if (search->kind == VEM_SEARCH_GROUPS) {
         s.tile_rows = s.trial_rows = 2 * (size_t)search->held + 1;
         s.again_rows = 0;
@@ -73,8 +75,10 @@ vem_status vem_i_block_new(vem_ctx *ctx, const vem_i_search *search, const vem_v
                         .scorer = scorer,
                         .capacity = (int32_t)s.items};
     size_t element = kernels->element, row = (size_t)view->d * element;
-    vem_status status = vem_i_take(ctx, &made.panels, s.packed, row);
-    if (status == VEM_OK)
+    vem_status status = VEM_OK;
+    if (s.packed)
+        status = vem_i_take(ctx, &made.panels, s.packed, row);
+    if (status == VEM_OK && s.packed)
         status = vem_i_take(ctx, &made.norms, s.packed, element);
     if (status == VEM_OK)
         status = vem_i_take(ctx, &made.costs, s.items, s.rows * element);
@@ -141,8 +145,10 @@ void vem_i_block_load(vem_i_block *block, int64_t first, int32_t n)
 {
     block->first = first;
     block->n = n;
-    block->view->kernels->pack(vem_i_view_row(block->view, first), block->view->ld, NULL,
-                               n, block->view->d, NULL, block->panels, block->norms);
+    if (block->panels)
+        block->view->kernels->pack(vem_i_view_row(block->view, first), block->view->ld,
+                                   NULL, n, block->view->d, NULL, block->panels,
+                                   block->norms);
 }
 
 void vem_i_block_take(vem_i_block *block, const uint32_t *items, int32_t n, int32_t place)
@@ -152,7 +158,22 @@ void vem_i_block_take(vem_i_block *block, const uint32_t *items, int32_t n, int3
     block->place = place;
 }
 
-void vem_i_block_keep(vem_i_block *block, int32_t p, int32_t rows, int32_t keep)
+void vem_i_block_clear(const vem_i_kernels *kernels, void *costs, int32_t *index,
+                       int32_t top, int64_t ldv, int32_t n)
+{
+    for (int64_t r = 0; r < top; r++) {
+        memset(index + r * ldv, -1, (size_t)n * sizeof *index);
+        if (kernels->precision == VEM_SINGLE)
+            for (int64_t i = r * ldv; i < r * ldv + n; i++)
+                ((float *)costs)[i] = INFINITY;
+        else
+            for (int64_t i = r * ldv; i < r * ldv + n; i++)
+                ((double *)costs)[i] = INFINITY;
+    }
+}
+
+/* Lists longer than the kernel keeps. */
+static void keep_long(vem_i_block *block, int32_t p, int32_t rows, int32_t keep)
 {
     const vem_i_kernels *kernels = block->scorer->kernels;
     int64_t ldv = block->capacity;
@@ -179,10 +200,19 @@ void vem_i_block_keep(vem_i_block *block, int32_t p, int32_t rows, int32_t keep)
             kept += kept < keep;
         }
     }
-    for (; kept < keep; kept++) {
-        vem_i_store(kernels, block->costs, kept * ldv + p, INFINITY);
-        block->index[kept * ldv + p] = -1;
-    }
+}
+
+void vem_i_block_keep(vem_i_block *block, int32_t rows, int32_t keep)
+{
+    const vem_i_kernels *kernels = block->scorer->kernels;
+    vem_i_block_clear(kernels, block->costs, block->index, keep, block->capacity,
+                      block->n);
+    if (keep <= VEM_I_TOP_MAX)
+        kernels->select_top(block->tile, block->trial, block->n, rows, 0, keep,
+                            block->costs, block->index, block->capacity);
+    else
+        for (int32_t p = 0; p < block->n; p++)
+            keep_long(block, p, rows, keep);
 }
 
 void vem_i_block_sort(vem_i_block *block, int32_t held)

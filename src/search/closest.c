@@ -38,7 +38,8 @@ static void find_direct(vem_i_block *block, const void *panels, int32_t n, int32
     for (int32_t c = 0; c < clusters; c += VEM_I_TILE) {
         int32_t count = clusters - c < VEM_I_TILE ? clusters - c : VEM_I_TILE;
         scorer->family->score_tile(scorer, panels, n, c, count, block->tile, ldv);
-        scorer->kernels->select_top(block->tile, n, count, c, top, costs, index, ldv);
+        scorer->kernels->select_top(block->tile, NULL, n, count, c, top, costs, index,
+                                    ldv);
     }
 }
 

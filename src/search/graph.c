@@ -39,20 +39,14 @@ static size_t bucket_clusters(int32_t clusters)
     return (size_t)clusters / VEM_I_BUCKETS + 1;
 }
 
-static size_t wave_items(const vem_i_search *search, int32_t clusters)
-{
-    return WAVE * (size_t)vem_i_graph_shard(search, clusters);
-}
-
-static vem_status merge_new(vem_ctx *ctx, const vem_i_search *search, int32_t clusters,
-                            vem_i_merge *m)
+static vem_status merge_new(vem_ctx *ctx, int32_t clusters, int32_t slots, vem_i_merge *m)
 {
     size_t count = (size_t)clusters, own = bucket_clusters(clusters);
     vem_status status = vem_i_take_zeroed(ctx, &m->cells, count, sizeof *m->cells);
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &m->touched, count, sizeof *m->touched);
+        status = vem_i_take(ctx, &m->touched, count + 1, sizeof *m->touched);
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &m->runs, wave_items(search, clusters), sizeof *m->runs);
+        status = vem_i_take(ctx, &m->averages, (size_t)slots, sizeof *m->averages);
     if (status == VEM_OK)
         status = vem_i_take(ctx, &m->heads, own, sizeof *m->heads);
     if (status == VEM_OK)
@@ -60,10 +54,10 @@ static vem_status merge_new(vem_ctx *ctx, const vem_i_search *search, int32_t cl
     return status;
 }
 
-static uint64_t merge_bytes(const vem_i_search *search, int32_t clusters)
+static uint64_t merge_bytes(int32_t clusters, int32_t slots)
 {
     return (uint64_t)clusters * (sizeof(vem_i_cell) + sizeof(int32_t)) +
-           wave_items(search, clusters) * sizeof(vem_i_run) +
+           (uint64_t)slots * sizeof(double) +
            2 * bucket_clusters(clusters) * sizeof(int32_t);
 }
 
@@ -71,7 +65,7 @@ static void merge_free(vem_i_merge *m)
 {
     vem_i_free(m->cells);
     vem_i_free(m->touched);
-    vem_i_free(m->runs);
+    vem_i_free(m->averages);
     vem_i_free(m->heads);
     vem_i_free(m->tails);
 }
@@ -99,14 +93,17 @@ vem_status vem_i_graph_new(vem_ctx *ctx, const vem_i_search *search, const vem_v
                        .seed = search->seed,
                        .slots = slots_for(search),
                        .wave = WAVE};
-    g->touch_capacity =
-        vem_i_graph_shard(search, clusters) * vem_i_graph_candidates(search, clusters);
+    g->run_capacity = vem_i_graph_shard(search, clusters);
+    g->touch_capacity = g->run_capacity * vem_i_graph_candidates(search, clusters);
     size_t count = (size_t)clusters, threads = (size_t)ctx->threads;
     size_t touch = (size_t)g->touch_capacity * sizeof(vem_i_touch);
+    size_t run = (size_t)g->run_capacity * sizeof(vem_i_run);
     vem_status status =
         vem_i_take(ctx, &g->neighbors, count, (size_t)g->reach * sizeof(int32_t));
     if (status == VEM_OK)
-        status = vem_i_take_zeroed(ctx, &g->stamps, threads, count * sizeof(int64_t));
+        status = vem_i_take_zeroed(ctx, &g->stamps, threads, count * sizeof(uint32_t));
+    if (status == VEM_OK)
+        status = vem_i_take_zeroed(ctx, &g->marks, threads, sizeof(uint32_t));
     if (g->estimated) {
         if (status == VEM_OK)
             status = vem_i_take(ctx, &g->evidence, count,
@@ -116,14 +113,16 @@ vem_status vem_i_graph_new(vem_ctx *ctx, const vem_i_search *search, const vem_v
         if (status == VEM_OK)
             status = vem_i_take(ctx, &g->touches, WAVE, touch);
         if (status == VEM_OK)
-            status = vem_i_take(ctx, &g->fresh, threads, touch);
+            status = vem_i_take(ctx, &g->runs, WAVE, run);
+        if (status == VEM_OK)
+            status = vem_i_take(ctx, &g->fresh, threads, run);
         if (status == VEM_OK)
             status = vem_i_take(ctx, &g->bucket_starts, WAVE,
                                 (VEM_I_BUCKETS + 1) * sizeof(int64_t));
         if (status == VEM_OK)
             status = vem_i_take_zeroed(ctx, &g->merges, threads, sizeof *g->merges);
         for (size_t i = 0; status == VEM_OK && i < threads; i++)
-            status = merge_new(ctx, search, clusters, &g->merges[i]);
+            status = merge_new(ctx, clusters, g->slots, &g->merges[i]);
     } else if (status == VEM_OK) {
         vem_i_search nearest = vem_i_graph_nearest_search(clusters, g->reach);
         status = vem_i_take_zeroed(ctx, &g->blocks, threads, sizeof *g->blocks);
@@ -152,9 +151,11 @@ void vem_i_graph_free(vem_i_graph *g)
     vem_i_free(g->blocks);
     vem_i_free(g->neighbors);
     vem_i_free(g->stamps);
+    vem_i_free(g->marks);
     vem_i_free(g->evidence);
     vem_i_free(g->used);
     vem_i_free(g->touches);
+    vem_i_free(g->runs);
     vem_i_free(g->fresh);
     vem_i_free(g->bucket_starts);
     vem_i_free(g);
@@ -165,19 +166,34 @@ uint64_t vem_i_graph_bytes(const vem_ctx *ctx, const vem_i_search *search,
 {
     uint64_t threads = (uint64_t)ctx->threads, count = (uint64_t)clusters;
     uint64_t reach = (uint64_t)search->reach;
-    uint64_t bytes = count * (reach * sizeof(int32_t) + threads * sizeof(int64_t));
+    uint64_t bytes = count * (reach * sizeof(int32_t) + threads * sizeof(uint32_t)) +
+                     threads * sizeof(uint32_t);
     if (search->kind == VEM_SEARCH_ESTIMATED) {
-        uint64_t touches = (uint64_t)(vem_i_graph_shard(search, clusters) *
-                                      vem_i_graph_candidates(search, clusters));
+        uint64_t runs = (uint64_t)vem_i_graph_shard(search, clusters);
+        uint64_t touches = runs * (uint64_t)vem_i_graph_candidates(search, clusters);
         return bytes +
                count *
                    ((uint64_t)slots_for(search) * sizeof(vem_i_slot) + sizeof(int32_t)) +
-               (WAVE + threads) * touches * sizeof(vem_i_touch) +
-               threads * merge_bytes(search, clusters) +
+               WAVE * touches * sizeof(vem_i_touch) +
+               (WAVE + threads) * runs * sizeof(vem_i_run) +
+               threads * merge_bytes(clusters, slots_for(search)) +
                WAVE * (VEM_I_BUCKETS + 1) * sizeof(int64_t);
     }
     vem_i_search nearest = vem_i_graph_nearest_search(clusters, search->reach);
     return bytes + threads * vem_i_block_bytes(&nearest, clusters, d, kernels);
+}
+
+uint32_t vem_i_graph_marks(vem_i_graph *g, int thread, int32_t count)
+{
+    uint32_t *last = &g->marks[thread];
+    if (*last > UINT32_MAX - (uint32_t)count) {
+        memset(g->stamps + (int64_t)thread * g->clusters, 0,
+               (size_t)g->clusters * sizeof *g->stamps);
+        *last = 0;
+    }
+    uint32_t first = *last + 1;
+    *last += (uint32_t)count;
+    return first;
 }
 
 vem_status vem_i_graph_start(vem_i_graph *g, const vem_i_scorer *scorer, int64_t *pairs)

@@ -10,12 +10,18 @@
 #include "base/record.h"
 #include "search/search.h"
 
-/* What the estimated graph learns from: item's nearest cluster, another it tried, how
- * far. */
+/* What the estimated graph learns from: a cluster that an item tried, how far it was. */
 typedef struct vem_i_touch {
-    int32_t nearest, other;
+    int32_t other;
     float distance;
 } vem_i_touch;
+
+/* All that one item touched, its nearest cluster among it. */
+typedef struct vem_i_run {
+    int64_t first; /* touch of its shard */
+    int32_t nearest, count;
+    int32_t next; /* run of the wave whose item has the same nearest cluster; -1: none */
+} vem_i_run;
 
 /* A running average for one pair of clusters. */
 typedef struct vem_i_slot {
@@ -26,23 +32,17 @@ typedef struct vem_i_slot {
 
 /* How far one other cluster was from the items of the cluster at hand. */
 typedef struct vem_i_cell {
-    int64_t mark; /* of the cluster and wave that it belongs to */
     double sum;
     int32_t count;
+    uint32_t mark; /* of the cluster and wave that it belongs to */
 } vem_i_cell;
-
-/* Touches in a row whose items have the same nearest cluster. */
-typedef struct vem_i_run {
-    const vem_i_touch *touches;
-    int32_t count, next;
-} vem_i_run;
 
 /* Scratch of a thread that merges a wave. */
 typedef struct vem_i_merge {
-    int64_t mark;
+    uint32_t mark;
     vem_i_cell *cells;      /* clusters */
-    int32_t *touched;       /* clusters */
-    vem_i_run *runs;        /* items of a wave */
+    int32_t *touched;       /* clusters + 1 */
+    double *averages;       /* slots */
     int32_t *heads, *tails; /* clusters of a bucket: first and last run */
 } vem_i_merge;
 
@@ -53,18 +53,20 @@ typedef struct vem_i_graph {
     uint64_t seed;
     uint32_t step;      /* E-steps begun; keys the random candidates */
     int32_t *neighbors; /* clusters x reach, own first */
-    int64_t *stamps;    /* threads x clusters: item that tried the cluster last, plus 1 */
+    uint32_t *stamps;   /* threads x clusters: mark of the item that tried it last */
+    uint32_t *marks;    /* threads: the last mark given */
     /* Estimated: evidence of one step. Bounded slots per cluster: the nearest are kept.
      */
     int32_t slots;
     vem_i_slot *evidence; /* clusters x slots */
     int32_t *used;        /* clusters */
     /* Estimated: what a wave of shards touched, waiting to be merged in their order. */
-    int64_t wave, touch_capacity; /* shards in a wave; touches of a shard */
-    vem_i_touch *touches;         /* wave x touch_capacity, by bucket of nearest */
-    int64_t *bucket_starts;       /* wave x (buckets + 1) */
-    vem_i_touch *fresh;           /* threads x touch_capacity, as they come */
-    vem_i_merge *merges;          /* threads */
+    int64_t wave, touch_capacity, run_capacity; /* shards of a wave; sizes of a shard */
+    vem_i_touch *touches;                       /* wave x touch_capacity */
+    vem_i_run *runs;        /* wave x run_capacity, by bucket of the nearest */
+    int64_t *bucket_starts; /* wave x (buckets + 1): runs */
+    vem_i_run *fresh;       /* threads x run_capacity, as they come */
+    vem_i_merge *merges;    /* threads */
     /* Exact: scratch to find the nearest means, one per thread. */
     vem_i_block *blocks;
 } vem_i_graph;
@@ -83,9 +85,13 @@ int64_t vem_i_graph_shard(const vem_i_search *search, int32_t clusters);
 /* Once per step, before the items: counts the step, and finds the nearest means (exact).
  * Returns the pairs scored for that. */
 int64_t vem_i_graph_prepare(vem_i_graph *graph, const vem_i_scorer *scorer);
-/* Evidence (estimated): a shard's touches are put by bucket, a wave is merged in the
- * order of its shards, and at the end of the step the averages become the next graph. */
-void vem_i_graph_end_shard(vem_i_graph *graph, int64_t slot, int thread, int64_t count);
+/* `count` marks that no item has used on this thread, one after another; the first. */
+uint32_t vem_i_graph_marks(vem_i_graph *graph, int thread, int32_t count);
+/* Evidence (estimated): the block is told where in the wave its shard writes what it
+ * touches, the items of the shard are put by bucket, a wave is merged in the order of its
+ * shards, and at the end of the step the averages become the next graph. */
+void vem_i_graph_begin_shard(const vem_i_graph *graph, int64_t slot, vem_i_block *block);
+void vem_i_graph_end_shard(vem_i_graph *graph, int64_t slot, const vem_i_block *block);
 void vem_i_graph_end_wave(vem_i_graph *graph, int64_t shards);
 void vem_i_graph_settle(vem_i_graph *graph);
 /* Neighbors to begin with, from the coarse cells of the means instead of at random:

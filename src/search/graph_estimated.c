@@ -10,35 +10,35 @@
  * cluster keeps a bounded number of averages (4 reach + 12) from wave to wave: when they
  * are all taken, one that is nearer than the farthest takes its place. A cluster that was
  * nobody's nearest keeps its G_c. */
+#include <math.h>
 #include <string.h>
 
 #include "base/parallel.h"
 #include "search/graph_inside.h"
 
-void vem_i_graph_end_shard(vem_i_graph *g, int64_t slot, int thread, int64_t count)
+void vem_i_graph_begin_shard(const vem_i_graph *g, int64_t slot, vem_i_block *block)
 {
-    const vem_i_touch *from = g->fresh + thread * g->touch_capacity;
-    vem_i_touch *to = g->touches + slot * g->touch_capacity;
+    block->touched = 0;
+    block->run_count = 0;
+    if (!g->estimated)
+        return;
+    block->touches = g->touches + slot * g->touch_capacity;
+    block->runs = g->fresh + block->thread * g->run_capacity;
+}
+
+void vem_i_graph_end_shard(vem_i_graph *g, int64_t slot, const vem_i_block *block)
+{
+    vem_i_run *to = g->runs + slot * g->run_capacity;
     int64_t *starts = g->bucket_starts + slot * (VEM_I_BUCKETS + 1), at[VEM_I_BUCKETS];
     memset(starts, 0, (VEM_I_BUCKETS + 1) * sizeof *starts);
-    /* An item's touches stand together, so most have the bucket of the one before. */
-    int32_t last = -1;
-    int64_t bucket = 0;
-    for (int64_t i = 0; i < count; i++) {
-        if (from[i].nearest != last)
-            bucket = vem_i_bucket_of(g, last = from[i].nearest);
-        starts[bucket + 1]++;
-    }
+    for (int32_t i = 0; i < block->run_count; i++)
+        starts[vem_i_bucket_of(g, block->runs[i].nearest) + 1]++;
     for (int b = 0; b < VEM_I_BUCKETS; b++) {
         starts[b + 1] += starts[b];
         at[b] = starts[b];
     }
-    last = -1;
-    for (int64_t i = 0; i < count; i++) {
-        if (from[i].nearest != last)
-            bucket = vem_i_bucket_of(g, last = from[i].nearest);
-        to[at[bucket]++] = from[i];
-    }
+    for (int32_t i = 0; i < block->run_count; i++)
+        to[at[vem_i_bucket_of(g, block->runs[i].nearest)]++] = block->runs[i];
 }
 
 static double average(const vem_i_slot *slot)
@@ -47,17 +47,12 @@ static double average(const vem_i_slot *slot)
 }
 
 /* Where the farthest of all averages of a cluster is. */
-static int32_t farthest(const vem_i_slot *slots, int32_t count)
+static int32_t farthest(const double *averages, int32_t count)
 {
     int32_t place = 0;
-    double most = average(&slots[0]);
-    for (int32_t s = 1; s < count; s++) {
-        double mean = average(&slots[s]);
-        if (mean > most) {
-            most = mean;
+    for (int32_t s = 1; s < count; s++)
+        if (averages[s] > averages[place])
             place = s;
-        }
-    }
     return place;
 }
 
@@ -83,31 +78,60 @@ static void join(vem_i_graph *g, vem_i_merge *m, int32_t cluster, int32_t touche
             slots[used++] = fresh;
             continue;
         }
-        if (worst < 0)
-            worst = farthest(slots, used);
-        if (average(&fresh) < average(&slots[worst])) {
+        if (worst < 0) {
+            for (int32_t s = 0; s < used; s++)
+                m->averages[s] = average(&slots[s]);
+            worst = farthest(m->averages, used);
+        }
+        if (average(&fresh) < m->averages[worst]) {
             slots[worst] = fresh;
-            worst = -1;
+            m->averages[worst] = average(&fresh);
+            worst = farthest(m->averages, used);
         }
     }
     g->used[cluster] = used;
 }
 
+static const vem_i_touch *touches_of(const vem_i_graph *g, int32_t run)
+{
+    return g->touches + run / g->run_capacity * g->touch_capacity + g->runs[run].first;
+}
+
+/* Bytes of an item's touches that are fetched before they are needed. */
+enum { PREFETCHED = 192 };
+
 static void merge_cluster(vem_i_graph *g, vem_i_merge *m, int32_t cluster, int32_t run)
 {
     int32_t touched = 0;
+    if (m->mark == UINT32_MAX) {
+        memset(m->cells, 0, (size_t)g->clusters * sizeof *m->cells);
+        m->mark = 0;
+    }
     m->mark++;
-    for (; run >= 0; run = m->runs[run].next)
-        for (int32_t i = 0; i < m->runs[run].count; i++) {
-            const vem_i_touch *touch = &m->runs[run].touches[i];
-            vem_i_cell *cell = &m->cells[touch->other];
-            if (cell->mark != m->mark) {
-                *cell = (vem_i_cell){.mark = m->mark};
-                m->touched[touched++] = touch->other;
-            }
-            cell->sum += (double)touch->distance;
-            cell->count++;
+    for (int32_t next; run >= 0; run = next) {
+        const vem_i_run *r = &g->runs[run];
+        const vem_i_touch *touches = touches_of(g, run);
+        next = r->next;
+        if (next >= 0) { /* somewhere else in a wave's worth of touches */
+            const char *ahead = (const char *)touches_of(g, next);
+            for (size_t at = 0; at < PREFETCHED; at += 64)
+                __builtin_prefetch(ahead + at);
         }
+        for (int32_t i = 0; i < r->count; i++) {
+            if (!(touches[i].distance < INFINITY))
+                continue;
+            /* No branch on whether the cell is new, which nothing could foretell: there is
+             * room to list one that is not. */
+            vem_i_cell *cell = &m->cells[touches[i].other];
+            int fresh = cell->mark != m->mark;
+            m->touched[touched] = touches[i].other;
+            touched += fresh;
+            cell->sum = (fresh ? 0 : cell->sum) + (double)touches[i].distance;
+            cell->count = (fresh ? 0 : cell->count) + 1;
+            cell->mark = m->mark;
+        }
+    }
+    m->cells[cluster].mark = 0; /* itself is no neighbor */
     join(g, m, cluster, touched);
 }
 
@@ -116,8 +140,7 @@ typedef struct wave {
     int64_t shards;
 } wave;
 
-/* Stretches of touches with the same nearest cluster are listed by cluster, in the order
- * of the shards. */
+/* Items are listed by their nearest cluster, in the order of the shards. */
 static void merge_bucket(void *arg, int64_t bucket, int thread)
 {
     const wave *w = arg;
@@ -125,24 +148,20 @@ static void merge_bucket(void *arg, int64_t bucket, int thread)
     vem_i_merge *m = &g->merges[thread];
     int64_t first = (bucket * g->clusters + VEM_I_BUCKETS - 1) / VEM_I_BUCKETS;
     int64_t end = ((bucket + 1) * g->clusters + VEM_I_BUCKETS - 1) / VEM_I_BUCKETS;
-    int32_t count = 0;
     for (int64_t c = 0; c < end - first; c++)
         m->heads[c] = -1;
     for (int64_t slot = 0; slot < w->shards; slot++) {
         const int64_t *starts = g->bucket_starts + slot * (VEM_I_BUCKETS + 1);
-        const vem_i_touch *touches = g->touches + slot * g->touch_capacity;
-        for (int64_t i = starts[bucket], next; i < starts[bucket + 1]; i = next) {
-            int32_t nearest = touches[i].nearest;
-            for (next = i + 1; next < starts[bucket + 1]; next++)
-                if (touches[next].nearest != nearest)
-                    break;
-            int64_t c = nearest - first;
-            m->runs[count] = (vem_i_run){touches + i, (int32_t)(next - i), -1};
+        int64_t base = slot * g->run_capacity;
+        for (int64_t run = base + starts[bucket]; run < base + starts[bucket + 1];
+             run++) {
+            int64_t c = g->runs[run].nearest - first;
+            g->runs[run].next = -1;
             if (m->heads[c] < 0)
-                m->heads[c] = count;
+                m->heads[c] = (int32_t)run;
             else
-                m->runs[m->tails[c]].next = count;
-            m->tails[c] = count++;
+                g->runs[m->tails[c]].next = (int32_t)run;
+            m->tails[c] = (int32_t)run;
         }
     }
     for (int64_t c = 0; c < end - first; c++)

@@ -83,7 +83,8 @@ static void score(const vem_i_lister *l, const vem_i_block *block, int32_t n,
         int32_t count = s->clusters - c < VEM_I_TILE ? s->clusters - c : VEM_I_TILE;
         s->family->score_tile(s, block->panels, n, c, count, l->tile, VEM_I_BLOCK);
         if (ldv == VEM_I_BLOCK) {
-            s->kernels->select_top(l->tile, n, count, first + c, top, costs, index, ldv);
+            s->kernels->select_top(l->tile, NULL, n, count, first + c, top, costs, index,
+                                   ldv);
             continue;
         }
         /* The kernel wants one stride for both: the lists come here and go back. */
@@ -94,8 +95,8 @@ static void score(const vem_i_lister *l, const vem_i_block *block, int32_t n,
             memcpy(l->index + (size_t)(r * VEM_I_BLOCK), index + r * ldv,
                    (size_t)n * sizeof *index);
         }
-        s->kernels->select_top(l->tile, n, count, first + c, top, l->costs, l->index,
-                               VEM_I_BLOCK);
+        s->kernels->select_top(l->tile, NULL, n, count, first + c, top, l->costs,
+                               l->index, VEM_I_BLOCK);
         for (int32_t r = 0; r < top; r++) {
             memcpy((char *)costs + (size_t)(r * ldv) * element,
                    (char *)l->costs + (size_t)(r * VEM_I_BLOCK) * element,
@@ -118,21 +119,6 @@ static void pack(const vem_i_lister *l, vem_i_block *block, const uint32_t *item
 static void *column(const vem_i_block *block, void *rows, int64_t at)
 {
     return (char *)rows + (size_t)at * block->view->kernels->element;
-}
-
-/* Empty lists for n items: `top` rows, ldv apart. */
-static void clear(const vem_i_kernels *kernels, void *costs, int32_t *index, int32_t top,
-                  int64_t ldv, int32_t n)
-{
-    for (int64_t r = 0; r < top; r++) {
-        memset(index + r * ldv, -1, (size_t)n * sizeof *index);
-        if (kernels->precision == VEM_SINGLE)
-            for (int64_t i = r * ldv; i < r * ldv + n; i++)
-                ((float *)costs)[i] = INFINITY;
-        else
-            for (int64_t i = r * ldv; i < r * ldv + n; i++)
-                ((double *)costs)[i] = INFINITY;
-    }
 }
 
 /* From numbers in a list to clusters. */
@@ -196,7 +182,7 @@ static void find_cells(const vem_i_groups *g, vem_i_lister *l, vem_i_block *bloc
 {
     const vem_i_hierarchy *h = &g->hierarchy;
     const vem_i_kernels *kernels = h->kernels;
-    clear(kernels, l->cell_costs, l->cells, probe, VEM_I_GROUP_ITEMS, count);
+    vem_i_block_clear(kernels, l->cell_costs, l->cells, probe, VEM_I_GROUP_ITEMS, count);
     l->origin = NULL;
     for (int32_t p = 0; p < count; p += VEM_I_BLOCK) {
         int32_t n = count - p < VEM_I_BLOCK ? count - p : VEM_I_BLOCK;
@@ -373,15 +359,14 @@ static void find(const vem_i_search *search, vem_i_block *block, const int32_t *
     int32_t top = keep < block->scorer->clusters ? keep : block->scorer->clusters;
     if (before)
         try_held(search, block, before);
-    clear(block->view->kernels, block->costs, block->index, top, block->capacity,
-          block->n);
+    vem_i_block_clear(block->view->kernels, block->costs, block->index, top,
+                      block->capacity, block->n);
     if (g->probe)
         try_cells(g, l, block, before && g->far > -INFINITY, top);
     else
         try_list(g, l, block, top);
     try_proposed(block, held, top);
-    for (int32_t p = 0; p < block->n; p++)
-        vem_i_block_keep(block, p, held + top, keep);
+    vem_i_block_keep(block, held + top, keep);
 }
 
 vem_i_search vem_i_search_groups(int32_t clusters, int32_t held, int32_t reach,

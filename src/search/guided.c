@@ -116,7 +116,7 @@ static void score_directly(const task *t, scratch *s, const int32_t *rows, int32
     for (int32_t c = first; c < end; c += VEM_I_TILE) {
         int32_t count = end - c < VEM_I_TILE ? end - c : VEM_I_TILE;
         scorer->family->score_tile(scorer, s->panels, m, c, count, s->costs, VEM_I_BLOCK);
-        scorer->kernels->select_top(s->costs, m, count, c, t->keep, s->block_best,
+        scorer->kernels->select_top(s->costs, NULL, m, count, c, t->keep, s->block_best,
                                     s->block_index, VEM_I_BLOCK);
         if (!t->probabilities)
             continue;

@@ -14,17 +14,19 @@
 typedef struct tried {
     int32_t *column;
     int64_t ldv;
-    int64_t *stamps;
-    int64_t mark;
+    uint32_t *stamps;
+    uint32_t mark;
     int32_t count;
 } tried;
 
-static void try_cluster(tried *t, int32_t cluster)
+/* Without a branch on whether it is new, which nothing could foretell: the column has room
+ * for one that is not. */
+static inline void try_cluster(tried *t, int32_t cluster)
 {
-    if (cluster < 0 || t->stamps[cluster] == t->mark)
-        return;
+    int fresh = t->stamps[cluster] != t->mark;
     t->stamps[cluster] = t->mark;
-    t->column[t->count++ * t->ldv] = cluster;
+    t->column[t->count * t->ldv] = cluster;
+    t->count += fresh;
 }
 
 /* Fills the column of item p, what it holds first. */
@@ -39,7 +41,8 @@ static void propose(const vem_i_search *search, vem_i_block *block, int32_t p,
         vem_i_rng_distinct(&rng, g->clusters, -1, search->held, block->drawn);
     }
     for (int32_t r = 0; r < search->held; r++)
-        try_cluster(t, held[r]);
+        if (held[r] >= 0)
+            try_cluster(t, held[r]);
     for (int32_t r = 0; r < search->held; r++) {
         if (held[r] < 0)
             continue;
@@ -64,31 +67,51 @@ static void propose(const vem_i_search *search, vem_i_block *block, int32_t p,
  * cluster has no shape, its cost otherwise. Distances are in standard deviations of the
  * first cluster, so that they are numbers of single precision whatever the scale of the
  * data. */
-static float farness(const vem_i_scorer *s, double cost, int32_t cluster)
+static inline float farness(const vem_i_scorer *s, vem_family_kind kind, int single,
+                            double cost, int32_t cluster)
 {
-    if (s->family->kind != VEM_ISO_SHARED && s->family->kind != VEM_ISO)
+    if (kind != VEM_ISO_SHARED && kind != VEM_ISO)
         return (float)cost;
-    double square = cost - vem_i_value(s->kernels, s->bias, cluster);
-    if (s->family->kind == VEM_ISO) /* else all have the same scale */
+    const float *bias = s->bias;
+    double square =
+        cost - (single ? (double)bias[cluster] : ((const double *)s->bias)[cluster]);
+    if (kind == VEM_ISO) /* else all have the same scale */
         square *= vem_i_value(s->kernels, s->scale, 0) /
                   vem_i_value(s->kernels, s->scale, cluster);
     return square > 0 ? (float)sqrt(square) : 0;
 }
 
+/* What item p tried, its nearest cluster among it. `kind` and `single` are constants
+ * here. */
+static inline void learn_as(vem_i_block *block, int32_t p, int32_t count,
+                            vem_family_kind kind, int single)
+{
+    int64_t ldv = block->capacity;
+    vem_i_touch *touches = block->touches + block->touched;
+    for (int32_t r = 0; r < count; r++) {
+        int64_t at = r * ldv + p;
+        double cost = single ? (double)((const float *)block->tile)[at]
+                             : ((const double *)block->tile)[at];
+        int32_t other = block->trial[at];
+        touches[r] =
+            (vem_i_touch){other, farness(block->scorer, kind, single, cost, other)};
+    }
+}
+
 static void learn(vem_i_block *block, int32_t p, int32_t count)
 {
     const vem_i_scorer *s = block->scorer;
-    int64_t ldv = block->capacity;
+    vem_family_kind kind = s->family->kind;
     int32_t nearest = block->index[p];
     if (nearest < 0 || vem_i_view_mass(block->view, block->first + p) <= 0)
         return;
-    for (int32_t r = 0; r < count; r++) {
-        int32_t other = block->trial[r * ldv + p];
-        double cost = vem_i_value(s->kernels, block->tile, r * ldv + p);
-        if (other != nearest && cost < INFINITY)
-            block->touches[block->touched++] =
-                (vem_i_touch){nearest, other, farness(s, cost, other)};
-    }
+    if (kind == VEM_ISO_SHARED && s->kernels->precision == VEM_SINGLE)
+        learn_as(block, p, count, VEM_ISO_SHARED, 1);
+    else
+        learn_as(block, p, count, kind, s->kernels->precision == VEM_SINGLE);
+    block->runs[block->run_count++] =
+        (vem_i_run){.nearest = nearest, .count = count, .first = block->touched};
+    block->touched += count;
 }
 
 static void find(const vem_i_search *search, vem_i_block *block, const int32_t *before)
@@ -99,12 +122,12 @@ static void find(const vem_i_search *search, vem_i_block *block, const int32_t *
     int64_t ldv = block->capacity;
     const int32_t n = block->n;
     int32_t rows = 0, count[VEM_I_BLOCK];
+    uint32_t mark = vem_i_graph_marks(g, block->thread, n);
     for (int32_t p = 0; p < n; p++) {
-        /* A mark no other item and step has used on this thread. */
         tried t = {.column = block->trial + p,
                    .ldv = ldv,
                    .stamps = g->stamps + (int64_t)block->thread * g->clusters,
-                   .mark = (int64_t)g->step * view->n + block->first + p + 1};
+                   .mark = mark + (uint32_t)p};
         propose(search, block, p, before, &t);
         count[p] = t.count;
         rows = t.count > rows ? t.count : rows;
@@ -115,11 +138,9 @@ static void find(const vem_i_search *search, vem_i_block *block, const int32_t *
             block->trial[r * ldv + p] = -1;
     s->family->score_pairs(s, vem_i_view_row(view, block->first), view->ld, NULL,
                            block->n, rows, block->trial, block->tile, ldv);
-    for (int32_t p = 0; p < n; p++) {
-        vem_i_block_keep(block, p, count[p], search->held + search->extra);
-        if (g->estimated)
-            learn(block, p, count[p]);
-    }
+    vem_i_block_keep(block, rows, search->held + search->extra);
+    for (int32_t p = 0; g->estimated && p < n; p++)
+        learn(block, p, count[p]);
 }
 
 vem_i_search vem_i_search_neighbors(vem_search_kind kind, int32_t clusters, int32_t held,

@@ -38,6 +38,8 @@ typedef struct vem_i_block {
     int32_t *drawn;   /* neighborhoods: room for C' clusters */
     struct vem_i_touch *touches; /* estimated: what this shard touched so far */
     int64_t touched;
+    struct vem_i_run *runs; /* estimated: which item touched what, so far */
+    int32_t run_count;
     int thread;
     void *again_panels, *again_norms, *again_costs; /* items scored a second time */
     int32_t *again_index;
@@ -84,9 +86,12 @@ void vem_i_block_score_pairs(vem_i_block *block, int32_t rows, const int32_t *in
 /* Score again what the items hold and nothing else, in order of cost. */
 void vem_i_block_stay(const vem_i_search *search, vem_i_block *block,
                       const int32_t *before);
-/* The best `keep` of the first `rows` trials of item p into its list; of equal ones what
- * comes first. */
-void vem_i_block_keep(vem_i_block *block, int32_t p, int32_t rows, int32_t keep);
+/* Empty lists for n items: `top` rows, ldv apart. */
+void vem_i_block_clear(const vem_i_kernels *kernels, void *costs, int32_t *index,
+                       int32_t top, int64_t ldv, int32_t n);
+/* The best `keep` of the first `rows` trials of each item into its list; of equal ones
+ * what comes first. */
+void vem_i_block_keep(vem_i_block *block, int32_t rows, int32_t keep);
 static inline int64_t vem_i_block_item(const vem_i_block *block, int32_t p)
 {
     return block->items ? (int64_t)block->items[p] : block->first + p;
@@ -100,7 +105,7 @@ int32_t vem_i_block_items(const vem_i_search *search, int32_t clusters,
 vem_status vem_i_block_new(vem_ctx *ctx, const vem_i_search *search, const vem_view *view,
                            const vem_i_scorer *scorer, vem_i_block *block);
 void vem_i_block_free(vem_i_block *block);
-/* Make the block hold items first .. first+n-1, packed. */
+/* Make the block hold items first .. first+n-1, packed where the search wants that. */
 void vem_i_block_load(vem_i_block *block, int64_t first, int32_t n);
 /* Make it hold listed items, which the search packs as it needs them. */
 void vem_i_block_take(vem_i_block *block, const uint32_t *items, int32_t n,

@@ -48,7 +48,7 @@ static void run_block(void *arg, int64_t number, int thread)
         for (int32_t c = 0; c < s->clusters; c += VEM_I_TILE) {
             int32_t count = s->clusters - c < VEM_I_TILE ? s->clusters - c : VEM_I_TILE;
             s->family->score_tile(s, panels, n, c, count, costs, VEM_I_BLOCK);
-            kernels->select_top(costs, n, count, c, 1, best, index, VEM_I_BLOCK);
+            kernels->select_top(costs, NULL, n, count, c, 1, best, index, VEM_I_BLOCK);
         }
     }
     memcpy(t->labels + begin, index, (size_t)n * sizeof *index);

@@ -203,8 +203,9 @@ static void meet(const task *t, int64_t cell, const int64_t *places, int32_t m,
         }
         kernels->iso_tile(panels, n, view->d, centers, view->d, t->ones, t->none, m,
                           costs, VEM_I_BLOCK);
-        kernels->select_top(costs, n, m, first, 1, t->nearest + (size_t)begin * element,
-                            t->index + begin, VEM_I_BLOCK);
+        kernels->select_top(costs, NULL, n, m, first, 1,
+                            t->nearest + (size_t)begin * element, t->index + begin,
+                            VEM_I_BLOCK);
         block_sums(t, cell)[b] = sum_chances(t, cell, begin, n);
         vem_i_residence_check(t->ctx);
     }
