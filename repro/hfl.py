@@ -224,7 +224,8 @@ def summary(runs):
     start = np.array([run["seconds"]["reduce"] + run["seconds"]["seed"] for run in runs])
     return {"error": error.mean(), "errors": error,
             "sem": error.std(ddof=1) / np.sqrt(len(runs)) if len(runs) > 1 else np.nan,
-            "seconds": seconds.mean(), "processor": np.mean([run["processor"] for run in runs]), "start": start.sum() / seconds.sum(),
+            "seconds": seconds.mean(), "processor": np.mean([run["processor"] for run in runs]),
+            "start": start.sum() / seconds.sum(),
             "distances": np.mean([distances(run) for run in runs]),
             "steps": np.mean([run["steps"] + run["init_steps"] for run in runs]),
             "nmi": shared.mean(),
@@ -236,7 +237,8 @@ def load(runs):
     cores = os.cpu_count()
     mean = np.mean([run["load"] for run in runs])
     jobs = max(run["jobs"] for run in runs)
-    busy = "" if mean < 1.25 * min(jobs, cores) else \
+    own = jobs * max(run["threads"] for run in runs)
+    busy = "" if mean < 1.25 * min(own, cores) else \
         " **The machine did other work meanwhile: times by the clock are not to be relied " \
         "on, those of the processor only roughly.**"
     return (f"{jobs} fits side by side on {cores} cores; mean load during the fits "
