@@ -25,13 +25,16 @@
 #include "seed/seed.h"
 
 static const double OVERHEAD = 16, STREAM = 6; /* factor of what memory bounds */
-/* Rows that a cluster takes beside its own, where lists are shared. */
-static const double FILL = 32;
+/* A step that compares all rows with all clusters does nothing else, and is faster. */
+static const double WHOLE = 0.6;
+/* Where lists are shared: rows that a cluster takes beside its own, and operations for each
+ * pair that do not depend on d. */
+static const double FILL = 16, LISTED = 24;
 /* Bytes a second that are read; checking, centering and summing them takes as long as
  * reading them this many times. */
 static const double COLD = 9e9, WARM = 13e9, PASSES = 12;
 /* Operations per candidate: looking one up, and learning from it. */
-static const double CANDIDATE = 700, LEARNED = 4500;
+static const double CANDIDATE = 700, LEARNED = 1500;
 
 static double threads_of(const vem_i_plan *plan)
 {
@@ -84,13 +87,15 @@ static double step_of(const vem_i_plan *plan, const vem_options *o, double n)
     if (search.dense)
         pairs += n * c * (1 + 20 / pair); /* exponentials */
     else if (search.kind == VEM_SEARCH_GROUPS)
-        /* Rows of a cluster fill whole panels, and lists are made for each cluster. */
-        pairs += (n + FILL * c) * (2 * (double)search.group_reach + 3 * sqrt(c));
+        /* Rows of a cluster fill whole panels, and lists are made for each cluster. Cells
+         * are looked at now and then, by some of the rows. */
+        pairs +=
+            (n + FILL * c) * ((double)search.group_reach + sqrt(c)) * (1 + LISTED / pair);
     else if (search.reach)
         pairs += n * vem_i_graph_candidates(&search, (int32_t)c) *
                  (1 + (search.kind == VEM_SEARCH_EXACT ? CANDIDATE : LEARNED) / pair);
     else
-        pairs += n * c;
+        pairs += WHOLE * n * c;
     if (search.kind == VEM_SEARCH_EXACT)
         pairs += c * c;
     return pairs * pair;
