@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """FL18 Table 2, BIRCH rows: distance evaluations saved per iteration, and the error paid.
 
-    repro/fl18_table2.py [--runs 5] [--try-init-steps 0 2 4]
+    repro/fl18_table2.py [--runs 5] [--try-init-steps 0 2 4] [--real NAME...] [--resume]
 
 BIRCH grids of 2025 and 4096 clusters with 100 points each, 200 iterations at most, AFK-MC2
 seeding. The speedup is N C over the mean number of distances of an iteration (the initial
@@ -126,6 +126,8 @@ def main():
     parser.add_argument("--try-init-steps", type=int, nargs="*", default=[0, 2, 4],
                         help="other numbers of initial E-steps, on the smaller grid")
     parser.add_argument("--try-runs", type=int, default=2, help="seeds of those")
+    parser.add_argument("--real", nargs="*", choices=REAL, default=list(REAL), metavar="NAME",
+                        help=", ".join(REAL))
     parser.add_argument("--resume", action="store_true", help="use the fits made before")
     options = parser.parse_args()
     os.makedirs(fl18.OUT, exist_ok=True)
@@ -155,8 +157,8 @@ def main():
         report.say(f"## 2025 clusters, {init_steps} initial E-steps, {options.try_runs} runs", "")
         compare(report, runs, fl18.data_of(2025), 2025, options.chain, init_steps,
                 options.try_runs)
-    for name, clusters in REAL.items():
-        path = common.data(name)
+    for name in options.real:
+        path, clusters = common.data(name), REAL[name]
         if path:
             report.say(f"## {name}, {fl18.rows_of(path):,} points, {clusters} clusters", "")
             compare(report, runs, path, clusters, options.chain, None, options.runs)

@@ -11,8 +11,8 @@
 
 enum { ROWS = VEM_I_BLOCK, CENTERS = 64, TASKS = 16, TIMES = 4 };
 /* Slower than this share of the usual: something else may have come between, so look again,
- * for twice as long. */
-static const double DOUBTFUL = 0.6;
+ * for twice as long; but a machine that is simply slow has had its time. */
+static const double DOUBTFUL = 0.6, ENOUGH = 3;
 enum { LOOKS = 3 };
 /* Of what the kernel does alone a fit reaches this share. */
 static const double REACHED = 1.0 / 3;
@@ -82,13 +82,16 @@ static vem_status measure_blocks(vem_ctx *ctx, race *r, int threads, double enou
         const double round = ROWS * CENTERS * (2 * (double)r->d + OVERHEAD);
         r->rounds =
             1 + (int64_t)(enough * pace->operations / (TIMES * TASKS * round * threads));
-        const double usual = pace->operations;
+        const double usual = pace->operations, begun = vem_i_clock();
         double found = 0;
-        for (int look = 0; look < LOOKS && found < DOUBTFUL * usual; look++) {
+        for (int look = 0; look < LOOKS && found < DOUBTFUL * usual &&
+                           (look == 0 || vem_i_clock() - begun < ENOUGH * enough);
+             look++) {
             const double seconds = time_lanes(ctx, r, threads);
-            if (seconds > 0)
-                found = fmax(found, REACHED * (double)r->rounds * round * TASKS *
-                                        threads / seconds);
+            if (!(seconds > 0))
+                break; /* too quick for the clock */
+            found = fmax(found,
+                         REACHED * (double)r->rounds * round * TASKS * threads / seconds);
             r->rounds *= 2;
         }
         if (found > 0)
