@@ -3,7 +3,9 @@
  *     lists   the items whose first cluster is in group g try the clusters of the groups
  *             nearest to g: one gathered set of clusters for all of them
  *     probe   every item tries the clusters of the P cells nearest to itself; items of a
- *             stretch are sorted by cell, so that a cell too is one gathered set
+ *             stretch are sorted by cell, so that a cell too is one gathered set. Where
+ *             only some probe, those far from their cluster, and cells are many, they
+ *             look only at the cells near the one they are in
  *
  * For the isotropic families in more than a few dimensions tiles take the dot form about
  * a local origin, the mean of the group or cell, where it loses few digits; the others
@@ -18,6 +20,9 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/residence.h"
+
+/* An item that wants many cells looks at all: at least so many must be near for each. */
+enum { FEW_OF_NEAR = 8 };
 
 static int by_dots(const vem_i_scorer *s)
 {
@@ -176,28 +181,71 @@ static void try_list(const vem_i_groups *g, vem_i_lister *l, vem_i_block *block,
 
 /* ---- probe ---- */
 
-/* The cells nearest to each item. */
-static void find_cells(const vem_i_groups *g, vem_i_lister *l, vem_i_block *block,
-                       const uint32_t *items, int32_t count, int32_t probe)
+/* Cells nearest to the items from `begin` on, before `end`: of all cells, or of those near
+ * cell `around`. */
+static void find_cells_of(const vem_i_groups *g, vem_i_lister *l, vem_i_block *block,
+                          const uint32_t *items, int32_t begin, int32_t end,
+                          int32_t around, int32_t probe)
 {
     const vem_i_hierarchy *h = &g->hierarchy;
     const vem_i_kernels *kernels = h->kernels;
-    vem_i_block_clear(kernels, l->cell_costs, l->cells, probe, VEM_I_GROUP_ITEMS, count);
+    const int32_t *near = NULL;
+    const void *means = h->cell_means, *norms = h->cell_norms;
+    int32_t looked = h->cells;
     l->origin = NULL;
-    for (int32_t p = 0; p < count; p += VEM_I_BLOCK) {
-        int32_t n = count - p < VEM_I_BLOCK ? count - p : VEM_I_BLOCK;
-        pack(l, block, items + p, n);
-        kernels->dot_top(block->panels, block->norms, n, h->d, h->cell_means, h->d,
-                         h->cell_norms, h->ones, h->zeros, h->cells, 0, probe,
-                         column(block, l->cell_costs, p), l->cells + p,
-                         VEM_I_GROUP_ITEMS);
+    if (around >= 0) {
+        near = h->cells_near + (int64_t)around * VEM_I_NEAR_CELLS;
+        l->origin = (const char *)h->cell_means +
+                    (size_t)around * (size_t)h->d * kernels->element;
+        means = l->near_means;
+        norms = l->near_norms;
+        looked = h->near_cells;
+        kernels->gather(h->cell_means, h->d, near, looked, h->d, l->origin, l->near_means,
+                        h->d, l->near_norms);
     }
-    for (int32_t r = 0; r < probe; r++)
-        for (int32_t p = 0; p < count; p++) {
-            int32_t *cell = &l->cells[(int64_t)r * VEM_I_GROUP_ITEMS + p];
-            *cell = *cell < 0 ? 0 : *cell;
-        }
-    block->pairs += (int64_t)count * h->cells;
+    for (int32_t p = begin; p < end; p += VEM_I_BLOCK) {
+        int32_t n = end - p < VEM_I_BLOCK ? end - p : VEM_I_BLOCK;
+        vem_i_block_clear(kernels, l->cell_costs, l->cell_index, probe, VEM_I_BLOCK, n);
+        pack(l, block, items + p, n);
+        kernels->dot_top(block->panels, block->norms, n, h->d, means, h->d, norms,
+                         h->ones, h->zeros, looked, 0, probe, l->cell_costs,
+                         l->cell_index, VEM_I_BLOCK);
+        for (int32_t r = 0; r < probe; r++)
+            for (int32_t k = 0; k < n; k++) {
+                int32_t found = l->cell_index[r * VEM_I_BLOCK + k];
+                found = found < 0 ? 0 : found;
+                l->cells[r * VEM_I_GROUP_ITEMS + p + k] = near ? near[found] : found;
+            }
+    }
+    block->pairs += (int64_t)(end - begin) * looked;
+}
+
+/* The cell of the cluster that an item held first: of item k of those that probe, which is
+ * in column columns[k] (NULL: k). */
+static int32_t cell_of(const vem_i_groups *g, const vem_i_block *block,
+                       const int32_t *columns, int32_t k)
+{
+    int32_t first = block->trial[columns ? columns[k] : k];
+    return first < 0 ? -1 : g->hierarchy.cell_of[first];
+}
+
+/* The cells nearest to each item. Where all items probe they look at all cells: some may
+ * have far to go. Later only some do (columns), and where there are many cells, those near
+ * the one an item is in will do. Items stand in the order of their cells. */
+static void find_cells(const vem_i_groups *g, vem_i_lister *l, vem_i_block *block,
+                       const uint32_t *items, const int32_t *columns, int32_t count,
+                       int32_t probe)
+{
+    const vem_i_hierarchy *h = &g->hierarchy;
+    int near =
+        columns && vem_i_hierarchy_is_large(h) && FEW_OF_NEAR * probe <= VEM_I_NEAR_CELLS;
+    for (int32_t begin = 0, end; begin < count; begin = end) {
+        int32_t around = near ? cell_of(g, block, columns, begin) : -1;
+        end = near ? begin + 1 : count;
+        while (end < count && cell_of(g, block, columns, end) == around)
+            end++;
+        find_cells_of(g, l, block, items, begin, end, around, probe);
+    }
 }
 
 /* Columns of the block by their cell, in order. */
@@ -301,7 +349,7 @@ static void try_cells(const vem_i_groups *g, vem_i_lister *l, vem_i_block *block
     int32_t probe = g->probe < h->cells ? g->probe : h->cells;
     int32_t n = only_far ? choose_far(g, l, block) : block->n;
     const uint32_t *items = only_far ? l->far_items : block->items;
-    find_cells(g, l, block, items, n, probe);
+    find_cells(g, l, block, items, only_far ? l->far : NULL, n, probe);
     for (int32_t r = 0; r < probe; r++) {
         sort_columns(g, l, l->cells + (int64_t)r * VEM_I_GROUP_ITEMS, n);
         for (int32_t b = 0; b < h->cells; b++)

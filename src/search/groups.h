@@ -27,13 +27,15 @@ typedef struct vem_i_lister {
     int32_t place; /* whose list it is; -1: none */
     void *costs;   /* (held + 1) rows of a packed block */
     int32_t *index;
-    void *tile;       /* VEM_I_TILE rows */
-    void *cell_costs; /* probe rows of VEM_I_GROUP_ITEMS */
-    int32_t *cells;   /* the same: which cells */
-    int32_t *starts;  /* cells + 1 */
-    int32_t *chosen;  /* items by cell: columns of the block */
-    uint32_t *items;  /* a packed block: items of the view */
-    int32_t *far;     /* columns that probe, and their items */
+    void *tile;          /* VEM_I_TILE rows */
+    void *cell_costs;    /* probe rows of a packed block: cells nearest to its items */
+    int32_t *cell_index; /* the same */
+    int32_t *cells;      /* probe rows of VEM_I_GROUP_ITEMS: which cells */
+    void *near_means, *near_norms; /* the cells near one, together */
+    int32_t *starts;               /* cells + 1 */
+    int32_t *chosen;               /* items by cell: columns of the block */
+    uint32_t *items;               /* a packed block: items of the view */
+    int32_t *far;                  /* columns that probe, and their items */
     uint32_t *far_items;
 } vem_i_lister;
 

@@ -17,7 +17,10 @@ static void free_lister(vem_i_lister *l)
     vem_i_free(l->index);
     vem_i_free(l->tile);
     vem_i_free(l->cell_costs);
+    vem_i_free(l->cell_index);
     vem_i_free(l->cells);
+    vem_i_free(l->near_means);
+    vem_i_free(l->near_norms);
     vem_i_free(l->starts);
     vem_i_free(l->chosen);
     vem_i_free(l->items);
@@ -30,6 +33,7 @@ static vem_status take_lister(vem_ctx *ctx, const vem_i_search *search,
 {
     size_t element = scorer->kernels->element, rows = (size_t)search->held + 1;
     size_t clusters = (size_t)scorer->clusters, cells = (size_t)probe * VEM_I_GROUP_ITEMS;
+    size_t packed = (size_t)probe * VEM_I_BLOCK;
     vem_status status =
         vem_i_scorer_new(ctx, scorer->kernels, scorer->family->kind,
                          shortlist_for(scorer->clusters), scorer->d, &l->some);
@@ -42,9 +46,16 @@ static vem_status take_lister(vem_ctx *ctx, const vem_i_search *search,
     if (status == VEM_OK)
         status = vem_i_take(ctx, &l->tile, VEM_I_BLOCK, VEM_I_TILE * element);
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &l->cell_costs, cells, element);
+        status = vem_i_take(ctx, &l->cell_costs, packed, element);
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &l->cell_index, packed, sizeof(int32_t));
     if (status == VEM_OK)
         status = vem_i_take(ctx, &l->cells, cells, sizeof(int32_t));
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &l->near_means, VEM_I_NEAR_CELLS,
+                            (size_t)scorer->d * element);
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &l->near_norms, VEM_I_NEAR_CELLS, element);
     if (status == VEM_OK)
         status = vem_i_take(ctx, &l->starts, clusters + 1, sizeof(int32_t));
     if (status == VEM_OK)
@@ -111,9 +122,10 @@ uint64_t vem_i_groups_bytes(const vem_ctx *ctx, const vem_i_search *search,
     uint64_t element = kernels->element, rows = (uint64_t)search->held + 1;
     uint64_t lister =
         vem_i_scorer_bytes(family, shortlist_for(clusters), d, kernels->element) +
-        8 * (uint64_t)clusters +
+        8 * (uint64_t)clusters + VEM_I_NEAR_CELLS * ((uint64_t)d + 1) * element +
         VEM_I_BLOCK * (rows * (element + 4) + VEM_I_TILE * element + 4) +
-        VEM_I_GROUP_ITEMS * ((uint64_t)search->probe * (element + 4) + 12);
+        VEM_I_BLOCK * (uint64_t)search->probe * (element + 4) +
+        VEM_I_GROUP_ITEMS * ((uint64_t)search->probe * 4 + 12);
     return vem_i_hierarchy_bytes(ctx, kernels, clusters, d) +
            vem_i_tour_bytes(n, clusters) + (uint64_t)ctx->threads * lister;
 }

@@ -5,7 +5,8 @@
  *     lists   the clusters of the groups nearest to the group of the cluster it holds
  *
  * There are about 4,096 groups however many clusters there are, so that the nearest groups
- * of every group, found exactly, cost the same for any C. */
+ * of every group, found exactly, cost the same for any C. Where there are hundreds of cells,
+ * what was in one before may look only at the 64 nearest to it. */
 #ifndef VEM_SEARCH_HIERARCHY_H
 #define VEM_SEARCH_HIERARCHY_H
 
@@ -28,6 +29,8 @@ typedef struct vem_i_hierarchy {
     void *cell_means;                /* cells x d of T */
     void *cell_norms, *ones, *zeros; /* cells or groups, whichever are more: of T */
     void *group_means, *group_norms; /* groups x d, groups, of T */
+    int32_t near_cells;              /* cells near a cell that are known, own included */
+    int32_t *cells_near;             /* cells x VEM_I_NEAR_CELLS, the nearest first */
     int32_t near_count;              /* groups of a list, own included */
     int32_t *near;                   /* groups x near_most */
     char *scratch;                   /* per thread */
@@ -36,6 +39,11 @@ typedef struct vem_i_hierarchy {
     int32_t *fresh;             /* C: scratch of the sort */
 } vem_i_hierarchy;
 
+/* Cells that are known to lie near a cell, at most. */
+enum { VEM_I_NEAR_CELLS = 64 };
+
+/* Cells of so many clusters. */
+int32_t vem_i_cells_for(int32_t clusters);
 /* Clusters of one group, where shared lists are made of groups. */
 int32_t vem_i_group_size(int32_t clusters);
 /* `per`: clusters of a group. */
@@ -51,6 +59,9 @@ uint64_t vem_i_hierarchy_bytes(const vem_ctx *ctx, const vem_i_kernels *kernels,
  * taken. */
 int64_t vem_i_hierarchy_build(vem_i_hierarchy *hierarchy, const vem_i_scorer *scorer,
                               int steps);
+/* Are there so many cells that whoever knows where it is should look only at those near it?
+ */
+int vem_i_hierarchy_is_large(const vem_i_hierarchy *hierarchy);
 /* The groups nearest to each group by their present means: as many as have about `reach`
  * clusters. */
 int64_t vem_i_hierarchy_near(vem_i_hierarchy *hierarchy, const vem_i_scorer *scorer,
@@ -60,8 +71,8 @@ void vem_i_hierarchy_move(vem_i_hierarchy *hierarchy, int32_t cluster, int32_t b
 void vem_i_hierarchy_sort(vem_i_hierarchy *hierarchy);
 /* Clusters were dropped: everything is built anew with the next build. */
 void vem_i_hierarchy_forget(vem_i_hierarchy *hierarchy);
-/* The norms of the cells' means follow the means. */
-void vem_i_hierarchy_norms(vem_i_hierarchy *hierarchy);
+/* The means of the cells are given: their norms, and which are near which, follow. */
+int64_t vem_i_hierarchy_settle(vem_i_hierarchy *hierarchy);
 /* `listed`: the nearest groups are known. Room is that of the hierarchy as it was made. */
 void vem_i_hierarchy_record(vem_i_record *record, vem_i_hierarchy *hierarchy,
                             int32_t clusters, int listed);

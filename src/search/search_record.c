@@ -95,7 +95,7 @@ void vem_i_hierarchy_record(vem_i_record *r, vem_i_hierarchy *h, int32_t cluster
     if (r->reading && r->status == VEM_OK)
         rank_members(r, h);
     if (r->reading && r->status == VEM_OK)
-        vem_i_hierarchy_norms(h);
+        vem_i_hierarchy_settle(h);
 }
 
 void vem_i_groups_record(vem_i_record *r, vem_i_groups *g, int32_t clusters,
