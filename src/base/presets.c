@@ -46,6 +46,10 @@ static const preset presets[] = {
 /* Sizes at which a start by exact D^2 sampling stops being cheap beside the fit itself.
  * Greedy k-means++ costs about ln C passes per center, the plain one a single pass. */
 static const double GREEDY_WORK = 1e9, PLUSPLUS_WORK = 1e11;
+/* Where swaps follow, the start hardly matters (docs/math/seeding.md), and from a few clusters
+ * on two levels cost less. */
+static const double GREEDY_WORK_SWAPS = 3e7;
+static const int64_t FEW_CLUSTERS = 16;
 /* The chains of AFK-MC2 cost C^2; beyond this many clusters two levels are cheaper. */
 static const int64_t CHAIN_CLUSTERS = 8192;
 /* Above this many clusters a soft fit holds only the most probable ones of each row. */
@@ -74,12 +78,14 @@ static preset choose(const vem_options *asked, int64_t n, int32_t d)
                : asked->clusters > SHARE_LISTS ? VEM_SEARCH_GROUPS
                                                : VEM_SEARCH_CLOSEST;
     double work = (double)n * (double)asked->clusters * (double)d;
+    int swaps = asked->search == VEM_AUTO && asked->swaps != 0 && !(asked->margin > 0);
+    double greedy = work * log((double)asked->clusters + 1);
     /* Two levels are as good once there are swaps, and tell where each row begins. */
-    if (p.search == VEM_SEARCH_GROUPS || asked->search == VEM_SEARCH_GROUPS)
+    if (p.search == VEM_SEARCH_GROUPS || asked->search == VEM_SEARCH_GROUPS ||
+        (swaps && asked->clusters >= FEW_CLUSTERS && greedy > GREEDY_WORK_SWAPS))
         p.seeding = VEM_SEED_TWO_LEVEL;
     else
-        p.seeding = work * log((double)asked->clusters + 1) <= GREEDY_WORK
-                        ? VEM_SEED_PLUSPLUS_GREEDY
+        p.seeding = greedy <= GREEDY_WORK               ? VEM_SEED_PLUSPLUS_GREEDY
                     : work <= PLUSPLUS_WORK             ? VEM_SEED_PLUSPLUS
                     : asked->clusters <= CHAIN_CLUSTERS ? VEM_SEED_AFKMC2
                                                         : VEM_SEED_TWO_LEVEL;
