@@ -274,6 +274,37 @@ static void more_time_never_gives_less(void **state)
     free(values);
 }
 
+/* Rows that may go do so first; then full covariances, which gain by it, hold fewer. */
+static void fewer_held_before_steps(void **state)
+{
+    (void)state;
+    double *values;
+    vem_data *data = many_rows(&values, 100000);
+    for (int family = VEM_ISO; family <= VEM_FULL; family++) {
+        int64_t held = 0, changes = 0;
+        vem_options o;
+        vem_options_init(&o);
+        o.clusters = 50; /* below the number from which fewer are held anyway */
+        o.family = family;
+        for (o.time = 1e-5; o.time < 1e4; o.time *= 1.2) {
+            choice c = choose(data, &o);
+            assert_true(c.resolved.held == 50 || c.resolved.held == 3);
+            assert_true(c.resolved.held == 50 ? c.effort.held == 0 : c.effort.held == 50);
+            assert_true(c.resolved.held >= held);
+            if (c.resolved.held == 3)
+                assert_true(c.rows < 2 * 16 * 50); /* 16: two for each column */
+            changes += held != 0 && c.resolved.held != held;
+            held = c.resolved.held;
+        }
+        assert_int_equal(changes, family == VEM_FULL);
+        o.held = 20; /* asked for: it stays */
+        o.time = 1e-5;
+        assert_int_equal(choose(data, &o).resolved.held, 20);
+    }
+    vem_data_free(data);
+    free(values);
+}
+
 static void what_was_asked_stays(void **state)
 {
     (void)state;
@@ -318,6 +349,7 @@ int main(void)
         cmocka_unit_test(loops_share_the_time),
         cmocka_unit_test(bad_times_are_refused),
         cmocka_unit_test(more_time_never_gives_less),
+        cmocka_unit_test(fewer_held_before_steps),
         cmocka_unit_test(what_was_asked_stays),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

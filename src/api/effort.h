@@ -11,9 +11,10 @@ typedef struct vem_i_effort {
     double after;    /* of it: after the last step of what was chosen */
     int64_t rows;    /* that would be fitted without a limit */
     int64_t coreset; /* that are fitted instead; 0: as asked */
-    int64_t steps;   /* that should fit; 0: as many as such a fit takes */
-    int sampled;     /* measures of all rows were asked for; a sample is taken */
-    int fits;        /* the forecast of what was chosen is within the time */
+    int64_t held; /* clusters of a row that would be held, where fewer are; 0: as asked */
+    int64_t steps; /* that should fit; 0: as many as such a fit takes */
+    int sampled;   /* measures of all rows were asked for; a sample is taken */
+    int fits;      /* the forecast of what was chosen is within the time */
 } vem_i_effort;
 
 /* The most that fits on a machine of this pace. `resolved`: the options of the whole fit,

@@ -252,6 +252,8 @@ vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *option
     vem_i_effort_begin(ctx, &effort);
     if (effort.coreset)
         told.coreset = effort.coreset;
+    if (effort.held)
+        told.held = resolved.held;
     vem_i_blas_state blas = vem_i_blas_single(resolved.family == VEM_FULL);
     vem_i_points *points = NULL;
     vem_report *made = vem_i_calloc(1, sizeof *made);
