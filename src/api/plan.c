@@ -52,8 +52,8 @@ static uint64_t loop_bytes(const sizes *s, const vem_options *o)
     uint64_t bytes =
         vem_i_em_bytes(s->ctx, o, &search, s->kernels, s->n, s->d, s->weighted);
     if (vem_i_swaps_in_loop(o, &search))
-        bytes += vem_i_swaps_bytes(s->ctx, &search, s->n, s->clusters, s->d,
-                                   s->kernels->element);
+        bytes += vem_i_swaps_bytes(s->ctx, &search, (vem_family_kind)o->family, s->n,
+                                   s->clusters, s->d, s->kernels->element);
     return bytes;
 }
 
@@ -65,7 +65,7 @@ static uint64_t course_bytes(const sizes *s, const vem_i_plan *plan)
     if (!plan->warm && vem_i_wants_hard_start(&o, plan->ours)) {
         const vem_options hard = vem_i_hard_start(&o);
         bytes = s->model + loop_bytes(s, &hard);
-        o.swaps = 0;
+        o.swaps = vem_i_swaps_after_start(&o);
     }
     bytes = larger(bytes, loop_bytes(s, &o));
     if (o.finish == VEM_FINISH_HARD && o.held > 1) {

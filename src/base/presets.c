@@ -268,9 +268,12 @@ vem_status vem_options_resolve(vem_ctx *ctx, const vem_options *options, int64_t
     return VEM_OK;
 }
 
-static int isotropic(const vem_options *o)
+/* Are all clusters kept for every row? Then there is no list of what is held. */
+static int dense(const vem_options *o)
 {
-    return o->family == VEM_ISO_SHARED || o->family == VEM_ISO;
+    return o->search == VEM_SEARCH_ALL ||
+           (o->search == VEM_SEARCH_CLOSEST &&
+            ((o->held >= o->clusters && o->held > 1) || o->held > VEM_I_LISTED_MAX));
 }
 
 int vem_i_wants_hard_start(const vem_options *o, int ours)
@@ -279,9 +282,7 @@ int vem_i_wants_hard_start(const vem_options *o, int ours)
         return 0;
     /* Where the loop itself cannot swap, or where it is ours to choose, and k-means is
      * another thing than what was asked. */
-    if (!isotropic(o) || o->search == VEM_SEARCH_ALL)
-        return 1;
-    return ours && (o->held > 1 || o->family != VEM_ISO_SHARED);
+    return dense(o) || (ours && (o->held > 1 || o->family != VEM_ISO_SHARED));
 }
 
 /* k-means with these options: everything else stays. */
@@ -309,6 +310,13 @@ vem_options vem_i_hard_start(const vem_options *resolved)
     o.empty = VEM_EMPTY_RESEED; /* no cluster may be lost before the fit begins */
     o.max_steps = resolved->max_steps / 2;
     return o;
+}
+
+/* Where all clusters have one shape, k-means knows where they are needed. It knows nothing
+ * of shapes of their own. */
+int64_t vem_i_swaps_after_start(const vem_options *resolved)
+{
+    return resolved->family == VEM_ISO_SHARED || dense(resolved) ? 0 : resolved->swaps;
 }
 
 vem_options vem_i_hard_finish(const vem_options *resolved)
