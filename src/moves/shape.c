@@ -20,9 +20,9 @@
  * Which halves are found depends on the first ones. Three are tried:
  *
  *     wide      across the widest direction of the plain metric
- *     own       2-means in the metric of c, from a row far away: where the plain metric sees
- *               the scales of the columns, or a cluster that is long anyway, this one sees
- *               correlations and gaps
+ *     own       2-means in the metric of c, the best of a few starts: where the plain metric
+ *               sees the scales of the columns, or a cluster that is long anyway, this one
+ *               sees correlations and gaps
  *     core      the inner items and the outer ones: heavy tails
  *
  * A shape fitted to a handful of items says more about them than about the clump they come
@@ -39,7 +39,7 @@
 enum {
     SHAPE_STEPS = 6, /* sides and shapes, from each of the first halves */
     MEAN_STEPS = 2,  /* of 2-means in the metric of the cluster */
-    FIRST_LOOK = 16, /* items that are asked how far away they are */
+    STARTS = 8,      /* pairs of rows from which those begin */
     FEWEST = 4       /* items of a half */
 };
 /* The core and the rest, as shares of the variances of the whole. */
@@ -54,6 +54,7 @@ typedef struct bench {
     void *now, *costs; /* VEM_I_BLOCK and twice that of T: of the whole, of the halves */
     void *weights;     /* 2 x VEM_I_BLOCK of T */
     void *wide;        /* 2 x d of T: means across the widest direction */
+    double *means;     /* 2 x d: the best of a few starts */
 } bench;
 
 struct vem_i_shaper {
@@ -234,25 +235,46 @@ static double begin_wide(vem_i_shaper *t, bench *b, const vem_i_splittable *clus
     return found;
 }
 
-/* To the farthest of the first items in the metric of the cluster, and away from it. */
+/* Two rows as the means of halves with the shape of the whole, and a few steps of 2-means. */
+static double try_rows(vem_i_shaper *t, bench *b, const vem_i_splittable *some,
+                       const uint32_t rows[2])
+{
+    const vem_view *view = t->em->view;
+    for (int64_t h = 0; h < 2; h++)
+        for (int64_t j = 0; j < view->d; j++)
+            b->pair->means[h * view->d + j] =
+                vem_i_value(view->kernels, vem_i_view_row(view, rows[h]), j);
+    vem_i_scorer_prepare(&t->alone, b->pair, &b->scorer);
+    for (int step = 0; step < MEAN_STEPS; step++) {
+        passed now = meet(t, b, some);
+        follow(t, b, some->cluster, &now, 0);
+    }
+    return meet(t, b, some).gain;
+}
+
+/* The best of a few starts, by some of the items. */
 static void begin_own(vem_i_shaper *t, bench *b, const vem_i_splittable *cluster)
 {
-    const vem_i_em *em = t->em;
-    const vem_view *view = em->view;
-    const vem_i_kernels *kernels = view->kernels;
-    int32_t n = cluster->n < FIRST_LOOK ? (int32_t)cluster->n : FIRST_LOOK, far = 0;
-    kernels->pack(view->x, view->ld, cluster->items, n, view->d, NULL, b->panels, NULL);
-    em->scorer.family->score_tile(&em->scorer, b->panels, n, cluster->cluster, 1, b->now,
-                                  VEM_I_BLOCK);
-    for (int32_t k = 1; k < n; k++)
-        if (vem_i_value(kernels, b->now, k) > vem_i_value(kernels, b->now, far))
-            far = k;
-    const void *row = vem_i_view_row(view, cluster->items[far]);
-    for (int64_t j = 0; j < view->d; j++) {
-        double e = vem_i_value(kernels, row, j) - b->pair->means[j];
-        b->pair->means[j] += e;
-        b->pair->means[view->d + j] -= e;
+    uint32_t items[VEM_I_BLOCK];
+    const size_t bytes = 2 * (size_t)t->em->view->d * sizeof(double);
+    vem_i_splittable some = {.items = items,
+                             .n = cluster->n < VEM_I_BLOCK ? cluster->n : VEM_I_BLOCK,
+                             .cluster = cluster->cluster};
+    for (int64_t k = 0; k < some.n; k++)
+        items[k] = cluster->items[k * cluster->n / some.n];
+    double best = -INFINITY;
+    memcpy(b->means, b->pair->means, bytes);
+    for (int64_t s = 0; s < STARTS; s++) {
+        /* Far from each other in the data, where rows of a clump often lie together. */
+        const int64_t first = s * some.n / (2 * STARTS);
+        const uint32_t rows[2] = {items[first], items[first + some.n / 2]};
+        double gain = try_rows(t, b, &some, rows);
+        if (gain > best) {
+            best = gain;
+            memcpy(b->means, b->pair->means, bytes);
+        }
     }
+    memcpy(b->pair->means, b->means, bytes);
 }
 
 double vem_i_shape_halves(vem_i_shaper *t, const vem_i_splittable *cluster, int thread,
@@ -299,6 +321,7 @@ static void free_bench(bench *b)
     vem_i_free(b->costs);
     vem_i_free(b->weights);
     vem_i_free(b->wide);
+    vem_i_free(b->means);
 }
 
 void vem_i_shaper_free(vem_i_shaper *t)
@@ -336,6 +359,8 @@ static vem_status take_bench(vem_i_shaper *t, bench *b)
         status = vem_i_take(ctx, &b->weights, 2, block);
     if (status == VEM_OK)
         status = vem_i_take(ctx, &b->wide, 2, row);
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &b->means, 2, (size_t)d * sizeof(double));
     return status;
 }
 
@@ -348,7 +373,7 @@ uint64_t vem_i_shaper_bytes(const vem_ctx *ctx, vem_family_kind family, int32_t 
     uint64_t work = family == VEM_FULL ? (uint64_t)vem_i_floor_work(d) * 8 : 0;
     return (uint64_t)ctx->threads *
            (2 * pair + stats + work + vem_i_scorer_bytes(family, 2, d, element) +
-            VEM_I_BLOCK * (columns + 5) * element + 2 * columns * element);
+            VEM_I_BLOCK * (columns + 5) * element + 2 * columns * (element + 8));
 }
 
 vem_status vem_i_shaper_new(const vem_i_em *em, const vem_i_splitter *splitter,
