@@ -371,6 +371,32 @@ static void contradictions_are_refused(void **state)
     assert_int_equal(vem_options_resolve(ctx, &o, 1000, 4, VEM_FLOAT64, &out), VEM_OK);
 }
 
+/* A start that is given is not put through k-means, and dense sets cannot swap in the loop. */
+static void a_given_start_needs_lists(void **state)
+{
+    (void)state;
+    grid_data data = blobs(2, 50, 30);
+    const int64_t rows[] = {0, 1, 50, 100};
+    for (int family = VEM_ISO_SHARED; family <= VEM_FULL; family++) {
+        vem_model *start = start_at(&data, (vem_family_kind)family, rows, 4);
+        vem_options o =
+            grid_options(4, (vem_family_kind)family, VEM_PRIOR_FLAT, 4, VEM_DOUBLE, 20);
+        grid_fit fit;
+        o.swaps = 2;
+        for (int search = VEM_SEARCH_ALL; search <= VEM_SEARCH_CLOSEST; search++) {
+            o.search = search;
+            assert_int_equal(grid_try(ctx, &data, &o, start, &fit), VEM_BAD_OPTION);
+            const char *message = vem_ctx_message(ctx);
+            assert_true(strstr(message, "--swaps is 2") && strstr(message, "--init"));
+        }
+        o.held = 3;
+        assert_int_equal(grid_try(ctx, &data, &o, start, &fit), VEM_OK);
+        grid_fit_free(&fit);
+        vem_model_free(start);
+    }
+    grid_data_free(&data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -379,6 +405,7 @@ int main(void)
         cmocka_unit_test(others_begin_with_kmeans),
         cmocka_unit_test(empty_clusters_are_used),
         cmocka_unit_test(hard_finish),
+        cmocka_unit_test(a_given_start_needs_lists),
         cmocka_unit_test(presets_do_not_swap),
         cmocka_unit_test(contradictions_are_refused),
     };
