@@ -163,9 +163,10 @@ static void grid_is_recovered(void **state)
     grid_data_free(&data);
 }
 
-/* Where the loop cannot swap (dense sets), or where the way is ours, k-means with swaps comes
- * first; F rises all the way, from one loop to the next as well. */
-static void others_begin_with_kmeans(void **state)
+/* From random rows to the right ones: with k-means and its swaps first where the loop cannot
+ * swap (dense sets) or need not (one shape for all), else in the loop. F rises all the way,
+ * from one loop to the next as well. */
+static void every_course_repairs(void **state)
 {
     (void)state;
     grid_data data = blobs(4, 40, 9);
@@ -402,7 +403,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_swap_repairs),
         cmocka_unit_test(grid_is_recovered),
-        cmocka_unit_test(others_begin_with_kmeans),
+        cmocka_unit_test(every_course_repairs),
         cmocka_unit_test(empty_clusters_are_used),
         cmocka_unit_test(hard_finish),
         cmocka_unit_test(a_given_start_needs_lists),

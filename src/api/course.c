@@ -316,7 +316,7 @@ vem_status vem_i_course_run(vem_i_course *c)
     }
     const int finish = o.finish == VEM_FINISH_HARD && o.held > 1;
     if (status == VEM_OK && c->hard_start)
-        o.swaps = vem_i_swaps_after_start(&o);
+        o.swaps = 0;
     if (status == VEM_OK && c->at == VEM_I_LOOP_FIT) {
         o.max_steps -= c->steps; /* the start leaves some */
         status = run_part(c, &o, &c->beginning, finish ? FIT_TIME : 1);

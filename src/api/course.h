@@ -1,9 +1,8 @@
 /* One course of a fit: from a first model to the last, through one or more loops.
  *
  *     seed      means from rows of the data (or a model to start from)
- *     start     soft and richer fits, where it was left to us, and dense ones with swaps:
- *               hard k-means with swaps first, which is cheap and finds where the clusters
- *               belong
+ *     start     swaps that the loop cannot make, or k-means makes for less: hard k-means
+ *               with swaps first, which is cheap and finds where the clusters belong
  *     fit       the loop that was asked for
  *     finish    with --finish hard: each row to one cluster, until that has converged
  *

@@ -65,7 +65,7 @@ static uint64_t course_bytes(const sizes *s, const vem_i_plan *plan)
     if (!plan->warm && vem_i_wants_hard_start(&o, plan->ours)) {
         const vem_options hard = vem_i_hard_start(&o);
         bytes = s->model + loop_bytes(s, &hard);
-        o.swaps = vem_i_swaps_after_start(&o);
+        o.swaps = 0;
     }
     bytes = larger(bytes, loop_bytes(s, &o));
     if (o.finish == VEM_FINISH_HARD && o.held > 1) {

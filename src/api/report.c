@@ -97,9 +97,7 @@ void vem_i_report_choices(vem_report *report, const vem_options *asked, int warm
             "up to %lld rounds of swaps, as long as moving clusters promises to gain; "
             "--swaps 0 for none.%s",
             (long long)o->swaps,
-            !vem_i_wants_hard_start(o, 1)    ? ""
-            : vem_i_swaps_after_start(o) > 0 ? " The first come in a start by k-means."
-                                             : " They come in a start by k-means.");
+            vem_i_wants_hard_start(o, 1) ? " They come in a start by k-means." : "");
     if (asked->seeding == VEM_AUTO && !warm)
         vem_i_report_say(report, "seeding %s, %s.",
                          vem_choice_name("seeding", o->seeding),

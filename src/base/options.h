@@ -13,8 +13,6 @@ enum { VEM_I_LISTED_MAX = 64 };
 /* Loops of one fit besides the one asked for (src/api/course.h). `ours`: no preset. */
 int vem_i_wants_hard_start(const vem_options *resolved, int ours);
 vem_options vem_i_hard_start(const vem_options *resolved);
-/* Rounds of swaps in the loop that follows such a start. */
-int64_t vem_i_swaps_after_start(const vem_options *resolved);
 vem_options vem_i_hard_finish(const vem_options *resolved);
 
 #endif

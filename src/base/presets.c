@@ -280,9 +280,10 @@ int vem_i_wants_hard_start(const vem_options *o, int ours)
 {
     if (o->swaps == 0 || o->max_steps < 2)
         return 0;
-    /* Where the loop itself cannot swap, or where it is ours to choose, and k-means is
-     * another thing than what was asked. */
-    return dense(o) || (ours && (o->held > 1 || o->family != VEM_ISO_SHARED));
+    /* Where the loop itself cannot swap; or where it is ours to choose, and k-means finds the
+     * same for less: where all clusters have one shape. It knows nothing of others
+     * (docs/math/swaps.md). */
+    return dense(o) || (ours && o->held > 1 && o->family == VEM_ISO_SHARED);
 }
 
 /* k-means with these options: everything else stays. */
@@ -310,13 +311,6 @@ vem_options vem_i_hard_start(const vem_options *resolved)
     o.empty = VEM_EMPTY_RESEED; /* no cluster may be lost before the fit begins */
     o.max_steps = resolved->max_steps / 2;
     return o;
-}
-
-/* Where all clusters have one shape, k-means knows where they are needed. It knows nothing
- * of shapes of their own. */
-int64_t vem_i_swaps_after_start(const vem_options *resolved)
-{
-    return resolved->family == VEM_ISO_SHARED || dense(resolved) ? 0 : resolved->swaps;
 }
 
 vem_options vem_i_hard_finish(const vem_options *resolved)
