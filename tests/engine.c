@@ -75,19 +75,53 @@ void engine_maximize(engine *e, double relax)
                                 em->model);
 }
 
+enum { MOST_COLUMNS = 40 };
+
+/* The covariance of a cluster, whatever the family; lower triangle. */
+static void covariance_of(const vem_model *model, int32_t cluster, double *matrix)
+{
+    int64_t d = model->d;
+    for (int64_t i = 0; i < d; i++)
+        for (int64_t j = 0; j <= i; j++)
+            matrix[i * d + j] =
+                model->family == VEM_FULL   ? model->variances[(cluster * d + i) * d + j]
+                : i != j                    ? 0
+                : model->family == VEM_DIAG ? model->variances[cluster * d + i]
+                : model->family == VEM_ISO  ? model->variances[cluster]
+                                            : model->variances[0];
+}
+
+double engine_log_joint_of(const engine *e, const vem_model *model, int64_t item,
+                           int32_t cluster)
+{
+    const vem_view *view = e->em.view;
+    double l[MOST_COLUMNS * MOST_COLUMNS], z[MOST_COLUMNS], log_det = 0, square = 0;
+    int64_t d = model->d;
+    assert_true(d <= MOST_COLUMNS);
+    covariance_of(model, cluster, l);
+    /* Sigma = L L',  z = L^-1 (x - mu), row by row. */
+    for (int64_t i = 0; i < d; i++) {
+        double sum = vem_i_value(view->kernels, vem_i_view_row(view, item), i) -
+                     model->means[cluster * d + i];
+        for (int64_t j = 0; j <= i; j++) {
+            double value = l[i * d + j];
+            for (int64_t k = 0; k < j; k++)
+                value -= l[i * d + k] * l[j * d + k];
+            l[i * d + j] = i == j ? sqrt(value) : value / l[j * d + j];
+            sum -= j < i ? l[i * d + j] * z[j] : 0;
+        }
+        z[i] = sum / l[i * d + i];
+        square += z[i] * z[i];
+        log_det += 2 * log(l[i * d + i]);
+    }
+    return log(model->weights[cluster]) -
+           0.5 * (square + log_det + (double)d * log(6.283185307179586477)) +
+           vem_i_view_log_jacobian(view);
+}
+
 double engine_log_joint(const engine *e, int64_t item, int32_t cluster)
 {
-    const vem_i_em *em = &e->em;
-    const vem_model *model = em->model;
-    int64_t d = model->d;
-    double s = model->variances[model->family == VEM_ISO ? cluster : 0], sum = 0;
-    for (int64_t j = 0; j < d; j++) {
-        double x = vem_i_value(em->view->kernels, vem_i_view_row(em->view, item), j);
-        sum += pow(x - model->means[cluster * d + j], 2);
-    }
-    return log(model->weights[cluster]) - 0.5 * sum / s -
-           0.5 * (double)d * log(6.283185307179586477 * s) +
-           vem_i_view_log_jacobian(em->view);
+    return engine_log_joint_of(e, e->em.model, item, cluster);
 }
 
 double engine_free_energy(const engine *e)

@@ -26,7 +26,10 @@ double engine_expect(engine *e, vem_i_step_plan plan);
 void engine_collect(engine *e);
 void engine_maximize(engine *e, double relax);
 
-/* log p(c, x_i) per item and cluster in the units of the data, isotropic families. */
+/* log p(c, x_i) of a cluster of any model in the units of the view, and of the engine's; in
+ * the units of the data, plainly, every family. */
+double engine_log_joint_of(const engine *e, const vem_model *model, int64_t item,
+                           int32_t cluster);
 double engine_log_joint(const engine *e, int64_t item, int32_t cluster);
 /* F per unit of mass of what is held now, by that. */
 double engine_free_energy(const engine *e);

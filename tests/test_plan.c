@@ -148,6 +148,12 @@ static void the_plan_of_our_own_choices(void **state)
                         o.precision = how == VEM_MEASURE_NONE ? VEM_SINGLE : VEM_DOUBLE;
                         o.finish = held > 1 ? VEM_FINISH_HARD : VEM_AUTO;
                         check_plan(&data, &o);
+                        /* Swaps of clusters with shapes, in the loop itself. */
+                        o.finish = VEM_AUTO;
+                        o.family = how == VEM_MEASURE_NONE ? VEM_DIAG : VEM_FULL;
+                        if (o.family == VEM_FULL && shape && c > 0)
+                            continue; /* models of 30 MB and nothing to learn */
+                        check_plan(&data, &o);
                     }
             grid_data_free(&data);
         }

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/options.h"
 #include "moves/moves.h"
+#include "search/search.h"
 #include "search/tour.h"
 #include "seed/seed.h"
 
@@ -146,10 +147,12 @@ static vem_status append_trace(vem_i_course *c, const vem_i_em *em)
     return VEM_OK;
 }
 
+_Static_assert((int)VEM_I_LISTED_MAX == (int)VEM_I_SPARSE_MAX,
+               "The options and the search differ about which sets are lists.");
+
 int vem_i_swaps_in_loop(const vem_options *o, const vem_i_search *search)
 {
-    return o->swaps > 0 && !search->dense &&
-           (o->family == VEM_ISO_SHARED || o->family == VEM_ISO);
+    return o->swaps > 0 && !search->dense;
 }
 
 static vem_status run_loop(vem_i_course *c, const vem_options *o,

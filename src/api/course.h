@@ -1,8 +1,8 @@
 /* One course of a fit: from a first model to the last, through one or more loops.
  *
  *     seed      means from rows of the data (or a model to start from)
- *     start     soft and richer fits, where it was left to us: hard k-means with swaps
- *               first, which is cheap and finds where the clusters belong
+ *     start     swaps that the loop cannot make, or k-means makes for less: hard k-means
+ *               with swaps first, which is cheap and finds where the clusters belong
  *     fit       the loop that was asked for
  *     finish    with --finish hard: each row to one cluster, until that has converged
  *
@@ -57,8 +57,8 @@ void vem_i_course_free(vem_i_course *course);
 /* Everything but the loop it is in. Read, it leaves the rows in order and a blank model of
  * the loop's family and clusters. */
 void vem_i_course_record(vem_i_record *record, vem_i_course *course);
-/* Does a loop with these options swap clusters? Removal and split are told by distances:
- * isotropic clusters, and lists of what is held. */
+/* Does a loop with these options swap clusters? The price of a removal needs lists of what is
+ * held. */
 int vem_i_swaps_in_loop(const vem_options *options, const vem_i_search *search);
 
 #endif

@@ -209,9 +209,9 @@ vem_status vem_i_fit_resolve(vem_ctx *ctx, const vem_data *data,
         vem_i_wants_hard_start(resolved, 0))
         return vem_i_fail(
             ctx, VEM_BAD_OPTION,
-            "--swaps is %lld, but with --init it needs --family iso-shared or "
-            "iso and another search than all.",
-            (long long)resolved->swaps);
+            "--swaps is %lld, but with --init it needs another search than all, and with "
+            "--search closest at most %d held clusters, fewer than there are.",
+            (long long)resolved->swaps, (int)VEM_I_LISTED_MAX);
     if (status == VEM_OK && data->n < resolved->clusters)
         return vem_i_fail(ctx, VEM_BAD_DATA,
                           "There are fewer rows than clusters: %lld rows, %lld clusters.",

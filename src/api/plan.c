@@ -52,8 +52,8 @@ static uint64_t loop_bytes(const sizes *s, const vem_options *o)
     uint64_t bytes =
         vem_i_em_bytes(s->ctx, o, &search, s->kernels, s->n, s->d, s->weighted);
     if (vem_i_swaps_in_loop(o, &search))
-        bytes += vem_i_swaps_bytes(s->ctx, &search, s->n, s->clusters, s->d,
-                                   s->kernels->element);
+        bytes += vem_i_swaps_bytes(s->ctx, &search, (vem_family_kind)o->family, s->n,
+                                   s->clusters, s->d, s->kernels->element);
     return bytes;
 }
 

@@ -7,6 +7,9 @@
 /* Every option lies within its bounds, or is left open where that is allowed. */
 vem_status vem_i_options_check(vem_ctx *ctx, const vem_options *options);
 
+/* Up to this many held clusters the closest search keeps lists (src/search/search.h). */
+enum { VEM_I_LISTED_MAX = 64 };
+
 /* Loops of one fit besides the one asked for (src/api/course.h). `ours`: no preset. */
 int vem_i_wants_hard_start(const vem_options *resolved, int ours);
 vem_options vem_i_hard_start(const vem_options *resolved);

@@ -274,20 +274,22 @@ vem_status vem_options_resolve(vem_ctx *ctx, const vem_options *options, int64_t
     return VEM_OK;
 }
 
-static int isotropic(const vem_options *o)
+/* Are all clusters kept for every row? Then there is no list of what is held. */
+static int dense(const vem_options *o)
 {
-    return o->family == VEM_ISO_SHARED || o->family == VEM_ISO;
+    return o->search == VEM_SEARCH_ALL ||
+           (o->search == VEM_SEARCH_CLOSEST &&
+            ((o->held >= o->clusters && o->held > 1) || o->held > VEM_I_LISTED_MAX));
 }
 
 int vem_i_wants_hard_start(const vem_options *o, int ours)
 {
     if (o->swaps == 0 || o->max_steps < 2)
         return 0;
-    /* Where the loop itself cannot swap, or where it is ours to choose, and k-means is
-     * another thing than what was asked. */
-    if (!isotropic(o) || o->search == VEM_SEARCH_ALL)
-        return 1;
-    return ours && (o->held > 1 || o->family != VEM_ISO_SHARED);
+    /* Where the loop itself cannot swap; or where it is ours to choose, and k-means finds the
+     * same for less: where all clusters have one shape. It knows nothing of others
+     * (docs/math/swaps.md). */
+    return dense(o) || (ours && o->held > 1 && o->family == VEM_ISO_SHARED);
 }
 
 /* k-means with these options: everything else stays. */

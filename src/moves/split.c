@@ -93,13 +93,6 @@ void vem_i_splitter_free(vem_i_splitter *s)
     vem_i_free(s);
 }
 
-static double weight_of(const vem_i_splitter *s, int64_t item)
-{
-    if (!s->posterior->q)
-        return vem_i_view_mass(s->view, item);
-    return vem_i_value(s->view->kernels, s->posterior->q, item * s->posterior->width);
-}
-
 /* Squared distances of n items to the two centers of the bench. */
 static void meet(const vem_i_splitter *s, const bench *b, const uint32_t *items,
                  int32_t n)
@@ -149,7 +142,7 @@ static double gather_sums(const vem_i_splitter *s, const bench *b,
         else
             vem_i_residence_check(s->ctx);
         for (int32_t k = 0; k < n; k++) {
-            double f = weight_of(s, items[k]);
+            double f = vem_i_first_weight(s->view, s->posterior, items[k]);
             if (kind != ALL) {
                 double near = vem_i_value(kernels, b->costs, k);
                 double far = vem_i_value(kernels, b->costs, VEM_I_BLOCK + k);
@@ -229,19 +222,4 @@ double vem_i_split(const vem_i_splitter *s, const vem_i_splittable *cluster, int
     memcpy(first, b->pair, row);
     memcpy(second, (const char *)b->pair + row, row);
     return gain;
-}
-
-void vem_i_split_sides(const vem_i_splitter *s, const uint32_t *items, int32_t n,
-                       const void *first, const void *second, int thread,
-                       unsigned char *sides)
-{
-    const bench *b = &s->benches[thread];
-    const vem_i_kernels *kernels = s->view->kernels;
-    size_t row = (size_t)s->view->d * kernels->element;
-    memcpy(b->pair, first, row);
-    memcpy((char *)b->pair + row, second, row);
-    meet(s, b, items, n);
-    for (int32_t k = 0; k < n; k++)
-        sides[k] = vem_i_value(kernels, b->costs, VEM_I_BLOCK + k) <
-                   vem_i_value(kernels, b->costs, k);
 }

@@ -12,6 +12,15 @@ typedef struct vem_i_splittable {
     int32_t cluster;
 } vem_i_splittable;
 
+/* w q of an item for the cluster it holds first. */
+static inline double vem_i_first_weight(const vem_view *view,
+                                        const vem_i_posterior *posterior, int64_t item)
+{
+    if (!posterior->q)
+        return vem_i_view_mass(view, item);
+    return vem_i_value(view->kernels, posterior->q, item * posterior->width);
+}
+
 vem_status vem_i_splitter_new(vem_ctx *ctx, const vem_view *view,
                               const vem_i_posterior *posterior,
                               vem_i_splitter **splitter);
@@ -22,9 +31,5 @@ void vem_i_splitter_free(vem_i_splitter *splitter);
  * W_a + W_b. */
 double vem_i_split(const vem_i_splitter *splitter, const vem_i_splittable *cluster,
                    int thread, void *first, void *second, double *mass);
-/* For n <= VEM_I_BLOCK items: 1 where the second mean is nearer. */
-void vem_i_split_sides(const vem_i_splitter *splitter, const uint32_t *items, int32_t n,
-                       const void *first, const void *second, int thread,
-                       unsigned char *sides);
 
 #endif

@@ -1,0 +1,402 @@
+/* What F gains when the two halves of a cluster take shapes of their own.
+ *
+ * Items i that hold cluster c first, with weights u_i = w_i q_ic, are divided between two
+ * clusters a and b of the same family, as in a mixture of two whose items are hard:
+ *
+ *     sides    i goes to the h in {a, b} of the smaller cost v(i,h) = -2 log p(h, x_i)
+ *     shapes   mean and shape of h are the M-step's for the items that went to it, clamped
+ *              by the floor as there; pi_h = pi_c W_h / W under a free prior, else pi_c
+ *
+ * Each of the two can only raise  sum_i u_i log p(h_i, x_i).  Nothing is assumed of c: its
+ * items cost what they cost under the parameters as they are. So for hard items the gain
+ *
+ *     G_c = sum_i w_i [ log max_h p(h, x_i) - log p(c, x_i) ]
+ *
+ * is exact, floors and all. A soft item holds both halves afterwards, the second in the place
+ * of the last cluster l it held; alone, that is worth
+ *
+ *     w_i log( 1 - q_ic - q_il + (p(a, x_i) + p(b, x_i)) / Z_i ),    1 / Z_i = q_ic / p(c, x_i).
+ *
+ * Which halves are found depends on the first ones. Three are tried:
+ *
+ *     wide      across the widest direction of the plain metric
+ *     own       2-means in the metric of c, the best of a few starts: where the plain metric
+ *               sees the scales of the columns, or a cluster that is long anyway, this one
+ *               sees correlations and gaps
+ *     core      the inner items and the outer ones: heavy tails
+ *
+ * A shape fitted to a handful of items says more about them than about the clump they come
+ * from, and its determinant can be as small as the floor allows: halves must have a number
+ * of items that grows with the parameters of a shape. */
+#include "moves/shape.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/residence.h"
+
+enum {
+    SHAPE_STEPS = 6, /* sides and shapes, from each of the first halves */
+    MEAN_STEPS = 2,  /* of 2-means in the metric of the cluster */
+    STARTS = 8,      /* pairs of rows from which those begin */
+    FEWEST = 4       /* items of a half */
+};
+/* The core and the rest, as shares of the variances of the whole. */
+static const double CORE = 0.25, REST = 2;
+
+/* Scratch of one thread. */
+typedef struct bench {
+    vem_model *pair, *best;
+    vem_i_scorer scorer; /* of the pair */
+    vem_i_stats stats;   /* of the pair */
+    void *panels;        /* VEM_I_BLOCK x d of T */
+    void *now, *costs; /* VEM_I_BLOCK and twice that of T: of the whole, of the halves */
+    void *weights;     /* 2 x VEM_I_BLOCK of T */
+    void *wide;        /* 2 x d of T: means across the widest direction */
+    double *means;     /* 2 x d: the best of a few starts */
+} bench;
+
+struct vem_i_shaper {
+    const vem_i_em *em;
+    const vem_i_splitter *splitter;
+    vem_ctx alone; /* what a task calls runs on its own thread */
+    int64_t fewest;
+    int threads;
+    bench *benches;
+};
+
+/* ---- one pass over the items of a cluster ---- */
+
+typedef struct passed {
+    double gain;
+    double mass;
+    int64_t items[2];
+} passed;
+
+/* Gain of one item: d[h] = log p(h, x) - log p(c, x). */
+static double gain_of(const vem_i_posterior *p, const vem_i_kernels *kernels,
+                      int64_t item, double w, const double d[2])
+{
+    double most = fmax(d[0], d[1]);
+    if (!p->q)
+        return w * most;
+    double held = vem_i_value(kernels, p->q, item * p->width) / w, rest = 0;
+    for (int64_t e = item * p->width + 1; e < (item + 1) * p->width - 1; e++)
+        rest += vem_i_value(kernels, p->q, e) / w;
+    most = fmax(most, 0);
+    return w *
+           (most + log(rest * exp(-most) + held * (exp(d[0] - most) + exp(d[1] - most))));
+}
+
+/* The items meet the pair as it is: what that gains, and its statistics. */
+static passed meet(const vem_i_shaper *t, bench *b, const vem_i_splittable *cluster)
+{
+    const vem_i_em *em = t->em;
+    const vem_view *view = em->view;
+    const vem_i_kernels *kernels = view->kernels;
+    const vem_i_family *family = em->scorer.family;
+    const double base = em->scorer.base - b->scorer.base;
+    passed result = {0};
+    vem_i_stats_clear(&b->stats);
+    for (int64_t i = 0; i < cluster->n; i += VEM_I_BLOCK) {
+        int32_t n =
+            cluster->n - i < VEM_I_BLOCK ? (int32_t)(cluster->n - i) : VEM_I_BLOCK;
+        const uint32_t *items = cluster->items + i;
+        kernels->pack(view->x, view->ld, items, n, view->d, NULL, b->panels, NULL);
+        vem_i_residence_check(em->ctx);
+        family->score_tile(&em->scorer, b->panels, n, cluster->cluster, 1, b->now,
+                           VEM_I_BLOCK);
+        family->score_tile(&b->scorer, b->panels, n, 0, 2, b->costs, VEM_I_BLOCK);
+        for (int32_t k = 0; k < n; k++) {
+            double u = vem_i_first_weight(view, &em->posterior, items[k]);
+            double now = vem_i_value(kernels, b->now, k);
+            double d[2];
+            for (int h = 0; h < 2; h++)
+                d[h] = 0.5 *
+                       (now - vem_i_value(kernels, b->costs, h * VEM_I_BLOCK + k) + base);
+            int side = d[1] > d[0];
+            vem_i_store(kernels, b->weights, k, side ? 0 : u);
+            vem_i_store(kernels, b->weights, VEM_I_BLOCK + k, side ? u : 0);
+            if (u > 0) {
+                result.gain += gain_of(&em->posterior, kernels, items[k],
+                                       vem_i_view_mass(view, items[k]), d);
+                result.mass += u;
+                result.items[side]++;
+            }
+        }
+        for (int32_t h = 0; h < 2; h++)
+            family->collect_tile(&b->scorer, b->panels,
+                                 (const char *)b->weights +
+                                     (size_t)h * VEM_I_BLOCK * kernels->element,
+                                 n, h, &b->stats);
+    }
+    return result;
+}
+
+/* ---- from pass to pass ---- */
+
+/* Means and shapes of the halves; or their means alone. */
+static void follow(vem_i_shaper *t, bench *b, int32_t c, const passed *last, int shapes)
+{
+    const vem_i_em *em = t->em;
+    const vem_i_constraints constraints = {.prior = VEM_PRIOR_FREE,
+                                           .floor = em->constraints.floor,
+                                           .total_mass = last->mass,
+                                           .relax = 1};
+    double shift, weight = em->model->weights[c];
+    if (shapes) {
+        em->scorer.family->maximize(&t->alone, &b->scorer, &b->stats, &constraints,
+                                    b->pair);
+        for (int h = 0; h < 2; h++)
+            b->pair->weights[h] = em->constraints.prior == VEM_PRIOR_FREE
+                                      ? weight * b->pair->weights[h]
+                                      : weight;
+    } else {
+        for (int32_t h = 0; h < 2; h++)
+            vem_i_move_mean(&b->scorer, &b->stats, h, &constraints,
+                            b->pair->means + (int64_t)h * em->model->d, &shift);
+    }
+    vem_i_scorer_prepare(&t->alone, b->pair, &b->scorer);
+}
+
+static void copy_pair(const vem_model *from, vem_model *to)
+{
+    size_t d = (size_t)from->d;
+    memcpy(to->means, from->means, 2 * d * sizeof(double));
+    memcpy(to->weights, from->weights, 2 * sizeof(double));
+    memcpy(to->variances, from->variances,
+           vem_i_variance_count(from->family, 2, from->d) * sizeof(double));
+}
+
+/* From the pair as it stands: the better halves it leads to, if they are the best so far. */
+static void try_pair(vem_i_shaper *t, bench *b, const vem_i_splittable *cluster,
+                     int mean_steps, double *best)
+{
+    vem_i_scorer_prepare(&t->alone, b->pair, &b->scorer);
+    for (int step = 0;; step++) {
+        passed now = meet(t, b, cluster);
+        if (now.items[0] < t->fewest || now.items[1] < t->fewest)
+            return;
+        if (step == mean_steps + SHAPE_STEPS) {
+            if (now.gain > *best && isfinite(now.gain)) {
+                *best = now.gain;
+                copy_pair(b->pair, b->best);
+            }
+            return;
+        }
+        follow(t, b, cluster->cluster, &now, step >= mean_steps);
+    }
+}
+
+/* ---- where to begin ---- */
+
+/* Both halves in the place and with the shape of the whole, times a factor each. */
+static void begin(const vem_i_shaper *t, bench *b, int32_t c, const double factor[2])
+{
+    const vem_model *model = t->em->model;
+    size_t d = (size_t)model->d, shape = vem_i_variance_count(model->family, 1, model->d);
+    for (size_t h = 0; h < 2; h++) {
+        memcpy(b->pair->means + h * d, model->means + (size_t)c * d, d * sizeof(double));
+        for (size_t j = 0; j < shape; j++)
+            b->pair->variances[h * shape + j] =
+                factor[h] * model->variances[(size_t)c * shape + j];
+        b->pair->weights[h] = model->weights[c];
+    }
+}
+
+/* Round, as wide as the whole on average: the nearer half by plain distance. */
+static void make_round(const vem_i_shaper *t, bench *b, int32_t c)
+{
+    const vem_model *model = t->em->model;
+    int64_t d = model->d;
+    int64_t shape = (int64_t)vem_i_variance_count(model->family, 1, model->d);
+    int64_t step = model->family == VEM_FULL ? d + 1 : 1;
+    double trace = 0, values = model->family == VEM_ISO ? 1 : (double)d;
+    for (int64_t j = 0; j < shape; j += step)
+        trace += model->variances[c * shape + j];
+    memset(b->pair->variances, 0, (size_t)(2 * shape) * sizeof(double));
+    for (int64_t h = 0; h < 2; h++)
+        for (int64_t j = 0; j < shape; j += step)
+            b->pair->variances[h * shape + j] = trace / values;
+}
+
+static double begin_wide(vem_i_shaper *t, bench *b, const vem_i_splittable *cluster,
+                         int thread)
+{
+    const vem_i_kernels *kernels = t->em->view->kernels;
+    const size_t d = (size_t)t->em->view->d;
+    double mass;
+    double found = vem_i_split(t->splitter, cluster, thread, b->wide,
+                               (char *)b->wide + d * kernels->element, &mass);
+    if (found > 0)
+        for (size_t j = 0; j < 2 * d; j++)
+            b->pair->means[j] = vem_i_value(kernels, b->wide, (int64_t)j);
+    return found;
+}
+
+/* Two rows as the means of halves with the shape of the whole, and a few steps of 2-means. */
+static double try_rows(vem_i_shaper *t, bench *b, const vem_i_splittable *some,
+                       const uint32_t rows[2])
+{
+    const vem_view *view = t->em->view;
+    for (int64_t h = 0; h < 2; h++)
+        for (int64_t j = 0; j < view->d; j++)
+            b->pair->means[h * view->d + j] =
+                vem_i_value(view->kernels, vem_i_view_row(view, rows[h]), j);
+    vem_i_scorer_prepare(&t->alone, b->pair, &b->scorer);
+    for (int step = 0; step < MEAN_STEPS; step++) {
+        passed now = meet(t, b, some);
+        follow(t, b, some->cluster, &now, 0);
+    }
+    return meet(t, b, some).gain;
+}
+
+/* The best of a few starts, by some of the items. */
+static void begin_own(vem_i_shaper *t, bench *b, const vem_i_splittable *cluster)
+{
+    uint32_t items[VEM_I_BLOCK];
+    const size_t bytes = 2 * (size_t)t->em->view->d * sizeof(double);
+    vem_i_splittable some = {.items = items,
+                             .n = cluster->n < VEM_I_BLOCK ? cluster->n : VEM_I_BLOCK,
+                             .cluster = cluster->cluster};
+    for (int64_t k = 0; k < some.n; k++)
+        items[k] = cluster->items[k * cluster->n / some.n];
+    double best = -INFINITY;
+    memcpy(b->means, b->pair->means, bytes);
+    for (int64_t s = 0; s < STARTS; s++) {
+        /* Far from each other in the data, where rows of a clump often lie together. */
+        const int64_t first = s * some.n / (2 * STARTS);
+        const uint32_t rows[2] = {items[first], items[first + some.n / 2]};
+        double gain = try_rows(t, b, &some, rows);
+        if (gain > best) {
+            best = gain;
+            memcpy(b->means, b->pair->means, bytes);
+        }
+    }
+    memcpy(b->pair->means, b->means, bytes);
+}
+
+double vem_i_shape_halves(vem_i_shaper *t, const vem_i_splittable *cluster, int thread,
+                          const vem_model **halves)
+{
+    static const double same[] = {1, 1}, inner[] = {CORE, REST};
+    bench *b = &t->benches[thread];
+    int32_t c = cluster->cluster;
+    double best = 0;
+    *halves = b->best;
+    if (cluster->n < 2 * t->fewest)
+        return 0;
+    begin(t, b, c, same);
+    make_round(t, b, c);
+    if (!(begin_wide(t, b, cluster, thread) > 0))
+        return 0;
+    try_pair(t, b, cluster, 0, &best);
+    if (t->em->model->family != VEM_ISO) {
+        begin(t, b, c, same);
+        begin_own(t, b, cluster);
+        try_pair(t, b, cluster, MEAN_STEPS, &best);
+    }
+    begin(t, b, c, inner);
+    try_pair(t, b, cluster, 0, &best);
+    return best;
+}
+
+/* ---- memory ---- */
+
+/* A shape wants a few items for each of its directions. */
+static int64_t fewest_of(vem_family_kind family, int32_t d)
+{
+    return family == VEM_FULL ? 2 * ((int64_t)d + 1) : FEWEST;
+}
+
+static void free_bench(bench *b)
+{
+    vem_model_free(b->pair);
+    vem_model_free(b->best);
+    vem_i_scorer_free(&b->scorer);
+    vem_i_stats_free(&b->stats);
+    vem_i_free(b->panels);
+    vem_i_free(b->now);
+    vem_i_free(b->costs);
+    vem_i_free(b->weights);
+    vem_i_free(b->wide);
+    vem_i_free(b->means);
+}
+
+void vem_i_shaper_free(vem_i_shaper *t)
+{
+    if (!t)
+        return;
+    for (int i = 0; t->benches && i < t->threads; i++)
+        free_bench(&t->benches[i]);
+    vem_i_free(t->benches);
+    vem_i_free(t);
+}
+
+static vem_status take_bench(vem_i_shaper *t, bench *b)
+{
+    const vem_i_em *em = t->em;
+    const vem_i_kernels *kernels = em->view->kernels;
+    vem_family_kind family = em->model->family;
+    int32_t d = em->model->d;
+    size_t row = (size_t)d * kernels->element, block = VEM_I_BLOCK * kernels->element;
+    vem_ctx *ctx = &t->alone;
+    vem_status status = vem_i_model_blank(ctx, family, 2, d, &b->pair);
+    if (status == VEM_OK)
+        status = vem_i_model_blank(ctx, family, 2, d, &b->best);
+    if (status == VEM_OK)
+        status = vem_i_scorer_new(ctx, kernels, family, 2, d, &b->scorer);
+    if (status == VEM_OK)
+        status = vem_i_stats_new(ctx, family, 2, d, &b->stats);
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &b->panels, VEM_I_BLOCK, row);
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &b->now, 1, block);
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &b->costs, 2, block);
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &b->weights, 2, block);
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &b->wide, 2, row);
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &b->means, 2, (size_t)d * sizeof(double));
+    return status;
+}
+
+uint64_t vem_i_shaper_bytes(const vem_ctx *ctx, vem_family_kind family, int32_t d,
+                            size_t element)
+{
+    uint64_t columns = (uint64_t)d,
+             pair = 2 * (columns + 1 + vem_i_variance_count(family, 1, d)) * 8;
+    uint64_t stats = 2 * (1 + columns + (uint64_t)vem_i_second_count(family, d)) * 8;
+    uint64_t work = family == VEM_FULL ? (uint64_t)vem_i_floor_work(d) * 8 : 0;
+    return (uint64_t)ctx->threads *
+           (2 * pair + stats + work + vem_i_scorer_bytes(family, 2, d, element) +
+            VEM_I_BLOCK * (columns + 5) * element + 2 * columns * (element + 8));
+}
+
+vem_status vem_i_shaper_new(const vem_i_em *em, const vem_i_splitter *splitter,
+                            vem_i_shaper **shaper)
+{
+    vem_i_shaper *t = vem_i_calloc(1, sizeof *t);
+    if (!t)
+        return vem_i_fail_memory(em->ctx, sizeof *t);
+    t->em = em;
+    t->splitter = splitter;
+    t->threads = em->ctx->threads;
+    t->alone.threads = 1;
+    t->alone.kernels_double = em->ctx->kernels_double;
+    t->fewest = fewest_of(em->model->family, em->model->d);
+    vem_status status =
+        vem_i_take_zeroed(em->ctx, &t->benches, (size_t)t->threads, sizeof *t->benches);
+    for (int i = 0; status == VEM_OK && i < t->threads; i++)
+        if ((status = take_bench(t, &t->benches[i])) != VEM_OK)
+            vem_i_fail(em->ctx, status, "%s", t->alone.message);
+    if (status != VEM_OK) {
+        vem_i_shaper_free(t);
+        return status;
+    }
+    *shaper = t;
+    return VEM_OK;
+}

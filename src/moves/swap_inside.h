@@ -1,0 +1,61 @@
+/* Shared by the files that make up a round of swaps: its prices and pairs (swap.c), and the
+ * move itself (swap_make.c). */
+#ifndef VEM_MOVES_SWAP_INSIDE_H
+#define VEM_MOVES_SWAP_INSIDE_H
+
+#include "moves/shape.h"
+#include "moves/undo.h"
+#include "search/groups.h"
+
+/* Pieces the items are cut into, and clusters of one task. */
+enum { VEM_I_SWAP_PIECES = 16, VEM_I_SWAP_TOGETHER = 16 };
+
+typedef struct vem_i_ranked {
+    double value;
+    int32_t cluster;
+} vem_i_ranked;
+
+/* What a round does with a cluster: one of these in `tags`. */
+enum { VEM_I_UNTOUCHED = 0, VEM_I_DIVIDED, VEM_I_GONE, VEM_I_RECEIVES };
+
+struct vem_i_swaps {
+    vem_i_em *em;
+    vem_i_tour tour; /* own, where the search keeps none */
+    int32_t *identity;
+    vem_i_splitter *splitter;
+    vem_i_shaper *shaper;         /* where clusters have shapes of their own, else NULL */
+    double *partial;              /* VEM_I_SWAP_PIECES x C: cost of removal */
+    vem_i_ranked *removal, *gain; /* C */
+    void *halves;        /* without shapes: C x 2 x d of T, means of the two halves */
+    unsigned char *tags; /* C */
+    int32_t *partner;    /* C: what is removed for a split cluster, -1: none */
+    void *costs;         /* per thread: 2 x VEM_I_BLOCK of T */
+    vem_i_undo undo;     /* soft: to take a round back */
+    /* The round at hand. */
+    const vem_i_tour *order;
+    const int32_t *rank;
+};
+
+/* The items that hold a cluster first. */
+static inline vem_i_splittable vem_i_swap_cluster(const struct vem_i_swaps *t, int32_t c)
+{
+    const int64_t *start = t->order->starts + t->rank[c];
+    return (vem_i_splittable){.items = t->order->items + start[0],
+                              .n = start[1] - start[0],
+                              .cluster = c};
+}
+
+/* Without shapes: the mean of a half. */
+static inline char *vem_i_swap_half(const struct vem_i_swaps *t, int32_t c, int which)
+{
+    size_t row = (size_t)t->em->view->d * t->em->view->kernels->element;
+    return (char *)t->halves + (2 * (size_t)c + (size_t)which) * row;
+}
+
+/* Removed clusters go to where clusters are split: the model, the scorer, and what the items
+ * hold. */
+void vem_i_swap_make(struct vem_i_swaps *swaps);
+/* The search hears where the clusters went: when the round is there to stay. */
+void vem_i_swap_tell(struct vem_i_swaps *swaps);
+
+#endif
