@@ -271,6 +271,17 @@ static vem_status run_start(vem_i_course *c)
     return status;
 }
 
+/* The model of the fit, with swaps, because few clusters for each row are listed. */
+static vem_status run_listed(vem_i_course *c)
+{
+    const vem_options listed = vem_i_listed_start(c->options, c->steps);
+    const int64_t before = c->steps;
+    vem_status status = run_part(c, &listed, &c->beginning, START_TIME);
+    if (c->steps > before)
+        c->beginning = (vem_i_beginning){.labels_known = 1};
+    return status;
+}
+
 static vem_status run_finish(vem_i_course *c)
 {
     vem_options hard = vem_i_hard_finish(c->options);
@@ -312,6 +323,13 @@ vem_status vem_i_course_run(vem_i_course *c)
     vem_options o = *c->options;
     if (status == VEM_OK && c->at == VEM_I_LOOP_START) {
         status = run_start(c);
+        c->at = VEM_I_LOOP_FIT;
+        if (vem_i_wants_listed_start(&o) && !c->ctx->stop_requested &&
+            !vem_i_late(c->ctx))
+            c->at = VEM_I_LOOP_LISTED;
+    }
+    if (status == VEM_OK && c->at == VEM_I_LOOP_LISTED) {
+        status = run_listed(c);
         c->at = VEM_I_LOOP_FIT;
     }
     const int finish = o.finish == VEM_FINISH_HARD && o.held > 1;

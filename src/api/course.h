@@ -1,8 +1,10 @@
 /* One course of a fit: from a first model to the last, through one or more loops.
  *
  *     seed      means from rows of the data (or a model to start from)
- *     start     swaps that the loop cannot make, or k-means makes for less: hard k-means
+ *     start     where the loop cannot swap, or k-means finds the same for less: hard k-means
  *               with swaps first, which is cheap and finds where the clusters belong
+ *     listed    where the loop cannot swap and clusters have shapes: then the same with a few
+ *               clusters for each row, and swaps that know the shapes
  *     fit       the loop that was asked for
  *     finish    with --finish hard: each row to one cluster, until that has converged
  *
@@ -35,7 +37,7 @@ typedef struct vem_i_course {
     uint64_t seed;
     struct vem_i_keeper *keeper; /* of its state, or NULL */
     /* Where it is. */
-    enum { VEM_I_LOOP_START, VEM_I_LOOP_FIT, VEM_I_LOOP_FINISH } at;
+    enum { VEM_I_LOOP_START, VEM_I_LOOP_LISTED, VEM_I_LOOP_FIT, VEM_I_LOOP_FINISH } at;
     int hard_start; /* there is, or was, a loop before the one asked for */
     vem_i_beginning beginning;
     vem_model *wanted;     /* during the start: the first model of the fit */

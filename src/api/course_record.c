@@ -89,9 +89,10 @@ void vem_i_course_record(vem_i_record *r, vem_i_course *c)
     vem_i_record_count(r, "loop_clusters", &clusters, 1, c->options->clusters);
     if (!r->reading || r->status != VEM_OK)
         return;
-    c->at = at == VEM_I_LOOP_START ? VEM_I_LOOP_START
-            : at == VEM_I_LOOP_FIT ? VEM_I_LOOP_FIT
-                                   : VEM_I_LOOP_FINISH;
+    c->at = at == VEM_I_LOOP_START    ? VEM_I_LOOP_START
+            : at == VEM_I_LOOP_LISTED ? VEM_I_LOOP_LISTED
+            : at == VEM_I_LOOP_FIT    ? VEM_I_LOOP_FIT
+                                      : VEM_I_LOOP_FINISH;
     c->seconds_seed = seconds[0];
     c->clock = vem_i_clock() - seconds[1];
     if (c->at == VEM_I_LOOP_FINISH && c->trace_count == 0)

@@ -18,6 +18,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "api/course.h"
 #include "api/plan.h"
 #include "api/reduce.h"
 #include "search/graph.h"
@@ -33,6 +34,8 @@ static const double FILL = 16, LISTED = 24;
 /* Bytes a second that are read; checking, centering and summing them takes as long as
  * reading them this many times. */
 static const double COLD = 9e9, WARM = 13e9, PASSES = 12;
+/* Rounds of swaps that are usual, and pairs for each row in one that fits shapes. */
+static const double ROUNDS = 5, HALVES = 100;
 /* Operations per candidate: looking one up, and learning from it. */
 static const double CANDIDATE = 700, LEARNED = 1500;
 
@@ -109,6 +112,18 @@ static double usual_steps(const vem_options *o, double tolerance)
     return fmin(usual, (double)o->max_steps);
 }
 
+/* Operations of a loop. Shapes of halves are fitted to the items of each cluster in turn, from
+ * several beginnings, in every round of swaps. */
+static double loop_of(const vem_i_plan *plan, const vem_options *o, double n)
+{
+    const vem_i_search search = vem_i_search_for(o, 0);
+    double operations = usual_steps(o, o->tolerance) * step_of(plan, o, n);
+    if (vem_i_swaps_in_loop(o, &search) && o->family != VEM_ISO_SHARED)
+        operations +=
+            fmin(ROUNDS, (double)o->swaps) * HALVES * n * pair_of(plan, o->family);
+    return operations;
+}
+
 vem_i_pace vem_i_pace_usual(const vem_i_plan *plan)
 {
     return (vem_i_pace){.operations = usual_rate(plan) * threads_of(plan),
@@ -145,10 +160,13 @@ static double fitting(const vem_i_plan *plan)
         operations += seeding(plan, n) * pair_of(plan, VEM_ISO_SHARED);
     if (!plan->warm && vem_i_wants_hard_start(o, plan->ours)) {
         const vem_options hard = vem_i_hard_start(o);
-        operations += usual_steps(&hard, hard.tolerance) * step_of(plan, &hard, n);
+        operations += loop_of(plan, &hard, n);
+        if (vem_i_wants_listed_start(o)) {
+            const vem_options listed = vem_i_listed_start(o, 0);
+            operations += loop_of(plan, &listed, n);
+        }
     }
-    operations +=
-        (usual_steps(o, o->tolerance) + (double)o->init_steps) * step_of(plan, o, n);
+    operations += loop_of(plan, o, n) + (double)o->init_steps * step_of(plan, o, n);
     return operations * (plan->warm ? 1 : (double)o->restarts);
 }
 

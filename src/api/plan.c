@@ -65,6 +65,10 @@ static uint64_t course_bytes(const sizes *s, const vem_i_plan *plan)
     if (!plan->warm && vem_i_wants_hard_start(&o, plan->ours)) {
         const vem_options hard = vem_i_hard_start(&o);
         bytes = s->model + loop_bytes(s, &hard);
+        if (vem_i_wants_listed_start(&o)) {
+            const vem_options listed = vem_i_listed_start(&o, 0);
+            bytes = larger(bytes, loop_bytes(s, &listed));
+        }
         o.swaps = 0;
     }
     bytes = larger(bytes, loop_bytes(s, &o));

@@ -97,7 +97,10 @@ void vem_i_report_choices(vem_report *report, const vem_options *asked, int warm
             "up to %lld rounds of swaps, as long as moving clusters promises to gain; "
             "--swaps 0 for none.%s",
             (long long)o->swaps,
-            vem_i_wants_hard_start(o, 1) ? " They come in a start by k-means." : "");
+            vem_i_wants_listed_start(o) ? " They come in a start by k-means and in one "
+                                          "whose rows hold few clusters."
+            : vem_i_wants_hard_start(o, 1) ? " They come in a start by k-means."
+                                           : "");
     if (asked->seeding == VEM_AUTO && !warm)
         vem_i_report_say(report, "seeding %s, %s.",
                          vem_choice_name("seeding", o->seeding),

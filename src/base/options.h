@@ -13,6 +13,10 @@ enum { VEM_I_LISTED_MAX = 64 };
 /* Loops of one fit besides the one asked for (src/api/course.h). `ours`: no preset. */
 int vem_i_wants_hard_start(const vem_options *resolved, int ours);
 vem_options vem_i_hard_start(const vem_options *resolved);
+/* Where all clusters are kept for every row and swaps are wanted: after the hard start the
+ * same family with few clusters for each row, which can swap. `steps`: made before it. */
+int vem_i_wants_listed_start(const vem_options *resolved);
+vem_options vem_i_listed_start(const vem_options *resolved, int64_t steps);
 vem_options vem_i_hard_finish(const vem_options *resolved);
 
 #endif

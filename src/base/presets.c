@@ -292,22 +292,35 @@ int vem_i_wants_hard_start(const vem_options *o, int ours)
     return dense(o) || (ours && o->held > 1 && o->family == VEM_ISO_SHARED);
 }
 
+int vem_i_wants_listed_start(const vem_options *o)
+{
+    enum { STEPS = 4 }; /* so that each of three loops has one */
+    return o->swaps > 0 && dense(o) && o->family != VEM_ISO_SHARED &&
+           o->clusters > SOFT_HELD && o->max_steps >= STEPS;
+}
+
+/* The same with the search that is ours where rows hold few clusters. */
+static void list_clusters(vem_options *o, int64_t held)
+{
+    o->held = held;
+    o->init_steps = 0;
+    o->margin = 0;
+    if (o->search != VEM_SEARCH_GROUPS) {
+        int groups = o->clusters > SHARE_LISTS;
+        o->search = groups ? VEM_SEARCH_GROUPS : VEM_SEARCH_CLOSEST;
+        o->reach = groups ? GROUP_REACH : VEM_AUTO;
+        o->probe = groups ? PROBE : VEM_AUTO;
+        o->explore = VEM_AUTO;
+    }
+}
+
 /* k-means with these options: everything else stays. */
 static vem_options as_kmeans(const vem_options *resolved)
 {
     vem_options o = *resolved;
     o.family = VEM_ISO_SHARED;
     o.prior = VEM_PRIOR_FLAT;
-    o.held = 1;
-    o.init_steps = 0;
-    o.margin = 0;
-    if (o.search != VEM_SEARCH_GROUPS) {
-        int groups = o.clusters > SHARE_LISTS;
-        o.search = groups ? VEM_SEARCH_GROUPS : VEM_SEARCH_CLOSEST;
-        o.reach = groups ? GROUP_REACH : VEM_AUTO;
-        o.probe = groups ? PROBE : VEM_AUTO;
-        o.explore = VEM_AUTO;
-    }
+    list_clusters(&o, 1);
     return o;
 }
 
@@ -316,6 +329,15 @@ vem_options vem_i_hard_start(const vem_options *resolved)
     vem_options o = as_kmeans(resolved);
     o.empty = VEM_EMPTY_RESEED; /* no cluster may be lost before the fit begins */
     o.max_steps = resolved->max_steps / 2;
+    return o;
+}
+
+vem_options vem_i_listed_start(const vem_options *resolved, int64_t steps)
+{
+    vem_options o = *resolved;
+    list_clusters(&o, SOFT_HELD);
+    o.empty = VEM_EMPTY_RESEED;
+    o.max_steps = (resolved->max_steps - steps) / 2;
     return o;
 }
 
