@@ -32,7 +32,7 @@
 
 enum {
     STRETCH = 64, /* rows whose chances are added up before they join the sum */
-    NARROW = 128  /* bytes of a row; c has 8 */
+    NARROW = 32   /* bytes of a row; c has 8 */
 };
 
 /* ---- A wave of pieces ---- */
