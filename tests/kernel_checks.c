@@ -42,6 +42,7 @@ const kernel_check kernel_checks[] = {
     {"iso_rows", check_iso_rows},
     {"spread", check_spread},
     {"recenter", check_recenter},
+    {"bytes", check_bytes},
     {"collect", check_collect},
     {NULL, NULL},
 };

@@ -60,6 +60,12 @@ static int check_at(const vem_i_kernels *table, int32_t d, int64_t n, int weight
     ref->spread(x, ld, n, d, center, weighted ? factors : NULL, wanted);
     for (int64_t i = 0; i < n; ++i)
         bad += close_to(table, "spread", where, i, out[i], wanted[i], wanted[i]);
+    /* A row does not mind its neighbors. */
+    table->spread((const char *)x + (size_t)((n - 1) * ld) * table->element, ld, 1, d,
+                  center, weighted ? factors : NULL, wanted);
+    bad += wanted[0] == out[n - 1] ? 0
+                                   : kernel_mismatch(table, "spread, alone", where, n - 1,
+                                                     wanted[0], out[n - 1], 0);
     /* One bad value, of weight 0, is not overlooked; its neighbors do not mind. */
     kernel_set(table, x, d - 1, NAN);
     table->moments(x, ld, n, d, weighted ? w : NULL, center, got, got + d);

@@ -14,71 +14,26 @@
  * q_n = w_n / W and every draw weighs W / N'. Each draw is a row of the coreset, so a row
  * drawn twice is there twice.
  *
- * Draws. Order statistics of N' uniform numbers are the places of a Poisson process: with
- * N' + 1 exponential spacings E_k, u_(k) = (E_0 + ... + E_k) / (E_0 + ... + E_N'). E_k is a
- * function of (seed, k). They are ordered, so one sequential pass over the running sum of q
- * finds their rows: draw k falls on the first n whose q_0 + ... + q_n exceeds u_(k). The sum
- * is taken over stretches of rows and pieces of stretches in the order of the rows, so that
- * rows that no draw falls on are passed by the stretch; what rounding leaves over goes to the
- * last row of positive weight, of a piece and of the whole. */
+ * Draws fall on ordered places u_(k) (places.c), so one sequential pass over the running sum
+ * of q finds their rows: draw k falls on the first n whose q_0 + ... + q_n exceeds u_(k). The
+ * sum is taken over stretches of rows and pieces of stretches in the order of the rows, so
+ * that rows that no draw falls on are passed by the stretch; what rounding leaves over goes to
+ * the last row of positive weight, of a piece and of the whole.
+ *
+ * The c of wide rows are kept until the draws are known. Beside narrow rows they would be half
+ * of what goes through the memory, so only the sums of the stretches are kept, and the c of
+ * the few stretches that a draw falls into are computed again, to the same bits. */
 #include "data/coreset.h"
 
 #include <math.h>
 
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "base/rng.h"
 
 enum {
-    SPACINGS = 1 << 12, /* of a task */
-    STRETCH = 64        /* rows whose chances are added up before they join the sum */
+    STRETCH = 64, /* rows whose chances are added up before they join the sum */
+    NARROW = 32   /* bytes of a row; c has 8 */
 };
-
-/* ---- Places ---- */
-
-typedef struct spacing {
-    uint64_t seed;
-    int64_t count;
-    double *out;
-} spacing;
-
-static void run_spacings(void *arg, int64_t task, int thread)
-{
-    const spacing *s = arg;
-    const int64_t end =
-        (task + 1) * SPACINGS < s->count ? (task + 1) * SPACINGS : s->count;
-    (void)thread;
-    for (int64_t k = task * SPACINGS; k < end; k++) {
-        vem_i_rng rng = vem_i_rng_at(s->seed, VEM_RNG_CORESET, 0, (uint64_t)k);
-        s->out[k] = -log(vem_i_rng_open(&rng));
-    }
-}
-
-/* `size` ordered places in [0, 1); room for one more. */
-static void draw_places(vem_ctx *ctx, uint64_t seed, int64_t size, double *places)
-{
-    spacing s = {.seed = seed, .count = size + 1, .out = places};
-    vem_i_parallel_light(ctx, vem_i_shards(s.count, SPACINGS), SPACINGS * 100.0,
-                         run_spacings, &s);
-    for (int64_t k = 1; k <= size; k++)
-        places[k] += places[k - 1];
-    for (int64_t k = 0; k < size; k++)
-        places[k] /= places[size];
-}
-
-/* The first of places[from .. size - 1] that is not below `sum`. */
-static int64_t places_below(const vem_i_draw *draw, int64_t from, double sum)
-{
-    int64_t low = from, high = draw->size;
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (draw->places[middle] < sum)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
 
 /* ---- A wave of pieces ---- */
 
@@ -86,15 +41,17 @@ typedef struct wave {
     vem_ctx *ctx;
     vem_i_draw *draw;
     vem_i_chunk chunk;
+    int looks;                     /* at the rows; 0: c is `rest` for all of them */
+    int bytes;                     /* rows are bytes as stored, no column has a factor */
     int64_t first, end, per_piece; /* rows of the data */
-    double *c;                     /* of the rows of the wave; NULL: all are `rest` */
+    double *c;                     /* of the rows of the wave; NULL: not kept */
     double *sums;                  /* of q, per stretch */
     int64_t per_sums;              /* stretches of a piece */
     double *totals;                /* per piece: sum of q */
     double *base;                  /* per piece: sum of q before it */
     int64_t *draws;                /* pieces + 1: which fall into it */
-    char *scratch;                 /* per thread */
-    size_t scratch_bytes;
+    double *scratch; /* per thread: c of a piece, converted rows of a block */
+    size_t scratch_doubles;
 } wave;
 
 static double weight_of(const wave *w, int64_t row)
@@ -104,29 +61,27 @@ static double weight_of(const wave *w, int64_t row)
 }
 
 /* The chance of a row. */
-static double chance(const wave *w, int64_t row)
+static double chance(const wave *w, int64_t row, double c)
 {
     const double weight = weight_of(w, row);
-    const double c = w->c ? w->c[row - w->first] : w->draw->rest;
     return weight > 0 ? weight * c * (0.5 / w->draw->spread->mass) : 0;
 }
 
-/* Of rows begin .. end - 1. */
-static double add_chances(const wave *w, int64_t begin, int64_t end)
+/* Of rows begin .. end - 1; c begins with the first of them. */
+static double add_chances(const wave *w, int64_t begin, int64_t end, const double *c)
 {
     double sum[4] = {0};
-    int64_t i = begin;
+    const int64_t n = end - begin;
+    int64_t i = 0;
     if (w->chunk.data->weights) {
-        for (; i + 4 <= end; i += 4)
+        for (; i + 4 <= n; i += 4)
             for (int k = 0; k < 4; k++)
-                sum[k] += chance(w, i + k);
-        for (; i < end; i++)
-            sum[0] += chance(w, i);
+                sum[k] += chance(w, begin + i + k, c[i + k]);
+        for (; i < n; i++)
+            sum[0] += chance(w, begin + i, c[i]);
         return (sum[0] + sum[1]) + (sum[2] + sum[3]);
     }
-    const double *c = w->c + (begin - w->first);
-    const int64_t n = end - begin;
-    for (i = 0; i + 4 <= n; i += 4)
+    for (; i + 4 <= n; i += 4)
         for (int k = 0; k < 4; k++)
             sum[k] += c[i + k];
     for (; i < n; i++)
@@ -134,41 +89,63 @@ static double add_chances(const wave *w, int64_t begin, int64_t end)
     return ((sum[0] + sum[1]) + (sum[2] + sum[3])) * (0.5 / w->draw->spread->mass);
 }
 
+/* Of rows first, ...: as many as fit into the scratch, or any number of bytes as stored. */
+static void look(const wave *w, int64_t first, int64_t count, double *scratch, double *c)
+{
+    const vem_i_draw *draw = w->draw;
+    const vem_data *data = w->chunk.data;
+    if (w->bytes) {
+        w->ctx->kernels_single->byte_spread(vem_i_bytes_at(data, 0, first),
+                                            data->row_stride, count, data->d,
+                                            draw->spread->mean, c);
+    } else {
+        const vem_i_stretch s = vem_i_stretch_at(w->ctx, data, draw->spread->normalize,
+                                                 first, count, scratch);
+        s.kernels->spread(s.x, s.ld, count, data->d, draw->spread->mean, draw->factors,
+                          c);
+    }
+    for (int64_t k = 0; k < count; k++)
+        c[k] = draw->rest + draw->slope * c[k];
+}
+
+/* c of rows begin .. end - 1, of one piece: kept, or made for now. */
+static const double *c_of(const wave *w, int64_t begin, int64_t end, int make, int thread)
+{
+    double *own = w->scratch + (size_t)thread * w->scratch_doubles;
+    double *c = w->c ? w->c + (begin - w->first) : own;
+    const int64_t rows = w->bytes ? end - begin : vem_i_block_rows(w->chunk.data->d);
+    for (int64_t i = begin; !w->looks && i < end; i++)
+        own[i - begin] = w->draw->rest;
+    if (!w->looks)
+        return own;
+    for (int64_t i = begin; (make || !w->c) && i < end; i += rows)
+        look(w, i, end - i < rows ? end - i : rows, own + w->per_piece, c + (i - begin));
+    return c;
+}
+
 static void run_chances(void *arg, int64_t number, int thread)
 {
     const wave *w = arg;
-    const vem_i_draw *draw = w->draw;
-    const vem_data *data = w->chunk.data;
     const int64_t begin = w->first + number * w->per_piece;
     const int64_t end = begin + w->per_piece < w->end ? begin + w->per_piece : w->end;
-    const int64_t rows = vem_i_block_rows(data->d);
-    char *scratch = w->scratch + (size_t)thread * w->scratch_bytes;
-    if (!w->c && !data->weights) {
-        w->totals[number] = (double)(end - begin) / draw->spread->mass;
+    if (!w->looks && !w->chunk.data->weights) {
+        w->totals[number] = (double)(end - begin) / w->draw->spread->mass;
         return;
     }
-    for (int64_t i = begin; w->c && i < end; i += rows) {
-        const int64_t count = end - i < rows ? end - i : rows;
-        double *c = w->c + (i - w->first);
-        const vem_i_stretch s =
-            vem_i_stretch_at(w->ctx, data, draw->spread->normalize, i, count, scratch);
-        s.kernels->spread(s.x, s.ld, count, data->d, draw->spread->mean, draw->factors,
-                          c);
-        for (int64_t k = 0; k < count; k++)
-            c[k] = draw->rest + draw->slope * c[k];
-    }
+    const double *c = c_of(w, begin, end, 1, thread);
     double total = 0, *sums = w->sums + number * w->per_sums;
-    for (int64_t i = begin; i < end; i += STRETCH)
-        total += *sums++ = add_chances(w, i, end - i < STRETCH ? end : i + STRETCH);
+    for (int64_t i = begin; i < end; i += STRETCH) {
+        const int64_t stop = end - i < STRETCH ? end : i + STRETCH;
+        total += *sums++ = add_chances(w, i, stop, c + (i - begin));
+    }
     w->totals[number] = total;
 }
 
-static void take(const wave *w, int64_t k, int64_t row)
+static void take(const wave *w, int64_t k, int64_t row, double c)
 {
     const vem_i_draw *draw = w->draw;
     const vem_data *data = w->chunk.data;
     const vem_i_spread *s = draw->spread;
-    const double c = w->c ? w->c[row - w->first] : draw->rest;
     const size_t bytes = (size_t)data->d * vem_i_dtype_bytes(data->type);
     draw->coreset->weights[k] = s->mass * s->unit / (double)draw->size * (2 / c);
     draw->coreset->indices[k] = w->chunk.at + (row - w->chunk.first);
@@ -178,21 +155,22 @@ static void take(const wave *w, int64_t k, int64_t row)
 /* Draws k .. to - 1, which fall on rows begin .. end - 1, whose sum starts at `base`; the
  * last row of positive weight takes what rounding leaves. */
 static void take_stretch(const wave *w, int64_t begin, int64_t end, double base,
-                         int64_t k, int64_t to)
+                         int64_t k, int64_t to, int thread)
 {
     const double *places = w->draw->places;
+    const double *c = k < to ? c_of(w, begin, end, 0, thread) : NULL;
     int64_t fallen = end - 1;
     double sum = base;
     for (int64_t i = begin; i < end && k < to; i++) {
         if (!(weight_of(w, i) > 0))
             continue;
-        sum += chance(w, i);
+        sum += chance(w, i, c[i - begin]);
         for (; k < to && places[k] < sum; k++)
-            take(w, k, i);
+            take(w, k, i, c[i - begin]);
         fallen = i;
     }
     for (; k < to; k++)
-        take(w, k, fallen);
+        take(w, k, fallen, c[fallen - begin]);
 }
 
 static void run_draws(void *arg, int64_t number, int thread)
@@ -204,12 +182,11 @@ static void run_draws(void *arg, int64_t number, int thread)
     const double *sums = w->sums + number * w->per_sums;
     int64_t k = w->draws[number], left = end - 1;
     double base = w->base[number];
-    (void)thread;
-    if (!w->c && !w->chunk.data->weights) { /* every row has the same chance */
+    if (!w->looks && !w->chunk.data->weights) { /* every row has the same chance */
         for (; k < to; k++) {
             const double off = (draw->places[k] - base) * draw->spread->mass;
             const int64_t row = begin + (int64_t)off;
-            take(w, k, row < end ? row : end - 1);
+            take(w, k, row < end ? row : end - 1, draw->rest);
         }
         return;
     }
@@ -218,14 +195,13 @@ static void run_draws(void *arg, int64_t number, int thread)
         int64_t here = k;
         while (here < to && draw->places[here] < base + *sums)
             here++;
-        take_stretch(w, i, stop, base, k, here);
+        take_stretch(w, i, stop, base, k, here, thread);
         k = here;
         base += *sums;
     }
     while (left > begin && !(weight_of(w, left) > 0))
         left--;
-    for (; k < to; k++) /* what rounding left */
-        take(w, k, left);
+    take_stretch(w, left, left + 1, INFINITY, k, to, thread); /* what rounding left */
 }
 
 /* Which draws fall into which piece of the wave. */
@@ -245,7 +221,8 @@ static vem_status allot(wave *w, int64_t pieces)
         if (last >= begin && last < begin + w->per_piece)
             draw->next = draw->size;
         else if (w->totals[p] > 0)
-            draw->next = places_below(draw, draw->next, draw->sum);
+            draw->next =
+                vem_i_places_below(draw->places, draw->next, draw->size, draw->sum);
     }
     w->draws[pieces] = draw->next;
     return VEM_OK;
@@ -279,6 +256,19 @@ static vem_status run_waves(vem_ctx *ctx, wave *w)
     return VEM_OK;
 }
 
+/* Is c kept until the draws are known? */
+static int keeps(int32_t d, vem_dtype type)
+{
+    return (size_t)d * vem_i_dtype_bytes(type) > NARROW;
+}
+
+static size_t scratch_doubles(int32_t d)
+{
+    enum { LINE = 8 }; /* doubles of a cache line */
+    const size_t values = (size_t)vem_i_block_rows(d) * (size_t)d;
+    return (size_t)vem_i_piece_rows(d) + (values + LINE - 1) / LINE * LINE;
+}
+
 vem_status vem_i_draw_add(vem_ctx *ctx, vem_i_draw *draw, vem_i_chunk chunk)
 {
     const int32_t d = chunk.data->d;
@@ -286,7 +276,10 @@ vem_status vem_i_draw_add(vem_ctx *ctx, vem_i_draw *draw, vem_i_chunk chunk)
     const int64_t most = vem_i_wave_rows(d);
     const size_t rows = (size_t)(chunk.count < most ? chunk.count : most);
     const size_t pieces = (size_t)vem_i_shards((int64_t)rows, w.per_piece);
-    w.scratch_bytes = (size_t)vem_i_block_rows(d) * (size_t)d * sizeof(double);
+    w.looks = draw->slope > 0;
+    w.bytes = w.looks && !draw->factors &&
+              vem_i_bytes_at(chunk.data, draw->spread->normalize, 0);
+    w.scratch_doubles = scratch_doubles(d);
     vem_status status = vem_i_take(ctx, &w.totals, pieces, sizeof(double));
     if (status == VEM_OK)
         status = vem_i_take(ctx, &w.base, pieces, sizeof(double));
@@ -295,10 +288,11 @@ vem_status vem_i_draw_add(vem_ctx *ctx, vem_i_draw *draw, vem_i_chunk chunk)
     w.per_sums = vem_i_shards(w.per_piece, STRETCH);
     if (status == VEM_OK)
         status = vem_i_take(ctx, &w.sums, pieces * (size_t)w.per_sums, sizeof(double));
-    if (status == VEM_OK && draw->slope > 0)
+    if (status == VEM_OK && w.looks && keeps(d, chunk.data->type))
         status = vem_i_take(ctx, &w.c, rows, sizeof(double));
-    if (status == VEM_OK && draw->slope > 0)
-        status = vem_i_take(ctx, &w.scratch, (size_t)ctx->threads, w.scratch_bytes);
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &w.scratch, (size_t)ctx->threads,
+                            w.scratch_doubles * sizeof(double));
     if (status == VEM_OK)
         status = run_waves(ctx, &w);
     vem_i_free(w.totals);
@@ -381,7 +375,7 @@ vem_status vem_i_draw_new(vem_ctx *ctx, const vem_i_coreset_request *request,
     if (status == VEM_OK)
         status = coreset_new(ctx, like, request->size, &draw->coreset);
     if (status == VEM_OK)
-        draw_places(ctx, request->seed, request->size, draw->places);
+        vem_i_draw_places(ctx, request->seed, request->size, draw->places);
     else
         vem_i_draw_free(draw);
     return status;
@@ -462,11 +456,14 @@ uint64_t vem_i_coreset_bytes(const vem_ctx *ctx, int64_t size, int64_t n, int32_
                              vem_dtype type)
 {
     const uint64_t row = (uint64_t)d * vem_i_dtype_bytes(type) + 3 * sizeof(double);
-    const uint64_t block = (uint64_t)vem_i_block_rows(d) * (uint64_t)d * sizeof(double);
+    const uint64_t block = scratch_doubles(d) * sizeof(double);
     const int64_t rows = n < vem_i_wave_rows(d) ? n : vem_i_wave_rows(d);
     const uint64_t pieces = (uint64_t)vem_i_shards(rows, vem_i_piece_rows(d));
     const uint64_t sums = pieces * (uint64_t)d * 2 * sizeof(double);
+    const uint64_t stretches =
+        pieces * (uint64_t)vem_i_shards(vem_i_piece_rows(d), STRETCH);
+    const uint64_t kept = (keeps(d, type) ? (uint64_t)rows : 0) + stretches;
     /* The sums of the first pass are given back before the draws are taken. */
-    const uint64_t drawing = (uint64_t)size * row + (uint64_t)rows * sizeof(double);
+    const uint64_t drawing = (uint64_t)size * row + kept * sizeof(double);
     return (drawing > sums ? drawing : sums) + (uint64_t)ctx->threads * block;
 }

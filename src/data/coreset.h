@@ -64,7 +64,8 @@ typedef struct vem_i_draw {
     double *factors;   /* d: 1 / scale, or NULL */
     double rest;       /* c_n = rest + slope * (squared distance to the mean) */
     double slope;      /* 0: rows need not be looked at */
-    double *places;    /* `size` ordered uniform numbers: where in the running sum */
+    double *places;    /* `size` ordered uniform numbers (places.c): where in the running
+                          sum */
     double sum;        /* of the chances so far */
     int64_t next;      /* draws placed so far */
     int64_t done;      /* rows seen */
@@ -90,12 +91,22 @@ uint64_t vem_i_coreset_bytes(const vem_ctx *ctx, int64_t size, int64_t n, int32_
 /* What columns are divided by to have variance 1; 1 where they are constant. */
 void vem_i_spread_scale(const vem_i_spread *spread, double *scale);
 
+/* `size` ordered places in [0, 1); room for one more. */
+void vem_i_draw_places(vem_ctx *ctx, uint64_t seed, int64_t size, double *places);
+/* The first of places[from .. size - 1] that is not below `sum`. */
+int64_t vem_i_places_below(const double *places, int64_t from, int64_t size, double sum);
+
 /* ---- shared by the two passes ---- */
 
 /* Rows in a wave: pieces that are worked on at once. */
 int64_t vem_i_wave_rows(int32_t d);
 /* Rows that are converted at a time where they cannot be used as stored. */
 int64_t vem_i_block_rows(int32_t d);
+/* Rows of equal weight to take as one: wide enough, and whole vectors. */
+int32_t vem_i_group_rows(int32_t d);
+/* Rows of bytes where they lie, data->row_stride apart; NULL: they are none, or have to be
+ * converted. */
+const uint8_t *vem_i_bytes_at(const vem_data *data, int normalize, int64_t first);
 
 /* Some rows for the kernels: as stored where that is possible, else converted (and divided
  * by their length) into `scratch`, which holds vem_i_block_rows rows of doubles. */

@@ -24,9 +24,7 @@ enum {
     SHARD_LEAST = 1 << 15, /* values */
     SHARD_MOST = 1 << 19,  /* and no fewer on large data: threads that write into the same
                                huge page would both clear it, at first touch */
-    SHARD_ROWS = 64, /* at least: the sums of all shards stay small beside the data */
-    WIDE = 64,       /* columns of a wide row, at least */
-    WIDE_FROM = 512  /* from here on the last, partial vector is nothing */
+    SHARD_ROWS = 64 /* at least: the sums of all shards stay small beside the data */
 };
 
 /* Scratch of a thread: converted rows, then four wide rows. */
@@ -240,17 +238,6 @@ int64_t vem_i_pass_extreme_row(const vem_i_pass *p)
     return p->place[shard] < 0 ? 0 : p->place[shard];
 }
 
-/* Rows to take as one: wide enough, and a whole number of vectors of any width. */
-static int32_t group_of(const vem_i_pass *p)
-{
-    int32_t group = 1;
-    if (p->d >= WIDE_FROM || p->data->weights)
-        return 1; /* a wide row has one weight */
-    while (group * p->d < WIDE || group * p->d % 8 != 0)
-        group++;
-    return group;
-}
-
 vem_status vem_i_pass_new(vem_i_pass *p)
 {
     const int64_t d = p->d;
@@ -259,7 +246,7 @@ vem_status vem_i_pass_new(vem_i_pass *p)
              : values > SHARD_MOST ? SHARD_MOST
                                    : values;
     p->per_shard = values / d < SHARD_ROWS ? SHARD_ROWS : values / d;
-    p->group = group_of(p);
+    p->group = p->data->weights ? 1 : vem_i_group_rows(p->d); /* one weight each */
     const int64_t rows = vem_i_block_rows(p->d), whole = 4 * p->group;
     p->per_block = rows < whole ? rows : rows / whole * whole;
     p->scratch_bytes = (size_t)((p->per_block + 4 * p->group) * d + 8) *

@@ -13,6 +13,9 @@
  *
  *     M = M_a + M_b + (mean_b - mean_a)^2 W_a W_b / (W_a + W_b).
  *
+ * Rows of bytes without weights need no s: their sums are whole numbers, S and Q are exact
+ * and so is n Q - S^2, which is n M.
+ *
  * Narrow rows are taken several at a time as if they were one wide row, so that vectors are
  * full; their sums are folded when the piece ends. */
 #include <math.h>
@@ -24,33 +27,49 @@
 #include "data/points.h"
 
 enum {
-    PIECE_VALUES = 1 << 16,
-    PIECE_ROWS = 64, /* at least: joining pieces is serial */
+    PIECE_VALUES = 1 << 17,
+    PIECE_ROWS = 64,           /* at least: joining pieces is serial */
+    PIECE_ROWS_MOST = 1 << 13, /* 32 bits hold the sums of bytes, a cache the chances */
     WAVE_PIECES = 256,
     WAVE_PIECES_LEAST = 16,
-    WAVE_ROWS = 1 << 21,   /* and as few pieces as their chances */
-    WAVE_VALUES = 1 << 21, /* and as their sums ask for, to bound the memory */
+    WAVE_VALUES = 1 << 24, /* rows that are drawn may still be in a cache */
+    WAVE_SUMS =
+        1 << 21, /* and as few pieces as their sums ask for, to bound the memory */
     BLOCK_VALUES = 1 << 13,
-    WIDE = 64 /* columns of a wide row, at least */
+    WIDE = 64,       /* columns of a wide row, at least */
+    WIDE_FROM = 512, /* from here on the last, partial vector is nothing */
+    VECTOR = 16,     /* columns in a vector of any width and type */
+    LINE = 8         /* doubles of a cache line */
 };
 
 int64_t vem_i_piece_rows(int32_t d)
 {
-    return d > PIECE_VALUES / PIECE_ROWS ? PIECE_ROWS : PIECE_VALUES / d;
+    const int64_t rows = PIECE_VALUES / d;
+    if (rows < PIECE_ROWS)
+        return PIECE_ROWS;
+    return rows > PIECE_ROWS_MOST ? PIECE_ROWS_MOST : rows / 4 * 4; /* as kernels do */
 }
 
 int64_t vem_i_wave_rows(int32_t d)
 {
-    const int64_t rows = vem_i_piece_rows(d);
-    int64_t pieces = WAVE_PIECES;
-    pieces = WAVE_ROWS / rows < pieces ? WAVE_ROWS / rows : pieces;
-    pieces = WAVE_VALUES / d < pieces ? WAVE_VALUES / d : pieces;
+    const int64_t rows = vem_i_piece_rows(d), fit = WAVE_VALUES / (rows * d);
+    int64_t pieces = fit < WAVE_PIECES ? fit : WAVE_PIECES;
+    pieces = WAVE_SUMS / d < pieces ? WAVE_SUMS / d : pieces;
     return rows * (pieces < WAVE_PIECES_LEAST ? WAVE_PIECES_LEAST : pieces);
 }
 
 int64_t vem_i_block_rows(int32_t d)
 {
-    return d > BLOCK_VALUES ? 1 : BLOCK_VALUES / d;
+    const int64_t rows = BLOCK_VALUES / d;
+    return rows < 1 ? 1 : rows < 4 ? rows : rows / 4 * 4;
+}
+
+int32_t vem_i_group_rows(int32_t d)
+{
+    int32_t group = 1;
+    while (d < WIDE_FROM && (group * d < WIDE || group * d % VECTOR != 0))
+        group++;
+    return group;
 }
 
 /* Can the kernels use the values where they lie? */
@@ -60,6 +79,14 @@ static int lies_well(const vem_data *data)
     return (data->type == VEM_FLOAT32 || data->type == VEM_FLOAT64) && !data->swapped &&
            !data->columns && (data->column_stride == bytes || data->d == 1) &&
            data->row_stride % bytes == 0 && (uintptr_t)data->base % (uintptr_t)bytes == 0;
+}
+
+const uint8_t *vem_i_bytes_at(const vem_data *data, int normalize, int64_t first)
+{
+    if (normalize || data->type != VEM_UINT8 || data->columns ||
+        (data->column_stride != 1 && data->d > 1))
+        return NULL;
+    return (const uint8_t *)data->base + first * data->row_stride;
 }
 
 vem_i_stretch vem_i_stretch_at(const vem_ctx *ctx, const vem_data *data, int normalize,
@@ -162,29 +189,38 @@ typedef struct wave {
     int normalize;
     double unit;
     int64_t first, end, per_piece; /* rows of the data */
-    int32_t group;                 /* rows of a wide row */
+    int64_t per_block;             /* rows that go to a kernel at once */
+    int32_t group;                 /* rows of a wide row; 1 with weights, which differ */
     piece *pieces;
     char *scratch; /* per thread */
     size_t scratch_bytes;
 } wave;
 
-/* Scratch of a thread: converted rows; weights of a block; shift, sum, squares of a wide
- * row. */
-static size_t scratch_doubles(int32_t d, int32_t group)
+/* Scratch of a thread: shift, sum and squares of a wide row, weights and converted rows of
+ * a block; each from a cache line on. */
+typedef struct desk {
+    double *shift, *sum, *squares, *weights, *rows;
+} desk;
+
+static size_t lines(int64_t doubles)
 {
-    const size_t rows = (size_t)vem_i_block_rows(d);
-    return rows * (size_t)d + rows + 3 * (size_t)group * (size_t)d + 8;
+    return (size_t)((doubles + LINE - 1) / LINE * LINE);
 }
 
-/* Rows to take as one: wide enough, and a whole number of vectors of any width. */
-static int32_t group_of(const vem_data *data)
+static size_t scratch_doubles(int32_t d, int32_t group)
 {
-    int32_t group = 1;
-    if (data->d >= WIDE || data->weights)
-        return 1; /* a wide row has one weight */
-    while (group * data->d < WIDE || group * data->d % 8 != 0)
-        group++;
-    return group;
+    const int64_t rows = vem_i_block_rows(d);
+    return 3 * lines((int64_t)group * d) + lines(rows) + lines(rows * d);
+}
+
+static desk desk_of(const wave *w, int thread)
+{
+    const int32_t d = w->data->d;
+    double *shift = (double *)(void *)(w->scratch + (size_t)thread * w->scratch_bytes);
+    double *sum = shift + lines((int64_t)w->group * d);
+    double *squares = sum + lines((int64_t)w->group * d);
+    double *weights = squares + lines((int64_t)w->group * d);
+    return (desk){shift, sum, squares, weights, weights + lines(vem_i_block_rows(d))};
 }
 
 static int64_t heaviest(const double *weights, int64_t first, int64_t end)
@@ -196,66 +232,107 @@ static int64_t heaviest(const double *weights, int64_t first, int64_t end)
     return best;
 }
 
-static void add_block(const wave *w, int64_t first, int64_t count, char *scratch,
-                      const double *shift, double *weights, double *sum, double *squares)
+static void add_block(const wave *w, int64_t first, int64_t count, const desk *on)
 {
     const int32_t d = w->data->d;
     const vem_i_stretch s =
-        vem_i_stretch_at(w->ctx, w->data, w->normalize, first, count, scratch);
+        vem_i_stretch_at(w->ctx, w->data, w->normalize, first, count, on->rows);
     const size_t element = s.kernels->element;
+    const double *weights = w->data->weights ? on->weights : NULL;
     int64_t done = 0;
-    if (w->data->weights) {
-        for (int64_t i = 0; i < count; i++)
-            weights[i] = w->data->weights[first + i] / w->unit;
-    } else if (s.ld == d && w->group > 1) {
+    for (int64_t i = 0; weights && i < count; i++)
+        on->weights[i] = w->data->weights[first + i] / w->unit;
+    if (s.ld == d && w->group > 1) {
         const int64_t wide = count / w->group;
-        s.kernels->moments(s.x, (int64_t)d * w->group, wide, d * w->group, NULL, shift,
-                           sum, squares);
+        s.kernels->moments(s.x, (int64_t)d * w->group, wide, d * w->group, NULL,
+                           on->shift, on->sum, on->squares);
         done = wide * w->group;
     }
     if (done < count)
         s.kernels->moments((const char *)s.x + (size_t)(done * s.ld) * element, s.ld,
-                           count - done, d, w->data->weights ? weights : NULL, shift, sum,
-                           squares);
+                           count - done, d, weights, on->shift, on->sum, on->squares);
 }
 
-static void run_piece(void *arg, int64_t number, int thread)
+/* The mass and the last row of positive weight of rows begin .. end - 1. */
+static void weigh(const wave *w, int64_t begin, int64_t end, piece *p)
 {
-    const wave *w = arg;
-    piece *p = &w->pieces[number];
     const double *all = w->data->weights;
-    const int32_t d = w->data->d;
-    const int64_t begin = w->first + number * w->per_piece, wide = (int64_t)d * w->group;
-    const int64_t end = begin + w->per_piece < w->end ? begin + w->per_piece : w->end;
-    const int64_t rows = vem_i_block_rows(d);
-    char *scratch = w->scratch + (size_t)thread * w->scratch_bytes;
-    double *weights = (double *)(void *)scratch + rows * d;
-    double *shift = weights + rows, *sum = shift + wide, *squares = sum + wide;
-    vem_i_data_load(w->data, heaviest(all, begin, end), 1, VEM_DOUBLE, shift, d);
-    if (w->normalize)
-        vem_i_normalize_row(shift, d);
-    for (int64_t j = d; j < wide; j++)
-        shift[j] = shift[j - d];
-    memset(sum, 0, 2 * (size_t)wide * sizeof *sum);
-    for (int64_t i = begin; i < end; i += rows)
-        add_block(w, i, end - i < rows ? end - i : rows, scratch, shift, weights, sum,
-                  squares);
     p->mass = all ? 0 : (double)(end - begin);
     p->last = all ? -1 : end - 1;
     for (int64_t i = begin; all && i < end; i++) {
         p->mass += all[i] / w->unit;
         p->last = all[i] > 0 ? i : p->last;
     }
-    for (int64_t j = d; j < wide; j++) {
-        sum[j % d] += sum[j];
-        squares[j % d] += squares[j];
-    }
+}
+
+static void add_values(const wave *w, int64_t begin, int64_t end, const desk *on,
+                       piece *p)
+{
+    const int32_t d = w->data->d;
+    const int64_t wide = (int64_t)d * w->group;
+    double *shift = on->shift, *sum = on->sum, *squares = on->squares;
+    vem_i_data_load(w->data, heaviest(w->data->weights, begin, end), 1, VEM_DOUBLE, shift,
+                    d);
+    if (w->normalize)
+        vem_i_normalize_row(shift, d);
+    for (int64_t j = d; j < wide; j++)
+        shift[j] = shift[j - d];
+    memset(sum, 0, (size_t)wide * sizeof *sum);
+    memset(squares, 0, (size_t)wide * sizeof *squares);
+    for (int64_t i = begin; i < end; i += w->per_block)
+        add_block(w, i, end - i < w->per_block ? end - i : w->per_block, on);
+    for (int64_t k = d; k < wide; k += d)
+        for (int32_t j = 0; j < d; j++) {
+            sum[j] += sum[k + j];
+            squares[j] += squares[k + j];
+        }
+    const double mass = p->mass > 0 ? p->mass : 1;
     for (int32_t j = 0; j < d; j++) {
-        const double mass = p->mass > 0 ? p->mass : 1;
         p->mean[j] = shift[j] + sum[j] / mass;
         const double about = squares[j] - sum[j] / mass * sum[j];
         p->squares[j] = about > 0 || isnan(about) ? about : 0;
     }
+}
+
+/* Rows of bytes without weights. */
+static void add_bytes(const wave *w, int64_t begin, int64_t end, const desk *on, piece *p)
+{
+    const int32_t d = w->data->d;
+    const int64_t wide = (int64_t)d * w->group, ld = w->data->row_stride, n = end - begin;
+    const vem_i_kernels *kernels = w->ctx->kernels_single;
+    const uint8_t *rows = vem_i_bytes_at(w->data, 0, begin);
+    uint32_t *sum = (uint32_t *)(void *)on->sum, *squares = (void *)on->squares;
+    memset(sum, 0, (size_t)wide * sizeof *sum);
+    memset(squares, 0, (size_t)wide * sizeof *squares);
+    const int64_t joined = ld == d ? n / w->group : 0, done = joined * w->group;
+    if (joined > 0)
+        kernels->byte_moments(rows, wide, joined, (int32_t)wide, sum, squares);
+    kernels->byte_moments(rows + done * ld, ld, n - done, d, sum, squares);
+    for (int64_t k = d; k < wide; k += d)
+        for (int32_t j = 0; j < d; j++) {
+            sum[j] += sum[k + j];
+            squares[j] += squares[k + j];
+        }
+    for (int32_t j = 0; j < d; j++) {
+        const uint64_t about =
+            (uint64_t)n * squares[j] - (uint64_t)sum[j] * (uint64_t)sum[j];
+        p->mean[j] = (double)sum[j] / (double)n;
+        p->squares[j] = (double)about / (double)n;
+    }
+}
+
+static void run_piece(void *arg, int64_t number, int thread)
+{
+    const wave *w = arg;
+    piece *p = &w->pieces[number];
+    const int64_t begin = w->first + number * w->per_piece;
+    const int64_t end = begin + w->per_piece < w->end ? begin + w->per_piece : w->end;
+    const desk on = desk_of(w, thread);
+    weigh(w, begin, end, p);
+    if (!w->data->weights && vem_i_bytes_at(w->data, w->normalize, begin))
+        add_bytes(w, begin, end, &on, p);
+    else
+        add_values(w, begin, end, &on, p);
 }
 
 /* ---- The whole ---- */
@@ -352,8 +429,12 @@ vem_status vem_i_spread_add(vem_ctx *ctx, vem_i_spread *spread, vem_i_chunk chun
               .normalize = spread->normalize,
               .unit = spread->unit,
               .per_piece = vem_i_piece_rows(spread->d),
-              .group = group_of(chunk.data)};
+              .group = chunk.data->weights ? 1 : vem_i_group_rows(spread->d)};
+    const int64_t block = vem_i_block_rows(spread->d), whole = 4 * w.group;
     double *sums = NULL;
+    w.per_block = block < whole ? block : block / whole * whole;
+    if (!w.normalize && !chunk.data->weights && lies_well(chunk.data))
+        w.per_block = w.per_piece;
     w.scratch_bytes = scratch_doubles(spread->d, w.group) * sizeof(double);
     const int64_t rows = vem_i_wave_rows(spread->d);
     const size_t pieces =

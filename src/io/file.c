@@ -125,7 +125,11 @@ static vem_status map_or_read(vem_ctx *ctx, const char *path, int descriptor,
     if (mapping == MAP_FAILED)
         return errno == ENODEV ? read_stream(ctx, path, descriptor, file)
                                : vem_i_fail_system(ctx, path, "mapped", errno);
-    madvise(mapping, size, MADV_SEQUENTIAL); /* advice: rows are mostly read in order */
+    /* Advice: rows are mostly read in order. The system then reads ahead in large steps and
+     * keeps what it read in large pieces, and a pass is as fast as the disk. Asking for
+     * windows in front of a pass (MADV_WILLNEED) gives pages one by one instead, which cost
+     * several times as much to map, in this pass and the next. */
+    madvise(mapping, size, MADV_SEQUENTIAL);
     vem_i_file made = {.bytes = mapping, .size = size};
     vem_status status = vem_i_mapping_new(ctx, path, mapping, size, &made.mapping);
     if (status != VEM_OK)

@@ -28,6 +28,9 @@ enum { VEM_I_BLOCK = 256 };
  */
 enum { VEM_I_TOP_MAX = 65 };
 
+/* Places behind the point that byte_spread keeps of a center. */
+enum { VEM_I_BYTE_BITS = 45 };
+
 #define VEM_I_LEAST_SINGLE 1e-30
 #define VEM_I_LEAST_DOUBLE 1e-300
 
@@ -153,6 +156,17 @@ typedef struct vem_i_kernels {
     double (*recenter)(const void *x, int64_t ld, int64_t n, int32_t d,
                        const double *weights, const double *center,
                        const double *divisors, void *out, int64_t ldo, double *squares);
+
+    /* Rows of bytes, ld apart, in whole numbers; the same in the tables of both types.
+     *     byte_moments   sum_j += sum_i x_ij,  squares_j += sum_i x_ij^2: exact. The caller
+     *                    starts at 0 and adds 2^16 rows at most, which 32 bits hold.
+     *     byte_spread    out_i = sum_j (x_ij - m_j)^2, where m_j is center_j, in [0, 255],
+     *                    rounded to a multiple of 2^-VEM_I_BYTE_BITS; right to a few
+     *                    roundings of itself. */
+    void (*byte_moments)(const uint8_t *x, int64_t ld, int64_t n, int32_t d,
+                         uint32_t *sum, uint32_t *squares);
+    void (*byte_spread)(const uint8_t *x, int64_t ld, int64_t n, int32_t d,
+                        const double *center, double *out);
 } vem_i_kernels;
 
 /* Tables for one instruction set; NULL when this build or this processor does not have

@@ -14,6 +14,32 @@ enum { PANEL = 8 };
 #define SLOT(p, j, d)                                                                    \
     ((int64_t)((p) / PANEL) * PANEL * (d) + (int64_t)(j)*PANEL + (p) % PANEL)
 
+static void byte_moments(const uint8_t *x, int64_t ld, int64_t n, int32_t d,
+                         uint32_t *sum, uint32_t *squares)
+{
+    for (int64_t i = 0; i < n; ++i)
+        for (int32_t j = 0; j < d; ++j) {
+            const uint32_t value = x[i * ld + j];
+            sum[j] += value;
+            squares[j] += value * value;
+        }
+}
+
+static void byte_spread(const uint8_t *x, int64_t ld, int64_t n, int32_t d,
+                        const double *center, double *out)
+{
+    const double step = ldexp(1, VEM_I_BYTE_BITS);
+    for (int64_t i = 0; i < n; ++i) {
+        out[i] = 0;
+        for (int32_t j = 0; j < d; ++j) {
+            const double near = floor(center[j] + 0.5);
+            const double off = floor((center[j] - near) * step + 0.5) / step;
+            const double e = ((double)x[i * ld + j] - near) - off;
+            out[i] += e * e;
+        }
+    }
+}
+
 #define T float
 #define NAME(x) x##_single
 #define PRECISION VEM_SINGLE

@@ -9,6 +9,9 @@
  *     less(a, b)            a mask;  any(mask)  is it true in a lane
  *     select(mask, a, b)    a where the mask is true, else b;  select_index: the same for
  * ivec load_part(p, n)       n < lanes values, the rest 0; reads nothing behind them
+ *     widen_f(p)            as many floats as a vector has doubles, as doubles
+ *     load_bytes_w(p), _f   bytes as words; as integers of 32 bits
+ *     dot_pairs(a, b)       a0 b0 + a1 b1, a2 b2 + a3 b3, ... of words
  *     fold(v)               sum of the 16-byte pieces
  *     zip_low, zip_high     a0 b0 a1 b1, a2 b2 a3 b3 (double: a0 b0, a1 b1) in each 16
  * bytes
@@ -28,7 +31,7 @@ enum { SIMD_BYTES = 32 };
 #else
 enum { SIMD_BYTES = 16 };
 #endif
-enum { LANES_f = SIMD_BYTES / 4, LANES_d = SIMD_BYTES / 8 };
+enum { LANES_w = SIMD_BYTES / 2, LANES_f = SIMD_BYTES / 4, LANES_d = SIMD_BYTES / 8 };
 
 #define INLINE static inline __attribute__((always_inline, unused))
 #if defined(__clang__)
@@ -49,7 +52,10 @@ typedef uint64_t uvec_d __attribute__((vector_size(SIMD_BYTES)));
 /* Four or two values, whatever the instruction set. */
 typedef float four_f __attribute__((vector_size(16)));
 typedef double two_d __attribute__((vector_size(16)));
+typedef int32_t four_i __attribute__((vector_size(16)));
 typedef int32_t half_d __attribute__((vector_size(SIMD_BYTES / 2)));
+/* Bytes, as words. */
+typedef int16_t wvec __attribute__((vector_size(SIMD_BYTES)));
 
 #if defined(SIMD_AVX512) || defined(SIMD_AVX2) || defined(SIMD_SSE2)
 #include "kernels/simd_x86.h"
@@ -58,6 +64,17 @@ typedef int32_t half_d __attribute__((vector_size(SIMD_BYTES / 2)));
 #else
 #include "kernels/simd_portable.h"
 #endif
+
+/* Kernels that read rows once, in their order, ask for what they will read: `bytes` of it
+ * that lie READ_AHEAD behind p. Four rows at a time are four short streams, which the
+ * processor does not foresee by itself. Nothing has to be there. */
+enum { READ_AHEAD = 1 << 13, CACHE_LINE = 64 };
+
+INLINE void ask_ahead(const void *p, int32_t bytes)
+{
+    for (int32_t k = 0; k < bytes; k += CACHE_LINE)
+        __builtin_prefetch((const void *)((uintptr_t)p + READ_AHEAD + (uintptr_t)k));
+}
 
 INLINE vec_f load_f(const float *p)
 {
@@ -205,6 +222,23 @@ INLINE void sum4_d(vec_d a, vec_d b, vec_d c, vec_d d, double *out)
     const two_d cd = fold_d(zip_low_d(c, d) + zip_high_d(c, d));
     memcpy(out, &ab, sizeof ab);
     memcpy(out + 2, &cd, sizeof cd);
+}
+
+/* Four sums of integers, by the additions of sum4_f. */
+INLINE void sum4_index(ivec_f a, ivec_f b, ivec_f c, ivec_f d, int32_t *out)
+{
+    const ivec_f ab =
+        (ivec_f)zip_low_f((vec_f)a, (vec_f)b) + (ivec_f)zip_high_f((vec_f)a, (vec_f)b);
+    const ivec_f cd =
+        (ivec_f)zip_low_f((vec_f)c, (vec_f)d) + (ivec_f)zip_high_f((vec_f)c, (vec_f)d);
+    const ivec_f low = (ivec_f)zip_low_d((vec_d)ab, (vec_d)cd);
+    const ivec_f high = (ivec_f)zip_high_d((vec_d)ab, (vec_d)cd);
+    const ivec_f all = low + high;
+    four_i pieces[LANES_f / 4];
+    memcpy(pieces, &all, sizeof all);
+    for (int k = 1; k < LANES_f / 4; ++k)
+        pieces[0] += pieces[k];
+    memcpy(out, pieces, sizeof *pieces);
 }
 
 #endif

@@ -76,6 +76,24 @@ INLINE vec_d load_part_d(const double *p, int32_t n)
     (void)n; /* a part of two lanes is one */
     return (vec_d){p[0], 0};
 }
+INLINE vec_d widen_f(const float *p)
+{
+    return (vec_d)vcvt_f64_f32(vld1_f32(p));
+}
+INLINE wvec load_bytes_w(const uint8_t *p)
+{
+    return (wvec)vmovl_u8(vld1_u8(p));
+}
+INLINE ivec_f load_bytes_f(const uint8_t *p)
+{
+    return (ivec_f){p[0], p[1], p[2], p[3]};
+}
+INLINE ivec_f dot_pairs(wvec a, wvec b)
+{
+    const int16x8_t x = (int16x8_t)a, y = (int16x8_t)b;
+    return (ivec_f)vpaddq_s32(vmull_s16(vget_low_s16(x), vget_low_s16(y)),
+                              vmull_high_s16(x, y));
+}
 INLINE vec_f zip_low_f(vec_f a, vec_f b)
 {
     return SHUFFLE(a, b, ivec_f, 0, 4, 1, 5);

@@ -74,6 +74,23 @@ INLINE vec_d load_part_d(const double *p, int32_t n)
     (void)n; /* a part of two lanes is one */
     return (vec_d){p[0], 0};
 }
+INLINE vec_d widen_f(const float *p)
+{
+    return (vec_d){(double)p[0], (double)p[1]};
+}
+INLINE wvec load_bytes_w(const uint8_t *p)
+{
+    return (wvec){p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7]};
+}
+INLINE ivec_f load_bytes_f(const uint8_t *p)
+{
+    return (ivec_f){p[0], p[1], p[2], p[3]};
+}
+INLINE ivec_f dot_pairs(wvec a, wvec b)
+{
+    return (ivec_f){a[0] * b[0] + a[1] * b[1], a[2] * b[2] + a[3] * b[3],
+                    a[4] * b[4] + a[5] * b[5], a[6] * b[6] + a[7] * b[7]};
+}
 INLINE vec_f zip_low_f(vec_f a, vec_f b)
 {
     return SHUFFLE(a, b, ivec_f, 0, 4, 1, 5);

@@ -77,6 +77,22 @@ INLINE vec_d load_part_d(const double *p, int32_t n)
 {
     return _mm512_maskz_loadu_pd((__mmask8)((1u << n) - 1), p);
 }
+INLINE vec_d widen_f(const float *p)
+{
+    return _mm512_cvtps_pd(_mm256_loadu_ps(p));
+}
+INLINE wvec load_bytes_w(const uint8_t *p)
+{
+    return (wvec)_mm512_cvtepu8_epi16(_mm256_loadu_si256((const __m256i_u *)p));
+}
+INLINE ivec_f load_bytes_f(const uint8_t *p)
+{
+    return (ivec_f)_mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i_u *)p));
+}
+INLINE ivec_f dot_pairs(wvec a, wvec b)
+{
+    return (ivec_f)_mm512_madd_epi16((__m512i)a, (__m512i)b);
+}
 INLINE vec_f zip_low_f(vec_f a, vec_f b)
 {
     return _mm512_unpacklo_ps(a, b);
@@ -179,6 +195,22 @@ INLINE vec_d load_part_d(const double *p, int32_t n)
     const ivec_d lane = {0, 1, 2, 3};
     return _mm256_maskload_pd(p, (__m256i)(lane < (int64_t)n));
 }
+INLINE vec_d widen_f(const float *p)
+{
+    return _mm256_cvtps_pd(_mm_loadu_ps(p));
+}
+INLINE wvec load_bytes_w(const uint8_t *p)
+{
+    return (wvec)_mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i_u *)p));
+}
+INLINE ivec_f load_bytes_f(const uint8_t *p)
+{
+    return (ivec_f)_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i_u *)p));
+}
+INLINE ivec_f dot_pairs(wvec a, wvec b)
+{
+    return (ivec_f)_mm256_madd_epi16((__m256i)a, (__m256i)b);
+}
 INLINE vec_f zip_low_f(vec_f a, vec_f b)
 {
     return _mm256_unpacklo_ps(a, b);
@@ -277,6 +309,23 @@ INLINE vec_d load_part_d(const double *p, int32_t n)
 {
     (void)n; /* a part of two lanes is one */
     return (vec_d){p[0], 0};
+}
+INLINE vec_d widen_f(const float *p)
+{
+    return (vec_d){(double)p[0], (double)p[1]};
+}
+INLINE wvec load_bytes_w(const uint8_t *p)
+{
+    return (wvec)_mm_unpacklo_epi8(_mm_loadl_epi64((const __m128i_u *)p),
+                                   _mm_setzero_si128());
+}
+INLINE ivec_f load_bytes_f(const uint8_t *p)
+{
+    return (ivec_f){p[0], p[1], p[2], p[3]};
+}
+INLINE ivec_f dot_pairs(wvec a, wvec b)
+{
+    return (ivec_f)_mm_madd_epi16((__m128i)a, (__m128i)b);
 }
 INLINE vec_f zip_low_f(vec_f a, vec_f b)
 {
