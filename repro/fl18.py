@@ -22,9 +22,7 @@ ALGORITHMS = {
     "var-GMM-S, 2+1": ["--algorithm", "var-gmm-s", "--reach", "2", "--held", "2"],
     "var-GMM-S, 5+1": ["--algorithm", "var-gmm-s", "--reach", "5", "--held", "5"],
 }
-# Initial E-steps are made until fewer than this share of the rows changes what it holds.
-SETTLED = 0.05
-MOST_INITIAL = 60
+MOST_INITIAL = 120
 
 
 def data_of(clusters):
@@ -50,8 +48,9 @@ def fit(path, clusters, algorithm, chain, seed, *more):
                       os.path.join(OUT, f"fl18-model-{os.getpid()}.npz"))
 
 
-def initial_steps(path, clusters, algorithm, chain):
-    """E-steps until the sets have settled, as the first seed tells. Looks at no error."""
+def initial_steps(path, clusters, algorithm, chain, settled):
+    """E-steps until fewer than this share of the rows changes what it holds, as the first seed
+    tells. Looks at no error."""
     if algorithm == "k-means":
         return 0
     trace = os.path.join(OUT, f"fl18-trace-{os.getpid()}.csv")
@@ -60,7 +59,7 @@ def initial_steps(path, clusters, algorithm, chain):
     with open(trace, newline="", encoding="utf-8") as file:
         changed = [int(row["changed"]) for row in csv.DictReader(file)]
     os.remove(trace)
-    calm = [t for t, count in enumerate(changed, 1) if count < SETTLED * rows_of(path)]
+    calm = [t for t, count in enumerate(changed, 1) if count < settled * rows_of(path)]
     return calm[0] if calm else MOST_INITIAL
 
 

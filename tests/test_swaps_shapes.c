@@ -236,6 +236,66 @@ static void long_clusters_are_told_apart(void **state)
     }
 }
 
+/* F of each step is no less than that of the step before, within rounding; of the last. */
+static double risen(const grid_fit *fit)
+{
+    for (int64_t t = 1; t < fit->trace_count; t++)
+        assert_true(fit->trace[t].free_energy >= fit->trace[t - 1].free_energy - 1e-8);
+    return fit->summary->free_energy;
+}
+
+/* Clusters that are long along some axes and short along others, among each other. */
+static grid_data long_and_short(int32_t clusters, int32_t each, int32_t d, uint64_t seed)
+{
+    grid_data data = {.n = (int64_t)clusters * each, .d = d};
+    data.x = malloc((size_t)data.n * (size_t)d * sizeof(double));
+    assert_non_null(data.x);
+    for (int64_t i = 0; i < data.n; i++)
+        for (int64_t j = 0; j < d; j++) {
+            vem_i_rng shape =
+                vem_i_rng_at(seed, VEM_RNG_TEST, 1, (uint64_t)(i / each * d + j));
+            vem_i_rng row = vem_i_rng_at(seed, VEM_RNG_TEST, 2, (uint64_t)(i * d + j));
+            const double mean = 3 * vem_i_rng_normal(&shape);
+            const double length = exp(vem_i_rng_normal(&shape));
+            data.x[i * d + j] = mean + length * vem_i_rng_normal(&row);
+        }
+    return data;
+}
+
+/* Where all clusters are held, k-means with swaps comes first and then a loop in which rows
+ * hold few and swaps know the shapes: that ends higher than k-means alone before it. */
+static void all_held_swaps_with_shapes(void **state)
+{
+    (void)state;
+    enum { CLUSTERS = 20, SEEDS = 4 };
+    for (int family = VEM_DIAG; family <= VEM_FULL; family++) {
+        double gained = 0;
+        for (int64_t seed = 1; seed <= SEEDS; seed++) {
+            grid_data data = long_and_short(CLUSTERS, 100, 4, 120 + (uint64_t)seed);
+            vem_options hard =
+                grid_options(CLUSTERS, VEM_ISO_SHARED, VEM_PRIOR_FLAT, 1, VEM_DOUBLE, 60);
+            vem_options o = grid_options(CLUSTERS, (vem_family_kind)family,
+                                         VEM_PRIOR_FREE, CLUSTERS, VEM_DOUBLE, 200);
+            hard.seed = o.seed = seed;
+            hard.swaps = o.swaps = 8;
+            hard.tolerance = o.tolerance = 1e-6;
+            grid_fit both = grid_run(ctx, &data, &o, NULL);
+            assert_int_equal(both.summary->options.search, VEM_SEARCH_ALL);
+            gained += risen(&both) / SEEDS;
+            grid_fit_free(&both);
+            grid_fit means = grid_run(ctx, &data, &hard, NULL);
+            o.swaps = 0;
+            grid_fit after = grid_run(ctx, &data, &o, means.model);
+            gained -= risen(&after) / SEEDS;
+            grid_fit_free(&means);
+            grid_fit_free(&after);
+            grid_data_free(&data);
+        }
+        if (!(gained > 0.02))
+            fail_msg("family %d gains %g", family, gained);
+    }
+}
+
 /* ---- rounds that are taken back ---- */
 
 /* F is made to seem higher than any round can make it: the round must leave no trace. */
@@ -341,6 +401,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_price_of_halves),
         cmocka_unit_test(long_clusters_are_told_apart),
+        cmocka_unit_test(all_held_swaps_with_shapes),
         cmocka_unit_test(a_round_is_taken_back),
         cmocka_unit_test(the_same_bits_for_any_threads),
     };
