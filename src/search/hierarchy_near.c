@@ -9,7 +9,7 @@
 #include "search/hierarchy_inside.h"
 
 enum {
-    LARGE = 16,/* times as many cells as are known to be near: look at those only */
+    LARGE = 16, /* times as many cells as are known to be near: look at those only */
     GROUP_CELLS = 24, /* cells in which a group looks for its neighbors */
     TOP = VEM_I_TOP_MAX
 };
