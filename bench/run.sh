@@ -38,6 +38,7 @@ iterations() {
     fi
     run kmeans.py
     run mixtures.py
+    run likelihood.py
     run growth.py
     run predict.py --generated
     run read.py
