@@ -7,9 +7,9 @@ BIRCH grids of 2025 and 4096 clusters with 100 points each, 200 iterations at mo
 seeding. The speedup is N C over the mean number of distances of an iteration (the initial
 E-steps are iterations too); the error is relative to k-means from the same kind of seeding.
 
-The paper makes "a couple" of initial E-steps, chosen by the error. Here they are made until
-fewer than 1 % of the rows change what they hold, which looks at no error; other numbers of them
-are tried on the smaller grid. Real sets stand beside it. The paper's chain of AFK-MC2 is not
+The paper makes "a couple" of initial E-steps, chosen by the error on the data that are fitted. So
+it is here, between two numbers: until fewer than 5 % and until fewer than 1 % of the rows change
+what they hold. Other numbers of them are tried on the smaller grid. Real sets stand beside it. The paper's chain of AFK-MC2 is not
 printed; its code has 200.
 """
 
@@ -24,8 +24,8 @@ import fl18
 from fl18 import PER_CLUSTER, common
 
 STEPS = 200
-# Initial E-steps are made until fewer than this share of the rows changes what it holds.
-SETTLED = 0.01
+# Initial E-steps are made until fewer than one of these shares of the rows changes what it holds.
+SETTLED = (0.05, 0.01)
 # Speedup and error in percent as printed, for 2025 and for 4096 clusters.
 PAPER = {
     "var-k-means-S, 2+1": {2025: (675, -2.8), 4096: (1365, -3.7)},
@@ -81,15 +81,16 @@ class Runs:
 
 def compare(report, runs, path, clusters, chain, init_steps, seeds):
     """One table; the lines that are not as printed, with their initial E-steps. init_steps
-    None: by the rule. Sets that are not the paper's have nothing printed."""
+    None: the better of the two rules. Sets that are not the paper's have nothing printed."""
     reference, noise, _, steps = runs.mean(path, clusters, "k-means", chain, 0, seeds)
     report.say(f"k-means: error {reference:,.0f} (standard error {100 * noise / reference:.1f} "
                f"%), {steps:.0f} iterations.", "")
     rows, bad = [], []
     for line, printed in PAPER.items():
-        initial = (fl18.initial_steps(path, clusters, line, chain, SETTLED) if init_steps is None
-                   else init_steps)
-        error, spread, speedup, steps = runs.mean(path, clusters, line, chain, initial, seeds)
+        tried = ([fl18.initial_steps(path, clusters, line, chain, share) for share in SETTLED]
+                 if init_steps is None else [init_steps])
+        (error, spread, speedup, steps), initial = min(
+            (runs.mean(path, clusters, line, chain, number, seeds), number) for number in tried)
         percent = 100 * (error / reference - 1)
         # Of the difference: both are means of so many runs.
         spread = 100 * np.hypot(spread, noise) / reference
@@ -140,8 +141,8 @@ def main():
     report = common.Report("FL18 Table 2: BIRCH grids, neighborhoods learned from the data",
                            fl18.RESULTS)
     report.say(f"Mean of {options.runs} runs of at most {STEPS} iterations; AFK-MC2 with a chain "
-               f"of {options.chain}; initial E-steps until fewer than {100 * SETTLED:.0f} % "
-               "of the rows change what they hold.",
+               f"of {options.chain}; initial E-steps until fewer than 5 % or 1 % of the rows "
+               "change what they hold, whichever has the lower mean error.",
                "Speedup: distances of a k-means iteration over those of a mean iteration. Error: "
                "quantisation error relative to that of k-means; the standard error is in points.",
                "")
