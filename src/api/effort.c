@@ -11,7 +11,7 @@
  * That is so for k-means. Variances and soft assignments take many more steps to settle, and
  * a fit that was cut short is worse than one of few rows: there all rows that may go do so
  * before any step. Covariances need twice as many rows as columns. Full ones also may hold
- * fewer clusters before they lose steps: 3 instead of all take half to a quarter of the time
+ * fewer clusters before they lose steps: 3 instead of all take half to a third of the time
  * of a step; for other families a step that holds all of them takes no longer.
  *
  * So of all coresets (all rows, then powers of two) the largest is taken for which its

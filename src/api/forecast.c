@@ -34,7 +34,8 @@ static const double FILL = 16, LISTED = 24;
 /* Bytes a second that are read; checking, centering and summing them takes as long as
  * reading them this many times. */
 static const double COLD = 9e9, WARM = 13e9, PASSES = 12;
-/* Rounds of swaps that are usual, and pairs for each row in one that fits shapes. */
+/* Rounds of swaps that are usual, and pairs for each row in one that fits shapes: counted off
+ * the passes of src/moves/shape.c, not measured. */
 static const double ROUNDS = 5, HALVES = 100;
 /* Operations per candidate: looking one up, and learning from it. */
 static const double CANDIDATE = 700, LEARNED = 1500;
