@@ -337,6 +337,13 @@ class Use(Case):
         self.assertEqual(result["parameters"], 17)
         bic = 17 * math.log(300) - 2 * 300 * result["log_likelihood"]
         self.assertAlmostEqual(result["bic"] / bic, 1, delta=1e-12)
+        # Weights that a flat prior keeps at 1/C are not fitted, and not counted.
+        flat = self.path("flat.npz")
+        self.json("fit", self.data, "-k", 3, "--family", "full", "--prior", "flat", "-o", flat)
+        flat = self.json("score", flat, self.data)
+        self.assertEqual(flat["parameters"], 15)
+        bic = 15 * math.log(300) - 2 * 300 * flat["log_likelihood"]
+        self.assertAlmostEqual(flat["bic"] / bic, 1, delta=1e-12)
         held = self.json("score", self.model, self.data, "--held", 1)
         self.assertLess(held["free_energy"], held["log_likelihood"])
         text = self.vem("score", self.model, self.data, "--labels", truth).stdout

@@ -64,6 +64,37 @@ static void every_family(void **state)
     vem_model_free(NULL);
 }
 
+/* Weights that were not fitted are not counted; whether they were is kept in the file, also
+ * where a fit ended at equal weights. */
+static void parameters_are_those_fitted(void **state)
+{
+    (void)state;
+    const int64_t shapes[] = {1, 3, 6, 9};
+    for (int family = VEM_ISO_SHARED; family <= VEM_FULL; family++) {
+        vem_model *flat = NULL, *back;
+        const int64_t fixed = 6 + shapes[family];
+        assert_int_equal(vem_model_new(io_ctx, (vem_family_kind)family, 3, 2, means, NULL,
+                                       variances, &flat),
+                         VEM_OK);
+        assert_int_equal(vem_model_prior(flat), VEM_PRIOR_FLAT);
+        assert_int_equal(vem_model_parameters(flat), fixed);
+        const char *path = io_path("m.npz");
+        for (int prior = VEM_PRIOR_FLAT; prior <= VEM_PRIOR_FREE; prior++) {
+            vem_model_set_prior(flat, (vem_prior_kind)prior);
+            assert_int_equal(vem_model_write(io_ctx, flat, path), VEM_OK);
+            assert_int_equal(vem_model_read(io_ctx, path, &back), VEM_OK);
+            assert_int_equal(vem_model_prior(back), prior);
+            assert_int_equal(vem_model_parameters(back), fixed + 2 * prior);
+            vem_model_free(back);
+        }
+        vem_model_free(flat);
+        vem_model *fitted = make((vem_family_kind)family);
+        assert_int_equal(vem_model_prior(fitted), VEM_PRIOR_FREE);
+        assert_int_equal(vem_model_parameters(fitted), fixed + 2);
+        vem_model_free(fitted);
+    }
+}
+
 /* The same model gives the same bytes, whenever and wherever it is written. */
 static void same_bytes(void **state)
 {
@@ -232,7 +263,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_family),     cmocka_unit_test(same_bytes),
         cmocka_unit_test(wrong_values),     cmocka_unit_test(wrong_files),
-        cmocka_unit_test(damaged_archives),
+        cmocka_unit_test(damaged_archives), cmocka_unit_test(parameters_are_those_fitted),
     };
     return cmocka_run_group_tests(tests, io_setup, io_teardown);
 }

@@ -363,6 +363,12 @@ VEM_API size_t vem_model_variance_count(const vem_model *model);
 VEM_API const double *vem_model_scale(const vem_model *model);
 VEM_API vem_status vem_model_set_scale(vem_ctx *ctx, vem_model *model,
                                        const double *scale);
+/* Whether the weights of the clusters were fitted (free) or are 1/C (flat). A new model is
+ * flat where all its weights are 1/C, else free. */
+VEM_API vem_prior_kind vem_model_prior(const vem_model *model);
+VEM_API void vem_model_set_prior(vem_model *model, vem_prior_kind prior);
+/* Numbers that were fitted: means, variances and, under a free prior, C - 1 weights. */
+VEM_API int64_t vem_model_parameters(const vem_model *model);
 /* Rows are divided by their length before they meet the model. */
 VEM_API int vem_model_normalizes(const vem_model *model);
 VEM_API void vem_model_set_normalizes(vem_model *model, int normalizes);

@@ -167,8 +167,10 @@ static vem_status run(fit *f)
         f->report->summary.outcome = VEM_OUTCOME_STOPPED;
     if (status == VEM_OK)
         status = vem_i_model_to_data(f->ctx, f->view, f->model);
-    if (status == VEM_OK)
+    if (status == VEM_OK) {
         vem_model_set_normalizes(f->model, f->options->normalize);
+        vem_model_set_prior(f->model, (vem_prior_kind)f->options->prior);
+    }
     return status;
 }
 

@@ -334,6 +334,7 @@ vem_status vem_stats_next(vem_ctx *ctx, const vem_stats *stats, vem_model **mode
         return status;
     }
     made->normalizes = stats->model->normalizes;
+    made->prior = stats->prior;
     *model = made;
     return VEM_OK;
 }

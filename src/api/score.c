@@ -39,7 +39,7 @@ vem_status vem_i_score(vem_ctx *ctx, const vem_model *model, const vem_data *dat
     vem_status status = vem_i_for_chunks(ctx, model, data, precision, add_chunk, &t);
     if (status != VEM_OK)
         return status;
-    int64_t parameters = vem_i_parameter_count(model->family, model->clusters, model->d);
+    int64_t parameters = vem_model_parameters(model);
     *scores = (vem_scores){.size = sizeof *scores,
                            .log_likelihood = t.log_likelihood / t.mass,
                            .free_energy = t.free_energy / t.mass,

@@ -1,6 +1,6 @@
 /* Models as .npz: means, weights, variances, scale (where there is one) and meta, a JSON
- * object as bytes. What the arrays cannot tell (the family, whether rows are normalized)
- * is in meta; a file without it, made by hand, still reads: the shape of the variances
+ * object as bytes. What the arrays cannot tell (the family, the prior, whether rows are
+ * normalized) is in meta; a file without it, made by hand, still reads: the shape of the variances
  * tells the family. */
 #include "io/io.h"
 
@@ -63,6 +63,7 @@ typedef struct parts {
     int64_t variance_dims[4];
     int variance_rank;
     vem_family_kind family;
+    int prior; /* VEM_AUTO: the file does not say */
     int normalizes;
     char *meta;
 } parts;
@@ -145,6 +146,19 @@ static int shape_fits(const parts *found, vem_family_kind family)
     return 0;
 }
 
+/* Whether the weights were fitted; files of 0.1 say it among their options only. */
+static int prior_of(const json_t *meta)
+{
+    const json_t *said = json_object_get(meta, "prior");
+    if (!said)
+        said = json_object_get(json_object_get(meta, "options"), "prior");
+    const char *name = json_string_value(said);
+    for (int kind = VEM_PRIOR_FLAT; name && kind <= VEM_PRIOR_FREE; kind++)
+        if (strcmp(name, vem_choice_name("prior", kind)) == 0)
+            return kind;
+    return VEM_AUTO;
+}
+
 static vem_status get_meta(vem_ctx *ctx, const char *path, vem_i_npz *npz, parts *found)
 {
     vem_data *data;
@@ -168,6 +182,7 @@ static vem_status get_meta(vem_ctx *ctx, const char *path, vem_i_npz *npz, parts
                 "%s is a model of family %.60s, which this version of vem does "
                 "not know.",
                 path, family);
+        found->prior = prior_of(json);
         found->normalizes = json_is_true(json_object_get(json, "normalize"));
         found->meta = strndup(data->base, (size_t)data->n);
         if (!found->meta)
@@ -219,6 +234,9 @@ static vem_status build(vem_ctx *ctx, const char *path, parts *found, vem_model 
         return vem_i_fail(ctx, status, "%s holds no valid model. %s", path, reason);
     }
     made->normalizes = found->normalizes;
+    /* Weights that differ were fitted, whatever the file says. */
+    if (found->prior == VEM_PRIOR_FREE)
+        made->prior = VEM_PRIOR_FREE;
     made->meta = found->meta;
     found->meta = NULL;
     *model = made;
@@ -228,7 +246,7 @@ static vem_status build(vem_ctx *ctx, const char *path, parts *found, vem_model 
 vem_status vem_i_model_get(vem_ctx *ctx, const char *path, vem_i_npz *npz,
                            vem_model **model)
 {
-    parts found = {0};
+    parts found = {.prior = VEM_AUTO};
     vem_status status = get_parts(ctx, path, npz, &found);
     if (status == VEM_OK)
         status = build(ctx, path, &found, model);
@@ -285,6 +303,9 @@ static char *complete_meta(const vem_model *model)
         json_object_set_new(json, "version", json_string(VEM_VERSION));
     const char *family = vem_choice_name("family", (int)model->family);
     if (json_object_set_new(json, "family", json_string(family)) == 0 &&
+        json_object_set_new(json, "prior",
+                            json_string(vem_choice_name("prior", (int)model->prior))) ==
+            0 &&
         json_object_set_new(json, "normalize", json_boolean(model->normalizes)) == 0)
         text = json_dumps(json, JSON_COMPACT);
     json_decref(json);

@@ -111,15 +111,3 @@ vem_status vem_i_measure_items(vem_ctx *ctx, const vem_view *view, const vem_mod
     }
     return status;
 }
-
-int64_t vem_i_parameter_count(vem_family_kind family, int32_t clusters, int32_t d)
-{
-    int64_t c = clusters, means = c * d;
-    switch (family) {
-    case VEM_ISO_SHARED: return c - 1 + means + 1;
-    case VEM_ISO: return c - 1 + means + c;
-    case VEM_DIAG: return c - 1 + 2 * means;
-    case VEM_FULL: return c - 1 + means + c * ((int64_t)d * (d + 1) / 2);
-    }
-    return 0;
-}

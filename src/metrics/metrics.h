@@ -26,7 +26,4 @@ vem_status vem_i_quantization_error(vem_ctx *ctx, const vem_view *view,
 vem_status vem_i_measure_items(vem_ctx *ctx, const vem_view *view, const vem_model *model,
                                double *log_likelihoods, double *distances);
 
-/* Free parameters of a mixture, for BIC. */
-int64_t vem_i_parameter_count(vem_family_kind family, int32_t clusters, int32_t d);
-
 #endif

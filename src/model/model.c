@@ -22,6 +22,28 @@ size_t vem_i_variance_count(vem_family_kind family, int32_t clusters, int32_t d)
     return overflow ? 0 : count;
 }
 
+int64_t vem_i_parameter_count(vem_family_kind family, vem_prior_kind prior,
+                              int32_t clusters, int32_t d)
+{
+    const int64_t c = clusters, columns = d;
+    const int64_t location = c * columns + (prior == VEM_PRIOR_FREE ? c - 1 : 0);
+    switch (family) {
+    case VEM_ISO_SHARED: return location + 1;
+    case VEM_ISO: return location + c;
+    case VEM_DIAG: return location + c * columns;
+    case VEM_FULL: return location + c * (columns * (columns + 1) / 2);
+    }
+    return 0;
+}
+
+int vem_i_weights_are_flat(const double *weights, int32_t clusters)
+{
+    for (int32_t c = 0; c < clusters; c++)
+        if (!(fabs(weights[c] * clusters - 1) <= 1e-12))
+            return 0;
+    return 1;
+}
+
 vem_status vem_i_model_blank(vem_ctx *ctx, vem_family_kind family, int32_t clusters,
                              int32_t d, vem_model **model)
 {
@@ -195,6 +217,8 @@ vem_status vem_model_new(vem_ctx *ctx, vem_family_kind family, int32_t clusters,
         vem_model_free(made);
         return status;
     }
+    made->prior =
+        vem_i_weights_are_flat(made->weights, clusters) ? VEM_PRIOR_FLAT : VEM_PRIOR_FREE;
     *model = made;
     return VEM_OK;
 }
@@ -211,6 +235,7 @@ vem_status vem_model_copy(vem_ctx *ctx, const vem_model *model, vem_model **copy
     memcpy(made->weights, model->weights, clusters * sizeof *made->weights);
     memcpy(made->variances, model->variances,
            vem_model_variance_count(model) * sizeof *made->variances);
+    made->prior = model->prior;
     made->normalizes = model->normalizes;
     if (model->scale) {
         status = vem_i_take(ctx, &made->scale, d, sizeof *made->scale);
@@ -300,6 +325,21 @@ vem_status vem_model_set_scale(vem_ctx *ctx, vem_model *model, const double *sca
     vem_i_free(model->scale);
     model->scale = copy;
     return VEM_OK;
+}
+
+vem_prior_kind vem_model_prior(const vem_model *model)
+{
+    return model->prior;
+}
+
+void vem_model_set_prior(vem_model *model, vem_prior_kind prior)
+{
+    model->prior = prior == VEM_PRIOR_FREE ? VEM_PRIOR_FREE : VEM_PRIOR_FLAT;
+}
+
+int64_t vem_model_parameters(const vem_model *model)
+{
+    return vem_i_parameter_count(model->family, model->prior, model->clusters, model->d);
 }
 
 int vem_model_normalizes(const vem_model *model)

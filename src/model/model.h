@@ -11,16 +11,22 @@ struct vem_model {
     vem_family_kind family;
     int32_t clusters;
     int32_t d;
-    double *means;     /* C x D */
-    double *weights;   /* C, sum 1 */
-    double *variances; /* iso-shared 1, iso C, diag C x D, full C x D x D */
-    double *scale;     /* D or NULL; see vem_model_scale in vem.h */
+    double *means;        /* C x D */
+    double *weights;      /* C, sum 1 */
+    double *variances;    /* iso-shared 1, iso C, diag C x D, full C x D x D */
+    double *scale;        /* D or NULL; see vem_model_scale in vem.h */
+    vem_prior_kind prior; /* free: the weights were fitted */
     int normalizes;
     char *meta; /* JSON or NULL; from malloc */
 };
 
 /* Variances of one model: how many doubles. 0 on overflow. */
 size_t vem_i_variance_count(vem_family_kind family, int32_t clusters, int32_t d);
+/* Numbers that a fit of such a mixture finds: the one place that counts them. */
+int64_t vem_i_parameter_count(vem_family_kind family, vem_prior_kind prior,
+                              int32_t clusters, int32_t d);
+/* All weights are 1/C, to rounding. */
+int vem_i_weights_are_flat(const double *weights, int32_t clusters);
 /* A model with allocated, zeroed arrays and weights 1/C. */
 vem_status vem_i_model_blank(vem_ctx *ctx, vem_family_kind family, int32_t clusters,
                              int32_t d, vem_model **model);
