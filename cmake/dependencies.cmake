@@ -4,24 +4,15 @@ find_package(OpenMP REQUIRED COMPONENTS C)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
 pkg_check_modules(LIBZIP REQUIRED IMPORTED_TARGET libzip)
-pkg_check_modules(OPENBLAS REQUIRED IMPORTED_TARGET openblas)
 
-# LAPACKE comes as a library of its own (Debian) or inside OpenBLAS (most others).
-pkg_check_modules(LAPACKE QUIET IMPORTED_TARGET lapacke)
-find_path(VEM_LAPACKE_INCLUDE lapacke.h HINTS ${LAPACKE_INCLUDE_DIRS} ${OPENBLAS_INCLUDE_DIRS}
-          REQUIRED)
 # Random123 is headers only.
 find_path(VEM_RANDOM123_INCLUDE Random123/philox.h REQUIRED)
-mark_as_advanced(VEM_LAPACKE_INCLUDE VEM_RANDOM123_INCLUDE)
+mark_as_advanced(VEM_RANDOM123_INCLUDE)
 
 add_library(vem_dependencies INTERFACE)
-target_include_directories(vem_dependencies SYSTEM INTERFACE
-    ${VEM_LAPACKE_INCLUDE} ${VEM_RANDOM123_INCLUDE})
-if(LAPACKE_FOUND)
-    target_link_libraries(vem_dependencies INTERFACE PkgConfig::LAPACKE)
-endif()
+target_include_directories(vem_dependencies SYSTEM INTERFACE ${VEM_RANDOM123_INCLUDE})
 target_link_libraries(vem_dependencies INTERFACE
-    PkgConfig::OPENBLAS PkgConfig::LIBZIP PkgConfig::JANSSON OpenMP::OpenMP_C m)
+    PkgConfig::LIBZIP PkgConfig::JANSSON OpenMP::OpenMP_C m)
 
 set(VEM_HAVE_HDF5 OFF)
 if(NOT VEM_HDF5 STREQUAL "OFF")

@@ -22,7 +22,7 @@ fi
 flags="-std=gnu11 -D_GNU_SOURCE -DVEM_CSV_CHUNK=16 -g -O1 -fno-omit-frame-pointer
     -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
     -Isrc -Iinclude -Ifuzz $(pkg-config --cflags libzip)"
-sources="$(find src/base -name '*.c' ! -name blas.c) src/data/data.c src/data/load.c
+sources="$(find src/base -name '*.c') src/data/data.c src/data/load.c
     $(find src/io -name '*.c' ! -name model_file.c ! -name stats_file.c)"
 
 for target in fuzz/fuzz_*.c; do

@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "api/units.h"
-#include "base/blas.h"
 #include "base/memory.h"
 #include "base/spill.h"
 
@@ -86,7 +85,6 @@ vem_status vem_i_for_chunks(vem_ctx *ctx, const vem_model *model, const vem_data
     if ((status = vem_i_take(ctx, &origin, (size_t)model->d, sizeof *origin)) != VEM_OK)
         return status;
     vem_i_model_center(model, origin);
-    vem_i_blas_state blas = vem_i_blas_single(model->family == VEM_FULL);
     int64_t rows = vem_i_chunk_rows(data->d);
     for (int64_t first = 0; first < data->n && status == VEM_OK; first += rows) {
         vem_i_points_request request = {.first = first,
@@ -100,7 +98,6 @@ vem_status vem_i_for_chunks(vem_ctx *ctx, const vem_model *model, const vem_data
                                         .phase = "read"};
         status = one_chunk(ctx, model, data, &request, run, arg);
     }
-    vem_i_blas_restore(blas);
     vem_i_free(origin);
     return status;
 }

@@ -11,7 +11,6 @@
 #include "api/reduce.h"
 #include "api/report.h"
 #include "api/units.h"
-#include "base/blas.h"
 #include "base/memory.h"
 #include "base/options.h"
 #include "base/rng.h"
@@ -256,7 +255,6 @@ vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *option
         told.coreset = effort.coreset;
     if (effort.held)
         told.held = resolved.held;
-    vem_i_blas_state blas = vem_i_blas_single(resolved.family == VEM_FULL);
     vem_i_points *points = NULL;
     vem_report *made = vem_i_calloc(1, sizeof *made);
     status = made ? VEM_OK : vem_i_fail_memory(ctx, sizeof *made);
@@ -316,7 +314,6 @@ vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *option
     vem_i_keeper_close(&keeper);
     vem_i_points_free(points);
     vem_i_reduction_free(&reduction);
-    vem_i_blas_restore(blas);
     ctx->threads = threads_before;
     ctx->limit = ctx->memory;
     ctx->deadline = 0;

@@ -16,7 +16,6 @@
 
 #include "api/chunks.h"
 #include "api/units.h"
-#include "base/blas.h"
 #include "base/memory.h"
 #include "data/points.h"
 #include "model/family.h"
@@ -299,10 +298,8 @@ static vem_status maximize(vem_ctx *ctx, next *n)
                                                     vem_i_safe_variance(from->precision)),
                                            .total_mass = from->mass,
                                            .relax = 1};
-    vem_i_blas_state blas = vem_i_blas_single(before->family == VEM_FULL);
     vem_i_scorer_prepare(ctx, n->model, &n->scorer);
     n->scorer.family->maximize(ctx, &n->scorer, &n->sums, &constraints, n->model);
-    vem_i_blas_restore(blas);
     status = vem_i_model_to_data(ctx, &n->view, n->model);
     if (status == VEM_OK)
         keep_empty(n);

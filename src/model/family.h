@@ -107,6 +107,10 @@ void vem_i_maximize_weights(const vem_i_stats *stats,
 int vem_i_cholesky(double *matrix, int32_t d);
 /* Inverse of a lower triangular matrix in place. */
 void vem_i_invert_lower(double *matrix, int32_t d);
+/* Eigenvalues and, as the rows of `vectors` (d x d), their eigenvectors, in no order. The
+ * lower triangle and the diagonal are used up; work: 3 d. 0: they were not found, which takes
+ * numbers at the edge of the type. */
+int vem_i_eigen(double *matrix, int32_t d, double *values, double *vectors, double *work);
 /* Eigenvalues no less than `floor`, nor than what rounding can tell from 0 beside the
  * largest; in place, both triangles written. A Cholesky factorisation says first whether
  * there is anything to do. */
