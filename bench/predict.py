@@ -54,15 +54,15 @@ def main():
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--clusters", type=int, nargs="+", default=[4096, 16384, 65536])
-    parser.add_argument("--recall", type=float, nargs="+", default=[0.9, 0.99])
+    parser.add_argument("--recall", type=float, nargs="+", default=[0.9, 0.99, 0.999])
     parser.add_argument("--generated", action="store_true",
                         help="also a generated mixture, 200,000 x 16, C = 4,096")
     parser.add_argument("--output", default="predict.md")
     options = parser.parse_args()
     report = common.Report("vem predict: guided search against the scan")
     report.say(f"{options.threads} threads, seconds of the whole command, best of "
-               f"{options.repeats}. The goal is the recall asked for; its measure on a sample of up "
-               "to 2,000 rows is stated by the command.", "")
+               f"{options.repeats}. The goal is the recall asked for; its measure on a sample of "
+               "the rows is stated by the command.", "")
     table = []
     with common.scratch() as folder:
         model = os.path.join(folder, "model.npz")

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 
@@ -55,51 +56,6 @@ static int find_option(const cli_command *command, const char *name, char letter
     return 0;
 }
 
-/* Edit distance (insert, delete, replace, swap of neighbors), up to 31 letters. */
-static int distance(const char *a, const char *b)
-{
-    enum { MOST = 32 };
-    int row[3][MOST + 1];
-    const int m = (int)strlen(a), n = (int)strlen(b);
-    if (m >= MOST || n >= MOST)
-        return MOST;
-    for (int j = 0; j <= n; j++)
-        row[0][j] = j;
-    for (int i = 1; i <= m; i++) {
-        int *now = row[i % 3], *before = row[(i + 2) % 3], *earlier = row[(i + 1) % 3];
-        now[0] = i;
-        for (int j = 1; j <= n; j++) {
-            int best = before[j - 1] + (a[i - 1] != b[j - 1]);
-            if (before[j] + 1 < best)
-                best = before[j] + 1;
-            if (now[j - 1] + 1 < best)
-                best = now[j - 1] + 1;
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
-                earlier[j - 2] + 1 < best)
-                best = earlier[j - 2] + 1;
-            now[j] = best;
-        }
-    }
-    return row[m % 3][n];
-}
-
-const char *cli_nearest(const char *word, const char *const *names, int count)
-{
-    const size_t length = strlen(word);
-    const char *best = NULL;
-    int least = length < 4 ? 1 : (int)length / 3 + 1;
-    for (int i = 0; i < count; i++) {
-        /* The beginning of a name is the likeliest slip of all. */
-        const int prefix = length >= 2 && strncmp(names[i], word, length) == 0;
-        const int far = prefix ? 0 : distance(word, names[i]);
-        if (far < least || (far == least && !best)) {
-            least = far;
-            best = names[i];
-        }
-    }
-    return best;
-}
-
 static int unknown_option(const cli_command *command, const char *name)
 {
     enum { MOST = CLI_MOST_OPTIONS + 128 };
@@ -111,7 +67,7 @@ static int unknown_option(const cli_command *command, const char *name)
     for (int i = 0; i < vem_option_count() && count < MOST; i++)
         if (cli_takes_shared(command, vem_option_at(i)->name))
             names[count++] = vem_option_at(i)->name;
-    const char *near = cli_nearest(name, names, count);
+    const char *near = vem_nearest_name(name, names, count);
     if (near)
         cli_error("there is no option --%s; did you mean --%s?", name, near);
     else
@@ -151,6 +107,8 @@ static const char *next_value(int count, char **words, int *place)
     return words[++*place];
 }
 
+enum { MOST_CHOICES = 16 };
+
 /* Where the value may be left out, the next word is one only if it is a choice: it may as
  * well be the data. */
 static const char *next_choice(const found *option, int count, char **words, int *place)
@@ -161,6 +119,15 @@ static const char *next_choice(const found *option, int count, char **words, int
     for (int i = 0; (name = vem_choice_name(option->shared->name, i)); i++)
         if (strcmp(name, words[*place + 1]) == 0)
             return words[++*place];
+    /* A mistyped one is no file: the library says what it should have been. */
+    const char *names[MOST_CHOICES];
+    int choices = 0;
+    while (choices < MOST_CHOICES &&
+           (names[choices] = vem_choice_name(option->shared->name, choices)))
+        choices++;
+    const char *word = words[*place + 1];
+    if (*word != '-' && vem_nearest_name(word, names, choices) && access(word, F_OK) != 0)
+        return words[++*place];
     return NULL;
 }
 
@@ -279,4 +246,22 @@ int cli_read_whole(const cli_args *args, const char *name, double high, int64_t 
     }
     *value = number;
     return CLI_DONE;
+}
+
+int cli_read_choice(const char *what, const char *text, const char *const *names,
+                    int count, int *value)
+{
+    char list[256] = "";
+    for (int i = 0; i < count; i++) {
+        if (strcmp(names[i], text) == 0) {
+            *value = i;
+            return CLI_DONE;
+        }
+        const size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", i ? "|" : "", names[i]);
+    }
+    const char *near = vem_nearest_name(text, names, count);
+    cli_error("%s is \"%s\", but it must be one of %s%s%s%s", what, text, list,
+              near ? "; did you mean " : "", near ? near : "", near ? "?" : ".");
+    return CLI_USAGE;
 }

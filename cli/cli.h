@@ -63,8 +63,9 @@ const char *cli_value(const cli_args *args, const char *name);
 /* Letter of an option of the library's table, or 0; does this command take it? */
 char cli_shared_letter(const char *name);
 int cli_takes_shared(const cli_command *command, const char *name);
-/* The nearest of the names to a mistyped one, or NULL when none is near. */
-const char *cli_nearest(const char *word, const char *const *names, int count);
+/* Which of the names `text` is; `what` ("--method", "KIND") begins the message otherwise. */
+int cli_read_choice(const char *what, const char *text, const char *const *names,
+                    int count, int *value);
 
 /* ---- Help and man page (help.c, man.c) ---- */
 

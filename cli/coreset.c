@@ -26,14 +26,11 @@ static const char *const methods[] = {
 static int read_method(const cli_args *args, vem_coreset_method *method)
 {
     const char *text = cli_value(args, "method");
-    *method = VEM_CORESET_LIGHTWEIGHT;
-    if (!text || strcmp(text, methods[VEM_CORESET_LIGHTWEIGHT]) == 0)
-        return CLI_DONE;
-    *method = VEM_CORESET_UNIFORM;
-    if (strcmp(text, methods[VEM_CORESET_UNIFORM]) == 0)
-        return CLI_DONE;
-    cli_error("--method is \"%s\", but it must be one of lightweight|uniform.", text);
-    return CLI_USAGE;
+    int value = VEM_CORESET_LIGHTWEIGHT;
+    const int code =
+        text ? cli_read_choice("--method", text, methods, 2, &value) : CLI_DONE;
+    *method = (vem_coreset_method)value;
+    return code;
 }
 
 /* Everything that can be known to be wrong before the data are read. */

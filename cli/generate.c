@@ -53,29 +53,21 @@ static int read_positive(const cli_args *args, const char *name, double high,
 
 static int read_kind(const char *word, vem_generator *kind)
 {
-    for (int i = 0; i < KINDS; i++)
-        if (strcmp(kinds[i], word) == 0) {
-            *kind = (vem_generator)i;
-            return CLI_DONE;
-        }
-    const char *near = cli_nearest(word, kinds, KINDS);
-    if (near)
-        cli_error("there is no kind %s; did you mean %s?", word, near);
-    else
-        cli_error("there is no kind %s; it must be one of birch-grid, birch-random, "
-                  "separated, tau-separated.",
-                  word);
-    return CLI_USAGE;
+    int value = VEM_BIRCH_GRID;
+    const int code = cli_read_choice("KIND", word, kinds, KINDS, &value);
+    *kind = (vem_generator)value;
+    return code;
 }
 
 static int read_precision(const cli_args *args, vem_dtype *type)
 {
+    static const char *const names[] = {"single", "double"};
     const char *text = cli_value(args, "precision");
-    *type = text && strcmp(text, "single") == 0 ? VEM_FLOAT32 : VEM_FLOAT64;
-    if (!text || *type == VEM_FLOAT32 || strcmp(text, "double") == 0)
-        return CLI_DONE;
-    cli_error("--precision is \"%s\", but it must be one of single|double.", text);
-    return CLI_USAGE;
+    int value = 1;
+    const int code =
+        text ? cli_read_choice("--precision", text, names, 2, &value) : CLI_DONE;
+    *type = value == 0 ? VEM_FLOAT32 : VEM_FLOAT64;
+    return code;
 }
 
 static int check_outputs(const cli_args *args)

@@ -24,7 +24,7 @@ static int unknown_command(const char *word)
     int count = 0;
     for (; cli_commands[count]; count++)
         names[count] = cli_commands[count]->name;
-    const char *near = cli_nearest(word, names, count);
+    const char *near = vem_nearest_name(word, names, count);
     if (near)
         cli_error("there is no command %s; did you mean %s?", word, near);
     else

@@ -13,9 +13,9 @@ static const cli_option own[] = {
     {"exact", 0, "Model", NULL,
      "look at every cluster of the model, and give probabilities of the full posterior"},
     {"recall", 0, "Model", "R",
-     "share of the right clusters that a guided search must find on a sample of the "
-     "rows, "
-     "above 0 and at most 1; default: 0.99"},
+     "share of the right clusters that a guided search must find, as a sample of the "
+     "rows "
+     "shows with 99 % confidence; above 0 and at most 1; default 0.999"},
     {"columns", 0, "Data", "LIST", "columns to use, by number or name: 1,3,5-8 or x,y"},
     {"id", 0, "Data", "COLUMN", "one column to leave out, by number or name"},
     {"output", 'o', IO, "FILE",
@@ -26,15 +26,14 @@ static const cli_option own[] = {
 
 static const char *const shared[] = {"precision", "threads", "memory", "seed", NULL};
 
-/* "guided search (recall 0.991 on 2,000 rows)" or "every cluster". */
+/* What a reader of the labels should know of a search that left clusters out. */
 static void describe(const vem_assign_report *report, char *text, size_t capacity)
 {
     char rows[32];
-    if (report->guided)
-        snprintf(text, capacity, "guided search (recall %.4g on %s rows)", report->recall,
-                 cli_count(report->recall_rows, rows));
-    else
-        snprintf(text, capacity, "every cluster looked at");
+    snprintf(text, capacity,
+             "the result is approximate: recall %.5g on a sample of %s rows, above %.5g "
+             "for all rows with 99 %% confidence; --exact looks at every cluster.",
+             report->recall, cli_count(report->recall_rows, rows), report->recall_least);
 }
 
 static int print_result(const cli_args *args, const vem_model *model,
@@ -42,7 +41,11 @@ static int print_result(const cli_args *args, const vem_model *model,
                         const vem_assign_report *report, double seconds)
 {
     const char *output = cli_value(args, "output");
-    char n[32], c[32], t[32], how[96];
+    char n[32], c[32], t[32], note[256] = "";
+    if (report->guided)
+        describe(report, note, sizeof note);
+    if (*note && !cli_value(args, "quiet"))
+        cli_error("%s", note);
     if (cli_value(args, "json")) {
         json_t *o = cli_json_begin(args);
         json_object_set_new(o, "n", json_integer(vem_data_rows(data)));
@@ -52,6 +55,9 @@ static int print_result(const cli_args *args, const vem_model *model,
         json_object_set_new(o, "search", json_string(report->guided ? "guided" : "scan"));
         json_object_set_new(o, "recall", cli_json_real(report->recall));
         json_object_set_new(o, "recall_rows", json_integer(report->recall_rows));
+        json_object_set_new(o, "recall_least", cli_json_real(report->recall_least));
+        json_object_set_new(o, "approximate", json_boolean(report->guided));
+        json_object_set_new(o, "note", cli_json_text(*note ? note : NULL));
         json_object_set_new(o, "covered", cli_json_real(report->covered));
         json_object_set_new(o, "cells", json_integer(report->cells));
         json_object_set_new(o, "probes", json_integer(report->probes));
@@ -62,10 +68,10 @@ static int print_result(const cli_args *args, const vem_model *model,
         return cli_json_print(o);
     }
     if (output && !cli_value(args, "quiet")) {
-        describe(report, how, sizeof how);
         printf("vem predict: %s rows, %s clusters, %s, %s seconds; written to %s\n",
                cli_count(vem_data_rows(data), n), cli_count(vem_model_clusters(model), c),
-               how, cli_seconds(seconds, t), output);
+               report->guided ? "guided search" : "every cluster looked at",
+               cli_seconds(seconds, t), output);
     }
     return CLI_DONE;
 }
@@ -180,18 +186,16 @@ const cli_command cli_predict = {
     .purpose = "the cluster of each row, or the most probable ones with --top",
     .details =
         "With many clusters a row is compared only with those of the coarse cells of\n"
-        "clusters nearest to it: a guided search. The number of cells tried is the "
-        "least\n"
-        "that reaches --recall on a sample of the rows, for which every cluster is "
-        "looked\n"
-        "at; where that is no less work than looking at every cluster for all rows, "
-        "this\n"
-        "is done instead. With --top T recall is that of the T most probable clusters, "
-        "and\n"
-        "the probabilities of a guided search add up to 1 over the clusters tried for "
-        "the\n"
-        "row. --json says which search was used, its recall, and the share of the\n"
-        "posterior the tried clusters hold (covered).\n",
+        "clusters nearest to it: a guided search. It is approximate: as many cells are\n"
+        "tried as a sample of the rows, for which every cluster is looked at, needs to\n"
+        "show with 99 % confidence that --recall is reached; by default no more than\n"
+        "0.1 % of the labels are others than --exact gives. Where that is no less work\n"
+        "than looking at every cluster for all rows, this is done instead. With --top T\n"
+        "recall is that of the T most probable clusters, and the probabilities of a\n"
+        "guided search add up to 1 over the clusters tried for the row. --json says\n"
+        "which search was used, its recall on the sample (recall), what it is at least\n"
+        "(recall_least), and the share of the posterior the tried clusters hold\n"
+        "(covered).\n",
     .examples = "  vem predict model.npz data.npy -o labels.npy\n"
                 "  vem predict model.npz data.csv --top 3 -o soft.npz\n",
     .own = own,

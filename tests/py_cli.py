@@ -52,6 +52,15 @@ class Usage(Case):
         self.refuse(2, ["--frob"], "--frob")
         self.refuse(2, ["fit", data, "--clustres", 3], "--clustres", "did you mean --clusters")
         self.refuse(2, ["fit", data, "--cl=3"], "did you mean --clusters")
+        for option, typed, meant in (("--family", "dag", "diag"), ("--algorithm", "k-means", "kmeans"),
+                                     ("--algorithm", "vargmm-s", "var-gmm-s"),
+                                     ("--seeding", "two-levle", "two-level"),
+                                     ("--measure", "smaple", "sample")):
+            self.refuse(2, ["fit", data, "-k", 3, option, typed], f'{option} is "{typed}"',
+                        "must be one of", f"did you mean {meant}?")
+        self.refuse(2, ["fit", data, "-k", 3, "--family", "zzz"], "must be one of", "full.")
+        self.refuse(2, ["coreset", data, "-m", 5, "--method", "unifrom", "-o", self.path("c.npz")],
+                    "did you mean uniform?")
         self.refuse(2, ["fit", data, "--xyzzy"], "vem fit --help")
         self.refuse(2, ["fit", data, "-k", 3, "-Z"], "-Z")
         self.refuse(2, ["fit", data, "-k"], "-k needs a value")
@@ -276,6 +285,8 @@ class Use(Case):
         self.assertEqual(npy_parse(self.read("p.npy")), ((300,), "<i4", self.labels))
         self.assertEqual((result["search"], result["recall"], result["recall_rows"]),
                          ("scan", 1, 0))  # few clusters
+        self.assertEqual((result["approximate"], result["note"], result["recall_least"]),
+                         (False, None, 1))
         self.assertEqual(result["scored_pairs"], result["n"] * result["clusters"])
         self.vem("predict", self.model, self.data, "--exact", "-o", self.path("p.csv"))
         self.assertEqual([int(x) for x in self.read("p.csv").split() if x.isdigit()],

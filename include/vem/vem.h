@@ -315,6 +315,10 @@ typedef struct vem_option_info {
     const char *help;
 } vem_option_info;
 
+/* Which of `count` names a mistyped word was meant to be, or NULL when none is near: for
+ * messages such as "did you mean". */
+VEM_API const char *vem_nearest_name(const char *word, const char *const *names,
+                                     int count);
 VEM_API void vem_options_init(vem_options *options);
 VEM_API int vem_option_count(void);
 VEM_API const vem_option_info *vem_option_at(int index);
@@ -586,7 +590,8 @@ typedef struct vem_assign_options {
     int32_t top; /* 0: 1 */
     vem_precision precision;
     vem_assign_search search;
-    double recall;  /* the goal of a guided search, above 0 and at most 1; 0: 0.99 */
+    double recall; /* what a guided search must reach over all rows, with 99 % confidence,
+                      above 0 and at most 1; 0: 0.999 */
     int32_t probes; /* cells tried for a row; 0: as many as the goal needs */
     uint64_t seed;  /* of the cells and of the sample */
 } vem_assign_options;
@@ -603,6 +608,7 @@ typedef struct vem_assign_report {
     double recall, covered;
     int64_t recall_rows;
     int64_t scored_pairs; /* rows against clusters and cells, sample and cells included */
+    double recall_least;  /* of all rows, with 99 % confidence; 1 for a scan */
 } vem_assign_report;
 
 /* As vem_assign, but a row may be compared with the clusters of the coarse cells nearest to

@@ -4,10 +4,21 @@
  *   2. A sample of the rows, one drawn from each of S equal stretches of the data, is
  *      assigned by a scan. Where the cells of the right clusters stand in the order of
  *      nearness tells, for every number of probes P, the recall and the pairs per row.
- *   3. P is the least that reaches the goal. The sample is then assigned by the guided
- *      search itself with that P: what it found of what the scan found is the recall that
- *      is reported.
- *   4. All rows are assigned with P probes, or by a scan where that is less work:
+ *   3. P is the least for which the goal R is reached with confidence: with m the share of
+ *      right clusters that were missed on the sample, k = S m,
+ *
+ *          U(k) / S  <=  1 - R,    U(k) = (k + 1) (1 - 1 / (9 (k + 1)) + z / (3 sqrt(k + 1)))^3,
+ *
+ *      U being the upper 99 % bound (z = 2.326) of the mean of a Poisson number of which k
+ *      was seen (Wilson and Hilferty's form of the chi-square quantile; 4.61 for k = 0, and
+ *      right to a percent). It is an upper bound for the sum of S numbers in [0, 1], so
+ *      several clusters of a row need not be missed independently of each other. That P is
+ *      chosen on the same sample does no harm: misses fall with P, so a P that is too small
+ *      passes only if the largest such P does. Without a miss S must be 4.61 / (1 - R): 4,605
+ *      rows for R = 0.999. Where the sample is all rows, m itself is compared.
+ *   4. The sample is then assigned by the guided search itself with that P: what it found
+ *      of what the scan found is the recall that is reported, with its lower bound.
+ *   5. All rows are assigned with P probes, or by a scan where that is less work:
  *
  *          n (RATIO (2 K + E_P) + CHOICE K) + C K STEPS + S C  >=  n C,
  *
@@ -22,28 +33,51 @@
 #include "base/rng.h"
 #include "search/guided.h"
 
+/* Rows of the sample: a share of all, within bounds; and for a share of 1 - R that may be
+ * missed at least LEAST / (1 - R), where one miss is not yet too many, and no more than
+ * MOST / (1 - R), where about half of what is allowed may be seen. */
 enum { SAMPLE_MOST = 2000, SAMPLE_LEAST = 100, SAMPLE_SHARE = 16 };
+static const double MISSES_LEAST = 7, MISSES_MOST = 16;
 static const double RATIO = 1.6;
-static const double GOAL = 0.99;
+static const double GOAL = 0.999;
 /* Below this many operations a scan takes milliseconds. */
 static const double SCAN_WORK = 1e9;
 
 typedef struct guide {
     vem_i_assign out; /* of all rows */
     const vem_assign_options *options;
+    double goal;
     int64_t n, sample;
+    int64_t first;         /* of the sample: where the rows at hand begin */
     int32_t cells, probes; /* probes 0: a scan */
     vem_i_guided guided;
+    vem_i_assign scan, got; /* of the sample, by a scan and by the guided search */
+    int64_t *found, *tried; /* of the sample, per cell in the order of nearness */
     double recall, covered;
     int64_t pairs;
 } guide;
 
-static int64_t sample_size(int64_t n, int32_t d)
+/* With given probes no goal has to be reached. */
+static int64_t sample_size(const guide *g)
 {
-    int64_t size = n / SAMPLE_SHARE, chunk = vem_i_chunk_rows(d);
-    size = size > SAMPLE_MOST ? SAMPLE_MOST : size < SAMPLE_LEAST ? SAMPLE_LEAST : size;
-    size = size < chunk ? size : chunk;
-    return size < n ? size : n;
+    const double room = 1 - g->goal, n = (double)g->n;
+    double least = SAMPLE_LEAST, most = SAMPLE_MOST;
+    if (g->options->probes == 0) {
+        least = fmax(least, round(MISSES_LEAST / room));
+        most = fmax(most, round(MISSES_MOST / room));
+    }
+    const double size = fmin(fmax(n / SAMPLE_SHARE, least), most);
+    return size < n ? (int64_t)size : g->n;
+}
+
+/* The share of right clusters that is missed on all rows, at most, when `missed` of the
+ * sample's are. */
+static double most_missed(const guide *g, double missed)
+{
+    const double k = (double)g->sample * missed + 1, z = 2.326;
+    if (g->sample == g->n)
+        return missed;
+    return fmin(1, k * pow(1 - 1 / (9 * k) + z / (3 * sqrt(k)), 3) / (double)g->sample);
 }
 
 /* Work that is done once, in pairs. */
@@ -73,21 +107,22 @@ static int worth_trying(const guide *g, const vem_model *model)
 }
 
 /* The least number of probes that reaches the goal on the sample; 0: a scan is less. */
-static int32_t choose_probes(const guide *g, const vem_model *model, int64_t right,
-                             const int64_t *found, const int64_t *tried)
+static int32_t choose_probes(const guide *g, const vem_model *model)
 {
     const vem_assign_options *o = g->options;
-    const double goal = o->recall > 0 ? o->recall : GOAL;
     const int32_t cells = g->guided.cells.count;
     int32_t least = vem_i_guided_least(&g->guided, g->out.top), probes = 0;
-    int64_t seen = 0, scored = 0;
+    int64_t right = 0, seen = 0, scored = 0;
+    for (int64_t i = 0; i < g->sample * g->out.top; i++)
+        right += g->scan.clusters[i] >= 0;
     for (; probes < cells; probes++) {
+        double missed = right > 0 ? (double)(right - seen) / (double)right : 0;
         int enough = o->probes > 0 ? probes >= o->probes
-                                   : (double)seen >= goal * (double)right && probes > 0;
+                                   : probes > 0 && most_missed(g, missed) <= 1 - g->goal;
         if (enough && probes >= least)
             break;
-        seen += found[probes];
-        scored += tried[probes];
+        seen += g->found[probes];
+        scored += g->tried[probes];
     }
     double tried_by_row = (double)scored / (double)g->sample;
     if (o->search != VEM_ASSIGN_GUIDED &&
@@ -101,9 +136,10 @@ static int32_t choose_probes(const guide *g, const vem_model *model, int64_t rig
  * saw: the tried clusters hold the share p / q of the mass, where p and q are the
  * probabilities that the scan and the guided search give to the same cluster. Where they
  * have none in common the share counts as 0. */
-static double compare(guide *g, const vem_i_assign *scan, const vem_i_assign *found)
+static double compare(guide *g)
 {
-    const int32_t top = scan->top;
+    const vem_i_assign *scan = &g->scan, *got = &g->got;
+    const int32_t top = g->out.top;
     int64_t right = 0, hits = 0;
     g->covered = scan->probabilities ? 0 : NAN;
     for (int64_t i = 0; i < g->sample; i++) {
@@ -111,11 +147,11 @@ static double compare(guide *g, const vem_i_assign *scan, const vem_i_assign *fo
         for (int64_t a = i * top; a < (i + 1) * top; a++) {
             right += scan->clusters[a] >= 0;
             for (int64_t b = i * top; b < (i + 1) * top; b++) {
-                if (scan->clusters[a] < 0 || scan->clusters[a] != found->clusters[b])
+                if (scan->clusters[a] < 0 || scan->clusters[a] != got->clusters[b])
                     continue;
                 hits++;
-                if (share == 0 && scan->probabilities && found->probabilities[b] > 0)
-                    share = fmin(1, scan->probabilities[a] / found->probabilities[b]);
+                if (share == 0 && scan->probabilities && got->probabilities[b] > 0)
+                    share = fmin(1, scan->probabilities[a] / got->probabilities[b]);
             }
         }
         g->covered += share / (double)g->sample;
@@ -123,94 +159,129 @@ static double compare(guide *g, const vem_i_assign *scan, const vem_i_assign *fo
     return right > 0 ? (double)hits / (double)right : 1;
 }
 
-static vem_status measure(vem_ctx *ctx, guide *g, const vem_view *view,
-                          const vem_model *model, vem_i_assign *scan, vem_i_assign *found)
+/* The part of a result that belongs to the rows of the sample at hand. */
+static vem_i_assign part_of(const guide *g, const vem_i_assign *all)
 {
-    const double goal = g->options->recall > 0 ? g->options->recall : GOAL;
-    const size_t cells = (size_t)g->guided.cells.count;
-    int64_t *at = NULL, right = 0;
-    vem_status status = vem_i_take(ctx, &at, 2 * cells, sizeof *at);
-    if (status == VEM_OK)
-        status = vem_i_assign_scan(ctx, scan, view, model, 0);
+    const int64_t at = g->first * g->out.top;
+    return (vem_i_assign){.top = g->out.top,
+                          .clusters = all->clusters + at,
+                          .probabilities =
+                              all->probabilities ? all->probabilities + at : NULL};
+}
+
+/* Rows of the sample meet every cluster, and their ranks are added up. The origin of the
+ * views is the model's, so that the index of the first holds for all others. */
+static vem_status scan_sample(vem_ctx *ctx, void *arg, const vem_view *view,
+                              const vem_model *model, int64_t first)
+{
+    (void)first;
+    guide *g = arg;
+    vem_i_assign scan = part_of(g, &g->scan);
+    vem_status status = VEM_OK;
+    if (!g->found) {
+        status = vem_i_guided_new(ctx, view->kernels, model, g->cells, g->options->seed,
+                                  &g->guided);
+        if (status != VEM_OK)
+            return status;
+        g->pairs += g->guided.cells.pairs;
+        status = vem_i_take_zeroed(ctx, &g->found, 4 * (size_t)g->guided.cells.count,
+                                   sizeof *g->found);
+        if (status != VEM_OK)
+            return status;
+    }
+    const int32_t cells = g->guided.cells.count;
+    int64_t *found = g->found + 2 * (int64_t)cells, *tried = found + cells;
+    status = vem_i_assign_scan(ctx, &scan, view, model, 0);
     g->pairs += view->n * model->clusters;
     if (status == VEM_OK)
-        status = vem_i_guided_rank(ctx, &g->guided, view, scan->clusters, scan->top, at,
-                                   at + cells);
-    for (int64_t i = 0; status == VEM_OK && i < view->n * scan->top; i++)
-        right += scan->clusters[i] >= 0;
+        status = vem_i_guided_rank(ctx, &g->guided, view, scan.clusters, scan.top, found,
+                                   tried);
+    g->tried = g->found + cells;
+    for (int32_t k = 0; status == VEM_OK && k < cells; k++) {
+        g->found[k] += found[k];
+        g->tried[k] += tried[k];
+    }
+    return status;
+}
+
+static vem_status find_sample(vem_ctx *ctx, void *arg, const vem_view *view,
+                              const vem_model *model, int64_t first)
+{
+    (void)first;
+    (void)model;
+    guide *g = arg;
+    const vem_i_assign got = part_of(g, &g->got);
+    return vem_i_guided_find(ctx, &g->guided, view, g->probes, got.top, got.clusters,
+                             got.probabilities, &g->pairs);
+}
+
+/* Rows of the sample as data of their own, a chunk of them at a time. */
+static vem_status for_sample(vem_ctx *ctx, guide *g, const vem_model *model,
+                             const vem_data *data, vem_i_chunk_fn run)
+{
+    const int64_t chunk = vem_i_chunk_rows(data->d);
+    const int64_t piece = g->sample < chunk ? g->sample : chunk;
+    double *rows = NULL;
+    vem_status status =
+        vem_i_take(ctx, &rows, (size_t)piece, (size_t)data->d * sizeof *rows);
+    for (g->first = 0; status == VEM_OK && g->first < g->sample; g->first += piece) {
+        const int64_t left = g->sample - g->first, count = left < piece ? left : piece;
+        vem_data *sample = NULL;
+        for (int64_t r = 0; status == VEM_OK && r < count; r++) {
+            const int64_t i = g->first + r;
+            vem_i_rng rng =
+                vem_i_rng_at(g->options->seed, VEM_RNG_GUIDED, 1, (uint64_t)i);
+            /* n / S each, the remainder to the first; no product that could overflow. */
+            int64_t part = g->n / g->sample, rest = g->n % g->sample;
+            int64_t begin = i * part + (i < rest ? i : rest), length = part + (i < rest);
+            status =
+                vem_data_get(ctx, data,
+                             begin + (int64_t)vem_i_rng_below(&rng, (uint64_t)length), 1,
+                             rows + r * data->d);
+            vem_i_residence_check(ctx);
+        }
+        if (status == VEM_OK)
+            status =
+                vem_data_borrow(ctx, VEM_FLOAT64, rows, count, data->d, 0, 0, &sample);
+        if (status == VEM_OK)
+            status = vem_i_for_chunks(ctx, model, sample, g->options->precision, run, g);
+        vem_data_free(sample);
+    }
+    vem_i_free(rows);
+    return status;
+}
+
+static vem_status learn_from_sample(vem_ctx *ctx, guide *g, const vem_model *model,
+                                    const vem_data *data)
+{
+    const size_t entries = (size_t)g->sample * (size_t)g->out.top;
+    vem_status status = vem_i_take(ctx, &g->scan.clusters, entries, sizeof(int32_t));
     if (status == VEM_OK)
-        g->probes = choose_probes(g, model, right, at, at + cells);
+        status = vem_i_take(ctx, &g->got.clusters, entries, sizeof(int32_t));
+    if (status == VEM_OK && g->out.probabilities)
+        status = vem_i_take(ctx, &g->scan.probabilities, entries, sizeof(double));
+    if (status == VEM_OK && g->out.probabilities)
+        status = vem_i_take(ctx, &g->got.probabilities, entries, sizeof(double));
+    if (status == VEM_OK)
+        status = for_sample(ctx, g, model, data, scan_sample);
+    if (status == VEM_OK)
+        g->probes = choose_probes(g, model);
     while (status == VEM_OK && g->probes > 0) {
-        status = vem_i_guided_find(ctx, &g->guided, view, g->probes, scan->top,
-                                   found->clusters, found->probabilities, &g->pairs);
+        status = for_sample(ctx, g, model, data, find_sample);
         if (status != VEM_OK)
             break;
-        g->recall = compare(g, scan, found);
-        if (g->recall >= goal || g->options->probes > 0 ||
+        g->recall = compare(g);
+        if (most_missed(g, 1 - g->recall) <= 1 - g->goal || g->options->probes > 0 ||
             g->probes >= g->guided.cells.count)
             break;
         /* Rounding chose otherwise among equals: the ranks promised more. */
         g->probes += g->probes / 8 + 1;
     }
-    vem_i_free(at);
-    return status;
-}
-
-/* The sample is one chunk; the origin of the views is the model's, so what is learned here
- * holds for all others. */
-static vem_status learn(vem_ctx *ctx, void *arg, const vem_view *view,
-                        const vem_model *model, int64_t first)
-{
-    (void)first;
-    guide *g = arg;
-    const size_t entries = (size_t)view->n * (size_t)g->out.top;
-    vem_i_assign scan = {.top = g->out.top}, found = {.top = g->out.top};
-    vem_status status = vem_i_guided_new(ctx, view->kernels, model, g->cells,
-                                         g->options->seed, &g->guided);
-    if (status == VEM_OK)
-        status = vem_i_take(ctx, &scan.clusters, entries, sizeof(int32_t));
-    if (status == VEM_OK)
-        status = vem_i_take(ctx, &found.clusters, entries, sizeof(int32_t));
-    if (status == VEM_OK && g->out.probabilities)
-        status = vem_i_take(ctx, &scan.probabilities, entries, sizeof(double));
-    if (status == VEM_OK && g->out.probabilities)
-        status = vem_i_take(ctx, &found.probabilities, entries, sizeof(double));
-    if (status == VEM_OK) {
-        g->pairs += g->guided.cells.pairs;
-        status = measure(ctx, g, view, model, &scan, &found);
-    }
-    vem_i_free(scan.clusters);
-    vem_i_free(found.clusters);
-    vem_i_free(scan.probabilities);
-    vem_i_free(found.probabilities);
-    return status;
-}
-
-/* Rows of the sample as data of their own. */
-static vem_status learn_from_sample(vem_ctx *ctx, guide *g, const vem_model *model,
-                                    const vem_data *data)
-{
-    double *rows = NULL;
-    vem_data *sample = NULL;
-    vem_status status =
-        vem_i_take(ctx, &rows, (size_t)g->sample, (size_t)data->d * sizeof *rows);
-    for (int64_t i = 0; status == VEM_OK && i < g->sample; i++) {
-        vem_i_rng rng = vem_i_rng_at(g->options->seed, VEM_RNG_GUIDED, 1, (uint64_t)i);
-        /* n / S each, the remainder to the first; no product that could overflow. */
-        int64_t part = g->n / g->sample, rest = g->n % g->sample;
-        int64_t begin = i * part + (i < rest ? i : rest), length = part + (i < rest);
-        status = vem_data_get(ctx, data,
-                              begin + (int64_t)vem_i_rng_below(&rng, (uint64_t)length), 1,
-                              rows + i * data->d);
-        vem_i_residence_check(ctx);
-    }
-    if (status == VEM_OK)
-        status =
-            vem_data_borrow(ctx, VEM_FLOAT64, rows, g->sample, data->d, 0, 0, &sample);
-    if (status == VEM_OK)
-        status = vem_i_for_chunks(ctx, model, sample, g->options->precision, learn, g);
-    vem_data_free(sample);
-    vem_i_free(rows);
+    vem_i_free(g->scan.clusters);
+    vem_i_free(g->got.clusters);
+    vem_i_free(g->scan.probabilities);
+    vem_i_free(g->got.probabilities);
+    vem_i_free(g->found);
     return status;
 }
 
@@ -254,13 +325,14 @@ vem_status vem_assign_guided(vem_ctx *ctx, const vem_model *model, const vem_dat
     if (status != VEM_OK)
         return status;
     guide g = {.options = options,
+               .goal = options->recall > 0 ? options->recall : GOAL,
                .n = data->n,
                .recall = 1,
                .covered = probabilities ? 1 : NAN};
     g.out = (vem_i_assign){.top = options->top == 0 ? 1 : options->top,
                            .clusters = clusters,
                            .probabilities = probabilities};
-    g.sample = sample_size(data->n, data->d);
+    g.sample = sample_size(&g);
     g.cells = vem_i_cells_wanted(data->n, model->clusters);
     int tried = model->d == data->d && worth_trying(&g, model);
     if (tried) {
@@ -284,6 +356,8 @@ vem_status vem_assign_guided(vem_ctx *ctx, const vem_model *model, const vem_dat
                                 .cells = guided ? g.guided.cells.count : 0,
                                 .probes = guided ? g.probes : 0,
                                 .recall = guided ? g.recall : 1,
+                                .recall_least =
+                                    guided ? 1 - most_missed(&g, 1 - g.recall) : 1,
                                 .covered = guided          ? g.covered
                                            : probabilities ? 1
                                                            : NAN,

@@ -113,21 +113,44 @@ static int read_bytes(const char *text, double *bytes)
     return *end == '\0';
 }
 
+static vem_status unknown_option(vem_ctx *ctx, const char *name)
+{
+    const char *list[COUNT];
+    for (int i = 0; i < COUNT; i++)
+        list[i] = table[i].name;
+    const char *near = vem_nearest_name(name, list, COUNT);
+    return vem_i_fail(ctx, VEM_BAD_OPTION, "There is no option --%s%s%s%s", name,
+                      near ? "; did you mean --" : "", near ? near : "",
+                      near ? "?" : ".");
+}
+
+static vem_status unknown_choice(vem_ctx *ctx, int i, const char *value)
+{
+    enum { MOST = LIST_SIZE / 2 };
+    const char *list[MOST];
+    int count = 0;
+    while (count < MOST && (list[count] = choice_word(i, count)))
+        count++;
+    const char *near = vem_nearest_name(value, list, count);
+    return vem_i_fail(ctx, VEM_BAD_OPTION,
+                      "--%s is \"%s\", but it must be one of %s%s%s%s", table[i].name,
+                      value, table[i].choices, near ? "; did you mean " : "",
+                      near ? near : "", near ? "?" : ".");
+}
+
 vem_status vem_options_set(vem_ctx *ctx, vem_options *options, const char *name,
                            const char *value)
 {
     int i = find(name);
     if (i < 0)
-        return vem_i_fail(ctx, VEM_BAD_OPTION, "There is no option --%s.", name);
+        return unknown_option(ctx, name);
     const vem_option_info *info = vem_option_at(i);
     if (info->kind == VEM_KIND_CHOICE) {
         int index = 0, count = choice_count(info->choices);
         while (index < count && strcmp(choice_word(i, index), value) != 0)
             index++;
         if (index == count)
-            return vem_i_fail(ctx, VEM_BAD_OPTION,
-                              "--%s is \"%s\", but it must be one of %s.", info->name,
-                              value, info->choices);
+            return unknown_choice(ctx, i, value);
         set(options, i, index);
         return VEM_OK;
     }
