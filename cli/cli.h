@@ -89,11 +89,17 @@ __attribute__((format(printf, 1, 2))) void cli_error(const char *format, ...);
 int cli_failure(const cli_args *args, vem_status status);
 /* 1234567 as "1,234,567". */
 const char *cli_count(int64_t value, char text[32]);
-/* 40960 as "41.0 kB". */
+/* "1 row", "2 rows", "1,234,567 rows": `one` with an s unless there is one of them. */
+const char *cli_counted(int64_t value, const char *one, char text[48]);
+/* 40960 as "40.0 KiB": powers of 1024, as --memory counts. */
 const char *cli_bytes(double bytes, char text[32]);
 const char *cli_seconds(double seconds, char text[32]);
 const char *cli_dtype(vem_dtype type);
 double cli_clock(void);
+/* Columns of the terminal that `descriptor` is, or 80. */
+int cli_width(int descriptor);
+/* Text from `column` on, broken at spaces before `width`; `at` columns are taken. */
+void cli_wrap(FILE *stream, const char *text, int column, int at, int width);
 
 /* ---- Files (files.c) ---- */
 

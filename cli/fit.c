@@ -125,8 +125,10 @@ static int check_early(cli_args *args, vem_model **start)
 /* Seconds as a person would say them. */
 static const char *about(double seconds, char text[32])
 {
-    if (seconds < 90)
-        snprintf(text, 32, "%.0f seconds", fmax(1, seconds));
+    if (seconds < 1.5)
+        snprintf(text, 32, "1 second");
+    else if (seconds < 90)
+        snprintf(text, 32, "%.0f seconds", seconds);
     else if (seconds < 90 * 60)
         snprintf(text, 32, "%.0f minutes", seconds / 60);
     else if (seconds < 48 * 3600)

@@ -96,15 +96,14 @@ int cli_help_lines(const cli_command *command, cli_help_line *lines, int capacit
     return count;
 }
 
-/* Text from the present column on, broken at spaces. */
-static void wrap(FILE *stream, const char *text, int column, int at)
+void cli_wrap(FILE *stream, const char *text, int column, int at, int width)
 {
     for (int space = column - at; space > 0; space--)
         fputc(' ', stream);
     at = at < column ? column : at;
     while (*text) {
         const int length = (int)strcspn(text, " ");
-        if (at > column && at + 1 + length > WIDTH) {
+        if (at > column && at + 1 + length > width) {
             fprintf(stream, "\n%*s", column, "");
             at = column;
         } else if (at > column) {
@@ -132,7 +131,7 @@ static void print_line(FILE *stream, const cli_help_line *line)
         fputc('\n', stream);
         at = 0;
     }
-    wrap(stream, line->text, COLUMN, at);
+    cli_wrap(stream, line->text, COLUMN, at, WIDTH);
 }
 
 void cli_help_command(FILE *stream, const cli_command *command)
@@ -166,7 +165,7 @@ void cli_help_all(FILE *stream)
         const int at = snprintf(left, sizeof left, "  vem %-9s %s", cli_commands[i]->name,
                                 cli_commands[i]->operands);
         fputs(left, stream);
-        wrap(stream, cli_commands[i]->purpose, 42, at);
+        cli_wrap(stream, cli_commands[i]->purpose, 42, at, WIDTH);
     }
     fputs(
         "  vem COMMAND --help                      options of a command, with examples\n"

@@ -2,7 +2,6 @@
  * log, nothing with -q. */
 #include <math.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -112,11 +111,7 @@ static void draw_bar(const vem_progress *p, const char *words)
     memset(bar, '#', (size_t)full);
     bar[BAR] = '\0';
     snprintf(line, sizeof line, "%-10s [%s] %s", phase_name(p->phase), bar, words);
-    struct winsize window;
-    int width = 80;
-    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0)
-        width = window.ws_col;
-    fprintf(stderr, "\r%.*s\033[K", width - 1, line);
+    fprintf(stderr, "\r%.*s\033[K", cli_width(STDERR_FILENO) - 1, line);
     fflush(stderr);
     state.drawn = 1;
 }

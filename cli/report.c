@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 
@@ -95,15 +96,21 @@ vem_status cli_set_meta(cli_args *args, const vem_report *report, vem_model *mod
 
 /* ---- In words ---- */
 
-static void print_choices(const char *choices)
+enum { INDENT = 16 };
+
+/* Lines of text, each wrapped, the first after a label. */
+static void print_lines(const char *label, const char *lines)
 {
-    const char *label = "chosen";
-    while (choices && *choices) {
-        const int length = (int)strcspn(choices, "\n");
-        printf("  %-13s %.*s\n", label, length, choices);
+    const int width = cli_width(STDOUT_FILENO);
+    while (lines && *lines) {
+        const size_t length = strcspn(lines, "\n");
+        char line[1024];
+        snprintf(line, sizeof line, "%.*s", (int)length, lines);
+        const int at = printf("  %-13s ", label);
+        cli_wrap(stdout, line, INDENT, at, width);
         label = "";
-        choices += length;
-        choices += *choices == '\n';
+        lines += length;
+        lines += *lines == '\n';
     }
 }
 
@@ -148,40 +155,87 @@ static void print_measures(const vem_summary *s)
                "coreset's own", s->quantization_error_coreset, s->log_likelihood_coreset);
 }
 
-void cli_print_summary(const cli_args *args, const vem_report *report,
-                       double seconds_read, double seconds_total)
+/* Who took the time, and how many pairs: for those who ask. */
+static void print_details(const vem_summary *s, const char *choices, double seconds_read)
+{
+    char a[32], b[32];
+    print_lines("chosen", choices);
+    printf("  %-13s %s scored, %s in the seeding\n", "pairs",
+           cli_count(s->scored_pairs, a), cli_count(s->seed_pairs, b));
+    printf("  %-13s %s reading, %s seeding, ", "seconds", cli_seconds(seconds_read, a),
+           cli_seconds(s->seconds_seed, b));
+    printf("%s fitting, %s measuring\n", cli_seconds(s->seconds_em, a),
+           cli_seconds(s->seconds_measure, b));
+}
+
+static void print_clusters(const vem_report *report)
 {
     const vem_summary *s = vem_report_summary(report);
     const int64_t count = vem_report_trace_count(report);
     const int64_t empty = count > 0 ? vem_report_trace(report)[count - 1].empty : 0;
-    char a[32], b[32];
-    printf("vem fit %s: %s rows, %s columns\n", args->operands[0], cli_count(s->n, a),
-           cli_count(s->d, b));
-    print_choices(vem_report_choices(report));
-    printf("  %-13s %s", "clusters", cli_count(s->clusters, a));
+    char a[32];
+    printf("  %-13s %s, %s", "clusters", cli_count(s->clusters, a),
+           vem_choice_name("family", s->options.family));
+    if (s->options.held == 1)
+        fputs(", each row in one", stdout);
+    else
+        printf(", each row in up to %s", cli_count(s->options.held, a));
     if (empty > 0)
-        printf(", %s of them empty", cli_count(empty, a));
-    printf("\n  %-13s %s after %s step%s", "outcome", outcome_words(s->outcome),
-           cli_count(s->steps, a), s->steps == 1 ? "" : "s");
+        printf(", %s empty", cli_count(empty, a));
+    if (s->options.algorithm == VEM_AUTO)
+        printf("; search %s (-v says why)", vem_choice_name("search", s->options.search));
+    else
+        printf("; algorithm %s", vem_choice_name("algorithm", s->options.algorithm));
+    putchar('\n');
+}
+
+static void print_outcome(const vem_summary *s)
+{
+    char a[48], b[32];
+    printf("  %-13s %s after %s", "outcome", outcome_words(s->outcome),
+           cli_counted(s->steps, "step", a));
     if (s->options.restarts > 1)
         printf(" (restart %s of %s is the best)", cli_count(s->restart, a),
                cli_count(s->options.restarts, b));
-    printf("\n  %-13s %.10g per row, from %.10g\n", "free energy", s->free_energy,
-           s->free_energy_first);
-    printf("  %-13s %s scored, %s in the seeding\n", "pairs",
-           cli_count(s->scored_pairs, a), cli_count(s->seed_pairs, b));
+    if (isfinite(s->free_energy))
+        printf("; free energy %.10g per row", s->free_energy);
+    putchar('\n');
+}
+
+void cli_print_summary(const cli_args *args, const vem_report *report,
+                       double seconds_read, double seconds_total)
+{
+    const vem_summary *s = vem_report_summary(report);
+    char a[48], b[48];
+    printf("vem fit %s: %s, %s\n", args->operands[0], cli_counted(s->n, "row", a),
+           cli_counted(s->d, "column", b));
+    if (cli_value(args, "verbose"))
+        print_details(s, vem_report_choices(report), seconds_read);
+    print_clusters(report);
+    print_outcome(s);
     print_measures(s);
-    printf("  %-13s %s read, %s seeding, ", "seconds", cli_seconds(seconds_read, a),
-           cli_seconds(s->seconds_seed, b));
-    printf("%s fitting, %s in all; ", cli_seconds(s->seconds_em, a),
-           cli_seconds(seconds_total, b));
-    printf("peak memory %s\n", cli_bytes((double)s->peak_bytes, a));
+    print_lines("note", vem_report_notes(report));
+    printf("  %-13s %s s, peak memory %s\n", "time", cli_seconds(seconds_total, a),
+           cli_bytes((double)s->peak_bytes, b));
     const char *output = cli_value(args, "output");
     printf("  %-13s %s\n", "model",
            output ? output : "not written; name a file with -o MODEL.npz");
 }
 
 /* ---- As JSON ---- */
+
+/* Lines as a list. */
+static json_t *sentences(const char *lines)
+{
+    json_t *list = json_array();
+    while (*lines) {
+        const size_t length = strcspn(lines, "\n");
+        json_array_append_new(list, json_stringn(lines, length));
+        lines += length;
+        lines += *lines == '\n';
+    }
+    return list;
+}
 
 static json_t *choice(const char *option, int value)
 {
@@ -239,5 +293,7 @@ int cli_print_json(const cli_args *args, const vem_report *report, double second
     json_object_set_new(o, "restart", json_integer(s->restart));
     json_object_set_new(o, "cpu", json_string(vem_ctx_cpu(args->ctx)));
     json_object_set_new(o, "options", cli_json_options(&s->options));
+    json_object_set_new(o, "choices", sentences(vem_report_choices(report)));
+    json_object_set_new(o, "notes", sentences(vem_report_notes(report)));
     return cli_json_print(o);
 }

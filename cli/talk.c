@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 
 #include "cli.h"
@@ -64,12 +65,27 @@ const char *cli_count(int64_t value, char text[32])
     return text;
 }
 
+const char *cli_counted(int64_t value, const char *one, char text[48])
+{
+    char number[32];
+    snprintf(text, 48, "%s %s%s", cli_count(value, number), one, value == 1 ? "" : "s");
+    return text;
+}
+
+int cli_width(int descriptor)
+{
+    struct winsize window;
+    return ioctl(descriptor, TIOCGWINSZ, &window) == 0 && window.ws_col > 0
+               ? window.ws_col
+               : 80;
+}
+
 const char *cli_bytes(double bytes, char text[32])
 {
-    static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB"};
+    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
     int unit = 0;
-    while (bytes >= 1000 && unit < 4) {
-        bytes /= 1000;
+    while (bytes >= 1024 && unit < 4) {
+        bytes /= 1024;
         unit++;
     }
     snprintf(text, 32, unit ? "%.1f %s" : "%.0f %s", bytes, units[unit]);

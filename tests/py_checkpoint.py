@@ -67,7 +67,7 @@ class Checkpoint(Case):
         self.assertIn(process.returncode, (0, 130), err)
         self.assertIn("is not there yet: the fit starts from the beginning.", err)
         done = self.vem(*words, *more)
-        self.assertIn(f"vem: {state} is gone on from, at step ", done.stderr)
+        self.assertIn(f"vem: resumed from {state} at step ", done.stderr)
         self.assertEqual(self.model("m.npz"), self.model("whole.npz"))
 
     def test_full_disk(self):

@@ -163,9 +163,32 @@ class Fit(Case):
     def test_summary_and_quiet(self):
         data = self.npy("x.npy", blobs()[0])
         text = self.vem("fit", data, "-k", 3).stdout
-        for words in ("300 rows, 2 columns", "clusters", "outcome", "free energy", "pairs",
-                      "seconds", "not written"):
+        self.assertEqual([line[:16].strip() for line in text.splitlines()[1:]],
+                         ["clusters", "outcome", "time", "model"])
+        for words in ("300 rows, 2 columns", "free energy", "MiB", "not written"):
             self.assertIn(words, text)
+        why = self.vem("fit", data, "-k", 3, "-v").stdout
+        self.assertLessEqual(max(map(len, why.splitlines()[1:])), 80)
+        for words in ("chosen", "pairs", "seeding", "--swaps 0 for none"):
+            self.assertNotIn(words, text)
+            self.assertIn(words, why)
+        self.assertIn("family iso-shared, the model behind k-means; --family diag or full for other "
+                      "shapes.", self.json("fit", data, "-k", 3)["choices"])
+
+    def test_one_is_not_many(self):
+        data = self.npy("x.npy", [row[:1] for row in blobs()[0]])
+        text = self.vem("fit", data, "-k", 1, "--max-steps", 1).stdout
+        self.assertIn("300 rows, 1 column\n", text)
+        self.assertIn("after 1 step;", text)
+
+    def test_notes_are_shown_without_asking(self):
+        data = self.npy("x.npy", blobs()[0])
+        words = "all 300 rows are fitted: a coreset of 400 would be no smaller."
+        self.assertIn(words, self.vem("fit", data, "-k", 3, "--coreset", 400).stdout)
+        self.assertEqual(self.json("fit", data, "-k", 3, "--coreset", 400)["notes"], [words])
+
+    def test_quiet_and_verbose(self):
+        data = self.npy("x.npy", blobs()[0])
         done = self.vem("fit", data, "-k", 3, "-q", "-o", self.path("m.npz"))
         self.assertEqual((done.stdout, done.stderr), ("", ""))
         done = self.vem("fit", data, "-k", 3, "-v")

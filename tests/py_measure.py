@@ -53,7 +53,7 @@ class Measure(Case):
         rows = [[math.sin(i * j + i) for j in range(1, 21)] for i in range(5000)]
         data = self.npy("wide.npy", rows)
         self.refuse(1, ["fit", data, "-k", 10, "--memory", "1M", "-o", self.path("m.npz")],
-                    "--memory is 1 MB, but the program itself takes")
+                    "--memory is 1.00 MiB, but the program itself takes")
         self.assertFalse(os.path.exists(self.path("m.npz")))
         self.vem("fit", data, "-k", 10, "--memory", "2G", "--max-steps", 2)
         self.assertEqual(self.json("fit", data, "-k", 10, "--memory=2G", "--max-steps", 2)
@@ -67,13 +67,13 @@ class Measure(Case):
         short = self.vem("fit", data, "-k", 3, "--max-steps", 2)
         self.assertNotIn("needs about", short.stderr)
         said = self.vem("fit", data, "-k", 3, "--max-steps", 2, "-v").stderr
-        self.assertRegex(said, r"needs about \S+ [kM]B beside the input and about 1 seconds")
+        self.assertRegex(said, r"needs about \S+ [KM]iB beside the input and about 1 second\n")
         words = [VEM, "fit", data, "-k", "1000", "--algorithm", "gmm", "--restarts", "1000"]
         with subprocess.Popen(words, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
                               text=True) as long:
             line = long.stderr.readline()
             long.kill()
-        self.assertRegex(line, r"3,000 rows, 20 columns .* needs about \S+ MB beside the input "
+        self.assertRegex(line, r"3,000 rows, 20 columns .* needs about \S+ MiB beside the input "
                                r"and about \d+ (minutes|hours|days)\n")
 
 

@@ -157,10 +157,10 @@ class Memory(Case):
         said = self.vem("fit", data, "-k", 4, "--max-steps", 2, "--memory",
                         "64M" if SLOW == 1 else "2G", "-v")
         if SLOW == 1:
-            self.assertRegex(said.stdout, r"rows rest in a temporary file \(80.* MB of disk\)")
-            self.assertRegex(said.stderr, r"MB of disk and about")
+            self.assertRegex(said.stdout, r"rows rest in a temporary file \(\d+ MiB of disk\)")
+            self.assertRegex(said.stderr, r"MiB of disk and about")
             self.refuse(1, ["fit", data, "-k", 4, "--memory", "20M", "-o", self.path("m.npz")],
-                        "--memory 20 MB leaves", "even with its rows in a temporary file")
+                        "--memory 20 MiB leaves", "even with its rows in a temporary file")
 
 
 # ---- Files that become shorter -----------------------------------------------------------
@@ -244,7 +244,7 @@ class FullDisk(Case):
                                   capture_output=True, text=True,
                                   env={**os.environ, "VEM_TMPDIR": disk})
             self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
-            self.assertRegex(done.stderr, r"^vem: A temporary file of 80 MB in .* the disk is full\.\n$")
+            self.assertRegex(done.stderr, r"^vem: A temporary file of 80 MiB in .* the disk is full\.\n$")
 
 
 if __name__ == "__main__":

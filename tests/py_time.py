@@ -34,7 +34,7 @@ class Time(Case):
         timed = self.json("fit", data, "-k", 3, "--time", 1e6)
         for key in ("outcome", "steps", "free_energy", "items", "scored_pairs"):
             self.assertEqual(plain[key], timed[key])
-        self.assertIn("nothing is given up", self.vem("fit", data, "-k", 3, "--time", 1e6).stdout)
+        self.assertIn("nothing is given up", self.vem("fit", data, "-k", 3, "--time", 1e6, "-v").stdout)
 
     def test_no_time(self):
         data = self.npy("x.npy", blobs(n=300)[0])

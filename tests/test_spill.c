@@ -156,7 +156,7 @@ static void a_limit_spills_the_rows(void **state)
     assert_int_equal(plan.spilled, 100000 * 30 * sizeof(double));
     assert_true(plan.bytes < 8 << 20 && plan.allowed > plan.bytes);
     grid_fit spilled = grid_run(ctx, &data, &o, NULL);
-    assert_non_null(strstr(vem_report_choices(spilled.report), "temporary file"));
+    assert_non_null(strstr(vem_report_notes(spilled.report), "temporary file"));
     same_fits(&inside, &spilled, data.n);
     assert_int_equal(ctx->limit, 0); /* it was the fit's own */
     grid_fit_free(&inside);

@@ -86,7 +86,7 @@ static void a_deadline_is_a_step_limit(void **state)
             vem_ctx_set_progress(ctx, NULL, NULL);
             assert_int_equal(timed.summary->outcome, VEM_OUTCOME_BUDGET);
             assert_int_equal(timed.summary->steps, k);
-            assert_non_null(strstr(vem_report_choices(timed.report), "ended by --time"));
+            assert_non_null(strstr(vem_report_notes(timed.report), "ended by --time"));
             o.time = VEM_AUTO;
             o.max_steps = k;
             grid_fit counted = grid_run(ctx, &data, &o, NULL);

@@ -480,6 +480,9 @@ VEM_API const int32_t *vem_report_labels(const vem_report *report);
 /* One sentence per choice the fit made by itself ("closest search, because ..."), '\n'
  * between. */
 VEM_API const char *vem_report_choices(const vem_report *report);
+/* One sentence per thing that is other than the caller may expect (a bound that binds, rows
+ * given up for --time), '\n' between; "" when all is as asked. */
+VEM_API const char *vem_report_notes(const vem_report *report);
 
 /* ---- Statistics that add up ---- */
 

@@ -219,28 +219,29 @@ void vem_i_effort_say(vem_report *report, const vem_i_effort *e)
     if (e->seconds <= 0)
         return;
     if (e->sampled)
-        vem_i_report_say(report,
-                         "measures are estimated from a sample instead of all "
-                         "%lld rows: --time %.3g.",
-                         (long long)report->summary.n, e->seconds);
+        vem_i_report_note(report,
+                          "measures are estimated from a sample instead of all "
+                          "%lld rows: --time %.3g.",
+                          (long long)report->summary.n, e->seconds);
     if (e->coreset)
-        vem_i_report_say(report, "a coreset of %lld rows instead of %lld: --time %.3g.",
-                         (long long)e->coreset, (long long)e->rows, e->seconds);
+        vem_i_report_note(report, "a coreset of %lld rows instead of %lld: --time %.3g.",
+                          (long long)e->coreset, (long long)e->rows, e->seconds);
     if (e->held)
-        vem_i_report_say(report,
-                         "each row holds its %lld most probable clusters instead of "
-                         "%lld: --time %.3g.",
-                         (long long)report->summary.options.held, (long long)e->held,
-                         e->seconds);
+        vem_i_report_note(report,
+                          "each row holds its %lld most probable clusters instead of "
+                          "%lld: --time %.3g.",
+                          (long long)report->summary.options.held, (long long)e->held,
+                          e->seconds);
     if (e->steps)
-        vem_i_report_say(report,
-                         "perhaps fewer steps than usual, but %s %lld: --time %.3g.",
-                         e->fits ? "about" : "not even", (long long)e->steps, e->seconds);
+        vem_i_report_note(report,
+                          "perhaps fewer steps than usual, but %s %lld: --time %.3g.",
+                          e->fits ? "about" : "not even", (long long)e->steps,
+                          e->seconds);
     if (e->sampled || e->coreset || e->held || e->steps)
-        vem_i_report_say(report,
-                         "all that was asked would have taken about %.2g seconds; what "
-                         "fits --time depends on this machine.",
-                         e->whole);
+        vem_i_report_note(report,
+                          "all that was asked would have taken about %.2g seconds; what "
+                          "fits --time depends on this machine.",
+                          e->whole);
     else
         vem_i_report_say(report,
                          "nothing is given up for --time %.3g: about %.2g "
@@ -255,18 +256,18 @@ void vem_i_effort_say_end(vem_report *report, const vem_i_effort *e)
     if (e->seconds <= 0)
         return;
     if (s->outcome == VEM_OUTCOME_BUDGET && s->steps == 0)
-        vem_i_report_say(report,
-                         "--time %.3g was over before the first step: the model is what "
-                         "the seeding gave.",
-                         e->seconds);
+        vem_i_report_note(report,
+                          "--time %.3g was over before the first step: the model is what "
+                          "the seeding gave.",
+                          e->seconds);
     else if (s->outcome == VEM_OUTCOME_BUDGET)
-        vem_i_report_say(report,
-                         "ended by --time %.3g after %lld steps, before it had "
-                         "converged.",
-                         e->seconds, (long long)s->steps);
+        vem_i_report_note(report,
+                          "ended by --time %.3g after %lld step%s, before it had "
+                          "converged.",
+                          e->seconds, (long long)s->steps, s->steps == 1 ? "" : "s");
     if (s->options.measure != VEM_MEASURE_NONE && isnan(s->quantization_error) &&
         s->outcome != VEM_OUTCOME_STOPPED)
-        vem_i_report_say(report, "not measured: --time %.3g was over.", e->seconds);
+        vem_i_report_note(report, "not measured: --time %.3g was over.", e->seconds);
 }
 
 vem_status vem_i_effort_fail(vem_ctx *ctx, const vem_i_effort *e, int64_t clusters)

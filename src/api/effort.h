@@ -31,7 +31,7 @@ vem_status vem_i_effort_measure(vem_ctx *ctx, const vem_data *data,
 /* The clock is set: for the work up to the last step, then for what comes after. */
 void vem_i_effort_begin(vem_ctx *ctx, const vem_i_effort *effort);
 void vem_i_effort_end_steps(vem_ctx *ctx, const vem_i_effort *effort);
-/* What was given up, and at the end how far it came, among the report's choices. */
+/* What was given up, and at the end how far it came, among the report's notes. */
 void vem_i_effort_say(vem_report *report, const vem_i_effort *effort);
 void vem_i_effort_say_end(vem_report *report, const vem_i_effort *effort);
 /* Time ran out before there was a model: the sentence. */

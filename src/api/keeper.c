@@ -18,13 +18,13 @@
 
 static const double SHARE = 20; /* at least this many times the cost of the last one */
 
-/* "FILE is ..." */
+/* One sentence of two parts, without the stop at its end. */
 static void tell(const vem_i_keeper *k, int warning, const char *subject,
                  const char *rest)
 {
     const vem_checkpoint *c = &k->ctx->checkpoint;
-    char sentence[sizeof k->ctx->message + 256];
-    snprintf(sentence, sizeof sentence, "%.1020s %.200s.", subject, rest);
+    char sentence[2 * sizeof k->ctx->message + 16];
+    snprintf(sentence, sizeof sentence, "%.1020s %.1020s.", subject, rest);
     if (c->notice)
         c->notice(c->user, warning, sentence);
 }
@@ -147,11 +147,12 @@ vem_status vem_i_keeper_enter(vem_i_keeper *k, const vem_i_course *c, vem_i_em *
         r->status = refuse_steps(k, "it has made more steps already");
     if (r->status != VEM_OK)
         return r->status;
-    char rest[64];
+    char where[sizeof k->ctx->message];
     const int64_t at = c->steps + em->step, step = at > 1 ? at : 1;
     k->report->summary.resumed_step = step;
-    snprintf(rest, sizeof rest, "is gone on from, at step %lld", (long long)step);
-    tell(k, 0, k->ctx->checkpoint.path, rest);
+    snprintf(where, sizeof where, "from %.900s at step %lld", k->ctx->checkpoint.path,
+             (long long)step);
+    tell(k, 0, "resumed", where);
     k->fresh = 0;
     k->last = vem_i_clock();
     vem_i_keeper_close(k);

@@ -233,16 +233,6 @@ vem_status vem_i_plan_settle(vem_i_plan *plan, const vem_data *data)
     return vem_i_plan_check(plan, left);
 }
 
-const char *vem_i_bytes_in_words(double bytes, char text[32])
-{
-    static const char *const units[] = {"KB", "MB", "GB", "TB"};
-    int unit = 0;
-    for (bytes /= 1024; bytes >= 1000 && unit < 3; unit++)
-        bytes /= 1024;
-    snprintf(text, 32, bytes < 10 ? "%.2f %s" : "%.0f %s", bytes, units[unit]);
-    return text;
-}
-
 /* The largest coreset, a power of two of at least eight rows for each cluster, that fits;
  * 0: none. */
 static int64_t coreset_that_fits(vem_i_plan plan, uint64_t allowed)

@@ -46,8 +46,6 @@ vem_status vem_i_plan_check(const vem_i_plan *plan, uint64_t allowed);
 /* All in memory where that fits, else the rows in a temporary file (sets `spill` and
  * `limit`), else a refusal. */
 vem_status vem_i_plan_settle(vem_i_plan *plan, const vem_data *data);
-/* 1536 MB as "1.5 GB", in powers of two as --memory counts. */
-const char *vem_i_bytes_in_words(double bytes, char text[32]);
 
 /* The options of a fit of these data from this start (NULL: none), or why it cannot be
  * (fit.c). */

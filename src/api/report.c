@@ -8,40 +8,52 @@
 #include "base/memory.h"
 #include "base/options.h"
 
-void vem_i_report_say(vem_report *report, const char *format, ...)
+static void add_line(char *text, size_t capacity, const char *format, va_list args)
 {
-    size_t used = strlen(report->choices), left = sizeof report->choices - used;
-    if (left < 2)
+    size_t used = strlen(text);
+    if (capacity - used < 2)
         return;
     if (used > 0) {
-        report->choices[used++] = '\n';
-        report->choices[used] = '\0';
-        left--;
+        text[used++] = '\n';
+        text[used] = '\0';
     }
+    vsnprintf(text + used, capacity - used, format, args);
+}
+
+void vem_i_report_say(vem_report *report, const char *format, ...)
+{
     va_list args;
     va_start(args, format);
-    vsnprintf(report->choices + used, left, format, args);
+    add_line(report->choices, sizeof report->choices, format, args);
     va_end(args);
 }
 
-static void say_coreset(vem_report *report, const vem_options *asked)
+void vem_i_report_note(vem_report *report, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add_line(report->notes, sizeof report->notes, format, args);
+    va_end(args);
+}
+
+static void note_coreset(vem_report *report, const vem_options *asked)
 {
     const vem_summary *s = &report->summary;
     const long long size = (long long)s->options.coreset;
     if (s->options.coreset == VEM_AUTO)
         return;
     if (s->items == s->n)
-        vem_i_report_say(
+        vem_i_report_note(
             report, "all %lld rows are fitted: a coreset of %lld would be no smaller.",
             (long long)s->n, size);
     else if (asked->coreset == VEM_AUTO)
-        vem_i_report_say(
+        vem_i_report_note(
             report,
             "a coreset of %lld rows, a power of two near 16 for each cluster, as in most "
             "of the paper's experiments; --coreset N' for another size.",
             size);
     else
-        vem_i_report_say(
+        vem_i_report_note(
             report,
             "a coreset of %lld rows is fitted; measures and labels are of all "
             "rows.",
@@ -52,11 +64,11 @@ void vem_i_report_choices(vem_report *report, const vem_options *asked, int warm
 {
     const vem_options *o = &report->summary.options;
     const char *family = vem_choice_name("family", o->family);
-    report->choices[0] = '\0';
+    report->choices[0] = report->notes[0] = '\0';
     if (warm && o->normalize && !asked->normalize)
-        vem_i_report_say(
+        vem_i_report_note(
             report, "rows are divided by their length, as for the model to start from.");
-    say_coreset(report, asked);
+    note_coreset(report, asked);
     if (asked->algorithm != VEM_AUTO)
         return; /* a preset is what was asked for */
     if (asked->family == VEM_AUTO)
@@ -121,7 +133,7 @@ void vem_i_report_spill(vem_report *report, const vem_i_plan *plan)
         return;
     if (plan->options.memory != VEM_AUTO || plan->ctx->memory)
         vem_i_bytes_in_words((double)plan->limit, memory);
-    vem_i_report_say(
+    vem_i_report_note(
         report,
         "the rows rest in a temporary file (%s of disk), because they do not fit into "
         "%s%s.",
@@ -161,6 +173,11 @@ const int32_t *vem_report_labels(const vem_report *report)
 const char *vem_report_choices(const vem_report *report)
 {
     return report->choices;
+}
+
+const char *vem_report_notes(const vem_report *report)
+{
+    return report->notes;
 }
 
 const char *vem_outcome_name(vem_outcome outcome)

@@ -9,12 +9,15 @@ struct vem_report {
     vem_trace_step *trace; /* from malloc */
     int64_t trace_count;
     int32_t *labels;
-    char choices[4096];
+    char choices[4096], notes[4096];
 };
 
-/* One more line of choices. */
+/* One more line of choices: why the fit was done this way. */
 __attribute__((format(printf, 2, 3))) void vem_i_report_say(vem_report *report,
                                                             const char *format, ...);
+/* One more line of notes: what is other than a caller would expect. */
+__attribute__((format(printf, 2, 3))) void vem_i_report_note(vem_report *report,
+                                                             const char *format, ...);
 /* One sentence per decision that was not the caller's. */
 void vem_i_report_choices(vem_report *report, const vem_options *asked, int warm);
 

@@ -18,8 +18,19 @@ vem_status vem_i_fail(vem_ctx *ctx, vem_status status, const char *format, ...)
 
 vem_status vem_i_fail_memory(vem_ctx *ctx, size_t bytes)
 {
-    return vem_i_fail(ctx, VEM_NO_MEMORY, "%.1f MB of memory could not be had.",
-                      (double)bytes / 1e6);
+    char size[32];
+    return vem_i_fail(ctx, VEM_NO_MEMORY, "%s of memory could not be had.",
+                      vem_i_bytes_in_words((double)bytes, size));
+}
+
+const char *vem_i_bytes_in_words(double bytes, char text[32])
+{
+    static const char *const units[] = {"KiB", "MiB", "GiB", "TiB"};
+    int unit = 0;
+    for (bytes /= 1024; bytes >= 1000 && unit < 3; unit++)
+        bytes /= 1024;
+    snprintf(text, 32, bytes < 10 ? "%.2f %s" : "%.0f %s", bytes, units[unit]);
+    return text;
 }
 
 /* What Linux says of this program. getrusage would do, but there the peak of the program that

@@ -35,6 +35,9 @@ vem_i_fail(vem_ctx *ctx, vem_status status, const char *format, ...);
 /* Same for memory: names the bytes that could not be had. */
 vem_status vem_i_fail_memory(vem_ctx *ctx, size_t bytes);
 
+/* 1536 MiB as "1.50 GiB": powers of 1024, as --memory counts. */
+const char *vem_i_bytes_in_words(double bytes, char text[32]);
+
 /* Verbs call this first: clears the message and starts the progress clock. */
 void vem_i_begin(vem_ctx *ctx);
 

@@ -220,10 +220,12 @@ vem_status vem_ctx_set_memory(vem_ctx *ctx, int64_t bytes)
                           "memory is %lld, but it must be 0 (no limit) or more.",
                           (long long)bytes);
     const uint64_t resident = vem_i_resident_bytes();
+    char asked[32], taken[32];
     if (bytes > 0 && (uint64_t)bytes < resident)
         return vem_i_fail(ctx, VEM_NO_MEMORY,
-                          "--memory is %.3g MB, but the program itself takes %.3g MB.",
-                          (double)bytes / (double)MB, (double)resident / (double)MB);
+                          "--memory is %s, but the program itself takes %s.",
+                          vem_i_bytes_in_words((double)bytes, asked),
+                          vem_i_bytes_in_words((double)resident, taken));
     ctx->memory = ctx->limit = (uint64_t)bytes;
     return VEM_OK;
 }

@@ -26,9 +26,10 @@ static const char *directory(void)
 
 vem_status vem_i_fail_spill(vem_ctx *ctx, uint64_t bytes, int error)
 {
-    char file[300], size[32] = "";
+    char file[300], number[32], size[40] = "";
     if (bytes)
-        snprintf(size, sizeof size, " of %.4g MB", (double)bytes / (1 << 20));
+        snprintf(size, sizeof size, " of %s",
+                 vem_i_bytes_in_words((double)bytes, number));
     snprintf(file, sizeof file,
              "A temporary file%s in %.200s (VEM_TMPDIR or TMPDIR names another place)",
              size, directory());

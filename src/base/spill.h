@@ -22,7 +22,7 @@ vem_status vem_i_spill_take(vem_ctx *ctx, void *out, size_t count, size_t size,
 vem_status vem_i_spill_open(vem_ctx *ctx, int *descriptor);
 vem_status vem_i_spill_map(vem_ctx *ctx, int descriptor, size_t bytes,
                            vem_i_mapping **spill);
-/* "A temporary file of 3.8 GB in /var/tmp could not be made: ..." */
+/* "A temporary file of 3.80 GiB in /var/tmp could not be made: ..." */
 vem_status vem_i_fail_spill(vem_ctx *ctx, uint64_t bytes, int error);
 
 #endif
