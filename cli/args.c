@@ -61,6 +61,12 @@ static int unknown_option(const cli_command *command, const char *name)
     enum { MOST = CLI_MOST_OPTIONS + 128 };
     const char *names[MOST];
     int count = 0;
+    for (const char *const *pair = command->former; pair && *pair; pair += 2)
+        if (strcmp(pair[0], name) == 0) {
+            cli_error("vem %s has no option --%s any more: say --%s.", command->name,
+                      name, pair[1]);
+            return CLI_USAGE;
+        }
     names[count++] = "help";
     for (int i = 0; i < command->own_count; i++)
         names[count++] = command->own[i].name;

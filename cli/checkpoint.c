@@ -34,7 +34,6 @@ static int read_seconds(double *seconds)
 
 int cli_set_checkpoint(cli_args *args)
 {
-    static const char *const outputs[] = {"output", "labels", "trace", "init", "weights"};
     const char *path = cli_value(args, "checkpoint");
     if (!path && cli_value(args, "resume")) {
         cli_error(
@@ -53,12 +52,7 @@ int cli_set_checkpoint(cli_args *args)
                                  .resume = cli_value(args, "resume") != NULL,
                                  .notice = on_notice,
                                  .user = args};
-    int code = read_seconds(&checkpoint.seconds);
-    if (code == CLI_DONE)
-        code = cli_check_output(path, args->operands[0], NULL);
-    for (size_t i = 0; code == CLI_DONE && i < sizeof outputs / sizeof *outputs; i++)
-        code = cli_check_distinct("checkpoint", path, outputs[i],
-                                  cli_value(args, outputs[i]));
+    const int code = read_seconds(&checkpoint.seconds);
     if (code != CLI_DONE)
         return code;
     const vem_status status = vem_ctx_set_checkpoint(args->ctx, &checkpoint);

@@ -22,6 +22,19 @@ typedef struct cli_option {
     const char *help;
 } cli_option;
 
+/* An own option whose value is a file. */
+typedef enum cli_file_use {
+    CLI_READS,
+    CLI_WRITES,
+    CLI_WRITES_LABELS /* replaces nothing but labels */
+} cli_file_use;
+
+typedef struct cli_file {
+    const char *name; /* of the option */
+    cli_file_use use;
+    const char *endings; /* that what is written may have ("npy csv"); NULL: any */
+} cli_file;
+
 enum { CLI_MOST_OPTIONS = 24 };
 
 typedef struct cli_args cli_args;
@@ -34,6 +47,10 @@ typedef struct cli_command {
     const char *examples; /* lines for the help */
     const cli_option *own;
     int own_count;
+    const cli_file *files; /* an entry without a name ends it; NULL: none */
+    const char *const
+        *former; /* pairs of an option's former and present name, NULL at the
+                                  end; NULL: none */
     const char *const
         *shared; /* names in the library's table, NULL at the end; NULL: all */
     int operand_count;
@@ -104,13 +121,12 @@ void cli_wrap(FILE *stream, const char *text, int column, int at, int width);
 /* ---- Files (files.c) ---- */
 
 int cli_has_ending(const char *path, const char *ending);
-/* Before long work: may `path` (NULL: nothing to do) be written, and is it not `input`?
- * `endings` lists what it may end with ("npy csv"), or NULL. CLI_DONE, or a status after
- * a message. */
-int cli_check_output(const char *path, const char *input, const char *endings);
-/* The two outputs are not the same file. */
-int cli_check_distinct(const char *option_a, const char *a, const char *option_b,
-                       const char *b);
+/* Before anything is read: every file that the command line says is written has a right
+ * ending and can be written, is no other output, and is none of the files that are read
+ * (operands and options), under whatever name. CLI_DONE, or a status after a message. */
+int cli_check_files(const cli_args *args);
+/* Has the output one of these endings ("npy csv")? NULL for `path`: nothing to do. */
+int cli_check_ending(const char *path, const char *endings);
 /* Data with --columns, --id and --weights where the command has them. */
 int cli_read_data(cli_args *args, const char *path, vem_data **data, double *seconds);
 int cli_read_model(cli_args *args, const char *path, const char *data_path,

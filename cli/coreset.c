@@ -18,6 +18,12 @@ static const cli_option own[] = {
     {"quiet", 'q', IO, NULL, "no progress and no summary"},
 };
 
+static const cli_file files[] = {
+    {"weights", CLI_READS, NULL},
+    {"output", CLI_WRITES, "npz"},
+    {NULL, CLI_READS, NULL},
+};
+
 static const char *const shared[] = {"seed", "threads", "memory", NULL};
 
 static const char *const methods[] = {
@@ -49,7 +55,7 @@ static int check_early(const cli_args *args, int64_t *size, vem_coreset_method *
         cli_error("the file to write is missing: name it with -o CORESET.npz.");
         return CLI_USAGE;
     }
-    return cli_check_output(cli_value(args, "output"), args->operands[0], "npz");
+    return CLI_DONE;
 }
 
 typedef struct result {
@@ -167,6 +173,7 @@ const cli_command cli_coreset = {
                 "  vem score model.npz data.npy\n",
     .own = own,
     .own_count = sizeof own / sizeof *own,
+    .files = files,
     .shared = shared,
     .operand_count = 1,
     .run = run,

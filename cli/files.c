@@ -1,10 +1,6 @@
-/* Files the command reads and writes: what can be refused before the work starts is. */
-#include <errno.h>
-#include <stdlib.h>
+/* Data and models the command reads. */
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "cli.h"
 
@@ -13,85 +9,6 @@ int cli_has_ending(const char *path, const char *ending)
     const size_t length = strlen(path), tail = strlen(ending);
     return length > tail + 1 && path[length - tail - 1] == '.' &&
            strcasecmp(path + length - tail, ending) == 0;
-}
-
-static int has_one_of(const char *path, const char *endings)
-{
-    char list[64];
-    snprintf(list, sizeof list, "%s", endings);
-    char *rest = NULL;
-    for (char *e = strtok_r(list, " ", &rest); e; e = strtok_r(NULL, " ", &rest))
-        if (cli_has_ending(path, e))
-            return 1;
-    return 0;
-}
-
-/* The directory that a path names a file in. */
-static char *directory_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    if (!slash)
-        return strdup(".");
-    return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
-}
-
-static int same_file(const struct stat *a, const char *path)
-{
-    struct stat b;
-    return stat(path, &b) == 0 && a->st_dev == b.st_dev && a->st_ino == b.st_ino;
-}
-
-static int check_directory(const char *path)
-{
-    char *directory = directory_of(path);
-    if (!directory) {
-        cli_error("memory could not be had.");
-        return CLI_FAILED;
-    }
-    struct stat facts;
-    const char *reason = NULL;
-    if (stat(directory, &facts) != 0)
-        reason = strerror(errno);
-    else if (!S_ISDIR(facts.st_mode))
-        reason = strerror(ENOTDIR);
-    else if (access(directory, W_OK | X_OK) != 0)
-        reason = strerror(errno);
-    if (reason)
-        cli_error("%s cannot be written: the directory %s: %s.", path, directory, reason);
-    free(directory);
-    return reason ? CLI_FAILED : CLI_DONE;
-}
-
-int cli_check_output(const char *path, const char *input, const char *endings)
-{
-    if (!path)
-        return CLI_DONE;
-    if (endings && !has_one_of(path, endings)) {
-        cli_error("%s cannot be written: its name must end with one of these: %s.", path,
-                  endings);
-        return CLI_USAGE;
-    }
-    struct stat facts;
-    if (stat(path, &facts) != 0)
-        return check_directory(path);
-    if (S_ISDIR(facts.st_mode)) {
-        cli_error("%s cannot be written: it is a directory.", path);
-        return CLI_FAILED;
-    }
-    if (input && same_file(&facts, input)) {
-        cli_error("%s is the input; it would be overwritten. Name another output.", path);
-        return CLI_USAGE;
-    }
-    return S_ISREG(facts.st_mode) ? check_directory(path) : CLI_DONE;
-}
-
-int cli_check_distinct(const char *option_a, const char *a, const char *option_b,
-                       const char *b)
-{
-    if (!a || !b || strcmp(a, b) != 0)
-        return CLI_DONE;
-    cli_error("--%s and --%s name the same file, %s.", option_a, option_b, a);
-    return CLI_USAGE;
 }
 
 int cli_read_data(cli_args *args, const char *path, vem_data **data, double *seconds)

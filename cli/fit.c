@@ -32,6 +32,13 @@ static const cli_option own[] = {
     {"verbose", 'v', IO, NULL, "also what is about to be done, and every step"},
 };
 
+static const cli_file files[] = {
+    {"init", CLI_READS, NULL},         {"weights", CLI_READS, NULL},
+    {"output", CLI_WRITES, "npz"},     {"labels", CLI_WRITES_LABELS, "npy csv"},
+    {"trace", CLI_WRITES, "csv json"}, {"checkpoint", CLI_WRITES, NULL},
+    {"accumulate", CLI_WRITES, "npz"}, {NULL, CLI_READS, NULL},
+};
+
 /* The presets as the library resolves them, so that this table cannot be wrong. */
 static void print_presets(FILE *stream)
 {
@@ -72,37 +79,11 @@ static void print_presets(FILE *stream)
     vem_ctx_free(ctx);
 }
 
-static int check_outputs(const cli_args *args)
-{
-    const char *output = cli_value(args, "output"), *labels = cli_value(args, "labels");
-    const char *trace = cli_value(args, "trace"), *data = args->operands[0];
-    static const char *const foreign[] = {"npy", "csv", "tsv", "txt", "json"};
-    for (size_t i = 0; output && i < sizeof foreign / sizeof *foreign; i++)
-        if (cli_has_ending(output, foreign[i])) {
-            cli_error("%s cannot be the model: a model is written as .npz.", output);
-            return CLI_USAGE;
-        }
-    int code = cli_check_output(output, data, NULL);
-    if (code == CLI_DONE)
-        code = cli_check_output(labels, data, "npy csv");
-    if (code == CLI_DONE)
-        code = cli_check_output(trace, data, "csv json");
-    if (code == CLI_DONE)
-        code = cli_check_distinct("output", output, "labels", labels);
-    if (code == CLI_DONE)
-        code = cli_check_distinct("output", output, "trace", trace);
-    if (code == CLI_DONE)
-        code = cli_check_distinct("labels", labels, "trace", trace);
-    return code;
-}
-
 /* Everything that can be known to be wrong before the data are read. */
 static int check_early(cli_args *args, vem_model **start)
 {
     const char *init = cli_value(args, "init");
-    int code = check_outputs(args);
-    if (code == CLI_DONE && cli_value(args, "accumulate"))
-        code = cli_check_accumulate(args);
+    int code = cli_value(args, "accumulate") ? cli_check_accumulate(args) : CLI_DONE;
     if (code == CLI_DONE)
         code = cli_set_checkpoint(args);
     if (code == CLI_DONE && init)
@@ -330,6 +311,7 @@ const cli_command cli_fit = {
         "  vem fit part1.npy --init model.npz --accumulate stats1.npz\n",
     .own = own,
     .own_count = sizeof own / sizeof *own,
+    .files = files,
     .operand_count = 1,
     .more_help = print_presets,
     .run = run,

@@ -26,6 +26,13 @@ static const cli_option own[] = {
     {"quiet", 'q', IO, NULL, "no progress and no summary"},
 };
 
+static const cli_file files[] = {
+    {"output", CLI_WRITES, "npy csv"},
+    {"labels", CLI_WRITES_LABELS, "npy csv"},
+    {"centers", CLI_WRITES, "npy csv"},
+    {NULL, CLI_READS, NULL},
+};
+
 static const char *const shared[] = {"clusters", "seed", "threads", NULL};
 
 static const char *const kinds[] = {[VEM_BIRCH_GRID] = "birch-grid",
@@ -67,28 +74,6 @@ static int read_precision(const cli_args *args, vem_dtype *type)
     const int code =
         text ? cli_read_choice("--precision", text, names, 2, &value) : CLI_DONE;
     *type = value == 0 ? VEM_FLOAT32 : VEM_FLOAT64;
-    return code;
-}
-
-static int check_outputs(const cli_args *args)
-{
-    const char *output = cli_value(args, "output"), *labels = cli_value(args, "labels");
-    const char *centers = cli_value(args, "centers");
-    if (!output) {
-        cli_error("the file to write is missing: name it with -o OUT.npy.");
-        return CLI_USAGE;
-    }
-    int code = cli_check_output(output, NULL, "npy csv");
-    if (code == CLI_DONE)
-        code = cli_check_output(labels, NULL, "npy csv");
-    if (code == CLI_DONE)
-        code = cli_check_output(centers, NULL, "npy csv");
-    if (code == CLI_DONE)
-        code = cli_check_distinct("output", output, "labels", labels);
-    if (code == CLI_DONE)
-        code = cli_check_distinct("output", output, "centers", centers);
-    if (code == CLI_DONE)
-        code = cli_check_distinct("labels", labels, "centers", centers);
     return code;
 }
 
@@ -171,8 +156,10 @@ static int run(cli_args *args)
         code = read_positive(args, "box", 1e9, &options.box);
     if (code == CLI_DONE)
         code = read_precision(args, &type);
-    if (code == CLI_DONE)
-        code = check_outputs(args);
+    if (code == CLI_DONE && !cli_value(args, "output")) {
+        cli_error("the file to write is missing: name it with -o OUT.npy.");
+        code = CLI_USAGE;
+    }
     if (code != CLI_DONE)
         return code;
     const int birch = kind == VEM_BIRCH_GRID || kind == VEM_BIRCH_RANDOM;
@@ -204,6 +191,7 @@ const cli_command cli_generate = {
         "  vem generate separated -k 20 -n 100000 -d 8 --separation 3 -o data.npy\n",
     .own = own,
     .own_count = sizeof own / sizeof *own,
+    .files = files,
     .shared = shared,
     .operand_count = 1,
     .run = run,

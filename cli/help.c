@@ -175,7 +175,7 @@ void cli_help_all(FILE *stream)
         "A first try:\n"
         "  vem generate birch-grid -o data.npy --labels truth.npy\n"
         "  vem fit data.npy -k 25 -o model.npz\n"
-        "  vem score model.npz data.npy --labels truth.npy\n\n"
+        "  vem score model.npz data.npy --truth truth.npy\n\n"
         "Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted.\n",
         stream);
 }

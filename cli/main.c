@@ -65,7 +65,9 @@ static int run_command(const cli_command *command, int count, char **words)
             mallopt(M_TRIM_THRESHOLD, 1 << 18);
         }
         cli_watch_inputs(args.ctx);
-        code = status == VEM_OK ? command->run(&args) : cli_failure(&args, status);
+        code = status == VEM_OK ? cli_check_files(&args) : cli_failure(&args, status);
+        if (code == CLI_DONE)
+            code = command->run(&args);
         cli_progress_end();
         cli_watch_inputs(NULL);
     }

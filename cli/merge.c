@@ -12,21 +12,12 @@ static const cli_option own[] = {
     {"quiet", 'q', IO, NULL, "no summary"},
 };
 
-static const char *const shared[] = {"threads", NULL};
+static const cli_file files[] = {
+    {"output", CLI_WRITES, "npz"},
+    {NULL, CLI_READS, NULL},
+};
 
-static int check_early(const cli_args *args)
-{
-    const char *output = cli_value(args, "output");
-    int code = CLI_DONE;
-    if (!output) {
-        cli_error("the file to write is missing: name it with -o MODEL.npz.");
-        return CLI_USAGE;
-    }
-    for (int i = 0; code == CLI_DONE && i < args->operand_count; i++)
-        code = cli_check_output(output, args->operands[i],
-                                strncmp(output, "/dev/", 5) == 0 ? NULL : "npz");
-    return code;
-}
+static const char *const shared[] = {"threads", NULL};
 
 /* The "meta" of the next model. Its own free energy is not known: the next E-step tells. */
 static vem_status set_meta(const cli_args *args, const vem_stats *stats, vem_model *model)
@@ -67,9 +58,10 @@ static int run(cli_args *args)
 {
     vem_stats *stats = NULL;
     vem_model *model = NULL;
-    int code = check_early(args);
-    if (code != CLI_DONE)
-        return code;
+    if (!cli_value(args, "output")) {
+        cli_error("the file to write is missing: name it with -o MODEL.npz.");
+        return CLI_USAGE;
+    }
     vem_status status = vem_stats_merge(args->ctx, (const char *const *)args->operands,
                                         args->operand_count, &stats);
     if (status == VEM_OK)
@@ -78,7 +70,7 @@ static int run(cli_args *args)
         status = set_meta(args, stats, model);
     if (status == VEM_OK)
         status = vem_model_write(args->ctx, model, cli_value(args, "output"));
-    code = status == VEM_OK ? tell(args, stats) : cli_failure(args, status);
+    const int code = status == VEM_OK ? tell(args, stats) : cli_failure(args, status);
     vem_model_free(model);
     vem_stats_free(stats);
     return code;
@@ -104,6 +96,7 @@ const cli_command cli_merge = {
         "  vem merge s1.npz s2.npz -o model1.npz --json\n",
     .own = own,
     .own_count = sizeof own / sizeof *own,
+    .files = files,
     .shared = shared,
     .operand_count = 1,
     .more_operands = 1,

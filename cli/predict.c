@@ -24,6 +24,11 @@ static const cli_option own[] = {
     {"quiet", 'q', IO, NULL, "no progress and no summary"},
 };
 
+static const cli_file files[] = {
+    {"output", CLI_WRITES, NULL},
+    {NULL, CLI_READS, NULL},
+};
+
 static const char *const shared[] = {"precision", "threads", "memory", "seed", NULL};
 
 /* What a reader of the labels should know of a search that left clusters out. */
@@ -146,7 +151,7 @@ static int read_recall(const char *text, double *recall)
 static int run(cli_args *args)
 {
     const double began = cli_clock();
-    const char *output = cli_value(args, "output"), *wanted = cli_value(args, "top");
+    const char *wanted = cli_value(args, "top");
     const char *recall = cli_value(args, "recall");
     vem_model *model = NULL;
     vem_data *data = NULL;
@@ -159,20 +164,18 @@ static int run(cli_args *args)
         code = read_recall(recall, &how.recall);
     if (code == CLI_DONE)
         code =
-            cli_check_output(output, args->operands[1], wanted ? "npz csv" : "npy csv");
-    if (code == CLI_DONE)
-        code = cli_check_output(output, args->operands[0], NULL);
+            cli_check_ending(cli_value(args, "output"), wanted ? "npz csv" : "npy csv");
     if (code != CLI_DONE)
         return code;
     cli_progress_begin(args);
     code = cli_read_model(args, args->operands[0], args->operands[1], &model);
-    if (code == CLI_DONE)
-        code = cli_read_data(args, args->operands[1], &data, NULL);
     if (code == CLI_DONE && how.top > vem_model_clusters(model)) {
         cli_error("--top is %d, but the model has %d clusters.", (int)how.top,
                   (int)vem_model_clusters(model));
         code = CLI_USAGE;
     }
+    if (code == CLI_DONE)
+        code = cli_read_data(args, args->operands[1], &data, NULL);
     if (code == CLI_DONE)
         code = predict(args, model, data, &how, wanted != NULL, began);
     vem_data_free(data);
@@ -200,6 +203,7 @@ const cli_command cli_predict = {
                 "  vem predict model.npz data.csv --top 3 -o soft.npz\n",
     .own = own,
     .own_count = sizeof own / sizeof *own,
+    .files = files,
     .shared = shared,
     .operand_count = 2,
     .run = run,

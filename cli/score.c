@@ -12,12 +12,20 @@ static const cli_option own[] = {
      "one weight per row (.npy, .csv or .txt), none negative"},
     {"columns", 0, "Data", "LIST", "columns to use, by number or name: 1,3,5-8 or x,y"},
     {"id", 0, "Data", "COLUMN", "one column to leave out, by number or name"},
-    {"labels", 0, IO, "FILE",
+    {"truth", 0, IO, "FILE",
      "classes of the rows: NMI, ARI and purity of the most probable clusters"},
     {"json", 0, IO, NULL, "print the result as one JSON object"},
     {"quiet", 'q', IO, NULL, "no progress"},
 };
 
+static const cli_file files[] = {
+    {"weights", CLI_READS, NULL},
+    {"truth", CLI_READS, NULL},
+    {NULL, CLI_READS, NULL},
+};
+
+/* --labels is what fit and generate write. */
+static const char *const former[] = {"labels", "truth", NULL};
 static const char *const shared[] = {"held", "precision", "threads", "memory", NULL};
 
 /* Most probable clusters against the given classes. */
@@ -47,9 +55,9 @@ static int compare(cli_args *args, const vem_model *model, const vem_data *data,
 }
 
 /* Before the scan: labels that do not fit are found out at once. */
-static int read_labels(cli_args *args, const vem_data *data, int64_t **classes)
+static int read_truth(cli_args *args, const vem_data *data, int64_t **classes)
 {
-    const char *path = cli_value(args, "labels");
+    const char *path = cli_value(args, "truth");
     int64_t count = 0;
     if (!path)
         return CLI_DONE;
@@ -102,7 +110,7 @@ static void print_words(const vem_data *data, const vem_model *model, const vem_
     printf("  %-19s %.10g with %s parameters (lower is better)\n", "BIC", s->bic,
            cli_count(s->parameters, c));
     if (isfinite(a->nmi))
-        printf("  %-19s NMI %.4f, ARI %.4f, purity %.4f\n", "against the labels", a->nmi,
+        printf("  %-19s NMI %.4f, ARI %.4f, purity %.4f\n", "against the truth", a->nmi,
                a->ari, a->purity);
 }
 
@@ -139,7 +147,7 @@ static int run(cli_args *args)
     if (code == CLI_DONE)
         code = cli_read_data(args, args->operands[1], &data, NULL);
     if (code == CLI_DONE)
-        code = read_labels(args, data, &classes);
+        code = read_truth(args, data, &classes);
     if (code == CLI_DONE)
         code = score(args, model, data, classes, began);
     free(classes);
@@ -154,9 +162,11 @@ const cli_command cli_score = {
     .purpose =
         "log-likelihood, free energy, quantisation error and BIC of DATA under MODEL",
     .examples = "  vem score model.npz data.npy\n"
-                "  vem score model.npz data.npy --labels truth.npy --json\n",
+                "  vem score model.npz data.npy --truth truth.npy --json\n",
     .own = own,
     .own_count = sizeof own / sizeof *own,
+    .files = files,
+    .former = former,
     .shared = shared,
     .operand_count = 2,
     .run = run,

@@ -176,7 +176,7 @@ class Runs:
         labels = self.path(name, "labels", seed) + ".npy"
         if line == REFERENCE:
             common.vem("predict", model, judged, "-o", labels, "--threads", self.threads)
-        score = common.vem("score", model, judged, "--threads", self.threads, "--labels", labels)
+        score = common.vem("score", model, judged, "--threads", self.threads, "--truth", labels)
         done["quantization_error"] = score["quantization_error"]
         done["nmi"] = score["nmi"]
 

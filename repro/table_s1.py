@@ -74,7 +74,7 @@ def run(job):
     model = os.path.join(OUT, f"model-{os.getpid()}.npz")
     fit = common.vem("fit", rows, "-k", CLUSTERS, *ALGORITHMS[algorithm], "--seeding",
                      "kmeans++-greedy", "--seed", seed, "--measure", "--threads", 1, "-o", model)
-    score = common.vem("score", model, rows, "--labels", file_of(kind, data_seed, "-truth"),
+    score = common.vem("score", model, rows, "--truth", file_of(kind, data_seed, "-truth"),
                        "--threads", 1)
     return (*job, fit["log_likelihood"], fit["quantization_error"], score["purity"],
             score["nmi"])

@@ -15,7 +15,7 @@ run() {
 run $vem generate birch-grid --clusters 100 --seed 1 -o demo/points.npy --labels demo/truth.npy
 run $vem fit demo/points.npy -k 100 --measure -o demo/model.npz \
     --labels demo/labels.npy --json >demo/fit.json
-run $vem score demo/model.npz demo/points.npy --labels demo/truth.npy --json >demo/score.json
+run $vem score demo/model.npz demo/points.npy --truth demo/truth.npy --json >demo/score.json
 
 printf '\n'
 $python scripts/plot.py demo/points.npy demo/labels.npy demo/model.npz demo/clusters.svg \

@@ -2,6 +2,7 @@
 checked against the format and not against a library. Standard library only; VEM is the path of
 the command."""
 import ast
+import csv
 import json
 import math
 import os
@@ -91,6 +92,11 @@ class Case(unittest.TestCase):
     def read(self, name):
         with open(self.path(name), "rb") as file:
             return file.read()
+
+    def column(self, name, column):
+        """Whole numbers of a column of a table that the command wrote."""
+        with open(self.path(name), newline="") as file:
+            return [int(row[column]) for row in csv.DictReader(file)]
 
     def npy(self, name, rows, code="<f8", **more):
         return self.write(name, npy_bytes(rows, code, **more))

@@ -216,8 +216,7 @@ class Fit(Case):
         energies = [step["free_energy"] for step in trace if step["step"] > 0]
         for a, b in zip(energies, energies[1:]):
             self.assertGreaterEqual(b, a - 1e-9 * abs(a))
-        text = self.read("l.csv").decode().split()
-        self.assertEqual([int(x) for x in text if re.fullmatch(r"-?\d+", x)], labels)
+        self.assertEqual(self.column("l.csv", "label"), labels)
 
     def test_same_seed_same_bits_for_any_threads(self):
         data = self.npy("x.npy", blobs(2000, 3, 6, spread=4.0)[0])
@@ -312,10 +311,9 @@ class Use(Case):
                          (False, None, 1))
         self.assertEqual(result["scored_pairs"], result["n"] * result["clusters"])
         self.vem("predict", self.model, self.data, "--exact", "-o", self.path("p.csv"))
-        self.assertEqual([int(x) for x in self.read("p.csv").split() if x.isdigit()],
-                         self.labels)
+        self.assertEqual(self.column("p.csv", "label"), self.labels)
         out = self.vem("predict", self.model, self.data, "-q").stdout
-        self.assertEqual([int(x) for x in out.split() if x.isdigit()], self.labels)
+        self.assertEqual([int(x.split(",")[1]) for x in out.splitlines()[1:]], self.labels)
 
     def test_soft_assignments(self):
         self.vem("predict", self.model, self.data, "--top", 2, "-o", self.path("s.npz"))
@@ -351,7 +349,7 @@ class Use(Case):
         self.assertIn("column", message)
         self.refuse(1, ["score", self.model, wide], "3", "2")
         short = self.npy("t.npy", [0, 1], "<i8")
-        self.refuse(1, ["score", self.model, self.data, "--labels", short], "2 labels", "300 rows")
+        self.refuse(1, ["score", self.model, self.data, "--truth", short], "2 labels", "300 rows")
         with open(self.model, "rb") as file:
             torn = self.write("torn.npz", file.read()[:-40])
         self.refuse(1, ["predict", torn, self.data, "-o", out], "torn.npz")
@@ -360,7 +358,7 @@ class Use(Case):
         truth = self.npy("t.npy", [c * 1000 - 7 for c in self.truth], "<i8")
         plain = self.json("score", self.model, self.data)
         self.assertIsNone(plain["nmi"])
-        result = self.json("score", self.model, self.data, "--labels", truth)
+        result = self.json("score", self.model, self.data, "--truth", truth)
         for key in "free_energy log_likelihood quantization_error bic".split():
             self.assertEqual(plain[key], result[key])
         self.assertAlmostEqual(result["free_energy"], result["log_likelihood"], delta=1e-9)
@@ -380,7 +378,7 @@ class Use(Case):
         self.assertAlmostEqual(flat["bic"] / bic, 1, delta=1e-12)
         held = self.json("score", self.model, self.data, "--held", 1)
         self.assertLess(held["free_energy"], held["log_likelihood"])
-        text = self.vem("score", self.model, self.data, "--labels", truth).stdout
+        text = self.vem("score", self.model, self.data, "--truth", truth).stdout
         for word in ("log-likelihood", "free energy", "quantisation error", "BIC", "NMI"):
             self.assertIn(word, text)
 

@@ -654,7 +654,8 @@ VEM_API vem_status vem_compare(vem_ctx *ctx, const int64_t *clusters,
  * free().*/
 VEM_API vem_status vem_labels_read(vem_ctx *ctx, const char *path, int64_t **labels,
                                    int64_t *n);
-/* .npy (int32) or .csv by the ending. */
+/* .npy (int32) or .csv by the ending. A .csv has the header row,label; rows count from 1
+ * there, labels from 0 as everywhere. vem_labels_read takes both. */
 VEM_API vem_status vem_labels_write(vem_ctx *ctx, const char *path, const int32_t *labels,
                                     int64_t n);
 /* .npz (clusters, probabilities) or .csv by the ending. */
@@ -666,6 +667,8 @@ VEM_API vem_status vem_array_write(vem_ctx *ctx, const char *path, vem_dtype typ
 /* Any text, whole or not at all. */
 VEM_API vem_status vem_text_write(vem_ctx *ctx, const char *path, const char *text,
                                   size_t length);
+/* Does the file look like one that vem_labels_write wrote? Never fails. */
+VEM_API int vem_file_is_labels(const char *path);
 /* What a file holds: "data", "model", "statistics" or "unknown". Never fails. */
 VEM_API const char *vem_file_kind(const char *path);
 

@@ -10,6 +10,8 @@
 
 #include "base/memory.h"
 
+static const char HEADER[] = "row,label";
+
 /* Integers are read as they are, since a double holds only 53 bits of an int64. */
 static int64_t integer_at(const vem_data *data, int64_t row)
 {
@@ -47,11 +49,45 @@ static vem_status fill_labels(vem_ctx *ctx, const char *path, const vem_data *da
     return VEM_OK;
 }
 
+/* The first bytes of a file, as text; empty where there are none. */
+static void read_head(const char *path, char *text, size_t capacity)
+{
+    FILE *file = strcmp(path, "-") == 0 ? NULL : fopen(path, "rb");
+    const size_t length = file ? fread(text, 1, capacity - 1, file) : 0;
+    text[length] = '\0';
+    if (file)
+        fclose(file);
+}
+
+/* The first line of our own tables of labels; columns of ids may follow. */
+static int has_our_header(const char *text)
+{
+    const size_t length = strlen(HEADER);
+    return strncmp(text, HEADER, length) == 0 && strchr(",\r\n", text[length]);
+}
+
+int vem_file_is_labels(const char *path)
+{
+    char head[256];
+    read_head(path, head, sizeof head);
+    if (!vem_i_path_ends(path, ".npy"))
+        return has_our_header(head);
+    /* Bytes may lie behind the header that are not in `head`, so their number is not asked
+     * for: only what the header says of them. */
+    const char *text =
+        head[0] == '\x93' && strncmp(head + 1, "NUMPY", 5) == 0 ? head + 10 : NULL;
+    return text && strstr(text, "'descr': '<i4'") && strstr(text, ",), }");
+}
+
 vem_status vem_labels_read(vem_ctx *ctx, const char *path, int64_t **labels, int64_t *n)
 {
     vem_i_begin(ctx);
     vem_data *data;
-    vem_status status = vem_i_data_read(ctx, path, NULL, &data);
+    char head[64];
+    read_head(path, head, sizeof head);
+    const vem_read_options second = {.size = sizeof second, .columns = "2"};
+    vem_status status =
+        vem_i_data_read(ctx, path, has_our_header(head) ? &second : NULL, &data);
     if (status != VEM_OK)
         return status;
     int64_t *made = NULL;
@@ -154,13 +190,18 @@ static vem_status bad_ending(vem_ctx *ctx, const char *path, const char *what,
                       path, what, endings);
 }
 
+static int is_text(const char *path)
+{
+    return vem_i_path_ends(path, ".csv") || vem_i_path_ends(path, ".txt") ||
+           strncmp(path, "/dev/", 5) == 0;
+}
+
 /* An array to .npy or, row by row, to .csv. */
 static vem_status write_array(vem_ctx *ctx, const char *path, const char *what,
                               const vem_i_array *array)
 {
     const int npy = vem_i_path_ends(path, ".npy");
-    if (!npy && !vem_i_path_ends(path, ".csv") && !vem_i_path_ends(path, ".txt") &&
-        strncmp(path, "/dev/", 5) != 0)
+    if (!npy && !is_text(path))
         return bad_ending(ctx, path, what, ".npy or .csv");
     vem_i_output *output;
     vem_status status = vem_i_output_open(ctx, path, &output);
@@ -176,12 +217,30 @@ static vem_status write_array(vem_ctx *ctx, const char *path, const char *what,
     return vem_i_output_commit(ctx, output); /* notices what fwrite could not do */
 }
 
+static void print_labels(vem_ctx *ctx, FILE *stream, const int32_t *labels, int64_t n)
+{
+    fprintf(stream, "%s\n", HEADER);
+    for (int64_t i = 0; i < n; i++) {
+        fprintf(stream, "%" PRId64 ",%" PRId32 "\n", i + 1, labels[i]);
+        vem_i_residence_check(ctx);
+    }
+}
+
 vem_status vem_labels_write(vem_ctx *ctx, const char *path, const int32_t *labels,
                             int64_t n)
 {
     const vem_i_array array = {"labels", VEM_INT32, labels, 1, {n}};
     vem_i_begin(ctx);
-    return write_array(ctx, path, "labels", &array);
+    if (vem_i_path_ends(path, ".npy"))
+        return write_array(ctx, path, "labels", &array);
+    if (!is_text(path))
+        return bad_ending(ctx, path, "labels", ".npy or .csv");
+    vem_i_output *output;
+    vem_status status = vem_i_output_open(ctx, path, &output);
+    if (status != VEM_OK)
+        return status;
+    print_labels(ctx, vem_i_output_stream(output), labels, n);
+    return vem_i_output_commit(ctx, output);
 }
 
 vem_status vem_array_write(vem_ctx *ctx, const char *path, vem_dtype type,

@@ -1,0 +1,155 @@
+"""No command replaces a file that it reads, and outputs that cannot be are refused before any
+work is done."""
+import os
+
+from cli_case import Case, blobs, main
+
+MISSING = "there-is-no-such-file.npy"  # a verb that got as far as reading would say so
+
+
+class NothingIsLost(Case):
+    def setUp(self):
+        super().setUp()
+        rows, self.truth = blobs()
+        self.data = self.npy("data.npy", rows)
+        self.model = self.path("model.npz")
+        self.vem("fit", self.data, "-k", 3, "-o", self.model)
+        self.classes = self.npy("truth.npy", self.truth, "<i8")
+
+    def keeps(self, path, code, words, *patterns):
+        with open(path, "rb") as file:
+            before = file.read()
+        sentence = self.refuse(code, words, *patterns)
+        with open(path, "rb") as file:
+            self.assertEqual(file.read(), before, path)
+        return sentence
+
+    def test_score_reads_truth(self):
+        self.assertEqual(self.json("score", self.model, self.data, "--truth",
+                                   self.classes)["nmi"], 1)
+        self.keeps(self.classes, 2,
+                   ["score", self.model, self.data, "--labels", self.classes], "--truth")
+
+    def test_labels_replace_labels_only(self):
+        fit = ["fit", self.data, "-k", 3, "--labels"]
+        self.keeps(self.classes, 2, fit + [self.classes], "labels", "another file")
+        table = self.write("truth.csv", "".join(f"{c}\n" for c in self.truth))
+        self.keeps(table, 2, fit + [table], "holds no labels")
+        self.keeps(table, 2, ["generate", "birch-grid", "-o", self.path("x.npy"), "--labels",
+                              table], "holds no labels")
+        wide = self.npy("wide.npy", [[c, c] for c in self.truth], "<i4")
+        self.keeps(wide, 2, fit + [wide], "holds no labels")
+        for name in ("own.npy", "own.csv"):  # its own it replaces, and what is empty
+            self.vem(*fit, self.path(name))
+            first = self.read(name)
+            self.vem(*fit, self.path(name))
+            self.assertEqual(self.read(name), first)
+            self.write(name, b"")
+            self.vem(*fit, self.path(name))
+            self.assertEqual(self.read(name), first)
+
+    def test_labels_are_read_back(self):
+        labels = self.path("own.csv")
+        self.vem("fit", self.data, "-k", 3, "--labels", labels)
+        text = self.read("own.csv").decode().splitlines()
+        self.assertEqual(text[0], "row,label")
+        self.assertEqual([int(line.split(",")[0]) for line in text[1:]],
+                         list(range(1, len(self.truth) + 1)))
+        self.assertEqual(self.json("score", self.model, self.data, "--truth", labels)["ari"],
+                         1)
+
+    def test_outputs_against_inputs(self):
+        weights = self.npy("weights.npy", [1.0] * len(self.truth))
+        state, stats = self.path("state"), self.path("stats.npz")
+        self.vem("fit", self.data, "--init", self.model, "--accumulate", stats)
+        fit = ["fit", self.data, "-k", 3, "--weights", weights, "--init", self.model]
+        for option in ("--labels", "--checkpoint"):
+            for file in (self.data, weights):
+                self.keeps(file, 2, fit + [option, file], "is the input", "another output")
+        self.keeps(self.model, 2, fit + ["-o", self.model], "input")
+        self.keeps(self.model, 2, fit + ["--checkpoint", self.model], "input")
+        self.keeps(self.model, 2, ["fit", self.data, "--init", self.model, "--accumulate",
+                                   self.model], "input")
+        self.keeps(stats, 2, ["merge", stats, "-o", stats], "input")
+        small = self.path("small.npz")
+        self.vem("coreset", self.data, "-m", 50, "-o", small)
+        self.keeps(small, 2, ["coreset", small, "-m", 20, "-o", small], "input")
+        self.keeps(small, 2, ["fit", small, "-k", 2, "-o", small], "input")
+        self.keeps(self.data, 2, ["predict", self.model, self.data, "-o", self.data], "input")
+        with open(self.data, "rb") as stream:
+            self.vem("fit", "/dev/stdin", "-k", 3, "--labels", self.data, code=2, stdin=stream)
+        self.assertFalse(os.path.exists(state))
+
+    def test_links_are_seen_through(self):
+        os.symlink(self.data, self.path("soft.npy"))
+        os.link(self.data, self.path("hard.npy"))
+        os.mkdir(self.path("folder"))
+        for other in ("soft.npy", "hard.npy", "folder/../data.npy"):
+            self.keeps(self.data, 2, ["predict", self.model, self.data, "-o",
+                                      self.path(other)], "input")
+            self.keeps(self.data, 2, ["predict", self.model, self.path(other), "-o",
+                                      self.data], "input")
+        os.symlink(self.path("folder"), self.path("way"))
+        self.refuse(2, ["fit", self.data, "-k", 3, "--labels", self.path("folder/a.csv"),
+                        "--trace", self.path("way/a.csv")], "same file")
+
+
+class FoundBeforeTheWork(Case):
+    """The data are not even there: a sentence about the output shows that it came first."""
+    VERBS = {"fit": (["fit", MISSING, "-k", 3], [("-o", "npz"), ("--labels", "npy"),
+                                                 ("--trace", "csv"), ("--checkpoint", "st")]),
+             "predict": (["predict", MISSING, MISSING], [("-o", "npy")]),
+             "top": (["predict", MISSING, MISSING, "--top", 2], [("-o", "npz")]),
+             "coreset": (["coreset", MISSING, "-m", 5], [("-o", "npz")]),
+             "merge": (["merge", MISSING], [("-o", "npz")]),
+             "accumulate": (["fit", MISSING, "--init", "/dev/null"],
+                            [("--accumulate", "npz")]),
+             "generate": (["generate", "birch-grid", "-o", "/dev/null"],
+                          [("--labels", "npy"), ("--centers", "csv")])}
+
+    def outputs(self):
+        for words, outputs in self.VERBS.values():
+            for option, ending in outputs:
+                yield words, option, ending
+
+    def test_endings(self):
+        for words, option, ending in self.outputs():
+            if option != "--checkpoint":
+                for wrong in ("out.xyz", "out", "out.json.npx"):
+                    self.refuse(2, words + [option, self.path(wrong)], "must end with", ending)
+
+    def test_absent_folder(self):
+        for words, option, ending in self.outputs():
+            self.refuse(1, words + [option, self.path(f"absent/out.{ending}")],
+                        "No such file or directory", "absent")
+
+    def test_a_folder(self):
+        for words, option, ending in self.outputs():
+            os.makedirs(self.path(f"dir.{ending}"), exist_ok=True)
+            self.refuse(1, words + [option, self.path(f"dir.{ending}")], "directory")
+
+    def test_what_may_not_be_written(self):
+        if os.geteuid() == 0:
+            self.skipTest("root may write everywhere")
+        os.mkdir(self.path("shut"), 0o500)
+        for words, option, ending in self.outputs():
+            self.refuse(1, words + [option, self.path(f"shut/out.{ending}")], "permission")
+            kept = self.write(f"kept.{ending}", b"")
+            os.chmod(kept, 0o400)
+            self.refuse(1, words + [option, kept], "permission")
+
+    def test_missing_output(self):
+        for words in (["coreset", MISSING, "-m", 5], ["merge", MISSING],
+                      ["generate", "birch-grid"]):
+            self.refuse(2, words, "-o")
+
+    def test_inputs_of_options(self):
+        data = self.npy("data.npy", blobs()[0])
+        self.refuse(1, ["fit", data, "-k", 3, "--weights", self.path("w.npy")], "w.npy",
+                    "No such file")
+        self.refuse(1, ["score", MISSING, MISSING, "--truth", self.path("t.npy")], "t.npy",
+                    "No such file")
+
+
+if __name__ == "__main__":
+    main()
