@@ -55,7 +55,13 @@ static void numbers(void **state)
 {
     const double many[] = {1.5e-3, -2, 0.5, 3, NAN, INFINITY, -INFINITY, 1e22};
     (void)state;
-    reads("a.csv", "+1.5e-3,-2.0,.5,3.\nnan,inf,-Infinity,1e22\n", 2, 4, many);
+    const vem_read_options keep = {.size = sizeof keep, .missing = VEM_MISSING_KEEP};
+    vem_data *data = NULL;
+    const char *path = io_text("a.csv", "+1.5e-3,-2.0,.5,3.\nnan,inf,-Infinity,1e22\n");
+    assert_int_equal(vem_data_read(io_ctx, path, &keep, &data), VEM_OK);
+    io_holds(data, 2, 4, many);
+    assert_int_equal(vem_data_missing(data), 1);
+    vem_data_free(data);
     const double tenth[] = {0.1, 0.12345678901234567, 1234567890123456789.0, 1e-5};
     reads("a.csv", "0.1,0.12345678901234567\n1234567890123456789,1.0000000000000000E-05",
           2, 2, tenth);
@@ -136,12 +142,13 @@ static void wrong_rows(void **state)
     refuses("1,2\n3,4x\n", "row 2 (line 2), column 2: \"4x\" is not a number");
     refuses("1,2\n3\n", "row 2 (line 2) has 1 fields, but the first row has 2");
     refuses("1,2\n3,4,5\n", "row 2 (line 2) has 3 fields, but the first row has 2");
-    refuses("1,2\n,4\n", "row 2 (line 2), column 1 is empty");
-    refuses("1,2\n3,\n", "column 2 is empty");
-    refuses("1,2\n3,\"\"\n", "column 2 is empty");
-    refuses("1,,3\n4,5,6\n", "row 1 (line 1), column 2 is empty");
+    refuses("1,2\n,4\n",
+            "1 value is missing, in 1 of 2 rows; the first in row 2, column 1");
+    refuses("1,2\n3,\n", "the first in row 2, column 2");
+    refuses("1,2\n3,\"\"\n", "the first in row 2, column 2");
+    refuses("1,,3\n4,5,6\n", "the first in row 1, column 2");
     refuses("1 2\n3\n", "row 2 (line 2) has 1 fields, but the first row has 2");
-    refuses("1;5\n2,5;3\n", "\"2,5\" is not a number");
+    refuses("1;5\n2,5;3.5\n", "\"2,5\" is not a number. If it has a decimal comma");
     refuses("1,2\n3,\"4\n", "column 2: a quote is opened and never closed");
     refuses("\"1,2\n3,4\n",
             "row 1 (line 1), column 1: a quote is opened and never closed");

@@ -14,6 +14,8 @@ static void check(const char *text)
     const double expected = strtod(text, &expected_end);
     double value = 0;
     const char *end = vem_i_number(copy, copy + length, &value);
+    if (!end)
+        end = vem_i_number_word(copy, copy + length, &value);
     const ptrdiff_t used = end ? end - copy : 0;
     if (used != expected_end - text)
         fail_msg("%s: %d characters used, not %d", text, (int)used,

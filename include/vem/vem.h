@@ -107,13 +107,39 @@ typedef enum vem_dtype {
     VEM_INT64
 } vem_dtype;
 
+/* Is the first row of a text table its header? */
+typedef enum vem_header {
+    VEM_HEADER_AUTO = 0, /* where it holds more words than numbers */
+    VEM_HEADER_YES,
+    VEM_HEADER_NO
+} vem_header;
+
+/* What is done with missing values: NaN, and in text also NA, N/A, null, ? (in any case) and
+ * a field with nothing in it. */
+typedef enum vem_missing {
+    VEM_MISSING_ERROR =
+        0,            /* refused: text tables when they are read, else by the verbs */
+    VEM_MISSING_DROP, /* rows that have one are left out; vem_data_row tells which stay */
+    VEM_MISSING_MEAN, /* each is replaced by the mean of its column */
+    VEM_MISSING_KEEP  /* they stay NaN, which most verbs refuse: to look at data */
+} vem_missing;
+
 /* How to read a file. Zero-initialise, then set what you need. */
 typedef struct vem_read_options {
     size_t size; /* sizeof(vem_read_options) */
     const char
         *columns;   /* "1,3,5-8" or "x,y": columns to keep, in this order; NULL: all */
-    const char *id; /* one column (name or number) to leave out; NULL: none */
+    const char *id; /* "1" or "name,city": columns to leave out; NULL: none */
     const char *weights; /* file with one weight per row; NULL: every row weighs 1 */
+    vem_header header;   /* of text tables */
+    vem_missing missing;
+    char decimal; /* of numbers in text, '.' or ','; 0: '.', or ',' if a table with
+                     semicolons has it */
+    int keep_ids; /* keep the text of the id columns of a text table, for vem_data_id */
+    /* With VEM_MISSING_MEAN: what missing values become, for each column that is kept. NULL:
+     * the (weighted) means of the values that are there. */
+    const double *means;
+    int32_t means_count;
 } vem_read_options;
 
 /* The format is found from the ending: .npy .csv .tsv .txt .fvecs .bvecs .fbin .u8bin,
@@ -136,6 +162,23 @@ VEM_API vem_dtype vem_data_dtype(const vem_data *data);
 VEM_API const double *vem_data_weights(const vem_data *data);
 /* Of a coreset: the row of the data that each row was (n of them). NULL for other data. */
 VEM_API const int64_t *vem_data_indices(const vem_data *data);
+/* Rows that were read, with those that VEM_MISSING_DROP left out; and which of them, from 0,
+ * row i of the data was. */
+VEM_API int64_t vem_data_rows_read(const vem_data *data);
+VEM_API int64_t vem_data_row(const vem_data *data, int64_t i);
+/* Values that were missing: replaced, kept as NaN, or in rows left out. */
+VEM_API int64_t vem_data_missing(const vem_data *data);
+/* What missing values became (one value a column), or NULL but after VEM_MISSING_MEAN. */
+VEM_API const double *vem_data_means(const vem_data *data);
+/* Did the table have a header (yes or no)? VEM_HEADER_AUTO: it was no text table. */
+VEM_API vem_header vem_data_header(const vem_data *data);
+/* The decimal sign of a text table, '.' or ','; 0: it was no text table. */
+VEM_API char vem_data_decimal(const vem_data *data);
+/* With keep_ids: how many id columns are kept; the name of one (or NULL: no header); its text
+ * in a row, counted as vem_data_rows_read counts. */
+VEM_API int32_t vem_data_ids(const vem_data *data);
+VEM_API const char *vem_data_id_name(const vem_data *data, int32_t id);
+VEM_API const char *vem_data_id(const vem_data *data, int32_t id, int64_t row);
 /* Name of a column from the file's header, or NULL. */
 VEM_API const char *vem_data_column_name(const vem_data *data, int32_t column);
 /* Short name of the format it was read from ("npy", "csv", ..., "memory"). */

@@ -103,8 +103,24 @@ vem_status vem_data_borrow(vem_ctx *ctx, vem_dtype type, const void *values, int
     return VEM_OK;
 }
 
+void vem_i_ids_free(vem_i_ids *ids)
+{
+    if (!ids)
+        return;
+    if (!ids->spill)
+        vem_i_free(ids->places);
+    vem_i_mapping_free(ids->spill);
+    vem_i_free(ids->names);
+    vem_i_free(ids);
+}
+
 void vem_i_data_release(vem_data *data)
 {
+    vem_i_ids_free(data->ids);
+    if (!data->kept_spill)
+        vem_i_free(data->kept);
+    vem_i_mapping_free(data->kept_spill);
+    vem_i_free(data->means);
     vem_i_mapping_free(data->mapping);
     vem_i_free(data->owned);
     vem_i_free(data->columns);
@@ -136,7 +152,9 @@ int32_t vem_i_data_column_number(const vem_data *data, int32_t column)
 
 int64_t vem_i_data_row_number(const vem_data *data, int64_t row)
 {
-    return data->indices ? data->indices[row] : row;
+    if (data->indices)
+        return data->indices[row];
+    return data->kept ? data->kept[row] : row;
 }
 
 void vem_i_data_place(const vem_data *data, int64_t number, int32_t column, char *text,
@@ -166,6 +184,55 @@ const double *vem_data_weights(const vem_data *data)
 const int64_t *vem_data_indices(const vem_data *data)
 {
     return data->indices;
+}
+
+int64_t vem_data_rows_read(const vem_data *data)
+{
+    return data->kept ? data->rows_read : data->n;
+}
+
+int64_t vem_data_row(const vem_data *data, int64_t i)
+{
+    return data->kept && i >= 0 && i < data->n ? data->kept[i] : i;
+}
+
+int64_t vem_data_missing(const vem_data *data)
+{
+    return data->missing;
+}
+
+const double *vem_data_means(const vem_data *data)
+{
+    return data->means;
+}
+
+vem_header vem_data_header(const vem_data *data)
+{
+    return data->header;
+}
+
+char vem_data_decimal(const vem_data *data)
+{
+    return data->decimal;
+}
+
+int32_t vem_data_ids(const vem_data *data)
+{
+    return data->ids ? data->ids->count : 0;
+}
+
+const char *vem_data_id_name(const vem_data *data, int32_t id)
+{
+    const vem_i_ids *ids = data->ids;
+    return ids && ids->names && id >= 0 && id < ids->count ? ids->names[id] : NULL;
+}
+
+const char *vem_data_id(const vem_data *data, int32_t id, int64_t row)
+{
+    const vem_i_ids *ids = data->ids;
+    if (!ids || id < 0 || id >= ids->count || row < 0 || row >= vem_data_rows_read(data))
+        return NULL;
+    return ids->text + ids->places[row * ids->count + id];
 }
 
 const char *vem_data_column_name(const vem_data *data, int32_t column)

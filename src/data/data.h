@@ -6,23 +6,41 @@
 
 #include "base/residence.h"
 
+/* The text of the id columns, for all rows that were read. Everything is owned. */
+typedef struct vem_i_ids {
+    int32_t count;   /* columns */
+    char **names;    /* in one block; NULL: no header */
+    int64_t *places; /* rows x count: where in `text` one begins; it ends with a NUL */
+    char *text;      /* in the block of `places` */
+    vem_i_mapping *spill; /* the block rests in this file; NULL: from vem_i_alloc */
+} vem_i_ids;
+void vem_i_ids_free(vem_i_ids *ids);
+
 struct vem_data {
     vem_dtype type;
     int swapped; /* bytes of a value are in the other order */
     int64_t n;
-    int32_t d;              /* columns after --columns and --id */
-    const char *base;       /* row 0, column 0 as stored */
-    int64_t row_stride;     /* bytes */
-    int64_t column_stride;  /* bytes */
-    int32_t *columns;       /* stored column of column j; NULL: j. Owned. */
-    int32_t *numbers;       /* column of the file that column j was, from 1, for messages;
+    int32_t d;             /* columns after --columns and --id */
+    const char *base;      /* row 0, column 0 as stored */
+    int64_t row_stride;    /* bytes */
+    int64_t column_stride; /* bytes */
+    int32_t *columns;      /* stored column of column j; NULL: j. Owned. */
+    int32_t *numbers;      /* column of the file that column j was, from 1, for messages;
                               NULL: `columns` tells, or it is j + 1. Owned. */
-    double *weights;        /* owned; NULL: all 1 */
-    int64_t *indices;       /* of a coreset: the row that row i was. Owned; NULL: none */
-    char **names;           /* d column names in one block, owned; NULL: none */
-    const char *format;     /* static string: "npy", "csv", ... */
-    void *owned;            /* memory from vem_i_alloc to free, or NULL */
-    vem_i_mapping *mapping; /* the file the values lie in, or NULL. Owned. */
+    double *weights;       /* owned; NULL: all 1 */
+    int64_t *indices;      /* of a coreset: the row that row i was. Owned; NULL: none */
+    int64_t *kept;         /* which of the rows read row i was. Owned; NULL: the same */
+    vem_i_mapping *kept_spill; /* the file that `kept` rests in; NULL: memory. Owned */
+    int64_t rows_read;         /* where `kept` is, with the rows left out */
+    int64_t missing;           /* values that were missing */
+    double *means;             /* d: what they became. Owned; NULL: nothing */
+    vem_header header;         /* of a text table; AUTO: it was none */
+    char decimal;              /* of a text table; 0: it was none */
+    vem_i_ids *ids;            /* text of the id columns. Owned; NULL: none */
+    char **names;              /* d column names in one block, owned; NULL: none */
+    const char *format;        /* static string: "npy", "csv", ... */
+    void *owned;               /* memory from vem_i_alloc to free, or NULL */
+    vem_i_mapping *mapping;    /* the file the values lie in, or NULL. Owned. */
 };
 
 /* A zeroed handle, for readers. */

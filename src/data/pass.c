@@ -17,6 +17,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "data/coreset.h"
+#include "data/missing.h"
 #include "data/points.h"
 
 enum {
@@ -204,8 +205,7 @@ vem_status vem_i_pass_run(vem_i_pass *p, const char *phase, double *total, doubl
             char place[160];
             vem_i_data_load(p->data, p->first + row, 1, VEM_DOUBLE, p->row, p->d);
             vem_i_pass_name(p, row, column, place, sizeof place);
-            return vem_i_fail(p->ctx, VEM_BAD_DATA, "%s is %s.", place,
-                              isnan(p->row[column]) ? "NaN" : "infinite");
+            return vem_i_data_refuse(p->ctx, p->data, place, p->row[column]);
         }
         for (int32_t j = 0; j < p->d; j++)
             total[j] += p->sums[s * p->d + j];

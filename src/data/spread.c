@@ -24,6 +24,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "data/coreset.h"
+#include "data/missing.h"
 #include "data/points.h"
 
 enum {
@@ -122,8 +123,7 @@ vem_status vem_i_refuse_bad(vem_ctx *ctx, vem_i_chunk chunk)
                                            ? chunk.data->indices[chunk.first + i]
                                            : chunk.at + i;
                 vem_i_data_place(chunk.data, number, j, place, sizeof place);
-                status = vem_i_fail(ctx, VEM_BAD_DATA, "%s is %s.", place,
-                                    isnan(row[j]) ? "NaN" : "infinite");
+                status = vem_i_data_refuse(ctx, chunk.data, place, row[j]);
             }
     }
     vem_i_free(row);

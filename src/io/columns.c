@@ -118,62 +118,74 @@ static vem_status read_list(vem_ctx *ctx, const table *file, const char *list,
     return VEM_OK;
 }
 
-static vem_status choose(vem_ctx *ctx, const table *file, const char *columns,
-                         const char *id, int32_t *chosen, int32_t *count, char *seen)
+/* The id columns, which are one name, commas and all, or a list. */
+static vem_status read_ids(vem_ctx *ctx, const table *file, const char *id, int32_t *ids,
+                           int32_t *count, char *seen)
 {
-    *count = 0;
-    if (columns) {
-        vem_status status = read_list(ctx, file, columns, chosen, count, seen);
-        if (status != VEM_OK)
-            return status;
-    } else {
-        for (int32_t j = 0; j < file->stored; j++)
-            chosen[(*count)++] = j;
-    }
-    if (!id)
-        return VEM_OK;
-    int32_t first = 0, last = 0, kept = 0;
-    vem_status status = read_word(ctx, file, id, strlen(id), &first, &last);
+    const int32_t named = find_name(file, id, strlen(id));
+    if (named < 0)
+        return read_list(ctx, file, id, ids, count, seen);
+    ids[0] = named;
+    *count = 1;
+    return VEM_OK;
+}
+
+/* `is_id` and `seen` are zeroed, for each stored column. */
+static vem_status choose(vem_ctx *ctx, const table *file, const char *columns,
+                         const char *id, vem_i_columns *found, char *is_id, char *seen)
+{
+    vem_status status = VEM_OK;
+    if (id)
+        status = read_ids(ctx, file, id, found->ids, &found->id_count, is_id);
+    if (status == VEM_OK && columns)
+        status = read_list(ctx, file, columns, found->chosen, &found->count, seen);
     if (status != VEM_OK)
         return status;
-    if (first != last)
-        return vem_i_fail(ctx, VEM_BAD_OPTION,
-                          "The id is \"%.100s\", but it must be one column.", id);
-    for (int32_t j = 0; j < *count; j++)
-        if (chosen[j] != first)
-            chosen[kept++] = chosen[j];
-    *count = kept;
+    for (int32_t j = 0; !columns && j < file->stored; j++)
+        found->chosen[found->count++] = j;
+    for (int32_t k = 0; k < found->id_count; k++)
+        is_id[found->ids[k]] = 1;
+    int32_t kept = 0;
+    for (int32_t j = 0; j < found->count; j++)
+        if (!is_id[found->chosen[j]])
+            found->chosen[kept++] = found->chosen[j];
+    found->count = kept;
     if (kept == 0)
         return vem_i_fail(ctx, VEM_BAD_OPTION,
-                          "No column of %s is left when column %" PRId32
-                          " is left out as the id.",
-                          file->name, first + 1);
+                          "No column of %s is left when %s (%.100s).", file->name,
+                          found->id_count > 1 ? "the ids are left out"
+                                              : "the id is left out",
+                          id);
     return VEM_OK;
+}
+
+void vem_i_columns_free(vem_i_columns *columns)
+{
+    vem_i_free(columns->chosen);
+    vem_i_free(columns->ids);
+    *columns = (vem_i_columns){0};
 }
 
 vem_status vem_i_columns_resolve(vem_ctx *ctx, const char *name, const char *columns,
                                  const char *id, char *const *names, int32_t stored,
-                                 int32_t **chosen, int32_t *count)
+                                 vem_i_columns *found)
 {
     const table file = {name, names, stored};
-    int32_t *made;
-    char *seen;
-    if (!columns && !id) {
-        *chosen = NULL;
-        *count = stored;
+    *found = (vem_i_columns){.count = stored};
+    if (!columns && !id)
         return VEM_OK;
-    }
-    vem_status status = vem_i_take(ctx, &made, (size_t)stored, sizeof *made);
-    if (status != VEM_OK)
-        return status;
-    status = vem_i_take_zeroed(ctx, &seen, (size_t)stored, 1);
-    if (status == VEM_OK) {
-        status = choose(ctx, &file, columns, id, made, count, seen);
-        vem_i_free(seen);
-    }
+    found->count = 0;
+    char *marks = NULL;
+    vem_status status =
+        vem_i_take(ctx, &found->chosen, (size_t)stored, sizeof *found->chosen);
     if (status == VEM_OK)
-        *chosen = made;
-    else
-        vem_i_free(made);
+        status = vem_i_take(ctx, &found->ids, (size_t)stored, sizeof *found->ids);
+    if (status == VEM_OK)
+        status = vem_i_take_zeroed(ctx, &marks, (size_t)stored, 2);
+    if (status == VEM_OK)
+        status = choose(ctx, &file, columns, id, found, marks, marks + stored);
+    vem_i_free(marks);
+    if (status != VEM_OK)
+        vem_i_columns_free(found);
     return status;
 }

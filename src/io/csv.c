@@ -23,9 +23,7 @@ enum {
 typedef struct job {
     const vem_i_csv *csv;
     const char **cuts;
-    int64_t *first_row; /* before the sums are taken: rows of chunk k at k+1 */
-    const char **wrong; /* first wrong row of each chunk, or NULL */
-    double *values;
+    vem_i_csv_part *parts;
     int64_t start; /* chunk of task 0 */
 } job;
 
@@ -34,7 +32,7 @@ static void count_task(void *arg, int64_t task, int thread)
     const job *work = arg;
     const int64_t k = work->start + task;
     (void)thread;
-    work->first_row[k + 1] = vem_i_csv_count(work->csv, work->cuts[k], work->cuts[k + 1]);
+    vem_i_csv_count(work->csv, work->cuts[k], work->cuts[k + 1], &work->parts[k]);
 }
 
 static void value_task(void *arg, int64_t task, int thread)
@@ -42,8 +40,7 @@ static void value_task(void *arg, int64_t task, int thread)
     const job *work = arg;
     const int64_t k = work->start + task;
     (void)thread;
-    work->wrong[k] = vem_i_csv_values(work->csv, work->cuts[k], work->cuts[k + 1],
-                                      work->values + work->first_row[k] * work->csv->d);
+    vem_i_csv_values(work->csv, work->cuts[k], work->cuts[k + 1], &work->parts[k]);
 }
 
 static vem_status run(vem_ctx *ctx, job *work, vem_i_task task, int64_t chunks,
@@ -82,6 +79,67 @@ static void cut(vem_ctx *ctx, const vem_i_csv *csv, const char **cuts, int64_t c
     }
 }
 
+/* Each part gets its place in the values and the ids. */
+static void deal_out(const job *work, int64_t chunks, double *values, vem_i_ids *ids)
+{
+    int64_t row = 0, at = 0;
+    for (int64_t k = 0; k < chunks; k++) {
+        vem_i_csv_part *part = &work->parts[k];
+        part->values = values + row * work->csv->d;
+        if (ids) {
+            part->places = ids->places + row * ids->count;
+            part->text = ids->text;
+            part->out = ids->text + at;
+            part->room = part->out + part->id_bytes;
+        }
+        row += part->rows;
+        at += part->id_bytes;
+    }
+}
+
+/* What the parts met: the earliest fault counts. */
+static vem_status judge(vem_ctx *ctx, const job *work, int64_t chunks, vem_data *data)
+{
+    int64_t first = 0;
+    data->missing = 0;
+    for (int64_t k = 0; k < chunks; k++) {
+        const vem_i_csv_part *part = &work->parts[k];
+        if (part->wrong)
+            return vem_i_csv_explain(ctx, work->csv, part->wrong,
+                                     first + part->wrong_row);
+        if (part->changed)
+            return vem_i_fail(ctx, VEM_BAD_DATA, "%s changed while it was read.",
+                              work->csv->name);
+        first += part->rows;
+        data->missing += part->missing;
+    }
+    return VEM_OK;
+}
+
+/* The second pass, into `values`, and the ids where they are kept. */
+static vem_status fill(vem_ctx *ctx, job *work, int64_t chunks, int64_t n, double *values,
+                       vem_data *data)
+{
+    int64_t id_bytes = 0;
+    vem_i_ids *ids = NULL;
+    vem_status status = VEM_OK;
+    for (int64_t k = 0; k < chunks; k++)
+        id_bytes += work->parts[k].id_bytes;
+    if (work->csv->slot)
+        status = vem_i_csv_ids_new(ctx, work->csv, n, id_bytes, &ids);
+    if (status == VEM_OK) {
+        deal_out(work, chunks, values, ids);
+        status = run(ctx, work, value_task, chunks, chunks, 2 * chunks);
+    }
+    if (status == VEM_OK)
+        status = judge(ctx, work, chunks, data);
+    if (status == VEM_OK)
+        data->ids = ids;
+    else
+        vem_i_ids_free(ids);
+    return status;
+}
+
 static vem_status read_values(vem_ctx *ctx, job *work, int64_t chunks, vem_data *data)
 {
     const vem_i_csv *csv = work->csv;
@@ -89,42 +147,37 @@ static vem_status read_values(vem_ctx *ctx, job *work, int64_t chunks, vem_data 
     vem_status status = run(ctx, work, count_task, chunks, 0, 2 * chunks);
     if (status != VEM_OK)
         return status;
-    work->first_row[0] = 0;
+    int64_t n = 0;
     for (int64_t k = 0; k < chunks; k++)
-        work->first_row[k + 1] += work->first_row[k];
-    const int64_t n = work->first_row[chunks];
+        n += work->parts[k].rows;
     if (n == 0)
         return vem_i_fail(ctx, VEM_BAD_DATA, "%s has a header, but no rows.", csv->name);
     size_t count;
     if (__builtin_mul_overflow((size_t)n, (size_t)csv->d, &count))
         return vem_i_fail_memory(ctx, SIZE_MAX);
     vem_i_mapping *spill = NULL;
-    status = vem_i_spill_take(ctx, &work->values, count, sizeof *work->values, &spill);
+    double *values = NULL;
+    status = vem_i_spill_take(ctx, &values, count, sizeof *values, &spill);
     if (status != VEM_OK)
-        work->values = NULL;
-    if (status == VEM_OK)
-        status = run(ctx, work, value_task, chunks, chunks, 2 * chunks);
-    for (int64_t k = 0; k < chunks && status == VEM_OK; k++)
-        if (work->wrong[k])
-            status =
-                vem_i_csv_explain(ctx, csv, work->wrong[k],
-                                  work->first_row[k] + vem_i_csv_count(csv, work->cuts[k],
-                                                                       work->wrong[k]));
+        return status;
+    status = fill(ctx, work, chunks, n, values, data);
     if (status != VEM_OK) {
         if (!spill)
-            vem_i_free(work->values);
+            vem_i_free(values);
         vem_i_mapping_free(spill);
         return status;
     }
     data->type = VEM_FLOAT64;
     data->n = n;
     data->d = csv->d;
-    data->base = (const char *)work->values;
+    data->base = (const char *)values;
     data->column_stride = sizeof(double);
     data->row_stride = (int64_t)sizeof(double) * csv->d;
-    data->owned = spill ? NULL : work->values;
+    data->owned = spill ? NULL : values;
     data->mapping = spill;
     data->format = "csv";
+    data->decimal = csv->decimal;
+    data->header = csv->names ? VEM_HEADER_YES : VEM_HEADER_NO;
     return VEM_OK;
 }
 
@@ -136,102 +189,12 @@ static vem_status read_rows(vem_ctx *ctx, const vem_i_csv *csv, vem_data *data)
     vem_status status =
         vem_i_take(ctx, &work.cuts, (size_t)chunks + 1, sizeof *work.cuts);
     if (status == VEM_OK)
-        status =
-            vem_i_take(ctx, &work.first_row, (size_t)chunks + 1, sizeof *work.first_row);
-    if (status == VEM_OK)
-        status = vem_i_take_zeroed(ctx, &work.wrong, (size_t)chunks, sizeof *work.wrong);
+        status = vem_i_take_zeroed(ctx, &work.parts, (size_t)chunks, sizeof *work.parts);
     if (status == VEM_OK)
         status = read_values(ctx, &work, chunks, data);
     vem_i_free(work.cuts);
-    vem_i_free(work.first_row);
-    vem_i_free(work.wrong);
+    vem_i_free(work.parts);
     return status;
-}
-
-/* The fields of the first row as names, in one block of memory. */
-static vem_status read_names(vem_ctx *ctx, vem_i_csv *csv, const char *first)
-{
-    const size_t text = (size_t)(vem_i_csv_line_end(csv, first) - first);
-    const size_t pointers = (size_t)csv->stored * sizeof(char *);
-    vem_status status =
-        vem_i_take(ctx, &csv->names, pointers + text + (size_t)csv->stored, 1);
-    if (status != VEM_OK)
-        return status;
-    char *at = (char *)csv->names + pointers;
-    for (int32_t j = 0; j < csv->stored; j++) {
-        const vem_i_field field = vem_i_csv_field(csv, first);
-        csv->names[j] = at;
-        at += vem_i_csv_unquote(&field, at, SIZE_MAX) + 1;
-        first = field.next;
-    }
-    return VEM_OK;
-}
-
-/* The names of the columns kept, for the data. */
-static vem_status keep_names(vem_ctx *ctx, const vem_i_csv *csv, const int32_t *chosen,
-                             char ***names)
-{
-    const size_t pointers = (size_t)csv->d * sizeof(char *);
-    size_t bytes = pointers;
-    for (int32_t j = 0; j < csv->d; j++)
-        bytes += strlen(csv->names[chosen ? chosen[j] : j]) + 1;
-    vem_status status = vem_i_take(ctx, names, bytes, 1);
-    if (status != VEM_OK)
-        return status;
-    char *at = (char *)*names + pointers;
-    for (int32_t j = 0; j < csv->d; j++) {
-        (*names)[j] = at;
-        at = stpcpy(at, csv->names[chosen ? chosen[j] : j]) + 1;
-    }
-    return VEM_OK;
-}
-
-/* Is any of the chosen fields (NULL: any field) of this row text? Empty ones tell
- * nothing. */
-static int has_text(const vem_i_csv *csv, const char *at, const int32_t *chosen,
-                    int32_t count)
-{
-    for (int32_t j = 0; j < csv->stored; j++) {
-        const vem_i_field field = vem_i_csv_field(csv, at);
-        double value;
-        int relevant = chosen == NULL;
-        at = field.next;
-        if (field.text == field.text_end || vem_i_csv_number(&field, &value))
-            continue;
-        for (int32_t k = 0; k < count && !relevant; k++)
-            relevant = chosen[k] == j;
-        if (relevant)
-            return 1;
-    }
-    return 0;
-}
-
-/* Is the first row a header, and which columns are kept? Text makes it a header, except
- * text in columns that are told by number to be left out: those are ids in a table
- * without a header. */
-static vem_status choose_columns(vem_ctx *ctx, vem_i_csv *csv, const char *first,
-                                 const vem_read_options *options, int32_t **chosen)
-{
-    const char *columns = options ? options->columns : NULL;
-    const char *id = options ? options->id : NULL;
-    csv->rows = first;
-    if (has_text(csv, first, NULL, 0)) {
-        if ((columns || id) &&
-            vem_i_columns_resolve(NULL, csv->name, columns, id, NULL, csv->stored, chosen,
-                                  &csv->d) == VEM_OK) {
-            if (!has_text(csv, first, *chosen, csv->d))
-                return VEM_OK;
-            vem_i_free(*chosen);
-            *chosen = NULL;
-        }
-        const char *line_end = vem_i_csv_line_end(csv, first);
-        csv->rows = line_end < csv->end ? line_end + 1 : csv->end;
-        vem_status status = read_names(ctx, csv, first);
-        if (status != VEM_OK)
-            return status;
-    }
-    return vem_i_columns_resolve(ctx, csv->name, columns, id, csv->names, csv->stored,
-                                 chosen, &csv->d);
 }
 
 static int is_closed(const vem_i_csv *csv, const char *at)
@@ -245,28 +208,45 @@ static int is_closed(const vem_i_csv *csv, const char *at)
     return closed;
 }
 
+/* Where the stored fields go: to a column, to an id, nowhere. */
+static vem_status aim(vem_ctx *ctx, vem_i_csv *csv, int keep_ids)
+{
+    const vem_i_columns *columns = &csv->columns;
+    vem_status status =
+        vem_i_take(ctx, &csv->target, (size_t)csv->stored, sizeof *csv->target);
+    if (status != VEM_OK)
+        return status;
+    for (int32_t j = 0; j < csv->stored; j++)
+        csv->target[j] = columns->chosen ? -1 : j;
+    for (int32_t j = 0; columns->chosen && j < csv->d; j++)
+        csv->target[columns->chosen[j]] = j;
+    if (!keep_ids || columns->id_count == 0)
+        return VEM_OK;
+    status = vem_i_take(ctx, &csv->slot, (size_t)csv->stored, sizeof *csv->slot);
+    for (int32_t j = 0; status == VEM_OK && j < csv->stored; j++)
+        csv->slot[j] = -1;
+    for (int32_t k = 0; status == VEM_OK && k < columns->id_count; k++)
+        csv->slot[columns->ids[k]] = k;
+    return status;
+}
+
 static vem_status read_table(vem_ctx *ctx, vem_i_csv *csv,
-                             const vem_read_options *options, int32_t **chosen,
-                             vem_data *data)
+                             const vem_read_options *options, vem_data *data)
 {
     const char *first = vem_i_csv_next_row(csv, csv->begin);
     if (first == csv->end)
         return vem_i_fail(ctx, VEM_BAD_DATA, "%s holds no rows.", csv->name);
     if (!is_closed(csv, first))
         return vem_i_csv_explain(ctx, csv, first, 0);
-    csv->stored = vem_i_csv_field_count(csv, first);
-    vem_status status = choose_columns(ctx, csv, first, options, chosen);
+    vem_status status = vem_i_csv_head(ctx, csv, first, options->columns, options->id);
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &csv->target, (size_t)csv->stored, sizeof *csv->target);
+        status = aim(ctx, csv, options->keep_ids);
     if (status != VEM_OK)
         return status;
-    for (int32_t j = 0; j < csv->stored; j++)
-        csv->target[j] = *chosen ? -1 : j;
-    for (int32_t j = 0; *chosen && j < csv->d; j++)
-        csv->target[(*chosen)[j]] = j;
     char **names = NULL;
+    int32_t *chosen = csv->columns.chosen;
     if (csv->names)
-        status = keep_names(ctx, csv, *chosen, &names);
+        status = vem_i_csv_some_names(ctx, csv, chosen, csv->d, &names);
     if (status == VEM_OK)
         status = read_rows(ctx, csv, data);
     if (status != VEM_OK) {
@@ -274,11 +254,11 @@ static vem_status read_table(vem_ctx *ctx, vem_i_csv *csv,
         return status;
     }
     data->names = names;
-    if (*chosen) { /* kept for messages: a column goes by its number in the file */
+    if (chosen) { /* kept for messages: a column goes by its number in the file */
         for (int32_t j = 0; j < csv->d; j++)
-            (*chosen)[j]++;
-        data->numbers = *chosen;
-        *chosen = NULL;
+            chosen[j]++;
+        data->numbers = chosen;
+        csv->columns.chosen = NULL;
     }
     return VEM_OK;
 }
@@ -301,15 +281,26 @@ vem_status vem_i_csv_parse(vem_ctx *ctx, const char *name, const char *bytes, si
         (memcmp(bytes, "\xff\xfe", 2) == 0 || memcmp(bytes, "\xfe\xff", 2) == 0))
         return vem_i_fail(ctx, VEM_UNSUPPORTED,
                           "%s is text in UTF-16; save it as UTF-8 or ASCII.", name);
-    vem_i_csv csv = {.name = name, .begin = bytes, .end = bytes + size};
+    const vem_read_options plain = {.size = sizeof plain};
+    if (!options)
+        options = &plain;
+    vem_i_csv csv = {.name = name,
+                     .begin = bytes,
+                     .end = bytes + size,
+                     .separator = separator,
+                     .decimal = options->decimal,
+                     .header = options->header};
     if (size >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0)
         csv.begin += 3;
     csv.quotes = has_quotes(ctx, bytes, size);
-    csv.separator = separator ? separator : vem_i_csv_sniff(&csv);
-    int32_t *chosen = NULL;
-    vem_status status = read_table(ctx, &csv, options, &chosen, data);
-    vem_i_free(chosen);
+    if (!separator)
+        csv.separator = vem_i_csv_sniff(&csv);
+    if (!csv.decimal)
+        csv.decimal = vem_i_csv_sniff_decimal(&csv);
+    vem_status status = read_table(ctx, &csv, options, data);
+    vem_i_columns_free(&csv.columns);
     vem_i_free(csv.names);
     vem_i_free(csv.target);
+    vem_i_free(csv.slot);
     return status;
 }

@@ -14,11 +14,15 @@ typedef struct vem_i_csv {
     const char *begin, *end;
     const char *rows; /* the first line behind the header */
     char separator;
-    int quotes;      /* there is a '"' somewhere, so lines must be walked with care */
-    int32_t stored;  /* fields in a line */
-    int32_t d;       /* fields kept */
-    int32_t *target; /* column in the result of a stored field; -1: skipped */
-    char **names;    /* of the stored fields, one block; NULL: no header */
+    char decimal;      /* '.' or ',' */
+    int quotes;        /* there is a '"' somewhere, so lines must be walked with care */
+    int32_t stored;    /* fields in a line */
+    int32_t d;         /* fields kept */
+    int32_t *target;   /* column in the result of a stored field; -1: skipped */
+    char **names;      /* of the stored fields, one block; NULL: no header */
+    vem_header header; /* as asked for */
+    vem_i_columns columns;
+    int32_t *slot; /* which id a stored field is; -1: none. NULL: ids are not kept */
 } vem_i_csv;
 
 /* One field of a line. */
@@ -42,21 +46,68 @@ const char *vem_i_csv_next_row(const vem_i_csv *csv, const char *at);
 int32_t vem_i_csv_field_count(const vem_i_csv *csv, const char *at);
 /* Unquoted copy, cut to fit, NUL-terminated; its length (before cutting). */
 size_t vem_i_csv_unquote(const vem_i_field *field, char *out, size_t capacity);
-/* The field's number; 0 if it is not exactly one. */
-int vem_i_csv_number(const vem_i_field *field, double *value);
+/* What a field holds. A missing value is NaN in *value; words of `vem_missing`. */
+typedef enum vem_i_csv_kind {
+    VEM_I_TEXT = 0,
+    VEM_I_NUMBER,
+    VEM_I_MISSING
+} vem_i_csv_kind;
+vem_i_csv_kind vem_i_csv_kind_of(const vem_i_csv *csv, const vem_i_field *field,
+                                 double *value);
 
 /* ---- csv_sniff.c: what kind of table it is ---- */
 
+/* Where csv->decimal is ',', that is no separator. */
 char vem_i_csv_sniff(const vem_i_csv *csv);
+/* The decimal sign of a table whose separator is known. */
+char vem_i_csv_sniff_decimal(const vem_i_csv *csv);
+
+/* ---- csv_header.c: the first row, and which columns are kept ---- */
+
+/* `first` is the first row: fills in rows, stored, d, columns, names. */
+vem_status vem_i_csv_head(vem_ctx *ctx, vem_i_csv *csv, const char *first,
+                          const char *columns, const char *id);
+/* The names of `count` columns in one block of memory. */
+vem_status vem_i_csv_some_names(vem_ctx *ctx, const vem_i_csv *csv, const int32_t *which,
+                                int32_t count, char ***names);
+
+/* ---- csv_ids.c: the text of id columns ---- */
+
+/* Bytes that the ids of the row at `at` take, and to put them at *out, which has room up to
+ * `room`: their places, from `text` on, and how far *out moved on. 0: there is no room. */
+int64_t vem_i_csv_id_bytes(const vem_i_csv *csv, const char *at);
+int vem_i_csv_put_ids(const vem_i_csv *csv, const char *at, const char *text, char **out,
+                      const char *room, int64_t *places);
+/* Room for so many rows and bytes of text. */
+vem_status vem_i_csv_ids_new(vem_ctx *ctx, const vem_i_csv *csv, int64_t rows,
+                             int64_t bytes, vem_i_ids **ids);
 
 /* ---- csv_rows.c: the values ---- */
 
-/* Rows that begin in [at, end): how many. `end` is the beginning of a line. */
-int64_t vem_i_csv_count(const vem_i_csv *csv, const char *at, const char *end);
-/* Their values into `out`, packed. NULL, or the beginning of the first row that is wrong.
- */
-const char *vem_i_csv_values(const vem_i_csv *csv, const char *at, const char *end,
-                             double *out);
+/* Where the values of some rows go, and what became of them. The file may change at any
+ * moment, so that the second look finds more than the first: nothing goes beyond `rows` rows
+ * and `room`. */
+typedef struct vem_i_csv_part {
+    int64_t rows;      /* that were counted */
+    int64_t id_bytes;  /* and what their ids take */
+    double *values;    /* rows x d */
+    int64_t *places;   /* of the ids; NULL: they are not kept */
+    const char *text;  /* that places count from */
+    char *out;         /* where the first id goes */
+    const char *room;  /* and where the last must end */
+    const char *wrong; /* the first row that is wrong, or NULL */
+    int64_t wrong_row; /* its number in this part */
+    int64_t missing;   /* values */
+    int changed;       /* there are not as many rows or bytes as were counted */
+} vem_i_csv_part;
+
+/* Rows that begin in [at, end): fills in how many, and id_bytes. `end` is the beginning of a
+ * line. */
+void vem_i_csv_count(const vem_i_csv *csv, const char *at, const char *end,
+                     vem_i_csv_part *part);
+/* Their values, up to the first that is wrong. */
+void vem_i_csv_values(const vem_i_csv *csv, const char *at, const char *end,
+                      vem_i_csv_part *part);
 /* The sentence for the row that begins at `at`, the row'th from 0. */
 vem_status vem_i_csv_explain(vem_ctx *ctx, const vem_i_csv *csv, const char *at,
                              int64_t row);

@@ -1,5 +1,6 @@
 #include "io/csv.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "io/number.h"
@@ -125,7 +126,21 @@ size_t vem_i_csv_unquote(const vem_i_field *field, char *out, size_t capacity)
     return length;
 }
 
-int vem_i_csv_number(const vem_i_field *field, double *value)
+static int is_missing(const char *at, const char *end)
+{
+    static const char *const words[] = {"na", "nan", "n/a", "null", "?"};
+    if (at == end)
+        return 1;
+    if (end - at > 4)
+        return 0;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (vem_i_same_word(at, end, words[i]))
+            return 1;
+    return 0;
+}
+
+vem_i_csv_kind vem_i_csv_kind_of(const vem_i_csv *csv, const vem_i_field *field,
+                                 double *value)
 {
     const char *p = field->text, *end = field->text_end;
     if (field->quoted && end - p >= 2 && end[-1] == '"') {
@@ -136,5 +151,12 @@ int vem_i_csv_number(const vem_i_field *field, double *value)
         while (p < end && (end[-1] == ' ' || end[-1] == '\t'))
             end--;
     }
-    return p < end && vem_i_number(p, end, value) == end;
+    *value = NAN;
+    if (is_missing(p, end))
+        return VEM_I_MISSING;
+    if (vem_i_number_with(p, end, csv->decimal, value) == end)
+        return VEM_I_NUMBER;
+    if (vem_i_number_word(p, end, value) != end)
+        return VEM_I_TEXT;
+    return isnan(*value) ? VEM_I_MISSING : VEM_I_NUMBER; /* "-nan" */
 }

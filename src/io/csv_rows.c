@@ -12,26 +12,35 @@ static inline const char *next_row(const vem_i_csv *csv, const char *at, const c
     return at<end && * at> '#' ? at : vem_i_csv_next_row(csv, at);
 }
 
-int64_t vem_i_csv_count(const vem_i_csv *csv, const char *at, const char *end)
+void vem_i_csv_count(const vem_i_csv *csv, const char *at, const char *end,
+                     vem_i_csv_part *part)
 {
     int64_t rows = 0;
     while ((at = next_row(csv, at, end)) < end) {
         rows++;
+        if (csv->slot)
+            part->id_bytes += vem_i_csv_id_bytes(csv, at);
         at = vem_i_csv_line_end(csv, at);
         if (at < end)
             at++;
     }
-    return rows;
+    part->rows = rows;
 }
 
-/* A field the short way does not do: skipped, quoted or wrong. Where the next one begins,
- * the next line after the last, or NULL if it is wrong. */
+/* A field the short way does not do: skipped, quoted, missing or wrong. Where the next one
+ * begins, the next line after the last, or NULL if it is wrong. */
 static const char *read_field(const vem_i_csv *csv, const char *at, int last,
-                              double *value)
+                              double *value, int64_t *missing)
 {
     const vem_i_field field = vem_i_csv_field(csv, at);
-    if (!field.closed || (value && !vem_i_csv_number(&field, value)))
+    if (!field.closed)
         return NULL;
+    if (value) {
+        const vem_i_csv_kind kind = vem_i_csv_kind_of(csv, &field, value);
+        if (kind == VEM_I_TEXT)
+            return NULL;
+        *missing += kind == VEM_I_MISSING;
+    }
     if (last)
         return field.next                   ? NULL
                : field.line_end == csv->end ? csv->end
@@ -40,8 +49,10 @@ static const char *read_field(const vem_i_csv *csv, const char *at, int last,
 }
 
 /* Where the next line begins, or NULL when something is wrong with this one. Must agree
- * with vem_i_csv_field, which explains what is wrong. */
-static const char *read_row(const vem_i_csv *csv, const char *at, double *out)
+ * with vem_i_csv_field, which explains what is wrong. Built once for each decimal sign. */
+static inline __attribute__((always_inline)) const char *
+read_row(const vem_i_csv *csv, const char *at, char decimal, double *out,
+         int64_t *missing)
 {
     const char *end = csv->end;
     const char separator = csv->separator;
@@ -52,9 +63,9 @@ static const char *read_row(const vem_i_csv *csv, const char *at, double *out)
         while (at < end && (*at == ' ' || *at == other_blank))
             at++;
         double value;
-        const char *p = target >= 0 ? vem_i_number(at, end, &value) : NULL;
+        const char *p = target >= 0 ? vem_i_number_with(at, end, decimal, &value) : NULL;
         if (!p) {
-            at = read_field(csv, at, last, target >= 0 ? &out[target] : NULL);
+            at = read_field(csv, at, last, target >= 0 ? &out[target] : NULL, missing);
             if (!at)
                 return NULL;
             continue;
@@ -86,17 +97,40 @@ static const char *read_row(const vem_i_csv *csv, const char *at, double *out)
     return at;
 }
 
-const char *vem_i_csv_values(const vem_i_csv *csv, const char *at, const char *end,
-                             double *out)
+static inline __attribute__((always_inline)) void read_rows(const vem_i_csv *csv,
+                                                            const char *at,
+                                                            const char *end, char decimal,
+                                                            vem_i_csv_part *part)
 {
-    while ((at = next_row(csv, at, end)) < end) {
-        const char *next = read_row(csv, at, out);
-        if (!next)
-            return at;
+    double *out = part->values;
+    int64_t row = 0, missing = 0;
+    for (; (at = next_row(csv, at, end)) < end; row++, out += csv->d) {
+        const char *next =
+            row < part->rows ? read_row(csv, at, decimal, out, &missing) : NULL;
+        if (!next && row < part->rows) {
+            part->wrong = at;
+            part->wrong_row = row;
+            return;
+        }
+        if (!next || (part->places &&
+                      !vem_i_csv_put_ids(csv, at, part->text, &part->out, part->room,
+                                         part->places + row * csv->columns.id_count))) {
+            part->changed = 1;
+            return;
+        }
         at = next;
-        out += csv->d;
     }
-    return NULL;
+    part->missing = missing;
+    part->changed = row < part->rows;
+}
+
+void vem_i_csv_values(const vem_i_csv *csv, const char *at, const char *end,
+                      vem_i_csv_part *part)
+{
+    if (csv->decimal == ',')
+        read_rows(csv, at, end, ',', part);
+    else
+        read_rows(csv, at, end, '.', part);
 }
 
 /* Text found, short enough and clean enough to stand in a sentence. */
@@ -125,6 +159,22 @@ static int64_t line_number(vem_ctx *ctx, const vem_i_csv *csv, const char *at)
     return line;
 }
 
+/* What may help with a text where a number should be. */
+static const char *advice(const vem_i_csv *csv, const vem_i_field *field, int64_t row)
+{
+    vem_i_csv other = *csv;
+    double value;
+    other.decimal = csv->decimal == ',' ? '.' : ',';
+    if (vem_i_csv_kind_of(&other, field, &value) == VEM_I_NUMBER)
+        return other.decimal == ',' ? " If it has a decimal comma, say --decimal ,."
+                                    : " If it has a decimal point, say --decimal '.'.";
+    if (row == 0 && !csv->names)
+        return " If this row names the columns, say --header yes; a column of text is "
+               "left "
+               "out with --id or --columns.";
+    return " A column of text is left out with --id or --columns.";
+}
+
 vem_status vem_i_csv_explain(vem_ctx *ctx, const vem_i_csv *csv, const char *at,
                              int64_t row)
 {
@@ -141,25 +191,22 @@ vem_status vem_i_csv_explain(vem_ctx *ctx, const vem_i_csv *csv, const char *at,
                               place, fields + 1);
         p = field.next;
     }
-    if (fields != csv->stored)
+    if (csv->stored && fields != csv->stored)
         return vem_i_fail(ctx, VEM_BAD_DATA,
                           "%s has %" PRId32 " fields, but the first row has %" PRId32 ".",
                           place, fields, csv->stored);
-    for (int32_t j = 0; j < csv->stored; j++) {
+    for (int32_t j = 0; at && j < csv->stored; j++) {
         const vem_i_field field = vem_i_csv_field(csv, at);
         double value;
         at = field.next;
-        if (csv->target[j] < 0 || vem_i_csv_number(&field, &value))
+        if (csv->target[j] < 0 || vem_i_csv_kind_of(csv, &field, &value) != VEM_I_TEXT)
             continue;
         if (csv->names && csv->names[j][0])
             snprintf(column, sizeof column, " (%.60s)", csv->names[j]);
         quote_text(&field, text, sizeof text);
-        if (text[0] == '\0')
-            return vem_i_fail(ctx, VEM_BAD_DATA, "%s, column %" PRId32 "%s is empty.",
-                              place, j + 1, column);
         return vem_i_fail(ctx, VEM_BAD_DATA,
-                          "%s, column %" PRId32 "%s: \"%s\" is not a number.", place,
-                          j + 1, column, text);
+                          "%s, column %" PRId32 "%s: \"%s\" is not a number.%s", place,
+                          j + 1, column, text, advice(csv, &field, row));
     }
-    return vem_i_fail(ctx, VEM_BAD_DATA, "%s cannot be read.", place);
+    return vem_i_fail(ctx, VEM_BAD_DATA, "%s changed while it was read.", csv->name);
 }

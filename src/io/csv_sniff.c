@@ -13,23 +13,27 @@ static int lone_title(const vem_i_csv *csv, const char *first, const char *secon
 {
     vem_i_csv trial = *csv;
     trial.separator = ' ';
+    trial.decimal = csv->decimal ? csv->decimal : '.';
     const vem_i_field word = vem_i_csv_field(&trial, first);
     double value;
-    return vem_i_csv_field_count(&trial, second) == 1 && !vem_i_csv_number(&word, &value);
+    return vem_i_csv_field_count(&trial, second) == 1 &&
+           vem_i_csv_kind_of(&trial, &word, &value) == VEM_I_TEXT;
 }
 
 /* The separator for which the first two rows have the same number of fields, more than
  * one. Tab and ';' come before ',' because a comma beside them is rather a decimal comma,
- * which the parser then names, than a separator. Blanks come last. */
+ * than a separator. Blanks come last. */
 char vem_i_csv_sniff(const vem_i_csv *csv)
 {
     static const char candidates[] = {'\t', ';', ',', ' '};
     const char *first = vem_i_csv_next_row(csv, csv->begin);
     const char *second = vem_i_csv_line_end(csv, first);
     second = second < csv->end ? vem_i_csv_next_row(csv, second + 1) : csv->end;
-    char most = ',';
+    char most = csv->decimal == ',' ? ';' : ',';
     int32_t most_count = 1;
     for (int i = 0; i < 4; i++) {
+        if (candidates[i] == csv->decimal)
+            continue;
         const int32_t count = count_with(csv, candidates[i], first);
         if (count < 2)
             continue;
@@ -45,4 +49,35 @@ char vem_i_csv_sniff(const vem_i_csv *csv)
         }
     }
     return most;
+}
+
+/* ',' where semicolons part the fields, one of the first rows has a number with it, and none
+ * has one with a '.'. */
+char vem_i_csv_sniff_decimal(const vem_i_csv *csv)
+{
+    enum { ROWS = 1000 };
+    vem_i_csv with_point = *csv, with_comma = *csv;
+    int commas = 0;
+    with_point.decimal = '.';
+    with_comma.decimal = ',';
+    const char *at = csv->begin;
+    for (int row = 0; csv->separator == ';' && row < ROWS; row++) {
+        at = vem_i_csv_next_row(csv, at);
+        if (at == csv->end)
+            break;
+        vem_i_field field = {.next = at};
+        while (field.next) {
+            double value;
+            field = vem_i_csv_field(csv, field.next);
+            const int point =
+                vem_i_csv_kind_of(&with_point, &field, &value) != VEM_I_TEXT;
+            const int comma =
+                vem_i_csv_kind_of(&with_comma, &field, &value) != VEM_I_TEXT;
+            if (point && !comma)
+                return '.';
+            commas |= comma && !point;
+        }
+        at = field.line_end < csv->end ? field.line_end + 1 : csv->end;
+    }
+    return commas ? ',' : '.';
 }

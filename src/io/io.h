@@ -61,12 +61,18 @@ vem_status vem_i_bin_parse(vem_ctx *ctx, const char *name, const char *bytes, si
 vem_status vem_i_hdf5_read(vem_ctx *ctx, const char *file, const char *dataset,
                            vem_data *data);
 
-/* --columns and --id resolved: the stored columns to keep, in order, from vem_i_alloc.
- * `names` are the `stored` names of the file's columns, or NULL. *chosen is NULL when
- * all are kept in their order. */
+/* --columns and --id resolved to columns of the file, from 0. */
+typedef struct vem_i_columns {
+    int32_t *chosen; /* to keep, in order; NULL: all. From vem_i_alloc, as `ids` */
+    int32_t count;
+    int32_t *ids; /* in the order they were named */
+    int32_t id_count;
+} vem_i_columns;
+/* `names` are the `stored` names of the file's columns, or NULL. */
 vem_status vem_i_columns_resolve(vem_ctx *ctx, const char *name, const char *columns,
                                  const char *id, char *const *names, int32_t stored,
-                                 int32_t **chosen, int32_t *count);
+                                 vem_i_columns *found);
+void vem_i_columns_free(vem_i_columns *columns);
 
 /* ---- .npy and .npz ---- */
 

@@ -85,9 +85,10 @@ vem_status vem_labels_read(vem_ctx *ctx, const char *path, int64_t **labels, int
     vem_data *data;
     char head[64];
     read_head(path, head, sizeof head);
-    const vem_read_options second = {.size = sizeof second, .columns = "2"};
-    vem_status status =
-        vem_i_data_read(ctx, path, has_our_header(head) ? &second : NULL, &data);
+    const vem_read_options wanted = {.size = sizeof wanted,
+                                     .columns = has_our_header(head) ? "2" : NULL,
+                                     .missing = VEM_MISSING_KEEP};
+    vem_status status = vem_i_data_read(ctx, path, &wanted, &data);
     if (status != VEM_OK)
         return status;
     int64_t *made = NULL;

@@ -2,7 +2,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <strings.h>
 
 const double vem_i_exact_tens[23] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                      1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
@@ -17,10 +16,15 @@ enum {
 
 __extension__ typedef unsigned __int128 wide;
 
+static int is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
 /* The parts of a decimal number: 0.d1 d2 d3 ... without leading zeros, times 10^point. */
 typedef struct decimal {
     const char *first; /* first digit that is not 0; NULL: the number is 0 */
-    const char *last;  /* behind the last digit; a '.' may lie between */
+    const char *last;  /* behind the last digit; the point may lie between */
     int64_t point;
     int negative;
 } decimal;
@@ -98,10 +102,10 @@ static double by_strtod(const decimal *number)
     int kept = 0;
     const char *p = number->first;
     for (; p < number->last && kept < KEPT_DIGITS; p++)
-        if (*p != '.')
+        if (is_digit(*p))
             text[kept++] = *p;
     for (; p < number->last; p++)
-        if (*p != '.' && *p != '0') {
+        if (is_digit(*p) && *p != '0') {
             text[kept++] = '1'; /* something beyond: enough to leave a midpoint */
             break;
         }
@@ -117,12 +121,14 @@ static double magnitude_of(const decimal *number)
     int count = 0, beyond = 0;
     const char *p = number->first;
     for (; p < number->last && count < 19; p++)
-        if (*p != '.') {
+        if (is_digit(*p)) {
             digits = digits * 10 + (uint64_t)(*p - '0');
             count++;
         }
     for (; p < number->last && !beyond; p++)
-        beyond = *p != '.' && *p != '0';
+        beyond = is_digit(*p) && *p != '0';
+    if (digits == 0) /* the text changed while it was looked at */
+        return 0;
     const int64_t exponent = number->point - count;
     if (exponent < -VEM_I_MOST_FIVES || exponent > VEM_I_MOST_FIVES)
         return by_strtod(number);
@@ -130,11 +136,6 @@ static double magnitude_of(const decimal *number)
     if (beyond && below != vem_i_number_compose(digits + 1, (int)exponent))
         return by_strtod(number);
     return below;
-}
-
-static int is_digit(char c)
-{
-    return c >= '0' && c <= '9';
 }
 
 const char *vem_i_number_exponent(const char *at, const char *end, int *exponent)
@@ -156,20 +157,32 @@ const char *vem_i_number_exponent(const char *at, const char *end, int *exponent
     return p;
 }
 
-static const char *read_word(const char *at, const char *end, double *value)
+int vem_i_same_word(const char *at, const char *end, const char *word)
 {
+    for (; at < end && *word; at++, word++)
+        if ((*at >= 'A' && *at <= 'Z' ? *at | 0x20 : *at) != *word)
+            return 0;
+    return at == end && !*word;
+}
+
+const char *vem_i_number_word(const char *at, const char *end, double *value)
+{
+    const int negative = at < end && *at == '-';
+    if (at < end && (*at == '-' || *at == '+'))
+        at++;
     static const char *const words[] = {"nan", "infinity", "inf"};
     for (int i = 0; i < 3; i++) {
         const size_t length = strlen(words[i]);
-        if ((size_t)(end - at) >= length && strncasecmp(at, words[i], length) == 0) {
+        if ((size_t)(end - at) >= length && vem_i_same_word(at, at + length, words[i])) {
             *value = i == 0 ? __builtin_nan("") : __builtin_inf();
+            *value = negative ? -*value : *value;
             return at + length;
         }
     }
     return NULL;
 }
 
-const char *vem_i_number_slow(const char *at, const char *end, double *value)
+const char *vem_i_number_slow(const char *at, const char *end, char point, double *value)
 {
     const char *p = at;
     decimal number = {.negative = p < end && *p == '-'};
@@ -177,18 +190,14 @@ const char *vem_i_number_slow(const char *at, const char *end, double *value)
         p++;
     const char *start = p;
     const char *dot = NULL;
-    for (; p < end && (is_digit(*p) || (*p == '.' && !dot)); p++) {
-        if (*p == '.')
+    for (; p < end && (is_digit(*p) || (*p == point && !dot)); p++) {
+        if (*p == point)
             dot = p;
         else if (*p != '0' && !number.first)
             number.first = p;
     }
-    if (p - start == (dot ? 1 : 0)) {
-        p = read_word(start, end, value);
-        if (p && number.negative)
-            *value = -*value;
-        return p;
-    }
+    if (p - start == (dot ? 1 : 0))
+        return NULL;
     number.last = p;
     int exponent;
     p = vem_i_number_exponent(p, end, &exponent);

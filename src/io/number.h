@@ -17,8 +17,12 @@
 extern const double vem_i_exact_tens[23];
 extern const uint32_t vem_i_small_tens[9];
 
-/* As vem_i_number, for anything the short way below does not do. */
-const char *vem_i_number_slow(const char *at, const char *end, double *value);
+/* As vem_i_number_with, for anything the short way below does not do. */
+const char *vem_i_number_slow(const char *at, const char *end, char point, double *value);
+/* Is [at, end) this word, which is in small letters, in any case and whatever the locale? */
+int vem_i_same_word(const char *at, const char *end, const char *word);
+/* inf, infinity or nan, in any case, with or without a sign: where it ends, or NULL. */
+const char *vem_i_number_word(const char *at, const char *end, double *value);
 /* digits 10^exponent for 0 < digits and |exponent| <= VEM_I_MOST_FIVES, correctly
  * rounded. */
 double vem_i_number_compose(uint64_t digits, int exponent);
@@ -59,8 +63,9 @@ static inline int vem_i_number_digits(const char *at, const char *end, uint64_t 
 }
 
 /* The number that begins at `at` (no blanks before it): its value, and where it ends, or
- * NULL when there is none. Takes nan, inf and infinity in any case. */
-static inline const char *vem_i_number(const char *at, const char *end, double *value)
+ * NULL when there is none. `point` is the decimal sign. */
+static inline const char *vem_i_number_with(const char *at, const char *end, char point,
+                                            double *value)
 {
     if (at == end)
         return NULL;
@@ -73,7 +78,7 @@ static inline const char *vem_i_number(const char *at, const char *end, double *
     for (unsigned digit; p < end && (digit = (unsigned)(unsigned char)*p - '0') <= 9; p++)
         digits = digits * 10 + digit;
     count = p - first;
-    if (p < end && *p == '.') {
+    if (p < end && *p == point) {
         p++;
         do {
             got = vem_i_number_digits(p, end, &digits);
@@ -83,7 +88,7 @@ static inline const char *vem_i_number(const char *at, const char *end, double *
     }
     count += fraction;
     if (count == 0 || count > 19)
-        return vem_i_number_slow(at, end, value);
+        return vem_i_number_slow(at, end, point, value);
     int exponent = 0;
     if (p < end && (*p | 0x20) == 'e')
         p = vem_i_number_exponent(p, end, &exponent);
@@ -95,12 +100,17 @@ static inline const char *vem_i_number(const char *at, const char *end, double *
     else if (digits && exponent >= -VEM_I_MOST_FIVES && exponent <= VEM_I_MOST_FIVES)
         magnitude = vem_i_number_compose(digits, exponent);
     else
-        return vem_i_number_slow(at, end, value);
+        return vem_i_number_slow(at, end, point, value);
     uint64_t bits;
     memcpy(&bits, &magnitude, sizeof bits);
     bits |= (uint64_t)negative << 63;
     memcpy(value, &bits, sizeof bits);
     return p;
+}
+
+static inline const char *vem_i_number(const char *at, const char *end, double *value)
+{
+    return vem_i_number_with(at, end, '.', value);
 }
 
 #endif

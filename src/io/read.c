@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "data/missing.h"
 
 typedef enum format {
     FORMAT_NPY,
@@ -197,8 +198,15 @@ static vem_status select_columns(vem_ctx *ctx, const char *path,
 {
     if (strcmp(data->format, "csv") == 0)
         return VEM_OK; /* done while parsing, so that text can be skipped */
-    return vem_i_columns_resolve(ctx, path, options->columns, options->id, NULL, data->d,
-                                 &data->columns, &data->d);
+    vem_i_columns found;
+    vem_status status = vem_i_columns_resolve(ctx, path, options->columns, options->id,
+                                              NULL, data->d, &found);
+    if (status != VEM_OK)
+        return status;
+    data->columns = found.chosen;
+    data->d = found.count;
+    vem_i_free(found.ids);
+    return VEM_OK;
 }
 
 static vem_status read_weights(vem_ctx *ctx, const char *path, const char *weights_path,
@@ -209,12 +217,34 @@ static vem_status read_weights(vem_ctx *ctx, const char *path, const char *weigh
         return vem_i_fail(ctx, VEM_BAD_OPTION,
                           "%s carries weights of its own, so none can be taken from %s.",
                           path, weights_path);
-    vem_status status = vem_i_data_read(ctx, weights_path, NULL, &weights);
+    const vem_read_options plainly = {.size = sizeof plainly,
+                                      .missing = VEM_MISSING_KEEP};
+    vem_status status = vem_i_data_read(ctx, weights_path, &plainly, &weights);
     if (status != VEM_OK)
         return status;
     status = take_weights(ctx, weights_path, weights, data);
     vem_data_free(weights);
     return status;
+}
+
+static vem_status check_options(vem_ctx *ctx, const vem_read_options *wanted)
+{
+    const int decimal = (unsigned char)wanted->decimal;
+    if ((int)wanted->header < VEM_HEADER_AUTO || wanted->header > VEM_HEADER_NO)
+        return vem_i_fail(
+            ctx, VEM_BAD_OPTION,
+            "The choice of a header is %d, but it must lie between 0 and %d.",
+            (int)wanted->header, (int)VEM_HEADER_NO);
+    if ((int)wanted->missing < VEM_MISSING_ERROR || wanted->missing > VEM_MISSING_KEEP)
+        return vem_i_fail(
+            ctx, VEM_BAD_OPTION,
+            "The choice for missing values is %d, but it must lie between 0 and %d.",
+            (int)wanted->missing, (int)VEM_MISSING_KEEP);
+    if (decimal != 0 && decimal != '.' && decimal != ',')
+        return vem_i_fail(ctx, VEM_BAD_OPTION,
+                          "The decimal sign has the code %d, but it must be '.' or ','.",
+                          decimal);
+    return VEM_OK;
 }
 
 vem_status vem_i_data_read(vem_ctx *ctx, const char *path,
@@ -229,8 +259,10 @@ vem_status vem_i_data_read(vem_ctx *ctx, const char *path,
     if (options) /* a caller built with an older header knows fewer members */
         memcpy(&wanted, options,
                options->size < sizeof wanted ? options->size : sizeof wanted);
-    vem_data *made;
-    vem_status status = vem_i_data_new(ctx, &made);
+    vem_status status = check_options(ctx, &wanted);
+    vem_data *made = NULL;
+    if (status == VEM_OK)
+        status = vem_i_data_new(ctx, &made);
     if (status != VEM_OK)
         return status;
     status = read_rows(ctx, path, &wanted, made);
@@ -238,6 +270,9 @@ vem_status vem_i_data_read(vem_ctx *ctx, const char *path,
         status = select_columns(ctx, path, &wanted, made);
     if (status == VEM_OK && wanted.weights)
         status = read_weights(ctx, path, wanted.weights, made);
+    if (status == VEM_OK)
+        status = vem_i_missing(ctx, strcmp(path, "-") == 0 ? "Standard input" : path,
+                               wanted.missing, wanted.means, wanted.means_count, made);
     if (status == VEM_OK)
         *data = made;
     else
