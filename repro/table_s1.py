@@ -46,7 +46,7 @@ PAPER = {
         "lazy-k-means, 0.1": [-5.850, -5.803, 4592, 4351, 0.809, 0.846, 0.876, 0.880],
     },
 }
-# An independent reference in numpy, the mean over 10 data sets of its own (METHODS 19).
+# An independent reference in numpy, the mean over 10 data sets of its own.
 NONE = None
 REFERENCE_SETS = 10
 REFERENCE = {

@@ -1,5 +1,7 @@
 #!/bin/sh
-# Configures and builds one preset, quietly unless it fails:  scripts/build.sh PRESET [JOBS]
+# Configures and builds one preset:  scripts/build.sh PRESET [JOBS]
+#
+# On a terminal a line says how far it is; elsewhere it is quiet unless it fails.
 set -eu
 cd "$(dirname "$0")/.."
 preset=${1:-release}
@@ -8,11 +10,23 @@ jobs=${2:-$(nproc 2>/dev/null || echo 2)}
 echo "Building ($preset) ..."
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-if ! cmake --preset "$preset" >"$log" 2>&1; then
+
+fail() {
     cat "$log" >&2
     exit 1
-fi
-if ! cmake --build --preset "$preset" -j "$jobs" >"$log" 2>&1; then
-    cat "$log" >&2
-    exit 1
+}
+
+cmake --preset "$preset" >"$log" 2>&1 || fail
+if [ -t 1 ]; then
+    # make numbers its lines, "[ 42%] Building C object ...": the number is the progress.
+    { cmake --build --preset "$preset" -j "$jobs" 2>&1 || echo "build failed" >>"$log.failed"; } |
+        tee "$log" | sed -un 's/^\[ *\([0-9]*\)%\].*/\1/p' |
+        while read -r percent; do printf '\r  %3s %%' "$percent"; done
+    printf '\r\033[K'
+    if [ -e "$log.failed" ]; then
+        rm -f "$log.failed"
+        fail
+    fi
+else
+    cmake --build --preset "$preset" -j "$jobs" >"$log" 2>&1 || fail
 fi

@@ -53,6 +53,22 @@ marks() {
         include src cli tests fuzz bench repro examples docs cmake ./*.md CMakeLists.txt
 }
 
+# What a comment or a page points at is in the repository.
+references() {
+    local bad=0 place target
+    while IFS=: read -r place target; do
+        [ -e "$target" ] || [ -e "$(dirname "$place")/$target" ] ||
+            { echo "$place: there is no $target."; bad=1; }
+    done < <({
+        grep -roHE '\b(docs|bench|repro|examples|scripts|tests)/[A-Za-z0-9_/.-]+\.(md|py|sh|c|h)\b' \
+            include src cli tests fuzz examples scripts docs .ci ./*.md
+        grep -roHE '\]\([A-Za-z0-9_/.-]+\.(md|c|h|svg)' --include='*.md' . | sed 's/](//'
+        grep -rnowE '(METHODS|INTERFACE|DESIGN|STYLE|PERFORMANCE)\.md|METHODS [0-9.]+' \
+            include src cli tests fuzz examples docs ./*.md | sed 's/:[0-9]*:/:/'
+    } | sort -u)
+    return "$bad"
+}
+
 cppcheck_all() {
     cppcheck --quiet -j "$jobs" --std=c11 --error-exitcode=1 --inline-suppr \
         --enable=warning,performance,portability --suppressions-list=scripts/cppcheck.txt \
@@ -83,6 +99,7 @@ check format format
 check layers $python tests/layers.py
 check lengths lengths
 check marks marks
+check references references
 check shell shell
 check cppcheck cppcheck_all
 check clang-tidy tidy

@@ -49,7 +49,6 @@ for package in $wanted; do
 done
 [ -n "$missing" ] || exit 0
 
-echo "Installing:$missing"
 as_root=""
 if [ "$(id -u)" -ne 0 ]; then
     if ! command -v sudo >/dev/null 2>&1; then
@@ -58,6 +57,11 @@ if [ "$(id -u)" -ne 0 ]; then
         exit 1
     fi
     as_root=sudo
+fi
+echo "Missing Debian packages, to be installed with ${as_root:+sudo }apt-get:"
+echo "   $missing" | fold -s -w 78
+if [ -n "$as_root" ]; then
+    echo "sudo may ask for your password; Ctrl-C leaves the machine as it is."
 fi
 $as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq update </dev/null >/dev/null
 # Releases differ a little in their names: what this one does not know is left out, and said.

@@ -1,4 +1,4 @@
-/* Truncated EM written down as METHODS 2 and 3 have it, in double, with no thought for
+/* Truncated EM written down as the papers have it, in double, with no thought for
  * speed: every family is a full covariance matrix here, every cost a triangular solve.
  * Shares nothing with the engine, so agreement means something. */
 #ifndef VEM_TESTS_NAIVE_H

@@ -1,4 +1,4 @@
-/* Partial E-steps (METHODS 4), taken apart and written down again.
+/* Partial E-steps (Forster and Luecke 2018), taken apart and written down again.
  *
  * `partial` runs one E-step of a neighborhood search through the pieces of the engine,
  * with the graph and what the items hold in the test's hands. `naive_partial` is a whole

@@ -1,4 +1,4 @@
-/* Coresets: chances and weights exactly as METHODS 5.1 defines them, draws that follow the
+/* Coresets: chances and weights exactly as docs/math/coresets.md defines them, draws that follow the
  * chances, costs that are right in the mean; the same bits for any threads and any way the
  * rows are cut into chunks. */
 #include <float.h>

@@ -1,4 +1,4 @@
-/* Golden values of METHODS 20, to 1e-9: one E-step and one M-step through the pieces of
+/* Golden values of tests/golden, to 1e-9: one E-step and one M-step through the pieces of
  * the engine, and the same numbers again through vem_fit, vem_assign and vem_score. */
 #include <jansson.h>
 

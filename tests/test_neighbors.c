@@ -1,5 +1,5 @@
 /* One E-step of the neighborhood searches: golden values, and what the sets of clusters
- * must be (METHODS 4.9). */
+ * must be. */
 #include <jansson.h>
 
 #include "partial.h"
@@ -134,7 +134,7 @@ static void golden_estimated(void **state)
     assert_memory_equal(p.posterior.held, held, sizeof held);
     assert_evidence(&p, root);
     reals(root, "dist2_K_new", GOLD_N, GOLD_HELD, distances);
-    for (size_t i = 0; i < GOLD_N; i++) /* METHODS 2.1 with variance 1 */
+    for (size_t i = 0; i < GOLD_N; i++) /* variance 1 */
         expected_f +=
             log(exp(-0.5 * distances[2 * i]) + exp(-0.5 * distances[2 * i + 1]));
     expected_f = expected_f / GOLD_N - log(GOLD_C) - log(6.283185307179586477);

@@ -1,4 +1,4 @@
-/* The laws of the neighborhood searches (METHODS 4.9): F never falls; every step is that of
+/* The laws of the neighborhood searches : F never falls; every step is that of
  * the naive algorithm with all its averages; C' = G = C is EM; C' = 1 and G = C is
  * Lloyd. */
 #include "partial.h"

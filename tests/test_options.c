@@ -1,5 +1,5 @@
-/* The options table: every row can be set, read back and refused; presets are the rows of
- * INTERFACE.md; contradictions are told. */
+/* The options table: every row can be set, read back and refused; presets are the
+ * papers'; contradictions are told. */
 #include "base/options.h"
 #include "grid.h"
 
@@ -99,7 +99,7 @@ static void every_row_of_the_table(void **state)
     assert_null(vem_choice_name("clusters", 0));
 }
 
-/* INTERFACE.md, "Presets", as far as they are there. */
+/* The papers' settings, preset by preset. */
 static void presets(void **state)
 {
     (void)state;

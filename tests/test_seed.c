@@ -1,6 +1,6 @@
 /* Seeding: the four methods draw by the law they name (counts over many seeds against
  * exact chances), the fast forms of greedy k-means++ and AFK-MC2 choose what the plain
- * algorithms written here choose, and distances are counted as METHODS 4.8 and 5.3 say.
+ * algorithms written here choose, and distances are counted as docs/math/seeding.md says.
  */
 #include "data/points.h"
 #include "grid.h"
@@ -101,7 +101,7 @@ static double greedy_chance(const vem_view *view, const int64_t *chosen, int32_t
     return total;
 }
 
-/* Where a chain of three draws ends (C = 2): the exact law of METHODS 5.3. */
+/* Where a chain of three draws ends (C = 2): the exact law of AFK-MC2. */
 static double chain_chance(const vem_view *view, const int64_t *chosen, int32_t count,
                            int64_t item)
 {

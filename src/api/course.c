@@ -14,7 +14,7 @@
 #include "seed/seed.h"
 
 /* M-steps with one variance and flat weights before a richer family is set free; bad
- * first sets would otherwise leave some clusters with tiny variances (METHODS 3). */
+ * first sets would otherwise leave some clusters with tiny variances. */
 enum { SHARED_STEPS = 2 };
 /* Below this many items per cluster a step is dear beside what it gains: only items far from
  * their cluster probe twice, and swaps end earlier. */

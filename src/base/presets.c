@@ -1,6 +1,6 @@
 /* From what was asked to what will be done.
  *
- * A preset is one row of INTERFACE.md's table: a paper's algorithm, exactly. Whatever the
+ * A preset is one row of the table below: a paper's algorithm, exactly. Whatever the
  * caller set beside it stands. Without a preset the sizes of the problem decide, and
  * nothing else does: not the threads, not the free memory, so that a fit can be repeated
  * anywhere. */

@@ -1,4 +1,4 @@
-/* Lightweight coresets (Bachem, Lucic and Krause 2018) and uniform samples, METHODS 5.1.
+/* Lightweight coresets (Bachem, Lucic and Krause 2018) and uniform samples.
  *
  * With weights w (sum W), mean m and d_n the distance of row n to it,
  *

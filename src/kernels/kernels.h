@@ -53,8 +53,9 @@ typedef struct vem_i_kernels {
                    const void *origin, void *out, int64_t ldo, void *norms);
 
     /* The dense workhorse: scaled squared distances by the dot product, fused with the
-     * running best `top` of each item; writes no distance matrix. v(p,c) = scale_c *
-     * (norms_p + center_norm_c - 2 x_p . center_c) + bias_c centers: m rows, ldc apart.
+     * running best `top` of each item; writes no distance matrix.
+     *     v(p,c) = scale_c (norms_p + center_norm_c - 2 x_p . center_c) + bias_c
+     * centers: m rows, ldc apart.
      * best, index: `top` rows of length ldv, rank r of item p at [r * ldv + p],
      * ascending; the caller starts them with +inf / -1, further calls go on from what
      * they hold. Cluster c is numbered first + c. A tie goes to what came first. 1 <= top
@@ -121,9 +122,11 @@ typedef struct vem_i_kernels {
 
     /* Moments about a mean, added to the double accumulators: with e_i = x_i - mean,
      *     sum_j += sum_i q_i e_ij
-     * and  iso: *second += sum_i q_i |e_i|^2         (rows: listed rows of x, q NULL: all
-     * 1) diag: second_j += sum_i q_i e_ij^2 full: second_jk += sum_i q_i e_ij e_ik packed
-     * lower triangle by rows Each returns sum_i q_i. In *_collect the items are a block
+     *     iso   *second   += sum_i q_i |e_i|^2
+     *     diag  second_j  += sum_i q_i e_ij^2
+     *     full  second_jk += sum_i q_i e_ij e_ik, the lower triangle packed by rows
+     * In iso_rows the items are listed rows of x, q NULL: all 1.
+     * Each returns sum_i q_i. In *_collect the items are a block
      * of panels, q has n values of type T; items with q = 0 add nothing. Sums inside one
      * call may run in T; they meet the accumulators in double. */
     double (*iso_rows)(const void *x, int64_t ld, const uint32_t *items, const void *q,

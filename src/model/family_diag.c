@@ -1,6 +1,6 @@
 /* Axis-aligned clusters: one variance per cluster and dimension.
  *
- *     v = sum_j (x_j - mu_cj)^2 / s_cj + sum_j log(2 pi s_cj) - 2 log pi_c   (METHODS 3)
+ *     v = sum_j (x_j - mu_cj)^2 / s_cj + sum_j log(2 pi s_cj) - 2 log pi_c
  *
  * The kernel takes (x_j a_j - b_j)^2 with a = s^(-1/2), b = mu s^(-1/2): one fused
  * operation fewer, and its rounding is no worse than that of storing mu in the compute

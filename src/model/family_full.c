@@ -1,8 +1,7 @@
 /* Clusters of any shape: one covariance matrix each.
  *
  *     v = |U_c (x - mu_c)|^2 + log|2 pi Sigma_c| - 2 log pi_c,   Sigma = L L',  U = L^-1
- *     log|2 pi Sigma| = D log 2 pi + 2 sum_j log L_jj                          (METHODS
- * 3)
+ *     log|2 pi Sigma| = D log 2 pi + 2 sum_j log L_jj       (docs/math/families.md)
  *
  * M-step: Sigma_c = S_c / N_c - delta_c delta_c', its eigenvalues clamped at the floor:
  * the exact maximum under that constraint (adding a ridge would not be one). Whether

@@ -1,7 +1,7 @@
 /* Isotropic clusters: one variance for all of them (iso-shared) or one each (iso).
  *
  *     log p(c,x) = log pi_c - D/2 log(2 pi s_c) - |x - mu_c|^2 / (2 s_c)
- *     v = |x - mu_c|^2 / s_c + D log(2 pi s_c) - 2 log pi_c            (METHODS 1.1, 3)
+ *     v = |x - mu_c|^2 / s_c + D log(2 pi s_c) - 2 log pi_c
  *
  * M-step with N_c, first moment f_c and second moment S_c about the old mean:
  *

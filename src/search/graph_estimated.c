@@ -1,8 +1,8 @@
 /* The estimated graph (S of FL18): learned from the pairs the E-step scores anyway.
  *
  *     o(n)      nearest cluster of item n among those it tried
- *     dhat(c,t) = average of d(n,t) over items with o(n) = c that tried t,   dhat(c,c) =
- * 0 G_c       = c and the reach - 1 smallest dhat(c, .)
+ *     dhat(c,t) = average of d(n,t) over items with o(n) = c that tried t;  dhat(c,c) = 0
+ *     G_c       = c and the reach - 1 smallest dhat(c, .)
  *
  * A shard writes what its items touched; a wave of shards is merged cluster by cluster in
  * the order of the shards, so the averages do not depend on threads: all that a cluster's

@@ -1,4 +1,4 @@
-/* The neighborhood searches: partial E-steps (FL18; METHODS 4).
+/* The neighborhood searches: partial E-steps (Forster and Luecke 2018).
  *
  *     G(n) = union over c in K(n) of G_c  (+ clusters drawn at random)
  *     K(n) = the C' of least cost in G(n)
