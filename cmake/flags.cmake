@@ -53,6 +53,10 @@ function(vem_kernels_for_this_cpu list_name)
         if(VEM_SANITIZE)
             set(level -O1 -g1) # full debug information takes a minute for one file
         endif()
+        if(VEM_FUZZ AND NOT source MATCHES "kernels_ref\\.c$")
+            # Readers are fuzzed on the reference; these take minutes to instrument.
+            set(level -O1 -fno-sanitize=all)
+        endif()
         set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS
             "${level};-ffp-contract=fast;-Wno-conversion;-Wno-pedantic;${isa}")
         list(APPEND kept ${source})

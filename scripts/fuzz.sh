@@ -1,10 +1,20 @@
 #!/bin/sh
-# Build and run the fuzz targets, one per reader: scripts/fuzz.sh [seconds per target] (20).
-# Fails on a finding; the input that shows it is left in the build directory.
-# Exit status 77: clang or its fuzzer runtime is absent.
+# Build and run the fuzz targets, one per reader:
+#
+#     scripts/fuzz.sh [SECONDS]           so long for each target (20)
+#     scripts/fuzz.sh --runs N            so many executions of each target
+#     scripts/fuzz.sh ... READER [...]    these targets only
+#
+# Prints the executions of each target and of all. Fails on a finding; the input that shows it
+# is left in the build directory. Exit status 77: clang or its fuzzer runtime is absent.
 set -eu
 cd "$(dirname "$0")/.."
-seconds=${1:-20}
+root=$(pwd)
+limit="-max_total_time=20"
+case ${1:-} in
+--runs) limit="-runs=$2" && shift 2 ;;
+[0-9]*) limit="-max_total_time=$1" && shift ;;
+esac
 build=${VEM_FUZZ_BUILD:-build-fuzz}
 mkdir -p "$build"
 build=$(cd "$build" && pwd)
@@ -19,27 +29,44 @@ if ! "$compiler" -fsanitize=fuzzer,address,undefined "$build/probe.c" -o "$build
     exit 77
 fi
 
-flags="-std=gnu11 -D_GNU_SOURCE -DVEM_CSV_CHUNK=16 -g -O1 -fno-omit-frame-pointer
-    -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
-    -Isrc -Iinclude -Ifuzz $(pkg-config --cflags libzip)"
-sources="$(find src/base -name '*.c') src/data/data.c src/data/load.c
-    $(find src/io -name '*.c' ! -name model_file.c ! -name stats_file.c)"
+cmake -S . -B "$build" -DCMAKE_C_COMPILER="$compiler" -DCMAKE_BUILD_TYPE=Debug \
+    -DVEM_SANITIZE=fuzzer-no-link,address,undefined -DVEM_FUZZ=ON -DVEM_TESTS=OFF \
+    >"$build/configure.log"
+targets=
+for source in fuzz/fuzz_*.c; do
+    name=$(basename "$source" .c)
+    if [ $# -eq 0 ]; then
+        targets="$targets ${name#fuzz_}"
+    fi
+done
+[ $# -eq 0 ] || targets="$*"
 
-for target in fuzz/fuzz_*.c; do
-    reader=$(basename "$target" .c)
-    reader=${reader#fuzz_}
-    # shellcheck disable=SC2046,SC2086 # lists of words
-    "$compiler" $flags "$target" $sources $(pkg-config --libs libzip) -lm -fopenmp \
-        -o "$build/$reader"
-    mkdir -p "$build/corpus-$reader"
-    echo "fuzzing the $reader reader for $seconds s"
-    if ! (cd "$build" && "./$reader" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=3000 \
+executed=0
+started=$(date +%s)
+for reader in $targets; do
+    if ! cmake --build "$build" -j "${VEM_FUZZ_JOBS:-2}" --target "fuzz_$reader" \
+        >"$build/$reader.build" 2>&1; then
+        if [ "$reader" = hdf5 ] && ! grep -q 'HDF5 ON' "$build/configure.log"; then
+            echo "the hdf5 reader is not fuzzed: this build is without HDF5"
+            continue
+        fi
+        cat "$build/$reader.build" >&2
+        exit 1
+    fi
+    corpus=$build/corpus-$reader
+    mkdir -p "$corpus"
+    seeds=
+    [ ! -d "fuzz/seeds/$reader" ] || seeds=$root/fuzz/seeds/$reader
+    # shellcheck disable=SC2086 # no word, or one
+    if ! (cd "$build" && VEM_CPU=reference "fuzz/fuzz_$reader" "$limit" -timeout=30 -rss_limit_mb=3000 \
         -malloc_limit_mb=2000 -max_len=4096 -artifact_prefix="$reader-" -verbosity=0 \
-        -print_final_stats=1 "corpus-$reader" "$OLDPWD/fuzz/seeds/$reader" \
-        >"$reader.log" 2>&1); then
+        -print_final_stats=1 "$corpus" $seeds >"$reader.log" 2>&1); then
         tail -n 40 "$build/$reader.log" >&2
         echo "The $reader reader failed; the input is beside $build/$reader.log." >&2
         exit 1
     fi
-    grep 'number_of_executed_units' "$build/$reader.log" || true
+    runs=$(sed -n 's/.*number_of_executed_units: *\([0-9]*\).*/\1/p' "$build/$reader.log")
+    echo "$reader: ${runs:-0} executions"
+    executed=$((executed + ${runs:-0}))
 done
+echo "$executed executions in $(($(date +%s) - started)) s, building included; no finding"

@@ -21,6 +21,8 @@ VEM = os.environ.get("VEM", "build/vem")
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.environ.get("VEM_SOURCE", os.path.dirname(HERE))
 SLOW = 20 if os.environ.get("ASAN_OPTIONS") or os.environ.get("TSAN_OPTIONS") else 1
+# Seconds after which a command hangs. No test may ask how fast the machine is.
+LIMIT = 1500
 
 FIT_KEYS = """command version algorithm family search n d clusters items rows_used held reach
     outcome steps init_steps free_energy free_energy_first scored_pairs seed_pairs reduce_pairs
@@ -89,6 +91,30 @@ class Case(unittest.TestCase):
             file.write(content if isinstance(content, bytes) else content.encode())
         return self.path(name)
 
+    def ticking(self, tick, **more):
+        """An environment in which every look at the clock takes so many seconds."""
+        fake = os.environ.get("VEM_FAKE_TIME")
+        if not fake:
+            self.skipTest("VEM_FAKE_TIME names no clock (build/tests/libfake_time.so)")
+        asan = os.environ.get("ASAN_OPTIONS", "")
+        return {**os.environ, "LD_PRELOAD": fake, "VEM_FAKE_TICK": str(tick),
+                "ASAN_OPTIONS": f"{asan}:verify_asan_link_order=0", **more}
+
+    def wait_for(self, happened, process):
+        """Until that is so; the process must not end before."""
+        while not happened():
+            self.assertIsNone(process.poll(), "the command ended too soon")
+            time.sleep(0.01)
+
+    def wait_for_line(self, stream, pattern):
+        """The lines of a stream up to one that matches."""
+        lines = []
+        for line in iter(stream.readline, ""):
+            lines.append(line)
+            if re.search(pattern, line):
+                return "".join(lines)
+        self.fail(f"{pattern} was not said: {lines}")
+
     def read(self, name):
         with open(self.path(name), "rb") as file:
             return file.read()
@@ -103,7 +129,7 @@ class Case(unittest.TestCase):
 
     def vem(self, *words, code=0, **more):
         done = subprocess.run([VEM, *map(str, words)], capture_output=True, text=True,
-                              timeout=120 * SLOW, stdin=more.pop("stdin", subprocess.DEVNULL),
+                              timeout=LIMIT, stdin=more.pop("stdin", subprocess.DEVNULL),
                               **more)
         self.assertEqual(done.returncode, code, f"{words}\n{done.stdout}\n{done.stderr}")
         return done

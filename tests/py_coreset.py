@@ -141,7 +141,7 @@ class Coreset(Case):
         os.write(writer, b"1,2\n3,4\n")
         time.sleep(0.3)
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=20 * SLOW)
+        process.communicate(timeout=LIMIT)
         os.close(writer)
         self.assertEqual(process.returncode, 130)
         self.assertFalse(os.path.exists(self.path("c.npz")))

@@ -125,7 +125,7 @@ class Hostile(Case):
         """A wrong column is the command line's fault or the file's; both are right."""
         before = sorted(os.listdir(self.folder.name))
         done = subprocess.run([VEM, *map(str, words)], capture_output=True, text=True,
-                              timeout=60 * SLOW, stdin=subprocess.DEVNULL)
+                              timeout=LIMIT, stdin=subprocess.DEVNULL)
         self.assertIn(done.returncode, (1, 2))
         for pattern in patterns:
             self.assertRegex(done.stderr, pattern)
@@ -173,7 +173,7 @@ class Hostile(Case):
         self.refuse(1, ["generate", "birch-grid", "-o", self.path("full.npy")], "full.npy")
         with open("/dev/full", "w") as full:
             done = subprocess.run([VEM, "fit", data, "-k", "3"], stdout=full, text=True,
-                                  stderr=subprocess.PIPE, timeout=60 * SLOW)
+                                  stderr=subprocess.PIPE, timeout=LIMIT)
         self.assertEqual(done.returncode, 1)
         self.assertIn("standard output could not be written", done.stderr)
 
@@ -213,7 +213,7 @@ class Interrupt(Case):
     def test_once(self):
         process = self.start("-o", self.path("m.npz"), "--json")
         process.send_signal(signal.SIGINT)
-        out, _ = process.communicate(timeout=60 * SLOW)
+        out, _ = process.communicate(timeout=LIMIT)
         self.assertEqual(process.returncode, 130)
         result = json.loads(out)
         self.assertEqual(result["outcome"], "stopped")
@@ -230,7 +230,7 @@ class Interrupt(Case):
         process.send_signal(signal.SIGINT)
         time.sleep(0.001)
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=60 * SLOW)
+        process.communicate(timeout=LIMIT)
         self.assertEqual(process.returncode, 130)
         names = os.listdir(self.folder.name)
         if "m.npz" in names:  # it was just quick enough to end well
@@ -242,7 +242,7 @@ class Interrupt(Case):
         process = self.start()
         time.sleep(4)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60 * SLOW)
+        out, err = process.communicate(timeout=LIMIT)
         self.assertRegex(err, r"vem: fitting: step \d+/1000000, F = \S+, \S+ steps/s, (<|about) .* left")
         self.assertIn("stopped by Ctrl-C", out)
         self.assertNotIn("\r", err)

@@ -179,7 +179,7 @@ class Shortened(Case):
         with open(pipe, "w") as weights:
             os.truncate(data, 4096)
             weights.write("1\n" * n)
-        out, err = process.communicate(timeout=60 * SLOW)
+        out, err = process.communicate(timeout=LIMIT)
         self.assertEqual(process.returncode, 1, err)
         self.assertEqual(err, f"vem: {data} became shorter while it was read, or its disk failed.\n")
         self.assertEqual(out, "")

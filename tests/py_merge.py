@@ -187,7 +187,7 @@ class Merge(Case):
             broken = bytearray(whole)
             broken[at] ^= 16
             done = subprocess.run([VEM, "merge", self.write("t.npz", bytes(broken)), *out, "-q"],
-                                  capture_output=True, text=True, timeout=60 * SLOW)
+                                  capture_output=True, text=True, timeout=LIMIT)
             self.assertIn(done.returncode, (0, 1), done.stderr)
             if done.returncode == 1:
                 self.assertFalse(os.path.exists(self.path("g.npz")))

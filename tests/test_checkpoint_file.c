@@ -132,6 +132,120 @@ static void forged(void **state)
     }
 }
 
+/* The values of the k-th block of this name, counted from 0. */
+static char *values_of(char *bytes, size_t size, const char *name, int k)
+{
+    enum { MARK = 32, TAIL = 16, HEADING = 40 };
+    char padded[24] = {0};
+    memcpy(padded, name, strlen(name));
+    for (size_t at = MARK; at + HEADING < size - TAIL;) {
+        uint64_t shape[2];
+        memcpy(shape, bytes + at + sizeof padded, sizeof shape);
+        if (memcmp(bytes + at, padded, sizeof padded) == 0 && k-- == 0)
+            return bytes + at + HEADING;
+        at += HEADING + (size_t)((shape[0] * shape[1] + 7) / 8 * 8);
+    }
+    fail_msg("no block %s", name);
+    return NULL;
+}
+
+static void seal(char *bytes, size_t size)
+{
+    uint64_t sum = vem_i_mix(0, bytes + 32, size - 48);
+    memcpy(bytes + size - 8, &sum, sizeof sum);
+}
+
+/* With more than 4,096 clusters groups hold several, and what the next step looks at is made
+ * anew from the groups of the clusters: what the file says of the places must agree. */
+static void forged_groups(void **state)
+{
+    (void)state;
+    enum { CLUSTERS = 4200, ROWS = 4300 };
+    size_t size;
+    begin(VEM_SEARCH_GROUPS);
+    grid_data_free(&data);
+    data = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, ROWS, 1, 5);
+    options = grid_options(CLUSTERS, VEM_ISO_SHARED, VEM_PRIOR_FLAT, 1, VEM_SINGLE, 6);
+    options.search = VEM_SEARCH_GROUPS;
+    options.max_steps = 6;
+    options.tolerance = 0;
+    options.swaps = 0;
+    options.seeding = VEM_SEED_RANDOM;
+    char *bytes = state_at(5, &size), *forgery = malloc(size);
+    path_name file = path_of("forged", 9);
+    const char *path = file.text;
+    int64_t near_count, one = 1, zero = 0;
+    memcpy(&near_count, values_of(bytes, size, "near_count", 0), sizeof near_count);
+    assert_true(near_count > 1); /* the state is one with lists */
+    assert_memory_equal(values_of(bytes, size, "sorted", 0), &one, sizeof one);
+    for (int attack = 0; attack < 5; attack++) {
+        static const char *const blamed[] = {"near", "group_of", "sorted", "cell_starts",
+                                             "members"};
+        memcpy(forgery, bytes, size);
+        if (attack == 0 || attack == 2) /* every list names group 0 again and again */
+            for (int32_t k = 0; k < near_count; k++)
+                memset(values_of(forgery, size, "near", 0) + 4 * k, 0, 4);
+        if (attack == 1 || attack == 2) /* and all clusters are in it */
+            memset(values_of(forgery, size, "group_of", 0), 0, 4 * CLUSTERS);
+        if (attack == 2) {
+            memcpy(values_of(forgery, size, "sorted", 0), &zero, sizeof zero);
+            int32_t *near = (int32_t *)(void *)values_of(forgery, size, "near", 0);
+            for (int32_t k = 0; k < near_count; k++)
+                near[k] = k;
+        }
+        if (attack == 3)
+            memset(values_of(forgery, size, "cell_starts", 0) + 4, 0, 4);
+        if (attack == 4)
+            memset(values_of(forgery, size, "members", 0), 0, 8);
+        seal(forgery, size);
+        spill(path, forgery, size);
+        refused(path, blamed[attack]);
+    }
+    free(forgery);
+    free(bytes);
+    end();
+}
+
+/* Counters that a later sum would carry over the edge; numbers that no fit has. */
+static void forged_counters(void **state)
+{
+    (void)state;
+    static const char *const counters[] = {"steps",  "pairs", "seed_pairs",
+                                           "rounds", "count", "scored_pairs",
+                                           "moves",  "at"};
+    static const char *const reals[] = {"seconds", "means", "weights", "variances"};
+    const int64_t most = INT64_MAX;
+    const double none = NAN;
+    size_t size;
+    begin(VEM_SEARCH_CLOSEST);
+    options.restarts = 1;
+    char *bytes = state_at(4, &size), *forgery = malloc(size);
+    path_name file = path_of("forged", 10);
+    const char *path = file.text;
+    for (size_t i = 0; i < sizeof counters / sizeof *counters; i++) {
+        memcpy(forgery, bytes, size);
+        memcpy(values_of(forgery, size, counters[i], 0), &most, sizeof most);
+        seal(forgery, size);
+        spill(path, forgery, size);
+        refused(path, counters[i]);
+    }
+    for (size_t i = 0; i < sizeof reals / sizeof *reals; i++) {
+        memcpy(forgery, bytes, size);
+        memcpy(values_of(forgery, size, reals[i], 0), &none, sizeof none);
+        seal(forgery, size);
+        spill(path, forgery, size);
+        refused(path, reals[i]);
+    }
+    memcpy(forgery, bytes, size);
+    memcpy(values_of(forgery, size, "step", 0) + 8, &most, sizeof most);
+    seal(forgery, size);
+    spill(path, forgery, size);
+    refused(path, "step");
+    free(forgery);
+    free(bytes);
+    end();
+}
+
 static void of_another_fit(void **state)
 {
     (void)state;
@@ -268,6 +382,8 @@ int main(void)
         cmocka_unit_test(cut_short),
         cmocka_unit_test(flipped),
         cmocka_unit_test(forged),
+        cmocka_unit_test(forged_groups),
+        cmocka_unit_test(forged_counters),
         cmocka_unit_test(of_another_fit),
         cmocka_unit_test(not_there_or_foreign),
         cmocka_unit_test(cannot_be_written),

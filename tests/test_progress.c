@@ -27,7 +27,7 @@ static int listen(void *user, const vem_progress *p)
     l->calls++;
     l->insane |= !known || !pthread_equal(l->thread, pthread_self());
     l->insane |= p->done < 0 || p->total < 0 || (p->total > 0 && p->done > p->total);
-    l->insane |= !(p->seconds >= l->last_seconds) || p->seconds > 600;
+    l->insane |= !(p->seconds >= l->last_seconds);
     if (strcmp(p->phase, "em") == 0) {
         l->em_calls++;
         l->insane |= p->step < l->last_step || p->step > p->max_steps;

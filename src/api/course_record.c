@@ -2,6 +2,7 @@
  * it did, and in which order the rows lie. */
 #include "api/course.h"
 
+#include <float.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -58,11 +59,11 @@ static void record_wanted(vem_i_record *r, vem_i_course *c)
                                       (int32_t)o->clusters, c->view->d, &c->wanted);
     if (r->status != VEM_OK)
         return;
-    vem_i_record_block(r, "wanted", c->wanted->means,
-                       (size_t)c->wanted->clusters * (size_t)c->wanted->d,
-                       sizeof(double));
-    VEM_I_RECORD(r, "variance", variance);
-    if (r->reading)
+    vem_i_record_reals(r, "wanted", c->wanted->means,
+                       (size_t)c->wanted->clusters * (size_t)c->wanted->d, -DBL_MAX,
+                       DBL_MAX);
+    vem_i_record_reals(r, "variance", &variance, 1, 0, DBL_MAX);
+    if (r->reading && r->status == VEM_OK)
         vem_i_model_set_variance(c->wanted, variance);
 }
 
@@ -76,12 +77,12 @@ void vem_i_course_record(vem_i_record *r, vem_i_course *c)
     vem_i_record_int(r, "guess", &c->beginning.variance_unknown, 0, 1);
     vem_i_record_count(r, "shared", &c->beginning.shared_steps, 0, INT32_MAX);
     vem_i_record_int(r, "labels", &c->beginning.labels_known, 0, 1);
-    vem_i_record_count(r, "steps", &c->steps, 0, INT64_MAX);
-    vem_i_record_count(r, "pairs", &c->pairs, 0, INT64_MAX);
-    vem_i_record_count(r, "seed_pairs", &c->seed_pairs, 0, INT64_MAX);
+    vem_i_record_count(r, "steps", &c->steps, 0, VEM_I_RECORD_MOST);
+    vem_i_record_count(r, "pairs", &c->pairs, 0, VEM_I_RECORD_MOST);
+    vem_i_record_count(r, "seed_pairs", &c->seed_pairs, 0, VEM_I_RECORD_MOST);
     VEM_I_RECORD(r, "free_energy", c->free_energy);
     VEM_I_RECORD(r, "free_energy_first", c->free_energy_first);
-    vem_i_record_block(r, "seconds", seconds, 2, sizeof *seconds);
+    vem_i_record_reals(r, "seconds", seconds, 2, 0, VEM_I_RECORD_SECONDS);
     vem_i_record_trace(r, &c->trace, &c->trace_count);
     record_order(r, c);
     if (at == VEM_I_LOOP_START)

@@ -140,9 +140,9 @@ static void record_summary(vem_i_record *r, vem_summary *s)
     vem_i_record_count(r, "outcome", &outcome, VEM_OUTCOME_CONVERGED, VEM_OUTCOME_BUDGET);
     vem_i_record_count(r, "clusters", &clusters, 0, s->options.clusters);
     vem_i_record_count(r, "held", &s->options.held, 1, s->options.held);
-    vem_i_record_count(r, "steps", &s->steps, 0, INT64_MAX);
-    vem_i_record_count(r, "init_steps", &s->init_steps, 0, INT64_MAX);
-    vem_i_record_count(r, "best", &s->restart, 0, INT64_MAX);
+    vem_i_record_count(r, "steps", &s->steps, 0, VEM_I_RECORD_MOST);
+    vem_i_record_count(r, "init_steps", &s->init_steps, 0, VEM_I_RECORD_MOST);
+    vem_i_record_count(r, "best", &s->restart, 0, s->options.restarts);
     VEM_I_RECORD(r, "free_energy", s->free_energy);
     VEM_I_RECORD(r, "free_energy_first", s->free_energy_first);
     if (r->status != VEM_OK)
@@ -172,6 +172,9 @@ static void record_best(vem_i_record *r, vem_i_keeper *k)
     vem_i_record_indices(r, "labels", report->labels, (size_t)k->items, -1,
                          report->summary.clusters - 1);
     vem_i_model_record(r, *k->best);
+    if (r->reading && r->status == VEM_OK &&
+        (*k->best)->clusters != report->summary.clusters)
+        vem_i_record_refuse(r, "clusters"); /* the labels are theirs */
 }
 
 void vem_i_keeper_record_fit(vem_i_record *r, vem_i_keeper *k)
@@ -181,9 +184,9 @@ void vem_i_keeper_record_fit(vem_i_record *r, vem_i_keeper *k)
     double seconds[] = {s->seconds_seed, s->seconds_em, vem_i_clock() - k->began};
     vem_i_record_count(r, "restart", &k->restart, 1, k->options->restarts);
     vem_i_record_int(r, "limited", &k->limited, 0, 1);
-    vem_i_record_count(r, "scored_pairs", &s->scored_pairs, 0, INT64_MAX);
-    vem_i_record_count(r, "seed_pairs", &s->seed_pairs, 0, INT64_MAX);
-    vem_i_record_block(r, "seconds", seconds, 3, sizeof *seconds);
+    vem_i_record_count(r, "scored_pairs", &s->scored_pairs, 0, VEM_I_RECORD_MOST);
+    vem_i_record_count(r, "seed_pairs", &s->seed_pairs, 0, VEM_I_RECORD_MOST);
+    vem_i_record_reals(r, "seconds", seconds, 3, 0, VEM_I_RECORD_SECONDS);
     if (r->reading && r->status == VEM_OK) {
         s->seconds_seed = seconds[0];
         s->seconds_em = seconds[1];

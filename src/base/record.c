@@ -2,6 +2,7 @@
  * with zeros to a multiple of 8 bytes. */
 #include "base/record.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,6 +82,15 @@ void vem_i_record_int(vem_i_record *r, const char *name, int *value, int low, in
     *value = (int)passed;
 }
 
+void vem_i_record_reals(vem_i_record *r, const char *name, double *values, size_t count,
+                        double low, double high)
+{
+    vem_i_record_block(r, name, values, count, sizeof *values);
+    for (size_t i = 0; r->reading && r->status == VEM_OK && i < count; i++)
+        if (!(values[i] >= low && values[i] <= high) || isinf(values[i]))
+            vem_i_record_refuse(r, name);
+}
+
 /* ---- the trace ---- */
 
 static const char *const moves[] = {NULL, "swap", "drop", "reseed", "finish"};
@@ -95,6 +105,10 @@ static void record_step(vem_i_record *r, vem_trace_step *s)
     double real[] = {s->free_energy, s->seconds};
     vem_i_record_block(r, "step", whole, sizeof whole / sizeof *whole, sizeof *whole);
     vem_i_record_block(r, "energy", real, sizeof real / sizeof *real, sizeof *real);
+    for (int i = 0; i < 5; i++)
+        if (r->status == VEM_OK &&
+            (whole[i] < -VEM_I_RECORD_MOST || whole[i] > VEM_I_RECORD_MOST))
+            vem_i_record_refuse(r, "step");
     if (r->status == VEM_OK && (whole[5] < 0 || whole[5] >= MOVES))
         vem_i_record_refuse(r, "step");
     if (r->status == VEM_OK)

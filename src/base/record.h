@@ -2,8 +2,9 @@
  *
  * One function per noun says what its state is; the record either writes it or reads it
  * back, so that the two cannot disagree. Reading trusts nothing: name and size of every
- * block must be what is expected, and the caller checks the values that are used as
- * indices. The first failure leaves its sentence in the context; after it nothing passes,
+ * block must be what is expected, and the caller checks values: indices against what they
+ * point into, counters so that sums of them cannot overflow, and what can be told from
+ * other blocks against those. The first failure leaves its sentence in the context; after it nothing passes,
  * so that a caller need not look at every call. */
 #ifndef VEM_BASE_RECORD_H
 #define VEM_BASE_RECORD_H
@@ -33,6 +34,14 @@ void vem_i_record_count(vem_i_record *record, const char *name, int64_t *value,
                         int64_t low, int64_t high);
 void vem_i_record_int(vem_i_record *record, const char *name, int *value, int low,
                       int high);
+/* Counters that only grow: seven of them, each as large as a file may claim, and what a fit
+ * adds to them still are an int64_t. */
+#define VEM_I_RECORD_MOST (INT64_C(1) << 60)
+/* Seconds that anything can have taken: 30,000 years. */
+#define VEM_I_RECORD_SECONDS 1e12
+/* Real numbers that must be finite and between `low` and `high` when read. */
+void vem_i_record_reals(vem_i_record *record, const char *name, double *values,
+                        size_t count, double low, double high);
 /* What was read cannot be: the part `name` is to blame. */
 void vem_i_record_refuse(vem_i_record *record, const char *name);
 

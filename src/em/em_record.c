@@ -8,6 +8,20 @@
  * recorded: the same E-step of the same model fills them again. */
 #include "em/em.h"
 
+#include <math.h>
+
+/* Probabilities times masses. */
+static void check_masses(vem_i_record *r, const void *q, size_t count, size_t element)
+{
+    const int single = element == sizeof(float);
+    for (size_t i = 0; r->reading && r->status == VEM_OK && i < count; i++) {
+        const double mass =
+            single ? (double)((const float *)q)[i] : ((const double *)q)[i];
+        if (!(mass >= 0) || isinf(mass))
+            vem_i_record_refuse(r, "q");
+    }
+}
+
 void vem_i_posterior_record(vem_i_record *r, vem_i_posterior *p, size_t element,
                             int32_t clusters, int whole, int further)
 {
@@ -15,8 +29,10 @@ void vem_i_posterior_record(vem_i_record *r, vem_i_posterior *p, size_t element,
     vem_i_record_int(r, "known", &p->known, 0, 1);
     if (p->known)
         vem_i_record_indices(r, "held", p->held, entries, -1, clusters - 1);
-    if (whole && p->q)
+    if (whole && p->q) {
         vem_i_record_block(r, "q", p->q, entries, element);
+        check_masses(r, p->q, entries, element);
+    }
     if (further) {
         vem_i_record_indices(r, "next", p->next, n, -1, clusters - 1);
         vem_i_record_block(r, "gap", p->gap, n, element);
@@ -27,9 +43,9 @@ static void record_schedule(vem_i_record *r, vem_i_schedule *s)
 {
     int phase = (int)s->phase;
     vem_i_record_int(r, "placed", &s->placed, 0, 1);
-    vem_i_record_count(r, "rounds", &s->rounds, 0, INT64_MAX);
+    vem_i_record_count(r, "rounds", &s->rounds, 0, VEM_I_RECORD_MOST);
     vem_i_record_int(r, "phase", &phase, VEM_I_FIND, VEM_I_SETTLE);
-    vem_i_record_count(r, "count", &s->count, 0, INT64_MAX);
+    vem_i_record_count(r, "count", &s->count, 0, VEM_I_RECORD_MOST);
     s->phase = phase == VEM_I_FIND   ? VEM_I_FIND
                : phase == VEM_I_SWAP ? VEM_I_SWAP
                : phase == VEM_I_CALM ? VEM_I_CALM
@@ -46,16 +62,17 @@ static void enter(vem_i_em *em)
 
 void vem_i_em_record(vem_i_record *r, vem_i_em *em)
 {
-    vem_i_record_count(r, "at", &em->step, 1 - em->options->init_steps, INT64_MAX);
+    vem_i_record_count(r, "at", &em->step, 1 - em->options->init_steps,
+                       VEM_I_RECORD_MOST);
     vem_i_record_int(r, "within", &em->within, 0, 1);
     vem_i_record_int(r, "swap", &em->stage.swap, 0, em->swaps != NULL);
     vem_i_record_int(r, "may_end", &em->stage.may_end, 0, 1);
-    VEM_I_RECORD(r, "relax", em->stage.relax);
+    vem_i_record_reals(r, "relax", &em->stage.relax, 1, 0, 2);
     vem_i_record_count(r, "shared_steps", &em->shared_steps, 0, INT32_MAX);
     vem_i_record_int(r, "variance_unknown", &em->variance_unknown, 0, 1);
     record_schedule(r, &em->schedule);
-    vem_i_record_count(r, "pairs", &em->pairs, 0, INT64_MAX);
-    vem_i_record_count(r, "moves", &em->moves, 0, INT64_MAX);
+    vem_i_record_count(r, "pairs", &em->pairs, 0, VEM_I_RECORD_MOST);
+    vem_i_record_count(r, "moves", &em->moves, 0, VEM_I_RECORD_MOST);
     VEM_I_RECORD(r, "free_energy", em->free_energy);
     VEM_I_RECORD(r, "free_energy_first", em->free_energy_first);
     vem_i_record_trace(r, &em->trace, &em->trace_count);

@@ -75,21 +75,28 @@ static void sync_directory(const char *target)
     free(directory);
 }
 
+/* Never wider than the file it will replace, not even while it is written. */
+static mode_t first_mode(const vem_i_output *output)
+{
+    return output->mode ? (output->mode & 0777) | S_IRUSR | S_IWUSR : 0666;
+}
+
 /* Without a name. -1 where the system cannot, or could not name it later. */
-static int open_nameless(const char *target)
+static int open_nameless(const vem_i_output *output)
 {
 #ifdef O_TMPFILE
     if (access("/proc/self/fd", X_OK) != 0)
         return -1;
+    const char *target = output->target;
     const size_t length = directory_length(target);
     char *directory = length ? strndup(target, length) : strdup(".");
     if (!directory)
         return -1;
-    int descriptor = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+    int descriptor = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, first_mode(output));
     free(directory);
     return descriptor;
 #else
-    (void)target;
+    (void)output;
     return -1;
 #endif
 }
@@ -102,7 +109,8 @@ static int open_named(vem_i_output *output)
             errno = ENOMEM;
             return -1;
         }
-        int descriptor = open(name, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
+        int descriptor =
+            open(name, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, first_mode(output));
         if (descriptor >= 0) {
             output->temporary = name;
             return descriptor;
@@ -116,7 +124,7 @@ static int open_named(vem_i_output *output)
 
 static vem_status open_regular(vem_ctx *ctx, vem_i_output *output)
 {
-    int descriptor = open_nameless(output->target);
+    int descriptor = open_nameless(output);
     if (descriptor < 0)
         descriptor = open_named(output);
     if (descriptor < 0)

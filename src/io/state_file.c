@@ -90,13 +90,11 @@ static const char *check(const vem_i_file *file, ending *last)
     return NULL;
 }
 
-vem_status vem_i_state_open(vem_ctx *ctx, const char *path, vem_i_state_file *s)
+vem_status vem_i_state_parse(vem_ctx *ctx, const char *path, vem_i_file *file,
+                             vem_i_state_file *s)
 {
     ending last;
-    *s = (vem_i_state_file){.at = sizeof(mark)};
-    vem_status status = vem_i_file_open(ctx, path, &s->file);
-    if (status != VEM_OK)
-        return status;
+    *s = (vem_i_state_file){.at = sizeof(mark), .file = *file};
     const char *wrong = check(&s->file, &last);
     if (wrong) {
         vem_i_file_close(&s->file);
@@ -110,6 +108,13 @@ vem_status vem_i_state_open(vem_ctx *ctx, const char *path, vem_i_state_file *s)
                                .user = s,
                                .left = last.size};
     return VEM_OK;
+}
+
+vem_status vem_i_state_open(vem_ctx *ctx, const char *path, vem_i_state_file *s)
+{
+    vem_i_file file;
+    vem_status status = vem_i_file_open(ctx, path, &file);
+    return status == VEM_OK ? vem_i_state_parse(ctx, path, &file, s) : status;
 }
 
 void vem_i_state_close(vem_i_state_file *s)

@@ -21,6 +21,9 @@ vem_status vem_i_state_create(vem_ctx *ctx, const char *path, vem_i_state_file *
 vem_status vem_i_state_commit(vem_i_state_file *state, uint64_t *bytes);
 /* Checks mark, length and sum. */
 vem_status vem_i_state_open(vem_ctx *ctx, const char *path, vem_i_state_file *state);
+/* The same of a file in hand, which the handle takes over, also on failure. */
+vem_status vem_i_state_parse(vem_ctx *ctx, const char *path, vem_i_file *file,
+                             vem_i_state_file *state);
 void vem_i_state_close(vem_i_state_file *state);
 /* Is there a file that is something else? An empty one is nothing, and does not exist. */
 int vem_i_state_is_foreign(const char *path);

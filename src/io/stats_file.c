@@ -25,6 +25,7 @@
 enum { TOTALS = 3, COUNTS = 4, SUM_ARRAYS = 3 };
 /* More than this is no count of anything. */
 static const int64_t MOST = INT64_C(1) << 53;
+static const int64_t MOST_PAIRS = INT64_C(1) << 60;
 
 /* ---- between the block of sums and arrays ---- */
 
@@ -224,7 +225,8 @@ static vem_status read_sums(vem_ctx *ctx, const char *path, vem_i_npz *npz,
         part->rows_used = counts[1];
         part->pairs = counts[2];
         part->parts = counts[3];
-        if (part->rows > MOST || part->parts > MOST || !vem_i_part_is_sound(part))
+        if (part->rows > MOST || part->parts > MOST || part->pairs > MOST_PAIRS ||
+            !vem_i_part_is_sound(part))
             status = vem_i_fail(ctx, VEM_BAD_DATA,
                                 "%s holds no statistics of rows: a mass or a sum of "
                                 "squares is negative, a value is not finite, or the "

@@ -14,7 +14,11 @@
 /* Items whose candidates are found together, at most. */
 enum { VEM_I_GROUP_ITEMS = 4096 };
 /* Clusters gathered at a time. */
+#ifndef VEM_SMALL_HIERARCHY
 enum { VEM_I_SHORTLIST = 512 };
+#else
+enum { VEM_I_SHORTLIST = 4 };
+#endif
 /* Most cells an item may probe. */
 enum { VEM_I_PROBE_MAX = 64 };
 

@@ -8,7 +8,11 @@
 
 enum {
     CELLS_PER_ROOT = 3,
+#ifndef VEM_SMALL_HIERARCHY
     GROUPS = 4096, /* about, whatever the number of clusters */
+#else
+    GROUPS = 8, /* the fuzz target has few clusters, and needs groups of several */
+#endif
     TOP = VEM_I_TOP_MAX
 };
 

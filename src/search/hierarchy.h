@@ -40,7 +40,11 @@ typedef struct vem_i_hierarchy {
 } vem_i_hierarchy;
 
 /* Cells that are known to lie near a cell, at most. */
+#ifndef VEM_SMALL_HIERARCHY
 enum { VEM_I_NEAR_CELLS = 64 };
+#else
+enum { VEM_I_NEAR_CELLS = 8 };
+#endif
 
 /* Cells of so many clusters. */
 int32_t vem_i_cells_for(int32_t clusters);
@@ -73,8 +77,9 @@ void vem_i_hierarchy_sort(vem_i_hierarchy *hierarchy);
 void vem_i_hierarchy_forget(vem_i_hierarchy *hierarchy);
 /* The means of the cells are given: their norms, and which are near which, follow. */
 int64_t vem_i_hierarchy_settle(vem_i_hierarchy *hierarchy);
-/* `listed`: the nearest groups are known. Room is that of the hierarchy as it was made. */
+/* `sorted`: no cluster waits to be sorted into another group; `listed`: the nearest groups
+ * are known. Room is that of the hierarchy as it was made. */
 void vem_i_hierarchy_record(vem_i_record *record, vem_i_hierarchy *hierarchy,
-                            int32_t clusters, int listed);
+                            int32_t clusters, int sorted, int listed);
 
 #endif

@@ -9,7 +9,11 @@
 #include "search/hierarchy_inside.h"
 
 enum {
+#ifndef VEM_SMALL_HIERARCHY
     LARGE = 16, /* times as many cells as are known to be near: look at those only */
+#else
+    LARGE = 1,
+#endif
     GROUP_CELLS = 24, /* cells in which a group looks for its neighbors */
     TOP = VEM_I_TOP_MAX
 };

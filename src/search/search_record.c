@@ -7,6 +7,7 @@
  *              follow from these and from what is held, to the same bits. */
 #include <string.h>
 
+#include "base/memory.h"
 #include "search/graph.h"
 #include "search/groups.h"
 
@@ -22,6 +23,9 @@ void vem_i_graph_record(vem_i_record *r, vem_i_graph *g, int32_t clusters)
     g->step = (uint32_t)step;
     vem_i_record_indices(r, "neighbors", g->neighbors, (size_t)clusters * (size_t)reach,
                          0, clusters - 1);
+    for (int64_t c = 0; r->reading && r->status == VEM_OK && c < clusters; c++)
+        if (g->neighbors[c * reach] != c)
+            vem_i_record_refuse(r, "neighbors"); /* what F rests on (graph.h) */
 }
 
 /* Places in a list of `total`, from 0 on and never falling. */
@@ -47,27 +51,55 @@ static void rank_members(vem_i_record *r, vem_i_hierarchy *h)
             vem_i_record_refuse(r, "members");
 }
 
-/* The rows of the nearest groups, each of near_count; together they name no more clusters
- * than there are. */
-static void record_near(vem_i_record *r, vem_i_hierarchy *h)
+/* Do the places in the list of members say the same as the groups of the clusters? While
+ * clusters wait to be sorted into others they do not, and are made from those before anyone
+ * looks. */
+static void check_places(vem_i_record *r, const vem_i_hierarchy *h)
+{
+    for (int32_t g = 0; r->status == VEM_OK && g < h->groups; g++)
+        for (int32_t i = h->group_starts[g]; i < h->group_starts[g + 1]; i++)
+            if (h->group_of[h->members[i]] != g)
+                vem_i_record_refuse(r, "group_of");
+    for (int32_t b = 0; r->status == VEM_OK && b <= h->cells; b++)
+        if (h->cell_starts[b] != h->group_starts[h->cell_groups[b]])
+            vem_i_record_refuse(r, "cell_starts");
+}
+
+/* The rows of the nearest groups, each of near_count. None is named twice in a row, so that
+ * together they name no more clusters than there are, however these lie in groups. `seen`:
+ * a mark per group. */
+static void record_near(vem_i_record *r, vem_i_hierarchy *h, int32_t *seen)
 {
     int64_t count = h->near_count;
     vem_i_record_count(r, "near_count", &count, 1,
                        h->groups < VEM_I_TOP_MAX ? h->groups : VEM_I_TOP_MAX);
-    h->near_count = (int32_t)count;
-    for (int64_t g = 0; r->status == VEM_OK && g < h->groups; g++) {
-        int32_t *near = h->near + g * VEM_I_TOP_MAX, members = 0;
+    if (r->status == VEM_OK)
+        h->near_count = (int32_t)count;
+    for (int32_t g = 0; r->status == VEM_OK && g < h->groups; g++) {
+        int32_t *near = h->near + (int64_t)g * VEM_I_TOP_MAX;
         vem_i_record_indices(r, "near", near, (size_t)count, -1, h->groups - 1);
-        for (int64_t k = 0; r->status == VEM_OK && k < count && near[k] >= 0; k++) {
-            members += h->group_starts[near[k] + 1] - h->group_starts[near[k]];
-            if (members > h->clusters)
+        for (int64_t k = 0; r->reading && r->status == VEM_OK && k < count; k++) {
+            if (near[k] < 0)
+                continue;
+            if (seen[near[k]] == g + 1)
                 vem_i_record_refuse(r, "near");
+            seen[near[k]] = g + 1;
         }
     }
 }
 
+static void record_lists(vem_i_record *r, vem_i_hierarchy *h)
+{
+    int32_t *seen = NULL;
+    if (r->reading && r->status == VEM_OK)
+        r->status = vem_i_take_zeroed(r->ctx, &seen, (size_t)h->groups, sizeof *seen);
+    if (r->status == VEM_OK)
+        record_near(r, h, seen);
+    vem_i_free(seen);
+}
+
 void vem_i_hierarchy_record(vem_i_record *r, vem_i_hierarchy *h, int32_t clusters,
-                            int listed)
+                            int sorted, int listed)
 {
     int64_t cells = h->cells, groups = h->groups;
     vem_i_record_count(r, "cells", &cells, 0, h->most_cells);
@@ -90,10 +122,12 @@ void vem_i_hierarchy_record(vem_i_record *r, vem_i_hierarchy *h, int32_t cluster
                        element);
     vem_i_record_block(r, "group_means", h->group_means, (size_t)groups * (size_t)h->d,
                        element);
-    if (listed)
-        record_near(r, h);
     if (r->reading && r->status == VEM_OK)
         rank_members(r, h);
+    if (r->reading && r->status == VEM_OK && (sorted || h->per == 1))
+        check_places(r, h);
+    if (listed)
+        record_lists(r, h);
     if (r->reading && r->status == VEM_OK)
         vem_i_hierarchy_settle(h);
 }
@@ -104,7 +138,10 @@ void vem_i_groups_record(vem_i_record *r, vem_i_groups *g, int32_t clusters,
     vem_i_record_int(r, "sorted", &g->sorted, 0, 1);
     vem_i_record_int(r, "ordered", &g->ordered, 0, 1);
     vem_i_record_int(r, "listed", &g->listed, 0, 1);
-    vem_i_hierarchy_record(r, &g->hierarchy, clusters, g->listed);
+    vem_i_hierarchy_record(r, &g->hierarchy, clusters, g->sorted, g->listed);
+    if (r->reading && r->status == VEM_OK && g->hierarchy.cells > 0 && !g->sorted &&
+        (g->ordered || g->listed))
+        vem_i_record_refuse(r, "sorted"); /* what moves undoes all three */
     if (!r->reading || r->status != VEM_OK)
         return;
     if (g->hierarchy.cells == 0) {
