@@ -37,6 +37,21 @@ typedef struct cli_file {
 
 enum { CLI_MOST_OPTIONS = 24 };
 
+/* How data are read: the same options in every command that reads some. */
+#define CLI_READ_OPTIONS                                                                 \
+    {"header", 0, "Data", "yes|no",                                                      \
+     "is the first row of a text table its header? default: yes, if it has more words "  \
+     "than numbers"},                                                                    \
+        {"decimal", 0, "Data", "SIGN",                                                   \
+         "decimal sign of numbers in text, . or ,; default: ., or , if a table with "    \
+         "semicolons has it"},                                                           \
+    {                                                                                    \
+        "missing", 0, "Data", "error|drop|mean",                                         \
+            "missing values (NaN; in text also NA, N/A, null, ? and nothing): refused, " \
+            "left out with their rows, or replaced by the mean of the column; default: " \
+            "error"                                                                      \
+    }
+
 typedef struct cli_args cli_args;
 
 typedef struct cli_command {
@@ -67,6 +82,10 @@ struct cli_args {
     int operand_count;
     const char *values[CLI_MOST_OPTIONS]; /* of the own options; a flag's value is "" */
     int wants_help;
+    /* What reading the data told, for --json and the model; NULL: no data yet. */
+    const vem_data *data;
+    double *means; /* that a model has for missing values, or NULL */
+    int32_t means_count;
 };
 
 extern const cli_command cli_fit, cli_predict, cli_score, cli_coreset, cli_merge,
@@ -102,6 +121,12 @@ void cli_man_page(FILE *stream);
 
 /* One sentence to standard error, after "vem: ". */
 __attribute__((format(printf, 1, 2))) void cli_error(const char *format, ...);
+/* The same for what is good to know, unless --quiet. */
+__attribute__((format(printf, 2, 3))) void cli_note(const cli_args *args,
+                                                    const char *format, ...);
+/* Text out of a file, fit to be shown on a terminal: no control codes, no broken UTF-8; cut to
+ * fit. Whatever a file says is printed through this. */
+const char *cli_clean(const char *text, char *out, size_t size);
 /* The library's sentence about a failure; gives the exit status that belongs to it. */
 int cli_failure(const cli_args *args, vem_status status);
 /* 1234567 as "1,234,567". */
@@ -127,10 +152,15 @@ int cli_has_ending(const char *path, const char *ending);
 int cli_check_files(const cli_args *args);
 /* Has the output one of these endings ("npy csv")? NULL for `path`: nothing to do. */
 int cli_check_ending(const char *path, const char *endings);
-/* Data with --columns, --id and --weights where the command has them. */
+/* Data with --columns, --id, --weights and CLI_READ_OPTIONS where the command has them; says
+ * what was decided. */
 int cli_read_data(cli_args *args, const char *path, vem_data **data, double *seconds);
 int cli_read_model(cli_args *args, const char *path, const char *data_path,
                    vem_model **model);
+/* Clusters (and probabilities, or NULL) of all rows that were read, in arrays of vem_array_new
+ * that take the place of those given: rows left out have cluster -1. */
+vem_status cli_all_rows(cli_args *args, const vem_data *data, int32_t top,
+                        void **clusters, void **probabilities);
 /* --precision, or what the type of the data suggests. */
 vem_precision cli_precision(const cli_args *args, const vem_data *data);
 

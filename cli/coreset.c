@@ -13,6 +13,7 @@ static const cli_option own[] = {
      "one weight per row (.npy, .csv or .txt), none negative"},
     {"columns", 0, "Data", "LIST", "columns to use, by number or name: 1,3,5-8 or x,y"},
     {"id", 0, "Data", "COLUMN", "one column to leave out, by number or name"},
+    CLI_READ_OPTIONS,
     {"output", 'o', IO, "FILE", "the coreset: .npz with rows, weights and indices"},
     {"json", 0, IO, NULL, "print what was made as one JSON object"},
     {"quiet", 'q', IO, NULL, "no progress and no summary"},

@@ -1,4 +1,5 @@
 /* Data and models the command reads. */
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -11,13 +12,97 @@ int cli_has_ending(const char *path, const char *ending)
            strcasecmp(path + length - tail, ending) == 0;
 }
 
+/* Which of the words, in the order of their values, an own option is; *choice stays without
+ * it. */
+static int read_choice(const cli_args *args, const char *name, const char *const *words,
+                       int count, int *choice)
+{
+    const char *text = cli_value(args, name);
+    char list[64] = "";
+    for (int i = 0; text && i < count; i++) {
+        if (words[i] && strcmp(text, words[i]) == 0) {
+            *choice = i;
+            return CLI_DONE;
+        }
+        if (words[i])
+            snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s",
+                     *list ? ", " : "", words[i]);
+    }
+    if (!text)
+        return CLI_DONE;
+    cli_error("--%s is \"%s\", but it must be one of these: %s.", name, text, list);
+    return CLI_USAGE;
+}
+
+static int read_options(const cli_args *args, vem_read_options *options)
+{
+    static const char *const headers[] = {
+        [VEM_HEADER_YES] = "yes", [VEM_HEADER_NO] = "no"};
+    static const char *const missing[] = {[VEM_MISSING_ERROR] = "error",
+                                          [VEM_MISSING_DROP] = "drop",
+                                          [VEM_MISSING_MEAN] = "mean"};
+    static const char *const decimals[] = {"", ".", ","};
+    int header = VEM_HEADER_AUTO, what = VEM_MISSING_ERROR, decimal = 0;
+    *options = (vem_read_options){.size = sizeof *options,
+                                  .columns = cli_value(args, "columns"),
+                                  .id = cli_value(args, "id"),
+                                  .weights = cli_value(args, "weights")};
+    int code = read_choice(args, "header", headers, 3, &header);
+    if (code == CLI_DONE)
+        code = read_choice(args, "missing", missing, 3, &what);
+    if (code == CLI_DONE)
+        code = read_choice(args, "decimal", decimals, 3, &decimal);
+    options->header = (vem_header)header;
+    options->missing = (vem_missing)what;
+    options->decimal = decimals[decimal][0];
+    if (args->command == &cli_info) /* it counts them */
+        options->missing = VEM_MISSING_KEEP;
+    if (what == VEM_MISSING_MEAN) {
+        options->means = args->means;
+        options->means_count = args->means_count;
+    }
+    return code;
+}
+
+/* What reading decided by itself, or did to the rows. */
+static void tell_reading(const cli_args *args, const char *path,
+                         const vem_read_options *options, const vem_data *data)
+{
+    char values[48], rows[48];
+    const int64_t n = vem_data_rows(data), all = vem_data_rows_read(data);
+    const int64_t missing = vem_data_missing(data);
+    const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
+    if (options->header == VEM_HEADER_AUTO && vem_data_header(data) == VEM_HEADER_YES)
+        cli_note(args,
+                 "%s: the first row is taken for the names of the columns (else say "
+                 "--header no).",
+                 name);
+    else if (options->header == VEM_HEADER_AUTO && vem_data_header(data) == VEM_HEADER_NO)
+        cli_note(args, "%s: the first row is taken for data (else say --header yes).",
+                 name);
+    if (!options->decimal && vem_data_decimal(data) == ',')
+        cli_note(args, "%s: numbers have a decimal comma.", name);
+    if (all > n)
+        cli_note(
+            args,
+            "%s: %s of %lld left out, because of %s; a row left out has no label (-1 in "
+            ".npy).",
+            name, cli_counted(all - n, "row", rows), (long long)all,
+            cli_counted(missing, "missing value", values));
+    else if (missing > 0 && options->missing == VEM_MISSING_MEAN)
+        cli_note(args, "%s: %s replaced by %s.", name,
+                 cli_counted(missing, "missing value", values),
+                 options->means ? "the means that the model was fitted with"
+                                : "the means of the columns");
+}
+
 int cli_read_data(cli_args *args, const char *path, vem_data **data, double *seconds)
 {
     const double start = cli_clock();
-    const vem_read_options options = {.size = sizeof options,
-                                      .columns = cli_value(args, "columns"),
-                                      .id = cli_value(args, "id"),
-                                      .weights = cli_value(args, "weights")};
+    vem_read_options options;
+    const int code = read_options(args, &options);
+    if (code != CLI_DONE)
+        return code;
     cli_nothing_to_lose(1);
     const vem_status status = vem_data_read(args->ctx, path, &options, data);
     cli_nothing_to_lose(0);
@@ -30,7 +115,65 @@ int cli_read_data(cli_args *args, const char *path, vem_data **data, double *sec
         *data = NULL;
         return cli_failure(args, VEM_STOPPED);
     }
+    args->data = *data;
+    tell_reading(args, path, &options, *data);
     return CLI_DONE;
+}
+
+vem_status cli_all_rows(cli_args *args, const vem_data *data, int32_t top,
+                        void **clusters, void **probabilities)
+{
+    const int64_t n = vem_data_rows(data), all = vem_data_rows_read(data);
+    const size_t entries = (size_t)all * (size_t)top;
+    void *wide = NULL, *shares = NULL;
+    if (all == n)
+        return VEM_OK;
+    vem_status status = vem_array_new(args->ctx, entries * sizeof(int32_t), &wide);
+    if (status == VEM_OK && probabilities)
+        status = vem_array_new(args->ctx, entries * sizeof(double), &shares);
+    if (status != VEM_OK) {
+        vem_array_free(args->ctx, wide);
+        return status;
+    }
+    for (size_t k = 0; k < entries; k++)
+        ((int32_t *)wide)[k] = -1;
+    for (size_t k = 0; shares && k < entries; k++)
+        ((double *)shares)[k] = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const size_t from = (size_t)i * (size_t)top;
+        const size_t to = (size_t)vem_data_row(data, i) * (size_t)top;
+        memcpy((int32_t *)wide + to, (int32_t *)*clusters + from,
+               (size_t)top * sizeof(int32_t));
+        if (shares)
+            memcpy((double *)shares + to, (double *)*probabilities + from,
+                   (size_t)top * sizeof(double));
+    }
+    vem_array_free(args->ctx, *clusters);
+    *clusters = wide;
+    if (shares) {
+        vem_array_free(args->ctx, *probabilities);
+        *probabilities = shares;
+    }
+    return VEM_OK;
+}
+
+/* What a model was fitted with in the place of missing values, if it says so. */
+static void find_means(cli_args *args, const vem_model *model)
+{
+    const char *text = vem_model_meta(model);
+    json_t *meta = text ? json_loads(text, 0, NULL) : NULL;
+    const json_t *list = json_object_get(meta, "missing_means");
+    const size_t count = json_array_size(list);
+    double *means =
+        count == (size_t)vem_model_columns(model) ? malloc(count * sizeof *means) : NULL;
+    for (size_t j = 0; means && j < count; j++)
+        means[j] = json_number_value(json_array_get(list, j));
+    json_decref(meta);
+    if (!means)
+        return;
+    free(args->means);
+    args->means = means;
+    args->means_count = (int32_t)count;
 }
 
 int cli_read_model(cli_args *args, const char *path, const char *data_path,
@@ -44,7 +187,10 @@ int cli_read_model(cli_args *args, const char *path, const char *data_path,
         return CLI_USAGE;
     }
     const vem_status status = vem_model_read(args->ctx, path, model);
-    return status == VEM_OK ? CLI_DONE : cli_failure(args, status);
+    if (status != VEM_OK)
+        return cli_failure(args, status);
+    find_means(args, *model);
+    return CLI_DONE;
 }
 
 vem_precision cli_precision(const cli_args *args, const vem_data *data)

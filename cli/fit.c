@@ -14,6 +14,7 @@ static const cli_option own[] = {
      "one weight per row (.npy, .csv or .txt), none negative"},
     {"columns", 0, "Data", "LIST", "columns to use, by number or name: 1,3,5-8 or x,y"},
     {"id", 0, "Data", "COLUMN", "one column to leave out, by number or name"},
+    CLI_READ_OPTIONS,
     {"output", 'o', IO, "FILE", "the model, as .npz that numpy.load opens"},
     {"labels", 0, IO, "FILE", "the cluster of each row, from 0 (.npy or .csv)"},
     {"trace", 0, IO, "FILE",
@@ -168,7 +169,8 @@ static vem_status write_labels(cli_args *args, const vem_report *report,
                                const char *path)
 {
     const vem_summary *s = vem_report_summary(report);
-    if (vem_report_labels(report))
+    const int known = vem_report_labels(report) != NULL;
+    if (known && vem_data_rows_read(data) == s->n)
         return vem_labels_write(args->ctx, path, vem_report_labels(report), s->n);
     void *labels = NULL;
     vem_status status = vem_array_new(args->ctx, (size_t)s->n * sizeof(int32_t), &labels);
@@ -177,11 +179,16 @@ static vem_status write_labels(cli_args *args, const vem_report *report,
     /* The Ctrl-C that ended the fit must not end this: the file was asked for. */
     if (cli_interrupted())
         vem_ctx_set_progress(args->ctx, NULL, NULL);
-    status = vem_assign(args->ctx, model, data, 1, (vem_precision)s->options.precision,
-                        labels, NULL);
+    if (known)
+        memcpy(labels, vem_report_labels(report), (size_t)s->n * sizeof(int32_t));
+    else
+        status = vem_assign(args->ctx, model, data, 1,
+                            (vem_precision)s->options.precision, labels, NULL);
     cli_progress_end();
     if (status == VEM_OK)
-        status = vem_labels_write(args->ctx, path, labels, s->n);
+        status = cli_all_rows(args, data, 1, &labels, NULL);
+    if (status == VEM_OK)
+        status = vem_labels_write(args->ctx, path, labels, vem_data_rows_read(data));
     vem_array_free(args->ctx, labels);
     return status;
 }

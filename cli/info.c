@@ -11,6 +11,7 @@
 static const cli_option own[] = {
     {"columns", 0, "Data", "LIST", "columns to use, by number or name: 1,3,5-8 or x,y"},
     {"id", 0, "Data", "COLUMN", "one column to leave out, by number or name"},
+    CLI_READ_OPTIONS,
     {"json", 0, IO, NULL, "print it as one JSON object"},
     {"quiet", 'q', IO, NULL, "no progress"},
 };
@@ -177,9 +178,10 @@ static void data_words(const cli_args *args, const vem_data *data, const survey 
     for (int32_t j = 0; j < d && j < SHOWN_COLUMNS; j++) {
         const column *c = &s->columns[j];
         const char *name = vem_data_column_name(data, j);
-        char label[64];
-        snprintf(label, sizeof label, name ? "%d %s" : "%d", (int)j + 1, name);
-        printf("  %-16.16s %14.6g %14.6g %14.6g %14.6g\n", label, c->count ? c->low : NAN,
+        char label[64], clean[48];
+        snprintf(label, sizeof label, name ? "%d %s" : "%d", (int)j + 1,
+                 name ? cli_clean(name, clean, 14) : NULL);
+        printf("  %-16s %14.6g %14.6g %14.6g %14.6g\n", label, c->count ? c->low : NAN,
                c->count ? c->mean : NAN, c->count ? c->high : NAN, deviation(c));
     }
     if (d > SHOWN_COLUMNS)
@@ -274,12 +276,14 @@ static void meta_words(const json_t *meta)
     const json_t *options = json_object_get(meta, "options");
     const char *algorithm = json_string_value(json_object_get(options, "algorithm"));
     const json_t *energy = json_object_get(meta, "free_energy");
-    char a[32], b[32];
-    printf("  %-12s by vem %s%s%s, seed %lld, %s rows\n", "made", version ? version : "?",
-           algorithm ? ", " : "", algorithm ? algorithm : "",
+    char a[32], b[32], c[40], d[40];
+    printf("  %-12s by vem %s%s%s, seed %lld, %s rows\n", "made",
+           cli_clean(version ? version : "?", c, sizeof c), algorithm ? ", " : "",
+           cli_clean(algorithm ? algorithm : "", d, sizeof d),
            (long long)json_integer_value(json_object_get(meta, "seed")),
            cli_count(json_integer_value(json_object_get(meta, "rows_used")), a));
-    printf("  %-12s %s after %s steps", "outcome", outcome ? outcome : "unknown",
+    printf("  %-12s %s after %s steps", "outcome",
+           cli_clean(outcome ? outcome : "unknown", c, sizeof c),
            cli_count(json_integer_value(json_object_get(meta, "steps")), b));
     if (json_is_number(energy))
         printf(", free energy %.10g per row", json_number_value(energy));

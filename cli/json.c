@@ -30,8 +30,20 @@ json_t *cli_json_text(const char *text)
 
 json_t *cli_json_begin(const cli_args *args)
 {
-    return json_pack("{s:s, s:s}", "command", args->command->name, "version",
-                     vem_version());
+    json_t *o =
+        json_pack("{s:s, s:s}", "command", args->command->name, "version", vem_version());
+    if (!args->data)
+        return o;
+    const vem_header header = vem_data_header(args->data);
+    const char decimal[2] = {vem_data_decimal(args->data)};
+    json_object_set_new(o, "header",
+                        header == VEM_HEADER_AUTO
+                            ? json_null()
+                            : json_boolean(header == VEM_HEADER_YES));
+    json_object_set_new(o, "decimal", cli_json_text(*decimal ? decimal : NULL));
+    json_object_set_new(o, "missing", json_integer(vem_data_missing(args->data)));
+    json_object_set_new(o, "rows_read", json_integer(vem_data_rows_read(args->data)));
+    return o;
 }
 
 /* Numbers as numbers, choices as words, what was left open as null. */

@@ -18,6 +18,7 @@ static const cli_option own[] = {
      "shows with 99 % confidence; above 0 and at most 1; default 0.999"},
     {"columns", 0, "Data", "LIST", "columns to use, by number or name: 1,3,5-8 or x,y"},
     {"id", 0, "Data", "COLUMN", "one column to leave out, by number or name"},
+    CLI_READ_OPTIONS,
     {"output", 'o', IO, "FILE",
      "labels as .npy or .csv; with --top .npz or .csv; default: CSV on standard output"},
     {"json", 0, IO, NULL, "print what was done as one JSON object"},
@@ -113,8 +114,12 @@ static int predict(cli_args *args, const vem_model *model, const vem_data *data,
         cli_progress_end();
         if (status == VEM_OK)
             status =
-                soft ? vem_soft_write(args->ctx, target, clusters, probabilities, n, top)
-                     : vem_labels_write(args->ctx, target, clusters, n);
+                cli_all_rows(args, data, top, &clusters, soft ? &probabilities : NULL);
+        const int64_t all = vem_data_rows_read(data);
+        if (status == VEM_OK)
+            status = soft ? vem_soft_write(args->ctx, target, clusters, probabilities,
+                                           all, top)
+                          : vem_labels_write(args->ctx, target, clusters, all);
         code = status == VEM_OK
                    ? print_result(args, model, data, top, &report, cli_clock() - began)
                    : cli_failure(args, status);

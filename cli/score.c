@@ -12,6 +12,7 @@ static const cli_option own[] = {
      "one weight per row (.npy, .csv or .txt), none negative"},
     {"columns", 0, "Data", "LIST", "columns to use, by number or name: 1,3,5-8 or x,y"},
     {"id", 0, "Data", "COLUMN", "one column to leave out, by number or name"},
+    CLI_READ_OPTIONS,
     {"truth", 0, IO, "FILE",
      "classes of the rows: NMI, ARI and purity of the most probable clusters"},
     {"json", 0, IO, NULL, "print the result as one JSON object"},
@@ -61,14 +62,17 @@ static int read_truth(cli_args *args, const vem_data *data, int64_t **classes)
     int64_t count = 0;
     if (!path)
         return CLI_DONE;
-    const vem_status status = vem_labels_read(args->ctx, path, classes, &count);
+    const int64_t rows = vem_data_rows_read(data);
+    const vem_status status = vem_classes_read(args->ctx, path, rows, classes, &count);
     if (status != VEM_OK)
         return cli_failure(args, status);
-    if (count != vem_data_rows(data)) {
+    if (count != rows) {
         cli_error("%s has %lld labels, but there are %lld rows.", path, (long long)count,
-                  (long long)vem_data_rows(data));
+                  (long long)rows);
         return CLI_FAILED;
     }
+    for (int64_t i = 0; i < vem_data_rows(data); i++)
+        (*classes)[i] = (*classes)[vem_data_row(data, i)];
     return CLI_DONE;
 }
 

@@ -1,5 +1,4 @@
 /* Sentences and numbers for people. */
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
@@ -8,28 +7,81 @@
 
 #include "cli.h"
 
-/* A message may quote a file or a name: whatever is in there must not reach the terminal
- * as control codes or broken UTF-8. */
-static void make_printable(char *text)
+/* Length of the character of UTF-8 at `text` that may be shown, or 0. */
+static int printable(const unsigned char *text)
 {
-    json_t *valid = json_string(text);
-    for (char *c = text; *c; c++)
-        if (iscntrl((unsigned char)*c) || (!valid && (unsigned char)*c > 127))
-            *c = '?';
-    json_decref(valid);
+    static const struct {
+        unsigned char first, last, second_least, second_most;
+        int length;
+    } forms[] = {{0x20, 0x7e, 0, 0, 1},
+                 {0xc2, 0xc2, 0xa0, 0xbf, 2}, /* not the C1 controls */
+                 {0xc3, 0xdf, 0x80, 0xbf, 2},
+                 {0xe0, 0xe0, 0xa0, 0xbf, 3},
+                 {0xe1, 0xec, 0x80, 0xbf, 3},
+                 {0xed, 0xed, 0x80, 0x9f, 3},
+                 {0xee, 0xef, 0x80, 0xbf, 3},
+                 {0xf0, 0xf0, 0x90, 0xbf, 4},
+                 {0xf1, 0xf3, 0x80, 0xbf, 4},
+                 {0xf4, 0xf4, 0x80, 0x8f, 4}};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        if (text[0] < forms[i].first || text[0] > forms[i].last)
+            continue;
+        int length = 1;
+        if (forms[i].length > 1 &&
+            (text[1] < forms[i].second_least || text[1] > forms[i].second_most))
+            return 0;
+        for (; length < forms[i].length; length++)
+            if ((text[length] & 0xc0) != 0x80)
+                return 0;
+        return length;
+    }
+    return 0;
+}
+
+const char *cli_clean(const char *text, char *out, size_t size)
+{
+    size_t used = 0;
+    while (*text) {
+        const int length = printable((const unsigned char *)text);
+        const size_t step = length ? (size_t)length : 1;
+        if (used + step + 1 > size)
+            break;
+        if (length)
+            memcpy(out + used, text, step);
+        else
+            out[used] = '?';
+        used += step;
+        text += step;
+    }
+    out[used] = '\0';
+    return out;
+}
+
+static void say(const char *format, va_list list)
+{
+    char text[8192], clean[8192];
+    vsnprintf(text, sizeof text, format, list);
+    cli_progress_end();
+    fflush(stdout);
+    fprintf(stderr, "vem: %s\n", cli_clean(text, clean, sizeof clean));
 }
 
 void cli_error(const char *format, ...)
 {
-    char text[8192];
     va_list list;
     va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
+    say(format, list);
     va_end(list);
-    make_printable(text);
-    cli_progress_end();
-    fflush(stdout);
-    fprintf(stderr, "vem: %s\n", text);
+}
+
+void cli_note(const cli_args *args, const char *format, ...)
+{
+    va_list list;
+    if (cli_value(args, "quiet"))
+        return;
+    va_start(list, format);
+    say(format, list);
+    va_end(list);
 }
 
 int cli_failure(const cli_args *args, vem_status status)

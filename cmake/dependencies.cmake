@@ -4,6 +4,7 @@ find_package(OpenMP REQUIRED COMPONENTS C)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
 pkg_check_modules(LIBZIP REQUIRED IMPORTED_TARGET libzip)
+pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)
 
 # Random123 is headers only.
 find_path(VEM_RANDOM123_INCLUDE Random123/philox.h REQUIRED)
@@ -12,7 +13,7 @@ mark_as_advanced(VEM_RANDOM123_INCLUDE)
 add_library(vem_dependencies INTERFACE)
 target_include_directories(vem_dependencies SYSTEM INTERFACE ${VEM_RANDOM123_INCLUDE})
 target_link_libraries(vem_dependencies INTERFACE
-    PkgConfig::LIBZIP PkgConfig::JANSSON OpenMP::OpenMP_C m)
+    PkgConfig::LIBZIP PkgConfig::ZLIB PkgConfig::JANSSON OpenMP::OpenMP_C m)
 
 set(VEM_HAVE_HDF5 OFF)
 if(NOT VEM_HDF5 STREQUAL "OFF")

@@ -26,7 +26,7 @@ write_basic_package_version_file(vemConfigVersion.cmake COMPATIBILITY SameMinorV
 install(FILES ${PROJECT_BINARY_DIR}/vemConfig.cmake ${PROJECT_BINARY_DIR}/vemConfigVersion.cmake
         DESTINATION ${package_dir})
 
-set(vem_requires_private "jansson libzip")
+set(vem_requires_private "jansson libzip zlib")
 if(VEM_HAVE_HDF5)
     string(APPEND vem_requires_private " ${HDF5_MODULE_NAME}")
 endif()

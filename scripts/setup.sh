@@ -6,7 +6,7 @@
 set -eu
 
 build="build-essential cmake pkg-config librandom123-dev
-       libjansson-dev libzip-dev libhdf5-dev libcmocka-dev python3"
+       libjansson-dev libzip-dev zlib1g-dev libhdf5-dev libcmocka-dev python3"
 tests="clang libclang-rt-dev libomp-dev python3-numpy python3-sklearn python3-h5py
        gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static"
 lint="clang-format clang-tidy cppcheck shellcheck"
@@ -30,7 +30,7 @@ done
 if ! command -v apt-get >/dev/null 2>&1; then
     echo "This machine has no apt-get. Please install, under the names your system uses:" >&2
     echo "a C compiler with OpenMP, CMake 3.25 or newer, pkg-config," >&2
-    echo "Random123, jansson, libzip, cmocka, Python 3 and, if you like, HDF5." >&2
+    echo "Random123, jansson, libzip, zlib, cmocka, Python 3 and, if you like, HDF5." >&2
     echo "(Debian calls them:$(echo " $wanted" | tr -s ' \n' ' '))" >&2
     exit 0
 fi

@@ -142,8 +142,9 @@ typedef struct vem_read_options {
     int32_t means_count;
 } vem_read_options;
 
-/* The format is found from the ending: .npy .csv .tsv .txt .fvecs .bvecs .fbin .u8bin,
- * FILE.h5:/path, a coreset .npz, or "-" for CSV on standard input. */
+/* The format is found from the ending: .npy .csv .tsv .txt .fvecs .bvecs .fbin .u8bin, each
+ * also compressed by gzip (.csv.gz), FILE.h5:/path, a coreset .npz, or "-" for CSV on standard
+ * input. */
 VEM_API vem_status vem_data_read(vem_ctx *ctx, const char *path,
                                  const vem_read_options *options, vem_data **data);
 /* A view of rows the caller keeps alive. Strides are in bytes; 0 means packed, row-major.
@@ -697,7 +698,14 @@ VEM_API vem_status vem_compare(vem_ctx *ctx, const int64_t *clusters,
  * free().*/
 VEM_API vem_status vem_labels_read(vem_ctx *ctx, const char *path, int64_t **labels,
                                    int64_t *n);
-/* .npy (int32) or .csv by the ending. A .csv has the header row,label; rows count from 1
+/* Classes of rows, which in text may be words: each gets a number, in the order in which they
+ * come first. `rows` is how many are expected (0: not known); text with one line more has a
+ * header. Of several columns the one named label, class, cluster, target, truth or species
+ * counts. Any other file is read by vem_labels_read. */
+VEM_API vem_status vem_classes_read(vem_ctx *ctx, const char *path, int64_t rows,
+                                    int64_t **classes, int64_t *n);
+/* .npy (int32) or .csv by the ending. A label of -1, of a row that was left out, is empty in
+ * .csv. A .csv has the header row,label; rows count from 1
  * there, labels from 0 as everywhere. vem_labels_read takes both. */
 VEM_API vem_status vem_labels_write(vem_ctx *ctx, const char *path, const int32_t *labels,
                                     int64_t n);

@@ -19,5 +19,9 @@ vem_status vem_coreset(vem_ctx *ctx, const vem_data *data, int64_t size,
     const vem_i_coreset_request request = {.size = size,
                                            .method = method,
                                            .seed = (uint64_t)seed};
-    return vem_i_coreset(ctx, data, &request, NULL, coreset);
+    const vem_status status = vem_i_coreset(ctx, data, &request, NULL, coreset);
+    /* Rows go by the number they had in the file, with those that were left out. */
+    for (int64_t i = 0; status == VEM_OK && data->kept && i < (*coreset)->n; i++)
+        (*coreset)->indices[i] = data->kept[(*coreset)->indices[i]];
+    return status;
 }

@@ -56,6 +56,8 @@ static vem_status look(vem_ctx *ctx, const vem_i_csv *copy, const vem_i_columns 
                        int *header)
 {
     int64_t words = 0, numbers = 0;
+    vem_i_csv other = *copy; /* "1,5" is no name, though it may be no number either */
+    other.decimal = copy->decimal == ',' ? '.' : ',';
     char *kept;
     vem_status status = vem_i_take_zeroed(ctx, &kept, (size_t)copy->stored, 1);
     if (status != VEM_OK)
@@ -70,8 +72,10 @@ static vem_status look(vem_ctx *ctx, const vem_i_csv *copy, const vem_i_columns 
         if (columns->chosen && !kept[j])
             continue;
         const vem_i_csv_kind kind = vem_i_csv_kind_of(copy, &field, &value);
-        words += kind == VEM_I_TEXT;
-        numbers += kind == VEM_I_NUMBER;
+        const int number = kind == VEM_I_NUMBER ||
+                           vem_i_csv_kind_of(&other, &field, &value) == VEM_I_NUMBER;
+        numbers += number;
+        words += kind == VEM_I_TEXT && !number;
     }
     vem_i_free(kept);
     *header = words > numbers;

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "base/memory.h"
 #include "base/spill.h"
@@ -31,6 +32,7 @@ typedef struct stream {
     size_t capacity, size; /* of the buffer; in it */
     int spill;             /* descriptor of the temporary file; -1: none yet */
     size_t spilled;        /* bytes in it */
+    gzFile gz;             /* what is read is decompressed by this; NULL: it is plain */
 } stream;
 
 /* The buffer is full, or the end was met. */
@@ -68,14 +70,44 @@ static vem_status make_room(stream *s)
     return VEM_OK;
 }
 
+/* Up to `room` bytes from a compressed file. */
+static vem_status inflate_some(stream *s, char *to, size_t room, ssize_t *got)
+{
+    enum { PIECE = 1 << 20 };
+    *got = gzread(s->gz, to, room < PIECE ? (unsigned)room : PIECE);
+    int error = Z_OK;
+    const char *reason = gzerror(s->gz, &error);
+    if (*got == 0 && error == Z_BUF_ERROR)
+        return vem_i_fail(s->ctx, VEM_BAD_DATA,
+                          "%s is truncated: its compressed data end too early.", s->path);
+    if (*got < 0 && error == Z_ERRNO)
+        return vem_i_fail_system(s->ctx, s->path, "read", errno);
+    if (*got < 0)
+        return vem_i_fail(s->ctx, VEM_BAD_DATA,
+                          "%s cannot be decompressed; it is broken: %s.", s->path,
+                          reason);
+    return VEM_OK;
+}
+
+static vem_status read_some(stream *s, int descriptor, ssize_t *got)
+{
+    char *to = s->bytes + s->size;
+    const size_t room = s->capacity - s->size;
+    if (s->gz)
+        return inflate_some(s, to, room, got);
+    do
+        *got = read(descriptor, to, room);
+    while (*got < 0 && errno == EINTR);
+    return *got < 0 ? vem_i_fail_system(s->ctx, s->path, "read", errno) : VEM_OK;
+}
+
 static vem_status fill(stream *s, int descriptor)
 {
     for (;;) {
-        const ssize_t got = read(descriptor, s->bytes + s->size, s->capacity - s->size);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return vem_i_fail_system(s->ctx, s->path, "read", errno);
+        ssize_t got = 0;
+        vem_status read = read_some(s, descriptor, &got);
+        if (read != VEM_OK)
+            return read;
         if (got == 0)
             return s->spill >= 0 ? to_file(s) : VEM_OK;
         s->size += (size_t)got;
@@ -85,10 +117,11 @@ static vem_status fill(stream *s, int descriptor)
     }
 }
 
-static vem_status read_stream(vem_ctx *ctx, const char *path, int descriptor,
+static vem_status read_stream(vem_ctx *ctx, const char *path, int descriptor, gzFile gz,
                               vem_i_file *file)
 {
-    stream s = {.ctx = ctx, .path = path, .capacity = (size_t)1 << 20, .spill = -1};
+    stream s = {
+        .ctx = ctx, .path = path, .capacity = (size_t)1 << 20, .spill = -1, .gz = gz};
     vem_i_file made = {0};
     vem_status status = vem_i_take(ctx, &s.bytes, s.capacity, 1);
     if (status == VEM_OK)
@@ -119,11 +152,11 @@ static vem_status map_or_read(vem_ctx *ctx, const char *path, int descriptor,
         return vem_i_fail(ctx, VEM_IO_ERROR, "%s is a directory, not a file.", path);
     /* Files under /proc are regular and claim to be empty, so only reading tells. */
     if (!S_ISREG(info.st_mode) || info.st_size == 0)
-        return read_stream(ctx, path, descriptor, file);
+        return read_stream(ctx, path, descriptor, NULL, file);
     const size_t size = (size_t)info.st_size;
     void *mapping = mmap(NULL, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
     if (mapping == MAP_FAILED)
-        return errno == ENODEV ? read_stream(ctx, path, descriptor, file)
+        return errno == ENODEV ? read_stream(ctx, path, descriptor, NULL, file)
                                : vem_i_fail_system(ctx, path, "mapped", errno);
     /* Advice: rows are mostly read in order. The system then reads ahead in large steps and
      * keeps what it read in large pieces, and a pass is as fast as the disk. Asking for
@@ -149,9 +182,25 @@ vem_status vem_i_file_open(vem_ctx *ctx, const char *path, vem_i_file *file)
     return status;
 }
 
+vem_status vem_i_file_inflate(vem_ctx *ctx, const char *path, vem_i_file *file)
+{
+    const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0)
+        return vem_i_fail_system(ctx, path, "opened", errno);
+    gzFile gz = gzdopen(descriptor, "rb");
+    if (!gz) {
+        close(descriptor);
+        return vem_i_fail_memory(ctx, 0);
+    }
+    gzbuffer(gz, 1 << 17);
+    vem_status status = read_stream(ctx, path, -1, gz, file);
+    gzclose(gz); /* and the descriptor */
+    return status;
+}
+
 vem_status vem_i_file_from_stdin(vem_ctx *ctx, vem_i_file *file)
 {
-    return read_stream(ctx, "Standard input", STDIN_FILENO, file);
+    return read_stream(ctx, "Standard input", STDIN_FILENO, NULL, file);
 }
 
 void vem_i_file_give(vem_i_file *file, vem_data *data)

@@ -35,6 +35,9 @@ typedef struct vem_i_file {
     vem_i_mapping *mapping; /* NULL: `bytes` is from vem_i_alloc */
 } vem_i_file;
 vem_status vem_i_file_open(vem_ctx *ctx, const char *path, vem_i_file *file);
+/* What a file compressed by gzip holds, in memory, or in a temporary file where that is too
+ * small. */
+vem_status vem_i_file_inflate(vem_ctx *ctx, const char *path, vem_i_file *file);
 vem_status vem_i_file_from_stdin(vem_ctx *ctx, vem_i_file *file);
 void vem_i_file_close(vem_i_file *file);
 /* From now on `data` keeps the bytes alive. */
@@ -42,6 +45,8 @@ void vem_i_file_give(vem_i_file *file, vem_data *data);
 
 /* Does the path end so, whatever the case? `ending` with its dot. */
 int vem_i_path_ends(const char *path, const char *ending);
+/* Is it a text table, compressed or not? */
+int vem_i_path_is_text(const char *path);
 int vem_i_big_endian(void);
 
 /* ---- Parsers ---- */

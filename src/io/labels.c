@@ -28,8 +28,9 @@ static int64_t integer_at(const vem_data *data, int64_t row)
     return (int64_t)(data->swapped ? __builtin_bswap64(word) : word);
 }
 
+/* `ours`: a table that vem_labels_write wrote. */
 static vem_status fill_labels(vem_ctx *ctx, const char *path, const vem_data *data,
-                              int64_t *labels)
+                              int ours, int64_t *labels)
 {
     const int exact = data->type != VEM_FLOAT32 && data->type != VEM_FLOAT64;
     for (int64_t i = 0; i < data->n; i++) {
@@ -39,6 +40,10 @@ static vem_status fill_labels(vem_ctx *ctx, const char *path, const vem_data *da
         }
         double value;
         vem_i_data_load(data, i, 1, VEM_DOUBLE, &value, 1);
+        if (isnan(value) && ours) {
+            labels[i] = -1; /* of a row that was left out */
+            continue;
+        }
         if (!(fabs(value) <= 0x1p53) || value != floor(value))
             return vem_i_fail(ctx, VEM_BAD_DATA,
                               "%s, row %" PRId64
@@ -85,8 +90,9 @@ vem_status vem_labels_read(vem_ctx *ctx, const char *path, int64_t **labels, int
     vem_data *data;
     char head[64];
     read_head(path, head, sizeof head);
+    const int ours = has_our_header(head);
     const vem_read_options wanted = {.size = sizeof wanted,
-                                     .columns = has_our_header(head) ? "2" : NULL,
+                                     .columns = ours ? "2" : NULL,
                                      .missing = VEM_MISSING_KEEP};
     vem_status status = vem_i_data_read(ctx, path, &wanted, &data);
     if (status != VEM_OK)
@@ -98,7 +104,7 @@ vem_status vem_labels_read(vem_ctx *ctx, const char *path, int64_t **labels, int
                             path, data->d);
     if (status == VEM_OK) {
         made = malloc((size_t)data->n * sizeof *made);
-        status = made ? fill_labels(ctx, path, data, made)
+        status = made ? fill_labels(ctx, path, data, ours, made)
                       : vem_i_fail_memory(ctx, (size_t)data->n * sizeof *made);
     }
     if (status == VEM_OK) {
@@ -222,7 +228,10 @@ static void print_labels(vem_ctx *ctx, FILE *stream, const int32_t *labels, int6
 {
     fprintf(stream, "%s\n", HEADER);
     for (int64_t i = 0; i < n; i++) {
-        fprintf(stream, "%" PRId64 ",%" PRId32 "\n", i + 1, labels[i]);
+        if (labels[i] < 0) /* a row that was left out */
+            fprintf(stream, "%" PRId64 ",\n", i + 1);
+        else
+            fprintf(stream, "%" PRId64 ",%" PRId32 "\n", i + 1, labels[i]);
         vem_i_residence_check(ctx);
     }
 }
@@ -261,6 +270,10 @@ static void print_soft(vem_ctx *ctx, FILE *stream, const int32_t *clusters,
     fputc('\n', stream);
     for (int64_t i = 0; i < n; i++) {
         for (int32_t t = 0; t < top; t++) {
+            if (clusters[i * top + t] < 0) {
+                fputs(t ? ",," : ",", stream);
+                continue;
+            }
             fprintf(stream, "%s%" PRId32 ",", t ? "," : "", clusters[i * top + t]);
             print_number(stream, probabilities[i * top + t], 0);
         }

@@ -28,12 +28,28 @@ static const struct {
                {".txt", FORMAT_TEXT},  {".fvecs", FORMAT_FVECS}, {".bvecs", FORMAT_BVECS},
                {".fbin", FORMAT_FBIN}, {".u8bin", FORMAT_U8BIN}, {".npz", FORMAT_NPZ}};
 
+static int is_compressed(const char *path)
+{
+    return vem_i_path_ends(path, ".gz");
+}
+
+/* By the ending; that of DATA.csv.gz is .csv. */
 static format find_format(const char *path)
 {
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-        if (vem_i_path_ends(path, endings[i].ending))
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        char compressed[16];
+        snprintf(compressed, sizeof compressed, "%s.gz", endings[i].ending);
+        if (vem_i_path_ends(path, endings[i].ending) ||
+            (endings[i].kind != FORMAT_NPZ && vem_i_path_ends(path, compressed)))
             return endings[i].kind;
+    }
     return FORMAT_UNKNOWN;
+}
+
+int vem_i_path_is_text(const char *path)
+{
+    const format kind = find_format(path);
+    return kind == FORMAT_TEXT || kind == FORMAT_TSV;
 }
 
 /* In FILE.h5:/path, the length of FILE.h5; 0: it is no such name. */
@@ -159,7 +175,9 @@ static vem_status parse(vem_ctx *ctx, const char *path, format kind,
     return vem_i_fail(
         ctx, VEM_UNSUPPORTED,
         "%s has an ending that tells no format; vem reads .npy, .csv, .tsv, .txt, "
-        ".fvecs, .bvecs, .fbin, .u8bin, coresets (.npz) and FILE.h5:/path.",
+        ".fvecs, .bvecs, .fbin, .u8bin, each also with .gz behind it, coresets (.npz) "
+        "and "
+        "FILE.h5:/path.",
         path);
 }
 
@@ -182,7 +200,9 @@ static vem_status read_rows(vem_ctx *ctx, const char *path,
     const format kind = find_format(path);
     if (kind == FORMAT_NPZ)
         return read_coreset(ctx, path, data);
-    vem_status status = vem_i_file_open(ctx, path, &file);
+    vem_status status = kind != FORMAT_UNKNOWN && is_compressed(path)
+                            ? vem_i_file_inflate(ctx, path, &file)
+                            : vem_i_file_open(ctx, path, &file);
     if (status != VEM_OK)
         return status;
     status = parse(ctx, path, kind, &file, options, data);

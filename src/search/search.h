@@ -53,7 +53,8 @@ typedef struct vem_i_search {
     int32_t held;  /* C' */
     int32_t extra; /* 1: the list goes on with the best cluster that is not held */
     int32_t dense; /* costs of all clusters are kept */
-    double margin; /* closest, C' = 1: a row moves only for a gain beyond it (lazy-kmeans) */
+    double
+        margin; /* closest, C' = 1: a row moves only for a gain beyond it (lazy-kmeans) */
     int32_t reach,
         explore;   /* neighborhoods: G, and candidates drawn at random per item */
     uint64_t seed; /* of those draws */

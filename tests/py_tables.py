@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+"""Tables as people have them: headers, missing values, decimal commas, compressed files, classes
+as words; and names out of files that must not reach the terminal as control codes."""
+import gzip
+import json
+import math
+import random
+
+import cli_case
+from cli_case import npy_parse, npz_parse
+
+
+def rows(n=60, seed=1):
+    rng = random.Random(seed)
+    return [[10 * (i % 3) + rng.gauss(0, 0.3), 5 * (i % 3) + rng.gauss(0, 0.3)]
+            for i in range(n)]
+
+
+def text(table, header="x,y", separator=",", point="."):
+    lines = [header.replace(",", separator)] if header else []
+    for row in table:
+        lines.append(separator.join(
+            v if isinstance(v, str) else repr(v).replace(".", point) for v in row))
+    return "\n".join(lines) + "\n"
+
+
+class Headers(cli_case.Case):
+    def test_said(self):
+        fit = ["-k", 2, "--algorithm", "kmeans"]
+        data = self.write("a.csv", text(rows()))
+        out = self.json("fit", data, *fit)
+        self.assertIs(out["header"], True)
+        self.assertEqual(out["n"], 60)
+        said = self.vem("fit", data, *fit).stderr
+        self.assertIn("the first row is taken for the names of the columns", said)
+        self.assertNotIn("taken for", self.vem("fit", data, *fit, "-q").stderr)
+        self.assertNotIn("taken for",
+                         self.vem("fit", data, *fit, "--header", "yes").stderr)
+        years = self.write("b.csv", text(rows(), "2019,2020"))
+        said = self.vem("fit", years, *fit).stderr
+        self.assertIn("the first row is taken for data (else say --header yes)", said)
+        self.assertEqual(self.json("fit", years, *fit)["n"], 61)
+        out = self.json("fit", years, *fit, "--header", "yes")
+        self.assertEqual((out["n"], out["header"]), (60, True))
+        self.assertIsNone(self.json("fit", self.npy("c.npy", rows()), *fit)["header"])
+        self.refuse(2, ["fit", data, *fit, "--header", "maybe"], "yes, no")
+
+    def test_pipe(self):
+        out = self.vem("info", "-", "--json", stdin=None, input=text(rows()))
+        self.assertEqual(json.loads(out.stdout)["n"], 60)
+
+
+class Missing(cli_case.Case):
+    fit = ["-k", 3, "--algorithm", "kmeans", "--seed", 3]
+
+    def setUp(self):
+        super().setUp()
+        self.table = rows()
+        self.full = [list(row) for row in self.table]
+        for i, j in ((4, 0), (4, 1), (31, 1), (59, 0)):
+            self.table[i][j] = "NA"
+        self.gone = {4, 31, 59}
+        self.csv = self.write("gaps.csv", text(self.table))
+        numbers = [[math.nan if v == "NA" else v for v in row] for row in self.table]
+        self.array = self.npy("gaps.npy", numbers)
+        self.kept = [row for i, row in enumerate(self.table) if i not in self.gone]
+
+    def test_error(self):
+        for data in (self.csv, self.array):
+            self.refuse(1, ["fit", data, *self.fit],
+                        r"4 values are missing, in 3 of 60 rows", r"[Rr]ow 5, column 1",
+                        "--missing drop")
+        self.refuse(2, ["fit", self.csv, *self.fit, "--missing", "no"], "error, drop, mean")
+
+    def test_drop(self):
+        model, small = self.path("m.npz"), self.write("small.csv", text(self.kept))
+        expected = self.json("fit", small, *self.fit, "--measure")
+        for data in (self.csv, self.array):
+            for ending in ("npy", "csv"):
+                labels = self.path("l." + ending)
+                out = self.json("fit", data, *self.fit, "--missing", "drop", "--measure",
+                                "--labels", labels, "-o", model)
+                self.assertEqual((out["n"], out["rows_read"], out["missing"]), (57, 60, 4))
+                self.assertEqual(out["quantization_error"], expected["quantization_error"])
+                self.check_labels(labels, ending)
+                labels = self.path("p." + ending)
+                self.vem("predict", model, data, "--missing", "drop", "-o", labels)
+                self.check_labels(labels, ending)
+        said = self.vem("fit", self.csv, *self.fit, "--missing", "drop").stderr
+        self.assertIn("3 rows of 60 left out, because of 4 missing values", said)
+        self.vem("predict", model, self.csv, "--missing", "drop", "--top", 2, "-o",
+                 self.path("s.npz"))
+        soft = npz_parse(self.path("s.npz"))
+        self.assertEqual(soft["clusters"][0], (60, 2))
+        self.assertEqual(soft["clusters"][2][8:10], [-1, -1])
+        out = self.json("score", model, self.csv, "--missing", "drop")
+        self.assertEqual(out["n"], 57)
+        self.vem("coreset", self.csv, "-m", 500, "--missing", "drop", "-o",
+                 self.path("c.npz"))
+        self.assertEqual(npz_parse(self.path("c.npz"))["indices"][2],
+                         [i for i in range(60) if i not in self.gone])
+        out = self.json("fit", self.csv, "--init", model, "--accumulate",
+                        self.path("stats.npz"), "--missing", "drop")
+        self.assertEqual(out["n"] if "n" in out else out["rows"], 57)
+
+    def check_labels(self, path, ending):
+        if ending == "npy":
+            with open(path, "rb") as file:
+                labels = npy_parse(file.read())[2]
+            self.assertEqual(len(labels), 60)
+            gone = {i for i, label in enumerate(labels) if label == -1}
+        else:
+            with open(path) as file:
+                lines = file.read().splitlines()[1:]
+            self.assertEqual(len(lines), 60)
+            gone = {i for i, line in enumerate(lines) if line.split(",")[1] == ""}
+        self.assertEqual(gone, self.gone)
+
+    def test_mean(self):
+        means = [sum(row[j] for row in self.table if row[j] != "NA")
+                 / sum(row[j] != "NA" for row in self.table) for j in range(2)]
+        filled = [[means[j] if v == "NA" else v for j, v in enumerate(row)]
+                  for row in self.table]
+        expected = self.json("fit", self.write("f.csv", text(filled)), *self.fit, "--measure")
+        for data in (self.csv, self.array):
+            model = self.path("m.npz")
+            out = self.json("fit", data, *self.fit, "--missing", "mean", "--measure", "-o",
+                            model)
+            self.assertEqual((out["n"], out["missing"]), (60, 4))
+            self.assertAlmostEqual(out["quantization_error"], expected["quantization_error"],
+                                   delta=1e-9 * expected["quantization_error"])
+        # Rows to predict get the means of the fit, whatever their own are.
+        meta = bytes(npz_parse(model)["meta"][2]).decode()
+        stored = json.loads(meta)["missing_means"]
+        self.assertAlmostEqual(stored[0], means[0], places=9)
+        lone = self.write("lone.csv", "x,y\nNA,5\nNA,5\n")
+        said = self.vem("predict", model, lone, "--missing", "mean", "-o",
+                        self.path("l.csv")).stderr
+        self.assertIn("2 missing values replaced by the means that the model was fitted with",
+                      said)
+        plain = self.path("plain.npz")
+        self.vem("fit", self.write("f.csv", text(self.full)), *self.fit, "-o", plain)
+        self.refuse(1, ["predict", plain, lone, "--missing", "mean"],
+                    "no mean that could stand for missing values")
+
+    def test_score_lines_up(self):
+        model = self.path("m.npz")
+        self.vem("fit", self.csv, *self.fit, "--missing", "drop", "-o", model)
+        truth = self.write("truth.csv",
+                           "class\n" + "".join(f"class {i % 3}\n" for i in range(60)))
+        option = "--truth" if "--truth" in self.vem("score", "--help").stdout else "--labels"
+        out = self.json("score", model, self.csv, "--missing", "drop", option, truth)
+        self.assertAlmostEqual(out["ari"], 1)
+
+
+class Text(cli_case.Case):
+    def test_decimal_comma(self):
+        table = rows()
+        fit = ["-k", 3, "--algorithm", "kmeans", "--measure"]
+        plain = self.json("fit", self.write("a.csv", text(table)), *fit)
+        comma = self.write("b.csv", text(table, "x,y", ";", ","))
+        out = self.json("fit", comma, *fit)
+        self.assertEqual(out["decimal"], ",")
+        self.assertEqual(out["quantization_error"], plain["quantization_error"])
+        self.assertIn("decimal comma", self.vem("fit", comma, *fit).stderr)
+        tabs = self.write("c.tsv", text(table, "x,y", "\t", ","))
+        self.refuse(1, ["fit", tabs, *fit], "say --decimal ,")
+        out = self.json("fit", tabs, *fit, "--decimal", ",")
+        self.assertEqual(out["quantization_error"], plain["quantization_error"])
+        self.refuse(2, ["fit", tabs, *fit, "--decimal", ";"], "--decimal is")
+
+    def test_compressed(self):
+        table = rows(5000)
+        fit = ["-k", 3, "--algorithm", "kmeans", "--measure"]
+        plain = self.json("fit", self.write("a.csv", text(table)), *fit)
+        for ending, separator in (("csv", ","), ("tsv", "\t"), ("txt", " ")):
+            path = self.path(f"b.{ending}.gz")
+            with gzip.open(path, "wt") as file:
+                file.write(text(table, "x,y", separator))
+            for more in ([], ["--memory", "40M"]):
+                out = self.json("fit", path, *fit, *more)
+                self.assertEqual(out["quantization_error"], plain["quantization_error"])
+
+    def test_terminal_is_safe(self):
+        evil = "\x1b]0;gone\x07,\x9b31m\u009b2J"
+        data = self.write("e.csv", f"{evil},\u00e4\n1,2,3\n4,5,x\n")
+        def look(*words, code):
+            out = self.vem(*words, code=code)
+            for stream in (out.stdout, out.stderr):
+                self.assertFalse([c for c in stream if ord(c) < 32 and c != "\n"
+                                  or 127 <= ord(c) < 160], ascii(stream))
+            return out
+        look("info", data, code=1)
+        look("info", data, "--columns", "1,2", code=0)
+        look("fit", data, "-k", 1, "--columns", "nothing", code=2)
+        look("fit", data, "-k", 1, code=1)
+
+
+if __name__ == "__main__":
+    cli_case.main()
