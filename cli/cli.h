@@ -9,7 +9,7 @@
 #include "vem/vem.h"
 
 /* Exit status. Anything wrong with the words and values of the command line is CLI_USAGE. */
-enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_INTERRUPTED = 130 };
+enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
 
 /* ---- Options (args.c) ---- */
 
@@ -173,15 +173,21 @@ int cli_read_whole(const cli_args *args, const char *name, double high, int64_t 
 void cli_progress_begin(cli_args *args);
 /* Wipes the bar, so that other lines start on a clean one. */
 void cli_progress_end(void);
+/* The plan told people that the work takes about so long. */
+void cli_progress_expect(double seconds);
 /* The work at hand is to stop at this clock; 0: it need not. Has it come to that? */
 void cli_progress_until(double clock);
 int cli_progress_late(void);
 /* For work that the command does itself. Returns 1 when it should stop. */
 int cli_progress_tell(const char *phase, int64_t done, int64_t total);
 
-/* The first Ctrl-C is remembered, the second ends the process at once. */
-void cli_signals_begin(void);
+/* The first Ctrl-C (SIGTERM, SIGHUP) is answered and remembered, the second ends the process
+ * at once. */
+void cli_signals_begin(int quiet);
 int cli_interrupted(void);
+/* 128 and the number of the signal, as shells count; what people call it. */
+int cli_interrupt_status(void);
+const char *cli_interrupt_name(void);
 /* While input is read there is no result yet: the first Ctrl-C ends the command, even
  * when it waits for a pipe. */
 void cli_nothing_to_lose(int yes);

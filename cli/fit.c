@@ -144,6 +144,7 @@ static void tell_plan(cli_args *args, const vem_data *data, const vem_model *sta
     if (forecast.spilled)
         fprintf(stderr, ", %s of disk", cli_bytes((double)forecast.spilled, memory));
     fprintf(stderr, " and about %s\n", about(forecast.seconds, time));
+    cli_progress_expect(forecast.seconds);
 }
 
 static void tell_steps(const vem_report *report)
@@ -229,7 +230,7 @@ static int fit(cli_args *args, const vem_model *start, const vem_data *data,
     else if (code == CLI_DONE && !cli_value(args, "quiet"))
         cli_print_summary(args, report, seconds_read, cli_clock() - began);
     if (code == CLI_DONE && cli_interrupted())
-        code = CLI_INTERRUPTED;
+        code = cli_interrupt_status();
     vem_report_free(report);
     vem_model_free(model);
     return code;

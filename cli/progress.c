@@ -6,7 +6,11 @@
 
 #include "cli.h"
 
-enum { BAR = 10, LINE = 256 };
+enum {
+    BAR = 10,
+    LINE = 256,
+    WIDE = 50 /* columns from which on there is room for a bar */
+};
 static const double LOG_SECONDS = 3.0;
 
 /* One command runs per process, so its progress needs no handle. */
@@ -17,7 +21,9 @@ static struct {
     double phase_offset; /* what was done when the phase was first seen */
     double done;         /* at the last call */
     double last_line;
-    double until; /* clock; 0: as long as it takes */
+    double until;           /* clock; 0: as long as it takes */
+    double expected, began; /* seconds, as the plan told; clock, then */
+    double share;           /* of the phase; it never falls while the phase lasts */
 } state;
 
 static const char *phase_name(const char *phase)
@@ -66,54 +72,94 @@ static double amount_left(const vem_progress *p, double done, int *about)
     return *about ? fmax(likely, 0) : left;
 }
 
-/* "step 3/300, F = -6.01, 12 steps/s, about 25 s left"; before that can be told, "< 25 s",
- * if all steps were made. */
-static void put_words(char *text, const vem_progress *p, double now)
+/* Seconds until the end of the phase as well as can be told: from the outlook of the loop;
+ * before there is one, what is left of the plan that people were told; else (*least) if all
+ * steps were made. */
+static double seconds_left(const vem_progress *p, double done, double rate, double now,
+                           int *least)
+{
+    int about;
+    const double left = amount_left(p, done, &about) / rate;
+    const double planned = state.expected - (now - state.began);
+    const int steps = strcmp(p->phase, "em") == 0;
+    *least = steps && !about && !(planned > 0);
+    return steps && !about && planned > 0 ? fmin(planned, left) : left;
+}
+
+/* One more piece, if it fits. */
+static void add(char *text, int room, const char *piece)
+{
+    const size_t used = strlen(text);
+    if (used + strlen(piece) <= (size_t)(room > 0 ? room : 0))
+        memcpy(text + used, piece, strlen(piece) + 1);
+}
+
+/* "step 3/300, about 25 s left, F = -6.01, 12 steps/s": as much of it as fits, the most
+ * important first. */
+static void put_words(char *text, int room, const vem_progress *p, double now)
 {
     const int steps = strcmp(p->phase, "em") == 0;
     const double done = amount_done(p), total = amount_total(p);
     const double spent = now - state.phase_began;
     const double rate = spent > 0.05 ? (done - state.phase_offset) / spent : 0;
-    int used = 0;
+    char piece[64];
+    room = room < LINE - 1 ? room : LINE - 1;
+    text[0] = '\0';
     if (steps)
-        used = snprintf(text, LINE, "step %lld/%lld", (long long)p->step,
-                        (long long)p->max_steps);
+        snprintf(piece, sizeof piece, "step %lld/%lld", (long long)p->step,
+                 (long long)p->max_steps);
     else if (total > 0)
-        used = snprintf(text, LINE, "%.0f%%", 100 * done / total);
+        snprintf(piece, sizeof piece, "%.0f%%", 100 * state.share);
     else
-        used = snprintf(text, LINE, "%.0f s", p->seconds);
-    if (steps && isfinite(p->free_energy))
-        used += snprintf(text + used, LINE - (size_t)used, ", F = %.6g", p->free_energy);
-    if (!(rate > 0))
-        return;
-    if (steps && rate < 0.1)
-        used += snprintf(text + used, LINE - (size_t)used, ", %.3g s a step", 1 / rate);
-    else if (steps)
-        used += snprintf(text + used, LINE - (size_t)used, ", %.3g steps/s", rate);
-    if (total > done) {
+        snprintf(piece, sizeof piece, "%.0f s", p->seconds);
+    add(text, room, piece);
+    if (rate > 0 && total > done) {
         char left[32];
-        int about;
-        put_time(left, sizeof left, amount_left(p, done, &about) / rate);
-        snprintf(text + used, LINE - (size_t)used, ", %s%s left",
-                 about   ? "about "
-                 : steps ? "< "
-                         : "",
-                 left);
+        int least;
+        put_time(left, sizeof left, seconds_left(p, done, rate, now, &least));
+        snprintf(piece, sizeof piece, ", %s%s left", least ? "< " : "about ", left);
+        add(text, room, piece);
+    }
+    if (steps && isfinite(p->free_energy)) {
+        snprintf(piece, sizeof piece, ", F = %.6g", p->free_energy);
+        add(text, room, piece);
+    }
+    if (steps && rate > 0) {
+        if (rate < 0.1)
+            snprintf(piece, sizeof piece, ", %.3g s a step", 1 / rate);
+        else
+            snprintf(piece, sizeof piece, ", %.3g steps/s", rate);
+        add(text, room, piece);
     }
 }
 
-static void draw_bar(const vem_progress *p, const char *words)
+/* Never longer than the terminal is wide: a line that wraps could not be wiped. */
+static void draw_bar(const vem_progress *p, double now)
 {
-    char bar[BAR + 1], line[2 * LINE];
-    const double total = amount_total(p);
-    const int full = total > 0 ? (int)(fmin(amount_done(p) / total, 1) * BAR) : 0;
-    memset(bar, '.', BAR);
-    memset(bar, '#', (size_t)full);
-    bar[BAR] = '\0';
-    snprintf(line, sizeof line, "%-10s [%s] %s", phase_name(p->phase), bar, words);
-    fprintf(stderr, "\r%.*s\033[K", cli_width(STDERR_FILENO) - 1, line);
+    char bar[BAR + 4] = "", words[LINE];
+    const int width = cli_width(STDERR_FILENO) - 1;
+    const int with_bar = width >= WIDE;
+    if (with_bar) {
+        const int full = (int)(state.share * BAR);
+        bar[0] = '[';
+        memset(bar + 1, '.', BAR);
+        memset(bar + 1, '#', (size_t)full);
+        memcpy(bar + 1 + BAR, "] ", 3);
+    }
+    const int head = with_bar ? 11 + BAR + 3 : (int)strlen(phase_name(p->phase)) + 1;
+    put_words(words, width - head, p, now);
+    if (with_bar)
+        fprintf(stderr, "\r%-10s %s%s\033[K", phase_name(p->phase), bar, words);
+    else
+        fprintf(stderr, "\r%s %s\033[K", phase_name(p->phase), words);
     fflush(stderr);
     state.drawn = 1;
+}
+
+void cli_progress_expect(double seconds)
+{
+    state.expected = seconds;
+    state.began = cli_clock();
 }
 
 void cli_progress_until(double clock)
@@ -143,15 +189,17 @@ static int on_progress(void *user, const vem_progress *p)
         snprintf(state.phase, sizeof state.phase, "%s", p->phase);
         state.phase_began = now;
         state.phase_offset = done;
+        state.share = 0;
     }
     state.done = done;
+    const double total = amount_total(p);
+    state.share = fmax(state.share, total > 0 ? fmin(done / total, 1) : 0);
     char words[LINE];
     if (state.terminal) {
-        put_words(words, p, now);
-        draw_bar(p, words);
+        draw_bar(p, now);
     } else if (now - state.last_line >= LOG_SECONDS) {
         state.last_line = now;
-        put_words(words, p, now);
+        put_words(words, LINE, p, now);
         fprintf(stderr, "vem: %s: %s\n", phase_name(p->phase), words);
     }
     return must_stop();
@@ -187,6 +235,6 @@ void cli_progress_begin(cli_args *args)
     state.on = !cli_value(args, "quiet");
     state.terminal = isatty(STDERR_FILENO);
     state.last_line = cli_clock();
-    cli_signals_begin();
+    cli_signals_begin(!state.on);
     vem_ctx_set_progress(args->ctx, on_progress, NULL);
 }

@@ -123,10 +123,13 @@ static void print_lines(const char *label, const char *lines)
 
 static const char *outcome_words(vem_outcome outcome)
 {
+    static char stopped[32];
     switch (outcome) {
     case VEM_OUTCOME_CONVERGED: return "converged";
     case VEM_OUTCOME_STEP_LIMIT: return "reached the step limit";
-    case VEM_OUTCOME_STOPPED: return "stopped by Ctrl-C";
+    case VEM_OUTCOME_STOPPED:
+        snprintf(stopped, sizeof stopped, "stopped by %s", cli_interrupt_name());
+        return stopped;
     case VEM_OUTCOME_BUDGET: return "reached its budget";
     }
     return "ended";

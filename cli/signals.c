@@ -1,5 +1,7 @@
-/* Ctrl-C: once to end well, twice to end now. Files are written whole or not at all by
- * the library, so ending at any moment leaves none half written. */
+/* Ctrl-C, and likewise a request to terminate or a terminal that goes away: once to end well,
+ * twice to end now. Files are written whole or not at all by the library, so ending at any
+ * moment leaves none half written. */
+#include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -8,13 +10,49 @@
 
 #include "cli.h"
 
-static volatile sig_atomic_t interrupts, nothing_to_lose;
+static volatile sig_atomic_t interrupts, nothing_to_lose, answers, on_terminal;
+static volatile sig_atomic_t first_signal; /* the one that asked to end */
 
+static void put(const char *text)
+{
+    size_t left = strlen(text);
+    while (left > 0) {
+        const ssize_t done = write(STDERR_FILENO, text, left);
+        if (done <= 0)
+            return;
+        text += done;
+        left -= (size_t)done;
+    }
+}
+
+/* Answers at once, whatever the command is doing; on a terminal on a line of its own. */
 static void on_interrupt(int signal_number)
 {
-    (void)signal_number;
+    const int error = errno;
+    if (on_terminal)
+        put("\r\033[K");
     if (interrupts++ > 0 || nothing_to_lose)
-        _exit(CLI_INTERRUPTED);
+        _exit(128 + signal_number);
+    first_signal = signal_number;
+    if (answers)
+        put(signal_number == SIGINT
+                ? "vem: ending after this step; Ctrl-C again quits now and keeps "
+                  "nothing\n"
+                : "vem: asked to terminate: ending after this step; a second time quits "
+                  "now and keeps nothing\n");
+    errno = error;
+}
+
+int cli_interrupt_status(void)
+{
+    return 128 + (first_signal ? (int)first_signal : SIGINT);
+}
+
+const char *cli_interrupt_name(void)
+{
+    return first_signal == SIGTERM  ? "SIGTERM"
+           : first_signal == SIGHUP ? "SIGHUP"
+                                    : "Ctrl-C";
 }
 
 void cli_nothing_to_lose(int yes)
@@ -28,18 +66,6 @@ int cli_interrupted(void)
 }
 
 static const vem_ctx *volatile watched;
-
-static void put(const char *text)
-{
-    size_t left = strlen(text);
-    while (left > 0) {
-        const ssize_t done = write(STDERR_FILENO, text, left);
-        if (done <= 0)
-            return;
-        text += done;
-        left -= (size_t)done;
-    }
-}
 
 /* A page of a mapped file that is no longer there. Outputs are begun when all input has been
  * read, and have no name before they are whole, so there is nothing to clean up. */
@@ -67,15 +93,22 @@ void cli_watch_inputs(const vem_ctx *ctx)
     sigaction(SIGBUS, &action, NULL);
 }
 
-void cli_signals_begin(void)
+void cli_signals_begin(int quiet)
 {
+    static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+    enum { ENDS = sizeof ends / sizeof *ends };
     struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESTART};
     struct sigaction inherited;
+    answers = !quiet;
+    on_terminal = !quiet && isatty(STDERR_FILENO);
     sigemptyset(&action.sa_mask);
-    /* A shell that runs us in the background, or nohup, has Ctrl-C ignored: leave it so.
-     */
-    if (sigaction(SIGINT, NULL, &inherited) == 0 && inherited.sa_handler != SIG_IGN)
-        sigaction(SIGINT, &action, NULL);
+    for (int i = 0; i < ENDS; i++)
+        sigaddset(&action.sa_mask, ends[i]);
+    /* A shell that runs us in the background has Ctrl-C ignored, and nohup the loss of the
+     * terminal: leave it so. */
+    for (int i = 0; i < ENDS; i++)
+        if (sigaction(ends[i], NULL, &inherited) == 0 && inherited.sa_handler != SIG_IGN)
+            sigaction(ends[i], &action, NULL);
     /* A file that grows beyond the limit is an error of that file, with a sentence. */
     signal(SIGXFSZ, SIG_IGN);
 }

@@ -93,7 +93,7 @@ int cli_failure(const cli_args *args, vem_status status)
     }
     if (status == VEM_STOPPED && cli_interrupted()) {
         cli_error("interrupted; nothing was written.");
-        return CLI_INTERRUPTED;
+        return cli_interrupt_status();
     }
     const char *message = vem_ctx_message(args->ctx);
     if (*message)

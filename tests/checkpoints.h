@@ -99,7 +99,7 @@ typedef struct watcher {
     int64_t steps, stop_at;
 } watcher;
 
-static int watch(void *user, const vem_progress *p)
+static inline int watch(void *user, const vem_progress *p)
 {
     watcher *w = user;
     if (strcmp(p->phase, "em") != 0 || p->total != 1)

@@ -1,5 +1,5 @@
-/* A vem_i_clock of the test program's own, instead of src/base/clock.c: it stands still, or
- * jumps at the k-th look at it. For one file of a program. */
+/* A vem_i_clock of the test program's own, instead of src/base/clock.c: it stands still,
+ * moves with every look at it, or jumps at the k-th. For one file of a program. */
 #ifndef VEM_TESTS_FAKE_CLOCK_H
 #define VEM_TESTS_FAKE_CLOCK_H
 
@@ -8,11 +8,13 @@
 static double fake_now = 1000;
 static _Atomic int64_t fake_looks;
 static int64_t fake_jump_at; /* 0: never */
+static double fake_tick;     /* seconds that a look takes */
 
 double vem_i_clock(void)
 {
     const int64_t look = ++fake_looks;
-    return fake_now + (fake_jump_at > 0 && look >= fake_jump_at ? 1e6 : 0);
+    return fake_now + fake_tick * (double)look +
+           (fake_jump_at > 0 && look >= fake_jump_at ? 1e6 : 0);
 }
 
 #endif

@@ -2,7 +2,6 @@
 """Long fits: the command is killed at any moment and goes on to the same model."""
 import resource
 import signal
-import threading
 
 from cli_case import *
 
@@ -28,21 +27,19 @@ class Checkpoint(Case):
         data = self.data()
         words = ["fit", data, "-k", 40, "--swaps", 3, "--held", 2, "--tolerance", 0, "--max-steps", 60,
                  "--threads", 2, "-q"]
-        began = time.monotonic()
         self.vem(*words, "-o", self.path("whole.npz"), "--labels", self.path("whole.npy"),
                  "--checkpoint", self.path("other"), env=ENV)
-        lasts = time.monotonic() - began
         command = [VEM, *map(str, words), "-o", self.path("m.npz"), "--labels", self.path("m.npy"),
                    "--checkpoint", self.path("state"), "--resume"]
         rng = random.Random(7)
         killed = 0
         for attempt in range(400):
-            process = subprocess.Popen(command, env=ENV, stdout=subprocess.DEVNULL,
-                                       stderr=subprocess.PIPE)
-            timer = threading.Timer(rng.uniform(0, 0.5 * lasts) * (1 + attempt / 10), process.kill)
-            timer.start()
+            # By the number of looks at the clock, of which every step has several.
+            last = 30 if attempt == 0 else rng.randint(30, 300) * (1 + attempt // 10)
+            process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                       env=self.ticking(1e-4, VEM_FAKE_KILL=str(last),
+                                                        VEM_CHECKPOINT_SECONDS="0"))
             err = process.communicate()[1].decode()
-            timer.cancel()
             self.assertIn(process.returncode, (0, -signal.SIGKILL), err)
             if process.returncode == 0:
                 break

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """vem coreset and fit --coreset, from a file to a file: golden values, the round trip through the
 .npz, labels and measures of all rows, sentences, Ctrl-C."""
+import fcntl
 import random
+import termios
 
 from cli_case import *
 
@@ -139,7 +141,9 @@ class Coreset(Case):
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))
         writer = os.open(fifo, os.O_WRONLY)
         os.write(writer, b"1,2\n3,4\n")
-        time.sleep(0.3)
+        # Taken from the pipe, they are read.
+        self.wait_for(lambda: struct.unpack("i", fcntl.ioctl(writer, termios.FIONREAD, b"    "))[0] == 0,
+                      process)
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=LIMIT)
         os.close(writer)

@@ -11,6 +11,8 @@
  * or moving a cluster that holds nothing) is not part of the loop: it is a policy, called
  * between steps and named in the trace.
  *
+ * A stop ends the loop after the step at hand; where a step is long, it is given up as below.
+ *
  * With a deadline the loop also ends where the next step, if it lasts as long as the last
  * of its kind, would end too late. A step that lasts longer than that is given up, and the
  * model of the step before is given back: it is always what max_steps gives for some
@@ -24,6 +26,29 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "em/keep.h"
+
+/* A second or so of one core. */
+double vem_i_worth_leaving = 1e10;
+
+/* Is a step so long that a stop should not wait for its end? What the last step left is kept
+ * for that, which costs nothing beside scores of so many clusters. The other searches are
+ * quick, and learn while they look. */
+static int may_leave(const vem_ctx *ctx, const vem_i_search *search, int64_t n,
+                     int32_t clusters, int32_t d)
+{
+    static const double COSTLY = 1024; /* per item, beside a copy of what it holds */
+    const double item = (double)clusters * d;
+    return ctx->progress &&
+           (search->kind == VEM_SEARCH_ALL || search->kind == VEM_SEARCH_CLOSEST) &&
+           (item >= COSTLY || vem_i_worth_leaving == 0) &&
+           item * (double)n >= vem_i_worth_leaving;
+}
+
+/* What is kept of an item: all it holds where a state may be written in the middle of a step. */
+static int32_t kept_width(const vem_ctx *ctx, int leave, int32_t width)
+{
+    return leave && ctx->checkpoint.path ? width : 1;
+}
 
 /* All clusters share one variance and one weight, and that variance was only a guess. It
  * does not matter for what the items hold; now that this is known, put the one of HFL (8)
@@ -101,20 +126,23 @@ static vem_status record(vem_i_em *em, const vem_trace_step *step)
     return VEM_OK;
 }
 
-/* One E-step with its line in the trace; VEM_STOPPED: the deadline came first. */
+/* One E-step with its line in the trace; VEM_STOPPED: the deadline, or a stop, came first. */
 static vem_status expect(vem_i_em *em, int64_t step)
 {
     double start = vem_i_clock();
     vem_progress told = {.phase = "em",
-                         .step = step,
-                         .max_steps = em->options->max_steps,
+                         .step = em->steps_before +
+                                 (step > 0 || !em->steps_before ? step : 0),
+                         .max_steps = em->steps_before + em->options->max_steps,
                          .free_energy = em->trace_count ? em->free_energy : NAN,
                          .steps_left = vem_i_em_outlook(em)};
     vem_i_scorer_prepare(em->ctx, em->model, &em->scorer);
     if (em->kept)
         vem_i_kept_begin(em->kept);
     vem_i_estep_result e = vem_i_estep_run(em->estep, &em->posterior, NULL, &told,
-                                           em->kept ? VEM_I_SKIP_LATE : VEM_I_SKIP_NEVER);
+                                           em->may_leave ? VEM_I_SKIP
+                                           : em->kept    ? VEM_I_SKIP_LATE
+                                                         : VEM_I_SKIP_NEVER);
     if (e.skipped)
         return VEM_STOPPED;
     if (em->variance_unknown)
@@ -158,10 +186,36 @@ static void maximize(vem_i_em *em, int64_t step, double relax)
                                 em->model);
 }
 
+static void keep(vem_i_em *em, int must)
+{
+    if (em->keep)
+        em->keep(em->keep_user, em, must);
+}
+
+/* A stop in the middle of a step: the state is that before it. */
+static void keep_before(vem_i_em *em)
+{
+    const int known = em->steps > 0 && em->kept->width == em->posterior.width &&
+                      em->trace[em->trace_count - 1].moved == 0;
+    if (em->steps > 0 && !known)
+        return; /* what is held then is not known any more: the last file stays */
+    if (known)
+        vem_i_kept_restore_held(em->kept, em);
+    em->schedule = em->kept->schedule;
+    if (known || !em->posterior.known)
+        keep(em, 1);
+}
+
 /* A step was given up: back to the one before, if there was one. */
 static vem_status give_back(vem_i_em *em)
 {
-    em->outcome = VEM_OUTCOME_BUDGET;
+    const int stopped = em->may_leave && em->ctx->stop_requested;
+    em->outcome = stopped ? VEM_OUTCOME_STOPPED : VEM_OUTCOME_BUDGET;
+    if (stopped)
+        keep_before(em);
+    if (stopped && em->steps == 0 && em->steps_before == 0)
+        return vem_i_fail(em->ctx, VEM_STOPPED,
+                          "Stopped in the first step, before there was a result.");
     if (em->steps == 0) {
         em->free_energy = em->free_energy_first = NAN;
         return VEM_OK;
@@ -182,7 +236,7 @@ static int out_of_time(vem_i_em *em, const vem_i_stage *stage)
     const vem_i_stage next = vem_i_schedule_next(&peek);
     vem_i_kept_lasted(em->kept, stage, 0);
     vem_i_kept_save(em->kept, em);
-    return vem_i_kept_too_late(em->kept, em->ctx, &next);
+    return em->ctx->deadline > 0 && vem_i_kept_too_late(em->kept, em->ctx, &next);
 }
 
 static vem_outcome outcome_of(const vem_i_em *em, int rests, int late)
@@ -193,16 +247,12 @@ static vem_outcome outcome_of(const vem_i_em *em, int rests, int late)
                                      : VEM_OUTCOME_STEP_LIMIT;
 }
 
-static void keep(vem_i_em *em, int must)
-{
-    if (em->keep)
-        em->keep(em->keep_user, em, must);
-}
-
 /* The E-step of step em->step, as the schedule wants it. */
 static vem_status begin_step(vem_i_em *em)
 {
     keep(em, 0);
+    if (em->kept)
+        em->kept->schedule = em->schedule;
     em->stage = vem_i_schedule_next(&em->schedule);
     vem_i_estep_plan(em->estep, &em->stage.step);
     return expect(em, em->step);
@@ -213,6 +263,8 @@ vem_status vem_i_em_run(vem_i_em *em)
     vem_status status = VEM_OK;
     for (; em->step <= 0 && !em->ctx->stop_requested; em->step++) {
         keep(em, 0);
+        if (em->kept)
+            em->kept->schedule = em->schedule;
         if ((status = expect(em, em->step)) != VEM_OK)
             return status == VEM_STOPPED ? give_back(em) : status;
     }
@@ -266,8 +318,11 @@ vem_status vem_i_em_new(vem_i_em *em)
             vem_i_stats_new(ctx, model->family, model->clusters, model->d, &em->stats);
     if (status == VEM_OK)
         status = vem_i_estep_new(ctx, em->view, &em->scorer, &em->search, 1, &em->estep);
-    if (status == VEM_OK && ctx->deadline > 0)
-        status = vem_i_kept_new(ctx, model, em->view->n, &em->kept);
+    em->may_leave = may_leave(ctx, &em->search, em->view->n, model->clusters, model->d);
+    if (status == VEM_OK && (ctx->deadline > 0 || em->may_leave))
+        status = vem_i_kept_new(ctx, model, em->view->n,
+                                kept_width(ctx, em->may_leave, em->posterior.width),
+                                &em->kept);
     if (status != VEM_OK)
         vem_i_em_free(em);
     return status;
@@ -294,8 +349,11 @@ uint64_t vem_i_em_bytes(const vem_ctx *ctx, const vem_options *options,
     int32_t clusters = (int32_t)options->clusters;
     uint64_t stats =
         (uint64_t)clusters * (uint64_t)(1 + d + vem_i_second_count(family, d)) * 8;
-    uint64_t kept =
-        options->time == VEM_AUTO ? 0 : vem_i_kept_bytes(family, clusters, d, n);
+    const int leave = may_leave(ctx, search, n, clusters, d);
+    uint64_t kept = options->time == VEM_AUTO && !leave
+                        ? 0
+                        : vem_i_kept_bytes(family, clusters, d, n,
+                                           kept_width(ctx, leave, search->held));
     return stats + kept + vem_i_scorer_bytes(family, clusters, d, kernels->element) +
            vem_i_posterior_bytes(n, search, kernels->element) +
            vem_i_estep_bytes(ctx, search, kernels, family, n, clusters, d, weighted);

@@ -19,6 +19,7 @@ typedef struct vem_i_em {
     vem_i_constraints constraints;
     int64_t
         shared_steps; /* M-steps with one variance and flat weights before all is freed */
+    int64_t steps_before; /* of the loops before this one, for whoever is told */
     int variance_unknown; /* all variances are one guess: the first E-step tells (HFL 8)
                            */
     int scale_free;       /* the tolerance is of the squared error: our own default */
@@ -36,7 +37,8 @@ typedef struct vem_i_em {
     vem_i_estep *estep;
     vem_i_posterior posterior;
     vem_i_stats stats;
-    struct vem_i_kept *kept; /* em/keep.h, where there is a deadline; else NULL */
+    struct vem_i_kept *kept; /* em/keep.h, where a step may be given up; else NULL */
+    int may_leave;           /* a stop gives up the step at hand */
     /* Where it is: before step `step`, or within it, after its E-step. */
     int64_t step;
     int within;
@@ -54,6 +56,8 @@ typedef struct vem_i_em {
 /* Takes all memory the loop needs. ctx, options, view, search, model are set by the
  * caller. */
 vem_status vem_i_em_new(vem_i_em *em);
+/* Operations of a step from which on a stop leaves it in its middle; tests change it. */
+extern double vem_i_worth_leaving;
 void vem_i_em_free(vem_i_em *em);
 /* From the beginning, or from where a record left it. */
 vem_status vem_i_em_run(vem_i_em *em);

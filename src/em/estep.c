@@ -23,6 +23,8 @@ enum {
     SPARSE_SHARD = 4 * VEM_I_BLOCK, /* items of a shard that keeps no statistics */
     DENSE_SHARDS = 64
 };
+/* Operations of a shard in which it is worth to look at the clock between blocks. */
+static const double WORTH_LOOKING = 1e7;
 /* Statistics of all dense shards together stay below this where that leaves a few shards.
  */
 static const uint64_t DENSE_BYTES = UINT64_C(256) << 20;
@@ -44,8 +46,12 @@ struct vem_i_estep {
     int64_t *shard_pairs, *shard_changed;
     /* Of the run at hand. */
     vem_i_posterior *posterior;
-    int again;    /* score what is held, search nothing */
-    int64_t wave; /* shards run together */
+    int again;                /* score what is held, search nothing */
+    const vem_progress *told; /* NULL: nobody; items are counted */
+    int may_leave;            /* a stop ends a shard in its middle */
+    _Atomic int64_t items_done;
+    _Atomic int left; /* one was */
+    int64_t wave;     /* shards run together */
     int64_t wave_first;
 };
 
@@ -149,6 +155,22 @@ static void begin_shard(vem_i_estep *t, vem_i_block *block, int64_t shard, int t
     }
 }
 
+/* Between two blocks of a shard: tells how far it is, and whether to end here. */
+static int leave(vem_i_estep *t, int64_t items, int thread)
+{
+    const int64_t counted = t->items_done += items, n = t->view->n;
+    const int64_t done = counted < n ? counted : n;
+    if (thread == 0 && t->told) {
+        vem_progress progress = *t->told;
+        progress.done = done;
+        progress.total = n;
+        vem_i_progress(t->ctx, &progress, 0);
+    }
+    if (t->ctx->stop_requested)
+        t->left = 1;
+    return t->ctx->stop_requested;
+}
+
 static void run_shard(void *arg, int64_t task, int thread)
 {
     vem_i_estep *t = arg;
@@ -161,6 +183,8 @@ static void run_shard(void *arg, int64_t task, int thread)
     double total = 0, distance = 0;
     begin_shard(t, block, shard, thread);
     for (int64_t i = begin; i < end; i += block->n) {
+        if (t->may_leave && leave(t, block->n, thread))
+            break;
         const int32_t *before = load(t, block, i, end);
         if (t->again && !t->search.dense)
             vem_i_block_stay(&t->search, block, before);
@@ -208,10 +232,16 @@ static int run_shards(vem_i_estep *t, const vem_progress *told, int may_skip)
                                        : t->scorer->clusters;
     double work = (double)items * (double)tried * (double)t->view->d;
     int64_t wave = learns ? graph->wave : t->shards;
+    /* Where a shard is long, a stop does not wait for its end. */
+    t->may_leave = may_skip == VEM_I_SKIP && !learns && work >= WORTH_LOOKING;
+    t->told = t->may_leave ? told : NULL;
+    t->items_done = 0;
+    t->left = 0;
     for (t->wave_first = 0; t->wave_first < t->shards; t->wave_first += wave) {
         int64_t left = t->shards - t->wave_first, tasks = left < wave ? left : wave;
         if (vem_i_parallel_watched(t->ctx, tasks, work, run_shard, t,
-                                   learns ? NULL : told, may_skip))
+                                   learns || t->may_leave ? NULL : told, may_skip) ||
+            t->left)
             return 1;
         if (learns)
             vem_i_graph_end_wave(graph, tasks);

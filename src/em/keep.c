@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 
-vem_status vem_i_kept_new(vem_ctx *ctx, const vem_model *model, int64_t n,
+vem_status vem_i_kept_new(vem_ctx *ctx, const vem_model *model, int64_t n, int32_t width,
                           vem_i_kept **kept)
 {
     vem_i_kept *made;
@@ -13,10 +13,12 @@ vem_status vem_i_kept_new(vem_ctx *ctx, const vem_model *model, int64_t n,
     if (status != VEM_OK)
         return status;
     made->n = n;
+    made->width = width;
     status =
         vem_i_model_blank(ctx, model->family, model->clusters, model->d, &made->model);
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &made->labels, (size_t)n, sizeof *made->labels);
+        status =
+            vem_i_take(ctx, &made->held, (size_t)n, (size_t)width * sizeof *made->held);
     if (status != VEM_OK) {
         vem_i_kept_free(made);
         return status;
@@ -30,15 +32,17 @@ void vem_i_kept_free(vem_i_kept *kept)
     if (!kept)
         return;
     vem_model_free(kept->model);
-    vem_i_free(kept->labels);
+    vem_i_free(kept->held);
     vem_i_free(kept);
 }
 
-uint64_t vem_i_kept_bytes(vem_family_kind family, int32_t clusters, int32_t d, int64_t n)
+uint64_t vem_i_kept_bytes(vem_family_kind family, int32_t clusters, int32_t d, int64_t n,
+                          int32_t width)
 {
-    return (uint64_t)n * sizeof(int32_t) + ((uint64_t)clusters * (uint64_t)(d + 1) +
-                                            vem_i_variance_count(family, clusters, d)) *
-                                               sizeof(double);
+    return (uint64_t)n * (uint64_t)width * sizeof(int32_t) +
+           ((uint64_t)clusters * (uint64_t)(d + 1) +
+            vem_i_variance_count(family, clusters, d)) *
+               sizeof(double);
 }
 
 /* Clusters may have been dropped in between: `to` has room for all there ever were. */
@@ -57,17 +61,30 @@ void vem_i_kept_save(vem_i_kept *kept, const vem_i_em *em)
 {
     const vem_i_posterior *p = &em->posterior;
     copy_model(em->model, kept->model);
-    for (int64_t i = 0; i < kept->n; i++)
-        kept->labels[i] = p->held[i * p->width];
+    if (kept->width == p->width)
+        memcpy(kept->held, p->held,
+               (size_t)kept->n * (size_t)p->width * sizeof *kept->held);
+    else
+        for (int64_t i = 0; i < kept->n; i++)
+            kept->held[i] = p->held[i * p->width];
     kept->free_energy = em->free_energy;
+}
+
+void vem_i_kept_restore_held(const vem_i_kept *kept, vem_i_em *em)
+{
+    vem_i_posterior *p = &em->posterior;
+    if (kept->width == p->width)
+        memcpy(p->held, kept->held,
+               (size_t)kept->n * (size_t)p->width * sizeof *kept->held);
+    else
+        for (int64_t i = 0; i < kept->n; i++)
+            p->held[i * p->width] = kept->held[i];
 }
 
 void vem_i_kept_restore(const vem_i_kept *kept, vem_i_em *em)
 {
-    vem_i_posterior *p = &em->posterior;
     copy_model(kept->model, em->model);
-    for (int64_t i = 0; i < kept->n; i++)
-        p->held[i * p->width] = kept->labels[i];
+    vem_i_kept_restore_held(kept, em);
     em->free_energy = kept->free_energy;
 }
 

@@ -1,0 +1,118 @@
+/* A stop in the middle of a long step of an exact search: the step is given up, and what comes
+ * back is, to the bit, the fit of the whole steps before it. The state goes on to the same
+ * end as if nothing had happened. */
+#include "checkpoints.h"
+#include "em/em.h"
+
+typedef struct stopper {
+    int64_t calls, stop_at, step;
+    int within; /* stopped with work of the step left */
+} stopper;
+
+static int stop_at_call(void *user, const vem_progress *p)
+{
+    stopper *s = user;
+    if (strcmp(p->phase, "em") != 0 || ++s->calls != s->stop_at)
+        return 0;
+    s->step = p->step;
+    s->within = p->total > 1;
+    return 1;
+}
+
+static grid_fit fit_of(const grid_data *data, const vem_options *o)
+{
+    vem_ctx_set_progress(ctx, NULL, NULL);
+    return grid_run(ctx, data, o, NULL);
+}
+
+static void check(const grid_data *data, const vem_options *o, int64_t stride)
+{
+    keep_at(NULL, 0, 0);
+    fake_tick = 0;
+    grid_fit whole = fit_of(data, o);
+    path_name file = path_of("left", 0);
+    int64_t given_up = 0, nothing = 0;
+    for (int64_t k = 1;; k += stride) {
+        stopper s = {.stop_at = k};
+        grid_fit stopped;
+        keep_at(file.text, 1e9, 0);
+        remove(file.text);
+        fake_tick = 1; /* every look at the clock is worth a call */
+        vem_ctx_set_progress(ctx, stop_at_call, &s);
+        vem_status status = grid_try(ctx, data, o, NULL, &stopped);
+        vem_ctx_set_progress(ctx, NULL, NULL);
+        fake_tick = 0;
+        if (s.step == 0 && s.calls < k) { /* it ended before */
+            assert_int_equal(status, VEM_OK);
+            grid_fit_free(&stopped);
+            break;
+        }
+        if (status != VEM_OK) {
+            assert_int_equal(status, VEM_STOPPED);
+            assert_int_equal(s.step, 1);
+            nothing++;
+        } else {
+            assert_int_equal(stopped.summary->outcome, VEM_OUTCOME_STOPPED);
+            const int64_t steps = stopped.summary->steps;
+            assert_in_range(steps, s.step - 1, s.step);
+            given_up += steps == s.step - 1;
+            assert_true(steps == s.step || s.within);
+            vem_options fewer = *o;
+            fewer.max_steps = steps;
+            keep_at(NULL, 0, 0);
+            grid_fit counted = fit_of(data, &fewer);
+            const size_t values = (size_t)vem_model_clusters(counted.model) *
+                                  (size_t)vem_model_columns(counted.model);
+            assert_memory_equal(vem_model_means(counted.model),
+                                vem_model_means(stopped.model), values * sizeof(double));
+            assert_memory_equal(counted.labels, stopped.labels,
+                                (size_t)data->n * sizeof(int32_t));
+            assert_true(counted.summary->free_energy == stopped.summary->free_energy);
+            assert_int_equal(counted.trace_count, stopped.trace_count);
+            grid_fit_free(&counted);
+            grid_fit_free(&stopped);
+        }
+        keep_at(file.text, 1e9, 1);
+        grid_fit resumed = fit_of(data, o);
+        assert_true(resumed.summary->resumed_step > 0);
+        assert_same_bits(&whole, &resumed, "stopped within a step");
+        grid_fit_free(&resumed);
+    }
+    keep_at(NULL, 0, 0);
+    if (given_up == 0 || nothing == 0)
+        fail_msg("%d steps given up, %d fits without a result (held %d, %d columns)",
+                 (int)given_up, (int)nothing, (int)o->held, data->d);
+    grid_fit_free(&whole);
+}
+
+static void stopped_within_a_step(void **state)
+{
+    (void)state;
+    vem_i_worth_leaving = 0;
+    vem_ctx_set_threads(ctx, 1); /* which call comes when is then the same everywhere */
+    /* Several shards; then shards so long that they are left themselves. */
+    for (int long_shards = 0; long_shards < 2; long_shards++)
+        for (int held = 1; held <= 3; held++) {
+            grid_data data =
+                grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, long_shards ? 4200 : 6000,
+                              long_shards ? 64 : 3, 31);
+            vem_options o = grid_options(long_shards ? 160 : 5, VEM_ISO_SHARED,
+                                         VEM_PRIOR_FLAT, held, VEM_SINGLE, 5);
+            o.search = VEM_SEARCH_CLOSEST;
+            o.tolerance = 0;
+            if (held == 3 && !long_shards) {
+                o.search = VEM_SEARCH_ALL;
+                o.held = 5;
+                o.family = VEM_DIAG;
+            }
+            if (held < 3 || !long_shards)
+                check(&data, &o, long_shards ? 23 : 5);
+            grid_data_free(&data);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(stopped_within_a_step)};
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
