@@ -86,8 +86,10 @@ vem_status cli_set_meta(cli_args *args, const vem_report *report, vem_model *mod
     json_object_set_new(meta, "options", cli_json_options(&s->options));
     json_object_set_new(meta, "seed", json_integer(s->options.seed));
     json_object_set_new(meta, "rows_used", json_integer((json_int_t)s->rows_used));
+    json_object_set_new(meta, "stopping", cli_json_text(vem_report_stopping(report)));
     json_object_set_new(meta, "outcome", json_string(vem_outcome_name(s->outcome)));
     json_object_set_new(meta, "steps", json_integer(s->steps));
+    json_object_set_new(meta, "floored", json_integer(s->floored));
     json_object_set_new(meta, "free_energy", cli_json_real(s->free_energy));
     json_object_set_new(meta, "normalize", json_boolean(vem_model_normalizes(model)));
     json_object_set_new(meta, "trace", cli_trace_json(report));
@@ -264,6 +266,7 @@ int cli_print_json(const cli_args *args, const vem_report *report, double second
     json_object_set_new(o, "n", json_integer(s->n));
     json_object_set_new(o, "d", json_integer(s->d));
     json_object_set_new(o, "clusters", json_integer(s->clusters));
+    json_object_set_new(o, "floored", json_integer(s->floored));
     json_object_set_new(o, "items", json_integer(s->items));
     json_object_set_new(o, "rows_used", json_integer((json_int_t)s->rows_used));
     json_object_set_new(o, "held", json_integer(s->options.held));
@@ -271,6 +274,7 @@ int cli_print_json(const cli_args *args, const vem_report *report, double second
                         s->options.reach == VEM_AUTO
                             ? json_null() /* this search has no graph */
                             : json_integer(s->options.reach));
+    json_object_set_new(o, "stopping", cli_json_text(vem_report_stopping(report)));
     json_object_set_new(o, "outcome", json_string(vem_outcome_name(s->outcome)));
     json_object_set_new(o, "steps", json_integer(s->steps));
     json_object_set_new(o, "init_steps", json_integer(s->init_steps));

@@ -80,22 +80,40 @@ static double weight_of(const grid_data *data, int64_t i)
     return data->weights ? data->weights[i] : 1;
 }
 
-double grid_variance(const grid_data *data)
+/* Variance of column j. */
+static double column_variance(const grid_data *data, int32_t j)
 {
-    double total = 0, mass = 0;
+    double mass = 0, mean = 0, squares = 0, base = data->x[j];
     for (int64_t i = 0; i < data->n; i++)
         mass += weight_of(data, i);
-    for (int32_t j = 0; j < data->d; j++) {
-        double mean = 0, squares = 0, base = data->x[j];
-        for (int64_t i = 0; i < data->n; i++)
-            mean += weight_of(data, i) * (data->x[i * data->d + j] - base) / mass;
-        for (int64_t i = 0; i < data->n; i++) {
-            double e = data->x[i * data->d + j] - base - mean;
-            squares += weight_of(data, i) * e * e / mass;
-        }
-        total += squares;
+    for (int64_t i = 0; i < data->n; i++)
+        mean += weight_of(data, i) * (data->x[i * data->d + j] - base) / mass;
+    for (int64_t i = 0; i < data->n; i++) {
+        double e = data->x[i * data->d + j] - base - mean;
+        squares += weight_of(data, i) * e * e / mass;
     }
+    return squares;
+}
+
+double grid_variance(const grid_data *data)
+{
+    double total = 0;
+    for (int32_t j = 0; j < data->d; j++)
+        total += column_variance(data, j);
     return total / data->d;
+}
+
+void grid_floors(const grid_data *data, vem_family_kind family, double share,
+                 double *floors)
+{
+    for (int32_t j = 0; j < data->d; j++) {
+        double variance = column_variance(data, j), constant = data->x[j];
+        if (family == VEM_ISO_SHARED || family == VEM_ISO)
+            variance = grid_variance(data);
+        else if (variance == 0)
+            variance = constant == 0 ? 1 : constant * constant;
+        floors[j] = share * variance;
+    }
 }
 
 /* ---- Starts and fits ---- */

@@ -58,6 +58,10 @@ grid_data grid_data_new(grid_set set, grid_weights weights, int64_t n, int32_t d
 void grid_data_free(grid_data *data);
 /* tr(Cov) / d, weighted. */
 double grid_variance(const grid_data *data);
+/* Least variances (or, for full, least diagonal matrix) under --floor `share`: of balls a share
+ * of that, else of each column's own variance. `floors` has room for d. */
+void grid_floors(const grid_data *data, vem_family_kind family, double share,
+                 double *floors);
 
 /* A start that needs no random numbers: `clusters` distinct rows of positive weight,
  * spread over the set, the variance of the data, weights 1/C. */
@@ -98,7 +102,7 @@ typedef struct grid_case {
     grid_set set;
 } grid_case;
 
-enum { GRID_CLUSTERS = 5 };
+enum { GRID_CLUSTERS = 5, GRID_COLUMNS = 40 }; /* at most */
 int grid_count(void);
 grid_case grid_at(int index);
 /* Cases to leave out between two that are run: a sanitized build takes every few. */

@@ -15,10 +15,16 @@ static double *numbers(size_t count)
 }
 
 naive_model naive_from(const vem_model *model, vem_prior_kind prior, int32_t held,
-                       double floor)
+                       const double *floors)
 {
     int32_t c = vem_model_clusters(model), d = vem_model_columns(model);
-    naive_model m = {vem_model_family(model), prior, c, d, held, floor, NULL, NULL, NULL};
+    naive_model m = {.family = vem_model_family(model),
+                     .prior = prior,
+                     .clusters = c,
+                     .d = d,
+                     .held = held};
+    assert_true(d <= GRID_COLUMNS);
+    memcpy(m.floors, floors, (size_t)d * sizeof *floors);
     const double *v = vem_model_variances(model);
     m.means = numbers((size_t)(c * d));
     m.weights = numbers((size_t)c);
@@ -63,13 +69,12 @@ void naive_variances(const naive_model *m, double *variances)
             }
 }
 
-/* Lower factor of a symmetric matrix less `shift` times the identity; 0 when it has
- * none. */
-static int factor(const double *a, int32_t d, double shift, double *l)
+/* Lower factor of a symmetric matrix less diag(shift), NULL: nothing; 0 when it has none. */
+static int factor(const double *a, int32_t d, const double *shift, double *l)
 {
     for (int32_t i = 0; i < d; i++)
         for (int32_t j = 0; j <= i; j++) {
-            double sum = a[i * d + j] - (i == j ? shift : 0);
+            double sum = a[i * d + j] - (shift && i == j ? shift[i] : 0);
             for (int32_t k = 0; k < j; k++)
                 sum -= l[i * d + k] * l[j * d + k];
             if (i == j && !(sum > 0))
@@ -101,7 +106,7 @@ int naive_estep(const naive_model *m, const grid_data *data, double *free_energy
     double *l = numbers((size_t)(clusters * d * d)), *z = numbers((size_t)d);
     double total = 0, mass = 0;
     for (int32_t c = 0; c < clusters; c++)
-        good &= factor(m->covariances + c * d * d, d, 0, l + c * d * d);
+        good &= factor(m->covariances + c * d * d, d, NULL, l + c * d * d);
     for (int64_t i = 0; i < data->n && good; i++) {
         double *row = wq + i * clusters, sum = 0, top = -INFINITY, w = mass_of(data, i);
         for (int32_t c = 0; c < clusters; c++)
@@ -162,7 +167,7 @@ static void shape(naive_model *m, int32_t c, double variance, int isotropic)
     for (int32_t i = 0; i < d; i++)
         for (int32_t j = 0; j < d; j++)
             s[i * d + j] =
-                i != j ? 0 : fmax(isotropic ? variance : s[i * d + i], m->floor);
+                i != j ? 0 : fmax(isotropic ? variance : s[i * d + i], m->floors[i]);
 }
 
 int naive_mstep(naive_model *m, const grid_data *data, const double *wq)
@@ -184,7 +189,7 @@ int naive_mstep(naive_model *m, const grid_data *data, const double *wq)
             trace += m->covariances[(c * d + i) * d + i];
         pooled += mass * trace;
         if (m->family == VEM_FULL)
-            good &= factor(m->covariances + c * d * d, d, m->floor, scratch);
+            good &= factor(m->covariances + c * d * d, d, m->floors, scratch);
         else
             shape(m, c, trace / d, m->family != VEM_DIAG);
     }

@@ -10,12 +10,12 @@ typedef struct naive_model {
     vem_family_kind family;
     vem_prior_kind prior;
     int32_t clusters, d, held;
-    double floor;
+    double floors[GRID_COLUMNS];           /* of the variances of the columns */
     double *means, *weights, *covariances; /* C x D, C, C x D x D */
 } naive_model;
 
 naive_model naive_from(const vem_model *model, vem_prior_kind prior, int32_t held,
-                       double floor);
+                       const double *floors);
 void naive_free(naive_model *model);
 /* The E-step: F per unit of mass; labels (n) and the masses w q (n x C). 0 when a
  * covariance is not positive definite. */

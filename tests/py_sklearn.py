@@ -33,8 +33,19 @@ def blobs(n, d, clusters, seed, spread=3.0):
     return centers[labels] + noise, labels
 
 
-def start_model(x, clusters, kind, seed):
-    """Means at rows, unequal weights, and shapes around the variance of the data."""
+def start_model(x, clusters, kind, seed, units=1.0):
+    """Means at rows, unequal weights, and shapes around the variance of the data, of which the
+    columns are in these units."""
+    means, weights, variances = even_start(x / units, clusters, kind, seed)
+    if kind == "diag":
+        variances = variances * np.square(units)
+    elif kind == "full":
+        variances = variances * np.outer(units, np.ones(x.shape[1])) \
+            * np.outer(np.ones(x.shape[1]), units)
+    return means * units, weights, variances
+
+
+def even_start(x, clusters, kind, seed):
     rng = np.random.default_rng(seed)
     d = x.shape[1]
     means = x[rng.choice(len(x), clusters, replace=False)].copy()
@@ -67,9 +78,9 @@ class Oracle(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
 
-    def mixture(self, kind, x, clusters, steps, seed):
+    def mixture(self, kind, x, clusters, steps, seed, units=1.0, floor="1e-300"):
         """Ours and scikit-learn's after `steps` M-steps from one start."""
-        means, weights, variances = start_model(x, clusters, kind, seed)
+        means, weights, variances = start_model(x, clusters, kind, seed, units)
         np.savez(self.path("start.npz"), means=means, weights=weights, variances=variances)
         precisions = np.linalg.inv(variances) if kind == "full" else 1 / variances
         theirs = GaussianMixture(clusters, covariance_type=kind, tol=0, reg_covar=0,
@@ -81,7 +92,7 @@ class Oracle(unittest.TestCase):
             theirs.fit(x)
         report = self.vem("fit", self.save("x.npy", x), "--init", self.path("start.npz"),
                           "--family", FAMILY[kind], "--prior", "free", "--search", "all",
-                          "--tolerance", "1e-300", "--max-steps", steps + 1, "--floor", "1e-300",
+                          "--tolerance", "1e-300", "--max-steps", steps + 1, "--floor", floor,
                           "--empty", "keep", "--precision", "double",
                           "-o", self.path("model.npz"))
         with np.load(self.path("model.npz")) as model:
@@ -107,6 +118,48 @@ class Oracle(unittest.TestCase):
                     np.testing.assert_allclose(ours["variances"], theirs.covariances_,
                                                rtol=1e-6, atol=1e-6 * x.var())
 
+    def test_units(self):
+        """Incomes beside rates: columns in units that differ by ten orders of magnitude, with
+        the floor off and with the default one, which must not be felt."""
+        for kind in ("diag", "full"):
+            for d, clusters, steps in ((2, 3, 40), (5, 4, 30)):
+                for floor in ("1e-300", "1e-6"):
+                    with self.subTest(kind=kind, d=d, floor=floor):
+                        units = 10.0 ** np.linspace(6, -4, d)
+                        x = blobs(900, d, clusters, seed=d)[0] * units
+                        report, ours, theirs = self.mixture(kind, x, clusters, steps, 7, units,
+                                                            floor)
+                        likelihood = theirs.score(x)
+                        self.assertAlmostEqual(report["free_energy"], likelihood,
+                                               delta=1e-8 * abs(likelihood))
+                        self.assertEqual(report["floored"], 0)
+                        np.testing.assert_allclose(ours["weights"], theirs.weights_, rtol=1e-6)
+                        np.testing.assert_allclose(ours["means"] / units, theirs.means_ / units,
+                                                   rtol=1e-6, atol=1e-6)
+                        over = np.square(units) if kind == "diag" else np.outer(units, units)
+                        np.testing.assert_allclose(ours["variances"] / over,
+                                                   theirs.covariances_ / over,
+                                                   rtol=1e-6, atol=1e-6)
+
+    def test_incomes_and_rates(self):
+        """From its own start and with no option typed, ours finds the likelihood that
+        scikit-learn finds on standardized columns."""
+        rng = np.random.default_rng(0)
+        labels = rng.integers(3, size=4000)
+        income = np.array([3e4, 6e4, 1.2e5])[labels] \
+            + np.array([5e3, 8e3, 2e4])[labels] * rng.standard_normal(4000)
+        rate = np.array([2.0, 3.0, 4.0])[labels] + 0.3 * rng.standard_normal(4000)
+        x = np.column_stack([income, rate])
+        for kind in ("diag", "full"):
+            with self.subTest(kind=kind):
+                theirs = GaussianMixture(3, covariance_type=kind, reg_covar=0, n_init=3, tol=1e-6,
+                                         max_iter=1000, random_state=0)
+                likelihood = theirs.fit(x / x.std(0)).score(x / x.std(0)) - np.log(x.std(0)).sum()
+                report = self.vem("fit", self.save("x.npy", x), "-k", 3, "--family", FAMILY[kind],
+                                  "--measure", "-o", self.path("model.npz"))
+                self.assertGreater(report["log_likelihood"], likelihood - 1e-3)
+                self.assertEqual(report["floored"], 0)
+
     def test_scores_of_mixtures(self):
         for kind in FAMILY:
             with self.subTest(kind=kind):
@@ -115,7 +168,7 @@ class Oracle(unittest.TestCase):
                 new, truth = blobs(900, 4, 4, seed=12)
                 np.save(self.path("truth.npy"), truth.astype(np.int32))
                 scores = self.vem("score", self.path("model.npz"), self.save("new.npy", new),
-                                  "--labels", self.path("truth.npy"))
+                                  "--truth", self.path("truth.npy"))
                 bic = theirs.bic(new)
                 self.assertAlmostEqual(scores["log_likelihood"], theirs.score(new),
                                        delta=1e-8 * abs(theirs.score(new)))

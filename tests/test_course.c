@@ -260,6 +260,82 @@ static void ends_when_nothing_changes(void **state)
     grid_data_free(&data);
 }
 
+static void assert_same_bits(const grid_fit *a, const grid_fit *b, const char *what)
+{
+    assert_int_equal(a->summary->steps, b->summary->steps);
+    assert_true(a->summary->free_energy == b->summary->free_energy);
+    assert_string_equal(vem_report_stopping(a->report), vem_report_stopping(b->report));
+    grid_assert_models(a->model, b->model, 0, what);
+}
+
+/* Which rule ends a fit depends on --algorithm alone: a default that is typed changes nothing,
+ * and nor do the options of the result, given back. */
+static void what_is_typed_changes_nothing(void **state)
+{
+    (void)state;
+    const double unit = 1e-3; /* so that |F| is far from D / 2 */
+    grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, 900, 3, 66);
+    for (int64_t v = 0; v < 2700; v++)
+        data.x[v] *= unit;
+    for (int algorithm = VEM_AUTO; algorithm <= VEM_ALGORITHM_VC_GMM; algorithm++)
+        for (int family = VEM_ISO_SHARED; family <= VEM_FULL; family++) {
+            vem_options o;
+            vem_options_init(&o);
+            o.clusters = 12;
+            o.algorithm = algorithm;
+            if (algorithm == VEM_AUTO)
+                o.family = family;
+            else if (family != VEM_ISO_SHARED)
+                continue;
+            grid_fit open = grid_run(ctx, &data, &o, NULL);
+            vem_options typed = o;
+            typed.tolerance = open.summary->options.tolerance;
+            grid_fit same = grid_run(ctx, &data, &typed, NULL);
+            assert_same_bits(&open, &same, "the tolerance was typed");
+            grid_fit_free(&same);
+            vem_options resolved = open.summary->options;
+            same = grid_run(ctx, &data, &resolved, NULL);
+            assert_same_bits(&open, &same, "every option was typed");
+            grid_fit_free(&same);
+            grid_fit_free(&open);
+        }
+    grid_data_free(&data);
+}
+
+/* Without an algorithm: the first step that changes F by no more than EPS D / 2, whatever the
+ * units of the data; and the report says so, in words that fit the family. */
+static void ends_whatever_the_units(void **state)
+{
+    (void)state;
+    const double units[] = {1, 1e-3, 1e4};
+    const char *const words[] = {"the squared error by no more than 1e-05 of itself",
+                                 "F by no more than 1.5e-05 (1e-05 D / 2)"};
+    for (int family = VEM_ISO_SHARED; family <= VEM_FULL; family++) {
+        int64_t steps = 0;
+        for (int u = 0; u < 3; u++) {
+            grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, 300, 3, 67);
+            for (int64_t v = 0; v < 900; v++)
+                data.x[v] *= units[u];
+            vem_options o;
+            vem_options_init(&o);
+            o.clusters = 4;
+            o.family = family;
+            o.tolerance = 1e-5;
+            o.swaps = 0;
+            grid_fit fit = grid_run(ctx, &data, &o, NULL);
+            assert_int_equal(fit.summary->outcome, VEM_OUTCOME_CONVERGED);
+            assert_non_null(
+                strstr(vem_report_stopping(fit.report), words[family != VEM_ISO_SHARED]));
+            const vem_trace_step *last = &fit.trace[fit.trace_count - 1];
+            assert_true(fabs(last->free_energy - last[-1].free_energy) <= 1.5e-5);
+            assert_true(steps == 0 || steps == fit.summary->steps);
+            steps = fit.summary->steps;
+            grid_fit_free(&fit);
+            grid_data_free(&data);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -268,6 +344,8 @@ int main(void)
         cmocka_unit_test(warm_start_goes_on),
         cmocka_unit_test(simpler_starts),
         cmocka_unit_test(ends_by_tolerance),
+        cmocka_unit_test(what_is_typed_changes_nothing),
+        cmocka_unit_test(ends_whatever_the_units),
         cmocka_unit_test(ends_by_steps),
         cmocka_unit_test(ends_when_nothing_changes),
     };

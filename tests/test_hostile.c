@@ -91,7 +91,11 @@ static void too_large_and_too_small(void **state)
                 data.x[v] *= cases[k].factor;
             vem_options o = ask(3, cases[k].precision);
             o.family = family;
-            if (cases[k].words) {
+            /* Columns with a variance each are divided by their deviation first. */
+            const int divided = family == VEM_DIAG || family == VEM_FULL;
+            const int fits =
+                divided && cases[k].factor > 1e-140 && cases[k].factor < 1e150;
+            if (cases[k].words && !fits) {
                 refused(&data, &o, NULL, VEM_BAD_DATA, cases[k].words);
                 if (cases[k].precision == VEM_SINGLE)
                     assert_non_null(strstr(vem_ctx_message(ctx), "double"));

@@ -178,7 +178,7 @@ static void a_plan_that_does_not_fit(void **state)
     assert_int_equal(calls, 0); /* before any work */
     assert_null(model);
     assert_null(report);
-    assert_non_null(strstr(vem_ctx_message(ctx), "--memory 1.00 MB"));
+    assert_non_null(strstr(vem_ctx_message(ctx), "--memory 1.00 MiB"));
     assert_int_equal(vem_options_set(ctx, &o, "memory", "1.5G"), VEM_OK);
     assert_int_equal(o.memory, 3 << 29);
     assert_int_equal(vem_fit(ctx, rows, &o, NULL, &model, &report), VEM_OK);

@@ -47,13 +47,14 @@ static void check_monotone(const grid_case *c, const grid_fit *fit)
 
 static void check_model(const grid_case *c, const grid_data *data, const vem_model *model)
 {
-    double floor = 1e-6 * grid_variance(data) * (1 - 1e-9), sum = 0;
+    double floors[GRID_COLUMNS], sum = 0;
+    grid_floors(data, c->family, 1e-6 * (1 - 1e-9), floors);
     const double *v = vem_model_variances(model);
     size_t d = (size_t)c->d;
     for (size_t i = 0; i < vem_model_variance_count(model); i++) {
         int on_diagonal = c->family != VEM_FULL || i % (d * d) % (d + 1) == 0;
-        if (on_diagonal && !(v[i] >= floor))
-            fail_msg("a variance is %g, below the floor %g: %s", v[i], floor,
+        if (on_diagonal && !(v[i] >= floors[i % d]))
+            fail_msg("a variance is %g, below the floor %g: %s", v[i], floors[i % d],
                      grid_name(c));
     }
     for (int32_t k = 0; k < vem_model_clusters(model); k++)
@@ -93,7 +94,9 @@ static void law_of_f(void **state)
 static void compare_steps(const grid_case *c, const grid_data *data)
 {
     vem_model *start = grid_start(ctx, data, c->family, c->clusters);
-    naive_model naive = naive_from(start, c->prior, c->held, 1e-6 * grid_variance(data));
+    double floors[GRID_COLUMNS];
+    grid_floors(data, c->family, 1e-6, floors);
+    naive_model naive = naive_from(start, c->prior, c->held, floors);
     int32_t *labels = calloc((size_t)data->n, sizeof *labels);
     double *wq = calloc((size_t)(data->n * c->clusters), sizeof *wq), f;
     size_t means = (size_t)(c->clusters * c->d);

@@ -303,12 +303,15 @@ typedef enum vem_precision { VEM_SINGLE = 0, VEM_DOUBLE } vem_precision;
     X(INT, restarts, 1, 1, 1000000, NULL, "R",                                           \
       "fits from different seeds; the best F is kept")                                   \
     X(REAL, tolerance, VEM_AUTO, 0, 1, NULL, "EPS",                                      \
-      "stop when F changes by less than EPS max(|F|, 0.001); 0: until nothing changes")  \
+      "stop when a step changes F by no more than EPS D / 2 for D columns (of k-means: " \
+      "the squared error by EPS of itself); with --algorithm by EPS max(|F|, 0.001); "   \
+      "0: until nothing changes")                                                        \
     X(INT, max_steps, VEM_AUTO, 1, 1000000000, NULL, "T", "most E-steps")                \
     X(CHOICE, empty, VEM_AUTO, 0, 0, "keep|drop|reseed", "NAME",                         \
       "what happens to a cluster that holds nothing")                                    \
     X(REAL, floor, 1e-6, 1e-300, 1, NULL, "E",                                           \
-      "least variance, as a share of the data's mean variance")                          \
+      "least variance, as a share of that of all rows: of each column for diag and "     \
+      "full, of their mean for iso; follows the units of the data")                      \
     X(CHOICE, precision, VEM_AUTO, 0, 0, "single|double", "NAME",                        \
       "type of the arithmetic (default: single for f4 and u1 input, else double)")       \
     X(FLAG, standardize, 0, 0, 1, NULL, NULL,                                            \
@@ -477,6 +480,8 @@ typedef struct vem_summary {
     int64_t restart;      /* which of the restarts was kept, from 1 */
     int64_t items;        /* weighted items the loop ran on: n, or the coreset's rows */
     int64_t resumed_step; /* the step a checkpoint let the fit go on at; 0: none */
+    int64_t floored;      /* clusters whose variance (in some column, of full in some
+                             direction) is as small as --floor lets it be */
 } vem_summary;
 
 /* `start`: a model to start from (its family may be simpler than the one asked for), or
@@ -527,6 +532,8 @@ VEM_API const char *vem_report_choices(const vem_report *report);
 /* One sentence per thing that is other than the caller may expect (a bound that binds, rows
  * given up for --time), '\n' between; "" when all is as asked. */
 VEM_API const char *vem_report_notes(const vem_report *report);
+/* The rule by which the fit ends, with its numbers: one sentence. */
+VEM_API const char *vem_report_stopping(const vem_report *report);
 
 /* ---- Statistics that add up ---- */
 
@@ -542,7 +549,7 @@ typedef struct vem_stats_summary {
     vem_search_kind search; /* all or closest */
     vem_precision precision;
     int32_t clusters, d, held;
-    double floor;       /* share of the mean variance of all rows */
+    double floor;       /* share of the variance of all rows, as in vem_fit */
     double mass;        /* sum of the weights */
     double free_energy; /* per unit of mass, of the model the step was made with */
     double

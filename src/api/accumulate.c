@@ -41,6 +41,12 @@ static double scale_at(const double *scale, int64_t j)
     return scale ? scale[j] : 1;
 }
 
+/* Squares of the view to those that people are told. */
+static double told_unit(const vem_view *view, int64_t j)
+{
+    return view->whitened ? view->scale[j] * view->scale[j] : 1;
+}
+
 /* Moments of cluster c about the mean as stored, into the part. `e` has room for d. */
 static void add_cluster(const work *w, const vem_view *view, const vem_model *inside,
                         const vem_i_scorer *scorer, const vem_i_stats *from, int32_t c,
@@ -60,15 +66,17 @@ static void add_cluster(const work *w, const vem_view *view, const vem_model *in
         for (int64_t i = 0, at = 0; i < d; i++)
             for (int64_t j = 0; j <= i; j++, at++) {
                 double s = second[at] + first[i] * e[j] + e[i] * (first[j] + mass * e[j]);
-                if (i == j) /* rounding may leave a hair below 0 */
-                    error += s = fmax(s, 0);
+                if (i == j) { /* rounding may leave a hair below 0 */
+                    s = fmax(s, 0);
+                    error += s * told_unit(view, i);
+                }
                 to_second[at] +=
                     unit * s * scale_at(view->scale, i) * scale_at(view->scale, j);
             }
     } else if (inside->family == VEM_DIAG) {
         for (int64_t j = 0; j < d; j++) {
             double s = fmax(second[j] + e[j] * (2 * first[j] + mass * e[j]), 0);
-            error += s;
+            error += s * told_unit(view, j);
             to_second[j] +=
                 unit * s * scale_at(view->scale, j) * scale_at(view->scale, j);
         }
@@ -152,7 +160,8 @@ static vem_status run_chunk(vem_ctx *ctx, void *arg, const vem_view *view,
     vem_status status = vem_model_copy(ctx, model, &safe);
     if (status != VEM_OK)
         return status;
-    status = vem_i_model_clamp(ctx, vem_i_safe_variance(w->part->precision), safe);
+    const vem_i_constraints least = {.floor = vem_i_safe_variance(w->part->precision)};
+    status = vem_i_floor_model(ctx, &least, safe);
     if (status == VEM_OK)
         status = step(ctx, w, view, safe);
     vem_model_free(safe);

@@ -28,8 +28,35 @@ void vem_i_model_center(const vem_model *model, double *origin)
             origin[j] += model->weights[c] * model->means[c * model->d + j];
 }
 
+/* What the columns of a model with a variance for each are divided by, so that how well it can
+ * be computed does not depend on their units: powers of two near their deviations. NULL: as
+ * the model says itself. */
+static vem_status units_of(vem_ctx *ctx, const vem_model *model, const double *origin,
+                           double **units)
+{
+    const int64_t d = model->d;
+    const int64_t step = model->family == VEM_FULL ? d + 1 : 1,
+                  stride = model->family == VEM_FULL ? d * d : d;
+    *units = NULL;
+    if (model->scale || (model->family != VEM_DIAG && model->family != VEM_FULL))
+        return VEM_OK;
+    vem_status status = vem_i_take(ctx, units, (size_t)d, sizeof **units);
+    for (int64_t j = 0; status == VEM_OK && j < d; j++) {
+        double deviation = 0;
+        int exponent;
+        for (int64_t c = 0; c < model->clusters; c++)
+            deviation =
+                hypot(deviation, sqrt(model->weights[c]) *
+                                     hypot(sqrt(model->variances[c * stride + j * step]),
+                                           model->means[c * d + j] - origin[j]));
+        frexp(deviation, &exponent);
+        (*units)[j] = deviation > 0 && isfinite(deviation) ? ldexp(1, exponent) : 1;
+    }
+    return status;
+}
+
 /* The least variance of a column in a cluster, in the units of the view. */
-static double least_variance(const vem_model *model)
+static double least_variance(const vem_model *model, const double *scale)
 {
     double least = INFINITY;
     int64_t d = model->d;
@@ -39,8 +66,8 @@ static double least_variance(const vem_model *model)
         int64_t row = (int64_t)i / d % d, column = (int64_t)i % d;
         if (model->family == VEM_FULL && row != column)
             continue;
-        double s = model->scale && !isotropic ? model->scale[column] : 1;
-        least = fmin(least, model->variances[i] / (s * s));
+        double s = scale && !isotropic ? scale[column] : 1;
+        least = fmin(least, model->variances[i] / s / s);
     }
     return least;
 }
@@ -85,6 +112,12 @@ vem_status vem_i_for_chunks(vem_ctx *ctx, const vem_model *model, const vem_data
     if ((status = vem_i_take(ctx, &origin, (size_t)model->d, sizeof *origin)) != VEM_OK)
         return status;
     vem_i_model_center(model, origin);
+    double *units;
+    if ((status = units_of(ctx, model, origin, &units)) != VEM_OK) {
+        vem_i_free(origin);
+        return status;
+    }
+    const double *scale = units ? units : model->scale;
     int64_t rows = vem_i_chunk_rows(data->d);
     for (int64_t first = 0; first < data->n && status == VEM_OK; first += rows) {
         vem_i_points_request request = {.first = first,
@@ -93,11 +126,13 @@ vem_status vem_i_for_chunks(vem_ctx *ctx, const vem_model *model, const vem_data
                                         .precision = precision,
                                         .normalize = model->normalizes,
                                         .origin = origin,
-                                        .scale = model->scale,
-                                        .least_variance = least_variance(model),
+                                        .whiten = units != NULL,
+                                        .scale = scale,
+                                        .least_variance = least_variance(model, scale),
                                         .phase = "read"};
         status = one_chunk(ctx, model, data, &request, run, arg);
     }
+    vem_i_free(units);
     vem_i_free(origin);
     return status;
 }

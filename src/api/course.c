@@ -42,6 +42,14 @@ static vem_status place_means(vem_i_course *c, const int64_t *items)
     return status;
 }
 
+/* The least variance that all clusters and columns may share in the family of the fit. */
+static double least_variance(const vem_i_course *c)
+{
+    const vem_i_constraints limits =
+        vem_i_constraints_of(c->view, c->options, (vem_family_kind)c->options->family);
+    return vem_i_floor_shared(&limits, c->view->d);
+}
+
 static vem_status seed_model(vem_i_course *c, vem_i_beginning *b)
 {
     const vem_options *o = c->options;
@@ -66,7 +74,7 @@ static vem_status seed_model(vem_i_course *c, vem_i_beginning *b)
      */
     b->variance_unknown = isnan(seeds.variance);
     double variance = b->variance_unknown ? c->view->variance : seeds.variance;
-    vem_i_model_set_variance(c->model, fmax(variance, c->floor));
+    vem_i_model_set_variance(c->model, fmax(variance, least_variance(c)));
     b->shared_steps = o->family == VEM_ISO_SHARED ? 0 : SHARED_STEPS;
     b->labels_known = hint && c->labels[0] >= 0;
     return VEM_OK;
@@ -77,8 +85,10 @@ static vem_status start_model(vem_i_course *c)
     const vem_options *o = c->options;
     vem_status status = vem_i_model_to_view(c->ctx, c->start, c->view,
                                             (vem_family_kind)o->family, &c->model);
+    const vem_i_constraints limits =
+        vem_i_constraints_of(c->view, o, (vem_family_kind)o->family);
     if (status == VEM_OK)
-        status = vem_i_model_clamp(c->ctx, c->floor, c->model);
+        status = vem_i_floor_model(c->ctx, &limits, c->model);
     if (status == VEM_OK && o->prior == VEM_PRIOR_FLAT)
         for (int32_t k = 0; k < c->model->clusters; k++)
             c->model->weights[k] = 1.0 / c->model->clusters;
@@ -163,7 +173,7 @@ static vem_status run_loop(vem_i_course *c, const vem_options *o,
                    .options = o,
                    .view = c->view,
                    .search = vem_i_search_for(o, c->seed),
-                   .scale_free = c->scale_free,
+                   .scale_free = c->ours,
                    .policy = vem_i_empty_policy((vem_empty_policy)o->empty),
                    .variance_unknown = b->variance_unknown,
                    .shared_steps = b->shared_steps,
@@ -176,9 +186,8 @@ static vem_status run_loop(vem_i_course *c, const vem_options *o,
                                     (crowded ? 4 : 1) * SWAP_ENOUGH * 0.5 * c->view->d},
                    .swap = vem_i_swap_round,
                    .model = c->model,
-                   .constraints = {.prior = (vem_prior_kind)o->prior,
-                                   .floor = c->floor,
-                                   .total_mass = c->view->total_mass}};
+                   .constraints =
+                       vem_i_constraints_of(c->view, o, (vem_family_kind)o->family)};
     int resumes = vem_i_keeper_resumes(c->keeper);
     c->loop_clusters = c->model->clusters;
     if (c->keeper) {
@@ -262,7 +271,8 @@ static vem_status run_start(vem_i_course *c)
     if (status == VEM_OK && c->steps > 0 && c->model->clusters == wanted->clusters) {
         memcpy(wanted->means, c->model->means,
                (size_t)wanted->clusters * (size_t)wanted->d * sizeof(double));
-        vem_i_model_set_variance(wanted, vem_i_model_variance(c->model));
+        vem_i_model_set_variance(wanted,
+                                 fmax(vem_i_model_variance(c->model), least_variance(c)));
         c->beginning.variance_unknown = 0;
         c->beginning.labels_known = 1;
     }

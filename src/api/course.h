@@ -31,9 +31,8 @@ typedef struct vem_i_course {
     const vem_view *view;
     vem_i_points *points;   /* the rows of the view, to be put in order, or NULL */
     const vem_model *start; /* in the units of the data, or NULL */
-    double floor;
-    int scale_free; /* the tolerance is of the squared error */
-    int ours;       /* no preset: the course may take the way it likes */
+    int ours; /* no preset: the course may take the way it likes, and the tolerance does not
+                 depend on the units of the data */
     uint64_t seed;
     struct vem_i_keeper *keeper; /* of its state, or NULL */
     /* Where it is. */

@@ -26,7 +26,6 @@ typedef struct fit {
     vem_i_points *points;
     int reduced;            /* the view is a coreset */
     const vem_model *start; /* in the units of the data, or NULL */
-    double floor;
     const vem_i_effort *effort;
     vem_i_keeper *keeper; /* of the state, or NULL */
     /* The best restart so far. */
@@ -52,12 +51,6 @@ static vem_status check_rows(vem_ctx *ctx, const vem_view *view, int64_t cluster
             "clusters.",
             reduced ? " in the coreset" : "", (long long)distinct, (long long)clusters);
     return status;
-}
-
-static double floor_of(const vem_options *options, const vem_view *view)
-{
-    return fmax(options->floor * view->variance,
-                vem_i_safe_variance((vem_precision)options->precision));
 }
 
 /* The course's result becomes the fit's. */
@@ -99,9 +92,7 @@ static vem_status run_once(fit *f, int64_t restart)
                            .view = f->view,
                            .points = f->points,
                            .start = f->start,
-                           .floor = f->floor,
                            .ours = ours,
-                           .scale_free = ours && f->asked->tolerance == VEM_AUTO,
                            .seed = (uint64_t)o->seed,
                            .keeper = f->keeper};
     if (f->keeper && !vem_i_keeper_resumes(f->keeper)) {
@@ -151,17 +142,35 @@ static vem_status run_all(fit *f)
     return status;
 }
 
+static vem_status count_floored(const fit *f)
+{
+    vem_summary *s = &f->report->summary;
+    const vem_i_constraints limits =
+        vem_i_constraints_of(f->view, f->options, f->model->family);
+    vem_status status = vem_i_floor_count(f->ctx, &limits, f->model, &s->floored);
+    if (status == VEM_OK && s->floored > 0)
+        vem_i_report_note(f->report,
+                          "--floor %g keeps variances of %lld of %lld clusters from "
+                          "falling further: those hold too few or too similar rows for "
+                          "family %s.",
+                          f->options->floor, (long long)s->floored,
+                          (long long)f->model->clusters,
+                          vem_choice_name("family", (int)f->model->family));
+    return status;
+}
+
 static vem_status run(fit *f)
 {
     vem_status status = check_rows(f->ctx, f->view, f->options->clusters, f->reduced);
     if (status != VEM_OK)
         return status;
-    f->floor = floor_of(f->options, f->view);
     status = run_all(f);
     vem_i_effort_end_steps(f->ctx, f->effort);
     if (status == VEM_OK)
         status = vem_i_measure_view(f->ctx, f->view, f->model, f->reduced,
                                     &f->report->summary);
+    if (status == VEM_OK)
+        status = count_floored(f);
     if (status == VEM_OK && f->ctx->stop_requested)
         f->report->summary.outcome = VEM_OUTCOME_STOPPED;
     if (status == VEM_OK)
@@ -258,15 +267,18 @@ vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *option
     vem_i_points *points = NULL;
     vem_report *made = vem_i_calloc(1, sizeof *made);
     status = made ? VEM_OK : vem_i_fail_memory(ctx, sizeof *made);
+    /* Columns of a model with a variance for each are divided by their deviation, so that
+     * nothing depends on their units; that of other models is theirs to keep. */
+    const double *scale = start && !resolved.standardize ? start->scale : NULL;
+    const int whiten = !scale && !resolved.standardize &&
+                       (resolved.family == VEM_DIAG || resolved.family == VEM_FULL);
     if (status == VEM_OK)
-        status =
-            vem_i_reduce(ctx, data, &resolved, start ? start->scale : NULL, &reduction);
+        status = vem_i_reduce(ctx, data, &resolved, whiten, scale, &reduction);
     vem_i_points_request request = {.precision = (vem_precision)resolved.precision,
                                     .normalize = resolved.normalize,
                                     .standardize = resolved.standardize,
-                                    .scale = start && !resolved.standardize
-                                                 ? start->scale
-                                                 : reduction.scale,
+                                    .whiten = whiten,
+                                    .scale = scale ? scale : reduction.scale,
                                     .floor_share = resolved.floor,
                                     .spill = plan.spill,
                                     .phase = "read"};

@@ -59,8 +59,6 @@ vem_status vem_i_keeper_open(vem_i_keeper *k, vem_ctx *ctx, const vem_data *data
                         .data = data,
                         .options = resolved,
                         .ours = asked->algorithm == VEM_AUTO,
-                        .scale_free =
-                            asked->algorithm == VEM_AUTO && asked->tolerance == VEM_AUTO,
                         .start = vem_i_keeper_sum_model(start),
                         .max_steps = resolved->max_steps,
                         .restart = 1,

@@ -12,9 +12,9 @@ typedef struct vem_i_keeper {
     /* Whose state it is. */
     const vem_data *data;
     const vem_options *options; /* resolved */
-    int ours, scale_free;
-    uint64_t start, rows; /* sums over the model to start from and over the rows */
-    int64_t max_steps;    /* of the fit that wrote the file, when reading */
+    int ours;                   /* no preset was named */
+    uint64_t start, rows;       /* sums over the model to start from and over the rows */
+    int64_t max_steps;          /* of the fit that wrote the file, when reading */
     /* The fit. */
     int64_t restart;    /* the one at work, from 1 */
     vem_model **best;   /* of those before it; *best NULL: there is none */

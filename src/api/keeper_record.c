@@ -99,7 +99,7 @@ void vem_i_keeper_record_owner(vem_i_record *r, vem_i_keeper *k)
 {
     char version[TEXT] = VEM_VERSION;
     int64_t shape[] = {k->data->n, k->data->d, (int64_t)k->data->type};
-    int ours = k->ours, scale_free = k->scale_free;
+    int ours = k->ours;
     uint64_t start = k->start;
     record_text(r, "version", version);
     if (r->status == VEM_OK && strcmp(version, VEM_VERSION) != 0)
@@ -115,10 +115,9 @@ void vem_i_keeper_record_owner(vem_i_record *r, vem_i_keeper *k)
         refuse(r, "its data were of another type");
     record_options(r, k);
     vem_i_record_int(r, "ours", &ours, 0, 1);
-    vem_i_record_int(r, "scale_free", &scale_free, 0, 1);
-    if (r->status == VEM_OK && (ours != k->ours || scale_free != k->scale_free))
-        refuse(r, "there --%s was given and here it is not, or the other way round",
-               ours != k->ours ? "algorithm" : "tolerance");
+    if (r->status == VEM_OK && ours != k->ours)
+        refuse(r,
+               "there --algorithm was given and here it is not, or the other way round");
     VEM_I_RECORD(r, "start", start);
     if (r->status == VEM_OK && start != k->start)
         refuse(r, "there the model to start from (--init) was another one");

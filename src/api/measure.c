@@ -144,7 +144,8 @@ static vem_status measure_coreset(vem_ctx *ctx, const vem_view *view,
                                   const vem_model *model, vem_summary *s)
 {
     const int64_t size = vem_i_sample_size(s, view->n);
-    if (s->options.measure == VEM_MEASURE_EXACT || size == view->n)
+    /* A sample is taken of the view's own numbers, whose distances may be in other units. */
+    if (s->options.measure == VEM_MEASURE_EXACT || size == view->n || view->whitened)
         return exact_view(ctx, view, model, &s->quantization_error_coreset,
                           &s->log_likelihood_coreset);
     /* The view's own numbers as data. */

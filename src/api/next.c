@@ -1,14 +1,16 @@
 /* Statistics of parts: their sum, and the M-step.
  *
- * The variance of all rows, of which the floor is a share, is in the statistics, too. In
- * the units of the view, with nu_c the means of the model, W the mass and
- * m = sum_c (f_c + N_c nu_c) / W the mean of all rows,
+ * The variance of all rows, of which the floor is a share, is in the statistics, too. With
+ * mu_c the means of the model, W the mass and m = sum_c (f_c + N_c mu_c) / W the mean of all
+ * rows,
  *
- *     sum_i w_i |x_i - m|^2 = sum_c [ tr S_c + 2 f_c . (nu_c - m) + N_c |nu_c - m|^2 ],
+ *     sum_i w_i (x_i - m)_j^2 = sum_c [ S_cjj + 2 f_cj (mu_c - m)_j + N_c (mu_c - m)_j^2 ],
  *
- * so a merge of parts has the floor that a fit of all rows has, and no part needs to know
- * the others. The M-step itself is that of the family, in double about the center of the
- * model. */
+ * and its sum over the columns needs no more than the traces of S. So a merge of parts has the
+ * floor that a fit of all rows has, and no part needs to know the others. The M-step itself is
+ * that of the family, in double about the center of the model, with columns divided as in a
+ * fit. */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -210,40 +212,68 @@ static void to_view(next *n)
     }
 }
 
-static double trace_of(const next *n, int32_t c)
+/* The mean of all rows, in the units of the data; taken about the first mean, so that a
+ * constant column has no variance by rounding. */
+static void mean_of_all(const next *n, double *mean)
 {
-    const double *second = vem_i_stats_second(&n->sums, c);
-    const int64_t d = n->model->d;
-    const int diag = n->model->family == VEM_DIAG, full = n->model->family == VEM_FULL;
-    double trace = 0;
-    for (int64_t j = 0; j < (diag || full ? d : 1); j++)
-        trace += second[full ? j * (j + 3) / 2 : j];
-    return trace;
+    const vem_stats *from = n->from;
+    const int64_t d = from->model->d;
+    const double *about = from->model->means;
+    for (int64_t j = 0; j < d; j++)
+        mean[j] = about[j];
+    for (int32_t c = 0; c < from->model->clusters; c++)
+        for (int64_t j = 0; j < d; j++)
+            mean[j] += (vem_i_stats_first(&from->sums, c)[j] +
+                        *vem_i_stats_mass(&from->sums, c) *
+                            (from->model->means[c * d + j] - about[j])) /
+                       from->mass;
 }
 
-/* tr(Cov) / d of all rows; see above. */
-static double variance_of_all(const next *n, double *mean)
+/* What cluster c adds to the variance of column j besides its second moment. */
+static double about_all(const next *n, const double *mean, int32_t c, int64_t j)
 {
-    const double mass = n->from->mass;
-    const int64_t d = n->model->d;
-    double scatter = 0;
-    for (int64_t j = 0; j < d; j++)
-        mean[j] = 0;
-    for (int32_t c = 0; c < n->model->clusters; c++)
-        for (int64_t j = 0; j < d; j++)
-            mean[j] += (vem_i_stats_first(&n->sums, c)[j] +
-                        *vem_i_stats_mass(&n->sums, c) * n->model->means[c * d + j]) /
-                       mass;
-    for (int32_t c = 0; c < n->model->clusters; c++) {
-        scatter += trace_of(n, c);
-        for (int64_t j = 0; j < d; j++) {
-            const double off = n->model->means[c * d + j] - mean[j];
-            scatter += off * (2 * vem_i_stats_first(&n->sums, c)[j] +
-                              *vem_i_stats_mass(&n->sums, c) * off);
-        }
+    const vem_stats *from = n->from;
+    const double off = from->model->means[c * from->model->d + j] - mean[j];
+    return off *
+           (2 * vem_i_stats_first(&from->sums, c)[j] +
+            *vem_i_stats_mass(&from->sums, c) * off) /
+           from->mass;
+}
+
+/* Rounding of a mean is no variance. What is not finite stays, to be refused. */
+static double told_from_zero(double variance, double mean)
+{
+    const double rounding = 16 * DBL_EPSILON * mean;
+    return isfinite(variance) && variance <= rounding * rounding ? 0 : variance;
+}
+
+/* Of diag and full: the variance of each column, in the units of the data. */
+static void variances_of_all(const next *n, const double *mean, double *variances)
+{
+    const vem_stats *from = n->from;
+    const int full = from->model->family == VEM_FULL;
+    for (int64_t j = 0; j < from->model->d; j++) {
+        double sum = 0;
+        for (int32_t c = 0; c < from->model->clusters; c++)
+            sum += vem_i_stats_second(&from->sums, c)[full ? j * (j + 3) / 2 : j] /
+                       from->mass +
+                   about_all(n, mean, c, j);
+        variances[j] = told_from_zero(sum, mean[j]);
     }
-    scatter /= mass * (double)d;
-    return scatter < 0 ? 0 : scatter; /* by rounding; NaN stays */
+}
+
+/* Of the isotropic families: tr(Cov) / d, in the units of the view. */
+static double variance_of_all(const next *n, const double *mean)
+{
+    const vem_stats *from = n->from;
+    const int64_t d = from->model->d;
+    double sum = 0;
+    for (int32_t c = 0; c < from->model->clusters; c++) {
+        sum += *vem_i_stats_second(&from->sums, c) / from->mass;
+        for (int64_t j = 0; j < d; j++)
+            sum += about_all(n, mean, c, j) * inverse_scale(n, j) * inverse_scale(n, j);
+    }
+    return told_from_zero(sum / (double)d, 0);
 }
 
 /* A cluster that held nothing is, to the bit, where and what it was. */
@@ -264,20 +294,54 @@ static void keep_empty(const next *n)
     }
 }
 
+/* The units of the view, and what the floor is a share of. */
+static vem_status settle_units(vem_ctx *ctx, next *n)
+{
+    const vem_model *before = n->from->model;
+    const int32_t d = before->d;
+    vem_status status = vem_i_take(ctx, &n->origin, 4 * (size_t)d, sizeof(double));
+    if (status != VEM_OK)
+        return status;
+    double *mean = n->origin + d, *deviations = mean + d, *scale = deviations + d;
+    const int by_column = before->family == VEM_DIAG || before->family == VEM_FULL;
+    vem_i_model_center(before, n->origin);
+    mean_of_all(n, mean);
+    n->view = (vem_view){.kernels = ctx->kernels_double,
+                         .d = d,
+                         .total_mass = n->from->mass,
+                         .origin = n->origin,
+                         .scale = before->scale,
+                         .deviations = deviations};
+    double probe = 0;
+    if (by_column) {
+        variances_of_all(n, mean, deviations);
+        if (!before->scale) {
+            n->view.scale = scale;
+            n->view.whitened = 1;
+        }
+        for (int32_t j = 0; j < d; j++) {
+            probe += deviations[j];
+            scale[j] = before->scale ? before->scale[j]
+                                     : vem_i_column_unit(deviations[j], mean[j]);
+            deviations[j] = deviations[j] > 0 ? sqrt(deviations[j]) / scale[j] : 1;
+        }
+    } else {
+        probe = n->view.variance = variance_of_all(n, mean);
+    }
+    if (!isfinite(probe))
+        return vem_i_fail(ctx, VEM_BAD_DATA,
+                          "The statistics give no model: the variance of all rows is %g.",
+                          probe);
+    return VEM_OK;
+}
+
 static vem_status maximize(vem_ctx *ctx, next *n)
 {
     const vem_stats *from = n->from;
     const vem_model *before = from->model;
-    vem_status status =
-        vem_i_take(ctx, &n->origin, 2 * (size_t)before->d, sizeof(double));
-    if (status != VEM_OK)
-        return status;
-    vem_i_model_center(before, n->origin);
-    n->view = (vem_view){.kernels = ctx->kernels_double,
-                         .d = before->d,
-                         .origin = n->origin,
-                         .scale = before->scale};
-    status = vem_i_model_to_view(ctx, before, &n->view, before->family, &n->model);
+    vem_status status = settle_units(ctx, n);
+    if (status == VEM_OK)
+        status = vem_i_model_to_view(ctx, before, &n->view, before->family, &n->model);
     if (status == VEM_OK)
         status =
             vem_i_stats_new(ctx, before->family, before->clusters, before->d, &n->sums);
@@ -287,17 +351,11 @@ static vem_status maximize(vem_ctx *ctx, next *n)
     if (status != VEM_OK)
         return status;
     to_view(n);
-    const double variance = variance_of_all(n, n->origin + before->d);
-    if (!isfinite(variance))
-        return vem_i_fail(ctx, VEM_BAD_DATA,
-                          "The statistics give no model: the variance of all rows is %g.",
-                          variance);
-    const vem_i_constraints constraints = {.prior = from->prior,
-                                           .floor =
-                                               fmax(from->floor * variance,
-                                                    vem_i_safe_variance(from->precision)),
-                                           .total_mass = from->mass,
-                                           .relax = 1};
+    const vem_options options = {.prior = (int)from->prior,
+                                 .floor = from->floor,
+                                 .precision = (int)from->precision};
+    const vem_i_constraints constraints =
+        vem_i_constraints_of(&n->view, &options, before->family);
     vem_i_scorer_prepare(ctx, n->model, &n->scorer);
     n->scorer.family->maximize(ctx, &n->scorer, &n->sums, &constraints, n->model);
     status = vem_i_model_to_data(ctx, &n->view, n->model);

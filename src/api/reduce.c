@@ -12,7 +12,7 @@ int vem_i_reduces(const vem_options *options, int64_t n)
 }
 
 vem_status vem_i_reduce(vem_ctx *ctx, const vem_data *data, const vem_options *options,
-                        const double *scale, vem_i_reduction *reduction)
+                        int whiten, const double *scale, vem_i_reduction *reduction)
 {
     *reduction = (vem_i_reduction){.rows = data};
     if (!vem_i_reduces(options, data->n))
@@ -22,9 +22,10 @@ vem_status vem_i_reduce(vem_ctx *ctx, const vem_data *data, const vem_options *o
                                            .seed = (uint64_t)options->seed,
                                            .normalize = options->normalize,
                                            .standardize = options->standardize,
+                                           .whiten = whiten,
                                            .scale = scale};
     vem_status status = VEM_OK;
-    if (options->standardize)
+    if (options->standardize || whiten)
         status = vem_i_take(ctx, &reduction->scale, (size_t)data->d, sizeof(double));
     if (status == VEM_OK)
         status =
@@ -51,5 +52,5 @@ uint64_t vem_i_reduce_bytes(const vem_ctx *ctx, const vem_options *options, int6
     if (!vem_i_reduces(options, n))
         return 0;
     return vem_i_coreset_bytes(ctx, options->coreset, n, d, type) +
-           (options->standardize ? (uint64_t)d * sizeof(double) : 0);
+           (uint64_t)d * sizeof(double);
 }

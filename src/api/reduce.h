@@ -8,15 +8,16 @@
 typedef struct vem_i_reduction {
     const vem_data *rows; /* what to fit: the data, or the coreset */
     vem_data *coreset;    /* NULL: all rows */
-    double *scale;        /* of all rows, under --standardize with a coreset; else NULL */
+    double *scale;        /* of all rows, where columns are divided by it; else NULL */
     int64_t pairs;        /* distances it took */
 } vem_i_reduction;
 
 /* Does a fit with these (resolved) options run on a coreset of n rows? */
 int vem_i_reduces(const vem_options *options, int64_t n);
-/* By the resolved options; `scale` is that of a model to start from, or NULL. */
+/* By the resolved options; `scale` is that of a model to start from, or NULL; `whiten` as in
+ * vem_i_points_request. */
 vem_status vem_i_reduce(vem_ctx *ctx, const vem_data *data, const vem_options *options,
-                        const double *scale, vem_i_reduction *reduction);
+                        int whiten, const double *scale, vem_i_reduction *reduction);
 void vem_i_reduction_free(vem_i_reduction *reduction);
 /* Bytes a reduction takes beside the input, while the fit's own copy of its rows is made. */
 uint64_t vem_i_reduce_bytes(const vem_ctx *ctx, const vem_options *options, int64_t n,

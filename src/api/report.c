@@ -60,17 +60,10 @@ static void note_coreset(vem_report *report, const vem_options *asked)
             size);
 }
 
-void vem_i_report_choices(vem_report *report, const vem_options *asked, int warm)
+static void say_ours(vem_report *report, const vem_options *asked, int warm)
 {
     const vem_options *o = &report->summary.options;
     const char *family = vem_choice_name("family", o->family);
-    report->choices[0] = report->notes[0] = '\0';
-    if (warm && o->normalize && !asked->normalize)
-        vem_i_report_note(
-            report, "rows are divided by their length, as for the model to start from.");
-    note_coreset(report, asked);
-    if (asked->algorithm != VEM_AUTO)
-        return; /* a preset is what was asked for */
     if (asked->family == VEM_AUTO)
         vem_i_report_say(
             report,
@@ -119,11 +112,49 @@ void vem_i_report_choices(vem_report *report, const vem_options *asked, int warm
                          o->seeding == VEM_SEED_TWO_LEVEL
                              ? "whose cost grows less than the number of clusters"
                              : "the best that is cheap beside the fit at this size");
-    if (asked->tolerance == VEM_AUTO)
-        vem_i_report_say(
-            report,
-            "stops when the squared error changes by less than %g of itself in a step.",
-            o->tolerance);
+}
+
+/* When the loop ends, in the words of docs/math/free-energy.md. */
+static void say_stopping(vem_report *report)
+{
+    const vem_summary *s = &report->summary;
+    const vem_options *o = &s->options;
+    const int explores = o->explore > 0;
+    const char *twice = explores ? " twice running" : "";
+    char *text = report->stopping;
+    const size_t size = sizeof report->stopping;
+    if (o->tolerance == 0 && vem_i_holds_all(o))
+        snprintf(text, size, "stops when F no longer rises.");
+    else if (o->tolerance == 0)
+        snprintf(text, size, "stops when no row changes what it holds in a step%s.",
+                 twice);
+    else if (o->algorithm != VEM_AUTO)
+        snprintf(text, size,
+                 "stops when a step changes F by no more than %g max(|F|, 0.001)%s.",
+                 o->tolerance, twice);
+    else if (o->family == VEM_ISO_SHARED && o->held == 1)
+        snprintf(text, size,
+                 "stops when a step changes the squared error by no more than %g of "
+                 "itself%s.",
+                 o->tolerance, twice);
+    else
+        snprintf(text, size,
+                 "stops when a step changes F by no more than %g (%g D / 2)%s.",
+                 0.5 * s->d * o->tolerance, o->tolerance, twice);
+    vem_i_report_say(report, "%s", text);
+}
+
+void vem_i_report_choices(vem_report *report, const vem_options *asked, int warm)
+{
+    const vem_options *o = &report->summary.options;
+    report->choices[0] = report->notes[0] = '\0';
+    if (warm && o->normalize && !asked->normalize)
+        vem_i_report_note(
+            report, "rows are divided by their length, as for the model to start from.");
+    note_coreset(report, asked);
+    if (asked->algorithm == VEM_AUTO) /* a preset is what was asked for */
+        say_ours(report, asked, warm);
+    say_stopping(report);
 }
 
 void vem_i_report_spill(vem_report *report, const vem_i_plan *plan)
@@ -168,6 +199,11 @@ const vem_trace_step *vem_report_trace(const vem_report *report)
 const int32_t *vem_report_labels(const vem_report *report)
 {
     return report->labels;
+}
+
+const char *vem_report_stopping(const vem_report *report)
+{
+    return report->stopping;
 }
 
 const char *vem_report_choices(const vem_report *report)

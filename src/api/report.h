@@ -10,6 +10,7 @@ struct vem_report {
     int64_t trace_count;
     int32_t *labels;
     char choices[4096], notes[4096];
+    char stopping[256]; /* the rule, one sentence */
 };
 
 /* One more line of choices: why the fit was done this way. */

@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "model/family.h"
+#include "data/points.h"
 
 static double scale_of(const double *scale, int32_t j)
 {
@@ -78,7 +78,7 @@ vem_status vem_i_model_to_view(vem_ctx *ctx, const vem_model *model, const vem_v
 vem_status vem_i_model_to_data(vem_ctx *ctx, const vem_view *view, vem_model *model)
 {
     int64_t d = model->d;
-    if (view->scale) {
+    if (view->scale && !view->whitened) {
         vem_status status = vem_model_set_scale(ctx, model, view->scale);
         if (status != VEM_OK)
             return status;
@@ -96,22 +96,20 @@ vem_status vem_i_model_to_data(vem_ctx *ctx, const vem_view *view, vem_model *mo
     return VEM_OK;
 }
 
-vem_status vem_i_model_clamp(vem_ctx *ctx, double floor, vem_model *model)
+vem_i_constraints vem_i_constraints_of(const vem_view *view, const vem_options *options,
+                                       vem_family_kind family)
 {
-    int64_t d = model->d;
-    if (model->family != VEM_FULL) {
-        size_t count = vem_i_variance_count(model->family, model->clusters, model->d);
-        for (size_t i = 0; i < count; i++)
-            model->variances[i] = fmax(model->variances[i], floor);
-        return VEM_OK;
+    const double safe = vem_i_safe_variance((vem_precision)options->precision);
+    vem_i_constraints limits = {.prior = (vem_prior_kind)options->prior,
+                                .floor = fmax(options->floor * view->variance, safe),
+                                .total_mass = view->total_mass,
+                                .relax = 1};
+    if (family == VEM_DIAG || family == VEM_FULL) {
+        double least = 1;
+        for (int32_t j = 0; j < view->d; j++)
+            least = fmin(least, view->deviations[j] * view->deviations[j]);
+        limits.units = view->deviations;
+        limits.floor = fmax(options->floor, safe / least);
     }
-    double *work;
-    vem_status status =
-        vem_i_take(ctx, &work, (size_t)vem_i_floor_work(model->d), sizeof(double));
-    if (status != VEM_OK)
-        return status;
-    for (int64_t c = 0; c < model->clusters; c++)
-        vem_i_floor_eigenvalues(model->variances + c * d * d, model->d, floor, work);
-    vem_i_free(work);
-    return VEM_OK;
+    return limits;
 }

@@ -3,7 +3,7 @@
 #define VEM_API_UNITS_H
 
 #include "data/view.h"
-#include "model/model.h"
+#include "model/family.h"
 
 /* A copy of `model` (units of the data) about the origin and in the scale of the view, in
  * `family`, which must be able to express it. */
@@ -11,7 +11,9 @@ vem_status vem_i_model_to_view(vem_ctx *ctx, const vem_model *model, const vem_v
                                vem_family_kind family, vem_model **out);
 /* In place: from the units of the view to those of the data. */
 vem_status vem_i_model_to_data(vem_ctx *ctx, const vem_view *view, vem_model *model);
-/* Variances and eigenvalues no less than `floor`, in place. */
-vem_status vem_i_model_clamp(vem_ctx *ctx, double floor, vem_model *model);
+/* What the M-step of a fit of these rows must respect: prior, mass, and the floor of the
+ * family. The view has the deviations of its columns and outlives the result. */
+vem_i_constraints vem_i_constraints_of(const vem_view *view, const vem_options *options,
+                                       vem_family_kind family);
 
 #endif

@@ -10,6 +10,9 @@ vem_status vem_i_options_check(vem_ctx *ctx, const vem_options *options);
 /* Up to this many held clusters the closest search keeps lists (src/search/search.h). */
 enum { VEM_I_LISTED_MAX = 64 };
 
+/* Are all clusters kept for every row? Then there is no list of what is held. */
+int vem_i_holds_all(const vem_options *resolved);
+
 /* Loops of one fit besides the one asked for (src/api/course.h). `ours`: no preset. */
 int vem_i_wants_hard_start(const vem_options *resolved, int ours);
 vem_options vem_i_hard_start(const vem_options *resolved);

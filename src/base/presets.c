@@ -274,8 +274,7 @@ vem_status vem_options_resolve(vem_ctx *ctx, const vem_options *options, int64_t
     return VEM_OK;
 }
 
-/* Are all clusters kept for every row? Then there is no list of what is held. */
-static int dense(const vem_options *o)
+int vem_i_holds_all(const vem_options *o)
 {
     return o->search == VEM_SEARCH_ALL ||
            (o->search == VEM_SEARCH_CLOSEST &&
@@ -289,13 +288,13 @@ int vem_i_wants_hard_start(const vem_options *o, int ours)
     /* Where the loop itself cannot swap; or where it is ours to choose, and k-means finds the
      * same for less: where all clusters have one shape. It knows nothing of others
      * (docs/math/swaps.md). */
-    return dense(o) || (ours && o->held > 1 && o->family == VEM_ISO_SHARED);
+    return vem_i_holds_all(o) || (ours && o->held > 1 && o->family == VEM_ISO_SHARED);
 }
 
 int vem_i_wants_listed_start(const vem_options *o)
 {
     enum { STEPS = 4 }; /* so that each of three loops has one */
-    return o->swaps > 0 && dense(o) && o->family != VEM_ISO_SHARED &&
+    return o->swaps > 0 && vem_i_holds_all(o) && o->family != VEM_ISO_SHARED &&
            o->clusters > SOFT_HELD && o->max_steps >= STEPS;
 }
 

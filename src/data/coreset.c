@@ -29,6 +29,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "data/points.h"
 
 enum {
     STRETCH = 64, /* rows whose chances are added up before they join the sum */
@@ -441,13 +442,15 @@ vem_status vem_i_coreset(vem_ctx *ctx, const vem_data *data,
     spread.total = everything ? data->n : 2 * data->n;
     status =
         vem_i_spread_add(ctx, &spread, (vem_i_chunk){.data = data, .count = data->n});
-    if (status == VEM_OK && request->standardize)
+    const int divided = request->standardize || request->whiten;
+    if (status == VEM_OK && divided)
         vem_i_spread_scale(&spread, scale);
+    for (int32_t j = 0; status == VEM_OK && request->whiten && j < data->d; j++)
+        scale[j] = vem_i_column_unit(spread.squares[j] / spread.mass, spread.mean[j]);
     if (status == VEM_OK)
-        status = everything
-                     ? take_all(ctx, data, coreset)
-                     : draw_all(ctx, data, request, &spread,
-                                request->standardize ? scale : request->scale, coreset);
+        status = everything ? take_all(ctx, data, coreset)
+                            : draw_all(ctx, data, request, &spread,
+                                       divided ? scale : request->scale, coreset);
     vem_i_spread_free(&spread);
     return status;
 }

@@ -53,7 +53,7 @@ typedef struct vem_i_coreset_request {
     vem_coreset_method method;
     uint64_t seed;
     /* How the engine will see the rows; distances are taken so. */
-    int normalize, standardize;
+    int normalize, standardize, whiten;
     const double *scale; /* d factors that columns are divided by, or NULL */
 } vem_i_coreset_request;
 
@@ -81,7 +81,7 @@ vem_status vem_i_draw_add(vem_ctx *ctx, vem_i_draw *draw, vem_i_chunk chunk);
 void vem_i_draw_free(vem_i_draw *draw);
 
 /* All rows of `data`. size >= n: all of them, with their own weights. scale (NULL, or d
- * values to fill in): what columns are divided by under `standardize`. */
+ * values to fill in): what columns are divided by under `standardize` and `whiten`. */
 vem_status vem_i_coreset(vem_ctx *ctx, const vem_data *data,
                          const vem_i_coreset_request *request, double *scale,
                          vem_data **coreset);

@@ -147,6 +147,34 @@ static vem_status refuse_sum(vem_i_pass *p, const vem_i_points_request *request,
     return status == VEM_OK ? check_range(p, request, 1) : status;
 }
 
+/* From the sums of squares of the columns. */
+static void settle_variances(vem_view *view, const double *squares, double *deviations)
+{
+    double sum = 0;
+    for (int32_t j = 0; j < view->d; j++) {
+        const double variance = view->total_mass > 0 ? squares[j] / view->total_mass : 0;
+        deviations[j] = variance > 0 ? sqrt(variance) : 1;
+        sum += squares[j];
+    }
+    view->variance = view->total_mass > 0 ? sum / view->total_mass / view->d : 0;
+}
+
+/* The least variance of a column must be a number in the units of the data, too. */
+static vem_status check_units(const vem_i_pass *p, const vem_i_points_request *request,
+                              const double *scale)
+{
+    const double share =
+        fmax(request->floor_share, vem_i_safe_variance(request->precision));
+    for (int32_t j = 0; request->whiten && request->floor_share > 0 && j < p->d; j++)
+        if (!(scale[j] * scale[j] * share > DBL_MIN / DBL_EPSILON)) {
+            return vem_i_fail(p->ctx, VEM_BAD_DATA,
+                              "Column %d has a deviation of %.3g, and %.3g of its square "
+                              "vanishes even in double precision: rescale the column.",
+                              vem_i_data_column_number(p->data, j) + 1, scale[j], share);
+        }
+    return VEM_OK;
+}
+
 /* total: 2 d values of scratch. */
 static vem_status fill(vem_ctx *ctx, const vem_data *data,
                        const vem_i_points_request *request, vem_i_points *points,
@@ -179,7 +207,7 @@ static vem_status fill(vem_ctx *ctx, const vem_data *data,
     p->squares = 1;
     if (request->scale) {
         memcpy(points->scale, request->scale, (size_t)d * sizeof(double));
-    } else if (request->standardize) {
+    } else if (request->standardize || request->whiten) {
         if ((status = vem_i_pass_run(p, request->phase, total, &mass)) != VEM_OK)
             return status;
         vem_i_points_request wide = {.precision = VEM_DOUBLE};
@@ -187,7 +215,10 @@ static vem_status fill(vem_ctx *ctx, const vem_data *data,
             return status;
         for (int32_t j = 0; j < d; j++) {
             double variance = mass > 0 ? total[j] / mass : 0;
-            points->scale[j] = variance > 0 ? sqrt(variance) : 1; /* a constant column */
+            points->scale[j] = request->whiten
+                                   ? vem_i_column_unit(variance, points->origin[j])
+                               : variance > 0 ? sqrt(variance)
+                                              : 1; /* a constant column */
         }
     }
     p->divisor = points->scale;
@@ -196,11 +227,9 @@ static vem_status fill(vem_ctx *ctx, const vem_data *data,
     status = vem_i_pass_run(p, request->phase, total, &view->total_mass);
     if (status != VEM_OK)
         return status;
-    double squares = 0;
-    for (int32_t j = 0; j < d; j++)
-        squares += total[j];
-    view->variance = view->total_mass > 0 ? squares / view->total_mass / d : 0;
-    return check_range(p, request, view->variance);
+    settle_variances(view, total, points->deviations);
+    status = check_units(p, request, points->scale);
+    return status == VEM_OK ? check_range(p, request, view->variance) : status;
 }
 
 static vem_status take_rows(vem_ctx *ctx, const vem_i_points_request *request,
@@ -235,8 +264,10 @@ vem_status vem_i_points_new(vem_ctx *ctx, const vem_data *data,
         status = take_rows(ctx, request, (size_t)p.n, columns * p.kernels->element, made);
     if (status == VEM_OK)
         status = vem_i_take_zeroed(ctx, &made->origin, columns, sizeof(double));
-    if (status == VEM_OK && (request->standardize || request->scale))
+    if (status == VEM_OK && (request->standardize || request->whiten || request->scale))
         status = vem_i_take(ctx, &made->scale, columns, sizeof(double));
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &made->deviations, columns, sizeof(double));
     if (status == VEM_OK)
         status = vem_i_take(ctx, &total, 2 * columns, sizeof(double));
     if (status == VEM_OK)
@@ -249,7 +280,9 @@ vem_status vem_i_points_new(vem_ctx *ctx, const vem_data *data,
                                 .d = d,
                                 .spilled = made->spill != NULL,
                                 .origin = made->origin,
-                                .scale = made->scale};
+                                .scale = made->scale,
+                                .whitened = request->whiten,
+                                .deviations = made->deviations};
         status = fill(ctx, data, request, made, &p, total);
     }
     vem_i_pass_free(&p);
@@ -271,9 +304,19 @@ void vem_i_points_free(vem_i_points *points)
     vem_i_mapping_free(points->spill);
     vem_i_free(points->origin);
     vem_i_free(points->scale);
+    vem_i_free(points->deviations);
     vem_i_free(points->mass);
     vem_i_free(points->rows);
     vem_i_free(points);
+}
+
+double vem_i_column_unit(double variance, double mean)
+{
+    const double least = 1e-12,
+                 most = 1e60; /* below, it may be what rounding left of 0 */
+    if (variance > 0)
+        return sqrt(variance);
+    return fabs(mean) > least && fabs(mean) < most ? fabs(mean) : 1;
 }
 
 double vem_i_safe_variance(vem_precision precision)

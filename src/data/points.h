@@ -11,7 +11,8 @@ typedef struct vem_i_points {
     void *x;
     vem_i_mapping *spill; /* the file that x rests in; NULL: memory from vem_i_alloc */
     double *origin;
-    double *scale;  /* NULL: columns are not rescaled */
+    double *scale; /* NULL: columns are not rescaled */
+    double *deviations;
     double *mass;   /* NULL: every row weighs 1 */
     uint32_t *rows; /* which row of the data an item is; NULL: the same number */
 } vem_i_points;
@@ -19,8 +20,10 @@ typedef struct vem_i_points {
 typedef struct vem_i_points_request {
     int64_t first, count; /* rows; count 0: all */
     vem_precision precision;
-    int normalize;        /* each row to length 1 */
-    int standardize;      /* each column to variance 1 */
+    int normalize;   /* each row to length 1 */
+    int standardize; /* each column to variance 1 */
+    int whiten; /* the same, but only to compute with: distances and models are told in the
+                   units of the data. With `scale`: by that instead. */
     const double *origin; /* d values given, or NULL: the (weighted) mean of the rows */
     const double *scale;  /* d values given, or NULL: by `standardize` */
     /* The least variance the rows will be measured by: a share of their own, or given.
@@ -41,6 +44,9 @@ vem_status vem_i_points_reorder(vem_ctx *ctx, vem_i_points *points,
 /* A second temporary file with n rows of `row` bytes in this order. */
 vem_status vem_i_spill_reorder(vem_ctx *ctx, const void *x, size_t row, int64_t n,
                                const uint32_t *order, vem_i_mapping **spill);
+/* What a column is divided by so that nothing depends on its units: its deviation. A constant
+ * column is measured by its own value, or by 1 where that is 0 or out of all proportion. */
+double vem_i_column_unit(double variance, double mean);
 /* To length 1; a row of zeros stays. */
 void vem_i_normalize_row(double *row, int32_t d);
 /* The least variance whose inverse, and costs made with it, are numbers of the compute type

@@ -19,6 +19,11 @@ typedef struct vem_view {
     double variance;      /* tr(Cov) / d, in the units of the view */
     const double *origin; /* d */
     const double *scale;  /* d, or NULL: all 1 */
+    int whitened; /* scale is only what is computed with: people are told distances in the
+                     units of the data */
+    const double
+        *deviations; /* d: of the columns, in the units of the view; 1 for a constant
+                                 one. NULL where no fit will ask */
 } vem_view;
 
 static inline const void *vem_i_view_row(const vem_view *view, int64_t item)

@@ -4,7 +4,8 @@
  *
  *     repeat   E:  K_i from the search, q(i,c) prop. to p(c, x_i) on K_i    F does not fall
  *              M:  theta from the statistics of q                           F does not fall
- *     until    |F_t - F_(t-1)| <= eps max(|F_t|, 1e-3), or, for eps = 0, no K_i changes
+ *     until    |F_t - F_(t-1)| <= eps D / 2 (presets: eps max(|F_t|, 1e-3)), or, for
+ *              eps = 0, no K_i changes
  *
  * F_t is measured by the E-step, so it belongs to the model that entered it; the loop
  * ends before the M-step and that model is the one given back. What may lower F (dropping
@@ -57,7 +58,9 @@ static void settle_variance(vem_i_em *em, vem_i_estep_result *e)
 {
     double guess = vem_i_model_variance(em->model), d = em->view->d;
     double variance = e->distance * guess / (d * em->view->total_mass);
-    vem_i_model_set_variance(em->model, fmax(variance, em->constraints.floor));
+    vem_i_model_set_variance(em->model,
+                             fmax(variance,
+                                  vem_i_floor_shared(&em->constraints, em->view->d)));
     vem_i_scorer_prepare(em->ctx, em->model, &em->scorer);
     vem_i_estep_result again = vem_i_estep_again(em->estep, &em->posterior, NULL);
     e->log_sum = again.log_sum;
@@ -80,8 +83,7 @@ double vem_i_em_again(vem_i_em *em)
 
 double vem_i_em_threshold(const vem_i_em *em, double now)
 {
-    /* Our own default: a relative change of the squared error, whatever the data's scale.
-     */
+    /* D / 2: a relative change of the squared error, whatever the units of the data. */
     double scale = em->scale_free ? 0.5 * em->view->d : fmax(fabs(now), 1e-3);
     return em->options->tolerance * scale;
 }

@@ -22,7 +22,7 @@ typedef struct vem_i_em {
     int64_t steps_before; /* of the loops before this one, for whoever is told */
     int variance_unknown; /* all variances are one guess: the first E-step tells (HFL 8)
                            */
-    int scale_free;       /* the tolerance is of the squared error: our own default */
+    int scale_free; /* the tolerance is a change of F beside D / 2, not beside |F| */
     vem_i_policy policy;
     vem_i_schedule schedule;
     struct vem_i_swaps *swaps; /* moves/swap.c, or NULL */

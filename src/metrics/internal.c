@@ -2,10 +2,32 @@
  *
  *     L   = sum_i w_i log sum_c p(c, x_i)             the search that holds every cluster
  *     phi = sum_i w_i min_c |x_i - mu_c|^2            plain distances, whatever the
- * family */
+ *                                                     family, in the units of the data
+ *                                                     (divided ones under --standardize) */
 #include <math.h>
 
+#include "base/memory.h"
 #include "metrics/metrics.h"
+
+/* Columns that were divided only to compute with count in distances as the data have them:
+ * by factors (d) of at most 1 times a power of two, so that squares of the compute type do
+ * not overflow. */
+static vem_status distance_factors(vem_ctx *ctx, const vem_view *view, double **factors,
+                                   double *unit)
+{
+    int exponent = 0;
+    double most = 0;
+    vem_status status = vem_i_take(ctx, factors, (size_t)view->d, sizeof(double));
+    if (status != VEM_OK)
+        return status;
+    for (int32_t j = 0; j < view->d; j++)
+        most = fmax(most, view->scale[j]);
+    frexp(most, &exponent);
+    *unit = ldexp(1, exponent);
+    for (int32_t j = 0; j < view->d; j++)
+        (*factors)[j] = view->scale[j] / *unit;
+    return VEM_OK;
+}
 
 /* One E-step with a scorer of its own. `plain`: squared distances instead of costs.
  * `items` (n, or NULL): log sum exp(-v/2) of each. */
@@ -16,8 +38,13 @@ static vem_status step(vem_ctx *ctx, const vem_view *view, const vem_model *mode
     vem_i_scorer scorer = {0};
     vem_i_posterior posterior = {0};
     vem_i_estep *estep = NULL;
-    vem_family_kind family = plain ? VEM_ISO_SHARED : model->family;
-    vem_status status =
+    const int divided = plain && view->whitened && view->scale;
+    vem_family_kind family = divided ? VEM_DIAG : plain ? VEM_ISO_SHARED : model->family;
+    double *factors = NULL, unit = 1;
+    vem_status status = VEM_OK;
+    if (divided && (status = distance_factors(ctx, view, &factors, &unit)) != VEM_OK)
+        return status;
+    status =
         vem_i_scorer_new(ctx, view->kernels, family, model->clusters, model->d, &scorer);
     if (status == VEM_OK)
         status = vem_i_posterior_new(ctx, view, search, &posterior);
@@ -26,12 +53,15 @@ static vem_status step(vem_ctx *ctx, const vem_view *view, const vem_model *mode
     if (status == VEM_OK) {
         vem_progress told = {.phase = phase, .free_energy = NAN};
         if (plain)
-            vem_i_scorer_prepare_distances(ctx, model, &scorer);
+            vem_i_scorer_prepare_distances(ctx, model, factors, &scorer);
         else
             vem_i_scorer_prepare(ctx, model, &scorer);
         *base = scorer.base;
         posterior.log_sums = items;
         *result = vem_i_estep_run(estep, &posterior, NULL, &told, 1);
+        result->distance *= plain ? unit * unit : 1;
+        for (int64_t i = 0; items && plain && i < view->n; i++)
+            items[i] *= unit * unit;
         if (result->skipped)
             status =
                 vem_i_fail(ctx, VEM_STOPPED, "Stopped while distances were measured.");
@@ -39,6 +69,7 @@ static vem_status step(vem_ctx *ctx, const vem_view *view, const vem_model *mode
     vem_i_estep_free(estep);
     vem_i_posterior_free(&posterior);
     vem_i_scorer_free(&scorer);
+    vem_i_free(factors);
     return status;
 }
 

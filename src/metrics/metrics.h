@@ -7,7 +7,8 @@
 typedef struct vem_i_measures {
     double log_likelihood;     /* sum over the mass, in the units of the data */
     double free_energy;        /* the same with `held` clusters per item */
-    double quantization_error; /* sum of w min_c |x - mu_c|^2, in the units of the view */
+    double quantization_error; /* sum of w min_c |x - mu_c|^2, in the units of the
+                                  data, or of the scale of a model that has one */
 } vem_i_measures;
 
 /* Sums are over the caller's weights. The model is in the units of the view. held = C:
@@ -21,7 +22,7 @@ vem_status vem_i_quantization_error(vem_ctx *ctx, const vem_view *view,
                                     const vem_model *model, const char *phase,
                                     double *error, int64_t *pairs);
 
-/* log p(x) in the units of the data and min_c |x - mu_c|^2 in those of the view, of every
+/* log p(x) in the units of the data and min_c |x - mu_c|^2 in those of phi, of every
  * item (n each). */
 vem_status vem_i_measure_items(vem_ctx *ctx, const vem_view *view, const vem_model *model,
                                double *log_likelihoods, double *distances);

@@ -37,7 +37,11 @@ typedef struct vem_i_scorer {
 /* What the M-step must respect. */
 typedef struct vem_i_constraints {
     vem_prior_kind prior;
-    double floor;      /* least variance or eigenvalue, in the units of the view */
+    double floor; /* least variance or eigenvalue (floor.c), in the units of the view
+                            for the isotropic families, else in those of `units` */
+    const double
+        *units; /* d, or NULL: all 1. Deviations of the columns over all rows, in the
+                            units of the view */
     double total_mass; /* W */
     double relax; /* the means move by this times the step to the maximum; 1: to it. From
                      1 to 2 the gain is less, and still a gain */
@@ -81,9 +85,10 @@ vem_status vem_i_scorer_new(vem_ctx *ctx, const vem_i_kernels *kernels,
 void vem_i_scorer_free(vem_i_scorer *scorer);
 /* Make the scorer agree with the model (whose clusters may have become fewer). */
 void vem_i_scorer_prepare(vem_ctx *ctx, const vem_model *model, vem_i_scorer *scorer);
-/* Make an isotropic scorer measure plain squared distances: v = |x - mean|^2, base 0. */
+/* Make a scorer measure plain squared distances, base 0: an isotropic one v = |x - mean|^2, one
+ * of family diag v = sum_j (factor_j (x_j - mean_j))^2. */
 void vem_i_scorer_prepare_distances(vem_ctx *ctx, const vem_model *model,
-                                    vem_i_scorer *scorer);
+                                    const double *factors, vem_i_scorer *scorer);
 uint64_t vem_i_scorer_bytes(vem_family_kind family, int32_t clusters, int32_t d,
                             size_t element);
 
@@ -117,5 +122,20 @@ int vem_i_eigen(double *matrix, int32_t d, double *values, double *vectors, doub
 void vem_i_floor_eigenvalues(double *matrix, int32_t d, double floor, double *work);
 /* Doubles of work for that. */
 int64_t vem_i_floor_work(int32_t d);
+
+/* ---- The floor (floor.c) ---- */
+
+/* Least variance of column j (diag), and of a variance that all columns share. */
+double vem_i_floor_column(const vem_i_constraints *constraints, int64_t j);
+double vem_i_floor_shared(const vem_i_constraints *constraints, int32_t d);
+/* A covariance matrix no less than the floor, in place; `work` as above. */
+void vem_i_floor_covariance(double *matrix, int32_t d,
+                            const vem_i_constraints *constraints, double *work);
+/* All clusters of a model. */
+vem_status vem_i_floor_model(vem_ctx *ctx, const vem_i_constraints *constraints,
+                             vem_model *model);
+/* Clusters that would be smaller, in some direction, without the floor. */
+vem_status vem_i_floor_count(vem_ctx *ctx, const vem_i_constraints *constraints,
+                             const vem_model *model, int64_t *count);
 
 #endif

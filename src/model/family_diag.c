@@ -5,7 +5,7 @@
  * The kernel takes (x_j a_j - b_j)^2 with a = s^(-1/2), b = mu s^(-1/2): one fused
  * operation fewer, and its rounding is no worse than that of storing mu in the compute
  * type. M-step: s_cj = S_cj / N_c - delta_cj^2 about the new mean, no less than the
- * floor. */
+ * floor of its column (floor.c). */
 #include <math.h>
 
 #include "model/family.h"
@@ -78,12 +78,12 @@ static void maximize(vem_ctx *ctx, const vem_i_scorer *scorer, const vem_i_stats
             double about_new = second[j] / mass - gain * delta * delta;
             pooled += mass * fmax(about_new, 0);
             if (!constraints->shared)
-                variance[j] = fmax(about_new, constraints->floor);
+                variance[j] = fmax(about_new, vem_i_floor_column(constraints, j));
         }
     }
     if (constraints->shared) {
-        double variance =
-            fmax(pooled / (d * constraints->total_mass), constraints->floor);
+        double variance = fmax(pooled / (d * constraints->total_mass),
+                               vem_i_floor_shared(constraints, d));
         for (int64_t i = 0; i < (int64_t)model->clusters * d; i++)
             model->variances[i] = variance;
     }

@@ -3,10 +3,10 @@
  *     v = |U_c (x - mu_c)|^2 + log|2 pi Sigma_c| - 2 log pi_c,   Sigma = L L',  U = L^-1
  *     log|2 pi Sigma| = D log 2 pi + 2 sum_j log L_jj       (docs/math/families.md)
  *
- * M-step: Sigma_c = S_c / N_c - delta_c delta_c', its eigenvalues clamped at the floor:
- * the exact maximum under that constraint (adding a ridge would not be one). Whether
- * clamping is needed is asked of a Cholesky factorisation of Sigma - floor I, which costs
- * far less than the eigenvalues and nearly always says no. */
+ * M-step: Sigma_c = S_c / N_c - delta_c delta_c', its eigenvalues, in units of the
+ * columns' deviations, clamped at the floor: the exact maximum under that constraint
+ * (floor.c). Whether clamping is needed is asked of a Cholesky factorisation of
+ * Sigma - floor I, which costs far less than the eigenvalues and nearly always says no. */
 #include <math.h>
 #include <string.h>
 
@@ -154,7 +154,7 @@ static void maximize_cluster(void *arg, int64_t cluster, int thread)
                 second[at] / mass - gain * (first[i] / mass) * (first[j] / mass);
             covariance[i * d + j] = covariance[j * d + i] = value;
         }
-    vem_i_floor_eigenvalues(covariance, (int32_t)d, t->constraints->floor, work);
+    vem_i_floor_covariance(covariance, (int32_t)d, t->constraints, work);
 }
 
 static void maximize(vem_ctx *ctx, const vem_i_scorer *scorer, const vem_i_stats *stats,
@@ -171,8 +171,8 @@ static void maximize(vem_ctx *ctx, const vem_i_scorer *scorer, const vem_i_stats
     if (constraints->shared) {
         int64_t d = model->d;
         double pooled = vem_i_sum(t.trace, model->clusters);
-        double variance =
-            fmax(pooled / ((double)d * constraints->total_mass), constraints->floor);
+        double variance = fmax(pooled / ((double)d * constraints->total_mass),
+                               vem_i_floor_shared(constraints, model->d));
         memset(model->variances, 0,
                vem_i_variance_count(VEM_FULL, model->clusters, model->d) *
                    sizeof(double));

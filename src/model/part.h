@@ -17,7 +17,7 @@ struct vem_stats {
     vem_search_kind search;
     vem_precision precision;
     int32_t held;
-    double floor; /* as a share of the mean variance of all rows */
+    double floor; /* as a share of the variance of all rows (floor.c) */
     /* What adds up. */
     vem_i_stats sums;
     double mass;

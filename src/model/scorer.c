@@ -139,14 +139,20 @@ void vem_i_scorer_prepare(vem_ctx *ctx, const vem_model *model, vem_i_scorer *sc
 }
 
 void vem_i_scorer_prepare_distances(vem_ctx *ctx, const vem_model *model,
-                                    vem_i_scorer *scorer)
+                                    const double *factors, vem_i_scorer *scorer)
 {
+    const int64_t d = model->d;
     scorer->clusters = model->clusters;
     prepare_means(ctx, model, scorer);
     scorer->base = 0;
     for (int32_t c = 0; c < model->clusters; c++) {
         vem_i_store(scorer->kernels, scorer->scale, c, 1);
         vem_i_store(scorer->kernels, scorer->bias, c, 0);
+        for (int64_t j = 0; scorer->family->kind == VEM_DIAG && j < d; j++) {
+            vem_i_store(scorer->kernels, scorer->a, c * scorer->ldc + j, factors[j]);
+            vem_i_store(scorer->kernels, scorer->b, c * scorer->ldc + j,
+                        model->means[c * d + j] * factors[j]);
+        }
     }
 }
 

@@ -142,6 +142,7 @@ static void follow(vem_i_shaper *t, bench *b, int32_t c, const passed *last, int
     const vem_i_em *em = t->em;
     const vem_i_constraints constraints = {.prior = VEM_PRIOR_FREE,
                                            .floor = em->constraints.floor,
+                                           .units = em->constraints.units,
                                            .total_mass = last->mass,
                                            .relax = 1};
     double shift, weight = em->model->weights[c];

@@ -79,7 +79,7 @@ vem_status vem_i_nearest(vem_ctx *ctx, const vem_view *view, const vem_model *ce
         status = vem_i_take(ctx, &t.scratch, (size_t)ctx->threads, t.scratch_size);
     if (status == VEM_OK) {
         double work = (double)VEM_I_BLOCK * centers->clusters * centers->d;
-        vem_i_scorer_prepare_distances(ctx, centers, &scorer);
+        vem_i_scorer_prepare_distances(ctx, centers, NULL, &scorer);
         vem_i_parallel_light(ctx, vem_i_shards(view->n, VEM_I_BLOCK), work, run_block,
                              &t);
     }

@@ -1,0 +1,138 @@
+/* The floor of the variances, a constraint of the M-step that follows the units of the
+ * columns. With E = --floor and v_j the variance of column j over all rows,
+ *
+ *     iso, iso-shared   s       >= E tr(Cov) / D
+ *     diag              s_cj    >= E v_j
+ *     full              Sigma_c >= E diag(v)       as quadratic forms
+ *
+ * Given its scatter S a cluster wants the maximum of  -log|Sigma| - tr(Sigma^-1 S).  With
+ * V = diag(v)^(1/2) and  V^-1 S V^-1 = Q diag(l) Q',  that under the constraint is
+ *
+ *     Sigma = V Q diag(max(l_k, E)) Q' V,
+ *
+ * so clamping is exact and F still rises; adding a ridge would not be the maximum. Multiplying
+ * a column by a factor multiplies V, and so Sigma, and changes no l_k. */
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "model/family.h"
+
+/* A variance that was clamped is the floor but for rounding. */
+static const double AT_FLOOR = 1 + 1e-9;
+
+static double unit_of(const vem_i_constraints *constraints, int64_t j)
+{
+    return constraints->units ? constraints->units[j] : 1;
+}
+
+double vem_i_floor_column(const vem_i_constraints *constraints, int64_t j)
+{
+    return constraints->floor * unit_of(constraints, j) * unit_of(constraints, j);
+}
+
+double vem_i_floor_shared(const vem_i_constraints *constraints, int32_t d)
+{
+    double most = 0;
+    for (int32_t j = 0; j < d; j++)
+        most = fmax(most, vem_i_floor_column(constraints, j));
+    return most;
+}
+
+/* Entry (i, j) times (u_i u_j)^power, power 1 or -1. */
+static void rescale(double *matrix, int64_t d, const double *units, int back)
+{
+    for (int64_t i = 0; i < d; i++)
+        for (int64_t j = 0; j < d; j++) {
+            const double factor = units[i] * units[j];
+            matrix[i * d + j] =
+                back ? matrix[i * d + j] * factor : matrix[i * d + j] / factor;
+        }
+}
+
+void vem_i_floor_covariance(double *matrix, int32_t d,
+                            const vem_i_constraints *constraints, double *work)
+{
+    if (constraints->units)
+        rescale(matrix, d, constraints->units, 0);
+    vem_i_floor_eigenvalues(matrix, d, constraints->floor, work);
+    if (constraints->units)
+        rescale(matrix, d, constraints->units, 1);
+}
+
+vem_status vem_i_floor_model(vem_ctx *ctx, const vem_i_constraints *constraints,
+                             vem_model *model)
+{
+    const int64_t d = model->d;
+    if (model->family != VEM_FULL) {
+        const int by_column = model->family == VEM_DIAG;
+        const int64_t count = (int64_t)vem_model_variance_count(model);
+        for (int64_t i = 0; i < count; i++)
+            model->variances[i] = fmax(model->variances[i],
+                                       by_column ? vem_i_floor_column(constraints, i % d)
+                                                 : constraints->floor);
+        return VEM_OK;
+    }
+    double *work;
+    vem_status status =
+        vem_i_take(ctx, &work, (size_t)vem_i_floor_work(model->d), sizeof(double));
+    if (status != VEM_OK)
+        return status;
+    for (int64_t c = 0; c < model->clusters; c++)
+        vem_i_floor_covariance(model->variances + c * d * d, model->d, constraints, work);
+    vem_i_free(work);
+    return VEM_OK;
+}
+
+/* Has Sigma an eigenvalue at the floor? `work` takes one matrix. */
+static int full_is_floored(const vem_i_constraints *constraints, const double *matrix,
+                           int32_t d, double *work)
+{
+    const int64_t n = d;
+    memcpy(work, matrix, (size_t)(n * n) * sizeof *work);
+    if (constraints->units)
+        rescale(work, n, constraints->units, 0);
+    /* An eigenvalue is known to within rounding beside the largest. */
+    double trace = 0;
+    for (int64_t j = 0; j < n; j++)
+        trace += work[j * n + j];
+    for (int64_t j = 0; j < n; j++)
+        work[j * n + j] -= AT_FLOOR * constraints->floor + 1e-14 * trace;
+    return !vem_i_cholesky(work, d);
+}
+
+static int is_floored(const vem_i_constraints *constraints, const vem_model *model,
+                      int64_t c, double *work)
+{
+    const int64_t d = model->d;
+    switch (model->family) {
+    case VEM_ISO_SHARED: return model->variances[0] <= AT_FLOOR * constraints->floor;
+    case VEM_ISO: return model->variances[c] <= AT_FLOOR * constraints->floor;
+    case VEM_DIAG:
+        for (int64_t j = 0; j < d; j++)
+            if (model->variances[c * d + j] <=
+                AT_FLOOR * vem_i_floor_column(constraints, j))
+                return 1;
+        return 0;
+    case VEM_FULL:
+        return full_is_floored(constraints, model->variances + c * d * d, model->d, work);
+    }
+    return 0;
+}
+
+vem_status vem_i_floor_count(vem_ctx *ctx, const vem_i_constraints *constraints,
+                             const vem_model *model, int64_t *count)
+{
+    double *work = NULL;
+    if (model->family == VEM_FULL) {
+        vem_status status =
+            vem_i_take(ctx, &work, (size_t)model->d, (size_t)model->d * sizeof(double));
+        if (status != VEM_OK)
+            return status;
+    }
+    *count = 0;
+    for (int64_t c = 0; c < model->clusters; c++)
+        *count += is_floored(constraints, model, c, work);
+    vem_i_free(work);
+    return VEM_OK;
+}
