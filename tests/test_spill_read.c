@@ -62,6 +62,40 @@ static void a_text_table(void **state)
     free(text);
 }
 
+/* Ids, rows left out and what gzip packed rest in files as well. */
+static void what_is_kept(void **state)
+{
+    enum { GONE = ROWS / 7 };
+    (void)state;
+    char *text = malloc(ROWS * 40), *at = text;
+    for (int i = 0; i < ROWS; i++)
+        at += sprintf(at, i % 7 == 3 ? "name %d,NA,%d\n" : "name %d,%d.5,7\n", i, i);
+    const vem_read_options options = {.size = sizeof options,
+                                      .id = "1",
+                                      .keep_ids = 1,
+                                      .missing = VEM_MISSING_DROP};
+    const char *path = io_put("x.csv", text, strlen(text));
+    io_ctx->spills_all = 1;
+    vem_data *data = NULL;
+    assert_int_equal(vem_data_read(io_ctx, path, &options, &data), VEM_OK);
+    io_ctx->spills_all = 0;
+    assert_non_null(data->ids->spill);
+    assert_non_null(data->kept_spill);
+    assert_int_equal(vem_data_rows(data), ROWS - GONE);
+    assert_int_equal(vem_data_rows_read(data), ROWS);
+    for (int64_t i = 0; i < ROWS - GONE; i++) {
+        char name[24];
+        double row[2];
+        assert_int_equal(vem_data_get(io_ctx, data, i, 1, row), VEM_OK);
+        const int64_t was = vem_data_row(data, i);
+        snprintf(name, sizeof name, "name %d", (int)was);
+        assert_true(row[0] == (double)was + 0.5 && was % 7 != 3);
+        assert_string_equal(vem_data_id(data, 0, was), name);
+    }
+    vem_data_free(data);
+    free(text);
+}
+
 static void an_archive(void **state)
 {
     (void)state;
@@ -107,6 +141,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_text_table),
+        cmocka_unit_test(what_is_kept),
         cmocka_unit_test(an_archive),
         cmocka_unit_test(a_pipe),
     };

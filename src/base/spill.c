@@ -26,7 +26,7 @@ static const char *directory(void)
 
 vem_status vem_i_fail_spill(vem_ctx *ctx, uint64_t bytes, int error)
 {
-    char file[300], number[32], size[40] = "";
+    char file[320], number[32], size[40] = "";
     if (bytes)
         snprintf(size, sizeof size, " of %s",
                  vem_i_bytes_in_words((double)bytes, number));

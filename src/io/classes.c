@@ -208,6 +208,25 @@ static vem_status read_words(vem_ctx *ctx, vem_i_csv *csv, int64_t rows,
     return status;
 }
 
+vem_status vem_i_classes_parse(vem_ctx *ctx, const char *name, const char *bytes,
+                               size_t size, char separator, int64_t rows,
+                               int64_t **classes, int64_t *n)
+{
+    vem_i_csv csv = {.name = name,
+                     .begin = bytes,
+                     .end = bytes + size,
+                     .separator = separator,
+                     .decimal = '.'};
+    if (size >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0)
+        csv.begin += 3;
+    csv.quotes = memchr(bytes, '"', size) != NULL;
+    if (!separator)
+        csv.separator = vem_i_csv_sniff(&csv);
+    if (csv.separator == ' ') /* the name of a class may be several words */
+        csv.separator = ',';
+    return read_words(ctx, &csv, rows, classes, n);
+}
+
 vem_status vem_classes_read(vem_ctx *ctx, const char *path, int64_t rows,
                             int64_t **classes, int64_t *n)
 {
@@ -220,19 +239,9 @@ vem_status vem_classes_read(vem_ctx *ctx, const char *path, int64_t rows,
                             : vem_i_file_open(ctx, path, &file);
     if (status != VEM_OK)
         return status;
-    vem_i_csv csv = {.name = path,
-                     .begin = file.bytes,
-                     .end = file.bytes + file.size,
-                     .separator = vem_i_path_ends(path, ".tsv") ? '\t' : 0,
-                     .decimal = '.'};
-    if (file.size >= 3 && memcmp(file.bytes, "\xef\xbb\xbf", 3) == 0)
-        csv.begin += 3;
-    csv.quotes = memchr(file.bytes, '"', file.size) != NULL;
-    if (!csv.separator)
-        csv.separator = vem_i_csv_sniff(&csv);
-    if (csv.separator == ' ') /* the name of a class may be several words */
-        csv.separator = ',';
-    status = read_words(ctx, &csv, rows, classes, n);
+    const int tabs = vem_i_path_ends(path, ".tsv") || vem_i_path_ends(path, ".tsv.gz");
+    status = vem_i_classes_parse(ctx, path, file.bytes, file.size, tabs ? '\t' : 0, rows,
+                                 classes, n);
     vem_i_file_close(&file);
     return status;
 }

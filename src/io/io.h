@@ -59,6 +59,10 @@ vem_status vem_i_npy_parse(vem_ctx *ctx, const char *name, const char *bytes, si
 vem_status vem_i_csv_parse(vem_ctx *ctx, const char *name, const char *bytes, size_t size,
                            char separator, const vem_read_options *options,
                            vem_data *data);
+/* As vem_classes_read. */
+vem_status vem_i_classes_parse(vem_ctx *ctx, const char *name, const char *bytes,
+                               size_t size, char separator, int64_t rows,
+                               int64_t **classes, int64_t *n);
 vem_status vem_i_vecs_parse(vem_ctx *ctx, const char *name, const char *bytes,
                             size_t size, vem_dtype type, vem_data *data);
 vem_status vem_i_bin_parse(vem_ctx *ctx, const char *name, const char *bytes, size_t size,
