@@ -284,9 +284,8 @@ const cli_command cli_fit = {
     .details =
         "DATA is .npy, .csv, .tsv, .txt, .fvecs, .bvecs, .fbin, .u8bin, a coreset .npz\n"
         "(with its weights), FILE.h5:/path where the build has HDF5, or - for CSV on\n"
-        "standard input; FILE.csv.gz and the like are decompressed. Ctrl-C ends the fit "
-        "after the current step and writes the "
-        "model.\n"
+        "standard input; .csv.gz and the like are decompressed. Ctrl-C ends the fit\n"
+        "after the current step and writes the model.\n"
         "After --coreset, --measure and --labels look at all rows; what the coreset "
         "itself\n"
         "would say is printed beside. --measure sample looks at as many rows as cost "
