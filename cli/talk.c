@@ -158,6 +158,11 @@ const char *cli_dtype(vem_dtype type)
     case VEM_UINT8: return "uint8";
     case VEM_INT32: return "int32";
     case VEM_INT64: return "int64";
+    case VEM_FLOAT16: return "float16";
+    case VEM_INT8: return "int8";
+    case VEM_INT16: return "int16";
+    case VEM_UINT16: return "uint16";
+    case VEM_UINT32: return "uint32";
     }
     return "unknown";
 }

@@ -41,7 +41,7 @@ def big_npy(path, megabytes):
 
 
 class Memory(Case):
-    def peak(self, *words, **more):
+    def peak(self, *words, code=0, **more):
         """(exit status, highest resident bytes) of a command that must end well."""
         log = self.path("log")
         with open(log, "wb") as out:
@@ -51,7 +51,7 @@ class Memory(Case):
         process.returncode = os.waitstatus_to_exitcode(status)
         with open(log) as file:
             text = file.read()
-        self.assertEqual(process.returncode, 0, text)
+        self.assertEqual(process.returncode, code, text)
         os.unlink(log)
         return usage.ru_maxrss * 1024
 
@@ -70,6 +70,25 @@ class Memory(Case):
         for name in a:
             if name != "meta":
                 self.assertEqual(a[name], b[name], name)
+
+    def test_rows_that_are_checked(self):
+        """.fvecs: every row begins with its dimension, which is looked at."""
+        size, limit = (160, 80) if SLOW == 1 else (4, 80)
+        d = 256
+        row = struct.pack("<i", d) + array.array("f", [0.5] * d).tobytes()
+        with open(self.path("x.fvecs"), "wb") as file:
+            for k in range(size):
+                file.write(row * (MB // len(row)))
+        # One row short: what is wrong is found by the check itself, and nothing else is done.
+        with open(self.path("bad.fvecs"), "wb") as file, open(self.path("x.fvecs"), "rb") as x:
+            while piece := x.read(MB):
+                file.write(piece)
+            file.write(b"\0\0")
+        peak = self.peak("info", self.path("bad.fvecs"), "--memory", f"{limit}M" if SLOW == 1
+                         else "4G", code=1)
+        if SLOW == 1:
+            self.assertLessEqual(peak / MB, limit)
+        self.within(limit, "info", self.path("x.fvecs"))
 
     def test_rows_of_a_mapped_file(self):
         size, limit = (160, 110) if SLOW == 1 else (16, 110)

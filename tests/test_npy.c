@@ -32,7 +32,13 @@ static size_t store(char *out, vem_dtype type, int fortran, int swapped)
         const uint8_t u1 = (uint8_t)value;
         const int32_t i4 = value;
         const int64_t i8 = value;
-        const void *const sources[] = {&f4, &f8, &u1, &i4, &i8};
+        static const uint16_t halves[] = {0x3c00, 0x4000, 0x4200, 0x4400, 0x4500, 0x4600};
+        const int8_t i1 = (int8_t)value;
+        const int16_t i2 = (int16_t)value;
+        const uint16_t u2 = (uint16_t)value;
+        const uint32_t u4 = (uint32_t)value;
+        const void *const sources[] = {&f4, &f8, &u1, &i4, &i8, &halves[value - 1],
+                                       &i1, &i2, &u2, &u4};
         for (size_t b = 0; b < width; b++)
             out[(size_t)k * width + b] =
                 ((const char *)sources[type])[swapped ? width - 1 - b : b];
@@ -42,15 +48,16 @@ static size_t store(char *out, vem_dtype type, int fortran, int swapped)
 
 static void every_kind(void **state)
 {
-    static const char *const codes[] = {"f4", "f8", "u1", "i4", "i8"};
+    static const char *const codes[] = {"f4", "f8", "u1", "i4", "i8",
+                                        "f2", "i1", "i2", "u2", "u4"};
     const double expected[] = {1, 2, 3, 4, 5, 6};
     (void)state;
     for (int version = 1; version <= 3; version++)
-        for (int type = VEM_FLOAT32; type <= VEM_INT64; type++)
+        for (int type = VEM_FLOAT32; type <= VEM_UINT32; type++)
             for (int fortran = 0; fortran < 2; fortran++)
                 for (int big = 0; big < 2; big++) {
                     char header[128], values[64];
-                    const char order = type == VEM_UINT8 ? '|' : big ? '>' : '<';
+                    const char order = vem_i_dtype_bytes((vem_dtype)type) == 1 ? '|' : big ? '>' : '<';
                     snprintf(
                         header, sizeof header,
                         "{'descr': '%c%s', 'fortran_order': %s, 'shape': (2, 3), }\n",
@@ -64,6 +71,44 @@ static void every_kind(void **state)
                     io_holds(data, 2, 3, expected);
                     vem_data_free(data);
                 }
+}
+
+/* Signs, the ends of the ranges, and what is special about halves. */
+static void small_types(void **state)
+{
+    static const struct {
+        const char *code;
+        uint64_t bits[3];
+        double values[3];
+    } cases[] = {{"|i1", {0x80, 0x7f, 0xff}, {-128, 127, -1}},
+                 {"<i2", {0x8000, 0x7fff, 0xffff}, {-32768, 32767, -1}},
+                 {"<u2", {0x8000, 0x7fff, 0xffff}, {32768, 32767, 65535}},
+                 {"<u4", {0x80000000, 1, 0xffffffff}, {2147483648.0, 1, 4294967295.0}},
+                 {"|b1", {0, 1, 1}, {0, 1, 1}},
+                 {"<f2", {0xc000, 0x7bff, 0x0400}, {-2, 65504, 0x1p-14}},
+                 {"<f2", {0x0001, 0x83ff, 0x3555}, {0x1p-24, -1023 * 0x1p-24, 0x1.554p-2}},
+                 {"<f2", {0x7c00, 0xfc00, 0x7e00}, {INFINITY, -INFINITY, NAN}}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char header[128], values[16];
+        const size_t width = (size_t)(cases[i].code[2] - '0');
+        snprintf(header, sizeof header,
+                 "{'descr': '%s', 'fortran_order': False, 'shape': (3,), }\n",
+                 cases[i].code);
+        for (size_t k = 0; k < 3 * width; k++)
+            values[k] = (char)(cases[i].bits[k / width] >> 8 * (k % width));
+        const char *path = put_npy("s.npy", 1, header, values, 3 * width);
+        vem_data *data = io_read(path);
+        io_holds(data, 3, 1, cases[i].values);
+        vem_data_free(data);
+        int64_t *labels = NULL, n = 0;
+        if (cases[i].code[1] == 'f')
+            continue;
+        assert_int_equal(vem_labels_read(io_ctx, path, &labels, &n), VEM_OK);
+        for (int k = 0; k < 3; k++)
+            assert_int_equal(labels[k], (int64_t)cases[i].values[k]);
+        free(labels);
+    }
 }
 
 static void other_headers(void **state)
@@ -106,11 +151,11 @@ static void wrong_content(void **state)
     refuses_header("{'descr': '<f8', 'fortran_order': False, 'shape': (1, 1, 1, 1, 1), }",
                    VEM_BAD_DATA, "5 dimensions");
     refuses_header("{'descr': '<c16', 'fortran_order': False, 'shape': (2, 2), }",
-                   VEM_UNSUPPORTED, "type <c16; vem reads float32");
+                   VEM_UNSUPPORTED, "type <c16; vem reads floats");
     refuses_header("{'descr': '|O', 'fortran_order': False, 'shape': (2, 2), }",
                    VEM_UNSUPPORTED, "type |O");
-    refuses_header("{'descr': '<f2', 'fortran_order': False, 'shape': (2, 2), }",
-                   VEM_UNSUPPORTED, "f4, f8, u1, i4, i8");
+    refuses_header("{'descr': '<M8', 'fortran_order': False, 'shape': (2, 2), }",
+                   VEM_UNSUPPORTED, "f2, f4, f8");
     refuses_header("{'descr': [('x', '<f4')], 'fortran_order': False, 'shape': (2,), }",
                    VEM_UNSUPPORTED, "a record of several fields");
 }
@@ -206,7 +251,7 @@ static void columns_by_number(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kind),    cmocka_unit_test(other_headers),
+        cmocka_unit_test(every_kind), cmocka_unit_test(small_types),    cmocka_unit_test(other_headers),
         cmocka_unit_test(wrong_content), cmocka_unit_test(hostile_headers),
         cmocka_unit_test(round_trip),    cmocka_unit_test(columns_by_number),
     };

@@ -104,7 +104,12 @@ typedef enum vem_dtype {
     VEM_FLOAT64,
     VEM_UINT8,
     VEM_INT32,
-    VEM_INT64
+    VEM_INT64,
+    VEM_FLOAT16, /* IEEE half */
+    VEM_INT8,
+    VEM_INT16,
+    VEM_UINT16,
+    VEM_UINT32
 } vem_dtype;
 
 /* Is the first row of a text table its header? */

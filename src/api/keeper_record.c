@@ -5,6 +5,7 @@
 
 #include "api/keeper_inside.h"
 #include "base/memory.h"
+#include "base/plain.h"
 
 enum { TEXT = 64, SAMPLE = 1024 };
 
@@ -66,7 +67,7 @@ static void refuse(vem_i_record *r, const char *format, ...)
     char reason[512];
     va_list args;
     va_start(args, format);
-    vsnprintf(reason, sizeof reason, format, args);
+    vem_i_plain_vprint(reason, sizeof reason, format, args);
     va_end(args);
     r->status = vem_i_fail(r->ctx, VEM_BAD_OPTION,
                            "%s belongs to another fit, so that this one cannot go on "

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/options.h"
+#include "base/plain.h"
 
 static void add_line(char *text, size_t capacity, const char *format, va_list args)
 {
@@ -17,7 +18,7 @@ static void add_line(char *text, size_t capacity, const char *format, va_list ar
         text[used++] = '\n';
         text[used] = '\0';
     }
-    vsnprintf(text + used, capacity - used, format, args);
+    vem_i_plain_vprint(text + used, capacity - used, format, args);
 }
 
 void vem_i_report_say(vem_report *report, const char *format, ...)

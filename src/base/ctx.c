@@ -5,12 +5,14 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "base/plain.h"
+
 vem_status vem_i_fail(vem_ctx *ctx, vem_status status, const char *format, ...)
 {
     if (ctx) {
         va_list args;
         va_start(args, format);
-        vsnprintf(ctx->message, sizeof ctx->message, format, args);
+        vem_i_plain_vprint(ctx->message, sizeof ctx->message, format, args);
         va_end(args);
     }
     return status;

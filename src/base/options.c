@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plain.h"
+
 #define INFO_ROW(kind, field, def, low, high, choices, argument, help)                   \
     {#field,         VEM_KIND_##kind, (double)(def), (double)(low),                      \
      (double)(high), choices,         argument,      help},
@@ -102,7 +104,7 @@ static int read_bytes(const char *text, double *bytes)
     const size_t digits = strspn(text, "0123456789."); /* no sign, no 0x, no infinity */
     const char *letter = text[digits] ? strchr(letters, text[digits]) : NULL;
     char *end;
-    *bytes = strtod(text, &end);
+    *bytes = vem_i_plain_real(text, &end);
     if (digits == 0 || end != text + digits)
         return 0;
     if (letter) {
@@ -173,7 +175,7 @@ vem_status vem_options_set(vem_ctx *ctx, vem_options *options, const char *name,
             return out_of_range(ctx, i, value);
         number = (double)whole;
     } else {
-        number = strtod(value, &end);
+        number = vem_i_plain_real(value, &end);
         if (end == value || *end != '\0' || isnan(number))
             return vem_i_fail(ctx, VEM_BAD_OPTION,
                               "--%s is \"%s\", but it must be a number.", info->name,
@@ -201,7 +203,7 @@ vem_status vem_i_options_check(vem_ctx *ctx, const vem_options *options)
             continue;
         if (!(value >= info->low && value <= high)) {
             char text[64];
-            snprintf(text, sizeof text, "%.10g", value);
+            vem_i_plain_print(text, sizeof text, "%.10g", value);
             return out_of_range(ctx, i, text);
         }
     }
@@ -230,8 +232,9 @@ int vem_options_get(const vem_options *options, const char *name, char *text,
         snprintf(text, capacity, "%.0f", value);
     else { /* short where that reads back as the same number */
         char brief[32];
-        snprintf(brief, sizeof brief, "%.15g", value);
-        snprintf(text, capacity, "%.*g", strtod(brief, NULL) == value ? 15 : 17, value);
+        vem_i_plain_print(brief, sizeof brief, "%.15g", value);
+        vem_i_plain_print(text, capacity, "%.*g",
+                          vem_i_plain_real(brief, NULL) == value ? 15 : 17, value);
     }
     return 1;
 }

@@ -62,11 +62,11 @@ vem_status vem_data_borrow(vem_ctx *ctx, vem_dtype type, const void *values, int
                            int32_t d, int64_t row_stride, int64_t column_stride,
                            vem_data **data)
 {
-    if ((int)type < VEM_FLOAT32 || type > VEM_INT64)
+    if ((int)type < VEM_FLOAT32 || type > VEM_UINT32)
         return vem_i_fail(
             ctx, VEM_BAD_OPTION,
             "The type of the values is %d, but it must lie between 0 and %d.", (int)type,
-            (int)VEM_INT64);
+            (int)VEM_UINT32);
     if (!values)
         return vem_i_fail(ctx, VEM_BAD_OPTION, "The pointer to the values is NULL.");
     if (n < 1 || d < 1)

@@ -8,6 +8,10 @@ typedef double loose_f8 __attribute__((aligned(1), may_alias));
 typedef int32_t loose_i4 __attribute__((aligned(1), may_alias));
 typedef int64_t loose_i8 __attribute__((aligned(1), may_alias));
 typedef uint8_t loose_u1;
+typedef int8_t loose_i1;
+typedef int16_t loose_i2 __attribute__((aligned(1), may_alias));
+typedef uint16_t loose_u2 __attribute__((aligned(1), may_alias));
+typedef uint32_t loose_u4 __attribute__((aligned(1), may_alias));
 
 typedef void (*convert_fn)(const char *in, int64_t n, void *out);
 
@@ -23,21 +27,59 @@ CONVERT(f8_single, loose_f8, float)
 CONVERT(u1_single, loose_u1, float)
 CONVERT(i4_single, loose_i4, float)
 CONVERT(i8_single, loose_i8, float)
+CONVERT(i1_single, loose_i1, float)
+CONVERT(i2_single, loose_i2, float)
+CONVERT(u2_single, loose_u2, float)
+CONVERT(u4_single, loose_u4, float)
 CONVERT(f4_double, loose_f4, double)
 CONVERT(f8_double, loose_f8, double)
 CONVERT(u1_double, loose_u1, double)
 CONVERT(i4_double, loose_i4, double)
 CONVERT(i8_double, loose_i8, double)
+CONVERT(i1_double, loose_i1, double)
+CONVERT(i2_double, loose_i2, double)
+CONVERT(u2_double, loose_u2, double)
+CONVERT(u4_double, loose_u4, double)
+
+/* A sign, 5 bits of exponent (bias 15), 10 of fraction. Below 2^-14 the fraction is a number
+ * of 2^-24; an exponent of 31 is infinite or no number. */
+float vem_i_half(uint16_t bits)
+{
+    const uint32_t sign = (uint32_t)(bits >> 15) << 31, fraction = bits & 0x3ff;
+    const uint32_t exponent = (bits >> 10) & 31;
+    float value;
+    if (exponent == 0) {
+        value = (float)fraction * 0x1p-24f;
+        return sign ? -value : value;
+    }
+    const uint32_t word = sign | (exponent == 31 ? 255 : exponent + 112) << 23 | fraction << 13;
+    memcpy(&value, &word, sizeof value);
+    return value;
+}
+
+static void f2_single(const char *in, int64_t n, void *out)
+{
+    for (int64_t j = 0; j < n; j++)
+        ((float *)out)[j] = vem_i_half(((const loose_u2 *)(const void *)in)[j]);
+}
+
+static void f2_double(const char *in, int64_t n, void *out)
+{
+    for (int64_t j = 0; j < n; j++)
+        ((double *)out)[j] = vem_i_half(((const loose_u2 *)(const void *)in)[j]);
+}
 
 /* Indexed by vem_precision, then vem_dtype. */
-static const convert_fn converters[2][5] = {
-    {f4_single, f8_single, u1_single, i4_single, i8_single},
-    {f4_double, f8_double, u1_double, i4_double, i8_double},
+static const convert_fn converters[2][10] = {
+    {f4_single, f8_single, u1_single, i4_single, i8_single, f2_single, i1_single, i2_single,
+     u2_single, u4_single},
+    {f4_double, f8_double, u1_double, i4_double, i8_double, f2_double, i1_double, i2_double,
+     u2_double, u4_double},
 };
 
 size_t vem_i_dtype_bytes(vem_dtype type)
 {
-    static const size_t bytes[] = {4, 8, 1, 4, 8};
+    static const size_t bytes[] = {4, 8, 1, 4, 8, 2, 1, 2, 2, 4};
     return bytes[type];
 }
 
@@ -48,6 +90,11 @@ static void gather(const char *in, int64_t stride, int64_t count, size_t bytes,
     for (int64_t i = 0; i < count; i++, in += stride, out += bytes) {
         if (bytes == 1) {
             *out = *in;
+        } else if (bytes == 2) {
+            uint16_t word;
+            memcpy(&word, in, 2);
+            word = swapped ? __builtin_bswap16(word) : word;
+            memcpy(out, &word, 2);
         } else if (bytes == 4) {
             uint32_t word;
             memcpy(&word, in, 4);

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,6 +10,7 @@
 
 #include "base/memory.h"
 #include "base/spill.h"
+#include "io/number.h"
 
 int vem_i_big_endian(void)
 {
@@ -20,7 +20,7 @@ int vem_i_big_endian(void)
 int vem_i_path_ends(const char *path, const char *ending)
 {
     const size_t length = strlen(path), tail = strlen(ending);
-    return length >= tail && strcasecmp(path + length - tail, ending) == 0;
+    return length >= tail && vem_i_same_word(path + length - tail, path + length, ending);
 }
 
 /* Bytes as they come. Pipes and terminals have no size, so the buffer doubles as it fills;

@@ -3,12 +3,12 @@
 #include "io/io.h"
 
 #include <inttypes.h>
-#include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/plain.h"
 
 static const char HEADER[] = "row,label";
 
@@ -16,12 +16,20 @@ static const char HEADER[] = "row,label";
 static int64_t integer_at(const vem_data *data, int64_t row)
 {
     const char *at = data->base + row * data->row_stride;
-    if (data->type == VEM_UINT8)
-        return *(const uint8_t *)at;
-    if (data->type == VEM_INT32) {
+    const size_t width = vem_i_dtype_bytes(data->type);
+    if (width == 1)
+        return data->type == VEM_INT8 ? *(const int8_t *)at : *(const uint8_t *)at;
+    if (width == 2) {
+        uint16_t word;
+        memcpy(&word, at, sizeof word);
+        word = data->swapped ? __builtin_bswap16(word) : word;
+        return data->type == VEM_INT16 ? (int16_t)word : word;
+    }
+    if (width == 4) {
         uint32_t word;
         memcpy(&word, at, sizeof word);
-        return (int32_t)(data->swapped ? __builtin_bswap32(word) : word);
+        word = data->swapped ? __builtin_bswap32(word) : word;
+        return data->type == VEM_INT32 ? (int32_t)word : (int64_t)word;
     }
     uint64_t word;
     memcpy(&word, at, sizeof word);
@@ -32,7 +40,8 @@ static int64_t integer_at(const vem_data *data, int64_t row)
 static vem_status fill_labels(vem_ctx *ctx, const char *path, const vem_data *data,
                               int ours, int64_t *labels)
 {
-    const int exact = data->type != VEM_FLOAT32 && data->type != VEM_FLOAT64;
+    const int exact = data->type != VEM_FLOAT32 && data->type != VEM_FLOAT64 &&
+                      data->type != VEM_FLOAT16;
     for (int64_t i = 0; i < data->n; i++) {
         if (exact) {
             labels[i] = integer_at(data, i);
@@ -117,21 +126,7 @@ vem_status vem_labels_read(vem_ctx *ctx, const char *path, int64_t **labels, int
     return status;
 }
 
-/* Everything below writes numbers with '.', whatever the caller's locale; for this
- * thread. */
-static locale_t plain_locale(void)
-{
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    return plain ? uselocale(plain) : (locale_t)0;
-}
-
-static void restore_locale(locale_t before)
-{
-    if (before)
-        freelocale(uselocale(before));
-}
-
-/* The shortest of three lengths that reads back as the same number. */
+/* The shortest of two lengths that reads back as the same number. In the plain locale. */
 static void print_number(FILE *stream, double value, int is_float)
 {
     char text[40];
@@ -153,6 +148,15 @@ static void print_value(FILE *stream, vem_dtype type, const char *at)
         break;
     case VEM_INT64:
         fprintf(stream, "%" PRId64, *(const int64_t *)(const void *)at);
+        break;
+    case VEM_FLOAT16:
+        print_number(stream, vem_i_half(*(const uint16_t *)(const void *)at), 1);
+        break;
+    case VEM_INT8: fprintf(stream, "%d", *(const int8_t *)at); break;
+    case VEM_INT16: fprintf(stream, "%d", *(const int16_t *)(const void *)at); break;
+    case VEM_UINT16: fprintf(stream, "%d", *(const uint16_t *)(const void *)at); break;
+    case VEM_UINT32:
+        fprintf(stream, "%" PRIu32, *(const uint32_t *)(const void *)at);
         break;
     }
 }
@@ -214,13 +218,13 @@ static vem_status write_array(vem_ctx *ctx, const char *path, const char *what,
     vem_status status = vem_i_output_open(ctx, path, &output);
     if (status != VEM_OK)
         return status;
-    const locale_t before = plain_locale();
+    const locale_t before = vem_i_plain_begin();
     if (npy)
         save_npy(ctx, vem_i_output_stream(output), array);
     else
         print_rows(ctx, vem_i_output_stream(output), array->type, array->values,
                    array->dims[0], array->rank == 2 ? (int32_t)array->dims[1] : 1);
-    restore_locale(before);
+    vem_i_plain_end(before);
     return vem_i_output_commit(ctx, output); /* notices what fwrite could not do */
 }
 
@@ -297,9 +301,9 @@ vem_status vem_soft_write(vem_ctx *ctx, const char *path, const int32_t *cluster
     vem_status status = vem_i_output_open(ctx, path, &output);
     if (status != VEM_OK)
         return status;
-    const locale_t before = plain_locale();
+    const locale_t before = vem_i_plain_begin();
     print_soft(ctx, vem_i_output_stream(output), clusters, probabilities, n, top);
-    restore_locale(before);
+    vem_i_plain_end(before);
     return vem_i_output_commit(ctx, output);
 }
 

@@ -5,14 +5,18 @@
  * and the values. Versions 2.0 and 3.0 only widen the length and the alphabet. */
 #include "io/io.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/plain.h"
 
-static const char supported[] = "vem reads float32, float64, uint8, int32 and int64 "
-                                "(f4, f8, u1, i4, i8)";
+static const char supported[] = "vem reads floats (f2, f4, f8), integers (i1, i2, i4, "
+                                "i8, u1, u2, u4) and truth values (b1)";
+
+/* By vem_dtype. */
+static const char *const codes[] = {"f4", "f8", "u1", "i4", "i8",
+                                    "f2", "i1", "i2", "u2", "u4"};
 
 /* A reader of the header's text. */
 typedef struct cursor {
@@ -21,7 +25,7 @@ typedef struct cursor {
 
 static void skip_blanks(cursor *text)
 {
-    while (text->at < text->end && isspace((unsigned char)*text->at))
+    while (text->at < text->end && vem_i_plain_is_blank(*text->at))
         text->at++;
 }
 
@@ -53,7 +57,7 @@ static int read_string(cursor *text, char *out, size_t capacity)
         return 0;
     for (; text->at < text->end && *text->at != quote; text->at++)
         if (length + 1 < capacity)
-            out[length++] = isprint((unsigned char)*text->at) ? *text->at : '?';
+            out[length++] = *text->at >= ' ' && *text->at <= '~' ? *text->at : '?';
     out[length] = '\0';
     return accept(text, quote);
 }
@@ -67,7 +71,7 @@ static int read_shape(cursor *text, vem_i_npy *npy)
         int64_t dim = 0;
         int digits = 0;
         skip_blanks(text);
-        for (; text->at < text->end && isdigit((unsigned char)*text->at);
+        for (; text->at < text->end && vem_i_plain_is_digit(*text->at);
              text->at++, digits++)
             if (__builtin_mul_overflow(dim, 10, &dim) ||
                 __builtin_add_overflow(dim, *text->at - '0', &dim))
@@ -130,16 +134,17 @@ static int read_header(cursor *text, vem_i_npy *npy, char *type, size_t capacity
 
 static int find_type(const char *text, vem_i_npy *npy)
 {
-    static const char *const codes[] = {"f4", "f8", "u1", "i4", "i8"};
     int big = vem_i_big_endian();
     if (*text == '<' || *text == '>')
         big = *text++ == '>';
     else if (*text == '=' || *text == '|')
         text++;
-    for (int type = VEM_FLOAT32; type <= VEM_INT64; type++)
+    if (strcmp(text, "b1") == 0) /* a byte, 0 or 1 */
+        text = "u1";
+    for (int type = VEM_FLOAT32; type <= VEM_UINT32; type++)
         if (strcmp(text, codes[type]) == 0) {
             npy->type = (vem_dtype)type;
-            npy->swapped = type != VEM_UINT8 && big != vem_i_big_endian();
+            npy->swapped = vem_i_dtype_bytes(npy->type) > 1 && big != vem_i_big_endian();
             return 1;
         }
     return 0;
@@ -220,7 +225,6 @@ vem_status vem_i_npy_open(vem_ctx *ctx, const char *name, const char *bytes, siz
 
 size_t vem_i_npy_header(vem_dtype type, int rank, const int64_t dims[4], char out[256])
 {
-    static const char *const codes[] = {"<f4", "<f8", "|u1", "<i4", "<i8"};
     char shape[120];
     int used = 0;
     for (int i = 0; i < rank; i++)
@@ -228,8 +232,8 @@ size_t vem_i_npy_header(vem_dtype type, int rank, const int64_t dims[4], char ou
                          i ? ", " : "", dims[i]);
     const int length =
         snprintf(out + 10, 246,
-                 "{'descr': '%s', 'fortran_order': False, 'shape': (%s%s), }",
-                 codes[type], shape, rank == 1 ? "," : "");
+                 "{'descr': '%c%s', 'fortran_order': False, 'shape': (%s%s), }",
+                 vem_i_dtype_bytes(type) > 1 ? '<' : '|', codes[type], shape, rank == 1 ? "," : "");
     const size_t total = ((size_t)length + 11 + 63) / 64 * 64; /* 10 before, '\n' after */
     memset(out + 10 + length, ' ', total - 11 - (size_t)length);
     out[total - 1] = '\n';

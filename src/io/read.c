@@ -3,11 +3,11 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 #include "base/memory.h"
 #include "data/missing.h"
+#include "io/number.h"
 
 typedef enum format {
     FORMAT_NPY,
@@ -59,7 +59,7 @@ static size_t hdf5_name(const char *path)
     for (int i = 0; i < 2; i++) {
         const size_t length = strlen(marks[i]);
         for (const char *p = path; *p; p++)
-            if (strncasecmp(p, marks[i], length) == 0 && (p[length] == ':' || !p[length]))
+            if (vem_i_same_word(p, p + length, marks[i]) && (p[length] == ':' || !p[length]))
                 return (size_t)(p - path) + length;
     }
     return 0;

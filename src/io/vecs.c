@@ -6,6 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+enum { A_LOOK = 256 }; /* rows between two looks at the resident size */
+
 static int32_t dimension_at(const char *bytes)
 {
     const unsigned char *u = (const unsigned char *)bytes;
@@ -30,6 +32,8 @@ vem_status vem_i_vecs_parse(vem_ctx *ctx, const char *name, const char *bytes,
     const size_t n = size / stride;
     for (size_t i = 0; i < n; i++) {
         int32_t found = dimension_at(bytes + i * stride);
+        if (i % A_LOOK == 0) /* every row is looked at, and brings its page in */
+            vem_i_residence_check(ctx);
         if (found != d)
             return vem_i_fail(ctx, VEM_BAD_DATA,
                               "%s, row %zu has dimension %" PRId32

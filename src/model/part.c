@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/plain.h"
 
 vem_status vem_i_part_new(vem_ctx *ctx, vem_model *model, vem_stats **part)
 {
@@ -80,7 +81,7 @@ int vem_i_part_differ(const vem_stats *a, const vem_stats *b, char *why, size_t 
         return 1;
     }
     if (a->floor != b->floor) {
-        snprintf(why, size, "one was made with --floor %.17g, the other with %.17g",
+        vem_i_plain_print(why, size, "one was made with --floor %.17g, the other with %.17g",
                  a->floor, b->floor);
         return 1;
     }
