@@ -116,12 +116,12 @@ int cli_accumulate(cli_args *args, const vem_model *model, const vem_data *data,
         code = print_json(args, stats, seconds_read, seconds, cli_clock() - began);
     } else if (!cli_value(args, "quiet")) {
         vem_stats_summary s;
-        char a[32], b[32];
+        char a[32], b[32], name[256];
         vem_stats_describe(stats, &s);
         printf("vem fit %s: statistics of %s rows, free energy %.10g per row; %s s; "
                "written to %s\n",
-               args->operands[0], cli_count(s.rows, a), s.free_energy,
-               cli_seconds(cli_clock() - began, b), path);
+               cli_data_name(args, args->operands[0], name), cli_count(s.rows, a),
+               s.free_energy, cli_seconds(cli_clock() - began, b), path);
     }
     vem_stats_free(stats);
     return code;

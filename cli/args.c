@@ -82,6 +82,26 @@ static int unknown_option(const cli_command *command, const char *name)
     return CLI_USAGE;
 }
 
+/* Lists of columns grow; of other options the last counts. */
+static int may_be_repeated(const char *name)
+{
+    return strcmp(name, "id") == 0 || strcmp(name, "columns") == 0;
+}
+
+static int join(cli_args *args, int own, const char *value)
+{
+    const size_t size = strlen(args->values[own]) + strlen(value) + 2;
+    char *both = malloc(size);
+    if (!both) {
+        cli_error("memory could not be had.");
+        return CLI_FAILED;
+    }
+    snprintf(both, size, "%s,%s", args->values[own], value);
+    free(args->joined[own]);
+    args->values[own] = args->joined[own] = both;
+    return CLI_DONE;
+}
+
 static int set_value(cli_args *args, const found *option, const char *value)
 {
     if (option->shared) {
@@ -100,6 +120,8 @@ static int set_value(cli_args *args, const found *option, const char *value)
         cli_error("the value of --%s is empty.", own->name);
         return CLI_USAGE;
     }
+    if (args->values[option->own] && value && may_be_repeated(own->name))
+        return join(args, option->own, value);
     args->values[option->own] = value ? value : "";
     return CLI_DONE;
 }
@@ -228,7 +250,7 @@ int cli_parse(cli_args *args, int count, char **words)
         const char *missing = command->operands;
         for (int i = 0; i < args->operand_count; i++)
             missing += strcspn(missing, " ") + 1;
-        const int length = (int)strcspn(missing, " ");
+        const int length = (int)strcspn(missing, " .");
         cli_error("%.*s is missing; usage: vem %s %s [OPTIONS].", length, missing,
                   command->name, command->operands);
         return CLI_USAGE;

@@ -86,6 +86,8 @@ struct cli_args {
     const vem_data *data;
     double *means; /* that a model has for missing values, or NULL */
     int32_t means_count;
+    char *joined[CLI_MOST_OPTIONS]; /* values that were given in several words */
+    const vem_model *model;         /* that was read; data are read for it */
 };
 
 extern const cli_command cli_fit, cli_predict, cli_score, cli_coreset, cli_merge,
@@ -102,6 +104,18 @@ int cli_takes_shared(const cli_command *command, const char *name);
 /* Which of the names `text` is; `what` ("--method", "KIND") begins the message otherwise. */
 int cli_read_choice(const char *what, const char *text, const char *const *names,
                     int count, int *value);
+
+/* ---- Operands (operands.c) ---- */
+
+/* Patterns become the files that match; the operands are then the command's own. */
+int cli_expand(cli_args *args);
+/* What cli_parse and cli_expand took. */
+void cli_forget(cli_args *args);
+/* DATA: the operands from `first`, which is one of them, to the last. */
+const char *const *cli_data_files(const cli_args *args, const char *first,
+                                  int32_t *count);
+/* "a.npy and 3 more" */
+const char *cli_data_name(const cli_args *args, const char *first, char text[256]);
 
 /* ---- Help and man page (help.c, man.c) ---- */
 
@@ -150,6 +164,8 @@ int cli_has_ending(const char *path, const char *ending);
  * ending and can be written, is no other output, and is none of the files that are read
  * (operands and options), under whatever name. CLI_DONE, or a status after a message. */
 int cli_check_files(const cli_args *args);
+/* Can it be opened? What is read late should be missed early. */
+int cli_check_readable(const char *path);
 /* Has the output one of these endings ("npy csv")? NULL for `path`: nothing to do. */
 int cli_check_ending(const char *path, const char *endings);
 /* Data with --columns, --id, --weights and CLI_READ_OPTIONS where the command has them; says

@@ -12,7 +12,8 @@ static const cli_option own[] = {
     {"weights", 0, "Data", "FILE",
      "one weight per row (.npy, .csv or .txt), none negative"},
     {"columns", 0, "Data", "LIST", "columns to use, by number or name: 1,3,5-8 or x,y"},
-    {"id", 0, "Data", "COLUMN", "one column to leave out, by number or name"},
+    {"id", 0, "Data", "COLUMN",
+     "columns to leave out, by number or name: 1 or name,city; may be repeated"},
     CLI_READ_OPTIONS,
     {"output", 'o', IO, "FILE", "the coreset: .npz with rows, weights and indices"},
     {"json", 0, IO, NULL, "print what was made as one JSON object"},
@@ -103,15 +104,17 @@ static void print_words(const cli_args *args, const result *r)
 {
     char a[32], b[32], c[32];
     const int64_t n = vem_data_rows(r->data), items = vem_data_rows(r->coreset);
+    char text[256];
+    const char *name = cli_data_name(args, args->operands[0], text);
     if (items == n)
         printf("vem coreset %s: all %s rows with their own weights, because at least "
                "that many were asked for; written to %s\n",
-               args->operands[0], cli_count(n, a), cli_value(args, "output"));
+               name, cli_count(n, a), cli_value(args, "output"));
     else
         printf(
             "vem coreset %s: %s of %s rows, %s, seed %lld; mass %.10g for %.10g; %s s; "
             "written to %s\n",
-            args->operands[0], cli_count(items, a), cli_count(n, b), methods[r->method],
+            name, cli_count(items, a), cli_count(n, b), methods[r->method],
             (long long)args->options.seed, mass_of(r->coreset), mass_of(r->data),
             cli_seconds(r->seconds_total, c), cli_value(args, "output"));
 }
@@ -160,7 +163,7 @@ static int run(cli_args *args)
 
 const cli_command cli_coreset = {
     .name = "coreset",
-    .operands = "DATA -m N -o CORESET.npz",
+    .operands = "DATA... -m N -o CORESET.npz",
     .purpose = "a weighted sample that stands for all rows",
     .details =
         "Draws N rows with replacement, in two passes over DATA. A row's chance is half\n"
@@ -177,5 +180,6 @@ const cli_command cli_coreset = {
     .files = files,
     .shared = shared,
     .operand_count = 1,
+    .more_operands = 1,
     .run = run,
 };

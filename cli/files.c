@@ -34,6 +34,16 @@ static int read_choice(const cli_args *args, const char *name, const char *const
     return CLI_USAGE;
 }
 
+/* Tables that are written have the ids of the rows. */
+static int wants_ids(const cli_args *args)
+{
+    const int predicts = args->command == &cli_predict;
+    const char *path = cli_value(args, predicts ? "output" : "labels");
+    if (!path)
+        return predicts; /* to standard output */
+    return !cli_has_ending(path, "npy") && !cli_has_ending(path, "npz");
+}
+
 static int read_options(const cli_args *args, vem_read_options *options)
 {
     static const char *const headers[] = {
@@ -46,7 +56,9 @@ static int read_options(const cli_args *args, vem_read_options *options)
     *options = (vem_read_options){.size = sizeof *options,
                                   .columns = cli_value(args, "columns"),
                                   .id = cli_value(args, "id"),
-                                  .weights = cli_value(args, "weights")};
+                                  .weights = cli_value(args, "weights"),
+                                  .keep_ids = wants_ids(args),
+                                  .model = args->model};
     int code = read_choice(args, "header", headers, 3, &header);
     if (code == CLI_DONE)
         code = read_choice(args, "missing", missing, 3, &what);
@@ -103,8 +115,14 @@ int cli_read_data(cli_args *args, const char *path, vem_data **data, double *sec
     const int code = read_options(args, &options);
     if (code != CLI_DONE)
         return code;
+    int32_t count;
+    const char *const *files = cli_data_files(args, path, &count);
+    for (int32_t i = 1; i < count; i++)
+        if (cli_check_readable(files[i]) != CLI_DONE)
+            return CLI_FAILED;
     cli_nothing_to_lose(1);
-    const vem_status status = vem_data_read(args->ctx, path, &options, data);
+    const vem_status status =
+        vem_data_read_parts(args->ctx, files, count, &options, data);
     cli_nothing_to_lose(0);
     if (status != VEM_OK)
         return cli_failure(args, status);
@@ -190,6 +208,7 @@ int cli_read_model(cli_args *args, const char *path, const char *data_path,
     if (status != VEM_OK)
         return cli_failure(args, status);
     find_means(args, *model);
+    args->model = *model;
     return CLI_DONE;
 }
 

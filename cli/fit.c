@@ -13,10 +13,11 @@ static const cli_option own[] = {
     {"weights", 0, "Data", "FILE",
      "one weight per row (.npy, .csv or .txt), none negative"},
     {"columns", 0, "Data", "LIST", "columns to use, by number or name: 1,3,5-8 or x,y"},
-    {"id", 0, "Data", "COLUMN", "one column to leave out, by number or name"},
+    {"id", 0, "Data", "COLUMN",
+     "columns to leave out, by number or name: 1 or name,city; may be repeated"},
     CLI_READ_OPTIONS,
     {"output", 'o', IO, "FILE", "the model, as .npz that numpy.load opens"},
-    {"labels", 0, IO, "FILE", "the cluster of each row, from 0 (.npy or .csv)"},
+    {"labels", 0, IO, "FILE", "the cluster of each row, from 0 (.npy, .csv or .csv.gz)"},
     {"trace", 0, IO, "FILE",
      "free energy, pairs and seconds of each step (.csv or .json)"},
     {"checkpoint", 0, IO, "FILE",
@@ -35,7 +36,7 @@ static const cli_option own[] = {
 
 static const cli_file files[] = {
     {"init", CLI_READS, NULL},         {"weights", CLI_READS, NULL},
-    {"output", CLI_WRITES, "npz"},     {"labels", CLI_WRITES_LABELS, "npy csv"},
+    {"output", CLI_WRITES, "npz"},     {"labels", CLI_WRITES_LABELS, "npy csv csv.gz"},
     {"trace", CLI_WRITES, "csv json"}, {"checkpoint", CLI_WRITES, NULL},
     {"accumulate", CLI_WRITES, "npz"}, {NULL, CLI_READS, NULL},
 };
@@ -172,7 +173,8 @@ static vem_status write_labels(cli_args *args, const vem_report *report,
     const vem_summary *s = vem_report_summary(report);
     const int known = vem_report_labels(report) != NULL;
     if (known && vem_data_rows_read(data) == s->n)
-        return vem_labels_write(args->ctx, path, vem_report_labels(report), s->n);
+        return vem_labels_write_rows(args->ctx, path, data, vem_report_labels(report),
+                                     s->n);
     void *labels = NULL;
     vem_status status = vem_array_new(args->ctx, (size_t)s->n * sizeof(int32_t), &labels);
     if (status != VEM_OK)
@@ -189,7 +191,8 @@ static vem_status write_labels(cli_args *args, const vem_report *report,
     if (status == VEM_OK)
         status = cli_all_rows(args, data, 1, &labels, NULL);
     if (status == VEM_OK)
-        status = vem_labels_write(args->ctx, path, labels, vem_data_rows_read(data));
+        status = vem_labels_write_rows(args->ctx, path, data, labels,
+                                       vem_data_rows_read(data));
     vem_array_free(args->ctx, labels);
     return status;
 }
@@ -279,13 +282,16 @@ static int run(cli_args *args)
 
 const cli_command cli_fit = {
     .name = "fit",
-    .operands = "DATA -k C -o MODEL.npz",
+    .operands = "DATA... -k C -o MODEL.npz",
     .purpose = "fit a mixture to the rows of DATA",
     .details =
         "DATA is .npy, .csv, .tsv, .txt, .fvecs, .bvecs, .fbin, .u8bin, a coreset .npz\n"
         "(with its weights), FILE.h5:/path where the build has HDF5, or - for CSV on\n"
-        "standard input; .csv.gz and the like are decompressed. Ctrl-C ends the fit\n"
-        "after the current step and writes the model.\n"
+        "standard input; .csv.gz and the like are decompressed. Several files, or a\n"
+        "pattern in quotes ('part-*.npy'), are one set of rows in the order given. The\n"
+        "model knows the names of its columns and ids: later commands find them by "
+        "name.\n"
+        "Ctrl-C ends the fit after the current step and writes the model.\n"
         "After --coreset, --measure and --labels look at all rows; what the coreset "
         "itself\n"
         "would say is printed beside. --measure sample looks at as many rows as cost "
@@ -322,5 +328,6 @@ const cli_command cli_fit = {
     .files = files,
     .operand_count = 1,
     .more_help = print_presets,
+    .more_operands = 1,
     .run = run,
 };

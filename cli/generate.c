@@ -17,9 +17,10 @@ static const cli_option own[] = {
      "tau-separated: side of the box of centers, in mean standard deviations; default "
      "30, "
      "and wider when the centers find no room"},
-    {"output", 'o', IO, "FILE", "the rows (.npy or .csv)"},
-    {"labels", 0, IO, "FILE", "the true cluster of each row, from 0 (.npy or .csv)"},
-    {"centers", 0, IO, "FILE", "the true centers (.npy or .csv)"},
+    {"output", 'o', IO, "FILE", "the rows (.npy, .csv or .csv.gz)"},
+    {"labels", 0, IO, "FILE",
+     "the true cluster of each row, from 0 (.npy, .csv or .csv.gz)"},
+    {"centers", 0, IO, "FILE", "the true centers (.npy, .csv or .csv.gz)"},
     {"precision", 0, IO, "NAME",
      "type of the rows; one of single|double; default double"},
     {"json", 0, IO, NULL, "print what was made as one JSON object"},
@@ -27,9 +28,9 @@ static const cli_option own[] = {
 };
 
 static const cli_file files[] = {
-    {"output", CLI_WRITES, "npy csv"},
-    {"labels", CLI_WRITES_LABELS, "npy csv"},
-    {"centers", CLI_WRITES, "npy csv"},
+    {"output", CLI_WRITES, "npy csv csv.gz"},
+    {"labels", CLI_WRITES_LABELS, "npy csv csv.gz"},
+    {"centers", CLI_WRITES, "npy csv csv.gz"},
     {NULL, CLI_READS, NULL},
 };
 

@@ -10,7 +10,8 @@
 
 static const cli_option own[] = {
     {"columns", 0, "Data", "LIST", "columns to use, by number or name: 1,3,5-8 or x,y"},
-    {"id", 0, "Data", "COLUMN", "one column to leave out, by number or name"},
+    {"id", 0, "Data", "COLUMN",
+     "columns to leave out, by number or name: 1 or name,city; may be repeated"},
     CLI_READ_OPTIONS,
     {"json", 0, IO, NULL, "print it as one JSON object"},
     {"quiet", 'q', IO, NULL, "no progress"},
@@ -166,10 +167,11 @@ static int data_json(const cli_args *args, const vem_data *data, const survey *s
 static void data_words(const cli_args *args, const vem_data *data, const survey *s,
                        double bytes)
 {
-    char a[32], b[32];
+    char a[32], b[32], files[256];
     const int32_t d = vem_data_columns(data);
-    printf("%s: data (%s), %s rows, %s columns of %s", args->operands[0],
-           vem_data_format(data), cli_count(vem_data_rows(data), a), cli_count(d, b),
+    printf("%s: data (%s), %s rows, %s columns of %s",
+           cli_data_name(args, args->operands[0], files), vem_data_format(data),
+           cli_count(vem_data_rows(data), a), cli_count(d, b),
            cli_dtype(vem_data_dtype(data)));
     if (bytes > 0)
         printf(", %s", cli_bytes(bytes, a));
@@ -201,8 +203,9 @@ static int data_info(cli_args *args)
     vem_data *data = NULL;
     survey s = {0};
     struct stat facts;
-    const double bytes =
-        stat(args->operands[0], &facts) == 0 ? (double)facts.st_size : NAN;
+    double bytes = 0;
+    for (int i = 0; i < args->operand_count; i++)
+        bytes += stat(args->operands[i], &facts) == 0 ? (double)facts.st_size : NAN;
     int code = cli_read_data(args, args->operands[0], &data, NULL);
     if (code == CLI_DONE)
         code = take_all(args, data, &s);
@@ -331,6 +334,11 @@ static int run(cli_args *args)
 {
     cli_progress_begin(args);
     const char *kind = vem_file_kind(args->operands[0]);
+    if (args->operand_count > 1 && strcmp(kind, "data") != 0) {
+        cli_error("%s is no data: only files of data are taken as one.",
+                  args->operands[0]);
+        return CLI_USAGE;
+    }
     if (strcmp(kind, "statistics") == 0)
         return cli_stats_info(args);
     /* What is neither is read as data, for the reader's sentence on what is wrong. */
@@ -339,12 +347,13 @@ static int run(cli_args *args)
 
 const cli_command cli_info = {
     .name = "info",
-    .operands = "FILE",
+    .operands = "FILE...",
     .purpose = "what is in this file of data, a model or statistics",
     .examples = "  vem info data.csv\n  vem info model.npz --json\n",
     .own = own,
     .own_count = sizeof own / sizeof *own,
     .shared = shared,
     .operand_count = 1,
+    .more_operands = 1,
     .run = run,
 };

@@ -52,6 +52,10 @@ static int run_command(const cli_command *command, int count, char **words)
         return CLI_FAILED;
     vem_options_init(&args.options);
     int code = cli_parse(&args, count, words);
+    if (code == CLI_DONE && !args.wants_help)
+        code = cli_expand(&args);
+    else
+        args.operand_count = 0; /* words of ours, not to be freed */
     if (code == CLI_DONE && args.wants_help) {
         cli_help_command(stdout, command);
     } else if (code == CLI_DONE) {
@@ -65,13 +69,16 @@ static int run_command(const cli_command *command, int count, char **words)
             mallopt(M_TRIM_THRESHOLD, 1 << 18);
         }
         cli_watch_inputs(args.ctx);
-        code = status == VEM_OK ? cli_check_files(&args) : cli_failure(&args, status);
+        code = status == VEM_OK ? CLI_DONE : cli_failure(&args, status);
+        if (code == CLI_DONE)
+            code = cli_check_files(&args);
         if (code == CLI_DONE)
             code = command->run(&args);
         cli_progress_end();
         cli_watch_inputs(NULL);
     }
     free(args.means);
+    cli_forget(&args);
     vem_ctx_free(args.ctx);
     return code;
 }

@@ -204,7 +204,7 @@ static int check_against(const cli_args *args, const cli_file *written,
 }
 
 /* What is read late should be missed early. FILE.h5:/path is left to its reader. */
-static int check_readable(const char *path)
+int cli_check_readable(const char *path)
 {
     if (strcmp(path, "-") == 0 || strchr(path, ':') || access(path, R_OK) == 0)
         return CLI_DONE;
@@ -218,7 +218,7 @@ int cli_check_files(const cli_args *args)
         const char *path = cli_value(args, file->name);
         if (!path)
             continue;
-        if (file->use == CLI_READS && check_readable(path) != CLI_DONE)
+        if (file->use == CLI_READS && cli_check_readable(path) != CLI_DONE)
             return CLI_FAILED;
         if (file->use == CLI_READS)
             continue;

@@ -17,10 +17,12 @@ static const cli_option own[] = {
      "rows "
      "shows with 99 % confidence; above 0 and at most 1; default 0.999"},
     {"columns", 0, "Data", "LIST", "columns to use, by number or name: 1,3,5-8 or x,y"},
-    {"id", 0, "Data", "COLUMN", "one column to leave out, by number or name"},
+    {"id", 0, "Data", "COLUMN",
+     "columns to leave out, by number or name: 1 or name,city; may be repeated"},
     CLI_READ_OPTIONS,
     {"output", 'o', IO, "FILE",
-     "labels as .npy or .csv; with --top .npz or .csv; default: CSV on standard output"},
+     "labels as .npy, .csv or .csv.gz; with --top .npz instead of .npy; default: CSV on "
+     "standard output"},
     {"json", 0, IO, NULL, "print what was done as one JSON object"},
     {"quiet", 'q', IO, NULL, "no progress and no summary"},
 };
@@ -117,9 +119,9 @@ static int predict(cli_args *args, const vem_model *model, const vem_data *data,
                 cli_all_rows(args, data, top, &clusters, soft ? &probabilities : NULL);
         const int64_t all = vem_data_rows_read(data);
         if (status == VEM_OK)
-            status = soft ? vem_soft_write(args->ctx, target, clusters, probabilities,
-                                           all, top)
-                          : vem_labels_write(args->ctx, target, clusters, all);
+            status = soft ? vem_soft_write_rows(args->ctx, target, data, clusters,
+                                                probabilities, all, top)
+                          : vem_labels_write_rows(args->ctx, target, data, clusters, all);
         code = status == VEM_OK
                    ? print_result(args, model, data, top, &report, cli_clock() - began)
                    : cli_failure(args, status);
@@ -168,8 +170,8 @@ static int run(cli_args *args)
     if (code == CLI_DONE && recall)
         code = read_recall(recall, &how.recall);
     if (code == CLI_DONE)
-        code =
-            cli_check_ending(cli_value(args, "output"), wanted ? "npz csv" : "npy csv");
+        code = cli_check_ending(cli_value(args, "output"),
+                                wanted ? "npz csv csv.gz" : "npy csv csv.gz");
     if (code != CLI_DONE)
         return code;
     cli_progress_begin(args);
@@ -190,9 +192,13 @@ static int run(cli_args *args)
 
 const cli_command cli_predict = {
     .name = "predict",
-    .operands = "MODEL DATA",
+    .operands = "MODEL DATA...",
     .purpose = "the cluster of each row, or the most probable ones with --top",
     .details =
+        "A table's columns are found by the names that the model knows, in any order;\n"
+        "others are left out. Labels as CSV have the row number, counted from 1, the "
+        "label,\n"
+        "counted from 0, and the id columns.\n"
         "With many clusters a row is compared only with those of the coarse cells of\n"
         "clusters nearest to it: a guided search. It is approximate: as many cells are\n"
         "tried as a sample of the rows, for which every cluster is looked at, needs to\n"
@@ -211,5 +217,6 @@ const cli_command cli_predict = {
     .files = files,
     .shared = shared,
     .operand_count = 2,
+    .more_operands = 1,
     .run = run,
 };

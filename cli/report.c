@@ -218,9 +218,9 @@ void cli_print_summary(const cli_args *args, const vem_report *report,
                        double seconds_read, double seconds_total)
 {
     const vem_summary *s = vem_report_summary(report);
-    char a[48], b[48];
-    printf("vem fit %s: %s, %s\n", args->operands[0], cli_counted(s->n, "row", a),
-           cli_counted(s->d, "column", b));
+    char a[48], b[48], name[256];
+    printf("vem fit %s: %s, %s\n", cli_data_name(args, args->operands[0], name),
+           cli_counted(s->n, "row", a), cli_counted(s->d, "column", b));
     if (cli_value(args, "verbose"))
         print_details(s, vem_report_choices(report), seconds_read);
     print_clusters(report);

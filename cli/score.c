@@ -11,7 +11,8 @@ static const cli_option own[] = {
     {"weights", 0, "Data", "FILE",
      "one weight per row (.npy, .csv or .txt), none negative"},
     {"columns", 0, "Data", "LIST", "columns to use, by number or name: 1,3,5-8 or x,y"},
-    {"id", 0, "Data", "COLUMN", "one column to leave out, by number or name"},
+    {"id", 0, "Data", "COLUMN",
+     "columns to leave out, by number or name: 1 or name,city; may be repeated"},
     CLI_READ_OPTIONS,
     {"truth", 0, IO, "FILE",
      "classes of the rows: NMI, ARI and purity of the most probable clusters"},
@@ -162,7 +163,7 @@ static int run(cli_args *args)
 
 const cli_command cli_score = {
     .name = "score",
-    .operands = "MODEL DATA",
+    .operands = "MODEL DATA...",
     .purpose =
         "log-likelihood, free energy, quantisation error and BIC of DATA under MODEL",
     .examples = "  vem score model.npz data.npy\n"
@@ -173,5 +174,6 @@ const cli_command cli_score = {
     .former = former,
     .shared = shared,
     .operand_count = 2,
+    .more_operands = 1,
     .run = run,
 };

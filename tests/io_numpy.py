@@ -49,10 +49,14 @@ def check_npy(rows):
                 agrees("a.npy", array)
         np.save("a.npy", array[:, 0])
         agrees("a.npy", array[:, 0])
-    for dtype in ("f2", "c8", "i2", "?", "S3", "M8[s]"):
+    for dtype in ("f2", "i1", "i2", "u2", "u4", ">i2", ">f2", "?"):
+        array = np.array([[0, 1], [100, 7], [3, 1.5]]).astype(dtype)
+        np.save("a.npy", array)
+        agrees("a.npy", array)
+    for dtype in ("c8", "f16", "u8", "S3", "M8[s]"):
         np.save("a.npy", np.zeros((3, 2)).astype(dtype))
         code, _, err = run("info", "a.npy")
-        assert code == 1 and "vem reads float32" in err, (dtype, err)
+        assert code == 1 and "vem reads floats" in err, (dtype, err)
     np.save("a.npy", np.array([{"x": 1}]), allow_pickle=True)
     assert run("info", "a.npy")[0] == 1
 

@@ -69,7 +69,7 @@ class Usage(Case):
         self.refuse(2, ["fit", data, "-k", 3, "--labels="], "--labels is empty")
         self.refuse(2, ["fit", data], "number of clusters", "-k")
         self.refuse(2, ["fit"], "DATA is missing")
-        self.refuse(2, ["fit", data, data, "-k", 3], "too many")
+        self.refuse(2, ["generate", "separated", "birch-grid"], "too many")
         self.refuse(2, ["predict", data], "DATA is missing")
         self.refuse(2, ["generate", "birch-gird", "-o", self.path("y.npy")], "birch-grid")
 

@@ -106,9 +106,9 @@ static void wrong_arguments(void **state)
     assert_int_equal(vem_data_borrow(io_ctx, VEM_FLOAT64, values, 0, 2, 0, 0, &data),
                      VEM_BAD_DATA);
     io_says("0 rows and 2 columns");
-    assert_int_equal(vem_data_borrow(io_ctx, (vem_dtype)9, values, 1, 2, 0, 0, &data),
+    assert_int_equal(vem_data_borrow(io_ctx, (vem_dtype)99, values, 1, 2, 0, 0, &data),
                      VEM_BAD_OPTION);
-    io_says("type of the values is 9");
+    io_says("type of the values is 99");
     assert_int_equal(vem_data_borrow(io_ctx, VEM_FLOAT64, NULL, 1, 2, 0, 0, &data),
                      VEM_BAD_OPTION);
     io_says("NULL");

@@ -213,7 +213,7 @@ static void labels(void **state)
     io_says("has 2 columns, but labels have exactly 1");
     assert_int_equal(vem_labels_write(io_ctx, io_path("l.doc"), written, 3),
                      VEM_BAD_OPTION);
-    io_says("the ending must be .npy or .csv");
+    io_says("the ending must be .npy, .csv or .csv.gz");
 }
 
 static void soft(void **state)
@@ -243,15 +243,15 @@ static void soft(void **state)
 
     path = io_path("soft.csv");
     assert_int_equal(vem_soft_write(io_ctx, path, clusters, probabilities, 2, 2), VEM_OK);
-    const double expected[] = {4, 0.75, 1, 0.25, 0, 0.1, 2, 1.0 / 3};
+    const double expected[] = {1, 4, 0.75, 1, 0.25, 2, 0, 0.1, 2, 1.0 / 3};
     data = io_read(path);
-    io_holds(data, 2, 4, expected);
-    assert_string_equal(vem_data_column_name(data, 3), "probability_2");
+    io_holds(data, 2, 5, expected);
+    assert_string_equal(vem_data_column_name(data, 4), "probability_2");
     vem_data_free(data);
     assert_int_equal(vem_soft_write(io_ctx, io_path("s.npy"), clusters, probabilities, 2,
                                     2),
                      VEM_BAD_OPTION);
-    io_says(".npz or .csv");
+    io_says(".npz, .csv or .csv.gz");
 }
 
 static void arrays_as_text(void **state)

@@ -10,8 +10,8 @@ static int use_locale(const char *name, const char *source)
     char command[400];
     if (setlocale(LC_ALL, name))
         return 1;
-    snprintf(command, sizeof command,
-             "localedef -i %s -f UTF-8 %s/%s >/dev/null 2>&1", source, io_directory, name);
+    snprintf(command, sizeof command, "localedef -i %s -f UTF-8 %s/%s >/dev/null 2>&1",
+             source, io_directory, name);
     if (system(command) == -1)
         return 0;
     setenv("LOCPATH", io_directory, 1);
@@ -53,9 +53,8 @@ static void options_as_text(void **state)
                      VEM_BAD_OPTION);
     options.tolerance = 1.5;
     vem_options resolved;
-    assert_int_equal(
-        vem_options_resolve(io_ctx, &options, 10, 2, VEM_FLOAT64, &resolved),
-        VEM_BAD_OPTION);
+    assert_int_equal(vem_options_resolve(io_ctx, &options, 10, 2, VEM_FLOAT64, &resolved),
+                     VEM_BAD_OPTION);
     io_says("1.5");
     assert_string_equal(localeconv()->decimal_point, ","); /* the caller's is as it was */
 }

@@ -57,7 +57,9 @@ static void every_kind(void **state)
             for (int fortran = 0; fortran < 2; fortran++)
                 for (int big = 0; big < 2; big++) {
                     char header[128], values[64];
-                    const char order = vem_i_dtype_bytes((vem_dtype)type) == 1 ? '|' : big ? '>' : '<';
+                    const char order = vem_i_dtype_bytes((vem_dtype)type) == 1 ? '|'
+                                       : big                                   ? '>'
+                                                                               : '<';
                     snprintf(
                         header, sizeof header,
                         "{'descr': '%c%s', 'fortran_order': %s, 'shape': (2, 3), }\n",
@@ -86,7 +88,9 @@ static void small_types(void **state)
                  {"<u4", {0x80000000, 1, 0xffffffff}, {2147483648.0, 1, 4294967295.0}},
                  {"|b1", {0, 1, 1}, {0, 1, 1}},
                  {"<f2", {0xc000, 0x7bff, 0x0400}, {-2, 65504, 0x1p-14}},
-                 {"<f2", {0x0001, 0x83ff, 0x3555}, {0x1p-24, -1023 * 0x1p-24, 0x1.554p-2}},
+                 {"<f2",
+                  {0x0001, 0x83ff, 0x3555},
+                  {0x1p-24, -1023 * 0x1p-24, 0x1.554p-2}},
                  {"<f2", {0x7c00, 0xfc00, 0x7e00}, {INFINITY, -INFINITY, NAN}}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -251,9 +255,10 @@ static void columns_by_number(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kind), cmocka_unit_test(small_types),    cmocka_unit_test(other_headers),
-        cmocka_unit_test(wrong_content), cmocka_unit_test(hostile_headers),
-        cmocka_unit_test(round_trip),    cmocka_unit_test(columns_by_number),
+        cmocka_unit_test(every_kind),        cmocka_unit_test(small_types),
+        cmocka_unit_test(other_headers),     cmocka_unit_test(wrong_content),
+        cmocka_unit_test(hostile_headers),   cmocka_unit_test(round_trip),
+        cmocka_unit_test(columns_by_number),
     };
     return cmocka_run_group_tests(tests, io_setup, io_teardown);
 }

@@ -129,6 +129,8 @@ typedef enum vem_missing {
     VEM_MISSING_KEEP  /* they stay NaN, which most verbs refuse: to look at data */
 } vem_missing;
 
+typedef struct vem_model vem_model;
+
 /* How to read a file. Zero-initialise, then set what you need. */
 typedef struct vem_read_options {
     size_t size; /* sizeof(vem_read_options) */
@@ -145,6 +147,11 @@ typedef struct vem_read_options {
      * the (weighted) means of the values that are there. */
     const double *means;
     int32_t means_count;
+    /* Rows for this model: where it and the file have names, its columns are picked by them, in
+     * its order, others are left out, and its id columns are known again. Elsewhere as many
+     * columns are needed as it has, or those that `columns` and `id` picked for the fit. NULL:
+     * no model. */
+    const vem_model *model;
 } vem_read_options;
 
 /* The format is found from the ending: .npy .csv .tsv .txt .fvecs .bvecs .fbin .u8bin, each
@@ -152,6 +159,12 @@ typedef struct vem_read_options {
  * input. */
 VEM_API vem_status vem_data_read(vem_ctx *ctx, const char *path,
                                  const vem_read_options *options, vem_data **data);
+/* Several files as one: their rows one behind the other, in memory (or in a temporary file
+ * where that is short). Columns of later files are picked by the names of the first, or must
+ * be as many. `weights` and `missing` are those of all rows. */
+VEM_API vem_status vem_data_read_parts(vem_ctx *ctx, const char *const *paths,
+                                       int32_t count, const vem_read_options *options,
+                                       vem_data **data);
 /* A view of rows the caller keeps alive. Strides are in bytes; 0 means packed, row-major.
  */
 VEM_API vem_status vem_data_borrow(vem_ctx *ctx, vem_dtype type, const void *values,
@@ -428,6 +441,14 @@ VEM_API int64_t vem_model_parameters(const vem_model *model);
 /* Rows are divided by their length before they meet the model. */
 VEM_API int vem_model_normalizes(const vem_model *model);
 VEM_API void vem_model_set_normalizes(vem_model *model, int normalizes);
+/* Name of a column, or NULL: vem_fit takes them from the data. */
+VEM_API const char *vem_model_column_name(const vem_model *model, int32_t column);
+/* One for each column, copied; NULL: none. */
+VEM_API vem_status vem_model_set_column_names(vem_ctx *ctx, vem_model *model,
+                                              const char *const *names);
+/* Columns that were ids in the data of the fit, and their names. */
+VEM_API int32_t vem_model_ids(const vem_model *model);
+VEM_API const char *vem_model_id_name(const vem_model *model, int32_t id);
 /* Free-form JSON that travels with the model file ("meta"); NULL when there is none. */
 VEM_API const char *vem_model_meta(const vem_model *model);
 VEM_API vem_status vem_model_set_meta(vem_ctx *ctx, vem_model *model, const char *json);
@@ -716,14 +737,23 @@ VEM_API vem_status vem_labels_read(vem_ctx *ctx, const char *path, int64_t **lab
  * counts. Any other file is read by vem_labels_read. */
 VEM_API vem_status vem_classes_read(vem_ctx *ctx, const char *path, int64_t rows,
                                     int64_t **classes, int64_t *n);
-/* .npy (int32) or .csv by the ending. A label of -1, of a row that was left out, is empty in
+/* .npy (int32), .csv or .csv.gz by the ending. A label of -1, of a row that was left out, is empty in
  * .csv. A .csv has the header row,label; rows count from 1
  * there, labels from 0 as everywhere. vem_labels_read takes both. */
 VEM_API vem_status vem_labels_write(vem_ctx *ctx, const char *path, const int32_t *labels,
                                     int64_t n);
-/* .npz (clusters, probabilities) or .csv by the ending. */
+/* The same for all rows that were read (vem_data_rows_read), -1 for those that were left out;
+ * a .csv then has the text of their ids, too, where `data` kept it. */
+VEM_API vem_status vem_labels_write_rows(vem_ctx *ctx, const char *path,
+                                         const vem_data *data, const int32_t *labels,
+                                         int64_t n);
+/* .npz (clusters, probabilities), .csv or .csv.gz by the ending; a .csv begins with the row. */
 VEM_API vem_status vem_soft_write(vem_ctx *ctx, const char *path, const int32_t *clusters,
                                   const double *probabilities, int64_t n, int32_t top);
+VEM_API vem_status vem_soft_write_rows(vem_ctx *ctx, const char *path,
+                                       const vem_data *data, const int32_t *clusters,
+                                       const double *probabilities, int64_t n,
+                                       int32_t top);
 /* Doubles or floats as .npy or .csv by the ending. */
 VEM_API vem_status vem_array_write(vem_ctx *ctx, const char *path, vem_dtype type,
                                    const void *values, int64_t n, int32_t d);

@@ -229,6 +229,7 @@ static vem_status base_model(vem_ctx *ctx, const vem_model *model, const vem_opt
 {
     vem_model *wide = NULL;
     double *zeros;
+    const vem_i_names table = vem_i_model_table(model);
     vem_status status = vem_i_take_zeroed(ctx, &zeros, (size_t)model->d, sizeof *zeros);
     if (status != VEM_OK)
         return status;
@@ -250,6 +251,8 @@ static vem_status base_model(vem_ctx *ctx, const vem_model *model, const vem_opt
     if (status == VEM_OK && model->scale)
         status = vem_model_set_scale(ctx, made, model->scale);
     vem_model_free(wide);
+    if (status == VEM_OK)
+        status = vem_i_names_copy(ctx, &table, &made->table);
     if (status != VEM_OK) {
         vem_model_free(made);
         return status;

@@ -389,6 +389,12 @@ vem_status vem_stats_next(vem_ctx *ctx, const vem_stats *stats, vem_model **mode
         return status;
     }
     made->normalizes = stats->model->normalizes;
+    const vem_i_names table = vem_i_model_table(stats->model);
+    status = vem_i_names_copy(ctx, &table, &made->table);
+    if (status != VEM_OK) {
+        vem_model_free(made);
+        return status;
+    }
     made->prior = stats->prior;
     *model = made;
     return VEM_OK;

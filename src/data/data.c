@@ -128,6 +128,12 @@ void vem_i_data_release(vem_data *data)
     vem_i_free(data->weights);
     vem_i_free(data->indices);
     vem_i_free(data->names);
+    vem_i_free(data->id_names);
+    vem_i_free(data->picked);
+    vem_i_free(data->picked_id);
+    for (int32_t p = 0; p < data->part_count; p++)
+        vem_i_free(data->parts[p].name);
+    vem_i_free(data->parts);
 }
 
 void vem_data_free(vem_data *data)
@@ -161,9 +167,25 @@ void vem_i_data_place(const vem_data *data, int64_t number, int32_t column, char
                       size_t size)
 {
     const char *name = vem_data_column_name(data, column);
-    snprintf(text, size, "Row %" PRId64 ", column %" PRId32 "%s%.60s%s", number + 1,
+    const vem_i_part *part = NULL;
+    for (int32_t p = 0; p < data->part_count && data->parts[p].first <= number; p++)
+        part = &data->parts[p];
+    snprintf(text, size, "%.200s%sow %" PRId64 ", column %" PRId32 "%s%.60s%s",
+             part ? part->name : "", part ? ", r" : "R",
+             number + 1 - (part ? part->first : 0),
              vem_i_data_column_number(data, column), name ? " (" : "", name ? name : "",
              name ? ")" : "");
+}
+
+vem_i_names vem_i_data_table(const vem_data *data)
+{
+    return (vem_i_names){.owner = "the first file",
+                         .count = data->d,
+                         .columns = data->names,
+                         .id_count = data->id_name_count,
+                         .ids = data->id_names,
+                         .picked = data->picked,
+                         .picked_id = data->picked_id};
 }
 
 int32_t vem_data_columns(const vem_data *data)

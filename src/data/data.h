@@ -4,6 +4,7 @@
 #ifndef VEM_DATA_DATA_H
 #define VEM_DATA_DATA_H
 
+#include "base/names.h"
 #include "base/residence.h"
 
 /* The text of the id columns, for all rows that were read. Everything is owned. */
@@ -15,6 +16,12 @@ typedef struct vem_i_ids {
     vem_i_mapping *spill; /* the block rests in this file; NULL: from vem_i_alloc */
 } vem_i_ids;
 void vem_i_ids_free(vem_i_ids *ids);
+
+/* One of several files that were read as one. */
+typedef struct vem_i_part {
+    int64_t first; /* its first row */
+    char *name;    /* owned */
+} vem_i_part;
 
 struct vem_data {
     vem_dtype type;
@@ -38,11 +45,18 @@ struct vem_data {
     char decimal;              /* of a text table; 0: it was none */
     vem_i_ids *ids;            /* text of the id columns. Owned; NULL: none */
     char **names;              /* d column names in one block, owned; NULL: none */
-    const char *format;        /* static string: "npy", "csv", ... */
-    void *owned;               /* memory from vem_i_alloc to free, or NULL */
-    vem_i_mapping *mapping;    /* the file the values lie in, or NULL. Owned. */
+    char **id_names; /* of the columns left out as ids, one block, owned; NULL: none */
+    int32_t id_name_count;
+    char *picked, *picked_id; /* how columns were asked for. Owned; NULL: not */
+    struct vem_i_part *parts; /* the files that are one here. Owned; NULL: one file */
+    int32_t part_count;
+    const char *format;     /* static string: "npy", "csv", ... */
+    void *owned;            /* memory from vem_i_alloc to free, or NULL */
+    vem_i_mapping *mapping; /* the file the values lie in, or NULL. Owned. */
 };
 
+/* The names of its columns, borrowed. */
+vem_i_names vem_i_data_table(const vem_data *data);
 /* A zeroed handle, for readers. */
 vem_status vem_i_data_new(vem_ctx *ctx, vem_data **data);
 /* Free what the data own, but not the handle. */

@@ -52,7 +52,8 @@ float vem_i_half(uint16_t bits)
         value = (float)fraction * 0x1p-24f;
         return sign ? -value : value;
     }
-    const uint32_t word = sign | (exponent == 31 ? 255 : exponent + 112) << 23 | fraction << 13;
+    const uint32_t word =
+        sign | (exponent == 31 ? 255 : exponent + 112) << 23 | fraction << 13;
     memcpy(&value, &word, sizeof value);
     return value;
 }
@@ -71,10 +72,10 @@ static void f2_double(const char *in, int64_t n, void *out)
 
 /* Indexed by vem_precision, then vem_dtype. */
 static const convert_fn converters[2][10] = {
-    {f4_single, f8_single, u1_single, i4_single, i8_single, f2_single, i1_single, i2_single,
-     u2_single, u4_single},
-    {f4_double, f8_double, u1_double, i4_double, i8_double, f2_double, i1_double, i2_double,
-     u2_double, u4_double},
+    {f4_single, f8_single, u1_single, i4_single, i8_single, f2_single, i1_single,
+     i2_single, u2_single, u4_single},
+    {f4_double, f8_double, u1_double, i4_double, i8_double, f2_double, i1_double,
+     i2_double, u2_double, u4_double},
 };
 
 size_t vem_i_dtype_bytes(vem_dtype type)

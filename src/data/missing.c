@@ -366,7 +366,7 @@ static vem_status treat(vem_ctx *ctx, const char *name, work *w, const double *m
 
 static int may_miss(vem_dtype type)
 {
-    return type != VEM_UINT8 && type != VEM_INT32 && type != VEM_INT64;
+    return type == VEM_FLOAT32 || type == VEM_FLOAT64 || type == VEM_FLOAT16;
 }
 
 vem_status vem_i_missing(vem_ctx *ctx, const char *name, vem_missing missing,

@@ -189,3 +189,150 @@ vem_status vem_i_columns_resolve(vem_ctx *ctx, const char *name, const char *col
         vem_i_columns_free(found);
     return status;
 }
+
+/* ---- columns like those of a model, or of the file before ---- */
+
+/* "a", "b" and 3 more: the names that the file does not have. */
+static vem_status lacks(vem_ctx *ctx, const table *file, const vem_i_names *like,
+                        const char *missed)
+{
+    char list[400] = "";
+    size_t used = 0;
+    int32_t count = 0, told = 0;
+    for (int32_t j = 0; j < like->count; j++) {
+        if (!missed[j])
+            continue;
+        count++;
+        if (told < 4) {
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s\"%.60s\"",
+                                     told ? ", " : "", like->columns[j]);
+            told++;
+        }
+    }
+    if (count > told)
+        snprintf(list + used, sizeof list - used, " and %" PRId32 " more", count - told);
+    return vem_i_fail(ctx, VEM_BAD_DATA, "%s has no column%s %s, which %s has.",
+                      file->name, count == 1 ? "" : "s", list, like->owner);
+}
+
+static int is_free(const table *file, const char *free_columns, int32_t j,
+                   const char *name)
+{
+    return j < file->stored && free_columns[j] && vem_i_names_same(file->names[j], name);
+}
+
+/* Those of `like`, by name, of the columns that are marked as free. The marks go. */
+static vem_status pick_named(vem_ctx *ctx, const table *file, const vem_i_names *like,
+                             char *free_columns, vem_i_columns *found)
+{
+    char *missed;
+    int any = 0;
+    vem_status status = vem_i_take_zeroed(ctx, &missed, (size_t)like->count, 1);
+    if (status != VEM_OK)
+        return status;
+    int32_t *chosen;
+    status = vem_i_take(ctx, &chosen, (size_t)like->count, sizeof *chosen);
+    for (int32_t k = 0; status == VEM_OK && k < like->count; k++) {
+        int32_t j = k; /* most files have the same order */
+        if (!is_free(file, free_columns, j, like->columns[k]))
+            for (j = 0; j < file->stored; j++)
+                if (is_free(file, free_columns, j, like->columns[k]))
+                    break;
+        missed[k] = j == file->stored;
+        any |= missed[k];
+        if (!missed[k]) {
+            chosen[k] = j;
+            free_columns[j] = 0;
+        }
+    }
+    if (status == VEM_OK && any) {
+        status = lacks(ctx, file, like, missed);
+        vem_i_free(chosen);
+    } else if (status == VEM_OK) {
+        vem_i_free(found->chosen);
+        found->chosen = chosen;
+        found->count = like->count;
+    }
+    vem_i_free(missed);
+    return status;
+}
+
+/* The id columns of `like` that the file has. */
+static vem_status pick_ids(vem_ctx *ctx, const table *file, const vem_i_names *like,
+                           const char *free_columns, vem_i_columns *found)
+{
+    if (found->ids || !like->ids)
+        return VEM_OK;
+    vem_status status =
+        vem_i_take(ctx, &found->ids, (size_t)like->id_count, sizeof *found->ids);
+    for (int32_t k = 0; status == VEM_OK && k < like->id_count; k++)
+        for (int32_t j = 0; j < file->stored; j++)
+            if (is_free(file, free_columns, j, like->ids[k])) {
+                found->ids[found->id_count++] = j;
+                break;
+            }
+    return status;
+}
+
+static vem_status by_name(vem_ctx *ctx, const table *file, const vem_i_names *like,
+                          const char *columns, const char *id, vem_i_columns *found)
+{
+    char *free_columns;
+    vem_status status = vem_i_columns_resolve(ctx, file->name, columns, id, file->names,
+                                              file->stored, found);
+    if (status != VEM_OK)
+        return status;
+    status = vem_i_take_zeroed(ctx, &free_columns, (size_t)file->stored, 1);
+    if (status == VEM_OK) {
+        for (int32_t j = 0; j < found->count; j++)
+            free_columns[found->chosen ? found->chosen[j] : j] = 1;
+        /* Columns that were asked for under other names stand as they are. */
+        status = pick_named(columns ? NULL : ctx, file, like, free_columns, found);
+        if (status == VEM_BAD_DATA && columns)
+            status = VEM_OK;
+        if (status == VEM_OK)
+            status = pick_ids(ctx, file, like, free_columns, found);
+        vem_i_free(free_columns);
+    }
+    if (status != VEM_OK)
+        vem_i_columns_free(found);
+    return status;
+}
+
+static vem_status by_number(vem_ctx *ctx, const table *file, const vem_i_names *like,
+                            const char *columns, const char *id, vem_i_columns *found)
+{
+    /* As they were picked for the fit, where that fits. */
+    if (!columns && !id && file->stored != like->count &&
+        (like->picked || like->picked_id)) {
+        if (vem_i_columns_resolve(NULL, file->name, like->picked, like->picked_id,
+                                  file->names, file->stored, found) == VEM_OK) {
+            if (found->count == like->count)
+                return VEM_OK;
+            vem_i_columns_free(found);
+        }
+    }
+    return vem_i_columns_resolve(ctx, file->name, columns, id, file->names, file->stored,
+                                 found);
+}
+
+vem_status vem_i_columns_like(vem_ctx *ctx, const char *name, const vem_i_names *like,
+                              const char *columns, const char *id, char *const *names,
+                              int32_t stored, vem_i_columns *found)
+{
+    const table file = {name, names, stored};
+    if (!like)
+        return vem_i_columns_resolve(ctx, name, columns, id, names, stored, found);
+    vem_status status = names && like->columns
+                            ? by_name(ctx, &file, like, columns, id, found)
+                            : by_number(ctx, &file, like, columns, id, found);
+    if (status == VEM_OK && found->count != like->count) {
+        status = vem_i_fail(ctx, VEM_BAD_DATA,
+                            "%s has %" PRId32 " column%s%s, but %s has %" PRId32 ".",
+                            name, found->count, found->count == 1 ? "" : "s",
+                            names || !like->columns ? "" : " without names", like->owner,
+                            like->count);
+        vem_i_columns_free(found);
+    }
+    return status;
+}

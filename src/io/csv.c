@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/spill.h"
+#include "model/model.h"
 
 #ifndef VEM_CSV_CHUNK /* the fuzz target makes it small, to meet many cuts */
 #define VEM_CSV_CHUNK (1 << 18)
@@ -247,13 +248,20 @@ static vem_status read_table(vem_ctx *ctx, vem_i_csv *csv,
     int32_t *chosen = csv->columns.chosen;
     if (csv->names)
         status = vem_i_csv_some_names(ctx, csv, chosen, csv->d, &names);
+    char **id_names = NULL;
+    if (status == VEM_OK && csv->names && csv->columns.id_count)
+        status = vem_i_csv_some_names(ctx, csv, csv->columns.ids, csv->columns.id_count,
+                                      &id_names);
     if (status == VEM_OK)
         status = read_rows(ctx, csv, data);
     if (status != VEM_OK) {
         vem_i_free(names);
+        vem_i_free(id_names);
         return status;
     }
     data->names = names;
+    data->id_names = id_names;
+    data->id_name_count = id_names ? csv->columns.id_count : 0;
     if (chosen) { /* kept for messages: a column goes by its number in the file */
         for (int32_t j = 0; j < csv->d; j++)
             chosen[j]++;
@@ -290,6 +298,11 @@ vem_status vem_i_csv_parse(vem_ctx *ctx, const char *name, const char *bytes, si
                      .separator = separator,
                      .decimal = options->decimal,
                      .header = options->header};
+    vem_i_names table;
+    if (options->model) {
+        table = vem_i_model_table(options->model);
+        csv.like = &table;
+    }
     if (size >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0)
         csv.begin += 3;
     csv.quotes = has_quotes(ctx, bytes, size);

@@ -21,6 +21,7 @@ typedef struct vem_i_csv {
     int32_t *target;   /* column in the result of a stored field; -1: skipped */
     char **names;      /* of the stored fields, one block; NULL: no header */
     vem_header header; /* as asked for */
+    const vem_i_names *like; /* whose columns are wanted; NULL: no one's */
     vem_i_columns columns;
     int32_t *slot; /* which id a stored field is; -1: none. NULL: ids are not kept */
 } vem_i_csv;

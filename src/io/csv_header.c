@@ -2,7 +2,8 @@
  *
  * Told by the caller, or found from the fields of the columns that are kept (an id may be text
  * without a header):
- *   - names were given that are no numbers of columns, and the first row has them: a header;
+ *   - the model's names, or names that were given and are no numbers of columns, are there:
+ *     a header;
  *   - words and no numbers: a header;
  *   - words and numbers: a header if there are more words. A row of data with one word in it
  *     is refused later, with row and column;
@@ -90,6 +91,13 @@ static vem_status find_header(vem_ctx *ctx, const vem_i_csv *csv, const vem_i_cs
     *header = csv->header == VEM_HEADER_YES;
     if (csv->header != VEM_HEADER_AUTO)
         return VEM_OK;
+    if (csv->like && csv->like->columns && !columns &&
+        vem_i_columns_like(NULL, csv->name, csv->like, NULL, id, names, csv->stored,
+                           &found) == VEM_OK) {
+        *header = 1;
+        vem_i_columns_free(&found);
+        return VEM_OK;
+    }
     if (vem_i_columns_resolve(NULL, csv->name, columns, id, NULL, csv->stored, &found) !=
             VEM_OK &&
         vem_i_columns_resolve(NULL, csv->name, columns, id, names, csv->stored, &found) ==
@@ -122,8 +130,8 @@ static vem_status choose(vem_ctx *ctx, vem_i_csv *csv, const vem_i_csv *copy,
         vem_i_free(names);
     }
     if (status == VEM_OK)
-        status = vem_i_columns_resolve(ctx, csv->name, columns, id, csv->names,
-                                       csv->stored, &csv->columns);
+        status = vem_i_columns_like(ctx, csv->name, csv->like, columns, id, csv->names,
+                                    csv->stored, &csv->columns);
     csv->d = csv->columns.count;
     return status;
 }

@@ -21,12 +21,15 @@
  * the bytes at commit, in one go. */
 typedef struct vem_i_output vem_i_output;
 vem_status vem_i_output_open(vem_ctx *ctx, const char *path, vem_i_output **output);
-/* Can seek, always. */
+/* Can seek, always. What goes to a path that ends with .gz is compressed at commit. */
 FILE *vem_i_output_stream(vem_i_output *output);
 /* Flush, sync, rename; frees `output` in any case. On failure the temporary file is gone
  * and the old file untouched. */
 vem_status vem_i_output_commit(vem_ctx *ctx, vem_i_output *output);
 void vem_i_output_cancel(vem_i_output *output);
+
+/* All of one stream to the other, compressed. 0: it failed. (gzip.c) */
+int vem_i_gzip(FILE *from, FILE *to);
 
 /* A whole file in memory or mapped, read-only. */
 typedef struct vem_i_file {
@@ -81,6 +84,11 @@ typedef struct vem_i_columns {
 vem_status vem_i_columns_resolve(vem_ctx *ctx, const char *name, const char *columns,
                                  const char *id, char *const *names, int32_t stored,
                                  vem_i_columns *found);
+/* The columns that `like` has (NULL: as above). By name where both have names: in its order,
+ * without what it does not have; else as many. */
+vem_status vem_i_columns_like(vem_ctx *ctx, const char *name, const vem_i_names *like,
+                              const char *columns, const char *id, char *const *names,
+                              int32_t stored, vem_i_columns *found);
 void vem_i_columns_free(vem_i_columns *columns);
 
 /* ---- .npy and .npz ---- */
@@ -141,6 +149,12 @@ int vem_i_model_arrays(const struct vem_model *model,
 /* Does it hold the statistics of some rows, beside a model? */
 int vem_i_npz_is_stats(const vem_i_npz *npz);
 
+/* The rows and columns of one file; weights and missing values as they are in it. */
+vem_status vem_i_data_read_rows(vem_ctx *ctx, const char *path,
+                                const vem_read_options *wanted, vem_data **data);
+/* Those of several, one behind the other (parts.c). */
+vem_status vem_i_data_join(vem_ctx *ctx, const char *const *paths, int32_t count,
+                           const vem_read_options *wanted, vem_data **data);
 /* As vem_data_read, for use inside a verb that has begun. */
 vem_status vem_i_data_read(vem_ctx *ctx, const char *path,
                            const vem_read_options *options, vem_data **data);

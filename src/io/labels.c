@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "base/memory.h"
 #include "base/plain.h"
@@ -63,14 +64,14 @@ static vem_status fill_labels(vem_ctx *ctx, const char *path, const vem_data *da
     return VEM_OK;
 }
 
-/* The first bytes of a file, as text; empty where there are none. */
+/* The first bytes of a file, compressed or not, as text; empty where there are none. */
 static void read_head(const char *path, char *text, size_t capacity)
 {
-    FILE *file = strcmp(path, "-") == 0 ? NULL : fopen(path, "rb");
-    const size_t length = file ? fread(text, 1, capacity - 1, file) : 0;
-    text[length] = '\0';
+    gzFile file = strcmp(path, "-") == 0 ? NULL : gzopen(path, "rb");
+    const int length = file ? gzread(file, text, (unsigned)capacity - 1) : 0;
+    text[length > 0 ? length : 0] = '\0';
     if (file)
-        fclose(file);
+        gzclose(file);
 }
 
 /* The first line of our own tables of labels; columns of ids may follow. */
@@ -204,7 +205,7 @@ static vem_status bad_ending(vem_ctx *ctx, const char *path, const char *what,
 static int is_text(const char *path)
 {
     return vem_i_path_ends(path, ".csv") || vem_i_path_ends(path, ".txt") ||
-           strncmp(path, "/dev/", 5) == 0;
+           vem_i_path_ends(path, ".csv.gz") || strncmp(path, "/dev/", 5) == 0;
 }
 
 /* An array to .npy or, row by row, to .csv. */
@@ -213,7 +214,7 @@ static vem_status write_array(vem_ctx *ctx, const char *path, const char *what,
 {
     const int npy = vem_i_path_ends(path, ".npy");
     if (!npy && !is_text(path))
-        return bad_ending(ctx, path, what, ".npy or .csv");
+        return bad_ending(ctx, path, what, ".npy, .csv or .csv.gz");
     vem_i_output *output;
     vem_status status = vem_i_output_open(ctx, path, &output);
     if (status != VEM_OK)
@@ -228,33 +229,84 @@ static vem_status write_array(vem_ctx *ctx, const char *path, const char *what,
     return vem_i_output_commit(ctx, output); /* notices what fwrite could not do */
 }
 
-static void print_labels(vem_ctx *ctx, FILE *stream, const int32_t *labels, int64_t n)
+/* A field of a table, in quotes where it needs them. */
+static void print_field(FILE *stream, const char *text)
 {
-    fprintf(stream, "%s\n", HEADER);
+    if (!strpbrk(text, ",\"\r\n")) {
+        fputs(text, stream);
+        return;
+    }
+    fputc('"', stream);
+    for (; *text; text++) {
+        if (*text == '"')
+            fputc('"', stream);
+        fputc(*text, stream);
+    }
+    fputc('"', stream);
+}
+
+/* The ids of a row, or (row -1) their names, to the end of the line. */
+static void print_ids(FILE *stream, const vem_data *data, int64_t row)
+{
+    for (int32_t k = 0; data && k < vem_data_ids(data); k++) {
+        const char *text =
+            row < 0 ? vem_data_id_name(data, k) : vem_data_id(data, k, row);
+        fputc(',', stream);
+        if (text)
+            print_field(stream, text);
+        else if (row < 0)
+            fprintf(stream, "id_%" PRId32, k + 1);
+    }
+    fputc('\n', stream);
+}
+
+static void print_labels(vem_ctx *ctx, FILE *stream, const vem_data *data,
+                         const int32_t *labels, int64_t n)
+{
+    fputs(HEADER, stream);
+    print_ids(stream, data, -1);
     for (int64_t i = 0; i < n; i++) {
-        if (labels[i] < 0) /* a row that was left out */
-            fprintf(stream, "%" PRId64 ",\n", i + 1);
-        else
-            fprintf(stream, "%" PRId64 ",%" PRId32 "\n", i + 1, labels[i]);
+        fprintf(stream, "%" PRId64 ",", i + 1);
+        if (labels[i] >= 0) /* else a row that was left out */
+            fprintf(stream, "%" PRId32, labels[i]);
+        print_ids(stream, data, i);
         vem_i_residence_check(ctx);
     }
+}
+
+static vem_status check_rows(vem_ctx *ctx, const vem_data *data, int64_t n)
+{
+    if (!data || n == vem_data_rows_read(data))
+        return VEM_OK;
+    return vem_i_fail(ctx, VEM_BAD_OPTION,
+                      "%" PRId64 " rows are to be written, but %" PRId64 " were read.", n,
+                      vem_data_rows_read(data));
+}
+
+vem_status vem_labels_write_rows(vem_ctx *ctx, const char *path, const vem_data *data,
+                                 const int32_t *labels, int64_t n)
+{
+    const vem_i_array array = {"labels", VEM_INT32, labels, 1, {n}};
+    vem_i_begin(ctx);
+    vem_status status = check_rows(ctx, data, n);
+    if (status != VEM_OK)
+        return status;
+    if (vem_i_path_ends(path, ".npy"))
+        return write_array(ctx, path, "labels", &array);
+    if (!is_text(path))
+        return bad_ending(ctx, path, "labels", ".npy, .csv or .csv.gz");
+    vem_i_output *output;
+    status = vem_i_output_open(ctx, path, &output);
+    if (status != VEM_OK)
+        return status;
+    print_labels(ctx, vem_i_output_stream(output), data, labels, n);
+    return vem_i_output_commit(ctx, output);
 }
 
 vem_status vem_labels_write(vem_ctx *ctx, const char *path, const int32_t *labels,
                             int64_t n)
 {
-    const vem_i_array array = {"labels", VEM_INT32, labels, 1, {n}};
-    vem_i_begin(ctx);
-    if (vem_i_path_ends(path, ".npy"))
-        return write_array(ctx, path, "labels", &array);
-    if (!is_text(path))
-        return bad_ending(ctx, path, "labels", ".npy or .csv");
-    vem_i_output *output;
-    vem_status status = vem_i_output_open(ctx, path, &output);
-    if (status != VEM_OK)
-        return status;
-    print_labels(ctx, vem_i_output_stream(output), labels, n);
-    return vem_i_output_commit(ctx, output);
+    return vem_labels_write_rows(ctx, path, NULL, labels, n);
 }
 
 vem_status vem_array_write(vem_ctx *ctx, const char *path, vem_dtype type,
@@ -265,46 +317,58 @@ vem_status vem_array_write(vem_ctx *ctx, const char *path, vem_dtype type,
     return write_array(ctx, path, "an array", &array);
 }
 
-static void print_soft(vem_ctx *ctx, FILE *stream, const int32_t *clusters,
-                       const double *probabilities, int64_t n, int32_t top)
+static void print_soft(vem_ctx *ctx, FILE *stream, const vem_data *data,
+                       const int32_t *clusters, const double *probabilities, int64_t n,
+                       int32_t top)
 {
+    fputs("row", stream);
     for (int32_t t = 0; t < top; t++)
-        fprintf(stream, "%scluster_%" PRId32 ",probability_%" PRId32, t ? "," : "", t + 1,
-                t + 1);
-    fputc('\n', stream);
+        fprintf(stream, ",cluster_%" PRId32 ",probability_%" PRId32, t + 1, t + 1);
+    print_ids(stream, data, -1);
     for (int64_t i = 0; i < n; i++) {
+        fprintf(stream, "%" PRId64, i + 1);
         for (int32_t t = 0; t < top; t++) {
             if (clusters[i * top + t] < 0) {
-                fputs(t ? ",," : ",", stream);
+                fputs(",,", stream);
                 continue;
             }
-            fprintf(stream, "%s%" PRId32 ",", t ? "," : "", clusters[i * top + t]);
+            fprintf(stream, ",%" PRId32 ",", clusters[i * top + t]);
             print_number(stream, probabilities[i * top + t], 0);
         }
-        fputc('\n', stream);
+        print_ids(stream, data, i);
         vem_i_residence_check(ctx);
     }
 }
 
-vem_status vem_soft_write(vem_ctx *ctx, const char *path, const int32_t *clusters,
-                          const double *probabilities, int64_t n, int32_t top)
+vem_status vem_soft_write_rows(vem_ctx *ctx, const char *path, const vem_data *data,
+                               const int32_t *clusters, const double *probabilities,
+                               int64_t n, int32_t top)
 {
     vem_i_begin(ctx);
     const vem_i_array arrays[2] = {
         {"clusters", VEM_INT32, clusters, 2, {n, top}},
         {"probabilities", VEM_FLOAT64, probabilities, 2, {n, top}}};
+    vem_status status = check_rows(ctx, data, n);
+    if (status != VEM_OK)
+        return status;
     if (vem_i_path_ends(path, ".npz"))
         return vem_i_npz_write(ctx, path, arrays, 2);
-    if (!vem_i_path_ends(path, ".csv") && strncmp(path, "/dev/", 5) != 0)
-        return bad_ending(ctx, path, "soft assignments", ".npz or .csv");
+    if (!is_text(path))
+        return bad_ending(ctx, path, "soft assignments", ".npz, .csv or .csv.gz");
     vem_i_output *output;
-    vem_status status = vem_i_output_open(ctx, path, &output);
+    status = vem_i_output_open(ctx, path, &output);
     if (status != VEM_OK)
         return status;
     const locale_t before = vem_i_plain_begin();
-    print_soft(ctx, vem_i_output_stream(output), clusters, probabilities, n, top);
+    print_soft(ctx, vem_i_output_stream(output), data, clusters, probabilities, n, top);
     vem_i_plain_end(before);
     return vem_i_output_commit(ctx, output);
+}
+
+vem_status vem_soft_write(vem_ctx *ctx, const char *path, const int32_t *clusters,
+                          const double *probabilities, int64_t n, int32_t top)
+{
+    return vem_soft_write_rows(ctx, path, NULL, clusters, probabilities, n, top);
 }
 
 vem_status vem_text_write(vem_ctx *ctx, const char *path, const char *text, size_t length)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "io/names_json.h"
 #include "model/model.h"
 
 static int is_family(const char *name, vem_family_kind *family)
@@ -65,6 +66,7 @@ typedef struct parts {
     vem_family_kind family;
     int prior; /* VEM_AUTO: the file does not say */
     int normalizes;
+    vem_i_names table;
     char *meta;
 } parts;
 
@@ -74,6 +76,7 @@ static void free_parts(parts *found)
     vem_i_free(found->weights);
     vem_i_free(found->variances);
     vem_i_free(found->scale);
+    vem_i_names_free(&found->table);
     free(found->meta);
 }
 
@@ -184,6 +187,9 @@ static vem_status get_meta(vem_ctx *ctx, const char *path, vem_i_npz *npz, parts
                 path, family);
         found->prior = prior_of(json);
         found->normalizes = json_is_true(json_object_get(json, "normalize"));
+        if (status == VEM_OK)
+            status =
+                vem_i_names_from_json(ctx, path, json, found->dims[1], &found->table);
         found->meta = strndup(data->base, (size_t)data->n);
         if (!found->meta)
             status = vem_i_fail_memory(ctx, (size_t)data->n + 1);
@@ -234,6 +240,8 @@ static vem_status build(vem_ctx *ctx, const char *path, parts *found, vem_model 
         return vem_i_fail(ctx, status, "%s holds no valid model. %s", path, reason);
     }
     made->normalizes = found->normalizes;
+    made->table = found->table;
+    found->table = (vem_i_names){0};
     /* Weights that differ were fitted, whatever the file says. */
     if (found->prior == VEM_PRIOR_FREE)
         made->prior = VEM_PRIOR_FREE;
@@ -306,7 +314,8 @@ static char *complete_meta(const vem_model *model)
         json_object_set_new(json, "prior",
                             json_string(vem_choice_name("prior", (int)model->prior))) ==
             0 &&
-        json_object_set_new(json, "normalize", json_boolean(model->normalizes)) == 0)
+        json_object_set_new(json, "normalize", json_boolean(model->normalizes)) == 0 &&
+        vem_i_names_to_json(&model->table, model->d, json))
         text = json_dumps(json, JSON_COMPACT);
     json_decref(json);
     return text;

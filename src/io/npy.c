@@ -233,7 +233,8 @@ size_t vem_i_npy_header(vem_dtype type, int rank, const int64_t dims[4], char ou
     const int length =
         snprintf(out + 10, 246,
                  "{'descr': '%c%s', 'fortran_order': False, 'shape': (%s%s), }",
-                 vem_i_dtype_bytes(type) > 1 ? '<' : '|', codes[type], shape, rank == 1 ? "," : "");
+                 vem_i_dtype_bytes(type) > 1 ? '<' : '|', codes[type], shape,
+                 rank == 1 ? "," : "");
     const size_t total = ((size_t)length + 11 + 63) / 64 * 64; /* 10 before, '\n' after */
     memset(out + 10 + length, ' ', total - 11 - (size_t)length);
     out[total - 1] = '\n';

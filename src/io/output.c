@@ -20,6 +20,7 @@ enum { NAME_TRIES = 100 };
 
 struct vem_i_output {
     FILE *stream;
+    FILE *plain;     /* of a .gz, before it is compressed; NULL: no .gz */
     char *path;      /* as given, for messages */
     char *target;    /* what is replaced: symbolic links followed */
     char *temporary; /* name that exists now, or NULL */
@@ -31,6 +32,8 @@ static void release(vem_i_output *output)
 {
     if (output->stream)
         fclose(output->stream);
+    if (output->plain)
+        fclose(output->plain);
     if (output->temporary)
         unlink(output->temporary);
     if (output->direct >= 0)
@@ -184,6 +187,8 @@ vem_status vem_i_output_open(vem_ctx *ctx, const char *path, vem_i_output **outp
     made->path = strdup(path);
     status =
         made->path ? open_output(ctx, made) : vem_i_fail_memory(ctx, strlen(path) + 1);
+    if (status == VEM_OK && vem_i_path_ends(path, ".gz") && !(made->plain = tmpfile()))
+        status = vem_i_fail_system(ctx, path, "written", errno);
     if (status != VEM_OK) {
         release(made);
         return status;
@@ -194,7 +199,18 @@ vem_status vem_i_output_open(vem_ctx *ctx, const char *path, vem_i_output **outp
 
 FILE *vem_i_output_stream(vem_i_output *output)
 {
-    return output->stream;
+    return output->plain ? output->plain : output->stream;
+}
+
+/* What was written, compressed, to where it belongs. */
+static int compress(const vem_i_output *output)
+{
+    if (!output->plain)
+        return 1;
+    if (ferror(output->plain) || fflush(output->plain) != 0)
+        return 0;
+    rewind(output->plain);
+    return vem_i_gzip(output->plain, output->stream);
 }
 
 static int write_all(int descriptor, const char *bytes, size_t size)
@@ -269,7 +285,8 @@ vem_status vem_i_output_commit(vem_ctx *ctx, vem_i_output *output)
 {
     vem_status status = VEM_OK;
     errno = 0;
-    int failed = ferror(output->stream) || fflush(output->stream) != 0;
+    int failed =
+        !compress(output) || ferror(output->stream) || fflush(output->stream) != 0;
     if (!failed)
         failed = output->direct >= 0 ? copy_to_direct(output) : put_in_place(output);
     if (failed) /* a stream that failed earlier has lost its errno: nearly always a full

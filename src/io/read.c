@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "data/missing.h"
 #include "io/number.h"
+#include "model/model.h"
 
 typedef enum format {
     FORMAT_NPY,
@@ -59,7 +60,8 @@ static size_t hdf5_name(const char *path)
     for (int i = 0; i < 2; i++) {
         const size_t length = strlen(marks[i]);
         for (const char *p = path; *p; p++)
-            if (vem_i_same_word(p, p + length, marks[i]) && (p[length] == ':' || !p[length]))
+            if (vem_i_same_word(p, p + length, marks[i]) &&
+                (p[length] == ':' || !p[length]))
                 return (size_t)(p - path) + length;
     }
     return 0;
@@ -219,8 +221,12 @@ static vem_status select_columns(vem_ctx *ctx, const char *path,
     if (strcmp(data->format, "csv") == 0)
         return VEM_OK; /* done while parsing, so that text can be skipped */
     vem_i_columns found;
-    vem_status status = vem_i_columns_resolve(ctx, path, options->columns, options->id,
-                                              NULL, data->d, &found);
+    vem_i_names table;
+    if (options->model)
+        table = vem_i_model_table(options->model);
+    vem_status status =
+        vem_i_columns_like(ctx, path, options->model ? &table : NULL, options->columns,
+                           options->id, NULL, data->d, &found);
     if (status != VEM_OK)
         return status;
     data->columns = found.chosen;
@@ -267,37 +273,87 @@ static vem_status check_options(vem_ctx *ctx, const vem_read_options *wanted)
     return VEM_OK;
 }
 
-vem_status vem_i_data_read(vem_ctx *ctx, const char *path,
-                           const vem_read_options *options, vem_data **data)
+static vem_status take_options(vem_ctx *ctx, const vem_read_options *options,
+                               vem_read_options *wanted)
 {
-    vem_read_options wanted = {.size = sizeof wanted};
+    *wanted = (vem_read_options){.size = sizeof *wanted};
     if (options && options->size < sizeof options->size)
         return vem_i_fail(ctx, VEM_BAD_OPTION,
                           "The size of vem_read_options is %zu, but it must be set to "
                           "sizeof(vem_read_options), %zu.",
-                          options->size, sizeof wanted);
+                          options->size, sizeof *wanted);
     if (options) /* a caller built with an older header knows fewer members */
-        memcpy(&wanted, options,
-               options->size < sizeof wanted ? options->size : sizeof wanted);
-    vem_status status = check_options(ctx, &wanted);
-    vem_data *made = NULL;
-    if (status == VEM_OK)
-        status = vem_i_data_new(ctx, &made);
+        memcpy(wanted, options,
+               options->size < sizeof *wanted ? options->size : sizeof *wanted);
+    return check_options(ctx, wanted);
+}
+
+vem_status vem_i_data_read_rows(vem_ctx *ctx, const char *path,
+                                const vem_read_options *wanted, vem_data **data)
+{
+    vem_data *made;
+    vem_status status = vem_i_data_new(ctx, &made);
     if (status != VEM_OK)
         return status;
-    status = read_rows(ctx, path, &wanted, made);
+    status = read_rows(ctx, path, wanted, made);
     if (status == VEM_OK)
-        status = select_columns(ctx, path, &wanted, made);
-    if (status == VEM_OK && wanted.weights)
-        status = read_weights(ctx, path, wanted.weights, made);
+        status = select_columns(ctx, path, wanted, made);
     if (status == VEM_OK)
-        status = vem_i_missing(ctx, strcmp(path, "-") == 0 ? "Standard input" : path,
-                               wanted.missing, wanted.means, wanted.means_count, made);
+        status = vem_i_names_text(ctx, wanted->columns, &made->picked);
+    if (status == VEM_OK)
+        status = vem_i_names_text(ctx, wanted->id, &made->picked_id);
     if (status == VEM_OK)
         *data = made;
     else
         vem_data_free(made);
     return status;
+}
+
+/* What concerns all rows: weights and missing values. */
+static vem_status finish(vem_ctx *ctx, const char *path, const vem_read_options *wanted,
+                         vem_data *made, vem_data **data)
+{
+    vem_status status = VEM_OK;
+    if (wanted->weights)
+        status = read_weights(ctx, path, wanted->weights, made);
+    if (status == VEM_OK)
+        status = vem_i_missing(ctx, strcmp(path, "-") == 0 ? "Standard input" : path,
+                               wanted->missing, wanted->means, wanted->means_count, made);
+    if (status == VEM_OK)
+        *data = made;
+    else
+        vem_data_free(made);
+    return status;
+}
+
+vem_status vem_i_data_read(vem_ctx *ctx, const char *path,
+                           const vem_read_options *options, vem_data **data)
+{
+    vem_read_options wanted;
+    vem_data *made = NULL;
+    vem_status status = take_options(ctx, options, &wanted);
+    if (status == VEM_OK)
+        status = vem_i_data_read_rows(ctx, path, &wanted, &made);
+    return status == VEM_OK ? finish(ctx, path, &wanted, made, data) : status;
+}
+
+vem_status vem_data_read_parts(vem_ctx *ctx, const char *const *paths, int32_t count,
+                               const vem_read_options *options, vem_data **data)
+{
+    vem_i_begin(ctx);
+    vem_read_options wanted;
+    vem_data *made = NULL;
+    if (count < 1)
+        return vem_i_fail(ctx, VEM_BAD_OPTION,
+                          "%" PRId32 " files are to be read, but at least 1 is needed.",
+                          count);
+    vem_status status = take_options(ctx, options, &wanted);
+    if (status == VEM_OK)
+        status = count == 1 ? vem_i_data_read_rows(ctx, paths[0], &wanted, &made)
+                            : vem_i_data_join(ctx, paths, count, &wanted, &made);
+    if (status != VEM_OK)
+        return status;
+    return finish(ctx, count == 1 ? paths[0] : "The data", &wanted, made, data);
 }
 
 vem_status vem_data_read(vem_ctx *ctx, const char *path, const vem_read_options *options,

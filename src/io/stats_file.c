@@ -20,6 +20,7 @@
 
 #include "base/memory.h"
 #include "io/io.h"
+#include "io/names_json.h"
 #include "model/part.h"
 
 enum { TOTALS = 3, COUNTS = 4, SUM_ARRAYS = 3 };
@@ -109,7 +110,9 @@ static char *make_meta(const vem_stats *part)
         "floor", part->floor, "normalize", part->model->normalizes, "model", digest,
         "totals", "mass", "free_energy", "squared_error", "counts", "rows", "rows_used",
         "pairs", "parts");
-    char *text = json ? json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    char *text = json && vem_i_names_to_json(&part->model->table, part->model->d, json)
+                     ? json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(17))
+                     : NULL;
     json_decref(json);
     return text;
 }

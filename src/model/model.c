@@ -242,6 +242,10 @@ vem_status vem_model_copy(vem_ctx *ctx, const vem_model *model, vem_model **copy
         if (status == VEM_OK)
             memcpy(made->scale, model->scale, d * sizeof *made->scale);
     }
+    if (status == VEM_OK) {
+        const vem_i_names table = vem_i_model_table(model);
+        status = vem_i_names_copy(ctx, &table, &made->table);
+    }
     if (status == VEM_OK && model->meta) {
         made->meta = strdup(model->meta);
         if (!made->meta)
@@ -263,6 +267,7 @@ void vem_model_free(vem_model *model)
     vem_i_free(model->weights);
     vem_i_free(model->variances);
     vem_i_free(model->scale);
+    vem_i_names_free(&model->table);
     free(model->meta);
     vem_i_free(model);
 }
@@ -372,4 +377,45 @@ void vem_i_model_set_variance(vem_model *model, double variance)
         for (int64_t c = 0; c < model->clusters; c++)
             for (int64_t j = 0; j < d; j++)
                 model->variances[(c * d + j) * d + j] = variance;
+}
+
+vem_i_names vem_i_model_table(const vem_model *model)
+{
+    vem_i_names table = model->table;
+    table.count = model->d;
+    table.owner = "the model";
+    return table;
+}
+
+const char *vem_model_column_name(const vem_model *model, int32_t column)
+{
+    return model->table.columns && column >= 0 && column < model->d
+               ? model->table.columns[column]
+               : NULL;
+}
+
+vem_status vem_model_set_column_names(vem_ctx *ctx, vem_model *model,
+                                      const char *const *names)
+{
+    char **list = NULL;
+    for (int32_t j = 0; names && j < model->d; j++)
+        if (!names[j])
+            return vem_i_fail(ctx, VEM_BAD_OPTION,
+                              "The name of column %" PRId32 " is NULL.", j + 1);
+    vem_status status = names ? vem_i_names_list(ctx, names, model->d, &list) : VEM_OK;
+    if (status != VEM_OK)
+        return status;
+    vem_i_free(model->table.columns);
+    model->table.columns = list;
+    return VEM_OK;
+}
+
+int32_t vem_model_ids(const vem_model *model)
+{
+    return model->table.ids ? model->table.id_count : 0;
+}
+
+const char *vem_model_id_name(const vem_model *model, int32_t id)
+{
+    return id >= 0 && id < vem_model_ids(model) ? model->table.ids[id] : NULL;
 }

@@ -5,6 +5,7 @@
 #define VEM_MODEL_MODEL_H
 
 #include "base/ctx.h"
+#include "base/names.h"
 #include "base/record.h"
 
 struct vem_model {
@@ -17,7 +18,8 @@ struct vem_model {
     double *scale;        /* D or NULL; see vem_model_scale in vem.h */
     vem_prior_kind prior; /* free: the weights were fitted */
     int normalizes;
-    char *meta; /* JSON or NULL; from malloc */
+    vem_i_names table; /* of the columns; its count and owner are not used */
+    char *meta;        /* JSON or NULL; from malloc */
 };
 
 /* Variances of one model: how many doubles. 0 on overflow. */
@@ -30,6 +32,9 @@ int vem_i_weights_are_flat(const double *weights, int32_t clusters);
 /* A model with allocated, zeroed arrays and weights 1/C. */
 vem_status vem_i_model_blank(vem_ctx *ctx, vem_family_kind family, int32_t clusters,
                              int32_t d, vem_model **model);
+
+/* The names of a model's columns, borrowed, with their number. */
+vem_i_names vem_i_model_table(const vem_model *model);
 
 /* One variance for everything: of the first cluster and column, and setting it for all.
  */

@@ -81,8 +81,9 @@ int vem_i_part_differ(const vem_stats *a, const vem_stats *b, char *why, size_t 
         return 1;
     }
     if (a->floor != b->floor) {
-        vem_i_plain_print(why, size, "one was made with --floor %.17g, the other with %.17g",
-                 a->floor, b->floor);
+        vem_i_plain_print(why, size,
+                          "one was made with --floor %.17g, the other with %.17g",
+                          a->floor, b->floor);
         return 1;
     }
     if (m->normalizes != n->normalizes) {

@@ -1,0 +1,126 @@
+#include "base/names.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+enum { LONGEST = 512 }; /* bytes of a name that are compared across encodings */
+
+vem_status vem_i_names_list(vem_ctx *ctx, const char *const *from, int32_t count,
+                            char ***list)
+{
+    const size_t pointers = (size_t)count * sizeof(char *);
+    size_t bytes = pointers;
+    for (int32_t j = 0; j < count; j++)
+        bytes += strlen(from[j]) + 1;
+    vem_status status = vem_i_take(ctx, list, bytes, 1);
+    if (status != VEM_OK)
+        return status;
+    char *at = (char *)*list + pointers;
+    for (int32_t j = 0; j < count; j++) {
+        (*list)[j] = at;
+        at = stpcpy(at, from[j]) + 1;
+    }
+    return VEM_OK;
+}
+
+vem_status vem_i_names_text(vem_ctx *ctx, const char *from, char **text)
+{
+    *text = NULL;
+    if (!from)
+        return VEM_OK;
+    vem_status status = vem_i_take(ctx, text, strlen(from) + 1, 1);
+    if (status == VEM_OK)
+        strcpy(*text, from);
+    return status;
+}
+
+vem_status vem_i_names_copy(vem_ctx *ctx, const vem_i_names *from, vem_i_names *to)
+{
+    vem_i_names made = {.owner = from->owner, .count = from->count};
+    vem_status status = VEM_OK;
+    if (from->columns)
+        status = vem_i_names_list(ctx, (const char *const *)from->columns, from->count,
+                                  &made.columns);
+    if (status == VEM_OK && from->ids) {
+        made.id_count = from->id_count;
+        status = vem_i_names_list(ctx, (const char *const *)from->ids, from->id_count,
+                                  &made.ids);
+    }
+    if (status == VEM_OK)
+        status = vem_i_names_text(ctx, from->picked, &made.picked);
+    if (status == VEM_OK)
+        status = vem_i_names_text(ctx, from->picked_id, &made.picked_id);
+    if (status != VEM_OK)
+        vem_i_names_free(&made);
+    *to = made;
+    return status;
+}
+
+void vem_i_names_free(vem_i_names *names)
+{
+    vem_i_free(names->columns);
+    vem_i_free(names->ids);
+    vem_i_free(names->picked);
+    vem_i_free(names->picked_id);
+    *names = (vem_i_names){0};
+}
+
+/* Bytes of the character of UTF-8 that begins here, at most 4; 0: it is none. */
+static int utf8_length(const unsigned char *c)
+{
+    const int length = c[0] < 0x80                   ? 1
+                       : c[0] >= 0xc2 && c[0] < 0xe0 ? 2
+                       : c[0] >= 0xe0 && c[0] < 0xf0 ? 3
+                       : c[0] >= 0xf0 && c[0] < 0xf5 ? 4
+                                                     : 0;
+    for (int i = 1; i < length; i++)
+        if ((c[i] & 0xc0) != 0x80)
+            return 0;
+    if ((c[0] == 0xe0 && c[1] < 0xa0) || (c[0] == 0xed && c[1] > 0x9f) ||
+        (c[0] == 0xf0 && c[1] < 0x90) || (c[0] == 0xf4 && c[1] > 0x8f))
+        return 0; /* too long a way to write it, a surrogate, or beyond the last */
+    return length;
+}
+
+void vem_i_names_utf8(const char *name, char *out, size_t capacity)
+{
+    const unsigned char *bytes = (const unsigned char *)name, *at = bytes;
+    size_t used = 0;
+    while (*at && utf8_length(at))
+        at += utf8_length(at);
+    const int latin = *at != '\0';
+    for (at = bytes; *at;) {
+        unsigned char both[4];
+        int length = latin ? 1 + (*at >= 0x80) : utf8_length(at);
+        if (latin && length == 2) {
+            both[0] = (unsigned char)(0xc0 | *at >> 6);
+            both[1] = (unsigned char)(0x80 | (*at & 0x3f));
+        } else {
+            memcpy(both, at, (size_t)length);
+        }
+        if (used + (size_t)length >= capacity)
+            break;
+        memcpy(out + used, both, (size_t)length);
+        used += (size_t)length;
+        at += latin ? 1 : length;
+    }
+    out[used] = '\0';
+}
+
+int vem_i_names_same(const char *a, const char *b)
+{
+    char first[2 * LONGEST], second[2 * LONGEST];
+    size_t at = 0;
+    while (a[at] && a[at] == b[at])
+        at++;
+    if (a[at] == b[at])
+        return 1;
+    if (!((a[at] | b[at]) & 0x80)) /* encodings differ beyond ASCII only */
+        return 0;
+    if (strlen(a) >= LONGEST || strlen(b) >= LONGEST)
+        return 0;
+    vem_i_names_utf8(a, first, sizeof first);
+    vem_i_names_utf8(b, second, sizeof second);
+    return strcmp(first, second) == 0;
+}

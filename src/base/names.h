@@ -1,0 +1,30 @@
+/* Names of a table's columns: of the data that were read, and of the model that was made of
+ * them, so that it finds its columns in another file. */
+#ifndef VEM_BASE_NAMES_H
+#define VEM_BASE_NAMES_H
+
+#include "base/ctx.h"
+
+typedef struct vem_i_names {
+    const char *owner; /* whose they are, for messages: "the model"; not owned */
+    int32_t count;     /* columns of values */
+    char **columns;    /* their names, in one block; NULL: they have none */
+    int32_t id_count;
+    char **ids; /* names of the id columns, in one block; NULL: they have none */
+    char *picked, *picked_id; /* how they were asked for (--columns, --id); NULL: not */
+} vem_i_names;
+
+/* On failure *to is empty. */
+vem_status vem_i_names_copy(vem_ctx *ctx, const vem_i_names *from, vem_i_names *to);
+void vem_i_names_free(vem_i_names *names);
+/* A list of names, or one text, in memory of its own. */
+vem_status vem_i_names_list(vem_ctx *ctx, const char *const *from, int32_t count,
+                            char ***list);
+vem_status vem_i_names_text(vem_ctx *ctx, const char *from, char **text);
+
+/* Bytes as UTF-8, cut to fit: what is not UTF-8 is taken for Latin-1. */
+void vem_i_names_utf8(const char *name, char *out, size_t capacity);
+/* The same name, in whichever of the two encodings? */
+int vem_i_names_same(const char *a, const char *b);
+
+#endif

@@ -1,0 +1,102 @@
+#include "io/names_json.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+static json_t *text_of(const char *name)
+{
+    const size_t capacity = 2 * strlen(name) + 1;
+    char *text = vem_i_alloc(capacity, 1);
+    if (!text)
+        return NULL;
+    vem_i_names_utf8(name, text, capacity);
+    json_t *json = json_string(text);
+    vem_i_free(text);
+    return json;
+}
+
+static int set_text(json_t *json, const char *key, const char *text)
+{
+    json_object_del(json, key);
+    return !text || json_object_set_new(json, key, text_of(text)) == 0;
+}
+
+static int set_list(json_t *json, const char *key, char *const *names, int32_t count)
+{
+    json_object_del(json, key);
+    if (!names)
+        return 1;
+    json_t *list = json_array();
+    int done = list != NULL;
+    for (int32_t j = 0; done && j < count; j++)
+        done = json_array_append_new(list, text_of(names[j])) == 0;
+    if (done)
+        return json_object_set_new(json, key, list) == 0;
+    json_decref(list);
+    return 0;
+}
+
+int vem_i_names_to_json(const vem_i_names *names, int32_t count, json_t *json)
+{
+    return set_list(json, "columns", names->columns, count) &&
+           set_list(json, "ids", names->ids, names->id_count) &&
+           set_text(json, "picked_columns", names->picked) &&
+           set_text(json, "picked_ids", names->picked_id);
+}
+
+/* A list of texts, all of them; NULL and 0 where there is none. */
+static vem_status get_list(vem_ctx *ctx, const char *path, const json_t *json,
+                           const char *key, char ***names, int32_t *count)
+{
+    const json_t *list = json_object_get(json, key);
+    const size_t size = json_array_size(list);
+    if (size == 0 || size > INT32_MAX)
+        return VEM_OK;
+    const char **texts;
+    vem_status status = vem_i_take(ctx, &texts, size, sizeof *texts);
+    if (status != VEM_OK)
+        return status;
+    for (size_t i = 0; status == VEM_OK && i < size; i++) {
+        texts[i] = json_string_value(json_array_get(list, i));
+        if (!texts[i])
+            status = vem_i_fail(ctx, VEM_BAD_DATA,
+                                "%s: entry %zu of %s in its meta is no text.", path,
+                                i + 1, key);
+    }
+    if (status == VEM_OK)
+        status = vem_i_names_list(ctx, texts, (int32_t)size, names);
+    if (status == VEM_OK)
+        *count = (int32_t)size;
+    vem_i_free(texts);
+    return status;
+}
+
+vem_status vem_i_names_from_json(vem_ctx *ctx, const char *path, const json_t *json,
+                                 int64_t count, vem_i_names *names)
+{
+    vem_i_names made = {0};
+    vem_status status = get_list(ctx, path, json, "columns", &made.columns, &made.count);
+    if (status == VEM_OK && made.columns && made.count != count)
+        status = vem_i_fail(ctx, VEM_BAD_DATA,
+                            "%s: its meta names %" PRId32 " columns, but its means have "
+                            "%" PRId64 ".",
+                            path, made.count, count);
+    if (status == VEM_OK)
+        status = get_list(ctx, path, json, "ids", &made.ids, &made.id_count);
+    if (status == VEM_OK)
+        status =
+            vem_i_names_text(ctx,
+                             json_string_value(json_object_get(json, "picked_columns")),
+                             &made.picked);
+    if (status == VEM_OK)
+        status =
+            vem_i_names_text(ctx, json_string_value(json_object_get(json, "picked_ids")),
+                             &made.picked_id);
+    if (status == VEM_OK)
+        *names = made;
+    else
+        vem_i_names_free(&made);
+    return status;
+}

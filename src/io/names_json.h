@@ -1,0 +1,16 @@
+/* The names of a model's columns in its meta: "columns" (a list), "ids" (a list), and how they
+ * were picked, "picked_columns" and "picked_ids". Files of 0.1 have none of them. */
+#ifndef VEM_IO_NAMES_JSON_H
+#define VEM_IO_NAMES_JSON_H
+
+#include <jansson.h>
+
+#include "base/names.h"
+
+/* Sets what there is, and takes away what there is not. 0: memory could not be had. */
+int vem_i_names_to_json(const vem_i_names *names, int32_t count, json_t *json);
+/* A list of columns must have `count` names. */
+vem_status vem_i_names_from_json(vem_ctx *ctx, const char *path, const json_t *json,
+                                 int64_t count, vem_i_names *names);
+
+#endif

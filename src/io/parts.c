@@ -1,0 +1,233 @@
+/* Several files as one data set: each is read by itself, then their rows are moved, one file
+ * after the other, to memory of our own (or a temporary file). A file is let go as soon as its
+ * rows have moved. */
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/spill.h"
+#include "io/io.h"
+#include "model/model.h"
+
+typedef struct job {
+    vem_ctx *ctx;
+    const char *const *paths;
+    int32_t count;
+    vem_data **parts;
+    vem_data *all;
+    char *values; /* of `all` */
+} job;
+
+/* ---- reading ---- */
+
+/* Columns of later files are picked like those of the first. */
+static vem_status read_parts(job *j, const vem_read_options *wanted)
+{
+    vem_read_options options = *wanted;
+    vem_model like = {0};
+    options.weights = NULL;
+    for (int32_t p = 0; p < j->count; p++) {
+        vem_status status =
+            vem_i_data_read_rows(j->ctx, j->paths[p], &options, &j->parts[p]);
+        if (status != VEM_OK)
+            return status;
+        if (p > 0 && j->parts[p]->d != j->parts[0]->d)
+            return vem_i_fail(j->ctx, VEM_BAD_DATA,
+                              "%s has %d columns, but %s has %d; files that are read as "
+                              "one have the same.",
+                              j->paths[p], j->parts[p]->d, j->paths[0], j->parts[0]->d);
+        if (p == 0 && !wanted->model && j->parts[0]->names) {
+            like.d = j->parts[0]->d;
+            like.table = vem_i_data_table(j->parts[0]);
+            options.model = &like;
+        }
+    }
+    return VEM_OK;
+}
+
+/* One type for all: their own, or the float that holds every value of each as it is. */
+static vem_dtype common_type(const job *j)
+{
+    static const int wide[] = {
+        [VEM_FLOAT64] = 1, [VEM_INT32] = 1, [VEM_INT64] = 1, [VEM_UINT32] = 1};
+    const vem_dtype first = j->parts[0]->type;
+    int same = 1, needs_double = 0;
+    for (int32_t p = 0; p < j->count; p++) {
+        same &= j->parts[p]->type == first;
+        needs_double |= wide[j->parts[p]->type];
+    }
+    return same ? first : needs_double ? VEM_FLOAT64 : VEM_FLOAT32;
+}
+
+/* ---- joining ---- */
+
+static vem_status describe(job *j)
+{
+    vem_data *all = j->all, *first = j->parts[0];
+    const char *format = first->format;
+    int64_t n = 0;
+    vem_status status =
+        vem_i_take_zeroed(j->ctx, &all->parts, (size_t)j->count, sizeof *all->parts);
+    for (int32_t p = 0; status == VEM_OK && p < j->count; p++) {
+        all->parts[p].first = n;
+        n += j->parts[p]->n;
+        if (strcmp(j->parts[p]->format, format) != 0)
+            format = "several";
+        status = vem_i_names_text(j->ctx, j->paths[p], &all->parts[p].name);
+        if (status == VEM_OK)
+            all->part_count = p + 1;
+    }
+    if (status == VEM_OK)
+        status =
+            vem_i_take(j->ctx, &all->numbers, (size_t)first->d, sizeof *all->numbers);
+    if (status != VEM_OK)
+        return status;
+    for (int32_t c = 0; c < first->d; c++)
+        all->numbers[c] = vem_i_data_column_number(first, c);
+    all->n = n;
+    all->d = first->d;
+    all->type = common_type(j);
+    all->column_stride = (int64_t)vem_i_dtype_bytes(all->type);
+    all->row_stride = all->column_stride * all->d;
+    all->format = format;
+    all->header = first->header;
+    all->decimal = first->decimal;
+    return VEM_OK;
+}
+
+static void move_rows(const job *j, const vem_data *part, char *out)
+{
+    enum { BLOCK = 256 };
+    const vem_data *all = j->all;
+    for (int64_t first = 0; first < part->n; first += BLOCK) {
+        const int64_t rows = part->n - first < BLOCK ? part->n - first : BLOCK;
+        char *to = out + first * all->row_stride;
+        if (part->type == all->type)
+            for (int64_t i = 0; i < rows; i++)
+                vem_i_data_copy_row(part, first + i, to + i * all->row_stride);
+        else
+            vem_i_data_load(part, first, rows,
+                            all->type == VEM_FLOAT32 ? VEM_SINGLE : VEM_DOUBLE, to,
+                            all->d);
+        vem_i_residence_check(j->ctx);
+    }
+}
+
+/* Weights of the parts that have them (coresets), 1 for the rows of others. */
+static vem_status move_weights(job *j)
+{
+    int any = 0;
+    for (int32_t p = 0; p < j->count; p++)
+        any |= j->parts[p]->weights != NULL;
+    if (!any)
+        return VEM_OK;
+    vem_status status =
+        vem_i_take(j->ctx, &j->all->weights, (size_t)j->all->n, sizeof(double));
+    double *out = j->all->weights;
+    for (int32_t p = 0; status == VEM_OK && p < j->count; p++)
+        for (int64_t i = 0; i < j->parts[p]->n; i++)
+            *out++ = j->parts[p]->weights ? j->parts[p]->weights[i] : 1;
+    return status;
+}
+
+static size_t id_bytes(const vem_data *part)
+{
+    size_t bytes = 0;
+    for (int64_t i = 0; i < part->n; i++)
+        for (int32_t k = 0; k < part->ids->count; k++)
+            bytes += strlen(vem_data_id(part, k, i)) + 1;
+    return bytes;
+}
+
+/* The text of the ids, where all parts have the same number of them. */
+static vem_status move_ids(job *j)
+{
+    const vem_i_ids *first = j->parts[0]->ids;
+    size_t bytes = 0;
+    for (int32_t p = 0; p < j->count; p++) {
+        const vem_i_ids *ids = j->parts[p]->ids;
+        if (!first || !ids || ids->count != first->count)
+            return VEM_OK;
+        bytes += id_bytes(j->parts[p]);
+    }
+    const size_t places = (size_t)j->all->n * (size_t)first->count * sizeof(int64_t);
+    vem_i_ids *made;
+    vem_status status = vem_i_take_zeroed(j->ctx, &made, 1, sizeof *made);
+    if (status != VEM_OK)
+        return status;
+    j->all->ids = made;
+    made->count = first->count;
+    status = vem_i_spill_take(j->ctx, &made->places, places + bytes, 1, &made->spill);
+    if (status == VEM_OK && first->names)
+        status = vem_i_names_list(j->ctx, (const char *const *)first->names, first->count,
+                                  &made->names);
+    if (status != VEM_OK)
+        return status;
+    made->text = (char *)made->places + places;
+    char *at = made->text;
+    int64_t *place = made->places;
+    for (int32_t p = 0; p < j->count; p++)
+        for (int64_t i = 0; i < j->parts[p]->n; i++)
+            for (int32_t k = 0; k < made->count; k++) {
+                *place++ = at - made->text;
+                at = stpcpy(at, vem_data_id(j->parts[p], k, i)) + 1;
+            }
+    return VEM_OK;
+}
+
+static vem_status join(job *j)
+{
+    vem_data *all = j->all;
+    vem_status status = describe(j);
+    size_t bytes = 0;
+    if (status == VEM_OK &&
+        __builtin_mul_overflow((size_t)all->n, (size_t)all->row_stride, &bytes))
+        status = vem_i_fail_memory(j->ctx, SIZE_MAX);
+    if (status == VEM_OK)
+        status = vem_i_spill_take(j->ctx, &j->values, bytes, 1, &all->mapping);
+    if (status != VEM_OK)
+        return status;
+    all->base = j->values;
+    all->owned = all->mapping ? NULL : j->values;
+    status = move_weights(j);
+    if (status == VEM_OK)
+        status = move_ids(j);
+    const vem_i_names table = vem_i_data_table(j->parts[0]);
+    vem_i_names names = {0};
+    if (status == VEM_OK)
+        status = vem_i_names_copy(j->ctx, &table, &names);
+    if (status != VEM_OK)
+        return status;
+    all->names = names.columns;
+    all->id_names = names.ids;
+    all->id_name_count = names.id_count;
+    all->picked = names.picked;
+    all->picked_id = names.picked_id;
+    for (int32_t p = 0; p < j->count; p++) {
+        move_rows(j, j->parts[p], j->values + all->parts[p].first * all->row_stride);
+        vem_data_free(j->parts[p]);
+        j->parts[p] = NULL;
+    }
+    return VEM_OK;
+}
+
+vem_status vem_i_data_join(vem_ctx *ctx, const char *const *paths, int32_t count,
+                           const vem_read_options *wanted, vem_data **data)
+{
+    job j = {.ctx = ctx, .paths = paths, .count = count};
+    vem_status status =
+        vem_i_take_zeroed(ctx, &j.parts, (size_t)count, sizeof(vem_data *));
+    if (status == VEM_OK)
+        status = vem_i_data_new(ctx, &j.all);
+    if (status == VEM_OK)
+        status = read_parts(&j, wanted);
+    if (status == VEM_OK)
+        status = join(&j);
+    for (int32_t p = 0; j.parts && p < count; p++)
+        vem_data_free(j.parts[p]);
+    vem_i_free(j.parts);
+    if (status == VEM_OK)
+        *data = j.all;
+    else
+        vem_data_free(j.all);
+    return status;
+}
