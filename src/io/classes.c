@@ -196,8 +196,10 @@ static vem_status read_words(vem_ctx *ctx, vem_i_csv *csv, int64_t rows,
     if (status == VEM_OK && !made)
         status = vem_i_fail_memory(ctx, (size_t)count * sizeof *made);
     if (status == VEM_OK) {
-        for (int64_t i = header; i < count; i++) /* the header's word was number 0 */
-            made[i - header] = numbers[i] - header;
+        /* The header's word was number 0; as a class as well it comes last. */
+        for (int64_t i = header; i < count; i++)
+            made[i - header] =
+                header && numbers[i] == 0 ? w.count - 1 : numbers[i] - header;
         *classes = made;
         *n = count - header;
     }
