@@ -171,9 +171,11 @@ class Fit(Case):
                              [3000, 200, 200, 3000])
             self.assertEqual([on[key] for key in ("n", "items", "rows_used", "reduce_pairs")],
                              [200, 200, 200, 0])
-            self.assertEqual(with_["free_energy"], on["free_energy"])
-            self.assertEqual(npz_parse(self.path("with.npz"))["means"],
-                             npz_parse(self.path("on.npz"))["means"])
+            # Fits of diag and full draw in the units of the columns, vem coreset in the data's.
+            if family.startswith("iso"):
+                self.assertEqual(with_["free_energy"], on["free_energy"])
+                self.assertEqual(npz_parse(self.path("with.npz"))["means"],
+                                 npz_parse(self.path("on.npz"))["means"])
             # Labels and measures are those of all rows.
             self.vem("predict", self.path("with.npz"), self.data, "-o", self.path("p.npy"))
             self.assertEqual(self.read("l.npy"), self.read("p.npy"))
