@@ -62,6 +62,10 @@ static int run_command(const cli_command *command, int count, char **words)
         const int64_t threads = args.options.threads, memory = args.options.memory;
         vem_status status =
             vem_ctx_set_threads(args.ctx, threads == VEM_AUTO ? 0 : (int)threads);
+        const int had = vem_ctx_threads(args.ctx);
+        if (status == VEM_OK && threads > had)
+            cli_error("only %d of %lld threads could be had; the result is the same.",
+                      had, (long long)threads);
         if (status == VEM_OK && memory != VEM_AUTO) {
             status = vem_ctx_set_memory(args.ctx, memory);
             /* What is freed goes back to the system and does not count any more. */

@@ -9,6 +9,8 @@ import subprocess
 import time
 import unittest
 
+import resource
+
 from cli_case import *
 
 
@@ -189,6 +191,21 @@ class Hostile(Case):
                               text=True, env={**os.environ, "VEM_CPU": "abacus"})
         self.assertEqual(done.returncode, 1)
         self.assertIn("abacus", done.stderr)
+
+
+class Threads(Case):
+    @unittest.skipIf(SLOW > 1, "a sanitizer needs the address space for itself")
+    def test_threads_that_cannot_be_had(self):
+        data = self.npy("x.npy", blobs(n=3000)[0])
+        words = ["fit", data, "-k", 40, "--json", "-q"]
+        plain = json.loads(self.vem(*words, "--threads", 1).stdout)
+
+        def limit():  # stacks of 8 MB each do not fit
+            resource.setrlimit(resource.RLIMIT_STACK, (8 << 20, 8 << 20))
+            resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+        done = self.vem(*words, "--threads", 1000, preexec_fn=limit)
+        self.assertRegex(done.stderr, r"vem: only \d+ of 1000 threads could be had")
+        self.assertEqual(json.loads(done.stdout)["free_energy"], plain["free_energy"])
 
 
 if __name__ == "__main__":

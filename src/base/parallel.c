@@ -8,6 +8,16 @@
 /* Operations that are worth the waking of a thread: some tens of microseconds. */
 static const double WORTH_WAKING = 2e5;
 
+/* No more threads than can be had: the bits do not depend on it. */
+static int team_of(vem_ctx *ctx, int threads)
+{
+    if (threads > ctx->threads_tried && threads > 1) {
+        ctx->threads_had = vem_i_threads_had(threads);
+        ctx->threads_tried = threads;
+    }
+    return threads > 1 && threads > ctx->threads_had ? ctx->threads_had : threads;
+}
+
 int vem_i_parallel_watched(vem_ctx *ctx, int64_t tasks, double operations, vem_i_task run,
                            void *arg, const vem_progress *told, int may_skip)
 {
@@ -16,6 +26,7 @@ int vem_i_parallel_watched(vem_ctx *ctx, int64_t tasks, double operations, vem_i
         threads = tasks > 0 ? (int)tasks : 1;
     if ((double)tasks * operations < WORTH_WAKING)
         threads = 1;
+    threads = team_of(ctx, threads);
     _Atomic int64_t done = 0;
     _Atomic int skipped = 0;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
@@ -73,6 +84,7 @@ vem_status vem_ctx_set_threads(vem_ctx *ctx, int threads)
         cpu_set_t set;
         threads = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
     }
-    ctx->threads = threads;
+    /* Scratch is taken for each of them, so that fewer are better known now. */
+    ctx->threads = threads > 1 ? team_of(ctx, threads) : threads;
     return VEM_OK;
 }

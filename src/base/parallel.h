@@ -25,6 +25,9 @@ enum { VEM_I_SKIP_NEVER = 0, VEM_I_SKIP, VEM_I_SKIP_LATE };
 int vem_i_parallel_watched(vem_ctx *ctx, int64_t tasks, double operations, vem_i_task run,
                            void *arg, const vem_progress *told, int may_skip);
 
+/* Of so many threads, the caller's among them, as many as can be had now (threads.c). */
+int vem_i_threads_had(int wanted);
+
 /* Cut n items into shards of `per` items each (the last may be short). */
 static inline int64_t vem_i_shards(int64_t n, int64_t per)
 {

@@ -1,0 +1,81 @@
+/* Threads that cannot be had: the library goes on with fewer, to the same bits, where OpenMP's
+ * runtime would end the process. */
+#define _GNU_SOURCE /* RTLD_NEXT */
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+
+#include "base/parallel.h"
+#include "grid.h"
+
+static _Atomic int alive, allowed = 1 << 20;
+
+#ifndef VEM_SANITIZED
+typedef int (*creator)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+typedef struct work {
+    void *(*run)(void *);
+    void *arg;
+} work;
+
+static void *run_and_count(void *arg)
+{
+    work w = *(work *)arg;
+    free(arg);
+    void *result = w.run(w.arg);
+    alive--;
+    return result;
+}
+
+/* A system that allows so many threads beside the first. */
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                   void *(*run)(void *), void *arg)
+{
+    creator real;
+    void *found = dlsym(RTLD_NEXT, "pthread_create");
+    memcpy(&real, &found, sizeof real);
+    if (++alive > allowed) {
+        alive--;
+        return EAGAIN;
+    }
+    work *w = malloc(sizeof *w);
+    *w = (work){run, arg};
+    return real(thread, attributes, run_and_count, w);
+}
+#endif
+
+static void the_same_with_fewer(void **state)
+{
+    (void)state;
+#ifdef VEM_SANITIZED
+    skip(); /* it watches pthread_create itself */
+#endif
+    grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, 20000, 4, 3);
+    vem_options o = grid_options(20, VEM_DIAG, VEM_PRIOR_FREE, 3, VEM_DOUBLE, 6);
+    double first = 0;
+    for (int most = 0; most <= 3; most++) {
+        vem_ctx *ctx;
+        allowed = most;
+        assert_int_equal(vem_ctx_new(&ctx), VEM_OK);
+        assert_int_equal(vem_ctx_set_threads(ctx, 8), VEM_OK);
+        assert_in_range(vem_ctx_threads(ctx), 1, most + 1);
+        grid_fit fit = grid_run(ctx, &data, &o, NULL);
+        first = most == 0 ? fit.summary->free_energy : first;
+        assert_true(fit.summary->free_energy == first);
+        grid_fit_free(&fit);
+        vem_ctx_free(ctx);
+    }
+    /* A limit that comes when the number is known already: the next larger team meets it. */
+    vem_ctx *ctx;
+    allowed = 1 << 20;
+    assert_int_equal(vem_ctx_new(&ctx), VEM_OK);
+    assert_int_equal(vem_ctx_set_threads(ctx, 3), VEM_OK);
+    assert_int_equal(vem_ctx_threads(ctx), 3);
+    vem_ctx_free(ctx);
+    grid_data_free(&data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(the_same_with_fewer)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
