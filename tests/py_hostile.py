@@ -196,8 +196,9 @@ class Hostile(Case):
 class Threads(Case):
     @unittest.skipIf(SLOW > 1, "a sanitizer needs the address space for itself")
     def test_threads_that_cannot_be_had(self):
-        data = self.npy("x.npy", blobs(n=3000)[0])
-        words = ["fit", data, "-k", 40, "--json", "-q"]
+        data = self.path("x.npy")
+        self.vem("generate", "separated", "-q", "-n", 300000, "-d", 2, "-k", 5, "-o", data)
+        words = ["fit", data, "-k", 5, "--max-steps", 2, "--seeding", "random", "--json", "-q"]
         plain = json.loads(self.vem(*words, "--threads", 1).stdout)
 
         def limit():  # stacks of 8 MB each do not fit

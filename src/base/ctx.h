@@ -9,7 +9,7 @@ struct vem_i_kernels;   /* src/kernels/kernels.h; the base only carries the poin
 
 struct vem_ctx {
     int threads;
-    int threads_tried, threads_had; /* the largest team so far, and what came of it */
+    int team_asked, team; /* the largest team so far: wanted, and had */
     const struct vem_i_kernels *kernels_single;
     const struct vem_i_kernels *kernels_double;
     const char *cpu;

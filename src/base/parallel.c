@@ -11,11 +11,11 @@ static const double WORTH_WAKING = 2e5;
 /* No more threads than can be had: the bits do not depend on it. */
 static int team_of(vem_ctx *ctx, int threads)
 {
-    if (threads > ctx->threads_tried && threads > 1) {
-        ctx->threads_had = vem_i_threads_had(threads);
-        ctx->threads_tried = threads;
+    if (threads > 1 && threads > ctx->team_asked) {
+        ctx->team_asked = threads;
+        ctx->team = vem_i_threads_had(threads);
     }
-    return threads > 1 && threads > ctx->threads_had ? ctx->threads_had : threads;
+    return threads > 1 && threads > ctx->team ? ctx->team : threads;
 }
 
 int vem_i_parallel_watched(vem_ctx *ctx, int64_t tasks, double operations, vem_i_task run,
@@ -85,6 +85,7 @@ vem_status vem_ctx_set_threads(vem_ctx *ctx, int threads)
         threads = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
     }
     /* Scratch is taken for each of them, so that fewer are better known now. */
-    ctx->threads = threads > 1 ? team_of(ctx, threads) : threads;
+    ctx->threads = vem_i_threads_had(threads);
+    ctx->team_asked = 0; /* what is had now may be gone when they are needed */
     return VEM_OK;
 }
