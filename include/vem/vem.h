@@ -6,8 +6,27 @@
  * a report. Verbs return a vem_status; when it is not VEM_OK, vem_ctx_message() holds one
  * sentence that says what was wrong, and no output argument was changed.
  *
- * Ownership by name: only functions called new, copy or read (and vem_fit, whose whole
- * purpose is to make a model and a report) hand over ownership; everything else borrows.
+ * Ownership. What a verb gives through a pointer to a handle (vem_data **, vem_model **, ...)
+ * belongs to the caller, who frees it with the _free of its noun; arrays that
+ * vem_labels_read, vem_classes_read and vem_generate give are freed with free(). What a
+ * function returns is borrowed: it lives as long as the handle that was asked. Verbs keep
+ * nothing of their arguments but vem_data_borrow, whose values the caller keeps alive. Handles
+ * and the context they were made with may be freed in any order.
+ *
+ * NULL. Freeing NULL does nothing; asking NULL gives 0, NULL or an empty text. A verb that is
+ * given NULL for something it needs returns VEM_BAD_OPTION and says for what. Outputs that may
+ * be NULL because they are not wanted: model and report of vem_fit and vem_stream_model,
+ * probabilities of vem_assign and vem_assign_guided, report of the latter, every output of
+ * vem_generate. Without a context there is no message, only a status.
+ *
+ * Structs begin with their size. One that goes in: zero-initialise it, set size (vem_options:
+ * vem_options_init does both), then set what you need. One that comes out need not be
+ * initialised (but the size of vem_assign_report must be set).
+ *
+ * Threads. A context does one thing at a time, on threads of its own (vem_ctx_set_threads).
+ * Contexts know nothing of each other: several threads may work at once, each with one. Handles
+ * belong to no context; any number of threads may use the same one as long as it is not
+ * changed, that is, given to a function that takes it without const. There is no global state.
  *
  * Indices of rows and clusters count from 0; messages for people count rows and columns
  * from 1. */
@@ -131,7 +150,7 @@ typedef enum vem_missing {
 
 typedef struct vem_model vem_model;
 
-/* How to read a file. Zero-initialise, then set what you need. */
+/* How to read a file. */
 typedef struct vem_read_options {
     size_t size; /* sizeof(vem_read_options) */
     const char
@@ -511,7 +530,8 @@ typedef struct vem_summary {
 } vem_summary;
 
 /* `start`: a model to start from (its family may be simpler than the one asked for), or
- * NULL. The model given back is the one whose free energy is reported. */
+ * NULL. The model given back is the one whose free energy is reported. `model` and `report` may
+ * be NULL. */
 VEM_API vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *options,
                            const vem_model *start, vem_model **model,
                            vem_report **report);
@@ -664,7 +684,7 @@ typedef enum vem_assign_search {
                             (top > 64) */
 } vem_assign_search;
 
-/* How to assign. Zero-initialise, then set what you need. */
+/* How to assign. */
 typedef struct vem_assign_options {
     size_t size; /* sizeof(vem_assign_options) */
     int32_t top; /* 0: 1 */
@@ -784,8 +804,8 @@ typedef struct vem_generate_options {
     int64_t seed;
 } vem_generate_options;
 
-/* rows (n x d doubles), labels (n) and centres (clusters x d): from malloc, free with
- * free(). */
+/* rows (n x d doubles), labels (n) and centres (clusters x d): from malloc, free with free(); any
+ * of them, n and d may be NULL. */
 VEM_API vem_status vem_generate(vem_ctx *ctx, vem_generator kind,
                                 const vem_generate_options *options, int64_t *n,
                                 int32_t *d, double **rows, int32_t **labels,

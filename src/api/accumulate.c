@@ -304,10 +304,12 @@ static vem_status accumulate(vem_ctx *ctx, const vem_model *model, const vem_dat
 vem_status vem_accumulate(vem_ctx *ctx, const vem_model *model, const vem_data *data,
                           const vem_options *options, vem_stats **stats)
 {
+    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, model, "model");
+    VEM_I_NEED(ctx, data, "data");
+    VEM_I_NEED(ctx, options, "options");
+    VEM_I_NEED(ctx, stats, "stats");
     vem_i_begin(ctx);
-    if (!model || !data || !options)
-        return vem_i_fail(ctx, VEM_BAD_OPTION,
-                          "Statistics need a model, data and options; one is NULL.");
     vem_options resolved;
     vem_status status = settle(ctx, model, data, options, &resolved);
     const int threads_before = ctx->threads;

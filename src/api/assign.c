@@ -185,6 +185,10 @@ vem_status vem_assign(vem_ctx *ctx, const vem_model *model, const vem_data *data
                       int32_t top, vem_precision precision, int32_t *clusters,
                       double *probabilities)
 {
+    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, model, "model");
+    VEM_I_NEED(ctx, data, "data");
+    VEM_I_NEED(ctx, clusters, "clusters");
     vem_i_begin(ctx);
     vem_i_assign a = {.top = top, .clusters = clusters, .probabilities = probabilities};
     vem_status status = vem_i_assign_check(ctx, model, top);

@@ -320,6 +320,11 @@ vem_status vem_assign_guided(vem_ctx *ctx, const vem_model *model, const vem_dat
                              const vem_assign_options *options, int32_t *clusters,
                              double *probabilities, vem_assign_report *report)
 {
+    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, model, "model");
+    VEM_I_NEED(ctx, data, "data");
+    VEM_I_NEED(ctx, options, "options");
+    VEM_I_NEED(ctx, clusters, "clusters");
     vem_i_begin(ctx);
     vem_status status = check_options(ctx, model, options, report);
     if (status != VEM_OK)

@@ -4,6 +4,9 @@
 vem_status vem_coreset(vem_ctx *ctx, const vem_data *data, int64_t size,
                        vem_coreset_method method, int64_t seed, vem_data **coreset)
 {
+    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, data, "data");
+    VEM_I_NEED(ctx, coreset, "coreset");
     vem_i_begin(ctx);
     if (!data)
         return vem_i_fail(ctx, VEM_BAD_OPTION, "A coreset needs data; they are NULL.");

@@ -7,6 +7,7 @@
 
 vem_status vem_ctx_new(vem_ctx **ctx)
 {
+    VEM_I_NEED(NULL, ctx, "ctx");
     vem_ctx *made = vem_i_calloc(1, sizeof *made);
     if (!made)
         return VEM_NO_MEMORY;

@@ -232,10 +232,10 @@ vem_status vem_i_fit_resolve(vem_ctx *ctx, const vem_data *data,
 vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *options,
                    const vem_model *start, vem_model **model, vem_report **report)
 {
+    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, data, "data");
+    VEM_I_NEED(ctx, options, "options");
     vem_i_begin(ctx);
-    if (!data || !options)
-        return vem_i_fail(ctx, VEM_BAD_OPTION,
-                          "A fit needs data and options; one is NULL.");
     double clock = vem_i_clock();
     vem_i_reduction reduction = {0};
     vem_options resolved, told = *options;
@@ -343,7 +343,13 @@ vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *option
         vem_report_free(made);
         return status;
     }
-    *model = f.model;
-    *report = made;
+    if (model)
+        *model = f.model;
+    else
+        vem_model_free(f.model);
+    if (report)
+        *report = made;
+    else
+        vem_report_free(made);
     return VEM_OK;
 }

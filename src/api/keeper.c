@@ -31,6 +31,7 @@ static void tell(const vem_i_keeper *k, int warning, const char *subject,
 
 vem_status vem_ctx_set_checkpoint(vem_ctx *ctx, const vem_checkpoint *checkpoint)
 {
+    VEM_I_NEED(ctx, ctx, "ctx");
     vem_checkpoint made = {0};
     if (checkpoint) {
         if (checkpoint->size != sizeof *checkpoint || !checkpoint->path ||

@@ -27,6 +27,11 @@
 
 void vem_stats_describe(const vem_stats *stats, vem_stats_summary *summary)
 {
+    if (!summary)
+        return;
+    *summary = (vem_stats_summary){.size = sizeof *summary};
+    if (!stats)
+        return;
     const vem_model *model = stats->model;
     int64_t empty = 0;
     for (int32_t c = 0; c < model->clusters; c++)
@@ -52,13 +57,16 @@ void vem_stats_describe(const vem_stats *stats, vem_stats_summary *summary)
 
 const vem_model *vem_stats_model(const vem_stats *stats)
 {
-    return stats->model;
+    return stats ? stats->model : NULL;
 }
 
 /* ---- sums ---- */
 
 vem_status vem_stats_add(vem_ctx *ctx, vem_stats *to, const vem_stats *from)
 {
+    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, to, "to");
+    VEM_I_NEED(ctx, from, "from");
     char why[256];
     vem_i_begin(ctx);
     if (vem_i_part_differ(to, from, why, sizeof why))
@@ -160,6 +168,9 @@ static vem_status add_files(vem_ctx *ctx, const char *const *paths, int64_t coun
 vem_status vem_stats_merge(vem_ctx *ctx, const char *const *paths, int64_t count,
                            vem_stats **stats)
 {
+    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, paths, "paths");
+    VEM_I_NEED(ctx, stats, "stats");
     vem_i_begin(ctx);
     place *places;
     if (count < 1)
@@ -366,6 +377,9 @@ static vem_status maximize(vem_ctx *ctx, next *n)
 
 vem_status vem_stats_next(vem_ctx *ctx, const vem_stats *stats, vem_model **model)
 {
+    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, stats, "stats");
+    VEM_I_NEED(ctx, model, "model");
     vem_i_begin(ctx);
     if (!(stats->mass > 0))
         return vem_i_fail(ctx, VEM_BAD_DATA,

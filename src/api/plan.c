@@ -295,6 +295,9 @@ vem_status vem_i_plan_check(const vem_i_plan *plan, uint64_t allowed)
 vem_status vem_plan(vem_ctx *ctx, const vem_options *options, int64_t n, int32_t d,
                     vem_dtype type, uint64_t *bytes)
 {
+    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, options, "options");
+    VEM_I_NEED(ctx, bytes, "bytes");
     vem_i_plan plan = {
         .ctx = ctx, .n = n, .d = d, .type = type, .ours = options->algorithm == VEM_AUTO};
     vem_status status = vem_options_resolve(ctx, options, n, d, type, &plan.options);
@@ -306,6 +309,10 @@ vem_status vem_plan(vem_ctx *ctx, const vem_options *options, int64_t n, int32_t
 vem_status vem_plan_fit(vem_ctx *ctx, const vem_data *data, const vem_options *options,
                         const vem_model *start, vem_forecast *forecast)
 {
+    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, data, "data");
+    VEM_I_NEED(ctx, options, "options");
+    VEM_I_NEED(ctx, forecast, "forecast");
     vem_i_begin(ctx);
     vem_options resolved;
     vem_i_effort effort;

@@ -184,37 +184,37 @@ void vem_report_free(vem_report *report)
 
 const vem_summary *vem_report_summary(const vem_report *report)
 {
-    return &report->summary;
+    return report ? &report->summary : NULL;
 }
 
 int64_t vem_report_trace_count(const vem_report *report)
 {
-    return report->trace_count;
+    return report ? report->trace_count : 0;
 }
 
 const vem_trace_step *vem_report_trace(const vem_report *report)
 {
-    return report->trace;
+    return report ? report->trace : NULL;
 }
 
 const int32_t *vem_report_labels(const vem_report *report)
 {
-    return report->labels;
+    return report ? report->labels : NULL;
 }
 
 const char *vem_report_stopping(const vem_report *report)
 {
-    return report->stopping;
+    return report ? report->stopping : "";
 }
 
 const char *vem_report_choices(const vem_report *report)
 {
-    return report->choices;
+    return report ? report->choices : "";
 }
 
 const char *vem_report_notes(const vem_report *report)
 {
-    return report->notes;
+    return report ? report->notes : "";
 }
 
 const char *vem_outcome_name(vem_outcome outcome)

@@ -54,6 +54,10 @@ vem_status vem_i_score(vem_ctx *ctx, const vem_model *model, const vem_data *dat
 vem_status vem_score(vem_ctx *ctx, const vem_model *model, const vem_data *data,
                      int32_t held, vem_precision precision, vem_scores *scores)
 {
+    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, model, "model");
+    VEM_I_NEED(ctx, data, "data");
+    VEM_I_NEED(ctx, scores, "scores");
     vem_i_begin(ctx);
     return vem_i_score(ctx, model, data, held, precision, scores);
 }

@@ -246,6 +246,9 @@ static void take_row(vem_stream *s, const vem_data *batch, int64_t row, double *
 
 vem_status vem_stream_add(vem_ctx *ctx, vem_stream *s, const vem_data *batch)
 {
+    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, s, "stream");
+    VEM_I_NEED(ctx, batch, "batch");
     vem_i_begin(ctx);
     double *scratch;
     if (!batch)
@@ -280,8 +283,11 @@ vem_status vem_stream_add(vem_ctx *ctx, vem_stream *s, const vem_data *batch)
 vem_status vem_stream_new(vem_ctx *ctx, const vem_stream_options *options,
                           vem_stream **stream)
 {
+    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, options, "options");
+    VEM_I_NEED(ctx, stream, "stream");
     vem_i_begin(ctx);
-    if (!options || options->size != sizeof *options)
+    if (options->size != sizeof *options)
         return vem_i_fail(ctx, VEM_BAD_OPTION,
                           "The size of vem_stream_options must be set to "
                           "sizeof(vem_stream_options), %zu.",
@@ -315,24 +321,27 @@ void vem_stream_free(vem_stream *s)
 
 int64_t vem_stream_rows(const vem_stream *s)
 {
-    return s->rows;
+    return s ? s->rows : 0;
 }
 
 int64_t vem_stream_kept(const vem_stream *s)
 {
-    int64_t kept = s->open.n + s->pending.n;
-    for (int l = 0; l < LEVELS; l++)
+    int64_t kept = s ? s->open.n + s->pending.n : 0;
+    for (int l = 0; s && l < LEVELS; l++)
         kept += s->levels[l].n;
     return kept;
 }
 
 double vem_stream_mass(const vem_stream *s)
 {
-    return s->mass + s->mass_rest;
+    return s ? s->mass + s->mass_rest : 0;
 }
 
 vem_status vem_stream_coreset(vem_ctx *ctx, const vem_stream *s, vem_data **coreset)
 {
+    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, s, "stream");
+    VEM_I_NEED(ctx, coreset, "coreset");
     vem_i_begin(ctx);
     const int64_t kept = vem_stream_kept(s);
     bucket all;
@@ -356,11 +365,14 @@ vem_status vem_stream_model(vem_ctx *ctx, const vem_stream *s, const vem_options
                             const vem_model *start, vem_model **model,
                             vem_report **report)
 {
+    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, s, "stream");
+    VEM_I_NEED(ctx, options, "options");
     vem_data *coreset;
     vem_status status = vem_stream_coreset(ctx, s, &coreset);
     if (status != VEM_OK)
         return status;
-    if (options && s->normalize) {
+    if (s->normalize) {
         vem_options asked = *options;
         asked.normalize = 1; /* the rows are; the model must know */
         status = vem_fit(ctx, coreset, &asked, start, model, report);

@@ -25,6 +25,11 @@ vem_status vem_i_fail_memory(vem_ctx *ctx, size_t bytes)
                       vem_i_bytes_in_words((double)bytes, size));
 }
 
+vem_status vem_i_fail_null(vem_ctx *ctx, const char *verb, const char *argument)
+{
+    return vem_i_fail(ctx, VEM_BAD_OPTION, "%s was given NULL for %s.", verb, argument);
+}
+
 const char *vem_i_bytes_in_words(double bytes, char text[32])
 {
     static const char *const units[] = {"KiB", "MiB", "GiB", "TiB"};
@@ -91,21 +96,23 @@ int vem_i_late(const vem_ctx *ctx)
 
 const char *vem_ctx_message(const vem_ctx *ctx)
 {
-    return ctx ? ctx->message : "";
+    return ctx ? ctx->message : "The context is NULL.";
 }
 
 int vem_ctx_threads(const vem_ctx *ctx)
 {
-    return ctx->threads;
+    return ctx ? ctx->threads : 0;
 }
 
 const char *vem_ctx_cpu(const vem_ctx *ctx)
 {
-    return ctx->cpu;
+    return ctx ? ctx->cpu : NULL;
 }
 
 void vem_ctx_set_progress(vem_ctx *ctx, vem_progress_fn progress, void *user)
 {
+    if (!ctx)
+        return;
     ctx->progress = progress;
     ctx->progress_user = user;
 }

@@ -36,6 +36,15 @@ vem_i_fail(vem_ctx *ctx, vem_status status, const char *format, ...);
 /* Same for memory: names the bytes that could not be had. */
 vem_status vem_i_fail_memory(vem_ctx *ctx, size_t bytes);
 
+/* A public verb was given NULL for an argument that it cannot do without: a sentence with both
+ * names. */
+vem_status vem_i_fail_null(vem_ctx *ctx, const char *verb, const char *argument);
+#define VEM_I_NEED(ctx, pointer, argument)                                               \
+    do {                                                                                 \
+        if (!(pointer))                                                                  \
+            return vem_i_fail_null((ctx), __func__, (argument));                         \
+    } while (0)
+
 /* 1536 MiB as "1.50 GiB": powers of 1024, as --memory counts. */
 const char *vem_i_bytes_in_words(double bytes, char text[32]);
 

@@ -33,6 +33,8 @@ static int distance(const char *a, const char *b)
 
 const char *vem_nearest_name(const char *word, const char *const *names, int count)
 {
+    if (!word || !names)
+        return NULL;
     const size_t length = strlen(word);
     const char *best = NULL;
     int least = length < 4 ? 1 : (int)length / 3 + 1;

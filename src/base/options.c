@@ -143,6 +143,9 @@ static vem_status unknown_choice(vem_ctx *ctx, int i, const char *value)
 vem_status vem_options_set(vem_ctx *ctx, vem_options *options, const char *name,
                            const char *value)
 {
+    VEM_I_NEED(ctx, options, "options");
+    VEM_I_NEED(ctx, name, "name");
+    VEM_I_NEED(ctx, value, "value");
     int i = find(name);
     if (i < 0)
         return unknown_option(ctx, name);
@@ -212,14 +215,14 @@ vem_status vem_i_options_check(vem_ctx *ctx, const vem_options *options)
 
 const char *vem_choice_name(const char *option, int value)
 {
-    int i = find(option);
+    int i = option ? find(option) : -1;
     return i >= 0 && table[i].kind == VEM_KIND_CHOICE ? choice_word(i, value) : NULL;
 }
 
 int vem_options_get(const vem_options *options, const char *name, char *text,
                     size_t capacity)
 {
-    int i = find(name);
+    int i = options && name && text ? find(name) : -1;
     if (i < 0)
         return 0;
     const vem_option_info *info = &table[i];
@@ -241,6 +244,8 @@ int vem_options_get(const vem_options *options, const char *name, char *text,
 
 void vem_options_init(vem_options *options)
 {
+    if (!options)
+        return;
     memset(options, 0, sizeof *options);
     options->size = sizeof *options;
     for (int i = 0; i < COUNT; i++)

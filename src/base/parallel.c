@@ -76,6 +76,7 @@ double vem_i_sum(const double *values, int64_t n)
 
 vem_status vem_ctx_set_threads(vem_ctx *ctx, int threads)
 {
+    VEM_I_NEED(ctx, ctx, "ctx");
     if (threads < 0 || threads > 4096)
         return vem_i_fail(
             ctx, VEM_BAD_OPTION,

@@ -218,6 +218,8 @@ static vem_status check_moves(vem_ctx *ctx, const vem_options *asked,
 vem_status vem_options_resolve(vem_ctx *ctx, const vem_options *options, int64_t n,
                                int32_t d, vem_dtype type, vem_options *resolved)
 {
+    VEM_I_NEED(ctx, options, "options");
+    VEM_I_NEED(ctx, resolved, "resolved");
     vem_status status = vem_i_options_check(ctx, options);
     if (status != VEM_OK)
         return status;

@@ -215,6 +215,7 @@ void vem_i_residence_look(vem_ctx *ctx)
 
 vem_status vem_ctx_set_memory(vem_ctx *ctx, int64_t bytes)
 {
+    VEM_I_NEED(ctx, ctx, "ctx");
     if (bytes < 0)
         return vem_i_fail(ctx, VEM_BAD_OPTION,
                           "memory is %lld, but it must be 0 (no limit) or more.",

@@ -135,6 +135,8 @@ vem_status vem_i_spill_take(vem_ctx *ctx, void *out, size_t count, size_t size,
 
 vem_status vem_array_new(vem_ctx *ctx, size_t bytes, void **array)
 {
+    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, array, "array");
     vem_i_mapping *spill;
     vem_i_begin(ctx);
     return vem_i_spill_take(ctx, array, bytes, 1, &spill);
@@ -142,7 +144,7 @@ vem_status vem_array_new(vem_ctx *ctx, size_t bytes, void **array)
 
 void vem_array_free(vem_ctx *ctx, void *array)
 {
-    vem_i_mapping *spill = vem_i_mapping_at(ctx, array);
+    vem_i_mapping *spill = ctx && array ? vem_i_mapping_at(ctx, array) : NULL;
     if (spill)
         vem_i_mapping_free(spill);
     else

@@ -51,6 +51,8 @@ vem_status vem_i_data_weigh(vem_ctx *ctx, vem_data *data, const char *source,
 vem_status vem_data_set_weights(vem_ctx *ctx, vem_data *data, const double *weights,
                                 int64_t n)
 {
+    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, data, "data");
     if (weights)
         return vem_i_data_weigh(ctx, data, "The array of weights", weights, n);
     vem_i_free(data->weights);
@@ -62,13 +64,14 @@ vem_status vem_data_borrow(vem_ctx *ctx, vem_dtype type, const void *values, int
                            int32_t d, int64_t row_stride, int64_t column_stride,
                            vem_data **data)
 {
+    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, values, "values");
+    VEM_I_NEED(ctx, data, "data");
     if ((int)type < VEM_FLOAT32 || type > VEM_UINT32)
         return vem_i_fail(
             ctx, VEM_BAD_OPTION,
             "The type of the values is %d, but it must lie between 0 and %d.", (int)type,
             (int)VEM_UINT32);
-    if (!values)
-        return vem_i_fail(ctx, VEM_BAD_OPTION, "The pointer to the values is NULL.");
     if (n < 1 || d < 1)
         return vem_i_fail(ctx, VEM_BAD_DATA,
                           "The data have %" PRId64 " rows and %" PRId32
@@ -146,7 +149,7 @@ void vem_data_free(vem_data *data)
 
 int64_t vem_data_rows(const vem_data *data)
 {
-    return data->n;
+    return data ? data->n : 0;
 }
 
 int32_t vem_i_data_column_number(const vem_data *data, int32_t column)
@@ -190,68 +193,68 @@ vem_i_names vem_i_data_table(const vem_data *data)
 
 int32_t vem_data_columns(const vem_data *data)
 {
-    return data->d;
+    return data ? data->d : 0;
 }
 
 vem_dtype vem_data_dtype(const vem_data *data)
 {
-    return data->type;
+    return data ? data->type : (vem_dtype)0;
 }
 
 const double *vem_data_weights(const vem_data *data)
 {
-    return data->weights;
+    return data ? data->weights : NULL;
 }
 
 const int64_t *vem_data_indices(const vem_data *data)
 {
-    return data->indices;
+    return data ? data->indices : NULL;
 }
 
 int64_t vem_data_rows_read(const vem_data *data)
 {
-    return data->kept ? data->rows_read : data->n;
+    return !data ? 0 : data->kept ? data->rows_read : data->n;
 }
 
 int64_t vem_data_row(const vem_data *data, int64_t i)
 {
-    return data->kept && i >= 0 && i < data->n ? data->kept[i] : i;
+    return data && data->kept && i >= 0 && i < data->n ? data->kept[i] : i;
 }
 
 int64_t vem_data_missing(const vem_data *data)
 {
-    return data->missing;
+    return data ? data->missing : 0;
 }
 
 const double *vem_data_means(const vem_data *data)
 {
-    return data->means;
+    return data ? data->means : NULL;
 }
 
 vem_header vem_data_header(const vem_data *data)
 {
-    return data->header;
+    return data ? data->header : (vem_header)0;
 }
 
 char vem_data_decimal(const vem_data *data)
 {
-    return data->decimal;
+    return data ? data->decimal : 0;
 }
 
 int32_t vem_data_ids(const vem_data *data)
 {
-    return data->ids ? data->ids->count : 0;
+    return data && data->ids ? data->ids->count : 0;
 }
 
 const char *vem_data_id_name(const vem_data *data, int32_t id)
 {
-    const vem_i_ids *ids = data->ids;
+    const vem_i_ids *ids = data ? data->ids : NULL;
     return ids && ids->names && id >= 0 && id < ids->count ? ids->names[id] : NULL;
 }
 
 const char *vem_data_id(const vem_data *data, int32_t id, int64_t row)
 {
-    const vem_i_ids *ids = data->ids;
+    const vem_i_ids *ids = data ? data->ids : NULL;
     if (!ids || id < 0 || id >= ids->count || row < 0 || row >= vem_data_rows_read(data))
         return NULL;
     return ids->text + ids->places[row * ids->count + id];
@@ -259,17 +262,21 @@ const char *vem_data_id(const vem_data *data, int32_t id, int64_t row)
 
 const char *vem_data_column_name(const vem_data *data, int32_t column)
 {
-    return data->names && column >= 0 && column < data->d ? data->names[column] : NULL;
+    return data && data->names && column >= 0 && column < data->d ? data->names[column]
+                                                                  : NULL;
 }
 
 const char *vem_data_format(const vem_data *data)
 {
-    return data->format;
+    return data ? data->format : NULL;
 }
 
 vem_status vem_data_get(vem_ctx *ctx, const vem_data *data, int64_t first, int64_t count,
                         double *rows)
 {
+    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, data, "data");
+    VEM_I_NEED(ctx, rows, "rows");
     if (first < 0 || count < 0 || first > data->n || count > data->n - first)
         return vem_i_fail(ctx, VEM_BAD_OPTION,
                           "%" PRId64 " rows from row %" PRId64

@@ -337,6 +337,8 @@ vem_status vem_generate(vem_ctx *ctx, vem_generator kind,
                         const vem_generate_options *options, int64_t *n, int32_t *d,
                         double **rows, int32_t **labels, double **centers)
 {
+    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, options, "options");
     vem_i_begin(ctx);
     vem_status status = check(ctx, kind, options);
     if (status != VEM_OK)
@@ -354,10 +356,14 @@ vem_status vem_generate(vem_ctx *ctx, vem_generator kind,
     vem_i_free(m.factors);
     vem_i_free(m.radius);
     if (status == VEM_OK) {
-        *n = m.n;
-        *d = m.d;
-        *rows = m.rows;
-        m.rows = NULL;
+        if (n)
+            *n = m.n;
+        if (d)
+            *d = m.d;
+        if (rows) {
+            *rows = m.rows;
+            m.rows = NULL;
+        }
         if (labels) {
             *labels = m.labels;
             m.labels = NULL;

@@ -232,6 +232,10 @@ vem_status vem_i_classes_parse(vem_ctx *ctx, const char *name, const char *bytes
 vem_status vem_classes_read(vem_ctx *ctx, const char *path, int64_t rows,
                             int64_t **classes, int64_t *n)
 {
+    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, path, "path");
+    VEM_I_NEED(ctx, classes, "classes");
+    VEM_I_NEED(ctx, n, "n");
     vem_i_begin(ctx);
     if (!vem_i_path_is_text(path))
         return vem_labels_read(ctx, path, classes, n);

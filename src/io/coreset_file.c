@@ -6,6 +6,9 @@
 
 vem_status vem_coreset_write(vem_ctx *ctx, const vem_data *coreset, const char *path)
 {
+    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, coreset, "coreset");
+    VEM_I_NEED(ctx, path, "path");
     vem_i_begin(ctx);
     if (!vem_i_path_ends(path, ".npz") && strncmp(path, "/dev/", 5) != 0)
         return vem_i_fail(ctx, VEM_BAD_OPTION,

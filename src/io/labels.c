@@ -84,6 +84,8 @@ static int has_our_header(const char *text)
 int vem_file_is_labels(const char *path)
 {
     char head[256];
+    if (!path)
+        return 0;
     read_head(path, head, sizeof head);
     if (!vem_i_path_ends(path, ".npy"))
         return has_our_header(head);
@@ -96,6 +98,10 @@ int vem_file_is_labels(const char *path)
 
 vem_status vem_labels_read(vem_ctx *ctx, const char *path, int64_t **labels, int64_t *n)
 {
+    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, path, "path");
+    VEM_I_NEED(ctx, labels, "labels");
+    VEM_I_NEED(ctx, n, "n");
     vem_i_begin(ctx);
     vem_data *data;
     char head[64];
@@ -286,6 +292,9 @@ static vem_status check_rows(vem_ctx *ctx, const vem_data *data, int64_t n)
 vem_status vem_labels_write_rows(vem_ctx *ctx, const char *path, const vem_data *data,
                                  const int32_t *labels, int64_t n)
 {
+    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, path, "path");
+    VEM_I_NEED(ctx, labels, "labels");
     const vem_i_array array = {"labels", VEM_INT32, labels, 1, {n}};
     vem_i_begin(ctx);
     vem_status status = check_rows(ctx, data, n);
@@ -306,12 +315,18 @@ vem_status vem_labels_write_rows(vem_ctx *ctx, const char *path, const vem_data 
 vem_status vem_labels_write(vem_ctx *ctx, const char *path, const int32_t *labels,
                             int64_t n)
 {
+    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, path, "path");
+    VEM_I_NEED(ctx, labels, "labels");
     return vem_labels_write_rows(ctx, path, NULL, labels, n);
 }
 
 vem_status vem_array_write(vem_ctx *ctx, const char *path, vem_dtype type,
                            const void *values, int64_t n, int32_t d)
 {
+    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, path, "path");
+    VEM_I_NEED(ctx, values, "values");
     const vem_i_array array = {"rows", type, values, 2, {n, d}};
     vem_i_begin(ctx);
     return write_array(ctx, path, "an array", &array);
@@ -344,6 +359,10 @@ vem_status vem_soft_write_rows(vem_ctx *ctx, const char *path, const vem_data *d
                                const int32_t *clusters, const double *probabilities,
                                int64_t n, int32_t top)
 {
+    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, path, "path");
+    VEM_I_NEED(ctx, clusters, "clusters");
+    VEM_I_NEED(ctx, probabilities, "probabilities");
     vem_i_begin(ctx);
     const vem_i_array arrays[2] = {
         {"clusters", VEM_INT32, clusters, 2, {n, top}},
@@ -368,11 +387,18 @@ vem_status vem_soft_write_rows(vem_ctx *ctx, const char *path, const vem_data *d
 vem_status vem_soft_write(vem_ctx *ctx, const char *path, const int32_t *clusters,
                           const double *probabilities, int64_t n, int32_t top)
 {
+    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, path, "path");
+    VEM_I_NEED(ctx, clusters, "clusters");
+    VEM_I_NEED(ctx, probabilities, "probabilities");
     return vem_soft_write_rows(ctx, path, NULL, clusters, probabilities, n, top);
 }
 
 vem_status vem_text_write(vem_ctx *ctx, const char *path, const char *text, size_t length)
 {
+    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, path, "path");
+    VEM_I_NEED(ctx, text, "text");
     vem_i_begin(ctx);
     vem_i_output *output;
     vem_status status = vem_i_output_open(ctx, path, &output);

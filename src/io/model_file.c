@@ -42,6 +42,8 @@ static json_t *read_json(vem_ctx *ctx, const char *source, const char *text,
 
 vem_status vem_model_set_meta(vem_ctx *ctx, vem_model *model, const char *json)
 {
+    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, model, "model");
     char *copy = NULL;
     if (json) {
         json_t *parsed = read_json(ctx, "The meta of the model", json, strlen(json));
@@ -264,6 +266,9 @@ vem_status vem_i_model_get(vem_ctx *ctx, const char *path, vem_i_npz *npz,
 
 vem_status vem_model_read(vem_ctx *ctx, const char *path, vem_model **model)
 {
+    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, path, "path");
+    VEM_I_NEED(ctx, model, "model");
     vem_i_begin(ctx);
     vem_i_npz *npz;
     vem_status status = vem_i_npz_open(ctx, path, &npz);
@@ -323,6 +328,9 @@ static char *complete_meta(const vem_model *model)
 
 vem_status vem_model_write(vem_ctx *ctx, const vem_model *model, const char *path)
 {
+    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, model, "model");
+    VEM_I_NEED(ctx, path, "path");
     vem_i_begin(ctx);
     if (!vem_i_path_ends(path, ".npz") && strncmp(path, "/dev/", 5) != 0)
         return vem_i_fail(ctx, VEM_BAD_OPTION,

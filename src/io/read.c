@@ -340,6 +340,11 @@ vem_status vem_i_data_read(vem_ctx *ctx, const char *path,
 vem_status vem_data_read_parts(vem_ctx *ctx, const char *const *paths, int32_t count,
                                const vem_read_options *options, vem_data **data)
 {
+    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, paths, "paths");
+    VEM_I_NEED(ctx, data, "data");
+    for (int32_t i = 0; i < count; i++)
+        VEM_I_NEED(ctx, paths[i], "a path");
     vem_i_begin(ctx);
     vem_read_options wanted;
     vem_data *made = NULL;
@@ -359,13 +364,18 @@ vem_status vem_data_read_parts(vem_ctx *ctx, const char *const *paths, int32_t c
 vem_status vem_data_read(vem_ctx *ctx, const char *path, const vem_read_options *options,
                          vem_data **data)
 {
+    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, path, "path");
+    VEM_I_NEED(ctx, data, "data");
     vem_i_begin(ctx);
     return vem_i_data_read(ctx, path, options, data);
 }
 
 const char *vem_file_kind(const char *path)
 {
-    const size_t hdf5 = hdf5_name(path);
+    const size_t hdf5 = path ? hdf5_name(path) : 0;
+    if (!path)
+        return "unknown";
     if (strcmp(path, "-") == 0 || (hdf5 && path[hdf5] == ':'))
         return "data";
     const format kind = find_format(path);

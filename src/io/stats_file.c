@@ -265,6 +265,9 @@ static vem_status read_part(vem_ctx *ctx, const char *path, vem_i_npz *npz,
 
 vem_status vem_stats_read(vem_ctx *ctx, const char *path, vem_stats **stats)
 {
+    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, path, "path");
+    VEM_I_NEED(ctx, stats, "stats");
     vem_i_begin(ctx);
     vem_i_npz *npz;
     vem_status status = vem_i_npz_open(ctx, path, &npz);
@@ -285,6 +288,9 @@ vem_status vem_stats_read(vem_ctx *ctx, const char *path, vem_stats **stats)
 
 vem_status vem_stats_write(vem_ctx *ctx, const vem_stats *part, const char *path)
 {
+    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, part, "stats");
+    VEM_I_NEED(ctx, path, "path");
     vem_i_begin(ctx);
     if (!vem_i_path_ends(path, ".npz") && strncmp(path, "/dev/", 5) != 0)
         return vem_i_fail(ctx, VEM_BAD_OPTION,

@@ -244,6 +244,10 @@ static vem_status compare(vem_ctx *ctx, const int64_t *clusters, const int64_t *
 vem_status vem_compare(vem_ctx *ctx, const int64_t *clusters, const int64_t *classes,
                        int64_t n, vem_agreement *agreement)
 {
+    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, clusters, "clusters");
+    VEM_I_NEED(ctx, classes, "classes");
+    VEM_I_NEED(ctx, agreement, "agreement");
     if (!clusters || !classes || !agreement)
         return vem_i_fail(ctx, VEM_BAD_OPTION, "vem_compare needs two arrays of labels.");
     if (agreement->size < sizeof *agreement)

@@ -196,6 +196,10 @@ vem_status vem_model_new(vem_ctx *ctx, vem_family_kind family, int32_t clusters,
                          int32_t d, const double *means, const double *weights,
                          const double *variances, vem_model **model)
 {
+    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, means, "means");
+    VEM_I_NEED(ctx, variances, "variances");
+    VEM_I_NEED(ctx, model, "model");
     vem_status status = check_shape(ctx, family, clusters, d);
     if (status != VEM_OK)
         return status;
@@ -225,6 +229,9 @@ vem_status vem_model_new(vem_ctx *ctx, vem_family_kind family, int32_t clusters,
 
 vem_status vem_model_copy(vem_ctx *ctx, const vem_model *model, vem_model **copy)
 {
+    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, model, "model");
+    VEM_I_NEED(ctx, copy, "copy");
     vem_model *made;
     vem_status status =
         vem_i_model_blank(ctx, model->family, model->clusters, model->d, &made);
@@ -274,46 +281,48 @@ void vem_model_free(vem_model *model)
 
 vem_family_kind vem_model_family(const vem_model *model)
 {
-    return model->family;
+    return model ? model->family : (vem_family_kind)0;
 }
 
 int32_t vem_model_clusters(const vem_model *model)
 {
-    return model->clusters;
+    return model ? model->clusters : 0;
 }
 
 int32_t vem_model_columns(const vem_model *model)
 {
-    return model->d;
+    return model ? model->d : 0;
 }
 
 const double *vem_model_means(const vem_model *model)
 {
-    return model->means;
+    return model ? model->means : NULL;
 }
 
 const double *vem_model_weights(const vem_model *model)
 {
-    return model->weights;
+    return model ? model->weights : NULL;
 }
 
 const double *vem_model_variances(const vem_model *model)
 {
-    return model->variances;
+    return model ? model->variances : NULL;
 }
 
 size_t vem_model_variance_count(const vem_model *model)
 {
-    return vem_i_variance_count(model->family, model->clusters, model->d);
+    return model ? vem_i_variance_count(model->family, model->clusters, model->d) : 0;
 }
 
 const double *vem_model_scale(const vem_model *model)
 {
-    return model->scale;
+    return model ? model->scale : NULL;
 }
 
 vem_status vem_model_set_scale(vem_ctx *ctx, vem_model *model, const double *scale)
 {
+    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, model, "model");
     double *copy = NULL;
     if (scale) {
         for (int32_t j = 0; j < model->d; j++)
@@ -334,32 +343,36 @@ vem_status vem_model_set_scale(vem_ctx *ctx, vem_model *model, const double *sca
 
 vem_prior_kind vem_model_prior(const vem_model *model)
 {
-    return model->prior;
+    return model ? model->prior : (vem_prior_kind)0;
 }
 
 void vem_model_set_prior(vem_model *model, vem_prior_kind prior)
 {
-    model->prior = prior == VEM_PRIOR_FREE ? VEM_PRIOR_FREE : VEM_PRIOR_FLAT;
+    if (model)
+        model->prior = prior == VEM_PRIOR_FREE ? VEM_PRIOR_FREE : VEM_PRIOR_FLAT;
 }
 
 int64_t vem_model_parameters(const vem_model *model)
 {
-    return vem_i_parameter_count(model->family, model->prior, model->clusters, model->d);
+    return model ? vem_i_parameter_count(model->family, model->prior, model->clusters,
+                                         model->d)
+                 : 0;
 }
 
 int vem_model_normalizes(const vem_model *model)
 {
-    return model->normalizes;
+    return model ? model->normalizes : 0;
 }
 
 void vem_model_set_normalizes(vem_model *model, int normalizes)
 {
-    model->normalizes = normalizes != 0;
+    if (model)
+        model->normalizes = normalizes != 0;
 }
 
 const char *vem_model_meta(const vem_model *model)
 {
-    return model->meta;
+    return model ? model->meta : NULL;
 }
 
 double vem_i_model_variance(const vem_model *model)
@@ -389,7 +402,7 @@ vem_i_names vem_i_model_table(const vem_model *model)
 
 const char *vem_model_column_name(const vem_model *model, int32_t column)
 {
-    return model->table.columns && column >= 0 && column < model->d
+    return model && model->table.columns && column >= 0 && column < model->d
                ? model->table.columns[column]
                : NULL;
 }
@@ -397,6 +410,8 @@ const char *vem_model_column_name(const vem_model *model, int32_t column)
 vem_status vem_model_set_column_names(vem_ctx *ctx, vem_model *model,
                                       const char *const *names)
 {
+    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, model, "model");
     char **list = NULL;
     for (int32_t j = 0; names && j < model->d; j++)
         if (!names[j])
@@ -412,7 +427,7 @@ vem_status vem_model_set_column_names(vem_ctx *ctx, vem_model *model,
 
 int32_t vem_model_ids(const vem_model *model)
 {
-    return model->table.ids ? model->table.id_count : 0;
+    return model && model->table.ids ? model->table.id_count : 0;
 }
 
 const char *vem_model_id_name(const vem_model *model, int32_t id)
