@@ -11,6 +11,7 @@
 #include "em/estep.h"
 
 #include <math.h>
+#include <stdatomic.h>
 
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -158,7 +159,8 @@ static void begin_shard(vem_i_estep *t, vem_i_block *block, int64_t shard, int t
 /* Between two blocks of a shard: tells how far it is, and whether to end here. */
 static int leave(vem_i_estep *t, int64_t items, int thread)
 {
-    const int64_t counted = t->items_done += items, n = t->view->n;
+    const int64_t n = t->view->n;
+    const int64_t counted = items + atomic_fetch_add(&t->items_done, items);
     const int64_t done = counted < n ? counted : n;
     if (thread == 0 && t->told) {
         vem_progress progress = *t->told;
