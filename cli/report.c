@@ -160,7 +160,10 @@ static void print_measures(const vem_summary *s)
     if (s->options.measure == VEM_MEASURE_SAMPLE)
         printf(s->measured_rows < s->n ? ", from %s rows" : ", exact over all %s rows",
                cli_count(s->measured_rows, a));
-    putchar('\n');
+    printf(
+        "\n  %-13s AIC %.8g, BIC %.8g, ICL %.8g with %s parameter%s, lower is better\n",
+        "criteria", s->aic, s->bic, s->icl, cli_count(s->parameters, a),
+        s->parameters == 1 ? "" : "s");
     if (isfinite(s->quantization_error_coreset))
         printf("  %-13s quantisation error %.6g, log-likelihood %.6g per row, flattered "
                "by the fit\n",
@@ -285,6 +288,11 @@ int cli_print_json(const cli_args *args, const vem_report *report, double second
     json_object_set_new(o, "reduce_pairs", json_integer(s->reduce_pairs));
     json_object_set_new(o, "quantization_error", cli_json_real(s->quantization_error));
     json_object_set_new(o, "log_likelihood", cli_json_real(s->log_likelihood));
+    json_object_set_new(o, "parameters", json_integer(s->parameters));
+    json_object_set_new(o, "entropy", cli_json_real(s->entropy));
+    json_object_set_new(o, "aic", cli_json_real(s->aic));
+    json_object_set_new(o, "bic", cli_json_real(s->bic));
+    json_object_set_new(o, "icl", cli_json_real(s->icl));
     json_object_set_new(o, "quantization_error_se",
                         cli_json_real(s->quantization_error_se));
     json_object_set_new(o, "log_likelihood_se", cli_json_real(s->log_likelihood_se));

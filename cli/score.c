@@ -93,7 +93,10 @@ static int print_json(const cli_args *args, const vem_model *model, const vem_da
     json_object_set_new(o, "free_energy", cli_json_real(s->free_energy));
     json_object_set_new(o, "log_likelihood", cli_json_real(s->log_likelihood));
     json_object_set_new(o, "quantization_error", cli_json_real(s->quantization_error));
+    json_object_set_new(o, "entropy", cli_json_real(s->entropy));
+    json_object_set_new(o, "aic", cli_json_real(s->aic));
     json_object_set_new(o, "bic", cli_json_real(s->bic));
+    json_object_set_new(o, "icl", cli_json_real(s->icl));
     json_object_set_new(o, "nmi", cli_json_real(a->nmi));
     json_object_set_new(o, "ari", cli_json_real(a->ari));
     json_object_set_new(o, "purity", cli_json_real(a->purity));
@@ -112,8 +115,10 @@ static void print_words(const vem_data *data, const vem_model *model, const vem_
     printf("  %-19s %.10g per row, %d clusters held\n", "free energy", s->free_energy,
            (int)s->held);
     printf("  %-19s %.10g\n", "quantisation error", s->quantization_error);
-    printf("  %-19s %.10g with %s parameters (lower is better)\n", "BIC", s->bic,
-           cli_count(s->parameters, c));
+    printf("  %-19s %.10g (%.4g per row)\n", "entropy", s->entropy, s->entropy / s->mass);
+    printf("  %-19s %s\n", "parameters", cli_count(s->parameters, c));
+    printf("  %-19s %.10g (lower is better, as for BIC and ICL)\n", "AIC", s->aic);
+    printf("  %-19s %.10g\n  %-19s %.10g\n", "BIC", s->bic, "ICL", s->icl);
     if (isfinite(a->nmi))
         printf("  %-19s NMI %.4f, ARI %.4f, purity %.4f\n", "against the truth", a->nmi,
                a->ari, a->purity);
@@ -165,7 +170,18 @@ const cli_command cli_score = {
     .name = "score",
     .operands = "MODEL DATA...",
     .purpose =
-        "log-likelihood, free energy, quantisation error and BIC of DATA under MODEL",
+        "log-likelihood, free energy, quantisation error, AIC, BIC and ICL of DATA under "
+        "MODEL",
+    .details = "entropy     of the rows' probabilities over all clusters, summed, in "
+               "nats; 0 where\n"
+               "            every row belongs to one cluster\n"
+               "AIC         2 parameters - 2 log-likelihood of all rows\n"
+               "BIC         parameters log(rows) - 2 log-likelihood of all rows\n"
+               "ICL         BIC + 2 entropy\n"
+               "Lower is better. Parameters are the numbers that were fitted: means, "
+               "variances and,\n"
+               "where they are free, the weights of the clusters. Rows count by their "
+               "weights.\n",
     .examples = "  vem score model.npz data.npy\n"
                 "  vem score model.npz data.npy --truth truth.npy --json\n",
     .own = own,

@@ -173,6 +173,12 @@ class Oracle(unittest.TestCase):
                 self.assertAlmostEqual(scores["log_likelihood"], theirs.score(new),
                                        delta=1e-8 * abs(theirs.score(new)))
                 self.assertAlmostEqual(scores["bic"], bic, delta=1e-8 * abs(bic))
+                self.assertAlmostEqual(scores["aic"], theirs.aic(new), delta=1e-8 * abs(bic))
+                self.assertEqual(scores["parameters"], theirs._n_parameters())
+                chance = theirs.predict_proba(new)
+                entropy = -np.sum(chance * np.log(np.maximum(chance, 1e-300)))
+                self.assertAlmostEqual(scores["entropy"], entropy, delta=1e-8 * entropy)
+                self.assertAlmostEqual(scores["icl"], bic + 2 * entropy, delta=1e-8 * abs(bic))
                 labels = theirs.predict(new)
                 subprocess.run([VEM, "predict", self.path("model.npz"), self.path("new.npy"),
                                 "-o", self.path("labels.npy"), "-q"], check=True)
@@ -189,6 +195,36 @@ class Oracle(unittest.TestCase):
                 np.testing.assert_allclose(chance, np.take_along_axis(expected, chosen, 1),
                                            atol=1e-9)
                 self.assertTrue((np.diff(chance, axis=1) <= 0).all())
+
+    def test_criteria_of_a_fit(self):
+        """--measure gives what score gives, in either precision and for any number of tiles."""
+        for kind, clusters, precision, rtol in (("full", 5, "double", 1e-9), ("diag", 70, "double", 1e-9),
+                                                ("diag", 130, "single", 1e-4)):
+            with self.subTest(kind=kind, clusters=clusters):
+                x, _ = blobs(1500, 3, 6, seed=5, spread=1.0)
+                weights = np.random.default_rng(1).uniform(0.5, 2, len(x))
+                report = self.vem("fit", self.save("x.npy", x), "-k", clusters, "--family", kind,
+                                  "--prior", "free", "--held", clusters, "--max-steps", 5,
+                                  "--precision", precision, "--measure", "--weights",
+                                  self.save("w.npy", weights), "-o", self.path("model.npz"))
+                scores = self.vem("score", self.path("model.npz"), self.path("x.npy"),
+                                  "--weights", self.path("w.npy"))
+                with np.load(self.path("model.npz")) as m:
+                    theirs = GaussianMixture(clusters, covariance_type=kind)
+                    theirs.means_, theirs.weights_, theirs.covariances_ = m["means"], m["weights"], m["variances"]
+                    inverse = np.linalg.inv(m["variances"]) if kind == "full" else 1 / m["variances"]
+                    theirs.precisions_cholesky_ = np.linalg.cholesky(inverse) if kind == "full" else inverse ** 0.5
+                chance = theirs.predict_proba(x)
+                entropy = -weights @ np.sum(chance * np.log(np.maximum(chance, 1e-300)), axis=1)
+                total = weights @ theirs.score_samples(x)
+                self.assertAlmostEqual(scores["entropy"], entropy, delta=rtol * entropy)
+                expected = {"aic": 2 * scores["parameters"] - 2 * total,
+                            "bic": scores["parameters"] * np.log(weights.sum()) - 2 * total}
+                expected["icl"] = expected["bic"] + 2 * entropy
+                for name in expected:
+                    self.assertAlmostEqual(scores[name], expected[name], delta=rtol * abs(total))
+                    self.assertAlmostEqual(report[name], expected[name], delta=rtol * abs(total))
+                self.assertEqual(report["parameters"], scores["parameters"])
 
     def kmeans(self, x, clusters, weights=None, seed=1, dtype=np.float64):
         rng = np.random.default_rng(seed)

@@ -527,6 +527,8 @@ typedef struct vem_summary {
     int64_t resumed_step; /* the step a checkpoint let the fit go on at; 0: none */
     int64_t floored;      /* clusters whose variance (in some column, of full in some
                              direction) is as small as --floor lets it be */
+    int64_t parameters;   /* numbers that were fitted */
+    double entropy, aic, bic, icl; /* as in vem_scores; NAN unless measured */
 } vem_summary;
 
 /* `start`: a model to start from (its family may be simpler than the one asked for), or
@@ -724,10 +726,14 @@ typedef struct vem_scores {
     double log_likelihood;     /* per unit of mass */
     double free_energy;        /* per unit of mass, with `held` clusters per row */
     double quantization_error; /* weighted sum of squared distances to the nearest mean */
-    double bic;                /* lower is better */
+    double bic;                /* parameters log(mass) - 2 mass log_likelihood */
     double mass;
-    int64_t parameters;
+    int64_t parameters; /* vem_model_parameters */
     int32_t held;
+    double
+        entropy; /* of the posteriors over all clusters, weighted sum over rows, nats */
+    double aic;  /* 2 parameters - 2 mass log_likelihood; lower is better, as in BIC */
+    double icl;  /* bic + 2 entropy */
 } vem_scores;
 
 /* held = 0: all clusters, then free_energy = log_likelihood. */

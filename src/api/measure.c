@@ -44,7 +44,7 @@ int64_t vem_i_sample_size(const vem_summary *s, int64_t n)
 /* ---- a sample ---- */
 
 typedef struct values {
-    double *log_likelihoods, *distances;
+    double *log_likelihoods, *entropies, *distances;
 } values;
 
 /* The rows of a sample as data, and what these own. */
@@ -59,7 +59,7 @@ static vem_status measure_chunk(vem_ctx *ctx, void *arg, const vem_view *view,
 {
     const values *v = arg;
     return vem_i_measure_items(ctx, view, model, v->log_likelihoods + first,
-                               v->distances + first);
+                               v->entropies + first, v->distances + first);
 }
 
 /* The rows of the sample side by side; they know where they are from. */
@@ -105,23 +105,29 @@ vem_status vem_i_measure_sample(vem_ctx *ctx, const vem_data *data,
     if (status == VEM_OK)
         status = vem_i_take(ctx, &v.log_likelihoods, (size_t)sample.size, sizeof(double));
     if (status == VEM_OK)
+        status = vem_i_take(ctx, &v.entropies, (size_t)sample.size, sizeof(double));
+    if (status == VEM_OK)
         status = vem_i_take(ctx, &v.distances, (size_t)sample.size, sizeof(double));
     if (status == VEM_OK)
         status = vem_i_for_chunks(ctx, model, &some.data, precision, measure_chunk, &v);
     if (status == VEM_OK) {
         vem_i_estimate l = vem_i_estimate_mean(&sample, v.log_likelihoods);
         vem_i_estimate phi = vem_i_estimate_mean(&sample, v.distances);
+        vem_i_estimate h = vem_i_estimate_mean(&sample, v.entropies);
         const double mass = sample.mass * sample.unit;
         *sampled = (vem_i_sampled){.quantization_error = mass * phi.mean,
                                    .quantization_error_se = mass * phi.error,
                                    .log_likelihood = l.mean,
                                    .log_likelihood_se = l.error,
+                                   .entropy = mass * h.mean,
+                                   .mass = mass,
                                    .rows = sample.size};
     }
     vem_i_sample_free(&sample);
     vem_i_free(some.rows);
     vem_i_free(some.numbers);
     vem_i_free(v.log_likelihoods);
+    vem_i_free(v.entropies);
     vem_i_free(v.distances);
     return status;
 }
@@ -129,15 +135,35 @@ vem_status vem_i_measure_sample(vem_ctx *ctx, const vem_data *data,
 /* ---- what the fit asks for ---- */
 
 static vem_status exact_view(vem_ctx *ctx, const vem_view *view, const vem_model *model,
-                             double *error, double *log_likelihood)
+                             vem_i_sampled *exact)
 {
     vem_i_measures measures;
     vem_status status = vem_i_measure(ctx, view, model, model->clusters, &measures);
-    if (status == VEM_OK) {
-        *error = measures.quantization_error;
-        *log_likelihood = measures.log_likelihood / (view->total_mass * view->mass_unit);
-    }
+    const double mass = view->total_mass * view->mass_unit;
+    if (status == VEM_OK)
+        *exact = (vem_i_sampled){.quantization_error = measures.quantization_error,
+                                 .log_likelihood = measures.log_likelihood / mass,
+                                 .entropy = measures.entropy,
+                                 .mass = mass,
+                                 .rows = view->n};
     return status;
+}
+
+/* What was measured of all rows, and what follows from it. */
+static void put_measures(const vem_i_sampled *m, vem_summary *s)
+{
+    s->quantization_error = m->quantization_error;
+    s->quantization_error_se = m->quantization_error_se;
+    s->log_likelihood = m->log_likelihood;
+    s->log_likelihood_se = m->log_likelihood_se;
+    s->measured_rows = m->rows;
+    const vem_i_criteria criteria =
+        vem_i_criteria_of(s->parameters, m->mass, m->mass * m->log_likelihood,
+                          m->entropy);
+    s->entropy = m->entropy;
+    s->aic = criteria.aic;
+    s->bic = criteria.bic;
+    s->icl = criteria.icl;
 }
 
 static vem_status measure_coreset(vem_ctx *ctx, const vem_view *view,
@@ -145,9 +171,15 @@ static vem_status measure_coreset(vem_ctx *ctx, const vem_view *view,
 {
     const int64_t size = vem_i_sample_size(s, view->n);
     /* A sample is taken of the view's own numbers, whose distances may be in other units. */
-    if (s->options.measure == VEM_MEASURE_EXACT || size == view->n || view->whitened)
-        return exact_view(ctx, view, model, &s->quantization_error_coreset,
-                          &s->log_likelihood_coreset);
+    vem_i_sampled sampled;
+    if (s->options.measure == VEM_MEASURE_EXACT || size == view->n || view->whitened) {
+        const vem_status measured = exact_view(ctx, view, model, &sampled);
+        if (measured == VEM_OK) {
+            s->quantization_error_coreset = sampled.quantization_error;
+            s->log_likelihood_coreset = sampled.log_likelihood;
+        }
+        return measured;
+    }
     /* The view's own numbers as data. */
     const size_t element = view->kernels->element;
     double *mass = NULL;
@@ -166,7 +198,6 @@ static vem_status measure_coreset(vem_ctx *ctx, const vem_view *view,
                            .column_stride = (int64_t)element,
                            .weights = mass,
                            .format = "memory"};
-    vem_i_sampled sampled;
     status = vem_i_measure_sample(ctx, &rows, model, view->kernels->precision, size,
                                   (uint64_t)s->options.seed, &sampled);
     vem_i_free(mass);
@@ -184,6 +215,9 @@ vem_status vem_i_measure_view(vem_ctx *ctx, const vem_view *view, const vem_mode
     s->quantization_error = s->log_likelihood = NAN;
     s->quantization_error_se = s->log_likelihood_se = NAN;
     s->quantization_error_coreset = s->log_likelihood_coreset = NAN;
+    s->entropy = s->aic = s->bic = s->icl = NAN;
+    s->parameters = vem_i_parameter_count(model->family, (vem_prior_kind)s->options.prior,
+                                          model->clusters, model->d);
     const int here = reduced ? s->options.measure != VEM_MEASURE_NONE
                              : s->options.measure == VEM_MEASURE_EXACT;
     if (!here || ctx->stop_requested)
@@ -192,10 +226,11 @@ vem_status vem_i_measure_view(vem_ctx *ctx, const vem_view *view, const vem_mode
     vem_status status;
     if (reduced) {
         status = measure_coreset(ctx, view, model, s);
-    } else if ((status = exact_view(ctx, view, model, &s->quantization_error,
-                                    &s->log_likelihood)) == VEM_OK) {
-        s->quantization_error_se = s->log_likelihood_se = 0;
-        s->measured_rows = view->n;
+    } else {
+        vem_i_sampled exact;
+        status = exact_view(ctx, view, model, &exact);
+        if (status == VEM_OK)
+            put_measures(&exact, s);
     }
     s->seconds_measure = vem_i_clock() - clock;
     return status == VEM_STOPPED ? VEM_OK : status;
@@ -224,15 +259,12 @@ vem_status vem_i_measure_data(vem_ctx *ctx, const vem_data *data, const vem_mode
         if (status == VEM_OK) {
             sampled.quantization_error = scores.quantization_error;
             sampled.log_likelihood = scores.log_likelihood;
+            sampled.entropy = scores.entropy;
+            sampled.mass = scores.mass;
         }
     }
-    if (status == VEM_OK) {
-        s->quantization_error = sampled.quantization_error;
-        s->quantization_error_se = sampled.quantization_error_se;
-        s->log_likelihood = sampled.log_likelihood;
-        s->log_likelihood_se = sampled.log_likelihood_se;
-        s->measured_rows = sampled.rows;
-    }
+    if (status == VEM_OK)
+        put_measures(&sampled, s);
     s->seconds_measure += vem_i_clock() - clock;
     return status == VEM_STOPPED ? VEM_OK : status;
 }
@@ -249,7 +281,8 @@ uint64_t vem_i_measure_bytes(const vem_ctx *ctx, const vem_options *o, int64_t n
     const vem_i_search all = vem_i_search_closest(clusters, clusters, 0);
     const uint64_t scan =
         vem_i_scorer_bytes((vem_family_kind)o->family, clusters, d, kernels->element) +
-        (uint64_t)ctx->threads * vem_i_block_bytes(&all, clusters, d, kernels);
+        (uint64_t)ctx->threads * (vem_i_block_bytes(&all, clusters, d, kernels) +
+                                  vem_i_posteriors_bytes(d, kernels->element));
     if (o->measure == VEM_MEASURE_EXACT && !reduced)
         return scan + vem_i_posterior_bytes(n, &all, kernels->element);
     int64_t rows = vem_i_chunk_rows(d);
@@ -257,7 +290,7 @@ uint64_t vem_i_measure_bytes(const vem_ctx *ctx, const vem_options *o, int64_t n
     if (o->measure == VEM_MEASURE_SAMPLE && most_rows(d) < n) {
         rows = most_rows(d);
         sample = vem_i_sample_bytes(n, rows) +
-                 (uint64_t)rows * ((uint64_t)d * vem_i_dtype_bytes(type) + 16);
+                 (uint64_t)rows * ((uint64_t)d * vem_i_dtype_bytes(type) + 24);
     }
     rows = rows < n ? rows : n;
     return scan + sample + vem_i_points_bytes(rows, d, precision) +

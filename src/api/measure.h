@@ -9,6 +9,7 @@
 typedef struct vem_i_sampled {
     double quantization_error, quantization_error_se;
     double log_likelihood, log_likelihood_se; /* per unit of mass */
+    double entropy, mass;                     /* weighted sums */
     int64_t rows;                             /* of the sample */
 } vem_i_sampled;
 

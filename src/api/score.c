@@ -7,7 +7,7 @@
 
 typedef struct totals {
     int32_t held;
-    double mass, log_likelihood, free_energy, quantization_error;
+    double mass, log_likelihood, entropy, free_energy, quantization_error;
 } totals;
 
 static vem_status add_chunk(vem_ctx *ctx, void *arg, const vem_view *view,
@@ -21,6 +21,7 @@ static vem_status add_chunk(vem_ctx *ctx, void *arg, const vem_view *view,
         return status;
     t->mass += view->total_mass * view->mass_unit;
     t->log_likelihood += measures.log_likelihood;
+    t->entropy += measures.entropy;
     t->free_energy += measures.free_energy;
     t->quantization_error += measures.quantization_error;
     return VEM_OK;
@@ -39,15 +40,20 @@ vem_status vem_i_score(vem_ctx *ctx, const vem_model *model, const vem_data *dat
     vem_status status = vem_i_for_chunks(ctx, model, data, precision, add_chunk, &t);
     if (status != VEM_OK)
         return status;
-    int64_t parameters = vem_model_parameters(model);
+    const int64_t parameters = vem_model_parameters(model);
+    const vem_i_criteria criteria =
+        vem_i_criteria_of(parameters, t.mass, t.log_likelihood, t.entropy);
     *scores = (vem_scores){.size = sizeof *scores,
                            .log_likelihood = t.log_likelihood / t.mass,
                            .free_energy = t.free_energy / t.mass,
                            .quantization_error = t.quantization_error,
-                           .bic = (double)parameters * log(t.mass) - 2 * t.log_likelihood,
+                           .bic = criteria.bic,
                            .mass = t.mass,
                            .parameters = parameters,
-                           .held = t.held};
+                           .held = t.held,
+                           .entropy = t.entropy,
+                           .aic = criteria.aic,
+                           .icl = criteria.icl};
     return VEM_OK;
 }
 

@@ -1,6 +1,7 @@
-/* Exact measures: one E-step each, without statistics.
+/* Exact measures: one E-step each, without statistics; log-likelihood and entropy are in
+ * posteriors.c.
  *
- *     L   = sum_i w_i log sum_c p(c, x_i)             the search that holds every cluster
+ *     F   = sum_i w_i log sum_{c in K_i} p(c, x_i)    the C' best clusters of each item
  *     phi = sum_i w_i min_c |x_i - mu_c|^2            plain distances, whatever the
  *                                                     family, in the units of the data
  *                                                     (divided ones under --standardize) */
@@ -107,10 +108,12 @@ vem_status vem_i_measure(vem_ctx *ctx, const vem_view *view, const vem_model *mo
                          int32_t held, vem_i_measures *measures)
 {
     vem_i_measures out;
-    vem_status status = log_sum(ctx, view, model, model->clusters, &out.log_likelihood);
+    vem_i_posteriors_sums sums;
+    vem_status status = vem_i_posteriors(ctx, view, model, NULL, NULL, &sums);
     if (status != VEM_OK)
         return status;
-    out.free_energy = out.log_likelihood;
+    out.log_likelihood = out.free_energy = sums.log_likelihood;
+    out.entropy = sums.entropy;
     if (held < model->clusters &&
         (status = log_sum(ctx, view, model, held, &out.free_energy)) != VEM_OK)
         return status;
@@ -124,21 +127,19 @@ vem_status vem_i_measure(vem_ctx *ctx, const vem_view *view, const vem_model *mo
 }
 
 vem_status vem_i_measure_items(vem_ctx *ctx, const vem_view *view, const vem_model *model,
-                               double *log_likelihoods, double *distances)
+                               double *log_likelihoods, double *entropies,
+                               double *distances)
 {
-    vem_i_search all = vem_i_search_closest(model->clusters, model->clusters, 0);
     vem_i_search nearest = vem_i_search_closest(model->clusters, 1, 0);
+    vem_i_posteriors_sums sums;
     vem_i_estep_result result;
-    double base, shift;
+    double base;
     vem_status status =
-        step(ctx, view, model, 0, &all, "measure", log_likelihoods, &result, &base);
-    if (status != VEM_OK)
-        return status;
-    shift = vem_i_view_log_jacobian(view) - 0.5 * base;
-    status = step(ctx, view, model, 1, &nearest, "measure", distances, &result, &base);
-    for (int64_t i = 0; status == VEM_OK && i < view->n; i++) {
-        log_likelihoods[i] += shift;
+        vem_i_posteriors(ctx, view, model, log_likelihoods, entropies, &sums);
+    if (status == VEM_OK)
+        status =
+            step(ctx, view, model, 1, &nearest, "measure", distances, &result, &base);
+    for (int64_t i = 0; status == VEM_OK && i < view->n; i++)
         distances[i] *= -2; /* of a hard item the sum is exp(-v/2) */
-    }
     return status;
 }

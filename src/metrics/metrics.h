@@ -4,8 +4,30 @@
 
 #include "em/estep.h"
 
+/* Over the caller's weights, in the units of the data. */
+typedef struct vem_i_posteriors_sums {
+    double log_likelihood;
+    double entropy; /* of the posteriors over all clusters, in nats */
+} vem_i_posteriors_sums;
+
+/* The sums, and (each NULL or n values) log p(x) and entropy of every item. */
+vem_status vem_i_posteriors(vem_ctx *ctx, const vem_view *view, const vem_model *model,
+                            double *log_likelihoods, double *entropies,
+                            vem_i_posteriors_sums *sums);
+/* Bytes of that per thread, beside the scorer. */
+uint64_t vem_i_posteriors_bytes(int32_t d, size_t element);
+
+/* With scikit-learn's sign, lower is better:
+ *     AIC = 2 parameters - 2 L,  BIC = parameters log(mass) - 2 L,  ICL = BIC + 2 H. */
+typedef struct vem_i_criteria {
+    double aic, bic, icl;
+} vem_i_criteria;
+vem_i_criteria vem_i_criteria_of(int64_t parameters, double mass, double log_likelihood,
+                                 double entropy);
+
 typedef struct vem_i_measures {
     double log_likelihood;     /* sum over the mass, in the units of the data */
+    double entropy;            /* the same, of the posteriors over all clusters */
     double free_energy;        /* the same with `held` clusters per item */
     double quantization_error; /* sum of w min_c |x - mu_c|^2, in the units of the
                                   data, or of the scale of a model that has one */
@@ -22,9 +44,10 @@ vem_status vem_i_quantization_error(vem_ctx *ctx, const vem_view *view,
                                     const vem_model *model, const char *phase,
                                     double *error, int64_t *pairs);
 
-/* log p(x) in the units of the data and min_c |x - mu_c|^2 in those of phi, of every
- * item (n each). */
+/* log p(x) in the units of the data, entropy, and min_c |x - mu_c|^2 in the units of
+ * phi, of every item (n each). */
 vem_status vem_i_measure_items(vem_ctx *ctx, const vem_view *view, const vem_model *model,
-                               double *log_likelihoods, double *distances);
+                               double *log_likelihoods, double *entropies,
+                               double *distances);
 
 #endif
