@@ -9,7 +9,8 @@
 
 static const cli_option own[] = {
     {"top", 0, "Model", "T",
-     "the T most probable clusters of each row, with their probabilities; at least 1"},
+     "the T most probable clusters of each row, with their probabilities; at least 1, or "
+     "all"},
     {"exact", 0, "Model", NULL,
      "look at every cluster of the model, and give probabilities of the full posterior"},
     {"recall", 0, "Model", "R",
@@ -21,8 +22,9 @@ static const cli_option own[] = {
      "columns to leave out, by number or name: 1 or name,city; may be repeated"},
     CLI_READ_OPTIONS,
     {"output", 'o', IO, "FILE",
-     "labels as .npy, .csv or .csv.gz; with --top .npz instead of .npy; default: CSV on "
-     "standard output"},
+     "labels as .npy, .csv or .csv.gz; with --top .npz instead of .npy, and with --top all "
+     "also .npy, where column c is the probability of cluster c; default: CSV on standard "
+     "output"},
     {"json", 0, IO, NULL, "print what was done as one JSON object"},
     {"quiet", 'q', IO, NULL, "no progress and no summary"},
 };
@@ -131,12 +133,50 @@ static int predict(cli_args *args, const vem_model *model, const vem_data *data,
     return code;
 }
 
+/* All probabilities as one matrix. */
+static int predict_dense(cli_args *args, const vem_model *model, const vem_data *data,
+                         double began)
+{
+    const int64_t n = vem_data_rows(data);
+    const int32_t clusters = vem_model_clusters(model);
+    vem_assign_report report = {.size = sizeof report,
+                                .recall = 1,
+                                .recall_least = 1,
+                                .covered = 1,
+                                .scored_pairs = n * clusters};
+    size_t bytes = 0;
+    void *probabilities = NULL;
+    if (__builtin_mul_overflow((size_t)n, (size_t)clusters * sizeof(double), &bytes)) {
+        cli_error("memory for %lld rows times %d clusters could not be had.",
+                  (long long)n, (int)clusters);
+        return CLI_FAILED;
+    }
+    vem_status status = vem_array_new(args->ctx, bytes, &probabilities);
+    if (status == VEM_OK)
+        status = vem_posterior(args->ctx, model, data, cli_precision(args, data),
+                               probabilities);
+    cli_progress_end();
+    if (status == VEM_OK)
+        status = vem_array_write(args->ctx, cli_value(args, "output"), VEM_FLOAT64,
+                                 probabilities, n, clusters);
+    vem_array_free(args->ctx, probabilities);
+    return status == VEM_OK
+               ? print_result(args, model, data, clusters, &report, cli_clock() - began)
+               : cli_failure(args, status);
+}
+
+/* 0 stands for all. */
 static int read_top(const char *text, int32_t *top)
 {
+    if (strcmp(text, "all") == 0) {
+        *top = 0;
+        return CLI_DONE;
+    }
     char *end;
     const long value = strtol(text, &end, 10);
     if (end == text || *end != '\0' || value < 1 || value > INT32_MAX) {
-        cli_error("--top is %s, but it must be a whole number of at least 1.", text);
+        cli_error("--top is %s, but it must be a whole number of at least 1, or all.",
+                  text);
         return CLI_USAGE;
     }
     *top = (int32_t)value;
@@ -158,7 +198,7 @@ static int read_recall(const char *text, double *recall)
 static int run(cli_args *args)
 {
     const double began = cli_clock();
-    const char *wanted = cli_value(args, "top");
+    const char *output = cli_value(args, "output"), *wanted = cli_value(args, "top");
     const char *recall = cli_value(args, "recall");
     vem_model *model = NULL;
     vem_data *data = NULL;
@@ -170,8 +210,9 @@ static int run(cli_args *args)
     if (code == CLI_DONE && recall)
         code = read_recall(recall, &how.recall);
     if (code == CLI_DONE)
-        code = cli_check_ending(cli_value(args, "output"),
-                                wanted ? "npz csv csv.gz" : "npy csv csv.gz");
+        code = cli_check_ending(output, !wanted    ? "npy csv csv.gz"
+                                        : !how.top ? "npz csv csv.gz npy"
+                                                   : "npz csv csv.gz");
     if (code != CLI_DONE)
         return code;
     cli_progress_begin(args);
@@ -183,8 +224,12 @@ static int run(cli_args *args)
     }
     if (code == CLI_DONE)
         code = cli_read_data(args, args->operands[1], &data, NULL);
+    const int dense = how.top == 0 && output && cli_has_ending(output, "npy");
+    if (code == CLI_DONE && how.top == 0)
+        how.top = vem_model_clusters(model);
     if (code == CLI_DONE)
-        code = predict(args, model, data, &how, wanted != NULL, began);
+        code = dense ? predict_dense(args, model, data, began)
+                     : predict(args, model, data, &how, wanted != NULL, began);
     vem_data_free(data);
     vem_model_free(model);
     return code;
@@ -211,7 +256,8 @@ const cli_command cli_predict = {
         "(recall_least), and the share of the posterior the tried clusters hold\n"
         "(covered).\n",
     .examples = "  vem predict model.npz data.npy -o labels.npy\n"
-                "  vem predict model.npz data.csv --top 3 -o soft.npz\n",
+                "  vem predict model.npz data.csv --top 3 -o soft.npz\n"
+                "  vem predict model.npz data.npy --top all -o posterior.npy\n",
     .own = own,
     .own_count = sizeof own / sizeof *own,
     .files = files,

@@ -72,7 +72,7 @@ VEM_API const char *vem_version(void);
 typedef struct vem_ctx vem_ctx;
 
 /* What a progress function is told. `phase` is "read", "reduce", "seed", "em", "measure",
- * "assign".
+ * "assign", "sample".
  * Within "em", step counts E-steps and free_energy is per unit of mass (NAN before the
  * first). `total` is 0 when the end is not known. */
 typedef struct vem_progress {
@@ -678,6 +678,11 @@ VEM_API vem_status vem_assign(vem_ctx *ctx, const vem_model *model, const vem_da
                               int32_t top, vem_precision precision, int32_t *clusters,
                               double *probabilities);
 
+/* Probabilities of all clusters for each row: n x C, column c is cluster c. */
+VEM_API vem_status vem_posterior(vem_ctx *ctx, const vem_model *model,
+                                 const vem_data *data, vem_precision precision,
+                                 double *probabilities);
+
 typedef enum vem_assign_search {
     VEM_ASSIGN_AUTO =
         0,            /* guided where it reaches the recall for less work, else a scan */
@@ -739,6 +744,12 @@ typedef struct vem_scores {
 /* held = 0: all clusters, then free_energy = log_likelihood. */
 VEM_API vem_status vem_score(vem_ctx *ctx, const vem_model *model, const vem_data *data,
                              int32_t held, vem_precision precision, vem_scores *scores);
+
+/* Rows first .. first+n-1 of those that a seed draws from the mixture, in the units of the
+ * data: rows is n x D, labels (n, or NULL) the clusters they were drawn from. A row depends
+ * on the model, the seed and its number alone. */
+VEM_API vem_status vem_sample(vem_ctx *ctx, const vem_model *model, uint64_t seed,
+                              int64_t first, int64_t n, double *rows, int32_t *labels);
 
 typedef struct vem_agreement {
     size_t size;

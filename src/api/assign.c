@@ -5,6 +5,7 @@
 #include "api/assign.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/residence.h"
 #include "em/estep.h"
 
 /* Labels alone: the closest search, without the costs of the other clusters. */
@@ -85,6 +86,17 @@ static void sort_column(const soft_task *t, const vem_i_block *block, int32_t p,
 #undef BEFORE
 }
 
+/* Probabilities of all clusters, in their order. */
+static void put_all(const soft_task *t, const vem_i_block *block, int64_t begin)
+{
+    const int64_t clusters = t->scorer->clusters, ldv = block->capacity;
+    for (int32_t p = 0; p < block->n; p++) {
+        double *row = t->out->probabilities + (t->first + begin + p) * clusters;
+        for (int64_t c = 0; c < clusters; c++)
+            row[c] = vem_i_value(t->view->kernels, block->costs, c * ldv + p);
+    }
+}
+
 static void run_block(void *arg, int64_t number, int thread)
 {
     soft_task *t = arg;
@@ -97,6 +109,12 @@ static void run_block(void *arg, int64_t number, int thread)
     double *log_sum = t->log_sums + (int64_t)thread * VEM_I_BLOCK;
     vem_i_block_load(block, begin, left < ldv ? (int32_t)left : ldv);
     t->search.find(&t->search, block, NULL);
+    if (!t->out->clusters) {
+        kernels->softmax(block->costs, block->n, clusters, ldv, NULL, log_sum);
+        put_all(t, block, begin);
+        vem_i_residence_check(block->ctx);
+        return;
+    }
     for (int64_t i = 0; i < lists; i++) {
         vem_i_store(kernels, best, i, INFINITY);
         index[i] = -1;
@@ -117,6 +135,7 @@ static void run_block(void *arg, int64_t number, int thread)
                 t->out->probabilities[at] =
                     c < 0 ? 0 : vem_i_value(kernels, block->costs, (int64_t)c * ldv + p);
         }
+    vem_i_residence_check(block->ctx);
 }
 
 static vem_status assign_soft(vem_ctx *ctx, void *arg, const vem_view *view,
@@ -195,4 +214,16 @@ vem_status vem_assign(vem_ctx *ctx, const vem_model *model, const vem_data *data
     if (status == VEM_OK)
         status = vem_i_for_chunks(ctx, model, data, precision, vem_i_assign_scan, &a);
     return status;
+}
+
+vem_status vem_posterior(vem_ctx *ctx, const vem_model *model, const vem_data *data,
+                         vem_precision precision, double *probabilities)
+{
+    vem_i_begin(ctx);
+    if (!model || !data || !probabilities)
+        return vem_i_fail(ctx, VEM_BAD_OPTION,
+                          "vem_posterior needs a model, data and room for the "
+                          "probabilities.");
+    vem_i_assign a = {.top = model->clusters, .probabilities = probabilities};
+    return vem_i_for_chunks(ctx, model, data, precision, vem_i_assign_scan, &a);
 }

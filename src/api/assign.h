@@ -7,7 +7,7 @@
 /* Where the result goes. */
 typedef struct vem_i_assign {
     int32_t top;
-    int32_t *clusters;     /* n x top */
+    int32_t *clusters;     /* n x top; NULL: all of them, in their order (top = C) */
     double *probabilities; /* n x top or NULL */
 } vem_i_assign;
 

@@ -15,8 +15,7 @@ static double scale_of(const double *scale, int32_t j)
     return scale ? scale[j] : 1;
 }
 
-/* Variance of cluster c between columns i and j, in the units of the data. */
-static double variance_at(const vem_model *m, int64_t c, int32_t i, int32_t j)
+double vem_i_model_covariance(const vem_model *m, int64_t c, int32_t i, int32_t j)
 {
     int64_t d = m->d;
     double factor = scale_of(m->scale, i) * scale_of(m->scale, j);
@@ -35,14 +34,15 @@ static void fill_variances(const vem_model *from, const double *scale, vem_model
     for (int64_t c = 0; c < to->clusters; c++) {
         double mean = 0;
         for (int32_t i = 0; i < d; i++) {
-            double s = scale_of(scale, i), value = variance_at(from, c, i, i) / (s * s);
+            double s = scale_of(scale, i),
+                   value = vem_i_model_covariance(from, c, i, i) / (s * s);
             mean += value / (double)d;
             if (to->family == VEM_DIAG)
                 to->variances[c * d + i] = value;
             else if (to->family == VEM_FULL)
                 for (int32_t j = 0; j < d; j++)
                     to->variances[(c * d + i) * d + j] =
-                        variance_at(from, c, i, j) / (s * scale_of(scale, j));
+                        vem_i_model_covariance(from, c, i, j) / (s * scale_of(scale, j));
         }
         if (to->family == VEM_ISO)
             to->variances[c] = mean;

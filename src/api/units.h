@@ -16,4 +16,8 @@ vem_status vem_i_model_to_data(vem_ctx *ctx, const vem_view *view, vem_model *mo
 vem_i_constraints vem_i_constraints_of(const vem_view *view, const vem_options *options,
                                        vem_family_kind family);
 
+/* Covariance of columns i and j in cluster c, in the units of the data. */
+double vem_i_model_covariance(const vem_model *model, int64_t cluster, int32_t i,
+                              int32_t j);
+
 #endif

@@ -1,0 +1,141 @@
+/* The verb `sample`: rows drawn from a mixture.
+ *
+ *     c ~ weights,     x = mu_c + A_c z,     z ~ N(0, 1) in every column,     A_c A_c' = Sigma_c
+ *
+ * A_c is diagonal but for full covariances, where it is the lower Cholesky factor. The cluster
+ * is found from one uniform number in the sums of the weights, normals are Box and Muller's
+ * (base/rng.c). All numbers of a row are keyed by (seed, row): it is the same for any number
+ * of threads, and for rows drawn in several calls. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "api/units.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/residence.h"
+#include "base/rng.h"
+#include "model/family.h"
+
+enum { ROWS_PER_TASK = 256 };
+
+typedef struct task {
+    vem_ctx *ctx;
+    const vem_model *model;
+    uint64_t seed;
+    int64_t first, n;
+    double *sums;    /* C: of the weights */
+    double *factors; /* full: C x D x D, lower; else NULL */
+    double *normals; /* threads x D */
+    double *rows;
+    int32_t *labels;
+} task;
+
+/* The first cluster whose sum lies above u; never one of weight 0. */
+static int32_t find_cluster(const task *t, double u)
+{
+    const double goal = u * t->sums[t->model->clusters - 1];
+    int32_t low = 0, high = t->model->clusters - 1;
+    while (low < high) {
+        const int32_t middle = low + (high - low) / 2;
+        if (t->sums[middle] > goal)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+static void draw_row(const task *t, int64_t i, double *z)
+{
+    const vem_model *m = t->model;
+    const int64_t d = m->d;
+    vem_i_rng rng = vem_i_rng_at(t->seed, VEM_RNG_MIXTURE, 0, (uint64_t)(t->first + i));
+    const int64_t c = find_cluster(t, vem_i_rng_uniform(&rng));
+    const double *mean = m->means + c * d;
+    double *row = t->rows + i * d;
+    for (int32_t j = 0; j < d; j++)
+        z[j] = vem_i_rng_normal(&rng);
+    for (int32_t j = 0; j < d; j++) {
+        double off = 0;
+        if (t->factors)
+            for (int64_t k = 0; k <= j; k++)
+                off += t->factors[(c * d + j) * d + k] * z[k];
+        else
+            off = sqrt(vem_i_model_covariance(m, c, j, j)) * z[j];
+        row[j] = mean[j] + off;
+    }
+    if (t->labels)
+        t->labels[i] = (int32_t)c;
+}
+
+static void run_rows(void *arg, int64_t number, int thread)
+{
+    const task *t = arg;
+    const int64_t begin = number * ROWS_PER_TASK, end = begin + ROWS_PER_TASK;
+    for (int64_t i = begin; i < end && i < t->n; i++)
+        draw_row(t, i, t->normals + (int64_t)thread * t->model->d);
+    vem_i_residence_check(t->ctx);
+}
+
+static vem_status factorize(vem_ctx *ctx, task *t)
+{
+    const vem_model *m = t->model;
+    const size_t matrix = (size_t)m->d * (size_t)m->d;
+    if (m->family != VEM_FULL)
+        return VEM_OK;
+    vem_status status =
+        vem_i_take(ctx, &t->factors, (size_t)m->clusters, matrix * sizeof(double));
+    for (int32_t c = 0; status == VEM_OK && c < m->clusters; c++) {
+        double *factor = t->factors + (size_t)c * matrix;
+        memcpy(factor, m->variances + (size_t)c * matrix, matrix * sizeof *factor);
+        if (!vem_i_cholesky(factor, m->d))
+            status = vem_i_fail(ctx, VEM_BAD_DATA,
+                                "The covariance matrix of cluster %" PRId32
+                                " is not positive definite.",
+                                c + 1);
+    }
+    return status;
+}
+
+vem_status vem_sample(vem_ctx *ctx, const vem_model *model, uint64_t seed, int64_t first,
+                      int64_t n, double *rows, int32_t *labels)
+{
+    vem_i_begin(ctx);
+    if (!model || !rows)
+        return vem_i_fail(ctx, VEM_BAD_OPTION,
+                          "vem_sample needs a model and room for the rows.");
+    if (n < 1 || first < 0 || first > INT64_MAX - n)
+        return vem_i_fail(
+            ctx, VEM_BAD_OPTION,
+            "%" PRId64 " rows from row %" PRId64
+            " on were asked for, but at least 1 row from 0 on can be drawn.",
+            n, first);
+    task t = {.ctx = ctx,
+              .model = model,
+              .seed = seed,
+              .first = first,
+              .n = n,
+              .rows = rows,
+              .labels = labels};
+    vem_status status = vem_i_take(ctx, &t.sums, (size_t)model->clusters, sizeof *t.sums);
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &t.normals, (size_t)ctx->threads,
+                            (size_t)model->d * sizeof *t.normals);
+    if (status == VEM_OK)
+        status = factorize(ctx, &t);
+    if (status == VEM_OK) {
+        double sum = 0;
+        for (int32_t c = 0; c < model->clusters; c++)
+            t.sums[c] = sum += model->weights[c];
+        const double work = t.factors ? (double)model->d * model->d : 40.0 * model->d;
+        vem_progress told = {.phase = "sample", .free_energy = NAN};
+        if (vem_i_parallel_watched(ctx, vem_i_shards(n, ROWS_PER_TASK),
+                                   ROWS_PER_TASK * work, run_rows, &t, &told, VEM_I_SKIP))
+            status = vem_i_fail(ctx, VEM_STOPPED, "Stopped while rows were drawn.");
+    }
+    vem_i_free(t.sums);
+    vem_i_free(t.normals);
+    vem_i_free(t.factors);
+    return status;
+}
