@@ -91,7 +91,7 @@ struct cli_args {
 };
 
 extern const cli_command cli_fit, cli_predict, cli_score, cli_coreset, cli_merge,
-    cli_generate, cli_info, cli_sample;
+    cli_generate, cli_info, cli_sample, cli_describe;
 extern const cli_command *const cli_commands[]; /* NULL at the end */
 
 /* Fills in args from the words after the verb. CLI_DONE, or CLI_USAGE after a message. */

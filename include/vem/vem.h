@@ -751,6 +751,45 @@ VEM_API vem_status vem_score(vem_ctx *ctx, const vem_model *model, const vem_dat
 VEM_API vem_status vem_sample(vem_ctx *ctx, const vem_model *model, uint64_t seed,
                               int64_t first, int64_t n, double *rows, int32_t *labels);
 
+/* What was found: facts of one cluster. Numbers that need data are NAN, counts and rows -1
+ * without. */
+enum { VEM_SHOWN_COLUMNS = 3, VEM_SHOWN_ROWS = 3 };
+typedef struct vem_cluster {
+    double weight; /* of the model */
+    double spread; /* root of the mean over columns of (its variance / the column's) */
+    int32_t
+        columns[VEM_SHOWN_COLUMNS]; /* in which its mean is farthest from that of all */
+    double
+        differences[VEM_SHOWN_COLUMNS]; /* (its mean - mean of all) / sd of the column */
+    int32_t
+        nearest; /* the other cluster that its mean most probably belongs to; -1: none */
+    double overlap;  /* Bhattacharyya coefficient of the two, 0 to 1 */
+    int64_t rows;    /* whose most probable cluster it is */
+    double size;     /* sum of their weights */
+    double doubtful; /* share of that which belongs to it with a probability below 0.9 */
+    int32_t rival;   /* the cluster with which its rows are most shared; -1: none */
+    double shared;   /* how much: the rows that have the two as their best, each by the
+                        probability of the second, as a share of the smaller size */
+    int64_t
+        exemplars[VEM_SHOWN_ROWS]; /* rows of it that are nearest to its mean, from 0 */
+} vem_cluster;
+
+typedef struct vem_description {
+    size_t size;     /* sizeof(vem_description) */
+    double *means;   /* room for D means of the columns, or NULL */
+    double *sds;     /* the same for standard deviations */
+    double mass;     /* sum of the weights of the rows; NAN without data */
+    double doubtful; /* share of it in doubtful rows */
+    int approximate; /* rows were assigned by a guided search, with this recall */
+    double recall, recall_least;
+} vem_description;
+
+/* Fills in `clusters` (C of them) and `about`. `data` may be NULL: the means and deviations
+ * of the columns are the mixture's then, else those of the rows. */
+VEM_API vem_status vem_describe(vem_ctx *ctx, const vem_model *model,
+                                const vem_data *data, vem_precision precision,
+                                vem_cluster *clusters, vem_description *about);
+
 typedef struct vem_agreement {
     size_t size;
     double nmi, ari, purity;

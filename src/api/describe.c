@@ -1,0 +1,425 @@
+/* The verb `describe`: what was found, cluster by cluster.
+ *
+ * Columns. m_j and s_j are mean and standard deviation of column j: of the rows where there
+ * are data, else of the mixture,
+ *
+ *     m_j = sum_c pi_c mu_cj,     s_j^2 = sum_c pi_c (Sigma_cjj + (mu_cj - m_j)^2).
+ *
+ * Cluster c differs in column j by (mu_cj - m_j) / s_j, and has the spread
+ * sqrt(mean_j Sigma_cjj / s_j^2): both are free of units, whatever the columns measure.
+ *
+ * Nearest. The other cluster of largest p(c', mu_c), found by the search that predict uses.
+ * How much the two have in common is their Bhattacharyya coefficient, with
+ * S = (Sigma_c + Sigma_c') / 2 and delta the difference of the means,
+ *
+ *     exp(-delta' S^-1 delta / 8) (|Sigma_c| |Sigma_c'|)^(1/4) / |S|^(1/2),
+ *
+ * which is 1 for equal clusters and 0 for disjoint ones (diagonals of full covariances with
+ * more than FULL_MOST columns).
+ *
+ * Merges. With data the pairs to merge are those that rows cannot tell apart: each row adds
+ * its weight times the probability of its second best cluster to the pair of its two best
+ * ones; the sum is taken as a share of the smaller of the two clusters.
+ *
+ * Exemplars. Rows of the cluster of least sum_j (x_j - mu_cj)^2 / Sigma_cjj. */
+#include <math.h>
+#include <string.h>
+
+#include "api/pairs.h"
+#include "api/units.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/residence.h"
+#include "data/points.h"
+#include "model/family.h"
+
+enum { FULL_MOST = 64, BLOCK_VALUES = 1 << 15 };
+static const double SURE = 0.9;
+
+typedef struct survey {
+    vem_ctx *ctx;
+    const vem_model *model;
+    const vem_data *data;
+    vem_cluster *clusters;
+    double *means, *variances; /* D: of the columns */
+    double *nearness;          /* C x VEM_SHOWN_ROWS: of the exemplars */
+    int32_t *best;             /* n x top */
+    double *chance;            /* n x top */
+    int32_t top;
+    double mass, doubtful;
+} survey;
+
+/* ---- Columns ---- */
+
+static void columns_of_mixture(survey *s)
+{
+    const vem_model *m = s->model;
+    const int64_t d = m->d;
+    memset(s->means, 0, (size_t)d * sizeof(double));
+    memset(s->variances, 0, (size_t)d * sizeof(double));
+    for (int64_t c = 0; c < m->clusters; c++)
+        for (int32_t j = 0; j < d; j++)
+            s->means[j] += m->weights[c] * m->means[c * d + j];
+    for (int64_t c = 0; c < m->clusters; c++)
+        for (int32_t j = 0; j < d; j++) {
+            const double off = m->means[c * d + j] - s->means[j];
+            s->variances[j] +=
+                m->weights[c] * (vem_i_model_covariance(m, c, j, j) + off * off);
+        }
+}
+
+static void difference(survey *s, int64_t c)
+{
+    const vem_model *m = s->model;
+    vem_cluster *it = &s->clusters[c];
+    double spread = 0;
+    int32_t used = 0;
+    for (int k = 0; k < VEM_SHOWN_COLUMNS; k++) {
+        it->columns[k] = -1;
+        it->differences[k] = NAN;
+    }
+    for (int32_t j = 0; j < m->d; j++) {
+        if (!(s->variances[j] > 0))
+            continue; /* a constant column tells nothing */
+        const double off = (m->means[c * m->d + j] - s->means[j]) / sqrt(s->variances[j]);
+        int k = VEM_SHOWN_COLUMNS;
+        while (k > 0 &&
+               (it->columns[k - 1] < 0 || fabs(off) > fabs(it->differences[k - 1])))
+            k--;
+        for (int r = VEM_SHOWN_COLUMNS - 1; r > k; r--) {
+            it->columns[r] = it->columns[r - 1];
+            it->differences[r] = it->differences[r - 1];
+        }
+        if (k < VEM_SHOWN_COLUMNS) {
+            it->columns[k] = j;
+            it->differences[k] = off;
+        }
+        spread += vem_i_model_covariance(m, c, j, j) / s->variances[j];
+        used++;
+    }
+    it->spread = used ? sqrt(spread / used) : NAN;
+}
+
+/* ---- Nearest clusters ---- */
+
+/* log of the coefficient for diagonal covariances. */
+static double overlap_diagonal(const vem_model *m, int64_t a, int64_t b)
+{
+    double sum = 0;
+    for (int32_t j = 0; j < m->d; j++) {
+        const double va = vem_i_model_covariance(m, a, j, j);
+        const double vb = vem_i_model_covariance(m, b, j, j), v = (va + vb) / 2;
+        const double off = m->means[a * m->d + j] - m->means[b * m->d + j];
+        sum -= off * off / v / 8 + 0.5 * log(v / sqrt(va) / sqrt(vb));
+    }
+    return sum;
+}
+
+/* Half the log of a determinant, from a copy of the matrix; the factor stays in `work`. */
+static double half_log_det(double *work, int32_t d)
+{
+    double sum = 0;
+    if (!vem_i_cholesky(work, d))
+        return NAN;
+    for (int64_t j = 0; j < d; j++)
+        sum += log(work[j * d + j]);
+    return sum;
+}
+
+static double overlap_full(const vem_model *m, int64_t a, int64_t b, double *work)
+{
+    const int64_t d = m->d, matrix = d * d;
+    const double *sa = m->variances + a * matrix, *sb = m->variances + b * matrix;
+    double *off = work + matrix, sum = 0;
+    memcpy(work, sa, (size_t)matrix * sizeof *work);
+    const double la = half_log_det(work, m->d);
+    memcpy(work, sb, (size_t)matrix * sizeof *work);
+    const double lb = half_log_det(work, m->d);
+    for (int64_t i = 0; i < matrix; i++)
+        work[i] = (sa[i] + sb[i]) / 2;
+    const double l = half_log_det(work, m->d);
+    for (int64_t j = 0; j < d; j++) { /* forward substitution */
+        off[j] = m->means[a * d + j] - m->means[b * d + j];
+        for (int64_t k = 0; k < j; k++)
+            off[j] -= work[j * d + k] * off[k];
+        off[j] /= work[j * d + j];
+        sum += off[j] * off[j];
+    }
+    return (la + lb) / 2 - l - sum / 8;
+}
+
+static vem_status find_nearest(survey *s, vem_precision precision)
+{
+    const vem_model *m = s->model;
+    const int64_t clusters = m->clusters, d = m->d;
+    const vem_assign_options how = {.size = sizeof how, .top = 2, .precision = precision};
+    int32_t *best = NULL;
+    double *work = NULL;
+    vem_data *centers = NULL;
+    for (int64_t c = 0; c < clusters; c++) {
+        s->clusters[c].nearest = -1;
+        s->clusters[c].overlap = NAN;
+    }
+    if (clusters < 2)
+        return VEM_OK;
+    vem_status status = vem_i_take(s->ctx, &best, 2 * (size_t)clusters, sizeof *best);
+    if (status == VEM_OK && d <= FULL_MOST)
+        status = vem_i_take(s->ctx, &work, (size_t)(d * (d + 1)), sizeof *work);
+    if (status == VEM_OK)
+        status = vem_data_borrow(s->ctx, VEM_FLOAT64, m->means, clusters, m->d, 0, 0,
+                                 &centers);
+    if (status == VEM_OK)
+        status = vem_assign_guided(s->ctx, m, centers, &how, best, NULL, NULL);
+    for (int64_t c = 0; status == VEM_OK && c < clusters; c++) {
+        const int32_t other = best[2 * c + (best[2 * c] == c)];
+        if (other < 0 || other == c)
+            continue;
+        s->clusters[c].nearest = other;
+        s->clusters[c].overlap =
+            exp(m->family == VEM_FULL && d <= FULL_MOST ? overlap_full(m, c, other, work)
+                                                        : overlap_diagonal(m, c, other));
+    }
+    vem_data_free(centers);
+    vem_i_free(work);
+    vem_i_free(best);
+    return status;
+}
+
+/* ---- Rows ---- */
+
+static void take_exemplar(survey *s, int64_t row, const double *x)
+{
+    const vem_model *m = s->model;
+    const int64_t c = s->best[row * s->top];
+    double far = 0, *nearness = s->nearness + c * VEM_SHOWN_ROWS;
+    int64_t *exemplars = s->clusters[c].exemplars;
+    for (int32_t j = 0; j < m->d; j++) {
+        const double off = x[j] - m->means[c * m->d + j];
+        far += off * off / vem_i_model_covariance(m, c, j, j);
+    }
+    int k = VEM_SHOWN_ROWS;
+    while (k > 0 && (exemplars[k - 1] < 0 || far < nearness[k - 1]))
+        k--;
+    if (k == VEM_SHOWN_ROWS)
+        return;
+    for (int r = VEM_SHOWN_ROWS - 1; r > k; r--) {
+        exemplars[r] = exemplars[r - 1];
+        nearness[r] = nearness[r - 1];
+    }
+    exemplars[k] = row;
+    nearness[k] = far;
+}
+
+static double weight_of(const survey *s, int64_t row)
+{
+    return s->data->weights ? s->data->weights[row] : 1;
+}
+
+/* Moments of the columns about the mixture's mean, sizes, and exemplars. */
+static vem_status look_at_rows(survey *s, double *sums)
+{
+    const int64_t d = s->model->d, n = s->data->n;
+    const int64_t block = d < BLOCK_VALUES ? BLOCK_VALUES / d : 1;
+    double *rows = NULL, *squares = sums + d;
+    vem_status status =
+        vem_i_take(s->ctx, &rows, (size_t)block, (size_t)d * sizeof *rows);
+    for (int64_t first = 0; status == VEM_OK && first < n; first += block) {
+        const int64_t count = n - first < block ? n - first : block;
+        vem_i_data_load(s->data, first, count, VEM_DOUBLE, rows, d);
+        for (int64_t i = 0; i < count; i++) {
+            double *x = rows + i * d;
+            const double w = weight_of(s, first + i);
+            if (s->model->normalizes)
+                vem_i_normalize_row(x, s->model->d);
+            if (!(w > 0) || s->best[(first + i) * s->top] < 0)
+                continue;
+            take_exemplar(s, first + i, x);
+            for (int32_t j = 0; j < d; j++) {
+                const double off = x[j] - s->means[j];
+                sums[j] += w * off;
+                squares[j] += w * off * off;
+            }
+        }
+        vem_i_residence_check(s->ctx);
+    }
+    vem_i_free(rows);
+    return status;
+}
+
+static void columns_of_rows(survey *s, const double *sums)
+{
+    const int32_t d = s->model->d;
+    for (int32_t j = 0; j < d; j++) {
+        const double off = sums[j] / s->mass, square = sums[d + j] / s->mass;
+        s->means[j] += off;
+        s->variances[j] = fmax(square - off * off, 0);
+    }
+}
+
+/* Sizes, doubts, and what pairs of clusters share. */
+static vem_status count_rows(survey *s)
+{
+    vem_i_pairs pairs = {0};
+    vem_status status = VEM_OK;
+    for (int64_t i = 0; status == VEM_OK && i < s->data->n; i++) {
+        const int32_t *best = s->best + i * s->top;
+        const double *chance = s->chance + i * s->top, w = weight_of(s, i);
+        if (best[0] < 0 || !(w > 0))
+            continue;
+        vem_cluster *it = &s->clusters[best[0]];
+        it->rows++;
+        it->size += w;
+        s->mass += w;
+        if (chance[0] < SURE) {
+            it->doubtful += w;
+            s->doubtful += w;
+        }
+        if (s->top > 1 && best[1] >= 0 && chance[1] > 0)
+            status = vem_i_pairs_add(s->ctx, &pairs, best[0], best[1], w * chance[1]);
+        if (i % 4096 == 0)
+            vem_i_residence_check(s->ctx);
+    }
+    for (size_t k = 0; status == VEM_OK && k < pairs.room; k++) {
+        const vem_i_pair *p = &pairs.slots[k];
+        if (p->a < 0)
+            continue;
+        vem_cluster *a = &s->clusters[p->a], *b = &s->clusters[p->b];
+        const double least = fmin(a->size, b->size);
+        const double shared = least > 0 ? fmin(p->sum / least, 1) : 0;
+        for (int side = 0; side < 2; side++) {
+            vem_cluster *it = side ? b : a;
+            const int32_t other = side ? p->a : p->b;
+            if (!(shared > 0) || it->shared > shared ||
+                (it->shared == shared && it->rival >= 0 && it->rival < other))
+                continue;
+            it->shared = shared;
+            it->rival = other;
+        }
+    }
+    for (int64_t c = 0; c < s->model->clusters; c++) {
+        vem_cluster *it = &s->clusters[c];
+        it->doubtful = it->size > 0 ? it->doubtful / it->size : NAN;
+    }
+    vem_i_pairs_free(&pairs);
+    return status;
+}
+
+static vem_status meet_rows(survey *s, vem_precision precision, vem_description *about)
+{
+    const size_t n = (size_t)s->data->n, d = (size_t)s->model->d;
+    const size_t clusters = (size_t)s->model->clusters;
+    s->top = s->model->clusters > 1 ? 2 : 1;
+    const vem_assign_options how = {.size = sizeof how,
+                                    .top = s->top,
+                                    .precision = precision};
+    vem_assign_report report = {.size = sizeof report};
+    void *best = NULL, *chance = NULL;
+    double *sums = NULL;
+    for (size_t c = 0; c < clusters; c++) {
+        vem_cluster *it = &s->clusters[c];
+        it->rows = 0;
+        it->size = it->doubtful = it->shared = 0;
+    }
+    vem_status status =
+        vem_array_new(s->ctx, n * (size_t)s->top * sizeof(int32_t), &best);
+    if (status == VEM_OK)
+        status = vem_array_new(s->ctx, n * (size_t)s->top * sizeof(double), &chance);
+    if (status == VEM_OK)
+        status = vem_i_take_zeroed(s->ctx, &sums, 2 * d, sizeof *sums);
+    if (status == VEM_OK)
+        status =
+            vem_i_take(s->ctx, &s->nearness, clusters, VEM_SHOWN_ROWS * sizeof(double));
+    if (status == VEM_OK)
+        status =
+            vem_assign_guided(s->ctx, s->model, s->data, &how, best, chance, &report);
+    s->best = best;
+    s->chance = chance;
+    if (status == VEM_OK)
+        status = count_rows(s);
+    if (status == VEM_OK)
+        status = look_at_rows(s, sums);
+    if (status == VEM_OK && s->mass > 0) {
+        columns_of_rows(s, sums);
+        about->approximate = report.guided;
+        about->recall = report.recall;
+        about->recall_least = report.recall_least;
+    }
+    vem_array_free(s->ctx, best);
+    vem_array_free(s->ctx, chance);
+    vem_i_free(s->nearness);
+    vem_i_free(sums);
+    return status;
+}
+
+static vem_status check(vem_ctx *ctx, const vem_model *model, const vem_data *data,
+                        vem_precision precision, const vem_cluster *clusters,
+                        const vem_description *about)
+{
+    if (!model || !clusters || !about)
+        return vem_i_fail(ctx, VEM_BAD_OPTION,
+                          "vem_describe needs a model and room for its clusters and the "
+                          "description.");
+    if (about->size < sizeof *about)
+        return vem_i_fail(ctx, VEM_BAD_OPTION,
+                          "The member size of the description is smaller than this "
+                          "library's struct.");
+    if ((int)precision < VEM_SINGLE || precision > VEM_DOUBLE)
+        return vem_i_fail(ctx, VEM_BAD_OPTION,
+                          "The precision is %d, but it must be 0 or 1.", (int)precision);
+    if (data && data->d != model->d)
+        return vem_i_fail(ctx, VEM_BAD_DATA,
+                          "The model has %d columns, but the data have %d.", model->d,
+                          data->d);
+    return VEM_OK;
+}
+
+vem_status vem_describe(vem_ctx *ctx, const vem_model *model, const vem_data *data,
+                        vem_precision precision, vem_cluster *clusters,
+                        vem_description *about)
+{
+    vem_i_begin(ctx);
+    vem_status status = check(ctx, model, data, precision, clusters, about);
+    if (status != VEM_OK)
+        return status;
+    const size_t d = (size_t)model->d;
+    survey s = {.ctx = ctx, .model = model, .data = data};
+    vem_description out = {.recall = 1, .recall_least = 1};
+    status =
+        vem_i_take_zeroed(ctx, &s.clusters, (size_t)model->clusters, sizeof *clusters);
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &s.means, 2 * d, sizeof *s.means);
+    if (status == VEM_OK) {
+        s.variances = s.means + d;
+        columns_of_mixture(&s);
+        for (int32_t c = 0; c < model->clusters; c++) {
+            vem_cluster *it = &s.clusters[c];
+            it->weight = model->weights[c];
+            it->rows = it->rival = -1;
+            it->size = it->doubtful = it->shared = NAN;
+            for (int k = 0; k < VEM_SHOWN_ROWS; k++)
+                it->exemplars[k] = -1;
+        }
+        status = find_nearest(&s, precision);
+    }
+    if (status == VEM_OK && data)
+        status = meet_rows(&s, precision, &out);
+    if (status == VEM_OK) {
+        for (int64_t c = 0; c < model->clusters; c++)
+            difference(&s, c);
+        memcpy(clusters, s.clusters, (size_t)model->clusters * sizeof *clusters);
+        for (size_t j = 0; j < d; j++) {
+            if (about->means)
+                about->means[j] = s.means[j];
+            if (about->sds)
+                about->sds[j] = sqrt(s.variances[j]);
+        }
+        about->mass = data ? s.mass : NAN;
+        about->doubtful = data && s.mass > 0 ? s.doubtful / s.mass : NAN;
+        about->approximate = out.approximate;
+        about->recall = out.recall;
+        about->recall_least = out.recall_least;
+    }
+    vem_i_free(s.clusters);
+    vem_i_free(s.means);
+    return status;
+}
