@@ -8,10 +8,12 @@
 
 enum { WIDTH = 80, NUMBER = 11, MOST_MERGES = 5, NAME = 64 };
 
-/* From the data, or "column 3". */
+/* From the model, else from the data, else "column 3". */
 static const char *column_name(const cli_findings *f, int32_t j, char text[NAME])
 {
-    const char *name = f->data ? vem_data_column_name(f->data, j) : NULL;
+    const char *name = vem_model_column_name(f->model, j);
+    if (!name && f->data)
+        name = vem_data_column_name(f->data, j);
     if (name)
         return cli_clean(name, text, NAME);
     snprintf(text, NAME, "column %d", (int)j + 1);

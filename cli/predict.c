@@ -22,8 +22,10 @@ static const cli_option own[] = {
      "columns to leave out, by number or name: 1 or name,city; may be repeated"},
     CLI_READ_OPTIONS,
     {"output", 'o', IO, "FILE",
-     "labels as .npy, .csv or .csv.gz; with --top .npz instead of .npy, and with --top all "
-     "also .npy, where column c is the probability of cluster c; default: CSV on standard "
+     "labels as .npy, .csv or .csv.gz; with --top .npz instead of .npy, and with --top "
+     "all "
+     "also .npy, where column c is the probability of cluster c; default: CSV on "
+     "standard "
      "output"},
     {"json", 0, IO, NULL, "print what was done as one JSON object"},
     {"quiet", 'q', IO, NULL, "no progress and no summary"},

@@ -124,7 +124,7 @@ class Describe(Case):
         self.refuse(2, ["describe", data, model], "model comes first")
         self.refuse(2, ["describe", model, "--csv", self.path("x.npy")], "csv")
         self.refuse(1, ["describe", self.path("none.npz")], "none.npz")
-        self.refuse(1, ["describe", model, self.npy("y.npy", [[1.0, 2.0]] * 9)], "3 columns")
+        self.refuse(1, ["describe", model, self.npy("y.npy", [[1.0, 2.0]] * 9)], "2 columns", "model has 3")
 
 
 if __name__ == "__main__":
