@@ -183,11 +183,38 @@ static void print_details(const vem_summary *s, const char *choices, double seco
            cli_seconds(s->seconds_measure, b));
 }
 
-static void print_clusters(const vem_report *report)
+static int compare_sizes(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Rows of the clusters: least, median, largest, and how many have none. After a fit on a
+ * coreset rows have no labels, and nothing is said. */
+static void print_sizes(const vem_report *report)
 {
     const vem_summary *s = vem_report_summary(report);
-    const int64_t count = vem_report_trace_count(report);
-    const int64_t empty = count > 0 ? vem_report_trace(report)[count - 1].empty : 0;
+    const int32_t *labels = vem_report_labels(report);
+    const size_t count = (size_t)s->clusters;
+    int64_t *sizes = labels ? calloc(count, sizeof *sizes) : NULL;
+    char a[48], b[32], c[32];
+    if (!sizes)
+        return;
+    for (int64_t i = 0; i < s->n; i++)
+        if (labels[i] >= 0 && labels[i] < s->clusters)
+            sizes[labels[i]]++;
+    qsort(sizes, count, sizeof *sizes, compare_sizes);
+    size_t empty = 0;
+    while (empty < count && sizes[empty] == 0)
+        empty++;
+    printf("  %-13s least %s, median %s, largest %s; %s empty\n", "sizes",
+           cli_counted(sizes[0], "row", a), cli_count(sizes[count / 2], b),
+           cli_count(sizes[count - 1], c), empty ? cli_count((int64_t)empty, a) : "none");
+    free(sizes);
+}
+
+static void print_clusters(const vem_summary *s)
+{
     char a[32];
     printf("  %-13s %s, %s", "clusters", cli_count(s->clusters, a),
            vem_choice_name("family", s->options.family));
@@ -195,13 +222,11 @@ static void print_clusters(const vem_report *report)
         fputs(", each row in one", stdout);
     else
         printf(", each row in up to %s", cli_count(s->options.held, a));
-    if (empty > 0)
-        printf(", %s empty", cli_count(empty, a));
     if (s->options.algorithm == VEM_AUTO)
-        printf("; search %s (-v says why)", vem_choice_name("search", s->options.search));
+        printf("; search %s (-v says why)\n",
+               vem_choice_name("search", s->options.search));
     else
-        printf("; algorithm %s", vem_choice_name("algorithm", s->options.algorithm));
-    putchar('\n');
+        printf("; algorithm %s\n", vem_choice_name("algorithm", s->options.algorithm));
 }
 
 static void print_outcome(const vem_summary *s)
@@ -226,15 +251,19 @@ void cli_print_summary(const cli_args *args, const vem_report *report,
            cli_counted(s->n, "row", a), cli_counted(s->d, "column", b));
     if (cli_value(args, "verbose"))
         print_details(s, vem_report_choices(report), seconds_read);
-    print_clusters(report);
+    print_clusters(s);
+    print_sizes(report);
     print_outcome(s);
     print_measures(s);
     print_lines("note", vem_report_notes(report));
     printf("  %-13s %s s, peak memory %s\n", "time", cli_seconds(seconds_total, a),
            cli_bytes((double)s->peak_bytes, b));
     const char *output = cli_value(args, "output");
-    printf("  %-13s %s\n", "model",
-           output ? output : "not written; name a file with -o MODEL.npz");
+    if (output)
+        printf("  %-13s %s; more with: vem describe %s %s\n", "model", output, output,
+               args->operands[0]);
+    else
+        printf("  %-13s not written; name a file with -o MODEL.npz\n", "model");
 }
 
 /* ---- As JSON ---- */

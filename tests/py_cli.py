@@ -164,7 +164,8 @@ class Fit(Case):
         data = self.npy("x.npy", blobs()[0])
         text = self.vem("fit", data, "-k", 3).stdout
         self.assertEqual([line[:16].strip() for line in text.splitlines()[1:]],
-                         ["clusters", "outcome", "time", "model"])
+                         ["clusters", "sizes", "outcome", "time", "model"])
+        self.assertRegex(text, r"sizes +least \d+ rows, median \d+, largest \d+; none empty\n")
         for words in ("300 rows, 2 columns", "free energy", "MiB", "not written"):
             self.assertIn(words, text)
         why = self.vem("fit", data, "-k", 3, "-v").stdout

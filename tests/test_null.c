@@ -195,6 +195,7 @@ static void uses_and_files(void **state)
 {
     (void)state;
     int32_t labels[32];
+    double room[64];
     int64_t *read, n, classes[2] = {0, 1};
     vem_assign_options ao = {.size = sizeof ao};
     vem_scores scores;
@@ -212,6 +213,19 @@ static void uses_and_files(void **state)
     REFUSES(clusters, vem_assign_guided(ctx, model, data, &ao, NULL, NULL, NULL));
     assert_int_equal(vem_assign_guided(ctx, model, data, &ao, labels, NULL, NULL),
                      VEM_OK);
+    REFUSES(ctx, vem_posterior(NULL, model, data, VEM_DOUBLE, room));
+    REFUSES(model, vem_posterior(ctx, NULL, data, VEM_DOUBLE, room));
+    REFUSES(data, vem_posterior(ctx, model, NULL, VEM_DOUBLE, room));
+    REFUSES(probabilities, vem_posterior(ctx, model, data, VEM_DOUBLE, NULL));
+    REFUSES(ctx, vem_sample(NULL, model, 1, 0, 1, room, NULL));
+    REFUSES(model, vem_sample(ctx, NULL, 1, 0, 1, room, NULL));
+    REFUSES(rows, vem_sample(ctx, model, 1, 0, 1, NULL, labels));
+    vem_cluster found[8];
+    vem_description about = {.size = sizeof about};
+    REFUSES(ctx, vem_describe(NULL, model, NULL, VEM_DOUBLE, found, &about));
+    REFUSES(model, vem_describe(ctx, NULL, NULL, VEM_DOUBLE, found, &about));
+    REFUSES(clusters, vem_describe(ctx, model, NULL, VEM_DOUBLE, NULL, &about));
+    REFUSES(about, vem_describe(ctx, model, NULL, VEM_DOUBLE, found, NULL));
     REFUSES(ctx, vem_score(NULL, model, data, 0, VEM_DOUBLE, &scores));
     REFUSES(model, vem_score(ctx, NULL, data, 0, VEM_DOUBLE, &scores));
     REFUSES(data, vem_score(ctx, model, NULL, 0, VEM_DOUBLE, &scores));

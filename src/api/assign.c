@@ -219,11 +219,11 @@ vem_status vem_assign(vem_ctx *ctx, const vem_model *model, const vem_data *data
 vem_status vem_posterior(vem_ctx *ctx, const vem_model *model, const vem_data *data,
                          vem_precision precision, double *probabilities)
 {
+    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, model, "model");
+    VEM_I_NEED(ctx, data, "data");
+    VEM_I_NEED(ctx, probabilities, "probabilities");
     vem_i_begin(ctx);
-    if (!model || !data || !probabilities)
-        return vem_i_fail(ctx, VEM_BAD_OPTION,
-                          "vem_posterior needs a model, data and room for the "
-                          "probabilities.");
     vem_i_assign a = {.top = model->clusters, .probabilities = probabilities};
     return vem_i_for_chunks(ctx, model, data, precision, vem_i_assign_scan, &a);
 }

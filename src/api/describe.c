@@ -352,13 +352,8 @@ static vem_status meet_rows(survey *s, vem_precision precision, vem_description 
 }
 
 static vem_status check(vem_ctx *ctx, const vem_model *model, const vem_data *data,
-                        vem_precision precision, const vem_cluster *clusters,
-                        const vem_description *about)
+                        vem_precision precision, const vem_description *about)
 {
-    if (!model || !clusters || !about)
-        return vem_i_fail(ctx, VEM_BAD_OPTION,
-                          "vem_describe needs a model and room for its clusters and the "
-                          "description.");
     if (about->size < sizeof *about)
         return vem_i_fail(ctx, VEM_BAD_OPTION,
                           "The member size of the description is smaller than this "
@@ -377,8 +372,12 @@ vem_status vem_describe(vem_ctx *ctx, const vem_model *model, const vem_data *da
                         vem_precision precision, vem_cluster *clusters,
                         vem_description *about)
 {
+    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, model, "model");
+    VEM_I_NEED(ctx, clusters, "clusters");
+    VEM_I_NEED(ctx, about, "about");
     vem_i_begin(ctx);
-    vem_status status = check(ctx, model, data, precision, clusters, about);
+    vem_status status = check(ctx, model, data, precision, about);
     if (status != VEM_OK)
         return status;
     const size_t d = (size_t)model->d;

@@ -101,10 +101,10 @@ static vem_status factorize(vem_ctx *ctx, task *t)
 vem_status vem_sample(vem_ctx *ctx, const vem_model *model, uint64_t seed, int64_t first,
                       int64_t n, double *rows, int32_t *labels)
 {
+    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, model, "model");
+    VEM_I_NEED(ctx, rows, "rows");
     vem_i_begin(ctx);
-    if (!model || !rows)
-        return vem_i_fail(ctx, VEM_BAD_OPTION,
-                          "vem_sample needs a model and room for the rows.");
     if (n < 1 || first < 0 || first > INT64_MAX - n)
         return vem_i_fail(
             ctx, VEM_BAD_OPTION,
