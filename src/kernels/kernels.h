@@ -28,6 +28,20 @@ enum { VEM_I_BLOCK = 256 };
  */
 enum { VEM_I_TOP_MAX = 65 };
 
+/* Sums over dimensions. A long sum of T in one register errs by up to one rounding of itself
+ * per term, and does so where the terms are alike. So sums are taken in runs of VEM_I_RUN
+ * dimensions that are added up afterwards; where vectors lie along the dimensions, in runs
+ * of VEM_I_ROW_RUN vectors whose sums are added in double. */
+enum { VEM_I_RUN = 256, VEM_I_ROW_RUN = 64 };
+
+/* Roundings on the way of a term into the sum over d dimensions that dot_top or a tile
+ * takes: with u the unit roundoff, such a sum errs by less than (steps u / (1 - steps u))
+ * times the sum of the terms' sizes. */
+static inline double vem_i_sum_steps(int32_t d)
+{
+    return d <= VEM_I_RUN ? d : VEM_I_RUN + (d + VEM_I_RUN - 1) / VEM_I_RUN;
+}
+
 /* Places behind the point that byte_spread keeps of a center. */
 enum { VEM_I_BYTE_BITS = 45 };
 

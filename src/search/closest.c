@@ -1,21 +1,18 @@
 /* The C' clusters of least cost among all, without a matrix of distances.
  *
  * For the shared isotropic family in more than a few dimensions the workhorse is the dot
- * form |x|^2 - 2 x.mu + |mu|^2, fused with the selection. It rounds by about
- *
- *     e(x,c) = eps (2 sqrt(D) + 8) (|x|^2 + |mu_c|^2),
- *
- * so it only proposes. Every list keeps one cluster more than will be held; where the
- * last kept and the first left out are closer than their rounding, the item is looked at
- * again by direct differences over all clusters. The costs of what is held always come
- * from direct differences. So the result is that of the direct form, at the price of the
- * dot form, and F is monotone whatever the scale of the data.
+ * form |x|^2 - 2 x.mu + |mu|^2, fused with the selection. It cancels, so it only proposes:
+ * every list keeps one cluster more than will be held, and where the bound on its rounding
+ * (dots.h) leaves it open whether a cluster was left out that is nearer than one that was
+ * kept, the item is looked at again by direct differences over all clusters. The costs of
+ * what is held always come from direct differences. So the result is that of the direct
+ * form, at the price of the dot form, and F is monotone whatever the scale of the data.
  *
  * Other families and low dimensions score tiles by direct differences and select from
  * those. */
-#include <float.h>
 #include <math.h>
 
+#include "search/dots.h"
 #include "search/search.h"
 
 /* +inf and -1 in the first `rows` rows. */
@@ -43,27 +40,24 @@ static void find_direct(vem_i_block *block, const void *panels, int32_t n, int32
     }
 }
 
-/* Items whose last kept and first left out cluster the dot form cannot tell apart. */
+/* Items for which the dot form cannot tell what is kept from what is left out. */
 static int32_t list_doubtful(const vem_i_search *search, vem_i_block *block)
 {
     const vem_i_scorer *s = block->scorer;
     const vem_i_kernels *kernels = s->kernels;
-    double eps = kernels->precision == VEM_SINGLE ? FLT_EPSILON : DBL_EPSILON;
-    double rounding =
-        eps * (2 * sqrt((double)s->d) + 8) * vem_i_value(kernels, s->scale, 0);
-    int64_t last = (int64_t)(search->held - 1) * block->capacity,
-            out = last + block->capacity;
+    const vem_i_dot_guard guard =
+        vem_i_dot_guard_for(kernels, s->d, vem_i_value(kernels, s->scale, 0));
+    int64_t ldv = block->capacity, out = search->held * ldv;
     int32_t count = 0;
     for (int32_t p = 0; p < block->n; p++) {
-        int32_t kept = block->index[last + p], left = block->index[out + p];
-        if (kept < 0 || left < 0)
+        if (block->index[out + p] < 0)
             continue; /* everything that lives is held */
-        double gap = vem_i_value(kernels, block->costs, out + p) -
-                     vem_i_value(kernels, block->costs, last + p);
-        double lengths = 2 * vem_i_value(kernels, block->norms, p) +
-                         vem_i_value(kernels, s->norms, kept) +
-                         vem_i_value(kernels, s->norms, left);
-        if (gap <= rounding * lengths)
+        double longest = 0;
+        for (int64_t at = p; at < out; at += ldv)
+            longest = fmax(longest, vem_i_value(kernels, s->norms, block->index[at]));
+        if (vem_i_dot_doubtful(&guard, vem_i_value(kernels, block->norms, p), longest,
+                               vem_i_value(kernels, block->costs, out - ldv + p),
+                               vem_i_value(kernels, block->costs, out + p)))
             block->again[count++] = (uint32_t)p;
     }
     return count;

@@ -9,7 +9,6 @@
  * in one dense pass of the tile kernel, and only the centers of their own batch one by
  * one. The result is that of the plain algorithm: distances that decide are taken by
  * direct differences, to all centers where the dot form cannot tell the nearest. */
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -17,6 +16,7 @@
 #include "base/parallel.h"
 #include "base/residence.h"
 #include "base/rng.h"
+#include "search/dots.h"
 #include "seed/seed.h"
 
 enum {
@@ -129,16 +129,6 @@ static double nearest_of_all(const task *t, const void *row)
     return least;
 }
 
-/* Does the rounding of the dot form (search/closest.c) hide which of two centers is the
- * nearer one? */
-static int doubtful(const task *t, double norm, double gap, int32_t first, int32_t second)
-{
-    double eps = t->kernels->precision == VEM_SINGLE ? FLT_EPSILON : DBL_EPSILON;
-    double lengths = 2 * norm + vem_i_value(t->kernels, t->norms, first) +
-                     vem_i_value(t->kernels, t->norms, second);
-    return gap <= eps * (2 * sqrt((double)t->view->d) + 8) * lengths;
-}
-
 /* Draws whose rows are kept: those of a batch, or, of a chain longer than that, those of a
  * block. */
 static int64_t kept_rows(int64_t batch, int64_t chain)
@@ -196,15 +186,17 @@ static void meet_earlier(task *t, int64_t from, int32_t n, char *scratch)
     }
     kernels->dot_top(panels, norms, n, d, t->centers, d, t->norms, t->ones, t->zeros,
                      t->chosen, 0, 2, best, index, VEM_I_BLOCK);
-    for (int32_t p = 0; p < n; p++) /* second row from here on: -1, look again */
-        if (index[VEM_I_BLOCK + p] >= 0 &&
-            doubtful(t, vem_i_value(kernels, norms, p),
-                     vem_i_value(kernels, best, VEM_I_BLOCK + p) -
-                         vem_i_value(kernels, best, p),
-                     index[p], index[VEM_I_BLOCK + p]))
-            index[VEM_I_BLOCK + p] = -1;
-        else
-            index[VEM_I_BLOCK + p] = 0;
+    const vem_i_dot_guard guard = vem_i_dot_guard_for(kernels, d, 1);
+    for (int32_t p = 0; p < n; p++) { /* second row from here on: -1, look again */
+        int32_t *second = &index[VEM_I_BLOCK + p];
+        *second = *second >= 0 &&
+                          vem_i_dot_doubtful(&guard, vem_i_value(kernels, norms, p),
+                                             vem_i_value(kernels, t->norms, index[p]),
+                                             vem_i_value(kernels, best, p),
+                                             vem_i_value(kernels, best, VEM_I_BLOCK + p))
+                      ? -1
+                      : 0;
+    }
     kernels->iso_pairs(rows, d, NULL, n, d, t->centers, d, t->ones, t->zeros, 1, index,
                        best, VEM_I_BLOCK);
     for (int32_t p = 0; p < n; p++)

@@ -52,6 +52,10 @@ static void run_block(void *arg, int64_t number, int thread)
         }
     }
     memcpy(t->labels + begin, index, (size_t)n * sizeof *index);
+    if (t->squares && view->d > VEM_I_DIRECT_MAX) /* the dot form's may be below 0 */
+        kernels->iso_pairs(vem_i_view_row(view, begin), view->ld, NULL, n, view->d,
+                           s->means, s->ldc, s->scale, s->bias, 1, index, best,
+                           VEM_I_BLOCK);
     if (t->squares)
         memcpy(t->squares + (size_t)begin * kernels->element, best,
                (size_t)n * kernels->element);
