@@ -11,6 +11,12 @@ enum { PIECES = 16 };
 
 vem_status vem_i_tour_new(vem_ctx *ctx, int64_t n, int32_t clusters, vem_i_tour *tour)
 {
+    if (n > UINT32_MAX)
+        return vem_i_fail(
+            ctx, VEM_UNSUPPORTED,
+            "Rows can be put in another order where there are 4294967295 at "
+            "most, but there are %lld: use --coreset.",
+            (long long)n);
     vem_i_tour made = {.ctx = ctx, .n = n, .clusters = clusters};
     size_t columns = (size_t)clusters + 1;
     vem_status status = vem_i_take(ctx, &made.items, (size_t)n, sizeof(uint32_t));
