@@ -673,7 +673,9 @@ VEM_API vem_status vem_stream_model(vem_ctx *ctx, const vem_stream *stream,
 
 /* The `top` most probable clusters of each row, most probable first: clusters is n x top,
  * probabilities n x top or NULL. Probabilities are those of the full posterior: every
- * cluster is looked at. */
+ * cluster is looked at. Rows and clusters so far apart, beside the cluster's least variance,
+ * that the square of their distance would be no number of the precision are refused; so the
+ * first label of every row is a cluster. (Of later ones -1: no more have a weight.) */
 VEM_API vem_status vem_assign(vem_ctx *ctx, const vem_model *model, const vem_data *data,
                               int32_t top, vem_precision precision, int32_t *clusters,
                               double *probabilities);

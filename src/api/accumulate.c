@@ -117,9 +117,11 @@ static vem_status add_chunk(vem_ctx *ctx, const work *w, const vem_view *view,
 
 /* ---- the E-step of a chunk ---- */
 
-static vem_status step(vem_ctx *ctx, const work *w, const vem_view *view,
-                       const vem_model *inside)
+static vem_status step(vem_ctx *ctx, void *arg, const vem_view *view,
+                       const vem_model *inside, int64_t first)
 {
+    const work *w = arg;
+    (void)first;
     vem_i_scorer scorer = {0};
     vem_i_posterior posterior = {0};
     vem_i_stats sums = {0};
@@ -147,24 +149,6 @@ static vem_status step(vem_ctx *ctx, const work *w, const vem_view *view,
     vem_i_stats_free(&sums);
     vem_i_posterior_free(&posterior);
     vem_i_scorer_free(&scorer);
-    return status;
-}
-
-/* Variances that the compute type cannot divide by are raised first, as a fit would. */
-static vem_status run_chunk(vem_ctx *ctx, void *arg, const vem_view *view,
-                            const vem_model *model, int64_t first)
-{
-    const work *w = arg;
-    vem_model *safe;
-    (void)first;
-    vem_status status = vem_model_copy(ctx, model, &safe);
-    if (status != VEM_OK)
-        return status;
-    const vem_i_constraints least = {.floor = vem_i_safe_variance(w->part->precision)};
-    status = vem_i_floor_model(ctx, &least, safe);
-    if (status == VEM_OK)
-        status = step(ctx, w, view, safe);
-    vem_model_free(safe);
     return status;
 }
 
@@ -291,7 +275,7 @@ static vem_status accumulate(vem_ctx *ctx, const vem_model *model, const vem_dat
     part->held = (int32_t)o->held;
     part->floor = o->floor;
     work w = {.part = part, .search = vem_i_search_for(o, (uint64_t)o->seed)};
-    status = vem_i_for_chunks(ctx, base, data, part->precision, run_chunk, &w);
+    status = vem_i_for_chunks(ctx, base, data, part->precision, step, &w);
     if (status == VEM_OK)
         status = check_part(ctx, part);
     if (status == VEM_OK)

@@ -19,13 +19,21 @@ static vem_status check(vem_ctx *ctx, const vem_model *model, const vem_data *da
     return VEM_OK;
 }
 
+/* The middle of the clusters: in each column the median of the means of PICKED clusters, one
+ * from each of equal slices of the weight. The mean of the means would not do: one cluster on
+ * a row at 1e8 would move it by millions, and about such an origin the other rows lose their
+ * digits in single precision. */
 void vem_i_model_center(const vem_model *model, double *origin)
 {
-    for (int32_t j = 0; j < model->d; j++)
-        origin[j] = 0;
-    for (int64_t c = 0; c < model->clusters; c++)
-        for (int32_t j = 0; j < model->d; j++)
-            origin[j] += model->weights[c] * model->means[c * model->d + j];
+    enum { PICKED = 63 };
+    int64_t picked[PICKED];
+    double values[PICKED];
+    vem_i_pick_by_mass(model->weights, model->clusters, PICKED, picked);
+    for (int32_t j = 0; j < model->d; j++) {
+        for (int k = 0; k < PICKED; k++)
+            values[k] = model->means[picked[k] * model->d + j];
+        origin[j] = vem_i_median(values, PICKED, NULL);
+    }
 }
 
 /* What the columns of a model with a variance for each are divided by, so that how well it can
@@ -88,7 +96,14 @@ static vem_status one_chunk(vem_ctx *ctx, const vem_model *model, const vem_data
         return status;
     status = vem_i_model_to_view(ctx, model, &points->view, model->family, &inside);
     if (status == VEM_OK) {
-        status = run(ctx, arg, &points->view, inside, request->first);
+        /* Variances that the compute type cannot divide by are raised, as in a fit. */
+        const vem_i_constraints least = {.floor =
+                                             vem_i_safe_variance(request->precision)};
+        status = vem_i_floor_model(ctx, &least, inside);
+        if (status == VEM_OK)
+            status = vem_i_model_check_range(ctx, inside, &points->view);
+        if (status == VEM_OK)
+            status = run(ctx, arg, &points->view, inside, request->first);
         vem_model_free(inside);
     }
     vem_i_points_free(points);

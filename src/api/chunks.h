@@ -16,8 +16,8 @@ int64_t vem_i_chunk_rows(int32_t d);
 vem_status vem_i_for_chunks(vem_ctx *ctx, const vem_model *model, const vem_data *data,
                             vem_precision precision, vem_i_chunk_fn run, void *arg);
 
-/* The weighted mean of the model's means (d values): near where the data are, and the
- * origin of the view of every chunk. */
+/* The middle of the model's means (d values), which a few clusters cannot move: near where
+ * the data are, and the origin of the view of every chunk. */
 void vem_i_model_center(const vem_model *model, double *origin);
 
 /* As vem_score, for use inside a verb that has begun. */

@@ -89,6 +89,8 @@ static vem_status start_model(vem_i_course *c)
         vem_i_constraints_of(c->view, o, (vem_family_kind)o->family);
     if (status == VEM_OK)
         status = vem_i_floor_model(c->ctx, &limits, c->model);
+    if (status == VEM_OK)
+        status = vem_i_model_check_range(c->ctx, c->model, c->view);
     if (status == VEM_OK && o->prior == VEM_PRIOR_FLAT)
         for (int32_t k = 0; k < c->model->clusters; k++)
             c->model->weights[k] = 1.0 / c->model->clusters;

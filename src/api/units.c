@@ -5,7 +5,9 @@
  * the scaled units and carries the factors (vem_model_scale). */
 #include "api/units.h"
 
+#include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "data/points.h"
@@ -112,4 +114,63 @@ vem_i_constraints vem_i_constraints_of(const vem_view *view, const vem_options *
         limits.floor = fmax(options->floor, safe / least);
     }
     return limits;
+}
+
+/* Is every variance, or eigenvalue, of cluster c no less than `least`? work: d x d. */
+static int has_least(const vem_model *m, int64_t c, double least, double *work)
+{
+    const int64_t d = m->d;
+    if (m->family == VEM_ISO_SHARED || m->family == VEM_ISO)
+        return m->variances[m->family == VEM_ISO ? c : 0] >= least;
+    const double *own = m->variances + c * d * (m->family == VEM_FULL ? d : 1);
+    for (int64_t j = 0; j < d; j++)
+        if (!(own[m->family == VEM_FULL ? j * d + j : j] >= least))
+            return 0;
+    if (m->family == VEM_DIAG)
+        return 1;
+    memcpy(work, own, (size_t)(d * d) * sizeof *work);
+    for (int64_t j = 0; j < d; j++)
+        work[j * d + j] -= least;
+    return vem_i_cholesky(work, m->d);
+}
+
+/* Costs are at most (|x| + |mu|)^2 over the least eigenvalue of the cluster. With r the
+ * largest value of the rows and of mu this is 4 d r^2 over it; as much again is left for the
+ * intermediate results. */
+vem_status vem_i_model_check_range(vem_ctx *ctx, const vem_model *model,
+                                   const vem_view *view)
+{
+    const int single = view->kernels->precision == VEM_SINGLE;
+    const double top = single ? FLT_MAX : DBL_MAX, d = model->d;
+    const double safe = vem_i_safe_variance(view->kernels->precision);
+    const char *type = vem_choice_name("precision", view->kernels->precision);
+    const char *advice =
+        single ? "use --precision double or rescale the data" : "rescale the data";
+    double *work = NULL;
+    vem_status status = VEM_OK;
+    if (model->family == VEM_FULL)
+        status = vem_i_take(ctx, &work, (size_t)d, (size_t)d * sizeof *work);
+    for (int64_t c = 0; c < model->clusters && status == VEM_OK; c++) {
+        double far = 0;
+        for (int64_t j = 0; j < model->d; j++)
+            far = fmax(far, fabs(model->means[c * model->d + j]));
+        const double reach = fmax(far, view->extreme), square = 16 * d * reach * reach;
+        if (!(square <= top))
+            status = vem_i_fail(ctx, VEM_BAD_DATA,
+                                "The mean of cluster %lld lies %.3g from the origin; "
+                                "squares of that size "
+                                "overflow in %s precision: %s.",
+                                (long long)c + 1, far, type, advice);
+        /* The model was raised to what is safe in itself. */
+        else if (square / top > safe && !has_least(model, c, square / top, work))
+            status = vem_i_fail(
+                ctx, VEM_BAD_DATA,
+                "Cluster %lld has a variance below %.3g in some direction, too small "
+                "beside values that lie up to %.3g from the origin: their ratio "
+                "overflows "
+                "in %s precision: %s.",
+                (long long)c + 1, square / top, reach, type, advice);
+    }
+    vem_i_free(work);
+    return status;
 }

@@ -15,6 +15,10 @@ vem_status vem_i_model_to_data(vem_ctx *ctx, const vem_view *view, vem_model *mo
  * family. The view has the deviations of its columns and outlives the result. */
 vem_i_constraints vem_i_constraints_of(const vem_view *view, const vem_options *options,
                                        vem_family_kind family);
+/* Refuses a model, in the units of the view, that lies so far from the rows, or has so small
+ * variances beside that, that a cost would be no number of the compute type. */
+vem_status vem_i_model_check_range(vem_ctx *ctx, const vem_model *model,
+                                   const vem_view *view);
 
 /* Covariance of columns i and j in cluster c, in the units of the data. */
 double vem_i_model_covariance(const vem_model *model, int64_t cluster, int32_t i,

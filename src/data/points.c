@@ -2,7 +2,8 @@
  *
  * Pass 1 checks every value and takes the weighted mean m of the rows (and, for
  * standardisation, pass 2 their variance about it); the last pass writes (x - m) / scale
- * in the compute type. Centring happens in double before the values are narrowed, so an
+ * in the compute type; where outliers have moved the mean away from most rows, about what
+ * they cannot move (origin.c). Centring happens in double before the values are narrowed, so an
  * offset that is large beside the spread of the data costs no digits.
  *
  * The sums for the mean are taken about the first row. */
@@ -181,7 +182,7 @@ static vem_status fill(vem_ctx *ctx, const vem_data *data,
                        vem_i_pass *p, double *total)
 {
     int32_t d = p->d;
-    double *first = total + d, mass;
+    double *first = total + d, *shift = NULL, mass;
     vem_status status = scale_masses(ctx, p, points);
     if (status != VEM_OK)
         return status;
@@ -202,6 +203,9 @@ static vem_status fill(vem_ctx *ctx, const vem_data *data,
         for (int32_t j = 0; j < d; j++)
             if (!isfinite(points->origin[j]))
                 return refuse_sum(p, request, total);
+        shift = first;
+        if ((status = vem_i_origin_settle(p, points->origin, shift)) != VEM_OK)
+            return status;
     }
     p->center = points->origin;
     p->squares = 1;
@@ -214,7 +218,8 @@ static vem_status fill(vem_ctx *ctx, const vem_data *data,
         if ((status = check_range(p, &wide, 1)) != VEM_OK)
             return status;
         for (int32_t j = 0; j < d; j++) {
-            double variance = mass > 0 ? total[j] / mass : 0;
+            double off = shift ? shift[j] : 0; /* from the origin to the mean */
+            double variance = mass > 0 ? total[j] / mass - off * off : 0;
             points->scale[j] = request->whiten
                                    ? vem_i_column_unit(variance, points->origin[j])
                                : variance > 0 ? sqrt(variance)
@@ -227,6 +232,11 @@ static vem_status fill(vem_ctx *ctx, const vem_data *data,
     status = vem_i_pass_run(p, request->phase, total, &view->total_mass);
     if (status != VEM_OK)
         return status;
+    for (int32_t j = 0; j < d; j++) { /* from the origin to the mean */
+        double off = shift ? shift[j] / (points->scale ? points->scale[j] : 1) : 0;
+        total[j] -= view->total_mass * off * off;
+    }
+    view->extreme = vem_i_pass_extreme(p);
     settle_variances(view, total, points->deviations);
     status = check_units(p, request, points->scale);
     return status == VEM_OK ? check_range(p, request, view->variance) : status;

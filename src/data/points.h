@@ -4,6 +4,7 @@
 #define VEM_DATA_POINTS_H
 
 #include "data/data.h"
+#include "data/pass.h"
 #include "data/view.h"
 
 typedef struct vem_i_points {
@@ -24,7 +25,8 @@ typedef struct vem_i_points_request {
     int standardize; /* each column to variance 1 */
     int whiten; /* the same, but only to compute with: distances and models are told in the
                    units of the data. With `scale`: by that instead. */
-    const double *origin; /* d values given, or NULL: the (weighted) mean of the rows */
+    const double *origin; /* d values given, or NULL: the (weighted) mean of the rows, or
+                             what outliers cannot move (origin.c) */
     const double *scale;  /* d values given, or NULL: by `standardize` */
     /* The least variance the rows will be measured by: a share of their own, or given.
      * Costs are squared distances over it and must be numbers of the compute type. */
@@ -38,6 +40,13 @@ typedef struct vem_i_points_request {
 vem_status vem_i_points_new(vem_ctx *ctx, const vem_data *data,
                             const vem_i_points_request *request, vem_i_points **points);
 void vem_i_points_free(vem_i_points *points);
+/* From the mean of the rows of a pass to the origin of their view, in place; shift: how far
+ * the mean lies from it. */
+vem_status vem_i_origin_settle(const vem_i_pass *p, double *origin, double *shift);
+/* `count` of n items, one from each of equal slices of the mass (NULL: all 1). */
+void vem_i_pick_by_mass(const double *mass, int64_t n, int count, int64_t *picked);
+/* The median, and (NULL or) the spread of the middle four fifths; reorders the values. */
+double vem_i_median(double *values, int count, double *spread);
 /* Item i becomes what item order[i] was. After a failure the points are of no use. */
 vem_status vem_i_points_reorder(vem_ctx *ctx, vem_i_points *points,
                                 const uint32_t *order);

@@ -17,6 +17,7 @@ typedef struct vem_view {
     double total_mass;
     int64_t used;         /* items with a positive mass */
     double variance;      /* tr(Cov) / d, in the units of the view */
+    double extreme;       /* the largest |value| of x */
     const double *origin; /* d */
     const double *scale;  /* d, or NULL: all 1 */
     int whitened; /* scale is only what is computed with: people are told distances in the

@@ -57,7 +57,8 @@ static void run_block(void *arg, int64_t number, int thread)
     int64_t begin = number * VEM_I_BLOCK, left = t->view->n - begin;
     vem_i_block_load(block, begin, left < VEM_I_BLOCK ? (int32_t)left : VEM_I_BLOCK);
     t->search.find(&t->search, block, NULL);
-    memcpy(t->nearest + begin, block->index, (size_t)block->n * sizeof(int32_t));
+    for (int32_t p = 0; p < block->n; p++) /* models and rows are checked: always found */
+        t->nearest[begin + p] = block->index[p] < 0 ? 0 : block->index[p];
 }
 
 vem_status vem_i_cells_nearest(vem_ctx *ctx, const vem_i_cells *cells,
