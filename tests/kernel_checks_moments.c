@@ -73,6 +73,30 @@ static int check_rows_at(const vem_i_kernels *table, int32_t d, int64_t n, int l
     return bad;
 }
 
+/* Terms of one size and sign, whose roundings do not cancel: 80 u is half of 80 eps. */
+static int check_rows_level(const vem_i_kernels *table, int32_t d, int64_t n)
+{
+    void *x = kernel_values(table, n * d), *mean = kernel_values(table, d);
+    double *sum = calloc((size_t)d, sizeof *sum), second = 0;
+    for (int64_t i = 0; i < n * d; ++i)
+        kernel_set(table, x, i, 0.7);
+    for (int32_t j = 0; j < d; ++j)
+        kernel_set(table, mean, j, 0);
+    const double e = kernel_get(table, x, 0), terms = (double)n * d;
+    char where[80];
+    snprintf(where, sizeof where, "level rows, d %d, n %d", d, (int)n);
+    table->iso_rows(x, d, NULL, NULL, n, d, mean, sum, &second);
+    int bad = close_to(table, "second of iso_rows", where, second, terms * e * e,
+                       terms * e * e, table->precision == VEM_SINGLE ? 40 : 4e6);
+    for (int32_t j = 0; j < d; ++j)
+        bad += close_to(table, "sum of iso_rows", where, sum[j], (double)n * e,
+                        (double)n * e, table->precision == VEM_SINGLE ? 40 : 4e6);
+    free(x);
+    free(mean);
+    free(sum);
+    return bad;
+}
+
 int check_iso_rows(const vem_i_kernels *table)
 {
     static const int64_t longer[] = {1, 2, 3, 4, 5, 63, 256, 257, 1003, 0};
@@ -82,6 +106,8 @@ int check_iso_rows(const vem_i_kernels *table)
         for (const int64_t *n = longer; *n; ++n)
             for (int how = 0; how < 4; ++how)
                 bad += check_rows_at(table, *d, *n, how & 1, how >> 1);
+    bad += check_rows_level(table, 1000, 256) + check_rows_level(table, 3000, 900) +
+           check_rows_level(table, 5, 5000);
     return bad + check_rows_at(table, 2500, 300, 1, 1) +
            check_rows_at(table, 2049, 30, 0, 0);
 }

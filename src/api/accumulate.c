@@ -9,8 +9,9 @@
  * M-step of the sum (next.c) is one step of a fit over all rows.
  *
  * From the view to the data. The engine works on y = (x - origin) / s in its compute type
- * and takes moments about nu_c, its rounded copy of (mu_c - origin) / s. With
- * e = nu_c - (mu_c - origin) / s, which is 0 or a rounding of the compute type,
+ * and takes moments about nu_c, its rounded copy of (mu_c - origin) / s, or, where that is far
+ * from the rows, about a number near their mean (em/steady.h). With
+ * e = nu_c - (mu_c - origin) / s,
  *
  *     f <- f + N e,     S <- S + f e' + e f' + N e e'      (f before the change)
  *
@@ -23,7 +24,7 @@
 #include "api/chunks.h"
 #include "api/units.h"
 #include "base/memory.h"
-#include "em/estep.h"
+#include "em/steady.h"
 #include "model/part.h"
 
 /* Sums of weights that keep their digits when they are multiplied by squares. */
@@ -60,7 +61,7 @@ static void add_cluster(const work *w, const vem_view *view, const vem_model *in
     double *to_first = vem_i_stats_first(&part->sums, c),
            *to_second = vem_i_stats_second(&part->sums, c), error = 0;
     for (int64_t j = 0; j < d; j++)
-        e[j] = vem_i_value(scorer->kernels, scorer->means, c * scorer->ldc + j) -
+        e[j] = vem_i_value(scorer->kernels, scorer->about, c * scorer->ldc + j) -
                inside->means[c * d + j];
     if (inside->family == VEM_FULL) {
         for (int64_t i = 0, at = 0; i < d; i++)
@@ -141,9 +142,19 @@ static vem_status step(vem_ctx *ctx, void *arg, const vem_view *view,
                              .free_energy = NAN};
         vem_i_scorer_prepare(ctx, inside, &scorer);
         vem_i_estep_result e = vem_i_estep_run(estep, &posterior, &sums, &told, 1);
-        status = e.skipped ? vem_i_fail(ctx, VEM_STOPPED,
-                                        "Stopped while statistics were collected.")
-                           : add_chunk(ctx, w, view, inside, &scorer, &sums, &e);
+        /* As near as the M-step needs them, if the other rows are like these. */
+        const vem_i_constraints likely = {.prior = w->part->prior,
+                                          .floor = w->part->floor * view->variance,
+                                          .total_mass = view->total_mass,
+                                          .relax = 1};
+        if (e.skipped)
+            status =
+                vem_i_fail(ctx, VEM_STOPPED, "Stopped while statistics were collected.");
+        if (status == VEM_OK)
+            status =
+                vem_i_steady(ctx, estep, &posterior, &likely, &scorer, &sums, &e.pairs);
+        if (status == VEM_OK)
+            status = add_chunk(ctx, w, view, inside, &scorer, &sums, &e);
     }
     vem_i_estep_free(estep);
     vem_i_stats_free(&sums);

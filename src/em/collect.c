@@ -45,6 +45,7 @@ struct vem_i_collector {
     /* The run at hand. */
     const vem_i_posterior *posterior;
     vem_i_stats *stats;
+    const uint8_t *only;  /* C: the clusters that are taken; NULL: all */
     int64_t first, count; /* owned: items of this wave */
 };
 
@@ -88,7 +89,8 @@ uint64_t vem_i_collector_bytes(const vem_ctx *ctx, vem_family_kind family, int64
  */
 static int entry_counts(const vem_i_collector *t, int64_t item, int64_t entry)
 {
-    if (t->posterior->held[entry] < 0)
+    const int32_t cluster = t->posterior->held[entry];
+    if (cluster < 0 || (t->only && !t->only[cluster]))
         return 0;
     const vem_i_kernels *kernels = t->view->kernels;
     if (t->posterior->q)
@@ -133,9 +135,15 @@ static void take_rows(const vem_i_collector *t, const void *rows, const uint32_t
     }
 }
 
+static void *thread_panels(const vem_i_collector *t, int thread)
+{
+    size_t bytes = VEM_I_BLOCK * (size_t)t->view->d * t->view->kernels->element;
+    return (char *)t->panels + (size_t)thread * bytes;
+}
+
 /* One cluster takes entries [from, to) of the sorted list. */
 static void take(const vem_i_collector *t, int64_t base, int32_t cluster, int64_t from,
-                 int64_t to, void *panels, vem_i_stats *stats)
+                 int64_t to, int thread, vem_i_stats *stats)
 {
     if (from == to)
         return;
@@ -147,19 +155,14 @@ static void take(const vem_i_collector *t, int64_t base, int32_t cluster, int64_
         take_rows(t, rows, t->entries + from, q, to - from, cluster, stats);
         return;
     }
+    void *panels = thread_panels(t, thread);
     for (int64_t e = from; e < to; e += VEM_I_BLOCK) {
         int32_t n = to - e < VEM_I_BLOCK ? (int32_t)(to - e) : VEM_I_BLOCK;
         kernels->pack(rows, t->view->ld, t->entries + e, n, s->d, NULL, panels, NULL);
-        s->family->collect_tile(s, panels, q, n, cluster, stats);
+        s->family->collect_tile(s, panels, q, n, cluster, thread, stats);
         q += (size_t)n * kernels->element;
         vem_i_residence_check(t->ctx);
     }
-}
-
-static void *thread_panels(const vem_i_collector *t, int thread)
-{
-    size_t bytes = VEM_I_BLOCK * (size_t)t->view->d * t->view->kernels->element;
-    return (char *)t->panels + (size_t)thread * bytes;
 }
 
 static void run_shard(void *arg, int64_t shard, int thread)
@@ -182,8 +185,7 @@ static void run_shard(void *arg, int64_t shard, int thread)
     stats->clusters = clusters;
     vem_i_stats_clear(stats);
     for (int32_t c = 0; c < clusters; c++)
-        take(t, begin, c, c ? starts[c - 1] : offset, starts[c], thread_panels(t, thread),
-             stats);
+        take(t, begin, c, c ? starts[c - 1] : offset, starts[c], thread, stats);
 }
 
 static void piece_range(const vem_i_collector *t, int64_t piece, int64_t *begin,
@@ -222,8 +224,7 @@ static void take_clusters(void *arg, int64_t task, int thread)
     const int64_t *ends = t->starts + (SORT_PIECES - 1) * (int64_t)(clusters + 1) + 1;
     int64_t begin = task * CLUSTERS_PER_TASK, end = begin + CLUSTERS_PER_TASK;
     for (int64_t c = begin; c < end && c < clusters; c++)
-        take(t, t->first, (int32_t)c, c ? ends[c - 1] : 0, ends[c],
-             thread_panels(t, thread), t->stats);
+        take(t, t->first, (int32_t)c, c ? ends[c - 1] : 0, ends[c], thread, t->stats);
 }
 
 static void run_wave(vem_i_collector *t)
@@ -249,9 +250,10 @@ static void take_toured(void *arg, int64_t task, int thread)
     const vem_i_scorer *s = t->scorer;
     int64_t begin = task * CLUSTERS_PER_TASK, end = begin + CLUSTERS_PER_TASK;
     for (int64_t c = begin; c < end && c < s->clusters; c++) {
+        if (t->only && !t->only[c])
+            continue;
         const int64_t *start = t->tour->starts + t->rank[c];
-        memset(vem_i_stats_mass(t->stats, (int32_t)c), 0,
-               (size_t)t->stats->stride * sizeof(double));
+        vem_i_stats_clear_cluster(t->stats, (int32_t)c);
         if (start[1] > start[0])
             take_rows(t, t->view->x, t->tour->items + start[0], NULL, start[1] - start[0],
                       (int32_t)c, t->stats);
@@ -259,16 +261,19 @@ static void take_toured(void *arg, int64_t task, int thread)
 }
 
 void vem_i_collector_run(vem_i_collector *t, const vem_i_posterior *posterior,
-                         vem_i_stats *stats)
+                         const uint8_t *only, vem_i_stats *stats)
 {
     t->posterior = posterior;
     t->stats = stats;
+    t->only = only;
     if (t->tour) {
         vem_i_parallel(t->ctx, vem_i_shards(t->scorer->clusters, CLUSTERS_PER_TASK),
                        take_toured, t);
         return;
     }
-    vem_i_stats_clear(stats);
+    for (int32_t c = 0; c < stats->clusters; c++)
+        if (!only || only[c])
+            vem_i_stats_clear_cluster(stats, c);
     if (t->shards) {
         double work = (double)t->per_shard * (double)t->width * (double)t->view->d;
         vem_i_parallel_light(t->ctx, t->shards, work, run_shard, t);

@@ -18,7 +18,8 @@ void vem_i_collector_free(vem_i_collector *collector);
 uint64_t vem_i_collector_bytes(const vem_ctx *ctx, vem_family_kind family, int64_t n,
                                int32_t clusters, int32_t d, int32_t width, size_t element,
                                int toured, int weighted);
+/* `only` (C, NULL: all): clusters whose statistics are taken; the others keep theirs. */
 void vem_i_collector_run(vem_i_collector *collector, const vem_i_posterior *posterior,
-                         vem_i_stats *stats);
+                         const uint8_t *only, vem_i_stats *stats);
 
 #endif

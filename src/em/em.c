@@ -27,6 +27,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "em/keep.h"
+#include "em/steady.h"
 
 /* A second or so of one core. */
 double vem_i_worth_leaving = 1e10;
@@ -180,12 +181,22 @@ static void collect(vem_i_em *em, const vem_i_stage *stage, int ends,
     line->seconds += vem_i_clock() - start;
 }
 
-static void maximize(vem_i_em *em, int64_t step, double relax)
+static vem_status maximize(vem_i_em *em, int64_t step, vem_trace_step *line)
 {
+    const double start = vem_i_clock();
+    int64_t pairs = 0;
     em->constraints.shared = step <= em->shared_steps;
-    em->constraints.relax = relax;
+    em->constraints.relax = em->stage.relax;
+    vem_status status = vem_i_steady(em->ctx, em->estep, &em->posterior, &em->constraints,
+                                     &em->scorer, &em->stats, &pairs);
+    if (status != VEM_OK)
+        return status;
+    em->pairs += pairs;
+    line->pairs += pairs;
+    line->seconds += vem_i_clock() - start;
     em->scorer.family->maximize(em->ctx, &em->scorer, &em->stats, &em->constraints,
                                 em->model);
+    return VEM_OK;
 }
 
 static void keep(vem_i_em *em, int must)
@@ -297,7 +308,8 @@ vem_status vem_i_em_run(vem_i_em *em)
             em->outcome = outcome_of(em, rests, late);
             break;
         }
-        maximize(em, step, em->stage.relax);
+        if ((status = maximize(em, step, line)) != VEM_OK)
+            return status;
         if (em->policy && line->empty > 0 && !line->move)
             line->moved = em->policy(em, step, &line->move);
         if (em->kept)
@@ -357,6 +369,7 @@ uint64_t vem_i_em_bytes(const vem_ctx *ctx, const vem_options *options,
                         : vem_i_kept_bytes(family, clusters, d, n,
                                            kept_width(ctx, leave, search->held));
     return stats + kept + vem_i_scorer_bytes(family, clusters, d, kernels->element) +
+           (uint64_t)ctx->threads * vem_i_scorer_work_bytes(family, d) +
            vem_i_posterior_bytes(n, search, kernels->element) +
            vem_i_estep_bytes(ctx, search, kernels, family, n, clusters, d, weighted);
 }

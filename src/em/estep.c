@@ -140,7 +140,7 @@ static void collect_dense(const vem_i_estep *t, const vem_i_block *block,
     for (int32_t c = 0; c < t->scorer->clusters; c++)
         t->scorer->family->collect_tile(t->scorer, block->panels,
                                         (const char *)block->costs + (size_t)c * row,
-                                        block->n, c, stats);
+                                        block->n, c, block->thread, stats);
 }
 
 static void begin_shard(vem_i_estep *t, vem_i_block *block, int64_t shard, int thread)
@@ -299,7 +299,17 @@ void vem_i_estep_collect(vem_i_estep *t, const vem_i_posterior *posterior,
     }
     if (groups && !groups->ordered)
         vem_i_groups_order(groups, posterior->held, posterior->width);
-    vem_i_collector_run(t->collector, posterior, stats);
+    vem_i_collector_run(t->collector, posterior, NULL, stats);
+}
+
+int64_t vem_i_estep_recollect(vem_i_estep *t, vem_i_posterior *posterior,
+                              const uint8_t *only, vem_i_stats *stats)
+{
+    if (!t->partial) {
+        vem_i_collector_run(t->collector, posterior, only, stats);
+        return 0;
+    }
+    return vem_i_estep_again(t, posterior, stats).pairs;
 }
 
 vem_status vem_i_estep_start(vem_i_estep *t, int64_t *pairs)

@@ -50,6 +50,10 @@ vem_status vem_i_estep_start(vem_i_estep *estep, int64_t *pairs);
 /* The statistics of what is held now. */
 void vem_i_estep_collect(vem_i_estep *estep, const vem_i_posterior *posterior,
                          vem_i_stats *stats);
+/* The same again for some clusters (only[c] != 0), when the scorer takes moments about other
+ * means but scores as before. Returns the pairs scored: a dense search scores all. */
+int64_t vem_i_estep_recollect(vem_i_estep *estep, vem_i_posterior *posterior,
+                              const uint8_t *only, vem_i_stats *stats);
 /* Groups: the state behind the shared lists, else NULL. */
 struct vem_i_groups *vem_i_estep_groups(vem_i_estep *estep);
 /* Clusters were dropped: the posterior and the graph take their new numbers (map; -1:

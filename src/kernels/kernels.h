@@ -24,6 +24,9 @@
 /* Largest number of items in a block (n of the block kernels). A multiple of every
  * `panel`. */
 enum { VEM_I_BLOCK = 256 };
+/* Longest chain of additions in T of a moment, for vectors of 16 bytes and more. Of doubles,
+ * which have half the lanes, twice as many. */
+enum { VEM_I_CHAIN = 64 };
 /* Longest list that dot_top and select_top keep. Longer lists are sorted by the caller.
  */
 enum { VEM_I_TOP_MAX = 65 };
@@ -142,7 +145,10 @@ typedef struct vem_i_kernels {
      * In iso_rows the items are listed rows of x, q NULL: all 1.
      * Each returns sum_i q_i. In *_collect the items are a block
      * of panels, q has n values of type T; items with q = 0 add nothing. Sums inside one
-     * call may run in T; they meet the accumulators in double. */
+     * call may run in T; they meet the accumulators in double. No sum in T is a chain of
+     * more than VEM_I_CHAIN additions, and six more join the lanes, on every instruction
+     * set: it is off by no more than 80 u times the sum of its absolute terms (u = 2^-24,
+     * 2^-53). */
     double (*iso_rows)(const void *x, int64_t ld, const uint32_t *items, const void *q,
                        int64_t n, int32_t d, const void *mean, double *sum,
                        double *second);

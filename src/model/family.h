@@ -23,6 +23,8 @@ typedef struct vem_i_scorer {
     int32_t clusters, d;
     int64_t ldc;   /* between rows of means, a, b */
     void *means;   /* C x ldc */
+    void *about;   /* C x ldc: what moments are taken about: the means, or `nearer` */
+    void *nearer;  /* NULL until a cluster moves too far for that (em/steady.h) */
     void *bias;    /* C; +inf for a cluster of weight 0 */
     void *scale;   /* iso: C, 1 / variance */
     void *norms;   /* iso: C, squared lengths of the means */
@@ -30,7 +32,7 @@ typedef struct vem_i_scorer {
     void *factors; /* full: C x d (d + 1) / 2, inverse Cholesky factors */
     double base;
     double *bias_wide; /* C doubles: bias before the common part is taken off */
-    double *work;      /* full: scratch of work_size doubles per thread */
+    double *work;      /* full: scratch of work_size doubles per thread, between calls */
     int64_t work_size;
 } vem_i_scorer;
 
@@ -61,9 +63,10 @@ typedef struct vem_i_family {
     void (*score_pairs)(const vem_i_scorer *scorer, const void *x, int64_t ld,
                         const uint32_t *items, int32_t n, int32_t m, const int32_t *index,
                         void *costs, int64_t ldv);
-    /* Add a block of packed items with weights q (n values of T) to one cluster. */
+    /* Add a block of packed items with weights q (n values of T) to one cluster. Calls at
+     * the same time have different numbers `thread`, below the threads of the context. */
     void (*collect_tile)(const vem_i_scorer *scorer, const void *panels, const void *q,
-                         int32_t n, int32_t cluster, vem_i_stats *stats);
+                         int32_t n, int32_t cluster, int thread, vem_i_stats *stats);
     /* The same for listed rows of x (items NULL never; q NULL: all 1), where the family
      * can do that without packing them; NULL: it cannot. */
     void (*collect_rows)(const vem_i_scorer *scorer, const void *x, int64_t ld,
@@ -93,16 +96,42 @@ uint64_t vem_i_scorer_bytes(vem_family_kind family, int32_t clusters, int32_t d,
                             size_t element);
 
 /* Shared by the families. */
-/* Move the mean of cluster c by relax * delta, delta = first moment / mass. Returns the
- * mass and writes |delta|^2; 0 and no move when the cluster is empty. */
+/* What a sum of positive terms in double may be off by, as a share of it: a chain of no more
+ * than 64 additions in a kernel (kernels.h), and some more to meet the others. */
+#define VEM_I_SUM_ERROR (256 * 0x1p-53)
+/* Move the mean of cluster c to  a + relax * delta,  where the moments are about a and
+ * delta = first moment / mass, as a number of the compute type: what the E-step will see.
+ * Returns the mass; 0 and no move when the cluster is empty.
+ *
+ * The new mean is not the mean of what is held, then, but lies `rest` from it, and the second
+ * moments about it are S_ij - N delta_i delta_j + N rest_i rest_j. Rounding to the nearest
+ * number of the type is the best such mean of each column (nearer the optimum than the old
+ * one, which was such a number too), so F does not fall by it. */
 double vem_i_move_mean(const vem_i_scorer *scorer, const vem_i_stats *stats, int32_t c,
-                       const vem_i_constraints *constraints, double *mean, double *shift);
-/* The second moment about the new mean is that about the old one less this times
- * N delta^2:  2 a - a^2. */
-static inline double vem_i_relaxed_gain(const vem_i_constraints *constraints)
+                       const vem_i_constraints *constraints, double *mean);
+/* rest_j, after that. */
+static inline double vem_i_rest(const vem_i_scorer *scorer, int32_t c, int32_t j,
+                                double mean, double delta)
 {
-    return constraints->relax * (2 - constraints->relax);
+    return mean - vem_i_value(scorer->kernels, scorer->about, c * scorer->ldc + j) -
+           delta;
 }
+/* A second moment about the new mean: S - moved + rest, and no less than what the rounding of
+ * S in double leaves uncertain. Sums of a fit are about a mean so near (em/steady.h) that
+ * this is nothing; from statistics alone (vem_stats_next) a step far beyond the spread
+ * leaves a variance that is too large rather than one that has collapsed, and the step after
+ * it is exact. */
+static inline double vem_i_second_about(double second, double moved, double rest)
+{
+    const double about = second - moved, least = VEM_I_SUM_ERROR * second;
+    return (about > least ? about : least) + rest;
+}
+/* The moments of cluster c will be about this mean, rounded to the compute type. 0: it is
+ * what they are about already. Memory for that is taken by vem_i_scorer_part. */
+int vem_i_scorer_approach(const vem_i_scorer *scorer, int32_t c, const double *mean);
+vem_status vem_i_scorer_part(vem_ctx *ctx, vem_i_scorer *scorer);
+/* Bytes of scratch per thread. */
+uint64_t vem_i_scorer_work_bytes(vem_family_kind family, int32_t d);
 /* Weights of the clusters after the M-step. */
 void vem_i_maximize_weights(const vem_i_stats *stats,
                             const vem_i_constraints *constraints, vem_model *model);
@@ -122,6 +151,8 @@ int vem_i_eigen(double *matrix, int32_t d, double *values, double *vectors, doub
 void vem_i_floor_eigenvalues(double *matrix, int32_t d, double floor, double *work);
 /* Doubles of work for that. */
 int64_t vem_i_floor_work(int32_t d);
+/* Doubles of work for the moments of float items in double. */
+int64_t vem_i_full_wide_work(int32_t d);
 
 /* ---- The floor (floor.c) ---- */
 

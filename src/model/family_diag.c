@@ -4,8 +4,8 @@
  *
  * The kernel takes (x_j a_j - b_j)^2 with a = s^(-1/2), b = mu s^(-1/2): one fused
  * operation fewer, and its rounding is no worse than that of storing mu in the compute
- * type. M-step: s_cj = S_cj / N_c - delta_cj^2 about the new mean, no less than the
- * floor of its column (floor.c). */
+ * type. M-step: s_cj = S_cj / N_c - delta_cj^2 + rest_cj^2 about the new mean (family.h), no
+ * less than the floor of its column (floor.c). */
 #include <math.h>
 
 #include "model/family.h"
@@ -49,10 +49,11 @@ static void score_pairs(const vem_i_scorer *s, const void *x, int64_t ld,
 }
 
 static void collect_tile(const vem_i_scorer *s, const void *panels, const void *q,
-                         int32_t n, int32_t cluster, vem_i_stats *stats)
+                         int32_t n, int32_t cluster, int thread, vem_i_stats *stats)
 {
+    (void)thread;
     const void *mean =
-        (const char *)s->means + (size_t)(cluster * s->ldc) * s->kernels->element;
+        (const char *)s->about + (size_t)(cluster * s->ldc) * s->kernels->element;
     *vem_i_stats_mass(stats, cluster) +=
         s->kernels->diag_collect(panels, q, n, s->d, mean,
                                  vem_i_stats_first(stats, cluster),
@@ -64,18 +65,20 @@ static void maximize(vem_ctx *ctx, const vem_i_scorer *scorer, const vem_i_stats
 {
     (void)ctx;
     int32_t d = model->d;
-    double pooled = 0, gain = vem_i_relaxed_gain(constraints);
+    double pooled = 0;
     for (int32_t c = 0; c < model->clusters; c++) {
-        double shift, *mean = model->means + (int64_t)c * d;
+        double *mean = model->means + (int64_t)c * d;
         double *variance = model->variances + (int64_t)c * d;
-        double mass = vem_i_move_mean(scorer, stats, c, constraints, mean, &shift);
+        double mass = vem_i_move_mean(scorer, stats, c, constraints, mean);
         if (mass == 0)
             continue;
         const double *first = vem_i_stats_first(stats, c),
                      *second = vem_i_stats_second(stats, c);
         for (int32_t j = 0; j < d; j++) {
             double delta = first[j] / mass;
-            double about_new = second[j] / mass - gain * delta * delta;
+            double rest = vem_i_rest(scorer, c, j, mean[j], delta);
+            double about_new =
+                vem_i_second_about(second[j] / mass, delta * delta, rest * rest);
             pooled += mass * fmax(about_new, 0);
             if (!constraints->shared)
                 variance[j] = fmax(about_new, vem_i_floor_column(constraints, j));

@@ -3,9 +3,9 @@
  *     v = |U_c (x - mu_c)|^2 + log|2 pi Sigma_c| - 2 log pi_c,   Sigma = L L',  U = L^-1
  *     log|2 pi Sigma| = D log 2 pi + 2 sum_j log L_jj       (docs/math/families.md)
  *
- * M-step: Sigma_c = S_c / N_c - delta_c delta_c', its eigenvalues, in units of the
- * columns' deviations, clamped at the floor: the exact maximum under that constraint
- * (floor.c). Whether clamping is needed is asked of a Cholesky factorisation of
+ * M-step: Sigma_c = S_c / N_c - delta_c delta_c' + rest_c rest_c' (family.h), its eigenvalues,
+ * in units of the columns' deviations, clamped at the floor: the exact maximum under that
+ * constraint (floor.c). Whether clamping is needed is asked of a Cholesky factorisation of
  * Sigma - floor I, which costs far less than the eigenvalues and nearly always says no. */
 #include <math.h>
 #include <string.h>
@@ -79,16 +79,30 @@ static void score_pairs(const vem_i_scorer *s, const void *x, int64_t ld,
 }
 
 /* Moments of a covariance in float cannot tell an eigenvalue below eps times the largest, and
- * the M-step needs it. So float panels are widened, as many items at a time as fit on the
- * stack, and collected by the double kernel. */
-enum { WIDE_VALUES = 8192 };
+ * the M-step needs it. So float panels are widened, some items at a time, and collected by
+ * the double kernel: for every dimension and instruction set. */
+enum { WIDE_VALUES = 8192, WIDEST_PANEL = 16 };
+
+/* Items widened at a time, in panels of `to`. */
+static int32_t wide_items(int32_t d, int32_t to)
+{
+    int32_t items = WIDE_VALUES / d / to * to;
+    return items < to ? to : items < VEM_I_BLOCK ? items : VEM_I_BLOCK;
+}
+
+int64_t vem_i_full_wide_work(int32_t d)
+{
+    const int64_t least = (int64_t)WIDEST_PANEL * d;
+    return (least > WIDE_VALUES ? least : WIDE_VALUES) + d + VEM_I_BLOCK;
+}
 
 static double collect_wide(const vem_i_scorer *s, const float *panels, const float *q,
-                           int32_t n, const float *mean, double *sum, double *second)
+                           int32_t n, const float *mean, double *work, double *sum,
+                           double *second)
 {
-    int32_t d = s->d, from = s->kernels->panel, to = s->wide->panel;
-    int32_t items = WIDE_VALUES / d / to * to;
-    double wide[WIDE_VALUES], wide_q[VEM_I_BLOCK], wide_mean[WIDE_VALUES], mass = 0;
+    const int32_t d = s->d, from = s->kernels->panel, to = s->wide->panel;
+    const int32_t items = wide_items(d, to);
+    double *wide_mean = work, *wide_q = work + d, *wide = wide_q + VEM_I_BLOCK, mass = 0;
     for (int32_t j = 0; j < d; j++)
         wide_mean[j] = (double)mean[j];
     for (int32_t first = 0; first < n; first += items) {
@@ -114,17 +128,17 @@ static double collect_wide(const vem_i_scorer *s, const float *panels, const flo
 }
 
 static void collect_tile(const vem_i_scorer *s, const void *panels, const void *q,
-                         int32_t n, int32_t cluster, vem_i_stats *stats)
+                         int32_t n, int32_t cluster, int thread, vem_i_stats *stats)
 {
     const void *mean =
-        (const char *)s->means + (size_t)(cluster * s->ldc) * s->kernels->element;
+        (const char *)s->about + (size_t)(cluster * s->ldc) * s->kernels->element;
     double *sum = vem_i_stats_first(stats, cluster),
            *second = vem_i_stats_second(stats, cluster);
-    int widen =
-        s->kernels->precision == VEM_SINGLE && s->d * s->wide->panel <= WIDE_VALUES;
     *vem_i_stats_mass(stats, cluster) +=
-        widen ? collect_wide(s, panels, q, n, mean, sum, second)
-              : s->kernels->full_collect(panels, q, n, s->d, mean, sum, second);
+        s->kernels->precision == VEM_SINGLE
+            ? collect_wide(s, panels, q, n, mean, s->work + thread * s->work_size, sum,
+                           second)
+            : s->kernels->full_collect(panels, q, n, s->d, mean, sum, second);
 }
 
 static void maximize_cluster(void *arg, int64_t cluster, int thread)
@@ -132,28 +146,34 @@ static void maximize_cluster(void *arg, int64_t cluster, int thread)
     task *t = arg;
     int32_t c = (int32_t)cluster;
     int64_t d = t->model->d;
-    double shift, *mean = t->model->means + c * d,
-                  *covariance = t->model->variances + c * d * d;
-    double mass = vem_i_move_mean(t->scorer, t->stats, c, t->constraints, mean, &shift);
-    double gain = vem_i_relaxed_gain(t->constraints);
+    double *mean = t->model->means + c * d, *covariance = t->model->variances + c * d * d;
+    double mass = vem_i_move_mean(t->scorer, t->stats, c, t->constraints, mean);
     t->trace[c] = 0;
     if (mass == 0)
         return;
     const double *first = vem_i_stats_first(t->stats, c);
     const double *second = vem_i_stats_second(t->stats, c);
+    double *work = t->scorer->work + thread * t->scorer->work_size;
+    double *delta = work, *rest = work + d;
+    for (int32_t j = 0; j < d; j++) {
+        delta[j] = first[j] / mass;
+        rest[j] = vem_i_rest(t->scorer, c, j, mean[j], delta[j]);
+    }
     if (t->constraints->shared) {
         for (int64_t j = 0; j < d; j++)
-            t->trace[c] += second[j * (j + 1) / 2 + j];
-        t->trace[c] -= gain * mass * shift;
+            t->trace[c] +=
+                mass * vem_i_second_about(second[j * (j + 3) / 2] / mass,
+                                          delta[j] * delta[j], rest[j] * rest[j]);
         return;
     }
-    double *work = t->scorer->work + thread * t->scorer->work_size;
-    for (int64_t i = 0, at = 0; i < d; i++)
-        for (int64_t j = 0; j <= i; j++, at++) {
-            double value =
-                second[at] / mass - gain * (first[i] / mass) * (first[j] / mass);
-            covariance[i * d + j] = covariance[j * d + i] = value;
-        }
+    for (int64_t i = 0, at = 0; i < d; i++) {
+        for (int64_t j = 0; j < i; j++, at++)
+            covariance[i * d + j] = covariance[j * d + i] =
+                second[at] / mass - delta[i] * delta[j] + rest[i] * rest[j];
+        covariance[i * d + i] =
+            vem_i_second_about(second[at++] / mass, delta[i] * delta[i],
+                               rest[i] * rest[i]);
+    }
     vem_i_floor_covariance(covariance, (int32_t)d, t->constraints, work);
 }
 

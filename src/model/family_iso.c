@@ -5,7 +5,8 @@
  *
  * M-step with N_c, first moment f_c and second moment S_c about the old mean:
  *
- *     delta_c = f_c / N_c,  mu_c += delta_c,  T_c = S_c - N_c |delta_c|^2  (about the new)
+ *     delta_c = f_c / N_c,  mu_c += delta_c + rest_c,
+ *     T_c = S_c - N_c |delta_c|^2 + N_c |rest_c|^2     (about the new mean; family.h)
  *     iso-shared:  s   = sum_c T_c / (D W)
  *     iso:         s_c = T_c / (D N_c)
  *
@@ -55,10 +56,11 @@ static void score_pairs(const vem_i_scorer *s, const void *x, int64_t ld,
 }
 
 static void collect_tile(const vem_i_scorer *s, const void *panels, const void *q,
-                         int32_t n, int32_t cluster, vem_i_stats *stats)
+                         int32_t n, int32_t cluster, int thread, vem_i_stats *stats)
 {
+    (void)thread;
     const void *mean =
-        (const char *)s->means + (size_t)(cluster * s->ldc) * s->kernels->element;
+        (const char *)s->about + (size_t)(cluster * s->ldc) * s->kernels->element;
     *vem_i_stats_mass(stats, cluster) +=
         s->kernels->iso_collect(panels, q, n, s->d, mean,
                                 vem_i_stats_first(stats, cluster),
@@ -70,7 +72,7 @@ static void collect_rows(const vem_i_scorer *s, const void *x, int64_t ld,
                          vem_i_stats *stats)
 {
     const void *mean =
-        (const char *)s->means + (size_t)(cluster * s->ldc) * s->kernels->element;
+        (const char *)s->about + (size_t)(cluster * s->ldc) * s->kernels->element;
     *vem_i_stats_mass(stats, cluster) +=
         s->kernels->iso_rows(x, ld, items, q, n, s->d, mean,
                              vem_i_stats_first(stats, cluster),
@@ -94,13 +96,18 @@ static void maximize_some(void *arg, int64_t number, int thread)
     int64_t end = (number + 1) * TOGETHER;
     for (int64_t k = number * TOGETHER; k < end && k < model->clusters; k++) {
         int32_t c = (int32_t)k;
-        double shift, *mean = model->means + k * model->d;
-        double mass =
-            vem_i_move_mean(t->scorer, t->stats, c, t->constraints, mean, &shift);
-        double gain = vem_i_relaxed_gain(t->constraints) * mass * shift;
-        /* Rounding may leave a hair below 0. */
-        t->about_new[c] =
-            mass == 0 ? 0 : fmax(*vem_i_stats_second(t->stats, c) - gain, 0);
+        double *mean = model->means + k * model->d, moved = 0, rest = 0;
+        double mass = vem_i_move_mean(t->scorer, t->stats, c, t->constraints, mean);
+        const double *first = vem_i_stats_first(t->stats, c);
+        for (int32_t j = 0; mass > 0 && j < model->d; j++) {
+            double delta = first[j] / mass;
+            double off = vem_i_rest(t->scorer, c, j, mean[j], delta);
+            moved += delta * delta;
+            rest += off * off;
+        }
+        t->about_new[c] = mass == 0 ? 0
+                                    : vem_i_second_about(*vem_i_stats_second(t->stats, c),
+                                                         mass * moved, mass * rest);
         if (!t->shared && mass > 0)
             model->variances[c] =
                 fmax(t->about_new[c] / (model->d * mass), t->constraints->floor);

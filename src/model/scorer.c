@@ -28,7 +28,20 @@ uint64_t vem_i_scorer_bytes(vem_family_kind family, int32_t clusters, int32_t d,
         per_cluster += 2 * (uint64_t)d;
     if (family == VEM_FULL)
         per_cluster += (uint64_t)vem_i_second_count(family, d);
+    per_cluster += (uint64_t)d; /* where moments are taken about other means */
     return (uint64_t)clusters * (per_cluster * element + sizeof(double));
+}
+
+/* A matrix with its eigenvalues, or some items in double. */
+static int64_t work_size(int32_t d)
+{
+    int64_t floor = vem_i_floor_work(d), wide = vem_i_full_wide_work(d);
+    return floor > wide ? floor : wide;
+}
+
+uint64_t vem_i_scorer_work_bytes(vem_family_kind family, int32_t d)
+{
+    return family == VEM_FULL ? (uint64_t)work_size(d) * sizeof(double) : 0;
 }
 
 vem_status vem_i_scorer_new(vem_ctx *ctx, const vem_i_kernels *kernels,
@@ -57,7 +70,7 @@ vem_status vem_i_scorer_new(vem_ctx *ctx, const vem_i_kernels *kernels,
             status = vem_i_take_zeroed(ctx, &made.b, count, row);
     }
     if (status == VEM_OK && family == VEM_FULL) {
-        made.work_size = vem_i_floor_work(d);
+        made.work_size = work_size(d);
         status = vem_i_take(ctx, &made.work, (size_t)ctx->threads,
                             (size_t)made.work_size * sizeof(double));
     }
@@ -69,6 +82,7 @@ vem_status vem_i_scorer_new(vem_ctx *ctx, const vem_i_kernels *kernels,
         vem_i_scorer_free(&made);
         return status;
     }
+    made.about = made.means;
     *scorer = made;
     return VEM_OK;
 }
@@ -76,6 +90,7 @@ vem_status vem_i_scorer_new(vem_ctx *ctx, const vem_i_kernels *kernels,
 void vem_i_scorer_free(vem_i_scorer *scorer)
 {
     vem_i_free(scorer->means);
+    vem_i_free(scorer->nearer);
     vem_i_free(scorer->bias);
     vem_i_free(scorer->scale);
     vem_i_free(scorer->norms);
@@ -118,6 +133,7 @@ static void prepare_some(void *arg, int64_t task, int thread)
 static void prepare_means(vem_ctx *ctx, const vem_model *model, vem_i_scorer *scorer)
 {
     preparation p = {model, scorer};
+    scorer->about = scorer->means;
     vem_i_parallel_light(ctx, vem_i_shards(model->clusters, PREPARED_TOGETHER),
                          3.0 * PREPARED_TOGETHER * model->d, prepare_some, &p);
 }
@@ -156,22 +172,51 @@ void vem_i_scorer_prepare_distances(vem_ctx *ctx, const vem_model *model,
     }
 }
 
+static double rounded(const vem_i_kernels *kernels, double value)
+{
+    return kernels->precision == VEM_SINGLE ? (double)(float)value : value;
+}
+
 double vem_i_move_mean(const vem_i_scorer *scorer, const vem_i_stats *stats, int32_t c,
-                       const vem_i_constraints *constraints, double *mean, double *shift)
+                       const vem_i_constraints *constraints, double *mean)
 {
     double mass = *vem_i_stats_mass(stats, c);
-    *shift = 0;
     if (!(mass > EMPTY_SHARE * constraints->total_mass))
         return 0;
     const double *first = vem_i_stats_first(stats, c);
     for (int32_t j = 0; j < stats->d; j++) {
-        double delta = first[j] / mass;
-        /* The moments are about the mean as it was stored in the compute type. */
-        mean[j] = vem_i_value(scorer->kernels, scorer->means, c * scorer->ldc + j) +
-                  constraints->relax * delta;
-        *shift += delta * delta;
+        double about = vem_i_value(scorer->kernels, scorer->about, c * scorer->ldc + j);
+        mean[j] =
+            rounded(scorer->kernels, about + constraints->relax * (first[j] / mass));
     }
     return mass;
+}
+
+vem_status vem_i_scorer_part(vem_ctx *ctx, vem_i_scorer *scorer)
+{
+    size_t row = (size_t)scorer->ldc * scorer->kernels->element;
+    if (!scorer->nearer) {
+        vem_status status =
+            vem_i_take(ctx, &scorer->nearer, (size_t)scorer->clusters, row);
+        if (status != VEM_OK)
+            return status;
+    }
+    if (scorer->about != scorer->nearer)
+        memcpy(scorer->nearer, scorer->means, (size_t)scorer->clusters * row);
+    scorer->about = scorer->nearer;
+    return VEM_OK;
+}
+
+int vem_i_scorer_approach(const vem_i_scorer *scorer, int32_t c, const double *mean)
+{
+    int moves = 0;
+    for (int64_t j = 0; j < scorer->d; j++) {
+        const int64_t at = c * scorer->ldc + j;
+        const double value = rounded(scorer->kernels, mean[j]);
+        moves |= value != vem_i_value(scorer->kernels, scorer->nearer, at);
+        vem_i_store(scorer->kernels, scorer->nearer, at, value);
+    }
+    return moves;
 }
 
 void vem_i_maximize_weights(const vem_i_stats *stats,

@@ -37,6 +37,11 @@ void vem_i_stats_clear(vem_i_stats *stats)
            (size_t)stats->clusters * (size_t)stats->stride * sizeof(double));
 }
 
+void vem_i_stats_clear_cluster(vem_i_stats *stats, int32_t c)
+{
+    memset(vem_i_stats_mass(stats, c), 0, (size_t)stats->stride * sizeof(double));
+}
+
 void vem_i_stats_add(vem_i_stats *to, const vem_i_stats *from)
 {
     int64_t count = to->clusters * to->stride;

@@ -22,6 +22,7 @@ vem_status vem_i_stats_new(vem_ctx *ctx, vem_family_kind family, int32_t cluster
                            int32_t d, vem_i_stats *stats);
 void vem_i_stats_free(vem_i_stats *stats);
 void vem_i_stats_clear(vem_i_stats *stats);
+void vem_i_stats_clear_cluster(vem_i_stats *stats, int32_t c);
 /* to += from. */
 void vem_i_stats_add(vem_i_stats *to, const vem_i_stats *from);
 

@@ -129,7 +129,7 @@ static passed meet(const vem_i_shaper *t, bench *b, const vem_i_splittable *clus
             family->collect_tile(&b->scorer, b->panels,
                                  (const char *)b->weights +
                                      (size_t)h * VEM_I_BLOCK * kernels->element,
-                                 n, h, &b->stats);
+                                 n, h, 0, &b->stats);
     }
     return result;
 }
@@ -145,7 +145,7 @@ static void follow(vem_i_shaper *t, bench *b, int32_t c, const passed *last, int
                                            .units = em->constraints.units,
                                            .total_mass = last->mass,
                                            .relax = 1};
-    double shift, weight = em->model->weights[c];
+    double weight = em->model->weights[c];
     if (shapes) {
         em->scorer.family->maximize(&t->alone, &b->scorer, &b->stats, &constraints,
                                     b->pair);
@@ -156,7 +156,7 @@ static void follow(vem_i_shaper *t, bench *b, int32_t c, const passed *last, int
     } else {
         for (int32_t h = 0; h < 2; h++)
             vem_i_move_mean(&b->scorer, &b->stats, h, &constraints,
-                            b->pair->means + (int64_t)h * em->model->d, &shift);
+                            b->pair->means + (int64_t)h * em->model->d);
     }
     vem_i_scorer_prepare(&t->alone, b->pair, &b->scorer);
 }

@@ -1,0 +1,178 @@
+/* When S - N delta^2 loses its digits.
+ *
+ * The M-step has N, f = sum w q (x - a) and S = sum w q (x - a)^2 about some a, the old mean
+ * as a rule, and wants T = S - N delta^2 about a + delta, delta = f / N. Sums have relative
+ * errors of e at most (kernels.h: chains of 64 roundings u of the compute type):
+ *
+ *     |error of S| <= e S,   |error of f| <= e sum w q |x - a| <= e sqrt(N S)
+ *     =>  |error of T| <= e S + 2 |delta| e sqrt(N S) <= 3 e S          (N delta^2 <= S)
+ *
+ * to first order. F is flat at its maximum: a variance that is off by a share t costs about
+ * t^2 / 4 per dimension and unit of mass. So T is good enough when 3 e S <= t T, with
+ * t = 2^-10 in single and 2^-15 in double precision: 2e-7 and 2e-10 of F. A variance at its
+ * floor needs no more than that of the floor.
+ *
+ * Otherwise the moments are taken again about a + delta, as a number of the compute type.
+ * There delta is a rounding, and T as good as S. A start 3,000 deviations away in float32, or
+ * 10^9 in float64, costs one such pass; steps of a usual fit are shorter than the spread
+ * and cost none.
+ *
+ * One variance for all clusters is lost by the sums over clusters: a cluster counts as too
+ * far when its N delta^2 alone would take more than its share of the room there is. For full
+ * covariances any direction may be the narrow one: their floor is what is compared. */
+#include "em/steady.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+/* Each pass leaves of a step what rounding does; a second one is for the rarest cases. */
+enum { PASSES = 4 };
+
+/* Largest S / T that keeps the digits. Full covariances are summed in double anyway. */
+static double largest_ratio(const vem_i_scorer *scorer)
+{
+    const int single =
+        scorer->kernels->precision == VEM_SINGLE && scorer->family->kind != VEM_FULL;
+    return single ? 0x1p-10 / (3 * 80 * 0x1p-24) : 0x1p-15 / (3 * VEM_I_SUM_ERROR);
+}
+
+typedef struct judge {
+    const vem_i_scorer *scorer;
+    const vem_i_stats *stats;
+    const vem_i_constraints *constraints;
+    double ratio;
+    double pooled; /* one variance: T of all clusters, no less than the floor */
+} judge;
+
+static double square_step(const vem_i_stats *stats, int32_t c)
+{
+    const double mass = *vem_i_stats_mass(stats, c), *first = vem_i_stats_first(stats, c);
+    double sum = 0;
+    for (int32_t j = 0; j < stats->d; j++)
+        sum += (first[j] / mass) * (first[j] / mass);
+    return sum;
+}
+
+/* tr S of cluster c. */
+static double trace(const judge *t, int32_t c)
+{
+    const double *second = vem_i_stats_second(t->stats, c);
+    const vem_family_kind kind = t->scorer->family->kind;
+    if (kind != VEM_DIAG && kind != VEM_FULL)
+        return *second;
+    double sum = 0;
+    for (int64_t j = 0; j < t->stats->d; j++)
+        sum += second[kind == VEM_FULL ? j * (j + 3) / 2 : j];
+    return sum;
+}
+
+static int has_one_variance(const judge *t)
+{
+    return t->constraints->shared || t->scorer->family->kind == VEM_ISO_SHARED;
+}
+
+static double greater(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static int too_far(const judge *t, int32_t c)
+{
+    const double mass = *vem_i_stats_mass(t->stats, c);
+    if (!(mass > 0))
+        return 0;
+    const double *first = vem_i_stats_first(t->stats, c),
+                 *second = vem_i_stats_second(t->stats, c);
+    const vem_i_constraints *limits = t->constraints;
+    const vem_family_kind kind = t->scorer->family->kind;
+    if (kind == VEM_DIAG && !t->constraints->shared) {
+        for (int32_t j = 0; j < t->stats->d; j++) {
+            const double about = second[j] - first[j] * (first[j] / mass);
+            if (second[j] > t->ratio * greater(about, mass * vem_i_floor_column(limits, j)))
+                return 1;
+        }
+        return 0;
+    }
+    const double square = square_step(t->stats, c);
+    if (has_one_variance(t))
+        return mass * square > t->ratio * t->pooled * (mass / t->constraints->total_mass);
+    if (kind == VEM_FULL) {
+        double most = 0;
+        for (int32_t j = 0; j < t->stats->d; j++)
+            most += (first[j] / mass) * (first[j] / mass) / vem_i_floor_column(limits, j);
+        return most > t->ratio;
+    }
+    return *second > t->ratio * greater(*second - mass * square,
+                                        mass * limits->floor * t->stats->d);
+}
+
+static judge judge_of(const vem_i_scorer *scorer, const vem_i_stats *stats,
+                      const vem_i_constraints *constraints)
+{
+    judge t = {.scorer = scorer,
+               .stats = stats,
+               .constraints = constraints,
+               .ratio = largest_ratio(scorer)};
+    if (!has_one_variance(&t))
+        return t;
+    for (int32_t c = 0; c < stats->clusters; c++)
+        if (*vem_i_stats_mass(stats, c) > 0)
+            t.pooled +=
+                trace(&t, c) - *vem_i_stats_mass(stats, c) * square_step(stats, c);
+    t.pooled = greater(t.pooled, vem_i_floor_shared(constraints, stats->d) * stats->d *
+                                     constraints->total_mass);
+    return t;
+}
+
+static int any_too_far(const judge *t)
+{
+    for (int32_t c = 0; c < t->stats->clusters; c++)
+        if (too_far(t, c))
+            return 1;
+    return 0;
+}
+
+/* Moments of these clusters will be about where they go. Returns whether one of them can
+ * still come nearer. */
+static int approach(const judge *t, double *mean, uint8_t *only)
+{
+    const vem_i_scorer *scorer = t->scorer;
+    int some = 0;
+    for (int32_t c = 0; c < t->stats->clusters; c++) {
+        only[c] = 0;
+        if (!too_far(t, c))
+            continue;
+        const double mass = *vem_i_stats_mass(t->stats, c);
+        for (int32_t j = 0; j < t->stats->d; j++)
+            mean[j] = vem_i_value(scorer->kernels, scorer->about, c * scorer->ldc + j) +
+                      vem_i_stats_first(t->stats, c)[j] / mass;
+        only[c] = (uint8_t)vem_i_scorer_approach(scorer, c, mean);
+        some |= only[c];
+    }
+    return some;
+}
+
+vem_status vem_i_steady(vem_ctx *ctx, vem_i_estep *estep, vem_i_posterior *posterior,
+                        const vem_i_constraints *constraints, vem_i_scorer *scorer,
+                        vem_i_stats *stats, int64_t *pairs)
+{
+    judge t = judge_of(scorer, stats, constraints);
+    if (!any_too_far(&t))
+        return VEM_OK;
+    uint8_t *only = NULL;
+    double *mean = NULL;
+    vem_status status = vem_i_scorer_part(ctx, scorer);
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &only, (size_t)stats->clusters, sizeof *only);
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &mean, (size_t)stats->d, sizeof *mean);
+    for (int pass = 0; status == VEM_OK && pass < PASSES && approach(&t, mean, only);
+         pass++) {
+        *pairs += vem_i_estep_recollect(estep, posterior, only, stats);
+        t = judge_of(scorer, stats, constraints);
+    }
+    vem_i_free(only);
+    vem_i_free(mean);
+    return status;
+}

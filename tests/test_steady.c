@@ -1,0 +1,190 @@
+/* A start far beyond the spread of the data costs no digits: the first M-step is as exact as
+ * any, for every family, search and precision, in a fit and from statistics. */
+#include "context.h"
+
+enum { ROWS = 900, COLUMNS = 3 };
+
+typedef struct far_case {
+    vem_family_kind family;
+    vem_search_kind search;
+    int32_t held, clusters;
+    vem_precision precision;
+    double away; /* in deviations */
+} far_case;
+
+static grid_data data;
+
+static int set_up_data(void **state)
+{
+    data = grid_data_new(SET_SEPARATED, WEIGHTS_REAL, ROWS, COLUMNS, 7);
+    return set_up(state);
+}
+
+static int tear_down_data(void **state)
+{
+    grid_data_free(&data);
+    return tear_down(state);
+}
+
+/* All means close together, far away from every row. */
+static vem_model *far_start(const far_case *c)
+{
+    vem_model *start = grid_start(ctx, &data, c->family, c->clusters);
+    const double deviation = sqrt(grid_variance(&data));
+    const int64_t count = (int64_t)c->clusters * COLUMNS;
+    double *means = malloc((size_t)count * sizeof *means);
+    for (int64_t i = 0; i < count; i++)
+        means[i] = deviation * (c->away + (double)(i / COLUMNS));
+    vem_model *moved = NULL;
+    assert_int_equal(vem_model_new(ctx, c->family, c->clusters, COLUMNS, means,
+                                   vem_model_weights(start), vem_model_variances(start),
+                                   &moved),
+                     VEM_OK);
+    free(means);
+    vem_model_free(start);
+    return moved;
+}
+
+static vem_options options_of(const far_case *c, int64_t steps)
+{
+    vem_options o = grid_options(c->clusters, c->family, VEM_PRIOR_FLAT, c->held,
+                                 c->precision, steps);
+    o.search = c->search;
+    if (c->search != VEM_SEARCH_ALL && c->search != VEM_SEARCH_CLOSEST)
+        o.reach = c->clusters;
+    return o;
+}
+
+/* F of one cluster: what a step reaches with any number of them, less log C at most. */
+static double one_cluster(vem_family_kind family)
+{
+    const vem_options o = grid_options(1, family, VEM_PRIOR_FLAT, 1, VEM_DOUBLE, 3);
+    vem_model *start = grid_start(ctx, &data, family, 1);
+    grid_fit fit = grid_run(ctx, &data, &o, start);
+    const double free_energy = fit.trace[fit.trace_count - 1].free_energy;
+    grid_fit_free(&fit);
+    vem_model_free(start);
+    return free_energy;
+}
+
+static void assert_fit(const far_case *c)
+{
+    const vem_options o = options_of(c, 12);
+    const double one = one_cluster(c->family);
+    const double share = c->precision == VEM_SINGLE ? 1e-6 : 1e-9;
+    vem_model *start = far_start(c);
+    double bits[2] = {0};
+    for (int run = 0; run < 2; run++) {
+        assert_int_equal(vem_ctx_set_threads(ctx, run ? 3 : 1), VEM_OK);
+        grid_fit fit = grid_run(ctx, &data, &o, start);
+        assert_true(fit.trace_count >= 2);
+        const double after = fit.trace[1].free_energy;
+        /* Means of groups may be moved beyond the best place, by a part of the last step. */
+        const double slack = c->search == VEM_SEARCH_GROUPS ? 1e-3 : 2 * share;
+        if (!(after >= one - log(c->clusters) - slack * fabs(one)))
+            fail_msg(
+                "family %d, search %d, held %d, %d clusters, precision %d: F is %.9g "
+                "after a start %g deviations away, and %.9g with one cluster",
+                (int)c->family, (int)c->search, c->held, c->clusters, (int)c->precision,
+                after, c->away, one);
+        if (c->clusters == 1)
+            assert_true(fabs(after - one) <= 2 * share * fabs(one));
+        for (int64_t t = 1; t < fit.trace_count; t++)
+            assert_true(fit.trace[t].free_energy >=
+                        fit.trace[t - 1].free_energy -
+                            share * fabs(fit.trace[t - 1].free_energy));
+        bits[run] = fit.trace[fit.trace_count - 1].free_energy;
+        grid_fit_free(&fit);
+    }
+    assert_memory_equal(&bits[0], &bits[1], sizeof *bits);
+    vem_model_free(start);
+}
+
+static void fits(void **state)
+{
+    (void)state;
+    static const struct {
+        vem_search_kind search;
+        int32_t held, clusters;
+    } searches[] = {
+        {VEM_SEARCH_CLOSEST, 1, 1}, {VEM_SEARCH_ALL, 3, 3},
+        {VEM_SEARCH_CLOSEST, 1, 3}, {VEM_SEARCH_CLOSEST, 2, 3},
+        {VEM_SEARCH_EXACT, 2, 4},   {VEM_SEARCH_ESTIMATED, 2, 4},
+        {VEM_SEARCH_GROUPS, 1, 4},
+    };
+    for (vem_family_kind family = VEM_ISO_SHARED; family <= VEM_FULL; family++)
+        for (size_t s = 0; s < sizeof searches / sizeof *searches; s++)
+            for (int k = 0; k < 4; k++) {
+                const far_case c = {.family = family,
+                                    .search = searches[s].search,
+                                    .held = searches[s].held,
+                                    .clusters = searches[s].clusters,
+                                    .precision = k < 2 ? VEM_SINGLE : VEM_DOUBLE,
+                                    .away = k == 0   ? 3e3
+                                            : k == 1 ? 3e5
+                                            : k == 2 ? 1e6
+                                                     : 1e9};
+                assert_fit(&c);
+            }
+}
+
+static vem_stats *statistics(const vem_model *model, const vem_options *o)
+{
+    vem_stats *stats = NULL;
+    vem_data *rows = grid_borrow(ctx, &data);
+    if (vem_accumulate(ctx, model, rows, o, &stats) != VEM_OK)
+        fail_msg("%s", vem_ctx_message(ctx));
+    vem_data_free(rows);
+    return stats;
+}
+
+static double free_energy_of(const vem_stats *stats)
+{
+    vem_stats_summary s;
+    vem_stats_describe(stats, &s);
+    return s.free_energy;
+}
+
+/* Statistics are about the means of the model, in double: from far enough away they know
+ * no variance. It is too large then, never too small, and the step after it is exact. */
+static void parts(void **state)
+{
+    (void)state;
+    for (vem_family_kind family = VEM_ISO_SHARED; family <= VEM_FULL; family++)
+        for (int k = 0; k < 4; k++) {
+            far_case c = {.family = family,
+                          .search = VEM_SEARCH_CLOSEST,
+                          .held = 1,
+                          .clusters = 1,
+                          .precision = k < 2 ? VEM_SINGLE : VEM_DOUBLE,
+                          .away = k == 0   ? 30
+                                  : k == 1 ? 3e3
+                                  : k == 2 ? 1e5
+                                           : 1e9};
+            const vem_options o = options_of(&c, 1);
+            const double one = one_cluster(family);
+            vem_model *model = far_start(&c);
+            for (int step = 0; step < 3; step++) {
+                vem_stats *stats = statistics(model, &o);
+                const double now = free_energy_of(stats);
+                const double lost = k == 3 && step == 1 ? 25 : k == 1 ? 1e-4 : 1e-6;
+                if (step > 0 && !(now >= one - lost * fabs(one)))
+                    fail_msg(
+                        "family %d, %g deviations away: F is %.9g after step %d, not "
+                        "%.9g",
+                        (int)family, c.away, now, step, one);
+                vem_model *next = NULL;
+                assert_int_equal(vem_stats_next(ctx, stats, &next), VEM_OK);
+                vem_stats_free(stats);
+                vem_model_free(model);
+                model = next;
+            }
+            vem_model_free(model);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(fits), cmocka_unit_test(parts)};
+    return cmocka_run_group_tests(tests, set_up_data, tear_down_data);
+}
