@@ -310,6 +310,8 @@ vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *option
         vem_i_report_spill(made, &plan);
         vem_i_effort_say(made, &effort);
         status = run(&f);
+        if (status == VEM_OK)
+            status = vem_i_model_check_finite(ctx, f.model);
         if (status == VEM_OK && f.reduced) {
             vem_i_free(made->labels); /* of the coreset's rows, not of the data's */
             made->labels = NULL;

@@ -215,6 +215,15 @@ static vem_status check_moves(vem_ctx *ctx, const vem_options *asked,
     return VEM_OK;
 }
 
+/* The least share of the data's variance that a cluster's can be told by, beside which F
+ * would follow roundings: docs/math/numerics.md. One number for the whole fit, so that the
+ * M-step stays a maximum under one constraint. */
+static double least_floor(const vem_options *o)
+{
+    const int diag = o->family == VEM_DIAG && o->precision == VEM_SINGLE;
+    return diag || o->family == VEM_FULL ? 0x1p-23 : 0;
+}
+
 vem_status vem_options_resolve(vem_ctx *ctx, const vem_options *options, int64_t n,
                                int32_t d, vem_dtype type, vem_options *resolved)
 {
@@ -260,6 +269,7 @@ vem_status vem_options_resolve(vem_ctx *ctx, const vem_options *options, int64_t
     if (out.precision == VEM_AUTO)
         out.precision =
             type == VEM_FLOAT32 || type == VEM_UINT8 ? VEM_SINGLE : VEM_DOUBLE;
+    out.floor = fmax(out.floor, least_floor(&out));
     if ((status = settle_held(ctx, options, &p, &out)) != VEM_OK)
         return status;
     if ((status = settle_reach(ctx, options, &p, &out)) != VEM_OK)

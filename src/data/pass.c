@@ -74,7 +74,7 @@ static void run_plainly(vem_i_pass *p, int64_t shard, double *row)
                 sum[j] += p->squares ? w * row[j] * row[j] : w * row[j];
             largest = fabs(row[j]) > largest ? fabs(row[j]) : largest;
         }
-        if (largest > extreme) {
+        if (w > 0 && largest > extreme) {
             extreme = largest;
             p->place[shard] = i;
         }
@@ -120,6 +120,34 @@ static double add_rows(const vem_i_pass *p, const desk *on, vem_i_stretch s,
     return largest;
 }
 
+/* The largest |value| of rows i .. i + count - 1 that have a mass, which the kernels do not
+ * look at. */
+static double largest_present(const vem_i_pass *p, const desk *on, int64_t i,
+                              int64_t count)
+{
+    double largest = -1, *row = on->rows;
+    for (int64_t r = i; r < i + count; r++) {
+        if (!(p->mass[r] > 0))
+            continue;
+        vem_i_data_load(p->data, p->first + r, 1, VEM_DOUBLE, row, p->d);
+        if (p->normalize)
+            vem_i_normalize_row(row, p->d);
+        for (int32_t j = 0; j < p->d; j++) {
+            const double off = row[j] - p->center[j];
+            largest = fmax(largest, fabs(p->divisor ? off / p->divisor[j] : off));
+        }
+    }
+    return largest;
+}
+
+static int has_absent(const double *mass, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (!(mass[i] > 0))
+            return 1;
+    return 0;
+}
+
 static double add_block(const vem_i_pass *p, const desk *on, int64_t i, int64_t count)
 {
     const int32_t d = p->d;
@@ -140,6 +168,8 @@ static double add_block(const vem_i_pass *p, const desk *on, int64_t i, int64_t 
             out += (size_t)(done * d) * p->kernels->element;
         largest = fmax(largest, add_rows(p, on, s, count - done, d, mass, out));
     }
+    if (p->squares && mass && has_absent(mass, count))
+        return largest_present(p, on, i, count);
     return largest;
 }
 

@@ -25,7 +25,7 @@ typedef struct vem_i_pass {
     char *scratch; /* per thread */
     size_t scratch_bytes;
     double *sums;    /* shards x d: of values, or of squares */
-    double *extreme; /* shards: largest |value|, where squares are summed */
+    double *extreme; /* shards: largest |value| with a mass, where squares are summed */
     int64_t *place;  /* shards: the row that has it; -1: not looked for */
     double *masses;  /* shards */
     int64_t *bad;    /* shards: place of the first value that is not finite, or -1 */
@@ -38,8 +38,8 @@ void vem_i_pass_free(vem_i_pass *p);
 /* Run one pass: `total` receives d sums, `mass` that of the masses. The first value that is
  * not finite is refused with its row and column. */
 vem_status vem_i_pass_run(vem_i_pass *p, const char *phase, double *total, double *mass);
-/* The largest |value| that the last pass met, which was one that summed squares; and the
- * first row that has it, which takes a moment to find. */
+/* The largest |value| that the last pass met in a row with a mass; the pass was one that
+ * summed squares. And the first row that has it, which takes a moment to find. */
 double vem_i_pass_extreme(const vem_i_pass *p);
 int64_t vem_i_pass_extreme_row(const vem_i_pass *p);
 /* "Row 3, column 2 (height)" of a row of the pass. */

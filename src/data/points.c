@@ -6,7 +6,8 @@
  * they cannot move (origin.c). Centring happens in double before the values are narrowed, so an
  * offset that is large beside the spread of the data costs no digits.
  *
- * The sums for the mean are taken about the first row. */
+ * The sums for the mean are taken about the first row that has a mass: a row of weight 0 is
+ * not there, for sums, ranges and all else but its label. */
 #include "data/points.h"
 
 #include <float.h>
@@ -66,8 +67,61 @@ static int32_t farthest_column(const vem_i_pass *p, int64_t row)
     return column;
 }
 
-/* Squares of the values, and those over the least variance, must neither overflow nor
- * vanish in the compute type. */
+/* What sums are made of, in the units of the view and in those of the weights. */
+typedef struct burden {
+    double total, heaviest; /* of the masses */
+    double weight;          /* the sum of the weights as given */
+} burden;
+
+static burden burden_of(const vem_i_pass *p)
+{
+    burden b = {.total = (double)p->n, .heaviest = 1, .weight = (double)p->n};
+    if (!p->mass)
+        return b;
+    b = (burden){0};
+    for (int64_t i = 0; i < p->n; i++) {
+        b.total += p->mass[i];
+        b.heaviest = fmax(b.heaviest, p->mass[i]);
+        b.weight += p->data->weights[p->first + i];
+    }
+    return b;
+}
+
+/* The largest number of which we know that squares, and their sums where they are summed in
+ * the compute type (one call of a kernel), are numbers of it. 16 d e^2 bounds the squared
+ * distance of any two rows, and of a row and a mean, with room for a relaxed step. */
+static double most_of(vem_precision precision, const burden *b, double n, double d)
+{
+    const double top = precision == VEM_SINGLE ? FLT_MAX : DBL_MAX;
+    const double terms = fmin(n, VEM_I_BLOCK) * fmax(b->heaviest, 1);
+    return sqrt(top / 16 / d / terms);
+}
+
+static vem_status fail_far(const vem_i_pass *p, const char *place, double extreme,
+                           double square, const burden *b, const char *type, double top,
+                           const char *advice)
+{
+    if (!(square <= top))
+        return vem_i_fail(
+            p->ctx, VEM_BAD_DATA,
+            "%s lies %.3g from the mean; squares of that size overflow in %s "
+            "precision: %s.",
+            place, extreme, type, advice);
+    if (p->mass && square * (double)p->n <= top)
+        return vem_i_fail(p->ctx, VEM_BAD_DATA,
+                          "%s lies %.3g from the mean, and the weights sum to %.3g; sums "
+                          "of squares of that weight overflow in %s precision: rescale "
+                          "the weights or the data.",
+                          place, extreme, b->weight, type);
+    return vem_i_fail(
+        p->ctx, VEM_BAD_DATA,
+        "%s lies %.3g from the mean; sums of squares of that size over %lld "
+        "rows overflow in %s precision: %s.",
+        place, extreme, (long long)p->n, type, advice);
+}
+
+/* Squares of the values, their sums over rows, and those over the least variance must neither
+ * overflow nor vanish in the compute type. Rows without a mass have no part in it. */
 static vem_status check_range(const vem_i_pass *p, const vem_i_points_request *request,
                               double variance)
 {
@@ -77,12 +131,17 @@ static vem_status check_range(const vem_i_pass *p, const vem_i_points_request *r
     const char *type = vem_choice_name("precision", request->precision);
     const char *advice =
         single ? "use --precision double or rescale the data" : "rescale the data";
+    const burden b = burden_of(p);
     double extreme = vem_i_pass_extreme(p), square = 16 * extreme * extreme * p->d;
     double least = fmax(request->floor_share * variance, request->least_variance);
     if (least > 0)
         least = fmax(least, vem_i_safe_variance(request->precision));
-    const int far = !(square <= top);
-    const int far_beside = least > 0 && !(square / least <= top);
+    /* All sums meet in double. */
+    const int far = !(extreme <= most_of(request->precision, &b, (double)p->n, p->d)) ||
+                    !(square * fmax(b.total, 1) <= DBL_MAX) ||
+                    !(square * b.weight <= DBL_MAX);
+    const int far_beside =
+        least > 0 && (!(square / least <= top) || !(square / least * b.total <= DBL_MAX));
     const int near = !request->origin && extreme > 0 && variance < bottom;
     if (!far && !far_beside && !near)
         return VEM_OK;
@@ -90,11 +149,7 @@ static vem_status check_range(const vem_i_pass *p, const vem_i_points_request *r
     const int64_t row = vem_i_pass_extreme_row(p);
     vem_i_pass_name(p, row, farthest_column(p, row), place, sizeof place);
     if (far)
-        return vem_i_fail(
-            p->ctx, VEM_BAD_DATA,
-            "%s lies %.3g from the mean; squares of that size overflow in %s "
-            "precision: %s.",
-            place, extreme, type, advice);
+        return fail_far(p, place, extreme, square, &b, type, top, advice);
     if (far_beside)
         return vem_i_fail(
             p->ctx, VEM_BAD_DATA,
@@ -105,6 +160,25 @@ static vem_status check_range(const vem_i_pass *p, const vem_i_points_request *r
                       "%s lies %.3g from the mean and no value lies farther; squares of "
                       "that size vanish in %s precision: %s.",
                       place, extreme, type, advice);
+}
+
+/* A row without a mass may lie anywhere and still gets a label: where it lies beyond the
+ * range of the compute type, from the edge of that. */
+static void bring_absent(const vem_i_pass *p, vem_precision precision,
+                         vem_i_points *points)
+{
+    const vem_view *view = &points->view;
+    const burden b = burden_of(p);
+    const double most = most_of(precision, &b, (double)p->n, p->d);
+    for (int64_t i = 0; view->mass && i < view->n; i++) {
+        if (view->mass[i] > 0)
+            continue;
+        for (int64_t j = i * view->ld; j < i * view->ld + view->d; j++) {
+            const double value = vem_i_value(view->kernels, points->x, j);
+            if (!(fabs(value) <= most))
+                vem_i_store(view->kernels, points->x, j, copysign(most, value));
+        }
+    }
 }
 
 /* Weights whose scale would not survive the compute type are divided by a power of two
@@ -190,7 +264,10 @@ static vem_status fill(vem_ctx *ctx, const vem_data *data,
     if (request->origin) {
         memcpy(points->origin, request->origin, (size_t)d * sizeof(double));
     } else {
-        vem_i_data_load(data, p->first, 1, VEM_DOUBLE, first, d);
+        int64_t present = 0;
+        while (p->mass && present < p->n - 1 && !(p->mass[present] > 0))
+            present++;
+        vem_i_data_load(data, p->first + present, 1, VEM_DOUBLE, first, d);
         for (int32_t j = 0; j < d; j++)
             first[j] = isfinite(first[j]) ? first[j] : 0; /* the pass names the place */
         if (p->normalize)
@@ -239,7 +316,11 @@ static vem_status fill(vem_ctx *ctx, const vem_data *data,
     view->extreme = vem_i_pass_extreme(p);
     settle_variances(view, total, points->deviations);
     status = check_units(p, request, points->scale);
-    return status == VEM_OK ? check_range(p, request, view->variance) : status;
+    if (status == VEM_OK)
+        status = check_range(p, request, view->variance);
+    if (status == VEM_OK)
+        bring_absent(p, request->precision, points);
+    return status;
 }
 
 static vem_status take_rows(vem_ctx *ctx, const vem_i_points_request *request,

@@ -335,13 +335,16 @@ vem_status vem_model_write(vem_ctx *ctx, const vem_model *model, const char *pat
     if (!vem_i_path_ends(path, ".npz") && strncmp(path, "/dev/", 5) != 0)
         return vem_i_fail(ctx, VEM_BAD_OPTION,
                           "%s is no name for a model: models are written as .npz.", path);
+    vem_status status = vem_i_model_check_finite(ctx, model);
+    if (status != VEM_OK)
+        return status;
     char *meta = complete_meta(model);
     if (!meta)
         return vem_i_fail_memory(ctx, model->meta ? strlen(model->meta) : 64);
     vem_i_array arrays[VEM_I_MODEL_ARRAYS + 1];
     int count = vem_i_model_arrays(model, arrays);
     arrays[count++] = (vem_i_array){"meta", VEM_UINT8, meta, 1, {(int64_t)strlen(meta)}};
-    vem_status status = vem_i_npz_write(ctx, path, arrays, count);
+    status = vem_i_npz_write(ctx, path, arrays, count);
     free(meta);
     return status;
 }

@@ -260,7 +260,7 @@ void vem_i_floor_eigenvalues(double *matrix, int32_t d, double floor, double *wo
     double trace = 0;
     for (int64_t j = 0; j < d; j++)
         trace += matrix[j * d + j];
-    floor = fmax(floor, 64 * d * DBL_EPSILON * trace);
+    floor = fmax(floor, 4 * d * DBL_EPSILON * trace);
     memcpy(work, matrix, (size_t)d * (size_t)d * sizeof(double));
     for (int64_t j = 0; j < d; j++)
         work[j * d + j] -= floor;

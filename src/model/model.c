@@ -89,6 +89,27 @@ static vem_status check_shape(vem_ctx *ctx, vem_family_kind family, int32_t clus
     return VEM_OK;
 }
 
+vem_status vem_i_model_check_finite(vem_ctx *ctx, const vem_model *model)
+{
+    const size_t clusters = (size_t)model->clusters, d = (size_t)model->d;
+    const struct {
+        const char *name;
+        const double *values;
+        size_t count;
+    } parts[] = {{"mean", model->means, clusters * d},
+                 {"weight", model->weights, clusters},
+                 {"variance", model->variances, vem_model_variance_count(model)},
+                 {"scale", model->scale, model->scale ? d : 0}};
+    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
+        for (size_t i = 0; i < parts[k].count; i++)
+            if (!isfinite(parts[k].values[i]))
+                return vem_i_fail(ctx, VEM_BAD_DATA,
+                                  "The model is of no use: one %s is %g, because sums of "
+                                  "the data overflow; rescale the data.",
+                                  parts[k].name, parts[k].values[i]);
+    return VEM_OK;
+}
+
 static vem_status check_means(vem_ctx *ctx, const vem_model *model)
 {
     for (int32_t c = 0; c < model->clusters; c++)

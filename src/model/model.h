@@ -35,6 +35,8 @@ vem_status vem_i_model_blank(vem_ctx *ctx, vem_family_kind family, int32_t clust
 
 /* The names of a model's columns, borrowed, with their number. */
 vem_i_names vem_i_model_table(const vem_model *model);
+/* What is not finite is never given back nor written. */
+vem_status vem_i_model_check_finite(vem_ctx *ctx, const vem_model *model);
 
 /* One variance for everything: of the first cluster and column, and setting it for all.
  */
