@@ -281,8 +281,10 @@ uint64_t vem_i_measure_bytes(const vem_ctx *ctx, const vem_options *o, int64_t n
     const vem_i_search all = vem_i_search_closest(clusters, clusters, 0);
     const uint64_t scan =
         vem_i_scorer_bytes((vem_family_kind)o->family, clusters, d, kernels->element) +
-        (uint64_t)ctx->threads * (vem_i_block_bytes(&all, clusters, d, kernels) +
-                                  vem_i_posteriors_bytes(d, kernels->element));
+        (uint64_t)ctx->threads *
+            (vem_i_block_bytes(&all, clusters, d, kernels) +
+             vem_i_posteriors_bytes(d, kernels->element) +
+             vem_i_scorer_work_bytes((vem_family_kind)o->family, d, kernels->element));
     if (o->measure == VEM_MEASURE_EXACT && !reduced)
         return scan + vem_i_posterior_bytes(n, &all, kernels->element);
     int64_t rows = vem_i_chunk_rows(d);

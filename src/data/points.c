@@ -87,14 +87,16 @@ static burden burden_of(const vem_i_pass *p)
     return b;
 }
 
-/* The largest number of which we know that squares, and their sums where they are summed in
- * the compute type (one call of a kernel), are numbers of it. 16 d e^2 bounds the squared
- * distance of any two rows, and of a row and a mean, with room for a relaxed step. */
-static double most_of(vem_precision precision, const burden *b, double n, double d)
+/* The largest |value| e of which we know that squared distances, and their sums where they are
+ * summed in the compute type (one call of a kernel), are numbers of it. With means that lie
+ * among the rows, or beyond by up to one more step (a relaxed one), a squared distance is no
+ * more than 16 d e^2, and the sum over what a cluster holds no more than 5 d e^2 times its
+ * mass: its rows are then far from the mean, or from each other. */
+static double most_of(vem_precision precision, const burden *b, double d)
 {
     const double top = precision == VEM_SINGLE ? FLT_MAX : DBL_MAX;
-    const double terms = fmin(n, VEM_I_BLOCK) * fmax(b->heaviest, 1);
-    return sqrt(top / 16 / d / terms);
+    const double mass = fmin(b->total, VEM_I_BLOCK * b->heaviest);
+    return sqrt(top / d / fmax(16, 5 * mass));
 }
 
 static vem_status fail_far(const vem_i_pass *p, const char *place, double extreme,
@@ -137,7 +139,7 @@ static vem_status check_range(const vem_i_pass *p, const vem_i_points_request *r
     if (least > 0)
         least = fmax(least, vem_i_safe_variance(request->precision));
     /* All sums meet in double. */
-    const int far = !(extreme <= most_of(request->precision, &b, (double)p->n, p->d)) ||
+    const int far = !(extreme <= most_of(request->precision, &b, p->d)) ||
                     !(square * fmax(b.total, 1) <= DBL_MAX) ||
                     !(square * b.weight <= DBL_MAX);
     const int far_beside =
@@ -169,7 +171,7 @@ static void bring_absent(const vem_i_pass *p, vem_precision precision,
 {
     const vem_view *view = &points->view;
     const burden b = burden_of(p);
-    const double most = most_of(precision, &b, (double)p->n, p->d);
+    const double most = most_of(precision, &b, p->d);
     for (int64_t i = 0; view->mass && i < view->n; i++) {
         if (view->mass[i] > 0)
             continue;

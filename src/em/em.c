@@ -369,7 +369,7 @@ uint64_t vem_i_em_bytes(const vem_ctx *ctx, const vem_options *options,
                         : vem_i_kept_bytes(family, clusters, d, n,
                                            kept_width(ctx, leave, search->held));
     return stats + kept + vem_i_scorer_bytes(family, clusters, d, kernels->element) +
-           (uint64_t)ctx->threads * vem_i_scorer_work_bytes(family, d) +
+           (uint64_t)ctx->threads * vem_i_scorer_work_bytes(family, d, kernels->element) +
            vem_i_posterior_bytes(n, search, kernels->element) +
            vem_i_estep_bytes(ctx, search, kernels, family, n, clusters, d, weighted);
 }

@@ -131,7 +131,7 @@ static inline double vem_i_second_about(double second, double moved, double rest
 int vem_i_scorer_approach(const vem_i_scorer *scorer, int32_t c, const double *mean);
 vem_status vem_i_scorer_part(vem_ctx *ctx, vem_i_scorer *scorer);
 /* Bytes of scratch per thread. */
-uint64_t vem_i_scorer_work_bytes(vem_family_kind family, int32_t d);
+uint64_t vem_i_scorer_work_bytes(vem_family_kind family, int32_t d, size_t element);
 /* Weights of the clusters after the M-step. */
 void vem_i_maximize_weights(const vem_i_stats *stats,
                             const vem_i_constraints *constraints, vem_model *model);

@@ -33,15 +33,16 @@ uint64_t vem_i_scorer_bytes(vem_family_kind family, int32_t clusters, int32_t d,
 }
 
 /* A matrix with its eigenvalues, or some items in double. */
-static int64_t work_size(int32_t d)
+static int64_t work_size(int32_t d, size_t element)
 {
-    int64_t floor = vem_i_floor_work(d), wide = vem_i_full_wide_work(d);
+    int64_t floor = vem_i_floor_work(d);
+    int64_t wide = element < sizeof(double) ? vem_i_full_wide_work(d) : 0;
     return floor > wide ? floor : wide;
 }
 
-uint64_t vem_i_scorer_work_bytes(vem_family_kind family, int32_t d)
+uint64_t vem_i_scorer_work_bytes(vem_family_kind family, int32_t d, size_t element)
 {
-    return family == VEM_FULL ? (uint64_t)work_size(d) * sizeof(double) : 0;
+    return family == VEM_FULL ? (uint64_t)work_size(d, element) * sizeof(double) : 0;
 }
 
 vem_status vem_i_scorer_new(vem_ctx *ctx, const vem_i_kernels *kernels,
@@ -70,7 +71,7 @@ vem_status vem_i_scorer_new(vem_ctx *ctx, const vem_i_kernels *kernels,
             status = vem_i_take_zeroed(ctx, &made.b, count, row);
     }
     if (status == VEM_OK && family == VEM_FULL) {
-        made.work_size = work_size(d);
+        made.work_size = work_size(d, kernels->element);
         status = vem_i_take(ctx, &made.work, (size_t)ctx->threads,
                             (size_t)made.work_size * sizeof(double));
     }

@@ -371,7 +371,7 @@ uint64_t vem_i_shaper_bytes(const vem_ctx *ctx, vem_family_kind family, int32_t 
     uint64_t columns = (uint64_t)d,
              pair = 2 * (columns + 1 + vem_i_variance_count(family, 1, d)) * 8;
     uint64_t stats = 2 * (1 + columns + (uint64_t)vem_i_second_count(family, d)) * 8;
-    uint64_t work = family == VEM_FULL ? (uint64_t)vem_i_floor_work(d) * 8 : 0;
+    uint64_t work = vem_i_scorer_work_bytes(family, d, element);
     return (uint64_t)ctx->threads *
            (2 * pair + stats + work + vem_i_scorer_bytes(family, 2, d, element) +
             VEM_I_BLOCK * (columns + 5) * element + 2 * columns * (element + 8));
