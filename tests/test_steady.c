@@ -2,6 +2,8 @@
  * any, for every family, search and precision, in a fit and from statistics. */
 #include "context.h"
 
+#include "model/family.h"
+
 enum { ROWS = 900, COLUMNS = 3 };
 
 typedef struct far_case {
@@ -183,8 +185,59 @@ static void parts(void **state)
         }
 }
 
+/* Full covariances of float rows are summed in double, whatever the dimension and the table:
+ * the panel of a table decided once. */
+static void wide_moments(const char *cpu, int32_t d)
+{
+    enum { ITEMS = 37 };
+    const vem_i_kernels *single = vem_i_kernels_find(cpu, VEM_SINGLE),
+                        *wide = vem_i_kernels_find(cpu, VEM_DOUBLE);
+    if (!single || !wide)
+        return; /* not on this processor */
+    const int64_t n = d;
+    vem_i_scorer scorer;
+    vem_i_stats stats;
+    assert_int_equal(vem_i_scorer_new(ctx, single, VEM_FULL, 1, d, &scorer), VEM_OK);
+    assert_int_equal(vem_i_stats_new(ctx, VEM_FULL, 1, d, &stats), VEM_OK);
+    scorer.wide = wide;
+    float *x = grid_zeros(ITEMS * n, sizeof *x), q[ITEMS];
+    float *panels = grid_zeros(VEM_I_BLOCK * n, sizeof *panels);
+    for (int64_t i = 0; i < ITEMS * n; i++)
+        x[i] = (float)(1 + 1e-3 * sin((double)i));
+    for (int i = 0; i < ITEMS; i++)
+        q[i] = (float)(0.3 + 0.01 * i);
+    single->pack(x, d, NULL, ITEMS, d, NULL, panels, NULL);
+    scorer.family->collect_tile(&scorer, panels, q, ITEMS, 0, 0, &stats);
+    const double *second = vem_i_stats_second(&stats, 0);
+    for (int64_t at = 0, i = 0; i < n; i++)
+        for (int64_t j = 0; j <= i; j++, at++) {
+            if (at % 101 && i != n - 1)
+                continue;
+            double sum = 0;
+            for (int64_t k = 0; k < ITEMS; k++)
+                sum += (double)q[k] * (double)x[k * n + i] * (double)x[k * n + j];
+            if (!(fabs(second[at] - sum) <= 1e-13 * sum))
+                fail_msg("%s, %d columns: moment %d, %d is %.17g, not %.17g", cpu, d,
+                         (int)i, (int)j, second[at], sum);
+        }
+    free(x);
+    free(panels);
+    vem_i_stats_free(&stats);
+    vem_i_scorer_free(&scorer);
+}
+
+static void full_in_double(void **state)
+{
+    (void)state;
+    static const int32_t columns[] = {7, 511, 513, 1023, 1025, 2100};
+    for (const char *const *cpu = vem_i_kernels_names(); *cpu; cpu++)
+        for (size_t k = 0; k < sizeof columns / sizeof *columns; k++)
+            wide_moments(*cpu, columns[k]);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(fits), cmocka_unit_test(parts)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(fits), cmocka_unit_test(parts),
+                                       cmocka_unit_test(full_in_double)};
     return cmocka_run_group_tests(tests, set_up_data, tear_down_data);
 }

@@ -89,7 +89,8 @@ static int too_far(const judge *t, int32_t c)
     if (kind == VEM_DIAG && !t->constraints->shared) {
         for (int32_t j = 0; j < t->stats->d; j++) {
             const double about = second[j] - first[j] * (first[j] / mass);
-            if (second[j] > t->ratio * greater(about, mass * vem_i_floor_column(limits, j)))
+            if (second[j] >
+                t->ratio * greater(about, mass * vem_i_floor_column(limits, j)))
                 return 1;
         }
         return 0;
