@@ -13,7 +13,8 @@ static const cli_option own[] = {
     {"weights", 0, "Data", "FILE",
      "one weight per row (.npy, .csv or .txt), none negative"},
     {"columns", 0, "Data", "LIST", "columns to use, by number or name: 1,3,5-8 or x,y"},
-    {"id", 0, "Data", "COLUMN", "one column to leave out, by number or name"},
+    {"id", 0, "Data", "COLUMN",
+     "columns to leave out, by number or name: 1 or name,city; may be repeated"},
     CLI_READ_OPTIONS,
     {"csv", 0, IO, "FILE", "every cluster and every mean as a table (.csv)"},
     {"json", 0, IO, NULL, "print it as one JSON object"},
@@ -114,12 +115,8 @@ static int run(cli_args *args)
     cli_findings f = {.model_path = args->operands[0],
                       .data_path = args->operand_count > 1 ? args->operands[1] : NULL};
     int code = read_first(args, &f.first);
-    if (code == CLI_DONE && args->operand_count > 2) {
-        cli_error("\"%s\" is one word too many; usage: vem describe MODEL [DATA] "
-                  "[OPTIONS].",
-                  args->operands[2]);
-        code = CLI_USAGE;
-    }
+    if (f.data_path)
+        f.data_name = cli_data_name(args, f.data_path, f.names);
     if (code != CLI_DONE)
         return code;
     cli_progress_begin(args);
@@ -146,7 +143,7 @@ static int run(cli_args *args)
 
 const cli_command cli_describe = {
     .name = "describe",
-    .operands = "MODEL [DATA]",
+    .operands = "MODEL [DATA...]",
     .purpose = "what was found: the clusters by size, their means, exemplars, neighbors",
     .details =
         "spread      the cluster's standard deviation in units of the columns', root "

@@ -14,6 +14,8 @@ typedef struct cli_merge_pair {
 
 typedef struct cli_findings {
     const char *model_path, *data_path;
+    char names[256]; /* what data_name may point at */
+    const char *data_name;
     vem_model *model;
     vem_data *data;        /* NULL: none */
     vem_cluster *clusters; /* C */

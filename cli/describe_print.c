@@ -40,7 +40,7 @@ static void print_head(const cli_findings *f)
            cli_counted(vem_model_clusters(f->model), "cluster", a), family ? family : "?",
            cli_counted(vem_model_columns(f->model), "column", b));
     if (f->data)
-        printf("; %s of %s", cli_counted(vem_data_rows(f->data), "row", c), f->data_path);
+        printf("; %s of %s", cli_counted(vem_data_rows(f->data), "row", c), f->data_name);
     putchar('\n');
 }
 

@@ -18,25 +18,16 @@ static int read_choice(const cli_args *args, const char *name, const char *const
                        int count, int *choice)
 {
     const char *text = cli_value(args, name);
-    char list[64] = "";
-    for (int i = 0; text && i < count; i++) {
-        if (words[i] && strcmp(text, words[i]) == 0) {
-            *choice = i;
-            return CLI_DONE;
-        }
-        if (words[i])
-            snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s",
-                     *list ? ", " : "", words[i]);
-    }
-    if (!text)
-        return CLI_DONE;
-    cli_error("--%s is \"%s\", but it must be one of these: %s.", name, text, list);
-    return CLI_USAGE;
+    char what[32];
+    snprintf(what, sizeof what, "--%s", name);
+    return text ? cli_read_choice(what, text, words, count, choice) : CLI_DONE;
 }
 
-/* Tables that are written have the ids of the rows. */
+/* Tables that are written have the ids of the rows, and so have exemplars. */
 static int wants_ids(const cli_args *args)
 {
+    if (args->command == &cli_describe)
+        return 1;
     const int predicts = args->command == &cli_predict;
     const char *path = cli_value(args, predicts ? "output" : "labels");
     if (!path)
@@ -47,11 +38,11 @@ static int wants_ids(const cli_args *args)
 static int read_options(const cli_args *args, vem_read_options *options)
 {
     static const char *const headers[] = {
-        [VEM_HEADER_YES] = "yes", [VEM_HEADER_NO] = "no"};
+        [VEM_HEADER_AUTO] = "auto", [VEM_HEADER_YES] = "yes", [VEM_HEADER_NO] = "no"};
     static const char *const missing[] = {[VEM_MISSING_ERROR] = "error",
                                           [VEM_MISSING_DROP] = "drop",
                                           [VEM_MISSING_MEAN] = "mean"};
-    static const char *const decimals[] = {"", ".", ","};
+    static const char *const decimals[] = {"auto", ".", ","};
     int header = VEM_HEADER_AUTO, what = VEM_MISSING_ERROR, decimal = 0;
     *options = (vem_read_options){.size = sizeof *options,
                                   .columns = cli_value(args, "columns"),
@@ -66,7 +57,9 @@ static int read_options(const cli_args *args, vem_read_options *options)
         code = read_choice(args, "decimal", decimals, 3, &decimal);
     options->header = (vem_header)header;
     options->missing = (vem_missing)what;
-    options->decimal = decimals[decimal][0];
+    options->decimal = '\0';
+    if (decimal > 0)
+        options->decimal = decimals[decimal][0];
     if (args->command == &cli_info) /* it counts them */
         options->missing = VEM_MISSING_KEEP;
     if (what == VEM_MISSING_MEAN) {

@@ -117,10 +117,30 @@ class Describe(Case):
         self.assertIn("all 100", text)
         self.assertTrue(all(len(line) <= 80 for line in text.splitlines()[1:]), text)
 
+    def test_ids_and_several_files(self):
+        lines = [",".join(repr(float(v)) for v in row) for row in self.x]
+        for name, first, last in (("a.csv", 0, 400), ("b.csv", 400, 900)):
+            with open(self.path(name), "w", encoding="utf-8") as file:
+                file.write("name,length,income,rate\n")
+                file.writelines(f"n{i + 1},{lines[i]}\n" for i in range(first, last))
+        parts = [self.path("a.csv"), self.path("b.csv"), "--id", "name"]
+        whole = self.json("describe", self.path("m.npz"), self.path("x.csv"))
+        split = self.json("describe", self.path("m.npz"), *parts)
+        for one, other in zip(whole["found"], split["found"]):
+            self.assertEqual(one["rows"], other["rows"])
+            for row, named in zip(one["exemplars"], other["exemplars"]):
+                self.assertEqual((named["row"], named["id"]), (row["row"], f"n{row['row']}"))
+                self.assertIsNone(row["id"])
+        text = self.vem("describe", self.path("m.npz"), *parts).stdout
+        row = split["found"][0]["exemplars"][0]["row"]
+        self.assertIn(f"{row} n{row}", text)
+        self.assertIn("a.csv and 1 more", text)
+
     def test_what_is_wrong_is_said(self):
         model, data = self.path("m.npz"), self.path("x.csv")
         self.refuse(2, ["describe", model, "--first", 0], "--first is 0")
-        self.refuse(2, ["describe", model, data, data], "one word too many")
+        self.refuse(1, ["describe", model, data, self.path("none.csv")], "none.csv")
+        self.refuse(2, ["describe", model, data, "--missing", "dorp"], "did you mean drop?")
         self.refuse(2, ["describe", data, model], "model comes first")
         self.refuse(2, ["describe", model, "--csv", self.path("x.npy")], "csv")
         self.refuse(1, ["describe", self.path("none.npz")], "none.npz")
