@@ -62,7 +62,7 @@ def check_cmake(prefix, folder):
     with open(os.path.join(folder, "CMakeLists.txt"), "w", encoding="utf-8") as file:
         file.write(
             "cmake_minimum_required(VERSION 3.25)\nproject(user LANGUAGES C)\n"
-            "find_package(vem 0.1 REQUIRED)\n"
+            "find_package(vem 0.2 REQUIRED)\n"
             f"add_executable(by_cmake {EXAMPLE})\n"
             "target_link_libraries(by_cmake PRIVATE vem::vem)\n"
         )

@@ -41,9 +41,9 @@ extern "C" {
 #endif
 
 #define VEM_VERSION_MAJOR 0
-#define VEM_VERSION_MINOR 1
+#define VEM_VERSION_MINOR 2
 #define VEM_VERSION_PATCH 0
-#define VEM_VERSION "0.1.0"
+#define VEM_VERSION "0.2.0"
 
 #if defined(__GNUC__)
 #define VEM_API __attribute__((visibility("default")))
