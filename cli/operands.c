@@ -31,7 +31,7 @@ static int add(char ***list, int *count, const char *word, size_t length,
         return CLI_FAILED;
     }
     memcpy(copy, word, length);
-    strcpy(copy + length, tail);
+    memcpy(copy + length, tail, strlen(tail) + 1);
     (*list)[(*count)++] = copy;
     return CLI_DONE;
 }

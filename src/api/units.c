@@ -116,7 +116,8 @@ vem_i_constraints vem_i_constraints_of(const vem_view *view, const vem_options *
     return limits;
 }
 
-/* Is every variance, or eigenvalue, of cluster c no less than `least`? work: d x d. */
+/* Is every variance, or eigenvalue, of cluster c no less than `least`? work: d x d for full, else
+ * NULL. */
 static int has_least(const vem_model *m, int64_t c, double least, double *work)
 {
     const int64_t d = m->d;
@@ -126,7 +127,7 @@ static int has_least(const vem_model *m, int64_t c, double least, double *work)
     for (int64_t j = 0; j < d; j++)
         if (!(own[m->family == VEM_FULL ? j * d + j : j] >= least))
             return 0;
-    if (m->family == VEM_DIAG)
+    if (!work)
         return 1;
     memcpy(work, own, (size_t)(d * d) * sizeof *work);
     for (int64_t j = 0; j < d; j++)

@@ -29,9 +29,10 @@ vem_status vem_i_names_text(vem_ctx *ctx, const char *from, char **text)
     *text = NULL;
     if (!from)
         return VEM_OK;
-    vem_status status = vem_i_take(ctx, text, strlen(from) + 1, 1);
+    const size_t bytes = strlen(from) + 1;
+    vem_status status = vem_i_take(ctx, text, bytes, 1);
     if (status == VEM_OK)
-        strcpy(*text, from);
+        memcpy(*text, from, bytes);
     return status;
 }
 

@@ -192,9 +192,10 @@ static vem_status read_words(vem_ctx *ctx, vem_i_csv *csv, int64_t rows,
     if (status == VEM_OK && count == header)
         status =
             vem_i_fail(ctx, VEM_BAD_DATA, "%s has a header, but no rows.", csv->name);
-    int64_t *made = status == VEM_OK ? malloc((size_t)count * sizeof *made) : NULL;
+    const size_t bytes = ((size_t)count + 1) * sizeof *numbers; /* never 0 */
+    int64_t *made = status == VEM_OK ? malloc(bytes) : NULL;
     if (status == VEM_OK && !made)
-        status = vem_i_fail_memory(ctx, (size_t)count * sizeof *made);
+        status = vem_i_fail_memory(ctx, bytes);
     if (status == VEM_OK) {
         /* The header's word was number 0; as a class as well it comes last. */
         for (int64_t i = header; i < count; i++)
