@@ -91,7 +91,7 @@ static void tell_reading(const cli_args *args, const char *path,
         cli_note(
             args,
             "%s: %s of %lld left out, because of %s; a row left out has no label (-1 in "
-            ".npy).",
+            ".npy, NaN for probabilities).",
             name, cli_counted(all - n, "row", rows), (long long)all,
             cli_counted(missing, "missing value", values));
     else if (missing > 0 && options->missing == VEM_MISSING_MEAN)

@@ -1,5 +1,6 @@
 /* vem predict MODEL DATA -o OUT */
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -135,11 +136,28 @@ static int predict(cli_args *args, const vem_model *model, const vem_data *data,
     return code;
 }
 
+/* Rows as the file has them: those left out get NaN. From the last to the first, because a
+ * row never moves forward. */
+static void spread_rows(const vem_data *data, int32_t clusters, double *probabilities)
+{
+    int64_t free_from = vem_data_rows_read(data);
+    for (int64_t i = vem_data_rows(data); i-- > 0;) {
+        const int64_t to = vem_data_row(data, i);
+        memmove(probabilities + to * clusters, probabilities + i * clusters,
+                (size_t)clusters * sizeof *probabilities);
+        for (int64_t k = (to + 1) * clusters; k < free_from * clusters; k++)
+            probabilities[k] = NAN;
+        free_from = to;
+    }
+    for (int64_t k = 0; k < free_from * clusters; k++)
+        probabilities[k] = NAN;
+}
+
 /* All probabilities as one matrix. */
 static int predict_dense(cli_args *args, const vem_model *model, const vem_data *data,
                          double began)
 {
-    const int64_t n = vem_data_rows(data);
+    const int64_t n = vem_data_rows(data), all = vem_data_rows_read(data);
     const int32_t clusters = vem_model_clusters(model);
     vem_assign_report report = {.size = sizeof report,
                                 .recall = 1,
@@ -148,9 +166,9 @@ static int predict_dense(cli_args *args, const vem_model *model, const vem_data 
                                 .scored_pairs = n * clusters};
     size_t bytes = 0;
     void *probabilities = NULL;
-    if (__builtin_mul_overflow((size_t)n, (size_t)clusters * sizeof(double), &bytes)) {
+    if (__builtin_mul_overflow((size_t)all, (size_t)clusters * sizeof(double), &bytes)) {
         cli_error("memory for %lld rows times %d clusters could not be had.",
-                  (long long)n, (int)clusters);
+                  (long long)all, (int)clusters);
         return CLI_FAILED;
     }
     vem_status status = vem_array_new(args->ctx, bytes, &probabilities);
@@ -159,8 +177,10 @@ static int predict_dense(cli_args *args, const vem_model *model, const vem_data 
                                probabilities);
     cli_progress_end();
     if (status == VEM_OK)
+        spread_rows(data, clusters, probabilities);
+    if (status == VEM_OK)
         status = vem_array_write(args->ctx, cli_value(args, "output"), VEM_FLOAT64,
-                                 probabilities, n, clusters);
+                                 probabilities, all, clusters);
     vem_array_free(args->ctx, probabilities);
     return status == VEM_OK
                ? print_result(args, model, data, clusters, &report, cli_clock() - began)

@@ -208,7 +208,8 @@ static void print_sizes(const vem_report *report)
     while (empty < count && sizes[empty] == 0)
         empty++;
     printf("  %-13s least %s, median %s, largest %s; %s empty\n", "sizes",
-           cli_counted(sizes[0], "row", a), cli_count(sizes[count / 2], b),
+           cli_counted(sizes[0], "row", a),
+           cli_count((sizes[(count - 1) / 2] + sizes[count / 2]) / 2, b),
            cli_count(sizes[count - 1], c), empty ? cli_count((int64_t)empty, a) : "none");
     free(sizes);
 }
@@ -259,9 +260,13 @@ void cli_print_summary(const cli_args *args, const vem_report *report,
     printf("  %-13s %s s, peak memory %s\n", "time", cli_seconds(seconds_total, a),
            cli_bytes((double)s->peak_bytes, b));
     const char *output = cli_value(args, "output");
+    /* Without the data where they were read in a way that the words would have to say. */
+    const int plain = args->operand_count == 1 && !cli_value(args, "missing") &&
+                      !cli_value(args, "header") && !cli_value(args, "decimal") &&
+                      strcmp(args->operands[0], "-") != 0;
     if (output)
-        printf("  %-13s %s; more with: vem describe %s %s\n", "model", output, output,
-               args->operands[0]);
+        printf("  %-13s %s; more with: vem describe %s%s%s\n", "model", output, output,
+               plain ? " " : "", plain ? args->operands[0] : "");
     else
         printf("  %-13s not written; name a file with -o MODEL.npz\n", "model");
 }

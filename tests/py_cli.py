@@ -188,6 +188,12 @@ class Fit(Case):
         self.assertIn(words, self.vem("fit", data, "-k", 3, "--coreset", 400).stdout)
         self.assertEqual(self.json("fit", data, "-k", 3, "--coreset", 400)["notes"], [words])
 
+    def test_a_floor_that_is_raised_is_said(self):
+        data = self.npy("x.npy", blobs()[0])
+        words = ["fit", data, "-k", 3, "--family", "full", "--floor"]
+        self.assertIn("--floor 1e-12 is raised to 1.19e-07", self.json(*words, 1e-12)["notes"][0])
+        self.assertEqual(self.json(*words, 1e-6)["notes"], [])
+
     def test_quiet_and_verbose(self):
         data = self.npy("x.npy", blobs()[0])
         done = self.vem("fit", data, "-k", 3, "-q", "-o", self.path("m.npz"))

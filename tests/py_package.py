@@ -37,7 +37,7 @@ def check_exports(library):
     )
     # A versioned name, so that programs keep running beside a newer major version.
     dynamic = run("readelf", "-d", library)
-    assert re.search(r"SONAME.*libvem\.so\.\d+\]", dynamic), dynamic
+    assert re.search(r"SONAME.*libvem\.so\.\d+\.\d+\]", dynamic), dynamic
 
 
 def check_cpp(folder):

@@ -93,6 +93,16 @@ class Missing(cli_case.Case):
         soft = npz_parse(self.path("s.npz"))
         self.assertEqual(soft["clusters"][0], (60, 2))
         self.assertEqual(soft["clusters"][2][8:10], [-1, -1])
+        self.vem("predict", model, self.csv, "--missing", "drop", "--top", "all", "-o",
+                 self.path("dense.npy"))
+        shape, _, values = npy_parse(self.read("dense.npy"))
+        self.assertEqual(shape[0], 60)
+        for i in range(60):
+            row = values[i * shape[1]:(i + 1) * shape[1]]
+            if i in self.gone:
+                self.assertTrue(all(math.isnan(value) for value in row))
+            else:
+                self.assertAlmostEqual(sum(row), 1)
         out = self.json("score", model, self.csv, "--missing", "drop")
         self.assertEqual(out["n"], 57)
         self.vem("coreset", self.csv, "-m", 500, "--missing", "drop", "-o",

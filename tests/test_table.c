@@ -348,6 +348,8 @@ static void classes_are_words(void **state)
     const int64_t again[] = {0, 1, 0}; /* the name of the column is a class, too */
     reads_classes("c.csv", "b\na\nb\na\n", 3, 3, again);
     reads_classes("c.csv", "7\n-3\n7\n9\n", 4, 4, four);
+    reads_classes("c.csv", "7\n-3\n7\n9\n", 3, 4, four); /* a number is no header */
+    reads_classes("c.csv", "7\n-3\n-3\n9\n", 0, 4, (const int64_t[]){0, 1, 1, 2});
     reads_classes("c.csv", "row,label\n1,u\n2,v\n3,u\n4,\n", 4, 4, four);
     reads_classes("c.tsv", "a\tClass\n1\tu\n2\tv\n3\tu\n4\tw w\n", 4, 4, four);
     assert_int_equal(vem_classes_read(io_ctx, io_text("c.csv", "a,b\nc,d\n"), 2, &classes,

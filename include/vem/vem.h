@@ -13,15 +13,16 @@
  * nothing of their arguments but vem_data_borrow, whose values the caller keeps alive. Handles
  * and the context they were made with may be freed in any order.
  *
- * NULL. Freeing NULL does nothing; asking NULL gives 0, NULL or an empty text. A verb that is
+ * NULL. Freeing NULL does nothing; asking NULL gives 0, NULL or an empty text
+ * (vem_ctx_message says that the context is NULL). A verb that is
  * given NULL for something it needs returns VEM_BAD_OPTION and says for what. Outputs that may
  * be NULL because they are not wanted: model and report of vem_fit and vem_stream_model,
  * probabilities of vem_assign and vem_assign_guided, report of the latter, every output of
  * vem_generate. Without a context there is no message, only a status.
  *
- * Structs begin with their size. One that goes in: zero-initialise it, set size (vem_options:
- * vem_options_init does both), then set what you need. One that comes out need not be
- * initialised (but the size of vem_assign_report must be set).
+ * Structs that you hand over by pointer begin with their size: zero-initialise them and set size
+ * (vem_options: vem_options_init does both), whether they go in or come out; then set what you
+ * need. Before 1.0 a minor version may add members: compile again.
  *
  * Threads. A context does one thing at a time, on threads of its own (vem_ctx_set_threads).
  * Contexts know nothing of each other: several threads may work at once, each with one. Handles
@@ -348,7 +349,8 @@ typedef enum vem_precision { VEM_SINGLE = 0, VEM_DOUBLE } vem_precision;
       "what happens to a cluster that holds nothing")                                    \
     X(REAL, floor, 1e-6, 1e-300, 1, NULL, "E",                                           \
       "least variance, as a share of that of all rows: of each column for diag and "     \
-      "full, of their mean for iso; follows the units of the data")                      \
+      "full, of their mean for iso; full, and diag in single precision, hold no less "   \
+      "than 1.2e-7")                                                                     \
     X(CHOICE, precision, VEM_AUTO, 0, 0, "single|double", "NAME",                        \
       "type of the arithmetic (default: single for f4 and u1 input, else double)")       \
     X(FLAG, standardize, 0, 0, 1, NULL, NULL,                                            \

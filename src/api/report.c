@@ -153,6 +153,12 @@ void vem_i_report_choices(vem_report *report, const vem_options *asked, int warm
         vem_i_report_note(
             report, "rows are divided by their length, as for the model to start from.");
     note_coreset(report, asked);
+    if (o->floor > asked->floor)
+        vem_i_report_note(report,
+                          "--floor %g is raised to %.3g, the least that family %s in %s "
+                          "precision can hold exactly.",
+                          asked->floor, o->floor, vem_choice_name("family", o->family),
+                          vem_choice_name("precision", o->precision));
     if (asked->algorithm == VEM_AUTO) /* a preset is what was asked for */
         say_ours(report, asked, warm);
     say_stopping(report);

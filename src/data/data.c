@@ -279,9 +279,9 @@ vem_status vem_data_get(vem_ctx *ctx, const vem_data *data, int64_t first, int64
     VEM_I_NEED(ctx, rows, "rows");
     if (first < 0 || count < 0 || first > data->n || count > data->n - first)
         return vem_i_fail(ctx, VEM_BAD_OPTION,
-                          "%" PRId64 " rows from row %" PRId64
-                          " on were asked for, but the data have %" PRId64 " rows.",
-                          count, first + 1, data->n);
+                          "%" PRId64 " rows after the first %" PRId64
+                          " were asked for, but the data have %" PRId64 " rows.",
+                          count, first, data->n);
     vem_i_data_load(data, first, count, VEM_DOUBLE, rows, data->d);
     vem_i_residence_check(ctx);
     return VEM_OK;

@@ -247,7 +247,7 @@ static vem_status check_units(const vem_i_pass *p, const vem_i_points_request *r
             return vem_i_fail(p->ctx, VEM_BAD_DATA,
                               "Column %d has a deviation of %.3g, and %.3g of its square "
                               "vanishes even in double precision: rescale the column.",
-                              vem_i_data_column_number(p->data, j) + 1, scale[j], share);
+                              vem_i_data_column_number(p->data, j), scale[j], share);
         }
     return VEM_OK;
 }

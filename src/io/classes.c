@@ -140,16 +140,28 @@ static vem_status find_column(vem_ctx *ctx, const vem_i_csv *csv, const char *at
                      csv->name, count);
 }
 
-/* Has the table a line more than there are rows; or, where their number is not known, is the
- * first word met no more? */
-static int has_header(const int64_t *classes, int64_t n, int64_t rows, int many_columns)
+static int is_number(const char *word)
 {
-    if (many_columns || rows > 0)
-        return many_columns || n == rows + 1;
+    double value;
+    const char *end = word + strlen(word);
+    return end > word && vem_i_number_with(word, end, '.', &value) == end;
+}
+
+/* A header is a word, never a number: in a table the line of names; else a line more than there
+ * are rows or, where their number is not known, a first word that is met no more. */
+static int has_header(const words *w, const int64_t *classes, int64_t n, int64_t rows,
+                      int many_columns)
+{
+    if (many_columns)
+        return 1;
+    if (n < 2 || is_number(w->text + w->starts[0]))
+        return 0;
+    if (rows > 0)
+        return n == rows + 1;
     for (int64_t i = 1; i < n; i++)
         if (classes[i] == 0)
             return 0;
-    return n > 1;
+    return 1;
 }
 
 /* All lines, the header too. */
@@ -188,7 +200,7 @@ static vem_status read_words(vem_ctx *ctx, vem_i_csv *csv, int64_t rows,
         status = number_lines(&w, csv, column, &numbers, &count);
     const int header =
         status == VEM_OK &&
-        has_header(numbers, count, rows, vem_i_csv_field_count(csv, first) > 1);
+        has_header(&w, numbers, count, rows, vem_i_csv_field_count(csv, first) > 1);
     if (status == VEM_OK && count == header)
         status =
             vem_i_fail(ctx, VEM_BAD_DATA, "%s has a header, but no rows.", csv->name);
