@@ -119,7 +119,7 @@ static void wrong_arguments(void **state)
     assert_null(data);
     data = borrow(VEM_FLOAT64, values, 2, 2, 0, 0);
     assert_int_equal(vem_data_get(io_ctx, data, 1, 2, rows), VEM_BAD_OPTION);
-    io_says("2 rows from row 2 on were asked for, but the data have 2 rows");
+    io_says("2 rows after the first 1 were asked for, but the data have 2 rows");
     assert_int_equal(vem_data_get(io_ctx, data, 2, 0, rows), VEM_OK);
     vem_data_free(data);
     vem_data_free(NULL);
