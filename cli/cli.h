@@ -26,7 +26,8 @@ typedef struct cli_option {
 typedef enum cli_file_use {
     CLI_READS,
     CLI_WRITES,
-    CLI_WRITES_LABELS /* replaces nothing but labels */
+    CLI_WRITES_LABELS, /* replaces nothing but labels */
+    CLI_WRITES_CLASSES /* replaces nothing but classes, which a vem command made up */
 } cli_file_use;
 
 typedef struct cli_file {

@@ -29,7 +29,7 @@ static const cli_option own[] = {
 
 static const cli_file files[] = {
     {"output", CLI_WRITES, "npy csv csv.gz"},
-    {"labels", CLI_WRITES_LABELS, "npy csv csv.gz"},
+    {"labels", CLI_WRITES_CLASSES, "npy csv csv.gz"},
     {"centers", CLI_WRITES, "npy csv csv.gz"},
     {NULL, CLI_READS, NULL},
 };
@@ -129,7 +129,7 @@ static int generate(cli_args *args, vem_generator kind, vem_dtype type,
         narrow(rows, n * d);
     status = vem_array_write(args->ctx, cli_value(args, "output"), type, rows, n, d);
     if (status == VEM_OK && cli_value(args, "labels"))
-        status = vem_labels_write(args->ctx, cli_value(args, "labels"), labels, n);
+        status = vem_classes_write(args->ctx, cli_value(args, "labels"), labels, n);
     if (status == VEM_OK && cli_value(args, "centers"))
         status = vem_array_write(args->ctx, cli_value(args, "centers"), VEM_FLOAT64,
                                  centers, options->clusters, d);

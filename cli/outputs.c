@@ -132,15 +132,19 @@ static int check_writable(const char *path)
 }
 
 /* Labels come out under a name that is easily the one of the true classes. */
-static int check_replaces_labels(const char *option, const char *path)
+static int check_replaces_labels(const cli_args *args, const cli_file *file)
 {
     struct stat facts;
+    const char *path = cli_value(args, file->name);
     if (stat(path, &facts) != 0 || !S_ISREG(facts.st_mode) || facts.st_size == 0 ||
-        is_device(path) || vem_file_is_labels(path))
+        is_device(path))
         return CLI_DONE;
-    cli_error("--%s %s would replace a file that is there and holds no labels written by "
-              "vem: name another file, or remove it first.",
-              option, path);
+    if (file->use == CLI_WRITES_LABELS ? vem_file_is_labels(path)
+                                       : vem_file_is_classes(path))
+        return CLI_DONE;
+    cli_error("--%s %s would replace a file that is there and holds no labels as vem %s "
+              "writes them: name another file, or remove it first.",
+              file->name, path, args->command->name);
     return CLI_USAGE;
 }
 
@@ -230,8 +234,8 @@ int cli_check_files(const cli_args *args)
         const identity output = identify(path);
         if (code == CLI_DONE)
             code = check_against(args, file, &output);
-        if (code == CLI_DONE && file->use == CLI_WRITES_LABELS)
-            code = check_replaces_labels(file->name, path);
+        if (code == CLI_DONE && file->use != CLI_WRITES)
+            code = check_replaces_labels(args, file);
         if (code != CLI_DONE)
             return code;
     }

@@ -16,7 +16,7 @@ static const cli_option own[] = {
 
 static const cli_file files[] = {
     {"output", CLI_WRITES, "npy csv"},
-    {"labels", CLI_WRITES_LABELS, "npy csv"},
+    {"labels", CLI_WRITES_CLASSES, "npy csv"},
     {NULL, CLI_READS, NULL},
 };
 
@@ -68,7 +68,7 @@ static int sample(cli_args *args, const vem_model *model, int64_t n, double bega
         status = vem_array_write(args->ctx, cli_value(args, "output"), VEM_FLOAT64, rows,
                                  n, d);
     if (status == VEM_OK && labels)
-        status = vem_labels_write(args->ctx, labels_path, labels, n);
+        status = vem_classes_write(args->ctx, labels_path, labels, n);
     vem_array_free(args->ctx, rows);
     vem_array_free(args->ctx, labels);
     return status == VEM_OK ? print_result(args, model, n, cli_clock() - began)

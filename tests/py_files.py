@@ -1,6 +1,7 @@
 """No command replaces a file that it reads, and outputs that cannot be are refused before any
 work is done."""
 import os
+import threading
 
 from cli_case import Case, blobs, main
 
@@ -39,6 +40,8 @@ class NothingIsLost(Case):
                               table], "holds no labels")
         wide = self.npy("wide.npy", [[c, c] for c in self.truth], "<i4")
         self.keeps(wide, 2, fit + [wide], "holds no labels")
+        narrow = self.npy("narrow.npy", self.truth, "<i4")  # as numpy saves them
+        self.keeps(narrow, 2, fit + [narrow], "holds no labels")
         for name in ("own.npy", "own.csv"):  # its own it replaces, and what is empty
             self.vem(*fit, self.path(name))
             first = self.read(name)
@@ -47,6 +50,47 @@ class NothingIsLost(Case):
             self.write(name, b"")
             self.vem(*fit, self.path(name))
             self.assertEqual(self.read(name), first)
+
+    def test_made_up_classes_stay(self):
+        """What generate and sample say of their rows is the truth, not what fit found."""
+        make = {"generate": ["generate", "birch-grid", "-k", 4, "-n", 40],
+                "sample": ["sample", self.model, "-n", 40]}
+        for verb, words in make.items():
+            for ending in ("npy", "csv"):
+                rows, truth = self.path("rows.npy"), self.path(f"{verb}.{ending}")
+                words = words + ["-o", rows, "--labels", truth]
+                self.vem(*words)
+                fit = ["fit", rows, "-k", 4, "--labels"]
+                self.keeps(truth, 2, fit + [truth], "holds no labels", "another file")
+                self.vem(*words)  # its own it replaces
+                labels = self.path(f"labels.{ending}")
+                self.vem(*fit, labels, "-o", self.path("m.npz"))
+                self.keeps(labels, 2, words[:-1] + [labels], "holds no labels")
+                self.json("score", self.path("m.npz"), rows, "--truth", truth)["nmi"]
+
+    def test_classes_out_of_a_pipe(self):
+        """A pipe can be read once only."""
+        texts = {"truth.csv": "row,label\n" + "".join(
+                     f"{i + 1},{c}\n" for i, c in enumerate(self.truth)),
+                 "truth": "".join(f"{c}\n" for c in self.truth),
+                 "truth.txt": "".join(f"class {c}\n" for c in self.truth)}
+        bodies = {name: text.encode() for name, text in texts.items()}
+        with open(self.classes, "rb") as file:
+            bodies["pipe.npy"] = file.read()
+        for name, body in bodies.items():
+            pipe = self.path(name + ".d")
+            os.mkdir(pipe)
+            pipe = os.path.join(pipe, name)
+            os.mkfifo(pipe)
+
+            def fill():
+                with open(pipe, "wb") as stream:
+                    stream.write(body)
+            writer = threading.Thread(target=fill, daemon=True)
+            writer.start()
+            out = self.json("score", self.model, self.data, "--truth", pipe)
+            self.assertEqual((name, out["nmi"]), (name, 1))
+            writer.join()
 
     def test_labels_are_read_back(self):
         labels = self.path("own.csv")

@@ -210,7 +210,7 @@ static void round_trip(void **state)
     char header[256];
     const int64_t dims[4] = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
     for (int rank = 1; rank <= 4; rank++) {
-        const size_t length = vem_i_npy_header(VEM_INT64, rank, dims, header);
+        const size_t length = vem_i_npy_header(VEM_INT64, rank, dims, 0, header);
         assert_int_equal(length % 64, 0);
         assert_int_equal(header[length - 1], '\n');
     }

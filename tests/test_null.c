@@ -245,6 +245,9 @@ static void uses_and_files(void **state)
     REFUSES(ctx, vem_labels_write(NULL, "l.npy", labels, 2));
     REFUSES(path, vem_labels_write(ctx, NULL, labels, 2));
     REFUSES(labels, vem_labels_write(ctx, "l.npy", NULL, 2));
+    REFUSES(ctx, vem_classes_write(NULL, "l.npy", labels, 2));
+    REFUSES(path, vem_classes_write(ctx, NULL, labels, 2));
+    REFUSES(classes, vem_classes_write(ctx, "l.npy", NULL, 2));
     REFUSES(ctx, vem_labels_write_rows(NULL, "l.npy", NULL, labels, 2));
     REFUSES(path, vem_labels_write_rows(ctx, NULL, NULL, labels, 2));
     REFUSES(labels, vem_labels_write_rows(ctx, "l.npy", NULL, NULL, 2));
@@ -335,6 +338,7 @@ static void nothing_is_told_of_nothing(void **state)
     assert_int_equal(vem_stream_rows(NULL) + vem_stream_kept(NULL), 0);
     assert_true(vem_stream_mass(NULL) == 0);
     assert_int_equal(vem_file_is_labels(NULL), 0);
+    assert_int_equal(vem_file_is_classes(NULL), 0);
     assert_string_equal(vem_file_kind(NULL), "unknown");
 }
 

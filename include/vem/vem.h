@@ -827,6 +827,10 @@ VEM_API vem_status vem_labels_write(vem_ctx *ctx, const char *path, const int32_
 VEM_API vem_status vem_labels_write_rows(vem_ctx *ctx, const char *path,
                                          const vem_data *data, const int32_t *labels,
                                          int64_t n);
+/* As vem_labels_write, for classes that are known: what rows were drawn from. A .csv has the
+ * header row,class. */
+VEM_API vem_status vem_classes_write(vem_ctx *ctx, const char *path,
+                                     const int32_t *classes, int64_t n);
 /* .npz (clusters, probabilities), .csv or .csv.gz by the ending; a .csv begins with the row. */
 VEM_API vem_status vem_soft_write(vem_ctx *ctx, const char *path, const int32_t *clusters,
                                   const double *probabilities, int64_t n, int32_t top);
@@ -840,8 +844,10 @@ VEM_API vem_status vem_array_write(vem_ctx *ctx, const char *path, vem_dtype typ
 /* Any text, whole or not at all. */
 VEM_API vem_status vem_text_write(vem_ctx *ctx, const char *path, const char *text,
                                   size_t length);
-/* Does the file look like one that vem_labels_write wrote? Never fails. */
+/* Does the file look like one that vem_labels_write, or vem_classes_write, wrote? Never fails.
+ * (An .npy by its header, in which they leave more spaces than others.) */
 VEM_API int vem_file_is_labels(const char *path);
+VEM_API int vem_file_is_classes(const char *path);
 /* What a file holds: "data", "model", "statistics" or "unknown". Never fails. */
 VEM_API const char *vem_file_kind(const char *path);
 

@@ -250,16 +250,15 @@ vem_status vem_classes_read(vem_ctx *ctx, const char *path, int64_t rows,
     VEM_I_NEED(ctx, classes, "classes");
     VEM_I_NEED(ctx, n, "n");
     vem_i_begin(ctx);
-    if (!vem_i_path_is_text(path))
-        return vem_labels_read(ctx, path, classes, n);
     vem_i_file file;
-    vem_status status = vem_i_path_ends(path, ".gz")
-                            ? vem_i_file_inflate(ctx, path, &file)
-                            : vem_i_file_open(ctx, path, &file);
+    char separator;
+    int is_text;
+    vem_status status = vem_i_text_open(ctx, path, &file, &separator, &is_text);
+    if (status == VEM_OK && !is_text)
+        return vem_labels_read(ctx, path, classes, n);
     if (status != VEM_OK)
         return status;
-    const int tabs = vem_i_path_ends(path, ".tsv") || vem_i_path_ends(path, ".tsv.gz");
-    status = vem_i_classes_parse(ctx, path, file.bytes, file.size, tabs ? '\t' : 0, rows,
+    status = vem_i_classes_parse(ctx, path, file.bytes, file.size, separator, rows,
                                  classes, n);
     vem_i_file_close(&file);
     return status;

@@ -48,8 +48,6 @@ void vem_i_file_give(vem_i_file *file, vem_data *data);
 
 /* Does the path end so, whatever the case? `ending` with its dot. */
 int vem_i_path_ends(const char *path, const char *ending);
-/* Is it a text table, compressed or not? */
-int vem_i_path_is_text(const char *path);
 int vem_i_big_endian(void);
 
 /* ---- Parsers ---- */
@@ -106,9 +104,10 @@ typedef struct vem_i_npy {
 /* Checks the header and that the values are all there. */
 vem_status vem_i_npy_open(vem_ctx *ctx, const char *name, const char *bytes, size_t size,
                           vem_i_npy *npy);
-/* The .npy header for an array, C order, little-endian, padded to 64 bytes; its length.
- */
-size_t vem_i_npy_header(vem_dtype type, int rank, const int64_t dims[4], char out[256]);
+/* The .npy header for an array, C order, little-endian, padded with spaces to 64 bytes and
+ * `blocks` times 64 more (0, or with rank 1 up to 2); its length. */
+size_t vem_i_npy_header(vem_dtype type, int rank, const int64_t dims[4], int blocks,
+                        char out[256]);
 
 /* Arrays of an .npz, by name. */
 typedef struct vem_i_npz vem_i_npz;
@@ -135,6 +134,25 @@ typedef struct vem_i_array {
 /* Stored, not compressed; the same arrays give the same bytes. */
 vem_status vem_i_npz_write(vem_ctx *ctx, const char *path, const vem_i_array *arrays,
                            int count);
+
+/* ---- Labels (labels.c, results.c) ---- */
+
+/* What one number a row means: the cluster that was found, or the class that was known
+ * before. Our files of either kind say so, lest one replaces the other: a table by its
+ * header, an .npy by the spaces behind its header, so many blocks of 64 bytes more than are
+ * needed. The format allows them, and nobody else writes them. */
+typedef enum vem_i_labelling {
+    VEM_I_NOT_OURS = 0,
+    VEM_I_LABELS,
+    VEM_I_CLASSES
+} vem_i_labelling;
+/* The first line of the table, without columns of ids. */
+const char *vem_i_labelling_header(vem_i_labelling kind);
+
+/* A text table (compressed, from a pipe or standard input, too), opened once. *separator is 0
+ * where the lines decide. Anything else is not opened: *is_text is 0. */
+vem_status vem_i_text_open(vem_ctx *ctx, const char *path, vem_i_file *file,
+                           char *separator, int *is_text);
 
 /* ---- Models inside an .npz (model_file.c) ---- */
 

@@ -223,7 +223,8 @@ vem_status vem_i_npy_open(vem_ctx *ctx, const char *name, const char *bytes, siz
     return status;
 }
 
-size_t vem_i_npy_header(vem_dtype type, int rank, const int64_t dims[4], char out[256])
+size_t vem_i_npy_header(vem_dtype type, int rank, const int64_t dims[4], int blocks,
+                        char out[256])
 {
     char shape[120];
     int used = 0;
@@ -235,7 +236,8 @@ size_t vem_i_npy_header(vem_dtype type, int rank, const int64_t dims[4], char ou
                  "{'descr': '%c%s', 'fortran_order': False, 'shape': (%s%s), }",
                  vem_i_dtype_bytes(type) > 1 ? '<' : '|', codes[type], shape,
                  rank == 1 ? "," : "");
-    const size_t total = ((size_t)length + 11 + 63) / 64 * 64; /* 10 before, '\n' after */
+    const size_t needed = (size_t)length + 11; /* 10 before, '\n' after */
+    const size_t total = ((needed + 63) / 64 + (size_t)blocks) * 64;
     memset(out + 10 + length, ' ', total - 11 - (size_t)length);
     out[total - 1] = '\n';
     memcpy(out, "\x93NUMPY\x01", 8); /* version 1.0: the NUL of the string is its 0 */

@@ -113,7 +113,7 @@ static int add_array(zip_t *archive, const vem_i_array *array, piece *bytes)
         size *= (size_t)array->dims[i]; /* in memory already, so it fits */
     zip_error_init(&bytes->error);
     bytes->header_bytes =
-        vem_i_npy_header(array->type, array->rank, array->dims, bytes->header);
+        vem_i_npy_header(array->type, array->rank, array->dims, 0, bytes->header);
     bytes->values = array->values;
     bytes->total = bytes->header_bytes + size;
     snprintf(name, sizeof name, "%s.npy", array->name);

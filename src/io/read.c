@@ -47,12 +47,6 @@ static format find_format(const char *path)
     return FORMAT_UNKNOWN;
 }
 
-int vem_i_path_is_text(const char *path)
-{
-    const format kind = find_format(path);
-    return kind == FORMAT_TEXT || kind == FORMAT_TSV;
-}
-
 /* In FILE.h5:/path, the length of FILE.h5; 0: it is no such name. */
 static size_t hdf5_name(const char *path)
 {
@@ -161,8 +155,6 @@ static vem_status parse(vem_ctx *ctx, const char *path, format kind,
 {
     const char *bytes = file->bytes;
     const size_t size = file->size;
-    if (kind == FORMAT_UNKNOWN && !(file->mapping && file->mapping->path))
-        kind = FORMAT_TEXT; /* a pipe has no ending */
     switch (kind) {
     case FORMAT_NPY: return vem_i_npy_parse(ctx, path, bytes, size, data);
     case FORMAT_TEXT: return vem_i_csv_parse(ctx, path, bytes, size, 0, options, data);
@@ -183,31 +175,57 @@ static vem_status parse(vem_ctx *ctx, const char *path, format kind,
         path);
 }
 
+/* The bytes of a file, and what they are: once, since a pipe can be read once only. */
+static vem_status open_bytes(vem_ctx *ctx, const char *path, vem_i_file *file,
+                             format *kind)
+{
+    *kind = find_format(path);
+    if (strcmp(path, "-") == 0) {
+        *kind = FORMAT_TEXT;
+        return vem_i_file_from_stdin(ctx, file);
+    }
+    const vem_status status = *kind != FORMAT_UNKNOWN && is_compressed(path)
+                                  ? vem_i_file_inflate(ctx, path, file)
+                                  : vem_i_file_open(ctx, path, file);
+    if (status == VEM_OK && *kind == FORMAT_UNKNOWN &&
+        !(file->mapping && file->mapping->path))
+        *kind = FORMAT_TEXT; /* a pipe has no ending */
+    return status;
+}
+
+vem_status vem_i_text_open(vem_ctx *ctx, const char *path, vem_i_file *file,
+                           char *separator, int *is_text)
+{
+    format kind = find_format(path);
+    *is_text = 0;
+    if (hdf5_name(path) ||
+        (kind != FORMAT_TEXT && kind != FORMAT_TSV && kind != FORMAT_UNKNOWN))
+        return VEM_OK;
+    const vem_status status = open_bytes(ctx, path, file, &kind);
+    if (status != VEM_OK)
+        return status;
+    *is_text = kind == FORMAT_TEXT || kind == FORMAT_TSV;
+    *separator = kind == FORMAT_TSV ? '\t' : '\0';
+    if (!*is_text)
+        vem_i_file_close(file);
+    return VEM_OK;
+}
+
 static vem_status read_rows(vem_ctx *ctx, const char *path,
                             const vem_read_options *options, vem_data *data)
 {
     vem_i_file file;
-    if (strcmp(path, "-") == 0) {
-        vem_status status = vem_i_file_from_stdin(ctx, &file);
-        if (status != VEM_OK)
-            return status;
-        status = vem_i_csv_parse(ctx, "Standard input", file.bytes, file.size, 0, options,
-                                 data);
-        vem_i_file_close(&file);
-        return status;
-    }
+    format kind = find_format(path);
+    const int from_stdin = strcmp(path, "-") == 0;
     const size_t hdf5 = hdf5_name(path);
     if (hdf5)
         return read_hdf5(ctx, path, hdf5, data);
-    const format kind = find_format(path);
     if (kind == FORMAT_NPZ)
         return read_coreset(ctx, path, data);
-    vem_status status = kind != FORMAT_UNKNOWN && is_compressed(path)
-                            ? vem_i_file_inflate(ctx, path, &file)
-                            : vem_i_file_open(ctx, path, &file);
+    vem_status status = open_bytes(ctx, path, &file, &kind);
     if (status != VEM_OK)
         return status;
-    status = parse(ctx, path, kind, &file, options, data);
+    status = parse(ctx, from_stdin ? "Standard input" : path, kind, &file, options, data);
     if (status == VEM_OK && !data->owned && !data->mapping)
         vem_i_file_give(&file, data); /* its values lie in the file */
     else

@@ -1,0 +1,299 @@
+/* The files that results go to: labels, classes, soft assignments, arrays, text. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/plain.h"
+#include "io/io.h"
+
+/* The shortest of two lengths that reads back as the same number. In the plain locale. */
+static void print_number(FILE *stream, double value, int is_float)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%.*g", is_float ? 6 : 15, value);
+    const double back = strtod(text, NULL);
+    if (is_float ? (float)back != (float)value : back != value)
+        snprintf(text, sizeof text, "%.*g", is_float ? 9 : 17, value);
+    fputs(text, stream);
+}
+
+static void print_value(FILE *stream, vem_dtype type, const char *at)
+{
+    switch (type) {
+    case VEM_FLOAT32: print_number(stream, *(const float *)(const void *)at, 1); break;
+    case VEM_FLOAT64: print_number(stream, *(const double *)(const void *)at, 0); break;
+    case VEM_UINT8: fprintf(stream, "%d", *(const uint8_t *)at); break;
+    case VEM_INT32:
+        fprintf(stream, "%" PRId32, *(const int32_t *)(const void *)at);
+        break;
+    case VEM_INT64:
+        fprintf(stream, "%" PRId64, *(const int64_t *)(const void *)at);
+        break;
+    case VEM_FLOAT16:
+        print_number(stream, vem_i_half(*(const uint16_t *)(const void *)at), 1);
+        break;
+    case VEM_INT8: fprintf(stream, "%d", *(const int8_t *)at); break;
+    case VEM_INT16: fprintf(stream, "%d", *(const int16_t *)(const void *)at); break;
+    case VEM_UINT16: fprintf(stream, "%d", *(const uint16_t *)(const void *)at); break;
+    case VEM_UINT32:
+        fprintf(stream, "%" PRIu32, *(const uint32_t *)(const void *)at);
+        break;
+    }
+}
+
+static void print_rows(vem_ctx *ctx, FILE *stream, vem_dtype type, const char *values,
+                       int64_t n, int32_t d)
+{
+    const size_t width = vem_i_dtype_bytes(type);
+    for (int64_t i = 0; i < n; i++) {
+        for (int32_t j = 0; j < d; j++, values += width) {
+            print_value(stream, type, values);
+            fputc(j + 1 < d ? ',' : '\n', stream);
+        }
+        vem_i_residence_check(ctx);
+    }
+}
+
+enum { PIECE = 1 << 20 }; /* bytes written at a time */
+
+static void save_npy(vem_ctx *ctx, FILE *stream, const vem_i_array *array, int blocks)
+{
+    char header[256];
+    size_t count = 1;
+    for (int i = 0; i < array->rank; i++)
+        count *= (size_t)array->dims[i];
+    const size_t length =
+        vem_i_npy_header(array->type, array->rank, array->dims, blocks, header);
+    fwrite(header, 1, length, stream);
+    const char *values = array->values;
+    for (size_t left = count * vem_i_dtype_bytes(array->type), piece; left > 0;
+         left -= piece) {
+        piece = left < PIECE ? left : PIECE;
+        fwrite(values, 1, piece, stream);
+        values += piece;
+        vem_i_residence_check(ctx);
+    }
+}
+
+static vem_status bad_ending(vem_ctx *ctx, const char *path, const char *what,
+                             const char *endings)
+{
+    return vem_i_fail(ctx, VEM_BAD_OPTION, "%s is no name for %s: the ending must be %s.",
+                      path, what, endings);
+}
+
+static int is_text(const char *path)
+{
+    return vem_i_path_ends(path, ".csv") || vem_i_path_ends(path, ".txt") ||
+           vem_i_path_ends(path, ".csv.gz") || strncmp(path, "/dev/", 5) == 0;
+}
+
+/* An array to .npy (`blocks` as in vem_i_npy_header) or, row by row, to .csv. */
+static vem_status write_array(vem_ctx *ctx, const char *path, const char *what,
+                              const vem_i_array *array, int blocks)
+{
+    const int npy = vem_i_path_ends(path, ".npy");
+    if (!npy && !is_text(path))
+        return bad_ending(ctx, path, what, ".npy, .csv or .csv.gz");
+    vem_i_output *output;
+    vem_status status = vem_i_output_open(ctx, path, &output);
+    if (status != VEM_OK)
+        return status;
+    const locale_t before = vem_i_plain_begin();
+    if (npy)
+        save_npy(ctx, vem_i_output_stream(output), array, blocks);
+    else
+        print_rows(ctx, vem_i_output_stream(output), array->type, array->values,
+                   array->dims[0], array->rank == 2 ? (int32_t)array->dims[1] : 1);
+    vem_i_plain_end(before);
+    return vem_i_output_commit(ctx, output); /* notices what fwrite could not do */
+}
+
+/* A field of a table, in quotes where it needs them. */
+static void print_field(FILE *stream, const char *text)
+{
+    if (!strpbrk(text, ",\"\r\n")) {
+        fputs(text, stream);
+        return;
+    }
+    fputc('"', stream);
+    for (; *text; text++) {
+        if (*text == '"')
+            fputc('"', stream);
+        fputc(*text, stream);
+    }
+    fputc('"', stream);
+}
+
+/* The ids of a row, or (row -1) their names, to the end of the line. */
+static void print_ids(FILE *stream, const vem_data *data, int64_t row)
+{
+    for (int32_t k = 0; data && k < vem_data_ids(data); k++) {
+        const char *text =
+            row < 0 ? vem_data_id_name(data, k) : vem_data_id(data, k, row);
+        fputc(',', stream);
+        if (text)
+            print_field(stream, text);
+        else if (row < 0)
+            fprintf(stream, "id_%" PRId32, k + 1);
+    }
+    fputc('\n', stream);
+}
+
+static void print_labels(vem_ctx *ctx, FILE *stream, vem_i_labelling kind,
+                         const vem_data *data, const int32_t *labels, int64_t n)
+{
+    fputs(vem_i_labelling_header(kind), stream);
+    print_ids(stream, data, -1);
+    for (int64_t i = 0; i < n; i++) {
+        fprintf(stream, "%" PRId64 ",", i + 1);
+        if (labels[i] >= 0) /* else a row that was left out */
+            fprintf(stream, "%" PRId32, labels[i]);
+        print_ids(stream, data, i);
+        vem_i_residence_check(ctx);
+    }
+}
+
+static vem_status check_rows(vem_ctx *ctx, const vem_data *data, int64_t n)
+{
+    if (!data || n == vem_data_rows_read(data))
+        return VEM_OK;
+    return vem_i_fail(ctx, VEM_BAD_OPTION,
+                      "%" PRId64 " rows are to be written, but %" PRId64 " were read.", n,
+                      vem_data_rows_read(data));
+}
+
+static vem_status write_labels(vem_ctx *ctx, const char *path, vem_i_labelling kind,
+                               const vem_data *data, const int32_t *labels, int64_t n)
+{
+    const vem_i_array array = {"labels", VEM_INT32, labels, 1, {n}};
+    vem_i_begin(ctx);
+    vem_status status = check_rows(ctx, data, n);
+    if (status != VEM_OK)
+        return status;
+    if (vem_i_path_ends(path, ".npy"))
+        return write_array(ctx, path, "labels", &array, (int)kind);
+    if (!is_text(path))
+        return bad_ending(ctx, path, "labels", ".npy, .csv or .csv.gz");
+    vem_i_output *output;
+    status = vem_i_output_open(ctx, path, &output);
+    if (status != VEM_OK)
+        return status;
+    print_labels(ctx, vem_i_output_stream(output), kind, data, labels, n);
+    return vem_i_output_commit(ctx, output);
+}
+
+vem_status vem_labels_write_rows(vem_ctx *ctx, const char *path, const vem_data *data,
+                                 const int32_t *labels, int64_t n)
+{
+    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, path, "path");
+    VEM_I_NEED(ctx, labels, "labels");
+    return write_labels(ctx, path, VEM_I_LABELS, data, labels, n);
+}
+
+vem_status vem_labels_write(vem_ctx *ctx, const char *path, const int32_t *labels,
+                            int64_t n)
+{
+    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, path, "path");
+    VEM_I_NEED(ctx, labels, "labels");
+    return write_labels(ctx, path, VEM_I_LABELS, NULL, labels, n);
+}
+
+vem_status vem_classes_write(vem_ctx *ctx, const char *path, const int32_t *classes,
+                             int64_t n)
+{
+    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, path, "path");
+    VEM_I_NEED(ctx, classes, "classes");
+    return write_labels(ctx, path, VEM_I_CLASSES, NULL, classes, n);
+}
+
+vem_status vem_array_write(vem_ctx *ctx, const char *path, vem_dtype type,
+                           const void *values, int64_t n, int32_t d)
+{
+    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, path, "path");
+    VEM_I_NEED(ctx, values, "values");
+    const vem_i_array array = {"rows", type, values, 2, {n, d}};
+    vem_i_begin(ctx);
+    return write_array(ctx, path, "an array", &array, 0);
+}
+
+static void print_soft(vem_ctx *ctx, FILE *stream, const vem_data *data,
+                       const int32_t *clusters, const double *probabilities, int64_t n,
+                       int32_t top)
+{
+    fputs("row", stream);
+    for (int32_t t = 0; t < top; t++)
+        fprintf(stream, ",cluster_%" PRId32 ",probability_%" PRId32, t + 1, t + 1);
+    print_ids(stream, data, -1);
+    for (int64_t i = 0; i < n; i++) {
+        fprintf(stream, "%" PRId64, i + 1);
+        for (int32_t t = 0; t < top; t++) {
+            if (clusters[i * top + t] < 0) {
+                fputs(",,", stream);
+                continue;
+            }
+            fprintf(stream, ",%" PRId32 ",", clusters[i * top + t]);
+            print_number(stream, probabilities[i * top + t], 0);
+        }
+        print_ids(stream, data, i);
+        vem_i_residence_check(ctx);
+    }
+}
+
+vem_status vem_soft_write_rows(vem_ctx *ctx, const char *path, const vem_data *data,
+                               const int32_t *clusters, const double *probabilities,
+                               int64_t n, int32_t top)
+{
+    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, path, "path");
+    VEM_I_NEED(ctx, clusters, "clusters");
+    VEM_I_NEED(ctx, probabilities, "probabilities");
+    vem_i_begin(ctx);
+    const vem_i_array arrays[2] = {
+        {"clusters", VEM_INT32, clusters, 2, {n, top}},
+        {"probabilities", VEM_FLOAT64, probabilities, 2, {n, top}}};
+    vem_status status = check_rows(ctx, data, n);
+    if (status != VEM_OK)
+        return status;
+    if (vem_i_path_ends(path, ".npz"))
+        return vem_i_npz_write(ctx, path, arrays, 2);
+    if (!is_text(path))
+        return bad_ending(ctx, path, "soft assignments", ".npz, .csv or .csv.gz");
+    vem_i_output *output;
+    status = vem_i_output_open(ctx, path, &output);
+    if (status != VEM_OK)
+        return status;
+    const locale_t before = vem_i_plain_begin();
+    print_soft(ctx, vem_i_output_stream(output), data, clusters, probabilities, n, top);
+    vem_i_plain_end(before);
+    return vem_i_output_commit(ctx, output);
+}
+
+vem_status vem_soft_write(vem_ctx *ctx, const char *path, const int32_t *clusters,
+                          const double *probabilities, int64_t n, int32_t top)
+{
+    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, path, "path");
+    VEM_I_NEED(ctx, clusters, "clusters");
+    VEM_I_NEED(ctx, probabilities, "probabilities");
+    return vem_soft_write_rows(ctx, path, NULL, clusters, probabilities, n, top);
+}
+
+vem_status vem_text_write(vem_ctx *ctx, const char *path, const char *text, size_t length)
+{
+    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, path, "path");
+    VEM_I_NEED(ctx, text, "text");
+    vem_i_begin(ctx);
+    vem_i_output *output;
+    vem_status status = vem_i_output_open(ctx, path, &output);
+    if (status != VEM_OK)
+        return status;
+    fwrite(text, 1, length, vem_i_output_stream(output));
+    return vem_i_output_commit(ctx, output);
+}
