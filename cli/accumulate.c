@@ -27,7 +27,7 @@ int cli_check_accumulate(const cli_args *args)
 
 void cli_stats_json(json_t *o, const vem_stats *stats)
 {
-    vem_stats_summary s;
+    vem_stats_summary s = {.size = sizeof s};
     vem_stats_describe(stats, &s);
     json_object_set_new(o, "family",
                         cli_json_text(vem_choice_name("family", (int)s.family)));
@@ -64,7 +64,7 @@ int cli_stats_info(cli_args *args)
         cli_stats_json(o, stats);
         code = cli_json_print(o);
     } else {
-        vem_stats_summary s;
+        vem_stats_summary s = {.size = sizeof s};
         char a[32], b[32], c[32];
         vem_stats_describe(stats, &s);
         printf("%s: statistics (%s) of %s rows, for %s clusters, %s columns\n",
@@ -115,7 +115,7 @@ int cli_accumulate(cli_args *args, const vem_model *model, const vem_data *data,
     } else if (cli_value(args, "json")) {
         code = print_json(args, stats, seconds_read, seconds, cli_clock() - began);
     } else if (!cli_value(args, "quiet")) {
-        vem_stats_summary s;
+        vem_stats_summary s = {.size = sizeof s};
         char a[32], b[32], name[256];
         vem_stats_describe(stats, &s);
         printf("vem fit %s: statistics of %s rows, free energy %.10g per row; %s s; "

@@ -47,8 +47,8 @@ static int compare_clusters(const void *a_, const void *b_)
 {
     const int32_t a = *(const int32_t *)a_, b = *(const int32_t *)b_;
     const vem_cluster *x = &sorting->clusters[a], *y = &sorting->clusters[b];
-    const double u = sorting->data ? x->size : x->weight;
-    const double v = sorting->data ? y->size : y->weight;
+    const double u = sorting->data ? x->mass : x->weight;
+    const double v = sorting->data ? y->mass : y->weight;
     if (u != v)
         return u > v ? -1 : 1;
     return a < b ? -1 : a > b;
@@ -96,6 +96,7 @@ static int find(cli_args *args, cli_findings *f)
         cli_error("memory for %zu clusters could not be had.", clusters);
         return CLI_FAILED;
     }
+    f->clusters->size = sizeof *f->clusters;
     const vem_precision precision = f->data ? cli_precision(args, f->data) : VEM_DOUBLE;
     const vem_status status =
         vem_describe(args->ctx, f->model, f->data, precision, f->clusters, &f->about);

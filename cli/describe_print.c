@@ -78,7 +78,7 @@ static void print_clusters(const cli_findings *f, int64_t shown)
             snprintf(nearest, sizeof nearest, "%d", (int)it->nearest);
         if (f->data)
             left = printf("%8d %12s %6s %6.3g %8s %7s  ", (int)c, cli_count(it->rows, a),
-                          percent(it->size / f->about.mass, share), it->spread,
+                          percent(it->mass / f->about.mass, share), it->spread,
                           percent(it->doubtful, doubt), nearest);
         else
             left =
@@ -96,7 +96,7 @@ static double between(const cli_findings *f, int32_t j)
     double sum = 0, weights = 0;
     for (int64_t c = 0; c < vem_model_clusters(f->model); c++) {
         const vem_cluster *it = &f->clusters[c];
-        const double w = f->data ? it->size : it->weight;
+        const double w = f->data ? it->mass : it->weight;
         const double off = (means[c * d + j] - f->about.means[j]) / f->about.sds[j];
         if (isfinite(off))
             sum += w * off * off;
@@ -250,8 +250,8 @@ static json_t *cluster_json(const cli_findings *f, int32_t c)
     if (!f->data)
         return o;
     json_object_set_new(o, "rows", json_integer(it->rows));
-    json_object_set_new(o, "size", cli_json_real(it->size));
-    json_object_set_new(o, "share", cli_json_real(it->size / f->about.mass));
+    json_object_set_new(o, "size", cli_json_real(it->mass));
+    json_object_set_new(o, "share", cli_json_real(it->mass / f->about.mass));
     json_object_set_new(o, "doubtful", cli_json_real(it->doubtful));
     json_object_set_new(o, "rival",
                         it->rival < 0 ? json_null() : json_integer(it->rival));
@@ -332,7 +332,7 @@ static void put_cluster(const cli_findings *f, FILE *stream, int32_t c)
     fprintf(stream, "%" PRId32 ",%.10g,%.10g,%" PRId32 ",%.10g", c, it->weight,
             it->spread, it->nearest, it->overlap);
     if (f->data)
-        fprintf(stream, ",%" PRId64 ",%.10g,%.10g,%" PRId64, it->rows, it->size,
+        fprintf(stream, ",%" PRId64 ",%.10g,%.10g,%" PRId64, it->rows, it->mass,
                 it->doubtful,
                 it->exemplars[0] < 0 ? -1 : vem_data_row(f->data, it->exemplars[0]) + 1);
     for (int32_t j = 0; j < d; j++)

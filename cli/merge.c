@@ -22,7 +22,7 @@ static const char *const shared[] = {"threads", NULL};
 /* The "meta" of the next model. Its own free energy is not known: the next E-step tells. */
 static vem_status set_meta(const cli_args *args, const vem_stats *stats, vem_model *model)
 {
-    vem_stats_summary s;
+    vem_stats_summary s = {.size = sizeof s};
     vem_stats_describe(stats, &s);
     json_t *meta = cli_json_begin(args), *step = json_object();
     cli_stats_json(step, stats);
@@ -44,7 +44,7 @@ static int tell(const cli_args *args, const vem_stats *stats)
         return cli_json_print(o);
     }
     if (!cli_value(args, "quiet")) {
-        vem_stats_summary s;
+        vem_stats_summary s = {.size = sizeof s};
         char a[32], b[32];
         vem_stats_describe(stats, &s);
         printf("vem merge: %s parts, %s rows; the model they were made with has free "

@@ -172,7 +172,7 @@ static void merge(void)
     vem_model *next = NULL;
     if (vem_stats_read(ctx, "fuzz.npz", &stats) == VEM_OK &&
         vem_stats_read(ctx, "fuzz.npz", &again) == VEM_OK) {
-        vem_stats_summary summary;
+        vem_stats_summary summary = {.size = sizeof summary};
         if (vem_stats_add(ctx, stats, again) == VEM_OK &&
             vem_stats_next(ctx, stats, &next) == VEM_OK) {
             vem_stats_describe(stats, &summary);

@@ -53,7 +53,7 @@ static void assert_step(const grid_data *data, const vem_options *o,
     vem_options part = *o;
     part.standardize = 0;
     vem_stats *sum = sum_of_parts(data, start, &part);
-    vem_stats_summary s;
+    vem_stats_summary s = {.size = sizeof s};
     vem_model *next = NULL;
     vem_stats_describe(sum, &s);
     assert_int_equal(s.rows, data->n);
@@ -252,7 +252,7 @@ static void empty_clusters_stay(void **state)
                      VEM_OK);
     vem_options o = grid_options(3, VEM_FULL, VEM_PRIOR_FREE, 1, VEM_DOUBLE, 2);
     vem_stats *stats = part_of(&data, 0, data.n, start, &o);
-    vem_stats_summary s;
+    vem_stats_summary s = {.size = sizeof s};
     vem_stats_describe(stats, &s);
     assert_true(s.empty >= 1);
     assert_int_equal(vem_stats_next(ctx, stats, &next), VEM_OK);

@@ -220,7 +220,7 @@ static void uses_and_files(void **state)
     REFUSES(ctx, vem_sample(NULL, model, 1, 0, 1, room, NULL));
     REFUSES(model, vem_sample(ctx, NULL, 1, 0, 1, room, NULL));
     REFUSES(rows, vem_sample(ctx, model, 1, 0, 1, NULL, labels));
-    vem_cluster found[8];
+    vem_cluster found[8] = {{.size = sizeof *found}};
     vem_description about = {.size = sizeof about};
     REFUSES(ctx, vem_describe(NULL, model, NULL, VEM_DOUBLE, found, &about));
     REFUSES(model, vem_describe(ctx, NULL, NULL, VEM_DOUBLE, found, &about));
@@ -276,7 +276,7 @@ static void nothing_is_told_of_nothing(void **state)
 {
     (void)state;
     char text[8];
-    vem_stats_summary summary = {.clusters = 7};
+    vem_stats_summary summary = {.size = sizeof summary, .clusters = 7};
     vem_stats_describe(NULL, &summary);
     assert_int_equal(summary.clusters, 0);
     vem_stats_describe(stats, NULL);

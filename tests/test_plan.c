@@ -12,7 +12,7 @@ static void check_plan(const grid_data *data, const vem_options *o)
     vem_data *rows = grid_borrow(ctx, data);
     vem_model *model = NULL;
     vem_report *report = NULL;
-    vem_forecast forecast;
+    vem_forecast forecast = {.size = sizeof forecast};
     uint64_t planned;
     assert_int_equal(vem_plan_fit(ctx, rows, o, NULL, &forecast), VEM_OK);
     assert_int_equal(vem_plan(ctx, o, n, d, VEM_FLOAT64, &planned), VEM_OK);
@@ -164,7 +164,7 @@ static void a_plan_that_does_not_fit(void **state)
     (void)state;
     grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, 50000, 20, 90);
     vem_data *rows = grid_borrow(ctx, &data);
-    vem_forecast plan;
+    vem_forecast plan = {.size = sizeof plan};
     vem_model *model = NULL;
     vem_report *report = NULL;
     vem_options o = grid_options(10, VEM_ISO_SHARED, VEM_PRIOR_FLAT, 1, VEM_DOUBLE, 2);

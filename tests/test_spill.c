@@ -108,8 +108,8 @@ static void the_same_bits_of_using_a_model(void **state)
     vem_model *model = grid_start(ctx, &data, VEM_DIAG, 40);
     vem_options o = grid_options(40, VEM_DIAG, VEM_PRIOR_FREE, 2, VEM_SINGLE, 1);
     int32_t *labels[2];
-    vem_scores scores[2];
-    vem_stats_summary sums[2];
+    vem_scores scores[2] = {{.size = sizeof *scores}, {.size = sizeof *scores}};
+    vem_stats_summary sums[2] = {{.size = sizeof *sums}, {.size = sizeof *sums}};
     for (int k = 0; k < 2; k++) {
         vem_stats *stats = NULL;
         labels[k] = malloc((size_t)data.n * sizeof **labels);
@@ -146,7 +146,7 @@ static void a_limit_spills_the_rows(void **state)
     vem_data *rows = grid_borrow(ctx, &data);
     vem_options o = grid_options(10, VEM_ISO_SHARED, VEM_PRIOR_FLAT, 1, VEM_DOUBLE, 3);
     o.seeding = VEM_SEED_AFKMC2;
-    vem_forecast plan;
+    vem_forecast plan = {.size = sizeof plan};
     assert_int_equal(vem_plan_fit(ctx, rows, &o, NULL, &plan), VEM_OK);
     assert_int_equal(plan.spilled, 0);
     grid_fit inside = grid_run(ctx, &data, &o, NULL);

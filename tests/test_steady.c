@@ -142,7 +142,7 @@ static vem_stats *statistics(const vem_model *model, const vem_options *o)
 
 static double free_energy_of(const vem_stats *stats)
 {
-    vem_stats_summary s;
+    vem_stats_summary s = {.size = sizeof s};
     vem_stats_describe(stats, &s);
     return s.free_energy;
 }

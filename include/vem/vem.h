@@ -22,7 +22,9 @@
  *
  * Structs that you hand over by pointer begin with their size: zero-initialise them and set size
  * (vem_options: vem_options_init does both), whether they go in or come out; then set what you
- * need. Before 1.0 a minor version may add members: compile again.
+ * need. Nothing is read or written beyond that size: members that later versions add at the end
+ * are 0 for a program that does not know them. (vem_options must have the library's own size:
+ * compile again.)
  *
  * Threads. A context does one thing at a time, on threads of its own (vem_ctx_set_threads).
  * Contexts know nothing of each other: several threads may work at once, each with one. Handles
@@ -759,6 +761,7 @@ VEM_API vem_status vem_sample(vem_ctx *ctx, const vem_model *model, uint64_t see
  * without. */
 enum { VEM_SHOWN_COLUMNS = 3, VEM_SHOWN_ROWS = 3 };
 typedef struct vem_cluster {
+    size_t size;   /* sizeof(vem_cluster); of an array, that of the first counts */
     double weight; /* of the model */
     double spread; /* root of the mean over columns of (its variance / the column's) */
     int32_t
@@ -769,11 +772,11 @@ typedef struct vem_cluster {
         nearest; /* the other cluster that its mean most probably belongs to; -1: none */
     double overlap;  /* Bhattacharyya coefficient of the two, 0 to 1 */
     int64_t rows;    /* whose most probable cluster it is */
-    double size;     /* sum of their weights */
+    double mass;     /* sum of their weights */
     double doubtful; /* share of that which belongs to it with a probability below 0.9 */
     int32_t rival;   /* the cluster with which its rows are most shared; -1: none */
     double shared;   /* how much: the rows that have the two as their best, each by the
-                        probability of the second, as a share of the smaller size */
+                        probability of the second, as a share of the smaller mass */
     int64_t
         exemplars[VEM_SHOWN_ROWS]; /* rows of it that are nearest to its mean, from 0 */
 } vem_cluster;
@@ -788,7 +791,7 @@ typedef struct vem_description {
     double recall, recall_least;
 } vem_description;
 
-/* Fills in `clusters` (C of them) and `about`. `data` may be NULL: the means and deviations
+/* Fills in `clusters` (C of them, the size of the first set) and `about`. `data` may be NULL: the means and deviations
  * of the columns are the mixture's then, else those of the rows. */
 VEM_API vem_status vem_describe(vem_ctx *ctx, const vem_model *model,
                                 const vem_data *data, vem_precision precision,

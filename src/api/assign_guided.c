@@ -31,6 +31,7 @@
 #include "api/assign.h"
 #include "base/memory.h"
 #include "base/rng.h"
+#include "base/structs.h"
 #include "search/guided.h"
 
 /* Rows of the sample: a share of all, within bounds; and for a share of 1 - R that may be
@@ -298,13 +299,8 @@ static vem_status find_chunk(vem_ctx *ctx, void *arg, const vem_view *view,
 }
 
 static vem_status check_options(vem_ctx *ctx, const vem_model *model,
-                                const vem_assign_options *o,
-                                const vem_assign_report *report)
+                                const vem_assign_options *o)
 {
-    if (o->size < sizeof *o || (report && report->size < sizeof *report))
-        return vem_i_fail(ctx, VEM_BAD_OPTION,
-                          "The member size of the options or of the report is smaller "
-                          "than this library's struct.");
     if (!(o->recall >= 0 && o->recall <= 1))
         return vem_i_fail(ctx, VEM_BAD_OPTION,
                           "--recall is %g, but it must lie between 0 and 1.", o->recall);
@@ -326,15 +322,20 @@ vem_status vem_assign_guided(vem_ctx *ctx, const vem_model *model, const vem_dat
     VEM_I_NEED(ctx, options, "options");
     VEM_I_NEED(ctx, clusters, "clusters");
     vem_i_begin(ctx);
-    vem_status status = check_options(ctx, model, options, report);
+    vem_assign_options o;
+    vem_status status = vem_i_struct_in(ctx, "vem_assign_options", options, &o, sizeof o);
+    if (status == VEM_OK && report)
+        status = vem_i_struct_check(ctx, "vem_assign_report", report, sizeof *report);
+    if (status == VEM_OK)
+        status = check_options(ctx, model, &o);
     if (status != VEM_OK)
         return status;
-    guide g = {.options = options,
-               .goal = options->recall > 0 ? options->recall : GOAL,
+    guide g = {.options = &o,
+               .goal = o.recall > 0 ? o.recall : GOAL,
                .n = data->n,
                .recall = 1,
                .covered = probabilities ? 1 : NAN};
-    g.out = (vem_i_assign){.top = options->top == 0 ? 1 : options->top,
+    g.out = (vem_i_assign){.top = o.top == 0 ? 1 : o.top,
                            .clusters = clusters,
                            .probabilities = probabilities};
     g.sample = sample_size(&g);
@@ -350,25 +351,25 @@ vem_status vem_assign_guided(vem_ctx *ctx, const vem_model *model, const vem_dat
     }
     int guided = g.probes > 0;
     if (status == VEM_OK && guided)
-        status = vem_i_for_chunks(ctx, model, data, options->precision, find_chunk, &g);
+        status = vem_i_for_chunks(ctx, model, data, o.precision, find_chunk, &g);
     else if (status == VEM_OK)
-        status = vem_i_for_chunks(ctx, model, data, options->precision, vem_i_assign_scan,
-                                  &g.out);
-    if (status == VEM_OK && report)
-        *report =
-            (vem_assign_report){.size = report->size,
-                                .guided = guided,
-                                .cells = guided ? g.guided.cells.count : 0,
-                                .probes = guided ? g.probes : 0,
-                                .recall = guided ? g.recall : 1,
-                                .recall_least =
-                                    guided ? 1 - most_missed(&g, 1 - g.recall) : 1,
-                                .covered = guided          ? g.covered
-                                           : probabilities ? 1
-                                                           : NAN,
-                                .recall_rows = tried ? g.sample : 0,
-                                .scored_pairs =
-                                    g.pairs + (guided ? 0 : data->n * model->clusters)};
+        status =
+            vem_i_for_chunks(ctx, model, data, o.precision, vem_i_assign_scan, &g.out);
+    if (status == VEM_OK && report) {
+        const vem_assign_report found = {
+            .size = sizeof found,
+            .guided = guided,
+            .cells = guided ? g.guided.cells.count : 0,
+            .probes = guided ? g.probes : 0,
+            .recall = guided ? g.recall : 1,
+            .recall_least = guided ? 1 - most_missed(&g, 1 - g.recall) : 1,
+            .covered = guided          ? g.covered
+                       : probabilities ? 1
+                                       : NAN,
+            .recall_rows = tried ? g.sample : 0,
+            .scored_pairs = g.pairs + (guided ? 0 : data->n * model->clusters)};
+        vem_i_struct_out(&found, report, sizeof found);
+    }
     vem_i_guided_free(&g.guided);
     return status;
 }

@@ -30,6 +30,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/residence.h"
+#include "base/structs.h"
 #include "data/points.h"
 #include "model/family.h"
 
@@ -268,7 +269,7 @@ static vem_status count_rows(survey *s)
             continue;
         vem_cluster *it = &s->clusters[best[0]];
         it->rows++;
-        it->size += w;
+        it->mass += w;
         s->mass += w;
         if (chance[0] < SURE) {
             it->doubtful += w;
@@ -284,7 +285,7 @@ static vem_status count_rows(survey *s)
         if (p->a < 0)
             continue;
         vem_cluster *a = &s->clusters[p->a], *b = &s->clusters[p->b];
-        const double least = fmin(a->size, b->size);
+        const double least = fmin(a->mass, b->mass);
         const double shared = least > 0 ? fmin(p->sum / least, 1) : 0;
         for (int side = 0; side < 2; side++) {
             vem_cluster *it = side ? b : a;
@@ -298,7 +299,7 @@ static vem_status count_rows(survey *s)
     }
     for (int64_t c = 0; c < s->model->clusters; c++) {
         vem_cluster *it = &s->clusters[c];
-        it->doubtful = it->size > 0 ? it->doubtful / it->size : NAN;
+        it->doubtful = it->mass > 0 ? it->doubtful / it->mass : NAN;
     }
     vem_i_pairs_free(&pairs);
     return status;
@@ -318,7 +319,7 @@ static vem_status meet_rows(survey *s, vem_precision precision, vem_description 
     for (size_t c = 0; c < clusters; c++) {
         vem_cluster *it = &s->clusters[c];
         it->rows = 0;
-        it->size = it->doubtful = it->shared = 0;
+        it->mass = it->doubtful = it->shared = 0;
     }
     vem_status status =
         vem_array_new(s->ctx, n * (size_t)s->top * sizeof(int32_t), &best);
@@ -351,13 +352,20 @@ static vem_status meet_rows(survey *s, vem_precision precision, vem_description 
     return status;
 }
 
-static vem_status check(vem_ctx *ctx, const vem_model *model, const vem_data *data,
-                        vem_precision precision, const vem_description *about)
+/* Into the caller's array, whose elements may be smaller or larger than ours. */
+static void give_clusters(const survey *s, vem_cluster *clusters)
 {
-    if (about->size < sizeof *about)
-        return vem_i_fail(ctx, VEM_BAD_OPTION,
-                          "The member size of the description is smaller than this "
-                          "library's struct.");
+    const size_t stride = clusters->size;
+    char *at = (char *)clusters;
+    for (int64_t c = 0; c < s->model->clusters; c++, at += stride) {
+        memcpy(at, &stride, sizeof stride);
+        vem_i_struct_out(&s->clusters[c], at, sizeof *s->clusters);
+    }
+}
+
+static vem_status check(vem_ctx *ctx, const vem_model *model, const vem_data *data,
+                        vem_precision precision)
+{
     if ((int)precision < VEM_SINGLE || precision > VEM_DOUBLE)
         return vem_i_fail(ctx, VEM_BAD_OPTION,
                           "The precision is %d, but it must be 0 or 1.", (int)precision);
@@ -377,12 +385,18 @@ vem_status vem_describe(vem_ctx *ctx, const vem_model *model, const vem_data *da
     VEM_I_NEED(ctx, clusters, "clusters");
     VEM_I_NEED(ctx, about, "about");
     vem_i_begin(ctx);
-    vem_status status = check(ctx, model, data, precision, about);
+    vem_description out;
+    vem_status status = vem_i_struct_in(ctx, "vem_description", about, &out, sizeof out);
+    if (status == VEM_OK)
+        status = vem_i_struct_check(ctx, "vem_cluster", clusters, sizeof *clusters);
+    if (status == VEM_OK)
+        status = check(ctx, model, data, precision);
     if (status != VEM_OK)
         return status;
     const size_t d = (size_t)model->d;
     survey s = {.ctx = ctx, .model = model, .data = data};
-    vem_description out = {.recall = 1, .recall_least = 1};
+    out.approximate = 0;
+    out.recall = out.recall_least = 1;
     status =
         vem_i_take_zeroed(ctx, &s.clusters, (size_t)model->clusters, sizeof *clusters);
     if (status == VEM_OK)
@@ -394,7 +408,7 @@ vem_status vem_describe(vem_ctx *ctx, const vem_model *model, const vem_data *da
             vem_cluster *it = &s.clusters[c];
             it->weight = model->weights[c];
             it->rows = it->rival = -1;
-            it->size = it->doubtful = it->shared = NAN;
+            it->mass = it->doubtful = it->shared = NAN;
             for (int k = 0; k < VEM_SHOWN_ROWS; k++)
                 it->exemplars[k] = -1;
         }
@@ -405,18 +419,16 @@ vem_status vem_describe(vem_ctx *ctx, const vem_model *model, const vem_data *da
     if (status == VEM_OK) {
         for (int64_t c = 0; c < model->clusters; c++)
             difference(&s, c);
-        memcpy(clusters, s.clusters, (size_t)model->clusters * sizeof *clusters);
+        give_clusters(&s, clusters);
         for (size_t j = 0; j < d; j++) {
-            if (about->means)
-                about->means[j] = s.means[j];
-            if (about->sds)
-                about->sds[j] = sqrt(s.variances[j]);
+            if (out.means)
+                out.means[j] = s.means[j];
+            if (out.sds)
+                out.sds[j] = sqrt(s.variances[j]);
         }
-        about->mass = data ? s.mass : NAN;
-        about->doubtful = data && s.mass > 0 ? s.doubtful / s.mass : NAN;
-        about->approximate = out.approximate;
-        about->recall = out.recall;
-        about->recall_least = out.recall_least;
+        out.mass = data ? s.mass : NAN;
+        out.doubtful = data && s.mass > 0 ? s.doubtful / s.mass : NAN;
+        vem_i_struct_out(&out, about, sizeof out);
     }
     vem_i_free(s.clusters);
     vem_i_free(s.means);

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "api/keeper_inside.h"
+#include "base/structs.h"
 
 static const double SHARE = 20; /* at least this many times the cost of the last one */
 
@@ -34,15 +35,18 @@ vem_status vem_ctx_set_checkpoint(vem_ctx *ctx, const vem_checkpoint *checkpoint
     VEM_I_NEED(ctx, ctx, "ctx");
     vem_checkpoint made = {0};
     if (checkpoint) {
-        if (checkpoint->size != sizeof *checkpoint || !checkpoint->path ||
-            !*checkpoint->path || !(checkpoint->seconds >= 0))
+        const vem_status status =
+            vem_i_struct_in(ctx, "vem_checkpoint", checkpoint, &made, sizeof made);
+        if (status != VEM_OK)
+            return status;
+        if (!made.path || !*made.path || !(made.seconds >= 0))
             return vem_i_fail(ctx, VEM_BAD_OPTION,
-                              "A checkpoint needs its size, a path, and seconds that are "
-                              "not negative.");
-        made = *checkpoint;
-        made.path = strdup(checkpoint->path);
+                              "A checkpoint needs a path, and seconds that are not "
+                              "negative.");
+        const size_t length = strlen(made.path);
+        made.path = strdup(made.path);
         if (!made.path)
-            return vem_i_fail_memory(ctx, strlen(checkpoint->path) + 1);
+            return vem_i_fail_memory(ctx, length + 1);
     }
     char *before;
     memcpy(&before, &ctx->checkpoint.path, sizeof before); /* drops the const: ours */

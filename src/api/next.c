@@ -19,6 +19,7 @@
 #include "api/chunks.h"
 #include "api/units.h"
 #include "base/memory.h"
+#include "base/structs.h"
 #include "data/points.h"
 #include "model/family.h"
 #include "model/part.h"
@@ -29,30 +30,33 @@ void vem_stats_describe(const vem_stats *stats, vem_stats_summary *summary)
 {
     if (!summary)
         return;
-    *summary = (vem_stats_summary){.size = sizeof *summary};
-    if (!stats)
+    vem_stats_summary found = {0};
+    if (!stats) {
+        vem_i_struct_out(&found, summary, sizeof found);
         return;
+    }
     const vem_model *model = stats->model;
     int64_t empty = 0;
     for (int32_t c = 0; c < model->clusters; c++)
         empty += !(*vem_i_stats_mass(&stats->sums, c) > 0);
-    *summary = (vem_stats_summary){.size = sizeof *summary,
-                                   .family = model->family,
-                                   .prior = stats->prior,
-                                   .search = stats->search,
-                                   .precision = stats->precision,
-                                   .clusters = model->clusters,
-                                   .d = model->d,
-                                   .held = stats->held,
-                                   .floor = stats->floor,
-                                   .mass = stats->mass,
-                                   .free_energy = stats->free_energy / stats->mass,
-                                   .squared_error = stats->squared_error,
-                                   .rows = stats->rows,
-                                   .rows_used = stats->rows_used,
-                                   .pairs = stats->pairs,
-                                   .parts = stats->parts,
-                                   .empty = empty};
+    found = (vem_stats_summary){.size = sizeof found,
+                                .family = model->family,
+                                .prior = stats->prior,
+                                .search = stats->search,
+                                .precision = stats->precision,
+                                .clusters = model->clusters,
+                                .d = model->d,
+                                .held = stats->held,
+                                .floor = stats->floor,
+                                .mass = stats->mass,
+                                .free_energy = stats->free_energy / stats->mass,
+                                .squared_error = stats->squared_error,
+                                .rows = stats->rows,
+                                .rows_used = stats->rows_used,
+                                .pairs = stats->pairs,
+                                .parts = stats->parts,
+                                .empty = empty};
+    vem_i_struct_out(&found, summary, sizeof found);
 }
 
 const vem_model *vem_stats_model(const vem_stats *stats)

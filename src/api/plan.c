@@ -24,6 +24,7 @@
 #include "api/reduce.h"
 #include "base/machine.h"
 #include "base/residence.h"
+#include "base/structs.h"
 #include "data/points.h"
 #include "em/em.h"
 #include "moves/moves.h"
@@ -316,7 +317,10 @@ vem_status vem_plan_fit(vem_ctx *ctx, const vem_data *data, const vem_options *o
     vem_i_begin(ctx);
     vem_options resolved;
     vem_i_effort effort;
-    vem_status status = vem_i_fit_resolve(ctx, data, options, start, &resolved);
+    vem_status status =
+        vem_i_struct_check(ctx, "vem_forecast", forecast, sizeof *forecast);
+    if (status == VEM_OK)
+        status = vem_i_fit_resolve(ctx, data, options, start, &resolved);
     if (status == VEM_OK)
         status = vem_i_effort_measure(ctx, data, options, start, &resolved, &effort);
     if (status != VEM_OK)
@@ -325,12 +329,13 @@ vem_status vem_plan_fit(vem_ctx *ctx, const vem_data *data, const vem_options *o
     if (vem_i_plan_settle(&plan, data) != VEM_OK)
         vem_i_begin(ctx); /* a forecast refuses nothing: `bytes` and `allowed` tell */
     const double seconds = effort.whole > 0 ? effort.whole : vem_i_plan_seconds(&plan);
-    *forecast =
-        (vem_forecast){.size = sizeof *forecast,
-                       .bytes = vem_i_plan_bytes(&plan),
-                       .spilled = vem_i_plan_spilled(&plan),
-                       .allowed = vem_i_plan_allowed(&plan, data),
-                       .seconds =
-                           effort.seconds > 0 ? fmin(seconds, effort.seconds) : seconds};
+    const vem_forecast found = {.size = sizeof found,
+                                .bytes = vem_i_plan_bytes(&plan),
+                                .spilled = vem_i_plan_spilled(&plan),
+                                .allowed = vem_i_plan_allowed(&plan, data),
+                                .seconds = effort.seconds > 0
+                                               ? fmin(seconds, effort.seconds)
+                                               : seconds};
+    vem_i_struct_out(&found, forecast, sizeof found);
     return VEM_OK;
 }

@@ -3,6 +3,7 @@
 
 #include "api/chunks.h"
 #include "base/memory.h"
+#include "base/structs.h"
 #include "metrics/metrics.h"
 
 typedef struct totals {
@@ -65,5 +66,11 @@ vem_status vem_score(vem_ctx *ctx, const vem_model *model, const vem_data *data,
     VEM_I_NEED(ctx, data, "data");
     VEM_I_NEED(ctx, scores, "scores");
     vem_i_begin(ctx);
-    return vem_i_score(ctx, model, data, held, precision, scores);
+    vem_scores found;
+    vem_status status = vem_i_struct_check(ctx, "vem_scores", scores, sizeof found);
+    if (status == VEM_OK)
+        status = vem_i_score(ctx, model, data, held, precision, &found);
+    if (status == VEM_OK)
+        vem_i_struct_out(&found, scores, sizeof found);
+    return status;
 }

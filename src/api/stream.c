@@ -24,6 +24,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/rng.h"
+#include "base/structs.h"
 #include "data/coreset.h"
 #include "data/points.h"
 
@@ -287,23 +288,22 @@ vem_status vem_stream_new(vem_ctx *ctx, const vem_stream_options *options,
     VEM_I_NEED(ctx, options, "options");
     VEM_I_NEED(ctx, stream, "stream");
     vem_i_begin(ctx);
-    if (options->size != sizeof *options)
-        return vem_i_fail(ctx, VEM_BAD_OPTION,
-                          "The size of vem_stream_options must be set to "
-                          "sizeof(vem_stream_options), %zu.",
-                          sizeof *options);
-    if (options->bucket < 2 || options->bucket > INT64_C(1) << 40)
+    vem_stream_options o;
+    vem_status status = vem_i_struct_in(ctx, "vem_stream_options", options, &o, sizeof o);
+    if (status != VEM_OK)
+        return status;
+    if (o.bucket < 2 || o.bucket > INT64_C(1) << 40)
         return vem_i_fail(
             ctx, VEM_BAD_OPTION,
             "The bucket of the stream is %lld rows, but it must lie between 2 and 2^40.",
-            (long long)options->bucket);
+            (long long)o.bucket);
     vem_stream *made;
-    vem_status status = vem_i_take_zeroed(ctx, &made, 1, sizeof *made);
+    status = vem_i_take_zeroed(ctx, &made, 1, sizeof *made);
     if (status != VEM_OK)
         return status;
-    made->m = options->bucket;
-    made->seed = (uint64_t)options->seed;
-    made->normalize = options->normalize;
+    made->m = o.bucket;
+    made->seed = (uint64_t)o.seed;
+    made->normalize = o.normalize;
     *stream = made;
     return VEM_OK;
 }

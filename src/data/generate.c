@@ -19,6 +19,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/rng.h"
+#include "base/structs.h"
 
 /* The `step` of a draw says what is drawn; append, never renumber. */
 enum { DRAW_CENTER = 1, DRAW_SHAPE, DRAW_WEIGHT, DRAW_LABEL, DRAW_ROW };
@@ -293,11 +294,6 @@ static vem_status make(maker *m)
 static vem_status check(vem_ctx *ctx, vem_generator kind, const vem_generate_options *o)
 {
     const int birch = kind == VEM_BIRCH_GRID || kind == VEM_BIRCH_RANDOM;
-    if (o->size < sizeof *o)
-        return vem_i_fail(
-            ctx, VEM_BAD_OPTION,
-            "The size of vem_generate_options is given as %zu bytes; it must be %zu.",
-            o->size, sizeof *o);
     if (o->clusters < 1)
         return vem_i_fail(ctx, VEM_BAD_OPTION,
                           "The number of clusters is %d, but it must be at least 1.",
@@ -340,17 +336,21 @@ vem_status vem_generate(vem_ctx *ctx, vem_generator kind,
     VEM_I_NEED(ctx, ctx, "ctx");
     VEM_I_NEED(ctx, options, "options");
     vem_i_begin(ctx);
-    vem_status status = check(ctx, kind, options);
+    vem_generate_options o;
+    vem_status status =
+        vem_i_struct_in(ctx, "vem_generate_options", options, &o, sizeof o);
+    if (status == VEM_OK)
+        status = check(ctx, kind, &o);
     if (status != VEM_OK)
         return status;
     maker m = {.ctx = ctx,
                .kind = kind,
-               .clusters = options->clusters,
-               .d = options->d ? options->d : 2,
-               .n = options->n ? options->n : 100 * (int64_t)options->clusters,
-               .separation = options->separation > 0 ? options->separation : 2.0,
-               .box = options->box,
-               .seed = (uint64_t)options->seed};
+               .clusters = o.clusters,
+               .d = o.d ? o.d : 2,
+               .n = o.n ? o.n : 100 * (int64_t)o.clusters,
+               .separation = o.separation > 0 ? o.separation : 2.0,
+               .box = o.box,
+               .seed = (uint64_t)o.seed};
     status = make(&m);
     vem_i_free(m.normals);
     vem_i_free(m.factors);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/structs.h"
 #include "data/missing.h"
 #include "io/number.h"
 #include "model/model.h"
@@ -295,15 +296,10 @@ static vem_status take_options(vem_ctx *ctx, const vem_read_options *options,
                                vem_read_options *wanted)
 {
     *wanted = (vem_read_options){.size = sizeof *wanted};
-    if (options && options->size < sizeof options->size)
-        return vem_i_fail(ctx, VEM_BAD_OPTION,
-                          "The size of vem_read_options is %zu, but it must be set to "
-                          "sizeof(vem_read_options), %zu.",
-                          options->size, sizeof *wanted);
-    if (options) /* a caller built with an older header knows fewer members */
-        memcpy(wanted, options,
-               options->size < sizeof *wanted ? options->size : sizeof *wanted);
-    return check_options(ctx, wanted);
+    const vem_status status = options ? vem_i_struct_in(ctx, "vem_read_options", options,
+                                                        wanted, sizeof *wanted)
+                                      : VEM_OK;
+    return status == VEM_OK ? check_options(ctx, wanted) : status;
 }
 
 vem_status vem_i_data_read_rows(vem_ctx *ctx, const char *path,

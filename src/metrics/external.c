@@ -17,6 +17,7 @@
 
 #include "base/ctx.h"
 #include "base/memory.h"
+#include "base/structs.h"
 
 /* ---- Numbers for labels ---- */
 
@@ -248,19 +249,19 @@ vem_status vem_compare(vem_ctx *ctx, const int64_t *clusters, const int64_t *cla
     VEM_I_NEED(ctx, clusters, "clusters");
     VEM_I_NEED(ctx, classes, "classes");
     VEM_I_NEED(ctx, agreement, "agreement");
-    if (!clusters || !classes || !agreement)
-        return vem_i_fail(ctx, VEM_BAD_OPTION, "vem_compare needs two arrays of labels.");
-    if (agreement->size < sizeof *agreement)
-        return vem_i_fail(
-            ctx, VEM_BAD_OPTION,
-            "The size of vem_agreement is given as %zu bytes; it must be %zu.",
-            agreement->size, sizeof *agreement);
+    vem_agreement found;
+    vem_status status =
+        vem_i_struct_in(ctx, "vem_agreement", agreement, &found, sizeof found);
+    if (status != VEM_OK)
+        return status;
     if (n < 1)
         return vem_i_fail(ctx, VEM_BAD_DATA,
                           "There are %lld rows to compare; at least 1 is needed.",
                           (long long)n);
     scratch s = {0};
-    const vem_status status = compare(ctx, clusters, classes, n, &s, agreement);
+    status = compare(ctx, clusters, classes, n, &s, &found);
     scratch_free(&s);
+    if (status == VEM_OK)
+        vem_i_struct_out(&found, agreement, sizeof found);
     return status;
 }

@@ -1,0 +1,44 @@
+/* Structs that callers hand over by pointer begin with their size, so that a program and a
+ * library of different versions agree on what is there: members are only ever added at the
+ * end. What the caller's struct does not have is taken as 0, and is never written. */
+#include "base/structs.h"
+
+#include <string.h>
+
+static size_t size_of(const void *given)
+{
+    size_t size;
+    memcpy(&size, given, sizeof size); /* the first member of each of them */
+    return size;
+}
+
+vem_status vem_i_struct_check(vem_ctx *ctx, const char *type, const void *given,
+                              size_t whole)
+{
+    if (size_of(given) > sizeof whole)
+        return VEM_OK;
+    return vem_i_fail(ctx, VEM_BAD_OPTION,
+                      "The size of %s is %zu, but it must be set to sizeof(%s), %zu.",
+                      type, size_of(given), type, whole);
+}
+
+vem_status vem_i_struct_in(vem_ctx *ctx, const char *type, const void *given, void *ours,
+                           size_t whole)
+{
+    const vem_status status = vem_i_struct_check(ctx, type, given, whole);
+    if (status != VEM_OK)
+        return status;
+    const size_t size = size_of(given);
+    memset(ours, 0, whole);
+    memcpy(ours, given, size < whole ? size : whole);
+    memcpy(ours, &whole, sizeof whole);
+    return VEM_OK;
+}
+
+void vem_i_struct_out(const void *ours, void *given, size_t whole)
+{
+    const size_t size = size_of(given), least = size < whole ? size : whole;
+    if (least > sizeof size)
+        memcpy((char *)given + sizeof size, (const char *)ours + sizeof size,
+               least - sizeof size);
+}
