@@ -216,7 +216,7 @@ void cli_watch_inputs(const vem_ctx *ctx);
 
 /* A number, or null when it is not finite. */
 json_t *cli_json_real(double value);
-/* Any bytes as a string; what is not UTF-8 becomes '?'. NULL gives null. */
+/* Any bytes as a string; what is not UTF-8 is taken for Latin-1. NULL gives null. */
 json_t *cli_json_text(const char *text);
 /* As the model's "meta"; gives `meta` back. */
 vem_status cli_json_into_model(const cli_args *args, json_t *meta, vem_model *model);

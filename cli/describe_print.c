@@ -8,16 +8,23 @@
 
 enum { WIDTH = 80, NUMBER = 11, MOST_MERGES = 5, NAME = 64 };
 
-/* From the model, else from the data, else "column 3". */
-static const char *column_name(const cli_findings *f, int32_t j, char text[NAME])
+/* From the model, else from the data, else "column 3" in `text`: as it is, for files. */
+static const char *stored_name(const cli_findings *f, int32_t j, char text[NAME])
 {
     const char *name = vem_model_column_name(f->model, j);
     if (!name && f->data)
         name = vem_data_column_name(f->data, j);
     if (name)
-        return cli_clean(name, text, NAME);
+        return name;
     snprintf(text, NAME, "column %d", (int)j + 1);
     return text;
+}
+
+/* The same for a terminal. */
+static const char *column_name(const cli_findings *f, int32_t j, char text[NAME])
+{
+    char plain[NAME];
+    return cli_clean(stored_name(f, j, plain), text, NAME);
 }
 
 /* "12 %", "0.3 %", and nothing where there is no number. */
@@ -242,7 +249,7 @@ static json_t *cluster_json(const cli_findings *f, int32_t c)
         char name[NAME];
         json_t *row = json_object();
         json_object_set_new(row, "column",
-                            cli_json_text(column_name(f, it->columns[k], name)));
+                            cli_json_text(stored_name(f, it->columns[k], name)));
         json_object_set_new(row, "difference", cli_json_real(it->differences[k]));
         json_array_append_new(far, row);
     }
@@ -291,7 +298,7 @@ int cli_describe_json(const cli_args *args, const cli_findings *f)
     for (int32_t j = 0; j < d; j++) {
         char name[NAME];
         json_t *row = json_object();
-        json_object_set_new(row, "name", cli_json_text(column_name(f, j, name)));
+        json_object_set_new(row, "name", cli_json_text(stored_name(f, j, name)));
         json_object_set_new(row, "mean", cli_json_real(f->about.means[j]));
         json_object_set_new(row, "sd", cli_json_real(f->about.sds[j]));
         json_array_append_new(columns, row);
@@ -324,17 +331,41 @@ static void put_quoted(FILE *stream, const char *text)
     fputc('"', stream);
 }
 
+/* What there is none of is an empty field. */
+static void put_real(FILE *stream, double value)
+{
+    if (isfinite(value))
+        fprintf(stream, ",%.10g", value);
+    else
+        fputc(',', stream);
+}
+
+static void put_whole(FILE *stream, int64_t value, int64_t least)
+{
+    if (value >= least)
+        fprintf(stream, ",%" PRId64, value);
+    else
+        fputc(',', stream);
+}
+
 static void put_cluster(const cli_findings *f, FILE *stream, int32_t c)
 {
     const vem_cluster *it = &f->clusters[c];
     const int32_t d = vem_model_columns(f->model);
     const double *means = vem_model_means(f->model) + (int64_t)c * d;
-    fprintf(stream, "%" PRId32 ",%.10g,%.10g,%" PRId32 ",%.10g", c, it->weight,
-            it->spread, it->nearest, it->overlap);
-    if (f->data)
-        fprintf(stream, ",%" PRId64 ",%.10g,%.10g,%" PRId64, it->rows, it->mass,
-                it->doubtful,
-                it->exemplars[0] < 0 ? -1 : vem_data_row(f->data, it->exemplars[0]) + 1);
+    fprintf(stream, "%" PRId32, c);
+    put_real(stream, it->weight);
+    put_real(stream, it->spread);
+    put_whole(stream, it->nearest, 0);
+    put_real(stream, it->overlap);
+    if (f->data) {
+        put_whole(stream, it->rows, 0);
+        put_real(stream, it->mass);
+        put_real(stream, it->doubtful);
+        put_whole(stream,
+                  it->exemplars[0] < 0 ? 0 : vem_data_row(f->data, it->exemplars[0]) + 1,
+                  1);
+    }
     for (int32_t j = 0; j < d; j++)
         fprintf(stream, ",%.17g", means[j]);
     fputc('\n', stream);
@@ -351,7 +382,7 @@ int cli_describe_csv(cli_args *args, const cli_findings *f)
             fputs(",rows,size,doubtful,exemplar", stream);
         for (int32_t j = 0; j < vem_model_columns(f->model); j++) {
             fputc(',', stream);
-            put_quoted(stream, column_name(f, j, name));
+            put_quoted(stream, stored_name(f, j, name));
         }
         fputc('\n', stream);
         for (int32_t i = 0; i < vem_model_clusters(f->model); i++)

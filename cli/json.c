@@ -15,14 +15,17 @@ json_t *cli_json_text(const char *text)
     if (!text)
         return json_null();
     json_t *string = json_string(text);
-    if (string)
-        return string;
-    char *copy = strdup(text);
+    char *copy = string ? NULL : malloc(2 * strlen(text) + 1), *out = copy;
     if (!copy)
-        return NULL;
-    for (char *c = copy; *c; c++)
-        if ((unsigned char)*c > 127)
-            *c = '?';
+        return string;
+    for (; *text;
+         text++) { /* one byte a character, so that no two texts become the same */
+        const unsigned char c = (unsigned char)*text;
+        if (c > 127)
+            *out++ = (char)(0xc0 | c >> 6);
+        *out++ = (char)(c > 127 ? 0x80 | (c & 0x3f) : c);
+    }
+    *out = '\0';
     string = json_string(copy);
     free(copy);
     return string;

@@ -117,6 +117,41 @@ class Describe(Case):
         self.assertIn("all 100", text)
         self.assertTrue(all(len(line) <= 80 for line in text.splitlines()[1:]), text)
 
+    def test_names_stay_whole_in_files(self):
+        """A terminal is spared control codes and long names; JSON and CSV are for programs."""
+        names = ["n" * 80 + "a", "n" * 80 + "b", "tab\there"]
+        with open(self.path("n.csv"), "w", encoding="utf-8") as file:
+            file.write(",".join(f'"{name}"' for name in names) + "\n")
+            file.writelines(",".join(repr(float(v)) for v in row) + "\n" for row in self.x)
+        self.vem("fit", self.path("n.csv"), "-k", 2, "-o", self.path("n.npz"))
+        model = [self.path("n.npz"), self.path("n.csv")]
+        report = self.json("describe", *model)
+        self.assertEqual([column["name"] for column in report["columns"]], names)
+        for it in report["found"]:
+            self.assertEqual({x["column"] for x in it["differs"]}, set(names))
+        self.vem("describe", *model, "--csv", self.path("n.out.csv"))
+        with open(self.path("n.out.csv"), encoding="utf-8", newline="") as file:
+            self.assertEqual(next(csv.reader(file))[-3:], names)
+        text = self.vem("describe", *model).stdout
+        self.assertNotIn("\t", text)
+
+    def test_csv_leaves_empty_what_is_not_there(self):
+        """A lone cluster has no neighbor, one without rows no exemplar and no doubt."""
+        np.savez(self.path("one.npz"), means=self.means[:1], weights=[1.0],
+                 variances=self.variances[:1])
+        far = np.vstack([self.means[:1], self.means[:1] + 1e6])
+        np.savez(self.path("far.npz"), means=far, weights=[0.5, 0.5],
+                 variances=self.variances[:2])
+        for model, words in (("one.npz", []), ("far.npz", [self.path("x.csv")])):
+            self.vem("describe", self.path(model), *words, "--csv", self.path("e.csv"))
+            with open(self.path("e.csv"), encoding="utf-8") as file:
+                table = list(csv.DictReader(file))
+            for row in table:
+                for name, value in row.items():
+                    self.assertNotIn(value, ("nan", "-nan", "-1", "inf"), (model, name))
+        self.assertEqual([row["doubtful"] for row in table if row["rows"] == "0"], [""])
+        self.assertEqual([row["exemplar"] for row in table if row["rows"] == "0"], [""])
+
     def test_ids_and_several_files(self):
         lines = [",".join(repr(float(v)) for v in row) for row in self.x]
         for name, first, last in (("a.csv", 0, 400), ("b.csv", 400, 900)):

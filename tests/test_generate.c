@@ -245,7 +245,8 @@ static void wrong_options(void **state)
     refuse(VEM_SEPARATED, (vem_generate_options){.clusters = 3, .separation = NAN},
            "nan");
     refuse(VEM_TAU_SEPARATED, (vem_generate_options){.clusters = 3, .box = -1}, "-1");
-    refuse(VEM_SEPARATED, (vem_generate_options){.clusters = 3, .size = 4}, "vem_generate_options is 4");
+    refuse(VEM_SEPARATED, (vem_generate_options){.clusters = 3, .size = 4},
+           "vem_generate_options is 4");
     refuse((vem_generator)9, (vem_generate_options){.clusters = 3}, "9");
 }
 
