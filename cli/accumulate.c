@@ -65,18 +65,18 @@ int cli_stats_info(cli_args *args)
         code = cli_json_print(o);
     } else {
         vem_stats_summary s = {.size = sizeof s};
-        char a[32], b[32], c[32];
+        char a[48], b[48], c[48];
         vem_stats_describe(stats, &s);
-        printf("%s: statistics (%s) of %s rows, for %s clusters, %s columns\n",
-               args->operands[0], vem_choice_name("family", (int)s.family),
-               cli_count(s.rows, a), cli_count(s.clusters, b), cli_count(s.d, c));
+        printf("%s: statistics (%s) of %s, for %s, %s\n", args->operands[0],
+               vem_choice_name("family", (int)s.family), cli_counted(s.rows, "row", a),
+               cli_counted(s.clusters, "cluster", b), cli_counted(s.d, "column", c));
         printf("  %-12s prior %s, search %s, held %s\n", "made with",
                vem_choice_name("prior", (int)s.prior),
                vem_choice_name("search", (int)s.search), cli_count(s.held, a));
         printf("  %-12s mass %.10g, free energy %.10g per unit of it, squared error "
-               "%.10g; %s parts, %s clusters empty\n",
-               "sums", s.mass, s.free_energy, s.squared_error, cli_count(s.parts, a),
-               cli_count(s.empty, b));
+               "%.10g; %s, %s empty\n",
+               "sums", s.mass, s.free_energy, s.squared_error,
+               cli_counted(s.parts, "part", a), cli_counted(s.empty, "cluster", b));
     }
     vem_stats_free(stats);
     return code;
@@ -116,12 +116,13 @@ int cli_accumulate(cli_args *args, const vem_model *model, const vem_data *data,
         code = print_json(args, stats, seconds_read, seconds, cli_clock() - began);
     } else if (!cli_value(args, "quiet")) {
         vem_stats_summary s = {.size = sizeof s};
-        char a[32], b[32], name[256];
+        char a[48], b[32], name[256];
         vem_stats_describe(stats, &s);
-        printf("vem fit %s: statistics of %s rows, free energy %.10g per row; %s s; "
+        printf("vem fit %s: statistics of %s, free energy %.10g per row; %s s; "
                "written to %s\n",
-               cli_data_name(args, args->operands[0], name), cli_count(s.rows, a),
-               s.free_energy, cli_seconds(cli_clock() - began, b), path);
+               cli_data_name(args, args->operands[0], name),
+               cli_counted(s.rows, "row", a), s.free_energy,
+               cli_seconds(cli_clock() - began, b), path);
     }
     vem_stats_free(stats);
     return code;

@@ -73,12 +73,10 @@ static int unknown_option(const cli_command *command, const char *name)
     for (int i = 0; i < vem_option_count() && count < MOST; i++)
         if (cli_takes_shared(command, vem_option_at(i)->name))
             names[count++] = vem_option_at(i)->name;
-    const char *near = vem_nearest_name(name, names, count);
-    if (near)
-        cli_error("there is no option --%s; did you mean --%s?", name, near);
-    else
-        cli_error("there is no option --%s; \"vem %s --help\" lists them.", name,
-                  command->name);
+    char hint[128], help[128];
+    snprintf(help, sizeof help, "; \"vem %s --help\" lists them.", command->name);
+    cli_error("there is no option --%s%s", name,
+              vem_name_hint(name, names, count, "--", help, hint));
     return CLI_USAGE;
 }
 
@@ -154,7 +152,7 @@ static const char *next_choice(const found *option, int count, char **words, int
            (names[choices] = vem_choice_name(option->shared->name, choices)))
         choices++;
     const char *word = words[*place + 1];
-    if (*word != '-' && vem_nearest_name(word, names, choices) && access(word, F_OK) != 0)
+    if (*word != '-' && vem_name_nearest(word, names, choices) && access(word, F_OK) != 0)
         return words[++*place];
     return NULL;
 }
@@ -258,7 +256,8 @@ int cli_parse(cli_args *args, int count, char **words)
     return CLI_DONE;
 }
 
-int cli_read_whole(const cli_args *args, const char *name, double high, int64_t *value)
+static int read_whole(const cli_args *args, const char *name, double high,
+                      const char *otherwise, int64_t *value)
 {
     const char *text = cli_value(args, name);
     if (!text)
@@ -268,11 +267,26 @@ int cli_read_whole(const cli_args *args, const char *name, double high, int64_t 
     const long long number = strtoll(text, &end, 10);
     if (end == text || *end != '\0' || errno == ERANGE || number < 1 ||
         (double)number > high) {
-        cli_error("--%s is %s, but it must be a whole number between 1 and %.10g.", name,
-                  text, high);
+        cli_error("--%s is %s, but it must be a whole number between 1 and %.10g%s.",
+                  name, text, high, otherwise);
         return CLI_USAGE;
     }
     *value = number;
+    return CLI_DONE;
+}
+
+int cli_read_whole(const cli_args *args, const char *name, double high, int64_t *value)
+{
+    return read_whole(args, name, high, "", value);
+}
+
+int cli_read_whole_or_all(const cli_args *args, const char *name, double high,
+                          int64_t all, int64_t *value)
+{
+    const char *text = cli_value(args, name);
+    if (!text || strcmp(text, "all") != 0)
+        return read_whole(args, name, high, ", or all", value);
+    *value = all;
     return CLI_DONE;
 }
 
@@ -288,8 +302,8 @@ int cli_read_choice(const char *what, const char *text, const char *const *names
         const size_t used = strlen(list);
         snprintf(list + used, sizeof list - used, "%s%s", i ? "|" : "", names[i]);
     }
-    const char *near = vem_nearest_name(text, names, count);
-    cli_error("%s is \"%s\", but it must be one of %s%s%s%s", what, text, list,
-              near ? "; did you mean " : "", near ? near : "", near ? "?" : ".");
+    char hint[128];
+    cli_error("%s is \"%s\", but it must be one of %s%s", what, text, list,
+              vem_name_hint(text, names, count, "", ".", hint));
     return CLI_USAGE;
 }

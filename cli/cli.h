@@ -148,8 +148,6 @@ int cli_failure(const cli_args *args, vem_status status);
 const char *cli_count(int64_t value, char text[32]);
 /* "1 row", "2 rows", "1,234,567 rows": `one` with an s unless there is one of them. */
 const char *cli_counted(int64_t value, const char *one, char text[48]);
-/* 40960 as "40.0 KiB": powers of 1024, as --memory counts. */
-const char *cli_bytes(double bytes, char text[32]);
 const char *cli_seconds(double seconds, char text[32]);
 const char *cli_dtype(vem_dtype type);
 double cli_clock(void);
@@ -184,6 +182,9 @@ vem_precision cli_precision(const cli_args *args, const vem_data *data);
 /* A whole number in [1, high] from an own option; CLI_DONE without the option leaves *value
  * as it is. */
 int cli_read_whole(const cli_args *args, const char *name, double high, int64_t *value);
+/* The same, or the word all: *value is `all` then. */
+int cli_read_whole_or_all(const cli_args *args, const char *name, double high,
+                          int64_t all, int64_t *value);
 
 /* ---- Progress and signals (progress.c, signals.c) ---- */
 

@@ -102,21 +102,20 @@ static int print_json(const cli_args *args, const result *r)
 
 static void print_words(const cli_args *args, const result *r)
 {
-    char a[32], b[32], c[32];
+    char a[48], b[48], c[32];
     const int64_t n = vem_data_rows(r->data), items = vem_data_rows(r->coreset);
     char text[256];
     const char *name = cli_data_name(args, args->operands[0], text);
     if (items == n)
-        printf("vem coreset %s: all %s rows with their own weights, because at least "
+        printf("vem coreset %s: all of %s with their own weights, because at least "
                "that many were asked for; written to %s\n",
-               name, cli_count(n, a), cli_value(args, "output"));
+               name, cli_counted(n, "row", a), cli_value(args, "output"));
     else
-        printf(
-            "vem coreset %s: %s of %s rows, %s, seed %lld; mass %.10g for %.10g; %s s; "
-            "written to %s\n",
-            name, cli_count(items, a), cli_count(n, b), methods[r->method],
-            (long long)args->options.seed, mass_of(r->coreset), mass_of(r->data),
-            cli_seconds(r->seconds_total, c), cli_value(args, "output"));
+        printf("vem coreset %s: %s of %s, %s, seed %lld; mass %.10g for %.10g; %s s; "
+               "written to %s\n",
+               name, cli_count(items, a), cli_counted(n, "row", b), methods[r->method],
+               (long long)args->options.seed, mass_of(r->coreset), mass_of(r->data),
+               cli_seconds(r->seconds_total, c), cli_value(args, "output"));
 }
 
 static int draw(cli_args *args, int64_t size, result *r, double began)

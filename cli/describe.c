@@ -29,16 +29,6 @@ static const cli_file files[] = {
 
 static const char *const shared[] = {"precision", "threads", "memory", NULL};
 
-static int read_first(const cli_args *args, int64_t *first)
-{
-    const char *text = cli_value(args, "first");
-    *first = 20;
-    if (!text || strcmp(text, "all") != 0)
-        return cli_read_whole(args, "first", 2147483647, first);
-    *first = INT32_MAX;
-    return CLI_DONE;
-}
-
 /* By size where there are rows, else by weight; then by number. */
 static const cli_findings
     *sorting; /* what the comparison looks at: qsort has no argument */
@@ -115,7 +105,8 @@ static int run(cli_args *args)
 {
     cli_findings f = {.model_path = args->operands[0],
                       .data_path = args->operand_count > 1 ? args->operands[1] : NULL};
-    int code = read_first(args, &f.first);
+    f.first = 20;
+    int code = cli_read_whole_or_all(args, "first", INT32_MAX, INT32_MAX, &f.first);
     if (f.data_path)
         f.data_name = cli_data_name(args, f.data_path, f.names);
     if (code != CLI_DONE)

@@ -126,7 +126,7 @@ static void tell_plan(cli_args *args, const vem_data *data, const vem_model *sta
 {
     enum { LONG = 5 }; /* seconds */
     vem_forecast forecast = {.size = sizeof forecast};
-    char n[32], memory[32], time[32];
+    char n[48], columns[48], threads[48], memory[32], time[32];
     if (cli_value(args, "quiet") ||
         vem_plan_fit(args->ctx, data, &args->options, start, &forecast) != VEM_OK)
         return; /* the fit itself will say why */
@@ -134,16 +134,19 @@ static void tell_plan(cli_args *args, const vem_data *data, const vem_model *sta
     if (!verbose && forecast.seconds < LONG)
         return;
     cli_progress_end();
-    fprintf(stderr, "vem %s: %s rows, %d columns of %s (%s)", vem_version(),
-            cli_count(vem_data_rows(data), n), (int)vem_data_columns(data),
+    fprintf(stderr, "vem %s: %s, %s of %s (%s)", vem_version(),
+            cli_counted(vem_data_rows(data), "row", n),
+            cli_counted(vem_data_columns(data), "column", columns),
             cli_dtype(vem_data_dtype(data)), vem_data_format(data));
     if (verbose)
-        fprintf(stderr, "; %d threads, %s kernels", vem_ctx_threads(args->ctx),
+        fprintf(stderr, "; %s, %s kernels",
+                cli_counted(vem_ctx_threads(args->ctx), "thread", threads),
                 vem_ctx_cpu(args->ctx));
     fprintf(stderr, "; needs about %s beside the input",
-            cli_bytes((double)forecast.bytes, memory));
+            vem_bytes_print((double)forecast.bytes, memory));
     if (forecast.spilled)
-        fprintf(stderr, ", %s of disk", cli_bytes((double)forecast.spilled, memory));
+        fprintf(stderr, ", %s of disk",
+                vem_bytes_print((double)forecast.spilled, memory));
     fprintf(stderr, " and about %s\n", about(forecast.seconds, time));
     cli_progress_expect(forecast.seconds);
 }

@@ -92,7 +92,7 @@ static void narrow(double *rows, int64_t count)
 static int print_result(const cli_args *args, const vem_generate_options *o, int64_t n,
                         int32_t d, double seconds)
 {
-    char a[32], b[32];
+    char a[48], b[48], c[48];
     if (cli_value(args, "json")) {
         json_t *object = cli_json_begin(args);
         json_object_set_new(object, "kind", json_string(args->operands[0]));
@@ -105,10 +105,10 @@ static int print_result(const cli_args *args, const vem_generate_options *o, int
         return cli_json_print(object);
     }
     if (!cli_value(args, "quiet"))
-        printf("vem generate %s: %s rows, %d columns, %s clusters, seed %lld; written to "
-               "%s\n",
-               args->operands[0], cli_count(n, a), (int)d, cli_count(o->clusters, b),
-               (long long)o->seed, cli_value(args, "output"));
+        printf("vem generate %s: %s, %s, %s, seed %lld; written to %s\n",
+               args->operands[0], cli_counted(n, "row", a), cli_counted(d, "column", b),
+               cli_counted(o->clusters, "cluster", c), (long long)o->seed,
+               cli_value(args, "output"));
     return CLI_DONE;
 }
 

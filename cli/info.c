@@ -167,14 +167,13 @@ static int data_json(const cli_args *args, const vem_data *data, const survey *s
 static void data_words(const cli_args *args, const vem_data *data, const survey *s,
                        double bytes)
 {
-    char a[32], b[32], files[256];
+    char a[48], b[48], files[256];
     const int32_t d = vem_data_columns(data);
-    printf("%s: data (%s), %s rows, %s columns of %s",
-           cli_data_name(args, args->operands[0], files), vem_data_format(data),
-           cli_count(vem_data_rows(data), a), cli_count(d, b),
-           cli_dtype(vem_data_dtype(data)));
+    printf("%s: data (%s), %s, %s of %s", cli_data_name(args, args->operands[0], files),
+           vem_data_format(data), cli_counted(vem_data_rows(data), "row", a),
+           cli_counted(d, "column", b), cli_dtype(vem_data_dtype(data)));
     if (bytes > 0)
-        printf(", %s", cli_bytes(bytes, a));
+        printf(", %s", vem_bytes_print(bytes, a));
     printf("%s\n", vem_data_weights(data) ? ", weighted" : "");
     printf("  %-16s %14s %14s %14s %14s\n", "column", "min", "mean", "max", "sd");
     for (int32_t j = 0; j < d && j < SHOWN_COLUMNS; j++) {
@@ -187,8 +186,8 @@ static void data_words(const cli_args *args, const vem_data *data, const survey 
                c->count ? c->mean : NAN, c->count ? c->high : NAN, deviation(c));
     }
     if (d > SHOWN_COLUMNS)
-        printf("  and %s more columns (--json lists all)\n",
-               cli_count(d - SHOWN_COLUMNS, a));
+        printf("  and %s (--json lists all)\n",
+               cli_counted(d - SHOWN_COLUMNS, "more column", a));
     if (s->bad_row)
         printf("  %s values are NaN and %s infinite; the first is in row %lld, column "
                "%lld\n",
@@ -279,15 +278,15 @@ static void meta_words(const json_t *meta)
     const json_t *options = json_object_get(meta, "options");
     const char *algorithm = json_string_value(json_object_get(options, "algorithm"));
     const json_t *energy = json_object_get(meta, "free_energy");
-    char a[32], b[32], c[40], d[40];
-    printf("  %-12s by vem %s%s%s, seed %lld, %s rows\n", "made",
+    char a[48], b[48], c[40], d[40];
+    printf("  %-12s by vem %s%s%s, seed %lld, %s\n", "made",
            cli_clean(version ? version : "?", c, sizeof c), algorithm ? ", " : "",
            cli_clean(algorithm ? algorithm : "", d, sizeof d),
            (long long)json_integer_value(json_object_get(meta, "seed")),
-           cli_count(json_integer_value(json_object_get(meta, "rows_used")), a));
-    printf("  %-12s %s after %s steps", "outcome",
+           cli_counted(json_integer_value(json_object_get(meta, "rows_used")), "row", a));
+    printf("  %-12s %s after %s", "outcome",
            cli_clean(outcome ? outcome : "unknown", c, sizeof c),
-           cli_count(json_integer_value(json_object_get(meta, "steps")), b));
+           cli_counted(json_integer_value(json_object_get(meta, "steps")), "step", b));
     if (json_is_number(energy))
         printf(", free energy %.10g per row", json_number_value(energy));
     putchar('\n');
@@ -296,11 +295,11 @@ static void meta_words(const json_t *meta)
 static void model_words(const cli_args *args, const vem_model *model, range weights,
                         range variances, const json_t *meta)
 {
-    char a[32], b[32];
+    char a[48], b[48];
     const char *family = vem_choice_name("family", (int)vem_model_family(model));
-    printf("%s: model (%s), %s clusters, %s columns\n", args->operands[0],
-           family ? family : "unknown", cli_count(vem_model_clusters(model), a),
-           cli_count(vem_model_columns(model), b));
+    printf("%s: model (%s), %s, %s\n", args->operands[0], family ? family : "unknown",
+           cli_counted(vem_model_clusters(model), "cluster", a),
+           cli_counted(vem_model_columns(model), "column", b));
     printf("  %-12s %.6g to %.6g\n", "weights", weights.low, weights.high);
     printf("  %-12s %.6g to %.6g%s\n", "variances", variances.low, variances.high,
            vem_model_scale(model) ? ", in units of each column's scale" : "");

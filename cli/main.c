@@ -25,11 +25,10 @@ static int unknown_command(const char *word)
     int count = 0;
     for (; cli_commands[count]; count++)
         names[count] = cli_commands[count]->name;
-    const char *near = vem_nearest_name(word, names, count);
-    if (near)
-        cli_error("there is no command %s; did you mean %s?", word, near);
-    else
-        cli_error("there is no command %s; \"vem --help\" lists them.", word);
+    char hint[128];
+    cli_error("there is no command %s%s", word,
+              vem_name_hint(word, names, count, "", "; \"vem --help\" lists them.",
+                            hint));
     return CLI_USAGE;
 }
 

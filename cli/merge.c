@@ -45,11 +45,12 @@ static int tell(const cli_args *args, const vem_stats *stats)
     }
     if (!cli_value(args, "quiet")) {
         vem_stats_summary s = {.size = sizeof s};
-        char a[32], b[32];
+        char a[48], b[48];
         vem_stats_describe(stats, &s);
-        printf("vem merge: %s parts, %s rows; the model they were made with has free "
-               "energy %.10g per row; the next one is written to %s\n",
-               cli_count(s.parts, a), cli_count(s.rows, b), s.free_energy, output);
+        printf("vem merge: %s, %s; the model they were made with has free energy %.10g "
+               "per row; the next one is written to %s\n",
+               cli_counted(s.parts, "part", a), cli_counted(s.rows, "row", b),
+               s.free_energy, output);
     }
     return CLI_DONE;
 }

@@ -42,11 +42,12 @@ static const char *const shared[] = {"precision", "threads", "memory", "seed", N
 /* What a reader of the labels should know of a search that left clusters out. */
 static void describe(const vem_assign_report *report, char *text, size_t capacity)
 {
-    char rows[32];
+    char rows[48];
     snprintf(text, capacity,
-             "the result is approximate: recall %.5g on a sample of %s rows, above %.5g "
+             "the result is approximate: recall %.5g on a sample of %s, above %.5g "
              "for all rows with 99 %% confidence; --exact looks at every cluster.",
-             report->recall, cli_count(report->recall_rows, rows), report->recall_least);
+             report->recall, cli_counted(report->recall_rows, "row", rows),
+             report->recall_least);
 }
 
 static int print_result(const cli_args *args, const vem_model *model,
@@ -54,11 +55,11 @@ static int print_result(const cli_args *args, const vem_model *model,
                         const vem_assign_report *report, double seconds)
 {
     const char *output = cli_value(args, "output");
-    char n[32], c[32], t[32], note[256] = "";
+    char n[48], c[48], t[32], note[256] = "";
     if (report->guided)
         describe(report, note, sizeof note);
-    if (*note && !cli_value(args, "quiet"))
-        cli_error("%s", note);
+    if (*note)
+        cli_note(args, "%s", note);
     if (cli_value(args, "json")) {
         json_t *o = cli_json_begin(args);
         json_object_set_new(o, "n", json_integer(vem_data_rows(data)));
@@ -81,8 +82,9 @@ static int print_result(const cli_args *args, const vem_model *model,
         return cli_json_print(o);
     }
     if (output && !cli_value(args, "quiet")) {
-        printf("vem predict: %s rows, %s clusters, %s, %s seconds; written to %s\n",
-               cli_count(vem_data_rows(data), n), cli_count(vem_model_clusters(model), c),
+        printf("vem predict: %s, %s, %s, %s seconds; written to %s\n",
+               cli_counted(vem_data_rows(data), "row", n),
+               cli_counted(vem_model_clusters(model), "cluster", c),
                report->guided ? "guided search" : "every cluster looked at",
                cli_seconds(seconds, t), output);
     }
@@ -187,24 +189,6 @@ static int predict_dense(cli_args *args, const vem_model *model, const vem_data 
                : cli_failure(args, status);
 }
 
-/* 0 stands for all. */
-static int read_top(const char *text, int32_t *top)
-{
-    if (strcmp(text, "all") == 0) {
-        *top = 0;
-        return CLI_DONE;
-    }
-    char *end;
-    const long value = strtol(text, &end, 10);
-    if (end == text || *end != '\0' || value < 1 || value > INT32_MAX) {
-        cli_error("--top is %s, but it must be a whole number of at least 1, or all.",
-                  text);
-        return CLI_USAGE;
-    }
-    *top = (int32_t)value;
-    return CLI_DONE;
-}
-
 static int read_recall(const char *text, double *recall)
 {
     char *end;
@@ -228,7 +212,9 @@ static int run(cli_args *args)
                               .top = 1,
                               .seed = (uint64_t)args->options.seed};
     how.search = cli_value(args, "exact") ? VEM_ASSIGN_SCAN : VEM_ASSIGN_AUTO;
-    int code = wanted ? read_top(wanted, &how.top) : CLI_DONE;
+    int64_t top = 1;
+    int code = cli_read_whole_or_all(args, "top", INT32_MAX, 0, &top);
+    how.top = (int32_t)top; /* 0 stands for all */
     if (code == CLI_DONE && recall)
         code = read_recall(recall, &how.recall);
     if (code == CLI_DONE)

@@ -258,7 +258,7 @@ void cli_print_summary(const cli_args *args, const vem_report *report,
     print_measures(s);
     print_lines("note", vem_report_notes(report));
     printf("  %-13s %s s, peak memory %s\n", "time", cli_seconds(seconds_total, a),
-           cli_bytes((double)s->peak_bytes, b));
+           vem_bytes_print((double)s->peak_bytes, b));
     const char *output = cli_value(args, "output");
     /* Without the data where they were read in a way that the words would have to say. */
     const int plain = args->operand_count == 1 && !cli_value(args, "missing") &&

@@ -108,12 +108,12 @@ static int print_json(const cli_args *args, const vem_model *model, const vem_da
 static void print_words(const vem_data *data, const vem_model *model, const vem_scores *s,
                         const vem_agreement *a)
 {
-    char n[32], c[32];
-    printf("%s rows, %s clusters\n", cli_count(vem_data_rows(data), n),
-           cli_count(vem_model_clusters(model), c));
+    char n[48], c[48];
+    printf("%s, %s\n", cli_counted(vem_data_rows(data), "row", n),
+           cli_counted(vem_model_clusters(model), "cluster", c));
     printf("  %-19s %.10g per row\n", "log-likelihood", s->log_likelihood);
-    printf("  %-19s %.10g per row, %d clusters held\n", "free energy", s->free_energy,
-           (int)s->held);
+    printf("  %-19s %.10g per row, %s held\n", "free energy", s->free_energy,
+           cli_counted(s->held, "cluster", c));
     printf("  %-19s %.10g\n", "quantisation error", s->quantization_error);
     printf("  %-19s %.10g (%.4g per row)\n", "entropy", s->entropy, s->entropy / s->mass);
     printf("  %-19s %s\n", "parameters", cli_count(s->parameters, c));

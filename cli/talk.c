@@ -7,42 +7,21 @@
 
 #include "cli.h"
 
-/* Length of the character of UTF-8 at `text` that may be shown, or 0. */
-static int printable(const unsigned char *text)
+/* Length of the character of UTF-8 at `text` that may be shown, or 0: no control code, the
+ * C1 of 0x80 to 0x9f among them. */
+static int printable(const char *text)
 {
-    static const struct {
-        unsigned char first, last, second_least, second_most;
-        int length;
-    } forms[] = {{0x20, 0x7e, 0, 0, 1},
-                 {0xc2, 0xc2, 0xa0, 0xbf, 2}, /* not the C1 controls */
-                 {0xc3, 0xdf, 0x80, 0xbf, 2},
-                 {0xe0, 0xe0, 0xa0, 0xbf, 3},
-                 {0xe1, 0xec, 0x80, 0xbf, 3},
-                 {0xed, 0xed, 0x80, 0x9f, 3},
-                 {0xee, 0xef, 0x80, 0xbf, 3},
-                 {0xf0, 0xf0, 0x90, 0xbf, 4},
-                 {0xf1, 0xf3, 0x80, 0xbf, 4},
-                 {0xf4, 0xf4, 0x80, 0x8f, 4}};
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        if (text[0] < forms[i].first || text[0] > forms[i].last)
-            continue;
-        int length = 1;
-        if (forms[i].length > 1 &&
-            (text[1] < forms[i].second_least || text[1] > forms[i].second_most))
-            return 0;
-        for (; length < forms[i].length; length++)
-            if ((text[length] & 0xc0) != 0x80)
-                return 0;
-        return length;
-    }
-    return 0;
+    const unsigned char first = (unsigned char)text[0], second = (unsigned char)text[1];
+    if (first < 0x20 || first == 0x7f || (first == 0xc2 && second < 0xa0))
+        return 0;
+    return vem_utf8_length(text);
 }
 
 const char *cli_clean(const char *text, char *out, size_t size)
 {
     size_t used = 0;
     while (*text) {
-        const int length = printable((const unsigned char *)text);
+        const int length = printable(text);
         const size_t step = length ? (size_t)length : 1;
         if (used + step + 1 > size)
             break;
@@ -130,18 +109,6 @@ int cli_width(int descriptor)
     return ioctl(descriptor, TIOCGWINSZ, &window) == 0 && window.ws_col > 0
                ? window.ws_col
                : 80;
-}
-
-const char *cli_bytes(double bytes, char text[32])
-{
-    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
-    int unit = 0;
-    while (bytes >= 1024 && unit < 4) {
-        bytes /= 1024;
-        unit++;
-    }
-    snprintf(text, 32, unit ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
-    return text;
 }
 
 const char *cli_seconds(double seconds, char text[32])

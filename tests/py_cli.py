@@ -478,5 +478,28 @@ class Generate(Case):
                             *out], "memory")
 
 
+class Singular(Case):
+    def test_one_of_everything(self):
+        """No "1 rows": a number and its noun come from one place."""
+        data, model = self.npy("one.npy", [[1.0]]), self.path("one.npz")
+        stats, few = self.path("stats.npz"), self.path("few.npz")
+        said = []
+        for words in (["generate", "birch-grid", "-k", 1, "-n", 1, "-o", self.path("g.npy")],
+                      ["fit", data, "-k", 1, "-o", model, "-q"],
+                      ["fit", self.npy("two.npy", [[1.0], [2.0]]), "-k", 1, "-v",
+                       "--threads", 1],
+                      ["fit", data, "--init", model, "--accumulate", stats],
+                      ["merge", stats, "-o", self.path("next.npz")],
+                      ["coreset", data, "-m", 1, "-o", few],
+                      ["predict", model, data, "-o", self.path("l.npy")],
+                      ["score", model, data], ["info", data], ["info", model],
+                      ["info", stats], ["describe", model, data]):
+            done = self.vem(*words)
+            said.append(done.stdout + done.stderr)
+        wrong = re.findall(r"\b1 (?:rows|columns|clusters|parts|threads|steps)\b.*",
+                           "\n".join(said))
+        self.assertEqual(wrong, [])
+
+
 if __name__ == "__main__":
     main()

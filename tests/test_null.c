@@ -310,7 +310,10 @@ static void nothing_is_told_of_nothing(void **state)
     assert_null(vem_data_id(NULL, 0, 0));
     assert_null(vem_data_column_name(NULL, 0));
     assert_null(vem_data_format(NULL));
-    assert_null(vem_nearest_name(NULL, NULL, 0));
+    assert_null(vem_name_nearest(NULL, NULL, 0));
+    char hint[128];
+    assert_string_equal(vem_name_hint(NULL, NULL, 0, NULL, NULL, hint), "");
+    assert_int_equal(vem_utf8_length(NULL), 0);
     assert_null(vem_choice_name(NULL, 0));
     assert_int_equal(vem_options_get(NULL, "clusters", text, sizeof text), 0);
     assert_int_equal(vem_options_get(&options, NULL, text, sizeof text), 0);

@@ -233,9 +233,27 @@ static void bytes_in_words(void **state)
     }
 }
 
+/* One way to say it: no four digits, no 10.00. */
+static void bytes_are_said(void **state)
+{
+    (void)state;
+    const struct {
+        double bytes;
+        const char *text;
+    } cases[] = {{512, "0.50 KiB"},
+                 {1024 * 9.996, "10 KiB"},
+                 {1024 * 999.6, "0.98 MiB"},
+                 {1536.0 * 1048576, "1.50 GiB"},
+                 {0x1p50, "1024 TiB"}};
+    char text[32];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(vem_bytes_print(cases[i].bytes, text), cases[i].text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bytes_are_said),
         cmocka_unit_test(the_plan_is_what_is_taken),
         cmocka_unit_test(the_plan_of_a_coreset),
         cmocka_unit_test(the_plan_of_a_neighborhood_search),

@@ -403,10 +403,6 @@ typedef struct vem_option_info {
     const char *help;
 } vem_option_info;
 
-/* Which of `count` names a mistyped word was meant to be, or NULL when none is near: for
- * messages such as "did you mean". */
-VEM_API const char *vem_nearest_name(const char *word, const char *const *names,
-                                     int count);
 VEM_API void vem_options_init(vem_options *options);
 VEM_API int vem_option_count(void);
 VEM_API const vem_option_info *vem_option_at(int index);
@@ -853,6 +849,21 @@ VEM_API int vem_file_is_labels(const char *path);
 VEM_API int vem_file_is_classes(const char *path);
 /* What a file holds: "data", "model", "statistics" or "unknown". Never fails. */
 VEM_API const char *vem_file_kind(const char *path);
+
+/* ---- Words for people ---- */
+
+/* Which of `count` names a mistyped word was meant to be, or NULL when none is near. */
+VEM_API const char *vem_name_nearest(const char *word, const char *const *names,
+                                     int count);
+/* The end of a sentence about such a word: "; did you mean --floor?", `before` being "--", or
+ * where no name is near `otherwise`. */
+VEM_API const char *vem_name_hint(const char *word, const char *const *names, int count,
+                                  const char *before, const char *otherwise,
+                                  char text[128]);
+/* Bytes of the character of UTF-8 that begins here, 1 to 4; 0: it is none. */
+VEM_API int vem_utf8_length(const char *text);
+/* 1610612736 as "1.50 GiB": powers of 1024, as --memory counts. */
+VEM_API const char *vem_bytes_print(double bytes, char text[32]);
 
 /* ---- Generated data ---- */
 

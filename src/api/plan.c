@@ -271,7 +271,7 @@ vem_status vem_i_plan_check(const vem_i_plan *plan, uint64_t allowed)
     if (memory_of(plan)) {
         char whole[32];
         snprintf(limit, sizeof limit, "--memory %s leaves",
-                 vem_i_bytes_in_words((double)memory_of(plan), whole));
+                 vem_bytes_print((double)memory_of(plan), whole));
     }
     if (single && coreset)
         snprintf(advice, sizeof advice, "--precision single or --coreset %lld would fit",
@@ -286,9 +286,9 @@ vem_status vem_i_plan_check(const vem_i_plan *plan, uint64_t allowed)
         plan->ctx, VEM_NO_MEMORY,
         "This fit would take about %s beside the input%s, but %s %s for it; "
         "%s.",
-        vem_i_bytes_in_words((double)bytes, need),
+        vem_bytes_print((double)bytes, need),
         plan->spill ? ", even with its rows in a temporary file" : "", limit,
-        vem_i_bytes_in_words((double)allowed, have), advice);
+        vem_bytes_print((double)allowed, have), advice);
 }
 
 /* ---- the public verbs ---- */

@@ -170,12 +170,12 @@ void vem_i_report_spill(vem_report *report, const vem_i_plan *plan)
     if (!plan->spill)
         return;
     if (plan->options.memory != VEM_AUTO || plan->ctx->memory)
-        vem_i_bytes_in_words((double)plan->limit, memory);
+        vem_bytes_print((double)plan->limit, memory);
     vem_i_report_note(
         report,
         "the rows rest in a temporary file (%s of disk), because they do not fit into "
         "%s%s.",
-        vem_i_bytes_in_words((double)vem_i_plan_spilled(plan), size),
+        vem_bytes_print((double)vem_i_plan_spilled(plan), size),
         *memory ? "--memory " : "the memory there is", memory);
 }
 

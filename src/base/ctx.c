@@ -22,7 +22,7 @@ vem_status vem_i_fail_memory(vem_ctx *ctx, size_t bytes)
 {
     char size[32];
     return vem_i_fail(ctx, VEM_NO_MEMORY, "%s of memory could not be had.",
-                      vem_i_bytes_in_words((double)bytes, size));
+                      vem_bytes_print((double)bytes, size));
 }
 
 vem_status vem_i_fail_null(vem_ctx *ctx, const char *verb, const char *argument)
@@ -30,13 +30,13 @@ vem_status vem_i_fail_null(vem_ctx *ctx, const char *verb, const char *argument)
     return vem_i_fail(ctx, VEM_BAD_OPTION, "%s was given NULL for %s.", verb, argument);
 }
 
-const char *vem_i_bytes_in_words(double bytes, char text[32])
+const char *vem_bytes_print(double bytes, char text[32])
 {
     static const char *const units[] = {"KiB", "MiB", "GiB", "TiB"};
     int unit = 0;
-    for (bytes /= 1024; bytes >= 1000 && unit < 3; unit++)
+    for (bytes /= 1024; bytes >= 999.5 && unit < 3; unit++)
         bytes /= 1024;
-    snprintf(text, 32, bytes < 10 ? "%.2f %s" : "%.0f %s", bytes, units[unit]);
+    snprintf(text, 32, bytes < 9.995 ? "%.2f %s" : "%.0f %s", bytes, units[unit]);
     return text;
 }
 

@@ -45,9 +45,6 @@ vem_status vem_i_fail_null(vem_ctx *ctx, const char *verb, const char *argument)
             return vem_i_fail_null((ctx), __func__, (argument));                         \
     } while (0)
 
-/* 1536 MiB as "1.50 GiB": powers of 1024, as --memory counts. */
-const char *vem_i_bytes_in_words(double bytes, char text[32]);
-
 /* Verbs call this first: clears the message and starts the progress clock. */
 void vem_i_begin(vem_ctx *ctx);
 

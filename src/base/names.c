@@ -67,9 +67,11 @@ void vem_i_names_free(vem_i_names *names)
     *names = (vem_i_names){0};
 }
 
-/* Bytes of the character of UTF-8 that begins here, at most 4; 0: it is none. */
-static int utf8_length(const unsigned char *c)
+int vem_utf8_length(const char *text)
 {
+    const unsigned char *c = (const unsigned char *)text;
+    if (!text || !*text)
+        return 0;
     const int length = c[0] < 0x80                   ? 1
                        : c[0] >= 0xc2 && c[0] < 0xe0 ? 2
                        : c[0] >= 0xe0 && c[0] < 0xf0 ? 3
@@ -86,17 +88,18 @@ static int utf8_length(const unsigned char *c)
 
 void vem_i_names_utf8(const char *name, char *out, size_t capacity)
 {
-    const unsigned char *bytes = (const unsigned char *)name, *at = bytes;
+    const char *at = name;
     size_t used = 0;
-    while (*at && utf8_length(at))
-        at += utf8_length(at);
+    while (vem_utf8_length(at))
+        at += vem_utf8_length(at);
     const int latin = *at != '\0';
-    for (at = bytes; *at;) {
-        unsigned char both[4];
-        int length = latin ? 1 + (*at >= 0x80) : utf8_length(at);
+    for (at = name; *at;) {
+        char both[4];
+        const unsigned char byte = (unsigned char)*at;
+        int length = latin ? 1 + (byte >= 0x80) : vem_utf8_length(at);
         if (latin && length == 2) {
-            both[0] = (unsigned char)(0xc0 | *at >> 6);
-            both[1] = (unsigned char)(0x80 | (*at & 0x3f));
+            both[0] = (char)(0xc0 | byte >> 6);
+            both[1] = (char)(0x80 | (byte & 0x3f));
         } else {
             memcpy(both, at, (size_t)length);
         }

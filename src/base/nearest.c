@@ -1,4 +1,5 @@
 /* What a mistyped name was meant to be: the name at the least edit distance. */
+#include <stdio.h>
 #include <string.h>
 
 #include "vem/vem.h"
@@ -31,7 +32,7 @@ static int distance(const char *a, const char *b)
     return row[m % 3][n];
 }
 
-const char *vem_nearest_name(const char *word, const char *const *names, int count)
+const char *vem_name_nearest(const char *word, const char *const *names, int count)
 {
     if (!word || !names)
         return NULL;
@@ -48,4 +49,15 @@ const char *vem_nearest_name(const char *word, const char *const *names, int cou
         }
     }
     return best;
+}
+
+const char *vem_name_hint(const char *word, const char *const *names, int count,
+                          const char *before, const char *otherwise, char text[128])
+{
+    const char *near = vem_name_nearest(word, names, count);
+    if (near)
+        snprintf(text, 128, "; did you mean %s%s?", before ? before : "", near);
+    else
+        snprintf(text, 128, "%s", otherwise ? otherwise : "");
+    return text;
 }

@@ -120,10 +120,9 @@ static vem_status unknown_option(vem_ctx *ctx, const char *name)
     const char *list[COUNT];
     for (int i = 0; i < COUNT; i++)
         list[i] = table[i].name;
-    const char *near = vem_nearest_name(name, list, COUNT);
-    return vem_i_fail(ctx, VEM_BAD_OPTION, "There is no option --%s%s%s%s", name,
-                      near ? "; did you mean --" : "", near ? near : "",
-                      near ? "?" : ".");
+    char hint[128];
+    return vem_i_fail(ctx, VEM_BAD_OPTION, "There is no option --%s%s", name,
+                      vem_name_hint(name, list, COUNT, "--", ".", hint));
 }
 
 static vem_status unknown_choice(vem_ctx *ctx, int i, const char *value)
@@ -133,11 +132,10 @@ static vem_status unknown_choice(vem_ctx *ctx, int i, const char *value)
     int count = 0;
     while (count < MOST && (list[count] = choice_word(i, count)))
         count++;
-    const char *near = vem_nearest_name(value, list, count);
-    return vem_i_fail(ctx, VEM_BAD_OPTION,
-                      "--%s is \"%s\", but it must be one of %s%s%s%s", table[i].name,
-                      value, table[i].choices, near ? "; did you mean " : "",
-                      near ? near : "", near ? "?" : ".");
+    char hint[128];
+    return vem_i_fail(ctx, VEM_BAD_OPTION, "--%s is \"%s\", but it must be one of %s%s",
+                      table[i].name, value, table[i].choices,
+                      vem_name_hint(value, list, count, "", ".", hint));
 }
 
 vem_status vem_options_set(vem_ctx *ctx, vem_options *options, const char *name,

@@ -225,8 +225,8 @@ vem_status vem_ctx_set_memory(vem_ctx *ctx, int64_t bytes)
     if (bytes > 0 && (uint64_t)bytes < resident)
         return vem_i_fail(ctx, VEM_NO_MEMORY,
                           "--memory is %s, but the program itself takes %s.",
-                          vem_i_bytes_in_words((double)bytes, asked),
-                          vem_i_bytes_in_words((double)resident, taken));
+                          vem_bytes_print((double)bytes, asked),
+                          vem_bytes_print((double)resident, taken));
     ctx->memory = ctx->limit = (uint64_t)bytes;
     return VEM_OK;
 }

@@ -28,8 +28,7 @@ vem_status vem_i_fail_spill(vem_ctx *ctx, uint64_t bytes, int error)
 {
     char file[320], number[32], size[40] = "";
     if (bytes)
-        snprintf(size, sizeof size, " of %s",
-                 vem_i_bytes_in_words((double)bytes, number));
+        snprintf(size, sizeof size, " of %s", vem_bytes_print((double)bytes, number));
     snprintf(file, sizeof file,
              "A temporary file%s in %.200s (VEM_TMPDIR or TMPDIR names another place)",
              size, directory());
