@@ -12,6 +12,8 @@
  * most so much in a second. The farther the limit, the later the next look. */
 static const double TOUCH = 16 << 20, RATE = 60e9;
 static const uint64_t MB = UINT64_C(1) << 20;
+/* Chunks, blocks and pages that any verb has at hand; nothing less could be kept. */
+static const uint64_t DESK = UINT64_C(8) << 20;
 
 typedef struct vem_i_residence {
     atomic_flag busy; /* a lock that a signal handler may wait for: who holds it never
@@ -221,12 +223,14 @@ vem_status vem_ctx_set_memory(vem_ctx *ctx, int64_t bytes)
                           "memory is %lld, but it must be 0 (no limit) or more.",
                           (long long)bytes);
     const uint64_t resident = vem_i_resident_bytes();
-    char asked[32], taken[32];
-    if (bytes > 0 && (uint64_t)bytes < resident)
-        return vem_i_fail(ctx, VEM_NO_MEMORY,
-                          "--memory is %s, but the program itself takes %s.",
-                          vem_bytes_print((double)bytes, asked),
-                          vem_bytes_print((double)resident, taken));
+    char asked[32], taken[32], beside[32];
+    if (bytes > 0 && (uint64_t)bytes < resident + DESK)
+        return vem_i_fail(
+            ctx, VEM_NO_MEMORY,
+            "--memory is %s, but the program itself takes %s and needs %s beside it.",
+            vem_bytes_print((double)bytes, asked),
+            vem_bytes_print((double)resident, taken),
+            vem_bytes_print((double)DESK, beside));
     ctx->memory = ctx->limit = (uint64_t)bytes;
     return VEM_OK;
 }

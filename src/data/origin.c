@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/residence.h"
 #include "data/points.h"
 
 enum { FAR = 8, MOST = 63, FEW = 15, MANY_COLUMNS = 4096 };
@@ -59,6 +60,7 @@ vem_status vem_i_origin_settle(const vem_i_pass *p, double *origin, double *shif
         vem_i_data_load(p->data, p->first + items[k], 1, VEM_DOUBLE, row, p->d);
         if (p->normalize)
             vem_i_normalize_row(row, p->d);
+        vem_i_residence_check(p->ctx); /* each may bring in 2 MB around it */
     }
     for (int32_t j = 0; j < p->d; j++) {
         double spread;
