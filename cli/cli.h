@@ -85,8 +85,6 @@ struct cli_args {
     int wants_help;
     /* What reading the data told, for --json and the model; NULL: no data yet. */
     const vem_data *data;
-    double *means; /* that a model has for missing values, or NULL */
-    int32_t means_count;
     char *joined[CLI_MOST_OPTIONS]; /* values that were given in several words */
     const vem_model *model;         /* that was read; data are read for it */
 };
@@ -172,10 +170,6 @@ int cli_check_ending(const char *path, const char *endings);
 int cli_read_data(cli_args *args, const char *path, vem_data **data, double *seconds);
 int cli_read_model(cli_args *args, const char *path, const char *data_path,
                    vem_model **model);
-/* Clusters (and probabilities, or NULL) of all rows that were read, in arrays of vem_array_new
- * that take the place of those given: rows left out have cluster -1. */
-vem_status cli_all_rows(cli_args *args, const vem_data *data, int32_t top,
-                        void **clusters, void **probabilities);
 /* --precision, or what the type of the data suggests. */
 vem_precision cli_precision(const cli_args *args, const vem_data *data);
 

@@ -62,10 +62,6 @@ static int read_options(const cli_args *args, vem_read_options *options)
         options->decimal = decimals[decimal][0];
     if (args->command == &cli_info) /* it counts them */
         options->missing = VEM_MISSING_KEEP;
-    if (what == VEM_MISSING_MEAN) {
-        options->means = args->means;
-        options->means_count = args->means_count;
-    }
     return code;
 }
 
@@ -97,7 +93,7 @@ static void tell_reading(const cli_args *args, const char *path,
     else if (missing > 0 && options->missing == VEM_MISSING_MEAN)
         cli_note(args, "%s: %s replaced by %s.", name,
                  cli_counted(missing, "missing value", values),
-                 options->means ? "the means that the model was fitted with"
+                 options->model ? "the model's means of the columns"
                                 : "the means of the columns");
 }
 
@@ -131,62 +127,6 @@ int cli_read_data(cli_args *args, const char *path, vem_data **data, double *sec
     return CLI_DONE;
 }
 
-vem_status cli_all_rows(cli_args *args, const vem_data *data, int32_t top,
-                        void **clusters, void **probabilities)
-{
-    const int64_t n = vem_data_rows(data), all = vem_data_rows_read(data);
-    const size_t entries = (size_t)all * (size_t)top;
-    void *wide = NULL, *shares = NULL;
-    if (all == n)
-        return VEM_OK;
-    vem_status status = vem_array_new(args->ctx, entries * sizeof(int32_t), &wide);
-    if (status == VEM_OK && probabilities)
-        status = vem_array_new(args->ctx, entries * sizeof(double), &shares);
-    if (status != VEM_OK) {
-        vem_array_free(args->ctx, wide);
-        return status;
-    }
-    for (size_t k = 0; k < entries; k++)
-        ((int32_t *)wide)[k] = -1;
-    for (size_t k = 0; shares && k < entries; k++)
-        ((double *)shares)[k] = 0;
-    for (int64_t i = 0; i < n; i++) {
-        const size_t from = (size_t)i * (size_t)top;
-        const size_t to = (size_t)vem_data_row(data, i) * (size_t)top;
-        memcpy((int32_t *)wide + to, (int32_t *)*clusters + from,
-               (size_t)top * sizeof(int32_t));
-        if (shares)
-            memcpy((double *)shares + to, (double *)*probabilities + from,
-                   (size_t)top * sizeof(double));
-    }
-    vem_array_free(args->ctx, *clusters);
-    *clusters = wide;
-    if (shares) {
-        vem_array_free(args->ctx, *probabilities);
-        *probabilities = shares;
-    }
-    return VEM_OK;
-}
-
-/* What a model was fitted with in the place of missing values, if it says so. */
-static void find_means(cli_args *args, const vem_model *model)
-{
-    const char *text = vem_model_meta(model);
-    json_t *meta = text ? json_loads(text, 0, NULL) : NULL;
-    const json_t *list = json_object_get(meta, "missing_means");
-    const size_t count = json_array_size(list);
-    double *means =
-        count == (size_t)vem_model_columns(model) ? malloc(count * sizeof *means) : NULL;
-    for (size_t j = 0; means && j < count; j++)
-        means[j] = json_number_value(json_array_get(list, j));
-    json_decref(meta);
-    if (!means)
-        return;
-    free(args->means);
-    args->means = means;
-    args->means_count = (int32_t)count;
-}
-
 int cli_read_model(cli_args *args, const char *path, const char *data_path,
                    vem_model **model)
 {
@@ -200,7 +140,6 @@ int cli_read_model(cli_args *args, const char *path, const char *data_path,
     const vem_status status = vem_model_read(args->ctx, path, model);
     if (status != VEM_OK)
         return cli_failure(args, status);
-    find_means(args, *model);
     args->model = *model;
     return CLI_DONE;
 }

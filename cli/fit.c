@@ -179,7 +179,8 @@ static vem_status write_labels(cli_args *args, const vem_report *report,
         return vem_labels_write_rows(args->ctx, path, data, vem_report_labels(report),
                                      s->n);
     void *labels = NULL;
-    vem_status status = vem_array_new(args->ctx, (size_t)s->n * sizeof(int32_t), &labels);
+    const int64_t all = vem_data_rows_read(data);
+    vem_status status = vem_array_new(args->ctx, (size_t)all * sizeof(int32_t), &labels);
     if (status != VEM_OK)
         return status;
     /* The Ctrl-C that ended the fit must not end this: the file was asked for. */
@@ -192,10 +193,10 @@ static vem_status write_labels(cli_args *args, const vem_report *report,
                             (vem_precision)s->options.precision, labels, NULL);
     cli_progress_end();
     if (status == VEM_OK)
-        status = cli_all_rows(args, data, 1, &labels, NULL);
+        status =
+            vem_data_spread(args->ctx, data, labels, sizeof(int32_t), &(int32_t){-1});
     if (status == VEM_OK)
-        status = vem_labels_write_rows(args->ctx, path, data, labels,
-                                       vem_data_rows_read(data));
+        status = vem_labels_write_rows(args->ctx, path, data, labels, all);
     vem_array_free(args->ctx, labels);
     return status;
 }

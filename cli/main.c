@@ -81,7 +81,6 @@ static int run_command(const cli_command *command, int count, char **words)
         cli_progress_end();
         cli_watch_inputs(NULL);
     }
-    free(args.means);
     cli_forget(&args);
     vem_ctx_free(args.ctx);
     return code;

@@ -91,21 +91,45 @@ static int print_result(const cli_args *args, const vem_model *model,
     return CLI_DONE;
 }
 
+/* Results of `top` clusters a row, or NULL, to the rows of the file: those left out get the
+ * label -1 and `absent` for a probability. */
+static vem_status spread(const cli_args *args, const vem_data *data, int32_t top,
+                         void *clusters, void *probabilities, double absent)
+{
+    if (vem_data_rows_read(data) == vem_data_rows(data))
+        return VEM_OK;
+    const size_t count = (size_t)top;
+    void *entry;
+    vem_status status = vem_array_new(args->ctx, count * sizeof(double), &entry);
+    for (size_t k = 0; status == VEM_OK && k < count; k++)
+        ((int32_t *)entry)[k] = -1;
+    if (status == VEM_OK && clusters)
+        status =
+            vem_data_spread(args->ctx, data, clusters, count * sizeof(int32_t), entry);
+    for (size_t k = 0; status == VEM_OK && k < count; k++)
+        ((double *)entry)[k] = absent;
+    if (status == VEM_OK && probabilities)
+        status = vem_data_spread(args->ctx, data, probabilities, count * sizeof(double),
+                                 entry);
+    vem_array_free(args->ctx, entry);
+    return status;
+}
+
 static int predict(cli_args *args, const vem_model *model, const vem_data *data,
                    vem_assign_options *how, int soft, double began)
 {
     const int32_t top = how->top;
-    const int64_t n = vem_data_rows(data);
+    const int64_t all = vem_data_rows_read(data);
     const char *output = cli_value(args, "output");
     const char *target = output ? output : "/dev/stdout"; /* which the library knows */
     size_t entries = 0;
-    int too_many = __builtin_mul_overflow((size_t)n, (size_t)top, &entries) ||
+    int too_many = __builtin_mul_overflow((size_t)all, (size_t)top, &entries) ||
                    entries > SIZE_MAX / 16;
     void *clusters = NULL, *probabilities = NULL;
     int code = CLI_DONE;
     if (too_many) {
         cli_error("memory for %lld rows times %d clusters could not be had.",
-                  (long long)n, (int)top);
+                  (long long)all, (int)top);
         code = CLI_FAILED;
     }
     vem_status made = VEM_OK;
@@ -122,9 +146,7 @@ static int predict(cli_args *args, const vem_model *model, const vem_data *data,
                                               probabilities, &report);
         cli_progress_end();
         if (status == VEM_OK)
-            status =
-                cli_all_rows(args, data, top, &clusters, soft ? &probabilities : NULL);
-        const int64_t all = vem_data_rows_read(data);
+            status = spread(args, data, top, clusters, probabilities, 0);
         if (status == VEM_OK)
             status = soft ? vem_soft_write_rows(args->ctx, target, data, clusters,
                                                 probabilities, all, top)
@@ -136,23 +158,6 @@ static int predict(cli_args *args, const vem_model *model, const vem_data *data,
     vem_array_free(args->ctx, clusters);
     vem_array_free(args->ctx, probabilities);
     return code;
-}
-
-/* Rows as the file has them: those left out get NaN. From the last to the first, because a
- * row never moves forward. */
-static void spread_rows(const vem_data *data, int32_t clusters, double *probabilities)
-{
-    int64_t free_from = vem_data_rows_read(data);
-    for (int64_t i = vem_data_rows(data); i-- > 0;) {
-        const int64_t to = vem_data_row(data, i);
-        memmove(probabilities + to * clusters, probabilities + i * clusters,
-                (size_t)clusters * sizeof *probabilities);
-        for (int64_t k = (to + 1) * clusters; k < free_from * clusters; k++)
-            probabilities[k] = NAN;
-        free_from = to;
-    }
-    for (int64_t k = 0; k < free_from * clusters; k++)
-        probabilities[k] = NAN;
 }
 
 /* All probabilities as one matrix. */
@@ -179,7 +184,7 @@ static int predict_dense(cli_args *args, const vem_model *model, const vem_data 
                                probabilities);
     cli_progress_end();
     if (status == VEM_OK)
-        spread_rows(data, clusters, probabilities);
+        status = spread(args, data, clusters, NULL, probabilities, NAN);
     if (status == VEM_OK)
         status = vem_array_write(args->ctx, cli_value(args, "output"), VEM_FLOAT64,
                                  probabilities, all, clusters);

@@ -93,13 +93,6 @@ vem_status cli_set_meta(cli_args *args, const vem_report *report, vem_model *mod
     json_object_set_new(meta, "free_energy", cli_json_real(s->free_energy));
     json_object_set_new(meta, "normalize", json_boolean(vem_model_normalizes(model)));
     json_object_set_new(meta, "trace", cli_trace_json(report));
-    const double *means = args->data ? vem_data_means(args->data) : NULL;
-    if (means) { /* predict puts them in the place of missing values, too */
-        json_t *list = json_array();
-        for (int32_t j = 0; j < s->d; j++)
-            json_array_append_new(list, json_real(means[j]));
-        json_object_set_new(meta, "missing_means", list);
-    }
     return cli_json_into_model(args, meta, model);
 }
 

@@ -3,12 +3,21 @@ import csv
 import gzip
 import json
 import random
+import struct
+import zipfile
 
 from cli_case import Case, blobs, main, npy_parse, npz_parse
 
 
 def table(rows, names, sep=","):
     return "".join(sep.join(map(str, row)) + "\n" for row in [names, *rows])
+
+
+def npy_bytes(text):
+    """A vector of bytes as .npy."""
+    head = f"{{'descr': '|u1', 'fortran_order': False, 'shape': ({len(text)},), }}"
+    head += " " * (-(len(head) + 11) % 64) + "\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + text
 
 
 class Columns(Case):
@@ -37,6 +46,30 @@ class Columns(Case):
         self.assertEqual(meta["ids"], ["name"])
         info = self.json("info", self.model)
         self.assertEqual(info["meta"]["columns"], ["a", "b", "c"])
+
+    def test_a_coreset_knows_its_columns(self):
+        core, model = self.path("core.npz"), self.path("of_core.npz")
+        self.vem("coreset", self.data, "-m", 20, "--id", "name", "--columns", "c,b,a", "-o", core)
+        self.vem("fit", core, "-k", 3, "--columns", "a,b,c", "-o", model)
+        meta = json.loads(bytes(npz_parse(model)["meta"][2]))
+        self.assertEqual((meta["columns"], meta["ids"]), (["a", "b", "c"], ["name"]))
+        out = self.vem("predict", model, self.data).stdout.splitlines()
+        self.assertEqual(out[0], "row,label,name")
+        rows, labels = npz_parse(core)["indices"][2], []
+        self.vem("predict", model, core, "-o", self.path("c.npy"))
+        for row in rows:
+            labels.append(int(out[1 + row].split(",")[1]))
+        self.assertEqual(npy_parse(self.read("c.npy"))[2], labels)
+        self.refuse(2, ["fit", core, "-k", 3, "--columns", "a,d"], "no column named \"d\"")
+        # The meta is an array from a file like any other.
+        for meta, what in ((b"{]", "no JSON object"), (b'{"columns": ["x"]}', "1 columns, but it has 3"),
+                           (b'{"missing_means": [1, 2]}', "2 means"),
+                           (b'{"missing_means": [1, 2, "x"]}', "no number")):
+            bad = self.path("bad.npz")
+            with zipfile.ZipFile(core) as old, zipfile.ZipFile(bad, "w") as new:
+                for name in old.namelist():
+                    new.writestr(name, old.read(name) if name != "meta.npy" else npy_bytes(meta))
+            self.refuse(1, ["info", bad], what)
 
     def test_nothing_need_be_repeated(self):
         self.assertEqual(self.predict(self.data), self.labels)

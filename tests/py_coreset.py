@@ -18,7 +18,7 @@ def heavy(n=4000, d=3, seed=1):
 def parts(path):
     """(rows as lists, weights, indices) of a coreset file."""
     arrays = npz_parse(path)
-    assert set(arrays) == {"rows", "weights", "indices"}, set(arrays)
+    assert set(arrays) - {"meta"} == {"rows", "weights", "indices"}, set(arrays)
     (n, d), _, flat = arrays["rows"]
     assert arrays["weights"][:2] == ((n,), "<f8") and arrays["indices"][:2] == ((n,), "<i8")
     return [flat[i * d:(i + 1) * d] for i in range(n)], arrays["weights"][2], arrays["indices"][2]

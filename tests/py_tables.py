@@ -5,6 +5,7 @@ import gzip
 import json
 import math
 import random
+import zipfile
 
 import cli_case
 from cli_case import npy_parse, npz_parse
@@ -146,12 +147,50 @@ class Missing(cli_case.Case):
         lone = self.write("lone.csv", "x,y\nNA,5\nNA,5\n")
         said = self.vem("predict", model, lone, "--missing", "mean", "-o",
                         self.path("l.csv")).stderr
-        self.assertIn("2 missing values replaced by the means that the model was fitted with",
-                      said)
-        plain = self.path("plain.npz")
+        self.assertIn("2 missing values replaced by the model's means of the columns", said)
+
+    def labels_of(self, model, *rows):
+        """Labels of these rows, each of them alone in a file with others that move its means."""
+        labels = set()
+        for other in ("1e6,1e6", "-1e6,-1e6"):
+            data = self.write("lone.csv", "\n".join(("x,y", *rows, other)) + "\n")
+            out = self.path("l.csv")
+            self.vem("predict", model, data, "--missing", "mean", "-o", out)
+            with open(out) as file:
+                labels.add(tuple(line.split(",")[1] for line in file.read().split()[1:-1]))
+        self.assertEqual(len(labels), 1, "the rest of the file counts")
+        return labels.pop()
+
+    def test_means_of_any_model(self):
+        # Whatever the fit did with missing values, and whatever was made of the model since.
+        full = self.write("f.csv", text(self.full))
+        mean_of = [sum(row[j] for row in self.full) / len(self.full) for j in range(2)]
+        plain, stats = self.path("plain.npz"), self.path("stats.npz")
+        ways = {"plain": ["fit", full, *self.fit, "-o", plain],
+                "coreset": ["fit", full, *self.fit, "--coreset", 40, "-o", self.path("m.npz")],
+                "normal": ["fit", full, *self.fit, "--normalize", "-o", self.path("m.npz")],
+                "sums": ["fit", full, "--init", plain, "--accumulate", stats],
+                "merged": ["merge", stats, "-o", self.path("m.npz")]}
+        for name, way in ways.items():
+            self.vem(*way)
+            if name == "sums":
+                continue
+            model = way[-1]
+            stored = json.loads(bytes(npz_parse(model)["meta"][2]))["missing_means"]
+            for j in range(2):
+                self.assertAlmostEqual(stored[j], mean_of[j], 
+                                       delta=3 if name == "coreset" else 1e-9)
+            self.labels_of(model, "NA,5", "3,NA")
+
+    def test_model_without_means(self):
+        # As 0.1 wrote them: the mixture's mean stands for what is missing.
+        plain, bare = self.path("plain.npz"), self.path("bare.npz")
         self.vem("fit", self.write("f.csv", text(self.full)), *self.fit, "-o", plain)
-        self.refuse(1, ["predict", plain, lone, "--missing", "mean"],
-                    "no mean that could stand for missing values")
+        with zipfile.ZipFile(plain) as old, zipfile.ZipFile(bare, "w") as new:
+            for name in old.namelist():
+                if name != "meta.npy":
+                    new.writestr(name, old.read(name))
+        self.labels_of(bare, "NA,5", "3,NA")
 
     def test_score_lines_up(self):
         model = self.path("m.npz")

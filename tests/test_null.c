@@ -84,6 +84,10 @@ static void contexts_and_data(void **state)
     REFUSES(ctx, vem_data_get(NULL, data, 0, 1, rows));
     REFUSES(data, vem_data_get(ctx, NULL, 0, 1, rows));
     REFUSES(rows, vem_data_get(ctx, data, 0, 1, NULL));
+    REFUSES(ctx, vem_data_spread(NULL, data, rows, 8, rows));
+    REFUSES(data, vem_data_spread(ctx, NULL, rows, 8, rows));
+    REFUSES(results, vem_data_spread(ctx, data, NULL, 8, rows));
+    REFUSES(absent, vem_data_spread(ctx, data, rows, 8, NULL));
     REFUSES(ctx, vem_coreset(NULL, data, 4, VEM_CORESET_UNIFORM, 1, &made));
     REFUSES(data, vem_coreset(ctx, NULL, 4, VEM_CORESET_UNIFORM, 1, &made));
     REFUSES(coreset, vem_coreset(ctx, data, 4, VEM_CORESET_UNIFORM, 1, NULL));
@@ -124,6 +128,9 @@ static void options_and_models(void **state)
     REFUSES(ctx, vem_model_set_column_names(NULL, model, NULL));
     REFUSES(model, vem_model_set_column_names(ctx, NULL, NULL));
     assert_int_equal(vem_model_set_column_names(ctx, model, NULL), VEM_OK);
+    REFUSES(ctx, vem_model_set_column_means(NULL, model, NULL));
+    REFUSES(model, vem_model_set_column_means(ctx, NULL, NULL));
+    assert_int_equal(vem_model_set_column_means(ctx, model, NULL), VEM_OK);
     REFUSES(ctx, vem_model_read(NULL, "m.npz", &made));
     REFUSES(path, vem_model_read(ctx, NULL, &made));
     REFUSES(model, vem_model_read(ctx, "m.npz", NULL));
@@ -330,6 +337,7 @@ static void nothing_is_told_of_nothing(void **state)
     assert_int_equal(vem_model_ids(NULL), 0);
     assert_null(vem_model_id_name(NULL, 0));
     assert_null(vem_model_column_name(NULL, 0));
+    assert_null(vem_model_column_means(NULL));
     assert_null(vem_report_summary(NULL));
     assert_null(vem_report_trace(NULL));
     assert_null(vem_report_labels(NULL));

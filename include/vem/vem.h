@@ -166,7 +166,8 @@ typedef struct vem_read_options {
                      semicolons has it */
     int keep_ids; /* keep the text of the id columns of a text table, for vem_data_id */
     /* With VEM_MISSING_MEAN: what missing values become, for each column that is kept. NULL:
-     * the (weighted) means of the values that are there. */
+     * the means that `model` has of its columns (without vem_model_column_means those of the
+     * mixture), without a model the (weighted) means of the values that are there. */
     const double *means;
     int32_t means_count;
     /* Rows for this model: where it and the file have names, its columns are picked by them, in
@@ -207,9 +208,14 @@ VEM_API const int64_t *vem_data_indices(const vem_data *data);
  * row i of the data was. */
 VEM_API int64_t vem_data_rows_read(const vem_data *data);
 VEM_API int64_t vem_data_row(const vem_data *data, int64_t i);
+/* Results of the rows, `bytes` bytes each, to where those of the rows read belong: rows that were
+ * left out get a copy of `absent`. `results` has room for vem_data_rows_read of them; in place. */
+VEM_API vem_status vem_data_spread(vem_ctx *ctx, const vem_data *data, void *results,
+                                   size_t bytes, const void *absent);
 /* Values that were missing: replaced, kept as NaN, or in rows left out. */
 VEM_API int64_t vem_data_missing(const vem_data *data);
-/* What missing values became (one value a column), or NULL but after VEM_MISSING_MEAN. */
+/* What missing values became (one value a column), or NULL but after VEM_MISSING_MEAN; of a
+ * coreset: those of its data. */
 VEM_API const double *vem_data_means(const vem_data *data);
 /* Did the table have a header (yes or no)? VEM_HEADER_AUTO: it was no text table. */
 VEM_API vem_header vem_data_header(const vem_data *data);
@@ -243,7 +249,8 @@ typedef enum vem_coreset_method {
 VEM_API vem_status vem_coreset(vem_ctx *ctx, const vem_data *data, int64_t size,
                                vem_coreset_method method, int64_t seed,
                                vem_data **coreset);
-/* .npz with rows, weights and indices, which vem_data_read takes as data. */
+/* .npz with rows, weights and indices, and the names of the columns where they have some, which
+ * vem_data_read takes as data. */
 VEM_API vem_status vem_coreset_write(vem_ctx *ctx, const vem_data *coreset,
                                      const char *path);
 
@@ -465,6 +472,14 @@ VEM_API const char *vem_model_column_name(const vem_model *model, int32_t column
 /* One for each column, copied; NULL: none. */
 VEM_API vem_status vem_model_set_column_names(vem_ctx *ctx, vem_model *model,
                                               const char *const *names);
+/* Means of the columns over the rows of the fit (D of them), or NULL where they are not known.
+ * Rows that are read for the model with VEM_MISSING_MEAN get them in the place of missing values.
+ * vem_fit sets them: to vem_data_means where values were replaced; on a coreset, and of rows
+ * that are normalized, from a sample. */
+VEM_API const double *vem_model_column_means(const vem_model *model);
+/* One for each column, copied; NULL: none. */
+VEM_API vem_status vem_model_set_column_means(vem_ctx *ctx, vem_model *model,
+                                              const double *means);
 /* Columns that were ids in the data of the fit, and their names. */
 VEM_API int32_t vem_model_ids(const vem_model *model);
 VEM_API const char *vem_model_id_name(const vem_model *model, int32_t id);

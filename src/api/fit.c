@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/columns.h"
 #include "api/course.h"
 #include "api/effort.h"
 #include "api/keeper.h"
@@ -318,13 +319,8 @@ vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *option
         }
         if (status == VEM_OK)
             status = vem_i_measure_data(ctx, data, f.model, f.reduced, s);
-        if (status == VEM_OK) {
-            vem_i_names table = vem_i_data_table(data);
-            if (!table.columns && start) /* what has no names keeps those it had */
-                table = vem_i_model_table(start);
-            vem_i_names_free(&f.model->table);
-            status = vem_i_names_copy(ctx, &table, &f.model->table);
-        }
+        if (status == VEM_OK)
+            status = vem_i_model_know_columns(ctx, data, points, start, f.model);
         if (ctx->stop_requested)
             s->outcome = VEM_OUTCOME_STOPPED;
         vem_i_effort_say_end(made, &effort);

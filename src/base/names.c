@@ -36,6 +36,18 @@ vem_status vem_i_names_text(vem_ctx *ctx, const char *from, char **text)
     return status;
 }
 
+vem_status vem_i_names_means(vem_ctx *ctx, const double *from, int32_t count,
+                             double **means)
+{
+    *means = NULL;
+    if (!from)
+        return VEM_OK;
+    vem_status status = vem_i_take(ctx, means, (size_t)count, sizeof **means);
+    if (status == VEM_OK)
+        memcpy(*means, from, (size_t)count * sizeof **means);
+    return status;
+}
+
 vem_status vem_i_names_copy(vem_ctx *ctx, const vem_i_names *from, vem_i_names *to)
 {
     vem_i_names made = {.owner = from->owner, .count = from->count};
@@ -52,6 +64,8 @@ vem_status vem_i_names_copy(vem_ctx *ctx, const vem_i_names *from, vem_i_names *
         status = vem_i_names_text(ctx, from->picked, &made.picked);
     if (status == VEM_OK)
         status = vem_i_names_text(ctx, from->picked_id, &made.picked_id);
+    if (status == VEM_OK)
+        status = vem_i_names_means(ctx, from->means, from->count, &made.means);
     if (status != VEM_OK)
         vem_i_names_free(&made);
     *to = made;
@@ -64,6 +78,7 @@ void vem_i_names_free(vem_i_names *names)
     vem_i_free(names->ids);
     vem_i_free(names->picked);
     vem_i_free(names->picked_id);
+    vem_i_free(names->means);
     *names = (vem_i_names){0};
 }
 

@@ -1,5 +1,6 @@
-/* Names of a table's columns: of the data that were read, and of the model that was made of
- * them, so that it finds its columns in another file. */
+/* What is known of a table's columns: their names and means, of the data that were read and of
+ * the model that was made of them, so that it finds its columns in another file and knows what
+ * stands for their missing values. */
 #ifndef VEM_BASE_NAMES_H
 #define VEM_BASE_NAMES_H
 
@@ -12,6 +13,7 @@ typedef struct vem_i_names {
     int32_t id_count;
     char **ids; /* names of the id columns, in one block; NULL: they have none */
     char *picked, *picked_id; /* how they were asked for (--columns, --id); NULL: not */
+    double *means;            /* of the columns over the rows of a fit; NULL: not known */
 } vem_i_names;
 
 /* On failure *to is empty. */
@@ -21,6 +23,9 @@ void vem_i_names_free(vem_i_names *names);
 vem_status vem_i_names_list(vem_ctx *ctx, const char *const *from, int32_t count,
                             char ***list);
 vem_status vem_i_names_text(vem_ctx *ctx, const char *from, char **text);
+/* `count` means, or none. */
+vem_status vem_i_names_means(vem_ctx *ctx, const double *from, int32_t count,
+                             double **means);
 
 /* Bytes as UTF-8, cut to fit: what is not UTF-8 is taken for Latin-1. */
 void vem_i_names_utf8(const char *name, char *out, size_t capacity);

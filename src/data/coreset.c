@@ -329,6 +329,12 @@ static vem_status coreset_new(vem_ctx *ctx, const vem_data *like, int64_t size,
         status = vem_i_take(ctx, &made->indices, (size_t)size, sizeof(int64_t));
     if (status == VEM_OK)
         status = vem_i_take(ctx, &made->numbers, d, sizeof(int32_t));
+    const vem_i_names table = vem_i_data_table(like);
+    vem_i_names names;
+    if (status == VEM_OK)
+        status = vem_i_names_copy(ctx, &table, &names);
+    if (status == VEM_OK)
+        vem_i_data_take_table(made, &names);
     if (status != VEM_OK) {
         vem_data_free(made);
         return status;

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -188,7 +189,24 @@ vem_i_names vem_i_data_table(const vem_data *data)
                          .id_count = data->id_name_count,
                          .ids = data->id_names,
                          .picked = data->picked,
-                         .picked_id = data->picked_id};
+                         .picked_id = data->picked_id,
+                         .means = data->means};
+}
+
+void vem_i_data_take_table(vem_data *data, vem_i_names *table)
+{
+    vem_i_free(data->names);
+    vem_i_free(data->id_names);
+    vem_i_free(data->picked);
+    vem_i_free(data->picked_id);
+    vem_i_free(data->means);
+    data->names = table->columns;
+    data->id_names = table->ids;
+    data->id_name_count = table->id_count;
+    data->picked = table->picked;
+    data->picked_id = table->picked_id;
+    data->means = table->means;
+    *table = (vem_i_names){0};
 }
 
 int32_t vem_data_columns(const vem_data *data)
@@ -219,6 +237,28 @@ int64_t vem_data_rows_read(const vem_data *data)
 int64_t vem_data_row(const vem_data *data, int64_t i)
 {
     return data && data->kept && i >= 0 && i < data->n ? data->kept[i] : i;
+}
+
+/* From the last to the first, because no row moves forward. */
+vem_status vem_data_spread(vem_ctx *ctx, const vem_data *data, void *results,
+                           size_t bytes, const void *absent)
+{
+    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, data, "data");
+    VEM_I_NEED(ctx, results, "results");
+    VEM_I_NEED(ctx, absent, "absent");
+    char *all = results;
+    if (!data->kept)
+        return VEM_OK;
+    for (int64_t to = data->rows_read, i = data->n; to-- > 0;) {
+        const int stays = i > 0 && data->kept[i - 1] == to;
+        i -= stays;
+        if (!stays)
+            memcpy(all + (size_t)to * bytes, absent, bytes);
+        else if (i != to)
+            memcpy(all + (size_t)to * bytes, all + (size_t)i * bytes, bytes);
+    }
+    return VEM_OK;
 }
 
 int64_t vem_data_missing(const vem_data *data)

@@ -57,6 +57,8 @@ struct vem_data {
 
 /* The names of its columns, borrowed. */
 vem_i_names vem_i_data_table(const vem_data *data);
+/* They become those of `table`, whose memory is taken over (picked and means too). */
+void vem_i_data_take_table(vem_data *data, vem_i_names *table);
 /* A zeroed handle, for readers. */
 vem_status vem_i_data_new(vem_ctx *ctx, vem_data **data);
 /* Free what the data own, but not the handle. */

@@ -304,10 +304,22 @@ static void take_over(vem_data *data, const work *w, vem_i_mapping *spill, int i
     data->row_stride = width * data->d;
 }
 
+/* Packed values of the engine's types in memory of our own, from its beginning? */
+static int is_ours(const vem_data *data)
+{
+    const int64_t width = (int64_t)vem_i_dtype_bytes(data->type);
+    const int ours = data->mapping
+                         ? !data->mapping->path && data->base == data->mapping->bytes
+                         : data->owned && data->base == data->owned;
+    return ours && (data->type == VEM_FLOAT32 || data->type == VEM_FLOAT64) &&
+           !data->swapped && !data->columns && data->column_stride == width &&
+           data->row_stride == width * data->d;
+}
+
 static vem_status rewrite(vem_ctx *ctx, const char *name, work *w, int64_t n,
                           vem_data *data)
 {
-    const int in_place = strcmp(data->format, "csv") == 0;
+    const int in_place = is_ours(data);
     const size_t width = data->type == VEM_FLOAT64 ? sizeof(double) : sizeof(float);
     vem_i_mapping *spill = NULL, *kept_spill = NULL;
     w->to = data->type == VEM_FLOAT64 ? VEM_DOUBLE : VEM_SINGLE;
@@ -359,6 +371,7 @@ static vem_status treat(vem_ctx *ctx, const char *name, work *w, const double *m
         vem_i_free(made);
         return status;
     }
+    vem_i_free(data->means);
     data->means = made;
     data->missing = total.values;
     return VEM_OK;

@@ -283,6 +283,7 @@ static vem_status fill(vem_ctx *ctx, const vem_data *data,
             if (!isfinite(points->origin[j]))
                 return refuse_sum(p, request, total);
         shift = first;
+        memcpy(points->mean, points->origin, (size_t)d * sizeof(double));
         if ((status = vem_i_origin_settle(p, points->origin, shift)) != VEM_OK)
             return status;
     }
@@ -361,6 +362,8 @@ vem_status vem_i_points_new(vem_ctx *ctx, const vem_data *data,
         status = vem_i_take(ctx, &made->scale, columns, sizeof(double));
     if (status == VEM_OK)
         status = vem_i_take(ctx, &made->deviations, columns, sizeof(double));
+    if (status == VEM_OK && !request->origin)
+        status = vem_i_take(ctx, &made->mean, columns, sizeof(double));
     if (status == VEM_OK)
         status = vem_i_take(ctx, &total, 2 * columns, sizeof(double));
     if (status == VEM_OK)
@@ -398,6 +401,7 @@ void vem_i_points_free(vem_i_points *points)
     vem_i_free(points->origin);
     vem_i_free(points->scale);
     vem_i_free(points->deviations);
+    vem_i_free(points->mean);
     vem_i_free(points->mass);
     vem_i_free(points->rows);
     vem_i_free(points);

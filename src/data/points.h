@@ -14,7 +14,9 @@ typedef struct vem_i_points {
     double *origin;
     double *scale; /* NULL: columns are not rescaled */
     double *deviations;
-    double *mass;   /* NULL: every row weighs 1 */
+    double *mean; /* of the rows as the view has them, in the units of the data; NULL: the
+                       origin was given */
+    double *mass; /* NULL: every row weighs 1 */
     uint32_t *rows; /* which row of the data an item is; NULL: the same number */
 } vem_i_points;
 

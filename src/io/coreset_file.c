@@ -1,8 +1,111 @@
-/* A coreset as .npz: rows, weights and indices. read.c reads it as data. */
+/* A coreset as .npz: rows, weights, indices and, in meta, what is known of the columns (as in a
+ * model's). It is read as data. */
+#include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "io/io.h"
+#include "io/names_json.h"
+
+static int knows_columns(const vem_i_names *table)
+{
+    return table->columns || table->ids || table->picked || table->picked_id ||
+           table->means;
+}
+
+static char *make_meta(const vem_data *coreset)
+{
+    json_t *json = json_pack("{s:s, s:s}", "kind", "coreset", "version", VEM_VERSION);
+    const vem_i_names table = vem_i_data_table(coreset);
+    char *text = json && vem_i_names_to_json(&table, coreset->d, json)
+                     ? json_dumps(json, JSON_COMPACT)
+                     : NULL;
+    json_decref(json);
+    return text;
+}
+
+static vem_status read_meta(vem_ctx *ctx, const char *path, vem_i_npz *npz,
+                            vem_data *data)
+{
+    vem_data *bytes;
+    int rank;
+    int64_t dims[4];
+    vem_i_names table = {0};
+    if (!vem_i_npz_has(npz, "meta")) /* 0.1 wrote none, nor does numpy.savez */
+        return VEM_OK;
+    vem_status status = vem_i_npz_get(ctx, npz, "meta", &bytes, &rank, dims);
+    if (status != VEM_OK)
+        return status;
+    json_t *json = bytes->type == VEM_UINT8 && rank == 1
+                       ? json_loadb(bytes->base, (size_t)bytes->n, 0, NULL)
+                       : NULL;
+    vem_data_free(bytes);
+    if (!json_is_object(json))
+        status = vem_i_fail(ctx, VEM_BAD_DATA,
+                            "Array meta of %s is no JSON object as bytes (uint8).", path);
+    else
+        status = vem_i_names_from_json(ctx, path, json, data->d, &table);
+    json_decref(json);
+    if (status == VEM_OK)
+        vem_i_data_take_table(data, &table);
+    return status;
+}
+
+static vem_status read_weights(vem_ctx *ctx, const char *path, vem_i_npz *npz,
+                               vem_data *data)
+{
+    char source[400];
+    int rank;
+    int64_t dims[4];
+    vem_data *weights;
+    if (!vem_i_npz_has(npz, "weights"))
+        return VEM_OK;
+    snprintf(source, sizeof source, "Array weights of %.300s", path);
+    vem_status status = vem_i_npz_get(ctx, npz, "weights", &weights, &rank, dims);
+    if (status != VEM_OK)
+        return status;
+    status = vem_i_weights_take(ctx, source, weights, data);
+    vem_data_free(weights);
+    return status;
+}
+
+vem_status vem_i_coreset_read(vem_ctx *ctx, const char *path, vem_data *data)
+{
+    vem_i_npz *npz;
+    vem_data *rows = NULL;
+    int rank = 0;
+    int64_t dims[4];
+    vem_status status = vem_i_npz_open(ctx, path, &npz);
+    if (status != VEM_OK)
+        return status;
+    if (!vem_i_npz_has(npz, "rows"))
+        status = vem_i_fail(ctx, VEM_BAD_DATA,
+                            vem_i_npz_is_stats(npz)
+                                ? "%s holds statistics, but data are needed here."
+                            : vem_i_npz_has(npz, "means")
+                                ? "%s is a model, but data are needed here."
+                                : "%s holds no data: an .npz needs an array named rows.",
+                            path);
+    if (status == VEM_OK)
+        status = vem_i_npz_get(ctx, npz, "rows", &rows, &rank, dims);
+    if (status == VEM_OK && rank > 2)
+        status = vem_i_fail(ctx, VEM_BAD_DATA,
+                            "Array rows of %s has %d dimensions, but 1 or 2 are needed.",
+                            path, rank);
+    if (status == VEM_OK)
+        status = read_weights(ctx, path, npz, rows);
+    if (status == VEM_OK)
+        status = read_meta(ctx, path, npz, rows);
+    if (status == VEM_OK) {
+        *data = *rows;
+        vem_i_free(rows); /* what it held lives on in `data` */
+    } else {
+        vem_data_free(rows);
+    }
+    vem_i_npz_close(npz);
+    return status;
+}
 
 vem_status vem_coreset_write(vem_ctx *ctx, const vem_data *coreset, const char *path)
 {
@@ -18,10 +121,18 @@ vem_status vem_coreset_write(vem_ctx *ctx, const vem_data *coreset, const char *
         return vem_i_fail(ctx, VEM_BAD_OPTION,
                           "Only what vem_coreset made can be written as a coreset.");
     const int64_t n = coreset->n;
-    const vem_i_array arrays[3] = {
+    char *meta = make_meta(coreset);
+    if (!meta)
+        return vem_i_fail_memory(ctx, 64);
+    const vem_i_array arrays[] = {
         {"rows", coreset->type, coreset->base, 2, {n, coreset->d}},
         {"weights", VEM_FLOAT64, coreset->weights, 1, {n}},
         {"indices", VEM_INT64, coreset->indices, 1, {n}},
+        {"meta", VEM_UINT8, meta, 1, {(int64_t)strlen(meta)}},
     };
-    return vem_i_npz_write(ctx, path, arrays, 3);
+    const vem_i_names table = vem_i_data_table(coreset);
+    const vem_status status =
+        vem_i_npz_write(ctx, path, arrays, knows_columns(&table) ? 4 : 3);
+    free(meta);
+    return status;
 }

@@ -167,6 +167,12 @@ int vem_i_model_arrays(const struct vem_model *model,
 /* Does it hold the statistics of some rows, beside a model? */
 int vem_i_npz_is_stats(const vem_i_npz *npz);
 
+/* A coreset file as data (coreset_file.c). */
+vem_status vem_i_coreset_read(vem_ctx *ctx, const char *path, vem_data *data);
+/* Weights of the rows of `data`, from rows of one column. */
+vem_status vem_i_weights_take(vem_ctx *ctx, const char *source, const vem_data *from,
+                              vem_data *data);
+
 /* The rows and columns of one file; weights and missing values as they are in it. */
 vem_status vem_i_data_read_rows(vem_ctx *ctx, const char *path,
                                 const vem_read_options *wanted, vem_data **data);

@@ -1,9 +1,12 @@
 #include "io/names_json.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
+
+static const char MEANS[] = "missing_means";
 
 static json_t *text_of(const char *name)
 {
@@ -38,12 +41,28 @@ static int set_list(json_t *json, const char *key, char *const *names, int32_t c
     return 0;
 }
 
+static int set_means(json_t *json, const double *means, int32_t count)
+{
+    json_object_del(json, MEANS);
+    if (!means)
+        return 1;
+    json_t *list = json_array();
+    int done = list != NULL;
+    for (int32_t j = 0; done && j < count; j++)
+        done = json_array_append_new(list, json_real(means[j])) == 0;
+    if (done)
+        return json_object_set_new(json, MEANS, list) == 0;
+    json_decref(list);
+    return 0;
+}
+
 int vem_i_names_to_json(const vem_i_names *names, int32_t count, json_t *json)
 {
     return set_list(json, "columns", names->columns, count) &&
            set_list(json, "ids", names->ids, names->id_count) &&
            set_text(json, "picked_columns", names->picked) &&
-           set_text(json, "picked_ids", names->picked_id);
+           set_text(json, "picked_ids", names->picked_id) &&
+           set_means(json, names->means, count);
 }
 
 /* A list of texts, all of them; NULL and 0 where there is none. */
@@ -73,16 +92,41 @@ static vem_status get_list(vem_ctx *ctx, const char *path, const json_t *json,
     return status;
 }
 
+static vem_status get_means(vem_ctx *ctx, const char *path, const json_t *json,
+                            int64_t count, double **means)
+{
+    const json_t *list = json_object_get(json, MEANS);
+    const size_t size = json_array_size(list);
+    if (size == 0)
+        return VEM_OK;
+    if (size != (size_t)count)
+        return vem_i_fail(
+            ctx, VEM_BAD_DATA,
+            "%s: its meta has %zu means for missing values, but it has %" PRId64
+            " columns.",
+            path, size, count);
+    vem_status status = vem_i_take(ctx, means, size, sizeof **means);
+    for (size_t j = 0; status == VEM_OK && j < size; j++) {
+        const json_t *value = json_array_get(list, j);
+        (*means)[j] = json_number_value(value);
+        if (!json_is_number(value) || !isfinite((*means)[j]))
+            status = vem_i_fail(ctx, VEM_BAD_DATA,
+                                "%s: entry %zu of %s in its meta is no number.", path,
+                                j + 1, MEANS);
+    }
+    return status;
+}
+
 vem_status vem_i_names_from_json(vem_ctx *ctx, const char *path, const json_t *json,
                                  int64_t count, vem_i_names *names)
 {
     vem_i_names made = {0};
     vem_status status = get_list(ctx, path, json, "columns", &made.columns, &made.count);
     if (status == VEM_OK && made.columns && made.count != count)
-        status = vem_i_fail(ctx, VEM_BAD_DATA,
-                            "%s: its meta names %" PRId32 " columns, but its means have "
-                            "%" PRId64 ".",
-                            path, made.count, count);
+        status =
+            vem_i_fail(ctx, VEM_BAD_DATA,
+                       "%s: its meta names %" PRId32 " columns, but it has %" PRId64 ".",
+                       path, made.count, count);
     if (status == VEM_OK)
         status = get_list(ctx, path, json, "ids", &made.ids, &made.id_count);
     if (status == VEM_OK)
@@ -94,6 +138,8 @@ vem_status vem_i_names_from_json(vem_ctx *ctx, const char *path, const json_t *j
         status =
             vem_i_names_text(ctx, json_string_value(json_object_get(json, "picked_ids")),
                              &made.picked_id);
+    if (status == VEM_OK)
+        status = get_means(ctx, path, json, count, &made.means);
     if (status == VEM_OK)
         *names = made;
     else

@@ -1,5 +1,6 @@
-/* The names of a model's columns in its meta: "columns" (a list), "ids" (a list), and how they
- * were picked, "picked_columns" and "picked_ids". Files of 0.1 have none of them. */
+/* What a model knows of its columns, in its meta: "columns" (a list of names), "ids" (a list),
+ * how they were picked, "picked_columns" and "picked_ids", and their means, "missing_means".
+ * Files of 0.1 have none of them. */
 #ifndef VEM_IO_NAMES_JSON_H
 #define VEM_IO_NAMES_JSON_H
 
@@ -9,7 +10,7 @@
 
 /* Sets what there is, and takes away what there is not. 0: memory could not be had. */
 int vem_i_names_to_json(const vem_i_names *names, int32_t count, json_t *json);
-/* A list of columns must have `count` names. */
+/* A list of columns must have `count` names, one of means as many. */
 vem_status vem_i_names_from_json(vem_ctx *ctx, const char *path, const json_t *json,
                                  int64_t count, vem_i_names *names);
 

@@ -197,11 +197,7 @@ static vem_status join(job *j)
         status = vem_i_names_copy(j->ctx, &table, &names);
     if (status != VEM_OK)
         return status;
-    all->names = names.columns;
-    all->id_names = names.ids;
-    all->id_name_count = names.id_count;
-    all->picked = names.picked;
-    all->picked_id = names.picked_id;
+    vem_i_data_take_table(all, &names);
     for (int32_t p = 0; p < j->count; p++) {
         move_rows(j, j->parts[p], j->values + all->parts[p].first * all->row_stride);
         vem_data_free(j->parts[p]);

@@ -79,9 +79,8 @@ static vem_status read_hdf5(vem_ctx *ctx, const char *path, size_t length, vem_d
     return status;
 }
 
-/* Weights as doubles from rows of one column. */
-static vem_status take_weights(vem_ctx *ctx, const char *source, const vem_data *from,
-                               vem_data *data)
+vem_status vem_i_weights_take(vem_ctx *ctx, const char *source, const vem_data *from,
+                              vem_data *data)
 {
     double *weights;
     if (from->d != 1)
@@ -94,59 +93,6 @@ static vem_status take_weights(vem_ctx *ctx, const char *source, const vem_data 
     vem_i_data_load(from, 0, from->n, VEM_DOUBLE, weights, 1);
     status = vem_i_data_weigh(ctx, data, source, weights, from->n);
     vem_i_free(weights);
-    return status;
-}
-
-static vem_status read_coreset_weights(vem_ctx *ctx, const char *path, vem_i_npz *npz,
-                                       vem_data *data)
-{
-    char source[400];
-    int rank;
-    int64_t dims[4];
-    vem_data *weights;
-    if (!vem_i_npz_has(npz, "weights"))
-        return VEM_OK;
-    snprintf(source, sizeof source, "Array weights of %.300s", path);
-    vem_status status = vem_i_npz_get(ctx, npz, "weights", &weights, &rank, dims);
-    if (status != VEM_OK)
-        return status;
-    status = take_weights(ctx, source, weights, data);
-    vem_data_free(weights);
-    return status;
-}
-
-static vem_status read_coreset(vem_ctx *ctx, const char *path, vem_data *data)
-{
-    vem_i_npz *npz;
-    vem_data *rows = NULL;
-    int rank = 0;
-    int64_t dims[4];
-    vem_status status = vem_i_npz_open(ctx, path, &npz);
-    if (status != VEM_OK)
-        return status;
-    if (!vem_i_npz_has(npz, "rows"))
-        status = vem_i_fail(ctx, VEM_BAD_DATA,
-                            vem_i_npz_is_stats(npz)
-                                ? "%s holds statistics, but data are needed here."
-                            : vem_i_npz_has(npz, "means")
-                                ? "%s is a model, but data are needed here."
-                                : "%s holds no data: an .npz needs an array named rows.",
-                            path);
-    if (status == VEM_OK)
-        status = vem_i_npz_get(ctx, npz, "rows", &rows, &rank, dims);
-    if (status == VEM_OK && rank > 2)
-        status = vem_i_fail(ctx, VEM_BAD_DATA,
-                            "Array rows of %s has %d dimensions, but 1 or 2 are needed.",
-                            path, rank);
-    if (status == VEM_OK)
-        status = read_coreset_weights(ctx, path, npz, rows);
-    if (status == VEM_OK) {
-        *data = *rows;
-        vem_i_free(rows); /* what it held lives on in `data` */
-    } else {
-        vem_data_free(rows);
-    }
-    vem_i_npz_close(npz);
     return status;
 }
 
@@ -222,7 +168,7 @@ static vem_status read_rows(vem_ctx *ctx, const char *path,
     if (hdf5)
         return read_hdf5(ctx, path, hdf5, data);
     if (kind == FORMAT_NPZ)
-        return read_coreset(ctx, path, data);
+        return vem_i_coreset_read(ctx, path, data);
     vem_status status = open_bytes(ctx, path, &file, &kind);
     if (status != VEM_OK)
         return status;
@@ -231,6 +177,36 @@ static vem_status read_rows(vem_ctx *ctx, const char *path,
         vem_i_file_give(&file, data); /* its values lie in the file */
     else
         vem_i_file_close(&file);
+    return status;
+}
+
+/* What is known of the columns, of those that were chosen. */
+static vem_status select_table(vem_ctx *ctx, const vem_i_columns *found, vem_data *data)
+{
+    const size_t count = (size_t)found->count;
+    char **names = NULL;
+    double *means = NULL;
+    vem_i_names kept = vem_i_data_table(data), own;
+    if (!found->chosen)
+        return VEM_OK;
+    vem_status status = vem_i_take(ctx, &names, count, sizeof *names);
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &means, count, sizeof *means);
+    for (size_t j = 0; status == VEM_OK && j < count; j++) {
+        if (data->names)
+            names[j] = data->names[found->chosen[j]];
+        if (data->means)
+            means[j] = data->means[found->chosen[j]];
+    }
+    kept.count = found->count;
+    kept.columns = data->names ? names : NULL;
+    kept.means = data->means ? means : NULL;
+    if (status == VEM_OK)
+        status = vem_i_names_copy(ctx, &kept, &own);
+    if (status == VEM_OK)
+        vem_i_data_take_table(data, &own);
+    vem_i_free(names);
+    vem_i_free(means);
     return status;
 }
 
@@ -245,7 +221,9 @@ static vem_status select_columns(vem_ctx *ctx, const char *path,
         table = vem_i_model_table(options->model);
     vem_status status =
         vem_i_columns_like(ctx, path, options->model ? &table : NULL, options->columns,
-                           options->id, NULL, data->d, &found);
+                           options->id, data->names, data->d, &found);
+    if (status == VEM_OK)
+        status = select_table(ctx, &found, data);
     if (status != VEM_OK)
         return status;
     data->columns = found.chosen;
@@ -267,7 +245,7 @@ static vem_status read_weights(vem_ctx *ctx, const char *path, const char *weigh
     vem_status status = vem_i_data_read(ctx, weights_path, &plainly, &weights);
     if (status != VEM_OK)
         return status;
-    status = take_weights(ctx, weights_path, weights, data);
+    status = vem_i_weights_take(ctx, weights_path, weights, data);
     vem_data_free(weights);
     return status;
 }
@@ -302,6 +280,20 @@ static vem_status take_options(vem_ctx *ctx, const vem_read_options *options,
     return status == VEM_OK ? check_options(ctx, wanted) : status;
 }
 
+/* How columns were asked for; a coreset says how those of its data were. */
+static vem_status keep_picked(vem_ctx *ctx, const vem_read_options *wanted,
+                              vem_data *data)
+{
+    if (!wanted->columns && !wanted->id)
+        return VEM_OK;
+    vem_i_free(data->picked);
+    vem_i_free(data->picked_id);
+    data->picked_id = NULL;
+    vem_status status = vem_i_names_text(ctx, wanted->columns, &data->picked);
+    return status == VEM_OK ? vem_i_names_text(ctx, wanted->id, &data->picked_id)
+                            : status;
+}
+
 vem_status vem_i_data_read_rows(vem_ctx *ctx, const char *path,
                                 const vem_read_options *wanted, vem_data **data)
 {
@@ -313,9 +305,7 @@ vem_status vem_i_data_read_rows(vem_ctx *ctx, const char *path,
     if (status == VEM_OK)
         status = select_columns(ctx, path, wanted, made);
     if (status == VEM_OK)
-        status = vem_i_names_text(ctx, wanted->columns, &made->picked);
-    if (status == VEM_OK)
-        status = vem_i_names_text(ctx, wanted->id, &made->picked_id);
+        status = keep_picked(ctx, wanted, made);
     if (status == VEM_OK)
         *data = made;
     else
@@ -328,11 +318,17 @@ static vem_status finish(vem_ctx *ctx, const char *path, const vem_read_options 
                          vem_data *made, vem_data **data)
 {
     vem_status status = VEM_OK;
+    double *fill = NULL;
     if (wanted->weights)
         status = read_weights(ctx, path, wanted->weights, made);
+    if (status == VEM_OK && wanted->missing == VEM_MISSING_MEAN && wanted->model &&
+        !wanted->means)
+        status = vem_i_model_fill(ctx, wanted->model, &fill);
     if (status == VEM_OK)
         status = vem_i_missing(ctx, strcmp(path, "-") == 0 ? "Standard input" : path,
-                               wanted->missing, wanted->means, wanted->means_count, made);
+                               wanted->missing, fill ? fill : wanted->means,
+                               fill ? made->d : wanted->means_count, made);
+    vem_i_free(fill);
     if (status == VEM_OK)
         *data = made;
     else

@@ -22,6 +22,10 @@ struct vem_model {
     char *meta;        /* JSON or NULL; from malloc */
 };
 
+/* What stands for missing values in rows for this model, from vem_i_alloc: the means of its
+ * columns, or of the mixture where it does not know them (an old file, one made by hand). NULL
+ * where neither is in the units of the data: the clusters are of rows of length 1. */
+vem_status vem_i_model_fill(vem_ctx *ctx, const vem_model *model, double **fill);
 /* Variances of one model: how many doubles. 0 on overflow. */
 size_t vem_i_variance_count(vem_family_kind family, int32_t clusters, int32_t d);
 /* Numbers that a fit of such a mixture finds: the one place that counts them. */
