@@ -85,7 +85,7 @@ static void add_cluster(const work *w, const vem_view *view, const vem_model *in
         error = *second;
         for (int64_t j = 0; j < d; j++)
             error += e[j] * (2 * first[j] + mass * e[j]);
-        error = fmax(error, 0);
+        error = fmax(error, 0) * told_unit(view, 0);
         *to_second += unit * error;
     }
     for (int64_t j = 0; j < d; j++)

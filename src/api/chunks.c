@@ -36,45 +36,69 @@ void vem_i_model_center(const vem_model *model, double *origin)
     }
 }
 
-/* What the columns of a model with a variance for each are divided by, so that how well it can
- * be computed does not depend on their units: powers of two near their deviations. NULL: as
- * the model says itself. */
-static vem_status units_of(vem_ctx *ctx, const vem_model *model, const double *origin,
-                           double **units)
+/* How far rows of this model lie from the origin in column j. hypot: the squares of the parts
+ * may be no numbers. */
+static double deviation_of(const vem_model *model, const double *origin, int64_t j)
 {
     const int64_t d = model->d;
-    const int64_t step = model->family == VEM_FULL ? d + 1 : 1,
-                  stride = model->family == VEM_FULL ? d * d : d;
+    double deviation = 0;
+    for (int64_t c = 0; c < model->clusters; c++) {
+        const double variance = model->family == VEM_FULL
+                                    ? model->variances[c * d * d + j * d + j]
+                                : model->family == VEM_DIAG ? model->variances[c * d + j]
+                                : model->family == VEM_ISO  ? model->variances[c]
+                                                            : model->variances[0];
+        deviation = hypot(deviation,
+                          sqrt(model->weights[c]) *
+                              hypot(sqrt(variance), model->means[c * d + j] - origin[j]));
+    }
+    return deviation;
+}
+
+/* What the columns are divided by, so that how well a model can be computed does not depend on
+ * their units: those of a model with a variance for each by powers of two near their
+ * deviations, those of balls by one for all, and only where it is needed. NULL: as the model
+ * says itself. */
+static vem_status units_of(vem_ctx *ctx, const vem_model *model, vem_precision precision,
+                           const double *origin, double **units)
+{
+    const int64_t d = model->d;
+    const int balls = model->family == VEM_ISO_SHARED || model->family == VEM_ISO;
+    double largest = 0;
     *units = NULL;
-    if (model->scale || (model->family != VEM_DIAG && model->family != VEM_FULL))
+    if (model->scale)
+        return VEM_OK;
+    for (int64_t j = 0; balls && j < d; j++)
+        largest = fmax(largest, deviation_of(model, origin, j));
+    const double unit = balls ? vem_i_even_unit(precision, largest) : 1;
+    if (balls && unit == 1)
         return VEM_OK;
     vem_status status = vem_i_take(ctx, units, (size_t)d, sizeof **units);
     for (int64_t j = 0; status == VEM_OK && j < d; j++) {
-        double deviation = 0;
+        const double deviation = balls ? unit : deviation_of(model, origin, j);
         int exponent;
-        for (int64_t c = 0; c < model->clusters; c++)
-            deviation =
-                hypot(deviation, sqrt(model->weights[c]) *
-                                     hypot(sqrt(model->variances[c * stride + j * step]),
-                                           model->means[c * d + j] - origin[j]));
         frexp(deviation, &exponent);
-        (*units)[j] = deviation > 0 && isfinite(deviation) ? ldexp(1, exponent) : 1;
+        (*units)[j] = balls                                  ? unit
+                      : deviation > 0 && isfinite(deviation) ? ldexp(1, exponent)
+                                                             : 1;
     }
     return status;
 }
 
-/* The least variance of a column in a cluster, in the units of the view. */
+/* The least variance of a column in a cluster, in the units of the view. One for all columns is
+ * in those of the model's own scale already. */
 static double least_variance(const vem_model *model, const double *scale)
 {
     double least = INFINITY;
     int64_t d = model->d;
     size_t count = vem_i_variance_count(model->family, model->clusters, model->d);
-    int isotropic = model->family == VEM_ISO_SHARED || model->family == VEM_ISO;
+    const int divided = scale && scale == model->scale &&
+                        (model->family == VEM_ISO_SHARED || model->family == VEM_ISO);
     for (size_t i = 0; i < count; i++) {
         int64_t row = (int64_t)i / d % d, column = (int64_t)i % d;
         if (model->family == VEM_FULL && row != column)
             continue;
-        double s = scale && !isotropic ? scale[column] : 1;
+        double s = scale && !divided ? scale[column] : 1;
         least = fmin(least, model->variances[i] / s / s);
     }
     return least;
@@ -128,7 +152,7 @@ vem_status vem_i_for_chunks(vem_ctx *ctx, const vem_model *model, const vem_data
         return status;
     vem_i_model_center(model, origin);
     double *units;
-    if ((status = units_of(ctx, model, origin, &units)) != VEM_OK) {
+    if ((status = units_of(ctx, model, precision, origin, &units)) != VEM_OK) {
         vem_i_free(origin);
         return status;
     }

@@ -1,5 +1,6 @@
 /* The verb `fit`: data -> view -> seed -> loop -> model in the units of the data. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -149,15 +150,21 @@ static vem_status count_floored(const fit *f)
     const vem_i_constraints limits =
         vem_i_constraints_of(f->view, f->options, f->model->family);
     vem_status status = vem_i_floor_count(f->ctx, &limits, f->model, &s->floored);
-    if (status == VEM_OK && s->floored > 0)
-        vem_i_report_note(f->report,
-                          "--floor %g keeps variances of %lld of %lld clusters from "
-                          "falling further: those hold too few or too similar rows for "
-                          "family %s.",
-                          f->options->floor, (long long)s->floored,
-                          (long long)f->model->clusters,
-                          vem_choice_name("family", (int)f->model->family));
-    return status;
+    if (status != VEM_OK || s->floored == 0)
+        return status;
+    char cause[80];
+    const double asked = f->options->floor * (limits.units ? 1 : f->view->variance);
+    if (limits.floor > asked)
+        snprintf(cause, sizeof cause, "The least number that %s precision divides by",
+                 vem_choice_name("precision", (int)f->options->precision));
+    else
+        snprintf(cause, sizeof cause, "--floor %g", f->options->floor);
+    vem_i_report_note(f->report,
+                      "%s keeps variances of %lld of %lld clusters from falling further: "
+                      "those hold too few or too similar rows for family %s.",
+                      cause, (long long)s->floored, (long long)f->model->clusters,
+                      vem_choice_name("family", (int)f->model->family));
+    return VEM_OK;
 }
 
 static vem_status run(fit *f)
@@ -279,6 +286,7 @@ vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *option
                                     .normalize = resolved.normalize,
                                     .standardize = resolved.standardize,
                                     .whiten = whiten,
+                                    .even = 1,
                                     .scale = scale ? scale : reduction.scale,
                                     .floor_share = resolved.floor,
                                     .spill = plan.spill,

@@ -205,6 +205,12 @@ static double inverse_scale(const next *n, int64_t j)
     return n->view.scale ? 1 / n->view.scale[j] : 1;
 }
 
+/* The same for balls, whose squares are divided by a scale of the model already. */
+static double even_inverse(const next *n)
+{
+    return n->view.whitened ? inverse_scale(n, 0) : 1;
+}
+
 static void to_view(next *n)
 {
     const vem_model *model = n->from->model;
@@ -223,7 +229,7 @@ static void to_view(next *n)
                 to_second[at] = second[at] * inverse_scale(n, i) * inverse_scale(n, j);
         }
         if (model->family == VEM_ISO_SHARED || model->family == VEM_ISO)
-            *to_second = *second;
+            *to_second = *second * even_inverse(n) * even_inverse(n);
     }
 }
 
@@ -291,6 +297,20 @@ static double variance_of_all(const next *n, const double *mean)
     return told_from_zero(sum / (double)d, 0);
 }
 
+/* Balls whose squares are too small for the type that the parts were computed in, and its
+ * floor, are divided as in a fit. */
+static void divide_evenly(next *n, double *scale)
+{
+    const double unit = vem_i_even_unit(n->from->precision, sqrt(n->view.variance));
+    if (unit == 1)
+        return;
+    for (int32_t j = 0; j < n->view.d; j++)
+        scale[j] = unit;
+    n->view.scale = scale;
+    n->view.whitened = 1;
+    n->view.variance = n->view.variance / unit / unit;
+}
+
 /* A cluster that held nothing is, to the bit, where and what it was. */
 static void keep_empty(const next *n)
 {
@@ -342,6 +362,8 @@ static vem_status settle_units(vem_ctx *ctx, next *n)
         }
     } else {
         probe = n->view.variance = variance_of_all(n, mean);
+        if (!before->scale)
+            divide_evenly(n, scale);
     }
     if (!isfinite(probe))
         return vem_i_fail(ctx, VEM_BAD_DATA,

@@ -37,7 +37,7 @@ static void fill_variances(const vem_model *from, const double *scale, vem_model
         double mean = 0;
         for (int32_t i = 0; i < d; i++) {
             double s = scale_of(scale, i),
-                   value = vem_i_model_covariance(from, c, i, i) / (s * s);
+                   value = vem_i_model_covariance(from, c, i, i) / s / s;
             mean += value / (double)d;
             if (to->family == VEM_DIAG)
                 to->variances[c * d + i] = value;
@@ -85,12 +85,18 @@ vem_status vem_i_model_to_data(vem_ctx *ctx, const vem_view *view, vem_model *mo
         if (status != VEM_OK)
             return status;
     }
+    /* Columns of balls are divided by one number, if only to compute with. */
+    const int64_t balls = model->family == VEM_ISO          ? model->clusters
+                          : model->family == VEM_ISO_SHARED ? 1
+                                                            : 0;
+    for (int64_t c = 0; view->whitened && c < balls; c++)
+        model->variances[c] = model->variances[c] * view->scale[0] * view->scale[0];
     for (int64_t c = 0; c < model->clusters; c++)
         for (int32_t i = 0; i < d; i++) {
             double s = scale_of(view->scale, i), *mean = &model->means[c * d + i];
             *mean = *mean * s + view->origin[i];
             if (model->family == VEM_DIAG)
-                model->variances[c * d + i] *= s * s;
+                model->variances[c * d + i] = model->variances[c * d + i] * s * s;
             else if (model->family == VEM_FULL)
                 for (int32_t j = 0; j < d; j++)
                     model->variances[(c * d + i) * d + j] *= s * scale_of(view->scale, j);

@@ -129,7 +129,8 @@ static vem_status check_range(const vem_i_pass *p, const vem_i_points_request *r
 {
     int single = request->precision == VEM_SINGLE;
     double top = single ? FLT_MAX : DBL_MAX;
-    double bottom = single ? FLT_MIN / FLT_EPSILON : DBL_MIN / DBL_EPSILON;
+    const double smallest = DBL_MIN / DBL_EPSILON; /* that a model can tell */
+    double bottom = single ? FLT_MIN / FLT_EPSILON : smallest;
     const char *type = vem_choice_name("precision", request->precision);
     const char *advice =
         single ? "use --precision double or rescale the data" : "rescale the data";
@@ -144,7 +145,10 @@ static vem_status check_range(const vem_i_pass *p, const vem_i_points_request *r
                     !(square * b.weight <= DBL_MAX);
     const int far_beside =
         least > 0 && (!(square / least <= top) || !(square / least * b.total <= DBL_MAX));
-    const int near = !request->origin && extreme > 0 && variance < bottom;
+    const double unit = request->even && p->divisor ? p->divisor[0] : 1;
+    const int near = !request->origin && extreme > 0 &&
+                     (variance < bottom || !(variance * unit * unit >= smallest) ||
+                      (unit < 1 && !(least * unit * unit >= smallest)));
     if (!far && !far_beside && !near)
         return VEM_OK;
     char place[160];
@@ -161,7 +165,8 @@ static vem_status check_range(const vem_i_pass *p, const vem_i_points_request *r
     return vem_i_fail(p->ctx, VEM_BAD_DATA,
                       "%s lies %.3g from the mean and no value lies farther; squares of "
                       "that size vanish in %s precision: %s.",
-                      place, extreme, type, advice);
+                      place, extreme * unit, unit < 1 ? "double" : type,
+                      unit < 1 ? "rescale the data" : advice);
 }
 
 /* A row without a mass may lie anywhere and still gets a label: where it lies beyond the
@@ -252,6 +257,47 @@ static vem_status check_units(const vem_i_pass *p, const vem_i_points_request *r
     return VEM_OK;
 }
 
+/* The last pass: writes the copy, and takes variances about the mean, which lies `shift`
+ * (NULL: 0) from the origin. */
+static vem_status write_copy(vem_i_pass *p, const char *phase, const double *shift,
+                             double *total, vem_i_points *points)
+{
+    vem_view *view = &points->view;
+    p->divisor = points->scale;
+    p->out = points->x;
+    vem_status status = vem_i_pass_run(p, phase, total, &view->total_mass);
+    if (status != VEM_OK)
+        return status;
+    for (int32_t j = 0; j < p->d; j++) { /* from the origin to the mean */
+        double off = shift ? shift[j] / (points->scale ? points->scale[j] : 1) : 0;
+        total[j] -= view->total_mass * off * off;
+    }
+    view->extreme = vem_i_pass_extreme(p);
+    settle_variances(view, total, points->deviations);
+    return VEM_OK;
+}
+
+/* The same again, divided by one number, where the values are too small as they are. */
+static vem_status write_even(vem_i_pass *p, const vem_i_points_request *request,
+                             const double *shift, double *total, vem_i_points *points)
+{
+    vem_view *view = &points->view;
+    const double deviation =
+        view->variance >= DBL_MIN / DBL_EPSILON ? sqrt(view->variance) : view->extreme;
+    const double unit = vem_i_even_unit(request->precision, deviation);
+    if (unit == 1)
+        return VEM_OK;
+    vem_status status =
+        vem_i_take(p->ctx, &points->scale, (size_t)p->d, sizeof *points->scale);
+    if (status != VEM_OK)
+        return status;
+    for (int32_t j = 0; j < p->d; j++)
+        points->scale[j] = unit;
+    view->scale = points->scale;
+    view->whitened = 1;
+    return write_copy(p, request->phase, shift, total, points);
+}
+
 /* total: 2 d values of scratch. */
 static vem_status fill(vem_ctx *ctx, const vem_data *data,
                        const vem_i_points_request *request, vem_i_points *points,
@@ -306,21 +352,14 @@ static vem_status fill(vem_ctx *ctx, const vem_data *data,
                                               : 1; /* a constant column */
         }
     }
-    p->divisor = points->scale;
-    p->out = points->x;
-    vem_view *view = &points->view;
-    status = vem_i_pass_run(p, request->phase, total, &view->total_mass);
+    status = write_copy(p, request->phase, shift, total, points);
+    if (status == VEM_OK && request->even && !points->scale)
+        status = write_even(p, request, shift, total, points);
     if (status != VEM_OK)
         return status;
-    for (int32_t j = 0; j < d; j++) { /* from the origin to the mean */
-        double off = shift ? shift[j] / (points->scale ? points->scale[j] : 1) : 0;
-        total[j] -= view->total_mass * off * off;
-    }
-    view->extreme = vem_i_pass_extreme(p);
-    settle_variances(view, total, points->deviations);
     status = check_units(p, request, points->scale);
     if (status == VEM_OK)
-        status = check_range(p, request, view->variance);
+        status = check_range(p, request, points->view.variance);
     if (status == VEM_OK)
         bring_absent(p, request->precision, points);
     return status;
@@ -405,20 +444,6 @@ void vem_i_points_free(vem_i_points *points)
     vem_i_free(points->mass);
     vem_i_free(points->rows);
     vem_i_free(points);
-}
-
-double vem_i_column_unit(double variance, double mean)
-{
-    const double least = 1e-12,
-                 most = 1e60; /* below, it may be what rounding left of 0 */
-    if (variance > 0)
-        return sqrt(variance);
-    return fabs(mean) > least && fabs(mean) < most ? fabs(mean) : 1;
-}
-
-double vem_i_safe_variance(vem_precision precision)
-{
-    return precision == VEM_SINGLE ? 1e-30 : 1e-150;
 }
 
 uint64_t vem_i_points_bytes(int64_t n, int32_t d, vem_precision precision)

@@ -27,6 +27,8 @@ typedef struct vem_i_points_request {
     int standardize; /* each column to variance 1 */
     int whiten; /* the same, but only to compute with: distances and models are told in the
                    units of the data. With `scale`: by that instead. */
+    int even; /* one power of two for all columns, only to compute with, where the squares of
+                 the values are too small for the compute type */
     const double *origin; /* d values given, or NULL: the (weighted) mean of the rows, or
                              what outliers cannot move (origin.c) */
     const double *scale;  /* d values given, or NULL: by `standardize` */
@@ -58,6 +60,9 @@ vem_status vem_i_spill_reorder(vem_ctx *ctx, const void *x, size_t row, int64_t 
 /* What a column is divided by so that nothing depends on its units: its deviation. A constant
  * column is measured by its own value, or by 1 where that is 0 or out of all proportion. */
 double vem_i_column_unit(double variance, double mean);
+/* The power of two that values of this deviation are divided by together: 1 where their
+ * squares, and small shares of these, are numbers of the compute type. */
+double vem_i_even_unit(vem_precision precision, double deviation);
 /* To length 1; a row of zeros stays. */
 void vem_i_normalize_row(double *row, int32_t d);
 /* The least variance whose inverse, and costs made with it, are numbers of the compute type

@@ -12,17 +12,23 @@
 
 /* Columns that were divided only to compute with count in distances as the data have them:
  * by factors (d) of at most 1 times a power of two, so that squares of the compute type do
- * not overflow. */
+ * not overflow. NULL: all columns were divided by `unit`. */
 static vem_status distance_factors(vem_ctx *ctx, const vem_view *view, double **factors,
                                    double *unit)
 {
-    int exponent = 0;
+    int exponent = 0, even = 1;
     double most = 0;
+    for (int32_t j = 0; j < view->d; j++) {
+        most = fmax(most, view->scale[j]);
+        even &= view->scale[j] == view->scale[0];
+    }
+    *factors = NULL;
+    *unit = most;
+    if (even)
+        return VEM_OK;
     vem_status status = vem_i_take(ctx, factors, (size_t)view->d, sizeof(double));
     if (status != VEM_OK)
         return status;
-    for (int32_t j = 0; j < view->d; j++)
-        most = fmax(most, view->scale[j]);
     frexp(most, &exponent);
     *unit = ldexp(1, exponent);
     for (int32_t j = 0; j < view->d; j++)
@@ -40,11 +46,13 @@ static vem_status step(vem_ctx *ctx, const vem_view *view, const vem_model *mode
     vem_i_posterior posterior = {0};
     vem_i_estep *estep = NULL;
     const int divided = plain && view->whitened && view->scale;
-    vem_family_kind family = divided ? VEM_DIAG : plain ? VEM_ISO_SHARED : model->family;
     double *factors = NULL, unit = 1;
     vem_status status = VEM_OK;
     if (divided && (status = distance_factors(ctx, view, &factors, &unit)) != VEM_OK)
         return status;
+    const vem_family_kind family = factors ? VEM_DIAG
+                                   : plain ? VEM_ISO_SHARED
+                                           : model->family;
     status =
         vem_i_scorer_new(ctx, view->kernels, family, model->clusters, model->d, &scorer);
     if (status == VEM_OK)
@@ -60,9 +68,10 @@ static vem_status step(vem_ctx *ctx, const vem_view *view, const vem_model *mode
         *base = scorer.base;
         posterior.log_sums = items;
         *result = vem_i_estep_run(estep, &posterior, NULL, &told, 1);
-        result->distance *= plain ? unit * unit : 1;
+        if (plain)
+            result->distance = result->distance * unit * unit;
         for (int64_t i = 0; items && plain && i < view->n; i++)
-            items[i] *= unit * unit;
+            items[i] = items[i] * unit * unit;
         if (result->skipped)
             status =
                 vem_i_fail(ctx, VEM_STOPPED, "Stopped while distances were measured.");
