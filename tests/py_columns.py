@@ -128,6 +128,56 @@ class Columns(Case):
         self.assertEqual(models[0], models[1])
         self.assertEqual(models[0], models[2])
 
+    def test_numbers_mean_columns_of_the_first_file(self):
+        # The same columns in another order and among others: by number they would be mixed.
+        lines = [[n, z, *row] for n, z, row in zip(self.names, self.noise, self.rows)]
+        one = self.write("one.csv", table(lines, ["name", "noise", "a", "b", "c"]))
+        two = self.write("two.csv", table([[c, z, b, n, a] for n, z, a, b, c in lines],
+                                          ["c", "noise", "b", "name", "a"]))
+        pick = ["--columns", "3-5", "--id", "1"]
+        means = []
+        same = self.write("same.csv", table(lines, ["name", "noise", "a", "b", "c"]))
+        for files in ((one, same), (one, two)):
+            self.vem("fit", *files, "-k", 3, *pick, "--header", "yes", "-o",
+                     self.path("n.npz"), "--labels", self.path("n.csv"))
+            means.append(npz_parse(self.path("n.npz"))["means"])
+            with open(self.path("n.csv"), newline="") as file:
+                ids = [line[2] for line in list(csv.reader(file))[1:]]
+            self.assertEqual(ids, [str(n) for n in self.names] * 2)
+        self.assertEqual(*means)
+        self.vem("predict", self.path("n.npz"), one, two, "--columns", "3-5", "--id", "1",
+                 "-o", self.path("p.npy"))
+        labels = npy_parse(self.read("p.npy"))[2]
+        self.assertEqual(labels[:len(lines)], labels[len(lines):])
+        # What the first file has and another has not is named, and whose it is.
+        three = self.write("three.csv", table([line[:4] + [line[4]] for line in lines],
+                                              ["name", "noise", "a", "b", "d"]))
+        self.refuse(1, ["fit", one, three, "-k", 3, *pick], "three.csv", '"c"',
+                    "the first file")
+        four = self.write("four.csv", table([[n, *line[1:]] for n, line
+                                             in zip(self.names, lines)],
+                                            ["key", "noise", "a", "b", "c"]))
+        self.refuse(1, ["fit", one, four, "-k", 3, *pick], "four.csv", '"name"',
+                    "the first file")
+        # Without names there are only numbers.
+        bare = self.write("bare.csv", table(lines[1:], lines[0]))
+        self.vem("fit", one, bare, "-k", 3, *pick, "--header", "auto", "-o",
+                 self.path("b.npz"))
+        self.assertEqual(npz_parse(self.path("b.npz"))["means"], means[0])
+
+    def test_files_without_the_id(self):
+        lines = [[n, *row] for n, row in zip(self.names, self.rows)]
+        one = self.write("one.csv", table(lines, ["name", "a", "b", "c"]))
+        two = self.write("two.csv", table([line[1:] for line in lines], ["a", "b", "c"]))
+        self.vem("fit", one, "-k", 3, "--id", "name", "-o", self.path("n.npz"))
+        for files, expected in (((one, two), [*map(str, self.names), *[""] * len(lines)]),
+                                ((two, one), [*[""] * len(lines), *map(str, self.names)])):
+            self.vem("predict", self.path("n.npz"), *files, "-o", self.path("p.csv"))
+            with open(self.path("p.csv"), newline="") as file:
+                head, *rows = csv.reader(file)
+            self.assertIn("name", head)
+            self.assertEqual([row[head.index("name")] for row in rows], expected)
+
     def test_names_in_two_encodings(self):
         text = table(self.rows, ["h\u00f6he", "b", "c"])
         for name, encoding in (("u.csv", "utf-8"), ("l.csv", "latin-1")):

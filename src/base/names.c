@@ -50,7 +50,7 @@ vem_status vem_i_names_means(vem_ctx *ctx, const double *from, int32_t count,
 
 vem_status vem_i_names_copy(vem_ctx *ctx, const vem_i_names *from, vem_i_names *to)
 {
-    vem_i_names made = {.owner = from->owner, .count = from->count};
+    vem_i_names made = {.count = from->count};
     vem_status status = VEM_OK;
     if (from->columns)
         status = vem_i_names_list(ctx, (const char *const *)from->columns, from->count,

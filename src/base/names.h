@@ -14,9 +14,11 @@ typedef struct vem_i_names {
     char **ids; /* names of the id columns, in one block; NULL: they have none */
     char *picked, *picked_id; /* how they were asked for (--columns, --id); NULL: not */
     double *means;            /* of the columns over the rows of a fit; NULL: not known */
+    int decide; /* of the first of several files: whatever was asked for, and by which
+                   number, the others give the columns of these names */
 } vem_i_names;
 
-/* On failure *to is empty. */
+/* What is copied has no owner, and decides nothing. On failure *to is empty. */
 vem_status vem_i_names_copy(vem_ctx *ctx, const vem_i_names *from, vem_i_names *to);
 void vem_i_names_free(vem_i_names *names);
 /* A list of names, or one text, in memory of its own. */

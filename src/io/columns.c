@@ -192,27 +192,27 @@ vem_status vem_i_columns_resolve(vem_ctx *ctx, const char *name, const char *col
 
 /* ---- columns like those of a model, or of the file before ---- */
 
-/* "a", "b" and 3 more: the names that the file does not have. */
-static vem_status lacks(vem_ctx *ctx, const table *file, const vem_i_names *like,
-                        const char *missed)
+/* "a", "b" and 3 more: those of `count` names that the file does not have. */
+static vem_status lacks(vem_ctx *ctx, const table *file, const char *owner,
+                        char *const *names, int32_t names_count, const char *missed)
 {
     char list[400] = "";
     size_t used = 0;
     int32_t count = 0, told = 0;
-    for (int32_t j = 0; j < like->count; j++) {
+    for (int32_t j = 0; j < names_count; j++) {
         if (!missed[j])
             continue;
         count++;
         if (told < 4) {
             used += (size_t)snprintf(list + used, sizeof list - used, "%s\"%.60s\"",
-                                     told ? ", " : "", like->columns[j]);
+                                     told ? ", " : "", names[j]);
             told++;
         }
     }
     if (count > told)
         snprintf(list + used, sizeof list - used, " and %" PRId32 " more", count - told);
     return vem_i_fail(ctx, VEM_BAD_DATA, "%s has no column%s %s, which %s has.",
-                      file->name, count == 1 ? "" : "s", list, like->owner);
+                      file->name, count == 1 ? "" : "s", list, owner);
 }
 
 static int is_free(const table *file, const char *free_columns, int32_t j,
@@ -246,7 +246,7 @@ static vem_status pick_named(vem_ctx *ctx, const table *file, const vem_i_names 
         }
     }
     if (status == VEM_OK && any) {
-        status = lacks(ctx, file, like, missed);
+        status = lacks(ctx, file, like->owner, like->columns, like->count, missed);
         vem_i_free(chosen);
     } else if (status == VEM_OK) {
         vem_i_free(found->chosen);
@@ -257,20 +257,28 @@ static vem_status pick_named(vem_ctx *ctx, const table *file, const vem_i_names 
     return status;
 }
 
-/* The id columns of `like` that the file has. */
+/* The id columns of `like` that the file has; `all`: it must have all of them. */
 static vem_status pick_ids(vem_ctx *ctx, const table *file, const vem_i_names *like,
-                           const char *free_columns, vem_i_columns *found)
+                           const char *free_columns, int all, vem_i_columns *found)
 {
     if (found->ids || !like->ids)
         return VEM_OK;
+    char *missed = NULL;
     vem_status status =
         vem_i_take(ctx, &found->ids, (size_t)like->id_count, sizeof *found->ids);
-    for (int32_t k = 0; status == VEM_OK && k < like->id_count; k++)
-        for (int32_t j = 0; j < file->stored; j++)
-            if (is_free(file, free_columns, j, like->ids[k])) {
-                found->ids[found->id_count++] = j;
-                break;
-            }
+    if (status == VEM_OK)
+        status = vem_i_take_zeroed(ctx, &missed, (size_t)like->id_count, 1);
+    for (int32_t k = 0; status == VEM_OK && k < like->id_count; k++) {
+        int32_t j = 0;
+        while (j < file->stored && !is_free(file, free_columns, j, like->ids[k]))
+            j++;
+        missed[k] = j == file->stored;
+        if (!missed[k])
+            found->ids[found->id_count++] = j;
+    }
+    if (status == VEM_OK && all && found->id_count < like->id_count)
+        status = lacks(ctx, file, like->owner, like->ids, like->id_count, missed);
+    vem_i_free(missed);
     return status;
 }
 
@@ -278,6 +286,11 @@ static vem_status by_name(vem_ctx *ctx, const table *file, const vem_i_names *li
                           const char *columns, const char *id, vem_i_columns *found)
 {
     char *free_columns;
+    const int all = like->decide && like->ids && id;
+    if (like->decide) { /* numbers meant columns of the first file */
+        columns = NULL;
+        id = like->ids ? NULL : id;
+    }
     vem_status status = vem_i_columns_resolve(ctx, file->name, columns, id, file->names,
                                               file->stored, found);
     if (status != VEM_OK)
@@ -291,7 +304,7 @@ static vem_status by_name(vem_ctx *ctx, const table *file, const vem_i_names *li
         if (status == VEM_BAD_DATA && columns)
             status = VEM_OK;
         if (status == VEM_OK)
-            status = pick_ids(ctx, file, like, free_columns, found);
+            status = pick_ids(ctx, file, like, free_columns, all, found);
         vem_i_free(free_columns);
     }
     if (status != VEM_OK)

@@ -19,7 +19,8 @@ typedef struct job {
 
 /* ---- reading ---- */
 
-/* Columns of later files are picked like those of the first. */
+/* Columns of later files are picked like those of the first: by its names, where both have
+ * names. */
 static vem_status read_parts(job *j, const vem_read_options *wanted)
 {
     vem_read_options options = *wanted;
@@ -35,9 +36,14 @@ static vem_status read_parts(job *j, const vem_read_options *wanted)
                               "%s has %d columns, but %s has %d; files that are read as "
                               "one have the same.",
                               j->paths[p], j->parts[p]->d, j->paths[0], j->parts[0]->d);
-        if (p == 0 && !wanted->model && j->parts[0]->names) {
+        if (p == 0 && j->parts[0]->names) {
             like.d = j->parts[0]->d;
             like.table = vem_i_data_table(j->parts[0]);
+            like.table.decide = 1;
+            if (!like.table.ids && wanted->model) {
+                like.table.ids = wanted->model->table.ids;
+                like.table.id_count = wanted->model->table.id_count;
+            }
             options.model = &like;
         }
     }
@@ -129,26 +135,47 @@ static vem_status move_weights(job *j)
     return status;
 }
 
-static size_t id_bytes(const vem_data *part)
+/* Which id of a part has this name, or, where there are no names, this number; -1: none. */
+static int32_t find_id(const vem_i_ids *ids, const vem_i_ids *like, int32_t k)
+{
+    if (!ids || (!ids->names != !like->names && ids->count != like->count))
+        return -1;
+    if (!ids->names || !like->names)
+        return k < ids->count ? k : -1;
+    for (int32_t i = 0; i < ids->count; i++)
+        if (vem_i_names_same(ids->names[i], like->names[k]))
+            return i;
+    return -1;
+}
+
+/* Id k of row i: empty in a part that has none. */
+static const char *id_of(const vem_data *part, const vem_i_ids *like, int32_t k,
+                         int64_t i)
+{
+    const int32_t own = find_id(part->ids, like, k);
+    return own < 0 ? "" : vem_data_id(part, own, i);
+}
+
+static size_t id_bytes(const vem_data *part, const vem_i_ids *like)
 {
     size_t bytes = 0;
     for (int64_t i = 0; i < part->n; i++)
-        for (int32_t k = 0; k < part->ids->count; k++)
-            bytes += strlen(vem_data_id(part, k, i)) + 1;
+        for (int32_t k = 0; k < like->count; k++)
+            bytes += strlen(id_of(part, like, k, i)) + 1;
     return bytes;
 }
 
-/* The text of the ids, where all parts have the same number of them. */
+/* The text of the ids of the first part that has some, empty in parts that do not. */
 static vem_status move_ids(job *j)
 {
-    const vem_i_ids *first = j->parts[0]->ids;
+    const vem_i_ids *first = NULL;
     size_t bytes = 0;
-    for (int32_t p = 0; p < j->count; p++) {
-        const vem_i_ids *ids = j->parts[p]->ids;
-        if (!first || !ids || ids->count != first->count)
-            return VEM_OK;
-        bytes += id_bytes(j->parts[p]);
-    }
+    for (int32_t p = 0; !first && p < j->count; p++)
+        first = j->parts[p]->ids;
+    if (!first)
+        return VEM_OK;
+    for (int32_t p = 0; p < j->count; p++)
+        bytes += id_bytes(j->parts[p], first);
     const size_t places = (size_t)j->all->n * (size_t)first->count * sizeof(int64_t);
     vem_i_ids *made;
     vem_status status = vem_i_take_zeroed(j->ctx, &made, 1, sizeof *made);
@@ -169,7 +196,7 @@ static vem_status move_ids(job *j)
         for (int64_t i = 0; i < j->parts[p]->n; i++)
             for (int32_t k = 0; k < made->count; k++) {
                 *place++ = at - made->text;
-                at = stpcpy(at, vem_data_id(j->parts[p], k, i)) + 1;
+                at = stpcpy(at, id_of(j->parts[p], first, k, i)) + 1;
             }
     return VEM_OK;
 }

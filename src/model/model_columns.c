@@ -9,7 +9,8 @@ vem_i_names vem_i_model_table(const vem_model *model)
 {
     vem_i_names table = model->table;
     table.count = model->d;
-    table.owner = "the model";
+    if (!table.owner)
+        table.owner = "the model";
     return table;
 }
 
