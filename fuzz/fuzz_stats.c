@@ -122,6 +122,8 @@ static void build(const vem_stats *part, sheet *s, unsigned odd)
     char meta[1024], length[32];
     write_meta(meta, part, s, odd < 8 ? odd : 0);
     snprintf(length, sizeof length, "(%zu,)", strlen(meta));
+    /* Moments about other places than the means. */
+    const int moved = odd == 6 || odd == 7 || (odd >= 16 && odd / 16 % 3 == 0);
     const struct {
         const char *name, *type, *shape;
         const void *values;
@@ -130,15 +132,18 @@ static void build(const vem_stats *part, sheet *s, unsigned odd)
                   {"weights", "<f8", "(3,)", s->weights, sizeof s->weights},
                   {"variances", "<f8", variance_shapes[family], s->variances, variances},
                   {"mass", "<f8", "(3,)", s->mass, sizeof s->mass},
-                  {"first", "<f8", "(3, 2)", s->first, sizeof s->first},
-                  {"second", "<f8", second_shapes[family], s->second, seconds},
+                  {moved ? "first_about" : "first", "<f8", "(3, 2)", s->first,
+                   sizeof s->first},
+                  {moved ? "second_about" : "second", "<f8", second_shapes[family],
+                   s->second, seconds},
                   {"totals", "<f8", "(3,)", s->totals, sizeof s->totals},
                   {"counts", "<i8", "(4,)", s->counts, sizeof s->counts},
-                  {"meta", "|u1", length, meta, strlen(meta)}};
+                  {"meta", "|u1", length, meta, strlen(meta)},
+                  {"about", "<f8", "(3, 2)", s->first, sizeof s->first}};
     enum { ARRAYS = sizeof arrays / sizeof *arrays };
     made.size = made.directory_size = 0;
     made.entries = 0;
-    for (unsigned i = 0; i < ARRAYS; i++) {
+    for (unsigned i = 0; i < ARRAYS - !moved; i++) {
         const int hit = odd >= 16 && odd % 16 == i; /* this one, in way odd / 16 */
         const unsigned way = odd / 16;
         if (hit && way == 15)

@@ -15,9 +15,10 @@
  *
  *     f <- f + N e,     S <- S + f e' + e f' + N e e'      (f before the change)
  *
- * moves them to mu_c, and f_j s_j, S_ij s_i s_j are in the units of the data. One variance
- * for several columns stays in the divided units, as in a model (units.c). The origin is the
- * weighted mean of the means of the model, so every part has the same nu_c. */
+ * moves them to mu_c, and f_j s_j, S_ij s_i s_j are in the units of the data. Moments about
+ * another number stay about it, and the part says so (model/part.h). One variance
+ * for several columns stays in the divided units, as in a model (units.c). The origin depends
+ * on the model alone, so every part has the same nu_c. */
 #include <math.h>
 #include <string.h>
 
@@ -48,50 +49,81 @@ static double told_unit(const vem_view *view, int64_t j)
     return view->whitened ? view->scale[j] * view->scale[j] : 1;
 }
 
-/* Moments of cluster c about the mean as stored, into the part. `e` has room for d. */
+/* Scratch of a cluster. */
+typedef struct desk {
+    double *e, *about, *moments, *join;
+} desk;
+
+/* Where the moments of cluster c are about in the data, and what they are off that in the
+ * view: the mean of the model, or, where they were taken again, a place near the rows. */
+static void settle_place(const work *w, const vem_view *view, const vem_model *inside,
+                         const vem_i_scorer *scorer, int32_t c, const desk *on)
+{
+    const int64_t d = view->d;
+    int moved = 0;
+    for (int64_t j = 0; j < d && scorer->about != scorer->means; j++)
+        moved |= vem_i_value(scorer->kernels, scorer->about, c * scorer->ldc + j) !=
+                 vem_i_value(scorer->kernels, scorer->means, c * scorer->ldc + j);
+    for (int64_t j = 0; j < d; j++) {
+        const double s = scale_at(view->scale, j),
+                     at =
+                         vem_i_value(scorer->kernels, scorer->about, c * scorer->ldc + j);
+        on->about[j] =
+            moved ? at * s + view->origin[j] : w->part->model->means[c * d + j];
+        on->e[j] = at - (moved ? (on->about[j] - view->origin[j]) / s
+                               : inside->means[c * d + j]);
+    }
+}
+
+/* Squared error about the mean of the model of what has these moments about another place. */
+static double error_of(const vem_view *view, const vem_model *inside,
+                       const vem_i_scorer *scorer, const vem_i_stats *from, int32_t c)
+{
+    const int64_t d = view->d;
+    const double mass = *vem_i_stats_mass(from, c), *first = vem_i_stats_first(from, c),
+                 *second = vem_i_stats_second(from, c);
+    const int full = inside->family == VEM_FULL, diag = inside->family == VEM_DIAG;
+    double error = full || diag ? 0 : *second * told_unit(view, 0);
+    for (int64_t j = 0; j < d; j++) {
+        const double e =
+            vem_i_value(scorer->kernels, scorer->about, c * scorer->ldc + j) -
+            inside->means[c * d + j];
+        const double square = full ? second[j * (j + 3) / 2] : diag ? second[j] : 0;
+        error += (square + e * (2 * first[j] + mass * e)) * told_unit(view, j);
+    }
+    return fmax(error, 0);
+}
+
+/* Moments of cluster c into the part. */
 static void add_cluster(const work *w, const vem_view *view, const vem_model *inside,
                         const vem_i_scorer *scorer, const vem_i_stats *from, int32_t c,
-                        double *e)
+                        const desk *on)
 {
-    vem_stats *part = w->part;
     const int64_t d = view->d;
-    const double unit = view->mass_unit, mass = *vem_i_stats_mass(from, c);
+    const double unit = view->mass_unit, mass = *vem_i_stats_mass(from, c), *e = on->e;
     const double *first = vem_i_stats_first(from, c),
                  *second = vem_i_stats_second(from, c);
-    double *to_first = vem_i_stats_first(&part->sums, c),
-           *to_second = vem_i_stats_second(&part->sums, c), error = 0;
-    for (int64_t j = 0; j < d; j++)
-        e[j] = vem_i_value(scorer->kernels, scorer->about, c * scorer->ldc + j) -
-               inside->means[c * d + j];
-    if (inside->family == VEM_FULL) {
-        for (int64_t i = 0, at = 0; i < d; i++)
-            for (int64_t j = 0; j <= i; j++, at++) {
-                double s = second[at] + first[i] * e[j] + e[i] * (first[j] + mass * e[j]);
-                if (i == j) { /* rounding may leave a hair below 0 */
-                    s = fmax(s, 0);
-                    error += s * told_unit(view, i);
-                }
-                to_second[at] +=
-                    unit * s * scale_at(view->scale, i) * scale_at(view->scale, j);
-            }
-    } else if (inside->family == VEM_DIAG) {
-        for (int64_t j = 0; j < d; j++) {
-            double s = fmax(second[j] + e[j] * (2 * first[j] + mass * e[j]), 0);
-            error += s * told_unit(view, j);
-            to_second[j] +=
-                unit * s * scale_at(view->scale, j) * scale_at(view->scale, j);
+    double *to_first = on->moments + 1, *to_second = to_first + d, balls = *second;
+    settle_place(w, view, inside, scorer, c, on);
+    on->moments[0] = unit * mass;
+    for (int64_t i = 0, at = 0; i < d; i++) {
+        const double s = scale_at(view->scale, i),
+                     more = e[i] * (2 * first[i] + mass * e[i]);
+        to_first[i] = unit * (first[i] + mass * e[i]) * s;
+        balls += more;
+        if (inside->family == VEM_DIAG) /* rounding may leave a hair below 0 */
+            to_second[i] = unit * fmax(second[i] + more, 0) * s * s;
+        for (int64_t j = 0; inside->family == VEM_FULL && j <= i; j++, at++) {
+            const double square =
+                second[at] + first[i] * e[j] + e[i] * (first[j] + mass * e[j]);
+            to_second[at] =
+                unit * (i == j ? fmax(square, 0) : square) * s * scale_at(view->scale, j);
         }
-    } else {
-        error = *second;
-        for (int64_t j = 0; j < d; j++)
-            error += e[j] * (2 * first[j] + mass * e[j]);
-        error = fmax(error, 0) * told_unit(view, 0);
-        *to_second += unit * error;
     }
-    for (int64_t j = 0; j < d; j++)
-        to_first[j] += unit * (first[j] + mass * e[j]) * scale_at(view->scale, j);
-    *vem_i_stats_mass(&part->sums, c) += unit * mass;
-    part->squared_error += unit * error;
+    if (inside->family == VEM_ISO_SHARED || inside->family == VEM_ISO)
+        *to_second = unit * fmax(balls, 0) * told_unit(view, 0);
+    vem_i_part_join(w->part, c, on->moments, on->about, on->join);
+    w->part->squared_error += unit * error_of(view, inside, scorer, from, c);
 }
 
 static vem_status add_chunk(vem_ctx *ctx, const work *w, const vem_view *view,
@@ -99,13 +131,17 @@ static vem_status add_chunk(vem_ctx *ctx, const work *w, const vem_view *view,
                             const vem_i_stats *sums, const vem_i_estep_result *e)
 {
     vem_stats *part = w->part;
-    double *shift;
-    vem_status status = vem_i_take(ctx, &shift, (size_t)view->d, sizeof *shift);
+    const size_t d = (size_t)view->d, stride = (size_t)sums->stride;
+    double *room;
+    vem_status status =
+        vem_i_take(ctx, &room, 2 * d + stride + (size_t)vem_i_part_work(part),
+                   sizeof *room);
     if (status != VEM_OK)
         return status;
+    const desk on = {room, room + d, room + 2 * d, room + 2 * d + stride};
     for (int32_t c = 0; c < inside->clusters; c++)
-        add_cluster(w, view, inside, scorer, sums, c, shift);
-    vem_i_free(shift);
+        add_cluster(w, view, inside, scorer, sums, c, &on);
+    vem_i_free(room);
     part->mass += view->mass_unit * view->total_mass;
     part->free_energy += view->mass_unit *
                          (e->log_sum + view->total_mass * (vem_i_view_log_jacobian(view) -
@@ -118,6 +154,39 @@ static vem_status add_chunk(vem_ctx *ctx, const work *w, const vem_view *view,
 
 /* ---- the E-step of a chunk ---- */
 
+/* Variances of the rows about their own mean: the view has those about the middle of the model,
+ * which may be far away. Sums are about the first row that has a mass. deviations: 2 d. */
+static void look_at_spread(vem_view *view, double *deviations)
+{
+    const int64_t d = view->d;
+    double *mean = deviations + d, sum = 0;
+    int64_t first = 0;
+    while (first < view->n - 1 && !(vem_i_view_mass(view, first) > 0))
+        first++;
+    const void *about = vem_i_view_row(view, first);
+    for (int64_t j = 0; j < d; j++)
+        deviations[j] = mean[j] = 0;
+    for (int64_t i = first; i < view->n; i++) {
+        const void *row = vem_i_view_row(view, i);
+        const double mass = vem_i_view_mass(view, i);
+        for (int64_t j = 0; j < d; j++) {
+            const double off =
+                vem_i_value(view->kernels, row, j) - vem_i_value(view->kernels, about, j);
+            mean[j] += mass * off;
+            deviations[j] += mass * off * off;
+        }
+    }
+    const double total = view->total_mass > 0 ? view->total_mass : 1;
+    for (int64_t j = 0; j < d; j++) {
+        const double off = mean[j] / total;
+        const double variance = fmax(deviations[j] / total - off * off, 0);
+        sum += variance;
+        deviations[j] = variance > 0 ? sqrt(variance) : 1;
+    }
+    view->variance = sum / (double)d;
+    view->deviations = deviations;
+}
+
 static vem_status step(vem_ctx *ctx, void *arg, const vem_view *view,
                        const vem_model *inside, int64_t first)
 {
@@ -127,8 +196,11 @@ static vem_status step(vem_ctx *ctx, void *arg, const vem_view *view,
     vem_i_posterior posterior = {0};
     vem_i_stats sums = {0};
     vem_i_estep *estep = NULL;
+    double *deviations = NULL;
     vem_status status = vem_i_scorer_new(ctx, view->kernels, inside->family,
                                          inside->clusters, inside->d, &scorer);
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &deviations, 2 * (size_t)view->d, sizeof *deviations);
     if (status == VEM_OK)
         status = vem_i_posterior_new(ctx, view, &w->search, &posterior);
     if (status == VEM_OK)
@@ -143,10 +215,13 @@ static vem_status step(vem_ctx *ctx, void *arg, const vem_view *view,
         vem_i_scorer_prepare(ctx, inside, &scorer);
         vem_i_estep_result e = vem_i_estep_run(estep, &posterior, &sums, &told, 1);
         /* As near as the M-step needs them, if the other rows are like these. */
-        const vem_i_constraints likely = {.prior = w->part->prior,
-                                          .floor = w->part->floor * view->variance,
-                                          .total_mass = view->total_mass,
-                                          .relax = 1};
+        vem_view seen = *view;
+        const vem_options how = {.prior = (int)w->part->prior,
+                                 .floor = w->part->floor,
+                                 .precision = (int)w->part->precision};
+        look_at_spread(&seen, deviations);
+        const vem_i_constraints likely =
+            vem_i_constraints_of(&seen, &how, inside->family);
         if (e.skipped)
             status =
                 vem_i_fail(ctx, VEM_STOPPED, "Stopped while statistics were collected.");
@@ -156,6 +231,7 @@ static vem_status step(vem_ctx *ctx, void *arg, const vem_view *view,
         if (status == VEM_OK)
             status = add_chunk(ctx, w, view, inside, &scorer, &sums, &e);
     }
+    vem_i_free(deviations);
     vem_i_estep_free(estep);
     vem_i_stats_free(&sums);
     vem_i_posterior_free(&posterior);

@@ -1,8 +1,8 @@
 /* Statistics of parts: their sum, and the M-step.
  *
  * The variance of all rows, of which the floor is a share, is in the statistics, too. With
- * mu_c the means of the model, W the mass and m = sum_c (f_c + N_c mu_c) / W the mean of all
- * rows,
+ * mu_c what the moments are about, W the mass and m = sum_c (f_c + N_c mu_c) / W the mean of
+ * all rows,
  *
  *     sum_i w_i (x_i - m)_j^2 = sum_c [ S_cjj + 2 f_cj (mu_c - m)_j + N_c (mu_c - m)_j^2 ],
  *
@@ -233,20 +233,20 @@ static void to_view(next *n)
     }
 }
 
-/* The mean of all rows, in the units of the data; taken about the first mean, so that a
- * constant column has no variance by rounding. */
+/* The mean of all rows, in the units of the data; taken about one of the places that moments
+ * are about, so that a constant column has no variance by rounding. */
 static void mean_of_all(const next *n, double *mean)
 {
     const vem_stats *from = n->from;
     const int64_t d = from->model->d;
-    const double *about = from->model->means;
+    const double *about = from->about;
     for (int64_t j = 0; j < d; j++)
         mean[j] = about[j];
     for (int32_t c = 0; c < from->model->clusters; c++)
         for (int64_t j = 0; j < d; j++)
             mean[j] += (vem_i_stats_first(&from->sums, c)[j] +
                         *vem_i_stats_mass(&from->sums, c) *
-                            (from->model->means[c * d + j] - about[j])) /
+                            (from->about[c * d + j] - about[j])) /
                        from->mass;
 }
 
@@ -254,7 +254,7 @@ static void mean_of_all(const next *n, double *mean)
 static double about_all(const next *n, const double *mean, int32_t c, int64_t j)
 {
     const vem_stats *from = n->from;
-    const double off = from->model->means[c * from->model->d + j] - mean[j];
+    const double off = from->about[c * from->model->d + j] - mean[j];
     return off *
            (2 * vem_i_stats_first(&from->sums, c)[j] +
             *vem_i_stats_mass(&from->sums, c) * off) /
@@ -372,6 +372,22 @@ static vem_status settle_units(vem_ctx *ctx, next *n)
     return VEM_OK;
 }
 
+/* The M-step reads the moments about where they are. row: d values of scratch. */
+static vem_status place_moments(vem_ctx *ctx, next *n, double *row)
+{
+    const vem_stats *from = n->from;
+    const int64_t d = from->model->d;
+    if (!vem_i_part_moved(from))
+        return VEM_OK;
+    vem_status status = vem_i_scorer_part(ctx, &n->scorer);
+    for (int32_t c = 0; status == VEM_OK && c < from->model->clusters; c++) {
+        for (int64_t j = 0; j < d; j++)
+            row[j] = (from->about[c * d + j] - n->origin[j]) * inverse_scale(n, j);
+        vem_i_scorer_approach(&n->scorer, c, row);
+    }
+    return status;
+}
+
 static vem_status maximize(vem_ctx *ctx, next *n)
 {
     const vem_stats *from = n->from;
@@ -394,6 +410,10 @@ static vem_status maximize(vem_ctx *ctx, next *n)
     const vem_i_constraints constraints =
         vem_i_constraints_of(&n->view, &options, before->family);
     vem_i_scorer_prepare(ctx, n->model, &n->scorer);
+    status =
+        place_moments(ctx, n, n->origin + before->d); /* the mean of all is done with */
+    if (status != VEM_OK)
+        return status;
     n->scorer.family->maximize(ctx, &n->scorer, &n->sums, &constraints, n->model);
     status = vem_i_model_to_data(ctx, &n->view, n->model);
     if (status == VEM_OK)

@@ -6,6 +6,9 @@
  *     second  C           iso-shared, iso: sum_i w_i q_ic |x_i - mu_c|^2
  *             C, D        diag: the same, column by column
  *             C, D, D     full: sum_i w_i q_ic (x_i - mu_c)(x_i - mu_c)'
+ *     about   C, D        only where some moments are about other places than mu_c; first and
+ *                         second are then named first_about and second_about, and are about
+ *                         these
  *     totals  3 doubles   mass, free energy (sum), squared error
  *     counts  4 integers  rows, rows of positive weight, scored pairs, parts
  *     means, weights, variances, scale    the model, as in a model file
@@ -23,7 +26,7 @@
 #include "io/names_json.h"
 #include "model/part.h"
 
-enum { TOTALS = 3, COUNTS = 4, SUM_ARRAYS = 3 };
+enum { TOTALS = 3, COUNTS = 4, SUM_ARRAYS = 4 };
 /* More than this is no count of anything. */
 static const int64_t MOST = INT64_C(1) << 53;
 static const int64_t MOST_PAIRS = INT64_C(1) << 60;
@@ -188,15 +191,22 @@ static vem_status read_array(vem_ctx *ctx, const char *path, vem_i_npz *npz,
     return status;
 }
 
-/* How the sums of a part of this model are written. */
-static void describe_sums(const vem_model *model, const arrays *a,
-                          vem_i_array list[SUM_ARRAYS])
+/* How the sums of a part of this model are written; returns how many arrays these are. */
+static int describe_sums(const vem_model *model, const arrays *a, int moved,
+                         const double *about, vem_i_array list[SUM_ARRAYS])
 {
     const int64_t clusters = model->clusters, d = model->d;
     const int rank = model->family == VEM_FULL ? 3 : model->family == VEM_DIAG ? 2 : 1;
     list[0] = (vem_i_array){"mass", VEM_FLOAT64, a->mass, 1, {clusters}};
-    list[1] = (vem_i_array){"first", VEM_FLOAT64, a->first, 2, {clusters, d}};
-    list[2] = (vem_i_array){"second", VEM_FLOAT64, a->second, rank, {clusters, d, d}};
+    list[1] = (vem_i_array){
+        moved ? "first_about" : "first", VEM_FLOAT64, a->first, 2, {clusters, d}};
+    list[2] = (vem_i_array){moved ? "second_about" : "second",
+                            VEM_FLOAT64,
+                            a->second,
+                            rank,
+                            {clusters, d, d}};
+    list[3] = (vem_i_array){"about", VEM_FLOAT64, about, 2, {clusters, d}};
+    return moved ? SUM_ARRAYS : SUM_ARRAYS - 1;
 }
 
 static vem_status read_sums(vem_ctx *ctx, const char *path, vem_i_npz *npz,
@@ -211,9 +221,10 @@ static vem_status read_sums(vem_ctx *ctx, const char *path, vem_i_npz *npz,
     vem_status status = take_arrays(ctx, part->model, &a);
     if (status != VEM_OK)
         return status;
-    describe_sums(part->model, &a, wanted);
-    double *const out[SUM_ARRAYS] = {a.mass, a.first, a.second};
-    for (int i = 0; status == VEM_OK && i < SUM_ARRAYS; i++)
+    const int sums =
+        describe_sums(part->model, &a, vem_i_npz_has(npz, "about"), part->about, wanted);
+    double *const out[SUM_ARRAYS] = {a.mass, a.first, a.second, part->about};
+    for (int i = 0; status == VEM_OK && i < sums; i++)
         status = read_array(ctx, path, npz, &wanted[i], out[i]);
     if (status == VEM_OK)
         status = read_array(ctx, path, npz, &wanted_totals, totals);
@@ -307,12 +318,14 @@ vem_status vem_stats_write(vem_ctx *ctx, const vem_stats *part, const char *path
     char *meta = make_meta(part);
     if (meta) {
         exchange(part, &a, 1);
-        describe_sums(part->model, &a, list);
-        list[3] = (vem_i_array){"totals", VEM_FLOAT64, totals, 1, {TOTALS}};
-        list[4] = (vem_i_array){"counts", VEM_INT64, counts, 1, {COUNTS}};
-        list[5] = (vem_i_array){"meta", VEM_UINT8, meta, 1, {(int64_t)strlen(meta)}};
-        const int model = vem_i_model_arrays(part->model, list + SUM_ARRAYS + 3);
-        status = vem_i_npz_write(ctx, path, list, SUM_ARRAYS + 3 + model);
+        int count =
+            describe_sums(part->model, &a, vem_i_part_moved(part), part->about, list);
+        list[count++] = (vem_i_array){"totals", VEM_FLOAT64, totals, 1, {TOTALS}};
+        list[count++] = (vem_i_array){"counts", VEM_INT64, counts, 1, {COUNTS}};
+        list[count++] =
+            (vem_i_array){"meta", VEM_UINT8, meta, 1, {(int64_t)strlen(meta)}};
+        count += vem_i_model_arrays(part->model, list + count);
+        status = vem_i_npz_write(ctx, path, list, count);
     } else {
         status = vem_i_fail_memory(ctx, 512);
     }

@@ -18,11 +18,15 @@ vem_status vem_i_part_new(vem_ctx *ctx, vem_model *model, vem_stats **part)
     }
     made->model = model;
     made->parts = 1;
+    const size_t means = (size_t)model->clusters * (size_t)model->d;
     status = vem_i_stats_new(ctx, model->family, model->clusters, model->d, &made->sums);
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &made->about, means, sizeof(double));
     if (status != VEM_OK) {
         vem_stats_free(made);
         return status;
     }
+    memcpy(made->about, model->means, means * sizeof(double));
     *part = made;
     return VEM_OK;
 }
@@ -33,6 +37,7 @@ void vem_stats_free(vem_stats *stats)
         return;
     vem_model_free(stats->model);
     vem_i_stats_free(&stats->sums);
+    vem_i_free(stats->about);
     vem_i_free(stats);
 }
 
@@ -99,6 +104,75 @@ int vem_i_part_differ(const vem_stats *a, const vem_stats *b, char *why, size_t 
     return 0;
 }
 
+int vem_i_part_moved(const vem_stats *part)
+{
+    return !same_doubles(part->about, part->model->means,
+                         (size_t)part->model->clusters * (size_t)part->model->d);
+}
+
+/* ---- sums ---- */
+
+/* to += from, moments of one cluster, after what they are about has moved back by e. Squares of
+ * balls are in the units of the model's scale. */
+static void add_moved(const vem_model *model, const double *from, const double *e,
+                      double *to)
+{
+    const int64_t d = model->d;
+    const double mass = from[0], *first = from + 1, *second = first + d;
+    double *to_first = to + 1, *to_second = to_first + d, balls = *second;
+    for (int64_t i = 0, at = 0; i < d; i++) {
+        const double more = e[i] * (2 * first[i] + mass * e[i]);
+        const double s = model->scale ? model->scale[i] : 1;
+        balls += more / s / s;
+        if (model->family == VEM_DIAG) /* rounding may leave a hair below 0 */
+            to_second[i] += fmax(second[i] + more, 0);
+        for (int64_t j = 0; model->family == VEM_FULL && j <= i; j++, at++) {
+            const double moved =
+                second[at] + first[i] * e[j] + e[i] * (first[j] + mass * e[j]);
+            to_second[at] += i == j ? fmax(moved, 0) : moved;
+        }
+        to_first[i] += first[i] + mass * e[i];
+    }
+    if (model->family != VEM_DIAG && model->family != VEM_FULL)
+        *to_second += fmax(balls, 0);
+    to[0] += mass;
+}
+
+int64_t vem_i_part_work(const vem_stats *part)
+{
+    return part->sums.stride + 2 * (int64_t)part->sums.d;
+}
+
+void vem_i_part_join(vem_stats *part, int32_t c, const double *from, const double *about,
+                     double *work)
+{
+    const int64_t d = part->sums.d, stride = part->sums.stride;
+    double *own = part->sums.block + c * stride, *own_about = part->about + c * d;
+    double *e = work + stride, *more_e = e + d;
+    if (!(from[0] > 0))
+        return;
+    if (!(own[0] > 0))
+        memcpy(own_about, about, (size_t)d * sizeof *own_about);
+    if (same_doubles(own_about, about, (size_t)d)) {
+        for (int64_t k = 0; k < stride; k++)
+            own[k] += from[k];
+        return;
+    }
+    for (int64_t j = 0; j < d; j++) {
+        const double apart = about[j] - own_about[j];
+        const double center =
+            own_about[j] +
+            (own[1 + j] + from[1 + j] + from[0] * apart) / (own[0] + from[0]);
+        e[j] = own_about[j] - center;
+        more_e[j] = about[j] - center;
+        own_about[j] = center;
+    }
+    memcpy(work, own, (size_t)stride * sizeof *own);
+    memset(own, 0, (size_t)stride * sizeof *own);
+    add_moved(part->model, work, e, own);
+    add_moved(part->model, from, more_e, own);
+}
+
 vem_status vem_i_part_add(vem_ctx *ctx, vem_stats *to, const vem_stats *from)
 {
     int64_t rows, used, pairs, parts;
@@ -108,7 +182,14 @@ vem_status vem_i_part_add(vem_ctx *ctx, vem_stats *to, const vem_stats *from)
         __builtin_add_overflow(to->parts, from->parts, &parts))
         return vem_i_fail(ctx, VEM_BAD_DATA,
                           "The statistics claim more rows than can be counted.");
-    vem_i_stats_add(&to->sums, &from->sums);
+    double *work;
+    vem_status status = vem_i_take(ctx, &work, (size_t)vem_i_part_work(to), sizeof *work);
+    if (status != VEM_OK)
+        return status;
+    for (int32_t c = 0; c < to->sums.clusters; c++)
+        vem_i_part_join(to, c, from->sums.block + c * from->sums.stride,
+                        from->about + (int64_t)c * from->sums.d, work);
+    vem_i_free(work);
     to->mass += from->mass;
     to->free_energy += from->free_energy;
     to->squared_error += from->squared_error;
@@ -158,6 +239,9 @@ uint64_t vem_i_part_digest(const vem_stats *part)
     const double totals[] = {part->mass, part->free_energy, part->squared_error};
     uint64_t hash = digest_doubles(START, totals, sizeof totals / sizeof *totals);
     hash = digest_word(hash, (uint64_t)part->rows);
+    if (vem_i_part_moved(part))
+        hash = digest_doubles(hash, part->about,
+                              (size_t)part->sums.clusters * (size_t)part->sums.d);
     return digest_doubles(hash, part->sums.block,
                           (size_t)(part->sums.clusters * part->sums.stride));
 }
@@ -184,6 +268,8 @@ int vem_i_part_is_sound(const vem_stats *part)
     double mass = 0, probe = 0;
     for (int64_t i = 0; i < s->clusters * s->stride; i++)
         probe += s->block[i] * 0;
+    for (int64_t i = 0; i < (int64_t)s->clusters * s->d; i++)
+        probe += part->about[i] * 0;
     if (probe != 0 || !isfinite(part->free_energy) || !isfinite(part->mass) ||
         !(part->squared_error >= 0) || isinf(part->squared_error))
         return 0;

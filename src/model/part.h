@@ -1,7 +1,9 @@
 /* What is known of some rows under one model: the noun vem_stats.
  *
- * The sums (stats.h) are in the units of the data and about the means of `model` as it is
- * written here, in double, so that they add up whatever view and type the E-step had. The
+ * The sums (stats.h) are in the units of the data and about `about`, in double, so that they
+ * add up whatever view and type the E-step had. That is the mean of `model` as a rule, and
+ * near the rows themselves where they lie so far from it that their spread would be lost in
+ * the rounding of the squares (em/steady.h). The
  * second moments of the isotropic families are in the units of distances, that is, divided
  * by the squares of the model's scale where it has one; those of diag and full never are. */
 #ifndef VEM_MODEL_PART_H
@@ -20,6 +22,7 @@ struct vem_stats {
     double floor; /* as a share of the variance of all rows (floor.c) */
     /* What adds up. */
     vem_i_stats sums;
+    double *about; /* C x d, in the units of the data */
     double mass;
     double free_energy;   /* the sum, not per unit of mass */
     double squared_error; /* sum_i w_i sum_c q_ic |x_i - mu_c|^2 */
@@ -32,6 +35,15 @@ vem_status vem_i_part_new(vem_ctx *ctx, vem_model *model, vem_stats **part);
 int vem_i_part_differ(const vem_stats *a, const vem_stats *b, char *why, size_t size);
 /* to += from, of parts that do not differ. */
 vem_status vem_i_part_add(vem_ctx *ctx, vem_stats *to, const vem_stats *from);
+/* Adds `from`, a cluster's moments (as in stats.h) about `about` (d values, units of the data)
+ * to cluster c. Moments about two places become moments about the mean of all: with e = a - a'
+ *     f <- f + N e,     S <- S + f e' + e f' + N e e'      (f before the change),
+ * which takes nothing away. work: vem_i_part_work doubles. */
+void vem_i_part_join(vem_stats *part, int32_t c, const double *from, const double *about,
+                     double *work);
+int64_t vem_i_part_work(const vem_stats *part);
+/* Are some moments about another place than the mean of the model? */
+int vem_i_part_moved(const vem_stats *part);
 /* A number that all arrays of the model go into, and one of the sums. */
 uint64_t vem_i_model_digest(const vem_model *model);
 uint64_t vem_i_part_digest(const vem_stats *part);
