@@ -326,5 +326,39 @@ class SeveralFiles(Case):
         self.assertEqual(self.fit(*self.parts(), words=["--weights", weights]), expected)
 
 
+class Advice(Case):
+    """What the columns do to a fit is said, by their names."""
+
+    def setUp(self):
+        super().setUp()
+        rng = random.Random(3)
+        self.rows = [[rng.gauss(0, 1), 1e4 * rng.random(), rng.random(), 7] for _ in range(200)]
+        self.data = self.write("u.csv", table(self.rows, ["a", "income", "rate", "same"]))
+
+    def notes(self, *words):
+        return " ".join(self.json("fit", self.data, "-k", 3, *words)["notes"])
+
+    def test_one_column_decides(self):
+        for words in ([], ["--family", "iso"], ["--algorithm", "kmeans"], ["--coreset", 100]):
+            self.assertIn("column 2 (income) holds more than 99.99 % of the squared distance",
+                          self.notes(*words))
+        for words in (["--standardize"], ["--family", "diag"], ["--normalize"],
+                      ["--columns", "a,rate"], ["--columns", "income,same"]):
+            self.assertNotIn("squared distance", self.notes(*words))
+
+    def test_spread_of_balls(self):
+        self.vem("fit", self.data, "-k", 3, "-o", self.path("u.npz"))
+        for words in ([], [self.data]):
+            found = self.json("describe", self.path("u.npz"), *words)["found"]
+            for cluster in found:
+                self.assertTrue(0 < cluster["spread"] < 1, cluster["spread"])
+
+    def test_constant_column_is_named(self):
+        for family in ("diag", "full"):
+            notes = self.notes("--family", family)
+            self.assertIn("column 4 (same) is constant", notes)
+            self.assertNotIn("too few or too similar", notes)
+
+
 if __name__ == "__main__":
     main()

@@ -774,7 +774,8 @@ enum { VEM_SHOWN_COLUMNS = 3, VEM_SHOWN_ROWS = 3 };
 typedef struct vem_cluster {
     size_t size;   /* sizeof(vem_cluster); of an array, that of the first counts */
     double weight; /* of the model */
-    double spread; /* root of the mean over columns of (its variance / the column's) */
+    double spread; /* root of the mean over columns of (its variance / the column's); of
+                      iso families: root of (its variance / the mean of the columns') */
     int32_t
         columns[VEM_SHOWN_COLUMNS]; /* in which its mean is farthest from that of all */
     double

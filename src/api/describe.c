@@ -6,7 +6,8 @@
  *     m_j = sum_c pi_c mu_cj,     s_j^2 = sum_c pi_c (Sigma_cjj + (mu_cj - m_j)^2).
  *
  * Cluster c differs in column j by (mu_cj - m_j) / s_j, and has the spread
- * sqrt(mean_j Sigma_cjj / s_j^2): both are free of units, whatever the columns measure.
+ * sqrt(mean_j Sigma_cjj / s_j^2): both are free of units, whatever the columns measure. A ball
+ * has sqrt(sum_j Sigma_cjj / sum_j s_j^2), in the units in which it is one.
  *
  * Nearest. The other cluster of largest p(c', mu_c), found by the search that predict uses.
  * How much the two have in common is their Bhattacharyya coefficient, with
@@ -73,8 +74,8 @@ static void difference(survey *s, int64_t c)
 {
     const vem_model *m = s->model;
     vem_cluster *it = &s->clusters[c];
-    double spread = 0;
-    int32_t used = 0;
+    const int ball = m->family == VEM_ISO_SHARED || m->family == VEM_ISO;
+    double spread = 0, all = 0;
     for (int k = 0; k < VEM_SHOWN_COLUMNS; k++) {
         it->columns[k] = -1;
         it->differences[k] = NAN;
@@ -95,10 +96,15 @@ static void difference(survey *s, int64_t c)
             it->columns[k] = j;
             it->differences[k] = off;
         }
-        spread += vem_i_model_covariance(m, c, j, j) / s->variances[j];
-        used++;
+        /* A ball is as large as it is in the units in which it is one: columns of small
+         * numbers would say that it is huge. */
+        const double unit = !ball      ? s->variances[j]
+                            : m->scale ? m->scale[j] * m->scale[j]
+                                       : 1;
+        spread += vem_i_model_covariance(m, c, j, j) / unit;
+        all += s->variances[j] / unit;
     }
-    it->spread = used ? sqrt(spread / used) : NAN;
+    it->spread = all > 0 ? sqrt(spread / all) : NAN;
 }
 
 /* ---- Nearest clusters ---- */

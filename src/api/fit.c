@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/advice.h"
 #include "api/columns.h"
 #include "api/course.h"
 #include "api/effort.h"
@@ -24,6 +25,7 @@
 typedef struct fit {
     vem_ctx *ctx;
     const vem_options *asked, *options; /* as given; resolved */
+    const vem_data *data;
     const vem_view *view;
     vem_i_points *points;
     int reduced;            /* the view is a coreset */
@@ -152,7 +154,19 @@ static vem_status count_floored(const fit *f)
     vem_status status = vem_i_floor_count(f->ctx, &limits, f->model, &s->floored);
     if (status != VEM_OK || s->floored == 0)
         return status;
-    char cause[80];
+    char cause[80], names[320];
+    const int32_t level =
+        vem_i_level_columns(f->data, f->model, &limits, names, sizeof names);
+    if (level > 0) {
+        vem_i_report_note(f->report,
+                          "column%s %s %s constant, or nearly so, in every cluster: "
+                          "%s variance there is what --floor %g leaves %s, and adds to "
+                          "the free energy; --columns can leave %s out.",
+                          level == 1 ? "" : "s", names, level == 1 ? "is" : "are",
+                          level == 1 ? "its" : "their", f->options->floor,
+                          level == 1 ? "it" : "them", level == 1 ? "it" : "them");
+        return VEM_OK;
+    }
     const double asked = f->options->floor * (limits.units ? 1 : f->view->variance);
     if (limits.floor > asked)
         snprintf(cause, sizeof cause, "The least number that %s precision divides by",
@@ -297,6 +311,7 @@ vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *option
              .reduced = reduction.coreset != NULL,
              .asked = options,
              .options = &resolved,
+             .data = data,
              .start = start,
              .effort = &effort,
              .keeper = ctx->checkpoint.path ? &keeper : NULL,
@@ -318,7 +333,9 @@ vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *option
         vem_i_report_choices(made, &told, start != NULL);
         vem_i_report_spill(made, &plan);
         vem_i_effort_say(made, &effort);
-        status = run(&f);
+        status = vem_i_advise_units(ctx, data, &points->view, &resolved, made);
+        if (status == VEM_OK)
+            status = run(&f);
         if (status == VEM_OK)
             status = vem_i_model_check_finite(ctx, f.model);
         if (status == VEM_OK && f.reduced) {

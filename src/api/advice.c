@@ -1,0 +1,133 @@
+/* With balls for clusters the squared distance is a sum over columns, and column j has the share
+ *
+ *     s_j = var_j / sum_k var_k
+ *
+ * of its mean over pairs of rows. Where one column has nearly all of it, or a few of many, the
+ * clusters are those of these columns alone: rarely what was meant when columns have units of
+ * their own. The variances are known from the view; nothing is computed twice. */
+#include "api/advice.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+enum {
+    FEW = 3,
+    SPARE = 4
+}; /* columns that may be named; of at least so many times as many */
+static const double ONE_HOLDS = 0.95, FEW_HOLD = 0.99;
+
+typedef struct share {
+    double share;
+    int32_t column;
+} share;
+
+static int by_share(const void *a, const void *b)
+{
+    const share *x = a, *y = b;
+    if (x->share != y->share)
+        return x->share > y->share ? -1 : 1;
+    return x->column < y->column ? -1 : x->column > y->column;
+}
+
+static void append_name(const vem_data *data, int32_t column, const char *before,
+                        char *text, size_t size)
+{
+    const char *name = vem_data_column_name(data, column);
+    size_t used = 0;
+    while (used < size && text[used])
+        used++;
+    snprintf(text + used, size - used, "%s%d%s%.60s%s", before,
+             (int)vem_i_data_column_number(data, column), name ? " (" : "",
+             name ? name : "", name ? ")" : "");
+}
+
+/* The view says 1 for the deviation of a constant column. */
+static int is_constant(const vem_view *view, int32_t j)
+{
+    return view->deviations[j] == 1;
+}
+
+static void note(const vem_data *data, const share *shares, int32_t count, double sum,
+                 vem_report *report)
+{
+    char names[320] = "", percent[32];
+    for (int32_t k = 0; k < count; k++)
+        append_name(data, shares[k].column,
+                    k == 0           ? ""
+                    : k == count - 1 ? " and "
+                                     : ", ",
+                    names, sizeof names);
+    if (sum < 0.9999)
+        snprintf(percent, sizeof percent, "%.3g %%", 100 * sum);
+    else
+        snprintf(percent, sizeof percent, "more than 99.99 %%");
+    vem_i_report_note(report,
+                      "column%s %s %s %s of the squared distance between rows and "
+                      "decide%s the clusters "
+                      "almost alone: if the columns have different units, --standardize "
+                      "or --family diag "
+                      "makes all of them count.",
+                      count == 1 ? "" : "s", names, count == 1 ? "holds" : "hold",
+                      percent, count == 1 ? "s" : "");
+}
+
+vem_status vem_i_advise_units(vem_ctx *ctx, const vem_data *data, const vem_view *view,
+                              const vem_options *options, vem_report *report)
+{
+    const double total = view->variance * view->d;
+    const int balls = options->family == VEM_ISO_SHARED || options->family == VEM_ISO;
+    if (!balls || (view->scale && !view->whitened) || options->normalize ||
+        !(total > 0) || view->d < 2)
+        return VEM_OK;
+    share *shares;
+    vem_status status = vem_i_take(ctx, &shares, (size_t)view->d, sizeof *shares);
+    if (status != VEM_OK)
+        return status;
+    int32_t varying = 0;
+    for (int32_t j = 0; j < view->d; j++)
+        if (!is_constant(view, j))
+            shares[varying++] =
+                (share){view->deviations[j] * view->deviations[j] / total, j};
+    qsort(shares, (size_t)varying, sizeof *shares, by_share);
+    double sum = 0;
+    for (int32_t k = 0; k < FEW && k + 1 < varying; k++) {
+        sum += shares[k].share;
+        if (sum >= (k == 0 ? ONE_HOLDS : FEW_HOLD) &&
+            (k == 0 || varying >= SPARE * (k + 1))) {
+            note(data, shares, k + 1, sum, report);
+            break;
+        }
+    }
+    vem_i_free(shares);
+    return VEM_OK;
+}
+
+/* Variance of column j in cluster c of a diagonal or full model. */
+static double variance_of(const vem_model *m, int64_t c, int64_t j)
+{
+    return m->family == VEM_FULL ? m->variances[(c * m->d + j) * m->d + j]
+                                 : m->variances[c * m->d + j];
+}
+
+int32_t vem_i_level_columns(const vem_data *data, const vem_model *model,
+                            const vem_i_constraints *limits, char *text, size_t size)
+{
+    int32_t count = 0;
+    text[0] = '\0';
+    for (int32_t j = 0; limits->units && j < model->d; j++) {
+        const double least = limits->floor * limits->units[j] * limits->units[j];
+        int level = 1;
+        for (int64_t c = 0; level && c < model->clusters; c++)
+            level = variance_of(model, c, j) <= least * (1 + 1e-6);
+        if (!level)
+            continue;
+        if (count < FEW)
+            append_name(data, j, count ? ", " : "", text, size);
+        else if (count == FEW)
+            append_name(data, j, ", ... ", text, size);
+        count++;
+    }
+    return count;
+}

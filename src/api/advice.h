@@ -1,0 +1,20 @@
+/* What a person may want to know of the columns before trusting a fit. */
+#ifndef VEM_API_ADVICE_H
+#define VEM_API_ADVICE_H
+
+#include "api/report.h"
+#include "data/data.h"
+#include "data/view.h"
+#include "model/family.h"
+
+/* Balls in the units of the data follow the columns of the largest spread: a note, where few
+ * columns hold nearly all of it. */
+vem_status vem_i_advise_units(vem_ctx *ctx, const vem_data *data, const vem_view *view,
+                              const vem_options *options, vem_report *report);
+/* Columns of a diagonal or full model (in the units of the view) whose variance is the least that
+ * `limits` allow in every cluster, because they are constant or nearly so: how many, and their
+ * names in `text`. */
+int32_t vem_i_level_columns(const vem_data *data, const vem_model *model,
+                            const vem_i_constraints *limits, char *text, size_t size);
+
+#endif
