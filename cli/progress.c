@@ -24,6 +24,8 @@ static struct {
     double until;           /* clock; 0: as long as it takes */
     double expected, began; /* seconds, as the plan told; clock, then */
     double share;           /* of the phase; it never falls while the phase lasts */
+    int64_t restart;        /* of the fit */
+    double restart_began;   /* clock */
 } state;
 
 static const char *phase_name(const char *phase)
@@ -72,16 +74,18 @@ static double amount_left(const vem_progress *p, double done, int *about)
     return *about ? fmax(likely, 0) : left;
 }
 
-/* Seconds until the end of the phase as well as can be told: from the outlook of the loop;
+/* Seconds until the end of the phase (of a fit: of all its restarts) as well as can be told: from the outlook of the loop;
  * before there is one, what is left of the plan that people were told; else (*least) if all
  * steps were made. */
 static double seconds_left(const vem_progress *p, double done, double rate, double now,
                            int *least)
 {
     int about;
-    const double left = amount_left(p, done, &about) / rate;
+    double left = amount_left(p, done, &about) / rate;
     const double planned = state.expected - (now - state.began);
     const int steps = strcmp(p->phase, "em") == 0;
+    if (steps && p->restarts > 1) /* those to come take as long as this one will */
+        left += (now - state.restart_began + left) * (double)(p->restarts - p->restart);
     *least = steps && !about && !(planned > 0);
     return steps && !about && planned > 0 ? fmin(planned, left) : left;
 }
@@ -105,6 +109,11 @@ static void put_words(char *text, int room, const vem_progress *p, double now)
     char piece[64];
     room = room < LINE - 1 ? room : LINE - 1;
     text[0] = '\0';
+    if (p->restarts > 1) {
+        snprintf(piece, sizeof piece, "restart %lld/%lld, ", (long long)p->restart,
+                 (long long)p->restarts);
+        add(text, room, piece);
+    }
     if (steps)
         snprintf(piece, sizeof piece, "step %lld/%lld", (long long)p->step,
                  (long long)p->max_steps);
@@ -184,6 +193,10 @@ static int on_progress(void *user, const vem_progress *p)
         return must_stop();
     const double now = cli_clock();
     const double done = amount_done(p);
+    if (p->restart != state.restart) {
+        state.restart = p->restart;
+        state.restart_began = now;
+    }
     /* Another phase, or the same one from its start, as in the next restart. */
     if (strcmp(state.phase, p->phase) != 0 || done < state.done) {
         snprintf(state.phase, sizeof state.phase, "%s", p->phase);

@@ -96,12 +96,12 @@ class Interrupt(Case):
 
 
 class Terminal(Case):
-    def run_on(self, columns, words, ends=None):
+    def run_on(self, columns, words, ends=None, tick=0.02):
         """What a terminal of so many columns got, and the status. `ends`: Ctrl-C at this text."""
         keyboard, screen = pty.openpty()
         fcntl.ioctl(screen, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         process = subprocess.Popen([VEM, *map(str, words)], stdout=subprocess.DEVNULL, stderr=screen,
-                                   preexec_fn=defaults, env=self.ticking(0.02))
+                                   preexec_fn=defaults, env=self.ticking(tick))
         self.addCleanup(process.kill)
         os.close(screen)
         got = b""
@@ -152,6 +152,45 @@ class Terminal(Case):
             self.assertEqual(steps, sorted(steps))
             for word in re.findall(r"step (\d+)/(\d+)", text):
                 self.assertLessEqual(int(word[0]), int(word[1]))
+
+    def bars(self, text):
+        """(restart, step, time left in seconds or None, of a plan or outlook) of each bar."""
+        found = []
+        for bar in re.split(r"[\r\n]+", text):
+            words = re.search(r"^fitting .*?(?:restart (\d+)/\d+, )?step (\d+)/\d+"
+                              r"(?:, (about|<) (\d+) (s|min) left)?", bar)
+            if words:
+                restart, step, about, left, unit = words.groups()
+                seconds = int(left) * (60 if unit == "min" else 1) if about == "about" else None
+                found.append((restart, int(step), seconds))
+        return found
+
+    def test_agrees_with_the_plan(self):
+        """At the rate of the first steps a million of them would take hours; the plan above the
+        bar knows that a fit takes fewer."""
+        data = self.path("x.npy")
+        self.vem("generate", "separated", "-q", "-n", 20000, "-d", 4, "-k", 30, "--separation",
+                 0.5, "-o", data)
+        text, code = self.run_on(120, ["fit", data, "-k", 30, "--algorithm", "gmm", "--tolerance",
+                                       "1e-300", "--max-steps", 1000000, "--threads", 1, "-v"],
+                                 ends="step 40/", tick=0.0001)
+        self.assertEqual(code, 130)
+        amount, unit = re.search(r"and about (\d+) (second|minute)", text).groups()
+        planned = int(amount) * (60 if unit == "minute" else 1)
+        left = [seconds for _, _, seconds in self.bars(text) if seconds is not None]
+        self.assertTrue(left, text)
+        self.assertLessEqual(left[0], planned)
+
+    def test_restarts_are_said(self):
+        data = self.path("x.npy")
+        self.vem("generate", "separated", "-q", "-n", 2000, "-d", 2, "-k", 9, "--separation", 0.5,
+                 "-o", data)
+        text, code = self.run_on(120, ["fit", data, "-k", 9, "--algorithm", "gmm", "--max-steps", 12,
+                                       "--restarts", 3, "--threads", 1])
+        self.assertEqual(code, 0)
+        places = [(int(restart), step) for restart, step, _ in self.bars(text)]
+        self.assertEqual({restart for restart, _ in places}, {1, 2, 3})
+        self.assertEqual(places, sorted(places))
 
     def test_answer_on_a_line_of_its_own(self):
         data = self.path("x.npy")

@@ -7,6 +7,7 @@
 
 #define CONTEXT_THREADS 3
 #include "context.h"
+#include "fake_clock.h"
 
 typedef struct listener {
     pthread_t thread;
@@ -188,10 +189,142 @@ static void other_verbs_stop(void **state)
     grid_data_free(&data);
 }
 
+/* ---- every block of rows ---- */
+
+typedef struct counter {
+    const char *phase;             /* in which calls are counted */
+    int64_t calls, stop_at, after; /* calls of the phase; after the stop, of any */
+    int64_t last_done, last_total;
+    int backwards;
+} counter;
+
+static int count(void *user, const vem_progress *p)
+{
+    counter *c = user;
+    c->after += c->stop_at && c->calls >= c->stop_at;
+    if (strcmp(p->phase, c->phase) != 0)
+        return c->stop_at && c->calls >= c->stop_at;
+    c->calls++;
+    c->backwards |=
+        p->done < c->last_done || (c->last_total && p->total != c->last_total);
+    c->last_done = p->done;
+    c->last_total = p->total;
+    return c->stop_at && c->calls >= c->stop_at;
+}
+
+/* The clock moves so fast that every look may be told: calls are counted, not timed. */
+static counter heard(const char *phase, int64_t stop_at)
+{
+    fake_tick = 1;
+    return (counter){.phase = phase, .stop_at = stop_at};
+}
+
+/* However few the clusters, a stop is heard after every block of rows, and work ends there. */
+static void seeding_listens_between_blocks(void **state)
+{
+    (void)state;
+    enum { N = 40000, C = 12, BLOCKS = N / 1024 };
+    grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, N, 2, 107);
+    assert_int_equal(vem_ctx_set_threads(ctx, 1), VEM_OK);
+    for (int seeding = VEM_SEED_PLUSPLUS; seeding <= VEM_SEED_TWO_LEVEL; seeding++) {
+        vem_options o = grid_options(C, VEM_ISO_SHARED, VEM_PRIOR_FLAT, 1, VEM_DOUBLE, 2);
+        o.seeding = seeding;
+        o.chain = 20;
+        counter all = heard("seed", 0);
+        grid_fit fit;
+        vem_ctx_set_progress(ctx, count, &all);
+        assert_int_equal(grid_try(ctx, &data, &o, NULL, &fit), VEM_OK);
+        grid_fit_free(&fit);
+        assert_true(all.calls >= BLOCKS);
+        assert_false(all.backwards);
+        for (int64_t stop = 1; stop <= all.calls; stop += 1 + all.calls / 40) {
+            counter c = heard("seed", stop);
+            vem_ctx_set_progress(ctx, count, &c);
+            assert_int_equal(grid_try(ctx, &data, &o, NULL, &fit), VEM_STOPPED);
+            assert_non_null(strstr(vem_ctx_message(ctx), "Stopped"));
+            assert_in_range(c.after, 0, 2);
+        }
+    }
+    vem_ctx_set_progress(ctx, NULL, NULL);
+    fake_tick = 0;
+    assert_int_equal(vem_ctx_set_threads(ctx, CONTEXT_THREADS), VEM_OK);
+    grid_data_free(&data);
+}
+
+static void coresets_listen_between_blocks(void **state)
+{
+    (void)state;
+    enum { N = 400000 };
+    grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, N, 2, 108);
+    vem_data *rows = grid_borrow(ctx, &data), *made = NULL;
+    assert_int_equal(vem_ctx_set_threads(ctx, 1), VEM_OK);
+    counter all = heard("reduce", 0);
+    vem_ctx_set_progress(ctx, count, &all);
+    assert_int_equal(vem_coreset(ctx, rows, 100, VEM_CORESET_LIGHTWEIGHT, 1, &made),
+                     VEM_OK);
+    vem_data_free(made);
+    assert_true(all.calls >= 20);
+    assert_false(all.backwards);
+    for (int64_t stop = 1; stop <= all.calls; stop += 1 + all.calls / 40) {
+        counter c = heard("reduce", stop);
+        vem_ctx_set_progress(ctx, count, &c);
+        assert_int_equal(vem_coreset(ctx, rows, 100, VEM_CORESET_LIGHTWEIGHT, 1, &made),
+                         VEM_STOPPED);
+        assert_in_range(c.after, 0, 1);
+    }
+    vem_ctx_set_progress(ctx, NULL, NULL);
+    fake_tick = 0;
+    assert_int_equal(vem_ctx_set_threads(ctx, CONTEXT_THREADS), VEM_OK);
+    vem_data_free(rows);
+    grid_data_free(&data);
+}
+
+typedef struct chapters {
+    int64_t restart, step, restarts;
+    int wrong;
+} chapters;
+
+static int read_chapters(void *user, const vem_progress *p)
+{
+    chapters *c = user;
+    if (strcmp(p->phase, "read") == 0)
+        return 0;
+    c->wrong |= p->restarts != 3 || p->restart < c->restart || p->restart > 3;
+    if (p->restart > c->restart)
+        c->step = -1000;
+    if (strcmp(p->phase, "em") == 0) {
+        c->wrong |= p->step < c->step || p->step > p->max_steps;
+        c->step = p->step;
+    }
+    c->restart = p->restart;
+    return 0;
+}
+
+/* Steps count from 1 in each restart, and which one it is is told. */
+static void restarts_are_numbered(void **state)
+{
+    (void)state;
+    grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, 2000, 3, 109);
+    vem_options o = grid_options(4, VEM_ISO_SHARED, VEM_PRIOR_FLAT, 1, VEM_DOUBLE, 6);
+    o.restarts = 3;
+    o.seeding = VEM_SEED_PLUSPLUS;
+    chapters c = {0};
+    vem_ctx_set_progress(ctx, read_chapters, &c);
+    grid_fit fit = grid_run(ctx, &data, &o, NULL);
+    vem_ctx_set_progress(ctx, NULL, NULL);
+    assert_int_equal(c.restart, 3);
+    assert_false(c.wrong);
+    grid_fit_free(&fit);
+    grid_data_free(&data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(told_sanely),
+        cmocka_unit_test(seeding_listens_between_blocks),
+        cmocka_unit_test(coresets_listen_between_blocks),
+        cmocka_unit_test(restarts_are_numbered),
         cmocka_unit_test(stopped_anywhere),
         cmocka_unit_test(stopped_in_a_phase),
         cmocka_unit_test(other_verbs_stop),

@@ -133,9 +133,10 @@ static void first_centers_are_the_nearest_of_the_cell(void **state)
         int64_t items[C], pairs = 0;
         int done;
         vem_i_seeds seeds = {.items = items, .first = first};
+        const vem_progress told = {.phase = "seed", .total = C, .free_energy = NAN};
         assert_int_equal(vem_i_seed_two_level(ctx, view, C, seed, &seeds), VEM_OK);
-        assert_int_equal(vem_i_cells(ctx, view, CELLS, seed, labels, squares, &pairs,
-                                     &done),
+        assert_int_equal(vem_i_cells(ctx, view, CELLS, seed, &told, labels, squares,
+                                     &pairs, &done),
                          VEM_OK);
         assert_true(done);
         for (int i = 0; i < N; i++) {

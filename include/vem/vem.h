@@ -85,6 +85,9 @@ typedef struct vem_progress {
     double free_energy;
     double seconds;    /* since the verb began */
     double steps_left; /* "em": about how many more until it has converged; 0: no idea */
+    int64_t restart,
+        restarts; /* of a fit: which of how many, from 1; steps count from 1 in
+                                  each; 0 for other verbs */
 } vem_progress;
 
 /* Called from the thread that called the verb: at the end of every step, and otherwise a

@@ -122,7 +122,7 @@ static vem_status run_once(fit *f, int64_t restart)
  * the last. */
 static vem_status run_all(fit *f)
 {
-    const vem_ctx *ctx = f->ctx;
+    vem_ctx *ctx = f->ctx;
     const int64_t restarts = f->start ? 1 : f->options->restarts;
     vem_status status = VEM_OK;
     int64_t first = 1;
@@ -135,6 +135,8 @@ static vem_status run_all(fit *f)
         const double began = vem_i_clock();
         if (r > first && (late || ctx->stop_requested))
             break;
+        ctx->restart = r;
+        ctx->restarts = restarts;
         status = run_once(f, r);
         if (status == VEM_STOPPED && f->model)
             status = VEM_OK;

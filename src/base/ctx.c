@@ -72,6 +72,7 @@ void vem_i_begin(vem_ctx *ctx)
     ctx->limit = ctx->memory;
     ctx->progress_start = vem_i_clock();
     ctx->progress_last = 0;
+    ctx->restart = ctx->restarts = 0;
 }
 
 int vem_i_progress(vem_ctx *ctx, const vem_progress *progress, int force)
@@ -82,6 +83,8 @@ int vem_i_progress(vem_ctx *ctx, const vem_progress *progress, int force)
     if (force || now - ctx->progress_last >= 0.1) {
         vem_progress told = *progress;
         told.seconds = now - ctx->progress_start;
+        told.restart = ctx->restart;
+        told.restarts = ctx->restarts;
         ctx->progress_last = now;
         if (ctx->progress(ctx->progress_user, &told))
             ctx->stop_requested = 1;

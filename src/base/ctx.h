@@ -15,8 +15,9 @@ struct vem_ctx {
     const char *cpu;
     vem_progress_fn progress;
     void *progress_user;
-    double progress_last;  /* clock of the last call, to keep them a few a second */
-    double progress_start; /* clock when the running verb began */
+    double progress_last;      /* clock of the last call, to keep them a few a second */
+    double progress_start;     /* clock when the running verb began */
+    int64_t restart, restarts; /* of the running fit, for the progress function */
     _Atomic int
         stop_requested; /* the progress function said stop during the running verb */
     double deadline;    /* clock at which the running verb should be done; 0: none */

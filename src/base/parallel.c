@@ -43,8 +43,10 @@ int vem_i_parallel_watched(vem_ctx *ctx, int64_t tasks, double operations, vem_i
         /* Thread 0 is the thread that called the verb, and only it may call out. */
         if (told && thread == 0) {
             vem_progress progress = *told;
-            progress.done = so_far;
-            progress.total = tasks;
+            if (!told->total) {
+                progress.done = so_far;
+                progress.total = tasks;
+            }
             vem_i_progress(ctx, &progress, 0);
         }
     }

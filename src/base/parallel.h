@@ -18,7 +18,7 @@ void vem_i_parallel(vem_ctx *ctx, int64_t tasks, vem_i_task run, void *arg);
 void vem_i_parallel_light(vem_ctx *ctx, int64_t tasks, double operations, vem_i_task run,
                           void *arg);
 /* The same, telling the progress function how many tasks are done (`told` gives phase and
- * step, NULL: nothing is told). Remaining tasks are skipped only where `may_skip` says that
+ * step, and what is done where it has a total of its own; NULL: nothing is told). Remaining tasks are skipped only where `may_skip` says that
  * there is no use for a partial result: after a stop was requested or the deadline passed,
  * or after the deadline alone. Returns 1 when tasks were skipped. */
 enum { VEM_I_SKIP_NEVER = 0, VEM_I_SKIP, VEM_I_SKIP_LATE };

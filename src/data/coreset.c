@@ -229,30 +229,38 @@ static vem_status allot(wave *w, int64_t pieces)
     return VEM_OK;
 }
 
+vem_status vem_i_coreset_stopped(vem_ctx *ctx)
+{
+    return vem_i_fail(ctx, VEM_STOPPED, "Stopped while the coreset was drawn.");
+}
+
 static vem_status run_waves(vem_ctx *ctx, wave *w)
 {
     vem_i_draw *draw = w->draw;
     const vem_i_chunk *chunk = &w->chunk;
     const int64_t rows = vem_i_wave_rows(chunk->data->d);
+    vem_progress told = {.phase = "reduce",
+                         .done = draw->spread->total - draw->spread->rows + draw->done,
+                         .total = draw->spread->total,
+                         .free_energy = NAN};
     for (int64_t done = 0; done < chunk->count; done += rows) {
         const int64_t count = chunk->count - done < rows ? chunk->count - done : rows;
         const int64_t pieces = vem_i_shards(count, w->per_piece);
         w->first = chunk->first + done;
         w->end = w->first + count;
-        vem_i_parallel_light(ctx, pieces, (double)w->per_piece * chunk->data->d,
-                             run_chances, w);
+        if (vem_i_parallel_watched(ctx, pieces, (double)w->per_piece * chunk->data->d,
+                                   run_chances, w, &told, VEM_I_SKIP))
+            return vem_i_coreset_stopped(ctx);
         vem_status status = allot(w, pieces);
         if (status != VEM_OK)
             return status;
-        vem_i_parallel_light(ctx, pieces, (double)w->per_piece * 2, run_draws, w);
+        if (vem_i_parallel_watched(ctx, pieces, (double)w->per_piece * 2, run_draws, w,
+                                   &told, VEM_I_SKIP))
+            return vem_i_coreset_stopped(ctx);
         draw->done += count;
-        vem_progress told = {.phase = "reduce",
-                             .done =
-                                 draw->spread->total - draw->spread->rows + draw->done,
-                             .total = draw->spread->total,
-                             .free_energy = NAN};
+        told.done += count;
         if (vem_i_progress(ctx, &told, 0))
-            return vem_i_fail(ctx, VEM_STOPPED, "Stopped while the coreset was drawn.");
+            return vem_i_coreset_stopped(ctx);
     }
     return VEM_OK;
 }

@@ -100,6 +100,8 @@ int64_t vem_i_places_below(const double *places, int64_t from, int64_t size, dou
 
 /* Rows in a wave: pieces that are worked on at once. */
 int64_t vem_i_wave_rows(int32_t d);
+/* The sentence for a stop in either pass. */
+vem_status vem_i_coreset_stopped(vem_ctx *ctx);
 /* Rows that are converted at a time where they cannot be used as stored. */
 int64_t vem_i_block_rows(int32_t d);
 /* Rows of equal weight to take as one: wide enough, and whole vectors. */

@@ -394,12 +394,18 @@ static vem_status run_waves(vem_ctx *ctx, vem_i_spread *spread, vem_i_chunk chun
                             wave *w)
 {
     const int64_t rows = vem_i_wave_rows(spread->d);
+    vem_progress told = {.phase = "reduce",
+                         .done = spread->rows,
+                         .total = spread->total,
+                         .free_energy = NAN};
     for (int64_t done = 0; done < chunk.count; done += rows) {
         const int64_t count = chunk.count - done < rows ? chunk.count - done : rows;
         const int64_t pieces = vem_i_shards(count, w->per_piece);
         w->first = chunk.first + done;
         w->end = w->first + count;
-        vem_i_parallel_light(ctx, pieces, (double)w->per_piece * spread->d, run_piece, w);
+        if (vem_i_parallel_watched(ctx, pieces, (double)w->per_piece * spread->d,
+                                   run_piece, w, &told, VEM_I_SKIP))
+            return vem_i_coreset_stopped(ctx);
         for (int64_t p = 0; p < pieces; p++) {
             join(spread, &w->pieces[p]);
             if (w->pieces[p].last >= 0)
@@ -411,12 +417,9 @@ static vem_status run_waves(vem_ctx *ctx, vem_i_spread *spread, vem_i_chunk chun
             vem_status status = vem_i_refuse_bad(ctx, part);
             return status == VEM_OK ? refuse_large(ctx, part) : status;
         }
-        vem_progress told = {.phase = "reduce",
-                             .done = spread->rows,
-                             .total = spread->total,
-                             .free_energy = NAN};
+        told.done = spread->rows;
         if (vem_i_progress(ctx, &told, 0))
-            return vem_i_fail(ctx, VEM_STOPPED, "Stopped while the coreset was drawn.");
+            return vem_i_coreset_stopped(ctx);
     }
     return VEM_OK;
 }

@@ -259,7 +259,8 @@ static void add_center(task *t, int64_t item)
     vem_i_store(t->kernels, t->zeros, c, 0);
 }
 
-static void start(vem_ctx *ctx, task *t, vem_i_seeds *seeds)
+/* 0: a stop was requested. */
+static int start(vem_ctx *ctx, task *t, const vem_progress *told, vem_i_seeds *seeds)
 {
     const vem_view *view = t->view;
     for (int64_t s = 0; s < t->sampler.shards; s++) {
@@ -273,23 +274,33 @@ static void start(vem_ctx *ctx, task *t, vem_i_seeds *seeds)
     seeds->items[0] =
         vem_i_sampler_draw(&t->sampler, mass_chance, t, vem_i_rng_uniform(&rng));
     add_center(t, seeds->items[0]);
-    vem_i_parallel(ctx, t->sampler.shards, measure_shard, t);
+    seeds->chosen = 1;
+    const double work = (double)VEM_I_SEED_SHARD * view->d;
+    if (vem_i_parallel_watched(ctx, t->sampler.shards, work, measure_shard, t, told,
+                               VEM_I_SKIP))
+        return 0;
     t->weighted_d2 = vem_i_sum(t->sampler.sums, t->sampler.shards);
-    vem_i_parallel(ctx, t->sampler.shards, sum_shard, t);
+    if (vem_i_parallel_watched(ctx, t->sampler.shards, work, sum_shard, t, told,
+                               VEM_I_SKIP))
+        return 0;
     t->sampler.total = vem_i_sum(t->sampler.sums, t->sampler.shards);
     seeds->pairs += view->n;
-    seeds->chosen = 1;
+    return 1;
 }
 
 static vem_status run(vem_ctx *ctx, task *t, int32_t clusters, vem_i_seeds *seeds)
 {
     vem_progress told = {.phase = "seed", .total = clusters, .free_energy = NAN};
-    start(ctx, t, seeds);
+    if (!start(ctx, t, &told, seeds))
+        return VEM_OK;
     for (t->first = 1; t->first < clusters; t->first += t->size) {
         t->size =
             clusters - t->first < t->batch ? clusters - t->first : (int32_t)t->batch;
-        vem_i_parallel(ctx, vem_i_shards(t->size, task_centers(t->chain)),
-                       draw_candidates, t);
+        const double work = (double)(t->size * t->chain) * t->chosen * t->view->d;
+        const int64_t tasks = vem_i_shards(t->size, task_centers(t->chain));
+        if (vem_i_parallel_watched(ctx, tasks, work / (double)tasks, draw_candidates, t,
+                                   &told, VEM_I_SKIP))
+            return VEM_OK;
         for (int32_t b = 0; b < t->size; b++) {
             const int64_t *draws = t->draws + b * t->chain;
             for (int64_t k = 0; k < t->chain; k++)

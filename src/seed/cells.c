@@ -89,11 +89,12 @@ static int64_t start_stride(int64_t size, int32_t cells)
 }
 
 static vem_status start_means(vem_ctx *ctx, const vem_view *sample, uint64_t seed,
-                              int64_t *chosen, vem_model *cells, int64_t *pairs)
+                              const vem_progress *told, int64_t *chosen, vem_model *cells,
+                              int64_t *pairs)
 {
     int64_t stride = start_stride(sample->n, cells->clusters), d = sample->d;
     int threads = ctx->threads;
-    vem_i_seeds seeds = {.items = chosen};
+    vem_i_seeds seeds = {.items = chosen, .told = told};
     vem_view some = *sample;
     some.n = some.used = vem_i_shards(sample->n, stride);
     some.ld = stride * sample->ld;
@@ -111,7 +112,8 @@ static vem_status start_means(vem_ctx *ctx, const vem_view *sample, uint64_t see
 
 /* Rows that were drawn are copied and count once each. */
 static vem_status fit_sample(vem_ctx *ctx, const vem_view *view, uint64_t seed,
-                             int32_t *labels, vem_model *cells, int64_t *pairs)
+                             const vem_progress *told, int32_t *labels, vem_model *cells,
+                             int64_t *pairs)
 {
     int64_t d = view->d, size = sample_size(view->used, cells->clusters);
     size_t row = (size_t)d * view->kernels->element, many = (size_t)cells->clusters;
@@ -137,11 +139,11 @@ static vem_status fit_sample(vem_ctx *ctx, const vem_view *view, uint64_t seed,
         part.ld = d;
         part.mass = NULL;
         part.total_mass = (double)size;
-        status = start_means(ctx, &part, seed, counts, cells, pairs);
+        status = start_means(ctx, &part, seed, told, counts, cells, pairs);
     }
     for (int step = 0; step < LLOYD_STEPS && status == VEM_OK && !ctx->stop_requested;
          step++) {
-        status = vem_i_nearest(ctx, &part, cells, labels, NULL);
+        status = vem_i_nearest(ctx, &part, cells, told, labels, NULL);
         if (status == VEM_OK)
             move_means(&part, labels, cells, counts, sums);
         *pairs += size * cells->clusters;
@@ -166,19 +168,19 @@ uint64_t vem_i_cells_bytes(const vem_ctx *ctx, const vem_i_kernels *kernels, int
 }
 
 vem_status vem_i_cells(vem_ctx *ctx, const vem_view *view, int32_t cells, uint64_t seed,
-                       int32_t *labels, void *squares, int64_t *pairs, int *done)
+                       const vem_progress *told, int32_t *labels, void *squares,
+                       int64_t *pairs, int *done)
 {
-    vem_progress told = {.phase = "seed", .free_energy = NAN};
     vem_model *means = NULL;
     *done = 0;
     vem_status status = vem_i_model_blank(ctx, VEM_ISO_SHARED, cells, view->d, &means);
     if (status == VEM_OK)
-        status = fit_sample(ctx, view, seed, labels, means, pairs);
-    if (status == VEM_OK && !vem_i_progress(ctx, &told, 0)) {
-        status = vem_i_nearest(ctx, view, means, labels, squares);
+        status = fit_sample(ctx, view, seed, told, labels, means, pairs);
+    if (status == VEM_OK && !vem_i_progress(ctx, told, 0)) {
+        status = vem_i_nearest(ctx, view, means, told, labels, squares);
         *pairs += view->n * cells;
         *done = status == VEM_OK;
     }
     vem_model_free(means);
-    return status;
+    return status == VEM_STOPPED ? VEM_OK : status;
 }

@@ -8,7 +8,8 @@
  * mean; pairs: distances taken are added. When a stop is requested, *done is 0 and labels
  * say nothing. */
 vem_status vem_i_cells(vem_ctx *ctx, const vem_view *view, int32_t cells, uint64_t seed,
-                       int32_t *labels, void *squares, int64_t *pairs, int *done);
+                       const vem_progress *told, int32_t *labels, void *squares,
+                       int64_t *pairs, int *done);
 /* Bytes it takes. */
 uint64_t vem_i_cells_bytes(const vem_ctx *ctx, const vem_i_kernels *kernels, int64_t n,
                            int32_t d, int32_t cells);

@@ -69,7 +69,7 @@ uint64_t vem_i_nearest_bytes(const vem_ctx *ctx, const vem_i_kernels *kernels,
 }
 
 vem_status vem_i_nearest(vem_ctx *ctx, const vem_view *view, const vem_model *centers,
-                         int32_t *labels, void *squares)
+                         const vem_progress *told, int32_t *labels, void *squares)
 {
     vem_i_scorer scorer = {0};
     task t = {.view = view,
@@ -84,8 +84,9 @@ vem_status vem_i_nearest(vem_ctx *ctx, const vem_view *view, const vem_model *ce
     if (status == VEM_OK) {
         double work = (double)VEM_I_BLOCK * centers->clusters * centers->d;
         vem_i_scorer_prepare_distances(ctx, centers, NULL, &scorer);
-        vem_i_parallel_light(ctx, vem_i_shards(view->n, VEM_I_BLOCK), work, run_block,
-                             &t);
+        if (vem_i_parallel_watched(ctx, vem_i_shards(view->n, VEM_I_BLOCK), work,
+                                   run_block, &t, told, VEM_I_SKIP))
+            status = VEM_STOPPED;
     }
     vem_i_free(t.scratch);
     vem_i_scorer_free(&scorer);

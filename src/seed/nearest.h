@@ -9,7 +9,7 @@
 /* centers: an iso-shared model in the units of the view. labels and squares (T, distances;
  * may be NULL) have one entry per item. */
 vem_status vem_i_nearest(vem_ctx *ctx, const vem_view *view, const vem_model *centers,
-                         int32_t *labels, void *squares);
+                         const vem_progress *told, int32_t *labels, void *squares);
 /* Bytes it takes. */
 uint64_t vem_i_nearest_bytes(const vem_ctx *ctx, const vem_i_kernels *kernels,
                              int32_t clusters, int32_t d);

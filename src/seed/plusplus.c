@@ -82,22 +82,28 @@ static double shard_work(const task *t, int32_t centers)
     return (double)rows * (double)centers * (double)t->view->d;
 }
 
-static void take_center(vem_ctx *ctx, task *t, int64_t item, int32_t number)
+static int take_center(vem_ctx *ctx, task *t, int64_t item, int32_t number,
+                       const vem_progress *told)
 {
     copy_row(t, item, 0);
     t->center = number;
     t->take = 1;
-    vem_i_parallel_light(ctx, t->sampler.shards, shard_work(t, 1), run_shard, t);
+    if (vem_i_parallel_watched(ctx, t->sampler.shards, shard_work(t, 1), run_shard, t,
+                               told, VEM_I_SKIP))
+        return 0;
     t->sampler.total = vem_i_sum(t->sampler.sums, t->sampler.shards);
+    return 1;
 }
 
-static int64_t best_candidate(vem_ctx *ctx, task *t, const int64_t *items)
+static int64_t best_candidate(vem_ctx *ctx, task *t, const int64_t *items,
+                              const vem_progress *told)
 {
     for (int32_t c = 0; c < t->candidates; c++)
         copy_row(t, items[c], c);
     t->take = 0;
-    vem_i_parallel_light(ctx, t->sampler.shards, shard_work(t, t->candidates), run_shard,
-                         t);
+    if (vem_i_parallel_watched(ctx, t->sampler.shards, shard_work(t, t->candidates),
+                               run_shard, t, told, VEM_I_SKIP))
+        return -1;
     int32_t best = 0;
     double least = INFINITY;
     for (int32_t c = 0; c < t->candidates; c++) {
@@ -129,6 +135,8 @@ static vem_status choose(vem_ctx *ctx, task *t, int32_t clusters, uint64_t seed,
 {
     int64_t candidates[64];
     vem_progress told = {.phase = "seed", .total = clusters, .free_energy = NAN};
+    if (seeds->told)
+        told = *seeds->told;
     for (int64_t i = 0; i < t->view->n; i++)
         t->nearest[i] = INFINITY;
     sum_masses(t);
@@ -149,15 +157,19 @@ static vem_status choose(vem_ctx *ctx, task *t, int32_t clusters, uint64_t seed,
                     vem_i_sampler_draw(&t->sampler, chance, t, vem_i_rng_uniform(&rng));
             item = candidates[0];
             if (t->candidates > 1) {
-                item = best_candidate(ctx, t, candidates);
+                item = best_candidate(ctx, t, candidates, &told);
+                if (item < 0)
+                    return VEM_OK;
                 seeds->pairs += t->view->n * t->candidates;
             }
         }
         seeds->items[c] = item;
-        take_center(ctx, t, item, c);
-        seeds->pairs += t->view->n;
-        told.done = c + 1;
         seeds->chosen = c + 1;
+        if (!take_center(ctx, t, item, c, &told))
+            return VEM_OK;
+        seeds->pairs += t->view->n;
+        if (!seeds->told)
+            told.done = c + 1;
         if (vem_i_progress(ctx, &told, 0))
             return VEM_OK;
     }

@@ -69,9 +69,11 @@ vem_status vem_i_seed(vem_ctx *ctx, const vem_view *view, vem_seeding method,
         seeds->first[i] = -1; /* a method writes what it knows */
     vem_status status = choose(ctx, view, method, clusters, chain, seed, seeds);
     int32_t chosen = seeds->chosen;
+    if (status == VEM_OK && ctx->stop_requested)
+        return vem_i_fail(ctx, VEM_STOPPED, "Stopped while the seeds were chosen.");
     if (status != VEM_OK || chosen == clusters)
         return status;
-    /* Stopped: the rest are rows at random, so that there is a model to give back. */
+    /* Late: the rest are rows at random, so that there is a model to give back. */
     vem_i_seeds rest = {.variance = NAN};
     if ((status = vem_i_take(ctx, &rest.items, (size_t)clusters, sizeof(int64_t))) !=
         VEM_OK)

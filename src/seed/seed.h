@@ -11,6 +11,8 @@ typedef struct vem_i_seeds {
     int32_t chosen;  /* how many were, when a stop was requested before the last */
     double variance; /* HFL (8) for these centers when the method knows it, else NAN */
     int64_t pairs;   /* distances evaluated */
+    const vem_progress
+        *told; /* how far the whole is of which this is a part; NULL: this is all */
     int32_t
         *first; /* NULL, or one per item: the number in `items` of a chosen center that
                         is near; -1 where the method does not know one */

@@ -334,8 +334,8 @@ static vem_status run(vem_ctx *ctx, task *t, int64_t room, int32_t clusters,
     vem_progress told = {.phase = "seed", .total = clusters, .free_energy = NAN};
     int64_t picked = 0, before = -1;
     int done = 0;
-    vem_status status = vem_i_cells(ctx, t->view, t->cells, t->seed, t->index, t->nearest,
-                                    &seeds->pairs, &done);
+    vem_status status = vem_i_cells(ctx, t->view, t->cells, t->seed, &told, t->index,
+                                    t->nearest, &seeds->pairs, &done);
     if (status != VEM_OK || !done)
         return status; /* none chosen: the caller takes rows at random */
     sort_by_cell(t, t->index);
@@ -346,7 +346,10 @@ static vem_status run(vem_ctx *ctx, task *t, int64_t room, int32_t clusters,
         int64_t wanted = (int64_t)ceil(round + 1 < ROUNDS ? ROUND_PART * rest : rest);
         before = round < ROUNDS ? -1 : picked;
         share_out(t, round, wanted, picked);
-        vem_i_parallel(ctx, t->cells, run_cell, t);
+        const double work = (double)wanted * (double)t->view->n / t->cells / t->cells;
+        if (vem_i_parallel_watched(ctx, t->cells, work * t->view->d, run_cell, t, &told,
+                                   VEM_I_SKIP))
+            break;
         told.done = picked = gather_picks(t, picked, seeds);
         if (vem_i_progress(ctx, &told, 0))
             break;
