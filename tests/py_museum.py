@@ -3,7 +3,7 @@
 
 import os
 
-from cli_case import SOURCE, Case, main
+from cli_case import SOURCE, Case, main, npz_parse
 
 # Log-likelihood and quantisation error as the version that wrote the model gave them.
 OLD = {
@@ -37,6 +37,27 @@ class Museum(Case):
                          self.path("next.npz"))
                 after = self.json("score", self.path("next.npz"), rows)["log_likelihood"]
                 self.assertGreater(after, before - 1e-9)
+                self.check_means(os.path.join(folder, f"stats-{family}.npz"),
+                                 self.path("next.npz"))
+
+    def check_means(self, stats, following):
+        """0.1 wrote moments about the means of the model: the next ones are theirs plus
+        first / mass."""
+        sums, model = npz_parse(stats), npz_parse(following)
+        (clusters, d), _, old = sums["means"]
+        mass, first = sums["mass"][2], sums["first"][2]
+        for c in range(clusters):
+            for j in range(d):
+                at = c * d + j
+                self.assertAlmostEqual(model["means"][2][at], old[at] + first[at] / mass[c],
+                                       delta=1e-12 * max(abs(old[at]), 1))
+        total = sum(mass)
+        for weight, part in zip(model["weights"][2], mass):
+            self.assertAlmostEqual(weight, part / total if self.is_free(stats) else 1 / clusters,
+                                   delta=1e-12)
+
+    def is_free(self, stats):
+        return self.json("info", stats)["prior"] == "free"
 
 
 if __name__ == "__main__":
