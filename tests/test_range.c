@@ -228,9 +228,68 @@ static void too_many_rows(void **state)
     assert_non_null(strstr(vem_ctx_message(ctx), "4294967296"));
 }
 
+/* A precision that is none is refused by every verb that takes one. */
+static void no_precision(void **state)
+{
+    (void)state;
+    const double means[] = {0, 0, 5, 5}, variance = 1, rows[] = {0, 1, 5, 4};
+    scene s = few(VEM_ISO_SHARED, 2, means, &variance, rows, 2);
+    int32_t labels[2];
+    double all[4];
+    vem_scores scores = {.size = sizeof scores};
+    const vem_precision none = (vem_precision)9;
+    vem_assign_options how = {.size = sizeof how, .precision = none};
+    const vem_status found[] = {vem_assign(ctx, s.model, s.rows, 1, none, labels, NULL),
+                                vem_posterior(ctx, s.model, s.rows, none, all),
+                                vem_score(ctx, s.model, s.rows, 0, none, &scores),
+                                vem_assign_guided(ctx, s.model, s.rows, &how, labels,
+                                                  NULL, NULL)};
+    for (size_t k = 0; k < sizeof found / sizeof *found; k++)
+        assert_int_equal(found[k], VEM_BAD_OPTION);
+    scene_free(&s);
+}
+
+/* Models at the ends of the range of doubles: what is drawn and described is finite, or there is
+ * a sentence about the model. */
+static void ends_of_doubles(void **state)
+{
+    (void)state;
+    static const struct {
+        double mean, variance, scale;
+        int drawn, described;
+    } cases[] = {{1e308, 1, 0, 1, 0}, {1.7e308, 1e308, 0, 1, 0}, {0, 1, 1e-300, 1, 0},
+                 {0, 1, 1e300, 1, 0}, {1e300, 1e300, 0, 1, 0},   {0, 1e308, 1e300, 0, 0},
+                 {3, 2, 0, 1, 1}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        const double m = cases[k].mean, means[] = {m, m, -m, -m}, rows[] = {0, 0};
+        scene s = few(VEM_ISO_SHARED, 2, means, &cases[k].variance, rows, 1);
+        const double scale[] = {cases[k].scale, cases[k].scale};
+        if (*scale > 0)
+            assert_int_equal(vem_model_set_scale(ctx, s.model, scale), VEM_OK);
+        double drawn[40];
+        const vem_status status = vem_sample(ctx, s.model, 1, 0, 20, drawn, NULL);
+        assert_int_equal(status, cases[k].drawn ? VEM_OK : VEM_BAD_DATA);
+        int varies = 0;
+        for (int i = 0; status == VEM_OK && i < 40; i++) {
+            assert_true(isfinite(drawn[i]));
+            varies |= drawn[i] != drawn[0];
+        }
+        assert_true(status != VEM_OK || varies);
+        vem_cluster clusters[2] = {{.size = sizeof *clusters}};
+        vem_description about = {.size = sizeof about};
+        const vem_status told =
+            vem_describe(ctx, s.model, NULL, VEM_DOUBLE, clusters, &about);
+        assert_int_equal(told, cases[k].described ? VEM_OK : VEM_BAD_DATA);
+        if (told != VEM_OK)
+            assert_non_null(strstr(vem_ctx_message(ctx), "Column 1 of the model"));
+        scene_free(&s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_precision),  cmocka_unit_test(ends_of_doubles),
         cmocka_unit_test(far_means),     cmocka_unit_test(thin_clusters),
         cmocka_unit_test(thin_and_many), cmocka_unit_test(all_magnitudes),
         cmocka_unit_test(too_many_rows),

@@ -10,8 +10,14 @@
  * not depend on how much memory there is. */
 static const int64_t CHUNK_VALUES = 1 << 22, CHUNK_ROWS = 1 << 17;
 
-static vem_status check(vem_ctx *ctx, const vem_model *model, const vem_data *data)
+static vem_status check(vem_ctx *ctx, const vem_model *model, const vem_data *data,
+                        vem_precision precision)
 {
+    if (precision != VEM_SINGLE && precision != VEM_DOUBLE)
+        return vem_i_fail(
+            ctx, VEM_BAD_OPTION,
+            "The precision is %d, but it must be %d (single) or %d (double).",
+            (int)precision, (int)VEM_SINGLE, (int)VEM_DOUBLE);
     if (model->d != data->d)
         return vem_i_fail(ctx, VEM_BAD_DATA,
                           "The model has %d columns, but the data have %d.", model->d,
@@ -144,7 +150,7 @@ int64_t vem_i_chunk_rows(int32_t d)
 vem_status vem_i_for_chunks(vem_ctx *ctx, const vem_model *model, const vem_data *data,
                             vem_precision precision, vem_i_chunk_fn run, void *arg)
 {
-    vem_status status = check(ctx, model, data);
+    vem_status status = check(ctx, model, data, precision);
     if (status != VEM_OK)
         return status;
     double *origin;

@@ -70,6 +70,24 @@ static void columns_of_mixture(survey *s)
         }
 }
 
+/* Differences are told in deviations of the columns, which must be numbers. */
+static vem_status check_columns(const survey *s)
+{
+    for (int32_t j = 0; j < s->model->d; j++) {
+        double widest = 0;
+        for (int64_t c = 0; c < s->model->clusters; c++)
+            widest = fmax(widest, vem_i_model_deviation(s->model, c, j));
+        const int far = !isfinite(s->variances[j]) || !isfinite(s->means[j]);
+        if (far || (widest > 0 && !(s->variances[j] > 0)))
+            return vem_i_fail(s->ctx, VEM_BAD_DATA,
+                              "Column %d of the model spreads so %s that squares of it "
+                              "%s: rescale the data.",
+                              (int)j + 1, far ? "far" : "little",
+                              far ? "overflow" : "vanish");
+    }
+    return VEM_OK;
+}
+
 static void difference(survey *s, int64_t c)
 {
     const vem_model *m = s->model;
@@ -418,8 +436,10 @@ vem_status vem_describe(vem_ctx *ctx, const vem_model *model, const vem_data *da
             for (int k = 0; k < VEM_SHOWN_ROWS; k++)
                 it->exemplars[k] = -1;
         }
-        status = find_nearest(&s, precision);
+        status = check_columns(&s);
     }
+    if (status == VEM_OK)
+        status = find_nearest(&s, precision);
     if (status == VEM_OK && data)
         status = meet_rows(&s, precision, &out);
     if (status == VEM_OK) {

@@ -62,7 +62,7 @@ static void draw_row(const task *t, int64_t i, double *z)
             for (int64_t k = 0; k <= j; k++)
                 off += t->factors[(c * d + j) * d + k] * z[k];
         else
-            off = sqrt(vem_i_model_covariance(m, c, j, j)) * z[j];
+            off = vem_i_model_deviation(m, c, j) * z[j];
         row[j] = mean[j] + off;
     }
     if (t->labels)
@@ -76,6 +76,22 @@ static void run_rows(void *arg, int64_t number, int thread)
     for (int64_t i = begin; i < end && i < t->n; i++)
         draw_row(t, i, t->normals + (int64_t)thread * t->model->d);
     vem_i_residence_check(t->ctx);
+}
+
+/* Normals of 53 random bits lie within 9. */
+static vem_status check_reach(vem_ctx *ctx, const vem_model *m)
+{
+    for (int64_t c = 0; c < m->clusters; c++)
+        for (int32_t j = 0; j < m->d; j++) {
+            const double mean = m->means[c * m->d + j],
+                         deviation = vem_i_model_deviation(m, c, j);
+            if (!isfinite(fabs(mean) + 9 * deviation))
+                return vem_i_fail(ctx, VEM_BAD_DATA,
+                                  "Cluster %lld has mean %g and deviation %g in column "
+                                  "%d: rows of it are no numbers of double precision.",
+                                  (long long)c + 1, mean, deviation, (int)j + 1);
+        }
+    return VEM_OK;
 }
 
 static vem_status factorize(vem_ctx *ctx, task *t)
@@ -122,6 +138,8 @@ vem_status vem_sample(vem_ctx *ctx, const vem_model *model, uint64_t seed, int64
     if (status == VEM_OK)
         status = vem_i_take(ctx, &t.normals, (size_t)ctx->threads,
                             (size_t)model->d * sizeof *t.normals);
+    if (status == VEM_OK)
+        status = check_reach(ctx, model);
     if (status == VEM_OK)
         status = factorize(ctx, &t);
     if (status == VEM_OK) {

@@ -30,14 +30,29 @@ double vem_i_model_covariance(const vem_model *m, int64_t c, int32_t i, int32_t 
     return 0;
 }
 
+/* Of balls, in the units of the model's scale. */
+static double variance_of(const vem_model *m, int64_t c)
+{
+    return m->variances[m->family == VEM_ISO ? c : 0];
+}
+
+double vem_i_model_deviation(const vem_model *m, int64_t c, int32_t j)
+{
+    if (m->family == VEM_ISO_SHARED || m->family == VEM_ISO)
+        return sqrt(variance_of(m, c)) * scale_of(m->scale, j);
+    return sqrt(vem_i_model_covariance(m, c, j, j));
+}
+
 static void fill_variances(const vem_model *from, const double *scale, vem_model *to)
 {
     int64_t d = to->d;
+    const int balls = from->family == VEM_ISO_SHARED || from->family == VEM_ISO;
     for (int64_t c = 0; c < to->clusters; c++) {
         double mean = 0;
         for (int32_t i = 0; i < d; i++) {
-            double s = scale_of(scale, i),
-                   value = vem_i_model_covariance(from, c, i, i) / s / s;
+            double s = scale_of(scale, i), ratio = scale_of(from->scale, i) / s;
+            const double value = balls ? variance_of(from, c) * ratio * ratio
+                                       : vem_i_model_covariance(from, c, i, i) / s / s;
             mean += value / (double)d;
             if (to->family == VEM_DIAG)
                 to->variances[c * d + i] = value;

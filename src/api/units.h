@@ -23,5 +23,7 @@ vem_status vem_i_model_check_range(vem_ctx *ctx, const vem_model *model,
 /* Covariance of columns i and j in cluster c, in the units of the data. */
 double vem_i_model_covariance(const vem_model *model, int64_t cluster, int32_t i,
                               int32_t j);
+/* Deviation of column j in cluster c: a number even where its square is none. */
+double vem_i_model_deviation(const vem_model *model, int64_t cluster, int32_t j);
 
 #endif
