@@ -1,5 +1,6 @@
-/* Values whose squares are no numbers of the compute type: isotropic families divide them by a
- * power of two, in every verb, so a factor changes nothing but the units. */
+/* Small values, spreads and floors. Values whose squares are no numbers of the compute type:
+ * isotropic families divide them by a power of two, in every verb, so a factor changes nothing
+ * but the units. */
 #include "grid.h"
 
 #include <string.h>
@@ -168,12 +169,138 @@ static void who_keeps_a_variance_up(void **state)
     grid_data_free(&data);
 }
 
+/* F of every step, but where a move is named, and from loop to loop. */
+static void assert_rises(const grid_fit *fit, double share, const char *what)
+{
+    for (int64_t t = 1; t < fit->trace_count; t++) {
+        const double before = fit->trace[t - 1].free_energy,
+                     now = fit->trace[t].free_energy;
+        if (!fit->trace[t - 1].move && !(now >= before - share * fabs(before)))
+            fail_msg("%s: F falls from %.12g to %.12g at step %d", what, before, now,
+                     (int)t + 1);
+    }
+}
+
+/* With mu / sd rounded, F follows roundings: such a floor is raised. */
+static void floors_that_rounding_meets(void **state)
+{
+    (void)state;
+    const double floors[] = {1e-20, 1e-36, 1e-140, 1e-300};
+    for (int k = 0; k < 4; k++)
+        for (uint64_t seed = 0; seed < 4; seed++) {
+            grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, N, D, seed);
+            for (int64_t i = 0; i < 100 * D; i++)
+                data.x[i] = data.x[i % D] + 0.1; /* one point */
+            for (int64_t i = 100; i < 140; i++)
+                data.x[i * D + 1] = 0.7;
+            vem_options o;
+            vem_options_init(&o);
+            o.clusters = 6;
+            o.family = VEM_DIAG;
+            o.precision = VEM_DOUBLE;
+            o.floor = floors[k];
+            o.seed = (int64_t)seed;
+            grid_fit fit = grid_run(ctx, &data, &o, NULL);
+            assert_rises(&fit, 1e-9, "small floor");
+            assert_true(fit.summary->options.floor >= 0x1p-72);
+            grid_fit_free(&fit);
+            grid_data_free(&data);
+        }
+}
+
+/* The k-means that begins a mixture has no smaller floor than the mixture, whatever columns
+ * do not vary. */
+static void floors_of_loops_agree(void **state)
+{
+    (void)state;
+    for (int family = VEM_ISO; family <= VEM_FULL; family++)
+        for (int precision = VEM_SINGLE; precision <= VEM_DOUBLE; precision++) {
+            grid_data data = grid_data_new(SET_SEPARATED, WEIGHTS_NONE, N, 4, 3);
+            for (int64_t i = 0; i < N * 4; i++)
+                if (i % 4 > 0)
+                    data.x[i] = 5;
+            vem_options o;
+            vem_options_init(&o);
+            o.clusters = CLUSTERS;
+            o.family = family;
+            o.precision = precision;
+            o.floor = 0.3;
+            grid_fit fit = grid_run(ctx, &data, &o, NULL);
+            assert_rises(&fit, precision == VEM_SINGLE ? 1e-6 : 1e-9, "floors of loops");
+            grid_fit_free(&fit);
+            grid_data_free(&data);
+        }
+}
+
+/* A column of spread 1e-165 varies: its squares vanish, it does not. */
+static void columns_of_small_spread(void **state)
+{
+    (void)state;
+    grid_data data = grid_data_new(SET_SEPARATED, WEIGHTS_NONE, N, D, 7);
+    for (int64_t i = 0; i < N; i++) {
+        data.x[i * D] = i % 2 ? 1e-165 : -1e-165;
+        data.x[i * D + 1] *= 1e-3;
+        data.x[i * D + 2] = 4;
+    }
+    vem_options o;
+    vem_options_init(&o);
+    o.clusters = 2;
+    o.family = VEM_DIAG;
+    grid_fit fit;
+    assert_int_equal(grid_try(ctx, &data, &o, NULL, &fit), VEM_BAD_DATA);
+    assert_non_null(strstr(vem_ctx_message(ctx), "Column 1 has a deviation of 1e-165"));
+    o.family = VEM_ISO_SHARED;
+    o.standardize = 1;
+    o.precision = VEM_DOUBLE;
+    for (int64_t i = 0; i < N; i++)
+        data.x[i * D + 1] = 1e-3; /* the first column alone tells rows apart */
+    fit = grid_run(ctx, &data, &o, NULL);
+    vem_data *rows = grid_borrow(ctx, &data);
+    int32_t labels[N];
+    assert_int_equal(vem_assign(ctx, fit.model, rows, 1, VEM_DOUBLE, labels, NULL),
+                     VEM_OK);
+    for (int64_t i = 0; i < N; i++) {
+        assert_true((fit.labels[i] == fit.labels[0]) == (i % 2 == 0));
+        assert_int_equal(labels[i], fit.labels[i]);
+    }
+    vem_data_free(rows);
+    grid_fit_free(&fit);
+    grid_data_free(&data);
+}
+
+/* Probabilities of single precision do not add up to 1; weights do. */
+static void weights_sum_to_one(void **state)
+{
+    (void)state;
+    grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, N, D, 7);
+    for (int family = VEM_ISO_SHARED; family <= VEM_FULL; family++) {
+        vem_options o;
+        vem_options_init(&o);
+        o.clusters = CLUSTERS;
+        o.family = family;
+        o.prior = VEM_PRIOR_FREE;
+        o.search = VEM_SEARCH_ALL;
+        o.precision = VEM_SINGLE;
+        grid_fit fit = grid_run(ctx, &data, &o, NULL);
+        double sum = 0;
+        for (int c = 0; c < CLUSTERS; c++)
+            sum += vem_model_weights(fit.model)[c];
+        grid_assert_near(sum, 1, 1e-15, "sum of the weights");
+        grid_fit_free(&fit);
+    }
+    grid_data_free(&data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_factor_changes_the_units_alone),
         cmocka_unit_test(single_after_double),
         cmocka_unit_test(who_keeps_a_variance_up),
+        cmocka_unit_test(floors_that_rounding_meets),
+        cmocka_unit_test(floors_of_loops_agree),
+        cmocka_unit_test(columns_of_small_spread),
+        cmocka_unit_test(weights_sum_to_one),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

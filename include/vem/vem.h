@@ -362,7 +362,7 @@ typedef enum vem_precision { VEM_SINGLE = 0, VEM_DOUBLE } vem_precision;
     X(REAL, floor, 1e-6, 1e-300, 1, NULL, "E",                                           \
       "least variance, as a share of that of all rows: of each column for diag and "     \
       "full, of their mean for iso; full, and diag in single precision, hold no less "   \
-      "than 1.2e-7")                                                                     \
+      "than 1.2e-7, diag in double no less than 2.1e-22")                                \
     X(CHOICE, precision, VEM_AUTO, 0, 0, "single|double", "NAME",                        \
       "type of the arithmetic (default: single for f4 and u1 input, else double)")       \
     X(FLAG, standardize, 0, 0, 1, NULL, NULL,                                            \

@@ -190,6 +190,9 @@ static vem_status run_loop(vem_i_course *c, const vem_options *o,
                    .model = c->model,
                    .constraints =
                        vem_i_constraints_of(c->view, o, (vem_family_kind)o->family)};
+    /* What comes after may start from no less variance: F would fall between the loops. */
+    if (o->family != c->options->family)
+        em.constraints.floor = fmax(em.constraints.floor, least_variance(c));
     int resumes = vem_i_keeper_resumes(c->keeper);
     c->loop_clusters = c->model->clusters;
     if (c->keeper) {

@@ -302,7 +302,7 @@ vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *option
                                     .normalize = resolved.normalize,
                                     .standardize = resolved.standardize,
                                     .whiten = whiten,
-                                    .even = 1,
+                                    .even = !whiten && !resolved.standardize && !scale,
                                     .scale = scale ? scale : reduction.scale,
                                     .floor_share = resolved.floor,
                                     .spill = plan.spill,

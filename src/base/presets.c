@@ -220,8 +220,9 @@ static vem_status check_moves(vem_ctx *ctx, const vem_options *asked,
  * M-step stays a maximum under one constraint. */
 static double least_floor(const vem_options *o)
 {
-    const int diag = o->family == VEM_DIAG && o->precision == VEM_SINGLE;
-    return diag || o->family == VEM_FULL ? 0x1p-23 : 0;
+    if (o->family == VEM_DIAG && o->precision == VEM_DOUBLE)
+        return 0x1p-72;
+    return o->family == VEM_DIAG || o->family == VEM_FULL ? 0x1p-23 : 0;
 }
 
 vem_status vem_options_resolve(vem_ctx *ctx, const vem_options *options, int64_t n,

@@ -18,37 +18,6 @@
 #include "base/spill.h"
 #include "data/pass.h"
 
-/* Four sums at a time: they do not wait for each other. */
-static double sum_of_squares(const double *row, int32_t d)
-{
-    double sums[4] = {0};
-    int32_t j = 0;
-    for (; j + 4 <= d; j += 4)
-        for (int32_t k = 0; k < 4; k++)
-            sums[k] += row[j + k] * row[j + k];
-    for (; j < d; j++)
-        sums[0] += row[j] * row[j];
-    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
-}
-
-void vem_i_normalize_row(double *row, int32_t d)
-{
-    double sum = sum_of_squares(row, d);
-    if (!(sum > 1e-200 && sum < 1e200)) { /* squares may have vanished or overflowed */
-        double largest = 0;
-        for (int32_t j = 0; j < d; j++)
-            largest = fmax(largest, fabs(row[j]));
-        if (largest == 0)
-            return; /* a row of zeros has no direction; it stays */
-        for (int32_t j = 0; j < d; j++)
-            row[j] /= largest;
-        sum = sum_of_squares(row, d);
-    }
-    double inverse = 1 / sqrt(sum);
-    for (int32_t j = 0; j < d; j++)
-        row[j] *= inverse;
-}
-
 /* The value of a row that lies farthest from `center`. */
 static int32_t farthest_column(const vem_i_pass *p, int64_t row)
 {
@@ -257,6 +226,39 @@ static vem_status check_units(const vem_i_pass *p, const vem_i_points_request *r
     return VEM_OK;
 }
 
+/* What columns are divided by, from the sums of their squares about the origin, of which the
+ * mean lies `shift` away. Columns whose squares have vanished are looked at again in a small
+ * unit: one that varies is not taken for a constant. */
+static vem_status settle_scale(vem_i_pass *p, const vem_i_points_request *request,
+                               const double *shift, double *total, double mass,
+                               vem_i_points *points)
+{
+    const double small = 0x1p-600;
+    double *unit = points->scale;
+    int again = 0;
+    for (int32_t j = 0; j < p->d; j++) {
+        unit[j] = mass > 0 && total[j] / mass < DBL_MIN / DBL_EPSILON ? small : 1;
+        again |= unit[j] < 1;
+    }
+    if (again) {
+        p->divisor = unit;
+        vem_status status = vem_i_pass_run(p, request->phase, total, &mass);
+        p->divisor = NULL;
+        if (status != VEM_OK)
+            return status;
+    }
+    for (int32_t j = 0; j < p->d; j++) {
+        const double off =
+            shift ? shift[j] / unit[j] : 0; /* from the origin to the mean */
+        const double variance = mass > 0 ? total[j] / mass - off * off : 0;
+        if (variance > 0)
+            unit[j] *= sqrt(variance);
+        else /* a constant column */
+            unit[j] = request->whiten ? vem_i_column_unit(0, points->origin[j]) : 1;
+    }
+    return VEM_OK;
+}
+
 /* The last pass: writes the copy, and takes variances about the mean, which lies `shift`
  * (NULL: 0) from the origin. */
 static vem_status write_copy(vem_i_pass *p, const char *phase, const double *shift,
@@ -343,14 +345,9 @@ static vem_status fill(vem_ctx *ctx, const vem_data *data,
         vem_i_points_request wide = {.precision = VEM_DOUBLE};
         if ((status = check_range(p, &wide, 1)) != VEM_OK)
             return status;
-        for (int32_t j = 0; j < d; j++) {
-            double off = shift ? shift[j] : 0; /* from the origin to the mean */
-            double variance = mass > 0 ? total[j] / mass - off * off : 0;
-            points->scale[j] = request->whiten
-                                   ? vem_i_column_unit(variance, points->origin[j])
-                               : variance > 0 ? sqrt(variance)
-                                              : 1; /* a constant column */
-        }
+        status = settle_scale(p, request, shift, total, mass, points);
+        if (status != VEM_OK)
+            return status;
     }
     status = write_copy(p, request->phase, shift, total, points);
     if (status == VEM_OK && request->even && !points->scale)

@@ -5,6 +5,37 @@
 
 #include "data/points.h"
 
+/* Four sums at a time: they do not wait for each other. */
+static double sum_of_squares(const double *row, int32_t d)
+{
+    double sums[4] = {0};
+    int32_t j = 0;
+    for (; j + 4 <= d; j += 4)
+        for (int32_t k = 0; k < 4; k++)
+            sums[k] += row[j + k] * row[j + k];
+    for (; j < d; j++)
+        sums[0] += row[j] * row[j];
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+void vem_i_normalize_row(double *row, int32_t d)
+{
+    double sum = sum_of_squares(row, d);
+    if (!(sum > 1e-200 && sum < 1e200)) { /* squares may have vanished or overflowed */
+        double largest = 0;
+        for (int32_t j = 0; j < d; j++)
+            largest = fmax(largest, fabs(row[j]));
+        if (largest == 0)
+            return; /* a row of zeros has no direction; it stays */
+        for (int32_t j = 0; j < d; j++)
+            row[j] /= largest;
+        sum = sum_of_squares(row, d);
+    }
+    double inverse = 1 / sqrt(sum);
+    for (int32_t j = 0; j < d; j++)
+        row[j] *= inverse;
+}
+
 double vem_i_column_unit(double variance, double mean)
 {
     const double least = 1e-12,

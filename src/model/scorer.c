@@ -223,11 +223,16 @@ int vem_i_scorer_approach(const vem_i_scorer *scorer, int32_t c, const double *m
 void vem_i_maximize_weights(const vem_i_stats *stats,
                             const vem_i_constraints *constraints, vem_model *model)
 {
+    /* Probabilities of single precision add up to 1 within rounding only: the masses are
+     * divided by their own sum, which is the maximum of sum_c N_c log pi_c, too. */
+    double total = 0;
+    for (int32_t c = 0; c < model->clusters; c++)
+        total += *vem_i_stats_mass(stats, c);
     for (int32_t c = 0; c < model->clusters; c++) {
         if (constraints->prior == VEM_PRIOR_FLAT || constraints->shared) {
             model->weights[c] = 1.0 / model->clusters;
         } else {
-            double share = *vem_i_stats_mass(stats, c) / constraints->total_mass;
+            double share = total > 0 ? *vem_i_stats_mass(stats, c) / total : 0;
             model->weights[c] = share > EMPTY_SHARE ? share : 0;
         }
     }
