@@ -107,7 +107,7 @@ static void print_words(const cli_args *args, const result *r)
     char text[256];
     const char *name = cli_data_name(args, args->operands[0], text);
     if (items == n)
-        printf("vem coreset %s: all of %s with their own weights, because at least "
+        printf("vem coreset %s: all %s with their own weights, because at least "
                "that many were asked for; written to %s\n",
                name, cli_counted(n, "row", a), cli_value(args, "output"));
     else
