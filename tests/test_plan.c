@@ -116,6 +116,14 @@ static void the_plan_of_a_neighborhood_search(void **state)
                     check_plan(&wide, &o);
                 }
             }
+    /* Measuring keeps one cluster a row, however many there are. */
+    vem_options o = grid_options(3000, VEM_ISO_SHARED, VEM_PRIOR_FLAT, 1, VEM_DOUBLE, 1);
+    o.search = VEM_SEARCH_ESTIMATED;
+    o.reach = 5;
+    o.seeding = VEM_SEED_RANDOM;
+    o.measure = VEM_MEASURE_EXACT;
+    for (o.threads = 1; o.threads <= 5; o.threads += 4)
+        check_plan(&thin, &o);
     grid_data_free(&thin);
     grid_data_free(&wide);
 }

@@ -73,6 +73,28 @@ static void the_same_with_fewer(void **state)
     vem_ctx_free(ctx);
     grid_data_free(&data);
 }
+/* Stacks as large as OpenMP would make them: of this size no machine has one. */
+static void stacks_count(void **state)
+{
+    (void)state;
+    allowed = 1 << 20;
+    const char *before = getenv("OMP_STACKSIZE");
+    char *kept = before ? strdup(before) : NULL;
+    assert_int_equal(setenv("OMP_STACKSIZE", "200000G", 1), 0);
+    assert_int_equal(vem_i_threads_had(4), 1);
+    const char *const fine[] = {"512",      "256 k", "1M",
+                                "nonsense", "0",     "99999999999999999999"};
+    for (size_t i = 0; i < sizeof fine / sizeof *fine; i++) {
+        assert_int_equal(setenv("OMP_STACKSIZE", fine[i], 1), 0);
+        assert_int_equal(vem_i_threads_had(2), 2);
+    }
+    if (kept)
+        setenv("OMP_STACKSIZE", kept, 1);
+    else
+        unsetenv("OMP_STACKSIZE");
+    free(kept);
+}
+
 #endif
 
 int main(void)
@@ -80,7 +102,8 @@ int main(void)
 #ifdef VEM_SANITIZED
     return 77;
 #else
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_same_with_fewer)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(the_same_with_fewer),
+                                       cmocka_unit_test(stacks_count)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 #endif
 }

@@ -35,8 +35,17 @@
 #include "data/points.h"
 #include "model/family.h"
 
-enum { FULL_MOST = 64, BLOCK_VALUES = 1 << 15 };
-static const double SURE = 0.9;
+enum {
+    /* Three factorisations of D^3 / 3 operations a cluster: at 64 columns what 4,000 rows of
+     * that width cost by their distances alone. Beyond, the table would wait for a number
+     * that few look at. */
+    FULL_MOST = 64,
+    BLOCK_VALUES =
+        1 << 15, /* 256 KiB of doubles: rows stay in a cache of the second level */
+    LOOK =
+        4096 /* rows of two labels and chances, 96 KiB: pages between looks at memory */
+};
+static const double SURE = 0.9; /* below, a second cluster has more than a ninth of it */
 
 typedef struct survey {
     vem_ctx *ctx;
@@ -301,7 +310,7 @@ static vem_status count_rows(survey *s)
         }
         if (s->top > 1 && best[1] >= 0 && chance[1] > 0)
             status = vem_i_pairs_add(s->ctx, &pairs, best[0], best[1], w * chance[1]);
-        if (i % 4096 == 0)
+        if (i % LOOK == 0)
             vem_i_residence_check(s->ctx);
     }
     for (size_t k = 0; status == VEM_OK && k < pairs.room; k++) {

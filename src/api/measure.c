@@ -18,6 +18,7 @@
 
 #include "api/chunks.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "metrics/estimate.h"
 #include "metrics/metrics.h"
 
@@ -269,6 +270,30 @@ vem_status vem_i_measure_data(vem_ctx *ctx, const vem_data *data, const vem_mode
     return status == VEM_STOPPED ? VEM_OK : status;
 }
 
+/* Of a view of so many rows: likelihood and entropy, then the nearest means, one after the
+ * other. Neither keeps more than one cluster a row. */
+static uint64_t scan_bytes(const vem_ctx *ctx, const vem_options *o,
+                           const vem_i_kernels *kernels, int64_t rows, int32_t d)
+{
+    const int32_t clusters = (int32_t)o->clusters;
+    const vem_family_kind family = (vem_family_kind)o->family;
+    const vem_family_kind plain =
+        family == VEM_DIAG || family == VEM_FULL ? VEM_DIAG : VEM_ISO_SHARED;
+    const vem_i_search nearest = vem_i_search_closest(clusters, 1, 0);
+    const uint64_t threads = (uint64_t)ctx->threads;
+    const size_t element = kernels->element;
+    const uint64_t likely =
+        vem_i_scorer_bytes(family, clusters, d, element) +
+        threads * (vem_i_posteriors_bytes(d, element) +
+                   vem_i_scorer_work_bytes(family, d, element)) +
+        2 * (uint64_t)vem_i_shards(rows, VEM_I_BLOCK) * sizeof(double);
+    const uint64_t near = vem_i_scorer_bytes(plain, clusters, d, element) +
+                          threads * vem_i_block_bytes(&nearest, clusters, d, kernels) +
+                          vem_i_posterior_bytes(rows, &nearest, element) +
+                          (uint64_t)d * sizeof(double);
+    return likely > near ? likely : near;
+}
+
 uint64_t vem_i_measure_bytes(const vem_ctx *ctx, const vem_options *o, int64_t n,
                              int32_t d, vem_dtype type, int reduced, int weighted)
 {
@@ -277,16 +302,8 @@ uint64_t vem_i_measure_bytes(const vem_ctx *ctx, const vem_options *o, int64_t n
     const vem_precision precision = (vem_precision)o->precision;
     const vem_i_kernels *kernels =
         precision == VEM_SINGLE ? ctx->kernels_single : ctx->kernels_double;
-    const int32_t clusters = (int32_t)o->clusters;
-    const vem_i_search all = vem_i_search_closest(clusters, clusters, 0);
-    const uint64_t scan =
-        vem_i_scorer_bytes((vem_family_kind)o->family, clusters, d, kernels->element) +
-        (uint64_t)ctx->threads *
-            (vem_i_block_bytes(&all, clusters, d, kernels) +
-             vem_i_posteriors_bytes(d, kernels->element) +
-             vem_i_scorer_work_bytes((vem_family_kind)o->family, d, kernels->element));
     if (o->measure == VEM_MEASURE_EXACT && !reduced)
-        return scan + vem_i_posterior_bytes(n, &all, kernels->element);
+        return scan_bytes(ctx, o, kernels, n, d);
     int64_t rows = vem_i_chunk_rows(d);
     uint64_t sample = 0;
     if (o->measure == VEM_MEASURE_SAMPLE && most_rows(d) < n) {
@@ -295,7 +312,7 @@ uint64_t vem_i_measure_bytes(const vem_ctx *ctx, const vem_options *o, int64_t n
                  (uint64_t)rows * ((uint64_t)d * vem_i_dtype_bytes(type) + 24);
     }
     rows = rows < n ? rows : n;
-    return scan + sample + vem_i_points_bytes(rows, d, precision) +
-           (weighted ? (uint64_t)rows * sizeof(double) : 0) +
-           vem_i_posterior_bytes(rows, &all, kernels->element);
+    return scan_bytes(ctx, o, kernels, rows, d) + sample +
+           vem_i_points_bytes(rows, d, precision) +
+           (weighted ? (uint64_t)rows * sizeof(double) : 0);
 }

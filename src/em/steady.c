@@ -29,12 +29,16 @@
 /* Each pass leaves of a step what rounding does; a second one is for the rarest cases. */
 enum { PASSES = 4 };
 
+/* e of float sums: no more than 64 additions in a row, and what products, weights and the
+ * vector's lanes add, before the sum goes on in double (docs/math/numerics.md). */
+#define FLOAT_SUM_ERROR (80 * 0x1p-24)
+
 /* Largest S / T that keeps the digits. Full covariances are summed in double anyway. */
 static double largest_ratio(const vem_i_scorer *scorer)
 {
     const int single =
         scorer->kernels->precision == VEM_SINGLE && scorer->family->kind != VEM_FULL;
-    return single ? 0x1p-10 / (3 * 80 * 0x1p-24) : 0x1p-15 / (3 * VEM_I_SUM_ERROR);
+    return single ? 0x1p-10 / (3 * FLOAT_SUM_ERROR) : 0x1p-15 / (3 * VEM_I_SUM_ERROR);
 }
 
 typedef struct judge {
