@@ -10,13 +10,7 @@
  * has sqrt(sum_j Sigma_cjj / sum_j s_j^2), in the units in which it is one.
  *
  * Nearest. The other cluster of largest p(c', mu_c), found by the search that predict uses.
- * How much the two have in common is their Bhattacharyya coefficient, with
- * S = (Sigma_c + Sigma_c') / 2 and delta the difference of the means,
- *
- *     exp(-delta' S^-1 delta / 8) (|Sigma_c| |Sigma_c'|)^(1/4) / |S|^(1/2),
- *
- * which is 1 for equal clusters and 0 for disjoint ones (diagonals of full covariances with
- * more than FULL_MOST columns).
+ * How much the two have in common: overlap.c.
  *
  * Merges. With data the pairs to merge are those that rows cannot tell apart: each row adds
  * its weight times the probability of its second best cluster to the pair of its two best
@@ -26,6 +20,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "api/overlap.h"
 #include "api/pairs.h"
 #include "api/units.h"
 #include "base/memory.h"
@@ -36,10 +31,6 @@
 #include "model/family.h"
 
 enum {
-    /* Three factorisations of D^3 / 3 operations a cluster: at 64 columns what 4,000 rows of
-     * that width cost by their distances alone. Beyond, the table would wait for a number
-     * that few look at. */
-    FULL_MOST = 64,
     BLOCK_VALUES =
         1 << 15, /* 256 KiB of doubles: rows stay in a cache of the second level */
     LOOK =
@@ -136,56 +127,10 @@ static void difference(survey *s, int64_t c)
 
 /* ---- Nearest clusters ---- */
 
-/* log of the coefficient for diagonal covariances. */
-static double overlap_diagonal(const vem_model *m, int64_t a, int64_t b)
-{
-    double sum = 0;
-    for (int32_t j = 0; j < m->d; j++) {
-        const double va = vem_i_model_covariance(m, a, j, j);
-        const double vb = vem_i_model_covariance(m, b, j, j), v = (va + vb) / 2;
-        const double off = m->means[a * m->d + j] - m->means[b * m->d + j];
-        sum -= off * off / v / 8 + 0.5 * log(v / sqrt(va) / sqrt(vb));
-    }
-    return sum;
-}
-
-/* Half the log of a determinant, from a copy of the matrix; the factor stays in `work`. */
-static double half_log_det(double *work, int32_t d)
-{
-    double sum = 0;
-    if (!vem_i_cholesky(work, d))
-        return NAN;
-    for (int64_t j = 0; j < d; j++)
-        sum += log(work[j * d + j]);
-    return sum;
-}
-
-static double overlap_full(const vem_model *m, int64_t a, int64_t b, double *work)
-{
-    const int64_t d = m->d, matrix = d * d;
-    const double *sa = m->variances + a * matrix, *sb = m->variances + b * matrix;
-    double *off = work + matrix, sum = 0;
-    memcpy(work, sa, (size_t)matrix * sizeof *work);
-    const double la = half_log_det(work, m->d);
-    memcpy(work, sb, (size_t)matrix * sizeof *work);
-    const double lb = half_log_det(work, m->d);
-    for (int64_t i = 0; i < matrix; i++)
-        work[i] = (sa[i] + sb[i]) / 2;
-    const double l = half_log_det(work, m->d);
-    for (int64_t j = 0; j < d; j++) { /* forward substitution */
-        off[j] = m->means[a * d + j] - m->means[b * d + j];
-        for (int64_t k = 0; k < j; k++)
-            off[j] -= work[j * d + k] * off[k];
-        off[j] /= work[j * d + j];
-        sum += off[j] * off[j];
-    }
-    return (la + lb) / 2 - l - sum / 8;
-}
-
 static vem_status find_nearest(survey *s, vem_precision precision)
 {
     const vem_model *m = s->model;
-    const int64_t clusters = m->clusters, d = m->d;
+    const int64_t clusters = m->clusters;
     const vem_assign_options how = {.size = sizeof how, .top = 2, .precision = precision};
     int32_t *best = NULL;
     double *work = NULL;
@@ -197,8 +142,8 @@ static vem_status find_nearest(survey *s, vem_precision precision)
     if (clusters < 2)
         return VEM_OK;
     vem_status status = vem_i_take(s->ctx, &best, 2 * (size_t)clusters, sizeof *best);
-    if (status == VEM_OK && d <= FULL_MOST)
-        status = vem_i_take(s->ctx, &work, (size_t)(d * (d + 1)), sizeof *work);
+    if (status == VEM_OK && vem_i_overlap_room(m))
+        status = vem_i_take(s->ctx, &work, vem_i_overlap_room(m), sizeof *work);
     if (status == VEM_OK)
         status = vem_data_borrow(s->ctx, VEM_FLOAT64, m->means, clusters, m->d, 0, 0,
                                  &centers);
@@ -209,9 +154,7 @@ static vem_status find_nearest(survey *s, vem_precision precision)
         if (other < 0 || other == c)
             continue;
         s->clusters[c].nearest = other;
-        s->clusters[c].overlap =
-            exp(m->family == VEM_FULL && d <= FULL_MOST ? overlap_full(m, c, other, work)
-                                                        : overlap_diagonal(m, c, other));
+        s->clusters[c].overlap = vem_i_overlap(m, c, other, work);
     }
     vem_data_free(centers);
     vem_i_free(work);
