@@ -16,14 +16,14 @@ static const cli_option own[] = {
     {"id", 0, "Data", "COLUMN",
      "columns to leave out, by number or name: 1 or name,city; may be repeated"},
     CLI_READ_OPTIONS,
-    {"csv", 0, IO, "FILE", "every cluster and every mean as a table (.csv)"},
+    {"csv", 0, IO, "FILE", "every cluster and every mean as a table (.csv or .csv.gz)"},
     {"json", 0, IO, NULL, "print it as one JSON object"},
     {"quiet", 'q', IO, NULL, "no progress"},
 };
 
 static const cli_file files[] = {
     {"weights", CLI_READS, NULL},
-    {"csv", CLI_WRITES, "csv"},
+    {"csv", CLI_WRITES, "csv csv.gz"},
     {NULL, CLI_READS, NULL},
 };
 

@@ -51,7 +51,8 @@ static void print_head(const cli_findings *f)
     putchar('\n');
 }
 
-/* "income +2.1, rate -0.8" in what is left of the line. */
+/* "income +2.1, rate -0.8" in what is left of the line; a sign where there is no room for all. */
+#define SIGN " ..."
 static void print_differences(const cli_findings *f, const vem_cluster *it, int room)
 {
     for (int k = 0; k < VEM_SHOWN_COLUMNS && it->columns[k] >= 0; k++) {
@@ -59,8 +60,13 @@ static void print_differences(const cli_findings *f, const vem_cluster *it, int 
         column_name(f, it->columns[k], name);
         const int length = snprintf(text, sizeof text, "%s%.*s %+.1f", k ? ", " : "", 20,
                                     name, it->differences[k]);
-        if (length > room)
+        const int more = k + 1 < VEM_SHOWN_COLUMNS && it->columns[k + 1] >= 0
+                             ? (int)sizeof SIGN - 1
+                             : 0;
+        if (length + more > room) {
+            fputs(SIGN, stdout);
             break;
+        }
         fputs(text, stdout);
         room -= length;
     }

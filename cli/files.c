@@ -60,8 +60,10 @@ static int read_options(const cli_args *args, vem_read_options *options)
     options->decimal = '\0';
     if (decimal > 0)
         options->decimal = decimals[decimal][0];
-    if (args->command == &cli_info) /* it counts them */
+    if (args->command == &cli_info && !cli_value(args, "missing")) { /* it counts them */
         options->missing = VEM_MISSING_KEEP;
+        options->text_is_missing = 1;
+    }
     return code;
 }
 
@@ -73,7 +75,13 @@ static void tell_reading(const cli_args *args, const char *path,
     const int64_t n = vem_data_rows(data), all = vem_data_rows_read(data);
     const int64_t missing = vem_data_missing(data);
     const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
-    if (options->header == VEM_HEADER_AUTO && vem_data_header(data) == VEM_HEADER_YES)
+    const int labels = args->command == &cli_predict || cli_value(args, "labels");
+    const int expected = options->model && vem_model_column_name(options->model, 0);
+    if (options->header == VEM_HEADER_AUTO && expected &&
+        vem_data_header(data) == VEM_HEADER_YES)
+        ; /* the names are those of the model: there is nothing to be doubted */
+    else if (options->header == VEM_HEADER_AUTO &&
+             vem_data_header(data) == VEM_HEADER_YES)
         cli_note(args,
                  "%s: the first row is taken for the names of the columns (else say "
                  "--header no).",
@@ -84,12 +92,12 @@ static void tell_reading(const cli_args *args, const char *path,
     if (!options->decimal && vem_data_decimal(data) == ',')
         cli_note(args, "%s: numbers have a decimal comma.", name);
     if (all > n)
-        cli_note(
-            args,
-            "%s: %s of %lld left out, because of %s; a row left out has no label (-1 in "
-            ".npy, NaN for probabilities).",
-            name, cli_counted(all - n, "row", rows), (long long)all,
-            cli_counted(missing, "missing value", values));
+        cli_note(args, "%s: %s of %lld left out, because of %s%s.", name,
+                 cli_counted(all - n, "row", rows), (long long)all,
+                 cli_counted(missing, "missing value", values),
+                 labels
+                     ? "; a row left out has no label (-1 in .npy, NaN for probabilities)"
+                     : "");
     else if (missing > 0 && options->missing == VEM_MISSING_MEAN)
         cli_note(args, "%s: %s replaced by %s.", name,
                  cli_counted(missing, "missing value", values),

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli.h"
 
@@ -182,14 +183,19 @@ static void data_words(const cli_args *args, const vem_data *data, const survey 
         char label[64], clean[48];
         snprintf(label, sizeof label, name ? "%d %s" : "%d", (int)j + 1,
                  name ? cli_clean(name, clean, 14) : NULL);
-        printf("  %-16s %14.6g %14.6g %14.6g %14.6g\n", label, c->count ? c->low : NAN,
-               c->count ? c->mean : NAN, c->count ? c->high : NAN, deviation(c));
+        if (!c->count)
+            printf("  %-16s %14s\n", label, "no numbers");
+        else
+            printf("  %-16s %14.6g %14.6g %14.6g %14.6g\n", label,
+                   c->count ? c->low : NAN, c->count ? c->mean : NAN,
+                   c->count ? c->high : NAN, deviation(c));
     }
     if (d > SHOWN_COLUMNS)
         printf("  and %s (--json lists all)\n",
                cli_counted(d - SHOWN_COLUMNS, "more column", a));
     if (s->bad_row)
-        printf("  %s values are NaN and %s infinite; the first is in row %lld, column "
+        printf("  %s values are NaN (missing, or text) and %s infinite; the first is in "
+               "row %lld, column "
                "%lld\n",
                cli_count(s->nans, a), cli_count(s->infinities, b), (long long)s->bad_row,
                (long long)s->bad_column);
@@ -292,6 +298,23 @@ static void meta_words(const json_t *meta)
     putchar('\n');
 }
 
+/* The first of its columns or ids, where they have names. */
+static void names_words(const char *label, const vem_model *model, int32_t count,
+                        const char *(*name_of)(const vem_model *model, int32_t number))
+{
+    char text[2048] = "", name[64];
+    size_t used = 0;
+    if (count == 0 || !name_of(model, 0))
+        return;
+    for (int32_t j = 0; j < count && j < SHOWN_COLUMNS; j++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", j ? ", " : "",
+                                 cli_clean(name_of(model, j), name, sizeof name));
+    if (count > SHOWN_COLUMNS)
+        snprintf(text + used, sizeof text - used, " and %d more (--json lists all)",
+                 (int)(count - SHOWN_COLUMNS));
+    cli_wrap(stdout, text, 15, printf("  %-12s ", label), cli_width(STDOUT_FILENO));
+}
+
 static void model_words(const cli_args *args, const vem_model *model, range weights,
                         range variances, const json_t *meta)
 {
@@ -300,6 +323,8 @@ static void model_words(const cli_args *args, const vem_model *model, range weig
     printf("%s: model (%s), %s, %s\n", args->operands[0], family ? family : "unknown",
            cli_counted(vem_model_clusters(model), "cluster", a),
            cli_counted(vem_model_columns(model), "column", b));
+    names_words("columns", model, vem_model_columns(model), vem_model_column_name);
+    names_words("ids", model, vem_model_ids(model), vem_model_id_name);
     printf("  %-12s %.6g to %.6g\n", "weights", weights.low, weights.high);
     printf("  %-12s %.6g to %.6g%s\n", "variances", variances.low, variances.high,
            vem_model_scale(model) ? ", in units of each column's scale" : "");

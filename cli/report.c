@@ -183,7 +183,7 @@ static int compare_sizes(const void *a, const void *b)
 }
 
 /* Rows of the clusters: least, median, largest, and how many have none. After a fit on a
- * coreset rows have no labels, and nothing is said. */
+ * coreset rows have no labels. */
 static void print_sizes(const vem_report *report)
 {
     const vem_summary *s = vem_report_summary(report);
@@ -191,6 +191,11 @@ static void print_sizes(const vem_report *report)
     const size_t count = (size_t)s->clusters;
     int64_t *sizes = labels ? calloc(count, sizeof *sizes) : NULL;
     char a[48], b[32], c[32];
+    if (!labels && s->items < s->n)
+        printf(
+            "  %-13s not counted, because a coreset was fitted: vem describe MODEL DATA "
+            "counts them\n",
+            "sizes");
     if (!sizes)
         return;
     for (int64_t i = 0; i < s->n; i++)
@@ -207,7 +212,7 @@ static void print_sizes(const vem_report *report)
     free(sizes);
 }
 
-static void print_clusters(const vem_summary *s)
+static void print_clusters(const vem_summary *s, int verbose)
 {
     char a[32];
     printf("  %-13s %s, %s", "clusters", cli_count(s->clusters, a),
@@ -217,8 +222,8 @@ static void print_clusters(const vem_summary *s)
     else
         printf(", each row in up to %s", cli_count(s->options.held, a));
     if (s->options.algorithm == VEM_AUTO)
-        printf("; search %s (-v says why)\n",
-               vem_choice_name("search", s->options.search));
+        printf("; search %s%s\n", vem_choice_name("search", s->options.search),
+               verbose ? "" : " (-v says why)");
     else
         printf("; algorithm %s\n", vem_choice_name("algorithm", s->options.algorithm));
 }
@@ -245,7 +250,7 @@ void cli_print_summary(const cli_args *args, const vem_report *report,
            cli_counted(s->n, "row", a), cli_counted(s->d, "column", b));
     if (cli_value(args, "verbose"))
         print_details(s, vem_report_choices(report), seconds_read);
-    print_clusters(s);
+    print_clusters(s, cli_value(args, "verbose") != NULL);
     print_sizes(report);
     print_outcome(s);
     print_measures(s);

@@ -7,16 +7,16 @@
 
 static const cli_option own[] = {
     {"rows", 'n', "Model", "N", "number of rows to draw; at least 1"},
-    {"output", 'o', IO, "FILE", "the rows (.npy or .csv)"},
+    {"output", 'o', IO, "FILE", "the rows (.npy, .csv or .csv.gz)"},
     {"labels", 0, IO, "FILE",
-     "the cluster each row was drawn from, from 0 (.npy or .csv)"},
+     "the cluster each row was drawn from, from 0 (.npy, .csv or .csv.gz)"},
     {"json", 0, IO, NULL, "print what was drawn as one JSON object"},
     {"quiet", 'q', IO, NULL, "no progress and no summary"},
 };
 
 static const cli_file files[] = {
-    {"output", CLI_WRITES, "npy csv"},
-    {"labels", CLI_WRITES_CLASSES, "npy csv"},
+    {"output", CLI_WRITES, "npy csv csv.gz"},
+    {"labels", CLI_WRITES_CLASSES, "npy csv csv.gz"},
     {NULL, CLI_READS, NULL},
 };
 
@@ -46,6 +46,23 @@ static int print_result(const cli_args *args, const vem_model *model, int64_t n,
     return CLI_DONE;
 }
 
+/* Under the names of the model's columns, where it knows them. */
+static vem_status write_rows(const cli_args *args, const vem_model *model,
+                             const void *rows, int64_t n)
+{
+    const int32_t d = vem_model_columns(model);
+    void *names;
+    vem_status status = vem_array_new(args->ctx, (size_t)d * sizeof(char *), &names);
+    if (status != VEM_OK)
+        return status;
+    for (int32_t j = 0; j < d; j++)
+        ((const char **)names)[j] = vem_model_column_name(model, j);
+    status = vem_array_write_named(args->ctx, cli_value(args, "output"), VEM_FLOAT64,
+                                   rows, n, d, names);
+    vem_array_free(args->ctx, names);
+    return status;
+}
+
 static int sample(cli_args *args, const vem_model *model, int64_t n, double began)
 {
     const int32_t d = vem_model_columns(model);
@@ -65,8 +82,7 @@ static int sample(cli_args *args, const vem_model *model, int64_t n, double bega
                             labels);
     cli_progress_end();
     if (status == VEM_OK)
-        status = vem_array_write(args->ctx, cli_value(args, "output"), VEM_FLOAT64, rows,
-                                 n, d);
+        status = write_rows(args, model, rows, n);
     if (status == VEM_OK && labels)
         status = vem_classes_write(args->ctx, labels_path, labels, n);
     vem_array_free(args->ctx, rows);

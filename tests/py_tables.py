@@ -202,6 +202,66 @@ class Missing(cli_case.Case):
         self.assertAlmostEqual(out["ari"], 1)
 
 
+class Reading(cli_case.Case):
+    """What people meet on the way from a table to a table."""
+
+    def setUp(self):
+        super().setUp()
+        lines = "".join(f"n{i},{row[0]!r},{row[1]!r}\n" for i, row in enumerate(rows()))
+        self.data = self.write("x.csv", 'name,"x, first",y\n' + lines)
+        self.model = self.path("x.npz")
+        self.first = self.vem("fit", self.data, "-k", 3, "--id", "name", "-o", self.model)
+
+    def test_sample_has_names(self):
+        for ending in ("csv", "csv.gz"):
+            out, labels = self.path("s." + ending), self.path("l." + ending)
+            self.vem("sample", self.model, "-n", 5, "-o", out, "--labels", labels)
+            with (gzip.open if ending == "csv.gz" else open)(out, "rt") as file:
+                lines = file.read().splitlines()
+            self.assertEqual((lines[0], len(lines)), ('"x, first",y', 6))
+            self.vem("score", self.model, out)
+        table = self.path("d.csv.gz")
+        self.vem("describe", self.model, "--csv", table)
+        with gzip.open(table, "rt") as file:
+            self.assertEqual(len(file.read().splitlines()), 4)
+        bare = self.path("bare.npz")
+        self.vem("fit", self.write("bare.csv", text(rows(), "")), "-k", 2, "-o", bare)
+        self.vem("sample", bare, "-n", 5, "-o", self.path("s.csv"))
+        with open(self.path("s.csv")) as file:
+            self.assertEqual(file.readline(), "column_1,column_2\n")
+
+    def test_info_looks_at_anything(self):
+        said = self.vem("info", self.data).stdout
+        self.assertIn("no numbers", said)
+        self.assertIn("60 values are NaN", said)
+        self.assertIn("x, first, y", self.vem("info", self.model).stdout)
+        self.assertIn("ids", self.vem("info", self.model).stdout)
+        gaps = self.write("g.csv", "x,y\n1,2\nNA,3\n5,7\n")
+        self.assertEqual(self.json("info", gaps, "--missing", "drop")["n"], 2)
+        self.assertEqual(self.json("info", gaps, "--missing", "mean")["columns"][0]["mean"], 3)
+        self.refuse(1, ["info", gaps, "--missing", "error"], "1 value is missing")
+
+    def test_no_more_than_is_new(self):
+        self.assertIn("first row is taken", self.first.stderr)
+        self.assertNotIn("first row", self.vem("predict", self.model, self.data).stderr)
+        fit = ["fit", self.data, "-k", 3, "--id", "name"]
+        self.assertIn("(-v says why)", self.vem(*fit).stdout)
+        self.assertNotIn("says why", self.vem(*fit, "-v").stdout)
+        gaps = self.write("g.csv", 'name,"x, first",y\na,1,2\nb,NA,3\nc,5,7\n')
+        for words, told in (["predict", 1], ["score", 0], ["describe", 0]):
+            said = self.vem(words, self.model, gaps, "--missing", "drop").stderr
+            self.assertIn("1 row of 3 left out", said)
+            self.assertEqual("-1 in .npy" in said, bool(told))
+        self.assertIn("coreset was fitted", self.vem(*fit, "--coreset", 30).stdout)
+
+    def test_differences_that_have_no_room(self):
+        names = ",".join(c * 40 for c in "abc")
+        table = [[row[0], row[1], -row[0]] for row in rows()]
+        model = self.path("long.npz")
+        self.vem("fit", self.write("long.csv", text(table, names)), "-k", 3, "-o", model)
+        self.assertIn(" ...\n", self.vem("describe", model).stdout)
+
+
 class Text(cli_case.Case):
     def test_decimal_comma(self):
         table = rows()
@@ -239,7 +299,7 @@ class Text(cli_case.Case):
                 self.assertFalse([c for c in stream if ord(c) < 32 and c != "\n"
                                   or 127 <= ord(c) < 160], ascii(stream))
             return out
-        look("info", data, code=1)
+        look("fit", data, "-k", 2, code=1)
         look("info", data, "--columns", "1,2", code=0)
         look("fit", data, "-k", 1, "--columns", "nothing", code=2)
         look("fit", data, "-k", 1, code=1)

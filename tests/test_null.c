@@ -269,6 +269,9 @@ static void uses_and_files(void **state)
     REFUSES(ctx, vem_array_write(NULL, "a.npy", type, one, 2, 1));
     REFUSES(path, vem_array_write(ctx, NULL, type, one, 2, 1));
     REFUSES(values, vem_array_write(ctx, "a.npy", type, NULL, 2, 1));
+    REFUSES(ctx, vem_array_write_named(NULL, "a.csv", type, rows, 1, 1, NULL));
+    REFUSES(path, vem_array_write_named(ctx, NULL, type, rows, 1, 1, NULL));
+    REFUSES(values, vem_array_write_named(ctx, "a.csv", type, NULL, 1, 1, NULL));
     REFUSES(ctx, vem_text_write(NULL, "t.txt", "x", 1));
     REFUSES(path, vem_text_write(ctx, NULL, "x", 1));
     REFUSES(text, vem_text_write(ctx, "t.txt", NULL, 1));

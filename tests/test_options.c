@@ -295,9 +295,28 @@ static void wild_structs(void **state)
     contradiction(&o, "--restarts");
 }
 
+/* A number that is no choice is told beside the choices, not beside bounds that are none. */
+static void choices_have_numbers(void **state)
+{
+    (void)state;
+    vem_ctx *own = NULL;
+    vem_options options, resolved;
+    assert_int_equal(vem_ctx_new(&own), VEM_OK);
+    vem_options_init(&options);
+    options.clusters = 2;
+    options.family = 77;
+    assert_int_equal(vem_options_resolve(own, &options, 100, 2, VEM_FLOAT64, &resolved),
+                     VEM_BAD_OPTION);
+    assert_non_null(strstr(vem_ctx_message(own),
+                           "77, but its choices iso-shared|iso|diag|full have the "
+                           "numbers 0 to 3"));
+    vem_ctx_free(own);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(choices_have_numbers),
         cmocka_unit_test(every_row_of_the_table),
         cmocka_unit_test(presets),
         cmocka_unit_test(what_is_said_beside_a_preset_stands),

@@ -178,6 +178,8 @@ typedef struct vem_read_options {
      * columns are needed as it has, or those that `columns` and `id` picked for the fit. NULL:
      * no model. */
     const vem_model *model;
+    int text_is_missing; /* fields of a text table that are no numbers are missing values,
+                            not refused: to look at a table */
 } vem_read_options;
 
 /* The format is found from the ending: .npy .csv .tsv .txt .fvecs .bvecs .fbin .u8bin, each
@@ -437,8 +439,6 @@ VEM_API vem_status vem_plan(vem_ctx *ctx, const vem_options *options, int64_t n,
                             int32_t d, vem_dtype type, uint64_t *bytes);
 
 /* ---- Model ---- */
-
-typedef struct vem_model vem_model;
 
 /* Arrays are copied. `weights` may be NULL (1/C each). `variances`: iso-shared 1, iso C,
  * diag C*D, full C*D*D doubles. */
@@ -859,6 +859,11 @@ VEM_API vem_status vem_soft_write_rows(vem_ctx *ctx, const char *path,
 /* Doubles or floats as .npy or .csv by the ending. */
 VEM_API vem_status vem_array_write(vem_ctx *ctx, const char *path, vem_dtype type,
                                    const void *values, int64_t n, int32_t d);
+/* The same; a .csv begins with the names of the columns (d of them), column_1, column_2, ... where
+ * they are NULL. */
+VEM_API vem_status vem_array_write_named(vem_ctx *ctx, const char *path, vem_dtype type,
+                                         const void *values, int64_t n, int32_t d,
+                                         const char *const *names);
 /* Any text, whole or not at all. */
 VEM_API vem_status vem_text_write(vem_ctx *ctx, const char *path, const char *text,
                                   size_t length);

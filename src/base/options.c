@@ -92,6 +92,11 @@ static void set(vem_options *options, int i, double value)
 static vem_status out_of_range(vem_ctx *ctx, int i, const char *value)
 {
     const vem_option_info *info = vem_option_at(i);
+    if (info->kind == VEM_KIND_CHOICE)
+        return vem_i_fail(ctx, VEM_BAD_OPTION,
+                          "--%s is %s, but its choices %s have the numbers 0 to %d.",
+                          info->name, value, info->choices,
+                          choice_count(info->choices) - 1);
     return vem_i_fail(ctx, VEM_BAD_OPTION,
                       "--%s is %s, but it must lie between %.10g and %.10g.", info->name,
                       value, info->low, info->high);

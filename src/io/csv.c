@@ -297,6 +297,7 @@ vem_status vem_i_csv_parse(vem_ctx *ctx, const char *name, const char *bytes, si
                      .end = bytes + size,
                      .separator = separator,
                      .decimal = options->decimal,
+                     .text_is_missing = options->text_is_missing,
                      .header = options->header};
     vem_i_names table;
     if (options->model) {

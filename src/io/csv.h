@@ -14,13 +14,14 @@ typedef struct vem_i_csv {
     const char *begin, *end;
     const char *rows; /* the first line behind the header */
     char separator;
-    char decimal;      /* '.' or ',' */
-    int quotes;        /* there is a '"' somewhere, so lines must be walked with care */
-    int32_t stored;    /* fields in a line */
-    int32_t d;         /* fields kept */
-    int32_t *target;   /* column in the result of a stored field; -1: skipped */
-    char **names;      /* of the stored fields, one block; NULL: no header */
-    vem_header header; /* as asked for */
+    char decimal;        /* '.' or ',' */
+    int quotes;          /* there is a '"' somewhere, so lines must be walked with care */
+    int32_t stored;      /* fields in a line */
+    int32_t d;           /* fields kept */
+    int32_t *target;     /* column in the result of a stored field; -1: skipped */
+    char **names;        /* of the stored fields, one block; NULL: no header */
+    int text_is_missing; /* what is no number is NaN */
+    vem_header header;   /* as asked for */
     const vem_i_names *like; /* whose columns are wanted; NULL: no one's */
     vem_i_columns columns;
     int32_t *slot; /* which id a stored field is; -1: none. NULL: ids are not kept */

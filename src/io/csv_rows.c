@@ -1,6 +1,7 @@
 #include "io/csv.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "io/number.h"
@@ -37,9 +38,11 @@ static const char *read_field(const vem_i_csv *csv, const char *at, int last,
         return NULL;
     if (value) {
         const vem_i_csv_kind kind = vem_i_csv_kind_of(csv, &field, value);
-        if (kind == VEM_I_TEXT)
+        if (kind == VEM_I_TEXT && !csv->text_is_missing)
             return NULL;
-        *missing += kind == VEM_I_MISSING;
+        if (kind == VEM_I_TEXT)
+            *value = NAN;
+        *missing += kind != VEM_I_NUMBER;
     }
     if (last)
         return field.next                   ? NULL

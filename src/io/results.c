@@ -89,27 +89,6 @@ static int is_text(const char *path)
            vem_i_path_ends(path, ".csv.gz") || strncmp(path, "/dev/", 5) == 0;
 }
 
-/* An array to .npy (`blocks` as in vem_i_npy_header) or, row by row, to .csv. */
-static vem_status write_array(vem_ctx *ctx, const char *path, const char *what,
-                              const vem_i_array *array, int blocks)
-{
-    const int npy = vem_i_path_ends(path, ".npy");
-    if (!npy && !is_text(path))
-        return bad_ending(ctx, path, what, ".npy, .csv or .csv.gz");
-    vem_i_output *output;
-    vem_status status = vem_i_output_open(ctx, path, &output);
-    if (status != VEM_OK)
-        return status;
-    const locale_t before = vem_i_plain_begin();
-    if (npy)
-        save_npy(ctx, vem_i_output_stream(output), array, blocks);
-    else
-        print_rows(ctx, vem_i_output_stream(output), array->type, array->values,
-                   array->dims[0], array->rank == 2 ? (int32_t)array->dims[1] : 1);
-    vem_i_plain_end(before);
-    return vem_i_output_commit(ctx, output); /* notices what fwrite could not do */
-}
-
 /* A field of a table, in quotes where it needs them. */
 static void print_field(FILE *stream, const char *text)
 {
@@ -124,6 +103,42 @@ static void print_field(FILE *stream, const char *text)
         fputc(*text, stream);
     }
     fputc('"', stream);
+}
+
+static void print_header(FILE *stream, const char *const *names, int32_t d)
+{
+    for (int32_t j = 0; j < d; j++) {
+        if (names && names[j])
+            print_field(stream, names[j]);
+        else
+            fprintf(stream, "column_%" PRId32, j + 1);
+        fputc(j + 1 < d ? ',' : '\n', stream);
+    }
+}
+
+/* An array to .npy (`blocks` as in vem_i_npy_header) or, row by row, to .csv, under the
+ * names of the columns where a header is wanted. */
+static vem_status write_array(vem_ctx *ctx, const char *path, const char *what,
+                              const vem_i_array *array, int blocks, int header,
+                              const char *const *names)
+{
+    const int npy = vem_i_path_ends(path, ".npy");
+    if (!npy && !is_text(path))
+        return bad_ending(ctx, path, what, ".npy, .csv or .csv.gz");
+    vem_i_output *output;
+    vem_status status = vem_i_output_open(ctx, path, &output);
+    if (status != VEM_OK)
+        return status;
+    const locale_t before = vem_i_plain_begin();
+    if (!npy && header)
+        print_header(vem_i_output_stream(output), names, (int32_t)array->dims[1]);
+    if (npy)
+        save_npy(ctx, vem_i_output_stream(output), array, blocks);
+    else
+        print_rows(ctx, vem_i_output_stream(output), array->type, array->values,
+                   array->dims[0], array->rank == 2 ? (int32_t)array->dims[1] : 1);
+    vem_i_plain_end(before);
+    return vem_i_output_commit(ctx, output); /* notices what fwrite could not do */
 }
 
 /* The ids of a row, or (row -1) their names, to the end of the line. */
@@ -173,7 +188,7 @@ static vem_status write_labels(vem_ctx *ctx, const char *path, vem_i_labelling k
     if (status != VEM_OK)
         return status;
     if (vem_i_path_ends(path, ".npy"))
-        return write_array(ctx, path, "labels", &array, (int)kind);
+        return write_array(ctx, path, "labels", &array, (int)kind, 0, NULL);
     if (!is_text(path))
         return bad_ending(ctx, path, "labels", ".npy, .csv or .csv.gz");
     vem_i_output *output;
@@ -219,7 +234,19 @@ vem_status vem_array_write(vem_ctx *ctx, const char *path, vem_dtype type,
     VEM_I_NEED(ctx, values, "values");
     const vem_i_array array = {"rows", type, values, 2, {n, d}};
     vem_i_begin(ctx);
-    return write_array(ctx, path, "an array", &array, 0);
+    return write_array(ctx, path, "an array", &array, 0, 0, NULL);
+}
+
+vem_status vem_array_write_named(vem_ctx *ctx, const char *path, vem_dtype type,
+                                 const void *values, int64_t n, int32_t d,
+                                 const char *const *names)
+{
+    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, path, "path");
+    VEM_I_NEED(ctx, values, "values");
+    const vem_i_array array = {"rows", type, values, 2, {n, d}};
+    vem_i_begin(ctx);
+    return write_array(ctx, path, "an array", &array, 0, 1, names);
 }
 
 static void print_soft(vem_ctx *ctx, FILE *stream, const vem_data *data,
