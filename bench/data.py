@@ -20,7 +20,8 @@ import common
 MIXTURE = (515345, 90)  # rows and columns of the Million Song Dataset, which it stands in for
 REGISTRY = ("glove100", "mnist", "patches")
 LARGE = ("cifar10_train", "pixels")  # from the registries too; only repro/hfl_*.py need them
-PACKED = ("codrna_331k", "pendigits", "usps", "susy_30k", "uci_protein", "uci_keggundirected")
+PACKED = ("codrna_331k", "pendigits", "usps", "susy_30k", "uci_protein", "uci_keggundirected",
+          "sipu_birch3", "sipu_s3", "sipu_s4")
 
 
 def mixture(path, shape, components=300, seed=0):

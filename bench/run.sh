@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs the benchmarks and leaves their tables in bench/results:
-#   bench/run.sh [iterations] [targets] [front] [clusters]     default: all of these parts
+#   bench/run.sh [iterations] [targets] [front] [clusters] [few]     default: all of these parts
 #   bench/run.sh --quick
 #
 # The command is $VEM or build/vem, the data are in $VEM_DATA or bench/data (made when missing).
@@ -48,18 +48,19 @@ iterations() {
 targets() { run targets.py; }
 front() { run front.py; }
 clusters() { run growth_clusters.py; }
+few() { run few.py; }
 
 if [ "${1:-}" = --quick ]; then
     $python data.py
     quick
     exit
 fi
-[ $# -gt 0 ] || set -- iterations targets front clusters
+[ $# -gt 0 ] || set -- iterations targets front clusters few
 for part in "$@"; do
     case $part in
-    iterations | targets | front | clusters) ;;
+    iterations | targets | front | clusters | few) ;;
     *)
-        echo "run.sh: '$part' is not one of iterations, targets, front, clusters." >&2
+        echo "run.sh: '$part' is not one of iterations, targets, front, clusters, few." >&2
         exit 2
         ;;
     esac

@@ -219,6 +219,8 @@ static void forged_counters(void **state)
     size_t size;
     begin(VEM_SEARCH_CLOSEST);
     options.restarts = 1;
+    options.algorithm =
+        VEM_ALGORITHM_GMM; /* no starts: swaps, and more than a few steps */
     char *bytes = state_at(4, &size), *forgery = malloc(size);
     path_name file = path_of("forged", 10);
     const char *path = file.text;
@@ -364,6 +366,7 @@ static void limit_of_an_earlier_part(void **state)
 {
     (void)state;
     begin(VEM_SEARCH_CLOSEST);
+    options.algorithm = VEM_ALGORITHM_GMM; /* no starts, which would leave little to do */
     options.max_steps = 3;
     path_name file = path_of("limit", 0);
     const char *path = file.text;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/keeper.h"
+#include "api/starts.h"
 #include "api/units.h"
 #include "base/memory.h"
 #include "base/options.h"
@@ -50,7 +51,7 @@ static double least_variance(const vem_i_course *c)
     return vem_i_floor_shared(&limits, c->view->d);
 }
 
-static vem_status seed_model(vem_i_course *c, vem_i_beginning *b)
+static vem_status seed_model(vem_i_course *c, vem_seeding method, vem_i_beginning *b)
 {
     const vem_options *o = c->options;
     /* Searches that try all clusters need no hint where to begin; presets take none. */
@@ -59,8 +60,8 @@ static vem_status seed_model(vem_i_course *c, vem_i_beginning *b)
     vem_status status =
         vem_i_take(c->ctx, &seeds.items, (size_t)o->clusters, sizeof(int64_t));
     if (status == VEM_OK)
-        status = vem_i_seed(c->ctx, c->view, (vem_seeding)o->seeding,
-                            (int32_t)o->clusters, o->chain, c->seed, &seeds);
+        status = vem_i_seed(c->ctx, c->view, method, (int32_t)o->clusters, o->chain,
+                            c->seed, &seeds);
     if (status == VEM_OK)
         status = place_means(c, seeds.items);
     vem_i_free(seeds.items);
@@ -310,18 +311,44 @@ static vem_status run_finish(vem_i_course *c)
     return run_loop(c, &hard, &(vem_i_beginning){.labels_known = 1});
 }
 
+/* The best of several starts. Where the sample cannot tell, plain k-means++ takes its place, which
+ * needs little memory. */
+static vem_status try_starts(vem_i_course *c)
+{
+    int cut = 0;
+    vem_status status = vem_i_starts_run(c, &cut);
+    if (cut && c->keeper)
+        c->keeper->closed = 1; /* not the bits of a fit that was not stopped */
+    return status;
+}
+
 /* The first model, and rows in order. */
 static vem_status begin(vem_i_course *c)
 {
     vem_i_beginning b = {0};
     double clock = vem_i_clock();
-    vem_status status = c->start ? start_model(c) : seed_model(c, &b);
+    vem_status status = VEM_OK;
+    if (c->tried)
+        status = try_starts(c);
+    else if (c->first)
+        status = vem_model_copy(c->ctx, c->first, &c->model);
+    if (status == VEM_OK && !c->model)
+        status = c->start ? start_model(c)
+                          : seed_model(c,
+                                       c->tried ? VEM_SEED_PLUSPLUS
+                                                : (vem_seeding)c->options->seeding,
+                                       &b);
     if (status == VEM_OK && b.labels_known && c->points &&
         c->options->search == VEM_SEARCH_GROUPS)
         status = order_rows(c);
     c->beginning = b;
-    c->hard_start = !c->start && vem_i_wants_hard_start(c->options, c->ours);
+    const int begins = !c->start && !c->first && !c->tried;
+    c->hard_start = begins && vem_i_wants_hard_start(c->options, c->ours);
     c->at = c->hard_start ? VEM_I_LOOP_START : VEM_I_LOOP_FIT;
+    if (c->first && vem_i_wants_listed_start(c->options)) {
+        c->hard_start = 1; /* of its loops the second, which can swap, and the last */
+        c->at = VEM_I_LOOP_LISTED;
+    }
     c->seconds_seed = vem_i_clock() - clock;
     c->clock = vem_i_clock();
     return status;
@@ -333,6 +360,9 @@ vem_status vem_i_course_run(vem_i_course *c)
         vem_i_take(c->ctx, &c->labels, (size_t)c->view->n, sizeof(int32_t));
     if (status == VEM_OK)
         memset(c->labels, -1, (size_t)c->view->n * sizeof(int32_t));
+    c->tried = !c->apart && vem_i_starts_of(c->options, c->ours && !c->start, c->reduced,
+                                            c->view->n, c->view->d)
+                                    .runs > 0;
     if (status == VEM_OK)
         status = vem_i_keeper_resumes(c->keeper) ? vem_i_keeper_resume(c->keeper, c)
                                                  : begin(c);
@@ -349,7 +379,7 @@ vem_status vem_i_course_run(vem_i_course *c)
         c->at = VEM_I_LOOP_FIT;
     }
     const int finish = o.finish == VEM_FINISH_HARD && o.held > 1;
-    if (status == VEM_OK && c->hard_start)
+    if (status == VEM_OK && (c->hard_start || c->tried))
         o.swaps = 0;
     if (status == VEM_OK && c->at == VEM_I_LOOP_FIT) {
         o.max_steps -= c->steps; /* the start leaves some */

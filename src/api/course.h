@@ -1,5 +1,7 @@
 /* One course of a fit: from a first model to the last, through one or more loops.
  *
+ *     starts    with few clusters: whole courses on a sample, the best of which begins the fit
+ *               (starts.h); then nothing but `fit` and `finish` follows
  *     seed      means from rows of the data (or a model to start from)
  *     start     where the loop cannot swap, or k-means finds the same for less: hard k-means
  *               with swaps first, which is cheap and finds where the clusters belong
@@ -33,10 +35,14 @@ typedef struct vem_i_course {
     const vem_model *start; /* in the units of the data, or NULL */
     int ours; /* no preset: the course may take the way it likes, and the tolerance does not
                  depend on the units of the data */
+    int reduced; /* the view is a coreset */
     uint64_t seed;
+    const vem_model *first;      /* in the units of the view, or NULL */
+    int apart;                   /* one of several starts on a sample (starts.h) */
     struct vem_i_keeper *keeper; /* of its state, or NULL */
     /* Where it is. */
     enum { VEM_I_LOOP_START, VEM_I_LOOP_LISTED, VEM_I_LOOP_FIT, VEM_I_LOOP_FINISH } at;
+    int tried;      /* it goes on from the best of several starts */
     int hard_start; /* there is, or was, a loop before the one asked for */
     vem_i_beginning beginning;
     vem_model *wanted;     /* during the start: the first model of the fit */

@@ -97,6 +97,7 @@ static vem_status run_once(fit *f, int64_t restart)
                            .points = f->points,
                            .start = f->start,
                            .ours = ours,
+                           .reduced = f->reduced,
                            .seed = (uint64_t)o->seed,
                            .keeper = f->keeper};
     if (f->keeper && !vem_i_keeper_resumes(f->keeper)) {

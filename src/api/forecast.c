@@ -21,6 +21,7 @@
 #include "api/course.h"
 #include "api/plan.h"
 #include "api/reduce.h"
+#include "api/starts.h"
 #include "search/graph.h"
 #include "search/search.h"
 #include "seed/seed.h"
@@ -37,6 +38,8 @@ static const double COLD = 9e9, WARM = 13e9, PASSES = 12;
 /* Rounds of swaps that are usual, and pairs for each row in one that fits shapes: counted off
  * the passes of src/moves/shape.c, not measured. */
 static const double ROUNDS = 5, HALVES = 100;
+/* Steps over all rows from what starts on a sample have found. */
+static const double AFTER_STARTS = 6;
 /* Operations per candidate: looking one up, and learning from it. */
 static const double CANDIDATE = 700, LEARNED = 1500;
 
@@ -150,13 +153,42 @@ static double reading(const vem_i_plan *plan, const vem_i_pace *pace)
     return bytes / pace->cold + PASSES * bytes / (pace->warm * threads_of(plan));
 }
 
+/* Operations of the starts on a sample. What begins with the best so far takes no seeding, and
+ * about as long. */
+static double starting(const vem_i_plan *plan, const vem_i_starts_plan *starts)
+{
+    const vem_options o = vem_i_starts_options(&plan->options);
+    const double rows = (double)starts->rows;
+    vem_options last = o;
+    last.swaps = 0;
+    double each = loop_of(plan, &o, rows);
+    if (vem_i_wants_hard_start(&o, 1)) {
+        const vem_options hard = vem_i_hard_start(&o);
+        each += loop_of(plan, &hard, rows);
+        if (vem_i_wants_listed_start(&o)) {
+            const vem_options listed = vem_i_listed_start(&o, 0);
+            each += loop_of(plan, &listed, rows);
+        }
+    }
+    return (double)starts->fresh * seeding(plan, rows) * pair_of(plan, VEM_ISO_SHARED) +
+           (double)starts->runs * each + loop_of(plan, &last, (double)starts->larger);
+}
+
 /* Operations until the last step has ended. */
 static double fitting(const vem_i_plan *plan)
 {
     const vem_options *o = &plan->options;
     const int reduced = vem_i_reduces(o, plan->n);
     const double n = (double)(reduced ? o->coreset : plan->n);
+    const vem_i_starts_plan starts =
+        vem_i_starts_of(o, plan->ours && !plan->warm, reduced, (int64_t)n, plan->d);
     double operations = 0;
+    if (starts.runs > 0) {
+        vem_options last = *o;
+        last.swaps = 0;
+        last.max_steps = (int64_t)fmin(AFTER_STARTS, (double)o->max_steps);
+        return (starting(plan, &starts) + loop_of(plan, &last, n)) * (double)o->restarts;
+    }
     if (!plan->warm)
         operations += seeding(plan, n) * pair_of(plan, VEM_ISO_SHARED);
     if (!plan->warm && vem_i_wants_hard_start(o, plan->ours)) {

@@ -128,10 +128,11 @@ static vem_status refuse_steps(const vem_i_keeper *k, const char *why)
 
 vem_status vem_i_keeper_resume(vem_i_keeper *k, vem_i_course *c)
 {
-    int hard_start = !c->start && vem_i_wants_hard_start(c->options, c->ours);
     vem_i_course_record(&k->from.record, c);
     if (k->from.record.status != VEM_OK)
         return k->from.record.status;
+    const int hard_start =
+        !c->start && !c->tried && vem_i_wants_hard_start(c->options, c->ours);
     if (k->max_steps != k->options->max_steps &&
         (k->limited || c->hard_start != hard_start))
         return refuse_steps(k, "that limit has shaped an earlier part of it");

@@ -3,7 +3,7 @@
  *
  *     load      scratch of the pass over the rows; with a coreset, drawing it
  *     check     the table of distinct rows
- *     seed      what the seeding needs
+ *     seed      what the seeding needs; with few clusters, a sample and the courses on it
  *     order     the rows put where their clusters are (groups)
  *     loop      statistics, lists, scratch; up to three loops, one after the other
  *     measure   scratch of a scan; rows of a sample, or a chunk of all rows
@@ -22,10 +22,12 @@
 #include "api/effort.h"
 #include "api/measure.h"
 #include "api/reduce.h"
+#include "api/starts.h"
 #include "base/machine.h"
 #include "base/residence.h"
 #include "base/structs.h"
 #include "data/points.h"
+#include "data/subset.h"
 #include "em/em.h"
 #include "moves/moves.h"
 #include "search/tour.h"
@@ -58,12 +60,13 @@ static uint64_t loop_bytes(const sizes *s, const vem_options *o)
     return bytes;
 }
 
-/* All loops of a course: what was asked, and k-means before and after it. */
-static uint64_t course_bytes(const sizes *s, const vem_i_plan *plan)
+/* All loops of a course: what was asked, and k-means before and after it. `begins`: it does not
+ * start from a model. */
+static uint64_t course_bytes(const sizes *s, int ours, int begins)
 {
     vem_options o = *s->o;
     uint64_t bytes = 0;
-    if (!plan->warm && vem_i_wants_hard_start(&o, plan->ours)) {
+    if (begins && vem_i_wants_hard_start(&o, ours)) {
         const vem_options hard = vem_i_hard_start(&o);
         bytes = s->model + loop_bytes(s, &hard);
         if (vem_i_wants_listed_start(&o)) {
@@ -78,6 +81,49 @@ static uint64_t course_bytes(const sizes *s, const vem_i_plan *plan)
         bytes = larger(bytes, loop_bytes(s, &hard));
     }
     return bytes;
+}
+
+static uint64_t check_bytes(int64_t clusters)
+{
+    uint64_t slots = 16;
+    while (slots < 2 * (uint64_t)clusters)
+        slots *= 2;
+    return slots * sizeof(int64_t);
+}
+
+static uint64_t seed_bytes(const sizes *s)
+{
+    return (uint64_t)s->clusters * sizeof(int64_t) +
+           vem_i_seed_bytes(s->ctx, (vem_seeding)s->o->seeding, s->kernels, s->n, s->d,
+                            s->clusters, s->o->chain);
+}
+
+/* Starts on a sample: its rows, the best so far, and a course; or the larger sample. */
+static uint64_t starts_bytes(const sizes *s, const vem_i_starts_plan *starts)
+{
+    const vem_options o = vem_i_starts_options(s->o);
+    const int drawn = starts->rows < s->n;
+    sizes sample = *s;
+    sample.o = &o;
+    sample.n = starts->rows;
+    sample.weighted = s->weighted || drawn;
+    /* Labels of the best and of the run, and running sums to draw from. */
+    uint64_t bytes =
+        2 * s->model + (uint64_t)sample.n * (2 * sizeof(int32_t) + sizeof(double)) +
+        larger(check_bytes(s->clusters),
+               larger(seed_bytes(&sample), s->model + course_bytes(&sample, 1, 1)));
+    if (drawn)
+        bytes += vem_i_subset_bytes(s->n, sample.n, s->d, s->kernels->element);
+    if (starts->larger == 0)
+        return bytes;
+    vem_options last = o;
+    last.swaps = 0;
+    sample.o = &last;
+    sample.n = starts->larger;
+    return larger(bytes,
+                  2 * s->model + (uint64_t)sample.n * 2 * sizeof(int32_t) +
+                      loop_bytes(&sample, &last) +
+                      vem_i_subset_bytes(s->n, sample.n, s->d, s->kernels->element));
 }
 
 static int orders_rows(const vem_i_plan *plan)
@@ -108,14 +154,6 @@ static uint64_t load_bytes(const vem_ctx *ctx, int64_t n, int32_t d)
            sizeof(double);
 }
 
-static uint64_t check_bytes(int64_t clusters)
-{
-    uint64_t slots = 16;
-    while (slots < 2 * (uint64_t)clusters)
-        slots *= 2;
-    return slots * sizeof(int64_t);
-}
-
 static uint64_t plan_stages(const vem_i_plan *plan, const vem_ctx *ctx)
 {
     const vem_options *o = &plan->options;
@@ -143,13 +181,21 @@ static uint64_t plan_stages(const vem_i_plan *plan, const vem_ctx *ctx)
     uint64_t most = load_bytes(ctx, s.n, s.d) +
                     vem_i_reduce_bytes(ctx, o, plan->n, plan->d, plan->type);
     most = larger(most, check_bytes(s.clusters));
+    const vem_i_starts_plan starts =
+        vem_i_starts_of(o, plan->ours && !plan->warm, reduced, s.n, s.d);
+    vem_options after = *o; /* the loops over all rows */
+    if (starts.runs > 0) {
+        after.swaps = 0;
+        after.seeding = VEM_SEED_PLUSPLUS;
+        most = larger(most, labels + starts_bytes(&s, &starts));
+        s.o = &after;
+    }
     if (!plan->warm)
-        most = larger(most, labels + (uint64_t)s.clusters * sizeof(int64_t) +
-                                vem_i_seed_bytes(ctx, (vem_seeding)o->seeding, s.kernels,
-                                                 s.n, s.d, s.clusters, o->chain));
+        most = larger(most, labels + seed_bytes(&s));
     if (ordered)
         most = larger(most, labels + ordered + s.model + order_bytes(&s, plan->spill));
-    most = larger(most, labels + ordered + s.model + course_bytes(&s, plan));
+    most = larger(most,
+                  labels + ordered + s.model + course_bytes(&s, plan->ours, !plan->warm));
     if (ordered)
         most = larger(most, 2 * labels + ordered + s.model);
     most = larger(most, (reduced ? 0 : labels) + ordered + s.model +

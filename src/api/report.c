@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/starts.h"
 #include "base/memory.h"
 #include "base/options.h"
 #include "base/plain.h"
@@ -61,6 +62,24 @@ static void note_coreset(vem_report *report, const vem_options *asked)
             size);
 }
 
+static void say_starts(vem_report *report, const vem_i_starts_plan *p)
+{
+    const vem_options *o = &report->summary.options;
+    char sample[80] = "all rows", larger[80] = "";
+    if (p->rows < report->summary.items)
+        snprintf(sample, sizeof sample, "a sample of %lld rows", (long long)p->rows);
+    if (p->larger > 0)
+        snprintf(larger, sizeof larger, "a sample of %lld and then with ",
+                 (long long)p->larger);
+    vem_i_report_say(
+        report,
+        "%lld starts on %s, because few clusters make them cheap: %lld from a seeding, "
+        "the "
+        "others from the best so far with clusters moved elsewhere, each with up to %lld "
+        "rounds of swaps. The best goes on with %sall rows. --swaps 0 for none of this.",
+        (long long)p->runs, sample, (long long)p->fresh, (long long)o->swaps, larger);
+}
+
 static void say_ours(vem_report *report, const vem_options *asked, int warm)
 {
     const vem_options *o = &report->summary.options;
@@ -97,7 +116,12 @@ static void say_ours(vem_report *report, const vem_options *asked, int warm)
         vem_i_report_say(report,
                          "exact search (%s): every cluster is tried for every row.",
                          vem_choice_name("search", o->search));
-    if (asked->swaps == VEM_AUTO && o->swaps > 0)
+    const vem_i_starts_plan starts =
+        vem_i_starts_of(o, !warm, report->summary.items < report->summary.n,
+                        report->summary.items, report->summary.d);
+    if (starts.runs > 0)
+        say_starts(report, &starts);
+    else if (asked->swaps == VEM_AUTO && o->swaps > 0)
         vem_i_report_say(
             report,
             "up to %lld rounds of swaps, as long as moving clusters promises to gain; "

@@ -20,6 +20,8 @@ vem_options vem_i_hard_start(const vem_options *resolved);
  * same family with few clusters for each row, which can swap. `steps`: made before it. */
 int vem_i_wants_listed_start(const vem_options *resolved);
 vem_options vem_i_listed_start(const vem_options *resolved, int64_t steps);
+/* Few clusters: several starts on a sample come first (src/api/starts.h). */
+int vem_i_wants_starts(const vem_options *resolved);
 vem_options vem_i_hard_finish(const vem_options *resolved);
 
 #endif

@@ -304,6 +304,12 @@ int vem_i_wants_hard_start(const vem_options *o, int ours)
     return vem_i_holds_all(o) || (ours && o->held > 1 && o->family == VEM_ISO_SHARED);
 }
 
+int vem_i_wants_starts(const vem_options *o)
+{
+    return o->swaps > 0 && o->clusters > 1 && o->clusters <= SHARE_LISTS &&
+           (o->search == VEM_SEARCH_CLOSEST || o->search == VEM_SEARCH_ALL);
+}
+
 int vem_i_wants_listed_start(const vem_options *o)
 {
     enum { STEPS = 4 }; /* so that each of three loops has one */

@@ -332,7 +332,9 @@ vem_status vem_i_em_new(vem_i_em *em)
             vem_i_stats_new(ctx, model->family, model->clusters, model->d, &em->stats);
     if (status == VEM_OK)
         status = vem_i_estep_new(ctx, em->view, &em->scorer, &em->search, 1, &em->estep);
-    em->may_leave = may_leave(ctx, &em->search, em->view->n, model->clusters, model->d);
+    /* A stop from before the first step waits for that step: there is no other result. */
+    em->may_leave = may_leave(ctx, &em->search, em->view->n, model->clusters, model->d) &&
+                    !(ctx->stop_requested && em->steps_before == 0);
     if (status == VEM_OK && (ctx->deadline > 0 || em->may_leave))
         status = vem_i_kept_new(ctx, model, em->view->n,
                                 kept_width(ctx, em->may_leave, em->posterior.width),

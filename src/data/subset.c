@@ -1,0 +1,178 @@
+/* A lightweight coreset (docs/math/coresets.md) of a view. Its items lie about their mean
+ * already, so that with weights w, W = sum w and S = sum w |x|^2
+ *
+ *     q_i = w_i / (2 W) + w_i |x_i|^2 / (2 S),     a draw of item i weighs w_i / (N' q_i).
+ *
+ * One pass takes the sums of shards of items; then each shard finds the draws that fall into
+ * its part of the running sum, and their items. */
+#include "data/subset.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "data/coreset.h"
+
+enum { SHARD = 1024 };
+
+typedef struct drawing {
+    const vem_view *view;
+    int64_t size;
+    double *masses, *squares; /* of each shard */
+    double *before;           /* each shard: sum of q of the shards before it */
+    double *places;           /* size + 1 */
+    double mass, square;      /* W, S */
+    vem_i_points *out;
+} drawing;
+
+static double square_of(const vem_view *view, int64_t item)
+{
+    const void *row = vem_i_view_row(view, item);
+    double sum = 0;
+    if (view->kernels->precision == VEM_SINGLE)
+        for (int32_t j = 0; j < view->d; j++) {
+            const double x = ((const float *)row)[j];
+            sum += x * x;
+        }
+    else
+        for (int32_t j = 0; j < view->d; j++) {
+            const double x = ((const double *)row)[j];
+            sum += x * x;
+        }
+    return sum;
+}
+
+static int64_t end_of(const drawing *g, int64_t shard)
+{
+    return (shard + 1) * SHARD < g->view->n ? (shard + 1) * SHARD : g->view->n;
+}
+
+static void sum_shard(void *arg, int64_t shard, int thread)
+{
+    const drawing *g = arg;
+    double mass = 0, square = 0;
+    (void)thread;
+    for (int64_t i = shard * SHARD; i < end_of(g, shard); i++) {
+        const double w = vem_i_view_mass(g->view, i);
+        mass += w;
+        square += w * square_of(g->view, i);
+    }
+    g->masses[shard] = mass;
+    g->squares[shard] = square;
+}
+
+/* q_i of an item. All in one place: no spread, and weights alone count. */
+static double chance(const drawing *g, double mass, double square)
+{
+    return g->square > 0 ? 0.5 * (mass / g->mass + square / g->square) : mass / g->mass;
+}
+
+static void put(const drawing *g, int64_t draw, int64_t item, double q)
+{
+    const vem_view *view = g->view;
+    const size_t row = (size_t)view->d * view->kernels->element;
+    memcpy((char *)g->out->x + (size_t)draw * row, vem_i_view_row(view, item), row);
+    g->out->mass[draw] = vem_i_view_mass(view, item) / (q * (double)g->size);
+}
+
+static void draw_shard(void *arg, int64_t shard, int thread)
+{
+    const drawing *g = arg;
+    const int64_t shards = vem_i_shards(g->view->n, SHARD);
+    int64_t draw = vem_i_places_below(g->places, 0, g->size, g->before[shard]);
+    int64_t last = shard + 1 == shards ? g->size
+                                       : vem_i_places_below(g->places, draw, g->size,
+                                                            g->before[shard + 1]);
+    double sum = g->before[shard], q_kept = 0;
+    int64_t kept = -1;
+    (void)thread;
+    for (int64_t i = shard * SHARD; i < end_of(g, shard) && draw < last; i++) {
+        const double w = vem_i_view_mass(g->view, i);
+        if (!(w > 0))
+            continue;
+        kept = i;
+        q_kept = chance(g, w, w * square_of(g->view, i));
+        sum += q_kept;
+        for (; draw < last && g->places[draw] < sum; draw++)
+            put(g, draw, i, q_kept);
+    }
+    /* What rounding left over at the end of the shard. */
+    for (; draw < last; draw++)
+        put(g, draw, kept, q_kept);
+}
+
+static vem_status draw_all(vem_ctx *ctx, drawing *g, uint64_t seed)
+{
+    const int64_t shards = vem_i_shards(g->view->n, SHARD);
+    const double work = (double)SHARD * (2.0 * g->view->d + 4);
+    vem_i_parallel_light(ctx, shards, work, sum_shard, g);
+    g->mass = vem_i_sum(g->masses, shards);
+    g->square = vem_i_sum(g->squares, shards);
+    double sum = 0;
+    for (int64_t s = 0; s < shards; s++) {
+        g->before[s] = sum;
+        sum += chance(g, g->masses[s], g->squares[s]);
+    }
+    /* A shard without mass has no draws, and the last that has takes the rest. */
+    for (int64_t s = shards - 1; s >= 0 && !(g->masses[s] > 0); s--)
+        g->before[s] = INFINITY;
+    vem_i_draw_places(ctx, seed, g->size, g->places);
+    vem_i_parallel_light(ctx, shards, work, draw_shard, g);
+    return VEM_OK;
+}
+
+/* Variances stay those of all items: floors are shares of them. */
+static void describe(const vem_view *view, int64_t size, vem_i_points *made)
+{
+    double mass = 0;
+    made->view = *view;
+    made->view.x = made->x;
+    made->view.n = made->view.used = size;
+    made->view.ld = view->d;
+    made->view.spilled = 0;
+    made->view.mass = made->mass;
+    for (int64_t i = 0; i < size; i++)
+        mass += made->mass[i];
+    made->view.total_mass = mass;
+}
+
+vem_status vem_i_subset_new(vem_ctx *ctx, const vem_view *view, int64_t size,
+                            uint64_t seed, vem_i_points **subset)
+{
+    drawing g = {.view = view, .size = size};
+    const size_t shards = (size_t)vem_i_shards(view->n, SHARD);
+    vem_i_points *made = vem_i_calloc(1, sizeof *made);
+    vem_status status = made ? VEM_OK : vem_i_fail_memory(ctx, sizeof *made);
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &made->x, (size_t)size,
+                            (size_t)view->d * view->kernels->element);
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &made->mass, (size_t)size, sizeof(double));
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &g.places, (size_t)size + 1, sizeof(double));
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &g.masses, 3 * shards, sizeof(double));
+    if (status == VEM_OK) {
+        g.squares = g.masses + shards;
+        g.before = g.squares + shards;
+        g.out = made;
+        status = draw_all(ctx, &g, seed);
+    }
+    if (status == VEM_OK)
+        describe(view, size, made);
+    vem_i_free(g.places);
+    vem_i_free(g.masses);
+    if (status != VEM_OK) {
+        vem_i_points_free(made);
+        return status;
+    }
+    *subset = made;
+    return VEM_OK;
+}
+
+uint64_t vem_i_subset_bytes(int64_t n, int64_t size, int32_t d, size_t element)
+{
+    return (uint64_t)size * ((uint64_t)d * element + 2 * sizeof(double)) +
+           (uint64_t)vem_i_shards(n, SHARD) * 3 * sizeof(double);
+}

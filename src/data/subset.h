@@ -1,0 +1,14 @@
+/* A weighted sample of the items of a view, as a view of its own. */
+#ifndef VEM_DATA_SUBSET_H
+#define VEM_DATA_SUBSET_H
+
+#include "data/points.h"
+
+/* `size` draws (fewer than there are items), a function of the seed and the items alone. Origin
+ * and scale are those of `view`, which must outlive it: models of one are models of the other. */
+vem_status vem_i_subset_new(vem_ctx *ctx, const vem_view *view, int64_t size,
+                            uint64_t seed, vem_i_points **subset);
+/* Bytes it takes at its peak. */
+uint64_t vem_i_subset_bytes(int64_t n, int64_t size, int32_t d, size_t element);
+
+#endif
