@@ -40,9 +40,15 @@ enum { CLI_MOST_OPTIONS = 24 };
 
 /* How data are read: the same options in every command that reads some. */
 #define CLI_READ_OPTIONS                                                                 \
-    {"header", 0, "Data", "yes|no",                                                      \
-     "is the first row of a text table its header? default: yes, if it has more words "  \
-     "than numbers"},                                                                    \
+    {"columns", 0, "Data", "LIST",                                                       \
+     "columns to use, by number or name: 1,3,5-8 or x,y; of names that hold commas the " \
+     "longest that fits counts"},                                                        \
+        {"id", 0, "Data", "COLUMN",                                                      \
+         "columns to leave out, by number or name: 1 or name,city; may be repeated"},    \
+        {"header", 0, "Data", "yes|no",                                                  \
+         "is the first row of a text table its header? default: yes, if it has more "    \
+         "words "                                                                        \
+         "than numbers"},                                                                \
         {"decimal", 0, "Data", "SIGN",                                                   \
          "decimal sign of numbers in text, . or ,; default: ., or , if a table with "    \
          "semicolons has it"},                                                           \
@@ -165,7 +171,7 @@ int cli_check_files(const cli_args *args);
 int cli_check_readable(const char *path);
 /* Has the output one of these endings ("npy csv")? NULL for `path`: nothing to do. */
 int cli_check_ending(const char *path, const char *endings);
-/* Data with --columns, --id, --weights and CLI_READ_OPTIONS where the command has them; says
+/* Data with --weights and CLI_READ_OPTIONS where the command has them; says
  * what was decided. */
 int cli_read_data(cli_args *args, const char *path, vem_data **data, double *seconds);
 int cli_read_model(cli_args *args, const char *path, const char *data_path,

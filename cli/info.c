@@ -10,9 +10,6 @@
 #define IO "Input and output"
 
 static const cli_option own[] = {
-    {"columns", 0, "Data", "LIST", "columns to use, by number or name: 1,3,5-8 or x,y"},
-    {"id", 0, "Data", "COLUMN",
-     "columns to leave out, by number or name: 1 or name,city; may be repeated"},
     CLI_READ_OPTIONS,
     {"json", 0, IO, NULL, "print it as one JSON object"},
     {"quiet", 'q', IO, NULL, "no progress"},

@@ -18,9 +18,6 @@ static const cli_option own[] = {
      "share of the right clusters that a guided search must find, as a sample of the "
      "rows "
      "shows with 99 % confidence; above 0 and at most 1; default 0.999"},
-    {"columns", 0, "Data", "LIST", "columns to use, by number or name: 1,3,5-8 or x,y"},
-    {"id", 0, "Data", "COLUMN",
-     "columns to leave out, by number or name: 1 or name,city; may be repeated"},
     CLI_READ_OPTIONS,
     {"output", 'o', IO, "FILE",
      "labels as .npy, .csv or .csv.gz; with --top .npz instead of .npy, and with --top "

@@ -10,9 +10,6 @@
 static const cli_option own[] = {
     {"weights", 0, "Data", "FILE",
      "one weight per row (.npy, .csv or .txt), none negative"},
-    {"columns", 0, "Data", "LIST", "columns to use, by number or name: 1,3,5-8 or x,y"},
-    {"id", 0, "Data", "COLUMN",
-     "columns to leave out, by number or name: 1 or name,city; may be repeated"},
     CLI_READ_OPTIONS,
     {"truth", 0, IO, "FILE",
      "classes of the rows: NMI, ARI and purity of the most probable clusters"},

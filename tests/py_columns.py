@@ -113,6 +113,52 @@ class Columns(Case):
         self.vem("predict", self.path("w.npz"), wide, "-o", self.path("pw.npy"))
         self.assertEqual(self.read("pw.npy"), self.read("lw.npy"))
 
+    def test_names_with_commas(self):
+        lines = [[*row, n] for row, n in zip(self.rows, self.names)]
+        names = ['"Income, EUR"', "Income", '"EUR, or so"', '"name, first"']
+        data = self.write("z.csv", table(lines, names))
+        for words, columns in (("Income, EUR", [0]), ("Income", [1]), ("Income,EUR, or so", [1, 2]),
+                               ("EUR, or so , Income, EUR,2", [2, 0, 1]), ("1-2", [0, 1])):
+            out = self.json("info", data, "--columns", words)
+            names = [c["name"] for c in out["columns"]]
+            plain = self.json("info", self.npy("z.npy", [[row[j] for j in columns]
+                                                         for row in self.rows]))
+            self.assertEqual(names, [["Income, EUR", "Income", "EUR, or so"][j] for j in columns])
+            for a, b in zip(out["columns"], plain["columns"]):
+                self.assertAlmostEqual(a["mean"], b["mean"], delta=1e-9)
+        out = self.json("fit", data, "-k", 3, "--id", "name, first,Income")
+        self.assertEqual(out["d"], 2)
+        self.assertIn("names that hold commas", " ".join(self.vem("fit", "--help").stdout.split()))
+
+    def test_did_you_mean_a_column(self):
+        data = self.write("z.csv", table(self.rows, ["Height, cm", "weight", "AGE"]).replace(
+            "Height, cm", '"Height, cm"'))
+        for word, meant in (("wieght", "weight"), ("age", "AGE"), ("Height", "Height, cm")):
+            for option in ("--columns", "--id"):
+                self.refuse(2, ["info", data, option, word], f'no column named "{word}"; did you '
+                            rf'mean "{meant}"\? Its columns are Height, cm, weight, AGE.')
+        self.refuse(2, ["info", data, "--columns", "zzzzz"], '"zzzzz"; its columns are Height')
+
+    def test_a_name_twice(self):
+        lines = [[row[0], row[1], z] for row, z in zip(self.rows, self.noise)]
+        data = self.write("z.csv", table(lines, ["x", "y", "x"]))
+        for option in ("--columns", "--id"):
+            self.refuse(2, ["fit", data, "-k", 3, option, "x"], 'two columns named "x", 1 and 3',
+                        "by its number")
+        self.assertEqual(self.json("fit", data, "-k", 3, "--columns", "y")["d"], 1)
+        self.assertEqual(self.json("fit", data, "-k", 3)["d"], 3)
+        # A model of the later one takes the later one again, and does not guess elsewhere.
+        model, one = self.path("twice.npz"), self.path("one.npz")
+        self.vem("fit", data, "-k", 3, "--columns", "2,3", "-o", model)
+        energy = self.json("score", model, data, "--columns", "2,3")["free_energy"]
+        self.assertEqual(self.json("score", model, data)["free_energy"], energy)
+        self.assertEqual(self.json("score", model, data, data)["free_energy"], energy)
+        self.vem("fit", self.write("y.csv", table(lines, ["x", "y", "z"])), "-k", 3, "-o", one,
+                 "--id", "z")
+        self.refuse(1, ["score", one, data], 'more columns named "x" than the model has',
+                    "by their numbers")
+        self.json("score", one, data, "--columns", "1,2")
+
     def test_several_ids(self):
         lines = [[n, i, *row] for i, (n, row) in enumerate(zip(self.names, self.rows))]
         data = self.write("z.csv", table(lines, ["name", "city", "a", "b", "c"]))

@@ -159,9 +159,10 @@ typedef struct vem_model vem_model;
 /* How to read a file. */
 typedef struct vem_read_options {
     size_t size; /* sizeof(vem_read_options) */
-    const char
-        *columns;   /* "1,3,5-8" or "x,y": columns to keep, in this order; NULL: all */
-    const char *id; /* "1" or "name,city": columns to leave out; NULL: none */
+    const char *
+        columns; /* "1,3,5-8" or "x,y": columns to keep, in this order (of names that hold
+                       commas the longest that fits); NULL: all */
+    const char *id;      /* "1" or "name,city": columns to leave out; NULL: none */
     const char *weights; /* file with one weight per row; NULL: every row weighs 1 */
     vem_header header;   /* of text tables */
     vem_missing missing;

@@ -1,6 +1,7 @@
 /* What a mistyped name was meant to be: the name at the least edit distance. */
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "vem/vem.h"
 
@@ -40,8 +41,8 @@ const char *vem_name_nearest(const char *word, const char *const *names, int cou
     const char *best = NULL;
     int least = length < 4 ? 1 : (int)length / 3 + 1;
     for (int i = 0; i < count; i++) {
-        /* The beginning of a name is the likeliest slip of all. */
-        const int prefix = length >= 2 && strncmp(names[i], word, length) == 0;
+        /* The beginning of a name, or other capitals, are the likeliest slips of all. */
+        const int prefix = length >= 2 && strncasecmp(names[i], word, length) == 0;
         const int far = prefix ? 0 : distance(word, names[i]);
         if (far < least || (far == least && !best)) {
             least = far;

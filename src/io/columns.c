@@ -1,5 +1,6 @@
 /* Which columns to keep: "1,3,5-8" or "x,y". A word that is the name of a column means
- * that column, even if it looks like a number. */
+ * that column, even if it looks like a number; of names that hold commas the longest that fits
+ * counts. A name that several columns have is refused: only numbers tell them apart. */
 #include "io/io.h"
 
 #include <inttypes.h>
@@ -14,12 +15,39 @@ typedef struct table {
     int32_t stored;
 } table;
 
-static int32_t find_name(const table *file, const char *word, size_t length)
+/* The column whose name the list begins with, up to a comma or its end, which *end is set to;
+ * the longest, and of those the first. -1: there is none. */
+static int32_t find_name(const table *file, const char *list, const char **end)
 {
-    for (int32_t j = 0; file->names && j < file->stored; j++)
-        if (strlen(file->names[j]) == length && memcmp(file->names[j], word, length) == 0)
-            return j;
-    return -1;
+    int32_t found = -1;
+    size_t longest = 0;
+    for (int32_t j = 0; file->names && j < file->stored; j++) {
+        const size_t length = strlen(file->names[j]);
+        if ((found >= 0 && length <= longest) ||
+            strncmp(file->names[j], list, length) != 0)
+            continue;
+        const char *behind = list + length;
+        while (*behind == ' ')
+            behind++;
+        if (*behind != ',' && *behind != '\0')
+            continue;
+        found = j;
+        longest = length;
+        *end = behind;
+    }
+    return found;
+}
+
+/* A name was asked for that a later column has, too. */
+static vem_status refuse_twice(vem_ctx *ctx, const table *file, int32_t first)
+{
+    for (int32_t j = first + 1; j < file->stored; j++)
+        if (strcmp(file->names[j], file->names[first]) == 0)
+            return vem_i_fail(ctx, VEM_BAD_OPTION,
+                              "%s has two columns named \"%.100s\", %" PRId32
+                              " and %" PRId32 ": say which one by its number.",
+                              file->name, file->names[first], first + 1, j + 1);
+    return VEM_OK;
 }
 
 /* A whole number at the beginning of [*at, end), saturated; -1 if there is none. */
@@ -37,7 +65,7 @@ static int64_t read_count(const char **at, const char *end)
 static vem_status no_such_name(vem_ctx *ctx, const table *file, const char *word,
                                size_t length)
 {
-    char list[300] = "";
+    char list[300] = "", asked[101], hint[100] = "";
     size_t used = 0;
     if (!file->names)
         return vem_i_fail(
@@ -48,22 +76,24 @@ static vem_status no_such_name(vem_ctx *ctx, const table *file, const char *word
     for (int32_t j = 0; j < file->stored && used < 200; j++)
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%.60s",
                                  j ? ", " : "", file->names[j]);
+    snprintf(asked, sizeof asked, "%.*s", (int)length, word);
+    const char *near =
+        length < 2
+            ? NULL /* any letter is near to any other */
+            : vem_name_nearest(asked, (const char *const *)file->names, file->stored);
+    if (near)
+        snprintf(hint, sizeof hint, "; did you mean \"%.60s\"? Its", near);
     return vem_i_fail(ctx, VEM_BAD_OPTION,
-                      "%s has no column named \"%.*s\"; its columns are %s%s.",
-                      file->name, (int)length, word, list, used >= 200 ? ", ..." : "");
+                      "%s has no column named \"%s\"%s columns are %s%s.", file->name,
+                      asked, near ? hint : "; its", list, used >= 200 ? ", ..." : "");
 }
 
-/* The range of stored columns that a word of the list means; counts from 0, ends
- * included. */
+/* The range of stored columns that a word of the list means, which is no name; counts from 0,
+ * ends included. */
 static vem_status read_word(vem_ctx *ctx, const table *file, const char *word,
                             size_t length, int32_t *first, int32_t *last)
 {
     const char *p = word, *end = word + length;
-    const int32_t named = find_name(file, word, length);
-    if (named >= 0) {
-        *first = *last = named;
-        return VEM_OK;
-    }
     const int64_t low = read_count(&p, end);
     int64_t high = low;
     if (low >= 0 && p < end && *p == '-') {
@@ -83,13 +113,20 @@ static vem_status read_word(vem_ctx *ctx, const table *file, const char *word,
     return VEM_OK;
 }
 
-static const char *trim(const char *at, const char **end)
+/* The columns that the list begins with, and where it goes on: at a comma or its end. */
+static vem_status read_item(vem_ctx *ctx, const table *file, const char *list,
+                            int32_t *first, int32_t *last, const char **end)
 {
-    while (at < *end && *at == ' ')
-        at++;
-    while (at < *end && (*end)[-1] == ' ')
-        (*end)--;
-    return at;
+    while (*list == ' ')
+        list++;
+    *first = *last = find_name(file, list, end);
+    if (*first >= 0)
+        return refuse_twice(ctx, file, *first);
+    size_t length = strcspn(list, ",");
+    *end = list + length;
+    while (length > 0 && list[length - 1] == ' ')
+        length--;
+    return read_word(ctx, file, list, length, first, last);
 }
 
 /* Append the columns of the list to chosen[0 .. *count-1]; `seen` marks them. */
@@ -97,12 +134,9 @@ static vem_status read_list(vem_ctx *ctx, const table *file, const char *list,
                             int32_t *chosen, int32_t *count, char *seen)
 {
     for (const char *at = list; at;) {
-        const char *comma = strchr(at, ',');
-        const char *end = comma ? comma : at + strlen(at);
-        const char *word = trim(at, &end);
         int32_t first = 0, last = 0;
-        vem_status status =
-            read_word(ctx, file, word, (size_t)(end - word), &first, &last);
+        const char *end = NULL;
+        vem_status status = read_item(ctx, file, at, &first, &last, &end);
         if (status != VEM_OK)
             return status;
         for (int32_t j = first; j <= last; j++) {
@@ -113,20 +147,8 @@ static vem_status read_list(vem_ctx *ctx, const table *file, const char *list,
             seen[j] = 1;
             chosen[(*count)++] = j;
         }
-        at = comma ? comma + 1 : NULL;
+        at = *end ? end + 1 : NULL;
     }
-    return VEM_OK;
-}
-
-/* The id columns, which are one name, commas and all, or a list. */
-static vem_status read_ids(vem_ctx *ctx, const table *file, const char *id, int32_t *ids,
-                           int32_t *count, char *seen)
-{
-    const int32_t named = find_name(file, id, strlen(id));
-    if (named < 0)
-        return read_list(ctx, file, id, ids, count, seen);
-    ids[0] = named;
-    *count = 1;
     return VEM_OK;
 }
 
@@ -136,7 +158,7 @@ static vem_status choose(vem_ctx *ctx, const table *file, const char *columns,
 {
     vem_status status = VEM_OK;
     if (id)
-        status = read_ids(ctx, file, id, found->ids, &found->id_count, is_id);
+        status = read_list(ctx, file, id, found->ids, &found->id_count, is_id);
     if (status == VEM_OK && columns)
         status = read_list(ctx, file, columns, found->chosen, &found->count, seen);
     if (status != VEM_OK)
@@ -282,6 +304,50 @@ static vem_status pick_ids(vem_ctx *ctx, const table *file, const vem_i_names *l
     return status;
 }
 
+/* Among the columns that no name took, is there one of such a name? Then it might have been
+ * meant as well. -1: there is none. */
+static int32_t find_double(const table *file, const vem_i_names *like,
+                           const char *free_columns)
+{
+    for (int32_t j = 0; j < file->stored; j++)
+        for (int32_t k = 0; free_columns[j] && k < like->count; k++)
+            if (vem_i_names_same(file->names[j], like->columns[k]))
+                return j;
+    return -1;
+}
+
+/* As they were picked for the fit, if those have the right names. */
+static int pick_again(const table *file, const vem_i_names *like, vem_i_columns *found)
+{
+    vem_i_columns again;
+    if ((!like->picked && !like->picked_id) ||
+        vem_i_columns_resolve(NULL, file->name, like->picked, like->picked_id,
+                              file->names, file->stored, &again) != VEM_OK)
+        return 0;
+    int same = again.count == like->count;
+    for (int32_t k = 0; same && k < like->count; k++)
+        same = vem_i_names_same(file->names[again.chosen[k]], like->columns[k]);
+    vem_i_columns_free(same ? found : &again);
+    if (same)
+        *found = again;
+    return same;
+}
+
+/* Names that the file has more often than `like`: which are meant? Where nothing was asked for
+ * this time, what was then. */
+static vem_status settle_doubles(vem_ctx *ctx, const table *file, const vem_i_names *like,
+                                 const char *free_columns, int asked,
+                                 vem_i_columns *found)
+{
+    const int32_t twice = find_double(file, like, free_columns);
+    if (twice < 0 || (!asked && pick_again(file, like, found)))
+        return VEM_OK;
+    return vem_i_fail(ctx, VEM_BAD_DATA,
+                      "%s has more columns named \"%.100s\" than %s has (column %" PRId32
+                      " is one): say which columns are meant by their numbers.",
+                      file->name, file->names[twice], like->owner, twice + 1);
+}
+
 static vem_status by_name(vem_ctx *ctx, const table *file, const vem_i_names *like,
                           const char *columns, const char *id, vem_i_columns *found)
 {
@@ -303,6 +369,8 @@ static vem_status by_name(vem_ctx *ctx, const table *file, const vem_i_names *li
         status = pick_named(columns ? NULL : ctx, file, like, free_columns, found);
         if (status == VEM_BAD_DATA && columns)
             status = VEM_OK;
+        else if (status == VEM_OK)
+            status = settle_doubles(ctx, file, like, free_columns, columns || id, found);
         if (status == VEM_OK)
             status = pick_ids(ctx, file, like, free_columns, all, found);
         vem_i_free(free_columns);

@@ -44,6 +44,10 @@ static vem_status read_parts(job *j, const vem_read_options *wanted)
                 like.table.ids = wanted->model->table.ids;
                 like.table.id_count = wanted->model->table.id_count;
             }
+            if (!wanted->columns && !wanted->id && wanted->model) {
+                like.table.picked = wanted->model->table.picked;
+                like.table.picked_id = wanted->model->table.picked_id;
+            }
             options.model = &like;
         }
     }
