@@ -35,6 +35,22 @@ static void separators(void **state)
     reads("a.txt", "1 2 3 4", 1, 4, four);
 }
 
+/* A first line that spreadsheets write for each other. */
+static void separator_lines(void **state)
+{
+    const double four[] = {1, 2, 3, 4}, comma[] = {1.5, 2, 3, 4};
+    (void)state;
+    reads("a.csv", "sep=;\n1;2\n3;4\n", 2, 2, four);
+    reads("a.csv", "\xef\xbb\xbfSEP=;\r\nx;y\r\n1,5;2\r\n3;4\r\n", 2, 2, comma);
+    reads("a.csv", "\"sep=|\"\nx|y\n1|2\n3|4\n", 2, 2, four);
+    reads("a.csv", "sep=,,\n1,2\n3,4\n", 2, 2, four);
+    reads("a.tsv", "sep=;\n1;2\n3;4\n", 2, 2, four);
+    reads("a.csv", "sep=\t\n1\t2\n3\t4\n", 2, 2, four);
+    reads("a.csv", "sep=x\n1\n2\n3\n4\n", 4, 1, four); /* a name */
+    refuses("sep=;", "holds no rows");
+    refuses("sep=;\n", "holds no rows");
+}
+
 static void line_ends(void **state)
 {
     const double four[] = {1, 2, 3, 4};
@@ -154,7 +170,25 @@ static void wrong_rows(void **state)
             "row 1 (line 1), column 1: a quote is opened and never closed");
     refuses("1,2\n3,\"4\"5\n", "is not a number");
     refuses("1,2\n3,0x1p3\n", "\"0x1p3\" is not a number");
-    refuses("1,2\n3,1 4\n", "\"1 4\" is not a number");
+    refuses("1,2\n3,1 4\n", "\"1 4\" is not a number. A column of text");
+    /* Numbers for people: what to do with them, and no header is made of them. */
+    refuses("1,2\n3,\"1,234,567\"\n", "\"1,234,567\" is not a number. Write numbers "
+                                      "without signs between their thousands");
+    refuses("1,2\n3,-1 234.5\n", "between their thousands");
+    refuses("1,2\n3,12\xc2\xa0"
+            "345\n",
+            "between their thousands");
+    refuses("1,2\n3,\"1,234\"\n",
+            "If the comma parts thousands, write 1234 for 1,234; if "
+            "it is a decimal comma, say --decimal ,.");
+    refuses("1;2,5\n3;1.234,5\n", "between their thousands");
+    refuses("1,2\n3,12 %\n", "\"12 %\" is not a number. Write percentages without");
+    refuses("1,2\n3,\"12,5%\"\n", "Write percentages without");
+    refuses("\"1,234,567\",\"2,345,678\"\n3,4\n", "row 1 (line 1), column 1");
+    refuses("5 %,6 %\n3,4\n", "row 1 (line 1), column 1");
+    refuses("1,2\n3,1234 567\n", "A column of text");
+    refuses("1,2\n3,%\n", "A column of text");
+    refuses("sep=,\n1,2\n3,x\n", "row 2 (line 3), column 2");
     refuses("1,2\n3,\x01\x02\n", "\"??\" is not a number");
     refuses("1\nabcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstu"
             "vwxyz",
@@ -258,13 +292,10 @@ static void can_be_stopped(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(separators),
-        cmocka_unit_test(line_ends),
-        cmocka_unit_test(numbers),
-        cmocka_unit_test(headers),
-        cmocka_unit_test(columns),
-        cmocka_unit_test(wrong_rows),
-        cmocka_unit_test(chunks_and_threads),
+        cmocka_unit_test(separators),     cmocka_unit_test(separator_lines),
+        cmocka_unit_test(line_ends),      cmocka_unit_test(numbers),
+        cmocka_unit_test(headers),        cmocka_unit_test(columns),
+        cmocka_unit_test(wrong_rows),     cmocka_unit_test(chunks_and_threads),
         cmocka_unit_test(can_be_stopped),
     };
     return cmocka_run_group_tests(tests, io_setup, io_teardown);

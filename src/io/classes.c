@@ -232,10 +232,9 @@ vem_status vem_i_classes_parse(vem_ctx *ctx, const char *name, const char *bytes
                      .end = bytes + size,
                      .separator = separator,
                      .decimal = '.'};
-    if (size >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0)
-        csv.begin += 3;
+    vem_i_csv_skip_marks(&csv);
     csv.quotes = memchr(bytes, '"', size) != NULL;
-    if (!separator)
+    if (!csv.separator)
         csv.separator = vem_i_csv_sniff(&csv);
     if (csv.separator == ' ') /* the name of a class may be several words */
         csv.separator = ',';

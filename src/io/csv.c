@@ -304,10 +304,9 @@ vem_status vem_i_csv_parse(vem_ctx *ctx, const char *name, const char *bytes, si
         table = vem_i_model_table(options->model);
         csv.like = &table;
     }
-    if (size >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0)
-        csv.begin += 3;
+    vem_i_csv_skip_marks(&csv);
     csv.quotes = has_quotes(ctx, bytes, size);
-    if (!separator)
+    if (!csv.separator)
         csv.separator = vem_i_csv_sniff(&csv);
     if (!csv.decimal)
         csv.decimal = vem_i_csv_sniff_decimal(&csv);

@@ -13,6 +13,7 @@ typedef struct vem_i_csv {
     const char *name; /* for messages */
     const char *begin, *end;
     const char *rows; /* the first line behind the header */
+    int lines_before; /* `begin`: 1, if a line "sep=;" is left out */
     char separator;
     char decimal;        /* '.' or ',' */
     int quotes;          /* there is a '"' somewhere, so lines must be walked with care */
@@ -56,9 +57,19 @@ typedef enum vem_i_csv_kind {
 } vem_i_csv_kind;
 vem_i_csv_kind vem_i_csv_kind_of(const vem_i_csv *csv, const vem_i_field *field,
                                  double *value);
+/* Of a text that would be a number without a sign in it: which sign? */
+typedef enum vem_i_csv_sign {
+    VEM_I_NO_SIGN = 0,
+    VEM_I_PERCENT,  /* 12 % */
+    VEM_I_THOUSANDS /* 1,234,567 or 1 234.5 */
+} vem_i_csv_sign;
+vem_i_csv_sign vem_i_csv_sign_of(const vem_i_field *field);
 
 /* ---- csv_sniff.c: what kind of table it is ---- */
 
+/* Leaves out what is in front of the table: a byte order mark, and a line "sep=;" as spreadsheets
+ * write and understand it, which sets the separator. */
+void vem_i_csv_skip_marks(vem_i_csv *csv);
 /* Where csv->decimal is ',', that is no separator. */
 char vem_i_csv_sniff(const vem_i_csv *csv);
 /* The decimal sign of a table whose separator is known. */

@@ -57,7 +57,8 @@ static vem_status look(vem_ctx *ctx, const vem_i_csv *copy, const vem_i_columns 
                        int *header)
 {
     int64_t words = 0, numbers = 0;
-    vem_i_csv other = *copy; /* "1,5" is no name, though it may be no number either */
+    /* "1,5" and "5 %" are no names, though they may be no numbers either. */
+    vem_i_csv other = *copy;
     other.decimal = copy->decimal == ',' ? '.' : ',';
     char *kept;
     vem_status status = vem_i_take_zeroed(ctx, &kept, (size_t)copy->stored, 1);
@@ -74,6 +75,7 @@ static vem_status look(vem_ctx *ctx, const vem_i_csv *copy, const vem_i_columns 
             continue;
         const vem_i_csv_kind kind = vem_i_csv_kind_of(copy, &field, &value);
         const int number = kind == VEM_I_NUMBER ||
+                           vem_i_csv_sign_of(&field) != VEM_I_NO_SIGN ||
                            vem_i_csv_kind_of(&other, &field, &value) == VEM_I_NUMBER;
         numbers += number;
         words += kind == VEM_I_TEXT && !number;

@@ -160,3 +160,64 @@ vem_i_csv_kind vem_i_csv_kind_of(const vem_i_csv *csv, const vem_i_field *field,
         return VEM_I_TEXT;
     return isnan(*value) ? VEM_I_MISSING : VEM_I_NUMBER; /* "-nan" */
 }
+
+/* Bytes of a sign that people put between thousands; 0: it is none. */
+static int thousands_sign(const char *at)
+{
+    static const char *const signs[] = {",",
+                                        ".",
+                                        " ",
+                                        "'",
+                                        "\xc2\xa0", /* blanks that do not break */
+                                        "\xe2\x80\xaf",
+                                        "\xe2\x80\x89",  /* a thin one */
+                                        "\xe2\x80\x99"}; /* an apostrophe */
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+        if (strncmp(at, signs[i], strlen(signs[i])) == 0)
+            return (int)strlen(signs[i]);
+    return 0;
+}
+
+/* 1 to 3 digits, then groups of 3 behind the same sign, then decimals or none. */
+static int has_thousands(const char *text)
+{
+    static const char digits[] = "0123456789";
+    const char *p = text + (*text == '-' || *text == '+');
+    const size_t count = strspn(p, digits);
+    const char *sign = p + count;
+    const int length = thousands_sign(sign);
+    if (count < 1 || count > 3 || !length)
+        return 0;
+    for (p = sign; strncmp(p, sign, (size_t)length) == 0; p += 3) {
+        p += length;
+        if (strspn(p, digits) != 3)
+            return 0;
+    }
+    if (*p == '.' || *p == ',') {
+        p++;
+        p += strspn(p, digits);
+    }
+    return *p == '\0';
+}
+
+vem_i_csv_sign vem_i_csv_sign_of(const vem_i_field *field)
+{
+    char text[64];
+    double value;
+    size_t length = vem_i_csv_unquote(field, text, sizeof text);
+    if (length >= sizeof text || strlen(text) != length)
+        return VEM_I_NO_SIGN;
+    const int percent = length > 0 && text[length - 1] == '%';
+    length -= (size_t)percent;
+    while (length > 0 && (text[length - 1] == ' ' || text[length - 1] == '\t'))
+        length--;
+    if (percent && length > 1 && memcmp(text + length - 2, "\xc2\xa0", 2) == 0)
+        length -= 2;
+    text[length] = '\0';
+    const char *at = text + strspn(text, " \t"), *end = text + length;
+    const int thousands = has_thousands(at);
+    if (percent && (thousands || vem_i_number_with(at, end, '.', &value) == end ||
+                    vem_i_number_with(at, end, ',', &value) == end))
+        return VEM_I_PERCENT;
+    return thousands && !percent ? VEM_I_THOUSANDS : VEM_I_NO_SIGN;
+}

@@ -154,7 +154,7 @@ static void quote_text(const vem_i_field *field, char *out, size_t capacity)
 
 static int64_t line_number(vem_ctx *ctx, const vem_i_csv *csv, const char *at)
 {
-    int64_t line = 1;
+    int64_t line = 1 + csv->lines_before;
     for (const char *p = csv->begin; (p = memchr(p, '\n', (size_t)(at - p))); p++) {
         line++;
         vem_i_residence_check(ctx);
@@ -168,7 +168,20 @@ static const char *advice(const vem_i_csv *csv, const vem_i_field *field, int64_
     vem_i_csv other = *csv;
     double value;
     other.decimal = csv->decimal == ',' ? '.' : ',';
-    if (vem_i_csv_kind_of(&other, field, &value) == VEM_I_NUMBER)
+    const vem_i_csv_sign sign = vem_i_csv_sign_of(field);
+    const int decimal = vem_i_csv_kind_of(&other, field, &value) == VEM_I_NUMBER;
+    if (sign == VEM_I_PERCENT)
+        return " Write percentages without their sign, 12.5 for 12.5 %.";
+    if (sign == VEM_I_THOUSANDS && !decimal)
+        return " Write numbers without signs between their thousands, 1234567 for "
+               "1,234,567.";
+    if (sign == VEM_I_THOUSANDS) /* 1,234 */
+        return other.decimal == ',' ? " If the comma parts thousands, write 1234 for "
+                                      "1,234; if it is a decimal comma, say --decimal ,."
+                                    : " If the point parts thousands, write 1234 for "
+                                      "1.234; if it is a decimal point, say --decimal "
+                                      "'.'.";
+    if (decimal)
         return other.decimal == ',' ? " If it has a decimal comma, say --decimal ,."
                                     : " If it has a decimal point, say --decimal '.'.";
     if (row == 0 && !csv->names)

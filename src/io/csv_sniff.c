@@ -1,5 +1,36 @@
 #include "io/csv.h"
 
+#include <string.h>
+
+#include "io/number.h"
+
+/* Can it part fields? No letter or digit, nothing that numbers or quotes are made of. */
+static int parts_fields(char c)
+{
+    return c == '\t' || (c >= ' ' && c <= '~' && strchr(" ;,|:!/&^~@$*=", c));
+}
+
+void vem_i_csv_skip_marks(vem_i_csv *csv)
+{
+    if (csv->end - csv->begin >= 3 && memcmp(csv->begin, "\xef\xbb\xbf", 3) == 0)
+        csv->begin += 3;
+    const char *p = csv->begin;
+    const int quoted = p < csv->end && *p == '"';
+    p += quoted;
+    if (csv->end - p < 5 + quoted || !vem_i_same_word(p, p + 4, "sep=") ||
+        !parts_fields(p[4]) || (quoted && p[5] != '"'))
+        return;
+    const char separator = p[4];
+    p += 5 + quoted;
+    while (p < csv->end && (*p == ' ' || *p == '\t' || *p == '\r' || *p == separator))
+        p++; /* a spreadsheet may have filled the line up with empty fields */
+    if (p < csv->end && *p != '\n')
+        return;
+    csv->separator = separator;
+    csv->begin = p < csv->end ? p + 1 : p;
+    csv->lines_before = 1;
+}
+
 static int32_t count_with(const vem_i_csv *csv, char separator, const char *at)
 {
     vem_i_csv trial = *csv;
