@@ -99,6 +99,23 @@ class Hostile(Case):
         for name in ("none.npy", "empty.npy", "folder.npy"):
             self.refuse(1, ["info", self.path(name)], name)
 
+    @unittest.skipUnless(os.path.exists("/dev/zero"), "needs /dev/zero")
+    def test_devices_without_an_end(self):
+        said = "is a device that may never end"
+        data, model = self.npy("x.npy", blobs()[0]), self.path("m.npz")
+        self.vem("fit", data, "-k", 3, "-o", model, "-q")
+        os.symlink("/dev/zero", self.path("zero.csv.gz"))
+        for name in ("/dev/zero", self.path("zero.csv.gz")):
+            self.refuse(1, ["fit", name, "-k", 3], name + " " + said)
+            self.refuse(1, ["score", model, data, "--truth", name], said)
+        with open("/dev/zero", "rb") as zero:
+            self.refuse(1, ["fit", "-", "-k", 3], "Standard input " + said, stdin=zero)
+        for name in ("/dev/null", "-"):  # standard input is /dev/null here
+            self.refuse(1, ["fit", name, "-k", 3], "is empty")
+        text = "".join(f"{i % 2 * 9},{i}\n" for i in range(20))
+        for name in ("/dev/stdin", "-"):
+            self.vem("fit", name, "-k", 2, input=text, stdin=None)
+
     def test_truncated_npy(self):
         whole = npy_bytes(blobs()[0])
         for size in (3, 9, 40, 127, 128, len(whole) // 2, len(whole) - 1):

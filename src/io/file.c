@@ -142,6 +142,21 @@ static vem_status read_stream(vem_ctx *ctx, const char *path, int descriptor, gz
     return VEM_OK;
 }
 
+/* A device that gives bytes without an end, as /dev/zero, would be read until the disk is full. A
+ * terminal ends when its user says so, and /dev/null at once. */
+static vem_status refuse_device(vem_ctx *ctx, const char *path, int descriptor)
+{
+    struct stat info;
+    char byte;
+    if (fstat(descriptor, &info) != 0 || !S_ISCHR(info.st_mode) || isatty(descriptor) ||
+        read(descriptor, &byte, 1) <= 0)
+        return VEM_OK; /* what is wrong elsewhere is found when it is read */
+    return vem_i_fail(ctx, VEM_IO_ERROR,
+                      "%s is a device that may never end; vem reads files, pipes and "
+                      "terminals.",
+                      path);
+}
+
 static vem_status map_or_read(vem_ctx *ctx, const char *path, int descriptor,
                               vem_i_file *file)
 {
@@ -177,7 +192,9 @@ vem_status vem_i_file_open(vem_ctx *ctx, const char *path, vem_i_file *file)
     const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
     if (descriptor < 0)
         return vem_i_fail_system(ctx, path, "opened", errno);
-    vem_status status = map_or_read(ctx, path, descriptor, file);
+    vem_status status = refuse_device(ctx, path, descriptor);
+    if (status == VEM_OK)
+        status = map_or_read(ctx, path, descriptor, file);
     close(descriptor);
     return status;
 }
@@ -187,20 +204,23 @@ vem_status vem_i_file_inflate(vem_ctx *ctx, const char *path, vem_i_file *file)
     const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
     if (descriptor < 0)
         return vem_i_fail_system(ctx, path, "opened", errno);
-    gzFile gz = gzdopen(descriptor, "rb");
+    vem_status status = refuse_device(ctx, path, descriptor);
+    gzFile gz = status == VEM_OK ? gzdopen(descriptor, "rb") : NULL;
     if (!gz) {
         close(descriptor);
-        return vem_i_fail_memory(ctx, 0);
+        return status == VEM_OK ? vem_i_fail_memory(ctx, 0) : status;
     }
     gzbuffer(gz, 1 << 17);
-    vem_status status = read_stream(ctx, path, -1, gz, file);
+    status = read_stream(ctx, path, -1, gz, file);
     gzclose(gz); /* and the descriptor */
     return status;
 }
 
 vem_status vem_i_file_from_stdin(vem_ctx *ctx, vem_i_file *file)
 {
-    return read_stream(ctx, "Standard input", STDIN_FILENO, NULL, file);
+    static const char name[] = "Standard input";
+    const vem_status status = refuse_device(ctx, name, STDIN_FILENO);
+    return status == VEM_OK ? read_stream(ctx, name, STDIN_FILENO, NULL, file) : status;
 }
 
 void vem_i_file_give(vem_i_file *file, vem_data *data)
