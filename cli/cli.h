@@ -48,7 +48,7 @@ enum { CLI_MOST_OPTIONS = 24 };
         {"header", 0, "Data", "yes|no",                                                  \
          "is the first row of a text table its header? default: yes, if it has more "    \
          "words "                                                                        \
-         "than numbers"},                                                                \
+         "than numbers, or years behind an --id"},                                       \
         {"decimal", 0, "Data", "SIGN",                                                   \
          "decimal sign of numbers in text, . or ,; default: ., or , if a table with "    \
          "semicolons has it"},                                                           \

@@ -43,6 +43,11 @@ class Headers(cli_case.Case):
         self.assertEqual(self.json("fit", years, *fit)["n"], 61)
         out = self.json("fit", years, *fit, "--header", "yes")
         self.assertEqual((out["n"], out["header"]), (60, True))
+        lands = self.write("d.csv", text([[f"n{i}", *row] for i, row in enumerate(rows())],
+                                         "land,2019,2020"))
+        said = self.vem("fit", lands, *fit, "--id", 1).stderr
+        self.assertIn("the first row is taken for the names of the columns", said)
+        self.assertEqual(self.json("fit", lands, *fit, "--id", 1)["n"], 60)
         self.assertIsNone(self.json("fit", self.npy("c.npy", rows()), *fit)["header"])
         self.refuse(2, ["fit", data, *fit, "--header", "maybe"], r"auto\|yes\|no")
 

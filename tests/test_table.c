@@ -148,6 +148,20 @@ static void headers_are_decided(void **state)
                1);
     has_header("id,2019,2020\na,2,3\n", (vem_read_options){.id = "id"}, VEM_HEADER_YES,
                1);
+    /* So is a row of years, where an id is left out by its number. */
+    const vem_read_options first = {.id = "1"};
+    has_header("land,2019,2020\na,2,3\nb,4,5\n", first, VEM_HEADER_YES, 2);
+    has_header(",1800,1900,2199\na,2,3,1\n", first, VEM_HEADER_YES, 1);
+    has_header("land,2019,2020\na,2001,2005\n", first, VEM_HEADER_NO, 2);
+    has_header("land,2020,2019\na,2,3\n", first, VEM_HEADER_NO, 2);
+    has_header("land,2019,2019\na,2,3\n", first, VEM_HEADER_NO, 2);
+    has_header("land,2019.5,2020\na,2,3\n", first, VEM_HEADER_NO, 2);
+    has_header("land,1799,2020\na,2,3\n", first, VEM_HEADER_NO, 2);
+    has_header("land,2019,2200\na,2,3\n", first, VEM_HEADER_NO, 2);
+    has_header("land,2019\na,2\n", first, VEM_HEADER_NO, 2);
+    has_header("land,2019,2020\n", first, VEM_HEADER_NO, 1);
+    has_header("land,2019,2020\na,2,3\n",
+               (vem_read_options){.id = "1", .header = VEM_HEADER_NO}, VEM_HEADER_NO, 2);
     refuses("1,abc\n2,3\n", none,
             "row 1 (line 1), column 2: \"abc\" is not a number. If this "
             "row names the columns, say --header yes");

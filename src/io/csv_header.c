@@ -7,9 +7,11 @@
  *   - words and no numbers: a header;
  *   - words and numbers: a header if there are more words. A row of data with one word in it
  *     is refused later, with row and column;
+ *   - rising years behind an id, and no such row below them: a header;
  *   - else data. Words for missing values, and empty fields, tell nothing. */
 #include "io/csv.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -52,9 +54,42 @@ vem_status vem_i_csv_some_names(vem_ctx *ctx, const vem_i_csv *csv, const int32_
     return VEM_OK;
 }
 
-/* More words than numbers in the columns that are kept? */
-static vem_status look(vem_ctx *ctx, const vem_i_csv *copy, const vem_i_columns *columns,
-                       int *header)
+/* Are the fields that are kept, two or more, rising years? */
+static int has_years(const vem_i_csv *csv, const char *at, const char *kept)
+{
+    double before = 1799;
+    int count = 0;
+    for (int32_t j = 0; j < csv->stored; j++) {
+        double value;
+        if (!at)
+            return 0;
+        const vem_i_field field = vem_i_csv_field(csv, at);
+        at = field.next;
+        if (!kept[j])
+            continue;
+        if (vem_i_csv_kind_of(csv, &field, &value) != VEM_I_NUMBER || value <= before ||
+            value > 2199 || value != floor(value))
+            return 0;
+        before = value;
+        count++;
+    }
+    return count > 1;
+}
+
+/* Years above a table that has an id, which is why no field that is kept is a word. */
+static int years_on_top(const vem_i_csv *csv, const vem_i_csv *copy,
+                        const vem_i_columns *columns, const char *kept)
+{
+    if (columns->id_count == 0 || !has_years(copy, copy->begin, kept))
+        return 0;
+    const char *next = csv->rows + (copy->end - copy->begin);
+    next = next < csv->end ? vem_i_csv_next_row(csv, next + 1) : csv->end;
+    return next < csv->end && !has_years(csv, next, kept);
+}
+
+/* More words than numbers in the columns that are kept, or years? */
+static vem_status look(vem_ctx *ctx, const vem_i_csv *csv, const vem_i_csv *copy,
+                       const vem_i_columns *columns, int *header)
 {
     int64_t words = 0, numbers = 0;
     /* "1,5" and "5 %" are no names, though they may be no numbers either. */
@@ -80,8 +115,8 @@ static vem_status look(vem_ctx *ctx, const vem_i_csv *copy, const vem_i_columns 
         numbers += number;
         words += kind == VEM_I_TEXT && !number;
     }
+    *header = words > numbers || years_on_top(csv, copy, columns, kept);
     vem_i_free(kept);
-    *header = words > numbers;
     return VEM_OK;
 }
 
@@ -109,7 +144,7 @@ static vem_status find_header(vem_ctx *ctx, const vem_i_csv *csv, const vem_i_cs
         return VEM_OK;
     }
     /* Where neither fits, all columns: that makes the message. */
-    vem_status status = look(ctx, copy, &found, header);
+    vem_status status = look(ctx, csv, copy, &found, header);
     vem_i_columns_free(&found);
     return status;
 }
