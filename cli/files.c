@@ -67,6 +67,43 @@ static int read_options(const cli_args *args, vem_read_options *options)
     return code;
 }
 
+/* What was decided about the header of a table, and its decimal sign unless that is `usual`. */
+static void tell_table(const cli_args *args, const char *name,
+                       const vem_read_options *options, vem_header header, char decimal,
+                       char usual)
+{
+    /* Names that are those of the model are not to be doubted. */
+    const int expected = options->model && vem_model_column_name(options->model, 0);
+    if (options->header == VEM_HEADER_AUTO && header == VEM_HEADER_YES && !expected)
+        cli_note(args,
+                 "%s: the first row is taken for the names of the columns (else say "
+                 "--header no).",
+                 name);
+    if (options->header == VEM_HEADER_AUTO && header == VEM_HEADER_NO)
+        cli_note(args, "%s: the first row is taken for data (else say --header yes).",
+                 name);
+    if (!options->decimal && decimal && decimal != usual)
+        cli_note(args, "%s: numbers have a decimal %s.", name,
+                 decimal == ',' ? "comma" : "point");
+}
+
+/* Of several files, those that are other than the first. */
+static void tell_tables(const cli_args *args, const char *path,
+                        const vem_read_options *options, const vem_data *data)
+{
+    int32_t count;
+    const char *const *files = cli_data_files(args, path, &count);
+    const vem_header first = vem_data_header(data);
+    const char usual = vem_data_decimal(data) == ',' ? ',' : '.';
+    tell_table(args, strcmp(path, "-") == 0 ? "standard input" : path, options, first,
+               usual, '.');
+    for (int32_t i = 1; i < count; i++) {
+        const vem_header header = vem_data_part_header(data, i);
+        tell_table(args, files[i], options, header == first ? VEM_HEADER_AUTO : header,
+                   vem_data_part_decimal(data, i), usual);
+    }
+}
+
 /* What reading decided by itself, or did to the rows. */
 static void tell_reading(const cli_args *args, const char *path,
                          const vem_read_options *options, const vem_data *data)
@@ -76,21 +113,7 @@ static void tell_reading(const cli_args *args, const char *path,
     const int64_t missing = vem_data_missing(data);
     const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
     const int labels = args->command == &cli_predict || cli_value(args, "labels");
-    const int expected = options->model && vem_model_column_name(options->model, 0);
-    if (options->header == VEM_HEADER_AUTO && expected &&
-        vem_data_header(data) == VEM_HEADER_YES)
-        ; /* the names are those of the model: there is nothing to be doubted */
-    else if (options->header == VEM_HEADER_AUTO &&
-             vem_data_header(data) == VEM_HEADER_YES)
-        cli_note(args,
-                 "%s: the first row is taken for the names of the columns (else say "
-                 "--header no).",
-                 name);
-    else if (options->header == VEM_HEADER_AUTO && vem_data_header(data) == VEM_HEADER_NO)
-        cli_note(args, "%s: the first row is taken for data (else say --header yes).",
-                 name);
-    if (!options->decimal && vem_data_decimal(data) == ',')
-        cli_note(args, "%s: numbers have a decimal comma.", name);
+    tell_tables(args, path, options, data);
     if (all > n)
         cli_note(args, "%s: %s of %lld left out, because of %s%s.", name,
                  cli_counted(all - n, "row", rows), (long long)all,

@@ -283,6 +283,31 @@ class Text(cli_case.Case):
         self.assertEqual(out["quantization_error"], plain["quantization_error"])
         self.refuse(2, ["fit", tabs, *fit, "--decimal", ";"], "--decimal is")
 
+    def test_files_that_differ_from_the_first(self):
+        table = rows()
+        fit = ["-k", 3, "--algorithm", "kmeans"]
+        first = self.write("a.csv", text(table))
+        data = self.write("b.csv", text(table, None))
+        comma = self.write("c.csv", text(table, "x,y", ";", ","))
+        said = self.vem("fit", first, first, *fit).stderr
+        self.assertEqual(said.count("taken for"), 1)
+        self.assertNotIn("decimal", said)
+        said = self.vem("fit", first, data, comma, *fit).stderr
+        self.assertIn("b.csv: the first row is taken for data (else say --header yes)", said)
+        self.assertIn("c.csv: numbers have a decimal comma", said)
+        self.assertEqual((said.count("taken for"), said.count("decimal")), (2, 1))
+        said = self.vem("fit", data, comma, first, *fit).stderr
+        self.assertIn("a.csv: the first row is taken for the names of the columns", said)
+        said = self.vem("fit", comma, first, data, *fit).stderr
+        self.assertIn("c.csv: numbers have a decimal comma", said)
+        self.assertIn("a.csv: numbers have a decimal point", said)
+        model = self.path("m.npz")
+        self.vem("fit", first, *fit, "-o", model)
+        said = self.vem("score", model, first, data).stderr
+        self.assertEqual(said.count("taken for"), 1)
+        self.assertIn("b.csv: the first row is taken for data", said)
+        self.assertEqual(self.vem("fit", first, data, comma, *fit, "-q").stderr, "")
+
     def test_compressed(self):
         table = rows(5000)
         fit = ["-k", 3, "--algorithm", "kmeans", "--measure"]

@@ -313,6 +313,8 @@ static void nothing_is_told_of_nothing(void **state)
     assert_int_equal(vem_data_rows_read(NULL) + vem_data_missing(NULL), 0);
     assert_int_equal(vem_data_row(NULL, 3), 3);
     assert_int_equal(vem_data_decimal(NULL), 0);
+    assert_int_equal(vem_data_part_header(NULL, 0), VEM_HEADER_AUTO);
+    assert_int_equal(vem_data_part_decimal(NULL, 0), 0);
     assert_null(vem_data_weights(NULL));
     assert_null(vem_data_indices(NULL));
     assert_null(vem_data_means(NULL));

@@ -227,6 +227,10 @@ VEM_API const double *vem_data_means(const vem_data *data);
 VEM_API vem_header vem_data_header(const vem_data *data);
 /* The decimal sign of a text table, '.' or ','; 0: it was no text table. */
 VEM_API char vem_data_decimal(const vem_data *data);
+/* The same of each of several files that were read as one (vem_data_header and vem_data_decimal
+ * are those of the first), by their order, from 0. */
+VEM_API vem_header vem_data_part_header(const vem_data *data, int32_t part);
+VEM_API char vem_data_part_decimal(const vem_data *data, int32_t part);
 /* With keep_ids: how many id columns are kept; the name of one (or NULL: no header); its text
  * in a row, counted as vem_data_rows_read counts. */
 VEM_API int32_t vem_data_ids(const vem_data *data);

@@ -281,6 +281,20 @@ char vem_data_decimal(const vem_data *data)
     return data ? data->decimal : 0;
 }
 
+vem_header vem_data_part_header(const vem_data *data, int32_t part)
+{
+    if (!data || part < 0 || part >= data->part_count)
+        return data && part == 0 ? data->header : VEM_HEADER_AUTO;
+    return data->parts[part].header;
+}
+
+char vem_data_part_decimal(const vem_data *data, int32_t part)
+{
+    if (!data || part < 0 || part >= data->part_count)
+        return data && part == 0 ? data->decimal : '\0';
+    return data->parts[part].decimal;
+}
+
 int32_t vem_data_ids(const vem_data *data)
 {
     return data && data->ids ? data->ids->count : 0;

@@ -21,6 +21,8 @@ void vem_i_ids_free(vem_i_ids *ids);
 typedef struct vem_i_part {
     int64_t first; /* its first row */
     char *name;    /* owned */
+    vem_header header;
+    char decimal;
 } vem_i_part;
 
 struct vem_data {

@@ -79,6 +79,8 @@ static vem_status describe(job *j)
         vem_i_take_zeroed(j->ctx, &all->parts, (size_t)j->count, sizeof *all->parts);
     for (int32_t p = 0; status == VEM_OK && p < j->count; p++) {
         all->parts[p].first = n;
+        all->parts[p].header = j->parts[p]->header;
+        all->parts[p].decimal = j->parts[p]->decimal;
         n += j->parts[p]->n;
         if (strcmp(j->parts[p]->format, format) != 0)
             format = "several";
