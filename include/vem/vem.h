@@ -32,7 +32,8 @@
  * changed, that is, given to a function that takes it without const. There is no global state.
  *
  * Indices of rows and clusters count from 0; messages for people count rows and columns
- * from 1. */
+ * from 1. They name a choice as the command does: --max-steps is max_steps of vem_options,
+ * --missing drop is VEM_MISSING_DROP in `missing` of vem_read_options. */
 #ifndef VEM_VEM_H
 #define VEM_VEM_H
 

@@ -234,8 +234,9 @@ vem_status vem_options_resolve(vem_ctx *ctx, const vem_options *options, int64_t
     if (status != VEM_OK)
         return status;
     if (options->clusters == VEM_AUTO)
-        return vem_i_fail(ctx, VEM_BAD_OPTION,
-                          "The number of clusters is missing: say it with -k.");
+        return vem_i_fail(
+            ctx, VEM_BAD_OPTION,
+            "The number of clusters is missing: --clusters has no default.");
     int named = options->algorithm != VEM_AUTO;
     int64_t reduced =
         options->coreset != VEM_AUTO && options->coreset < n ? options->coreset : n;
