@@ -84,11 +84,26 @@ static void a_sample_is_smaller(void **state)
                     assert_int_equal(vem_options_resolve(ctx, &o, n, d, VEM_FLOAT32, &r),
                                      VEM_OK);
                     const vem_i_starts_plan p = vem_i_starts_of(&r, 1, k % 4 == 0, n, d);
-                    assert_true(p.runs > 0 && p.fresh > 0 && p.fresh <= p.runs);
+                    assert_true(p.fresh <= p.runs && (p.runs == 0 || p.fresh > 0));
+                    assert_true(p.runs > 0 || family == VEM_FULL);
+                    if (p.runs == 0)
+                        continue;
                     assert_true(p.rows >= k && (p.rows == n || p.rows <= n / 2));
                     assert_true(p.larger == 0 ||
                                 (p.larger >= p.rows && p.larger <= n / 2));
                 }
+}
+
+/* Full covariances whose every start would go over all rows: none. */
+static void dear_starts(void **state)
+{
+    (void)state;
+    for (int64_t n = 1000; n <= 10000000; n *= 10) {
+        vem_options o = ours(10, VEM_FULL), r;
+        assert_int_equal(vem_options_resolve(ctx, &o, n, 256, VEM_FLOAT32, &r), VEM_OK);
+        const vem_i_starts_plan p = vem_i_starts_of(&r, 1, 0, n, 256);
+        assert_true(p.runs == 0 || p.rows < n);
+    }
 }
 
 /* ---- what they are good for ---- */
@@ -374,9 +389,41 @@ static void too_few_distinct_rows(void **state)
     grid_data_free(&data);
 }
 
+/* A few rows at a sentinel value take half of all draws, and small groups are missed. */
+static void far_rows(void **state)
+{
+    (void)state;
+    grid_data data = overlapping(40000, 3, 5, 411);
+    for (int64_t i = 0; i < 60; i++)
+        for (int32_t j = 0; j < 3; j++) {
+            vem_i_rng rng = vem_i_rng_at(411, VEM_RNG_TEST, 9, (uint64_t)(i * 3 + j));
+            data.x[i * 3 + j] = (i < 20   ? -999999
+                                 : i < 40 ? (j == 0) * 400.0
+                                          : (j == 1) * -400.0) +
+                                vem_i_rng_normal(&rng);
+        }
+    int said = 0;
+    for (int seed = 1; seed <= 3; seed++) {
+        vem_options o = ours(8, VEM_AUTO);
+        o.seed = seed;
+        grid_fit fit = grid_run(ctx, &data, &o, NULL);
+        said += strstr(vem_report_choices(fit.report), "missed rows that count") != NULL;
+        int64_t far = 0; /* the three groups have clusters of their own */
+        for (int64_t c = 0; c < 8; c++) {
+            const double *m = vem_model_means(fit.model) + 3 * c;
+            far += fabs(m[0]) > 300 || fabs(m[1]) > 300;
+        }
+        if (far != 3) fail_msg("%d far, error %g, seed %d, said %d, steps %d", (int)far, error_of(&fit, &data), seed, said, (int)fit.summary->steps);
+        grid_fit_free(&fit);
+    }
+    assert_true(said > 0);
+    grid_data_free(&data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(dear_starts),          cmocka_unit_test(far_rows),
         cmocka_unit_test(asked_for_or_not),     cmocka_unit_test(a_sample_is_smaller),
         cmocka_unit_test(better_than_one),      cmocka_unit_test(better_mixtures),
         cmocka_unit_test(any_threads),          cmocka_unit_test(resumed_anywhere),

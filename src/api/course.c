@@ -65,9 +65,6 @@ static vem_status seed_model(vem_i_course *c, vem_seeding method, vem_i_beginnin
     if (status == VEM_OK)
         status = place_means(c, seeds.items);
     vem_i_free(seeds.items);
-    if (status == VEM_OK && seeds.chosen < o->clusters && c->ctx->deadline > 0 &&
-        !c->ctx->stop_requested)
-        status = vem_i_fail(c->ctx, VEM_STOPPED, "Stopped while the seeds were chosen.");
     if (status != VEM_OK)
         return status;
     c->seed_pairs = seeds.pairs;
@@ -311,14 +308,15 @@ static vem_status run_finish(vem_i_course *c)
     return run_loop(c, &hard, &(vem_i_beginning){.labels_known = 1});
 }
 
-/* The best of several starts. Where the sample cannot tell, plain k-means++ takes its place, which
- * needs little memory. */
+/* The best of several starts. Where the sample cannot tell, the fit is one without them. */
 static vem_status try_starts(vem_i_course *c)
 {
     int cut = 0;
     vem_status status = vem_i_starts_run(c, &cut);
-    if (cut && c->keeper)
-        c->keeper->closed = 1; /* not the bits of a fit that was not stopped */
+    if (cut && c->keeper) /* not the bits of a fit that was not stopped */
+        c->keeper->closed = c->keeper->in_starts = 1;
+    if (c->missed >= VEM_I_MISSED_PLACES)
+        c->tried = 0;
     return status;
 }
 
@@ -379,8 +377,10 @@ vem_status vem_i_course_run(vem_i_course *c)
         c->at = VEM_I_LOOP_FIT;
     }
     const int finish = o.finish == VEM_FINISH_HARD && o.held > 1;
-    if (status == VEM_OK && (c->hard_start || c->tried))
+    if (status == VEM_OK && c->hard_start)
         o.swaps = 0;
+    else if (status == VEM_OK && c->tried)
+        o.swaps = c->missed == VEM_I_MISSED_SOME;
     if (status == VEM_OK && c->at == VEM_I_LOOP_FIT) {
         o.max_steps -= c->steps; /* the start leaves some */
         status = run_part(c, &o, &c->beginning, finish ? FIT_TIME : 1);

@@ -1,7 +1,8 @@
 /* One course of a fit: from a first model to the last, through one or more loops.
  *
  *     starts    with few clusters: whole courses on a sample, the best of which begins the fit
- *               (starts.h); then nothing but `fit` and `finish` follows
+ *               (starts.h); then nothing but `fit` and `finish` follows, unless the sample
+               turns out to have missed what counts
  *     seed      means from rows of the data (or a model to start from)
  *     start     where the loop cannot swap, or k-means finds the same for less: hard k-means
  *               with swaps first, which is cheap and finds where the clusters belong
@@ -42,7 +43,13 @@ typedef struct vem_i_course {
     struct vem_i_keeper *keeper; /* of its state, or NULL */
     /* Where it is. */
     enum { VEM_I_LOOP_START, VEM_I_LOOP_LISTED, VEM_I_LOOP_FIT, VEM_I_LOOP_FINISH } at;
-    int tried;      /* it goes on from the best of several starts */
+    int tried; /* it goes on from the best of several starts */
+    enum {
+        VEM_I_MISSED_NONE,
+        VEM_I_MISSED_SOME, /* perhaps: far rows took many of its draws. Swaps look again */
+        VEM_I_MISSED_PLACES, /* fewer distinct rows than clusters */
+        VEM_I_MISSED_ROWS    /* rows that count are not like those of the sample */
+    } missed;       /* by the sample; with the last two the starts are given up */
     int hard_start; /* there is, or was, a loop before the one asked for */
     vem_i_beginning beginning;
     vem_model *wanted;     /* during the start: the first model of the fit */

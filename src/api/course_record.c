@@ -69,11 +69,12 @@ static void record_wanted(vem_i_record *r, vem_i_course *c)
 
 void vem_i_course_record(vem_i_record *r, vem_i_course *c)
 {
-    int at = (int)c->at;
+    int at = (int)c->at, missed = (int)c->missed;
     int64_t clusters = c->loop_clusters;
     double seconds[] = {c->seconds_seed, vem_i_clock() - c->clock};
     vem_i_record_int(r, "loop", &at, VEM_I_LOOP_START, VEM_I_LOOP_FINISH);
     vem_i_record_int(r, "hard_start", &c->hard_start, 0, 1);
+    vem_i_record_int(r, "missed", &missed, VEM_I_MISSED_NONE, VEM_I_MISSED_ROWS);
     vem_i_record_int(r, "guess", &c->beginning.variance_unknown, 0, 1);
     vem_i_record_count(r, "shared", &c->beginning.shared_steps, 0, INT32_MAX);
     vem_i_record_int(r, "labels", &c->beginning.labels_known, 0, 1);
@@ -94,6 +95,12 @@ void vem_i_course_record(vem_i_record *r, vem_i_course *c)
             : at == VEM_I_LOOP_LISTED ? VEM_I_LOOP_LISTED
             : at == VEM_I_LOOP_FIT    ? VEM_I_LOOP_FIT
                                       : VEM_I_LOOP_FINISH;
+    c->missed = missed == VEM_I_MISSED_ROWS     ? VEM_I_MISSED_ROWS
+                : missed == VEM_I_MISSED_PLACES ? VEM_I_MISSED_PLACES
+                : missed == VEM_I_MISSED_SOME   ? VEM_I_MISSED_SOME
+                                                : VEM_I_MISSED_NONE;
+    if (c->missed >= VEM_I_MISSED_PLACES)
+        c->tried = 0;
     c->seconds_seed = seconds[0];
     c->clock = vem_i_clock() - seconds[1];
     if (c->at == VEM_I_LOOP_FINISH && c->trace_count == 0)

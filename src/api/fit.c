@@ -35,6 +35,7 @@ typedef struct fit {
     /* The best restart so far. */
     vem_model *model;
     vem_report *report;
+    int missed; /* by the sample of its starts (course.h) */
 } fit;
 
 static vem_status check_rows(vem_ctx *ctx, const vem_view *view, int64_t clusters,
@@ -71,6 +72,7 @@ static void adopt(fit *f, vem_i_course *course, int64_t restart)
     s->free_energy = course->free_energy;
     s->free_energy_first = course->free_energy_first;
     s->restart = restart;
+    f->missed = (int)course->missed;
     free(report->trace);
     vem_i_free(report->labels);
     vem_model_free(f->model);
@@ -160,7 +162,8 @@ static vem_status count_floored(const fit *f)
     char cause[80], names[320];
     const int32_t level =
         vem_i_level_columns(f->data, f->model, &limits, names, sizeof names);
-    if (level > 0) {
+    /* All of them: not the columns but the clusters are too small. */
+    if (level > 0 && level < f->model->d) {
         vem_i_report_note(f->report,
                           "column%s %s %s constant, or nearly so, in every cluster: "
                           "%s variance there is what --floor %g leaves %s, and adds to "
@@ -184,6 +187,26 @@ static vem_status count_floored(const fit *f)
     return VEM_OK;
 }
 
+/* What was planned and turned out otherwise. */
+static void say_starts(const fit *f)
+{
+    if (f->ctx->stop_requested && f->keeper && f->keeper->in_starts)
+        vem_i_report_note(f->report,
+                          "it was stopped during the starts on a sample, of which no "
+                          "state is kept: --resume begins again.");
+    if (f->missed == VEM_I_MISSED_SOME)
+        vem_i_report_say(f->report,
+                         "a round of swaps over all rows followed, because far rows "
+                         "took many of the sample's places.");
+    else if (f->missed)
+        vem_i_report_say(f->report,
+                         "the starts were given up, because the sample had %s; the fit "
+                         "began again with all rows, and with swaps.",
+                         f->missed == VEM_I_MISSED_ROWS
+                             ? "missed rows that count, far ones or small groups"
+                             : "fewer distinct rows than there are clusters");
+}
+
 static vem_status run(fit *f)
 {
     vem_status status = check_rows(f->ctx, f->view, f->options->clusters, f->reduced);
@@ -196,6 +219,8 @@ static vem_status run(fit *f)
                                     &f->report->summary);
     if (status == VEM_OK)
         status = count_floored(f);
+    if (status == VEM_OK)
+        say_starts(f);
     if (status == VEM_OK && f->ctx->stop_requested)
         f->report->summary.outcome = VEM_OUTCOME_STOPPED;
     if (status == VEM_OK)
@@ -303,6 +328,8 @@ vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *option
                                     .normalize = resolved.normalize,
                                     .standardize = resolved.standardize,
                                     .whiten = whiten,
+                                    .shaped = resolved.family == VEM_DIAG ||
+                                              resolved.family == VEM_FULL,
                                     .even = !whiten && !resolved.standardize && !scale,
                                     .scale = scale ? scale : reduction.scale,
                                     .floor_share = resolved.floor,

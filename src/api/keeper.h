@@ -26,6 +26,7 @@ typedef struct vem_i_keeper {
     int fresh;         /* the restart has not been written yet */
     int failing;       /* the last try failed, and that was told */
     int closed;        /* the fit was stopped: what is there is what to resume */
+    int in_starts;     /* it was stopped before there was anything to keep */
     double last, cost; /* when the state was written, and how long that took */
     int resuming;      /* `from` is open */
     vem_i_state_file from;

@@ -114,11 +114,18 @@ static uint64_t starts_bytes(const sizes *s, const vem_i_starts_plan *starts)
                larger(seed_bytes(&sample), s->model + course_bytes(&sample, 1, 1)));
     if (drawn)
         bytes += vem_i_subset_bytes(s->n, sample.n, s->d, s->kernels->element);
-    if (starts->larger == 0)
-        return bytes;
     vem_options last = o;
     last.swaps = 0;
     sample.o = &last;
+    if (drawn) { /* the step over all rows */
+        sample.n = s->n;
+        sample.weighted = s->weighted;
+        bytes = larger(bytes, 2 * s->model + (uint64_t)s->n * sizeof(int32_t) +
+                                  loop_bytes(&sample, &last));
+        sample.weighted = 1;
+    }
+    if (starts->larger == 0)
+        return bytes;
     sample.n = starts->larger;
     return larger(bytes,
                   2 * s->model + (uint64_t)sample.n * 2 * sizeof(int32_t) +
@@ -183,13 +190,9 @@ static uint64_t plan_stages(const vem_i_plan *plan, const vem_ctx *ctx)
     most = larger(most, check_bytes(s.clusters));
     const vem_i_starts_plan starts =
         vem_i_starts_of(o, plan->ours && !plan->warm, reduced, s.n, s.d);
-    vem_options after = *o; /* the loops over all rows */
-    if (starts.runs > 0) {
-        after.swaps = 0;
-        after.seeding = VEM_SEED_PLUSPLUS;
+    if (starts.runs >
+        0) /* and all that follows, should the sample have missed something */
         most = larger(most, labels + starts_bytes(&s, &starts));
-        s.o = &after;
-    }
     if (!plan->warm)
         most = larger(most, labels + seed_bytes(&s));
     if (ordered)

@@ -65,7 +65,10 @@ static void note_coreset(vem_report *report, const vem_options *asked)
 static void say_starts(vem_report *report, const vem_i_starts_plan *p)
 {
     const vem_options *o = &report->summary.options;
-    char sample[80] = "all rows", larger[80] = "";
+    const char *all =
+        report->summary.items < report->summary.n ? "the whole coreset" : "all rows";
+    char sample[80], larger[80] = "";
+    snprintf(sample, sizeof sample, "%s", all);
     if (p->rows < report->summary.items)
         snprintf(sample, sizeof sample, "a sample of %lld rows", (long long)p->rows);
     if (p->larger > 0)
@@ -76,8 +79,9 @@ static void say_starts(vem_report *report, const vem_i_starts_plan *p)
         "%lld starts on %s, because few clusters make them cheap: %lld from a seeding, "
         "the "
         "others from the best so far with clusters moved elsewhere, each with up to %lld "
-        "rounds of swaps. The best goes on with %sall rows. --swaps 0 for none of this.",
-        (long long)p->runs, sample, (long long)p->fresh, (long long)o->swaps, larger);
+        "%s of swaps. The best goes on with %s%s. --swaps 0 for none of this.",
+        (long long)p->runs, sample, (long long)p->fresh, (long long)o->swaps,
+        o->swaps == 1 ? "round" : "rounds", larger, all);
 }
 
 static void say_ours(vem_report *report, const vem_options *asked, int warm)

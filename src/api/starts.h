@@ -20,8 +20,8 @@ vem_i_starts_plan vem_i_starts_of(const vem_options *resolved, int ours, int red
                                   int64_t n, int32_t d);
 /* The options of a run. */
 vem_options vem_i_starts_options(const vem_options *resolved);
-/* Leaves the best model in c->model, or NULL where the sample cannot tell; its distances are in
- * c->seed_pairs. `cut`: a stop was requested before the last run. */
+/* Leaves the best model in c->model, or NULL where the sample cannot tell (c->missed says why);
+ * its distances are in c->seed_pairs. `cut`: a stop was requested before the last run. */
 vem_status vem_i_starts_run(vem_i_course *c, int *cut);
 
 #endif

@@ -307,7 +307,8 @@ int vem_i_wants_hard_start(const vem_options *o, int ours)
 
 int vem_i_wants_starts(const vem_options *o)
 {
-    return o->swaps > 0 && o->clusters > 1 && o->clusters <= SHARE_LISTS &&
+    enum { FEW = 64 };
+    return o->swaps > 0 && o->clusters > 1 && o->clusters <= FEW &&
            (o->search == VEM_SEARCH_CLOSEST || o->search == VEM_SEARCH_ALL);
 }
 

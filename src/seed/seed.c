@@ -68,21 +68,9 @@ vem_status vem_i_seed(vem_ctx *ctx, const vem_view *view, vem_seeding method,
     for (int64_t i = 0; i < view->n && seeds->first; i++)
         seeds->first[i] = -1; /* a method writes what it knows */
     vem_status status = choose(ctx, view, method, clusters, chain, seed, seeds);
-    int32_t chosen = seeds->chosen;
-    if (status == VEM_OK && ctx->stop_requested)
+    /* Stopped or late: there are no items after those that were chosen. */
+    if (status == VEM_OK && (ctx->stop_requested || seeds->chosen < clusters))
         return vem_i_fail(ctx, VEM_STOPPED, "Stopped while the seeds were chosen.");
-    if (status != VEM_OK || chosen == clusters)
-        return status;
-    /* Late: the rest are rows at random, so that there is a model to give back. */
-    vem_i_seeds rest = {.variance = NAN};
-    if ((status = vem_i_take(ctx, &rest.items, (size_t)clusters, sizeof(int64_t))) !=
-        VEM_OK)
-        return status;
-    status = vem_i_seed_random(ctx, view, clusters, seed, &rest);
-    for (int32_t c = chosen; c < clusters && status == VEM_OK; c++)
-        seeds->items[c] = rest.items[c];
-    seeds->variance = NAN;
-    vem_i_free(rest.items);
     return status;
 }
 

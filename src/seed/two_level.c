@@ -337,7 +337,7 @@ static vem_status run(vem_ctx *ctx, task *t, int64_t room, int32_t clusters,
     vem_status status = vem_i_cells(ctx, t->view, t->cells, t->seed, &told, t->index,
                                     t->nearest, &seeds->pairs, &done);
     if (status != VEM_OK || !done)
-        return status; /* none chosen: the caller takes rows at random */
+        return status; /* none chosen */
     sort_by_cell(t, t->index);
     forget(t, room);
     /* After the last round there are others for what was given back, while they help. */
