@@ -8,7 +8,7 @@ import random
 import zipfile
 
 import cli_case
-from cli_case import npy_parse, npz_parse
+from cli_case import SLOW, npy_parse, npz_parse
 
 
 def rows(n=60, seed=1):
@@ -241,6 +241,8 @@ class Reading(cli_case.Case):
         self.assertIn("60 values are NaN", said)
         self.assertIn("x, first, y", self.vem("info", self.model).stdout)
         self.assertIn("ids", self.vem("info", self.model).stdout)
+        dates = self.write("d.csv", "id,date,x,time\na,2024-01-01,1,12:30\nb,2024-01-02,3,12:31\n")
+        self.assertEqual(self.json("info", dates)["columns"][2]["mean"], 2)
         gaps = self.write("g.csv", "x,y\n1,2\nNA,3\n5,7\n")
         self.assertEqual(self.json("info", gaps, "--missing", "drop")["n"], 2)
         self.assertEqual(self.json("info", gaps, "--missing", "mean")["columns"][0]["mean"], 3)
@@ -316,7 +318,7 @@ class Text(cli_case.Case):
             path = self.path(f"b.{ending}.gz")
             with gzip.open(path, "wt") as file:
                 file.write(text(table, "x,y", separator))
-            for more in ([], ["--memory", "40M"]):
+            for more in ([], ["--memory", "40M" if SLOW == 1 else "4G"]):
                 out = self.json("fit", path, *fit, *more)
                 self.assertEqual(out["quantization_error"], plain["quantization_error"])
 

@@ -252,13 +252,33 @@ static void columns_by_number(void **state)
     io_says("sizeof(vem_read_options)");
 }
 
+/* Sizes and types that are none: a sentence, whatever the ending. */
+static void arrays_that_are_none(void **state)
+{
+    (void)state;
+    const double one[2] = {1, 2};
+    const char *const endings[] = {"n.npy", "n.csv"};
+    for (int k = 0; k < 2; k++) {
+        const char *path = io_path(endings[k]);
+        assert_int_equal(vem_array_write(io_ctx, path, VEM_FLOAT64, one, -2, 1),
+                         VEM_BAD_OPTION);
+        io_says("-2 rows");
+        assert_int_equal(vem_array_write(io_ctx, path, VEM_FLOAT64, one, 1, 0),
+                         VEM_BAD_OPTION);
+        assert_int_equal(vem_array_write_named(io_ctx, path, (vem_dtype)77, one, 1, 2,
+                                               NULL),
+                         VEM_BAD_OPTION);
+        io_says("77");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kind),        cmocka_unit_test(small_types),
         cmocka_unit_test(other_headers),     cmocka_unit_test(wrong_content),
         cmocka_unit_test(hostile_headers),   cmocka_unit_test(round_trip),
-        cmocka_unit_test(columns_by_number),
+        cmocka_unit_test(columns_by_number), cmocka_unit_test(arrays_that_are_none),
     };
     return cmocka_run_group_tests(tests, io_setup, io_teardown);
 }

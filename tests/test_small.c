@@ -249,8 +249,11 @@ static void columns_of_small_spread(void **state)
     grid_fit fit;
     assert_int_equal(grid_try(ctx, &data, &o, NULL, &fit), VEM_BAD_DATA);
     assert_non_null(strstr(vem_ctx_message(ctx), "Column 1 has a deviation of 1e-165"));
-    o.family = VEM_ISO_SHARED;
+    /* Divided by its deviation or not: its variance is told in the units of the data. */
     o.standardize = 1;
+    assert_int_equal(grid_try(ctx, &data, &o, NULL, &fit), VEM_BAD_DATA);
+    assert_non_null(strstr(vem_ctx_message(ctx), "Column 1 has a deviation of 1e-165"));
+    o.family = VEM_ISO_SHARED;
     o.precision = VEM_DOUBLE;
     for (int64_t i = 0; i < N; i++)
         data.x[i * D + 1] = 1e-3; /* the first column alone tells rows apart */

@@ -346,7 +346,8 @@ typedef enum vem_precision { VEM_SINGLE = 0, VEM_DOUBLE } vem_precision;
     X(INT, probe, VEM_AUTO, 1, 64, NULL, "P",                                            \
       "cells of clusters that a row looks into when it probes (search groups)")          \
     X(INT, swaps, VEM_AUTO, 0, 1000000, NULL, "R",                                       \
-      "rounds in which clusters that are hardly needed move to where they gain most")    \
+      "rounds in which clusters that are hardly needed move to where they gain most; "   \
+      "0 also leaves out the starts on a sample that few clusters get")                  \
     X(CHOICE, finish, VEM_AUTO, 0, 0, "soft|hard", "NAME",                               \
       "hard: a soft fit ends with steps in which each row has one cluster")              \
     X(REAL, margin, VEM_AUTO, 0, 1e6, NULL, "E",                                         \
@@ -364,7 +365,8 @@ typedef enum vem_precision { VEM_SINGLE = 0, VEM_DOUBLE } vem_precision;
       "stop when a step changes F by no more than EPS D / 2 for D columns (of k-means: " \
       "the squared error by EPS of itself); with --algorithm by EPS max(|F|, 0.001); "   \
       "0: until nothing changes")                                                        \
-    X(INT, max_steps, VEM_AUTO, 1, 1000000000, NULL, "T", "most E-steps")                \
+    X(INT, max_steps, VEM_AUTO, 1, 1000000000, NULL, "T",                                \
+      "most E-steps over all rows (starts on a sample are not counted)")                 \
     X(CHOICE, empty, VEM_AUTO, 0, 0, "keep|drop|reseed", "NAME",                         \
       "what happens to a cluster that holds nothing")                                    \
     X(REAL, floor, 1e-6, 1e-300, 1, NULL, "E",                                           \

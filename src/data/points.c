@@ -216,7 +216,8 @@ static vem_status check_units(const vem_i_pass *p, const vem_i_points_request *r
 {
     const double share =
         fmax(request->floor_share, vem_i_safe_variance(request->precision));
-    for (int32_t j = 0; request->whiten && request->floor_share > 0 && j < p->d; j++)
+    for (int32_t j = 0; scale && request->shaped && request->floor_share > 0 && j < p->d;
+         j++)
         if (!(scale[j] * scale[j] * share > DBL_MIN / DBL_EPSILON)) {
             return vem_i_fail(p->ctx, VEM_BAD_DATA,
                               "Column %d has a deviation of %.3g, and %.3g of its square "

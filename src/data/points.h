@@ -27,6 +27,7 @@ typedef struct vem_i_points_request {
     int standardize; /* each column to variance 1 */
     int whiten; /* the same, but only to compute with: distances and models are told in the
                    units of the data. With `scale`: by that instead. */
+    int shaped; /* a variance for each column will be told in the units of the data */
     int even; /* one power of two for all columns, only to compute with, where the squares of
                  the values are too small for the compute type */
     const double *origin; /* d values given, or NULL: the (weighted) mean of the rows, or

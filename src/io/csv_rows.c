@@ -65,6 +65,7 @@ read_row(const vem_i_csv *csv, const char *at, char decimal, double *out,
         const int32_t target = csv->target[j];
         while (at < end && (*at == ' ' || *at == other_blank))
             at++;
+        const char *const field = at;
         double value;
         const char *p = target >= 0 ? vem_i_number_with(at, end, decimal, &value) : NULL;
         if (!p) {
@@ -84,18 +85,17 @@ read_row(const vem_i_csv *csv, const char *at, char decimal, double *out,
         if (last) {
             if (p < end && *p == '\r')
                 p++;
-            if (p < end && *p != '\n')
-                return NULL;
-            at = p < end ? p + 1 : end;
+            at = p == end ? end : *p == '\n' ? p + 1 : NULL;
         } else if (separator == ' ') {
             if (p == behind || p == end || *p == '\n' || *p == '\r')
                 return NULL;
             at = p;
         } else {
-            if (p == end || *p != separator)
-                return NULL;
-            at = p + 1;
+            at = p < end && *p == separator ? p + 1 : NULL;
         }
+        /* It begins like a number and is none: 2024-01-01, 12 kg. */
+        if (!at && !(at = read_field(csv, field, last, &out[target], missing)))
+            return NULL;
     }
     return at;
 }

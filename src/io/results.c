@@ -226,15 +226,30 @@ vem_status vem_classes_write(vem_ctx *ctx, const char *path, const int32_t *clas
     return write_labels(ctx, path, VEM_I_CLASSES, NULL, classes, n);
 }
 
+static vem_status write_rows(vem_ctx *ctx, const char *path, vem_dtype type,
+                             const void *values, int64_t n, int32_t d, int header,
+                             const char *const *names)
+{
+    const vem_i_array array = {"rows", type, values, 2, {n, d}};
+    vem_i_begin(ctx);
+    if (n < 0 || d < 1)
+        return vem_i_fail(ctx, VEM_BAD_OPTION,
+                          "An array of %" PRId64 " rows and %" PRId32
+                          " columns cannot be written: at least 0 and 1 are needed.",
+                          n, d);
+    if ((int)type < VEM_FLOAT32 || type > VEM_UINT32)
+        return vem_i_fail(ctx, VEM_BAD_OPTION,
+                          "The type of the array is %d, which is none.", (int)type);
+    return write_array(ctx, path, "an array", &array, 0, header, names);
+}
+
 vem_status vem_array_write(vem_ctx *ctx, const char *path, vem_dtype type,
                            const void *values, int64_t n, int32_t d)
 {
     VEM_I_NEED(ctx, ctx, "ctx");
     VEM_I_NEED(ctx, path, "path");
     VEM_I_NEED(ctx, values, "values");
-    const vem_i_array array = {"rows", type, values, 2, {n, d}};
-    vem_i_begin(ctx);
-    return write_array(ctx, path, "an array", &array, 0, 0, NULL);
+    return write_rows(ctx, path, type, values, n, d, 0, NULL);
 }
 
 vem_status vem_array_write_named(vem_ctx *ctx, const char *path, vem_dtype type,
@@ -244,9 +259,7 @@ vem_status vem_array_write_named(vem_ctx *ctx, const char *path, vem_dtype type,
     VEM_I_NEED(ctx, ctx, "ctx");
     VEM_I_NEED(ctx, path, "path");
     VEM_I_NEED(ctx, values, "values");
-    const vem_i_array array = {"rows", type, values, 2, {n, d}};
-    vem_i_begin(ctx);
-    return write_array(ctx, path, "an array", &array, 0, 1, names);
+    return write_rows(ctx, path, type, values, n, d, 1, names);
 }
 
 static void print_soft(vem_ctx *ctx, FILE *stream, const vem_data *data,
