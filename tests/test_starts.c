@@ -413,7 +413,8 @@ static void far_rows(void **state)
             const double *m = vem_model_means(fit.model) + 3 * c;
             far += fabs(m[0]) > 300 || fabs(m[1]) > 300;
         }
-        if (far != 3) fail_msg("%d far, error %g, seed %d, said %d, steps %d", (int)far, error_of(&fit, &data), seed, said, (int)fit.summary->steps);
+        if (far != 3)
+            fail_msg("%d groups of 3 have clusters, seed %d", (int)far, seed);
         grid_fit_free(&fit);
     }
     assert_true(said > 0);
