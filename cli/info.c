@@ -183,9 +183,8 @@ static void data_words(const cli_args *args, const vem_data *data, const survey 
         if (!c->count)
             printf("  %-16s %14s\n", label, "no numbers");
         else
-            printf("  %-16s %14.6g %14.6g %14.6g %14.6g\n", label,
-                   c->count ? c->low : NAN, c->count ? c->mean : NAN,
-                   c->count ? c->high : NAN, deviation(c));
+            printf("  %-16s %14.6g %14.6g %14.6g %14.6g\n", label, c->low, c->mean,
+                   c->high, deviation(c));
     }
     if (d > SHOWN_COLUMNS)
         printf("  and %s (--json lists all)\n",

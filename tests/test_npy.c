@@ -269,7 +269,15 @@ static void arrays_that_are_none(void **state)
                                                NULL),
                          VEM_BAD_OPTION);
         io_says("77");
+        const int32_t labels[2] = {0, 1};
+        assert_int_equal(vem_labels_write(io_ctx, path, labels, -2), VEM_BAD_OPTION);
+        assert_int_equal(vem_classes_write(io_ctx, path, labels, -2), VEM_BAD_OPTION);
     }
+    const int32_t clusters[1] = {0};
+    assert_int_equal(vem_soft_write(io_ctx, io_path("s.npz"), clusters, one, -1, 1),
+                     VEM_BAD_OPTION);
+    assert_int_equal(vem_soft_write(io_ctx, io_path("s.csv"), clusters, one, 1, -1),
+                     VEM_BAD_OPTION);
 }
 
 int main(void)

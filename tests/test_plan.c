@@ -33,7 +33,7 @@ static void check_plan(const grid_data *data, const vem_options *o)
     /* Not below what was taken but for small change, and not far above it. With starts on a sample
      * it is also for the fit that follows should they be given up. */
     const int starts = strstr(vem_report_choices(report), " starts on ") != NULL;
-    if (!(plan >= 0.98 * taken - 200e3) || (!starts && !(plan <= 1.6 * taken + 200e3)))
+    if (!(plan >= 0.98 * taken - 200e3) || !(plan <= (starts ? 3 : 1.6) * taken + 200e3))
         fail_msg("planned %.3f MB, took %.3f MB (n %d, d %d, k %d, %s, %s, held %d, "
                  "reach %d, %s, %d threads, swaps %d, measure %d)",
                  plan / 1e6, taken / 1e6, (int)n, d, (int)r->clusters,

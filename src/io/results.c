@@ -172,6 +172,10 @@ static void print_labels(vem_ctx *ctx, FILE *stream, vem_i_labelling kind,
 
 static vem_status check_rows(vem_ctx *ctx, const vem_data *data, int64_t n)
 {
+    if (n < 0)
+        return vem_i_fail(ctx, VEM_BAD_OPTION,
+                          "%" PRId64 " rows are to be written, but no fewer than 0 can.",
+                          n);
     if (!data || n == vem_data_rows_read(data))
         return VEM_OK;
     return vem_i_fail(ctx, VEM_BAD_OPTION,
@@ -298,6 +302,11 @@ vem_status vem_soft_write_rows(vem_ctx *ctx, const char *path, const vem_data *d
         {"clusters", VEM_INT32, clusters, 2, {n, top}},
         {"probabilities", VEM_FLOAT64, probabilities, 2, {n, top}}};
     vem_status status = check_rows(ctx, data, n);
+    if (status == VEM_OK && top < 1)
+        status = vem_i_fail(ctx, VEM_BAD_OPTION,
+                            "%" PRId32 " clusters for each row are to be written, but at "
+                            "least 1 is needed.",
+                            top);
     if (status != VEM_OK)
         return status;
     if (vem_i_path_ends(path, ".npz"))
