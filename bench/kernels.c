@@ -96,8 +96,8 @@ static void run_diag_tile(bench *b)
 
 static void run_full_tile(bench *b)
 {
-    b->k->full_tile(b->panels, N, b->d, b->centers, b->d, b->factors, b->bias, 16,
-                    b->costs, N);
+    b->k->full_tile(b->panels, N, b->d, b->centers, b->d, b->factors,
+                    (int64_t)b->d * (b->d + 1) / 2, b->bias, 16, b->costs, N);
 }
 
 static void run_iso_pairs(bench *b)

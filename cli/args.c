@@ -2,6 +2,7 @@
  * are searched as one; values of the former are checked by the library against their
  * bounds. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -256,17 +257,32 @@ int cli_parse(cli_args *args, int count, char **words)
     return CLI_DONE;
 }
 
+/* 1000000, or 1e6. */
+static int whole_number(const char *text, double high, int64_t *value)
+{
+    char *end;
+    errno = 0;
+    const long long digits = strtoll(text, &end, 10);
+    if (end != text && *end == '\0') {
+        *value = digits;
+        return errno != ERANGE && digits >= 1 && (double)digits <= high;
+    }
+    const double number = strtod(text, &end);
+    if (end == text || *end != '\0' || !(number >= 1 && number <= high) ||
+        number != floor(number))
+        return 0;
+    *value = (int64_t)number;
+    return 1;
+}
+
 static int read_whole(const cli_args *args, const char *name, double high,
                       const char *otherwise, int64_t *value)
 {
     const char *text = cli_value(args, name);
     if (!text)
         return CLI_DONE;
-    char *end;
-    errno = 0;
-    const long long number = strtoll(text, &end, 10);
-    if (end == text || *end != '\0' || errno == ERANGE || number < 1 ||
-        (double)number > high) {
+    int64_t number;
+    if (!whole_number(text, high, &number)) {
         cli_error("--%s is %s, but it must be a whole number between 1 and %.10g%s.",
                   name, text, high, otherwise);
         return CLI_USAGE;

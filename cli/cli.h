@@ -44,7 +44,8 @@ enum { CLI_MOST_OPTIONS = 24 };
      "columns to use, by number or name: 1,3,5-8 or x,y; of names that hold commas the " \
      "longest that fits counts"},                                                        \
         {"id", 0, "Data", "COLUMN",                                                      \
-         "columns to leave out, by number or name: 1 or name,city; may be repeated"},    \
+         "columns to leave out, by number or name: 1 or name,city; may be repeated; "    \
+         "they come back beside the labels in a .csv"},                                  \
         {"header", 0, "Data", "yes|no",                                                  \
          "is the first row of a text table its header? default: yes, if it has more "    \
          "words "                                                                        \
@@ -54,8 +55,9 @@ enum { CLI_MOST_OPTIONS = 24 };
          "semicolons has it"},                                                           \
     {                                                                                    \
         "missing", 0, "Data", "error|drop|mean",                                         \
-            "missing values (NaN; in text also NA, N/A, null, ? and nothing): refused, " \
-            "left out with their rows, or replaced by the mean of the column; default: " \
+            "missing values (NaN; in text also NA, N/A, n.a., null, ? and nothing): "    \
+            "refused, left out with their rows, or replaced by the mean of the column; " \
+            "default: "                                                                  \
             "error"                                                                      \
     }
 
@@ -202,6 +204,8 @@ int cli_progress_tell(const char *phase, int64_t done, int64_t total);
 /* The first Ctrl-C (SIGTERM, SIGHUP) is answered and remembered, the second ends the process
  * at once. */
 void cli_signals_begin(int quiet);
+/* A fit is at its steps, so that ending well leaves a model: the answer says so. */
+void cli_signals_in_steps(int yes);
 int cli_interrupted(void);
 /* 128 and the number of the signal, as shells count; what people call it. */
 int cli_interrupt_status(void);

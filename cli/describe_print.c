@@ -147,6 +147,25 @@ static int choose_columns(const cli_findings *f, int32_t *columns)
     return count;
 }
 
+/* Five digits of what the column is about: its largest mean and its deviation say how many stand
+ * behind the point, the same in all rows. What is less is the rounding of zero. */
+static void print_mean(const cli_findings *f, int32_t j, double mean)
+{
+    const int32_t d = vem_model_columns(f->model);
+    const double *means = vem_model_means(f->model);
+    double most = fabs(f->about.means[j]);
+    for (int64_t c = 0; c < vem_model_clusters(f->model); c++)
+        most = fmax(most, fabs(means[c * d + j]));
+    const int digits = most > 0 ? (int)floor(log10(most)) + 1 : 1;
+    if (!(most >= 1e-3 && most < 1e7)) {
+        printf(" %*.4g", NUMBER, fabs(mean) < 1e-9 * most ? 0.0 : mean);
+        return;
+    }
+    const int behind = digits >= 5 ? 0 : 5 - (digits > 0 ? digits : 0);
+    const double unit = pow(10, -behind);
+    printf(" %*.*f", NUMBER, behind, fabs(mean) < unit / 2 ? 0.0 : mean);
+}
+
 static void print_means(const cli_findings *f, int64_t shown)
 {
     int32_t columns[WIDTH];
@@ -171,7 +190,7 @@ static void print_means(const cli_findings *f, int64_t shown)
             printf("%8s", "all");
         }
         for (int k = 0; k < count; k++)
-            printf(" %*.5g", NUMBER, means[columns[k]]);
+            print_mean(f, columns[k], means[columns[k]]);
         putchar('\n');
     }
 }
@@ -221,8 +240,10 @@ void cli_describe_words(const cli_findings *f)
     print_means(f, shown);
     print_exemplars(f, shown);
     print_merges(f);
+    puts("\ndiffers: its mean less that of all, in standard deviations of the column\n"
+         "spread: its standard deviation beside that of the columns, 1 as wide as all");
     if (f->data)
-        printf("\n%s of the rows are doubtful (probability below 0.9)\n",
+        printf("%s of the rows are doubtful (probability below 0.9)\n",
                percent(f->about.doubtful, share));
     if (f->about.approximate)
         printf(
@@ -326,17 +347,6 @@ int cli_describe_json(const cli_args *args, const cli_findings *f)
 
 /* ---- CSV ---- */
 
-static void put_quoted(FILE *stream, const char *text)
-{
-    fputc('"', stream);
-    for (; *text; text++) {
-        if (*text == '"')
-            fputc('"', stream);
-        fputc(*text, stream);
-    }
-    fputc('"', stream);
-}
-
 /* What there is none of is an empty field. */
 static void put_real(FILE *stream, double value)
 {
@@ -388,7 +398,7 @@ int cli_describe_csv(cli_args *args, const cli_findings *f)
             fputs(",rows,size,doubtful,exemplar", stream);
         for (int32_t j = 0; j < vem_model_columns(f->model); j++) {
             fputc(',', stream);
-            put_quoted(stream, stored_name(f, j, name));
+            vem_csv_put(stream, stored_name(f, j, name));
         }
         fputc('\n', stream);
         for (int32_t i = 0; i < vem_model_clusters(f->model); i++)

@@ -67,6 +67,21 @@ static int read_options(const cli_args *args, vem_read_options *options)
     return code;
 }
 
+/* A table without names meets a model that has some: by position, which cannot be checked. */
+static void tell_positions(const cli_args *args, const char *name, const vem_model *model)
+{
+    enum { SHOWN = 8 };
+    const int32_t d = vem_model_columns(model);
+    char list[400] = "", one[40];
+    size_t used = 0;
+    for (int32_t j = 0; j < d && j < SHOWN; j++)
+        used +=
+            (size_t)snprintf(list + used, sizeof list - used, "%s%s", j ? ", " : "",
+                             cli_clean(vem_model_column_name(model, j), one, sizeof one));
+    cli_note(args, "%s has no names: its columns are taken to be %s%s.", name, list,
+             d > SHOWN ? ", ..." : "");
+}
+
 /* What was decided about the header of a table, and its decimal sign unless that is `usual`. */
 static void tell_table(const cli_args *args, const char *name,
                        const vem_read_options *options, vem_header header, char decimal,
@@ -82,6 +97,8 @@ static void tell_table(const cli_args *args, const char *name,
     if (options->header == VEM_HEADER_AUTO && header == VEM_HEADER_NO)
         cli_note(args, "%s: the first row is taken for data (else say --header yes).",
                  name);
+    if (expected && header == VEM_HEADER_NO)
+        tell_positions(args, name, options->model);
     if (!options->decimal && decimal && decimal != usual)
         cli_note(args, "%s: numbers have a decimal %s.", name,
                  decimal == ',' ? "comma" : "point");
@@ -166,6 +183,13 @@ int cli_read_model(cli_args *args, const char *path, const char *data_path,
         strcmp(vem_file_kind(data_path), "model") == 0) {
         cli_error("%s is data and %s is a model; the model comes first.", path,
                   data_path);
+        return CLI_USAGE;
+    }
+    if (strcmp(vem_file_kind(path), "data") == 0) {
+        cli_error(
+            "%s is data, but a model is wanted here; vem fit DATA -k C -o MODEL.npz "
+            "makes one.",
+            path);
         return CLI_USAGE;
     }
     const vem_status status = vem_model_read(args->ctx, path, model);

@@ -1,5 +1,4 @@
 /* vem fit DATA -k C -o MODEL.npz */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,17 +117,30 @@ static const char *about(double seconds, char text[32])
     return text;
 }
 
+typedef struct told {
+    cli_args *args;
+    const vem_data *data;
+} told;
+
 /* Before a long fit, what it will take; with --verbose before any. */
-static void tell_plan(cli_args *args, const vem_data *data, const vem_model *start)
+static void tell_plan(void *user, const vem_forecast *forecast)
 {
     enum { LONG = 5 }; /* seconds */
-    vem_forecast forecast = {.size = sizeof forecast};
+    const told *t = user;
+    cli_args *args = t->args;
+    const vem_data *data = t->data;
     char n[48], columns[48], threads[48], memory[32], time[32];
-    if (cli_value(args, "quiet") ||
-        vem_plan_fit(args->ctx, data, &args->options, start, &forecast) != VEM_OK)
-        return; /* the fit itself will say why */
     const int verbose = cli_value(args, "verbose") != NULL;
-    if (!verbose && forecast.seconds < LONG)
+    if (cli_value(args, "quiet"))
+        return;
+    if (forecast->spilled)
+        cli_note(
+            args,
+            "the rows do not fit into the memory%s: they rest in a temporary file of %s, "
+            "which can make each step several times slower.",
+            args->options.memory == VEM_AUTO ? " there is" : " that --memory allows",
+            vem_bytes_print((double)forecast->spilled, memory));
+    if (!verbose && forecast->seconds < LONG)
         return;
     cli_progress_end();
     fprintf(stderr, "vem %s: %s, %s of %s (%s)", vem_version(),
@@ -140,29 +152,12 @@ static void tell_plan(cli_args *args, const vem_data *data, const vem_model *sta
                 cli_counted(vem_ctx_threads(args->ctx), "thread", threads),
                 vem_ctx_cpu(args->ctx));
     fprintf(stderr, "; needs about %s beside the input",
-            vem_bytes_print((double)forecast.bytes, memory));
-    if (forecast.spilled)
+            vem_bytes_print((double)forecast->bytes, memory));
+    if (forecast->spilled)
         fprintf(stderr, ", %s of disk",
-                vem_bytes_print((double)forecast.spilled, memory));
-    fprintf(stderr, " and about %s\n", about(forecast.seconds, time));
-    cli_progress_expect(forecast.seconds);
-}
-
-static void tell_steps(const vem_report *report)
-{
-    const vem_trace_step *steps = vem_report_trace(report);
-    cli_progress_end();
-    fprintf(stderr, "%6s %20s %15s %12s %6s %9s\n", "step", "free energy", "pairs",
-            "changed", "empty", "seconds");
-    for (int64_t t = 0; t < vem_report_trace_count(report); t++) {
-        const vem_trace_step *s = &steps[t];
-        fprintf(stderr, "%6lld %20.12g %15lld %12lld %6lld %9.3g", (long long)s->step,
-                s->free_energy, (long long)s->pairs, (long long)s->changed,
-                (long long)s->empty, s->seconds);
-        if (s->move)
-            fprintf(stderr, "  %s %lld", s->move, (long long)s->moved);
-        fputc('\n', stderr);
-    }
+                vem_bytes_print((double)forecast->spilled, memory));
+    fprintf(stderr, " and about %s\n", about(forecast->seconds, time));
+    cli_progress_expect(forecast->seconds);
 }
 
 /* Labels of all rows: the fit's own, or after a fit on a coreset an exact assignment. */
@@ -220,14 +215,14 @@ static int fit(cli_args *args, const vem_model *start, const vem_data *data,
 {
     vem_model *model = NULL;
     vem_report *report = NULL;
-    tell_plan(args, data, start);
+    told t = {args, data};
+    vem_ctx_set_forecast(args->ctx, tell_plan, &t);
     const vem_status status =
         vem_fit(args->ctx, data, &args->options, start, &model, &report);
+    vem_ctx_set_forecast(args->ctx, NULL, NULL);
     cli_progress_end();
     if (status != VEM_OK)
         return cli_failure(args, status);
-    if (cli_value(args, "verbose"))
-        tell_steps(report);
     int code = write_results(args, report, model, data);
     if (code == CLI_DONE && cli_value(args, "json"))
         code = cli_print_json(args, report, seconds_read, cli_clock() - began);
@@ -244,10 +239,10 @@ static int fit(cli_args *args, const vem_model *start, const vem_data *data,
 static int read_in_time(cli_args *args, vem_data **data, double *seconds_read,
                         double began)
 {
-    double *time = &args->options.time;
-    const int limited = *time != VEM_AUTO && !cli_value(args, "accumulate");
+    const double time = args->options.time;
+    const int limited = time != VEM_AUTO && !cli_value(args, "accumulate");
     if (limited)
-        cli_progress_until(began + *time);
+        cli_progress_until(began + time);
     int code = cli_read_data(args, args->operands[0], data, seconds_read);
     if (code == CLI_DONE && cli_progress_late()) {
         vem_data_free(*data);
@@ -256,7 +251,7 @@ static int read_in_time(cli_args *args, vem_data **data, double *seconds_read,
     }
     cli_progress_until(0);
     if (code == CLI_DONE && limited)
-        *time = fmax(*time - (cli_clock() - began), 1e-9);
+        vem_ctx_set_spent(args->ctx, cli_clock() - began);
     return code;
 }
 
@@ -292,7 +287,9 @@ const cli_command cli_fit = {
         "pattern in quotes ('part-*.npy'), are one set of rows in the order given. The\n"
         "model knows the names of its columns and ids: later commands find them by "
         "name.\n"
-        "Ctrl-C ends the fit after the current step and writes the model.\n"
+        "Ctrl-C ends the fit after the current step and writes the model; before the "
+        "first\n"
+        "step (reading, seeding) there is none, and nothing is written.\n"
         "After --coreset, --measure and --labels look at all rows; what the coreset "
         "itself\n"
         "would say is printed beside. --measure sample looks at as many rows as cost "
@@ -304,8 +301,8 @@ const cli_command cli_fit = {
         "says\n"
         "what was given up; what was asked for by an option is not, but --measure may "
         "look\n"
-        "at a sample. Labels after a coreset are assigned when the fit is over, and take "
-        "longer.\n"
+        "at a sample, and is left out where no time remains. Labels after a coreset are\n"
+        "assigned when the fit is over, and take longer.\n"
         "With --checkpoint FILE --resume the same command line may be given again and "
         "again,\n"
         "after a crash or a Ctrl-C, until the fit is done; --max-steps, --threads, "

@@ -22,7 +22,8 @@ static const char *group_of(const char *name)
         {"seed", "Start"},          {"tolerance", "Stopping"}, {"max-steps", "Stopping"},
         {"coreset", "Data"},        {"standardize", "Data"},   {"normalize", "Data"},
         {"precision", "Computing"}, {"threads", "Computing"},  {"measure", "Computing"},
-        {"memory", "Computing"},    {"time", "Computing"}};
+        {"memory", "Computing"},    {"time", "Computing"},     {"probe", "Model"},
+        {"finish", "Model"},        {"swaps", "Start"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strcmp(rows[i][0], name) == 0)
             return rows[i][1];

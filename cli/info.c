@@ -156,10 +156,48 @@ static int data_json(const cli_args *args, const vem_data *data, const survey *s
         json_object_set_new(row, "mean", cli_json_real(c->count ? c->mean : NAN));
         json_object_set_new(row, "max", cli_json_real(c->count ? c->high : NAN));
         json_object_set_new(row, "sd", cli_json_real(deviation(c)));
+        json_object_set_new(row, "advice",
+                            cli_json_text(vem_data_column_advice(data, j)));
         json_array_append_new(list, row);
     }
     json_object_set_new(o, "columns", list);
     return cli_json_print(o);
+}
+
+/* Why columns that look like numbers were taken for text; columns of one advice share a line. */
+static void advice_words(const vem_data *data)
+{
+    enum { MOST = 8 };
+    const char *advice[MOST];
+    int32_t first[MOST], count[MOST], kinds = 0;
+    for (int32_t j = 0; j < vem_data_columns(data); j++) {
+        const char *one = vem_data_column_advice(data, j);
+        int32_t k = 0;
+        while (k < kinds && advice[k] != one)
+            k++;
+        if (!one || k == MOST)
+            continue;
+        if (k == kinds) {
+            advice[kinds] = one;
+            first[kinds] = j;
+            count[kinds++] = 0;
+        }
+        count[k]++;
+    }
+    for (int32_t k = 0; k < kinds; k++) {
+        const char *name = vem_data_column_name(data, first[k]);
+        char text[512], clean[48], number[48], named[64] = "", others[80] = "";
+        if (name)
+            snprintf(named, sizeof named, " (%s)", cli_clean(name, clean, sizeof clean));
+        if (count[k] > 1)
+            snprintf(others, sizeof others, " and %s",
+                     cli_counted(count[k] - 1, "more column", number));
+        snprintf(text, sizeof text,
+                 "column %d%s%s: values that are not numbers as they are written count "
+                 "as text. %s",
+                 (int)first[k] + 1, named, others, advice[k]);
+        cli_wrap(stdout, text, 2, printf("  "), cli_width(STDOUT_FILENO));
+    }
 }
 
 static void data_words(const cli_args *args, const vem_data *data, const survey *s,
@@ -197,6 +235,7 @@ static void data_words(const cli_args *args, const vem_data *data, const survey 
                (long long)s->bad_column);
     else
         puts("  every value is finite");
+    advice_words(data);
 }
 
 static int data_info(cli_args *args)
@@ -236,17 +275,17 @@ static range range_of(const double *values, size_t count, size_t step)
     return r;
 }
 
-/* Of a full covariance only the diagonal holds variances. */
+/* Of a covariance matrix only the diagonal holds variances. */
 static range variance_range(const vem_model *model)
 {
     const double *variances = vem_model_variances(model);
     const size_t count = vem_model_variance_count(model);
-    if (vem_model_family(model) != VEM_FULL)
+    if (vem_family_axes(vem_model_family(model)) < 2)
         return range_of(variances, count, 1);
     const size_t d = (size_t)vem_model_columns(model);
     range all = {.low = INFINITY, .high = -INFINITY};
-    for (size_t c = 0; c < (size_t)vem_model_clusters(model); c++) {
-        const range r = range_of(variances + c * d * d, d * d, d + 1);
+    for (size_t first = 0; first < count; first += d * d) {
+        const range r = range_of(variances + first, d * d, d + 1);
         all.low = fmin(all.low, r.low);
         all.high = fmax(all.high, r.high);
     }
@@ -350,6 +389,26 @@ static int model_info(cli_args *args)
     return code;
 }
 
+/* What is in it belongs to the fit that wrote it. */
+static int state_info(const cli_args *args)
+{
+    const char *path = args->operands[0];
+    struct stat about;
+    char size[32];
+    const double bytes = stat(path, &about) == 0 ? (double)about.st_size : 0;
+    if (cli_value(args, "json")) {
+        json_t *o = cli_json_begin(args);
+        json_object_set_new(o, "kind", json_string("state"));
+        json_object_set_new(o, "bytes", json_integer((json_int_t)bytes));
+        return cli_json_print(o);
+    }
+    printf("%s: the state of a fit (%s); the command that wrote it goes on with "
+           "--checkpoint "
+           "%s --resume\n",
+           path, vem_bytes_print(bytes, size), path);
+    return CLI_DONE;
+}
+
 static int run(cli_args *args)
 {
     cli_progress_begin(args);
@@ -361,6 +420,8 @@ static int run(cli_args *args)
     }
     if (strcmp(kind, "statistics") == 0)
         return cli_stats_info(args);
+    if (strcmp(kind, "state") == 0)
+        return state_info(args);
     /* What is neither is read as data, for the reader's sentence on what is wrong. */
     return strcmp(kind, "model") == 0 ? model_info(args) : data_info(args);
 }
@@ -368,7 +429,7 @@ static int run(cli_args *args)
 const cli_command cli_info = {
     .name = "info",
     .operands = "FILE...",
-    .purpose = "what is in this file of data, a model or statistics",
+    .purpose = "what is in this file: data, a model, statistics, a checkpoint",
     .examples = "  vem info data.csv\n  vem info model.npz --json\n",
     .own = own,
     .own_count = sizeof own / sizeof *own,

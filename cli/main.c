@@ -3,6 +3,7 @@
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 
@@ -47,6 +48,10 @@ static vem_ctx *new_context(void)
 
 static int run_command(const cli_command *command, int count, char **words)
 {
+    /* From the first moment on a signal has its status (128 + its number); until there is
+     * progress to tell, which comes before anything is written, it ends the command at once. */
+    cli_nothing_to_lose(1);
+    cli_signals_begin(1);
     cli_args args = {.command = command, .ctx = new_context()};
     if (!args.ctx)
         return CLI_FAILED;
@@ -121,8 +126,26 @@ static int run(int count, char **words)
     return command ? run_command(command, count - 2, words + 2) : unknown_command(word);
 }
 
+/* Threads of libgomp that wait for others spin about a millisecond before they sleep, which on a
+ * machine with other work holds up the very thread they wait for (docs/long-runs.md has the
+ * numbers). It reads how long they may spin when it is loaded, before main, so the program
+ * begins again with that in its environment. Where that cannot be, it goes on as it is. */
+static void spin_less(char **words)
+{
+    char path[4096];
+    if (getenv("GOMP_SPINCOUNT") || getenv("OMP_WAIT_POLICY"))
+        return;
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    if (length <= 0 || length == (ssize_t)sizeof path - 1 ||
+        setenv("GOMP_SPINCOUNT", "10000", 1) != 0)
+        return;
+    path[length] = '\0';
+    execv(path, words);
+}
+
 int main(int count, char **words)
 {
+    spin_less(words);
     const int code = run(count, words);
     errno = 0;
     if (fflush(stdout) != 0 || ferror(stdout)) {

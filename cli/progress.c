@@ -12,6 +12,8 @@ enum {
     WIDE = 50 /* columns from which on there is room for a bar */
 };
 static const double LOG_SECONDS = 3.0;
+/* With less than this share of it left, a plan is not believed any more. */
+static const double PLAN_OVER = 0.1;
 
 /* One command runs per process, so its progress needs no handle. */
 static struct {
@@ -26,6 +28,8 @@ static struct {
     double share;           /* of the phase; it never falls while the phase lasts */
     int64_t restart;        /* of the fit */
     double restart_began;   /* clock */
+    int steps;              /* each step is a line of a table */
+    int64_t step_told, step_restart;
 } state;
 
 static const char *phase_name(const char *phase)
@@ -75,18 +79,22 @@ static double amount_left(const vem_progress *p, double done, int *about)
 }
 
 /* Seconds until the end of the phase (of a fit: of all its restarts) as well as can be told: from the outlook of the loop;
- * before there is one, what is left of the plan that people were told; else (*least) if all
- * steps were made. */
+ * before there is one, what is left of the plan that people were told, until that has turned out
+ * too short; else (*least) if all steps were made. 0: nothing can be told, as in the first step. */
 static double seconds_left(const vem_progress *p, double done, double rate, double now,
                            int *least)
 {
     int about;
     double left = amount_left(p, done, &about) / rate;
-    const double planned = state.expected - (now - state.began);
+    double planned = state.expected - (now - state.began);
     const int steps = strcmp(p->phase, "em") == 0;
+    if (planned < PLAN_OVER * state.expected)
+        planned = 0;
     if (steps && p->restarts > 1) /* those to come take as long as this one will */
         left += (now - state.restart_began + left) * (double)(p->restarts - p->restart);
     *least = steps && !about && !(planned > 0);
+    if (*least && done < 1)
+        return 0;
     return steps && !about && planned > 0 ? fmin(planned, left) : left;
 }
 
@@ -123,11 +131,13 @@ static void put_words(char *text, int room, const vem_progress *p, double now)
         snprintf(piece, sizeof piece, "%.0f s", p->seconds);
     add(text, room, piece);
     if (rate > 0 && total > done) {
-        char left[32];
+        char words[32];
         int least;
-        put_time(left, sizeof left, seconds_left(p, done, rate, now, &least));
-        snprintf(piece, sizeof piece, ", %s%s left", least ? "< " : "about ", left);
-        add(text, room, piece);
+        const double left = seconds_left(p, done, rate, now, &least);
+        put_time(words, sizeof words, left);
+        snprintf(piece, sizeof piece, ", %s%s left", least ? "< " : "about ", words);
+        if (left >= 0.5) /* "0 s" says nothing */
+            add(text, room, piece);
     }
     if (steps && isfinite(p->free_energy)) {
         snprintf(piece, sizeof piece, ", F = %.6g", p->free_energy);
@@ -186,6 +196,36 @@ static int must_stop(void)
     return cli_interrupted() || cli_progress_late();
 }
 
+void cli_progress_end(void)
+{
+    if (state.drawn) {
+        fputs("\r\033[K", stderr);
+        fflush(stderr);
+    }
+    state.drawn = 0;
+}
+
+/* A line of the table of steps, as soon as it is known; its head where a fit begins. */
+static void put_step(const vem_progress *p)
+{
+    const vem_trace_step *s = p->last;
+    const int begins = state.step_restart != p->restart;
+    if (!begins && s->step <= state.step_told)
+        return;
+    cli_progress_end();
+    if (begins)
+        fprintf(stderr, "%6s %20s %15s %12s %6s %9s\n", "step", "free energy", "pairs",
+                "changed", "empty", "seconds");
+    fprintf(stderr, "%6lld %20.12g %15lld %12lld %6lld %9.3g", (long long)s->step,
+            s->free_energy, (long long)s->pairs, (long long)s->changed,
+            (long long)s->empty, s->seconds);
+    if (s->move)
+        fprintf(stderr, "  %s %lld", s->move, (long long)s->moved);
+    fputc('\n', stderr);
+    state.step_told = s->step;
+    state.step_restart = p->restart;
+}
+
 static int on_progress(void *user, const vem_progress *p)
 {
     (void)user;
@@ -193,6 +233,7 @@ static int on_progress(void *user, const vem_progress *p)
         return must_stop();
     const double now = cli_clock();
     const double done = amount_done(p);
+    cli_signals_in_steps(strcmp(p->phase, "em") == 0 && p->restarts > 0);
     if (p->restart != state.restart) {
         state.restart = p->restart;
         state.restart_began = now;
@@ -205,6 +246,8 @@ static int on_progress(void *user, const vem_progress *p)
         state.share = 0;
     }
     state.done = done;
+    if (state.steps && p->last)
+        put_step(p);
     const double total = amount_total(p);
     state.share = fmax(state.share, total > 0 ? fmin(done / total, 1) : 0);
     char words[LINE];
@@ -234,20 +277,13 @@ int cli_progress_tell(const char *phase, int64_t done, int64_t total)
     return cli_interrupted();
 }
 
-void cli_progress_end(void)
-{
-    if (state.drawn) {
-        fputs("\r\033[K", stderr);
-        fflush(stderr);
-    }
-    state.drawn = 0;
-}
-
 void cli_progress_begin(cli_args *args)
 {
     state.on = !cli_value(args, "quiet");
+    state.steps = cli_value(args, "verbose") != NULL;
     state.terminal = isatty(STDERR_FILENO);
     state.last_line = cli_clock();
     cli_signals_begin(!state.on);
+    cli_nothing_to_lose(0);
     vem_ctx_set_progress(args->ctx, on_progress, NULL);
 }

@@ -237,7 +237,23 @@ static void print_outcome(const vem_summary *s)
         printf(" (restart %s of %s is the best)", cli_count(s->restart, a),
                cli_count(s->options.restarts, b));
     if (isfinite(s->free_energy))
-        printf("; free energy %.10g per row", s->free_energy);
+        printf("; free energy %.10g per row%s", s->free_energy,
+               s->items < s->n ? " of the coreset" : "");
+    putchar('\n');
+}
+
+/* What to type next: the data, where they are one file, read as they were for the fit. (Columns
+ * and ids are known to the model.) */
+static void print_model(const cli_args *args, const char *output)
+{
+    static const char *const reading[] = {"missing", "header", "decimal"};
+    printf("  %-13s %s; more with: vem describe %s", "model", output, output);
+    if (args->operand_count == 1 && strcmp(args->operands[0], "-") != 0) {
+        printf(" %s", args->operands[0]);
+        for (size_t i = 0; i < sizeof reading / sizeof *reading; i++)
+            if (cli_value(args, reading[i]))
+                printf(" --%s %s", reading[i], cli_value(args, reading[i]));
+    }
     putchar('\n');
 }
 
@@ -258,13 +274,8 @@ void cli_print_summary(const cli_args *args, const vem_report *report,
     printf("  %-13s %s s, peak memory %s\n", "time", cli_seconds(seconds_total, a),
            vem_bytes_print((double)s->peak_bytes, b));
     const char *output = cli_value(args, "output");
-    /* Without the data where they were read in a way that the words would have to say. */
-    const int plain = args->operand_count == 1 && !cli_value(args, "missing") &&
-                      !cli_value(args, "header") && !cli_value(args, "decimal") &&
-                      strcmp(args->operands[0], "-") != 0;
     if (output)
-        printf("  %-13s %s; more with: vem describe %s%s%s\n", "model", output, output,
-               plain ? " " : "", plain ? args->operands[0] : "");
+        print_model(args, output);
     else
         printf("  %-13s not written; name a file with -o MODEL.npz\n", "model");
 }

@@ -13,6 +13,9 @@ static const cli_option own[] = {
     CLI_READ_OPTIONS,
     {"truth", 0, IO, "FILE",
      "classes of the rows: NMI, ARI and purity of the most probable clusters"},
+    {"truth-column", 0, IO, "COLUMN",
+     "name or number of the column of a --truth table that holds the classes; otherwise "
+     "the one named label, class, cluster, target, truth or species"},
     {"json", 0, IO, NULL, "print the result as one JSON object"},
     {"quiet", 'q', IO, NULL, "no progress"},
 };
@@ -53,15 +56,23 @@ static int compare(cli_args *args, const vem_model *model, const vem_data *data,
     return code;
 }
 
+/* Known classes of the rows. */
+typedef struct known {
+    int64_t *classes; /* NULL: none were given */
+    char *column;     /* of a table that has several; else NULL */
+} known;
+
 /* Before the scan: labels that do not fit are found out at once. */
-static int read_truth(cli_args *args, const vem_data *data, int64_t **classes)
+static int read_truth(cli_args *args, const vem_data *data, known *truth)
 {
     const char *path = cli_value(args, "truth");
     int64_t count = 0;
     if (!path)
         return CLI_DONE;
     const int64_t rows = vem_data_rows_read(data);
-    const vem_status status = vem_classes_read(args->ctx, path, rows, classes, &count);
+    const vem_status status =
+        vem_classes_read_column(args->ctx, path, rows, cli_value(args, "truth-column"),
+                                &truth->classes, &count, &truth->column);
     if (status != VEM_OK)
         return cli_failure(args, status);
     if (count != rows) {
@@ -70,12 +81,13 @@ static int read_truth(cli_args *args, const vem_data *data, int64_t **classes)
         return CLI_FAILED;
     }
     for (int64_t i = 0; i < vem_data_rows(data); i++)
-        (*classes)[i] = (*classes)[vem_data_row(data, i)];
+        truth->classes[i] = truth->classes[vem_data_row(data, i)];
     return CLI_DONE;
 }
 
 static int print_json(const cli_args *args, const vem_model *model, const vem_data *data,
-                      const vem_scores *s, const vem_agreement *a, double seconds)
+                      const vem_scores *s, const vem_agreement *a, const known *truth,
+                      double seconds)
 {
     json_t *o = cli_json_begin(args);
     json_object_set_new(o, "family",
@@ -97,15 +109,16 @@ static int print_json(const cli_args *args, const vem_model *model, const vem_da
     json_object_set_new(o, "nmi", cli_json_real(a->nmi));
     json_object_set_new(o, "ari", cli_json_real(a->ari));
     json_object_set_new(o, "purity", cli_json_real(a->purity));
+    json_object_set_new(o, "truth_column", cli_json_text(truth->column));
     json_object_set_new(o, "threads", json_integer(vem_ctx_threads(args->ctx)));
     json_object_set_new(o, "seconds", cli_json_real(seconds));
     return cli_json_print(o);
 }
 
 static void print_words(const vem_data *data, const vem_model *model, const vem_scores *s,
-                        const vem_agreement *a)
+                        const vem_agreement *a, const known *truth)
 {
-    char n[48], c[48];
+    char n[48], c[48], name[64];
     printf("%s, %s\n", cli_counted(vem_data_rows(data), "row", n),
            cli_counted(vem_model_clusters(model), "cluster", c));
     printf("  %-19s %.10g per row\n", "log-likelihood", s->log_likelihood);
@@ -119,10 +132,13 @@ static void print_words(const vem_data *data, const vem_model *model, const vem_
     if (isfinite(a->nmi))
         printf("  %-19s NMI %.4f, ARI %.4f, purity %.4f\n", "against the truth", a->nmi,
                a->ari, a->purity);
+    if (truth->column)
+        printf("  %-19s \"%s\"\n", "truth column",
+               cli_clean(truth->column, name, sizeof name));
 }
 
 static int score(cli_args *args, const vem_model *model, const vem_data *data,
-                 const int64_t *classes, double began)
+                 const known *truth, double began)
 {
     vem_scores scores = {.size = sizeof scores};
     vem_agreement agreement = {.size = sizeof agreement,
@@ -133,13 +149,14 @@ static int score(cli_args *args, const vem_model *model, const vem_data *data,
     const vem_status status =
         vem_score(args->ctx, model, data, held, cli_precision(args, data), &scores);
     int code = status == VEM_OK ? CLI_DONE : cli_failure(args, status);
-    if (code == CLI_DONE && classes)
-        code = compare(args, model, data, classes, &agreement);
+    if (code == CLI_DONE && truth->classes)
+        code = compare(args, model, data, truth->classes, &agreement);
     cli_progress_end();
     if (code == CLI_DONE && cli_value(args, "json"))
-        code = print_json(args, model, data, &scores, &agreement, cli_clock() - began);
+        code = print_json(args, model, data, &scores, &agreement, truth,
+                          cli_clock() - began);
     else if (code == CLI_DONE)
-        print_words(data, model, &scores, &agreement);
+        print_words(data, model, &scores, &agreement, truth);
     return code;
 }
 
@@ -148,16 +165,23 @@ static int run(cli_args *args)
     const double began = cli_clock();
     vem_model *model = NULL;
     vem_data *data = NULL;
-    int64_t *classes = NULL;
+    known truth = {0};
+    if (cli_value(args, "truth-column") && !cli_value(args, "truth")) {
+        cli_error(
+            "--truth-column says which column of --truth FILE holds the classes, but "
+            "there is no --truth.");
+        return CLI_USAGE;
+    }
     cli_progress_begin(args);
     int code = cli_read_model(args, args->operands[0], args->operands[1], &model);
     if (code == CLI_DONE)
         code = cli_read_data(args, args->operands[1], &data, NULL);
     if (code == CLI_DONE)
-        code = read_truth(args, data, &classes);
+        code = read_truth(args, data, &truth);
     if (code == CLI_DONE)
-        code = score(args, model, data, classes, began);
-    free(classes);
+        code = score(args, model, data, &truth, began);
+    free(truth.classes);
+    free(truth.column);
     vem_data_free(data);
     vem_model_free(model);
     return code;
@@ -180,7 +204,8 @@ const cli_command cli_score = {
                "where they are free, the weights of the clusters. Rows count by their "
                "weights.\n",
     .examples = "  vem score model.npz data.npy\n"
-                "  vem score model.npz data.npy --truth truth.npy --json\n",
+                "  vem score model.npz data.npy --truth truth.npy --json\n"
+                "  vem score model.npz data.csv --truth table.csv --truth-column type\n",
     .own = own,
     .own_count = sizeof own / sizeof *own,
     .files = files,

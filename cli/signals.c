@@ -12,6 +12,7 @@
 
 static volatile sig_atomic_t interrupts, nothing_to_lose, answers, on_terminal;
 static volatile sig_atomic_t first_signal; /* the one that asked to end */
+static volatile sig_atomic_t in_steps;     /* of a fit, which then has a model to write */
 
 static void put(const char *text)
 {
@@ -34,12 +35,12 @@ static void on_interrupt(int signal_number)
     if (interrupts++ > 0 || nothing_to_lose)
         _exit(128 + signal_number);
     first_signal = signal_number;
-    if (answers)
-        put(signal_number == SIGINT
-                ? "vem: ending after this step; Ctrl-C again quits now and keeps "
-                  "nothing\n"
-                : "vem: asked to terminate: ending after this step; a second time quits "
-                  "now and keeps nothing\n");
+    if (answers) {
+        put(signal_number == SIGINT ? "vem: " : "vem: asked to terminate: ");
+        put(in_steps ? "ending after this step with a model; " : "ending; ");
+        put(signal_number == SIGINT ? "Ctrl-C again" : "a second time");
+        put(in_steps ? " quits now, without one\n" : " quits now\n");
+    }
     errno = error;
 }
 
@@ -53,6 +54,11 @@ const char *cli_interrupt_name(void)
     return first_signal == SIGTERM  ? "SIGTERM"
            : first_signal == SIGHUP ? "SIGHUP"
                                     : "Ctrl-C";
+}
+
+void cli_signals_in_steps(int yes)
+{
+    in_steps = yes;
 }
 
 void cli_nothing_to_lose(int yes)

@@ -3,16 +3,18 @@
 #include "data/missing.h"
 
 /* The table as classes that may be words. */
-static void fuzz_classes(const char *text, size_t size, char separator)
+static void fuzz_classes(const char *text, size_t size, char separator,
+                         const char *column)
 {
-    int64_t *classes = NULL, n = 0;
+    vem_i_classes out = {0};
     const int64_t rows = (int64_t)(size % 7);
-    if (vem_i_classes_parse(&fuzz_ctx, "fuzz.csv", text, size, separator, rows, &classes,
-                            &n) == VEM_OK)
-        for (int64_t i = 0; i < n; i++)
-            if (classes[i] < 0 || classes[i] >= n)
+    if (vem_i_classes_parse(&fuzz_ctx, "fuzz.csv", text, size, separator, rows, column,
+                            &out) == VEM_OK)
+        for (int64_t i = 0; i < out.n; i++)
+            if (out.classes[i] < 0 || out.classes[i] >= out.n)
                 abort();
-    free(classes);
+    free(out.classes);
+    free(out.column);
     fuzz_ctx.message[0] = '\0';
 }
 
@@ -52,6 +54,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     if (status == VEM_OK)
         fuzz_ids(&data);
     fuzz_finish(status, &data);
-    fuzz_classes(text, size - 1, separator);
+    fuzz_classes(text, size - 1, separator, options.columns);
     return 0;
 }

@@ -7,7 +7,11 @@ cd "$(dirname "$0")/.."
 preset=${1:-release}
 jobs=${2:-$(nproc 2>/dev/null || echo 2)}
 
-echo "Building ($preset) ..."
+if [ -d "build" ] && [ -t 1 ]; then
+    echo "Building ($preset) ..."
+else
+    echo "Building ($preset) ... (the first time this takes a few minutes)"
+fi
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 

@@ -105,7 +105,10 @@ static inline int watch(void *user, const vem_progress *p)
     if (strcmp(p->phase, "em") != 0 || p->total != 1)
         return 0;
     w->steps++;
-    if (w->path && w->steps <= MOST_COPIES) {
+    /* None yet: what is begun again makes its starts once more. */
+    if (w->path && w->steps <= MOST_COPIES && access(w->path, F_OK) != 0) {
+        remove(path_of("copy", w->steps).text);
+    } else if (w->path && w->steps <= MOST_COPIES) {
         size_t size;
         char *bytes = slurp(w->path, &size);
         spill(path_of("copy", w->steps).text, bytes, size);

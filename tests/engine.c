@@ -1,6 +1,6 @@
 #include "engine.h"
 
-#include "api/units.h"
+#include "model/units.h"
 #include "moves/moves.h"
 
 static void must(const engine *e, vem_status status)
@@ -34,7 +34,7 @@ void engine_new(engine *e, vem_ctx *ctx, const grid_data *data,
                                        .relax = 1,
                                        .floor = floor,
                                        .total_mass = view->total_mass}};
-    must(e, vem_i_model_to_view(ctx, start, view, (vem_family_kind)e->options.family,
+    must(e, vem_i_model_to_view(ctx, start, view, vem_i_family_of(e->options.family),
                                 &e->em.model));
     must(e, vem_i_em_new(&e->em));
     if (e->options.swaps > 0)
@@ -80,15 +80,10 @@ enum { MOST_COLUMNS = 40 };
 /* The covariance of a cluster, whatever the family; lower triangle. */
 static void covariance_of(const vem_model *model, int32_t cluster, double *matrix)
 {
-    int64_t d = model->d;
-    for (int64_t i = 0; i < d; i++)
-        for (int64_t j = 0; j <= i; j++)
-            matrix[i * d + j] =
-                model->family == VEM_FULL   ? model->variances[(cluster * d + i) * d + j]
-                : i != j                    ? 0
-                : model->family == VEM_DIAG ? model->variances[cluster * d + i]
-                : model->family == VEM_ISO  ? model->variances[cluster]
-                                            : model->variances[0];
+    const int64_t d = model->d;
+    for (int32_t i = 0; i < d; i++)
+        for (int32_t j = 0; j <= i; j++)
+            matrix[i * d + j] = vem_i_model_covariance(model, cluster, i, j);
 }
 
 double engine_log_joint_of(const engine *e, const vem_model *model, int64_t item,

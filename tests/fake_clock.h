@@ -7,14 +7,15 @@
 
 static double fake_now = 1000;
 static _Atomic int64_t fake_looks;
-static int64_t fake_jump_at; /* 0: never */
-static double fake_tick;     /* seconds that a look takes */
+static int64_t fake_jump_at;   /* 0: never */
+static double fake_jump = 1e6; /* seconds */
+static double fake_tick;       /* seconds that a look takes */
 
 double vem_i_clock(void)
 {
     const int64_t look = ++fake_looks;
     return fake_now + fake_tick * (double)look +
-           (fake_jump_at > 0 && look >= fake_jump_at ? 1e6 : 0);
+           (fake_jump_at > 0 && look >= fake_jump_at ? fake_jump : 0);
 }
 
 #endif

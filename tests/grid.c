@@ -108,7 +108,7 @@ void grid_floors(const grid_data *data, vem_family_kind family, double share,
 {
     for (int32_t j = 0; j < data->d; j++) {
         double variance = column_variance(data, j), constant = data->x[j];
-        if (family == VEM_ISO_SHARED || family == VEM_ISO)
+        if (vem_family_axes(family) == 0)
             variance = grid_variance(data);
         else if (variance == 0)
             variance = constant == 0 ? 1 : constant * constant;
@@ -146,12 +146,14 @@ vem_model *grid_start(vem_ctx *ctx, const grid_data *data, vem_family_kind famil
                       int32_t clusters)
 {
     const size_t c = (size_t)clusters, d = (size_t)data->d;
-    const size_t counts[] = {1, c, c * d, c * d * d};
+    const int axes = vem_family_axes(family);
+    const size_t shape = axes == 0 ? 1 : axes == 1 ? d : d * d;
+    const size_t count = shape * (vem_family_shared(family) ? 1 : c);
     double *means = take(c * d, sizeof *means), variance = grid_variance(data);
-    double *variances = take(counts[family], sizeof *variances);
+    double *variances = take(count, sizeof *variances);
     spread_means(data, clusters, means);
-    for (size_t i = 0; i < counts[family]; i++)
-        variances[i] = family == VEM_FULL && i % (d * d) % (d + 1) ? 0 : variance;
+    for (size_t i = 0; i < count; i++)
+        variances[i] = axes == 2 && i % shape % (d + 1) ? 0 : variance;
     vem_model *model = NULL;
     vem_status status =
         vem_model_new(ctx, family, clusters, data->d, means, NULL, variances, &model);
@@ -250,7 +252,7 @@ vem_scores grid_score(vem_ctx *ctx, const vem_model *model, const grid_data *dat
 
 static const int32_t dimensions[] = {1, 2, 3, 8, 17, 40};
 enum {
-    FAMILIES = 4,
+    FAMILIES = VEM_FAMILIES,
     PRIORS = 2,
     HELD = 5,
     PRECISIONS = 2,

@@ -42,6 +42,7 @@ static int check_tile_at(const vem_i_kernels *table, shape kind, int32_t d, int3
                          int32_t m, double size)
 {
     const int64_t ld = d + 1, ldc = d + 2, factor = (int64_t)d * (d + 1) / 2;
+    const int64_t ldf = n % 3 ? factor : 0; /* 0: one factor for all */
     const int64_t rows = (n - 1) * ld + d, centers = (m - 1) * ldc + d;
     const int64_t shapes = kind == FULL ? m * factor : centers;
     const int32_t slots = kernel_slots(table, n);
@@ -61,7 +62,7 @@ static int check_tile_at(const vem_i_kernels *table, shape kind, int32_t d, int3
     else if (kind == DIAG)
         table->diag_tile(panels, n, d, a, means, ldc, bias, m, costs, ldv);
     else
-        table->full_tile(panels, n, d, means, ldc, a, bias, m, costs, ldv);
+        table->full_tile(panels, n, d, means, ldc, a, ldf, bias, m, costs, ldv);
     double *dx = kernel_doubles(table, x, rows),
            *dm = kernel_doubles(table, means, centers);
     double *da = kernel_doubles(table, a, shapes);
@@ -71,7 +72,7 @@ static int check_tile_at(const vem_i_kernels *table, shape kind, int32_t d, int3
     for (int32_t c = 0; c < m; ++c) {
         const double s = kind == ISO ? kernel_get(table, scale, c) : 1;
         const double shift = kernel_get(table, bias, c);
-        const double *shape_of_c = da + c * (kind == FULL ? factor : ldc);
+        const double *shape_of_c = da + c * (kind == FULL ? ldf : ldc);
         for (int32_t p = 0; p < slots; ++p) {
             const double got = kernel_get(table, costs, c * ldv + p);
             if (p >= n) {
@@ -147,6 +148,7 @@ static int check_pairs_at(const vem_i_kernels *table, shape kind, int32_t d, int
     const int64_t rows = (total - 1) * ld + d, centers = (clusters - 1) * ldc + d;
     const int64_t factor = (int64_t)d * (d + 1) / 2;
     const int64_t shapes = kind == FULL ? clusters * factor : centers;
+    const int64_t ldf = n % 3 ? factor : 0;
     const int listed = m & 1;
     void *x = kernel_values(table, rows), *means = kernel_values(table, centers);
     void *a = kernel_values(table, shapes), *costs = kernel_values(table, pairs);
@@ -169,7 +171,8 @@ static int check_pairs_at(const vem_i_kernels *table, shape kind, int32_t d, int
     else if (kind == DIAG)
         table->diag_pairs(x, ld, items, n, d, a, means, ldc, bias, m, index, costs, ldv);
     else
-        table->full_pairs(x, ld, items, n, d, means, ldc, a, bias, m, index, costs, ldv);
+        table->full_pairs(x, ld, items, n, d, means, ldc, a, ldf, bias, m, index, costs,
+                          ldv);
     double *dx = kernel_doubles(table, x, rows),
            *dm = kernel_doubles(table, means, centers);
     double *da = kernel_doubles(table, a, shapes);
@@ -190,10 +193,9 @@ static int check_pairs_at(const vem_i_kernels *table, shape kind, int32_t d, int
             const double s = kind == ISO ? kernel_get(table, scale, c) : 1;
             const double shift = kernel_get(table, bias, c);
             double weight;
-            const double want =
-                s * define(kind, d, dx + row * ld, dm + c * ldc,
-                           da + c * (kind == FULL ? factor : ldc), &weight) +
-                shift;
+            const double want = s * define(kind, d, dx + row * ld, dm + c * ldc,
+                                           da + c * (kind == FULL ? ldf : ldc), &weight) +
+                                shift;
             const double bound = kernel_epsilon(table) *
                                  ((kind == FULL ? 3 : 1) * d + 8) *
                                  (fabs(s) * weight + fabs(shift));

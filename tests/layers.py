@@ -1,8 +1,12 @@
 #!/usr/bin/env python3
-"""The order of the layers, read from the #include lines.
+"""The order of the layers, read from the #include lines, and who may name a family.
 
 A file may include headers of its own layer and of lower ones. Layers in one row stand side by
-side and do not see each other. The command sees the public header and its own files only.
+side and do not see each other. Inside a layer a module (a header and the .c files of its name,
+x.c and x_more.c with x.h) may not see another that sees it, however far round. The command
+sees the public header and its own files only. A family is known by what it says of itself
+(src/model/family.h): beside src/model/ only the files in NAMES_FAMILIES name one.
+A search likewise (src/search/search.h, NAMES_SEARCHES).
 """
 
 import os
@@ -20,13 +24,29 @@ ROWS = [
     ["moves"],
     ["select"],
     ["metrics"],
+    ["fit"],
     ["api"],
 ]
-# Files are the business of the public verbs alone: the engine neither reads nor writes.
-ONLY_FOR = {"io": {"io", "api"}}
+# The engine neither reads nor writes files. A fit writes its state.
+ONLY_FOR = {"io": {"io", "fit", "api"}}
+# The table of presets says which family a paper's algorithm has.
+NAMES_FAMILIES = {"fit/presets.c"}
+# Modules of a layer that see each other all the same; none may be added.
+CIRCLES = [
+    {"base/memory", "base/residence"},
+    {"data/coreset", "data/pass", "data/points", "data/range"},
+    {"kernels/kernels", "kernels/tables"},
+    {"model/family", "model/gaussian", "model/model", "model/stats"},
+    {"search/graph", "search/groups", "search/search"},
+]
 ROW_OF = {layer: row for row, layers in enumerate(ROWS) for layer in layers}
+# Nobody asks which search it is (src/search/search.h): only these name a kind. The presets
+# choose one, the options list them.
+NAMES_SEARCHES = {"search", "fit/presets.c"}
+SEARCH_KIND = re.compile(r"\bVEM_SEARCH_(?!TABLE\b|COUNT\b|CHOICES\b)[A-Z]+\b")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 PUBLIC = "vem/vem.h"
+FAMILY = re.compile(r"^    X\((VEM_\w+),", re.MULTILINE)
 
 
 def sources(top):
@@ -61,6 +81,55 @@ def check_library(root):
                 yield f"src/{name}: layer {layer} must not see layer {other} ({include})."
 
 
+def module_of(name, headers):
+    """The module of a file: its name without what follows the name of a header."""
+    whole = module = os.path.splitext(name)[0]
+    if whole.endswith("_inside"):
+        return whole[: -len("_inside")]
+    while module + ".h" not in headers:
+        if "_" not in os.path.basename(module):
+            return whole
+        module = module.rsplit("_", 1)[0]
+    return module
+
+
+def check_circles(root):
+    top = os.path.join(root, "src")
+    names = [os.path.relpath(path, top) for path in sources(top)]
+    headers = {name for name in names if name.endswith(".h") and "_inside" not in name}
+    sees = {}
+    for name in names:
+        module = module_of(name, headers)
+        others = {module_of(i, headers) for i in includes(os.path.join(top, name)) if i != PUBLIC}
+        layer = name.split(os.sep)[0] + "/"
+        sees.setdefault(module, set()).update(o for o in others - {module} if o.startswith(layer))
+
+    def reached(module):
+        found, left = set(), [module]
+        while left:
+            for other in sees.get(left.pop(), set()) - found:
+                found.add(other)
+                left.append(other)
+        return found
+
+    reach = {module: reached(module) for module in sees}
+    for module in sorted(sees):
+        circle = {other for other in reach[module] if module in reach.get(other, set())}
+        if circle and not any(circle <= known for known in CIRCLES):
+            yield f"src/{module}: sees itself by way of {sorted(circle - {module})}."
+
+
+def check_searches(root):
+    top = os.path.join(root, "src")
+    for path in sources(top):
+        name = os.path.relpath(path, top).replace(os.sep, "/")
+        if name in NAMES_SEARCHES or name.split("/")[0] in NAMES_SEARCHES:
+            continue
+        with open(path, encoding="utf-8") as file:
+            for kind in sorted(set(SEARCH_KIND.findall(file.read()))):
+                yield f"src/{name}: names {kind}; ask the spec or its type (search/search.h)."
+
+
 def check_outside(root, folder):
     top = os.path.join(root, folder)
     for path in sources(top):
@@ -72,9 +141,36 @@ def check_outside(root, folder):
                 )
 
 
+def families(root):
+    """The kinds in the lines of VEM_FAMILY_TABLE."""
+    with open(os.path.join(root, "include", PUBLIC), encoding="utf-8") as file:
+        text = file.read()
+    start = text.index("#define VEM_FAMILY_TABLE(X)")
+    return FAMILY.findall(text[start : text.index("\n\n", start)])
+
+
+def check_families(root):
+    kinds = families(root)
+    if not kinds:
+        yield "include/vem/vem.h: the lines of VEM_FAMILY_TABLE were not understood."
+        return
+    named = re.compile(r"\b(" + "|".join(kinds) + r")\b")
+    for folder in ("src", "cli"):
+        top = os.path.join(root, folder)
+        for path in sources(top):
+            name = os.path.relpath(path, top)
+            if folder == "src" and (name.startswith("model" + os.sep) or name in NAMES_FAMILIES):
+                continue
+            with open(path, encoding="utf-8") as file:
+                for kind in sorted(set(named.findall(file.read()))):
+                    yield (f"{folder}/{name} names {kind}: ask the family for what matters "
+                           f"(src/model/family.h).")
+
+
 def main():
     root = os.environ.get("VEM_SOURCE") or os.path.join(os.path.dirname(__file__), "..")
-    wrong = list(check_library(root))
+    wrong = list(check_library(root)) + list(check_circles(root)) + list(check_families(root))
+    wrong.extend(check_searches(root))
     for folder in ("cli", "examples"):
         wrong.extend(check_outside(root, folder))
     for line in wrong:

@@ -14,6 +14,17 @@ static double *numbers(size_t count)
     return made;
 }
 
+/* Where entry (i, j) of the covariance of cluster c is in the variances of a model; -1: it is
+ * not there, but 0. */
+static int64_t place(vem_family_kind family, int32_t d, int32_t c, int32_t i, int32_t j)
+{
+    const int axes = vem_family_axes(family);
+    const int64_t shape = vem_family_shared(family) ? 0 : c;
+    if (axes == 2)
+        return (shape * d + i) * d + j;
+    return i != j ? -1 : axes == 1 ? shape * d + i : shape;
+}
+
 naive_model naive_from(const vem_model *model, vem_prior_kind prior, int32_t held,
                        const double *floors)
 {
@@ -34,14 +45,8 @@ naive_model naive_from(const vem_model *model, vem_prior_kind prior, int32_t hel
     for (int32_t k = 0; k < c; k++)
         for (int32_t i = 0; i < d; i++)
             for (int32_t j = 0; j < d; j++) {
-                double value = 0;
-                if (m.family == VEM_FULL)
-                    value = v[(k * d + i) * d + j];
-                else if (i == j)
-                    value = v[m.family == VEM_ISO_SHARED ? 0
-                              : m.family == VEM_ISO      ? k
-                                                         : k * d + i];
-                m.covariances[(k * d + i) * d + j] = value;
+                const int64_t at = place(m.family, d, k, i, j);
+                m.covariances[(k * d + i) * d + j] = at < 0 ? 0 : v[at];
             }
     return m;
 }
@@ -59,13 +64,9 @@ void naive_variances(const naive_model *m, double *variances)
     for (int32_t c = 0; c < m->clusters; c++)
         for (int32_t i = 0; i < d; i++)
             for (int32_t j = 0; j < d; j++) {
-                double value = m->covariances[(c * d + i) * d + j];
-                if (m->family == VEM_FULL)
-                    variances[(c * d + i) * d + j] = value;
-                else if (i == j)
-                    variances[m->family == VEM_ISO_SHARED ? 0
-                              : m->family == VEM_ISO      ? c
-                                                          : c * d + i] = value;
+                const int64_t at = place(m->family, d, c, i, j);
+                if (at >= 0)
+                    variances[at] = m->covariances[(c * d + i) * d + j];
             }
 }
 
@@ -170,14 +171,29 @@ static void shape(naive_model *m, int32_t c, double variance, int isotropic)
                 i != j ? 0 : fmax(isotropic ? variance : s[i * d + i], m->floors[i]);
 }
 
+/* The covariance of a cluster as the family has it; 0: the floor would change it. */
+static int settle(naive_model *m, int32_t c, double *scratch)
+{
+    const int32_t d = m->d, axes = vem_family_axes(m->family);
+    double trace = 0;
+    for (int32_t i = 0; i < d; i++)
+        trace += m->covariances[(c * d + i) * d + i];
+    if (axes == 2)
+        return factor(m->covariances + c * d * d, d, m->floors, scratch);
+    shape(m, c, trace / d, axes == 0);
+    return 1;
+}
+
 int naive_mstep(naive_model *m, const grid_data *data, const double *wq)
 {
-    int32_t d = m->d, good = 1;
-    double total = 0, pooled = 0, *scratch = numbers((size_t)(d * d));
+    const int32_t d = m->d, shared = vem_family_shared(m->family);
+    int good = 1;
+    double total = 0, *scratch = numbers((size_t)(d * d)),
+           *pooled = numbers((size_t)(d * d));
     for (int64_t i = 0; i < data->n; i++)
         total += mass_of(data, i);
     for (int32_t c = 0; c < m->clusters; c++) {
-        double mass = 0, trace = 0;
+        double mass = 0;
         for (int64_t i = 0; i < data->n; i++)
             mass += wq[i * m->clusters + c];
         if (m->prior == VEM_PRIOR_FREE)
@@ -185,16 +201,16 @@ int naive_mstep(naive_model *m, const grid_data *data, const double *wq)
         if (mass <= 0)
             continue;
         moments(m, data, wq, c, mass);
-        for (int32_t i = 0; i < d; i++)
-            trace += m->covariances[(c * d + i) * d + i];
-        pooled += mass * trace;
-        if (m->family == VEM_FULL)
-            good &= factor(m->covariances + c * d * d, d, m->floors, scratch);
-        else
-            shape(m, c, trace / d, m->family != VEM_DIAG);
+        for (int32_t k = 0; k < d * d; k++)
+            pooled[k] += mass / total * m->covariances[c * d * d + k];
+        if (!shared)
+            good &= settle(m, c, scratch);
     }
-    for (int32_t c = 0; c < m->clusters && m->family == VEM_ISO_SHARED; c++)
-        shape(m, c, pooled / (d * total), 1);
+    for (int32_t c = 0; c < m->clusters && shared; c++) {
+        memcpy(m->covariances + c * d * d, pooled, (size_t)(d * d) * sizeof *pooled);
+        good &= settle(m, c, scratch);
+    }
+    free(pooled);
     free(scratch);
     return good;
 }

@@ -1,13 +1,13 @@
 #include "partial.h"
 
-#include "api/units.h"
+#include "model/units.h"
 
 /* ---- The engine's E-step in pieces ---- */
 
 void partial_new(partial *p, vem_ctx *ctx, const grid_data *data, const vem_model *model,
-                 vem_i_search search)
+                 vem_i_search_spec search)
 {
-    *p = (partial){.ctx = ctx, .search = search};
+    *p = (partial){.ctx = ctx};
     int32_t c = vem_model_clusters(model), d = data->d;
     vem_family_kind family = vem_model_family(model);
     assert_int_equal(vem_data_borrow(ctx, VEM_FLOAT64, data->x, data->n, d, 0, 0,
@@ -19,24 +19,29 @@ void partial_new(partial *p, vem_ctx *ctx, const grid_data *data, const vem_mode
     vem_i_points_request request = {.precision = VEM_DOUBLE, .phase = "read"};
     assert_int_equal(vem_i_points_new(ctx, p->rows, &request, &p->points), VEM_OK);
     const vem_view *view = &p->points->view;
-    assert_int_equal(vem_i_model_to_view(ctx, model, view, family, &p->model), VEM_OK);
-    assert_int_equal(vem_i_scorer_new(ctx, view->kernels, family, c, d, &p->scorer),
+    assert_int_equal(vem_i_model_to_view(ctx, model, view, vem_i_family_of(family),
+                                         &p->model),
+                     VEM_OK);
+    assert_int_equal(vem_i_scorer_new(ctx, view->kernels,
+                                      vem_i_shape_of(vem_i_family_of(family), c, d),
+                                      &p->scorer),
                      VEM_OK);
     assert_int_equal(vem_i_posterior_new(ctx, view, &search, &p->posterior), VEM_OK);
-    assert_int_equal(vem_i_stats_new(ctx, family, c, d, &p->stats), VEM_OK);
+    assert_int_equal(vem_i_stats_new(ctx, vem_i_shape_of(vem_i_family_of(family), c, d),
+                                     &p->stats),
+                     VEM_OK);
     assert_int_equal(vem_i_estep_new(ctx, view, &p->scorer, &search, 1, &p->estep),
                      VEM_OK);
-    assert_int_equal(vem_i_graph_new(ctx, &search, view, &p->scorer, &p->graph), VEM_OK);
-    p->search.graph = p->graph;
-    p->candidates = vem_i_graph_candidates(&search, c);
+    assert_int_equal(vem_i_search_new(ctx, &search, view, &p->scorer, &p->search),
+                     VEM_OK);
+    p->graph = (vem_i_graph *)p->search;
+    p->candidates = vem_i_graph_candidates(&search);
     p->tried = grid_zeros(view->n * p->candidates, sizeof(int32_t));
 }
 
 void partial_free(partial *p)
 {
-    if (p->block.costs)
-        vem_i_block_free(&p->block);
-    vem_i_graph_free(p->graph);
+    vem_i_search_free(p->search);
     vem_i_estep_free(p->estep);
     vem_i_posterior_free(&p->posterior);
     vem_i_scorer_free(&p->scorer);
@@ -54,14 +59,14 @@ void partial_hold(partial *p, const int32_t *held)
     p->posterior.known = 1;
 }
 
-static void note_tried(partial *p)
+static void note_tried(partial *p, const vem_i_block *block)
 {
-    for (int32_t i = 0; i < p->block.n; i++) {
-        int32_t *row = p->tried + (p->block.first + i) * p->candidates;
+    for (int32_t i = 0; i < block->n; i++) {
+        int32_t *row = p->tried + (block->first + i) * p->candidates;
         for (int32_t r = 0; r < p->candidates; r++)
             row[r] = -1;
         for (int32_t r = 0; r < p->candidates; r++) {
-            int32_t c = p->block.trial[(int64_t)r * p->block.capacity + i];
+            int32_t c = block->trial[(int64_t)r * block->capacity + i];
             if (c < 0)
                 break;
             row[r] = c;
@@ -71,38 +76,52 @@ static void note_tried(partial *p)
 
 void partial_find(partial *p)
 {
-    const vem_view *view = &p->points->view;
-    if (!p->block.costs)
-        assert_int_equal(vem_i_block_new(p->ctx, &p->search, view, &p->scorer, &p->block),
-                         VEM_OK);
-    vem_i_block *block = &p->block;
+    const vem_i_search_type *type = p->search->spec.type;
+    const vem_i_step_plan plan = {0};
+    vem_i_block *block = &p->search->blocks[0];
+    int64_t n = p->points->view.n, per_shard = p->search->shard;
     vem_i_scorer_prepare(p->ctx, p->model, &p->scorer);
-    p->pairs = vem_i_graph_prepare(p->graph, &p->scorer);
-    int64_t per_shard = vem_i_graph_shard(&p->search, p->scorer.clusters);
-    for (int64_t begin = 0; begin < view->n; begin += per_shard) {
-        int64_t end = begin + per_shard < view->n ? begin + per_shard : view->n;
+    p->pairs = type->prepare(p->search, &plan, 0, NULL);
+    for (int64_t begin = 0; begin < n; begin += per_shard) {
+        int64_t end = begin + per_shard < n ? begin + per_shard : n;
         block->pairs = 0;
-        vem_i_graph_begin_shard(p->graph, 0, block);
-        for (int64_t i = begin; i < end; i += block->capacity) {
-            int64_t left = end - i;
+        if (type->begin_shard)
+            type->begin_shard(p->search, block, 0);
+        for (int64_t i = begin; i < end; i += block->n) {
             /* The search fills only as many rows as its longest list has. */
             memset(block->trial, -1,
                    (size_t)block->capacity * (size_t)p->candidates * sizeof(int32_t));
-            vem_i_block_load(block, i,
-                             left < block->capacity ? (int32_t)left : block->capacity);
             const int32_t *before =
-                p->posterior.known ? p->posterior.held + i * p->posterior.width : NULL;
-            p->search.find(&p->search, block, before);
-            note_tried(p);
-            vem_i_posterior_store(&p->posterior, &p->search, block);
+                type->next_block(p->search, block, i, end,
+                                 p->posterior.known ? p->posterior.held : NULL);
+            type->find(p->search, block, before);
+            note_tried(p, block);
+            vem_i_posterior_store(&p->posterior, block);
         }
         p->pairs += block->pairs;
-        if (p->graph->estimated) {
-            vem_i_graph_end_shard(p->graph, 0, block);
-            vem_i_graph_end_wave(p->graph, 1);
+        if (p->search->wave) {
+            type->end_shard(p->search, block, 0);
+            type->end_wave(p->search, 1);
         }
     }
     p->posterior.known = 1;
+}
+
+void partial_settle(partial *p)
+{
+    if (p->search->spec.type->settle)
+        p->search->spec.type->settle(p->search, 1);
+}
+
+vem_i_search_spec partial_spec(int kind, int32_t clusters, int32_t held, int32_t reach,
+                               int32_t explore, uint64_t seed)
+{
+    const vem_options o = {.search = kind,
+                           .clusters = clusters,
+                           .held = held,
+                           .reach = reach,
+                           .explore = explore};
+    return vem_i_search_for(&o, seed);
 }
 
 double partial_normalize(partial *p)
@@ -124,10 +143,11 @@ void partial_maximize(partial *p, vem_prior_kind prior)
 
 void partial_evidence(const partial *p, int32_t c, int32_t t, double *sum, int *count)
 {
-    const vem_i_slot *slots = p->graph->evidence + (int64_t)c * p->graph->slots;
+    const vem_i_estimated *g = (const vem_i_estimated *)p->graph;
+    const vem_i_slot *slots = g->evidence + (int64_t)c * g->slots;
     *sum = 0;
     *count = 0;
-    for (int32_t s = 0; s < p->graph->used[c]; s++)
+    for (int32_t s = 0; s < g->used[c]; s++)
         if (slots[s].other == t) {
             assert_int_equal(*count, 0); /* one average per pair */
             *sum = slots[s].sum;

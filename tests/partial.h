@@ -18,9 +18,8 @@ typedef struct partial {
     vem_i_points *points;
     vem_model *model; /* about the origin of the view */
     vem_i_scorer scorer;
-    vem_i_search search; /* its graph is the one below */
-    vem_i_graph *graph;
-    vem_i_block block;
+    vem_i_search *search;
+    vem_i_graph *graph; /* the same */
     vem_i_posterior posterior;
     vem_i_stats stats;
     vem_i_estep *estep; /* normalises and collects what `partial_find` found */
@@ -31,12 +30,16 @@ typedef struct partial {
 
 /* Double precision. Nothing is held at first: the first step draws. */
 void partial_new(partial *p, vem_ctx *ctx, const grid_data *data, const vem_model *model,
-                 vem_i_search search);
+                 vem_i_search_spec search);
 void partial_free(partial *p);
 /* Items begin to hold this (n x held). */
 void partial_hold(partial *p, const int32_t *held);
-/* One search, evidence included; the graph stays as it is until vem_i_graph_settle. */
+/* One search, evidence included; the graph stays as it is until partial_settle. */
 void partial_find(partial *p);
+void partial_settle(partial *p);
+/* The search itself: kind exact or estimated. */
+vem_i_search_spec partial_spec(int kind, int32_t clusters, int32_t held, int32_t reach,
+                               int32_t explore, uint64_t seed);
 /* F per unit of mass and the statistics of what is held. */
 double partial_normalize(partial *p);
 /* The M-step. */

@@ -87,7 +87,9 @@ class Usage(Case):
                 (["-k", 0], [r"--clusters is 0", "1"]),
                 (["-k", -3], [r"-3"]),
                 (["-k", "three"], [r"three", "whole number"]),
-                (["-k", "1e3"], [r"1e3"]),
+                (["-k", "1e-3"], [r"1e-3"]), (["-k", "1e30"], [r"1e30"]),
+                (["-k", "1-10"], [r'"1-10"', "one whole number", "vem score", "for k in"]),
+                (["-k", "2,3,4"], [r'"2,3,4"', "one whole number"]),
                 (["-k", 10 ** 30], [r"between 1 and"]),
                 (["-k", 3, "--tolerance", 2], [r"--tolerance is 2", "0 and 1"]),
                 (["-k", 3, "--tolerance", "nan"], [r"nan"]),
@@ -201,6 +203,14 @@ class Fit(Case):
         done = self.vem("fit", data, "-k", 3, "-v")
         self.assertIn("threads", done.stderr)
         self.assertRegex(done.stderr, r"step +free energy")
+        done = self.vem("fit", data, "-k", 3, "-q", "-v", "-o", self.path("m.npz"))
+        self.assertEqual((done.stdout, done.stderr), ("", ""))
+        # Each step of each restart, in order.
+        done = self.vem("fit", data, "-k", 3, "-v", "--restarts", 3, "--algorithm", "kmeans")
+        table = [line.split()[0] for line in done.stderr.splitlines()
+                 if re.match(r" +(step|\d+) +\S", line)]
+        self.assertEqual(table.count("step"), 3)
+        self.assertEqual(table.count("1"), 3)
 
     def test_labels_and_trace(self):
         rows, truth = blobs()

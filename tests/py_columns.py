@@ -138,6 +138,26 @@ class Columns(Case):
                 self.refuse(2, ["info", data, option, word], f'no column named "{word}"; did you '
                             rf'mean "{meant}"\? Its columns are Height, cm, weight, AGE.')
         self.refuse(2, ["info", data, "--columns", "zzzzz"], '"zzzzz"; its columns are Height')
+        self.refuse(2, ["info", data, "--columns", "z" * 120], 'zz"; its columns are Height')
+        # The same letters come before other capitals.
+        data = self.write("z.csv", table(self.rows, ["Agenda", "age", "b"]))
+        self.refuse(2, ["info", data, "--columns", "ag"], 'did you mean "age"')
+        self.refuse(2, ["info", data, "--columns", "c"], '"c"; its columns are')
+
+    def test_long_names_are_cut_at_a_character(self):
+        for shift in range(3):
+            name = "x" * shift + "\u20ac" * 60
+            data = self.write("z.csv", table(self.rows, [name, name, "c"]))
+            other = self.write("y.csv", table(self.rows, [name, "b", "c"]))
+            whole = rf'"x{{{shift}}}\u20ac{{20}}\u20ac?"'
+            self.refuse(2, ["info", data, "--columns", name], "named " + whole)
+            self.refuse(2, ["info", other, "--columns", name[:40]], "named " + whole,
+                        "did you mean " + whole)
+            self.refuse(2, ["info", self.npy("z.npy", self.rows), "--columns", name],
+                        "named " + whole)
+            gap = [["", *row[1:]] for row in self.rows]
+            gap = self.write("g.csv", table(gap, [name, "b", "c"]))
+            self.refuse(1, ["fit", gap, "-k", 2], whole.replace('"', "").join((r"\(", r"\)")))
 
     def test_a_name_twice(self):
         lines = [[row[0], row[1], z] for row, z in zip(self.rows, self.noise)]
@@ -354,6 +374,13 @@ class SeveralFiles(Case):
         self.assertEqual(self.fit(a, b), self.fit(self.whole))
         lost = self.write("c.csv", table([[1, 2]], ["x", "z"]))
         self.refuse(1, ["info", a, lost], '"y"', "c.csv")
+
+    def test_a_name_that_is_there_once_too_few(self):
+        twice = self.write("a.csv", table([[1, 2, 3], [4, 5, 7], [6, 1, 2]], ["a", "a", "b"]))
+        once = self.write("b.csv", table([[1, 2]], ["a", "b"]))
+        self.vem("fit", twice, "-k", 1, "-q", "-o", self.path("m.npz"))
+        self.refuse(1, ["predict", self.path("m.npz"), once, "-o", self.path("l.csv")],
+                    'b.csv has 1 of the 2 columns named "a"')
 
     def test_what_is_wrong_has_its_file(self):
         a, b = self.write("a.csv", "1,2\n3,4\n5,6\n"), self.write("b.csv", "1,2\n3,nan\n")

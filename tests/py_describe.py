@@ -102,6 +102,11 @@ class Describe(Case):
             self.assertTrue(all(len(line) <= 80 for line in text.splitlines()[1:]), text)
             self.assertIn("4 more clusters", text)
             self.assertIn("Likely merges", text)
+            self.assertIn("differs: its mean less that of all, in standard deviations", text)
+            # Means of a column have one format.
+            table = [line.split() for line in text.split("Means\n")[1].split("\n\n")[0].splitlines()[1:]]
+            for column in list(zip(*table))[1:]:
+                self.assertEqual(len({len(v.partition(".")[2]) for v in column}), 1, text)
         self.assertIn("income", text)
         self.vem("describe", self.path("m.npz"), self.path("x.csv"), "--csv", self.path("out.csv"))
         with open(self.path("out.csv"), encoding="utf-8") as file:

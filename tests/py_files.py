@@ -43,6 +43,23 @@ class NothingIsLost(Case):
         self.keeps(self.classes, 2,
                    ["score", self.model, self.data, "--labels", self.classes], "--truth")
 
+    def test_which_column_is_the_truth(self):
+        table = self.write("table.csv", "species,type\n" + "".join(
+            f"all,{c}\n" for c in self.truth))
+        score = ["score", self.model, self.data, "--truth"]
+        out = self.json(*score, table)
+        self.assertEqual((out["truth_column"], out["ari"]), ("species", 0))
+        self.assertIn('truth column        "species"', self.vem(*score, table).stdout)
+        for column in ("type", "2"):
+            out = self.json(*score, table, "--truth-column", column)
+            self.assertEqual((out["truth_column"], out["ari"]), ("type", 1))
+        self.assertIsNone(self.json(*score, self.classes)["truth_column"])
+        self.refuse(2, score + [table, "--truth-column", "tpye"], 'did you mean "type"')
+        self.refuse(2, score + [self.classes, "--truth-column", "type"], "only text tables")
+        self.refuse(2, score[:-1] + ["--truth-column", "type"], "no --truth")
+        other = self.write("other.csv", "a,b\n" + "".join(f"{c},1\n" for c in self.truth))
+        self.refuse(1, score + [other], "2 columns", "--truth-column")
+
     def test_labels_replace_labels_only(self):
         fit = ["fit", self.data, "-k", 3, "--labels"]
         self.keeps(self.classes, 2, fit + [self.classes], "labels", "another file")

@@ -9,7 +9,9 @@ import termios
 from cli_case import *
 
 ENV = dict(os.environ, VEM_CHECKPOINT_SECONDS="0")
-ANSWER = "ending after this step; Ctrl-C again quits now and keeps nothing"
+STEPS = "ending after this step with a model; Ctrl-C again quits now, without one"
+# Between the seeding and the first step that is told, less is promised.
+ANSWER = f"({STEPS}|ending; Ctrl-C again quits now)"
 
 
 def defaults():
@@ -56,7 +58,7 @@ class Interrupt(Case):
         for number, code in ((signal.SIGTERM, 143), (signal.SIGHUP, 129)):
             process = self.start("-o", self.path("m.npz"), "--json")
             process.send_signal(number)
-            self.wait_for_line(process.stderr, "asked to terminate: ending after this step")
+            self.wait_for_line(process.stderr, "asked to terminate: ending")
             self.check_stopped(process, code)
             # What it left is gone on from.
             words = ["fit", self.path("big.npy"), "-k", 40, "--algorithm", "gmm", "--tolerance", "1e-300",
@@ -80,6 +82,18 @@ class Interrupt(Case):
             names.remove("m.npz")
         self.assertEqual(sorted(names), ["big.npy", "state"])
 
+    def test_in_the_first_moments(self):
+        # Before there is anything to end well: the model to start from has not come yet.
+        pipe, data = self.path("start.npz"), self.npy("x.npy", blobs(n=30)[0])
+        os.mkfifo(pipe)
+        for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)):
+            process = subprocess.Popen([VEM, "fit", data, "--init", pipe, "-o", self.path("m.npz")],
+                                       preexec_fn=defaults)
+            self.addCleanup(process.kill)
+            with open(pipe, "wb"):  # waits for the reader
+                process.send_signal(number)
+                self.assertEqual(process.wait(timeout=LIMIT), code)
+
     def test_quiet(self):
         process = self.start("-q", "-o", self.path("m.npz"), "--json")
         process.send_signal(signal.SIGINT)
@@ -93,6 +107,13 @@ class Interrupt(Case):
         self.assertRegex(err + more, r"vem: fitting: step \d+/1000000(, (<|about) .* left)?, F = \S+")
         self.assertIn("stopped by Ctrl-C", out)
         self.assertNotIn("\r", err + more)
+
+    def test_steps_as_they_happen(self):
+        process = self.start("-v", env=self.ticking(0.001, VEM_CHECKPOINT_SECONDS="0"))
+        self.wait_for_line(process.stderr, r"^ +2 +-?\d+\.\d+ ")
+        self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=LIMIT)
 
 
 class Terminal(Case):
@@ -181,6 +202,16 @@ class Terminal(Case):
         self.assertTrue(left, text)
         self.assertLessEqual(left[0], planned)
 
+    def test_no_time_before_it_is_known(self):
+        """The plan of so small a fit is less than a second, which says nothing about the rest."""
+        data = self.path("x.npy")
+        self.vem("generate", "separated", "-q", "-n", 20000, "-d", 4, "-k", 300, "--separation",
+                 0.5, "-o", data)
+        text, code = self.run_on(120, ["fit", data, "-k", 300, "--algorithm", "kmeans",
+                                       "--max-steps", 3, "--threads", 1, "-v"], tick=0.02)
+        self.assertEqual(code, 0)
+        self.assertNotIn(" 0 s left", text)
+
     def test_restarts_are_said(self):
         data = self.path("x.npy")
         self.vem("generate", "separated", "-q", "-n", 2000, "-d", 2, "-k", 9, "--separation", 0.5,
@@ -200,8 +231,20 @@ class Terminal(Case):
                                       "1e-300", "--max-steps", 1000000], ends="fitting step")
         self.assertEqual(code, 130)
         lines = self.screen_of(text, 40)
-        self.assertIn("vem: " + ANSWER, lines)
+        self.assertIn("vem: " + STEPS, lines)
         self.assertEqual([line for line in lines if line and not line.startswith("vem")], [])
+
+    def test_nothing_is_promised_while_seeding(self):
+        data = self.path("x.npy")
+        self.vem("generate", "separated", "-q", "-n", 60000, "-d", 12, "-k", 40, "-o", data)
+        text, code = self.run_on(160, ["fit", data, "-k", 50000, "--algorithm", "kmeans",
+                                      "--seeding", "kmeans++", "-o", self.path("m.npz")],
+                                 ends="seeding")
+        lines = self.screen_of(text, 160)
+        self.assertEqual(code, 130)
+        self.assertIn("vem: ending; Ctrl-C again quits now", lines)
+        self.assertIn("vem: interrupted; nothing was written.", lines)
+        self.assertFalse(os.path.exists(self.path("m.npz")))
 
 
 if __name__ == "__main__":

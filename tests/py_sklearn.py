@@ -20,7 +20,7 @@ except ImportError:
     sys.exit(77)
 
 VEM = os.environ.get("VEM", "build/vem")
-FAMILY = {"spherical": "iso", "diag": "diag", "full": "full"}
+FAMILY = {"spherical": "iso", "diag": "diag", "full": "full", "tied": "full-shared"}
 
 
 def blobs(n, d, clusters, seed, spread=3.0):
@@ -39,7 +39,7 @@ def start_model(x, clusters, kind, seed, units=1.0):
     means, weights, variances = even_start(x / units, clusters, kind, seed)
     if kind == "diag":
         variances = variances * np.square(units)
-    elif kind == "full":
+    elif kind in ("full", "tied"):
         variances = variances * np.outer(units, np.ones(x.shape[1])) \
             * np.outer(np.ones(x.shape[1]), units)
     return means * units, weights, variances
@@ -56,6 +56,9 @@ def even_start(x, clusters, kind, seed):
         return means, weights, scale
     if kind == "diag":
         return means, weights, scale[:, None] * rng.uniform(0.5, 1.5, (clusters, d))
+    if kind == "tied":
+        factor = np.eye(d) + 0.2 * rng.standard_normal((d, d)) / np.sqrt(d)
+        return means, weights, scale[0] * (factor @ factor.T)
     factors = np.eye(d) + 0.2 * rng.standard_normal((clusters, d, d)) / np.sqrt(d)
     return means, weights, scale[:, None, None] * (factors @ factors.transpose(0, 2, 1))
 
@@ -72,6 +75,11 @@ class Oracle(unittest.TestCase):
         np.save(self.path(name), array)
         return self.path(name)
 
+    def save_model(self, name, family, means, weights, variances):
+        meta = json.dumps({"family": family, "prior": "free"}).encode()
+        np.savez(self.path(name), means=means, weights=weights, variances=variances,
+                 meta=np.frombuffer(meta, dtype=np.uint8))
+
     def vem(self, *arguments):
         done = subprocess.run([VEM, *map(str, arguments), "--json", "-q"],
                               capture_output=True, text=True)
@@ -81,8 +89,9 @@ class Oracle(unittest.TestCase):
     def mixture(self, kind, x, clusters, steps, seed, units=1.0, floor="1e-300"):
         """Ours and scikit-learn's after `steps` M-steps from one start."""
         means, weights, variances = start_model(x, clusters, kind, seed, units)
-        np.savez(self.path("start.npz"), means=means, weights=weights, variances=variances)
-        precisions = np.linalg.inv(variances) if kind == "full" else 1 / variances
+        self.save_model("start.npz", FAMILY[kind], means, weights, variances)
+        matrices = kind in ("full", "tied")
+        precisions = np.linalg.inv(variances) if matrices else 1 / variances
         theirs = GaussianMixture(clusters, covariance_type=kind, tol=0, reg_covar=0,
                                  max_iter=steps, weights_init=weights, means_init=means,
                                  precisions_init=precisions, init_params="random",
@@ -118,10 +127,48 @@ class Oracle(unittest.TestCase):
                     np.testing.assert_allclose(ours["variances"], theirs.covariances_,
                                                rtol=1e-6, atol=1e-6 * x.var())
 
+    def test_tied_step_by_step(self):
+        """One covariance for all clusters, after every single M-step."""
+        for d, clusters in ((1, 3), (4, 4), (7, 5)):
+            x, _ = blobs(700, d, clusters, seed=d)
+            for steps in range(1, 13):
+                with self.subTest(d=d, clusters=clusters, steps=steps):
+                    report, ours, theirs = self.mixture("tied", x, clusters, steps, seed=5)
+                    self.assertAlmostEqual(report["free_energy"], theirs.score(x), delta=1e-8)
+                    for name, expected in (("weights", theirs.weights_),
+                                           ("means", theirs.means_),
+                                           ("variances", theirs.covariances_)):
+                        np.testing.assert_allclose(ours[name], expected, rtol=1e-8,
+                                                   atol=1e-8 * np.abs(expected).max())
+
+    def test_shared_diagonal(self):
+        """One variance per column for all clusters: scikit-learn has none, so the step is
+        written out."""
+        x, _ = blobs(700, 3, 4, seed=2)
+        means, weights, variances = start_model(x, 4, "diag", 5)
+        variances = variances[0]
+        self.save_model("start.npz", "diag-shared", means, weights, variances)
+        for steps in range(1, 9):
+            off = x[:, None] - means
+            log_q = np.log(weights) - 0.5 * np.sum(off**2 / variances, axis=2)
+            q = np.exp(log_q - log_q.max(axis=1, keepdims=True))
+            q /= q.sum(axis=1, keepdims=True)
+            means = q.T @ x / q.sum(axis=0)[:, None]
+            weights = q.mean(axis=0)
+            variances = np.einsum("nc,ncj->j", q, (x[:, None] - means)**2) / len(x)
+            self.vem("fit", self.save("x.npy", x), "--init", self.path("start.npz"),
+                     "--prior", "free", "--search", "all", "--tolerance", "1e-300",
+                     "--max-steps", steps + 1, "--floor", "1e-300", "--empty", "keep",
+                     "--precision", "double", "-o", self.path("model.npz"))
+            with np.load(self.path("model.npz")) as model:
+                np.testing.assert_allclose(model["means"], means, rtol=1e-8, atol=1e-8)
+                np.testing.assert_allclose(model["weights"], weights, rtol=1e-8)
+                np.testing.assert_allclose(model["variances"], variances, rtol=1e-8)
+
     def test_units(self):
         """Incomes beside rates: columns in units that differ by ten orders of magnitude, with
         the floor off and with the default one, which must not be felt."""
-        for kind in ("diag", "full"):
+        for kind in ("diag", "full", "tied"):
             for d, clusters, steps in ((2, 3, 40), (5, 4, 30)):
                 for floor in ("1e-300", "1e-6"):
                     with self.subTest(kind=kind, d=d, floor=floor):

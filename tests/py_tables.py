@@ -51,6 +51,13 @@ class Headers(cli_case.Case):
         self.assertIsNone(self.json("fit", self.npy("c.npy", rows()), *fit)["header"])
         self.refuse(2, ["fit", data, *fit, "--header", "maybe"], r"auto\|yes\|no")
 
+    def test_dates_in_tables_with_blanks(self):
+        for ending, separator in (("tsv", "\t"), ("txt", " "), ("txt", "  ")):
+            data = self.write("t." + ending, text([[f"2024-01-{i + 10}", *row] for i, row
+                                                   in enumerate(rows(9))], "day,x,y", separator))
+            out = self.json("info", data)
+            self.assertEqual((out["n"], out["nan"]), (9, 9))
+
     def test_pipe(self):
         out = self.vem("info", "-", "--json", stdin=None, input=text(rows()))
         self.assertEqual(json.loads(out.stdout)["n"], 60)
@@ -235,6 +242,23 @@ class Reading(cli_case.Case):
         with open(self.path("s.csv")) as file:
             self.assertEqual(file.readline(), "column_1,column_2\n")
 
+    def test_info_says_why_numbers_are_text(self):
+        table = self.write("signs.csv", 'a,b,c,d,e,f\n1,"1,234",1 234,7 %,"1,234,567",x\n'
+                                        '2,987,2 345,8 %,"1,234,568",y\n')
+        said = " ".join(self.vem("info", table).stdout.split())
+        self.assertIn("column 2 (b): values", said)
+        self.assertIn("write 1234 for 1,234. Commas part the fields", said)
+        self.assertIn("column 3 (c) and 1 more column: values", said)
+        self.assertIn("without signs between their thousands", said)
+        self.assertIn("column 4 (d): values", said)
+        columns = self.json("info", table)["columns"]
+        self.assertEqual([c["advice"] is not None for c in columns],
+                         [False, True, True, True, True, False])
+        both = self.json("info", self.write("plain.csv", "a,b,c,d,e,f\n1,2,3,4,5,6\n"), table)
+        self.assertEqual([c["advice"] for c in both["columns"]], [c["advice"] for c in columns])
+        plain = self.vem("info", self.write("words.csv", "a,b\n1,x\n2,y\n")).stdout
+        self.assertNotIn("count as text", plain)
+
     def test_info_looks_at_anything(self):
         said = self.vem("info", self.data).stdout
         self.assertIn("no numbers", said)
@@ -335,6 +359,53 @@ class Text(cli_case.Case):
         look("info", data, "--columns", "1,2", code=0)
         look("fit", data, "-k", 1, "--columns", "nothing", code=2)
         look("fit", data, "-k", 1, code=1)
+
+
+
+class Advice(cli_case.Case):
+    """What is refused comes with a remedy that works."""
+
+    def refused(self, content, *options):
+        data = self.write("bad.csv", content)
+        return self.vem("fit", data, "-k", 2, *options, code=1).stderr
+
+    def test_texts(self):
+        table = [[f"c{i}", *row, "Rome"] for i, row in enumerate(rows())]
+        said = self.refused(text(table, "name,x,y,city"))
+        self.assertIn("Columns of text are left out with --id name,city (vem info", said)
+        self.vem("fit", self.path("bad.csv"), "-k", 2, "--id", "name,city")
+        said = self.refused(text(table, "name,x,y,home town"))
+        self.assertIn("--id 1,4 ", said)
+
+    def test_one_bad_value(self):
+        table = rows()
+        table[7][1] = "$53643.67"
+        self.assertIn("1 of 60 values of this column is no number", self.refused(text(table)))
+        table[7][1] = "n.a."
+        data = self.write("na.csv", text(table))
+        self.assertIn("1 row of 60 left out",
+                      self.vem("fit", data, "-k", 2, "--missing", "drop").stderr)
+
+    def test_decimal_commas(self):
+        quoted = [['"%.3f"' % v for v in row] for row in rows()]
+        said = self.refused(text([[v.replace(".", ",") for v in row] for row in quoted]))
+        self.assertIn("save it with semicolons", said)
+        self.assertNotIn("--decimal", said)
+
+    def test_empty_column(self):
+        for header, name in (("x,y,", ""), ("x,y,z", " (z)")):
+            for missing in ("error", "drop", "mean"):
+                said = self.refused(text([[*row, ""] for row in rows()], header),
+                                    "--missing", missing)
+                self.assertIn(f"column 3{name} has no values at all; --id 3 leaves it out",
+                              said)
+            self.vem("fit", self.path("bad.csv"), "-k", 2, "--id", 3)
+
+    def test_positions_are_said(self):
+        model = self.path("m.npz")
+        self.vem("fit", self.write("a.csv", text(rows())), "-k", 2, "-o", model)
+        said = self.vem("score", model, self.write("b.csv", text(rows(), ""))).stderr
+        self.assertIn("b.csv has no names: its columns are taken to be x, y.", said)
 
 
 if __name__ == "__main__":

@@ -23,9 +23,18 @@ class Time(Case):
         self.assertEqual(result["outcome"], "budget")
         self.assertLess(result["items"], 50000)
         self.assertLess(result["seconds"]["total"], 0.6)
+        # One note for each thing, true at the end.
+        notes = result["notes"]
+        self.assertEqual(sum("a coreset of" in note for note in notes), 1, notes)
+        self.assertEqual(sum("measure" in note for note in notes), 1, notes)
+        self.assertFalse([note for note in notes if "perhaps" in note], notes)
         text = self.vem(*words, env=clock).stdout
         self.assertRegex(text, r"a coreset of \d+ rows instead of 50000: --time")
         self.assertIn("depends on this machine", text)
+        # The time that was asked for, not what reading left of it.
+        self.assertEqual(set(re.findall(r"--time ([^ ,:;]+[0-9])", text)), {"0.5"})
+        meta = json.loads(bytes(npz_parse(model)["meta"][2]).decode())
+        self.assertEqual(meta["options"]["time"], 0.5)
 
     def test_enough_time(self):
         data = self.npy("x.npy", blobs(n=300)[0])

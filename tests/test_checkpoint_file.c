@@ -107,7 +107,7 @@ static void flipped(void **state)
 static void forged(void **state)
 {
     (void)state;
-    for (int search = VEM_SEARCH_ALL; search <= VEM_SEARCH_GROUPS; search++) {
+    for (int search = VEM_SEARCH_ALL; search < VEM_SEARCH_COUNT; search++) {
         size_t size;
         begin(search);
         if (search == VEM_SEARCH_ALL)

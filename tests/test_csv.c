@@ -178,14 +178,19 @@ static void wrong_rows(void **state)
     refuses("1,2\n3,12\xc2\xa0"
             "345\n",
             "between their thousands");
-    refuses("1,2\n3,\"1,234\"\n",
-            "If the comma parts thousands, write 1234 for 1,234; if "
-            "it is a decimal comma, say --decimal ,.");
+    refuses(
+        "1,2\n3,\"1,234\"\n",
+        "If the comma parts thousands, write 1234 for 1,234. Commas part the fields of "
+        "this table, so they cannot be decimal commas as well");
     refuses("1;2,5\n3;1.234,5\n", "between their thousands");
     refuses("1,2\n3,12 %\n", "\"12 %\" is not a number. Write percentages without");
     refuses("1,2\n3,\"12,5%\"\n", "Write percentages without");
     refuses("\"1,234,567\",\"2,345,678\"\n3,4\n", "row 1 (line 1), column 1");
-    refuses("5 %,6 %\n3,4\n", "row 1 (line 1), column 1");
+    refuses("5 %,6 %\n3 %,4\n", "row 1 (line 1), column 1");
+    refuses("5 %,6 %\n3 %,4\n", "12.5 for 12.5 %. If this row names the columns, say "
+                                "--header yes.");
+    refuses("\"1,234\",2\n3,4\n",
+            "decimal points. If this row names the columns, say --header yes.");
     refuses("1,2\n3,1234 567\n", "A column of text");
     refuses("1,2\n3,%\n", "A column of text");
     refuses("sep=,\n1,2\n3,x\n", "row 2 (line 3), column 2");
@@ -289,6 +294,25 @@ static void can_be_stopped(void **state)
     io_says("was stopped");
 }
 
+/* Names that need quotes come back as they were. */
+static void names_come_back(void **state)
+{
+    static const char *const names[] = {"#first",  "a,b",        "say \"x\"",
+                                        " blank ", "two\nlines", "plain"};
+    enum { COUNT = sizeof names / sizeof *names };
+    const double row[COUNT] = {1, 2, 3, 4, 5, 6};
+    (void)state;
+    const char *path = io_path("names.csv");
+    assert_int_equal(vem_array_write_named(io_ctx, path, VEM_FLOAT64, row, 1, COUNT,
+                                           names),
+                     VEM_OK);
+    vem_data *data = io_read(path);
+    io_holds(data, 1, COUNT, row);
+    for (int32_t j = 0; j < COUNT; j++)
+        assert_string_equal(vem_data_column_name(data, j), names[j]);
+    vem_data_free(data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -296,7 +320,7 @@ int main(void)
         cmocka_unit_test(line_ends),      cmocka_unit_test(numbers),
         cmocka_unit_test(headers),        cmocka_unit_test(columns),
         cmocka_unit_test(wrong_rows),     cmocka_unit_test(chunks_and_threads),
-        cmocka_unit_test(can_be_stopped),
+        cmocka_unit_test(can_be_stopped), cmocka_unit_test(names_come_back),
     };
     return cmocka_run_group_tests(tests, io_setup, io_teardown);
 }

@@ -151,12 +151,83 @@ static void weights(void **state)
     vem_data_free(data);
 }
 
+/* Values that are part of two rows are a wrong stride; a message of before is gone. */
+static void overlaps(void **state)
+{
+    const double values[12] = {0};
+    vem_data *data = NULL;
+    (void)state;
+    const int64_t wrong[][2] = {{8, 8}, {16, 8}, {4, 8}, {24, 4}, {8, 16}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        assert_int_equal(vem_data_borrow(io_ctx, VEM_FLOAT64, values, 4, 3, wrong[i][0],
+                                         wrong[i][1], &data),
+                         VEM_BAD_DATA);
+        io_says("overlap: a value of this type takes 8 bytes");
+        assert_null(data);
+    }
+    /* By columns; every other column of five; one row; one column. */
+    const int64_t right[][4] = {{4, 3, 8, 32},
+                                {2, 3, 40, 16},
+                                {1, 3, 1, 8},
+                                {4, 1, 8, 1}};
+    for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
+        assert_int_equal(vem_data_borrow(io_ctx, VEM_FLOAT64, values, right[i][0],
+                                         (int32_t)right[i][1], right[i][2], right[i][3],
+                                         &data),
+                         VEM_OK);
+        assert_string_equal(vem_ctx_message(io_ctx), "");
+        vem_data_free(data);
+        data = NULL;
+    }
+}
+
+/* Advice is for the caller: who has rows in memory has no option --missing. */
+static void advice_for_memory(void **state)
+{
+    const double values[] = {1, 2, NAN, 4};
+    vem_options o;
+    (void)state;
+    vem_options_init(&o);
+    o.clusters = 1;
+    vem_data *data = borrow(VEM_FLOAT64, values, 4, 1, 0, 0);
+    assert_int_equal(vem_fit(io_ctx, data, &o, NULL, NULL, NULL), VEM_BAD_DATA);
+    io_says("before the data are borrowed");
+    assert_null(strstr(vem_ctx_message(io_ctx), "--missing"));
+    vem_data_free(data);
+}
+
+/* VEM_AUTO is what the type of the rows suggests, to the bit. */
+static void precision_is_chosen(void **state)
+{
+    const double means[] = {0.1, 3.3}, variance = 0.7;
+    const float rows[] = {0.3F, 1.1F, 2.7F, 3.1F};
+    vem_model *model;
+    vem_scores automatic = {.size = sizeof automatic}, single = automatic,
+               wide = automatic;
+    int32_t labels[4];
+    (void)state;
+    assert_int_equal(vem_model_new(io_ctx, VEM_ISO_SHARED, 2, 1, means, NULL, &variance,
+                                   &model),
+                     VEM_OK);
+    vem_data *data = borrow(VEM_FLOAT32, rows, 4, 1, 0, 0);
+    const vem_precision open = (vem_precision)VEM_AUTO;
+    assert_int_equal(vem_score(io_ctx, model, data, 0, open, &automatic), VEM_OK);
+    assert_int_equal(vem_score(io_ctx, model, data, 0, VEM_SINGLE, &single), VEM_OK);
+    assert_int_equal(vem_score(io_ctx, model, data, 0, VEM_DOUBLE, &wide), VEM_OK);
+    assert_true(automatic.log_likelihood == single.log_likelihood);
+    assert_true(automatic.log_likelihood != wide.log_likelihood);
+    assert_int_equal(vem_assign(io_ctx, model, data, 1, open, labels, NULL), VEM_OK);
+    vem_data_free(data);
+    vem_model_free(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_type), cmocka_unit_test(strides_and_swaps),
-        cmocka_unit_test(backwards),  cmocka_unit_test(wrong_arguments),
-        cmocka_unit_test(weights),
+        cmocka_unit_test(every_type),        cmocka_unit_test(strides_and_swaps),
+        cmocka_unit_test(backwards),         cmocka_unit_test(wrong_arguments),
+        cmocka_unit_test(weights),           cmocka_unit_test(overlaps),
+        cmocka_unit_test(advice_for_memory), cmocka_unit_test(precision_is_chosen),
     };
     return cmocka_run_group_tests(tests, io_setup, io_teardown);
 }

@@ -66,7 +66,7 @@ static void empty_keep(void **state)
 {
     (void)state;
     grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, 200, 3, 52);
-    for (int family = VEM_ISO_SHARED; family <= VEM_FULL; family++)
+    for (int family = 0; family < VEM_FAMILIES; family++)
         for (int prior = VEM_PRIOR_FLAT; prior <= VEM_PRIOR_FREE; prior++) {
             vem_model *start = lost_means(&data, (vem_family_kind)family, 6, 2);
             vem_options o = grid_options(6, (vem_family_kind)family,
@@ -95,7 +95,7 @@ static void empty_keep(void **state)
 static void empty_drop(void **state)
 {
     (void)state;
-    for (int family = VEM_ISO_SHARED; family <= VEM_FULL; family++)
+    for (int family = 0; family < VEM_FAMILIES; family++)
         for (int held = 1; held <= 5; held += 2)
             for (int32_t d = 3; d <= 19; d += 16) {
                 grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, 300, d, 53);
@@ -131,7 +131,7 @@ static void empty_reseed(void **state)
 {
     (void)state;
     grid_data data = grid_data_new(SET_SEPARATED, WEIGHTS_ZEROS, 300, 3, 54);
-    for (int family = VEM_ISO_SHARED; family <= VEM_FULL; family++)
+    for (int family = 0; family < VEM_FAMILIES; family++)
         for (int prior = VEM_PRIOR_FLAT; prior <= VEM_PRIOR_FREE; prior++) {
             vem_model *start = lost_means(&data, (vem_family_kind)family, 6, 3);
             vem_options o = grid_options(6, (vem_family_kind)family,
@@ -168,6 +168,36 @@ static void empty_reseed(void **state)
             grid_fit_free(&fit);
             vem_model_free(start);
         }
+    grid_data_free(&data);
+}
+
+/* Powers of 2 lie, but for the largest, as good as in one place, and the cluster that holds most
+ * of them soon takes back what a reseeded one won: it is not tried again and again. */
+static void reseed_wins_nothing(void **state)
+{
+    (void)state;
+    grid_data data = {.n = 2000, .d = 1, .x = grid_zeros(2000, sizeof(double))};
+    for (int64_t i = 0; i < data.n; i++)
+        data.x[i] = ldexp(1, (int)(i * i % 64));
+    for (int64_t i = 0; i < 64; i++)
+        data.x[i] = ldexp(1, (int)i);
+    for (int family = VEM_ISO_SHARED; family <= VEM_FULL; family++) {
+        vem_options o;
+        vem_options_init(&o);
+        o.clusters = 64;
+        o.family = family;
+        o.prior = VEM_PRIOR_FREE;
+        o.held = 1;
+        o.empty = VEM_EMPTY_KEEP;
+        grid_fit keep = grid_run(ctx, &data, &o, NULL);
+        o.empty = VEM_EMPTY_RESEED;
+        grid_fit reseed = grid_run(ctx, &data, &o, NULL);
+        assert_true(keep.summary->steps < 10);
+        assert_true(reseed.summary->steps < keep.summary->steps + 10);
+        assert_true(reseed.summary->free_energy >= keep.summary->free_energy);
+        grid_fit_free(&keep);
+        grid_fit_free(&reseed);
+    }
     grid_data_free(&data);
 }
 
@@ -222,7 +252,7 @@ static void floors_bind_and_f_rises(void **state)
 {
     (void)state;
     const double floors[] = {1e-6, 0.05, 0.5, 1};
-    for (int family = VEM_ISO_SHARED; family <= VEM_FULL; family++)
+    for (int family = 0; family < VEM_FAMILIES; family++)
         for (int k = 0; k < 4; k++)
             for (int32_t d = 2; d <= 34; d += 16) {
                 grid_data data = grid_data_new(SET_SEPARATED, WEIGHTS_REAL, 150, d, 56);
@@ -236,12 +266,11 @@ static void floors_bind_and_f_rises(void **state)
                 grid_floors(&data, (vem_family_kind)family, floors[k] * (1 - 1e-6),
                             floor);
                 const double *v = vem_model_variances(fit.model);
-                if (family == VEM_FULL)
-                    for (int32_t c = 0; c < 5; c++)
-                        assert_true(at_least(v + c * d * d, d, floor));
-                else
-                    for (size_t i = 0; i < vem_model_variance_count(fit.model); i++)
-                        assert_true(v[i] >= floor[i % (size_t)d]);
+                const size_t count = vem_model_variance_count(fit.model), n = (size_t)d;
+                const int matrices = vem_family_axes(family) == 2;
+                for (size_t i = 0; i < count; i += matrices ? n * n : 1)
+                    assert_true(matrices ? at_least(v + i, d, floor)
+                                         : v[i] >= floor[i % n]);
                 grid_fit_free(&fit);
                 vem_model_free(start);
                 grid_data_free(&data);
@@ -251,7 +280,7 @@ static void floors_bind_and_f_rises(void **state)
 static void all_rows_equal(void **state)
 {
     (void)state;
-    for (int family = VEM_ISO_SHARED; family <= VEM_FULL; family++)
+    for (int family = 0; family < VEM_FAMILIES; family++)
         for (int precision = VEM_SINGLE; precision <= VEM_DOUBLE; precision++) {
             grid_data data = {.n = 50, .d = 4, .x = grid_zeros(200, sizeof(double))};
             for (int64_t v = 0; v < 200; v++)
@@ -277,6 +306,7 @@ int main(void)
         cmocka_unit_test(empty_keep),
         cmocka_unit_test(empty_drop),
         cmocka_unit_test(empty_reseed),
+        cmocka_unit_test(reseed_wins_nothing),
         cmocka_unit_test(duplicate_means),
         cmocka_unit_test(floors_bind_and_f_rises),
         cmocka_unit_test(all_rows_equal),

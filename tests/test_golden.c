@@ -2,10 +2,10 @@
  * the engine, and the same numbers again through vem_fit, vem_assign and vem_score. */
 #include <jansson.h>
 
-#include "api/units.h"
 #include "data/points.h"
 #include "em/estep.h"
 #include "grid.h"
+#include "model/units.h"
 #include "seed/seed.h"
 
 #include "context.h"
@@ -64,7 +64,7 @@ typedef struct step {
     vem_i_points *points;
     vem_model *model; /* about the origin of the view */
     vem_i_scorer scorer;
-    vem_i_search search;
+    vem_i_search_spec search;
     vem_i_posterior posterior;
     vem_i_stats stats;
     vem_i_estep *estep;
@@ -84,10 +84,12 @@ static step step_new(const double *x, int64_t n, const double *weights,
     s.search = vem_i_search_closest(c, held, margin);
     assert_int_equal(vem_i_model_to_view(ctx, model, view, model->family, &s.model),
                      VEM_OK);
-    assert_int_equal(vem_i_scorer_new(ctx, view->kernels, model->family, c, d, &s.scorer),
+    assert_int_equal(vem_i_scorer_new(ctx, view->kernels,
+                                      vem_i_shape_of(model->family, c, d), &s.scorer),
                      VEM_OK);
     assert_int_equal(vem_i_posterior_new(ctx, view, &s.search, &s.posterior), VEM_OK);
-    assert_int_equal(vem_i_stats_new(ctx, model->family, c, d, &s.stats), VEM_OK);
+    assert_int_equal(vem_i_stats_new(ctx, vem_i_shape_of(model->family, c, d), &s.stats),
+                     VEM_OK);
     return s;
 }
 
@@ -162,7 +164,7 @@ static void check_fit(const double *x, int64_t n, const double *weights,
     for (int64_t i = 0; i < n; i++)
         mass += weights[i];
     vem_options o =
-        grid_options(start->clusters, start->family, prior, held, VEM_DOUBLE, 1);
+        grid_options(start->clusters, start->family->kind, prior, held, VEM_DOUBLE, 1);
     o.floor = 1e-300;
     grid_fit fit = grid_run(ctx, &data, &o, start);
     near(fit.summary->free_energy * mass, free_energy, "F of a fit of one step");

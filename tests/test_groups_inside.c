@@ -22,8 +22,10 @@ static void scorer_for(vem_precision precision, const double *means, int32_t clu
     assert_int_equal(vem_model_new(ctx, VEM_ISO_SHARED, clusters, d, means, NULL,
                                    &variance, &model),
                      VEM_OK);
-    assert_int_equal(vem_i_scorer_new(ctx, kernels_of(precision), VEM_ISO_SHARED,
-                                      clusters, d, scorer),
+    assert_int_equal(vem_i_scorer_new(ctx, kernels_of(precision),
+                                      vem_i_shape_of(vem_i_family_of(VEM_ISO_SHARED),
+                                                     clusters, d),
+                                      scorer),
                      VEM_OK);
     vem_i_scorer_prepare(ctx, model, scorer);
     vem_model_free(model);

@@ -50,8 +50,10 @@ static void near_cells_are_the_nearest(void **state)
         assert_int_equal(vem_model_new(ctx, VEM_ISO_SHARED, clusters, d, means, NULL,
                                        &variance, &model),
                          VEM_OK);
-        assert_int_equal(vem_i_scorer_new(ctx, ctx->kernels_double, VEM_ISO_SHARED,
-                                          clusters, d, &scorer),
+        assert_int_equal(vem_i_scorer_new(ctx, ctx->kernels_double,
+                                          vem_i_shape_of(vem_i_family_of(VEM_ISO_SHARED),
+                                                         clusters, d),
+                                          &scorer),
                          VEM_OK);
         vem_i_scorer_prepare(ctx, model, &scorer);
         assert_int_equal(vem_i_hierarchy_new(ctx, ctx->kernels_double, clusters, d,

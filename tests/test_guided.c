@@ -19,10 +19,9 @@ static scene scene_new(vem_family_kind family, int32_t clusters, int64_t n, int3
     scene s = {.data = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, n, d, 41),
                .clusters = clusters};
     size_t c = (size_t)clusters, columns = (size_t)d;
-    size_t one = family == VEM_FULL   ? columns * columns
-                 : family == VEM_DIAG ? columns
-                                      : 1;
-    size_t shapes = family == VEM_ISO_SHARED ? 1 : c;
+    const int axes = vem_family_axes(family);
+    size_t one = axes == 2 ? columns * columns : axes == 1 ? columns : 1;
+    size_t shapes = vem_family_shared(family) ? 1 : c;
     double *means = malloc(c * columns * sizeof *means),
            *weights = malloc(c * sizeof *weights);
     double *variances = calloc(shapes * one, sizeof *variances);
@@ -39,7 +38,7 @@ static scene scene_new(vem_family_kind family, int32_t clusters, int64_t n, int3
         weights[i] /= total;
     for (size_t i = 0; i < shapes; i++)
         for (size_t j = 0; j < one; j++) {
-            int diagonal = family != VEM_FULL || j / columns == j % columns;
+            int diagonal = axes < 2 || j / columns == j % columns;
             double scale = 0.05 * spread;
             if (diagonal)
                 variances[i * one + j] = scale * (0.7 + 0.6 * vem_i_rng_uniform(&rng));
@@ -105,7 +104,7 @@ static void result_free(result *r)
 static void with_all_cells_it_is_the_scan(void **state)
 {
     (void)state;
-    for (int family = VEM_ISO_SHARED; family <= VEM_FULL; family++)
+    for (int family = 0; family < VEM_FAMILIES; family++)
         for (int32_t d = 3; d <= 20; d += 17) /* direct differences; the dot form */
             for (int soft = 0; soft <= 1; soft++)
                 for (int32_t top = 1; top <= TOP; top += TOP - 1) {
@@ -164,7 +163,7 @@ static void recall_is_what_a_recount_gives(void **state)
 {
     (void)state;
     int imperfect = 0;
-    for (int family = VEM_ISO_SHARED; family <= VEM_FULL; family++)
+    for (int family = 0; family < VEM_FAMILIES; family++)
         for (int precision = VEM_SINGLE; precision <= VEM_DOUBLE; precision++)
             for (int32_t top = 1; top <= TOP; top += TOP - 1)
                 for (int32_t probes = 0; probes <= 2; probes++) {
@@ -299,7 +298,7 @@ static void labels_are_the_scans_but_for_one_in_a_thousand(void **state)
 static void any_number_of_threads(void **state)
 {
     (void)state;
-    for (int family = VEM_ISO_SHARED; family <= VEM_FULL; family++)
+    for (int family = 0; family < VEM_FAMILIES; family++)
         for (int soft = 0; soft <= 1; soft++) {
             scene s = scene_new((vem_family_kind)family, 300, ROWS, 18);
             vem_assign_options how = {.top = 2,

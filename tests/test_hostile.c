@@ -85,14 +85,14 @@ static void too_large_and_too_small(void **state)
         {1e-160, VEM_DOUBLE, "vanish"},  {1e-310, VEM_DOUBLE, "vanish"},
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
-        for (int family = VEM_ISO_SHARED; family <= VEM_FULL; family++) {
+        for (int family = 0; family < VEM_FAMILIES; family++) {
             grid_data data = grid_data_new(SET_SEPARATED, WEIGHTS_REAL, 100, 3, 93);
             for (int64_t v = 0; v < 300; v++)
                 data.x[v] *= cases[k].factor;
             vem_options o = ask(3, cases[k].precision);
             o.family = family;
             /* Columns with a variance each are divided by their deviation first. */
-            const int divided = family == VEM_DIAG || family == VEM_FULL;
+            const int divided = vem_family_axes(family) > 0;
             const int fits =
                 divided && cases[k].factor > 1e-140 && cases[k].factor < 1e150;
             if (cases[k].words && !fits) {
@@ -107,6 +107,37 @@ static void too_large_and_too_small(void **state)
                                 fit.trace[t - 1].free_energy - 1e-4);
                 grid_fit_free(&fit);
             }
+            grid_data_free(&data);
+        }
+}
+
+/* One row outweighs all others: the sentence names its weight, and one no greater than it says is
+ * taken. */
+static void too_heavy(void **state)
+{
+    (void)state;
+    const struct {
+        double weight;
+        vem_precision precision;
+    } cases[] = {{1e300, VEM_SINGLE},
+                 {1e300, VEM_DOUBLE},
+                 {1e200, VEM_SINGLE},
+                 {1e38, VEM_SINGLE}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+        for (int family = VEM_ISO_SHARED; family <= VEM_ISO; family++) {
+            grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, 100, 2, 97);
+            char words[64];
+            vem_options o = ask(3, cases[k].precision);
+            o.family = family;
+            data.weights[41] = cases[k].weight;
+            snprintf(words, sizeof words, "Row 42 has a weight of %.3g", cases[k].weight);
+            refused(&data, &o, NULL, VEM_BAD_DATA, words);
+            const char *bound = strstr(vem_ctx_message(ctx), "no more than ");
+            assert_non_null(bound);
+            data.weights[41] = strtod(bound + strlen("no more than "), NULL);
+            assert_true(data.weights[41] > 1e6);
+            grid_fit fit = grid_run(ctx, &data, &o, NULL);
+            grid_fit_free(&fit);
             grid_data_free(&data);
         }
 }
@@ -128,7 +159,7 @@ static void ends_of_the_range(void **state)
 static void large_offset(void **state)
 {
     (void)state;
-    for (int family = VEM_ISO_SHARED; family <= VEM_FULL; family++)
+    for (int family = 0; family < VEM_FAMILIES; family++)
         for (int precision = VEM_SINGLE; precision <= VEM_DOUBLE; precision++) {
             grid_data data = grid_data_new(SET_SEPARATED, WEIGHTS_NONE, 300, 3, 94);
             vem_options o = ask(4, (vem_precision)precision);
@@ -153,7 +184,7 @@ static void large_offset(void **state)
 static void constant_column(void **state)
 {
     (void)state;
-    for (int family = VEM_ISO_SHARED; family <= VEM_FULL; family++)
+    for (int family = 0; family < VEM_FAMILIES; family++)
         for (int standard = 0; standard <= 1; standard++) {
             grid_data data = grid_data_new(SET_CONSTANT, WEIGHTS_REAL, 100, 3, 95);
             vem_options o = ask(3, VEM_DOUBLE);
@@ -213,7 +244,7 @@ static void too_few_distinct_rows(void **state)
     }
     memset(data.x, 0, 2000 * sizeof *data.x); /* all rows equal */
     o = ask(2, VEM_DOUBLE);
-    refused(&data, &o, NULL, VEM_BAD_DATA, "1 distinct rows, 2 clusters");
+    refused(&data, &o, NULL, VEM_BAD_DATA, "1 distinct row, 2 clusters");
     grid_data_free(&data);
 }
 
@@ -222,7 +253,7 @@ static void one_row_one_column(void **state)
     (void)state;
     double x[] = {42.5};
     grid_data data = {.n = 1, .d = 1, .x = x};
-    for (int family = VEM_ISO_SHARED; family <= VEM_FULL; family++)
+    for (int family = 0; family < VEM_FAMILIES; family++)
         for (int algorithm = -1; algorithm <= VEM_ALGORITHM_GMM; algorithm++) {
             vem_options o = ask(1, VEM_DOUBLE);
             o.family = family;
@@ -354,6 +385,7 @@ int main(void)
         cmocka_unit_test(first_of_many),
         cmocka_unit_test(too_large_and_too_small),
         cmocka_unit_test(ends_of_the_range),
+        cmocka_unit_test(too_heavy),
         cmocka_unit_test(large_offset),
         cmocka_unit_test(constant_column),
         cmocka_unit_test(too_few_rows),

@@ -1,10 +1,10 @@
 /* What must not matter, or must matter in a known way: weights against copies of rows,
  * the order of rows and clusters, the scale of the weights, the units of the data, and
  * how the rows are cut. From common starts, to rounding. */
-#include "api/units.h"
 #include "data/points.h"
 #include "em/estep.h"
 #include "grid.h"
+#include "model/units.h"
 
 #define CONTEXT_THREADS 2
 #include "context.h"
@@ -19,19 +19,19 @@ typedef struct point {
     vem_options options;
 } point;
 
-enum { POINTS = 4 * 2 * 3 * 2 };
+enum { POINTS = VEM_FAMILIES * 2 * 3 * 2 };
 
 static point point_at(int index, grid_weights weights)
 {
     const int32_t held[] = {1, 2, CLUSTERS};
     point p;
-    p.c = (grid_case){.family = (vem_family_kind)(index % 4),
-                      .prior = (vem_prior_kind)(index / 4 % 2),
-                      .held = held[index / 8 % 3],
+    p.c = (grid_case){.family = (vem_family_kind)(index % VEM_FAMILIES),
+                      .prior = (vem_prior_kind)(index / VEM_FAMILIES % 2),
+                      .held = held[index / (2 * VEM_FAMILIES) % 3],
                       .clusters = CLUSTERS,
                       .precision = VEM_DOUBLE,
                       .weights = weights,
-                      .d = index / 24 ? 18 : 2,
+                      .d = index / (6 * VEM_FAMILIES) ? 18 : 2,
                       .set = SET_OVERLAPPING};
     p.data = grid_data_new(p.c.set, weights, ROWS, p.c.d, 31);
     p.start = grid_start(ctx, &p.data, p.c.family, CLUSTERS);
@@ -158,13 +158,13 @@ static void order_of_rows(void **state)
 static vem_model *reversed(const vem_model *model)
 {
     int32_t c = vem_model_clusters(model), d = vem_model_columns(model);
-    size_t shape = vem_model_variance_count(model) / (size_t)c;
+    const size_t count = vem_model_variance_count(model);
+    const size_t shape =
+        vem_family_shared(vem_model_family(model)) ? 0 : count / (size_t)c;
     double *means = grid_zeros(c * d, sizeof *means),
            *weights = grid_zeros(c, sizeof *weights);
-    double *variances =
-        grid_zeros((int64_t)vem_model_variance_count(model) + 1, sizeof *means);
-    if (shape == 0)
-        variances[0] = vem_model_variances(model)[0];
+    double *variances = grid_zeros((int64_t)count, sizeof *means);
+    memcpy(variances, vem_model_variances(model), count * sizeof *means);
     for (int32_t k = 0; k < c; k++) {
         int32_t from = c - 1 - k;
         memcpy(means + k * d, vem_model_means(model) + from * d,
@@ -268,13 +268,16 @@ static double part(const point *p, int64_t first, int64_t count, const double *o
                                     .phase = "read"};
     assert_int_equal(vem_i_points_new(ctx, rows, &request, &points), VEM_OK);
     const vem_view *view = &points->view;
-    vem_i_search search = p->c.held == CLUSTERS
-                              ? vem_i_search_all(CLUSTERS)
-                              : vem_i_search_closest(CLUSTERS, p->c.held, 0);
-    assert_int_equal(vem_i_model_to_view(ctx, p->start, view, p->c.family, &inside),
+    vem_i_search_spec search = p->c.held == CLUSTERS
+                                   ? vem_i_search_all(CLUSTERS)
+                                   : vem_i_search_closest(CLUSTERS, p->c.held, 0);
+    assert_int_equal(vem_i_model_to_view(ctx, p->start, view,
+                                         vem_i_family_of(p->c.family), &inside),
                      VEM_OK);
-    assert_int_equal(vem_i_scorer_new(ctx, view->kernels, p->c.family, CLUSTERS,
-                                      p->data.d, &scorer),
+    assert_int_equal(vem_i_scorer_new(ctx, view->kernels,
+                                      vem_i_shape_of(vem_i_family_of(p->c.family),
+                                                     CLUSTERS, p->data.d),
+                                      &scorer),
                      VEM_OK);
     assert_int_equal(vem_i_posterior_new(ctx, view, &search, &posterior), VEM_OK);
     assert_int_equal(vem_i_estep_new(ctx, view, &scorer, &search, 1, &estep), VEM_OK);
@@ -302,11 +305,20 @@ static void halves_add_up(void **state)
             point p = point_at(i, WEIGHTS_ZEROS);
             double *origin = grid_zeros(p.data.d, sizeof *origin);
             vem_i_stats whole, one, two;
-            assert_int_equal(vem_i_stats_new(ctx, p.c.family, CLUSTERS, p.data.d, &whole),
+            assert_int_equal(vem_i_stats_new(ctx,
+                                             vem_i_shape_of(vem_i_family_of(p.c.family),
+                                                            CLUSTERS, p.data.d),
+                                             &whole),
                              VEM_OK);
-            assert_int_equal(vem_i_stats_new(ctx, p.c.family, CLUSTERS, p.data.d, &one),
+            assert_int_equal(vem_i_stats_new(ctx,
+                                             vem_i_shape_of(vem_i_family_of(p.c.family),
+                                                            CLUSTERS, p.data.d),
+                                             &one),
                              VEM_OK);
-            assert_int_equal(vem_i_stats_new(ctx, p.c.family, CLUSTERS, p.data.d, &two),
+            assert_int_equal(vem_i_stats_new(ctx,
+                                             vem_i_shape_of(vem_i_family_of(p.c.family),
+                                                            CLUSTERS, p.data.d),
+                                             &two),
                              VEM_OK);
             double f = part(&p, 0, 0, origin, &whole);
             double f_one = part(&p, 0, cut, origin, &one);

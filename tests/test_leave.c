@@ -2,7 +2,7 @@
  * back is, to the bit, the fit of the whole steps before it. The state goes on to the same
  * end as if nothing had happened. */
 #include "checkpoints.h"
-#include "em/em.h"
+#include "em/last_step.h"
 
 typedef struct stopper {
     int64_t calls, stop_at, step;

@@ -4,8 +4,8 @@
  */
 #include <float.h>
 
-#include "api/units.h"
 #include "data/points.h"
+#include "model/units.h"
 #include "naive.h"
 #include "search/search.h"
 
@@ -199,29 +199,29 @@ static void check_held(const grid_data *data, int32_t clusters, int32_t held)
     assert_int_equal(vem_i_points_new(ctx, rows, &request, &points), VEM_OK);
     const vem_view *view = &points->view;
     vem_model *start = grid_start(ctx, data, VEM_ISO_SHARED, clusters), *inside = NULL;
-    assert_int_equal(vem_i_model_to_view(ctx, start, view, VEM_ISO_SHARED, &inside),
+    assert_int_equal(vem_i_model_to_view(ctx, start, view,
+                                         vem_i_family_of(VEM_ISO_SHARED), &inside),
                      VEM_OK);
     vem_i_scorer scorer;
-    vem_i_search search = vem_i_search_closest(clusters, held, 0);
-    vem_i_block block;
-    assert_int_equal(vem_i_scorer_new(ctx, view->kernels, VEM_ISO_SHARED, clusters,
-                                      data->d, &scorer),
+    const vem_i_search_spec closest = vem_i_search_closest(clusters, held, 0);
+    vem_i_search *search;
+    assert_int_equal(vem_i_scorer_new(ctx, view->kernels,
+                                      vem_i_shape_of(vem_i_family_of(VEM_ISO_SHARED),
+                                                     clusters, data->d),
+                                      &scorer),
                      VEM_OK);
-    assert_int_equal(vem_i_block_new(ctx, &search, view, &scorer, &block), VEM_OK);
+    assert_int_equal(vem_i_search_new(ctx, &closest, view, &scorer, &search), VEM_OK);
     vem_i_scorer_prepare(ctx, inside, &scorer);
     const float *means = scorer.means;
-    for (int64_t first = 0; first < data->n; first += block.capacity) {
-        int64_t left = data->n - first;
-        vem_i_block_load(&block, first,
-                         left < block.capacity ? (int32_t)left : block.capacity);
-        search.find(&search, &block, NULL);
-        for (int32_t p = 0; p < block.n; p++) {
+    for (int64_t first = 0; first < data->n; first += VEM_I_BLOCK) {
+        const vem_i_block *block = vem_i_search_block(search, first / VEM_I_BLOCK, 0);
+        for (int32_t p = 0; p < block->n; p++) {
             double worst_held = 0, best_left = INFINITY;
             for (int32_t c = 0; c < clusters; c++) {
                 double e = distance_as_stored(view, first + p, means + c * data->d);
                 int is_held = 0;
                 for (int32_t r = 0; r < held; r++)
-                    is_held |= block.index[r * block.capacity + p] == c;
+                    is_held |= block->index[r * block->capacity + p] == c;
                 if (is_held)
                     worst_held = fmax(worst_held, e);
                 else
@@ -230,7 +230,7 @@ static void check_held(const grid_data *data, int32_t clusters, int32_t held)
             assert_true(worst_held <= best_left * (1 + 8 * sqrt(data->d) * FLT_EPSILON));
         }
     }
-    vem_i_block_free(&block);
+    vem_i_search_free(search);
     vem_i_scorer_free(&scorer);
     vem_model_free(inside);
     vem_model_free(start);

@@ -193,6 +193,15 @@ static void endings(void **state)
     vem_data_free(data);
 }
 
+static void hints(void **state)
+{
+    (void)state;
+    const char *const names[] = {"height", "INCOMEINEURO"};
+    if (!use_locale("tr_TR.UTF-8"))
+        skip();
+    assert_string_equal(vem_name_nearest("income", names, 2), names[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -201,6 +210,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(models, io_setup, leave_locale),
         cmocka_unit_test_setup_teardown(state_files, io_setup, leave_locale),
         cmocka_unit_test_setup_teardown(endings, io_setup, leave_locale),
+        cmocka_unit_test_setup_teardown(hints, io_setup, leave_locale),
     };
     return cmocka_run_group_tests(tests, make_locales, remove_locales);
 }

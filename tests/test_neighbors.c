@@ -63,7 +63,7 @@ static void golden_step(partial *p, const json_t *root, double *x, vem_search_ki
                                    &variance, &model),
                      VEM_OK);
     partial_new(p, ctx, &data, model,
-                vem_i_search_neighbors(kind, GOLD_C, GOLD_HELD, GOLD_REACH, 0, 1));
+                partial_spec(kind, GOLD_C, GOLD_HELD, GOLD_REACH, 0, 1));
     vem_model_free(model);
     partial_hold(p, held);
 }
@@ -139,7 +139,7 @@ static void golden_estimated(void **state)
             log(exp(-0.5 * distances[2 * i]) + exp(-0.5 * distances[2 * i + 1]));
     expected_f = expected_f / GOLD_N - log(GOLD_C) - log(6.283185307179586477);
     grid_assert_near(partial_normalize(&p), expected_f, 1e-12, "F");
-    vem_i_graph_settle(p.graph);
+    partial_settle(&p);
     assert_graph(&p, root, "G_S");
     partial_free(&p);
     json_decref(root);
@@ -197,7 +197,7 @@ static void sets_are_sets(void **state)
                                  {2, 1, 2},   {2, 2, 1}};
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
         for (int kind = VEM_SEARCH_EXACT; kind <= VEM_SEARCH_ESTIMATED; kind++)
-            for (int family = VEM_ISO_SHARED; family <= VEM_FULL; family++) {
+            for (int family = 0; family < VEM_FAMILIES; family++) {
                 int32_t clusters = shapes[s][0], held = shapes[s][1];
                 grid_data data =
                     grid_data_new(SET_OVERLAPPING, WEIGHTS_ZEROS, 300, 2, 25);
@@ -205,8 +205,8 @@ static void sets_are_sets(void **state)
                     grid_start(ctx, &data, (vem_family_kind)family, clusters);
                 partial p;
                 partial_new(&p, ctx, &data, start,
-                            vem_i_search_neighbors((vem_search_kind)kind, clusters, held,
-                                                   shapes[s][2], family % 2, 3));
+                            partial_spec(kind, clusters, held, shapes[s][2], family % 2,
+                                         3));
                 int32_t *before = calloc((size_t)(data.n * held), sizeof *before);
                 for (int step = 0; step < 4; step++) {
                     if (step > 0)
@@ -216,7 +216,7 @@ static void sets_are_sets(void **state)
                     assert_sets(&p);
                     for (int64_t e = 0; e < data.n * held && step > 0; e++)
                         assert_true(tried(&p, e / held, before[e]));
-                    vem_i_graph_settle(p.graph);
+                    partial_settle(&p);
                     assert_sets(&p);
                     partial_normalize(&p);
                     partial_maximize(&p, VEM_PRIOR_FLAT);
@@ -236,7 +236,7 @@ static void exact_neighbors_are_the_nearest(void **state)
     const int32_t reaches[] = {2, 5, 62, 63, 64, 65, 80, 99, 100};
     grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, 300, 3, 26);
     for (size_t r = 0; r < sizeof reaches / sizeof *reaches; r++)
-        for (int family = VEM_ISO_SHARED; family <= VEM_FULL; family++) {
+        for (int family = 0; family < VEM_FAMILIES; family++) {
             int32_t reach = reaches[r];
             vem_model *start = grid_start(ctx, &data, (vem_family_kind)family, CLUSTERS);
             /* Weights from 1 to 2: a cluster need not be the best at its own mean. */
@@ -244,8 +244,7 @@ static void exact_neighbors_are_the_nearest(void **state)
                 start->weights[c] = (1 + c / (double)CLUSTERS) / (1.495 * CLUSTERS);
             partial p;
             partial_new(&p, ctx, &data, start,
-                        vem_i_search_neighbors(VEM_SEARCH_EXACT, CLUSTERS, 1, reach, 0,
-                                               3));
+                        partial_spec(VEM_SEARCH_EXACT, CLUSTERS, 1, reach, 0, 3));
             partial_find(&p);
             for (int32_t c = 0; c < CLUSTERS; c++) {
                 int32_t index[CLUSTERS];

@@ -163,14 +163,13 @@ static void weight_two_is_the_row_twice(void **state)
 {
     (void)state;
     enum { CLUSTERS = 8, HELD = 3, REACH = 4, STEPS = 5, ROWS = 400 };
-    for (int family = VEM_ISO_SHARED; family <= VEM_FULL; family++)
+    for (int family = 0; family < VEM_FAMILIES; family++)
         for (int kind = VEM_SEARCH_EXACT; kind <= VEM_SEARCH_ESTIMATED; kind++) {
             grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_ZEROS, ROWS, 2, 32);
             int32_t *held = draw_held(ROWS, CLUSTERS, HELD), *held_again;
             grid_data rows = repeated(&data, held, HELD, &held_again);
             vem_model *start = grid_start(ctx, &data, (vem_family_kind)family, CLUSTERS);
-            vem_i_search search = vem_i_search_neighbors((vem_search_kind)kind, CLUSTERS,
-                                                         HELD, REACH, 0, 3);
+            vem_i_search_spec search = partial_spec(kind, CLUSTERS, HELD, REACH, 0, 3);
             partial weighted, twice;
             partial_new(&weighted, ctx, &data, start, search);
             partial_new(&twice, ctx, &rows, start, search);
@@ -207,8 +206,8 @@ static void weight_zero_is_absent(void **state)
     int32_t *held = draw_held(ROWS, CLUSTERS, HELD), *held_again;
     grid_data rows = repeated(&data, held, HELD, &held_again);
     vem_model *start = grid_start(ctx, &data, VEM_ISO_SHARED, CLUSTERS);
-    vem_i_search search =
-        vem_i_search_neighbors(VEM_SEARCH_ESTIMATED, CLUSTERS, HELD, REACH, 0, 3);
+    vem_i_search_spec search =
+        partial_spec(VEM_SEARCH_ESTIMATED, CLUSTERS, HELD, REACH, 0, 3);
     partial with, without;
     partial_new(&with, ctx, &data, start, search);
     partial_new(&without, ctx, &rows, start, search);
@@ -217,8 +216,8 @@ static void weight_zero_is_absent(void **state)
     for (int step = 0; step < 6; step++) {
         partial_find(&with);
         partial_find(&without);
-        vem_i_graph_settle(with.graph);
-        vem_i_graph_settle(without.graph);
+        partial_settle(&with);
+        partial_settle(&without);
         assert_memory_equal(with.graph->neighbors, without.graph->neighbors,
                             CLUSTERS * REACH * sizeof(int32_t));
         grid_assert_near(partial_normalize(&with), partial_normalize(&without), 1e-9,

@@ -63,6 +63,7 @@ static void contexts_and_data(void **state)
     REFUSES(ctx, vem_ctx_new(NULL));
     REFUSES(ctx, vem_ctx_set_threads(NULL, 1));
     REFUSES(ctx, vem_ctx_set_memory(NULL, 0));
+    REFUSES(ctx, vem_ctx_set_spent(NULL, 0));
     REFUSES(ctx, vem_ctx_set_checkpoint(NULL, NULL));
     assert_int_equal(vem_ctx_set_checkpoint(ctx, NULL), VEM_OK);
     REFUSES(ctx, vem_array_new(NULL, 8, &array));
@@ -249,6 +250,10 @@ static void uses_and_files(void **state)
     REFUSES(path, vem_classes_read(ctx, NULL, 0, &read, &n));
     REFUSES(classes, vem_classes_read(ctx, "l.csv", 0, NULL, &n));
     REFUSES(n, vem_classes_read(ctx, "l.csv", 0, &read, NULL));
+    REFUSES(ctx, vem_classes_read_column(NULL, "l.csv", 0, NULL, &read, &n, NULL));
+    REFUSES(path, vem_classes_read_column(ctx, NULL, 0, NULL, &read, &n, NULL));
+    REFUSES(classes, vem_classes_read_column(ctx, "l.csv", 0, NULL, NULL, &n, NULL));
+    REFUSES(n, vem_classes_read_column(ctx, "l.csv", 0, NULL, &read, NULL, NULL));
     REFUSES(ctx, vem_labels_write(NULL, "l.npy", labels, 2));
     REFUSES(path, vem_labels_write(ctx, NULL, labels, 2));
     REFUSES(labels, vem_labels_write(ctx, "l.npy", NULL, 2));
@@ -292,6 +297,7 @@ static void nothing_is_told_of_nothing(void **state)
     vem_stats_describe(stats, NULL);
     vem_options_init(NULL);
     vem_ctx_set_progress(NULL, NULL, NULL);
+    vem_ctx_set_forecast(NULL, NULL, NULL);
     vem_model_set_prior(NULL, VEM_PRIOR_FREE);
     vem_model_set_normalizes(NULL, 1);
     vem_ctx_free(NULL);
@@ -321,6 +327,9 @@ static void nothing_is_told_of_nothing(void **state)
     assert_null(vem_data_id_name(NULL, 0));
     assert_null(vem_data_id(NULL, 0, 0));
     assert_null(vem_data_column_name(NULL, 0));
+    assert_null(vem_data_column_advice(NULL, 0));
+    vem_csv_put(NULL, "a");
+    vem_csv_put(stdout, NULL);
     assert_null(vem_data_format(NULL));
     assert_null(vem_name_nearest(NULL, NULL, 0));
     char hint[128];

@@ -278,7 +278,7 @@ static void wild_structs(void **state)
     o.tolerance = INFINITY;
     contradiction(&o, "--tolerance");
     o.tolerance = 0;
-    o.family = 4;
+    o.family = VEM_FAMILIES;
     contradiction(&o, "--family");
     o.family = -2;
     contradiction(&o, "--family");
@@ -308,8 +308,8 @@ static void choices_have_numbers(void **state)
     assert_int_equal(vem_options_resolve(own, &options, 100, 2, VEM_FLOAT64, &resolved),
                      VEM_BAD_OPTION);
     assert_non_null(strstr(vem_ctx_message(own),
-                           "77, but its choices iso-shared|iso|diag|full have the "
-                           "numbers 0 to 3"));
+                           "77, but its choices iso-shared|iso|diag|full|diag-shared|"
+                           "full-shared have the numbers 0 to 5"));
     vem_ctx_free(own);
 }
 

@@ -1,6 +1,6 @@
 /* The plan of a fit: vem_plan names the bytes before they are taken, and a fit that would
  * take too many is refused. */
-#include "api/plan.h"
+#include "fit/memory_plan.h"
 #include "memory_hooks.h"
 
 /* ---- The plan ---- */
@@ -54,7 +54,7 @@ static void the_plan_is_what_is_taken(void **state)
 #endif
     grid_data thin = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, 40000, 1, 83);
     grid_data wide = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, 8000, 50, 83);
-    for (int family = VEM_ISO_SHARED; family <= VEM_FULL; family++)
+    for (int family = 0; family < VEM_FAMILIES; family++)
         for (int held = 1; held <= 20; held = held == 1 ? 4 : held + 16)
             for (int seeding = VEM_SEED_RANDOM; seeding <= VEM_SEED_TWO_LEVEL;
                  seeding++) {
@@ -169,6 +169,11 @@ static void the_plan_of_our_own_choices(void **state)
         }
 }
 
+static void remember(void *user, const vem_forecast *forecast)
+{
+    *(vem_forecast *)user = *forecast;
+}
+
 static void a_plan_that_does_not_fit(void **state)
 {
     (void)state;
@@ -191,15 +196,19 @@ static void a_plan_that_does_not_fit(void **state)
     assert_non_null(strstr(vem_ctx_message(ctx), "--memory 1.00 MiB"));
     assert_int_equal(vem_options_set(ctx, &o, "memory", "1.5G"), VEM_OK);
     assert_int_equal(o.memory, 3 << 29);
+    vem_forecast told = {0};
+    vem_ctx_set_forecast(ctx, remember, &told);
     assert_int_equal(vem_fit(ctx, rows, &o, NULL, &model, &report), VEM_OK);
+    vem_ctx_set_forecast(ctx, NULL, NULL);
+    assert_int_equal(told.bytes, plan.bytes); /* what vem_plan_fit says */
     vem_model_free(model);
     vem_report_free(report);
     /* What would help is named, and helps. */
-    vem_i_plan inside = vem_i_plan_of(ctx, rows, &o, &o, 0);
-    assert_int_equal(vem_options_resolve(ctx, &o, data.n, data.d, VEM_FLOAT64,
-                                         &inside.options),
+    vem_options r;
+    assert_int_equal(vem_options_resolve(ctx, &o, data.n, data.d, VEM_FLOAT64, &r),
                      VEM_OK);
-    inside.options.memory = VEM_AUTO;
+    r.memory = VEM_AUTO;
+    vem_i_plan inside = vem_i_plan_of(ctx, rows, &o, &r, 0);
     assert_int_equal(vem_i_plan_check(&inside, 0), VEM_OK);
     assert_int_equal(vem_i_plan_check(&inside, plan.bytes), VEM_OK);
     assert_int_equal(vem_i_plan_check(&inside, plan.bytes - 1), VEM_NO_MEMORY);
@@ -210,10 +219,12 @@ static void a_plan_that_does_not_fit(void **state)
     assert_null(strstr(vem_ctx_message(ctx), "--precision single"));
     const char *size = strstr(vem_ctx_message(ctx), "--coreset ");
     assert_non_null(size);
-    inside.options.coreset = strtoll(size + strlen("--coreset "), NULL, 10);
-    assert_true(inside.options.coreset >= 80 && inside.options.coreset < 50000);
+    r.coreset = strtoll(size + strlen("--coreset "), NULL, 10);
+    assert_true(r.coreset >= 80 && r.coreset < 50000);
+    inside = vem_i_plan_with(&inside, &r);
     assert_int_equal(vem_i_plan_check(&inside, third), VEM_OK);
-    inside.options.coreset *= 2;
+    r.coreset *= 2;
+    inside = vem_i_plan_with(&inside, &r);
     assert_int_equal(vem_i_plan_check(&inside, third), VEM_NO_MEMORY);
     assert_int_equal(vem_i_plan_check(&inside, 1000), VEM_NO_MEMORY);
     assert_non_null(strstr(vem_ctx_message(ctx), "more memory would help"));
@@ -250,7 +261,8 @@ static void bytes_are_said(void **state)
     const struct {
         double bytes;
         const char *text;
-    } cases[] = {{512, "0.50 KiB"},
+    } cases[] = {{1, "1 byte"},
+                 {512, "512 bytes"},
                  {1024 * 9.996, "10 KiB"},
                  {1024 * 999.6, "0.98 MiB"},
                  {1536.0 * 1048576, "1.50 GiB"},

@@ -252,8 +252,9 @@ static void far_values_are_named(void **state)
             set(&t, 20000, 1, -far[k].value);
             set(&t, 20003, 2, -far[k].value);
             set(&t, 29999, 0, -far[k].value);
-            refused(&t, &r, "Row 20001, column 2 lies ");
+            refused(&t, &r, "Row 20001, column 2 is -1");
             assert_non_null(strstr(vem_ctx_message(ctx), far[k].type));
+            assert_non_null(strstr(vem_ctx_message(ctx), " and lies 1"));
         }
         table_free(&t);
     }

@@ -86,7 +86,7 @@ static void stopped_anywhere(void **state)
     (void)state;
     int models = 0, nothings = 0;
     grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, 3000, 4, 102);
-    for (int family = VEM_ISO_SHARED; family <= VEM_FULL; family += 3)
+    for (int family = 0; family < VEM_FAMILIES; family += 3)
         for (int64_t stop = 1;; stop++) {
             vem_options o = grid_options(4, (vem_family_kind)family, VEM_PRIOR_FREE, 2,
                                          VEM_DOUBLE, 8);
@@ -318,6 +318,108 @@ static void restarts_are_numbered(void **state)
     grid_data_free(&data);
 }
 
+typedef struct lines {
+    vem_trace_step seen[400];
+    int64_t count;
+    int wrong;
+} lines;
+
+static int take_line(void *user, const vem_progress *p)
+{
+    lines *l = user;
+    l->wrong |= p->last && strcmp(p->phase, "em") != 0;
+    if (!p->last || (l->count > 0 && p->last->step == l->seen[l->count - 1].step))
+        return 0;
+    l->wrong |= p->last->step < p->step - 1; /* no later than with the next step */
+    l->seen[l->count++] = *p->last;
+    return 0;
+}
+
+/* Each line of the trace is told once it is complete, in all loops of a fit. */
+static void lines_of_the_trace(void **state)
+{
+    (void)state;
+    grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, 3000, 3, 110);
+    for (int swaps = 0; swaps <= 3; swaps += 3) {
+        vem_options o;
+        vem_options_init(&o);
+        o.clusters = 100;
+        o.held = 3;
+        o.finish = VEM_FINISH_HARD;
+        o.swaps = swaps;
+        lines l = {0};
+        vem_ctx_set_progress(ctx, take_line, &l);
+        grid_fit fit = grid_run(ctx, &data, &o, NULL);
+        vem_ctx_set_progress(ctx, NULL, NULL);
+        assert_false(l.wrong);
+        assert_int_equal(l.count, fit.trace_count);
+        for (int64_t t = 0; t < l.count; t++) {
+            const vem_trace_step *a = &l.seen[t], *b = &fit.trace[t];
+            assert_true(a->step == b->step && a->free_energy == b->free_energy);
+            assert_true(a->pairs == b->pairs && a->moved == b->moved);
+            assert_true(a->changed == b->changed && a->empty == b->empty);
+        }
+        grid_fit_free(&fit);
+    }
+    grid_data_free(&data);
+}
+
+typedef struct course {
+    int64_t calls, last, total, n;
+    const char *phase;
+    int wrong;
+} course;
+
+static int follow(void *user, const vem_progress *p)
+{
+    course *c = user;
+    c->wrong |= p->done < c->last || p->done > p->total || p->total != c->n ||
+                strcmp(p->phase, c->phase) != 0;
+    c->last = p->done;
+    c->calls++;
+    return 0;
+}
+
+/* Rows that are taken in several chunks, and each chunk in several passes, are one run from 0
+ * to all of them. */
+static void one_run_over_all_rows(void **state)
+{
+    enum { N = 300000, C = 3 };
+    (void)state;
+    grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, N, 2, 110);
+    vem_data *rows = grid_borrow(ctx, &data);
+    const double means[2 * C] = {0, 0, 1, 1, 2, 0}, variance = 1;
+    vem_model *model;
+    assert_int_equal(vem_model_new(ctx, VEM_ISO_SHARED, C, 2, means, NULL, &variance,
+                                   &model),
+                     VEM_OK);
+    int32_t *labels = malloc(N * sizeof *labels);
+    vem_cluster clusters[C] = {{.size = sizeof clusters[0]}};
+    vem_description about = {.size = sizeof about};
+    vem_scores scores = {.size = sizeof scores};
+    fake_tick = 1; /* every call is told */
+    for (int verb = 0; verb < 4; verb++) {
+        course c = {.n = N, .phase = verb < 2 ? "measure" : "assign"};
+        vem_ctx_set_progress(ctx, follow, &c);
+        vem_status status = VEM_OK;
+        if (verb < 2)
+            status = vem_score(ctx, model, rows, verb, VEM_DOUBLE, &scores);
+        else if (verb == 2)
+            status = vem_assign(ctx, model, rows, 1, VEM_DOUBLE, labels, NULL);
+        else
+            status = vem_describe(ctx, model, rows, VEM_DOUBLE, clusters, &about);
+        vem_ctx_set_progress(ctx, NULL, NULL);
+        assert_int_equal(status, VEM_OK);
+        assert_false(c.wrong);
+        assert_true(c.calls > 3 && c.last > N / 2);
+    }
+    fake_tick = 0;
+    free(labels);
+    vem_data_free(rows);
+    vem_model_free(model);
+    grid_data_free(&data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -325,6 +427,8 @@ int main(void)
         cmocka_unit_test(seeding_listens_between_blocks),
         cmocka_unit_test(coresets_listen_between_blocks),
         cmocka_unit_test(restarts_are_numbered),
+        cmocka_unit_test(lines_of_the_trace),
+        cmocka_unit_test(one_run_over_all_rows),
         cmocka_unit_test(stopped_anywhere),
         cmocka_unit_test(stopped_in_a_phase),
         cmocka_unit_test(other_verbs_stop),

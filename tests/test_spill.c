@@ -54,8 +54,8 @@ static void both_ways(const grid_data *data, const vem_options *o)
 static void the_same_bits_for_every_search(void **state)
 {
     (void)state;
-    for (int family = VEM_ISO_SHARED; family <= VEM_FULL; family++)
-        for (int search = VEM_SEARCH_ALL; search <= VEM_SEARCH_GROUPS; search++)
+    for (int family = 0; family < VEM_FAMILIES; family++)
+        for (int search = VEM_SEARCH_ALL; search < VEM_SEARCH_COUNT; search++)
             for (int weights = WEIGHTS_NONE; weights <= WEIGHTS_REAL;
                  weights += WEIGHTS_REAL) {
                 grid_data data =

@@ -30,21 +30,21 @@ static vem_options swap_options(int64_t clusters, int family, int prior, int64_t
 typedef struct halves_of_means {
     double gain, mass;
     double mean[2][40];
+    double rows[2][40]; /* the same, of T */
 } halves_of_means;
 
 static halves_of_means split(engine *e, int32_t cluster, const uint32_t *items, int64_t n)
 {
     vem_i_splitter *splitter = NULL;
     const vem_view *view = e->em.view;
-    double rows[2][40];
     halves_of_means h;
     assert_int_equal(vem_i_splitter_new(ctx, view, &e->em.posterior, &splitter), VEM_OK);
     h.gain = vem_i_split(splitter,
                          &(vem_i_splittable){.items = items, .n = n, .cluster = cluster},
-                         0, rows[0], rows[1], &h.mass);
+                         0, h.rows[0], h.rows[1], &h.mass);
     for (int which = 0; which < 2 && h.gain > 0; which++)
         for (int32_t j = 0; j < view->d; j++)
-            h.mean[which][j] = vem_i_value(view->kernels, rows[which], j);
+            h.mean[which][j] = vem_i_value(view->kernels, h.rows[which], j);
     vem_i_splitter_free(splitter);
     return h;
 }
@@ -212,7 +212,7 @@ static double removal_cost(const engine *e, int32_t c)
 static double split_gain(engine *e, vem_i_shaper *shaper, int32_t c, uint32_t *items)
 {
     const vem_i_posterior *p = &e->em.posterior;
-    const vem_model *model = e->em.model, *halves;
+    const vem_model *halves;
     int64_t n = 0;
     for (int64_t i = 0; i < p->n; i++)
         if (p->held[i * p->width] == c)
@@ -224,7 +224,9 @@ static double split_gain(engine *e, vem_i_shaper *shaper, int32_t c, uint32_t *i
             shaper, &(vem_i_splittable){.items = items, .n = n, .cluster = c}, 0,
             &halves);
     halves_of_means h = split(e, c, items, n);
-    double gain = 0.5 * h.gain / model->variances[0];
+    const vem_i_scorer *s = &e->em.scorer;
+    double gain =
+        h.gain > 0 ? 0.5 * h.gain * s->family->stretch(s, c, h.rows[0], h.rows[1]) : 0;
     return gain - (e->em.constraints.prior == VEM_PRIOR_FREE ? h.mass * log(2) : 0);
 }
 
@@ -270,7 +272,7 @@ static int64_t check_round(engine *e, const char *what)
     vem_i_splitter *splitter = NULL;
     vem_i_shaper *shaper = NULL;
     assert_int_equal(vem_i_splitter_new(ctx, em->view, p, &splitter), VEM_OK);
-    if (em->model->family != VEM_ISO_SHARED)
+    if (!em->model->family->shared)
         assert_int_equal(vem_i_shaper_new(em, splitter, &shaper), VEM_OK);
     for (int32_t c = 0; c < clusters; c++) {
         cost[c] = removal_cost(e, c);
@@ -322,7 +324,7 @@ static int64_t check_round(engine *e, const char *what)
                  promised / mass, what);
     /* Prices of hard items with shapes are no bounds but exact, and so is what the weight of
      * the removed clusters gains when it goes to all. */
-    if (p->width == 1 && em->model->family != VEM_ISO_SHARED)
+    if (p->width == 1 && !em->model->family->shared)
         grid_assert_near(after - before + log1p(-freed), promised / mass,
                          share * size / mass + slack, what);
     free(items);
@@ -339,12 +341,13 @@ static void rounds_keep_their_promise(void **state)
     static const int searches[] = {VEM_SEARCH_CLOSEST, VEM_SEARCH_GROUPS,
                                    VEM_SEARCH_EXACT, VEM_SEARCH_ESTIMATED};
     int64_t swaps[4] = {0};
-    int64_t of_family[4] = {0};
-    for (int index = 0; index < 4 * 2 * 3 * 2 * 3 * 4 * 2; index += STRIDE) {
-        int at = index, family = at % 4, prior = (at /= 4) % 2, held = 1 + (at /= 2) % 3;
+    int64_t of_family[VEM_FAMILIES] = {0};
+    for (int index = 0; index < VEM_FAMILIES * 2 * 3 * 2 * 3 * 4 * 2; index += STRIDE) {
+        int at = index, family = at % VEM_FAMILIES, prior = (at /= VEM_FAMILIES) % 2,
+            held = 1 + (at /= 2) % 3;
         int precision = (at /= 3) % 2, weights = (at /= 2) % 3, search = (at /= 3) % 4;
         grid_set set = at / 4 ? SET_SEPARATED : SET_OVERLAPPING;
-        int32_t d = index % 7 % 2 ? 2 : family < VEM_DIAG ? 18 : 5;
+        int32_t d = index % 7 % 2 ? 2 : vem_family_axes(family) == 0 ? 18 : 5;
         char what[120];
         snprintf(what, sizeof what, "case %d: family %d prior %d held %d search %d d %d",
                  index, family, prior, held, search, d);
@@ -382,7 +385,7 @@ static void rounds_keep_their_promise(void **state)
     }
     for (int held = 0; held < 3; held++)
         assert_true(swaps[held] > 0);
-    for (int family = 0; family < 4; family++)
+    for (int family = 0; family < VEM_FAMILIES; family++)
         assert_true(of_family[family] > 0);
 }
 

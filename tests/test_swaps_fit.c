@@ -31,7 +31,7 @@ static vem_model *start_at(const grid_data *data, vem_family_kind family,
         means[2 * c] = data->x[2 * rows[c]];
         means[2 * c + 1] = data->x[2 * rows[c] + 1];
         for (int k = 0; k < 4; k++)
-            variances[4 * c + k] = family == VEM_FULL && k % 3 ? 0 : 4;
+            variances[4 * c + k] = vem_family_axes(family) == 2 && k % 3 ? 0 : 4;
     }
     vem_model *model = NULL;
     assert_int_equal(vem_model_new(ctx, family, clusters, 2, means, NULL, variances,
@@ -102,9 +102,9 @@ static void one_swap_repairs(void **state)
     (void)state;
     grid_data data = blobs(2, 50, 30);
     const int64_t rows[] = {0, 1, 50, 100}; /* none in the last blob */
-    for (int family = VEM_ISO_SHARED; family <= VEM_FULL; family++)
+    for (int family = 0; family < VEM_FAMILIES; family++)
         for (int held = 1; held <= 2; held++)
-            for (int search = VEM_SEARCH_CLOSEST; search <= VEM_SEARCH_GROUPS; search++)
+            for (int search = VEM_SEARCH_CLOSEST; search < VEM_SEARCH_COUNT; search++)
                 for (int swaps = 0; swaps <= 1; swaps++) {
                     char what[100];
                     int64_t lines;
@@ -127,7 +127,9 @@ static void one_swap_repairs(void **state)
                         assert_blobs(&fit, 4, 50, what);
                     } else {
                         assert_int_equal(moved, 0);
-                        assert_true(labels_of_a_blob(&fit, 0, 50) == 2);
+                        /* One wide shape for all finds the way by itself. */
+                        if (!vem_family_shared(family) || vem_family_axes(family) == 0)
+                            assert_true(labels_of_a_blob(&fit, 0, 50) == 2);
                     }
                     grid_fit_free(&fit);
                     vem_model_free(start);
@@ -144,7 +146,7 @@ static void grid_is_recovered(void **state)
     for (int64_t c = 0; c < 25; c++)
         rows[c] = 8 * c;
     vem_model *start = start_at(&data, VEM_ISO_SHARED, rows, 25);
-    for (int search = VEM_SEARCH_CLOSEST; search <= VEM_SEARCH_GROUPS; search++) {
+    for (int search = VEM_SEARCH_CLOSEST; search < VEM_SEARCH_COUNT; search++) {
         int64_t lines;
         if (search == VEM_SEARCH_EXACT || search == VEM_SEARCH_ESTIMATED)
             continue;
@@ -265,7 +267,7 @@ static void hard_finish(void **state)
 {
     (void)state;
     grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, 800, 3, 96);
-    for (int search = VEM_SEARCH_CLOSEST; search <= VEM_SEARCH_GROUPS; search++) {
+    for (int search = VEM_SEARCH_CLOSEST; search < VEM_SEARCH_COUNT; search++) {
         vem_options o =
             grid_options(12, VEM_ISO_SHARED, VEM_PRIOR_FLAT, 3, VEM_DOUBLE, 400);
         o.search = search;
@@ -388,7 +390,7 @@ static void a_given_start_needs_lists(void **state)
     (void)state;
     grid_data data = blobs(2, 50, 30);
     const int64_t rows[] = {0, 1, 50, 100};
-    for (int family = VEM_ISO_SHARED; family <= VEM_FULL; family++) {
+    for (int family = 0; family < VEM_FAMILIES; family++) {
         vem_model *start = start_at(&data, (vem_family_kind)family, rows, 4);
         vem_options o =
             grid_options(4, (vem_family_kind)family, VEM_PRIOR_FLAT, 4, VEM_DOUBLE, 20);

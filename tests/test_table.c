@@ -162,9 +162,24 @@ static void headers_are_decided(void **state)
     has_header("land,2019,2020\n", first, VEM_HEADER_NO, 1);
     has_header("land,2019,2020\na,2,3\n",
                (vem_read_options){.id = "1", .header = VEM_HEADER_NO}, VEM_HEADER_NO, 2);
+    /* Births and deaths are years in most rows, with gaps or without. */
+    has_header("a,1900,1950\nb,1920,NA\nc,1910,1990\n", first, VEM_HEADER_NO, 3);
+    has_header("a,1900,1950\nb,NA,NA\nc,1910,1990\n", first, VEM_HEADER_NO, 3);
+    has_header("a,1900,1950\nb,1750,1801\nc,1910,\n", first, VEM_HEADER_NO, 3);
+    has_header("a,1900,1950,\nb,1,2,3\n", first, VEM_HEADER_NO, 2);
+    has_header("land,2019,2020\na,1900,1950\nb,2,3\nc,4,5\n", first, VEM_HEADER_YES, 3);
+    has_header("land,2019,2020\na,,\nb,2,3\n", first, VEM_HEADER_YES, 2);
+    /* Names may be percentages, above rows that have none. */
+    has_header("25%,50%,75%\n1,2,3\n4,5,6\n", none, VEM_HEADER_YES, 2);
+    has_header("5 %,6 %\n,\n3,4\n", none, VEM_HEADER_YES, 2);
+    has_header("mean,25%,\"97,5 %\"\n1,2,3\n", none, VEM_HEADER_YES, 1);
+    has_header("a,25%,50%\nb,2,3\n", first, VEM_HEADER_YES, 1);
+    refuses("25%,50%\n1,2\n3%,4\n", none, "row 1 (line 1), column 1: \"25%\" is not");
+    refuses("25%,50%\n", none, "row 1 (line 1), column 1: \"25%\" is not");
+    refuses("25%,2\n1,2\n", none, "say --header yes");
     refuses("1,abc\n2,3\n", none,
-            "row 1 (line 1), column 2: \"abc\" is not a number. If this "
-            "row names the columns, say --header yes");
+            "row 1 (line 1), column 2: \"abc\" is not a number. If this row names the "
+            "columns, say --header yes. A column of text is left out with --id 2");
     refuses("x,y\n2,3\n", no, "column 1: \"x\" is not a number");
     refuses("x,y\n2,b\n", none,
             "row 1 (line 2), column 2 (y): \"b\" is not a number. A column");
@@ -203,9 +218,9 @@ static void missing_are_refused(void **state)
     refuses(gaps, (vem_read_options){.id = "id"},
             "4 values are missing, in 3 of 5 rows; the first in row 2, column 2 (x)");
     refuses("NA,NA\n1,\n", (vem_read_options){.missing = VEM_MISSING_DROP},
-            "all 2 rows have a missing value");
+            "column 2 has no values at all; --id 2 leaves it out");
     refuses("1,NA\n2,\n", (vem_read_options){.missing = VEM_MISSING_MEAN},
-            "column 2 has no mean that could stand for missing values: all its values");
+            "column 2 has no values at all");
     const double two[] = {0, 0};
     refuses("1,NA\n",
             (vem_read_options){.missing = VEM_MISSING_MEAN,
@@ -386,6 +401,50 @@ static void classes_are_words(void **state)
     free(expected);
 }
 
+/* Of several columns the one that was asked for, and which it was. */
+static void classes_of_a_column(void **state)
+{
+    static const char table[] = "species,type,n\na,u,1\na,v,1\nb,u,1\nb,w,1\n";
+    const struct {
+        const char *text, *asked, *taken;
+        int64_t classes[4];
+    } cases[] = {
+        {table, NULL, "species", {0, 0, 1, 1}},
+        {table, "type", "type", {0, 1, 0, 2}},
+        {table, "2", "type", {0, 1, 0, 2}},
+        {table, "n", "n", {0, 0, 0, 0}},
+        {"u\nv\nu\nw\n", NULL, NULL, {0, 1, 0, 2}},
+        {"u\nv\nu\nw\n", "1", NULL, {0, 1, 0, 2}},
+        {"kind\nu\nv\nu\nw\n", "kind", NULL, {0, 1, 0, 2}},
+    };
+    int64_t *classes = NULL, n = 0;
+    char *taken = NULL;
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *path = io_text("c.csv", cases[i].text);
+        if (vem_classes_read_column(io_ctx, path, 4, cases[i].asked, &classes, &n,
+                                    &taken) != VEM_OK)
+            fail_msg("%s", vem_ctx_message(io_ctx));
+        assert_int_equal(n, 4);
+        assert_memory_equal(classes, cases[i].classes, sizeof cases[i].classes);
+        assert_int_equal(!taken, !cases[i].taken);
+        if (taken)
+            assert_string_equal(taken, cases[i].taken);
+        free(classes);
+        free(taken);
+    }
+    const char *path = io_text("c.csv", table);
+    const char *const wrong[][2] = {{"tpye", "did you mean \"type\""},
+                                    {"type,n", "means 2 columns"},
+                                    {"4", "has columns 1 to 3"}};
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(vem_classes_read_column(io_ctx, path, 4, wrong[i][0], &classes,
+                                                 &n, &taken),
+                         VEM_BAD_OPTION);
+        io_says(wrong[i][1]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -399,6 +458,7 @@ int main(void)
         cmocka_unit_test(missing_in_arrays),
         cmocka_unit_test(compressed),
         cmocka_unit_test(classes_are_words),
+        cmocka_unit_test(classes_of_a_column),
     };
     return cmocka_run_group_tests(tests, io_setup, io_teardown);
 }

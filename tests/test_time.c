@@ -1,8 +1,9 @@
 /* --time, by a clock that moves when the test says so: a fit that runs out of time is, to
  * the bit, one with fewer steps; what is given up grows as the time shrinks, and is never
  * what was asked for. */
-#include "api/effort.h"
 #include "fake_clock.h"
+#include "fit/budget.h"
+#include "fit/resolve.h"
 #include "grid.h"
 
 static vem_ctx *ctx;
@@ -213,11 +214,11 @@ static void bad_times_are_refused(void **state)
 
 /* ---- before ---- */
 
-static const vem_i_pace PACE = {.operations = 1e10, .cold = 1e9, .warm = 2e9};
+static const vem_i_speed SPEED = {.operations = 1e10, .cold = 1e9, .warm = 2e9};
 
 typedef struct choice {
     vem_options resolved;
-    vem_i_effort effort;
+    vem_i_budget budget;
     int64_t rows;
 } choice;
 
@@ -225,10 +226,10 @@ static choice choose(const vem_data *data, const vem_options *asked)
 {
     choice c;
     assert_int_equal(vem_i_fit_resolve(ctx, data, asked, NULL, &c.resolved), VEM_OK);
-    assert_int_equal(vem_i_effort_choose(ctx, data, asked, NULL, &PACE, &c.resolved,
-                                         &c.effort),
+    assert_int_equal(vem_i_budget_choose(ctx, data, asked, NULL, &SPEED, &c.resolved,
+                                         &c.budget),
                      VEM_OK);
-    c.rows = c.effort.coreset ? c.effort.coreset : c.effort.rows;
+    c.rows = c.budget.coreset ? c.budget.coreset : c.budget.rows;
     return c;
 }
 
@@ -240,6 +241,40 @@ static vem_data *many_rows(double **values, int64_t n)
     assert_int_equal(vem_data_borrow(ctx, VEM_FLOAT64, *values, n, 8, 0, 0, &data),
                      VEM_OK);
     return data;
+}
+
+/* Seconds of one core at the speed of AVX2, as the processor took them for pendigits: within a factor
+ * of two. */
+static void starts_are_foreseen(void **state)
+{
+    (void)state;
+    static const struct {
+        int family;
+        double seconds;
+    } cases[] = {{VEM_ISO_SHARED, 0.037}, {VEM_DIAG, 0.41}, {VEM_FULL, 1.17}};
+    const vem_i_speed speed = {.operations = 40e9, .cold = 9e9, .warm = 13e9};
+    unsigned char *values = calloc(10992, 16);
+    vem_data *data = NULL;
+    assert_non_null(values);
+    assert_int_equal(vem_data_borrow(ctx, VEM_UINT8, values, 10992, 16, 0, 0, &data),
+                     VEM_OK);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        vem_options o, resolved;
+        vem_options_init(&o);
+        o.clusters = 10;
+        o.threads = 1;
+        o.family = cases[i].family;
+        assert_int_equal(vem_i_fit_resolve(ctx, data, &o, NULL, &resolved), VEM_OK);
+        vem_i_plan plan = vem_i_plan_of(ctx, data, &o, &resolved, 0);
+        plan.speed = &speed;
+        const double seconds = vem_i_plan_seconds(&plan);
+        if (seconds < cases[i].seconds / 2 || seconds > cases[i].seconds * 2)
+            fail_msg("%s: %.3g seconds, and it takes %.3g",
+                     vem_choice_name("family", cases[i].family), seconds,
+                     cases[i].seconds);
+    }
+    vem_data_free(data);
+    free(values);
 }
 
 static void more_time_never_gives_less(void **state)
@@ -259,14 +294,14 @@ static void more_time_never_gives_less(void **state)
             for (o.time = 1e-4; o.time < 1e5; o.time *= 1.3) {
                 choice c = choose(data, &o);
                 assert_true(c.rows >= rows);
-                assert_true(c.effort.sampled <= sampled);
+                assert_true(c.budget.sampled <= sampled);
                 assert_true(c.resolved.coreset == VEM_AUTO
                                 ? c.rows == n
                                 : c.rows == c.resolved.coreset);
                 assert_true(c.rows >= 8 * o.clusters);
                 sizes += c.rows > rows;
                 rows = c.rows;
-                sampled = c.effort.sampled;
+                sampled = c.budget.sampled;
             }
             assert_true(rows == n && sizes > 5 && !sampled);
         }
@@ -289,7 +324,7 @@ static void fewer_held_before_steps(void **state)
         for (o.time = 1e-5; o.time < 1e4; o.time *= 1.2) {
             choice c = choose(data, &o);
             assert_true(c.resolved.held == 50 || c.resolved.held == 3);
-            assert_true(c.resolved.held == 50 ? c.effort.held == 0 : c.effort.held == 50);
+            assert_true(c.resolved.held == 50 ? c.budget.held == 0 : c.budget.held == 50);
             assert_true(c.resolved.held >= held);
             if (c.resolved.held == 3)
                 assert_true(c.rows < 2 * 16 * 50); /* 16: two for each column */
@@ -322,7 +357,7 @@ static void what_was_asked_stays(void **state)
         o.restarts = 4;
         o.tolerance = 1e-5;
         choice c = choose(data, &o);
-        assert_int_equal(c.effort.coreset, 0);
+        assert_int_equal(c.budget.coreset, 0);
         assert_true(c.resolved.coreset == 70000 && c.resolved.max_steps == 77 &&
                     c.resolved.swaps == 3 && c.resolved.held == 2 &&
                     c.resolved.restarts == 4 && c.resolved.tolerance == 1e-5);
@@ -331,7 +366,7 @@ static void what_was_asked_stays(void **state)
         o.time = time;
         o.algorithm = VEM_ALGORITHM_KMEANS; /* exactly */
         c = choose(data, &o);
-        assert_true(c.effort.coreset == 0 && c.resolved.coreset == VEM_AUTO);
+        assert_true(c.budget.coreset == 0 && c.resolved.coreset == VEM_AUTO);
         o.algorithm = VEM_ALGORITHM_LWCS_KMEANS; /* the size is ours */
         c = choose(data, &o);
         assert_true(c.resolved.coreset <= 2048 && c.resolved.coreset >= 800);
@@ -348,6 +383,7 @@ int main(void)
         cmocka_unit_test(enough_time_changes_nothing),
         cmocka_unit_test(loops_share_the_time),
         cmocka_unit_test(bad_times_are_refused),
+        cmocka_unit_test(starts_are_foreseen),
         cmocka_unit_test(more_time_never_gives_less),
         cmocka_unit_test(fewer_held_before_steps),
         cmocka_unit_test(what_was_asked_stays),

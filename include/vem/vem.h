@@ -7,11 +7,11 @@
  * sentence that says what was wrong, and no output argument was changed.
  *
  * Ownership. What a verb gives through a pointer to a handle (vem_data **, vem_model **, ...)
- * belongs to the caller, who frees it with the _free of its noun; arrays that
- * vem_labels_read, vem_classes_read and vem_generate give are freed with free(). What a
- * function returns is borrowed: it lives as long as the handle that was asked. Verbs keep
- * nothing of their arguments but vem_data_borrow, whose values the caller keeps alive. Handles
- * and the context they were made with may be freed in any order.
+ * belongs to the caller, who frees it with the _free of its noun; arrays and text that
+ * vem_labels_read, vem_classes_read, vem_classes_read_column and vem_generate give are freed with
+ * free(). What a function returns is borrowed: it lives as long as the handle that was asked.
+ * Verbs keep nothing of their arguments but vem_data_borrow, whose values the caller keeps alive.
+ * Handles and the context they were made with may be freed in any order.
  *
  * NULL. Freeing NULL does nothing; asking NULL gives 0, NULL or an empty text
  * (vem_ctx_message says that the context is NULL). A verb that is
@@ -39,6 +39,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -78,7 +79,12 @@ typedef struct vem_ctx vem_ctx;
 /* What a progress function is told. `phase` is "read", "reduce", "seed", "em", "measure",
  * "assign", "sample".
  * Within "em", step counts E-steps and free_energy is per unit of mass (NAN before the
- * first). `total` is 0 when the end is not known. */
+ * first). `total` is 0 when the end is not known.
+ *
+ * What done and total count: "read" pieces of a file, or of the rows that are loaded; "reduce" rows;
+ * "seed" clusters, or starts on a sample; "em" rows of the running step; "measure" and "assign"
+ * rows, of all that the verb works on: done never falls within vem_assign, vem_posterior, vem_score
+ * and vem_describe; "sample" pieces. Only their ratio is meant to be shown. */
 typedef struct vem_progress {
     const char *phase;
     int64_t done, total;
@@ -89,12 +95,15 @@ typedef struct vem_progress {
     int64_t restart,
         restarts; /* of a fit: which of how many, from 1; steps count from 1 in
                                   each; 0 for other verbs */
+    const struct vem_trace_step
+        *last; /* "em": the last step that is complete, moves included; NULL: none yet */
 } vem_progress;
 
-/* Called from the thread that called the verb: at the end of every step, and otherwise a
- * few times a second at most. A result other than 0 asks to stop: vem_fit ends after the
- * current step with a model and outcome VEM_OUTCOME_STOPPED; other verbs return
- * VEM_STOPPED. */
+/* Called from the thread that called the verb: at the end of every step (starts on a sample,
+ * which are "seed", included), and otherwise a few times a second at most. A result other
+ * than 0 asks to stop: vem_fit ends after the current step with a model and outcome
+ * VEM_OUTCOME_STOPPED (where that step was of a sample, after one more over all rows); other
+ * verbs return VEM_STOPPED. */
 typedef int (*vem_progress_fn)(void *user, const vem_progress *progress);
 
 VEM_API vem_status vem_ctx_new(vem_ctx **ctx);
@@ -109,6 +118,10 @@ VEM_API void vem_ctx_set_progress(vem_ctx *ctx, vem_progress_fn progress, void *
  * VEM_TMPDIR, else TMPDIR, else /var/tmp); results have the same bits. --memory of vem_fit
  * overrides it. Set it before data are read. */
 VEM_API vem_status vem_ctx_set_memory(vem_ctx *ctx, int64_t bytes);
+/* Seconds of --time that are over when a fit begins, as by reading its data: fits and forecasts
+ * from now on have so many fewer (0, as at first: none). Messages and reports tell --time as it
+ * was asked for. */
+VEM_API vem_status vem_ctx_set_spent(vem_ctx *ctx, double seconds);
 /* Room for results of so many bytes, not cleared: in memory, or in a temporary file where
  * memory is short. Free it with the same context. */
 VEM_API vem_status vem_array_new(vem_ctx *ctx, size_t bytes, void **array);
@@ -145,8 +158,8 @@ typedef enum vem_header {
     VEM_HEADER_NO
 } vem_header;
 
-/* What is done with missing values: NaN, and in text also NA, N/A, null, ? (in any case) and
- * a field with nothing in it. */
+/* What is done with missing values: NaN, and in text also NA, N/A, n.a., null, ? (in any case)
+ * and a field with nothing in it. */
 typedef enum vem_missing {
     VEM_MISSING_ERROR =
         0,            /* refused: text tables when they are read, else by the verbs */
@@ -196,11 +209,14 @@ VEM_API vem_status vem_data_read_parts(vem_ctx *ctx, const char *const *paths,
                                        int32_t count, const vem_read_options *options,
                                        vem_data **data);
 /* A view of rows the caller keeps alive. Strides are in bytes; 0 means packed, row-major.
- */
+ * Either rows or columns lie whole behind each other (a stride may be negative), so that no value
+ * is part of two; values need not be aligned. */
 VEM_API vem_status vem_data_borrow(vem_ctx *ctx, vem_dtype type, const void *values,
                                    int64_t n, int32_t d, int64_t row_stride,
                                    int64_t column_stride, vem_data **data);
-/* Copies n weights, all finite and >= 0 with a positive sum. NULL: all 1. */
+/* Copies n weights, all finite and >= 0 with a positive sum. NULL: all 1. A row of weight 0
+ * changes no sum, but gets a label (the nearest cluster, as any row): a fit refuses it where its
+ * values are too large for the arithmetic, as vem_assign does. */
 VEM_API vem_status vem_data_set_weights(vem_ctx *ctx, vem_data *data,
                                         const double *weights, int64_t n);
 VEM_API void vem_data_free(vem_data *data);
@@ -239,6 +255,10 @@ VEM_API const char *vem_data_id_name(const vem_data *data, int32_t id);
 VEM_API const char *vem_data_id(const vem_data *data, int32_t id, int64_t row);
 /* Name of a column from the file's header, or NULL. */
 VEM_API const char *vem_data_column_name(const vem_data *data, int32_t column);
+/* With text_is_missing: what would make numbers of values of this column that were taken for
+ * text because of a sign in them (between thousands, a percent sign, a decimal comma), one
+ * sentence; else NULL. */
+VEM_API const char *vem_data_column_advice(const vem_data *data, int32_t column);
 /* Short name of the format it was read from ("npy", "csv", ..., "memory"). */
 VEM_API const char *vem_data_format(const vem_data *data);
 /* Rows first .. first+count-1 as doubles, packed. */
@@ -282,21 +302,47 @@ typedef enum vem_algorithm {
     VEM_ALGORITHM_VC_GMM
 } vem_algorithm;
 
-typedef enum vem_family_kind {
-    VEM_ISO_SHARED = 0, /* one variance for all clusters and dimensions */
-    VEM_ISO,            /* one variance per cluster */
-    VEM_DIAG,           /* one variance per cluster and dimension */
-    VEM_FULL            /* one covariance matrix per cluster */
-} vem_family_kind;
+/* X(kind, symbol, name, what it is): one line for each family, in the order of their numbers,
+ * which files and callers rely on: a new one comes last. The enum, the choices of --family and
+ * the families themselves (src/model/family_*.c) are derived from it. */
+#define VEM_FAMILY_TABLE(X)                                                              \
+    X(VEM_ISO_SHARED, iso_shared, "iso-shared",                                          \
+      "one variance for all clusters and dimensions")                                    \
+    X(VEM_ISO, iso, "iso", "one variance per cluster")                                   \
+    X(VEM_DIAG, diag, "diag", "one variance per cluster and dimension")                  \
+    X(VEM_FULL, full, "full", "one covariance matrix per cluster")                       \
+    X(VEM_DIAG_SHARED, diag_shared, "diag-shared",                                       \
+      "one variance per dimension, for all clusters")                                    \
+    X(VEM_FULL_SHARED, full_shared, "full-shared",                                       \
+      "one covariance matrix for all clusters")
+
+#define VEM_FAMILY_KIND_ROW(kind, symbol, name, what) kind,
+#define VEM_FAMILY_CHOICE_ROW(kind, symbol, name, what) "|" name
+#define VEM_FAMILY_COUNT_ROW(kind, symbol, name, what) +1
+
+typedef enum vem_family_kind { VEM_FAMILY_TABLE(VEM_FAMILY_KIND_ROW) } vem_family_kind;
+enum { VEM_FAMILIES = 0 VEM_FAMILY_TABLE(VEM_FAMILY_COUNT_ROW) };
 
 typedef enum vem_prior_kind { VEM_PRIOR_FLAT = 0, VEM_PRIOR_FREE } vem_prior_kind;
+/* X(NAME, name, whole): the searches. whole: every row tries every cluster, so that a step
+ * needs nothing of the step before.
+ *     exact      neighbors of what a row holds, by the distances of the means
+ *     estimated  the same, neighbors learned from the scored pairs
+ *     groups     lists shared by rows that lie together, and probes of cells */
+#define VEM_SEARCH_TABLE(X)                                                              \
+    X(ALL, all, 1)                                                                       \
+    X(CLOSEST, closest, 1)                                                               \
+    X(EXACT, exact, 0)                                                                   \
+    X(ESTIMATED, estimated, 0)                                                           \
+    X(GROUPS, groups, 0)
+#define VEM_SEARCH_VALUE(NAME, name, whole) VEM_SEARCH_##NAME,
 typedef enum vem_search_kind {
-    VEM_SEARCH_ALL = 0,
-    VEM_SEARCH_CLOSEST,
-    VEM_SEARCH_EXACT, /* neighbors of what a row holds, by the distances of the means */
-    VEM_SEARCH_ESTIMATED, /* the same, neighbors learned from the scored pairs */
-    VEM_SEARCH_GROUPS /* lists shared by rows that lie together, and probes of cells */
+    VEM_SEARCH_TABLE(VEM_SEARCH_VALUE) VEM_SEARCH_COUNT
 } vem_search_kind;
+#undef VEM_SEARCH_VALUE
+/* "all|closest|..." */
+#define VEM_SEARCH_CHOICE(NAME, name, whole) "|" #name
+#define VEM_SEARCH_CHOICES (&(VEM_SEARCH_TABLE(VEM_SEARCH_CHOICE))[1])
 typedef enum vem_seeding {
     VEM_SEED_RANDOM = 0,
     VEM_SEED_PLUSPLUS,
@@ -315,6 +361,9 @@ typedef enum vem_measure_kind {
     VEM_MEASURE_EXACT, /* of all rows */
     VEM_MEASURE_SAMPLE /* estimated from some rows, with standard errors */
 } vem_measure_kind;
+/* Of the arithmetic. Verbs that use a model take VEM_AUTO, too: single for data of float32 and
+ * uint8, else double, as a fit without the option does. Single is about twice as fast; double is
+ * for likelihoods that are compared to more than five digits. */
 typedef enum vem_precision { VEM_SINGLE = 0, VEM_DOUBLE } vem_precision;
 
 /* X(kind, field, default, low, high, choices, argument, help)
@@ -331,11 +380,11 @@ typedef enum vem_precision { VEM_SINGLE = 0, VEM_DOUBLE } vem_precision;
       "kmeans|lazy-kmeans|kmeans-c|gmm|var-kmeans-x|var-kmeans-s|var-gmm-x|var-gmm-s|"   \
       "lwcs-kmeans|vc-gmm",                                                              \
       "NAME", "a paper's algorithm, exactly; options beside it override it")             \
-    X(CHOICE, family, VEM_AUTO, 0, 0, "iso-shared|iso|diag|full", "NAME",                \
-      "what a cluster looks like")                                                       \
+    X(CHOICE, family, VEM_AUTO, 0, 0, &(VEM_FAMILY_TABLE(VEM_FAMILY_CHOICE_ROW))[1],     \
+      "NAME", "what a cluster looks like")                                               \
     X(CHOICE, prior, VEM_AUTO, 0, 0, "flat|free", "NAME",                                \
       "weights of the clusters: all 1/C, or fitted")                                     \
-    X(CHOICE, search, VEM_AUTO, 0, 0, "all|closest|exact|estimated|groups", "NAME",      \
+    X(CHOICE, search, VEM_AUTO, 0, 0, VEM_SEARCH_CHOICES, "NAME",                        \
       "which clusters are tried for a row")                                              \
     X(INT, held, VEM_AUTO, 1, 2147483000, NULL, "C'",                                    \
       "clusters a row may belong to at once (1: hard, C: full EM)")                      \
@@ -366,13 +415,14 @@ typedef enum vem_precision { VEM_SINGLE = 0, VEM_DOUBLE } vem_precision;
       "the squared error by EPS of itself); with --algorithm by EPS max(|F|, 0.001); "   \
       "0: until nothing changes")                                                        \
     X(INT, max_steps, VEM_AUTO, 1, 1000000000, NULL, "T",                                \
-      "most E-steps over all rows (starts on a sample are not counted)")                 \
+      "most E-steps of the fit (its starts are not counted); the model is the one that " \
+      "entered the last of them, so 1 gives the start back")                             \
     X(CHOICE, empty, VEM_AUTO, 0, 0, "keep|drop|reseed", "NAME",                         \
       "what happens to a cluster that holds nothing")                                    \
     X(REAL, floor, 1e-6, 1e-300, 1, NULL, "E",                                           \
       "least variance, as a share of that of all rows: of each column for diag and "     \
-      "full, of their mean for iso; full, and diag in single precision, hold no less "   \
-      "than 1.2e-7, diag in double no less than 2.1e-22")                                \
+      "full, of their mean for iso; no less than 1.2e-7 in single precision and for "    \
+      "full, than 2.1e-22 for other families in double")                                 \
     X(CHOICE, precision, VEM_AUTO, 0, 0, "single|double", "NAME",                        \
       "type of the arithmetic (default: single for f4 and u1 input, else double)")       \
     X(FLAG, standardize, 0, 0, 1, NULL, NULL,                                            \
@@ -448,8 +498,13 @@ VEM_API vem_status vem_plan(vem_ctx *ctx, const vem_options *options, int64_t n,
 
 /* ---- Model ---- */
 
-/* Arrays are copied. `weights` may be NULL (1/C each). `variances`: iso-shared 1, iso C,
- * diag C*D, full C*D*D doubles. */
+/* What a family says of the variances: a shape is a number (axes 0), a number for each column
+ * (1) or a matrix (2), and there is one for all clusters (shared 1) or one for each. -1: there
+ * is no such family. */
+VEM_API int vem_family_axes(vem_family_kind family);
+VEM_API int vem_family_shared(vem_family_kind family);
+/* Arrays are copied. `weights` may be NULL (1/C each). `variances`: C shapes, or one that is
+ * shared, of D^axes doubles each: iso-shared 1, iso C, diag C*D, full C*D*D. */
 VEM_API vem_status vem_model_new(vem_ctx *ctx, vem_family_kind family, int32_t clusters,
                                  int32_t d, const double *means, const double *weights,
                                  const double *variances, vem_model **model);
@@ -592,6 +647,10 @@ typedef struct vem_forecast {
 VEM_API vem_status vem_plan_fit(vem_ctx *ctx, const vem_data *data,
                                 const vem_options *options, const vem_model *start,
                                 vem_forecast *forecast);
+/* Told by vem_fit before it takes anything, from the same look at options, rows and machine as
+ * its fit; also where it then refuses. NULL: nobody. */
+typedef void (*vem_forecast_fn)(void *user, const vem_forecast *forecast);
+VEM_API void vem_ctx_set_forecast(vem_ctx *ctx, vem_forecast_fn forecast, void *user);
 VEM_API void vem_report_free(vem_report *report);
 VEM_API const vem_summary *vem_report_summary(const vem_report *report);
 VEM_API int64_t vem_report_trace_count(const vem_report *report);
@@ -701,7 +760,9 @@ VEM_API vem_status vem_stream_model(vem_ctx *ctx, const vem_stream *stream,
  * probabilities n x top or NULL. Probabilities are those of the full posterior: every
  * cluster is looked at. Rows and clusters so far apart, beside the cluster's least variance,
  * that the square of their distance would be no number of the precision are refused; so the
- * first label of every row is a cluster. (Of later ones -1: no more have a weight.) */
+ * first label of every row is a cluster. (Of later ones -1: no more have a weight.) Of clusters
+ * that are equally probable as computed the lowest number comes first; fits compute about another
+ * origin, so that for a row exactly between two clusters a fit's label may be the other one. */
 VEM_API vem_status vem_assign(vem_ctx *ctx, const vem_model *model, const vem_data *data,
                               int32_t top, vem_precision precision, int32_t *clusters,
                               double *probabilities);
@@ -843,6 +904,12 @@ VEM_API vem_status vem_labels_read(vem_ctx *ctx, const char *path, int64_t **lab
  * counts. Any other file is read by vem_labels_read. */
 VEM_API vem_status vem_classes_read(vem_ctx *ctx, const char *path, int64_t rows,
                                     int64_t **classes, int64_t *n);
+/* The same from a column of a text table by its name or number, as in `columns` of
+ * vem_read_options (NULL: as above). *taken becomes the name of the column that was taken, free
+ * with free(), or NULL where the file has only one; `taken` may be NULL. */
+VEM_API vem_status vem_classes_read_column(vem_ctx *ctx, const char *path, int64_t rows,
+                                           const char *column, int64_t **classes,
+                                           int64_t *n, char **taken);
 /* .npy (int32), .csv or .csv.gz by the ending. A label of -1, of a row that was left out, is empty in
  * .csv. A .csv has the header row,label; rows count from 1
  * there, labels from 0 as everywhere. vem_labels_read takes both. */
@@ -872,6 +939,8 @@ VEM_API vem_status vem_array_write(vem_ctx *ctx, const char *path, vem_dtype typ
 VEM_API vem_status vem_array_write_named(vem_ctx *ctx, const char *path, vem_dtype type,
                                          const void *values, int64_t n, int32_t d,
                                          const char *const *names);
+/* One field of a .csv, in quotes where it needs them. */
+VEM_API void vem_csv_put(FILE *stream, const char *text);
 /* Any text, whole or not at all. */
 VEM_API vem_status vem_text_write(vem_ctx *ctx, const char *path, const char *text,
                                   size_t length);
@@ -879,7 +948,8 @@ VEM_API vem_status vem_text_write(vem_ctx *ctx, const char *path, const char *te
  * (An .npy by its header, in which they leave more spaces than others.) */
 VEM_API int vem_file_is_labels(const char *path);
 VEM_API int vem_file_is_classes(const char *path);
-/* What a file holds: "data", "model", "statistics" or "unknown". Never fails. */
+/* What a file holds: "data", "model", "statistics", "state" (of --checkpoint) or
+ * "unknown". Never fails. */
 VEM_API const char *vem_file_kind(const char *path);
 
 /* ---- Words for people ---- */

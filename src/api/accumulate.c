@@ -22,18 +22,20 @@
 #include <math.h>
 #include <string.h>
 
-#include "api/chunks.h"
-#include "api/units.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "em/steady.h"
+#include "fit/presets.h"
+#include "metrics/chunks.h"
 #include "model/part.h"
+#include "model/units.h"
 
 /* Sums of weights that keep their digits when they are multiplied by squares. */
 static const double LEAST_MASS = 1e-100, MOST_MASS = 1e100;
 
 typedef struct work {
     vem_stats *part;
-    vem_i_search search;
+    vem_i_search_spec search;
 } work;
 
 /* ---- from the view to the data ---- */
@@ -82,13 +84,13 @@ static double error_of(const vem_view *view, const vem_model *inside,
     const int64_t d = view->d;
     const double mass = *vem_i_stats_mass(from, c), *first = vem_i_stats_first(from, c),
                  *second = vem_i_stats_second(from, c);
-    const int full = inside->family == VEM_FULL, diag = inside->family == VEM_DIAG;
-    double error = full || diag ? 0 : *second * told_unit(view, 0);
+    const int columns = inside->family->axes > 0;
+    double error = columns ? 0 : *second * told_unit(view, 0);
     for (int64_t j = 0; j < d; j++) {
         const double e =
             vem_i_value(scorer->kernels, scorer->about, c * scorer->ldc + j) -
             inside->means[c * d + j];
-        const double square = full ? second[j * (j + 3) / 2] : diag ? second[j] : 0;
+        const double square = columns ? second[vem_i_square_at(inside->family, j)] : 0;
         error += (square + e * (2 * first[j] + mass * e)) * told_unit(view, j);
     }
     return fmax(error, 0);
@@ -99,31 +101,16 @@ static void add_cluster(const work *w, const vem_view *view, const vem_model *in
                         const vem_i_scorer *scorer, const vem_i_stats *from, int32_t c,
                         const desk *on)
 {
-    const int64_t d = view->d;
-    const double unit = view->mass_unit, mass = *vem_i_stats_mass(from, c), *e = on->e;
-    const double *first = vem_i_stats_first(from, c),
-                 *second = vem_i_stats_second(from, c);
-    double *to_first = on->moments + 1, *to_second = to_first + d, balls = *second;
+    const vem_i_shift shift = {.e = on->e,
+                               .mass = view->mass_unit,
+                               .units = view->scale,
+                               .distance = told_unit(view, 0)};
     settle_place(w, view, inside, scorer, c, on);
-    on->moments[0] = unit * mass;
-    for (int64_t i = 0, at = 0; i < d; i++) {
-        const double s = scale_at(view->scale, i),
-                     more = e[i] * (2 * first[i] + mass * e[i]);
-        to_first[i] = unit * (first[i] + mass * e[i]) * s;
-        balls += more;
-        if (inside->family == VEM_DIAG) /* rounding may leave a hair below 0 */
-            to_second[i] = unit * fmax(second[i] + more, 0) * s * s;
-        for (int64_t j = 0; inside->family == VEM_FULL && j <= i; j++, at++) {
-            const double square =
-                second[at] + first[i] * e[j] + e[i] * (first[j] + mass * e[j]);
-            to_second[at] =
-                unit * (i == j ? fmax(square, 0) : square) * s * scale_at(view->scale, j);
-        }
-    }
-    if (inside->family == VEM_ISO_SHARED || inside->family == VEM_ISO)
-        *to_second = unit * fmax(balls, 0) * told_unit(view, 0);
+    memset(on->moments, 0, (size_t)from->stride * sizeof *on->moments);
+    vem_i_moments_add(inside->family, view->d, vem_i_stats_mass(from, c), &shift,
+                      on->moments);
     vem_i_part_join(w->part, c, on->moments, on->about, on->join);
-    w->part->squared_error += unit * error_of(view, inside, scorer, from, c);
+    w->part->squared_error += view->mass_unit * error_of(view, inside, scorer, from, c);
 }
 
 static vem_status add_chunk(vem_ctx *ctx, const work *w, const vem_view *view,
@@ -197,14 +184,14 @@ static vem_status step(vem_ctx *ctx, void *arg, const vem_view *view,
     vem_i_stats sums = {0};
     vem_i_estep *estep = NULL;
     double *deviations = NULL;
-    vem_status status = vem_i_scorer_new(ctx, view->kernels, inside->family,
-                                         inside->clusters, inside->d, &scorer);
+    vem_status status =
+        vem_i_scorer_new(ctx, view->kernels, vem_i_model_shape(inside), &scorer);
     if (status == VEM_OK)
         status = vem_i_take(ctx, &deviations, 2 * (size_t)view->d, sizeof *deviations);
     if (status == VEM_OK)
         status = vem_i_posterior_new(ctx, view, &w->search, &posterior);
     if (status == VEM_OK)
-        status = vem_i_stats_new(ctx, inside->family, inside->clusters, inside->d, &sums);
+        status = vem_i_stats_new(ctx, vem_i_model_shape(inside), &sums);
     if (status == VEM_OK)
         status = vem_i_estep_new(ctx, view, &scorer, &w->search, 1, &estep);
     if (status == VEM_OK) {
@@ -252,7 +239,7 @@ static vem_status check_resolved(vem_ctx *ctx, const vem_options *o)
                           "--standardize divides columns by their deviation over all "
                           "rows, which a part does not know; the scale of the model, if "
                           "it has one, is used without it.");
-    if (o->search != VEM_SEARCH_ALL && o->search != VEM_SEARCH_CLOSEST)
+    if (!vem_i_search_is_whole(o->search))
         return vem_i_fail(ctx, VEM_BAD_OPTION,
                           "--search %s begins with what rows held in the step before, "
                           "which statistics do not keep: use --search closest or all.",
@@ -280,14 +267,13 @@ static vem_status settle(vem_ctx *ctx, const vem_model *model, const vem_data *d
     asked.clusters = model->clusters;
     asked.normalize = asked.normalize || model->normalizes;
     if (asked.family == VEM_AUTO && asked.algorithm == VEM_AUTO)
-        asked.family = (int)model->family;
+        asked.family = (int)model->family->kind;
     vem_status status =
         vem_options_resolve(ctx, &asked, data->n, data->d, data->type, resolved);
     if (status != VEM_OK)
         return status;
     if (asked.search == VEM_AUTO && asked.algorithm == VEM_AUTO)
-        resolved->search =
-            resolved->held == model->clusters ? VEM_SEARCH_ALL : VEM_SEARCH_CLOSEST;
+        resolved->search = vem_i_whole_search(resolved);
     return check_resolved(ctx, resolved);
 }
 
@@ -304,10 +290,10 @@ static vem_status base_model(vem_ctx *ctx, const vem_model *model, const vem_opt
     vem_status status = vem_i_take_zeroed(ctx, &zeros, (size_t)model->d, sizeof *zeros);
     if (status != VEM_OK)
         return status;
-    if (o->family != (int)model->family) {
+    const vem_i_family *family = vem_i_family_of(o->family);
+    if (family != model->family) {
         const vem_view view = {.d = model->d, .origin = zeros, .scale = model->scale};
-        status =
-            vem_i_model_to_view(ctx, model, &view, (vem_family_kind)o->family, &wide);
+        status = vem_i_model_to_view(ctx, model, &view, family, &wide);
         if (status == VEM_OK)
             status = vem_i_model_to_data(ctx, &view, wide);
         model = wide;
@@ -315,10 +301,10 @@ static vem_status base_model(vem_ctx *ctx, const vem_model *model, const vem_opt
     vem_i_free(zeros);
     vem_model *made = NULL;
     if (status == VEM_OK)
-        status =
-            vem_model_new(ctx, model->family, model->clusters, model->d, model->means,
-                          o->prior == VEM_PRIOR_FLAT ? NULL : model->weights,
-                          model->variances, &made);
+        status = vem_model_new(ctx, model->family->kind, model->clusters, model->d,
+                               model->means,
+                               o->prior == VEM_PRIOR_FLAT ? NULL : model->weights,
+                               model->variances, &made);
     if (status == VEM_OK && model->scale)
         status = vem_model_set_scale(ctx, made, model->scale);
     vem_model_free(wide);
@@ -362,7 +348,7 @@ static vem_status accumulate(vem_ctx *ctx, const vem_model *model, const vem_dat
     part->held = (int32_t)o->held;
     part->floor = o->floor;
     work w = {.part = part, .search = vem_i_search_for(o, (uint64_t)o->seed)};
-    status = vem_i_for_chunks(ctx, base, data, part->precision, step, &w);
+    status = vem_i_for_chunks(ctx, base, data, part->precision, "em", 1, step, &w);
     if (status == VEM_OK)
         status = check_part(ctx, part);
     if (status == VEM_OK)

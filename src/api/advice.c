@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 
@@ -35,12 +36,13 @@ static void append_name(const vem_data *data, int32_t column, const char *before
                         char *text, size_t size)
 {
     const char *name = vem_data_column_name(data, column);
+    char shown[VEM_I_SHOWN];
     size_t used = 0;
     while (used < size && text[used])
         used++;
-    snprintf(text + used, size - used, "%s%d%s%.60s%s", before,
+    snprintf(text + used, size - used, "%s%d%s%s%s", before,
              (int)vem_i_data_column_number(data, column), name ? " (" : "",
-             name ? name : "", name ? ")" : "");
+             name ? vem_i_names_shown(name, strlen(name), shown) : "", name ? ")" : "");
 }
 
 /* The view says 1 for the deviation of a constant column. */
@@ -77,9 +79,8 @@ vem_status vem_i_advise_units(vem_ctx *ctx, const vem_data *data, const vem_view
                               const vem_options *options, vem_report *report)
 {
     const double total = view->variance * view->d;
-    const int balls = options->family == VEM_ISO_SHARED || options->family == VEM_ISO;
-    if (!balls || (view->scale && !view->whitened) || options->normalize ||
-        !(total > 0) || view->d < 2)
+    if (vem_i_family_of(options->family)->by_column || (view->scale && !view->whitened) ||
+        options->normalize || !(total > 0) || view->d < 2)
         return VEM_OK;
     share *shares;
     vem_status status = vem_i_take(ctx, &shares, (size_t)view->d, sizeof *shares);
@@ -104,13 +105,6 @@ vem_status vem_i_advise_units(vem_ctx *ctx, const vem_data *data, const vem_view
     return VEM_OK;
 }
 
-/* Variance of column j in cluster c of a diagonal or full model. */
-static double variance_of(const vem_model *m, int64_t c, int64_t j)
-{
-    return m->family == VEM_FULL ? m->variances[(c * m->d + j) * m->d + j]
-                                 : m->variances[c * m->d + j];
-}
-
 int32_t vem_i_level_columns(const vem_data *data, const vem_model *model,
                             const vem_i_constraints *limits, char *text, size_t size)
 {
@@ -120,7 +114,8 @@ int32_t vem_i_level_columns(const vem_data *data, const vem_model *model,
         const double least = limits->floor * limits->units[j] * limits->units[j];
         int level = 1;
         for (int64_t c = 0; level && c < model->clusters; c++)
-            level = variance_of(model, c, j) <= least * (1 + 1e-6);
+            level = vem_i_cluster_shape(model, c)[vem_i_variance_at(model, j)] <=
+                    least * (1 + 1e-6);
         if (!level)
             continue;
         if (count < FEW)
@@ -130,4 +125,21 @@ int32_t vem_i_level_columns(const vem_data *data, const vem_model *model,
         count++;
     }
     return count;
+}
+
+void vem_i_floored_place(const vem_data *data, const vem_model *model,
+                         const vem_i_constraints *limits, char *text, size_t size)
+{
+    const int by_column = model->family->by_column;
+    text[0] = '\0';
+    for (int64_t c = 0; by_column && c < model->clusters; c++)
+        for (int32_t j = 0; j < model->d; j++) {
+            if (vem_i_cluster_shape(model, c)[vem_i_variance_at(model, j)] >
+                vem_i_floor_column(limits, j) * (1 + 1e-6))
+                continue;
+            snprintf(text, size, " (cluster %lld in column ", (long long)c);
+            append_name(data, j, "", text, size);
+            snprintf(text + strlen(text), size - strlen(text), ")");
+            return;
+        }
 }

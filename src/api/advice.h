@@ -2,9 +2,9 @@
 #ifndef VEM_API_ADVICE_H
 #define VEM_API_ADVICE_H
 
-#include "api/report.h"
 #include "data/data.h"
 #include "data/view.h"
+#include "fit/report.h"
 #include "model/family.h"
 
 /* Balls in the units of the data follow the columns of the largest spread: a note, where few
@@ -16,5 +16,10 @@ vem_status vem_i_advise_units(vem_ctx *ctx, const vem_data *data, const vem_view
  * names in `text`. */
 int32_t vem_i_level_columns(const vem_data *data, const vem_model *model,
                             const vem_i_constraints *limits, char *text, size_t size);
+
+/* Of such a model: a cluster and the column in which it is as narrow as `limits` allow, " (cluster 2
+ * in column age)"; "" where no column is. */
+void vem_i_floored_place(const vem_data *data, const vem_model *model,
+                         const vem_i_constraints *limits, char *text, size_t size);
 
 #endif

@@ -15,13 +15,13 @@ static vem_status assign_hard(vem_ctx *ctx, void *arg, const vem_view *view,
     const vem_i_assign *a = arg;
     vem_i_scorer scorer = {0};
     vem_i_estep *estep = NULL;
-    vem_i_search search = vem_i_search_closest(model->clusters, 1, 0);
+    vem_i_search_spec search = vem_i_search_closest(model->clusters, 1, 0);
     vem_i_posterior posterior = {.n = view->n,
                                  .width = 1,
                                  .held =
                                      a->clusters + first}; /* straight into the result */
-    vem_status status = vem_i_scorer_new(ctx, view->kernels, model->family,
-                                         model->clusters, model->d, &scorer);
+    vem_status status =
+        vem_i_scorer_new(ctx, view->kernels, vem_i_model_shape(model), &scorer);
     if (status == VEM_OK)
         status = vem_i_estep_new(ctx, view, &scorer, &search, 0, &estep);
     if (status == VEM_OK) {
@@ -40,12 +40,11 @@ typedef struct soft_task {
     int64_t first; /* row of the data */
     const vem_view *view;
     const vem_i_scorer *scorer;
-    vem_i_search search;
-    vem_i_block *blocks; /* per thread */
-    void *best;          /* per thread: top x block, T */
-    int32_t *index;      /* per thread: top x block */
-    double *log_sums;    /* per thread */
-    int64_t *order;      /* per thread: C, for long lists */
+    vem_i_search *search;
+    void *best;       /* per thread: top x block, T */
+    int32_t *index;   /* per thread: top x block */
+    double *log_sums; /* per thread */
+    int64_t *order;   /* per thread: C, for long lists */
 } soft_task;
 
 /* The `top` least costs of one item when lists are too long for the kernel. */
@@ -101,14 +100,12 @@ static void run_block(void *arg, int64_t number, int thread)
 {
     soft_task *t = arg;
     const vem_i_kernels *kernels = t->view->kernels;
-    vem_i_block *block = &t->blocks[thread];
+    const vem_i_block *block = vem_i_search_block(t->search, number, thread);
     int32_t top = t->out->top, clusters = t->scorer->clusters, ldv = block->capacity;
-    int64_t begin = number * ldv, left = t->view->n - begin, lists = (int64_t)top * ldv;
+    int64_t begin = block->first, lists = (int64_t)top * ldv;
     char *best = (char *)t->best + (size_t)(thread * lists) * kernels->element;
     int32_t *index = t->index + thread * lists;
     double *log_sum = t->log_sums + (int64_t)thread * VEM_I_BLOCK;
-    vem_i_block_load(block, begin, left < ldv ? (int32_t)left : ldv);
-    t->search.find(&t->search, block, NULL);
     if (!t->out->clusters) {
         kernels->softmax(block->costs, block->n, clusters, ldv, NULL, log_sum);
         put_all(t, block, begin);
@@ -144,25 +141,21 @@ static vem_status assign_soft(vem_ctx *ctx, void *arg, const vem_view *view,
     const vem_i_assign *a = arg;
     vem_i_scorer scorer = {0};
     soft_task t = {.out = a, .first = first, .view = view, .scorer = &scorer};
-    t.search = vem_i_search_all(model->clusters);
-    size_t threads = (size_t)ctx->threads;
-    int32_t items = vem_i_block_items(&t.search, model->clusters, view->kernels);
-    size_t lists = (size_t)a->top * (size_t)items;
-    vem_status status = vem_i_scorer_new(ctx, view->kernels, model->family,
-                                         model->clusters, model->d, &scorer);
+    const vem_i_search_spec all = vem_i_search_all(model->clusters);
+    const size_t threads = (size_t)ctx->threads, element = view->kernels->element;
+    vem_status status =
+        vem_i_scorer_new(ctx, view->kernels, vem_i_model_shape(model), &scorer);
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &t.best, threads, lists * view->kernels->element);
+        status = vem_i_search_new(ctx, &all, view, &scorer, &t.search);
+    const int32_t items = status == VEM_OK ? t.search->blocks[0].capacity : 0;
+    const size_t lists = (size_t)a->top * (size_t)items;
+    const size_t sorted = a->top > VEM_I_TOP_MAX ? (size_t)model->clusters : 0;
+    const vem_i_room list[] = {{&t.best, threads, lists * element, 0},
+                               {&t.index, threads, lists * sizeof(int32_t), 0},
+                               {&t.log_sums, threads, VEM_I_BLOCK * sizeof(double), 0},
+                               {&t.order, sorted, threads * sizeof(int64_t), 0}};
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &t.index, threads, lists * sizeof(int32_t));
-    if (status == VEM_OK)
-        status = vem_i_take(ctx, &t.log_sums, threads, VEM_I_BLOCK * sizeof(double));
-    if (status == VEM_OK && a->top > VEM_I_TOP_MAX)
-        status =
-            vem_i_take(ctx, &t.order, threads, (size_t)model->clusters * sizeof(int64_t));
-    if (status == VEM_OK)
-        status = vem_i_take_zeroed(ctx, &t.blocks, threads, sizeof *t.blocks);
-    for (size_t i = 0; status == VEM_OK && i < threads; i++)
-        status = vem_i_block_new(ctx, &t.search, view, &scorer, &t.blocks[i]);
+        status = vem_i_take_rooms(ctx, list, VEM_I_COUNT(list));
     if (status == VEM_OK) {
         vem_progress told = {.phase = "assign", .free_energy = NAN};
         double work = (double)items * model->clusters * model->d;
@@ -171,13 +164,8 @@ static vem_status assign_soft(vem_ctx *ctx, void *arg, const vem_view *view,
                                    &told, 1))
             status = vem_i_fail(ctx, VEM_STOPPED, "Stopped while rows were assigned.");
     }
-    for (size_t i = 0; t.blocks && i < threads; i++)
-        vem_i_block_free(&t.blocks[i]);
-    vem_i_free(t.blocks);
-    vem_i_free(t.best);
-    vem_i_free(t.index);
-    vem_i_free(t.log_sums);
-    vem_i_free(t.order);
+    vem_i_free_rooms(list, VEM_I_COUNT(list));
+    vem_i_search_free(t.search);
     vem_i_scorer_free(&scorer);
     return status;
 }
@@ -212,7 +200,8 @@ vem_status vem_assign(vem_ctx *ctx, const vem_model *model, const vem_data *data
     vem_i_assign a = {.top = top, .clusters = clusters, .probabilities = probabilities};
     vem_status status = vem_i_assign_check(ctx, model, top);
     if (status == VEM_OK)
-        status = vem_i_for_chunks(ctx, model, data, precision, vem_i_assign_scan, &a);
+        status = vem_i_for_chunks(ctx, model, data, precision, "assign", 1,
+                                  vem_i_assign_scan, &a);
     return status;
 }
 
@@ -225,5 +214,6 @@ vem_status vem_posterior(vem_ctx *ctx, const vem_model *model, const vem_data *d
     VEM_I_NEED(ctx, probabilities, "probabilities");
     vem_i_begin(ctx);
     vem_i_assign a = {.top = model->clusters, .probabilities = probabilities};
-    return vem_i_for_chunks(ctx, model, data, precision, vem_i_assign_scan, &a);
+    return vem_i_for_chunks(ctx, model, data, precision, "assign", 1, vem_i_assign_scan,
+                            &a);
 }

@@ -2,7 +2,7 @@
 #ifndef VEM_API_ASSIGN_H
 #define VEM_API_ASSIGN_H
 
-#include "api/chunks.h"
+#include "metrics/chunks.h"
 
 /* Where the result goes. */
 typedef struct vem_i_assign {

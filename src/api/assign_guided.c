@@ -32,6 +32,7 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "base/structs.h"
+#include "base/whole.h"
 #include "search/guided.h"
 
 /* Rows of the sample: a share of all, within bounds; and for a share of 1 - R that may be
@@ -98,7 +99,7 @@ static double work_of_rows(const guide *g, int32_t d, int32_t cells, double trie
 static int worth_trying(const guide *g, const vem_model *model)
 {
     double scan = (double)g->n * model->clusters;
-    int32_t per_pair = model->family == VEM_FULL ? model->d / 2 + 1 : 1;
+    int32_t per_pair = model->family->axes == 2 ? model->d / 2 + 1 : 1;
     if (g->out.top > VEM_I_GUIDED_TOP || g->options->search == VEM_ASSIGN_SCAN)
         return 0;
     if (g->options->search == VEM_ASSIGN_GUIDED)
@@ -245,7 +246,8 @@ static vem_status for_sample(vem_ctx *ctx, guide *g, const vem_model *model,
             status =
                 vem_data_borrow(ctx, VEM_FLOAT64, rows, count, data->d, 0, 0, &sample);
         if (status == VEM_OK)
-            status = vem_i_for_chunks(ctx, model, sample, g->options->precision, run, g);
+            status = vem_i_for_chunks(ctx, model, sample, g->options->precision, "assign",
+                                      2, run, g);
         vem_data_free(sample);
     }
     vem_i_free(rows);
@@ -324,6 +326,7 @@ vem_status vem_assign_guided(vem_ctx *ctx, const vem_model *model, const vem_dat
     vem_i_begin(ctx);
     vem_assign_options o;
     vem_status status = vem_i_struct_in(ctx, "vem_assign_options", options, &o, sizeof o);
+    o.precision = vem_i_precision_for(data, o.precision);
     if (status == VEM_OK && report)
         status = vem_i_struct_check(ctx, "vem_assign_report", report, sizeof *report);
     if (status == VEM_OK)
@@ -341,6 +344,11 @@ vem_status vem_assign_guided(vem_ctx *ctx, const vem_model *model, const vem_dat
     g.sample = sample_size(&g);
     g.cells = vem_i_cells_wanted(data->n, model->clusters);
     int tried = model->d == data->d && worth_trying(&g, model);
+    /* The sample is a part of the work, told before that of all rows. */
+    const int owner = vem_i_whole_begin(ctx, "assign", data->n);
+    const double learning =
+        tried ? (double)g.sample / ((double)g.sample + (double)data->n) : 0;
+    const vem_i_whole whole = vem_i_whole_narrow(ctx, 0, learning, 1);
     if (tried) {
         status = learn_from_sample(ctx, &g, model, data);
         /* What is wrong with a row is said by the pass over all, which knows its number. */
@@ -350,11 +358,16 @@ vem_status vem_assign_guided(vem_ctx *ctx, const vem_model *model, const vem_dat
         }
     }
     int guided = g.probes > 0;
+    vem_i_whole_widen(ctx, &whole);
+    vem_i_whole_narrow(ctx, learning, 1, 1);
     if (status == VEM_OK && guided)
-        status = vem_i_for_chunks(ctx, model, data, o.precision, find_chunk, &g);
-    else if (status == VEM_OK)
         status =
-            vem_i_for_chunks(ctx, model, data, o.precision, vem_i_assign_scan, &g.out);
+            vem_i_for_chunks(ctx, model, data, o.precision, "assign", 1, find_chunk, &g);
+    else if (status == VEM_OK)
+        status = vem_i_for_chunks(ctx, model, data, o.precision, "assign", 1,
+                                  vem_i_assign_scan, &g.out);
+    vem_i_whole_widen(ctx, &whole);
+    vem_i_whole_end(ctx, owner);
     if (status == VEM_OK && report) {
         const vem_assign_report found = {
             .size = sizeof found,

@@ -1,8 +1,11 @@
-/* Making a context: the one place that joins the base and the kernels. */
+/* Making a context, the one place that joins the base and the kernels; where its fits write
+ * their state. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "base/residence.h"
+#include "base/structs.h"
 #include "kernels/kernels.h"
 
 vem_status vem_ctx_new(vem_ctx **ctx)
@@ -27,6 +30,31 @@ vem_status vem_ctx_new(vem_ctx **ctx)
         return status;
     }
     *ctx = made;
+    return VEM_OK;
+}
+
+vem_status vem_ctx_set_checkpoint(vem_ctx *ctx, const vem_checkpoint *checkpoint)
+{
+    VEM_I_NEED(ctx, ctx, "ctx");
+    vem_checkpoint made = {0};
+    if (checkpoint) {
+        const vem_status status =
+            vem_i_struct_in(ctx, "vem_checkpoint", checkpoint, &made, sizeof made);
+        if (status != VEM_OK)
+            return status;
+        if (!made.path || !*made.path || !(made.seconds >= 0))
+            return vem_i_fail(ctx, VEM_BAD_OPTION,
+                              "A checkpoint needs a path, and seconds that are not "
+                              "negative.");
+        const size_t length = strlen(made.path);
+        made.path = strdup(made.path);
+        if (!made.path)
+            return vem_i_fail_memory(ctx, length + 1);
+    }
+    char *before;
+    memcpy(&before, &ctx->checkpoint.path, sizeof before); /* drops the const: ours */
+    free(before);
+    ctx->checkpoint = made;
     return VEM_OK;
 }
 

@@ -22,13 +22,15 @@
 
 #include "api/overlap.h"
 #include "api/pairs.h"
-#include "api/units.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/residence.h"
 #include "base/structs.h"
+#include "base/whole.h"
 #include "data/points.h"
+#include "metrics/chunks.h"
 #include "model/family.h"
+#include "model/units.h"
 
 enum {
     BLOCK_VALUES =
@@ -92,7 +94,6 @@ static void difference(survey *s, int64_t c)
 {
     const vem_model *m = s->model;
     vem_cluster *it = &s->clusters[c];
-    const int ball = m->family == VEM_ISO_SHARED || m->family == VEM_ISO;
     double spread = 0, all = 0;
     for (int k = 0; k < VEM_SHOWN_COLUMNS; k++) {
         it->columns[k] = -1;
@@ -116,9 +117,9 @@ static void difference(survey *s, int64_t c)
         }
         /* A ball is as large as it is in the units in which it is one: columns of small
          * numbers would say that it is huge. */
-        const double unit = !ball      ? s->variances[j]
-                            : m->scale ? m->scale[j] * m->scale[j]
-                                       : 1;
+        const double unit = m->family->by_column ? s->variances[j]
+                            : m->scale           ? m->scale[j] * m->scale[j]
+                                                 : 1;
         spread += vem_i_model_covariance(m, c, j, j) / unit;
         all += s->variances[j] / unit;
     }
@@ -361,6 +362,7 @@ vem_status vem_describe(vem_ctx *ctx, const vem_model *model, const vem_data *da
     VEM_I_NEED(ctx, clusters, "clusters");
     VEM_I_NEED(ctx, about, "about");
     vem_i_begin(ctx);
+    precision = vem_i_precision_for(data, precision);
     vem_description out;
     vem_status status = vem_i_struct_in(ctx, "vem_description", about, &out, sizeof out);
     if (status == VEM_OK)
@@ -390,10 +392,18 @@ vem_status vem_describe(vem_ctx *ctx, const vem_model *model, const vem_data *da
         }
         status = check_columns(&s);
     }
+    const double rows = data ? (double)data->n : 0, clusters_too = rows + model->clusters;
+    const int owner = vem_i_whole_begin(ctx, "assign", data ? data->n : model->clusters);
+    vem_i_whole whole =
+        vem_i_whole_narrow(ctx, 0, (double)model->clusters / clusters_too, 1);
     if (status == VEM_OK)
         status = find_nearest(&s, precision);
+    vem_i_whole_widen(ctx, &whole);
+    whole = vem_i_whole_narrow(ctx, (double)model->clusters / clusters_too, 1, 1);
     if (status == VEM_OK && data)
         status = meet_rows(&s, precision, &out);
+    vem_i_whole_widen(ctx, &whole);
+    vem_i_whole_end(ctx, owner);
     if (status == VEM_OK) {
         for (int64_t c = 0; c < model->clusters; c++)
             difference(&s, c);

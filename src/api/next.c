@@ -16,13 +16,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "api/chunks.h"
-#include "api/units.h"
 #include "base/memory.h"
 #include "base/structs.h"
 #include "data/points.h"
+#include "metrics/chunks.h"
 #include "model/family.h"
 #include "model/part.h"
+#include "model/units.h"
 
 /* ---- what they say ---- */
 
@@ -40,7 +40,7 @@ void vem_stats_describe(const vem_stats *stats, vem_stats_summary *summary)
     for (int32_t c = 0; c < model->clusters; c++)
         empty += !(*vem_i_stats_mass(&stats->sums, c) > 0);
     found = (vem_stats_summary){.size = sizeof found,
-                                .family = model->family,
+                                .family = model->family->kind,
                                 .prior = stats->prior,
                                 .search = stats->search,
                                 .precision = stats->precision,
@@ -205,32 +205,18 @@ static double inverse_scale(const next *n, int64_t j)
     return n->view.scale ? 1 / n->view.scale[j] : 1;
 }
 
-/* The same for balls, whose squares are divided by a scale of the model already. */
-static double even_inverse(const next *n)
-{
-    return n->view.whitened ? inverse_scale(n, 0) : 1;
-}
-
-static void to_view(next *n)
+/* `inverse`: d values of scratch. Squared distances are divided by a scale of the model
+ * already, but not by what is only computed with. */
+static void to_view(next *n, double *inverse)
 {
     const vem_model *model = n->from->model;
-    const int64_t d = model->d;
-    for (int32_t c = 0; c < model->clusters; c++) {
-        const double *first = vem_i_stats_first(&n->from->sums, c),
-                     *second = vem_i_stats_second(&n->from->sums, c);
-        double *to_first = vem_i_stats_first(&n->sums, c),
-               *to_second = vem_i_stats_second(&n->sums, c);
-        *vem_i_stats_mass(&n->sums, c) = *vem_i_stats_mass(&n->from->sums, c);
-        for (int64_t i = 0, at = 0; i < d; i++) {
-            to_first[i] = first[i] * inverse_scale(n, i);
-            if (model->family == VEM_DIAG)
-                to_second[i] = second[i] * inverse_scale(n, i) * inverse_scale(n, i);
-            for (int64_t j = 0; model->family == VEM_FULL && j <= i; j++, at++)
-                to_second[at] = second[at] * inverse_scale(n, i) * inverse_scale(n, j);
-        }
-        if (model->family == VEM_ISO_SHARED || model->family == VEM_ISO)
-            *to_second = *second * even_inverse(n) * even_inverse(n);
-    }
+    const double even = n->view.whitened ? inverse_scale(n, 0) : 1;
+    const vem_i_shift shift = {.mass = 1, .units = inverse, .distance = even * even};
+    for (int64_t j = 0; j < model->d; j++)
+        inverse[j] = inverse_scale(n, j);
+    for (int32_t c = 0; c < model->clusters; c++)
+        vem_i_moments_add(model->family, model->d, vem_i_stats_mass(&n->from->sums, c),
+                          &shift, vem_i_stats_mass(&n->sums, c));
 }
 
 /* The mean of all rows, in the units of the data; taken about one of the places that moments
@@ -268,22 +254,22 @@ static double told_from_zero(double variance, double mean)
     return isfinite(variance) && variance <= rounding * rounding ? 0 : variance;
 }
 
-/* Of diag and full: the variance of each column, in the units of the data. */
+/* Where shapes have columns: the variance of each, in the units of the data. */
 static void variances_of_all(const next *n, const double *mean, double *variances)
 {
     const vem_stats *from = n->from;
-    const int full = from->model->family == VEM_FULL;
+    const vem_i_family *family = from->model->family;
     for (int64_t j = 0; j < from->model->d; j++) {
         double sum = 0;
         for (int32_t c = 0; c < from->model->clusters; c++)
-            sum += vem_i_stats_second(&from->sums, c)[full ? j * (j + 3) / 2 : j] /
+            sum += vem_i_stats_second(&from->sums, c)[vem_i_square_at(family, j)] /
                        from->mass +
                    about_all(n, mean, c, j);
         variances[j] = told_from_zero(sum, mean[j]);
     }
 }
 
-/* Of the isotropic families: tr(Cov) / d, in the units of the view. */
+/* Else: tr(Cov) / d, in the units of the view. */
 static double variance_of_all(const next *n, const double *mean)
 {
     const vem_stats *from = n->from;
@@ -315,17 +301,12 @@ static void divide_evenly(next *n, double *scale)
 static void keep_empty(const next *n)
 {
     const vem_model *before = n->from->model;
-    const size_t d = (size_t)before->d;
-    const size_t width = before->family == VEM_FULL   ? d * d
-                         : before->family == VEM_DIAG ? d
-                                                      : 1;
-    for (size_t c = 0; c < (size_t)before->clusters; c++) {
-        if (*vem_i_stats_mass(&n->from->sums, (int32_t)c) > 0)
+    for (int32_t c = 0; c < before->clusters; c++) {
+        const double weight = n->model->weights[c];
+        if (*vem_i_stats_mass(&n->from->sums, c) > 0)
             continue;
-        memcpy(n->model->means + c * d, before->means + c * d, d * sizeof(double));
-        if (before->family != VEM_ISO_SHARED)
-            memcpy(n->model->variances + c * width, before->variances + c * width,
-                   width * sizeof(double));
+        vem_i_model_put(before, c, n->model, c);
+        n->model->weights[c] = weight;
     }
 }
 
@@ -338,7 +319,6 @@ static vem_status settle_units(vem_ctx *ctx, next *n)
     if (status != VEM_OK)
         return status;
     double *mean = n->origin + d, *deviations = mean + d, *scale = deviations + d;
-    const int by_column = before->family == VEM_DIAG || before->family == VEM_FULL;
     vem_i_model_center(before, n->origin);
     mean_of_all(n, mean);
     n->view = (vem_view){.kernels = ctx->kernels_double,
@@ -348,7 +328,7 @@ static vem_status settle_units(vem_ctx *ctx, next *n)
                          .scale = before->scale,
                          .deviations = deviations};
     double probe = 0;
-    if (by_column) {
+    if (before->family->by_column) {
         variances_of_all(n, mean, deviations);
         if (!before->scale) {
             n->view.scale = scale;
@@ -396,22 +376,21 @@ static vem_status maximize(vem_ctx *ctx, next *n)
     if (status == VEM_OK)
         status = vem_i_model_to_view(ctx, before, &n->view, before->family, &n->model);
     if (status == VEM_OK)
-        status =
-            vem_i_stats_new(ctx, before->family, before->clusters, before->d, &n->sums);
+        status = vem_i_stats_new(ctx, vem_i_model_shape(before), &n->sums);
     if (status == VEM_OK)
-        status = vem_i_scorer_new(ctx, ctx->kernels_double, before->family,
-                                  before->clusters, before->d, &n->scorer);
+        status = vem_i_scorer_new(ctx, ctx->kernels_double, vem_i_model_shape(before),
+                                  &n->scorer);
     if (status != VEM_OK)
         return status;
-    to_view(n);
+    double *row = n->origin + before->d; /* the mean of all is done with */
+    to_view(n, row);
     const vem_options options = {.prior = (int)from->prior,
                                  .floor = from->floor,
                                  .precision = (int)from->precision};
     const vem_i_constraints constraints =
         vem_i_constraints_of(&n->view, &options, before->family);
     vem_i_scorer_prepare(ctx, n->model, &n->scorer);
-    status =
-        place_moments(ctx, n, n->origin + before->d); /* the mean of all is done with */
+    status = place_moments(ctx, n, row);
     if (status != VEM_OK)
         return status;
     n->scorer.family->maximize(ctx, &n->scorer, &n->sums, &constraints, n->model);
@@ -436,7 +415,7 @@ vem_status vem_stats_next(vem_ctx *ctx, const vem_stats *stats, vem_model **mode
     /* Statistics from a file may say anything: the model is checked as one from a file. */
     if (status == VEM_OK)
         status =
-            vem_model_new(ctx, n.model->family, n.model->clusters, n.model->d,
+            vem_model_new(ctx, n.model->family->kind, n.model->clusters, n.model->d,
                           n.model->means, n.model->weights, n.model->variances, &made);
     if (status == VEM_OK && n.model->scale)
         status = vem_model_set_scale(ctx, made, n.model->scale);

@@ -10,8 +10,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "api/units.h"
 #include "model/family.h"
+#include "model/units.h"
 
 /* Three factorisations of D^3 / 3 operations a cluster: at 64 columns what 4,000 rows of
  * that width cost by their distances alone. Beyond, the table would wait for a number that
@@ -45,7 +45,7 @@ static double half_log_det(double *work, int32_t d)
 static double overlap_full(const vem_model *m, int64_t a, int64_t b, double *work)
 {
     const int64_t d = m->d, matrix = d * d;
-    const double *sa = m->variances + a * matrix, *sb = m->variances + b * matrix;
+    const double *sa = vem_i_cluster_shape(m, a), *sb = vem_i_cluster_shape(m, b);
     double *off = work + matrix, sum = 0;
     memcpy(work, sa, (size_t)matrix * sizeof *work);
     const double la = half_log_det(work, m->d);
@@ -66,7 +66,7 @@ static double overlap_full(const vem_model *m, int64_t a, int64_t b, double *wor
 
 static int is_full(const vem_model *model)
 {
-    return model->family == VEM_FULL && model->d <= FULL_MOST;
+    return model->family->axes == 2 && model->d <= FULL_MOST;
 }
 
 size_t vem_i_overlap_room(const vem_model *model)

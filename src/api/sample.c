@@ -10,12 +10,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "api/units.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/residence.h"
 #include "base/rng.h"
 #include "model/family.h"
+#include "model/units.h"
 
 enum { ROWS_PER_TASK = 256 };
 
@@ -25,7 +25,7 @@ typedef struct task {
     uint64_t seed;
     int64_t first, n;
     double *sums;    /* C: of the weights */
-    double *factors; /* full: C x D x D, lower; else NULL */
+    double *factors; /* of matrices: one D x D for each shape, lower; else NULL */
     double *normals; /* threads x D */
     double *rows;
     int32_t *labels;
@@ -53,14 +53,16 @@ static void draw_row(const task *t, int64_t i, double *z)
     vem_i_rng rng = vem_i_rng_at(t->seed, VEM_RNG_MIXTURE, 0, (uint64_t)(t->first + i));
     const int64_t c = find_cluster(t, vem_i_rng_uniform(&rng));
     const double *mean = m->means + c * d;
+    const double *factor =
+        t->factors ? t->factors + (vem_i_cluster_shape(m, c) - m->variances) : NULL;
     double *row = t->rows + i * d;
     for (int32_t j = 0; j < d; j++)
         z[j] = vem_i_rng_normal(&rng);
     for (int32_t j = 0; j < d; j++) {
         double off = 0;
-        if (t->factors)
+        if (factor)
             for (int64_t k = 0; k <= j; k++)
-                off += t->factors[(c * d + j) * d + k] * z[k];
+                off += factor[j * d + k] * z[k];
         else
             off = vem_i_model_deviation(m, c, j) * z[j];
         row[j] = mean[j] + off;
@@ -97,20 +99,19 @@ static vem_status check_reach(vem_ctx *ctx, const vem_model *m)
 static vem_status factorize(vem_ctx *ctx, task *t)
 {
     const vem_model *m = t->model;
-    const size_t matrix = (size_t)m->d * (size_t)m->d;
-    if (m->family != VEM_FULL)
+    const size_t matrix = (size_t)m->d * (size_t)m->d,
+                 count = vem_model_variance_count(m);
+    if (m->family->axes < 2)
         return VEM_OK;
-    vem_status status =
-        vem_i_take(ctx, &t->factors, (size_t)m->clusters, matrix * sizeof(double));
-    for (int32_t c = 0; status == VEM_OK && c < m->clusters; c++) {
-        double *factor = t->factors + (size_t)c * matrix;
-        memcpy(factor, m->variances + (size_t)c * matrix, matrix * sizeof *factor);
-        if (!vem_i_cholesky(factor, m->d))
+    vem_status status = vem_i_take(ctx, &t->factors, count, sizeof(double));
+    if (status == VEM_OK)
+        memcpy(t->factors, m->variances, count * sizeof(double));
+    for (int32_t s = 0; status == VEM_OK && s < vem_i_model_shapes(m); s++)
+        if (!vem_i_cholesky(t->factors + (size_t)s * matrix, m->d))
             status = vem_i_fail(ctx, VEM_BAD_DATA,
                                 "The covariance matrix of cluster %" PRId32
                                 " is not positive definite.",
-                                c + 1);
-    }
+                                s + 1);
     return status;
 }
 

@@ -1,5 +1,6 @@
 #include "base/ctx.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,6 +35,10 @@ const char *vem_bytes_print(double bytes, char text[32])
 {
     static const char *const units[] = {"KiB", "MiB", "GiB", "TiB"};
     int unit = 0;
+    if (bytes < 1000) {
+        snprintf(text, 32, "%.0f byte%s", bytes, bytes == 1 ? "" : "s");
+        return text;
+    }
     for (bytes /= 1024; bytes >= 999.5 && unit < 3; unit++)
         bytes /= 1024;
     snprintf(text, 32, bytes < 9.995 ? "%.2f %s" : "%.0f %s", bytes, units[unit]);
@@ -75,28 +80,6 @@ void vem_i_begin(vem_ctx *ctx)
     ctx->restart = ctx->restarts = 0;
 }
 
-int vem_i_progress(vem_ctx *ctx, const vem_progress *progress, int force)
-{
-    if (!ctx->progress)
-        return vem_i_late(ctx);
-    double now = vem_i_clock();
-    if (force || now - ctx->progress_last >= 0.1) {
-        vem_progress told = *progress;
-        told.seconds = now - ctx->progress_start;
-        told.restart = ctx->restart;
-        told.restarts = ctx->restarts;
-        ctx->progress_last = now;
-        if (ctx->progress(ctx->progress_user, &told))
-            ctx->stop_requested = 1;
-    }
-    return ctx->stop_requested || vem_i_late(ctx);
-}
-
-int vem_i_late(const vem_ctx *ctx)
-{
-    return ctx->deadline > 0 && vem_i_clock() >= ctx->deadline;
-}
-
 const char *vem_ctx_message(const vem_ctx *ctx)
 {
     return ctx ? ctx->message : "The context is NULL.";
@@ -118,6 +101,25 @@ void vem_ctx_set_progress(vem_ctx *ctx, vem_progress_fn progress, void *user)
         return;
     ctx->progress = progress;
     ctx->progress_user = user;
+}
+
+void vem_ctx_set_forecast(vem_ctx *ctx, vem_forecast_fn forecast, void *user)
+{
+    if (!ctx)
+        return;
+    ctx->forecast = forecast;
+    ctx->forecast_user = user;
+}
+
+vem_status vem_ctx_set_spent(vem_ctx *ctx, double seconds)
+{
+    VEM_I_NEED(ctx, ctx, "ctx");
+    if (!(seconds >= 0 && seconds < INFINITY))
+        return vem_i_fail(ctx, VEM_BAD_OPTION,
+                          "The seconds spent are %g, but they must be 0 or more.",
+                          seconds);
+    ctx->spent = seconds;
+    return VEM_OK;
 }
 
 const char *vem_version(void)

@@ -7,6 +7,16 @@
 struct vem_i_residence; /* src/base/residence.h */
 struct vem_i_kernels;   /* src/kernels/kernels.h; the base only carries the pointers */
 
+/* Work in parts whose progress is told as one (base/whole.h). */
+typedef struct vem_i_whole {
+    const char *phase; /* NULL: there is none */
+    int64_t rows;
+    double low, high; /* share of it that the part at hand is */
+    int passes, pass; /* over its rows */
+    double within;    /* the pass */
+    double told;      /* share that was told last */
+} vem_i_whole;
+
 struct vem_ctx {
     int threads;
     int team_asked, team; /* the largest team so far: wanted, and had */
@@ -21,11 +31,15 @@ struct vem_ctx {
     _Atomic int
         stop_requested; /* the progress function said stop during the running verb */
     double deadline;    /* clock at which the running verb should be done; 0: none */
+    vem_forecast_fn forecast;
+    void *forecast_user;
+    double spent;              /* seconds of --time that are over when a fit begins */
     vem_checkpoint checkpoint; /* its path from malloc, or NULL */
     uint64_t memory; /* most resident bytes, by vem_ctx_set_memory; 0: no limit */
     uint64_t limit;  /* the same, of the running verb, whose options may say otherwise */
     struct vem_i_residence *residence; /* the mapped files */
     int spills_all; /* what may rest in a temporary file does: tests set it */
+    vem_i_whole whole;
     char message[1024];
 };
 

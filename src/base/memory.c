@@ -67,3 +67,31 @@ vem_status vem_i_take_zeroed(vem_ctx *ctx, void *out_pointer, size_t count, size
     }
     return status;
 }
+
+vem_status vem_i_take_rooms(vem_ctx *ctx, const vem_i_room *list, size_t count)
+{
+    vem_status status = VEM_OK;
+    for (const vem_i_room *a = list; status == VEM_OK && a < list + count; a++)
+        if (a->count > 0)
+            status = a->zeroed ? vem_i_take_zeroed(ctx, a->out, a->count, a->size)
+                               : vem_i_take(ctx, a->out, a->count, a->size);
+    return status;
+}
+
+void vem_i_free_rooms(const vem_i_room *list, size_t count)
+{
+    for (const vem_i_room *a = list; a < list + count; a++) {
+        void *memory;
+        memcpy(&memory, a->out, sizeof memory);
+        vem_i_free(memory);
+        memset(a->out, 0, sizeof memory);
+    }
+}
+
+uint64_t vem_i_rooms_bytes(const vem_i_room *list, size_t count)
+{
+    uint64_t bytes = 0;
+    for (const vem_i_room *a = list; a < list + count; a++)
+        bytes += (uint64_t)a->count * a->size;
+    return bytes;
+}

@@ -101,14 +101,14 @@ int vem_utf8_length(const char *text)
     return length;
 }
 
-void vem_i_names_utf8(const char *name, char *out, size_t capacity)
+static void put_utf8(const char *name, const char *end, char *out, size_t capacity)
 {
     const char *at = name;
     size_t used = 0;
-    while (vem_utf8_length(at))
+    while (at < end && vem_utf8_length(at))
         at += vem_utf8_length(at);
-    const int latin = *at != '\0';
-    for (at = name; *at;) {
+    const int latin = at < end;
+    for (at = name; at < end;) {
         char both[4];
         const unsigned char byte = (unsigned char)*at;
         int length = latin ? 1 + (byte >= 0x80) : vem_utf8_length(at);
@@ -125,6 +125,17 @@ void vem_i_names_utf8(const char *name, char *out, size_t capacity)
         at += latin ? 1 : length;
     }
     out[used] = '\0';
+}
+
+void vem_i_names_utf8(const char *name, char *out, size_t capacity)
+{
+    put_utf8(name, name + strlen(name), out, capacity);
+}
+
+const char *vem_i_names_shown(const char *name, size_t length, char text[VEM_I_SHOWN])
+{
+    put_utf8(name, name + length, text, VEM_I_SHOWN);
+    return text;
 }
 
 int vem_i_names_same(const char *a, const char *b)

@@ -31,6 +31,10 @@ vem_status vem_i_names_means(vem_ctx *ctx, const double *from, int32_t count,
 
 /* Bytes as UTF-8, cut to fit: what is not UTF-8 is taken for Latin-1. */
 void vem_i_names_utf8(const char *name, char *out, size_t capacity);
+/* As it stands in a sentence: [name, name + length), of which the byte behind begins no part of a
+ * character, as UTF-8, cut at a character. */
+enum { VEM_I_SHOWN = 64 };
+const char *vem_i_names_shown(const char *name, size_t length, char text[VEM_I_SHOWN]);
 /* The same name, in whichever of the two encodings? */
 int vem_i_names_same(const char *a, const char *b);
 

@@ -43,6 +43,13 @@ __attribute__((constructor)) static void derive_text(void)
     }
 }
 
+int vem_i_search_is_whole(int search)
+{
+#define WHOLE(NAME, name, whole) whole,
+    static const char is_whole[] = {VEM_SEARCH_TABLE(WHOLE)};
+    return search >= 0 && search < VEM_SEARCH_COUNT && is_whole[search];
+}
+
 static int find(const char *name)
 {
     for (int i = 0; i < COUNT; i++)
@@ -143,6 +150,29 @@ static vem_status unknown_choice(vem_ctx *ctx, int i, const char *value)
                       vem_name_hint(value, list, count, "", ".", hint));
 }
 
+/* "1-10", "2,3,4", "2..5" */
+static int is_several(const char *value)
+{
+    return *value >= '0' && *value <= '9' &&
+           strspn(value, "0123456789-,:. ") == strlen(value) &&
+           (strpbrk(value, "-,: ") || strstr(value, ".."));
+}
+
+static vem_status no_whole_number(vem_ctx *ctx, const vem_option_info *info,
+                                  const char *value)
+{
+    if (strcmp(info->name, "clusters") == 0 && is_several(value))
+        return vem_i_fail(ctx, VEM_BAD_OPTION,
+                          "--clusters is \"%s\", but a fit takes one whole number. To "
+                          "compare several, fit each (for k in 2 3 4; do vem fit DATA -k "
+                          "$k -o $k.npz; vem score $k.npz DATA; done) and take the one "
+                          "with the lowest BIC.",
+                          value);
+    return vem_i_fail(ctx, VEM_BAD_OPTION,
+                      "--%s is \"%s\", but it must be a whole number.", info->name,
+                      value);
+}
+
 vem_status vem_options_set(vem_ctx *ctx, vem_options *options, const char *name,
                            const char *value)
 {
@@ -173,10 +203,15 @@ vem_status vem_options_set(vem_ctx *ctx, vem_options *options, const char *name,
                               info->name, value);
     } else if (info->kind != VEM_KIND_REAL) {
         long long whole = strtoll(value, &end, 10);
-        if (end == value || *end != '\0')
-            return vem_i_fail(ctx, VEM_BAD_OPTION,
-                              "--%s is \"%s\", but it must be a whole number.",
-                              info->name, value);
+        if (end != value && *end != '\0') { /* 1e6 */
+            const double real = vem_i_plain_real(value, &end);
+            if (*end == '\0' && fabs(real) < 9e18 && real == floor(real))
+                whole = (long long)real;
+            else
+                end = (char *)value;
+        }
+        if (end == value)
+            return no_whole_number(ctx, info, value);
         if (errno == ERANGE)
             return out_of_range(ctx, i, value);
         number = (double)whole;
@@ -184,8 +219,11 @@ vem_status vem_options_set(vem_ctx *ctx, vem_options *options, const char *name,
         number = vem_i_plain_real(value, &end);
         if (end == value || *end != '\0' || isnan(number))
             return vem_i_fail(ctx, VEM_BAD_OPTION,
-                              "--%s is \"%s\", but it must be a number.", info->name,
-                              value);
+                              "--%s is \"%s\", but it must be a number%s.", info->name,
+                              value,
+                              info->argument && strcmp(info->argument, "SECONDS") == 0
+                                  ? " of seconds, such as 90"
+                                  : "");
     }
     if (number < info->low || number > info->high)
         return out_of_range(ctx, i, value);

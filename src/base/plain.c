@@ -49,3 +49,16 @@ int vem_i_plain_is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
+
+static char small_letter(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+}
+
+int vem_i_same_word(const char *at, const char *end, const char *word)
+{
+    for (; at < end && *word; at++, word++)
+        if (small_letter(*at) != small_letter(*word))
+            return 0;
+    return at == end && !*word;
+}

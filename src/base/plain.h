@@ -20,5 +20,7 @@ __attribute__((format(printf, 3, 4))) int vem_i_plain_print(char *text, size_t c
 
 int vem_i_plain_is_blank(char c);
 int vem_i_plain_is_digit(char c);
+/* Is [at, end) this word, in whichever letters, large or small, of ASCII? */
+int vem_i_same_word(const char *at, const char *end, const char *word);
 
 #endif

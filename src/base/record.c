@@ -3,7 +3,6 @@
 #include "base/record.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { NAME = 24, WORD = 8 };
@@ -89,56 +88,6 @@ void vem_i_record_reals(vem_i_record *r, const char *name, double *values, size_
     for (size_t i = 0; r->reading && r->status == VEM_OK && i < count; i++)
         if (!(values[i] >= low && values[i] <= high) || isinf(values[i]))
             vem_i_record_refuse(r, name);
-}
-
-/* ---- the trace ---- */
-
-static const char *const moves[] = {NULL, "swap", "drop", "reseed", "finish"};
-enum { MOVES = sizeof moves / sizeof *moves };
-
-static void record_step(vem_i_record *r, vem_trace_step *s)
-{
-    int64_t move = 0;
-    while (s->move && move < MOVES - 1 && (!move || strcmp(moves[move], s->move) != 0))
-        move++;
-    int64_t whole[] = {s->step, s->pairs, s->changed, s->empty, s->moved, move};
-    double real[] = {s->free_energy, s->seconds};
-    vem_i_record_block(r, "step", whole, sizeof whole / sizeof *whole, sizeof *whole);
-    vem_i_record_block(r, "energy", real, sizeof real / sizeof *real, sizeof *real);
-    for (int i = 0; i < 5; i++)
-        if (r->status == VEM_OK &&
-            (whole[i] < -VEM_I_RECORD_MOST || whole[i] > VEM_I_RECORD_MOST))
-            vem_i_record_refuse(r, "step");
-    if (r->status == VEM_OK && (whole[5] < 0 || whole[5] >= MOVES))
-        vem_i_record_refuse(r, "step");
-    if (r->status == VEM_OK)
-        *s = (vem_trace_step){.step = whole[0],
-                              .pairs = whole[1],
-                              .changed = whole[2],
-                              .empty = whole[3],
-                              .moved = whole[4],
-                              .move = moves[whole[5]],
-                              .free_energy = real[0],
-                              .seconds = real[1]};
-}
-
-void vem_i_record_trace(vem_i_record *r, vem_trace_step **steps, int64_t *count)
-{
-    /* No more than the rest of the file has room for. */
-    int64_t most = r->reading ? (int64_t)(r->left / sizeof(vem_trace_step)) : INT64_MAX;
-    vem_i_record_count(r, "trace", count, 0, most);
-    if (r->status != VEM_OK)
-        return;
-    if (r->reading) {
-        size_t size = (size_t)(*count > 0 ? *count : 1) * sizeof **steps;
-        *steps = calloc(1, size);
-        if (!*steps) {
-            r->status = vem_i_fail_memory(r->ctx, size);
-            return;
-        }
-    }
-    for (int64_t t = 0; r->status == VEM_OK && t < *count; t++)
-        record_step(r, &(*steps)[t]);
 }
 
 /* ---- sums ---- */

@@ -45,9 +45,6 @@ void vem_i_record_reals(vem_i_record *record, const char *name, double *values,
 /* What was read cannot be: the part `name` is to blame. */
 void vem_i_record_refuse(vem_i_record *record, const char *name);
 
-/* Steps of a trace, in memory from malloc: with `reading`, *steps is NULL before. */
-void vem_i_record_trace(vem_i_record *record, vem_trace_step **steps, int64_t *count);
-
 /* A sum over 64-bit words that a change of any one word changes for sure. A last word that is
  * not whole is filled up with zeros. */
 uint64_t vem_i_mix(uint64_t sum, const void *bytes, size_t size);

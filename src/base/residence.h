@@ -1,7 +1,7 @@
 /* Mapped files, and how much of them may be resident.
  *
  * A limit on memory is a limit on the resident size of the process, mapped pages included.
- * What the process itself takes is planned (api/plan.c); pages of mapped files come by being
+ * What the process itself takes is planned (fit/memory_plan.c); pages of mapped files come by being
  * looked at. So every mapping is registered, and whoever goes over rows calls
  * vem_i_residence_check now and then: when the resident size comes near the limit, the pages
  * of all mappings are let go. They lose nothing: the next look brings them back from the page

@@ -61,6 +61,24 @@ vem_status vem_data_set_weights(vem_ctx *ctx, vem_data *data, const double *weig
     return VEM_OK;
 }
 
+static uint64_t magnitude(int64_t stride)
+{
+    return stride < 0 ? -(uint64_t)stride : (uint64_t)stride;
+}
+
+/* Whole rows behind each other, or whole columns: so no value is part of two. The products have
+ * been checked, but for (n - 1) rows beside a column, which is no larger. */
+static int lies_apart(int64_t n, int64_t row_stride, int32_t d, int64_t column_stride,
+                      int64_t bytes)
+{
+    const uint64_t row = magnitude(row_stride), column = magnitude(column_stride);
+    const uint64_t size = (uint64_t)bytes;
+    const int rows = n == 1 || row >= ((uint64_t)d - 1) * column + size;
+    const int columns = d == 1 || column >= ((uint64_t)n - 1) * row + size;
+    /* A single row or column says nothing of how its own values lie. */
+    return (rows && (d == 1 || column >= size)) || (columns && (n == 1 || row >= size));
+}
+
 vem_status vem_data_borrow(vem_ctx *ctx, vem_dtype type, const void *values, int64_t n,
                            int32_t d, int64_t row_stride, int64_t column_stride,
                            vem_data **data)
@@ -92,10 +110,18 @@ vem_status vem_data_borrow(vem_ctx *ctx, vem_dtype type, const void *values, int
                           " columns, %" PRId64 " bytes apart, do not fit into memory.",
                           n, row_stride, d, column_stride);
 
+    if (!lies_apart(n, row_stride, d, column_stride, bytes))
+        return vem_i_fail(ctx, VEM_BAD_DATA,
+                          "Rows %" PRId64 " bytes apart of %" PRId32 " columns %" PRId64
+                          " bytes apart overlap: a value of this type takes %" PRId64
+                          " bytes.",
+                          row_stride, d, column_stride, bytes);
+
     vem_data *made;
     vem_status status = vem_i_data_new(ctx, &made);
     if (status != VEM_OK)
         return status;
+    ctx->message[0] = '\0';
     made->type = type;
     made->n = n;
     made->d = d;
@@ -125,6 +151,7 @@ void vem_i_data_release(vem_data *data)
         vem_i_free(data->kept);
     vem_i_mapping_free(data->kept_spill);
     vem_i_free(data->means);
+    vem_i_free(data->advice);
     vem_i_mapping_free(data->mapping);
     vem_i_free(data->owned);
     vem_i_free(data->columns);
@@ -171,14 +198,16 @@ void vem_i_data_place(const vem_data *data, int64_t number, int32_t column, char
                       size_t size)
 {
     const char *name = vem_data_column_name(data, column);
+    const int named = name && *name;
+    char shown[VEM_I_SHOWN];
     const vem_i_part *part = NULL;
     for (int32_t p = 0; p < data->part_count && data->parts[p].first <= number; p++)
         part = &data->parts[p];
-    snprintf(text, size, "%.200s%sow %" PRId64 ", column %" PRId32 "%s%.60s%s",
+    snprintf(text, size, "%.200s%sow %" PRId64 ", column %" PRId32 "%s%s%s",
              part ? part->name : "", part ? ", r" : "R",
              number + 1 - (part ? part->first : 0),
-             vem_i_data_column_number(data, column), name ? " (" : "", name ? name : "",
-             name ? ")" : "");
+             vem_i_data_column_number(data, column), named ? " (" : "",
+             named ? vem_i_names_shown(name, strlen(name), shown) : "", named ? ")" : "");
 }
 
 vem_i_names vem_i_data_table(const vem_data *data)
@@ -318,6 +347,12 @@ const char *vem_data_column_name(const vem_data *data, int32_t column)
 {
     return data && data->names && column >= 0 && column < data->d ? data->names[column]
                                                                   : NULL;
+}
+
+const char *vem_data_column_advice(const vem_data *data, int32_t column)
+{
+    return data && data->advice && column >= 0 && column < data->d ? data->advice[column]
+                                                                   : NULL;
 }
 
 const char *vem_data_format(const vem_data *data)

@@ -45,6 +45,7 @@ struct vem_data {
     double *means;             /* d: what they became. Owned; NULL: nothing */
     vem_header header;         /* of a text table; AUTO: it was none */
     char decimal;              /* of a text table; 0: it was none */
+    const char **advice;       /* d sentences, static, or NULL. Owned; NULL: none */
     vem_i_ids *ids;            /* text of the id columns. Owned; NULL: none */
     char **names;              /* d column names in one block, owned; NULL: none */
     char **id_names; /* of the columns left out as ids, one block, owned; NULL: none */

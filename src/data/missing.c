@@ -17,6 +17,9 @@
 
 enum { SHARD_VALUES = 1 << 16, MOST_SHARDS = 256, BLOCK_VALUES = 1 << 12 };
 
+/* To rows that the caller has in memory no one can say how to read them. */
+#define ADVICE_MEMORY                                                                    \
+    "Leave such rows out, or put numbers in their place, before the data are borrowed."
 #define ADVICE                                                                           \
     "--missing drop leaves such rows out, --missing mean puts the mean of the column "   \
     "in "                                                                                \
@@ -148,6 +151,35 @@ static shard total_of(const work *w)
 }
 
 /* ---- What to do ---- */
+
+/* A column without a value in it, which neither of the remedies helps; needs the sums. */
+static int32_t empty_column(const work *w)
+{
+    const int32_t d = w->data->d;
+    for (int32_t j = 0; w->sums && j < d; j++) {
+        double mass = 0;
+        for (int64_t s = 0; s < w->shards; s++)
+            mass += w->sums[s * 2 * d + d + j];
+        if (mass == 0)
+            return j;
+    }
+    return -1;
+}
+
+static vem_status refuse_empty(vem_ctx *ctx, const char *name, const vem_data *data,
+                               int32_t j)
+{
+    const char *column = vem_data_column_name(data, j);
+    const int named = column && *column;
+    char shown[VEM_I_SHOWN] = "";
+    if (named)
+        vem_i_names_shown(column, strlen(column), shown);
+    const int32_t number = vem_i_data_column_number(data, j);
+    return vem_i_fail(ctx, VEM_BAD_DATA,
+                      "%s: column %" PRId32 "%s%s%s has no values at all; --id %" PRId32
+                      " leaves it out.",
+                      name, number, named ? " (" : "", shown, named ? ")" : "", number);
+}
 
 static vem_status refuse(vem_ctx *ctx, const char *name, const vem_data *data,
                          const shard *total)
@@ -390,8 +422,11 @@ vem_status vem_i_missing(vem_ctx *ctx, const char *name, vem_missing missing,
         (missing == VEM_MISSING_DROP && !may_miss(data->type)))
         return VEM_OK;
     work w;
-    vem_status status = find(ctx, data, missing == VEM_MISSING_MEAN && !means, &w);
-    if (status == VEM_OK && missing == VEM_MISSING_ERROR) {
+    vem_status status = find(ctx, data, !means, &w);
+    const int32_t empty = status == VEM_OK ? empty_column(&w) : -1;
+    if (empty >= 0 && data->weights == NULL && data->n > 1) {
+        status = refuse_empty(ctx, name, data, empty);
+    } else if (status == VEM_OK && missing == VEM_MISSING_ERROR) {
         const shard total = total_of(&w);
         status = refuse(ctx, name, data, &total);
     } else if (status == VEM_OK) {
@@ -414,9 +449,10 @@ vem_status vem_i_data_refuse(vem_ctx *ctx, const vem_data *data, const char *pla
         status =
             vem_i_fail(ctx, VEM_BAD_DATA,
                        "%s is NaN. %" PRId64 " %s missing, in %" PRId64 " of %" PRId64
-                       " rows. " ADVICE,
+                       " rows. %s",
                        place, total.values, total.values == 1 ? "value is" : "values are",
-                       total.rows, data->n);
+                       total.rows, data->n,
+                       strcmp(data->format, "memory") == 0 ? ADVICE_MEMORY : ADVICE);
     }
     work_free(&w);
     return status;

@@ -11,7 +11,9 @@
  * that vectors are full; their sums are folded when the shard ends. */
 #include "data/pass.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -218,6 +220,27 @@ void vem_i_pass_name(const vem_i_pass *p, int64_t row, int32_t column, char *tex
 {
     vem_i_data_place(p->data, vem_i_data_row_number(p->data, p->first + row), column,
                      text, size);
+}
+
+vem_status vem_i_pass_refuse_heavy(const vem_i_pass *p, vem_precision precision)
+{
+    /* So many times all others do no harm: the square of that is far from the range. */
+    const double most = precision == VEM_SINGLE ? 1e15 : 1e150;
+    const double *weights = p->data->weights + p->first;
+    int64_t row = 0;
+    double others = 0;
+    char bound[64] = "";
+    for (int64_t i = 1; i < p->n; i++)
+        row = weights[i] > weights[row] ? i : row;
+    for (int64_t i = 0; i < p->n; i++)
+        others += i == row ? 0 : weights[i];
+    if (others * most < weights[row])
+        snprintf(bound, sizeof bound, "; no more than %.3g is safe", others * most);
+    return vem_i_fail(p->ctx, VEM_BAD_DATA,
+                      "Row %" PRId64 " has a weight of %.3g, and all others together "
+                      "%.3g: the variance they leave is too small for %s precision%s.",
+                      vem_i_data_row_number(p->data, p->first + row) + 1, weights[row],
+                      others, vem_choice_name("precision", precision), bound);
 }
 
 vem_status vem_i_pass_run(vem_i_pass *p, const char *phase, double *total, double *mass)

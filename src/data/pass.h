@@ -35,6 +35,9 @@ typedef struct vem_i_pass {
  * kernels are set. On failure free it as well. */
 vem_status vem_i_pass_new(vem_i_pass *p);
 void vem_i_pass_free(vem_i_pass *p);
+/* A failure that names the heaviest row: beside its weight the others leave no variance that the
+ * precision can compute with. */
+vem_status vem_i_pass_refuse_heavy(const vem_i_pass *p, vem_precision precision);
 /* Run one pass: `total` receives d sums, `mass` that of the masses. The first value that is
  * not finite is refused with its row and column. */
 vem_status vem_i_pass_run(vem_i_pass *p, const char *phase, double *total, double *mass);

@@ -7,7 +7,7 @@
  * offset that is large beside the spread of the data costs no digits.
  *
  * The sums for the mean are taken about the first row that has a mass: a row of weight 0 is
- * not there, for sums, ranges and all else but its label. */
+ * not there for sums, but it gets a label, so that its values must be in range. */
 #include "data/points.h"
 
 #include <float.h>
@@ -17,145 +17,7 @@
 #include "base/memory.h"
 #include "base/spill.h"
 #include "data/pass.h"
-
-/* The value of a row that lies farthest from `center`. */
-static int32_t farthest_column(const vem_i_pass *p, int64_t row)
-{
-    double *values = p->row, largest = -1;
-    int32_t column = 0;
-    vem_i_data_load(p->data, p->first + row, 1, VEM_DOUBLE, values, p->d);
-    if (p->normalize)
-        vem_i_normalize_row(values, p->d);
-    for (int32_t j = 0; j < p->d; j++) {
-        double off = fabs(values[j] - p->center[j]) / (p->divisor ? p->divisor[j] : 1);
-        if (!(off <= largest)) {
-            largest = off;
-            column = j;
-        }
-    }
-    return column;
-}
-
-/* What sums are made of, in the units of the view and in those of the weights. */
-typedef struct burden {
-    double total, heaviest; /* of the masses */
-    double weight;          /* the sum of the weights as given */
-} burden;
-
-static burden burden_of(const vem_i_pass *p)
-{
-    burden b = {.total = (double)p->n, .heaviest = 1, .weight = (double)p->n};
-    if (!p->mass)
-        return b;
-    b = (burden){0};
-    for (int64_t i = 0; i < p->n; i++) {
-        b.total += p->mass[i];
-        b.heaviest = fmax(b.heaviest, p->mass[i]);
-        b.weight += p->data->weights[p->first + i];
-    }
-    return b;
-}
-
-/* The largest |value| e of which we know that squared distances, and their sums where they are
- * summed in the compute type (one call of a kernel), are numbers of it. With means that lie
- * among the rows, or beyond by up to one more step (a relaxed one), a squared distance is no
- * more than 16 d e^2, and the sum over what a cluster holds no more than 5 d e^2 times its
- * mass: its rows are then far from the mean, or from each other. */
-static double most_of(vem_precision precision, const burden *b, double d)
-{
-    const double top = precision == VEM_SINGLE ? FLT_MAX : DBL_MAX;
-    const double mass = fmin(b->total, VEM_I_BLOCK * b->heaviest);
-    return sqrt(top / d / fmax(16, 5 * mass));
-}
-
-static vem_status fail_far(const vem_i_pass *p, const char *place, double extreme,
-                           double square, const burden *b, const char *type, double top,
-                           const char *advice)
-{
-    if (!(square <= top))
-        return vem_i_fail(
-            p->ctx, VEM_BAD_DATA,
-            "%s lies %.3g from the mean; squares of that size overflow in %s "
-            "precision: %s.",
-            place, extreme, type, advice);
-    if (p->mass && square * (double)p->n <= top)
-        return vem_i_fail(p->ctx, VEM_BAD_DATA,
-                          "%s lies %.3g from the mean, and the weights sum to %.3g; sums "
-                          "of squares of that weight overflow in %s precision: rescale "
-                          "the weights or the data.",
-                          place, extreme, b->weight, type);
-    return vem_i_fail(
-        p->ctx, VEM_BAD_DATA,
-        "%s lies %.3g from the mean; sums of squares of that size over %lld "
-        "rows overflow in %s precision: %s.",
-        place, extreme, (long long)p->n, type, advice);
-}
-
-/* Squares of the values, their sums over rows, and those over the least variance must neither
- * overflow nor vanish in the compute type. Rows without a mass have no part in it. */
-static vem_status check_range(const vem_i_pass *p, const vem_i_points_request *request,
-                              double variance)
-{
-    int single = request->precision == VEM_SINGLE;
-    double top = single ? FLT_MAX : DBL_MAX;
-    const double smallest = DBL_MIN / DBL_EPSILON; /* that a model can tell */
-    double bottom = single ? FLT_MIN / FLT_EPSILON : smallest;
-    const char *type = vem_choice_name("precision", request->precision);
-    const char *advice =
-        single ? "use --precision double or rescale the data" : "rescale the data";
-    const burden b = burden_of(p);
-    double extreme = vem_i_pass_extreme(p), square = 16 * extreme * extreme * p->d;
-    double least = fmax(request->floor_share * variance, request->least_variance);
-    if (least > 0)
-        least = fmax(least, vem_i_safe_variance(request->precision));
-    /* All sums meet in double. */
-    const int far = !(extreme <= most_of(request->precision, &b, p->d)) ||
-                    !(square * fmax(b.total, 1) <= DBL_MAX) ||
-                    !(square * b.weight <= DBL_MAX);
-    const int far_beside =
-        least > 0 && (!(square / least <= top) || !(square / least * b.total <= DBL_MAX));
-    const double unit = request->even && p->divisor ? p->divisor[0] : 1;
-    const int near = !request->origin && extreme > 0 &&
-                     (variance < bottom || !(variance * unit * unit >= smallest) ||
-                      (unit < 1 && !(least * unit * unit >= smallest)));
-    if (!far && !far_beside && !near)
-        return VEM_OK;
-    char place[160];
-    const int64_t row = vem_i_pass_extreme_row(p);
-    vem_i_pass_name(p, row, farthest_column(p, row), place, sizeof place);
-    if (far)
-        return fail_far(p, place, extreme, square, &b, type, top, advice);
-    if (far_beside)
-        return vem_i_fail(
-            p->ctx, VEM_BAD_DATA,
-            "%s lies %.3g from the mean, too far beside a variance of %.3g: their "
-            "ratio overflows in %s precision: %s.",
-            place, extreme, least, type, advice);
-    return vem_i_fail(p->ctx, VEM_BAD_DATA,
-                      "%s lies %.3g from the mean and no value lies farther; squares of "
-                      "that size vanish in %s precision: %s.",
-                      place, extreme * unit, unit < 1 ? "double" : type,
-                      unit < 1 ? "rescale the data" : advice);
-}
-
-/* A row without a mass may lie anywhere and still gets a label: where it lies beyond the
- * range of the compute type, from the edge of that. */
-static void bring_absent(const vem_i_pass *p, vem_precision precision,
-                         vem_i_points *points)
-{
-    const vem_view *view = &points->view;
-    const burden b = burden_of(p);
-    const double most = most_of(precision, &b, p->d);
-    for (int64_t i = 0; view->mass && i < view->n; i++) {
-        if (view->mass[i] > 0)
-            continue;
-        for (int64_t j = i * view->ld; j < i * view->ld + view->d; j++) {
-            const double value = vem_i_value(view->kernels, points->x, j);
-            if (!(fabs(value) <= most))
-                vem_i_store(view->kernels, points->x, j, copysign(most, value));
-        }
-    }
-}
+#include "data/range.h"
 
 /* Weights whose scale would not survive the compute type are divided by a power of two
  * near their mean; others are taken as they are. */
@@ -195,7 +57,7 @@ static vem_status refuse_sum(vem_i_pass *p, const vem_i_points_request *request,
     double mass;
     p->squares = 1;
     vem_status status = vem_i_pass_run(p, request->phase, total, &mass);
-    return status == VEM_OK ? check_range(p, request, 1) : status;
+    return status == VEM_OK ? vem_i_range_check(p, request, 1) : status;
 }
 
 /* From the sums of squares of the columns. */
@@ -344,7 +206,7 @@ static vem_status fill(vem_ctx *ctx, const vem_data *data,
         if ((status = vem_i_pass_run(p, request->phase, total, &mass)) != VEM_OK)
             return status;
         vem_i_points_request wide = {.precision = VEM_DOUBLE};
-        if ((status = check_range(p, &wide, 1)) != VEM_OK)
+        if ((status = vem_i_range_check(p, &wide, 1)) != VEM_OK)
             return status;
         status = settle_scale(p, request, shift, total, mass, points);
         if (status != VEM_OK)
@@ -357,9 +219,9 @@ static vem_status fill(vem_ctx *ctx, const vem_data *data,
         return status;
     status = check_units(p, request, points->scale);
     if (status == VEM_OK)
-        status = check_range(p, request, points->view.variance);
+        status = vem_i_range_check(p, request, points->view.variance);
     if (status == VEM_OK)
-        bring_absent(p, request->precision, points);
+        status = vem_i_range_check_absent(p, request, &points->view);
     return status;
 }
 

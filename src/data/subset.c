@@ -1,5 +1,6 @@
-/* A lightweight coreset (docs/math/coresets.md) of a view. Its items lie about their mean
- * already, so that with weights w, W = sum w and S = sum w |x|^2
+/* A lightweight coreset (docs/math/coresets.md) of a view, about its origin instead of the mean of
+ * its items. They are the same but where a few rows lie far away (src/data/origin.c); the draws are
+ * unbiased about any origin. With weights w, W = sum w and S = sum w |x|^2
  *
  *     q_i = w_i / (2 W) + w_i |x_i|^2 / (2 S),     a draw of item i weighs w_i / (N' q_i).
  *
@@ -102,7 +103,7 @@ static void draw_shard(void *arg, int64_t shard, int thread)
         put(g, draw, kept, q_kept);
 }
 
-static vem_status draw_all(vem_ctx *ctx, drawing *g, uint64_t seed)
+static void draw_all(vem_ctx *ctx, drawing *g, uint64_t seed)
 {
     const int64_t shards = vem_i_shards(g->view->n, SHARD);
     const double work = (double)SHARD * (2.0 * g->view->d + 4);
@@ -119,7 +120,6 @@ static vem_status draw_all(vem_ctx *ctx, drawing *g, uint64_t seed)
         g->before[s] = INFINITY;
     vem_i_draw_places(ctx, seed, g->size, g->places);
     vem_i_parallel_light(ctx, shards, work, draw_shard, g);
-    return VEM_OK;
 }
 
 /* Variances stay those of all items: floors are shares of them. */
@@ -157,10 +157,9 @@ vem_status vem_i_subset_new(vem_ctx *ctx, const vem_view *view, int64_t size,
         g.squares = g.masses + shards;
         g.before = g.squares + shards;
         g.out = made;
-        status = draw_all(ctx, &g, seed);
-    }
-    if (status == VEM_OK)
+        draw_all(ctx, &g, seed);
         describe(view, size, made);
+    }
     vem_i_free(g.places);
     vem_i_free(g.masses);
     if (status != VEM_OK) {

@@ -33,8 +33,7 @@ struct vem_i_collector {
     const vem_view *view;
     const vem_i_scorer *scorer;
     int32_t width;
-    const vem_i_tour *tour; /* toured, else NULL */
-    const int32_t *rank;
+    int toured;
     int64_t per_shard;    /* items sorted together: of a shard, or of a wave */
     int64_t shards;       /* 0: owned */
     vem_i_stats *partial; /* sharded: one per shard */
@@ -44,18 +43,20 @@ struct vem_i_collector {
     void *panels;         /* per thread: one block of packed items */
     /* The run at hand. */
     const vem_i_posterior *posterior;
+    const vem_i_tour *tour; /* toured */
     vem_i_stats *stats;
     const uint8_t *only;  /* C: the clusters that are taken; NULL: all */
     int64_t first, count; /* owned: items of this wave */
 };
 
-static uint64_t stats_bytes(vem_family_kind family, int32_t clusters, int32_t d)
+static uint64_t stats_bytes(const vem_i_family *family, int32_t clusters, int32_t d)
 {
     return (uint64_t)clusters * (uint64_t)(1 + d + vem_i_second_count(family, d)) *
            sizeof(double);
 }
 
-static int64_t shards_for(vem_family_kind family, int64_t n, int32_t clusters, int32_t d)
+static int64_t shards_for(const vem_i_family *family, int64_t n, int32_t clusters,
+                          int32_t d)
 {
     if (stats_bytes(family, clusters, d) > SHARDED_BYTES / SHARDS)
         return 0;
@@ -69,11 +70,11 @@ static int64_t wave_items(int64_t n, int32_t width)
     return items < n ? items : n;
 }
 
-uint64_t vem_i_collector_bytes(const vem_ctx *ctx, vem_family_kind family, int64_t n,
+uint64_t vem_i_collector_bytes(const vem_ctx *ctx, const vem_i_family *family, int64_t n,
                                int32_t clusters, int32_t d, int32_t width, size_t element,
                                int toured, int weighted)
 {
-    int plain = width == 1 && !weighted && vem_i_family_of(family)->collect_rows;
+    int plain = width == 1 && !weighted && family->collect_rows;
     if (plain && toured)
         return 0;
     int64_t shards = shards_for(family, n, clusters, d);
@@ -110,15 +111,45 @@ static void place_entry(vem_i_collector *t, int64_t base, int64_t item, int64_t 
     vem_i_store(kernels, t->q, at, weight);
 }
 
-/* Count entries per cluster over items [begin, end) into counts[cluster + 1]. */
+/* Does each item have one entry, of weight 1? */
+static int plain(const vem_i_collector *t)
+{
+    return t->width == 1 && !t->q && !t->only && !t->posterior->q && !t->view->mass;
+}
+
+/* Count entries per cluster over items [begin, end) into counts[cluster + 1]; counts[0] is the
+ * caller's. */
 static void count_entries(const vem_i_collector *t, int64_t begin, int64_t end,
                           int64_t *counts)
 {
+    const int32_t *held = t->posterior->held;
     memset(counts, 0, ((size_t)t->scorer->clusters + 1) * sizeof *counts);
+    if (plain(t)) {
+        for (int64_t i = begin; i < end; i++)
+            counts[held[i] + 1]++;
+        return;
+    }
     for (int64_t i = begin; i < end; i++)
         for (int64_t e = i * t->width; e < (i + 1) * t->width; e++)
             if (entry_counts(t, i, e))
-                counts[t->posterior->held[e] + 1]++;
+                counts[held[e] + 1]++;
+}
+
+/* Put the entries of items [begin, end) where their clusters come, at[cluster], and move that on. */
+static void place_entries(vem_i_collector *t, int64_t base, int64_t begin, int64_t end,
+                          int64_t *at)
+{
+    const int32_t *held = t->posterior->held;
+    if (plain(t)) {
+        for (int64_t i = begin; i < end; i++)
+            if (held[i] >= 0)
+                t->entries[at[held[i]]++] = (uint32_t)(i - base);
+        return;
+    }
+    for (int64_t i = begin; i < end; i++)
+        for (int64_t e = i * t->width; e < (i + 1) * t->width; e++)
+            if (entry_counts(t, i, e))
+                place_entry(t, base, i, e, at[held[e]]++);
 }
 
 /* One cluster takes n of these rows, some at a time. */
@@ -176,10 +207,7 @@ static void run_shard(void *arg, int64_t shard, int thread)
     starts[0] = offset;
     for (int32_t c = 0; c < clusters; c++)
         starts[c + 1] += starts[c];
-    for (int64_t i = begin; i < end; i++)
-        for (int64_t e = i * t->width; e < (i + 1) * t->width; e++)
-            if (entry_counts(t, i, e))
-                place_entry(t, begin, i, e, starts[t->posterior->held[e]]++);
+    place_entries(t, begin, begin, end, starts);
     /* Placing moved every start to the start of the next cluster. */
     vem_i_stats *stats = &t->partial[shard];
     stats->clusters = clusters;
@@ -210,10 +238,7 @@ static void place_piece(void *arg, int64_t piece, int thread)
     vem_i_collector *t = arg;
     int64_t begin, end, *at = t->starts + piece * (t->scorer->clusters + 1) + 1;
     piece_range(t, piece, &begin, &end);
-    for (int64_t i = begin; i < end; i++)
-        for (int64_t e = i * t->width; e < (i + 1) * t->width; e++)
-            if (entry_counts(t, i, e))
-                place_entry(t, t->first, i, e, at[t->posterior->held[e]]++);
+    place_entries(t, t->first, begin, end, at);
 }
 
 static void take_clusters(void *arg, int64_t task, int thread)
@@ -252,7 +277,7 @@ static void take_toured(void *arg, int64_t task, int thread)
     for (int64_t c = begin; c < end && c < s->clusters; c++) {
         if (t->only && !t->only[c])
             continue;
-        const int64_t *start = t->tour->starts + t->rank[c];
+        const int64_t *start = t->tour->starts + t->tour->rank[c];
         vem_i_stats_clear_cluster(t->stats, (int32_t)c);
         if (start[1] > start[0])
             take_rows(t, t->view->x, t->tour->items + start[0], NULL, start[1] - start[0],
@@ -261,12 +286,13 @@ static void take_toured(void *arg, int64_t task, int thread)
 }
 
 void vem_i_collector_run(vem_i_collector *t, const vem_i_posterior *posterior,
-                         const uint8_t *only, vem_i_stats *stats)
+                         const vem_i_tour *tour, const uint8_t *only, vem_i_stats *stats)
 {
     t->posterior = posterior;
+    t->tour = tour;
     t->stats = stats;
     t->only = only;
-    if (t->tour) {
+    if (t->toured) {
         vem_i_parallel(t->ctx, vem_i_shards(t->scorer->clusters, CLUSTERS_PER_TASK),
                        take_toured, t);
         return;
@@ -288,9 +314,21 @@ void vem_i_collector_run(vem_i_collector *t, const vem_i_posterior *posterior,
     }
 }
 
+int64_t vem_i_collector_empty(vem_i_collector *t, const vem_i_posterior *posterior)
+{
+    int64_t empty = 0;
+    t->posterior = posterior;
+    t->only = NULL;
+    if (t->toured || !plain(t))
+        return -1;
+    count_entries(t, 0, t->view->n, t->starts);
+    for (int32_t c = 0; c < t->scorer->clusters; c++)
+        empty += t->starts[c + 1] == 0;
+    return empty;
+}
+
 vem_status vem_i_collector_new(vem_ctx *ctx, const vem_view *view,
-                               const vem_i_scorer *scorer, int32_t width,
-                               const vem_i_tour *tour, const int32_t *rank,
+                               const vem_i_scorer *scorer, int32_t width, int toured,
                                vem_i_collector **collector)
 {
     vem_i_collector *t = vem_i_calloc(1, sizeof *t);
@@ -300,13 +338,12 @@ vem_status vem_i_collector_new(vem_ctx *ctx, const vem_view *view,
     t->view = view;
     t->scorer = scorer;
     t->width = width;
-    if (tour && width == 1 && !view->mass && scorer->family->collect_rows) {
-        t->tour = tour;
-        t->rank = rank;
+    if (toured && width == 1 && !view->mass && scorer->family->collect_rows) {
+        t->toured = 1;
         *collector = t;
         return VEM_OK;
     }
-    vem_family_kind family = scorer->family->kind;
+    const vem_i_family *family = scorer->family;
     int32_t clusters = scorer->clusters, d = view->d;
     t->shards = shards_for(family, view->n, clusters, d);
     if (t->shards) {
@@ -330,7 +367,8 @@ vem_status vem_i_collector_new(vem_ctx *ctx, const vem_view *view,
         status =
             vem_i_take_zeroed(ctx, &t->partial, (size_t)t->shards, sizeof *t->partial);
     for (int64_t s = 0; status == VEM_OK && s < t->shards; s++)
-        status = vem_i_stats_new(ctx, family, clusters, d, &t->partial[s]);
+        status =
+            vem_i_stats_new(ctx, vem_i_shape_of(family, clusters, d), &t->partial[s]);
     if (status != VEM_OK) {
         vem_i_collector_free(t);
         return status;

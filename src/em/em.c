@@ -12,45 +12,16 @@
  * or moving a cluster that holds nothing) is not part of the loop: it is a policy, called
  * between steps and named in the trace.
  *
- * A stop ends the loop after the step at hand; where a step is long, it is given up as below.
- *
- * With a deadline the loop also ends where the next step, if it lasts as long as the last
- * of its kind, would end too late. A step that lasts longer than that is given up, and the
- * model of the step before is given back: it is always what max_steps gives for some
- * number of steps. */
+ * A stop ends the loop after the step at hand. Whoever watches the steps (em.h) may end it too,
+ * or have a step given up in its middle (last_step.h): then the model of the step before is
+ * given back, so that the result is always what max_steps gives for some number of steps. */
 #include "em/em.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "em/keep.h"
 #include "em/steady.h"
-
-/* A second or so of one core. */
-double vem_i_worth_leaving = 1e10;
-
-/* Is a step so long that a stop should not wait for its end? What the last step left is kept
- * for that, which costs nothing beside scores of so many clusters. The other searches are
- * quick, and learn while they look. */
-static int may_leave(const vem_ctx *ctx, const vem_i_search *search, int64_t n,
-                     int32_t clusters, int32_t d)
-{
-    static const double COSTLY = 1024; /* per item, beside a copy of what it holds */
-    const double item = (double)clusters * d;
-    return ctx->progress &&
-           (search->kind == VEM_SEARCH_ALL || search->kind == VEM_SEARCH_CLOSEST) &&
-           (item >= COSTLY || vem_i_worth_leaving == 0) &&
-           item * (double)n >= vem_i_worth_leaving;
-}
-
-/* What is kept of an item: all it holds where a state may be written in the middle of a step. */
-static int32_t kept_width(const vem_ctx *ctx, int leave, int32_t width)
-{
-    return leave && ctx->checkpoint.path ? width : 1;
-}
 
 /* All clusters share one variance and one weight, and that variance was only a guess. It
  * does not matter for what the items hold; now that this is known, put the one of HFL (8)
@@ -89,22 +60,25 @@ double vem_i_em_threshold(const vem_i_em *em, double now)
     return em->options->tolerance * scale;
 }
 
-static int converged(const vem_i_em *em, int64_t step, double now, int64_t changed)
+static int converged(const vem_i_em *em)
 {
-    if (step <= em->shared_steps + 1 || em->trace[em->trace_count - 2].moved > 0)
+    if (em->step <= em->shared_steps + 1 || !em->doing.may_end)
         return 0;
-    const vem_trace_step *last = &em->trace[em->trace_count - 2];
-    double before = last->free_energy, threshold = vem_i_em_threshold(em, now);
+    const vem_trace_step *line = vem_i_trace_last(&em->trace), *last = line - 1;
+    if (last->moved > 0)
+        return 0;
+    double before = last->free_energy, now = line->free_energy;
+    double threshold = vem_i_em_threshold(em, now);
     /* With random candidates a fit may rest for a step: then twice running. */
     int once = em->search.explore == 0;
     if (threshold == 0)
         return em->search.dense ? now <= before
-                                : changed == 0 && (once || last->changed == 0);
+                                : line->changed == 0 && (once || last->changed == 0);
     if (!(fabs(now - before) <= threshold))
         return 0;
-    if (once || step < 3)
+    if (once || em->step < 3)
         return once;
-    return fabs(before - em->trace[em->trace_count - 3].free_energy) <= threshold;
+    return fabs(before - last[-1].free_energy) <= threshold;
 }
 
 static int64_t count_empty(const vem_i_stats *stats)
@@ -115,37 +89,30 @@ static int64_t count_empty(const vem_i_stats *stats)
     return empty;
 }
 
-static vem_status record(vem_i_em *em, const vem_trace_step *step)
-{
-    if (em->trace_count == em->trace_capacity) {
-        int64_t capacity = 2 * em->trace_capacity + 64;
-        vem_trace_step *grown = realloc(em->trace, (size_t)capacity * sizeof *grown);
-        if (!grown)
-            return vem_i_fail_memory(em->ctx, (size_t)capacity * sizeof *grown);
-        em->trace = grown;
-        em->trace_capacity = capacity;
-    }
-    em->trace[em->trace_count++] = *step;
-    return VEM_OK;
-}
-
-/* One E-step with its line in the trace; VEM_STOPPED: the deadline, or a stop, came first. */
-static vem_status expect(vem_i_em *em, int64_t step)
+/* The E-step of step em->step with its line in the trace; VEM_STOPPED: it was given up. */
+static vem_status expect(vem_i_em *em)
 {
     double start = vem_i_clock();
+    const int64_t step = em->step;
+    if (step > 0) { /* before that, steps without an M-step, which plan nothing */
+        em->doing = vem_i_schedule_next(&em->schedule);
+        vem_i_estep_plan(em->estep, &em->doing.plan);
+    }
+    vem_trace_step last = {0};
+    if (em->trace.count > 0) {
+        last = *vem_i_trace_last(&em->trace);
+        last.step += em->steps_before;
+    }
     vem_progress told = {.phase = "em",
+                         .last = em->trace.count > 0 ? &last : em->before,
                          .step = em->steps_before +
                                  (step > 0 || !em->steps_before ? step : 0),
                          .max_steps = em->steps_before + em->options->max_steps,
-                         .free_energy = em->trace_count ? em->free_energy : NAN,
-                         .steps_left = vem_i_em_outlook(em)};
+                         .free_energy = em->trace.count ? em->free_energy : NAN,
+                         .steps_left = vem_i_em_steps_left(em)};
     vem_i_scorer_prepare(em->ctx, em->model, &em->scorer);
-    if (em->kept)
-        vem_i_kept_begin(em->kept);
-    vem_i_estep_result e = vem_i_estep_run(em->estep, &em->posterior, NULL, &told,
-                                           em->may_leave ? VEM_I_SKIP
-                                           : em->kept    ? VEM_I_SKIP_LATE
-                                                         : VEM_I_SKIP_NEVER);
+    vem_i_estep_result e =
+        vem_i_estep_run(em->estep, &em->posterior, NULL, &told, em->may_skip);
     if (e.skipped)
         return VEM_STOPPED;
     if (em->variance_unknown)
@@ -157,36 +124,58 @@ static vem_status expect(vem_i_em *em, int64_t step)
                            .pairs = e.pairs,
                            .changed = e.changed,
                            .seconds = vem_i_clock() - start};
-    vem_status status = record(em, &line);
+    vem_status status = vem_i_trace_add(em->ctx, &em->trace, &line);
     told.free_energy = em->free_energy;
     told.done = told.total = 1;
-    told.steps_left = vem_i_em_outlook(em);
+    told.steps_left = vem_i_em_steps_left(em);
     vem_i_progress(em->ctx, &told, 1);
     return status;
 }
 
-/* Moves where the stage has any, and the statistics of what is held then. */
-static void collect(vem_i_em *em, const vem_i_stage *stage, int ends,
-                    vem_trace_step *line)
+/* Is this step the last one? Then em->outcome says why. */
+static int ends(vem_i_em *em)
+{
+    em->steps = em->step;
+    if (em->step == 1)
+        em->free_energy_first = em->free_energy;
+    const int rests = em->step > 1 && converged(em);
+    const int limit = em->step >= em->options->max_steps;
+    const int enough = vem_i_em_observe(em, VEM_I_STEP_SCORED) && !limit;
+    em->outcome = rests                     ? VEM_OUTCOME_CONVERGED
+                  : em->ctx->stop_requested ? VEM_OUTCOME_STOPPED
+                  : enough                  ? VEM_OUTCOME_BUDGET
+                                            : VEM_OUTCOME_STEP_LIMIT;
+    return rests || em->ctx->stop_requested || limit || enough;
+}
+
+/* Moves where the step has any, and the statistics of what is held then, unless nothing
+ * follows. */
+static void collect(vem_i_em *em, int last)
 {
     double start = vem_i_clock();
-    if (stage->swap && em->swaps && !ends) {
+    vem_trace_step *line = vem_i_trace_last(&em->trace);
+    if (em->doing.swap && em->swaps && !last) {
         double promised;
         line->moved = em->swap(em->swaps, &promised);
         line->move = line->moved > 0 ? "swap" : NULL;
         vem_i_schedule_gain(&em->schedule, promised / em->view->total_mass);
     }
-    vem_i_estep_collect(em->estep, &em->posterior, &em->stats);
-    line->empty = count_empty(&em->stats);
+    line->empty = last ? vem_i_estep_empty(em->estep, &em->posterior) : -1;
+    if (line->empty < 0) {
+        vem_i_estep_collect(em->estep, &em->posterior, &em->stats);
+        line->empty = count_empty(&em->stats);
+    }
     line->seconds += vem_i_clock() - start;
 }
 
-static vem_status maximize(vem_i_em *em, int64_t step, vem_trace_step *line)
+/* The M-step, and what is done about clusters that hold nothing. */
+static vem_status maximize(vem_i_em *em)
 {
     const double start = vem_i_clock();
+    vem_trace_step *line = vem_i_trace_last(&em->trace);
     int64_t pairs = 0;
-    em->constraints.shared = step <= em->shared_steps;
-    em->constraints.relax = em->stage.relax;
+    em->constraints.shared = em->step <= em->shared_steps;
+    em->constraints.relax = em->doing.relax;
     vem_status status = vem_i_steady(em->ctx, em->estep, &em->posterior, &em->constraints,
                                      &em->scorer, &em->stats, &pairs);
     if (status != VEM_OK)
@@ -196,36 +185,26 @@ static vem_status maximize(vem_i_em *em, int64_t step, vem_trace_step *line)
     line->seconds += vem_i_clock() - start;
     em->scorer.family->maximize(em->ctx, &em->scorer, &em->stats, &em->constraints,
                                 em->model);
+    if (em->policy && line->empty > 0 && !line->move)
+        line->moved = em->policy(em, em->step, &line->move);
     return VEM_OK;
 }
 
-static void keep(vem_i_em *em, int must)
+int vem_i_em_observe(vem_i_em *em, vem_i_event event)
 {
-    if (em->keep)
-        em->keep(em->keep_user, em, must);
+    int enough = 0;
+    for (int i = 0; i < VEM_I_OBSERVERS; i++)
+        if (em->observers[i].observe)
+            enough |= em->observers[i].observe(em->observers[i].user, em, event);
+    return enough;
 }
 
-/* A stop in the middle of a step: the state is that before it. */
-static void keep_before(vem_i_em *em)
+/* A step was given up: the result is that of the one before, if there was one. */
+static vem_status give_up(vem_i_em *em)
 {
-    const int known = em->steps > 0 && em->kept->width == em->posterior.width &&
-                      em->trace[em->trace_count - 1].moved == 0;
-    if (em->steps > 0 && !known)
-        return; /* what is held then is not known any more: the last file stays */
-    if (known)
-        vem_i_kept_restore_held(em->kept, em);
-    em->schedule = em->kept->schedule;
-    if (known || !em->posterior.known)
-        keep(em, 1);
-}
-
-/* A step was given up: back to the one before, if there was one. */
-static vem_status give_back(vem_i_em *em)
-{
-    const int stopped = em->may_leave && em->ctx->stop_requested;
+    const int stopped = em->may_skip == VEM_I_SKIP && em->ctx->stop_requested;
     em->outcome = stopped ? VEM_OUTCOME_STOPPED : VEM_OUTCOME_BUDGET;
-    if (stopped)
-        keep_before(em);
+    vem_i_em_observe(em, VEM_I_STEP_LEFT);
     if (stopped && em->steps == 0 && em->steps_before == 0)
         return vem_i_fail(em->ctx, VEM_STOPPED,
                           "Stopped in the first step, before there was a result.");
@@ -233,89 +212,38 @@ static vem_status give_back(vem_i_em *em)
         em->free_energy = em->free_energy_first = NAN;
         return VEM_OK;
     }
-    vem_i_kept_restore(em->kept, em);
-    vem_trace_step *line = &em->trace[em->trace_count - 1];
+    vem_trace_step *line = vem_i_trace_last(&em->trace);
     line->move = NULL; /* what it did is undone */
     line->moved = 0;
     return VEM_OK;
 }
 
-/* Is there no time for the step after this one? */
-static int out_of_time(vem_i_em *em, const vem_i_stage *stage)
-{
-    if (!em->kept)
-        return 0;
-    vem_i_schedule peek = em->schedule;
-    const vem_i_stage next = vem_i_schedule_next(&peek);
-    vem_i_kept_lasted(em->kept, stage, 0);
-    vem_i_kept_save(em->kept, em);
-    return em->ctx->deadline > 0 && vem_i_kept_too_late(em->kept, em->ctx, &next);
-}
-
-static vem_outcome outcome_of(const vem_i_em *em, int rests, int late)
-{
-    return rests                     ? VEM_OUTCOME_CONVERGED
-           : em->ctx->stop_requested ? VEM_OUTCOME_STOPPED
-           : late                    ? VEM_OUTCOME_BUDGET
-                                     : VEM_OUTCOME_STEP_LIMIT;
-}
-
-/* The E-step of step em->step, as the schedule wants it. */
-static vem_status begin_step(vem_i_em *em)
-{
-    keep(em, 0);
-    if (em->kept)
-        em->kept->schedule = em->schedule;
-    em->stage = vem_i_schedule_next(&em->schedule);
-    vem_i_estep_plan(em->estep, &em->stage.step);
-    return expect(em, em->step);
-}
-
 vem_status vem_i_em_run(vem_i_em *em)
 {
-    vem_status status = VEM_OK;
-    for (; em->step <= 0 && !em->ctx->stop_requested; em->step++) {
-        keep(em, 0);
-        if (em->kept)
-            em->kept->schedule = em->schedule;
-        if ((status = expect(em, em->step)) != VEM_OK)
-            return status == VEM_STOPPED ? give_back(em) : status;
-    }
-    if (em->step < 1) /* stopped: the steps that are left out belong to who goes on */
-        keep(em, 1);
-    for (em->step = em->step < 1 ? 1 : em->step;; em->step++) {
-        int64_t step = em->step;
-        int entered = em->within; /* from a record */
-        if (entered && em->kept)
-            vem_i_kept_begin(em->kept);
-        if (!entered && (status = begin_step(em)) != VEM_OK)
-            return status == VEM_STOPPED ? give_back(em) : status;
-        vem_trace_step *line = &em->trace[em->trace_count - 1];
-        em->steps = step;
-        if (step == 1)
-            em->free_energy_first = em->free_energy;
-        int rests = step > 1 && em->stage.may_end &&
-                    converged(em, step, em->free_energy, line->changed);
-        int limit = step >= em->options->max_steps;
-        int late = out_of_time(em, &em->stage) && !limit;
-        int ends = rests || em->ctx->stop_requested || limit || late;
-        em->within = 1;
-        if (ends && !entered)
-            keep(em, 1);
-        em->within = 0;
-        collect(em, &em->stage, ends, line);
-        if (ends) {
-            em->outcome = outcome_of(em, rests, late);
-            break;
+    for (;; em->step++) {
+        if (em->step < 1 && em->ctx->stop_requested) {
+            vem_i_em_observe(em, VEM_I_STEP_LAST); /* whoever goes on does the others */
+            em->step = 1;
         }
-        if ((status = maximize(em, step, line)) != VEM_OK)
+        const int entered = em->within; /* from a record of after the E-step */
+        vem_i_em_observe(em, VEM_I_STEP_BEGINS);
+        vem_status status = entered ? VEM_OK : expect(em);
+        if (status != VEM_OK)
+            return status == VEM_STOPPED ? give_up(em) : status;
+        if (em->step < 1)
+            continue;
+        const int last = ends(em);
+        em->within = 1;
+        if (last && !entered)
+            vem_i_em_observe(em, VEM_I_STEP_LAST);
+        em->within = 0;
+        collect(em, last);
+        if (last)
+            return VEM_OK;
+        if ((status = maximize(em)) != VEM_OK)
             return status;
-        if (em->policy && line->empty > 0 && !line->move)
-            line->moved = em->policy(em, step, &line->move);
-        if (em->kept)
-            vem_i_kept_lasted(em->kept, &em->stage, 1);
+        vem_i_em_observe(em, VEM_I_STEP_ENDS);
     }
-    return VEM_OK;
 }
 
 vem_status vem_i_em_new(vem_i_em *em)
@@ -323,22 +251,14 @@ vem_status vem_i_em_new(vem_i_em *em)
     vem_model *model = em->model;
     vem_ctx *ctx = em->ctx;
     em->step = 1 - em->options->init_steps;
-    vem_status status = vem_i_scorer_new(ctx, em->view->kernels, model->family,
-                                         model->clusters, model->d, &em->scorer);
+    vem_status status =
+        vem_i_scorer_new(ctx, em->view->kernels, vem_i_model_shape(model), &em->scorer);
     if (status == VEM_OK)
         status = vem_i_posterior_new(ctx, em->view, &em->search, &em->posterior);
     if (status == VEM_OK)
-        status =
-            vem_i_stats_new(ctx, model->family, model->clusters, model->d, &em->stats);
+        status = vem_i_stats_new(ctx, vem_i_model_shape(model), &em->stats);
     if (status == VEM_OK)
         status = vem_i_estep_new(ctx, em->view, &em->scorer, &em->search, 1, &em->estep);
-    /* A stop from before the first step waits for that step: there is no other result. */
-    em->may_leave = may_leave(ctx, &em->search, em->view->n, model->clusters, model->d) &&
-                    !(ctx->stop_requested && em->steps_before == 0);
-    if (status == VEM_OK && (ctx->deadline > 0 || em->may_leave))
-        status = vem_i_kept_new(ctx, model, em->view->n,
-                                kept_width(ctx, em->may_leave, em->posterior.width),
-                                &em->kept);
     if (status != VEM_OK)
         vem_i_em_free(em);
     return status;
@@ -350,28 +270,20 @@ void vem_i_em_free(vem_i_em *em)
     vem_i_scorer_free(&em->scorer);
     vem_i_posterior_free(&em->posterior);
     vem_i_stats_free(&em->stats);
-    vem_i_kept_free(em->kept);
-    free(em->trace);
+    vem_i_trace_free(&em->trace);
     em->estep = NULL;
-    em->kept = NULL;
-    em->trace = NULL;
 }
 
 uint64_t vem_i_em_bytes(const vem_ctx *ctx, const vem_options *options,
-                        const vem_i_search *search, const vem_i_kernels *kernels,
+                        const vem_i_search_spec *search, const vem_i_kernels *kernels,
                         int64_t n, int32_t d, int weighted)
 {
-    vem_family_kind family = (vem_family_kind)options->family;
+    const vem_i_family *family = vem_i_family_of(options->family);
     int32_t clusters = (int32_t)options->clusters;
     uint64_t stats =
         (uint64_t)clusters * (uint64_t)(1 + d + vem_i_second_count(family, d)) * 8;
-    const int leave = may_leave(ctx, search, n, clusters, d);
-    uint64_t kept = options->time == VEM_AUTO && !leave
-                        ? 0
-                        : vem_i_kept_bytes(family, clusters, d, n,
-                                           kept_width(ctx, leave, search->held));
-    return stats + kept + vem_i_scorer_bytes(family, clusters, d, kernels->element) +
+    return stats + vem_i_scorer_bytes(family, clusters, d, kernels->element) +
            (uint64_t)ctx->threads * vem_i_scorer_work_bytes(family, d, kernels->element) +
            vem_i_posterior_bytes(n, search, kernels->element) +
-           vem_i_estep_bytes(ctx, search, kernels, family, n, clusters, d, weighted);
+           vem_i_estep_bytes(ctx, search, kernels, family, n, d, weighted);
 }

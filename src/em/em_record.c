@@ -65,9 +65,9 @@ void vem_i_em_record(vem_i_record *r, vem_i_em *em)
     vem_i_record_count(r, "at", &em->step, 1 - em->options->init_steps,
                        VEM_I_RECORD_MOST);
     vem_i_record_int(r, "within", &em->within, 0, 1);
-    vem_i_record_int(r, "swap", &em->stage.swap, 0, em->swaps != NULL);
-    vem_i_record_int(r, "may_end", &em->stage.may_end, 0, 1);
-    vem_i_record_reals(r, "relax", &em->stage.relax, 1, 0, 2);
+    vem_i_record_int(r, "swap", &em->doing.swap, 0, em->swaps != NULL);
+    vem_i_record_int(r, "may_end", &em->doing.may_end, 0, 1);
+    vem_i_record_reals(r, "relax", &em->doing.relax, 1, 0, 2);
     vem_i_record_count(r, "shared_steps", &em->shared_steps, 0, INT32_MAX);
     vem_i_record_int(r, "variance_unknown", &em->variance_unknown, 0, 1);
     record_schedule(r, &em->schedule);
@@ -75,17 +75,15 @@ void vem_i_em_record(vem_i_record *r, vem_i_em *em)
     vem_i_record_count(r, "moves", &em->moves, 0, VEM_I_RECORD_MOST);
     VEM_I_RECORD(r, "free_energy", em->free_energy);
     VEM_I_RECORD(r, "free_energy_first", em->free_energy_first);
-    vem_i_record_trace(r, &em->trace, &em->trace_count);
-    if (r->reading)
-        em->trace_capacity = em->trace_count;
+    vem_i_trace_record(r, &em->trace);
     vem_i_model_record(r, em->model);
     vem_i_posterior_record(r, &em->posterior, em->view->kernels->element,
-                           em->model->clusters, em->within, em->within && em->stage.swap);
+                           em->model->clusters, em->within, em->within && em->doing.swap);
     vem_i_estep_record(r, em->estep, &em->posterior, em->model->clusters);
     /* The steps so far and their lines agree, or convergence would look for lines that are
      * not there. */
     if (r->reading && r->status == VEM_OK &&
-        (em->trace_count < (em->step > 0 ? em->step - 1 + em->within : 0) ||
+        (em->trace.count < (em->step > 0 ? em->step - 1 + em->within : 0) ||
          (em->within && (em->step < 1 || !em->posterior.known))))
         vem_i_record_refuse(r, "trace");
     if (r->reading && r->status == VEM_OK && em->within)

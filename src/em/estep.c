@@ -17,8 +17,7 @@
 #include "base/parallel.h"
 #include "base/residence.h"
 #include "em/collect.h"
-#include "search/graph.h"
-#include "search/groups.h"
+#include "em/normalize.h"
 
 enum {
     SPARSE_SHARD = 4 * VEM_I_BLOCK, /* items of a shard that keeps no statistics */
@@ -34,11 +33,11 @@ struct vem_i_estep {
     vem_ctx *ctx;
     const vem_view *view;
     const vem_i_scorer *scorer;
-    vem_i_search search;
+    vem_i_search *search;
+    const vem_i_search_type *type; /* of the search */
     int64_t shards, per_shard;
-    vem_i_block *blocks; /* one per thread */
-    double *log_sums;    /* per thread: one block */
-    int32_t capacity;    /* items of a block */
+    double *log_sums; /* per thread: one block */
+    int32_t capacity; /* items of a block */
     vem_i_step_plan plan;
     double average;       /* cost of the nearest held cluster in the last step */
     vem_i_stats *partial; /* dense: one per shard */
@@ -56,7 +55,7 @@ struct vem_i_estep {
     int64_t wave_first;
 };
 
-static int64_t dense_shards(vem_family_kind family, int64_t n, int32_t clusters,
+static int64_t dense_shards(const vem_i_family *family, int64_t n, int32_t clusters,
                             int32_t d)
 {
     uint64_t bytes =
@@ -67,38 +66,12 @@ static int64_t dense_shards(vem_family_kind family, int64_t n, int32_t clusters,
     return shards < most ? shards : most;
 }
 
-/* A hard item has q = 1; its cost is all there is to know. */
-static void normalize(const vem_i_estep *t, vem_i_block *block, double *log_sum)
-{
-    const vem_i_kernels *kernels = t->view->kernels;
-    int32_t rows = t->search.dense ? t->scorer->clusters : t->search.held;
-    if (rows == 1 && !t->search.dense) {
-        for (int32_t p = 0; p < block->n; p++)
-            log_sum[p] = -0.5 * vem_i_value(kernels, block->costs, p);
-        return;
-    }
-    for (int32_t p = 0; p < block->n; p += VEM_I_BLOCK) {
-        int32_t n = block->n - p < VEM_I_BLOCK ? block->n - p : VEM_I_BLOCK;
-        double listed[VEM_I_BLOCK];
-        const double *mass = NULL;
-        if (t->view->mass && block->items) {
-            for (int32_t k = 0; k < n; k++)
-                listed[k] = t->view->mass[block->items[p + k]];
-            mass = listed;
-        } else if (t->view->mass) {
-            mass = t->view->mass + block->first + p;
-        }
-        kernels->softmax((char *)block->costs + (size_t)p * kernels->element, n, rows,
-                         block->capacity, mass, log_sum + p);
-    }
-}
-
 /* What moves want to know: the next best cluster, and how far behind it is. */
 static void store_next(const vem_i_estep *t, const vem_i_block *block,
                        const double *log_sum)
 {
     const vem_i_kernels *kernels = t->view->kernels;
-    int64_t row = (int64_t)t->search.held * block->capacity;
+    int64_t row = (int64_t)t->search->spec.held * block->capacity;
     for (int32_t p = 0; p < block->n; p++) {
         int64_t item = vem_i_block_item(block, p);
         int32_t next = block->index[row + p];
@@ -108,29 +81,9 @@ static void store_next(const vem_i_estep *t, const vem_i_block *block,
     }
 }
 
-/* The next items of a shard, from position i on: as they lie, or as the groups want
- * them. What they held comes back. */
-static const int32_t *load(const vem_i_estep *t, vem_i_block *block, int64_t i,
-                           int64_t end)
+static const int32_t *held_by(const vem_i_posterior *posterior)
 {
-    const vem_i_posterior *posterior = t->posterior;
-    int32_t width = posterior->width;
-    const vem_i_groups *groups = t->search.groups;
-    if (!groups) {
-        vem_i_block_load(block, i,
-                         end - i < block->capacity ? (int32_t)(end - i)
-                                                   : block->capacity);
-        return posterior->known ? posterior->held + i * width : NULL;
-    }
-    int32_t place, n = vem_i_groups_stretch(groups, i, end, &place);
-    vem_i_block_take(block, groups->tour.items + i, n, place);
-    if (!posterior->known)
-        return NULL;
-    for (int64_t p = 0; p < n; p++)
-        for (int64_t r = 0; r < width; r++)
-            block->before[p * width + r] =
-                posterior->held[(int64_t)block->items[p] * width + r];
-    return block->before;
+    return posterior->known ? posterior->held : NULL;
 }
 
 static void collect_dense(const vem_i_estep *t, const vem_i_block *block,
@@ -143,13 +96,11 @@ static void collect_dense(const vem_i_estep *t, const vem_i_block *block,
                                         block->n, c, block->thread, stats);
 }
 
-static void begin_shard(vem_i_estep *t, vem_i_block *block, int64_t shard, int thread)
+static void begin_shard(vem_i_estep *t, vem_i_block *block, int64_t shard)
 {
-    const vem_i_graph *graph = t->search.graph;
     block->pairs = 0;
-    block->thread = thread;
-    if (graph)
-        vem_i_graph_begin_shard(graph, shard - t->wave_first, block);
+    if (t->type->begin_shard)
+        t->type->begin_shard(t->search, block, shard - t->wave_first);
     if (t->partial) {
         t->partial[shard].clusters = t->scorer->clusters;
         vem_i_stats_clear(&t->partial[shard]);
@@ -177,38 +128,30 @@ static void run_shard(void *arg, int64_t task, int thread)
 {
     vem_i_estep *t = arg;
     int64_t shard = t->wave_first + task;
-    vem_i_block *block = &t->blocks[thread];
+    vem_i_block *block = &t->search->blocks[thread];
+    const int dense = t->search->spec.dense;
     double *log_sum = t->log_sums + (int64_t)thread * t->capacity;
     vem_i_posterior *posterior = t->posterior;
     int64_t begin = shard * t->per_shard, end = begin + t->per_shard, changed = 0;
     end = end < t->view->n ? end : t->view->n;
     double total = 0, distance = 0;
-    begin_shard(t, block, shard, thread);
+    begin_shard(t, block, shard);
     for (int64_t i = begin; i < end; i += block->n) {
         if (t->may_leave && leave(t, block->n, thread))
             break;
-        const int32_t *before = load(t, block, i, end);
-        if (t->again && !t->search.dense)
-            vem_i_block_stay(&t->search, block, before);
+        const int32_t *before =
+            t->type->next_block(t->search, block, i, end, held_by(posterior));
+        if (t->again && !dense)
+            vem_i_block_stay(block, t->search->spec.held, before);
         else
-            t->search.find(&t->search, block, before);
-        const void *best = t->search.dense ? block->best : block->costs;
-        for (int32_t p = 0; p < block->n; p++) {
-            double w = vem_i_view_mass(t->view, vem_i_block_item(block, p));
-            if (w > 0)
-                distance += w * vem_i_value(t->view->kernels, best, p);
-        }
-        normalize(t, block, log_sum);
-        for (int32_t p = 0; p < block->n; p++) {
-            double w = vem_i_view_mass(t->view, vem_i_block_item(block, p));
-            if (w > 0) /* an item without mass may be anywhere, even at infinity */
-                total += w * log_sum[p];
-            if (posterior->log_sums)
-                posterior->log_sums[vem_i_block_item(block, p)] = log_sum[p];
-        }
-        if (t->search.extra && !t->again)
+            t->type->find(t->search, block, before);
+        distance = vem_i_block_add_costs(&t->search->spec, block,
+                                         distance); /* before they become probabilities */
+        vem_i_block_normalize(&t->search->spec, block, log_sum);
+        total = vem_i_block_add_logs(block, log_sum, posterior->log_sums, total);
+        if (t->search->extra && !t->again)
             store_next(t, block, log_sum);
-        changed += vem_i_posterior_store(posterior, &t->search, block);
+        changed += vem_i_posterior_store(posterior, block);
         if (t->partial)
             collect_dense(t, block, &t->partial[shard]);
         vem_i_residence_check(t->ctx);
@@ -217,23 +160,19 @@ static void run_shard(void *arg, int64_t task, int thread)
     t->shard_distance[shard] = distance;
     t->shard_pairs[shard] = block->pairs;
     t->shard_changed[shard] = changed;
-    if (t->search.graph && t->search.graph->estimated && !t->again)
-        vem_i_graph_end_shard(t->search.graph, task, block);
+    if (t->search->wave && !t->again)
+        t->type->end_shard(t->search, block, task);
 }
 
-/* All shards: at once, or, where a graph learns from them, in waves that it merges in
+/* All shards: at once, or, where the search learns from them, in waves that it merges in
  * order. Returns 1 when a stop left some out. */
 static int run_shards(vem_i_estep *t, const vem_progress *told, int may_skip)
 {
-    vem_i_graph *graph = t->search.graph && !t->again ? t->search.graph : NULL;
-    int learns = graph && graph->estimated;
+    const int64_t learns = t->again ? 0 : t->search->wave;
     int64_t items = t->view->n < t->per_shard ? t->view->n : t->per_shard;
-    int64_t tried = t->search.reach
-                        ? vem_i_graph_candidates(&t->search, t->scorer->clusters)
-                    : t->search.groups ? t->search.group_reach
-                                       : t->scorer->clusters;
+    int64_t tried = t->search->tried ? t->search->tried : t->scorer->clusters;
     double work = (double)items * (double)tried * (double)t->view->d;
-    int64_t wave = learns ? graph->wave : t->shards;
+    int64_t wave = learns ? learns : t->shards;
     /* Where a shard is long, a stop does not wait for its end. */
     t->may_leave = may_skip == VEM_I_SKIP && !learns && work >= WORTH_LOOKING;
     t->told = t->may_leave ? told : NULL;
@@ -246,10 +185,8 @@ static int run_shards(vem_i_estep *t, const vem_progress *told, int may_skip)
             t->left)
             return 1;
         if (learns)
-            vem_i_graph_end_wave(graph, tasks);
+            t->type->end_wave(t->search, tasks);
     }
-    if (graph)
-        vem_i_graph_settle(graph);
     return 0;
 }
 
@@ -258,19 +195,15 @@ static vem_i_estep_result run(vem_i_estep *t, vem_i_posterior *posterior,
 {
     t->posterior = posterior;
     vem_i_estep_result result = {0};
-    t->search.extra = t->plan.look_further && posterior->next != NULL;
-    if (t->search.graph && !t->again)
-        result.pairs = vem_i_graph_prepare(t->search.graph, t->scorer);
-    if (t->search.groups && !t->again)
-        result.pairs = vem_i_groups_prepare(
-            t->search.groups, t->scorer, posterior->known ? posterior->held : NULL,
-            posterior->width,
-            &(vem_i_groups_plan){.probe = t->plan.probe,
-                                 .fresh = t->plan.fresh,
-                                 .far = t->plan.only_far ? t->average : -INFINITY});
+    t->search->extra = t->plan.look_further && posterior->next != NULL;
+    if (t->type->prepare && !t->again)
+        result.pairs =
+            t->type->prepare(t->search, &t->plan, t->average, held_by(posterior));
     result.skipped = run_shards(t, told, may_skip);
     if (result.skipped)
         return result;
+    if (t->type->settle)
+        t->type->settle(t->search, !t->again);
     posterior->known = 1;
     result.log_sum = vem_i_sum(t->shard_log_sum, t->shards);
     result.distance = vem_i_sum(t->shard_distance, t->shards);
@@ -279,53 +212,53 @@ static vem_i_estep_result run(vem_i_estep *t, vem_i_posterior *posterior,
         result.pairs += t->shard_pairs[s];
         result.changed += t->shard_changed[s];
     }
-    if (t->search.groups)
-        t->search.groups->ordered = 0;
     if (stats)
         vem_i_estep_collect(t, posterior, stats);
     return result;
 }
 
+const vem_i_tour *vem_i_estep_order(vem_i_estep *t, const vem_i_posterior *posterior)
+{
+    return t->type->order ? t->type->order(t->search, posterior->held) : NULL;
+}
+
 void vem_i_estep_collect(vem_i_estep *t, const vem_i_posterior *posterior,
                          vem_i_stats *stats)
 {
-    vem_i_groups *groups = t->search.groups;
     stats->clusters = t->scorer->clusters;
-    if (t->partial) {
-        vem_i_stats_clear(stats);
-        for (int64_t s = 0; s < t->shards; s++)
-            vem_i_stats_add(stats, &t->partial[s]);
+    if (!t->partial) {
+        vem_i_collector_run(t->collector, posterior, vem_i_estep_order(t, posterior),
+                            NULL, stats);
         return;
     }
-    if (groups && !groups->ordered)
-        vem_i_groups_order(groups, posterior->held, posterior->width);
-    vem_i_collector_run(t->collector, posterior, NULL, stats);
+    vem_i_stats_clear(stats);
+    for (int64_t s = 0; s < t->shards; s++)
+        vem_i_stats_add(stats, &t->partial[s]);
+}
+
+int64_t vem_i_estep_empty(vem_i_estep *t, const vem_i_posterior *posterior)
+{
+    return t->collector ? vem_i_collector_empty(t->collector, posterior) : -1;
 }
 
 int64_t vem_i_estep_recollect(vem_i_estep *t, vem_i_posterior *posterior,
                               const uint8_t *only, vem_i_stats *stats)
 {
-    if (!t->partial) {
-        vem_i_collector_run(t->collector, posterior, only, stats);
-        return 0;
-    }
-    return vem_i_estep_again(t, posterior, stats).pairs;
+    if (t->partial)
+        return vem_i_estep_again(t, posterior, stats).pairs;
+    vem_i_collector_run(t->collector, posterior, vem_i_estep_order(t, posterior), only,
+                        stats);
+    return 0;
 }
 
 vem_status vem_i_estep_start(vem_i_estep *t, int64_t *pairs)
 {
-    return t->search.graph ? vem_i_graph_start(t->search.graph, t->scorer, pairs)
-                           : VEM_OK;
+    return t->type->start ? t->type->start(t->search, pairs) : VEM_OK;
 }
 
 void vem_i_estep_plan(vem_i_estep *t, const vem_i_step_plan *plan)
 {
     t->plan = *plan;
-}
-
-struct vem_i_groups *vem_i_estep_groups(vem_i_estep *t)
-{
-    return t->search.groups;
 }
 
 vem_i_estep_result vem_i_estep_run(vem_i_estep *t, vem_i_posterior *posterior,
@@ -349,27 +282,20 @@ void vem_i_estep_renumber(vem_i_estep *t, vem_i_posterior *posterior, const int3
     for (int64_t e = 0; e < posterior->n * posterior->width; e++)
         if (posterior->held[e] >= 0)
             posterior->held[e] = map[posterior->held[e]];
-    if (t->search.graph)
-        vem_i_graph_renumber(t->search.graph, map, clusters);
-    if (t->search.groups)
-        vem_i_hierarchy_forget(&t->search.groups->hierarchy);
+    if (t->type->renumber)
+        t->type->renumber(t->search, map, clusters);
 }
 
 void vem_i_estep_beside(vem_i_estep *t, int32_t cluster, int32_t beside)
 {
-    vem_i_groups *groups = t->search.groups;
-    if (t->search.graph)
-        vem_i_graph_place(t->search.graph, cluster, beside);
-    if (groups) {
-        vem_i_hierarchy_move(&groups->hierarchy, cluster, beside);
-        groups->ordered = groups->listed = groups->sorted = 0;
-    }
+    if (t->type->place)
+        t->type->place(t->search, cluster, beside);
 }
 
 void vem_i_estep_place(vem_i_estep *t, vem_i_posterior *posterior, int32_t cluster,
                        int64_t item)
 {
-    if (!t->search.graph && !t->search.groups)
+    if (t->search->spec.whole)
         return;
     int32_t width = posterior->width, *held = posterior->held + item * width, r = 0;
     if (held[0] >= 0)
@@ -383,28 +309,26 @@ void vem_i_estep_record(vem_i_record *r, vem_i_estep *t, const vem_i_posterior *
                         int32_t clusters)
 {
     VEM_I_RECORD(r, "average", t->average);
-    if (t->search.graph)
-        vem_i_graph_record(r, t->search.graph, clusters);
-    if (t->search.groups)
-        vem_i_groups_record(r, t->search.groups, clusters,
-                            posterior->known ? posterior->held : NULL, posterior->width);
+    if (t->type->record)
+        t->type->record(r, t->search, clusters, held_by(posterior));
 }
 
 static vem_status take_shards(vem_i_estep *t)
 {
-    size_t shards = (size_t)t->shards;
-    vem_status status = vem_i_take(t->ctx, &t->shard_log_sum, shards, sizeof(double));
-    if (status == VEM_OK)
-        status = vem_i_take(t->ctx, &t->shard_distance, shards, sizeof(double));
-    if (status == VEM_OK)
-        status = vem_i_take(t->ctx, &t->shard_pairs, shards, sizeof(int64_t));
-    if (status == VEM_OK)
-        status = vem_i_take(t->ctx, &t->shard_changed, shards, sizeof(int64_t));
-    return status;
+    const size_t shards = (size_t)t->shards, value = sizeof(double);
+    const vem_i_room list[] = {
+        {&t->shard_log_sum, shards, value, 0},
+        {&t->shard_distance, shards, value, 0},
+        {&t->shard_pairs, shards, sizeof(int64_t), 0},
+        {&t->shard_changed, shards, sizeof(int64_t), 0},
+        {&t->log_sums, (size_t)t->ctx->threads, (size_t)t->capacity * value, 0},
+    };
+    return vem_i_take_rooms(t->ctx, list, VEM_I_COUNT(list));
 }
 
 vem_status vem_i_estep_new(vem_ctx *ctx, const vem_view *view, const vem_i_scorer *scorer,
-                           const vem_i_search *search, int collect, vem_i_estep **estep)
+                           const vem_i_search_spec *search, int collect,
+                           vem_i_estep **estep)
 {
     vem_i_estep *t = vem_i_calloc(1, sizeof *t);
     if (!t)
@@ -412,41 +336,31 @@ vem_status vem_i_estep_new(vem_ctx *ctx, const vem_view *view, const vem_i_score
     t->ctx = ctx;
     t->view = view;
     t->scorer = scorer;
-    t->search = *search;
-    vem_family_kind family = scorer->family->kind;
+    t->type = search->type;
+    t->average = -INFINITY;
+    vem_status status = vem_i_search_new(ctx, search, view, scorer, &t->search);
+    if (status != VEM_OK) {
+        vem_i_estep_free(t);
+        return status;
+    }
+    const vem_i_family *family = scorer->family;
     int32_t clusters = scorer->clusters, d = view->d;
     int dense_stats = search->dense && collect;
     t->per_shard = dense_stats
                        ? vem_i_shards(view->n, dense_shards(family, view->n, clusters, d))
-                   : search->kind == VEM_SEARCH_GROUPS ? VEM_I_GROUP_ITEMS
-                   : search->reach ? vem_i_graph_shard(search, clusters)
-                                   : SPARSE_SHARD;
+                   : t->search->shard ? t->search->shard
+                                      : SPARSE_SHARD;
     t->shards = vem_i_shards(view->n, t->per_shard);
-    t->capacity = vem_i_block_items(search, clusters, view->kernels);
-    t->average = -INFINITY;
-    vem_status status = take_shards(t);
-    if (status == VEM_OK)
-        status = vem_i_take(ctx, &t->log_sums, (size_t)ctx->threads,
-                            (size_t)t->capacity * sizeof(double));
-    if (status == VEM_OK)
-        status =
-            vem_i_take_zeroed(ctx, &t->blocks, (size_t)ctx->threads, sizeof *t->blocks);
-    for (int i = 0; status == VEM_OK && i < ctx->threads; i++)
-        status = vem_i_block_new(ctx, search, view, scorer, &t->blocks[i]);
-    if (status == VEM_OK && search->reach)
-        status = vem_i_graph_new(ctx, search, view, scorer, &t->search.graph);
-    if (status == VEM_OK && search->kind == VEM_SEARCH_GROUPS)
-        status = vem_i_groups_new(ctx, search, view, scorer, &t->search.groups);
+    t->capacity = t->search->blocks[0].capacity;
+    status = take_shards(t);
     if (status == VEM_OK && dense_stats) {
         status =
             vem_i_take_zeroed(ctx, &t->partial, (size_t)t->shards, sizeof *t->partial);
         for (int64_t s = 0; status == VEM_OK && s < t->shards; s++)
-            status = vem_i_stats_new(ctx, family, clusters, d, &t->partial[s]);
+            status =
+                vem_i_stats_new(ctx, vem_i_shape_of(family, clusters, d), &t->partial[s]);
     } else if (status == VEM_OK && collect) {
-        status = vem_i_collector_new(ctx, view, scorer, search->held,
-                                     t->search.groups ? &t->search.groups->tour : NULL,
-                                     t->search.groups ? t->search.groups->hierarchy.rank
-                                                      : NULL,
+        status = vem_i_collector_new(ctx, view, scorer, search->held, t->type->ordered,
                                      &t->collector);
     }
     if (status != VEM_OK) {
@@ -461,15 +375,11 @@ void vem_i_estep_free(vem_i_estep *t)
 {
     if (!t)
         return;
-    for (int i = 0; t->blocks && i < t->ctx->threads; i++)
-        vem_i_block_free(&t->blocks[i]);
+    vem_i_search_free(t->search);
     for (int64_t s = 0; t->partial && s < t->shards; s++)
         vem_i_stats_free(&t->partial[s]);
     vem_i_collector_free(t->collector);
-    vem_i_graph_free(t->search.graph);
-    vem_i_groups_free(t->search.groups);
     vem_i_free(t->partial);
-    vem_i_free(t->blocks);
     vem_i_free(t->log_sums);
     vem_i_free(t->shard_log_sum);
     vem_i_free(t->shard_distance);
@@ -478,21 +388,17 @@ void vem_i_estep_free(vem_i_estep *t)
     vem_i_free(t);
 }
 
-uint64_t vem_i_estep_bytes(const vem_ctx *ctx, const vem_i_search *search,
-                           const vem_i_kernels *kernels, vem_family_kind family,
-                           int64_t n, int32_t clusters, int32_t d, int weighted)
+uint64_t vem_i_estep_bytes(const vem_ctx *ctx, const vem_i_search_spec *search,
+                           const vem_i_kernels *kernels, const vem_i_family *family,
+                           int64_t n, int32_t d, int weighted)
 {
+    const int32_t clusters = search->clusters;
     uint64_t stats =
         (uint64_t)clusters * (uint64_t)(1 + d + vem_i_second_count(family, d)) * 8;
-    uint64_t blocks =
-        (uint64_t)ctx->threads * vem_i_block_bytes(search, clusters, d, kernels);
-    if (search->reach)
-        blocks += vem_i_graph_bytes(ctx, search, clusters, d, kernels);
-    if (search->kind == VEM_SEARCH_GROUPS)
-        blocks += vem_i_groups_bytes(ctx, search, family, n, clusters, d, kernels);
+    uint64_t bytes = vem_i_search_bytes(ctx, search, family, n, d, kernels);
     if (search->dense)
-        return blocks + (uint64_t)dense_shards(family, n, clusters, d) * stats;
-    return blocks + vem_i_collector_bytes(ctx, family, n, clusters, d, search->held,
-                                          kernels->element,
-                                          search->kind == VEM_SEARCH_GROUPS, weighted);
+        return bytes + (uint64_t)dense_shards(family, n, clusters, d) * stats;
+    return bytes + vem_i_collector_bytes(ctx, family, n, clusters, d, search->held,
+                                         kernels->element, search->type->ordered,
+                                         weighted);
 }

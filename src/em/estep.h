@@ -4,6 +4,7 @@
 #define VEM_EM_ESTEP_H
 
 #include "em/posterior.h"
+#include "search/tour.h"
 
 typedef struct vem_i_estep vem_i_estep;
 
@@ -15,23 +16,16 @@ typedef struct vem_i_estep_result {
     int skipped;     /* a stop was requested and blocks were left out */
 } vem_i_estep_result;
 
-/* What the next step does, where the search leaves a choice. */
-typedef struct vem_i_step_plan {
-    int probe;        /* groups: cells probed per item; 0: shared lists */
-    int only_far;     /* groups: only items farther than the average probe */
-    int fresh;        /* groups: the lists are found anew even if there are some */
-    int look_further; /* the best cluster not held is found too (posterior.h) */
-} vem_i_step_plan;
-
 /* Scratch and shards for these sizes. With `collect` 0 the step takes no statistics. */
 vem_status vem_i_estep_new(vem_ctx *ctx, const vem_view *view, const vem_i_scorer *scorer,
-                           const vem_i_search *search, int collect, vem_i_estep **estep);
+                           const vem_i_search_spec *search, int collect,
+                           vem_i_estep **estep);
 void vem_i_estep_free(vem_i_estep *estep);
-uint64_t vem_i_estep_bytes(const vem_ctx *ctx, const vem_i_search *search,
-                           const vem_i_kernels *kernels, vem_family_kind family,
-                           int64_t n, int32_t clusters, int32_t d, int weighted);
+uint64_t vem_i_estep_bytes(const vem_ctx *ctx, const vem_i_search_spec *search,
+                           const vem_i_kernels *kernels, const vem_i_family *family,
+                           int64_t n, int32_t d, int weighted);
 
-/* For the steps to come. */
+/* What the steps to come do. */
 void vem_i_estep_plan(vem_i_estep *estep, const vem_i_step_plan *plan);
 /* One step with the scorer as it is now. `stats` (NULL when not collecting) is
  * overwritten. `told` names phase and step for the progress function; may_skip: see
@@ -47,6 +41,8 @@ vem_i_estep_result vem_i_estep_again(vem_i_estep *estep, vem_i_posterior *poster
 /* The items hold clusters that are near: let the search begin with what it can learn from
  * the means alone. Adds to the distances taken. */
 vem_status vem_i_estep_start(vem_i_estep *estep, int64_t *pairs);
+/* How many clusters hold nothing; -1: only the statistics tell. */
+int64_t vem_i_estep_empty(vem_i_estep *estep, const vem_i_posterior *posterior);
 /* The statistics of what is held now. */
 void vem_i_estep_collect(vem_i_estep *estep, const vem_i_posterior *posterior,
                          vem_i_stats *stats);
@@ -54,16 +50,16 @@ void vem_i_estep_collect(vem_i_estep *estep, const vem_i_posterior *posterior,
  * means but scores as before. Returns the pairs scored: a dense search scores all. */
 int64_t vem_i_estep_recollect(vem_i_estep *estep, vem_i_posterior *posterior,
                               const uint8_t *only, vem_i_stats *stats);
-/* Groups: the state behind the shared lists, else NULL. */
-struct vem_i_groups *vem_i_estep_groups(vem_i_estep *estep);
-/* Clusters were dropped: the posterior and the graph take their new numbers (map; -1:
+/* The items in the order of the cluster they hold first; NULL: the search keeps none. */
+const vem_i_tour *vem_i_estep_order(vem_i_estep *estep, const vem_i_posterior *posterior);
+/* Clusters were dropped: the posterior and the search take their new numbers (map; -1:
  * gone). */
 void vem_i_estep_renumber(vem_i_estep *estep, vem_i_posterior *posterior,
                           const int32_t *map, int32_t clusters);
 /* A cluster was put beside another: the search takes note. */
 void vem_i_estep_beside(vem_i_estep *estep, int32_t cluster, int32_t beside);
 /* A cluster was put on an item: the item holds it instead of the last it held, so that
- * the neighborhood searches can find it there. The others find it anyway. */
+ * searches that do not try all clusters can find it there. */
 void vem_i_estep_place(vem_i_estep *estep, vem_i_posterior *posterior, int32_t cluster,
                        int64_t item);
 /* What the next step needs to know besides the model and the posterior, which were recorded

@@ -4,15 +4,16 @@
 
 #include "base/memory.h"
 
-static int soft(const vem_i_search *search)
+static int soft(const vem_i_search_spec *search)
 {
     return !search->dense && search->held > 1;
 }
 
 vem_status vem_i_posterior_new(vem_ctx *ctx, const vem_view *view,
-                               const vem_i_search *search, vem_i_posterior *posterior)
+                               const vem_i_search_spec *search,
+                               vem_i_posterior *posterior)
 {
-    vem_i_posterior made = {.n = view->n, .width = search->dense ? 1 : search->held};
+    vem_i_posterior made = {.n = view->n, .width = vem_i_search_width(search)};
     size_t items = (size_t)view->n, width = (size_t)made.width;
     vem_status status = vem_i_take(ctx, &made.held, items, width * sizeof(int32_t));
     if (status == VEM_OK && soft(search))
@@ -53,9 +54,9 @@ vem_status vem_i_posterior_look_further(vem_ctx *ctx, const vem_view *view,
     return status;
 }
 
-uint64_t vem_i_posterior_bytes(int64_t n, const vem_i_search *search, size_t element)
+uint64_t vem_i_posterior_bytes(int64_t n, const vem_i_search_spec *search, size_t element)
 {
-    uint64_t width = search->dense ? 1 : (uint64_t)search->held;
+    uint64_t width = (uint64_t)vem_i_search_width(search);
     return (uint64_t)n * width * (sizeof(int32_t) + (soft(search) ? element : 0));
 }
 
@@ -72,13 +73,25 @@ static int same_set(const int32_t *before, const int32_t *now, int64_t stride,
     return 1;
 }
 
-int32_t vem_i_posterior_store(vem_i_posterior *posterior, const vem_i_search *search,
-                              const vem_i_block *block)
+/* Each item of the block holds one cluster, has mass 1 and lies beside the one before it. */
+static int32_t store_plain(vem_i_posterior *posterior, const vem_i_block *block,
+                           const int32_t *found)
+{
+    int32_t *held = posterior->held + block->first, changed = 0;
+    for (int32_t p = 0; posterior->known && p < block->n; p++)
+        changed += held[p] != found[p];
+    memcpy(held, found, (size_t)block->n * sizeof *held);
+    return posterior->known ? changed : block->n;
+}
+
+int32_t vem_i_posterior_store(vem_i_posterior *posterior, const vem_i_block *block)
 {
     int32_t width = posterior->width, changed = 0;
     int64_t ldv = block->capacity;
-    const int32_t *found = search->dense ? block->nearest : block->index;
+    const int32_t *found = block->nearest ? block->nearest : block->index;
     size_t element = block->view->kernels->element;
+    if (width == 1 && !posterior->q && !block->items && !block->view->mass)
+        return store_plain(posterior, block, found);
     for (int32_t p = 0; p < block->n; p++) {
         int64_t item = vem_i_block_item(block, p);
         int32_t *held = posterior->held + item * width;

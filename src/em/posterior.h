@@ -25,17 +25,18 @@ typedef struct vem_i_posterior {
 } vem_i_posterior;
 
 vem_status vem_i_posterior_new(vem_ctx *ctx, const vem_view *view,
-                               const vem_i_search *search, vem_i_posterior *posterior);
+                               const vem_i_search_spec *search,
+                               vem_i_posterior *posterior);
 void vem_i_posterior_free(vem_i_posterior *posterior);
-uint64_t vem_i_posterior_bytes(int64_t n, const vem_i_search *search, size_t element);
+uint64_t vem_i_posterior_bytes(int64_t n, const vem_i_search_spec *search,
+                               size_t element);
 /* Items hold one cluster each, to begin with. */
 void vem_i_posterior_start(vem_i_posterior *posterior, const int32_t *labels);
 /* Room for `next` and `gap`. */
 vem_status vem_i_posterior_look_further(vem_ctx *ctx, const vem_view *view,
                                         vem_i_posterior *posterior);
 /* Take over what a block found; the number of items whose held set changed. */
-int32_t vem_i_posterior_store(vem_i_posterior *posterior, const vem_i_search *search,
-                              const vem_i_block *block);
+int32_t vem_i_posterior_store(vem_i_posterior *posterior, const vem_i_block *block);
 /* What is held; `whole`: also how probable it is, as after an E-step, and `further`: what
  * was found beyond it. */
 void vem_i_posterior_record(vem_i_record *record, vem_i_posterior *posterior,

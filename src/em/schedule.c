@@ -7,51 +7,51 @@ enum {
 };
 static const double RELAX = 1.5;
 
-vem_i_stage vem_i_schedule_next(vem_i_schedule *s)
+vem_i_step vem_i_schedule_next(vem_i_schedule *s)
 {
-    vem_i_stage stage = {.relax = 1, .may_end = 1};
+    vem_i_step step = {.relax = 1, .may_end = 1};
     if (!s->groups && s->rounds == 0)
-        return stage;
+        return step;
     int probe = s->groups ? s->probe : 0;
     s->count++;
     switch (s->phase) {
     case VEM_I_FIND:
-        stage.relax = RELAX;
-        stage.may_end = 0;
+        step.relax = RELAX;
+        step.may_end = 0;
         /* What the seeding knows is good enough for shared lists to begin with. */
-        stage.step.probe = s->count == 1 && s->placed ? 0 : probe;
-        stage.step.only_far = s->crowded && s->count == FIND_STEPS;
+        step.plan.probe = s->count == 1 && s->placed ? 0 : probe;
+        step.plan.only_far = s->crowded && s->count == FIND_STEPS;
         if (s->count == FIND_STEPS) {
             s->phase = s->rounds > 0 ? VEM_I_SWAP : VEM_I_SETTLE;
             s->count = 0;
         }
         break;
     case VEM_I_SWAP:
-        stage.swap = stage.step.look_further = 1;
-        stage.may_end = 0;
+        step.swap = step.plan.look_further = 1;
+        step.may_end = 0;
         s->phase = VEM_I_CALM;
         break;
     case VEM_I_CALM:
         /* Shared lists miss what moved far: every second round those items look around
          * that are far from their cluster. */
         s->count--;
-        stage.relax = RELAX;
-        stage.may_end = 0;
-        stage.step.probe = s->count % 2 == 0 ? probe : 0;
-        stage.step.only_far = 1;
+        step.relax = RELAX;
+        step.may_end = 0;
+        step.plan.probe = s->count % 2 == 0 ? probe : 0;
+        step.plan.only_far = 1;
         s->phase = s->count < s->rounds ? VEM_I_SWAP : VEM_I_SETTLE;
         if (s->phase == VEM_I_SETTLE)
             s->count = 0;
         break;
     case VEM_I_SETTLE:
         /* The clusters hardly move any more: lists stay good for a while. */
-        stage.step.probe = s->count == LAST_PROBE ? probe : 0;
-        stage.step.only_far = s->crowded;
-        stage.step.fresh = s->count % REFRESH == 0;
-        stage.may_end = !s->groups || s->count > LAST_PROBE;
+        step.plan.probe = s->count == LAST_PROBE ? probe : 0;
+        step.plan.only_far = s->crowded;
+        step.plan.fresh = s->count % REFRESH == 0;
+        step.may_end = !s->groups || s->count > LAST_PROBE;
         break;
     }
-    return stage;
+    return step;
 }
 
 void vem_i_schedule_gain(vem_i_schedule *s, double gain)

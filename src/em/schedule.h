@@ -15,12 +15,12 @@
 
 #include "em/estep.h"
 
-typedef struct vem_i_stage {
-    vem_i_step_plan step;
+typedef struct vem_i_step {
+    vem_i_step_plan plan;
     int swap;
     double relax;
     int may_end;
-} vem_i_stage;
+} vem_i_step;
 
 typedef struct vem_i_schedule {
     int groups;     /* the search has lists and probes */
@@ -34,8 +34,8 @@ typedef struct vem_i_schedule {
     int64_t count; /* steps of this phase, or rounds */
 } vem_i_schedule;
 
-vem_i_stage vem_i_schedule_next(vem_i_schedule *schedule);
-/* What the swaps of this stage promised, in F per unit of mass. */
+vem_i_step vem_i_schedule_next(vem_i_schedule *schedule);
+/* What the swaps of this step promised, in F per unit of mass. */
 void vem_i_schedule_gain(vem_i_schedule *schedule, double gain);
 
 #endif

@@ -17,9 +17,9 @@
  * 10^9 in float64, costs one such pass; steps of a usual fit are shorter than the spread
  * and cost none.
  *
- * One variance for all clusters is lost by the sums over clusters: a cluster counts as too
- * far when its N delta^2 alone would take more than its share of the room there is. For full
- * covariances any direction may be the narrow one: their floor is what is compared. */
+ * One variance for all clusters, or one for each column, is lost by the sums over clusters: a
+ * cluster counts as too far when its N delta^2 alone would take more than its share of the room
+ * there is. For matrices any direction may be the narrow one: their floor is what is compared. */
 #include "em/steady.h"
 
 #include <string.h>
@@ -37,7 +37,7 @@ enum { PASSES = 4 };
 static double largest_ratio(const vem_i_scorer *scorer)
 {
     const int single =
-        scorer->kernels->precision == VEM_SINGLE && scorer->family->kind != VEM_FULL;
+        scorer->kernels->precision == VEM_SINGLE && scorer->family->axes < 2;
     return single ? 0x1p-10 / (3 * FLOAT_SUM_ERROR) : 0x1p-15 / (3 * VEM_I_SUM_ERROR);
 }
 
@@ -46,7 +46,9 @@ typedef struct judge {
     const vem_i_stats *stats;
     const vem_i_constraints *constraints;
     double ratio;
-    double pooled; /* one variance: T of all clusters, no less than the floor */
+    double pooled;   /* one variance: T of all clusters, no less than the floor */
+    double *columns; /* the same of each column, where clusters share one for each; else
+                        NULL */
 } judge;
 
 static double square_step(const vem_i_stats *stats, int32_t c)
@@ -61,19 +63,16 @@ static double square_step(const vem_i_stats *stats, int32_t c)
 /* tr S of cluster c. */
 static double trace(const judge *t, int32_t c)
 {
-    const double *second = vem_i_stats_second(t->stats, c);
-    const vem_family_kind kind = t->scorer->family->kind;
-    if (kind != VEM_DIAG && kind != VEM_FULL)
-        return *second;
+    const vem_i_family *family = t->scorer->family;
     double sum = 0;
-    for (int64_t j = 0; j < t->stats->d; j++)
-        sum += second[kind == VEM_FULL ? j * (j + 3) / 2 : j];
+    for (int64_t j = 0; j < vem_i_square_count(family, t->stats->d); j++)
+        sum += vem_i_stats_second(t->stats, c)[vem_i_square_at(family, j)];
     return sum;
 }
 
 static int has_one_variance(const judge *t)
 {
-    return t->constraints->shared || t->scorer->family->kind == VEM_ISO_SHARED;
+    return t->constraints->shared || vem_i_is_plain(t->scorer->family);
 }
 
 static double greater(double a, double b)
@@ -89,8 +88,15 @@ static int too_far(const judge *t, int32_t c)
     const double *first = vem_i_stats_first(t->stats, c),
                  *second = vem_i_stats_second(t->stats, c);
     const vem_i_constraints *limits = t->constraints;
-    const vem_family_kind kind = t->scorer->family->kind;
-    if (kind == VEM_DIAG && !t->constraints->shared) {
+    const int axes = t->scorer->family->axes;
+    if (t->columns) {
+        for (int32_t j = 0; j < t->stats->d; j++)
+            if (first[j] * (first[j] / mass) >
+                t->ratio * t->columns[j] * (mass / t->constraints->total_mass))
+                return 1;
+        return 0;
+    }
+    if (axes == 1 && !t->constraints->shared) {
         for (int32_t j = 0; j < t->stats->d; j++) {
             const double about = second[j] - first[j] * (first[j] / mass);
             if (second[j] >
@@ -102,7 +108,7 @@ static int too_far(const judge *t, int32_t c)
     const double square = square_step(t->stats, c);
     if (has_one_variance(t))
         return mass * square > t->ratio * t->pooled * (mass / t->constraints->total_mass);
-    if (kind == VEM_FULL) {
+    if (axes == 2) {
         double most = 0;
         for (int32_t j = 0; j < t->stats->d; j++)
             most += (first[j] / mass) * (first[j] / mass) / vem_i_floor_column(limits, j);
@@ -112,6 +118,22 @@ static int too_far(const judge *t, int32_t c)
                                         mass * limits->floor * t->stats->d);
 }
 
+static void pool_columns(judge *t)
+{
+    t->columns = t->scorer->work;
+    for (int32_t j = 0; j < t->stats->d; j++) {
+        double sum = 0;
+        for (int32_t c = 0; c < t->stats->clusters; c++) {
+            const double mass = *vem_i_stats_mass(t->stats, c),
+                         first = vem_i_stats_first(t->stats, c)[j];
+            if (mass > 0)
+                sum += vem_i_stats_second(t->stats, c)[j] - first * (first / mass);
+        }
+        t->columns[j] = greater(sum, vem_i_floor_column(t->constraints, j) *
+                                         t->constraints->total_mass);
+    }
+}
+
 static judge judge_of(const vem_i_scorer *scorer, const vem_i_stats *stats,
                       const vem_i_constraints *constraints)
 {
@@ -119,8 +141,11 @@ static judge judge_of(const vem_i_scorer *scorer, const vem_i_stats *stats,
                .stats = stats,
                .constraints = constraints,
                .ratio = largest_ratio(scorer)};
-    if (!has_one_variance(&t))
+    if (!has_one_variance(&t)) {
+        if (scorer->family->shared && scorer->family->axes == 1)
+            pool_columns(&t);
         return t;
+    }
     for (int32_t c = 0; c < stats->clusters; c++)
         if (*vem_i_stats_mass(stats, c) > 0)
             t.pooled +=

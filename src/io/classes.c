@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/plain.h"
 #include "io/csv.h"
 #include "io/number.h"
 
@@ -112,31 +113,50 @@ static vem_status take_word(words *w, const vem_i_csv *csv, const char *at,
     return status;
 }
 
-/* The column that holds the classes of a table; `at` is its first row. */
-static vem_status find_column(vem_ctx *ctx, const vem_i_csv *csv, const char *at,
-                              int32_t *column)
+/* The column whose name says that it holds classes; -1: there is none. */
+static int32_t column_of_classes(char *const *names, int32_t count)
 {
-    static const char *const names[] = {"label",  "class", "cluster",
+    static const char *const known[] = {"label",  "class", "cluster",
                                         "target", "truth", "species"};
-    const int32_t count = vem_i_csv_field_count(csv, at);
-    *column = 0;
-    vem_i_field field = {.next = at};
-    for (int32_t j = 0; count > 1 && j < count && field.next; j++) {
-        char name[16];
-        field = vem_i_csv_field(csv, field.next);
-        const size_t length = vem_i_csv_unquote(&field, name, sizeof name);
-        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-            if (length < sizeof name && vem_i_same_word(name, name + length, names[i])) {
-                *column = j;
-                return VEM_OK;
-            }
-    }
-    return count == 1
+    for (int32_t j = 0; j < count; j++)
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+            if (vem_i_same_word(names[j], names[j] + strlen(names[j]), known[i]))
+                return j;
+    return -1;
+}
+
+/* The column that was asked for, as --columns asks. */
+static vem_status column_asked(vem_ctx *ctx, const char *file, const char *asked,
+                               char *const *names, int32_t count, int32_t *column)
+{
+    vem_i_columns found;
+    vem_status status =
+        vem_i_columns_resolve(ctx, file, asked, NULL, names, count, &found);
+    if (status == VEM_OK && found.count != 1)
+        status =
+            vem_i_fail(ctx, VEM_BAD_OPTION,
+                       "\"%s\" means %" PRId32 " columns of %s, but classes are in 1.",
+                       asked, found.count, file);
+    if (status == VEM_OK)
+        *column = found.chosen[0];
+    vem_i_columns_free(&found);
+    return status;
+}
+
+/* The column that holds the classes of a table whose first row is `names`. */
+static vem_status find_column(vem_ctx *ctx, const vem_i_csv *csv, const char *asked,
+                              char *const *names, int32_t count, int32_t *column)
+{
+    if (asked)
+        return column_asked(ctx, csv->name, asked, names, count, column);
+    *column = count == 1 ? 0 : column_of_classes(names, count);
+    return *column >= 0
                ? VEM_OK
                : vem_i_fail(
                      ctx, VEM_BAD_DATA,
                      "%s has %" PRId32 " columns, but classes have exactly 1, or a "
-                     "column named label, class, cluster, target, truth or species.",
+                     "column named label, class, cluster, target, truth or species; "
+                     "--truth-column says which one it is.",
                      csv->name, count);
 }
 
@@ -147,12 +167,13 @@ static int is_number(const char *word)
     return end > word && vem_i_number_with(word, end, '.', &value) == end;
 }
 
-/* A header is a word, never a number: in a table the line of names; else a line more than there
- * are rows or, where their number is not known, a first word that is met no more. */
+/* A header is a word, never a number: in a table the line of names, or the name that was asked
+ * for; else a line more than there are rows or, where their number is not known, a first word
+ * that is met no more. */
 static int has_header(const words *w, const int64_t *classes, int64_t n, int64_t rows,
-                      int many_columns)
+                      int named)
 {
-    if (many_columns)
+    if (named)
         return 1;
     if (n < 2 || is_number(w->text + w->starts[0]))
         return 0;
@@ -186,36 +207,51 @@ static vem_status number_lines(words *w, const vem_i_csv *csv, int32_t column,
     return status;
 }
 
-static vem_status read_words(vem_ctx *ctx, vem_i_csv *csv, int64_t rows,
-                             int64_t **classes, int64_t *n)
+/* The lines as numbers of words -> classes, without the header. */
+static vem_status give_classes(const words *w, const char *file, const int64_t *numbers,
+                               int64_t count, int header, vem_i_classes *out)
+{
+    if (count == header)
+        return vem_i_fail(w->ctx, VEM_BAD_DATA, "%s has a header, but no rows.", file);
+    const size_t bytes = ((size_t)count + 1) * sizeof *numbers; /* never 0 */
+    int64_t *made = malloc(bytes);
+    if (!made)
+        return vem_i_fail_memory(w->ctx, bytes);
+    /* The header's word was number 0; as a class as well it comes last. */
+    for (int64_t i = header; i < count; i++)
+        made[i - header] = header && numbers[i] == 0 ? w->count - 1 : numbers[i] - header;
+    out->classes = made;
+    out->n = count - header;
+    return VEM_OK;
+}
+
+static vem_status read_words(vem_ctx *ctx, const vem_i_csv *csv, int64_t rows,
+                             const char *asked, vem_i_classes *out)
 {
     words w = {.ctx = ctx};
     int64_t *numbers = NULL, count = 0;
-    int32_t column = 0;
+    int32_t column = 0, columns = 0;
+    char **names = NULL, *taken = NULL;
     const char *first = vem_i_csv_next_row(csv, csv->begin);
     if (first == csv->end)
         return vem_i_fail(ctx, VEM_BAD_DATA, "%s holds no rows.", csv->name);
-    vem_status status = find_column(ctx, csv, first, &column);
+    vem_status status = vem_i_csv_names(ctx, csv, first, &names, &columns);
+    if (status == VEM_OK)
+        status = find_column(ctx, csv, asked, names, columns, &column);
+    if (status == VEM_OK && columns > 1 && !(taken = strdup(names[column])))
+        status = vem_i_fail_memory(ctx, strlen(names[column]) + 1);
     if (status == VEM_OK)
         status = number_lines(&w, csv, column, &numbers, &count);
-    const int header =
-        status == VEM_OK &&
-        has_header(&w, numbers, count, rows, vem_i_csv_field_count(csv, first) > 1);
-    if (status == VEM_OK && count == header)
-        status =
-            vem_i_fail(ctx, VEM_BAD_DATA, "%s has a header, but no rows.", csv->name);
-    const size_t bytes = ((size_t)count + 1) * sizeof *numbers; /* never 0 */
-    int64_t *made = status == VEM_OK ? malloc(bytes) : NULL;
-    if (status == VEM_OK && !made)
-        status = vem_i_fail_memory(ctx, bytes);
     if (status == VEM_OK) {
-        /* The header's word was number 0; as a class as well it comes last. */
-        for (int64_t i = header; i < count; i++)
-            made[i - header] =
-                header && numbers[i] == 0 ? w.count - 1 : numbers[i] - header;
-        *classes = made;
-        *n = count - header;
+        const int named = columns > 1 || (asked && strcmp(asked, names[0]) == 0);
+        const int header = has_header(&w, numbers, count, rows, named);
+        status = give_classes(&w, csv->name, numbers, count, header, out);
     }
+    if (status == VEM_OK)
+        out->column = taken;
+    else
+        free(taken);
+    vem_i_free(names);
     vem_i_free(w.text);
     vem_i_free(w.starts);
     vem_i_free(w.slots);
@@ -225,7 +261,7 @@ static vem_status read_words(vem_ctx *ctx, vem_i_csv *csv, int64_t rows,
 
 vem_status vem_i_classes_parse(vem_ctx *ctx, const char *name, const char *bytes,
                                size_t size, char separator, int64_t rows,
-                               int64_t **classes, int64_t *n)
+                               const char *column, vem_i_classes *out)
 {
     vem_i_csv csv = {.name = name,
                      .begin = bytes,
@@ -238,7 +274,51 @@ vem_status vem_i_classes_parse(vem_ctx *ctx, const char *name, const char *bytes
         csv.separator = vem_i_csv_sniff(&csv);
     if (csv.separator == ' ') /* the name of a class may be several words */
         csv.separator = ',';
-    return read_words(ctx, &csv, rows, classes, n);
+    return read_words(ctx, &csv, rows, column, out);
+}
+
+static vem_status read_file(vem_ctx *ctx, const char *path, int64_t rows,
+                            const char *column, vem_i_classes *out)
+{
+    vem_i_file file;
+    char separator;
+    int is_text;
+    vem_status status = vem_i_text_open(ctx, path, &file, &separator, &is_text);
+    if (status != VEM_OK)
+        return status;
+    if (!is_text && column)
+        return vem_i_fail(ctx, VEM_BAD_OPTION,
+                          "Column \"%s\" of %s was asked for, but only text tables have "
+                          "columns of classes.",
+                          column, path);
+    if (!is_text)
+        return vem_labels_read(ctx, path, &out->classes, &out->n);
+    status = vem_i_classes_parse(ctx, path, file.bytes, file.size, separator, rows,
+                                 column, out);
+    vem_i_file_close(&file);
+    return status;
+}
+
+vem_status vem_classes_read_column(vem_ctx *ctx, const char *path, int64_t rows,
+                                   const char *column, int64_t **classes, int64_t *n,
+                                   char **taken)
+{
+    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, path, "path");
+    VEM_I_NEED(ctx, classes, "classes");
+    VEM_I_NEED(ctx, n, "n");
+    vem_i_begin(ctx);
+    vem_i_classes out = {0};
+    vem_status status = read_file(ctx, path, rows, column, &out);
+    if (status != VEM_OK)
+        return status;
+    *classes = out.classes;
+    *n = out.n;
+    if (taken)
+        *taken = out.column;
+    else
+        free(out.column);
+    return VEM_OK;
 }
 
 vem_status vem_classes_read(vem_ctx *ctx, const char *path, int64_t rows,
@@ -248,17 +328,5 @@ vem_status vem_classes_read(vem_ctx *ctx, const char *path, int64_t rows,
     VEM_I_NEED(ctx, path, "path");
     VEM_I_NEED(ctx, classes, "classes");
     VEM_I_NEED(ctx, n, "n");
-    vem_i_begin(ctx);
-    vem_i_file file;
-    char separator;
-    int is_text;
-    vem_status status = vem_i_text_open(ctx, path, &file, &separator, &is_text);
-    if (status == VEM_OK && !is_text)
-        return vem_labels_read(ctx, path, classes, n);
-    if (status != VEM_OK)
-        return status;
-    status = vem_i_classes_parse(ctx, path, file.bytes, file.size, separator, rows,
-                                 classes, n);
-    vem_i_file_close(&file);
-    return status;
+    return vem_classes_read_column(ctx, path, rows, NULL, classes, n, NULL);
 }

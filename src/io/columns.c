@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/nearest.h"
 
 /* What is known of the file's columns. */
 typedef struct table {
@@ -38,15 +39,22 @@ static int32_t find_name(const table *file, const char *list, const char **end)
     return found;
 }
 
+static const char *shown(const char *name, char text[VEM_I_SHOWN])
+{
+    return vem_i_names_shown(name, strlen(name), text);
+}
+
 /* A name was asked for that a later column has, too. */
 static vem_status refuse_twice(vem_ctx *ctx, const table *file, int32_t first)
 {
+    char name[VEM_I_SHOWN];
     for (int32_t j = first + 1; j < file->stored; j++)
         if (strcmp(file->names[j], file->names[first]) == 0)
             return vem_i_fail(ctx, VEM_BAD_OPTION,
-                              "%s has two columns named \"%.100s\", %" PRId32
-                              " and %" PRId32 ": say which one by its number.",
-                              file->name, file->names[first], first + 1, j + 1);
+                              "%s has two columns named \"%s\", %" PRId32 " and %" PRId32
+                              ": say which one by its number.",
+                              file->name, shown(file->names[first], name), first + 1,
+                              j + 1);
     return VEM_OK;
 }
 
@@ -65,27 +73,23 @@ static int64_t read_count(const char **at, const char *end)
 static vem_status no_such_name(vem_ctx *ctx, const table *file, const char *word,
                                size_t length)
 {
-    char list[300] = "", asked[101], hint[100] = "";
+    char list[300] = "", asked[VEM_I_SHOWN], name[VEM_I_SHOWN], hint[128];
     size_t used = 0;
+    vem_i_names_shown(word, length, asked);
     if (!file->names)
         return vem_i_fail(
             ctx, VEM_BAD_OPTION,
-            "%s has no column named \"%.*s\": its columns have no names, only "
+            "%s has no column named \"%s\": its columns have no names, only "
             "numbers from 1 to %" PRId32 ".",
-            file->name, (int)length, word, file->stored);
+            file->name, asked, file->stored);
     for (int32_t j = 0; j < file->stored && used < 200; j++)
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s%.60s",
-                                 j ? ", " : "", file->names[j]);
-    snprintf(asked, sizeof asked, "%.*s", (int)length, word);
-    const char *near =
-        length < 2
-            ? NULL /* any letter is near to any other */
-            : vem_name_nearest(asked, (const char *const *)file->names, file->stored);
-    if (near)
-        snprintf(hint, sizeof hint, "; did you mean \"%.60s\"? Its", near);
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", j ? ", " : "",
+                                 shown(file->names[j], name));
+    vem_i_name_hint(asked, (const char *const *)file->names, file->stored, "\"",
+                    "\"? Its", "; its", hint);
     return vem_i_fail(ctx, VEM_BAD_OPTION,
                       "%s has no column named \"%s\"%s columns are %s%s.", file->name,
-                      asked, near ? hint : "; its", list, used >= 200 ? ", ..." : "");
+                      asked, hint, list, used >= 200 ? ", ..." : "");
 }
 
 /* The range of stored columns that a word of the list means, which is no name; counts from 0,
@@ -94,6 +98,7 @@ static vem_status read_word(vem_ctx *ctx, const table *file, const char *word,
                             size_t length, int32_t *first, int32_t *last)
 {
     const char *p = word, *end = word + length;
+    char asked[VEM_I_SHOWN];
     const int64_t low = read_count(&p, end);
     int64_t high = low;
     if (low >= 0 && p < end && *p == '-') {
@@ -101,12 +106,11 @@ static vem_status read_word(vem_ctx *ctx, const table *file, const char *word,
         high = read_count(&p, end);
     }
     if (low < 0 || high < 0 || p != end)
-        return no_such_name(ctx, file, word, length < 100 ? length : 100);
+        return no_such_name(ctx, file, word, length);
     if (low < 1 || high > file->stored || low > high)
         return vem_i_fail(ctx, VEM_BAD_OPTION,
-                          "Column %.*s was asked for, but %s has columns 1 to %" PRId32
-                          ".",
-                          (int)(length < 100 ? length : 100), word, file->name,
+                          "Column %s was asked for, but %s has columns 1 to %" PRId32 ".",
+                          vem_i_names_shown(word, length, asked), file->name,
                           file->stored);
     *first = (int32_t)low - 1;
     *last = (int32_t)high - 1;
@@ -172,12 +176,13 @@ static vem_status choose(vem_ctx *ctx, const table *file, const char *columns,
         if (!is_id[found->chosen[j]])
             found->chosen[kept++] = found->chosen[j];
     found->count = kept;
+    char ids[VEM_I_SHOWN];
     if (kept == 0)
-        return vem_i_fail(ctx, VEM_BAD_OPTION,
-                          "No column of %s is left when %s (%.100s).", file->name,
+        return vem_i_fail(ctx, VEM_BAD_OPTION, "No column of %s is left when %s (%s).",
+                          file->name,
                           found->id_count > 1 ? "the ids are left out"
                                               : "the id is left out",
-                          id);
+                          id ? shown(id, ids) : "");
     return VEM_OK;
 }
 
@@ -214,20 +219,50 @@ vem_status vem_i_columns_resolve(vem_ctx *ctx, const char *name, const char *col
 
 /* ---- columns like those of a model, or of the file before ---- */
 
+static int32_t count_named(char *const *names, int32_t count, const char *name)
+{
+    int32_t found = 0;
+    for (int32_t j = 0; j < count; j++)
+        found += vem_i_names_same(names[j], name);
+    return found;
+}
+
+/* A name that the file does have, but not as often; -1: none. */
+static int32_t find_scarce(const table *file, char *const *names, int32_t count,
+                           const char *missed)
+{
+    for (int32_t j = 0; j < count; j++) {
+        const int32_t had =
+            missed[j] ? count_named(file->names, file->stored, names[j]) : 0;
+        if (had > 0 && had < count_named(names, count, names[j]))
+            return j;
+    }
+    return -1;
+}
+
 /* "a", "b" and 3 more: those of `count` names that the file does not have. */
 static vem_status lacks(vem_ctx *ctx, const table *file, const char *owner,
                         char *const *names, int32_t names_count, const char *missed)
 {
-    char list[400] = "";
+    char list[400] = "", name[VEM_I_SHOWN];
     size_t used = 0;
     int32_t count = 0, told = 0;
+    const int32_t scarce = find_scarce(file, names, names_count, missed);
+    if (scarce >= 0)
+        return vem_i_fail(ctx, VEM_BAD_DATA,
+                          "%s has %" PRId32 " of the %" PRId32
+                          " columns named \"%s\" that %s has.",
+                          file->name,
+                          count_named(file->names, file->stored, names[scarce]),
+                          count_named(names, names_count, names[scarce]),
+                          shown(names[scarce], name), owner);
     for (int32_t j = 0; j < names_count; j++) {
         if (!missed[j])
             continue;
         count++;
         if (told < 4) {
-            used += (size_t)snprintf(list + used, sizeof list - used, "%s\"%.60s\"",
-                                     told ? ", " : "", names[j]);
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s\"%s\"",
+                                     told ? ", " : "", shown(names[j], name));
             told++;
         }
     }
@@ -340,12 +375,14 @@ static vem_status settle_doubles(vem_ctx *ctx, const table *file, const vem_i_na
                                  vem_i_columns *found)
 {
     const int32_t twice = find_double(file, like, free_columns);
+    char name[VEM_I_SHOWN];
     if (twice < 0 || (!asked && pick_again(file, like, found)))
         return VEM_OK;
     return vem_i_fail(ctx, VEM_BAD_DATA,
-                      "%s has more columns named \"%.100s\" than %s has (column %" PRId32
+                      "%s has more columns named \"%s\" than %s has (column %" PRId32
                       " is one): say which columns are meant by their numbers.",
-                      file->name, file->names[twice], like->owner, twice + 1);
+                      file->name, shown(file->names[twice], name), like->owner,
+                      twice + 1);
 }
 
 static vem_status by_name(vem_ctx *ctx, const table *file, const vem_i_names *like,

@@ -106,8 +106,8 @@ static vem_status judge(vem_ctx *ctx, const job *work, int64_t chunks, vem_data 
     for (int64_t k = 0; k < chunks; k++) {
         const vem_i_csv_part *part = &work->parts[k];
         if (part->wrong)
-            return vem_i_csv_explain(ctx, work->csv, part->wrong,
-                                     first + part->wrong_row);
+            return vem_i_csv_explain_text(ctx, work->csv, part->wrong,
+                                          first + part->wrong_row);
         if (part->changed)
             return vem_i_fail(ctx, VEM_BAD_DATA, "%s changed while it was read.",
                               work->csv->name);
@@ -210,11 +210,13 @@ static int is_closed(const vem_i_csv *csv, const char *at)
 }
 
 /* Where the stored fields go: to a column, to an id, nowhere. */
-static vem_status aim(vem_ctx *ctx, vem_i_csv *csv, int keep_ids)
+static vem_status aim(vem_ctx *ctx, vem_i_csv *csv, int keep_ids, int text_is_missing)
 {
     const vem_i_columns *columns = &csv->columns;
     vem_status status =
         vem_i_take(ctx, &csv->target, (size_t)csv->stored, sizeof *csv->target);
+    if (status == VEM_OK && text_is_missing)
+        status = vem_i_take_zeroed(ctx, &csv->met, (size_t)csv->d, sizeof *csv->met);
     if (status != VEM_OK)
         return status;
     for (int32_t j = 0; j < csv->stored; j++)
@@ -241,7 +243,7 @@ static vem_status read_table(vem_ctx *ctx, vem_i_csv *csv,
         return vem_i_csv_explain(ctx, csv, first, 0);
     vem_status status = vem_i_csv_head(ctx, csv, first, options->columns, options->id);
     if (status == VEM_OK)
-        status = aim(ctx, csv, options->keep_ids);
+        status = aim(ctx, csv, options->keep_ids, options->text_is_missing);
     if (status != VEM_OK)
         return status;
     char **names = NULL;
@@ -252,13 +254,20 @@ static vem_status read_table(vem_ctx *ctx, vem_i_csv *csv,
     if (status == VEM_OK && csv->names && csv->columns.id_count)
         status = vem_i_csv_some_names(ctx, csv, csv->columns.ids, csv->columns.id_count,
                                       &id_names);
+    const char **advice = NULL;
+    if (status == VEM_OK && csv->met)
+        status = vem_i_take(ctx, &advice, (size_t)csv->d, sizeof *advice);
     if (status == VEM_OK)
         status = read_rows(ctx, csv, data);
     if (status != VEM_OK) {
         vem_i_free(names);
         vem_i_free(id_names);
+        vem_i_free(advice);
         return status;
     }
+    for (int32_t j = 0; advice && j < csv->d; j++)
+        advice[j] = vem_i_csv_advice(csv->met[j]);
+    data->advice = advice;
     data->names = names;
     data->id_names = id_names;
     data->id_name_count = id_names ? csv->columns.id_count : 0;
@@ -297,7 +306,6 @@ vem_status vem_i_csv_parse(vem_ctx *ctx, const char *name, const char *bytes, si
                      .end = bytes + size,
                      .separator = separator,
                      .decimal = options->decimal,
-                     .text_is_missing = options->text_is_missing,
                      .header = options->header};
     vem_i_names table;
     if (options->model) {
@@ -315,5 +323,6 @@ vem_status vem_i_csv_parse(vem_ctx *ctx, const char *name, const char *bytes, si
     vem_i_free(csv.names);
     vem_i_free(csv.target);
     vem_i_free(csv.slot);
+    vem_i_free(csv.met);
     return status;
 }

@@ -15,14 +15,16 @@ typedef struct vem_i_csv {
     const char *rows; /* the first line behind the header */
     int lines_before; /* `begin`: 1, if a line "sep=;" is left out */
     char separator;
-    char decimal;        /* '.' or ',' */
-    int quotes;          /* there is a '"' somewhere, so lines must be walked with care */
-    int32_t stored;      /* fields in a line */
-    int32_t d;           /* fields kept */
-    int32_t *target;     /* column in the result of a stored field; -1: skipped */
-    char **names;        /* of the stored fields, one block; NULL: no header */
-    int text_is_missing; /* what is no number is NaN */
-    vem_header header;   /* as asked for */
+    char decimal;    /* '.' or ',' */
+    int quotes;      /* there is a '"' somewhere, so lines must be walked with care */
+    int32_t stored;  /* fields in a line */
+    int32_t d;       /* fields kept */
+    int32_t *target; /* column in the result of a stored field; -1: skipped */
+    char **names;    /* of the stored fields, one block; NULL: no header */
+    /* Not NULL: what is no number is NaN. For each column that is kept, which advice its texts
+     * called for, as bits, which do not depend on the order in which rows are read. */
+    uint16_t *met;
+    vem_header header;       /* as asked for */
     const vem_i_names *like; /* whose columns are wanted; NULL: no one's */
     vem_i_columns columns;
     int32_t *slot; /* which id a stored field is; -1: none. NULL: ids are not kept */
@@ -80,6 +82,9 @@ char vem_i_csv_sniff_decimal(const vem_i_csv *csv);
 /* `first` is the first row: fills in rows, stored, d, columns, names. */
 vem_status vem_i_csv_head(vem_ctx *ctx, vem_i_csv *csv, const char *first,
                           const char *columns, const char *id);
+/* The fields of the row at `first` as names, in one block of memory, and how many. */
+vem_status vem_i_csv_names(vem_ctx *ctx, const vem_i_csv *csv, const char *first,
+                           char ***names, int32_t *count);
 /* The names of `count` columns in one block of memory. */
 vem_status vem_i_csv_some_names(vem_ctx *ctx, const vem_i_csv *csv, const int32_t *which,
                                 int32_t count, char ***names);
@@ -121,8 +126,15 @@ void vem_i_csv_count(const vem_i_csv *csv, const char *at, const char *end,
 /* Their values, up to the first that is wrong. */
 void vem_i_csv_values(const vem_i_csv *csv, const char *at, const char *end,
                       vem_i_csv_part *part);
+/* The sentence that may make numbers of such texts; NULL: there is none. */
+const char *vem_i_csv_advice(uint16_t met);
 /* The sentence for the row that begins at `at`, the row'th from 0. */
 vem_status vem_i_csv_explain(vem_ctx *ctx, const vem_i_csv *csv, const char *at,
                              int64_t row);
+
+/* ---- csv_text.c: the same of a text where a number should be, with what may help ---- */
+
+vem_status vem_i_csv_explain_text(vem_ctx *ctx, const vem_i_csv *csv, const char *at,
+                                  int64_t row);
 
 #endif

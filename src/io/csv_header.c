@@ -7,7 +7,9 @@
  *   - words and no numbers: a header;
  *   - words and numbers: a header if there are more words. A row of data with one word in it
  *     is refused later, with row and column;
- *   - rising years behind an id, and no such row below them: a header;
+ *   - percentages and no other numbers, and no percentage in the rows below: a header. (Signs
+ *     between thousands tell nothing: a number below 1000 has none.)
+ *   - rising years behind an id, and fewer than half of the rows below are such: a header;
  *   - else data. Words for missing values, and empty fields, tell nothing. */
 #include "io/csv.h"
 
@@ -54,68 +56,107 @@ vem_status vem_i_csv_some_names(vem_ctx *ctx, const vem_i_csv *csv, const int32_
     return VEM_OK;
 }
 
-/* Are the fields that are kept, two or more, rising years? */
-static int has_years(const vem_i_csv *csv, const char *at, const char *kept)
+enum { ROWS = 100 }; /* below the first that are looked at */
+
+/* What a row of the columns that are kept holds. */
+typedef struct row_kinds {
+    int32_t words, numbers, percentages, missing;
+    int rising_years; /* all of its numbers, if there are any */
+} row_kinds;
+
+/* All columns where `kept` is NULL. */
+static row_kinds kinds_of(const vem_i_csv *csv, const char *at, const char *kept)
 {
+    row_kinds found = {0};
     double before = 1799;
-    int count = 0;
-    for (int32_t j = 0; j < csv->stored; j++) {
-        double value;
-        if (!at)
-            return 0;
+    int rising = 1;
+    /* "1,5" and "1,234" are no names, though they may be no numbers either. */
+    vem_i_csv other = *csv;
+    other.decimal = csv->decimal == ',' ? '.' : ',';
+    for (int32_t j = 0; at && j < csv->stored; j++) {
         const vem_i_field field = vem_i_csv_field(csv, at);
+        double value, unused;
         at = field.next;
-        if (!kept[j])
+        if (kept && !kept[j])
             continue;
-        if (vem_i_csv_kind_of(csv, &field, &value) != VEM_I_NUMBER || value <= before ||
-            value > 2199 || value != floor(value))
-            return 0;
+        const vem_i_csv_kind kind = vem_i_csv_kind_of(csv, &field, &value);
+        const vem_i_csv_sign sign = vem_i_csv_sign_of(&field);
+        if (kind == VEM_I_MISSING) {
+            found.missing++;
+            continue;
+        }
+        if (kind == VEM_I_NUMBER || sign == VEM_I_THOUSANDS ||
+            (sign == VEM_I_NO_SIGN &&
+             vem_i_csv_kind_of(&other, &field, &unused) == VEM_I_NUMBER))
+            found.numbers++;
+        else if (sign == VEM_I_PERCENT)
+            found.percentages++;
+        else
+            found.words++;
+        rising = rising && kind == VEM_I_NUMBER && value > before && value <= 2199 &&
+                 value == floor(value);
         before = value;
-        count++;
     }
-    return count > 1;
+    found.rising_years = rising && found.numbers > 0;
+    return found;
 }
 
-/* Years above a table that has an id, which is why no field that is kept is a word. */
-static int years_on_top(const vem_i_csv *csv, const vem_i_csv *copy,
-                        const vem_i_columns *columns, const char *kept)
+/* Of the rows below the first: how many have something in a column that is kept, how many of
+ * those have percentages, and how many are years. */
+typedef struct rows_below {
+    int rows, percentages, years;
+} rows_below;
+
+static rows_below look_below(const vem_i_csv *csv, const vem_i_csv *copy,
+                             const char *kept)
 {
-    if (columns->id_count == 0 || !has_years(copy, copy->begin, kept))
-        return 0;
-    const char *next = csv->rows + (copy->end - copy->begin);
-    next = next < csv->end ? vem_i_csv_next_row(csv, next + 1) : csv->end;
-    return next < csv->end && !has_years(csv, next, kept);
+    rows_below found = {0};
+    const char *at = csv->rows + (copy->end - copy->begin);
+    for (int row = 0; row < ROWS && at < csv->end; row++) {
+        at = vem_i_csv_next_row(csv, at + 1);
+        if (at == csv->end)
+            break;
+        const row_kinds kinds = kinds_of(csv, at, kept);
+        found.rows += kinds.words + kinds.numbers + kinds.percentages > 0;
+        found.percentages += kinds.percentages > 0;
+        found.years += kinds.rising_years;
+        at = vem_i_csv_line_end(csv, at);
+    }
+    return found;
 }
 
-/* More words than numbers in the columns that are kept, or years? */
+/* Is the row, which has not more words than numbers, a header? */
+static int stands_out(const vem_i_csv *csv, const vem_i_csv *copy,
+                      const vem_i_columns *columns, const row_kinds *first,
+                      const char *kept)
+{
+    const int percentages = first->percentages > 0 && first->numbers == 0;
+    /* Where there is an id, no field that is kept need be a word. */
+    const int years = columns->id_count > 0 && first->rising_years &&
+                      first->numbers > 1 && first->missing == 0;
+    if (!percentages && !years)
+        return 0;
+    const rows_below below = look_below(csv, copy, kept);
+    if (percentages)
+        return below.rows > 0 && below.percentages == 0;
+    return below.rows > 0 && 2 * below.years < below.rows;
+}
+
+/* More words than numbers in the columns that are kept, or what no row below is like? */
 static vem_status look(vem_ctx *ctx, const vem_i_csv *csv, const vem_i_csv *copy,
                        const vem_i_columns *columns, int *header)
 {
-    int64_t words = 0, numbers = 0;
-    /* "1,5" and "5 %" are no names, though they may be no numbers either. */
-    vem_i_csv other = *copy;
-    other.decimal = copy->decimal == ',' ? '.' : ',';
-    char *kept;
-    vem_status status = vem_i_take_zeroed(ctx, &kept, (size_t)copy->stored, 1);
-    if (status != VEM_OK)
-        return status;
-    for (int32_t k = 0; columns->chosen && k < columns->count; k++)
-        kept[columns->chosen[k]] = 1;
-    const char *at = copy->begin;
-    for (int32_t j = 0; j < copy->stored; j++) {
-        const vem_i_field field = vem_i_csv_field(copy, at);
-        double value;
-        at = field.next;
-        if (columns->chosen && !kept[j])
-            continue;
-        const vem_i_csv_kind kind = vem_i_csv_kind_of(copy, &field, &value);
-        const int number = kind == VEM_I_NUMBER ||
-                           vem_i_csv_sign_of(&field) != VEM_I_NO_SIGN ||
-                           vem_i_csv_kind_of(&other, &field, &value) == VEM_I_NUMBER;
-        numbers += number;
-        words += kind == VEM_I_TEXT && !number;
+    char *kept = NULL;
+    if (columns->chosen) {
+        vem_status status = vem_i_take_zeroed(ctx, &kept, (size_t)copy->stored, 1);
+        if (status != VEM_OK)
+            return status;
+        for (int32_t k = 0; k < columns->count; k++)
+            kept[columns->chosen[k]] = 1;
     }
-    *header = words > numbers || years_on_top(csv, copy, columns, kept);
+    const row_kinds first = kinds_of(copy, copy->begin, kept);
+    *header = first.words > first.numbers + first.percentages ||
+              stands_out(csv, copy, columns, &first, kept);
     vem_i_free(kept);
     return VEM_OK;
 }
@@ -149,6 +190,36 @@ static vem_status find_header(vem_ctx *ctx, const vem_i_csv *csv, const vem_i_cs
     return status;
 }
 
+/* It is looked at several times, so it is copied: the file may change meanwhile. */
+static vem_status copy_row(vem_ctx *ctx, const vem_i_csv *csv, const char *first,
+                           char **row, vem_i_csv *copy)
+{
+    const size_t length = (size_t)(vem_i_csv_line_end(csv, first) - first);
+    vem_status status = vem_i_take(ctx, row, length, 1);
+    if (status != VEM_OK)
+        return status;
+    memcpy(*row, first, length);
+    *copy = *csv;
+    copy->begin = *row;
+    copy->end = *row + length;
+    copy->stored = vem_i_csv_field_count(copy, *row);
+    return VEM_OK;
+}
+
+vem_status vem_i_csv_names(vem_ctx *ctx, const vem_i_csv *csv, const char *first,
+                           char ***names, int32_t *count)
+{
+    char *row = NULL;
+    vem_i_csv copy;
+    vem_status status = copy_row(ctx, csv, first, &row, &copy);
+    if (status == VEM_OK)
+        status = read_names(ctx, &copy, names);
+    if (status == VEM_OK)
+        *count = copy.stored;
+    vem_i_free(row);
+    return status;
+}
+
 static vem_status choose(vem_ctx *ctx, vem_i_csv *csv, const vem_i_csv *copy,
                          const char *columns, const char *id)
 {
@@ -176,17 +247,11 @@ static vem_status choose(vem_ctx *ctx, vem_i_csv *csv, const vem_i_csv *copy,
 vem_status vem_i_csv_head(vem_ctx *ctx, vem_i_csv *csv, const char *first,
                           const char *columns, const char *id)
 {
-    /* It is looked at several times, so it is copied: the file may change meanwhile. */
-    const size_t length = (size_t)(vem_i_csv_line_end(csv, first) - first);
-    char *row;
-    vem_status status = vem_i_take(ctx, &row, length, 1);
+    char *row = NULL;
+    vem_i_csv copy;
+    vem_status status = copy_row(ctx, csv, first, &row, &copy);
     if (status != VEM_OK)
         return status;
-    memcpy(row, first, length);
-    vem_i_csv copy = *csv;
-    copy.begin = row;
-    copy.end = row + length;
-    copy.stored = vem_i_csv_field_count(&copy, row);
     csv->stored = copy.stored;
     csv->rows = first;
     status = choose(ctx, csv, &copy, columns, id);

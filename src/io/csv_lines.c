@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/plain.h"
 #include "io/number.h"
 
 static int is_blank(const vem_i_csv *csv, char c)
@@ -128,7 +129,7 @@ size_t vem_i_csv_unquote(const vem_i_field *field, char *out, size_t capacity)
 
 static int is_missing(const char *at, const char *end)
 {
-    static const char *const words[] = {"na", "nan", "n/a", "null", "?"};
+    static const char *const words[] = {"na", "nan", "n/a", "n.a.", "null", "?"};
     if (at == end)
         return 1;
     if (end - at > 4)

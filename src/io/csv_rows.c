@@ -28,20 +28,81 @@ void vem_i_csv_count(const vem_i_csv *csv, const char *at, const char *end,
     part->rows = rows;
 }
 
+/* What may help with a text where a number should be. */
+enum {
+    ADVICE_TEXT = 0,
+    ADVICE_PERCENT,
+    ADVICE_THOUSANDS,
+    ADVICE_COMMA_OR_THOUSANDS,
+    ADVICE_POINT_OR_THOUSANDS,
+    ADVICE_COMMA,
+    ADVICE_POINT,
+    ADVICE_FIELDS_OR_THOUSANDS,
+    ADVICE_FIELDS,
+    ADVICES
+};
+#define COMMAS_PART_FIELDS                                                               \
+    "Commas part the fields of this table, so they cannot be decimal commas as well: "   \
+    "save it with semicolons between the fields, or with decimal points."
+static const char *const advice[ADVICES] = {
+    [ADVICE_TEXT] = "A column of text is left out with --id or --columns.",
+    [ADVICE_PERCENT] = "Write percentages without their sign, 12.5 for 12.5 %.",
+    [ADVICE_THOUSANDS] = "Write numbers without signs between their thousands, 1234567 "
+                         "for 1,234,567.",
+    [ADVICE_COMMA_OR_THOUSANDS] = "If the comma parts thousands, write 1234 for 1,234; "
+                                  "if it is a decimal comma, say --decimal ,.",
+    [ADVICE_POINT_OR_THOUSANDS] = "If the point parts thousands, write 1234 for 1.234; "
+                                  "if it is a decimal point, say --decimal '.'.",
+    [ADVICE_COMMA] = "If it has a decimal comma, say --decimal ,.",
+    [ADVICE_POINT] = "If it has a decimal point, say --decimal '.'.",
+    [ADVICE_FIELDS_OR_THOUSANDS] =
+        "If the comma parts thousands, write 1234 for 1,234. " COMMAS_PART_FIELDS,
+    [ADVICE_FIELDS] = COMMAS_PART_FIELDS,
+};
+
+static int advice_for(const vem_i_csv *csv, const vem_i_field *field)
+{
+    vem_i_csv other = *csv;
+    double value;
+    other.decimal = csv->decimal == ',' ? '.' : ',';
+    const vem_i_csv_sign sign = vem_i_csv_sign_of(field);
+    const int thousands = sign == VEM_I_THOUSANDS;
+    if (sign == VEM_I_PERCENT)
+        return ADVICE_PERCENT;
+    if (vem_i_csv_kind_of(&other, field, &value) != VEM_I_NUMBER)
+        return thousands ? ADVICE_THOUSANDS : ADVICE_TEXT;
+    if (other.decimal == csv->separator)
+        return thousands ? ADVICE_FIELDS_OR_THOUSANDS : ADVICE_FIELDS;
+    if (other.decimal == ',')
+        return thousands ? ADVICE_COMMA_OR_THOUSANDS : ADVICE_COMMA; /* 1,234 */
+    return thousands ? ADVICE_POINT_OR_THOUSANDS : ADVICE_POINT;
+}
+
+const char *vem_i_csv_advice(uint16_t met)
+{
+    for (int i = ADVICE_PERCENT; i < ADVICES; i++)
+        if (met >> i & 1)
+            return advice[i];
+    return NULL;
+}
+
 /* A field the short way does not do: skipped, quoted, missing or wrong. Where the next one
  * begins, the next line after the last, or NULL if it is wrong. */
 static const char *read_field(const vem_i_csv *csv, const char *at, int last,
-                              double *value, int64_t *missing)
+                              int32_t target, double *out, int64_t *missing)
 {
     const vem_i_field field = vem_i_csv_field(csv, at);
     if (!field.closed)
         return NULL;
-    if (value) {
-        const vem_i_csv_kind kind = vem_i_csv_kind_of(csv, &field, value);
-        if (kind == VEM_I_TEXT && !csv->text_is_missing)
+    if (target >= 0) {
+        const vem_i_csv_kind kind = vem_i_csv_kind_of(csv, &field, &out[target]);
+        if (kind == VEM_I_TEXT && !csv->met)
             return NULL;
-        if (kind == VEM_I_TEXT)
-            *value = NAN;
+        if (kind == VEM_I_TEXT) {
+            out[target] = NAN;
+            __atomic_fetch_or(&csv->met[target], (uint16_t)(1 << advice_for(csv, &field)),
+                              __ATOMIC_RELAXED);
+        }
         *missing += kind != VEM_I_NUMBER;
     }
     if (last)
@@ -69,7 +130,7 @@ read_row(const vem_i_csv *csv, const char *at, char decimal, double *out,
         double value;
         const char *p = target >= 0 ? vem_i_number_with(at, end, decimal, &value) : NULL;
         if (!p) {
-            at = read_field(csv, at, last, target >= 0 ? &out[target] : NULL, missing);
+            at = read_field(csv, at, last, target, out, missing);
             if (!at)
                 return NULL;
             continue;
@@ -87,14 +148,12 @@ read_row(const vem_i_csv *csv, const char *at, char decimal, double *out,
                 p++;
             at = p == end ? end : *p == '\n' ? p + 1 : NULL;
         } else if (separator == ' ') {
-            if (p == behind || p == end || *p == '\n' || *p == '\r')
-                return NULL;
-            at = p;
+            at = p == behind || p == end || *p == '\n' || *p == '\r' ? NULL : p;
         } else {
             at = p < end && *p == separator ? p + 1 : NULL;
         }
         /* It begins like a number and is none: 2024-01-01, 12 kg. */
-        if (!at && !(at = read_field(csv, field, last, &out[target], missing)))
+        if (!at && !(at = read_field(csv, field, last, target, out, missing)))
             return NULL;
     }
     return at;
@@ -162,39 +221,10 @@ static int64_t line_number(vem_ctx *ctx, const vem_i_csv *csv, const char *at)
     return line;
 }
 
-/* What may help with a text where a number should be. */
-static const char *advice(const vem_i_csv *csv, const vem_i_field *field, int64_t row)
-{
-    vem_i_csv other = *csv;
-    double value;
-    other.decimal = csv->decimal == ',' ? '.' : ',';
-    const vem_i_csv_sign sign = vem_i_csv_sign_of(field);
-    const int decimal = vem_i_csv_kind_of(&other, field, &value) == VEM_I_NUMBER;
-    if (sign == VEM_I_PERCENT)
-        return " Write percentages without their sign, 12.5 for 12.5 %.";
-    if (sign == VEM_I_THOUSANDS && !decimal)
-        return " Write numbers without signs between their thousands, 1234567 for "
-               "1,234,567.";
-    if (sign == VEM_I_THOUSANDS) /* 1,234 */
-        return other.decimal == ',' ? " If the comma parts thousands, write 1234 for "
-                                      "1,234; if it is a decimal comma, say --decimal ,."
-                                    : " If the point parts thousands, write 1234 for "
-                                      "1.234; if it is a decimal point, say --decimal "
-                                      "'.'.";
-    if (decimal)
-        return other.decimal == ',' ? " If it has a decimal comma, say --decimal ,."
-                                    : " If it has a decimal point, say --decimal '.'.";
-    if (row == 0 && !csv->names)
-        return " If this row names the columns, say --header yes; a column of text is "
-               "left "
-               "out with --id or --columns.";
-    return " A column of text is left out with --id or --columns.";
-}
-
 vem_status vem_i_csv_explain(vem_ctx *ctx, const vem_i_csv *csv, const char *at,
                              int64_t row)
 {
-    char place[400], text[48], column[80] = "";
+    char place[400], text[48], column[80] = "", name[VEM_I_SHOWN];
     snprintf(place, sizeof place, "%.300s, row %" PRId64 " (line %" PRId64 ")", csv->name,
              row + 1, line_number(ctx, csv, at));
     int32_t fields = 0;
@@ -218,11 +248,15 @@ vem_status vem_i_csv_explain(vem_ctx *ctx, const vem_i_csv *csv, const char *at,
         if (csv->target[j] < 0 || vem_i_csv_kind_of(csv, &field, &value) != VEM_I_TEXT)
             continue;
         if (csv->names && csv->names[j][0])
-            snprintf(column, sizeof column, " (%.60s)", csv->names[j]);
+            snprintf(column, sizeof column, " (%s)",
+                     vem_i_names_shown(csv->names[j], strlen(csv->names[j]), name));
         quote_text(&field, text, sizeof text);
         return vem_i_fail(ctx, VEM_BAD_DATA,
-                          "%s, column %" PRId32 "%s: \"%s\" is not a number.%s", place,
-                          j + 1, column, text, advice(csv, &field, row));
+                          "%s, column %" PRId32 "%s: \"%s\" is not a number. %s%s", place,
+                          j + 1, column, text, advice[advice_for(csv, &field)],
+                          row == 0 && !csv->names
+                              ? " If this row names the columns, say --header yes."
+                              : "");
     }
     return vem_i_fail(ctx, VEM_BAD_DATA, "%s changed while it was read.", csv->name);
 }

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "io/number.h"
+#include "base/plain.h"
 
 /* Can it part fields? No letter or digit, nothing that numbers or quotes are made of. */
 static int parts_fields(char c)

@@ -9,8 +9,8 @@
 #include <zlib.h>
 
 #include "base/memory.h"
+#include "base/plain.h"
 #include "base/spill.h"
-#include "io/number.h"
 
 int vem_i_big_endian(void)
 {

@@ -60,10 +60,14 @@ vem_status vem_i_npy_parse(vem_ctx *ctx, const char *name, const char *bytes, si
 vem_status vem_i_csv_parse(vem_ctx *ctx, const char *name, const char *bytes, size_t size,
                            char separator, const vem_read_options *options,
                            vem_data *data);
-/* As vem_classes_read. */
+/* As vem_classes_read_column; all memory is from malloc. */
+typedef struct vem_i_classes {
+    int64_t *classes, n;
+    char *column; /* that they were taken from; NULL: there is but one */
+} vem_i_classes;
 vem_status vem_i_classes_parse(vem_ctx *ctx, const char *name, const char *bytes,
                                size_t size, char separator, int64_t rows,
-                               int64_t **classes, int64_t *n);
+                               const char *column, vem_i_classes *out);
 vem_status vem_i_vecs_parse(vem_ctx *ctx, const char *name, const char *bytes,
                             size_t size, vem_dtype type, vem_data *data);
 vem_status vem_i_bin_parse(vem_ctx *ctx, const char *name, const char *bytes, size_t size,

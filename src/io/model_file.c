@@ -11,17 +11,7 @@
 
 #include "base/memory.h"
 #include "io/names_json.h"
-#include "model/model.h"
-
-static int is_family(const char *name, vem_family_kind *family)
-{
-    for (int kind = VEM_ISO_SHARED; kind <= VEM_FULL; kind++)
-        if (strcmp(name, vem_choice_name("family", kind)) == 0) {
-            *family = (vem_family_kind)kind;
-            return 1;
-        }
-    return 0;
-}
+#include "model/family.h"
 
 /* The object in `text`, or NULL with a message. */
 static json_t *read_json(vem_ctx *ctx, const char *source, const char *text,
@@ -65,7 +55,7 @@ typedef struct parts {
     int64_t dims[4]; /* of means */
     int64_t variance_dims[4];
     int variance_rank;
-    vem_family_kind family;
+    const vem_i_family *family;
     int prior; /* VEM_AUTO: the file does not say */
     int normalizes;
     vem_i_names table;
@@ -126,29 +116,44 @@ static vem_status get_means(vem_ctx *ctx, const char *path, vem_i_npz *npz, part
     return VEM_OK;
 }
 
-/* The family that the shape of the variances tells: 1 value, C, C x D, C x D x D. */
-static vem_family_kind family_of_shape(const parts *found)
+/* Dimensions of the variances of so many clusters: these and then D for each axis. Returns
+ * how many there are; one number is written as an array of one. */
+static int variance_dims(const vem_i_family *family, int64_t clusters, int64_t d,
+                         int64_t dims[3])
 {
-    if (found->variance_rank == 3)
-        return VEM_FULL;
-    if (found->variance_rank == 2)
-        return VEM_DIAG;
-    return found->variance_dims[0] == 1 && found->dims[0] != 1 ? VEM_ISO_SHARED : VEM_ISO;
+    int rank = 0;
+    if (!family->shared)
+        dims[rank++] = clusters;
+    for (int axis = 0; axis < family->axes; axis++)
+        dims[rank++] = d;
+    if (rank == 0)
+        dims[rank++] = 1;
+    return rank;
 }
 
-static int shape_fits(const parts *found, vem_family_kind family)
+static int shape_fits(const parts *found, const vem_i_family *family)
 {
-    const int64_t *have = found->variance_dims, *means = found->dims;
-    const int rank = found->variance_rank;
-    switch (family) {
-    case VEM_ISO_SHARED: return rank == 1 && have[0] == 1;
-    case VEM_ISO: return rank == 1 && have[0] == means[0];
-    case VEM_DIAG: return rank == 2 && have[0] == means[0] && have[1] == means[1];
-    case VEM_FULL:
-        return rank == 3 && have[0] == means[0] && have[1] == means[1] &&
-               have[2] == means[1];
-    }
-    return 0;
+    int64_t dims[3];
+    const int rank = variance_dims(family, found->dims[0], found->dims[1], dims);
+    int fits = rank == found->variance_rank;
+    for (int i = 0; fits && i < rank; i++)
+        fits = dims[i] == found->variance_dims[i];
+    return fits;
+}
+
+/* The family that the shape of the variances tells: one with a shape for each cluster, if any
+ * fits. Where none does, the one of as many dimensions is named when it is refused. */
+static const vem_i_family *family_of_shape(const parts *found)
+{
+    const vem_i_family *family;
+    for (int shared = 0; shared < 2; shared++)
+        for (int kind = 0; (family = vem_i_family_of(kind)); kind++)
+            if (family->shared == shared && shape_fits(found, family))
+                return family;
+    for (int kind = 0; (family = vem_i_family_of(kind)); kind++)
+        if (!family->shared && family->axes + 1 >= found->variance_rank)
+            break;
+    return family ? family : vem_i_family_of(0);
 }
 
 /* Whether the weights were fitted; files of 0.1 say it among their options only. */
@@ -181,7 +186,7 @@ static vem_status get_meta(vem_ctx *ctx, const char *path, vem_i_npz *npz, parts
         json = read_json(ctx, source, data->base, (size_t)data->n);
     if (json) {
         const char *family = json_string_value(json_object_get(json, "family"));
-        if (family && !is_family(family, &found->family))
+        if (family && !(found->family = vem_i_family_named(family)))
             status = vem_i_fail(
                 ctx, VEM_UNSUPPORTED,
                 "%s is a model of family %.60s, which this version of vem does "
@@ -223,14 +228,15 @@ static vem_status get_parts(vem_ctx *ctx, const char *path, vem_i_npz *npz, part
                             "%s: the shape of variances does not fit %" PRId64
                             " clusters of family %s in %" PRId64 " columns.",
                             path, found->dims[0],
-                            vem_choice_name("family", found->family), found->dims[1]);
+                            vem_choice_name("family", (int)found->family->kind),
+                            found->dims[1]);
     return status;
 }
 
 static vem_status build(vem_ctx *ctx, const char *path, parts *found, vem_model **model)
 {
     vem_model *made = NULL;
-    vem_status status = vem_model_new(ctx, found->family, (int32_t)found->dims[0],
+    vem_status status = vem_model_new(ctx, found->family->kind, (int32_t)found->dims[0],
                                       (int32_t)found->dims[1], found->means,
                                       found->weights, found->variances, &made);
     if (status == VEM_OK && found->scale)
@@ -293,14 +299,10 @@ vem_status vem_model_read(vem_ctx *ctx, const char *path, vem_model **model)
 int vem_i_model_arrays(const vem_model *model, vem_i_array arrays[VEM_I_MODEL_ARRAYS])
 {
     const int64_t clusters = model->clusters, d = model->d;
-    const int iso_shared = model->family == VEM_ISO_SHARED;
     arrays[0] = (vem_i_array){"means", VEM_FLOAT64, model->means, 2, {clusters, d}};
     arrays[1] = (vem_i_array){"weights", VEM_FLOAT64, model->weights, 1, {clusters}};
-    arrays[2] = (vem_i_array){"variances",
-                              VEM_FLOAT64,
-                              model->variances,
-                              iso_shared ? 1 : (int)model->family, /* 1, 2, 3 */
-                              {iso_shared ? 1 : clusters, d, d}};
+    arrays[2] = (vem_i_array){"variances", VEM_FLOAT64, model->variances, 0, {0}};
+    arrays[2].rank = variance_dims(model->family, clusters, d, arrays[2].dims);
     arrays[3] = (vem_i_array){"scale", VEM_FLOAT64, model->scale, 1, {d}};
     return model->scale ? 4 : 3;
 }
@@ -314,7 +316,7 @@ static char *complete_meta(const vem_model *model)
     char *text = NULL;
     if (!json_object_get(json, "version"))
         json_object_set_new(json, "version", json_string(VEM_VERSION));
-    const char *family = vem_choice_name("family", (int)model->family);
+    const char *family = vem_choice_name("family", (int)model->family->kind);
     if (json_object_set_new(json, "family", json_string(family)) == 0 &&
         json_object_set_new(json, "prior",
                             json_string(vem_choice_name("prior", (int)model->prior))) ==

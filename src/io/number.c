@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/plain.h"
+
 const double vem_i_exact_tens[23] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                      1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
                                      1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
@@ -155,14 +157,6 @@ const char *vem_i_number_exponent(const char *at, const char *end, int *exponent
             size = size * 10 + (*p - '0');
     *exponent = negative ? -size : size;
     return p;
-}
-
-int vem_i_same_word(const char *at, const char *end, const char *word)
-{
-    for (; at < end && *word; at++, word++)
-        if ((*at >= 'A' && *at <= 'Z' ? *at | 0x20 : *at) != *word)
-            return 0;
-    return at == end && !*word;
 }
 
 const char *vem_i_number_word(const char *at, const char *end, double *value)

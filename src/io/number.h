@@ -19,8 +19,6 @@ extern const uint32_t vem_i_small_tens[9];
 
 /* As vem_i_number_with, for anything the short way below does not do. */
 const char *vem_i_number_slow(const char *at, const char *end, char point, double *value);
-/* Is [at, end) this word, which is in small letters, in any case and whatever the locale? */
-int vem_i_same_word(const char *at, const char *end, const char *word);
 /* inf, infinity or nan, in any case, with or without a sign: where it ends, or NULL. */
 const char *vem_i_number_word(const char *at, const char *end, double *value);
 /* digits 10^exponent for 0 < digits and |exponent| <= VEM_I_MOST_FIVES, correctly

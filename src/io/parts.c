@@ -106,6 +106,21 @@ static vem_status describe(job *j)
     return VEM_OK;
 }
 
+/* Of each column the advice of the first part that has one. */
+static vem_status move_advice(job *j)
+{
+    vem_status status = VEM_OK;
+    for (int32_t p = 0; status == VEM_OK && p < j->count; p++) {
+        if (j->parts[p]->advice && !j->all->advice)
+            status = vem_i_take_zeroed(j->ctx, &j->all->advice, (size_t)j->all->d,
+                                       sizeof *j->all->advice);
+        for (int32_t c = 0; status == VEM_OK && c < j->all->d; c++)
+            if (j->all->advice && !j->all->advice[c])
+                j->all->advice[c] = vem_data_column_advice(j->parts[p], c);
+    }
+    return status;
+}
+
 static void move_rows(const job *j, const vem_data *part, char *out)
 {
     enum { BLOCK = 256 };
@@ -224,6 +239,8 @@ static vem_status join(job *j)
     status = move_weights(j);
     if (status == VEM_OK)
         status = move_ids(j);
+    if (status == VEM_OK)
+        status = move_advice(j);
     const vem_i_names table = vem_i_data_table(j->parts[0]);
     vem_i_names names = {0};
     if (status == VEM_OK)

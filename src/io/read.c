@@ -1,14 +1,15 @@
 /* Reading data: the format by the ending, then columns, then weights. */
 #include "io/io.h"
+#include "io/state_file.h"
 
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/plain.h"
 #include "base/structs.h"
 #include "data/missing.h"
-#include "io/number.h"
 #include "model/model.h"
 
 typedef enum format {
@@ -388,6 +389,8 @@ const char *vem_file_kind(const char *path)
         return "unknown";
     if (strcmp(path, "-") == 0 || (hdf5 && path[hdf5] == ':'))
         return "data";
+    if (vem_i_state_exists(path) && !vem_i_state_is_foreign(path))
+        return "state";
     const format kind = find_format(path);
     if (kind == FORMAT_UNKNOWN || access(path, R_OK) != 0)
         return "unknown";

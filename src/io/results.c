@@ -89,10 +89,19 @@ static int is_text(const char *path)
            vem_i_path_ends(path, ".csv.gz") || strncmp(path, "/dev/", 5) == 0;
 }
 
-/* A field of a table, in quotes where it needs them. */
-static void print_field(FILE *stream, const char *text)
+/* Blanks at its ends would be left out by readers, and '#' begins a comment. */
+static int needs_quotes(const char *text)
 {
-    if (!strpbrk(text, ",\"\r\n")) {
+    const size_t length = strlen(text);
+    return strpbrk(text, ",\"\r\n") || *text == '#' ||
+           (length > 0 && (strchr(" \t", text[0]) || strchr(" \t", text[length - 1])));
+}
+
+void vem_csv_put(FILE *stream, const char *text)
+{
+    if (!stream || !text)
+        return;
+    if (!needs_quotes(text)) {
         fputs(text, stream);
         return;
     }
@@ -109,7 +118,7 @@ static void print_header(FILE *stream, const char *const *names, int32_t d)
 {
     for (int32_t j = 0; j < d; j++) {
         if (names && names[j])
-            print_field(stream, names[j]);
+            vem_csv_put(stream, names[j]);
         else
             fprintf(stream, "column_%" PRId32, j + 1);
         fputc(j + 1 < d ? ',' : '\n', stream);
@@ -149,7 +158,7 @@ static void print_ids(FILE *stream, const vem_data *data, int64_t row)
             row < 0 ? vem_data_id_name(data, k) : vem_data_id(data, k, row);
         fputc(',', stream);
         if (text)
-            print_field(stream, text);
+            vem_csv_put(stream, text);
         else if (row < 0)
             fprintf(stream, "id_%" PRId32, k + 1);
     }
@@ -183,12 +192,25 @@ static vem_status check_rows(vem_ctx *ctx, const vem_data *data, int64_t n)
                       vem_data_rows_read(data));
 }
 
-static vem_status write_labels(vem_ctx *ctx, const char *path, vem_i_labelling kind,
-                               const vem_data *data, const int32_t *labels, int64_t n)
+/* What all writers ask first; `verb` is the one that was called. */
+static vem_status begin(vem_ctx *ctx, const char *verb, const char *path,
+                        const void *values, const char *argument)
+{
+    if (!ctx || !path || !values)
+        return vem_i_fail_null(ctx, verb, !ctx ? "ctx" : !path ? "path" : argument);
+    vem_i_begin(ctx);
+    return VEM_OK;
+}
+
+static vem_status write_labels(vem_ctx *ctx, const char *verb, const char *path,
+                               vem_i_labelling kind, const vem_data *data,
+                               const int32_t *labels, int64_t n)
 {
     const vem_i_array array = {"labels", VEM_INT32, labels, 1, {n}};
-    vem_i_begin(ctx);
-    vem_status status = check_rows(ctx, data, n);
+    vem_status status =
+        begin(ctx, verb, path, labels, kind == VEM_I_CLASSES ? "classes" : "labels");
+    if (status == VEM_OK)
+        status = check_rows(ctx, data, n);
     if (status != VEM_OK)
         return status;
     if (vem_i_path_ends(path, ".npy"))
@@ -206,64 +228,54 @@ static vem_status write_labels(vem_ctx *ctx, const char *path, vem_i_labelling k
 vem_status vem_labels_write_rows(vem_ctx *ctx, const char *path, const vem_data *data,
                                  const int32_t *labels, int64_t n)
 {
-    VEM_I_NEED(ctx, ctx, "ctx");
-    VEM_I_NEED(ctx, path, "path");
-    VEM_I_NEED(ctx, labels, "labels");
-    return write_labels(ctx, path, VEM_I_LABELS, data, labels, n);
+    return write_labels(ctx, __func__, path, VEM_I_LABELS, data, labels, n);
 }
 
 vem_status vem_labels_write(vem_ctx *ctx, const char *path, const int32_t *labels,
                             int64_t n)
 {
-    VEM_I_NEED(ctx, ctx, "ctx");
-    VEM_I_NEED(ctx, path, "path");
-    VEM_I_NEED(ctx, labels, "labels");
-    return write_labels(ctx, path, VEM_I_LABELS, NULL, labels, n);
+    return write_labels(ctx, __func__, path, VEM_I_LABELS, NULL, labels, n);
 }
 
 vem_status vem_classes_write(vem_ctx *ctx, const char *path, const int32_t *classes,
                              int64_t n)
 {
-    VEM_I_NEED(ctx, ctx, "ctx");
-    VEM_I_NEED(ctx, path, "path");
-    VEM_I_NEED(ctx, classes, "classes");
-    return write_labels(ctx, path, VEM_I_CLASSES, NULL, classes, n);
+    return write_labels(ctx, __func__, path, VEM_I_CLASSES, NULL, classes, n);
 }
 
-static vem_status write_rows(vem_ctx *ctx, const char *path, vem_dtype type,
-                             const void *values, int64_t n, int32_t d, int header,
+static vem_status write_rows(vem_ctx *ctx, const char *verb, const char *path,
+                             const vem_i_array *array, int header,
                              const char *const *names)
 {
-    const vem_i_array array = {"rows", type, values, 2, {n, d}};
-    vem_i_begin(ctx);
+    const int64_t n = array->dims[0], d = array->dims[1];
+    vem_status status = begin(ctx, verb, path, array->values, "values");
+    if (status != VEM_OK)
+        return status;
     if (n < 0 || d < 1)
         return vem_i_fail(ctx, VEM_BAD_OPTION,
-                          "An array of %" PRId64 " rows and %" PRId32
+                          "An array of %" PRId64 " rows and %" PRId64
                           " columns cannot be written: at least 0 and 1 are needed.",
                           n, d);
-    if ((int)type < VEM_FLOAT32 || type > VEM_UINT32)
+    if ((int)array->type < VEM_FLOAT32 || array->type > VEM_UINT32)
         return vem_i_fail(ctx, VEM_BAD_OPTION,
-                          "The type of the array is %d, which is none.", (int)type);
-    return write_array(ctx, path, "an array", &array, 0, header, names);
+                          "The type of the array is %d, which is none.",
+                          (int)array->type);
+    return write_array(ctx, path, "an array", array, 0, header, names);
 }
 
 vem_status vem_array_write(vem_ctx *ctx, const char *path, vem_dtype type,
                            const void *values, int64_t n, int32_t d)
 {
-    VEM_I_NEED(ctx, ctx, "ctx");
-    VEM_I_NEED(ctx, path, "path");
-    VEM_I_NEED(ctx, values, "values");
-    return write_rows(ctx, path, type, values, n, d, 0, NULL);
+    const vem_i_array array = {"rows", type, values, 2, {n, d}};
+    return write_rows(ctx, __func__, path, &array, 0, NULL);
 }
 
 vem_status vem_array_write_named(vem_ctx *ctx, const char *path, vem_dtype type,
                                  const void *values, int64_t n, int32_t d,
                                  const char *const *names)
 {
-    VEM_I_NEED(ctx, ctx, "ctx");
-    VEM_I_NEED(ctx, path, "path");
-    VEM_I_NEED(ctx, values, "values");
-    return write_rows(ctx, path, type, values, n, d, 1, names);
+    const vem_i_array array = {"rows", type, values, 2, {n, d}};
+    return write_rows(ctx, __func__, path, &array, 1, names);
 }
 
 static void print_soft(vem_ctx *ctx, FILE *stream, const vem_data *data,
@@ -289,19 +301,18 @@ static void print_soft(vem_ctx *ctx, FILE *stream, const vem_data *data,
     }
 }
 
-vem_status vem_soft_write_rows(vem_ctx *ctx, const char *path, const vem_data *data,
-                               const int32_t *clusters, const double *probabilities,
-                               int64_t n, int32_t top)
+static vem_status write_soft(vem_ctx *ctx, const char *verb, const char *path,
+                             const vem_data *data, const int32_t *clusters,
+                             const double *probabilities, int64_t n, int32_t top)
 {
-    VEM_I_NEED(ctx, ctx, "ctx");
-    VEM_I_NEED(ctx, path, "path");
-    VEM_I_NEED(ctx, clusters, "clusters");
-    VEM_I_NEED(ctx, probabilities, "probabilities");
-    vem_i_begin(ctx);
     const vem_i_array arrays[2] = {
         {"clusters", VEM_INT32, clusters, 2, {n, top}},
         {"probabilities", VEM_FLOAT64, probabilities, 2, {n, top}}};
-    vem_status status = check_rows(ctx, data, n);
+    vem_status status = begin(ctx, verb, path, clusters, "clusters");
+    if (status == VEM_OK)
+        status = begin(ctx, verb, path, probabilities, "probabilities");
+    if (status == VEM_OK)
+        status = check_rows(ctx, data, n);
     if (status == VEM_OK && top < 1)
         status = vem_i_fail(ctx, VEM_BAD_OPTION,
                             "%" PRId32 " clusters for each row are to be written, but at "
@@ -323,24 +334,26 @@ vem_status vem_soft_write_rows(vem_ctx *ctx, const char *path, const vem_data *d
     return vem_i_output_commit(ctx, output);
 }
 
+vem_status vem_soft_write_rows(vem_ctx *ctx, const char *path, const vem_data *data,
+                               const int32_t *clusters, const double *probabilities,
+                               int64_t n, int32_t top)
+{
+    return write_soft(ctx, __func__, path, data, clusters, probabilities, n, top);
+}
+
 vem_status vem_soft_write(vem_ctx *ctx, const char *path, const int32_t *clusters,
                           const double *probabilities, int64_t n, int32_t top)
 {
-    VEM_I_NEED(ctx, ctx, "ctx");
-    VEM_I_NEED(ctx, path, "path");
-    VEM_I_NEED(ctx, clusters, "clusters");
-    VEM_I_NEED(ctx, probabilities, "probabilities");
-    return vem_soft_write_rows(ctx, path, NULL, clusters, probabilities, n, top);
+    return write_soft(ctx, __func__, path, NULL, clusters, probabilities, n, top);
 }
 
 vem_status vem_text_write(vem_ctx *ctx, const char *path, const char *text, size_t length)
 {
-    VEM_I_NEED(ctx, ctx, "ctx");
-    VEM_I_NEED(ctx, path, "path");
-    VEM_I_NEED(ctx, text, "text");
-    vem_i_begin(ctx);
+    vem_status status = begin(ctx, __func__, path, text, "text");
+    if (status != VEM_OK)
+        return status;
     vem_i_output *output;
-    vem_status status = vem_i_output_open(ctx, path, &output);
+    status = vem_i_output_open(ctx, path, &output);
     if (status != VEM_OK)
         return status;
     fwrite(text, 1, length, vem_i_output_stream(output));

@@ -3,9 +3,9 @@
  *
  *     mass    C           sum_i w_i q_ic
  *     first   C, D        sum_i w_i q_ic (x_i - mu_c)
- *     second  C           iso-shared, iso: sum_i w_i q_ic |x_i - mu_c|^2
- *             C, D        diag: the same, column by column
- *             C, D, D     full: sum_i w_i q_ic (x_i - mu_c)(x_i - mu_c)'
+ *     second  C           shapes of no axes: sum_i w_i q_ic |x_i - mu_c|^2
+ *             C, D        one axis (diag): the same, column by column
+ *             C, D, D     two (full): sum_i w_i q_ic (x_i - mu_c)(x_i - mu_c)'
  *     about   C, D        only where some moments are about other places than mu_c; first and
  *                         second are then named first_about and second_about, and are about
  *                         these
@@ -22,8 +22,10 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/options.h"
 #include "io/io.h"
 #include "io/names_json.h"
+#include "model/family.h"
 #include "model/part.h"
 
 enum { TOTALS = 3, COUNTS = 4, SUM_ARRAYS = 4 };
@@ -45,16 +47,10 @@ static void free_arrays(arrays *a)
     vem_i_free(a->second);
 }
 
-static size_t second_written(const vem_model *model)
-{
-    const size_t d = (size_t)model->d;
-    return model->family == VEM_FULL ? d * d : model->family == VEM_DIAG ? d : 1;
-}
-
 static vem_status take_arrays(vem_ctx *ctx, const vem_model *model, arrays *a)
 {
     const size_t clusters = (size_t)model->clusters, d = (size_t)model->d;
-    *a = (arrays){.second_count = second_written(model)};
+    *a = (arrays){.second_count = (size_t)vem_i_shape_values(model->family, model->d)};
     vem_status status = vem_i_take(ctx, &a->mass, clusters, sizeof(double));
     if (status == VEM_OK)
         status = vem_i_take(ctx, &a->first, clusters, d * sizeof(double));
@@ -70,8 +66,10 @@ static void exchange_second(const vem_stats *part, int32_t c, double *written, i
 {
     const int64_t d = part->model->d;
     double *second = vem_i_stats_second(&part->sums, c);
-    if (part->model->family != VEM_FULL) {
-        const size_t bytes = second_written(part->model) * sizeof(double);
+    if (part->model->family->axes < 2) {
+        const size_t bytes =
+            (size_t)vem_i_shape_values(part->model->family, part->model->d) *
+            sizeof(double);
         memcpy(out ? written : second, out ? second : written, bytes);
         return;
     }
@@ -106,7 +104,7 @@ static char *make_meta(const vem_stats *part)
     json_t *json = json_pack(
         "{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:f, s:b, s:s, s:[s,s,s], s:[s,s,s,s]}",
         "kind", "statistics", "version", VEM_VERSION, "family",
-        vem_choice_name("family", (int)part->model->family), "prior",
+        vem_choice_name("family", (int)part->model->family->kind), "prior",
         vem_choice_name("prior", (int)part->prior), "search",
         vem_choice_name("search", (int)part->search), "precision",
         vem_choice_name("precision", (int)part->precision), "held", (int)part->held,
@@ -143,8 +141,7 @@ static vem_status read_meta(vem_ctx *ctx, const char *path, const char *text,
     snprintf(expected, sizeof expected, "%016" PRIx64, vem_i_model_digest(part->model));
     vem_status status = VEM_OK;
     if (prior < 0 || precision < 0 || held < 1 || held > part->model->clusters ||
-        !(floor > 0 && floor <= 1) ||
-        (search != VEM_SEARCH_ALL && search != VEM_SEARCH_CLOSEST))
+        !(floor > 0 && floor <= 1) || !vem_i_search_is_whole(search))
         status = vem_i_fail(ctx, VEM_BAD_DATA,
                             "%s holds no statistics of vem: its meta does not say how "
                             "they were made.",
@@ -196,14 +193,13 @@ static int describe_sums(const vem_model *model, const arrays *a, int moved,
                          const double *about, vem_i_array list[SUM_ARRAYS])
 {
     const int64_t clusters = model->clusters, d = model->d;
-    const int rank = model->family == VEM_FULL ? 3 : model->family == VEM_DIAG ? 2 : 1;
     list[0] = (vem_i_array){"mass", VEM_FLOAT64, a->mass, 1, {clusters}};
     list[1] = (vem_i_array){
         moved ? "first_about" : "first", VEM_FLOAT64, a->first, 2, {clusters, d}};
     list[2] = (vem_i_array){moved ? "second_about" : "second",
                             VEM_FLOAT64,
                             a->second,
-                            rank,
+                            1 + model->family->axes,
                             {clusters, d, d}};
     list[3] = (vem_i_array){"about", VEM_FLOAT64, about, 2, {clusters, d}};
     return moved ? SUM_ARRAYS : SUM_ARRAYS - 1;

@@ -93,7 +93,7 @@ typedef struct vem_i_kernels {
      *     diag  v = sum_j (x_j * a_cj - b_cj)^2 + bias_c      a = 1/sd, b = mean/sd
      *     full  v = |U_c (x - mean_c)|^2 + bias_c
      * rows of means, a, b are ldc apart; U_c is lower triangular (inverse Cholesky
-     * factor), packed by rows, d (d + 1) / 2 values per cluster. */
+     * factor), packed by rows, d (d + 1) / 2 values, ldf apart (0: one for all). */
     void (*iso_tile)(const void *panels, int32_t n, int32_t d, const void *means,
                      int64_t ldc, const void *scale, const void *bias, int32_t m,
                      void *costs, int64_t ldv);
@@ -101,8 +101,8 @@ typedef struct vem_i_kernels {
                       const void *b, int64_t ldc, const void *bias, int32_t m,
                       void *costs, int64_t ldv);
     void (*full_tile)(const void *panels, int32_t n, int32_t d, const void *means,
-                      int64_t ldc, const void *factors, const void *bias, int32_t m,
-                      void *costs, int64_t ldv);
+                      int64_t ldc, const void *factors, int64_t ldf, const void *bias,
+                      int32_t m, void *costs, int64_t ldv);
 
     /* Costs of listed pairs by direct differences: costs[r * ldv + p] for item p (row
      * items[p] of x, items NULL: row p) and cluster index[r * ldv + p], r < m; an index
@@ -119,8 +119,8 @@ typedef struct vem_i_kernels {
                        int64_t ldv);
     void (*full_pairs)(const void *x, int64_t ld, const uint32_t *items, int32_t n,
                        int32_t d, const void *means, int64_t ldc, const void *factors,
-                       const void *bias, int32_t m, const int32_t *index, void *costs,
-                       int64_t ldv);
+                       int64_t ldf, const void *bias, int32_t m, const int32_t *index,
+                       void *costs, int64_t ldv);
 
     /* Squared distances of n rows to m centers, row form: out[c * ldo + i]. */
     void (*distances)(const void *x, int64_t ld, int64_t n, int32_t d,

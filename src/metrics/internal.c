@@ -39,7 +39,7 @@ static vem_status distance_factors(vem_ctx *ctx, const vem_view *view, double **
 /* One E-step with a scorer of its own. `plain`: squared distances instead of costs.
  * `items` (n, or NULL): log sum exp(-v/2) of each. */
 static vem_status step(vem_ctx *ctx, const vem_view *view, const vem_model *model,
-                       int plain, const vem_i_search *search, const char *phase,
+                       int plain, const vem_i_search_spec *search, const char *phase,
                        double *items, vem_i_estep_result *result, double *base)
 {
     vem_i_scorer scorer = {0};
@@ -50,11 +50,10 @@ static vem_status step(vem_ctx *ctx, const vem_view *view, const vem_model *mode
     vem_status status = VEM_OK;
     if (divided && (status = distance_factors(ctx, view, &factors, &unit)) != VEM_OK)
         return status;
-    const vem_family_kind family = factors ? VEM_DIAG
-                                   : plain ? VEM_ISO_SHARED
-                                           : model->family;
-    status =
-        vem_i_scorer_new(ctx, view->kernels, family, model->clusters, model->d, &scorer);
+    const vem_i_family *family =
+        plain ? vem_i_family_of_distances(factors != NULL) : model->family;
+    status = vem_i_scorer_new(ctx, view->kernels,
+                              vem_i_shape_of(family, model->clusters, model->d), &scorer);
     if (status == VEM_OK)
         status = vem_i_posterior_new(ctx, view, search, &posterior);
     if (status == VEM_OK)
@@ -86,7 +85,7 @@ static vem_status step(vem_ctx *ctx, const vem_view *view, const vem_model *mode
 static vem_status log_sum(vem_ctx *ctx, const vem_view *view, const vem_model *model,
                           int32_t held, double *value)
 {
-    vem_i_search search = vem_i_search_closest(model->clusters, held, 0);
+    vem_i_search_spec search = vem_i_search_closest(model->clusters, held, 0);
     vem_i_estep_result result;
     double base;
     vem_status status =
@@ -102,7 +101,7 @@ vem_status vem_i_quantization_error(vem_ctx *ctx, const vem_view *view,
                                     const vem_model *model, const char *phase,
                                     double *error, int64_t *pairs)
 {
-    vem_i_search nearest = vem_i_search_closest(model->clusters, 1, 0);
+    vem_i_search_spec nearest = vem_i_search_closest(model->clusters, 1, 0);
     vem_i_estep_result result;
     double base;
     vem_status status = step(ctx, view, model, 1, &nearest, phase, NULL, &result, &base);
@@ -139,7 +138,7 @@ vem_status vem_i_measure_items(vem_ctx *ctx, const vem_view *view, const vem_mod
                                double *log_likelihoods, double *entropies,
                                double *distances)
 {
-    vem_i_search nearest = vem_i_search_closest(model->clusters, 1, 0);
+    vem_i_search_spec nearest = vem_i_search_closest(model->clusters, 1, 0);
     vem_i_posteriors_sums sums;
     vem_i_estep_result result;
     double base;

@@ -194,8 +194,8 @@ vem_status vem_i_posteriors(vem_ctx *ctx, const vem_view *view, const vem_model 
               .scorer = &scorer,
               .log_sums = log_likelihoods,
               .entropies = entropies};
-    vem_status status = vem_i_scorer_new(ctx, view->kernels, model->family,
-                                         model->clusters, model->d, &scorer);
+    vem_status status =
+        vem_i_scorer_new(ctx, view->kernels, vem_i_model_shape(model), &scorer);
     if (status == VEM_OK)
         status = take_scratch(ctx, &t, blocks);
     if (status == VEM_OK) {

@@ -15,24 +15,31 @@
 #include "model/model.h"
 #include "model/stats.h"
 
+/* What the scorer of a family has besides the arrays that all have. */
+typedef struct vem_i_state {
+    int64_t a, b; /* values of T of a cluster in arrays of the family's own */
+    int one;      /* 1: all clusters have the same row of a */
+    int64_t work; /* doubles of scratch per thread */
+} vem_i_state;
+
 /* The model as one E-step uses it. Arrays of the compute type T unless said. */
 typedef struct vem_i_scorer {
     const vem_i_kernels *kernels;
     const vem_i_kernels *wide; /* the kernels for double, whatever the compute type */
-    const struct vem_i_family *family;
+    const vem_i_family *family;
     int32_t clusters, d;
-    int64_t ldc;   /* between rows of means, a, b */
-    void *means;   /* C x ldc */
-    void *about;   /* C x ldc: what moments are taken about: the means, or `nearer` */
-    void *nearer;  /* NULL until a cluster moves too far for that (em/steady.h) */
-    void *bias;    /* C; +inf for a cluster of weight 0 */
-    void *scale;   /* iso: C, 1 / variance */
-    void *norms;   /* iso: C, squared lengths of the means */
-    void *a, *b;   /* diag: C x ldc, 1 / sd and mean / sd */
-    void *factors; /* full: C x d (d + 1) / 2, inverse Cholesky factors */
+    int64_t ldc;  /* between rows of means */
+    void *means;  /* C x ldc */
+    void *about;  /* C x ldc: what moments are taken about: the means, or `nearer` */
+    void *nearer; /* NULL until a cluster moves too far for that (em/steady.h) */
+    void *bias;   /* C; +inf for a cluster of weight 0 */
+    void *scale;  /* where costs are distances: C, 1 / variance */
+    void *norms;  /* C, squared lengths of the means */
+    void *a, *b;  /* the family's own; rows lie lda and ldb apart (lda 0: one for all) */
+    int64_t lda, ldb;
     double base;
     double *bias_wide; /* C doubles: bias before the common part is taken off */
-    double *work;      /* full: scratch of work_size doubles per thread, between calls */
+    double *work;      /* scratch of work_size doubles per thread, between calls */
     int64_t work_size;
 } vem_i_scorer;
 
@@ -51,10 +58,25 @@ typedef struct vem_i_constraints {
                    the first steps of a fit, before the shapes are freed */
 } vem_i_constraints;
 
-typedef struct vem_i_family {
+struct vem_i_family {
     vem_family_kind kind;
+    /* Layout: a cluster has a mean, a weight and a shape of D^axes numbers, its variance,
+     * those of the columns, or its covariance matrix. Everything that copies, converts,
+     * checks, stores or counts parameters and moments is written over these two. */
+    int shared; /* 1: one shape for all clusters */
+    int axes;   /* 0, 1, 2 */
+    /* Hints for those who decide how a fit is made. */
+    int dots;      /* costs are scaled squared distances, so that the dot form serves */
+    int by_column; /* shapes follow the units of the columns, so that the view may divide
+                      each by its own; else they are in those of the model's scale */
+    const vem_i_family *pooled; /* for cells of clusters, which have the average shape */
+    vem_i_state (*state)(int32_t d, size_t element);
     /* Fill the scorer's arrays for this model; clusters in parallel. */
     void (*prepare)(vem_ctx *ctx, const vem_model *model, vem_i_scorer *scorer);
+    /* The same for plain squared distances, in units of `factors` (d values; NULL where the
+     * family is not by column). NULL: not for that. */
+    void (*prepare_distances)(const vem_model *model, const double *factors,
+                              vem_i_scorer *scorer);
     /* Costs of clusters first .. first+count-1 for a block of n packed items. */
     void (*score_tile)(const vem_i_scorer *scorer, const void *panels, int32_t n,
                        int32_t first, int32_t count, void *costs, int64_t ldv);
@@ -75,25 +97,53 @@ typedef struct vem_i_family {
     /* The next model, in place. A cluster without mass keeps its mean and shape. */
     void (*maximize)(vem_ctx *ctx, const vem_i_scorer *scorer, const vem_i_stats *stats,
                      const vem_i_constraints *constraints, vem_model *model);
-} vem_i_family;
+    /* v' P v / v' v, v the difference of two rows of T and P the inverse of the shape of
+     * cluster c: what their squared distance is worth. Only where clusters share a shape: halves
+     * of the others have shapes of their own (moves/shape.c). */
+    double (*stretch)(const vem_i_scorer *scorer, int32_t c, const void *x,
+                      const void *y);
+};
 
-extern const vem_i_family vem_i_family_iso_shared, vem_i_family_iso, vem_i_family_diag,
-    vem_i_family_full;
+/* ---- The families (families.c) ---- */
 
-const vem_i_family *vem_i_family_of(vem_family_kind kind);
+#define VEM_I_FAMILY_ROW(kind, symbol, name, what)                                       \
+    extern const vem_i_family vem_i_family_##symbol;
+VEM_FAMILY_TABLE(VEM_I_FAMILY_ROW)
+/* By its name in files and options; NULL: there is none. */
+const vem_i_family *vem_i_family_named(const char *name);
+/* The one that measures plain squared distances, all columns alike or each by a factor. */
+const vem_i_family *vem_i_family_of_distances(int by_column);
+/* Is every mixture of the other one of this family too? */
+int vem_i_can_express(const vem_i_family *family, const vem_i_family *other);
+/* The nearest mean is the most probable cluster, under flat weights: k-means. */
+static inline int vem_i_is_plain(const vem_i_family *family)
+{
+    return family->dots && family->shared;
+}
+/* Each cluster has a matrix to be found, which takes rows by the number of columns. */
+static inline int vem_i_has_matrices(const vem_i_family *family)
+{
+    return family->axes == 2 && !family->shared;
+}
 
-vem_status vem_i_scorer_new(vem_ctx *ctx, const vem_i_kernels *kernels,
-                            vem_family_kind family, int32_t clusters, int32_t d,
+/* ---- Scorers (scorer.c) ---- */
+
+/* There is room for the clusters of the shape, not for its capacity. */
+vem_status vem_i_scorer_new(vem_ctx *ctx, const vem_i_kernels *kernels, vem_i_shape shape,
                             vem_i_scorer *scorer);
 void vem_i_scorer_free(vem_i_scorer *scorer);
 /* Make the scorer agree with the model (whose clusters may have become fewer). */
 void vem_i_scorer_prepare(vem_ctx *ctx, const vem_model *model, vem_i_scorer *scorer);
-/* Make a scorer measure plain squared distances, base 0: an isotropic one v = |x - mean|^2, one
- * of family diag v = sum_j (factor_j (x_j - mean_j))^2. */
+/* Make a scorer of such a family measure plain squared distances, base 0: v = |x - mean|^2 or,
+ * with factors, v = sum_j (factor_j (x_j - mean_j))^2. */
 void vem_i_scorer_prepare_distances(vem_ctx *ctx, const vem_model *model,
                                     const double *factors, vem_i_scorer *scorer);
-uint64_t vem_i_scorer_bytes(vem_family_kind family, int32_t clusters, int32_t d,
+uint64_t vem_i_scorer_bytes(const vem_i_family *family, int32_t clusters, int32_t d,
                             size_t element);
+/* Some clusters of one scorer into another, about `origin` (or NULL: 0), to be scored as
+ * tiles. */
+void vem_i_scorer_gather(const vem_i_scorer *from, const int32_t *list, int32_t count,
+                         const void *origin, vem_i_scorer *to);
 
 /* Shared by the families. */
 /* What a sum of positive terms in double may be off by, as a share of it: a chain of no more
@@ -131,7 +181,7 @@ static inline double vem_i_second_about(double second, double moved, double rest
 int vem_i_scorer_approach(const vem_i_scorer *scorer, int32_t c, const double *mean);
 vem_status vem_i_scorer_part(vem_ctx *ctx, vem_i_scorer *scorer);
 /* Bytes of scratch per thread. */
-uint64_t vem_i_scorer_work_bytes(vem_family_kind family, int32_t d, size_t element);
+uint64_t vem_i_scorer_work_bytes(const vem_i_family *family, int32_t d, size_t element);
 /* Weights of the clusters after the M-step. */
 void vem_i_maximize_weights(const vem_i_stats *stats,
                             const vem_i_constraints *constraints, vem_model *model);
@@ -151,8 +201,6 @@ int vem_i_eigen(double *matrix, int32_t d, double *values, double *vectors, doub
 void vem_i_floor_eigenvalues(double *matrix, int32_t d, double floor, double *work);
 /* Doubles of work for that. */
 int64_t vem_i_floor_work(int32_t d);
-/* Doubles of work for the moments of float items in double. */
-int64_t vem_i_full_wide_work(int32_t d);
 
 /* ---- The floor (floor.c) ---- */
 

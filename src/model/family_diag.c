@@ -8,16 +8,22 @@
  * less than the floor of its column (floor.c). */
 #include <math.h>
 
-#include "model/family.h"
+#include "model/gaussian.h"
 
 static const double LOG_2PI = 1.8378770664093454836;
 
-static void prepare(vem_ctx *ctx, const vem_model *model, vem_i_scorer *scorer)
+static vem_i_state state(int32_t d, size_t element)
+{
+    (void)element;
+    return (vem_i_state){.a = d, .b = d}; /* 1 / sd, mean / sd */
+}
+
+void vem_i_diag_prepare(vem_ctx *ctx, const vem_model *model, vem_i_scorer *scorer)
 {
     (void)ctx;
     const vem_i_kernels *kernels = scorer->kernels;
     for (int32_t c = 0; c < model->clusters; c++) {
-        const double *variance = model->variances + (int64_t)c * model->d;
+        const double *variance = vem_i_cluster_shape(model, c);
         const double *mean = model->means + (int64_t)c * model->d;
         double log_det = 0;
         for (int32_t j = 0; j < model->d; j++) {
@@ -30,8 +36,20 @@ static void prepare(vem_ctx *ctx, const vem_model *model, vem_i_scorer *scorer)
     }
 }
 
-static void score_tile(const vem_i_scorer *s, const void *panels, int32_t n,
-                       int32_t first, int32_t count, void *costs, int64_t ldv)
+static void prepare_distances(const vem_model *model, const double *factors,
+                              vem_i_scorer *scorer)
+{
+    const int64_t d = model->d;
+    for (int64_t c = 0; c < model->clusters; c++)
+        for (int64_t j = 0; j < d; j++) {
+            vem_i_store(scorer->kernels, scorer->a, c * d + j, factors[j]);
+            vem_i_store(scorer->kernels, scorer->b, c * d + j,
+                        model->means[c * d + j] * factors[j]);
+        }
+}
+
+void vem_i_diag_score_tile(const vem_i_scorer *s, const void *panels, int32_t n,
+                           int32_t first, int32_t count, void *costs, int64_t ldv)
 {
     size_t element = s->kernels->element, row = (size_t)(first * s->ldc) * element;
     s->kernels->diag_tile(panels, n, s->d, (const char *)s->a + row,
@@ -40,16 +58,16 @@ static void score_tile(const vem_i_scorer *s, const void *panels, int32_t n,
                           ldv);
 }
 
-static void score_pairs(const vem_i_scorer *s, const void *x, int64_t ld,
-                        const uint32_t *items, int32_t n, int32_t m, const int32_t *index,
-                        void *costs, int64_t ldv)
+void vem_i_diag_score_pairs(const vem_i_scorer *s, const void *x, int64_t ld,
+                            const uint32_t *items, int32_t n, int32_t m,
+                            const int32_t *index, void *costs, int64_t ldv)
 {
     s->kernels->diag_pairs(x, ld, items, n, s->d, s->a, s->b, s->ldc, s->bias, m, index,
                            costs, ldv);
 }
 
-static void collect_tile(const vem_i_scorer *s, const void *panels, const void *q,
-                         int32_t n, int32_t cluster, int thread, vem_i_stats *stats)
+void vem_i_diag_collect_tile(const vem_i_scorer *s, const void *panels, const void *q,
+                             int32_t n, int32_t cluster, int thread, vem_i_stats *stats)
 {
     (void)thread;
     const void *mean =
@@ -84,14 +102,20 @@ static void maximize(vem_ctx *ctx, const vem_i_scorer *scorer, const vem_i_stats
                 variance[j] = fmax(about_new, vem_i_floor_column(constraints, j));
         }
     }
-    if (constraints->shared) {
-        double variance = fmax(pooled / (d * constraints->total_mass),
-                               vem_i_floor_shared(constraints, d));
-        for (int64_t i = 0; i < (int64_t)model->clusters * d; i++)
-            model->variances[i] = variance;
-    }
+    if (constraints->shared)
+        vem_i_model_set_variance(model, fmax(pooled / (d * constraints->total_mass),
+                                             vem_i_floor_shared(constraints, d)));
     vem_i_maximize_weights(stats, constraints, model);
 }
 
-const vem_i_family vem_i_family_diag = {VEM_DIAG,     prepare, score_tile, score_pairs,
-                                        collect_tile, NULL,    maximize};
+const vem_i_family vem_i_family_diag = {.kind = VEM_DIAG,
+                                        .axes = 1,
+                                        .by_column = 1,
+                                        .pooled = &vem_i_family_diag,
+                                        .state = state,
+                                        .prepare = vem_i_diag_prepare,
+                                        .prepare_distances = prepare_distances,
+                                        .score_tile = vem_i_diag_score_tile,
+                                        .score_pairs = vem_i_diag_score_pairs,
+                                        .collect_tile = vem_i_diag_collect_tile,
+                                        .maximize = maximize};

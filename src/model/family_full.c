@@ -12,9 +12,32 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "model/family.h"
+#include "model/gaussian.h"
 
 static const double LOG_2PI = 1.8378770664093454836;
+
+double vem_i_full_factor(const vem_i_scorer *s, int64_t c, const double *covariance,
+                         double *work)
+{
+    const int32_t d = s->d;
+    memcpy(work, covariance, (size_t)d * (size_t)d * sizeof(double));
+    double log_det = d * LOG_2PI;
+    if (!vem_i_cholesky(work, d)) {
+        /* Models are checked and floored, so only rounding at the edge of the type can
+         * lead here: the diagonal is the nearest shape that is certain. */
+        memset(work, 0, (size_t)d * (size_t)d * sizeof(double));
+        for (int64_t j = 0; j < d; j++)
+            work[j * d + j] = sqrt(fmax(covariance[j * d + j], 1e-300));
+    }
+    for (int64_t j = 0; j < d; j++)
+        log_det += 2 * log(work[j * d + j]);
+    vem_i_invert_lower(work, d);
+    int64_t at = c * s->lda;
+    for (int64_t i = 0; i < d; i++)
+        for (int64_t j = 0; j <= i; j++)
+            vem_i_store(s->kernels, s->a, at++, work[i * d + j]);
+    return log_det;
+}
 
 typedef struct task {
     const vem_i_stats *stats;
@@ -27,28 +50,11 @@ typedef struct task {
 
 static void prepare_cluster(void *arg, int64_t c, int thread)
 {
-    task *t = arg;
-    int32_t d = t->source->d;
-    double *factor = t->scorer->work + thread * t->scorer->work_size;
-    const double *covariance = t->source->variances + c * d * d;
-    memcpy(factor, covariance, (size_t)d * (size_t)d * sizeof(double));
-    double log_det = d * LOG_2PI;
-    if (!vem_i_cholesky(factor, d)) {
-        /* Models are checked and floored, so only rounding at the edge of the type can
-         * lead here: the diagonal is the nearest shape that is certain. */
-        memset(factor, 0, (size_t)d * (size_t)d * sizeof(double));
-        for (int64_t j = 0; j < d; j++)
-            factor[j * d + j] = sqrt(fmax(covariance[j * d + j], 1e-300));
-    }
-    for (int64_t j = 0; j < d; j++)
-        log_det += 2 * log(factor[j * d + j]);
-    vem_i_invert_lower(factor, d);
+    const task *t = arg;
     const vem_i_scorer *s = t->scorer;
-    int64_t at = c * vem_i_second_count(VEM_FULL, d);
-    for (int64_t i = 0; i < d; i++)
-        for (int64_t j = 0; j <= i; j++)
-            vem_i_store(s->kernels, s->factors, at++, factor[i * d + j]);
-    s->bias_wide[c] = log_det - 2 * log(t->source->weights[c]);
+    s->bias_wide[c] = vem_i_full_factor(s, c, vem_i_cluster_shape(t->source, c),
+                                        s->work + thread * s->work_size) -
+                      2 * log(t->source->weights[c]);
 }
 
 static void prepare(vem_ctx *ctx, const vem_model *model, vem_i_scorer *scorer)
@@ -58,23 +64,23 @@ static void prepare(vem_ctx *ctx, const vem_model *model, vem_i_scorer *scorer)
     vem_i_parallel_light(ctx, model->clusters, d * d * d, prepare_cluster, &t);
 }
 
-static void score_tile(const vem_i_scorer *s, const void *panels, int32_t n,
-                       int32_t first, int32_t count, void *costs, int64_t ldv)
+void vem_i_full_score_tile(const vem_i_scorer *s, const void *panels, int32_t n,
+                           int32_t first, int32_t count, void *costs, int64_t ldv)
 {
     size_t element = s->kernels->element;
-    size_t factor = (size_t)(first * vem_i_second_count(VEM_FULL, s->d)) * element;
+    size_t factor = (size_t)(first * s->lda) * element;
     s->kernels->full_tile(panels, n, s->d,
                           (const char *)s->means + (size_t)(first * s->ldc) * element,
-                          s->ldc, (const char *)s->factors + factor,
+                          s->ldc, (const char *)s->a + factor, s->lda,
                           (const char *)s->bias + (size_t)first * element, count, costs,
                           ldv);
 }
 
-static void score_pairs(const vem_i_scorer *s, const void *x, int64_t ld,
-                        const uint32_t *items, int32_t n, int32_t m, const int32_t *index,
-                        void *costs, int64_t ldv)
+void vem_i_full_score_pairs(const vem_i_scorer *s, const void *x, int64_t ld,
+                            const uint32_t *items, int32_t n, int32_t m,
+                            const int32_t *index, void *costs, int64_t ldv)
 {
-    s->kernels->full_pairs(x, ld, items, n, s->d, s->means, s->ldc, s->factors, s->bias,
+    s->kernels->full_pairs(x, ld, items, n, s->d, s->means, s->ldc, s->a, s->lda, s->bias,
                            m, index, costs, ldv);
 }
 
@@ -90,10 +96,13 @@ static int32_t wide_items(int32_t d, int32_t to)
     return items < to ? to : items < VEM_I_BLOCK ? items : VEM_I_BLOCK;
 }
 
-int64_t vem_i_full_wide_work(int32_t d)
+/* The inverse factor; room for a matrix with its eigenvalues, or for some items in double. */
+vem_i_state vem_i_full_state(int32_t d, size_t element)
 {
-    const int64_t least = (int64_t)WIDEST_PANEL * d;
-    return (least > WIDE_VALUES ? least : WIDE_VALUES) + d + VEM_I_BLOCK;
+    const int64_t least = (int64_t)WIDEST_PANEL * d, floor = vem_i_floor_work(d);
+    const int64_t wide = (least > WIDE_VALUES ? least : WIDE_VALUES) + d + VEM_I_BLOCK;
+    return (vem_i_state){.a = (int64_t)d * (d + 1) / 2,
+                         .work = element < sizeof(double) && wide > floor ? wide : floor};
 }
 
 static double collect_wide(const vem_i_scorer *s, const float *panels, const float *q,
@@ -127,8 +136,8 @@ static double collect_wide(const vem_i_scorer *s, const float *panels, const flo
     return mass;
 }
 
-static void collect_tile(const vem_i_scorer *s, const void *panels, const void *q,
-                         int32_t n, int32_t cluster, int thread, vem_i_stats *stats)
+void vem_i_full_collect_tile(const vem_i_scorer *s, const void *panels, const void *q,
+                             int32_t n, int32_t cluster, int thread, vem_i_stats *stats)
 {
     const void *mean =
         (const char *)s->about + (size_t)(cluster * s->ldc) * s->kernels->element;
@@ -189,19 +198,21 @@ static void maximize(vem_ctx *ctx, const vem_i_scorer *scorer, const vem_i_stats
     double work = (double)model->d * model->d * model->d;
     vem_i_parallel_light(ctx, model->clusters, work, maximize_cluster, &t);
     if (constraints->shared) {
-        int64_t d = model->d;
         double pooled = vem_i_sum(t.trace, model->clusters);
-        double variance = fmax(pooled / ((double)d * constraints->total_mass),
-                               vem_i_floor_shared(constraints, model->d));
-        memset(model->variances, 0,
-               vem_i_variance_count(VEM_FULL, model->clusters, model->d) *
-                   sizeof(double));
-        for (int64_t c = 0; c < model->clusters; c++)
-            for (int64_t j = 0; j < d; j++)
-                model->variances[(c * d + j) * d + j] = variance;
+        vem_i_model_set_variance(model, fmax(pooled / ((double)model->d *
+                                                       constraints->total_mass),
+                                             vem_i_floor_shared(constraints, model->d)));
     }
     vem_i_maximize_weights(stats, constraints, model);
 }
 
-const vem_i_family vem_i_family_full = {VEM_FULL,     prepare, score_tile, score_pairs,
-                                        collect_tile, NULL,    maximize};
+const vem_i_family vem_i_family_full = {.kind = VEM_FULL,
+                                        .axes = 2,
+                                        .by_column = 1,
+                                        .pooled = &vem_i_family_full,
+                                        .state = vem_i_full_state,
+                                        .prepare = prepare,
+                                        .score_tile = vem_i_full_score_tile,
+                                        .score_pairs = vem_i_full_score_pairs,
+                                        .collect_tile = vem_i_full_collect_tile,
+                                        .maximize = maximize};

@@ -20,20 +20,23 @@
 static const double LOG_2PI = 1.8378770664093454836;
 enum { TOGETHER = 256 }; /* clusters of one task */
 
-static double variance_of(const vem_model *model, int32_t c)
-{
-    return model->variances[model->family == VEM_ISO ? c : 0];
-}
-
 static void prepare(vem_ctx *ctx, const vem_model *model, vem_i_scorer *scorer)
 {
     (void)ctx;
     for (int32_t c = 0; c < model->clusters; c++) {
-        double variance = variance_of(model, c);
+        double variance = *vem_i_cluster_shape(model, c);
         scorer->bias_wide[c] =
             model->d * (LOG_2PI + log(variance)) - 2 * log(model->weights[c]);
         vem_i_store(scorer->kernels, scorer->scale, c, 1 / variance);
     }
+}
+
+static void prepare_distances(const vem_model *model, const double *factors,
+                              vem_i_scorer *scorer)
+{
+    (void)factors;
+    for (int32_t c = 0; c < model->clusters; c++)
+        vem_i_store(scorer->kernels, scorer->scale, c, 1);
 }
 
 static void score_tile(const vem_i_scorer *s, const void *panels, int32_t n,
@@ -122,24 +125,44 @@ static void maximize(vem_ctx *ctx, const vem_i_scorer *scorer, const vem_i_stats
               .stats = stats,
               .constraints = constraints,
               .model = model,
-              .shared = model->family == VEM_ISO_SHARED || constraints->shared,
+              .shared = model->family->shared || constraints->shared,
               .about_new = scorer->bias_wide};
     vem_i_parallel_light(ctx, vem_i_shards(model->clusters, TOGETHER),
                          5.0 * TOGETHER * model->d, maximize_some, &t);
     if (t.shared) {
         double pooled = vem_i_sum(t.about_new, model->clusters);
-        double variance =
-            fmax(pooled / (model->d * constraints->total_mass), constraints->floor);
-        size_t count = vem_i_variance_count(model->family, model->clusters, model->d);
-        for (size_t i = 0; i < count; i++)
-            model->variances[i] = variance;
+        vem_i_model_set_variance(model,
+                                 fmax(pooled / (model->d * constraints->total_mass),
+                                      constraints->floor));
     }
     vem_i_maximize_weights(stats, constraints, model);
 }
 
-const vem_i_family vem_i_family_iso_shared = {VEM_ISO_SHARED, prepare,      score_tile,
-                                              score_pairs,    collect_tile, collect_rows,
-                                              maximize};
-const vem_i_family vem_i_family_iso = {VEM_ISO,     prepare,      score_tile,
-                                       score_pairs, collect_tile, collect_rows,
-                                       maximize};
+static double stretch(const vem_i_scorer *scorer, int32_t c, const void *x, const void *y)
+{
+    (void)x;
+    (void)y;
+    return vem_i_value(scorer->kernels, scorer->scale, c);
+}
+
+const vem_i_family vem_i_family_iso_shared = {.kind = VEM_ISO_SHARED,
+                                              .shared = 1,
+                                              .dots = 1,
+                                              .pooled = &vem_i_family_iso_shared,
+                                              .prepare = prepare,
+                                              .prepare_distances = prepare_distances,
+                                              .score_tile = score_tile,
+                                              .score_pairs = score_pairs,
+                                              .collect_tile = collect_tile,
+                                              .collect_rows = collect_rows,
+                                              .maximize = maximize,
+                                              .stretch = stretch};
+const vem_i_family vem_i_family_iso = {.kind = VEM_ISO,
+                                       .dots = 1,
+                                       .pooled = &vem_i_family_iso_shared,
+                                       .prepare = prepare,
+                                       .score_tile = score_tile,
+                                       .score_pairs = score_pairs,
+                                       .collect_tile = collect_tile,
+                                       .collect_rows = collect_rows,
+                                       .maximize = maximize};

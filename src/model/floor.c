@@ -60,28 +60,32 @@ void vem_i_floor_covariance(double *matrix, int32_t d,
         rescale(matrix, d, constraints->units, 1);
 }
 
+/* Least variance at place j of a shape that is no matrix. */
+static double least_of(const vem_i_constraints *constraints, const vem_model *model,
+                       int64_t j)
+{
+    return model->family->axes == 0 ? constraints->floor
+                                    : vem_i_floor_column(constraints, j);
+}
+
 vem_status vem_i_floor_model(vem_ctx *ctx, const vem_i_constraints *constraints,
                              vem_model *model)
 {
-    const int64_t d = model->d;
-    if (model->family != VEM_FULL) {
-        const int by_column = model->family == VEM_DIAG;
-        const int64_t count = (int64_t)vem_model_variance_count(model);
-        for (int64_t i = 0; i < count; i++)
-            model->variances[i] = fmax(model->variances[i],
-                                       by_column ? vem_i_floor_column(constraints, i % d)
-                                                 : constraints->floor);
-        return VEM_OK;
+    const int64_t values = vem_i_shape_values(model->family, model->d);
+    double *work = NULL;
+    vem_status status = VEM_OK;
+    if (model->family->axes == 2)
+        status =
+            vem_i_take(ctx, &work, (size_t)vem_i_floor_work(model->d), sizeof(double));
+    for (int32_t s = 0; status == VEM_OK && s < vem_i_model_shapes(model); s++) {
+        double *shape = vem_i_cluster_shape(model, s);
+        if (work)
+            vem_i_floor_covariance(shape, model->d, constraints, work);
+        for (int64_t j = 0; !work && j < values; j++)
+            shape[j] = fmax(shape[j], least_of(constraints, model, j));
     }
-    double *work;
-    vem_status status =
-        vem_i_take(ctx, &work, (size_t)vem_i_floor_work(model->d), sizeof(double));
-    if (status != VEM_OK)
-        return status;
-    for (int64_t c = 0; c < model->clusters; c++)
-        vem_i_floor_covariance(model->variances + c * d * d, model->d, constraints, work);
     vem_i_free(work);
-    return VEM_OK;
+    return status;
 }
 
 /* Has Sigma an eigenvalue at the floor? `work` takes one matrix. */
@@ -104,35 +108,24 @@ static int full_is_floored(const vem_i_constraints *constraints, const double *m
 static int is_floored(const vem_i_constraints *constraints, const vem_model *model,
                       int64_t c, double *work)
 {
-    const int64_t d = model->d;
-    switch (model->family) {
-    case VEM_ISO_SHARED: return model->variances[0] <= AT_FLOOR * constraints->floor;
-    case VEM_ISO: return model->variances[c] <= AT_FLOOR * constraints->floor;
-    case VEM_DIAG:
-        for (int64_t j = 0; j < d; j++)
-            if (model->variances[c * d + j] <=
-                AT_FLOOR * vem_i_floor_column(constraints, j))
-                return 1;
-        return 0;
-    case VEM_FULL:
-        return full_is_floored(constraints, model->variances + c * d * d, model->d, work);
-    }
+    const double *shape = vem_i_cluster_shape(model, c);
+    const int64_t values = vem_i_shape_values(model->family, model->d);
+    if (work)
+        return full_is_floored(constraints, shape, model->d, work);
+    for (int64_t j = 0; j < values; j++)
+        if (shape[j] <= AT_FLOOR * least_of(constraints, model, j))
+            return 1;
     return 0;
 }
 
 vem_status vem_i_floor_count(vem_ctx *ctx, const vem_i_constraints *constraints,
                              const vem_model *model, int64_t *count)
 {
-    double *work = NULL;
-    if (model->family == VEM_FULL) {
-        vem_status status =
-            vem_i_take(ctx, &work, (size_t)model->d, (size_t)model->d * sizeof(double));
-        if (status != VEM_OK)
-            return status;
-    }
+    double *work;
+    vem_status status = vem_i_model_matrix_room(ctx, model, &work);
     *count = 0;
-    for (int64_t c = 0; c < model->clusters; c++)
+    for (int64_t c = 0; status == VEM_OK && c < model->clusters; c++)
         *count += is_floored(constraints, model, c, work);
     vem_i_free(work);
-    return VEM_OK;
+    return status;
 }

@@ -8,34 +8,6 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 
-size_t vem_i_variance_count(vem_family_kind family, int32_t clusters, int32_t d)
-{
-    const size_t c = (size_t)clusters, columns = (size_t)d;
-    size_t count = 1;
-    int overflow = 0;
-    if (family >= VEM_ISO)
-        count = c;
-    if (family >= VEM_DIAG)
-        overflow |= __builtin_mul_overflow(count, columns, &count);
-    if (family >= VEM_FULL)
-        overflow |= __builtin_mul_overflow(count, columns, &count);
-    return overflow ? 0 : count;
-}
-
-int64_t vem_i_parameter_count(vem_family_kind family, vem_prior_kind prior,
-                              int32_t clusters, int32_t d)
-{
-    const int64_t c = clusters, columns = d;
-    const int64_t location = c * columns + (prior == VEM_PRIOR_FREE ? c - 1 : 0);
-    switch (family) {
-    case VEM_ISO_SHARED: return location + 1;
-    case VEM_ISO: return location + c;
-    case VEM_DIAG: return location + c * columns;
-    case VEM_FULL: return location + c * (columns * (columns + 1) / 2);
-    }
-    return 0;
-}
-
 int vem_i_weights_are_flat(const double *weights, int32_t clusters)
 {
     for (int32_t c = 0; c < clusters; c++)
@@ -44,23 +16,25 @@ int vem_i_weights_are_flat(const double *weights, int32_t clusters)
     return 1;
 }
 
-vem_status vem_i_model_blank(vem_ctx *ctx, vem_family_kind family, int32_t clusters,
-                             int32_t d, vem_model **model)
+vem_status vem_i_model_blank(vem_ctx *ctx, vem_i_shape shape, vem_model **model)
 {
     vem_model *made;
     vem_status status = vem_i_take_zeroed(ctx, &made, 1, sizeof *made);
     if (status != VEM_OK)
         return status;
-    made->family = family;
-    made->clusters = clusters;
-    made->d = d;
-    size_t variances = vem_i_variance_count(family, clusters, d);
+    made->family = shape.family;
+    made->clusters = shape.clusters;
+    made->capacity = shape.capacity;
+    made->d = shape.d;
+    made->rank = shape.rank;
+    const size_t room = (size_t)shape.capacity;
+    size_t variances = vem_i_variance_count(shape.family, shape.capacity, shape.d);
     if (variances == 0)
         variances = SIZE_MAX; /* refused by the allocator, with its sentence */
-    status = vem_i_take_zeroed(ctx, &made->means, (size_t)clusters * (size_t)d,
-                               sizeof *made->means);
+    status =
+        vem_i_take_zeroed(ctx, &made->means, room * (size_t)shape.d, sizeof *made->means);
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &made->weights, (size_t)clusters, sizeof *made->weights);
+        status = vem_i_take(ctx, &made->weights, room, sizeof *made->weights);
     if (status == VEM_OK)
         status =
             vem_i_take_zeroed(ctx, &made->variances, variances, sizeof *made->variances);
@@ -68,19 +42,45 @@ vem_status vem_i_model_blank(vem_ctx *ctx, vem_family_kind family, int32_t clust
         vem_model_free(made);
         return status;
     }
-    for (int32_t c = 0; c < clusters; c++)
-        made->weights[c] = 1.0 / clusters;
+    for (int32_t c = 0; c < shape.clusters; c++)
+        made->weights[c] = 1.0 / shape.clusters;
     *model = made;
     return VEM_OK;
+}
+
+vem_i_shape vem_i_model_shape(const vem_model *model)
+{
+    return (vem_i_shape){model->family, model->clusters, model->clusters, model->d,
+                         model->rank};
+}
+
+void vem_i_model_put(const vem_model *from, int32_t c, vem_model *to, int32_t at)
+{
+    const size_t d = (size_t)to->d, row = d * sizeof(double);
+    memmove(to->means + (size_t)at * d, from->means + (size_t)c * d, row);
+    if (!to->family->shared)
+        memmove(vem_i_cluster_shape(to, at), vem_i_cluster_shape(from, c),
+                (size_t)vem_i_shape_values(to->family, to->d) * sizeof(double));
+    to->weights[at] = from->weights[c];
+}
+
+void vem_i_model_assign(const vem_model *from, vem_model *to)
+{
+    const size_t clusters = (size_t)from->clusters;
+    to->clusters = from->clusters;
+    memcpy(to->means, from->means, clusters * (size_t)from->d * sizeof(double));
+    memcpy(to->weights, from->weights, clusters * sizeof(double));
+    memcpy(to->variances, from->variances,
+           vem_model_variance_count(from) * sizeof(double));
 }
 
 static vem_status check_shape(vem_ctx *ctx, vem_family_kind family, int32_t clusters,
                               int32_t d)
 {
-    if ((int)family < VEM_ISO_SHARED || family > VEM_FULL)
+    if (!vem_i_family_of((int)family))
         return vem_i_fail(ctx, VEM_BAD_OPTION,
                           "The family is %d, but it must lie between 0 and %d.",
-                          (int)family, (int)VEM_FULL);
+                          (int)family, VEM_FAMILIES - 1);
     if (clusters < 1 || d < 1)
         return vem_i_fail(ctx, VEM_BAD_OPTION,
                           "The model has %" PRId32 " clusters and %" PRId32
@@ -146,73 +146,6 @@ static vem_status check_weights(vem_ctx *ctx, vem_model *model)
     return VEM_OK;
 }
 
-static vem_status bad_variance(vem_ctx *ctx, const vem_model *model, size_t index)
-{
-    const size_t d = (size_t)model->d;
-    const double value = model->variances[index];
-    const char *rule = "but it must be positive and finite.";
-    if (model->family == VEM_ISO_SHARED)
-        return vem_i_fail(ctx, VEM_BAD_DATA, "The variance is %g, %s", value, rule);
-    if (model->family == VEM_ISO)
-        return vem_i_fail(ctx, VEM_BAD_DATA, "The variance of cluster %zu is %g, %s",
-                          index + 1, value, rule);
-    if (model->family == VEM_FULL)
-        index /= d; /* row of a diagonal element = its column */
-    return vem_i_fail(ctx, VEM_BAD_DATA,
-                      "The variance of cluster %zu, column %zu is %g, %s", index / d + 1,
-                      index % d + 1, value, rule);
-}
-
-/* `work` has room for one matrix. */
-static vem_status check_matrix(vem_ctx *ctx, const vem_model *model, int32_t cluster,
-                               double *work)
-{
-    const size_t d = (size_t)model->d, first = (size_t)cluster * d * d;
-    const double *matrix = model->variances + first;
-    for (size_t j = 0; j < d; j++)
-        if (!(matrix[j * d + j] > 0) || isinf(matrix[j * d + j]))
-            return bad_variance(ctx, model, first + j * d + j);
-    for (size_t j = 0; j < d; j++)
-        for (size_t k = 0; k < j; k++) {
-            double lower = matrix[j * d + k], upper = matrix[k * d + j];
-            double size = sqrt(matrix[j * d + j]) * sqrt(matrix[k * d + k]);
-            if (!(fabs(lower - upper) <= 1e-6 * size) || !(fabs(lower) <= 2 * size))
-                return vem_i_fail(
-                    ctx, VEM_BAD_DATA,
-                    "The covariance matrix of cluster %" PRId32
-                    " holds %g and %g at (%zu, %zu) and (%zu, %zu), but it must "
-                    "be finite, symmetric and positive definite.",
-                    cluster + 1, lower, upper, j + 1, k + 1, k + 1, j + 1);
-        }
-    memcpy(work, matrix, d * d * sizeof *work);
-    if (!vem_i_cholesky(work, model->d))
-        return vem_i_fail(ctx, VEM_BAD_DATA,
-                          "The covariance matrix of cluster %" PRId32
-                          " is not positive definite.",
-                          cluster + 1);
-    return VEM_OK;
-}
-
-static vem_status check_variances(vem_ctx *ctx, const vem_model *model)
-{
-    if (model->family == VEM_FULL) {
-        double *work;
-        vem_status status =
-            vem_i_take(ctx, &work, (size_t)model->d, (size_t)model->d * sizeof *work);
-        if (status != VEM_OK)
-            return status;
-        for (int32_t c = 0; c < model->clusters && status == VEM_OK; c++)
-            status = check_matrix(ctx, model, c, work);
-        vem_i_free(work);
-        return status;
-    }
-    const size_t count = vem_model_variance_count(model);
-    for (size_t i = 0; i < count; i++)
-        if (!(model->variances[i] > 0) || isinf(model->variances[i]))
-            return bad_variance(ctx, model, i);
-    return VEM_OK;
-}
-
 vem_status vem_model_new(vem_ctx *ctx, vem_family_kind family, int32_t clusters,
                          int32_t d, const double *means, const double *weights,
                          const double *variances, vem_model **model)
@@ -225,7 +158,9 @@ vem_status vem_model_new(vem_ctx *ctx, vem_family_kind family, int32_t clusters,
     if (status != VEM_OK)
         return status;
     vem_model *made;
-    status = vem_i_model_blank(ctx, family, clusters, d, &made);
+    status =
+        vem_i_model_blank(ctx, vem_i_shape_of(vem_i_family_of((int)family), clusters, d),
+                          &made);
     if (status != VEM_OK)
         return status;
     memcpy(made->means, means, (size_t)clusters * (size_t)d * sizeof *means);
@@ -237,7 +172,7 @@ vem_status vem_model_new(vem_ctx *ctx, vem_family_kind family, int32_t clusters,
     if (status == VEM_OK)
         status = check_weights(ctx, made);
     if (status == VEM_OK)
-        status = check_variances(ctx, made);
+        status = vem_i_model_check_shapes(ctx, made);
     if (status != VEM_OK) {
         vem_model_free(made);
         return status;
@@ -254,15 +189,11 @@ vem_status vem_model_copy(vem_ctx *ctx, const vem_model *model, vem_model **copy
     VEM_I_NEED(ctx, model, "model");
     VEM_I_NEED(ctx, copy, "copy");
     vem_model *made;
-    vem_status status =
-        vem_i_model_blank(ctx, model->family, model->clusters, model->d, &made);
+    vem_status status = vem_i_model_blank(ctx, vem_i_model_shape(model), &made);
     if (status != VEM_OK)
         return status;
-    const size_t clusters = (size_t)model->clusters, d = (size_t)model->d;
-    memcpy(made->means, model->means, clusters * d * sizeof *made->means);
-    memcpy(made->weights, model->weights, clusters * sizeof *made->weights);
-    memcpy(made->variances, model->variances,
-           vem_model_variance_count(model) * sizeof *made->variances);
+    const size_t d = (size_t)model->d;
+    vem_i_model_assign(model, made);
     made->prior = model->prior;
     made->normalizes = model->normalizes;
     if (model->scale) {
@@ -302,7 +233,7 @@ void vem_model_free(vem_model *model)
 
 vem_family_kind vem_model_family(const vem_model *model)
 {
-    return model ? model->family : (vem_family_kind)0;
+    return model ? model->family->kind : (vem_family_kind)0;
 }
 
 int32_t vem_model_clusters(const vem_model *model)
@@ -394,21 +325,4 @@ void vem_model_set_normalizes(vem_model *model, int normalizes)
 const char *vem_model_meta(const vem_model *model)
 {
     return model ? model->meta : NULL;
-}
-
-double vem_i_model_variance(const vem_model *model)
-{
-    return model->variances[0];
-}
-
-void vem_i_model_set_variance(vem_model *model, double variance)
-{
-    int64_t d = model->d;
-    size_t count = vem_i_variance_count(model->family, model->clusters, model->d);
-    for (size_t i = 0; i < count; i++)
-        model->variances[i] = model->family == VEM_FULL ? 0 : variance;
-    if (model->family == VEM_FULL)
-        for (int64_t c = 0; c < model->clusters; c++)
-            for (int64_t j = 0; j < d; j++)
-                model->variances[(c * d + j) * d + j] = variance;
 }

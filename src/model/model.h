@@ -7,14 +7,17 @@
 #include "base/ctx.h"
 #include "base/names.h"
 #include "base/record.h"
+#include "model/shape.h"
 
 struct vem_model {
-    vem_family_kind family;
+    const vem_i_family *family; /* this and the next four: its shape */
     int32_t clusters;
+    int32_t capacity; /* clusters there is room for */
     int32_t d;
+    int32_t rank;
     double *means;        /* C x D */
     double *weights;      /* C, sum 1 */
-    double *variances;    /* iso-shared 1, iso C, diag C x D, full C x D x D */
+    double *variances;    /* C shapes of D^axes, or one that is shared (gaussian.c) */
     double *scale;        /* D or NULL; see vem_model_scale in vem.h */
     vem_prior_kind prior; /* free: the weights were fitted */
     int normalizes;
@@ -26,26 +29,48 @@ struct vem_model {
  * columns, or of the mixture where it does not know them (an old file, one made by hand). NULL
  * where neither is in the units of the data: the clusters are of rows of length 1. */
 vem_status vem_i_model_fill(vem_ctx *ctx, const vem_model *model, double **fill);
-/* Variances of one model: how many doubles. 0 on overflow. */
-size_t vem_i_variance_count(vem_family_kind family, int32_t clusters, int32_t d);
-/* Numbers that a fit of such a mixture finds: the one place that counts them. */
-int64_t vem_i_parameter_count(vem_family_kind family, vem_prior_kind prior,
-                              int32_t clusters, int32_t d);
 /* All weights are 1/C, to rounding. */
 int vem_i_weights_are_flat(const double *weights, int32_t clusters);
 /* A model with allocated, zeroed arrays and weights 1/C. */
-vem_status vem_i_model_blank(vem_ctx *ctx, vem_family_kind family, int32_t clusters,
-                             int32_t d, vem_model **model);
+vem_status vem_i_model_blank(vem_ctx *ctx, vem_i_shape shape, vem_model **model);
+/* The shape of a model, without room for more clusters. */
+vem_i_shape vem_i_model_shape(const vem_model *model);
+/* Mean, weight and own shape of cluster c of one model become those of cluster `at` of another
+ * of the same family, or of the same model. A shape that all clusters share is left alone. */
+void vem_i_model_put(const vem_model *from, int32_t c, vem_model *to, int32_t at);
+/* Clusters, means, weights and shapes: `to` has room for them. */
+void vem_i_model_assign(const vem_model *from, vem_model *to);
 
 /* The names of a model's columns, borrowed, with their number. */
 vem_i_names vem_i_model_table(const vem_model *model);
 /* What is not finite is never given back nor written. */
 vem_status vem_i_model_check_finite(vem_ctx *ctx, const vem_model *model);
 
-/* One variance for everything: of the first cluster and column, and setting it for all.
- */
+/* ---- Shapes (gaussian.c) ---- */
+
+/* Doubles of all shapes, 0 on overflow; and of one. */
+size_t vem_i_variance_count(const vem_i_family *family, int32_t clusters, int32_t d);
+int64_t vem_i_shape_values(const vem_i_family *family, int32_t d);
+/* Numbers that a fit of such a mixture finds: the one place that counts them. */
+int64_t vem_i_parameter_count(const vem_i_family *family, vem_prior_kind prior,
+                              int32_t clusters, int32_t d);
+/* How many shapes there are, the one of cluster c, and where in it the variance of a column
+ * is. */
+int32_t vem_i_model_shapes(const vem_model *model);
+double *vem_i_cluster_shape(const vem_model *model, int64_t c);
+int64_t vem_i_variance_at(const vem_model *model, int64_t column);
+/* One variance for everything: of the first cluster and column, and setting it for a shape, or
+ * for all. */
 double vem_i_model_variance(const vem_model *model);
+void vem_i_shape_set_round(const vem_model *model, double variance, double *shape);
 void vem_i_model_set_variance(vem_model *model, double variance);
+/* Variances are positive, and covariance matrices positive definite. */
+vem_status vem_i_model_check_shapes(vem_ctx *ctx, const vem_model *model);
+/* Room for one matrix, where shapes are such; else NULL. */
+vem_status vem_i_model_matrix_room(vem_ctx *ctx, const vem_model *model, double **work);
+/* Is every variance, or eigenvalue, of cluster c no less than `least`? work: as above. */
+int vem_i_cluster_has_least(const vem_model *model, int64_t c, double least,
+                            double *work);
 
 /* Clusters (as many as there is room for, at most), means, weights and variances. */
 void vem_i_model_record(vem_i_record *record, vem_model *model);

@@ -1,16 +1,15 @@
 #include <float.h>
 
 #include "model/model.h"
+#include "model/stats.h"
 
 /* Sizes of spheres and ellipsoids along the columns are not negative. */
 static void check_variances(vem_i_record *r, const vem_model *m)
 {
-    const size_t d = (size_t)m->d, count = vem_model_variance_count(m);
-    const size_t stride = m->family == VEM_FULL ? d + 1 : 1;
-    const size_t block = m->family == VEM_FULL ? d * d : count;
-    for (size_t first = 0; r->status == VEM_OK && first < count; first += block)
-        for (size_t i = 0; i < block; i += stride)
-            if (m->variances[first + i] < 0)
+    for (int32_t s = 0; s < vem_i_model_shapes(m); s++)
+        for (int32_t j = 0;
+             r->status == VEM_OK && j < vem_i_square_count(m->family, m->d); j++)
+            if (vem_i_cluster_shape(m, s)[vem_i_variance_at(m, j)] < 0)
                 vem_i_record_refuse(r, "variances");
 }
 
@@ -18,7 +17,7 @@ void vem_i_model_record(vem_i_record *r, vem_model *model)
 {
     int64_t clusters = model->clusters;
     const size_t d = (size_t)model->d;
-    vem_i_record_count(r, "clusters", &clusters, 1, model->clusters);
+    vem_i_record_count(r, "clusters", &clusters, 1, model->capacity);
     if (r->status != VEM_OK)
         return;
     model->clusters = (int32_t)clusters;

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/plain.h"
+#include "model/family.h"
 
 vem_status vem_i_part_new(vem_ctx *ctx, vem_model *model, vem_stats **part)
 {
@@ -19,7 +20,7 @@ vem_status vem_i_part_new(vem_ctx *ctx, vem_model *model, vem_stats **part)
     made->model = model;
     made->parts = 1;
     const size_t means = (size_t)model->clusters * (size_t)model->d;
-    status = vem_i_stats_new(ctx, model->family, model->clusters, model->d, &made->sums);
+    status = vem_i_stats_new(ctx, vem_i_model_shape(model), &made->sums);
     if (status == VEM_OK)
         status = vem_i_take(ctx, &made->about, means, sizeof(double));
     if (status != VEM_OK) {
@@ -75,7 +76,8 @@ int vem_i_part_differ(const vem_stats *a, const vem_stats *b, char *why, size_t 
                  m->clusters, m->d, n->clusters, n->d);
         return 1;
     }
-    if (differ_in_choice("family", (int)m->family, (int)n->family, why, size) ||
+    if (differ_in_choice("family", (int)m->family->kind, (int)n->family->kind, why,
+                         size) ||
         differ_in_choice("prior", (int)a->prior, (int)b->prior, why, size) ||
         differ_in_choice("search", (int)a->search, (int)b->search, why, size) ||
         differ_in_choice("precision", (int)a->precision, (int)b->precision, why, size))
@@ -112,32 +114,6 @@ int vem_i_part_moved(const vem_stats *part)
 
 /* ---- sums ---- */
 
-/* to += from, moments of one cluster, after what they are about has moved back by e. Squares of
- * balls are in the units of the model's scale. */
-static void add_moved(const vem_model *model, const double *from, const double *e,
-                      double *to)
-{
-    const int64_t d = model->d;
-    const double mass = from[0], *first = from + 1, *second = first + d;
-    double *to_first = to + 1, *to_second = to_first + d, balls = *second;
-    for (int64_t i = 0, at = 0; i < d; i++) {
-        const double more = e[i] * (2 * first[i] + mass * e[i]);
-        const double s = model->scale ? model->scale[i] : 1;
-        balls += more / s / s;
-        if (model->family == VEM_DIAG) /* rounding may leave a hair below 0 */
-            to_second[i] += fmax(second[i] + more, 0);
-        for (int64_t j = 0; model->family == VEM_FULL && j <= i; j++, at++) {
-            const double moved =
-                second[at] + first[i] * e[j] + e[i] * (first[j] + mass * e[j]);
-            to_second[at] += i == j ? fmax(moved, 0) : moved;
-        }
-        to_first[i] += first[i] + mass * e[i];
-    }
-    if (model->family != VEM_DIAG && model->family != VEM_FULL)
-        *to_second += fmax(balls, 0);
-    to[0] += mass;
-}
-
 int64_t vem_i_part_work(const vem_stats *part)
 {
     return part->sums.stride + 2 * (int64_t)part->sums.d;
@@ -169,8 +145,10 @@ void vem_i_part_join(vem_stats *part, int32_t c, const double *from, const doubl
     }
     memcpy(work, own, (size_t)stride * sizeof *own);
     memset(own, 0, (size_t)stride * sizeof *own);
-    add_moved(part->model, work, e, own);
-    add_moved(part->model, from, more_e, own);
+    vem_i_shift shift = {.e = e, .scale = part->model->scale, .mass = 1, .distance = 1};
+    vem_i_moments_add(part->model->family, part->sums.d, work, &shift, own);
+    shift.e = more_e;
+    vem_i_moments_add(part->model->family, part->sums.d, from, &shift, own);
 }
 
 vem_status vem_i_part_add(vem_ctx *ctx, vem_stats *to, const vem_stats *from)
@@ -224,7 +202,7 @@ static const uint64_t START = UINT64_C(0xcbf29ce484222325);
 uint64_t vem_i_model_digest(const vem_model *model)
 {
     const size_t clusters = (size_t)model->clusters, d = (size_t)model->d;
-    uint64_t hash = digest_word(START, (uint64_t)model->family);
+    uint64_t hash = digest_word(START, (uint64_t)model->family->kind);
     hash = digest_word(hash, (uint64_t)clusters);
     hash = digest_word(hash, (uint64_t)d);
     hash = digest_word(hash, model->normalizes != 0);
@@ -248,23 +226,12 @@ uint64_t vem_i_part_digest(const vem_stats *part)
 
 /* ---- soundness ---- */
 
-/* Is value k of the second moments of a cluster a sum of squares? */
-static int is_square(vem_family_kind family, int64_t k)
-{
-    if (family != VEM_FULL)
-        return 1;
-    int64_t row = 0;
-    while ((row + 1) * (row + 2) / 2 <= k)
-        row++;
-    return k == row * (row + 3) / 2;
-}
-
 int vem_i_part_is_sound(const vem_stats *part)
 {
     /* Probabilities of single precision add up to 1 no better than this. */
     static const double CLOSE = 1e-3;
     const vem_i_stats *s = &part->sums;
-    const int64_t seconds = vem_i_second_count(part->model->family, s->d);
+    const vem_i_family *family = part->model->family;
     double mass = 0, probe = 0;
     for (int64_t i = 0; i < s->clusters * s->stride; i++)
         probe += s->block[i] * 0;
@@ -278,9 +245,9 @@ int vem_i_part_is_sound(const vem_stats *part)
             return 0;
         mass += *vem_i_stats_mass(s, c);
     }
-    for (int64_t k = 0; k < seconds; k++)
-        for (int32_t c = 0; is_square(part->model->family, k) && c < s->clusters; c++)
-            if (!(vem_i_stats_second(s, c)[k] >= 0))
+    for (int32_t j = 0; j < vem_i_square_count(family, s->d); j++)
+        for (int32_t c = 0; c < s->clusters; c++)
+            if (!(vem_i_stats_second(s, c)[vem_i_square_at(family, j)] >= 0))
                 return 0;
     return part->mass >= 0 && fabs(mass - part->mass) <= CLOSE * part->mass &&
            part->rows >= 1 && part->rows_used >= 0 && part->rows_used <= part->rows &&

@@ -4,8 +4,8 @@
  * add up whatever view and type the E-step had. That is the mean of `model` as a rule, and
  * near the rows themselves where they lie so far from it that their spread would be lost in
  * the rounding of the squares (em/steady.h). The
- * second moments of the isotropic families are in the units of distances, that is, divided
- * by the squares of the model's scale where it has one; those of diag and full never are. */
+ * second moments of shapes without columns are in the units of distances, that is, divided
+ * by the squares of the model's scale where it has one; the others never are. */
 #ifndef VEM_MODEL_PART_H
 #define VEM_MODEL_PART_H
 
@@ -36,9 +36,8 @@ int vem_i_part_differ(const vem_stats *a, const vem_stats *b, char *why, size_t 
 /* to += from, of parts that do not differ. */
 vem_status vem_i_part_add(vem_ctx *ctx, vem_stats *to, const vem_stats *from);
 /* Adds `from`, a cluster's moments (as in stats.h) about `about` (d values, units of the data)
- * to cluster c. Moments about two places become moments about the mean of all: with e = a - a'
- *     f <- f + N e,     S <- S + f e' + e f' + N e e'      (f before the change),
- * which takes nothing away. work: vem_i_part_work doubles. */
+ * to cluster c. Moments about two places become moments about the mean of all. work:
+ * vem_i_part_work doubles. */
 void vem_i_part_join(vem_stats *part, int32_t c, const double *from, const double *about,
                      double *work);
 int64_t vem_i_part_work(const vem_stats *part);

@@ -9,76 +9,59 @@
  */
 static const double EMPTY_SHARE = 1e-200;
 
-const vem_i_family *vem_i_family_of(vem_family_kind kind)
+static vem_i_state state_of(const vem_i_family *family, int32_t d, size_t element)
 {
-    switch (kind) {
-    case VEM_ISO_SHARED: return &vem_i_family_iso_shared;
-    case VEM_ISO: return &vem_i_family_iso;
-    case VEM_DIAG: return &vem_i_family_diag;
-    case VEM_FULL: return &vem_i_family_full;
-    }
-    return NULL;
+    return family->state ? family->state(d, element) : (vem_i_state){0};
 }
 
-uint64_t vem_i_scorer_bytes(vem_family_kind family, int32_t clusters, int32_t d,
+uint64_t vem_i_scorer_bytes(const vem_i_family *family, int32_t clusters, int32_t d,
                             size_t element)
 {
-    uint64_t per_cluster = (uint64_t)d + 3;
-    if (family == VEM_DIAG)
-        per_cluster += 2 * (uint64_t)d;
-    if (family == VEM_FULL)
-        per_cluster += (uint64_t)vem_i_second_count(family, d);
-    per_cluster += (uint64_t)d; /* where moments are taken about other means */
-    return (uint64_t)clusters * (per_cluster * element + sizeof(double));
+    const vem_i_state state = state_of(family, d, element);
+    /* Mean, bias, scale, norm, and where moments are taken about other means. */
+    const uint64_t each =
+        2 * (uint64_t)d + 3 + (uint64_t)state.b + (uint64_t)(state.one ? 0 : state.a);
+    return (uint64_t)clusters * (each * element + sizeof(double)) +
+           (uint64_t)(state.one ? state.a : 0) * element;
 }
 
-/* A matrix with its eigenvalues, or some items in double. */
-static int64_t work_size(int32_t d, size_t element)
+uint64_t vem_i_scorer_work_bytes(const vem_i_family *family, int32_t d, size_t element)
 {
-    int64_t floor = vem_i_floor_work(d);
-    int64_t wide = element < sizeof(double) ? vem_i_full_wide_work(d) : 0;
-    return floor > wide ? floor : wide;
+    return (uint64_t)state_of(family, d, element).work * sizeof(double);
 }
 
-uint64_t vem_i_scorer_work_bytes(vem_family_kind family, int32_t d, size_t element)
-{
-    return family == VEM_FULL ? (uint64_t)work_size(d, element) * sizeof(double) : 0;
-}
-
-vem_status vem_i_scorer_new(vem_ctx *ctx, const vem_i_kernels *kernels,
-                            vem_family_kind family, int32_t clusters, int32_t d,
+vem_status vem_i_scorer_new(vem_ctx *ctx, const vem_i_kernels *kernels, vem_i_shape shape,
                             vem_i_scorer *scorer)
 {
+    const vem_i_state state = state_of(shape.family, shape.d, kernels->element);
     vem_i_scorer made = {.kernels = kernels,
                          .wide = ctx->kernels_double,
-                         .family = vem_i_family_of(family),
-                         .clusters = clusters,
-                         .d = d,
-                         .ldc = d};
-    size_t count = (size_t)clusters, row = (size_t)d * kernels->element;
-    vem_status status = vem_i_take_zeroed(ctx, &made.means, count, row);
+                         .family = shape.family,
+                         .clusters = shape.clusters,
+                         .d = shape.d,
+                         .ldc = shape.d,
+                         .lda = state.one ? 0 : state.a,
+                         .ldb = state.b,
+                         .work_size = state.work};
+    const size_t count = (size_t)shape.clusters, element = kernels->element;
+    vem_status status =
+        vem_i_take_zeroed(ctx, &made.means, count, (size_t)shape.d * element);
     if (status == VEM_OK)
-        status = vem_i_take_zeroed(ctx, &made.bias, count, kernels->element);
+        status = vem_i_take_zeroed(ctx, &made.bias, count, element);
     if (status == VEM_OK)
-        status = vem_i_take_zeroed(ctx, &made.scale, count, kernels->element);
+        status = vem_i_take_zeroed(ctx, &made.scale, count, element);
     if (status == VEM_OK)
-        status = vem_i_take_zeroed(ctx, &made.norms, count, kernels->element);
+        status = vem_i_take_zeroed(ctx, &made.norms, count, element);
     if (status == VEM_OK)
         status = vem_i_take_zeroed(ctx, &made.bias_wide, count, sizeof(double));
-    if (status == VEM_OK && family == VEM_DIAG) {
-        status = vem_i_take_zeroed(ctx, &made.a, count, row);
-        if (status == VEM_OK)
-            status = vem_i_take_zeroed(ctx, &made.b, count, row);
-    }
-    if (status == VEM_OK && family == VEM_FULL) {
-        made.work_size = work_size(d, kernels->element);
+    if (status == VEM_OK && state.a)
+        status = vem_i_take_zeroed(ctx, &made.a, state.one ? 1 : count,
+                                   (size_t)state.a * element);
+    if (status == VEM_OK && state.b)
+        status = vem_i_take_zeroed(ctx, &made.b, count, (size_t)state.b * element);
+    if (status == VEM_OK && state.work)
         status = vem_i_take(ctx, &made.work, (size_t)ctx->threads,
                             (size_t)made.work_size * sizeof(double));
-    }
-    if (status == VEM_OK && family == VEM_FULL)
-        status =
-            vem_i_take_zeroed(ctx, &made.factors, count,
-                              (size_t)vem_i_second_count(family, d) * kernels->element);
     if (status != VEM_OK) {
         vem_i_scorer_free(&made);
         return status;
@@ -97,11 +80,55 @@ void vem_i_scorer_free(vem_i_scorer *scorer)
     vem_i_free(scorer->norms);
     vem_i_free(scorer->a);
     vem_i_free(scorer->b);
-    vem_i_free(scorer->factors);
     vem_i_free(scorer->bias_wide);
     vem_i_free(scorer->work);
     memset(scorer, 0, sizeof *scorer);
 }
+
+/* ---- some of the clusters ---- */
+
+static void gather_values(const vem_i_kernels *kernels, const void *from,
+                          const int32_t *list, int32_t count, void *to)
+{
+    if (kernels->precision == VEM_SINGLE)
+        for (int32_t i = 0; i < count; i++)
+            ((float *)to)[i] = ((const float *)from)[list[i]];
+    else
+        for (int32_t i = 0; i < count; i++)
+            ((double *)to)[i] = ((const double *)from)[list[i]];
+}
+
+static void gather_rows(const void *from, size_t row, const int32_t *list, int32_t count,
+                        void *to)
+{
+    for (int32_t i = 0; i < count; i++)
+        memcpy((char *)to + (size_t)i * row, (const char *)from + (size_t)list[i] * row,
+               row);
+}
+
+void vem_i_scorer_gather(const vem_i_scorer *from, const int32_t *list, int32_t count,
+                         const void *origin, vem_i_scorer *to)
+{
+    const vem_i_kernels *kernels = from->kernels;
+    const size_t element = kernels->element;
+    const vem_i_state state = state_of(from->family, from->d, element);
+    to->clusters = count;
+    to->base = from->base;
+    gather_values(kernels, from->bias, list, count, to->bias);
+    if (from->family->dots)
+        gather_values(kernels, from->scale, list, count, to->scale);
+    if (!state.b) /* else b has the means in it */
+        kernels->gather(from->means, from->ldc, list, count, from->d, origin, to->means,
+                        to->ldc, to->norms);
+    if (state.one)
+        memcpy(to->a, from->a, (size_t)state.a * element);
+    else if (state.a)
+        gather_rows(from->a, (size_t)state.a * element, list, count, to->a);
+    if (state.b)
+        gather_rows(from->b, (size_t)state.b * element, list, count, to->b);
+}
+
+/* ---- from a model ---- */
 
 enum { PREPARED_TOGETHER = 256 };
 
@@ -158,19 +185,12 @@ void vem_i_scorer_prepare(vem_ctx *ctx, const vem_model *model, vem_i_scorer *sc
 void vem_i_scorer_prepare_distances(vem_ctx *ctx, const vem_model *model,
                                     const double *factors, vem_i_scorer *scorer)
 {
-    const int64_t d = model->d;
     scorer->clusters = model->clusters;
     prepare_means(ctx, model, scorer);
     scorer->base = 0;
-    for (int32_t c = 0; c < model->clusters; c++) {
-        vem_i_store(scorer->kernels, scorer->scale, c, 1);
+    for (int32_t c = 0; c < model->clusters; c++)
         vem_i_store(scorer->kernels, scorer->bias, c, 0);
-        for (int64_t j = 0; scorer->family->kind == VEM_DIAG && j < d; j++) {
-            vem_i_store(scorer->kernels, scorer->a, c * scorer->ldc + j, factors[j]);
-            vem_i_store(scorer->kernels, scorer->b, c * scorer->ldc + j,
-                        model->means[c * d + j] * factors[j]);
-        }
-    }
+    scorer->family->prepare_distances(model, factors, scorer);
 }
 
 static double rounded(const vem_i_kernels *kernels, double value)

@@ -1,24 +1,31 @@
 #include "model/stats.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "model/family.h"
 
-int64_t vem_i_second_count(vem_family_kind family, int32_t d)
+int64_t vem_i_second_count(const vem_i_family *family, int32_t d)
 {
-    switch (family) {
-    case VEM_DIAG: return d;
-    case VEM_FULL: return (int64_t)d * (d + 1) / 2;
-    default: return 1;
-    }
+    return family->axes == 0 ? 1 : family->axes == 1 ? d : (int64_t)d * (d + 1) / 2;
 }
 
-vem_status vem_i_stats_new(vem_ctx *ctx, vem_family_kind family, int32_t clusters,
-                           int32_t d, vem_i_stats *stats)
+int32_t vem_i_square_count(const vem_i_family *family, int32_t d)
 {
-    vem_i_stats made = {.clusters = clusters, .d = d};
-    made.stride = 1 + d + vem_i_second_count(family, d);
-    vem_status status = vem_i_take_zeroed(ctx, &made.block, (size_t)clusters,
+    return family->axes == 0 ? 1 : d;
+}
+
+int64_t vem_i_square_at(const vem_i_family *family, int64_t column)
+{
+    return family->axes == 0 ? 0 : family->axes == 1 ? column : column * (column + 3) / 2;
+}
+
+vem_status vem_i_stats_new(vem_ctx *ctx, vem_i_shape shape, vem_i_stats *stats)
+{
+    vem_i_stats made = {.clusters = shape.clusters, .d = shape.d};
+    made.stride = 1 + shape.d + vem_i_second_count(shape.family, shape.d);
+    vem_status status = vem_i_take_zeroed(ctx, &made.block, (size_t)shape.clusters,
                                           (size_t)made.stride * sizeof(double));
     if (status == VEM_OK)
         *stats = made;
@@ -47,4 +54,37 @@ void vem_i_stats_add(vem_i_stats *to, const vem_i_stats *from)
     int64_t count = to->clusters * to->stride;
     for (int64_t i = 0; i < count; i++)
         to->block[i] += from->block[i];
+}
+
+static double value_at(const double *values, int64_t j, double otherwise)
+{
+    return values ? values[j] : otherwise;
+}
+
+void vem_i_moments_add(const vem_i_family *family, int32_t d, const double *from,
+                       const vem_i_shift *shift, double *to)
+{
+    const double mass = from[0], unit = shift->mass, *first = from + 1,
+                 *second = first + d;
+    double *to_first = to + 1, *to_second = to_first + d, distance = *second;
+    to[0] += unit * mass;
+    for (int64_t i = 0, at = 0; i < d; i++) {
+        const double e = value_at(shift->e, i, 0), u = value_at(shift->units, i, 1),
+                     more = e * (2 * first[i] + mass * e);
+        to_first[i] += unit * (first[i] + mass * e) * u;
+        if (family->axes == 0)
+            distance +=
+                more / value_at(shift->scale, i, 1) / value_at(shift->scale, i, 1);
+        else if (family->axes == 1) /* rounding may leave a hair below 0 */
+            to_second[i] += unit * fmax(second[i] + more, 0) * u * u;
+        for (int64_t j = 0; family->axes == 2 && j <= i; j++, at++) {
+            const double e_j = value_at(shift->e, j, 0);
+            const double moved =
+                second[at] + first[i] * e_j + e * (first[j] + mass * e_j);
+            to_second[at] += unit * (i == j ? fmax(moved, 0) : moved) * u *
+                             value_at(shift->units, j, 1);
+        }
+    }
+    if (family->axes == 0)
+        *to_second += unit * fmax(distance, 0) * shift->distance;
 }

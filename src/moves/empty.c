@@ -2,10 +2,12 @@
  *
  * drop     removes them; the weights of the others are scaled to sum to 1.
  * reseed   puts each on a row drawn with probability proportional to its mass times its
- * squared distance from the mean it belongs to (without replacement, by exponential
- * keys), with the shape the average cluster has. Under a flat prior this cannot lower F:
- * nobody held the cluster, and nobody has to hold it now. Under a free prior it takes the
- *          weight of an average cluster from the others, and F may fall by that much. */
+ *          squared distance from the mean it belongs to (without replacement, by exponential
+ *          keys), with the shape the average cluster has. Under a flat prior this cannot lower F:
+ *          nobody held the cluster, and nobody has to hold it now. Under a free prior it takes the
+ *          weight of an average cluster from the others, and F may fall by that much; heavier
+ *          clusters may then take the rows back in a step or two, and this again and again. So
+ *          where it has led back to where it began, clusters stay empty. */
 #include <math.h>
 #include <string.h>
 
@@ -19,15 +21,10 @@ static int is_empty(const vem_i_em *em, int32_t c)
     return *vem_i_stats_mass(&em->stats, c) <= 0;
 }
 
-static int64_t variances_per_cluster(const vem_model *model)
+/* Of a shape that a cluster has for itself. */
+static int64_t own_values(const vem_model *model)
 {
-    switch (model->family) {
-    case VEM_ISO_SHARED: return 0;
-    case VEM_ISO: return 1;
-    case VEM_DIAG: return model->d;
-    case VEM_FULL: return (int64_t)model->d * model->d;
-    }
-    return 0;
+    return model->family->shared ? 0 : vem_i_shape_values(model->family, model->d);
 }
 
 void vem_i_normalize_weights(vem_model *model)
@@ -43,20 +40,14 @@ static int64_t drop(vem_i_em *em, int64_t step, const char **name)
 {
     (void)step;
     vem_model *model = em->model;
-    int64_t d = model->d, shape = variances_per_cluster(model);
     int32_t kept = 0, before = model->clusters;
     int32_t *map = vem_i_alloc((size_t)before, sizeof *map);
     if (!map)
         return 0; /* without memory for the move, it is not made */
     for (int32_t c = 0; c < before; c++) {
         map[c] = is_empty(em, c) ? -1 : kept;
-        if (map[c] < 0)
-            continue;
-        memmove(model->means + kept * d, model->means + c * d,
-                (size_t)d * sizeof(double));
-        memmove(model->variances + kept * shape, model->variances + c * shape,
-                (size_t)shape * sizeof(double));
-        model->weights[kept++] = model->weights[c];
+        if (map[c] >= 0)
+            vem_i_model_put(model, c, model, kept++);
     }
     model->clusters = kept;
     vem_i_normalize_weights(model);
@@ -117,7 +108,7 @@ static void heap_offer(pick *heap, int64_t *size, int64_t count, pick offered)
 static void average_shape(const vem_i_em *em, double *shape)
 {
     const vem_model *model = em->model;
-    int64_t size = variances_per_cluster(model);
+    int64_t size = own_values(model);
     double mass = 0;
     memset(shape, 0, (size_t)size * sizeof(double));
     for (int32_t c = 0; c < model->clusters; c++) {
@@ -134,12 +125,25 @@ static void average_shape(const vem_i_em *em, double *shape)
  * left alone, so that the fit can converge. */
 enum { RESEED_ROUNDS = 50 };
 
+/* Were clusters reseeded before where no more were empty and F was as high? */
+static int led_nowhere(const vem_i_em *em)
+{
+    const vem_trace_step *now = vem_i_trace_last(&em->trace);
+    const double threshold = vem_i_em_threshold(em, now->free_energy);
+    for (const vem_trace_step *then = em->trace.steps; then < now; then++)
+        if (then->moved > 0 && strcmp(then->move, "reseed") == 0 &&
+            then->empty <= now->empty &&
+            now->free_energy - then->free_energy <= threshold)
+            return 1;
+    return 0;
+}
+
 static int64_t reseed(vem_i_em *em, int64_t step, const char **name)
 {
-    if (em->moves++ >= RESEED_ROUNDS)
+    if (em->moves++ >= RESEED_ROUNDS || led_nowhere(em))
         return 0;
     vem_model *model = em->model;
-    int64_t empty = 0, size = 0, used = 0, shape = variances_per_cluster(model);
+    int64_t empty = 0, size = 0, used = 0, shape = own_values(model);
     for (int32_t c = 0; c < model->clusters; c++)
         empty += is_empty(em, c);
     pick *heap = vem_i_alloc((size_t)empty, sizeof *heap);

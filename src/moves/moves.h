@@ -14,9 +14,9 @@ struct vem_i_swaps;
 vem_status vem_i_swaps_new(vem_i_em *em, struct vem_i_swaps **swaps);
 void vem_i_swaps_free(struct vem_i_swaps *swaps);
 int64_t vem_i_swap_round(struct vem_i_swaps *swaps, double *promised);
-uint64_t vem_i_swaps_bytes(const vem_ctx *ctx, const vem_i_search *search,
-                           vem_family_kind family, int64_t n, int32_t clusters, int32_t d,
-                           size_t element);
+uint64_t vem_i_swaps_bytes(const vem_ctx *ctx, const vem_i_search_spec *search,
+                           const vem_i_family *family, int64_t n, int32_t clusters,
+                           int32_t d, size_t element);
 
 /* Weights that sum to 1. */
 void vem_i_normalize_weights(vem_model *model);

@@ -161,15 +161,6 @@ static void follow(vem_i_shaper *t, bench *b, int32_t c, const passed *last, int
     vem_i_scorer_prepare(&t->alone, b->pair, &b->scorer);
 }
 
-static void copy_pair(const vem_model *from, vem_model *to)
-{
-    size_t d = (size_t)from->d;
-    memcpy(to->means, from->means, 2 * d * sizeof(double));
-    memcpy(to->weights, from->weights, 2 * sizeof(double));
-    memcpy(to->variances, from->variances,
-           vem_i_variance_count(from->family, 2, from->d) * sizeof(double));
-}
-
 /* From the pair as it stands: the better halves it leads to, if they are the best so far. */
 static void try_pair(vem_i_shaper *t, bench *b, const vem_i_splittable *cluster,
                      int mean_steps, double *best)
@@ -182,7 +173,7 @@ static void try_pair(vem_i_shaper *t, bench *b, const vem_i_splittable *cluster,
         if (step == mean_steps + SHAPE_STEPS) {
             if (now.gain > *best && isfinite(now.gain)) {
                 *best = now.gain;
-                copy_pair(b->pair, b->best);
+                vem_i_model_assign(b->pair, b->best);
             }
             return;
         }
@@ -196,13 +187,11 @@ static void try_pair(vem_i_shaper *t, bench *b, const vem_i_splittable *cluster,
 static void begin(const vem_i_shaper *t, bench *b, int32_t c, const double factor[2])
 {
     const vem_model *model = t->em->model;
-    size_t d = (size_t)model->d, shape = vem_i_variance_count(model->family, 1, model->d);
-    for (size_t h = 0; h < 2; h++) {
-        memcpy(b->pair->means + h * d, model->means + (size_t)c * d, d * sizeof(double));
-        for (size_t j = 0; j < shape; j++)
-            b->pair->variances[h * shape + j] =
-                factor[h] * model->variances[(size_t)c * shape + j];
-        b->pair->weights[h] = model->weights[c];
+    const int64_t values = vem_i_shape_values(model->family, model->d);
+    for (int32_t h = 0; h < 2; h++) {
+        vem_i_model_put(model, c, b->pair, h);
+        for (int64_t j = 0; j < values; j++)
+            vem_i_cluster_shape(b->pair, h)[j] *= factor[h];
     }
 }
 
@@ -210,16 +199,11 @@ static void begin(const vem_i_shaper *t, bench *b, int32_t c, const double facto
 static void make_round(const vem_i_shaper *t, bench *b, int32_t c)
 {
     const vem_model *model = t->em->model;
-    int64_t d = model->d;
-    int64_t shape = (int64_t)vem_i_variance_count(model->family, 1, model->d);
-    int64_t step = model->family == VEM_FULL ? d + 1 : 1;
-    double trace = 0, values = model->family == VEM_ISO ? 1 : (double)d;
-    for (int64_t j = 0; j < shape; j += step)
-        trace += model->variances[c * shape + j];
-    memset(b->pair->variances, 0, (size_t)(2 * shape) * sizeof(double));
-    for (int64_t h = 0; h < 2; h++)
-        for (int64_t j = 0; j < shape; j += step)
-            b->pair->variances[h * shape + j] = trace / values;
+    const int32_t columns = vem_i_square_count(model->family, model->d);
+    double trace = 0;
+    for (int32_t j = 0; j < columns; j++)
+        trace += vem_i_cluster_shape(model, c)[vem_i_variance_at(model, j)];
+    vem_i_model_set_variance(b->pair, trace / (double)columns);
 }
 
 static double begin_wide(vem_i_shaper *t, bench *b, const vem_i_splittable *cluster,
@@ -293,7 +277,7 @@ double vem_i_shape_halves(vem_i_shaper *t, const vem_i_splittable *cluster, int 
     if (!(begin_wide(t, b, cluster, thread) > 0))
         return 0;
     try_pair(t, b, cluster, 0, &best);
-    if (t->em->model->family != VEM_ISO) {
+    if (!t->em->model->family->dots) { /* whose metric is the plain one */
         begin(t, b, c, same);
         begin_own(t, b, cluster);
         try_pair(t, b, cluster, MEAN_STEPS, &best);
@@ -306,9 +290,9 @@ double vem_i_shape_halves(vem_i_shaper *t, const vem_i_splittable *cluster, int 
 /* ---- memory ---- */
 
 /* A shape wants a few items for each of its directions. */
-static int64_t fewest_of(vem_family_kind family, int32_t d)
+static int64_t fewest_of(const vem_i_family *family, int32_t d)
 {
-    return family == VEM_FULL ? 2 * ((int64_t)d + 1) : FEWEST;
+    return vem_i_has_matrices(family) ? 2 * ((int64_t)d + 1) : FEWEST;
 }
 
 static void free_bench(bench *b)
@@ -339,17 +323,17 @@ static vem_status take_bench(vem_i_shaper *t, bench *b)
 {
     const vem_i_em *em = t->em;
     const vem_i_kernels *kernels = em->view->kernels;
-    vem_family_kind family = em->model->family;
-    int32_t d = em->model->d;
+    const int32_t d = em->model->d;
+    const vem_i_shape pair = vem_i_shape_of(em->model->family, 2, d);
     size_t row = (size_t)d * kernels->element, block = VEM_I_BLOCK * kernels->element;
     vem_ctx *ctx = &t->alone;
-    vem_status status = vem_i_model_blank(ctx, family, 2, d, &b->pair);
+    vem_status status = vem_i_model_blank(ctx, pair, &b->pair);
     if (status == VEM_OK)
-        status = vem_i_model_blank(ctx, family, 2, d, &b->best);
+        status = vem_i_model_blank(ctx, pair, &b->best);
     if (status == VEM_OK)
-        status = vem_i_scorer_new(ctx, kernels, family, 2, d, &b->scorer);
+        status = vem_i_scorer_new(ctx, kernels, pair, &b->scorer);
     if (status == VEM_OK)
-        status = vem_i_stats_new(ctx, family, 2, d, &b->stats);
+        status = vem_i_stats_new(ctx, pair, &b->stats);
     if (status == VEM_OK)
         status = vem_i_take(ctx, &b->panels, VEM_I_BLOCK, row);
     if (status == VEM_OK)
@@ -365,7 +349,7 @@ static vem_status take_bench(vem_i_shaper *t, bench *b)
     return status;
 }
 
-uint64_t vem_i_shaper_bytes(const vem_ctx *ctx, vem_family_kind family, int32_t d,
+uint64_t vem_i_shaper_bytes(const vem_ctx *ctx, const vem_i_family *family, int32_t d,
                             size_t element)
 {
     uint64_t columns = (uint64_t)d,

@@ -10,7 +10,7 @@ typedef struct vem_i_shaper vem_i_shaper;
 vem_status vem_i_shaper_new(const vem_i_em *em, const vem_i_splitter *splitter,
                             vem_i_shaper **shaper);
 void vem_i_shaper_free(vem_i_shaper *shaper);
-uint64_t vem_i_shaper_bytes(const vem_ctx *ctx, vem_family_kind family, int32_t d,
+uint64_t vem_i_shaper_bytes(const vem_ctx *ctx, const vem_i_family *family, int32_t d,
                             size_t element);
 
 /* What F gains when this cluster becomes two, and the two (means, shapes, weights; good

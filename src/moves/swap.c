@@ -7,9 +7,9 @@
  *         = - sum_i w_i log( 1 - q_ic + exp(-gap_i) ),        Z_i = sum_{c in K_i} p(c, x_i)
  *
  * and for hard items simply sum w (v_next - v_c) / 2. Splitting c in two gains, where all
- * clusters share one variance, at least
+ * clusters share one shape, at least
  *
- *     G_c = s_c / 2  W_a W_b / (W_a + W_b) |mu_a - mu_b|^2,      s_c = 1 / variance,
+ *     G_c = 1/2  W_a W_b / (W_a + W_b) (mu_a - mu_b)' P (mu_a - mu_b),     P = 1 / shape,
  *
  * for two halves with masses W and means mu, found by a few power steps to the widest
  * direction and two steps of 2-means (less W log 2 under a free prior: the weight is
@@ -82,17 +82,18 @@ static void cost_piece(void *arg, int64_t piece, int thread)
 
 /* ---- what a split gains ---- */
 
-/* The halves keep the variance, and share the weight. */
+/* The halves keep the shape, and share the weight. */
 static double gain_alike(const struct vem_i_swaps *t, const vem_i_splittable *cluster,
                          int thread)
 {
     const vem_i_em *em = t->em;
     const int32_t c = cluster->cluster;
+    char *first = vem_i_swap_half(t, c, 0), *second = vem_i_swap_half(t, c, 1);
     double gain = 0, mass = 0;
     if (cluster->n >= FEWEST)
-        gain = vem_i_split(t->splitter, cluster, thread, vem_i_swap_half(t, c, 0),
-                           vem_i_swap_half(t, c, 1), &mass);
-    gain *= 0.5 * vem_i_value(em->scorer.kernels, em->scorer.scale, c);
+        gain = vem_i_split(t->splitter, cluster, thread, first, second, &mass);
+    if (gain > 0)
+        gain *= 0.5 * em->scorer.family->stretch(&em->scorer, c, first, second);
     return em->constraints.prior == VEM_PRIOR_FREE ? gain - mass * log(2) : gain;
 }
 
@@ -205,18 +206,11 @@ static void rank_clusters(struct vem_i_swaps *t)
 int64_t vem_i_swap_round(struct vem_i_swaps *t, double *promised)
 {
     vem_i_em *em = t->em;
-    vem_i_groups *groups = vem_i_estep_groups(em->estep);
-    int32_t clusters = em->model->clusters;
-    if (groups) {
-        if (!groups->ordered)
-            vem_i_groups_order(groups, em->posterior.held, em->posterior.width);
-        t->order = &groups->tour;
-        t->rank = groups->hierarchy.rank;
-    } else {
-        vem_i_tour_sort(&t->tour, clusters, em->posterior.held, em->posterior.width,
-                        t->identity);
+    t->order = vem_i_estep_order(em->estep, &em->posterior);
+    if (!t->order) {
+        vem_i_tour_sort(&t->tour, em->model->clusters, em->posterior.held,
+                        em->posterior.width, t->identity);
         t->order = &t->tour;
-        t->rank = t->identity;
     }
     rank_clusters(t);
     int64_t swaps = pair_up(t, promised);
@@ -252,24 +246,19 @@ void vem_i_swaps_free(struct vem_i_swaps *t)
     vem_i_free(t);
 }
 
-static int has_shapes(vem_family_kind family)
-{
-    return family != VEM_ISO_SHARED;
-}
-
-uint64_t vem_i_swaps_bytes(const vem_ctx *ctx, const vem_i_search *search,
-                           vem_family_kind family, int64_t n, int32_t clusters, int32_t d,
-                           size_t element)
+uint64_t vem_i_swaps_bytes(const vem_ctx *ctx, const vem_i_search_spec *search,
+                           const vem_i_family *family, int64_t n, int32_t clusters,
+                           int32_t d, size_t element)
 {
     uint64_t count = (uint64_t)clusters, columns = (uint64_t)d;
     uint64_t bytes = count * (VEM_I_SWAP_PIECES * 8 + 2 * sizeof(vem_i_ranked) + 9) +
                      (uint64_t)n * (sizeof(int32_t) + element) +
                      (uint64_t)ctx->threads * VEM_I_BLOCK * 6 * 8;
-    if (has_shapes(family))
+    if (!family->shared)
         bytes += vem_i_shaper_bytes(ctx, family, d, element);
     else
         bytes += count * 2 * columns * element;
-    if (search->kind != VEM_SEARCH_GROUPS)
+    if (!search->type->ordered)
         bytes += vem_i_tour_bytes(n, clusters);
     if (search->held > 1)
         bytes += vem_i_undo_bytes(family, n, search->held, clusters, d);
@@ -295,7 +284,7 @@ vem_status vem_i_swaps_new(vem_i_em *em, struct vem_i_swaps **swaps)
         status = vem_i_take(ctx, &t->removal, clusters, sizeof(vem_i_ranked));
     if (status == VEM_OK)
         status = vem_i_take(ctx, &t->gain, clusters, sizeof(vem_i_ranked));
-    if (status == VEM_OK && has_shapes(em->model->family))
+    if (status == VEM_OK && !em->model->family->shared)
         status = vem_i_shaper_new(em, t->splitter, &t->shaper);
     else if (status == VEM_OK)
         status = vem_i_take(ctx, &t->halves, clusters, 2 * d * element);
@@ -306,7 +295,7 @@ vem_status vem_i_swaps_new(vem_i_em *em, struct vem_i_swaps **swaps)
     if (status == VEM_OK)
         status =
             vem_i_take(ctx, &t->costs, (size_t)ctx->threads, 2 * VEM_I_BLOCK * element);
-    if (status == VEM_OK && !vem_i_estep_groups(em->estep)) {
+    if (status == VEM_OK && !em->search.type->ordered) {
         status = vem_i_tour_new(ctx, em->view->n, em->model->clusters, &t->tour);
         if (status == VEM_OK)
             status = vem_i_take(ctx, &t->identity, clusters, sizeof(int32_t));

@@ -5,7 +5,7 @@
 
 #include "moves/shape.h"
 #include "moves/undo.h"
-#include "search/groups.h"
+#include "search/tour.h"
 
 /* Pieces the items are cut into, and clusters of one task. */
 enum { VEM_I_SWAP_PIECES = 16, VEM_I_SWAP_TOGETHER = 16 };
@@ -33,13 +33,12 @@ struct vem_i_swaps {
     vem_i_undo undo;     /* soft: to take a round back */
     /* The round at hand. */
     const vem_i_tour *order;
-    const int32_t *rank;
 };
 
 /* The items that hold a cluster first. */
 static inline vem_i_splittable vem_i_swap_cluster(const struct vem_i_swaps *t, int32_t c)
 {
-    const int64_t *start = t->order->starts + t->rank[c];
+    const int64_t *start = t->order->starts + t->order->rank[c];
     return (vem_i_splittable){.items = t->order->items + start[0],
                               .n = start[1] - start[0],
                               .cluster = c};

@@ -2,8 +2,6 @@
  *
  * Items of a removed cluster hold `next` in its place. Items of a split cluster hold the better
  * of the two halves, by their costs under the new model; soft items hold both. */
-#include <string.h>
-
 #include "base/parallel.h"
 #include "base/residence.h"
 #include "moves/moves.h"
@@ -62,17 +60,6 @@ static void enter_halves(void *arg, int64_t task, int thread)
     }
 }
 
-/* The parameters of cluster `from` of one model become those of `to` of another. */
-static void put(const vem_model *halves, int32_t from, vem_model *model, int32_t to)
-{
-    size_t d = (size_t)model->d, shape = vem_i_variance_count(model->family, 1, model->d);
-    memcpy(model->means + (size_t)to * d, halves->means + (size_t)from * d,
-           d * sizeof(double));
-    memcpy(model->variances + (size_t)to * shape,
-           halves->variances + (size_t)from * shape, shape * sizeof(double));
-    model->weights[to] = halves->weights[from];
-}
-
 /* Shapes are not kept while clusters are priced: those of the few that are split are found
  * once more. */
 static void place_shaped(void *arg, int64_t c, int thread)
@@ -83,8 +70,8 @@ static void place_shaped(void *arg, int64_t c, int thread)
     const vem_i_splittable cluster = vem_i_swap_cluster(t, (int32_t)c);
     const vem_model *halves;
     vem_i_shape_halves(t->shaper, &cluster, thread, &halves);
-    put(halves, 0, t->em->model, (int32_t)c);
-    put(halves, 1, t->em->model, t->partner[c]);
+    vem_i_model_put(halves, 0, t->em->model, (int32_t)c);
+    vem_i_model_put(halves, 1, t->em->model, t->partner[c]);
 }
 
 static void place_alike(struct vem_i_swaps *t)
@@ -121,10 +108,7 @@ void vem_i_swap_make(struct vem_i_swaps *t)
 
 void vem_i_swap_tell(struct vem_i_swaps *t)
 {
-    vem_i_groups *groups = vem_i_estep_groups(t->em->estep);
     for (int32_t c = 0; c < t->em->model->clusters; c++)
         if (t->tags[c] == VEM_I_DIVIDED)
             vem_i_estep_beside(t->em->estep, t->partner[c], c);
-    if (groups)
-        groups->ordered = 0; /* items moved too */
 }

@@ -11,7 +11,7 @@ typedef struct vem_i_undo {
 
 vem_status vem_i_undo_new(const vem_i_em *em, vem_i_undo *undo);
 void vem_i_undo_free(vem_i_undo *undo);
-uint64_t vem_i_undo_bytes(vem_family_kind family, int64_t n, int32_t held,
+uint64_t vem_i_undo_bytes(const vem_i_family *family, int64_t n, int32_t held,
                           int32_t clusters, int32_t d);
 void vem_i_undo_save(vem_i_undo *undo, const vem_i_em *em);
 /* The scorer belongs to the model again; q of the sets is for the caller to make. */

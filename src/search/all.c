@@ -5,6 +5,40 @@
 
 #include "search/search.h"
 
+/* Costs of a dense block should stay in a core's second-level cache. */
+static const size_t BLOCK_BYTES = 1 << 19;
+
+typedef struct scratch {
+    void *column; /* one item's costs, for the choice of C' among C */
+} scratch;
+
+static vem_i_block_shape shape(const vem_i_search_spec *spec,
+                               const vem_i_kernels *kernels)
+{
+    const size_t panel = (size_t)kernels->panel;
+    size_t items = BLOCK_BYTES / kernels->element / (size_t)spec->clusters;
+    items = items / panel * panel;
+    items = items < panel ? panel : items > VEM_I_BLOCK ? VEM_I_BLOCK : items;
+    return (vem_i_block_shape){.items = (int32_t)items,
+                               .packed = items,
+                               .rows = (size_t)spec->clusters,
+                               .dense = 1};
+}
+
+static size_t list_scratch(const vem_i_search_spec *spec, int32_t d,
+                           const vem_i_kernels *kernels, void *of, vem_i_room *list)
+{
+    (void)d;
+    const size_t values = spec->held < spec->clusters ? (size_t)spec->clusters : 0;
+    list[0] = (vem_i_room){&((scratch *)of)->column, values, kernels->element, 0};
+    return 1;
+}
+
+static double work(const vem_i_search_spec *spec, double n, double pair)
+{
+    return n * spec->clusters * (1 + 20 / pair); /* exponentials */
+}
+
 /* The k-th smallest of n values of type T (k from 0), by quickselect; reorders them. */
 #define DEFINE_KTH(T)                                                                    \
     static T kth_##T(T *a, int32_t n, int32_t k)                                         \
@@ -64,27 +98,31 @@ static void fill_row(const vem_i_kernels *kernels, void *row, int32_t *index, in
     }
 }
 
-static void find(const vem_i_search *search, vem_i_block *block, const int32_t *before)
+static void find(vem_i_search *search, vem_i_block *block, const int32_t *before)
 {
     (void)before;
     const vem_i_scorer *scorer = block->scorer;
     const vem_i_kernels *kernels = scorer->kernels;
     int32_t n = block->n, clusters = scorer->clusters, ldv = block->capacity;
+    int32_t held = search->spec.held;
     scorer->family->score_tile(scorer, block->panels, n, 0, clusters, block->costs, ldv);
     block->pairs += (int64_t)n * clusters;
     fill_row(kernels, block->best, block->nearest, ldv);
     kernels->select_top(block->costs, NULL, n, clusters, 0, 1, block->best,
                         block->nearest, ldv);
-    if (search->held >= clusters)
+    if (held >= clusters)
         return;
+    const scratch *own = block->scratch;
     if (kernels->precision == VEM_SINGLE)
-        truncate_float(block->costs, ldv, n, clusters, search->held, block->column);
+        truncate_float(block->costs, ldv, n, clusters, held, own->column);
     else
-        truncate_double(block->costs, ldv, n, clusters, search->held, block->column);
+        truncate_double(block->costs, ldv, n, clusters, held, own->column);
 }
 
-vem_i_search vem_i_search_all(int32_t clusters)
-{
-    return (
-        vem_i_search){.kind = VEM_SEARCH_ALL, .held = clusters, .dense = 1, .find = find};
-}
+const vem_i_search_type vem_i_search_type_all = {.size = sizeof(vem_i_search),
+                                                 .scratch_size = sizeof(scratch),
+                                                 .scratch = list_scratch,
+                                                 .shape = shape,
+                                                 .work = work,
+                                                 .next_block = vem_i_search_next,
+                                                 .find = find};

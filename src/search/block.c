@@ -1,144 +1,62 @@
 /* Scratch for one block of items. */
+#include "search/block.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/residence.h"
-#include "search/graph.h"
-#include "search/groups.h"
 
-/* Costs of a dense block should stay in a core's second-level cache. */
-static const size_t DENSE_BYTES = 1 << 19;
+enum { ARRAYS = 8 };
 
-int32_t vem_i_block_items(const vem_i_search *search, int32_t clusters,
-                          const vem_i_kernels *kernels)
+static void list_arrays(const vem_i_block_shape *s, int32_t d,
+                        const vem_i_kernels *kernels, vem_i_block *b, vem_i_room *list)
 {
-    if (search->kind == VEM_SEARCH_GROUPS)
-        return VEM_I_GROUP_ITEMS;
-    if (!search->dense)
-        return VEM_I_BLOCK;
-    size_t items = DENSE_BYTES / kernels->element / (size_t)clusters;
-    size_t panel = (size_t)kernels->panel;
-    items = items / panel * panel;
-    return items < panel         ? kernels->panel
-           : items > VEM_I_BLOCK ? VEM_I_BLOCK
-                                 : (int32_t)items;
+    const size_t items = (size_t)s->items, element = kernels->element;
+    const size_t lists = s->dense ? 0 : s->rows, index = sizeof(int32_t);
+    const vem_i_room arrays[ARRAYS] = {
+        {&b->panels, s->packed, (size_t)d * element, 0},
+        {&b->norms, s->packed, element, 0},
+        {&b->costs, items, s->rows * element, 0},
+        {&b->index, lists, items * index, 0},
+        {&b->best, s->dense ? items : 0, element, 0},
+        {&b->nearest, s->dense ? items : 0, index, 0},
+        {&b->tile, s->tile_rows, items * element, 0},
+        {&b->trial, s->trial_rows, items * index, 0},
+    };
+    memcpy(list, arrays, sizeof arrays);
 }
 
-typedef struct sizes {
-    size_t items, packed, rows, again_rows, tile_rows, trial_rows, column;
-} sizes;
-
-static sizes sizes_of(const vem_i_search *search, int32_t clusters,
-                      const vem_i_kernels *kernels)
-{
-    sizes s = {.items = (size_t)vem_i_block_items(search, clusters, kernels)};
-    /* Neighborhood searches score rows as they lie. */
-    s.packed = search->reach ? 0 : s.items < VEM_I_BLOCK ? s.items : VEM_I_BLOCK;
-    s.rows = search->dense ? (size_t)clusters : (size_t)search->held + 1;
-    s.again_rows = search->dense ? 0 : s.rows;
-    s.tile_rows = search->dense   ? 0
-                  : search->reach ? (size_t)vem_i_graph_candidates(search, clusters)
-                                  : VEM_I_TILE;
-    /* A row more than can be tried: where the next one would go. */
-    s.trial_rows = search->reach ? s.tile_rows + 1 : 0;
-    if (search->kind == VEM_SEARCH_GROUPS) {
-        s.tile_rows = s.trial_rows = 2 * (size_t)search->held + 1;
-        s.again_rows = 0;
-    }
-    s.column = search->dense && search->held < clusters ? (size_t)clusters : 0;
-    return s;
-}
-
-uint64_t vem_i_block_bytes(const vem_i_search *search, int32_t clusters, int32_t d,
+uint64_t vem_i_block_bytes(const vem_i_block_shape *shape, int32_t d,
                            const vem_i_kernels *kernels)
 {
-    sizes s = sizes_of(search, clusters, kernels);
-    size_t element = kernels->element;
-    size_t index = sizeof(int32_t), row = ((size_t)d + 1) * element;
-    size_t lists = search->dense ? 0 : s.rows * index;
-    size_t again = s.again_rows ? row + s.again_rows * (element + index) + index : 0;
-    size_t before = search->kind == VEM_SEARCH_GROUPS ? (size_t)search->held * index : 0;
-    return s.packed * row +
-           s.items * (s.rows * element + lists + element + index + s.tile_rows * element +
-                      s.trial_rows * index + again + before) +
-           s.column * element;
+    vem_i_block none;
+    vem_i_room list[ARRAYS];
+    list_arrays(shape, d, kernels, &none, list);
+    return vem_i_rooms_bytes(list, ARRAYS);
 }
 
-vem_status vem_i_block_new(vem_ctx *ctx, const vem_i_search *search, const vem_view *view,
-                           const vem_i_scorer *scorer, vem_i_block *block)
+vem_status vem_i_block_new(vem_ctx *ctx, const vem_i_block_shape *shape,
+                           const vem_view *view, const vem_i_scorer *scorer, int thread,
+                           vem_i_block *block)
 {
-    const vem_i_kernels *kernels = view->kernels;
-    sizes s = sizes_of(search, scorer->clusters, kernels);
-    vem_i_block made = {.ctx = ctx,
-                        .view = view,
-                        .scorer = scorer,
-                        .capacity = (int32_t)s.items};
-    size_t element = kernels->element, row = (size_t)view->d * element;
-    vem_status status = VEM_OK;
-    if (s.packed)
-        status = vem_i_take(ctx, &made.panels, s.packed, row);
-    if (status == VEM_OK && s.packed)
-        status = vem_i_take(ctx, &made.norms, s.packed, element);
-    if (status == VEM_OK)
-        status = vem_i_take(ctx, &made.costs, s.items, s.rows * element);
-    if (status == VEM_OK && !search->dense)
-        status = vem_i_take(ctx, &made.index, s.items, s.rows * sizeof(int32_t));
-    if (status == VEM_OK)
-        status = vem_i_take(ctx, &made.best, s.items, element);
-    if (status == VEM_OK)
-        status = vem_i_take(ctx, &made.nearest, s.items, sizeof(int32_t));
-    if (status == VEM_OK && s.tile_rows)
-        status = vem_i_take(ctx, &made.tile, s.items, s.tile_rows * element);
-    if (status == VEM_OK && s.again_rows) {
-        status = vem_i_take(ctx, &made.again_panels, s.items, row);
-        if (status == VEM_OK)
-            status = vem_i_take(ctx, &made.again_norms, s.items, element);
-        if (status == VEM_OK)
-            status = vem_i_take(ctx, &made.again_costs, s.items, s.again_rows * element);
-        if (status == VEM_OK)
-            status = vem_i_take(ctx, &made.again_index, s.items,
-                                s.again_rows * sizeof(int32_t));
-        if (status == VEM_OK)
-            status = vem_i_take(ctx, &made.again, s.items, sizeof(uint32_t));
-    }
-    if (status == VEM_OK && s.trial_rows) {
-        status = vem_i_take(ctx, &made.trial, s.items, s.trial_rows * sizeof(int32_t));
-        if (status == VEM_OK)
-            status = vem_i_take(ctx, &made.drawn, (size_t)search->held, sizeof(int32_t));
-    }
-    if (status == VEM_OK && search->kind == VEM_SEARCH_GROUPS)
-        status = vem_i_take(ctx, &made.before, s.items,
-                            (size_t)search->held * sizeof(int32_t));
-    if (status == VEM_OK && s.column)
-        status = vem_i_take(ctx, &made.column, s.column, element);
-    if (status != VEM_OK) {
-        vem_i_block_free(&made);
-        return status;
-    }
-    *block = made;
-    return VEM_OK;
+    vem_i_room list[ARRAYS];
+    *block = (vem_i_block){.ctx = ctx,
+                           .view = view,
+                           .scorer = scorer,
+                           .thread = thread,
+                           .capacity = shape->items};
+    list_arrays(shape, view->d, view->kernels, block, list);
+    return vem_i_take_rooms(ctx, list, ARRAYS);
 }
 
 void vem_i_block_free(vem_i_block *block)
 {
-    vem_i_free(block->panels);
-    vem_i_free(block->norms);
-    vem_i_free(block->costs);
-    vem_i_free(block->index);
-    vem_i_free(block->best);
-    vem_i_free(block->nearest);
-    vem_i_free(block->tile);
-    vem_i_free(block->again_panels);
-    vem_i_free(block->again_norms);
-    vem_i_free(block->again_costs);
-    vem_i_free(block->again_index);
-    vem_i_free(block->again);
-    vem_i_free(block->trial);
-    vem_i_free(block->drawn);
-    vem_i_free(block->before);
-    vem_i_free(block->column);
-    memset(block, 0, sizeof *block);
+    vem_i_room list[ARRAYS];
+    if (!block->view)
+        return; /* was not made */
+    list_arrays(&(vem_i_block_shape){0}, 0, block->view->kernels, block, list);
+    vem_i_free_rooms(list, ARRAYS);
 }
 
 void vem_i_block_load(vem_i_block *block, int64_t first, int32_t n)
@@ -151,11 +69,10 @@ void vem_i_block_load(vem_i_block *block, int64_t first, int32_t n)
                                    block->norms);
 }
 
-void vem_i_block_take(vem_i_block *block, const uint32_t *items, int32_t n, int32_t place)
+void vem_i_block_take(vem_i_block *block, const uint32_t *items, int32_t n)
 {
     block->items = items;
     block->n = n;
-    block->place = place;
 }
 
 void vem_i_block_clear(const vem_i_kernels *kernels, void *costs, int32_t *index,
@@ -254,13 +171,12 @@ void vem_i_block_score_pairs(vem_i_block *block, int32_t rows, const int32_t *in
     }
 }
 
-void vem_i_block_stay(const vem_i_search *search, vem_i_block *block,
-                      const int32_t *before)
+void vem_i_block_stay(vem_i_block *block, int32_t held, const int32_t *before)
 {
     int64_t ldv = block->capacity;
     for (int32_t p = 0; p < block->n; p++)
-        for (int32_t r = 0; r < search->held; r++)
-            block->index[r * ldv + p] = before[p * search->held + r];
-    vem_i_block_score_pairs(block, search->held, block->index, block->costs);
-    vem_i_block_sort(block, search->held);
+        for (int32_t r = 0; r < held; r++)
+            block->index[r * ldv + p] = before[p * held + r];
+    vem_i_block_score_pairs(block, held, block->index, block->costs);
+    vem_i_block_sort(block, held);
 }

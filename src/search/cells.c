@@ -44,43 +44,32 @@ int64_t vem_i_cells_pairs(int32_t clusters, int32_t count)
 /* ---- Nearest cells ---- */
 
 typedef struct nearest_task {
-    const vem_view *view;
-    vem_i_search search;
-    vem_i_block *blocks; /* per thread */
+    vem_i_search *search;
     int32_t *nearest;
 } nearest_task;
 
 static void run_block(void *arg, int64_t number, int thread)
 {
-    nearest_task *t = arg;
-    vem_i_block *block = &t->blocks[thread];
-    int64_t begin = number * VEM_I_BLOCK, left = t->view->n - begin;
-    vem_i_block_load(block, begin, left < VEM_I_BLOCK ? (int32_t)left : VEM_I_BLOCK);
-    t->search.find(&t->search, block, NULL);
+    const nearest_task *t = arg;
+    const vem_i_block *block = vem_i_search_block(t->search, number, thread);
     for (int32_t p = 0; p < block->n; p++) /* models and rows are checked: always found */
-        t->nearest[begin + p] = block->index[p] < 0 ? 0 : block->index[p];
+        t->nearest[block->first + p] = block->index[p] < 0 ? 0 : block->index[p];
 }
 
 vem_status vem_i_cells_nearest(vem_ctx *ctx, const vem_i_cells *cells,
                                const vem_view *view, int32_t *nearest)
 {
-    nearest_task t = {.view = view,
-                      .search = vem_i_search_closest(cells->scorer.clusters, 1, 0),
-                      .nearest = nearest};
-    size_t threads = (size_t)ctx->threads;
-    vem_status status = vem_i_take_zeroed(ctx, &t.blocks, threads, sizeof *t.blocks);
-    for (size_t i = 0; status == VEM_OK && i < threads; i++)
-        status = vem_i_block_new(ctx, &t.search, view, &cells->scorer, &t.blocks[i]);
-    if (status == VEM_OK) {
-        vem_progress told = {.phase = "assign", .free_energy = NAN};
-        double work = (double)VEM_I_BLOCK * cells->scorer.clusters * view->d;
-        if (vem_i_parallel_watched(ctx, vem_i_shards(view->n, VEM_I_BLOCK), work,
-                                   run_block, &t, &told, 1))
-            status = vem_i_fail(ctx, VEM_STOPPED, "Stopped while rows were assigned.");
-    }
-    for (size_t i = 0; t.blocks && i < threads; i++)
-        vem_i_block_free(&t.blocks[i]);
-    vem_i_free(t.blocks);
+    const vem_i_search_spec closest = vem_i_search_closest(cells->scorer.clusters, 1, 0);
+    nearest_task t = {.nearest = nearest};
+    vem_status status = vem_i_search_new(ctx, &closest, view, &cells->scorer, &t.search);
+    if (status != VEM_OK)
+        return status;
+    vem_progress told = {.phase = "assign", .free_energy = NAN};
+    double work = (double)VEM_I_BLOCK * cells->scorer.clusters * view->d;
+    if (vem_i_parallel_watched(ctx, vem_i_shards(view->n, VEM_I_BLOCK), work, run_block,
+                               &t, &told, 1))
+        status = vem_i_fail(ctx, VEM_STOPPED, "Stopped while rows were assigned.");
+    vem_i_search_free(t.search);
     return status;
 }
 
@@ -98,21 +87,20 @@ typedef struct making {
 /* Every cell gets the pooled shape. */
 static void pool_shapes(const vem_model *model, vem_model *coarse)
 {
-    size_t shapes = model->family == VEM_ISO_SHARED ? 1 : (size_t)model->clusters;
-    size_t one = vem_i_variance_count(model->family, model->clusters, model->d) / shapes;
+    const int32_t shapes = vem_i_model_shapes(model);
+    const int64_t values = vem_i_shape_values(model->family, model->d);
     double mass = 0;
-    for (size_t c = 0; c < shapes; c++)
-        mass += shapes == 1 ? 1 : model->weights[c];
-    memset(coarse->variances, 0, one * sizeof(double));
-    for (size_t c = 0; c < shapes; c++) {
-        double share = (shapes == 1 ? 1 : model->weights[c]) / mass;
-        for (size_t i = 0; i < one; i++)
-            coarse->variances[i] += share * model->variances[c * one + i];
+    for (int32_t s = 0; s < shapes; s++)
+        mass += shapes == 1 ? 1 : model->weights[s];
+    memset(coarse->variances, 0, (size_t)values * sizeof(double));
+    for (int32_t s = 0; s < shapes; s++) {
+        const double share = (shapes == 1 ? 1 : model->weights[s]) / mass;
+        for (int64_t i = 0; i < values; i++)
+            coarse->variances[i] += share * vem_i_cluster_shape(model, s)[i];
     }
-    if (coarse->family != VEM_ISO_SHARED)
-        for (int32_t k = 1; k < coarse->clusters; k++)
-            memcpy(coarse->variances + (size_t)k * one, coarse->variances,
-                   one * sizeof(double));
+    for (int32_t k = 1; k < vem_i_model_shapes(coarse); k++)
+        memcpy(vem_i_cluster_shape(coarse, k), coarse->variances,
+               (size_t)values * sizeof(double));
 }
 
 /* The clusters by cell, in ascending order. */
@@ -214,7 +202,6 @@ vem_status vem_i_cells_new(vem_ctx *ctx, const vem_i_kernels *kernels,
     vem_i_cells made = {0};
     making m = {.model = model, .cells = &made};
     size_t all = (size_t)model->clusters;
-    vem_family_kind kind = model->family == VEM_ISO ? VEM_ISO_SHARED : model->family;
     vem_status status = vem_i_take(ctx, &made.order, all, sizeof(int32_t));
     if (status == VEM_OK)
         status = vem_i_take(ctx, &made.cell_of, all, sizeof(int32_t));
@@ -234,9 +221,13 @@ vem_status vem_i_cells_new(vem_ctx *ctx, const vem_i_kernels *kernels,
         status = vem_i_take(ctx, &made.starts, (size_t)made.count + 1, sizeof(int32_t));
     }
     if (status == VEM_OK)
-        status = vem_i_model_blank(ctx, kind, made.count, model->d, &m.coarse);
+        status =
+            vem_i_model_blank(ctx,
+                              vem_i_shape_of(model->family->pooled, made.count, model->d),
+                              &m.coarse);
     if (status == VEM_OK)
-        status = vem_i_scorer_new(ctx, kernels, kind, made.count, model->d, &made.scorer);
+        status =
+            vem_i_scorer_new(ctx, kernels, vem_i_model_shape(m.coarse), &made.scorer);
     if (status == VEM_OK)
         status = make(ctx, &m, kernels, seed);
     vem_model_free(m.coarse);

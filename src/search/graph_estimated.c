@@ -5,241 +5,265 @@
  *     G_c       = c and the reach - 1 smallest dhat(c, .)
  *
  * A shard writes what its items touched; a wave of shards is merged cluster by cluster in
- * the order of the shards, so the averages do not depend on threads: all that a cluster's
- * items touched in the wave is added up first, in one cell for every other cluster. Each
- * cluster keeps a bounded number of averages (4 reach + 12) from wave to wave: when they
- * are all taken, one that is nearer than the farthest takes its place. A cluster that was
- * nobody's nearest keeps its G_c. */
+ * the order of the shards (graph_merge.c), so the averages do not depend on threads. */
 #include <math.h>
 #include <string.h>
 
 #include "base/parallel.h"
-#include "search/graph_inside.h"
+#include "search/graph.h"
+#include "search/hierarchy.h"
 
-void vem_i_graph_begin_shard(const vem_i_graph *g, int64_t slot, vem_i_block *block)
+/* ---- a step ---- */
+
+static int64_t prepare(vem_i_search *search, const vem_i_step_plan *plan, double average,
+                       const int32_t *held)
 {
-    block->touched = 0;
-    block->run_count = 0;
-    if (!g->estimated)
-        return;
-    block->touches = g->touches + slot * g->touch_capacity;
-    block->runs = g->fresh + block->thread * g->run_capacity;
+    (void)plan, (void)average, (void)held;
+    ((vem_i_graph *)search)->step++;
+    return 0;
 }
 
-void vem_i_graph_end_shard(vem_i_graph *g, int64_t slot, const vem_i_block *block)
+static void begin_shard(vem_i_search *search, const vem_i_block *block, int64_t slot)
 {
+    const vem_i_estimated *g = (const vem_i_estimated *)search;
+    vem_i_notes *own = block->scratch;
+    own->touched = 0;
+    own->run_count = 0;
+    own->touches = g->touches + slot * g->touch_capacity;
+}
+
+static int64_t bucket_of(const vem_i_estimated *g, int32_t cluster)
+{
+    return (int64_t)cluster * VEM_I_BUCKETS / g->graph.clusters;
+}
+
+/* The items of the shard by bucket of their nearest cluster. */
+static void end_shard(vem_i_search *search, const vem_i_block *block, int64_t slot)
+{
+    const vem_i_estimated *g = (const vem_i_estimated *)search;
+    const vem_i_notes *own = block->scratch;
     vem_i_run *to = g->runs + slot * g->run_capacity;
     int64_t *starts = g->bucket_starts + slot * (VEM_I_BUCKETS + 1), at[VEM_I_BUCKETS];
     memset(starts, 0, (VEM_I_BUCKETS + 1) * sizeof *starts);
-    for (int32_t i = 0; i < block->run_count; i++)
-        starts[vem_i_bucket_of(g, block->runs[i].nearest) + 1]++;
+    for (int32_t i = 0; i < own->run_count; i++)
+        starts[bucket_of(g, own->runs[i].nearest) + 1]++;
     for (int b = 0; b < VEM_I_BUCKETS; b++) {
         starts[b + 1] += starts[b];
         at[b] = starts[b];
     }
-    for (int32_t i = 0; i < block->run_count; i++)
-        to[at[vem_i_bucket_of(g, block->runs[i].nearest)]++] = block->runs[i];
+    for (int32_t i = 0; i < own->run_count; i++)
+        to[at[bucket_of(g, own->runs[i].nearest)]++] = own->runs[i];
 }
 
-static double average(const vem_i_slot *slot)
+/* How far a cluster is from an item, for the averages of the graph: the distance where a
+ * cluster has no shape, its cost otherwise. Distances are in standard deviations of the
+ * first cluster, so that they are numbers of single precision whatever the scale of the
+ * data. */
+static inline float farness(const vem_i_scorer *s, int dots, int shared, int single,
+                            double cost, int32_t cluster)
 {
-    return slot->sum / slot->count;
+    if (!dots)
+        return (float)cost;
+    const float *bias = s->bias;
+    double square =
+        cost - (single ? (double)bias[cluster] : ((const double *)s->bias)[cluster]);
+    if (!shared) /* else all have the same scale */
+        square *= vem_i_value(s->kernels, s->scale, 0) /
+                  vem_i_value(s->kernels, s->scale, cluster);
+    return square > 0 ? (float)sqrt(square) : 0;
 }
 
-/* Where the farthest of all averages of a cluster is. */
-static int32_t farthest(const double *averages, int32_t count)
+/* What item p tried, its nearest cluster among it. `dots`, `shared` and `single` are
+ * constants here. */
+static inline void learn_as(const vem_i_block *block, int32_t p, int32_t count, int dots,
+                            int shared, int single, vem_i_touch *touches)
 {
-    int32_t place = 0;
-    for (int32_t s = 1; s < count; s++)
-        if (averages[s] > averages[place])
-            place = s;
-    return place;
-}
-
-/* What the items of a cluster touched in this wave joins the averages of the cluster. */
-static void join(vem_i_graph *g, vem_i_merge *m, int32_t cluster, int32_t touched)
-{
-    vem_i_slot *slots = g->evidence + (int64_t)cluster * g->slots;
-    int32_t used = g->used[cluster], worst = -1;
-    for (int32_t s = 0; s < used; s++) {
-        vem_i_cell *cell = &m->cells[slots[s].other];
-        if (cell->mark != m->mark)
-            continue;
-        slots[s].sum += cell->sum;
-        slots[s].count += cell->count;
-        cell->mark = 0;
+    int64_t ldv = block->capacity;
+    for (int32_t r = 0; r < count; r++) {
+        int64_t at = r * ldv + p;
+        double cost = single ? (double)((const float *)block->tile)[at]
+                             : ((const double *)block->tile)[at];
+        int32_t other = block->trial[at];
+        touches[r] = (vem_i_touch){other, farness(block->scorer, dots, shared, single,
+                                                  cost, other)};
     }
-    for (int32_t i = 0; i < touched; i++) {
-        const vem_i_cell *cell = &m->cells[m->touched[i]];
-        if (cell->mark != m->mark)
-            continue;
-        vem_i_slot fresh = {m->touched[i], cell->count, cell->sum};
-        if (used < g->slots) {
-            slots[used++] = fresh;
-            continue;
-        }
-        if (worst < 0) {
-            for (int32_t s = 0; s < used; s++)
-                m->averages[s] = average(&slots[s]);
-            worst = farthest(m->averages, used);
-        }
-        if (average(&fresh) < m->averages[worst]) {
-            slots[worst] = fresh;
-            m->averages[worst] = average(&fresh);
-            worst = farthest(m->averages, used);
-        }
-    }
-    g->used[cluster] = used;
 }
 
-static const vem_i_touch *touches_of(const vem_i_graph *g, int32_t run)
+static void learn(const vem_i_block *block, int32_t p, int32_t count, vem_i_notes *own)
 {
-    return g->touches + run / g->run_capacity * g->touch_capacity + g->runs[run].first;
-}
-
-/* Bytes of an item's touches that are fetched before they are needed. */
-enum { PREFETCHED = 192 };
-
-static void merge_cluster(vem_i_graph *g, vem_i_merge *m, int32_t cluster, int32_t run)
-{
-    int32_t touched = 0;
-    if (m->mark == UINT32_MAX) {
-        memset(m->cells, 0, (size_t)g->clusters * sizeof *m->cells);
-        m->mark = 0;
-    }
-    m->mark++;
-    for (int32_t next; run >= 0; run = next) {
-        const vem_i_run *r = &g->runs[run];
-        const vem_i_touch *touches = touches_of(g, run);
-        next = r->next;
-        if (next >= 0) { /* somewhere else in a wave's worth of touches */
-            const char *ahead = (const char *)touches_of(g, next);
-            for (size_t at = 0; at < PREFETCHED; at += 64)
-                __builtin_prefetch(ahead + at);
-        }
-        for (int32_t i = 0; i < r->count; i++) {
-            if (!(touches[i].distance < INFINITY))
-                continue;
-            /* No branch on whether the cell is new, which nothing could foretell: there is
-             * room to list one that is not. */
-            vem_i_cell *cell = &m->cells[touches[i].other];
-            int fresh = cell->mark != m->mark;
-            m->touched[touched] = touches[i].other;
-            touched += fresh;
-            cell->sum = (fresh ? 0 : cell->sum) + (double)touches[i].distance;
-            cell->count = (fresh ? 0 : cell->count) + 1;
-            cell->mark = m->mark;
-        }
-    }
-    m->cells[cluster].mark = 0; /* itself is no neighbor */
-    join(g, m, cluster, touched);
-}
-
-typedef struct wave {
-    vem_i_graph *graph;
-    int64_t shards;
-} wave;
-
-/* Items are listed by their nearest cluster, in the order of the shards. */
-static void merge_bucket(void *arg, int64_t bucket, int thread)
-{
-    const wave *w = arg;
-    vem_i_graph *g = w->graph;
-    vem_i_merge *m = &g->merges[thread];
-    int64_t first = (bucket * g->clusters + VEM_I_BUCKETS - 1) / VEM_I_BUCKETS;
-    int64_t end = ((bucket + 1) * g->clusters + VEM_I_BUCKETS - 1) / VEM_I_BUCKETS;
-    for (int64_t c = 0; c < end - first; c++)
-        m->heads[c] = -1;
-    for (int64_t slot = 0; slot < w->shards; slot++) {
-        const int64_t *starts = g->bucket_starts + slot * (VEM_I_BUCKETS + 1);
-        int64_t base = slot * g->run_capacity;
-        for (int64_t run = base + starts[bucket]; run < base + starts[bucket + 1];
-             run++) {
-            int64_t c = g->runs[run].nearest - first;
-            g->runs[run].next = -1;
-            if (m->heads[c] < 0)
-                m->heads[c] = (int32_t)run;
-            else
-                g->runs[m->tails[c]].next = (int32_t)run;
-            m->tails[c] = (int32_t)run;
-        }
-    }
-    for (int64_t c = 0; c < end - first; c++)
-        if (m->heads[c] >= 0)
-            merge_cluster(g, m, (int32_t)(first + c), m->heads[c]);
-}
-
-void vem_i_graph_end_wave(vem_i_graph *graph, int64_t shards)
-{
-    wave w = {.graph = graph, .shards = shards};
-    vem_i_parallel_light(graph->ctx, VEM_I_BUCKETS, (double)(shards * 4096), merge_bucket,
-                         &w);
-}
-
-static int contains(const int32_t *list, int32_t count, int32_t value)
-{
-    for (int32_t k = 0; k < count; k++)
-        if (list[k] == value)
-            return 1;
-    return 0;
-}
-
-static void settle_cluster(vem_i_graph *g, int64_t cluster)
-{
-    vem_i_slot *slots = g->evidence + cluster * g->slots;
-    int32_t used = g->used[cluster], reach = g->reach, kept = 1;
-    int32_t *near = g->neighbors + cluster * reach;
-    g->used[cluster] = 0;
-    if (used == 0)
+    const vem_i_scorer *s = block->scorer;
+    const vem_i_family *family = s->family;
+    const int single = s->kernels->precision == VEM_SINGLE;
+    int32_t nearest = block->index[p];
+    vem_i_touch *touches = own->touches + own->touched;
+    if (nearest < 0 || vem_i_view_mass(block->view, block->first + p) <= 0)
         return;
-    /* The nearest first, by selection: reach is small. Ties go to the lowest cluster. */
-    int32_t known = used < reach - 1 ? used : reach - 1;
-    for (int32_t k = 0; k < known; k++) {
-        int32_t best = k;
-        for (int32_t s = k + 1; s < used; s++) {
-            double a = slots[s].sum / slots[s].count,
-                   b = slots[best].sum / slots[best].count;
-            if (a < b || (a == b && slots[s].other < slots[best].other))
-                best = s;
-        }
-        vem_i_slot swap = slots[k];
-        slots[k] = slots[best];
-        slots[best] = swap;
-    }
-    /* What is missing comes from the previous G_c, in order. It waits behind the averages
-     * (there are more slots than reach) until those are written over it. */
-    int32_t from_previous = 0, missing = reach - 1 - known;
-    for (int32_t k = 1; k < reach && from_previous < missing; k++) {
-        int32_t s = 0;
-        while (s < known && slots[s].other != near[k])
-            s++;
-        if (s == known)
-            slots[used + from_previous++].other = near[k];
-    }
-    for (int32_t k = 0; k < known; k++)
-        near[kept++] = slots[k].other;
-    for (int32_t k = 0; k < from_previous; k++)
-        near[kept++] = slots[used + k].other;
-    for (int32_t c = 0; kept < reach; c++)
-        if (!contains(near, kept, c))
-            near[kept++] = c;
+    if (vem_i_is_plain(family) && single)
+        learn_as(block, p, count, 1, 1, 1, touches);
+    else
+        learn_as(block, p, count, family->dots, family->shared, single, touches);
+    own->runs[own->run_count++] =
+        (vem_i_run){.nearest = nearest, .count = count, .first = own->touched};
+    own->touched += count;
 }
 
-enum { CLUSTERS_PER_TASK = 256 };
-
-static void settle_range(void *arg, int64_t task, int thread)
+static void find(vem_i_search *search, vem_i_block *block, const int32_t *before)
 {
-    (void)thread;
-    vem_i_graph *g = arg;
-    int64_t begin = task * CLUSTERS_PER_TASK, end = begin + CLUSTERS_PER_TASK;
-    for (int64_t c = begin; c < end && c < g->clusters; c++)
-        settle_cluster(g, c);
+    int32_t counts[VEM_I_BLOCK];
+    vem_i_graph_find((vem_i_graph *)search, block, before, counts);
+    for (int32_t p = 0; p < block->n; p++)
+        learn(block, p, counts[p], block->scratch);
 }
 
-void vem_i_graph_settle(vem_i_graph *graph)
+/* ---- its life ---- */
+
+/* Neighbors to begin with, from the coarse cells of the means instead of at random:
+ * C sqrt(C) distances. */
+static vem_status start(vem_i_search *search, int64_t *pairs)
 {
-    double work = (double)graph->slots * graph->reach * CLUSTERS_PER_TASK;
-    if (graph->estimated)
-        vem_i_parallel_light(graph->ctx, vem_i_shards(graph->clusters, CLUSTERS_PER_TASK),
-                             work, settle_range, graph);
+    vem_i_graph *g = (vem_i_graph *)search;
+    const vem_i_scorer *scorer = search->scorer;
+    if (g->reach == 1)
+        return VEM_OK;
+    vem_i_hierarchy h;
+    vem_status status = vem_i_hierarchy_new(search->ctx, scorer->kernels,
+                                            scorer->clusters, scorer->d, 1, &h);
+    if (status != VEM_OK)
+        return status;
+    *pairs += vem_i_hierarchy_build(&h, scorer, 1);
+    *pairs += vem_i_hierarchy_near(&h, scorer, g->reach);
+    for (int32_t i = 0; i < g->clusters; i++) {
+        int32_t cluster = h.members[i]; /* groups of one: their number is the place */
+        int32_t *own = g->neighbors + (int64_t)cluster * g->reach, kept = 1;
+        const int32_t *near = h.near + (int64_t)i * VEM_I_TOP_MAX;
+        for (int32_t k = 0; k < h.near_count && kept < g->reach; k++)
+            if (near[k] >= 0 && near[k] != i)
+                own[kept++] = h.members[near[k]];
+        /* What was drawn at random stands where the cells had too few. */
+    }
+    vem_i_hierarchy_free(&h);
+    return VEM_OK;
 }
+
+/* They become neighbors. */
+static void place(vem_i_search *search, int32_t cluster, int32_t beside)
+{
+    const vem_i_graph *g = (const vem_i_graph *)search;
+    if (g->reach == 1 || cluster == beside)
+        return;
+    int32_t *own = g->neighbors + (int64_t)cluster * g->reach, kept = 2;
+    int32_t *other = g->neighbors + (int64_t)beside * g->reach, at = 1;
+    own[1] = beside;
+    for (int32_t k = 1; k < g->reach && kept < g->reach; k++)
+        if (other[k] != cluster)
+            own[kept++] = other[k];
+    /* In front, so that several clusters put beside the same one do not drive each other
+     * out; the last neighbor makes room. */
+    while (at < g->reach - 1 && other[at] != cluster)
+        at++;
+    memmove(other + 2, other + 1, (size_t)(at - 1) * sizeof *other);
+    other[1] = cluster;
+}
+
+/* Averages kept per cluster. With no more clusters than this the graph is the exact
+ * average over all touched pairs. */
+static int32_t slots_for(const vem_i_search_spec *spec)
+{
+    return 4 * spec->reach + 12;
+}
+
+static size_t list_scratch(const vem_i_search_spec *spec, int32_t d,
+                           const vem_i_kernels *kernels, void *of, vem_i_room *list)
+{
+    vem_i_notes *m = of;
+    const size_t clusters = (size_t)spec->clusters;
+    const size_t own = clusters / VEM_I_BUCKETS + 1; /* clusters of one bucket, at most */
+    size_t count = vem_i_graph_scratch(spec, d, kernels, &m->tries, list);
+    list[count++] =
+        (vem_i_room){&m->runs, (size_t)vem_i_graph_shard(spec), sizeof *m->runs, 0};
+    list[count++] = (vem_i_room){&m->others, clusters, sizeof *m->others, 1};
+    list[count++] = (vem_i_room){&m->listed, clusters + 1, sizeof(int32_t), 0};
+    list[count++] =
+        (vem_i_room){&m->averages, (size_t)slots_for(spec), sizeof *m->averages, 0};
+    list[count++] = (vem_i_room){&m->heads, own, sizeof *m->heads, 0};
+    list[count++] = (vem_i_room){&m->tails, own, sizeof *m->tails, 0};
+    return count;
+}
+
+enum { ARRAYS = 5 };
+
+static void list_arrays(const vem_i_search_spec *spec, vem_i_estimated *g,
+                        vem_i_room *list)
+{
+    const size_t clusters = (size_t)spec->clusters;
+    const size_t runs = (size_t)vem_i_graph_shard(spec);
+    const size_t touches = runs * (size_t)vem_i_graph_candidates(spec);
+    const vem_i_room arrays[ARRAYS] = {
+        {&g->evidence, clusters, (size_t)slots_for(spec) * sizeof *g->evidence, 0},
+        {&g->used, clusters, sizeof *g->used, 1},
+        {&g->touches, VEM_I_WAVE, touches * sizeof *g->touches, 0},
+        {&g->runs, VEM_I_WAVE, runs * sizeof *g->runs, 0},
+        {&g->bucket_starts, VEM_I_WAVE, (VEM_I_BUCKETS + 1) * sizeof *g->bucket_starts,
+         0},
+    };
+    memcpy(list, arrays, sizeof arrays);
+}
+
+static uint64_t bytes(const vem_ctx *ctx, const vem_i_search_spec *spec,
+                      const vem_i_family *family, int64_t n, int32_t d,
+                      const vem_i_kernels *kernels)
+{
+    (void)ctx, (void)family, (void)n, (void)d, (void)kernels;
+    vem_i_estimated none;
+    vem_i_room list[ARRAYS];
+    list_arrays(spec, &none, list);
+    return vem_i_graph_bytes(spec) + vem_i_rooms_bytes(list, ARRAYS);
+}
+
+/* Looking up a candidate, and learning from it, costs so many operations. */
+static double work(const vem_i_search_spec *spec, double n, double pair)
+{
+    return n * vem_i_graph_candidates(spec) * (1 + 1500 / pair);
+}
+
+static vem_status create(vem_i_search *search)
+{
+    vem_i_estimated *g = (vem_i_estimated *)search;
+    vem_i_room list[ARRAYS];
+    list_arrays(&search->spec, g, list);
+    search->wave = VEM_I_WAVE;
+    g->slots = slots_for(&search->spec);
+    g->run_capacity = vem_i_graph_shard(&search->spec);
+    g->touch_capacity = g->run_capacity * vem_i_graph_candidates(&search->spec);
+    vem_status status = vem_i_take_rooms(search->ctx, list, ARRAYS);
+    return status == VEM_OK ? vem_i_graph_create(search) : status;
+}
+
+static void release(vem_i_search *search)
+{
+    vem_i_room list[ARRAYS];
+    list_arrays(&search->spec, (vem_i_estimated *)search, list);
+    vem_i_free_rooms(list, ARRAYS);
+    vem_i_graph_free(search);
+}
+
+const vem_i_search_type vem_i_search_type_estimated = {.size = sizeof(vem_i_estimated),
+                                                       .scratch_size =
+                                                           sizeof(vem_i_notes),
+                                                       .scratch = list_scratch,
+                                                       .shape = vem_i_graph_shape,
+                                                       .bytes = bytes,
+                                                       .work = work,
+                                                       .create = create,
+                                                       .free = release,
+                                                       .prepare = prepare,
+                                                       .next_block = vem_i_search_next,
+                                                       .find = find,
+                                                       .begin_shard = begin_shard,
+                                                       .end_shard = end_shard,
+                                                       .end_wave = vem_i_estimated_merge,
+                                                       .settle = vem_i_estimated_settle,
+                                                       .start = start,
+                                                       .renumber = vem_i_graph_renumber,
+                                                       .place = place,
+                                                       .record = vem_i_graph_record};

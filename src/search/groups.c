@@ -17,8 +17,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
-#include "base/parallel.h"
 #include "base/residence.h"
 
 /* An item that wants many cells looks at all: at least so many must be near for each. */
@@ -26,51 +24,17 @@ enum { FEW_OF_NEAR = 8 };
 
 static int by_dots(const vem_i_scorer *s)
 {
-    return (s->family->kind == VEM_ISO_SHARED || s->family->kind == VEM_ISO) &&
-           s->d > VEM_I_DIRECT_MAX;
+    return s->family->dots && s->d > VEM_I_DIRECT_MAX;
 }
 
 /* ---- a few clusters, together ---- */
-
-static void copy_values(const vem_i_kernels *kernels, const void *from,
-                        const int32_t *list, int32_t count, void *to)
-{
-    if (kernels->precision == VEM_SINGLE)
-        for (int32_t i = 0; i < count; i++)
-            ((float *)to)[i] = ((const float *)from)[list[i]];
-    else
-        for (int32_t i = 0; i < count; i++)
-            ((double *)to)[i] = ((const double *)from)[list[i]];
-}
 
 /* Make l->some hold these clusters of the scorer, about `origin` where dots are taken. */
 static void gather(vem_i_lister *l, const vem_i_scorer *s, const int32_t *list,
                    int32_t count, const void *origin)
 {
-    vem_i_scorer *some = &l->some;
-    const vem_i_kernels *kernels = s->kernels;
-    some->clusters = count;
-    some->base = s->base;
     l->origin = by_dots(s) ? origin : NULL;
-    copy_values(kernels, s->bias, list, count, some->bias);
-    if (s->family->kind != VEM_DIAG)
-        kernels->gather(s->means, s->ldc, list, count, s->d, l->origin, some->means,
-                        some->ldc, some->norms);
-    switch (s->family->kind) {
-    case VEM_ISO_SHARED:
-    case VEM_ISO: copy_values(kernels, s->scale, list, count, some->scale); break;
-    case VEM_DIAG:
-        kernels->gather(s->a, s->ldc, list, count, s->d, NULL, some->a, some->ldc, NULL);
-        kernels->gather(s->b, s->ldc, list, count, s->d, NULL, some->b, some->ldc, NULL);
-        break;
-    case VEM_FULL: {
-        size_t size = (size_t)vem_i_second_count(VEM_FULL, s->d) * kernels->element;
-        for (int32_t i = 0; i < count; i++)
-            memcpy((char *)some->factors + (size_t)i * size,
-                   (const char *)s->factors + (size_t)list[i] * size, size);
-        break;
-    }
-    }
+    vem_i_scorer_gather(s, list, count, l->origin, &l->some);
 }
 
 /* Packed items against the gathered clusters, numbered from `first`. */
@@ -157,10 +121,10 @@ static void try_list(const vem_i_groups *g, vem_i_lister *l, vem_i_block *block,
     const vem_i_scorer *s = block->scorer;
     const vem_i_hierarchy *h = &g->hierarchy;
     const void *origin = (const char *)h->group_means +
-                         (size_t)block->place * (size_t)h->d * h->kernels->element;
-    if (l->place != block->place) {
-        list_group(g, l, block->place);
-        l->place = block->place;
+                         (size_t)l->group * (size_t)h->d * h->kernels->element;
+    if (l->place != l->group) {
+        list_group(g, l, l->group);
+        l->place = l->group;
         if (l->count <= VEM_I_SHORTLIST)
             gather(l, s, l->list, l->count, origin);
     }
@@ -373,10 +337,8 @@ static void score_trials(vem_i_block *block, int32_t first, int32_t rows)
                             column(block, block->tile, at));
 }
 
-static void try_held(const vem_i_search *search, vem_i_block *block,
-                     const int32_t *before)
+static void try_held(int32_t held, vem_i_block *block, const int32_t *before)
 {
-    int32_t held = search->held;
     for (int32_t r = 0; r < held; r++)
         for (int32_t p = 0; p < block->n; p++)
             block->trial[(int64_t)r * block->capacity + p] = before[p * held + r];
@@ -399,14 +361,15 @@ static void try_proposed(vem_i_block *block, int32_t held, int32_t top)
 }
 
 /* What is held comes first among the trials, so that it wins ties. */
-static void find(const vem_i_search *search, vem_i_block *block, const int32_t *before)
+void vem_i_groups_find(vem_i_search *search, vem_i_block *block, const int32_t *before)
 {
-    const vem_i_groups *g = search->groups;
-    vem_i_lister *l = &g->listers[block->thread];
-    int32_t held = before ? search->held : 0, keep = search->held + search->extra;
+    const vem_i_groups *g = (const vem_i_groups *)search;
+    vem_i_lister *l = block->scratch;
+    int32_t held = before ? search->spec.held : 0;
+    int32_t keep = search->spec.held + search->extra;
     int32_t top = keep < block->scorer->clusters ? keep : block->scorer->clusters;
     if (before)
-        try_held(search, block, before);
+        try_held(held, block, before);
     vem_i_block_clear(block->view->kernels, block->costs, block->index, top,
                       block->capacity, block->n);
     if (g->probe)
@@ -415,14 +378,4 @@ static void find(const vem_i_search *search, vem_i_block *block, const int32_t *
         try_list(g, l, block, top);
     try_proposed(block, held, top);
     vem_i_block_keep(block, held + top, keep);
-}
-
-vem_i_search vem_i_search_groups(int32_t clusters, int32_t held, int32_t reach,
-                                 int32_t probe)
-{
-    return (vem_i_search){.kind = VEM_SEARCH_GROUPS,
-                          .held = held,
-                          .group_reach = reach < clusters ? reach : clusters,
-                          .probe = probe,
-                          .find = find};
 }

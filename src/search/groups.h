@@ -6,7 +6,6 @@
 #ifndef VEM_SEARCH_GROUPS_H
 #define VEM_SEARCH_GROUPS_H
 
-#include "base/record.h"
 #include "search/hierarchy.h"
 #include "search/search.h"
 #include "search/tour.h"
@@ -19,14 +18,14 @@ enum { VEM_I_SHORTLIST = 512 };
 #else
 enum { VEM_I_SHORTLIST = 4 };
 #endif
-/* Most cells an item may probe. */
-enum { VEM_I_PROBE_MAX = 64 };
 
 /* What one thread works with: a few clusters together in memory, and lists for items. */
 typedef struct vem_i_lister {
     vem_i_scorer some; /* the clusters gathered */
     const void *origin;
-    int32_t *list; /* candidates, C at most */
+    int32_t *before; /* what the items of the block held */
+    int32_t group;   /* whose list they share */
+    int32_t *list;   /* candidates, C at most */
     int32_t count;
     int32_t place; /* whose list it is; -1: none */
     void *costs;   /* (held + 1) rows of a packed block */
@@ -44,46 +43,20 @@ typedef struct vem_i_lister {
 } vem_i_lister;
 
 typedef struct vem_i_groups {
-    vem_ctx *ctx;
+    vem_i_search search;
     vem_i_hierarchy hierarchy;
     vem_i_tour tour;
-    int32_t reach, most_probe;
+    int32_t most_probe;
     int probe;   /* cells an item tries in this step; 0: shared lists */
     double far;  /* only items of at least this cost probe; -inf: all */
     int sorted;  /* the hierarchy is in order: nothing moved inside it */
     int ordered; /* the tour is in the order of the hierarchy and of what is held */
     int listed;  /* the nearest groups are known */
-    vem_i_lister *listers; /* per thread */
 } vem_i_groups;
 
-vem_status vem_i_groups_new(vem_ctx *ctx, const vem_i_search *search,
-                            const vem_view *view, const vem_i_scorer *scorer,
-                            vem_i_groups **groups);
-void vem_i_groups_free(vem_i_groups *groups);
-uint64_t vem_i_groups_bytes(const vem_ctx *ctx, const vem_i_search *search,
-                            vem_family_kind family, int64_t n, int32_t clusters,
-                            int32_t d, const vem_i_kernels *kernels);
-
-/* What a step does. */
-typedef struct vem_i_groups_plan {
-    int probe;  /* cells probed per item; 0: shared lists */
-    int fresh;  /* the lists are found anew even if there are some */
-    double far; /* only items of at least this cost probe; -INFINITY: all */
-} vem_i_groups_plan;
-
-/* Before the items of a step: `held` (n x width) is what they hold, NULL: nothing yet.
- * Returns the distances taken. */
-int64_t vem_i_groups_prepare(vem_i_groups *groups, const vem_i_scorer *scorer,
-                             const int32_t *held, int32_t width,
-                             const vem_i_groups_plan *plan);
-/* After a step: the items in the order of what they hold now. */
-void vem_i_groups_order(vem_i_groups *groups, const int32_t *held, int32_t width);
-/* Items from `position` on, before `end`, that are looked at together. */
-int32_t vem_i_groups_stretch(const vem_i_groups *groups, int64_t position, int64_t end,
-                             int32_t *place);
-/* What the next step needs to know; `held` (n x width, NULL: nothing yet) was recorded
- * before. */
-void vem_i_groups_record(vem_i_record *record, vem_i_groups *groups, int32_t clusters,
-                         const int32_t *held, int32_t width);
+/* The entries of its type; all but `find` are about the state (groups_state.c). */
+void vem_i_groups_find(vem_i_search *search, vem_i_block *block, const int32_t *before);
+void vem_i_groups_record(vem_i_record *record, vem_i_search *search, int32_t clusters,
+                         const int32_t *held);
 
 #endif

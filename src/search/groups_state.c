@@ -1,174 +1,170 @@
 /* The memory behind the shared lists, and what happens between the steps. */
+#include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "search/groups.h"
+
+/* Most cells an item may probe. */
+enum { PROBE_MAX = 64 };
 
 static int32_t shortlist_for(int32_t clusters)
 {
     return clusters < VEM_I_SHORTLIST ? clusters : VEM_I_SHORTLIST;
 }
 
-static void free_lister(vem_i_lister *l)
+static int32_t probe_for(const vem_i_search_spec *spec)
 {
-    vem_i_scorer_free(&l->some);
-    vem_i_free(l->list);
-    vem_i_free(l->costs);
-    vem_i_free(l->index);
-    vem_i_free(l->tile);
-    vem_i_free(l->cell_costs);
-    vem_i_free(l->cell_index);
-    vem_i_free(l->cells);
-    vem_i_free(l->near_means);
-    vem_i_free(l->near_norms);
-    vem_i_free(l->starts);
-    vem_i_free(l->chosen);
-    vem_i_free(l->items);
-    vem_i_free(l->far);
-    vem_i_free(l->far_items);
+    return spec->probe < PROBE_MAX ? spec->probe : PROBE_MAX;
 }
 
-static vem_status take_lister(vem_ctx *ctx, const vem_i_search *search,
-                              const vem_i_scorer *scorer, int32_t probe, vem_i_lister *l)
+static vem_i_block_shape shape(const vem_i_search_spec *spec,
+                               const vem_i_kernels *kernels)
 {
-    size_t element = scorer->kernels->element, rows = (size_t)search->held + 1;
-    size_t clusters = (size_t)scorer->clusters, cells = (size_t)probe * VEM_I_GROUP_ITEMS;
-    size_t packed = (size_t)probe * VEM_I_BLOCK;
-    vem_status status =
-        vem_i_scorer_new(ctx, scorer->kernels, scorer->family->kind,
-                         shortlist_for(scorer->clusters), scorer->d, &l->some);
-    if (status == VEM_OK)
-        status = vem_i_take(ctx, &l->list, clusters, sizeof(int32_t));
-    if (status == VEM_OK)
-        status = vem_i_take(ctx, &l->costs, VEM_I_BLOCK, rows * element);
-    if (status == VEM_OK)
-        status = vem_i_take(ctx, &l->index, VEM_I_BLOCK, rows * sizeof(int32_t));
-    if (status == VEM_OK)
-        status = vem_i_take(ctx, &l->tile, VEM_I_BLOCK, VEM_I_TILE * element);
-    if (status == VEM_OK)
-        status = vem_i_take(ctx, &l->cell_costs, packed, element);
-    if (status == VEM_OK)
-        status = vem_i_take(ctx, &l->cell_index, packed, sizeof(int32_t));
-    if (status == VEM_OK)
-        status = vem_i_take(ctx, &l->cells, cells, sizeof(int32_t));
-    if (status == VEM_OK)
-        status = vem_i_take(ctx, &l->near_means, VEM_I_NEAR_CELLS,
-                            (size_t)scorer->d * element);
-    if (status == VEM_OK)
-        status = vem_i_take(ctx, &l->near_norms, VEM_I_NEAR_CELLS, element);
-    if (status == VEM_OK)
-        status = vem_i_take(ctx, &l->starts, clusters + 1, sizeof(int32_t));
-    if (status == VEM_OK)
-        status = vem_i_take(ctx, &l->chosen, VEM_I_GROUP_ITEMS, sizeof(int32_t));
-    if (status == VEM_OK)
-        status = vem_i_take(ctx, &l->items, VEM_I_BLOCK, sizeof(uint32_t));
-    if (status == VEM_OK)
-        status = vem_i_take(ctx, &l->far, VEM_I_GROUP_ITEMS, sizeof(int32_t));
-    if (status == VEM_OK)
-        status = vem_i_take(ctx, &l->far_items, VEM_I_GROUP_ITEMS, sizeof(uint32_t));
-    l->place = -1;
-    return status;
+    (void)kernels;
+    const size_t tried = 2 * (size_t)spec->held + 1;
+    return (vem_i_block_shape){.items = VEM_I_GROUP_ITEMS,
+                               .packed = VEM_I_BLOCK,
+                               .rows = (size_t)spec->held + 1,
+                               .tile_rows = tried,
+                               .trial_rows = tried};
 }
 
-vem_status vem_i_groups_new(vem_ctx *ctx, const vem_i_search *search,
-                            const vem_view *view, const vem_i_scorer *scorer,
-                            vem_i_groups **groups)
+static size_t list_scratch(const vem_i_search_spec *spec, int32_t d,
+                           const vem_i_kernels *kernels, void *of, vem_i_room *list)
 {
-    if (view->n > UINT32_MAX)
+    vem_i_lister *l = of;
+    const size_t element = kernels->element, index = sizeof(int32_t);
+    const size_t rows = (size_t)spec->held + 1, clusters = (size_t)spec->clusters;
+    const size_t probe = (size_t)probe_for(spec);
+    const vem_i_room arrays[] = {
+        {&l->before, VEM_I_GROUP_ITEMS, (size_t)spec->held * index, 0},
+        {&l->list, clusters, index, 0},
+        {&l->costs, VEM_I_BLOCK, rows * element, 0},
+        {&l->index, VEM_I_BLOCK, rows * index, 0},
+        {&l->tile, VEM_I_BLOCK, VEM_I_TILE * element, 0},
+        {&l->cell_costs, VEM_I_BLOCK, probe * element, 0},
+        {&l->cell_index, VEM_I_BLOCK, probe * index, 0},
+        {&l->cells, VEM_I_GROUP_ITEMS, probe * index, 0},
+        {&l->near_means, VEM_I_NEAR_CELLS, (size_t)d * element, 0},
+        {&l->near_norms, VEM_I_NEAR_CELLS, element, 0},
+        {&l->starts, clusters + 1, index, 0},
+        {&l->chosen, VEM_I_GROUP_ITEMS, index, 0},
+        {&l->items, VEM_I_BLOCK, sizeof(uint32_t), 0},
+        {&l->far, VEM_I_GROUP_ITEMS, index, 0},
+        {&l->far_items, VEM_I_GROUP_ITEMS, sizeof(uint32_t), 0},
+    };
+    memcpy(list, arrays, sizeof arrays);
+    return VEM_I_COUNT(arrays);
+}
+
+static uint64_t bytes(const vem_ctx *ctx, const vem_i_search_spec *spec,
+                      const vem_i_family *family, int64_t n, int32_t d,
+                      const vem_i_kernels *kernels)
+{
+    return vem_i_hierarchy_bytes(ctx, kernels, spec->clusters, d) +
+           vem_i_tour_bytes(n, spec->clusters) +
+           (uint64_t)ctx->threads * vem_i_scorer_bytes(family,
+                                                       shortlist_for(spec->clusters), d,
+                                                       kernels->element);
+}
+
+/* Rows of a cluster fill whole panels, which takes so many more of them, and lists are made for
+ * each cluster, at so many operations a pair. Cells are looked at now and then, by some of the
+ * rows. */
+static double work(const vem_i_search_spec *spec, double n, double pair)
+{
+    static const double FILL = 16, LISTED = 24;
+    const double c = spec->clusters;
+    return (n + FILL * c) * ((double)spec->reach + sqrt(c)) * (1 + LISTED / pair);
+}
+
+static vem_status create(vem_i_search *search)
+{
+    vem_i_groups *g = (vem_i_groups *)search;
+    const vem_i_scorer *scorer = search->scorer;
+    const int32_t clusters = search->spec.clusters;
+    vem_ctx *ctx = search->ctx;
+    if (search->view->n > UINT32_MAX)
         return vem_i_fail(
             ctx, VEM_UNSUPPORTED,
             "--search groups takes 4294967295 rows at most, but there are %lld.",
-            (long long)view->n);
-    vem_i_groups *g = vem_i_calloc(1, sizeof *g);
-    if (!g)
-        return vem_i_fail_memory(ctx, sizeof *g);
-    g->ctx = ctx;
-    g->reach = search->group_reach;
-    g->most_probe = search->probe < VEM_I_PROBE_MAX ? search->probe : VEM_I_PROBE_MAX;
-    vem_status status =
-        vem_i_hierarchy_new(ctx, view->kernels, scorer->clusters, scorer->d,
-                            vem_i_group_size(scorer->clusters), &g->hierarchy);
+            (long long)search->view->n);
+    search->shard = VEM_I_GROUP_ITEMS;
+    search->tried = search->spec.reach;
+    g->most_probe = probe_for(&search->spec);
+    vem_status status = vem_i_hierarchy_new(ctx, scorer->kernels, clusters, scorer->d,
+                                            vem_i_group_size(clusters), &g->hierarchy);
     if (status == VEM_OK)
-        status = vem_i_tour_new(ctx, view->n, scorer->clusters, &g->tour);
-    if (status == VEM_OK)
-        status =
-            vem_i_take_zeroed(ctx, &g->listers, (size_t)ctx->threads, sizeof *g->listers);
-    for (int i = 0; status == VEM_OK && i < ctx->threads; i++)
-        status = take_lister(ctx, search, scorer, g->most_probe, &g->listers[i]);
-    if (status != VEM_OK) {
-        vem_i_groups_free(g);
-        return status;
+        status = vem_i_tour_new(ctx, search->view->n, clusters, &g->tour);
+    for (int i = 0; status == VEM_OK && i < ctx->threads; i++) {
+        vem_i_lister *l = search->blocks[i].scratch;
+        l->place = -1;
+        status = vem_i_scorer_new(ctx, scorer->kernels,
+                                  vem_i_shape_of(scorer->family, shortlist_for(clusters),
+                                                 scorer->d),
+                                  &l->some);
     }
-    *groups = g;
-    return VEM_OK;
+    return status;
 }
 
-void vem_i_groups_free(vem_i_groups *g)
+static void release(vem_i_search *search)
 {
-    if (!g)
-        return;
-    for (int i = 0; g->listers && i < g->ctx->threads; i++)
-        free_lister(&g->listers[i]);
-    vem_i_free(g->listers);
+    vem_i_groups *g = (vem_i_groups *)search;
+    for (int i = 0; search->blocks && i < search->ctx->threads; i++)
+        if (search->blocks[i].scratch)
+            vem_i_scorer_free(&((vem_i_lister *)search->blocks[i].scratch)->some);
     vem_i_hierarchy_free(&g->hierarchy);
     vem_i_tour_free(&g->tour);
-    vem_i_free(g);
 }
 
-uint64_t vem_i_groups_bytes(const vem_ctx *ctx, const vem_i_search *search,
-                            vem_family_kind family, int64_t n, int32_t clusters,
-                            int32_t d, const vem_i_kernels *kernels)
-{
-    uint64_t element = kernels->element, rows = (uint64_t)search->held + 1;
-    uint64_t lister =
-        vem_i_scorer_bytes(family, shortlist_for(clusters), d, kernels->element) +
-        8 * (uint64_t)clusters + VEM_I_NEAR_CELLS * ((uint64_t)d + 1) * element +
-        VEM_I_BLOCK * (rows * (element + 4) + VEM_I_TILE * element + 4) +
-        VEM_I_BLOCK * (uint64_t)search->probe * (element + 4) +
-        VEM_I_GROUP_ITEMS * ((uint64_t)search->probe * 4 + 12);
-    return vem_i_hierarchy_bytes(ctx, kernels, clusters, d) +
-           vem_i_tour_bytes(n, clusters) + (uint64_t)ctx->threads * lister;
-}
-
-void vem_i_groups_order(vem_i_groups *g, const int32_t *held, int32_t width)
+static void sort_hierarchy(vem_i_groups *g)
 {
     if (!g->sorted)
         vem_i_hierarchy_sort(&g->hierarchy);
     g->sorted = 1;
-    vem_i_tour_sort(&g->tour, g->hierarchy.clusters, held, width, g->hierarchy.rank);
-    g->ordered = 1;
 }
 
-int64_t vem_i_groups_prepare(vem_i_groups *g, const vem_i_scorer *scorer,
-                             const int32_t *held, int32_t width,
-                             const vem_i_groups_plan *plan)
+static const vem_i_tour *order(vem_i_search *search, const int32_t *held)
 {
+    vem_i_groups *g = (vem_i_groups *)search;
+    if (!g->ordered) {
+        sort_hierarchy(g);
+        vem_i_tour_sort(&g->tour, g->hierarchy.clusters, held, search->spec.held,
+                        g->hierarchy.rank);
+    }
+    g->ordered = 1;
+    return &g->tour;
+}
+
+static int64_t prepare(vem_i_search *search, const vem_i_step_plan *plan, double average,
+                       const int32_t *held)
+{
+    vem_i_groups *g = (vem_i_groups *)search;
     int64_t pairs = 0;
-    for (int i = 0; i < g->ctx->threads; i++)
-        g->listers[i].place = -1;
+    for (int i = 0; i < search->ctx->threads; i++)
+        ((vem_i_lister *)search->blocks[i].scratch)->place = -1;
     g->probe = plan->probe < g->most_probe ? plan->probe : g->most_probe;
-    g->far = plan->far;
+    g->far = plan->only_far ? average : -INFINITY;
     if (!held && g->probe == 0)
         g->probe = 1; /* shared lists need to know where the items are */
     if (g->probe > 0 || g->hierarchy.cells == 0) {
-        pairs += vem_i_hierarchy_build(&g->hierarchy, scorer, 1);
+        pairs += vem_i_hierarchy_build(&g->hierarchy, search->scorer, 1);
         g->sorted = 1;
         g->ordered = g->listed = 0;
     }
-    if (!g->sorted)
-        vem_i_hierarchy_sort(&g->hierarchy);
-    g->sorted = 1;
+    sort_hierarchy(g);
     if (g->probe == 0 && (plan->fresh || !g->listed)) {
-        pairs += vem_i_hierarchy_near(&g->hierarchy, scorer, g->reach);
+        pairs += vem_i_hierarchy_near(&g->hierarchy, search->scorer, search->spec.reach);
         g->listed = 1;
     }
-    if (held && !g->ordered)
-        vem_i_groups_order(g, held, width);
+    if (held)
+        order(search, held);
     return pairs;
 }
 
-int32_t vem_i_groups_stretch(const vem_i_groups *g, int64_t position, int64_t end,
-                             int32_t *place)
+/* Items from `position` on, before `end`, that are looked at together. */
+static int32_t stretch(const vem_i_groups *g, int64_t position, int64_t end,
+                       int32_t *place)
 {
     int64_t most = end - position;
     most = most < VEM_I_GROUP_ITEMS ? most : VEM_I_GROUP_ITEMS;
@@ -190,3 +186,57 @@ int32_t vem_i_groups_stretch(const vem_i_groups *g, int64_t position, int64_t en
     /* Items that hold nothing come last and share the last list. */
     return (int32_t)(rest > 0 && rest < most ? rest : most);
 }
+
+static const int32_t *next_block(vem_i_search *search, vem_i_block *block, int64_t i,
+                                 int64_t end, const int32_t *held)
+{
+    const vem_i_groups *g = (const vem_i_groups *)search;
+    vem_i_lister *l = block->scratch;
+    const int32_t n = stretch(g, i, end, &l->group);
+    const int64_t width = search->spec.held;
+    vem_i_block_take(block, g->tour.items + i, n);
+    if (!held)
+        return NULL;
+    for (int64_t p = 0; p < n; p++)
+        for (int64_t r = 0; r < width; r++)
+            l->before[p * width + r] = held[(int64_t)block->items[p] * width + r];
+    return l->before;
+}
+
+static void settle(vem_i_search *search, int found)
+{
+    (void)found; /* scores alone may put another cluster first */
+    ((vem_i_groups *)search)->ordered = 0;
+}
+
+static void renumber(vem_i_search *search, const int32_t *map, int32_t clusters)
+{
+    (void)map, (void)clusters;
+    vem_i_hierarchy_forget(&((vem_i_groups *)search)->hierarchy);
+}
+
+static void place(vem_i_search *search, int32_t cluster, int32_t beside)
+{
+    vem_i_groups *g = (vem_i_groups *)search;
+    vem_i_hierarchy_move(&g->hierarchy, cluster, beside);
+    g->ordered = g->listed = g->sorted = 0;
+}
+
+const vem_i_search_type vem_i_search_type_groups = {.size = sizeof(vem_i_groups),
+                                                    .ordered = 1,
+                                                    .probes = 1,
+                                                    .scratch_size = sizeof(vem_i_lister),
+                                                    .scratch = list_scratch,
+                                                    .shape = shape,
+                                                    .bytes = bytes,
+                                                    .work = work,
+                                                    .create = create,
+                                                    .free = release,
+                                                    .prepare = prepare,
+                                                    .next_block = next_block,
+                                                    .find = vem_i_groups_find,
+                                                    .settle = settle,
+                                                    .renumber = renumber,
+                                                    .place = place,
+                                                    .order = order,
+                                                    .record = vem_i_groups_record};

@@ -11,22 +11,16 @@ static vem_status order_model(vem_ctx *ctx, const vem_model *model,
                               const vem_i_cells *cells, vem_model **out)
 {
     vem_model *made;
-    const size_t d = (size_t)model->d;
     vem_status status =
-        vem_i_model_blank(ctx, model->family, cells->clusters, model->d, &made);
+        vem_i_model_blank(ctx, vem_i_shape_of(model->family, cells->clusters, model->d),
+                          &made);
     if (status != VEM_OK)
         return status;
-    size_t one = model->family == VEM_ISO_SHARED
-                     ? 0
-                     : vem_i_variance_count(model->family, 1, model->d);
-    made->variances[0] = model->variances[0];
-    for (size_t i = 0; i < (size_t)cells->clusters; i++) {
-        size_t c = (size_t)cells->order[i];
-        made->weights[i] = model->weights[c];
-        memcpy(made->means + i * d, model->means + c * d, d * sizeof(double));
-        memcpy(made->variances + i * one, model->variances + c * one,
-               one * sizeof(double));
-    }
+    /* The shape that all may share, or the first one, which comes again. */
+    memcpy(made->variances, model->variances,
+           (size_t)vem_i_shape_values(model->family, model->d) * sizeof(double));
+    for (int32_t i = 0; i < cells->clusters; i++)
+        vem_i_model_put(model, cells->order[i], made, i);
     *out = made;
     return VEM_OK;
 }
@@ -56,14 +50,12 @@ vem_status vem_i_guided_new(vem_ctx *ctx, const vem_i_kernels *kernels,
 {
     vem_i_guided made = {0};
     vem_model *ordered = NULL;
-    int dots = (model->family == VEM_ISO_SHARED || model->family == VEM_ISO) &&
-               model->d > VEM_I_DIRECT_MAX;
+    const int dots = model->family->dots && model->d > VEM_I_DIRECT_MAX;
     vem_status status = vem_i_cells_new(ctx, kernels, model, cells, seed, &made.cells);
     if (status == VEM_OK)
         status = order_model(ctx, model, &made.cells, &ordered);
     if (status == VEM_OK)
-        status = vem_i_scorer_new(ctx, kernels, model->family, ordered->clusters,
-                                  model->d, &made.scorer);
+        status = vem_i_scorer_new(ctx, kernels, vem_i_model_shape(ordered), &made.scorer);
     if (status == VEM_OK && dots)
         status = vem_i_take(ctx, &made.local, (size_t)ordered->clusters,
                             (size_t)model->d * kernels->element);

@@ -5,7 +5,7 @@
  *
  * The work per item is at most C' G + R pairs, whatever the number of clusters. Before
  * the first step an item holds C' clusters drawn at random. Ties prefer what was held. */
-#include <math.h>
+#include <string.h>
 
 #include "base/rng.h"
 #include "search/graph.h"
@@ -30,15 +30,16 @@ static inline void try_cluster(tried *t, int32_t cluster)
 }
 
 /* Fills the column of item p, what it holds first. */
-static void propose(const vem_i_search *search, vem_i_block *block, int32_t p,
+static void propose(const vem_i_graph *g, const vem_i_block *block, int32_t p,
                     const int32_t *before, tried *t)
 {
-    const vem_i_graph *g = search->graph;
+    const vem_i_search_spec *search = &g->search.spec;
+    const vem_i_tries *tries = block->scratch;
     uint64_t item = (uint64_t)(block->first + p);
-    const int32_t *held = before ? before + (int64_t)p * search->held : block->drawn;
+    const int32_t *held = before ? before + (int64_t)p * search->held : tries->drawn;
     if (!before) {
         vem_i_rng rng = vem_i_rng_at(search->seed, VEM_RNG_HELD, 0, item);
-        vem_i_rng_distinct(&rng, g->clusters, -1, search->held, block->drawn);
+        vem_i_rng_distinct(&rng, g->clusters, -1, search->held, tries->drawn);
     }
     for (int32_t r = 0; r < search->held; r++)
         if (held[r] >= 0)
@@ -63,110 +64,42 @@ static void propose(const vem_i_search *search, vem_i_block *block, int32_t p,
     }
 }
 
-/* How far a cluster is from an item, for the averages of the graph: the distance where a
- * cluster has no shape, its cost otherwise. Distances are in standard deviations of the
- * first cluster, so that they are numbers of single precision whatever the scale of the
- * data. */
-static inline float farness(const vem_i_scorer *s, vem_family_kind kind, int single,
-                            double cost, int32_t cluster)
+/* `count` marks that no item has used on this thread, one after another; the first. */
+static uint32_t new_marks(const vem_i_graph *g, vem_i_tries *t, int32_t count)
 {
-    if (kind != VEM_ISO_SHARED && kind != VEM_ISO)
-        return (float)cost;
-    const float *bias = s->bias;
-    double square =
-        cost - (single ? (double)bias[cluster] : ((const double *)s->bias)[cluster]);
-    if (kind == VEM_ISO) /* else all have the same scale */
-        square *= vem_i_value(s->kernels, s->scale, 0) /
-                  vem_i_value(s->kernels, s->scale, cluster);
-    return square > 0 ? (float)sqrt(square) : 0;
-}
-
-/* What item p tried, its nearest cluster among it. `kind` and `single` are constants
- * here. */
-static inline void learn_as(vem_i_block *block, int32_t p, int32_t count,
-                            vem_family_kind kind, int single)
-{
-    int64_t ldv = block->capacity;
-    vem_i_touch *touches = block->touches + block->touched;
-    for (int32_t r = 0; r < count; r++) {
-        int64_t at = r * ldv + p;
-        double cost = single ? (double)((const float *)block->tile)[at]
-                             : ((const double *)block->tile)[at];
-        int32_t other = block->trial[at];
-        touches[r] =
-            (vem_i_touch){other, farness(block->scorer, kind, single, cost, other)};
+    if (t->mark > UINT32_MAX - (uint32_t)count) {
+        memset(t->stamps, 0, (size_t)g->clusters * sizeof *t->stamps);
+        t->mark = 0;
     }
+    uint32_t first = t->mark + 1;
+    t->mark += (uint32_t)count;
+    return first;
 }
 
-static void learn(vem_i_block *block, int32_t p, int32_t count)
-{
-    const vem_i_scorer *s = block->scorer;
-    vem_family_kind kind = s->family->kind;
-    int32_t nearest = block->index[p];
-    if (nearest < 0 || vem_i_view_mass(block->view, block->first + p) <= 0)
-        return;
-    if (kind == VEM_ISO_SHARED && s->kernels->precision == VEM_SINGLE)
-        learn_as(block, p, count, VEM_ISO_SHARED, 1);
-    else
-        learn_as(block, p, count, kind, s->kernels->precision == VEM_SINGLE);
-    block->runs[block->run_count++] =
-        (vem_i_run){.nearest = nearest, .count = count, .first = block->touched};
-    block->touched += count;
-}
-
-static void find(const vem_i_search *search, vem_i_block *block, const int32_t *before)
+void vem_i_graph_find(vem_i_graph *g, vem_i_block *block, const int32_t *before,
+                      int32_t *counts)
 {
     const vem_view *view = block->view;
     const vem_i_scorer *s = block->scorer;
-    vem_i_graph *g = search->graph;
+    vem_i_tries *tries = block->scratch;
     int64_t ldv = block->capacity;
     const int32_t n = block->n;
-    int32_t rows = 0, count[VEM_I_BLOCK];
-    uint32_t mark = vem_i_graph_marks(g, block->thread, n);
+    int32_t rows = 0;
+    uint32_t mark = new_marks(g, tries, n);
     for (int32_t p = 0; p < n; p++) {
         tried t = {.column = block->trial + p,
                    .ldv = ldv,
-                   .stamps = g->stamps + (int64_t)block->thread * g->clusters,
+                   .stamps = tries->stamps,
                    .mark = mark + (uint32_t)p};
-        propose(search, block, p, before, &t);
-        count[p] = t.count;
+        propose(g, block, p, before, &t);
+        counts[p] = t.count;
         rows = t.count > rows ? t.count : rows;
         block->pairs += t.count;
     }
     for (int32_t p = 0; p < n; p++)
-        for (int32_t r = count[p]; r < rows; r++)
+        for (int32_t r = counts[p]; r < rows; r++)
             block->trial[r * ldv + p] = -1;
     s->family->score_pairs(s, vem_i_view_row(view, block->first), view->ld, NULL,
                            block->n, rows, block->trial, block->tile, ldv);
-    vem_i_block_keep(block, rows, search->held + search->extra);
-    for (int32_t p = 0; g->estimated && p < n; p++)
-        learn(block, p, count[p]);
-}
-
-vem_i_search vem_i_search_neighbors(vem_search_kind kind, int32_t clusters, int32_t held,
-                                    int32_t reach, int32_t explore, uint64_t seed)
-{
-    return (vem_i_search){.kind = kind,
-                          .held = held,
-                          .reach = reach < clusters ? reach : clusters,
-                          .explore = explore,
-                          .seed = seed,
-                          .find = find};
-}
-
-vem_i_search vem_i_search_for(const vem_options *options, uint64_t seed)
-{
-    int32_t clusters = (int32_t)options->clusters, held = (int32_t)options->held;
-    switch ((vem_search_kind)options->search) {
-    case VEM_SEARCH_ALL: return vem_i_search_all(clusters);
-    case VEM_SEARCH_CLOSEST: return vem_i_search_closest(clusters, held, options->margin);
-    case VEM_SEARCH_GROUPS:
-        return vem_i_search_groups(clusters, held, (int32_t)options->reach,
-                                   (int32_t)options->probe);
-    case VEM_SEARCH_EXACT:
-    case VEM_SEARCH_ESTIMATED: break;
-    }
-    return vem_i_search_neighbors((vem_search_kind)options->search, clusters, held,
-                                  (int32_t)options->reach, (int32_t)options->explore,
-                                  seed);
+    vem_i_block_keep(block, rows, g->search.spec.held + g->search.extra);
 }

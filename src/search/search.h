@@ -10,112 +10,150 @@
  *     exact      the C' best of the neighbors of what the item held; neighbors by the means
  *     estimated  the same; neighbors learned from the scored pairs (graph.h)
  *     groups     the C' best of what items that lie together share, or of the cells of
- *                clusters nearest to the item (groups.h) */
+ *                clusters nearest to the item (groups.h)
+ *
+ * Options become a spec, plain numbers that memory plans and forecasts look at too; a spec
+ * becomes a search, an object with the state of its kind behind it. Nobody outside src/search
+ * asks which kind it is: a type says what others need to know, and does the rest. */
 #ifndef VEM_SEARCH_SEARCH_H
 #define VEM_SEARCH_SEARCH_H
 
-#include "model/family.h"
+#include "base/memory.h"
+#include "base/record.h"
+#include "search/block.h"
 
-/* Scratch of one thread and the result for one block. Arrays of costs have rows ldv
- * apart. */
-typedef struct vem_i_block {
+struct vem_i_search_type;
+struct vem_i_tour;
+
+/* What is asked for. */
+typedef struct vem_i_search_spec {
+    const struct vem_i_search_type *type;
+    int whole;        /* every item tries every cluster: what it held tells nothing */
+    int32_t dense;    /* costs of all clusters are kept */
+    int32_t clusters; /* to begin with: they may become fewer */
+    int32_t held;     /* C' */
+    double margin;    /* hard: a row moves only for a gain beyond it (lazy-kmeans) */
+    int32_t reach;    /* clusters of a neighborhood or of a shared list */
+    int32_t explore;  /* candidates drawn at random per item and step */
+    uint64_t seed;    /* of those draws */
+    int32_t probe;    /* cells of a probe, at most */
+} vem_i_search_spec;
+
+/* What a step does, where the search leaves a choice. */
+typedef struct vem_i_step_plan {
+    int probe;        /* cells probed per item; 0: shared lists */
+    int only_far;     /* only items farther than the average probe */
+    int fresh;        /* the lists are found anew even if there are some */
+    int look_further; /* the best cluster not held is found too (em/posterior.h) */
+} vem_i_step_plan;
+
+/* A search; types put their own state behind it. */
+typedef struct vem_i_search {
+    vem_i_search_spec spec;
     vem_ctx *ctx;
     const vem_view *view;
     const vem_i_scorer *scorer;
-    int64_t first;         /* item of the view */
-    const uint32_t *items; /* groups: which items; NULL: from `first` on */
-    int32_t place;         /* groups: whose list they share */
-    int32_t n;
-    int32_t capacity; /* items a block may have; also ldv */
-    void *panels, *norms;
-    void *costs;      /* sparse: held + 1 rows; dense: C rows */
-    int32_t *index;   /* sparse: held + 1 rows of clusters, best first; -1: none */
-    void *best;       /* 1 row: dense, cost of the nearest */
-    int32_t *nearest; /* 1 row: dense, cluster of least cost */
-    void *tile;       /* sparse: rows of costs of what is tried */
-    int32_t *trial;   /* neighborhoods, groups: rows of clusters that are tried */
-    int32_t *before;  /* groups: what the items held */
-    int32_t *drawn;   /* neighborhoods: room for C' clusters */
-    struct vem_i_touch *touches; /* estimated: what this shard touched so far */
-    int64_t touched;
-    struct vem_i_run *runs; /* estimated: which item touched what, so far */
-    int32_t run_count;
-    int thread;
-    void *again_panels, *again_norms, *again_costs; /* items scored a second time */
-    int32_t *again_index;
-    uint32_t *again;
-    void *column; /* dense: one item's costs, for the choice of C' among C */
-    int64_t pairs;
-} vem_i_block;
-
-typedef struct vem_i_search {
-    vem_search_kind kind;
-    int32_t held;  /* C' */
-    int32_t extra; /* 1: the list goes on with the best cluster that is not held */
-    int32_t dense; /* costs of all clusters are kept */
-    double
-        margin; /* closest, C' = 1: a row moves only for a gain beyond it (lazy-kmeans) */
-    int32_t reach,
-        explore;   /* neighborhoods: G, and candidates drawn at random per item */
-    uint64_t seed; /* of those draws */
-    struct vem_i_graph *graph;
-    int32_t group_reach, probe; /* groups: clusters of a list; cells of a probe */
-    struct vem_i_groups *groups;
-    /* before: clusters held by the block's items (n x held), or NULL in the first step.
-     */
-    void (*find)(const struct vem_i_search *search, vem_i_block *block,
-                 const int32_t *before);
+    vem_i_block *blocks; /* per thread */
+    char *scratch;       /* per thread, as the type wants it */
+    int32_t extra;       /* 1: lists go on with the best cluster that is not held */
+    /* Set by the type where the usual does not do. */
+    int64_t shard; /* items that a thread takes at a time; 0: as the E-step likes */
+    int64_t wave;  /* learning: shards that are merged together; 0: it learns nothing */
+    int32_t tried; /* clusters that an item tries, about; 0: all */
 } vem_i_search;
 
-/* The exact searches. */
-vem_i_search vem_i_search_all(int32_t clusters);
-vem_i_search vem_i_search_closest(int32_t clusters, int32_t held, double margin);
-/* The neighborhood searches (kind exact or estimated); the graph is made with the E-step.
- */
-vem_i_search vem_i_search_neighbors(vem_search_kind kind, int32_t clusters, int32_t held,
-                                    int32_t reach, int32_t explore, uint64_t seed);
-/* Shared lists; the groups are made with the E-step. */
-vem_i_search vem_i_search_groups(int32_t clusters, int32_t held, int32_t reach,
-                                 int32_t probe);
+enum { VEM_I_SEARCH_ARRAYS = 16 };
+
+/* One per kind. Functions may be NULL where there is nothing to do, but for work, shape,
+ * next_block and find. `held` is what all items hold (n x held, -1: none); NULL: nothing
+ * yet. */
+typedef struct vem_i_search_type {
+    size_t size; /* of the object, which begins with a vem_i_search */
+    int ordered; /* keeps the items in the order of what they hold */
+    int probes;  /* steps differ: lists are shared or cells probed (em/schedule.h) */
+
+    /* Before there is one. */
+    vem_i_block_shape (*shape)(const vem_i_search_spec *spec,
+                               const vem_i_kernels *kernels);
+    /* A struct of arrays that each thread has beside its block: its size, and a list of at
+     * most VEM_I_SEARCH_ARRAYS of them. Returns how many. */
+    size_t scratch_size;
+    size_t (*scratch)(const vem_i_search_spec *spec, int32_t d,
+                      const vem_i_kernels *kernels, void *scratch, vem_i_room *list);
+    /* Bytes beside blocks and scratch. */
+    uint64_t (*bytes)(const vem_ctx *ctx, const vem_i_search_spec *spec,
+                      const vem_i_family *family, int64_t n, int32_t d,
+                      const vem_i_kernels *kernels);
+    /* What a step over n items costs, in pairs of `pair` operations each. */
+    double (*work)(const vem_i_search_spec *spec, double n, double pair);
+
+    /* The rest of its state: blocks and scratch are there; `free` meets what `create` left. */
+    vem_status (*create)(vem_i_search *search);
+    void (*free)(vem_i_search *search);
+
+    /* One E-step. `average`: cost of the nearest cluster in the step before. */
+    int64_t (*prepare)(vem_i_search *search, const vem_i_step_plan *plan, double average,
+                       const int32_t *held); /* returns the pairs scored */
+    /* The next items of a shard, from position i on. Returns what they held. */
+    const int32_t *(*next_block)(vem_i_search *search, vem_i_block *block, int64_t i,
+                                 int64_t end, const int32_t *held);
+    /* The lists, or costs, of the block. before: what its items held, or NULL. */
+    void (*find)(vem_i_search *search, vem_i_block *block, const int32_t *before);
+    /* Learning: shard number `slot` of a wave begins and ends on the thread of its block;
+     * a wave of so many shards is over. */
+    void (*begin_shard)(vem_i_search *search, const vem_i_block *block, int64_t slot);
+    void (*end_shard)(vem_i_search *search, const vem_i_block *block, int64_t slot);
+    void (*end_wave)(vem_i_search *search, int64_t shards);
+    /* The step is over. found: items were searched, not only scored again. */
+    void (*settle)(vem_i_search *search, int found);
+
+    /* Between steps. */
+    /* The items hold clusters that are near: begin with what the means alone can tell. Adds
+     * to the distances taken. */
+    vem_status (*start)(vem_i_search *search, int64_t *pairs);
+    /* Clusters were dropped: `map` gives the new number of each, -1: gone. */
+    void (*renumber)(vem_i_search *search, const int32_t *map, int32_t clusters);
+    /* A cluster was put beside another. */
+    void (*place)(vem_i_search *search, int32_t cluster, int32_t beside);
+    /* The items in the order of the cluster they hold first, made anew where it is old. */
+    const struct vem_i_tour *(*order)(vem_i_search *search, const int32_t *held);
+    /* What the next step needs to know; `clusters` are those of the model now, and `held`
+     * was recorded before. */
+    void (*record)(vem_i_record *record, vem_i_search *search, int32_t clusters,
+                   const int32_t *held);
+} vem_i_search_type;
+
+/* VEM_SEARCH_TABLE (vem.h) names them; each stands in a file of its own. */
+#define VEM_I_SEARCH_TYPE(NAME, name, whole)                                             \
+    extern const vem_i_search_type vem_i_search_type_##name;
+VEM_SEARCH_TABLE(VEM_I_SEARCH_TYPE)
+#undef VEM_I_SEARCH_TYPE
+
 /* What a fit with these options uses. */
-vem_i_search vem_i_search_for(const vem_options *options, uint64_t seed);
+vem_i_search_spec vem_i_search_for(const vem_options *options, uint64_t seed);
+const vem_i_search_type *vem_i_search_type_of(int kind);
+/* The searches that try all clusters: holding all of them, or the closest. */
+vem_i_search_spec vem_i_search_all(int32_t clusters);
+vem_i_search_spec vem_i_search_closest(int32_t clusters, int32_t held, double margin);
 
-/* Costs of `rows` clusters an item, index and costs in rows ldv apart, by direct differences;
- * some items at a time, so that mapped rows can be let go of in between. */
-void vem_i_block_score_pairs(vem_i_block *block, int32_t rows, const int32_t *index,
-                             void *costs);
-/* Score again what the items hold and nothing else, in order of cost. */
-void vem_i_block_stay(const vem_i_search *search, vem_i_block *block,
-                      const int32_t *before);
-/* Empty lists for n items: `top` rows, ldv apart. */
-void vem_i_block_clear(const vem_i_kernels *kernels, void *costs, int32_t *index,
-                       int32_t top, int64_t ldv, int32_t n);
-/* The best `keep` of the first `rows` trials of each item into its list; of equal ones
- * what comes first. */
-void vem_i_block_keep(vem_i_block *block, int32_t rows, int32_t keep);
-static inline int64_t vem_i_block_item(const vem_i_block *block, int32_t p)
+vem_status vem_i_search_new(vem_ctx *ctx, const vem_i_search_spec *spec,
+                            const vem_view *view, const vem_i_scorer *scorer,
+                            vem_i_search **search);
+void vem_i_search_free(vem_i_search *search);
+uint64_t vem_i_search_bytes(const vem_ctx *ctx, const vem_i_search_spec *spec,
+                            const vem_i_family *family, int64_t n, int32_t d,
+                            const vem_i_kernels *kernels);
+/* Clusters of an item that a sparse posterior stores; 1 where all are held. */
+static inline int32_t vem_i_search_width(const vem_i_search_spec *spec)
 {
-    return block->items ? (int64_t)block->items[p] : block->first + p;
+    return spec->dense ? 1 : spec->held;
 }
-/* Lists of `held` in order of cost, ties by cluster. */
-void vem_i_block_sort(vem_i_block *block, int32_t held);
+/* next_block for items as they lie. */
+const int32_t *vem_i_search_next(vem_i_search *search, vem_i_block *block, int64_t i,
+                                 int64_t end, const int32_t *held);
+/* Block `number` of the view on this thread, by a search that is whole. */
+vem_i_block *vem_i_search_block(vem_i_search *search, int64_t number, int thread);
 
-/* Items per block: a function of the sizes alone. */
-int32_t vem_i_block_items(const vem_i_search *search, int32_t clusters,
-                          const vem_i_kernels *kernels);
-vem_status vem_i_block_new(vem_ctx *ctx, const vem_i_search *search, const vem_view *view,
-                           const vem_i_scorer *scorer, vem_i_block *block);
-void vem_i_block_free(vem_i_block *block);
-/* Make the block hold items first .. first+n-1, packed where the search wants that. */
-void vem_i_block_load(vem_i_block *block, int64_t first, int32_t n);
-/* Make it hold listed items, which the search packs as it needs them. */
-void vem_i_block_take(vem_i_block *block, const uint32_t *items, int32_t n,
-                      int32_t place);
-uint64_t vem_i_block_bytes(const vem_i_search *search, int32_t clusters, int32_t d,
-                           const vem_i_kernels *kernels);
-
-/* Rows of costs scored at a time where they pass through scratch. */
-enum { VEM_I_TILE = 64 };
 /* Longest lists kept sparse; beyond it the costs of all clusters are kept (dense). */
 enum { VEM_I_SPARSE_MAX = VEM_I_TOP_MAX - 1 };
 /* Up to this many dimensions direct differences cost no more than the dot product's

@@ -173,7 +173,10 @@ vem_status vem_i_cells(vem_ctx *ctx, const vem_view *view, int32_t cells, uint64
 {
     vem_model *means = NULL;
     *done = 0;
-    vem_status status = vem_i_model_blank(ctx, VEM_ISO_SHARED, cells, view->d, &means);
+    vem_status status =
+        vem_i_model_blank(ctx,
+                          vem_i_shape_of(vem_i_family_of_distances(0), cells, view->d),
+                          &means);
     if (status == VEM_OK)
         status = fit_sample(ctx, view, seed, told, labels, means, pairs);
     if (status == VEM_OK && !vem_i_progress(ctx, told, 0)) {

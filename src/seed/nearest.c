@@ -65,7 +65,8 @@ uint64_t vem_i_nearest_bytes(const vem_ctx *ctx, const vem_i_kernels *kernels,
                              int32_t clusters, int32_t d)
 {
     return (uint64_t)ctx->threads * block_scratch(kernels, d) +
-           vem_i_scorer_bytes(VEM_ISO_SHARED, clusters, d, kernels->element);
+           vem_i_scorer_bytes(vem_i_family_of_distances(0), clusters, d,
+                              kernels->element);
 }
 
 vem_status vem_i_nearest(vem_ctx *ctx, const vem_view *view, const vem_model *centers,
@@ -77,8 +78,9 @@ vem_status vem_i_nearest(vem_ctx *ctx, const vem_view *view, const vem_model *ce
               .scratch_size = block_scratch(view->kernels, view->d),
               .labels = labels,
               .squares = squares};
-    vem_status status = vem_i_scorer_new(ctx, view->kernels, VEM_ISO_SHARED,
-                                         centers->clusters, centers->d, &scorer);
+    const vem_i_shape shape =
+        vem_i_shape_of(vem_i_family_of_distances(0), centers->clusters, centers->d);
+    vem_status status = vem_i_scorer_new(ctx, view->kernels, shape, &scorer);
     if (status == VEM_OK)
         status = vem_i_take(ctx, &t.scratch, (size_t)ctx->threads, t.scratch_size);
     if (status == VEM_OK) {

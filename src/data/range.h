@@ -1,0 +1,15 @@
+/* Rows that the arithmetic cannot hold are refused, with row, column and value. */
+#ifndef VEM_DATA_RANGE_H
+#define VEM_DATA_RANGE_H
+
+#include "data/points.h"
+
+/* After a pass that summed squares; `variance`: of the rows, in the units of the view. */
+vem_status vem_i_range_check(const vem_i_pass *p, const vem_i_points_request *request,
+                             double variance);
+/* The same for rows of weight 0 in the view, of which the passes tell nothing; its `extreme`
+ * counts them from then on. */
+vem_status vem_i_range_check_absent(const vem_i_pass *p,
+                                    const vem_i_points_request *request, vem_view *view);
+
+#endif

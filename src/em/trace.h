@@ -1,0 +1,20 @@
+/* What happened step by step: one line each, with the name of what acted on clusters beside the
+ * E- and the M-step. */
+#ifndef VEM_EM_TRACE_H
+#define VEM_EM_TRACE_H
+
+#include "base/record.h"
+
+typedef struct vem_i_trace {
+    vem_trace_step *steps; /* from malloc */
+    int64_t count, capacity;
+} vem_i_trace;
+
+vem_status vem_i_trace_add(vem_ctx *ctx, vem_i_trace *trace, const vem_trace_step *line);
+/* The line that was added last; there is one. */
+vem_trace_step *vem_i_trace_last(const vem_i_trace *trace);
+/* The trace is empty when it is read. */
+void vem_i_trace_record(vem_i_record *record, vem_i_trace *trace);
+void vem_i_trace_free(vem_i_trace *trace);
+
+#endif

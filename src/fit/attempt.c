@@ -1,0 +1,391 @@
+#include "fit/attempt.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "em/last_step.h"
+#include "fit/attempt_inside.h"
+#include "model/units.h"
+#include "moves/moves.h"
+
+/* Below this many items per cluster a step is expensive beside what it gains: only items far
+ * from their cluster probe twice, and swaps end earlier. */
+enum { FEW_ITEMS = 16 };
+/* Swaps go on while a round promises to lower the squared error by this share. */
+static const double SWAP_ENOUGH = 1e-3;
+
+/* ---- its state ---- */
+
+typedef struct moment {
+    vem_i_attempt *attempt;
+    vem_i_em *em;
+} moment;
+
+static void record_moment(vem_i_record *r, void *user)
+{
+    const moment *m = user;
+    vem_i_attempt_record(r, m->attempt);
+    vem_i_em_record(r, m->em);
+}
+
+/* Watches the loop. A state may be written before a step, and must be where the loop ends; not
+ * before it is known whether the loop stays. */
+static int observe(void *user, vem_i_em *em, vem_i_event event)
+{
+    vem_i_attempt *a = user;
+    const int guarded = a->beginning.guarded;
+    if (guarded && event == VEM_I_STEP_SCORED && em->step == 1 &&
+        em->free_energy < a->least) {
+        a->missed = VEM_I_MISSED_ROWS;
+        return 1;
+    }
+    if (!a->checkpoint || (guarded && (em->steps == 0 || a->missed == VEM_I_MISSED_ROWS)))
+        return 0;
+    if (event == VEM_I_STEP_LAST || (event == VEM_I_STEP_BEGINS && !em->within))
+        vem_i_checkpoint_write(a->checkpoint, event == VEM_I_STEP_LAST, record_moment,
+                               &(moment){a, em});
+    return 0;
+}
+
+/* Into the stage that the state was written in. */
+static vem_status resume(vem_i_attempt *a)
+{
+    vem_i_record *r = vem_i_checkpoint_reading(a->checkpoint);
+    vem_i_attempt_record(r, a);
+    return r->status;
+}
+
+/* Into the loop. */
+static vem_status enter(vem_i_attempt *a, vem_i_em *em)
+{
+    vem_i_record *r = vem_i_checkpoint_reading(a->checkpoint);
+    vem_i_em_record(r, em);
+    if (r->status == VEM_OK && r->left != 0)
+        vem_i_record_refuse(r, "end");
+    if (r->status == VEM_OK && em->step > em->options->max_steps)
+        r->status = vem_i_checkpoint_refuse_steps(a->checkpoint,
+                                                  "it has made more steps already");
+    if (r->status != VEM_OK)
+        return r->status;
+    const int64_t at = a->steps + em->step;
+    vem_i_checkpoint_resumed(a->checkpoint, at > 1 ? at : 1);
+    return VEM_OK;
+}
+
+/* ---- one loop ---- */
+
+/* The lines of a loop come after those of the loops before it. */
+static vem_status append_trace(vem_i_attempt *a, const vem_i_em *em)
+{
+    vem_status status = VEM_OK;
+    for (int64_t i = 0; status == VEM_OK && i < em->trace.count; i++) {
+        vem_trace_step line = em->trace.steps[i];
+        line.step += a->steps;
+        status = vem_i_trace_add(a->ctx, &a->trace, &line);
+    }
+    return status;
+}
+
+static vem_i_em loop_of(vem_i_attempt *a, const vem_options *o, const vem_i_beginning *b)
+{
+    const int few_items = a->view->n / o->clusters < FEW_ITEMS;
+    vem_i_em em = {.ctx = a->ctx,
+                   .options = o,
+                   .view = a->view,
+                   .search = vem_i_search_for(o, a->seed),
+                   .scale_free = a->programme->ours,
+                   .policy = vem_i_empty_policy((vem_empty_policy)o->empty),
+                   .variance_unknown = b->variance_unknown,
+                   .shared_steps = b->shared_steps,
+                   .steps_before = a->steps,
+                   .before = a->trace.count > 0 ? vem_i_trace_last(&a->trace) : NULL,
+                   .schedule = {.groups = vem_i_search_type_of(o->search)->probes,
+                                .placed = b->labels_known,
+                                .crowded = few_items,
+                                .probe = (int)o->probe,
+                                .enough =
+                                    (few_items ? 4 : 1) * SWAP_ENOUGH * 0.5 * a->view->d},
+                   .swap = vem_i_swap_round,
+                   .model = a->model,
+                   .constraints =
+                       vem_i_constraints_of(a->view, o, vem_i_family_of(o->family))};
+    /* What comes after may start from no less variance: F would fall between the loops. */
+    if (o->family != a->programme->options.family)
+        em.constraints.floor =
+            fmax(em.constraints.floor, vem_i_attempt_least_variance(a));
+    em.observers[0] = (vem_i_observer){observe, a};
+    return em;
+}
+
+/* What a loop leaves. Without a whole step the labels and F of the loop before stay: its mixture
+ * is the same, so that its F is a lower bound here too. */
+static vem_status adopt(vem_i_attempt *a, const vem_i_em *em)
+{
+    vem_status status = append_trace(a, em);
+    if (status != VEM_OK)
+        return status;
+    a->outcome = em->outcome;
+    if (em->steps > 0 || a->steps == 0) {
+        if (a->steps == 0)
+            a->free_energy_first = em->free_energy_first;
+        a->free_energy = em->free_energy;
+        a->steps += em->steps;
+        if (a->checkpoint && em->outcome == VEM_OUTCOME_STEP_LIMIT)
+            a->checkpoint->limited = 1;
+    }
+    for (int64_t i = 0; em->steps > 0 && i < a->view->n; i++)
+        a->labels[i] = em->posterior.held[i * em->posterior.width];
+    return VEM_OK;
+}
+
+static vem_status run_loop(vem_i_attempt *a, const vem_i_stage *stage,
+                           const vem_i_beginning *b)
+{
+    vem_options o = stage->options;
+    const int64_t left = a->programme->options.max_steps - a->steps;
+    o.max_steps = stage->halves ? left / 2 : left;
+    if (stage->kind == VEM_I_STAGE_FIT && a->started)
+        o.swaps = a->missed == VEM_I_MISSED_SOME &&
+                  !vem_i_programme_find(a->programme, VEM_I_STAGE_LISTED);
+    const int resumes = vem_i_checkpoint_resumes(a->checkpoint);
+    vem_i_em em = loop_of(a, &o, b);
+    vem_i_last_step *last = NULL;
+    a->loop_clusters = a->model->clusters;
+    vem_status status = vem_i_em_new(&em);
+    if (status != VEM_OK)
+        return status;
+    status = vem_i_last_step_new(&em, &last);
+    if (status == VEM_OK && vem_i_swaps_in_loop(&o, &em.search)) {
+        em.schedule.rounds = o.swaps;
+        status = vem_i_swaps_new(&em, &em.swaps);
+    }
+    if (status == VEM_OK && resumes)
+        status = enter(a, &em);
+    if (status == VEM_OK && b->labels_known && !resumes) {
+        vem_i_posterior_start(&em.posterior, a->labels);
+        vem_i_scorer_prepare(a->ctx, a->model, &em.scorer);
+        status = vem_i_estep_start(em.estep, &em.pairs);
+    }
+    if (status == VEM_OK)
+        status = vem_i_em_run(&em);
+    const int refused = b->guarded && a->missed == VEM_I_MISSED_ROWS;
+    if (b->guarded && a->checkpoint && (refused || em.steps == 0)) /* as in the starts */
+        a->checkpoint->closed = a->checkpoint->in_starts = !refused;
+    if (status == VEM_OK && !refused)
+        status = adopt(a, &em);
+    *(refused ? &a->seed_pairs : &a->pairs) += em.pairs;
+    a->beginning.guarded = 0;
+    vem_i_swaps_free(em.swaps);
+    vem_i_last_step_free(last);
+    vem_i_em_free(&em);
+    return status;
+}
+
+/* ---- the stages ---- */
+
+/* Where the sample cannot tell, the fit is one without starts. */
+static vem_status run_starts(vem_i_attempt *a)
+{
+    a->started = 1;
+    vem_status status = a->run_starts(a);
+    /* Not the bits of a fit that was not stopped. */
+    if (a->ctx->stop_requested && a->checkpoint)
+        a->checkpoint->closed = a->checkpoint->in_starts = 1;
+    if (a->missed >= VEM_I_MISSED_PLACES)
+        a->started = 0;
+    return status;
+}
+
+/* Hard k-means with swaps; its means and their common variance begin what was asked. */
+static vem_status run_kmeans(vem_i_attempt *a, const vem_i_stage *stage)
+{
+    vem_i_beginning first = a->beginning;
+    vem_status status = VEM_OK;
+    first.shared_steps = 0;
+    if (!a->wanted) { /* else the attempt was resumed here */
+        a->wanted = a->model;
+        a->model = NULL;
+        status = vem_i_model_blank(a->ctx,
+                                   vem_i_shape_of(vem_i_family_of(stage->options.family),
+                                                  a->wanted->clusters, a->wanted->d),
+                                   &a->model);
+        if (status == VEM_OK) {
+            memcpy(a->model->means, a->wanted->means,
+                   (size_t)a->wanted->clusters * (size_t)a->wanted->d * sizeof(double));
+            vem_i_model_set_variance(a->model, vem_i_model_variance(a->wanted));
+        }
+    }
+    vem_model *wanted = a->wanted;
+    if (status == VEM_OK)
+        status = run_loop(a, stage, &first);
+    if (status == VEM_OK && a->steps > 0 && a->model->clusters == wanted->clusters) {
+        memcpy(wanted->means, a->model->means,
+               (size_t)wanted->clusters * (size_t)wanted->d * sizeof(double));
+        vem_i_model_set_variance(wanted, fmax(vem_i_model_variance(a->model),
+                                              vem_i_attempt_least_variance(a)));
+        a->beginning.variance_unknown = 0;
+        a->beginning.labels_known = 1;
+    }
+    vem_model_free(a->model);
+    a->model = wanted;
+    a->wanted = NULL;
+    return status;
+}
+
+/* The model of the fit, with swaps, because few clusters for each row are listed. */
+static vem_status run_listed(vem_i_attempt *a, const vem_i_stage *stage)
+{
+    const int64_t before = a->steps;
+    vem_status status = run_loop(a, stage, &a->beginning);
+    if (a->steps > before)
+        a->beginning = (vem_i_beginning){.labels_known = 1};
+    return status;
+}
+
+/* Holding fewer clusters lowers F: that is a move, and is named. */
+static vem_status run_finish(vem_i_attempt *a, const vem_i_stage *stage)
+{
+    vem_trace_step *last = vem_i_trace_last(&a->trace);
+    last->move = "finish";
+    last->moved = a->model->clusters;
+    return run_loop(a, stage, &(vem_i_beginning){.labels_known = 1});
+}
+
+static vem_status run_stage(vem_i_attempt *a, const vem_i_stage *stage)
+{
+    if (stage->kind >= VEM_I_STAGE_KMEANS && !a->looping) {
+        a->looping = 1;
+        a->clock = vem_i_clock();
+        a->seconds_seed += a->clock - a->began;
+        a->beginning.guarded = a->started && a->least > -INFINITY;
+    }
+    switch (stage->kind) {
+    case VEM_I_STAGE_STARTS: return run_starts(a);
+    case VEM_I_STAGE_SEED: return vem_i_attempt_seed(a, &stage->options);
+    case VEM_I_STAGE_KMEANS: return run_kmeans(a, stage);
+    case VEM_I_STAGE_LISTED: return run_listed(a, stage);
+    case VEM_I_STAGE_FIT: return run_loop(a, stage, &a->beginning);
+    case VEM_I_STAGE_FINISH: return run_finish(a, stage);
+    }
+    return VEM_OK;
+}
+
+/* The same, but done by its share of the time that is left. */
+static vem_status run_share(vem_i_attempt *a, const vem_i_stage *stage)
+{
+    const double deadline = a->ctx->deadline, now = vem_i_clock();
+    if (deadline > 0)
+        a->ctx->deadline = now + stage->share * (deadline - now);
+    vem_status status = run_stage(a, stage);
+    a->ctx->deadline = deadline;
+    return status;
+}
+
+static int left_out(const vem_i_attempt *a, const vem_i_stage *stage)
+{
+    if (stage->kind == VEM_I_STAGE_SEED)
+        return a->model != NULL; /* the starts have found one */
+    if (stage->instead && a->started &&
+        !(stage->looks_again && a->missed == VEM_I_MISSED_SOME))
+        return 1;
+    const int over = a->ctx->stop_requested || vem_i_late(a->ctx);
+    if (stage->kind == VEM_I_STAGE_FINISH)
+        return over || a->steps == 0 || a->steps >= a->programme->options.max_steps;
+    return stage->optional && a->at > 0 && over;
+}
+
+/* ---- all of them ---- */
+
+/* Labels by row of the data. */
+static vem_status unorder_labels(vem_i_attempt *a)
+{
+    if (!a->points || !a->points->rows)
+        return VEM_OK;
+    int32_t *labels = NULL;
+    vem_status status = vem_i_take(a->ctx, &labels, (size_t)a->view->n, sizeof(int32_t));
+    if (status != VEM_OK)
+        return status;
+    for (int64_t i = 0; i < a->view->n; i++)
+        labels[a->points->rows[i]] = a->labels[i];
+    vem_i_free(a->labels);
+    a->labels = labels;
+    return VEM_OK;
+}
+
+/* Each step is told with the next one; this is the last. */
+static void tell_last(const vem_i_attempt *a)
+{
+    const vem_progress told = {.phase = "em",
+                               .done = 1,
+                               .total = 1,
+                               .step = a->steps,
+                               .max_steps = a->programme->options.max_steps,
+                               .free_energy = a->free_energy,
+                               .last = vem_i_trace_last(&a->trace)};
+    vem_i_progress(a->ctx, &told, 1);
+}
+
+static vem_status begin(vem_i_attempt *a)
+{
+    if (a->programme->from == VEM_I_FROM_MODEL)
+        return vem_i_attempt_convert(a);
+    if (a->programme->from == VEM_I_FROM_ATTEMPT)
+        return vem_model_copy(a->ctx, a->start, &a->model);
+    return VEM_OK;
+}
+
+/* The sample missed rows that count: once more, from the seeding, as if there had been no
+ * starts. */
+static void begin_again(vem_i_attempt *a)
+{
+    vem_model_free(a->model);
+    a->model = NULL;
+    a->started = 0;
+    a->at = 0; /* the starts; the seeding is next */
+    a->beginning = (vem_i_beginning){0};
+    a->began = vem_i_clock();
+    a->looping = 0;
+    memset(a->labels, -1, (size_t)a->view->n * sizeof(int32_t));
+}
+
+vem_status vem_i_attempt_run(vem_i_attempt *a)
+{
+    const vem_i_programme *p = a->programme;
+    int entered = vem_i_checkpoint_resumes(a->checkpoint);
+    a->began = vem_i_clock();
+    a->least = -INFINITY;
+    vem_status status =
+        vem_i_take(a->ctx, &a->labels, (size_t)a->view->n, sizeof(int32_t));
+    if (status == VEM_OK)
+        memset(a->labels, -1, (size_t)a->view->n * sizeof(int32_t));
+    if (status == VEM_OK)
+        status = entered ? resume(a) : begin(a);
+    for (; status == VEM_OK && a->at < p->count; a->at++, entered = 0) {
+        if (entered || !left_out(a, &p->stages[a->at]))
+            status = run_share(a, &p->stages[a->at]);
+        if (status == VEM_OK && a->started && a->missed == VEM_I_MISSED_ROWS)
+            begin_again(a);
+    }
+    if (status == VEM_OK)
+        status = unorder_labels(a);
+    if (status == VEM_OK && a->trace.count > 0 &&
+        a->run_starts) /* not of a start itself */
+        tell_last(a);
+    if (a->looping)
+        a->seconds_em = vem_i_clock() - a->clock;
+    else
+        a->seconds_seed += vem_i_clock() - a->began;
+    return status;
+}
+
+void vem_i_attempt_free(vem_i_attempt *a)
+{
+    vem_model_free(a->model);
+    vem_model_free(a->wanted);
+    vem_i_free(a->labels);
+    vem_i_trace_free(&a->trace);
+    a->model = NULL;
+    a->wanted = NULL;
+    a->labels = NULL;
+}

@@ -1,0 +1,54 @@
+/* One attempt at the programme of a fit: from a first model to the last, through its stages.
+ * Restarts, and starts on a sample, are several attempts. */
+#ifndef VEM_FIT_ATTEMPT_H
+#define VEM_FIT_ATTEMPT_H
+
+#include "data/points.h"
+#include "em/em.h"
+#include "fit/checkpoint.h"
+#include "fit/programme.h"
+
+/* What is known before a loop besides the model. */
+typedef struct vem_i_beginning {
+    int variance_unknown;
+    int64_t shared_steps;
+    int labels_known;
+    int guarded; /* the first step tells whether the sample was like all rows */
+} vem_i_beginning;
+
+typedef struct vem_i_attempt {
+    /* What is asked. */
+    vem_ctx *ctx;
+    const vem_i_programme *programme;
+    const vem_view *view;
+    vem_i_points *points; /* the rows of the view, to be put in order, or NULL */
+    const vem_model
+        *start; /* the programme says from where, and in which units; or NULL */
+    uint64_t seed;
+    vem_i_checkpoint *checkpoint; /* of its state, or NULL */
+    /* Runs the starts on a sample (starts.h); for programmes that have some. */
+    vem_status (*run_starts)(struct vem_i_attempt *attempt);
+    /* Where it is. */
+    int at;              /* the stage */
+    int started;         /* it goes on from the best of several starts */
+    int looping;         /* its loops have begun */
+    vem_i_missed missed; /* by the sample of its starts */
+    double least; /* F of all rows, where the sample was like them; -inf: not asked */
+    vem_i_beginning beginning;
+    vem_model *wanted;     /* during the start by k-means: the first model of the fit */
+    int32_t loop_clusters; /* of the model at the beginning of the loop */
+    double began, clock;   /* when it did, and its loops, less what earlier runs took */
+    /* What happened. */
+    vem_model *model; /* in the units of the view */
+    int32_t *labels;  /* n: the first cluster each item holds */
+    vem_i_trace trace;
+    vem_outcome outcome;
+    int64_t steps, pairs, seed_pairs;
+    double free_energy, free_energy_first;
+    double seconds_seed, seconds_em;
+} vem_i_attempt;
+
+vem_status vem_i_attempt_run(vem_i_attempt *attempt);
+void vem_i_attempt_free(vem_i_attempt *attempt);
+
+#endif

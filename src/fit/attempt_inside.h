@@ -1,0 +1,17 @@
+/* Parts of an attempt. */
+#ifndef VEM_FIT_ATTEMPT_INSIDE_H
+#define VEM_FIT_ATTEMPT_INSIDE_H
+
+#include "fit/attempt.h"
+
+/* The least variance that all clusters and columns may share in the family of the fit. */
+double vem_i_attempt_least_variance(const vem_i_attempt *attempt);
+/* attempt->start (units of the data) becomes attempt->model. */
+vem_status vem_i_attempt_convert(vem_i_attempt *attempt);
+/* Rows become attempt->model; where the search is served by it they are put in order. */
+vem_status vem_i_attempt_seed(vem_i_attempt *attempt, const vem_options *options);
+/* Everything but the loop it is in. Read, it leaves the rows in order and a blank model of
+ * the loop's family and clusters. */
+void vem_i_attempt_record(vem_i_record *record, vem_i_attempt *attempt);
+
+#endif

@@ -1,0 +1,145 @@
+/* An attempt that can be left and entered again: which loop it is in, what the loops before
+ * it did, and in which order the rows lie. */
+#include "fit/attempt_inside.h"
+
+#include <float.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+/* Every item once? */
+static vem_status check_order(vem_i_record *r, const uint32_t *order, int64_t n)
+{
+    unsigned char *seen = NULL;
+    vem_status status = vem_i_take_zeroed(r->ctx, &seen, (size_t)n, 1);
+    for (int64_t i = 0; status == VEM_OK && r->status == VEM_OK && i < n; i++)
+        if (order[i] >= n || seen[order[i]]++)
+            vem_i_record_refuse(r, "rows");
+    vem_i_free(seen);
+    return status == VEM_OK ? r->status : status;
+}
+
+static vem_status read_order(vem_i_record *r, vem_i_attempt *a)
+{
+    uint32_t *order = NULL;
+    const size_t n = (size_t)a->view->n;
+    vem_status status = vem_i_take_zeroed(r->ctx, &order, n, sizeof *order);
+    if (status == VEM_OK) {
+        vem_i_record_block(r, "rows", order, n, sizeof *order);
+        status = r->status;
+    }
+    if (status == VEM_OK)
+        status = check_order(r, order, a->view->n);
+    if (status == VEM_OK)
+        status = vem_i_points_reorder(a->ctx, a->points, order);
+    vem_i_free(order);
+    return status;
+}
+
+static void record_order(vem_i_record *r, vem_i_attempt *a)
+{
+    int ordered = a->points && a->points->rows;
+    vem_i_record_int(r, "ordered", &ordered, 0, a->points != NULL);
+    if (r->status != VEM_OK || !ordered)
+        return;
+    if (r->reading)
+        r->status = read_order(r, a);
+    else
+        vem_i_record_block(r, "rows", a->points->rows, (size_t)a->view->n,
+                           sizeof(uint32_t));
+}
+
+/* The model of the fit while the start runs: means and one variance are all it has yet. */
+static void record_wanted(vem_i_record *r, vem_i_attempt *a)
+{
+    const vem_options *o = &a->programme->options;
+    double variance = a->wanted ? vem_i_model_variance(a->wanted) : 0;
+    if (r->reading && r->status == VEM_OK)
+        r->status = vem_i_model_blank(a->ctx,
+                                      vem_i_shape_of(vem_i_family_of(o->family),
+                                                     (int32_t)o->clusters, a->view->d),
+                                      &a->wanted);
+    if (r->status != VEM_OK)
+        return;
+    vem_i_record_reals(r, "wanted", a->wanted->means,
+                       (size_t)a->wanted->clusters * (size_t)a->wanted->d, -DBL_MAX,
+                       DBL_MAX);
+    vem_i_record_reals(r, "variance", &variance, 1, 0, DBL_MAX);
+    if (r->reading && r->status == VEM_OK)
+        vem_i_model_set_variance(a->wanted, variance);
+}
+
+/* Is there, or was there, a loop before the one that was asked for: after starts the one that
+ * looks again, else k-means? */
+static int begins_hard(const vem_i_attempt *a)
+{
+    if (a->started && a->missed != VEM_I_MISSED_SOME)
+        return 0;
+    return vem_i_programme_find(a->programme, a->started ? VEM_I_STAGE_LISTED
+                                                         : VEM_I_STAGE_KMEANS) != NULL;
+}
+
+/* The stage that a record speaks of. What the limit of steps decides must be as it was. */
+static void read_stage(vem_i_record *r, vem_i_attempt *a, int loop, int missed, int hard)
+{
+    const vem_i_programme *p = a->programme;
+    a->missed = missed == VEM_I_MISSED_ROWS     ? VEM_I_MISSED_ROWS
+                : missed == VEM_I_MISSED_PLACES ? VEM_I_MISSED_PLACES
+                : missed == VEM_I_MISSED_CROWD  ? VEM_I_MISSED_CROWD
+                : missed == VEM_I_MISSED_SOME   ? VEM_I_MISSED_SOME
+                                                : VEM_I_MISSED_NONE;
+    a->started = p->starts.runs > 0 && a->missed < VEM_I_MISSED_PLACES;
+    while (a->at < p->count && (int)p->stages[a->at].kind != VEM_I_STAGE_KMEANS + loop)
+        a->at++;
+    const int as_before = hard == begins_hard(a) && a->at < p->count;
+    if (vem_i_checkpoint_limit_differs(a->checkpoint) &&
+        (a->checkpoint->limited || !as_before))
+        r->status = vem_i_checkpoint_refuse_steps(a->checkpoint,
+                                                  "that limit has shaped an earlier part "
+                                                  "of it");
+    else if (!as_before)
+        vem_i_record_refuse(r, "hard_start");
+}
+
+void vem_i_attempt_record(vem_i_record *r, vem_i_attempt *a)
+{
+    const vem_options *o = &a->programme->options;
+    int loop = (int)a->programme->stages[a->at].kind - VEM_I_STAGE_KMEANS;
+    int missed = (int)a->missed, hard = begins_hard(a);
+    int64_t clusters = a->loop_clusters;
+    double seconds[] = {a->seconds_seed, vem_i_clock() - a->clock};
+    vem_i_record_int(r, "loop", &loop, 0, VEM_I_STAGE_FINISH - VEM_I_STAGE_KMEANS);
+    vem_i_record_int(r, "hard_start", &hard, 0, 1);
+    vem_i_record_int(r, "missed", &missed, VEM_I_MISSED_NONE, VEM_I_MISSED_ROWS);
+    vem_i_record_int(r, "guess", &a->beginning.variance_unknown, 0, 1);
+    vem_i_record_count(r, "shared", &a->beginning.shared_steps, 0, INT32_MAX);
+    vem_i_record_int(r, "labels", &a->beginning.labels_known, 0, 1);
+    vem_i_record_count(r, "steps", &a->steps, 0, VEM_I_RECORD_MOST);
+    vem_i_record_count(r, "pairs", &a->pairs, 0, VEM_I_RECORD_MOST);
+    vem_i_record_count(r, "seed_pairs", &a->seed_pairs, 0, VEM_I_RECORD_MOST);
+    VEM_I_RECORD(r, "free_energy", a->free_energy);
+    VEM_I_RECORD(r, "free_energy_first", a->free_energy_first);
+    vem_i_record_reals(r, "seconds", seconds, 2, 0, VEM_I_RECORD_SECONDS);
+    vem_i_trace_record(r, &a->trace);
+    record_order(r, a);
+    if (loop == 0)
+        record_wanted(r, a);
+    vem_i_record_count(r, "loop_clusters", &clusters, 1, o->clusters);
+    if (!r->reading || r->status != VEM_OK)
+        return;
+    a->seconds_seed = seconds[0];
+    a->clock = vem_i_clock() - seconds[1];
+    a->looping = 1;
+    read_stage(r, a, loop, missed, hard);
+    if (r->status != VEM_OK)
+        return;
+    const vem_i_stage *stage = &a->programme->stages[a->at];
+    if (stage->kind == VEM_I_STAGE_FINISH && a->trace.count == 0)
+        vem_i_record_refuse(r, "trace"); /* what is finished has a last step */
+    else
+        r->status =
+            vem_i_model_blank(a->ctx,
+                              vem_i_shape_of(vem_i_family_of(stage->options.family),
+                                             (int32_t)clusters, a->view->d),
+                              &a->model);
+}

@@ -1,0 +1,119 @@
+/* The first model of an attempt: from rows, or from a model that is given. */
+#include "fit/attempt_inside.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "model/units.h"
+#include "search/tour.h"
+#include "seed/seed.h"
+
+/* M-steps with one variance and flat weights before a richer family is set free; bad
+ * first sets would otherwise leave some clusters with tiny variances. */
+enum { SHARED_STEPS = 2 };
+
+double vem_i_attempt_least_variance(const vem_i_attempt *a)
+{
+    const vem_options *o = &a->programme->options;
+    const vem_i_constraints limits =
+        vem_i_constraints_of(a->view, o, vem_i_family_of(o->family));
+    return vem_i_floor_shared(&limits, a->view->d);
+}
+
+vem_status vem_i_attempt_convert(vem_i_attempt *a)
+{
+    const vem_options *o = &a->programme->options;
+    vem_status status = vem_i_model_to_view(a->ctx, a->start, a->view,
+                                            vem_i_family_of(o->family), &a->model);
+    const vem_i_constraints limits =
+        vem_i_constraints_of(a->view, o, vem_i_family_of(o->family));
+    if (status == VEM_OK)
+        status = vem_i_floor_model(a->ctx, &limits, a->model);
+    if (status == VEM_OK)
+        status = vem_i_model_check_range(a->ctx, a->model, a->view);
+    if (status == VEM_OK && o->prior == VEM_PRIOR_FLAT)
+        for (int32_t k = 0; k < a->model->clusters; k++)
+            a->model->weights[k] = 1.0 / a->model->clusters;
+    return status;
+}
+
+static vem_status place_means(vem_i_attempt *a, const int64_t *items)
+{
+    const vem_view *view = a->view;
+    const vem_options *o = &a->programme->options;
+    vem_status status = vem_i_model_blank(a->ctx,
+                                          vem_i_shape_of(vem_i_family_of(o->family),
+                                                         (int32_t)o->clusters, view->d),
+                                          &a->model);
+    for (int64_t k = 0; status == VEM_OK && k < o->clusters; k++) {
+        for (int64_t j = 0; j < view->d; j++)
+            a->model->means[k * view->d + j] =
+                vem_i_value(view->kernels, vem_i_view_row(view, items[k]), j);
+        vem_i_residence_check(a->ctx);
+    }
+    return status;
+}
+
+static vem_status place_seeds(vem_i_attempt *a, vem_seeding method)
+{
+    const vem_options *o = &a->programme->options;
+    /* Searches that try all clusters need no hint where to begin; presets take none. */
+    int hint = a->programme->ours && !vem_i_search_is_whole(o->search);
+    vem_i_seeds seeds = {.first = hint ? a->labels : NULL};
+    vem_status status =
+        vem_i_take(a->ctx, &seeds.items, (size_t)o->clusters, sizeof(int64_t));
+    if (status == VEM_OK)
+        status = vem_i_seed(a->ctx, a->view, method, (int32_t)o->clusters, o->chain,
+                            a->seed, &seeds);
+    if (status == VEM_OK)
+        status = place_means(a, seeds.items);
+    vem_i_free(seeds.items);
+    if (status != VEM_OK)
+        return status;
+    vem_i_beginning *b = &a->beginning;
+    a->seed_pairs += seeds.pairs;
+    /* Where the seeding does not know the variance, any guess will do for the first step.
+     */
+    b->variance_unknown = isnan(seeds.variance);
+    double variance = b->variance_unknown ? a->view->variance : seeds.variance;
+    vem_i_model_set_variance(a->model, fmax(variance, vem_i_attempt_least_variance(a)));
+    b->shared_steps = vem_i_is_plain(a->model->family) ? 0 : SHARED_STEPS;
+    b->labels_known = hint && a->labels[0] >= 0;
+    return VEM_OK;
+}
+
+/* Rows that begin in the same cluster, side by side: from now on most of what a step reads
+ * lies together. */
+static vem_status order_rows(vem_i_attempt *a)
+{
+    vem_i_tour tour = {0};
+    int32_t *rank = NULL;
+    int32_t clusters = a->model->clusters;
+    vem_status status = vem_i_take(a->ctx, &rank, (size_t)clusters, sizeof(int32_t));
+    if (status == VEM_OK)
+        status = vem_i_tour_new(a->ctx, a->view->n, clusters, &tour);
+    if (status == VEM_OK) {
+        for (int32_t k = 0; k < clusters; k++)
+            rank[k] = k;
+        vem_i_tour_sort(&tour, clusters, a->labels, 1, rank);
+        status = vem_i_points_reorder(a->ctx, a->points, tour.items);
+    }
+    /* The labels follow: they are ascending now, the unknown ones last. */
+    for (int64_t i = 0, k = 0; status == VEM_OK && i < a->view->n; i++) {
+        while (k < clusters && i >= tour.starts[k + 1])
+            k++;
+        a->labels[i] = k < clusters ? (int32_t)k : -1;
+    }
+    vem_i_tour_free(&tour);
+    vem_i_free(rank);
+    return status;
+}
+
+vem_status vem_i_attempt_seed(vem_i_attempt *a, const vem_options *options)
+{
+    vem_status status = place_seeds(a, (vem_seeding)options->seeding);
+    if (status == VEM_OK && a->beginning.labels_known && a->points &&
+        vem_i_programme_orders(a->programme))
+        status = order_rows(a);
+    return status;
+}

@@ -1,0 +1,323 @@
+/* What loses least, by measurement (docs/math/budgets.md). In the order in which it goes:
+ *
+ *     measures   of all rows -> of a sample; the model is the same
+ *     rows       as long as 256 are left for each cluster: a coreset loses less than a
+ *                percent of the squared error, and steps cost in proportion
+ *     steps      below that the last steps are worth less than rows are: 12 steps are
+ *                enough to keep 128 rows, 8 for 64
+ *     rows       down to 8 for each cluster, with room for 6 steps
+ *     steps      whatever is left
+ *
+ * That is so for k-means. Variances and soft assignments take many more steps to settle, and
+ * a fit that was cut short is worse than one of few rows: there all rows that may go do so
+ * before any step. Covariances need twice as many rows as columns. Full ones also may hold
+ * fewer clusters before they lose steps: 3 instead of all take half to a third of the time
+ * of a step; for other families a step that holds all of them takes no longer.
+ *
+ * So of all coresets (all rows, then powers of two) the largest is taken for which its
+ * number of steps fits: more time never gives a smaller one. What time is left over then
+ * goes into more steps, until the fit has converged or the deadline is near.
+ *
+ * What the caller set is not touched: a coreset of his own, a preset (a paper's algorithm,
+ * exactly) and its rows, a tolerance or number of steps (which then must fit). */
+#include "fit/budget.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "fit/resolve.h"
+#include "model/family.h"
+
+/* An estimate is about right: it may fill this share of the time. */
+static const double PLANNED = 0.8;
+/* The machine is looked at for this share of the time. */
+static const double MEASURED = 0.01;
+/* Steps end by then, so that the rest fits; and never before half of the time. */
+static const double ENDS = 0.95, EARLIEST = 0.5;
+/* Rows for each cluster, at least; clusters that a row holds instead of all. */
+enum { FEWEST = 8, FEW_HELD = 3 };
+
+static int64_t enough_steps(int64_t rows, const vem_options *asked, const vem_options *o)
+{
+    const int64_t each = rows / o->clusters;
+    if (each >= 256 || asked->max_steps != VEM_AUTO || asked->tolerance != VEM_AUTO ||
+        !vem_i_is_plain(vem_i_family_of(o->family)) || o->held > 1)
+        return 0; /* as many as it takes */
+    return each >= 128 ? 12 : each >= 64 ? 8 : 6;
+}
+
+/* What is asked of a candidate. */
+typedef struct search {
+    vem_ctx *ctx;
+    const vem_data *data;
+    const vem_options *asked;
+    const vem_model *start;
+    const vem_i_speed *speed;
+    double seconds;
+} search;
+
+static vem_i_plan plan_for(const search *s, const vem_options *resolved, int64_t steps)
+{
+    vem_options o = *resolved;
+    if (steps > 0 && steps < o.max_steps)
+        o.max_steps = steps;
+    vem_i_plan plan = vem_i_plan_of(s->ctx, s->data, s->asked, &o, s->start != NULL);
+    plan.speed = s->speed;
+    return plan;
+}
+
+/* Takes the candidate when it fits, or when it must do. */
+static int take(const search *s, const vem_options *candidate, int64_t steps, int must,
+                vem_options *resolved, vem_i_budget *budget)
+{
+    const vem_i_plan plan = plan_for(s, candidate, steps);
+    const int fits = vem_i_plan_seconds(&plan) <= PLANNED * s->seconds;
+    if (!fits && !must)
+        return 0;
+    *resolved = *candidate;
+    budget->steps = steps;
+    budget->after = vem_i_plan_seconds_after(&plan);
+    budget->fits = fits;
+    return 1;
+}
+
+static int64_t power_below(int64_t rows)
+{
+    int64_t power = 1;
+    while (power < rows / 2 + rows % 2)
+        power *= 2;
+    return power;
+}
+
+static int64_t least_rows(const vem_options *o, int32_t d)
+{
+    const int64_t wanted = 2 * (int64_t)d;
+    const int64_t each = vem_i_has_matrices(vem_i_family_of(o->family)) && wanted > FEWEST
+                             ? wanted
+                             : FEWEST;
+    return each * o->clusters;
+}
+
+/* Is the number of rows ours to choose? */
+static int may_reduce(const vem_options *asked, const vem_options *resolved)
+{
+    return asked->coreset == VEM_AUTO &&
+           (asked->algorithm == VEM_AUTO || resolved->coreset != VEM_AUTO);
+}
+
+static int may_hold_fewer(const vem_options *asked, const vem_options *resolved)
+{
+    return asked->algorithm == VEM_AUTO && asked->held == VEM_AUTO &&
+           asked->search == VEM_AUTO && vem_i_family_of(resolved->family)->axes == 2 &&
+           resolved->held > FEW_HELD;
+}
+
+/* There are no rows to give up any more. */
+static vem_status take_last(const search *s, const vem_options *asked,
+                            vem_options *candidate, int64_t steps, vem_options *resolved,
+                            vem_i_budget *budget)
+{
+    if (take(s, candidate, steps, 0, resolved, budget))
+        return VEM_OK;
+    if (may_hold_fewer(s->asked, candidate)) {
+        vem_options fewer = *asked;
+        const int measure = candidate->measure;
+        budget->held = candidate->held;
+        fewer.held = FEW_HELD;
+        vem_status status =
+            vem_i_fit_resolve(s->ctx, s->data, &fewer, s->start, candidate);
+        if (status != VEM_OK)
+            return status;
+        candidate->measure = measure;
+    }
+    take(s, candidate, steps, 1, resolved, budget);
+    return VEM_OK;
+}
+
+static vem_status choose_rows(const search *s, vem_options *resolved,
+                              vem_i_budget *budget)
+{
+    vem_options whole = *resolved, asked = *s->asked;
+    const int64_t least = least_rows(&whole, s->data->d);
+    const int64_t enough = enough_steps(budget->rows, s->asked, &whole);
+    int64_t size = may_reduce(s->asked, &whole) ? power_below(budget->rows) : 0;
+    if (size < least)
+        return take_last(s, &asked, &whole, enough, resolved, budget);
+    if (take(s, &whole, enough, 0, resolved, budget))
+        return VEM_OK;
+    for (;; size /= 2) {
+        vem_options candidate;
+        asked.coreset = budget->coreset = size;
+        vem_status status =
+            vem_i_fit_resolve(s->ctx, s->data, &asked, s->start, &candidate);
+        if (status != VEM_OK)
+            return status;
+        candidate.measure = whole.measure;
+        const int64_t steps = enough_steps(size, s->asked, &candidate);
+        if (size / 2 < least)
+            return take_last(s, &asked, &candidate, steps, resolved, budget);
+        if (take(s, &candidate, steps, 0, resolved, budget))
+            return VEM_OK;
+    }
+}
+
+static double seconds_left(const vem_ctx *ctx, const vem_options *o)
+{
+    return fmax(o->time - ctx->spent, 1e-9);
+}
+
+vem_status vem_i_budget_choose(vem_ctx *ctx, const vem_data *data,
+                               const vem_options *asked, const vem_model *start,
+                               const vem_i_speed *speed, vem_options *resolved,
+                               vem_i_budget *budget)
+{
+    const search s = {ctx, data, asked, start, speed, seconds_left(ctx, asked)};
+    const vem_i_plan plan = plan_for(&s, resolved, 0);
+    const int reduced = vem_i_reduces(resolved, data->n);
+    vem_options whole = *resolved;
+    *budget = (vem_i_budget){.asked = asked->time,
+                             .seconds = s.seconds,
+                             .whole = vem_i_plan_seconds(&plan),
+                             .rows = reduced ? resolved->coreset : data->n};
+    if (take(&s, &whole, 0, 0, resolved, budget))
+        return VEM_OK;
+    if (whole.measure == VEM_MEASURE_EXACT) {
+        resolved->measure = whole.measure = VEM_MEASURE_SAMPLE;
+        budget->sampled = 1;
+        if (take(&s, &whole, 0, 0, resolved, budget))
+            return VEM_OK;
+    }
+    return choose_rows(&s, resolved, budget);
+}
+
+vem_status vem_i_budget_measure(vem_ctx *ctx, const vem_data *data,
+                                const vem_options *asked, const vem_model *start,
+                                vem_options *resolved, vem_i_budget *budget)
+{
+    *budget = (vem_i_budget){0};
+    if (resolved->time == VEM_AUTO)
+        return VEM_OK;
+    const vem_i_plan plan = vem_i_plan_of(ctx, data, asked, resolved, start != NULL);
+    vem_i_speed speed = vem_i_speed_usual(&plan);
+    vem_status status =
+        vem_i_speed_measure(ctx, data, (vem_precision)resolved->precision,
+                            resolved->threads > 0 ? (int)resolved->threads : ctx->threads,
+                            MEASURED * seconds_left(ctx, resolved), &speed);
+    if (status == VEM_OK)
+        status = vem_i_budget_choose(ctx, data, asked, start, &speed, resolved, budget);
+    return status;
+}
+
+vem_status vem_i_plan_fit(vem_ctx *ctx, const vem_data *data, const vem_options *asked,
+                          const vem_model *start, vem_options *resolved,
+                          vem_i_budget *budget, vem_i_plan *plan)
+{
+    vem_status status = vem_i_fit_resolve(ctx, data, asked, start, resolved);
+    if (status == VEM_OK)
+        status = vem_i_budget_measure(ctx, data, asked, start, resolved, budget);
+    if (status == VEM_OK)
+        *plan = vem_i_plan_of(ctx, data, asked, resolved, start != NULL);
+    return status;
+}
+
+vem_forecast vem_i_plan_forecast(const vem_i_plan *plan, const vem_data *data,
+                                 const vem_i_budget *b)
+{
+    const double seconds = b->whole > 0 ? b->whole : vem_i_plan_seconds(plan);
+    return (vem_forecast){.size = sizeof(vem_forecast),
+                          .bytes = vem_i_plan_bytes(plan),
+                          .spilled = vem_i_plan_spilled(plan),
+                          .allowed = vem_i_plan_allowed(plan, data),
+                          .seconds =
+                              b->seconds > 0 ? fmin(seconds, b->seconds) : seconds};
+}
+
+/* ---- the clock ---- */
+
+void vem_i_budget_begin(vem_ctx *ctx, const vem_i_budget *e)
+{
+    if (e->seconds > 0)
+        ctx->deadline = ctx->progress_start +
+                        fmax(ENDS * e->seconds - e->after, EARLIEST * e->seconds);
+}
+
+void vem_i_budget_end_steps(vem_ctx *ctx, const vem_i_budget *e)
+{
+    if (e->seconds > 0)
+        ctx->deadline = ctx->progress_start + e->seconds;
+}
+
+/* ---- in words ---- */
+
+/* Measures of a sample, or none. */
+static void say_measures(vem_report *report, const vem_i_budget *e)
+{
+    const vem_summary *s = &report->summary;
+    const int measured = !isnan(s->quantization_error);
+    if (s->options.measure == VEM_MEASURE_NONE)
+        return;
+    if (!measured && s->outcome != VEM_OUTCOME_STOPPED)
+        vem_i_report_note(report, "not measured: --time %.3g was over.", e->asked);
+    if (measured && e->sampled && s->measured_rows < s->n)
+        vem_i_report_note(report,
+                          "measures are estimated from %lld of %lld rows: --time %.3g.",
+                          (long long)s->measured_rows, (long long)s->n, e->asked);
+}
+
+void vem_i_budget_say(vem_report *report, const vem_i_budget *e)
+{
+    const vem_summary *s = &report->summary;
+    const int late = s->outcome == VEM_OUTCOME_BUDGET;
+    if (e->seconds <= 0)
+        return;
+    if (e->coreset)
+        vem_i_report_note(report, "a coreset of %lld rows instead of %lld: --time %.3g.",
+                          (long long)e->coreset, (long long)e->rows, e->asked);
+    if (e->held)
+        vem_i_report_note(report,
+                          "each row holds its %lld most probable clusters instead of "
+                          "%lld: --time %.3g.",
+                          (long long)s->options.held, (long long)e->held, e->asked);
+    if (late && s->steps == 0)
+        vem_i_report_note(report,
+                          "--time %.3g was over before the first step: the model is what "
+                          "the seeding gave.",
+                          e->asked);
+    else if (late)
+        vem_i_report_note(report,
+                          "ended by --time %.3g after %lld step%s, before it had "
+                          "converged.",
+                          e->asked, (long long)s->steps, s->steps == 1 ? "" : "s");
+    say_measures(report, e);
+    if (e->sampled || e->coreset || e->held || e->steps)
+        vem_i_report_note(report,
+                          "all that was asked would have taken about %.2g seconds; what "
+                          "fits --time depends on this machine.",
+                          e->whole);
+    else if (!late)
+        vem_i_report_say(report,
+                         "nothing is given up for --time %.3g: about %.2g "
+                         "seconds were expected%s.",
+                         e->asked, e->whole,
+                         e->fits ? "" : ", but all of it was asked for");
+}
+
+vem_status vem_i_budget_fail(vem_ctx *ctx, const vem_i_budget *e, int64_t clusters)
+{
+    static const char stopped[] = "Stopped ";
+    char where[sizeof ctx->message] = "in the middle.";
+    const int64_t small = FEWEST * clusters;
+    if (strncmp(ctx->message, stopped, sizeof stopped - 1) == 0)
+        memcpy(where, ctx->message + sizeof stopped - 1,
+               strlen(ctx->message) - (sizeof stopped - 1) + 1);
+    where[strcspn(where, ".")] = '\0';
+    if (e->rows > 2 * small && !e->coreset)
+        return vem_i_fail(ctx, VEM_STOPPED,
+                          "--time %.3g was over %.100s, and there is no model yet; more "
+                          "time or a coreset (--coreset %lld) would help.",
+                          e->asked, where, (long long)small);
+    return vem_i_fail(ctx, VEM_STOPPED,
+                      "--time %.3g was over %.100s, and there is no model yet; more time "
+                      "or fewer clusters would help.",
+                      e->asked, where);
+}

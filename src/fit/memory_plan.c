@@ -1,0 +1,344 @@
+/* Memory, planned. A fit holds its copy of the rows throughout, and goes through stages that
+ * give back what they took:
+ *
+ *     load      scratch of the pass over the rows; with a coreset, drawing it
+ *     check     the table of distinct rows
+ *     seed      what the seeding needs; with few clusters, a sample and the attempts on it
+ *     order     the rows put where their clusters are (groups)
+ *     loop      statistics, lists, scratch; up to three loops, one after the other
+ *     measure   scratch of a scan; rows of a sample, or a chunk of all rows
+ *
+ * The peak is the rows and the greatest stage. Where it is too high, the rows rest in a
+ * temporary file (base/spill.h), and the greatest stage counts beside a window for mapped
+ * pages. Whoever looks for a smaller plan (fewer rows,
+ * single precision) asks with other options; the refusal names those that would fit. */
+#include "fit/memory_plan.h"
+
+#include <stdio.h>
+
+#include "base/machine.h"
+#include "base/residence.h"
+#include "data/points.h"
+#include "data/subset.h"
+#include "em/last_step.h"
+#include "fit/reduce.h"
+#include "metrics/measure.h"
+#include "moves/moves.h"
+#include "search/tour.h"
+#include "seed/seed.h"
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* What the stages look at. */
+typedef struct sizes {
+    const vem_ctx *ctx;
+    const vem_options *o;
+    const vem_i_kernels *kernels;
+    int64_t n; /* items of the loop */
+    int32_t d, clusters;
+    int weighted;
+    uint64_t model;
+} sizes;
+
+static uint64_t loop_bytes(const sizes *s, const vem_options *o)
+{
+    const vem_i_search_spec search = vem_i_search_for(o, 0);
+    uint64_t bytes =
+        vem_i_em_bytes(s->ctx, o, &search, s->kernels, s->n, s->d, s->weighted) +
+        vem_i_last_step_bytes(s->ctx, o, &search, s->n, s->d);
+    if (vem_i_swaps_in_loop(o, &search))
+        bytes += vem_i_swaps_bytes(s->ctx, &search, vem_i_family_of(o->family), s->n,
+                                   s->clusters, s->d, s->kernels->element);
+    return bytes;
+}
+
+/* All loops, one after the other. */
+static uint64_t loops_bytes(const sizes *s, const vem_i_programme *p)
+{
+    uint64_t bytes = 0;
+    for (int i = 0; i < p->count; i++)
+        if (p->stages[i].kind >=
+            VEM_I_STAGE_KMEANS) /* beside which k-means has its own model */
+            bytes = larger(bytes,
+                           loop_bytes(s, &p->stages[i].options) +
+                               (p->stages[i].kind == VEM_I_STAGE_KMEANS ? s->model : 0));
+    return bytes;
+}
+
+static uint64_t check_bytes(int64_t clusters)
+{
+    uint64_t slots = 16;
+    while (slots < 2 * (uint64_t)clusters)
+        slots *= 2;
+    return slots * sizeof(int64_t);
+}
+
+static uint64_t seed_bytes(const sizes *s)
+{
+    return (uint64_t)s->clusters * sizeof(int64_t) +
+           vem_i_seed_bytes(s->ctx, (vem_seeding)s->o->seeding, s->kernels, s->n, s->d,
+                            s->clusters, s->o->chain);
+}
+
+/* Starts on a sample: its rows, the best so far, and an attempt; or the larger sample. */
+static uint64_t starts_bytes(const sizes *s, const vem_i_starts_plan *starts)
+{
+    const vem_options o = vem_i_starts_options(s->o);
+    const int drawn = starts->rows < s->n;
+    sizes sample = *s;
+    sample.o = &o;
+    sample.n = starts->rows;
+    sample.weighted = s->weighted || drawn;
+    const vem_i_programme each = vem_i_programme_on_sample(&o, VEM_I_FROM_ROWS, sample.n);
+    /* Labels of the best and of the run, and running sums to draw from. */
+    uint64_t bytes =
+        2 * s->model + (uint64_t)sample.n * (2 * sizeof(int32_t) + sizeof(double)) +
+        larger(check_bytes(s->clusters),
+               larger(seed_bytes(&sample), s->model + loops_bytes(&sample, &each)));
+    if (drawn)
+        bytes += vem_i_subset_bytes(s->n, sample.n, s->d, s->kernels->element);
+    vem_options last = o;
+    last.swaps = 0;
+    sample.o = &last;
+    if (starts->larger == 0)
+        return bytes;
+    sample.n = starts->larger;
+    return larger(bytes,
+                  2 * s->model + (uint64_t)sample.n * 2 * sizeof(int32_t) +
+                      loop_bytes(&sample, &last) +
+                      vem_i_subset_bytes(s->n, sample.n, s->d, s->kernels->element));
+}
+
+/* The rows themselves stay: 4 n for their old places, and for those they go to where they
+ * move to another file. */
+static uint64_t order_bytes(const sizes *s, int spill)
+{
+    enum { STRIPES = 8 };
+    const uint64_t stripes =
+        (uint64_t)(s->ctx->threads < STRIPES ? s->ctx->threads : STRIPES);
+    return vem_i_tour_bytes(s->n, s->clusters) + (uint64_t)s->clusters * sizeof(int32_t) +
+           stripes * ((uint64_t)s->n / 8 + 8) +
+           (spill ? (uint64_t)s->n * sizeof(uint32_t) : 0);
+}
+
+/* Scratch of the threads and sums of the shards (points.c). */
+static uint64_t load_bytes(const vem_ctx *ctx, int64_t n, int32_t d)
+{
+    enum { ROWS = 64 };
+    int64_t per_shard = (1 << 17) / d;
+    per_shard = per_shard < ROWS ? ROWS : per_shard;
+    return ((uint64_t)ctx->threads * ROWS * (uint64_t)d +
+            (uint64_t)(n / per_shard + 1) * (uint64_t)(d + 4)) *
+           sizeof(double);
+}
+
+/* Of one stage, beside the rows and the labels. */
+static uint64_t stage_bytes(const sizes *s, const vem_i_programme *p, int spill)
+{
+    const uint64_t ordered =
+        vem_i_programme_orders(p) ? (uint64_t)s->n * sizeof(uint32_t) : 0;
+    uint64_t most = ordered + s->model + loops_bytes(s, p);
+    for (int i = 0; i < p->count; i++)
+        if (p->stages[i].kind == VEM_I_STAGE_STARTS)
+            most = larger(most, starts_bytes(s, &p->starts));
+        else if (p->stages[i].kind == VEM_I_STAGE_SEED)
+            most = larger(most, seed_bytes(s));
+    if (ordered) /* afterwards the labels are put back: a copy */
+        most = larger(most, ordered + s->model +
+                                larger(order_bytes(s, spill),
+                                       (uint64_t)s->n * sizeof(int32_t)));
+    return most;
+}
+
+static uint64_t plan_stages(const vem_i_plan *plan, const vem_ctx *ctx)
+{
+    const vem_i_programme *p = &plan->programme;
+    const vem_options *o = &p->options;
+    const vem_precision precision = (vem_precision)o->precision;
+    sizes s = {.ctx = ctx,
+               .o = o,
+               .kernels =
+                   precision == VEM_SINGLE ? ctx->kernels_single : ctx->kernels_double,
+               .n = p->items,
+               .d = plan->d,
+               .clusters = (int32_t)o->clusters,
+               .weighted = plan->weighted || p->reduced};
+    const uint64_t items = (uint64_t)s.n, labels = items * sizeof(int32_t);
+    s.model = ((uint64_t)s.clusters * (uint64_t)(s.d + 1) +
+               vem_i_variance_count(vem_i_family_of(o->family), s.clusters, s.d)) *
+              sizeof(double);
+    uint64_t rows = (plan->spill ? 0 : vem_i_points_bytes(s.n, s.d, precision)) +
+                    (s.weighted ? items * sizeof(double) : 0);
+    /* Labels and model of the best restart so far stay while another runs. */
+    if (o->restarts > 1)
+        rows += s.model + labels;
+    const uint64_t ordered = vem_i_programme_orders(p) ? items * sizeof(uint32_t) : 0;
+    uint64_t most = load_bytes(ctx, s.n, s.d) +
+                    vem_i_reduce_bytes(ctx, o, plan->n, plan->d, plan->type);
+    most = larger(most, check_bytes(s.clusters));
+    most = larger(most, labels + stage_bytes(&s, p, plan->spill));
+    most = larger(most, (p->reduced ? 0 : labels) + ordered + s.model +
+                            vem_i_measure_bytes(ctx, o, plan->n, s.d, plan->type,
+                                                p->reduced, plan->weighted));
+    return rows + most;
+}
+
+uint64_t vem_i_plan_bytes(const vem_i_plan *plan)
+{
+    vem_ctx *ctx = plan->ctx;
+    const int threads = ctx->threads;
+    if (plan->programme.options.threads > 0)
+        ctx->threads = (int)plan->programme.options.threads;
+    const uint64_t bytes = plan_stages(plan, ctx);
+    ctx->threads = threads;
+    return bytes;
+}
+
+vem_i_plan vem_i_plan_of(vem_ctx *ctx, const vem_data *data, const vem_options *asked,
+                         const vem_options *resolved, int warm)
+{
+    return (vem_i_plan){.ctx = ctx,
+                        .programme =
+                            vem_i_programme_of(resolved, asked->algorithm == VEM_AUTO,
+                                               warm, data->n, data->d),
+                        .n = data->n,
+                        .d = data->d,
+                        .type = data->type,
+                        .weighted = data->weights != NULL};
+}
+
+vem_i_plan vem_i_plan_with(const vem_i_plan *plan, const vem_options *options)
+{
+    vem_i_plan other = *plan;
+    other.programme =
+        vem_i_programme_of(options, plan->programme.ours,
+                           plan->programme.from == VEM_I_FROM_MODEL, plan->n, plan->d);
+    return other;
+}
+
+/* ---- too much? ---- */
+
+/* --memory; 0: not given. */
+static uint64_t memory_of(const vem_i_plan *plan)
+{
+    const int64_t asked = plan->programme.options.memory;
+    return asked == VEM_AUTO ? plan->ctx->memory : (uint64_t)asked;
+}
+
+/* What may be taken when so much is kept for mapped pages. */
+static uint64_t allowed_beside(const vem_i_plan *plan, int mapped)
+{
+    vem_ctx *ctx = plan->ctx;
+    const uint64_t before = ctx->limit;
+    ctx->limit = memory_of(plan);
+    const uint64_t left = vem_i_residence_left(ctx);
+    const uint64_t window =
+        mapped ? vem_i_residence_window(ctx, ctx->limit ? ctx->limit : left) : 0;
+    ctx->limit = before;
+    return left == 0 ? 0 : left > window ? left - window : 1;
+}
+
+uint64_t vem_i_plan_allowed(const vem_i_plan *plan, const vem_data *data)
+{
+    return allowed_beside(plan, plan->spill || (data->mapping && memory_of(plan)));
+}
+
+/* Where rows are put in order, for the fit or for its seeding: the old order and the new. */
+uint64_t vem_i_plan_spilled(const vem_i_plan *plan)
+{
+    const vem_i_programme *p = &plan->programme;
+    const vem_i_stage *seed = vem_i_programme_find(p, VEM_I_STAGE_SEED);
+    if (!plan->spill)
+        return 0;
+    return vem_i_points_bytes(p->items, plan->d, (vem_precision)p->options.precision) *
+           (vem_i_programme_orders(p) ||
+                    (seed && seed->options.seeding == VEM_SEED_TWO_LEVEL)
+                ? 2
+                : 1);
+}
+
+vem_status vem_i_plan_settle(vem_i_plan *plan, const vem_data *data)
+{
+    plan->limit = memory_of(plan);
+    const uint64_t allowed = vem_i_plan_allowed(plan, data);
+    if (allowed == 0 || vem_i_plan_bytes(plan) <= allowed)
+        return VEM_OK;
+    plan->spill = 1;
+    const uint64_t left = vem_i_plan_allowed(plan, data);
+    if (!plan->limit) /* nobody asked for a limit, but there is one */
+        plan->limit = left + vem_i_resident_bytes();
+    return vem_i_plan_check(plan, left);
+}
+
+/* The largest coreset, a power of two of at least eight rows for each cluster, that fits;
+ * 0: none. */
+static int64_t coreset_that_fits(const vem_i_plan *plan, uint64_t allowed)
+{
+    vem_options o = plan->programme.options;
+    const int64_t least = 8 * o.clusters;
+    for (o.coreset = 1; o.coreset <= plan->programme.items / 4;)
+        o.coreset *= 2;
+    for (; o.coreset >= least; o.coreset /= 2) {
+        const vem_i_plan smaller = vem_i_plan_with(plan, &o);
+        if (vem_i_plan_bytes(&smaller) <= allowed)
+            return o.coreset;
+    }
+    return 0;
+}
+
+static int single_fits(const vem_i_plan *plan, uint64_t allowed)
+{
+    vem_options o = plan->programme.options;
+    if (o.precision != VEM_DOUBLE)
+        return 0;
+    o.precision = VEM_SINGLE;
+    const vem_i_plan single = vem_i_plan_with(plan, &o);
+    return vem_i_plan_bytes(&single) <= allowed;
+}
+
+/* Where the rest of --memory goes: to the program as it stands, and to pages of mapped files. */
+static void say_shares(uint64_t memory, uint64_t allowed, char limit[64],
+                       char shares[128])
+{
+    char whole[32], own[32], pages[32];
+    const uint64_t resident = vem_i_resident_bytes();
+    snprintf(limit, 64, "--memory %s leaves", vem_bytes_print((double)memory, whole));
+    vem_bytes_print((double)resident, own);
+    if (resident + allowed < memory)
+        snprintf(shares, 128, " (the program itself takes %s, pages of files %s)", own,
+                 vem_bytes_print((double)(memory - resident - allowed), pages));
+    else
+        snprintf(shares, 128, " (the program itself takes %s)", own);
+}
+
+vem_status vem_i_plan_check(const vem_i_plan *plan, uint64_t allowed)
+{
+    const uint64_t bytes = vem_i_plan_bytes(plan);
+    if (allowed == 0 || bytes <= allowed)
+        return VEM_OK;
+    const int64_t coreset = coreset_that_fits(plan, allowed);
+    const int single = single_fits(plan, allowed);
+    char need[32], have[32], limit[64] = "the machine has", shares[128] = "", advice[160];
+    if (memory_of(plan))
+        say_shares(memory_of(plan), allowed, limit, shares);
+    if (single && coreset)
+        snprintf(advice, sizeof advice, "--precision single or --coreset %lld would fit",
+                 (long long)coreset);
+    else if (single)
+        snprintf(advice, sizeof advice, "--precision single would fit");
+    else if (coreset)
+        snprintf(advice, sizeof advice, "--coreset %lld would fit", (long long)coreset);
+    else
+        snprintf(advice, sizeof advice, "fewer clusters or more memory would help");
+    return vem_i_fail(
+        plan->ctx, VEM_NO_MEMORY,
+        "This fit would take about %s beside the input%s, but %s %s for it%s; "
+        "%s.",
+        vem_bytes_print((double)bytes, need),
+        plan->spill ? ", even with its rows in a temporary file" : "", limit,
+        allowed < 1024 ? "nothing" : vem_bytes_print((double)allowed, have), shares,
+        advice);
+}

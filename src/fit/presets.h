@@ -1,0 +1,23 @@
+/* What a preset or the data fill into the options, and the loops that follow from them. */
+#ifndef VEM_FIT_PRESETS_H
+#define VEM_FIT_PRESETS_H
+
+#include "base/options.h"
+
+/* The search that tries every cluster, for what these options hold. */
+int vem_i_whole_search(const vem_options *resolved);
+/* Are all clusters kept for every row? Then there is no list of what is held. */
+int vem_i_holds_all(const vem_options *resolved);
+
+/* Loops of one fit besides the one asked for (fit/attempt.h). `ours`: no preset. */
+int vem_i_wants_hard_start(const vem_options *resolved, int ours);
+vem_options vem_i_hard_start(const vem_options *resolved);
+/* Where all clusters are kept for every row and swaps are wanted: after the hard start the
+ * same family with few clusters for each row, which can swap. */
+int vem_i_wants_listed_start(const vem_options *resolved);
+vem_options vem_i_listed_start(const vem_options *resolved);
+/* Few clusters: several starts on a sample come first (fit/starts.h). */
+int vem_i_wants_starts(const vem_options *resolved);
+vem_options vem_i_hard_finish(const vem_options *resolved);
+
+#endif

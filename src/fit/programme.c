@@ -1,0 +1,98 @@
+#include "fit/programme.h"
+
+/* Where other loops come after one, it gets this share of the time that is left. */
+static const double START_TIME = 0.5, FIT_TIME = 0.75;
+
+int vem_i_reduces(const vem_options *options, int64_t n)
+{
+    return options->coreset != VEM_AUTO && options->coreset < n;
+}
+
+int vem_i_swaps_in_loop(const vem_options *o, const vem_i_search_spec *search)
+{
+    return o->swaps > 0 && !search->dense;
+}
+
+static vem_i_stage *add(vem_i_programme *p, vem_i_stage_kind kind,
+                        const vem_options *options, double share)
+{
+    vem_i_stage *stage = &p->stages[p->count++];
+    *stage = (vem_i_stage){.kind = kind, .options = *options, .share = share};
+    return stage;
+}
+
+/* A loop before the one that was asked for. */
+static void add_before(vem_i_programme *p, vem_i_stage_kind kind,
+                       const vem_options *options)
+{
+    vem_i_stage *stage = add(p, kind, options, START_TIME);
+    stage->halves = 1;
+    stage->instead = p->starts.runs > 0;
+    stage->optional = stage->looks_again = kind == VEM_I_STAGE_LISTED;
+}
+
+static void add_loops(vem_i_programme *p)
+{
+    const vem_options *o = &p->options;
+    vem_options last = *o;
+    const int finish = o->finish == VEM_FINISH_HARD && o->held > 1;
+    const int hard = p->from == VEM_I_FROM_ROWS && vem_i_wants_hard_start(o, p->ours);
+    if (hard) {
+        const vem_options before = vem_i_hard_start(o);
+        add_before(p, VEM_I_STAGE_KMEANS, &before);
+    }
+    if ((hard || p->from == VEM_I_FROM_ATTEMPT) && vem_i_wants_listed_start(o)) {
+        const vem_options before = vem_i_listed_start(o);
+        add_before(p, VEM_I_STAGE_LISTED, &before);
+    }
+    if (vem_i_programme_find(p, VEM_I_STAGE_KMEANS) ||
+        vem_i_programme_find(p, VEM_I_STAGE_LISTED))
+        last.swaps = 0; /* they have done that */
+    add(p, VEM_I_STAGE_FIT, &last, finish ? FIT_TIME : 1);
+    if (finish) {
+        const vem_options after = vem_i_hard_finish(o);
+        add(p, VEM_I_STAGE_FINISH, &after, 1)->optional = 1;
+    }
+}
+
+vem_i_programme vem_i_programme_of(const vem_options *resolved, int ours, int warm,
+                                   int64_t n, int32_t d)
+{
+    const int reduced = vem_i_reduces(resolved, n);
+    vem_i_programme p = {.options = *resolved,
+                         .ours = ours,
+                         .from = warm ? VEM_I_FROM_MODEL : VEM_I_FROM_ROWS,
+                         .reduced = reduced,
+                         .items = reduced ? resolved->coreset : n};
+    p.starts = vem_i_starts_of(resolved, ours && !warm, reduced, p.items, d);
+    if (p.starts.runs > 0)
+        add(&p, VEM_I_STAGE_STARTS, resolved, START_TIME);
+    if (!warm)
+        add(&p, VEM_I_STAGE_SEED, resolved, 1);
+    add_loops(&p);
+    return p;
+}
+
+vem_i_programme vem_i_programme_on_sample(const vem_options *options, vem_i_from from,
+                                          int64_t items)
+{
+    vem_i_programme p = {.options = *options, .ours = 1, .from = from, .items = items};
+    if (from == VEM_I_FROM_ROWS)
+        add(&p, VEM_I_STAGE_SEED, options, 1);
+    add_loops(&p);
+    return p;
+}
+
+const vem_i_stage *vem_i_programme_find(const vem_i_programme *p, vem_i_stage_kind kind)
+{
+    for (int i = 0; i < p->count; i++)
+        if (p->stages[i].kind == kind)
+            return &p->stages[i];
+    return NULL;
+}
+
+int vem_i_programme_orders(const vem_i_programme *p)
+{
+    return p->ours && p->from == VEM_I_FROM_ROWS &&
+           vem_i_search_type_of(p->options.search)->ordered;
+}

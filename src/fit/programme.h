@@ -1,0 +1,80 @@
+/* The programme of a fit: what runs, in order, resolved once from the options. Whoever runs it,
+ * plans its memory, estimates its time, reports it or writes its state walks the same array.
+ *
+ *     starts    with few clusters: whole attempts on a sample, the best of which begins the fit
+ *               (starts.h); then nothing but `fit` and `finish` follows, unless far rows crowd
+ *               the sample (`listed` comes too) or it has missed what counts (all the others)
+ *     seed      means from rows of the data
+ *     k-means   where the loop cannot swap, or k-means finds the same for less: hard k-means
+ *               with swaps first, which is cheap and finds where the clusters belong
+ *     listed    where the loop cannot swap and clusters have shapes: then the same with a few
+ *               clusters for each row, and swaps that know the shapes
+ *     fit       the loop that was asked for
+ *     finish    with --finish hard: each row to one cluster, until that has converged
+ *
+ * Restarts are several attempts at the same programme. */
+#ifndef VEM_FIT_PROGRAMME_H
+#define VEM_FIT_PROGRAMME_H
+
+#include "fit/presets.h"
+#include "fit/starts_plan.h"
+#include "search/search.h"
+
+typedef enum vem_i_stage_kind {
+    VEM_I_STAGE_STARTS,
+    VEM_I_STAGE_SEED,
+    VEM_I_STAGE_KMEANS, /* from here on: loops, in records by their distance from this */
+    VEM_I_STAGE_LISTED,
+    VEM_I_STAGE_FIT,
+    VEM_I_STAGE_FINISH
+} vem_i_stage_kind;
+
+typedef struct vem_i_stage {
+    vem_i_stage_kind kind;
+    vem_options options; /* of its loop; max_steps as if there were no loop before it */
+    int halves;          /* it may take half of the steps that are left, not all */
+    double share;        /* of the time that is left, where there is a deadline */
+    int instead; /* only where the starts on a sample have found nothing to go on from */
+    int looks_again; /* ... or where far rows crowded their sample: it can swap */
+    int optional; /* not after a stop, or without time, where a loop has run before it */
+} vem_i_stage;
+
+/* Where the first model is from. */
+typedef enum vem_i_from {
+    VEM_I_FROM_ROWS,
+    VEM_I_FROM_MODEL,  /* --init */
+    VEM_I_FROM_ATTEMPT /* another attempt left it, in the units of the view */
+} vem_i_from;
+
+enum { VEM_I_STAGES = 6 };
+
+typedef struct vem_i_programme {
+    vem_options options; /* resolved */
+    int ours; /* no preset: loops may be added, and the tolerance does not depend on the
+                 units of the data */
+    vem_i_from from;
+    int reduced;   /* the items are a coreset */
+    int64_t items; /* that are fitted */
+    vem_i_starts_plan starts;
+    vem_i_stage stages[VEM_I_STAGES];
+    int count;
+} vem_i_programme;
+
+/* Of a fit of n rows. */
+vem_i_programme vem_i_programme_of(const vem_options *resolved, int ours, int warm,
+                                   int64_t n, int32_t d);
+/* Of one of the starts on a sample, with the options of starts_plan.h. */
+vem_i_programme vem_i_programme_on_sample(const vem_options *options, vem_i_from from,
+                                          int64_t items);
+/* The stage of this kind, or NULL. */
+const vem_i_stage *vem_i_programme_find(const vem_i_programme *programme,
+                                        vem_i_stage_kind kind);
+/* Are the rows put in the order of their clusters after the seeding? */
+int vem_i_programme_orders(const vem_i_programme *programme);
+/* Does a fit with these (resolved) options run on a coreset of its n rows? */
+int vem_i_reduces(const vem_options *options, int64_t n);
+/* Does a loop with these options swap clusters? The price of a removal needs lists of what is
+ * held. */
+int vem_i_swaps_in_loop(const vem_options *options, const vem_i_search_spec *search);
+
+#endif

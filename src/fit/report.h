@@ -1,0 +1,32 @@
+/* What happened in a fit. */
+#ifndef VEM_FIT_REPORT_H
+#define VEM_FIT_REPORT_H
+
+#include "em/trace.h"
+#include "fit/memory_plan.h"
+
+struct vem_report {
+    vem_summary summary;
+    vem_i_trace trace;
+    int32_t *labels;
+    int missed; /* by the sample of the best restart's starts (vem_i_missed) */
+    char choices[4096], notes[4096];
+    char stopping[256]; /* the rule, one sentence */
+};
+
+/* One more line of choices: why the fit was done this way. */
+__attribute__((format(printf, 2, 3))) void vem_i_report_say(vem_report *report,
+                                                            const char *format, ...);
+/* One more line of notes: what is other than a caller would expect. */
+__attribute__((format(printf, 2, 3))) void vem_i_report_note(vem_report *report,
+                                                             const char *format, ...);
+/* One sentence per decision that was not the caller's. */
+void vem_i_report_choices(vem_report *report, const vem_options *asked,
+                          const vem_i_programme *programme);
+
+/* That a coreset is fitted, where one is that --time did not choose. */
+void vem_i_report_coreset(vem_report *report, const vem_options *asked);
+/* That the rows rest in a temporary file, where they do. */
+void vem_i_report_spill(vem_report *report, const vem_i_plan *plan);
+
+#endif

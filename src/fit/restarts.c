@@ -1,0 +1,115 @@
+#include "fit/restarts.h"
+
+#include "base/memory.h"
+#include "base/rng.h"
+#include "fit/starts.h"
+
+static vem_status check_rows(vem_ctx *ctx, const vem_view *view, int64_t clusters,
+                             int reduced)
+{
+    if (view->used < clusters)
+        return vem_i_fail(
+            ctx, VEM_BAD_DATA,
+            "There are fewer rows%s than clusters: %lld rows, %lld clusters.",
+            view->mass ? " of positive weight" : "", (long long)view->used,
+            (long long)clusters);
+    int64_t distinct;
+    vem_status status = vem_i_count_distinct(ctx, view, clusters, &distinct);
+    if (status == VEM_OK && distinct < clusters)
+        return vem_i_fail(
+            ctx, VEM_BAD_DATA,
+            "There are fewer distinct rows%s than clusters: %lld distinct row%s, %lld "
+            "clusters.",
+            reduced ? " in the coreset" : "", (long long)distinct,
+            distinct == 1 ? "" : "s", (long long)clusters);
+    return status;
+}
+
+/* What the attempt found becomes the result. */
+static void adopt(vem_i_restarts *f, vem_i_attempt *attempt, int64_t restart)
+{
+    vem_report *report = f->report;
+    vem_summary *s = &report->summary;
+    s->outcome = attempt->outcome;
+    s->clusters = attempt->model->clusters;
+    if (s->options.held > s->clusters)
+        s->options.held = s->clusters; /* some were dropped */
+    s->steps = attempt->steps;
+    s->init_steps = f->programme->options.init_steps;
+    s->free_energy = attempt->free_energy;
+    s->free_energy_first = attempt->free_energy_first;
+    s->restart = restart;
+    report->missed = (int)attempt->missed;
+    vem_i_trace_free(&report->trace);
+    vem_i_free(report->labels);
+    vem_model_free(f->model);
+    report->trace = attempt->trace;
+    report->labels = NULL;
+    if (attempt->steps > 0) {
+        report->labels = attempt->labels;
+        attempt->labels = NULL;
+    }
+    f->model = attempt->model;
+    attempt->trace = (vem_i_trace){0};
+    attempt->model = NULL;
+}
+
+static vem_status run_once(vem_i_restarts *f, int64_t restart)
+{
+    vem_summary *s = &f->report->summary;
+    vem_i_attempt attempt = {.ctx = f->ctx,
+                             .programme = f->programme,
+                             .view = f->view,
+                             .points = f->points,
+                             .start = f->start,
+                             .seed = (uint64_t)f->programme->options.seed,
+                             .checkpoint = f->checkpoint,
+                             .run_starts = vem_i_starts_run};
+    if (f->checkpoint && !vem_i_checkpoint_resumes(f->checkpoint)) {
+        f->checkpoint->restart = restart;
+        f->checkpoint->fresh = 1;
+    }
+    if (restart > 1) {
+        vem_i_rng rng = vem_i_rng_at(attempt.seed, VEM_RNG_RESTART, 0, (uint64_t)restart);
+        attempt.seed = (uint64_t)vem_i_rng_bits(&rng) << 32 | vem_i_rng_bits(&rng);
+    }
+    vem_status status = vem_i_attempt_run(&attempt);
+    s->seed_pairs += attempt.seed_pairs;
+    s->scored_pairs += attempt.pairs;
+    s->seconds_seed += attempt.seconds_seed;
+    s->seconds_em += attempt.seconds_em;
+    if (status == VEM_OK && (!f->model || attempt.free_energy > s->free_energy))
+        adopt(f, &attempt, restart);
+    vem_i_attempt_free(&attempt);
+    return status;
+}
+
+/* Another one only where there is time for one as long as the last. */
+vem_status vem_i_restarts_run(vem_i_restarts *f)
+{
+    vem_ctx *ctx = f->ctx;
+    const vem_options *o = &f->programme->options;
+    const int64_t restarts = f->start ? 1 : o->restarts;
+    vem_status status = check_rows(ctx, f->view, o->clusters, f->programme->reduced);
+    int64_t first = 1;
+    int late = 0;
+    if (status == VEM_OK && f->checkpoint) {
+        status = vem_i_checkpoint_begin(f->checkpoint, f->view, &f->model, f->report);
+        first = f->checkpoint->restart;
+    }
+    for (int64_t r = first; r <= restarts && status == VEM_OK; r++) {
+        const double began = vem_i_clock();
+        if (r > first && (late || ctx->stop_requested))
+            break;
+        ctx->restart = r;
+        ctx->restarts = restarts;
+        status = run_once(f, r);
+        if (status == VEM_STOPPED && f->model)
+            status = VEM_OK;
+        const double now = vem_i_clock();
+        late = r < restarts && ctx->deadline > 0 && 2 * now - began > ctx->deadline;
+    }
+    if (late && status == VEM_OK)
+        f->report->summary.outcome = VEM_OUTCOME_BUDGET;
+    return status;
+}

@@ -1,0 +1,21 @@
+/* All attempts of a fit: restarts from different seeds, of which the best counts. */
+#ifndef VEM_FIT_RESTARTS_H
+#define VEM_FIT_RESTARTS_H
+
+#include "fit/attempt.h"
+
+typedef struct vem_i_restarts {
+    vem_ctx *ctx;
+    const vem_i_programme *programme;
+    const vem_view *view;
+    vem_i_points *points;
+    const vem_model *start;       /* in the units of the data, or NULL */
+    vem_i_checkpoint *checkpoint; /* of the state, or NULL */
+    vem_report *report;           /* of the best so far, and of the work of all */
+    vem_model *model;             /* the best so far, in the units of the view */
+} vem_i_restarts;
+
+/* After a check that there are enough distinct rows. */
+vem_status vem_i_restarts_run(vem_i_restarts *restarts);
+
+#endif

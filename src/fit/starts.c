@@ -1,0 +1,360 @@
+/* Few clusters, several starts.
+ *
+ * A fit ends in a maximum near its start, swaps or not, where clusters overlap. With few clusters
+ * a sample of some hundred rows for each tells the maxima apart, and a whole attempt on it costs
+ * little beside one over all rows. So
+ *
+ *     fresh     several attempts on the sample, each with a seeding of its own
+ *     moved     from the best so far: a cluster that costs little is put on a row far from its
+ *               mean (drawn with chance ~ w |x - mu|^2), and an attempt begins there; the better of
+ *               the two is kept
+ *     larger    the best goes on with a larger sample, until it rests there
+ *
+ * and what is found is where the loop over all rows begins, without swaps. Its first step shows
+ * whether the sample was like all rows: where F falls short of the sample's by more than chance
+ * explains, rows that count were missed (a few far ones, small groups beside outliers), and the fit
+ * begins again the way of many clusters, as if there had been no starts. Origin and scale of the
+ * samples are those of all rows, so that one model serves all of them. Everything is a function of
+ * the seed and the sizes. How many of each, and why: docs/math/starts.md. */
+#include "fit/starts.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/rng.h"
+#include "data/subset.h"
+#include "fit/presets.h"
+
+/* The cluster to be moved is the cheapest of so many; one more is moved for so many clusters. */
+enum { TRIED = 3, MOVED_FOR = 32 };
+/* A run is better when its squared error, or what goes with F in the same way, is lower by this
+ * share of it: of equal ones the first is kept, whatever the rounding. */
+static const double BETTER = 1e-5;
+/* Rows were missed when the squared error of all rows, or what goes with F in the same way, is
+ * larger than that of the sample by this share; over what fitting P numbers to N' rows gains on
+ * them and loses on others, which is P / N' in F. */
+static const double MISSED = 0.05;
+/* Where a sample is worth less than this share of its rows, far rows took the places of others. */
+static const double LEAST_WORTH = 0.7;
+/* Keys of random numbers beside those of the runs. */
+enum { KEY_SAMPLE = 1 << 20, KEY_LARGER };
+
+/* ---- one run ---- */
+
+typedef struct starts {
+    vem_i_attempt *a;
+    const vem_view *view; /* of the sample */
+    vem_options options;
+    int64_t runs, done;
+    /* The best so far. */
+    vem_model *model;
+    int32_t *labels;
+    double free_energy;
+    double *work; /* one per item */
+    /* The caller's progress function: it is told how far the runs are, in parts of a run. */
+    vem_progress_fn progress;
+    void *progress_user;
+    int64_t told;
+} starts;
+
+enum { PARTS = 1000 };
+
+/* How far a run is, 0 to 1. It takes some ten steps, or several times that. */
+static double share_of(const vem_progress *step)
+{
+    const double within = step->total > 0 ? (double)step->done / (double)step->total : 0;
+    if (strcmp(step->phase, "em") != 0)
+        return 0.1 * within;
+    const double steps = fmax((double)step->step - 1, 0) + within;
+    return 0.1 + 0.9 * steps / (steps + 10);
+}
+
+static int tell(void *user, const vem_progress *step)
+{
+    starts *s = user;
+    const int64_t parts = s->done * PARTS + (int64_t)(PARTS * share_of(step));
+    s->told = parts > s->told ? parts : s->told;
+    const vem_progress told = {.phase = "seed",
+                               .done = s->told,
+                               .total = s->runs * PARTS,
+                               .free_energy = NAN,
+                               .seconds = step->seconds,
+                               .restart = step->restart,
+                               .restarts = step->restarts};
+    return s->progress(s->progress_user, &told);
+}
+
+static uint64_t key(const vem_i_attempt *a, uint64_t item)
+{
+    vem_i_rng rng = vem_i_rng_at(a->seed, VEM_RNG_STARTS, 0, item);
+    const uint64_t high = vem_i_rng_bits(&rng);
+    return high << 32 | vem_i_rng_bits(&rng);
+}
+
+/* An attempt on the sample, from a seeding or from `first`; kept when it is the best. */
+static vem_status run_one(starts *s, uint64_t number, const vem_model *first)
+{
+    vem_i_attempt *a = s->a;
+    const vem_i_programme programme =
+        vem_i_programme_on_sample(&s->options,
+                                  first ? VEM_I_FROM_ATTEMPT : VEM_I_FROM_ROWS,
+                                  s->view->n);
+    vem_i_attempt run = {.ctx = a->ctx,
+                         .programme = &programme,
+                         .view = s->view,
+                         .start = first,
+                         .seed = key(a, number)};
+    vem_status status = vem_i_attempt_run(&run);
+    a->seed_pairs += run.seed_pairs + run.pairs;
+    if (status == VEM_OK && run.steps > 0 &&
+        run.model->clusters == a->programme->options.clusters &&
+        (!s->model || run.free_energy > s->free_energy + BETTER * 0.5 * s->view->d)) {
+        vem_model_free(s->model);
+        vem_i_free(s->labels);
+        s->model = run.model;
+        s->labels = run.labels;
+        s->free_energy = run.free_energy;
+        run.model = NULL;
+        run.labels = NULL;
+    }
+    vem_i_attempt_free(&run);
+    /* Out of time before there was a model: what was found before counts. */
+    return status == VEM_STOPPED ? VEM_OK : status;
+}
+
+/* ---- the best so far, with clusters moved ---- */
+
+static double square_to(const vem_view *view, int64_t item, const double *mean)
+{
+    const void *row = vem_i_view_row(view, item);
+    double sum = 0;
+    for (int32_t j = 0; j < view->d; j++) {
+        const double x = vem_i_value(view->kernels, row, j) - mean[j];
+        sum += x * x;
+    }
+    return sum;
+}
+
+/* An item with chance ~ w |x - mu|^2, mu the mean of what it holds first. */
+static int64_t draw_far(const starts *s, vem_i_rng *rng)
+{
+    const vem_view *v = s->view;
+    double sum = 0;
+    for (int64_t i = 0; i < v->n; i++) {
+        const double *mean = s->model->means + (int64_t)s->labels[i] * v->d;
+        sum += vem_i_view_mass(v, i) * square_to(v, i, mean);
+        s->work[i] = sum;
+    }
+    const double place = vem_i_rng_uniform(rng) * sum;
+    int64_t item = 0;
+    while (item < v->n - 1 && s->work[item] <= place)
+        item++;
+    return item;
+}
+
+/* About what the items of cluster a lose when they go to the nearest other one. */
+static double cost_of(const starts *s, int32_t a)
+{
+    const vem_model *m = s->model;
+    const int64_t d = m->d;
+    double mass = 0, nearest = INFINITY;
+    for (int64_t i = 0; i < s->view->n; i++)
+        mass += s->labels[i] == a ? vem_i_view_mass(s->view, i) : 0;
+    for (int32_t b = 0; b < m->clusters; b++) {
+        double square = 0;
+        for (int64_t j = 0; j < d; j++) {
+            const double x = m->means[a * d + j] - m->means[b * d + j];
+            square += x * x;
+        }
+        nearest = b != a && square < nearest ? square : nearest;
+    }
+    return mass * nearest;
+}
+
+static int32_t draw_cheap(const starts *s, vem_i_rng *rng)
+{
+    int32_t cheapest = 0;
+    double least = INFINITY;
+    for (int t = 0; t < TRIED; t++) {
+        const int32_t a = (int32_t)vem_i_rng_below(rng, (uint64_t)s->model->clusters);
+        const double cost = cost_of(s, a);
+        if (t == 0 || cost < least) {
+            least = cost;
+            cheapest = a;
+        }
+    }
+    return cheapest;
+}
+
+/* Cluster `gone` to the item, with the shape of the cluster that holds it and half its weight. */
+static void move_cluster(const starts *s, int32_t gone, int64_t item, vem_model *m)
+{
+    const vem_view *v = s->view;
+    const int32_t from = s->labels[item];
+    const double weight = m->weights[gone];
+    vem_i_model_put(m, from, m, gone);
+    m->weights[gone] = weight;
+    for (int64_t j = 0; j < m->d; j++)
+        m->means[gone * (int64_t)m->d + j] =
+            vem_i_value(v->kernels, vem_i_view_row(v, item), j);
+    if (gone == from || s->options.prior == VEM_PRIOR_FLAT || !(weight < 1))
+        return;
+    m->weights[from] /= 2;
+    m->weights[gone] = m->weights[from];
+    for (int32_t a = 0; a < m->clusters; a++) /* the weight that became free, to all */
+        m->weights[a] /= 1 - weight;
+}
+
+static vem_status run_moved(starts *s, uint64_t number)
+{
+    vem_i_rng rng = vem_i_rng_at(s->a->seed, VEM_RNG_STARTS, 1, number);
+    vem_model *moved = NULL;
+    vem_status status = vem_model_copy(s->a->ctx, s->model, &moved);
+    for (int m = 0; status == VEM_OK && m < 1 + moved->clusters / MOVED_FOR; m++) {
+        const int32_t gone = draw_cheap(s, &rng);
+        move_cluster(s, gone, draw_far(s, &rng), moved);
+    }
+    if (status == VEM_OK)
+        status = run_one(s, number, moved);
+    vem_model_free(moved);
+    return status;
+}
+
+/* ---- all of them ---- */
+
+/* Do far rows crowd the others out of the sample? Half of its draws are alike for all rows, and
+ * half go by the square of the distance. Where a few rows have nearly all of the squares, their
+ * draws weigh next to nothing, and (sum w)^2 / sum w^2, the rows that it is worth, is half of
+ * those it has. Of 40,000 normal rows of 1, 2, 8, 100 columns it is 0.76, 0.84, 0.95, 0.99 of them. */
+static int crowded(const vem_view *sample)
+{
+    double sum = 0, squares = 0;
+    for (int64_t i = 0; i < sample->n; i++) {
+        const double w = sample->mass[i];
+        sum += w;
+        squares += w * w;
+    }
+    return !(sum * sum > LEAST_WORTH * squares * (double)sample->n);
+}
+
+/* Can a loop over all rows look for what a crowded sample lacks? */
+static int fit_can_swap(const vem_i_attempt *a)
+{
+    const vem_options *o = &a->programme->options;
+    const vem_i_search_spec search = vem_i_search_for(o, a->seed);
+    return vem_i_swaps_in_loop(o, &search) ||
+           vem_i_programme_find(a->programme, VEM_I_STAGE_LISTED);
+}
+
+static int over(const vem_ctx *ctx)
+{
+    return ctx->stop_requested || vem_i_late(ctx);
+}
+
+static vem_status run_on_sample(starts *s, const vem_i_starts_plan *plan)
+{
+    vem_ctx *ctx = s->a->ctx;
+    int64_t distinct = 0;
+    vem_status status =
+        vem_i_count_distinct(ctx, s->view, s->options.clusters, &distinct);
+    if (status == VEM_OK && distinct < s->options.clusters)
+        s->a->missed = VEM_I_MISSED_PLACES;
+    if (status != VEM_OK || distinct < s->options.clusters)
+        return status;
+    status = vem_i_take(ctx, &s->work, (size_t)s->view->n, sizeof(double));
+    for (; status == VEM_OK && s->done < plan->runs && !over(ctx); s->done++)
+        status = s->done < plan->fresh || !s->model ? run_one(s, (uint64_t)s->done, NULL)
+                                                    : run_moved(s, (uint64_t)s->done);
+    vem_i_free(s->work);
+    s->work = NULL;
+    return status;
+}
+
+/* The best goes on with the larger sample, without swaps. Where F is below `least` there, it is
+ * given up. */
+static vem_status go_on(starts *s, int64_t rows, double least)
+{
+    vem_i_attempt *a = s->a;
+    vem_i_points *sample = NULL;
+    vem_status status =
+        vem_i_subset_new(a->ctx, a->view, rows, key(a, KEY_LARGER), &sample);
+    if (status != VEM_OK)
+        return status;
+    vem_model *found = s->model;
+    s->model = NULL;
+    s->view = &sample->view;
+    s->options.swaps = 0;
+    status = run_one(s, KEY_LARGER, found);
+    s->done++;
+    vem_i_points_free(sample);
+    if (!s->model) { /* out of time */
+        s->model = found;
+        return status;
+    }
+    vem_model_free(found);
+    if (s->free_energy < least) {
+        a->missed = VEM_I_MISSED_ROWS;
+        vem_model_free(s->model);
+        s->model = NULL;
+    }
+    return status;
+}
+
+/* F below which rows were missed. */
+static double least_of_all(const starts *s, int64_t rows)
+{
+    const vem_options *o = &s->options;
+    const double parameters =
+        (double)vem_i_parameter_count(vem_i_family_of(o->family),
+                                      (vem_prior_kind)o->prior, (int32_t)o->clusters,
+                                      s->view->d);
+    return s->free_energy - 0.5 * s->view->d * log1p(MISSED) - parameters / (double)rows;
+}
+
+vem_status vem_i_starts_run(vem_i_attempt *a)
+{
+    vem_ctx *ctx = a->ctx;
+    const vem_i_starts_plan plan = a->programme->starts;
+    const vem_options *o = &a->programme->options;
+    starts s = {.a = a,
+                .view = a->view,
+                .options = vem_i_starts_options(o),
+                .runs = plan.runs + (plan.larger > 0),
+                .progress = ctx->progress,
+                .progress_user = ctx->progress_user};
+    vem_i_points *sample = NULL;
+    vem_status status = VEM_OK;
+    const int threads = ctx->threads;
+    if (s.progress) {
+        ctx->progress = tell;
+        ctx->progress_user = &s;
+    }
+    if (plan.rows < a->view->n) {
+        status = vem_i_subset_new(ctx, a->view, plan.rows, key(a, KEY_SAMPLE), &sample);
+        s.view = sample ? &sample->view : NULL;
+        if (sample && crowded(s.view))
+            a->missed = fit_can_swap(a) ? VEM_I_MISSED_SOME : VEM_I_MISSED_CROWD;
+    }
+    if (vem_i_starts_are_light(o, &plan, a->view->d))
+        ctx->threads = 1;
+    if (status == VEM_OK && a->missed < VEM_I_MISSED_PLACES)
+        status = run_on_sample(&s, &plan);
+    ctx->threads = threads;
+    if (status == VEM_OK && s.model && sample && !over(ctx))
+        a->least = least_of_all(&s, plan.rows);
+    vem_i_points_free(sample);
+    if (status == VEM_OK && s.model && plan.larger > 0 && !over(ctx))
+        status = go_on(&s, plan.larger, a->least);
+    if (status == VEM_OK && !s.model && a->missed < VEM_I_MISSED_PLACES && !over(ctx))
+        a->missed = VEM_I_MISSED_PLACES;
+    ctx->progress = s.progress;
+    ctx->progress_user = s.progress_user;
+    vem_i_free(s.labels);
+    if (status != VEM_OK) {
+        vem_model_free(s.model);
+        return status;
+    }
+    a->model = s.model;
+    return VEM_OK;
+}

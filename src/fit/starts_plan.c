@@ -1,0 +1,106 @@
+/* Between a few and many runs, so that their work is a share of that of a fit of all rows; the
+ * sample is large enough to tell the maxima apart. Everything is a function of the sizes. */
+#include "fit/starts_plan.h"
+
+#include <math.h>
+
+#include "fit/presets.h"
+#include "model/family.h"
+
+/* Rows of the sample for each cluster, and with shapes; of a full covariance, for each column. */
+enum { EACH = 256, EACH_SHAPED = 512, EACH_COLUMN = 16, LARGER = 8 };
+/* Rows at least; where there are very many, this many. */
+enum { LEAST = 2048, MANY = 8192, VERY = 16, EIGHTH = 8 };
+/* Runs: at most so many; at least so many, and one more for so many clusters. Between them their
+ * work is a share of that of a fit of all rows. */
+enum { MOST = 18, FEWEST = 3, FEWEST_FOR = 16 };
+enum { MOST_SHAPED = 16, MOST_FULL = 24, FEWEST_SHAPED = 4 };
+static const double SHARE = 3.5, SHARE_SHAPED = 5;
+/* Of a coreset, which is asked for to save time. */
+static const double SHARE_REDUCED = 3;
+/* Steps of a run at most. They are not those of --max-steps, as a seeding is not. */
+enum { STEPS = 100 };
+/* Up to this many clusters half of the runs of k-means are fresh, above it two: there, moving
+ * clusters finds more. Of mixtures a quarter. */
+enum { FRESH_CLUSTERS = 16, FRESH = 2 };
+/* Full covariances: products of one step of every run together. Runs that take more, which is
+ * several seconds of one core, and more than a step over all rows, are too expensive. */
+static const double EXPENSIVE = 7.5e8;
+/* A step of fewer products is over before other threads are awake. */
+double vem_i_starts_light = 1e7;
+
+static int64_t least_of(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t most_of(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Products in a step over the rows. */
+static double work_of(const vem_options *o, int64_t rows, int32_t d)
+{
+    return (double)rows * (double)o->clusters * d *
+           (vem_i_family_of(o->family)->axes == 2 ? d : 1);
+}
+
+vem_i_starts_plan vem_i_starts_of(const vem_options *o, int ours, int reduced, int64_t n,
+                                  int32_t d)
+{
+    vem_i_starts_plan p = {0};
+    if (!ours || !vem_i_wants_starts(o))
+        return p;
+    const vem_i_family *family = vem_i_family_of(o->family);
+    const int shaped = !vem_i_is_plain(family), matrices = family->axes == 2;
+    const int64_t k = o->clusters;
+    int64_t each = shaped ? EACH_SHAPED : EACH;
+    if (vem_i_has_matrices(family))
+        each = most_of(each, EACH_COLUMN * (int64_t)d);
+    p.rows = most_of(each * k, most_of(LEAST, least_of(MANY, n / VERY)));
+    if (p.rows > n / 2)
+        p.rows = n;
+    if (LARGER * each * k < n / 2)
+        p.larger = most_of(LARGER * each * k, n / EIGHTH);
+    const double share = (reduced  ? SHARE_REDUCED
+                          : shaped ? SHARE_SHAPED
+                                   : SHARE) *
+                         (double)n / (double)(p.rows > 0 ? p.rows : 1);
+    const int64_t fewest = reduced  ? FEWEST
+                           : shaped ? FEWEST_SHAPED
+                                    : FEWEST + k / FEWEST_FOR;
+    const int64_t most = matrices ? MOST_FULL : shaped ? MOST_SHAPED : MOST;
+    p.runs = share < (double)fewest ? fewest
+             : share > (double)most ? most
+                                    : (int64_t)share;
+    if (matrices) {
+        const double work = work_of(o, p.rows, d);
+        const double affordable = fmax(EXPENSIVE, work_of(o, n, d)) / work;
+        if (affordable < (double)fewest)
+            return (vem_i_starts_plan){0};
+        p.runs = affordable < (double)p.runs ? (int64_t)affordable : p.runs;
+    }
+    p.fresh = shaped                ? most_of(p.runs / 4, FRESH)
+              : k <= FRESH_CLUSTERS ? (p.runs + 1) / 2
+                                    : FRESH;
+    return p;
+}
+
+vem_options vem_i_starts_options(const vem_options *resolved)
+{
+    /* Where all clusters have one shape k-means finds what soft fits need (docs/math/swaps.md). */
+    vem_options o = vem_i_is_plain(vem_i_family_of(resolved->family))
+                        ? vem_i_hard_start(resolved)
+                        : *resolved;
+    o.init_steps = 0;
+    o.finish = VEM_FINISH_SOFT;
+    o.empty = VEM_EMPTY_RESEED; /* no cluster may be lost before the fit begins */
+    o.max_steps = STEPS;
+    return o;
+}
+
+int vem_i_starts_are_light(const vem_options *o, const vem_i_starts_plan *plan, int32_t d)
+{
+    return work_of(o, plan->rows, d) < vem_i_starts_light;
+}

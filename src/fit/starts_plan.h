@@ -1,0 +1,37 @@
+/* How many starts on a sample of how many rows (docs/math/starts.md). */
+#ifndef VEM_FIT_STARTS_PLAN_H
+#define VEM_FIT_STARTS_PLAN_H
+
+#include "base/ctx.h"
+
+/* What is tried before the loops over all rows. */
+typedef struct vem_i_starts_plan {
+    int64_t rows;   /* of the sample; as many as there are: no sample is drawn */
+    int64_t larger; /* rows of the sample on which the best goes on; 0: none */
+    int64_t runs;   /* fits of the sample, at most */
+    int64_t
+        fresh; /* the first runs, from a seeding; the others move clusters of the best */
+} vem_i_starts_plan;
+
+/* What the sample missed; from PLACES on the starts are given up. */
+typedef enum vem_i_missed {
+    VEM_I_MISSED_NONE,
+    VEM_I_MISSED_SOME,   /* perhaps: far rows took many of its draws. Swaps look again */
+    VEM_I_MISSED_PLACES, /* fewer distinct rows than clusters */
+    VEM_I_MISSED_CROWD,  /* as SOME, and no loop of the fit can swap */
+    VEM_I_MISSED_ROWS    /* rows that count are not like those of the sample */
+} vem_i_missed;
+
+/* By the sizes alone. runs = 0: there are no starts. `ours`: no preset, and no model to start
+ * from; `reduced`: the items are a coreset. */
+vem_i_starts_plan vem_i_starts_of(const vem_options *resolved, int ours, int reduced,
+                                  int64_t n, int32_t d);
+/* Products of a step on the sample below which one thread makes it; tests change it. */
+extern double vem_i_starts_light;
+/* The options of a run. */
+vem_options vem_i_starts_options(const vem_options *resolved);
+/* Is a step of these runs done by the time other threads are awake? */
+int vem_i_starts_are_light(const vem_options *resolved, const vem_i_starts_plan *plan,
+                           int32_t d);
+
+#endif

@@ -1,0 +1,194 @@
+#include "metrics/chunks.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "base/spill.h"
+#include "base/whole.h"
+#include "model/units.h"
+
+/* Values of a chunk, 32 MB as doubles, and rows. Sums are taken by chunks, so that these do
+ * not depend on how much memory there is. */
+static const int64_t CHUNK_VALUES = 1 << 22, CHUNK_ROWS = 1 << 17;
+
+vem_precision vem_i_precision_for(const vem_data *data, vem_precision precision)
+{
+    if ((int)precision != VEM_AUTO)
+        return precision;
+    return !data || (data->type != VEM_FLOAT32 && data->type != VEM_UINT8) ? VEM_DOUBLE
+                                                                           : VEM_SINGLE;
+}
+
+static vem_status check(vem_ctx *ctx, const vem_model *model, const vem_data *data,
+                        vem_precision precision)
+{
+    if (precision != VEM_SINGLE && precision != VEM_DOUBLE)
+        return vem_i_fail(
+            ctx, VEM_BAD_OPTION,
+            "The precision is %d, but it must be %d (single) or %d (double).",
+            (int)precision, (int)VEM_SINGLE, (int)VEM_DOUBLE);
+    if (model->d != data->d)
+        return vem_i_fail(ctx, VEM_BAD_DATA,
+                          "The model has %d columns, but the data have %d.", model->d,
+                          data->d);
+    return VEM_OK;
+}
+
+/* The middle of the clusters: in each column the median of the means of PICKED clusters, one
+ * from each of equal slices of the weight. The mean of the means would not do: one cluster on
+ * a row at 1e8 would move it by millions, and about such an origin the other rows lose their
+ * digits in single precision. */
+void vem_i_model_center(const vem_model *model, double *origin)
+{
+    enum { PICKED = 63 };
+    int64_t picked[PICKED];
+    double values[PICKED];
+    vem_i_pick_by_mass(model->weights, model->clusters, PICKED, picked);
+    for (int32_t j = 0; j < model->d; j++) {
+        for (int k = 0; k < PICKED; k++)
+            values[k] = model->means[picked[k] * model->d + j];
+        origin[j] = vem_i_median(values, PICKED, NULL);
+    }
+}
+
+/* How far rows of this model lie from the origin in column j. hypot: the squares of the parts
+ * may be no numbers. */
+static double deviation_of(const vem_model *model, const double *origin, int64_t j)
+{
+    const int64_t d = model->d;
+    double deviation = 0;
+    for (int64_t c = 0; c < model->clusters; c++) {
+        const double variance =
+            vem_i_cluster_shape(model, c)[vem_i_variance_at(model, j)];
+        deviation = hypot(deviation,
+                          sqrt(model->weights[c]) *
+                              hypot(sqrt(variance), model->means[c * d + j] - origin[j]));
+    }
+    return deviation;
+}
+
+/* What the columns are divided by, so that how well a model can be computed does not depend on
+ * their units: those of a model with a variance for each by powers of two near their
+ * deviations, those of balls by one for all, and only where it is needed. NULL: as the model
+ * says itself. */
+static vem_status units_of(vem_ctx *ctx, const vem_model *model, vem_precision precision,
+                           const double *origin, double **units)
+{
+    const int64_t d = model->d;
+    const int balls = !model->family->by_column;
+    double largest = 0;
+    *units = NULL;
+    if (model->scale)
+        return VEM_OK;
+    for (int64_t j = 0; balls && j < d; j++)
+        largest = fmax(largest, deviation_of(model, origin, j));
+    const double unit = balls ? vem_i_even_unit(precision, largest) : 1;
+    if (balls && unit == 1)
+        return VEM_OK;
+    vem_status status = vem_i_take(ctx, units, (size_t)d, sizeof **units);
+    for (int64_t j = 0; status == VEM_OK && j < d; j++) {
+        const double deviation = balls ? unit : deviation_of(model, origin, j);
+        int exponent;
+        frexp(deviation, &exponent);
+        (*units)[j] = balls                                  ? unit
+                      : deviation > 0 && isfinite(deviation) ? ldexp(1, exponent)
+                                                             : 1;
+    }
+    return status;
+}
+
+/* The least variance of a column in a cluster, in the units of the view. One for all columns is
+ * in those of the model's own scale already. */
+static double least_variance(const vem_model *model, const double *scale)
+{
+    double least = INFINITY;
+    const int divided = scale && scale == model->scale && !model->family->by_column;
+    for (int32_t k = 0; k < vem_i_model_shapes(model); k++)
+        for (int32_t j = 0; j < vem_i_square_count(model->family, model->d); j++) {
+            const double s = scale && !divided ? scale[j] : 1;
+            least =
+                fmin(least,
+                     vem_i_cluster_shape(model, k)[vem_i_variance_at(model, j)] / s / s);
+        }
+    return least;
+}
+
+static vem_status one_chunk(vem_ctx *ctx, const vem_model *model, const vem_data *data,
+                            const vem_i_points_request *request, vem_i_chunk_fn run,
+                            void *arg)
+{
+    vem_i_points *points;
+    vem_model *inside;
+    vem_i_points_request wanted = *request;
+    /* Only where there is a limit: a chunk is small. */
+    wanted.spill =
+        ctx->limit && vem_i_spill_wanted(ctx, vem_i_points_bytes(request->count, data->d,
+                                                                 request->precision));
+    vem_status status = vem_i_points_new(ctx, data, &wanted, &points);
+    if (status != VEM_OK)
+        return status;
+    status = vem_i_model_to_view(ctx, model, &points->view, model->family, &inside);
+    if (status == VEM_OK) {
+        /* Variances that the compute type cannot divide by are raised, as in a fit. */
+        const vem_i_constraints least = {.floor =
+                                             vem_i_safe_variance(request->precision)};
+        status = vem_i_floor_model(ctx, &least, inside);
+        if (status == VEM_OK)
+            status = vem_i_model_check_range(ctx, inside, &points->view);
+        if (status == VEM_OK)
+            status = run(ctx, arg, &points->view, inside, request->first);
+        vem_model_free(inside);
+    }
+    vem_i_points_free(points);
+    return status;
+}
+
+int64_t vem_i_chunk_rows(int32_t d)
+{
+    int64_t rows = CHUNK_VALUES / d;
+    rows = rows < CHUNK_ROWS ? rows : CHUNK_ROWS;
+    return rows < VEM_I_BLOCK ? VEM_I_BLOCK : rows;
+}
+
+vem_status vem_i_for_chunks(vem_ctx *ctx, const vem_model *model, const vem_data *data,
+                            vem_precision precision, const char *phase, int passes,
+                            vem_i_chunk_fn run, void *arg)
+{
+    precision = vem_i_precision_for(data, precision);
+    vem_status status = check(ctx, model, data, precision);
+    if (status != VEM_OK)
+        return status;
+    double *origin;
+    if ((status = vem_i_take(ctx, &origin, (size_t)model->d, sizeof *origin)) != VEM_OK)
+        return status;
+    vem_i_model_center(model, origin);
+    double *units;
+    if ((status = units_of(ctx, model, precision, origin, &units)) != VEM_OK) {
+        vem_i_free(origin);
+        return status;
+    }
+    const double *scale = units ? units : model->scale;
+    int64_t rows = vem_i_chunk_rows(data->d);
+    const int owner = vem_i_whole_begin(ctx, phase, data->n);
+    for (int64_t first = 0; first < data->n && status == VEM_OK; first += rows) {
+        vem_i_points_request request = {.first = first,
+                                        .count = data->n - first < rows ? data->n - first
+                                                                        : rows,
+                                        .precision = precision,
+                                        .normalize = model->normalizes,
+                                        .origin = origin,
+                                        .whiten = units != NULL,
+                                        .scale = scale,
+                                        .least_variance = least_variance(model, scale),
+                                        .phase = "read"};
+        const vem_i_whole was =
+            vem_i_whole_narrow(ctx, (double)first / (double)data->n,
+                               (double)(first + request.count) / (double)data->n, passes);
+        status = one_chunk(ctx, model, data, &request, run, arg);
+        vem_i_whole_widen(ctx, &was);
+    }
+    vem_i_whole_end(ctx, owner);
+    vem_i_free(units);
+    vem_i_free(origin);
+    return status;
+}

@@ -1,0 +1,32 @@
+/* A model meets rows chunk by chunk, so that using it takes little memory beside the
+ * input. */
+#ifndef VEM_METRICS_CHUNKS_H
+#define VEM_METRICS_CHUNKS_H
+
+#include "data/points.h"
+#include "model/model.h"
+
+/* What is done with one chunk: its view, the model in that view's units, and its first
+ * row. */
+typedef vem_status (*vem_i_chunk_fn)(vem_ctx *ctx, void *arg, const vem_view *view,
+                                     const vem_model *model, int64_t first);
+
+/* VEM_AUTO: what the type of the data suggests. */
+vem_precision vem_i_precision_for(const vem_data *data, vem_precision precision);
+
+/* Rows of a chunk. */
+int64_t vem_i_chunk_rows(int32_t d);
+/* Progress is told as rows of all in this phase; `run` makes so many passes over a chunk. */
+vem_status vem_i_for_chunks(vem_ctx *ctx, const vem_model *model, const vem_data *data,
+                            vem_precision precision, const char *phase, int passes,
+                            vem_i_chunk_fn run, void *arg);
+
+/* The middle of the model's means (d values), which a few clusters cannot move: near where
+ * the data are, and the origin of the view of every chunk. */
+void vem_i_model_center(const vem_model *model, double *origin);
+
+/* As vem_score, for use inside a verb that has begun. */
+vem_status vem_i_score(vem_ctx *ctx, const vem_model *model, const vem_data *data,
+                       int32_t held, vem_precision precision, vem_scores *scores);
+
+#endif

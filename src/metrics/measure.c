@@ -1,0 +1,318 @@
+/* Measures of a fit.
+ *
+ * exact    two E-steps over all rows: L with all clusters held, phi with the nearest. Each
+ *          costs N C distances, often more than the fit.
+ * sample   the same over a stratified sample (data/sample.c) and the combined ratio estimator
+ *          with its standard error (metrics/estimate.c). Its size follows from the distances
+ *          that the fit took: the two scans take at most a twentieth of these, but there are
+ *          at least 1024 rows, and at most 131072 (or 2^24 values), where the standard error
+ *          of a mean is a fourhundredth of the scatter of the rows. Where that is all rows it
+ *          is exact, and the standard error is 0.
+ *
+ * After a fit on a coreset the coreset's own estimate stands beside either: the same sums over
+ * its weighted rows (or a sample of them). It is what the fit looked at, so it flatters the
+ * model. */
+#include "metrics/measure.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "metrics/chunks.h"
+#include "metrics/estimate.h"
+#include "metrics/metrics.h"
+
+static const double SHARE = 0.05; /* of the distances of the fit */
+static const int64_t LEAST_ROWS = 1024, MOST_ROWS = 1 << 17, MOST_VALUES = 1 << 24;
+
+static int64_t most_rows(int32_t d)
+{
+    int64_t rows = MOST_VALUES / d;
+    rows = rows < MOST_ROWS ? rows : MOST_ROWS;
+    return rows > LEAST_ROWS ? rows : LEAST_ROWS;
+}
+
+int64_t vem_i_sample_size(const vem_summary *s, int64_t n)
+{
+    double pairs = (double)s->scored_pairs + (double)s->seed_pairs;
+    double rows = SHARE * pairs / (2.0 * s->clusters);
+    int64_t most = most_rows(s->d);
+    int64_t size = rows < (double)most ? (int64_t)rows : most;
+    size = size > LEAST_ROWS ? size : LEAST_ROWS;
+    return size < n ? size : n;
+}
+
+/* ---- a sample ---- */
+
+typedef struct values {
+    double *log_likelihoods, *entropies, *distances;
+} values;
+
+/* The rows of a sample as data, and what these own. */
+typedef struct part {
+    vem_data data;
+    char *rows;
+    int32_t *numbers;
+} part;
+
+static vem_status measure_chunk(vem_ctx *ctx, void *arg, const vem_view *view,
+                                const vem_model *model, int64_t first)
+{
+    const values *v = arg;
+    return vem_i_measure_items(ctx, view, model, v->log_likelihoods + first,
+                               v->entropies + first, v->distances + first);
+}
+
+/* The rows of the sample side by side; they know where they are from. */
+static vem_status gather(vem_ctx *ctx, const vem_data *data, const vem_i_sample *sample,
+                         part *p)
+{
+    const size_t row = (size_t)data->d * vem_i_dtype_bytes(data->type);
+    vem_status status = vem_i_take(ctx, &p->rows, (size_t)sample->size, row);
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &p->numbers, (size_t)data->d, sizeof *p->numbers);
+    if (status != VEM_OK)
+        return status;
+    for (int64_t i = 0; i < sample->size; i++) {
+        vem_i_data_copy_row(data, sample->rows[i], p->rows + (size_t)i * row);
+        vem_i_residence_check(ctx);
+    }
+    for (int32_t j = 0; j < data->d; j++)
+        p->numbers[j] = vem_i_data_column_number(data, j);
+    p->data = (vem_data){.type = data->type,
+                         .n = sample->size,
+                         .d = data->d,
+                         .base = p->rows,
+                         .row_stride = (int64_t)row,
+                         .column_stride = (int64_t)vem_i_dtype_bytes(data->type),
+                         .numbers = p->numbers,
+                         .names = data->names,
+                         .indices = sample->rows,
+                         .format = data->format};
+    return VEM_OK;
+}
+
+vem_status vem_i_measure_sample(vem_ctx *ctx, const vem_data *data,
+                                const vem_model *model, vem_precision precision,
+                                int64_t size, uint64_t seed, vem_i_sampled *sampled)
+{
+    vem_i_sample sample = {0};
+    part some = {0};
+    values v = {0};
+    vem_status status =
+        vem_i_sample_new(ctx, data->weights, data->n, size, seed, &sample);
+    if (status == VEM_OK)
+        status = gather(ctx, data, &sample, &some);
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &v.log_likelihoods, (size_t)sample.size, sizeof(double));
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &v.entropies, (size_t)sample.size, sizeof(double));
+    if (status == VEM_OK)
+        status = vem_i_take(ctx, &v.distances, (size_t)sample.size, sizeof(double));
+    if (status == VEM_OK)
+        status = vem_i_for_chunks(ctx, model, &some.data, precision, "measure", 2,
+                                  measure_chunk, &v);
+    if (status == VEM_OK) {
+        vem_i_estimate l = vem_i_estimate_mean(&sample, v.log_likelihoods);
+        vem_i_estimate phi = vem_i_estimate_mean(&sample, v.distances);
+        vem_i_estimate h = vem_i_estimate_mean(&sample, v.entropies);
+        const double mass = sample.mass * sample.unit;
+        *sampled = (vem_i_sampled){.quantization_error = mass * phi.mean,
+                                   .quantization_error_se = mass * phi.error,
+                                   .log_likelihood = l.mean,
+                                   .log_likelihood_se = l.error,
+                                   .entropy = mass * h.mean,
+                                   .mass = mass,
+                                   .rows = sample.size};
+    }
+    vem_i_sample_free(&sample);
+    vem_i_free(some.rows);
+    vem_i_free(some.numbers);
+    vem_i_free(v.log_likelihoods);
+    vem_i_free(v.entropies);
+    vem_i_free(v.distances);
+    return status;
+}
+
+/* ---- what the fit asks for ---- */
+
+static vem_status exact_view(vem_ctx *ctx, const vem_view *view, const vem_model *model,
+                             vem_i_sampled *exact)
+{
+    vem_i_measures measures;
+    vem_status status = vem_i_measure(ctx, view, model, model->clusters, &measures);
+    const double mass = view->total_mass * view->mass_unit;
+    if (status == VEM_OK)
+        *exact = (vem_i_sampled){.quantization_error = measures.quantization_error,
+                                 .log_likelihood = measures.log_likelihood / mass,
+                                 .entropy = measures.entropy,
+                                 .mass = mass,
+                                 .rows = view->n};
+    return status;
+}
+
+/* What was measured of all rows, and what follows from it. */
+static void put_measures(const vem_i_sampled *m, vem_summary *s)
+{
+    s->quantization_error = m->quantization_error;
+    s->quantization_error_se = m->quantization_error_se;
+    s->log_likelihood = m->log_likelihood;
+    s->log_likelihood_se = m->log_likelihood_se;
+    s->measured_rows = m->rows;
+    const vem_i_criteria criteria =
+        vem_i_criteria_of(s->parameters, m->mass, m->mass * m->log_likelihood,
+                          m->entropy);
+    s->entropy = m->entropy;
+    s->aic = criteria.aic;
+    s->bic = criteria.bic;
+    s->icl = criteria.icl;
+}
+
+static vem_status measure_coreset(vem_ctx *ctx, const vem_view *view,
+                                  const vem_model *model, vem_summary *s)
+{
+    const int64_t size = vem_i_sample_size(s, view->n);
+    /* A sample is taken of the view's own numbers, whose distances may be in other units. */
+    vem_i_sampled sampled;
+    if (s->options.measure == VEM_MEASURE_EXACT || size == view->n || view->whitened) {
+        const vem_status measured = exact_view(ctx, view, model, &sampled);
+        if (measured == VEM_OK) {
+            s->quantization_error_coreset = sampled.quantization_error;
+            s->log_likelihood_coreset = sampled.log_likelihood;
+        }
+        return measured;
+    }
+    /* The view's own numbers as data. */
+    const size_t element = view->kernels->element;
+    double *mass = NULL;
+    vem_status status = VEM_OK;
+    if (view->mass)
+        status = vem_i_take(ctx, &mass, (size_t)view->n, sizeof *mass);
+    if (status != VEM_OK)
+        return status;
+    for (int64_t i = 0; mass && i < view->n; i++)
+        mass[i] = view->mass[i];
+    const vem_data rows = {.type = element == sizeof(float) ? VEM_FLOAT32 : VEM_FLOAT64,
+                           .n = view->n,
+                           .d = view->d,
+                           .base = view->x,
+                           .row_stride = view->ld * (int64_t)element,
+                           .column_stride = (int64_t)element,
+                           .weights = mass,
+                           .format = "memory"};
+    status = vem_i_measure_sample(ctx, &rows, model, view->kernels->precision, size,
+                                  (uint64_t)s->options.seed, &sampled);
+    vem_i_free(mass);
+    if (status == VEM_OK) {
+        s->quantization_error_coreset = sampled.quantization_error * view->mass_unit;
+        s->log_likelihood_coreset =
+            sampled.log_likelihood + vem_i_view_log_jacobian(view);
+    }
+    return status;
+}
+
+vem_status vem_i_measure_view(vem_ctx *ctx, const vem_view *view, const vem_model *model,
+                              int reduced, vem_summary *s)
+{
+    s->quantization_error = s->log_likelihood = NAN;
+    s->quantization_error_se = s->log_likelihood_se = NAN;
+    s->quantization_error_coreset = s->log_likelihood_coreset = NAN;
+    s->entropy = s->aic = s->bic = s->icl = NAN;
+    s->parameters = vem_i_parameter_count(model->family, (vem_prior_kind)s->options.prior,
+                                          model->clusters, model->d);
+    const int here = reduced ? s->options.measure != VEM_MEASURE_NONE
+                             : s->options.measure == VEM_MEASURE_EXACT;
+    if (!here || ctx->stop_requested)
+        return VEM_OK;
+    const double clock = vem_i_clock();
+    vem_status status;
+    if (reduced) {
+        status = measure_coreset(ctx, view, model, s);
+    } else {
+        vem_i_sampled exact;
+        status = exact_view(ctx, view, model, &exact);
+        if (status == VEM_OK)
+            put_measures(&exact, s);
+    }
+    s->seconds_measure = vem_i_clock() - clock;
+    return status == VEM_STOPPED ? VEM_OK : status;
+}
+
+vem_status vem_i_measure_data(vem_ctx *ctx, const vem_data *data, const vem_model *model,
+                              int reduced, vem_summary *s)
+{
+    const int here = reduced ? s->options.measure != VEM_MEASURE_NONE
+                             : s->options.measure == VEM_MEASURE_SAMPLE;
+    if (!here || ctx->stop_requested)
+        return VEM_OK;
+    const double clock = vem_i_clock();
+    const vem_precision precision = (vem_precision)s->options.precision;
+    const int64_t size = s->options.measure == VEM_MEASURE_SAMPLE
+                             ? vem_i_sample_size(s, data->n)
+                             : data->n;
+    vem_i_sampled sampled = {.rows = data->n};
+    vem_status status;
+    if (size < data->n) {
+        status = vem_i_measure_sample(ctx, data, model, precision, size,
+                                      (uint64_t)s->options.seed, &sampled);
+    } else {
+        vem_scores scores;
+        status = vem_i_score(ctx, model, data, model->clusters, precision, &scores);
+        if (status == VEM_OK) {
+            sampled.quantization_error = scores.quantization_error;
+            sampled.log_likelihood = scores.log_likelihood;
+            sampled.entropy = scores.entropy;
+            sampled.mass = scores.mass;
+        }
+    }
+    if (status == VEM_OK)
+        put_measures(&sampled, s);
+    s->seconds_measure += vem_i_clock() - clock;
+    return status == VEM_STOPPED ? VEM_OK : status;
+}
+
+/* Of a view of so many rows: likelihood and entropy, then the nearest means, one after the
+ * other. Neither keeps more than one cluster a row. */
+static uint64_t scan_bytes(const vem_ctx *ctx, const vem_options *o,
+                           const vem_i_kernels *kernels, int64_t rows, int32_t d)
+{
+    const int32_t clusters = (int32_t)o->clusters;
+    const vem_i_family *family = vem_i_family_of(o->family);
+    const vem_i_family *plain = vem_i_family_of_distances(family->by_column);
+    const vem_i_search_spec nearest = vem_i_search_closest(clusters, 1, 0);
+    const uint64_t threads = (uint64_t)ctx->threads;
+    const size_t element = kernels->element;
+    const uint64_t likely =
+        vem_i_scorer_bytes(family, clusters, d, element) +
+        threads * (vem_i_posteriors_bytes(d, element) +
+                   vem_i_scorer_work_bytes(family, d, element)) +
+        2 * (uint64_t)vem_i_shards(rows, VEM_I_BLOCK) * sizeof(double);
+    const uint64_t near = vem_i_scorer_bytes(plain, clusters, d, element) +
+                          vem_i_search_bytes(ctx, &nearest, plain, rows, d, kernels) +
+                          vem_i_posterior_bytes(rows, &nearest, element) +
+                          (uint64_t)d * sizeof(double);
+    return likely > near ? likely : near;
+}
+
+uint64_t vem_i_measure_bytes(const vem_ctx *ctx, const vem_options *o, int64_t n,
+                             int32_t d, vem_dtype type, int reduced, int weighted)
+{
+    if (o->measure == VEM_MEASURE_NONE)
+        return 0;
+    const vem_precision precision = (vem_precision)o->precision;
+    const vem_i_kernels *kernels =
+        precision == VEM_SINGLE ? ctx->kernels_single : ctx->kernels_double;
+    if (o->measure == VEM_MEASURE_EXACT && !reduced)
+        return scan_bytes(ctx, o, kernels, n, d);
+    int64_t rows = vem_i_chunk_rows(d);
+    uint64_t sample = 0;
+    if (o->measure == VEM_MEASURE_SAMPLE && most_rows(d) < n) {
+        rows = most_rows(d);
+        sample = vem_i_sample_bytes(n, rows) +
+                 (uint64_t)rows * ((uint64_t)d * vem_i_dtype_bytes(type) + 24);
+    }
+    rows = rows < n ? rows : n;
+    return scan_bytes(ctx, o, kernels, rows, d) + sample +
+           vem_i_points_bytes(rows, d, precision) +
+           (weighted ? (uint64_t)rows * sizeof(double) : 0);
+}

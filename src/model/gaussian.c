@@ -1,0 +1,152 @@
+/* What the Gaussian families have in common: a model has one shape or one for each cluster
+ * (`shared`), and a shape is a variance, a variance for each column, or a covariance matrix, row
+ * by row (`axes` 0, 1, 2). Everything here is written over these two. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "model/family.h"
+
+size_t vem_i_variance_count(const vem_i_family *family, int32_t clusters, int32_t d)
+{
+    size_t count = family->shared ? 1 : (size_t)clusters;
+    int overflow = 0;
+    for (int axis = 0; axis < family->axes; axis++)
+        overflow |= __builtin_mul_overflow(count, (size_t)d, &count);
+    return overflow ? 0 : count;
+}
+
+int64_t vem_i_shape_values(const vem_i_family *family, int32_t d)
+{
+    return (int64_t)vem_i_variance_count(family, 1, d);
+}
+
+int64_t vem_i_parameter_count(const vem_i_family *family, vem_prior_kind prior,
+                              int32_t clusters, int32_t d)
+{
+    const int64_t c = clusters, shapes = family->shared ? 1 : c;
+    return c * d + (prior == VEM_PRIOR_FREE ? c - 1 : 0) +
+           shapes * vem_i_second_count(family, d);
+}
+
+int32_t vem_i_model_shapes(const vem_model *model)
+{
+    return model->family->shared ? 1 : model->clusters;
+}
+
+double *vem_i_cluster_shape(const vem_model *model, int64_t c)
+{
+    return model->variances +
+           (model->family->shared ? 0 : c) * vem_i_shape_values(model->family, model->d);
+}
+
+int64_t vem_i_variance_at(const vem_model *model, int64_t column)
+{
+    return model->family->axes == 0   ? 0
+           : model->family->axes == 1 ? column
+                                      : column * (model->d + 1);
+}
+
+double vem_i_model_variance(const vem_model *model)
+{
+    return model->variances[0];
+}
+
+void vem_i_shape_set_round(const vem_model *model, double variance, double *shape)
+{
+    memset(shape, 0, (size_t)vem_i_shape_values(model->family, model->d) * sizeof *shape);
+    for (int32_t j = 0; j < vem_i_square_count(model->family, model->d); j++)
+        shape[vem_i_variance_at(model, j)] = variance;
+}
+
+void vem_i_model_set_variance(vem_model *model, double variance)
+{
+    for (int32_t s = 0; s < vem_i_model_shapes(model); s++)
+        vem_i_shape_set_round(model, variance, vem_i_cluster_shape(model, s));
+}
+
+/* ---- soundness ---- */
+
+static vem_status check_variance(vem_ctx *ctx, const vem_model *model, int32_t s,
+                                 int32_t column)
+{
+    const double value = vem_i_cluster_shape(model, s)[vem_i_variance_at(model, column)];
+    char cluster[32] = "", place[32] = "";
+    if (value > 0 && !isinf(value))
+        return VEM_OK;
+    if (!model->family->shared)
+        snprintf(cluster, sizeof cluster, " of cluster %" PRId32, s + 1);
+    if (model->family->axes > 0)
+        snprintf(place, sizeof place, "%s column %" PRId32, *cluster ? "," : " of",
+                 column + 1);
+    return vem_i_fail(ctx, VEM_BAD_DATA,
+                      "The variance%s%s is %g, but it must be positive and finite.",
+                      cluster, place, value);
+}
+
+/* `work` has room for one matrix. */
+static vem_status check_matrix(vem_ctx *ctx, const vem_model *model, int32_t s,
+                               double *work)
+{
+    const size_t d = (size_t)model->d;
+    const double *matrix = vem_i_cluster_shape(model, s);
+    char cluster[32] = "";
+    if (!model->family->shared)
+        snprintf(cluster, sizeof cluster, " of cluster %" PRId32, s + 1);
+    for (size_t j = 0; j < d; j++)
+        for (size_t k = 0; k < j; k++) {
+            double lower = matrix[j * d + k], upper = matrix[k * d + j];
+            double size = sqrt(matrix[j * d + j]) * sqrt(matrix[k * d + k]);
+            if (!(fabs(lower - upper) <= 1e-6 * size) || !(fabs(lower) <= 2 * size))
+                return vem_i_fail(
+                    ctx, VEM_BAD_DATA,
+                    "The covariance matrix%s holds %g and %g at (%zu, %zu) and (%zu, "
+                    "%zu), but it must be finite, symmetric and positive definite.",
+                    cluster, lower, upper, j + 1, k + 1, k + 1, j + 1);
+        }
+    memcpy(work, matrix, d * d * sizeof *work);
+    if (!vem_i_cholesky(work, model->d))
+        return vem_i_fail(ctx, VEM_BAD_DATA,
+                          "The covariance matrix%s is not positive definite.", cluster);
+    return VEM_OK;
+}
+
+vem_status vem_i_model_matrix_room(vem_ctx *ctx, const vem_model *model, double **work)
+{
+    *work = NULL;
+    return model->family->axes == 2
+               ? vem_i_take(ctx, work, (size_t)model->d, (size_t)model->d * sizeof **work)
+               : VEM_OK;
+}
+
+vem_status vem_i_model_check_shapes(vem_ctx *ctx, const vem_model *model)
+{
+    double *work;
+    vem_status status = vem_i_model_matrix_room(ctx, model, &work);
+    for (int32_t s = 0; status == VEM_OK && s < vem_i_model_shapes(model); s++) {
+        for (int32_t j = 0;
+             status == VEM_OK && j < vem_i_square_count(model->family, model->d); j++)
+            status = check_variance(ctx, model, s, j);
+        if (status == VEM_OK && work)
+            status = check_matrix(ctx, model, s, work);
+    }
+    vem_i_free(work);
+    return status;
+}
+
+int vem_i_cluster_has_least(const vem_model *model, int64_t c, double least, double *work)
+{
+    const int64_t d = model->d;
+    const double *shape = vem_i_cluster_shape(model, c);
+    for (int32_t j = 0; j < vem_i_square_count(model->family, model->d); j++)
+        if (!(shape[vem_i_variance_at(model, j)] >= least))
+            return 0;
+    if (!work)
+        return 1;
+    memcpy(work, shape, (size_t)(d * d) * sizeof *work);
+    for (int64_t j = 0; j < d; j++)
+        work[j * d + j] -= least;
+    return vem_i_cholesky(work, model->d);
+}

@@ -1,0 +1,23 @@
+/* What a constructor of a model, a scorer or statistics has to know. */
+#ifndef VEM_MODEL_SHAPE_H
+#define VEM_MODEL_SHAPE_H
+
+#include "base/ctx.h"
+
+typedef struct vem_i_family vem_i_family;
+
+typedef struct vem_i_shape {
+    const vem_i_family *family;
+    int32_t clusters;
+    int32_t capacity; /* clusters there is room for: no fewer */
+    int32_t d;
+    int32_t
+        rank; /* columns of a factor of each cluster, in families of low rank; else 0 */
+} vem_i_shape;
+
+/* The family of this number; NULL: there is none. */
+const vem_i_family *vem_i_family_of(int kind);
+/* No room for more clusters. */
+vem_i_shape vem_i_shape_of(const vem_i_family *family, int32_t clusters, int32_t d);
+
+#endif

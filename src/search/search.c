@@ -1,0 +1,153 @@
+/* From options to a spec, and from a spec to a search. */
+#include "search/search.h"
+
+#include "base/memory.h"
+#include "base/options.h"
+
+#define TYPE(NAME, name, whole) &vem_i_search_type_##name,
+static const vem_i_search_type *const types[] = {VEM_SEARCH_TABLE(TYPE)};
+
+const vem_i_search_type *vem_i_search_type_of(int kind)
+{
+    return types[kind];
+}
+
+static int32_t at_most(int64_t value, int32_t most)
+{
+    return value < most ? (int32_t)value : most;
+}
+
+vem_i_search_spec vem_i_search_all(int32_t clusters)
+{
+    return (vem_i_search_spec){.type = &vem_i_search_type_all,
+                               .whole = 1,
+                               .dense = 1,
+                               .clusters = clusters,
+                               .held = clusters};
+}
+
+vem_i_search_spec vem_i_search_closest(int32_t clusters, int32_t held, double margin)
+{
+    if ((held >= clusters && held > 1) || held > VEM_I_SPARSE_MAX) {
+        vem_i_search_spec all = vem_i_search_all(clusters);
+        all.held = at_most(held, clusters);
+        return all;
+    }
+    return (vem_i_search_spec){.type = &vem_i_search_type_closest,
+                               .whole = 1,
+                               .clusters = clusters,
+                               .held = held,
+                               .margin = margin};
+}
+
+vem_i_search_spec vem_i_search_for(const vem_options *o, uint64_t seed)
+{
+    const int32_t clusters = (int32_t)o->clusters, held = (int32_t)o->held;
+    if (o->search == VEM_SEARCH_ALL)
+        return vem_i_search_all(clusters);
+    if (o->search == VEM_SEARCH_CLOSEST)
+        return vem_i_search_closest(clusters, held, o->margin);
+    return (vem_i_search_spec){.type = types[o->search],
+                               .whole = vem_i_search_is_whole(o->search),
+                               .clusters = clusters,
+                               .held = held,
+                               .reach = at_most(o->reach, clusters),
+                               .explore = o->explore > 0 ? (int32_t)o->explore : 0,
+                               .seed = seed,
+                               .probe = o->probe > 0 ? (int32_t)o->probe : 0};
+}
+
+/* The arrays behind the scratch of a thread. */
+static size_t list_scratch(const vem_i_search_spec *spec, int32_t d,
+                           const vem_i_kernels *kernels, void *scratch, vem_i_room *list)
+{
+    return spec->type->scratch ? spec->type->scratch(spec, d, kernels, scratch, list) : 0;
+}
+
+static vem_status take_thread(vem_i_search *s, const vem_i_block_shape *shape, int thread)
+{
+    vem_i_block *block = &s->blocks[thread];
+    vem_i_room list[VEM_I_SEARCH_ARRAYS];
+    vem_status status = vem_i_block_new(s->ctx, shape, s->view, s->scorer, thread, block);
+    block->scratch = s->scratch + (size_t)thread * s->spec.type->scratch_size;
+    const size_t count =
+        list_scratch(&s->spec, s->view->d, s->view->kernels, block->scratch, list);
+    return status == VEM_OK ? vem_i_take_rooms(s->ctx, list, count) : status;
+}
+
+vem_status vem_i_search_new(vem_ctx *ctx, const vem_i_search_spec *spec,
+                            const vem_view *view, const vem_i_scorer *scorer,
+                            vem_i_search **search)
+{
+    const vem_i_search_type *type = spec->type;
+    const vem_i_block_shape shape = type->shape(spec, view->kernels);
+    const size_t threads = (size_t)ctx->threads;
+    vem_i_search *s;
+    vem_status status = vem_i_take_zeroed(ctx, &s, 1, type->size);
+    if (status != VEM_OK)
+        return status;
+    s->spec = *spec;
+    s->ctx = ctx;
+    s->view = view;
+    s->scorer = scorer;
+    status = vem_i_take_zeroed(ctx, &s->scratch, threads, type->scratch_size);
+    if (status == VEM_OK)
+        status = vem_i_take_zeroed(ctx, &s->blocks, threads, sizeof *s->blocks);
+    for (int i = 0; status == VEM_OK && i < ctx->threads; i++)
+        status = take_thread(s, &shape, i);
+    if (status == VEM_OK && type->create)
+        status = type->create(s);
+    if (status != VEM_OK) {
+        vem_i_search_free(s);
+        return status;
+    }
+    *search = s;
+    return VEM_OK;
+}
+
+void vem_i_search_free(vem_i_search *s)
+{
+    if (!s)
+        return;
+    if (s->spec.type->free)
+        s->spec.type->free(s);
+    for (int i = 0; s->blocks && i < s->ctx->threads; i++) {
+        vem_i_room list[VEM_I_SEARCH_ARRAYS];
+        if (s->blocks[i].scratch)
+            vem_i_free_rooms(list, list_scratch(&s->spec, 0, s->view->kernels,
+                                                s->blocks[i].scratch, list));
+        vem_i_block_free(&s->blocks[i]);
+    }
+    vem_i_free(s->scratch);
+    vem_i_free(s->blocks);
+    vem_i_free(s);
+}
+
+uint64_t vem_i_search_bytes(const vem_ctx *ctx, const vem_i_search_spec *spec,
+                            const vem_i_family *family, int64_t n, int32_t d,
+                            const vem_i_kernels *kernels)
+{
+    const vem_i_search_type *type = spec->type;
+    const vem_i_block_shape shape = type->shape(spec, kernels);
+    vem_i_room list[VEM_I_SEARCH_ARRAYS];
+    void *none[4 * VEM_I_SEARCH_ARRAYS]; /* nothing is taken: in place of a scratch */
+    const size_t count = list_scratch(spec, d, kernels, none, list);
+    return (uint64_t)ctx->threads *
+               (vem_i_block_bytes(&shape, d, kernels) + vem_i_rooms_bytes(list, count)) +
+           (type->bytes ? type->bytes(ctx, spec, family, n, d, kernels) : 0);
+}
+
+const int32_t *vem_i_search_next(vem_i_search *search, vem_i_block *block, int64_t i,
+                                 int64_t end, const int32_t *held)
+{
+    vem_i_block_load(block, i, at_most(end - i, block->capacity));
+    return held ? held + i * vem_i_search_width(&search->spec) : NULL;
+}
+
+vem_i_block *vem_i_search_block(vem_i_search *search, int64_t number, int thread)
+{
+    vem_i_block *block = &search->blocks[thread];
+    vem_i_search_next(search, block, number * block->capacity, search->view->n, NULL);
+    search->spec.type->find(search, block, NULL);
+    return block;
+}
