@@ -106,7 +106,7 @@ def cases():
     add("iso many drop", "many", "-k 500 --family iso --empty drop --max-steps 12")
     add("bytes", "bytes", "-k 20", "merge")
     add("bytes diag", "bytes", "-k 20 --family diag", "merge")
-    add("memory", "many", "-k 500 --memory 24M --max-steps 10")
+    add("memory", "many", "-k 500 --memory 48M --max-steps 10")
     return listed
 
 

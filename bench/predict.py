@@ -34,7 +34,7 @@ def measure(folder, path, model, recalls, options):
     pairs = kept["scan"]["scored_pairs"]
     for recall in recalls:
         done = kept[recall]
-        yield [done["search"], done["cells"], done["probes"], recall, f"{done['recall']:.4f}",
+        yield [done["search"], done["buckets"], done["probes"], recall, f"{done['recall']:.4f}",
                f"{done['true']:.4f}", f"{done['scored_pairs'] / pairs:.3f}",
                f"{best['scan']:.2f}", f"{best[recall]:.2f}", f"{best[recall] / best['scan']:.2f}"]
 
@@ -84,7 +84,7 @@ def main():
             common.vem("fit", fitted, "-k", clusters, "-o", model, "--threads", options.threads)
             for row in measure(folder, path, model, options.recall, options):
                 table.append([name, clusters, *row])
-    report.table(["data", "C", "search", "cells", "probes", "goal", "recall, stated",
+    report.table(["data", "C", "search", "buckets", "probes", "goal", "recall, stated",
                   "recall, all rows", "pairs", "scan s", "guided s", "time"], table)
     report.say("`pairs` and `time` are ratios to the scan.")
     report.write(options.output)

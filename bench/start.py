@@ -4,7 +4,7 @@
     bench/start.py [--vem PATH] [--threads P] [--seeds S...] [--clusters C...]
 
 var-gmm-s (C' = G = 5) on GloVe, twice: from random held clusters and random neighbors, as in the
-paper, and from what two-level seeding knows (assignments) and coarse cells of the means tell
+paper, and from what two-level seeding knows (assignments) and coarse buckets of the means tell
 (neighbors). Counted: E-steps, and distances of seeding and E-steps together, until F reaches
 what the random start has after 30 steps.
 """

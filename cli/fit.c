@@ -182,7 +182,8 @@ static vem_status write_labels(cli_args *args, const vem_report *report,
         memcpy(labels, vem_report_labels(report), (size_t)s->n * sizeof(int32_t));
     else
         status = vem_assign(args->ctx, model, data, 1,
-                            (vem_precision)s->options.precision, labels, NULL);
+                            (vem_precision)vem_report_options(report)->precision, labels,
+                            NULL);
     cli_progress_end();
     if (status == VEM_OK)
         status =

@@ -70,7 +70,7 @@ static int print_result(const cli_args *args, const vem_model *model,
         json_object_set_new(o, "approximate", json_boolean(report->guided));
         json_object_set_new(o, "note", cli_json_text(*note ? note : NULL));
         json_object_set_new(o, "covered", cli_json_real(report->covered));
-        json_object_set_new(o, "cells", json_integer(report->cells));
+        json_object_set_new(o, "buckets", json_integer(report->buckets));
         json_object_set_new(o, "probes", json_integer(report->probes));
         json_object_set_new(o, "scored_pairs", json_integer(report->scored_pairs));
         json_object_set_new(o, "output", cli_json_text(output));
@@ -254,9 +254,9 @@ const cli_command cli_predict = {
         "others are left out. Labels as CSV have the row number, counted from 1, the "
         "label,\n"
         "counted from 0, and the id columns.\n"
-        "With many clusters a row is compared only with those of the coarse cells of\n"
-        "clusters nearest to it: a guided search. It is approximate: as many cells are\n"
-        "tried as a sample of the rows, for which every cluster is looked at, needs to\n"
+        "With many clusters a row is compared only with those of the coarse buckets of\n"
+        "clusters nearest to it: a guided search. It is approximate: as many are tried\n"
+        "as a sample of the rows, for which every cluster is looked at, needs to\n"
         "show with 99 % confidence that --recall is reached; by default no more than\n"
         "0.1 % of the labels are others than --exact gives. Where that is no less work\n"
         "than looking at every cluster for all rows, this is done instead. With --top T\n"

@@ -79,12 +79,13 @@ int cli_trace_write(cli_args *args, const vem_report *report, const char *path)
 vem_status cli_set_meta(cli_args *args, const vem_report *report, vem_model *model)
 {
     const vem_summary *s = vem_report_summary(report);
+    const vem_options *options = vem_report_options(report);
     json_t *meta = json_object();
     json_object_set_new(meta, "version", json_string(vem_version()));
     json_object_set_new(meta, "family",
-                        cli_json_text(vem_choice_name("family", s->options.family)));
-    json_object_set_new(meta, "options", cli_json_options(&s->options));
-    json_object_set_new(meta, "seed", json_integer(s->options.seed));
+                        cli_json_text(vem_choice_name("family", options->family)));
+    json_object_set_new(meta, "options", cli_json_options(options));
+    json_object_set_new(meta, "seed", json_integer(options->seed));
     json_object_set_new(meta, "rows_used", json_integer((json_int_t)s->rows_used));
     json_object_set_new(meta, "stopping", cli_json_text(vem_report_stopping(report)));
     json_object_set_new(meta, "outcome", json_string(vem_outcome_name(s->outcome)));
@@ -141,7 +142,7 @@ static void print_estimate(const char *name, double value, double error)
     printf("%s %#.*g +- %.2g", name, digits < 10 ? (int)digits : 10, value, error);
 }
 
-static void print_measures(const vem_summary *s)
+static void print_measures(const vem_summary *s, const vem_options *options)
 {
     char a[32];
     if (!isfinite(s->quantization_error))
@@ -150,7 +151,7 @@ static void print_measures(const vem_summary *s)
     print_estimate("quantisation error", s->quantization_error, s->quantization_error_se);
     print_estimate(", log-likelihood", s->log_likelihood, s->log_likelihood_se);
     fputs(" per row", stdout);
-    if (s->options.measure == VEM_MEASURE_SAMPLE)
+    if (options->measure == VEM_MEASURE_SAMPLE)
         printf(s->measured_rows < s->n ? ", from %s rows" : ", exact over all %s rows",
                cli_count(s->measured_rows, a));
     printf(
@@ -212,30 +213,30 @@ static void print_sizes(const vem_report *report)
     free(sizes);
 }
 
-static void print_clusters(const vem_summary *s, int verbose)
+static void print_clusters(int32_t clusters, const vem_options *options, int verbose)
 {
     char a[32];
-    printf("  %-13s %s, %s", "clusters", cli_count(s->clusters, a),
-           vem_choice_name("family", s->options.family));
-    if (s->options.held == 1)
+    printf("  %-13s %s, %s", "clusters", cli_count(clusters, a),
+           vem_choice_name("family", options->family));
+    if (options->held == 1)
         fputs(", each row in one", stdout);
     else
-        printf(", each row in up to %s", cli_count(s->options.held, a));
-    if (s->options.algorithm == VEM_AUTO)
-        printf("; search %s%s\n", vem_choice_name("search", s->options.search),
+        printf(", each row in up to %s", cli_count(options->held, a));
+    if (options->algorithm == VEM_AUTO)
+        printf("; search %s%s\n", vem_choice_name("search", options->search),
                verbose ? "" : " (-v says why)");
     else
-        printf("; algorithm %s\n", vem_choice_name("algorithm", s->options.algorithm));
+        printf("; algorithm %s\n", vem_choice_name("algorithm", options->algorithm));
 }
 
-static void print_outcome(const vem_summary *s)
+static void print_outcome(const vem_summary *s, const vem_options *options)
 {
     char a[48], b[32];
     printf("  %-13s %s after %s", "outcome", outcome_words(s->outcome),
            cli_counted(s->steps, "step", a));
-    if (s->options.restarts > 1)
+    if (options->restarts > 1)
         printf(" (restart %s of %s is the best)", cli_count(s->restart, a),
-               cli_count(s->options.restarts, b));
+               cli_count(options->restarts, b));
     if (isfinite(s->free_energy))
         printf("; free energy %.10g per row%s", s->free_energy,
                s->items < s->n ? " of the coreset" : "");
@@ -261,15 +262,16 @@ void cli_print_summary(const cli_args *args, const vem_report *report,
                        double seconds_read, double seconds_total)
 {
     const vem_summary *s = vem_report_summary(report);
+    const vem_options *options = vem_report_options(report);
     char a[48], b[48], name[256];
     printf("vem fit %s: %s, %s\n", cli_data_name(args, args->operands[0], name),
            cli_counted(s->n, "row", a), cli_counted(s->d, "column", b));
     if (cli_value(args, "verbose"))
         print_details(s, vem_report_choices(report), seconds_read);
-    print_clusters(s, cli_value(args, "verbose") != NULL);
+    print_clusters(s->clusters, options, cli_value(args, "verbose") != NULL);
     print_sizes(report);
-    print_outcome(s);
-    print_measures(s);
+    print_outcome(s, options);
+    print_measures(s, options);
     print_lines("note", vem_report_notes(report));
     printf("  %-13s %s s, peak memory %s\n", "time", cli_seconds(seconds_total, a),
            vem_bytes_print((double)s->peak_bytes, b));
@@ -305,21 +307,22 @@ int cli_print_json(const cli_args *args, const vem_report *report, double second
                    double seconds_total)
 {
     const vem_summary *s = vem_report_summary(report);
+    const vem_options *options = vem_report_options(report);
     json_t *o = cli_json_begin(args);
-    json_object_set_new(o, "algorithm", choice("algorithm", s->options.algorithm));
-    json_object_set_new(o, "family", choice("family", s->options.family));
-    json_object_set_new(o, "search", choice("search", s->options.search));
+    json_object_set_new(o, "algorithm", choice("algorithm", options->algorithm));
+    json_object_set_new(o, "family", choice("family", options->family));
+    json_object_set_new(o, "search", choice("search", options->search));
     json_object_set_new(o, "n", json_integer(s->n));
     json_object_set_new(o, "d", json_integer(s->d));
     json_object_set_new(o, "clusters", json_integer(s->clusters));
     json_object_set_new(o, "floored", json_integer(s->floored));
     json_object_set_new(o, "items", json_integer(s->items));
     json_object_set_new(o, "rows_used", json_integer((json_int_t)s->rows_used));
-    json_object_set_new(o, "held", json_integer(s->options.held));
+    json_object_set_new(o, "held", json_integer(options->held));
     json_object_set_new(o, "reach",
-                        s->options.reach == VEM_AUTO
+                        options->reach == VEM_AUTO
                             ? json_null() /* this search has no graph */
-                            : json_integer(s->options.reach));
+                            : json_integer(options->reach));
     json_object_set_new(o, "stopping", cli_json_text(vem_report_stopping(report)));
     json_object_set_new(o, "outcome", json_string(vem_outcome_name(s->outcome)));
     json_object_set_new(o, "steps", json_integer(s->steps));
@@ -353,11 +356,11 @@ int cli_print_json(const cli_args *args, const vem_report *report, double second
     json_object_set_new(seconds, "total", cli_json_real(seconds_total));
     json_object_set_new(o, "seconds", seconds);
     json_object_set_new(o, "threads", json_integer(vem_ctx_threads(args->ctx)));
-    json_object_set_new(o, "seed", json_integer(s->options.seed));
+    json_object_set_new(o, "seed", json_integer(options->seed));
     json_object_set_new(o, "peak_bytes", json_integer((json_int_t)s->peak_bytes));
     json_object_set_new(o, "restart", json_integer(s->restart));
     json_object_set_new(o, "cpu", json_string(vem_ctx_cpu(args->ctx)));
-    json_object_set_new(o, "options", cli_json_options(&s->options));
+    json_object_set_new(o, "options", cli_json_options(options));
     json_object_set_new(o, "choices", sentences(vem_report_choices(report)));
     json_object_set_new(o, "notes", sentences(vem_report_notes(report)));
     return cli_json_print(o);

@@ -5,10 +5,10 @@
 
 #include <stdio.h>
 
-#include "base/ctx.h"
+#include "base/run.h"
 
-#define vem_i_fail(ctx, status, ...)                                                     \
-    ((void)(ctx), (void)snprintf(NULL, 0, __VA_ARGS__), (vem_status)(status))
-#define vem_i_fail_memory(ctx, bytes) ((void)(ctx), (void)(bytes), VEM_NO_MEMORY)
+#define vem_i_fail(run, status, ...)                                                     \
+    ((void)(run), (void)snprintf(NULL, 0, __VA_ARGS__), (vem_status)(status))
+#define vem_i_fail_memory(run, bytes) ((void)(run), (void)(bytes), VEM_NO_MEMORY)
 
 #endif

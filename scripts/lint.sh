@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Everything that is judged without running it:  scripts/lint.sh [JOBS] | --format
 #
-# Format, layers, length and marks, shell scripts, cppcheck, clang-tidy. With --format the C
-# files are rewritten instead. Status 1 when anything is wrong; all checks run in any case.
+# Format, layers, constants, length and marks, shell scripts, cppcheck, clang-tidy. With --format
+# the C files are rewritten instead. Status 1 when anything is wrong; all checks run in any case.
 # shellcheck disable=SC2317 # the checks are called by name, through check
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
@@ -86,10 +86,10 @@ tidy() {
     # Of the kernels only the reference is read: the others are one text compiled many times,
     # and the tests hold each of them against the reference.
     find src -name '*.c' ! -name 'kernels_avx*' ! -name 'kernels_neon*' \
-        ! -name 'kernels_base*' ! -path src/base/ctx.c |
+        ! -name 'kernels_base*' ! -path src/base/run.c |
         tidy_files --extra-arg=-include "--extra-arg=$PWD/scripts/analyzer.h"
     local library=$?
-    find cli examples src/base/ctx.c -name '*.c' | tidy_files
+    find cli examples src/base/run.c -name '*.c' | tidy_files
     local rest=$?
     [ "$library" -eq 0 ] && [ "$rest" -eq 0 ]
 }
@@ -97,6 +97,7 @@ tidy() {
 echo "lint"
 check format format
 check layers $python tests/layers.py
+check constants $python bench/constants.py --check
 check lengths lengths
 check marks marks
 check references references

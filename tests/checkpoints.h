@@ -141,7 +141,7 @@ static void assert_same_bits(const grid_fit *a, const grid_fit *b, const char *w
     assert_int_equal(s->steps, t->steps);
     assert_int_equal(s->init_steps, t->init_steps);
     assert_int_equal(s->clusters, t->clusters);
-    assert_int_equal(s->options.held, t->options.held);
+    assert_int_equal(a->options->held, b->options->held);
     assert_int_equal(s->restart, t->restart);
     assert_int_equal(s->scored_pairs, t->scored_pairs);
     assert_int_equal(s->seed_pairs, t->seed_pairs);

@@ -1,4 +1,5 @@
 #include "engine.h"
+#include "run.h"
 
 #include "model/units.h"
 #include "moves/moves.h"
@@ -9,8 +10,20 @@ static void must(const engine *e, vem_status status)
         fail_msg("%s", vem_ctx_message(e->ctx));
 }
 
-void engine_new(engine *e, vem_ctx *ctx, const grid_data *data,
-                const vem_options *options, const vem_model *start)
+/* The model moves to one that has room for more clusters. */
+static void make_room(engine *e, int32_t capacity)
+{
+    vem_model *narrow = e->em.model;
+    vem_i_shape shape = vem_i_model_shape(narrow);
+    shape.capacity = capacity;
+    must(e, vem_i_model_blank(run_of(e->ctx), shape, &e->em.model));
+    vem_i_model_assign(narrow, e->em.model);
+    vem_model_free(narrow);
+}
+
+void engine_new_with_room(engine *e, vem_ctx *ctx, const grid_data *data,
+                          const vem_options *options, const vem_model *start,
+                          int32_t capacity)
 {
     memset(e, 0, sizeof *e);
     e->ctx = ctx;
@@ -21,29 +34,33 @@ void engine_new(engine *e, vem_ctx *ctx, const grid_data *data,
          vem_options_resolve(ctx, options, data->n, data->d, VEM_FLOAT64, &e->options));
     vem_i_points_request request = {.precision = (vem_precision)e->options.precision,
                                     .phase = "read"};
-    must(e, vem_i_points_new(ctx, e->rows, &request, &e->points));
+    must(e, vem_i_points_new(run_of(ctx), e->rows, &request, &e->points));
     const vem_view *view = &e->points->view;
     double floor = e->options.floor * view->variance;
-    e->em = (vem_i_em){.ctx = ctx,
+    e->em = (vem_i_em){.run = run_of(ctx),
                        .options = &e->options,
                        .view = view,
                        .search = vem_i_search_for(&e->options, 1),
-                       .policy = vem_i_empty_policy((vem_empty_policy)e->options.empty),
-                       .swap = vem_i_swap_round,
                        .constraints = {.prior = (vem_prior_kind)e->options.prior,
                                        .relax = 1,
                                        .floor = floor,
                                        .total_mass = view->total_mass}};
-    must(e, vem_i_model_to_view(ctx, start, view, vem_i_family_of(e->options.family),
-                                &e->em.model));
+    must(e, vem_i_model_to_view(run_of(ctx), start, view,
+                                vem_i_family_of(e->options.family), &e->em.model));
+    if (capacity > e->em.model->clusters)
+        make_room(e, capacity);
     must(e, vem_i_em_new(&e->em));
-    if (e->options.swaps > 0)
-        must(e, vem_i_swaps_new(&e->em, &e->em.swaps));
+    must(e, vem_i_moves_new(&e->em, e->options.swaps > 0));
+}
+
+void engine_new(engine *e, vem_ctx *ctx, const grid_data *data,
+                const vem_options *options, const vem_model *start)
+{
+    engine_new_with_room(e, ctx, data, options, start, 0);
 }
 
 void engine_free(engine *e)
 {
-    vem_i_swaps_free(e->em.swaps);
     vem_i_em_free(&e->em);
     vem_model_free(e->em.model);
     vem_i_points_free(e->points);
@@ -53,7 +70,7 @@ void engine_free(engine *e)
 double engine_expect(engine *e, vem_i_step_plan plan)
 {
     vem_i_em *em = &e->em;
-    vem_i_scorer_prepare(e->ctx, em->model, &em->scorer);
+    vem_i_scorer_prepare(run_of(e->ctx), em->model, &em->scorer);
     vem_i_estep_plan(em->estep, &plan);
     vem_progress told = {.phase = "em"};
     vem_i_estep_result r = vem_i_estep_run(em->estep, &em->posterior, NULL, &told, 0);
@@ -71,8 +88,15 @@ void engine_maximize(engine *e, double relax)
 {
     vem_i_em *em = &e->em;
     em->constraints.relax = relax;
-    em->scorer.family->maximize(e->ctx, &em->scorer, &em->stats, &em->constraints,
+    em->scorer.family->maximize(run_of(e->ctx), &em->scorer, &em->stats, &em->constraints,
                                 em->model);
+}
+
+int64_t engine_swap(engine *e, double *promised)
+{
+    assert_true(e->em.moves[0].move == &vem_i_move_swap);
+    const int64_t moved = vem_i_em_try(&e->em, &e->em.moves[0], promised);
+    return moved > 0 ? moved : 0;
 }
 
 enum { MOST_COLUMNS = 40 };

@@ -19,12 +19,18 @@ typedef struct engine {
  * is plain unless the test says otherwise. Swaps are made ready where options.swaps > 0. */
 void engine_new(engine *e, vem_ctx *ctx, const grid_data *data,
                 const vem_options *options, const vem_model *start);
+/* The same with room for so many clusters. */
+void engine_new_with_room(engine *e, vem_ctx *ctx, const grid_data *data,
+                          const vem_options *options, const vem_model *start,
+                          int32_t capacity);
 void engine_free(engine *e);
 /* One E-step of the model as it is now: F per unit of mass. */
 double engine_expect(engine *e, vem_i_step_plan plan);
 /* Statistics of what is held, and the M-step. */
 void engine_collect(engine *e);
 void engine_maximize(engine *e, double relax);
+/* A round of swaps: how many were made, and what it promised. */
+int64_t engine_swap(engine *e, double *promised);
 
 /* log p(c, x_i) of a cluster of any model in the units of the view, and of the engine's; in
  * the units of the data, plainly, every family. */

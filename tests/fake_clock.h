@@ -3,7 +3,7 @@
 #ifndef VEM_TESTS_FAKE_CLOCK_H
 #define VEM_TESTS_FAKE_CLOCK_H
 
-#include "base/ctx.h"
+#include "base/run.h"
 
 static double fake_now = 1000;
 static _Atomic int64_t fake_looks;

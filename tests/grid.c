@@ -213,6 +213,7 @@ vem_status grid_try(vem_ctx *ctx, const grid_data *data, const vem_options *opti
         return status;
     }
     made.summary = vem_report_summary(made.report);
+    made.options = vem_report_options(made.report);
     made.trace = vem_report_trace(made.report);
     made.trace_count = vem_report_trace_count(made.report);
     made.labels = vem_report_labels(made.report);

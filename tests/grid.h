@@ -15,8 +15,8 @@
 
 #include <cmocka.h>
 
-#include "base/ctx.h"
 #include "base/rng.h"
+#include "base/run.h"
 #include "vem/vem.h"
 
 typedef enum grid_set {
@@ -72,6 +72,7 @@ typedef struct grid_fit {
     vem_model *model;
     vem_report *report;
     const vem_summary *summary; /* of the report */
+    const vem_options *options; /* as resolved */
     const vem_trace_step *trace;
     int64_t trace_count;
     const int32_t *labels;

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "base/ctx.h"
+#include "base/run.h"
 #include "data/data.h"
 #include "io/io.h"
 

@@ -5,7 +5,7 @@ A file may include headers of its own layer and of lower ones. Layers in one row
 side and do not see each other. Inside a layer a module (a header and the .c files of its name,
 x.c and x_more.c with x.h) may not see another that sees it, however far round. The command
 sees the public header and its own files only. A family is known by what it says of itself
-(src/model/family.h): beside src/model/ only the files in NAMES_FAMILIES name one.
+(src/model/contract.h): beside src/model/ only the files in NAMES_FAMILIES name one.
 A search likewise (src/search/search.h, NAMES_SEARCHES).
 """
 
@@ -18,7 +18,8 @@ ROWS = [
     ["kernels"],
     ["data"],
     ["model"],
-    ["io", "search"],
+    ["coarse", "io"],
+    ["search"],
     ["seed"],
     ["em"],
     ["moves"],
@@ -33,11 +34,6 @@ ONLY_FOR = {"io": {"io", "fit", "api"}}
 NAMES_FAMILIES = {"fit/presets.c"}
 # Modules of a layer that see each other all the same; none may be added.
 CIRCLES = [
-    {"base/memory", "base/residence"},
-    {"data/coreset", "data/pass", "data/points", "data/range"},
-    {"kernels/kernels", "kernels/tables"},
-    {"model/family", "model/gaussian", "model/model", "model/stats"},
-    {"search/graph", "search/groups", "search/search"},
 ]
 ROW_OF = {layer: row for row, layers in enumerate(ROWS) for layer in layers}
 # Nobody asks which search it is (src/search/search.h): only these name a kind. The presets
@@ -164,7 +160,7 @@ def check_families(root):
             with open(path, encoding="utf-8") as file:
                 for kind in sorted(set(named.findall(file.read()))):
                     yield (f"{folder}/{name} names {kind}: ask the family for what matters "
-                           f"(src/model/family.h).")
+                           f"(src/model/contract.h).")
 
 
 def main():

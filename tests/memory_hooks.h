@@ -10,7 +10,8 @@
 #include "grid.h"
 
 static int64_t calls, fail_at; /* fail_at 0: never */
-static size_t highest;
+static size_t highest,
+    asked; /* while watching: most in use, and all that was asked for */
 static int watching;
 
 static size_t in_use(void)
@@ -28,6 +29,7 @@ int posix_memalign(void **memory, size_t alignment, size_t bytes)
         return ENOMEM;
     *memory = made;
     if (watching) {
+        asked += bytes;
         size_t now = in_use();
         highest = now > highest ? now : highest;
     }

@@ -1,4 +1,5 @@
 #include "partial.h"
+#include "run.h"
 
 #include "model/units.h"
 
@@ -17,22 +18,26 @@ void partial_new(partial *p, vem_ctx *ctx, const grid_data *data, const vem_mode
         assert_int_equal(vem_data_set_weights(ctx, p->rows, data->weights, data->n),
                          VEM_OK);
     vem_i_points_request request = {.precision = VEM_DOUBLE, .phase = "read"};
-    assert_int_equal(vem_i_points_new(ctx, p->rows, &request, &p->points), VEM_OK);
-    const vem_view *view = &p->points->view;
-    assert_int_equal(vem_i_model_to_view(ctx, model, view, vem_i_family_of(family),
-                                         &p->model),
+    assert_int_equal(vem_i_points_new(run_of(ctx), p->rows, &request, &p->points),
                      VEM_OK);
-    assert_int_equal(vem_i_scorer_new(ctx, view->kernels,
+    const vem_view *view = &p->points->view;
+    assert_int_equal(vem_i_model_to_view(run_of(ctx), model, view,
+                                         vem_i_family_of(family), &p->model),
+                     VEM_OK);
+    assert_int_equal(vem_i_scorer_new(run_of(ctx), view->kernels,
                                       vem_i_shape_of(vem_i_family_of(family), c, d),
                                       &p->scorer),
                      VEM_OK);
-    assert_int_equal(vem_i_posterior_new(ctx, view, &search, &p->posterior), VEM_OK);
-    assert_int_equal(vem_i_stats_new(ctx, vem_i_shape_of(vem_i_family_of(family), c, d),
+    assert_int_equal(vem_i_posterior_new(run_of(ctx), view, &search, &p->posterior),
+                     VEM_OK);
+    assert_int_equal(vem_i_stats_new(run_of(ctx),
+                                     vem_i_shape_of(vem_i_family_of(family), c, d),
                                      &p->stats),
                      VEM_OK);
-    assert_int_equal(vem_i_estep_new(ctx, view, &p->scorer, &search, 1, &p->estep),
+    assert_int_equal(vem_i_estep_new(run_of(ctx), view, &p->scorer, &search, 1,
+                                     &p->estep),
                      VEM_OK);
-    assert_int_equal(vem_i_search_new(ctx, &search, view, &p->scorer, &p->search),
+    assert_int_equal(vem_i_search_new(run_of(ctx), &search, view, &p->scorer, &p->search),
                      VEM_OK);
     p->graph = (vem_i_graph *)p->search;
     p->candidates = vem_i_graph_candidates(&search);
@@ -80,7 +85,7 @@ void partial_find(partial *p)
     const vem_i_step_plan plan = {0};
     vem_i_block *block = &p->search->blocks[0];
     int64_t n = p->points->view.n, per_shard = p->search->shard;
-    vem_i_scorer_prepare(p->ctx, p->model, &p->scorer);
+    vem_i_scorer_prepare(run_of(p->ctx), p->model, &p->scorer);
     p->pairs = type->prepare(p->search, &plan, 0, NULL);
     for (int64_t begin = 0; begin < n; begin += per_shard) {
         int64_t end = begin + per_shard < n ? begin + per_shard : n;
@@ -138,7 +143,8 @@ void partial_maximize(partial *p, vem_prior_kind prior)
                                      .relax = 1,
                                      .floor = 1e-6 * p->points->view.variance,
                                      .total_mass = p->points->view.total_mass};
-    p->scorer.family->maximize(p->ctx, &p->scorer, &p->stats, &constraints, p->model);
+    p->scorer.family->maximize(run_of(p->ctx), &p->scorer, &p->stats, &constraints,
+                               p->model);
 }
 
 void partial_evidence(const partial *p, int32_t c, int32_t t, double *sum, int *count)

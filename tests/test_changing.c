@@ -2,6 +2,7 @@
  * sanitizer would see one). The clock goes on with every look, so that the progress function is
  * called between the two looks at a file, and changes it. */
 #include "io_test.h"
+#include "run.h"
 
 #include "data/missing.h"
 
@@ -42,8 +43,8 @@ static void table(const char *before, const char *after, int times, const char *
     vem_data data = {0};
     assert_int_equal(strlen(first), strlen(second));
     vem_ctx_set_progress(io_ctx, change_between, (void *)&c);
-    assert_int_equal(vem_i_csv_parse(io_ctx, "t.csv", first, c.size, ',', &options,
-                                     &data),
+    assert_int_equal(vem_i_csv_parse(run_of(io_ctx), "t.csv", first, c.size, ',',
+                                     &options, &data),
                      VEM_BAD_DATA);
     vem_ctx_set_progress(io_ctx, NULL, NULL);
     io_says(words);
@@ -81,7 +82,8 @@ static void missing(int now, const char *words)
     assert_int_equal(vem_data_borrow(io_ctx, VEM_FLOAT32, values, N, 1, 0, 0, &data),
                      VEM_OK);
     vem_ctx_set_progress(io_ctx, change_between, (void *)&c);
-    assert_int_equal(vem_i_missing(io_ctx, "x.npy", VEM_MISSING_DROP, NULL, 0, data),
+    assert_int_equal(vem_i_missing(run_of(io_ctx), "x.npy", VEM_MISSING_DROP, NULL, 0,
+                                   data),
                      VEM_BAD_DATA);
     vem_ctx_set_progress(io_ctx, NULL, NULL);
     io_says(words);

@@ -4,6 +4,7 @@
 #include <float.h>
 
 #include "coreset_checks.h"
+#include "run.h"
 
 #include "context.h"
 
@@ -198,34 +199,36 @@ static void assert_same(const vem_data *a, const vem_data *b, const char *what)
 static vem_data *in_chunks(const vem_data *rows, const vem_i_coreset_request *request,
                            int64_t pieces)
 {
-    vem_i_spread spread;
+    vem_i_column_moments moments;
     vem_i_draw pass;
     const int64_t step = pieces * vem_i_piece_rows(rows->d);
     double *scale = NULL;
-    assert_int_equal(vem_i_spread_new(ctx, rows->d, request->normalize, rows->weights,
-                                      rows->n, &spread),
+    assert_int_equal(vem_i_column_moments_new(run_of(ctx), rows->d, request->normalize,
+                                              rows->weights, rows->n, &moments),
                      VEM_OK);
     for (int64_t at = 0; at < rows->n; at += step) {
         const int64_t count = rows->n - at < step ? rows->n - at : step;
-        assert_int_equal(vem_i_spread_add(ctx, &spread,
-                                          (vem_i_chunk){rows, at, count, at}),
+        assert_int_equal(vem_i_column_moments_add(run_of(ctx), &moments,
+                                                  (vem_i_chunk){rows, at, count, at}),
                          VEM_OK);
     }
     if (request->standardize) {
         scale = malloc((size_t)rows->d * sizeof *scale);
-        vem_i_spread_scale(&spread, scale);
+        vem_i_column_moments_scale(&moments, scale);
     }
-    assert_int_equal(vem_i_draw_new(ctx, request, rows, &spread, scale, &pass), VEM_OK);
+    assert_int_equal(vem_i_draw_new(run_of(ctx), request, rows, &moments, scale, &pass),
+                     VEM_OK);
     for (int64_t at = 0; at < rows->n; at += step) {
         const int64_t count = rows->n - at < step ? rows->n - at : step;
-        assert_int_equal(vem_i_draw_add(ctx, &pass, (vem_i_chunk){rows, at, count, at}),
+        assert_int_equal(vem_i_draw_add(run_of(ctx), &pass,
+                                        (vem_i_chunk){rows, at, count, at}),
                          VEM_OK);
     }
     assert_int_equal(pass.next, request->size);
     vem_data *coreset = pass.coreset;
     pass.coreset = NULL;
     vem_i_draw_free(&pass);
-    vem_i_spread_free(&spread);
+    vem_i_column_moments_free(&moments);
     free(scale);
     return coreset;
 }
@@ -244,7 +247,8 @@ static void threads_and_chunks_do_not_matter(void **state)
             double scale[700];
             for (int t = 0; t < 2; t++) {
                 assert_int_equal(vem_ctx_set_threads(ctx, 1 + 2 * t), VEM_OK);
-                assert_int_equal(vem_i_coreset(ctx, rows, &request, scale, &coreset[t]),
+                assert_int_equal(vem_i_coreset(run_of(ctx), rows, &request, scale,
+                                               &coreset[t]),
                                  VEM_OK);
             }
             coreset[2] = in_chunks(rows, &request, 1);

@@ -1,6 +1,7 @@
 /* Coresets of every kind of rows: many, of any type and stride, weighted oddly, all equal;
  * what is refused, and that drawing can be stopped. */
 #include "coreset_checks.h"
+#include "run.h"
 
 #include "context.h"
 
@@ -139,7 +140,8 @@ static void as_the_engine_sees_them(void **state)
                                                        : j == D - 1 ? 1
                                                                     : sqrt(var[j]));
         }
-        assert_int_equal(vem_i_coreset(ctx, rows, &request, scale, &coreset), VEM_OK);
+        assert_int_equal(vem_i_coreset(run_of(ctx), rows, &request, scale, &coreset),
+                         VEM_OK);
         for (int j = 0; way == 1 && j < D; j++)
             grid_assert_near(scale[j], j == D - 1 ? 1 : sqrt(var[j]), 1e-12, "scale");
         double *q = coreset_chances(seen, data.weights, N, D);
@@ -293,7 +295,6 @@ static void can_be_stopped(void **state)
     grid_data data = grid_data_new(SET_HEAVY, WEIGHTS_NONE, 1000, 3, 1);
     vem_data *rows = grid_borrow(ctx, &data), *coreset = NULL;
     vem_ctx_set_progress(ctx, stop, NULL);
-    ctx->progress_last = 0;
     assert_int_equal(vem_coreset(ctx, rows, 10, VEM_CORESET_LIGHTWEIGHT, 1, &coreset),
                      VEM_STOPPED);
     assert_null(coreset);

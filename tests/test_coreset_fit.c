@@ -84,9 +84,8 @@ static void same_as_on_the_coreset(const grid_data *data, vem_options o)
     assert_null(vem_report_labels(ra));
     assert_non_null(strstr(vem_report_notes(ra), "a coreset of 400 rows"));
     vem_scores scores = {.size = sizeof scores};
-    assert_int_equal(vem_score(ctx, a, rows, 0, (vem_precision)s->options.precision,
-                               &scores),
-                     VEM_OK);
+    const vem_precision precision = (vem_precision)vem_report_options(ra)->precision;
+    assert_int_equal(vem_score(ctx, a, rows, 0, precision, &scores), VEM_OK);
     grid_assert_near(s->quantization_error, scores.quantization_error, 0, "error");
     grid_assert_near(s->log_likelihood, scores.log_likelihood, 0, "likelihood");
     /* Far from the coreset's own, which is another sum of other rows. */

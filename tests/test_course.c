@@ -210,8 +210,7 @@ static void ends_by_tolerance(void **state)
                             fit.trace[fit.trace_count - 1].free_energy);
                 assert_true(fit.summary->free_energy_first == fit.trace[0].free_energy);
                 grid_assert_near(grid_score(ctx, fit.model, &data,
-                                            (int32_t)fit.summary->options.held,
-                                            VEM_DOUBLE)
+                                            (int32_t)fit.options->held, VEM_DOUBLE)
                                      .free_energy,
                                  fit.summary->free_energy, 1e-9, "reported F");
                 grid_fit_free(&fit);
@@ -293,11 +292,11 @@ static void what_is_typed_changes_nothing(void **state)
                 continue;
             grid_fit open = grid_run(ctx, &data, &o, NULL);
             vem_options typed = o;
-            typed.tolerance = open.summary->options.tolerance;
+            typed.tolerance = open.options->tolerance;
             grid_fit same = grid_run(ctx, &data, &typed, NULL);
             assert_same_bits(&open, &same, "the tolerance was typed");
             grid_fit_free(&same);
-            vem_options resolved = open.summary->options;
+            vem_options resolved = *open.options;
             same = grid_run(ctx, &data, &resolved, NULL);
             assert_same_bits(&open, &same, "every option was typed");
             grid_fit_free(&same);

@@ -1,5 +1,6 @@
 /* Rows in memory: strides, types, byte orders, columns, weights. */
 #include "io_test.h"
+#include "run.h"
 
 #include "base/memory.h"
 
@@ -73,7 +74,8 @@ static void strides_and_swaps(void **state)
         assert_int_equal(vem_data_get(io_ctx, data, 70, 3, part), VEM_OK);
         assert_memory_equal(part, expected + 70 * D, sizeof part);
 
-        assert_int_equal(vem_i_take(io_ctx, &data->columns, 2, sizeof(int32_t)), VEM_OK);
+        assert_int_equal(vem_i_take(run_of(io_ctx), &data->columns, 2, sizeof(int32_t)),
+                         VEM_OK);
         data->columns[0] = 5;
         data->columns[1] = 0;
         data->d = 2;

@@ -6,6 +6,7 @@
 #include "em/estep.h"
 #include "grid.h"
 #include "model/units.h"
+#include "run.h"
 #include "seed/seed.h"
 
 #include "context.h"
@@ -79,16 +80,19 @@ static step step_new(const double *x, int64_t n, const double *weights,
     assert_int_equal(vem_data_borrow(ctx, VEM_FLOAT64, x, n, d, 0, 0, &s.rows), VEM_OK);
     assert_int_equal(vem_data_set_weights(ctx, s.rows, weights, n), VEM_OK);
     vem_i_points_request request = {.precision = VEM_DOUBLE, .phase = "read"};
-    assert_int_equal(vem_i_points_new(ctx, s.rows, &request, &s.points), VEM_OK);
+    assert_int_equal(vem_i_points_new(run_of(ctx), s.rows, &request, &s.points), VEM_OK);
     const vem_view *view = &s.points->view;
     s.search = vem_i_search_closest(c, held, margin);
-    assert_int_equal(vem_i_model_to_view(ctx, model, view, model->family, &s.model),
+    assert_int_equal(vem_i_model_to_view(run_of(ctx), model, view, model->family,
+                                         &s.model),
                      VEM_OK);
-    assert_int_equal(vem_i_scorer_new(ctx, view->kernels,
+    assert_int_equal(vem_i_scorer_new(run_of(ctx), view->kernels,
                                       vem_i_shape_of(model->family, c, d), &s.scorer),
                      VEM_OK);
-    assert_int_equal(vem_i_posterior_new(ctx, view, &s.search, &s.posterior), VEM_OK);
-    assert_int_equal(vem_i_stats_new(ctx, vem_i_shape_of(model->family, c, d), &s.stats),
+    assert_int_equal(vem_i_posterior_new(run_of(ctx), view, &s.search, &s.posterior),
+                     VEM_OK);
+    assert_int_equal(vem_i_stats_new(run_of(ctx), vem_i_shape_of(model->family, c, d),
+                                     &s.stats),
                      VEM_OK);
     return s;
 }
@@ -96,10 +100,10 @@ static step step_new(const double *x, int64_t n, const double *weights,
 static void step_run(step *s)
 {
     vem_progress told = {.phase = "em"};
-    assert_int_equal(vem_i_estep_new(ctx, &s->points->view, &s->scorer, &s->search, 1,
-                                     &s->estep),
+    assert_int_equal(vem_i_estep_new(run_of(ctx), &s->points->view, &s->scorer,
+                                     &s->search, 1, &s->estep),
                      VEM_OK);
-    vem_i_scorer_prepare(ctx, s->model, &s->scorer);
+    vem_i_scorer_prepare(run_of(ctx), s->model, &s->scorer);
     s->result = vem_i_estep_run(s->estep, &s->posterior, &s->stats, &told, 0);
 }
 
@@ -109,8 +113,10 @@ static void step_maximize(step *s, vem_prior_kind prior)
                                      .relax = 1,
                                      .floor = 1e-150,
                                      .total_mass = s->points->view.total_mass};
-    s->scorer.family->maximize(ctx, &s->scorer, &s->stats, &constraints, s->model);
-    assert_int_equal(vem_i_model_to_data(ctx, &s->points->view, s->model), VEM_OK);
+    s->scorer.family->maximize(run_of(ctx), &s->scorer, &s->stats, &constraints,
+                               s->model);
+    assert_int_equal(vem_i_model_to_data(run_of(ctx), &s->points->view, s->model),
+                     VEM_OK);
 }
 
 static double step_free_energy(const step *s)

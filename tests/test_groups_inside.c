@@ -1,12 +1,13 @@
-/* The pieces behind shared lists: cells and groups of clusters, the tour of the items, and
+/* The pieces behind shared lists: buckets and groups of clusters, the tour of the items, and
  * rows put into another order. */
 #include "engine.h"
+#include "run.h"
 #include "search/groups.h"
 
 #define CONTEXT_THREADS 1
 #include "context.h"
 
-/* ---- cells and groups ---- */
+/* ---- buckets and groups ---- */
 
 static const vem_i_kernels *kernels_of(vem_precision precision)
 {
@@ -22,31 +23,31 @@ static void scorer_for(vem_precision precision, const double *means, int32_t clu
     assert_int_equal(vem_model_new(ctx, VEM_ISO_SHARED, clusters, d, means, NULL,
                                    &variance, &model),
                      VEM_OK);
-    assert_int_equal(vem_i_scorer_new(ctx, kernels_of(precision),
+    assert_int_equal(vem_i_scorer_new(run_of(ctx), kernels_of(precision),
                                       vem_i_shape_of(vem_i_family_of(VEM_ISO_SHARED),
                                                      clusters, d),
                                       scorer),
                      VEM_OK);
-    vem_i_scorer_prepare(ctx, model, scorer);
+    vem_i_scorer_prepare(run_of(ctx), model, scorer);
     vem_model_free(model);
 }
 
-/* Every cluster is in one group and one cell, and all tables say the same. */
+/* Every cluster is in one group and one bucket, and all tables say the same. */
 static void assert_hierarchy(const vem_i_hierarchy *h, int32_t clusters)
 {
     char *seen = calloc((size_t)clusters, 1);
     assert_non_null(seen);
     assert_int_equal(h->clusters, clusters);
-    assert_true(h->cells >= 1 && h->groups >= 1 && h->groups <= h->most_groups);
-    assert_int_equal(h->cell_starts[0], 0);
-    assert_int_equal(h->cell_starts[h->cells], clusters);
-    assert_int_equal(h->cell_groups[0], 0);
-    assert_int_equal(h->cell_groups[h->cells], h->groups);
+    assert_true(h->buckets >= 1 && h->groups >= 1 && h->groups <= h->most_groups);
+    assert_int_equal(h->bucket_starts[0], 0);
+    assert_int_equal(h->bucket_starts[h->buckets], clusters);
+    assert_int_equal(h->bucket_groups[0], 0);
+    assert_int_equal(h->bucket_groups[h->buckets], h->groups);
     assert_int_equal(h->group_starts[h->groups], clusters);
-    for (int32_t b = 0; b < h->cells; b++) {
-        assert_true(h->cell_groups[b] <= h->cell_groups[b + 1]);
-        assert_int_equal(h->group_starts[h->cell_groups[b]], h->cell_starts[b]);
-        for (int32_t g = h->cell_groups[b]; g < h->cell_groups[b + 1]; g++) {
+    for (int32_t b = 0; b < h->buckets; b++) {
+        assert_true(h->bucket_groups[b] <= h->bucket_groups[b + 1]);
+        assert_int_equal(h->group_starts[h->bucket_groups[b]], h->bucket_starts[b]);
+        for (int32_t g = h->bucket_groups[b]; g < h->bucket_groups[b + 1]; g++) {
             assert_true(h->group_starts[g] <= h->group_starts[g + 1]);
             for (int32_t i = h->group_starts[g]; i < h->group_starts[g + 1]; i++) {
                 int32_t c = h->members[i];
@@ -55,7 +56,7 @@ static void assert_hierarchy(const vem_i_hierarchy *h, int32_t clusters)
                 seen[c] = 1;
                 assert_int_equal(h->rank[c], i);
                 assert_int_equal(h->group_of[c], g);
-                assert_int_equal(h->cell_of[c], b);
+                assert_int_equal(h->bucket_of[c], b);
             }
         }
     }
@@ -91,9 +92,9 @@ static void some_moves(vem_i_hierarchy *h, int32_t clusters)
     for (int32_t k = 0; k < clusters / 5; k++) {
         int32_t c = (7 * k + 3) % clusters, beside = (11 * k) % clusters;
         vem_i_hierarchy_move(h, c, beside);
-        if (h->cells > 0 && h->per > 1) {
+        if (h->buckets > 0 && h->per > 1) {
             assert_int_equal(h->group_of[c], h->group_of[beside]);
-            assert_int_equal(h->cell_of[c], h->cell_of[beside]);
+            assert_int_equal(h->bucket_of[c], h->bucket_of[beside]);
         }
     }
     vem_i_hierarchy_sort(h);
@@ -116,8 +117,9 @@ static void groups_hold_every_cluster(void **state)
                 vem_i_scorer scorer;
                 vem_i_hierarchy h;
                 scorer_for(precision, means, clusters, d, &scorer);
-                assert_int_equal(vem_i_hierarchy_new(ctx, kernels_of(precision), clusters,
-                                                     d, vem_i_group_size(clusters), &h),
+                assert_int_equal(vem_i_hierarchy_new(run_of(ctx), kernels_of(precision),
+                                                     clusters, d,
+                                                     vem_i_group_size(clusters), &h),
                                  VEM_OK);
                 some_moves(&h, clusters); /* before it is built: nothing happens */
                 vem_i_hierarchy_build(&h, &scorer, 1);
@@ -154,7 +156,7 @@ static double distance2(const vem_i_hierarchy *h, int32_t a, int32_t b)
     return sum;
 }
 
-/* With few clusters every cell is looked into, so the lists are the nearest groups. */
+/* With few clusters every bucket is looked into, so the lists are the nearest groups. */
 static void lists_are_the_nearest_groups(void **state)
 {
     (void)state;
@@ -163,7 +165,7 @@ static void lists_are_the_nearest_groups(void **state)
     vem_i_scorer scorer;
     vem_i_hierarchy h;
     scorer_for(VEM_DOUBLE, means, CLUSTERS, 3, &scorer);
-    assert_int_equal(vem_i_hierarchy_new(ctx, kernels_of(VEM_DOUBLE), CLUSTERS, 3,
+    assert_int_equal(vem_i_hierarchy_new(run_of(ctx), kernels_of(VEM_DOUBLE), CLUSTERS, 3,
                                          vem_i_group_size(CLUSTERS), &h),
                      VEM_OK);
     vem_i_hierarchy_build(&h, &scorer, 1);
@@ -205,7 +207,8 @@ static void tour_is_a_stable_sort(void **state)
                 }
                 assert_int_equal(vem_ctx_set_threads(ctx, threads), VEM_OK);
                 vem_i_tour tour;
-                assert_int_equal(vem_i_tour_new(ctx, n, clusters + 2, &tour), VEM_OK);
+                assert_int_equal(vem_i_tour_new(run_of(ctx), n, clusters + 2, &tour),
+                                 VEM_OK);
                 for (int64_t i = 0; i < n; i++)
                     assert_int_equal(tour.items[i], i);
                 vem_i_tour_sort(&tour, clusters, held, width, rank);
@@ -239,7 +242,7 @@ static void reorder(const grid_data *data, vem_precision precision, int threads,
     if (data->weights)
         assert_int_equal(vem_data_set_weights(ctx, rows, data->weights, data->n), VEM_OK);
     vem_i_points_request request = {.precision = precision, .phase = "read"};
-    assert_int_equal(vem_i_points_new(ctx, rows, &request, &points), VEM_OK);
+    assert_int_equal(vem_i_points_new(run_of(ctx), rows, &request, &points), VEM_OK);
     const vem_view *view = &points->view;
     size_t row = d * view->kernels->element;
     char *x = malloc(n * row);
@@ -265,7 +268,7 @@ static void reorder(const grid_data *data, vem_precision precision, int threads,
             next[i] = now[order[i]];
         free(now);
         now = next;
-        assert_int_equal(vem_i_points_reorder(ctx, points, order), VEM_OK);
+        assert_int_equal(vem_i_points_reorder(run_of(ctx), points, order), VEM_OK);
         for (size_t i = 0; i < n; i++) {
             assert_int_equal(points->rows[i], now[i]);
             assert_memory_equal(vem_i_view_row(view, (int64_t)i), x + now[i] * row, row);

@@ -1,4 +1,4 @@
-/* Guided assignment: with all cells it is the scan; the recall it states is that of its
+/* Guided assignment: with all buckets it is the scan; the recall it states is that of its
  * own results; it is used where it pays and the same for any number of threads. */
 #include "grid.h"
 
@@ -101,7 +101,7 @@ static void result_free(result *r)
     free(r->probabilities);
 }
 
-static void with_all_cells_it_is_the_scan(void **state)
+static void with_all_buckets_it_is_the_scan(void **state)
 {
     (void)state;
     for (int family = 0; family < VEM_FAMILIES; family++)
@@ -116,7 +116,7 @@ static void with_all_cells_it_is_the_scan(void **state)
                                               .probes = 1000000};
                     result b = guided(&s, how, soft);
                     assert_int_equal(b.report.guided, 1);
-                    assert_int_equal(b.report.probes, b.report.cells);
+                    assert_int_equal(b.report.probes, b.report.buckets);
                     assert_true(b.report.recall == 1 && b.report.recall_rows == 100);
                     for (int64_t i = 0; i < 700 * top; i++) {
                         assert_int_equal(a.clusters[i], b.clusters[i]);
@@ -249,7 +249,7 @@ static void it_is_used_where_it_pays(void **state)
     vem_assign_options how = {.precision = VEM_SINGLE, .recall = 0.9};
     b = guided(&large, how, 0);
     assert_int_equal(b.report.guided, 1);
-    assert_true(b.report.recall >= 0.9 && b.report.probes < b.report.cells);
+    assert_true(b.report.recall >= 0.9 && b.report.probes < b.report.buckets);
     assert_true(b.report.scored_pairs < n * 2100);
     int64_t same = 0;
     for (int64_t i = 0; i < n; i++)
@@ -266,7 +266,7 @@ static void it_is_used_where_it_pays(void **state)
 }
 
 /* By default no more than one label in a thousand is another than the scan's, and the bound
- * that is stated holds, for every seed of the sample and the cells. */
+ * that is stated holds, for every seed of the sample and the buckets. */
 static void labels_are_the_scans_but_for_one_in_a_thousand(void **state)
 {
     (void)state;
@@ -286,7 +286,7 @@ static void labels_are_the_scans_but_for_one_in_a_thousand(void **state)
         assert_true(b.report.recall_least >= 0.999 &&
                     b.report.recall_least < b.report.recall);
         assert_true((double)wrong <= (1 - b.report.recall_least) * (double)n);
-        assert_true(b.report.probes < b.report.cells);
+        assert_true(b.report.probes < b.report.buckets);
         imperfect += wrong > 0;
         result_free(&b);
     }
@@ -378,7 +378,7 @@ static void what_is_wrong_is_said(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(with_all_cells_it_is_the_scan),
+        cmocka_unit_test(with_all_buckets_it_is_the_scan),
         cmocka_unit_test(recall_is_what_a_recount_gives),
         cmocka_unit_test(labels_are_the_scans_but_for_one_in_a_thousand),
         cmocka_unit_test(probabilities_add_up_over_what_was_tried),

@@ -5,6 +5,7 @@
 #include "em/estep.h"
 #include "grid.h"
 #include "model/units.h"
+#include "run.h"
 
 #define CONTEXT_THREADS 2
 #include "context.h"
@@ -266,22 +267,23 @@ static double part(const point *p, int64_t first, int64_t count, const double *o
                                     .precision = VEM_DOUBLE,
                                     .origin = origin,
                                     .phase = "read"};
-    assert_int_equal(vem_i_points_new(ctx, rows, &request, &points), VEM_OK);
+    assert_int_equal(vem_i_points_new(run_of(ctx), rows, &request, &points), VEM_OK);
     const vem_view *view = &points->view;
     vem_i_search_spec search = p->c.held == CLUSTERS
                                    ? vem_i_search_all(CLUSTERS)
                                    : vem_i_search_closest(CLUSTERS, p->c.held, 0);
-    assert_int_equal(vem_i_model_to_view(ctx, p->start, view,
+    assert_int_equal(vem_i_model_to_view(run_of(ctx), p->start, view,
                                          vem_i_family_of(p->c.family), &inside),
                      VEM_OK);
-    assert_int_equal(vem_i_scorer_new(ctx, view->kernels,
+    assert_int_equal(vem_i_scorer_new(run_of(ctx), view->kernels,
                                       vem_i_shape_of(vem_i_family_of(p->c.family),
                                                      CLUSTERS, p->data.d),
                                       &scorer),
                      VEM_OK);
-    assert_int_equal(vem_i_posterior_new(ctx, view, &search, &posterior), VEM_OK);
-    assert_int_equal(vem_i_estep_new(ctx, view, &scorer, &search, 1, &estep), VEM_OK);
-    vem_i_scorer_prepare(ctx, inside, &scorer);
+    assert_int_equal(vem_i_posterior_new(run_of(ctx), view, &search, &posterior), VEM_OK);
+    assert_int_equal(vem_i_estep_new(run_of(ctx), view, &scorer, &search, 1, &estep),
+                     VEM_OK);
+    vem_i_scorer_prepare(run_of(ctx), inside, &scorer);
     vem_progress told = {.phase = "em"};
     vem_i_estep_result result = vem_i_estep_run(estep, &posterior, stats, &told, 0);
     double unit =
@@ -305,17 +307,17 @@ static void halves_add_up(void **state)
             point p = point_at(i, WEIGHTS_ZEROS);
             double *origin = grid_zeros(p.data.d, sizeof *origin);
             vem_i_stats whole, one, two;
-            assert_int_equal(vem_i_stats_new(ctx,
+            assert_int_equal(vem_i_stats_new(run_of(ctx),
                                              vem_i_shape_of(vem_i_family_of(p.c.family),
                                                             CLUSTERS, p.data.d),
                                              &whole),
                              VEM_OK);
-            assert_int_equal(vem_i_stats_new(ctx,
+            assert_int_equal(vem_i_stats_new(run_of(ctx),
                                              vem_i_shape_of(vem_i_family_of(p.c.family),
                                                             CLUSTERS, p.data.d),
                                              &one),
                              VEM_OK);
-            assert_int_equal(vem_i_stats_new(ctx,
+            assert_int_equal(vem_i_stats_new(run_of(ctx),
                                              vem_i_shape_of(vem_i_family_of(p.c.family),
                                                             CLUSTERS, p.data.d),
                                              &two),

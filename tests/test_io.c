@@ -1,5 +1,6 @@
 /* Files as such, the binary formats, weights, and writing whole or not at all. */
 #include "io_test.h"
+#include "run.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -167,7 +168,7 @@ static void coreset(void **state)
                             {"weights", VEM_FLOAT64, mass, 1, {2}}};
     (void)state;
     const char *path = io_path("coreset.npz");
-    assert_int_equal(vem_i_npz_write(io_ctx, path, arrays, 2), VEM_OK);
+    assert_int_equal(vem_i_npz_write(run_of(io_ctx), path, arrays, 2), VEM_OK);
     assert_string_equal(vem_file_kind(path), "data");
     vem_data *data = io_read(path);
     io_holds(data, 2, 2, rows);
@@ -177,9 +178,9 @@ static void coreset(void **state)
     assert_int_equal(vem_data_read(io_ctx, path, &more, &data), VEM_BAD_OPTION);
     io_says("carries weights of its own");
     arrays[1].values = negative;
-    assert_int_equal(vem_i_npz_write(io_ctx, path, arrays, 2), VEM_OK);
+    assert_int_equal(vem_i_npz_write(run_of(io_ctx), path, arrays, 2), VEM_OK);
     io_refuses(path, VEM_BAD_DATA, "Array weights of");
-    assert_int_equal(vem_i_npz_write(io_ctx, path, arrays + 1, 1), VEM_OK);
+    assert_int_equal(vem_i_npz_write(run_of(io_ctx), path, arrays + 1, 1), VEM_OK);
     io_refuses(path, VEM_BAD_DATA, "needs an array named rows");
 }
 
@@ -227,16 +228,18 @@ static void soft(void **state)
     (void)state;
     const char *path = io_path("soft.npz");
     assert_int_equal(vem_soft_write(io_ctx, path, clusters, probabilities, 2, 2), VEM_OK);
-    assert_int_equal(vem_i_npz_open(io_ctx, path, &npz), VEM_OK);
-    assert_int_equal(vem_i_npz_get(io_ctx, npz, "probabilities", &data, &rank, dims),
+    assert_int_equal(vem_i_npz_open(run_of(io_ctx), path, &npz), VEM_OK);
+    assert_int_equal(vem_i_npz_get(run_of(io_ctx), npz, "probabilities", &data, &rank,
+                                   dims),
                      VEM_OK);
     assert_true(rank == 2 && dims[0] == 2 && dims[1] == 2);
     io_holds(data, 2, 2, probabilities);
     vem_data_free(data);
-    assert_int_equal(vem_i_npz_get(io_ctx, npz, "clusters", &data, &rank, dims), VEM_OK);
+    assert_int_equal(vem_i_npz_get(run_of(io_ctx), npz, "clusters", &data, &rank, dims),
+                     VEM_OK);
     assert_int_equal(vem_data_dtype(data), VEM_INT32);
     vem_data_free(data);
-    assert_int_equal(vem_i_npz_get(io_ctx, npz, "nothing", &data, &rank, dims),
+    assert_int_equal(vem_i_npz_get(run_of(io_ctx), npz, "nothing", &data, &rank, dims),
                      VEM_BAD_DATA);
     io_says("holds no array named nothing");
     vem_i_npz_close(npz);
@@ -319,7 +322,7 @@ static void not_before_commit(void **state)
     vem_i_output *output;
     (void)state;
     const char *path = io_path("later.txt");
-    assert_int_equal(vem_i_output_open(io_ctx, path, &output), VEM_OK);
+    assert_int_equal(vem_i_output_open(run_of(io_ctx), path, &output), VEM_OK);
     fputs("half", vem_i_output_stream(output));
     fflush(vem_i_output_stream(output));
     assert_int_not_equal(access(path, F_OK), 0);
@@ -338,7 +341,8 @@ static void full_disk(void **state)
     if (access("/dev/full", W_OK) == 0) {
         assert_int_equal(vem_text_write(io_ctx, "/dev/full", "x", 1), VEM_IO_ERROR);
         io_says("/dev/full could not be written: the disk is full");
-        assert_int_equal(vem_i_npz_write(io_ctx, "/dev/full", &array, 1), VEM_IO_ERROR);
+        assert_int_equal(vem_i_npz_write(run_of(io_ctx), "/dev/full", &array, 1),
+                         VEM_IO_ERROR);
         io_says("the disk is full");
     }
     /* A limit on the size of files stands in for a disk that fills while we write. */
@@ -353,7 +357,7 @@ static void full_disk(void **state)
     char message[1024];
     strcpy(message, vem_ctx_message(io_ctx));
     const vem_i_array big = {"rows", VEM_UINT8, large, 1, {sizeof large}};
-    vem_status npz_status = vem_i_npz_write(io_ctx, io_path("big.npz"), &big, 1);
+    vem_status npz_status = vem_i_npz_write(run_of(io_ctx), io_path("big.npz"), &big, 1);
     setrlimit(RLIMIT_FSIZE, &before);
     signal(SIGXFSZ, handler);
     assert_int_equal(status, VEM_IO_ERROR);

@@ -7,6 +7,7 @@
 #include "data/points.h"
 #include "model/units.h"
 #include "naive.h"
+#include "run.h"
 #include "search/search.h"
 
 #include "context.h"
@@ -196,22 +197,23 @@ static void check_held(const grid_data *data, int32_t clusters, int32_t held)
                                      &rows),
                      VEM_OK);
     vem_i_points_request request = {.precision = VEM_SINGLE, .phase = "read"};
-    assert_int_equal(vem_i_points_new(ctx, rows, &request, &points), VEM_OK);
+    assert_int_equal(vem_i_points_new(run_of(ctx), rows, &request, &points), VEM_OK);
     const vem_view *view = &points->view;
     vem_model *start = grid_start(ctx, data, VEM_ISO_SHARED, clusters), *inside = NULL;
-    assert_int_equal(vem_i_model_to_view(ctx, start, view,
+    assert_int_equal(vem_i_model_to_view(run_of(ctx), start, view,
                                          vem_i_family_of(VEM_ISO_SHARED), &inside),
                      VEM_OK);
     vem_i_scorer scorer;
     const vem_i_search_spec closest = vem_i_search_closest(clusters, held, 0);
     vem_i_search *search;
-    assert_int_equal(vem_i_scorer_new(ctx, view->kernels,
+    assert_int_equal(vem_i_scorer_new(run_of(ctx), view->kernels,
                                       vem_i_shape_of(vem_i_family_of(VEM_ISO_SHARED),
                                                      clusters, data->d),
                                       &scorer),
                      VEM_OK);
-    assert_int_equal(vem_i_search_new(ctx, &closest, view, &scorer, &search), VEM_OK);
-    vem_i_scorer_prepare(ctx, inside, &scorer);
+    assert_int_equal(vem_i_search_new(run_of(ctx), &closest, view, &scorer, &search),
+                     VEM_OK);
+    vem_i_scorer_prepare(run_of(ctx), inside, &scorer);
     const float *means = scorer.means;
     for (int64_t first = 0; first < data->n; first += VEM_I_BLOCK) {
         const vem_i_block *block = vem_i_search_block(search, first / VEM_I_BLOCK, 0);

@@ -1,5 +1,6 @@
 /* Models: made, checked, copied, written as .npz and read back; and archives that lie. */
 #include "io_test.h"
+#include "run.h"
 
 #include "model/model.h"
 
@@ -106,8 +107,8 @@ static void same_bytes(void **state)
     setenv("TZ", "Pacific/Auckland", 1);
     assert_int_equal(vem_model_write(io_ctx, model, io_path("2.npz")), VEM_OK);
     unsetenv("TZ");
-    assert_int_equal(vem_i_file_open(io_ctx, io_path("1.npz"), &first), VEM_OK);
-    assert_int_equal(vem_i_file_open(io_ctx, io_path("2.npz"), &second), VEM_OK);
+    assert_int_equal(vem_i_file_open(run_of(io_ctx), io_path("1.npz"), &first), VEM_OK);
+    assert_int_equal(vem_i_file_open(run_of(io_ctx), io_path("2.npz"), &second), VEM_OK);
     assert_int_equal(first.size, second.size);
     assert_memory_equal(first.bytes, second.bytes, first.size);
     vem_i_file_close(&first);
@@ -173,7 +174,7 @@ static void file_refused(const vem_i_array *arrays, int count, const char *words
 {
     vem_model *model = NULL;
     const char *path = io_path("r.npz");
-    assert_int_equal(vem_i_npz_write(io_ctx, path, arrays, count), VEM_OK);
+    assert_int_equal(vem_i_npz_write(run_of(io_ctx), path, arrays, count), VEM_OK);
     const vem_status status = vem_model_read(io_ctx, path, &model);
     if (!words) {
         if (status != VEM_OK)
@@ -243,7 +244,7 @@ static void damaged_archives(void **state)
     const char *path = io_path("whole.npz");
     assert_int_equal(vem_model_write(io_ctx, model, path), VEM_OK);
     vem_model_free(model);
-    assert_int_equal(vem_i_file_open(io_ctx, path, &file), VEM_OK);
+    assert_int_equal(vem_i_file_open(run_of(io_ctx), path, &file), VEM_OK);
     char *copy = malloc(file.size);
     for (size_t i = 0; i < 2 * file.size; i += 3) {
         memcpy(copy, file.bytes, file.size);

@@ -251,10 +251,11 @@ static void exact_neighbors_are_the_nearest(void **state)
                 double costs[CLUSTERS];
                 for (int32_t t = 0; t < CLUSTERS; t++)
                     index[t] = t;
-                p.scorer.family->score_pairs(&p.scorer,
-                                             (double *)p.scorer.means + c * p.scorer.ldc,
-                                             p.scorer.ldc, NULL, 1, CLUSTERS, index,
-                                             costs, 1);
+                const vem_i_items mean = {.n = 1,
+                                          .x =
+                                              (double *)p.scorer.means + c * p.scorer.ldc,
+                                          .ld = p.scorer.ldc};
+                p.scorer.family->score_pairs(&p.scorer, &mean, CLUSTERS, index, costs, 1);
                 const int32_t *near = p.graph->neighbors + (int64_t)c * reach;
                 double farthest = -INFINITY, best_left = INFINITY;
                 for (int32_t t = 0; t < CLUSTERS; t++) {

@@ -50,7 +50,7 @@ static void empty_clusters(void **state)
                                  vem_choice_name("search", kind),
                                  vem_choice_name("family", family));
                     if (empty == VEM_EMPTY_DROP)
-                        assert_true(fit.summary->options.held <= fit.summary->clusters);
+                        assert_true(fit.options->held <= fit.summary->clusters);
                     else
                         assert_int_equal(vem_model_clusters(fit.model), shape[0]);
                     grid_fit_free(&fit);
@@ -194,7 +194,7 @@ static void extreme_sizes(void **state)
                                                 shapes[s][3], 1, 10);
                 grid_fit fit = grid_run(ctx, &data, &o, NULL);
                 partial_assert_sound(&fit);
-                assert_true(fit.summary->options.reach <= shapes[s][1]);
+                assert_true(fit.options->reach <= shapes[s][1]);
                 grid_fit_free(&fit);
                 grid_data_free(&data);
             }
@@ -208,11 +208,11 @@ static void extreme_sizes(void **state)
             o.algorithm = name;
             grid_fit fit = grid_run(ctx, &data, &o, NULL);
             partial_assert_sound(&fit);
-            assert_int_equal(fit.summary->options.reach, k < 5 ? k : 5);
-            assert_int_equal(fit.summary->options.held, name < VEM_ALGORITHM_VAR_GMM_X ? 1
-                                                        : k < 5                        ? k
-                                                                : 5);
-            assert_int_equal(fit.summary->options.explore, 0);
+            assert_int_equal(fit.options->reach, k < 5 ? k : 5);
+            assert_int_equal(fit.options->held, name < VEM_ALGORITHM_VAR_GMM_X ? 1
+                                                : k < 5                        ? k
+                                                                               : 5);
+            assert_int_equal(fit.options->explore, 0);
             grid_fit_free(&fit);
             grid_data_free(&data);
         }

@@ -353,6 +353,7 @@ static void nothing_is_told_of_nothing(void **state)
     assert_null(vem_model_column_name(NULL, 0));
     assert_null(vem_model_column_means(NULL));
     assert_null(vem_report_summary(NULL));
+    assert_null(vem_report_options(NULL));
     assert_null(vem_report_trace(NULL));
     assert_null(vem_report_labels(NULL));
     assert_int_equal(vem_report_trace_count(NULL), 0);

@@ -2,6 +2,7 @@
  * papers'; contradictions are told. */
 #include "base/options.h"
 #include "grid.h"
+#include "run.h"
 
 #include "context.h"
 
@@ -82,7 +83,7 @@ static void every_row_of_the_table(void **state)
         assert_int_equal(vem_options_get(&o, info->name, text, sizeof text), 1);
         if (info->default_value == VEM_AUTO)
             assert_string_equal(text, "auto");
-        assert_int_equal(vem_i_options_check(ctx, &o), VEM_OK);
+        assert_int_equal(vem_i_options_check(run_of(ctx), &o), VEM_OK);
         if (info->kind == VEM_KIND_CHOICE)
             check_choices(&o, info);
         else

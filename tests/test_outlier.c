@@ -94,7 +94,7 @@ static void verbs(const scene *s, const vem_model *model, const char *what)
     vem_scores scores = {.size = sizeof scores};
     assert_int_equal(vem_score(ctx, model, s->rows, 0, VEM_SINGLE, &scores), VEM_OK);
     grid_assert_near(scores.quantization_error, truth, 1e-5 * truth, what);
-    /* With as many probes as there are cells a guided search finds what a scan does. */
+    /* With as many probes as there are buckets a guided search finds what a scan does. */
     vem_assign_options options = {.size = sizeof options,
                                   .search = VEM_ASSIGN_GUIDED,
                                   .precision = VEM_SINGLE,

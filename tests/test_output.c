@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "io_test.h"
+#include "run.h"
 
 static int nameless_allowed;
 static mode_t asked; /* of the last file made */
@@ -44,13 +45,13 @@ static void never_wider(void **state)
             assert_non_null(old);
             fclose(old);
             assert_int_equal(chmod(path, modes[i]), 0);
-            assert_int_equal(vem_i_output_open(io_ctx, path, &output), VEM_OK);
+            assert_int_equal(vem_i_output_open(run_of(io_ctx), path, &output), VEM_OK);
             assert_int_equal(asked & ~modes[i] & 0777, 0);
             fputs("secret", vem_i_output_stream(output));
             fflush(vem_i_output_stream(output));
             assert_int_equal(fstat(fileno(vem_i_output_stream(output)), &info), 0);
             assert_int_equal(info.st_mode & ~modes[i] & 0777, 0);
-            assert_int_equal(vem_i_output_commit(io_ctx, output), VEM_OK);
+            assert_int_equal(vem_i_output_commit(run_of(io_ctx), output), VEM_OK);
             assert_int_equal(stat(path, &info), 0);
             assert_int_equal(info.st_mode & 0777, modes[i]);
             assert_int_equal(info.st_size, 6);

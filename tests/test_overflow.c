@@ -2,6 +2,7 @@
  * of weight 0 are not there, no model is given back or written that is not finite, and a floor
  * below what the arithmetic can tell does not let F fall. */
 #include "context.h"
+#include "run.h"
 
 #include <unistd.h>
 
@@ -43,7 +44,7 @@ static void sums(void **state)
             const vem_options o =
                 grid_options(3, family, VEM_PRIOR_FREE, 1, VEM_SINGLE, 20);
             grid_fit fit = grid_run(ctx, &narrow, &o, NULL);
-            assert_int_equal(vem_i_model_check_finite(ctx, fit.model), VEM_OK);
+            assert_int_equal(vem_i_model_check_finite(run_of(ctx), fit.model), VEM_OK);
             grid_fit_free(&fit);
         }
         grid_data_free(&wide);
@@ -55,7 +56,7 @@ static void sums(void **state)
             const vem_options o = grid_options(3, family, VEM_PRIOR_FREE, 1,
                                                single ? VEM_SINGLE : VEM_DOUBLE, 20);
             grid_fit fit = grid_run(ctx, &data, &o, NULL);
-            assert_int_equal(vem_i_model_check_finite(ctx, fit.model), VEM_OK);
+            assert_int_equal(vem_i_model_check_finite(run_of(ctx), fit.model), VEM_OK);
             assert_true(isfinite(fit.summary->free_energy));
             grid_fit_free(&fit);
             grid_data_free(&data);

@@ -1,7 +1,11 @@
 /* The plan of a fit: vem_plan names the bytes before they are taken, and a fit that would
  * take too many is refused. */
+#include "base/memory.h"
+#include "engine.h"
 #include "fit/memory_plan.h"
 #include "memory_hooks.h"
+#include "moves/moves.h"
+#include "run.h"
 
 /* ---- The plan ---- */
 
@@ -29,7 +33,7 @@ static void check_plan(const grid_data *data, const vem_options *o)
     if (status != VEM_OK)
         fail_msg("%s", vem_ctx_message(ctx));
     double taken = (double)(highest - before), plan = (double)planned;
-    const vem_options *r = &vem_report_summary(report)->options;
+    const vem_options *r = vem_report_options(report);
     /* Not below what was taken but for small change, and not far above it. With starts on a sample
      * it is also for the fit that follows should they be given up. */
     const int starts = strstr(vem_report_choices(report), " starts on ") != NULL;
@@ -44,6 +48,57 @@ static void check_plan(const grid_data *data, const vem_options *o)
     vem_model_free(model);
     vem_report_free(report);
     vem_data_free(rows);
+}
+
+/* A loop as the engine has made one: what its constructors ask for, by their run. */
+static void make_loop(const engine *e, vem_i_run *run, int swaps)
+{
+    vem_i_em em = {.run = run,
+                   .options = &e->options,
+                   .view = e->em.view,
+                   .search = e->em.search,
+                   .constraints = e->em.constraints,
+                   .model = e->em.model};
+    assert_int_equal(vem_i_em_new(&em), VEM_OK);
+    assert_int_equal(vem_i_moves_new(&em, swaps), VEM_OK);
+    vem_i_em_free(&em);
+}
+
+/* To the byte: constructors that are run dry count what they take. */
+static void constructors_count_what_they_take(void **state)
+{
+    (void)state;
+    for (int i = 0; i < VEM_SEARCH_COUNT * VEM_FAMILIES * 2 * 2; i++) {
+        const int search = i % VEM_SEARCH_COUNT, held = i / VEM_SEARCH_COUNT % 2 ? 3 : 1;
+        const vem_family_kind family =
+            (vem_family_kind)(i / VEM_SEARCH_COUNT / 2 % VEM_FAMILIES);
+        const grid_weights weights =
+            i < VEM_SEARCH_COUNT * VEM_FAMILIES * 2 ? WEIGHTS_NONE : WEIGHTS_REAL;
+        grid_data data = grid_data_new(SET_OVERLAPPING, weights, 3000, 5, 83);
+        vem_model *start = grid_start(ctx, &data, family, 40);
+        vem_options o = grid_options(40, family, VEM_PRIOR_FREE, held, VEM_SINGLE, 8);
+        o.search = search;
+        if (search == VEM_SEARCH_ALL)
+            o.held = 40;
+        engine e;
+        engine_new(&e, ctx, &data, &o, start);
+        const int swaps = search != VEM_SEARCH_ALL;
+        uint64_t counted;
+        vem_i_run dry = vem_i_run_dry(run_of(ctx), &counted);
+        make_loop(&e, &dry, swaps);
+        asked = 0;
+        watching = 1;
+        make_loop(&e, run_of(ctx), swaps);
+        watching = 0;
+        if (counted != asked)
+            fail_msg("counted %llu, took %zu bytes: search %s, family %s, held %d",
+                     (unsigned long long)counted, asked,
+                     vem_choice_name("search", search), vem_choice_name("family", family),
+                     held);
+        engine_free(&e);
+        vem_model_free(start);
+        grid_data_free(&data);
+    }
 }
 
 static void the_plan_is_what_is_taken(void **state)
@@ -188,9 +243,11 @@ static void a_plan_that_does_not_fit(void **state)
     assert_true(plan.allowed > plan.bytes); /* what the machine has */
     assert_int_equal(vem_options_set(ctx, &o, "memory", "1M"), VEM_OK);
     assert_int_equal(o.memory, 1 << 20);
-    calls = 0;
+    asked = 0;
+    watching = 1;
     assert_int_equal(vem_fit(ctx, rows, &o, NULL, &model, &report), VEM_NO_MEMORY);
-    assert_int_equal(calls, 0); /* before any work */
+    watching = 0;
+    assert_true(asked < 100000); /* before any work: no array was taken */
     assert_null(model);
     assert_null(report);
     assert_non_null(strstr(vem_ctx_message(ctx), "--memory 1.00 MiB"));
@@ -208,7 +265,7 @@ static void a_plan_that_does_not_fit(void **state)
     assert_int_equal(vem_options_resolve(ctx, &o, data.n, data.d, VEM_FLOAT64, &r),
                      VEM_OK);
     r.memory = VEM_AUTO;
-    vem_i_plan inside = vem_i_plan_of(ctx, rows, &o, &r, 0);
+    vem_i_plan inside = vem_i_plan_of(run_of(ctx), rows, &o, &r, 0);
     assert_int_equal(vem_i_plan_check(&inside, 0), VEM_OK);
     assert_int_equal(vem_i_plan_check(&inside, plan.bytes), VEM_OK);
     assert_int_equal(vem_i_plan_check(&inside, plan.bytes - 1), VEM_NO_MEMORY);
@@ -276,6 +333,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes_are_said),
+        cmocka_unit_test(constructors_count_what_they_take),
         cmocka_unit_test(the_plan_is_what_is_taken),
         cmocka_unit_test(the_plan_of_a_coreset),
         cmocka_unit_test(the_plan_of_a_neighborhood_search),

@@ -5,6 +5,7 @@
 
 #include "data/points.h"
 #include "grid.h"
+#include "run.h"
 
 #include "context.h"
 
@@ -82,7 +83,7 @@ static vem_status make(const table *t, const vem_i_points_request *request,
                      VEM_OK);
     if (t->weights)
         assert_int_equal(vem_data_set_weights(ctx, data, t->weights, t->n), VEM_OK);
-    vem_status status = vem_i_points_new(ctx, data, request, points);
+    vem_status status = vem_i_points_new(run_of(ctx), data, request, points);
     vem_data_free(data);
     return status;
 }

@@ -200,58 +200,95 @@ static void holding_all_is_searching_all(void **state)
         }
 }
 
-/* Every line of VEM_SEARCH_TABLE: F never falls, every row has a label, and threads change
- * nothing. */
-static void check_search(vem_options *o, const grid_data *data, const vem_model *start)
+/* The table of what can be combined: every line of VEM_SEARCH_TABLE and VEM_FAMILY_TABLE, the views
+ * below, the weightings of grid.h, both precisions, few and many columns. */
+typedef enum view_kind {
+    VIEW_POINTS = 0,
+    VIEW_SPILLED, /* rows rest in a temporary file */
+    VIEW_CORESET,
+    VIEW_COUNT
+} view_kind;
+static const char *const view_names[VIEW_COUNT] = {"points", "spilled", "coreset"};
+
+enum {
+    COMBINATIONS = VEM_SEARCH_COUNT * VEM_FAMILIES * VIEW_COUNT * WEIGHTS_COUNT * 2 * 2
+};
+
+typedef struct combination {
+    int search, family, view, weights, precision, d;
+} combination;
+
+static combination combination_at(int i)
 {
-    const double tolerance = o->precision == VEM_SINGLE ? 1e-6 : 1e-9;
+    combination c;
+    c.search = i % VEM_SEARCH_COUNT, i /= VEM_SEARCH_COUNT;
+    c.family = i % VEM_FAMILIES, i /= VEM_FAMILIES;
+    c.view = i % VIEW_COUNT, i /= VIEW_COUNT;
+    c.weights = i % WEIGHTS_COUNT, i /= WEIGHTS_COUNT;
+    c.precision = i % 2;
+    c.d = i / 2 ? 20 : 3;
+    return c;
+}
+
+/* F never falls, every row has a label, and threads change nothing. */
+static void check_combination(const combination *c, vem_options *o, const grid_data *data,
+                              const vem_model *start)
+{
+    const double tolerance = c->precision == VEM_SINGLE ? 1e-6 : 1e-9;
     grid_fit fits[2];
+    ctx->spills_all = c->view == VIEW_SPILLED;
     for (int t = 0; t < 2; t++) {
         o->threads = t ? 3 : 1;
         fits[t] = grid_run(ctx, data, o, start);
     }
+    ctx->spills_all = 0;
     const vem_trace_step *trace = fits[0].trace;
+    assert_true(fits[0].trace_count > 1);
     for (int64_t t = 1; t < fits[0].trace_count; t++) {
         const double before = trace[t - 1].free_energy, now = trace[t].free_energy;
         if (trace[t - 1].moved == 0 &&
             !(now >= before - tolerance * fmax(1, fabs(before))))
-            fail_msg("F falls from %.17g to %.17g: search %s, family %s", before, now,
-                     vem_choice_name("search", o->search),
-                     vem_choice_name("family", o->family));
+            fail_msg("F falls from %.17g to %.17g: search %s, family %s, %s, %s, "
+                     "precision %d, %d columns",
+                     before, now, vem_choice_name("search", c->search),
+                     vem_choice_name("family", c->family), view_names[c->view],
+                     grid_weights_names[c->weights], c->precision, c->d);
     }
-    for (int64_t i = 0; i < data->n; i++)
+    const int64_t labelled = c->view == VIEW_CORESET ? 0 : data->n;
+    for (int64_t i = 0; i < labelled; i++)
         assert_in_range(fits[0].labels[i], 0, vem_model_clusters(fits[0].model) - 1);
-    assert_true(same_bits(&fits[0], &fits[1], data->n));
+    assert_true(same_bits(&fits[0], &fits[1], labelled));
     grid_fit_free(&fits[0]);
     grid_fit_free(&fits[1]);
 }
 
-static void every_search_obeys_the_law(void **state)
+static void every_combination_obeys_the_law(void **state)
 {
     (void)state;
     enum { CLUSTERS = 9 };
-    for (int search = 0; search < VEM_SEARCH_COUNT; search++)
-        for (int i = 0; i < 4 * WEIGHTS_COUNT * 2 * 2; i++) {
-            const vem_family_kind family = (vem_family_kind)(i % 4);
-            const vem_precision precision = (vem_precision)(i / 4 % 2);
-            grid_data data = grid_data_new(SET_OVERLAPPING, (grid_weights)(i / 16), 400,
-                                           i / 8 % 2 ? 20 : 3, 14);
-            vem_model *start = grid_start(ctx, &data, family, CLUSTERS);
-            vem_options o =
-                grid_options(CLUSTERS, family, VEM_PRIOR_FREE, 1 + i % 3, precision, 8);
-            o.search = search;
-            if (search == VEM_SEARCH_ALL) /* holds all by its name */
-                o.held = CLUSTERS;
-            check_search(&o, &data, start);
-            vem_model_free(start);
-            grid_data_free(&data);
-        }
+    for (int i = 0; i < COMBINATIONS; i += grid_stride()) {
+        const combination c = combination_at(i);
+        grid_data data =
+            grid_data_new(SET_OVERLAPPING, (grid_weights)c.weights, 400, c.d, 14);
+        const vem_family_kind family = (vem_family_kind)c.family;
+        vem_model *start = grid_start(ctx, &data, family, CLUSTERS);
+        vem_options o = grid_options(CLUSTERS, family, VEM_PRIOR_FREE, 1 + i % 3,
+                                     (vem_precision)c.precision, 8);
+        o.search = c.search;
+        if (c.search == VEM_SEARCH_ALL) /* holds all by its name */
+            o.held = CLUSTERS;
+        if (c.view == VIEW_CORESET)
+            o.coreset = 250;
+        check_combination(&c, &o, &data, start);
+        vem_model_free(start);
+        grid_data_free(&data);
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_search_obeys_the_law),      cmocka_unit_test(law_of_f),
+        cmocka_unit_test(every_combination_obeys_the_law), cmocka_unit_test(law_of_f),
         cmocka_unit_test(steps_are_those_of_the_naive_em), cmocka_unit_test(long_lists),
         cmocka_unit_test(holding_all_is_searching_all),
     };

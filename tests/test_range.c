@@ -1,6 +1,7 @@
 /* Models and rows whose costs are no numbers of the compute type: either a sentence, or
  * labels that are clusters. Never a label of -1, never a place outside an array. */
 #include "grid.h"
+#include "run.h"
 
 #include <string.h>
 
@@ -165,7 +166,7 @@ static void thin_clusters(void **state)
     scene_free(&s);
 }
 
-/* The same with cells: many clusters of that shape. */
+/* The same with buckets: many clusters of that shape. */
 static void thin_and_many(void **state)
 {
     (void)state;
@@ -223,7 +224,7 @@ static void too_many_rows(void **state)
 {
     (void)state;
     vem_i_tour tour = {0};
-    assert_int_equal(vem_i_tour_new(ctx, (int64_t)UINT32_MAX + 1, 2, &tour),
+    assert_int_equal(vem_i_tour_new(run_of(ctx), (int64_t)UINT32_MAX + 1, 2, &tour),
                      VEM_UNSUPPORTED);
     assert_non_null(strstr(vem_ctx_message(ctx), "4294967296"));
 }

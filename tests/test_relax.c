@@ -2,6 +2,7 @@
  * means the squared error is  S - (2 a - a^2) W |delta|^2;  the variances are the ones that
  * belong to these means, and F rises for 1 <= a < 2. */
 #include "engine.h"
+#include "run.h"
 
 #define CONTEXT_THREADS 1
 #include "context.h"
@@ -106,7 +107,7 @@ static void relaxed_steps(void **state)
                         double f = engine_expect(&e, (vem_i_step_plan){0});
                         engine_collect(&e);
                         assert_relaxed(&e, relax[k], what);
-                        vem_i_scorer_prepare(ctx, e.em.model, &e.em.scorer);
+                        vem_i_scorer_prepare(run_of(ctx), e.em.model, &e.em.scorer);
                         double g = vem_i_em_again(&e.em); /* for fixed sets */
                         if (!(g > f))
                             fail_msg("F goes from %.15g to %.15g: %s", f, g, what);

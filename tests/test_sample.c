@@ -5,6 +5,7 @@
 #include "grid.h"
 #include "metrics/estimate.h"
 #include "metrics/measure.h"
+#include "run.h"
 
 #include "context.h"
 
@@ -39,10 +40,10 @@ static void strata_and_keys(void **state)
             vem_i_sample a, b, c;
             const double *w = weighted ? weights : NULL;
             assert_int_equal(vem_ctx_set_threads(ctx, 1), VEM_OK);
-            assert_int_equal(vem_i_sample_new(ctx, w, N, size, 5, &a), VEM_OK);
+            assert_int_equal(vem_i_sample_new(run_of(ctx), w, N, size, 5, &a), VEM_OK);
             assert_int_equal(vem_ctx_set_threads(ctx, 7), VEM_OK);
-            assert_int_equal(vem_i_sample_new(ctx, w, N, size, 5, &b), VEM_OK);
-            assert_int_equal(vem_i_sample_new(ctx, w, N, size, 6, &c), VEM_OK);
+            assert_int_equal(vem_i_sample_new(run_of(ctx), w, N, size, 5, &b), VEM_OK);
+            assert_int_equal(vem_i_sample_new(run_of(ctx), w, N, size, 6, &c), VEM_OK);
             assert_int_equal(a.size, b.size);
             assert_memory_equal(a.rows, b.rows, (size_t)a.size * sizeof *a.rows);
             assert_memory_equal(a.strata, b.strata, (size_t)a.size);
@@ -86,7 +87,7 @@ static void every_row_alike(void **state)
     int hits[N] = {0};
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         vem_i_sample s;
-        assert_int_equal(vem_i_sample_new(ctx, NULL, N, SIZE, seed, &s), VEM_OK);
+        assert_int_equal(vem_i_sample_new(run_of(ctx), NULL, N, SIZE, seed, &s), VEM_OK);
         assert_int_equal(s.size, SIZE);
         for (int64_t i = 0; i < s.size; i++)
             hits[s.rows[i]]++;
@@ -120,8 +121,8 @@ static void coverage(void **state)
         double mean[2] = {0}, squares[2] = {0}, said[2] = {0};
         for (uint64_t seed = 1; seed <= SEEDS; seed++) {
             vem_i_sampled s;
-            assert_int_equal(vem_i_measure_sample(ctx, rows, model, VEM_DOUBLE, SIZE,
-                                                  seed, &s),
+            assert_int_equal(vem_i_measure_sample(run_of(ctx), rows, model, VEM_DOUBLE,
+                                                  SIZE, seed, &s),
                              VEM_OK);
             const double off[2] = {s.quantization_error - exact.quantization_error,
                                    s.log_likelihood - exact.log_likelihood};
@@ -159,7 +160,7 @@ static void a_constant_is_certain(void **state)
     enum { N = 5000 };
     double *weights = weigh_widely(N, 9), values[1000];
     vem_i_sample s;
-    assert_int_equal(vem_i_sample_new(ctx, weights, N, 500, 1, &s), VEM_OK);
+    assert_int_equal(vem_i_sample_new(run_of(ctx), weights, N, 500, 1, &s), VEM_OK);
     assert_true(s.size < 1000);
     for (int64_t i = 0; i < s.size; i++)
         values[i] = -300;
@@ -187,8 +188,8 @@ static void everything_is_exact(void **state)
                              VEM_OK);
             assert_int_equal(vem_data_set_weights(ctx, rows, data.weights, data.n),
                              VEM_OK);
-            assert_int_equal(vem_i_measure_sample(ctx, rows, model, VEM_DOUBLE, data.n, 1,
-                                                  &s),
+            assert_int_equal(vem_i_measure_sample(run_of(ctx), rows, model, VEM_DOUBLE,
+                                                  data.n, 1, &s),
                              VEM_OK);
             assert_near(s.quantization_error, exact.quantization_error, 1e-10, "error");
             assert_near(s.log_likelihood, exact.log_likelihood, 1e-10, "likelihood");

@@ -4,6 +4,7 @@
  */
 #include "data/points.h"
 #include "grid.h"
+#include "run.h"
 #include "seed/seed.h"
 
 #define CONTEXT_THREADS 2
@@ -19,7 +20,7 @@ static vem_i_points *points_of(const grid_data *data, vem_precision precision)
     if (data->weights)
         assert_int_equal(vem_data_set_weights(ctx, rows, data->weights, data->n), VEM_OK);
     vem_i_points_request request = {.precision = precision, .phase = "read"};
-    assert_int_equal(vem_i_points_new(ctx, rows, &request, &points), VEM_OK);
+    assert_int_equal(vem_i_points_new(run_of(ctx), rows, &request, &points), VEM_OK);
     vem_data_free(rows);
     return points;
 }
@@ -28,7 +29,7 @@ static vem_i_seeds run(const vem_view *view, vem_seeding method, int32_t cluster
                        int64_t chain, uint64_t seed, int64_t *items)
 {
     vem_i_seeds seeds = {.items = items};
-    assert_int_equal(vem_i_seed(ctx, view, method, clusters, chain, seed, &seeds),
+    assert_int_equal(vem_i_seed(run_of(ctx), view, method, clusters, chain, seed, &seeds),
                      VEM_OK);
     return seeds;
 }
@@ -450,7 +451,8 @@ static void first_centers(void **state)
             int known = method != VEM_SEED_RANDOM && method != VEM_SEED_AFKMC2;
             int64_t items[CLUSTERS];
             vem_i_seeds seeds = {.items = items, .first = first};
-            vem_i_seed(ctx, &points->view, (vem_seeding)method, CLUSTERS, 5, 3, &seeds);
+            vem_i_seed(run_of(ctx), &points->view, (vem_seeding)method, CLUSTERS, 5, 3,
+                       &seeds);
             for (int64_t i = 0; i < data.n; i++) {
                 assert_in_range(first[i] + 1, known, known * CLUSTERS);
                 for (int c = 0; known && c < CLUSTERS; c++)

@@ -202,7 +202,7 @@ static void floors_that_rounding_meets(void **state)
             o.seed = (int64_t)seed;
             grid_fit fit = grid_run(ctx, &data, &o, NULL);
             assert_rises(&fit, 1e-9, "small floor");
-            assert_true(fit.summary->options.floor >= 0x1p-72);
+            assert_true(fit.options->floor >= 0x1p-72);
             grid_fit_free(&fit);
             grid_data_free(&data);
         }
@@ -308,7 +308,7 @@ static void one_cluster_takes_no_swaps(void **state)
             if (swaps)
                 o.swaps = 5;
             grid_fit fit = grid_run(ctx, &data, &o, NULL);
-            assert_int_equal(fit.summary->options.swaps, 0);
+            assert_int_equal(fit.options->swaps, 0);
             assert_in_range(fit.summary->steps, 1, 5);
             grid_fit_free(&fit);
             grid_data_free(&data);

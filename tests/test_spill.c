@@ -11,6 +11,7 @@
 #include "base/spill.h"
 #include "data/data.h"
 #include "memory_hooks.h"
+#include "run.h"
 
 static void same_bytes(const void *a, const void *b, size_t bytes, const char *what)
 {
@@ -158,7 +159,7 @@ static void a_limit_spills_the_rows(void **state)
     grid_fit spilled = grid_run(ctx, &data, &o, NULL);
     assert_non_null(strstr(vem_report_notes(spilled.report), "temporary file"));
     same_fits(&inside, &spilled, data.n);
-    assert_int_equal(ctx->limit, 0); /* it was the fit's own */
+    assert_int_equal(ctx->memory, 0); /* it was the fit's own */
     grid_fit_free(&inside);
     grid_fit_free(&spilled);
     vem_data_free(rows);
@@ -174,7 +175,7 @@ static void pages_are_let_go(void **state)
     enum { MB = 1 << 20, SIZE = 96 * MB };
     vem_i_mapping *spill = NULL;
     uint64_t highest_resident = 0, sum = 0;
-    assert_int_equal(vem_i_spill_new(ctx, SIZE, &spill), VEM_OK);
+    assert_int_equal(vem_i_spill_new(run_of(ctx), SIZE, &spill), VEM_OK);
     const uint64_t limit = vem_i_resident_bytes() + 32 * MB;
     assert_int_equal(vem_ctx_set_memory(ctx, (int64_t)limit), VEM_OK);
     for (int pass = 0; pass < 2; pass++)
@@ -183,7 +184,7 @@ static void pages_are_let_go(void **state)
                 spill->bytes[at] = (char)(at / 4096 % 101);
             else
                 sum += (uint64_t)spill->bytes[at];
-            vem_i_residence_check(ctx);
+            vem_i_residence_check(run_of(ctx));
             if (at % MB == 0) {
                 const uint64_t now = vem_i_resident_bytes();
                 highest_resident = now > highest_resident ? now : highest_resident;

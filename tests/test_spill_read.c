@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "io_test.h"
+#include "run.h"
 
 enum { ROWS = 700, COLUMNS = 3 };
 
@@ -104,7 +105,7 @@ static void an_archive(void **state)
     for (int i = 0; i < ROWS * COLUMNS; i++)
         rows[i] = i * 0.25;
     const vem_i_array array = {"rows", VEM_FLOAT64, rows, 2, {ROWS, COLUMNS}};
-    assert_int_equal(vem_i_npz_write(io_ctx, path, &array, 1), VEM_OK);
+    assert_int_equal(vem_i_npz_write(run_of(io_ctx), path, &array, 1), VEM_OK);
     vem_data_free(read_twice(path));
 }
 

@@ -26,13 +26,13 @@ static int count_calls(void *user, const vem_progress *p)
 static void assert_whole(const grid_data *data, const grid_fit *fit, const char *what)
 {
     const int32_t clusters = vem_model_clusters(fit->model);
-    assert_int_equal(clusters, fit->summary->options.clusters);
+    assert_int_equal(clusters, fit->options->clusters);
     assert_non_null(fit->labels);
     assert_true(isfinite(fit->summary->free_energy));
     for (int64_t i = 0; i < data->n; i++)
         assert_in_range(fit->labels[i], 0, clusters - 1);
     const double f =
-        grid_score(ctx, fit->model, data, (int32_t)fit->summary->options.held, VEM_DOUBLE)
+        grid_score(ctx, fit->model, data, (int32_t)fit->options->held, VEM_DOUBLE)
             .free_energy;
     grid_assert_near(fit->summary->free_energy, f, 1e-9, what);
 }

@@ -2,6 +2,7 @@
  * from there leaves a maximum that steps alone cannot. The functions are of one file, so that
  * file is part of this test. */
 #include "fit/starts.c" /* NOLINT(bugprone-suspicious-include) */
+#include "run.h"
 
 #include "context.h"
 #include "fit/starts_plan.h"
@@ -51,12 +52,15 @@ static void stuck_new(stuck *t, vem_family_kind family)
                                           .floor_share = 1e-6,
                                           .phase = "read"};
     t->points = NULL;
-    assert_int_equal(vem_i_points_new(ctx, rows, &request, &t->points), VEM_OK);
+    assert_int_equal(vem_i_points_new(run_of(ctx), rows, &request, &t->points), VEM_OK);
     vem_data_free(rows);
     const vem_view *view = &t->points->view;
-    t->attempt =
-        (vem_i_attempt){.ctx = ctx, .programme = &t->programme, .view = view, .seed = 7};
+    t->attempt = (vem_i_attempt){.run = run_of(ctx),
+                                 .programme = &t->programme,
+                                 .view = view,
+                                 .seed = 7};
     t->s = (starts){.a = &t->attempt,
+                    .run = t->attempt.run,
                     .view = view,
                     .options = vem_i_starts_options(&t->programme.options),
                     .free_energy = -INFINITY};

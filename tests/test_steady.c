@@ -1,6 +1,7 @@
 /* A start far beyond the spread of the data costs no digits: the first M-step is as exact as
  * any, for every family, search and precision, in a fit and from statistics. */
 #include "context.h"
+#include "run.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -230,11 +231,12 @@ static void wide_moments(const char *cpu, int32_t d)
     const int64_t n = d;
     vem_i_scorer scorer;
     vem_i_stats stats;
-    assert_int_equal(vem_i_scorer_new(ctx, single,
+    assert_int_equal(vem_i_scorer_new(run_of(ctx), single,
                                       vem_i_shape_of(vem_i_family_of(VEM_FULL), 1, d),
                                       &scorer),
                      VEM_OK);
-    assert_int_equal(vem_i_stats_new(ctx, vem_i_shape_of(vem_i_family_of(VEM_FULL), 1, d),
+    assert_int_equal(vem_i_stats_new(run_of(ctx),
+                                     vem_i_shape_of(vem_i_family_of(VEM_FULL), 1, d),
                                      &stats),
                      VEM_OK);
     scorer.wide = wide;
@@ -245,7 +247,8 @@ static void wide_moments(const char *cpu, int32_t d)
     for (int i = 0; i < ITEMS; i++)
         q[i] = (float)(0.3 + 0.01 * i);
     single->pack(x, d, NULL, ITEMS, d, NULL, panels, NULL);
-    scorer.family->collect_tile(&scorer, panels, q, ITEMS, 0, 0, &stats);
+    const vem_i_items items = {.n = ITEMS, .panels = panels};
+    scorer.family->collect_tile(&scorer, &items, q, 0, 0, &stats);
     const double *second = vem_i_stats_second(&stats, 0);
     for (int64_t at = 0, i = 0; i < n; i++)
         for (int64_t j = 0; j <= i; j++, at++) {

@@ -55,7 +55,7 @@ static void outputs(void **state)
     OUTPUT(vem_agreement, a, vem_compare(ctx, labels, labels, 5, &a), nmi, clusters);
     OUTPUT(vem_forecast, f, vem_plan_fit(ctx, rows, &o, NULL, &f), bytes, spilled);
     OUTPUT(vem_assign_report, r,
-           vem_assign_guided(ctx, model, rows, &how, clusters, NULL, &r), cells,
+           vem_assign_guided(ctx, model, rows, &how, clusters, NULL, &r), buckets,
            scored_pairs);
 }
 

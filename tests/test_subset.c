@@ -1,6 +1,7 @@
 /* A weighted sample of a view as a view of its own: the same for any threads, made of items of
  * positive weight, fair to sums over all items, in the same units. */
 #include "data/subset.h"
+#include "run.h"
 
 #include "context.h"
 
@@ -11,7 +12,7 @@ static vem_i_points *points_of(const grid_data *data, vem_precision precision)
     const vem_i_points_request request = {.precision = precision,
                                           .floor_share = 1e-6,
                                           .phase = "read"};
-    assert_int_equal(vem_i_points_new(ctx, rows, &request, &points), VEM_OK);
+    assert_int_equal(vem_i_points_new(run_of(ctx), rows, &request, &points), VEM_OK);
     vem_data_free(rows);
     return points;
 }
@@ -19,7 +20,7 @@ static vem_i_points *points_of(const grid_data *data, vem_precision precision)
 static vem_i_points *subset_of(const vem_view *view, int64_t size, uint64_t seed)
 {
     vem_i_points *subset = NULL;
-    assert_int_equal(vem_i_subset_new(ctx, view, size, seed, &subset), VEM_OK);
+    assert_int_equal(vem_i_subset_new(run_of(ctx), view, size, seed, &subset), VEM_OK);
     assert_int_equal(subset->view.n, size);
     return subset;
 }

@@ -3,6 +3,7 @@
 #include "engine.h"
 #include "moves/moves.h"
 #include "moves/shape.h"
+#include "run.h"
 
 #define CONTEXT_THREADS 1
 #include "context.h"
@@ -38,7 +39,8 @@ static halves_of_means split(engine *e, int32_t cluster, const uint32_t *items, 
     vem_i_splitter *splitter = NULL;
     const vem_view *view = e->em.view;
     halves_of_means h;
-    assert_int_equal(vem_i_splitter_new(ctx, view, &e->em.posterior, &splitter), VEM_OK);
+    assert_int_equal(vem_i_splitter_new(run_of(ctx), view, &e->em.posterior, &splitter),
+                     VEM_OK);
     h.gain = vem_i_split(splitter,
                          &(vem_i_splittable){.items = items, .n = n, .cluster = cluster},
                          0, h.rows[0], h.rows[1], &h.mass);
@@ -271,7 +273,7 @@ static int64_t check_round(engine *e, const char *what)
     memcpy(means, em->model->means, (size_t)(clusters * d) * sizeof *means);
     vem_i_splitter *splitter = NULL;
     vem_i_shaper *shaper = NULL;
-    assert_int_equal(vem_i_splitter_new(ctx, em->view, p, &splitter), VEM_OK);
+    assert_int_equal(vem_i_splitter_new(run_of(ctx), em->view, p, &splitter), VEM_OK);
     if (!em->model->family->shared)
         assert_int_equal(vem_i_shaper_new(em, splitter, &shaper), VEM_OK);
     for (int32_t c = 0; c < clusters; c++) {
@@ -281,7 +283,7 @@ static int64_t check_round(engine *e, const char *what)
     }
     vem_i_shaper_free(shaper);
     vem_i_splitter_free(splitter);
-    int64_t swaps = vem_i_swap_round(em->swaps, &promised), removed = 0, divided = 0;
+    int64_t swaps = engine_swap(e, &promised), removed = 0, divided = 0;
     engine_assert_sets(e);
     int kind[MOST];
     for (int32_t c = 0; c < clusters; c++) {

@@ -211,8 +211,8 @@ static void every_course_repairs(void **state)
         assert_int_equal(fit.summary->steps, fit.trace[fit.trace_count - 1].step);
         assert_int_equal(fit.summary->steps, fit.trace_count);
         assert_blobs(&fit, 16, 40, what);
-        grid_assert_near(grid_score(ctx, fit.model, &data,
-                                    (int32_t)fit.summary->options.held, VEM_DOUBLE)
+        grid_assert_near(grid_score(ctx, fit.model, &data, (int32_t)fit.options->held,
+                                    VEM_DOUBLE)
                              .free_energy,
                          fit.summary->free_energy, 1e-6, what);
         grid_fit_free(&fit);

@@ -3,6 +3,7 @@
 #include "engine.h"
 #include "moves/moves.h"
 #include "moves/shape.h"
+#include "run.h"
 
 #define CONTEXT_THREADS 1
 #include "context.h"
@@ -126,7 +127,8 @@ static void the_price_of_halves(void **state)
             engine_maximize(&e, 1);
         }
         engine_expect(&e, (vem_i_step_plan){0});
-        assert_int_equal(vem_i_splitter_new(ctx, e.em.view, &e.em.posterior, &splitter),
+        assert_int_equal(vem_i_splitter_new(run_of(ctx), e.em.view, &e.em.posterior,
+                                            &splitter),
                          VEM_OK);
         assert_int_equal(vem_i_shaper_new(&e.em, splitter, &shaper), VEM_OK);
         for (int32_t c = 0; c < 6; c++)
@@ -280,7 +282,7 @@ static void all_held_swaps_with_shapes(void **state)
             hard.swaps = o.swaps = 8;
             hard.tolerance = o.tolerance = 1e-6;
             grid_fit both = grid_run(ctx, &data, &o, NULL);
-            assert_int_equal(both.summary->options.search, VEM_SEARCH_ALL);
+            assert_int_equal(both.options->search, VEM_SEARCH_ALL);
             gained += risen(&both) / SEEDS;
             grid_fit_free(&both);
             grid_fit means = grid_run(ctx, &data, &hard, NULL);
@@ -331,7 +333,7 @@ static void a_round_is_taken_back(void **state)
             memcpy(weights, em->model->weights, sizeof weights);
             memcpy(variances, em->model->variances, shapes * sizeof *variances);
             em->free_energy = INFINITY;
-            assert_int_equal(vem_i_swap_round(em->swaps, &promised), 0);
+            assert_int_equal(engine_swap(&e, &promised), 0);
             assert_true(promised == 0);
             assert_memory_equal(held, em->posterior.held, sets * sizeof *held);
             assert_memory_equal(means, em->model->means, sizeof means);
@@ -342,7 +344,7 @@ static void a_round_is_taken_back(void **state)
             grid_assert_near(vem_i_em_again(em), f, 1e-9 * fabs(f), "F as it was");
             /* And it was a round: with the true F it is made. */
             engine_expect(&e, (vem_i_step_plan){.look_further = 1});
-            taken_back += vem_i_swap_round(em->swaps, &promised) > 0;
+            taken_back += engine_swap(&e, &promised) > 0;
             engine_collect(&e);
             engine_maximize(&e, 1);
             free(held);

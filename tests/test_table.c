@@ -1,6 +1,7 @@
 /* Text tables: headers, missing values, decimal commas, ids, and files that change while they
  * are read. */
 #include "io_test.h"
+#include "run.h"
 
 #include "data/missing.h"
 #include "io/csv.h"
@@ -94,10 +95,11 @@ static void second_pass_meets(const char *first, const char *second, int ids)
     vem_i_csv_values(&csv, after, csv.end, &part);
     assert_true(part.changed || part.wrong);
     if (part.wrong) { /* whatever it says, it is a sentence */
-        assert_int_equal(vem_i_csv_explain(io_ctx, &csv, part.wrong, part.wrong_row),
+        assert_int_equal(vem_i_csv_explain(run_of(io_ctx), &csv, part.wrong,
+                                           part.wrong_row),
                          VEM_BAD_DATA);
         assert_true(strlen(vem_ctx_message(io_ctx)) > 10);
-        vem_i_csv_explain(io_ctx, &csv, after, 0);
+        vem_i_csv_explain(run_of(io_ctx), &csv, after, 0);
     }
     free(values);
     free(places);

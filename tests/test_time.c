@@ -5,6 +5,7 @@
 #include "fit/budget.h"
 #include "fit/resolve.h"
 #include "grid.h"
+#include "run.h"
 
 static vem_ctx *ctx;
 
@@ -130,7 +131,7 @@ static void out_of_time_anywhere(void **state)
             if (fit.summary->steps == 0) {
                 assert_true(isnan(fit.summary->free_energy) && !fit.labels);
                 seeds++;
-            } else if (!ended && fit.summary->steps < fit.summary->options.max_steps) {
+            } else if (!ended && fit.summary->steps < fit.options->max_steps) {
                 o.time = VEM_AUTO;
                 o.restarts = 1;
                 o.max_steps = fit.summary->steps;
@@ -225,9 +226,10 @@ typedef struct choice {
 static choice choose(const vem_data *data, const vem_options *asked)
 {
     choice c;
-    assert_int_equal(vem_i_fit_resolve(ctx, data, asked, NULL, &c.resolved), VEM_OK);
-    assert_int_equal(vem_i_budget_choose(ctx, data, asked, NULL, &SPEED, &c.resolved,
-                                         &c.budget),
+    assert_int_equal(vem_i_fit_resolve(run_of(ctx), data, asked, NULL, &c.resolved),
+                     VEM_OK);
+    assert_int_equal(vem_i_budget_choose(run_of(ctx), data, asked, NULL, &SPEED,
+                                         &c.resolved, &c.budget),
                      VEM_OK);
     c.rows = c.budget.coreset ? c.budget.coreset : c.budget.rows;
     return c;
@@ -264,8 +266,9 @@ static void starts_are_foreseen(void **state)
         o.clusters = 10;
         o.threads = 1;
         o.family = cases[i].family;
-        assert_int_equal(vem_i_fit_resolve(ctx, data, &o, NULL, &resolved), VEM_OK);
-        vem_i_plan plan = vem_i_plan_of(ctx, data, &o, &resolved, 0);
+        assert_int_equal(vem_i_fit_resolve(run_of(ctx), data, &o, NULL, &resolved),
+                         VEM_OK);
+        vem_i_plan plan = vem_i_plan_of(run_of(ctx), data, &o, &resolved, 0);
         plan.speed = &speed;
         const double seconds = vem_i_plan_seconds(&plan);
         if (seconds < cases[i].seconds / 2 || seconds > cases[i].seconds * 2)

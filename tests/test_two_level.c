@@ -1,7 +1,8 @@
 /* Two-level seeding: rows of positive weight, as good a start as k-means++, and a number of
  * distances that grows with the root of the number of clusters. */
 #include "data/points.h"
-#include "seed/cells.h"
+#include "run.h"
+#include "seed/row_buckets.h"
 #include "seed/seed.h"
 
 #include "context.h"
@@ -67,7 +68,7 @@ static void distances_grow_with_the_root(void **state)
     assert_int_equal(vem_data_borrow(ctx, VEM_FLOAT64, x, N, D, 0, 0, &data), VEM_OK);
     double few = (double)fit(data, 250, VEM_SEED_TWO_LEVEL, 1, 1).seed_pairs;
     double many = (double)fit(data, 4000, VEM_SEED_TWO_LEVEL, 1, 1).seed_pairs;
-    /* 16 times the clusters: 4 times the distances, and some room for unequal cells. */
+    /* 16 times the clusters: 4 times the distances, and some room for unequal buckets. */
     assert_true(many < 6 * few);
     assert_true(many < 0.2 * N * 4000.0);
     vem_data_free(data);
@@ -86,11 +87,12 @@ static void rows_without_weight_are_never_drawn(void **state)
     assert_int_equal(vem_data_set_weights(ctx, data, weights, N), VEM_OK);
     vem_i_points_request request = {.precision = VEM_DOUBLE, .phase = "read"};
     vem_i_points *points;
-    assert_int_equal(vem_i_points_new(ctx, data, &request, &points), VEM_OK);
+    assert_int_equal(vem_i_points_new(run_of(ctx), data, &request, &points), VEM_OK);
     for (uint64_t seed = 0; seed < 20; seed++) {
         int64_t items[C];
         vem_i_seeds seeds = {.items = items};
-        assert_int_equal(vem_i_seed_two_level(ctx, &points->view, C, seed, &seeds),
+        assert_int_equal(vem_i_seed_two_level(run_of(ctx), &points->view, C, seed,
+                                              &seeds),
                          VEM_OK);
         assert_int_equal(seeds.chosen, C);
         for (int a = 0; a < C; a++) {
@@ -113,11 +115,16 @@ static double square(const vem_view *view, int64_t a, int64_t b)
     return sum;
 }
 
-/* The first center of a row is the nearest of those that were drawn in its cell. */
-static void first_centers_are_the_nearest_of_the_cell(void **state)
+/* The first center of a row is the nearest of those that were drawn in its bucket. */
+static void first_centers_are_the_nearest_of_the_bucket(void **state)
 {
     (void)state;
-    enum { N = 3000, D = 20, C = 60, CELLS = C / 4 /* few clusters: four to a cell */ };
+    enum {
+        N = 3000,
+        D = 20,
+        C = 60,
+        BUCKETS = C / 4 /* few clusters: four to a bucket */
+    };
     double *x = blobs(N, D, 50), weights[N], squares[N];
     int32_t *first = malloc(N * sizeof *first), *labels = malloc(N * sizeof *labels);
     for (int i = 0; i < N; i++)
@@ -127,16 +134,17 @@ static void first_centers_are_the_nearest_of_the_cell(void **state)
     assert_int_equal(vem_data_set_weights(ctx, data, weights, N), VEM_OK);
     vem_i_points_request request = {.precision = VEM_DOUBLE, .phase = "read"};
     vem_i_points *points;
-    assert_int_equal(vem_i_points_new(ctx, data, &request, &points), VEM_OK);
+    assert_int_equal(vem_i_points_new(run_of(ctx), data, &request, &points), VEM_OK);
     const vem_view *view = &points->view;
     for (uint64_t seed = 0; seed < 3; seed++) {
         int64_t items[C], pairs = 0;
         int done;
         vem_i_seeds seeds = {.items = items, .first = first};
         const vem_progress told = {.phase = "seed", .total = C, .free_energy = NAN};
-        assert_int_equal(vem_i_seed_two_level(ctx, view, C, seed, &seeds), VEM_OK);
-        assert_int_equal(vem_i_cells(ctx, view, CELLS, seed, &told, labels, squares,
-                                     &pairs, &done),
+        assert_int_equal(vem_i_seed_two_level(run_of(ctx), view, C, seed, &seeds),
+                         VEM_OK);
+        assert_int_equal(vem_i_row_buckets(run_of(ctx), view, BUCKETS, seed, &told,
+                                           labels, squares, &pairs, &done),
                          VEM_OK);
         assert_true(done);
         for (int i = 0; i < N; i++) {
@@ -144,7 +152,7 @@ static void first_centers_are_the_nearest_of_the_cell(void **state)
             for (int c = 0; c < C; c++)
                 if (labels[items[c]] == labels[i])
                     least = fmin(least, square(view, i, items[c]));
-            if (isinf(least)) { /* a cell without mass */
+            if (isinf(least)) { /* a bucket without mass */
                 assert_int_equal(first[i], -1);
                 continue;
             }
@@ -163,7 +171,7 @@ static void first_centers_are_the_nearest_of_the_cell(void **state)
 }
 
 /* Copies of a few rows, one of them far off and heavy: each place gets one center, however
- * small a cell it is in, and then the rest go anywhere. */
+ * small a bucket it is in, and then the rest go anywhere. */
 static void every_place_gets_a_center(void **state)
 {
     (void)state;
@@ -178,14 +186,14 @@ static void every_place_gets_a_center(void **state)
     assert_int_equal(vem_data_borrow(ctx, VEM_FLOAT64, x, N, 2, 0, 0, &data), VEM_OK);
     vem_i_points_request request = {.precision = VEM_DOUBLE, .phase = "read"};
     vem_i_points *points;
-    assert_int_equal(vem_i_points_new(ctx, data, &request, &points), VEM_OK);
+    assert_int_equal(vem_i_points_new(run_of(ctx), data, &request, &points), VEM_OK);
     for (uint64_t seed = 0; seed < 5; seed++)
         for (int clusters = PLACES; clusters <= MANY; clusters += MANY - PLACES) {
             int64_t items[MANY];
             int found[PLACES] = {0};
             vem_i_seeds seeds = {.items = items};
-            assert_int_equal(vem_i_seed_two_level(ctx, &points->view, clusters, seed,
-                                                  &seeds),
+            assert_int_equal(vem_i_seed_two_level(run_of(ctx), &points->view, clusters,
+                                                  seed, &seeds),
                              VEM_OK);
             assert_int_equal(seeds.chosen, clusters);
             for (int c = 0; c < clusters; c++)
@@ -203,7 +211,7 @@ int main(void)
         cmocka_unit_test(as_good_as_plusplus),
         cmocka_unit_test(distances_grow_with_the_root),
         cmocka_unit_test(rows_without_weight_are_never_drawn),
-        cmocka_unit_test(first_centers_are_the_nearest_of_the_cell),
+        cmocka_unit_test(first_centers_are_the_nearest_of_the_bucket),
         cmocka_unit_test(every_place_gets_a_center),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

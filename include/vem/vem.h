@@ -6,12 +6,16 @@
  * a report. Verbs return a vem_status; when it is not VEM_OK, vem_ctx_message() holds one
  * sentence that says what was wrong, and no output argument was changed.
  *
- * Ownership. What a verb gives through a pointer to a handle (vem_data **, vem_model **, ...)
- * belongs to the caller, who frees it with the _free of its noun; arrays and text that
- * vem_labels_read, vem_classes_read, vem_classes_read_column and vem_generate give are freed with
- * free(). What a function returns is borrowed: it lives as long as the handle that was asked.
- * Verbs keep nothing of their arguments but vem_data_borrow, whose values the caller keeps alive.
- * Handles and the context they were made with may be freed in any order.
+ * Ownership. What comes through a pointer to a handle (vem_data **, vem_model **, ...), whatever
+ * the verb is called, belongs to the caller, who frees it with the _free of its noun; arrays and
+ * text that vem_labels_read, vem_classes_read, vem_classes_read_column and vem_generate give are
+ * freed with free(), what vem_array_new gives with vem_array_free. What a function returns is
+ * never the caller's: it belongs to the handle that was asked and lives until that is freed or
+ * what was asked for is set anew (the message: until the next verb); without a handle it is
+ * one of the arguments or lives as long as the program. Verbs keep copies, never their arguments,
+ * but for the values of vem_data_borrow, and functions that are to be called with their `user`:
+ * the caller keeps these alive. Handles and the context they were made with may be freed in any
+ * order.
  *
  * NULL. Freeing NULL does nothing; asking NULL gives 0, NULL or an empty text
  * (vem_ctx_message says that the context is NULL). A verb that is
@@ -26,14 +30,16 @@
  * are 0 for a program that does not know them. (vem_options must have the library's own size:
  * compile again.)
  *
- * Threads. A context does one thing at a time, on threads of its own (vem_ctx_set_threads).
+ * Threads. A context does one thing at a time, on threads of its own (vem_ctx_set_threads); calls of
+ * several threads may take turns with it, and a verb leaves its settings as they were.
  * Contexts know nothing of each other: several threads may work at once, each with one. Handles
  * belong to no context; any number of threads may use the same one as long as it is not
  * changed, that is, given to a function that takes it without const. There is no global state.
  *
  * Indices of rows and clusters count from 0; messages for people count rows and columns
  * from 1. They name a choice as the command does: --max-steps is max_steps of vem_options,
- * --missing drop is VEM_MISSING_DROP in `missing` of vem_read_options. */
+ * --missing drop is VEM_MISSING_DROP in `missing` of vem_read_options, --resume is `resume` of
+ * vem_checkpoint, --init is `start` of vem_fit. */
 #ifndef VEM_VEM_H
 #define VEM_VEM_H
 
@@ -328,7 +334,7 @@ typedef enum vem_prior_kind { VEM_PRIOR_FLAT = 0, VEM_PRIOR_FREE } vem_prior_kin
  * needs nothing of the step before.
  *     exact      neighbors of what a row holds, by the distances of the means
  *     estimated  the same, neighbors learned from the scored pairs
- *     groups     lists shared by rows that lie together, and probes of cells */
+ *     groups     lists shared by rows that lie together, and probes of buckets */
 #define VEM_SEARCH_TABLE(X)                                                              \
     X(ALL, all, 1)                                                                       \
     X(CLOSEST, closest, 1)                                                               \
@@ -393,7 +399,7 @@ typedef enum vem_precision { VEM_SINGLE = 0, VEM_DOUBLE } vem_precision;
     X(INT, explore, VEM_AUTO, 0, 1000000, NULL, "R",                                     \
       "clusters drawn at random per row and step (search exact or estimated)")           \
     X(INT, probe, VEM_AUTO, 1, 64, NULL, "P",                                            \
-      "cells of clusters that a row looks into when it probes (search groups)")          \
+      "buckets of clusters that a row looks into when it probes (search groups)")        \
     X(INT, swaps, VEM_AUTO, 0, 1000000, NULL, "R",                                       \
       "rounds in which clusters that are hardly needed move to where they gain most; "   \
       "0 also leaves out the starts on a sample that few clusters get")                  \
@@ -586,7 +592,6 @@ typedef struct vem_report vem_report;
 typedef struct vem_summary {
     size_t size;
     vem_outcome outcome;
-    vem_options options; /* as resolved */
     int64_t n;
     int32_t d;
     int32_t clusters; /* may be fewer than asked for under --empty drop */
@@ -653,6 +658,8 @@ typedef void (*vem_forecast_fn)(void *user, const vem_forecast *forecast);
 VEM_API void vem_ctx_set_forecast(vem_ctx *ctx, vem_forecast_fn forecast, void *user);
 VEM_API void vem_report_free(vem_report *report);
 VEM_API const vem_summary *vem_report_summary(const vem_report *report);
+/* As resolved: what was left open is filled in. */
+VEM_API const vem_options *vem_report_options(const vem_report *report);
 VEM_API int64_t vem_report_trace_count(const vem_report *report);
 VEM_API const vem_trace_step *vem_report_trace(const vem_report *report);
 /* Most probable held cluster of each row under the model given back (n labels). NULL after
@@ -697,7 +704,7 @@ typedef struct vem_stats_summary {
  * normalize, threads, and a preset that sets them, count; where the search is left open it
  * is an exact one. Refused: coreset, standardize (a model's own scale is used), a margin, and
  * the searches that need to know what rows held before. A part may have fewer rows than the
- * model has clusters. The caller frees what this and vem_stats_next, _read, _merge make. */
+ * model has clusters. */
 VEM_API vem_status vem_accumulate(vem_ctx *ctx, const vem_model *model,
                                   const vem_data *data, const vem_options *options,
                                   vem_stats **stats);
@@ -788,8 +795,8 @@ typedef struct vem_assign_options {
     vem_assign_search search;
     double recall; /* what a guided search must reach over all rows, with 99 % confidence,
                       above 0 and at most 1; 0: 0.999 */
-    int32_t probes; /* cells tried for a row; 0: as many as the goal needs */
-    uint64_t seed;  /* of the cells and of the sample */
+    int32_t probes; /* buckets tried for a row; 0: as many as the goal needs */
+    uint64_t seed;  /* of the buckets and of the sample */
 } vem_assign_options;
 
 /* What was done. Recall: the share of the `top` clusters a scan finds that the guided
@@ -800,14 +807,14 @@ typedef struct vem_assign_options {
 typedef struct vem_assign_report {
     size_t size;
     int guided; /* 0: every cluster was looked at */
-    int32_t cells, probes;
+    int32_t buckets, probes;
     double recall, covered;
     int64_t recall_rows;
-    int64_t scored_pairs; /* rows against clusters and cells, sample and cells included */
+    int64_t scored_pairs; /* of rows and clusters or buckets, and those of the sample */
     double recall_least;  /* of all rows, with 99 % confidence; 1 for a scan */
 } vem_assign_report;
 
-/* As vem_assign, but a row may be compared with the clusters of the coarse cells nearest to
+/* As vem_assign, but a row may be compared with the clusters of the coarse buckets nearest to
  * it only, as many as a measured recall needs. A guided search gives probabilities that
  * add up to 1 over the clusters tried for the row. `report` may be NULL. */
 VEM_API vem_status vem_assign_guided(vem_ctx *ctx, const vem_model *model,

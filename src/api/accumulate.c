@@ -24,6 +24,7 @@
 
 #include "base/memory.h"
 #include "base/options.h"
+#include "base/parallel.h"
 #include "em/steady.h"
 #include "fit/presets.h"
 #include "metrics/chunks.h"
@@ -113,7 +114,7 @@ static void add_cluster(const work *w, const vem_view *view, const vem_model *in
     w->part->squared_error += view->mass_unit * error_of(view, inside, scorer, from, c);
 }
 
-static vem_status add_chunk(vem_ctx *ctx, const work *w, const vem_view *view,
+static vem_status add_chunk(vem_i_run *run, const work *w, const vem_view *view,
                             const vem_model *inside, const vem_i_scorer *scorer,
                             const vem_i_stats *sums, const vem_i_estep_result *e)
 {
@@ -121,7 +122,7 @@ static vem_status add_chunk(vem_ctx *ctx, const work *w, const vem_view *view,
     const size_t d = (size_t)view->d, stride = (size_t)sums->stride;
     double *room;
     vem_status status =
-        vem_i_take(ctx, &room, 2 * d + stride + (size_t)vem_i_part_work(part),
+        vem_i_take(run, &room, 2 * d + stride + (size_t)vem_i_part_work(part),
                    sizeof *room);
     if (status != VEM_OK)
         return status;
@@ -174,7 +175,7 @@ static void look_at_spread(vem_view *view, double *deviations)
     view->deviations = deviations;
 }
 
-static vem_status step(vem_ctx *ctx, void *arg, const vem_view *view,
+static vem_status step(vem_i_run *run, void *arg, const vem_view *view,
                        const vem_model *inside, int64_t first)
 {
     const work *w = arg;
@@ -185,21 +186,21 @@ static vem_status step(vem_ctx *ctx, void *arg, const vem_view *view,
     vem_i_estep *estep = NULL;
     double *deviations = NULL;
     vem_status status =
-        vem_i_scorer_new(ctx, view->kernels, vem_i_model_shape(inside), &scorer);
+        vem_i_scorer_new(run, view->kernels, vem_i_model_shape(inside), &scorer);
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &deviations, 2 * (size_t)view->d, sizeof *deviations);
+        status = vem_i_take(run, &deviations, 2 * (size_t)view->d, sizeof *deviations);
     if (status == VEM_OK)
-        status = vem_i_posterior_new(ctx, view, &w->search, &posterior);
+        status = vem_i_posterior_new(run, view, &w->search, &posterior);
     if (status == VEM_OK)
-        status = vem_i_stats_new(ctx, vem_i_model_shape(inside), &sums);
+        status = vem_i_stats_new(run, vem_i_model_shape(inside), &sums);
     if (status == VEM_OK)
-        status = vem_i_estep_new(ctx, view, &scorer, &w->search, 1, &estep);
+        status = vem_i_estep_new(run, view, &scorer, &w->search, 1, &estep);
     if (status == VEM_OK) {
         vem_progress told = {.phase = "em",
                              .step = 1,
                              .max_steps = 1,
                              .free_energy = NAN};
-        vem_i_scorer_prepare(ctx, inside, &scorer);
+        vem_i_scorer_prepare(run, inside, &scorer);
         vem_i_estep_result e = vem_i_estep_run(estep, &posterior, &sums, &told, 1);
         /* As near as the M-step needs them, if the other rows are like these. */
         vem_view seen = *view;
@@ -210,13 +211,12 @@ static vem_status step(vem_ctx *ctx, void *arg, const vem_view *view,
         const vem_i_constraints likely =
             vem_i_constraints_of(&seen, &how, inside->family);
         if (e.skipped)
-            status =
-                vem_i_fail(ctx, VEM_STOPPED, "Stopped while statistics were collected.");
+            status = vem_i_fail_stopped(run, "while statistics were collected");
         if (status == VEM_OK)
             status =
-                vem_i_steady(ctx, estep, &posterior, &likely, &scorer, &sums, &e.pairs);
+                vem_i_steady(run, estep, &posterior, &likely, &scorer, &sums, &e.pairs);
         if (status == VEM_OK)
-            status = add_chunk(ctx, w, view, inside, &scorer, &sums, &e);
+            status = add_chunk(run, w, view, inside, &scorer, &sums, &e);
     }
     vem_i_free(deviations);
     vem_i_estep_free(estep);
@@ -228,40 +228,40 @@ static vem_status step(vem_ctx *ctx, void *arg, const vem_view *view,
 
 /* ---- options ---- */
 
-static vem_status check_resolved(vem_ctx *ctx, const vem_options *o)
+static vem_status check_resolved(vem_i_run *run, const vem_options *o)
 {
     if (o->coreset != VEM_AUTO)
-        return vem_i_fail(ctx, VEM_BAD_OPTION,
+        return vem_i_fail(run, VEM_BAD_OPTION,
                           "Statistics are taken of all rows, not of a coreset: leave out "
                           "--coreset, or accumulate the output of vem coreset.");
     if (o->standardize)
-        return vem_i_fail(ctx, VEM_BAD_OPTION,
+        return vem_i_fail(run, VEM_BAD_OPTION,
                           "--standardize divides columns by their deviation over all "
                           "rows, which a part does not know; the scale of the model, if "
                           "it has one, is used without it.");
     if (!vem_i_search_is_whole(o->search))
-        return vem_i_fail(ctx, VEM_BAD_OPTION,
+        return vem_i_fail(run, VEM_BAD_OPTION,
                           "--search %s begins with what rows held in the step before, "
                           "which statistics do not keep: use --search closest or all.",
                           vem_choice_name("search", o->search));
     if (o->margin > 0)
-        return vem_i_fail(ctx, VEM_BAD_OPTION,
+        return vem_i_fail(run, VEM_BAD_OPTION,
                           "--margin is %g, but it compares with what rows held in the "
                           "step before, which statistics do not keep: use --margin 0.",
                           o->margin);
     return VEM_OK;
 }
 
-static vem_status settle(vem_ctx *ctx, const vem_model *model, const vem_data *data,
+static vem_status settle(vem_i_run *run, const vem_model *model, const vem_data *data,
                          const vem_options *options, vem_options *resolved)
 {
     vem_options asked = *options;
     if (model->d != data->d)
-        return vem_i_fail(ctx, VEM_BAD_DATA,
+        return vem_i_fail(run, VEM_BAD_DATA,
                           "The model has %d columns, but the data have %d.", model->d,
                           data->d);
     if (options->clusters != VEM_AUTO && options->clusters != model->clusters)
-        return vem_i_fail(ctx, VEM_BAD_OPTION,
+        return vem_i_fail(run, VEM_BAD_OPTION,
                           "--clusters is %lld, but the model has %d clusters.",
                           (long long)options->clusters, model->clusters);
     asked.clusters = model->clusters;
@@ -269,47 +269,47 @@ static vem_status settle(vem_ctx *ctx, const vem_model *model, const vem_data *d
     if (asked.family == VEM_AUTO && asked.algorithm == VEM_AUTO)
         asked.family = (int)model->family->kind;
     vem_status status =
-        vem_options_resolve(ctx, &asked, data->n, data->d, data->type, resolved);
+        vem_options_resolve(run->ctx, &asked, data->n, data->d, data->type, resolved);
     if (status != VEM_OK)
         return status;
     if (asked.search == VEM_AUTO && asked.algorithm == VEM_AUTO)
         resolved->search = vem_i_whole_search(resolved);
-    return check_resolved(ctx, resolved);
+    return check_resolved(run, resolved);
 }
 
 /* ---- the part ---- */
 
 /* The model as the step uses it: of the family and prior asked for, in the units of the
  * data. */
-static vem_status base_model(vem_ctx *ctx, const vem_model *model, const vem_options *o,
+static vem_status base_model(vem_i_run *run, const vem_model *model, const vem_options *o,
                              vem_model **base)
 {
     vem_model *wide = NULL;
     double *zeros;
     const vem_i_names table = vem_i_model_table(model);
-    vem_status status = vem_i_take_zeroed(ctx, &zeros, (size_t)model->d, sizeof *zeros);
+    vem_status status = vem_i_take_zeroed(run, &zeros, (size_t)model->d, sizeof *zeros);
     if (status != VEM_OK)
         return status;
     const vem_i_family *family = vem_i_family_of(o->family);
     if (family != model->family) {
         const vem_view view = {.d = model->d, .origin = zeros, .scale = model->scale};
-        status = vem_i_model_to_view(ctx, model, &view, family, &wide);
+        status = vem_i_model_to_view(run, model, &view, family, &wide);
         if (status == VEM_OK)
-            status = vem_i_model_to_data(ctx, &view, wide);
+            status = vem_i_model_to_data(run, &view, wide);
         model = wide;
     }
     vem_i_free(zeros);
     vem_model *made = NULL;
     if (status == VEM_OK)
-        status = vem_model_new(ctx, model->family->kind, model->clusters, model->d,
+        status = vem_model_new(run->ctx, model->family->kind, model->clusters, model->d,
                                model->means,
                                o->prior == VEM_PRIOR_FLAT ? NULL : model->weights,
                                model->variances, &made);
     if (status == VEM_OK && model->scale)
-        status = vem_model_set_scale(ctx, made, model->scale);
+        status = vem_model_set_scale(run->ctx, made, model->scale);
     vem_model_free(wide);
     if (status == VEM_OK)
-        status = vem_i_names_copy(ctx, &table, &made->table);
+        status = vem_i_names_copy(run, &table, &made->table);
     if (status != VEM_OK) {
         vem_model_free(made);
         return status;
@@ -319,27 +319,27 @@ static vem_status base_model(vem_ctx *ctx, const vem_model *model, const vem_opt
     return VEM_OK;
 }
 
-static vem_status check_part(vem_ctx *ctx, const vem_stats *part)
+static vem_status check_part(vem_i_run *run, const vem_stats *part)
 {
     if (!(part->mass >= LEAST_MASS && part->mass <= MOST_MASS))
-        return vem_i_fail(ctx, VEM_BAD_DATA,
+        return vem_i_fail(run, VEM_BAD_DATA,
                           "The weights sum to %g; statistics keep their digits between "
                           "%g and %g: rescale the weights.",
                           part->mass, LEAST_MASS, MOST_MASS);
     if (!vem_i_part_is_sound(part))
-        return vem_i_fail(ctx, VEM_BAD_DATA,
+        return vem_i_fail(run, VEM_BAD_DATA,
                           "The sums of squares of the rows overflow: rescale the data.");
     return VEM_OK;
 }
 
-static vem_status accumulate(vem_ctx *ctx, const vem_model *model, const vem_data *data,
+static vem_status accumulate(vem_i_run *run, const vem_model *model, const vem_data *data,
                              const vem_options *o, vem_stats **stats)
 {
     vem_model *base;
     vem_stats *part = NULL;
-    vem_status status = base_model(ctx, model, o, &base);
+    vem_status status = base_model(run, model, o, &base);
     if (status == VEM_OK)
-        status = vem_i_part_new(ctx, base, &part);
+        status = vem_i_part_new(run, base, &part);
     if (status != VEM_OK)
         return status;
     part->prior = (vem_prior_kind)o->prior;
@@ -348,9 +348,9 @@ static vem_status accumulate(vem_ctx *ctx, const vem_model *model, const vem_dat
     part->held = (int32_t)o->held;
     part->floor = o->floor;
     work w = {.part = part, .search = vem_i_search_for(o, (uint64_t)o->seed)};
-    status = vem_i_for_chunks(ctx, base, data, part->precision, "em", 1, step, &w);
+    status = vem_i_for_chunks(run, base, data, part->precision, "em", 1, step, &w);
     if (status == VEM_OK)
-        status = check_part(ctx, part);
+        status = check_part(run, part);
     if (status == VEM_OK)
         *stats = part;
     else
@@ -366,17 +366,15 @@ vem_status vem_accumulate(vem_ctx *ctx, const vem_model *model, const vem_data *
     VEM_I_NEED(ctx, data, "data");
     VEM_I_NEED(ctx, options, "options");
     VEM_I_NEED(ctx, stats, "stats");
-    vem_i_begin(ctx);
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_begin(ctx, &verb);
     vem_options resolved;
-    vem_status status = settle(ctx, model, data, options, &resolved);
-    const int threads_before = ctx->threads;
+    vem_status status = settle(run, model, data, options, &resolved);
     if (status == VEM_OK && resolved.threads > 0)
-        status = vem_ctx_set_threads(ctx, (int)resolved.threads);
+        run->threads = vem_i_threads_had((int)resolved.threads);
     if (status == VEM_OK && resolved.memory != VEM_AUTO)
-        ctx->limit = (uint64_t)resolved.memory;
+        run->limit = (uint64_t)resolved.memory;
     if (status == VEM_OK)
-        status = accumulate(ctx, model, data, &resolved, stats);
-    ctx->limit = ctx->memory;
-    ctx->threads = threads_before;
+        status = accumulate(run, model, data, &resolved, stats);
     return status;
 }

@@ -75,7 +75,7 @@ static void note(const vem_data *data, const share *shares, int32_t count, doubl
                       percent, count == 1 ? "s" : "");
 }
 
-vem_status vem_i_advise_units(vem_ctx *ctx, const vem_data *data, const vem_view *view,
+vem_status vem_i_advise_units(vem_i_run *run, const vem_data *data, const vem_view *view,
                               const vem_options *options, vem_report *report)
 {
     const double total = view->variance * view->d;
@@ -83,7 +83,7 @@ vem_status vem_i_advise_units(vem_ctx *ctx, const vem_data *data, const vem_view
         options->normalize || !(total > 0) || view->d < 2)
         return VEM_OK;
     share *shares;
-    vem_status status = vem_i_take(ctx, &shares, (size_t)view->d, sizeof *shares);
+    vem_status status = vem_i_take(run, &shares, (size_t)view->d, sizeof *shares);
     if (status != VEM_OK)
         return status;
     int32_t varying = 0;

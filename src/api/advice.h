@@ -9,7 +9,7 @@
 
 /* Balls in the units of the data follow the columns of the largest spread: a note, where few
  * columns hold nearly all of it. */
-vem_status vem_i_advise_units(vem_ctx *ctx, const vem_data *data, const vem_view *view,
+vem_status vem_i_advise_units(vem_i_run *run, const vem_data *data, const vem_view *view,
                               const vem_options *options, vem_report *report);
 /* Columns of a diagonal or full model (in the units of the view) whose variance is the least that
  * `limits` allow in every cluster, because they are constant or nearly so: how many, and their

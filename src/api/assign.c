@@ -9,7 +9,7 @@
 #include "em/estep.h"
 
 /* Labels alone: the closest search, without the costs of the other clusters. */
-static vem_status assign_hard(vem_ctx *ctx, void *arg, const vem_view *view,
+static vem_status assign_hard(vem_i_run *run, void *arg, const vem_view *view,
                               const vem_model *model, int64_t first)
 {
     const vem_i_assign *a = arg;
@@ -21,14 +21,14 @@ static vem_status assign_hard(vem_ctx *ctx, void *arg, const vem_view *view,
                                  .held =
                                      a->clusters + first}; /* straight into the result */
     vem_status status =
-        vem_i_scorer_new(ctx, view->kernels, vem_i_model_shape(model), &scorer);
+        vem_i_scorer_new(run, view->kernels, vem_i_model_shape(model), &scorer);
     if (status == VEM_OK)
-        status = vem_i_estep_new(ctx, view, &scorer, &search, 0, &estep);
+        status = vem_i_estep_new(run, view, &scorer, &search, 0, &estep);
     if (status == VEM_OK) {
         vem_progress told = {.phase = "assign", .free_energy = NAN};
-        vem_i_scorer_prepare(ctx, model, &scorer);
+        vem_i_scorer_prepare(run, model, &scorer);
         if (vem_i_estep_run(estep, &posterior, NULL, &told, 1).skipped)
-            status = vem_i_fail(ctx, VEM_STOPPED, "Stopped while rows were assigned.");
+            status = vem_i_fail_stopped(run, "while rows were assigned");
     }
     vem_i_estep_free(estep);
     vem_i_scorer_free(&scorer);
@@ -109,7 +109,7 @@ static void run_block(void *arg, int64_t number, int thread)
     if (!t->out->clusters) {
         kernels->softmax(block->costs, block->n, clusters, ldv, NULL, log_sum);
         put_all(t, block, begin);
-        vem_i_residence_check(block->ctx);
+        vem_i_residence_check(block->run);
         return;
     }
     for (int64_t i = 0; i < lists; i++) {
@@ -132,21 +132,21 @@ static void run_block(void *arg, int64_t number, int thread)
                 t->out->probabilities[at] =
                     c < 0 ? 0 : vem_i_value(kernels, block->costs, (int64_t)c * ldv + p);
         }
-    vem_i_residence_check(block->ctx);
+    vem_i_residence_check(block->run);
 }
 
-static vem_status assign_soft(vem_ctx *ctx, void *arg, const vem_view *view,
+static vem_status assign_soft(vem_i_run *run, void *arg, const vem_view *view,
                               const vem_model *model, int64_t first)
 {
     const vem_i_assign *a = arg;
     vem_i_scorer scorer = {0};
     soft_task t = {.out = a, .first = first, .view = view, .scorer = &scorer};
     const vem_i_search_spec all = vem_i_search_all(model->clusters);
-    const size_t threads = (size_t)ctx->threads, element = view->kernels->element;
+    const size_t threads = (size_t)run->threads, element = view->kernels->element;
     vem_status status =
-        vem_i_scorer_new(ctx, view->kernels, vem_i_model_shape(model), &scorer);
+        vem_i_scorer_new(run, view->kernels, vem_i_model_shape(model), &scorer);
     if (status == VEM_OK)
-        status = vem_i_search_new(ctx, &all, view, &scorer, &t.search);
+        status = vem_i_search_new(run, &all, view, &scorer, &t.search);
     const int32_t items = status == VEM_OK ? t.search->blocks[0].capacity : 0;
     const size_t lists = (size_t)a->top * (size_t)items;
     const size_t sorted = a->top > VEM_I_TOP_MAX ? (size_t)model->clusters : 0;
@@ -155,14 +155,14 @@ static vem_status assign_soft(vem_ctx *ctx, void *arg, const vem_view *view,
                                {&t.log_sums, threads, VEM_I_BLOCK * sizeof(double), 0},
                                {&t.order, sorted, threads * sizeof(int64_t), 0}};
     if (status == VEM_OK)
-        status = vem_i_take_rooms(ctx, list, VEM_I_COUNT(list));
+        status = vem_i_take_rooms(run, list, VEM_I_COUNT(list));
     if (status == VEM_OK) {
         vem_progress told = {.phase = "assign", .free_energy = NAN};
         double work = (double)items * model->clusters * model->d;
-        vem_i_scorer_prepare(ctx, model, &scorer);
-        if (vem_i_parallel_watched(ctx, vem_i_shards(view->n, items), work, run_block, &t,
+        vem_i_scorer_prepare(run, model, &scorer);
+        if (vem_i_parallel_watched(run, vem_i_shards(view->n, items), work, run_block, &t,
                                    &told, 1))
-            status = vem_i_fail(ctx, VEM_STOPPED, "Stopped while rows were assigned.");
+            status = vem_i_fail_stopped(run, "while rows were assigned");
     }
     vem_i_free_rooms(list, VEM_I_COUNT(list));
     vem_i_search_free(t.search);
@@ -170,20 +170,20 @@ static vem_status assign_soft(vem_ctx *ctx, void *arg, const vem_view *view,
     return status;
 }
 
-vem_status vem_i_assign_scan(vem_ctx *ctx, void *arg, const vem_view *view,
+vem_status vem_i_assign_scan(vem_i_run *run, void *arg, const vem_view *view,
                              const vem_model *model, int64_t first)
 {
     const vem_i_assign *a = arg;
-    return (a->top == 1 && !a->probabilities ? assign_hard : assign_soft)(ctx, arg, view,
+    return (a->top == 1 && !a->probabilities ? assign_hard : assign_soft)(run, arg, view,
                                                                           model, first);
 }
 
-vem_status vem_i_assign_check(vem_ctx *ctx, const vem_model *model, int32_t top)
+vem_status vem_i_assign_check(vem_i_run *run, const vem_model *model, int32_t top)
 {
     if (top >= 1 && top <= model->clusters)
         return VEM_OK;
     return vem_i_fail(
-        ctx, VEM_BAD_OPTION,
+        run, VEM_BAD_OPTION,
         "--top is %d, but it must lie between 1 and the %d clusters of the model.", top,
         model->clusters);
 }
@@ -196,11 +196,12 @@ vem_status vem_assign(vem_ctx *ctx, const vem_model *model, const vem_data *data
     VEM_I_NEED(ctx, model, "model");
     VEM_I_NEED(ctx, data, "data");
     VEM_I_NEED(ctx, clusters, "clusters");
-    vem_i_begin(ctx);
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_begin(ctx, &verb);
     vem_i_assign a = {.top = top, .clusters = clusters, .probabilities = probabilities};
-    vem_status status = vem_i_assign_check(ctx, model, top);
+    vem_status status = vem_i_assign_check(run, model, top);
     if (status == VEM_OK)
-        status = vem_i_for_chunks(ctx, model, data, precision, "assign", 1,
+        status = vem_i_for_chunks(run, model, data, precision, "assign", 1,
                                   vem_i_assign_scan, &a);
     return status;
 }
@@ -212,8 +213,9 @@ vem_status vem_posterior(vem_ctx *ctx, const vem_model *model, const vem_data *d
     VEM_I_NEED(ctx, model, "model");
     VEM_I_NEED(ctx, data, "data");
     VEM_I_NEED(ctx, probabilities, "probabilities");
-    vem_i_begin(ctx);
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_begin(ctx, &verb);
     vem_i_assign a = {.top = model->clusters, .probabilities = probabilities};
-    return vem_i_for_chunks(ctx, model, data, precision, "assign", 1, vem_i_assign_scan,
+    return vem_i_for_chunks(run, model, data, precision, "assign", 1, vem_i_assign_scan,
                             &a);
 }

@@ -11,9 +11,14 @@ typedef struct vem_i_assign {
     double *probabilities; /* n x top or NULL */
 } vem_i_assign;
 
-vem_status vem_i_assign_check(vem_ctx *ctx, const vem_model *model, int32_t top);
+/* vem_assign_guided, within another verb. */
+vem_status vem_i_assign_guided(vem_i_run *run, const vem_model *model,
+                               const vem_data *data, const vem_assign_options *options,
+                               int32_t *clusters, double *probabilities,
+                               vem_assign_report *report);
+vem_status vem_i_assign_check(vem_i_run *run, const vem_model *model, int32_t top);
 /* One chunk, every cluster; arg is a vem_i_assign. */
-vem_status vem_i_assign_scan(vem_ctx *ctx, void *arg, const vem_view *view,
+vem_status vem_i_assign_scan(vem_i_run *run, void *arg, const vem_view *view,
                              const vem_model *model, int64_t first);
 
 #endif

@@ -1,8 +1,8 @@
 /* Assignment without a look at every cluster, with a measured recall.
  *
- *   1. The clusters are put into up to sqrt(2 C) coarse cells (search/cells.c).
+ *   1. The clusters are put into up to sqrt(2 C) coarse buckets (coarse/buckets.c).
  *   2. A sample of the rows, one drawn from each of S equal stretches of the data, is
- *      assigned by a scan. Where the cells of the right clusters stand in the order of
+ *      assigned by a scan. Where the buckets of the right clusters stand in the order of
  *      nearness tells, for every number of probes P, the recall and the pairs per row.
  *   3. P is the least for which the goal R is reached with confidence: with m the share of
  *      right clusters that were missed on the sample, k = S m,
@@ -22,9 +22,9 @@
  *
  *          n (RATIO (2 K + E_P) + CHOICE K) + C K STEPS + S C  >=  n C,
  *
- *      E_P: clusters in the P nearest cells of a row, K cells; RATIO: what a pair of the
- *      guided search costs beside one of the scan; CHOICE: what the choice among cells
- *      costs, per cell, in pairs of the scan. Both were measured, with 2 to 100 columns:
+ *      E_P: clusters in the P nearest buckets of a row, K buckets; RATIO: what a pair of the
+ *      guided search costs beside one of the scan; CHOICE: what the choice among buckets
+ *      costs, per bucket, in pairs of the scan. Both were measured, with 2 to 100 columns:
  *      about 1.6, and 5 ns where a pair takes (0.3 + 0.011 D) ns. */
 #include <math.h>
 
@@ -50,11 +50,11 @@ typedef struct guide {
     const vem_assign_options *options;
     double goal;
     int64_t n, sample;
-    int64_t first;         /* of the sample: where the rows at hand begin */
-    int32_t cells, probes; /* probes 0: a scan */
+    int64_t first;           /* of the sample: where the rows at hand begin */
+    int32_t buckets, probes; /* probes 0: a scan */
     vem_i_guided guided;
     vem_i_assign scan, got; /* of the sample, by a scan and by the guided search */
-    int64_t *found, *tried; /* of the sample, per cell in the order of nearness */
+    int64_t *found, *tried; /* of the sample, per bucket in the order of nearness */
     double recall, covered;
     int64_t pairs;
 } guide;
@@ -85,14 +85,15 @@ static double most_missed(const guide *g, double missed)
 /* Work that is done once, in pairs. */
 static double once(const guide *g, int32_t clusters)
 {
-    return (double)vem_i_cells_pairs(clusters, g->cells) + (double)g->sample * clusters;
+    return (double)vem_i_buckets_pairs(clusters, g->buckets) +
+           (double)g->sample * clusters;
 }
 
-/* Work that all rows take when they have `tried` clusters in their cells on average. */
-static double work_of_rows(const guide *g, int32_t d, int32_t cells, double tried)
+/* Work that all rows take when they have `tried` clusters in their buckets on average. */
+static double work_of_rows(const guide *g, int32_t d, int32_t buckets, double tried)
 {
     double choice = 450.0 / (27 + d);
-    return (double)g->n * (RATIO * (2 * cells + tried) + choice * cells);
+    return (double)g->n * (RATIO * (2 * buckets + tried) + choice * buckets);
 }
 
 /* Is it possible at all that a guided search is less work? */
@@ -105,19 +106,19 @@ static int worth_trying(const guide *g, const vem_model *model)
     if (g->options->search == VEM_ASSIGN_GUIDED)
         return 1;
     return scan * 2 * model->d * per_pair > SCAN_WORK &&
-           once(g, model->clusters) + work_of_rows(g, model->d, g->cells, 0) < scan / 2;
+           once(g, model->clusters) + work_of_rows(g, model->d, g->buckets, 0) < scan / 2;
 }
 
 /* The least number of probes that reaches the goal on the sample; 0: a scan is less. */
 static int32_t choose_probes(const guide *g, const vem_model *model)
 {
     const vem_assign_options *o = g->options;
-    const int32_t cells = g->guided.cells.count;
+    const int32_t buckets = g->guided.buckets.count;
     int32_t least = vem_i_guided_least(&g->guided, g->out.top), probes = 0;
     int64_t right = 0, seen = 0, scored = 0;
     for (int64_t i = 0; i < g->sample * g->out.top; i++)
         right += g->scan.clusters[i] >= 0;
-    for (; probes < cells; probes++) {
+    for (; probes < buckets; probes++) {
         double missed = right > 0 ? (double)(right - seen) / (double)right : 0;
         int enough = o->probes > 0 ? probes >= o->probes
                                    : probes > 0 && most_missed(g, missed) <= 1 - g->goal;
@@ -128,7 +129,7 @@ static int32_t choose_probes(const guide *g, const vem_model *model)
     }
     double tried_by_row = (double)scored / (double)g->sample;
     if (o->search != VEM_ASSIGN_GUIDED &&
-        work_of_rows(g, model->d, cells, tried_by_row) + once(g, model->clusters) >=
+        work_of_rows(g, model->d, buckets, tried_by_row) + once(g, model->clusters) >=
             (double)g->n * model->clusters)
         return 0;
     return probes;
@@ -173,7 +174,7 @@ static vem_i_assign part_of(const guide *g, const vem_i_assign *all)
 
 /* Rows of the sample meet every cluster, and their ranks are added up. The origin of the
  * views is the model's, so that the index of the first holds for all others. */
-static vem_status scan_sample(vem_ctx *ctx, void *arg, const vem_view *view,
+static vem_status scan_sample(vem_i_run *run, void *arg, const vem_view *view,
                               const vem_model *model, int64_t first)
 {
     (void)first;
@@ -181,51 +182,51 @@ static vem_status scan_sample(vem_ctx *ctx, void *arg, const vem_view *view,
     vem_i_assign scan = part_of(g, &g->scan);
     vem_status status = VEM_OK;
     if (!g->found) {
-        status = vem_i_guided_new(ctx, view->kernels, model, g->cells, g->options->seed,
+        status = vem_i_guided_new(run, view->kernels, model, g->buckets, g->options->seed,
                                   &g->guided);
         if (status != VEM_OK)
             return status;
-        g->pairs += g->guided.cells.pairs;
-        status = vem_i_take_zeroed(ctx, &g->found, 4 * (size_t)g->guided.cells.count,
+        g->pairs += g->guided.buckets.pairs;
+        status = vem_i_take_zeroed(run, &g->found, 4 * (size_t)g->guided.buckets.count,
                                    sizeof *g->found);
         if (status != VEM_OK)
             return status;
     }
-    const int32_t cells = g->guided.cells.count;
-    int64_t *found = g->found + 2 * (int64_t)cells, *tried = found + cells;
-    status = vem_i_assign_scan(ctx, &scan, view, model, 0);
+    const int32_t buckets = g->guided.buckets.count;
+    int64_t *found = g->found + 2 * (int64_t)buckets, *tried = found + buckets;
+    status = vem_i_assign_scan(run, &scan, view, model, 0);
     g->pairs += view->n * model->clusters;
     if (status == VEM_OK)
-        status = vem_i_guided_rank(ctx, &g->guided, view, scan.clusters, scan.top, found,
+        status = vem_i_guided_rank(run, &g->guided, view, scan.clusters, scan.top, found,
                                    tried);
-    g->tried = g->found + cells;
-    for (int32_t k = 0; status == VEM_OK && k < cells; k++) {
+    g->tried = g->found + buckets;
+    for (int32_t k = 0; status == VEM_OK && k < buckets; k++) {
         g->found[k] += found[k];
         g->tried[k] += tried[k];
     }
     return status;
 }
 
-static vem_status find_sample(vem_ctx *ctx, void *arg, const vem_view *view,
+static vem_status find_sample(vem_i_run *run, void *arg, const vem_view *view,
                               const vem_model *model, int64_t first)
 {
     (void)first;
     (void)model;
     guide *g = arg;
     const vem_i_assign got = part_of(g, &g->got);
-    return vem_i_guided_find(ctx, &g->guided, view, g->probes, got.top, got.clusters,
+    return vem_i_guided_find(run, &g->guided, view, g->probes, got.top, got.clusters,
                              got.probabilities, &g->pairs);
 }
 
 /* Rows of the sample as data of their own, a chunk of them at a time. */
-static vem_status for_sample(vem_ctx *ctx, guide *g, const vem_model *model,
-                             const vem_data *data, vem_i_chunk_fn run)
+static vem_status for_sample(vem_i_run *run, guide *g, const vem_model *model,
+                             const vem_data *data, vem_i_chunk_fn work)
 {
     const int64_t chunk = vem_i_chunk_rows(data->d);
     const int64_t piece = g->sample < chunk ? g->sample : chunk;
     double *rows = NULL;
     vem_status status =
-        vem_i_take(ctx, &rows, (size_t)piece, (size_t)data->d * sizeof *rows);
+        vem_i_take(run, &rows, (size_t)piece, (size_t)data->d * sizeof *rows);
     for (g->first = 0; status == VEM_OK && g->first < g->sample; g->first += piece) {
         const int64_t left = g->sample - g->first, count = left < piece ? left : piece;
         vem_data *sample = NULL;
@@ -237,45 +238,45 @@ static vem_status for_sample(vem_ctx *ctx, guide *g, const vem_model *model,
             int64_t part = g->n / g->sample, rest = g->n % g->sample;
             int64_t begin = i * part + (i < rest ? i : rest), length = part + (i < rest);
             status =
-                vem_data_get(ctx, data,
+                vem_data_get(run->ctx, data,
                              begin + (int64_t)vem_i_rng_below(&rng, (uint64_t)length), 1,
                              rows + r * data->d);
-            vem_i_residence_check(ctx);
+            vem_i_residence_check(run);
         }
         if (status == VEM_OK)
-            status =
-                vem_data_borrow(ctx, VEM_FLOAT64, rows, count, data->d, 0, 0, &sample);
+            status = vem_data_borrow(run->ctx, VEM_FLOAT64, rows, count, data->d, 0, 0,
+                                     &sample);
         if (status == VEM_OK)
-            status = vem_i_for_chunks(ctx, model, sample, g->options->precision, "assign",
-                                      2, run, g);
+            status = vem_i_for_chunks(run, model, sample, g->options->precision, "assign",
+                                      2, work, g);
         vem_data_free(sample);
     }
     vem_i_free(rows);
     return status;
 }
 
-static vem_status learn_from_sample(vem_ctx *ctx, guide *g, const vem_model *model,
+static vem_status learn_from_sample(vem_i_run *run, guide *g, const vem_model *model,
                                     const vem_data *data)
 {
     const size_t entries = (size_t)g->sample * (size_t)g->out.top;
-    vem_status status = vem_i_take(ctx, &g->scan.clusters, entries, sizeof(int32_t));
+    vem_status status = vem_i_take(run, &g->scan.clusters, entries, sizeof(int32_t));
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &g->got.clusters, entries, sizeof(int32_t));
+        status = vem_i_take(run, &g->got.clusters, entries, sizeof(int32_t));
     if (status == VEM_OK && g->out.probabilities)
-        status = vem_i_take(ctx, &g->scan.probabilities, entries, sizeof(double));
+        status = vem_i_take(run, &g->scan.probabilities, entries, sizeof(double));
     if (status == VEM_OK && g->out.probabilities)
-        status = vem_i_take(ctx, &g->got.probabilities, entries, sizeof(double));
+        status = vem_i_take(run, &g->got.probabilities, entries, sizeof(double));
     if (status == VEM_OK)
-        status = for_sample(ctx, g, model, data, scan_sample);
+        status = for_sample(run, g, model, data, scan_sample);
     if (status == VEM_OK)
         g->probes = choose_probes(g, model);
     while (status == VEM_OK && g->probes > 0) {
-        status = for_sample(ctx, g, model, data, find_sample);
+        status = for_sample(run, g, model, data, find_sample);
         if (status != VEM_OK)
             break;
         g->recall = compare(g);
         if (most_missed(g, 1 - g->recall) <= 1 - g->goal || g->options->probes > 0 ||
-            g->probes >= g->guided.cells.count)
+            g->probes >= g->guided.buckets.count)
             break;
         /* Rounding chose otherwise among equals: the ranks promised more. */
         g->probes += g->probes / 8 + 1;
@@ -288,49 +289,44 @@ static vem_status learn_from_sample(vem_ctx *ctx, guide *g, const vem_model *mod
     return status;
 }
 
-static vem_status find_chunk(vem_ctx *ctx, void *arg, const vem_view *view,
+static vem_status find_chunk(vem_i_run *run, void *arg, const vem_view *view,
                              const vem_model *model, int64_t first)
 {
     (void)model;
     guide *g = arg;
     double *probabilities =
         g->out.probabilities ? g->out.probabilities + first * g->out.top : NULL;
-    return vem_i_guided_find(ctx, &g->guided, view, g->probes, g->out.top,
+    return vem_i_guided_find(run, &g->guided, view, g->probes, g->out.top,
                              g->out.clusters + first * g->out.top, probabilities,
                              &g->pairs);
 }
 
-static vem_status check_options(vem_ctx *ctx, const vem_model *model,
+static vem_status check_options(vem_i_run *run, const vem_model *model,
                                 const vem_assign_options *o)
 {
     if (!(o->recall >= 0 && o->recall <= 1))
-        return vem_i_fail(ctx, VEM_BAD_OPTION,
+        return vem_i_fail(run, VEM_BAD_OPTION,
                           "--recall is %g, but it must lie between 0 and 1.", o->recall);
     if ((int)o->search < VEM_ASSIGN_AUTO || o->search > VEM_ASSIGN_GUIDED ||
         (int)o->precision < VEM_SINGLE || o->precision > VEM_DOUBLE || o->probes < 0)
-        return vem_i_fail(ctx, VEM_BAD_OPTION,
+        return vem_i_fail(run, VEM_BAD_OPTION,
                           "The search, the precision or the number of probes is none "
                           "that there is.");
-    return vem_i_assign_check(ctx, model, o->top == 0 ? 1 : o->top);
+    return vem_i_assign_check(run, model, o->top == 0 ? 1 : o->top);
 }
 
-vem_status vem_assign_guided(vem_ctx *ctx, const vem_model *model, const vem_data *data,
-                             const vem_assign_options *options, int32_t *clusters,
-                             double *probabilities, vem_assign_report *report)
+vem_status vem_i_assign_guided(vem_i_run *run, const vem_model *model,
+                               const vem_data *data, const vem_assign_options *options,
+                               int32_t *clusters, double *probabilities,
+                               vem_assign_report *report)
 {
-    VEM_I_NEED(ctx, ctx, "ctx");
-    VEM_I_NEED(ctx, model, "model");
-    VEM_I_NEED(ctx, data, "data");
-    VEM_I_NEED(ctx, options, "options");
-    VEM_I_NEED(ctx, clusters, "clusters");
-    vem_i_begin(ctx);
     vem_assign_options o;
-    vem_status status = vem_i_struct_in(ctx, "vem_assign_options", options, &o, sizeof o);
+    vem_status status = vem_i_struct_in(run, "vem_assign_options", options, &o, sizeof o);
     o.precision = vem_i_precision_for(data, o.precision);
     if (status == VEM_OK && report)
-        status = vem_i_struct_check(ctx, "vem_assign_report", report, sizeof *report);
+        status = vem_i_struct_check(run, "vem_assign_report", report, sizeof *report);
     if (status == VEM_OK)
-        status = check_options(ctx, model, &o);
+        status = check_options(run, model, &o);
     if (status != VEM_OK)
         return status;
     guide g = {.options = &o,
@@ -342,15 +338,15 @@ vem_status vem_assign_guided(vem_ctx *ctx, const vem_model *model, const vem_dat
                            .clusters = clusters,
                            .probabilities = probabilities};
     g.sample = sample_size(&g);
-    g.cells = vem_i_cells_wanted(data->n, model->clusters);
+    g.buckets = vem_i_buckets_wanted(data->n, model->clusters);
     int tried = model->d == data->d && worth_trying(&g, model);
     /* The sample is a part of the work, told before that of all rows. */
-    const int owner = vem_i_whole_begin(ctx, "assign", data->n);
+    const int owner = vem_i_whole_begin(run, "assign", data->n);
     const double learning =
         tried ? (double)g.sample / ((double)g.sample + (double)data->n) : 0;
-    const vem_i_whole whole = vem_i_whole_narrow(ctx, 0, learning, 1);
+    const vem_i_whole whole = vem_i_whole_narrow(run, 0, learning, 1);
     if (tried) {
-        status = learn_from_sample(ctx, &g, model, data);
+        status = learn_from_sample(run, &g, model, data);
         /* What is wrong with a row is said by the pass over all, which knows its number. */
         if (status == VEM_BAD_DATA) {
             status = VEM_OK;
@@ -358,21 +354,21 @@ vem_status vem_assign_guided(vem_ctx *ctx, const vem_model *model, const vem_dat
         }
     }
     int guided = g.probes > 0;
-    vem_i_whole_widen(ctx, &whole);
-    vem_i_whole_narrow(ctx, learning, 1, 1);
+    vem_i_whole_widen(run, &whole);
+    vem_i_whole_narrow(run, learning, 1, 1);
     if (status == VEM_OK && guided)
         status =
-            vem_i_for_chunks(ctx, model, data, o.precision, "assign", 1, find_chunk, &g);
+            vem_i_for_chunks(run, model, data, o.precision, "assign", 1, find_chunk, &g);
     else if (status == VEM_OK)
-        status = vem_i_for_chunks(ctx, model, data, o.precision, "assign", 1,
+        status = vem_i_for_chunks(run, model, data, o.precision, "assign", 1,
                                   vem_i_assign_scan, &g.out);
-    vem_i_whole_widen(ctx, &whole);
-    vem_i_whole_end(ctx, owner);
+    vem_i_whole_widen(run, &whole);
+    vem_i_whole_end(run, owner);
     if (status == VEM_OK && report) {
         const vem_assign_report found = {
             .size = sizeof found,
             .guided = guided,
-            .cells = guided ? g.guided.cells.count : 0,
+            .buckets = guided ? g.guided.buckets.count : 0,
             .probes = guided ? g.probes : 0,
             .recall = guided ? g.recall : 1,
             .recall_least = guided ? 1 - most_missed(&g, 1 - g.recall) : 1,
@@ -385,4 +381,18 @@ vem_status vem_assign_guided(vem_ctx *ctx, const vem_model *model, const vem_dat
     }
     vem_i_guided_free(&g.guided);
     return status;
+}
+
+vem_status vem_assign_guided(vem_ctx *ctx, const vem_model *model, const vem_data *data,
+                             const vem_assign_options *options, int32_t *clusters,
+                             double *probabilities, vem_assign_report *report)
+{
+    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, model, "model");
+    VEM_I_NEED(ctx, data, "data");
+    VEM_I_NEED(ctx, options, "options");
+    VEM_I_NEED(ctx, clusters, "clusters");
+    vem_i_verb verb;
+    return vem_i_assign_guided(vem_i_begin(ctx, &verb), model, data, options, clusters,
+                               probabilities, report);
 }

@@ -4,13 +4,13 @@
 
 /* Rows are divided by their length before the view has them, so its mean is not in the units
  * of the data. A sample tells well enough what stands for a missing value. */
-static vem_status sample_means(vem_ctx *ctx, const vem_data *data, double *means)
+static vem_status sample_means(vem_i_run *run, const vem_data *data, double *means)
 {
     enum { MOST = 1 << 14 };
     const int64_t count = data->n < MOST ? data->n : MOST;
     const int32_t d = data->d;
     double *row, mass = 0;
-    vem_status status = vem_i_take(ctx, &row, (size_t)d, sizeof *row);
+    vem_status status = vem_i_take(run, &row, (size_t)d, sizeof *row);
     if (status != VEM_OK)
         return status;
     for (int32_t j = 0; j < d; j++)
@@ -24,13 +24,13 @@ static vem_status sample_means(vem_ctx *ctx, const vem_data *data, double *means
         mass += weight;
         for (int32_t j = 0; j < d; j++)
             means[j] += weight / mass * (row[j] - means[j]);
-        vem_i_residence_check(ctx);
+        vem_i_residence_check(run);
     }
     vem_i_free(row);
     return VEM_OK;
 }
 
-vem_status vem_i_model_know_columns(vem_ctx *ctx, const vem_data *data,
+vem_status vem_i_model_know_columns(vem_i_run *run, const vem_data *data,
                                     const vem_i_points *points, const vem_model *start,
                                     vem_model *model)
 {
@@ -41,14 +41,14 @@ vem_status vem_i_model_know_columns(vem_ctx *ctx, const vem_data *data,
     table.means = data->means ? data->means : points->mean;
     vem_status status = VEM_OK;
     if (model->normalizes && !data->means) {
-        status = vem_i_take(ctx, &sampled, (size_t)data->d, sizeof *sampled);
+        status = vem_i_take(run, &sampled, (size_t)data->d, sizeof *sampled);
         if (status == VEM_OK)
-            status = sample_means(ctx, data, sampled);
+            status = sample_means(run, data, sampled);
         table.means = sampled;
     }
     vem_i_names_free(&model->table);
     if (status == VEM_OK)
-        status = vem_i_names_copy(ctx, &table, &model->table);
+        status = vem_i_names_copy(run, &table, &model->table);
     vem_i_free(sampled);
     return status;
 }

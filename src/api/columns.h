@@ -7,7 +7,7 @@
 
 /* Names, ids and how they were picked: those of the data, or of the start (or NULL) where they
  * have none. Means: what missing values became, else those of the rows. */
-vem_status vem_i_model_know_columns(vem_ctx *ctx, const vem_data *data,
+vem_status vem_i_model_know_columns(vem_i_run *run, const vem_data *data,
                                     const vem_i_points *points, const vem_model *start,
                                     vem_model *model);
 

@@ -7,22 +7,23 @@ vem_status vem_coreset(vem_ctx *ctx, const vem_data *data, int64_t size,
     VEM_I_NEED(ctx, ctx, "ctx");
     VEM_I_NEED(ctx, data, "data");
     VEM_I_NEED(ctx, coreset, "coreset");
-    vem_i_begin(ctx);
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_begin(ctx, &verb);
     if (!data)
-        return vem_i_fail(ctx, VEM_BAD_OPTION, "A coreset needs data; they are NULL.");
+        return vem_i_fail(run, VEM_BAD_OPTION, "A coreset needs data; they are NULL.");
     if (size < 1)
-        return vem_i_fail(ctx, VEM_BAD_OPTION,
+        return vem_i_fail(run, VEM_BAD_OPTION,
                           "The size of the coreset is %lld, but it must be at least 1.",
                           (long long)size);
     if ((int)method < VEM_CORESET_LIGHTWEIGHT || method > VEM_CORESET_UNIFORM)
-        return vem_i_fail(ctx, VEM_BAD_OPTION,
+        return vem_i_fail(run, VEM_BAD_OPTION,
                           "The method of the coreset is %d, but it must be 0 "
                           "(lightweight) or 1 (uniform).",
                           (int)method);
     const vem_i_coreset_request request = {.size = size,
                                            .method = method,
                                            .seed = (uint64_t)seed};
-    const vem_status status = vem_i_coreset(ctx, data, &request, NULL, coreset);
+    const vem_status status = vem_i_coreset(run, data, &request, NULL, coreset);
     /* Rows go by the number they had in the file, with those that were left out. */
     for (int64_t i = 0; status == VEM_OK && data->kept && i < (*coreset)->n; i++)
         (*coreset)->indices[i] = data->kept[(*coreset)->indices[i]];

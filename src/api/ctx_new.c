@@ -36,20 +36,22 @@ vem_status vem_ctx_new(vem_ctx **ctx)
 vem_status vem_ctx_set_checkpoint(vem_ctx *ctx, const vem_checkpoint *checkpoint)
 {
     VEM_I_NEED(ctx, ctx, "ctx");
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_within(ctx, &verb);
     vem_checkpoint made = {0};
     if (checkpoint) {
         const vem_status status =
-            vem_i_struct_in(ctx, "vem_checkpoint", checkpoint, &made, sizeof made);
+            vem_i_struct_in(run, "vem_checkpoint", checkpoint, &made, sizeof made);
         if (status != VEM_OK)
             return status;
         if (!made.path || !*made.path || !(made.seconds >= 0))
-            return vem_i_fail(ctx, VEM_BAD_OPTION,
+            return vem_i_fail(run, VEM_BAD_OPTION,
                               "A checkpoint needs a path, and seconds that are not "
                               "negative.");
         const size_t length = strlen(made.path);
         made.path = strdup(made.path);
         if (!made.path)
-            return vem_i_fail_memory(ctx, length + 1);
+            return vem_i_fail_memory(run, length + 1);
     }
     char *before;
     memcpy(&before, &ctx->checkpoint.path, sizeof before); /* drops the const: ours */

@@ -20,6 +20,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "api/assign.h"
 #include "api/overlap.h"
 #include "api/pairs.h"
 #include "base/memory.h"
@@ -41,7 +42,7 @@ enum {
 static const double SURE = 0.9; /* below, a second cluster has more than a ninth of it */
 
 typedef struct survey {
-    vem_ctx *ctx;
+    vem_i_run *run;
     const vem_model *model;
     const vem_data *data;
     vem_cluster *clusters;
@@ -81,7 +82,7 @@ static vem_status check_columns(const survey *s)
             widest = fmax(widest, vem_i_model_deviation(s->model, c, j));
         const int far = !isfinite(s->variances[j]) || !isfinite(s->means[j]);
         if (far || (widest > 0 && !(s->variances[j] > 0)))
-            return vem_i_fail(s->ctx, VEM_BAD_DATA,
+            return vem_i_fail(s->run, VEM_BAD_DATA,
                               "Column %d of the model spreads so %s that squares of it "
                               "%s: rescale the data.",
                               (int)j + 1, far ? "far" : "little",
@@ -142,14 +143,14 @@ static vem_status find_nearest(survey *s, vem_precision precision)
     }
     if (clusters < 2)
         return VEM_OK;
-    vem_status status = vem_i_take(s->ctx, &best, 2 * (size_t)clusters, sizeof *best);
+    vem_status status = vem_i_take(s->run, &best, 2 * (size_t)clusters, sizeof *best);
     if (status == VEM_OK && vem_i_overlap_room(m))
-        status = vem_i_take(s->ctx, &work, vem_i_overlap_room(m), sizeof *work);
+        status = vem_i_take(s->run, &work, vem_i_overlap_room(m), sizeof *work);
     if (status == VEM_OK)
-        status = vem_data_borrow(s->ctx, VEM_FLOAT64, m->means, clusters, m->d, 0, 0,
+        status = vem_data_borrow(s->run->ctx, VEM_FLOAT64, m->means, clusters, m->d, 0, 0,
                                  &centers);
     if (status == VEM_OK)
-        status = vem_assign_guided(s->ctx, m, centers, &how, best, NULL, NULL);
+        status = vem_i_assign_guided(s->run, m, centers, &how, best, NULL, NULL);
     for (int64_t c = 0; status == VEM_OK && c < clusters; c++) {
         const int32_t other = best[2 * c + (best[2 * c] == c)];
         if (other < 0 || other == c)
@@ -200,7 +201,7 @@ static vem_status look_at_rows(survey *s, double *sums)
     const int64_t block = d < BLOCK_VALUES ? BLOCK_VALUES / d : 1;
     double *rows = NULL, *squares = sums + d;
     vem_status status =
-        vem_i_take(s->ctx, &rows, (size_t)block, (size_t)d * sizeof *rows);
+        vem_i_take(s->run, &rows, (size_t)block, (size_t)d * sizeof *rows);
     for (int64_t first = 0; status == VEM_OK && first < n; first += block) {
         const int64_t count = n - first < block ? n - first : block;
         vem_i_data_load(s->data, first, count, VEM_DOUBLE, rows, d);
@@ -218,7 +219,7 @@ static vem_status look_at_rows(survey *s, double *sums)
                 squares[j] += w * off * off;
             }
         }
-        vem_i_residence_check(s->ctx);
+        vem_i_residence_check(s->run);
     }
     vem_i_free(rows);
     return status;
@@ -253,9 +254,9 @@ static vem_status count_rows(survey *s)
             s->doubtful += w;
         }
         if (s->top > 1 && best[1] >= 0 && chance[1] > 0)
-            status = vem_i_pairs_add(s->ctx, &pairs, best[0], best[1], w * chance[1]);
+            status = vem_i_pairs_add(s->run, &pairs, best[0], best[1], w * chance[1]);
         if (i % LOOK == 0)
-            vem_i_residence_check(s->ctx);
+            vem_i_residence_check(s->run);
     }
     for (size_t k = 0; status == VEM_OK && k < pairs.room; k++) {
         const vem_i_pair *p = &pairs.slots[k];
@@ -299,17 +300,17 @@ static vem_status meet_rows(survey *s, vem_precision precision, vem_description 
         it->mass = it->doubtful = it->shared = 0;
     }
     vem_status status =
-        vem_array_new(s->ctx, n * (size_t)s->top * sizeof(int32_t), &best);
+        vem_array_new(s->run->ctx, n * (size_t)s->top * sizeof(int32_t), &best);
     if (status == VEM_OK)
-        status = vem_array_new(s->ctx, n * (size_t)s->top * sizeof(double), &chance);
+        status = vem_array_new(s->run->ctx, n * (size_t)s->top * sizeof(double), &chance);
     if (status == VEM_OK)
-        status = vem_i_take_zeroed(s->ctx, &sums, 2 * d, sizeof *sums);
-    if (status == VEM_OK)
-        status =
-            vem_i_take(s->ctx, &s->nearness, clusters, VEM_SHOWN_ROWS * sizeof(double));
+        status = vem_i_take_zeroed(s->run, &sums, 2 * d, sizeof *sums);
     if (status == VEM_OK)
         status =
-            vem_assign_guided(s->ctx, s->model, s->data, &how, best, chance, &report);
+            vem_i_take(s->run, &s->nearness, clusters, VEM_SHOWN_ROWS * sizeof(double));
+    if (status == VEM_OK)
+        status =
+            vem_i_assign_guided(s->run, s->model, s->data, &how, best, chance, &report);
     s->best = best;
     s->chance = chance;
     if (status == VEM_OK)
@@ -322,8 +323,8 @@ static vem_status meet_rows(survey *s, vem_precision precision, vem_description 
         about->recall = report.recall;
         about->recall_least = report.recall_least;
     }
-    vem_array_free(s->ctx, best);
-    vem_array_free(s->ctx, chance);
+    vem_array_free(s->run->ctx, best);
+    vem_array_free(s->run->ctx, chance);
     vem_i_free(s->nearness);
     vem_i_free(sums);
     return status;
@@ -340,14 +341,14 @@ static void give_clusters(const survey *s, vem_cluster *clusters)
     }
 }
 
-static vem_status check(vem_ctx *ctx, const vem_model *model, const vem_data *data,
+static vem_status check(vem_i_run *run, const vem_model *model, const vem_data *data,
                         vem_precision precision)
 {
     if ((int)precision < VEM_SINGLE || precision > VEM_DOUBLE)
-        return vem_i_fail(ctx, VEM_BAD_OPTION,
+        return vem_i_fail(run, VEM_BAD_OPTION,
                           "The precision is %d, but it must be 0 or 1.", (int)precision);
     if (data && data->d != model->d)
-        return vem_i_fail(ctx, VEM_BAD_DATA,
+        return vem_i_fail(run, VEM_BAD_DATA,
                           "The model has %d columns, but the data have %d.", model->d,
                           data->d);
     return VEM_OK;
@@ -361,24 +362,25 @@ vem_status vem_describe(vem_ctx *ctx, const vem_model *model, const vem_data *da
     VEM_I_NEED(ctx, model, "model");
     VEM_I_NEED(ctx, clusters, "clusters");
     VEM_I_NEED(ctx, about, "about");
-    vem_i_begin(ctx);
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_begin(ctx, &verb);
     precision = vem_i_precision_for(data, precision);
     vem_description out;
-    vem_status status = vem_i_struct_in(ctx, "vem_description", about, &out, sizeof out);
+    vem_status status = vem_i_struct_in(run, "vem_description", about, &out, sizeof out);
     if (status == VEM_OK)
-        status = vem_i_struct_check(ctx, "vem_cluster", clusters, sizeof *clusters);
+        status = vem_i_struct_check(run, "vem_cluster", clusters, sizeof *clusters);
     if (status == VEM_OK)
-        status = check(ctx, model, data, precision);
+        status = check(run, model, data, precision);
     if (status != VEM_OK)
         return status;
     const size_t d = (size_t)model->d;
-    survey s = {.ctx = ctx, .model = model, .data = data};
+    survey s = {.run = run, .model = model, .data = data};
     out.approximate = 0;
     out.recall = out.recall_least = 1;
     status =
-        vem_i_take_zeroed(ctx, &s.clusters, (size_t)model->clusters, sizeof *clusters);
+        vem_i_take_zeroed(run, &s.clusters, (size_t)model->clusters, sizeof *clusters);
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &s.means, 2 * d, sizeof *s.means);
+        status = vem_i_take(run, &s.means, 2 * d, sizeof *s.means);
     if (status == VEM_OK) {
         s.variances = s.means + d;
         columns_of_mixture(&s);
@@ -393,17 +395,17 @@ vem_status vem_describe(vem_ctx *ctx, const vem_model *model, const vem_data *da
         status = check_columns(&s);
     }
     const double rows = data ? (double)data->n : 0, clusters_too = rows + model->clusters;
-    const int owner = vem_i_whole_begin(ctx, "assign", data ? data->n : model->clusters);
+    const int owner = vem_i_whole_begin(run, "assign", data ? data->n : model->clusters);
     vem_i_whole whole =
-        vem_i_whole_narrow(ctx, 0, (double)model->clusters / clusters_too, 1);
+        vem_i_whole_narrow(run, 0, (double)model->clusters / clusters_too, 1);
     if (status == VEM_OK)
         status = find_nearest(&s, precision);
-    vem_i_whole_widen(ctx, &whole);
-    whole = vem_i_whole_narrow(ctx, (double)model->clusters / clusters_too, 1, 1);
+    vem_i_whole_widen(run, &whole);
+    whole = vem_i_whole_narrow(run, (double)model->clusters / clusters_too, 1, 1);
     if (status == VEM_OK && data)
         status = meet_rows(&s, precision, &out);
-    vem_i_whole_widen(ctx, &whole);
-    vem_i_whole_end(ctx, owner);
+    vem_i_whole_widen(run, &whole);
+    vem_i_whole_end(run, owner);
     if (status == VEM_OK) {
         for (int64_t c = 0; c < model->clusters; c++)
             difference(&s, c);

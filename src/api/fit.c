@@ -1,11 +1,11 @@
 /* The verb `fit`: resolve, load, run, measure, report. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "api/advice.h"
 #include "api/columns.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "fit/budget.h"
 #include "fit/reduce.h"
 #include "fit/resolve.h"
@@ -14,7 +14,7 @@
 #include "model/units.h"
 
 typedef struct fit {
-    vem_ctx *ctx;
+    vem_i_run *run;
     const vem_data *data;
     const vem_options *asked; /* as given */
     const vem_model *start;   /* in the units of the data, or NULL */
@@ -32,27 +32,27 @@ typedef struct fit {
 
 static void tell_forecast(const fit *f)
 {
-    if (!f->ctx->forecast)
+    if (!f->run->ctx->forecast)
         return;
     const vem_forecast forecast = vem_i_plan_forecast(&f->plan, f->data, &f->budget);
-    f->ctx->forecast(f->ctx->forecast_user, &forecast);
+    f->run->ctx->forecast(f->run->ctx->forecast_user, &forecast);
 }
 
 /* What will be done, what it takes, and whether the state of an earlier fit goes with it. */
 static vem_status resolve(fit *f)
 {
-    vem_ctx *ctx = f->ctx;
-    vem_status status = vem_i_plan_fit(ctx, f->data, f->asked, f->start, &f->resolved,
+    vem_i_run *run = f->run;
+    vem_status status = vem_i_plan_fit(run, f->data, f->asked, f->start, &f->resolved,
                                        &f->budget, &f->plan);
     if (status == VEM_OK)
         status = vem_i_plan_settle(&f->plan, f->data);
     if (status == VEM_OK)
         tell_forecast(f);
-    if (status == VEM_OK && ctx->checkpoint.path)
-        status = vem_i_checkpoint_open(&f->checkpoint, ctx, f->data, f->asked,
+    if (status == VEM_OK && run->ctx->checkpoint.path)
+        status = vem_i_checkpoint_open(&f->checkpoint, run, f->data, f->asked,
                                        &f->resolved, f->start);
     if (status == VEM_OK && f->resolved.threads > 0)
-        status = vem_ctx_set_threads(ctx, (int)f->resolved.threads);
+        run->threads = vem_i_threads_had((int)f->resolved.threads);
     return status;
 }
 
@@ -69,7 +69,7 @@ static vem_status load(fit *f)
     const double *scale = f->start && !o->standardize ? f->start->scale : NULL;
     const int by_column = vem_i_family_of(o->family)->by_column;
     const int whiten = !scale && !o->standardize && by_column;
-    vem_status status = vem_i_reduce(f->ctx, f->data, o, whiten, scale, &reduction);
+    vem_status status = vem_i_reduce(f->run, f->data, o, whiten, scale, &reduction);
     const vem_i_points_request request = {.precision = (vem_precision)o->precision,
                                           .normalize = o->normalize,
                                           .standardize = o->standardize,
@@ -81,10 +81,10 @@ static vem_status load(fit *f)
                                           .spill = f->plan.spill,
                                           .phase = "read"};
     if (status == VEM_OK)
-        status = vem_i_points_new(f->ctx, reduction.rows, &request, &f->points);
+        status = vem_i_points_new(f->run, reduction.rows, &request, &f->points);
     if (status == VEM_OK) {
         s->size = sizeof *s;
-        s->options = *o;
+        f->report->options = *o;
         s->n = f->data->n;
         s->d = f->data->d;
         s->items = f->points->view.n;
@@ -101,19 +101,19 @@ static vem_status load(fit *f)
 
 /* ---- run ---- */
 
-static vem_status run(fit *f)
+static vem_status run_stages(fit *f)
 {
-    vem_i_restarts restarts = {.ctx = f->ctx,
+    vem_i_restarts restarts = {.run = f->run,
                                .programme = &f->plan.programme,
                                .view = &f->points->view,
                                .points = f->points,
                                .start = f->start,
                                .checkpoint =
-                                   f->ctx->checkpoint.path ? &f->checkpoint : NULL,
+                                   f->run->ctx->checkpoint.path ? &f->checkpoint : NULL,
                                .report = f->report};
     vem_status status = vem_i_restarts_run(&restarts);
     f->model = restarts.model;
-    vem_i_budget_end_steps(f->ctx, &f->budget);
+    vem_i_budget_end_steps(f->run, &f->budget);
     return status;
 }
 
@@ -124,7 +124,7 @@ static vem_status count_floored(const fit *f)
     vem_summary *s = &f->report->summary;
     const vem_i_constraints limits =
         vem_i_constraints_of(&f->points->view, &f->resolved, f->model->family);
-    vem_status status = vem_i_floor_count(f->ctx, &limits, f->model, &s->floored);
+    vem_status status = vem_i_floor_count(f->run, &limits, f->model, &s->floored);
     if (status != VEM_OK || s->floored == 0)
         return status;
     char cause[80], names[320];
@@ -169,18 +169,18 @@ static vem_status count_floored(const fit *f)
 static void say_resume(const fit *f)
 {
     const vem_i_checkpoint *k = &f->checkpoint; /* zeros where there is none */
-    if (!f->ctx->stop_requested || !k->in_starts)
+    if (!f->run->watch->stop || !k->in_starts)
         return;
     if (k->written)
         vem_i_report_note(f->report,
                           "it was stopped during the starts of restart %lld, of which no "
                           "state is kept: --resume goes on from the state before them.",
                           (long long)k->restart);
-    else if (vem_i_state_exists(f->ctx->checkpoint.path))
+    else if (vem_i_state_exists(f->run->ctx->checkpoint.path))
         vem_i_report_note(f->report,
                           "it was stopped during the starts on a sample, of which no "
                           "state is kept: %s is still that of an earlier fit.",
-                          f->ctx->checkpoint.path);
+                          f->run->ctx->checkpoint.path);
     else
         vem_i_report_note(f->report,
                           "it was stopped during the starts on a sample, of which no "
@@ -190,8 +190,7 @@ static void say_resume(const fit *f)
 static int has_swapped(const vem_report *report)
 {
     for (int64_t t = 0; t < report->trace.count; t++)
-        if (report->trace.steps[t].move &&
-            strcmp(report->trace.steps[t].move, "swap") == 0)
+        if (report->trace.steps[t].move == vem_i_move_names[VEM_I_MOVE_SWAP])
             return 1;
     return 0;
 }
@@ -222,7 +221,8 @@ static vem_status measure(fit *f)
     const vem_view *view = &f->points->view;
     const int reduced = f->plan.programme.reduced;
     vem_summary *s = &f->report->summary;
-    vem_status status = vem_i_measure_view(f->ctx, view, f->model, reduced, s);
+    vem_status status =
+        vem_i_measure_view(f->run, view, f->model, &f->resolved, reduced, s);
     if (status == VEM_OK)
         status = count_floored(f);
     if (status == VEM_OK) {
@@ -230,18 +230,18 @@ static vem_status measure(fit *f)
         say_missed(f->report);
     }
     if (status == VEM_OK)
-        status = vem_i_model_to_data(f->ctx, view, f->model);
+        status = vem_i_model_to_data(f->run, view, f->model);
     if (status != VEM_OK)
         return status;
     vem_model_set_normalizes(f->model, f->resolved.normalize);
     vem_model_set_prior(f->model, (vem_prior_kind)f->resolved.prior);
-    status = vem_i_model_check_finite(f->ctx, f->model);
+    status = vem_i_model_check_finite(f->run, f->model);
     if (status == VEM_OK && reduced) {
         vem_i_free(f->report->labels); /* of the coreset's rows, not of the data's */
         f->report->labels = NULL;
     }
     if (status == VEM_OK)
-        status = vem_i_measure_data(f->ctx, f->data, f->model, reduced, s);
+        status = vem_i_measure_data(f->run, f->data, f->model, &f->resolved, reduced, s);
     return status;
 }
 
@@ -258,40 +258,40 @@ static vem_status report_before(fit *f)
     if (!f->budget.coreset)
         vem_i_report_coreset(f->report, f->asked);
     vem_i_report_spill(f->report, &f->plan);
-    return vem_i_advise_units(f->ctx, f->data, &f->points->view, &f->resolved, f->report);
+    return vem_i_advise_units(f->run, f->data, &f->points->view, &f->resolved, f->report);
 }
 
 static void report_after(fit *f)
 {
     vem_summary *s = &f->report->summary;
-    if (f->ctx->stop_requested)
+    if (f->run->watch->stop)
         s->outcome = VEM_OUTCOME_STOPPED;
     vem_i_budget_say(f->report, &f->budget);
     s->seconds_total =
-        vem_i_clock() - (f->ctx->checkpoint.path ? f->checkpoint.began : f->clock);
+        vem_i_clock() - (f->run->ctx->checkpoint.path ? f->checkpoint.began : f->clock);
     s->peak_bytes = vem_i_peak_bytes();
-    s->options.threads = f->ctx->threads;
+    f->report->options.threads = f->run->threads;
 }
 
 static vem_status run_all(fit *f)
 {
-    f->ctx->limit = f->plan.limit;
-    vem_i_budget_begin(f->ctx, &f->budget);
+    f->run->limit = f->plan.limit;
+    vem_i_budget_begin(f->run, &f->budget);
     f->report = vem_i_calloc(1, sizeof *f->report);
     vem_status status =
-        f->report ? load(f) : vem_i_fail_memory(f->ctx, sizeof *f->report);
+        f->report ? load(f) : vem_i_fail_memory(f->run, sizeof *f->report);
     if (status == VEM_OK)
         status = report_before(f);
     if (status == VEM_OK)
-        status = run(f);
+        status = run_stages(f);
     if (status == VEM_OK)
         status = measure(f);
     if (status == VEM_OK)
-        status = vem_i_model_know_columns(f->ctx, f->data, f->points, f->start, f->model);
+        status = vem_i_model_know_columns(f->run, f->data, f->points, f->start, f->model);
     if (status == VEM_OK)
         report_after(f);
-    if (status == VEM_STOPPED && !f->ctx->stop_requested)
-        status = vem_i_budget_fail(f->ctx, &f->budget, f->resolved.clusters);
+    if (status == VEM_STOPPED && !f->run->watch->stop)
+        status = vem_i_budget_fail(f->run, &f->budget, f->resolved.clusters);
     return status;
 }
 
@@ -301,18 +301,15 @@ vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *option
     VEM_I_NEED(ctx, ctx, "ctx");
     VEM_I_NEED(ctx, data, "data");
     VEM_I_NEED(ctx, options, "options");
-    vem_i_begin(ctx);
-    fit f = {.ctx = ctx, .data = data, .asked = options, .start = start};
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_begin(ctx, &verb);
+    fit f = {.run = run, .data = data, .asked = options, .start = start};
     f.clock = vem_i_clock();
-    const int threads_before = ctx->threads;
     vem_status status = resolve(&f);
     if (status == VEM_OK)
         status = run_all(&f);
     vem_i_checkpoint_close(&f.checkpoint);
     vem_i_points_free(f.points);
-    ctx->threads = threads_before;
-    ctx->limit = ctx->memory;
-    ctx->deadline = 0;
     if (status == VEM_OK && model) {
         *model = f.model;
         f.model = NULL;

@@ -72,11 +72,12 @@ vem_status vem_stats_add(vem_ctx *ctx, vem_stats *to, const vem_stats *from)
     VEM_I_NEED(ctx, to, "to");
     VEM_I_NEED(ctx, from, "from");
     char why[256];
-    vem_i_begin(ctx);
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_begin(ctx, &verb);
     if (vem_i_part_differ(to, from, why, sizeof why))
-        return vem_i_fail(ctx, VEM_BAD_OPTION, "These statistics do not add up: %s.",
+        return vem_i_fail(run, VEM_BAD_OPTION, "These statistics do not add up: %s.",
                           why);
-    return vem_i_part_add(ctx, to, from);
+    return vem_i_part_add(run, to, from);
 }
 
 /* A file of a merge: which it is, and where it stands in the sum. */
@@ -104,21 +105,21 @@ static int by_digest(const void *a, const void *b)
 }
 
 /* A file named twice would count twice. */
-static vem_status check_distinct(vem_ctx *ctx, const char *const *paths, int64_t count,
+static vem_status check_distinct(vem_i_run *run, const char *const *paths, int64_t count,
                                  place *places)
 {
     qsort(places, (size_t)count, sizeof *places, by_file);
     for (int64_t i = 1; i < count; i++)
         if (by_file(&places[i - 1], &places[i]) == 0)
             return vem_i_fail(
-                ctx, VEM_BAD_OPTION,
+                run, VEM_BAD_OPTION,
                 "%s and %s are the same file, whose rows would count twice.",
                 paths[places[i - 1].path], paths[places[i].path]);
     return VEM_OK;
 }
 
 /* Reads every file once: do they belong together, and in which order will they be added? */
-static vem_status survey(vem_ctx *ctx, const char *const *paths, int64_t count,
+static vem_status survey(vem_i_run *run, const char *const *paths, int64_t count,
                          place *places)
 {
     vem_stats *first = NULL, *part = NULL;
@@ -126,7 +127,7 @@ static vem_status survey(vem_ctx *ctx, const char *const *paths, int64_t count,
     struct stat facts = {0};
     char why[256];
     for (int64_t i = 0; status == VEM_OK && i < count; i++) {
-        status = vem_stats_read(ctx, paths[i], &part);
+        status = vem_stats_read(run->ctx, paths[i], &part);
         if (status != VEM_OK)
             break;
         places[i] = (place){.digest = vem_i_part_digest(part), .path = i};
@@ -135,7 +136,7 @@ static vem_status survey(vem_ctx *ctx, const char *const *paths, int64_t count,
             places[i].node = (uint64_t)facts.st_ino;
         }
         if (first && vem_i_part_differ(first, part, why, sizeof why))
-            status = vem_i_fail(ctx, VEM_BAD_DATA, "%s and %s do not add up: %s.",
+            status = vem_i_fail(run, VEM_BAD_DATA, "%s and %s do not add up: %s.",
                                 paths[0], paths[i], why);
         if (first)
             vem_stats_free(part);
@@ -144,22 +145,22 @@ static vem_status survey(vem_ctx *ctx, const char *const *paths, int64_t count,
     }
     vem_stats_free(first);
     if (status == VEM_OK)
-        status = check_distinct(ctx, paths, count, places);
+        status = check_distinct(run, paths, count, places);
     if (status == VEM_OK)
         qsort(places, (size_t)count, sizeof *places, by_digest);
     return status;
 }
 
-static vem_status add_files(vem_ctx *ctx, const char *const *paths, int64_t count,
+static vem_status add_files(vem_i_run *run, const char *const *paths, int64_t count,
                             const place *places, vem_stats **stats)
 {
     vem_stats *sum = NULL, *part;
-    vem_status status = vem_stats_read(ctx, paths[places[0].path], &sum);
+    vem_status status = vem_stats_read(run->ctx, paths[places[0].path], &sum);
     for (int64_t i = 1; status == VEM_OK && i < count; i++) {
-        status = vem_stats_read(ctx, paths[places[i].path], &part);
+        status = vem_stats_read(run->ctx, paths[places[i].path], &part);
         if (status != VEM_OK)
             break;
-        status = vem_stats_add(ctx, sum, part);
+        status = vem_stats_add(run->ctx, sum, part);
         vem_stats_free(part);
     }
     if (status == VEM_OK)
@@ -175,16 +176,17 @@ vem_status vem_stats_merge(vem_ctx *ctx, const char *const *paths, int64_t count
     VEM_I_NEED(ctx, ctx, "ctx");
     VEM_I_NEED(ctx, paths, "paths");
     VEM_I_NEED(ctx, stats, "stats");
-    vem_i_begin(ctx);
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_begin(ctx, &verb);
     place *places;
     if (count < 1)
-        return vem_i_fail(ctx, VEM_BAD_OPTION, "There are no statistics to merge.");
-    vem_status status = vem_i_take(ctx, &places, (size_t)count, sizeof *places);
+        return vem_i_fail(run, VEM_BAD_OPTION, "There are no statistics to merge.");
+    vem_status status = vem_i_take(run, &places, (size_t)count, sizeof *places);
     if (status != VEM_OK)
         return status;
-    status = survey(ctx, paths, count, places);
+    status = survey(run, paths, count, places);
     if (status == VEM_OK)
-        status = add_files(ctx, paths, count, places, stats);
+        status = add_files(run, paths, count, places, stats);
     vem_i_free(places);
     return status;
 }
@@ -311,17 +313,17 @@ static void keep_empty(const next *n)
 }
 
 /* The units of the view, and what the floor is a share of. */
-static vem_status settle_units(vem_ctx *ctx, next *n)
+static vem_status settle_units(vem_i_run *run, next *n)
 {
     const vem_model *before = n->from->model;
     const int32_t d = before->d;
-    vem_status status = vem_i_take(ctx, &n->origin, 4 * (size_t)d, sizeof(double));
+    vem_status status = vem_i_take(run, &n->origin, 4 * (size_t)d, sizeof(double));
     if (status != VEM_OK)
         return status;
     double *mean = n->origin + d, *deviations = mean + d, *scale = deviations + d;
     vem_i_model_center(before, n->origin);
     mean_of_all(n, mean);
-    n->view = (vem_view){.kernels = ctx->kernels_double,
+    n->view = (vem_view){.kernels = run->ctx->kernels_double,
                          .d = d,
                          .total_mass = n->from->mass,
                          .origin = n->origin,
@@ -346,20 +348,20 @@ static vem_status settle_units(vem_ctx *ctx, next *n)
             divide_evenly(n, scale);
     }
     if (!isfinite(probe))
-        return vem_i_fail(ctx, VEM_BAD_DATA,
+        return vem_i_fail(run, VEM_BAD_DATA,
                           "The statistics give no model: the variance of all rows is %g.",
                           probe);
     return VEM_OK;
 }
 
 /* The M-step reads the moments about where they are. row: d values of scratch. */
-static vem_status place_moments(vem_ctx *ctx, next *n, double *row)
+static vem_status place_moments(vem_i_run *run, next *n, double *row)
 {
     const vem_stats *from = n->from;
     const int64_t d = from->model->d;
     if (!vem_i_part_moved(from))
         return VEM_OK;
-    vem_status status = vem_i_scorer_part(ctx, &n->scorer);
+    vem_status status = vem_i_scorer_part(run, &n->scorer);
     for (int32_t c = 0; status == VEM_OK && c < from->model->clusters; c++) {
         for (int64_t j = 0; j < d; j++)
             row[j] = (from->about[c * d + j] - n->origin[j]) * inverse_scale(n, j);
@@ -368,18 +370,18 @@ static vem_status place_moments(vem_ctx *ctx, next *n, double *row)
     return status;
 }
 
-static vem_status maximize(vem_ctx *ctx, next *n)
+static vem_status maximize(vem_i_run *run, next *n)
 {
     const vem_stats *from = n->from;
     const vem_model *before = from->model;
-    vem_status status = settle_units(ctx, n);
+    vem_status status = settle_units(run, n);
     if (status == VEM_OK)
-        status = vem_i_model_to_view(ctx, before, &n->view, before->family, &n->model);
+        status = vem_i_model_to_view(run, before, &n->view, before->family, &n->model);
     if (status == VEM_OK)
-        status = vem_i_stats_new(ctx, vem_i_model_shape(before), &n->sums);
+        status = vem_i_stats_new(run, vem_i_model_shape(before), &n->sums);
     if (status == VEM_OK)
-        status = vem_i_scorer_new(ctx, ctx->kernels_double, vem_i_model_shape(before),
-                                  &n->scorer);
+        status = vem_i_scorer_new(run, run->ctx->kernels_double,
+                                  vem_i_model_shape(before), &n->scorer);
     if (status != VEM_OK)
         return status;
     double *row = n->origin + before->d; /* the mean of all is done with */
@@ -389,12 +391,12 @@ static vem_status maximize(vem_ctx *ctx, next *n)
                                  .precision = (int)from->precision};
     const vem_i_constraints constraints =
         vem_i_constraints_of(&n->view, &options, before->family);
-    vem_i_scorer_prepare(ctx, n->model, &n->scorer);
-    status = place_moments(ctx, n, row);
+    vem_i_scorer_prepare(run, n->model, &n->scorer);
+    status = place_moments(run, n, row);
     if (status != VEM_OK)
         return status;
-    n->scorer.family->maximize(ctx, &n->scorer, &n->sums, &constraints, n->model);
-    status = vem_i_model_to_data(ctx, &n->view, n->model);
+    n->scorer.family->maximize(run, &n->scorer, &n->sums, &constraints, n->model);
+    status = vem_i_model_to_data(run, &n->view, n->model);
     if (status == VEM_OK)
         keep_empty(n);
     return status;
@@ -405,13 +407,14 @@ vem_status vem_stats_next(vem_ctx *ctx, const vem_stats *stats, vem_model **mode
     VEM_I_NEED(ctx, ctx, "ctx");
     VEM_I_NEED(ctx, stats, "stats");
     VEM_I_NEED(ctx, model, "model");
-    vem_i_begin(ctx);
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_begin(ctx, &verb);
     if (!(stats->mass > 0))
-        return vem_i_fail(ctx, VEM_BAD_DATA,
+        return vem_i_fail(run, VEM_BAD_DATA,
                           "The statistics are of no mass: there is nothing to fit.");
     next n = {.from = stats};
     vem_model *made = NULL;
-    vem_status status = maximize(ctx, &n);
+    vem_status status = maximize(run, &n);
     /* Statistics from a file may say anything: the model is checked as one from a file. */
     if (status == VEM_OK)
         status =
@@ -429,7 +432,7 @@ vem_status vem_stats_next(vem_ctx *ctx, const vem_stats *stats, vem_model **mode
     }
     made->normalizes = stats->model->normalizes;
     const vem_i_names table = vem_i_model_table(stats->model);
-    status = vem_i_names_copy(ctx, &table, &made->table);
+    status = vem_i_names_copy(run, &table, &made->table);
     if (status != VEM_OK) {
         vem_model_free(made);
         return status;

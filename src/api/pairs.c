@@ -16,11 +16,11 @@ static vem_i_pair *find(const vem_i_pairs *pairs, int32_t a, int32_t b)
     }
 }
 
-static vem_status grow(vem_ctx *ctx, vem_i_pairs *pairs)
+static vem_status grow(vem_i_run *run, vem_i_pairs *pairs)
 {
     vem_i_pairs more = {.room = pairs->room ? 2 * pairs->room : ROOM_FIRST,
                         .used = pairs->used};
-    vem_status status = vem_i_take(ctx, &more.slots, more.room, sizeof *more.slots);
+    vem_status status = vem_i_take(run, &more.slots, more.room, sizeof *more.slots);
     if (status != VEM_OK)
         return status;
     for (size_t i = 0; i < more.room; i++)
@@ -33,11 +33,11 @@ static vem_status grow(vem_ctx *ctx, vem_i_pairs *pairs)
     return VEM_OK;
 }
 
-vem_status vem_i_pairs_add(vem_ctx *ctx, vem_i_pairs *pairs, int32_t a, int32_t b,
+vem_status vem_i_pairs_add(vem_i_run *run, vem_i_pairs *pairs, int32_t a, int32_t b,
                            double value)
 {
     if (2 * (pairs->used + 1) > pairs->room) {
-        vem_status status = grow(ctx, pairs);
+        vem_status status = grow(run, pairs);
         if (status != VEM_OK)
             return status;
     }

@@ -2,7 +2,7 @@
 #ifndef VEM_API_PAIRS_H
 #define VEM_API_PAIRS_H
 
-#include "base/ctx.h"
+#include "base/run.h"
 
 typedef struct vem_i_pair {
     int32_t a, b; /* a < b; -1: nothing here */
@@ -15,7 +15,7 @@ typedef struct vem_i_pairs {
 } vem_i_pairs;
 
 /* Adds to the sum of {a, b}, a != b, in either order. */
-vem_status vem_i_pairs_add(vem_ctx *ctx, vem_i_pairs *pairs, int32_t a, int32_t b,
+vem_status vem_i_pairs_add(vem_i_run *run, vem_i_pairs *pairs, int32_t a, int32_t b,
                            double value);
 void vem_i_pairs_free(vem_i_pairs *pairs);
 

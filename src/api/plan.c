@@ -9,12 +9,14 @@ vem_status vem_plan(vem_ctx *ctx, const vem_options *options, int64_t n, int32_t
     VEM_I_NEED(ctx, ctx, "ctx");
     VEM_I_NEED(ctx, options, "options");
     VEM_I_NEED(ctx, bytes, "bytes");
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_within(ctx, &verb);
     vem_options resolved;
     vem_status status = vem_options_resolve(ctx, options, n, d, type, &resolved);
     if (status != VEM_OK)
         return status;
     const vem_data rows = {.n = n, .d = d, .type = type};
-    const vem_i_plan plan = vem_i_plan_of(ctx, &rows, options, &resolved, 0);
+    const vem_i_plan plan = vem_i_plan_of(run, &rows, options, &resolved, 0);
     *bytes = vem_i_plan_bytes(&plan);
     return VEM_OK;
 }
@@ -26,18 +28,20 @@ vem_status vem_plan_fit(vem_ctx *ctx, const vem_data *data, const vem_options *o
     VEM_I_NEED(ctx, data, "data");
     VEM_I_NEED(ctx, options, "options");
     VEM_I_NEED(ctx, forecast, "forecast");
-    vem_i_begin(ctx);
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_begin(ctx, &verb);
     vem_options resolved;
     vem_i_budget budget;
     vem_i_plan plan;
     vem_status status =
-        vem_i_struct_check(ctx, "vem_forecast", forecast, sizeof *forecast);
+        vem_i_struct_check(run, "vem_forecast", forecast, sizeof *forecast);
     if (status == VEM_OK)
-        status = vem_i_plan_fit(ctx, data, options, start, &resolved, &budget, &plan);
+        status = vem_i_plan_fit(run, data, options, start, &resolved, &budget, &plan);
     if (status != VEM_OK)
         return status;
     if (vem_i_plan_settle(&plan, data) != VEM_OK)
-        vem_i_begin(ctx); /* a forecast refuses nothing: `bytes` and `allowed` tell */
+        ctx->message[0] =
+            '\0'; /* a forecast refuses nothing: `bytes` and `allowed` tell */
     const vem_forecast found = vem_i_plan_forecast(&plan, data, &budget);
     vem_i_struct_out(&found, forecast, sizeof found);
     return VEM_OK;

@@ -20,7 +20,7 @@
 enum { ROWS_PER_TASK = 256 };
 
 typedef struct task {
-    vem_ctx *ctx;
+    vem_i_run *run;
     const vem_model *model;
     uint64_t seed;
     int64_t first, n;
@@ -77,18 +77,18 @@ static void run_rows(void *arg, int64_t number, int thread)
     const int64_t begin = number * ROWS_PER_TASK, end = begin + ROWS_PER_TASK;
     for (int64_t i = begin; i < end && i < t->n; i++)
         draw_row(t, i, t->normals + (int64_t)thread * t->model->d);
-    vem_i_residence_check(t->ctx);
+    vem_i_residence_check(t->run);
 }
 
 /* Normals of 53 random bits lie within 9. */
-static vem_status check_reach(vem_ctx *ctx, const vem_model *m)
+static vem_status check_reach(vem_i_run *run, const vem_model *m)
 {
     for (int64_t c = 0; c < m->clusters; c++)
         for (int32_t j = 0; j < m->d; j++) {
             const double mean = m->means[c * m->d + j],
                          deviation = vem_i_model_deviation(m, c, j);
             if (!isfinite(fabs(mean) + 9 * deviation))
-                return vem_i_fail(ctx, VEM_BAD_DATA,
+                return vem_i_fail(run, VEM_BAD_DATA,
                                   "Cluster %lld has mean %g and deviation %g in column "
                                   "%d: rows of it are no numbers of double precision.",
                                   (long long)c + 1, mean, deviation, (int)j + 1);
@@ -96,19 +96,19 @@ static vem_status check_reach(vem_ctx *ctx, const vem_model *m)
     return VEM_OK;
 }
 
-static vem_status factorize(vem_ctx *ctx, task *t)
+static vem_status factorize(vem_i_run *run, task *t)
 {
     const vem_model *m = t->model;
     const size_t matrix = (size_t)m->d * (size_t)m->d,
                  count = vem_model_variance_count(m);
     if (m->family->axes < 2)
         return VEM_OK;
-    vem_status status = vem_i_take(ctx, &t->factors, count, sizeof(double));
+    vem_status status = vem_i_take(run, &t->factors, count, sizeof(double));
     if (status == VEM_OK)
         memcpy(t->factors, m->variances, count * sizeof(double));
     for (int32_t s = 0; status == VEM_OK && s < vem_i_model_shapes(m); s++)
         if (!vem_i_cholesky(t->factors + (size_t)s * matrix, m->d))
-            status = vem_i_fail(ctx, VEM_BAD_DATA,
+            status = vem_i_fail(run, VEM_BAD_DATA,
                                 "The covariance matrix of cluster %" PRId32
                                 " is not positive definite.",
                                 s + 1);
@@ -121,37 +121,38 @@ vem_status vem_sample(vem_ctx *ctx, const vem_model *model, uint64_t seed, int64
     VEM_I_NEED(ctx, ctx, "ctx");
     VEM_I_NEED(ctx, model, "model");
     VEM_I_NEED(ctx, rows, "rows");
-    vem_i_begin(ctx);
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_begin(ctx, &verb);
     if (n < 1 || first < 0 || first > INT64_MAX - n)
         return vem_i_fail(
-            ctx, VEM_BAD_OPTION,
+            run, VEM_BAD_OPTION,
             "%" PRId64 " rows from row %" PRId64
             " on were asked for, but at least 1 row from 0 on can be drawn.",
             n, first);
-    task t = {.ctx = ctx,
+    task t = {.run = run,
               .model = model,
               .seed = seed,
               .first = first,
               .n = n,
               .rows = rows,
               .labels = labels};
-    vem_status status = vem_i_take(ctx, &t.sums, (size_t)model->clusters, sizeof *t.sums);
+    vem_status status = vem_i_take(run, &t.sums, (size_t)model->clusters, sizeof *t.sums);
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &t.normals, (size_t)ctx->threads,
+        status = vem_i_take(run, &t.normals, (size_t)run->threads,
                             (size_t)model->d * sizeof *t.normals);
     if (status == VEM_OK)
-        status = check_reach(ctx, model);
+        status = check_reach(run, model);
     if (status == VEM_OK)
-        status = factorize(ctx, &t);
+        status = factorize(run, &t);
     if (status == VEM_OK) {
         double sum = 0;
         for (int32_t c = 0; c < model->clusters; c++)
             t.sums[c] = sum += model->weights[c];
         const double work = t.factors ? (double)model->d * model->d : 40.0 * model->d;
         vem_progress told = {.phase = "sample", .free_energy = NAN};
-        if (vem_i_parallel_watched(ctx, vem_i_shards(n, ROWS_PER_TASK),
+        if (vem_i_parallel_watched(run, vem_i_shards(n, ROWS_PER_TASK),
                                    ROWS_PER_TASK * work, run_rows, &t, &told, VEM_I_SKIP))
-            status = vem_i_fail(ctx, VEM_STOPPED, "Stopped while rows were drawn.");
+            status = vem_i_fail_stopped(run, "while rows were drawn");
     }
     vem_i_free(t.sums);
     vem_i_free(t.normals);

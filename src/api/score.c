@@ -9,11 +9,12 @@ vem_status vem_score(vem_ctx *ctx, const vem_model *model, const vem_data *data,
     VEM_I_NEED(ctx, model, "model");
     VEM_I_NEED(ctx, data, "data");
     VEM_I_NEED(ctx, scores, "scores");
-    vem_i_begin(ctx);
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_begin(ctx, &verb);
     vem_scores found;
-    vem_status status = vem_i_struct_check(ctx, "vem_scores", scores, sizeof found);
+    vem_status status = vem_i_struct_check(run, "vem_scores", scores, sizeof found);
     if (status == VEM_OK)
-        status = vem_i_score(ctx, model, data, held, precision, &found);
+        status = vem_i_score(run, model, data, held, precision, &found);
     if (status == VEM_OK)
         vem_i_struct_out(&found, scores, sizeof found);
     return status;

@@ -66,14 +66,15 @@ static void empty_bucket(bucket *b)
     *b = (bucket){0};
 }
 
-static vem_status take_bucket(vem_ctx *ctx, const vem_stream *s, int64_t rows, bucket *b)
+static vem_status take_bucket(vem_i_run *run, const vem_stream *s, int64_t rows,
+                              bucket *b)
 {
     bucket made = {0};
-    vem_status status = vem_i_take(ctx, &made.x, (size_t)rows, row_bytes(s));
+    vem_status status = vem_i_take(run, &made.x, (size_t)rows, row_bytes(s));
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &made.weights, (size_t)rows, sizeof(double));
+        status = vem_i_take(run, &made.weights, (size_t)rows, sizeof(double));
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &made.indices, (size_t)rows, sizeof(int64_t));
+        status = vem_i_take(run, &made.indices, (size_t)rows, sizeof(int64_t));
     if (status == VEM_OK)
         *b = made;
     else
@@ -93,11 +94,11 @@ static void append(const vem_stream *s, bucket *to, const bucket *from)
 }
 
 /* A bucket's arrays as data that own them. */
-static vem_status give_bucket(vem_ctx *ctx, const vem_stream *s, bucket *b,
+static vem_status give_bucket(vem_i_run *run, const vem_stream *s, bucket *b,
                               vem_data **data)
 {
     vem_data *made;
-    vem_status status = vem_i_data_new(ctx, &made);
+    vem_status status = vem_i_data_new(run, &made);
     if (status != VEM_OK)
         return status;
     made->type = s->type;
@@ -117,7 +118,7 @@ static vem_status give_bucket(vem_ctx *ctx, const vem_stream *s, bucket *b,
 /* ---- reduce ---- */
 
 /* A coreset of m of the rows of `data`, as a bucket. */
-static vem_status reduce(vem_ctx *ctx, const vem_stream *s, const vem_data *data,
+static vem_status reduce(vem_i_run *run, const vem_stream *s, const vem_data *data,
                          bucket *out)
 {
     vem_i_rng rng = vem_i_rng_at(s->seed, VEM_RNG_CORESET, 1, (uint64_t)s->reductions);
@@ -126,7 +127,7 @@ static vem_status reduce(vem_ctx *ctx, const vem_stream *s, const vem_data *data
                                            .method = VEM_CORESET_LIGHTWEIGHT,
                                            .seed = high << 32 | low};
     vem_data *drawn;
-    vem_status status = vem_i_coreset(ctx, data, &request, NULL, &drawn);
+    vem_status status = vem_i_coreset(run, data, &request, NULL, &drawn);
     if (status != VEM_OK)
         return status;
     for (int64_t k = 0; k < drawn->n; k++)
@@ -142,26 +143,26 @@ static vem_status reduce(vem_ctx *ctx, const vem_stream *s, const vem_data *data
     return VEM_OK;
 }
 
-static vem_status merge(vem_ctx *ctx, const vem_stream *s, const bucket *a,
+static vem_status merge(vem_i_run *run, const vem_stream *s, const bucket *a,
                         const bucket *b, bucket *out)
 {
     bucket both;
     vem_data *data = NULL;
-    vem_status status = take_bucket(ctx, s, a->n + b->n, &both);
+    vem_status status = take_bucket(run, s, a->n + b->n, &both);
     if (status != VEM_OK)
         return status;
     append(s, &both, a);
     append(s, &both, b);
-    status = give_bucket(ctx, s, &both, &data);
+    status = give_bucket(run, s, &both, &data);
     if (status == VEM_OK)
-        status = reduce(ctx, s, data, out);
+        status = reduce(run, s, data, out);
     vem_data_free(data);
     empty_bucket(&both);
     return status;
 }
 
 /* The pending bucket finds its level. What fails leaves it pending, and nothing is lost. */
-static vem_status settle(vem_ctx *ctx, vem_stream *s)
+static vem_status settle(vem_i_run *run, vem_stream *s)
 {
     while (s->pending.x) {
         bucket *level = &s->levels[s->place], reduced;
@@ -170,7 +171,7 @@ static vem_status settle(vem_ctx *ctx, vem_stream *s)
             s->pending = (bucket){0};
             return VEM_OK;
         }
-        vem_status status = merge(ctx, s, level, &s->pending, &reduced);
+        vem_status status = merge(run, s, level, &s->pending, &reduced);
         if (status != VEM_OK)
             return status;
         empty_bucket(level);
@@ -189,25 +190,25 @@ static int wants_single(vem_dtype type)
     return type == VEM_FLOAT32 || type == VEM_UINT8;
 }
 
-static vem_status check_batch(vem_ctx *ctx, const vem_stream *s, const vem_data *batch)
+static vem_status check_batch(vem_i_run *run, const vem_stream *s, const vem_data *batch)
 {
     if (s->d && s->d != batch->d)
-        return vem_i_fail(ctx, VEM_BAD_DATA,
+        return vem_i_fail(run, VEM_BAD_DATA,
                           "The batch has %d columns, but the stream has %d.", batch->d,
                           s->d);
     if (s->d && s->type == VEM_FLOAT32 && !wants_single(batch->type))
-        return vem_i_fail(ctx, VEM_BAD_DATA,
+        return vem_i_fail(run, VEM_BAD_DATA,
                           "The stream began with single precision; values of this batch "
                           "are of another type and would lose digits.");
     if (batch->n > INT64_MAX / 2 - s->rows)
-        return vem_i_fail(ctx, VEM_BAD_DATA,
+        return vem_i_fail(run, VEM_BAD_DATA,
                           "The stream cannot count more rows than it has.");
     const double mass = batch->weights ? vem_i_sum(batch->weights, batch->n) : 0;
     if (!isfinite(s->mass + mass))
         return vem_i_fail(
-            ctx, VEM_BAD_DATA,
+            run, VEM_BAD_DATA,
             "The weights of the stream add up to more than a number holds.");
-    return vem_i_refuse_bad(ctx, (vem_i_chunk){.data = batch, .count = batch->n});
+    return vem_i_refuse_bad(run, (vem_i_chunk){.data = batch, .count = batch->n});
 }
 
 /* The exact sum of the weights, as far as two doubles go. */
@@ -250,13 +251,14 @@ vem_status vem_stream_add(vem_ctx *ctx, vem_stream *s, const vem_data *batch)
     VEM_I_NEED(ctx, ctx, "ctx");
     VEM_I_NEED(ctx, s, "stream");
     VEM_I_NEED(ctx, batch, "batch");
-    vem_i_begin(ctx);
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_begin(ctx, &verb);
     double *scratch;
     if (!batch)
-        return vem_i_fail(ctx, VEM_BAD_OPTION, "A batch needs data; they are NULL.");
-    vem_status status = check_batch(ctx, s, batch);
+        return vem_i_fail(run, VEM_BAD_OPTION, "A batch needs data; they are NULL.");
+    vem_status status = check_batch(run, s, batch);
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &scratch, (size_t)batch->d, sizeof *scratch);
+        status = vem_i_take(run, &scratch, (size_t)batch->d, sizeof *scratch);
     if (status != VEM_OK)
         return status;
     if (!s->d) {
@@ -269,9 +271,9 @@ vem_status vem_stream_add(vem_ctx *ctx, vem_stream *s, const vem_data *batch)
             s->place = 0;
             s->open = (bucket){0};
         }
-        status = settle(ctx, s);
+        status = settle(run, s);
         if (status == VEM_OK && !s->open.x)
-            status = take_bucket(ctx, s, s->m, &s->open);
+            status = take_bucket(run, s, s->m, &s->open);
         if (status == VEM_OK)
             take_row(s, batch, i, scratch);
     }
@@ -287,18 +289,19 @@ vem_status vem_stream_new(vem_ctx *ctx, const vem_stream_options *options,
     VEM_I_NEED(ctx, ctx, "ctx");
     VEM_I_NEED(ctx, options, "options");
     VEM_I_NEED(ctx, stream, "stream");
-    vem_i_begin(ctx);
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_begin(ctx, &verb);
     vem_stream_options o;
-    vem_status status = vem_i_struct_in(ctx, "vem_stream_options", options, &o, sizeof o);
+    vem_status status = vem_i_struct_in(run, "vem_stream_options", options, &o, sizeof o);
     if (status != VEM_OK)
         return status;
     if (o.bucket < 2 || o.bucket > INT64_C(1) << 40)
         return vem_i_fail(
-            ctx, VEM_BAD_OPTION,
+            run, VEM_BAD_OPTION,
             "The bucket of the stream is %lld rows, but it must lie between 2 and 2^40.",
             (long long)o.bucket);
     vem_stream *made;
-    status = vem_i_take_zeroed(ctx, &made, 1, sizeof *made);
+    status = vem_i_take_zeroed(run, &made, 1, sizeof *made);
     if (status != VEM_OK)
         return status;
     made->m = o.bucket;
@@ -342,21 +345,22 @@ vem_status vem_stream_coreset(vem_ctx *ctx, const vem_stream *s, vem_data **core
     VEM_I_NEED(ctx, ctx, "ctx");
     VEM_I_NEED(ctx, s, "stream");
     VEM_I_NEED(ctx, coreset, "coreset");
-    vem_i_begin(ctx);
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_begin(ctx, &verb);
     const int64_t kept = vem_stream_kept(s);
     bucket all;
     if (kept == 0)
-        return vem_i_fail(ctx, VEM_BAD_DATA,
+        return vem_i_fail(run, VEM_BAD_DATA,
                           "The stream holds no rows of positive weight: %lld came.",
                           (long long)s->rows);
-    vem_status status = take_bucket(ctx, s, kept, &all);
+    vem_status status = take_bucket(run, s, kept, &all);
     if (status != VEM_OK)
         return status;
     for (int l = LEVELS - 1; l >= 0; l--)
         append(s, &all, &s->levels[l]);
     append(s, &all, &s->pending);
     append(s, &all, &s->open);
-    status = give_bucket(ctx, s, &all, coreset);
+    status = give_bucket(run, s, &all, coreset);
     empty_bucket(&all);
     return status;
 }

@@ -1,7 +1,7 @@
 /* Alone in its file: a test program that brings a clock of its own is linked without it. */
 #include <time.h>
 
-#include "base/ctx.h"
+#include "base/run.h"
 
 double vem_i_clock(void)
 {

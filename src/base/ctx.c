@@ -1,34 +1,25 @@
 #include "base/ctx.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 
 #include "base/plain.h"
 
-vem_status vem_i_fail(vem_ctx *ctx, vem_status status, const char *format, ...)
+void vem_i_say(vem_ctx *ctx, const char *format, va_list args)
 {
-    if (ctx) {
-        va_list args;
-        va_start(args, format);
+    if (ctx)
         vem_i_plain_vprint(ctx->message, sizeof ctx->message, format, args);
-        va_end(args);
-    }
+}
+
+vem_status vem_i_refuse(vem_ctx *ctx, vem_status status, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vem_i_say(ctx, format, args);
+    va_end(args);
     return status;
-}
-
-vem_status vem_i_fail_memory(vem_ctx *ctx, size_t bytes)
-{
-    char size[32];
-    return vem_i_fail(ctx, VEM_NO_MEMORY, "%s of memory could not be had.",
-                      vem_bytes_print((double)bytes, size));
-}
-
-vem_status vem_i_fail_null(vem_ctx *ctx, const char *verb, const char *argument)
-{
-    return vem_i_fail(ctx, VEM_BAD_OPTION, "%s was given NULL for %s.", verb, argument);
 }
 
 const char *vem_bytes_print(double bytes, char text[32])
@@ -69,17 +60,6 @@ uint64_t vem_i_peak_bytes(void)
     return (uint64_t)usage.ru_maxrss * 1024; /* Linux counts in KiB */
 }
 
-void vem_i_begin(vem_ctx *ctx)
-{
-    ctx->message[0] = '\0';
-    ctx->stop_requested = 0;
-    ctx->deadline = 0;
-    ctx->limit = ctx->memory;
-    ctx->progress_start = vem_i_clock();
-    ctx->progress_last = 0;
-    ctx->restart = ctx->restarts = 0;
-}
-
 const char *vem_ctx_message(const vem_ctx *ctx)
 {
     return ctx ? ctx->message : "The context is NULL.";
@@ -115,9 +95,9 @@ vem_status vem_ctx_set_spent(vem_ctx *ctx, double seconds)
 {
     VEM_I_NEED(ctx, ctx, "ctx");
     if (!(seconds >= 0 && seconds < INFINITY))
-        return vem_i_fail(ctx, VEM_BAD_OPTION,
-                          "The seconds spent are %g, but they must be 0 or more.",
-                          seconds);
+        return vem_i_refuse(ctx, VEM_BAD_OPTION,
+                            "The seconds spent are %g, but they must be 0 or more.",
+                            seconds);
     ctx->spent = seconds;
     return VEM_OK;
 }

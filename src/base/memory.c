@@ -1,80 +1,69 @@
 #include "base/memory.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "base/residence.h"
 
-enum { ALIGNMENT = 64 };
-/* From this size on memory is asked for in huge pages where the system has them: its first
- * touch costs several times less. */
-static const size_t HUGE_FROM = (size_t)8 << 20, PAGE = 4096;
+/* From this size on mapped pages make room first. */
 static const size_t NOTICEABLE = (size_t)1 << 20;
 
-void *vem_i_alloc(size_t count, size_t size)
+/* As the allocator takes them: no fewer than one. */
+static void count_bytes(vem_i_run *run, size_t bytes)
 {
-    size_t bytes;
-    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 2)
-        return NULL;
-    if (bytes == 0)
-        bytes = 1;
-    void *memory = NULL;
-    if (posix_memalign(&memory, ALIGNMENT, bytes) != 0)
-        return NULL;
-    if (bytes >= HUGE_FROM) { /* advice: nothing depends on it */
-        char *first = (char *)memory + (PAGE - (uintptr_t)memory % PAGE) % PAGE;
-        madvise(first, (bytes - (size_t)(first - (char *)memory)) / PAGE * PAGE,
-                MADV_HUGEPAGE);
-    }
-    return memory;
+    if (__builtin_add_overflow(*run->counted, bytes ? bytes : 1, run->counted))
+        *run->counted = UINT64_MAX;
 }
 
-void *vem_i_calloc(size_t count, size_t size)
-{
-    void *memory = vem_i_alloc(count, size);
-    if (memory)
-        memset(memory, 0, count * size);
-    return memory;
-}
-
-void vem_i_free(void *memory)
-{
-    free(memory);
-}
-
-vem_status vem_i_take(vem_ctx *ctx, void *out_pointer, size_t count, size_t size)
+vem_status vem_i_take(vem_i_run *run, void *out_pointer, size_t count, size_t size)
 {
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes))
         bytes = SIZE_MAX;
-    if (ctx && ctx->limit && bytes >= NOTICEABLE)
-        vem_i_residence_rest(ctx); /* mapped pages make room for what is planned */
+    if (run && run->counted) {
+        count_bytes(run, bytes);
+        memset(out_pointer, 0, sizeof(void *));
+        return VEM_OK;
+    }
+    if (run && run->limit && bytes >= NOTICEABLE)
+        vem_i_residence_rest(run);
     void *memory = vem_i_alloc(count, size);
     if (!memory)
-        return vem_i_fail_memory(ctx, bytes);
+        return vem_i_fail_memory(run, bytes);
     memcpy(out_pointer, &memory, sizeof memory);
     return VEM_OK;
 }
 
-vem_status vem_i_take_zeroed(vem_ctx *ctx, void *out_pointer, size_t count, size_t size)
+vem_status vem_i_take_zeroed(vem_i_run *run, void *out_pointer, size_t count, size_t size)
 {
     void *memory = NULL;
-    vem_status status = vem_i_take(ctx, &memory, count, size);
+    vem_status status = vem_i_take(run, &memory, count, size);
     if (status == VEM_OK) {
-        memset(memory, 0, count * size);
+        if (memory)
+            memset(memory, 0, count * size);
         memcpy(out_pointer, &memory, sizeof memory);
     }
     return status;
 }
 
-vem_status vem_i_take_rooms(vem_ctx *ctx, const vem_i_room *list, size_t count)
+vem_status vem_i_take_structs(vem_i_run *run, void *out_pointer, size_t count,
+                              size_t size)
+{
+    void *memory = vem_i_calloc(count, size);
+    if (!memory)
+        return vem_i_fail_memory(run, size);
+    if (run && run->counted)
+        count_bytes(run, count * size);
+    memcpy(out_pointer, &memory, sizeof memory);
+    return VEM_OK;
+}
+
+vem_status vem_i_take_rooms(vem_i_run *run, const vem_i_room *list, size_t count)
 {
     vem_status status = VEM_OK;
     for (const vem_i_room *a = list; status == VEM_OK && a < list + count; a++)
         if (a->count > 0)
-            status = a->zeroed ? vem_i_take_zeroed(ctx, a->out, a->count, a->size)
-                               : vem_i_take(ctx, a->out, a->count, a->size);
+            status = a->zeroed ? vem_i_take_zeroed(run, a->out, a->count, a->size)
+                               : vem_i_take(run, a->out, a->count, a->size);
     return status;
 }
 

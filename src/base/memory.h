@@ -1,19 +1,28 @@
-/* Checked allocation. Everything is 64-byte aligned so that kernels may use aligned
- * vectors. */
+/* Memory taken on behalf of a context, which is told when there is none. */
 #ifndef VEM_BASE_MEMORY_H
 #define VEM_BASE_MEMORY_H
 
-#include "base/ctx.h"
+#include "base/alloc.h"
+#include "base/run.h"
 
-/* count * size bytes (product checked), aligned to 64, not cleared. NULL on failure.
- * count 0 gives a valid pointer. Free with vem_i_free. */
-void *vem_i_alloc(size_t count, size_t size);
-void *vem_i_calloc(size_t count, size_t size);
-void vem_i_free(void *memory);
+/* An array: as vem_i_alloc, but writes *out and records a message: VEM_OK or VEM_NO_MEMORY. */
+vem_status vem_i_take(vem_i_run *run, void *out_pointer, size_t count, size_t size);
+vem_status vem_i_take_zeroed(vem_i_run *run, void *out_pointer, size_t count,
+                             size_t size);
+/* Structs that hold what is taken, zeroed. */
+vem_status vem_i_take_structs(vem_i_run *run, void *out_pointer, size_t count,
+                              size_t size);
 
-/* As vem_i_alloc, but writes *out and records a message: VEM_OK or VEM_NO_MEMORY. */
-vem_status vem_i_take(vem_ctx *ctx, void *out_pointer, size_t count, size_t size);
-vem_status vem_i_take_zeroed(vem_ctx *ctx, void *out_pointer, size_t count, size_t size);
+/* Memory plans run constructors dry: under a run that counts, arrays are counted and stay NULL,
+ * and structs are there, so that a constructor differs only in leaving its arrays alone. What it
+ * made is freed as usual. So a plan says what will be taken, by construction. */
+static inline vem_i_run vem_i_run_dry(const vem_i_run *run, uint64_t *counted)
+{
+    vem_i_run dry = *run;
+    dry.counted = counted;
+    *counted = 0;
+    return dry;
+}
 
 /* Several arrays, so that one list says what an object takes, gives back, and plans. */
 typedef struct vem_i_room {
@@ -24,7 +33,7 @@ typedef struct vem_i_room {
 #define VEM_I_COUNT(list) (sizeof(list) / sizeof *(list))
 
 /* What was taken before a failure stays; arrays of count 0 are left out. */
-vem_status vem_i_take_rooms(vem_ctx *ctx, const vem_i_room *list, size_t count);
+vem_status vem_i_take_rooms(vem_i_run *run, const vem_i_room *list, size_t count);
 void vem_i_free_rooms(const vem_i_room *list, size_t count);
 uint64_t vem_i_rooms_bytes(const vem_i_room *list, size_t count);
 

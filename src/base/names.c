@@ -6,14 +6,14 @@
 
 enum { LONGEST = 512 }; /* bytes of a name that are compared across encodings */
 
-vem_status vem_i_names_list(vem_ctx *ctx, const char *const *from, int32_t count,
+vem_status vem_i_names_list(vem_i_run *run, const char *const *from, int32_t count,
                             char ***list)
 {
     const size_t pointers = (size_t)count * sizeof(char *);
     size_t bytes = pointers;
     for (int32_t j = 0; j < count; j++)
         bytes += strlen(from[j]) + 1;
-    vem_status status = vem_i_take(ctx, list, bytes, 1);
+    vem_status status = vem_i_take(run, list, bytes, 1);
     if (status != VEM_OK)
         return status;
     char *at = (char *)*list + pointers;
@@ -24,48 +24,48 @@ vem_status vem_i_names_list(vem_ctx *ctx, const char *const *from, int32_t count
     return VEM_OK;
 }
 
-vem_status vem_i_names_text(vem_ctx *ctx, const char *from, char **text)
+vem_status vem_i_names_text(vem_i_run *run, const char *from, char **text)
 {
     *text = NULL;
     if (!from)
         return VEM_OK;
     const size_t bytes = strlen(from) + 1;
-    vem_status status = vem_i_take(ctx, text, bytes, 1);
+    vem_status status = vem_i_take(run, text, bytes, 1);
     if (status == VEM_OK)
         memcpy(*text, from, bytes);
     return status;
 }
 
-vem_status vem_i_names_means(vem_ctx *ctx, const double *from, int32_t count,
+vem_status vem_i_names_means(vem_i_run *run, const double *from, int32_t count,
                              double **means)
 {
     *means = NULL;
     if (!from)
         return VEM_OK;
-    vem_status status = vem_i_take(ctx, means, (size_t)count, sizeof **means);
+    vem_status status = vem_i_take(run, means, (size_t)count, sizeof **means);
     if (status == VEM_OK)
         memcpy(*means, from, (size_t)count * sizeof **means);
     return status;
 }
 
-vem_status vem_i_names_copy(vem_ctx *ctx, const vem_i_names *from, vem_i_names *to)
+vem_status vem_i_names_copy(vem_i_run *run, const vem_i_names *from, vem_i_names *to)
 {
     vem_i_names made = {.count = from->count};
     vem_status status = VEM_OK;
     if (from->columns)
-        status = vem_i_names_list(ctx, (const char *const *)from->columns, from->count,
+        status = vem_i_names_list(run, (const char *const *)from->columns, from->count,
                                   &made.columns);
     if (status == VEM_OK && from->ids) {
         made.id_count = from->id_count;
-        status = vem_i_names_list(ctx, (const char *const *)from->ids, from->id_count,
+        status = vem_i_names_list(run, (const char *const *)from->ids, from->id_count,
                                   &made.ids);
     }
     if (status == VEM_OK)
-        status = vem_i_names_text(ctx, from->picked, &made.picked);
+        status = vem_i_names_text(run, from->picked, &made.picked);
     if (status == VEM_OK)
-        status = vem_i_names_text(ctx, from->picked_id, &made.picked_id);
+        status = vem_i_names_text(run, from->picked_id, &made.picked_id);
     if (status == VEM_OK)
-        status = vem_i_names_means(ctx, from->means, from->count, &made.means);
+        status = vem_i_names_means(run, from->means, from->count, &made.means);
     if (status != VEM_OK)
         vem_i_names_free(&made);
     *to = made;

@@ -4,7 +4,7 @@
 #ifndef VEM_BASE_NAMES_H
 #define VEM_BASE_NAMES_H
 
-#include "base/ctx.h"
+#include "base/run.h"
 
 typedef struct vem_i_names {
     const char *owner; /* whose they are, for messages: "the model"; not owned */
@@ -19,14 +19,14 @@ typedef struct vem_i_names {
 } vem_i_names;
 
 /* What is copied has no owner, and decides nothing. On failure *to is empty. */
-vem_status vem_i_names_copy(vem_ctx *ctx, const vem_i_names *from, vem_i_names *to);
+vem_status vem_i_names_copy(vem_i_run *run, const vem_i_names *from, vem_i_names *to);
 void vem_i_names_free(vem_i_names *names);
 /* A list of names, or one text, in memory of its own. */
-vem_status vem_i_names_list(vem_ctx *ctx, const char *const *from, int32_t count,
+vem_status vem_i_names_list(vem_i_run *run, const char *const *from, int32_t count,
                             char ***list);
-vem_status vem_i_names_text(vem_ctx *ctx, const char *from, char **text);
+vem_status vem_i_names_text(vem_i_run *run, const char *from, char **text);
 /* `count` means, or none. */
-vem_status vem_i_names_means(vem_ctx *ctx, const double *from, int32_t count,
+vem_status vem_i_names_means(vem_i_run *run, const double *from, int32_t count,
                              double **means);
 
 /* Bytes as UTF-8, cut to fit: what is not UTF-8 is taken for Latin-1. */

@@ -96,15 +96,15 @@ static void set(vem_options *options, int i, double value)
     }
 }
 
-static vem_status out_of_range(vem_ctx *ctx, int i, const char *value)
+static vem_status out_of_range(vem_i_run *run, int i, const char *value)
 {
     const vem_option_info *info = vem_option_at(i);
     if (info->kind == VEM_KIND_CHOICE)
-        return vem_i_fail(ctx, VEM_BAD_OPTION,
+        return vem_i_fail(run, VEM_BAD_OPTION,
                           "--%s is %s, but its choices %s have the numbers 0 to %d.",
                           info->name, value, info->choices,
                           choice_count(info->choices) - 1);
-    return vem_i_fail(ctx, VEM_BAD_OPTION,
+    return vem_i_fail(run, VEM_BAD_OPTION,
                       "--%s is %s, but it must lie between %.10g and %.10g.", info->name,
                       value, info->low, info->high);
 }
@@ -127,17 +127,17 @@ static int read_bytes(const char *text, double *bytes)
     return *end == '\0';
 }
 
-static vem_status unknown_option(vem_ctx *ctx, const char *name)
+static vem_status unknown_option(vem_i_run *run, const char *name)
 {
     const char *list[COUNT];
     for (int i = 0; i < COUNT; i++)
         list[i] = table[i].name;
     char hint[128];
-    return vem_i_fail(ctx, VEM_BAD_OPTION, "There is no option --%s%s", name,
+    return vem_i_fail(run, VEM_BAD_OPTION, "There is no option --%s%s", name,
                       vem_name_hint(name, list, COUNT, "--", ".", hint));
 }
 
-static vem_status unknown_choice(vem_ctx *ctx, int i, const char *value)
+static vem_status unknown_choice(vem_i_run *run, int i, const char *value)
 {
     enum { MOST = LIST_SIZE / 2 };
     const char *list[MOST];
@@ -145,7 +145,7 @@ static vem_status unknown_choice(vem_ctx *ctx, int i, const char *value)
     while (count < MOST && (list[count] = choice_word(i, count)))
         count++;
     char hint[128];
-    return vem_i_fail(ctx, VEM_BAD_OPTION, "--%s is \"%s\", but it must be one of %s%s",
+    return vem_i_fail(run, VEM_BAD_OPTION, "--%s is \"%s\", but it must be one of %s%s",
                       table[i].name, value, table[i].choices,
                       vem_name_hint(value, list, count, "", ".", hint));
 }
@@ -158,17 +158,17 @@ static int is_several(const char *value)
            (strpbrk(value, "-,: ") || strstr(value, ".."));
 }
 
-static vem_status no_whole_number(vem_ctx *ctx, const vem_option_info *info,
+static vem_status no_whole_number(vem_i_run *run, const vem_option_info *info,
                                   const char *value)
 {
     if (strcmp(info->name, "clusters") == 0 && is_several(value))
-        return vem_i_fail(ctx, VEM_BAD_OPTION,
+        return vem_i_fail(run, VEM_BAD_OPTION,
                           "--clusters is \"%s\", but a fit takes one whole number. To "
                           "compare several, fit each (for k in 2 3 4; do vem fit DATA -k "
                           "$k -o $k.npz; vem score $k.npz DATA; done) and take the one "
                           "with the lowest BIC.",
                           value);
-    return vem_i_fail(ctx, VEM_BAD_OPTION,
+    return vem_i_fail(run, VEM_BAD_OPTION,
                       "--%s is \"%s\", but it must be a whole number.", info->name,
                       value);
 }
@@ -179,16 +179,18 @@ vem_status vem_options_set(vem_ctx *ctx, vem_options *options, const char *name,
     VEM_I_NEED(ctx, options, "options");
     VEM_I_NEED(ctx, name, "name");
     VEM_I_NEED(ctx, value, "value");
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_within(ctx, &verb);
     int i = find(name);
     if (i < 0)
-        return unknown_option(ctx, name);
+        return unknown_option(run, name);
     const vem_option_info *info = vem_option_at(i);
     if (info->kind == VEM_KIND_CHOICE) {
         int index = 0, count = choice_count(info->choices);
         while (index < count && strcmp(choice_word(i, index), value) != 0)
             index++;
         if (index == count)
-            return unknown_choice(ctx, i, value);
+            return unknown_choice(run, i, value);
         set(options, i, index);
         return VEM_OK;
     }
@@ -197,7 +199,7 @@ vem_status vem_options_set(vem_ctx *ctx, vem_options *options, const char *name,
     double number;
     if (info->argument && strcmp(info->argument, "BYTES") == 0) {
         if (!read_bytes(value, &number))
-            return vem_i_fail(ctx, VEM_BAD_OPTION,
+            return vem_i_fail(run, VEM_BAD_OPTION,
                               "--%s is \"%s\", but it must be a number of bytes, such as "
                               "800M or 2G.",
                               info->name, value);
@@ -211,14 +213,14 @@ vem_status vem_options_set(vem_ctx *ctx, vem_options *options, const char *name,
                 end = (char *)value;
         }
         if (end == value)
-            return no_whole_number(ctx, info, value);
+            return no_whole_number(run, info, value);
         if (errno == ERANGE)
-            return out_of_range(ctx, i, value);
+            return out_of_range(run, i, value);
         number = (double)whole;
     } else {
         number = vem_i_plain_real(value, &end);
         if (end == value || *end != '\0' || isnan(number))
-            return vem_i_fail(ctx, VEM_BAD_OPTION,
+            return vem_i_fail(run, VEM_BAD_OPTION,
                               "--%s is \"%s\", but it must be a number%s.", info->name,
                               value,
                               info->argument && strcmp(info->argument, "SECONDS") == 0
@@ -226,16 +228,16 @@ vem_status vem_options_set(vem_ctx *ctx, vem_options *options, const char *name,
                                   : "");
     }
     if (number < info->low || number > info->high)
-        return out_of_range(ctx, i, value);
+        return out_of_range(run, i, value);
     set(options, i, number);
     return VEM_OK;
 }
 
-vem_status vem_i_options_check(vem_ctx *ctx, const vem_options *options)
+vem_status vem_i_options_check(vem_i_run *run, const vem_options *options)
 {
     if (options->size != sizeof(vem_options))
         return vem_i_fail(
-            ctx, VEM_BAD_OPTION,
+            run, VEM_BAD_OPTION,
             "The options were not set up with vem_options_init, or the program "
             "was compiled for another version of the library.");
     for (int i = 0; i < COUNT; i++) {
@@ -248,7 +250,7 @@ vem_status vem_i_options_check(vem_ctx *ctx, const vem_options *options)
         if (!(value >= info->low && value <= high)) {
             char text[64];
             vem_i_plain_print(text, sizeof text, "%.10g", value);
-            return out_of_range(ctx, i, text);
+            return out_of_range(run, i, text);
         }
     }
     return VEM_OK;

@@ -2,10 +2,10 @@
 #ifndef VEM_BASE_OPTIONS_H
 #define VEM_BASE_OPTIONS_H
 
-#include "base/ctx.h"
+#include "base/run.h"
 
 /* Every option lies within its bounds, or is left open where that is allowed. */
-vem_status vem_i_options_check(vem_ctx *ctx, const vem_options *options);
+vem_status vem_i_options_check(vem_i_run *run, const vem_options *options);
 
 /* Does a search try every cluster for every row (VEM_SEARCH_TABLE)? */
 int vem_i_search_is_whole(int search);

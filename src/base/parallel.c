@@ -9,36 +9,37 @@
 static const double WORTH_WAKING = 2e5;
 
 /* No more threads than can be had: the bits do not depend on it. */
-static int team_of(vem_ctx *ctx, int threads)
+static int team_of(vem_i_run *run, int threads)
 {
-    if (threads > 1 && threads > ctx->team_asked) {
-        ctx->team_asked = threads;
-        ctx->team = vem_i_threads_had(threads);
+    if (threads > 1 && threads > run->watch->team_asked) {
+        run->watch->team_asked = threads;
+        run->watch->team = vem_i_threads_had(threads);
     }
-    return threads > 1 && threads > ctx->team ? ctx->team : threads;
+    return threads > 1 && threads > run->watch->team ? run->watch->team : threads;
 }
 
-int vem_i_parallel_watched(vem_ctx *ctx, int64_t tasks, double operations, vem_i_task run,
-                           void *arg, const vem_progress *told, int may_skip)
+int vem_i_parallel_watched(vem_i_run *run, int64_t tasks, double operations,
+                           vem_i_task work, void *arg, const vem_progress *told,
+                           int may_skip)
 {
-    int threads = ctx->threads;
+    int threads = run->threads;
     if (tasks < threads)
         threads = tasks > 0 ? (int)tasks : 1;
     if ((double)tasks * operations < WORTH_WAKING)
         threads = 1;
-    threads = team_of(ctx, threads);
+    threads = team_of(run, threads);
     _Atomic int64_t done = 0;
     _Atomic int skipped = 0;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
     for (int64_t task = 0; task < tasks; task++) {
         if (may_skip &&
-            ((may_skip == VEM_I_SKIP && ctx->stop_requested) || vem_i_late(ctx))) {
+            ((may_skip == VEM_I_SKIP && run->watch->stop) || vem_i_late(run))) {
             skipped = 1;
             continue;
         }
         int thread = threads > 1 ? omp_get_thread_num() : 0;
-        run(arg, task, thread);
-        vem_i_residence_check(ctx);
+        work(arg, task, thread);
+        vem_i_residence_check(run);
         int64_t so_far = ++done;
         /* Thread 0 is the thread that called the verb, and only it may call out. */
         if (told && thread == 0) {
@@ -47,21 +48,21 @@ int vem_i_parallel_watched(vem_ctx *ctx, int64_t tasks, double operations, vem_i
                 progress.done = so_far;
                 progress.total = tasks;
             }
-            vem_i_progress(ctx, &progress, 0);
+            vem_i_progress(run, &progress, 0);
         }
     }
     return skipped;
 }
 
-void vem_i_parallel_light(vem_ctx *ctx, int64_t tasks, double operations, vem_i_task run,
-                          void *arg)
+void vem_i_parallel_light(vem_i_run *run, int64_t tasks, double operations,
+                          vem_i_task work, void *arg)
 {
-    vem_i_parallel_watched(ctx, tasks, operations, run, arg, NULL, 0);
+    vem_i_parallel_watched(run, tasks, operations, work, arg, NULL, 0);
 }
 
-void vem_i_parallel(vem_ctx *ctx, int64_t tasks, vem_i_task run, void *arg)
+void vem_i_parallel(vem_i_run *run, int64_t tasks, vem_i_task work, void *arg)
 {
-    vem_i_parallel_watched(ctx, tasks, WORTH_WAKING, run, arg, NULL, 0);
+    vem_i_parallel_watched(run, tasks, WORTH_WAKING, work, arg, NULL, 0);
 }
 
 double vem_i_sum(const double *values, int64_t n)
@@ -80,7 +81,7 @@ vem_status vem_ctx_set_threads(vem_ctx *ctx, int threads)
 {
     VEM_I_NEED(ctx, ctx, "ctx");
     if (threads < 0 || threads > 4096)
-        return vem_i_fail(
+        return vem_i_refuse(
             ctx, VEM_BAD_OPTION,
             "threads is %d, but it must lie between 0 (all cores) and 4096.", threads);
     if (threads == 0) {
@@ -89,6 +90,5 @@ vem_status vem_ctx_set_threads(vem_ctx *ctx, int threads)
     }
     /* Scratch is taken for each of them, so that fewer are better known now. */
     ctx->threads = vem_i_threads_had(threads);
-    ctx->team_asked = 0; /* what is had now may be gone when they are needed */
     return VEM_OK;
 }

@@ -6,24 +6,25 @@
 #ifndef VEM_BASE_PARALLEL_H
 #define VEM_BASE_PARALLEL_H
 
-#include "base/ctx.h"
+#include "base/run.h"
 
-/* thread is in [0, ctx->threads): an index into per-thread scratch. */
+/* thread is in [0, run->threads): an index into per-thread scratch. */
 typedef void (*vem_i_task)(void *arg, int64_t task, int thread);
 
-void vem_i_parallel(vem_ctx *ctx, int64_t tasks, vem_i_task run, void *arg);
+void vem_i_parallel(vem_i_run *run, int64_t tasks, vem_i_task work, void *arg);
 /* The same for light tasks: `operations` is about what one of them does. Where all of
  * them together take less than the waking of other threads, the caller's thread does the
  * work. */
-void vem_i_parallel_light(vem_ctx *ctx, int64_t tasks, double operations, vem_i_task run,
-                          void *arg);
+void vem_i_parallel_light(vem_i_run *run, int64_t tasks, double operations,
+                          vem_i_task work, void *arg);
 /* The same, telling the progress function how many tasks are done (`told` gives phase and
  * step, and what is done where it has a total of its own; NULL: nothing is told). Remaining tasks are skipped only where `may_skip` says that
  * there is no use for a partial result: after a stop was requested or the deadline passed,
  * or after the deadline alone. Returns 1 when tasks were skipped. */
 enum { VEM_I_SKIP_NEVER = 0, VEM_I_SKIP, VEM_I_SKIP_LATE };
-int vem_i_parallel_watched(vem_ctx *ctx, int64_t tasks, double operations, vem_i_task run,
-                           void *arg, const vem_progress *told, int may_skip);
+int vem_i_parallel_watched(vem_i_run *run, int64_t tasks, double operations,
+                           vem_i_task work, void *arg, const vem_progress *told,
+                           int may_skip);
 
 /* Of so many threads, the caller's among them, as many as can be had now (threads.c). */
 int vem_i_threads_had(int wanted);

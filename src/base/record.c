@@ -15,7 +15,7 @@ typedef struct heading {
 void vem_i_record_refuse(vem_i_record *r, const char *name)
 {
     if (r->status == VEM_OK)
-        r->status = vem_i_fail(r->ctx, VEM_BAD_DATA,
+        r->status = vem_i_fail(r->run, VEM_BAD_DATA,
                                "%s holds no state that this fit can go on from: its part "
                                "\"%s\" is not what it should be.",
                                r->path, name);

@@ -9,10 +9,10 @@
 #ifndef VEM_BASE_RECORD_H
 #define VEM_BASE_RECORD_H
 
-#include "base/ctx.h"
+#include "base/run.h"
 
 typedef struct vem_i_record {
-    vem_ctx *ctx;
+    vem_i_run *run;
     const char *path; /* for messages */
     int reading;
     /* Writes bytes or fills them in. Not VEM_OK: with a message. */

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/alloc.h"
 #include "base/machine.h"
-#include "base/memory.h"
 
 /* Between two checks 256 rows may be touched anywhere, and each maps 64 KB; a thread maps at
  * most so much in a second. The farther the limit, the later the next look. */
@@ -46,10 +46,9 @@ static void leave(vem_i_residence *r)
 
 vem_status vem_i_residence_new(vem_ctx *ctx)
 {
-    vem_i_residence *made;
-    vem_status status = vem_i_take_zeroed(ctx, &made, 1, sizeof *made);
-    if (status != VEM_OK)
-        return status;
+    vem_i_residence *made = vem_i_calloc(1, sizeof *made);
+    if (!made)
+        return VEM_NO_MEMORY;
     atomic_flag_clear(&made->busy);
     made->users = 1;
     ctx->residence = made;
@@ -67,26 +66,25 @@ void vem_i_residence_leave(vem_ctx *ctx)
 
 /* ---- mappings ---- */
 
-vem_status vem_i_mapping_new(vem_ctx *ctx, const char *path, void *bytes, size_t size,
+vem_status vem_i_mapping_new(vem_i_run *run, const char *path, void *bytes, size_t size,
                              vem_i_mapping **mapping)
 {
-    vem_i_mapping *made;
-    vem_status status = vem_i_take_zeroed(ctx, &made, 1, sizeof *made);
-    if (status == VEM_OK && path) {
-        status = vem_i_take(ctx, &made->path, strlen(path) + 1, 1);
-        if (status != VEM_OK)
-            vem_i_free(made);
-        else
-            memcpy(made->path, path, strlen(path) + 1);
+    const size_t length = path ? strlen(path) + 1 : 0;
+    vem_i_mapping *made = vem_i_calloc(1, sizeof *made);
+    if (made && path)
+        made->path = vem_i_alloc(length, 1);
+    if (!made || (path && !made->path)) {
+        vem_i_free(made);
+        return vem_i_fail_memory(run, sizeof *made + length);
     }
-    if (status != VEM_OK)
-        return status;
+    if (path)
+        memcpy(made->path, path, length);
     made->bytes = bytes;
     made->size = size;
-    vem_i_residence *r = ctx ? ctx->residence : NULL;
+    vem_i_residence *r = run && run->ctx ? run->ctx->residence : NULL;
     if (r) {
         /* Advice: a page of 2 MB would come in for every row that is looked at. */
-        if (ctx->limit || !path)
+        if (run->limit || !path)
             madvise(bytes, size, MADV_NOHUGEPAGE);
         lock(r);
         made->residence = r;
@@ -119,9 +117,9 @@ void vem_i_mapping_free(vem_i_mapping *mapping)
     vem_i_free(mapping);
 }
 
-vem_i_mapping *vem_i_mapping_at(const vem_ctx *ctx, const void *bytes)
+vem_i_mapping *vem_i_mapping_at(const vem_i_run *run, const void *bytes)
 {
-    vem_i_residence *r = ctx ? ctx->residence : NULL;
+    vem_i_residence *r = run && run->ctx ? run->ctx->residence : NULL;
     vem_i_mapping *found = NULL;
     if (!r)
         return NULL;
@@ -149,12 +147,12 @@ static void rest(vem_i_residence *r)
     unlock(r);
 }
 
-void vem_i_residence_rest(vem_ctx *ctx)
+void vem_i_residence_rest(vem_i_run *run)
 {
-    if (!ctx->residence)
+    if (!run->ctx->residence)
         return;
-    lock(ctx->residence);
-    rest(ctx->residence);
+    lock(run->ctx->residence);
+    rest(run->ctx->residence);
 }
 
 /* What threads may bring in between two looks: a block of 256 scattered rows is 16 MB in the
@@ -165,45 +163,45 @@ static uint64_t margin(uint64_t limit, int threads)
     return bytes < limit / 4 ? bytes : limit / 4;
 }
 
-uint64_t vem_i_residence_window(const vem_ctx *ctx, uint64_t limit)
+uint64_t vem_i_residence_window(const vem_i_run *run, uint64_t limit)
 {
     uint64_t share = limit / 16;
     share = share < 6 * MB ? 6 * MB : share > 512 * MB ? 512 * MB : share;
-    return margin(limit, ctx->threads) + share;
+    return margin(limit, run->threads) + share;
 }
 
-uint64_t vem_i_residence_left(vem_ctx *ctx)
+uint64_t vem_i_residence_left(vem_i_run *run)
 {
-    if (!ctx->limit)
+    if (!run->limit)
         return vem_i_available_bytes();
-    vem_i_residence_rest(ctx);
+    vem_i_residence_rest(run);
     const uint64_t taken = vem_i_resident_bytes();
-    return ctx->limit > taken ? ctx->limit - taken : 1;
+    return run->limit > taken ? run->limit - taken : 1;
 }
 
 /* Pages are let go when this much is left: four times what may come in, because the kernel
  * maps more than was asked for and threads wait for processors, but no more than half of what
  * there is for pages. */
-static uint64_t room_of(const vem_i_residence *r, const vem_ctx *ctx)
+static uint64_t room_of(const vem_i_residence *r, const vem_i_run *run)
 {
-    const uint64_t wanted = 4 * margin(ctx->limit, ctx->threads);
-    const uint64_t half = r->rest < ctx->limit ? (ctx->limit - r->rest) / 2 : 0;
+    const uint64_t wanted = 4 * margin(run->limit, run->threads);
+    const uint64_t half = r->rest < run->limit ? (run->limit - r->rest) / 2 : 0;
     return wanted < half ? wanted : half;
 }
 
-void vem_i_residence_look(vem_ctx *ctx)
+void vem_i_residence_look(vem_i_run *run)
 {
-    vem_i_residence *r = ctx->residence;
+    vem_i_residence *r = run->ctx->residence;
     const double now = vem_i_clock();
     if (--r->until > 0 && now < r->next)
         return;
     const uint64_t resident = vem_i_resident_bytes();
-    const uint64_t room = room_of(r, ctx);
-    const double left = resident < ctx->limit ? (double)(ctx->limit - resident) : 0;
-    r->next = now + left / (RATE * ctx->threads);
+    const uint64_t room = room_of(r, run);
+    const double left = resident < run->limit ? (double)(run->limit - resident) : 0;
+    r->next = now + left / (RATE * run->threads);
     r->until = (int64_t)(left / TOUCH);
     /* Letting go of next to nothing would only make the next look come sooner. */
-    if (resident <= ctx->limit - room || resident <= r->rest + 2 * MB)
+    if (resident <= run->limit - room || resident <= r->rest + 2 * MB)
         return;
     if (!atomic_flag_test_and_set(&r->busy)) {
         rest(r);
@@ -218,20 +216,22 @@ void vem_i_residence_look(vem_ctx *ctx)
 vem_status vem_ctx_set_memory(vem_ctx *ctx, int64_t bytes)
 {
     VEM_I_NEED(ctx, ctx, "ctx");
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_within(ctx, &verb);
     if (bytes < 0)
-        return vem_i_fail(ctx, VEM_BAD_OPTION,
+        return vem_i_fail(run, VEM_BAD_OPTION,
                           "memory is %lld, but it must be 0 (no limit) or more.",
                           (long long)bytes);
     const uint64_t resident = vem_i_resident_bytes();
     char asked[32], taken[32], beside[32];
     if (bytes > 0 && (uint64_t)bytes < resident + DESK)
         return vem_i_fail(
-            ctx, VEM_NO_MEMORY,
+            run, VEM_NO_MEMORY,
             "--memory is %s, but the program itself takes %s and needs %s beside it.",
             vem_bytes_print((double)bytes, asked),
             vem_bytes_print((double)resident, taken),
             vem_bytes_print((double)DESK, beside));
-    ctx->memory = ctx->limit = (uint64_t)bytes;
+    ctx->memory = (uint64_t)bytes;
     return VEM_OK;
 }
 

@@ -9,7 +9,7 @@
 #ifndef VEM_BASE_RESIDENCE_H
 #define VEM_BASE_RESIDENCE_H
 
-#include "base/ctx.h"
+#include "base/run.h"
 
 /* A file in memory, shared or never written, so that its pages may go at any time. */
 typedef struct vem_i_mapping {
@@ -28,31 +28,31 @@ void vem_i_residence_leave(vem_ctx *ctx);
 
 /* Takes over what mmap gave; on failure it is still the caller's. `path`: for messages, or
  * NULL. A context may be NULL. */
-vem_status vem_i_mapping_new(vem_ctx *ctx, const char *path, void *bytes, size_t size,
+vem_status vem_i_mapping_new(vem_i_run *run, const char *path, void *bytes, size_t size,
                              vem_i_mapping **mapping);
 /* Unmaps. */
 void vem_i_mapping_free(vem_i_mapping *mapping);
 
 /* The mapping that begins here, or NULL. */
-vem_i_mapping *vem_i_mapping_at(const vem_ctx *ctx, const void *bytes);
+vem_i_mapping *vem_i_mapping_at(const vem_i_run *run, const void *bytes);
 
 /* Let go of the pages of one mapping, or of all of a context. */
 void vem_i_mapping_rest(const vem_i_mapping *mapping);
-void vem_i_residence_rest(vem_ctx *ctx);
+void vem_i_residence_rest(vem_i_run *run);
 
 /* Bytes this process may still take: by the limit in force, else by the machine. Lets go of
  * mapped pages to know. 0: not known. */
-uint64_t vem_i_residence_left(vem_ctx *ctx);
+uint64_t vem_i_residence_left(vem_i_run *run);
 /* Of a limit, what is kept for pages of mapped files. */
-uint64_t vem_i_residence_window(const vem_ctx *ctx, uint64_t limit);
+uint64_t vem_i_residence_window(const vem_i_run *run, uint64_t limit);
 
 /* The check itself; looks at the resident size a few thousand times a second at most. */
-void vem_i_residence_look(vem_ctx *ctx);
+void vem_i_residence_look(vem_i_run *run);
 /* From any thread, between two pieces of work on rows; the context may be NULL. */
-static inline void vem_i_residence_check(vem_ctx *ctx)
+static inline void vem_i_residence_check(vem_i_run *run)
 {
-    if (ctx && ctx->limit)
-        vem_i_residence_look(ctx);
+    if (run && run->limit)
+        vem_i_residence_look(run);
 }
 
 #endif

@@ -19,8 +19,9 @@ typedef enum vem_i_purpose {
     VEM_RNG_GRAPH = 8,   /* neighbors before any are known */
     VEM_RNG_EXPLORE = 9, /* candidates drawn at random */
     VEM_RNG_CORESET = 10,
-    VEM_RNG_GUIDED = 20, /* assignment through cells: their centers, rows of the sample */
-    VEM_RNG_SAMPLE = 31, /* rows on which a model is measured */
+    VEM_RNG_GUIDED =
+        20, /* assignment through buckets: their centers, rows of the sample */
+    VEM_RNG_SAMPLE = 31,  /* rows on which a model is measured */
     VEM_RNG_MIXTURE = 32, /* rows drawn from a mixture */
     VEM_RNG_STARTS = 33   /* starts on a sample */
 } vem_i_purpose;

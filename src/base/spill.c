@@ -24,7 +24,7 @@ static const char *directory(void)
     return access("/var/tmp", W_OK) == 0 ? "/var/tmp" : "/tmp";
 }
 
-vem_status vem_i_fail_spill(vem_ctx *ctx, uint64_t bytes, int error)
+vem_status vem_i_fail_spill(vem_i_run *run, uint64_t bytes, int error)
 {
     char file[320], number[32], size[40] = "";
     if (bytes)
@@ -32,7 +32,7 @@ vem_status vem_i_fail_spill(vem_ctx *ctx, uint64_t bytes, int error)
     snprintf(file, sizeof file,
              "A temporary file%s in %.200s (VEM_TMPDIR or TMPDIR names another place)",
              size, directory());
-    return vem_i_fail_system(ctx, file, "made", error);
+    return vem_i_fail_system(run, file, "made", error);
 }
 
 static int open_named(void)
@@ -52,7 +52,7 @@ static int open_named(void)
     return descriptor;
 }
 
-vem_status vem_i_spill_open(vem_ctx *ctx, int *descriptor)
+vem_status vem_i_spill_open(vem_i_run *run, int *descriptor)
 {
     int made = -1;
 #ifdef O_TMPFILE
@@ -61,18 +61,18 @@ vem_status vem_i_spill_open(vem_ctx *ctx, int *descriptor)
     if (made < 0)
         made = open_named();
     if (made < 0)
-        return vem_i_fail_spill(ctx, 0, errno);
+        return vem_i_fail_spill(run, 0, errno);
     *descriptor = made;
     return VEM_OK;
 }
 
-vem_status vem_i_spill_map(vem_ctx *ctx, int descriptor, size_t bytes,
+vem_status vem_i_spill_map(vem_i_run *run, int descriptor, size_t bytes,
                            vem_i_mapping **spill)
 {
     void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
     if (at == MAP_FAILED)
-        return vem_i_fail_spill(ctx, bytes, errno);
-    vem_status status = vem_i_mapping_new(ctx, NULL, at, bytes, spill);
+        return vem_i_fail_spill(run, bytes, errno);
+    vem_status status = vem_i_mapping_new(run, NULL, at, bytes, spill);
     if (status != VEM_OK)
         munmap(at, bytes);
     return status;
@@ -88,43 +88,43 @@ static void advise(const vem_i_mapping *spill)
         madvise(spill->bytes, spill->size, MADV_RANDOM);
 }
 
-vem_status vem_i_spill_new(vem_ctx *ctx, size_t bytes, vem_i_mapping **spill)
+vem_status vem_i_spill_new(vem_i_run *run, size_t bytes, vem_i_mapping **spill)
 {
     int descriptor, error;
-    vem_status status = vem_i_spill_open(ctx, &descriptor);
+    vem_status status = vem_i_spill_open(run, &descriptor);
     if (status != VEM_OK)
         return status;
     bytes = bytes ? bytes : 1;
     do
         error = bytes > INT64_MAX ? EFBIG : posix_fallocate(descriptor, 0, (off_t)bytes);
     while (error == EINTR);
-    status = error ? vem_i_fail_spill(ctx, bytes, error)
-                   : vem_i_spill_map(ctx, descriptor, bytes, spill);
+    status = error ? vem_i_fail_spill(run, bytes, error)
+                   : vem_i_spill_map(run, descriptor, bytes, spill);
     if (status == VEM_OK)
         advise(*spill);
     close(descriptor);
     return status;
 }
 
-int vem_i_spill_wanted(vem_ctx *ctx, uint64_t bytes)
+int vem_i_spill_wanted(vem_i_run *run, uint64_t bytes)
 {
     enum { SMALL = 1 << 20 }; /* not worth a file, nor the asking */
-    if (!ctx || ctx->spills_all)
-        return ctx != NULL;
+    if (!run || !run->ctx || run->ctx->spills_all)
+        return run && run->ctx;
     if (bytes < SMALL)
         return 0;
-    const uint64_t left = vem_i_residence_left(ctx);
+    const uint64_t left = vem_i_residence_left(run);
     return left > 0 && bytes > left / 2;
 }
 
-vem_status vem_i_spill_take(vem_ctx *ctx, void *out, size_t count, size_t size,
+vem_status vem_i_spill_take(vem_i_run *run, void *out, size_t count, size_t size,
                             vem_i_mapping **spill)
 {
     size_t bytes;
     *spill = NULL;
-    if (__builtin_mul_overflow(count, size, &bytes) || !vem_i_spill_wanted(ctx, bytes))
-        return vem_i_take(ctx, out, count, size);
-    vem_status status = vem_i_spill_new(ctx, bytes, spill);
+    if (__builtin_mul_overflow(count, size, &bytes) || !vem_i_spill_wanted(run, bytes))
+        return vem_i_take(run, out, count, size);
+    vem_status status = vem_i_spill_new(run, bytes, spill);
     if (status == VEM_OK && *spill)
         memcpy(out, &(*spill)->bytes, sizeof(void *));
     return status;
@@ -137,13 +137,16 @@ vem_status vem_array_new(vem_ctx *ctx, size_t bytes, void **array)
     VEM_I_NEED(ctx, ctx, "ctx");
     VEM_I_NEED(ctx, array, "array");
     vem_i_mapping *spill;
-    vem_i_begin(ctx);
-    return vem_i_spill_take(ctx, array, bytes, 1, &spill);
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_begin(ctx, &verb);
+    return vem_i_spill_take(run, array, bytes, 1, &spill);
 }
 
 void vem_array_free(vem_ctx *ctx, void *array)
 {
-    vem_i_mapping *spill = ctx && array ? vem_i_mapping_at(ctx, array) : NULL;
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_within(ctx, &verb);
+    vem_i_mapping *spill = run && array ? vem_i_mapping_at(run, array) : NULL;
     if (spill)
         vem_i_mapping_free(spill);
     else

@@ -12,20 +12,20 @@ static size_t size_of(const void *given)
     return size;
 }
 
-vem_status vem_i_struct_check(vem_ctx *ctx, const char *type, const void *given,
+vem_status vem_i_struct_check(vem_i_run *run, const char *type, const void *given,
                               size_t whole)
 {
     if (size_of(given) > sizeof whole)
         return VEM_OK;
-    return vem_i_fail(ctx, VEM_BAD_OPTION,
+    return vem_i_fail(run, VEM_BAD_OPTION,
                       "The size of %s is %zu, but it must be set to sizeof(%s), %zu.",
                       type, size_of(given), type, whole);
 }
 
-vem_status vem_i_struct_in(vem_ctx *ctx, const char *type, const void *given, void *ours,
-                           size_t whole)
+vem_status vem_i_struct_in(vem_i_run *run, const char *type, const void *given,
+                           void *ours, size_t whole)
 {
-    const vem_status status = vem_i_struct_check(ctx, type, given, whole);
+    const vem_status status = vem_i_struct_check(run, type, given, whole);
     if (status != VEM_OK)
         return status;
     const size_t size = size_of(given);

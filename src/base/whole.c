@@ -3,42 +3,43 @@
 #include <math.h>
 #include <string.h>
 
-int vem_i_whole_begin(vem_ctx *ctx, const char *phase, int64_t rows)
+int vem_i_whole_begin(vem_i_run *run, const char *phase, int64_t rows)
 {
-    if (ctx->whole.phase)
+    if (run->watch->whole.phase)
         return 0;
-    ctx->whole = (vem_i_whole){.phase = phase, .rows = rows, .high = 1, .passes = 1};
+    run->watch->whole =
+        (vem_i_whole){.phase = phase, .rows = rows, .high = 1, .passes = 1};
     return 1;
 }
 
-void vem_i_whole_end(vem_ctx *ctx, int owner)
+void vem_i_whole_end(vem_i_run *run, int owner)
 {
     if (owner)
-        ctx->whole = (vem_i_whole){0};
+        run->watch->whole = (vem_i_whole){0};
 }
 
-vem_i_whole vem_i_whole_narrow(vem_ctx *ctx, double from, double to, int passes)
+vem_i_whole vem_i_whole_narrow(vem_i_run *run, double from, double to, int passes)
 {
-    const vem_i_whole was = ctx->whole;
+    const vem_i_whole was = run->watch->whole;
     const double width = was.high - was.low;
-    ctx->whole.low = was.low + from * width;
-    ctx->whole.high = was.low + to * width;
-    ctx->whole.passes = passes;
-    ctx->whole.pass = 0;
-    ctx->whole.within = 0;
+    run->watch->whole.low = was.low + from * width;
+    run->watch->whole.high = was.low + to * width;
+    run->watch->whole.passes = passes;
+    run->watch->whole.pass = 0;
+    run->watch->whole.within = 0;
     return was;
 }
 
-void vem_i_whole_widen(vem_ctx *ctx, const vem_i_whole *was)
+void vem_i_whole_widen(vem_i_run *run, const vem_i_whole *was)
 {
-    const double told = ctx->whole.told;
-    ctx->whole = *was;
-    ctx->whole.told = told;
+    const double told = run->watch->whole.told;
+    run->watch->whole = *was;
+    run->watch->whole.told = told;
 }
 
-void vem_i_whole_tell(vem_ctx *ctx, vem_progress *told)
+void vem_i_whole_tell(vem_i_run *run, vem_progress *told)
 {
-    vem_i_whole *w = &ctx->whole;
+    vem_i_whole *w = &run->watch->whole;
     if (!w->phase)
         return;
     /* The loading of rows is little beside what follows. */

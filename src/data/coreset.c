@@ -29,7 +29,8 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "data/points.h"
+#include "data/stretch.h"
+#include "data/unit.h"
 
 enum {
     STRETCH = 64, /* rows whose chances are added up before they join the sum */
@@ -39,7 +40,7 @@ enum {
 /* ---- A wave of pieces ---- */
 
 typedef struct wave {
-    vem_ctx *ctx;
+    vem_i_run *run;
     vem_i_draw *draw;
     vem_i_chunk chunk;
     int looks;                     /* at the rows; 0: c is `rest` for all of them */
@@ -58,14 +59,14 @@ typedef struct wave {
 static double weight_of(const wave *w, int64_t row)
 {
     const double *weights = w->chunk.data->weights;
-    return weights ? weights[row] / w->draw->spread->unit : 1;
+    return weights ? weights[row] / w->draw->moments->unit : 1;
 }
 
 /* The chance of a row. */
 static double chance(const wave *w, int64_t row, double c)
 {
     const double weight = weight_of(w, row);
-    return weight > 0 ? weight * c * (0.5 / w->draw->spread->mass) : 0;
+    return weight > 0 ? weight * c * (0.5 / w->draw->moments->mass) : 0;
 }
 
 /* Of rows begin .. end - 1; c begins with the first of them. */
@@ -87,7 +88,7 @@ static double add_chances(const wave *w, int64_t begin, int64_t end, const doubl
             sum[k] += c[i + k];
     for (; i < n; i++)
         sum[0] += c[i];
-    return ((sum[0] + sum[1]) + (sum[2] + sum[3])) * (0.5 / w->draw->spread->mass);
+    return ((sum[0] + sum[1]) + (sum[2] + sum[3])) * (0.5 / w->draw->moments->mass);
 }
 
 /* Of rows first, ...: as many as fit into the scratch, or any number of bytes as stored. */
@@ -96,13 +97,13 @@ static void look(const wave *w, int64_t first, int64_t count, double *scratch, d
     const vem_i_draw *draw = w->draw;
     const vem_data *data = w->chunk.data;
     if (w->bytes) {
-        w->ctx->kernels_single->byte_spread(vem_i_bytes_at(data, 0, first),
-                                            data->row_stride, count, data->d,
-                                            draw->spread->mean, c);
+        w->run->ctx->kernels_single->byte_spread(vem_i_bytes_at(data, 0, first),
+                                                 data->row_stride, count, data->d,
+                                                 draw->moments->mean, c);
     } else {
-        const vem_i_stretch s = vem_i_stretch_at(w->ctx, data, draw->spread->normalize,
+        const vem_i_stretch s = vem_i_stretch_at(w->run, data, draw->moments->normalize,
                                                  first, count, scratch);
-        s.kernels->spread(s.x, s.ld, count, data->d, draw->spread->mean, draw->factors,
+        s.kernels->spread(s.x, s.ld, count, data->d, draw->moments->mean, draw->factors,
                           c);
     }
     for (int64_t k = 0; k < count; k++)
@@ -130,7 +131,7 @@ static void run_chances(void *arg, int64_t number, int thread)
     const int64_t begin = w->first + number * w->per_piece;
     const int64_t end = begin + w->per_piece < w->end ? begin + w->per_piece : w->end;
     if (!w->looks && !w->chunk.data->weights) {
-        w->totals[number] = (double)(end - begin) / w->draw->spread->mass;
+        w->totals[number] = (double)(end - begin) / w->draw->moments->mass;
         return;
     }
     const double *c = c_of(w, begin, end, 1, thread);
@@ -146,7 +147,7 @@ static void take(const wave *w, int64_t k, int64_t row, double c)
 {
     const vem_i_draw *draw = w->draw;
     const vem_data *data = w->chunk.data;
-    const vem_i_spread *s = draw->spread;
+    const vem_i_column_moments *s = draw->moments;
     const size_t bytes = (size_t)data->d * vem_i_dtype_bytes(data->type);
     draw->coreset->weights[k] = s->mass * s->unit / (double)draw->size * (2 / c);
     draw->coreset->indices[k] = w->chunk.at + (row - w->chunk.first);
@@ -185,7 +186,7 @@ static void run_draws(void *arg, int64_t number, int thread)
     double base = w->base[number];
     if (!w->looks && !w->chunk.data->weights) { /* every row has the same chance */
         for (; k < to; k++) {
-            const double off = (draw->places[k] - base) * draw->spread->mass;
+            const double off = (draw->places[k] - base) * draw->moments->mass;
             const int64_t row = begin + (int64_t)off;
             take(w, k, row < end ? row : end - 1, draw->rest);
         }
@@ -209,11 +210,11 @@ static void run_draws(void *arg, int64_t number, int thread)
 static vem_status allot(wave *w, int64_t pieces)
 {
     vem_i_draw *draw = w->draw;
-    const int64_t last = draw->spread->last - w->chunk.at + w->chunk.first;
+    const int64_t last = draw->moments->last - w->chunk.at + w->chunk.first;
     for (int64_t p = 0; p < pieces; p++) {
         const int64_t begin = w->first + p * w->per_piece;
         if (!isfinite(w->totals[p]))
-            return vem_i_fail(w->ctx, VEM_BAD_DATA,
+            return vem_i_fail(w->run, VEM_BAD_DATA,
                               "Squares of distances to the mean overflow: rescale the "
                               "data.");
         w->base[p] = draw->sum;
@@ -229,38 +230,38 @@ static vem_status allot(wave *w, int64_t pieces)
     return VEM_OK;
 }
 
-vem_status vem_i_coreset_stopped(vem_ctx *ctx)
+vem_status vem_i_coreset_stopped(vem_i_run *run)
 {
-    return vem_i_fail(ctx, VEM_STOPPED, "Stopped while the coreset was drawn.");
+    return vem_i_fail_stopped(run, "while the coreset was drawn");
 }
 
-static vem_status run_waves(vem_ctx *ctx, wave *w)
+static vem_status run_waves(vem_i_run *run, wave *w)
 {
     vem_i_draw *draw = w->draw;
     const vem_i_chunk *chunk = &w->chunk;
     const int64_t rows = vem_i_wave_rows(chunk->data->d);
     vem_progress told = {.phase = "reduce",
-                         .done = draw->spread->total - draw->spread->rows + draw->done,
-                         .total = draw->spread->total,
+                         .done = draw->moments->total - draw->moments->rows + draw->done,
+                         .total = draw->moments->total,
                          .free_energy = NAN};
     for (int64_t done = 0; done < chunk->count; done += rows) {
         const int64_t count = chunk->count - done < rows ? chunk->count - done : rows;
         const int64_t pieces = vem_i_shards(count, w->per_piece);
         w->first = chunk->first + done;
         w->end = w->first + count;
-        if (vem_i_parallel_watched(ctx, pieces, (double)w->per_piece * chunk->data->d,
+        if (vem_i_parallel_watched(run, pieces, (double)w->per_piece * chunk->data->d,
                                    run_chances, w, &told, VEM_I_SKIP))
-            return vem_i_coreset_stopped(ctx);
+            return vem_i_coreset_stopped(run);
         vem_status status = allot(w, pieces);
         if (status != VEM_OK)
             return status;
-        if (vem_i_parallel_watched(ctx, pieces, (double)w->per_piece * 2, run_draws, w,
+        if (vem_i_parallel_watched(run, pieces, (double)w->per_piece * 2, run_draws, w,
                                    &told, VEM_I_SKIP))
-            return vem_i_coreset_stopped(ctx);
+            return vem_i_coreset_stopped(run);
         draw->done += count;
         told.done += count;
-        if (vem_i_progress(ctx, &told, 0))
-            return vem_i_coreset_stopped(ctx);
+        if (vem_i_progress(run, &told, 0))
+            return vem_i_coreset_stopped(run);
     }
     return VEM_OK;
 }
@@ -278,32 +279,32 @@ static size_t scratch_doubles(int32_t d)
     return (size_t)vem_i_piece_rows(d) + (values + LINE - 1) / LINE * LINE;
 }
 
-vem_status vem_i_draw_add(vem_ctx *ctx, vem_i_draw *draw, vem_i_chunk chunk)
+vem_status vem_i_draw_add(vem_i_run *run, vem_i_draw *draw, vem_i_chunk chunk)
 {
     const int32_t d = chunk.data->d;
-    wave w = {.ctx = ctx, .draw = draw, .chunk = chunk, .per_piece = vem_i_piece_rows(d)};
+    wave w = {.run = run, .draw = draw, .chunk = chunk, .per_piece = vem_i_piece_rows(d)};
     const int64_t most = vem_i_wave_rows(d);
     const size_t rows = (size_t)(chunk.count < most ? chunk.count : most);
     const size_t pieces = (size_t)vem_i_shards((int64_t)rows, w.per_piece);
     w.looks = draw->slope > 0;
     w.bytes = w.looks && !draw->factors &&
-              vem_i_bytes_at(chunk.data, draw->spread->normalize, 0);
+              vem_i_bytes_at(chunk.data, draw->moments->normalize, 0);
     w.scratch_doubles = scratch_doubles(d);
-    vem_status status = vem_i_take(ctx, &w.totals, pieces, sizeof(double));
+    vem_status status = vem_i_take(run, &w.totals, pieces, sizeof(double));
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &w.base, pieces, sizeof(double));
+        status = vem_i_take(run, &w.base, pieces, sizeof(double));
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &w.draws, pieces + 1, sizeof(int64_t));
+        status = vem_i_take(run, &w.draws, pieces + 1, sizeof(int64_t));
     w.per_sums = vem_i_shards(w.per_piece, STRETCH);
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &w.sums, pieces * (size_t)w.per_sums, sizeof(double));
+        status = vem_i_take(run, &w.sums, pieces * (size_t)w.per_sums, sizeof(double));
     if (status == VEM_OK && w.looks && keeps(d, chunk.data->type))
-        status = vem_i_take(ctx, &w.c, rows, sizeof(double));
+        status = vem_i_take(run, &w.c, rows, sizeof(double));
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &w.scratch, (size_t)ctx->threads,
+        status = vem_i_take(run, &w.scratch, (size_t)run->threads,
                             w.scratch_doubles * sizeof(double));
     if (status == VEM_OK)
-        status = run_waves(ctx, &w);
+        status = run_waves(run, &w);
     vem_i_free(w.totals);
     vem_i_free(w.base);
     vem_i_free(w.draws);
@@ -316,12 +317,12 @@ vem_status vem_i_draw_add(vem_ctx *ctx, vem_i_draw *draw, vem_i_chunk chunk)
 /* ---- The whole ---- */
 
 /* An empty coreset of `size` rows like those of `like`. */
-static vem_status coreset_new(vem_ctx *ctx, const vem_data *like, int64_t size,
+static vem_status coreset_new(vem_i_run *run, const vem_data *like, int64_t size,
                               vem_data **coreset)
 {
     const size_t width = vem_i_dtype_bytes(like->type), d = (size_t)like->d;
     vem_data *made;
-    vem_status status = vem_i_data_new(ctx, &made);
+    vem_status status = vem_i_data_new(run, &made);
     if (status != VEM_OK)
         return status;
     made->type = like->type;
@@ -330,17 +331,17 @@ static vem_status coreset_new(vem_ctx *ctx, const vem_data *like, int64_t size,
     made->column_stride = (int64_t)width;
     made->row_stride = (int64_t)(d * width);
     made->format = "coreset";
-    status = vem_i_take(ctx, &made->owned, (size_t)size, d * width);
+    status = vem_i_take(run, &made->owned, (size_t)size, d * width);
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &made->weights, (size_t)size, sizeof(double));
+        status = vem_i_take(run, &made->weights, (size_t)size, sizeof(double));
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &made->indices, (size_t)size, sizeof(int64_t));
+        status = vem_i_take(run, &made->indices, (size_t)size, sizeof(int64_t));
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &made->numbers, d, sizeof(int32_t));
+        status = vem_i_take(run, &made->numbers, d, sizeof(int32_t));
     const vem_i_names table = vem_i_data_table(like);
     vem_i_names names;
     if (status == VEM_OK)
-        status = vem_i_names_copy(ctx, &table, &names);
+        status = vem_i_names_copy(run, &table, &names);
     if (status == VEM_OK)
         vem_i_data_take_table(made, &names);
     if (status != VEM_OK) {
@@ -362,50 +363,51 @@ void vem_i_draw_free(vem_i_draw *draw)
     *draw = (vem_i_draw){0};
 }
 
-vem_status vem_i_draw_new(vem_ctx *ctx, const vem_i_coreset_request *request,
-                          const vem_data *like, const vem_i_spread *spread,
+vem_status vem_i_draw_new(vem_i_run *run, const vem_i_coreset_request *request,
+                          const vem_data *like, const vem_i_column_moments *moments,
                           const double *scale, vem_i_draw *draw)
 {
     const size_t d = (size_t)like->d;
     vem_status status = VEM_OK;
-    *draw = (vem_i_draw){.spread = spread, .size = request->size, .rest = 2};
+    *draw = (vem_i_draw){.moments = moments, .size = request->size, .rest = 2};
     if (request->method == VEM_CORESET_LIGHTWEIGHT) {
         double squares = 0;
         if (scale)
-            status = vem_i_take(ctx, &draw->factors, d, sizeof(double));
+            status = vem_i_take(run, &draw->factors, d, sizeof(double));
         for (size_t j = 0; status == VEM_OK && j < d; j++) {
             if (scale)
                 draw->factors[j] = 1 / scale[j];
             const double factor = scale ? draw->factors[j] : 1;
-            squares += spread->squares[j] * factor * factor;
+            squares += moments->squares[j] * factor * factor;
         }
-        if (isfinite(spread->mass / squares)) {
+        if (isfinite(moments->mass / squares)) {
             draw->rest = 1;
-            draw->slope = spread->mass / squares;
+            draw->slope = moments->mass / squares;
         }
     }
     if (status == VEM_OK)
         status =
-            vem_i_take(ctx, &draw->places, (size_t)request->size + 1, sizeof(double));
+            vem_i_take(run, &draw->places, (size_t)request->size + 1, sizeof(double));
     if (status == VEM_OK)
-        status = coreset_new(ctx, like, request->size, &draw->coreset);
+        status = coreset_new(run, like, request->size, &draw->coreset);
     if (status == VEM_OK)
-        vem_i_draw_places(ctx, request->seed, request->size, draw->places);
+        vem_i_draw_places(run, request->seed, request->size, draw->places);
     else
         vem_i_draw_free(draw);
     return status;
 }
 
-void vem_i_spread_scale(const vem_i_spread *spread, double *scale)
+void vem_i_column_moments_scale(const vem_i_column_moments *moments, double *scale)
 {
-    for (int32_t j = 0; j < spread->d; j++)
-        scale[j] = spread->squares[j] > 0 ? sqrt(spread->squares[j] / spread->mass) : 1;
+    for (int32_t j = 0; j < moments->d; j++)
+        scale[j] =
+            moments->squares[j] > 0 ? sqrt(moments->squares[j] / moments->mass) : 1;
 }
 
 /* Every row, with the weight it has. */
-static vem_status take_all(vem_ctx *ctx, const vem_data *data, vem_data **coreset)
+static vem_status take_all(vem_i_run *run, const vem_data *data, vem_data **coreset)
 {
-    vem_status status = coreset_new(ctx, data, data->n, coreset);
+    vem_status status = coreset_new(run, data, data->n, coreset);
     if (status != VEM_OK)
         return status;
     vem_data *made = *coreset;
@@ -417,18 +419,18 @@ static vem_status take_all(vem_ctx *ctx, const vem_data *data, vem_data **corese
     return VEM_OK;
 }
 
-static vem_status draw_all(vem_ctx *ctx, const vem_data *data,
+static vem_status draw_all(vem_i_run *run, const vem_data *data,
                            const vem_i_coreset_request *request,
-                           const vem_i_spread *spread, const double *scale,
+                           const vem_i_column_moments *moments, const double *scale,
                            vem_data **coreset)
 {
     vem_i_draw draw;
-    vem_status status = vem_i_draw_new(ctx, request, data, spread, scale, &draw);
+    vem_status status = vem_i_draw_new(run, request, data, moments, scale, &draw);
     if (status != VEM_OK)
         return status;
-    status = vem_i_draw_add(ctx, &draw, (vem_i_chunk){.data = data, .count = data->n});
+    status = vem_i_draw_add(run, &draw, (vem_i_chunk){.data = data, .count = data->n});
     if (status == VEM_OK && request->method == VEM_CORESET_UNIFORM)
-        status = vem_i_refuse_bad(ctx, (vem_i_chunk){.data = draw.coreset,
+        status = vem_i_refuse_bad(run, (vem_i_chunk){.data = draw.coreset,
                                                      .count = request->size});
     if (status == VEM_OK) {
         *coreset = draw.coreset;
@@ -438,38 +440,39 @@ static vem_status draw_all(vem_ctx *ctx, const vem_data *data,
     return status;
 }
 
-vem_status vem_i_coreset(vem_ctx *ctx, const vem_data *data,
+vem_status vem_i_coreset(vem_i_run *run, const vem_data *data,
                          const vem_i_coreset_request *request, double *scale,
                          vem_data **coreset)
 {
     const int everything = request->size >= data->n;
     if (request->method == VEM_CORESET_UNIFORM && !everything) {
-        vem_i_spread known = vem_i_spread_weights(data->d, data->weights, data->n);
+        vem_i_column_moments known =
+            vem_i_column_moments_weights(data->d, data->weights, data->n);
         known.total = data->n;
-        return draw_all(ctx, data, request, &known, NULL, coreset);
+        return draw_all(run, data, request, &known, NULL, coreset);
     }
-    vem_i_spread spread;
-    vem_status status = vem_i_spread_new(ctx, data->d, request->normalize, data->weights,
-                                         data->n, &spread);
+    vem_i_column_moments moments;
+    vem_status status = vem_i_column_moments_new(run, data->d, request->normalize,
+                                                 data->weights, data->n, &moments);
     if (status != VEM_OK)
         return status;
-    spread.total = everything ? data->n : 2 * data->n;
-    status =
-        vem_i_spread_add(ctx, &spread, (vem_i_chunk){.data = data, .count = data->n});
+    moments.total = everything ? data->n : 2 * data->n;
+    status = vem_i_column_moments_add(run, &moments,
+                                      (vem_i_chunk){.data = data, .count = data->n});
     const int divided = request->standardize || request->whiten;
     if (status == VEM_OK && divided)
-        vem_i_spread_scale(&spread, scale);
+        vem_i_column_moments_scale(&moments, scale);
     for (int32_t j = 0; status == VEM_OK && request->whiten && j < data->d; j++)
-        scale[j] = vem_i_column_unit(spread.squares[j] / spread.mass, spread.mean[j]);
+        scale[j] = vem_i_column_unit(moments.squares[j] / moments.mass, moments.mean[j]);
     if (status == VEM_OK)
-        status = everything ? take_all(ctx, data, coreset)
-                            : draw_all(ctx, data, request, &spread,
+        status = everything ? take_all(run, data, coreset)
+                            : draw_all(run, data, request, &moments,
                                        divided ? scale : request->scale, coreset);
-    vem_i_spread_free(&spread);
+    vem_i_column_moments_free(&moments);
     return status;
 }
 
-uint64_t vem_i_coreset_bytes(const vem_ctx *ctx, int64_t size, int64_t n, int32_t d,
+uint64_t vem_i_coreset_bytes(const vem_i_run *run, int64_t size, int64_t n, int32_t d,
                              vem_dtype type)
 {
     const uint64_t row = (uint64_t)d * vem_i_dtype_bytes(type) + 3 * sizeof(double);
@@ -482,5 +485,5 @@ uint64_t vem_i_coreset_bytes(const vem_ctx *ctx, int64_t size, int64_t n, int32_
     const uint64_t kept = (keeps(d, type) ? (uint64_t)rows : 0) + stretches;
     /* The sums of the first pass are given back before the draws are taken. */
     const uint64_t drawing = (uint64_t)size * row + kept * sizeof(double);
-    return (drawing > sums ? drawing : sums) + (uint64_t)ctx->threads * block;
+    return (drawing > sums ? drawing : sums) + (uint64_t)run->threads * block;
 }

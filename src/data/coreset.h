@@ -1,8 +1,8 @@
 /* Coresets: a weighted sample that stands for all rows, drawn in two sequential passes with
  * memory that does not grow with the number of rows (docs/math/coresets.md).
  *
- *     pass 1 (spread.c)     mass, mean and sum of squares of the columns
- *     pass 2 (coreset.c)    the chance of each row, and the draws that fall on it
+ *     pass 1 (column_moments.c)  mass, mean and sum of squares of the columns
+ *     pass 2 (coreset.c)         the chance of each row, and the draws that fall on it
  *
  * Both are fed chunk by chunk, in the order of the rows; vem_i_coreset feeds all rows of one
  * vem_data. Chunks may have any number of whole pieces of vem_i_piece_rows rows (the last
@@ -12,7 +12,6 @@
 #define VEM_DATA_CORESET_H
 
 #include "data/data.h"
-#include "kernels/kernels.h"
 
 /* Rows of one piece, the unit in which sums are taken. */
 int64_t vem_i_piece_rows(int32_t d);
@@ -26,7 +25,7 @@ typedef struct vem_i_chunk {
 
 /* Pass 1: what is known of the rows so far, in the units they are stored in (divided by
  * their length where that is asked for). */
-typedef struct vem_i_spread {
+typedef struct vem_i_column_moments {
     int32_t d;
     int normalize;
     double unit;     /* weights count in these: a power of two near their mean */
@@ -37,16 +36,19 @@ typedef struct vem_i_spread {
     int64_t last; /* the last row of positive weight; -1: none */
     /* How much work there will be, for the progress function: rows of all passes. */
     int64_t total;
-} vem_i_spread;
+} vem_i_column_moments;
 
 /* `weights` (n, or NULL): all of them, to find their unit. */
-vem_status vem_i_spread_new(vem_ctx *ctx, int32_t d, int normalize, const double *weights,
-                            int64_t n, vem_i_spread *spread);
-vem_status vem_i_spread_add(vem_ctx *ctx, vem_i_spread *spread, vem_i_chunk chunk);
+vem_status vem_i_column_moments_new(vem_i_run *run, int32_t d, int normalize,
+                                    const double *weights, int64_t n,
+                                    vem_i_column_moments *moments);
+vem_status vem_i_column_moments_add(vem_i_run *run, vem_i_column_moments *moments,
+                                    vem_i_chunk chunk);
 /* What the weights alone tell, without a look at the rows: enough for a uniform sample. It
  * owns nothing. */
-vem_i_spread vem_i_spread_weights(int32_t d, const double *weights, int64_t n);
-void vem_i_spread_free(vem_i_spread *spread);
+vem_i_column_moments vem_i_column_moments_weights(int32_t d, const double *weights,
+                                                  int64_t n);
+void vem_i_column_moments_free(vem_i_column_moments *moments);
 
 typedef struct vem_i_coreset_request {
     int64_t size;
@@ -59,7 +61,7 @@ typedef struct vem_i_coreset_request {
 
 /* Pass 2. */
 typedef struct vem_i_draw {
-    const vem_i_spread *spread;
+    const vem_i_column_moments *moments;
     int64_t size;
     double *factors;   /* d: 1 / scale, or NULL */
     double rest;       /* c_n = rest + slope * (squared distance to the mean) */
@@ -73,26 +75,26 @@ typedef struct vem_i_draw {
 } vem_i_draw;
 
 /* `like` gives the type and the columns; `scale` (NULL: 1) what columns are divided by;
- * `spread` lives as long as the draw. On failure nothing is kept. */
-vem_status vem_i_draw_new(vem_ctx *ctx, const vem_i_coreset_request *request,
-                          const vem_data *like, const vem_i_spread *spread,
+ * `moments` lives as long as the draw. On failure nothing is kept. */
+vem_status vem_i_draw_new(vem_i_run *run, const vem_i_coreset_request *request,
+                          const vem_data *like, const vem_i_column_moments *moments,
                           const double *scale, vem_i_draw *draw);
-vem_status vem_i_draw_add(vem_ctx *ctx, vem_i_draw *draw, vem_i_chunk chunk);
+vem_status vem_i_draw_add(vem_i_run *run, vem_i_draw *draw, vem_i_chunk chunk);
 void vem_i_draw_free(vem_i_draw *draw);
 
 /* All rows of `data`. size >= n: all of them, with their own weights. scale (NULL, or d
  * values to fill in): what columns are divided by under `standardize` and `whiten`. */
-vem_status vem_i_coreset(vem_ctx *ctx, const vem_data *data,
+vem_status vem_i_coreset(vem_i_run *run, const vem_data *data,
                          const vem_i_coreset_request *request, double *scale,
                          vem_data **coreset);
 /* Bytes that it takes at its peak, the coreset included. */
-uint64_t vem_i_coreset_bytes(const vem_ctx *ctx, int64_t size, int64_t n, int32_t d,
+uint64_t vem_i_coreset_bytes(const vem_i_run *run, int64_t size, int64_t n, int32_t d,
                              vem_dtype type);
 /* What columns are divided by to have variance 1; 1 where they are constant. */
-void vem_i_spread_scale(const vem_i_spread *spread, double *scale);
+void vem_i_column_moments_scale(const vem_i_column_moments *moments, double *scale);
 
 /* `size` ordered places in [0, 1); room for one more. */
-void vem_i_draw_places(vem_ctx *ctx, uint64_t seed, int64_t size, double *places);
+void vem_i_draw_places(vem_i_run *run, uint64_t seed, int64_t size, double *places);
 /* The first of places[from .. size - 1] that is not below `sum`. */
 int64_t vem_i_places_below(const double *places, int64_t from, int64_t size, double sum);
 
@@ -101,26 +103,8 @@ int64_t vem_i_places_below(const double *places, int64_t from, int64_t size, dou
 /* Rows in a wave: pieces that are worked on at once. */
 int64_t vem_i_wave_rows(int32_t d);
 /* The sentence for a stop in either pass. */
-vem_status vem_i_coreset_stopped(vem_ctx *ctx);
-/* Rows that are converted at a time where they cannot be used as stored. */
-int64_t vem_i_block_rows(int32_t d);
-/* Rows of equal weight to take as one: wide enough, and whole vectors. */
-int32_t vem_i_group_rows(int32_t d);
-/* Rows of bytes where they lie, data->row_stride apart; NULL: they are none, or have to be
- * converted. */
-const uint8_t *vem_i_bytes_at(const vem_data *data, int normalize, int64_t first);
-
-/* Some rows for the kernels: as stored where that is possible, else converted (and divided
- * by their length) into `scratch`, which holds vem_i_block_rows rows of doubles. */
-typedef struct vem_i_stretch {
-    const vem_i_kernels *kernels;
-    const void *x;
-    int64_t ld;
-} vem_i_stretch;
-vem_i_stretch vem_i_stretch_at(const vem_ctx *ctx, const vem_data *data, int normalize,
-                               int64_t first, int64_t count, void *scratch);
-
+vem_status vem_i_coreset_stopped(vem_i_run *run);
 /* "Row 3, column 2 is NaN." of the first such value of the chunk; VEM_OK: there is none. */
-vem_status vem_i_refuse_bad(vem_ctx *ctx, vem_i_chunk chunk);
+vem_status vem_i_refuse_bad(vem_i_run *run, vem_i_chunk chunk);
 
 #endif

@@ -8,9 +8,9 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 
-vem_status vem_i_data_new(vem_ctx *ctx, vem_data **data)
+vem_status vem_i_data_new(vem_i_run *run, vem_data **data)
 {
-    return vem_i_take_zeroed(ctx, data, 1, sizeof **data);
+    return vem_i_take_zeroed(run, data, 1, sizeof **data);
 }
 
 void vem_i_data_rest(const vem_data *data)
@@ -18,28 +18,28 @@ void vem_i_data_rest(const vem_data *data)
     vem_i_mapping_rest(data->mapping);
 }
 
-vem_status vem_i_data_weigh(vem_ctx *ctx, vem_data *data, const char *source,
+vem_status vem_i_data_weigh(vem_i_run *run, vem_data *data, const char *source,
                             const double *weights, int64_t n)
 {
     if (n != data->n)
-        return vem_i_fail(ctx, VEM_BAD_DATA,
+        return vem_i_fail(run, VEM_BAD_DATA,
                           "%s has %" PRId64 " weights, but the data have %" PRId64
                           " rows.",
                           source, n, data->n);
     for (int64_t i = 0; i < n; i++)
         if (!(weights[i] >= 0) || isinf(weights[i]))
-            return vem_i_fail(ctx, VEM_BAD_DATA,
+            return vem_i_fail(run, VEM_BAD_DATA,
                               "%s, row %" PRId64
                               ": the weight is %g, but it must be finite and 0 or more.",
                               source, i + 1, weights[i]);
     const double sum = vem_i_sum(weights, n);
     if (!(sum > 0) || isinf(sum))
         return vem_i_fail(
-            ctx, VEM_BAD_DATA,
+            run, VEM_BAD_DATA,
             "%s: the weights sum to %g, but the sum must be positive and finite.", source,
             sum);
     double *copy;
-    vem_status status = vem_i_take(ctx, &copy, (size_t)n, sizeof *copy);
+    vem_status status = vem_i_take(run, &copy, (size_t)n, sizeof *copy);
     if (status != VEM_OK)
         return status;
     for (int64_t i = 0; i < n; i++)
@@ -54,8 +54,10 @@ vem_status vem_data_set_weights(vem_ctx *ctx, vem_data *data, const double *weig
 {
     VEM_I_NEED(ctx, ctx, "ctx");
     VEM_I_NEED(ctx, data, "data");
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_within(ctx, &verb);
     if (weights)
-        return vem_i_data_weigh(ctx, data, "The array of weights", weights, n);
+        return vem_i_data_weigh(run, data, "The array of weights", weights, n);
     vem_i_free(data->weights);
     data->weights = NULL;
     return VEM_OK;
@@ -86,13 +88,15 @@ vem_status vem_data_borrow(vem_ctx *ctx, vem_dtype type, const void *values, int
     VEM_I_NEED(ctx, ctx, "ctx");
     VEM_I_NEED(ctx, values, "values");
     VEM_I_NEED(ctx, data, "data");
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_within(ctx, &verb);
     if ((int)type < VEM_FLOAT32 || type > VEM_UINT32)
         return vem_i_fail(
-            ctx, VEM_BAD_OPTION,
+            run, VEM_BAD_OPTION,
             "The type of the values is %d, but it must lie between 0 and %d.", (int)type,
             (int)VEM_UINT32);
     if (n < 1 || d < 1)
-        return vem_i_fail(ctx, VEM_BAD_DATA,
+        return vem_i_fail(run, VEM_BAD_DATA,
                           "The data have %" PRId64 " rows and %" PRId32
                           " columns, but at least 1 of each is needed.",
                           n, d);
@@ -105,20 +109,20 @@ vem_status vem_data_borrow(vem_ctx *ctx, vem_dtype type, const void *values, int
         row_stride = extent;
     overflow |= __builtin_mul_overflow(row_stride, n, &extent);
     if (overflow)
-        return vem_i_fail(ctx, VEM_BAD_DATA,
+        return vem_i_fail(run, VEM_BAD_DATA,
                           "%" PRId64 " rows, %" PRId64 " bytes apart, of %" PRId32
                           " columns, %" PRId64 " bytes apart, do not fit into memory.",
                           n, row_stride, d, column_stride);
 
     if (!lies_apart(n, row_stride, d, column_stride, bytes))
-        return vem_i_fail(ctx, VEM_BAD_DATA,
+        return vem_i_fail(run, VEM_BAD_DATA,
                           "Rows %" PRId64 " bytes apart of %" PRId32 " columns %" PRId64
                           " bytes apart overlap: a value of this type takes %" PRId64
                           " bytes.",
                           row_stride, d, column_stride, bytes);
 
     vem_data *made;
-    vem_status status = vem_i_data_new(ctx, &made);
+    vem_status status = vem_i_data_new(run, &made);
     if (status != VEM_OK)
         return status;
     ctx->message[0] = '\0';
@@ -366,12 +370,14 @@ vem_status vem_data_get(vem_ctx *ctx, const vem_data *data, int64_t first, int64
     VEM_I_NEED(ctx, ctx, "ctx");
     VEM_I_NEED(ctx, data, "data");
     VEM_I_NEED(ctx, rows, "rows");
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_within(ctx, &verb);
     if (first < 0 || count < 0 || first > data->n || count > data->n - first)
-        return vem_i_fail(ctx, VEM_BAD_OPTION,
+        return vem_i_fail(run, VEM_BAD_OPTION,
                           "%" PRId64 " rows after the first %" PRId64
                           " were asked for, but the data have %" PRId64 " rows.",
                           count, first, data->n);
     vem_i_data_load(data, first, count, VEM_DOUBLE, rows, data->d);
-    vem_i_residence_check(ctx);
+    vem_i_residence_check(run);
     return VEM_OK;
 }

@@ -63,13 +63,13 @@ vem_i_names vem_i_data_table(const vem_data *data);
 /* They become those of `table`, whose memory is taken over (picked and means too). */
 void vem_i_data_take_table(vem_data *data, vem_i_names *table);
 /* A zeroed handle, for readers. */
-vem_status vem_i_data_new(vem_ctx *ctx, vem_data **data);
+vem_status vem_i_data_new(vem_i_run *run, vem_data **data);
 /* Free what the data own, but not the handle. */
 void vem_i_data_release(vem_data *data);
 /* A mapped file will not be read for a while: its pages need not stay in memory. */
 void vem_i_data_rest(const vem_data *data);
 /* Check n weights (`source` names them in messages) and keep a copy. */
-vem_status vem_i_data_weigh(vem_ctx *ctx, vem_data *data, const char *source,
+vem_status vem_i_data_weigh(vem_i_run *run, vem_data *data, const char *source,
                             const double *weights, int64_t n);
 /* Rows first .. first+count-1 as float or double (by `to`), ld elements apart in `out`.
  * Converts and swaps; checks nothing. Safe from parallel tasks. */

@@ -35,19 +35,19 @@ static int same_row(const vem_view *view, const void *a, const void *b)
     return 1;
 }
 
-vem_status vem_i_count_distinct(vem_ctx *ctx, const vem_view *view, int64_t enough,
+vem_status vem_i_count_distinct(vem_i_run *run, const vem_view *view, int64_t enough,
                                 int64_t *distinct)
 {
     size_t capacity = 16;
     while (capacity < 2 * (size_t)enough)
         capacity *= 2;
     int64_t *slots; /* item + 1, 0: free */
-    vem_status status = vem_i_take_zeroed(ctx, &slots, capacity, sizeof *slots);
+    vem_status status = vem_i_take_zeroed(run, &slots, capacity, sizeof *slots);
     if (status != VEM_OK)
         return status;
     int64_t count = 0;
     for (int64_t i = 0; i < view->n && count < enough; i++) {
-        vem_i_residence_check(ctx);
+        vem_i_residence_check(run);
         if (vem_i_view_mass(view, i) <= 0)
             continue;
         const void *row = vem_i_view_row(view, i);

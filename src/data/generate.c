@@ -28,7 +28,7 @@ static const double BIRCH_SPACING = 5.65685424949238019521; /* 4 sqrt(2) */
 enum { ROWS_PER_TASK = 1024, REFUSALS = 200 };
 
 typedef struct maker {
-    vem_ctx *ctx;
+    vem_i_run *run;
     vem_generator kind;
     int32_t clusters, d;
     int64_t n;
@@ -144,7 +144,7 @@ static vem_status place_apart(maker *m, double side, int patience, int may_grow)
                 continue;
             if (!may_grow)
                 return vem_i_fail(
-                    m->ctx, VEM_BAD_OPTION,
+                    m->run, VEM_BAD_OPTION,
                     "A box of side %g has room for %d of %d centers that "
                     "are %g apart; enlarge the box or lower the separation.",
                     side, (int)c, (int)m->clusters, m->separation);
@@ -154,8 +154,8 @@ static vem_status place_apart(maker *m, double side, int patience, int may_grow)
                                        .done = c,
                                        .total = m->clusters,
                                        .free_energy = NAN};
-        if (vem_i_progress(m->ctx, &progress, 0))
-            return vem_i_fail(m->ctx, VEM_STOPPED, "Stopped while placing the centers.");
+        if (vem_i_progress(m->run, &progress, 0))
+            return vem_i_fail_stopped(m->run, "while placing the centers");
     }
     return VEM_OK;
 }
@@ -192,7 +192,7 @@ static vem_status place_centers(maker *m)
         return m->box > 0 ? place_apart(m, m->box, 50 * REFUSALS, 0)
                           : place_apart(m, 30.0, REFUSALS, 1);
     }
-    return vem_i_fail(m->ctx, VEM_BAD_OPTION, "There is no generator number %d.",
+    return vem_i_fail(m->run, VEM_BAD_OPTION, "There is no generator number %d.",
                       (int)m->kind);
 }
 
@@ -216,7 +216,7 @@ static vem_status label_by_weight(maker *m)
 {
     double *sums;
     const vem_status status =
-        vem_i_take(m->ctx, &sums, (size_t)m->clusters, sizeof *sums);
+        vem_i_take(m->run, &sums, (size_t)m->clusters, sizeof *sums);
     if (status != VEM_OK)
         return status;
     double total = 0;
@@ -266,18 +266,18 @@ static vem_status make(maker *m)
 {
     const size_t n = (size_t)m->n, clusters = (size_t)m->clusters, d = (size_t)m->d;
     const int shaped = m->kind == VEM_SEPARATED || m->kind == VEM_TAU_SEPARATED;
-    vem_status status = vem_i_take(m->ctx, &m->centers, clusters, d * sizeof(double));
+    vem_status status = vem_i_take(m->run, &m->centers, clusters, d * sizeof(double));
     if (status == VEM_OK)
-        status = vem_i_take(m->ctx, &m->rows, n, d * sizeof(double));
+        status = vem_i_take(m->run, &m->rows, n, d * sizeof(double));
     if (status == VEM_OK)
-        status = vem_i_take(m->ctx, &m->labels, n, sizeof *m->labels);
+        status = vem_i_take(m->run, &m->labels, n, sizeof *m->labels);
     if (status == VEM_OK)
-        status = vem_i_take(m->ctx, &m->normals, (size_t)vem_ctx_threads(m->ctx),
+        status = vem_i_take(m->run, &m->normals, (size_t)vem_ctx_threads(m->run->ctx),
                             d * sizeof(double));
     if (status == VEM_OK && shaped)
-        status = vem_i_take(m->ctx, &m->factors, clusters, d * d * sizeof(double));
+        status = vem_i_take(m->run, &m->factors, clusters, d * d * sizeof(double));
     if (status == VEM_OK && shaped)
-        status = vem_i_take(m->ctx, &m->radius, clusters, sizeof *m->radius);
+        status = vem_i_take(m->run, &m->radius, clusters, sizeof *m->radius);
     if (status == VEM_OK)
         status = place_centers(m);
     if (status == VEM_OK && m->kind == VEM_SEPARATED)
@@ -285,45 +285,45 @@ static vem_status make(maker *m)
     else if (status == VEM_OK)
         label_equally(m);
     if (status == VEM_OK)
-        vem_i_parallel(m->ctx, vem_i_shards(m->n, ROWS_PER_TASK), make_rows, m);
+        vem_i_parallel(m->run, vem_i_shards(m->n, ROWS_PER_TASK), make_rows, m);
     return status;
 }
 
 /* ---- The verb ---- */
 
-static vem_status check(vem_ctx *ctx, vem_generator kind, const vem_generate_options *o)
+static vem_status check(vem_i_run *run, vem_generator kind, const vem_generate_options *o)
 {
     const int birch = kind == VEM_BIRCH_GRID || kind == VEM_BIRCH_RANDOM;
     if (o->clusters < 1)
-        return vem_i_fail(ctx, VEM_BAD_OPTION,
+        return vem_i_fail(run, VEM_BAD_OPTION,
                           "The number of clusters is %d, but it must be at least 1.",
                           (int)o->clusters);
     const int64_t edge = (int64_t)lround(sqrt((double)o->clusters));
     if (kind == VEM_BIRCH_GRID && edge * edge != o->clusters)
         return vem_i_fail(
-            ctx, VEM_BAD_OPTION,
+            run, VEM_BAD_OPTION,
             "The number of clusters is %d, but a grid needs a square number "
             "such as %lld.",
             (int)o->clusters, (long long)(edge * edge));
     if (birch && o->d != 0 && o->d != 2)
-        return vem_i_fail(ctx, VEM_BAD_OPTION,
+        return vem_i_fail(run, VEM_BAD_OPTION,
                           "The BIRCH sets have 2 dimensions, but %d are asked for.",
                           (int)o->d);
     if (o->d < 0 || o->d > 1000000)
         return vem_i_fail(
-            ctx, VEM_BAD_OPTION,
+            run, VEM_BAD_OPTION,
             "The number of dimensions is %d, but it must lie between 1 and 1000000.",
             (int)o->d);
     if (o->n < 0)
-        return vem_i_fail(ctx, VEM_BAD_OPTION,
+        return vem_i_fail(run, VEM_BAD_OPTION,
                           "The number of rows is %lld, but it must be at least 1.",
                           (long long)o->n);
     if (!(o->separation >= 0 && o->separation <= 1e6))
-        return vem_i_fail(ctx, VEM_BAD_OPTION,
+        return vem_i_fail(run, VEM_BAD_OPTION,
                           "The separation is %g, but it must lie between 0 and 1e6.",
                           o->separation);
     if (!(o->box >= 0 && o->box <= 1e9))
-        return vem_i_fail(ctx, VEM_BAD_OPTION,
+        return vem_i_fail(run, VEM_BAD_OPTION,
                           "The side of the box is %g, but it must lie between 0 and 1e9.",
                           o->box);
     return VEM_OK;
@@ -335,15 +335,16 @@ vem_status vem_generate(vem_ctx *ctx, vem_generator kind,
 {
     VEM_I_NEED(ctx, ctx, "ctx");
     VEM_I_NEED(ctx, options, "options");
-    vem_i_begin(ctx);
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_begin(ctx, &verb);
     vem_generate_options o;
     vem_status status =
-        vem_i_struct_in(ctx, "vem_generate_options", options, &o, sizeof o);
+        vem_i_struct_in(run, "vem_generate_options", options, &o, sizeof o);
     if (status == VEM_OK)
-        status = check(ctx, kind, &o);
+        status = check(run, kind, &o);
     if (status != VEM_OK)
         return status;
-    maker m = {.ctx = ctx,
+    maker m = {.run = run,
                .kind = kind,
                .clusters = o.clusters,
                .d = o.d ? o.d : 2,

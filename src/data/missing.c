@@ -33,7 +33,7 @@ typedef struct shard {
 } shard;
 
 typedef struct work {
-    vem_ctx *ctx;
+    vem_i_run *run;
     const vem_data *data;
     int64_t per_shard, per_block, shards;
     shard *found;
@@ -96,7 +96,7 @@ static void find_task(void *arg, int64_t s, int thread)
         vem_i_data_load(w->data, i, count, VEM_DOUBLE, rows, d);
         for (int64_t k = 0; k < count; k++)
             find_in_row(w, s, i + k, rows + k * d);
-        vem_i_residence_check(w->ctx);
+        vem_i_residence_check(w->run);
     }
 }
 
@@ -109,29 +109,29 @@ static void work_free(work *w)
 }
 
 /* The first pass; free `w` in any case. */
-static vem_status find(vem_ctx *ctx, const vem_data *data, int sums, work *w)
+static vem_status find(vem_i_run *run, const vem_data *data, int sums, work *w)
 {
     const int64_t n = data->n, d = data->d;
     int64_t per = SHARD_VALUES / d + 1;
     per = per < n / MOST_SHARDS ? n / MOST_SHARDS : per;
-    *w = (work){.ctx = ctx, .data = data, .per_shard = per};
+    *w = (work){.run = run, .data = data, .per_shard = per};
     w->shards = vem_i_shards(n, per);
     w->per_block = BLOCK_VALUES / d + 1;
-    const size_t threads = ctx ? (size_t)ctx->threads : 1;
+    const size_t threads = run ? (size_t)run->threads : 1;
     vem_status status =
-        vem_i_take_zeroed(ctx, &w->found, (size_t)w->shards, sizeof *w->found);
+        vem_i_take_zeroed(run, &w->found, (size_t)w->shards, sizeof *w->found);
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &w->scratch, threads * (size_t)w->per_block,
+        status = vem_i_take(run, &w->scratch, threads * (size_t)w->per_block,
                             (size_t)d * sizeof(double));
     if (status == VEM_OK && sums)
-        status = vem_i_take_zeroed(ctx, &w->sums, 2 * (size_t)w->shards,
+        status = vem_i_take_zeroed(run, &w->sums, 2 * (size_t)w->shards,
                                    (size_t)d * sizeof(double));
     if (status != VEM_OK)
         return status;
     const vem_progress told = {.phase = "read", .free_energy = NAN};
-    if (vem_i_parallel_watched(ctx, w->shards, (double)(per * d), find_task, w, &told,
+    if (vem_i_parallel_watched(run, w->shards, (double)(per * d), find_task, w, &told,
                                VEM_I_SKIP))
-        return vem_i_fail(ctx, VEM_STOPPED, "Stopped while the data were read.");
+        return vem_i_fail_stopped(run, "while the data were read");
     return VEM_OK;
 }
 
@@ -166,7 +166,7 @@ static int32_t empty_column(const work *w)
     return -1;
 }
 
-static vem_status refuse_empty(vem_ctx *ctx, const char *name, const vem_data *data,
+static vem_status refuse_empty(vem_i_run *run, const char *name, const vem_data *data,
                                int32_t j)
 {
     const char *column = vem_data_column_name(data, j);
@@ -175,19 +175,19 @@ static vem_status refuse_empty(vem_ctx *ctx, const char *name, const vem_data *d
     if (named)
         vem_i_names_shown(column, strlen(column), shown);
     const int32_t number = vem_i_data_column_number(data, j);
-    return vem_i_fail(ctx, VEM_BAD_DATA,
+    return vem_i_fail(run, VEM_BAD_DATA,
                       "%s: column %" PRId32 "%s%s%s has no values at all; --id %" PRId32
                       " leaves it out.",
                       name, number, named ? " (" : "", shown, named ? ")" : "", number);
 }
 
-static vem_status refuse(vem_ctx *ctx, const char *name, const vem_data *data,
+static vem_status refuse(vem_i_run *run, const char *name, const vem_data *data,
                          const shard *total)
 {
     char place[160];
     vem_i_data_place(data, total->first_row, total->first_column, place, sizeof place);
     place[0] = 'r'; /* inside a sentence */
-    return vem_i_fail(ctx, VEM_BAD_DATA,
+    return vem_i_fail(run, VEM_BAD_DATA,
                       "%s: %" PRId64 " %s missing, in %" PRId64 " of %" PRId64
                       " rows; the first in %s. " ADVICE,
                       name, total->values, total->values == 1 ? "value is" : "values are",
@@ -195,12 +195,12 @@ static vem_status refuse(vem_ctx *ctx, const char *name, const vem_data *data,
 }
 
 /* Means of the columns: those given, or of the values that are there. */
-static vem_status find_means(vem_ctx *ctx, const char *name, const work *w,
+static vem_status find_means(vem_i_run *run, const char *name, const work *w,
                              const double *given, int32_t given_count, double *means)
 {
     const int32_t d = w->data->d;
     if (given && given_count != d)
-        return vem_i_fail(ctx, VEM_BAD_OPTION,
+        return vem_i_fail(run, VEM_BAD_OPTION,
                           "%" PRId32 " means were given for missing values, but %s has "
                           "%" PRId32 " columns.",
                           given_count, name, d);
@@ -215,7 +215,7 @@ static vem_status find_means(vem_ctx *ctx, const char *name, const work *w,
             char place[160];
             vem_i_data_place(w->data, 0, j, place, sizeof place);
             return vem_i_fail(
-                ctx, VEM_BAD_DATA,
+                run, VEM_BAD_DATA,
                 "%s: %s has no mean that could stand for missing values: %s.", name,
                 strchr(place, ',') + 2,
                 given       ? "the one given is not finite"
@@ -270,16 +270,16 @@ static void write_task(void *arg, int64_t s, int thread)
                 w->kept[to] = i + k;
             to++;
         }
-        vem_i_residence_check(w->ctx);
+        vem_i_residence_check(w->run);
     }
     w->found[s].changed = to < most;
 }
 
 /* The second pass. In place a row goes where rows before it were, so shards take turns. */
-static vem_status write_rows(vem_ctx *ctx, const char *name, work *w, int in_place)
+static vem_status write_rows(vem_i_run *run, const char *name, work *w, int in_place)
 {
     vem_status status =
-        vem_i_take(ctx, &w->starts, (size_t)w->shards + 1, sizeof *w->starts);
+        vem_i_take(run, &w->starts, (size_t)w->shards + 1, sizeof *w->starts);
     if (status != VEM_OK)
         return status;
     w->starts[0] = 0;
@@ -290,20 +290,20 @@ static vem_status write_rows(vem_ctx *ctx, const char *name, work *w, int in_pla
         for (int64_t s = 0; s < w->shards; s++)
             write_task(w, s, 0);
     else
-        vem_i_parallel(ctx, w->shards, write_task, w);
+        vem_i_parallel(run, w->shards, write_task, w);
     for (int64_t s = 0; s < w->shards; s++)
         if (w->found[s].changed)
-            return vem_i_fail(ctx, VEM_BAD_DATA, "%s changed while it was read.", name);
+            return vem_i_fail(run, VEM_BAD_DATA, "%s changed while it was read.", name);
     return VEM_OK;
 }
 
 /* Numbers of the columns for messages, when the stored columns are gone. */
-static vem_status keep_numbers(vem_ctx *ctx, vem_data *data)
+static vem_status keep_numbers(vem_i_run *run, vem_data *data)
 {
     if (!data->columns || data->numbers)
         return VEM_OK;
     vem_status status =
-        vem_i_take(ctx, &data->numbers, (size_t)data->d, sizeof *data->numbers);
+        vem_i_take(run, &data->numbers, (size_t)data->d, sizeof *data->numbers);
     for (int32_t j = 0; status == VEM_OK && j < data->d; j++)
         data->numbers[j] = data->columns[j] + 1;
     return status;
@@ -348,23 +348,23 @@ static int is_ours(const vem_data *data)
            data->row_stride == width * data->d;
 }
 
-static vem_status rewrite(vem_ctx *ctx, const char *name, work *w, int64_t n,
+static vem_status rewrite(vem_i_run *run, const char *name, work *w, int64_t n,
                           vem_data *data)
 {
     const int in_place = is_ours(data);
     const size_t width = data->type == VEM_FLOAT64 ? sizeof(double) : sizeof(float);
     vem_i_mapping *spill = NULL, *kept_spill = NULL;
     w->to = data->type == VEM_FLOAT64 ? VEM_DOUBLE : VEM_SINGLE;
-    vem_status status = keep_numbers(ctx, data);
+    vem_status status = keep_numbers(run, data);
     if (status == VEM_OK && w->drop)
-        status = vem_i_spill_take(ctx, &w->kept, (size_t)n, sizeof *w->kept, &kept_spill);
+        status = vem_i_spill_take(run, &w->kept, (size_t)n, sizeof *w->kept, &kept_spill);
     if (in_place)
         memcpy(&w->out, &data->base, sizeof w->out); /* drops the const */
     else if (status == VEM_OK)
         status =
-            vem_i_spill_take(ctx, &w->out, (size_t)n, (size_t)data->d * width, &spill);
+            vem_i_spill_take(run, &w->out, (size_t)n, (size_t)data->d * width, &spill);
     if (status == VEM_OK)
-        status = write_rows(ctx, name, w, in_place);
+        status = write_rows(run, name, w, in_place);
     if (status == VEM_OK) {
         data->kept_spill = kept_spill;
         take_over(data, w, spill, in_place, n);
@@ -380,12 +380,12 @@ static vem_status rewrite(vem_ctx *ctx, const char *name, work *w, int64_t n,
 }
 
 /* Rows are left out, or values replaced. */
-static vem_status treat(vem_ctx *ctx, const char *name, work *w, const double *means,
+static vem_status treat(vem_i_run *run, const char *name, work *w, const double *means,
                         int32_t means_count, vem_data *data)
 {
     const shard total = total_of(w);
     if (w->drop && total.rows == data->n)
-        return vem_i_fail(ctx, VEM_BAD_DATA,
+        return vem_i_fail(run, VEM_BAD_DATA,
                           "%s: all %" PRId64
                           " rows have a missing value, so none would be "
                           "left.",
@@ -393,12 +393,12 @@ static vem_status treat(vem_ctx *ctx, const char *name, work *w, const double *m
     double *made = NULL;
     vem_status status = VEM_OK;
     if (!w->drop)
-        status = vem_i_take(ctx, &made, (size_t)data->d, sizeof *made);
+        status = vem_i_take(run, &made, (size_t)data->d, sizeof *made);
     if (status == VEM_OK && !w->drop)
-        status = find_means(ctx, name, w, means, means_count, made);
+        status = find_means(run, name, w, means, means_count, made);
     w->means = made;
     if (status == VEM_OK && total.values > 0)
-        status = rewrite(ctx, name, w, data->n - (w->drop ? total.rows : 0), data);
+        status = rewrite(run, name, w, data->n - (w->drop ? total.rows : 0), data);
     if (status != VEM_OK) {
         vem_i_free(made);
         return status;
@@ -414,7 +414,7 @@ static int may_miss(vem_dtype type)
     return type == VEM_FLOAT32 || type == VEM_FLOAT64 || type == VEM_FLOAT16;
 }
 
-vem_status vem_i_missing(vem_ctx *ctx, const char *name, vem_missing missing,
+vem_status vem_i_missing(vem_i_run *run, const char *name, vem_missing missing,
                          const double *means, int32_t means_count, vem_data *data)
 {
     if (missing == VEM_MISSING_KEEP ||
@@ -422,32 +422,32 @@ vem_status vem_i_missing(vem_ctx *ctx, const char *name, vem_missing missing,
         (missing == VEM_MISSING_DROP && !may_miss(data->type)))
         return VEM_OK;
     work w;
-    vem_status status = find(ctx, data, !means, &w);
+    vem_status status = find(run, data, !means, &w);
     const int32_t empty = status == VEM_OK ? empty_column(&w) : -1;
     if (empty >= 0 && data->weights == NULL && data->n > 1) {
-        status = refuse_empty(ctx, name, data, empty);
+        status = refuse_empty(run, name, data, empty);
     } else if (status == VEM_OK && missing == VEM_MISSING_ERROR) {
         const shard total = total_of(&w);
-        status = refuse(ctx, name, data, &total);
+        status = refuse(run, name, data, &total);
     } else if (status == VEM_OK) {
         w.drop = missing == VEM_MISSING_DROP;
-        status = treat(ctx, name, &w, means, means_count, data);
+        status = treat(run, name, &w, means, means_count, data);
     }
     work_free(&w);
     return status;
 }
 
-vem_status vem_i_data_refuse(vem_ctx *ctx, const vem_data *data, const char *place,
+vem_status vem_i_data_refuse(vem_i_run *run, const vem_data *data, const char *place,
                              double value)
 {
     work w;
     if (!isnan(value))
-        return vem_i_fail(ctx, VEM_BAD_DATA, "%s is infinite.", place);
-    vem_status status = find(ctx, data, 0, &w);
+        return vem_i_fail(run, VEM_BAD_DATA, "%s is infinite.", place);
+    vem_status status = find(run, data, 0, &w);
     if (status == VEM_OK) {
         const shard total = total_of(&w);
         status =
-            vem_i_fail(ctx, VEM_BAD_DATA,
+            vem_i_fail(run, VEM_BAD_DATA,
                        "%s is NaN. %" PRId64 " %s missing, in %" PRId64 " of %" PRId64
                        " rows. %s",
                        place, total.values, total.values == 1 ? "value is" : "values are",

@@ -8,11 +8,11 @@
  * with VEM_MISSING_MEAN. Weights are there already: they line up with all rows, and with
  * VEM_MISSING_DROP those of the rows left out go too. Several files that are one data set are
  * joined first. */
-vem_status vem_i_missing(vem_ctx *ctx, const char *name, vem_missing missing,
+vem_status vem_i_missing(vem_i_run *run, const char *name, vem_missing missing,
                          const double *means, int32_t means_count, vem_data *data);
 /* The sentence for a value that is not finite; `place` names the first. Goes through all rows
  * to say how many are missing. */
-vem_status vem_i_data_refuse(vem_ctx *ctx, const vem_data *data, const char *place,
+vem_status vem_i_data_refuse(vem_i_run *run, const vem_data *data, const char *place,
                              double value);
 
 #endif

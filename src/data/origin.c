@@ -51,7 +51,7 @@ vem_status vem_i_origin_settle(const vem_i_pass *p, double *origin, double *shif
     int64_t items[MOST];
     double *rows, column[MOST];
     vem_status status =
-        vem_i_take(p->ctx, &rows, (size_t)picked * (size_t)p->d, sizeof *rows);
+        vem_i_take(p->run, &rows, (size_t)picked * (size_t)p->d, sizeof *rows);
     if (status != VEM_OK)
         return status;
     vem_i_pick_by_mass(p->mass, p->n, picked, items);
@@ -60,7 +60,7 @@ vem_status vem_i_origin_settle(const vem_i_pass *p, double *origin, double *shif
         vem_i_data_load(p->data, p->first + items[k], 1, VEM_DOUBLE, row, p->d);
         if (p->normalize)
             vem_i_normalize_row(row, p->d);
-        vem_i_residence_check(p->ctx); /* each may bring in 2 MB around it */
+        vem_i_residence_check(p->run); /* each may bring in 2 MB around it */
     }
     for (int32_t j = 0; j < p->d; j++) {
         double spread;

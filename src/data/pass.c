@@ -18,9 +18,10 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "data/coreset.h"
 #include "data/missing.h"
-#include "data/points.h"
+#include "data/stretch.h"
+#include "data/unit.h"
+#include "data/view.h"
 
 enum {
     SHARDS = 64,           /* for many threads */
@@ -101,7 +102,7 @@ static vem_i_stretch stretch_of(const vem_i_pass *p, int64_t first, int64_t coun
         vem_i_data_load(p->data, first, count, VEM_DOUBLE, scratch, p->d);
         return (vem_i_stretch){p->kernels, scratch, p->d};
     }
-    return vem_i_stretch_at(p->ctx, p->data, p->normalize, first, count, scratch);
+    return vem_i_stretch_at(p->run, p->data, p->normalize, first, count, scratch);
 }
 
 /* Rows `ld` apart and `d` wide, which may be wide rows. */
@@ -236,7 +237,7 @@ vem_status vem_i_pass_refuse_heavy(const vem_i_pass *p, vem_precision precision)
         others += i == row ? 0 : weights[i];
     if (others * most < weights[row])
         snprintf(bound, sizeof bound, "; no more than %.3g is safe", others * most);
-    return vem_i_fail(p->ctx, VEM_BAD_DATA,
+    return vem_i_fail(p->run, VEM_BAD_DATA,
                       "Row %" PRId64 " has a weight of %.3g, and all others together "
                       "%.3g: the variance they leave is too small for %s precision%s.",
                       vem_i_data_row_number(p->data, p->first + row) + 1, weights[row],
@@ -248,8 +249,8 @@ vem_status vem_i_pass_run(vem_i_pass *p, const char *phase, double *total, doubl
     const int64_t shards = vem_i_shards(p->n, p->per_shard);
     vem_progress told = {.phase = phase, .free_energy = NAN};
     double work = (double)(p->n < p->per_shard ? p->n : p->per_shard) * p->d;
-    if (vem_i_parallel_watched(p->ctx, shards, work, run_shard, p, &told, 1))
-        return vem_i_fail(p->ctx, VEM_STOPPED, "Stopped while the data were read.");
+    if (vem_i_parallel_watched(p->run, shards, work, run_shard, p, &told, 1))
+        return vem_i_fail_stopped(p->run, "while the data were read");
     memset(total, 0, (size_t)p->d * sizeof *total);
     for (int64_t s = 0; s < shards; s++) {
         if (p->bad[s] >= 0) {
@@ -258,7 +259,7 @@ vem_status vem_i_pass_run(vem_i_pass *p, const char *phase, double *total, doubl
             char place[160];
             vem_i_data_load(p->data, p->first + row, 1, VEM_DOUBLE, p->row, p->d);
             vem_i_pass_name(p, row, column, place, sizeof place);
-            return vem_i_data_refuse(p->ctx, p->data, place, p->row[column]);
+            return vem_i_data_refuse(p->run, p->data, place, p->row[column]);
         }
         for (int32_t j = 0; j < p->d; j++)
             total[j] += p->sums[s * p->d + j];
@@ -306,19 +307,19 @@ vem_status vem_i_pass_new(vem_i_pass *p)
                        sizeof(double); /* + a cache line */
     const size_t shards = (size_t)vem_i_shards(p->n, p->per_shard);
     vem_status status =
-        vem_i_take(p->ctx, &p->scratch, (size_t)p->ctx->threads, p->scratch_bytes);
+        vem_i_take(p->run, &p->scratch, (size_t)p->run->threads, p->scratch_bytes);
     if (status == VEM_OK)
-        status = vem_i_take(p->ctx, &p->row, (size_t)d, sizeof(double));
+        status = vem_i_take(p->run, &p->row, (size_t)d, sizeof(double));
     if (status == VEM_OK)
-        status = vem_i_take(p->ctx, &p->sums, shards, (size_t)d * sizeof(double));
+        status = vem_i_take(p->run, &p->sums, shards, (size_t)d * sizeof(double));
     if (status == VEM_OK)
-        status = vem_i_take(p->ctx, &p->extreme, shards, sizeof(double));
+        status = vem_i_take(p->run, &p->extreme, shards, sizeof(double));
     if (status == VEM_OK)
-        status = vem_i_take(p->ctx, &p->masses, shards, sizeof(double));
+        status = vem_i_take(p->run, &p->masses, shards, sizeof(double));
     if (status == VEM_OK)
-        status = vem_i_take(p->ctx, &p->bad, shards, sizeof(int64_t));
+        status = vem_i_take(p->run, &p->bad, shards, sizeof(int64_t));
     if (status == VEM_OK)
-        status = vem_i_take(p->ctx, &p->place, shards, sizeof(int64_t));
+        status = vem_i_take(p->run, &p->place, shards, sizeof(int64_t));
     return status;
 }
 

@@ -6,7 +6,7 @@
 #include "kernels/kernels.h"
 
 typedef struct vem_i_pass {
-    vem_ctx *ctx;
+    vem_i_run *run;
     const vem_data *data;
     int64_t first, n;
     int32_t d;
@@ -31,7 +31,7 @@ typedef struct vem_i_pass {
     int64_t *bad;    /* shards: place of the first value that is not finite, or -1 */
 } vem_i_pass;
 
-/* Memory for the passes over the rows that p names: ctx, data, first, n, d, normalize and
+/* Memory for the passes over the rows that p names: run, data, first, n, d, normalize and
  * kernels are set. On failure free it as well. */
 vem_status vem_i_pass_new(vem_i_pass *p);
 void vem_i_pass_free(vem_i_pass *p);

@@ -30,10 +30,10 @@ static void run_spacings(void *arg, int64_t task, int thread)
     }
 }
 
-void vem_i_draw_places(vem_ctx *ctx, uint64_t seed, int64_t size, double *places)
+void vem_i_draw_places(vem_i_run *run, uint64_t seed, int64_t size, double *places)
 {
     spacing s = {.seed = seed, .count = size + 1, .out = places};
-    vem_i_parallel_light(ctx, vem_i_shards(s.count, SPACINGS), SPACINGS * 100.0,
+    vem_i_parallel_light(run, vem_i_shards(s.count, SPACINGS), SPACINGS * 100.0,
                          run_spacings, &s);
     for (int64_t k = 1; k <= size; k++)
         places[k] += places[k - 1];

@@ -17,11 +17,11 @@
 #include "base/memory.h"
 #include "base/spill.h"
 #include "data/pass.h"
-#include "data/range.h"
+#include "data/points_inside.h"
 
 /* Weights whose scale would not survive the compute type are divided by a power of two
  * near their mean; others are taken as they are. */
-static vem_status scale_masses(vem_ctx *ctx, const vem_i_pass *p, vem_i_points *points)
+static vem_status scale_masses(vem_i_run *run, const vem_i_pass *p, vem_i_points *points)
 {
     enum { PLAIN = 32 }; /* powers of two from 1 that do no harm */
     vem_view *view = &points->view;
@@ -39,7 +39,7 @@ static vem_status scale_masses(vem_ctx *ctx, const vem_i_pass *p, vem_i_points *
     frexp(mean, &exponent);
     if (exponent > -PLAIN && exponent < PLAIN)
         exponent = 0;
-    vem_status status = vem_i_take(ctx, &points->mass, (size_t)p->n, sizeof(double));
+    vem_status status = vem_i_take(run, &points->mass, (size_t)p->n, sizeof(double));
     if (status != VEM_OK)
         return status;
     view->mass_unit = ldexp(1, exponent);
@@ -81,7 +81,7 @@ static vem_status check_units(const vem_i_pass *p, const vem_i_points_request *r
     for (int32_t j = 0; scale && request->shaped && request->floor_share > 0 && j < p->d;
          j++)
         if (!(scale[j] * scale[j] * share > DBL_MIN / DBL_EPSILON)) {
-            return vem_i_fail(p->ctx, VEM_BAD_DATA,
+            return vem_i_fail(p->run, VEM_BAD_DATA,
                               "Column %d has a deviation of %.3g, and %.3g of its square "
                               "vanishes even in double precision: rescale the column.",
                               vem_i_data_column_number(p->data, j), scale[j], share);
@@ -153,7 +153,7 @@ static vem_status write_even(vem_i_pass *p, const vem_i_points_request *request,
     if (unit == 1)
         return VEM_OK;
     vem_status status =
-        vem_i_take(p->ctx, &points->scale, (size_t)p->d, sizeof *points->scale);
+        vem_i_take(p->run, &points->scale, (size_t)p->d, sizeof *points->scale);
     if (status != VEM_OK)
         return status;
     for (int32_t j = 0; j < p->d; j++)
@@ -164,13 +164,13 @@ static vem_status write_even(vem_i_pass *p, const vem_i_points_request *request,
 }
 
 /* total: 2 d values of scratch. */
-static vem_status fill(vem_ctx *ctx, const vem_data *data,
+static vem_status fill(vem_i_run *run, const vem_data *data,
                        const vem_i_points_request *request, vem_i_points *points,
                        vem_i_pass *p, double *total)
 {
     int32_t d = p->d;
     double *first = total + d, *shift = NULL, mass;
-    vem_status status = scale_masses(ctx, p, points);
+    vem_status status = scale_masses(run, p, points);
     if (status != VEM_OK)
         return status;
     p->mass = points->view.mass;
@@ -225,46 +225,48 @@ static vem_status fill(vem_ctx *ctx, const vem_data *data,
     return status;
 }
 
-static vem_status take_rows(vem_ctx *ctx, const vem_i_points_request *request,
+static vem_status take_rows(vem_i_run *run, const vem_i_points_request *request,
                             size_t rows, size_t row, vem_i_points *points)
 {
     size_t bytes;
-    if (!(request->spill || ctx->spills_all) || __builtin_mul_overflow(rows, row, &bytes))
-        return vem_i_take(ctx, &points->x, rows, row);
-    vem_status status = vem_i_spill_new(ctx, bytes, &points->spill);
+    if (!(request->spill || run->ctx->spills_all) ||
+        __builtin_mul_overflow(rows, row, &bytes))
+        return vem_i_take(run, &points->x, rows, row);
+    vem_status status = vem_i_spill_new(run, bytes, &points->spill);
     if (status == VEM_OK)
         points->x = points->spill->bytes;
     return status;
 }
 
-vem_status vem_i_points_new(vem_ctx *ctx, const vem_data *data,
+vem_status vem_i_points_new(vem_i_run *run, const vem_data *data,
                             const vem_i_points_request *request, vem_i_points **points)
 {
     int32_t d = data->d;
-    vem_i_pass p = {.ctx = ctx,
+    vem_i_pass p = {.run = run,
                     .data = data,
                     .first = request->first,
                     .n = request->count > 0 ? request->count : data->n - request->first,
                     .d = d,
                     .normalize = request->normalize,
-                    .kernels = request->precision == VEM_SINGLE ? ctx->kernels_single
-                                                                : ctx->kernels_double};
+                    .kernels = request->precision == VEM_SINGLE
+                                   ? run->ctx->kernels_single
+                                   : run->ctx->kernels_double};
     const size_t columns = (size_t)d;
     double *total = NULL;
     vem_i_points *made = vem_i_calloc(1, sizeof *made);
-    vem_status status = made ? VEM_OK : vem_i_fail_memory(ctx, sizeof *made);
+    vem_status status = made ? VEM_OK : vem_i_fail_memory(run, sizeof *made);
     if (status == VEM_OK)
-        status = take_rows(ctx, request, (size_t)p.n, columns * p.kernels->element, made);
+        status = take_rows(run, request, (size_t)p.n, columns * p.kernels->element, made);
     if (status == VEM_OK)
-        status = vem_i_take_zeroed(ctx, &made->origin, columns, sizeof(double));
+        status = vem_i_take_zeroed(run, &made->origin, columns, sizeof(double));
     if (status == VEM_OK && (request->standardize || request->whiten || request->scale))
-        status = vem_i_take(ctx, &made->scale, columns, sizeof(double));
+        status = vem_i_take(run, &made->scale, columns, sizeof(double));
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &made->deviations, columns, sizeof(double));
+        status = vem_i_take(run, &made->deviations, columns, sizeof(double));
     if (status == VEM_OK && !request->origin)
-        status = vem_i_take(ctx, &made->mean, columns, sizeof(double));
+        status = vem_i_take(run, &made->mean, columns, sizeof(double));
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &total, 2 * columns, sizeof(double));
+        status = vem_i_take(run, &total, 2 * columns, sizeof(double));
     if (status == VEM_OK)
         status = vem_i_pass_new(&p);
     if (status == VEM_OK) {
@@ -273,12 +275,13 @@ vem_status vem_i_points_new(vem_ctx *ctx, const vem_data *data,
                                 .n = p.n,
                                 .ld = d,
                                 .d = d,
+                                .global_n = p.n,
                                 .spilled = made->spill != NULL,
                                 .origin = made->origin,
                                 .scale = made->scale,
                                 .whitened = request->whiten,
                                 .deviations = made->deviations};
-        status = fill(ctx, data, request, made, &p, total);
+        status = fill(run, data, request, made, &p, total);
     }
     vem_i_pass_free(&p);
     vem_i_free(total);
@@ -322,6 +325,12 @@ void vem_i_narrow(const vem_i_kernels *kernels, const double *values, int64_t n,
     float *narrow = out;
     for (int64_t i = 0; i < n; i++)
         narrow[i] = (float)values[i];
+}
+
+void vem_i_widen(const vem_i_kernels *kernels, const void *values, int64_t n, double *out)
+{
+    for (int64_t i = 0; i < n; i++)
+        out[i] = vem_i_value(kernels, values, i);
 }
 
 double vem_i_view_log_jacobian(const vem_view *view)

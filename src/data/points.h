@@ -5,6 +5,7 @@
 
 #include "data/data.h"
 #include "data/pass.h"
+#include "data/unit.h"
 #include "data/view.h"
 
 typedef struct vem_i_points {
@@ -42,7 +43,7 @@ typedef struct vem_i_points_request {
 
 /* Reads every value once or twice: NaN, infinities and values whose squares overflow or
  * vanish in the compute type are refused with row and column. */
-vem_status vem_i_points_new(vem_ctx *ctx, const vem_data *data,
+vem_status vem_i_points_new(vem_i_run *run, const vem_data *data,
                             const vem_i_points_request *request, vem_i_points **points);
 void vem_i_points_free(vem_i_points *points);
 /* From the mean of the rows of a pass to the origin of their view, in place; shift: how far
@@ -53,27 +54,16 @@ void vem_i_pick_by_mass(const double *mass, int64_t n, int count, int64_t *picke
 /* The median, and (NULL or) the spread of the middle four fifths; reorders the values. */
 double vem_i_median(double *values, int count, double *spread);
 /* Item i becomes what item order[i] was. After a failure the points are of no use. */
-vem_status vem_i_points_reorder(vem_ctx *ctx, vem_i_points *points,
+vem_status vem_i_points_reorder(vem_i_run *run, vem_i_points *points,
                                 const uint32_t *order);
 /* A second temporary file with n rows of `row` bytes in this order. */
-vem_status vem_i_spill_reorder(vem_ctx *ctx, const void *x, size_t row, int64_t n,
+vem_status vem_i_spill_reorder(vem_i_run *run, const void *x, size_t row, int64_t n,
                                const uint32_t *order, vem_i_mapping **spill);
-/* What a column is divided by so that nothing depends on its units: its deviation. A constant
- * column is measured by its own value, or by 1 where that is 0 or out of all proportion. */
-double vem_i_column_unit(double variance, double mean);
-/* The power of two that values of this deviation are divided by together: 1 where their
- * squares, and small shares of these, are numbers of the compute type. */
-double vem_i_even_unit(vem_precision precision, double deviation);
-/* To length 1; a row of zeros stays. */
-void vem_i_normalize_row(double *row, int32_t d);
-/* The least variance whose inverse, and costs made with it, are numbers of the compute type
- * with room to spare. */
-double vem_i_safe_variance(vem_precision precision);
 /* Bytes the copy takes. */
 uint64_t vem_i_points_bytes(int64_t n, int32_t d, vem_precision precision);
 
 /* Number of distinct rows of positive mass, counted no further than `enough`. */
-vem_status vem_i_count_distinct(vem_ctx *ctx, const vem_view *view, int64_t enough,
+vem_status vem_i_count_distinct(vem_i_run *run, const vem_view *view, int64_t enough,
                                 int64_t *distinct);
 
 #endif

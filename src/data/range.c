@@ -1,7 +1,7 @@
 /* Which rows the arithmetic can hold: squares of their distances, sums of these and what they are
  * divided by are numbers of the compute type (docs/math/numerics.md). Sentences about others tell
  * row, column and value in the units of the data, whatever the view divides by. */
-#include "data/range.h"
+#include "data/points_inside.h"
 
 #include <float.h>
 #include <math.h>
@@ -92,18 +92,18 @@ static vem_status fail_far(const vem_i_pass *p, const spot *s, double square,
 {
     if (!(square <= top))
         return vem_i_fail(
-            p->ctx, VEM_BAD_DATA,
+            p->run, VEM_BAD_DATA,
             "%s lies %.3g from the mean%s; squares of that size overflow in %s "
             "precision: %s.",
             s->place, s->off, s->spread, type, advice);
     if (p->mass && square * (double)p->n <= top)
-        return vem_i_fail(p->ctx, VEM_BAD_DATA,
+        return vem_i_fail(p->run, VEM_BAD_DATA,
                           "%s lies %.3g from the mean%s, and the weights sum to %.3g; "
                           "sums of squares of that weight overflow in %s precision: "
                           "rescale the weights or the data.",
                           s->place, s->off, s->spread, b->weight, type);
     return vem_i_fail(
-        p->ctx, VEM_BAD_DATA,
+        p->run, VEM_BAD_DATA,
         "%s lies %.3g from the mean%s; sums of squares of that size over %lld "
         "rows overflow in %s precision: %s.",
         s->place, s->off, s->spread, (long long)p->n, type, advice);
@@ -112,7 +112,7 @@ static vem_status fail_far(const vem_i_pass *p, const spot *s, double square,
 static vem_status fail_far_beside(const vem_i_pass *p, const spot *s, double least,
                                   const char *type, const char *advice)
 {
-    return vem_i_fail(p->ctx, VEM_BAD_DATA,
+    return vem_i_fail(p->run, VEM_BAD_DATA,
                       "%s lies %.3g from the mean, too far beside a variance of %.3g: "
                       "their ratio overflows in %s precision: %s.",
                       s->place, s->off, least * s->unit * s->unit, type, advice);
@@ -167,7 +167,7 @@ vem_status vem_i_range_check(const vem_i_pass *p, const vem_i_points_request *re
         return fail_far(p, &s, square, &b, type, top, advice);
     if (far_beside)
         return fail_far_beside(p, &s, least, type, advice);
-    return vem_i_fail(p->ctx, VEM_BAD_DATA,
+    return vem_i_fail(p->run, VEM_BAD_DATA,
                       "%s lies %.3g from the mean and no value lies farther; squares of "
                       "that size vanish in %s precision: %s.",
                       s.place, s.off, unit < 1 ? "double" : type,

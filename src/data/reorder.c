@@ -58,7 +58,7 @@ static void walk(void *arg, int64_t stripe, int thread)
 enum { ROWS_PER_TASK = 1024, CHECK_ROWS = 64 };
 
 typedef struct move {
-    vem_ctx *ctx;
+    vem_i_run *run;
     const char *from;
     char *to;
     size_t row;
@@ -76,24 +76,24 @@ static void move_rows(void *arg, int64_t number, int thread)
         memcpy(m->to + (size_t)m->place[i] * m->row, m->from + (size_t)i * m->row,
                m->row);
         if (i % CHECK_ROWS == 0) /* each of them may have brought in a page */
-            vem_i_residence_check(m->ctx);
+            vem_i_residence_check(m->run);
     }
 }
 
-vem_status vem_i_spill_reorder(vem_ctx *ctx, const void *x, size_t row, int64_t n,
+vem_status vem_i_spill_reorder(vem_i_run *run, const void *x, size_t row, int64_t n,
                                const uint32_t *order, vem_i_mapping **spill)
 {
     uint32_t *place = NULL;
     vem_i_mapping *made = NULL;
-    vem_status status = vem_i_take(ctx, &place, (size_t)n, sizeof *place);
+    vem_status status = vem_i_take(run, &place, (size_t)n, sizeof *place);
     if (status == VEM_OK)
-        status = vem_i_spill_new(ctx, (size_t)n * row, &made); /* fits: the first did */
+        status = vem_i_spill_new(run, (size_t)n * row, &made); /* fits: the first did */
     if (status == VEM_OK) {
         for (int64_t i = 0; i < n; i++)
             place[order[i]] = (uint32_t)i;
         move m = {
-            .ctx = ctx, .from = x, .to = made->bytes, .row = row, .n = n, .place = place};
-        vem_i_parallel_light(ctx, vem_i_shards(n, ROWS_PER_TASK),
+            .run = run, .from = x, .to = made->bytes, .row = row, .n = n, .place = place};
+        vem_i_parallel_light(run, vem_i_shards(n, ROWS_PER_TASK),
                              ROWS_PER_TASK * (double)row, move_rows, &m);
         *spill = made;
     }
@@ -101,13 +101,13 @@ vem_status vem_i_spill_reorder(vem_ctx *ctx, const void *x, size_t row, int64_t 
     return status;
 }
 
-static vem_status reorder_spilled(vem_ctx *ctx, vem_i_points *points,
+static vem_status reorder_spilled(vem_i_run *run, vem_i_points *points,
                                   const uint32_t *order)
 {
     vem_i_mapping *spill;
     const size_t row = (size_t)points->view.d * points->view.kernels->element;
     vem_status status =
-        vem_i_spill_reorder(ctx, points->x, row, points->view.n, order, &spill);
+        vem_i_spill_reorder(run, points->x, row, points->view.n, order, &spill);
     if (status != VEM_OK)
         return status;
     vem_i_mapping_free(points->spill);
@@ -118,45 +118,46 @@ static vem_status reorder_spilled(vem_ctx *ctx, vem_i_points *points,
 
 /* ---- in place ---- */
 
-static vem_status permute(vem_ctx *ctx, void *x, size_t row, int64_t n,
+static vem_status permute(vem_i_run *run, void *x, size_t row, int64_t n,
                           const uint32_t *order)
 {
     task t = {.x = x, .row = row, .n = n, .order = order};
     size_t stripes = row / LEAST_BYTES;
     stripes = stripes < 1 ? 1 : stripes > STRIPES ? STRIPES : stripes;
-    if (stripes > (size_t)ctx->threads)
-        stripes = (size_t)ctx->threads; /* the result is the same for any number */
+    if (stripes > (size_t)run->threads)
+        stripes = (size_t)run->threads; /* the result is the same for any number */
     t.stripe = (row / stripes + LEAST_BYTES - 1) / LEAST_BYTES * LEAST_BYTES;
     stripes = (row + t.stripe - 1) / t.stripe;
     vem_status status =
-        vem_i_take(ctx, &t.seen, stripes, (size_t)words(n) * sizeof *t.seen);
+        vem_i_take(run, &t.seen, stripes, (size_t)words(n) * sizeof *t.seen);
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &t.held, stripes, t.stripe);
+        status = vem_i_take(run, &t.held, stripes, t.stripe);
     if (status == VEM_OK)
-        vem_i_parallel_light(ctx, (int64_t)stripes, 50.0 * (double)n, walk, &t);
+        vem_i_parallel_light(run, (int64_t)stripes, 50.0 * (double)n, walk, &t);
     vem_i_free(t.seen);
     vem_i_free(t.held);
     return status;
 }
 
-vem_status vem_i_points_reorder(vem_ctx *ctx, vem_i_points *points, const uint32_t *order)
+vem_status vem_i_points_reorder(vem_i_run *run, vem_i_points *points,
+                                const uint32_t *order)
 {
     vem_view *view = &points->view;
     vem_status status = VEM_OK;
     if (!points->rows) {
-        status = vem_i_take(ctx, &points->rows, (size_t)view->n, sizeof(uint32_t));
+        status = vem_i_take(run, &points->rows, (size_t)view->n, sizeof(uint32_t));
         for (int64_t i = 0; status == VEM_OK && i < view->n; i++)
             points->rows[i] = (uint32_t)i;
     }
     /* A failure in between is the end of the fit, and of these points. */
     if (status == VEM_OK)
         status = points->spill
-                     ? reorder_spilled(ctx, points, order)
-                     : permute(ctx, points->x, (size_t)view->d * view->kernels->element,
+                     ? reorder_spilled(run, points, order)
+                     : permute(run, points->x, (size_t)view->d * view->kernels->element,
                                view->n, order);
     if (status == VEM_OK && points->mass)
-        status = permute(ctx, points->mass, sizeof(double), view->n, order);
+        status = permute(run, points->mass, sizeof(double), view->n, order);
     if (status == VEM_OK)
-        status = permute(ctx, points->rows, sizeof(uint32_t), view->n, order);
+        status = permute(run, points->rows, sizeof(uint32_t), view->n, order);
     return status;
 }

@@ -32,7 +32,7 @@ typedef struct candidate {
 } candidate;
 
 typedef struct draw {
-    vem_ctx *ctx;
+    vem_i_run *run;
     const double *weights;
     int64_t n;
     uint64_t seed;
@@ -162,16 +162,16 @@ static vem_status gather(draw *t, int64_t *found)
 {
     int64_t shards = vem_i_shards(t->n, SHARD), total = 0;
     t->out = NULL;
-    vem_i_parallel_light(t->ctx, shards, SHARD * 50.0, run_shard, t);
+    vem_i_parallel_light(t->run, shards, SHARD * 50.0, run_shard, t);
     for (int64_t s = 0; s < shards; s++) {
         int64_t count = t->starts[s];
         t->starts[s] = total;
         total += count;
     }
-    vem_status status = vem_i_take(t->ctx, &t->out, (size_t)total, sizeof *t->out);
+    vem_status status = vem_i_take(t->run, &t->out, (size_t)total, sizeof *t->out);
     if (status != VEM_OK)
         return status;
-    vem_i_parallel_light(t->ctx, shards, SHARD * 50.0, run_shard, t);
+    vem_i_parallel_light(t->run, shards, SHARD * 50.0, run_shard, t);
     qsort(t->out, (size_t)total, sizeof *t->out, by_key);
     *found = total;
     return VEM_OK;
@@ -205,11 +205,11 @@ static vem_status fill(draw *t, vem_i_sample *s)
     }
     size_t size = (size_t)s->size;
     if (status == VEM_OK)
-        status = vem_i_take(t->ctx, &s->rows, size, sizeof *s->rows);
+        status = vem_i_take(t->run, &s->rows, size, sizeof *s->rows);
     if (status == VEM_OK)
-        status = vem_i_take(t->ctx, &s->strata, size, sizeof *s->strata);
+        status = vem_i_take(t->run, &s->strata, size, sizeof *s->strata);
     if (status == VEM_OK && t->weights)
-        status = vem_i_take(t->ctx, &s->weights, size, sizeof *s->weights);
+        status = vem_i_take(t->run, &s->weights, size, sizeof *s->weights);
     if (status != VEM_OK)
         return status;
     qsort(t->out, size, sizeof *t->out, by_row);
@@ -222,16 +222,16 @@ static vem_status fill(draw *t, vem_i_sample *s)
     return VEM_OK;
 }
 
-vem_status vem_i_sample_new(vem_ctx *ctx, const double *weights, int64_t n, int64_t size,
-                            uint64_t seed, vem_i_sample *sample)
+vem_status vem_i_sample_new(vem_i_run *run, const double *weights, int64_t n,
+                            int64_t size, uint64_t seed, vem_i_sample *sample)
 {
     vem_i_sample made = {0};
     double masses[VEM_I_STRATA] = {0};
     survey(weights, n, &made, masses);
     allocate(&made, masses, size);
-    draw t = {.ctx = ctx, .weights = weights, .n = n, .seed = seed, .unit = made.unit};
+    draw t = {.run = run, .weights = weights, .n = n, .seed = seed, .unit = made.unit};
     vem_status status =
-        vem_i_take(ctx, &t.starts, (size_t)vem_i_shards(n, SHARD), sizeof *t.starts);
+        vem_i_take(run, &t.starts, (size_t)vem_i_shards(n, SHARD), sizeof *t.starts);
     if (status == VEM_OK)
         status = fill(&t, &made);
     vem_i_free(t.starts);

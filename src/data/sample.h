@@ -2,7 +2,7 @@
 #ifndef VEM_DATA_SAMPLE_H
 #define VEM_DATA_SAMPLE_H
 
-#include "base/ctx.h"
+#include "base/run.h"
 
 enum { VEM_I_STRATA = 64 };
 
@@ -21,8 +21,8 @@ typedef struct vem_i_sample {
 /* About `size` of n rows (`weights`: n of them, or NULL: all 1; `size` is positive), a
  * function of the seed, the weights and the sizes alone. size >= n takes every row of
  * positive weight. */
-vem_status vem_i_sample_new(vem_ctx *ctx, const double *weights, int64_t n, int64_t size,
-                            uint64_t seed, vem_i_sample *sample);
+vem_status vem_i_sample_new(vem_i_run *run, const double *weights, int64_t n,
+                            int64_t size, uint64_t seed, vem_i_sample *sample);
 void vem_i_sample_free(vem_i_sample *sample);
 /* Bytes it takes at its peak. */
 uint64_t vem_i_sample_bytes(int64_t n, int64_t size);

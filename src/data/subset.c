@@ -44,17 +44,18 @@ static double square_of(const vem_view *view, int64_t item)
     return sum;
 }
 
-static int64_t end_of(const drawing *g, int64_t shard)
+static int64_t begin_of(const drawing *g, int64_t shard)
 {
-    return (shard + 1) * SHARD < g->view->n ? (shard + 1) * SHARD : g->view->n;
+    return vem_i_view_shard(g->view, SHARD, shard);
 }
 
 static void sum_shard(void *arg, int64_t shard, int thread)
 {
     const drawing *g = arg;
+    const int64_t end = begin_of(g, shard + 1);
     double mass = 0, square = 0;
     (void)thread;
-    for (int64_t i = shard * SHARD; i < end_of(g, shard); i++) {
+    for (int64_t i = begin_of(g, shard); i < end; i++) {
         const double w = vem_i_view_mass(g->view, i);
         mass += w;
         square += w * square_of(g->view, i);
@@ -80,7 +81,8 @@ static void put(const drawing *g, int64_t draw, int64_t item, double q)
 static void draw_shard(void *arg, int64_t shard, int thread)
 {
     const drawing *g = arg;
-    const int64_t shards = vem_i_shards(g->view->n, SHARD);
+    const int64_t shards = vem_i_view_shards(g->view, SHARD),
+                  end = begin_of(g, shard + 1);
     int64_t draw = vem_i_places_below(g->places, 0, g->size, g->before[shard]);
     int64_t last = shard + 1 == shards ? g->size
                                        : vem_i_places_below(g->places, draw, g->size,
@@ -88,7 +90,7 @@ static void draw_shard(void *arg, int64_t shard, int thread)
     double sum = g->before[shard], q_kept = 0;
     int64_t kept = -1;
     (void)thread;
-    for (int64_t i = shard * SHARD; i < end_of(g, shard) && draw < last; i++) {
+    for (int64_t i = begin_of(g, shard); i < end && draw < last; i++) {
         const double w = vem_i_view_mass(g->view, i);
         if (!(w > 0))
             continue;
@@ -103,11 +105,11 @@ static void draw_shard(void *arg, int64_t shard, int thread)
         put(g, draw, kept, q_kept);
 }
 
-static void draw_all(vem_ctx *ctx, drawing *g, uint64_t seed)
+static void draw_all(vem_i_run *run, drawing *g, uint64_t seed)
 {
-    const int64_t shards = vem_i_shards(g->view->n, SHARD);
+    const int64_t shards = vem_i_view_shards(g->view, SHARD);
     const double work = (double)SHARD * (2.0 * g->view->d + 4);
-    vem_i_parallel_light(ctx, shards, work, sum_shard, g);
+    vem_i_parallel_light(run, shards, work, sum_shard, g);
     g->mass = vem_i_sum(g->masses, shards);
     g->square = vem_i_sum(g->squares, shards);
     double sum = 0;
@@ -118,46 +120,42 @@ static void draw_all(vem_ctx *ctx, drawing *g, uint64_t seed)
     /* A shard without mass has no draws, and the last that has takes the rest. */
     for (int64_t s = shards - 1; s >= 0 && !(g->masses[s] > 0); s--)
         g->before[s] = INFINITY;
-    vem_i_draw_places(ctx, seed, g->size, g->places);
-    vem_i_parallel_light(ctx, shards, work, draw_shard, g);
+    vem_i_draw_places(run, seed, g->size, g->places);
+    vem_i_parallel_light(run, shards, work, draw_shard, g);
 }
 
 /* Variances stay those of all items: floors are shares of them. */
 static void describe(const vem_view *view, int64_t size, vem_i_points *made)
 {
     double mass = 0;
-    made->view = *view;
-    made->view.x = made->x;
-    made->view.n = made->view.used = size;
-    made->view.ld = view->d;
-    made->view.spilled = 0;
+    made->view = vem_i_view_drawn(view, made->x, view->d, size);
     made->view.mass = made->mass;
     for (int64_t i = 0; i < size; i++)
         mass += made->mass[i];
     made->view.total_mass = mass;
 }
 
-vem_status vem_i_subset_new(vem_ctx *ctx, const vem_view *view, int64_t size,
+vem_status vem_i_subset_new(vem_i_run *run, const vem_view *view, int64_t size,
                             uint64_t seed, vem_i_points **subset)
 {
     drawing g = {.view = view, .size = size};
-    const size_t shards = (size_t)vem_i_shards(view->n, SHARD);
+    const size_t shards = (size_t)vem_i_view_shards(view, SHARD);
     vem_i_points *made = vem_i_calloc(1, sizeof *made);
-    vem_status status = made ? VEM_OK : vem_i_fail_memory(ctx, sizeof *made);
+    vem_status status = made ? VEM_OK : vem_i_fail_memory(run, sizeof *made);
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &made->x, (size_t)size,
+        status = vem_i_take(run, &made->x, (size_t)size,
                             (size_t)view->d * view->kernels->element);
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &made->mass, (size_t)size, sizeof(double));
+        status = vem_i_take(run, &made->mass, (size_t)size, sizeof(double));
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &g.places, (size_t)size + 1, sizeof(double));
+        status = vem_i_take(run, &g.places, (size_t)size + 1, sizeof(double));
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &g.masses, 3 * shards, sizeof(double));
+        status = vem_i_take(run, &g.masses, 3 * shards, sizeof(double));
     if (status == VEM_OK) {
         g.squares = g.masses + shards;
         g.before = g.squares + shards;
         g.out = made;
-        draw_all(ctx, &g, seed);
+        draw_all(run, &g, seed);
         describe(view, size, made);
     }
     vem_i_free(g.places);

@@ -1,9 +1,7 @@
-/* What values are divided by before they are computed with, so that the range of the compute
- * type does not matter. */
+#include "data/unit.h"
+
 #include <float.h>
 #include <math.h>
-
-#include "data/points.h"
 
 /* Four sums at a time: they do not wait for each other. */
 static double sum_of_squares(const double *row, int32_t d)

@@ -1,18 +1,41 @@
-/* Weighted items as the engine sees them: mean and mass (a cell will add its spread).
- * A plain struct that owns nothing. Values are about `origin` and divided by `scale`. */
+/* Weighted items as the engine sees them: mean, mass and spread.
+ * A plain struct that owns nothing. Values are about `origin` and divided by `scale`.
+ *
+ * Whatever depends on the number of an item or on how many there are (random keys, the sizes of
+ * shards) takes the global ones, so that a view of some rows of a whole does with each of them
+ * what a view of all does. A sample is a whole of its own. */
 #ifndef VEM_DATA_VIEW_H
 #define VEM_DATA_VIEW_H
 
+#include "base/parallel.h"
 #include "kernels/kernels.h"
+
+/* How the points that an item stands for lie about its mean: nothing is said (they all are
+ * there), the trace of their covariance, its diagonal (d values), or its lower triangle by rows
+ * (d (d + 1) / 2); in the units of the view. */
+typedef enum vem_i_spread_kind {
+    VEM_I_SPREAD_NONE,
+    VEM_I_SPREAD_TRACE,
+    VEM_I_SPREAD_DIAG,
+    VEM_I_SPREAD_FULL
+} vem_i_spread_kind;
 
 typedef struct vem_view {
     const vem_i_kernels *kernels; /* of the type of x */
     const void *x;                /* n rows of d values of type T, ld apart */
     int64_t n, ld;
     int32_t d;
-    int spilled;        /* x rests in a temporary file: going back and forth costs */
-    const double *mass; /* n, or NULL: all 1 */
-    double mass_unit;   /* a power of two: the caller's weight is mass times this, so that
+    int64_t first,
+        global_n; /* the number of item 0 in the whole, and the items of that */
+    vem_i_spread_kind spread_kind;
+    const void
+        *spread; /* n rows of type T, spread_ld apart; NULL where the kind is none */
+    int64_t spread_ld;
+    const double *log_base; /* n: mean log base measure of an item's points, for families
+                               of counts; NULL: all 0 */
+    int spilled;            /* x rests in a temporary file: going back and forth costs */
+    const double *mass;     /* n, or NULL: all 1 */
+    double mass_unit; /* a power of two: the caller's weight is mass times this, so that
                            masses are near 1 whatever scale the weights have */
     double total_mass;
     int64_t used;         /* items with a positive mass */
@@ -38,6 +61,50 @@ static inline double vem_i_view_mass(const vem_view *view, int64_t item)
     return view->mass ? view->mass[item] : 1.0;
 }
 
+/* n rows drawn from a view, or copies of them: a whole of its own, in which each weighs 1 and
+ * nothing but its place is known. */
+static inline vem_view vem_i_view_drawn(const vem_view *view, const void *x, int64_t ld,
+                                        int64_t n)
+{
+    vem_view drawn = *view;
+    drawn.x = x;
+    drawn.ld = ld;
+    drawn.n = drawn.used = drawn.global_n = n;
+    drawn.first = 0;
+    drawn.spilled = 0;
+    drawn.mass = drawn.log_base = NULL;
+    drawn.total_mass = (double)n;
+    drawn.spread = NULL;
+    drawn.spread_kind = VEM_I_SPREAD_NONE;
+    return drawn;
+}
+
+/* What random numbers of an item are keyed by. */
+static inline uint64_t vem_i_view_key(const vem_view *view, int64_t item)
+{
+    return (uint64_t)(view->first + item);
+}
+
+/* Shards of `per` items each, cut by global numbers: how many of them meet the view, and the
+ * item with which one of these begins. It ends where the next begins. */
+static inline int64_t vem_i_view_shards(const vem_view *view, int64_t per)
+{
+    return vem_i_shards(view->first % per + view->n, per);
+}
+static inline int64_t vem_i_view_shard(const vem_view *view, int64_t per, int64_t shard)
+{
+    const int64_t begin = shard * per - view->first % per;
+    return begin < 0 ? 0 : begin < view->n ? begin : view->n;
+}
+
+/* The same for so many pieces of the whole, all of about one size. */
+static inline int64_t vem_i_view_piece(const vem_view *view, int64_t pieces,
+                                       int64_t piece)
+{
+    const int64_t begin = view->global_n * piece / pieces - view->first;
+    return begin < 0 ? 0 : begin < view->n ? begin : view->n;
+}
+
 /* Value j of a row of type T. */
 static inline double vem_i_value(const vem_i_kernels *kernels, const void *row, int64_t j)
 {
@@ -58,6 +125,9 @@ static inline void vem_i_store(const vem_i_kernels *kernels, void *array, int64_
 /* Write n doubles as values of type T. */
 void vem_i_narrow(const vem_i_kernels *kernels, const double *values, int64_t n,
                   void *out);
+/* And back. */
+void vem_i_widen(const vem_i_kernels *kernels, const void *values, int64_t n,
+                 double *out);
 
 /* log of the factor between densities in the units of the view and those of the data. */
 double vem_i_view_log_jacobian(const vem_view *view);

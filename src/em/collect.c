@@ -13,6 +13,7 @@
 
 #include <string.h>
 
+#include "base/bucket_sort.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/residence.h"
@@ -29,7 +30,7 @@ enum {
 static const uint64_t SHARDED_BYTES = UINT64_C(64) << 20;
 
 struct vem_i_collector {
-    vem_ctx *ctx;
+    vem_i_run *run;
     const vem_view *view;
     const vem_i_scorer *scorer;
     int32_t width;
@@ -68,22 +69,6 @@ static int64_t wave_items(int64_t n, int32_t width)
 {
     int64_t items = WAVE_ENTRIES / width;
     return items < n ? items : n;
-}
-
-uint64_t vem_i_collector_bytes(const vem_ctx *ctx, const vem_i_family *family, int64_t n,
-                               int32_t clusters, int32_t d, int32_t width, size_t element,
-                               int toured, int weighted)
-{
-    int plain = width == 1 && !weighted && family->collect_rows;
-    if (plain && toured)
-        return 0;
-    int64_t shards = shards_for(family, n, clusters, d);
-    uint64_t threads = (uint64_t)ctx->threads, columns = (uint64_t)clusters + 1;
-    uint64_t sorted = (uint64_t)(shards ? n : wave_items(n, width)) * (uint64_t)width;
-    return sorted * (sizeof(uint32_t) + (plain ? 0 : element)) +
-           (uint64_t)shards * stats_bytes(family, clusters, d) +
-           (shards ? threads : SORT_PIECES + 1) * columns * sizeof(int64_t) +
-           threads * VEM_I_BLOCK * (uint64_t)d * element;
 }
 
 /* Weight of an entry of the posterior, as T in the sorted list; 0 entries are left out.
@@ -152,17 +137,17 @@ static void place_entries(vem_i_collector *t, int64_t base, int64_t begin, int64
                 place_entry(t, base, i, e, at[held[e]]++);
 }
 
-/* One cluster takes n of these rows, some at a time. */
-static void take_rows(const vem_i_collector *t, const void *rows, const uint32_t *items,
+/* One cluster takes n listed items, counted from item `base`, some at a time. */
+static void take_rows(const vem_i_collector *t, int64_t base, const uint32_t *list,
                       const char *q, int64_t n, int32_t cluster, vem_i_stats *stats)
 {
     const vem_i_scorer *s = t->scorer;
     for (int64_t i = 0; i < n; i += TOGETHER) {
-        const int64_t some = n - i < TOGETHER ? n - i : TOGETHER;
-        s->family->collect_rows(s, rows, t->view->ld, items + i,
-                                q ? q + (size_t)i * s->kernels->element : NULL, some,
+        const vem_i_items items =
+            vem_i_items_at(t->view, base, list + i, n - i < TOGETHER ? n - i : TOGETHER);
+        s->family->collect_rows(s, &items, q ? q + (size_t)i * s->kernels->element : NULL,
                                 cluster, stats);
-        vem_i_residence_check(t->ctx);
+        vem_i_residence_check(t->run);
     }
 }
 
@@ -180,19 +165,19 @@ static void take(const vem_i_collector *t, int64_t base, int32_t cluster, int64_
         return;
     const vem_i_scorer *s = t->scorer;
     const vem_i_kernels *kernels = s->kernels;
-    const void *rows = vem_i_view_row(t->view, base);
     const char *q = t->q ? (const char *)t->q + (size_t)from * kernels->element : NULL;
     if (s->family->collect_rows) {
-        take_rows(t, rows, t->entries + from, q, to - from, cluster, stats);
+        take_rows(t, base, t->entries + from, q, to - from, cluster, stats);
         return;
     }
     void *panels = thread_panels(t, thread);
     for (int64_t e = from; e < to; e += VEM_I_BLOCK) {
         int32_t n = to - e < VEM_I_BLOCK ? (int32_t)(to - e) : VEM_I_BLOCK;
-        kernels->pack(rows, t->view->ld, t->entries + e, n, s->d, NULL, panels, NULL);
-        s->family->collect_tile(s, panels, q, n, cluster, thread, stats);
+        vem_i_items items = vem_i_items_at(t->view, base, t->entries + e, n);
+        vem_i_items_pack(t->view, NULL, panels, NULL, &items);
+        s->family->collect_tile(s, &items, q, cluster, thread, stats);
         q += (size_t)n * kernels->element;
-        vem_i_residence_check(t->ctx);
+        vem_i_residence_check(t->run);
     }
 }
 
@@ -200,20 +185,18 @@ static void run_shard(void *arg, int64_t shard, int thread)
 {
     vem_i_collector *t = arg;
     int32_t clusters = t->scorer->clusters;
-    int64_t begin = shard * t->per_shard, end = begin + t->per_shard;
-    end = end < t->view->n ? end : t->view->n;
-    int64_t *starts = t->starts + thread * (clusters + 1), offset = begin * t->width;
+    const int64_t begin = vem_i_view_shard(t->view, t->per_shard, shard),
+                  end = vem_i_view_shard(t->view, t->per_shard, shard + 1);
+    int64_t *starts = t->starts + thread * (clusters + 1), *ends = starts + 1;
     count_entries(t, begin, end, starts);
-    starts[0] = offset;
-    for (int32_t c = 0; c < clusters; c++)
-        starts[c + 1] += starts[c];
-    place_entries(t, begin, begin, end, starts);
-    /* Placing moved every start to the start of the next cluster. */
+    starts[0] = begin * t->width;
+    vem_i_bucket_places(ends, clusters, 1, 0, starts[0]);
+    place_entries(t, begin, begin, end, ends);
     vem_i_stats *stats = &t->partial[shard];
     stats->clusters = clusters;
     vem_i_stats_clear(stats);
     for (int32_t c = 0; c < clusters; c++)
-        take(t, begin, c, c ? starts[c - 1] : offset, starts[c], thread, stats);
+        take(t, begin, c, starts[c], starts[c + 1], thread, stats);
 }
 
 static void piece_range(const vem_i_collector *t, int64_t piece, int64_t *begin,
@@ -255,16 +238,10 @@ static void take_clusters(void *arg, int64_t task, int thread)
 static void run_wave(vem_i_collector *t)
 {
     int32_t clusters = t->scorer->clusters;
-    int64_t row = clusters + 1, total = 0;
-    vem_i_parallel(t->ctx, SORT_PIECES, count_piece, t);
-    for (int64_t c = 1; c <= clusters; c++)
-        for (int64_t piece = 0; piece < SORT_PIECES; piece++) {
-            int64_t *cell = &t->starts[piece * row + c], count = *cell;
-            *cell = total;
-            total += count;
-        }
-    vem_i_parallel(t->ctx, SORT_PIECES, place_piece, t);
-    vem_i_parallel(t->ctx, vem_i_shards(clusters, CLUSTERS_PER_TASK), take_clusters, t);
+    vem_i_parallel(t->run, SORT_PIECES, count_piece, t);
+    vem_i_bucket_places(t->starts + 1, clusters, SORT_PIECES, clusters + 1, 0);
+    vem_i_parallel(t->run, SORT_PIECES, place_piece, t);
+    vem_i_parallel(t->run, vem_i_shards(clusters, CLUSTERS_PER_TASK), take_clusters, t);
 }
 
 /* Rows of a toured cluster are those of the whole view. */
@@ -280,7 +257,7 @@ static void take_toured(void *arg, int64_t task, int thread)
         const int64_t *start = t->tour->starts + t->tour->rank[c];
         vem_i_stats_clear_cluster(t->stats, (int32_t)c);
         if (start[1] > start[0])
-            take_rows(t, t->view->x, t->tour->items + start[0], NULL, start[1] - start[0],
+            take_rows(t, 0, t->tour->items + start[0], NULL, start[1] - start[0],
                       (int32_t)c, t->stats);
     }
 }
@@ -293,7 +270,7 @@ void vem_i_collector_run(vem_i_collector *t, const vem_i_posterior *posterior,
     t->stats = stats;
     t->only = only;
     if (t->toured) {
-        vem_i_parallel(t->ctx, vem_i_shards(t->scorer->clusters, CLUSTERS_PER_TASK),
+        vem_i_parallel(t->run, vem_i_shards(t->scorer->clusters, CLUSTERS_PER_TASK),
                        take_toured, t);
         return;
     }
@@ -302,7 +279,7 @@ void vem_i_collector_run(vem_i_collector *t, const vem_i_posterior *posterior,
             vem_i_stats_clear_cluster(stats, c);
     if (t->shards) {
         double work = (double)t->per_shard * (double)t->width * (double)t->view->d;
-        vem_i_parallel_light(t->ctx, t->shards, work, run_shard, t);
+        vem_i_parallel_light(t->run, t->shards, work, run_shard, t);
         for (int64_t s = 0; s < t->shards; s++)
             vem_i_stats_add(stats, &t->partial[s]);
         return;
@@ -327,14 +304,15 @@ int64_t vem_i_collector_empty(vem_i_collector *t, const vem_i_posterior *posteri
     return empty;
 }
 
-vem_status vem_i_collector_new(vem_ctx *ctx, const vem_view *view,
+vem_status vem_i_collector_new(vem_i_run *run, const vem_view *view,
                                const vem_i_scorer *scorer, int32_t width, int toured,
                                vem_i_collector **collector)
 {
-    vem_i_collector *t = vem_i_calloc(1, sizeof *t);
-    if (!t)
-        return vem_i_fail_memory(ctx, sizeof *t);
-    t->ctx = ctx;
+    vem_i_collector *t;
+    vem_status status = vem_i_take_structs(run, &t, 1, sizeof *t);
+    if (status != VEM_OK)
+        return status;
+    t->run = run;
     t->view = view;
     t->scorer = scorer;
     t->width = width;
@@ -345,30 +323,29 @@ vem_status vem_i_collector_new(vem_ctx *ctx, const vem_view *view,
     }
     const vem_i_family *family = scorer->family;
     int32_t clusters = scorer->clusters, d = view->d;
-    t->shards = shards_for(family, view->n, clusters, d);
+    t->shards = shards_for(family, view->global_n, clusters, d);
     if (t->shards) {
-        t->per_shard = vem_i_shards(view->n, t->shards);
-        t->shards = vem_i_shards(view->n, t->per_shard);
+        t->per_shard = vem_i_shards(view->global_n, t->shards);
+        t->shards = vem_i_view_shards(view, t->per_shard);
     } else {
         t->per_shard = wave_items(view->n, width);
     }
-    size_t element = view->kernels->element, columns = (size_t)clusters + 1;
+    size_t element = view->kernels->element, columns = (size_t)scorer->capacity + 1;
     size_t sorted = (size_t)(t->shards ? view->n : t->per_shard) * (size_t)width;
-    size_t tables = t->shards ? (size_t)ctx->threads : SORT_PIECES;
-    vem_status status = vem_i_take(ctx, &t->entries, sorted, sizeof *t->entries);
+    size_t tables = t->shards ? (size_t)run->threads : SORT_PIECES;
+    status = vem_i_take(run, &t->entries, sorted, sizeof *t->entries);
     if (status == VEM_OK && (width > 1 || view->mass || !scorer->family->collect_rows))
-        status = vem_i_take(ctx, &t->q, sorted, element);
+        status = vem_i_take(run, &t->q, sorted, element);
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &t->starts, tables, columns * sizeof(int64_t));
+        status = vem_i_take(run, &t->starts, tables, columns * sizeof(int64_t));
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &t->panels, (size_t)ctx->threads,
+        status = vem_i_take(run, &t->panels, (size_t)run->threads,
                             VEM_I_BLOCK * (size_t)d * element);
     if (status == VEM_OK && t->shards)
         status =
-            vem_i_take_zeroed(ctx, &t->partial, (size_t)t->shards, sizeof *t->partial);
+            vem_i_take_structs(run, &t->partial, (size_t)t->shards, sizeof *t->partial);
     for (int64_t s = 0; status == VEM_OK && s < t->shards; s++)
-        status =
-            vem_i_stats_new(ctx, vem_i_shape_of(family, clusters, d), &t->partial[s]);
+        status = vem_i_stats_new(run, vem_i_scorer_shape(scorer), &t->partial[s]);
     if (status != VEM_OK) {
         vem_i_collector_free(t);
         return status;

@@ -8,17 +8,13 @@
 typedef struct vem_i_collector vem_i_collector;
 
 /* toured: every run will be told the items in the order of their first cluster. */
-vem_status vem_i_collector_new(vem_ctx *ctx, const vem_view *view,
+vem_status vem_i_collector_new(vem_i_run *run, const vem_view *view,
                                const vem_i_scorer *scorer, int32_t width, int toured,
                                vem_i_collector **collector);
 /* How many clusters hold nothing, from the entries alone; -1: only the statistics tell. */
 int64_t vem_i_collector_empty(vem_i_collector *collector,
                               const vem_i_posterior *posterior);
 void vem_i_collector_free(vem_i_collector *collector);
-/* `weighted`: items have masses. */
-uint64_t vem_i_collector_bytes(const vem_ctx *ctx, const vem_i_family *family, int64_t n,
-                               int32_t clusters, int32_t d, int32_t width, size_t element,
-                               int toured, int weighted);
 /* `tour`: that order, or NULL. `only` (C, NULL: all): clusters whose statistics are taken; the others keep theirs. */
 void vem_i_collector_run(vem_i_collector *collector, const vem_i_posterior *posterior,
                          const vem_i_tour *tour, const uint8_t *only, vem_i_stats *stats);

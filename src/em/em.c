@@ -9,8 +9,8 @@
  *
  * F_t is measured by the E-step, so it belongs to the model that entered it; the loop
  * ends before the M-step and that model is the one given back. What may lower F (dropping
- * or moving a cluster that holds nothing) is not part of the loop: it is a policy, called
- * between steps and named in the trace.
+ * or moving a cluster that holds nothing) is a move, made between steps and named in the
+ * trace; moves that are made for what F gains come between E and M.
  *
  * A stop ends the loop after the step at hand. Whoever watches the steps (em.h) may end it too,
  * or have a step given up in its middle (last_step.h): then the model of the step before is
@@ -18,6 +18,7 @@
 #include "em/em.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -33,7 +34,7 @@ static void settle_variance(vem_i_em *em, vem_i_estep_result *e)
     vem_i_model_set_variance(em->model,
                              fmax(variance,
                                   vem_i_floor_shared(&em->constraints, em->view->d)));
-    vem_i_scorer_prepare(em->ctx, em->model, &em->scorer);
+    vem_i_scorer_prepare(em->run, em->model, &em->scorer);
     vem_i_estep_result again = vem_i_estep_again(em->estep, &em->posterior, NULL);
     e->log_sum = again.log_sum;
     if (em->search.dense)
@@ -110,7 +111,7 @@ static vem_status expect(vem_i_em *em)
                          .max_steps = em->steps_before + em->options->max_steps,
                          .free_energy = em->trace.count ? em->free_energy : NAN,
                          .steps_left = vem_i_em_steps_left(em)};
-    vem_i_scorer_prepare(em->ctx, em->model, &em->scorer);
+    vem_i_scorer_prepare(em->run, em->model, &em->scorer);
     vem_i_estep_result e =
         vem_i_estep_run(em->estep, &em->posterior, NULL, &told, em->may_skip);
     if (e.skipped)
@@ -124,11 +125,11 @@ static vem_status expect(vem_i_em *em)
                            .pairs = e.pairs,
                            .changed = e.changed,
                            .seconds = vem_i_clock() - start};
-    vem_status status = vem_i_trace_add(em->ctx, &em->trace, &line);
+    vem_status status = vem_i_trace_add(em->run, &em->trace, &line);
     told.free_energy = em->free_energy;
     told.done = told.total = 1;
     told.steps_left = vem_i_em_steps_left(em);
-    vem_i_progress(em->ctx, &told, 1);
+    vem_i_progress(em->run, &told, 1);
     return status;
 }
 
@@ -141,25 +142,18 @@ static int ends(vem_i_em *em)
     const int rests = em->step > 1 && converged(em);
     const int limit = em->step >= em->options->max_steps;
     const int enough = vem_i_em_observe(em, VEM_I_STEP_SCORED) && !limit;
-    em->outcome = rests                     ? VEM_OUTCOME_CONVERGED
-                  : em->ctx->stop_requested ? VEM_OUTCOME_STOPPED
-                  : enough                  ? VEM_OUTCOME_BUDGET
-                                            : VEM_OUTCOME_STEP_LIMIT;
-    return rests || em->ctx->stop_requested || limit || enough;
+    em->outcome = rests                  ? VEM_OUTCOME_CONVERGED
+                  : em->run->watch->stop ? VEM_OUTCOME_STOPPED
+                  : enough               ? VEM_OUTCOME_BUDGET
+                                         : VEM_OUTCOME_STEP_LIMIT;
+    return rests || em->run->watch->stop || limit || enough;
 }
 
-/* Moves where the step has any, and the statistics of what is held then, unless nothing
- * follows. */
+/* The statistics of what is held, unless nothing follows. */
 static void collect(vem_i_em *em, int last)
 {
     double start = vem_i_clock();
     vem_trace_step *line = vem_i_trace_last(&em->trace);
-    if (em->doing.swap && em->swaps && !last) {
-        double promised;
-        line->moved = em->swap(em->swaps, &promised);
-        line->move = line->moved > 0 ? "swap" : NULL;
-        vem_i_schedule_gain(&em->schedule, promised / em->view->total_mass);
-    }
     line->empty = last ? vem_i_estep_empty(em->estep, &em->posterior) : -1;
     if (line->empty < 0) {
         vem_i_estep_collect(em->estep, &em->posterior, &em->stats);
@@ -168,7 +162,6 @@ static void collect(vem_i_em *em, int last)
     line->seconds += vem_i_clock() - start;
 }
 
-/* The M-step, and what is done about clusters that hold nothing. */
 static vem_status maximize(vem_i_em *em)
 {
     const double start = vem_i_clock();
@@ -176,17 +169,15 @@ static vem_status maximize(vem_i_em *em)
     int64_t pairs = 0;
     em->constraints.shared = em->step <= em->shared_steps;
     em->constraints.relax = em->doing.relax;
-    vem_status status = vem_i_steady(em->ctx, em->estep, &em->posterior, &em->constraints,
+    vem_status status = vem_i_steady(em->run, em->estep, &em->posterior, &em->constraints,
                                      &em->scorer, &em->stats, &pairs);
     if (status != VEM_OK)
         return status;
     em->pairs += pairs;
     line->pairs += pairs;
     line->seconds += vem_i_clock() - start;
-    em->scorer.family->maximize(em->ctx, &em->scorer, &em->stats, &em->constraints,
+    em->scorer.family->maximize(em->run, &em->scorer, &em->stats, &em->constraints,
                                 em->model);
-    if (em->policy && line->empty > 0 && !line->move)
-        line->moved = em->policy(em, em->step, &line->move);
     return VEM_OK;
 }
 
@@ -202,12 +193,12 @@ int vem_i_em_observe(vem_i_em *em, vem_i_event event)
 /* A step was given up: the result is that of the one before, if there was one. */
 static vem_status give_up(vem_i_em *em)
 {
-    const int stopped = em->may_skip == VEM_I_SKIP && em->ctx->stop_requested;
+    const int stopped = em->may_skip == VEM_I_SKIP && em->run->watch->stop;
     em->outcome = stopped ? VEM_OUTCOME_STOPPED : VEM_OUTCOME_BUDGET;
     vem_i_em_observe(em, VEM_I_STEP_LEFT);
     if (stopped && em->steps == 0 && em->steps_before == 0)
-        return vem_i_fail(em->ctx, VEM_STOPPED,
-                          "Stopped in the first step, before there was a result.");
+        return vem_i_fail_stopped(em->run,
+                                  "in the first step, before there was a result");
     if (em->steps == 0) {
         em->free_energy = em->free_energy_first = NAN;
         return VEM_OK;
@@ -221,7 +212,7 @@ static vem_status give_up(vem_i_em *em)
 vem_status vem_i_em_run(vem_i_em *em)
 {
     for (;; em->step++) {
-        if (em->step < 1 && em->ctx->stop_requested) {
+        if (em->step < 1 && em->run->watch->stop) {
             vem_i_em_observe(em, VEM_I_STEP_LAST); /* whoever goes on does the others */
             em->step = 1;
         }
@@ -237,11 +228,14 @@ vem_status vem_i_em_run(vem_i_em *em)
         if (last && !entered)
             vem_i_em_observe(em, VEM_I_STEP_LAST);
         em->within = 0;
+        if (!last)
+            vem_i_em_moves(em, VEM_I_AFTER_E);
         collect(em, last);
         if (last)
             return VEM_OK;
         if ((status = maximize(em)) != VEM_OK)
             return status;
+        vem_i_em_moves(em, VEM_I_AFTER_M);
         vem_i_em_observe(em, VEM_I_STEP_ENDS);
     }
 }
@@ -249,16 +243,17 @@ vem_status vem_i_em_run(vem_i_em *em)
 vem_status vem_i_em_new(vem_i_em *em)
 {
     vem_model *model = em->model;
-    vem_ctx *ctx = em->ctx;
+    vem_i_run *run = em->run;
     em->step = 1 - em->options->init_steps;
-    vem_status status =
-        vem_i_scorer_new(ctx, em->view->kernels, vem_i_model_shape(model), &em->scorer);
+    vem_i_search_make_room(&em->search, model->capacity);
+    vem_status status = vem_i_scorer_new(run, em->view->kernels,
+                                         vem_i_model_shape_with_room(model), &em->scorer);
     if (status == VEM_OK)
-        status = vem_i_posterior_new(ctx, em->view, &em->search, &em->posterior);
+        status = vem_i_posterior_new(run, em->view, &em->search, &em->posterior);
     if (status == VEM_OK)
-        status = vem_i_stats_new(ctx, vem_i_model_shape(model), &em->stats);
+        status = vem_i_stats_new(run, vem_i_model_shape_with_room(model), &em->stats);
     if (status == VEM_OK)
-        status = vem_i_estep_new(ctx, em->view, &em->scorer, &em->search, 1, &em->estep);
+        status = vem_i_estep_new(run, em->view, &em->scorer, &em->search, 1, &em->estep);
     if (status != VEM_OK)
         vem_i_em_free(em);
     return status;
@@ -266,24 +261,14 @@ vem_status vem_i_em_new(vem_i_em *em)
 
 void vem_i_em_free(vem_i_em *em)
 {
+    for (int i = 0; i < VEM_I_MOVES; i++)
+        if (em->moves[i].state)
+            em->moves[i].move->free(em->moves[i].state);
+    memset(em->moves, 0, sizeof em->moves);
     vem_i_estep_free(em->estep);
     vem_i_scorer_free(&em->scorer);
     vem_i_posterior_free(&em->posterior);
     vem_i_stats_free(&em->stats);
     vem_i_trace_free(&em->trace);
     em->estep = NULL;
-}
-
-uint64_t vem_i_em_bytes(const vem_ctx *ctx, const vem_options *options,
-                        const vem_i_search_spec *search, const vem_i_kernels *kernels,
-                        int64_t n, int32_t d, int weighted)
-{
-    const vem_i_family *family = vem_i_family_of(options->family);
-    int32_t clusters = (int32_t)options->clusters;
-    uint64_t stats =
-        (uint64_t)clusters * (uint64_t)(1 + d + vem_i_second_count(family, d)) * 8;
-    return stats + vem_i_scorer_bytes(family, clusters, d, kernels->element) +
-           (uint64_t)ctx->threads * vem_i_scorer_work_bytes(family, d, kernels->element) +
-           vem_i_posterior_bytes(n, search, kernels->element) +
-           vem_i_estep_bytes(ctx, search, kernels, family, n, d, weighted);
 }

@@ -7,9 +7,41 @@
 
 struct vem_i_em;
 
-/* What happens between steps outside the law of F: named in the trace. Returns how many
- * clusters it acted on, and its name. */
-typedef int64_t (*vem_i_policy)(struct vem_i_em *em, int64_t step, const char **name);
+/* When a move is tried. */
+typedef enum vem_i_moment {
+    VEM_I_AFTER_E, /* in the steps that the schedule has for it; the statistics follow, of what
+                      is held then */
+    VEM_I_AFTER_M /* where clusters hold nothing */
+} vem_i_moment;
+
+/* What acts on clusters beside E- and M-step (src/moves). One with a price is ranked by
+ * statistics and accepted by F; one without is made because it was asked for, and F may fall.
+ * Members may be NULL where it says so. */
+typedef struct vem_i_move {
+    vem_i_move_name name; /* in the trace */
+    vem_i_moment when;
+    /* What it needs beside the loop; NULL: nothing, and `state` is NULL. `free` meets what a
+     * `create` that failed left. */
+    vem_status (*create)(struct vem_i_em *em, void **state);
+    void (*free)(void *state);
+    /* What F would gain in all; not above 0: there is nothing to make. No less than that where
+     * items hold one cluster each; where they hold several F is measured. NULL: no price. */
+    double (*price)(struct vem_i_em *em, void *state);
+    /* Model and posterior change; before the M-step the scorer too. Returns how many clusters it
+     * acted on; -1: it was not made. */
+    int64_t (*make)(struct vem_i_em *em, void *state);
+    /* F fell: model, scorer and what is held are as before `make`. NULL: it stays made. */
+    void (*undo)(struct vem_i_em *em, void *state);
+    /* It stays: the search is told. NULL: `make` has done that, as there is no undo. */
+    void (*settle)(struct vem_i_em *em, void *state);
+} vem_i_move;
+
+/* A move of a loop. */
+typedef struct vem_i_listed {
+    const vem_i_move *move; /* NULL: no more */
+    void *state;
+} vem_i_listed;
+enum { VEM_I_MOVES = 2 };
 
 /* What those are told who watch the steps of a loop: checkpoint, deadline, undo. */
 typedef enum vem_i_event {
@@ -29,7 +61,7 @@ enum { VEM_I_OBSERVERS = 2 };
 
 typedef struct vem_i_em {
     /* What is asked. */
-    vem_ctx *ctx;
+    vem_i_run *run;
     const vem_options *options; /* resolved */
     const vem_view *view;
     vem_i_search_spec search; /* the search itself is the E-step's */
@@ -41,10 +73,8 @@ typedef struct vem_i_em {
     int variance_unknown; /* all variances are one guess: the first E-step tells (HFL 8)
                            */
     int scale_free; /* the tolerance is a change of F beside D / 2, not beside |F| */
-    vem_i_policy policy;
     vem_i_schedule schedule;
-    struct vem_i_swaps *swaps; /* moves/swap.c, or NULL */
-    int64_t (*swap)(struct vem_i_swaps *swaps, double *promised);
+    vem_i_listed moves[VEM_I_MOVES];           /* tried in this order */
     vem_i_observer observers[VEM_I_OBSERVERS]; /* called in this order */
     int may_skip; /* whether an E-step may be given up (parallel.h): then it can be undone */
     /* What it works on. The model is in the units of the view. */
@@ -60,13 +90,13 @@ typedef struct vem_i_em {
     /* What happened. */
     vem_outcome outcome; /* BUDGET with 0 steps: F and labels are not known */
     int64_t steps, pairs;
-    int64_t moves; /* rounds in which the policy acted */
+    int64_t reseeds; /* rounds in which clusters were reseeded, or might have been */
     double free_energy,
         free_energy_first; /* per unit of mass, in the units of the data */
     vem_i_trace trace;
 } vem_i_em;
 
-/* Takes all memory the loop needs. ctx, options, view, search, model are set by the
+/* Takes all memory the loop needs. run, options, view, search, model are set by the
  * caller. */
 vem_status vem_i_em_new(vem_i_em *em);
 void vem_i_em_free(vem_i_em *em);
@@ -81,11 +111,13 @@ void vem_i_em_record(vem_i_record *record, vem_i_em *em);
 double vem_i_em_threshold(const vem_i_em *em, double free_energy);
 /* About how many more steps until then (steps_left.c); 0: no idea. */
 double vem_i_em_steps_left(const vem_i_em *em);
+/* The moves of this moment, one after the other, until one has acted: its name and what it acted
+ * on go into the trace. */
+void vem_i_em_moves(vem_i_em *em, vem_i_moment when);
+/* One of them: as `make` says, and -1 where it was taken back; and what it promised. */
+int64_t vem_i_em_try(vem_i_em *em, const vem_i_listed *listed, double *promised);
 /* For moves: what is held is scored and weighed again with the scorer as it is now. Returns
  * F per unit of mass. */
 double vem_i_em_again(vem_i_em *em);
-uint64_t vem_i_em_bytes(const vem_ctx *ctx, const vem_options *options,
-                        const vem_i_search_spec *search, const vem_i_kernels *kernels,
-                        int64_t n, int32_t d, int weighted);
 
 #endif

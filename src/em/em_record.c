@@ -55,7 +55,7 @@ static void record_schedule(vem_i_record *r, vem_i_schedule *s)
 /* The scorer belongs to the model; a dense search has its statistics in its shards. */
 static void enter(vem_i_em *em)
 {
-    vem_i_scorer_prepare(em->ctx, em->model, &em->scorer);
+    vem_i_scorer_prepare(em->run, em->model, &em->scorer);
     if (em->search.dense)
         vem_i_estep_again(em->estep, &em->posterior, NULL);
 }
@@ -65,14 +65,14 @@ void vem_i_em_record(vem_i_record *r, vem_i_em *em)
     vem_i_record_count(r, "at", &em->step, 1 - em->options->init_steps,
                        VEM_I_RECORD_MOST);
     vem_i_record_int(r, "within", &em->within, 0, 1);
-    vem_i_record_int(r, "swap", &em->doing.swap, 0, em->swaps != NULL);
+    vem_i_record_int(r, "swap", &em->doing.swap, 0, em->posterior.next != NULL);
     vem_i_record_int(r, "may_end", &em->doing.may_end, 0, 1);
     vem_i_record_reals(r, "relax", &em->doing.relax, 1, 0, 2);
     vem_i_record_count(r, "shared_steps", &em->shared_steps, 0, INT32_MAX);
     vem_i_record_int(r, "variance_unknown", &em->variance_unknown, 0, 1);
     record_schedule(r, &em->schedule);
     vem_i_record_count(r, "pairs", &em->pairs, 0, VEM_I_RECORD_MOST);
-    vem_i_record_count(r, "moves", &em->moves, 0, VEM_I_RECORD_MOST);
+    vem_i_record_count(r, "moves", &em->reseeds, 0, VEM_I_RECORD_MOST);
     VEM_I_RECORD(r, "free_energy", em->free_energy);
     VEM_I_RECORD(r, "free_energy_first", em->free_energy_first);
     vem_i_trace_record(r, &em->trace);

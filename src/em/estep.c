@@ -30,7 +30,7 @@ static const double WORTH_LOOKING = 1e7;
 static const uint64_t DENSE_BYTES = UINT64_C(256) << 20;
 
 struct vem_i_estep {
-    vem_ctx *ctx;
+    vem_i_run *run;
     const vem_view *view;
     const vem_i_scorer *scorer;
     vem_i_search *search;
@@ -91,9 +91,9 @@ static void collect_dense(const vem_i_estep *t, const vem_i_block *block,
 {
     size_t row = (size_t)block->capacity * t->view->kernels->element;
     for (int32_t c = 0; c < t->scorer->clusters; c++)
-        t->scorer->family->collect_tile(t->scorer, block->panels,
-                                        (const char *)block->costs + (size_t)c * row,
-                                        block->n, c, block->thread, stats);
+        t->scorer->family->collect_tile(t->scorer, &block->items,
+                                        (const char *)block->costs + (size_t)c * row, c,
+                                        block->thread, stats);
 }
 
 static void begin_shard(vem_i_estep *t, vem_i_block *block, int64_t shard)
@@ -117,11 +117,11 @@ static int leave(vem_i_estep *t, int64_t items, int thread)
         vem_progress progress = *t->told;
         progress.done = done;
         progress.total = n;
-        vem_i_progress(t->ctx, &progress, 0);
+        vem_i_progress(t->run, &progress, 0);
     }
-    if (t->ctx->stop_requested)
+    if (t->run->watch->stop)
         t->left = 1;
-    return t->ctx->stop_requested;
+    return t->run->watch->stop;
 }
 
 static void run_shard(void *arg, int64_t task, int thread)
@@ -132,8 +132,9 @@ static void run_shard(void *arg, int64_t task, int thread)
     const int dense = t->search->spec.dense;
     double *log_sum = t->log_sums + (int64_t)thread * t->capacity;
     vem_i_posterior *posterior = t->posterior;
-    int64_t begin = shard * t->per_shard, end = begin + t->per_shard, changed = 0;
-    end = end < t->view->n ? end : t->view->n;
+    const int64_t begin = vem_i_view_shard(t->view, t->per_shard, shard),
+                  end = vem_i_view_shard(t->view, t->per_shard, shard + 1);
+    int64_t changed = 0;
     double total = 0, distance = 0;
     begin_shard(t, block, shard);
     for (int64_t i = begin; i < end; i += block->n) {
@@ -154,7 +155,7 @@ static void run_shard(void *arg, int64_t task, int thread)
         changed += vem_i_posterior_store(posterior, block);
         if (t->partial)
             collect_dense(t, block, &t->partial[shard]);
-        vem_i_residence_check(t->ctx);
+        vem_i_residence_check(t->run);
     }
     t->shard_log_sum[shard] = total;
     t->shard_distance[shard] = distance;
@@ -180,7 +181,7 @@ static int run_shards(vem_i_estep *t, const vem_progress *told, int may_skip)
     t->left = 0;
     for (t->wave_first = 0; t->wave_first < t->shards; t->wave_first += wave) {
         int64_t left = t->shards - t->wave_first, tasks = left < wave ? left : wave;
-        if (vem_i_parallel_watched(t->ctx, tasks, work, run_shard, t,
+        if (vem_i_parallel_watched(t->run, tasks, work, run_shard, t,
                                    learns || t->may_leave ? NULL : told, may_skip) ||
             t->left)
             return 1;
@@ -190,8 +191,9 @@ static int run_shards(vem_i_estep *t, const vem_progress *told, int may_skip)
     return 0;
 }
 
-static vem_i_estep_result run(vem_i_estep *t, vem_i_posterior *posterior,
-                              vem_i_stats *stats, const vem_progress *told, int may_skip)
+static vem_i_estep_result run_step(vem_i_estep *t, vem_i_posterior *posterior,
+                                   vem_i_stats *stats, const vem_progress *told,
+                                   int may_skip)
 {
     t->posterior = posterior;
     vem_i_estep_result result = {0};
@@ -266,14 +268,14 @@ vem_i_estep_result vem_i_estep_run(vem_i_estep *t, vem_i_posterior *posterior,
                                    int may_skip)
 {
     t->again = 0;
-    return run(t, posterior, stats, told, may_skip);
+    return run_step(t, posterior, stats, told, may_skip);
 }
 
 vem_i_estep_result vem_i_estep_again(vem_i_estep *t, vem_i_posterior *posterior,
                                      vem_i_stats *stats)
 {
     t->again = 1;
-    return run(t, posterior, stats, NULL, 0);
+    return run_step(t, posterior, stats, NULL, 0);
 }
 
 void vem_i_estep_renumber(vem_i_estep *t, vem_i_posterior *posterior, const int32_t *map,
@@ -321,24 +323,25 @@ static vem_status take_shards(vem_i_estep *t)
         {&t->shard_distance, shards, value, 0},
         {&t->shard_pairs, shards, sizeof(int64_t), 0},
         {&t->shard_changed, shards, sizeof(int64_t), 0},
-        {&t->log_sums, (size_t)t->ctx->threads, (size_t)t->capacity * value, 0},
+        {&t->log_sums, (size_t)t->run->threads, (size_t)t->capacity * value, 0},
     };
-    return vem_i_take_rooms(t->ctx, list, VEM_I_COUNT(list));
+    return vem_i_take_rooms(t->run, list, VEM_I_COUNT(list));
 }
 
-vem_status vem_i_estep_new(vem_ctx *ctx, const vem_view *view, const vem_i_scorer *scorer,
-                           const vem_i_search_spec *search, int collect,
-                           vem_i_estep **estep)
+vem_status vem_i_estep_new(vem_i_run *run, const vem_view *view,
+                           const vem_i_scorer *scorer, const vem_i_search_spec *search,
+                           int collect, vem_i_estep **estep)
 {
-    vem_i_estep *t = vem_i_calloc(1, sizeof *t);
-    if (!t)
-        return vem_i_fail_memory(ctx, sizeof *t);
-    t->ctx = ctx;
+    vem_i_estep *t;
+    vem_status status = vem_i_take_structs(run, &t, 1, sizeof *t);
+    if (status != VEM_OK)
+        return status;
+    t->run = run;
     t->view = view;
     t->scorer = scorer;
     t->type = search->type;
     t->average = -INFINITY;
-    vem_status status = vem_i_search_new(ctx, search, view, scorer, &t->search);
+    status = vem_i_search_new(run, search, view, scorer, &t->search);
     if (status != VEM_OK) {
         vem_i_estep_free(t);
         return status;
@@ -347,20 +350,20 @@ vem_status vem_i_estep_new(vem_ctx *ctx, const vem_view *view, const vem_i_score
     int32_t clusters = scorer->clusters, d = view->d;
     int dense_stats = search->dense && collect;
     t->per_shard = dense_stats
-                       ? vem_i_shards(view->n, dense_shards(family, view->n, clusters, d))
+                       ? vem_i_shards(view->global_n,
+                                      dense_shards(family, view->global_n, clusters, d))
                    : t->search->shard ? t->search->shard
                                       : SPARSE_SHARD;
-    t->shards = vem_i_shards(view->n, t->per_shard);
+    t->shards = vem_i_view_shards(view, t->per_shard);
     t->capacity = t->search->blocks[0].capacity;
     status = take_shards(t);
     if (status == VEM_OK && dense_stats) {
         status =
-            vem_i_take_zeroed(ctx, &t->partial, (size_t)t->shards, sizeof *t->partial);
+            vem_i_take_structs(run, &t->partial, (size_t)t->shards, sizeof *t->partial);
         for (int64_t s = 0; status == VEM_OK && s < t->shards; s++)
-            status =
-                vem_i_stats_new(ctx, vem_i_shape_of(family, clusters, d), &t->partial[s]);
+            status = vem_i_stats_new(run, vem_i_scorer_shape(scorer), &t->partial[s]);
     } else if (status == VEM_OK && collect) {
-        status = vem_i_collector_new(ctx, view, scorer, search->held, t->type->ordered,
+        status = vem_i_collector_new(run, view, scorer, search->held, t->type->ordered,
                                      &t->collector);
     }
     if (status != VEM_OK) {
@@ -386,19 +389,4 @@ void vem_i_estep_free(vem_i_estep *t)
     vem_i_free(t->shard_pairs);
     vem_i_free(t->shard_changed);
     vem_i_free(t);
-}
-
-uint64_t vem_i_estep_bytes(const vem_ctx *ctx, const vem_i_search_spec *search,
-                           const vem_i_kernels *kernels, const vem_i_family *family,
-                           int64_t n, int32_t d, int weighted)
-{
-    const int32_t clusters = search->clusters;
-    uint64_t stats =
-        (uint64_t)clusters * (uint64_t)(1 + d + vem_i_second_count(family, d)) * 8;
-    uint64_t bytes = vem_i_search_bytes(ctx, search, family, n, d, kernels);
-    if (search->dense)
-        return bytes + (uint64_t)dense_shards(family, n, clusters, d) * stats;
-    return bytes + vem_i_collector_bytes(ctx, family, n, clusters, d, search->held,
-                                         kernels->element, search->type->ordered,
-                                         weighted);
 }

@@ -17,13 +17,10 @@ typedef struct vem_i_estep_result {
 } vem_i_estep_result;
 
 /* Scratch and shards for these sizes. With `collect` 0 the step takes no statistics. */
-vem_status vem_i_estep_new(vem_ctx *ctx, const vem_view *view, const vem_i_scorer *scorer,
-                           const vem_i_search_spec *search, int collect,
-                           vem_i_estep **estep);
+vem_status vem_i_estep_new(vem_i_run *run, const vem_view *view,
+                           const vem_i_scorer *scorer, const vem_i_search_spec *search,
+                           int collect, vem_i_estep **estep);
 void vem_i_estep_free(vem_i_estep *estep);
-uint64_t vem_i_estep_bytes(const vem_ctx *ctx, const vem_i_search_spec *search,
-                           const vem_i_kernels *kernels, const vem_i_family *family,
-                           int64_t n, int32_t d, int weighted);
 
 /* What the steps to come do. */
 void vem_i_estep_plan(vem_i_estep *estep, const vem_i_step_plan *plan);
@@ -56,7 +53,8 @@ const vem_i_tour *vem_i_estep_order(vem_i_estep *estep, const vem_i_posterior *p
  * gone). */
 void vem_i_estep_renumber(vem_i_estep *estep, vem_i_posterior *posterior,
                           const int32_t *map, int32_t clusters);
-/* A cluster was put beside another: the search takes note. */
+/* A cluster was put beside another: the search takes note. It may be one more than there were
+ * (search.h): then this comes before anything else is told of it. */
 void vem_i_estep_beside(vem_i_estep *estep, int32_t cluster, int32_t beside);
 /* A cluster was put on an item: the item holds it instead of the last it held, so that
  * searches that do not try all clusters can find it there. */

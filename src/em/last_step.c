@@ -4,19 +4,16 @@
 #include "em/last_step.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "em/undo.h"
 
 /* Probes and swaps make steps of different length. */
 enum { KINDS = 3 };
 
 struct vem_i_last_step {
-    vem_model *model;
-    int32_t *held; /* n x width: what each item held; of width 1, the first cluster */
-    int32_t width;
-    int64_t n;
+    vem_i_undo before;
     vem_i_schedule schedule; /* as it was before the step at hand */
     double free_energy;
     double began;         /* clock, of the step at hand */
@@ -28,20 +25,20 @@ double vem_i_worth_leaving = 1e10;
 
 /* Is a step so long that a stop should not wait for its end? The searches that do not try all
  * clusters are quick, and learn while they look. */
-static int may_leave(const vem_ctx *ctx, const vem_i_search_spec *search, int64_t n,
+static int may_leave(const vem_i_run *run, const vem_i_search_spec *search, int64_t n,
                      int32_t clusters, int32_t d)
 {
     static const double COSTLY = 1024; /* per item, beside a copy of what it holds */
     const double item = (double)clusters * d;
-    return ctx->progress && search->whole &&
+    return run->watch->progress && search->whole &&
            (item >= COSTLY || vem_i_worth_leaving == 0) &&
            item * (double)n >= vem_i_worth_leaving;
 }
 
 /* All that an item holds is needed where a state may be written in the middle of a step. */
-static int32_t width_of(const vem_ctx *ctx, int leave, int32_t held)
+static int32_t width_of(const vem_i_run *run, int leave, int32_t held)
 {
-    return leave && ctx->checkpoint.path ? held : 1;
+    return leave && run->ctx->checkpoint.path ? held : 1;
 }
 
 /* ---- how long steps last ---- */
@@ -68,45 +65,21 @@ static int too_late(const vem_i_last_step *last, const vem_i_em *em)
     double expected = last->lasted[kind_of(&next)];
     for (int k = 0; k < KINDS && last->lasted[kind_of(&next)] <= 0; k++)
         expected = fmax(expected, last->lasted[k]);
-    return em->ctx->deadline > 0 && vem_i_clock() + expected > em->ctx->deadline;
+    return em->run->deadline > 0 && vem_i_clock() + expected > em->run->deadline;
 }
 
 /* ---- there and back ---- */
-
-static void save(vem_i_last_step *last, const vem_i_em *em)
-{
-    const vem_i_posterior *p = &em->posterior;
-    vem_i_model_assign(em->model, last->model);
-    if (last->width == p->width)
-        memcpy(last->held, p->held,
-               (size_t)last->n * (size_t)p->width * sizeof *last->held);
-    else
-        for (int64_t i = 0; i < last->n; i++)
-            last->held[i] = p->held[i * p->width];
-    last->free_energy = em->free_energy;
-}
-
-static void restore_held(const vem_i_last_step *last, vem_i_em *em)
-{
-    vem_i_posterior *p = &em->posterior;
-    if (last->width == p->width)
-        memcpy(p->held, last->held,
-               (size_t)last->n * (size_t)p->width * sizeof *last->held);
-    else
-        for (int64_t i = 0; i < last->n; i++)
-            p->held[i * p->width] = last->held[i];
-}
 
 /* A stop in the middle of a step: whoever writes states gets the one before it, unless what was
  * held then is not known any more. */
 static void offer_state(const vem_i_last_step *last, vem_i_em *em)
 {
-    const int known = em->steps > 0 && last->width == em->posterior.width &&
+    const int known = em->steps > 0 && last->before.width == em->posterior.width &&
                       vem_i_trace_last(&em->trace)->moved == 0;
     if (em->steps > 0 && !known)
         return;
     if (known)
-        restore_held(last, em);
+        vem_i_undo_restore_held(&last->before, em);
     em->schedule = last->schedule;
     if (known || !em->posterior.known)
         vem_i_em_observe(em, VEM_I_STEP_LAST);
@@ -119,8 +92,7 @@ static void go_back(const vem_i_last_step *last, vem_i_em *em)
         offer_state(last, em);
     if (em->steps == 0)
         return;
-    vem_i_model_assign(last->model, em->model);
-    restore_held(last, em);
+    vem_i_undo_restore(&last->before, em);
     em->free_energy = last->free_energy;
 }
 
@@ -134,7 +106,8 @@ static int observe(void *user, vem_i_em *em, vem_i_event event)
         break;
     case VEM_I_STEP_SCORED:
         note_length(last, &em->doing, 0);
-        save(last, em);
+        vem_i_undo_save(&last->before, em);
+        last->free_energy = em->free_energy;
         return too_late(last, em);
     case VEM_I_STEP_ENDS: note_length(last, &em->doing, 1); break;
     case VEM_I_STEP_LEFT: go_back(last, em); break;
@@ -145,25 +118,20 @@ static int observe(void *user, vem_i_em *em, vem_i_event event)
 
 vem_status vem_i_last_step_new(vem_i_em *em, vem_i_last_step **made)
 {
-    vem_ctx *ctx = em->ctx;
+    vem_i_run *run = em->run;
     const vem_model *model = em->model;
     /* A stop from before the first step waits for that step: there is no other result. */
     const int leave =
-        may_leave(ctx, &em->search, em->view->n, model->clusters, model->d) &&
-        !(ctx->stop_requested && em->steps_before == 0);
+        may_leave(run, &em->search, em->view->n, model->clusters, model->d) &&
+        !(run->watch->stop && em->steps_before == 0);
     *made = NULL;
-    if (!(ctx->deadline > 0) && !leave)
+    if (!(run->deadline > 0) && !leave)
         return VEM_OK;
     vem_i_last_step *last;
-    vem_status status = vem_i_take_zeroed(ctx, &last, 1, sizeof *last);
+    vem_status status = vem_i_take_structs(run, &last, 1, sizeof *last);
     if (status != VEM_OK)
         return status;
-    last->n = em->view->n;
-    last->width = width_of(ctx, leave, em->posterior.width);
-    status = vem_i_model_blank(ctx, vem_i_model_shape(model), &last->model);
-    if (status == VEM_OK)
-        status = vem_i_take(ctx, &last->held, (size_t)last->n,
-                            (size_t)last->width * sizeof *last->held);
+    status = vem_i_undo_new(em, width_of(run, leave, em->posterior.width), &last->before);
     if (status != VEM_OK) {
         vem_i_last_step_free(last);
         return status;
@@ -178,20 +146,6 @@ void vem_i_last_step_free(vem_i_last_step *last)
 {
     if (!last)
         return;
-    vem_model_free(last->model);
-    vem_i_free(last->held);
+    vem_i_undo_free(&last->before);
     vem_i_free(last);
-}
-
-uint64_t vem_i_last_step_bytes(const vem_ctx *ctx, const vem_options *options,
-                               const vem_i_search_spec *search, int64_t n, int32_t d)
-{
-    const int32_t clusters = (int32_t)options->clusters;
-    const int leave = may_leave(ctx, search, n, clusters, d);
-    if (options->time == VEM_AUTO && !leave)
-        return 0;
-    return (uint64_t)n * (uint64_t)width_of(ctx, leave, search->held) * sizeof(int32_t) +
-           ((uint64_t)clusters * (uint64_t)(d + 1) +
-            vem_i_variance_count(vem_i_family_of(options->family), clusters, d)) *
-               sizeof(double);
 }

@@ -12,8 +12,6 @@ typedef struct vem_i_last_step vem_i_last_step;
  * none of that is wanted. */
 vem_status vem_i_last_step_new(vem_i_em *em, vem_i_last_step **made);
 void vem_i_last_step_free(vem_i_last_step *last);
-uint64_t vem_i_last_step_bytes(const vem_ctx *ctx, const vem_options *options,
-                               const vem_i_search_spec *search, int64_t n, int32_t d);
 /* Operations of a step from which on a stop leaves it in its middle; tests change it. */
 extern double vem_i_worth_leaving;
 

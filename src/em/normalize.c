@@ -22,9 +22,9 @@ void vem_i_block_normalize(const vem_i_search_spec *search, vem_i_block *block,
         int32_t n = block->n - p < VEM_I_BLOCK ? block->n - p : VEM_I_BLOCK;
         double listed[VEM_I_BLOCK];
         const double *mass = NULL;
-        if (block->view->mass && block->items) {
+        if (block->view->mass && block->items.index) {
             for (int32_t k = 0; k < n; k++)
-                listed[k] = block->view->mass[block->items[p + k]];
+                listed[k] = block->view->mass[block->items.index[p + k]];
             mass = listed;
         } else if (block->view->mass) {
             mass = block->view->mass + block->first + p;

@@ -9,15 +9,15 @@ static int soft(const vem_i_search_spec *search)
     return !search->dense && search->held > 1;
 }
 
-vem_status vem_i_posterior_new(vem_ctx *ctx, const vem_view *view,
+vem_status vem_i_posterior_new(vem_i_run *run, const vem_view *view,
                                const vem_i_search_spec *search,
                                vem_i_posterior *posterior)
 {
     vem_i_posterior made = {.n = view->n, .width = vem_i_search_width(search)};
     size_t items = (size_t)view->n, width = (size_t)made.width;
-    vem_status status = vem_i_take(ctx, &made.held, items, width * sizeof(int32_t));
+    vem_status status = vem_i_take(run, &made.held, items, width * sizeof(int32_t));
     if (status == VEM_OK && soft(search))
-        status = vem_i_take(ctx, &made.q, items, width * view->kernels->element);
+        status = vem_i_take(run, &made.q, items, width * view->kernels->element);
     if (status != VEM_OK) {
         vem_i_posterior_free(&made);
         return status;
@@ -44,20 +44,14 @@ void vem_i_posterior_start(vem_i_posterior *posterior, const int32_t *labels)
     posterior->known = 1;
 }
 
-vem_status vem_i_posterior_look_further(vem_ctx *ctx, const vem_view *view,
+vem_status vem_i_posterior_look_further(vem_i_run *run, const vem_view *view,
                                         vem_i_posterior *posterior)
 {
     size_t items = (size_t)view->n;
-    vem_status status = vem_i_take(ctx, &posterior->next, items, sizeof(int32_t));
+    vem_status status = vem_i_take(run, &posterior->next, items, sizeof(int32_t));
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &posterior->gap, items, view->kernels->element);
+        status = vem_i_take(run, &posterior->gap, items, view->kernels->element);
     return status;
-}
-
-uint64_t vem_i_posterior_bytes(int64_t n, const vem_i_search_spec *search, size_t element)
-{
-    uint64_t width = (uint64_t)vem_i_search_width(search);
-    return (uint64_t)n * width * (sizeof(int32_t) + (soft(search) ? element : 0));
 }
 
 static int same_set(const int32_t *before, const int32_t *now, int64_t stride,
@@ -90,7 +84,7 @@ int32_t vem_i_posterior_store(vem_i_posterior *posterior, const vem_i_block *blo
     int64_t ldv = block->capacity;
     const int32_t *found = block->nearest ? block->nearest : block->index;
     size_t element = block->view->kernels->element;
-    if (width == 1 && !posterior->q && !block->items && !block->view->mass)
+    if (width == 1 && !posterior->q && !block->items.index && !block->view->mass)
         return store_plain(posterior, block, found);
     for (int32_t p = 0; p < block->n; p++) {
         int64_t item = vem_i_block_item(block, p);

@@ -24,16 +24,14 @@ typedef struct vem_i_posterior {
         *log_sums; /* n, borrowed: log sum_{c in K} exp(-v/2) of each item; NULL: none */
 } vem_i_posterior;
 
-vem_status vem_i_posterior_new(vem_ctx *ctx, const vem_view *view,
+vem_status vem_i_posterior_new(vem_i_run *run, const vem_view *view,
                                const vem_i_search_spec *search,
                                vem_i_posterior *posterior);
 void vem_i_posterior_free(vem_i_posterior *posterior);
-uint64_t vem_i_posterior_bytes(int64_t n, const vem_i_search_spec *search,
-                               size_t element);
 /* Items hold one cluster each, to begin with. */
 void vem_i_posterior_start(vem_i_posterior *posterior, const int32_t *labels);
 /* Room for `next` and `gap`. */
-vem_status vem_i_posterior_look_further(vem_ctx *ctx, const vem_view *view,
+vem_status vem_i_posterior_look_further(vem_i_run *run, const vem_view *view,
                                         vem_i_posterior *posterior);
 /* Take over what a block found; the number of items whose held set changed. */
 int32_t vem_i_posterior_store(vem_i_posterior *posterior, const vem_i_block *block);

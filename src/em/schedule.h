@@ -26,7 +26,7 @@ typedef struct vem_i_schedule {
     int groups;     /* the search has lists and probes */
     int placed;     /* every item holds a cluster that is near, to begin with */
     int crowded;    /* few items per cluster: probes cost much and move little */
-    int probe;      /* cells of a probe */
+    int probe;      /* buckets of a probe */
     int64_t rounds; /* of swaps, at most */
     double enough;  /* gain in F per unit of mass that makes another round worth it */
     /* State. */

@@ -183,7 +183,7 @@ static int approach(const judge *t, double *mean, uint8_t *only)
     return some;
 }
 
-vem_status vem_i_steady(vem_ctx *ctx, vem_i_estep *estep, vem_i_posterior *posterior,
+vem_status vem_i_steady(vem_i_run *run, vem_i_estep *estep, vem_i_posterior *posterior,
                         const vem_i_constraints *constraints, vem_i_scorer *scorer,
                         vem_i_stats *stats, int64_t *pairs)
 {
@@ -192,11 +192,11 @@ vem_status vem_i_steady(vem_ctx *ctx, vem_i_estep *estep, vem_i_posterior *poste
         return VEM_OK;
     uint8_t *only = NULL;
     double *mean = NULL;
-    vem_status status = vem_i_scorer_part(ctx, scorer);
+    vem_status status = vem_i_scorer_part(run, scorer);
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &only, (size_t)stats->clusters, sizeof *only);
+        status = vem_i_take(run, &only, (size_t)stats->clusters, sizeof *only);
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &mean, (size_t)stats->d, sizeof *mean);
+        status = vem_i_take(run, &mean, (size_t)stats->d, sizeof *mean);
     for (int pass = 0; status == VEM_OK && pass < PASSES && approach(&t, mean, only);
          pass++) {
         *pairs += vem_i_estep_recollect(estep, posterior, only, stats);

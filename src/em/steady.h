@@ -8,7 +8,7 @@
  * is so long beside its spread that the second moment about the new mean would be lost in
  * rounding, its statistics are taken again, about a mean that is near the new one; what is
  * held, and with which probability, stays. Adds the pairs that a dense search scores again. */
-vem_status vem_i_steady(vem_ctx *ctx, vem_i_estep *estep, vem_i_posterior *posterior,
+vem_status vem_i_steady(vem_i_run *run, vem_i_estep *estep, vem_i_posterior *posterior,
                         const vem_i_constraints *constraints, vem_i_scorer *scorer,
                         vem_i_stats *stats, int64_t *pairs);
 

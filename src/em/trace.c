@@ -1,15 +1,14 @@
 #include "em/trace.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-vem_status vem_i_trace_add(vem_ctx *ctx, vem_i_trace *t, const vem_trace_step *line)
+vem_status vem_i_trace_add(vem_i_run *run, vem_i_trace *t, const vem_trace_step *line)
 {
     if (t->count == t->capacity) {
         const int64_t capacity = 2 * t->capacity + 64;
         vem_trace_step *grown = realloc(t->steps, (size_t)capacity * sizeof *grown);
         if (!grown)
-            return vem_i_fail_memory(ctx, (size_t)capacity * sizeof *grown);
+            return vem_i_fail_memory(run, (size_t)capacity * sizeof *grown);
         t->steps = grown;
         t->capacity = capacity;
     }
@@ -28,14 +27,15 @@ void vem_i_trace_free(vem_i_trace *t)
     *t = (vem_i_trace){0};
 }
 
-/* By their numbers in a record. */
-static const char *const moves[] = {NULL, "swap", "drop", "reseed", "finish"};
-enum { MOVES = sizeof moves / sizeof *moves };
+const char *const vem_i_move_names[VEM_I_MOVE_NAMES] = {[VEM_I_MOVE_SWAP] = "swap",
+                                                        [VEM_I_MOVE_DROP] = "drop",
+                                                        [VEM_I_MOVE_RESEED] = "reseed",
+                                                        [VEM_I_MOVE_FINISH] = "finish"};
 
 static void record_step(vem_i_record *r, vem_trace_step *s)
 {
     int64_t move = 0;
-    while (s->move && move < MOVES - 1 && (!move || strcmp(moves[move], s->move) != 0))
+    while (move < VEM_I_MOVE_NAMES - 1 && vem_i_move_names[move] != s->move)
         move++;
     int64_t whole[] = {s->step, s->pairs, s->changed, s->empty, s->moved, move};
     double real[] = {s->free_energy, s->seconds};
@@ -45,7 +45,7 @@ static void record_step(vem_i_record *r, vem_trace_step *s)
         if (r->status == VEM_OK &&
             (whole[i] < -VEM_I_RECORD_MOST || whole[i] > VEM_I_RECORD_MOST))
             vem_i_record_refuse(r, "step");
-    if (r->status == VEM_OK && (whole[5] < 0 || whole[5] >= MOVES))
+    if (r->status == VEM_OK && (whole[5] < 0 || whole[5] >= VEM_I_MOVE_NAMES))
         vem_i_record_refuse(r, "step");
     if (r->status == VEM_OK)
         *s = (vem_trace_step){.step = whole[0],
@@ -53,7 +53,7 @@ static void record_step(vem_i_record *r, vem_trace_step *s)
                               .changed = whole[2],
                               .empty = whole[3],
                               .moved = whole[4],
-                              .move = moves[whole[5]],
+                              .move = vem_i_move_names[whole[5]],
                               .free_energy = real[0],
                               .seconds = real[1]};
 }
@@ -66,7 +66,7 @@ void vem_i_trace_record(vem_i_record *r, vem_i_trace *t)
     vem_i_record_count(r, "trace", &count, 0, most);
     for (int64_t i = 0; r->status == VEM_OK && i < count; i++) {
         if (r->reading)
-            r->status = vem_i_trace_add(r->ctx, t, &(vem_trace_step){0});
+            r->status = vem_i_trace_add(r->run, t, &(vem_trace_step){0});
         if (r->status == VEM_OK)
             record_step(r, &t->steps[i]);
     }

@@ -5,12 +5,26 @@
 
 #include "base/record.h"
 
+/* The names of all moves, by their numbers in records: append. A finish is a stage of the fit
+ * (fit/attempt.c), which holds fewer clusters from there on; the others are objects (em.h). */
+typedef enum vem_i_move_name {
+    VEM_I_MOVE_NONE,
+    VEM_I_MOVE_SWAP,
+    VEM_I_MOVE_DROP,
+    VEM_I_MOVE_RESEED,
+    VEM_I_MOVE_FINISH,
+    VEM_I_MOVE_NAMES
+} vem_i_move_name;
+/* Lines of a trace point to these. */
+extern const char *const vem_i_move_names[VEM_I_MOVE_NAMES];
+
 typedef struct vem_i_trace {
     vem_trace_step *steps; /* from malloc */
     int64_t count, capacity;
 } vem_i_trace;
 
-vem_status vem_i_trace_add(vem_ctx *ctx, vem_i_trace *trace, const vem_trace_step *line);
+vem_status vem_i_trace_add(vem_i_run *run, vem_i_trace *trace,
+                           const vem_trace_step *line);
 /* The line that was added last; there is one. */
 vem_trace_step *vem_i_trace_last(const vem_i_trace *trace);
 /* The trace is empty when it is read. */

@@ -82,7 +82,7 @@ static vem_status append_trace(vem_i_attempt *a, const vem_i_em *em)
     for (int64_t i = 0; status == VEM_OK && i < em->trace.count; i++) {
         vem_trace_step line = em->trace.steps[i];
         line.step += a->steps;
-        status = vem_i_trace_add(a->ctx, &a->trace, &line);
+        status = vem_i_trace_add(a->run, &a->trace, &line);
     }
     return status;
 }
@@ -90,12 +90,11 @@ static vem_status append_trace(vem_i_attempt *a, const vem_i_em *em)
 static vem_i_em loop_of(vem_i_attempt *a, const vem_options *o, const vem_i_beginning *b)
 {
     const int few_items = a->view->n / o->clusters < FEW_ITEMS;
-    vem_i_em em = {.ctx = a->ctx,
+    vem_i_em em = {.run = a->run,
                    .options = o,
                    .view = a->view,
                    .search = vem_i_search_for(o, a->seed),
                    .scale_free = a->programme->ours,
-                   .policy = vem_i_empty_policy((vem_empty_policy)o->empty),
                    .variance_unknown = b->variance_unknown,
                    .shared_steps = b->shared_steps,
                    .steps_before = a->steps,
@@ -106,10 +105,10 @@ static vem_i_em loop_of(vem_i_attempt *a, const vem_options *o, const vem_i_begi
                                 .probe = (int)o->probe,
                                 .enough =
                                     (few_items ? 4 : 1) * SWAP_ENOUGH * 0.5 * a->view->d},
-                   .swap = vem_i_swap_round,
                    .model = a->model,
                    .constraints =
                        vem_i_constraints_of(a->view, o, vem_i_family_of(o->family))};
+    em.schedule.rounds = vem_i_swaps_in_loop(o, &em.search) ? o->swaps : 0;
     /* What comes after may start from no less variance: F would fall between the loops. */
     if (o->family != a->programme->options.family)
         em.constraints.floor =
@@ -156,15 +155,13 @@ static vem_status run_loop(vem_i_attempt *a, const vem_i_stage *stage,
     if (status != VEM_OK)
         return status;
     status = vem_i_last_step_new(&em, &last);
-    if (status == VEM_OK && vem_i_swaps_in_loop(&o, &em.search)) {
-        em.schedule.rounds = o.swaps;
-        status = vem_i_swaps_new(&em, &em.swaps);
-    }
+    if (status == VEM_OK)
+        status = vem_i_moves_new(&em, em.schedule.rounds > 0);
     if (status == VEM_OK && resumes)
         status = enter(a, &em);
     if (status == VEM_OK && b->labels_known && !resumes) {
         vem_i_posterior_start(&em.posterior, a->labels);
-        vem_i_scorer_prepare(a->ctx, a->model, &em.scorer);
+        vem_i_scorer_prepare(a->run, a->model, &em.scorer);
         status = vem_i_estep_start(em.estep, &em.pairs);
     }
     if (status == VEM_OK)
@@ -176,7 +173,6 @@ static vem_status run_loop(vem_i_attempt *a, const vem_i_stage *stage,
         status = adopt(a, &em);
     *(refused ? &a->seed_pairs : &a->pairs) += em.pairs;
     a->beginning.guarded = 0;
-    vem_i_swaps_free(em.swaps);
     vem_i_last_step_free(last);
     vem_i_em_free(&em);
     return status;
@@ -190,11 +186,18 @@ static vem_status run_starts(vem_i_attempt *a)
     a->started = 1;
     vem_status status = a->run_starts(a);
     /* Not the bits of a fit that was not stopped. */
-    if (a->ctx->stop_requested && a->checkpoint)
+    if (a->run->watch->stop && a->checkpoint)
         a->checkpoint->closed = a->checkpoint->in_starts = 1;
     if (a->missed >= VEM_I_MISSED_PLACES)
         a->started = 0;
     return status;
+}
+
+/* Clusters where those of another family are, all of one variance. */
+static void take_means(const vem_model *from, double variance, vem_model *to)
+{
+    memcpy(to->means, from->means, (size_t)to->clusters * (size_t)to->d * sizeof(double));
+    vem_i_model_set_variance(to, variance);
 }
 
 /* Hard k-means with swaps; its means and their common variance begin what was asked. */
@@ -206,24 +209,20 @@ static vem_status run_kmeans(vem_i_attempt *a, const vem_i_stage *stage)
     if (!a->wanted) { /* else the attempt was resumed here */
         a->wanted = a->model;
         a->model = NULL;
-        status = vem_i_model_blank(a->ctx,
+        status = vem_i_model_blank(a->run,
                                    vem_i_shape_of(vem_i_family_of(stage->options.family),
                                                   a->wanted->clusters, a->wanted->d),
                                    &a->model);
-        if (status == VEM_OK) {
-            memcpy(a->model->means, a->wanted->means,
-                   (size_t)a->wanted->clusters * (size_t)a->wanted->d * sizeof(double));
-            vem_i_model_set_variance(a->model, vem_i_model_variance(a->wanted));
-        }
+        if (status == VEM_OK)
+            take_means(a->wanted, vem_i_model_variance(a->wanted), a->model);
     }
     vem_model *wanted = a->wanted;
     if (status == VEM_OK)
         status = run_loop(a, stage, &first);
     if (status == VEM_OK && a->steps > 0 && a->model->clusters == wanted->clusters) {
-        memcpy(wanted->means, a->model->means,
-               (size_t)wanted->clusters * (size_t)wanted->d * sizeof(double));
-        vem_i_model_set_variance(wanted, fmax(vem_i_model_variance(a->model),
-                                              vem_i_attempt_least_variance(a)));
+        take_means(a->model,
+                   fmax(vem_i_model_variance(a->model), vem_i_attempt_least_variance(a)),
+                   wanted);
         a->beginning.variance_unknown = 0;
         a->beginning.labels_known = 1;
     }
@@ -247,7 +246,7 @@ static vem_status run_listed(vem_i_attempt *a, const vem_i_stage *stage)
 static vem_status run_finish(vem_i_attempt *a, const vem_i_stage *stage)
 {
     vem_trace_step *last = vem_i_trace_last(&a->trace);
-    last->move = "finish";
+    last->move = vem_i_move_names[VEM_I_MOVE_FINISH];
     last->moved = a->model->clusters;
     return run_loop(a, stage, &(vem_i_beginning){.labels_known = 1});
 }
@@ -274,11 +273,14 @@ static vem_status run_stage(vem_i_attempt *a, const vem_i_stage *stage)
 /* The same, but done by its share of the time that is left. */
 static vem_status run_share(vem_i_attempt *a, const vem_i_stage *stage)
 {
-    const double deadline = a->ctx->deadline, now = vem_i_clock();
-    if (deadline > 0)
-        a->ctx->deadline = now + stage->share * (deadline - now);
+    vem_i_run *const whole = a->run;
+    vem_i_run part = *whole;
+    const double now = vem_i_clock();
+    if (part.deadline > 0)
+        part.deadline = now + stage->share * (part.deadline - now);
+    a->run = &part;
     vem_status status = run_stage(a, stage);
-    a->ctx->deadline = deadline;
+    a->run = whole;
     return status;
 }
 
@@ -289,7 +291,7 @@ static int left_out(const vem_i_attempt *a, const vem_i_stage *stage)
     if (stage->instead && a->started &&
         !(stage->looks_again && a->missed == VEM_I_MISSED_SOME))
         return 1;
-    const int over = a->ctx->stop_requested || vem_i_late(a->ctx);
+    const int over = a->run->watch->stop || vem_i_late(a->run);
     if (stage->kind == VEM_I_STAGE_FINISH)
         return over || a->steps == 0 || a->steps >= a->programme->options.max_steps;
     return stage->optional && a->at > 0 && over;
@@ -303,7 +305,7 @@ static vem_status unorder_labels(vem_i_attempt *a)
     if (!a->points || !a->points->rows)
         return VEM_OK;
     int32_t *labels = NULL;
-    vem_status status = vem_i_take(a->ctx, &labels, (size_t)a->view->n, sizeof(int32_t));
+    vem_status status = vem_i_take(a->run, &labels, (size_t)a->view->n, sizeof(int32_t));
     if (status != VEM_OK)
         return status;
     for (int64_t i = 0; i < a->view->n; i++)
@@ -323,7 +325,7 @@ static void tell_last(const vem_i_attempt *a)
                                .max_steps = a->programme->options.max_steps,
                                .free_energy = a->free_energy,
                                .last = vem_i_trace_last(&a->trace)};
-    vem_i_progress(a->ctx, &told, 1);
+    vem_i_progress(a->run, &told, 1);
 }
 
 static vem_status begin(vem_i_attempt *a)
@@ -331,7 +333,7 @@ static vem_status begin(vem_i_attempt *a)
     if (a->programme->from == VEM_I_FROM_MODEL)
         return vem_i_attempt_convert(a);
     if (a->programme->from == VEM_I_FROM_ATTEMPT)
-        return vem_model_copy(a->ctx, a->start, &a->model);
+        return vem_model_copy(a->run->ctx, a->start, &a->model);
     return VEM_OK;
 }
 
@@ -356,7 +358,7 @@ vem_status vem_i_attempt_run(vem_i_attempt *a)
     a->began = vem_i_clock();
     a->least = -INFINITY;
     vem_status status =
-        vem_i_take(a->ctx, &a->labels, (size_t)a->view->n, sizeof(int32_t));
+        vem_i_take(a->run, &a->labels, (size_t)a->view->n, sizeof(int32_t));
     if (status == VEM_OK)
         memset(a->labels, -1, (size_t)a->view->n * sizeof(int32_t));
     if (status == VEM_OK)

@@ -18,7 +18,7 @@ typedef struct vem_i_beginning {
 
 typedef struct vem_i_attempt {
     /* What is asked. */
-    vem_ctx *ctx;
+    vem_i_run *run;
     const vem_i_programme *programme;
     const vem_view *view;
     vem_i_points *points; /* the rows of the view, to be put in order, or NULL */

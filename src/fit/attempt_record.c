@@ -11,7 +11,7 @@
 static vem_status check_order(vem_i_record *r, const uint32_t *order, int64_t n)
 {
     unsigned char *seen = NULL;
-    vem_status status = vem_i_take_zeroed(r->ctx, &seen, (size_t)n, 1);
+    vem_status status = vem_i_take_zeroed(r->run, &seen, (size_t)n, 1);
     for (int64_t i = 0; status == VEM_OK && r->status == VEM_OK && i < n; i++)
         if (order[i] >= n || seen[order[i]]++)
             vem_i_record_refuse(r, "rows");
@@ -23,7 +23,7 @@ static vem_status read_order(vem_i_record *r, vem_i_attempt *a)
 {
     uint32_t *order = NULL;
     const size_t n = (size_t)a->view->n;
-    vem_status status = vem_i_take_zeroed(r->ctx, &order, n, sizeof *order);
+    vem_status status = vem_i_take_zeroed(r->run, &order, n, sizeof *order);
     if (status == VEM_OK) {
         vem_i_record_block(r, "rows", order, n, sizeof *order);
         status = r->status;
@@ -31,7 +31,7 @@ static vem_status read_order(vem_i_record *r, vem_i_attempt *a)
     if (status == VEM_OK)
         status = check_order(r, order, a->view->n);
     if (status == VEM_OK)
-        status = vem_i_points_reorder(a->ctx, a->points, order);
+        status = vem_i_points_reorder(a->run, a->points, order);
     vem_i_free(order);
     return status;
 }
@@ -55,7 +55,7 @@ static void record_wanted(vem_i_record *r, vem_i_attempt *a)
     const vem_options *o = &a->programme->options;
     double variance = a->wanted ? vem_i_model_variance(a->wanted) : 0;
     if (r->reading && r->status == VEM_OK)
-        r->status = vem_i_model_blank(a->ctx,
+        r->status = vem_i_model_blank(a->run,
                                       vem_i_shape_of(vem_i_family_of(o->family),
                                                      (int32_t)o->clusters, a->view->d),
                                       &a->wanted);
@@ -138,7 +138,7 @@ void vem_i_attempt_record(vem_i_record *r, vem_i_attempt *a)
         vem_i_record_refuse(r, "trace"); /* what is finished has a last step */
     else
         r->status =
-            vem_i_model_blank(a->ctx,
+            vem_i_model_blank(a->run,
                               vem_i_shape_of(vem_i_family_of(stage->options.family),
                                              (int32_t)clusters, a->view->d),
                               &a->model);

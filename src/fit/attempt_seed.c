@@ -23,14 +23,14 @@ double vem_i_attempt_least_variance(const vem_i_attempt *a)
 vem_status vem_i_attempt_convert(vem_i_attempt *a)
 {
     const vem_options *o = &a->programme->options;
-    vem_status status = vem_i_model_to_view(a->ctx, a->start, a->view,
+    vem_status status = vem_i_model_to_view(a->run, a->start, a->view,
                                             vem_i_family_of(o->family), &a->model);
     const vem_i_constraints limits =
         vem_i_constraints_of(a->view, o, vem_i_family_of(o->family));
     if (status == VEM_OK)
-        status = vem_i_floor_model(a->ctx, &limits, a->model);
+        status = vem_i_floor_model(a->run, &limits, a->model);
     if (status == VEM_OK)
-        status = vem_i_model_check_range(a->ctx, a->model, a->view);
+        status = vem_i_model_check_range(a->run, a->model, a->view);
     if (status == VEM_OK && o->prior == VEM_PRIOR_FLAT)
         for (int32_t k = 0; k < a->model->clusters; k++)
             a->model->weights[k] = 1.0 / a->model->clusters;
@@ -41,15 +41,14 @@ static vem_status place_means(vem_i_attempt *a, const int64_t *items)
 {
     const vem_view *view = a->view;
     const vem_options *o = &a->programme->options;
-    vem_status status = vem_i_model_blank(a->ctx,
+    vem_status status = vem_i_model_blank(a->run,
                                           vem_i_shape_of(vem_i_family_of(o->family),
                                                          (int32_t)o->clusters, view->d),
                                           &a->model);
     for (int64_t k = 0; status == VEM_OK && k < o->clusters; k++) {
-        for (int64_t j = 0; j < view->d; j++)
-            a->model->means[k * view->d + j] =
-                vem_i_value(view->kernels, vem_i_view_row(view, items[k]), j);
-        vem_i_residence_check(a->ctx);
+        vem_i_widen(view->kernels, vem_i_view_row(view, items[k]), view->d,
+                    a->model->means + k * view->d);
+        vem_i_residence_check(a->run);
     }
     return status;
 }
@@ -61,9 +60,9 @@ static vem_status place_seeds(vem_i_attempt *a, vem_seeding method)
     int hint = a->programme->ours && !vem_i_search_is_whole(o->search);
     vem_i_seeds seeds = {.first = hint ? a->labels : NULL};
     vem_status status =
-        vem_i_take(a->ctx, &seeds.items, (size_t)o->clusters, sizeof(int64_t));
+        vem_i_take(a->run, &seeds.items, (size_t)o->clusters, sizeof(int64_t));
     if (status == VEM_OK)
-        status = vem_i_seed(a->ctx, a->view, method, (int32_t)o->clusters, o->chain,
+        status = vem_i_seed(a->run, a->view, method, (int32_t)o->clusters, o->chain,
                             a->seed, &seeds);
     if (status == VEM_OK)
         status = place_means(a, seeds.items);
@@ -89,14 +88,14 @@ static vem_status order_rows(vem_i_attempt *a)
     vem_i_tour tour = {0};
     int32_t *rank = NULL;
     int32_t clusters = a->model->clusters;
-    vem_status status = vem_i_take(a->ctx, &rank, (size_t)clusters, sizeof(int32_t));
+    vem_status status = vem_i_take(a->run, &rank, (size_t)clusters, sizeof(int32_t));
     if (status == VEM_OK)
-        status = vem_i_tour_new(a->ctx, a->view->n, clusters, &tour);
+        status = vem_i_tour_new(a->run, a->view->n, clusters, &tour);
     if (status == VEM_OK) {
         for (int32_t k = 0; k < clusters; k++)
             rank[k] = k;
         vem_i_tour_sort(&tour, clusters, a->labels, 1, rank);
-        status = vem_i_points_reorder(a->ctx, a->points, tour.items);
+        status = vem_i_points_reorder(a->run, a->points, tour.items);
     }
     /* The labels follow: they are ascending now, the unknown ones last. */
     for (int64_t i = 0, k = 0; status == VEM_OK && i < a->view->n; i++) {

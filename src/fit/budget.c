@@ -48,7 +48,7 @@ static int64_t enough_steps(int64_t rows, const vem_options *asked, const vem_op
 
 /* What is asked of a candidate. */
 typedef struct search {
-    vem_ctx *ctx;
+    vem_i_run *run;
     const vem_data *data;
     const vem_options *asked;
     const vem_model *start;
@@ -61,7 +61,7 @@ static vem_i_plan plan_for(const search *s, const vem_options *resolved, int64_t
     vem_options o = *resolved;
     if (steps > 0 && steps < o.max_steps)
         o.max_steps = steps;
-    vem_i_plan plan = vem_i_plan_of(s->ctx, s->data, s->asked, &o, s->start != NULL);
+    vem_i_plan plan = vem_i_plan_of(s->run, s->data, s->asked, &o, s->start != NULL);
     plan.speed = s->speed;
     return plan;
 }
@@ -125,7 +125,7 @@ static vem_status take_last(const search *s, const vem_options *asked,
         budget->held = candidate->held;
         fewer.held = FEW_HELD;
         vem_status status =
-            vem_i_fit_resolve(s->ctx, s->data, &fewer, s->start, candidate);
+            vem_i_fit_resolve(s->run, s->data, &fewer, s->start, candidate);
         if (status != VEM_OK)
             return status;
         candidate->measure = measure;
@@ -149,7 +149,7 @@ static vem_status choose_rows(const search *s, vem_options *resolved,
         vem_options candidate;
         asked.coreset = budget->coreset = size;
         vem_status status =
-            vem_i_fit_resolve(s->ctx, s->data, &asked, s->start, &candidate);
+            vem_i_fit_resolve(s->run, s->data, &asked, s->start, &candidate);
         if (status != VEM_OK)
             return status;
         candidate.measure = whole.measure;
@@ -161,17 +161,17 @@ static vem_status choose_rows(const search *s, vem_options *resolved,
     }
 }
 
-static double seconds_left(const vem_ctx *ctx, const vem_options *o)
+static double seconds_left(const vem_i_run *run, const vem_options *o)
 {
-    return fmax(o->time - ctx->spent, 1e-9);
+    return fmax(o->time - run->ctx->spent, 1e-9);
 }
 
-vem_status vem_i_budget_choose(vem_ctx *ctx, const vem_data *data,
+vem_status vem_i_budget_choose(vem_i_run *run, const vem_data *data,
                                const vem_options *asked, const vem_model *start,
                                const vem_i_speed *speed, vem_options *resolved,
                                vem_i_budget *budget)
 {
-    const search s = {ctx, data, asked, start, speed, seconds_left(ctx, asked)};
+    const search s = {run, data, asked, start, speed, seconds_left(run, asked)};
     const vem_i_plan plan = plan_for(&s, resolved, 0);
     const int reduced = vem_i_reduces(resolved, data->n);
     vem_options whole = *resolved;
@@ -190,33 +190,33 @@ vem_status vem_i_budget_choose(vem_ctx *ctx, const vem_data *data,
     return choose_rows(&s, resolved, budget);
 }
 
-vem_status vem_i_budget_measure(vem_ctx *ctx, const vem_data *data,
+vem_status vem_i_budget_measure(vem_i_run *run, const vem_data *data,
                                 const vem_options *asked, const vem_model *start,
                                 vem_options *resolved, vem_i_budget *budget)
 {
     *budget = (vem_i_budget){0};
     if (resolved->time == VEM_AUTO)
         return VEM_OK;
-    const vem_i_plan plan = vem_i_plan_of(ctx, data, asked, resolved, start != NULL);
+    const vem_i_plan plan = vem_i_plan_of(run, data, asked, resolved, start != NULL);
     vem_i_speed speed = vem_i_speed_usual(&plan);
     vem_status status =
-        vem_i_speed_measure(ctx, data, (vem_precision)resolved->precision,
-                            resolved->threads > 0 ? (int)resolved->threads : ctx->threads,
-                            MEASURED * seconds_left(ctx, resolved), &speed);
+        vem_i_speed_measure(run, data, (vem_precision)resolved->precision,
+                            resolved->threads > 0 ? (int)resolved->threads : run->threads,
+                            MEASURED * seconds_left(run, resolved), &speed);
     if (status == VEM_OK)
-        status = vem_i_budget_choose(ctx, data, asked, start, &speed, resolved, budget);
+        status = vem_i_budget_choose(run, data, asked, start, &speed, resolved, budget);
     return status;
 }
 
-vem_status vem_i_plan_fit(vem_ctx *ctx, const vem_data *data, const vem_options *asked,
+vem_status vem_i_plan_fit(vem_i_run *run, const vem_data *data, const vem_options *asked,
                           const vem_model *start, vem_options *resolved,
                           vem_i_budget *budget, vem_i_plan *plan)
 {
-    vem_status status = vem_i_fit_resolve(ctx, data, asked, start, resolved);
+    vem_status status = vem_i_fit_resolve(run, data, asked, start, resolved);
     if (status == VEM_OK)
-        status = vem_i_budget_measure(ctx, data, asked, start, resolved, budget);
+        status = vem_i_budget_measure(run, data, asked, start, resolved, budget);
     if (status == VEM_OK)
-        *plan = vem_i_plan_of(ctx, data, asked, resolved, start != NULL);
+        *plan = vem_i_plan_of(run, data, asked, resolved, start != NULL);
     return status;
 }
 
@@ -234,17 +234,17 @@ vem_forecast vem_i_plan_forecast(const vem_i_plan *plan, const vem_data *data,
 
 /* ---- the clock ---- */
 
-void vem_i_budget_begin(vem_ctx *ctx, const vem_i_budget *e)
+void vem_i_budget_begin(vem_i_run *run, const vem_i_budget *e)
 {
     if (e->seconds > 0)
-        ctx->deadline = ctx->progress_start +
-                        fmax(ENDS * e->seconds - e->after, EARLIEST * e->seconds);
+        run->deadline =
+            run->watch->start + fmax(ENDS * e->seconds - e->after, EARLIEST * e->seconds);
 }
 
-void vem_i_budget_end_steps(vem_ctx *ctx, const vem_i_budget *e)
+void vem_i_budget_end_steps(vem_i_run *run, const vem_i_budget *e)
 {
     if (e->seconds > 0)
-        ctx->deadline = ctx->progress_start + e->seconds;
+        run->deadline = run->watch->start + e->seconds;
 }
 
 /* ---- in words ---- */
@@ -254,7 +254,7 @@ static void say_measures(vem_report *report, const vem_i_budget *e)
 {
     const vem_summary *s = &report->summary;
     const int measured = !isnan(s->quantization_error);
-    if (s->options.measure == VEM_MEASURE_NONE)
+    if (report->options.measure == VEM_MEASURE_NONE)
         return;
     if (!measured && s->outcome != VEM_OUTCOME_STOPPED)
         vem_i_report_note(report, "not measured: --time %.3g was over.", e->asked);
@@ -277,7 +277,7 @@ void vem_i_budget_say(vem_report *report, const vem_i_budget *e)
         vem_i_report_note(report,
                           "each row holds its %lld most probable clusters instead of "
                           "%lld: --time %.3g.",
-                          (long long)s->options.held, (long long)e->held, e->asked);
+                          (long long)report->options.held, (long long)e->held, e->asked);
     if (late && s->steps == 0)
         vem_i_report_note(report,
                           "--time %.3g was over before the first step: the model is what "
@@ -302,22 +302,17 @@ void vem_i_budget_say(vem_report *report, const vem_i_budget *e)
                          e->fits ? "" : ", but all of it was asked for");
 }
 
-vem_status vem_i_budget_fail(vem_ctx *ctx, const vem_i_budget *e, int64_t clusters)
+vem_status vem_i_budget_fail(vem_i_run *run, const vem_i_budget *e, int64_t clusters)
 {
-    static const char stopped[] = "Stopped ";
-    char where[sizeof ctx->message] = "in the middle.";
+    const char *where = *run->watch->where ? run->watch->where : "in the middle";
     const int64_t small = FEWEST * clusters;
-    if (strncmp(ctx->message, stopped, sizeof stopped - 1) == 0)
-        memcpy(where, ctx->message + sizeof stopped - 1,
-               strlen(ctx->message) - (sizeof stopped - 1) + 1);
-    where[strcspn(where, ".")] = '\0';
     if (e->rows > 2 * small && !e->coreset)
-        return vem_i_fail(ctx, VEM_STOPPED,
-                          "--time %.3g was over %.100s, and there is no model yet; more "
+        return vem_i_fail(run, VEM_STOPPED,
+                          "--time %.3g was over %s, and there is no model yet; more "
                           "time or a coreset (--coreset %lld) would help.",
                           e->asked, where, (long long)small);
-    return vem_i_fail(ctx, VEM_STOPPED,
-                      "--time %.3g was over %.100s, and there is no model yet; more time "
+    return vem_i_fail(run, VEM_STOPPED,
+                      "--time %.3g was over %s, and there is no model yet; more time "
                       "or fewer clusters would help.",
                       e->asked, where);
 }

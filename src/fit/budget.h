@@ -21,28 +21,29 @@ typedef struct vem_i_budget {
 /* The most that fits on a machine of this speed. `resolved`: the options of the whole fit,
  * and then of what was chosen; nothing else decides, and no option that was asked for is
  * changed but `measure`. */
-vem_status vem_i_budget_choose(vem_ctx *ctx, const vem_data *data,
+vem_status vem_i_budget_choose(vem_i_run *run, const vem_data *data,
                                const vem_options *asked, const vem_model *start,
                                const vem_i_speed *speed, vem_options *resolved,
                                vem_i_budget *budget);
 /* The same after a measurement of the machine. Without --time it does nothing. */
-vem_status vem_i_budget_measure(vem_ctx *ctx, const vem_data *data,
+vem_status vem_i_budget_measure(vem_i_run *run, const vem_data *data,
                                 const vem_options *asked, const vem_model *start,
                                 vem_options *resolved, vem_i_budget *budget);
 /* All that is decided before a fit: its options, what --time leaves of them, and its programme
  * with what it takes. */
-vem_status vem_i_plan_fit(vem_ctx *ctx, const vem_data *data, const vem_options *asked,
+vem_status vem_i_plan_fit(vem_i_run *run, const vem_data *data, const vem_options *asked,
                           const vem_model *start, vem_options *resolved,
                           vem_i_budget *budget, vem_i_plan *plan);
 /* What it takes, in numbers, after vem_i_plan_settle. */
 vem_forecast vem_i_plan_forecast(const vem_i_plan *plan, const vem_data *data,
                                  const vem_i_budget *budget);
 /* The clock is set: for the work up to the last step, then for what comes after. */
-void vem_i_budget_begin(vem_ctx *ctx, const vem_i_budget *budget);
-void vem_i_budget_end_steps(vem_ctx *ctx, const vem_i_budget *budget);
+void vem_i_budget_begin(vem_i_run *run, const vem_i_budget *budget);
+void vem_i_budget_end_steps(vem_i_run *run, const vem_i_budget *budget);
 /* At the end, among the report's notes: what was given up, and how far it came. */
 void vem_i_budget_say(vem_report *report, const vem_i_budget *budget);
 /* Time ran out before there was a model: the sentence. */
-vem_status vem_i_budget_fail(vem_ctx *ctx, const vem_i_budget *budget, int64_t clusters);
+vem_status vem_i_budget_fail(vem_i_run *run, const vem_i_budget *budget,
+                             int64_t clusters);
 
 #endif

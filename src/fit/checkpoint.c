@@ -20,19 +20,19 @@ static const double SHARE = 20; /* at least this many times the cost of the last
 static void tell(const vem_i_checkpoint *k, int warning, const char *subject,
                  const char *rest)
 {
-    const vem_checkpoint *c = &k->ctx->checkpoint;
-    char sentence[2 * sizeof k->ctx->message + 16];
+    const vem_checkpoint *c = &k->run->ctx->checkpoint;
+    char sentence[2 * sizeof k->run->ctx->message + 16];
     snprintf(sentence, sizeof sentence, "%.1020s %.1020s.", subject, rest);
     if (c->notice)
         c->notice(c->user, warning, sentence);
 }
 
-vem_status vem_i_checkpoint_open(vem_i_checkpoint *k, vem_ctx *ctx, const vem_data *data,
-                                 const vem_options *asked, const vem_options *resolved,
-                                 const vem_model *start)
+vem_status vem_i_checkpoint_open(vem_i_checkpoint *k, vem_i_run *run,
+                                 const vem_data *data, const vem_options *asked,
+                                 const vem_options *resolved, const vem_model *start)
 {
-    const char *path = ctx->checkpoint.path;
-    *k = (vem_i_checkpoint){.ctx = ctx,
+    const char *path = run->ctx->checkpoint.path;
+    *k = (vem_i_checkpoint){.run = run,
                             .data = data,
                             .options = resolved,
                             .ours = asked->algorithm == VEM_AUTO,
@@ -42,18 +42,18 @@ vem_status vem_i_checkpoint_open(vem_i_checkpoint *k, vem_ctx *ctx, const vem_da
                             .began = vem_i_clock(),
                             .fresh = 1};
     if (vem_i_state_is_foreign(path))
-        return vem_i_fail(ctx, VEM_BAD_OPTION,
+        return vem_i_fail(run, VEM_BAD_OPTION,
                           "%s is there already and is no state of a fit; it would be "
                           "overwritten. Name another file for the checkpoint.",
                           path);
     const int exists = vem_i_state_exists(path);
-    if (!ctx->checkpoint.resume && exists)
+    if (!run->ctx->checkpoint.resume && exists)
         tell(k, 0, path, "is the state of an earlier fit and will be replaced");
-    if (ctx->checkpoint.resume && !exists)
+    if (run->ctx->checkpoint.resume && !exists)
         tell(k, 0, path, "is not there yet: the fit starts from the beginning");
-    if (!ctx->checkpoint.resume || !exists)
+    if (!run->ctx->checkpoint.resume || !exists)
         return VEM_OK;
-    vem_status status = vem_i_state_open(ctx, path, &k->from);
+    vem_status status = vem_i_state_open(run, path, &k->from);
     if (status != VEM_OK)
         return status;
     k->resuming = 1;
@@ -101,19 +101,19 @@ int vem_i_checkpoint_limit_differs(const vem_i_checkpoint *k)
 
 vem_status vem_i_checkpoint_refuse_steps(const vem_i_checkpoint *k, const char *why)
 {
-    return vem_i_fail(k->ctx, VEM_BAD_OPTION,
+    return vem_i_fail(k->run, VEM_BAD_OPTION,
                       "%s was written by a fit with --max-steps %lld, which cannot go on "
                       "with --max-steps %lld: %s.",
-                      k->ctx->checkpoint.path, (long long)k->max_steps,
+                      k->run->ctx->checkpoint.path, (long long)k->max_steps,
                       (long long)k->options->max_steps, why);
 }
 
 void vem_i_checkpoint_resumed(vem_i_checkpoint *k, int64_t step)
 {
-    char where[sizeof k->ctx->message];
+    char where[sizeof k->run->ctx->message];
     k->report->summary.resumed_step = step;
-    snprintf(where, sizeof where, "from %.900s at step %lld", k->ctx->checkpoint.path,
-             (long long)step);
+    snprintf(where, sizeof where, "from %.900s at step %lld",
+             k->run->ctx->checkpoint.path, (long long)step);
     tell(k, 0, "resumed", where);
     k->fresh = 0;
     k->written = 1;
@@ -128,7 +128,7 @@ static vem_status write_state(vem_i_checkpoint *k,
 {
     vem_i_state_file file;
     uint64_t bytes;
-    vem_status status = vem_i_state_create(k->ctx, k->ctx->checkpoint.path, &file);
+    vem_status status = vem_i_state_create(k->run, k->run->ctx->checkpoint.path, &file);
     if (status != VEM_OK)
         return status;
     vem_i_checkpoint_record_owner(&file.record, k);
@@ -141,19 +141,19 @@ static vem_status write_state(vem_i_checkpoint *k,
 void vem_i_checkpoint_write(vem_i_checkpoint *k, int must,
                             void (*state)(vem_i_record *record, void *user), void *user)
 {
-    const double seconds = k->ctx->checkpoint.seconds, now = vem_i_clock();
+    const double seconds = k->run->ctx->checkpoint.seconds, now = vem_i_clock();
     const double wait = seconds > 0 ? fmax(seconds, SHARE * k->cost) : 0;
     if (k->closed || (!must && !k->fresh && now - k->last < wait))
         return;
     const int failed = write_state(k, state, user) != VEM_OK;
     if (failed && !k->failing)
-        tell(k, 1, k->ctx->message, "The fit goes on without a new checkpoint");
+        tell(k, 1, k->run->ctx->message, "The fit goes on without a new checkpoint");
     if (failed)
-        k->ctx->message[0] = '\0';
+        k->run->ctx->message[0] = '\0';
     k->failing = failed;
     k->written |= !failed;
     k->last = vem_i_clock();
     k->cost = k->last - now;
     k->fresh = 0;
-    k->closed = must && k->ctx->stop_requested;
+    k->closed = must && k->run->watch->stop;
 }

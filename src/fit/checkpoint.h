@@ -7,7 +7,7 @@
 #include "io/state_file.h"
 
 typedef struct vem_i_checkpoint {
-    vem_ctx *ctx;
+    vem_i_run *run;
     /* Whose state it is. */
     const vem_data *data;
     const vem_options *options; /* resolved */
@@ -34,7 +34,7 @@ typedef struct vem_i_checkpoint {
 
 /* By the context's checkpoint; checks whose file it is as far as that can be known without
  * a look at the rows. It stays where it is. */
-vem_status vem_i_checkpoint_open(vem_i_checkpoint *checkpoint, vem_ctx *ctx,
+vem_status vem_i_checkpoint_open(vem_i_checkpoint *checkpoint, vem_i_run *run,
                                  const vem_data *data, const vem_options *asked,
                                  const vem_options *resolved, const vem_model *start);
 /* Before the first restart: the rows are here. What earlier restarts found is read. */

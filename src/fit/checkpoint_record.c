@@ -69,7 +69,7 @@ static void refuse(vem_i_record *r, const char *format, ...)
     va_start(args, format);
     vem_i_plain_vprint(reason, sizeof reason, format, args);
     va_end(args);
-    r->status = vem_i_fail(r->ctx, VEM_BAD_OPTION,
+    r->status = vem_i_fail(r->run, VEM_BAD_OPTION,
                            "%s belongs to another fit, so that this one cannot go on "
                            "from it: %s.",
                            r->path, reason);
@@ -134,15 +134,17 @@ void vem_i_checkpoint_record_rows(vem_i_record *r, vem_i_checkpoint *k)
 
 /* ---- the restarts so far ---- */
 
-static void record_summary(vem_i_record *r, vem_summary *s)
+static void record_summary(vem_i_record *r, vem_report *report)
 {
+    vem_summary *s = &report->summary;
+    vem_options *o = &report->options;
     int64_t outcome = (int64_t)s->outcome, clusters = s->clusters;
     vem_i_record_count(r, "outcome", &outcome, VEM_OUTCOME_CONVERGED, VEM_OUTCOME_BUDGET);
-    vem_i_record_count(r, "clusters", &clusters, 0, s->options.clusters);
-    vem_i_record_count(r, "held", &s->options.held, 1, s->options.held);
+    vem_i_record_count(r, "clusters", &clusters, 0, o->clusters);
+    vem_i_record_count(r, "held", &o->held, 1, o->held);
     vem_i_record_count(r, "steps", &s->steps, 0, VEM_I_RECORD_MOST);
     vem_i_record_count(r, "init_steps", &s->init_steps, 0, VEM_I_RECORD_MOST);
-    vem_i_record_count(r, "best", &s->restart, 0, s->options.restarts);
+    vem_i_record_count(r, "best", &s->restart, 0, o->restarts);
     VEM_I_RECORD(r, "free_energy", s->free_energy);
     VEM_I_RECORD(r, "free_energy_first", s->free_energy_first);
     if (r->status != VEM_OK)
@@ -159,15 +161,15 @@ static void record_best(vem_i_record *r, vem_i_checkpoint *k)
 {
     vem_report *report = k->report;
     const vem_options *o = k->options;
-    record_summary(r, &report->summary);
+    record_summary(r, report);
     vem_i_record_int(r, "best_missed", &report->missed, VEM_I_MISSED_NONE,
                      VEM_I_MISSED_ROWS);
     vem_i_trace_record(r, &report->trace);
     if (r->reading && r->status == VEM_OK)
         r->status =
-            vem_i_take_zeroed(k->ctx, &report->labels, (size_t)k->items, sizeof(int32_t));
+            vem_i_take_zeroed(k->run, &report->labels, (size_t)k->items, sizeof(int32_t));
     if (r->reading && r->status == VEM_OK)
-        r->status = vem_i_model_blank(k->ctx,
+        r->status = vem_i_model_blank(k->run,
                                       vem_i_shape_of(vem_i_family_of(o->family),
                                                      (int32_t)o->clusters, k->data->d),
                                       k->best);

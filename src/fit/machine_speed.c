@@ -18,7 +18,6 @@ enum { LOOKS = 3 };
 static const double REACHED = 1.0 / 3;
 static const double LEAST = 4e-3, MOST = 0.1; /* seconds */
 static const int64_t LOOK = INT64_C(4) << 20; /* bytes */
-static const double OVERHEAD = 16;            /* as time_estimate.c counts */
 
 typedef struct race {
     const vem_i_kernels *kernels;
@@ -46,40 +45,39 @@ static void run_lane(void *arg, int64_t task, int thread)
 
 /* After a round to wake the threads, or make them: the best of a few times. Beside other work
  * short times are longer than their share of long ones. */
-static double time_lanes(vem_ctx *ctx, race *r, int threads)
+static double time_lanes(vem_i_run *run, race *r, int threads)
 {
-    const int before = ctx->threads;
     const int64_t rounds = r->rounds, tasks = (int64_t)TASKS * threads;
-    ctx->threads = threads;
+    vem_i_run some = *run;
+    some.threads = threads;
     r->rounds = 1;
-    vem_i_parallel(ctx, threads, run_lane, r);
+    vem_i_parallel(&some, threads, run_lane, r);
     r->rounds = rounds;
     double best = INFINITY;
     for (int time = 0; time < TIMES; time++) {
         const double clock = vem_i_clock();
-        vem_i_parallel(ctx, tasks, run_lane, r);
+        vem_i_parallel(&some, tasks, run_lane, r);
         best = fmin(best, vem_i_clock() - clock);
     }
-    ctx->threads = before;
     return best;
 }
 
-static vem_status measure_blocks(vem_ctx *ctx, race *r, int threads, double enough,
+static vem_status measure_blocks(vem_i_run *run, race *r, int threads, double enough,
                                  vem_i_speed *speed)
 {
     const size_t element = r->kernels->element, many = (size_t)threads;
     const size_t d = (size_t)r->d;
-    vem_status status = vem_i_take_zeroed(ctx, &r->rows, ROWS * d, element);
+    vem_status status = vem_i_take_zeroed(run, &r->rows, ROWS * d, element);
     if (status == VEM_OK)
-        status = vem_i_take_zeroed(ctx, &r->centers, CENTERS * d, element);
+        status = vem_i_take_zeroed(run, &r->centers, CENTERS * d, element);
     if (status == VEM_OK)
-        status = vem_i_take_zeroed(ctx, &r->zeros, ROWS, element);
+        status = vem_i_take_zeroed(run, &r->zeros, ROWS, element);
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &r->lists, many * ROWS, element);
+        status = vem_i_take(run, &r->lists, many * ROWS, element);
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &r->index, many * ROWS, sizeof *r->index);
+        status = vem_i_take(run, &r->index, many * ROWS, sizeof *r->index);
     if (status == VEM_OK) {
-        const double round = ROWS * CENTERS * (2 * (double)r->d + OVERHEAD);
+        const double round = ROWS * CENTERS * (2 * (double)r->d + VEM_I_PAIR_OVERHEAD);
         r->rounds =
             1 + (int64_t)(enough * speed->operations / (TIMES * TASKS * round * threads));
         const double usual = speed->operations, begun = vem_i_clock();
@@ -87,7 +85,7 @@ static vem_status measure_blocks(vem_ctx *ctx, race *r, int threads, double enou
         for (int look = 0; look < LOOKS && found < DOUBTFUL * usual &&
                            (look == 0 || vem_i_clock() - begun < ENOUGH * enough);
              look++) {
-            const double seconds = time_lanes(ctx, r, threads);
+            const double seconds = time_lanes(run, r, threads);
             if (!(seconds > 0))
                 break; /* too quick for the clock */
             found = fmax(found,
@@ -115,7 +113,7 @@ static double load_all(const vem_data *data, vem_precision precision, int64_t ro
     return vem_i_clock() - clock;
 }
 
-static vem_status measure_reading(vem_ctx *ctx, const vem_data *data,
+static vem_status measure_reading(vem_i_run *run, const vem_data *data,
                                   vem_precision precision, vem_i_speed *speed)
 {
     const int64_t row = data->d * (int64_t)vem_i_dtype_bytes(data->type);
@@ -123,7 +121,7 @@ static vem_status measure_reading(vem_ctx *ctx, const vem_data *data,
     rows = rows < data->n ? rows : data->n;
     void *out;
     vem_status status =
-        vem_i_take(ctx, &out, (size_t)(per * (int64_t)data->d), sizeof(double));
+        vem_i_take(run, &out, (size_t)(per * (int64_t)data->d), sizeof(double));
     if (status != VEM_OK)
         return status;
     const double cold = load_all(data, precision, rows, per, out);
@@ -136,14 +134,14 @@ static vem_status measure_reading(vem_ctx *ctx, const vem_data *data,
     return VEM_OK;
 }
 
-vem_status vem_i_speed_measure(vem_ctx *ctx, const vem_data *data,
+vem_status vem_i_speed_measure(vem_i_run *run, const vem_data *data,
                                vem_precision precision, int threads, double seconds,
                                vem_i_speed *speed)
 {
-    race r = {.kernels =
-                  precision == VEM_SINGLE ? ctx->kernels_single : ctx->kernels_double,
+    race r = {.kernels = precision == VEM_SINGLE ? run->ctx->kernels_single
+                                                 : run->ctx->kernels_double,
               .d = data->d};
     vem_status status =
-        measure_blocks(ctx, &r, threads, fmin(fmax(seconds, LEAST), MOST), speed);
-    return status == VEM_OK ? measure_reading(ctx, data, precision, speed) : status;
+        measure_blocks(run, &r, threads, fmin(fmax(seconds, LEAST), MOST), speed);
+    return status == VEM_OK ? measure_reading(run, data, precision, speed) : status;
 }

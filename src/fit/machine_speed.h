@@ -10,9 +10,12 @@ typedef struct vem_i_speed {
     double warm;       /* and again, by one thread */
 } vem_i_speed;
 
+/* Operations of a pair beside those of its columns. */
+enum { VEM_I_PAIR_OVERHEAD = 16 };
+
 /* Takes about so many seconds, but some milliseconds at least and a tenth of a second at most,
  * by the speed that is guessed before. Where the clock does not move, `speed` stays as it was. */
-vem_status vem_i_speed_measure(vem_ctx *ctx, const vem_data *data,
+vem_status vem_i_speed_measure(vem_i_run *run, const vem_data *data,
                                vem_precision precision, int threads, double seconds,
                                vem_i_speed *speed);
 

@@ -34,7 +34,7 @@ static uint64_t larger(uint64_t a, uint64_t b)
 
 /* What the stages look at. */
 typedef struct sizes {
-    const vem_ctx *ctx;
+    const vem_i_run *run;
     const vem_options *o;
     const vem_i_kernels *kernels;
     int64_t n; /* items of the loop */
@@ -43,15 +43,40 @@ typedef struct sizes {
     uint64_t model;
 } sizes;
 
+/* The constructors of the loop, run dry; and what it takes when a cluster goes far (em/steady.h). */
 static uint64_t loop_bytes(const sizes *s, const vem_options *o)
 {
-    const vem_i_search_spec search = vem_i_search_for(o, 0);
-    uint64_t bytes =
-        vem_i_em_bytes(s->ctx, o, &search, s->kernels, s->n, s->d, s->weighted) +
-        vem_i_last_step_bytes(s->ctx, o, &search, s->n, s->d);
-    if (vem_i_swaps_in_loop(o, &search))
-        bytes += vem_i_swaps_bytes(s->ctx, &search, vem_i_family_of(o->family), s->n,
-                                   s->clusters, s->d, s->kernels->element);
+    static const double one = 1;
+    uint64_t bytes;
+    vem_i_run dry = vem_i_run_dry(s->run, &bytes);
+    dry.deadline = o->time == VEM_AUTO ? 0 : 1;
+    const vem_view view = {.kernels = s->kernels,
+                           .n = s->n,
+                           .global_n = s->n,
+                           .ld = s->d,
+                           .d = s->d,
+                           .mass = s->weighted ? &one : NULL};
+    vem_i_em em = {.run = &dry,
+                   .options = o,
+                   .view = &view,
+                   .search = vem_i_search_for(o, 0)};
+    vem_i_last_step *last = NULL;
+    vem_status status =
+        vem_i_model_blank(&dry,
+                          vem_i_shape_of(vem_i_family_of(o->family), s->clusters, s->d),
+                          &em.model);
+    bytes = (uint64_t)s->clusters + (uint64_t)s->d * sizeof(double);
+    if (status == VEM_OK)
+        status = vem_i_em_new(&em);
+    if (status == VEM_OK)
+        status = vem_i_last_step_new(&em, &last);
+    if (status == VEM_OK)
+        status = vem_i_moves_new(&em, vem_i_swaps_in_loop(o, &em.search));
+    if (status == VEM_OK)
+        vem_i_scorer_part(&dry, &em.scorer);
+    vem_i_last_step_free(last);
+    vem_i_em_free(&em);
+    vem_model_free(em.model);
     return bytes;
 }
 
@@ -79,7 +104,7 @@ static uint64_t check_bytes(int64_t clusters)
 static uint64_t seed_bytes(const sizes *s)
 {
     return (uint64_t)s->clusters * sizeof(int64_t) +
-           vem_i_seed_bytes(s->ctx, (vem_seeding)s->o->seeding, s->kernels, s->n, s->d,
+           vem_i_seed_bytes(s->run, (vem_seeding)s->o->seeding, s->kernels, s->n, s->d,
                             s->clusters, s->o->chain);
 }
 
@@ -118,19 +143,24 @@ static uint64_t order_bytes(const sizes *s, int spill)
 {
     enum { STRIPES = 8 };
     const uint64_t stripes =
-        (uint64_t)(s->ctx->threads < STRIPES ? s->ctx->threads : STRIPES);
-    return vem_i_tour_bytes(s->n, s->clusters) + (uint64_t)s->clusters * sizeof(int32_t) +
+        (uint64_t)(s->run->threads < STRIPES ? s->run->threads : STRIPES);
+    uint64_t tour;
+    vem_i_run dry = vem_i_run_dry(s->run, &tour);
+    vem_i_tour none = {0};
+    vem_i_tour_new(&dry, s->n, s->clusters, &none);
+    vem_i_tour_free(&none);
+    return tour + (uint64_t)s->clusters * sizeof(int32_t) +
            stripes * ((uint64_t)s->n / 8 + 8) +
            (spill ? (uint64_t)s->n * sizeof(uint32_t) : 0);
 }
 
 /* Scratch of the threads and sums of the shards (points.c). */
-static uint64_t load_bytes(const vem_ctx *ctx, int64_t n, int32_t d)
+static uint64_t load_bytes(const vem_i_run *run, int64_t n, int32_t d)
 {
     enum { ROWS = 64 };
     int64_t per_shard = (1 << 17) / d;
     per_shard = per_shard < ROWS ? ROWS : per_shard;
-    return ((uint64_t)ctx->threads * ROWS * (uint64_t)d +
+    return ((uint64_t)run->threads * ROWS * (uint64_t)d +
             (uint64_t)(n / per_shard + 1) * (uint64_t)(d + 4)) *
            sizeof(double);
 }
@@ -153,54 +183,50 @@ static uint64_t stage_bytes(const sizes *s, const vem_i_programme *p, int spill)
     return most;
 }
 
-static uint64_t plan_stages(const vem_i_plan *plan, const vem_ctx *ctx)
+static uint64_t plan_stages(const vem_i_plan *plan, const vem_i_run *run)
 {
     const vem_i_programme *p = &plan->programme;
     const vem_options *o = &p->options;
     const vem_precision precision = (vem_precision)o->precision;
-    sizes s = {.ctx = ctx,
+    sizes s = {.run = run,
                .o = o,
-               .kernels =
-                   precision == VEM_SINGLE ? ctx->kernels_single : ctx->kernels_double,
+               .kernels = precision == VEM_SINGLE ? run->ctx->kernels_single
+                                                  : run->ctx->kernels_double,
                .n = p->items,
                .d = plan->d,
                .clusters = (int32_t)o->clusters,
                .weighted = plan->weighted || p->reduced};
     const uint64_t items = (uint64_t)s.n, labels = items * sizeof(int32_t);
-    s.model = ((uint64_t)s.clusters * (uint64_t)(s.d + 1) +
-               vem_i_variance_count(vem_i_family_of(o->family), s.clusters, s.d)) *
-              sizeof(double);
+    s.model = vem_i_model_bytes(run, vem_i_shape_of(vem_i_family_of(o->family),
+                                                    s.clusters, s.d));
     uint64_t rows = (plan->spill ? 0 : vem_i_points_bytes(s.n, s.d, precision)) +
                     (s.weighted ? items * sizeof(double) : 0);
     /* Labels and model of the best restart so far stay while another runs. */
     if (o->restarts > 1)
         rows += s.model + labels;
     const uint64_t ordered = vem_i_programme_orders(p) ? items * sizeof(uint32_t) : 0;
-    uint64_t most = load_bytes(ctx, s.n, s.d) +
-                    vem_i_reduce_bytes(ctx, o, plan->n, plan->d, plan->type);
+    uint64_t most = load_bytes(run, s.n, s.d) +
+                    vem_i_reduce_bytes(run, o, plan->n, plan->d, plan->type);
     most = larger(most, check_bytes(s.clusters));
     most = larger(most, labels + stage_bytes(&s, p, plan->spill));
     most = larger(most, (p->reduced ? 0 : labels) + ordered + s.model +
-                            vem_i_measure_bytes(ctx, o, plan->n, s.d, plan->type,
+                            vem_i_measure_bytes(run, o, plan->n, s.d, plan->type,
                                                 p->reduced, plan->weighted));
     return rows + most;
 }
 
 uint64_t vem_i_plan_bytes(const vem_i_plan *plan)
 {
-    vem_ctx *ctx = plan->ctx;
-    const int threads = ctx->threads;
+    vem_i_run run = *plan->run;
     if (plan->programme.options.threads > 0)
-        ctx->threads = (int)plan->programme.options.threads;
-    const uint64_t bytes = plan_stages(plan, ctx);
-    ctx->threads = threads;
-    return bytes;
+        run.threads = (int)plan->programme.options.threads;
+    return plan_stages(plan, &run);
 }
 
-vem_i_plan vem_i_plan_of(vem_ctx *ctx, const vem_data *data, const vem_options *asked,
+vem_i_plan vem_i_plan_of(vem_i_run *run, const vem_data *data, const vem_options *asked,
                          const vem_options *resolved, int warm)
 {
-    return (vem_i_plan){.ctx = ctx,
+    return (vem_i_plan){.run = run,
                         .programme =
                             vem_i_programme_of(resolved, asked->algorithm == VEM_AUTO,
                                                warm, data->n, data->d),
@@ -225,19 +251,17 @@ vem_i_plan vem_i_plan_with(const vem_i_plan *plan, const vem_options *options)
 static uint64_t memory_of(const vem_i_plan *plan)
 {
     const int64_t asked = plan->programme.options.memory;
-    return asked == VEM_AUTO ? plan->ctx->memory : (uint64_t)asked;
+    return asked == VEM_AUTO ? plan->run->ctx->memory : (uint64_t)asked;
 }
 
 /* What may be taken when so much is kept for mapped pages. */
 static uint64_t allowed_beside(const vem_i_plan *plan, int mapped)
 {
-    vem_ctx *ctx = plan->ctx;
-    const uint64_t before = ctx->limit;
-    ctx->limit = memory_of(plan);
-    const uint64_t left = vem_i_residence_left(ctx);
+    vem_i_run run = *plan->run;
+    run.limit = memory_of(plan);
+    const uint64_t left = vem_i_residence_left(&run);
     const uint64_t window =
-        mapped ? vem_i_residence_window(ctx, ctx->limit ? ctx->limit : left) : 0;
-    ctx->limit = before;
+        mapped ? vem_i_residence_window(&run, run.limit ? run.limit : left) : 0;
     return left == 0 ? 0 : left > window ? left - window : 1;
 }
 
@@ -334,7 +358,7 @@ vem_status vem_i_plan_check(const vem_i_plan *plan, uint64_t allowed)
     else
         snprintf(advice, sizeof advice, "fewer clusters or more memory would help");
     return vem_i_fail(
-        plan->ctx, VEM_NO_MEMORY,
+        plan->run, VEM_NO_MEMORY,
         "This fit would take about %s beside the input%s, but %s %s for it%s; "
         "%s.",
         vem_bytes_print((double)bytes, need),

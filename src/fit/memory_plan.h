@@ -9,7 +9,7 @@
 
 /* The fit in question. */
 typedef struct vem_i_plan {
-    vem_ctx *ctx;
+    vem_i_run *run;
     vem_i_programme programme;
     int64_t n;
     int32_t d;
@@ -21,7 +21,7 @@ typedef struct vem_i_plan {
 } vem_i_plan;
 
 /* `asked`: as given, to tell what is ours to choose. */
-vem_i_plan vem_i_plan_of(vem_ctx *ctx, const vem_data *data, const vem_options *asked,
+vem_i_plan vem_i_plan_of(vem_i_run *run, const vem_data *data, const vem_options *asked,
                          const vem_options *resolved, int warm);
 /* The same fit with other options, which are resolved too. */
 vem_i_plan vem_i_plan_with(const vem_i_plan *plan, const vem_options *options);

@@ -60,7 +60,7 @@ static const int64_t SOFT_ALL = 128, SOFT_HELD = 3;
 /* Above this many clusters rows share candidate lists; below, trying all costs less than
  * keeping lists. */
 static const int64_t SHARE_LISTS = 64;
-/* Clusters that rows of a group share, cells that a row probes, rounds of swaps: by
+/* Clusters that rows of a group share, buckets that a row probes, rounds of swaps: by
  * measurement (docs/math/groups.md). */
 enum { GROUP_REACH = 64, PROBE = 2, SWAPS = 8 };
 
@@ -103,13 +103,13 @@ static preset choose(const vem_options *asked, int64_t n, int32_t d)
 
 /* Rows of a coreset: without --coreset the power of two nearest to 16 for each cluster, which
  * is the size in three of the five experiments of HFL Table 1 (KDD, SUSY, SONG). */
-static vem_status settle_coreset(vem_ctx *ctx, const preset *p, vem_options *out)
+static vem_status settle_coreset(vem_i_run *run, const preset *p, vem_options *out)
 {
     if (out->coreset == VEM_AUTO && p->coreset)
         out->coreset = (int64_t)exp2(round(log2(16 * (double)out->clusters)));
     if (out->coreset != VEM_AUTO && out->coreset < out->clusters)
         return vem_i_fail(
-            ctx, VEM_BAD_OPTION,
+            run, VEM_BAD_OPTION,
             "--coreset is %lld, but %lld clusters need a coreset of at least "
             "as many rows.",
             (long long)out->coreset, (long long)out->clusters);
@@ -117,18 +117,18 @@ static vem_status settle_coreset(vem_ctx *ctx, const preset *p, vem_options *out
 }
 
 /* Held clusters and search must say the same thing. */
-static vem_status settle_held(vem_ctx *ctx, const vem_options *asked, const preset *p,
+static vem_status settle_held(vem_i_run *run, const vem_options *asked, const preset *p,
                               vem_options *out)
 {
     int64_t clusters = out->clusters;
     if (asked->held != VEM_AUTO && asked->held > clusters)
-        return vem_i_fail(ctx, VEM_BAD_OPTION,
+        return vem_i_fail(run, VEM_BAD_OPTION,
                           "--held is %lld, but there are only %lld clusters to hold.",
                           (long long)asked->held, (long long)clusters);
     if (asked->search == VEM_SEARCH_ALL && asked->held != VEM_AUTO &&
         asked->held < clusters)
         return vem_i_fail(
-            ctx, VEM_BAD_OPTION,
+            run, VEM_BAD_OPTION,
             "--held is %lld, but --search all holds all %lld clusters; use --search "
             "closest.",
             (long long)asked->held, (long long)clusters);
@@ -149,22 +149,22 @@ static int by_neighbors(const vem_options *o)
 }
 
 /* Reach and random candidates belong to the neighborhood searches. */
-static vem_status settle_reach(vem_ctx *ctx, const vem_options *asked, const preset *p,
+static vem_status settle_reach(vem_i_run *run, const vem_options *asked, const preset *p,
                                vem_options *out)
 {
     int groups = out->search == VEM_SEARCH_GROUPS;
     if (asked->probe != VEM_AUTO && !groups)
-        return vem_i_fail(ctx, VEM_BAD_OPTION,
+        return vem_i_fail(run, VEM_BAD_OPTION,
                           "--probe needs --search groups; the search is %s.",
                           vem_choice_name("search", out->search));
     if (asked->explore > 0 && !by_neighbors(out))
         return vem_i_fail(
-            ctx, VEM_BAD_OPTION,
+            run, VEM_BAD_OPTION,
             "--explore needs --search exact or estimated; the search is %s.",
             vem_choice_name("search", out->search));
     if (asked->reach != VEM_AUTO && !by_neighbors(out) && !groups)
         return vem_i_fail(
-            ctx, VEM_BAD_OPTION,
+            run, VEM_BAD_OPTION,
             "--reach needs --search exact, estimated or groups; the search is %s.",
             vem_choice_name("search", out->search));
     if (groups) {
@@ -197,27 +197,27 @@ static int takes_margin(const vem_options *o)
            o->search == VEM_SEARCH_CLOSEST;
 }
 
-static vem_status check_margin(vem_ctx *ctx, const vem_options *out)
+static vem_status check_margin(vem_i_run *run, const vem_options *out)
 {
     if (out->margin > 0 && !takes_margin(out))
         return vem_i_fail(
-            ctx, VEM_BAD_OPTION,
+            run, VEM_BAD_OPTION,
             "--margin is %g, but a margin needs --held 1, --family iso-shared, "
             "--prior flat and --search closest.",
             out->margin);
     return VEM_OK;
 }
 
-static vem_status check_moves(vem_ctx *ctx, const vem_options *asked,
+static vem_status check_moves(vem_i_run *run, const vem_options *asked,
                               const vem_options *out)
 {
     if (out->finish == VEM_FINISH_HARD &&
         (!is_plain(out->family) || out->prior != VEM_PRIOR_FLAT))
-        return vem_i_fail(ctx, VEM_BAD_OPTION,
+        return vem_i_fail(run, VEM_BAD_OPTION,
                           "--finish hard needs --family iso-shared and --prior flat: it "
                           "ends with k-means.");
     if (asked->swaps > 0 && out->margin > 0)
-        return vem_i_fail(ctx, VEM_BAD_OPTION,
+        return vem_i_fail(run, VEM_BAD_OPTION,
                           "--swaps is %lld, but with a --margin rows do not hold what "
                           "is nearest to them, and a swap cannot be weighed.",
                           (long long)asked->swaps);
@@ -238,12 +238,14 @@ vem_status vem_options_resolve(vem_ctx *ctx, const vem_options *options, int64_t
 {
     VEM_I_NEED(ctx, options, "options");
     VEM_I_NEED(ctx, resolved, "resolved");
-    vem_status status = vem_i_options_check(ctx, options);
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_within(ctx, &verb);
+    vem_status status = vem_i_options_check(run, options);
     if (status != VEM_OK)
         return status;
     if (options->clusters == VEM_AUTO)
         return vem_i_fail(
-            ctx, VEM_BAD_OPTION,
+            run, VEM_BAD_OPTION,
             "The number of clusters is missing: --clusters has no default.");
     int named = options->algorithm != VEM_AUTO;
     int64_t reduced =
@@ -264,7 +266,7 @@ vem_status vem_options_resolve(vem_ctx *ctx, const vem_options *options, int64_t
         out.seeding = p.seeding;
     if (out.chain == VEM_AUTO)
         out.chain = p.chain > 0 ? p.chain : 20;
-    if ((status = settle_coreset(ctx, &p, &out)) != VEM_OK)
+    if ((status = settle_coreset(run, &p, &out)) != VEM_OK)
         return status;
     if (out.tolerance == VEM_AUTO)
         out.tolerance = p.tolerance;
@@ -282,17 +284,17 @@ vem_status vem_options_resolve(vem_ctx *ctx, const vem_options *options, int64_t
         out.precision =
             type == VEM_FLOAT32 || type == VEM_UINT8 ? VEM_SINGLE : VEM_DOUBLE;
     out.floor = fmax(out.floor, least_floor(&out));
-    if ((status = settle_held(ctx, options, &p, &out)) != VEM_OK)
+    if ((status = settle_held(run, options, &p, &out)) != VEM_OK)
         return status;
-    if ((status = settle_reach(ctx, options, &p, &out)) != VEM_OK)
+    if ((status = settle_reach(run, options, &p, &out)) != VEM_OK)
         return status;
     /* A preset's margin gives way when the caller asks for something it cannot go with.
      */
     if (out.margin == VEM_AUTO)
         out.margin = takes_margin(&out) ? p.margin : 0;
-    if ((status = check_margin(ctx, &out)) != VEM_OK)
+    if ((status = check_margin(run, &out)) != VEM_OK)
         return status;
-    if ((status = check_moves(ctx, options, &out)) != VEM_OK)
+    if ((status = check_moves(run, options, &out)) != VEM_OK)
         return status;
     *resolved = out;
     return VEM_OK;

@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 
-vem_status vem_i_reduce(vem_ctx *ctx, const vem_data *data, const vem_options *options,
+vem_status vem_i_reduce(vem_i_run *run, const vem_data *data, const vem_options *options,
                         int whiten, const double *scale, vem_i_reduction *reduction)
 {
     *reduction = (vem_i_reduction){.rows = data};
@@ -21,10 +21,10 @@ vem_status vem_i_reduce(vem_ctx *ctx, const vem_data *data, const vem_options *o
                                            .scale = scale};
     vem_status status = VEM_OK;
     if (options->standardize || whiten)
-        status = vem_i_take(ctx, &reduction->scale, (size_t)data->d, sizeof(double));
+        status = vem_i_take(run, &reduction->scale, (size_t)data->d, sizeof(double));
     if (status == VEM_OK)
         status =
-            vem_i_coreset(ctx, data, &request, reduction->scale, &reduction->coreset);
+            vem_i_coreset(run, data, &request, reduction->scale, &reduction->coreset);
     if (status != VEM_OK) {
         vem_i_reduction_free(reduction);
         return status;
@@ -41,11 +41,11 @@ void vem_i_reduction_free(vem_i_reduction *reduction)
     *reduction = (vem_i_reduction){0};
 }
 
-uint64_t vem_i_reduce_bytes(const vem_ctx *ctx, const vem_options *options, int64_t n,
+uint64_t vem_i_reduce_bytes(const vem_i_run *run, const vem_options *options, int64_t n,
                             int32_t d, vem_dtype type)
 {
     if (!vem_i_reduces(options, n))
         return 0;
-    return vem_i_coreset_bytes(ctx, options->coreset, n, d, type) +
+    return vem_i_coreset_bytes(run, options->coreset, n, d, type) +
            (uint64_t)d * sizeof(double);
 }

@@ -39,8 +39,8 @@ void vem_i_report_note(vem_report *report, const char *format, ...)
 void vem_i_report_coreset(vem_report *report, const vem_options *asked)
 {
     const vem_summary *s = &report->summary;
-    const long long size = (long long)s->options.coreset;
-    if (s->options.coreset == VEM_AUTO)
+    const long long size = (long long)report->options.coreset;
+    if (size == VEM_AUTO)
         return;
     if (s->items == s->n)
         vem_i_report_note(
@@ -62,7 +62,7 @@ void vem_i_report_coreset(vem_report *report, const vem_options *asked)
 
 static void say_starts(vem_report *report, const vem_i_starts_plan *p)
 {
-    const vem_options *o = &report->summary.options;
+    const vem_options *o = &report->options;
     const char *all =
         vem_i_reduces(o, report->summary.n) ? "the whole coreset" : "all rows";
     char sample[80], larger[80] = "";
@@ -85,7 +85,7 @@ static void say_starts(vem_report *report, const vem_i_starts_plan *p)
 static void say_ours(vem_report *report, const vem_options *asked,
                      const vem_i_programme *programme)
 {
-    const vem_options *o = &report->summary.options;
+    const vem_options *o = &report->options;
     const char *family = vem_choice_name("family", o->family);
     if (asked->family == VEM_AUTO)
         vem_i_report_say(
@@ -115,7 +115,7 @@ static void say_ours(vem_report *report, const vem_options *asked,
             "search groups, because %lld clusters are too many to try for every row: "
             "rows "
             "that lie together share a list of %lld, and look into the %lld nearest "
-            "cells of "
+            "buckets of "
             "clusters now and then; --search closest tries all.",
             (long long)o->clusters, (long long)o->reach, (long long)o->probe);
     else if (asked->search == VEM_AUTO)
@@ -148,7 +148,7 @@ static void say_ours(vem_report *report, const vem_options *asked,
 static void say_stopping(vem_report *report)
 {
     const vem_summary *s = &report->summary;
-    const vem_options *o = &s->options;
+    const vem_options *o = &report->options;
     const int explores = o->explore > 0;
     const char *twice = explores ? " twice running" : "";
     char *text = report->stopping;
@@ -177,7 +177,7 @@ static void say_stopping(vem_report *report)
 void vem_i_report_choices(vem_report *report, const vem_options *asked,
                           const vem_i_programme *programme)
 {
-    const vem_options *o = &report->summary.options;
+    const vem_options *o = &report->options;
     report->choices[0] = report->notes[0] = '\0';
     if (programme->from == VEM_I_FROM_MODEL && o->normalize && !asked->normalize)
         vem_i_report_note(
@@ -198,7 +198,7 @@ void vem_i_report_spill(vem_report *report, const vem_i_plan *plan)
     char size[32], memory[32] = "";
     if (!plan->spill)
         return;
-    if (plan->programme.options.memory != VEM_AUTO || plan->ctx->memory)
+    if (plan->programme.options.memory != VEM_AUTO || plan->run->ctx->memory)
         vem_bytes_print((double)plan->limit, memory);
     vem_i_report_note(
         report,
@@ -220,6 +220,11 @@ void vem_report_free(vem_report *report)
 const vem_summary *vem_report_summary(const vem_report *report)
 {
     return report ? &report->summary : NULL;
+}
+
+const vem_options *vem_report_options(const vem_report *report)
+{
+    return report ? &report->options : NULL;
 }
 
 int64_t vem_report_trace_count(const vem_report *report)

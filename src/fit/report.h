@@ -7,6 +7,7 @@
 
 struct vem_report {
     vem_summary summary;
+    vem_options options; /* as resolved */
     vem_i_trace trace;
     int32_t *labels;
     int missed; /* by the sample of the best restart's starts (vem_i_missed) */

@@ -4,28 +4,28 @@
 #include "fit/presets.h"
 #include "search/search.h"
 
-static vem_status check_start(vem_ctx *ctx, const vem_data *data,
+static vem_status check_start(vem_i_run *run, const vem_data *data,
                               const vem_options *options, const vem_model *start)
 {
     if (start->d != data->d)
-        return vem_i_fail(ctx, VEM_BAD_DATA,
+        return vem_i_fail(run, VEM_BAD_DATA,
                           "The model to start from has %d columns, but the data have %d.",
                           start->d, data->d);
     if (options->clusters != VEM_AUTO && options->clusters != start->clusters)
         return vem_i_fail(
-            ctx, VEM_BAD_OPTION,
+            run, VEM_BAD_OPTION,
             "--clusters is %lld, but the model to start from has %d clusters.",
             (long long)options->clusters, start->clusters);
     return VEM_OK;
 }
 
-vem_status vem_i_fit_resolve(vem_ctx *ctx, const vem_data *data,
+vem_status vem_i_fit_resolve(vem_i_run *run, const vem_data *data,
                              const vem_options *options, const vem_model *start,
                              vem_options *resolved)
 {
     vem_options asked = *options;
     if (start) {
-        vem_status status = check_start(ctx, data, options, start);
+        vem_status status = check_start(run, data, options, start);
         if (status != VEM_OK)
             return status;
         asked.clusters = start->clusters;
@@ -36,16 +36,16 @@ vem_status vem_i_fit_resolve(vem_ctx *ctx, const vem_data *data,
             asked.family = (int)start->family->kind;
     }
     vem_status status =
-        vem_options_resolve(ctx, &asked, data->n, data->d, data->type, resolved);
+        vem_options_resolve(run->ctx, &asked, data->n, data->d, data->type, resolved);
     if (status == VEM_OK && start && resolved->swaps > 0 &&
         vem_i_wants_hard_start(resolved, 0))
         return vem_i_fail(
-            ctx, VEM_BAD_OPTION,
+            run, VEM_BAD_OPTION,
             "--swaps is %lld, but with --init it needs another search than all, and with "
             "--search closest at most %d held clusters, fewer than there are.",
             (long long)resolved->swaps, (int)VEM_I_SPARSE_MAX);
     if (status == VEM_OK && data->n < resolved->clusters)
-        return vem_i_fail(ctx, VEM_BAD_DATA,
+        return vem_i_fail(run, VEM_BAD_DATA,
                           "There are fewer rows than clusters: %lld rows, %lld clusters.",
                           (long long)data->n, (long long)resolved->clusters);
     return status;

@@ -4,20 +4,20 @@
 #include "base/rng.h"
 #include "fit/starts.h"
 
-static vem_status check_rows(vem_ctx *ctx, const vem_view *view, int64_t clusters,
+static vem_status check_rows(vem_i_run *run, const vem_view *view, int64_t clusters,
                              int reduced)
 {
     if (view->used < clusters)
         return vem_i_fail(
-            ctx, VEM_BAD_DATA,
+            run, VEM_BAD_DATA,
             "There are fewer rows%s than clusters: %lld rows, %lld clusters.",
             view->mass ? " of positive weight" : "", (long long)view->used,
             (long long)clusters);
     int64_t distinct;
-    vem_status status = vem_i_count_distinct(ctx, view, clusters, &distinct);
+    vem_status status = vem_i_count_distinct(run, view, clusters, &distinct);
     if (status == VEM_OK && distinct < clusters)
         return vem_i_fail(
-            ctx, VEM_BAD_DATA,
+            run, VEM_BAD_DATA,
             "There are fewer distinct rows%s than clusters: %lld distinct row%s, %lld "
             "clusters.",
             reduced ? " in the coreset" : "", (long long)distinct,
@@ -32,8 +32,8 @@ static void adopt(vem_i_restarts *f, vem_i_attempt *attempt, int64_t restart)
     vem_summary *s = &report->summary;
     s->outcome = attempt->outcome;
     s->clusters = attempt->model->clusters;
-    if (s->options.held > s->clusters)
-        s->options.held = s->clusters; /* some were dropped */
+    if (report->options.held > s->clusters)
+        report->options.held = s->clusters; /* some were dropped */
     s->steps = attempt->steps;
     s->init_steps = f->programme->options.init_steps;
     s->free_energy = attempt->free_energy;
@@ -57,7 +57,7 @@ static void adopt(vem_i_restarts *f, vem_i_attempt *attempt, int64_t restart)
 static vem_status run_once(vem_i_restarts *f, int64_t restart)
 {
     vem_summary *s = &f->report->summary;
-    vem_i_attempt attempt = {.ctx = f->ctx,
+    vem_i_attempt attempt = {.run = f->run,
                              .programme = f->programme,
                              .view = f->view,
                              .points = f->points,
@@ -87,10 +87,10 @@ static vem_status run_once(vem_i_restarts *f, int64_t restart)
 /* Another one only where there is time for one as long as the last. */
 vem_status vem_i_restarts_run(vem_i_restarts *f)
 {
-    vem_ctx *ctx = f->ctx;
+    vem_i_run *run = f->run;
     const vem_options *o = &f->programme->options;
     const int64_t restarts = f->start ? 1 : o->restarts;
-    vem_status status = check_rows(ctx, f->view, o->clusters, f->programme->reduced);
+    vem_status status = check_rows(run, f->view, o->clusters, f->programme->reduced);
     int64_t first = 1;
     int late = 0;
     if (status == VEM_OK && f->checkpoint) {
@@ -99,15 +99,15 @@ vem_status vem_i_restarts_run(vem_i_restarts *f)
     }
     for (int64_t r = first; r <= restarts && status == VEM_OK; r++) {
         const double began = vem_i_clock();
-        if (r > first && (late || ctx->stop_requested))
+        if (r > first && (late || run->watch->stop))
             break;
-        ctx->restart = r;
-        ctx->restarts = restarts;
+        run->watch->restart = r;
+        run->watch->restarts = restarts;
         status = run_once(f, r);
         if (status == VEM_STOPPED && f->model)
             status = VEM_OK;
         const double now = vem_i_clock();
-        late = r < restarts && ctx->deadline > 0 && 2 * now - began > ctx->deadline;
+        late = r < restarts && run->deadline > 0 && 2 * now - began > run->deadline;
     }
     if (late && status == VEM_OK)
         f->report->summary.outcome = VEM_OUTCOME_BUDGET;

@@ -5,7 +5,7 @@
 #include "fit/attempt.h"
 
 typedef struct vem_i_restarts {
-    vem_ctx *ctx;
+    vem_i_run *run;
     const vem_i_programme *programme;
     const vem_view *view;
     vem_i_points *points;

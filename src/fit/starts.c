@@ -44,6 +44,7 @@ enum { KEY_SAMPLE = 1 << 20, KEY_LARGER };
 
 typedef struct starts {
     vem_i_attempt *a;
+    vem_i_run *run;       /* of what is at hand */
     const vem_view *view; /* of the sample */
     vem_options options;
     int64_t runs, done;
@@ -100,25 +101,25 @@ static vem_status run_one(starts *s, uint64_t number, const vem_model *first)
         vem_i_programme_on_sample(&s->options,
                                   first ? VEM_I_FROM_ATTEMPT : VEM_I_FROM_ROWS,
                                   s->view->n);
-    vem_i_attempt run = {.ctx = a->ctx,
-                         .programme = &programme,
-                         .view = s->view,
-                         .start = first,
-                         .seed = key(a, number)};
-    vem_status status = vem_i_attempt_run(&run);
-    a->seed_pairs += run.seed_pairs + run.pairs;
-    if (status == VEM_OK && run.steps > 0 &&
-        run.model->clusters == a->programme->options.clusters &&
-        (!s->model || run.free_energy > s->free_energy + BETTER * 0.5 * s->view->d)) {
+    vem_i_attempt tried = {.run = s->run,
+                           .programme = &programme,
+                           .view = s->view,
+                           .start = first,
+                           .seed = key(a, number)};
+    vem_status status = vem_i_attempt_run(&tried);
+    a->seed_pairs += tried.seed_pairs + tried.pairs;
+    if (status == VEM_OK && tried.steps > 0 &&
+        tried.model->clusters == a->programme->options.clusters &&
+        (!s->model || tried.free_energy > s->free_energy + BETTER * 0.5 * s->view->d)) {
         vem_model_free(s->model);
         vem_i_free(s->labels);
-        s->model = run.model;
-        s->labels = run.labels;
-        s->free_energy = run.free_energy;
-        run.model = NULL;
-        run.labels = NULL;
+        s->model = tried.model;
+        s->labels = tried.labels;
+        s->free_energy = tried.free_energy;
+        tried.model = NULL;
+        tried.labels = NULL;
     }
-    vem_i_attempt_free(&run);
+    vem_i_attempt_free(&tried);
     /* Out of time before there was a model: what was found before counts. */
     return status == VEM_STOPPED ? VEM_OK : status;
 }
@@ -195,9 +196,8 @@ static void move_cluster(const starts *s, int32_t gone, int64_t item, vem_model 
     const double weight = m->weights[gone];
     vem_i_model_put(m, from, m, gone);
     m->weights[gone] = weight;
-    for (int64_t j = 0; j < m->d; j++)
-        m->means[gone * (int64_t)m->d + j] =
-            vem_i_value(v->kernels, vem_i_view_row(v, item), j);
+    vem_i_widen(v->kernels, vem_i_view_row(v, item), m->d,
+                m->means + gone * (int64_t)m->d);
     if (gone == from || s->options.prior == VEM_PRIOR_FLAT || !(weight < 1))
         return;
     m->weights[from] /= 2;
@@ -210,7 +210,7 @@ static vem_status run_moved(starts *s, uint64_t number)
 {
     vem_i_rng rng = vem_i_rng_at(s->a->seed, VEM_RNG_STARTS, 1, number);
     vem_model *moved = NULL;
-    vem_status status = vem_model_copy(s->a->ctx, s->model, &moved);
+    vem_status status = vem_model_copy(s->a->run->ctx, s->model, &moved);
     for (int m = 0; status == VEM_OK && m < 1 + moved->clusters / MOVED_FOR; m++) {
         const int32_t gone = draw_cheap(s, &rng);
         move_cluster(s, gone, draw_far(s, &rng), moved);
@@ -247,23 +247,23 @@ static int fit_can_swap(const vem_i_attempt *a)
            vem_i_programme_find(a->programme, VEM_I_STAGE_LISTED);
 }
 
-static int over(const vem_ctx *ctx)
+static int over(const vem_i_run *run)
 {
-    return ctx->stop_requested || vem_i_late(ctx);
+    return run->watch->stop || vem_i_late(run);
 }
 
 static vem_status run_on_sample(starts *s, const vem_i_starts_plan *plan)
 {
-    vem_ctx *ctx = s->a->ctx;
+    vem_i_run *run = s->run;
     int64_t distinct = 0;
     vem_status status =
-        vem_i_count_distinct(ctx, s->view, s->options.clusters, &distinct);
+        vem_i_count_distinct(run, s->view, s->options.clusters, &distinct);
     if (status == VEM_OK && distinct < s->options.clusters)
         s->a->missed = VEM_I_MISSED_PLACES;
     if (status != VEM_OK || distinct < s->options.clusters)
         return status;
-    status = vem_i_take(ctx, &s->work, (size_t)s->view->n, sizeof(double));
-    for (; status == VEM_OK && s->done < plan->runs && !over(ctx); s->done++)
+    status = vem_i_take(run, &s->work, (size_t)s->view->n, sizeof(double));
+    for (; status == VEM_OK && s->done < plan->runs && !over(run); s->done++)
         status = s->done < plan->fresh || !s->model ? run_one(s, (uint64_t)s->done, NULL)
                                                     : run_moved(s, (uint64_t)s->done);
     vem_i_free(s->work);
@@ -278,7 +278,7 @@ static vem_status go_on(starts *s, int64_t rows, double least)
     vem_i_attempt *a = s->a;
     vem_i_points *sample = NULL;
     vem_status status =
-        vem_i_subset_new(a->ctx, a->view, rows, key(a, KEY_LARGER), &sample);
+        vem_i_subset_new(a->run, a->view, rows, key(a, KEY_LARGER), &sample);
     if (status != VEM_OK)
         return status;
     vem_model *found = s->model;
@@ -314,42 +314,43 @@ static double least_of_all(const starts *s, int64_t rows)
 
 vem_status vem_i_starts_run(vem_i_attempt *a)
 {
-    vem_ctx *ctx = a->ctx;
+    vem_i_run *run = a->run;
     const vem_i_starts_plan plan = a->programme->starts;
     const vem_options *o = &a->programme->options;
     starts s = {.a = a,
+                .run = run,
                 .view = a->view,
                 .options = vem_i_starts_options(o),
                 .runs = plan.runs + (plan.larger > 0),
-                .progress = ctx->progress,
-                .progress_user = ctx->progress_user};
+                .progress = run->watch->progress,
+                .progress_user = run->watch->user};
     vem_i_points *sample = NULL;
     vem_status status = VEM_OK;
-    const int threads = ctx->threads;
+    vem_i_run alone = vem_i_run_alone(run);
     if (s.progress) {
-        ctx->progress = tell;
-        ctx->progress_user = &s;
+        run->watch->progress = tell;
+        run->watch->user = &s;
     }
     if (plan.rows < a->view->n) {
-        status = vem_i_subset_new(ctx, a->view, plan.rows, key(a, KEY_SAMPLE), &sample);
+        status = vem_i_subset_new(run, a->view, plan.rows, key(a, KEY_SAMPLE), &sample);
         s.view = sample ? &sample->view : NULL;
         if (sample && crowded(s.view))
             a->missed = fit_can_swap(a) ? VEM_I_MISSED_SOME : VEM_I_MISSED_CROWD;
     }
     if (vem_i_starts_are_light(o, &plan, a->view->d))
-        ctx->threads = 1;
+        s.run = &alone;
     if (status == VEM_OK && a->missed < VEM_I_MISSED_PLACES)
         status = run_on_sample(&s, &plan);
-    ctx->threads = threads;
-    if (status == VEM_OK && s.model && sample && !over(ctx))
+    s.run = run;
+    if (status == VEM_OK && s.model && sample && !over(run))
         a->least = least_of_all(&s, plan.rows);
     vem_i_points_free(sample);
-    if (status == VEM_OK && s.model && plan.larger > 0 && !over(ctx))
+    if (status == VEM_OK && s.model && plan.larger > 0 && !over(run))
         status = go_on(&s, plan.larger, a->least);
-    if (status == VEM_OK && !s.model && a->missed < VEM_I_MISSED_PLACES && !over(ctx))
+    if (status == VEM_OK && !s.model && a->missed < VEM_I_MISSED_PLACES && !over(run))
         a->missed = VEM_I_MISSED_PLACES;
-    ctx->progress = s.progress;
-    ctx->progress_user = s.progress_user;
+    run->watch->progress = s.progress;
+    run->watch->user = s.progress_user;
     vem_i_free(s.labels);
     if (status != VEM_OK) {
         vem_model_free(s.model);

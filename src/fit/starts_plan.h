@@ -2,7 +2,7 @@
 #ifndef VEM_FIT_STARTS_PLAN_H
 #define VEM_FIT_STARTS_PLAN_H
 
-#include "base/ctx.h"
+#include "base/run.h"
 
 /* What is tried before the loops over all rows. */
 typedef struct vem_i_starts_plan {

@@ -22,7 +22,7 @@
 #include "search/search.h"
 #include "seed/seed.h"
 
-static const double OVERHEAD = 16, STREAM = 6; /* factor of what memory bounds */
+static const double STREAM = 6; /* factor of what memory bounds */
 /* Bytes a second that are read; checking, centering and summing them takes as long as
  * reading them this many times. */
 static const double COLD = 9e9, WARM = 13e9, PASSES = 12;
@@ -39,7 +39,7 @@ static const double AFTER_STARTS = 6;
 static double threads_of(const vem_i_plan *plan)
 {
     return plan->programme.options.threads > 0 ? (double)plan->programme.options.threads
-                                               : (double)plan->ctx->threads;
+                                               : (double)plan->run->threads;
 }
 
 /* Operations a second of one thread, for whole blocks of distances. */
@@ -51,7 +51,7 @@ static double usual_rate(const vem_i_plan *plan)
     } rates[] = {{"avx512", 60e9}, {"avx2", 40e9}, {"neon", 20e9}, {"baseline", 10e9}};
     double rate = 2e9;
     for (size_t i = 0; i < sizeof rates / sizeof *rates; i++)
-        if (strcmp(plan->ctx->cpu, rates[i].cpu) == 0)
+        if (strcmp(plan->run->ctx->cpu, rates[i].cpu) == 0)
             rate = rates[i].rate;
     return plan->programme.options.precision == VEM_SINGLE ? rate : rate / 2;
 }
@@ -59,7 +59,7 @@ static double usual_rate(const vem_i_plan *plan)
 static double pair_of(const vem_i_plan *plan, const vem_i_family *family)
 {
     const double d = plan->d;
-    return (family->axes == 2 ? d * (d + 2) : 2 * d) + OVERHEAD;
+    return (family->axes == 2 ? d * (d + 2) : 2 * d) + VEM_I_PAIR_OVERHEAD;
 }
 
 static double distance_of(const vem_i_plan *plan)

@@ -11,16 +11,16 @@ static uint32_t word_at(const char *bytes)
            (uint32_t)u[3] << 24;
 }
 
-vem_status vem_i_bin_parse(vem_ctx *ctx, const char *name, const char *bytes, size_t size,
-                           vem_dtype type, vem_data *data)
+vem_status vem_i_bin_parse(vem_i_run *run, const char *name, const char *bytes,
+                           size_t size, vem_dtype type, vem_data *data)
 {
     if (size < 8)
-        return vem_i_fail(ctx, VEM_BAD_DATA,
+        return vem_i_fail(run, VEM_BAD_DATA,
                           "%s is truncated: it has %zu bytes, but its header has 8.",
                           name, size);
     const uint32_t n = word_at(bytes), d = word_at(bytes + 4);
     if (n < 1 || d < 1 || d > INT32_MAX)
-        return vem_i_fail(ctx, VEM_BAD_DATA,
+        return vem_i_fail(run, VEM_BAD_DATA,
                           "%s announces %" PRIu32 " rows and %" PRIu32
                           " columns, but at least 1 of each (and at most %" PRId32
                           " columns) are needed.",
@@ -29,7 +29,7 @@ vem_status vem_i_bin_parse(vem_ctx *ctx, const char *name, const char *bytes, si
     uint64_t values;
     const size_t width = vem_i_dtype_bytes(type);
     if (__builtin_mul_overflow((uint64_t)n * d, width, &values) || values != size - 8)
-        return vem_i_fail(ctx, VEM_BAD_DATA,
+        return vem_i_fail(run, VEM_BAD_DATA,
                           "%s announces %" PRIu32 " rows of %" PRIu32
                           " columns (%.0f bytes), but %zu bytes of values follow.",
                           name, n, d, (double)n * d * (double)width, size - 8);

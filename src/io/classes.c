@@ -11,7 +11,7 @@
 
 /* Words met so far: number i begins at text + starts[i] and ends before a NUL. */
 typedef struct words {
-    vem_ctx *ctx;
+    vem_i_run *run;
     char *text;
     size_t used, room;
     size_t *starts;
@@ -29,14 +29,14 @@ static uint64_t hash_of(const char *word, size_t length)
 }
 
 /* Memory for `wanted` things of `size` bytes: at least twice what there was. */
-static vem_status grow(vem_ctx *ctx, void *array, size_t used, size_t *room,
+static vem_status grow(vem_i_run *run, void *array, size_t used, size_t *room,
                        size_t wanted, size_t size)
 {
     void *old, *larger;
     if (wanted <= *room)
         return VEM_OK;
     const size_t next = wanted < 32 ? 64 : 2 * wanted;
-    vem_status status = vem_i_take_zeroed(ctx, &larger, next, size);
+    vem_status status = vem_i_take_zeroed(run, &larger, next, size);
     if (status != VEM_OK)
         return status;
     memcpy(&old, array, sizeof old);
@@ -66,7 +66,7 @@ static vem_status make_slots(words *w)
     vem_i_free(w->slots);
     w->slot_count = 4 * (size_t)w->count + 64;
     vem_status status =
-        vem_i_take_zeroed(w->ctx, &w->slots, w->slot_count, sizeof *w->slots);
+        vem_i_take_zeroed(w->run, &w->slots, w->slot_count, sizeof *w->slots);
     for (int64_t i = 0; status == VEM_OK && i < w->count; i++) {
         const char *word = w->text + w->starts[i];
         *slot_of(w, word, strlen(word)) = i + 1;
@@ -83,7 +83,7 @@ static vem_status number_of(words *w, size_t length, int64_t *number)
     int64_t *slot = slot_of(w, w->text + w->used, length);
     if (!*slot) {
         size_t room = (size_t)w->starts_room;
-        status = grow(w->ctx, &w->starts, (size_t)w->count, &room, (size_t)w->count + 1,
+        status = grow(w->run, &w->starts, (size_t)w->count, &room, (size_t)w->count + 1,
                       sizeof *w->starts);
         if (status != VEM_OK)
             return status;
@@ -104,10 +104,10 @@ static vem_status take_word(words *w, const vem_i_csv *csv, const char *at,
     for (int32_t j = 0; j <= column && field.next; j++)
         field = vem_i_csv_field(csv, field.next);
     if (column > 0 && !field.text)
-        return vem_i_fail(w->ctx, VEM_BAD_DATA, "%s, row %" PRId64 " is too short.",
+        return vem_i_fail(w->run, VEM_BAD_DATA, "%s, row %" PRId64 " is too short.",
                           csv->name, row + 1);
     const size_t most = (size_t)(field.text_end - field.text);
-    vem_status status = grow(w->ctx, &w->text, w->used, &w->room, w->used + most + 1, 1);
+    vem_status status = grow(w->run, &w->text, w->used, &w->room, w->used + most + 1, 1);
     if (status == VEM_OK)
         *length = vem_i_csv_unquote(&field, w->text + w->used, w->room - w->used);
     return status;
@@ -126,15 +126,15 @@ static int32_t column_of_classes(char *const *names, int32_t count)
 }
 
 /* The column that was asked for, as --columns asks. */
-static vem_status column_asked(vem_ctx *ctx, const char *file, const char *asked,
+static vem_status column_asked(vem_i_run *run, const char *file, const char *asked,
                                char *const *names, int32_t count, int32_t *column)
 {
     vem_i_columns found;
     vem_status status =
-        vem_i_columns_resolve(ctx, file, asked, NULL, names, count, &found);
+        vem_i_columns_resolve(run, file, asked, NULL, names, count, &found);
     if (status == VEM_OK && found.count != 1)
         status =
-            vem_i_fail(ctx, VEM_BAD_OPTION,
+            vem_i_fail(run, VEM_BAD_OPTION,
                        "\"%s\" means %" PRId32 " columns of %s, but classes are in 1.",
                        asked, found.count, file);
     if (status == VEM_OK)
@@ -144,16 +144,16 @@ static vem_status column_asked(vem_ctx *ctx, const char *file, const char *asked
 }
 
 /* The column that holds the classes of a table whose first row is `names`. */
-static vem_status find_column(vem_ctx *ctx, const vem_i_csv *csv, const char *asked,
+static vem_status find_column(vem_i_run *run, const vem_i_csv *csv, const char *asked,
                               char *const *names, int32_t count, int32_t *column)
 {
     if (asked)
-        return column_asked(ctx, csv->name, asked, names, count, column);
+        return column_asked(run, csv->name, asked, names, count, column);
     *column = count == 1 ? 0 : column_of_classes(names, count);
     return *column >= 0
                ? VEM_OK
                : vem_i_fail(
-                     ctx, VEM_BAD_DATA,
+                     run, VEM_BAD_DATA,
                      "%s has %" PRId32 " columns, but classes have exactly 1, or a "
                      "column named label, class, cluster, target, truth or species; "
                      "--truth-column says which one it is.",
@@ -196,13 +196,13 @@ static vem_status number_lines(words *w, const vem_i_csv *csv, int32_t column,
         size_t length = 0;
         status = take_word(w, csv, at, column, *n, &length);
         if (status == VEM_OK)
-            status = grow(w->ctx, classes, (size_t)*n, &room, (size_t)*n + 1,
+            status = grow(w->run, classes, (size_t)*n, &room, (size_t)*n + 1,
                           sizeof **classes);
         if (status == VEM_OK)
             status = number_of(w, length, &(*classes)[(*n)++]);
         at = vem_i_csv_line_end(csv, at);
         at += at < csv->end;
-        vem_i_residence_check(w->ctx);
+        vem_i_residence_check(w->run);
     }
     return status;
 }
@@ -212,11 +212,11 @@ static vem_status give_classes(const words *w, const char *file, const int64_t *
                                int64_t count, int header, vem_i_classes *out)
 {
     if (count == header)
-        return vem_i_fail(w->ctx, VEM_BAD_DATA, "%s has a header, but no rows.", file);
+        return vem_i_fail(w->run, VEM_BAD_DATA, "%s has a header, but no rows.", file);
     const size_t bytes = ((size_t)count + 1) * sizeof *numbers; /* never 0 */
     int64_t *made = malloc(bytes);
     if (!made)
-        return vem_i_fail_memory(w->ctx, bytes);
+        return vem_i_fail_memory(w->run, bytes);
     /* The header's word was number 0; as a class as well it comes last. */
     for (int64_t i = header; i < count; i++)
         made[i - header] = header && numbers[i] == 0 ? w->count - 1 : numbers[i] - header;
@@ -225,21 +225,21 @@ static vem_status give_classes(const words *w, const char *file, const int64_t *
     return VEM_OK;
 }
 
-static vem_status read_words(vem_ctx *ctx, const vem_i_csv *csv, int64_t rows,
+static vem_status read_words(vem_i_run *run, const vem_i_csv *csv, int64_t rows,
                              const char *asked, vem_i_classes *out)
 {
-    words w = {.ctx = ctx};
+    words w = {.run = run};
     int64_t *numbers = NULL, count = 0;
     int32_t column = 0, columns = 0;
     char **names = NULL, *taken = NULL;
     const char *first = vem_i_csv_next_row(csv, csv->begin);
     if (first == csv->end)
-        return vem_i_fail(ctx, VEM_BAD_DATA, "%s holds no rows.", csv->name);
-    vem_status status = vem_i_csv_names(ctx, csv, first, &names, &columns);
+        return vem_i_fail(run, VEM_BAD_DATA, "%s holds no rows.", csv->name);
+    vem_status status = vem_i_csv_names(run, csv, first, &names, &columns);
     if (status == VEM_OK)
-        status = find_column(ctx, csv, asked, names, columns, &column);
+        status = find_column(run, csv, asked, names, columns, &column);
     if (status == VEM_OK && columns > 1 && !(taken = strdup(names[column])))
-        status = vem_i_fail_memory(ctx, strlen(names[column]) + 1);
+        status = vem_i_fail_memory(run, strlen(names[column]) + 1);
     if (status == VEM_OK)
         status = number_lines(&w, csv, column, &numbers, &count);
     if (status == VEM_OK) {
@@ -259,7 +259,7 @@ static vem_status read_words(vem_ctx *ctx, const vem_i_csv *csv, int64_t rows,
     return status;
 }
 
-vem_status vem_i_classes_parse(vem_ctx *ctx, const char *name, const char *bytes,
+vem_status vem_i_classes_parse(vem_i_run *run, const char *name, const char *bytes,
                                size_t size, char separator, int64_t rows,
                                const char *column, vem_i_classes *out)
 {
@@ -274,26 +274,26 @@ vem_status vem_i_classes_parse(vem_ctx *ctx, const char *name, const char *bytes
         csv.separator = vem_i_csv_sniff(&csv);
     if (csv.separator == ' ') /* the name of a class may be several words */
         csv.separator = ',';
-    return read_words(ctx, &csv, rows, column, out);
+    return read_words(run, &csv, rows, column, out);
 }
 
-static vem_status read_file(vem_ctx *ctx, const char *path, int64_t rows,
+static vem_status read_file(vem_i_run *run, const char *path, int64_t rows,
                             const char *column, vem_i_classes *out)
 {
     vem_i_file file;
     char separator;
     int is_text;
-    vem_status status = vem_i_text_open(ctx, path, &file, &separator, &is_text);
+    vem_status status = vem_i_text_open(run, path, &file, &separator, &is_text);
     if (status != VEM_OK)
         return status;
     if (!is_text && column)
-        return vem_i_fail(ctx, VEM_BAD_OPTION,
+        return vem_i_fail(run, VEM_BAD_OPTION,
                           "Column \"%s\" of %s was asked for, but only text tables have "
                           "columns of classes.",
                           column, path);
     if (!is_text)
-        return vem_labels_read(ctx, path, &out->classes, &out->n);
-    status = vem_i_classes_parse(ctx, path, file.bytes, file.size, separator, rows,
+        return vem_labels_read(run->ctx, path, &out->classes, &out->n);
+    status = vem_i_classes_parse(run, path, file.bytes, file.size, separator, rows,
                                  column, out);
     vem_i_file_close(&file);
     return status;
@@ -307,9 +307,10 @@ vem_status vem_classes_read_column(vem_ctx *ctx, const char *path, int64_t rows,
     VEM_I_NEED(ctx, path, "path");
     VEM_I_NEED(ctx, classes, "classes");
     VEM_I_NEED(ctx, n, "n");
-    vem_i_begin(ctx);
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_begin(ctx, &verb);
     vem_i_classes out = {0};
-    vem_status status = read_file(ctx, path, rows, column, &out);
+    vem_status status = read_file(run, path, rows, column, &out);
     if (status != VEM_OK)
         return status;
     *classes = out.classes;

@@ -45,12 +45,12 @@ static const char *shown(const char *name, char text[VEM_I_SHOWN])
 }
 
 /* A name was asked for that a later column has, too. */
-static vem_status refuse_twice(vem_ctx *ctx, const table *file, int32_t first)
+static vem_status refuse_twice(vem_i_run *run, const table *file, int32_t first)
 {
     char name[VEM_I_SHOWN];
     for (int32_t j = first + 1; j < file->stored; j++)
         if (strcmp(file->names[j], file->names[first]) == 0)
-            return vem_i_fail(ctx, VEM_BAD_OPTION,
+            return vem_i_fail(run, VEM_BAD_OPTION,
                               "%s has two columns named \"%s\", %" PRId32 " and %" PRId32
                               ": say which one by its number.",
                               file->name, shown(file->names[first], name), first + 1,
@@ -70,7 +70,7 @@ static int64_t read_count(const char **at, const char *end)
     return number;
 }
 
-static vem_status no_such_name(vem_ctx *ctx, const table *file, const char *word,
+static vem_status no_such_name(vem_i_run *run, const table *file, const char *word,
                                size_t length)
 {
     char list[300] = "", asked[VEM_I_SHOWN], name[VEM_I_SHOWN], hint[128];
@@ -78,7 +78,7 @@ static vem_status no_such_name(vem_ctx *ctx, const table *file, const char *word
     vem_i_names_shown(word, length, asked);
     if (!file->names)
         return vem_i_fail(
-            ctx, VEM_BAD_OPTION,
+            run, VEM_BAD_OPTION,
             "%s has no column named \"%s\": its columns have no names, only "
             "numbers from 1 to %" PRId32 ".",
             file->name, asked, file->stored);
@@ -87,14 +87,14 @@ static vem_status no_such_name(vem_ctx *ctx, const table *file, const char *word
                                  shown(file->names[j], name));
     vem_i_name_hint(asked, (const char *const *)file->names, file->stored, "\"",
                     "\"? Its", "; its", hint);
-    return vem_i_fail(ctx, VEM_BAD_OPTION,
+    return vem_i_fail(run, VEM_BAD_OPTION,
                       "%s has no column named \"%s\"%s columns are %s%s.", file->name,
                       asked, hint, list, used >= 200 ? ", ..." : "");
 }
 
 /* The range of stored columns that a word of the list means, which is no name; counts from 0,
  * ends included. */
-static vem_status read_word(vem_ctx *ctx, const table *file, const char *word,
+static vem_status read_word(vem_i_run *run, const table *file, const char *word,
                             size_t length, int32_t *first, int32_t *last)
 {
     const char *p = word, *end = word + length;
@@ -106,9 +106,9 @@ static vem_status read_word(vem_ctx *ctx, const table *file, const char *word,
         high = read_count(&p, end);
     }
     if (low < 0 || high < 0 || p != end)
-        return no_such_name(ctx, file, word, length);
+        return no_such_name(run, file, word, length);
     if (low < 1 || high > file->stored || low > high)
-        return vem_i_fail(ctx, VEM_BAD_OPTION,
+        return vem_i_fail(run, VEM_BAD_OPTION,
                           "Column %s was asked for, but %s has columns 1 to %" PRId32 ".",
                           vem_i_names_shown(word, length, asked), file->name,
                           file->stored);
@@ -118,34 +118,34 @@ static vem_status read_word(vem_ctx *ctx, const table *file, const char *word,
 }
 
 /* The columns that the list begins with, and where it goes on: at a comma or its end. */
-static vem_status read_item(vem_ctx *ctx, const table *file, const char *list,
+static vem_status read_item(vem_i_run *run, const table *file, const char *list,
                             int32_t *first, int32_t *last, const char **end)
 {
     while (*list == ' ')
         list++;
     *first = *last = find_name(file, list, end);
     if (*first >= 0)
-        return refuse_twice(ctx, file, *first);
+        return refuse_twice(run, file, *first);
     size_t length = strcspn(list, ",");
     *end = list + length;
     while (length > 0 && list[length - 1] == ' ')
         length--;
-    return read_word(ctx, file, list, length, first, last);
+    return read_word(run, file, list, length, first, last);
 }
 
 /* Append the columns of the list to chosen[0 .. *count-1]; `seen` marks them. */
-static vem_status read_list(vem_ctx *ctx, const table *file, const char *list,
+static vem_status read_list(vem_i_run *run, const table *file, const char *list,
                             int32_t *chosen, int32_t *count, char *seen)
 {
     for (const char *at = list; at;) {
         int32_t first = 0, last = 0;
         const char *end = NULL;
-        vem_status status = read_item(ctx, file, at, &first, &last, &end);
+        vem_status status = read_item(run, file, at, &first, &last, &end);
         if (status != VEM_OK)
             return status;
         for (int32_t j = first; j <= last; j++) {
             if (seen[j])
-                return vem_i_fail(ctx, VEM_BAD_OPTION,
+                return vem_i_fail(run, VEM_BAD_OPTION,
                                   "Column %" PRId32 " of %s is asked for twice.", j + 1,
                                   file->name);
             seen[j] = 1;
@@ -157,14 +157,14 @@ static vem_status read_list(vem_ctx *ctx, const table *file, const char *list,
 }
 
 /* `is_id` and `seen` are zeroed, for each stored column. */
-static vem_status choose(vem_ctx *ctx, const table *file, const char *columns,
+static vem_status choose(vem_i_run *run, const table *file, const char *columns,
                          const char *id, vem_i_columns *found, char *is_id, char *seen)
 {
     vem_status status = VEM_OK;
     if (id)
-        status = read_list(ctx, file, id, found->ids, &found->id_count, is_id);
+        status = read_list(run, file, id, found->ids, &found->id_count, is_id);
     if (status == VEM_OK && columns)
-        status = read_list(ctx, file, columns, found->chosen, &found->count, seen);
+        status = read_list(run, file, columns, found->chosen, &found->count, seen);
     if (status != VEM_OK)
         return status;
     for (int32_t j = 0; !columns && j < file->stored; j++)
@@ -178,7 +178,7 @@ static vem_status choose(vem_ctx *ctx, const table *file, const char *columns,
     found->count = kept;
     char ids[VEM_I_SHOWN];
     if (kept == 0)
-        return vem_i_fail(ctx, VEM_BAD_OPTION, "No column of %s is left when %s (%s).",
+        return vem_i_fail(run, VEM_BAD_OPTION, "No column of %s is left when %s (%s).",
                           file->name,
                           found->id_count > 1 ? "the ids are left out"
                                               : "the id is left out",
@@ -193,7 +193,7 @@ void vem_i_columns_free(vem_i_columns *columns)
     *columns = (vem_i_columns){0};
 }
 
-vem_status vem_i_columns_resolve(vem_ctx *ctx, const char *name, const char *columns,
+vem_status vem_i_columns_resolve(vem_i_run *run, const char *name, const char *columns,
                                  const char *id, char *const *names, int32_t stored,
                                  vem_i_columns *found)
 {
@@ -204,13 +204,13 @@ vem_status vem_i_columns_resolve(vem_ctx *ctx, const char *name, const char *col
     found->count = 0;
     char *marks = NULL;
     vem_status status =
-        vem_i_take(ctx, &found->chosen, (size_t)stored, sizeof *found->chosen);
+        vem_i_take(run, &found->chosen, (size_t)stored, sizeof *found->chosen);
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &found->ids, (size_t)stored, sizeof *found->ids);
+        status = vem_i_take(run, &found->ids, (size_t)stored, sizeof *found->ids);
     if (status == VEM_OK)
-        status = vem_i_take_zeroed(ctx, &marks, (size_t)stored, 2);
+        status = vem_i_take_zeroed(run, &marks, (size_t)stored, 2);
     if (status == VEM_OK)
-        status = choose(ctx, &file, columns, id, found, marks, marks + stored);
+        status = choose(run, &file, columns, id, found, marks, marks + stored);
     vem_i_free(marks);
     if (status != VEM_OK)
         vem_i_columns_free(found);
@@ -241,7 +241,7 @@ static int32_t find_scarce(const table *file, char *const *names, int32_t count,
 }
 
 /* "a", "b" and 3 more: those of `count` names that the file does not have. */
-static vem_status lacks(vem_ctx *ctx, const table *file, const char *owner,
+static vem_status lacks(vem_i_run *run, const table *file, const char *owner,
                         char *const *names, int32_t names_count, const char *missed)
 {
     char list[400] = "", name[VEM_I_SHOWN];
@@ -249,7 +249,7 @@ static vem_status lacks(vem_ctx *ctx, const table *file, const char *owner,
     int32_t count = 0, told = 0;
     const int32_t scarce = find_scarce(file, names, names_count, missed);
     if (scarce >= 0)
-        return vem_i_fail(ctx, VEM_BAD_DATA,
+        return vem_i_fail(run, VEM_BAD_DATA,
                           "%s has %" PRId32 " of the %" PRId32
                           " columns named \"%s\" that %s has.",
                           file->name,
@@ -268,7 +268,7 @@ static vem_status lacks(vem_ctx *ctx, const table *file, const char *owner,
     }
     if (count > told)
         snprintf(list + used, sizeof list - used, " and %" PRId32 " more", count - told);
-    return vem_i_fail(ctx, VEM_BAD_DATA, "%s has no column%s %s, which %s has.",
+    return vem_i_fail(run, VEM_BAD_DATA, "%s has no column%s %s, which %s has.",
                       file->name, count == 1 ? "" : "s", list, owner);
 }
 
@@ -279,16 +279,16 @@ static int is_free(const table *file, const char *free_columns, int32_t j,
 }
 
 /* Those of `like`, by name, of the columns that are marked as free. The marks go. */
-static vem_status pick_named(vem_ctx *ctx, const table *file, const vem_i_names *like,
+static vem_status pick_named(vem_i_run *run, const table *file, const vem_i_names *like,
                              char *free_columns, vem_i_columns *found)
 {
     char *missed;
     int any = 0;
-    vem_status status = vem_i_take_zeroed(ctx, &missed, (size_t)like->count, 1);
+    vem_status status = vem_i_take_zeroed(run, &missed, (size_t)like->count, 1);
     if (status != VEM_OK)
         return status;
     int32_t *chosen;
-    status = vem_i_take(ctx, &chosen, (size_t)like->count, sizeof *chosen);
+    status = vem_i_take(run, &chosen, (size_t)like->count, sizeof *chosen);
     for (int32_t k = 0; status == VEM_OK && k < like->count; k++) {
         int32_t j = k; /* most files have the same order */
         if (!is_free(file, free_columns, j, like->columns[k]))
@@ -303,7 +303,7 @@ static vem_status pick_named(vem_ctx *ctx, const table *file, const vem_i_names 
         }
     }
     if (status == VEM_OK && any) {
-        status = lacks(ctx, file, like->owner, like->columns, like->count, missed);
+        status = lacks(run, file, like->owner, like->columns, like->count, missed);
         vem_i_free(chosen);
     } else if (status == VEM_OK) {
         vem_i_free(found->chosen);
@@ -315,16 +315,16 @@ static vem_status pick_named(vem_ctx *ctx, const table *file, const vem_i_names 
 }
 
 /* The id columns of `like` that the file has; `all`: it must have all of them. */
-static vem_status pick_ids(vem_ctx *ctx, const table *file, const vem_i_names *like,
+static vem_status pick_ids(vem_i_run *run, const table *file, const vem_i_names *like,
                            const char *free_columns, int all, vem_i_columns *found)
 {
     if (found->ids || !like->ids)
         return VEM_OK;
     char *missed = NULL;
     vem_status status =
-        vem_i_take(ctx, &found->ids, (size_t)like->id_count, sizeof *found->ids);
+        vem_i_take(run, &found->ids, (size_t)like->id_count, sizeof *found->ids);
     if (status == VEM_OK)
-        status = vem_i_take_zeroed(ctx, &missed, (size_t)like->id_count, 1);
+        status = vem_i_take_zeroed(run, &missed, (size_t)like->id_count, 1);
     for (int32_t k = 0; status == VEM_OK && k < like->id_count; k++) {
         int32_t j = 0;
         while (j < file->stored && !is_free(file, free_columns, j, like->ids[k]))
@@ -334,7 +334,7 @@ static vem_status pick_ids(vem_ctx *ctx, const table *file, const vem_i_names *l
             found->ids[found->id_count++] = j;
     }
     if (status == VEM_OK && all && found->id_count < like->id_count)
-        status = lacks(ctx, file, like->owner, like->ids, like->id_count, missed);
+        status = lacks(run, file, like->owner, like->ids, like->id_count, missed);
     vem_i_free(missed);
     return status;
 }
@@ -370,22 +370,22 @@ static int pick_again(const table *file, const vem_i_names *like, vem_i_columns 
 
 /* Names that the file has more often than `like`: which are meant? Where nothing was asked for
  * this time, what was then. */
-static vem_status settle_doubles(vem_ctx *ctx, const table *file, const vem_i_names *like,
-                                 const char *free_columns, int asked,
-                                 vem_i_columns *found)
+static vem_status settle_doubles(vem_i_run *run, const table *file,
+                                 const vem_i_names *like, const char *free_columns,
+                                 int asked, vem_i_columns *found)
 {
     const int32_t twice = find_double(file, like, free_columns);
     char name[VEM_I_SHOWN];
     if (twice < 0 || (!asked && pick_again(file, like, found)))
         return VEM_OK;
-    return vem_i_fail(ctx, VEM_BAD_DATA,
+    return vem_i_fail(run, VEM_BAD_DATA,
                       "%s has more columns named \"%s\" than %s has (column %" PRId32
                       " is one): say which columns are meant by their numbers.",
                       file->name, shown(file->names[twice], name), like->owner,
                       twice + 1);
 }
 
-static vem_status by_name(vem_ctx *ctx, const table *file, const vem_i_names *like,
+static vem_status by_name(vem_i_run *run, const table *file, const vem_i_names *like,
                           const char *columns, const char *id, vem_i_columns *found)
 {
     char *free_columns;
@@ -394,22 +394,22 @@ static vem_status by_name(vem_ctx *ctx, const table *file, const vem_i_names *li
         columns = NULL;
         id = like->ids ? NULL : id;
     }
-    vem_status status = vem_i_columns_resolve(ctx, file->name, columns, id, file->names,
+    vem_status status = vem_i_columns_resolve(run, file->name, columns, id, file->names,
                                               file->stored, found);
     if (status != VEM_OK)
         return status;
-    status = vem_i_take_zeroed(ctx, &free_columns, (size_t)file->stored, 1);
+    status = vem_i_take_zeroed(run, &free_columns, (size_t)file->stored, 1);
     if (status == VEM_OK) {
         for (int32_t j = 0; j < found->count; j++)
             free_columns[found->chosen ? found->chosen[j] : j] = 1;
         /* Columns that were asked for under other names stand as they are. */
-        status = pick_named(columns ? NULL : ctx, file, like, free_columns, found);
+        status = pick_named(columns ? NULL : run, file, like, free_columns, found);
         if (status == VEM_BAD_DATA && columns)
             status = VEM_OK;
         else if (status == VEM_OK)
-            status = settle_doubles(ctx, file, like, free_columns, columns || id, found);
+            status = settle_doubles(run, file, like, free_columns, columns || id, found);
         if (status == VEM_OK)
-            status = pick_ids(ctx, file, like, free_columns, all, found);
+            status = pick_ids(run, file, like, free_columns, all, found);
         vem_i_free(free_columns);
     }
     if (status != VEM_OK)
@@ -417,7 +417,7 @@ static vem_status by_name(vem_ctx *ctx, const table *file, const vem_i_names *li
     return status;
 }
 
-static vem_status by_number(vem_ctx *ctx, const table *file, const vem_i_names *like,
+static vem_status by_number(vem_i_run *run, const table *file, const vem_i_names *like,
                             const char *columns, const char *id, vem_i_columns *found)
 {
     /* As they were picked for the fit, where that fits. */
@@ -430,22 +430,22 @@ static vem_status by_number(vem_ctx *ctx, const table *file, const vem_i_names *
             vem_i_columns_free(found);
         }
     }
-    return vem_i_columns_resolve(ctx, file->name, columns, id, file->names, file->stored,
+    return vem_i_columns_resolve(run, file->name, columns, id, file->names, file->stored,
                                  found);
 }
 
-vem_status vem_i_columns_like(vem_ctx *ctx, const char *name, const vem_i_names *like,
+vem_status vem_i_columns_like(vem_i_run *run, const char *name, const vem_i_names *like,
                               const char *columns, const char *id, char *const *names,
                               int32_t stored, vem_i_columns *found)
 {
     const table file = {name, names, stored};
     if (!like)
-        return vem_i_columns_resolve(ctx, name, columns, id, names, stored, found);
+        return vem_i_columns_resolve(run, name, columns, id, names, stored, found);
     vem_status status = names && like->columns
-                            ? by_name(ctx, &file, like, columns, id, found)
-                            : by_number(ctx, &file, like, columns, id, found);
+                            ? by_name(run, &file, like, columns, id, found)
+                            : by_number(run, &file, like, columns, id, found);
     if (status == VEM_OK && found->count != like->count) {
-        status = vem_i_fail(ctx, VEM_BAD_DATA,
+        status = vem_i_fail(run, VEM_BAD_DATA,
                             "%s has %" PRId32 " column%s%s, but %s has %" PRId32 ".",
                             name, found->count, found->count == 1 ? "" : "s",
                             names || !like->columns ? "" : " without names", like->owner,

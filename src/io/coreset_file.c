@@ -25,7 +25,7 @@ static char *make_meta(const vem_data *coreset)
     return text;
 }
 
-static vem_status read_meta(vem_ctx *ctx, const char *path, vem_i_npz *npz,
+static vem_status read_meta(vem_i_run *run, const char *path, vem_i_npz *npz,
                             vem_data *data)
 {
     vem_data *bytes;
@@ -34,7 +34,7 @@ static vem_status read_meta(vem_ctx *ctx, const char *path, vem_i_npz *npz,
     vem_i_names table = {0};
     if (!vem_i_npz_has(npz, "meta")) /* 0.1 wrote none, nor does numpy.savez */
         return VEM_OK;
-    vem_status status = vem_i_npz_get(ctx, npz, "meta", &bytes, &rank, dims);
+    vem_status status = vem_i_npz_get(run, npz, "meta", &bytes, &rank, dims);
     if (status != VEM_OK)
         return status;
     json_t *json = bytes->type == VEM_UINT8 && rank == 1
@@ -42,17 +42,17 @@ static vem_status read_meta(vem_ctx *ctx, const char *path, vem_i_npz *npz,
                        : NULL;
     vem_data_free(bytes);
     if (!json_is_object(json))
-        status = vem_i_fail(ctx, VEM_BAD_DATA,
+        status = vem_i_fail(run, VEM_BAD_DATA,
                             "Array meta of %s is no JSON object as bytes (uint8).", path);
     else
-        status = vem_i_names_from_json(ctx, path, json, data->d, &table);
+        status = vem_i_names_from_json(run, path, json, data->d, &table);
     json_decref(json);
     if (status == VEM_OK)
         vem_i_data_take_table(data, &table);
     return status;
 }
 
-static vem_status read_weights(vem_ctx *ctx, const char *path, vem_i_npz *npz,
+static vem_status read_weights(vem_i_run *run, const char *path, vem_i_npz *npz,
                                vem_data *data)
 {
     char source[400];
@@ -62,25 +62,25 @@ static vem_status read_weights(vem_ctx *ctx, const char *path, vem_i_npz *npz,
     if (!vem_i_npz_has(npz, "weights"))
         return VEM_OK;
     snprintf(source, sizeof source, "Array weights of %.300s", path);
-    vem_status status = vem_i_npz_get(ctx, npz, "weights", &weights, &rank, dims);
+    vem_status status = vem_i_npz_get(run, npz, "weights", &weights, &rank, dims);
     if (status != VEM_OK)
         return status;
-    status = vem_i_weights_take(ctx, source, weights, data);
+    status = vem_i_weights_take(run, source, weights, data);
     vem_data_free(weights);
     return status;
 }
 
-vem_status vem_i_coreset_read(vem_ctx *ctx, const char *path, vem_data *data)
+vem_status vem_i_coreset_read(vem_i_run *run, const char *path, vem_data *data)
 {
     vem_i_npz *npz;
     vem_data *rows = NULL;
     int rank = 0;
     int64_t dims[4];
-    vem_status status = vem_i_npz_open(ctx, path, &npz);
+    vem_status status = vem_i_npz_open(run, path, &npz);
     if (status != VEM_OK)
         return status;
     if (!vem_i_npz_has(npz, "rows"))
-        status = vem_i_fail(ctx, VEM_BAD_DATA,
+        status = vem_i_fail(run, VEM_BAD_DATA,
                             vem_i_npz_is_stats(npz)
                                 ? "%s holds statistics, but data are needed here."
                             : vem_i_npz_has(npz, "means")
@@ -88,15 +88,15 @@ vem_status vem_i_coreset_read(vem_ctx *ctx, const char *path, vem_data *data)
                                 : "%s holds no data: an .npz needs an array named rows.",
                             path);
     if (status == VEM_OK)
-        status = vem_i_npz_get(ctx, npz, "rows", &rows, &rank, dims);
+        status = vem_i_npz_get(run, npz, "rows", &rows, &rank, dims);
     if (status == VEM_OK && rank > 2)
-        status = vem_i_fail(ctx, VEM_BAD_DATA,
+        status = vem_i_fail(run, VEM_BAD_DATA,
                             "Array rows of %s has %d dimensions, but 1 or 2 are needed.",
                             path, rank);
     if (status == VEM_OK)
-        status = read_weights(ctx, path, npz, rows);
+        status = read_weights(run, path, npz, rows);
     if (status == VEM_OK)
-        status = read_meta(ctx, path, npz, rows);
+        status = read_meta(run, path, npz, rows);
     if (status == VEM_OK) {
         *data = *rows;
         vem_i_free(rows); /* what it held lives on in `data` */
@@ -112,18 +112,19 @@ vem_status vem_coreset_write(vem_ctx *ctx, const vem_data *coreset, const char *
     VEM_I_NEED(ctx, ctx, "ctx");
     VEM_I_NEED(ctx, coreset, "coreset");
     VEM_I_NEED(ctx, path, "path");
-    vem_i_begin(ctx);
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_begin(ctx, &verb);
     if (!vem_i_path_ends(path, ".npz") && strncmp(path, "/dev/", 5) != 0)
-        return vem_i_fail(ctx, VEM_BAD_OPTION,
+        return vem_i_fail(run, VEM_BAD_OPTION,
                           "%s is no name for a coreset: coresets are written as .npz.",
                           path);
     if (!coreset || !coreset->indices)
-        return vem_i_fail(ctx, VEM_BAD_OPTION,
+        return vem_i_fail(run, VEM_BAD_OPTION,
                           "Only what vem_coreset made can be written as a coreset.");
     const int64_t n = coreset->n;
     char *meta = make_meta(coreset);
     if (!meta)
-        return vem_i_fail_memory(ctx, 64);
+        return vem_i_fail_memory(run, 64);
     const vem_i_array arrays[] = {
         {"rows", coreset->type, coreset->base, 2, {n, coreset->d}},
         {"weights", VEM_FLOAT64, coreset->weights, 1, {n}},
@@ -132,7 +133,7 @@ vem_status vem_coreset_write(vem_ctx *ctx, const vem_data *coreset, const char *
     };
     const vem_i_names table = vem_i_data_table(coreset);
     const vem_status status =
-        vem_i_npz_write(ctx, path, arrays, knows_columns(&table) ? 4 : 3);
+        vem_i_npz_write(run, path, arrays, knows_columns(&table) ? 4 : 3);
     free(meta);
     return status;
 }

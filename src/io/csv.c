@@ -44,25 +44,25 @@ static void value_task(void *arg, int64_t task, int thread)
     vem_i_csv_values(work->csv, work->cuts[k], work->cuts[k + 1], &work->parts[k]);
 }
 
-static vem_status run(vem_ctx *ctx, job *work, vem_i_task task, int64_t chunks,
-                      int64_t done, int64_t total)
+static vem_status in_parallel(vem_i_run *run, job *work, vem_i_task task, int64_t chunks,
+                              int64_t done, int64_t total)
 {
     for (work->start = 0; work->start < chunks; work->start += CHUNKS_A_CALL) {
         const int64_t left = chunks - work->start;
         const vem_progress told = {.phase = "read",
                                    .done = done + work->start,
                                    .total = total};
-        if (vem_i_progress(ctx, &told, 0))
-            return vem_i_fail(ctx, VEM_STOPPED, "Reading %s was stopped.",
+        if (vem_i_progress(run, &told, 0))
+            return vem_i_fail(run, VEM_STOPPED, "Reading %s was stopped.",
                               work->csv->name);
-        vem_i_parallel(ctx, left < CHUNKS_A_CALL ? left : CHUNKS_A_CALL, task, work);
+        vem_i_parallel(run, left < CHUNKS_A_CALL ? left : CHUNKS_A_CALL, task, work);
     }
     return VEM_OK;
 }
 
 /* cuts[k]: the first line that begins at or after k chunks. Quotes may hide line ends, so
  * with them every line is walked. */
-static void cut(vem_ctx *ctx, const vem_i_csv *csv, const char **cuts, int64_t chunks)
+static void cut(vem_i_run *run, const vem_i_csv *csv, const char **cuts, int64_t chunks)
 {
     const char *at = csv->rows;
     cuts[0] = at;
@@ -76,7 +76,7 @@ static void cut(vem_ctx *ctx, const vem_i_csv *csv, const char **cuts, int64_t c
             at = end < csv->end ? end + 1 : csv->end;
         }
         cuts[k] = at;
-        vem_i_residence_check(ctx);
+        vem_i_residence_check(run);
     }
 }
 
@@ -99,17 +99,17 @@ static void deal_out(const job *work, int64_t chunks, double *values, vem_i_ids 
 }
 
 /* What the parts met: the earliest fault counts. */
-static vem_status judge(vem_ctx *ctx, const job *work, int64_t chunks, vem_data *data)
+static vem_status judge(vem_i_run *run, const job *work, int64_t chunks, vem_data *data)
 {
     int64_t first = 0;
     data->missing = 0;
     for (int64_t k = 0; k < chunks; k++) {
         const vem_i_csv_part *part = &work->parts[k];
         if (part->wrong)
-            return vem_i_csv_explain_text(ctx, work->csv, part->wrong,
+            return vem_i_csv_explain_text(run, work->csv, part->wrong,
                                           first + part->wrong_row);
         if (part->changed)
-            return vem_i_fail(ctx, VEM_BAD_DATA, "%s changed while it was read.",
+            return vem_i_fail(run, VEM_BAD_DATA, "%s changed while it was read.",
                               work->csv->name);
         first += part->rows;
         data->missing += part->missing;
@@ -118,8 +118,8 @@ static vem_status judge(vem_ctx *ctx, const job *work, int64_t chunks, vem_data 
 }
 
 /* The second pass, into `values`, and the ids where they are kept. */
-static vem_status fill(vem_ctx *ctx, job *work, int64_t chunks, int64_t n, double *values,
-                       vem_data *data)
+static vem_status fill(vem_i_run *run, job *work, int64_t chunks, int64_t n,
+                       double *values, vem_data *data)
 {
     int64_t id_bytes = 0;
     vem_i_ids *ids = NULL;
@@ -127,13 +127,13 @@ static vem_status fill(vem_ctx *ctx, job *work, int64_t chunks, int64_t n, doubl
     for (int64_t k = 0; k < chunks; k++)
         id_bytes += work->parts[k].id_bytes;
     if (work->csv->slot)
-        status = vem_i_csv_ids_new(ctx, work->csv, n, id_bytes, &ids);
+        status = vem_i_csv_ids_new(run, work->csv, n, id_bytes, &ids);
     if (status == VEM_OK) {
         deal_out(work, chunks, values, ids);
-        status = run(ctx, work, value_task, chunks, chunks, 2 * chunks);
+        status = in_parallel(run, work, value_task, chunks, chunks, 2 * chunks);
     }
     if (status == VEM_OK)
-        status = judge(ctx, work, chunks, data);
+        status = judge(run, work, chunks, data);
     if (status == VEM_OK)
         data->ids = ids;
     else
@@ -141,27 +141,27 @@ static vem_status fill(vem_ctx *ctx, job *work, int64_t chunks, int64_t n, doubl
     return status;
 }
 
-static vem_status read_values(vem_ctx *ctx, job *work, int64_t chunks, vem_data *data)
+static vem_status read_values(vem_i_run *run, job *work, int64_t chunks, vem_data *data)
 {
     const vem_i_csv *csv = work->csv;
-    cut(ctx, csv, work->cuts, chunks);
-    vem_status status = run(ctx, work, count_task, chunks, 0, 2 * chunks);
+    cut(run, csv, work->cuts, chunks);
+    vem_status status = in_parallel(run, work, count_task, chunks, 0, 2 * chunks);
     if (status != VEM_OK)
         return status;
     int64_t n = 0;
     for (int64_t k = 0; k < chunks; k++)
         n += work->parts[k].rows;
     if (n == 0)
-        return vem_i_fail(ctx, VEM_BAD_DATA, "%s has a header, but no rows.", csv->name);
+        return vem_i_fail(run, VEM_BAD_DATA, "%s has a header, but no rows.", csv->name);
     size_t count;
     if (__builtin_mul_overflow((size_t)n, (size_t)csv->d, &count))
-        return vem_i_fail_memory(ctx, SIZE_MAX);
+        return vem_i_fail_memory(run, SIZE_MAX);
     vem_i_mapping *spill = NULL;
     double *values = NULL;
-    status = vem_i_spill_take(ctx, &values, count, sizeof *values, &spill);
+    status = vem_i_spill_take(run, &values, count, sizeof *values, &spill);
     if (status != VEM_OK)
         return status;
-    status = fill(ctx, work, chunks, n, values, data);
+    status = fill(run, work, chunks, n, values, data);
     if (status != VEM_OK) {
         if (!spill)
             vem_i_free(values);
@@ -182,17 +182,17 @@ static vem_status read_values(vem_ctx *ctx, job *work, int64_t chunks, vem_data 
     return VEM_OK;
 }
 
-static vem_status read_rows(vem_ctx *ctx, const vem_i_csv *csv, vem_data *data)
+static vem_status read_rows(vem_i_run *run, const vem_i_csv *csv, vem_data *data)
 {
     const int64_t chunks =
         vem_i_shards(csv->end - csv->rows, CHUNK) + (csv->rows == csv->end);
     job work = {.csv = csv};
     vem_status status =
-        vem_i_take(ctx, &work.cuts, (size_t)chunks + 1, sizeof *work.cuts);
+        vem_i_take(run, &work.cuts, (size_t)chunks + 1, sizeof *work.cuts);
     if (status == VEM_OK)
-        status = vem_i_take_zeroed(ctx, &work.parts, (size_t)chunks, sizeof *work.parts);
+        status = vem_i_take_zeroed(run, &work.parts, (size_t)chunks, sizeof *work.parts);
     if (status == VEM_OK)
-        status = read_values(ctx, &work, chunks, data);
+        status = read_values(run, &work, chunks, data);
     vem_i_free(work.cuts);
     vem_i_free(work.parts);
     return status;
@@ -210,13 +210,13 @@ static int is_closed(const vem_i_csv *csv, const char *at)
 }
 
 /* Where the stored fields go: to a column, to an id, nowhere. */
-static vem_status aim(vem_ctx *ctx, vem_i_csv *csv, int keep_ids, int text_is_missing)
+static vem_status aim(vem_i_run *run, vem_i_csv *csv, int keep_ids, int text_is_missing)
 {
     const vem_i_columns *columns = &csv->columns;
     vem_status status =
-        vem_i_take(ctx, &csv->target, (size_t)csv->stored, sizeof *csv->target);
+        vem_i_take(run, &csv->target, (size_t)csv->stored, sizeof *csv->target);
     if (status == VEM_OK && text_is_missing)
-        status = vem_i_take_zeroed(ctx, &csv->met, (size_t)csv->d, sizeof *csv->met);
+        status = vem_i_take_zeroed(run, &csv->met, (size_t)csv->d, sizeof *csv->met);
     if (status != VEM_OK)
         return status;
     for (int32_t j = 0; j < csv->stored; j++)
@@ -225,7 +225,7 @@ static vem_status aim(vem_ctx *ctx, vem_i_csv *csv, int keep_ids, int text_is_mi
         csv->target[columns->chosen[j]] = j;
     if (!keep_ids || columns->id_count == 0)
         return VEM_OK;
-    status = vem_i_take(ctx, &csv->slot, (size_t)csv->stored, sizeof *csv->slot);
+    status = vem_i_take(run, &csv->slot, (size_t)csv->stored, sizeof *csv->slot);
     for (int32_t j = 0; status == VEM_OK && j < csv->stored; j++)
         csv->slot[j] = -1;
     for (int32_t k = 0; status == VEM_OK && k < columns->id_count; k++)
@@ -233,32 +233,32 @@ static vem_status aim(vem_ctx *ctx, vem_i_csv *csv, int keep_ids, int text_is_mi
     return status;
 }
 
-static vem_status read_table(vem_ctx *ctx, vem_i_csv *csv,
+static vem_status read_table(vem_i_run *run, vem_i_csv *csv,
                              const vem_read_options *options, vem_data *data)
 {
     const char *first = vem_i_csv_next_row(csv, csv->begin);
     if (first == csv->end)
-        return vem_i_fail(ctx, VEM_BAD_DATA, "%s holds no rows.", csv->name);
+        return vem_i_fail(run, VEM_BAD_DATA, "%s holds no rows.", csv->name);
     if (!is_closed(csv, first))
-        return vem_i_csv_explain(ctx, csv, first, 0);
-    vem_status status = vem_i_csv_head(ctx, csv, first, options->columns, options->id);
+        return vem_i_csv_explain(run, csv, first, 0);
+    vem_status status = vem_i_csv_head(run, csv, first, options->columns, options->id);
     if (status == VEM_OK)
-        status = aim(ctx, csv, options->keep_ids, options->text_is_missing);
+        status = aim(run, csv, options->keep_ids, options->text_is_missing);
     if (status != VEM_OK)
         return status;
     char **names = NULL;
     int32_t *chosen = csv->columns.chosen;
     if (csv->names)
-        status = vem_i_csv_some_names(ctx, csv, chosen, csv->d, &names);
+        status = vem_i_csv_some_names(run, csv, chosen, csv->d, &names);
     char **id_names = NULL;
     if (status == VEM_OK && csv->names && csv->columns.id_count)
-        status = vem_i_csv_some_names(ctx, csv, csv->columns.ids, csv->columns.id_count,
+        status = vem_i_csv_some_names(run, csv, csv->columns.ids, csv->columns.id_count,
                                       &id_names);
     const char **advice = NULL;
     if (status == VEM_OK && csv->met)
-        status = vem_i_take(ctx, &advice, (size_t)csv->d, sizeof *advice);
+        status = vem_i_take(run, &advice, (size_t)csv->d, sizeof *advice);
     if (status == VEM_OK)
-        status = read_rows(ctx, csv, data);
+        status = read_rows(run, csv, data);
     if (status != VEM_OK) {
         vem_i_free(names);
         vem_i_free(id_names);
@@ -280,23 +280,23 @@ static vem_status read_table(vem_ctx *ctx, vem_i_csv *csv,
     return VEM_OK;
 }
 
-static int has_quotes(vem_ctx *ctx, const char *bytes, size_t size)
+static int has_quotes(vem_i_run *run, const char *bytes, size_t size)
 {
     for (size_t at = 0; at < size; at += CHUNK) {
         if (memchr(bytes + at, '"', size - at < CHUNK ? size - at : CHUNK))
             return 1;
-        vem_i_residence_check(ctx);
+        vem_i_residence_check(run);
     }
     return 0;
 }
 
-vem_status vem_i_csv_parse(vem_ctx *ctx, const char *name, const char *bytes, size_t size,
-                           char separator, const vem_read_options *options,
+vem_status vem_i_csv_parse(vem_i_run *run, const char *name, const char *bytes,
+                           size_t size, char separator, const vem_read_options *options,
                            vem_data *data)
 {
     if (size >= 2 &&
         (memcmp(bytes, "\xff\xfe", 2) == 0 || memcmp(bytes, "\xfe\xff", 2) == 0))
-        return vem_i_fail(ctx, VEM_UNSUPPORTED,
+        return vem_i_fail(run, VEM_UNSUPPORTED,
                           "%s is text in UTF-16; save it as UTF-8 or ASCII.", name);
     const vem_read_options plain = {.size = sizeof plain};
     if (!options)
@@ -313,12 +313,12 @@ vem_status vem_i_csv_parse(vem_ctx *ctx, const char *name, const char *bytes, si
         csv.like = &table;
     }
     vem_i_csv_skip_marks(&csv);
-    csv.quotes = has_quotes(ctx, bytes, size);
+    csv.quotes = has_quotes(run, bytes, size);
     if (!csv.separator)
         csv.separator = vem_i_csv_sniff(&csv);
     if (!csv.decimal)
         csv.decimal = vem_i_csv_sniff_decimal(&csv);
-    vem_status status = read_table(ctx, &csv, options, data);
+    vem_status status = read_table(run, &csv, options, data);
     vem_i_columns_free(&csv.columns);
     vem_i_free(csv.names);
     vem_i_free(csv.target);

@@ -80,14 +80,14 @@ char vem_i_csv_sniff_decimal(const vem_i_csv *csv);
 /* ---- csv_header.c: the first row, and which columns are kept ---- */
 
 /* `first` is the first row: fills in rows, stored, d, columns, names. */
-vem_status vem_i_csv_head(vem_ctx *ctx, vem_i_csv *csv, const char *first,
+vem_status vem_i_csv_head(vem_i_run *run, vem_i_csv *csv, const char *first,
                           const char *columns, const char *id);
 /* The fields of the row at `first` as names, in one block of memory, and how many. */
-vem_status vem_i_csv_names(vem_ctx *ctx, const vem_i_csv *csv, const char *first,
+vem_status vem_i_csv_names(vem_i_run *run, const vem_i_csv *csv, const char *first,
                            char ***names, int32_t *count);
 /* The names of `count` columns in one block of memory. */
-vem_status vem_i_csv_some_names(vem_ctx *ctx, const vem_i_csv *csv, const int32_t *which,
-                                int32_t count, char ***names);
+vem_status vem_i_csv_some_names(vem_i_run *run, const vem_i_csv *csv,
+                                const int32_t *which, int32_t count, char ***names);
 
 /* ---- csv_ids.c: the text of id columns ---- */
 
@@ -97,7 +97,7 @@ int64_t vem_i_csv_id_bytes(const vem_i_csv *csv, const char *at);
 int vem_i_csv_put_ids(const vem_i_csv *csv, const char *at, const char *text, char **out,
                       const char *room, int64_t *places);
 /* Room for so many rows and bytes of text. */
-vem_status vem_i_csv_ids_new(vem_ctx *ctx, const vem_i_csv *csv, int64_t rows,
+vem_status vem_i_csv_ids_new(vem_i_run *run, const vem_i_csv *csv, int64_t rows,
                              int64_t bytes, vem_i_ids **ids);
 
 /* ---- csv_rows.c: the values ---- */
@@ -129,12 +129,12 @@ void vem_i_csv_values(const vem_i_csv *csv, const char *at, const char *end,
 /* The sentence that may make numbers of such texts; NULL: there is none. */
 const char *vem_i_csv_advice(uint16_t met);
 /* The sentence for the row that begins at `at`, the row'th from 0. */
-vem_status vem_i_csv_explain(vem_ctx *ctx, const vem_i_csv *csv, const char *at,
+vem_status vem_i_csv_explain(vem_i_run *run, const vem_i_csv *csv, const char *at,
                              int64_t row);
 
 /* ---- csv_text.c: the same of a text where a number should be, with what may help ---- */
 
-vem_status vem_i_csv_explain_text(vem_ctx *ctx, const vem_i_csv *csv, const char *at,
+vem_status vem_i_csv_explain_text(vem_i_run *run, const vem_i_csv *csv, const char *at,
                                   int64_t row);
 
 #endif

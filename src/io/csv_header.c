@@ -20,11 +20,11 @@
 
 /* The fields of the first row as names, in one block of memory. `copy` is that row alone, which
  * no one else writes to. */
-static vem_status read_names(vem_ctx *ctx, const vem_i_csv *copy, char ***names)
+static vem_status read_names(vem_i_run *run, const vem_i_csv *copy, char ***names)
 {
     const size_t text = (size_t)(copy->end - copy->begin);
     const size_t pointers = (size_t)copy->stored * sizeof(char *);
-    vem_status status = vem_i_take(ctx, names, pointers + text + (size_t)copy->stored, 1);
+    vem_status status = vem_i_take(run, names, pointers + text + (size_t)copy->stored, 1);
     if (status != VEM_OK)
         return status;
     char *at = (char *)*names + pointers;
@@ -38,14 +38,14 @@ static vem_status read_names(vem_ctx *ctx, const vem_i_csv *copy, char ***names)
     return VEM_OK;
 }
 
-vem_status vem_i_csv_some_names(vem_ctx *ctx, const vem_i_csv *csv, const int32_t *which,
-                                int32_t count, char ***names)
+vem_status vem_i_csv_some_names(vem_i_run *run, const vem_i_csv *csv,
+                                const int32_t *which, int32_t count, char ***names)
 {
     const size_t pointers = (size_t)count * sizeof(char *);
     size_t bytes = pointers;
     for (int32_t j = 0; j < count; j++)
         bytes += strlen(csv->names[which ? which[j] : j]) + 1;
-    vem_status status = vem_i_take(ctx, names, bytes, 1);
+    vem_status status = vem_i_take(run, names, bytes, 1);
     if (status != VEM_OK)
         return status;
     char *at = (char *)*names + pointers;
@@ -143,12 +143,12 @@ static int stands_out(const vem_i_csv *csv, const vem_i_csv *copy,
 }
 
 /* More words than numbers in the columns that are kept, or what no row below is like? */
-static vem_status look(vem_ctx *ctx, const vem_i_csv *csv, const vem_i_csv *copy,
+static vem_status look(vem_i_run *run, const vem_i_csv *csv, const vem_i_csv *copy,
                        const vem_i_columns *columns, int *header)
 {
     char *kept = NULL;
     if (columns->chosen) {
-        vem_status status = vem_i_take_zeroed(ctx, &kept, (size_t)copy->stored, 1);
+        vem_status status = vem_i_take_zeroed(run, &kept, (size_t)copy->stored, 1);
         if (status != VEM_OK)
             return status;
         for (int32_t k = 0; k < columns->count; k++)
@@ -161,7 +161,7 @@ static vem_status look(vem_ctx *ctx, const vem_i_csv *csv, const vem_i_csv *copy
     return VEM_OK;
 }
 
-static vem_status find_header(vem_ctx *ctx, const vem_i_csv *csv, const vem_i_csv *copy,
+static vem_status find_header(vem_i_run *run, const vem_i_csv *csv, const vem_i_csv *copy,
                               char **names, const char *columns, const char *id,
                               int *header)
 {
@@ -185,17 +185,17 @@ static vem_status find_header(vem_ctx *ctx, const vem_i_csv *csv, const vem_i_cs
         return VEM_OK;
     }
     /* Where neither fits, all columns: that makes the message. */
-    vem_status status = look(ctx, csv, copy, &found, header);
+    vem_status status = look(run, csv, copy, &found, header);
     vem_i_columns_free(&found);
     return status;
 }
 
 /* It is looked at several times, so it is copied: the file may change meanwhile. */
-static vem_status copy_row(vem_ctx *ctx, const vem_i_csv *csv, const char *first,
+static vem_status copy_row(vem_i_run *run, const vem_i_csv *csv, const char *first,
                            char **row, vem_i_csv *copy)
 {
     const size_t length = (size_t)(vem_i_csv_line_end(csv, first) - first);
-    vem_status status = vem_i_take(ctx, row, length, 1);
+    vem_status status = vem_i_take(run, row, length, 1);
     if (status != VEM_OK)
         return status;
     memcpy(*row, first, length);
@@ -206,29 +206,29 @@ static vem_status copy_row(vem_ctx *ctx, const vem_i_csv *csv, const char *first
     return VEM_OK;
 }
 
-vem_status vem_i_csv_names(vem_ctx *ctx, const vem_i_csv *csv, const char *first,
+vem_status vem_i_csv_names(vem_i_run *run, const vem_i_csv *csv, const char *first,
                            char ***names, int32_t *count)
 {
     char *row = NULL;
     vem_i_csv copy;
-    vem_status status = copy_row(ctx, csv, first, &row, &copy);
+    vem_status status = copy_row(run, csv, first, &row, &copy);
     if (status == VEM_OK)
-        status = read_names(ctx, &copy, names);
+        status = read_names(run, &copy, names);
     if (status == VEM_OK)
         *count = copy.stored;
     vem_i_free(row);
     return status;
 }
 
-static vem_status choose(vem_ctx *ctx, vem_i_csv *csv, const vem_i_csv *copy,
+static vem_status choose(vem_i_run *run, vem_i_csv *csv, const vem_i_csv *copy,
                          const char *columns, const char *id)
 {
     char **names;
-    vem_status status = read_names(ctx, copy, &names);
+    vem_status status = read_names(run, copy, &names);
     if (status != VEM_OK)
         return status;
     int header = 0;
-    status = find_header(ctx, csv, copy, names, columns, id, &header);
+    status = find_header(run, csv, copy, names, columns, id, &header);
     if (header) {
         csv->names = names;
         csv->rows += copy->end - copy->begin;
@@ -238,23 +238,23 @@ static vem_status choose(vem_ctx *ctx, vem_i_csv *csv, const vem_i_csv *copy,
         vem_i_free(names);
     }
     if (status == VEM_OK)
-        status = vem_i_columns_like(ctx, csv->name, csv->like, columns, id, csv->names,
+        status = vem_i_columns_like(run, csv->name, csv->like, columns, id, csv->names,
                                     csv->stored, &csv->columns);
     csv->d = csv->columns.count;
     return status;
 }
 
-vem_status vem_i_csv_head(vem_ctx *ctx, vem_i_csv *csv, const char *first,
+vem_status vem_i_csv_head(vem_i_run *run, vem_i_csv *csv, const char *first,
                           const char *columns, const char *id)
 {
     char *row = NULL;
     vem_i_csv copy;
-    vem_status status = copy_row(ctx, csv, first, &row, &copy);
+    vem_status status = copy_row(run, csv, first, &row, &copy);
     if (status != VEM_OK)
         return status;
     csv->stored = copy.stored;
     csv->rows = first;
-    status = choose(ctx, csv, &copy, columns, id);
+    status = choose(run, csv, &copy, columns, id);
     vem_i_free(row);
     return status;
 }

@@ -37,25 +37,25 @@ int vem_i_csv_put_ids(const vem_i_csv *csv, const char *at, const char *text, ch
     return 1;
 }
 
-vem_status vem_i_csv_ids_new(vem_ctx *ctx, const vem_i_csv *csv, int64_t rows,
+vem_status vem_i_csv_ids_new(vem_i_run *run, const vem_i_csv *csv, int64_t rows,
                              int64_t bytes, vem_i_ids **ids)
 {
     vem_i_ids *made;
     const int32_t count = csv->columns.id_count;
     size_t size;
-    vem_status status = vem_i_take_zeroed(ctx, &made, 1, sizeof *made);
+    vem_status status = vem_i_take_zeroed(run, &made, 1, sizeof *made);
     if (status != VEM_OK)
         return status;
     made->count = count;
     if (__builtin_mul_overflow((size_t)rows, (size_t)count * sizeof(int64_t), &size) ||
         __builtin_add_overflow(size, (size_t)bytes, &size))
-        status = vem_i_fail_memory(ctx, SIZE_MAX);
+        status = vem_i_fail_memory(run, SIZE_MAX);
     if (status == VEM_OK)
-        status = vem_i_spill_take(ctx, &made->places, size, 1, &made->spill);
+        status = vem_i_spill_take(run, &made->places, size, 1, &made->spill);
     if (status == VEM_OK)
         made->text = (char *)(made->places + rows * count);
     if (status == VEM_OK && csv->names)
-        status = vem_i_csv_some_names(ctx, csv, csv->columns.ids, count, &made->names);
+        status = vem_i_csv_some_names(run, csv, csv->columns.ids, count, &made->names);
     if (status == VEM_OK)
         *ids = made;
     else

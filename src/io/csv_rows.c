@@ -211,34 +211,34 @@ static void quote_text(const vem_i_field *field, char *out, size_t capacity)
             out[i] = '?';
 }
 
-static int64_t line_number(vem_ctx *ctx, const vem_i_csv *csv, const char *at)
+static int64_t line_number(vem_i_run *run, const vem_i_csv *csv, const char *at)
 {
     int64_t line = 1 + csv->lines_before;
     for (const char *p = csv->begin; (p = memchr(p, '\n', (size_t)(at - p))); p++) {
         line++;
-        vem_i_residence_check(ctx);
+        vem_i_residence_check(run);
     }
     return line;
 }
 
-vem_status vem_i_csv_explain(vem_ctx *ctx, const vem_i_csv *csv, const char *at,
+vem_status vem_i_csv_explain(vem_i_run *run, const vem_i_csv *csv, const char *at,
                              int64_t row)
 {
     char place[400], text[48], column[80] = "", name[VEM_I_SHOWN];
     snprintf(place, sizeof place, "%.300s, row %" PRId64 " (line %" PRId64 ")", csv->name,
-             row + 1, line_number(ctx, csv, at));
+             row + 1, line_number(run, csv, at));
     int32_t fields = 0;
     for (const char *p = at; p; fields++) {
         const vem_i_field field = vem_i_csv_field(csv, p);
         if (!field.closed)
-            return vem_i_fail(ctx, VEM_BAD_DATA,
+            return vem_i_fail(run, VEM_BAD_DATA,
                               "%s, column %" PRId32
                               ": a quote is opened and never closed.",
                               place, fields + 1);
         p = field.next;
     }
     if (csv->stored && fields != csv->stored)
-        return vem_i_fail(ctx, VEM_BAD_DATA,
+        return vem_i_fail(run, VEM_BAD_DATA,
                           "%s has %" PRId32 " fields, but the first row has %" PRId32 ".",
                           place, fields, csv->stored);
     for (int32_t j = 0; at && j < csv->stored; j++) {
@@ -251,12 +251,12 @@ vem_status vem_i_csv_explain(vem_ctx *ctx, const vem_i_csv *csv, const char *at,
             snprintf(column, sizeof column, " (%s)",
                      vem_i_names_shown(csv->names[j], strlen(csv->names[j]), name));
         quote_text(&field, text, sizeof text);
-        return vem_i_fail(ctx, VEM_BAD_DATA,
+        return vem_i_fail(run, VEM_BAD_DATA,
                           "%s, column %" PRId32 "%s: \"%s\" is not a number. %s%s", place,
                           j + 1, column, text, advice[advice_for(csv, &field)],
                           row == 0 && !csv->names
                               ? " If this row names the columns, say --header yes."
                               : "");
     }
-    return vem_i_fail(ctx, VEM_BAD_DATA, "%s changed while it was read.", csv->name);
+    return vem_i_fail(run, VEM_BAD_DATA, "%s changed while it was read.", csv->name);
 }

@@ -85,17 +85,17 @@ static void advise(const vem_i_csv *csv, int32_t j, int64_t row, const tally *co
              count > 1 ? "Columns of text are" : "A column of text is", list);
 }
 
-vem_status vem_i_csv_explain_text(vem_ctx *ctx, const vem_i_csv *csv, const char *at,
+vem_status vem_i_csv_explain_text(vem_i_run *run, const vem_i_csv *csv, const char *at,
                                   int64_t row)
 {
-    const vem_status status = vem_i_csv_explain(ctx, csv, at, row);
+    const vem_status status = vem_i_csv_explain(run, csv, at, row);
     static const char said[] = "\" is not a number.";
     char *end = NULL;
-    for (char *p = ctx->message; (p = strstr(p, said)); p++)
+    for (char *p = run->ctx->message; (p = strstr(p, said)); p++)
         end = p + sizeof said - 1;
     if (!end || csv->met)
         return status;
-    const size_t room = (size_t)(ctx->message + sizeof ctx->message - end);
+    const size_t room = (size_t)(run->ctx->message + sizeof run->ctx->message - end);
     vem_i_field field = {.next = at};
     double value;
     int32_t j = -1;

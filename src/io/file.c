@@ -26,7 +26,7 @@ int vem_i_path_ends(const char *path, const char *ending)
 /* Bytes as they come. Pipes and terminals have no size, so the buffer doubles as it fills;
  * where it would take too much memory, all goes to a temporary file. */
 typedef struct stream {
-    vem_ctx *ctx;
+    vem_i_run *run;
     const char *path;
     char *bytes;
     size_t capacity, size; /* of the buffer; in it */
@@ -43,7 +43,7 @@ static vem_status to_file(stream *s)
         if (written < 0 && errno == EINTR)
             continue;
         if (written < 0)
-            return vem_i_fail_spill(s->ctx, s->spilled + s->size, errno);
+            return vem_i_fail_spill(s->run, s->spilled + s->size, errno);
         done += (size_t)written;
     }
     s->spilled += s->size;
@@ -55,12 +55,12 @@ static vem_status make_room(stream *s)
 {
     if (s->spill >= 0)
         return to_file(s);
-    if (vem_i_spill_wanted(s->ctx, 3 * s->capacity)) { /* both buffers, for a moment */
-        vem_status status = vem_i_spill_open(s->ctx, &s->spill);
+    if (vem_i_spill_wanted(s->run, 3 * s->capacity)) { /* both buffers, for a moment */
+        vem_status status = vem_i_spill_open(s->run, &s->spill);
         return status == VEM_OK ? to_file(s) : status;
     }
     char *larger;
-    vem_status status = vem_i_take(s->ctx, &larger, s->capacity, 2);
+    vem_status status = vem_i_take(s->run, &larger, s->capacity, 2);
     if (status != VEM_OK)
         return status;
     memcpy(larger, s->bytes, s->size);
@@ -78,12 +78,12 @@ static vem_status inflate_some(stream *s, char *to, size_t room, ssize_t *got)
     int error = Z_OK;
     const char *reason = gzerror(s->gz, &error);
     if (*got == 0 && error == Z_BUF_ERROR)
-        return vem_i_fail(s->ctx, VEM_BAD_DATA,
+        return vem_i_fail(s->run, VEM_BAD_DATA,
                           "%s is truncated: its compressed data end too early.", s->path);
     if (*got < 0 && error == Z_ERRNO)
-        return vem_i_fail_system(s->ctx, s->path, "read", errno);
+        return vem_i_fail_system(s->run, s->path, "read", errno);
     if (*got < 0)
-        return vem_i_fail(s->ctx, VEM_BAD_DATA,
+        return vem_i_fail(s->run, VEM_BAD_DATA,
                           "%s cannot be decompressed; it is broken: %s.", s->path,
                           reason);
     return VEM_OK;
@@ -98,7 +98,7 @@ static vem_status read_some(stream *s, int descriptor, ssize_t *got)
     do
         *got = read(descriptor, to, room);
     while (*got < 0 && errno == EINTR);
-    return *got < 0 ? vem_i_fail_system(s->ctx, s->path, "read", errno) : VEM_OK;
+    return *got < 0 ? vem_i_fail_system(s->run, s->path, "read", errno) : VEM_OK;
 }
 
 static vem_status fill(stream *s, int descriptor)
@@ -117,19 +117,19 @@ static vem_status fill(stream *s, int descriptor)
     }
 }
 
-static vem_status read_stream(vem_ctx *ctx, const char *path, int descriptor, gzFile gz,
+static vem_status read_stream(vem_i_run *run, const char *path, int descriptor, gzFile gz,
                               vem_i_file *file)
 {
     stream s = {
-        .ctx = ctx, .path = path, .capacity = (size_t)1 << 20, .spill = -1, .gz = gz};
+        .run = run, .path = path, .capacity = (size_t)1 << 20, .spill = -1, .gz = gz};
     vem_i_file made = {0};
-    vem_status status = vem_i_take(ctx, &s.bytes, s.capacity, 1);
+    vem_status status = vem_i_take(run, &s.bytes, s.capacity, 1);
     if (status == VEM_OK)
         status = fill(&s, descriptor);
     if (status == VEM_OK && s.size + s.spilled == 0)
-        status = vem_i_fail(ctx, VEM_BAD_DATA, "%s is empty.", path);
+        status = vem_i_fail(run, VEM_BAD_DATA, "%s is empty.", path);
     if (status == VEM_OK && s.spill >= 0)
-        status = vem_i_spill_map(ctx, s.spill, s.spilled, &made.mapping);
+        status = vem_i_spill_map(run, s.spill, s.spilled, &made.mapping);
     if (s.spill >= 0)
         close(s.spill);
     if (status != VEM_OK || made.mapping)
@@ -144,42 +144,42 @@ static vem_status read_stream(vem_ctx *ctx, const char *path, int descriptor, gz
 
 /* A device that gives bytes without an end, as /dev/zero, would be read until the disk is full. A
  * terminal ends when its user says so, and /dev/null at once. */
-static vem_status refuse_device(vem_ctx *ctx, const char *path, int descriptor)
+static vem_status refuse_device(vem_i_run *run, const char *path, int descriptor)
 {
     struct stat info;
     char byte;
     if (fstat(descriptor, &info) != 0 || !S_ISCHR(info.st_mode) || isatty(descriptor) ||
         read(descriptor, &byte, 1) <= 0)
         return VEM_OK; /* what is wrong elsewhere is found when it is read */
-    return vem_i_fail(ctx, VEM_IO_ERROR,
+    return vem_i_fail(run, VEM_IO_ERROR,
                       "%s is a device that may never end; vem reads files, pipes and "
                       "terminals.",
                       path);
 }
 
-static vem_status map_or_read(vem_ctx *ctx, const char *path, int descriptor,
+static vem_status map_or_read(vem_i_run *run, const char *path, int descriptor,
                               vem_i_file *file)
 {
     struct stat info;
     if (fstat(descriptor, &info) != 0)
-        return vem_i_fail_system(ctx, path, "read", errno);
+        return vem_i_fail_system(run, path, "read", errno);
     if (S_ISDIR(info.st_mode))
-        return vem_i_fail(ctx, VEM_IO_ERROR, "%s is a directory, not a file.", path);
+        return vem_i_fail(run, VEM_IO_ERROR, "%s is a directory, not a file.", path);
     /* Files under /proc are regular and claim to be empty, so only reading tells. */
     if (!S_ISREG(info.st_mode) || info.st_size == 0)
-        return read_stream(ctx, path, descriptor, NULL, file);
+        return read_stream(run, path, descriptor, NULL, file);
     const size_t size = (size_t)info.st_size;
     void *mapping = mmap(NULL, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
     if (mapping == MAP_FAILED)
-        return errno == ENODEV ? read_stream(ctx, path, descriptor, NULL, file)
-                               : vem_i_fail_system(ctx, path, "mapped", errno);
+        return errno == ENODEV ? read_stream(run, path, descriptor, NULL, file)
+                               : vem_i_fail_system(run, path, "mapped", errno);
     /* Advice: rows are mostly read in order. The system then reads ahead in large steps and
      * keeps what it read in large pieces, and a pass is as fast as the disk. Asking for
      * windows in front of a pass (MADV_WILLNEED) gives pages one by one instead, which cost
      * several times as much to map, in this pass and the next. */
     madvise(mapping, size, MADV_SEQUENTIAL);
     vem_i_file made = {.bytes = mapping, .size = size};
-    vem_status status = vem_i_mapping_new(ctx, path, mapping, size, &made.mapping);
+    vem_status status = vem_i_mapping_new(run, path, mapping, size, &made.mapping);
     if (status != VEM_OK)
         munmap(mapping, size);
     else
@@ -187,40 +187,40 @@ static vem_status map_or_read(vem_ctx *ctx, const char *path, int descriptor,
     return status;
 }
 
-vem_status vem_i_file_open(vem_ctx *ctx, const char *path, vem_i_file *file)
+vem_status vem_i_file_open(vem_i_run *run, const char *path, vem_i_file *file)
 {
     const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
     if (descriptor < 0)
-        return vem_i_fail_system(ctx, path, "opened", errno);
-    vem_status status = refuse_device(ctx, path, descriptor);
+        return vem_i_fail_system(run, path, "opened", errno);
+    vem_status status = refuse_device(run, path, descriptor);
     if (status == VEM_OK)
-        status = map_or_read(ctx, path, descriptor, file);
+        status = map_or_read(run, path, descriptor, file);
     close(descriptor);
     return status;
 }
 
-vem_status vem_i_file_inflate(vem_ctx *ctx, const char *path, vem_i_file *file)
+vem_status vem_i_file_inflate(vem_i_run *run, const char *path, vem_i_file *file)
 {
     const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
     if (descriptor < 0)
-        return vem_i_fail_system(ctx, path, "opened", errno);
-    vem_status status = refuse_device(ctx, path, descriptor);
+        return vem_i_fail_system(run, path, "opened", errno);
+    vem_status status = refuse_device(run, path, descriptor);
     gzFile gz = status == VEM_OK ? gzdopen(descriptor, "rb") : NULL;
     if (!gz) {
         close(descriptor);
-        return status == VEM_OK ? vem_i_fail_memory(ctx, 0) : status;
+        return status == VEM_OK ? vem_i_fail_memory(run, 0) : status;
     }
     gzbuffer(gz, 1 << 17);
-    status = read_stream(ctx, path, -1, gz, file);
+    status = read_stream(run, path, -1, gz, file);
     gzclose(gz); /* and the descriptor */
     return status;
 }
 
-vem_status vem_i_file_from_stdin(vem_ctx *ctx, vem_i_file *file)
+vem_status vem_i_file_from_stdin(vem_i_run *run, vem_i_file *file)
 {
     static const char name[] = "Standard input";
-    const vem_status status = refuse_device(ctx, name, STDIN_FILENO);
-    return status == VEM_OK ? read_stream(ctx, name, STDIN_FILENO, NULL, file) : status;
+    const vem_status status = refuse_device(run, name, STDIN_FILENO);
+    return status == VEM_OK ? read_stream(run, name, STDIN_FILENO, NULL, file) : status;
 }
 
 void vem_i_file_give(vem_i_file *file, vem_data *data)

@@ -4,12 +4,12 @@
 
 #ifndef VEM_HAVE_HDF5
 
-vem_status vem_i_hdf5_read(vem_ctx *ctx, const char *file, const char *dataset,
+vem_status vem_i_hdf5_read(vem_i_run *run, const char *file, const char *dataset,
                            vem_data *data)
 {
     (void)data;
     return vem_i_fail(
-        ctx, VEM_UNSUPPORTED,
+        run, VEM_UNSUPPORTED,
         "%s:%s cannot be read: this build of vem is without HDF5. Build it with "
         "the HDF5 library installed, or save the data as .npy.",
         file, dataset);
@@ -46,20 +46,20 @@ static hid_t memory_type(hid_t stored, vem_dtype *type)
     }
 }
 
-static vem_status check_shape(vem_ctx *ctx, const char *file, const char *dataset,
+static vem_status check_shape(vem_i_run *run, const char *file, const char *dataset,
                               hid_t set, hid_t space, vem_data *data)
 {
     hsize_t dims[2] = {1, 1};
     const int rank = H5Sget_simple_extent_ndims(space);
     if (rank < 1 || rank > 2)
         return vem_i_fail(
-            ctx, VEM_BAD_DATA,
+            run, VEM_BAD_DATA,
             "%s:%s has %d dimensions, but 1 (one column) or 2 (rows and columns) "
             "are needed.",
             file, dataset, rank);
     H5Sget_simple_extent_dims(space, dims, NULL);
     if (dims[0] < 1 || dims[1] < 1 || dims[1] > INT32_MAX)
-        return vem_i_fail(ctx, VEM_BAD_DATA,
+        return vem_i_fail(run, VEM_BAD_DATA,
                           "%s:%s has %" PRIu64 " rows and %" PRIu64
                           " columns, but at least 1 of each (and at most %" PRId32
                           " columns) are needed.",
@@ -68,7 +68,7 @@ static vem_status check_shape(vem_ctx *ctx, const char *file, const char *datase
     if (__builtin_mul_overflow((uint64_t)dims[0], (uint64_t)dims[1], &bytes) ||
         __builtin_mul_overflow(bytes, vem_i_dtype_bytes(data->type), &bytes) ||
         bytes > INT64_MAX || bytes / 4096 > H5Dget_storage_size(set))
-        return vem_i_fail(ctx, VEM_BAD_DATA,
+        return vem_i_fail(run, VEM_BAD_DATA,
                           "%s:%s claims %" PRIu64 " rows of %" PRIu64
                           " columns, but holds only %" PRIu64 " bytes.",
                           file, dataset, (uint64_t)dims[0], (uint64_t)dims[1],
@@ -94,7 +94,7 @@ static int64_t piece_rows(hid_t set, const vem_data *data)
 }
 
 /* Piece by piece: what the library holds meanwhile stays small. */
-static int read_pieces(vem_ctx *ctx, hid_t set, hid_t type, hid_t space,
+static int read_pieces(vem_i_run *run, hid_t set, hid_t type, hid_t space,
                        const vem_data *data, char *values)
 {
     const int rank = H5Sget_simple_extent_ndims(space);
@@ -113,36 +113,36 @@ static int read_pieces(vem_ctx *ctx, hid_t set, hid_t type, hid_t space,
         H5Sclose(piece);
         if (!done)
             return 0;
-        vem_i_residence_check(ctx);
+        vem_i_residence_check(run);
     }
     return 1;
 }
 
-static vem_status read_dataset(vem_ctx *ctx, const char *file, const char *dataset,
+static vem_status read_dataset(vem_i_run *run, const char *file, const char *dataset,
                                hid_t set, hid_t stored, hid_t space, vem_data *data)
 {
     const hid_t type = memory_type(stored, &data->type);
     if (type < 0)
         return vem_i_fail(
-            ctx, VEM_UNSUPPORTED,
+            run, VEM_UNSUPPORTED,
             "%s:%s holds values that are neither floating-point numbers nor "
             "integers of up to 63 bits.",
             file, dataset);
-    vem_status status = check_shape(ctx, file, dataset, set, space, data);
+    vem_status status = check_shape(run, file, dataset, set, space, data);
     if (status != VEM_OK)
         return status;
     const size_t width = vem_i_dtype_bytes(data->type);
     char *values;
     vem_i_mapping *spill;
     status =
-        vem_i_spill_take(ctx, &values, (size_t)data->n * (size_t)data->d, width, &spill);
+        vem_i_spill_take(run, &values, (size_t)data->n * (size_t)data->d, width, &spill);
     if (status != VEM_OK)
         return status;
-    if (!read_pieces(ctx, set, type, space, data, values)) {
+    if (!read_pieces(run, set, type, space, data, values)) {
         if (!spill)
             vem_i_free(values);
         vem_i_mapping_free(spill);
-        return vem_i_fail(ctx, VEM_BAD_DATA, "The values of %s:%s could not be read.",
+        return vem_i_fail(run, VEM_BAD_DATA, "The values of %s:%s could not be read.",
                           file, dataset);
     }
     data->owned = spill ? NULL : values;
@@ -154,26 +154,26 @@ static vem_status read_dataset(vem_ctx *ctx, const char *file, const char *datas
     return VEM_OK;
 }
 
-static vem_status open_and_read(vem_ctx *ctx, const char *file, const char *dataset,
+static vem_status open_and_read(vem_i_run *run, const char *file, const char *dataset,
                                 vem_data *data)
 {
     vem_i_file probe = {0}; /* absent files, directories: the usual sentences */
-    vem_status status = vem_i_file_open(ctx, file, &probe);
+    vem_status status = vem_i_file_open(run, file, &probe);
     if (status != VEM_OK)
         return status;
     vem_i_file_close(&probe);
     const hid_t handle = H5Fopen(file, H5F_ACC_RDONLY, H5P_DEFAULT);
     if (handle < 0)
-        return vem_i_fail(ctx, VEM_BAD_DATA, "%s is not an HDF5 file, or it is broken.",
+        return vem_i_fail(run, VEM_BAD_DATA, "%s is not an HDF5 file, or it is broken.",
                           file);
     const hid_t set = H5Dopen2(handle, dataset, H5P_DEFAULT);
     if (set < 0) {
         H5Fclose(handle);
-        return vem_i_fail(ctx, VEM_BAD_DATA, "%s holds no dataset named %s.", file,
+        return vem_i_fail(run, VEM_BAD_DATA, "%s holds no dataset named %s.", file,
                           dataset);
     }
     const hid_t stored = H5Dget_type(set), space = H5Dget_space(set);
-    status = read_dataset(ctx, file, dataset, set, stored, space, data);
+    status = read_dataset(run, file, dataset, set, stored, space, data);
     H5Sclose(space);
     H5Tclose(stored);
     H5Dclose(set);
@@ -181,7 +181,7 @@ static vem_status open_and_read(vem_ctx *ctx, const char *file, const char *data
     return status;
 }
 
-vem_status vem_i_hdf5_read(vem_ctx *ctx, const char *file, const char *dataset,
+vem_status vem_i_hdf5_read(vem_i_run *run, const char *file, const char *dataset,
                            vem_data *data)
 {
     H5E_auto2_t report;
@@ -189,7 +189,7 @@ vem_status vem_i_hdf5_read(vem_ctx *ctx, const char *file, const char *dataset,
     H5Eget_auto2(H5E_DEFAULT, &report,
                  &user); /* it prints by default; the library must not */
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-    vem_status status = open_and_read(ctx, file, dataset, data);
+    vem_status status = open_and_read(run, file, dataset, data);
     H5Eset_auto2(H5E_DEFAULT, report, user);
     return status;
 }

@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-#include "base/ctx.h"
+#include "base/run.h"
 #include "base/system.h"
 #include "data/data.h"
 
@@ -20,12 +20,12 @@
  * file or the whole new one. A target that is no regular file (a pipe, /dev/stdout) gets
  * the bytes at commit, in one go. */
 typedef struct vem_i_output vem_i_output;
-vem_status vem_i_output_open(vem_ctx *ctx, const char *path, vem_i_output **output);
+vem_status vem_i_output_open(vem_i_run *run, const char *path, vem_i_output **output);
 /* Can seek, always. What goes to a path that ends with .gz is compressed at commit. */
 FILE *vem_i_output_stream(vem_i_output *output);
 /* Flush, sync, rename; frees `output` in any case. On failure the temporary file is gone
  * and the old file untouched. */
-vem_status vem_i_output_commit(vem_ctx *ctx, vem_i_output *output);
+vem_status vem_i_output_commit(vem_i_run *run, vem_i_output *output);
 void vem_i_output_cancel(vem_i_output *output);
 
 /* All of one stream to the other, compressed. 0: it failed. (gzip.c) */
@@ -37,11 +37,11 @@ typedef struct vem_i_file {
     size_t size;
     vem_i_mapping *mapping; /* NULL: `bytes` is from vem_i_alloc */
 } vem_i_file;
-vem_status vem_i_file_open(vem_ctx *ctx, const char *path, vem_i_file *file);
+vem_status vem_i_file_open(vem_i_run *run, const char *path, vem_i_file *file);
 /* What a file compressed by gzip holds, in memory, or in a temporary file where that is too
  * small. */
-vem_status vem_i_file_inflate(vem_ctx *ctx, const char *path, vem_i_file *file);
-vem_status vem_i_file_from_stdin(vem_ctx *ctx, vem_i_file *file);
+vem_status vem_i_file_inflate(vem_i_run *run, const char *path, vem_i_file *file);
+vem_status vem_i_file_from_stdin(vem_i_run *run, vem_i_file *file);
 void vem_i_file_close(vem_i_file *file);
 /* From now on `data` keeps the bytes alive. */
 void vem_i_file_give(vem_i_file *file, vem_data *data);
@@ -55,24 +55,24 @@ int vem_i_big_endian(void);
 /* Parsers over bytes already in hand: what the fuzz targets call. `name` is for messages.
  * On success `data` borrows from `bytes` where it can (base points into it) or owns a
  * copy; on failure it owns nothing. separator 0: found from the first lines. */
-vem_status vem_i_npy_parse(vem_ctx *ctx, const char *name, const char *bytes, size_t size,
-                           vem_data *data);
-vem_status vem_i_csv_parse(vem_ctx *ctx, const char *name, const char *bytes, size_t size,
-                           char separator, const vem_read_options *options,
+vem_status vem_i_npy_parse(vem_i_run *run, const char *name, const char *bytes,
+                           size_t size, vem_data *data);
+vem_status vem_i_csv_parse(vem_i_run *run, const char *name, const char *bytes,
+                           size_t size, char separator, const vem_read_options *options,
                            vem_data *data);
 /* As vem_classes_read_column; all memory is from malloc. */
 typedef struct vem_i_classes {
     int64_t *classes, n;
     char *column; /* that they were taken from; NULL: there is but one */
 } vem_i_classes;
-vem_status vem_i_classes_parse(vem_ctx *ctx, const char *name, const char *bytes,
+vem_status vem_i_classes_parse(vem_i_run *run, const char *name, const char *bytes,
                                size_t size, char separator, int64_t rows,
                                const char *column, vem_i_classes *out);
-vem_status vem_i_vecs_parse(vem_ctx *ctx, const char *name, const char *bytes,
+vem_status vem_i_vecs_parse(vem_i_run *run, const char *name, const char *bytes,
                             size_t size, vem_dtype type, vem_data *data);
-vem_status vem_i_bin_parse(vem_ctx *ctx, const char *name, const char *bytes, size_t size,
-                           vem_dtype type, vem_data *data);
-vem_status vem_i_hdf5_read(vem_ctx *ctx, const char *file, const char *dataset,
+vem_status vem_i_bin_parse(vem_i_run *run, const char *name, const char *bytes,
+                           size_t size, vem_dtype type, vem_data *data);
+vem_status vem_i_hdf5_read(vem_i_run *run, const char *file, const char *dataset,
                            vem_data *data);
 
 /* --columns and --id resolved to columns of the file, from 0. */
@@ -83,12 +83,12 @@ typedef struct vem_i_columns {
     int32_t id_count;
 } vem_i_columns;
 /* `names` are the `stored` names of the file's columns, or NULL. */
-vem_status vem_i_columns_resolve(vem_ctx *ctx, const char *name, const char *columns,
+vem_status vem_i_columns_resolve(vem_i_run *run, const char *name, const char *columns,
                                  const char *id, char *const *names, int32_t stored,
                                  vem_i_columns *found);
 /* The columns that `like` has (NULL: as above). By name where both have names: in its order,
  * without what it does not have; else as many. */
-vem_status vem_i_columns_like(vem_ctx *ctx, const char *name, const vem_i_names *like,
+vem_status vem_i_columns_like(vem_i_run *run, const char *name, const vem_i_names *like,
                               const char *columns, const char *id, char *const *names,
                               int32_t stored, vem_i_columns *found);
 void vem_i_columns_free(vem_i_columns *columns);
@@ -106,8 +106,8 @@ typedef struct vem_i_npy {
     size_t bytes; /* of the values */
 } vem_i_npy;
 /* Checks the header and that the values are all there. */
-vem_status vem_i_npy_open(vem_ctx *ctx, const char *name, const char *bytes, size_t size,
-                          vem_i_npy *npy);
+vem_status vem_i_npy_open(vem_i_run *run, const char *name, const char *bytes,
+                          size_t size, vem_i_npy *npy);
 /* The .npy header for an array, C order, little-endian, padded with spaces to 64 bytes and
  * `blocks` times 64 more (0, or with rank 1 up to 2); its length. */
 size_t vem_i_npy_header(vem_dtype type, int rank, const int64_t dims[4], int blocks,
@@ -115,16 +115,16 @@ size_t vem_i_npy_header(vem_dtype type, int rank, const int64_t dims[4], int blo
 
 /* Arrays of an .npz, by name. */
 typedef struct vem_i_npz vem_i_npz;
-vem_status vem_i_npz_open(vem_ctx *ctx, const char *path, vem_i_npz **npz);
+vem_status vem_i_npz_open(vem_i_run *run, const char *path, vem_i_npz **npz);
 /* `bytes` must outlive the handle. */
-vem_status vem_i_npz_parse(vem_ctx *ctx, const char *name, const void *bytes, size_t size,
-                           vem_i_npz **npz);
+vem_status vem_i_npz_parse(vem_i_run *run, const char *name, const void *bytes,
+                           size_t size, vem_i_npz **npz);
 int vem_i_npz_has(const vem_i_npz *npz, const char *name);
 /* The array's values in memory from vem_i_alloc, as a vem_data that owns them.
  * dims[0..*rank-1], rank <= 4. A rank-1 array has n = its length, d = 1; higher ranks
  * fold into n x (rest). */
-vem_status vem_i_npz_get(vem_ctx *ctx, vem_i_npz *npz, const char *name, vem_data **data,
-                         int *rank, int64_t dims[4]);
+vem_status vem_i_npz_get(vem_i_run *run, vem_i_npz *npz, const char *name,
+                         vem_data **data, int *rank, int64_t dims[4]);
 void vem_i_npz_close(vem_i_npz *npz);
 
 /* One array for vem_i_npz_write. */
@@ -136,7 +136,7 @@ typedef struct vem_i_array {
     int64_t dims[4];
 } vem_i_array;
 /* Stored, not compressed; the same arrays give the same bytes. */
-vem_status vem_i_npz_write(vem_ctx *ctx, const char *path, const vem_i_array *arrays,
+vem_status vem_i_npz_write(vem_i_run *run, const char *path, const vem_i_array *arrays,
                            int count);
 
 /* ---- Labels (labels.c, results.c) ---- */
@@ -155,14 +155,14 @@ const char *vem_i_labelling_header(vem_i_labelling kind);
 
 /* A text table (compressed, from a pipe or standard input, too), opened once. *separator is 0
  * where the lines decide. Anything else is not opened: *is_text is 0. */
-vem_status vem_i_text_open(vem_ctx *ctx, const char *path, vem_i_file *file,
+vem_status vem_i_text_open(vem_i_run *run, const char *path, vem_i_file *file,
                            char *separator, int *is_text);
 
 /* ---- Models inside an .npz (model_file.c) ---- */
 
 struct vem_model;
 /* The model in `npz`, checked. */
-vem_status vem_i_model_get(vem_ctx *ctx, const char *path, vem_i_npz *npz,
+vem_status vem_i_model_get(vem_i_run *run, const char *path, vem_i_npz *npz,
                            struct vem_model **model);
 /* Means, weights, variances and, where there is one, scale; how many. */
 enum { VEM_I_MODEL_ARRAYS = 4 };
@@ -172,19 +172,19 @@ int vem_i_model_arrays(const struct vem_model *model,
 int vem_i_npz_is_stats(const vem_i_npz *npz);
 
 /* A coreset file as data (coreset_file.c). */
-vem_status vem_i_coreset_read(vem_ctx *ctx, const char *path, vem_data *data);
+vem_status vem_i_coreset_read(vem_i_run *run, const char *path, vem_data *data);
 /* Weights of the rows of `data`, from rows of one column. */
-vem_status vem_i_weights_take(vem_ctx *ctx, const char *source, const vem_data *from,
+vem_status vem_i_weights_take(vem_i_run *run, const char *source, const vem_data *from,
                               vem_data *data);
 
 /* The rows and columns of one file; weights and missing values as they are in it. */
-vem_status vem_i_data_read_rows(vem_ctx *ctx, const char *path,
+vem_status vem_i_data_read_rows(vem_i_run *run, const char *path,
                                 const vem_read_options *wanted, vem_data **data);
 /* Those of several, one behind the other (parts.c). */
-vem_status vem_i_data_join(vem_ctx *ctx, const char *const *paths, int32_t count,
+vem_status vem_i_data_join(vem_i_run *run, const char *const *paths, int32_t count,
                            const vem_read_options *wanted, vem_data **data);
 /* As vem_data_read, for use inside a verb that has begun. */
-vem_status vem_i_data_read(vem_ctx *ctx, const char *path,
+vem_status vem_i_data_read(vem_i_run *run, const char *path,
                            const vem_read_options *options, vem_data **data);
 
 #endif

@@ -32,7 +32,7 @@ static int64_t integer_at(const vem_data *data, int64_t row)
 }
 
 /* `ours`: a table that we wrote, in which rows left out have no label. */
-static vem_status fill_labels(vem_ctx *ctx, const char *path, const vem_data *data,
+static vem_status fill_labels(vem_i_run *run, const char *path, const vem_data *data,
                               int ours, int64_t *labels)
 {
     const int exact = data->type != VEM_FLOAT32 && data->type != VEM_FLOAT64 &&
@@ -49,7 +49,7 @@ static vem_status fill_labels(vem_ctx *ctx, const char *path, const vem_data *da
             continue;
         }
         if (!(fabs(value) <= 0x1p53) || value != floor(value))
-            return vem_i_fail(ctx, VEM_BAD_DATA,
+            return vem_i_fail(run, VEM_BAD_DATA,
                               "%s, row %" PRId64
                               ": %g is no label; labels are whole numbers.",
                               path, i + 1, value);
@@ -117,25 +117,26 @@ int vem_file_is_classes(const char *path)
 }
 
 /* One column of numbers, or the second of a table of ours. */
-static vem_status read_column(vem_ctx *ctx, const char *path, vem_data **data, int *ours)
+static vem_status read_column(vem_i_run *run, const char *path, vem_data **data,
+                              int *ours)
 {
     vem_i_file file;
     char separator;
     int is_text;
     vem_read_options wanted = {.size = sizeof wanted, .missing = VEM_MISSING_KEEP};
     *ours = 0;
-    vem_status status = vem_i_text_open(ctx, path, &file, &separator, &is_text);
+    vem_status status = vem_i_text_open(run, path, &file, &separator, &is_text);
     if (status != VEM_OK)
         return status;
     if (!is_text)
-        return vem_i_data_read(ctx, path, &wanted, data);
+        return vem_i_data_read(run, path, &wanted, data);
     *ours = table_kind(file.bytes, file.size) != VEM_I_NOT_OURS;
     wanted.columns = *ours ? "2" : NULL;
     vem_data *made;
-    status = vem_i_data_new(ctx, &made);
+    status = vem_i_data_new(run, &made);
     if (status == VEM_OK) {
         status =
-            vem_i_csv_parse(ctx, path, file.bytes, file.size, separator, &wanted, made);
+            vem_i_csv_parse(run, path, file.bytes, file.size, separator, &wanted, made);
         if (status == VEM_OK)
             *data = made;
         else
@@ -151,21 +152,22 @@ vem_status vem_labels_read(vem_ctx *ctx, const char *path, int64_t **labels, int
     VEM_I_NEED(ctx, path, "path");
     VEM_I_NEED(ctx, labels, "labels");
     VEM_I_NEED(ctx, n, "n");
-    vem_i_begin(ctx);
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_begin(ctx, &verb);
     vem_data *data;
     int ours;
-    vem_status status = read_column(ctx, path, &data, &ours);
+    vem_status status = read_column(run, path, &data, &ours);
     if (status != VEM_OK)
         return status;
     int64_t *made = NULL;
     if (data->d != 1)
-        status = vem_i_fail(ctx, VEM_BAD_DATA,
+        status = vem_i_fail(run, VEM_BAD_DATA,
                             "%s has %" PRId32 " columns, but labels have exactly 1.",
                             path, data->d);
     if (status == VEM_OK) {
         made = malloc((size_t)data->n * sizeof *made);
-        status = made ? fill_labels(ctx, path, data, ours, made)
-                      : vem_i_fail_memory(ctx, (size_t)data->n * sizeof *made);
+        status = made ? fill_labels(run, path, data, ours, made)
+                      : vem_i_fail_memory(run, (size_t)data->n * sizeof *made);
     }
     if (status == VEM_OK) {
         *labels = made;

@@ -14,16 +14,16 @@
 #include "model/family.h"
 
 /* The object in `text`, or NULL with a message. */
-static json_t *read_json(vem_ctx *ctx, const char *source, const char *text,
+static json_t *read_json(vem_i_run *run, const char *source, const char *text,
                          size_t length)
 {
     json_error_t error;
     json_t *json = json_loadb(text, length, 0, &error);
     if (!json) {
-        vem_i_fail(ctx, VEM_BAD_DATA, "%s is not JSON: %s (line %d).", source, error.text,
+        vem_i_fail(run, VEM_BAD_DATA, "%s is not JSON: %s (line %d).", source, error.text,
                    error.line);
     } else if (!json_is_object(json)) {
-        vem_i_fail(ctx, VEM_BAD_DATA, "%s is JSON, but not an object {...}.", source);
+        vem_i_fail(run, VEM_BAD_DATA, "%s is JSON, but not an object {...}.", source);
         json_decref(json);
         json = NULL;
     }
@@ -34,15 +34,17 @@ vem_status vem_model_set_meta(vem_ctx *ctx, vem_model *model, const char *json)
 {
     VEM_I_NEED(ctx, ctx, "ctx");
     VEM_I_NEED(ctx, model, "model");
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_within(ctx, &verb);
     char *copy = NULL;
     if (json) {
-        json_t *parsed = read_json(ctx, "The meta of the model", json, strlen(json));
+        json_t *parsed = read_json(run, "The meta of the model", json, strlen(json));
         if (!parsed)
             return VEM_BAD_DATA;
         json_decref(parsed);
         copy = strdup(json);
         if (!copy)
-            return vem_i_fail_memory(ctx, strlen(json) + 1);
+            return vem_i_fail_memory(run, strlen(json) + 1);
     }
     free(model->meta);
     model->meta = copy;
@@ -72,14 +74,14 @@ static void free_parts(parts *found)
     free(found->meta);
 }
 
-static vem_status get_doubles(vem_ctx *ctx, vem_i_npz *npz, const char *name, int *rank,
+static vem_status get_doubles(vem_i_run *run, vem_i_npz *npz, const char *name, int *rank,
                               int64_t dims[4], double **values)
 {
     vem_data *data;
-    vem_status status = vem_i_npz_get(ctx, npz, name, &data, rank, dims);
+    vem_status status = vem_i_npz_get(run, npz, name, &data, rank, dims);
     if (status != VEM_OK)
         return status;
-    status = vem_i_take(ctx, values, (size_t)data->n * (size_t)data->d, sizeof **values);
+    status = vem_i_take(run, values, (size_t)data->n * (size_t)data->d, sizeof **values);
     if (status == VEM_OK)
         vem_i_data_load(data, 0, data->n, VEM_DOUBLE, *values, data->d);
     vem_data_free(data);
@@ -87,14 +89,14 @@ static vem_status get_doubles(vem_ctx *ctx, vem_i_npz *npz, const char *name, in
 }
 
 /* A vector of `expected` values. */
-static vem_status get_vector(vem_ctx *ctx, const char *path, vem_i_npz *npz,
+static vem_status get_vector(vem_i_run *run, const char *path, vem_i_npz *npz,
                              const char *name, int64_t expected, double **values)
 {
     int rank;
     int64_t dims[4];
-    vem_status status = get_doubles(ctx, npz, name, &rank, dims, values);
+    vem_status status = get_doubles(run, npz, name, &rank, dims, values);
     if (status == VEM_OK && (rank != 1 || dims[0] != expected))
-        status = vem_i_fail(ctx, VEM_BAD_DATA,
+        status = vem_i_fail(run, VEM_BAD_DATA,
                             "%s: %s has %" PRId64
                             " values in %d dimensions, but the means ask "
                             "for %" PRId64 " in 1.",
@@ -102,14 +104,15 @@ static vem_status get_vector(vem_ctx *ctx, const char *path, vem_i_npz *npz,
     return status;
 }
 
-static vem_status get_means(vem_ctx *ctx, const char *path, vem_i_npz *npz, parts *found)
+static vem_status get_means(vem_i_run *run, const char *path, vem_i_npz *npz,
+                            parts *found)
 {
     int rank;
-    vem_status status = get_doubles(ctx, npz, "means", &rank, found->dims, &found->means);
+    vem_status status = get_doubles(run, npz, "means", &rank, found->dims, &found->means);
     if (status != VEM_OK)
         return status;
     if (rank != 2 || found->dims[0] > INT32_MAX)
-        return vem_i_fail(ctx, VEM_BAD_DATA,
+        return vem_i_fail(run, VEM_BAD_DATA,
                           "%s: means has %d dimensions and %" PRId64
                           " rows, but 2 dimensions (clusters and columns) are needed.",
                           path, rank, found->dims[0]);
@@ -169,26 +172,26 @@ static int prior_of(const json_t *meta)
     return VEM_AUTO;
 }
 
-static vem_status get_meta(vem_ctx *ctx, const char *path, vem_i_npz *npz, parts *found)
+static vem_status get_meta(vem_i_run *run, const char *path, vem_i_npz *npz, parts *found)
 {
     vem_data *data;
     int rank;
     int64_t dims[4];
     char source[400];
     snprintf(source, sizeof source, "Array meta of %.300s", path);
-    vem_status status = vem_i_npz_get(ctx, npz, "meta", &data, &rank, dims);
+    vem_status status = vem_i_npz_get(run, npz, "meta", &data, &rank, dims);
     if (status != VEM_OK)
         return status;
     json_t *json = NULL;
     if (data->type != VEM_UINT8 || rank != 1)
-        vem_i_fail(ctx, VEM_BAD_DATA, "%s is not a vector of bytes (uint8).", source);
+        vem_i_fail(run, VEM_BAD_DATA, "%s is not a vector of bytes (uint8).", source);
     else
-        json = read_json(ctx, source, data->base, (size_t)data->n);
+        json = read_json(run, source, data->base, (size_t)data->n);
     if (json) {
         const char *family = json_string_value(json_object_get(json, "family"));
         if (family && !(found->family = vem_i_family_named(family)))
             status = vem_i_fail(
-                ctx, VEM_UNSUPPORTED,
+                run, VEM_UNSUPPORTED,
                 "%s is a model of family %.60s, which this version of vem does "
                 "not know.",
                 path, family);
@@ -196,10 +199,10 @@ static vem_status get_meta(vem_ctx *ctx, const char *path, vem_i_npz *npz, parts
         found->normalizes = json_is_true(json_object_get(json, "normalize"));
         if (status == VEM_OK)
             status =
-                vem_i_names_from_json(ctx, path, json, found->dims[1], &found->table);
+                vem_i_names_from_json(run, path, json, found->dims[1], &found->table);
         found->meta = strndup(data->base, (size_t)data->n);
         if (!found->meta)
-            status = vem_i_fail_memory(ctx, (size_t)data->n + 1);
+            status = vem_i_fail_memory(run, (size_t)data->n + 1);
         json_decref(json);
     } else {
         status = VEM_BAD_DATA;
@@ -208,23 +211,24 @@ static vem_status get_meta(vem_ctx *ctx, const char *path, vem_i_npz *npz, parts
     return status;
 }
 
-static vem_status get_parts(vem_ctx *ctx, const char *path, vem_i_npz *npz, parts *found)
+static vem_status get_parts(vem_i_run *run, const char *path, vem_i_npz *npz,
+                            parts *found)
 {
-    vem_status status = get_means(ctx, path, npz, found);
+    vem_status status = get_means(run, path, npz, found);
     if (status == VEM_OK)
-        status = get_vector(ctx, path, npz, "weights", found->dims[0], &found->weights);
+        status = get_vector(run, path, npz, "weights", found->dims[0], &found->weights);
     if (status == VEM_OK)
-        status = get_doubles(ctx, npz, "variances", &found->variance_rank,
+        status = get_doubles(run, npz, "variances", &found->variance_rank,
                              found->variance_dims, &found->variances);
     if (status == VEM_OK && vem_i_npz_has(npz, "scale"))
-        status = get_vector(ctx, path, npz, "scale", found->dims[1], &found->scale);
+        status = get_vector(run, path, npz, "scale", found->dims[1], &found->scale);
     if (status != VEM_OK)
         return status;
     found->family = family_of_shape(found);
     if (vem_i_npz_has(npz, "meta"))
-        status = get_meta(ctx, path, npz, found);
+        status = get_meta(run, path, npz, found);
     if (status == VEM_OK && !shape_fits(found, found->family))
-        status = vem_i_fail(ctx, VEM_BAD_DATA,
+        status = vem_i_fail(run, VEM_BAD_DATA,
                             "%s: the shape of variances does not fit %" PRId64
                             " clusters of family %s in %" PRId64 " columns.",
                             path, found->dims[0],
@@ -233,19 +237,20 @@ static vem_status get_parts(vem_ctx *ctx, const char *path, vem_i_npz *npz, part
     return status;
 }
 
-static vem_status build(vem_ctx *ctx, const char *path, parts *found, vem_model **model)
+static vem_status build(vem_i_run *run, const char *path, parts *found, vem_model **model)
 {
     vem_model *made = NULL;
-    vem_status status = vem_model_new(ctx, found->family->kind, (int32_t)found->dims[0],
-                                      (int32_t)found->dims[1], found->means,
-                                      found->weights, found->variances, &made);
+    vem_status status =
+        vem_model_new(run->ctx, found->family->kind, (int32_t)found->dims[0],
+                      (int32_t)found->dims[1], found->means, found->weights,
+                      found->variances, &made);
     if (status == VEM_OK && found->scale)
-        status = vem_model_set_scale(ctx, made, found->scale);
+        status = vem_model_set_scale(run->ctx, made, found->scale);
     if (status != VEM_OK) {
         char reason[512];
-        snprintf(reason, sizeof reason, "%.500s", vem_ctx_message(ctx));
+        snprintf(reason, sizeof reason, "%.500s", vem_ctx_message(run->ctx));
         vem_model_free(made);
-        return vem_i_fail(ctx, status, "%s holds no valid model. %s", path, reason);
+        return vem_i_fail(run, status, "%s holds no valid model. %s", path, reason);
     }
     made->normalizes = found->normalizes;
     made->table = found->table;
@@ -259,13 +264,13 @@ static vem_status build(vem_ctx *ctx, const char *path, parts *found, vem_model 
     return VEM_OK;
 }
 
-vem_status vem_i_model_get(vem_ctx *ctx, const char *path, vem_i_npz *npz,
+vem_status vem_i_model_get(vem_i_run *run, const char *path, vem_i_npz *npz,
                            vem_model **model)
 {
     parts found = {.prior = VEM_AUTO};
-    vem_status status = get_parts(ctx, path, npz, &found);
+    vem_status status = get_parts(run, path, npz, &found);
     if (status == VEM_OK)
-        status = build(ctx, path, &found, model);
+        status = build(run, path, &found, model);
     free_parts(&found);
     return status;
 }
@@ -275,23 +280,24 @@ vem_status vem_model_read(vem_ctx *ctx, const char *path, vem_model **model)
     VEM_I_NEED(ctx, ctx, "ctx");
     VEM_I_NEED(ctx, path, "path");
     VEM_I_NEED(ctx, model, "model");
-    vem_i_begin(ctx);
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_begin(ctx, &verb);
     vem_i_npz *npz;
-    vem_status status = vem_i_npz_open(ctx, path, &npz);
+    vem_status status = vem_i_npz_open(run, path, &npz);
     if (status != VEM_OK)
         return status;
     if (vem_i_npz_is_stats(npz))
-        status = vem_i_fail(ctx, VEM_BAD_DATA,
+        status = vem_i_fail(run, VEM_BAD_DATA,
                             "%s holds statistics, but a model is needed here: vem merge "
                             "makes one of them.",
                             path);
     else if (!vem_i_npz_has(npz, "means") || !vem_i_npz_has(npz, "variances"))
         status =
-            vem_i_fail(ctx, VEM_BAD_DATA,
+            vem_i_fail(run, VEM_BAD_DATA,
                        "%s is not a model: it holds no arrays named means and variances.",
                        path);
     else
-        status = vem_i_model_get(ctx, path, npz, model);
+        status = vem_i_model_get(run, path, npz, model);
     vem_i_npz_close(npz);
     return status;
 }
@@ -333,20 +339,21 @@ vem_status vem_model_write(vem_ctx *ctx, const vem_model *model, const char *pat
     VEM_I_NEED(ctx, ctx, "ctx");
     VEM_I_NEED(ctx, model, "model");
     VEM_I_NEED(ctx, path, "path");
-    vem_i_begin(ctx);
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_begin(ctx, &verb);
     if (!vem_i_path_ends(path, ".npz") && strncmp(path, "/dev/", 5) != 0)
-        return vem_i_fail(ctx, VEM_BAD_OPTION,
+        return vem_i_fail(run, VEM_BAD_OPTION,
                           "%s is no name for a model: models are written as .npz.", path);
-    vem_status status = vem_i_model_check_finite(ctx, model);
+    vem_status status = vem_i_model_check_finite(run, model);
     if (status != VEM_OK)
         return status;
     char *meta = complete_meta(model);
     if (!meta)
-        return vem_i_fail_memory(ctx, model->meta ? strlen(model->meta) : 64);
+        return vem_i_fail_memory(run, model->meta ? strlen(model->meta) : 64);
     vem_i_array arrays[VEM_I_MODEL_ARRAYS + 1];
     int count = vem_i_model_arrays(model, arrays);
     arrays[count++] = (vem_i_array){"meta", VEM_UINT8, meta, 1, {(int64_t)strlen(meta)}};
-    status = vem_i_npz_write(ctx, path, arrays, count);
+    status = vem_i_npz_write(run, path, arrays, count);
     free(meta);
     return status;
 }

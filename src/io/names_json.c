@@ -66,7 +66,7 @@ int vem_i_names_to_json(const vem_i_names *names, int32_t count, json_t *json)
 }
 
 /* A list of texts, all of them; NULL and 0 where there is none. */
-static vem_status get_list(vem_ctx *ctx, const char *path, const json_t *json,
+static vem_status get_list(vem_i_run *run, const char *path, const json_t *json,
                            const char *key, char ***names, int32_t *count)
 {
     const json_t *list = json_object_get(json, key);
@@ -74,25 +74,25 @@ static vem_status get_list(vem_ctx *ctx, const char *path, const json_t *json,
     if (size == 0 || size > INT32_MAX)
         return VEM_OK;
     const char **texts;
-    vem_status status = vem_i_take(ctx, &texts, size, sizeof *texts);
+    vem_status status = vem_i_take(run, &texts, size, sizeof *texts);
     if (status != VEM_OK)
         return status;
     for (size_t i = 0; status == VEM_OK && i < size; i++) {
         texts[i] = json_string_value(json_array_get(list, i));
         if (!texts[i])
-            status = vem_i_fail(ctx, VEM_BAD_DATA,
+            status = vem_i_fail(run, VEM_BAD_DATA,
                                 "%s: entry %zu of %s in its meta is no text.", path,
                                 i + 1, key);
     }
     if (status == VEM_OK)
-        status = vem_i_names_list(ctx, texts, (int32_t)size, names);
+        status = vem_i_names_list(run, texts, (int32_t)size, names);
     if (status == VEM_OK)
         *count = (int32_t)size;
     vem_i_free(texts);
     return status;
 }
 
-static vem_status get_means(vem_ctx *ctx, const char *path, const json_t *json,
+static vem_status get_means(vem_i_run *run, const char *path, const json_t *json,
                             int64_t count, double **means)
 {
     const json_t *list = json_object_get(json, MEANS);
@@ -101,45 +101,45 @@ static vem_status get_means(vem_ctx *ctx, const char *path, const json_t *json,
         return VEM_OK;
     if (size != (size_t)count)
         return vem_i_fail(
-            ctx, VEM_BAD_DATA,
+            run, VEM_BAD_DATA,
             "%s: its meta has %zu means for missing values, but it has %" PRId64
             " columns.",
             path, size, count);
-    vem_status status = vem_i_take(ctx, means, size, sizeof **means);
+    vem_status status = vem_i_take(run, means, size, sizeof **means);
     for (size_t j = 0; status == VEM_OK && j < size; j++) {
         const json_t *value = json_array_get(list, j);
         (*means)[j] = json_number_value(value);
         if (!json_is_number(value) || !isfinite((*means)[j]))
-            status = vem_i_fail(ctx, VEM_BAD_DATA,
+            status = vem_i_fail(run, VEM_BAD_DATA,
                                 "%s: entry %zu of %s in its meta is no number.", path,
                                 j + 1, MEANS);
     }
     return status;
 }
 
-vem_status vem_i_names_from_json(vem_ctx *ctx, const char *path, const json_t *json,
+vem_status vem_i_names_from_json(vem_i_run *run, const char *path, const json_t *json,
                                  int64_t count, vem_i_names *names)
 {
     vem_i_names made = {0};
-    vem_status status = get_list(ctx, path, json, "columns", &made.columns, &made.count);
+    vem_status status = get_list(run, path, json, "columns", &made.columns, &made.count);
     if (status == VEM_OK && made.columns && made.count != count)
         status =
-            vem_i_fail(ctx, VEM_BAD_DATA,
+            vem_i_fail(run, VEM_BAD_DATA,
                        "%s: its meta names %" PRId32 " columns, but it has %" PRId64 ".",
                        path, made.count, count);
     if (status == VEM_OK)
-        status = get_list(ctx, path, json, "ids", &made.ids, &made.id_count);
+        status = get_list(run, path, json, "ids", &made.ids, &made.id_count);
     if (status == VEM_OK)
         status =
-            vem_i_names_text(ctx,
+            vem_i_names_text(run,
                              json_string_value(json_object_get(json, "picked_columns")),
                              &made.picked);
     if (status == VEM_OK)
         status =
-            vem_i_names_text(ctx, json_string_value(json_object_get(json, "picked_ids")),
+            vem_i_names_text(run, json_string_value(json_object_get(json, "picked_ids")),
                              &made.picked_id);
     if (status == VEM_OK)
-        status = get_means(ctx, path, json, count, &made.means);
+        status = get_means(run, path, json, count, &made.means);
     if (status == VEM_OK)
         *names = made;
     else

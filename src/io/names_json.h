@@ -11,7 +11,7 @@
 /* Sets what there is, and takes away what there is not. 0: memory could not be had. */
 int vem_i_names_to_json(const vem_i_names *names, int32_t count, json_t *json);
 /* A list of columns must have `count` names, one of means as many. */
-vem_status vem_i_names_from_json(vem_ctx *ctx, const char *path, const json_t *json,
+vem_status vem_i_names_from_json(vem_i_run *run, const char *path, const json_t *json,
                                  int64_t count, vem_i_names *names);
 
 #endif

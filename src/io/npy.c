@@ -150,11 +150,12 @@ static int find_type(const char *text, vem_i_npy *npy)
     return 0;
 }
 
-static vem_status check_shape(vem_ctx *ctx, const char *name, size_t left, vem_i_npy *npy)
+static vem_status check_shape(vem_i_run *run, const char *name, size_t left,
+                              vem_i_npy *npy)
 {
     if (npy->rank < 1 || npy->rank > 4)
         return vem_i_fail(
-            ctx, VEM_BAD_DATA,
+            run, VEM_BAD_DATA,
             "%s holds an array of %d dimensions, but 1 (one column) or 2 (rows "
             "and columns) are needed.",
             name, npy->rank);
@@ -162,17 +163,17 @@ static vem_status check_shape(vem_ctx *ctx, const char *name, size_t left, vem_i
     int overflow = 0;
     for (int i = 0; i < npy->rank; i++) {
         if (npy->dims[i] == 0)
-            return vem_i_fail(ctx, VEM_BAD_DATA, "%s holds an array with 0 %s.", name,
+            return vem_i_fail(run, VEM_BAD_DATA, "%s holds an array with 0 %s.", name,
                               i == 0 ? "rows" : "columns");
         overflow |= __builtin_mul_overflow(bytes, (size_t)npy->dims[i], &bytes);
     }
     if (overflow || bytes > INT64_MAX)
-        return vem_i_fail(ctx, VEM_BAD_DATA,
+        return vem_i_fail(run, VEM_BAD_DATA,
                           "%s is broken: its header asks for more bytes than a computer "
                           "can count (%" PRId64 " rows).",
                           name, npy->dims[0]);
     if (bytes > left)
-        return vem_i_fail(ctx, VEM_BAD_DATA,
+        return vem_i_fail(run, VEM_BAD_DATA,
                           "%s is truncated: its header asks for %zu bytes of values, but "
                           "only %zu follow.",
                           name, bytes, left);
@@ -180,20 +181,20 @@ static vem_status check_shape(vem_ctx *ctx, const char *name, size_t left, vem_i
     return VEM_OK;
 }
 
-vem_status vem_i_npy_open(vem_ctx *ctx, const char *name, const char *bytes, size_t size,
-                          vem_i_npy *npy)
+vem_status vem_i_npy_open(vem_i_run *run, const char *name, const char *bytes,
+                          size_t size, vem_i_npy *npy)
 {
     const unsigned char *u = (const unsigned char *)bytes;
     if (size < 10 || memcmp(bytes, "\x93NUMPY", 6) != 0)
         return vem_i_fail(
-            ctx, VEM_BAD_DATA,
+            run, VEM_BAD_DATA,
             "%s is not a .npy file: it does not begin with \\x93NUMPY and a "
             "version.",
             name);
     const int version = u[6];
     if (version < 1 || version > 3)
         return vem_i_fail(
-            ctx, VEM_UNSUPPORTED,
+            run, VEM_UNSUPPORTED,
             "%s has version %d.%d of the .npy format; vem reads versions 1.0, "
             "2.0 and 3.0.",
             name, version, u[7]);
@@ -203,7 +204,7 @@ vem_status vem_i_npy_open(vem_ctx *ctx, const char *name, const char *bytes, siz
         length |= (size_t)u[10] << 16 | (size_t)u[11] << 24;
     if (size < start || length > size - start)
         return vem_i_fail(
-            ctx, VEM_BAD_DATA,
+            run, VEM_BAD_DATA,
             "%s is truncated: its header should be %zu bytes long, but the file "
             "has only %zu.",
             name, length, size);
@@ -212,12 +213,12 @@ vem_status vem_i_npy_open(vem_ctx *ctx, const char *name, const char *bytes, siz
     cursor text = {bytes + start, found.values};
     char type[48];
     if (!read_header(&text, &found, type, sizeof type))
-        return vem_i_fail(ctx, VEM_BAD_DATA,
+        return vem_i_fail(run, VEM_BAD_DATA,
                           "%s is broken: its .npy header cannot be understood.", name);
     if (!find_type(type, &found))
-        return vem_i_fail(ctx, VEM_UNSUPPORTED, "%s holds values of type %s; %s.", name,
+        return vem_i_fail(run, VEM_UNSUPPORTED, "%s holds values of type %s; %s.", name,
                           type, supported);
-    vem_status status = check_shape(ctx, name, size - start - length, &found);
+    vem_status status = check_shape(run, name, size - start - length, &found);
     if (status == VEM_OK)
         *npy = found;
     return status;
@@ -246,22 +247,22 @@ size_t vem_i_npy_header(vem_dtype type, int rank, const int64_t dims[4], int blo
     return total;
 }
 
-vem_status vem_i_npy_parse(vem_ctx *ctx, const char *name, const char *bytes, size_t size,
-                           vem_data *data)
+vem_status vem_i_npy_parse(vem_i_run *run, const char *name, const char *bytes,
+                           size_t size, vem_data *data)
 {
     vem_i_npy npy;
-    vem_status status = vem_i_npy_open(ctx, name, bytes, size, &npy);
+    vem_status status = vem_i_npy_open(run, name, bytes, size, &npy);
     if (status != VEM_OK)
         return status;
     if (npy.rank > 2)
         return vem_i_fail(
-            ctx, VEM_BAD_DATA,
+            run, VEM_BAD_DATA,
             "%s holds an array of %d dimensions, but 1 (one column) or 2 (rows "
             "and columns) are needed.",
             name, npy.rank);
     const int64_t columns = npy.rank == 2 ? npy.dims[1] : 1;
     if (columns > INT32_MAX)
-        return vem_i_fail(ctx, VEM_BAD_DATA,
+        return vem_i_fail(run, VEM_BAD_DATA,
                           "%s has %" PRId64 " columns, but at most %" PRId32
                           " can be used.",
                           name, columns, INT32_MAX);

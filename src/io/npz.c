@@ -22,15 +22,15 @@ enum {
     PIECE = 1 << 20 /* bytes read at a time */
 };
 
-vem_status vem_i_npz_parse(vem_ctx *ctx, const char *name, const void *bytes, size_t size,
-                           vem_i_npz **npz)
+vem_status vem_i_npz_parse(vem_i_run *run, const char *name, const void *bytes,
+                           size_t size, vem_i_npz **npz)
 {
     vem_i_npz *made;
     const size_t length = strlen(name) + 1;
-    vem_status status = vem_i_take_zeroed(ctx, &made, 1, sizeof *made);
+    vem_status status = vem_i_take_zeroed(run, &made, 1, sizeof *made);
     if (status != VEM_OK)
         return status;
-    status = vem_i_take(ctx, &made->name, length, 1);
+    status = vem_i_take(run, &made->name, length, 1);
     if (status != VEM_OK) {
         vem_i_free(made);
         return status;
@@ -43,7 +43,7 @@ vem_status vem_i_npz_parse(vem_ctx *ctx, const char *name, const void *bytes, si
     if (source)
         made->archive = zip_open_from_source(source, ZIP_RDONLY, &error);
     if (!made->archive) {
-        status = vem_i_fail(ctx, VEM_BAD_DATA,
+        status = vem_i_fail(run, VEM_BAD_DATA,
                             "%s is not an .npz file, or it is broken or truncated: %s.",
                             name, zip_error_strerror(&error));
         if (source)
@@ -56,13 +56,13 @@ vem_status vem_i_npz_parse(vem_ctx *ctx, const char *name, const void *bytes, si
     return status;
 }
 
-vem_status vem_i_npz_open(vem_ctx *ctx, const char *path, vem_i_npz **npz)
+vem_status vem_i_npz_open(vem_i_run *run, const char *path, vem_i_npz **npz)
 {
     vem_i_file file;
-    vem_status status = vem_i_file_open(ctx, path, &file);
+    vem_status status = vem_i_file_open(run, path, &file);
     if (status != VEM_OK)
         return status;
-    status = vem_i_npz_parse(ctx, path, file.bytes, file.size, npz);
+    status = vem_i_npz_parse(run, path, file.bytes, file.size, npz);
     if (status == VEM_OK)
         (*npz)->file = file;
     else
@@ -100,7 +100,7 @@ static void release(char *bytes, vem_i_mapping *spill)
 
 /* An entry's bytes, whole and with the right checksum: in memory from vem_i_alloc, or in
  * *spill. */
-static vem_status read_entry(vem_ctx *ctx, vem_i_npz *npz, const char *label,
+static vem_status read_entry(vem_i_run *run, vem_i_npz *npz, const char *label,
                              zip_uint64_t index, char **bytes, vem_i_mapping **spill,
                              size_t *size)
 {
@@ -109,16 +109,16 @@ static vem_status read_entry(vem_ctx *ctx, vem_i_npz *npz, const char *label,
     if (zip_stat_index(npz->archive, index, 0, &info) != 0 ||
         (info.valid & needed) != needed || info.comp_size > npz->size ||
         info.size / MOST_SHRINK > info.comp_size)
-        return vem_i_fail(ctx, VEM_BAD_DATA, "%s is broken: its size makes no sense.",
+        return vem_i_fail(run, VEM_BAD_DATA, "%s is broken: its size makes no sense.",
                           label);
     if ((info.valid & ZIP_STAT_COMP_METHOD) && info.comp_method != ZIP_CM_STORE &&
         info.comp_method != ZIP_CM_DEFLATE)
         return vem_i_fail(
-            ctx, VEM_UNSUPPORTED,
+            run, VEM_UNSUPPORTED,
             "%s is compressed in a way that numpy does not use (method %d).", label,
             (int)info.comp_method);
     char *made;
-    vem_status status = vem_i_spill_take(ctx, &made, info.size, 1, spill);
+    vem_status status = vem_i_spill_take(run, &made, info.size, 1, spill);
     if (status != VEM_OK)
         return status;
     zip_file_t *entry = zip_fopen_index(npz->archive, index, 0);
@@ -129,7 +129,7 @@ static vem_status read_entry(vem_ctx *ctx, vem_i_npz *npz, const char *label,
         step = zip_fread(entry, made + got, left < PIECE ? left : PIECE);
         if (step > 0)
             got += (zip_uint64_t)step;
-        vem_i_residence_check(ctx);
+        vem_i_residence_check(run);
     }
     char beyond; /* the checksum is tested when the end is met */
     const int whole = step > 0 && zip_fread(entry, &beyond, 1) == 0;
@@ -137,7 +137,7 @@ static vem_status read_entry(vem_ctx *ctx, vem_i_npz *npz, const char *label,
         zip_fclose(entry);
     if (!whole) {
         release(made, *spill);
-        return vem_i_fail(ctx, VEM_BAD_DATA,
+        return vem_i_fail(run, VEM_BAD_DATA,
                           "%s is broken: its %" PRIu64
                           " bytes cannot be read, or their checksum is wrong.",
                           label, (uint64_t)info.size);
@@ -148,10 +148,10 @@ static vem_status read_entry(vem_ctx *ctx, vem_i_npz *npz, const char *label,
 }
 
 /* Values of a Fortran-order array of 3 or 4 dimensions, moved to C order. */
-static vem_status to_c_order(vem_ctx *ctx, const vem_i_npy *npy, char **values)
+static vem_status to_c_order(vem_i_run *run, const vem_i_npy *npy, char **values)
 {
     const size_t width = vem_i_dtype_bytes(npy->type);
-    vem_status status = vem_i_take(ctx, values, npy->bytes, 1);
+    vem_status status = vem_i_take(run, values, npy->bytes, 1);
     if (status != VEM_OK)
         return status;
     int64_t index[4] = {0};
@@ -167,15 +167,15 @@ static vem_status to_c_order(vem_ctx *ctx, const vem_i_npy *npy, char **values)
 }
 
 /* `data` takes over `bytes`, or the spill they are in, on success. */
-static vem_status fill(vem_ctx *ctx, const char *label, const vem_i_npy *npy, char *bytes,
-                       vem_i_mapping *spill, vem_data *data)
+static vem_status fill(vem_i_run *run, const char *label, const vem_i_npy *npy,
+                       char *bytes, vem_i_mapping *spill, vem_data *data)
 {
     const int64_t width = (int64_t)vem_i_dtype_bytes(npy->type);
     int64_t columns = 1;
     for (int i = 1; i < npy->rank; i++)
         columns *= npy->dims[i]; /* fits: the array itself does */
     if (columns > INT32_MAX)
-        return vem_i_fail(ctx, VEM_BAD_DATA,
+        return vem_i_fail(run, VEM_BAD_DATA,
                           "%s has %" PRId64 " columns, but at most %" PRId32
                           " can be used.",
                           label, columns, INT32_MAX);
@@ -192,7 +192,7 @@ static vem_status fill(vem_ctx *ctx, const char *label, const vem_i_npy *npy, ch
         data->column_stride = width * data->n;
     } else if (npy->fortran && npy->rank > 2) {
         char *values;
-        vem_status status = to_c_order(ctx, npy, &values);
+        vem_status status = to_c_order(run, npy, &values);
         if (status != VEM_OK)
             return status;
         release(bytes, spill);
@@ -205,29 +205,29 @@ static vem_status fill(vem_ctx *ctx, const char *label, const vem_i_npy *npy, ch
     return VEM_OK;
 }
 
-vem_status vem_i_npz_get(vem_ctx *ctx, vem_i_npz *npz, const char *name, vem_data **data,
-                         int *rank, int64_t dims[4])
+vem_status vem_i_npz_get(vem_i_run *run, vem_i_npz *npz, const char *name,
+                         vem_data **data, int *rank, int64_t dims[4])
 {
     char label[400];
     snprintf(label, sizeof label, "Array %.60s of %.300s", name, npz->name);
     const zip_int64_t index = locate(npz, name);
     if (index < 0)
-        return vem_i_fail(ctx, VEM_BAD_DATA, "%s holds no array named %s.", npz->name,
+        return vem_i_fail(run, VEM_BAD_DATA, "%s holds no array named %s.", npz->name,
                           name);
     char *bytes = NULL;
     vem_i_mapping *spill = NULL;
     size_t size = 0;
     vem_status status =
-        read_entry(ctx, npz, label, (zip_uint64_t)index, &bytes, &spill, &size);
+        read_entry(run, npz, label, (zip_uint64_t)index, &bytes, &spill, &size);
     if (status != VEM_OK)
         return status;
     vem_i_npy npy;
     vem_data *made = NULL;
-    status = vem_i_npy_open(ctx, label, bytes, size, &npy);
+    status = vem_i_npy_open(run, label, bytes, size, &npy);
     if (status == VEM_OK)
-        status = vem_i_data_new(ctx, &made);
+        status = vem_i_data_new(run, &made);
     if (status == VEM_OK)
-        status = fill(ctx, label, &npy, bytes, spill, made);
+        status = fill(run, label, &npy, bytes, spill, made);
     if (status != VEM_OK) {
         vem_data_free(made);
         release(bytes, spill);

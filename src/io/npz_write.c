@@ -60,7 +60,7 @@ static zip_int64_t piece_source(void *state, void *data, zip_uint64_t length,
 /* The archive under construction. libzip asks for its size first: it does not exist yet.
  */
 typedef struct sink {
-    vem_ctx *ctx;
+    vem_i_run *run;
     FILE *stream;
     zip_error_t error;
 } sink;
@@ -89,7 +89,7 @@ static zip_int64_t sink_source(void *state, void *data, zip_uint64_t length,
     case ZIP_SOURCE_WRITE:
         if (fwrite(data, 1, length, target->stream) != length)
             return sink_fail(target, ZIP_ER_WRITE);
-        vem_i_residence_check(target->ctx);
+        vem_i_residence_check(target->run);
         return (zip_int64_t)length;
     case ZIP_SOURCE_SEEK_WRITE: return sink_seek(target, data, length);
     case ZIP_SOURCE_TELL_WRITE: return ftello(target->stream);
@@ -131,10 +131,10 @@ static int add_array(zip_t *archive, const vem_i_array *array, piece *bytes)
     return zip_set_file_compression(archive, (zip_uint64_t)index, ZIP_CM_STORE, 0);
 }
 
-static int write_archive(vem_ctx *ctx, FILE *stream, const vem_i_array *arrays, int count,
-                         piece *pieces, zip_error_t *error)
+static int write_archive(vem_i_run *run, FILE *stream, const vem_i_array *arrays,
+                         int count, piece *pieces, zip_error_t *error)
 {
-    sink target = {.ctx = ctx, .stream = stream};
+    sink target = {.run = run, .stream = stream};
     zip_error_init(&target.error);
     zip_source_t *source = zip_source_function_create(sink_source, &target, error);
     if (!source)
@@ -157,28 +157,28 @@ static int write_archive(vem_ctx *ctx, FILE *stream, const vem_i_array *arrays, 
     return failed;
 }
 
-vem_status vem_i_npz_write(vem_ctx *ctx, const char *path, const vem_i_array *arrays,
+vem_status vem_i_npz_write(vem_i_run *run, const char *path, const vem_i_array *arrays,
                            int count)
 {
     piece *pieces;
     vem_i_output *output;
-    vem_status status = vem_i_take_zeroed(ctx, &pieces, (size_t)count, sizeof *pieces);
+    vem_status status = vem_i_take_zeroed(run, &pieces, (size_t)count, sizeof *pieces);
     if (status != VEM_OK)
         return status;
-    status = vem_i_output_open(ctx, path, &output);
+    status = vem_i_output_open(run, path, &output);
     if (status != VEM_OK) {
         vem_i_free(pieces);
         return status;
     }
     zip_error_t error;
     zip_error_init(&error);
-    if (write_archive(ctx, vem_i_output_stream(output), arrays, count, pieces, &error) ==
+    if (write_archive(run, vem_i_output_stream(output), arrays, count, pieces, &error) ==
         0) {
-        status = vem_i_output_commit(ctx, output);
+        status = vem_i_output_commit(run, output);
     } else {
         const int reason = zip_error_code_system(&error);
-        status = reason ? vem_i_fail_system(ctx, path, "written", reason)
-                        : vem_i_fail(ctx, VEM_IO_ERROR, "%s could not be written: %s.",
+        status = reason ? vem_i_fail_system(run, path, "written", reason)
+                        : vem_i_fail(run, VEM_IO_ERROR, "%s could not be written: %s.",
                                      path, zip_error_strerror(&error));
         vem_i_output_cancel(output);
     }

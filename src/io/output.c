@@ -125,18 +125,18 @@ static int open_named(vem_i_output *output)
     return -1;
 }
 
-static vem_status open_regular(vem_ctx *ctx, vem_i_output *output)
+static vem_status open_regular(vem_i_run *run, vem_i_output *output)
 {
     int descriptor = open_nameless(output);
     if (descriptor < 0)
         descriptor = open_named(output);
     if (descriptor < 0)
-        return vem_i_fail_system(ctx, output->path, "written", errno);
+        return vem_i_fail_system(run, output->path, "written", errno);
     output->stream = fdopen(descriptor, "w+");
     if (!output->stream) {
         int error = errno;
         close(descriptor);
-        return vem_i_fail_system(ctx, output->path, "written", error);
+        return vem_i_fail_system(run, output->path, "written", error);
     }
     return VEM_OK;
 }
@@ -152,13 +152,13 @@ static int open_direct(const char *path)
     return open(path, O_WRONLY | O_CLOEXEC);
 }
 
-static vem_status open_output(vem_ctx *ctx, vem_i_output *output)
+static vem_status open_output(vem_i_run *run, vem_i_output *output)
 {
     struct stat info;
     const char *path = output->path;
     const int exists = stat(path, &info) == 0;
     if (exists && S_ISDIR(info.st_mode))
-        return vem_i_fail(ctx, VEM_IO_ERROR,
+        return vem_i_fail(run, VEM_IO_ERROR,
                           "%s could not be written: it is a directory.", path);
     const int device =
         strncmp(path, "/dev/", 5) == 0 && strncmp(path, "/dev/shm/", 9) != 0;
@@ -166,29 +166,29 @@ static vem_status open_output(vem_ctx *ctx, vem_i_output *output)
         output->direct = open_direct(path);
         if (output->direct >= 0)
             output->stream = tmpfile();
-        return output->stream ? VEM_OK : vem_i_fail_system(ctx, path, "written", errno);
+        return output->stream ? VEM_OK : vem_i_fail_system(run, path, "written", errno);
     }
     if (exists && access(path, W_OK) != 0)
-        return vem_i_fail_system(ctx, path, "written", errno);
+        return vem_i_fail_system(run, path, "written", errno);
     output->mode = exists ? info.st_mode & 07777 : 0;
     output->target = exists ? realpath(path, NULL) : strdup(path);
     if (!output->target)
-        return vem_i_fail_system(ctx, path, "written", errno);
-    return open_regular(ctx, output);
+        return vem_i_fail_system(run, path, "written", errno);
+    return open_regular(run, output);
 }
 
-vem_status vem_i_output_open(vem_ctx *ctx, const char *path, vem_i_output **output)
+vem_status vem_i_output_open(vem_i_run *run, const char *path, vem_i_output **output)
 {
     vem_i_output *made;
-    vem_status status = vem_i_take_zeroed(ctx, &made, 1, sizeof *made);
+    vem_status status = vem_i_take_zeroed(run, &made, 1, sizeof *made);
     if (status != VEM_OK)
         return status;
     made->direct = -1;
     made->path = strdup(path);
     status =
-        made->path ? open_output(ctx, made) : vem_i_fail_memory(ctx, strlen(path) + 1);
+        made->path ? open_output(run, made) : vem_i_fail_memory(run, strlen(path) + 1);
     if (status == VEM_OK && vem_i_path_ends(path, ".gz") && !(made->plain = tmpfile()))
-        status = vem_i_fail_system(ctx, path, "written", errno);
+        status = vem_i_fail_system(run, path, "written", errno);
     if (status != VEM_OK) {
         release(made);
         return status;
@@ -281,7 +281,7 @@ static int put_in_place(vem_i_output *output)
     return 0;
 }
 
-vem_status vem_i_output_commit(vem_ctx *ctx, vem_i_output *output)
+vem_status vem_i_output_commit(vem_i_run *run, vem_i_output *output)
 {
     vem_status status = VEM_OK;
     errno = 0;
@@ -291,7 +291,7 @@ vem_status vem_i_output_commit(vem_ctx *ctx, vem_i_output *output)
         failed = output->direct >= 0 ? copy_to_direct(output) : put_in_place(output);
     if (failed) /* a stream that failed earlier has lost its errno: nearly always a full
                    disk */
-        status = vem_i_fail_system(ctx, output->path, "written", errno ? errno : ENOSPC);
+        status = vem_i_fail_system(run, output->path, "written", errno ? errno : ENOSPC);
     release(output);
     return status;
 }

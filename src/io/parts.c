@@ -9,7 +9,7 @@
 #include "model/model.h"
 
 typedef struct job {
-    vem_ctx *ctx;
+    vem_i_run *run;
     const char *const *paths;
     int32_t count;
     vem_data **parts;
@@ -28,11 +28,11 @@ static vem_status read_parts(job *j, const vem_read_options *wanted)
     options.weights = NULL;
     for (int32_t p = 0; p < j->count; p++) {
         vem_status status =
-            vem_i_data_read_rows(j->ctx, j->paths[p], &options, &j->parts[p]);
+            vem_i_data_read_rows(j->run, j->paths[p], &options, &j->parts[p]);
         if (status != VEM_OK)
             return status;
         if (p > 0 && j->parts[p]->d != j->parts[0]->d)
-            return vem_i_fail(j->ctx, VEM_BAD_DATA,
+            return vem_i_fail(j->run, VEM_BAD_DATA,
                               "%s has %d columns, but %s has %d; files that are read as "
                               "one have the same.",
                               j->paths[p], j->parts[p]->d, j->paths[0], j->parts[0]->d);
@@ -76,7 +76,7 @@ static vem_status describe(job *j)
     const char *format = first->format;
     int64_t n = 0;
     vem_status status =
-        vem_i_take_zeroed(j->ctx, &all->parts, (size_t)j->count, sizeof *all->parts);
+        vem_i_take_zeroed(j->run, &all->parts, (size_t)j->count, sizeof *all->parts);
     for (int32_t p = 0; status == VEM_OK && p < j->count; p++) {
         all->parts[p].first = n;
         all->parts[p].header = j->parts[p]->header;
@@ -84,13 +84,13 @@ static vem_status describe(job *j)
         n += j->parts[p]->n;
         if (strcmp(j->parts[p]->format, format) != 0)
             format = "several";
-        status = vem_i_names_text(j->ctx, j->paths[p], &all->parts[p].name);
+        status = vem_i_names_text(j->run, j->paths[p], &all->parts[p].name);
         if (status == VEM_OK)
             all->part_count = p + 1;
     }
     if (status == VEM_OK)
         status =
-            vem_i_take(j->ctx, &all->numbers, (size_t)first->d, sizeof *all->numbers);
+            vem_i_take(j->run, &all->numbers, (size_t)first->d, sizeof *all->numbers);
     if (status != VEM_OK)
         return status;
     for (int32_t c = 0; c < first->d; c++)
@@ -112,7 +112,7 @@ static vem_status move_advice(job *j)
     vem_status status = VEM_OK;
     for (int32_t p = 0; status == VEM_OK && p < j->count; p++) {
         if (j->parts[p]->advice && !j->all->advice)
-            status = vem_i_take_zeroed(j->ctx, &j->all->advice, (size_t)j->all->d,
+            status = vem_i_take_zeroed(j->run, &j->all->advice, (size_t)j->all->d,
                                        sizeof *j->all->advice);
         for (int32_t c = 0; status == VEM_OK && c < j->all->d; c++)
             if (j->all->advice && !j->all->advice[c])
@@ -135,7 +135,7 @@ static void move_rows(const job *j, const vem_data *part, char *out)
             vem_i_data_load(part, first, rows,
                             all->type == VEM_FLOAT32 ? VEM_SINGLE : VEM_DOUBLE, to,
                             all->d);
-        vem_i_residence_check(j->ctx);
+        vem_i_residence_check(j->run);
     }
 }
 
@@ -148,7 +148,7 @@ static vem_status move_weights(job *j)
     if (!any)
         return VEM_OK;
     vem_status status =
-        vem_i_take(j->ctx, &j->all->weights, (size_t)j->all->n, sizeof(double));
+        vem_i_take(j->run, &j->all->weights, (size_t)j->all->n, sizeof(double));
     double *out = j->all->weights;
     for (int32_t p = 0; status == VEM_OK && p < j->count; p++)
         for (int64_t i = 0; i < j->parts[p]->n; i++)
@@ -199,14 +199,14 @@ static vem_status move_ids(job *j)
         bytes += id_bytes(j->parts[p], first);
     const size_t places = (size_t)j->all->n * (size_t)first->count * sizeof(int64_t);
     vem_i_ids *made;
-    vem_status status = vem_i_take_zeroed(j->ctx, &made, 1, sizeof *made);
+    vem_status status = vem_i_take_zeroed(j->run, &made, 1, sizeof *made);
     if (status != VEM_OK)
         return status;
     j->all->ids = made;
     made->count = first->count;
-    status = vem_i_spill_take(j->ctx, &made->places, places + bytes, 1, &made->spill);
+    status = vem_i_spill_take(j->run, &made->places, places + bytes, 1, &made->spill);
     if (status == VEM_OK && first->names)
-        status = vem_i_names_list(j->ctx, (const char *const *)first->names, first->count,
+        status = vem_i_names_list(j->run, (const char *const *)first->names, first->count,
                                   &made->names);
     if (status != VEM_OK)
         return status;
@@ -229,9 +229,9 @@ static vem_status join(job *j)
     size_t bytes = 0;
     if (status == VEM_OK &&
         __builtin_mul_overflow((size_t)all->n, (size_t)all->row_stride, &bytes))
-        status = vem_i_fail_memory(j->ctx, SIZE_MAX);
+        status = vem_i_fail_memory(j->run, SIZE_MAX);
     if (status == VEM_OK)
-        status = vem_i_spill_take(j->ctx, &j->values, bytes, 1, &all->mapping);
+        status = vem_i_spill_take(j->run, &j->values, bytes, 1, &all->mapping);
     if (status != VEM_OK)
         return status;
     all->base = j->values;
@@ -244,7 +244,7 @@ static vem_status join(job *j)
     const vem_i_names table = vem_i_data_table(j->parts[0]);
     vem_i_names names = {0};
     if (status == VEM_OK)
-        status = vem_i_names_copy(j->ctx, &table, &names);
+        status = vem_i_names_copy(j->run, &table, &names);
     if (status != VEM_OK)
         return status;
     vem_i_data_take_table(all, &names);
@@ -256,14 +256,14 @@ static vem_status join(job *j)
     return VEM_OK;
 }
 
-vem_status vem_i_data_join(vem_ctx *ctx, const char *const *paths, int32_t count,
+vem_status vem_i_data_join(vem_i_run *run, const char *const *paths, int32_t count,
                            const vem_read_options *wanted, vem_data **data)
 {
-    job j = {.ctx = ctx, .paths = paths, .count = count};
+    job j = {.run = run, .paths = paths, .count = count};
     vem_status status =
-        vem_i_take_zeroed(ctx, &j.parts, (size_t)count, sizeof(vem_data *));
+        vem_i_take_zeroed(run, &j.parts, (size_t)count, sizeof(vem_data *));
     if (status == VEM_OK)
-        status = vem_i_data_new(ctx, &j.all);
+        status = vem_i_data_new(run, &j.all);
     if (status == VEM_OK)
         status = read_parts(&j, wanted);
     if (status == VEM_OK)

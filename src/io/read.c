@@ -63,59 +63,60 @@ static size_t hdf5_name(const char *path)
     return 0;
 }
 
-static vem_status read_hdf5(vem_ctx *ctx, const char *path, size_t length, vem_data *data)
+static vem_status read_hdf5(vem_i_run *run, const char *path, size_t length,
+                            vem_data *data)
 {
     char *file;
     if (path[length] == '\0' || path[length + 1] == '\0')
-        return vem_i_fail(ctx, VEM_BAD_OPTION,
+        return vem_i_fail(run, VEM_BAD_OPTION,
                           "%s may hold many arrays: say which one, as in FILE.h5:/path.",
                           path);
-    vem_status status = vem_i_take(ctx, &file, length + 1, 1);
+    vem_status status = vem_i_take(run, &file, length + 1, 1);
     if (status != VEM_OK)
         return status;
     memcpy(file, path, length);
     file[length] = '\0';
-    status = vem_i_hdf5_read(ctx, file, path + length + 1, data);
+    status = vem_i_hdf5_read(run, file, path + length + 1, data);
     vem_i_free(file);
     return status;
 }
 
-vem_status vem_i_weights_take(vem_ctx *ctx, const char *source, const vem_data *from,
+vem_status vem_i_weights_take(vem_i_run *run, const char *source, const vem_data *from,
                               vem_data *data)
 {
     double *weights;
     if (from->d != 1)
-        return vem_i_fail(ctx, VEM_BAD_DATA,
+        return vem_i_fail(run, VEM_BAD_DATA,
                           "%s has %" PRId32 " columns, but weights have exactly 1.",
                           source, from->d);
-    vem_status status = vem_i_take(ctx, &weights, (size_t)from->n, sizeof *weights);
+    vem_status status = vem_i_take(run, &weights, (size_t)from->n, sizeof *weights);
     if (status != VEM_OK)
         return status;
     vem_i_data_load(from, 0, from->n, VEM_DOUBLE, weights, 1);
-    status = vem_i_data_weigh(ctx, data, source, weights, from->n);
+    status = vem_i_data_weigh(run, data, source, weights, from->n);
     vem_i_free(weights);
     return status;
 }
 
-static vem_status parse(vem_ctx *ctx, const char *path, format kind,
+static vem_status parse(vem_i_run *run, const char *path, format kind,
                         const vem_i_file *file, const vem_read_options *options,
                         vem_data *data)
 {
     const char *bytes = file->bytes;
     const size_t size = file->size;
     switch (kind) {
-    case FORMAT_NPY: return vem_i_npy_parse(ctx, path, bytes, size, data);
-    case FORMAT_TEXT: return vem_i_csv_parse(ctx, path, bytes, size, 0, options, data);
-    case FORMAT_TSV: return vem_i_csv_parse(ctx, path, bytes, size, '\t', options, data);
-    case FORMAT_FVECS: return vem_i_vecs_parse(ctx, path, bytes, size, VEM_FLOAT32, data);
-    case FORMAT_BVECS: return vem_i_vecs_parse(ctx, path, bytes, size, VEM_UINT8, data);
-    case FORMAT_FBIN: return vem_i_bin_parse(ctx, path, bytes, size, VEM_FLOAT32, data);
-    case FORMAT_U8BIN: return vem_i_bin_parse(ctx, path, bytes, size, VEM_UINT8, data);
+    case FORMAT_NPY: return vem_i_npy_parse(run, path, bytes, size, data);
+    case FORMAT_TEXT: return vem_i_csv_parse(run, path, bytes, size, 0, options, data);
+    case FORMAT_TSV: return vem_i_csv_parse(run, path, bytes, size, '\t', options, data);
+    case FORMAT_FVECS: return vem_i_vecs_parse(run, path, bytes, size, VEM_FLOAT32, data);
+    case FORMAT_BVECS: return vem_i_vecs_parse(run, path, bytes, size, VEM_UINT8, data);
+    case FORMAT_FBIN: return vem_i_bin_parse(run, path, bytes, size, VEM_FLOAT32, data);
+    case FORMAT_U8BIN: return vem_i_bin_parse(run, path, bytes, size, VEM_UINT8, data);
     case FORMAT_NPZ:
     case FORMAT_UNKNOWN: break;
     }
     return vem_i_fail(
-        ctx, VEM_UNSUPPORTED,
+        run, VEM_UNSUPPORTED,
         "%s has an ending that tells no format; vem reads .npy, .csv, .tsv, .txt, "
         ".fvecs, .bvecs, .fbin, .u8bin, each also with .gz behind it, coresets (.npz) "
         "and "
@@ -124,24 +125,24 @@ static vem_status parse(vem_ctx *ctx, const char *path, format kind,
 }
 
 /* The bytes of a file, and what they are: once, since a pipe can be read once only. */
-static vem_status open_bytes(vem_ctx *ctx, const char *path, vem_i_file *file,
+static vem_status open_bytes(vem_i_run *run, const char *path, vem_i_file *file,
                              format *kind)
 {
     *kind = find_format(path);
     if (strcmp(path, "-") == 0) {
         *kind = FORMAT_TEXT;
-        return vem_i_file_from_stdin(ctx, file);
+        return vem_i_file_from_stdin(run, file);
     }
     const vem_status status = *kind != FORMAT_UNKNOWN && is_compressed(path)
-                                  ? vem_i_file_inflate(ctx, path, file)
-                                  : vem_i_file_open(ctx, path, file);
+                                  ? vem_i_file_inflate(run, path, file)
+                                  : vem_i_file_open(run, path, file);
     if (status == VEM_OK && *kind == FORMAT_UNKNOWN &&
         !(file->mapping && file->mapping->path))
         *kind = FORMAT_TEXT; /* a pipe has no ending */
     return status;
 }
 
-vem_status vem_i_text_open(vem_ctx *ctx, const char *path, vem_i_file *file,
+vem_status vem_i_text_open(vem_i_run *run, const char *path, vem_i_file *file,
                            char *separator, int *is_text)
 {
     format kind = find_format(path);
@@ -149,7 +150,7 @@ vem_status vem_i_text_open(vem_ctx *ctx, const char *path, vem_i_file *file,
     if (hdf5_name(path) ||
         (kind != FORMAT_TEXT && kind != FORMAT_TSV && kind != FORMAT_UNKNOWN))
         return VEM_OK;
-    const vem_status status = open_bytes(ctx, path, file, &kind);
+    const vem_status status = open_bytes(run, path, file, &kind);
     if (status != VEM_OK)
         return status;
     *is_text = kind == FORMAT_TEXT || kind == FORMAT_TSV;
@@ -159,7 +160,7 @@ vem_status vem_i_text_open(vem_ctx *ctx, const char *path, vem_i_file *file,
     return VEM_OK;
 }
 
-static vem_status read_rows(vem_ctx *ctx, const char *path,
+static vem_status read_rows(vem_i_run *run, const char *path,
                             const vem_read_options *options, vem_data *data)
 {
     vem_i_file file;
@@ -167,13 +168,13 @@ static vem_status read_rows(vem_ctx *ctx, const char *path,
     const int from_stdin = strcmp(path, "-") == 0;
     const size_t hdf5 = hdf5_name(path);
     if (hdf5)
-        return read_hdf5(ctx, path, hdf5, data);
+        return read_hdf5(run, path, hdf5, data);
     if (kind == FORMAT_NPZ)
-        return vem_i_coreset_read(ctx, path, data);
-    vem_status status = open_bytes(ctx, path, &file, &kind);
+        return vem_i_coreset_read(run, path, data);
+    vem_status status = open_bytes(run, path, &file, &kind);
     if (status != VEM_OK)
         return status;
-    status = parse(ctx, from_stdin ? "Standard input" : path, kind, &file, options, data);
+    status = parse(run, from_stdin ? "Standard input" : path, kind, &file, options, data);
     if (status == VEM_OK && !data->owned && !data->mapping)
         vem_i_file_give(&file, data); /* its values lie in the file */
     else
@@ -182,7 +183,7 @@ static vem_status read_rows(vem_ctx *ctx, const char *path,
 }
 
 /* What is known of the columns, of those that were chosen. */
-static vem_status select_table(vem_ctx *ctx, const vem_i_columns *found, vem_data *data)
+static vem_status select_table(vem_i_run *run, const vem_i_columns *found, vem_data *data)
 {
     const size_t count = (size_t)found->count;
     char **names = NULL;
@@ -190,9 +191,9 @@ static vem_status select_table(vem_ctx *ctx, const vem_i_columns *found, vem_dat
     vem_i_names kept = vem_i_data_table(data), own;
     if (!found->chosen)
         return VEM_OK;
-    vem_status status = vem_i_take(ctx, &names, count, sizeof *names);
+    vem_status status = vem_i_take(run, &names, count, sizeof *names);
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &means, count, sizeof *means);
+        status = vem_i_take(run, &means, count, sizeof *means);
     for (size_t j = 0; status == VEM_OK && j < count; j++) {
         if (data->names)
             names[j] = data->names[found->chosen[j]];
@@ -203,7 +204,7 @@ static vem_status select_table(vem_ctx *ctx, const vem_i_columns *found, vem_dat
     kept.columns = data->names ? names : NULL;
     kept.means = data->means ? means : NULL;
     if (status == VEM_OK)
-        status = vem_i_names_copy(ctx, &kept, &own);
+        status = vem_i_names_copy(run, &kept, &own);
     if (status == VEM_OK)
         vem_i_data_take_table(data, &own);
     vem_i_free(names);
@@ -211,7 +212,7 @@ static vem_status select_table(vem_ctx *ctx, const vem_i_columns *found, vem_dat
     return status;
 }
 
-static vem_status select_columns(vem_ctx *ctx, const char *path,
+static vem_status select_columns(vem_i_run *run, const char *path,
                                  const vem_read_options *options, vem_data *data)
 {
     if (strcmp(data->format, "csv") == 0)
@@ -221,10 +222,10 @@ static vem_status select_columns(vem_ctx *ctx, const char *path,
     if (options->model)
         table = vem_i_model_table(options->model);
     vem_status status =
-        vem_i_columns_like(ctx, path, options->model ? &table : NULL, options->columns,
+        vem_i_columns_like(run, path, options->model ? &table : NULL, options->columns,
                            options->id, data->names, data->d, &found);
     if (status == VEM_OK)
-        status = select_table(ctx, &found, data);
+        status = select_table(run, &found, data);
     if (status != VEM_OK)
         return status;
     data->columns = found.chosen;
@@ -233,56 +234,56 @@ static vem_status select_columns(vem_ctx *ctx, const char *path,
     return VEM_OK;
 }
 
-static vem_status read_weights(vem_ctx *ctx, const char *path, const char *weights_path,
+static vem_status read_weights(vem_i_run *run, const char *path, const char *weights_path,
                                vem_data *data)
 {
     vem_data *weights;
     if (data->weights)
-        return vem_i_fail(ctx, VEM_BAD_OPTION,
+        return vem_i_fail(run, VEM_BAD_OPTION,
                           "%s carries weights of its own, so none can be taken from %s.",
                           path, weights_path);
     const vem_read_options plainly = {.size = sizeof plainly,
                                       .missing = VEM_MISSING_KEEP};
-    vem_status status = vem_i_data_read(ctx, weights_path, &plainly, &weights);
+    vem_status status = vem_i_data_read(run, weights_path, &plainly, &weights);
     if (status != VEM_OK)
         return status;
-    status = vem_i_weights_take(ctx, weights_path, weights, data);
+    status = vem_i_weights_take(run, weights_path, weights, data);
     vem_data_free(weights);
     return status;
 }
 
-static vem_status check_options(vem_ctx *ctx, const vem_read_options *wanted)
+static vem_status check_options(vem_i_run *run, const vem_read_options *wanted)
 {
     const int decimal = (unsigned char)wanted->decimal;
     if ((int)wanted->header < VEM_HEADER_AUTO || wanted->header > VEM_HEADER_NO)
         return vem_i_fail(
-            ctx, VEM_BAD_OPTION,
+            run, VEM_BAD_OPTION,
             "The choice of a header is %d, but it must lie between 0 and %d.",
             (int)wanted->header, (int)VEM_HEADER_NO);
     if ((int)wanted->missing < VEM_MISSING_ERROR || wanted->missing > VEM_MISSING_KEEP)
         return vem_i_fail(
-            ctx, VEM_BAD_OPTION,
+            run, VEM_BAD_OPTION,
             "The choice for missing values is %d, but it must lie between 0 and %d.",
             (int)wanted->missing, (int)VEM_MISSING_KEEP);
     if (decimal != 0 && decimal != '.' && decimal != ',')
-        return vem_i_fail(ctx, VEM_BAD_OPTION,
+        return vem_i_fail(run, VEM_BAD_OPTION,
                           "The decimal sign has the code %d, but it must be '.' or ','.",
                           decimal);
     return VEM_OK;
 }
 
-static vem_status take_options(vem_ctx *ctx, const vem_read_options *options,
+static vem_status take_options(vem_i_run *run, const vem_read_options *options,
                                vem_read_options *wanted)
 {
     *wanted = (vem_read_options){.size = sizeof *wanted};
-    const vem_status status = options ? vem_i_struct_in(ctx, "vem_read_options", options,
+    const vem_status status = options ? vem_i_struct_in(run, "vem_read_options", options,
                                                         wanted, sizeof *wanted)
                                       : VEM_OK;
-    return status == VEM_OK ? check_options(ctx, wanted) : status;
+    return status == VEM_OK ? check_options(run, wanted) : status;
 }
 
 /* How columns were asked for; a coreset says how those of its data were. */
-static vem_status keep_picked(vem_ctx *ctx, const vem_read_options *wanted,
+static vem_status keep_picked(vem_i_run *run, const vem_read_options *wanted,
                               vem_data *data)
 {
     if (!wanted->columns && !wanted->id)
@@ -290,23 +291,23 @@ static vem_status keep_picked(vem_ctx *ctx, const vem_read_options *wanted,
     vem_i_free(data->picked);
     vem_i_free(data->picked_id);
     data->picked_id = NULL;
-    vem_status status = vem_i_names_text(ctx, wanted->columns, &data->picked);
-    return status == VEM_OK ? vem_i_names_text(ctx, wanted->id, &data->picked_id)
+    vem_status status = vem_i_names_text(run, wanted->columns, &data->picked);
+    return status == VEM_OK ? vem_i_names_text(run, wanted->id, &data->picked_id)
                             : status;
 }
 
-vem_status vem_i_data_read_rows(vem_ctx *ctx, const char *path,
+vem_status vem_i_data_read_rows(vem_i_run *run, const char *path,
                                 const vem_read_options *wanted, vem_data **data)
 {
     vem_data *made;
-    vem_status status = vem_i_data_new(ctx, &made);
+    vem_status status = vem_i_data_new(run, &made);
     if (status != VEM_OK)
         return status;
-    status = read_rows(ctx, path, wanted, made);
+    status = read_rows(run, path, wanted, made);
     if (status == VEM_OK)
-        status = select_columns(ctx, path, wanted, made);
+        status = select_columns(run, path, wanted, made);
     if (status == VEM_OK)
-        status = keep_picked(ctx, wanted, made);
+        status = keep_picked(run, wanted, made);
     if (status == VEM_OK)
         *data = made;
     else
@@ -315,18 +316,18 @@ vem_status vem_i_data_read_rows(vem_ctx *ctx, const char *path,
 }
 
 /* What concerns all rows: weights and missing values. */
-static vem_status finish(vem_ctx *ctx, const char *path, const vem_read_options *wanted,
+static vem_status finish(vem_i_run *run, const char *path, const vem_read_options *wanted,
                          vem_data *made, vem_data **data)
 {
     vem_status status = VEM_OK;
     double *fill = NULL;
     if (wanted->weights)
-        status = read_weights(ctx, path, wanted->weights, made);
+        status = read_weights(run, path, wanted->weights, made);
     if (status == VEM_OK && wanted->missing == VEM_MISSING_MEAN && wanted->model &&
         !wanted->means)
-        status = vem_i_model_fill(ctx, wanted->model, &fill);
+        status = vem_i_model_fill(run, wanted->model, &fill);
     if (status == VEM_OK)
-        status = vem_i_missing(ctx, strcmp(path, "-") == 0 ? "Standard input" : path,
+        status = vem_i_missing(run, strcmp(path, "-") == 0 ? "Standard input" : path,
                                wanted->missing, fill ? fill : wanted->means,
                                fill ? made->d : wanted->means_count, made);
     vem_i_free(fill);
@@ -337,15 +338,15 @@ static vem_status finish(vem_ctx *ctx, const char *path, const vem_read_options 
     return status;
 }
 
-vem_status vem_i_data_read(vem_ctx *ctx, const char *path,
+vem_status vem_i_data_read(vem_i_run *run, const char *path,
                            const vem_read_options *options, vem_data **data)
 {
     vem_read_options wanted;
     vem_data *made = NULL;
-    vem_status status = take_options(ctx, options, &wanted);
+    vem_status status = take_options(run, options, &wanted);
     if (status == VEM_OK)
-        status = vem_i_data_read_rows(ctx, path, &wanted, &made);
-    return status == VEM_OK ? finish(ctx, path, &wanted, made, data) : status;
+        status = vem_i_data_read_rows(run, path, &wanted, &made);
+    return status == VEM_OK ? finish(run, path, &wanted, made, data) : status;
 }
 
 vem_status vem_data_read_parts(vem_ctx *ctx, const char *const *paths, int32_t count,
@@ -356,20 +357,21 @@ vem_status vem_data_read_parts(vem_ctx *ctx, const char *const *paths, int32_t c
     VEM_I_NEED(ctx, data, "data");
     for (int32_t i = 0; i < count; i++)
         VEM_I_NEED(ctx, paths[i], "a path");
-    vem_i_begin(ctx);
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_begin(ctx, &verb);
     vem_read_options wanted;
     vem_data *made = NULL;
     if (count < 1)
-        return vem_i_fail(ctx, VEM_BAD_OPTION,
+        return vem_i_fail(run, VEM_BAD_OPTION,
                           "%" PRId32 " files are to be read, but at least 1 is needed.",
                           count);
-    vem_status status = take_options(ctx, options, &wanted);
+    vem_status status = take_options(run, options, &wanted);
     if (status == VEM_OK)
-        status = count == 1 ? vem_i_data_read_rows(ctx, paths[0], &wanted, &made)
-                            : vem_i_data_join(ctx, paths, count, &wanted, &made);
+        status = count == 1 ? vem_i_data_read_rows(run, paths[0], &wanted, &made)
+                            : vem_i_data_join(run, paths, count, &wanted, &made);
     if (status != VEM_OK)
         return status;
-    return finish(ctx, count == 1 ? paths[0] : "The data", &wanted, made, data);
+    return finish(run, count == 1 ? paths[0] : "The data", &wanted, made, data);
 }
 
 vem_status vem_data_read(vem_ctx *ctx, const char *path, const vem_read_options *options,
@@ -378,8 +380,9 @@ vem_status vem_data_read(vem_ctx *ctx, const char *path, const vem_read_options 
     VEM_I_NEED(ctx, ctx, "ctx");
     VEM_I_NEED(ctx, path, "path");
     VEM_I_NEED(ctx, data, "data");
-    vem_i_begin(ctx);
-    return vem_i_data_read(ctx, path, options, data);
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_begin(ctx, &verb);
+    return vem_i_data_read(run, path, options, data);
 }
 
 const char *vem_file_kind(const char *path)

@@ -42,7 +42,7 @@ static void print_value(FILE *stream, vem_dtype type, const char *at)
     }
 }
 
-static void print_rows(vem_ctx *ctx, FILE *stream, vem_dtype type, const char *values,
+static void print_rows(vem_i_run *run, FILE *stream, vem_dtype type, const char *values,
                        int64_t n, int32_t d)
 {
     const size_t width = vem_i_dtype_bytes(type);
@@ -51,13 +51,13 @@ static void print_rows(vem_ctx *ctx, FILE *stream, vem_dtype type, const char *v
             print_value(stream, type, values);
             fputc(j + 1 < d ? ',' : '\n', stream);
         }
-        vem_i_residence_check(ctx);
+        vem_i_residence_check(run);
     }
 }
 
 enum { PIECE = 1 << 20 }; /* bytes written at a time */
 
-static void save_npy(vem_ctx *ctx, FILE *stream, const vem_i_array *array, int blocks)
+static void save_npy(vem_i_run *run, FILE *stream, const vem_i_array *array, int blocks)
 {
     char header[256];
     size_t count = 1;
@@ -72,14 +72,14 @@ static void save_npy(vem_ctx *ctx, FILE *stream, const vem_i_array *array, int b
         piece = left < PIECE ? left : PIECE;
         fwrite(values, 1, piece, stream);
         values += piece;
-        vem_i_residence_check(ctx);
+        vem_i_residence_check(run);
     }
 }
 
-static vem_status bad_ending(vem_ctx *ctx, const char *path, const char *what,
+static vem_status bad_ending(vem_i_run *run, const char *path, const char *what,
                              const char *endings)
 {
-    return vem_i_fail(ctx, VEM_BAD_OPTION, "%s is no name for %s: the ending must be %s.",
+    return vem_i_fail(run, VEM_BAD_OPTION, "%s is no name for %s: the ending must be %s.",
                       path, what, endings);
 }
 
@@ -127,27 +127,27 @@ static void print_header(FILE *stream, const char *const *names, int32_t d)
 
 /* An array to .npy (`blocks` as in vem_i_npy_header) or, row by row, to .csv, under the
  * names of the columns where a header is wanted. */
-static vem_status write_array(vem_ctx *ctx, const char *path, const char *what,
+static vem_status write_array(vem_i_run *run, const char *path, const char *what,
                               const vem_i_array *array, int blocks, int header,
                               const char *const *names)
 {
     const int npy = vem_i_path_ends(path, ".npy");
     if (!npy && !is_text(path))
-        return bad_ending(ctx, path, what, ".npy, .csv or .csv.gz");
+        return bad_ending(run, path, what, ".npy, .csv or .csv.gz");
     vem_i_output *output;
-    vem_status status = vem_i_output_open(ctx, path, &output);
+    vem_status status = vem_i_output_open(run, path, &output);
     if (status != VEM_OK)
         return status;
     const locale_t before = vem_i_plain_begin();
     if (!npy && header)
         print_header(vem_i_output_stream(output), names, (int32_t)array->dims[1]);
     if (npy)
-        save_npy(ctx, vem_i_output_stream(output), array, blocks);
+        save_npy(run, vem_i_output_stream(output), array, blocks);
     else
-        print_rows(ctx, vem_i_output_stream(output), array->type, array->values,
+        print_rows(run, vem_i_output_stream(output), array->type, array->values,
                    array->dims[0], array->rank == 2 ? (int32_t)array->dims[1] : 1);
     vem_i_plain_end(before);
-    return vem_i_output_commit(ctx, output); /* notices what fwrite could not do */
+    return vem_i_output_commit(run, output); /* notices what fwrite could not do */
 }
 
 /* The ids of a row, or (row -1) their names, to the end of the line. */
@@ -165,7 +165,7 @@ static void print_ids(FILE *stream, const vem_data *data, int64_t row)
     fputc('\n', stream);
 }
 
-static void print_labels(vem_ctx *ctx, FILE *stream, vem_i_labelling kind,
+static void print_labels(vem_i_run *run, FILE *stream, vem_i_labelling kind,
                          const vem_data *data, const int32_t *labels, int64_t n)
 {
     fputs(vem_i_labelling_header(kind), stream);
@@ -175,110 +175,122 @@ static void print_labels(vem_ctx *ctx, FILE *stream, vem_i_labelling kind,
         if (labels[i] >= 0) /* else a row that was left out */
             fprintf(stream, "%" PRId32, labels[i]);
         print_ids(stream, data, i);
-        vem_i_residence_check(ctx);
+        vem_i_residence_check(run);
     }
 }
 
-static vem_status check_rows(vem_ctx *ctx, const vem_data *data, int64_t n)
+static vem_status check_rows(vem_i_run *run, const vem_data *data, int64_t n)
 {
     if (n < 0)
-        return vem_i_fail(ctx, VEM_BAD_OPTION,
+        return vem_i_fail(run, VEM_BAD_OPTION,
                           "%" PRId64 " rows are to be written, but no fewer than 0 can.",
                           n);
     if (!data || n == vem_data_rows_read(data))
         return VEM_OK;
-    return vem_i_fail(ctx, VEM_BAD_OPTION,
+    return vem_i_fail(run, VEM_BAD_OPTION,
                       "%" PRId64 " rows are to be written, but %" PRId64 " were read.", n,
                       vem_data_rows_read(data));
 }
 
 /* What all writers ask first; `verb` is the one that was called. */
-static vem_status begin(vem_ctx *ctx, const char *verb, const char *path,
+static vem_status begin(vem_i_run *run, const char *verb, const char *path,
                         const void *values, const char *argument)
 {
-    if (!ctx || !path || !values)
-        return vem_i_fail_null(ctx, verb, !ctx ? "ctx" : !path ? "path" : argument);
-    vem_i_begin(ctx);
-    return VEM_OK;
+    if (run->ctx && path && values)
+        return VEM_OK;
+    return vem_i_fail(run, VEM_BAD_OPTION, "%s was given NULL for %s.", verb,
+                      !run->ctx ? "ctx"
+                      : !path   ? "path"
+                                : argument);
 }
 
-static vem_status write_labels(vem_ctx *ctx, const char *verb, const char *path,
+static vem_status write_labels(vem_i_run *run, const char *verb, const char *path,
                                vem_i_labelling kind, const vem_data *data,
                                const int32_t *labels, int64_t n)
 {
     const vem_i_array array = {"labels", VEM_INT32, labels, 1, {n}};
     vem_status status =
-        begin(ctx, verb, path, labels, kind == VEM_I_CLASSES ? "classes" : "labels");
+        begin(run, verb, path, labels, kind == VEM_I_CLASSES ? "classes" : "labels");
     if (status == VEM_OK)
-        status = check_rows(ctx, data, n);
+        status = check_rows(run, data, n);
     if (status != VEM_OK)
         return status;
     if (vem_i_path_ends(path, ".npy"))
-        return write_array(ctx, path, "labels", &array, (int)kind, 0, NULL);
+        return write_array(run, path, "labels", &array, (int)kind, 0, NULL);
     if (!is_text(path))
-        return bad_ending(ctx, path, "labels", ".npy, .csv or .csv.gz");
+        return bad_ending(run, path, "labels", ".npy, .csv or .csv.gz");
     vem_i_output *output;
-    status = vem_i_output_open(ctx, path, &output);
+    status = vem_i_output_open(run, path, &output);
     if (status != VEM_OK)
         return status;
-    print_labels(ctx, vem_i_output_stream(output), kind, data, labels, n);
-    return vem_i_output_commit(ctx, output);
+    print_labels(run, vem_i_output_stream(output), kind, data, labels, n);
+    return vem_i_output_commit(run, output);
 }
 
 vem_status vem_labels_write_rows(vem_ctx *ctx, const char *path, const vem_data *data,
                                  const int32_t *labels, int64_t n)
 {
-    return write_labels(ctx, __func__, path, VEM_I_LABELS, data, labels, n);
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_begin(ctx, &verb);
+    return write_labels(run, __func__, path, VEM_I_LABELS, data, labels, n);
 }
 
 vem_status vem_labels_write(vem_ctx *ctx, const char *path, const int32_t *labels,
                             int64_t n)
 {
-    return write_labels(ctx, __func__, path, VEM_I_LABELS, NULL, labels, n);
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_begin(ctx, &verb);
+    return write_labels(run, __func__, path, VEM_I_LABELS, NULL, labels, n);
 }
 
 vem_status vem_classes_write(vem_ctx *ctx, const char *path, const int32_t *classes,
                              int64_t n)
 {
-    return write_labels(ctx, __func__, path, VEM_I_CLASSES, NULL, classes, n);
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_begin(ctx, &verb);
+    return write_labels(run, __func__, path, VEM_I_CLASSES, NULL, classes, n);
 }
 
-static vem_status write_rows(vem_ctx *ctx, const char *verb, const char *path,
+static vem_status write_rows(vem_i_run *run, const char *verb, const char *path,
                              const vem_i_array *array, int header,
                              const char *const *names)
 {
     const int64_t n = array->dims[0], d = array->dims[1];
-    vem_status status = begin(ctx, verb, path, array->values, "values");
+    vem_status status = begin(run, verb, path, array->values, "values");
     if (status != VEM_OK)
         return status;
     if (n < 0 || d < 1)
-        return vem_i_fail(ctx, VEM_BAD_OPTION,
+        return vem_i_fail(run, VEM_BAD_OPTION,
                           "An array of %" PRId64 " rows and %" PRId64
                           " columns cannot be written: at least 0 and 1 are needed.",
                           n, d);
     if ((int)array->type < VEM_FLOAT32 || array->type > VEM_UINT32)
-        return vem_i_fail(ctx, VEM_BAD_OPTION,
+        return vem_i_fail(run, VEM_BAD_OPTION,
                           "The type of the array is %d, which is none.",
                           (int)array->type);
-    return write_array(ctx, path, "an array", array, 0, header, names);
+    return write_array(run, path, "an array", array, 0, header, names);
 }
 
 vem_status vem_array_write(vem_ctx *ctx, const char *path, vem_dtype type,
                            const void *values, int64_t n, int32_t d)
 {
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_begin(ctx, &verb);
     const vem_i_array array = {"rows", type, values, 2, {n, d}};
-    return write_rows(ctx, __func__, path, &array, 0, NULL);
+    return write_rows(run, __func__, path, &array, 0, NULL);
 }
 
 vem_status vem_array_write_named(vem_ctx *ctx, const char *path, vem_dtype type,
                                  const void *values, int64_t n, int32_t d,
                                  const char *const *names)
 {
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_begin(ctx, &verb);
     const vem_i_array array = {"rows", type, values, 2, {n, d}};
-    return write_rows(ctx, __func__, path, &array, 1, names);
+    return write_rows(run, __func__, path, &array, 1, names);
 }
 
-static void print_soft(vem_ctx *ctx, FILE *stream, const vem_data *data,
+static void print_soft(vem_i_run *run, FILE *stream, const vem_data *data,
                        const int32_t *clusters, const double *probabilities, int64_t n,
                        int32_t top)
 {
@@ -297,65 +309,71 @@ static void print_soft(vem_ctx *ctx, FILE *stream, const vem_data *data,
             print_number(stream, probabilities[i * top + t], 0);
         }
         print_ids(stream, data, i);
-        vem_i_residence_check(ctx);
+        vem_i_residence_check(run);
     }
 }
 
-static vem_status write_soft(vem_ctx *ctx, const char *verb, const char *path,
+static vem_status write_soft(vem_i_run *run, const char *verb, const char *path,
                              const vem_data *data, const int32_t *clusters,
                              const double *probabilities, int64_t n, int32_t top)
 {
     const vem_i_array arrays[2] = {
         {"clusters", VEM_INT32, clusters, 2, {n, top}},
         {"probabilities", VEM_FLOAT64, probabilities, 2, {n, top}}};
-    vem_status status = begin(ctx, verb, path, clusters, "clusters");
+    vem_status status = begin(run, verb, path, clusters, "clusters");
     if (status == VEM_OK)
-        status = begin(ctx, verb, path, probabilities, "probabilities");
+        status = begin(run, verb, path, probabilities, "probabilities");
     if (status == VEM_OK)
-        status = check_rows(ctx, data, n);
+        status = check_rows(run, data, n);
     if (status == VEM_OK && top < 1)
-        status = vem_i_fail(ctx, VEM_BAD_OPTION,
+        status = vem_i_fail(run, VEM_BAD_OPTION,
                             "%" PRId32 " clusters for each row are to be written, but at "
                             "least 1 is needed.",
                             top);
     if (status != VEM_OK)
         return status;
     if (vem_i_path_ends(path, ".npz"))
-        return vem_i_npz_write(ctx, path, arrays, 2);
+        return vem_i_npz_write(run, path, arrays, 2);
     if (!is_text(path))
-        return bad_ending(ctx, path, "soft assignments", ".npz, .csv or .csv.gz");
+        return bad_ending(run, path, "soft assignments", ".npz, .csv or .csv.gz");
     vem_i_output *output;
-    status = vem_i_output_open(ctx, path, &output);
+    status = vem_i_output_open(run, path, &output);
     if (status != VEM_OK)
         return status;
     const locale_t before = vem_i_plain_begin();
-    print_soft(ctx, vem_i_output_stream(output), data, clusters, probabilities, n, top);
+    print_soft(run, vem_i_output_stream(output), data, clusters, probabilities, n, top);
     vem_i_plain_end(before);
-    return vem_i_output_commit(ctx, output);
+    return vem_i_output_commit(run, output);
 }
 
 vem_status vem_soft_write_rows(vem_ctx *ctx, const char *path, const vem_data *data,
                                const int32_t *clusters, const double *probabilities,
                                int64_t n, int32_t top)
 {
-    return write_soft(ctx, __func__, path, data, clusters, probabilities, n, top);
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_begin(ctx, &verb);
+    return write_soft(run, __func__, path, data, clusters, probabilities, n, top);
 }
 
 vem_status vem_soft_write(vem_ctx *ctx, const char *path, const int32_t *clusters,
                           const double *probabilities, int64_t n, int32_t top)
 {
-    return write_soft(ctx, __func__, path, NULL, clusters, probabilities, n, top);
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_begin(ctx, &verb);
+    return write_soft(run, __func__, path, NULL, clusters, probabilities, n, top);
 }
 
 vem_status vem_text_write(vem_ctx *ctx, const char *path, const char *text, size_t length)
 {
-    vem_status status = begin(ctx, __func__, path, text, "text");
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_begin(ctx, &verb);
+    vem_status status = begin(run, __func__, path, text, "text");
     if (status != VEM_OK)
         return status;
     vem_i_output *output;
-    status = vem_i_output_open(ctx, path, &output);
+    status = vem_i_output_open(run, path, &output);
     if (status != VEM_OK)
         return status;
     fwrite(text, 1, length, vem_i_output_stream(output));
-    return vem_i_output_commit(ctx, output);
+    return vem_i_output_commit(run, output);
 }

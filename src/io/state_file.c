@@ -32,10 +32,10 @@ static vem_status put(void *user, void *bytes, size_t size)
     return VEM_IO_ERROR; /* the commit finds the words */
 }
 
-vem_status vem_i_state_create(vem_ctx *ctx, const char *path, vem_i_state_file *s)
+vem_status vem_i_state_create(vem_i_run *run, const char *path, vem_i_state_file *s)
 {
-    *s = (vem_i_state_file){.record = {.ctx = ctx, .path = path, .pass = put, .user = s}};
-    vem_status status = vem_i_output_open(ctx, path, &s->output);
+    *s = (vem_i_state_file){.record = {.run = run, .path = path, .pass = put, .user = s}};
+    vem_status status = vem_i_output_open(run, path, &s->output);
     if (status != VEM_OK)
         return status;
     mark first = {.format = FORMAT};
@@ -51,13 +51,13 @@ vem_status vem_i_state_commit(vem_i_state_file *s, uint64_t *bytes)
     if (failed != VEM_OK) {
         vem_i_output_cancel(s->output);
         return s->error
-                   ? vem_i_fail_system(s->record.ctx, s->record.path, "written", s->error)
+                   ? vem_i_fail_system(s->record.run, s->record.path, "written", s->error)
                    : failed;
     }
     ending last = {.size = s->size, .sum = s->sum};
     fwrite(&last, 1, sizeof last, vem_i_output_stream(s->output));
     *bytes = s->size + sizeof(mark) + sizeof last;
-    return vem_i_output_commit(s->record.ctx, s->output);
+    return vem_i_output_commit(s->record.run, s->output);
 }
 
 static vem_status get(void *user, void *bytes, size_t size)
@@ -90,7 +90,7 @@ static const char *check(const vem_i_file *file, ending *last)
     return NULL;
 }
 
-vem_status vem_i_state_parse(vem_ctx *ctx, const char *path, vem_i_file *file,
+vem_status vem_i_state_parse(vem_i_run *run, const char *path, vem_i_file *file,
                              vem_i_state_file *s)
 {
     ending last;
@@ -98,10 +98,10 @@ vem_status vem_i_state_parse(vem_ctx *ctx, const char *path, vem_i_file *file,
     const char *wrong = check(&s->file, &last);
     if (wrong) {
         vem_i_file_close(&s->file);
-        return vem_i_fail(ctx, VEM_BAD_DATA, "%s cannot be resumed from: %s.", path,
+        return vem_i_fail(run, VEM_BAD_DATA, "%s cannot be resumed from: %s.", path,
                           wrong);
     }
-    s->record = (vem_i_record){.ctx = ctx,
+    s->record = (vem_i_record){.run = run,
                                .path = path,
                                .reading = 1,
                                .pass = get,
@@ -110,11 +110,11 @@ vem_status vem_i_state_parse(vem_ctx *ctx, const char *path, vem_i_file *file,
     return VEM_OK;
 }
 
-vem_status vem_i_state_open(vem_ctx *ctx, const char *path, vem_i_state_file *s)
+vem_status vem_i_state_open(vem_i_run *run, const char *path, vem_i_state_file *s)
 {
     vem_i_file file;
-    vem_status status = vem_i_file_open(ctx, path, &file);
-    return status == VEM_OK ? vem_i_state_parse(ctx, path, &file, s) : status;
+    vem_status status = vem_i_file_open(run, path, &file);
+    return status == VEM_OK ? vem_i_state_parse(run, path, &file, s) : status;
 }
 
 void vem_i_state_close(vem_i_state_file *s)

@@ -16,13 +16,13 @@ typedef struct vem_i_state_file {
 } vem_i_state_file;
 
 /* The handle must stay where it is until it is ended. `path` is borrowed. */
-vem_status vem_i_state_create(vem_ctx *ctx, const char *path, vem_i_state_file *state);
+vem_status vem_i_state_create(vem_i_run *run, const char *path, vem_i_state_file *state);
 /* The file gets its name, unless its record failed; bytes of it all. */
 vem_status vem_i_state_commit(vem_i_state_file *state, uint64_t *bytes);
 /* Checks mark, length and sum. */
-vem_status vem_i_state_open(vem_ctx *ctx, const char *path, vem_i_state_file *state);
+vem_status vem_i_state_open(vem_i_run *run, const char *path, vem_i_state_file *state);
 /* The same of a file in hand, which the handle takes over, also on failure. */
-vem_status vem_i_state_parse(vem_ctx *ctx, const char *path, vem_i_file *file,
+vem_status vem_i_state_parse(vem_i_run *run, const char *path, vem_i_file *file,
                              vem_i_state_file *state);
 void vem_i_state_close(vem_i_state_file *state);
 /* Is there a file that is something else? An empty one is nothing, and does not exist. */

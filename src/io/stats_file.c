@@ -47,15 +47,15 @@ static void free_arrays(arrays *a)
     vem_i_free(a->second);
 }
 
-static vem_status take_arrays(vem_ctx *ctx, const vem_model *model, arrays *a)
+static vem_status take_arrays(vem_i_run *run, const vem_model *model, arrays *a)
 {
     const size_t clusters = (size_t)model->clusters, d = (size_t)model->d;
     *a = (arrays){.second_count = (size_t)vem_i_shape_values(model->family, model->d)};
-    vem_status status = vem_i_take(ctx, &a->mass, clusters, sizeof(double));
+    vem_status status = vem_i_take(run, &a->mass, clusters, sizeof(double));
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &a->first, clusters, d * sizeof(double));
+        status = vem_i_take(run, &a->first, clusters, d * sizeof(double));
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &a->second, clusters, a->second_count * sizeof(double));
+        status = vem_i_take(run, &a->second, clusters, a->second_count * sizeof(double));
     if (status != VEM_OK)
         free_arrays(a);
     return status;
@@ -128,7 +128,7 @@ static int find_choice(const json_t *json, const char *option)
     return -1;
 }
 
-static vem_status read_meta(vem_ctx *ctx, const char *path, const char *text,
+static vem_status read_meta(vem_i_run *run, const char *path, const char *text,
                             vem_stats *part)
 {
     json_t *json = text ? json_loads(text, 0, NULL) : NULL;
@@ -142,12 +142,12 @@ static vem_status read_meta(vem_ctx *ctx, const char *path, const char *text,
     vem_status status = VEM_OK;
     if (prior < 0 || precision < 0 || held < 1 || held > part->model->clusters ||
         !(floor > 0 && floor <= 1) || !vem_i_search_is_whole(search))
-        status = vem_i_fail(ctx, VEM_BAD_DATA,
+        status = vem_i_fail(run, VEM_BAD_DATA,
                             "%s holds no statistics of vem: its meta does not say how "
                             "they were made.",
                             path);
     else if (!digest || strcmp(digest, expected) != 0)
-        status = vem_i_fail(ctx, VEM_BAD_DATA,
+        status = vem_i_fail(run, VEM_BAD_DATA,
                             "%s is broken: its statistics were made with the model "
                             "%.40s, but it holds %s.",
                             path, digest ? digest : "(unnamed)", expected);
@@ -163,20 +163,20 @@ static vem_status read_meta(vem_ctx *ctx, const char *path, const char *text,
 /* ---- reading ---- */
 
 /* An array of exactly this shape, as doubles (or, `type` VEM_INT64, as integers) into `out`. */
-static vem_status read_array(vem_ctx *ctx, const char *path, vem_i_npz *npz,
+static vem_status read_array(vem_i_run *run, const char *path, vem_i_npz *npz,
                              const vem_i_array *wanted, void *out)
 {
     vem_data *data;
     int rank, fits;
     int64_t dims[4];
-    vem_status status = vem_i_npz_get(ctx, npz, wanted->name, &data, &rank, dims);
+    vem_status status = vem_i_npz_get(run, npz, wanted->name, &data, &rank, dims);
     if (status != VEM_OK)
         return status;
     fits = rank == wanted->rank && data->type == wanted->type;
     for (int i = 0; fits && i < rank; i++)
         fits = dims[i] == wanted->dims[i];
     if (!fits)
-        status = vem_i_fail(ctx, VEM_BAD_DATA,
+        status = vem_i_fail(run, VEM_BAD_DATA,
                             "%s: the shape or type of %s does not fit its model.", path,
                             wanted->name);
     else if (wanted->type == VEM_INT64)
@@ -205,7 +205,7 @@ static int describe_sums(const vem_model *model, const arrays *a, int moved,
     return moved ? SUM_ARRAYS : SUM_ARRAYS - 1;
 }
 
-static vem_status read_sums(vem_ctx *ctx, const char *path, vem_i_npz *npz,
+static vem_status read_sums(vem_i_run *run, const char *path, vem_i_npz *npz,
                             vem_stats *part)
 {
     const vem_i_array wanted_totals = {"totals", VEM_FLOAT64, NULL, 1, {TOTALS}};
@@ -214,18 +214,18 @@ static vem_status read_sums(vem_ctx *ctx, const char *path, vem_i_npz *npz,
     int64_t counts[COUNTS];
     arrays a;
     vem_i_array wanted[SUM_ARRAYS];
-    vem_status status = take_arrays(ctx, part->model, &a);
+    vem_status status = take_arrays(run, part->model, &a);
     if (status != VEM_OK)
         return status;
     const int sums =
         describe_sums(part->model, &a, vem_i_npz_has(npz, "about"), part->about, wanted);
     double *const out[SUM_ARRAYS] = {a.mass, a.first, a.second, part->about};
     for (int i = 0; status == VEM_OK && i < sums; i++)
-        status = read_array(ctx, path, npz, &wanted[i], out[i]);
+        status = read_array(run, path, npz, &wanted[i], out[i]);
     if (status == VEM_OK)
-        status = read_array(ctx, path, npz, &wanted_totals, totals);
+        status = read_array(run, path, npz, &wanted_totals, totals);
     if (status == VEM_OK)
-        status = read_array(ctx, path, npz, &wanted_counts, counts);
+        status = read_array(run, path, npz, &wanted_counts, counts);
     if (status == VEM_OK) {
         exchange(part, &a, 0);
         part->mass = totals[0];
@@ -237,7 +237,7 @@ static vem_status read_sums(vem_ctx *ctx, const char *path, vem_i_npz *npz,
         part->parts = counts[3];
         if (part->rows > MOST || part->parts > MOST || part->pairs > MOST_PAIRS ||
             !vem_i_part_is_sound(part))
-            status = vem_i_fail(ctx, VEM_BAD_DATA,
+            status = vem_i_fail(run, VEM_BAD_DATA,
                                 "%s holds no statistics of rows: a mass or a sum of "
                                 "squares is negative, a value is not finite, or the "
                                 "masses do not add up to their total.",
@@ -247,22 +247,22 @@ static vem_status read_sums(vem_ctx *ctx, const char *path, vem_i_npz *npz,
     return status;
 }
 
-static vem_status read_part(vem_ctx *ctx, const char *path, vem_i_npz *npz,
+static vem_status read_part(vem_i_run *run, const char *path, vem_i_npz *npz,
                             vem_stats **stats)
 {
     vem_model *model;
     vem_stats *part = NULL;
-    vem_status status = vem_i_model_get(ctx, path, npz, &model);
+    vem_status status = vem_i_model_get(run, path, npz, &model);
     if (status != VEM_OK)
         return status;
     char *meta = model->meta;
     model->meta = NULL;
-    status = vem_i_part_new(ctx, model, &part);
+    status = vem_i_part_new(run, model, &part);
     if (status == VEM_OK)
-        status = read_meta(ctx, path, meta, part);
+        status = read_meta(run, path, meta, part);
     free(meta);
     if (status == VEM_OK)
-        status = read_sums(ctx, path, npz, part);
+        status = read_sums(run, path, npz, part);
     if (status == VEM_OK)
         *stats = part;
     else
@@ -275,18 +275,19 @@ vem_status vem_stats_read(vem_ctx *ctx, const char *path, vem_stats **stats)
     VEM_I_NEED(ctx, ctx, "ctx");
     VEM_I_NEED(ctx, path, "path");
     VEM_I_NEED(ctx, stats, "stats");
-    vem_i_begin(ctx);
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_begin(ctx, &verb);
     vem_i_npz *npz;
-    vem_status status = vem_i_npz_open(ctx, path, &npz);
+    vem_status status = vem_i_npz_open(run, path, &npz);
     if (status != VEM_OK)
         return status;
     if (!vem_i_npz_is_stats(npz) || !vem_i_npz_has(npz, "means") ||
         !vem_i_npz_has(npz, "variances"))
         status =
-            vem_i_fail(ctx, VEM_BAD_DATA,
+            vem_i_fail(run, VEM_BAD_DATA,
                        "%s holds no statistics: vem fit --accumulate writes them.", path);
     else
-        status = read_part(ctx, path, npz, stats);
+        status = read_part(run, path, npz, stats);
     vem_i_npz_close(npz);
     return status;
 }
@@ -298,9 +299,10 @@ vem_status vem_stats_write(vem_ctx *ctx, const vem_stats *part, const char *path
     VEM_I_NEED(ctx, ctx, "ctx");
     VEM_I_NEED(ctx, part, "stats");
     VEM_I_NEED(ctx, path, "path");
-    vem_i_begin(ctx);
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_begin(ctx, &verb);
     if (!vem_i_path_ends(path, ".npz") && strncmp(path, "/dev/", 5) != 0)
-        return vem_i_fail(ctx, VEM_BAD_OPTION,
+        return vem_i_fail(run, VEM_BAD_OPTION,
                           "%s is no name for statistics: they are written as .npz.",
                           path);
     const double totals[TOTALS] = {part->mass, part->free_energy, part->squared_error};
@@ -308,7 +310,7 @@ vem_status vem_stats_write(vem_ctx *ctx, const vem_stats *part, const char *path
                                     part->parts};
     vem_i_array list[SUM_ARRAYS + 3 + VEM_I_MODEL_ARRAYS];
     arrays a;
-    vem_status status = take_arrays(ctx, part->model, &a);
+    vem_status status = take_arrays(run, part->model, &a);
     if (status != VEM_OK)
         return status;
     char *meta = make_meta(part);
@@ -321,9 +323,9 @@ vem_status vem_stats_write(vem_ctx *ctx, const vem_stats *part, const char *path
         list[count++] =
             (vem_i_array){"meta", VEM_UINT8, meta, 1, {(int64_t)strlen(meta)}};
         count += vem_i_model_arrays(part->model, list + count);
-        status = vem_i_npz_write(ctx, path, list, count);
+        status = vem_i_npz_write(run, path, list, count);
     } else {
-        status = vem_i_fail_memory(ctx, 512);
+        status = vem_i_fail_memory(run, 512);
     }
     free(meta);
     free_arrays(&a);

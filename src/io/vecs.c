@@ -15,16 +15,16 @@ static int32_t dimension_at(const char *bytes)
                      (uint32_t)u[3] << 24);
 }
 
-vem_status vem_i_vecs_parse(vem_ctx *ctx, const char *name, const char *bytes,
+vem_status vem_i_vecs_parse(vem_i_run *run, const char *name, const char *bytes,
                             size_t size, vem_dtype type, vem_data *data)
 {
     if (size < 4)
-        return vem_i_fail(ctx, VEM_BAD_DATA,
+        return vem_i_fail(run, VEM_BAD_DATA,
                           "%s is truncated: it has %zu bytes, but a row begins with 4.",
                           name, size);
     const int32_t d = dimension_at(bytes);
     if (d < 1)
-        return vem_i_fail(ctx, VEM_BAD_DATA,
+        return vem_i_fail(run, VEM_BAD_DATA,
                           "%s, row 1 has dimension %" PRId32
                           ", but it must be 1 or more.",
                           name, d);
@@ -33,16 +33,16 @@ vem_status vem_i_vecs_parse(vem_ctx *ctx, const char *name, const char *bytes,
     for (size_t i = 0; i < n; i++) {
         int32_t found = dimension_at(bytes + i * stride);
         if (i % A_LOOK == 0) /* every row is looked at, and brings its page in */
-            vem_i_residence_check(ctx);
+            vem_i_residence_check(run);
         if (found != d)
-            return vem_i_fail(ctx, VEM_BAD_DATA,
+            return vem_i_fail(run, VEM_BAD_DATA,
                               "%s, row %zu has dimension %" PRId32
                               ", but row 1 has %" PRId32 "; all rows must have the same.",
                               name, i + 1, found, d);
     }
     if (size % stride != 0)
         return vem_i_fail(
-            ctx, VEM_BAD_DATA,
+            run, VEM_BAD_DATA,
             "%s is truncated: row %zu has %zu bytes, but a row of dimension "
             "%" PRId32 " has %zu.",
             name, n + 1, size % stride, d, stride);

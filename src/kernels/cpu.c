@@ -1,7 +1,7 @@
 /* Which tables this build has, and which of them this processor runs. The processor is
  * asked here and nowhere else; loops call through the table that was picked. */
 #include "kernels/kernels.h"
-#include "kernels/tables.h"
+#include "kernels/kernels_inside.h"
 
 #include <stdlib.h>
 #include <string.h>

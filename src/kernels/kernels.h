@@ -19,7 +19,7 @@
 #ifndef VEM_KERNELS_KERNELS_H
 #define VEM_KERNELS_KERNELS_H
 
-#include "base/ctx.h"
+#include "base/run.h"
 
 /* Largest number of items in a block (n of the block kernels). A multiple of every
  * `panel`. */

@@ -1,6 +1,6 @@
 /* The kernels for processors with AVX2 and FMA. The build gives this file its
  * own flags (-mavx2 -mfma); plain gcc is told here. */
-#include "kernels/tables.h"
+#include "kernels/kernels_inside.h"
 
 #if defined(__x86_64__)
 #if !(defined(__AVX2__) && defined(__FMA__))

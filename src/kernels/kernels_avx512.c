@@ -1,7 +1,7 @@
 /* The kernels for processors with AVX-512 F, DQ, VL and BW. The build gives this file its
  * own flags (-mavx512f -mavx512dq -mavx512vl -mavx512bw -mfma); plain gcc is told here.
  */
-#include "kernels/tables.h"
+#include "kernels/kernels_inside.h"
 
 #if defined(__x86_64__)
 #if !(defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512BW__))

@@ -1,5 +1,5 @@
 /* The kernels for 64-bit ARM. */
-#include "kernels/tables.h"
+#include "kernels/kernels_inside.h"
 
 #if defined(__aarch64__)
 #define SIMD_NEON

@@ -4,7 +4,7 @@
  * behind VEM_CPU=reference. Inner sums run in double for both types, so that a difference
  * from a vector kernel is that kernel's rounding. */
 #include "kernels/kernels.h"
-#include "kernels/tables.h"
+#include "kernels/kernels_inside.h"
 
 #include <math.h>
 

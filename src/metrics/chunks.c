@@ -19,16 +19,16 @@ vem_precision vem_i_precision_for(const vem_data *data, vem_precision precision)
                                                                            : VEM_SINGLE;
 }
 
-static vem_status check(vem_ctx *ctx, const vem_model *model, const vem_data *data,
+static vem_status check(vem_i_run *run, const vem_model *model, const vem_data *data,
                         vem_precision precision)
 {
     if (precision != VEM_SINGLE && precision != VEM_DOUBLE)
         return vem_i_fail(
-            ctx, VEM_BAD_OPTION,
+            run, VEM_BAD_OPTION,
             "The precision is %d, but it must be %d (single) or %d (double).",
             (int)precision, (int)VEM_SINGLE, (int)VEM_DOUBLE);
     if (model->d != data->d)
-        return vem_i_fail(ctx, VEM_BAD_DATA,
+        return vem_i_fail(run, VEM_BAD_DATA,
                           "The model has %d columns, but the data have %d.", model->d,
                           data->d);
     return VEM_OK;
@@ -71,8 +71,8 @@ static double deviation_of(const vem_model *model, const double *origin, int64_t
  * their units: those of a model with a variance for each by powers of two near their
  * deviations, those of balls by one for all, and only where it is needed. NULL: as the model
  * says itself. */
-static vem_status units_of(vem_ctx *ctx, const vem_model *model, vem_precision precision,
-                           const double *origin, double **units)
+static vem_status units_of(vem_i_run *run, const vem_model *model,
+                           vem_precision precision, const double *origin, double **units)
 {
     const int64_t d = model->d;
     const int balls = !model->family->by_column;
@@ -85,7 +85,7 @@ static vem_status units_of(vem_ctx *ctx, const vem_model *model, vem_precision p
     const double unit = balls ? vem_i_even_unit(precision, largest) : 1;
     if (balls && unit == 1)
         return VEM_OK;
-    vem_status status = vem_i_take(ctx, units, (size_t)d, sizeof **units);
+    vem_status status = vem_i_take(run, units, (size_t)d, sizeof **units);
     for (int64_t j = 0; status == VEM_OK && j < d; j++) {
         const double deviation = balls ? unit : deviation_of(model, origin, j);
         int exponent;
@@ -113,8 +113,8 @@ static double least_variance(const vem_model *model, const double *scale)
     return least;
 }
 
-static vem_status one_chunk(vem_ctx *ctx, const vem_model *model, const vem_data *data,
-                            const vem_i_points_request *request, vem_i_chunk_fn run,
+static vem_status one_chunk(vem_i_run *run, const vem_model *model, const vem_data *data,
+                            const vem_i_points_request *request, vem_i_chunk_fn work,
                             void *arg)
 {
     vem_i_points *points;
@@ -122,21 +122,21 @@ static vem_status one_chunk(vem_ctx *ctx, const vem_model *model, const vem_data
     vem_i_points_request wanted = *request;
     /* Only where there is a limit: a chunk is small. */
     wanted.spill =
-        ctx->limit && vem_i_spill_wanted(ctx, vem_i_points_bytes(request->count, data->d,
+        run->limit && vem_i_spill_wanted(run, vem_i_points_bytes(request->count, data->d,
                                                                  request->precision));
-    vem_status status = vem_i_points_new(ctx, data, &wanted, &points);
+    vem_status status = vem_i_points_new(run, data, &wanted, &points);
     if (status != VEM_OK)
         return status;
-    status = vem_i_model_to_view(ctx, model, &points->view, model->family, &inside);
+    status = vem_i_model_to_view(run, model, &points->view, model->family, &inside);
     if (status == VEM_OK) {
         /* Variances that the compute type cannot divide by are raised, as in a fit. */
         const vem_i_constraints least = {.floor =
                                              vem_i_safe_variance(request->precision)};
-        status = vem_i_floor_model(ctx, &least, inside);
+        status = vem_i_floor_model(run, &least, inside);
         if (status == VEM_OK)
-            status = vem_i_model_check_range(ctx, inside, &points->view);
+            status = vem_i_model_check_range(run, inside, &points->view);
         if (status == VEM_OK)
-            status = run(ctx, arg, &points->view, inside, request->first);
+            status = work(run, arg, &points->view, inside, request->first);
         vem_model_free(inside);
     }
     vem_i_points_free(points);
@@ -150,26 +150,26 @@ int64_t vem_i_chunk_rows(int32_t d)
     return rows < VEM_I_BLOCK ? VEM_I_BLOCK : rows;
 }
 
-vem_status vem_i_for_chunks(vem_ctx *ctx, const vem_model *model, const vem_data *data,
+vem_status vem_i_for_chunks(vem_i_run *run, const vem_model *model, const vem_data *data,
                             vem_precision precision, const char *phase, int passes,
-                            vem_i_chunk_fn run, void *arg)
+                            vem_i_chunk_fn work, void *arg)
 {
     precision = vem_i_precision_for(data, precision);
-    vem_status status = check(ctx, model, data, precision);
+    vem_status status = check(run, model, data, precision);
     if (status != VEM_OK)
         return status;
     double *origin;
-    if ((status = vem_i_take(ctx, &origin, (size_t)model->d, sizeof *origin)) != VEM_OK)
+    if ((status = vem_i_take(run, &origin, (size_t)model->d, sizeof *origin)) != VEM_OK)
         return status;
     vem_i_model_center(model, origin);
     double *units;
-    if ((status = units_of(ctx, model, precision, origin, &units)) != VEM_OK) {
+    if ((status = units_of(run, model, precision, origin, &units)) != VEM_OK) {
         vem_i_free(origin);
         return status;
     }
     const double *scale = units ? units : model->scale;
     int64_t rows = vem_i_chunk_rows(data->d);
-    const int owner = vem_i_whole_begin(ctx, phase, data->n);
+    const int owner = vem_i_whole_begin(run, phase, data->n);
     for (int64_t first = 0; first < data->n && status == VEM_OK; first += rows) {
         vem_i_points_request request = {.first = first,
                                         .count = data->n - first < rows ? data->n - first
@@ -182,12 +182,12 @@ vem_status vem_i_for_chunks(vem_ctx *ctx, const vem_model *model, const vem_data
                                         .least_variance = least_variance(model, scale),
                                         .phase = "read"};
         const vem_i_whole was =
-            vem_i_whole_narrow(ctx, (double)first / (double)data->n,
+            vem_i_whole_narrow(run, (double)first / (double)data->n,
                                (double)(first + request.count) / (double)data->n, passes);
-        status = one_chunk(ctx, model, data, &request, run, arg);
-        vem_i_whole_widen(ctx, &was);
+        status = one_chunk(run, model, data, &request, work, arg);
+        vem_i_whole_widen(run, &was);
     }
-    vem_i_whole_end(ctx, owner);
+    vem_i_whole_end(run, owner);
     vem_i_free(units);
     vem_i_free(origin);
     return status;

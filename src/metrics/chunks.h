@@ -8,7 +8,7 @@
 
 /* What is done with one chunk: its view, the model in that view's units, and its first
  * row. */
-typedef vem_status (*vem_i_chunk_fn)(vem_ctx *ctx, void *arg, const vem_view *view,
+typedef vem_status (*vem_i_chunk_fn)(vem_i_run *run, void *arg, const vem_view *view,
                                      const vem_model *model, int64_t first);
 
 /* VEM_AUTO: what the type of the data suggests. */
@@ -17,16 +17,16 @@ vem_precision vem_i_precision_for(const vem_data *data, vem_precision precision)
 /* Rows of a chunk. */
 int64_t vem_i_chunk_rows(int32_t d);
 /* Progress is told as rows of all in this phase; `run` makes so many passes over a chunk. */
-vem_status vem_i_for_chunks(vem_ctx *ctx, const vem_model *model, const vem_data *data,
+vem_status vem_i_for_chunks(vem_i_run *run, const vem_model *model, const vem_data *data,
                             vem_precision precision, const char *phase, int passes,
-                            vem_i_chunk_fn run, void *arg);
+                            vem_i_chunk_fn work, void *arg);
 
 /* The middle of the model's means (d values), which a few clusters cannot move: near where
  * the data are, and the origin of the view of every chunk. */
 void vem_i_model_center(const vem_model *model, double *origin);
 
 /* As vem_score, for use inside a verb that has begun. */
-vem_status vem_i_score(vem_ctx *ctx, const vem_model *model, const vem_data *data,
+vem_status vem_i_score(vem_i_run *run, const vem_model *model, const vem_data *data,
                        int32_t held, vem_precision precision, vem_scores *scores);
 
 #endif

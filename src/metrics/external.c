@@ -15,8 +15,9 @@
  * beyond 2^53. */
 #include <math.h>
 
-#include "base/ctx.h"
+#include "base/bucket_sort.h"
 #include "base/memory.h"
+#include "base/run.h"
 #include "base/structs.h"
 
 /* ---- Numbers for labels ---- */
@@ -51,12 +52,12 @@ static void numbering_free(numbering *map)
     vem_i_free(map->numbers);
 }
 
-static vem_status numbering_new(vem_ctx *ctx, uint64_t slots, numbering *map)
+static vem_status numbering_new(vem_i_run *run, uint64_t slots, numbering *map)
 {
     *map = (numbering){.slots = slots};
-    vem_status status = vem_i_take(ctx, &map->labels, (size_t)slots, sizeof *map->labels);
+    vem_status status = vem_i_take(run, &map->labels, (size_t)slots, sizeof *map->labels);
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &map->numbers, (size_t)slots, sizeof *map->numbers);
+        status = vem_i_take(run, &map->numbers, (size_t)slots, sizeof *map->numbers);
     if (status != VEM_OK) {
         numbering_free(map);
         return status;
@@ -66,10 +67,10 @@ static vem_status numbering_new(vem_ctx *ctx, uint64_t slots, numbering *map)
     return VEM_OK;
 }
 
-static vem_status numbering_grow(vem_ctx *ctx, numbering *map)
+static vem_status numbering_grow(vem_i_run *run, numbering *map)
 {
     numbering larger;
-    vem_status status = numbering_new(ctx, map->slots * 2, &larger);
+    vem_status status = numbering_new(run, map->slots * 2, &larger);
     if (status != VEM_OK)
         return status;
     larger.count = map->count;
@@ -86,16 +87,16 @@ static vem_status numbering_grow(vem_ctx *ctx, numbering *map)
 }
 
 /* Labels become 0 .. *count-1 in the order of their first row. */
-static vem_status number_labels(vem_ctx *ctx, const int64_t *labels, int64_t n,
+static vem_status number_labels(vem_i_run *run, const int64_t *labels, int64_t n,
                                 int64_t *numbers, int64_t *count)
 {
     numbering map;
-    vem_status status = numbering_new(ctx, 256, &map);
+    vem_status status = numbering_new(run, 256, &map);
     if (status != VEM_OK)
         return status;
     for (int64_t i = 0; i < n; i++) {
         if ((uint64_t)map.count * 2 >= map.slots) {
-            status = numbering_grow(ctx, &map);
+            status = numbering_grow(run, &map);
             if (status != VEM_OK)
                 break;
         }
@@ -203,39 +204,37 @@ static void scratch_free(scratch *s)
     vem_i_free(s->seen);
 }
 
-static vem_status compare(vem_ctx *ctx, const int64_t *clusters, const int64_t *classes,
+static vem_status compare(vem_i_run *run, const int64_t *clusters, const int64_t *classes,
                           int64_t n, scratch *s, vem_agreement *agreement)
 {
     int64_t cluster_count = 0, class_count = 0;
-    vem_status status = vem_i_take(ctx, &s->cluster, (size_t)n, sizeof *s->cluster);
+    vem_status status = vem_i_take(run, &s->cluster, (size_t)n, sizeof *s->cluster);
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &s->class_of, (size_t)n, sizeof *s->class_of);
+        status = vem_i_take(run, &s->class_of, (size_t)n, sizeof *s->class_of);
     if (status == VEM_OK)
-        status = number_labels(ctx, clusters, n, s->cluster, &cluster_count);
+        status = number_labels(run, clusters, n, s->cluster, &cluster_count);
     if (status == VEM_OK)
-        status = number_labels(ctx, classes, n, s->class_of, &class_count);
+        status = number_labels(run, classes, n, s->class_of, &class_count);
     const size_t starts = (size_t)cluster_count + 1, sizes = (size_t)class_count;
     if (status == VEM_OK)
-        status = vem_i_take_zeroed(ctx, &s->start, starts, sizeof *s->start);
+        status = vem_i_take_zeroed(run, &s->start, starts, sizeof *s->start);
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &s->rows, (size_t)n, sizeof *s->rows);
+        status = vem_i_take(run, &s->rows, (size_t)n, sizeof *s->rows);
     if (status == VEM_OK)
-        status = vem_i_take_zeroed(ctx, &s->class_size, sizes, sizeof *s->class_size);
+        status = vem_i_take_zeroed(run, &s->class_size, sizes, sizeof *s->class_size);
     if (status == VEM_OK)
-        status = vem_i_take_zeroed(ctx, &s->seen, sizes, sizeof *s->seen);
+        status = vem_i_take_zeroed(run, &s->seen, sizes, sizeof *s->seen);
     if (status != VEM_OK)
         return status;
 
-    /* Counting sort: ends of the clusters first, then filled from behind, so that
-     * start[k] ends up at the first row of cluster k. */
+    int64_t *end = s->start + 1;
     for (int64_t i = 0; i < n; i++) {
-        s->start[s->cluster[i]]++;
+        end[s->cluster[i]]++;
         s->class_size[s->class_of[i]]++;
     }
-    for (int64_t k = 1; k <= cluster_count; k++)
-        s->start[k] += s->start[k - 1];
-    for (int64_t i = n - 1; i >= 0; i--)
-        s->rows[--s->start[s->cluster[i]]] = s->class_of[i];
+    vem_i_bucket_places(end, cluster_count, 1, 0, 0);
+    for (int64_t i = 0; i < n; i++)
+        s->rows[end[s->cluster[i]]++] = s->class_of[i];
     const sums table = sum_table(s->rows, s->start, cluster_count, s->class_size,
                                  class_count, n, s->seen);
     finish(&table, cluster_count, class_count, n, agreement);
@@ -249,17 +248,19 @@ vem_status vem_compare(vem_ctx *ctx, const int64_t *clusters, const int64_t *cla
     VEM_I_NEED(ctx, clusters, "clusters");
     VEM_I_NEED(ctx, classes, "classes");
     VEM_I_NEED(ctx, agreement, "agreement");
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_within(ctx, &verb);
     vem_agreement found;
     vem_status status =
-        vem_i_struct_in(ctx, "vem_agreement", agreement, &found, sizeof found);
+        vem_i_struct_in(run, "vem_agreement", agreement, &found, sizeof found);
     if (status != VEM_OK)
         return status;
     if (n < 1)
-        return vem_i_fail(ctx, VEM_BAD_DATA,
+        return vem_i_fail(run, VEM_BAD_DATA,
                           "There are %lld rows to compare; at least 1 is needed.",
                           (long long)n);
     scratch s = {0};
-    status = compare(ctx, clusters, classes, n, &s, &found);
+    status = compare(run, clusters, classes, n, &s, &found);
     scratch_free(&s);
     if (status == VEM_OK)
         vem_i_struct_out(&found, agreement, sizeof found);

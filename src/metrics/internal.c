@@ -13,7 +13,7 @@
 /* Columns that were divided only to compute with count in distances as the data have them:
  * by factors (d) of at most 1 times a power of two, so that squares of the compute type do
  * not overflow. NULL: all columns were divided by `unit`. */
-static vem_status distance_factors(vem_ctx *ctx, const vem_view *view, double **factors,
+static vem_status distance_factors(vem_i_run *run, const vem_view *view, double **factors,
                                    double *unit)
 {
     int exponent = 0, even = 1;
@@ -26,7 +26,7 @@ static vem_status distance_factors(vem_ctx *ctx, const vem_view *view, double **
     *unit = most;
     if (even)
         return VEM_OK;
-    vem_status status = vem_i_take(ctx, factors, (size_t)view->d, sizeof(double));
+    vem_status status = vem_i_take(run, factors, (size_t)view->d, sizeof(double));
     if (status != VEM_OK)
         return status;
     frexp(most, &exponent);
@@ -38,7 +38,7 @@ static vem_status distance_factors(vem_ctx *ctx, const vem_view *view, double **
 
 /* One E-step with a scorer of its own. `plain`: squared distances instead of costs.
  * `items` (n, or NULL): log sum exp(-v/2) of each. */
-static vem_status step(vem_ctx *ctx, const vem_view *view, const vem_model *model,
+static vem_status step(vem_i_run *run, const vem_view *view, const vem_model *model,
                        int plain, const vem_i_search_spec *search, const char *phase,
                        double *items, vem_i_estep_result *result, double *base)
 {
@@ -48,22 +48,22 @@ static vem_status step(vem_ctx *ctx, const vem_view *view, const vem_model *mode
     const int divided = plain && view->whitened && view->scale;
     double *factors = NULL, unit = 1;
     vem_status status = VEM_OK;
-    if (divided && (status = distance_factors(ctx, view, &factors, &unit)) != VEM_OK)
+    if (divided && (status = distance_factors(run, view, &factors, &unit)) != VEM_OK)
         return status;
     const vem_i_family *family =
         plain ? vem_i_family_of_distances(factors != NULL) : model->family;
-    status = vem_i_scorer_new(ctx, view->kernels,
+    status = vem_i_scorer_new(run, view->kernels,
                               vem_i_shape_of(family, model->clusters, model->d), &scorer);
     if (status == VEM_OK)
-        status = vem_i_posterior_new(ctx, view, search, &posterior);
+        status = vem_i_posterior_new(run, view, search, &posterior);
     if (status == VEM_OK)
-        status = vem_i_estep_new(ctx, view, &scorer, search, 0, &estep);
+        status = vem_i_estep_new(run, view, &scorer, search, 0, &estep);
     if (status == VEM_OK) {
         vem_progress told = {.phase = phase, .free_energy = NAN};
         if (plain)
-            vem_i_scorer_prepare_distances(ctx, model, factors, &scorer);
+            vem_i_scorer_prepare_distances(run, model, factors, &scorer);
         else
-            vem_i_scorer_prepare(ctx, model, &scorer);
+            vem_i_scorer_prepare(run, model, &scorer);
         *base = scorer.base;
         posterior.log_sums = items;
         *result = vem_i_estep_run(estep, &posterior, NULL, &told, 1);
@@ -72,8 +72,7 @@ static vem_status step(vem_ctx *ctx, const vem_view *view, const vem_model *mode
         for (int64_t i = 0; items && plain && i < view->n; i++)
             items[i] = items[i] * unit * unit;
         if (result->skipped)
-            status =
-                vem_i_fail(ctx, VEM_STOPPED, "Stopped while distances were measured.");
+            status = vem_i_fail_stopped(run, "while distances were measured");
     }
     vem_i_estep_free(estep);
     vem_i_posterior_free(&posterior);
@@ -82,14 +81,14 @@ static vem_status step(vem_ctx *ctx, const vem_view *view, const vem_model *mode
     return status;
 }
 
-static vem_status log_sum(vem_ctx *ctx, const vem_view *view, const vem_model *model,
+static vem_status log_sum(vem_i_run *run, const vem_view *view, const vem_model *model,
                           int32_t held, double *value)
 {
     vem_i_search_spec search = vem_i_search_closest(model->clusters, held, 0);
     vem_i_estep_result result;
     double base;
     vem_status status =
-        step(ctx, view, model, 0, &search, "measure", NULL, &result, &base);
+        step(run, view, model, 0, &search, "measure", NULL, &result, &base);
     if (status == VEM_OK)
         *value = view->mass_unit *
                  (result.log_sum +
@@ -97,14 +96,14 @@ static vem_status log_sum(vem_ctx *ctx, const vem_view *view, const vem_model *m
     return status;
 }
 
-vem_status vem_i_quantization_error(vem_ctx *ctx, const vem_view *view,
+vem_status vem_i_quantization_error(vem_i_run *run, const vem_view *view,
                                     const vem_model *model, const char *phase,
                                     double *error, int64_t *pairs)
 {
     vem_i_search_spec nearest = vem_i_search_closest(model->clusters, 1, 0);
     vem_i_estep_result result;
     double base;
-    vem_status status = step(ctx, view, model, 1, &nearest, phase, NULL, &result, &base);
+    vem_status status = step(run, view, model, 1, &nearest, phase, NULL, &result, &base);
     if (status == VEM_OK) {
         *error = result.distance * view->mass_unit;
         *pairs = result.pairs;
@@ -112,21 +111,21 @@ vem_status vem_i_quantization_error(vem_ctx *ctx, const vem_view *view,
     return status;
 }
 
-vem_status vem_i_measure(vem_ctx *ctx, const vem_view *view, const vem_model *model,
+vem_status vem_i_measure(vem_i_run *run, const vem_view *view, const vem_model *model,
                          int32_t held, vem_i_measures *measures)
 {
     vem_i_measures out;
     vem_i_posteriors_sums sums;
-    vem_status status = vem_i_posteriors(ctx, view, model, NULL, NULL, &sums);
+    vem_status status = vem_i_posteriors(run, view, model, NULL, NULL, &sums);
     if (status != VEM_OK)
         return status;
     out.log_likelihood = out.free_energy = sums.log_likelihood;
     out.entropy = sums.entropy;
     if (held < model->clusters &&
-        (status = log_sum(ctx, view, model, held, &out.free_energy)) != VEM_OK)
+        (status = log_sum(run, view, model, held, &out.free_energy)) != VEM_OK)
         return status;
     int64_t pairs;
-    status = vem_i_quantization_error(ctx, view, model, "measure",
+    status = vem_i_quantization_error(run, view, model, "measure",
                                       &out.quantization_error, &pairs);
     if (status != VEM_OK)
         return status;
@@ -134,19 +133,19 @@ vem_status vem_i_measure(vem_ctx *ctx, const vem_view *view, const vem_model *mo
     return VEM_OK;
 }
 
-vem_status vem_i_measure_items(vem_ctx *ctx, const vem_view *view, const vem_model *model,
-                               double *log_likelihoods, double *entropies,
-                               double *distances)
+vem_status vem_i_measure_items(vem_i_run *run, const vem_view *view,
+                               const vem_model *model, double *log_likelihoods,
+                               double *entropies, double *distances)
 {
     vem_i_search_spec nearest = vem_i_search_closest(model->clusters, 1, 0);
     vem_i_posteriors_sums sums;
     vem_i_estep_result result;
     double base;
     vem_status status =
-        vem_i_posteriors(ctx, view, model, log_likelihoods, entropies, &sums);
+        vem_i_posteriors(run, view, model, log_likelihoods, entropies, &sums);
     if (status == VEM_OK)
         status =
-            step(ctx, view, model, 1, &nearest, "measure", distances, &result, &base);
+            step(run, view, model, 1, &nearest, "measure", distances, &result, &base);
     for (int64_t i = 0; status == VEM_OK && i < view->n; i++)
         distances[i] *= -2; /* of a hard item the sum is exp(-v/2) */
     return status;

@@ -55,27 +55,27 @@ typedef struct part {
     int32_t *numbers;
 } part;
 
-static vem_status measure_chunk(vem_ctx *ctx, void *arg, const vem_view *view,
+static vem_status measure_chunk(vem_i_run *run, void *arg, const vem_view *view,
                                 const vem_model *model, int64_t first)
 {
     const values *v = arg;
-    return vem_i_measure_items(ctx, view, model, v->log_likelihoods + first,
+    return vem_i_measure_items(run, view, model, v->log_likelihoods + first,
                                v->entropies + first, v->distances + first);
 }
 
 /* The rows of the sample side by side; they know where they are from. */
-static vem_status gather(vem_ctx *ctx, const vem_data *data, const vem_i_sample *sample,
+static vem_status gather(vem_i_run *run, const vem_data *data, const vem_i_sample *sample,
                          part *p)
 {
     const size_t row = (size_t)data->d * vem_i_dtype_bytes(data->type);
-    vem_status status = vem_i_take(ctx, &p->rows, (size_t)sample->size, row);
+    vem_status status = vem_i_take(run, &p->rows, (size_t)sample->size, row);
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &p->numbers, (size_t)data->d, sizeof *p->numbers);
+        status = vem_i_take(run, &p->numbers, (size_t)data->d, sizeof *p->numbers);
     if (status != VEM_OK)
         return status;
     for (int64_t i = 0; i < sample->size; i++) {
         vem_i_data_copy_row(data, sample->rows[i], p->rows + (size_t)i * row);
-        vem_i_residence_check(ctx);
+        vem_i_residence_check(run);
     }
     for (int32_t j = 0; j < data->d; j++)
         p->numbers[j] = vem_i_data_column_number(data, j);
@@ -92,7 +92,7 @@ static vem_status gather(vem_ctx *ctx, const vem_data *data, const vem_i_sample 
     return VEM_OK;
 }
 
-vem_status vem_i_measure_sample(vem_ctx *ctx, const vem_data *data,
+vem_status vem_i_measure_sample(vem_i_run *run, const vem_data *data,
                                 const vem_model *model, vem_precision precision,
                                 int64_t size, uint64_t seed, vem_i_sampled *sampled)
 {
@@ -100,17 +100,17 @@ vem_status vem_i_measure_sample(vem_ctx *ctx, const vem_data *data,
     part some = {0};
     values v = {0};
     vem_status status =
-        vem_i_sample_new(ctx, data->weights, data->n, size, seed, &sample);
+        vem_i_sample_new(run, data->weights, data->n, size, seed, &sample);
     if (status == VEM_OK)
-        status = gather(ctx, data, &sample, &some);
+        status = gather(run, data, &sample, &some);
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &v.log_likelihoods, (size_t)sample.size, sizeof(double));
+        status = vem_i_take(run, &v.log_likelihoods, (size_t)sample.size, sizeof(double));
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &v.entropies, (size_t)sample.size, sizeof(double));
+        status = vem_i_take(run, &v.entropies, (size_t)sample.size, sizeof(double));
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &v.distances, (size_t)sample.size, sizeof(double));
+        status = vem_i_take(run, &v.distances, (size_t)sample.size, sizeof(double));
     if (status == VEM_OK)
-        status = vem_i_for_chunks(ctx, model, &some.data, precision, "measure", 2,
+        status = vem_i_for_chunks(run, model, &some.data, precision, "measure", 2,
                                   measure_chunk, &v);
     if (status == VEM_OK) {
         vem_i_estimate l = vem_i_estimate_mean(&sample, v.log_likelihoods);
@@ -136,11 +136,11 @@ vem_status vem_i_measure_sample(vem_ctx *ctx, const vem_data *data,
 
 /* ---- what the fit asks for ---- */
 
-static vem_status exact_view(vem_ctx *ctx, const vem_view *view, const vem_model *model,
+static vem_status exact_view(vem_i_run *run, const vem_view *view, const vem_model *model,
                              vem_i_sampled *exact)
 {
     vem_i_measures measures;
-    vem_status status = vem_i_measure(ctx, view, model, model->clusters, &measures);
+    vem_status status = vem_i_measure(run, view, model, model->clusters, &measures);
     const double mass = view->total_mass * view->mass_unit;
     if (status == VEM_OK)
         *exact = (vem_i_sampled){.quantization_error = measures.quantization_error,
@@ -168,14 +168,15 @@ static void put_measures(const vem_i_sampled *m, vem_summary *s)
     s->icl = criteria.icl;
 }
 
-static vem_status measure_coreset(vem_ctx *ctx, const vem_view *view,
-                                  const vem_model *model, vem_summary *s)
+static vem_status measure_coreset(vem_i_run *run, const vem_view *view,
+                                  const vem_model *model, const vem_options *o,
+                                  vem_summary *s)
 {
     const int64_t size = vem_i_sample_size(s, view->n);
     /* A sample is taken of the view's own numbers, whose distances may be in other units. */
     vem_i_sampled sampled;
-    if (s->options.measure == VEM_MEASURE_EXACT || size == view->n || view->whitened) {
-        const vem_status measured = exact_view(ctx, view, model, &sampled);
+    if (o->measure == VEM_MEASURE_EXACT || size == view->n || view->whitened) {
+        const vem_status measured = exact_view(run, view, model, &sampled);
         if (measured == VEM_OK) {
             s->quantization_error_coreset = sampled.quantization_error;
             s->log_likelihood_coreset = sampled.log_likelihood;
@@ -187,7 +188,7 @@ static vem_status measure_coreset(vem_ctx *ctx, const vem_view *view,
     double *mass = NULL;
     vem_status status = VEM_OK;
     if (view->mass)
-        status = vem_i_take(ctx, &mass, (size_t)view->n, sizeof *mass);
+        status = vem_i_take(run, &mass, (size_t)view->n, sizeof *mass);
     if (status != VEM_OK)
         return status;
     for (int64_t i = 0; mass && i < view->n; i++)
@@ -200,8 +201,8 @@ static vem_status measure_coreset(vem_ctx *ctx, const vem_view *view,
                            .column_stride = (int64_t)element,
                            .weights = mass,
                            .format = "memory"};
-    status = vem_i_measure_sample(ctx, &rows, model, view->kernels->precision, size,
-                                  (uint64_t)s->options.seed, &sampled);
+    status = vem_i_measure_sample(run, &rows, model, view->kernels->precision, size,
+                                  (uint64_t)o->seed, &sampled);
     vem_i_free(mass);
     if (status == VEM_OK) {
         s->quantization_error_coreset = sampled.quantization_error * view->mass_unit;
@@ -211,26 +212,27 @@ static vem_status measure_coreset(vem_ctx *ctx, const vem_view *view,
     return status;
 }
 
-vem_status vem_i_measure_view(vem_ctx *ctx, const vem_view *view, const vem_model *model,
-                              int reduced, vem_summary *s)
+vem_status vem_i_measure_view(vem_i_run *run, const vem_view *view,
+                              const vem_model *model, const vem_options *o, int reduced,
+                              vem_summary *s)
 {
     s->quantization_error = s->log_likelihood = NAN;
     s->quantization_error_se = s->log_likelihood_se = NAN;
     s->quantization_error_coreset = s->log_likelihood_coreset = NAN;
     s->entropy = s->aic = s->bic = s->icl = NAN;
-    s->parameters = vem_i_parameter_count(model->family, (vem_prior_kind)s->options.prior,
+    s->parameters = vem_i_parameter_count(model->family, (vem_prior_kind)o->prior,
                                           model->clusters, model->d);
-    const int here = reduced ? s->options.measure != VEM_MEASURE_NONE
-                             : s->options.measure == VEM_MEASURE_EXACT;
-    if (!here || ctx->stop_requested)
+    const int here =
+        reduced ? o->measure != VEM_MEASURE_NONE : o->measure == VEM_MEASURE_EXACT;
+    if (!here || run->watch->stop)
         return VEM_OK;
     const double clock = vem_i_clock();
     vem_status status;
     if (reduced) {
-        status = measure_coreset(ctx, view, model, s);
+        status = measure_coreset(run, view, model, o, s);
     } else {
         vem_i_sampled exact;
-        status = exact_view(ctx, view, model, &exact);
+        status = exact_view(run, view, model, &exact);
         if (status == VEM_OK)
             put_measures(&exact, s);
     }
@@ -238,26 +240,26 @@ vem_status vem_i_measure_view(vem_ctx *ctx, const vem_view *view, const vem_mode
     return status == VEM_STOPPED ? VEM_OK : status;
 }
 
-vem_status vem_i_measure_data(vem_ctx *ctx, const vem_data *data, const vem_model *model,
-                              int reduced, vem_summary *s)
+vem_status vem_i_measure_data(vem_i_run *run, const vem_data *data,
+                              const vem_model *model, const vem_options *o, int reduced,
+                              vem_summary *s)
 {
-    const int here = reduced ? s->options.measure != VEM_MEASURE_NONE
-                             : s->options.measure == VEM_MEASURE_SAMPLE;
-    if (!here || ctx->stop_requested)
+    const int here =
+        reduced ? o->measure != VEM_MEASURE_NONE : o->measure == VEM_MEASURE_SAMPLE;
+    if (!here || run->watch->stop)
         return VEM_OK;
     const double clock = vem_i_clock();
-    const vem_precision precision = (vem_precision)s->options.precision;
-    const int64_t size = s->options.measure == VEM_MEASURE_SAMPLE
-                             ? vem_i_sample_size(s, data->n)
-                             : data->n;
+    const vem_precision precision = (vem_precision)o->precision;
+    const int64_t size =
+        o->measure == VEM_MEASURE_SAMPLE ? vem_i_sample_size(s, data->n) : data->n;
     vem_i_sampled sampled = {.rows = data->n};
     vem_status status;
     if (size < data->n) {
-        status = vem_i_measure_sample(ctx, data, model, precision, size,
-                                      (uint64_t)s->options.seed, &sampled);
+        status = vem_i_measure_sample(run, data, model, precision, size,
+                                      (uint64_t)o->seed, &sampled);
     } else {
         vem_scores scores;
-        status = vem_i_score(ctx, model, data, model->clusters, precision, &scores);
+        status = vem_i_score(run, model, data, model->clusters, precision, &scores);
         if (status == VEM_OK) {
             sampled.quantization_error = scores.quantization_error;
             sampled.log_likelihood = scores.log_likelihood;
@@ -273,37 +275,47 @@ vem_status vem_i_measure_data(vem_ctx *ctx, const vem_data *data, const vem_mode
 
 /* Of a view of so many rows: likelihood and entropy, then the nearest means, one after the
  * other. Neither keeps more than one cluster a row. */
-static uint64_t scan_bytes(const vem_ctx *ctx, const vem_options *o,
+static uint64_t scan_bytes(const vem_i_run *run, const vem_options *o,
                            const vem_i_kernels *kernels, int64_t rows, int32_t d)
 {
     const int32_t clusters = (int32_t)o->clusters;
     const vem_i_family *family = vem_i_family_of(o->family);
     const vem_i_family *plain = vem_i_family_of_distances(family->by_column);
     const vem_i_search_spec nearest = vem_i_search_closest(clusters, 1, 0);
-    const uint64_t threads = (uint64_t)ctx->threads;
-    const size_t element = kernels->element;
     const uint64_t likely =
-        vem_i_scorer_bytes(family, clusters, d, element) +
-        threads * (vem_i_posteriors_bytes(d, element) +
-                   vem_i_scorer_work_bytes(family, d, element)) +
+        vem_i_scorer_bytes(run, kernels, vem_i_shape_of(family, clusters, d)) +
+        (uint64_t)run->threads * vem_i_posteriors_bytes(d, kernels->element) +
         2 * (uint64_t)vem_i_shards(rows, VEM_I_BLOCK) * sizeof(double);
-    const uint64_t near = vem_i_scorer_bytes(plain, clusters, d, element) +
-                          vem_i_search_bytes(ctx, &nearest, plain, rows, d, kernels) +
-                          vem_i_posterior_bytes(rows, &nearest, element) +
-                          (uint64_t)d * sizeof(double);
+    uint64_t near;
+    vem_i_run dry = vem_i_run_dry(run, &near);
+    const vem_view view = {
+        .kernels = kernels, .n = rows, .global_n = rows, .ld = d, .d = d};
+    vem_i_scorer scorer = {0};
+    vem_i_posterior posterior = {0};
+    vem_i_estep *estep = NULL;
+    vem_status status =
+        vem_i_scorer_new(&dry, kernels, vem_i_shape_of(plain, clusters, d), &scorer);
+    if (status == VEM_OK)
+        status = vem_i_posterior_new(&dry, &view, &nearest, &posterior);
+    if (status == VEM_OK)
+        vem_i_estep_new(&dry, &view, &scorer, &nearest, 0, &estep);
+    vem_i_estep_free(estep);
+    vem_i_posterior_free(&posterior);
+    vem_i_scorer_free(&scorer);
+    near += (uint64_t)d * sizeof(double);
     return likely > near ? likely : near;
 }
 
-uint64_t vem_i_measure_bytes(const vem_ctx *ctx, const vem_options *o, int64_t n,
+uint64_t vem_i_measure_bytes(const vem_i_run *run, const vem_options *o, int64_t n,
                              int32_t d, vem_dtype type, int reduced, int weighted)
 {
     if (o->measure == VEM_MEASURE_NONE)
         return 0;
     const vem_precision precision = (vem_precision)o->precision;
     const vem_i_kernels *kernels =
-        precision == VEM_SINGLE ? ctx->kernels_single : ctx->kernels_double;
+        precision == VEM_SINGLE ? run->ctx->kernels_single : run->ctx->kernels_double;
     if (o->measure == VEM_MEASURE_EXACT && !reduced)
-        return scan_bytes(ctx, o, kernels, n, d);
+        return scan_bytes(run, o, kernels, n, d);
     int64_t rows = vem_i_chunk_rows(d);
     uint64_t sample = 0;
     if (o->measure == VEM_MEASURE_SAMPLE && most_rows(d) < n) {
@@ -312,7 +324,7 @@ uint64_t vem_i_measure_bytes(const vem_ctx *ctx, const vem_options *o, int64_t n
                  (uint64_t)rows * ((uint64_t)d * vem_i_dtype_bytes(type) + 24);
     }
     rows = rows < n ? rows : n;
-    return scan_bytes(ctx, o, kernels, rows, d) + sample +
+    return scan_bytes(run, o, kernels, rows, d) + sample +
            vem_i_points_bytes(rows, d, precision) +
            (weighted ? (uint64_t)rows * sizeof(double) : 0);
 }

@@ -14,23 +14,25 @@ typedef struct vem_i_sampled {
 } vem_i_sampled;
 
 /* From about `size` of the rows; the model is in the units of the data. */
-vem_status vem_i_measure_sample(vem_ctx *ctx, const vem_data *data,
+vem_status vem_i_measure_sample(vem_i_run *run, const vem_data *data,
                                 const vem_model *model, vem_precision precision,
                                 int64_t size, uint64_t seed, vem_i_sampled *sampled);
 /* Rows of the sample that a fit with this summary can afford. */
 int64_t vem_i_sample_size(const vem_summary *summary, int64_t n);
 
-/* Two halves of --measure, by the (resolved) options of the summary, which they fill in.
+/* Two halves of --measure, by the resolved options; they fill in the summary.
  * Stopped by the caller: the measures are only missing.
  *
  * With the model in the units of the view: all rows exactly, or the coreset's own estimate. */
-vem_status vem_i_measure_view(vem_ctx *ctx, const vem_view *view, const vem_model *model,
+vem_status vem_i_measure_view(vem_i_run *run, const vem_view *view,
+                              const vem_model *model, const vem_options *options,
                               int reduced, vem_summary *summary);
 /* With the model in the units of the data: whatever that left open. */
-vem_status vem_i_measure_data(vem_ctx *ctx, const vem_data *data, const vem_model *model,
+vem_status vem_i_measure_data(vem_i_run *run, const vem_data *data,
+                              const vem_model *model, const vem_options *options,
                               int reduced, vem_summary *summary);
 /* Bytes beside the view, for n rows of which the fit may have seen a coreset. */
-uint64_t vem_i_measure_bytes(const vem_ctx *ctx, const vem_options *options, int64_t n,
+uint64_t vem_i_measure_bytes(const vem_i_run *run, const vem_options *options, int64_t n,
                              int32_t d, vem_dtype type, int reduced, int weighted);
 
 #endif

@@ -11,7 +11,7 @@ typedef struct vem_i_posteriors_sums {
 } vem_i_posteriors_sums;
 
 /* The sums, and (each NULL or n values) log p(x) and entropy of every item. */
-vem_status vem_i_posteriors(vem_ctx *ctx, const vem_view *view, const vem_model *model,
+vem_status vem_i_posteriors(vem_i_run *run, const vem_view *view, const vem_model *model,
                             double *log_likelihoods, double *entropies,
                             vem_i_posteriors_sums *sums);
 /* Bytes of that per thread, beside the scorer. */
@@ -35,19 +35,19 @@ typedef struct vem_i_measures {
 
 /* Sums are over the caller's weights. The model is in the units of the view. held = C:
  * free_energy is the log-likelihood. */
-vem_status vem_i_measure(vem_ctx *ctx, const vem_view *view, const vem_model *model,
+vem_status vem_i_measure(vem_i_run *run, const vem_view *view, const vem_model *model,
                          int32_t held, vem_i_measures *measures);
 
 /* sum of w min_c |x - mu_c|^2 by itself, and the distances it took. `phase` is for the
  * progress function. */
-vem_status vem_i_quantization_error(vem_ctx *ctx, const vem_view *view,
+vem_status vem_i_quantization_error(vem_i_run *run, const vem_view *view,
                                     const vem_model *model, const char *phase,
                                     double *error, int64_t *pairs);
 
 /* log p(x) in the units of the data, entropy, and min_c |x - mu_c|^2 in the units of
  * phi, of every item (n each). */
-vem_status vem_i_measure_items(vem_ctx *ctx, const vem_view *view, const vem_model *model,
-                               double *log_likelihoods, double *entropies,
-                               double *distances);
+vem_status vem_i_measure_items(vem_i_run *run, const vem_view *view,
+                               const vem_model *model, double *log_likelihoods,
+                               double *entropies, double *distances);
 
 #endif

@@ -31,7 +31,7 @@ typedef struct scratch {
 } scratch;
 
 typedef struct task {
-    vem_ctx *ctx;
+    vem_i_run *run;
     const vem_view *view;
     const vem_i_scorer *scorer;
     scratch *scratch;              /* per thread */
@@ -99,9 +99,9 @@ static void run_block(void *arg, int64_t number, int thread)
     scratch *s = &t->scratch[thread];
     const int64_t begin = number * VEM_I_BLOCK, left = view->n - begin;
     const int32_t n = left < VEM_I_BLOCK ? (int32_t)left : VEM_I_BLOCK;
-    kernels->pack(vem_i_view_row(view, begin), view->ld, NULL, n, view->d, NULL,
-                  s->panels, s->norms);
-    vem_i_residence_check(t->ctx);
+    vem_i_items items = vem_i_items_at(view, begin, NULL, n);
+    vem_i_items_pack(view, NULL, s->panels, s->norms, &items);
+    vem_i_residence_check(t->run);
     for (int32_t p = 0; p < n; p++) {
         s->log_sum[p] = -INFINITY;
         s->entropy[p] = 0;
@@ -109,7 +109,7 @@ static void run_block(void *arg, int64_t number, int thread)
     for (int32_t c = 0; c < scorer->clusters; c += VEM_I_TILE) {
         const int32_t more = scorer->clusters - c,
                       count = more < VEM_I_TILE ? more : VEM_I_TILE;
-        scorer->family->score_tile(scorer, s->panels, n, c, count, s->costs, VEM_I_BLOCK);
+        scorer->family->score_tile(scorer, &items, c, count, s->costs, VEM_I_BLOCK);
         memcpy(s->shares, s->costs, (size_t)count * VEM_I_BLOCK * kernels->element);
         kernels->softmax(s->shares, n, count, VEM_I_BLOCK, NULL, s->tile_log_sum);
         if (kernels->precision == VEM_SINGLE)
@@ -134,9 +134,9 @@ static void run_block(void *arg, int64_t number, int thread)
     t->block_ent[number] = entropy;
 }
 
-static void free_scratch(vem_ctx *ctx, task *t)
+static void free_scratch(vem_i_run *run, task *t)
 {
-    for (int i = 0; t->scratch && i < ctx->threads; i++) {
+    for (int i = 0; t->scratch && i < run->threads; i++) {
         vem_i_free(t->scratch[i].panels);
         vem_i_free(t->scratch[i].norms);
         vem_i_free(t->scratch[i].costs);
@@ -147,12 +147,12 @@ static void free_scratch(vem_ctx *ctx, task *t)
     vem_i_free(t->block_sum);
 }
 
-static vem_status take_scratch(vem_ctx *ctx, task *t, int64_t blocks)
+static vem_status take_scratch(vem_i_run *run, task *t, int64_t blocks)
 {
     const size_t element = t->view->kernels->element, block = VEM_I_BLOCK;
     vem_status status =
-        vem_i_take_zeroed(ctx, &t->scratch, (size_t)ctx->threads, sizeof *t->scratch);
-    for (int i = 0; status == VEM_OK && i < ctx->threads; i++) {
+        vem_i_take_zeroed(run, &t->scratch, (size_t)run->threads, sizeof *t->scratch);
+    for (int i = 0; status == VEM_OK && i < run->threads; i++) {
         scratch *s = &t->scratch[i];
         const struct {
             void *out;
@@ -163,7 +163,7 @@ static vem_status take_scratch(vem_ctx *ctx, task *t, int64_t blocks)
                       {&s->shares, VEM_I_TILE, block * element},
                       {&s->log_sum, 4 * block, sizeof(double)}};
         for (size_t k = 0; status == VEM_OK && k < sizeof wanted / sizeof *wanted; k++)
-            status = vem_i_take(ctx, wanted[k].out, wanted[k].count, wanted[k].size);
+            status = vem_i_take(run, wanted[k].out, wanted[k].count, wanted[k].size);
         if (status == VEM_OK) {
             s->entropy = s->log_sum + block;
             s->tile_log_sum = s->entropy + block;
@@ -171,7 +171,7 @@ static vem_status take_scratch(vem_ctx *ctx, task *t, int64_t blocks)
         }
     }
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &t->block_sum, 2 * (size_t)blocks, sizeof(double));
+        status = vem_i_take(run, &t->block_sum, 2 * (size_t)blocks, sizeof(double));
     if (status == VEM_OK)
         t->block_ent = t->block_sum + blocks;
     return status;
@@ -183,29 +183,28 @@ uint64_t vem_i_posteriors_bytes(int32_t d, size_t element)
     return block * (((uint64_t)d + 1 + 2 * VEM_I_TILE) * element + 4 * sizeof(double));
 }
 
-vem_status vem_i_posteriors(vem_ctx *ctx, const vem_view *view, const vem_model *model,
+vem_status vem_i_posteriors(vem_i_run *run, const vem_view *view, const vem_model *model,
                             double *log_likelihoods, double *entropies,
                             vem_i_posteriors_sums *sums)
 {
     vem_i_scorer scorer = {0};
     const int64_t blocks = vem_i_shards(view->n, VEM_I_BLOCK);
-    task t = {.ctx = ctx,
+    task t = {.run = run,
               .view = view,
               .scorer = &scorer,
               .log_sums = log_likelihoods,
               .entropies = entropies};
     vem_status status =
-        vem_i_scorer_new(ctx, view->kernels, vem_i_model_shape(model), &scorer);
+        vem_i_scorer_new(run, view->kernels, vem_i_model_shape(model), &scorer);
     if (status == VEM_OK)
-        status = take_scratch(ctx, &t, blocks);
+        status = take_scratch(run, &t, blocks);
     if (status == VEM_OK) {
         vem_progress told = {.phase = "measure", .free_energy = NAN};
-        vem_i_scorer_prepare(ctx, model, &scorer);
-        if (vem_i_parallel_watched(ctx, blocks,
+        vem_i_scorer_prepare(run, model, &scorer);
+        if (vem_i_parallel_watched(run, blocks,
                                    (double)VEM_I_BLOCK * model->clusters * model->d,
                                    run_block, &t, &told, VEM_I_SKIP))
-            status =
-                vem_i_fail(ctx, VEM_STOPPED, "Stopped while distances were measured.");
+            status = vem_i_fail_stopped(run, "while distances were measured");
     }
     if (status == VEM_OK) {
         const double shift = vem_i_view_log_jacobian(view) - 0.5 * scorer.base;
@@ -215,7 +214,7 @@ vem_status vem_i_posteriors(vem_ctx *ctx, const vem_view *view, const vem_model 
             view->mass_unit * (vem_i_sum(t.block_sum, blocks) + view->total_mass * shift);
         sums->entropy = view->mass_unit * vem_i_sum(t.block_ent, blocks);
     }
-    free_scratch(ctx, &t);
+    free_scratch(run, &t);
     vem_i_scorer_free(&scorer);
     return status;
 }

@@ -6,13 +6,13 @@ typedef struct totals {
     double mass, log_likelihood, entropy, free_energy, quantization_error;
 } totals;
 
-static vem_status add_chunk(vem_ctx *ctx, void *arg, const vem_view *view,
+static vem_status add_chunk(vem_i_run *run, void *arg, const vem_view *view,
                             const vem_model *model, int64_t first)
 {
     (void)first;
     totals *t = arg;
     vem_i_measures measures;
-    vem_status status = vem_i_measure(ctx, view, model, t->held, &measures);
+    vem_status status = vem_i_measure(run, view, model, t->held, &measures);
     if (status != VEM_OK)
         return status;
     t->mass += view->total_mass * view->mass_unit;
@@ -23,17 +23,17 @@ static vem_status add_chunk(vem_ctx *ctx, void *arg, const vem_view *view,
     return VEM_OK;
 }
 
-vem_status vem_i_score(vem_ctx *ctx, const vem_model *model, const vem_data *data,
+vem_status vem_i_score(vem_i_run *run, const vem_model *model, const vem_data *data,
                        int32_t held, vem_precision precision, vem_scores *scores)
 {
     if (held < 0 || held > model->clusters)
         return vem_i_fail(
-            ctx, VEM_BAD_OPTION,
+            run, VEM_BAD_OPTION,
             "--held is %d, but it must lie between 0 (all) and the %d clusters of the "
             "model.",
             held, model->clusters);
     totals t = {.held = held == 0 ? model->clusters : held};
-    vem_status status = vem_i_for_chunks(ctx, model, data, precision, "measure",
+    vem_status status = vem_i_for_chunks(run, model, data, precision, "measure",
                                          t.held < model->clusters ? 3 : 2, add_chunk, &t);
     if (status != VEM_OK)
         return status;

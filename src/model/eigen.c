@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "model/family.h"
+#include "model/linalg.h"
 #include "model/pair.h"
 
 enum {

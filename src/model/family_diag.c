@@ -8,9 +8,7 @@
  * less than the floor of its column (floor.c). */
 #include <math.h>
 
-#include "model/gaussian.h"
-
-static const double LOG_2PI = 1.8378770664093454836;
+#include "model/family_inside.h"
 
 static vem_i_state state(int32_t d, size_t element)
 {
@@ -18,9 +16,9 @@ static vem_i_state state(int32_t d, size_t element)
     return (vem_i_state){.a = d, .b = d}; /* 1 / sd, mean / sd */
 }
 
-void vem_i_diag_prepare(vem_ctx *ctx, const vem_model *model, vem_i_scorer *scorer)
+void vem_i_diag_prepare(vem_i_run *run, const vem_model *model, vem_i_scorer *scorer)
 {
-    (void)ctx;
+    (void)run;
     const vem_i_kernels *kernels = scorer->kernels;
     for (int32_t c = 0; c < model->clusters; c++) {
         const double *variance = vem_i_cluster_shape(model, c);
@@ -30,7 +28,7 @@ void vem_i_diag_prepare(vem_ctx *ctx, const vem_model *model, vem_i_scorer *scor
             double inverse = 1 / sqrt(variance[j]);
             vem_i_store(kernels, scorer->a, c * scorer->ldc + j, inverse);
             vem_i_store(kernels, scorer->b, c * scorer->ldc + j, mean[j] * inverse);
-            log_det += LOG_2PI + log(variance[j]);
+            log_det += VEM_I_LOG_2PI + log(variance[j]);
         }
         scorer->bias_wide[c] = log_det - 2 * log(model->weights[c]);
     }
@@ -48,40 +46,40 @@ static void prepare_distances(const vem_model *model, const double *factors,
         }
 }
 
-void vem_i_diag_score_tile(const vem_i_scorer *s, const void *panels, int32_t n,
-                           int32_t first, int32_t count, void *costs, int64_t ldv)
+void vem_i_diag_score_tile(const vem_i_scorer *s, const vem_i_items *items, int32_t first,
+                           int32_t count, void *costs, int64_t ldv)
 {
     size_t element = s->kernels->element, row = (size_t)(first * s->ldc) * element;
-    s->kernels->diag_tile(panels, n, s->d, (const char *)s->a + row,
-                          (const char *)s->b + row, s->ldc,
+    s->kernels->diag_tile(items->panels, (int32_t)items->n, s->d,
+                          (const char *)s->a + row, (const char *)s->b + row, s->ldc,
                           (const char *)s->bias + (size_t)first * element, count, costs,
                           ldv);
 }
 
-void vem_i_diag_score_pairs(const vem_i_scorer *s, const void *x, int64_t ld,
-                            const uint32_t *items, int32_t n, int32_t m,
+void vem_i_diag_score_pairs(const vem_i_scorer *s, const vem_i_items *items, int32_t m,
                             const int32_t *index, void *costs, int64_t ldv)
 {
-    s->kernels->diag_pairs(x, ld, items, n, s->d, s->a, s->b, s->ldc, s->bias, m, index,
-                           costs, ldv);
+    s->kernels->diag_pairs(items->x, items->ld, items->index, (int32_t)items->n, s->d,
+                           s->a, s->b, s->ldc, s->bias, m, index, costs, ldv);
 }
 
-void vem_i_diag_collect_tile(const vem_i_scorer *s, const void *panels, const void *q,
-                             int32_t n, int32_t cluster, int thread, vem_i_stats *stats)
+void vem_i_diag_collect_tile(const vem_i_scorer *s, const vem_i_items *items,
+                             const void *q, int32_t cluster, int thread,
+                             vem_i_stats *stats)
 {
     (void)thread;
     const void *mean =
         (const char *)s->about + (size_t)(cluster * s->ldc) * s->kernels->element;
     *vem_i_stats_mass(stats, cluster) +=
-        s->kernels->diag_collect(panels, q, n, s->d, mean,
+        s->kernels->diag_collect(items->panels, q, (int32_t)items->n, s->d, mean,
                                  vem_i_stats_first(stats, cluster),
                                  vem_i_stats_second(stats, cluster));
 }
 
-static void maximize(vem_ctx *ctx, const vem_i_scorer *scorer, const vem_i_stats *stats,
+static void maximize(vem_i_run *run, const vem_i_scorer *scorer, const vem_i_stats *stats,
                      const vem_i_constraints *constraints, vem_model *model)
 {
-    (void)ctx;
+    (void)run;
     int32_t d = model->d;
     double pooled = 0;
     for (int32_t c = 0; c < model->clusters; c++) {
@@ -110,6 +108,7 @@ static void maximize(vem_ctx *ctx, const vem_i_scorer *scorer, const vem_i_stats
 
 const vem_i_family vem_i_family_diag = {.kind = VEM_DIAG,
                                         .axes = 1,
+                                        .needs = VEM_I_SPREAD_DIAG,
                                         .by_column = 1,
                                         .pooled = &vem_i_family_diag,
                                         .state = state,

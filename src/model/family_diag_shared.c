@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "model/gaussian.h"
+#include "model/family_inside.h"
 
 /* 1 / sd and mean / sd of each cluster, as in family_diag.c; room for a sum per column. */
 static vem_i_state state(int32_t d, size_t element)
@@ -19,10 +19,10 @@ static vem_i_state state(int32_t d, size_t element)
     return (vem_i_state){.a = d, .b = d, .work = d};
 }
 
-static void maximize(vem_ctx *ctx, const vem_i_scorer *scorer, const vem_i_stats *stats,
+static void maximize(vem_i_run *run, const vem_i_scorer *scorer, const vem_i_stats *stats,
                      const vem_i_constraints *constraints, vem_model *model)
 {
-    (void)ctx;
+    (void)run;
     const int32_t d = model->d;
     double *pooled = scorer->work, sum = 0;
     memset(pooled, 0, (size_t)d * sizeof *pooled);
@@ -64,6 +64,7 @@ static double stretch(const vem_i_scorer *s, int32_t c, const void *x, const voi
 const vem_i_family vem_i_family_diag_shared = {.kind = VEM_DIAG_SHARED,
                                                .shared = 1,
                                                .axes = 1,
+                                               .needs = VEM_I_SPREAD_DIAG,
                                                .by_column = 1,
                                                .pooled = &vem_i_family_diag_shared,
                                                .state = state,

@@ -12,16 +12,14 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "model/gaussian.h"
-
-static const double LOG_2PI = 1.8378770664093454836;
+#include "model/family_inside.h"
 
 double vem_i_full_factor(const vem_i_scorer *s, int64_t c, const double *covariance,
                          double *work)
 {
     const int32_t d = s->d;
     memcpy(work, covariance, (size_t)d * (size_t)d * sizeof(double));
-    double log_det = d * LOG_2PI;
+    double log_det = d * VEM_I_LOG_2PI;
     if (!vem_i_cholesky(work, d)) {
         /* Models are checked and floored, so only rounding at the edge of the type can
          * lead here: the diagonal is the nearest shape that is certain. */
@@ -57,31 +55,30 @@ static void prepare_cluster(void *arg, int64_t c, int thread)
                       2 * log(t->source->weights[c]);
 }
 
-static void prepare(vem_ctx *ctx, const vem_model *model, vem_i_scorer *scorer)
+static void prepare(vem_i_run *run, const vem_model *model, vem_i_scorer *scorer)
 {
     task t = {.source = model, .scorer = scorer};
     double d = model->d;
-    vem_i_parallel_light(ctx, model->clusters, d * d * d, prepare_cluster, &t);
+    vem_i_parallel_light(run, model->clusters, d * d * d, prepare_cluster, &t);
 }
 
-void vem_i_full_score_tile(const vem_i_scorer *s, const void *panels, int32_t n,
-                           int32_t first, int32_t count, void *costs, int64_t ldv)
+void vem_i_full_score_tile(const vem_i_scorer *s, const vem_i_items *items, int32_t first,
+                           int32_t count, void *costs, int64_t ldv)
 {
     size_t element = s->kernels->element;
     size_t factor = (size_t)(first * s->lda) * element;
-    s->kernels->full_tile(panels, n, s->d,
+    s->kernels->full_tile(items->panels, (int32_t)items->n, s->d,
                           (const char *)s->means + (size_t)(first * s->ldc) * element,
                           s->ldc, (const char *)s->a + factor, s->lda,
                           (const char *)s->bias + (size_t)first * element, count, costs,
                           ldv);
 }
 
-void vem_i_full_score_pairs(const vem_i_scorer *s, const void *x, int64_t ld,
-                            const uint32_t *items, int32_t n, int32_t m,
+void vem_i_full_score_pairs(const vem_i_scorer *s, const vem_i_items *items, int32_t m,
                             const int32_t *index, void *costs, int64_t ldv)
 {
-    s->kernels->full_pairs(x, ld, items, n, s->d, s->means, s->ldc, s->a, s->lda, s->bias,
-                           m, index, costs, ldv);
+    s->kernels->full_pairs(items->x, items->ld, items->index, (int32_t)items->n, s->d,
+                           s->means, s->ldc, s->a, s->lda, s->bias, m, index, costs, ldv);
 }
 
 /* Moments of a covariance in float cannot tell an eigenvalue below eps times the largest, and
@@ -136,8 +133,9 @@ static double collect_wide(const vem_i_scorer *s, const float *panels, const flo
     return mass;
 }
 
-void vem_i_full_collect_tile(const vem_i_scorer *s, const void *panels, const void *q,
-                             int32_t n, int32_t cluster, int thread, vem_i_stats *stats)
+void vem_i_full_collect_tile(const vem_i_scorer *s, const vem_i_items *items,
+                             const void *q, int32_t cluster, int thread,
+                             vem_i_stats *stats)
 {
     const void *mean =
         (const char *)s->about + (size_t)(cluster * s->ldc) * s->kernels->element;
@@ -145,9 +143,10 @@ void vem_i_full_collect_tile(const vem_i_scorer *s, const void *panels, const vo
            *second = vem_i_stats_second(stats, cluster);
     *vem_i_stats_mass(stats, cluster) +=
         s->kernels->precision == VEM_SINGLE
-            ? collect_wide(s, panels, q, n, mean, s->work + thread * s->work_size, sum,
-                           second)
-            : s->kernels->full_collect(panels, q, n, s->d, mean, sum, second);
+            ? collect_wide(s, items->panels, q, (int32_t)items->n, mean,
+                           s->work + thread * s->work_size, sum, second)
+            : s->kernels->full_collect(items->panels, q, (int32_t)items->n, s->d, mean,
+                                       sum, second);
 }
 
 static void maximize_cluster(void *arg, int64_t cluster, int thread)
@@ -186,7 +185,7 @@ static void maximize_cluster(void *arg, int64_t cluster, int thread)
     vem_i_floor_covariance(covariance, (int32_t)d, t->constraints, work);
 }
 
-static void maximize(vem_ctx *ctx, const vem_i_scorer *scorer, const vem_i_stats *stats,
+static void maximize(vem_i_run *run, const vem_i_scorer *scorer, const vem_i_stats *stats,
                      const vem_i_constraints *constraints, vem_model *model)
 {
     /* bias_wide is free between E-steps: it takes the traces. */
@@ -196,7 +195,7 @@ static void maximize(vem_ctx *ctx, const vem_i_scorer *scorer, const vem_i_stats
               .scorer = scorer,
               .trace = scorer->bias_wide};
     double work = (double)model->d * model->d * model->d;
-    vem_i_parallel_light(ctx, model->clusters, work, maximize_cluster, &t);
+    vem_i_parallel_light(run, model->clusters, work, maximize_cluster, &t);
     if (constraints->shared) {
         double pooled = vem_i_sum(t.trace, model->clusters);
         vem_i_model_set_variance(model, fmax(pooled / ((double)model->d *
@@ -208,6 +207,7 @@ static void maximize(vem_ctx *ctx, const vem_i_scorer *scorer, const vem_i_stats
 
 const vem_i_family vem_i_family_full = {.kind = VEM_FULL,
                                         .axes = 2,
+                                        .needs = VEM_I_SPREAD_FULL,
                                         .by_column = 1,
                                         .pooled = &vem_i_family_full,
                                         .state = vem_i_full_state,

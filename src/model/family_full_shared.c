@@ -11,7 +11,7 @@
 #include <math.h>
 
 #include "base/parallel.h"
-#include "model/gaussian.h"
+#include "model/family_inside.h"
 
 static vem_i_state state(int32_t d, size_t element)
 {
@@ -20,9 +20,9 @@ static vem_i_state state(int32_t d, size_t element)
     return found;
 }
 
-static void prepare(vem_ctx *ctx, const vem_model *model, vem_i_scorer *scorer)
+static void prepare(vem_i_run *run, const vem_model *model, vem_i_scorer *scorer)
 {
-    (void)ctx;
+    (void)run;
     const double log_det = vem_i_full_factor(scorer, 0, model->variances, scorer->work);
     for (int32_t c = 0; c < model->clusters; c++)
         scorer->bias_wide[c] = log_det - 2 * log(model->weights[c]);
@@ -68,7 +68,7 @@ static void sum_row(void *arg, int64_t i, int thread)
     }
 }
 
-static void maximize(vem_ctx *ctx, const vem_i_scorer *scorer, const vem_i_stats *stats,
+static void maximize(vem_i_run *run, const vem_i_scorer *scorer, const vem_i_stats *stats,
                      const vem_i_constraints *constraints, vem_model *model)
 {
     const int64_t d = model->d;
@@ -76,7 +76,7 @@ static void maximize(vem_ctx *ctx, const vem_i_scorer *scorer, const vem_i_stats
     for (int32_t c = 0; c < model->clusters; c++)
         mass[c] = vem_i_move_mean(scorer, stats, c, constraints, model->means + c * d);
     task t = {scorer, stats, constraints, model, mass};
-    vem_i_parallel_light(ctx, d, 5.0 * model->clusters * (double)d, sum_row, &t);
+    vem_i_parallel_light(run, d, 5.0 * model->clusters * (double)d, sum_row, &t);
     if (constraints->shared) {
         double trace = 0;
         for (int64_t j = 0; j < d; j++)
@@ -108,6 +108,7 @@ static double stretch(const vem_i_scorer *s, int32_t c, const void *x, const voi
 const vem_i_family vem_i_family_full_shared = {.kind = VEM_FULL_SHARED,
                                                .shared = 1,
                                                .axes = 2,
+                                               .needs = VEM_I_SPREAD_FULL,
                                                .by_column = 1,
                                                .pooled = &vem_i_family_full_shared,
                                                .state = state,

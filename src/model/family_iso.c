@@ -17,16 +17,15 @@
 #include "base/parallel.h"
 #include "model/family.h"
 
-static const double LOG_2PI = 1.8378770664093454836;
 enum { TOGETHER = 256 }; /* clusters of one task */
 
-static void prepare(vem_ctx *ctx, const vem_model *model, vem_i_scorer *scorer)
+static void prepare(vem_i_run *run, const vem_model *model, vem_i_scorer *scorer)
 {
-    (void)ctx;
+    (void)run;
     for (int32_t c = 0; c < model->clusters; c++) {
         double variance = *vem_i_cluster_shape(model, c);
         scorer->bias_wide[c] =
-            model->d * (LOG_2PI + log(variance)) - 2 * log(model->weights[c]);
+            model->d * (VEM_I_LOG_2PI + log(variance)) - 2 * log(model->weights[c]);
         vem_i_store(scorer->kernels, scorer->scale, c, 1 / variance);
     }
 }
@@ -39,45 +38,43 @@ static void prepare_distances(const vem_model *model, const double *factors,
         vem_i_store(scorer->kernels, scorer->scale, c, 1);
 }
 
-static void score_tile(const vem_i_scorer *s, const void *panels, int32_t n,
-                       int32_t first, int32_t count, void *costs, int64_t ldv)
+static void score_tile(const vem_i_scorer *s, const vem_i_items *items, int32_t first,
+                       int32_t count, void *costs, int64_t ldv)
 {
     size_t element = s->kernels->element;
-    s->kernels->iso_tile(panels, n, s->d,
+    s->kernels->iso_tile(items->panels, (int32_t)items->n, s->d,
                          (const char *)s->means + (size_t)(first * s->ldc) * element,
                          s->ldc, (const char *)s->scale + (size_t)first * element,
                          (const char *)s->bias + (size_t)first * element, count, costs,
                          ldv);
 }
 
-static void score_pairs(const vem_i_scorer *s, const void *x, int64_t ld,
-                        const uint32_t *items, int32_t n, int32_t m, const int32_t *index,
-                        void *costs, int64_t ldv)
+static void score_pairs(const vem_i_scorer *s, const vem_i_items *items, int32_t m,
+                        const int32_t *index, void *costs, int64_t ldv)
 {
-    s->kernels->iso_pairs(x, ld, items, n, s->d, s->means, s->ldc, s->scale, s->bias, m,
-                          index, costs, ldv);
+    s->kernels->iso_pairs(items->x, items->ld, items->index, (int32_t)items->n, s->d,
+                          s->means, s->ldc, s->scale, s->bias, m, index, costs, ldv);
 }
 
-static void collect_tile(const vem_i_scorer *s, const void *panels, const void *q,
-                         int32_t n, int32_t cluster, int thread, vem_i_stats *stats)
+static void collect_tile(const vem_i_scorer *s, const vem_i_items *items, const void *q,
+                         int32_t cluster, int thread, vem_i_stats *stats)
 {
     (void)thread;
     const void *mean =
         (const char *)s->about + (size_t)(cluster * s->ldc) * s->kernels->element;
     *vem_i_stats_mass(stats, cluster) +=
-        s->kernels->iso_collect(panels, q, n, s->d, mean,
+        s->kernels->iso_collect(items->panels, q, (int32_t)items->n, s->d, mean,
                                 vem_i_stats_first(stats, cluster),
                                 vem_i_stats_second(stats, cluster));
 }
 
-static void collect_rows(const vem_i_scorer *s, const void *x, int64_t ld,
-                         const uint32_t *items, const void *q, int64_t n, int32_t cluster,
-                         vem_i_stats *stats)
+static void collect_rows(const vem_i_scorer *s, const vem_i_items *items, const void *q,
+                         int32_t cluster, vem_i_stats *stats)
 {
     const void *mean =
         (const char *)s->about + (size_t)(cluster * s->ldc) * s->kernels->element;
     *vem_i_stats_mass(stats, cluster) +=
-        s->kernels->iso_rows(x, ld, items, q, n, s->d, mean,
+        s->kernels->iso_rows(items->x, items->ld, items->index, q, items->n, s->d, mean,
                              vem_i_stats_first(stats, cluster),
                              vem_i_stats_second(stats, cluster));
 }
@@ -117,7 +114,7 @@ static void maximize_some(void *arg, int64_t number, int thread)
     }
 }
 
-static void maximize(vem_ctx *ctx, const vem_i_scorer *scorer, const vem_i_stats *stats,
+static void maximize(vem_i_run *run, const vem_i_scorer *scorer, const vem_i_stats *stats,
                      const vem_i_constraints *constraints, vem_model *model)
 {
     /* bias_wide is free between E-steps. */
@@ -127,7 +124,7 @@ static void maximize(vem_ctx *ctx, const vem_i_scorer *scorer, const vem_i_stats
               .model = model,
               .shared = model->family->shared || constraints->shared,
               .about_new = scorer->bias_wide};
-    vem_i_parallel_light(ctx, vem_i_shards(model->clusters, TOGETHER),
+    vem_i_parallel_light(run, vem_i_shards(model->clusters, TOGETHER),
                          5.0 * TOGETHER * model->d, maximize_some, &t);
     if (t.shared) {
         double pooled = vem_i_sum(t.about_new, model->clusters);
@@ -146,6 +143,7 @@ static double stretch(const vem_i_scorer *scorer, int32_t c, const void *x, cons
 }
 
 const vem_i_family vem_i_family_iso_shared = {.kind = VEM_ISO_SHARED,
+                                              .needs = VEM_I_SPREAD_TRACE,
                                               .shared = 1,
                                               .dots = 1,
                                               .pooled = &vem_i_family_iso_shared,
@@ -158,6 +156,7 @@ const vem_i_family vem_i_family_iso_shared = {.kind = VEM_ISO_SHARED,
                                               .maximize = maximize,
                                               .stretch = stretch};
 const vem_i_family vem_i_family_iso = {.kind = VEM_ISO,
+                                       .needs = VEM_I_SPREAD_TRACE,
                                        .dots = 1,
                                        .pooled = &vem_i_family_iso_shared,
                                        .prepare = prepare,

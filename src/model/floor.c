@@ -68,7 +68,7 @@ static double least_of(const vem_i_constraints *constraints, const vem_model *mo
                                     : vem_i_floor_column(constraints, j);
 }
 
-vem_status vem_i_floor_model(vem_ctx *ctx, const vem_i_constraints *constraints,
+vem_status vem_i_floor_model(vem_i_run *run, const vem_i_constraints *constraints,
                              vem_model *model)
 {
     const int64_t values = vem_i_shape_values(model->family, model->d);
@@ -76,7 +76,7 @@ vem_status vem_i_floor_model(vem_ctx *ctx, const vem_i_constraints *constraints,
     vem_status status = VEM_OK;
     if (model->family->axes == 2)
         status =
-            vem_i_take(ctx, &work, (size_t)vem_i_floor_work(model->d), sizeof(double));
+            vem_i_take(run, &work, (size_t)vem_i_floor_work(model->d), sizeof(double));
     for (int32_t s = 0; status == VEM_OK && s < vem_i_model_shapes(model); s++) {
         double *shape = vem_i_cluster_shape(model, s);
         if (work)
@@ -118,11 +118,11 @@ static int is_floored(const vem_i_constraints *constraints, const vem_model *mod
     return 0;
 }
 
-vem_status vem_i_floor_count(vem_ctx *ctx, const vem_i_constraints *constraints,
+vem_status vem_i_floor_count(vem_i_run *run, const vem_i_constraints *constraints,
                              const vem_model *model, int64_t *count)
 {
     double *work;
-    vem_status status = vem_i_model_matrix_room(ctx, model, &work);
+    vem_status status = vem_i_model_matrix_room(run, model, &work);
     *count = 0;
     for (int64_t c = 0; status == VEM_OK && c < model->clusters; c++)
         *count += is_floored(constraints, model, c, work);

@@ -7,7 +7,10 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "model/family.h"
+#include "model/contract.h"
+#include "model/linalg.h"
+#include "model/model.h"
+#include "model/stats.h"
 
 size_t vem_i_variance_count(const vem_i_family *family, int32_t clusters, int32_t d)
 {
@@ -69,7 +72,7 @@ void vem_i_model_set_variance(vem_model *model, double variance)
 
 /* ---- soundness ---- */
 
-static vem_status check_variance(vem_ctx *ctx, const vem_model *model, int32_t s,
+static vem_status check_variance(vem_i_run *run, const vem_model *model, int32_t s,
                                  int32_t column)
 {
     const double value = vem_i_cluster_shape(model, s)[vem_i_variance_at(model, column)];
@@ -81,13 +84,13 @@ static vem_status check_variance(vem_ctx *ctx, const vem_model *model, int32_t s
     if (model->family->axes > 0)
         snprintf(place, sizeof place, "%s column %" PRId32, *cluster ? "," : " of",
                  column + 1);
-    return vem_i_fail(ctx, VEM_BAD_DATA,
+    return vem_i_fail(run, VEM_BAD_DATA,
                       "The variance%s%s is %g, but it must be positive and finite.",
                       cluster, place, value);
 }
 
 /* `work` has room for one matrix. */
-static vem_status check_matrix(vem_ctx *ctx, const vem_model *model, int32_t s,
+static vem_status check_matrix(vem_i_run *run, const vem_model *model, int32_t s,
                                double *work)
 {
     const size_t d = (size_t)model->d;
@@ -101,36 +104,36 @@ static vem_status check_matrix(vem_ctx *ctx, const vem_model *model, int32_t s,
             double size = sqrt(matrix[j * d + j]) * sqrt(matrix[k * d + k]);
             if (!(fabs(lower - upper) <= 1e-6 * size) || !(fabs(lower) <= 2 * size))
                 return vem_i_fail(
-                    ctx, VEM_BAD_DATA,
+                    run, VEM_BAD_DATA,
                     "The covariance matrix%s holds %g and %g at (%zu, %zu) and (%zu, "
                     "%zu), but it must be finite, symmetric and positive definite.",
                     cluster, lower, upper, j + 1, k + 1, k + 1, j + 1);
         }
     memcpy(work, matrix, d * d * sizeof *work);
     if (!vem_i_cholesky(work, model->d))
-        return vem_i_fail(ctx, VEM_BAD_DATA,
+        return vem_i_fail(run, VEM_BAD_DATA,
                           "The covariance matrix%s is not positive definite.", cluster);
     return VEM_OK;
 }
 
-vem_status vem_i_model_matrix_room(vem_ctx *ctx, const vem_model *model, double **work)
+vem_status vem_i_model_matrix_room(vem_i_run *run, const vem_model *model, double **work)
 {
     *work = NULL;
     return model->family->axes == 2
-               ? vem_i_take(ctx, work, (size_t)model->d, (size_t)model->d * sizeof **work)
+               ? vem_i_take(run, work, (size_t)model->d, (size_t)model->d * sizeof **work)
                : VEM_OK;
 }
 
-vem_status vem_i_model_check_shapes(vem_ctx *ctx, const vem_model *model)
+vem_status vem_i_model_check_shapes(vem_i_run *run, const vem_model *model)
 {
     double *work;
-    vem_status status = vem_i_model_matrix_room(ctx, model, &work);
+    vem_status status = vem_i_model_matrix_room(run, model, &work);
     for (int32_t s = 0; status == VEM_OK && s < vem_i_model_shapes(model); s++) {
         for (int32_t j = 0;
              status == VEM_OK && j < vem_i_square_count(model->family, model->d); j++)
-            status = check_variance(ctx, model, s, j);
+            status = check_variance(run, model, s, j);
         if (status == VEM_OK && work)
-            status = check_matrix(ctx, model, s, work);
+            status = check_matrix(run, model, s, work);
     }
     vem_i_free(work);
     return status;

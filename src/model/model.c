@@ -1,4 +1,4 @@
-#include "model/family.h"
+#include "model/model.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "model/contract.h"
 
 int vem_i_weights_are_flat(const double *weights, int32_t clusters)
 {
@@ -16,10 +17,10 @@ int vem_i_weights_are_flat(const double *weights, int32_t clusters)
     return 1;
 }
 
-vem_status vem_i_model_blank(vem_ctx *ctx, vem_i_shape shape, vem_model **model)
+vem_status vem_i_model_blank(vem_i_run *run, vem_i_shape shape, vem_model **model)
 {
     vem_model *made;
-    vem_status status = vem_i_take_zeroed(ctx, &made, 1, sizeof *made);
+    vem_status status = vem_i_take_structs(run, &made, 1, sizeof *made);
     if (status != VEM_OK)
         return status;
     made->family = shape.family;
@@ -32,26 +33,43 @@ vem_status vem_i_model_blank(vem_ctx *ctx, vem_i_shape shape, vem_model **model)
     if (variances == 0)
         variances = SIZE_MAX; /* refused by the allocator, with its sentence */
     status =
-        vem_i_take_zeroed(ctx, &made->means, room * (size_t)shape.d, sizeof *made->means);
+        vem_i_take_zeroed(run, &made->means, room * (size_t)shape.d, sizeof *made->means);
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &made->weights, room, sizeof *made->weights);
+        status = vem_i_take(run, &made->weights, room, sizeof *made->weights);
     if (status == VEM_OK)
         status =
-            vem_i_take_zeroed(ctx, &made->variances, variances, sizeof *made->variances);
+            vem_i_take_zeroed(run, &made->variances, variances, sizeof *made->variances);
     if (status != VEM_OK) {
         vem_model_free(made);
         return status;
     }
-    for (int32_t c = 0; c < shape.clusters; c++)
+    for (int32_t c = 0; made->weights && c < shape.clusters; c++)
         made->weights[c] = 1.0 / shape.clusters;
     *model = made;
     return VEM_OK;
+}
+
+uint64_t vem_i_model_bytes(const vem_i_run *run, vem_i_shape shape)
+{
+    uint64_t bytes;
+    vem_model *none = NULL;
+    vem_i_run dry = vem_i_run_dry(run, &bytes);
+    vem_i_model_blank(&dry, shape, &none);
+    vem_model_free(none);
+    return bytes;
 }
 
 vem_i_shape vem_i_model_shape(const vem_model *model)
 {
     return (vem_i_shape){model->family, model->clusters, model->clusters, model->d,
                          model->rank};
+}
+
+vem_i_shape vem_i_model_shape_with_room(const vem_model *model)
+{
+    vem_i_shape shape = vem_i_model_shape(model);
+    shape.capacity = model->capacity;
+    return shape;
 }
 
 void vem_i_model_put(const vem_model *from, int32_t c, vem_model *to, int32_t at)
@@ -62,6 +80,7 @@ void vem_i_model_put(const vem_model *from, int32_t c, vem_model *to, int32_t at
         memmove(vem_i_cluster_shape(to, at), vem_i_cluster_shape(from, c),
                 (size_t)vem_i_shape_values(to->family, to->d) * sizeof(double));
     to->weights[at] = from->weights[c];
+    to->clusters += at == to->clusters;
 }
 
 void vem_i_model_assign(const vem_model *from, vem_model *to)
@@ -74,22 +93,22 @@ void vem_i_model_assign(const vem_model *from, vem_model *to)
            vem_model_variance_count(from) * sizeof(double));
 }
 
-static vem_status check_shape(vem_ctx *ctx, vem_family_kind family, int32_t clusters,
+static vem_status check_shape(vem_i_run *run, vem_family_kind family, int32_t clusters,
                               int32_t d)
 {
     if (!vem_i_family_of((int)family))
-        return vem_i_fail(ctx, VEM_BAD_OPTION,
+        return vem_i_fail(run, VEM_BAD_OPTION,
                           "The family is %d, but it must lie between 0 and %d.",
                           (int)family, VEM_FAMILIES - 1);
     if (clusters < 1 || d < 1)
-        return vem_i_fail(ctx, VEM_BAD_OPTION,
+        return vem_i_fail(run, VEM_BAD_OPTION,
                           "The model has %" PRId32 " clusters and %" PRId32
                           " columns, but at least 1 of each is needed.",
                           clusters, d);
     return VEM_OK;
 }
 
-vem_status vem_i_model_check_finite(vem_ctx *ctx, const vem_model *model)
+vem_status vem_i_model_check_finite(vem_i_run *run, const vem_model *model)
 {
     const size_t clusters = (size_t)model->clusters, d = (size_t)model->d;
     const struct {
@@ -103,20 +122,20 @@ vem_status vem_i_model_check_finite(vem_ctx *ctx, const vem_model *model)
     for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
         for (size_t i = 0; i < parts[k].count; i++)
             if (!isfinite(parts[k].values[i]))
-                return vem_i_fail(ctx, VEM_BAD_DATA,
+                return vem_i_fail(run, VEM_BAD_DATA,
                                   "The model is of no use: one %s is %g, because sums of "
                                   "the data overflow; rescale the data.",
                                   parts[k].name, parts[k].values[i]);
     return VEM_OK;
 }
 
-static vem_status check_means(vem_ctx *ctx, const vem_model *model)
+static vem_status check_means(vem_i_run *run, const vem_model *model)
 {
     for (int32_t c = 0; c < model->clusters; c++)
         for (int32_t j = 0; j < model->d; j++) {
             double value = model->means[(size_t)c * (size_t)model->d + (size_t)j];
             if (!isfinite(value))
-                return vem_i_fail(ctx, VEM_BAD_DATA,
+                return vem_i_fail(run, VEM_BAD_DATA,
                                   "The mean of cluster %" PRId32 ", column %" PRId32
                                   " is %g, but it must be finite.",
                                   c + 1, j + 1, value);
@@ -127,18 +146,18 @@ static vem_status check_means(vem_ctx *ctx, const vem_model *model)
 /* A sum that is off by rounding in the file or the caller's arithmetic is put right; one
  * that is exact to double stays as it is, so that a model survives writing and reading
  * bit by bit. */
-static vem_status check_weights(vem_ctx *ctx, vem_model *model)
+static vem_status check_weights(vem_i_run *run, vem_model *model)
 {
     for (int32_t c = 0; c < model->clusters; c++)
         if (!(model->weights[c] >= 0) || isinf(model->weights[c]))
-            return vem_i_fail(ctx, VEM_BAD_DATA,
+            return vem_i_fail(run, VEM_BAD_DATA,
                               "The weight of cluster %" PRId32
                               " is %g, but it must be finite and 0 or more.",
                               c + 1, model->weights[c]);
     const double sum = vem_i_sum(model->weights, model->clusters);
     if (!(fabs(sum - 1) <= 1e-6))
         return vem_i_fail(
-            ctx, VEM_BAD_DATA,
+            run, VEM_BAD_DATA,
             "The weights of the clusters sum to %.9g, but the sum must be 1.", sum);
     if (fabs(sum - 1) > 1e-12)
         for (int32_t c = 0; c < model->clusters; c++)
@@ -154,12 +173,14 @@ vem_status vem_model_new(vem_ctx *ctx, vem_family_kind family, int32_t clusters,
     VEM_I_NEED(ctx, means, "means");
     VEM_I_NEED(ctx, variances, "variances");
     VEM_I_NEED(ctx, model, "model");
-    vem_status status = check_shape(ctx, family, clusters, d);
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_within(ctx, &verb);
+    vem_status status = check_shape(run, family, clusters, d);
     if (status != VEM_OK)
         return status;
     vem_model *made;
     status =
-        vem_i_model_blank(ctx, vem_i_shape_of(vem_i_family_of((int)family), clusters, d),
+        vem_i_model_blank(run, vem_i_shape_of(vem_i_family_of((int)family), clusters, d),
                           &made);
     if (status != VEM_OK)
         return status;
@@ -168,11 +189,11 @@ vem_status vem_model_new(vem_ctx *ctx, vem_family_kind family, int32_t clusters,
         memcpy(made->weights, weights, (size_t)clusters * sizeof *weights);
     memcpy(made->variances, variances,
            vem_model_variance_count(made) * sizeof *variances);
-    status = check_means(ctx, made);
+    status = check_means(run, made);
     if (status == VEM_OK)
-        status = check_weights(ctx, made);
+        status = check_weights(run, made);
     if (status == VEM_OK)
-        status = vem_i_model_check_shapes(ctx, made);
+        status = vem_i_model_check_shapes(run, made);
     if (status != VEM_OK) {
         vem_model_free(made);
         return status;
@@ -188,8 +209,10 @@ vem_status vem_model_copy(vem_ctx *ctx, const vem_model *model, vem_model **copy
     VEM_I_NEED(ctx, ctx, "ctx");
     VEM_I_NEED(ctx, model, "model");
     VEM_I_NEED(ctx, copy, "copy");
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_within(ctx, &verb);
     vem_model *made;
-    vem_status status = vem_i_model_blank(ctx, vem_i_model_shape(model), &made);
+    vem_status status = vem_i_model_blank(run, vem_i_model_shape(model), &made);
     if (status != VEM_OK)
         return status;
     const size_t d = (size_t)model->d;
@@ -197,18 +220,18 @@ vem_status vem_model_copy(vem_ctx *ctx, const vem_model *model, vem_model **copy
     made->prior = model->prior;
     made->normalizes = model->normalizes;
     if (model->scale) {
-        status = vem_i_take(ctx, &made->scale, d, sizeof *made->scale);
+        status = vem_i_take(run, &made->scale, d, sizeof *made->scale);
         if (status == VEM_OK)
             memcpy(made->scale, model->scale, d * sizeof *made->scale);
     }
     if (status == VEM_OK) {
         const vem_i_names table = vem_i_model_table(model);
-        status = vem_i_names_copy(ctx, &table, &made->table);
+        status = vem_i_names_copy(run, &table, &made->table);
     }
     if (status == VEM_OK && model->meta) {
         made->meta = strdup(model->meta);
         if (!made->meta)
-            status = vem_i_fail_memory(ctx, strlen(model->meta) + 1);
+            status = vem_i_fail_memory(run, strlen(model->meta) + 1);
     }
     if (status != VEM_OK) {
         vem_model_free(made);
@@ -275,15 +298,17 @@ vem_status vem_model_set_scale(vem_ctx *ctx, vem_model *model, const double *sca
 {
     VEM_I_NEED(ctx, ctx, "ctx");
     VEM_I_NEED(ctx, model, "model");
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_within(ctx, &verb);
     double *copy = NULL;
     if (scale) {
         for (int32_t j = 0; j < model->d; j++)
             if (!(scale[j] > 0) || isinf(scale[j]))
-                return vem_i_fail(ctx, VEM_BAD_DATA,
+                return vem_i_fail(run, VEM_BAD_DATA,
                                   "The scale of column %" PRId32
                                   " is %g, but it must be positive and finite.",
                                   j + 1, scale[j]);
-        vem_status status = vem_i_take(ctx, &copy, (size_t)model->d, sizeof *copy);
+        vem_status status = vem_i_take(run, &copy, (size_t)model->d, sizeof *copy);
         if (status != VEM_OK)
             return status;
         memcpy(copy, scale, (size_t)model->d * sizeof *copy);

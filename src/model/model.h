@@ -4,9 +4,9 @@
 #ifndef VEM_MODEL_MODEL_H
 #define VEM_MODEL_MODEL_H
 
-#include "base/ctx.h"
 #include "base/names.h"
 #include "base/record.h"
+#include "base/run.h"
 #include "model/shape.h"
 
 struct vem_model {
@@ -28,15 +28,18 @@ struct vem_model {
 /* What stands for missing values in rows for this model, from vem_i_alloc: the means of its
  * columns, or of the mixture where it does not know them (an old file, one made by hand). NULL
  * where neither is in the units of the data: the clusters are of rows of length 1. */
-vem_status vem_i_model_fill(vem_ctx *ctx, const vem_model *model, double **fill);
+vem_status vem_i_model_fill(vem_i_run *run, const vem_model *model, double **fill);
 /* All weights are 1/C, to rounding. */
 int vem_i_weights_are_flat(const double *weights, int32_t clusters);
 /* A model with allocated, zeroed arrays and weights 1/C. */
-vem_status vem_i_model_blank(vem_ctx *ctx, vem_i_shape shape, vem_model **model);
-/* The shape of a model, without room for more clusters. */
+vem_status vem_i_model_blank(vem_i_run *run, vem_i_shape shape, vem_model **model);
+uint64_t vem_i_model_bytes(const vem_i_run *run, vem_i_shape shape);
+/* The shape of a model without room for more clusters, and with the room that it has. */
 vem_i_shape vem_i_model_shape(const vem_model *model);
+vem_i_shape vem_i_model_shape_with_room(const vem_model *model);
 /* Mean, weight and own shape of cluster c of one model become those of cluster `at` of another
- * of the same family, or of the same model. A shape that all clusters share is left alone. */
+ * of the same family, or of the same model. A shape that all clusters share is left alone. `at` may
+ * be one more than there are, where there is room: then there are that many. */
 void vem_i_model_put(const vem_model *from, int32_t c, vem_model *to, int32_t at);
 /* Clusters, means, weights and shapes: `to` has room for them. */
 void vem_i_model_assign(const vem_model *from, vem_model *to);
@@ -44,7 +47,7 @@ void vem_i_model_assign(const vem_model *from, vem_model *to);
 /* The names of a model's columns, borrowed, with their number. */
 vem_i_names vem_i_model_table(const vem_model *model);
 /* What is not finite is never given back nor written. */
-vem_status vem_i_model_check_finite(vem_ctx *ctx, const vem_model *model);
+vem_status vem_i_model_check_finite(vem_i_run *run, const vem_model *model);
 
 /* ---- Shapes (gaussian.c) ---- */
 
@@ -65,9 +68,9 @@ double vem_i_model_variance(const vem_model *model);
 void vem_i_shape_set_round(const vem_model *model, double variance, double *shape);
 void vem_i_model_set_variance(vem_model *model, double variance);
 /* Variances are positive, and covariance matrices positive definite. */
-vem_status vem_i_model_check_shapes(vem_ctx *ctx, const vem_model *model);
+vem_status vem_i_model_check_shapes(vem_i_run *run, const vem_model *model);
 /* Room for one matrix, where shapes are such; else NULL. */
-vem_status vem_i_model_matrix_room(vem_ctx *ctx, const vem_model *model, double **work);
+vem_status vem_i_model_matrix_room(vem_i_run *run, const vem_model *model, double **work);
 /* Is every variance, or eigenvalue, of cluster c no less than `least`? work: as above. */
 int vem_i_cluster_has_least(const vem_model *model, int64_t c, double least,
                             double *work);

@@ -26,12 +26,14 @@ vem_status vem_model_set_column_names(vem_ctx *ctx, vem_model *model,
 {
     VEM_I_NEED(ctx, ctx, "ctx");
     VEM_I_NEED(ctx, model, "model");
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_within(ctx, &verb);
     char **list = NULL;
     for (int32_t j = 0; names && j < model->d; j++)
         if (!names[j])
-            return vem_i_fail(ctx, VEM_BAD_OPTION,
+            return vem_i_fail(run, VEM_BAD_OPTION,
                               "The name of column %" PRId32 " is NULL.", j + 1);
-    vem_status status = names ? vem_i_names_list(ctx, names, model->d, &list) : VEM_OK;
+    vem_status status = names ? vem_i_names_list(run, names, model->d, &list) : VEM_OK;
     if (status != VEM_OK)
         return status;
     vem_i_free(model->table.columns);
@@ -48,14 +50,16 @@ vem_status vem_model_set_column_means(vem_ctx *ctx, vem_model *model, const doub
 {
     VEM_I_NEED(ctx, ctx, "ctx");
     VEM_I_NEED(ctx, model, "model");
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_within(ctx, &verb);
     double *copy;
     for (int32_t j = 0; means && j < model->d; j++)
         if (!isfinite(means[j]))
-            return vem_i_fail(ctx, VEM_BAD_OPTION,
+            return vem_i_fail(run, VEM_BAD_OPTION,
                               "The mean of column %" PRId32
                               " is %g, but it must be finite.",
                               j + 1, means[j]);
-    vem_status status = vem_i_names_means(ctx, means, model->d, &copy);
+    vem_status status = vem_i_names_means(run, means, model->d, &copy);
     if (status != VEM_OK)
         return status;
     vem_i_free(model->table.means);
@@ -63,15 +67,15 @@ vem_status vem_model_set_column_means(vem_ctx *ctx, vem_model *model, const doub
     return VEM_OK;
 }
 
-vem_status vem_i_model_fill(vem_ctx *ctx, const vem_model *model, double **fill)
+vem_status vem_i_model_fill(vem_i_run *run, const vem_model *model, double **fill)
 {
     const int64_t d = model->d;
     *fill = NULL;
     if (model->table.means)
-        return vem_i_names_means(ctx, model->table.means, model->d, fill);
+        return vem_i_names_means(run, model->table.means, model->d, fill);
     if (model->normalizes)
         return VEM_OK;
-    vem_status status = vem_i_take_zeroed(ctx, fill, (size_t)d, sizeof **fill);
+    vem_status status = vem_i_take_zeroed(run, fill, (size_t)d, sizeof **fill);
     for (int64_t c = 0; status == VEM_OK && c < model->clusters; c++)
         for (int64_t j = 0; j < d; j++)
             (*fill)[j] += model->weights[c] * model->means[c * d + j];

@@ -9,10 +9,10 @@
 #include "base/plain.h"
 #include "model/family.h"
 
-vem_status vem_i_part_new(vem_ctx *ctx, vem_model *model, vem_stats **part)
+vem_status vem_i_part_new(vem_i_run *run, vem_model *model, vem_stats **part)
 {
     vem_stats *made;
-    vem_status status = vem_i_take_zeroed(ctx, &made, 1, sizeof *made);
+    vem_status status = vem_i_take_zeroed(run, &made, 1, sizeof *made);
     if (status != VEM_OK) {
         vem_model_free(model);
         return status;
@@ -20,9 +20,9 @@ vem_status vem_i_part_new(vem_ctx *ctx, vem_model *model, vem_stats **part)
     made->model = model;
     made->parts = 1;
     const size_t means = (size_t)model->clusters * (size_t)model->d;
-    status = vem_i_stats_new(ctx, vem_i_model_shape(model), &made->sums);
+    status = vem_i_stats_new(run, vem_i_model_shape(model), &made->sums);
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &made->about, means, sizeof(double));
+        status = vem_i_take(run, &made->about, means, sizeof(double));
     if (status != VEM_OK) {
         vem_stats_free(made);
         return status;
@@ -151,17 +151,17 @@ void vem_i_part_join(vem_stats *part, int32_t c, const double *from, const doubl
     vem_i_moments_add(part->model->family, part->sums.d, from, &shift, own);
 }
 
-vem_status vem_i_part_add(vem_ctx *ctx, vem_stats *to, const vem_stats *from)
+vem_status vem_i_part_add(vem_i_run *run, vem_stats *to, const vem_stats *from)
 {
     int64_t rows, used, pairs, parts;
     if (__builtin_add_overflow(to->rows, from->rows, &rows) ||
         __builtin_add_overflow(to->rows_used, from->rows_used, &used) ||
         __builtin_add_overflow(to->pairs, from->pairs, &pairs) ||
         __builtin_add_overflow(to->parts, from->parts, &parts))
-        return vem_i_fail(ctx, VEM_BAD_DATA,
+        return vem_i_fail(run, VEM_BAD_DATA,
                           "The statistics claim more rows than can be counted.");
     double *work;
-    vem_status status = vem_i_take(ctx, &work, (size_t)vem_i_part_work(to), sizeof *work);
+    vem_status status = vem_i_take(run, &work, (size_t)vem_i_part_work(to), sizeof *work);
     if (status != VEM_OK)
         return status;
     for (int32_t c = 0; c < to->sums.clusters; c++)

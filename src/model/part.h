@@ -30,11 +30,11 @@ struct vem_stats {
 };
 
 /* Zeroed sums for a model, which is taken over, also on failure. */
-vem_status vem_i_part_new(vem_ctx *ctx, vem_model *model, vem_stats **part);
+vem_status vem_i_part_new(vem_i_run *run, vem_model *model, vem_stats **part);
 /* Why the two cannot be added up, as the end of a sentence; 0: they can. */
 int vem_i_part_differ(const vem_stats *a, const vem_stats *b, char *why, size_t size);
 /* to += from, of parts that do not differ. */
-vem_status vem_i_part_add(vem_ctx *ctx, vem_stats *to, const vem_stats *from);
+vem_status vem_i_part_add(vem_i_run *run, vem_stats *to, const vem_stats *from);
 /* Adds `from`, a cluster's moments (as in stats.h) about `about` (d values, units of the data)
  * to cluster c. Moments about two places become moments about the mean of all. work:
  * vem_i_part_work doubles. */

@@ -14,53 +14,38 @@ static vem_i_state state_of(const vem_i_family *family, int32_t d, size_t elemen
     return family->state ? family->state(d, element) : (vem_i_state){0};
 }
 
-uint64_t vem_i_scorer_bytes(const vem_i_family *family, int32_t clusters, int32_t d,
-                            size_t element)
-{
-    const vem_i_state state = state_of(family, d, element);
-    /* Mean, bias, scale, norm, and where moments are taken about other means. */
-    const uint64_t each =
-        2 * (uint64_t)d + 3 + (uint64_t)state.b + (uint64_t)(state.one ? 0 : state.a);
-    return (uint64_t)clusters * (each * element + sizeof(double)) +
-           (uint64_t)(state.one ? state.a : 0) * element;
-}
-
-uint64_t vem_i_scorer_work_bytes(const vem_i_family *family, int32_t d, size_t element)
-{
-    return (uint64_t)state_of(family, d, element).work * sizeof(double);
-}
-
-vem_status vem_i_scorer_new(vem_ctx *ctx, const vem_i_kernels *kernels, vem_i_shape shape,
-                            vem_i_scorer *scorer)
+vem_status vem_i_scorer_new(vem_i_run *run, const vem_i_kernels *kernels,
+                            vem_i_shape shape, vem_i_scorer *scorer)
 {
     const vem_i_state state = state_of(shape.family, shape.d, kernels->element);
     vem_i_scorer made = {.kernels = kernels,
-                         .wide = ctx->kernels_double,
+                         .wide = run->ctx->kernels_double,
                          .family = shape.family,
                          .clusters = shape.clusters,
+                         .capacity = shape.capacity,
                          .d = shape.d,
                          .ldc = shape.d,
                          .lda = state.one ? 0 : state.a,
                          .ldb = state.b,
                          .work_size = state.work};
-    const size_t count = (size_t)shape.clusters, element = kernels->element;
+    const size_t count = (size_t)shape.capacity, element = kernels->element;
     vem_status status =
-        vem_i_take_zeroed(ctx, &made.means, count, (size_t)shape.d * element);
+        vem_i_take_zeroed(run, &made.means, count, (size_t)shape.d * element);
     if (status == VEM_OK)
-        status = vem_i_take_zeroed(ctx, &made.bias, count, element);
+        status = vem_i_take_zeroed(run, &made.bias, count, element);
     if (status == VEM_OK)
-        status = vem_i_take_zeroed(ctx, &made.scale, count, element);
+        status = vem_i_take_zeroed(run, &made.scale, count, element);
     if (status == VEM_OK)
-        status = vem_i_take_zeroed(ctx, &made.norms, count, element);
+        status = vem_i_take_zeroed(run, &made.norms, count, element);
     if (status == VEM_OK)
-        status = vem_i_take_zeroed(ctx, &made.bias_wide, count, sizeof(double));
+        status = vem_i_take_zeroed(run, &made.bias_wide, count, sizeof(double));
     if (status == VEM_OK && state.a)
-        status = vem_i_take_zeroed(ctx, &made.a, state.one ? 1 : count,
+        status = vem_i_take_zeroed(run, &made.a, state.one ? 1 : count,
                                    (size_t)state.a * element);
     if (status == VEM_OK && state.b)
-        status = vem_i_take_zeroed(ctx, &made.b, count, (size_t)state.b * element);
+        status = vem_i_take_zeroed(run, &made.b, count, (size_t)state.b * element);
     if (status == VEM_OK && state.work)
-        status = vem_i_take(ctx, &made.work, (size_t)ctx->threads,
+        status = vem_i_take(run, &made.work, (size_t)run->threads,
                             (size_t)made.work_size * sizeof(double));
     if (status != VEM_OK) {
         vem_i_scorer_free(&made);
@@ -158,19 +143,19 @@ static void prepare_some(void *arg, int64_t task, int thread)
     }
 }
 
-static void prepare_means(vem_ctx *ctx, const vem_model *model, vem_i_scorer *scorer)
+static void prepare_means(vem_i_run *run, const vem_model *model, vem_i_scorer *scorer)
 {
     preparation p = {model, scorer};
     scorer->about = scorer->means;
-    vem_i_parallel_light(ctx, vem_i_shards(model->clusters, PREPARED_TOGETHER),
+    vem_i_parallel_light(run, vem_i_shards(model->clusters, PREPARED_TOGETHER),
                          3.0 * PREPARED_TOGETHER * model->d, prepare_some, &p);
 }
 
-void vem_i_scorer_prepare(vem_ctx *ctx, const vem_model *model, vem_i_scorer *scorer)
+void vem_i_scorer_prepare(vem_i_run *run, const vem_model *model, vem_i_scorer *scorer)
 {
     scorer->clusters = model->clusters;
-    prepare_means(ctx, model, scorer);
-    scorer->family->prepare(ctx, model, scorer);
+    prepare_means(run, model, scorer);
+    scorer->family->prepare(run, model, scorer);
     /* The common part stays in double, so that costs of the compute type keep their
      * digits. */
     double base = INFINITY;
@@ -182,11 +167,11 @@ void vem_i_scorer_prepare(vem_ctx *ctx, const vem_model *model, vem_i_scorer *sc
                     scorer->bias_wide[c] - scorer->base);
 }
 
-void vem_i_scorer_prepare_distances(vem_ctx *ctx, const vem_model *model,
+void vem_i_scorer_prepare_distances(vem_i_run *run, const vem_model *model,
                                     const double *factors, vem_i_scorer *scorer)
 {
     scorer->clusters = model->clusters;
-    prepare_means(ctx, model, scorer);
+    prepare_means(run, model, scorer);
     scorer->base = 0;
     for (int32_t c = 0; c < model->clusters; c++)
         vem_i_store(scorer->kernels, scorer->bias, c, 0);
@@ -213,15 +198,28 @@ double vem_i_move_mean(const vem_i_scorer *scorer, const vem_i_stats *stats, int
     return mass;
 }
 
-vem_status vem_i_scorer_part(vem_ctx *ctx, vem_i_scorer *scorer)
+uint64_t vem_i_scorer_bytes(const vem_i_run *run, const vem_i_kernels *kernels,
+                            vem_i_shape shape)
+{
+    uint64_t bytes;
+    vem_i_scorer none = {0};
+    vem_i_run dry = vem_i_run_dry(run, &bytes);
+    vem_i_scorer_new(&dry, kernels, shape, &none);
+    vem_i_scorer_free(&none);
+    return bytes;
+}
+
+vem_status vem_i_scorer_part(vem_i_run *run, vem_i_scorer *scorer)
 {
     size_t row = (size_t)scorer->ldc * scorer->kernels->element;
     if (!scorer->nearer) {
         vem_status status =
-            vem_i_take(ctx, &scorer->nearer, (size_t)scorer->clusters, row);
+            vem_i_take(run, &scorer->nearer, (size_t)scorer->capacity, row);
         if (status != VEM_OK)
             return status;
     }
+    if (run->counted)
+        return VEM_OK;
     if (scorer->about != scorer->nearer)
         memcpy(scorer->nearer, scorer->means, (size_t)scorer->clusters * row);
     scorer->about = scorer->nearer;

@@ -2,7 +2,7 @@
 #ifndef VEM_MODEL_SHAPE_H
 #define VEM_MODEL_SHAPE_H
 
-#include "base/ctx.h"
+#include "base/run.h"
 
 typedef struct vem_i_family vem_i_family;
 

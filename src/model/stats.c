@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "model/family.h"
+#include "model/contract.h"
 
 int64_t vem_i_second_count(const vem_i_family *family, int32_t d)
 {
@@ -21,11 +21,11 @@ int64_t vem_i_square_at(const vem_i_family *family, int64_t column)
     return family->axes == 0 ? 0 : family->axes == 1 ? column : column * (column + 3) / 2;
 }
 
-vem_status vem_i_stats_new(vem_ctx *ctx, vem_i_shape shape, vem_i_stats *stats)
+vem_status vem_i_stats_new(vem_i_run *run, vem_i_shape shape, vem_i_stats *stats)
 {
     vem_i_stats made = {.clusters = shape.clusters, .d = shape.d};
     made.stride = 1 + shape.d + vem_i_second_count(shape.family, shape.d);
-    vem_status status = vem_i_take_zeroed(ctx, &made.block, (size_t)shape.clusters,
+    vem_status status = vem_i_take_zeroed(run, &made.block, (size_t)shape.capacity,
                                           (size_t)made.stride * sizeof(double));
     if (status == VEM_OK)
         *stats = made;

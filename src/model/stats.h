@@ -22,7 +22,7 @@ int64_t vem_i_second_count(const vem_i_family *family, int32_t d);
 /* Those of a cluster that are sums of squares, and where the one of a column is. */
 int32_t vem_i_square_count(const vem_i_family *family, int32_t d);
 int64_t vem_i_square_at(const vem_i_family *family, int64_t column);
-vem_status vem_i_stats_new(vem_ctx *ctx, vem_i_shape shape, vem_i_stats *stats);
+vem_status vem_i_stats_new(vem_i_run *run, vem_i_shape shape, vem_i_stats *stats);
 void vem_i_stats_free(vem_i_stats *stats);
 void vem_i_stats_clear(vem_i_stats *stats);
 void vem_i_stats_clear_cluster(vem_i_stats *stats, int32_t c);

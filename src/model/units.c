@@ -66,18 +66,19 @@ static void fill_variances(const vem_model *from, const double *scale, vem_model
     }
 }
 
-vem_status vem_i_model_to_view(vem_ctx *ctx, const vem_model *model, const vem_view *view,
-                               const vem_i_family *family, vem_model **out)
+vem_status vem_i_model_to_view(vem_i_run *run, const vem_model *model,
+                               const vem_view *view, const vem_i_family *family,
+                               vem_model **out)
 {
     if (!vem_i_can_express(family, model->family))
         return vem_i_fail(
-            ctx, VEM_BAD_OPTION,
+            run, VEM_BAD_OPTION,
             "The model to start from is of family %s, which %s cannot express.",
             vem_choice_name("family", (int)model->family->kind),
             vem_choice_name("family", (int)family->kind));
     vem_model *made;
     vem_status status =
-        vem_i_model_blank(ctx, vem_i_shape_of(family, model->clusters, model->d), &made);
+        vem_i_model_blank(run, vem_i_shape_of(family, model->clusters, model->d), &made);
     if (status != VEM_OK)
         return status;
     for (int64_t c = 0; c < made->clusters; c++) {
@@ -92,11 +93,11 @@ vem_status vem_i_model_to_view(vem_ctx *ctx, const vem_model *model, const vem_v
     return VEM_OK;
 }
 
-vem_status vem_i_model_to_data(vem_ctx *ctx, const vem_view *view, vem_model *model)
+vem_status vem_i_model_to_data(vem_i_run *run, const vem_view *view, vem_model *model)
 {
     int64_t d = model->d;
     if (view->scale && !view->whitened) {
-        vem_status status = vem_model_set_scale(ctx, model, view->scale);
+        vem_status status = vem_model_set_scale(run->ctx, model, view->scale);
         if (status != VEM_OK)
             return status;
     }
@@ -143,7 +144,7 @@ vem_i_constraints vem_i_constraints_of(const vem_view *view, const vem_options *
 /* Costs are at most (|x| + |mu|)^2 over the least eigenvalue of the cluster. With r the
  * largest value of the rows and of mu this is 4 d r^2 over it; as much again is left for the
  * intermediate results. */
-vem_status vem_i_model_check_range(vem_ctx *ctx, const vem_model *model,
+vem_status vem_i_model_check_range(vem_i_run *run, const vem_model *model,
                                    const vem_view *view)
 {
     const int single = view->kernels->precision == VEM_SINGLE;
@@ -153,14 +154,14 @@ vem_status vem_i_model_check_range(vem_ctx *ctx, const vem_model *model,
     const char *advice =
         single ? "use --precision double or rescale the data" : "rescale the data";
     double *work;
-    vem_status status = vem_i_model_matrix_room(ctx, model, &work);
+    vem_status status = vem_i_model_matrix_room(run, model, &work);
     for (int64_t c = 0; c < model->clusters && status == VEM_OK; c++) {
         double far = 0;
         for (int64_t j = 0; j < model->d; j++)
             far = fmax(far, fabs(model->means[c * model->d + j]));
         const double reach = fmax(far, view->extreme), square = 16 * d * reach * reach;
         if (!(square <= top))
-            status = vem_i_fail(ctx, VEM_BAD_DATA,
+            status = vem_i_fail(run, VEM_BAD_DATA,
                                 "The mean of cluster %lld lies %.3g from the origin; "
                                 "squares of that size "
                                 "overflow in %s precision: %s.",
@@ -169,7 +170,7 @@ vem_status vem_i_model_check_range(vem_ctx *ctx, const vem_model *model,
         else if (square / top > safe &&
                  !vem_i_cluster_has_least(model, c, square / top, work))
             status = vem_i_fail(
-                ctx, VEM_BAD_DATA,
+                run, VEM_BAD_DATA,
                 "Cluster %lld has a variance below %.3g in some direction, too small "
                 "beside values that lie up to %.3g from the origin: their ratio "
                 "overflows "

@@ -21,12 +21,6 @@ static int is_empty(const vem_i_em *em, int32_t c)
     return *vem_i_stats_mass(&em->stats, c) <= 0;
 }
 
-/* Of a shape that a cluster has for itself. */
-static int64_t own_values(const vem_model *model)
-{
-    return model->family->shared ? 0 : vem_i_shape_values(model->family, model->d);
-}
-
 void vem_i_normalize_weights(vem_model *model)
 {
     double sum = 0;
@@ -36,14 +30,14 @@ void vem_i_normalize_weights(vem_model *model)
         model->weights[c] /= sum;
 }
 
-static int64_t drop(vem_i_em *em, int64_t step, const char **name)
+static int64_t drop(vem_i_em *em, void *state)
 {
-    (void)step;
+    (void)state;
     vem_model *model = em->model;
     int32_t kept = 0, before = model->clusters;
     int32_t *map = vem_i_alloc((size_t)before, sizeof *map);
     if (!map)
-        return 0; /* without memory for the move, it is not made */
+        return -1; /* without memory for the move, it is not made */
     for (int32_t c = 0; c < before; c++) {
         map[c] = is_empty(em, c) ? -1 : kept;
         if (map[c] >= 0)
@@ -53,7 +47,6 @@ static int64_t drop(vem_i_em *em, int64_t step, const char **name)
     vem_i_normalize_weights(model);
     vem_i_estep_renumber(em->estep, &em->posterior, map, kept);
     vem_i_free(map);
-    *name = "drop";
     return before - kept;
 }
 
@@ -105,17 +98,21 @@ static void heap_offer(pick *heap, int64_t *size, int64_t count, pick offered)
     heap[at] = offered;
 }
 
-static void average_shape(const vem_i_em *em, double *shape)
+/* Cluster c, which has no mass, takes the shape that the others have on average, where it has
+ * one for itself. */
+static void average_shape(const vem_i_em *em, int32_t c)
 {
     const vem_model *model = em->model;
-    int64_t size = own_values(model);
-    double mass = 0;
+    if (model->family->shared)
+        return;
+    const int64_t size = vem_i_shape_values(model->family, model->d);
+    double mass = 0, *shape = vem_i_cluster_shape(model, c);
     memset(shape, 0, (size_t)size * sizeof(double));
-    for (int32_t c = 0; c < model->clusters; c++) {
-        double w = *vem_i_stats_mass(&em->stats, c);
+    for (int32_t other = 0; other < model->clusters; other++) {
+        const double w = *vem_i_stats_mass(&em->stats, other);
         mass += w;
         for (int64_t k = 0; k < size; k++)
-            shape[k] += w * model->variances[c * size + k];
+            shape[k] += w * vem_i_cluster_shape(model, other)[k];
     }
     for (int64_t k = 0; k < size; k++)
         shape[k] /= mass;
@@ -131,66 +128,63 @@ static int led_nowhere(const vem_i_em *em)
     const vem_trace_step *now = vem_i_trace_last(&em->trace);
     const double threshold = vem_i_em_threshold(em, now->free_energy);
     for (const vem_trace_step *then = em->trace.steps; then < now; then++)
-        if (then->moved > 0 && strcmp(then->move, "reseed") == 0 &&
+        if (then->moved > 0 && then->move == vem_i_move_names[VEM_I_MOVE_RESEED] &&
             then->empty <= now->empty &&
             now->free_energy - then->free_energy <= threshold)
             return 1;
     return 0;
 }
 
-static int64_t reseed(vem_i_em *em, int64_t step, const char **name)
+static int64_t reseed(vem_i_em *em, void *state)
 {
-    if (em->moves++ >= RESEED_ROUNDS || led_nowhere(em))
-        return 0;
+    (void)state;
+    if (em->reseeds++ >= RESEED_ROUNDS || led_nowhere(em))
+        return -1;
     vem_model *model = em->model;
-    int64_t empty = 0, size = 0, used = 0, shape = own_values(model);
+    int64_t empty = 0, size = 0, used = 0;
+    int32_t first = -1; /* of the clusters that are moved */
     for (int32_t c = 0; c < model->clusters; c++)
         empty += is_empty(em, c);
     pick *heap = vem_i_alloc((size_t)empty, sizeof *heap);
-    double *average = vem_i_alloc((size_t)shape, sizeof *average);
-    if (!heap || !average || empty == model->clusters) {
+    if (!heap || empty == model->clusters) {
         vem_i_free(heap); /* without memory for the move, it is not made */
-        vem_i_free(average);
-        return 0;
+        return -1;
     }
     for (int64_t i = 0; i < em->view->n; i++) {
         double chance = vem_i_view_mass(em->view, i) * error_of(em, i);
-        vem_i_residence_check(em->ctx);
+        vem_i_residence_check(em->run);
         if (!(chance > 0))
             continue;
         vem_i_rng rng = vem_i_rng_at((uint64_t)em->options->seed, VEM_RNG_EMPTY,
-                                     (uint32_t)step, (uint64_t)i);
+                                     (uint32_t)em->step, vem_i_view_key(em->view, i));
         heap_offer(heap, &size, empty, (pick){-log(vem_i_rng_open(&rng)) / chance, i});
     }
-    average_shape(em, average);
     for (int32_t c = 0; c < model->clusters && used < size; c++) {
         if (!is_empty(em, c))
             continue;
-        int64_t item = heap[used++].item;
-        const void *row = vem_i_view_row(em->view, item);
+        const int64_t item = heap[used++].item;
+        if (first < 0) {
+            first = c;
+            average_shape(em, c);
+            if (em->constraints.prior == VEM_PRIOR_FREE)
+                model->weights[c] =
+                    1.0 / model->clusters; /* with less it would win no rows */
+        }
+        vem_i_model_put(model, first, model, c);
+        vem_i_widen(em->view->kernels, vem_i_view_row(em->view, item), model->d,
+                    model->means + c * (int64_t)model->d);
         vem_i_estep_place(em->estep, &em->posterior, c, item);
-        for (int64_t j = 0; j < model->d; j++)
-            model->means[c * (int64_t)model->d + j] =
-                vem_i_value(em->view->kernels, row, j);
-        memcpy(model->variances + c * shape, average, (size_t)shape * sizeof(double));
-        if (em->constraints.prior == VEM_PRIOR_FREE)
-            model->weights[c] =
-                1.0 / model->clusters; /* with less it would win no rows */
     }
     if (em->constraints.prior == VEM_PRIOR_FREE)
         vem_i_normalize_weights(model);
     vem_i_free(heap);
-    vem_i_free(average);
-    *name = "reseed";
     return used;
 }
 
-vem_i_policy vem_i_empty_policy(vem_empty_policy policy)
-{
-    switch (policy) {
-    case VEM_EMPTY_KEEP: return NULL;
-    case VEM_EMPTY_DROP: return drop;
-    case VEM_EMPTY_RESEED: return reseed;
-    }
-    return NULL;
-}
+/* Neither has a price nor an undo: F may fall, and they were asked for. */
+const vem_i_move vem_i_move_drop = {.name = VEM_I_MOVE_DROP,
+                                    .when = VEM_I_AFTER_M,
+                                    .make = drop};
+const vem_i_move vem_i_move_reseed = {.name = VEM_I_MOVE_RESEED,
+                                      .when = VEM_I_AFTER_M,
+                                      .make = reseed};

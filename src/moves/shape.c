@@ -60,7 +60,7 @@ typedef struct bench {
 struct vem_i_shaper {
     const vem_i_em *em;
     const vem_i_splitter *splitter;
-    vem_ctx alone; /* what a task calls runs on its own thread */
+    vem_i_run alone; /* what a task calls runs on its own thread */
     int64_t fewest;
     int threads;
     bench *benches;
@@ -103,11 +103,12 @@ static passed meet(const vem_i_shaper *t, bench *b, const vem_i_splittable *clus
         int32_t n =
             cluster->n - i < VEM_I_BLOCK ? (int32_t)(cluster->n - i) : VEM_I_BLOCK;
         const uint32_t *items = cluster->items + i;
-        kernels->pack(view->x, view->ld, items, n, view->d, NULL, b->panels, NULL);
-        vem_i_residence_check(em->ctx);
-        family->score_tile(&em->scorer, b->panels, n, cluster->cluster, 1, b->now,
+        vem_i_items packed = vem_i_items_at(view, 0, items, n);
+        vem_i_items_pack(view, NULL, b->panels, NULL, &packed);
+        vem_i_residence_check(em->run);
+        family->score_tile(&em->scorer, &packed, cluster->cluster, 1, b->now,
                            VEM_I_BLOCK);
-        family->score_tile(&b->scorer, b->panels, n, 0, 2, b->costs, VEM_I_BLOCK);
+        family->score_tile(&b->scorer, &packed, 0, 2, b->costs, VEM_I_BLOCK);
         for (int32_t k = 0; k < n; k++) {
             double u = vem_i_first_weight(view, &em->posterior, items[k]);
             double now = vem_i_value(kernels, b->now, k);
@@ -126,10 +127,10 @@ static passed meet(const vem_i_shaper *t, bench *b, const vem_i_splittable *clus
             }
         }
         for (int32_t h = 0; h < 2; h++)
-            family->collect_tile(&b->scorer, b->panels,
+            family->collect_tile(&b->scorer, &packed,
                                  (const char *)b->weights +
                                      (size_t)h * VEM_I_BLOCK * kernels->element,
-                                 n, h, 0, &b->stats);
+                                 h, 0, &b->stats);
     }
     return result;
 }
@@ -215,8 +216,7 @@ static double begin_wide(vem_i_shaper *t, bench *b, const vem_i_splittable *clus
     double found = vem_i_split(t->splitter, cluster, thread, b->wide,
                                (char *)b->wide + d * kernels->element, &mass);
     if (found > 0)
-        for (size_t j = 0; j < 2 * d; j++)
-            b->pair->means[j] = vem_i_value(kernels, b->wide, (int64_t)j);
+        vem_i_widen(kernels, b->wide, 2 * (int64_t)d, b->pair->means);
     return found;
 }
 
@@ -226,9 +226,8 @@ static double try_rows(vem_i_shaper *t, bench *b, const vem_i_splittable *some,
 {
     const vem_view *view = t->em->view;
     for (int64_t h = 0; h < 2; h++)
-        for (int64_t j = 0; j < view->d; j++)
-            b->pair->means[h * view->d + j] =
-                vem_i_value(view->kernels, vem_i_view_row(view, rows[h]), j);
+        vem_i_widen(view->kernels, vem_i_view_row(view, rows[h]), view->d,
+                    b->pair->means + h * view->d);
     vem_i_scorer_prepare(&t->alone, b->pair, &b->scorer);
     for (int step = 0; step < MEAN_STEPS; step++) {
         passed now = meet(t, b, some);
@@ -326,58 +325,45 @@ static vem_status take_bench(vem_i_shaper *t, bench *b)
     const int32_t d = em->model->d;
     const vem_i_shape pair = vem_i_shape_of(em->model->family, 2, d);
     size_t row = (size_t)d * kernels->element, block = VEM_I_BLOCK * kernels->element;
-    vem_ctx *ctx = &t->alone;
-    vem_status status = vem_i_model_blank(ctx, pair, &b->pair);
+    vem_i_run *run = &t->alone;
+    vem_status status = vem_i_model_blank(run, pair, &b->pair);
     if (status == VEM_OK)
-        status = vem_i_model_blank(ctx, pair, &b->best);
+        status = vem_i_model_blank(run, pair, &b->best);
     if (status == VEM_OK)
-        status = vem_i_scorer_new(ctx, kernels, pair, &b->scorer);
+        status = vem_i_scorer_new(run, kernels, pair, &b->scorer);
     if (status == VEM_OK)
-        status = vem_i_stats_new(ctx, pair, &b->stats);
+        status = vem_i_stats_new(run, pair, &b->stats);
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &b->panels, VEM_I_BLOCK, row);
+        status = vem_i_take(run, &b->panels, VEM_I_BLOCK, row);
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &b->now, 1, block);
+        status = vem_i_take(run, &b->now, 1, block);
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &b->costs, 2, block);
+        status = vem_i_take(run, &b->costs, 2, block);
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &b->weights, 2, block);
+        status = vem_i_take(run, &b->weights, 2, block);
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &b->wide, 2, row);
+        status = vem_i_take(run, &b->wide, 2, row);
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &b->means, 2, (size_t)d * sizeof(double));
+        status = vem_i_take(run, &b->means, 2, (size_t)d * sizeof(double));
     return status;
-}
-
-uint64_t vem_i_shaper_bytes(const vem_ctx *ctx, const vem_i_family *family, int32_t d,
-                            size_t element)
-{
-    uint64_t columns = (uint64_t)d,
-             pair = 2 * (columns + 1 + vem_i_variance_count(family, 1, d)) * 8;
-    uint64_t stats = 2 * (1 + columns + (uint64_t)vem_i_second_count(family, d)) * 8;
-    uint64_t work = vem_i_scorer_work_bytes(family, d, element);
-    return (uint64_t)ctx->threads *
-           (2 * pair + stats + work + vem_i_scorer_bytes(family, 2, d, element) +
-            VEM_I_BLOCK * (columns + 5) * element + 2 * columns * (element + 8));
 }
 
 vem_status vem_i_shaper_new(const vem_i_em *em, const vem_i_splitter *splitter,
                             vem_i_shaper **shaper)
 {
-    vem_i_shaper *t = vem_i_calloc(1, sizeof *t);
-    if (!t)
-        return vem_i_fail_memory(em->ctx, sizeof *t);
+    vem_i_shaper *t;
+    vem_status status = vem_i_take_structs(em->run, &t, 1, sizeof *t);
+    if (status != VEM_OK)
+        return status;
     t->em = em;
     t->splitter = splitter;
-    t->threads = em->ctx->threads;
-    t->alone.threads = 1;
-    t->alone.kernels_double = em->ctx->kernels_double;
+    t->threads = em->run->threads;
+    t->alone = vem_i_run_alone(em->run);
     t->fewest = fewest_of(em->model->family, em->model->d);
-    vem_status status =
-        vem_i_take_zeroed(em->ctx, &t->benches, (size_t)t->threads, sizeof *t->benches);
+    status =
+        vem_i_take_structs(em->run, &t->benches, (size_t)t->threads, sizeof *t->benches);
     for (int i = 0; status == VEM_OK && i < t->threads; i++)
-        if ((status = take_bench(t, &t->benches[i])) != VEM_OK)
-            vem_i_fail(em->ctx, status, "%s", t->alone.message);
+        status = take_bench(t, &t->benches[i]);
     if (status != VEM_OK) {
         vem_i_shaper_free(t);
         return status;

@@ -10,8 +10,6 @@ typedef struct vem_i_shaper vem_i_shaper;
 vem_status vem_i_shaper_new(const vem_i_em *em, const vem_i_splitter *splitter,
                             vem_i_shaper **shaper);
 void vem_i_shaper_free(vem_i_shaper *shaper);
-uint64_t vem_i_shaper_bytes(const vem_ctx *ctx, const vem_i_family *family, int32_t d,
-                            size_t element);
 
 /* What F gains when this cluster becomes two, and the two (means, shapes, weights; good
  * until the thread asks again). 0: they cannot be told apart, or one would be too small. The

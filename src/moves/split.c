@@ -26,7 +26,7 @@ typedef struct bench {
 } bench;
 
 struct vem_i_splitter {
-    vem_ctx *ctx;
+    vem_i_run *run;
     const vem_view *view;
     const vem_i_posterior *posterior;
     bench *benches; /* per thread */
@@ -34,13 +34,14 @@ struct vem_i_splitter {
     double values[4]; /* room for the two of each */
 };
 
-vem_status vem_i_splitter_new(vem_ctx *ctx, const vem_view *view,
+vem_status vem_i_splitter_new(vem_i_run *run, const vem_view *view,
                               const vem_i_posterior *posterior, vem_i_splitter **splitter)
 {
-    vem_i_splitter *s = vem_i_calloc(1, sizeof *s);
-    if (!s)
-        return vem_i_fail_memory(ctx, sizeof *s);
-    s->ctx = ctx;
+    vem_i_splitter *s;
+    vem_status status = vem_i_take_structs(run, &s, 1, sizeof *s);
+    if (status != VEM_OK)
+        return status;
+    s->run = run;
     s->view = view;
     s->posterior = posterior;
     s->one = s->values;
@@ -49,23 +50,23 @@ vem_status vem_i_splitter_new(vem_ctx *ctx, const vem_view *view,
         vem_i_store(view->kernels, s->one, i, 1);
         vem_i_store(view->kernels, s->zero, i, 0);
     }
-    size_t threads = (size_t)ctx->threads, d = (size_t)view->d;
+    size_t threads = (size_t)run->threads, d = (size_t)view->d;
     size_t element = view->kernels->element;
-    vem_status status = vem_i_take_zeroed(ctx, &s->benches, threads, sizeof *s->benches);
+    status = vem_i_take_structs(run, &s->benches, threads, sizeof *s->benches);
     for (size_t i = 0; status == VEM_OK && i < threads; i++) {
         bench *b = &s->benches[i];
-        status = vem_i_take(ctx, &b->sum, d, sizeof(double));
+        status = vem_i_take(run, &b->sum, d, sizeof(double));
         if (status == VEM_OK)
-            status = vem_i_take(ctx, &b->mean, d, element);
+            status = vem_i_take(run, &b->mean, d, element);
         if (status == VEM_OK)
-            status = vem_i_take(ctx, &b->pair, d, 2 * element);
+            status = vem_i_take(run, &b->pair, d, 2 * element);
         if (status == VEM_OK)
-            status = vem_i_take(ctx, &b->costs, VEM_I_BLOCK, 2 * element);
+            status = vem_i_take(run, &b->costs, VEM_I_BLOCK, 2 * element);
         if (status == VEM_OK)
-            status = vem_i_take(ctx, &b->weights, VEM_I_BLOCK, element);
+            status = vem_i_take(run, &b->weights, VEM_I_BLOCK, element);
         if (status == VEM_OK)
-            status = vem_i_take(ctx, &b->index, VEM_I_BLOCK, 2 * sizeof(int32_t));
-        for (int32_t k = 0; status == VEM_OK && k < 2 * VEM_I_BLOCK; k++)
+            status = vem_i_take(run, &b->index, VEM_I_BLOCK, 2 * sizeof(int32_t));
+        for (int32_t k = 0; b->index && k < 2 * VEM_I_BLOCK; k++)
             b->index[k] = k >= VEM_I_BLOCK;
     }
     if (status != VEM_OK) {
@@ -80,7 +81,7 @@ void vem_i_splitter_free(vem_i_splitter *s)
 {
     if (!s)
         return;
-    for (int i = 0; s->benches && i < s->ctx->threads; i++) {
+    for (int i = 0; s->benches && i < s->run->threads; i++) {
         bench *b = &s->benches[i];
         vem_i_free(b->sum);
         vem_i_free(b->mean);
@@ -98,7 +99,7 @@ static void meet(const vem_i_splitter *s, const bench *b, const uint32_t *items,
                  int32_t n)
 {
     const vem_view *view = s->view;
-    vem_i_residence_check(s->ctx);
+    vem_i_residence_check(s->run);
     view->kernels->iso_pairs(view->x, view->ld, items, n, view->d, b->pair, view->d,
                              s->one, s->zero, 2, b->index, b->costs, VEM_I_BLOCK);
 }
@@ -140,7 +141,7 @@ static double gather_sums(const vem_i_splitter *s, const bench *b,
         if (kind != ALL)
             meet(s, b, items, n);
         else
-            vem_i_residence_check(s->ctx);
+            vem_i_residence_check(s->run);
         for (int32_t k = 0; k < n; k++) {
             double f = vem_i_first_weight(s->view, s->posterior, items[k]);
             if (kind != ALL) {

@@ -21,7 +21,7 @@ static inline double vem_i_first_weight(const vem_view *view,
     return vem_i_value(view->kernels, posterior->q, item * posterior->width);
 }
 
-vem_status vem_i_splitter_new(vem_ctx *ctx, const vem_view *view,
+vem_status vem_i_splitter_new(vem_i_run *run, const vem_view *view,
                               const vem_i_posterior *posterior,
                               vem_i_splitter **splitter);
 void vem_i_splitter_free(vem_i_splitter *splitter);

@@ -28,7 +28,6 @@
 #include "moves/moves.h"
 #include "moves/swap_inside.h"
 
-enum { FEWEST = 2 };
 /* Swaps of one round: this share of the clusters at most. */
 static const double MOST_SHARE = 0.3;
 /* A gain must be greater than the cost by more than their rounding. */
@@ -36,7 +35,7 @@ static const double MARGIN = 1.001;
 
 static int is_soft(const vem_i_em *em)
 {
-    return em->posterior.q != NULL;
+    return em->posterior.width > 1;
 }
 
 static int compare(const void *a, const void *b)
@@ -73,8 +72,9 @@ static void cost_piece(void *arg, int64_t piece, int thread)
     const vem_i_posterior *p = &t->em->posterior;
     double *cost = t->partial + piece * t->em->model->clusters;
     memset(cost, 0, (size_t)t->em->model->clusters * sizeof *cost);
-    for (int64_t i = p->n * piece / VEM_I_SWAP_PIECES;
-         i < p->n * (piece + 1) / VEM_I_SWAP_PIECES; i++)
+    const int64_t end = vem_i_view_piece(t->em->view, VEM_I_SWAP_PIECES, piece + 1);
+    for (int64_t i = vem_i_view_piece(t->em->view, VEM_I_SWAP_PIECES, piece); i < end;
+         i++)
         for (int64_t e = i * p->width; e < (i + 1) * p->width; e++)
             if (p->held[e] >= 0)
                 cost[p->held[e]] += removal_term(t->em, i, e);
@@ -90,7 +90,7 @@ static double gain_alike(const struct vem_i_swaps *t, const vem_i_splittable *cl
     const int32_t c = cluster->cluster;
     char *first = vem_i_swap_half(t, c, 0), *second = vem_i_swap_half(t, c, 1);
     double gain = 0, mass = 0;
-    if (cluster->n >= FEWEST)
+    if (cluster->n > 1)
         gain = vem_i_split(t->splitter, cluster, thread, first, second, &mass);
     if (gain > 0)
         gain *= 0.5 * em->scorer.family->stretch(&em->scorer, c, first, second);
@@ -141,12 +141,14 @@ static void protect_receivers(struct vem_i_swaps *t, int32_t gone)
         t->tags[receiver(&t->em->posterior, cluster.items[k])] = VEM_I_RECEIVES;
 }
 
-static int64_t pair_up(struct vem_i_swaps *t, double *promised)
+/* Returns what all pairs promise. */
+static double pair_up(struct vem_i_swaps *t)
 {
     int32_t clusters = t->em->model->clusters, r = 0;
-    int64_t swaps = 0, most = (int64_t)ceil(MOST_SHARE * clusters);
-    *promised = 0;
-    for (int32_t g = 0; g < clusters && swaps < most; g++) {
+    const int64_t most = (int64_t)ceil(MOST_SHARE * clusters);
+    double promised = 0;
+    t->swaps = 0;
+    for (int32_t g = 0; g < clusters && t->swaps < most; g++) {
         int32_t split = t->gain[g].cluster;
         double gain = -t->gain[g].value;
         if (t->tags[split] != VEM_I_UNTOUCHED)
@@ -162,31 +164,21 @@ static int64_t pair_up(struct vem_i_swaps *t, double *promised)
         t->tags[gone] = VEM_I_GONE;
         t->partner[split] = gone;
         protect_receivers(t, gone);
-        *promised += gain - t->removal[r].value;
-        swaps++;
+        promised += gain - t->removal[r].value;
+        t->swaps++;
         r++;
     }
-    return swaps;
+    return promised;
 }
 
 /* ---- the round ---- */
-
-/* Soft: q of the new sets, and F. Returns 0 when F fell and all is as it was. */
-static int measure_or_undo(struct vem_i_swaps *t)
-{
-    if (vem_i_em_again(t->em) >= t->em->free_energy)
-        return 1;
-    vem_i_undo_restore(&t->undo, t->em);
-    vem_i_em_again(t->em);
-    return 0;
-}
 
 static void rank_clusters(struct vem_i_swaps *t)
 {
     vem_i_em *em = t->em;
     int32_t clusters = em->model->clusters;
     int64_t n = em->view->n;
-    vem_i_parallel_light(em->ctx, VEM_I_SWAP_PIECES, 8.0 * (double)n / VEM_I_SWAP_PIECES,
+    vem_i_parallel_light(em->run, VEM_I_SWAP_PIECES, 8.0 * (double)n / VEM_I_SWAP_PIECES,
                          cost_piece, t);
     for (int32_t c = 0; c < clusters; c++) {
         double cost = 0;
@@ -196,16 +188,16 @@ static void rank_clusters(struct vem_i_swaps *t)
         t->tags[c] = VEM_I_UNTOUCHED;
         t->partner[c] = -1;
     }
-    vem_i_parallel_light(em->ctx, vem_i_shards(clusters, VEM_I_SWAP_TOGETHER),
+    vem_i_parallel_light(em->run, vem_i_shards(clusters, VEM_I_SWAP_TOGETHER),
                          20.0 * VEM_I_SWAP_TOGETHER * (double)n / clusters * em->view->d,
                          split_clusters, t);
     qsort(t->removal, (size_t)clusters, sizeof *t->removal, compare);
     qsort(t->gain, (size_t)clusters, sizeof *t->gain, compare);
 }
 
-int64_t vem_i_swap_round(struct vem_i_swaps *t, double *promised)
+static double price(vem_i_em *em, void *state)
 {
-    vem_i_em *em = t->em;
+    struct vem_i_swaps *t = state;
     t->order = vem_i_estep_order(em->estep, &em->posterior);
     if (!t->order) {
         vem_i_tour_sort(&t->tour, em->model->clusters, em->posterior.held,
@@ -213,101 +205,103 @@ int64_t vem_i_swap_round(struct vem_i_swaps *t, double *promised)
         t->order = &t->tour;
     }
     rank_clusters(t);
-    int64_t swaps = pair_up(t, promised);
-    if (swaps == 0)
-        return 0;
+    return pair_up(t);
+}
+
+static int64_t make(vem_i_em *em, void *state)
+{
+    struct vem_i_swaps *t = state;
     if (is_soft(em))
         vem_i_undo_save(&t->undo, em);
     vem_i_swap_make(t);
-    if (is_soft(em) && !measure_or_undo(t)) {
-        *promised = 0;
-        return 0;
-    }
-    vem_i_swap_tell(t);
-    return swaps;
+    return t->swaps;
 }
 
-void vem_i_swaps_free(struct vem_i_swaps *t)
+static void undo(vem_i_em *em, void *state)
 {
-    if (!t)
-        return;
+    const struct vem_i_swaps *t = state;
+    vem_i_undo_restore(&t->undo, em);
+    vem_i_scorer_prepare(em->run, em->model, &em->scorer);
+}
+
+static void settle(vem_i_em *em, void *state)
+{
+    const struct vem_i_swaps *t = state;
+    for (int32_t c = 0; c < em->model->clusters; c++)
+        if (t->tags[c] == VEM_I_DIVIDED)
+            vem_i_estep_beside(em->estep, t->partner[c], c);
+}
+
+/* ---- memory ---- */
+
+enum { ARRAYS = 8 };
+
+static void list_arrays(struct vem_i_swaps *t, const vem_i_run *run,
+                        const vem_i_search_spec *search, vem_i_shape shape,
+                        size_t element, vem_i_room *list)
+{
+    const size_t clusters = (size_t)shape.capacity, threads = (size_t)run->threads;
+    const size_t alike = shape.family->shared ? clusters : 0;
+    const vem_i_room arrays[ARRAYS] = {
+        {&t->identity, search->type->ordered ? 0 : clusters, sizeof *t->identity, 0},
+        {&t->partial, VEM_I_SWAP_PIECES, clusters * sizeof *t->partial, 0},
+        {&t->removal, clusters, sizeof *t->removal, 0},
+        {&t->gain, clusters, sizeof *t->gain, 0},
+        {&t->halves, alike, 2 * (size_t)shape.d * element, 0},
+        {&t->tags, clusters, sizeof *t->tags, 0},
+        {&t->partner, clusters, sizeof *t->partner, 0},
+        {&t->costs, threads, 2 * VEM_I_BLOCK * element, 0},
+    };
+    memcpy(list, arrays, sizeof arrays);
+}
+
+static void release(void *state)
+{
+    struct vem_i_swaps *t = state;
+    vem_i_room list[ARRAYS];
+    list_arrays(t, t->em->run, &t->em->search, vem_i_model_shape_with_room(t->em->model),
+                0, list);
+    vem_i_free_rooms(list, ARRAYS);
     vem_i_tour_free(&t->tour);
     vem_i_shaper_free(t->shaper);
     vem_i_splitter_free(t->splitter);
     vem_i_undo_free(&t->undo);
-    vem_i_free(t->identity);
-    vem_i_free(t->partial);
-    vem_i_free(t->removal);
-    vem_i_free(t->gain);
-    vem_i_free(t->halves);
-    vem_i_free(t->tags);
-    vem_i_free(t->partner);
-    vem_i_free(t->costs);
     vem_i_free(t);
 }
 
-uint64_t vem_i_swaps_bytes(const vem_ctx *ctx, const vem_i_search_spec *search,
-                           const vem_i_family *family, int64_t n, int32_t clusters,
-                           int32_t d, size_t element)
+static vem_status create(vem_i_em *em, void **state)
 {
-    uint64_t count = (uint64_t)clusters, columns = (uint64_t)d;
-    uint64_t bytes = count * (VEM_I_SWAP_PIECES * 8 + 2 * sizeof(vem_i_ranked) + 9) +
-                     (uint64_t)n * (sizeof(int32_t) + element) +
-                     (uint64_t)ctx->threads * VEM_I_BLOCK * 6 * 8;
-    if (!family->shared)
-        bytes += vem_i_shaper_bytes(ctx, family, d, element);
-    else
-        bytes += count * 2 * columns * element;
-    if (!search->type->ordered)
-        bytes += vem_i_tour_bytes(n, clusters);
-    if (search->held > 1)
-        bytes += vem_i_undo_bytes(family, n, search->held, clusters, d);
-    return bytes;
-}
-
-vem_status vem_i_swaps_new(vem_i_em *em, struct vem_i_swaps **swaps)
-{
-    vem_ctx *ctx = em->ctx;
-    struct vem_i_swaps *t = vem_i_calloc(1, sizeof *t);
-    if (!t)
-        return vem_i_fail_memory(ctx, sizeof *t);
-    size_t clusters = (size_t)em->model->clusters, d = (size_t)em->model->d;
-    size_t element = em->view->kernels->element;
+    vem_i_run *run = em->run;
+    struct vem_i_swaps *t;
+    vem_i_room list[ARRAYS];
+    vem_status status = vem_i_take_structs(run, &t, 1, sizeof *t);
+    if (status != VEM_OK)
+        return status;
+    *state = t;
     t->em = em;
-    vem_status status = vem_i_splitter_new(ctx, em->view, &em->posterior, &t->splitter);
+    list_arrays(t, run, &em->search, vem_i_model_shape_with_room(em->model),
+                em->view->kernels->element, list);
+    status = vem_i_take_rooms(run, list, ARRAYS);
     if (status == VEM_OK)
-        status = vem_i_posterior_look_further(ctx, em->view, &em->posterior);
+        status = vem_i_splitter_new(run, em->view, &em->posterior, &t->splitter);
     if (status == VEM_OK)
-        status =
-            vem_i_take(ctx, &t->partial, VEM_I_SWAP_PIECES, clusters * sizeof(double));
-    if (status == VEM_OK)
-        status = vem_i_take(ctx, &t->removal, clusters, sizeof(vem_i_ranked));
-    if (status == VEM_OK)
-        status = vem_i_take(ctx, &t->gain, clusters, sizeof(vem_i_ranked));
+        status = vem_i_posterior_look_further(run, em->view, &em->posterior);
     if (status == VEM_OK && !em->model->family->shared)
         status = vem_i_shaper_new(em, t->splitter, &t->shaper);
-    else if (status == VEM_OK)
-        status = vem_i_take(ctx, &t->halves, clusters, 2 * d * element);
-    if (status == VEM_OK)
-        status = vem_i_take(ctx, &t->tags, clusters, 1);
-    if (status == VEM_OK)
-        status = vem_i_take(ctx, &t->partner, clusters, sizeof(int32_t));
-    if (status == VEM_OK)
-        status =
-            vem_i_take(ctx, &t->costs, (size_t)ctx->threads, 2 * VEM_I_BLOCK * element);
-    if (status == VEM_OK && !em->search.type->ordered) {
-        status = vem_i_tour_new(ctx, em->view->n, em->model->clusters, &t->tour);
-        if (status == VEM_OK)
-            status = vem_i_take(ctx, &t->identity, clusters, sizeof(int32_t));
-        for (size_t c = 0; status == VEM_OK && c < clusters; c++)
-            t->identity[c] = (int32_t)c;
-    }
+    if (status == VEM_OK && !em->search.type->ordered)
+        status = vem_i_tour_new(run, em->view->n, em->model->capacity, &t->tour);
+    for (int32_t c = 0; status == VEM_OK && t->identity && c < em->model->capacity; c++)
+        t->identity[c] = c;
     if (status == VEM_OK && is_soft(em))
-        status = vem_i_undo_new(em, &t->undo);
-    if (status != VEM_OK) {
-        vem_i_swaps_free(t);
-        return status;
-    }
-    *swaps = t;
-    return VEM_OK;
+        status = vem_i_undo_new(em, em->posterior.width, &t->undo);
+    return status; /* what is there goes with the loop */
 }
+
+const vem_i_move vem_i_move_swap = {.name = VEM_I_MOVE_SWAP,
+                                    .when = VEM_I_AFTER_E,
+                                    .create = create,
+                                    .free = release,
+                                    .price = price,
+                                    .make = make,
+                                    .undo = undo,
+                                    .settle = settle};

@@ -3,8 +3,8 @@
 #ifndef VEM_MOVES_SWAP_INSIDE_H
 #define VEM_MOVES_SWAP_INSIDE_H
 
+#include "em/undo.h"
 #include "moves/shape.h"
-#include "moves/undo.h"
 #include "search/tour.h"
 
 /* Pieces the items are cut into, and clusters of one task. */
@@ -33,6 +33,7 @@ struct vem_i_swaps {
     vem_i_undo undo;     /* soft: to take a round back */
     /* The round at hand. */
     const vem_i_tour *order;
+    int64_t swaps;
 };
 
 /* The items that hold a cluster first. */
@@ -54,7 +55,5 @@ static inline char *vem_i_swap_half(const struct vem_i_swaps *t, int32_t c, int 
 /* Removed clusters go to where clusters are split: the model, the scorer, and what the items
  * hold. */
 void vem_i_swap_make(struct vem_i_swaps *swaps);
-/* The search hears where the clusters went: when the round is there to stay. */
-void vem_i_swap_tell(struct vem_i_swaps *swaps);
 
 #endif

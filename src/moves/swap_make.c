@@ -48,14 +48,14 @@ static void enter_halves(void *arg, int64_t task, int thread)
         for (int64_t k = 0; k < cluster.n; k += VEM_I_BLOCK) {
             int32_t n =
                 cluster.n - k < VEM_I_BLOCK ? (int32_t)(cluster.n - k) : VEM_I_BLOCK;
-            s->family->score_pairs(s, view->x, view->ld, cluster.items + k, n, 2, index,
-                                   costs, VEM_I_BLOCK);
+            const vem_i_items items = vem_i_items_at(view, 0, cluster.items + k, n);
+            s->family->score_pairs(s, &items, 2, index, costs, VEM_I_BLOCK);
             for (int32_t q = 0; q < n; q++)
                 if (p->width > 1 || vem_i_value(s->kernels, costs, VEM_I_BLOCK + q) <
                                         vem_i_value(s->kernels, costs, q))
                     p->held[(int64_t)cluster.items[k + q] * p->width + p->width - 1] =
                         t->partner[c];
-            vem_i_residence_check(t->em->ctx);
+            vem_i_residence_check(t->em->run);
         }
     }
 }
@@ -83,9 +83,8 @@ static void place_alike(struct vem_i_swaps *t)
             continue;
         int32_t to[2] = {c, t->partner[c]};
         for (int h = 0; h < 2; h++)
-            for (int64_t j = 0; j < d; j++)
-                model->means[to[h] * d + j] =
-                    vem_i_value(t->em->view->kernels, vem_i_swap_half(t, c, h), j);
+            vem_i_widen(t->em->view->kernels, vem_i_swap_half(t, c, h), d,
+                        model->means + to[h] * d);
         if (t->em->constraints.prior == VEM_PRIOR_FREE)
             model->weights[c] = model->weights[to[1]] = 0.5 * model->weights[c];
     }
@@ -96,19 +95,12 @@ void vem_i_swap_make(struct vem_i_swaps *t)
     vem_i_em *em = t->em;
     int32_t clusters = em->model->clusters;
     if (t->shaper)
-        vem_i_parallel(em->ctx, clusters, place_shaped, t);
+        vem_i_parallel(em->run, clusters, place_shaped, t);
     else
         place_alike(t);
     if (em->constraints.prior == VEM_PRIOR_FREE)
         vem_i_normalize_weights(em->model);
-    vem_i_scorer_prepare(em->ctx, em->model, &em->scorer);
-    vem_i_parallel(em->ctx, VEM_I_SWAP_PIECES, leave_removed, t);
-    vem_i_parallel(em->ctx, vem_i_shards(clusters, VEM_I_SWAP_TOGETHER), enter_halves, t);
-}
-
-void vem_i_swap_tell(struct vem_i_swaps *t)
-{
-    for (int32_t c = 0; c < t->em->model->clusters; c++)
-        if (t->tags[c] == VEM_I_DIVIDED)
-            vem_i_estep_beside(t->em->estep, t->partner[c], c);
+    vem_i_scorer_prepare(em->run, em->model, &em->scorer);
+    vem_i_parallel(em->run, VEM_I_SWAP_PIECES, leave_removed, t);
+    vem_i_parallel(em->run, vem_i_shards(clusters, VEM_I_SWAP_TOGETHER), enter_halves, t);
 }

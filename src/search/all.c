@@ -16,12 +16,12 @@ static vem_i_block_shape shape(const vem_i_search_spec *spec,
                                const vem_i_kernels *kernels)
 {
     const size_t panel = (size_t)kernels->panel;
-    size_t items = BLOCK_BYTES / kernels->element / (size_t)spec->clusters;
+    size_t items = BLOCK_BYTES / kernels->element / (size_t)spec->capacity;
     items = items / panel * panel;
     items = items < panel ? panel : items > VEM_I_BLOCK ? VEM_I_BLOCK : items;
     return (vem_i_block_shape){.items = (int32_t)items,
                                .packed = items,
-                               .rows = (size_t)spec->clusters,
+                               .rows = (size_t)spec->capacity,
                                .dense = 1};
 }
 
@@ -29,7 +29,7 @@ static size_t list_scratch(const vem_i_search_spec *spec, int32_t d,
                            const vem_i_kernels *kernels, void *of, vem_i_room *list)
 {
     (void)d;
-    const size_t values = spec->held < spec->clusters ? (size_t)spec->clusters : 0;
+    const size_t values = spec->held < spec->capacity ? (size_t)spec->capacity : 0;
     list[0] = (vem_i_room){&((scratch *)of)->column, values, kernels->element, 0};
     return 1;
 }
@@ -90,14 +90,6 @@ static double work(const vem_i_search_spec *spec, double n, double pair)
 DEFINE_KTH(float)
 DEFINE_KTH(double)
 
-static void fill_row(const vem_i_kernels *kernels, void *row, int32_t *index, int32_t n)
-{
-    for (int32_t p = 0; p < n; p++) {
-        vem_i_store(kernels, row, p, INFINITY);
-        index[p] = -1;
-    }
-}
-
 static void find(vem_i_search *search, vem_i_block *block, const int32_t *before)
 {
     (void)before;
@@ -105,9 +97,9 @@ static void find(vem_i_search *search, vem_i_block *block, const int32_t *before
     const vem_i_kernels *kernels = scorer->kernels;
     int32_t n = block->n, clusters = scorer->clusters, ldv = block->capacity;
     int32_t held = search->spec.held;
-    scorer->family->score_tile(scorer, block->panels, n, 0, clusters, block->costs, ldv);
+    scorer->family->score_tile(scorer, &block->items, 0, clusters, block->costs, ldv);
     block->pairs += (int64_t)n * clusters;
-    fill_row(kernels, block->best, block->nearest, ldv);
+    vem_i_block_clear(kernels, block->best, block->nearest, 1, ldv, ldv);
     kernels->select_top(block->costs, NULL, n, clusters, 0, 1, block->best,
                         block->nearest, ldv);
     if (held >= clusters)

@@ -1,5 +1,5 @@
 /* What the two graphs share: their memory, their random beginning, and what happens when
- * clusters are dropped. */
+ * clusters are dropped or added. */
 #include "search/graph.h"
 
 #include "base/rng.h"
@@ -11,7 +11,7 @@ enum { MOST_SHARD_ITEMS = 1024 };
 int32_t vem_i_graph_candidates(const vem_i_search_spec *spec)
 {
     int64_t most = (int64_t)spec->held * spec->reach + spec->explore;
-    return most < spec->clusters ? (int32_t)most : spec->clusters;
+    return most < spec->capacity ? (int32_t)most : spec->capacity;
 }
 
 int64_t vem_i_graph_shard(const vem_i_search_spec *spec)
@@ -37,14 +37,9 @@ size_t vem_i_graph_scratch(const vem_i_search_spec *spec, int32_t d,
 {
     (void)d, (void)kernels;
     vem_i_tries *t = tries;
-    list[0] = (vem_i_room){&t->stamps, (size_t)spec->clusters, sizeof *t->stamps, 1};
+    list[0] = (vem_i_room){&t->stamps, (size_t)spec->capacity, sizeof *t->stamps, 1};
     list[1] = (vem_i_room){&t->drawn, (size_t)spec->held, sizeof *t->drawn, 0};
     return 2;
-}
-
-uint64_t vem_i_graph_bytes(const vem_i_search_spec *spec)
-{
-    return (uint64_t)spec->clusters * (uint64_t)spec->reach * sizeof(int32_t);
 }
 
 /* Cluster c and others at random: the graph before anything is known. */
@@ -64,9 +59,10 @@ vem_status vem_i_graph_create(vem_i_search *search)
     g->reach = search->spec.reach;
     search->shard = vem_i_graph_shard(&search->spec);
     search->tried = vem_i_graph_candidates(&search->spec);
-    vem_status status = vem_i_take(search->ctx, &g->neighbors, (size_t)g->clusters,
-                                   (size_t)g->reach * sizeof(int32_t));
-    for (int32_t c = 0; status == VEM_OK && c < g->clusters; c++)
+    vem_status status =
+        vem_i_take(search->run, &g->neighbors, (size_t)search->spec.capacity,
+                   (size_t)g->reach * sizeof(int32_t));
+    for (int32_t c = 0; status == VEM_OK && g->neighbors && c < g->clusters; c++)
         draw(g, c);
     return status;
 }
@@ -74,6 +70,16 @@ vem_status vem_i_graph_create(vem_i_search *search)
 void vem_i_graph_free(vem_i_search *search)
 {
     vem_i_free(((vem_i_graph *)search)->neighbors);
+}
+
+void vem_i_graph_place(vem_i_search *search, int32_t cluster, int32_t beside)
+{
+    (void)beside;
+    vem_i_graph *g = (vem_i_graph *)search;
+    if (cluster < g->clusters)
+        return;
+    g->clusters = cluster + 1;
+    draw(g, cluster);
 }
 
 void vem_i_graph_renumber(vem_i_search *search, const int32_t *map, int32_t clusters)

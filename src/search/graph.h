@@ -33,9 +33,10 @@ vem_i_block_shape vem_i_graph_shape(const vem_i_search_spec *spec,
                                     const vem_i_kernels *kernels);
 size_t vem_i_graph_scratch(const vem_i_search_spec *spec, int32_t d,
                            const vem_i_kernels *kernels, void *tries, vem_i_room *list);
-uint64_t vem_i_graph_bytes(const vem_i_search_spec *spec);
 vem_status vem_i_graph_create(vem_i_search *search);
 void vem_i_graph_free(vem_i_search *search);
+/* One cluster more has neighbors at random, like all to begin with. */
+void vem_i_graph_place(vem_i_search *search, int32_t cluster, int32_t beside);
 void vem_i_graph_renumber(vem_i_search *search, const int32_t *map, int32_t clusters);
 void vem_i_graph_record(vem_i_record *record, vem_i_search *search, int32_t clusters,
                         const int32_t *held);
@@ -52,11 +53,11 @@ typedef struct vem_i_touch {
 } vem_i_touch;
 
 /* All that one item touched, its nearest cluster among it. */
-typedef struct vem_i_run {
+typedef struct vem_i_strip {
     int64_t first; /* touch of its shard */
     int32_t nearest, count;
     int32_t next; /* run of the wave whose item has the same nearest cluster; -1: none */
-} vem_i_run;
+} vem_i_strip;
 
 /* A running average for one pair of clusters. */
 typedef struct vem_i_slot {
@@ -66,7 +67,7 @@ typedef struct vem_i_slot {
 } vem_i_slot;
 
 /* Shards merged together, and ranges of clusters in which that is done at the same time. */
-enum { VEM_I_WAVE = 64, VEM_I_BUCKETS = 64 };
+enum { VEM_I_WAVE = 64, VEM_I_RANGES = 64 };
 
 /* How far one other cluster was from the items of the cluster at hand. */
 typedef struct vem_i_far {
@@ -80,13 +81,13 @@ typedef struct vem_i_notes {
     vem_i_tries tries;
     vem_i_touch *touches; /* of its shard, within those of the wave */
     int64_t touched;      /* so far */
-    vem_i_run *runs;      /* which item touched what, as they come */
-    int32_t run_count;
+    vem_i_strip *strips;  /* which item touched what, as they come */
+    int32_t strip_count;
     uint32_t stamp;         /* the last mark given */
     vem_i_far *others;      /* clusters */
     int32_t *listed;        /* clusters + 1 */
     double *averages;       /* slots */
-    int32_t *heads, *tails; /* clusters of a bucket: first and last run */
+    int32_t *heads, *tails; /* clusters of a range: first and last run */
 } vem_i_notes;
 
 typedef struct vem_i_estimated {
@@ -96,10 +97,10 @@ typedef struct vem_i_estimated {
     vem_i_slot *evidence; /* clusters x slots */
     int32_t *used;        /* clusters */
     /* What a wave of shards touched, waiting to be merged in their order. */
-    int64_t touch_capacity, run_capacity; /* of a shard */
-    vem_i_touch *touches;                 /* wave x touch_capacity */
-    vem_i_run *runs;        /* wave x run_capacity, by bucket of the nearest */
-    int64_t *bucket_starts; /* wave x (buckets + 1): runs */
+    int64_t touch_capacity, strip_capacity; /* of a shard */
+    vem_i_touch *touches;                   /* wave x touch_capacity */
+    vem_i_strip *strips;   /* wave x run_capacity, by range of the nearest */
+    int64_t *range_starts; /* wave x (ranges + 1): runs */
 } vem_i_estimated;
 
 /* The end of a wave, and of a step (graph_merge.c). */

@@ -9,9 +9,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/bucket_sort.h"
 #include "base/parallel.h"
+#include "coarse/hierarchy.h"
 #include "search/graph.h"
-#include "search/hierarchy.h"
 
 /* ---- a step ---- */
 
@@ -28,31 +29,28 @@ static void begin_shard(vem_i_search *search, const vem_i_block *block, int64_t 
     const vem_i_estimated *g = (const vem_i_estimated *)search;
     vem_i_notes *own = block->scratch;
     own->touched = 0;
-    own->run_count = 0;
+    own->strip_count = 0;
     own->touches = g->touches + slot * g->touch_capacity;
 }
 
-static int64_t bucket_of(const vem_i_estimated *g, int32_t cluster)
+static int64_t range_of(const vem_i_estimated *g, int32_t cluster)
 {
-    return (int64_t)cluster * VEM_I_BUCKETS / g->graph.clusters;
+    return (int64_t)cluster * VEM_I_RANGES / g->graph.clusters;
 }
 
-/* The items of the shard by bucket of their nearest cluster. */
+/* The items of the shard by range of their nearest cluster. */
 static void end_shard(vem_i_search *search, const vem_i_block *block, int64_t slot)
 {
     const vem_i_estimated *g = (const vem_i_estimated *)search;
     const vem_i_notes *own = block->scratch;
-    vem_i_run *to = g->runs + slot * g->run_capacity;
-    int64_t *starts = g->bucket_starts + slot * (VEM_I_BUCKETS + 1), at[VEM_I_BUCKETS];
-    memset(starts, 0, (VEM_I_BUCKETS + 1) * sizeof *starts);
-    for (int32_t i = 0; i < own->run_count; i++)
-        starts[bucket_of(g, own->runs[i].nearest) + 1]++;
-    for (int b = 0; b < VEM_I_BUCKETS; b++) {
-        starts[b + 1] += starts[b];
-        at[b] = starts[b];
-    }
-    for (int32_t i = 0; i < own->run_count; i++)
-        to[at[bucket_of(g, own->runs[i].nearest)]++] = own->runs[i];
+    vem_i_strip *to = g->strips + slot * g->strip_capacity;
+    int64_t *starts = g->range_starts + slot * (VEM_I_RANGES + 1), *ends = starts + 1;
+    memset(starts, 0, (VEM_I_RANGES + 1) * sizeof *starts);
+    for (int32_t i = 0; i < own->strip_count; i++)
+        ends[range_of(g, own->strips[i].nearest)]++;
+    vem_i_bucket_places(ends, VEM_I_RANGES, 1, 0, 0);
+    for (int32_t i = 0; i < own->strip_count; i++)
+        to[ends[range_of(g, own->strips[i].nearest)]++] = own->strips[i];
 }
 
 /* How far a cluster is from an item, for the averages of the graph: the distance where a
@@ -102,8 +100,8 @@ static void learn(const vem_i_block *block, int32_t p, int32_t count, vem_i_note
         learn_as(block, p, count, 1, 1, 1, touches);
     else
         learn_as(block, p, count, family->dots, family->shared, single, touches);
-    own->runs[own->run_count++] =
-        (vem_i_run){.nearest = nearest, .count = count, .first = own->touched};
+    own->strips[own->strip_count++] =
+        (vem_i_strip){.nearest = nearest, .count = count, .first = own->touched};
     own->touched += count;
 }
 
@@ -117,7 +115,7 @@ static void find(vem_i_search *search, vem_i_block *block, const int32_t *before
 
 /* ---- its life ---- */
 
-/* Neighbors to begin with, from the coarse cells of the means instead of at random:
+/* Neighbors to begin with, from the coarse buckets of the means instead of at random:
  * C sqrt(C) distances. */
 static vem_status start(vem_i_search *search, int64_t *pairs)
 {
@@ -126,7 +124,7 @@ static vem_status start(vem_i_search *search, int64_t *pairs)
     if (g->reach == 1)
         return VEM_OK;
     vem_i_hierarchy h;
-    vem_status status = vem_i_hierarchy_new(search->ctx, scorer->kernels,
+    vem_status status = vem_i_hierarchy_new(search->run, scorer->kernels,
                                             scorer->clusters, scorer->d, 1, &h);
     if (status != VEM_OK)
         return status;
@@ -139,7 +137,7 @@ static vem_status start(vem_i_search *search, int64_t *pairs)
         for (int32_t k = 0; k < h.near_count && kept < g->reach; k++)
             if (near[k] >= 0 && near[k] != i)
                 own[kept++] = h.members[near[k]];
-        /* What was drawn at random stands where the cells had too few. */
+        /* What was drawn at random stands where the buckets had too few. */
     }
     vem_i_hierarchy_free(&h);
     return VEM_OK;
@@ -149,6 +147,7 @@ static vem_status start(vem_i_search *search, int64_t *pairs)
 static void place(vem_i_search *search, int32_t cluster, int32_t beside)
 {
     const vem_i_graph *g = (const vem_i_graph *)search;
+    vem_i_graph_place(search, cluster, beside);
     if (g->reach == 1 || cluster == beside)
         return;
     int32_t *own = g->neighbors + (int64_t)cluster * g->reach, kept = 2;
@@ -176,11 +175,11 @@ static size_t list_scratch(const vem_i_search_spec *spec, int32_t d,
                            const vem_i_kernels *kernels, void *of, vem_i_room *list)
 {
     vem_i_notes *m = of;
-    const size_t clusters = (size_t)spec->clusters;
-    const size_t own = clusters / VEM_I_BUCKETS + 1; /* clusters of one bucket, at most */
+    const size_t clusters = (size_t)spec->capacity;
+    const size_t own = clusters / VEM_I_RANGES + 1; /* clusters of one range, at most */
     size_t count = vem_i_graph_scratch(spec, d, kernels, &m->tries, list);
     list[count++] =
-        (vem_i_room){&m->runs, (size_t)vem_i_graph_shard(spec), sizeof *m->runs, 0};
+        (vem_i_room){&m->strips, (size_t)vem_i_graph_shard(spec), sizeof *m->strips, 0};
     list[count++] = (vem_i_room){&m->others, clusters, sizeof *m->others, 1};
     list[count++] = (vem_i_room){&m->listed, clusters + 1, sizeof(int32_t), 0};
     list[count++] =
@@ -195,29 +194,17 @@ enum { ARRAYS = 5 };
 static void list_arrays(const vem_i_search_spec *spec, vem_i_estimated *g,
                         vem_i_room *list)
 {
-    const size_t clusters = (size_t)spec->clusters;
-    const size_t runs = (size_t)vem_i_graph_shard(spec);
-    const size_t touches = runs * (size_t)vem_i_graph_candidates(spec);
+    const size_t clusters = (size_t)spec->capacity;
+    const size_t strips = (size_t)vem_i_graph_shard(spec);
+    const size_t touches = strips * (size_t)vem_i_graph_candidates(spec);
     const vem_i_room arrays[ARRAYS] = {
         {&g->evidence, clusters, (size_t)slots_for(spec) * sizeof *g->evidence, 0},
         {&g->used, clusters, sizeof *g->used, 1},
         {&g->touches, VEM_I_WAVE, touches * sizeof *g->touches, 0},
-        {&g->runs, VEM_I_WAVE, runs * sizeof *g->runs, 0},
-        {&g->bucket_starts, VEM_I_WAVE, (VEM_I_BUCKETS + 1) * sizeof *g->bucket_starts,
-         0},
+        {&g->strips, VEM_I_WAVE, strips * sizeof *g->strips, 0},
+        {&g->range_starts, VEM_I_WAVE, (VEM_I_RANGES + 1) * sizeof *g->range_starts, 0},
     };
     memcpy(list, arrays, sizeof arrays);
-}
-
-static uint64_t bytes(const vem_ctx *ctx, const vem_i_search_spec *spec,
-                      const vem_i_family *family, int64_t n, int32_t d,
-                      const vem_i_kernels *kernels)
-{
-    (void)ctx, (void)family, (void)n, (void)d, (void)kernels;
-    vem_i_estimated none;
-    vem_i_room list[ARRAYS];
-    list_arrays(spec, &none, list);
-    return vem_i_graph_bytes(spec) + vem_i_rooms_bytes(list, ARRAYS);
 }
 
 /* Looking up a candidate, and learning from it, costs so many operations. */
@@ -233,9 +220,9 @@ static vem_status create(vem_i_search *search)
     list_arrays(&search->spec, g, list);
     search->wave = VEM_I_WAVE;
     g->slots = slots_for(&search->spec);
-    g->run_capacity = vem_i_graph_shard(&search->spec);
-    g->touch_capacity = g->run_capacity * vem_i_graph_candidates(&search->spec);
-    vem_status status = vem_i_take_rooms(search->ctx, list, ARRAYS);
+    g->strip_capacity = vem_i_graph_shard(&search->spec);
+    g->touch_capacity = g->strip_capacity * vem_i_graph_candidates(&search->spec);
+    vem_status status = vem_i_take_rooms(search->run, list, ARRAYS);
     return status == VEM_OK ? vem_i_graph_create(search) : status;
 }
 
@@ -252,7 +239,6 @@ const vem_i_search_type vem_i_search_type_estimated = {.size = sizeof(vem_i_esti
                                                            sizeof(vem_i_notes),
                                                        .scratch = list_scratch,
                                                        .shape = vem_i_graph_shape,
-                                                       .bytes = bytes,
                                                        .work = work,
                                                        .create = create,
                                                        .free = release,

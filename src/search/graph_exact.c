@@ -17,9 +17,12 @@ typedef struct exact {
 } exact;
 
 /* One more than needed: the cluster itself may not be its own best under a free prior. */
-static vem_i_search_spec nearest_for(int32_t clusters, int32_t reach)
+static vem_i_search_spec nearest_for(int32_t clusters, int32_t capacity, int32_t reach)
 {
-    return vem_i_search_closest(clusters, reach < clusters ? reach + 1 : clusters, 0);
+    vem_i_search_spec spec =
+        vem_i_search_closest(clusters, reach < clusters ? reach + 1 : clusters, 0);
+    vem_i_search_make_room(&spec, capacity);
+    return spec;
 }
 
 static vem_i_search_spec few_for(const vem_i_search_spec *spec)
@@ -100,12 +103,13 @@ static int64_t prepare(vem_i_search *search, const vem_i_step_plan *plan, double
     t->graph.step++;
     if (t->graph.reach == 1) /* G_c is c: nothing to find */
         return 0;
-    t->means.n = scorer->clusters;
-    t->looks = nearest_for(t->graph.clusters, t->graph.reach).dense && t->few
-                   ? t->few
-                   : t->nearest;
+    t->means.n = t->means.global_n = scorer->clusters;
+    t->looks =
+        nearest_for(t->graph.clusters, t->graph.clusters, t->graph.reach).dense && t->few
+            ? t->few
+            : t->nearest;
     const int32_t items = t->looks->blocks[0].capacity;
-    vem_i_parallel_light(search->ctx, vem_i_shards(scorer->clusters, items),
+    vem_i_parallel_light(search->run, vem_i_shards(scorer->clusters, items),
                          (double)items * scorer->clusters * scorer->d, run_block, t);
     return (int64_t)scorer->clusters * scorer->clusters;
 }
@@ -114,17 +118,6 @@ static void find(vem_i_search *search, vem_i_block *block, const int32_t *before
 {
     int32_t counts[VEM_I_BLOCK];
     vem_i_graph_find((vem_i_graph *)search, block, before, counts);
-}
-
-static uint64_t bytes(const vem_ctx *ctx, const vem_i_search_spec *spec,
-                      const vem_i_family *family, int64_t n, int32_t d,
-                      const vem_i_kernels *kernels)
-{
-    const vem_i_search_spec nearest = nearest_for(spec->clusters, spec->reach);
-    const vem_i_search_spec few = few_for(spec);
-    return vem_i_graph_bytes(spec) +
-           vem_i_search_bytes(ctx, &nearest, family, n, d, kernels) +
-           (nearest.dense ? 0 : vem_i_search_bytes(ctx, &few, family, n, d, kernels));
 }
 
 /* Looking up a candidate costs so many operations. */
@@ -139,17 +132,18 @@ static vem_status create(vem_i_search *search)
     exact *t = (exact *)search;
     const vem_i_scorer *scorer = search->scorer;
     const vem_i_search_spec nearest =
-        nearest_for(search->spec.clusters, search->spec.reach);
+        nearest_for(search->spec.clusters, search->spec.capacity, search->spec.reach);
     const vem_i_search_spec few = few_for(&search->spec);
     t->means = (vem_view){.kernels = scorer->kernels,
                           .x = scorer->means,
                           .n = scorer->clusters,
+                          .global_n = scorer->clusters,
                           .ld = scorer->ldc,
                           .d = scorer->d};
     vem_status status =
-        vem_i_search_new(search->ctx, &nearest, &t->means, scorer, &t->nearest);
+        vem_i_search_new(search->run, &nearest, &t->means, scorer, &t->nearest);
     if (status == VEM_OK && !nearest.dense)
-        status = vem_i_search_new(search->ctx, &few, &t->means, scorer, &t->few);
+        status = vem_i_search_new(search->run, &few, &t->means, scorer, &t->few);
     return status == VEM_OK ? vem_i_graph_create(search) : status;
 }
 
@@ -164,7 +158,6 @@ const vem_i_search_type vem_i_search_type_exact = {.size = sizeof(exact),
                                                    .scratch_size = sizeof(vem_i_tries),
                                                    .scratch = vem_i_graph_scratch,
                                                    .shape = vem_i_graph_shape,
-                                                   .bytes = bytes,
                                                    .work = work,
                                                    .create = create,
                                                    .free = release,
@@ -172,4 +165,5 @@ const vem_i_search_type vem_i_search_type_exact = {.size = sizeof(exact),
                                                    .next_block = vem_i_search_next,
                                                    .find = find,
                                                    .renumber = vem_i_graph_renumber,
+                                                   .place = vem_i_graph_place,
                                                    .record = vem_i_graph_record};

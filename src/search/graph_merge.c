@@ -61,16 +61,17 @@ static void join(vem_i_estimated *g, vem_i_notes *m, int32_t cluster, int32_t to
     g->used[cluster] = used;
 }
 
-static const vem_i_touch *touches_of(const vem_i_estimated *g, int32_t run)
+static const vem_i_touch *touches_of(const vem_i_estimated *g, int32_t strip)
 {
-    return g->touches + run / g->run_capacity * g->touch_capacity + g->runs[run].first;
+    return g->touches + strip / g->strip_capacity * g->touch_capacity +
+           g->strips[strip].first;
 }
 
 /* Bytes of an item's touches that are fetched before they are needed. */
 enum { PREFETCHED = 192 };
 
 static void merge_cluster(vem_i_estimated *g, vem_i_notes *m, int32_t cluster,
-                          int32_t run)
+                          int32_t strip)
 {
     int32_t touched = 0;
     if (m->stamp == UINT32_MAX) {
@@ -78,9 +79,9 @@ static void merge_cluster(vem_i_estimated *g, vem_i_notes *m, int32_t cluster,
         m->stamp = 0;
     }
     m->stamp++;
-    for (int32_t next; run >= 0; run = next) {
-        const vem_i_run *r = &g->runs[run];
-        const vem_i_touch *touches = touches_of(g, run);
+    for (int32_t next; strip >= 0; strip = next) {
+        const vem_i_strip *r = &g->strips[strip];
+        const vem_i_touch *touches = touches_of(g, strip);
         next = r->next;
         if (next >= 0) { /* somewhere else in a wave's worth of touches */
             const char *ahead = (const char *)touches_of(g, next);
@@ -111,27 +112,27 @@ typedef struct wave {
 } wave;
 
 /* Items are listed by their nearest cluster, in the order of the shards. */
-static void merge_bucket(void *arg, int64_t bucket, int thread)
+static void merge_range(void *arg, int64_t range, int thread)
 {
     const wave *w = arg;
     vem_i_estimated *g = w->graph;
     vem_i_notes *m = g->graph.search.blocks[thread].scratch;
-    int64_t first = (bucket * g->graph.clusters + VEM_I_BUCKETS - 1) / VEM_I_BUCKETS;
-    int64_t end = ((bucket + 1) * g->graph.clusters + VEM_I_BUCKETS - 1) / VEM_I_BUCKETS;
+    int64_t first = (range * g->graph.clusters + VEM_I_RANGES - 1) / VEM_I_RANGES;
+    int64_t end = ((range + 1) * g->graph.clusters + VEM_I_RANGES - 1) / VEM_I_RANGES;
     for (int64_t c = 0; c < end - first; c++)
         m->heads[c] = -1;
     for (int64_t slot = 0; slot < w->shards; slot++) {
-        const int64_t *starts = g->bucket_starts + slot * (VEM_I_BUCKETS + 1);
-        int64_t base = slot * g->run_capacity;
-        for (int64_t run = base + starts[bucket]; run < base + starts[bucket + 1];
-             run++) {
-            int64_t c = g->runs[run].nearest - first;
-            g->runs[run].next = -1;
+        const int64_t *starts = g->range_starts + slot * (VEM_I_RANGES + 1);
+        int64_t base = slot * g->strip_capacity;
+        for (int64_t strip = base + starts[range]; strip < base + starts[range + 1];
+             strip++) {
+            int64_t c = g->strips[strip].nearest - first;
+            g->strips[strip].next = -1;
             if (m->heads[c] < 0)
-                m->heads[c] = (int32_t)run;
+                m->heads[c] = (int32_t)strip;
             else
-                g->runs[m->tails[c]].next = (int32_t)run;
-            m->tails[c] = (int32_t)run;
+                g->strips[m->tails[c]].next = (int32_t)strip;
+            m->tails[c] = (int32_t)strip;
         }
     }
     for (int64_t c = 0; c < end - first; c++)
@@ -142,8 +143,8 @@ static void merge_bucket(void *arg, int64_t bucket, int thread)
 void vem_i_estimated_merge(vem_i_search *search, int64_t shards)
 {
     wave w = {.graph = (vem_i_estimated *)search, .shards = shards};
-    vem_i_parallel_light(search->ctx, VEM_I_BUCKETS, (double)(shards * 4096),
-                         merge_bucket, &w);
+    vem_i_parallel_light(search->run, VEM_I_RANGES, (double)(shards * 4096), merge_range,
+                         &w);
 }
 
 static int contains(const int32_t *list, int32_t count, int32_t value)
@@ -212,7 +213,7 @@ void vem_i_estimated_settle(vem_i_search *search, int found)
     vem_i_estimated *g = (vem_i_estimated *)search;
     double work = (double)g->slots * g->graph.reach * CLUSTERS_PER_TASK;
     if (found)
-        vem_i_parallel_light(search->ctx,
+        vem_i_parallel_light(search->run,
                              vem_i_shards(g->graph.clusters, CLUSTERS_PER_TASK), work,
                              settle_range, g);
 }

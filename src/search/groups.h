@@ -2,11 +2,11 @@
  *
  * The items stand in the order of the cluster they hold first (tour.h); the clusters in
  * two levels (hierarchy.h). A step either shares one list among the items of a group of
- * clusters, or probes the cells nearest to each item. Both score dense tiles. */
+ * clusters, or probes the buckets nearest to each item. Both score dense tiles. */
 #ifndef VEM_SEARCH_GROUPS_H
 #define VEM_SEARCH_GROUPS_H
 
-#include "search/hierarchy.h"
+#include "coarse/hierarchy.h"
 #include "search/search.h"
 #include "search/tour.h"
 
@@ -30,13 +30,13 @@ typedef struct vem_i_lister {
     int32_t place; /* whose list it is; -1: none */
     void *costs;   /* (held + 1) rows of a packed block */
     int32_t *index;
-    void *tile;          /* VEM_I_TILE rows */
-    void *cell_costs;    /* probe rows of a packed block: cells nearest to its items */
-    int32_t *cell_index; /* the same */
-    int32_t *cells;      /* probe rows of VEM_I_GROUP_ITEMS: which cells */
-    void *near_means, *near_norms; /* the cells near one, together */
-    int32_t *starts;               /* cells + 1 */
-    int32_t *chosen;               /* items by cell: columns of the block */
+    void *tile;         /* VEM_I_TILE rows */
+    void *bucket_costs; /* probe rows of a packed block: buckets nearest to its items */
+    int32_t *bucket_index;         /* the same */
+    int32_t *buckets;              /* probe rows of VEM_I_GROUP_ITEMS: which buckets */
+    void *near_means, *near_norms; /* the buckets near one, together */
+    int32_t *starts;               /* buckets + 1 */
+    int32_t *chosen;               /* items by bucket: columns of the block */
     uint32_t *items;               /* a packed block: items of the view */
     int32_t *far;                  /* columns that probe, and their items */
     uint32_t *far_items;
@@ -46,8 +46,7 @@ typedef struct vem_i_groups {
     vem_i_search search;
     vem_i_hierarchy hierarchy;
     vem_i_tour tour;
-    int32_t most_probe;
-    int probe;   /* cells an item tries in this step; 0: shared lists */
+    int probe;   /* buckets an item tries in this step; 0: shared lists */
     double far;  /* only items of at least this cost probe; -inf: all */
     int sorted;  /* the hierarchy is in order: nothing moved inside it */
     int ordered; /* the tour is in the order of the hierarchy and of what is held */
@@ -56,7 +55,5 @@ typedef struct vem_i_groups {
 
 /* The entries of its type; all but `find` are about the state (groups_state.c). */
 void vem_i_groups_find(vem_i_search *search, vem_i_block *block, const int32_t *before);
-void vem_i_groups_record(vem_i_record *record, vem_i_search *search, int32_t clusters,
-                         const int32_t *held);
 
 #endif

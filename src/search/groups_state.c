@@ -4,17 +4,9 @@
 
 #include "search/groups.h"
 
-/* Most cells an item may probe. */
-enum { PROBE_MAX = 64 };
-
 static int32_t shortlist_for(int32_t clusters)
 {
     return clusters < VEM_I_SHORTLIST ? clusters : VEM_I_SHORTLIST;
-}
-
-static int32_t probe_for(const vem_i_search_spec *spec)
-{
-    return spec->probe < PROBE_MAX ? spec->probe : PROBE_MAX;
 }
 
 static vem_i_block_shape shape(const vem_i_search_spec *spec,
@@ -34,19 +26,19 @@ static size_t list_scratch(const vem_i_search_spec *spec, int32_t d,
 {
     vem_i_lister *l = of;
     const size_t element = kernels->element, index = sizeof(int32_t);
-    const size_t rows = (size_t)spec->held + 1, clusters = (size_t)spec->clusters;
-    const size_t probe = (size_t)probe_for(spec);
+    const size_t rows = (size_t)spec->held + 1, clusters = (size_t)spec->capacity;
+    const size_t probe = (size_t)spec->probe;
     const vem_i_room arrays[] = {
         {&l->before, VEM_I_GROUP_ITEMS, (size_t)spec->held * index, 0},
         {&l->list, clusters, index, 0},
         {&l->costs, VEM_I_BLOCK, rows * element, 0},
         {&l->index, VEM_I_BLOCK, rows * index, 0},
         {&l->tile, VEM_I_BLOCK, VEM_I_TILE * element, 0},
-        {&l->cell_costs, VEM_I_BLOCK, probe * element, 0},
-        {&l->cell_index, VEM_I_BLOCK, probe * index, 0},
-        {&l->cells, VEM_I_GROUP_ITEMS, probe * index, 0},
-        {&l->near_means, VEM_I_NEAR_CELLS, (size_t)d * element, 0},
-        {&l->near_norms, VEM_I_NEAR_CELLS, element, 0},
+        {&l->bucket_costs, VEM_I_BLOCK, probe * element, 0},
+        {&l->bucket_index, VEM_I_BLOCK, probe * index, 0},
+        {&l->buckets, VEM_I_GROUP_ITEMS, probe * index, 0},
+        {&l->near_means, VEM_I_NEAR_BUCKETS, (size_t)d * element, 0},
+        {&l->near_norms, VEM_I_NEAR_BUCKETS, element, 0},
         {&l->starts, clusters + 1, index, 0},
         {&l->chosen, VEM_I_GROUP_ITEMS, index, 0},
         {&l->items, VEM_I_BLOCK, sizeof(uint32_t), 0},
@@ -57,20 +49,9 @@ static size_t list_scratch(const vem_i_search_spec *spec, int32_t d,
     return VEM_I_COUNT(arrays);
 }
 
-static uint64_t bytes(const vem_ctx *ctx, const vem_i_search_spec *spec,
-                      const vem_i_family *family, int64_t n, int32_t d,
-                      const vem_i_kernels *kernels)
-{
-    return vem_i_hierarchy_bytes(ctx, kernels, spec->clusters, d) +
-           vem_i_tour_bytes(n, spec->clusters) +
-           (uint64_t)ctx->threads * vem_i_scorer_bytes(family,
-                                                       shortlist_for(spec->clusters), d,
-                                                       kernels->element);
-}
-
-/* Rows of a cluster fill whole panels, which takes so many more of them, and lists are made for
- * each cluster, at so many operations a pair. Cells are looked at now and then, by some of the
- * rows. */
+/* Rows of a cluster fill whole panels, which takes so many more of them, and lists are made
+ * for each cluster, at so many operations a pair. Buckets are looked at now and then, by some
+ * of the rows. */
 static double work(const vem_i_search_spec *spec, double n, double pair)
 {
     static const double FILL = 16, LISTED = 24;
@@ -82,24 +63,23 @@ static vem_status create(vem_i_search *search)
 {
     vem_i_groups *g = (vem_i_groups *)search;
     const vem_i_scorer *scorer = search->scorer;
-    const int32_t clusters = search->spec.clusters;
-    vem_ctx *ctx = search->ctx;
+    const int32_t clusters = search->spec.capacity;
+    vem_i_run *run = search->run;
     if (search->view->n > UINT32_MAX)
         return vem_i_fail(
-            ctx, VEM_UNSUPPORTED,
+            run, VEM_UNSUPPORTED,
             "--search groups takes 4294967295 rows at most, but there are %lld.",
             (long long)search->view->n);
     search->shard = VEM_I_GROUP_ITEMS;
     search->tried = search->spec.reach;
-    g->most_probe = probe_for(&search->spec);
-    vem_status status = vem_i_hierarchy_new(ctx, scorer->kernels, clusters, scorer->d,
+    vem_status status = vem_i_hierarchy_new(run, scorer->kernels, clusters, scorer->d,
                                             vem_i_group_size(clusters), &g->hierarchy);
     if (status == VEM_OK)
-        status = vem_i_tour_new(ctx, search->view->n, clusters, &g->tour);
-    for (int i = 0; status == VEM_OK && i < ctx->threads; i++) {
+        status = vem_i_tour_new(run, search->view->n, clusters, &g->tour);
+    for (int i = 0; status == VEM_OK && i < run->threads; i++) {
         vem_i_lister *l = search->blocks[i].scratch;
         l->place = -1;
-        status = vem_i_scorer_new(ctx, scorer->kernels,
+        status = vem_i_scorer_new(run, scorer->kernels,
                                   vem_i_shape_of(scorer->family, shortlist_for(clusters),
                                                  scorer->d),
                                   &l->some);
@@ -110,7 +90,7 @@ static vem_status create(vem_i_search *search)
 static void release(vem_i_search *search)
 {
     vem_i_groups *g = (vem_i_groups *)search;
-    for (int i = 0; search->blocks && i < search->ctx->threads; i++)
+    for (int i = 0; search->blocks && i < search->run->threads; i++)
         if (search->blocks[i].scratch)
             vem_i_scorer_free(&((vem_i_lister *)search->blocks[i].scratch)->some);
     vem_i_hierarchy_free(&g->hierarchy);
@@ -141,13 +121,13 @@ static int64_t prepare(vem_i_search *search, const vem_i_step_plan *plan, double
 {
     vem_i_groups *g = (vem_i_groups *)search;
     int64_t pairs = 0;
-    for (int i = 0; i < search->ctx->threads; i++)
+    for (int i = 0; i < search->run->threads; i++)
         ((vem_i_lister *)search->blocks[i].scratch)->place = -1;
-    g->probe = plan->probe < g->most_probe ? plan->probe : g->most_probe;
+    g->probe = plan->probe < search->spec.probe ? plan->probe : search->spec.probe;
     g->far = plan->only_far ? average : -INFINITY;
     if (!held && g->probe == 0)
         g->probe = 1; /* shared lists need to know where the items are */
-    if (g->probe > 0 || g->hierarchy.cells == 0) {
+    if (g->probe > 0 || g->hierarchy.buckets == 0) {
         pairs += vem_i_hierarchy_build(&g->hierarchy, search->scorer, 1);
         g->sorted = 1;
         g->ordered = g->listed = 0;
@@ -199,7 +179,7 @@ static const int32_t *next_block(vem_i_search *search, vem_i_block *block, int64
         return NULL;
     for (int64_t p = 0; p < n; p++)
         for (int64_t r = 0; r < width; r++)
-            l->before[p * width + r] = held[(int64_t)block->items[p] * width + r];
+            l->before[p * width + r] = held[(int64_t)block->items.index[p] * width + r];
     return l->before;
 }
 
@@ -222,13 +202,33 @@ static void place(vem_i_search *search, int32_t cluster, int32_t beside)
     g->ordered = g->listed = g->sorted = 0;
 }
 
+static void record(vem_i_record *r, vem_i_search *search, int32_t clusters,
+                   const int32_t *held)
+{
+    vem_i_groups *g = (vem_i_groups *)search;
+    vem_i_record_int(r, "sorted", &g->sorted, 0, 1);
+    vem_i_record_int(r, "ordered", &g->ordered, 0, 1);
+    vem_i_record_int(r, "listed", &g->listed, 0, 1);
+    vem_i_hierarchy_record(r, &g->hierarchy, clusters, g->sorted, g->listed);
+    if (r->reading && r->status == VEM_OK && g->hierarchy.buckets > 0 && !g->sorted &&
+        (g->ordered || g->listed))
+        vem_i_record_refuse(r, "sorted"); /* what moves undoes all three */
+    if (!r->reading || r->status != VEM_OK)
+        return;
+    if (g->hierarchy.buckets == 0) {
+        g->sorted = g->ordered = g->listed = 0;
+        return;
+    }
+    if (g->ordered && held)
+        vem_i_tour_sort(&g->tour, clusters, held, search->spec.held, g->hierarchy.rank);
+}
+
 const vem_i_search_type vem_i_search_type_groups = {.size = sizeof(vem_i_groups),
                                                     .ordered = 1,
                                                     .probes = 1,
                                                     .scratch_size = sizeof(vem_i_lister),
                                                     .scratch = list_scratch,
                                                     .shape = shape,
-                                                    .bytes = bytes,
                                                     .work = work,
                                                     .create = create,
                                                     .free = release,
@@ -239,4 +239,4 @@ const vem_i_search_type vem_i_search_type_groups = {.size = sizeof(vem_i_groups)
                                                     .renumber = renumber,
                                                     .place = place,
                                                     .order = order,
-                                                    .record = vem_i_groups_record};
+                                                    .record = record};

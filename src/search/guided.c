@@ -1,14 +1,14 @@
-/* Guided search: the clusters of the P nearest cells of an item.
+/* Guided search: the clusters of the P nearest buckets of an item.
  *
- * Items are sorted by their nearest cell, so that those of a group want nearly the same
- * cells. A group chooses the cells of each of its items, then meets the cells one by one:
- * the items that want a cell are packed and all its clusters are scored as one dense tile,
- * fused with the running lists of the items. An item wants the cells no farther than a
+ * Items are sorted by their nearest bucket, so that those of a group want nearly the same
+ * buckets. A group chooses the buckets of each of its items, then meets them one by one:
+ * the items that want a bucket are packed and all its clusters are scored as one dense tile,
+ * fused with the running lists of the items. An item wants the buckets no farther than a
  * limit that at least P of them keep to; it is found by bisection for all items of a block
  * at once, without branches, and so rarely lets one more in.
  *
  * Labels alone, isotropic families, more than a few dimensions: the tile is the dot form
- * about the center m of the cell,
+ * about the center m of the bucket,
  *
  *     |x - mu|^2 = |x - m|^2 + |mu - m|^2 - 2 (x - m).(mu - m),
  *
@@ -24,9 +24,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bucket_sort.h"
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "search/search.h"
+#include "coarse/nearest.h"
 
 /* Items of a group: many fill the tiles better, few spread small data over the threads. */
 enum { GROUP_MOST = 1024, GROUP_LEAST = VEM_I_BLOCK, GROUPS = 64 };
@@ -34,9 +35,9 @@ enum { GROUP_MOST = 1024, GROUP_LEAST = VEM_I_BLOCK, GROUPS = 64 };
 /* Scratch of one thread. */
 typedef struct scratch {
     void *panels, *norms;
-    void *costs;      /* rows of VEM_I_BLOCK: of all cells, or of a tile of clusters */
-    uint64_t *wants;  /* cells x group / 64: items that want a cell, a bit each */
-    int32_t *rows;    /* group: those of one cell */
+    void *costs;      /* rows of VEM_I_BLOCK: of all buckets, or of a tile of clusters */
+    uint64_t *wants;  /* buckets x group / 64: items that want a bucket, a bit each */
+    int32_t *rows;    /* group: those of one bucket */
     void *best;       /* keep x group: lists of the items */
     int32_t *index;   /* keep x group */
     double *log_sums; /* group */
@@ -52,7 +53,7 @@ typedef struct task {
     int32_t probes, top, keep;
     int32_t group;
     int by_dots;
-    const uint32_t *order; /* n: items by nearest cell */
+    const uint32_t *order; /* n: items by nearest bucket */
     int32_t *clusters;
     double *probabilities;
     scratch *scratch; /* per thread */
@@ -60,13 +61,13 @@ typedef struct task {
 
 /* ---- A group ---- */
 
-/* The items of a group that want a cell, in order; how many. */
-static int32_t list_items(const task *t, scratch *s, int64_t cell)
+/* The items of a group that want a bucket, in order; how many. */
+static int32_t list_items(const task *t, scratch *s, int64_t bucket)
 {
     const int32_t words = t->group / 64;
     int32_t count = 0;
     for (int32_t w = 0; w < words; w++)
-        for (uint64_t bits = s->wants[cell * words + w]; bits; bits &= bits - 1)
+        for (uint64_t bits = s->wants[bucket * words + w]; bits; bits &= bits - 1)
             s->rows[count++] = w * 64 + __builtin_ctzll(bits);
     return count;
 }
@@ -75,31 +76,10 @@ static int32_t list_items(const task *t, scratch *s, int64_t cell)
 static void move_lists(const task *t, scratch *s, const int32_t *rows, int32_t first,
                        int32_t m, int back)
 {
-    for (int64_t r = 0; r < t->keep; r++) {
-        const int64_t here = r * VEM_I_BLOCK, there = r * t->group;
-        const int single = t->view->kernels->precision == VEM_SINGLE;
-        float *block_f = (float *)s->block_best + here,
-              *best_f = (float *)s->best + there;
-        double *block_d = (double *)s->block_best + here,
-               *best_d = (double *)s->best + there;
-        for (int32_t p = 0; p < m; p++) {
-            int32_t row = rows ? rows[p] : first + p;
-            int32_t *block = &s->block_index[here + p], *index = &s->index[there + row];
-            if (back) {
-                *index = *block;
-                if (single)
-                    best_f[row] = block_f[p];
-                else
-                    best_d[row] = block_d[p];
-            } else {
-                *block = *index;
-                if (single)
-                    block_f[p] = best_f[row];
-                else
-                    block_d[p] = best_d[row];
-            }
-        }
-    }
+    const vem_i_kernels *kernels = t->view->kernels;
+    vem_i_lists_move(kernels, t->keep, m, rows,
+                     (char *)s->best + (size_t)first * kernels->element, s->index + first,
+                     t->group, s->block_best, s->block_index, back);
 }
 
 static double log_add(double a, double b)
@@ -108,50 +88,45 @@ static double log_add(double a, double b)
     return isinf(least) ? most : most + log1p(exp(least - most));
 }
 
-static void score_directly(const task *t, scratch *s, const int32_t *rows, int32_t m,
-                           int32_t first, int32_t end)
+/* As vem_i_tiles_top, and the sums of what was tried. */
+static void score_with_sums(const task *t, scratch *s, const vem_i_items *items,
+                            const int32_t *rows, int32_t first, int32_t end)
 {
     const vem_i_scorer *scorer = &t->guided->scorer;
+    const int32_t m = (int32_t)items->n;
     double sums[VEM_I_BLOCK];
     for (int32_t c = first; c < end; c += VEM_I_TILE) {
         int32_t count = end - c < VEM_I_TILE ? end - c : VEM_I_TILE;
-        scorer->family->score_tile(scorer, s->panels, m, c, count, s->costs, VEM_I_BLOCK);
-        scorer->kernels->select_top(s->costs, NULL, m, count, c, t->keep, s->block_best,
-                                    s->block_index, VEM_I_BLOCK);
-        if (!t->probabilities)
-            continue;
+        vem_i_tiles_top(scorer, 0, items, NULL, c, c + count, c, t->keep, s->costs,
+                        s->block_best, s->block_index, VEM_I_BLOCK);
         scorer->kernels->softmax(s->costs, m, count, VEM_I_BLOCK, NULL, sums);
         for (int32_t p = 0; p < m; p++)
             s->log_sums[rows[p]] = log_add(s->log_sums[rows[p]], sums[p]);
     }
 }
 
-/* One cell meets up to a block of the items that want it. */
-static void meet_cell(const task *t, scratch *s, const uint32_t *items,
-                      const int32_t *rows, int32_t m, int32_t cell)
+/* One bucket meets up to a block of the items that want it. */
+static void meet_bucket(const task *t, scratch *s, const uint32_t *items,
+                        const int32_t *rows, int32_t m, int32_t bucket)
 {
     const vem_i_guided *g = t->guided;
     const vem_view *view = t->view;
     const vem_i_kernels *kernels = view->kernels;
     const size_t element = kernels->element;
-    const int32_t first = g->cells.starts[cell], end = g->cells.starts[cell + 1];
-    const char *center = (const char *)g->cells.scorer.means +
-                         (size_t)cell * (size_t)g->cells.scorer.ldc * element;
+    const int32_t first = g->buckets.starts[bucket], end = g->buckets.starts[bucket + 1];
+    const char *center = (const char *)g->buckets.scorer.means +
+                         (size_t)bucket * (size_t)g->buckets.scorer.ldc * element;
     for (int32_t p = 0; p < m; p++)
         s->items[p] = items[rows[p]];
-    kernels->pack(view->x, view->ld, s->items, m, view->d, t->by_dots ? center : NULL,
-                  s->panels, s->norms);
+    vem_i_items packed = vem_i_items_at(view, 0, s->items, m);
+    vem_i_items_pack(view, t->by_dots ? center : NULL, s->panels, s->norms, &packed);
     move_lists(t, s, rows, 0, m, 0);
-    if (t->by_dots) {
-#define FROM(array, width) ((const char *)(array) + (size_t)first * (width)*element)
-        kernels->dot_top(s->panels, s->norms, m, view->d, FROM(g->local, (size_t)view->d),
-                         view->d, FROM(g->norms, 1), FROM(g->scorer.scale, 1),
-                         FROM(g->scorer.bias, 1), end - first, first, t->keep,
-                         s->block_best, s->block_index, VEM_I_BLOCK);
-#undef FROM
-    } else {
-        score_directly(t, s, rows, m, first, end);
-    }
+    if (t->probabilities)
+        score_with_sums(t, s, &packed, rows, first, end);
+    else
+        vem_i_tiles_top(t->by_dots ? &g->local : &g->scorer, t->by_dots, &packed,
+                        s->norms, first, end, first, t->keep, s->costs, s->block_best,
+                        s->block_index, VEM_I_BLOCK);
     move_lists(t, s, rows, 0, m, 1);
     s->pairs += (int64_t)m * (end - first);
 }
@@ -181,7 +156,7 @@ static void put_item(const task *t, const scratch *s, int32_t p, int32_t row,
         if (position >= 0)
             list[count++] =
                 (found){vem_i_value(kernels, s->block_best, (int64_t)r * VEM_I_BLOCK + p),
-                        t->guided->cells.order[position]};
+                        t->guided->buckets.order[position]};
     }
     qsort(list, (size_t)count, sizeof *list, compare_found);
     for (int32_t r = 0; r < t->top; r++) {
@@ -217,100 +192,94 @@ static void run_group(void *arg, int64_t number, int thread)
     const uint32_t *items = t->order + number * t->group;
     int64_t left = t->view->n - number * t->group;
     int32_t n = left < t->group ? (int32_t)left : t->group;
-    for (int64_t i = 0; i < (int64_t)t->group * t->keep; i++) {
-        vem_i_store(t->view->kernels, s->best, i, INFINITY);
-        s->index[i] = -1;
-    }
+    vem_i_block_clear(t->view->kernels, s->best, s->index, t->keep, t->group, t->group);
     for (int32_t i = 0; i < n; i++)
         s->log_sums[i] = -INFINITY;
     for (int32_t first = 0; first < t->group; first += VEM_I_BLOCK) {
         const vem_view *view = t->view;
         int32_t m = n - first < VEM_I_BLOCK ? n - first : VEM_I_BLOCK;
-        if (m > 0)
-            view->kernels->pack(view->x, view->ld, items + first, m, view->d, NULL,
-                                s->panels, s->norms);
-        vem_i_cells_choose(&t->guided->cells, s->panels, m, t->probes, s->costs,
-                           s->wants + first / 64, t->group / 64);
+        vem_i_items some = {.n = m};
+        if (m > 0) {
+            some = vem_i_items_at(view, 0, items + first, m);
+            vem_i_items_pack(view, NULL, s->panels, s->norms, &some);
+        }
+        vem_i_buckets_choose(&t->guided->buckets, &some, t->probes, s->costs,
+                             s->wants + first / 64, t->group / 64);
     }
-    for (int32_t cell = 0; cell < t->guided->cells.count; cell++) {
-        int32_t count = list_items(t, s, cell);
+    for (int32_t bucket = 0; bucket < t->guided->buckets.count; bucket++) {
+        int32_t count = list_items(t, s, bucket);
         for (int32_t i = 0; i < count; i += VEM_I_BLOCK)
-            meet_cell(t, s, items, s->rows + i,
-                      count - i < VEM_I_BLOCK ? count - i : VEM_I_BLOCK, cell);
+            meet_bucket(t, s, items, s->rows + i,
+                        count - i < VEM_I_BLOCK ? count - i : VEM_I_BLOCK, bucket);
     }
     put_lists(t, s, items, n);
-    s->pairs += (int64_t)n * t->guided->cells.count; /* of the choice */
+    s->pairs += (int64_t)n * t->guided->buckets.count; /* of the choice */
 }
 
 /* ---- Scratch ---- */
 
-static void free_scratch(vem_ctx *ctx, task *t)
-{
-    for (int i = 0; t->scratch && i < ctx->threads; i++) {
-        scratch *s = &t->scratch[i];
-        vem_i_free(s->panels);
-        vem_i_free(s->norms);
-        vem_i_free(s->costs);
-        vem_i_free(s->wants);
-        vem_i_free(s->rows);
-        vem_i_free(s->best);
-        vem_i_free(s->index);
-        vem_i_free(s->log_sums);
-        vem_i_free(s->block_best);
-        vem_i_free(s->block_index);
-        vem_i_free(s->items);
-    }
-    vem_i_free(t->scratch);
-}
+enum { ARRAYS = 11 };
 
-static vem_status take_scratch(vem_ctx *ctx, task *t)
+static void list_scratch(const task *t, scratch *s, vem_i_room *list)
 {
     const size_t element = t->view->kernels->element, block = VEM_I_BLOCK;
-    const size_t cells = (size_t)t->guided->cells.count, group = (size_t)t->group;
-    const size_t keep = (size_t)t->keep;
-    const size_t rows = cells > VEM_I_TILE ? cells : VEM_I_TILE;
+    const size_t buckets = (size_t)t->guided->buckets.count, group = (size_t)t->group;
+    const size_t rows = buckets > VEM_I_TILE ? buckets : VEM_I_TILE;
+    const size_t keep = (size_t)t->keep, index = sizeof(int32_t);
+    const vem_i_room arrays[ARRAYS] = {
+        {&s->panels, block, (size_t)t->view->d * element, 1},
+        {&s->norms, block, element, 1},
+        {&s->costs, rows, block * element, 1},
+        {&s->wants, buckets, group / 64 * sizeof *s->wants, 1},
+        {&s->rows, group, index, 1},
+        {&s->best, keep, group * element, 1},
+        {&s->index, keep, group * index, 1},
+        {&s->log_sums, group, sizeof *s->log_sums, 1},
+        {&s->block_best, keep, block * element, 1},
+        {&s->block_index, keep, block * index, 1},
+        {&s->items, block, sizeof *s->items, 1},
+    };
+    memcpy(list, arrays, sizeof arrays);
+}
+
+static vem_status take_scratch(vem_i_run *run, task *t)
+{
+    vem_i_room list[ARRAYS];
     vem_status status =
-        vem_i_take_zeroed(ctx, &t->scratch, (size_t)ctx->threads, sizeof *t->scratch);
-    for (int i = 0; status == VEM_OK && i < ctx->threads; i++) {
-        scratch *s = &t->scratch[i];
-        const struct {
-            void *out;
-            size_t count, size;
-        } wanted[] = {{&s->panels, block, (size_t)t->view->d * element},
-                      {&s->norms, block, element},
-                      {&s->costs, rows, block * element},
-                      {&s->wants, cells, group / 64 * sizeof *s->wants},
-                      {&s->rows, group, sizeof *s->rows},
-                      {&s->best, keep, group * element},
-                      {&s->index, keep, group * sizeof *s->index},
-                      {&s->log_sums, group, sizeof *s->log_sums},
-                      {&s->block_best, keep, block * element},
-                      {&s->block_index, keep, block * sizeof *s->block_index},
-                      {&s->items, block, sizeof *s->items}};
-        for (size_t k = 0; status == VEM_OK && k < sizeof wanted / sizeof *wanted; k++)
-            status =
-                vem_i_take_zeroed(ctx, wanted[k].out, wanted[k].count, wanted[k].size);
+        vem_i_take_zeroed(run, &t->scratch, (size_t)run->threads, sizeof *t->scratch);
+    for (int i = 0; status == VEM_OK && i < run->threads; i++) {
+        list_scratch(t, &t->scratch[i], list);
+        status = vem_i_take_rooms(run, list, ARRAYS);
     }
     return status;
 }
 
-/* Items by nearest cell. */
-static vem_status sort_items(vem_ctx *ctx, const vem_i_guided *guided,
+static void free_scratch(vem_i_run *run, task *t)
+{
+    vem_i_room list[ARRAYS];
+    for (int i = 0; t->scratch && i < run->threads; i++) {
+        list_scratch(t, &t->scratch[i], list);
+        vem_i_free_rooms(list, ARRAYS);
+    }
+    vem_i_free(t->scratch);
+}
+
+/* Items by nearest bucket. */
+static vem_status sort_items(vem_i_run *run, const vem_i_guided *guided,
                              const vem_view *view, uint32_t *order)
 {
     int32_t *nearest = NULL;
     int64_t *starts = NULL;
-    size_t cells = (size_t)guided->cells.count;
-    vem_status status = vem_i_take(ctx, &nearest, (size_t)view->n, sizeof *nearest);
+    vem_status status = vem_i_take(run, &nearest, (size_t)view->n, sizeof *nearest);
     if (status == VEM_OK)
-        status = vem_i_take_zeroed(ctx, &starts, cells + 1, sizeof *starts);
+        status = vem_i_take_zeroed(run, &starts, (size_t)guided->buckets.count,
+                                   sizeof *starts);
     if (status == VEM_OK)
-        status = vem_i_cells_nearest(ctx, &guided->cells, view, nearest);
+        status = vem_i_buckets_nearest(run, &guided->buckets, view, nearest);
     if (status == VEM_OK) {
         for (int64_t i = 0; i < view->n; i++)
-            starts[nearest[i] + 1]++;
-        for (size_t k = 0; k < cells; k++)
-            starts[k + 1] += starts[k];
+            starts[nearest[i]]++;
+        vem_i_bucket_places(starts, guided->buckets.count, 1, 0, 0);
         for (int64_t i = 0; i < view->n; i++)
             order[starts[nearest[i]]++] = (uint32_t)i;
     }
@@ -319,48 +288,48 @@ static vem_status sort_items(vem_ctx *ctx, const vem_i_guided *guided,
     return status;
 }
 
-static vem_status stopped(vem_ctx *ctx)
+static vem_status stopped(vem_i_run *run)
 {
-    return vem_i_fail(ctx, VEM_STOPPED, "Stopped while rows were assigned.");
+    return vem_i_fail_stopped(run, "while rows were assigned");
 }
 
 /* ---- Verbs ---- */
 
-vem_status vem_i_guided_find(vem_ctx *ctx, const vem_i_guided *guided,
+vem_status vem_i_guided_find(vem_i_run *run, const vem_i_guided *guided,
                              const vem_view *view, int32_t probes, int32_t top,
                              int32_t *clusters, double *probabilities, int64_t *pairs)
 {
-    const int32_t cells = guided->cells.count;
+    const int32_t buckets = guided->buckets.count;
     int64_t share = view->n / GROUPS / VEM_I_BLOCK * VEM_I_BLOCK;
     uint32_t *order = NULL;
     task t = {.guided = guided,
               .view = view,
-              .probes = probes < cells ? probes : cells,
+              .probes = probes < buckets ? probes : buckets,
               .top = top,
-              .by_dots = guided->local && !probabilities,
+              .by_dots = guided->local.means && !probabilities,
               .group = share > GROUP_MOST    ? GROUP_MOST
                        : share < GROUP_LEAST ? GROUP_LEAST
                                              : (int32_t)share,
               .clusters = clusters,
               .probabilities = probabilities};
     t.keep = t.by_dots ? top + 1 : top;
-    vem_status status = vem_i_take(ctx, &order, (size_t)view->n, sizeof *order);
+    vem_status status = vem_i_take(run, &order, (size_t)view->n, sizeof *order);
     if (status == VEM_OK)
-        status = sort_items(ctx, guided, view, order);
+        status = sort_items(run, guided, view, order);
     if (status == VEM_OK)
-        status = take_scratch(ctx, &t);
+        status = take_scratch(run, &t);
     if (status == VEM_OK) {
         vem_progress told = {.phase = "assign", .free_energy = NAN};
-        double work = (double)t.group * t.probes * guided->cells.clusters / cells;
+        double work = (double)t.group * t.probes * guided->buckets.clusters / buckets;
         t.order = order;
-        *pairs += view->n * cells;
-        if (vem_i_parallel_watched(ctx, vem_i_shards(view->n, t.group), work * view->d,
+        *pairs += view->n * buckets;
+        if (vem_i_parallel_watched(run, vem_i_shards(view->n, t.group), work * view->d,
                                    run_group, &t, &told, 1))
-            status = stopped(ctx);
-        for (int i = 0; i < ctx->threads; i++)
+            status = stopped(run);
+        for (int i = 0; i < run->threads; i++)
             *pairs += t.scratch[i].pairs;
     }
-    free_scratch(ctx, &t);
+    free_scratch(run, &t);
     vem_i_free(order);
     return status;
 }

@@ -35,7 +35,7 @@ static void propose(const vem_i_graph *g, const vem_i_block *block, int32_t p,
 {
     const vem_i_search_spec *search = &g->search.spec;
     const vem_i_tries *tries = block->scratch;
-    uint64_t item = (uint64_t)(block->first + p);
+    const uint64_t item = vem_i_view_key(block->view, block->first + p);
     const int32_t *held = before ? before + (int64_t)p * search->held : tries->drawn;
     if (!before) {
         vem_i_rng rng = vem_i_rng_at(search->seed, VEM_RNG_HELD, 0, item);
@@ -79,7 +79,6 @@ static uint32_t new_marks(const vem_i_graph *g, vem_i_tries *t, int32_t count)
 void vem_i_graph_find(vem_i_graph *g, vem_i_block *block, const int32_t *before,
                       int32_t *counts)
 {
-    const vem_view *view = block->view;
     const vem_i_scorer *s = block->scorer;
     vem_i_tries *tries = block->scratch;
     int64_t ldv = block->capacity;
@@ -99,7 +98,6 @@ void vem_i_graph_find(vem_i_graph *g, vem_i_block *block, const int32_t *before,
     for (int32_t p = 0; p < n; p++)
         for (int32_t r = counts[p]; r < rows; r++)
             block->trial[r * ldv + p] = -1;
-    s->family->score_pairs(s, vem_i_view_row(view, block->first), view->ld, NULL,
-                           block->n, rows, block->trial, block->tile, ldv);
+    s->family->score_pairs(s, &block->items, rows, block->trial, block->tile, ldv);
     vem_i_block_keep(block, rows, g->search.spec.held + g->search.extra);
 }

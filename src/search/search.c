@@ -23,6 +23,7 @@ vem_i_search_spec vem_i_search_all(int32_t clusters)
                                .whole = 1,
                                .dense = 1,
                                .clusters = clusters,
+                               .capacity = clusters,
                                .held = clusters};
 }
 
@@ -36,6 +37,7 @@ vem_i_search_spec vem_i_search_closest(int32_t clusters, int32_t held, double ma
     return (vem_i_search_spec){.type = &vem_i_search_type_closest,
                                .whole = 1,
                                .clusters = clusters,
+                               .capacity = clusters,
                                .held = held,
                                .margin = margin};
 }
@@ -50,11 +52,21 @@ vem_i_search_spec vem_i_search_for(const vem_options *o, uint64_t seed)
     return (vem_i_search_spec){.type = types[o->search],
                                .whole = vem_i_search_is_whole(o->search),
                                .clusters = clusters,
+                               .capacity = clusters,
                                .held = held,
                                .reach = at_most(o->reach, clusters),
                                .explore = o->explore > 0 ? (int32_t)o->explore : 0,
                                .seed = seed,
                                .probe = o->probe > 0 ? (int32_t)o->probe : 0};
+}
+
+void vem_i_search_make_room(vem_i_search_spec *spec, int32_t capacity)
+{
+    if (capacity <= spec->capacity)
+        return;
+    if (spec->dense && spec->held == spec->capacity)
+        spec->held = capacity;
+    spec->capacity = capacity;
 }
 
 /* The arrays behind the scratch of a thread. */
@@ -68,32 +80,32 @@ static vem_status take_thread(vem_i_search *s, const vem_i_block_shape *shape, i
 {
     vem_i_block *block = &s->blocks[thread];
     vem_i_room list[VEM_I_SEARCH_ARRAYS];
-    vem_status status = vem_i_block_new(s->ctx, shape, s->view, s->scorer, thread, block);
+    vem_status status = vem_i_block_new(s->run, shape, s->view, s->scorer, thread, block);
     block->scratch = s->scratch + (size_t)thread * s->spec.type->scratch_size;
     const size_t count =
         list_scratch(&s->spec, s->view->d, s->view->kernels, block->scratch, list);
-    return status == VEM_OK ? vem_i_take_rooms(s->ctx, list, count) : status;
+    return status == VEM_OK ? vem_i_take_rooms(s->run, list, count) : status;
 }
 
-vem_status vem_i_search_new(vem_ctx *ctx, const vem_i_search_spec *spec,
+vem_status vem_i_search_new(vem_i_run *run, const vem_i_search_spec *spec,
                             const vem_view *view, const vem_i_scorer *scorer,
                             vem_i_search **search)
 {
     const vem_i_search_type *type = spec->type;
     const vem_i_block_shape shape = type->shape(spec, view->kernels);
-    const size_t threads = (size_t)ctx->threads;
+    const size_t threads = (size_t)run->threads;
     vem_i_search *s;
-    vem_status status = vem_i_take_zeroed(ctx, &s, 1, type->size);
+    vem_status status = vem_i_take_structs(run, &s, 1, type->size);
     if (status != VEM_OK)
         return status;
     s->spec = *spec;
-    s->ctx = ctx;
+    s->run = run;
     s->view = view;
     s->scorer = scorer;
-    status = vem_i_take_zeroed(ctx, &s->scratch, threads, type->scratch_size);
+    status = vem_i_take_structs(run, &s->scratch, threads, type->scratch_size);
     if (status == VEM_OK)
-        status = vem_i_take_zeroed(ctx, &s->blocks, threads, sizeof *s->blocks);
-    for (int i = 0; status == VEM_OK && i < ctx->threads; i++)
+        status = vem_i_take_structs(run, &s->blocks, threads, sizeof *s->blocks);
+    for (int i = 0; status == VEM_OK && i < run->threads; i++)
         status = take_thread(s, &shape, i);
     if (status == VEM_OK && type->create)
         status = type->create(s);
@@ -111,7 +123,7 @@ void vem_i_search_free(vem_i_search *s)
         return;
     if (s->spec.type->free)
         s->spec.type->free(s);
-    for (int i = 0; s->blocks && i < s->ctx->threads; i++) {
+    for (int i = 0; s->blocks && i < s->run->threads; i++) {
         vem_i_room list[VEM_I_SEARCH_ARRAYS];
         if (s->blocks[i].scratch)
             vem_i_free_rooms(list, list_scratch(&s->spec, 0, s->view->kernels,
@@ -121,20 +133,6 @@ void vem_i_search_free(vem_i_search *s)
     vem_i_free(s->scratch);
     vem_i_free(s->blocks);
     vem_i_free(s);
-}
-
-uint64_t vem_i_search_bytes(const vem_ctx *ctx, const vem_i_search_spec *spec,
-                            const vem_i_family *family, int64_t n, int32_t d,
-                            const vem_i_kernels *kernels)
-{
-    const vem_i_search_type *type = spec->type;
-    const vem_i_block_shape shape = type->shape(spec, kernels);
-    vem_i_room list[VEM_I_SEARCH_ARRAYS];
-    void *none[4 * VEM_I_SEARCH_ARRAYS]; /* nothing is taken: in place of a scratch */
-    const size_t count = list_scratch(spec, d, kernels, none, list);
-    return (uint64_t)ctx->threads *
-               (vem_i_block_bytes(&shape, d, kernels) + vem_i_rooms_bytes(list, count)) +
-           (type->bytes ? type->bytes(ctx, spec, family, n, d, kernels) : 0);
 }
 
 const int32_t *vem_i_search_next(vem_i_search *search, vem_i_block *block, int64_t i,

@@ -9,7 +9,7 @@
  *                large that lists would be slower, the costs of all, the others +inf
  *     exact      the C' best of the neighbors of what the item held; neighbors by the means
  *     estimated  the same; neighbors learned from the scored pairs (graph.h)
- *     groups     the C' best of what items that lie together share, or of the cells of
+ *     groups     the C' best of what items that lie together share, or of the buckets of
  *                clusters nearest to the item (groups.h)
  *
  * Options become a spec, plain numbers that memory plans and forecasts look at too; a spec
@@ -20,7 +20,7 @@
 
 #include "base/memory.h"
 #include "base/record.h"
-#include "search/block.h"
+#include "coarse/block.h"
 
 struct vem_i_search_type;
 struct vem_i_tour;
@@ -30,18 +30,19 @@ typedef struct vem_i_search_spec {
     const struct vem_i_search_type *type;
     int whole;        /* every item tries every cluster: what it held tells nothing */
     int32_t dense;    /* costs of all clusters are kept */
-    int32_t clusters; /* to begin with: they may become fewer */
-    int32_t held;     /* C' */
+    int32_t clusters; /* to begin with: they may become fewer, or more, */
+    int32_t capacity; /* up to so many */
+    int32_t held;     /* C'; the capacity where all are held */
     double margin;    /* hard: a row moves only for a gain beyond it (lazy-kmeans) */
     int32_t reach;    /* clusters of a neighborhood or of a shared list */
     int32_t explore;  /* candidates drawn at random per item and step */
     uint64_t seed;    /* of those draws */
-    int32_t probe;    /* cells of a probe, at most */
+    int32_t probe;    /* buckets of a probe, at most */
 } vem_i_search_spec;
 
 /* What a step does, where the search leaves a choice. */
 typedef struct vem_i_step_plan {
-    int probe;        /* cells probed per item; 0: shared lists */
+    int probe;        /* buckets probed per item; 0: shared lists */
     int only_far;     /* only items farther than the average probe */
     int fresh;        /* the lists are found anew even if there are some */
     int look_further; /* the best cluster not held is found too (em/posterior.h) */
@@ -50,7 +51,7 @@ typedef struct vem_i_step_plan {
 /* A search; types put their own state behind it. */
 typedef struct vem_i_search {
     vem_i_search_spec spec;
-    vem_ctx *ctx;
+    vem_i_run *run;
     const vem_view *view;
     const vem_i_scorer *scorer;
     vem_i_block *blocks; /* per thread */
@@ -70,7 +71,7 @@ enum { VEM_I_SEARCH_ARRAYS = 16 };
 typedef struct vem_i_search_type {
     size_t size; /* of the object, which begins with a vem_i_search */
     int ordered; /* keeps the items in the order of what they hold */
-    int probes;  /* steps differ: lists are shared or cells probed (em/schedule.h) */
+    int probes;  /* steps differ: lists are shared or buckets probed (em/schedule.h) */
 
     /* Before there is one. */
     vem_i_block_shape (*shape)(const vem_i_search_spec *spec,
@@ -80,10 +81,6 @@ typedef struct vem_i_search_type {
     size_t scratch_size;
     size_t (*scratch)(const vem_i_search_spec *spec, int32_t d,
                       const vem_i_kernels *kernels, void *scratch, vem_i_room *list);
-    /* Bytes beside blocks and scratch. */
-    uint64_t (*bytes)(const vem_ctx *ctx, const vem_i_search_spec *spec,
-                      const vem_i_family *family, int64_t n, int32_t d,
-                      const vem_i_kernels *kernels);
     /* What a step over n items costs, in pairs of `pair` operations each. */
     double (*work)(const vem_i_search_spec *spec, double n, double pair);
 
@@ -113,7 +110,9 @@ typedef struct vem_i_search_type {
     vem_status (*start)(vem_i_search *search, int64_t *pairs);
     /* Clusters were dropped: `map` gives the new number of each, -1: gone. */
     void (*renumber)(vem_i_search *search, const int32_t *map, int32_t clusters);
-    /* A cluster was put beside another. */
+    /* A cluster was put beside another. It may be one more than there were, up to the capacity of
+     * the spec: a search that remembers clusters learns of it here, before its next step.
+     * Neighborhoods stay as long as they were (`reach`). */
     void (*place)(vem_i_search *search, int32_t cluster, int32_t beside);
     /* The items in the order of the cluster they hold first, made anew where it is old. */
     const struct vem_i_tour *(*order)(vem_i_search *search, const int32_t *held);
@@ -136,13 +135,13 @@ const vem_i_search_type *vem_i_search_type_of(int kind);
 vem_i_search_spec vem_i_search_all(int32_t clusters);
 vem_i_search_spec vem_i_search_closest(int32_t clusters, int32_t held, double margin);
 
-vem_status vem_i_search_new(vem_ctx *ctx, const vem_i_search_spec *spec,
+/* Room for more clusters. */
+void vem_i_search_make_room(vem_i_search_spec *spec, int32_t capacity);
+
+vem_status vem_i_search_new(vem_i_run *run, const vem_i_search_spec *spec,
                             const vem_view *view, const vem_i_scorer *scorer,
                             vem_i_search **search);
 void vem_i_search_free(vem_i_search *search);
-uint64_t vem_i_search_bytes(const vem_ctx *ctx, const vem_i_search_spec *spec,
-                            const vem_i_family *family, int64_t n, int32_t d,
-                            const vem_i_kernels *kernels);
 /* Clusters of an item that a sparse posterior stores; 1 where all are held. */
 static inline int32_t vem_i_search_width(const vem_i_search_spec *spec)
 {
@@ -156,8 +155,5 @@ vem_i_block *vem_i_search_block(vem_i_search *search, int64_t number, int thread
 
 /* Longest lists kept sparse; beyond it the costs of all clusters are kept (dense). */
 enum { VEM_I_SPARSE_MAX = VEM_I_TOP_MAX - 1 };
-/* Up to this many dimensions direct differences cost no more than the dot product's
- * bookkeeping, and they need no second look. */
-enum { VEM_I_DIRECT_MAX = 16 };
 
 #endif

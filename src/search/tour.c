@@ -4,32 +4,34 @@
 
 #include <string.h>
 
+#include "base/bucket_sort.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 
 enum { PIECES = 16 };
 
-vem_status vem_i_tour_new(vem_ctx *ctx, int64_t n, int32_t clusters, vem_i_tour *tour)
+vem_status vem_i_tour_new(vem_i_run *run, int64_t n, int32_t clusters, vem_i_tour *tour)
 {
     if (n > UINT32_MAX)
         return vem_i_fail(
-            ctx, VEM_UNSUPPORTED,
+            run, VEM_UNSUPPORTED,
             "Rows can be put in another order where there are 4294967295 at "
             "most, but there are %lld: use --coreset.",
             (long long)n);
-    vem_i_tour made = {.ctx = ctx, .n = n, .clusters = clusters};
+    vem_i_tour made = {.run = run, .n = n, .clusters = clusters};
     size_t columns = (size_t)clusters + 1;
-    vem_status status = vem_i_take(ctx, &made.items, (size_t)n, sizeof(uint32_t));
+    vem_status status = vem_i_take(run, &made.items, (size_t)n, sizeof(uint32_t));
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &made.starts, columns, sizeof(int64_t));
+        status = vem_i_take(run, &made.starts, columns, sizeof(int64_t));
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &made.counts, PIECES, columns * sizeof(int64_t));
+        status = vem_i_take(run, &made.counts, PIECES, columns * sizeof(int64_t));
     if (status != VEM_OK) {
         vem_i_tour_free(&made);
         return status;
     }
     *tour = made;
-    vem_i_tour_reset(tour);
+    if (!run->counted)
+        vem_i_tour_reset(tour);
     return VEM_OK;
 }
 
@@ -39,12 +41,6 @@ void vem_i_tour_free(vem_i_tour *tour)
     vem_i_free(tour->starts);
     vem_i_free(tour->counts);
     memset(tour, 0, sizeof *tour);
-}
-
-uint64_t vem_i_tour_bytes(int64_t n, int32_t clusters)
-{
-    return (uint64_t)n * sizeof(uint32_t) +
-           (PIECES + 1) * ((uint64_t)clusters + 1) * sizeof(int64_t);
 }
 
 void vem_i_tour_reset(vem_i_tour *tour)
@@ -87,15 +83,9 @@ void vem_i_tour_sort(vem_i_tour *t, int32_t clusters, const int32_t *held, int32
     t->width = width;
     t->rank = rank;
     double work = 4.0 * (double)t->n / PIECES;
-    vem_i_parallel_light(t->ctx, PIECES, work, count_piece, t);
-    int64_t total = 0, row = (int64_t)clusters + 1;
-    for (int64_t c = 0; c < row; c++) {
-        t->starts[c] = total;
-        for (int64_t piece = 0; piece < PIECES; piece++) {
-            int64_t *cell = &t->counts[piece * row + c], count = *cell;
-            *cell = total;
-            total += count;
-        }
-    }
-    vem_i_parallel_light(t->ctx, PIECES, work, place_piece, t);
+    vem_i_parallel_light(t->run, PIECES, work, count_piece, t);
+    const int64_t columns = (int64_t)clusters + 1;
+    vem_i_bucket_places(t->counts, columns, PIECES, columns, 0);
+    memcpy(t->starts, t->counts, (size_t)columns * sizeof *t->starts);
+    vem_i_parallel_light(t->run, PIECES, work, place_piece, t);
 }

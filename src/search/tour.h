@@ -3,10 +3,10 @@
 #ifndef VEM_SEARCH_TOUR_H
 #define VEM_SEARCH_TOUR_H
 
-#include "base/ctx.h"
+#include "base/run.h"
 
 typedef struct vem_i_tour {
-    vem_ctx *ctx;
+    vem_i_run *run;
     int64_t n;
     int32_t clusters;
     uint32_t *items; /* n */
@@ -17,9 +17,8 @@ typedef struct vem_i_tour {
     int32_t width;
 } vem_i_tour;
 
-vem_status vem_i_tour_new(vem_ctx *ctx, int64_t n, int32_t clusters, vem_i_tour *tour);
+vem_status vem_i_tour_new(vem_i_run *run, int64_t n, int32_t clusters, vem_i_tour *tour);
 void vem_i_tour_free(vem_i_tour *tour);
-uint64_t vem_i_tour_bytes(int64_t n, int32_t clusters);
 /* Items as they lie. */
 void vem_i_tour_reset(vem_i_tour *tour);
 /* Stable, by rank[held[item * width]]. */

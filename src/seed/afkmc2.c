@@ -16,7 +16,7 @@
 #include "base/parallel.h"
 #include "base/residence.h"
 #include "base/rng.h"
-#include "search/dots.h"
+#include "coarse/dots.h"
 #include "seed/seed.h"
 
 enum {
@@ -84,8 +84,8 @@ static void measure_shard(void *arg, int64_t shard, int thread)
 {
     task *t = arg;
     const vem_view *view = t->view;
-    int64_t begin = shard * VEM_I_SEED_SHARD;
-    int64_t n = view->n - begin < VEM_I_SEED_SHARD ? view->n - begin : VEM_I_SEED_SHARD;
+    const int64_t begin = vem_i_view_shard(view, VEM_I_SEED_SHARD, shard),
+                  n = vem_i_view_shard(view, VEM_I_SEED_SHARD, shard + 1) - begin;
     void *out = t->scratch + (size_t)thread * t->scratch_size;
     t->kernels->distances(vem_i_view_row(view, begin), view->ld, n, view->d, t->centers,
                           view->d, 1, out, VEM_I_SEED_SHARD);
@@ -102,9 +102,9 @@ static void sum_shard(void *arg, int64_t shard, int thread)
 {
     (void)thread;
     task *t = arg;
-    int64_t begin = shard * VEM_I_SEED_SHARD, end = begin + VEM_I_SEED_SHARD;
+    const int64_t end = vem_i_view_shard(t->view, VEM_I_SEED_SHARD, shard + 1);
     double sum = 0;
-    for (int64_t i = begin; i < end && i < t->view->n; i++) {
+    for (int64_t i = vem_i_view_shard(t->view, VEM_I_SEED_SHARD, shard); i < end; i++) {
         t->chances[i] = vem_i_afkmc2_proposal(vem_i_view_mass(t->view, i), t->chances[i],
                                               t->view->total_mass, t->weighted_d2);
         sum += t->chances[i];
@@ -260,27 +260,21 @@ static void add_center(task *t, int64_t item)
 }
 
 /* 0: a stop was requested. */
-static int start(vem_ctx *ctx, task *t, const vem_progress *told, vem_i_seeds *seeds)
+static int start(vem_i_run *run, task *t, const vem_progress *told, vem_i_seeds *seeds)
 {
     const vem_view *view = t->view;
-    for (int64_t s = 0; s < t->sampler.shards; s++) {
-        int64_t begin = s * VEM_I_SEED_SHARD, end = begin + VEM_I_SEED_SHARD;
-        t->sampler.sums[s] = 0;
-        for (int64_t i = begin; i < end && i < view->n; i++)
-            t->sampler.sums[s] += vem_i_view_mass(view, i);
-    }
-    t->sampler.total = vem_i_sum(t->sampler.sums, t->sampler.shards);
+    vem_i_sampler_by_mass(&t->sampler);
     vem_i_rng rng = vem_i_rng_at(t->seed, VEM_RNG_CHAIN, 1, 0);
     seeds->items[0] =
         vem_i_sampler_draw(&t->sampler, mass_chance, t, vem_i_rng_uniform(&rng));
     add_center(t, seeds->items[0]);
     seeds->chosen = 1;
     const double work = (double)VEM_I_SEED_SHARD * view->d;
-    if (vem_i_parallel_watched(ctx, t->sampler.shards, work, measure_shard, t, told,
+    if (vem_i_parallel_watched(run, t->sampler.shards, work, measure_shard, t, told,
                                VEM_I_SKIP))
         return 0;
     t->weighted_d2 = vem_i_sum(t->sampler.sums, t->sampler.shards);
-    if (vem_i_parallel_watched(ctx, t->sampler.shards, work, sum_shard, t, told,
+    if (vem_i_parallel_watched(run, t->sampler.shards, work, sum_shard, t, told,
                                VEM_I_SKIP))
         return 0;
     t->sampler.total = vem_i_sum(t->sampler.sums, t->sampler.shards);
@@ -288,17 +282,18 @@ static int start(vem_ctx *ctx, task *t, const vem_progress *told, vem_i_seeds *s
     return 1;
 }
 
-static vem_status run(vem_ctx *ctx, task *t, int32_t clusters, vem_i_seeds *seeds)
+static vem_status choose_all(vem_i_run *run, task *t, int32_t clusters,
+                             vem_i_seeds *seeds)
 {
     vem_progress told = {.phase = "seed", .total = clusters, .free_energy = NAN};
-    if (!start(ctx, t, &told, seeds))
+    if (!start(run, t, &told, seeds))
         return VEM_OK;
     for (t->first = 1; t->first < clusters; t->first += t->size) {
         t->size =
             clusters - t->first < t->batch ? clusters - t->first : (int32_t)t->batch;
         const double work = (double)(t->size * t->chain) * t->chosen * t->view->d;
         const int64_t tasks = vem_i_shards(t->size, task_centers(t->chain));
-        if (vem_i_parallel_watched(ctx, tasks, work / (double)tasks, draw_candidates, t,
+        if (vem_i_parallel_watched(run, tasks, work / (double)tasks, draw_candidates, t,
                                    &told, VEM_I_SKIP))
             return VEM_OK;
         for (int32_t b = 0; b < t->size; b++) {
@@ -312,55 +307,55 @@ static vem_status run(vem_ctx *ctx, task *t, int32_t clusters, vem_i_seeds *seed
             seeds->pairs += t->chain * t->chosen;
             add_center(t, draws[end]);
             meet_newest(t, b);
-            vem_i_residence_check(ctx);
+            vem_i_residence_check(run);
         }
         told.done = t->first + t->size;
         seeds->chosen = t->first + t->size;
-        if (vem_i_progress(ctx, &told, 0))
+        if (vem_i_progress(run, &told, 0))
             return VEM_OK;
     }
     return VEM_OK;
 }
 
-vem_status vem_i_seed_afkmc2(vem_ctx *ctx, const vem_view *view, int32_t clusters,
+vem_status vem_i_seed_afkmc2(vem_i_run *run, const vem_view *view, int32_t clusters,
                              int64_t chain, uint64_t seed, vem_i_seeds *seeds)
 {
     task t = {.view = view, .kernels = view->kernels, .chain = chain, .seed = seed};
     size_t element = view->kernels->element, d = (size_t)view->d,
            count = (size_t)clusters;
     t.batch = batch_centers(clusters, chain);
-    t.sampler.n = view->n;
-    t.sampler.shards = vem_i_shards(view->n, VEM_I_SEED_SHARD);
+    t.sampler.view = view;
+    t.sampler.shards = vem_i_view_shards(view, VEM_I_SEED_SHARD);
     size_t together = (size_t)(t.batch * chain);
     t.scratch_size = VEM_I_BLOCK * (d * element + 3 * element + 2 * sizeof(int32_t));
     if (t.scratch_size < VEM_I_SEED_SHARD * element)
         t.scratch_size = VEM_I_SEED_SHARD * element;
-    vem_status status = vem_i_take(ctx, &t.chances, (size_t)view->n, sizeof(double));
+    vem_status status = vem_i_take(run, &t.chances, (size_t)view->n, sizeof(double));
     if (status == VEM_OK)
         status =
-            vem_i_take(ctx, &t.sampler.sums, (size_t)t.sampler.shards, sizeof(double));
+            vem_i_take(run, &t.sampler.sums, (size_t)t.sampler.shards, sizeof(double));
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &t.centers, count, d * element);
+        status = vem_i_take(run, &t.centers, count, d * element);
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &t.norms, count, element);
+        status = vem_i_take(run, &t.norms, count, element);
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &t.ones, count, element);
+        status = vem_i_take(run, &t.ones, count, element);
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &t.zeros, count, element);
+        status = vem_i_take(run, &t.zeros, count, element);
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &t.draws, together, sizeof(int64_t));
+        status = vem_i_take(run, &t.draws, together, sizeof(int64_t));
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &t.uniforms, together, sizeof(double));
+        status = vem_i_take(run, &t.uniforms, together, sizeof(double));
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &t.nearest, together, sizeof(double));
+        status = vem_i_take(run, &t.nearest, together, sizeof(double));
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &t.rows, (size_t)kept_rows(t.batch, chain), d * element);
+        status = vem_i_take(run, &t.rows, (size_t)kept_rows(t.batch, chain), d * element);
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &t.keys, (size_t)chain, sizeof(double));
+        status = vem_i_take(run, &t.keys, (size_t)chain, sizeof(double));
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &t.scratch, (size_t)ctx->threads, t.scratch_size);
+        status = vem_i_take(run, &t.scratch, (size_t)run->threads, t.scratch_size);
     if (status == VEM_OK)
-        status = run(ctx, &t, clusters, seeds);
+        status = choose_all(run, &t, clusters, seeds);
     vem_i_free(t.chances);
     vem_i_free(t.sampler.sums);
     vem_i_free(t.centers);

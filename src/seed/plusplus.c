@@ -44,8 +44,8 @@ static void run_shard(void *arg, int64_t shard, int thread)
 {
     task *t = arg;
     const vem_view *view = t->view;
-    int64_t begin = shard * VEM_I_SEED_SHARD;
-    int64_t n = view->n - begin < VEM_I_SEED_SHARD ? view->n - begin : VEM_I_SEED_SHARD;
+    const int64_t begin = vem_i_view_shard(view, VEM_I_SEED_SHARD, shard),
+                  n = vem_i_view_shard(view, VEM_I_SEED_SHARD, shard + 1) - begin;
     size_t most = (size_t)t->candidates * VEM_I_SEED_SHARD * t->kernels->element;
     char *out = (char *)t->distances + (size_t)thread * most;
     int32_t m = t->take ? 1 : t->candidates;
@@ -82,26 +82,26 @@ static double shard_work(const task *t, int32_t centers)
     return (double)rows * (double)centers * (double)t->view->d;
 }
 
-static int take_center(vem_ctx *ctx, task *t, int64_t item, int32_t number,
+static int take_center(vem_i_run *run, task *t, int64_t item, int32_t number,
                        const vem_progress *told)
 {
     copy_row(t, item, 0);
     t->center = number;
     t->take = 1;
-    if (vem_i_parallel_watched(ctx, t->sampler.shards, shard_work(t, 1), run_shard, t,
+    if (vem_i_parallel_watched(run, t->sampler.shards, shard_work(t, 1), run_shard, t,
                                told, VEM_I_SKIP))
         return 0;
     t->sampler.total = vem_i_sum(t->sampler.sums, t->sampler.shards);
     return 1;
 }
 
-static int64_t best_candidate(vem_ctx *ctx, task *t, const int64_t *items,
+static int64_t best_candidate(vem_i_run *run, task *t, const int64_t *items,
                               const vem_progress *told)
 {
     for (int32_t c = 0; c < t->candidates; c++)
         copy_row(t, items[c], c);
     t->take = 0;
-    if (vem_i_parallel_watched(ctx, t->sampler.shards, shard_work(t, t->candidates),
+    if (vem_i_parallel_watched(run, t->sampler.shards, shard_work(t, t->candidates),
                                run_shard, t, told, VEM_I_SKIP))
         return -1;
     int32_t best = 0;
@@ -118,19 +118,7 @@ static int64_t best_candidate(vem_ctx *ctx, task *t, const int64_t *items,
     return items[best];
 }
 
-static void sum_masses(task *t)
-{
-    for (int64_t s = 0; s < t->sampler.shards; s++) {
-        double sum = 0;
-        int64_t begin = s * VEM_I_SEED_SHARD, end = begin + VEM_I_SEED_SHARD;
-        for (int64_t i = begin; i < end && i < t->view->n; i++)
-            sum += vem_i_view_mass(t->view, i);
-        t->sampler.sums[s] = sum;
-    }
-    t->sampler.total = vem_i_sum(t->sampler.sums, t->sampler.shards);
-}
-
-static vem_status choose(vem_ctx *ctx, task *t, int32_t clusters, uint64_t seed,
+static vem_status choose(vem_i_run *run, task *t, int32_t clusters, uint64_t seed,
                          vem_i_seeds *seeds)
 {
     int64_t candidates[64];
@@ -139,7 +127,7 @@ static vem_status choose(vem_ctx *ctx, task *t, int32_t clusters, uint64_t seed,
         told = *seeds->told;
     for (int64_t i = 0; i < t->view->n; i++)
         t->nearest[i] = INFINITY;
-    sum_masses(t);
+    vem_i_sampler_by_mass(&t->sampler);
     for (int32_t c = 0; c < clusters; c++) {
         vem_i_rng rng = vem_i_rng_at(seed, VEM_RNG_SEEDING, 1, (uint64_t)c);
         int64_t item;
@@ -148,7 +136,7 @@ static vem_status choose(vem_ctx *ctx, task *t, int32_t clusters, uint64_t seed,
                 vem_i_sampler_draw(&t->sampler, mass_chance, t, vem_i_rng_uniform(&rng));
         } else if (!(t->sampler.total > 0)) {
             /* Every row sits on a center: what is left cannot matter, so draw by mass. */
-            sum_masses(t);
+            vem_i_sampler_by_mass(&t->sampler);
             item =
                 vem_i_sampler_draw(&t->sampler, mass_chance, t, vem_i_rng_uniform(&rng));
         } else {
@@ -157,7 +145,7 @@ static vem_status choose(vem_ctx *ctx, task *t, int32_t clusters, uint64_t seed,
                     vem_i_sampler_draw(&t->sampler, chance, t, vem_i_rng_uniform(&rng));
             item = candidates[0];
             if (t->candidates > 1) {
-                item = best_candidate(ctx, t, candidates, &told);
+                item = best_candidate(run, t, candidates, &told);
                 if (item < 0)
                     return VEM_OK;
                 seeds->pairs += t->view->n * t->candidates;
@@ -165,41 +153,41 @@ static vem_status choose(vem_ctx *ctx, task *t, int32_t clusters, uint64_t seed,
         }
         seeds->items[c] = item;
         seeds->chosen = c + 1;
-        if (!take_center(ctx, t, item, c, &told))
+        if (!take_center(run, t, item, c, &told))
             return VEM_OK;
         seeds->pairs += t->view->n;
         if (!seeds->told)
             told.done = c + 1;
-        if (vem_i_progress(ctx, &told, 0))
+        if (vem_i_progress(run, &told, 0))
             return VEM_OK;
     }
     seeds->variance = t->sampler.total / t->view->total_mass / t->view->d;
     return VEM_OK;
 }
 
-vem_status vem_i_seed_plusplus(vem_ctx *ctx, const vem_view *view, int32_t clusters,
+vem_status vem_i_seed_plusplus(vem_i_run *run, const vem_view *view, int32_t clusters,
                                int32_t candidates, uint64_t seed, vem_i_seeds *seeds)
 {
     task t = {.view = view,
               .kernels = view->kernels,
               .candidates = candidates,
               .first = seeds->first};
-    t.sampler.n = view->n;
-    t.sampler.shards = vem_i_shards(view->n, VEM_I_SEED_SHARD);
+    t.sampler.view = view;
+    t.sampler.shards = vem_i_view_shards(view, VEM_I_SEED_SHARD);
     size_t element = view->kernels->element, many = (size_t)candidates;
     size_t shards = (size_t)t.sampler.shards;
-    vem_status status = vem_i_take(ctx, &t.nearest, (size_t)view->n, sizeof(double));
+    vem_status status = vem_i_take(run, &t.nearest, (size_t)view->n, sizeof(double));
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &t.distances, (size_t)ctx->threads * many,
+        status = vem_i_take(run, &t.distances, (size_t)run->threads * many,
                             VEM_I_SEED_SHARD * element);
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &t.rows, many, (size_t)view->d * element);
+        status = vem_i_take(run, &t.rows, many, (size_t)view->d * element);
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &t.judged, shards, many * sizeof(double));
+        status = vem_i_take(run, &t.judged, shards, many * sizeof(double));
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &t.sampler.sums, shards, sizeof(double));
+        status = vem_i_take(run, &t.sampler.sums, shards, sizeof(double));
     if (status == VEM_OK)
-        status = choose(ctx, &t, clusters, seed, seeds);
+        status = choose(run, &t, clusters, seed, seeds);
     vem_i_free(t.nearest);
     vem_i_free(t.distances);
     vem_i_free(t.rows);

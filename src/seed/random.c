@@ -24,9 +24,10 @@ static void key_shard(void *arg, int64_t shard, int thread)
 {
     (void)thread;
     task *t = arg;
-    int64_t begin = shard * VEM_I_SEED_SHARD, end = begin + VEM_I_SEED_SHARD;
-    for (int64_t i = begin; i < end && i < t->view->n; i++) {
-        vem_i_rng rng = vem_i_rng_at(t->seed, VEM_RNG_SEEDING, 0, (uint64_t)i);
+    const int64_t end = vem_i_view_shard(t->view, VEM_I_SEED_SHARD, shard + 1);
+    for (int64_t i = vem_i_view_shard(t->view, VEM_I_SEED_SHARD, shard); i < end; i++) {
+        vem_i_rng rng =
+            vem_i_rng_at(t->seed, VEM_RNG_SEEDING, 0, vem_i_view_key(t->view, i));
         double w = vem_i_view_mass(t->view, i);
         t->draws[i] = (draw){w > 0 ? -log(vem_i_rng_open(&rng)) / w : INFINITY, i};
     }
@@ -67,14 +68,14 @@ static void smallest_first(draw *a, int64_t n, int64_t count)
     }
 }
 
-vem_status vem_i_seed_random(vem_ctx *ctx, const vem_view *view, int32_t clusters,
+vem_status vem_i_seed_random(vem_i_run *run, const vem_view *view, int32_t clusters,
                              uint64_t seed, vem_i_seeds *seeds)
 {
     task t = {.view = view, .seed = seed};
-    vem_status status = vem_i_take(ctx, &t.draws, (size_t)view->n, sizeof *t.draws);
+    vem_status status = vem_i_take(run, &t.draws, (size_t)view->n, sizeof *t.draws);
     if (status != VEM_OK)
         return status;
-    vem_i_parallel(ctx, vem_i_shards(view->n, VEM_I_SEED_SHARD), key_shard, &t);
+    vem_i_parallel(run, vem_i_view_shards(view, VEM_I_SEED_SHARD), key_shard, &t);
     smallest_first(t.draws, view->n, clusters);
     qsort(t.draws, (size_t)clusters, sizeof *t.draws, by_key);
     for (int32_t c = 0; c < clusters; c++)

@@ -10,11 +10,11 @@ int32_t vem_i_greedy_candidates(int32_t clusters)
     return 2 + (int32_t)log((double)clusters);
 }
 
-uint64_t vem_i_seed_bytes(const vem_ctx *ctx, vem_seeding method,
+uint64_t vem_i_seed_bytes(const vem_i_run *run, vem_seeding method,
                           const vem_i_kernels *kernels, int64_t n, int32_t d,
                           int32_t clusters, int64_t chain)
 {
-    uint64_t items = (uint64_t)n, threads = (uint64_t)ctx->threads;
+    uint64_t items = (uint64_t)n, threads = (uint64_t)run->threads;
     uint64_t row = (uint64_t)d * kernels->element;
     uint64_t shards = (uint64_t)vem_i_shards(n, VEM_I_SEED_SHARD);
     uint64_t shard = VEM_I_SEED_SHARD * kernels->element;
@@ -28,7 +28,7 @@ uint64_t vem_i_seed_bytes(const vem_ctx *ctx, vem_seeding method,
         return items * sizeof(double) + threads * many * shard + many * row +
                shards * (many + 1) * sizeof(double);
     case VEM_SEED_TWO_LEVEL:
-        return vem_i_seed_two_level_bytes(ctx, kernels, n, d, clusters);
+        return vem_i_seed_two_level_bytes(run, kernels, n, d, clusters);
     case VEM_SEED_AFKMC2:
         return items * sizeof(double) + shards * sizeof(double) +
                (uint64_t)clusters * (row + 3 * kernels->element) +
@@ -39,27 +39,27 @@ uint64_t vem_i_seed_bytes(const vem_ctx *ctx, vem_seeding method,
     return 0;
 }
 
-static vem_status choose(vem_ctx *ctx, const vem_view *view, vem_seeding method,
+static vem_status choose(vem_i_run *run, const vem_view *view, vem_seeding method,
                          int32_t clusters, int64_t chain, uint64_t seed,
                          vem_i_seeds *seeds)
 {
     int32_t candidates = 2 + (int32_t)log((double)clusters);
     switch (method) {
-    case VEM_SEED_RANDOM: return vem_i_seed_random(ctx, view, clusters, seed, seeds);
+    case VEM_SEED_RANDOM: return vem_i_seed_random(run, view, clusters, seed, seeds);
     case VEM_SEED_PLUSPLUS:
-        return vem_i_seed_plusplus(ctx, view, clusters, 1, seed, seeds);
+        return vem_i_seed_plusplus(run, view, clusters, 1, seed, seeds);
     case VEM_SEED_PLUSPLUS_GREEDY:
-        return vem_i_seed_plusplus(ctx, view, clusters, candidates, seed, seeds);
+        return vem_i_seed_plusplus(run, view, clusters, candidates, seed, seeds);
     case VEM_SEED_AFKMC2:
-        return vem_i_seed_afkmc2(ctx, view, clusters, chain, seed, seeds);
+        return vem_i_seed_afkmc2(run, view, clusters, chain, seed, seeds);
     case VEM_SEED_TWO_LEVEL:
-        return vem_i_seed_two_level(ctx, view, clusters, seed, seeds);
+        return vem_i_seed_two_level(run, view, clusters, seed, seeds);
     }
-    return vem_i_fail(ctx, VEM_BAD_OPTION, "There is no seeding with number %d.",
+    return vem_i_fail(run, VEM_BAD_OPTION, "There is no seeding with number %d.",
                       (int)method);
 }
 
-vem_status vem_i_seed(vem_ctx *ctx, const vem_view *view, vem_seeding method,
+vem_status vem_i_seed(vem_i_run *run, const vem_view *view, vem_seeding method,
                       int32_t clusters, int64_t chain, uint64_t seed, vem_i_seeds *seeds)
 {
     seeds->variance = NAN;
@@ -67,11 +67,27 @@ vem_status vem_i_seed(vem_ctx *ctx, const vem_view *view, vem_seeding method,
     seeds->chosen = 0;
     for (int64_t i = 0; i < view->n && seeds->first; i++)
         seeds->first[i] = -1; /* a method writes what it knows */
-    vem_status status = choose(ctx, view, method, clusters, chain, seed, seeds);
+    vem_status status = choose(run, view, method, clusters, chain, seed, seeds);
     /* Stopped or late: there are no items after those that were chosen. */
-    if (status == VEM_OK && (ctx->stop_requested || seeds->chosen < clusters))
-        return vem_i_fail(ctx, VEM_STOPPED, "Stopped while the seeds were chosen.");
+    if (status == VEM_OK && (run->watch->stop || seeds->chosen < clusters))
+        return vem_i_fail_stopped(run, "while the seeds were chosen");
     return status;
+}
+
+static int64_t begin_of(const vem_i_sampler *sampler, int64_t shard)
+{
+    return vem_i_view_shard(sampler->view, VEM_I_SEED_SHARD, shard);
+}
+
+void vem_i_sampler_by_mass(vem_i_sampler *sampler)
+{
+    for (int64_t s = 0; s < sampler->shards; s++) {
+        const int64_t end = begin_of(sampler, s + 1);
+        sampler->sums[s] = 0;
+        for (int64_t i = begin_of(sampler, s); i < end; i++)
+            sampler->sums[s] += vem_i_view_mass(sampler->view, i);
+    }
+    sampler->total = vem_i_sum(sampler->sums, sampler->shards);
 }
 
 int64_t vem_i_sampler_draw(const vem_i_sampler *sampler, vem_i_chance chance,
@@ -87,9 +103,8 @@ int64_t vem_i_sampler_draw(const vem_i_sampler *sampler, vem_i_chance chance,
             break;
         before += sampler->sums[s];
     }
-    int64_t begin = shard * VEM_I_SEED_SHARD, end = begin + VEM_I_SEED_SHARD,
+    int64_t begin = begin_of(sampler, shard), end = begin_of(sampler, shard + 1),
             last = begin;
-    end = end < sampler->n ? end : sampler->n;
     if (last_shard < 0)
         return 0;
     for (int64_t i = begin; i < end; i++) {

@@ -19,33 +19,36 @@ typedef struct vem_i_seeds {
 } vem_i_seeds;
 
 /* `items` has room for `clusters` rows. */
-vem_status vem_i_seed(vem_ctx *ctx, const vem_view *view, vem_seeding method,
+vem_status vem_i_seed(vem_i_run *run, const vem_view *view, vem_seeding method,
                       int32_t clusters, int64_t chain, uint64_t seed, vem_i_seeds *seeds);
 
 /* Bytes a method takes while it runs. */
-uint64_t vem_i_seed_bytes(const vem_ctx *ctx, vem_seeding method,
+uint64_t vem_i_seed_bytes(const vem_i_run *run, vem_seeding method,
                           const vem_i_kernels *kernels, int64_t n, int32_t d,
                           int32_t clusters, int64_t chain);
 
 /* The methods. They write `first` where they know it, and leave it alone elsewhere. */
-vem_status vem_i_seed_random(vem_ctx *ctx, const vem_view *view, int32_t clusters,
+vem_status vem_i_seed_random(vem_i_run *run, const vem_view *view, int32_t clusters,
                              uint64_t seed, vem_i_seeds *seeds);
-vem_status vem_i_seed_plusplus(vem_ctx *ctx, const vem_view *view, int32_t clusters,
+vem_status vem_i_seed_plusplus(vem_i_run *run, const vem_view *view, int32_t clusters,
                                int32_t candidates, uint64_t seed, vem_i_seeds *seeds);
-vem_status vem_i_seed_two_level(vem_ctx *ctx, const vem_view *view, int32_t clusters,
+vem_status vem_i_seed_two_level(vem_i_run *run, const vem_view *view, int32_t clusters,
                                 uint64_t seed, vem_i_seeds *seeds);
-uint64_t vem_i_seed_two_level_bytes(const vem_ctx *ctx, const vem_i_kernels *kernels,
+uint64_t vem_i_seed_two_level_bytes(const vem_i_run *run, const vem_i_kernels *kernels,
                                     int64_t n, int32_t d, int32_t clusters);
-vem_status vem_i_seed_afkmc2(vem_ctx *ctx, const vem_view *view, int32_t clusters,
+vem_status vem_i_seed_afkmc2(vem_i_run *run, const vem_view *view, int32_t clusters,
                              int64_t chain, uint64_t seed, vem_i_seeds *seeds);
 
 /* Draws of items with given chances: the sum per shard, then a walk inside one shard. */
 enum { VEM_I_SEED_SHARD = 1024 };
 typedef struct vem_i_sampler {
-    int64_t n, shards;
+    const vem_view *view;
+    int64_t shards;
     double *sums; /* per shard */
     double total;
 } vem_i_sampler;
+/* The chances are the masses. */
+void vem_i_sampler_by_mass(vem_i_sampler *sampler);
 /* Chance of item i; must be >= 0 and the same at every call between two updates. */
 typedef double (*vem_i_chance)(const void *arg, int64_t item);
 /* The item at `uniform` in [0, 1) of the cumulated chances; never one of chance 0 unless

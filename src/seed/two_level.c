@@ -1,66 +1,68 @@
 /* Two-level seeding: D^2 sampling whose cost grows as N sqrt(C) instead of N C.
  *
- *   1. About 4 sqrt(C) coarse cells (cells.c), and every row's cell.
- *   2. Centers are drawn in rounds. A round gives each cell its share of the round's
- *      centers by the potential  sum w D2  that is left in it. Inside a cell the first
+ *   1. About 4 sqrt(C) coarse buckets (buckets.c), and every row's bucket.
+ *   2. Centers are drawn in rounds. A round gives each bucket its share of the round's
+ *      centers by the potential  sum w D2  that is left in it. Inside a bucket the first
  *      center is drawn by mass, the others with chances w D2, where D2 is the squared
- *      distance to the nearest center of the same cell (in the first round the shares are
- *      by the distances to the cell's mean). A draw updates the rows of one cell.
- *   3. A cell whose potential runs out before its share does gives the rest back to the
+ *      distance to the nearest center of the same bucket (in the first round the shares are
+ *      by the distances to the bucket's mean). A draw updates the rows of one bucket.
+ *   3. A bucket whose potential runs out before its share does gives the rest back to the
  *      next round, so that no center sits on another while there is a row that does not.
  *
- * Once a cell has a few centers they are drawn several at a time: one from each of equal
+ * Once a bucket has a few centers they are drawn several at a time: one from each of equal
  * slices of the potential, so that they are unlikely to be close. Then the distances come
- * from the tile kernel and the cell's rows are read once for all of them.
+ * from the tile kernel and the bucket's rows are read once for all of them.
  *
- * D2 misses centers across a cell's border, so it is an upper bound. Cells work in
- * parallel; their random numbers are keyed by cell and draw, so threads change nothing. */
+ * D2 misses centers across a bucket's border, so it is an upper bound. Buckets work in
+ * parallel; their random numbers are keyed by bucket and draw, so threads change nothing. */
 #include <math.h>
 #include <string.h>
 
+#include "base/bucket_sort.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/rng.h"
 #include "base/spill.h"
-#include "seed/cells.h"
+#include "coarse/block.h"
+#include "seed/row_buckets.h"
 #include "seed/seed.h"
 
 enum {
     ROUNDS = 6,
     BATCH = 8,  /* centers drawn at a time, at most ... */
-    SPARING = 8 /* ... and no more than this part of what the cell has */
+    SPARING = 8 /* ... and no more than this part of what the bucket has */
 };
 
 /* Part of the centers still to be drawn that a round draws; the last one draws all. */
 static const double ROUND_PART = 0.4;
 
-/* Rows of a cell up to this size are packed once a round. */
+/* Rows of a bucket up to this size are packed once a round. */
 static const size_t PACK_BYTES = (size_t)8 << 20;
 
 typedef struct pick {
     uint32_t row;
-    int32_t cell;
+    int32_t bucket;
 } pick;
 
-/* The rows of cell c are at starts[c] .. starts[c] + counts[c] of the arrays "by cell";
+/* The rows of bucket c are at starts[c] .. starts[c] + counts[c] of the arrays "by bucket";
  * starts are multiples of the kernels' panel. */
 typedef struct task {
-    vem_ctx *ctx;
+    vem_i_run *run;
     const vem_view *view;
     const vem_i_kernels *kernels;
     uint64_t seed;
-    int32_t cells;
+    int32_t buckets;
     int64_t *starts, *counts;
-    double *mass;      /* cells */
-    double *left;      /* cells: potential */
-    int64_t *wanted;   /* cells: centers to draw in this round */
-    int64_t *drawn;    /* cells: centers drawn in all */
-    int64_t *out;      /* cells: where this round's picks of the cell go */
-    uint32_t *rows;    /* by cell, in order */
-    char *sorted;      /* by cell: the rows themselves, of a spilled view; else NULL */
-    char *nearest;     /* by cell, T: D2 */
-    int32_t *index;    /* by cell: which center of the cell that is */
-    double *sums;      /* by block of a cell: chances */
+    double *mass;      /* buckets */
+    double *left;      /* buckets: potential */
+    int64_t *wanted;   /* buckets: centers to draw in this round */
+    int64_t *drawn;    /* buckets: centers drawn in all */
+    int64_t *out;      /* buckets: where this round's picks of the bucket go */
+    uint32_t *rows;    /* by bucket, in order */
+    char *sorted;      /* by bucket: the rows themselves, of a spilled view; else NULL */
+    char *nearest;     /* by bucket, T: D2 */
+    int32_t *index;    /* by bucket: which center of the bucket that is */
+    double *sums;      /* by block of a bucket: chances */
     pick *picks;       /* the centers, in the order of the rounds */
     char *scratch;     /* per thread: panels, the batch's rows and distances */
     void *ones, *none; /* scale and bias of plain distances */
@@ -80,28 +82,28 @@ static size_t scratch_bytes(const vem_i_kernels *kernels, int64_t n, int32_t d)
     return (values * kernels->element + 63) / 64 * 64;
 }
 
-/* The first block of a cell in `sums`: no two cells meet there. */
-static double *block_sums(const task *t, int64_t cell)
+/* The first block of a bucket in `sums`: no two buckets meet there. */
+static double *block_sums(const task *t, int64_t bucket)
 {
-    return t->sums + t->starts[cell] / VEM_I_BLOCK + cell;
+    return t->sums + t->starts[bucket] / VEM_I_BLOCK + bucket;
 }
 
-static int64_t blocks_of(const task *t, int64_t cell)
+static int64_t blocks_of(const task *t, int64_t bucket)
 {
-    return vem_i_shards(t->counts[cell], VEM_I_BLOCK);
+    return vem_i_shards(t->counts[bucket], VEM_I_BLOCK);
 }
 
-static int32_t block_rows(const task *t, int64_t cell, int64_t block)
+static int32_t block_rows(const task *t, int64_t bucket, int64_t block)
 {
-    int64_t rest = t->counts[cell] - block * VEM_I_BLOCK;
+    int64_t rest = t->counts[bucket] - block * VEM_I_BLOCK;
     return rest < VEM_I_BLOCK ? (int32_t)rest : VEM_I_BLOCK;
 }
 
-/* Chance of the row at `i` by cell: w before the cell has a center, then w D2. */
-static double chance(const task *t, int64_t cell, int64_t i)
+/* Chance of the row at `i` by bucket: w before the bucket has a center, then w D2. */
+static double chance(const task *t, int64_t bucket, int64_t i)
 {
     double w = vem_i_view_mass(t->view, t->rows[i]);
-    if (t->drawn[cell] == 0 || !(w > 0))
+    if (t->drawn[bucket] == 0 || !(w > 0))
         return w;
     return w * vem_i_value(t->kernels, t->nearest, i);
 }
@@ -123,37 +125,38 @@ SUM_OF(float)
 SUM_OF(double)
 #undef SUM_OF
 
-static double sum_chances(const task *t, int64_t cell, int64_t begin, int32_t n)
+static double sum_chances(const task *t, int64_t bucket, int64_t begin, int32_t n)
 {
-    if (!t->view->mass && t->drawn[cell] > 0) {
+    if (!t->view->mass && t->drawn[bucket] > 0) {
         const void *d2 = t->nearest + (size_t)begin * t->kernels->element;
         return t->kernels->precision == VEM_SINGLE ? sum_float(d2, n) : sum_double(d2, n);
     }
     double sum = 0;
     for (int64_t i = begin; i < begin + n; i++)
-        sum += chance(t, cell, i);
+        sum += chance(t, bucket, i);
     return sum;
 }
 
-/* Up to `batch` different rows (places by cell, ascending), one from each of equal slices
+/* Up to `batch` different rows (places by bucket, ascending), one from each of equal slices
  * of the chances; how many. At least one where any chance is positive. */
-static int32_t draw(const task *t, int64_t cell, int32_t batch, int64_t *places)
+static int32_t draw(const task *t, int64_t bucket, int32_t batch, int64_t *places)
 {
     vem_i_rng rng = vem_i_rng_at(t->seed, VEM_RNG_SEEDING, 2,
-                                 (uint64_t)t->drawn[cell] << 32 | (uint64_t)cell);
-    const double *sums = block_sums(t, cell);
-    double total = vem_i_sum(sums, blocks_of(t, cell)), slice = total / batch, before = 0;
+                                 (uint64_t)t->drawn[bucket] << 32 | (uint64_t)bucket);
+    const double *sums = block_sums(t, bucket);
+    double total = vem_i_sum(sums, blocks_of(t, bucket)), slice = total / batch,
+           before = 0;
     double target = vem_i_rng_uniform(&rng) * slice;
     int32_t count = 0, slices = 0;
-    for (int64_t b = 0; b < blocks_of(t, cell) && slices < batch; b++) {
+    for (int64_t b = 0; b < blocks_of(t, bucket) && slices < batch; b++) {
         double sum = before, after = before + sums[b];
-        int64_t begin = t->starts[cell] + b * VEM_I_BLOCK;
-        int64_t end = begin + block_rows(t, cell, b);
+        int64_t begin = t->starts[bucket] + b * VEM_I_BLOCK;
+        int64_t end = begin + block_rows(t, bucket, b);
         before = after;
         if (!(sums[b] > 0) || target >= after)
             continue;
         for (int64_t i = begin; i < end && slices < batch; i++) {
-            double share = chance(t, cell, i);
+            double share = chance(t, bucket, i);
             if (!(share > 0))
                 continue;
             sum += share;
@@ -165,15 +168,15 @@ static int32_t draw(const task *t, int64_t cell, int32_t batch, int64_t *places)
         }
     }
     /* Rounding may carry a target past the end: the last row that counts. */
-    for (int64_t i = t->starts[cell] + t->counts[cell];
-         count == 0 && i > t->starts[cell];)
-        if (chance(t, cell, --i) > 0)
+    for (int64_t i = t->starts[bucket] + t->counts[bucket];
+         count == 0 && i > t->starts[bucket];)
+        if (chance(t, bucket, --i) > 0)
             places[count++] = i;
     return count;
 }
 
-/* The rows of a cell against its new centers: D2, which center, and the chances. */
-static void meet(const task *t, int64_t cell, const int64_t *places, int32_t m,
+/* The rows of a bucket against its new centers: D2, which center, and the chances. */
+static void meet(const task *t, int64_t bucket, const int64_t *places, int32_t m,
                  char *scratch, int fresh)
 {
     const vem_view *view = t->view;
@@ -182,18 +185,18 @@ static void meet(const task *t, int64_t cell, const int64_t *places, int32_t m,
     int64_t kept = packed_blocks(kernels, view->n, view->d);
     char *centers = scratch + (size_t)kept * VEM_I_BLOCK * row;
     char *costs = centers + BATCH * row;
-    int32_t first = (int32_t)t->drawn[cell] - m;
+    int32_t first = (int32_t)t->drawn[bucket] - m;
     for (int32_t k = 0; k < m; k++)
         memcpy(centers + (size_t)k * row,
                t->sorted ? t->sorted + (size_t)places[k] * row
                          : (const char *)vem_i_view_row(view, t->rows[places[k]]),
                row);
-    for (int64_t b = 0; b < blocks_of(t, cell); b++) {
+    for (int64_t b = 0; b < blocks_of(t, bucket); b++) {
         /* Blocks that find no room share the last place, and are packed every time. */
-        int64_t begin = t->starts[cell] + b * VEM_I_BLOCK, at = b < kept ? b : kept - 1;
+        int64_t begin = t->starts[bucket] + b * VEM_I_BLOCK, at = b < kept ? b : kept - 1;
         char *panels = scratch + (size_t)at * VEM_I_BLOCK * row;
-        int32_t n = block_rows(t, cell, b);
-        if (fresh || (at == kept - 1 && blocks_of(t, cell) > kept)) {
+        int32_t n = block_rows(t, bucket, b);
+        if (fresh || (at == kept - 1 && blocks_of(t, bucket) > kept)) {
             if (t->sorted)
                 kernels->pack(t->sorted + (size_t)begin * row, view->d, NULL, n, view->d,
                               NULL, panels, NULL);
@@ -206,52 +209,55 @@ static void meet(const task *t, int64_t cell, const int64_t *places, int32_t m,
         kernels->select_top(costs, NULL, n, m, first, 1,
                             t->nearest + (size_t)begin * element, t->index + begin,
                             VEM_I_BLOCK);
-        block_sums(t, cell)[b] = sum_chances(t, cell, begin, n);
-        vem_i_residence_check(t->ctx);
+        block_sums(t, bucket)[b] = sum_chances(t, bucket, begin, n);
+        vem_i_residence_check(t->run);
     }
 }
 
-/* A cell's share of a round. */
-static void run_cell(void *arg, int64_t cell, int thread)
+/* A bucket's share of a round. */
+static void run_bucket(void *arg, int64_t bucket, int thread)
 {
     const task *t = arg;
     const vem_view *view = t->view;
     char *scratch =
         t->scratch + (size_t)thread * scratch_bytes(t->kernels, view->n, view->d);
-    int64_t wanted = t->wanted[cell], done = 0;
-    for (int64_t b = 0; b < blocks_of(t, cell) && t->drawn[cell] == 0 && wanted > 0; b++)
-        block_sums(t, cell)[b] = sum_chances(t, cell, t->starts[cell] + b * VEM_I_BLOCK,
-                                             block_rows(t, cell, b));
-    while (done < wanted && (t->drawn[cell] == 0 || t->left[cell] > 0)) {
-        int64_t places[BATCH], most = t->drawn[cell] / SPARING;
+    int64_t wanted = t->wanted[bucket], done = 0;
+    for (int64_t b = 0; b < blocks_of(t, bucket) && t->drawn[bucket] == 0 && wanted > 0;
+         b++)
+        block_sums(t, bucket)[b] =
+            sum_chances(t, bucket, t->starts[bucket] + b * VEM_I_BLOCK,
+                        block_rows(t, bucket, b));
+    while (done < wanted && (t->drawn[bucket] == 0 || t->left[bucket] > 0)) {
+        int64_t places[BATCH], most = t->drawn[bucket] / SPARING;
         most = most < 1 ? 1 : most < BATCH ? most : BATCH;
         most = most < wanted - done ? most : wanted - done;
-        int32_t m = draw(t, cell, (int32_t)most, places);
+        int32_t m = draw(t, bucket, (int32_t)most, places);
         for (int32_t k = 0; k < m; k++)
-            t->picks[t->out[cell] + done + k] = (pick){t->rows[places[k]], (int32_t)cell};
-        t->drawn[cell] += m;
-        meet(t, cell, places, m, scratch, done == 0);
-        t->left[cell] = vem_i_sum(block_sums(t, cell), blocks_of(t, cell));
+            t->picks[t->out[bucket] + done + k] =
+                (pick){t->rows[places[k]], (int32_t)bucket};
+        t->drawn[bucket] += m;
+        meet(t, bucket, places, m, scratch, done == 0);
+        t->left[bucket] = vem_i_sum(block_sums(t, bucket), blocks_of(t, bucket));
         done += m;
     }
-    t->wanted[cell] = done;
+    t->wanted[bucket] = done;
 }
 
 /* Shares of `count` more centers by potential: the slices of one uniform number, so that a
- * cell gets its expected number to within one. In the first round every cell that has mass
- * has one beforehand. Picks go after the `picked` there are. */
+ * bucket gets its expected number to within one. In the first round every bucket that has
+ * mass has one beforehand. Picks go after the `picked` there are. */
 static void share_out(task *t, int64_t round, int64_t count, int64_t picked)
 {
     vem_i_rng rng = vem_i_rng_at(t->seed, VEM_RNG_SEEDING, 3, (uint64_t)round);
-    double total = vem_i_sum(t->left, t->cells), offset = vem_i_rng_uniform(&rng);
+    double total = vem_i_sum(t->left, t->buckets), offset = vem_i_rng_uniform(&rng);
     int by_mass = !(total > 0 && isfinite(total));
     if (by_mass)
-        total = vem_i_sum(t->mass, t->cells);
-    for (int64_t c = 0; c < t->cells && round == 0; c++)
+        total = vem_i_sum(t->mass, t->buckets);
+    for (int64_t c = 0; c < t->buckets && round == 0; c++)
         count -= t->mass[c] > 0;
     double before = 0;
     int64_t given = 0;
-    for (int64_t c = 0; c < t->cells; c++) {
+    for (int64_t c = 0; c < t->buckets; c++) {
         before += (by_mass ? t->mass[c] : t->left[c]) / total;
         double upto = fmin(floor(before * (double)count + offset), (double)count);
         t->wanted[c] = (int64_t)upto > given ? (int64_t)upto - given : 0;
@@ -262,10 +268,10 @@ static void share_out(task *t, int64_t round, int64_t count, int64_t picked)
     }
 }
 
-/* Close the gaps that cells left which drew less than their share. */
+/* Close the gaps that buckets left which drew less than their share. */
 static int64_t gather_picks(task *t, int64_t picked, vem_i_seeds *seeds)
 {
-    for (int64_t c = 0; c < t->cells; c++) {
+    for (int64_t c = 0; c < t->buckets; c++) {
         memmove(t->picks + picked, t->picks + t->out[c],
                 (size_t)t->wanted[c] * sizeof *t->picks);
         picked += t->wanted[c];
@@ -274,13 +280,13 @@ static int64_t gather_picks(task *t, int64_t picked, vem_i_seeds *seeds)
     return picked;
 }
 
-static void sort_by_cell(task *t, const int32_t *labels)
+static void sort_by_bucket(task *t, const int32_t *labels)
 {
-    int64_t n = t->view->n, at = 0;
-    size_t cells = (size_t)t->cells;
-    memset(t->counts, 0, cells * sizeof *t->counts);
-    memset(t->mass, 0, cells * sizeof *t->mass);
-    memset(t->left, 0, cells * sizeof *t->left);
+    const int64_t n = t->view->n, panel = t->kernels->panel;
+    size_t buckets = (size_t)t->buckets;
+    memset(t->counts, 0, buckets * sizeof *t->counts);
+    memset(t->mass, 0, buckets * sizeof *t->mass);
+    memset(t->left, 0, buckets * sizeof *t->left);
     for (int64_t i = 0; i < n; i++) {
         double w = vem_i_view_mass(t->view, i);
         double d2 = vem_i_value(t->kernels, t->nearest, i); /* in the order of rows yet */
@@ -288,35 +294,26 @@ static void sort_by_cell(task *t, const int32_t *labels)
         t->mass[labels[i]] += w;
         t->left[labels[i]] += w > 0 && d2 > 0 ? w * d2 : 0;
     }
-    for (int64_t c = 0; c < t->cells; c++) {
-        t->starts[c] = t->out[c] = at;
-        at += vem_i_shards(t->counts[c], t->kernels->panel) * t->kernels->panel;
-    }
+    for (int64_t c = 0; c < t->buckets; c++)
+        t->out[c] = vem_i_shards(t->counts[c], panel) * panel;
+    vem_i_bucket_places(t->out, t->buckets, 1, 0, 0);
+    memcpy(t->starts, t->out, buckets * sizeof *t->starts);
     const size_t row = (size_t)t->view->d * t->kernels->element;
     for (int64_t i = 0; i < n; i++) {
         const int64_t place = t->out[labels[i]]++;
         t->rows[place] = (uint32_t)i;
         if (t->sorted) {
             memcpy(t->sorted + (size_t)place * row, vem_i_view_row(t->view, i), row);
-            vem_i_residence_check(t->ctx);
+            vem_i_residence_check(t->run);
         }
     }
 }
 
-/* Nothing is known of any row yet. */
-static void forget(task *t, int64_t room)
-{
-    for (int64_t i = 0; i < room; i++) {
-        vem_i_store(t->kernels, t->nearest, i, INFINITY);
-        t->index[i] = -1;
-    }
-}
-
-/* The picks in the order of their cells, and each row's center. */
+/* The picks in the order of their buckets, and each row's center. */
 static void hand_over(task *t, int64_t picked, vem_i_seeds *seeds)
 {
     int64_t at = 0;
-    for (int64_t c = 0; c < t->cells; c++) {
+    for (int64_t c = 0; c < t->buckets; c++) {
         t->out[c] = at;
         for (int64_t i = t->starts[c]; seeds->first && i < t->starts[c] + t->counts[c];
              i++)
@@ -324,85 +321,108 @@ static void hand_over(task *t, int64_t picked, vem_i_seeds *seeds)
         at += t->drawn[c];
     }
     for (int64_t k = 0; k < picked; k++)
-        seeds->items[t->out[t->picks[k].cell]++] = t->picks[k].row;
+        seeds->items[t->out[t->picks[k].bucket]++] = t->picks[k].row;
     seeds->chosen = (int32_t)picked;
 }
 
-static vem_status run(vem_ctx *ctx, task *t, int64_t room, int32_t clusters,
-                      vem_i_seeds *seeds)
+static vem_status choose_all(vem_i_run *run, task *t, int64_t room, int32_t clusters,
+                             vem_i_seeds *seeds)
 {
     vem_progress told = {.phase = "seed", .total = clusters, .free_energy = NAN};
     int64_t picked = 0, before = -1;
     int done = 0;
-    vem_status status = vem_i_cells(ctx, t->view, t->cells, t->seed, &told, t->index,
-                                    t->nearest, &seeds->pairs, &done);
+    vem_status status = vem_i_row_buckets(run, t->view, t->buckets, t->seed, &told,
+                                          t->index, t->nearest, &seeds->pairs, &done);
     if (status != VEM_OK || !done)
         return status; /* none chosen */
-    sort_by_cell(t, t->index);
-    forget(t, room);
+    sort_by_bucket(t, t->index);
+    vem_i_block_clear(t->kernels, t->nearest, t->index, 1, 0,
+                      room); /* nothing is known yet */
     /* After the last round there are others for what was given back, while they help. */
     for (int64_t round = 0; picked < clusters && picked > before; round++) {
         double rest = (double)(clusters - picked);
         int64_t wanted = (int64_t)ceil(round + 1 < ROUNDS ? ROUND_PART * rest : rest);
         before = round < ROUNDS ? -1 : picked;
         share_out(t, round, wanted, picked);
-        const double work = (double)wanted * (double)t->view->n / t->cells / t->cells;
-        if (vem_i_parallel_watched(ctx, t->cells, work * t->view->d, run_cell, t, &told,
-                                   VEM_I_SKIP))
+        const double work = (double)wanted * (double)t->view->n / t->buckets / t->buckets;
+        if (vem_i_parallel_watched(run, t->buckets, work * t->view->d, run_bucket, t,
+                                   &told, VEM_I_SKIP))
             break;
         told.done = picked = gather_picks(t, picked, seeds);
-        if (vem_i_progress(ctx, &told, 0))
+        if (vem_i_progress(run, &told, 0))
             break;
     }
     hand_over(t, picked, seeds);
     /* Every row that has mass sits on a center: what is left cannot matter. */
-    if (picked < clusters && !ctx->stop_requested && !vem_i_late(ctx)) {
+    if (picked < clusters && !run->watch->stop && !vem_i_late(run)) {
         vem_i_by_mass(t->view, clusters - picked, t->seed, 4, seeds->items + picked);
         seeds->chosen = clusters;
     }
     return VEM_OK;
 }
 
-static int32_t cells_for(int64_t n, int32_t clusters)
+static int32_t buckets_for(int64_t n, int32_t clusters)
 {
-    /* Cells are never equal in size, so that draws cost more than N C / cells. */
-    int64_t cells = (int64_t)ceil(4 * sqrt((double)clusters));
-    cells = cells < clusters / 4 ? cells : clusters / 4;
-    int64_t most = n / 32; /* a cell should have rows to choose from */
-    cells = cells < most ? cells : most;
-    return (int32_t)(cells > 1 ? cells : 1);
+    /* Buckets are never equal in size, so that draws cost more than N C / buckets. */
+    int64_t buckets = (int64_t)ceil(4 * sqrt((double)clusters));
+    buckets = buckets < clusters / 4 ? buckets : clusters / 4;
+    int64_t most = n / 32; /* a bucket should have rows to choose from */
+    buckets = buckets < most ? buckets : most;
+    return (int32_t)(buckets > 1 ? buckets : 1);
 }
 
-/* Entries of the arrays by cell. */
-static int64_t room_for(const vem_i_kernels *kernels, int64_t n, int32_t cells)
+/* Entries of the arrays by bucket. */
+static int64_t room_for(const vem_i_kernels *kernels, int64_t n, int32_t buckets)
 {
-    return n + (int64_t)cells * kernels->panel;
+    return n + (int64_t)buckets * kernels->panel;
 }
 
-uint64_t vem_i_seed_two_level_bytes(const vem_ctx *ctx, const vem_i_kernels *kernels,
+enum { ARRAYS = 13 };
+
+static void list_arrays(task *t, const vem_i_kernels *kernels, int64_t n, int32_t d,
+                        int32_t clusters, int threads, vem_i_room *list)
+{
+    const size_t buckets = (size_t)t->buckets, index = sizeof(int32_t);
+    const size_t room = (size_t)room_for(kernels, n, t->buckets);
+    const vem_i_room arrays[ARRAYS] = {
+        {&t->rows, room, index, 0},
+        {&t->nearest, room, kernels->element, 0},
+        {&t->index, room, index, 0},
+        {&t->sums, room / VEM_I_BLOCK + buckets + 1, sizeof *t->sums, 0},
+        {&t->picks, (size_t)clusters, sizeof *t->picks, 0},
+        {&t->starts, buckets, sizeof *t->starts, 0},
+        {&t->counts, buckets, sizeof *t->counts, 0},
+        {&t->mass, buckets, sizeof *t->mass, 0},
+        {&t->left, buckets, sizeof *t->left, 0},
+        {&t->wanted, buckets, sizeof *t->wanted, 0},
+        {&t->drawn, buckets, sizeof *t->drawn, 1},
+        {&t->out, buckets, sizeof *t->out, 0},
+        {&t->scratch, (size_t)threads, scratch_bytes(kernels, n, d), 0},
+    };
+    memcpy(list, arrays, sizeof arrays);
+}
+
+uint64_t vem_i_seed_two_level_bytes(const vem_i_run *run, const vem_i_kernels *kernels,
                                     int64_t n, int32_t d, int32_t clusters)
 {
-    int32_t cells = cells_for(n, clusters);
-    uint64_t room = (uint64_t)room_for(kernels, n, cells);
-    uint64_t kept = room * (sizeof(uint32_t) + sizeof(int32_t) + kernels->element) +
-                    (room / VEM_I_BLOCK + (uint64_t)cells + 1) * sizeof(double) +
-                    (uint64_t)cells * 7 * sizeof(double) +
-                    (uint64_t)clusters * sizeof(pick);
-    return kept + vem_i_cells_bytes(ctx, kernels, n, d, cells) +
-           (uint64_t)ctx->threads * scratch_bytes(kernels, n, d);
+    task none = {.buckets = buckets_for(n, clusters)};
+    vem_i_room list[ARRAYS];
+    list_arrays(&none, kernels, n, d, clusters, run->threads, list);
+    return vem_i_rooms_bytes(list, ARRAYS) +
+           vem_i_row_buckets_bytes(run, kernels, n, d, none.buckets);
 }
 
-vem_status vem_i_seed_two_level(vem_ctx *ctx, const vem_view *view, int32_t clusters,
+vem_status vem_i_seed_two_level(vem_i_run *run, const vem_view *view, int32_t clusters,
                                 uint64_t seed, vem_i_seeds *seeds)
 {
     if (view->n > UINT32_MAX)
         return vem_i_fail(
-            ctx, VEM_UNSUPPORTED,
+            run, VEM_UNSUPPORTED,
             "Two-level seeding takes 4294967295 rows at most, but there are %lld.",
             (long long)view->n);
-    task t = {.ctx = ctx, .view = view, .kernels = view->kernels, .seed = seed};
-    t.cells = cells_for(view->used, clusters);
-    size_t cells = (size_t)t.cells, room = (size_t)room_for(t.kernels, view->n, t.cells);
+    task t = {.run = run, .view = view, .kernels = view->kernels, .seed = seed};
+    t.buckets = buckets_for(view->used, clusters);
+    const int64_t room = room_for(t.kernels, view->n, t.buckets);
     double ones[BATCH], none[BATCH]; /* room for BATCH of T each */
     for (int k = 0; k < BATCH; k++) {
         vem_i_store(t.kernels, ones, k, 1);
@@ -410,53 +430,19 @@ vem_status vem_i_seed_two_level(vem_ctx *ctx, const vem_view *view, int32_t clus
     }
     t.ones = ones;
     t.none = none;
-    vem_status status = vem_i_take(ctx, &t.rows, room, sizeof *t.rows);
-    if (status == VEM_OK)
-        status = vem_i_take(ctx, &t.nearest, room, t.kernels->element);
-    if (status == VEM_OK)
-        status = vem_i_take(ctx, &t.index, room, sizeof *t.index);
-    if (status == VEM_OK)
-        status = vem_i_take(ctx, &t.sums, room / VEM_I_BLOCK + cells + 1, sizeof(double));
-    if (status == VEM_OK)
-        status = vem_i_take(ctx, &t.picks, (size_t)clusters, sizeof *t.picks);
-    if (status == VEM_OK)
-        status = vem_i_take(ctx, &t.starts, cells, sizeof(int64_t));
-    if (status == VEM_OK)
-        status = vem_i_take(ctx, &t.counts, cells, sizeof(int64_t));
-    if (status == VEM_OK)
-        status = vem_i_take(ctx, &t.mass, cells, sizeof(double));
-    if (status == VEM_OK)
-        status = vem_i_take(ctx, &t.left, cells, sizeof(double));
-    if (status == VEM_OK)
-        status = vem_i_take(ctx, &t.wanted, cells, sizeof(int64_t));
-    if (status == VEM_OK)
-        status = vem_i_take_zeroed(ctx, &t.drawn, cells, sizeof(int64_t));
-    if (status == VEM_OK)
-        status = vem_i_take(ctx, &t.out, cells, sizeof(int64_t));
-    if (status == VEM_OK)
-        status = vem_i_take(ctx, &t.scratch, (size_t)ctx->threads,
-                            scratch_bytes(t.kernels, view->n, view->d));
-    /* Rows of a cell lie all over the view; where that is a file they are brought together. */
+    vem_i_room list[ARRAYS];
+    list_arrays(&t, t.kernels, view->n, view->d, clusters, run->threads, list);
+    vem_status status = vem_i_take_rooms(run, list, ARRAYS);
+    /* Rows of a bucket lie all over the view; where that is a file they are brought
+     * together. */
     vem_i_mapping *sorted = NULL;
     if (status == VEM_OK && view->spilled)
-        status =
-            vem_i_spill_new(ctx, room * (size_t)view->d * t.kernels->element, &sorted);
+        status = vem_i_spill_new(run, (size_t)room * (size_t)view->d * t.kernels->element,
+                                 &sorted);
     t.sorted = sorted ? sorted->bytes : NULL;
     if (status == VEM_OK)
-        status = run(ctx, &t, (int64_t)room, clusters, seeds);
+        status = choose_all(run, &t, room, clusters, seeds);
     vem_i_mapping_free(sorted);
-    vem_i_free(t.rows);
-    vem_i_free(t.nearest);
-    vem_i_free(t.index);
-    vem_i_free(t.sums);
-    vem_i_free(t.picks);
-    vem_i_free(t.starts);
-    vem_i_free(t.counts);
-    vem_i_free(t.mass);
-    vem_i_free(t.left);
-    vem_i_free(t.wanted);
-    vem_i_free(t.drawn);
-    vem_i_free(t.out);
-    vem_i_free(t.scratch);
+    vem_i_free_rooms(list, ARRAYS);
     return status;
 }

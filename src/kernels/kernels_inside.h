@@ -1,7 +1,7 @@
 /* The tables of this build, one per instruction set and type. Only cpu.c and the files
  * that define them need this. */
-#ifndef VEM_KERNELS_TABLES_H
-#define VEM_KERNELS_TABLES_H
+#ifndef VEM_KERNELS_KERNELS_INSIDE_H
+#define VEM_KERNELS_KERNELS_INSIDE_H
 
 #include "kernels/kernels.h"
 

@@ -1,10 +1,11 @@
 /* Shared by the files that make up the hierarchy: building it, and what lies near what. */
-#ifndef VEM_SEARCH_HIERARCHY_INSIDE_H
-#define VEM_SEARCH_HIERARCHY_INSIDE_H
+#ifndef VEM_COARSE_HIERARCHY_INSIDE_H
+#define VEM_COARSE_HIERARCHY_INSIDE_H
 
-#include "search/hierarchy.h"
+#include "coarse/block.h"
+#include "coarse/hierarchy.h"
 
-/* Panels, norms, lists and sums of one thread, and a few cells together. */
+/* Panels, norms, lists and sums of one thread, and a few buckets together. */
 typedef struct vem_i_hierarchy_desk {
     double *sums;
     char *panels, *norms, *best, *some, *some_norms;
@@ -33,8 +34,6 @@ void vem_i_hierarchy_norms_of(const vem_i_hierarchy *hierarchy, const void *rows
  * nothing. */
 void vem_i_hierarchy_average(const vem_i_hierarchy *hierarchy, const int32_t *list,
                              int64_t n, char *to, double *sums);
-void vem_i_hierarchy_clear(const vem_i_hierarchy *hierarchy, vem_i_hierarchy_desk s,
-                           int32_t top);
 /* The `top` nearest of `count` centers for n <= VEM_I_BLOCK listed rows of x. */
 void vem_i_hierarchy_nearest(const vem_i_hierarchy *hierarchy, const void *x, int64_t ld,
                              const uint32_t *items, int32_t n, const void *centers,

@@ -1,10 +1,10 @@
-/* What shared lists carry from one step to the next: cells and groups with their means, from
- * whose rounded values the next ones are made, and the nearest groups. Ranks, norms and the
- * order of the items follow from these and from what is held, to the same bits. */
+/* What the two levels carry from one step to the next: buckets and groups with their means,
+ * from whose rounded values the next ones are made, and the nearest groups. Ranks and norms
+ * follow from these, to the same bits. Files call buckets cells, as the first ones did. */
 #include <string.h>
 
 #include "base/memory.h"
-#include "search/groups.h"
+#include "coarse/hierarchy.h"
 
 /* Places in a list of `total`, from 0 on and never falling. */
 static void record_starts(vem_i_record *r, const char *name, int32_t *starts,
@@ -38,8 +38,8 @@ static void check_places(vem_i_record *r, const vem_i_hierarchy *h)
         for (int32_t i = h->group_starts[g]; i < h->group_starts[g + 1]; i++)
             if (h->group_of[h->members[i]] != g)
                 vem_i_record_refuse(r, "group_of");
-    for (int32_t b = 0; r->status == VEM_OK && b <= h->cells; b++)
-        if (h->cell_starts[b] != h->group_starts[h->cell_groups[b]])
+    for (int32_t b = 0; r->status == VEM_OK && b <= h->buckets; b++)
+        if (h->bucket_starts[b] != h->group_starts[h->bucket_groups[b]])
             vem_i_record_refuse(r, "cell_starts");
 }
 
@@ -70,7 +70,7 @@ static void record_lists(vem_i_record *r, vem_i_hierarchy *h)
 {
     int32_t *seen = NULL;
     if (r->reading && r->status == VEM_OK)
-        r->status = vem_i_take_zeroed(r->ctx, &seen, (size_t)h->groups, sizeof *seen);
+        r->status = vem_i_take_zeroed(r->run, &seen, (size_t)h->groups, sizeof *seen);
     if (r->status == VEM_OK)
         record_near(r, h, seen);
     vem_i_free(seen);
@@ -79,24 +79,24 @@ static void record_lists(vem_i_record *r, vem_i_hierarchy *h)
 void vem_i_hierarchy_record(vem_i_record *r, vem_i_hierarchy *h, int32_t clusters,
                             int sorted, int listed)
 {
-    int64_t cells = h->cells, groups = h->groups;
-    vem_i_record_count(r, "cells", &cells, 0, h->most_cells);
-    if (r->status != VEM_OK || cells == 0)
+    int64_t buckets = h->buckets, groups = h->groups;
+    vem_i_record_count(r, "cells", &buckets, 0, h->most_buckets);
+    if (r->status != VEM_OK || buckets == 0)
         return; /* nothing is built: the next step does */
     vem_i_record_count(r, "groups", &groups, 1, h->most_groups);
     if (r->status != VEM_OK)
         return;
     const size_t count = (size_t)clusters, element = h->kernels->element;
     h->clusters = clusters;
-    h->cells = (int32_t)cells;
+    h->buckets = (int32_t)buckets;
     h->groups = (int32_t)groups;
     vem_i_record_indices(r, "members", h->members, count, 0, clusters - 1);
-    vem_i_record_indices(r, "cell_of", h->cell_of, count, 0, cells - 1);
+    vem_i_record_indices(r, "cell_of", h->bucket_of, count, 0, buckets - 1);
     vem_i_record_indices(r, "group_of", h->group_of, count, 0, groups - 1);
-    record_starts(r, "cell_starts", h->cell_starts, h->cells + 1, clusters);
-    record_starts(r, "cell_groups", h->cell_groups, h->cells + 1, h->groups);
+    record_starts(r, "cell_starts", h->bucket_starts, h->buckets + 1, clusters);
+    record_starts(r, "cell_groups", h->bucket_groups, h->buckets + 1, h->groups);
     record_starts(r, "group_starts", h->group_starts, h->groups + 1, clusters);
-    vem_i_record_block(r, "cell_means", h->cell_means, (size_t)cells * (size_t)h->d,
+    vem_i_record_block(r, "cell_means", h->bucket_means, (size_t)buckets * (size_t)h->d,
                        element);
     vem_i_record_block(r, "group_means", h->group_means, (size_t)groups * (size_t)h->d,
                        element);
@@ -108,25 +108,4 @@ void vem_i_hierarchy_record(vem_i_record *r, vem_i_hierarchy *h, int32_t cluster
         record_lists(r, h);
     if (r->reading && r->status == VEM_OK)
         vem_i_hierarchy_settle(h);
-}
-
-void vem_i_groups_record(vem_i_record *r, vem_i_search *search, int32_t clusters,
-                         const int32_t *held)
-{
-    vem_i_groups *g = (vem_i_groups *)search;
-    vem_i_record_int(r, "sorted", &g->sorted, 0, 1);
-    vem_i_record_int(r, "ordered", &g->ordered, 0, 1);
-    vem_i_record_int(r, "listed", &g->listed, 0, 1);
-    vem_i_hierarchy_record(r, &g->hierarchy, clusters, g->sorted, g->listed);
-    if (r->reading && r->status == VEM_OK && g->hierarchy.cells > 0 && !g->sorted &&
-        (g->ordered || g->listed))
-        vem_i_record_refuse(r, "sorted"); /* what moves undoes all three */
-    if (!r->reading || r->status != VEM_OK)
-        return;
-    if (g->hierarchy.cells == 0) {
-        g->sorted = g->ordered = g->listed = 0;
-        return;
-    }
-    if (g->ordered && held)
-        vem_i_tour_sort(&g->tour, clusters, held, search->spec.held, g->hierarchy.rank);
 }

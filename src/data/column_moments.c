@@ -25,7 +25,8 @@
 #include "base/parallel.h"
 #include "data/coreset.h"
 #include "data/missing.h"
-#include "data/points.h"
+#include "data/stretch.h"
+#include "data/unit.h"
 
 enum {
     PIECE_VALUES = 1 << 17,
@@ -36,11 +37,7 @@ enum {
     WAVE_VALUES = 1 << 24, /* rows that are drawn may still be in a cache */
     WAVE_SUMS =
         1 << 21, /* and as few pieces as their sums ask for, to bound the memory */
-    BLOCK_VALUES = 1 << 13,
-    WIDE = 64,       /* columns of a wide row, at least */
-    WIDE_FROM = 512, /* from here on the last, partial vector is nothing */
-    VECTOR = 16,     /* columns in a vector of any width and type */
-    LINE = 8         /* doubles of a cache line */
+    LINE = 8     /* doubles of a cache line */
 };
 
 int64_t vem_i_piece_rows(int32_t d)
@@ -59,61 +56,10 @@ int64_t vem_i_wave_rows(int32_t d)
     return rows * (pieces < WAVE_PIECES_LEAST ? WAVE_PIECES_LEAST : pieces);
 }
 
-int64_t vem_i_block_rows(int32_t d)
-{
-    const int64_t rows = BLOCK_VALUES / d;
-    return rows < 1 ? 1 : rows < 4 ? rows : rows / 4 * 4;
-}
-
-int32_t vem_i_group_rows(int32_t d)
-{
-    int32_t group = 1;
-    while (d < WIDE_FROM && (group * d < WIDE || group * d % VECTOR != 0))
-        group++;
-    return group;
-}
-
-/* Can the kernels use the values where they lie? */
-static int lies_well(const vem_data *data)
-{
-    const int64_t bytes = (int64_t)vem_i_dtype_bytes(data->type);
-    return (data->type == VEM_FLOAT32 || data->type == VEM_FLOAT64) && !data->swapped &&
-           !data->columns && (data->column_stride == bytes || data->d == 1) &&
-           data->row_stride % bytes == 0 && (uintptr_t)data->base % (uintptr_t)bytes == 0;
-}
-
-const uint8_t *vem_i_bytes_at(const vem_data *data, int normalize, int64_t first)
-{
-    if (normalize || data->type != VEM_UINT8 || data->columns ||
-        (data->column_stride != 1 && data->d > 1))
-        return NULL;
-    return (const uint8_t *)data->base + first * data->row_stride;
-}
-
-vem_i_stretch vem_i_stretch_at(const vem_ctx *ctx, const vem_data *data, int normalize,
-                               int64_t first, int64_t count, void *scratch)
-{
-    if (!normalize && lies_well(data))
-        return (vem_i_stretch){.kernels = data->type == VEM_FLOAT32 ? ctx->kernels_single
-                                                                    : ctx->kernels_double,
-                               .x = data->base + first * data->row_stride,
-                               .ld = data->row_stride /
-                                     (int64_t)vem_i_dtype_bytes(data->type)};
-    const vem_precision to =
-        data->type == VEM_UINT8 && !normalize ? VEM_SINGLE : VEM_DOUBLE; /* exact */
-    vem_i_data_load(data, first, count, to, scratch, data->d);
-    for (int64_t i = 0; normalize && i < count; i++)
-        vem_i_normalize_row((double *)scratch + i * data->d, data->d);
-    return (vem_i_stretch){.kernels = to == VEM_SINGLE ? ctx->kernels_single
-                                                       : ctx->kernels_double,
-                           .x = scratch,
-                           .ld = data->d};
-}
-
-vem_status vem_i_refuse_bad(vem_ctx *ctx, vem_i_chunk chunk)
+vem_status vem_i_refuse_bad(vem_i_run *run, vem_i_chunk chunk)
 {
     double *row = NULL;
-    vem_status status = vem_i_take(ctx, &row, (size_t)chunk.data->d, sizeof *row);
+    vem_status status = vem_i_take(run, &row, (size_t)chunk.data->d, sizeof *row);
     for (int64_t i = 0; status == VEM_OK && i < chunk.count; i++) {
         vem_i_data_load(chunk.data, chunk.first + i, 1, VEM_DOUBLE, row, chunk.data->d);
         for (int32_t j = 0; status == VEM_OK && j < chunk.data->d; j++)
@@ -123,7 +69,7 @@ vem_status vem_i_refuse_bad(vem_ctx *ctx, vem_i_chunk chunk)
                                            ? chunk.data->indices[chunk.first + i]
                                            : chunk.at + i;
                 vem_i_data_place(chunk.data, number, j, place, sizeof place);
-                status = vem_i_data_refuse(ctx, chunk.data, place, row[j]);
+                status = vem_i_data_refuse(run, chunk.data, place, row[j]);
             }
     }
     vem_i_free(row);
@@ -139,9 +85,10 @@ static double unit_of(const double *weights, int64_t n)
     return ldexp(1, exponent);
 }
 
-vem_i_spread vem_i_spread_weights(int32_t d, const double *weights, int64_t n)
+vem_i_column_moments vem_i_column_moments_weights(int32_t d, const double *weights,
+                                                  int64_t n)
 {
-    vem_i_spread s = {.d = d, .unit = unit_of(weights, n), .mass = (double)n};
+    vem_i_column_moments s = {.d = d, .unit = unit_of(weights, n), .mass = (double)n};
     s.rows = n;
     s.last = n - 1;
     if (weights) {
@@ -152,26 +99,27 @@ vem_i_spread vem_i_spread_weights(int32_t d, const double *weights, int64_t n)
     return s;
 }
 
-vem_status vem_i_spread_new(vem_ctx *ctx, int32_t d, int normalize, const double *weights,
-                            int64_t n, vem_i_spread *spread)
+vem_status vem_i_column_moments_new(vem_i_run *run, int32_t d, int normalize,
+                                    const double *weights, int64_t n,
+                                    vem_i_column_moments *moments)
 {
-    *spread = (vem_i_spread){.d = d,
-                             .normalize = normalize,
-                             .unit = unit_of(weights, n),
-                             .last = -1};
-    vem_status status = vem_i_take_zeroed(ctx, &spread->mean, (size_t)d, sizeof(double));
+    *moments = (vem_i_column_moments){.d = d,
+                                      .normalize = normalize,
+                                      .unit = unit_of(weights, n),
+                                      .last = -1};
+    vem_status status = vem_i_take_zeroed(run, &moments->mean, (size_t)d, sizeof(double));
     if (status == VEM_OK)
-        status = vem_i_take_zeroed(ctx, &spread->squares, (size_t)d, sizeof(double));
+        status = vem_i_take_zeroed(run, &moments->squares, (size_t)d, sizeof(double));
     if (status != VEM_OK)
-        vem_i_spread_free(spread);
+        vem_i_column_moments_free(moments);
     return status;
 }
 
-void vem_i_spread_free(vem_i_spread *spread)
+void vem_i_column_moments_free(vem_i_column_moments *moments)
 {
-    vem_i_free(spread->mean);
-    vem_i_free(spread->squares);
-    spread->mean = spread->squares = NULL;
+    vem_i_free(moments->mean);
+    vem_i_free(moments->squares);
+    moments->mean = moments->squares = NULL;
 }
 
 /* ---- A piece ---- */
@@ -184,7 +132,7 @@ typedef struct piece {
 } piece;
 
 typedef struct wave {
-    vem_ctx *ctx;
+    vem_i_run *run;
     const vem_data *data;
     int normalize;
     double unit;
@@ -236,7 +184,7 @@ static void add_block(const wave *w, int64_t first, int64_t count, const desk *o
 {
     const int32_t d = w->data->d;
     const vem_i_stretch s =
-        vem_i_stretch_at(w->ctx, w->data, w->normalize, first, count, on->rows);
+        vem_i_stretch_at(w->run, w->data, w->normalize, first, count, on->rows);
     const size_t element = s.kernels->element;
     const double *weights = w->data->weights ? on->weights : NULL;
     int64_t done = 0;
@@ -299,7 +247,7 @@ static void add_bytes(const wave *w, int64_t begin, int64_t end, const desk *on,
 {
     const int32_t d = w->data->d;
     const int64_t wide = (int64_t)d * w->group, ld = w->data->row_stride, n = end - begin;
-    const vem_i_kernels *kernels = w->ctx->kernels_single;
+    const vem_i_kernels *kernels = w->run->ctx->kernels_single;
     const uint8_t *rows = vem_i_bytes_at(w->data, 0, begin);
     uint32_t *sum = (uint32_t *)(void *)on->sum, *squares = (void *)on->squares;
     memset(sum, 0, (size_t)wide * sizeof *sum);
@@ -337,7 +285,7 @@ static void run_piece(void *arg, int64_t number, int thread)
 
 /* ---- The whole ---- */
 
-static void join(vem_i_spread *s, const piece *p)
+static void join(vem_i_column_moments *s, const piece *p)
 {
     if (!(p->mass > 0)) { /* nothing, but a bad value must not be overlooked */
         for (int32_t j = 0; j < s->d; j++)
@@ -354,13 +302,13 @@ static void join(vem_i_spread *s, const piece *p)
 }
 
 /* The row and column that lie farthest from 0, for the message that squares overflow. */
-static vem_status refuse_large(vem_ctx *ctx, vem_i_chunk chunk)
+static vem_status refuse_large(vem_i_run *run, vem_i_chunk chunk)
 {
     double *row, largest = -1;
     int64_t at = 0;
     int32_t column = 0;
     char place[160];
-    vem_status status = vem_i_take(ctx, &row, (size_t)chunk.data->d, sizeof *row);
+    vem_status status = vem_i_take(run, &row, (size_t)chunk.data->d, sizeof *row);
     if (status != VEM_OK)
         return status;
     for (int64_t i = 0; i < chunk.count; i++) {
@@ -374,13 +322,13 @@ static vem_status refuse_large(vem_ctx *ctx, vem_i_chunk chunk)
     }
     vem_i_free(row);
     vem_i_data_place(chunk.data, chunk.at + at, column, place, sizeof place);
-    return vem_i_fail(ctx, VEM_BAD_DATA,
+    return vem_i_fail(run, VEM_BAD_DATA,
                       "%s lies %.3g from 0; squares of distances to the mean overflow: "
                       "rescale the data.",
                       place, largest);
 }
 
-static int is_finite(const vem_i_spread *s)
+static int is_finite(const vem_i_column_moments *s)
 {
     double probe = 0, sum = 0;
     for (int32_t j = 0; j < s->d; j++) {
@@ -390,69 +338,70 @@ static int is_finite(const vem_i_spread *s)
     return probe == 0 && isfinite(sum);
 }
 
-static vem_status run_waves(vem_ctx *ctx, vem_i_spread *spread, vem_i_chunk chunk,
-                            wave *w)
+static vem_status run_waves(vem_i_run *run, vem_i_column_moments *moments,
+                            vem_i_chunk chunk, wave *w)
 {
-    const int64_t rows = vem_i_wave_rows(spread->d);
+    const int64_t rows = vem_i_wave_rows(moments->d);
     vem_progress told = {.phase = "reduce",
-                         .done = spread->rows,
-                         .total = spread->total,
+                         .done = moments->rows,
+                         .total = moments->total,
                          .free_energy = NAN};
     for (int64_t done = 0; done < chunk.count; done += rows) {
         const int64_t count = chunk.count - done < rows ? chunk.count - done : rows;
         const int64_t pieces = vem_i_shards(count, w->per_piece);
         w->first = chunk.first + done;
         w->end = w->first + count;
-        if (vem_i_parallel_watched(ctx, pieces, (double)w->per_piece * spread->d,
+        if (vem_i_parallel_watched(run, pieces, (double)w->per_piece * moments->d,
                                    run_piece, w, &told, VEM_I_SKIP))
-            return vem_i_coreset_stopped(ctx);
+            return vem_i_coreset_stopped(run);
         for (int64_t p = 0; p < pieces; p++) {
-            join(spread, &w->pieces[p]);
+            join(moments, &w->pieces[p]);
             if (w->pieces[p].last >= 0)
-                spread->last = chunk.at + (w->pieces[p].last - chunk.first);
+                moments->last = chunk.at + (w->pieces[p].last - chunk.first);
         }
-        spread->rows += count;
-        if (!is_finite(spread)) {
+        moments->rows += count;
+        if (!is_finite(moments)) {
             const vem_i_chunk part = {chunk.data, w->first, count, chunk.at + done};
-            vem_status status = vem_i_refuse_bad(ctx, part);
-            return status == VEM_OK ? refuse_large(ctx, part) : status;
+            vem_status status = vem_i_refuse_bad(run, part);
+            return status == VEM_OK ? refuse_large(run, part) : status;
         }
-        told.done = spread->rows;
-        if (vem_i_progress(ctx, &told, 0))
-            return vem_i_coreset_stopped(ctx);
+        told.done = moments->rows;
+        if (vem_i_progress(run, &told, 0))
+            return vem_i_coreset_stopped(run);
     }
     return VEM_OK;
 }
 
-vem_status vem_i_spread_add(vem_ctx *ctx, vem_i_spread *spread, vem_i_chunk chunk)
+vem_status vem_i_column_moments_add(vem_i_run *run, vem_i_column_moments *moments,
+                                    vem_i_chunk chunk)
 {
-    const size_t d = (size_t)spread->d;
-    wave w = {.ctx = ctx,
+    const size_t d = (size_t)moments->d;
+    wave w = {.run = run,
               .data = chunk.data,
-              .normalize = spread->normalize,
-              .unit = spread->unit,
-              .per_piece = vem_i_piece_rows(spread->d),
-              .group = chunk.data->weights ? 1 : vem_i_group_rows(spread->d)};
-    const int64_t block = vem_i_block_rows(spread->d), whole = 4 * w.group;
+              .normalize = moments->normalize,
+              .unit = moments->unit,
+              .per_piece = vem_i_piece_rows(moments->d),
+              .group = chunk.data->weights ? 1 : vem_i_group_rows(moments->d)};
+    const int64_t block = vem_i_block_rows(moments->d), whole = 4 * w.group;
     double *sums = NULL;
     w.per_block = block < whole ? block : block / whole * whole;
-    if (!w.normalize && !chunk.data->weights && lies_well(chunk.data))
+    if (!w.normalize && !chunk.data->weights && vem_i_lies_well(chunk.data))
         w.per_block = w.per_piece;
-    w.scratch_bytes = scratch_doubles(spread->d, w.group) * sizeof(double);
-    const int64_t rows = vem_i_wave_rows(spread->d);
+    w.scratch_bytes = scratch_doubles(moments->d, w.group) * sizeof(double);
+    const int64_t rows = vem_i_wave_rows(moments->d);
     const size_t pieces =
         (size_t)vem_i_shards(chunk.count < rows ? chunk.count : rows, w.per_piece);
-    vem_status status = vem_i_take(ctx, &w.pieces, pieces, sizeof *w.pieces);
+    vem_status status = vem_i_take(run, &w.pieces, pieces, sizeof *w.pieces);
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &sums, pieces * 2, d * sizeof *sums);
+        status = vem_i_take(run, &sums, pieces * 2, d * sizeof *sums);
     if (status == VEM_OK)
-        status = vem_i_take(ctx, &w.scratch, (size_t)ctx->threads, w.scratch_bytes);
+        status = vem_i_take(run, &w.scratch, (size_t)run->threads, w.scratch_bytes);
     for (size_t p = 0; status == VEM_OK && p < pieces; p++) {
         w.pieces[p].mean = sums + 2 * p * d;
         w.pieces[p].squares = sums + (2 * p + 1) * d;
     }
     if (status == VEM_OK)
-        status = run_waves(ctx, spread, chunk, &w);
+        status = run_waves(run, moments, chunk, &w);
     vem_i_free(w.pieces);
     vem_i_free(sums);
     vem_i_free(w.scratch);

@@ -1,6 +1,6 @@
-/* Rows that the arithmetic cannot hold are refused, with row, column and value. */
-#ifndef VEM_DATA_RANGE_H
-#define VEM_DATA_RANGE_H
+/* Rows that the arithmetic cannot hold are refused, with row, column and value (range.c). */
+#ifndef VEM_DATA_POINTS_INSIDE_H
+#define VEM_DATA_POINTS_INSIDE_H
 
 #include "data/points.h"
 

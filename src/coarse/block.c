@@ -1,5 +1,5 @@
 /* Scratch for one block of items. */
-#include "search/block.h"
+#include "coarse/block.h"
 
 #include <math.h>
 #include <string.h>
@@ -7,13 +7,15 @@
 #include "base/memory.h"
 #include "base/residence.h"
 
-enum { ARRAYS = 8 };
+enum { ARRAYS = 13 };
 
 static void list_arrays(const vem_i_block_shape *s, int32_t d,
                         const vem_i_kernels *kernels, vem_i_block *b, vem_i_room *list)
 {
     const size_t items = (size_t)s->items, element = kernels->element;
     const size_t lists = s->dense ? 0 : s->rows, index = sizeof(int32_t);
+    const size_t again = s->again_rows ? items : 0;
+    vem_i_again *a = &b->again;
     const vem_i_room arrays[ARRAYS] = {
         {&b->panels, s->packed, (size_t)d * element, 0},
         {&b->norms, s->packed, element, 0},
@@ -23,6 +25,11 @@ static void list_arrays(const vem_i_block_shape *s, int32_t d,
         {&b->nearest, s->dense ? items : 0, index, 0},
         {&b->tile, s->tile_rows, items * element, 0},
         {&b->trial, s->trial_rows, items * index, 0},
+        {&a->panels, again, (size_t)d * element, 0},
+        {&a->norms, again, element, 0},
+        {&a->costs, again, s->again_rows * element, 0},
+        {&a->index, again, s->again_rows * index, 0},
+        {&a->items, again, sizeof(uint32_t), 0},
     };
     memcpy(list, arrays, sizeof arrays);
 }
@@ -36,18 +43,18 @@ uint64_t vem_i_block_bytes(const vem_i_block_shape *shape, int32_t d,
     return vem_i_rooms_bytes(list, ARRAYS);
 }
 
-vem_status vem_i_block_new(vem_ctx *ctx, const vem_i_block_shape *shape,
+vem_status vem_i_block_new(vem_i_run *run, const vem_i_block_shape *shape,
                            const vem_view *view, const vem_i_scorer *scorer, int thread,
                            vem_i_block *block)
 {
     vem_i_room list[ARRAYS];
-    *block = (vem_i_block){.ctx = ctx,
+    *block = (vem_i_block){.run = run,
                            .view = view,
                            .scorer = scorer,
                            .thread = thread,
                            .capacity = shape->items};
     list_arrays(shape, view->d, view->kernels, block, list);
-    return vem_i_take_rooms(ctx, list, ARRAYS);
+    return vem_i_take_rooms(run, list, ARRAYS);
 }
 
 void vem_i_block_free(vem_i_block *block)
@@ -63,20 +70,19 @@ void vem_i_block_load(vem_i_block *block, int64_t first, int32_t n)
 {
     block->first = first;
     block->n = n;
+    block->items = vem_i_items_at(block->view, first, NULL, n);
     if (block->panels)
-        block->view->kernels->pack(vem_i_view_row(block->view, first), block->view->ld,
-                                   NULL, n, block->view->d, NULL, block->panels,
-                                   block->norms);
+        vem_i_items_pack(block->view, NULL, block->panels, block->norms, &block->items);
 }
 
 void vem_i_block_take(vem_i_block *block, const uint32_t *items, int32_t n)
 {
-    block->items = items;
+    block->items = vem_i_items_at(block->view, 0, items, n);
     block->n = n;
 }
 
 void vem_i_block_clear(const vem_i_kernels *kernels, void *costs, int32_t *index,
-                       int32_t top, int64_t ldv, int32_t n)
+                       int32_t top, int64_t ldv, int64_t n)
 {
     for (int64_t r = 0; r < top; r++) {
         memset(index + r * ldv, -1, (size_t)n * sizeof *index);
@@ -88,6 +94,28 @@ void vem_i_block_clear(const vem_i_kernels *kernels, void *costs, int32_t *index
                 ((double *)costs)[i] = INFINITY;
     }
 }
+
+/* One value of each of n columns (NULL: 0, 1, ...) to a packed row, or back. */
+#define MOVE(T, there, here)                                                             \
+    for (int32_t k = 0; k < n; k++) {                                                    \
+        T *a = (T *)(there) + (columns ? columns[k] : k), *b = (T *)(here) + k;          \
+        *(back ? a : b) = *(back ? b : a);                                               \
+    }
+
+void vem_i_lists_move(const vem_i_kernels *kernels, int32_t top, int32_t n,
+                      const int32_t *columns, void *costs, int32_t *index, int64_t ldv,
+                      void *packed, int32_t *packed_index, int back)
+{
+    for (int64_t r = 0; r < top; r++) {
+        const int64_t from = r * ldv, to = r * VEM_I_BLOCK;
+        MOVE(int32_t, index + from, packed_index + to)
+        if (kernels->precision == VEM_SINGLE)
+            MOVE(float, (float *)costs + from, (float *)packed + to)
+        else
+            MOVE(double, (double *)costs + from, (double *)packed + to)
+    }
+}
+#undef MOVE
 
 /* Lists longer than the kernel keeps. */
 static void keep_long(vem_i_block *block, int32_t p, int32_t rows, int32_t keep)
@@ -158,16 +186,16 @@ void vem_i_block_score_pairs(vem_i_block *block, int32_t rows, const int32_t *in
                              void *costs)
 {
     const vem_view *view = block->view;
+    const uint32_t *list = block->items.index;
     for (int32_t p = 0; p < block->n; p += VEM_I_BLOCK) {
         const int32_t n = block->n - p < VEM_I_BLOCK ? block->n - p : VEM_I_BLOCK;
-        const void *x = block->items ? view->x : vem_i_view_row(view, block->first + p);
-        block->scorer->family->score_pairs(block->scorer, x, view->ld,
-                                           block->items ? block->items + p : NULL, n,
-                                           rows, index + p,
+        const vem_i_items items =
+            vem_i_items_at(view, list ? 0 : block->first + p, list ? list + p : NULL, n);
+        block->scorer->family->score_pairs(block->scorer, &items, rows, index + p,
                                            (char *)costs +
                                                (size_t)p * view->kernels->element,
                                            block->capacity);
-        vem_i_residence_check(block->ctx);
+        vem_i_residence_check(block->run);
     }
 }
 

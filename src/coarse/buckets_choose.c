@@ -1,13 +1,13 @@
-/* The nearest cells of the items of a block.
+/* The nearest buckets of the items of a block.
  *
- * An item wants the cells whose costs keep to a limit that at least P of them keep to. The
+ * An item wants the buckets whose costs keep to a limit that at least P of them keep to. The
  * limit is found by bisection of the range of the item's costs, for all items of the block
  * at once and without branches: a sort or a selection per item would take longer than the
  * distances themselves. Equal costs, and those closer together than the range over
- * 2^HALVINGS, may let in a few cells more. */
+ * 2^HALVINGS, may let in a few buckets more. */
 #include <string.h>
 
-#include "search/cells.h"
+#include "coarse/buckets.h"
 
 enum { HALVINGS = 16 };
 
@@ -63,33 +63,33 @@ enum { HALVINGS = 16 };
 DEFINE_LIMITS(float)
 DEFINE_LIMITS(double)
 
-void vem_i_cells_choose(const vem_i_cells *cells, const void *panels, int32_t n,
-                        int32_t probes, void *costs, uint64_t *wants, int64_t stride)
+void vem_i_buckets_choose(const vem_i_buckets *buckets, const vem_i_items *items,
+                          int32_t probes, void *costs, uint64_t *wants, int64_t stride)
 {
-    const vem_i_scorer *scorer = &cells->scorer;
+    const vem_i_scorer *scorer = &buckets->scorer;
     const vem_i_kernels *kernels = scorer->kernels;
-    if (n > 0 && probes < cells->count) {
+    const int32_t n = (int32_t)items->n;
+    if (n > 0 && probes < buckets->count) {
         /* Columns that no panel covers repeat the first, so that all are numbers. */
         int32_t slots = (n + kernels->panel - 1) / kernels->panel * kernels->panel;
-        scorer->family->score_tile(scorer, panels, n, 0, cells->count, costs,
-                                   VEM_I_BLOCK);
-        for (int64_t k = 0; k < cells->count && slots < VEM_I_BLOCK; k++) {
+        scorer->family->score_tile(scorer, items, 0, buckets->count, costs, VEM_I_BLOCK);
+        for (int64_t k = 0; k < buckets->count && slots < VEM_I_BLOCK; k++) {
             double first = vem_i_value(kernels, costs, k * VEM_I_BLOCK);
             for (int32_t p = slots; p < VEM_I_BLOCK; p++)
                 vem_i_store(kernels, costs, k * VEM_I_BLOCK + p, first);
         }
         if (kernels->precision == VEM_SINGLE)
-            choose_float(costs, cells->count, probes, wants, stride);
+            choose_float(costs, buckets->count, probes, wants, stride);
         else
-            choose_double(costs, cells->count, probes, wants, stride);
+            choose_double(costs, buckets->count, probes, wants, stride);
     }
     for (int32_t w = 0; w < VEM_I_BLOCK / 64; w++) {
         int32_t live = n - w * 64; /* items of this word */
         uint64_t mask = live >= 64  ? UINT64_MAX
                         : live <= 0 ? 0
                                     : ((uint64_t)1 << live) - 1;
-        for (int64_t k = 0; k < cells->count; k++)
+        for (int64_t k = 0; k < buckets->count; k++)
             wants[k * stride + w] =
-                n > 0 && probes < cells->count ? wants[k * stride + w] & mask : mask;
+                n > 0 && probes < buckets->count ? wants[k * stride + w] & mask : mask;
     }
 }

@@ -1,86 +1,88 @@
-/* Which cells and which groups lie near which.
+/* Which buckets and which groups lie near which.
  *
- * The cells nearest to a cell, its own among them, stand for "around here": groups look for
- * their neighbors in some of them, and where there are many cells, so do clusters for their
- * cell in the later steps of a first build, and items that probe once more. */
+ * The buckets nearest to a bucket, its own among them, stand for "around here": groups look
+ * for their neighbors in some of them, and where there are many buckets, so do clusters for
+ * their bucket in the later steps of a first build, and items that probe once more. */
 #include <string.h>
 
 #include "base/parallel.h"
-#include "search/hierarchy_inside.h"
+#include "coarse/hierarchy_inside.h"
 
 enum {
 #ifndef VEM_SMALL_HIERARCHY
-    LARGE = 16, /* times as many cells as are known to be near: look at those only */
+    LARGE = 16, /* times as many buckets as are known to be near: look at those only */
 #else
     LARGE = 1,
 #endif
-    GROUP_CELLS = 24, /* cells in which a group looks for its neighbors */
+    GROUP_BUCKETS = 24, /* buckets in which a group looks for its neighbors */
     TOP = VEM_I_TOP_MAX
 };
 
 int vem_i_hierarchy_is_large(const vem_i_hierarchy *h)
 {
-    return h->cells >= LARGE * VEM_I_NEAR_CELLS;
+    return h->buckets >= LARGE * VEM_I_NEAR_BUCKETS;
 }
 
-/* ---- cells ---- */
+/* ---- buckets ---- */
 
-static void find_cells_near(void *arg, int64_t block, int thread)
+static void find_buckets_near(void *arg, int64_t block, int thread)
 {
     vem_i_hierarchy *h = arg;
     vem_i_hierarchy_desk s = vem_i_hierarchy_desk_at(h, thread);
-    int64_t begin = block * VEM_I_BLOCK, left = h->cells - begin;
+    int64_t begin = block * VEM_I_BLOCK, left = h->buckets - begin;
     int32_t n = left < VEM_I_BLOCK ? (int32_t)left : VEM_I_BLOCK;
-    vem_i_hierarchy_nearest(h, vem_i_hierarchy_row(h, h->cell_means, begin), h->d, NULL,
-                            n, h->cell_means, h->cell_norms, h->cells, h->near_cells, s);
+    vem_i_hierarchy_nearest(h, vem_i_hierarchy_row(h, h->bucket_means, begin), h->d, NULL,
+                            n, h->bucket_means, h->bucket_norms, h->buckets,
+                            h->near_buckets, s);
     for (int32_t p = 0; p < n; p++) {
-        int32_t cell = (int32_t)begin + p, own = h->near_cells - 1;
-        int32_t *near = h->cells_near + (int64_t)cell * VEM_I_NEAR_CELLS;
-        for (int32_t k = 0; k < h->near_cells; k++) {
+        int32_t bucket = (int32_t)begin + p, own = h->near_buckets - 1;
+        int32_t *near = h->buckets_near + (int64_t)bucket * VEM_I_NEAR_BUCKETS;
+        for (int32_t k = 0; k < h->near_buckets; k++) {
             near[k] = s.index[k * VEM_I_BLOCK + p];
-            near[k] = near[k] < 0 ? cell : near[k];
-            own = near[k] == cell ? k : own;
+            near[k] = near[k] < 0 ? bucket : near[k];
+            own = near[k] == bucket ? k : own;
         }
-        near[own] = cell; /* means may coincide: its own must be there */
+        near[own] = bucket; /* means may coincide: its own must be there */
     }
 }
 
 int64_t vem_i_hierarchy_settle(vem_i_hierarchy *h)
 {
-    vem_i_hierarchy_norms_of(h, h->cell_means, h->cells, h->cell_norms);
-    h->near_cells = h->cells < VEM_I_NEAR_CELLS ? h->cells : VEM_I_NEAR_CELLS;
-    vem_i_parallel_light(h->ctx, vem_i_shards(h->cells, VEM_I_BLOCK),
-                         (double)VEM_I_BLOCK * h->cells * h->d, find_cells_near, h);
-    return (int64_t)h->cells * h->cells;
+    vem_i_hierarchy_norms_of(h, h->bucket_means, h->buckets, h->bucket_norms);
+    h->near_buckets = h->buckets < VEM_I_NEAR_BUCKETS ? h->buckets : VEM_I_NEAR_BUCKETS;
+    vem_i_parallel_light(h->run, vem_i_shards(h->buckets, VEM_I_BLOCK),
+                         (double)VEM_I_BLOCK * h->buckets * h->d, find_buckets_near, h);
+    return (int64_t)h->buckets * h->buckets;
 }
 
 /* ---- groups ---- */
 
-/* The groups of one cell look for their neighbors in the cells nearest to it. */
-static void find_near(void *arg, int64_t cell, int thread)
+/* The groups of one bucket look for their neighbors in the buckets nearest to it. */
+static void find_near(void *arg, int64_t bucket, int thread)
 {
     vem_i_hierarchy *h = arg;
     const vem_i_kernels *kernels = h->kernels;
     vem_i_hierarchy_desk s = vem_i_hierarchy_desk_at(h, thread);
-    const int32_t *cells = h->cells_near + cell * VEM_I_NEAR_CELLS;
-    int32_t looked = h->near_cells < GROUP_CELLS ? h->near_cells : GROUP_CELLS;
+    const int32_t *buckets = h->buckets_near + bucket * VEM_I_NEAR_BUCKETS;
+    int32_t looked = h->near_buckets < GROUP_BUCKETS ? h->near_buckets : GROUP_BUCKETS;
     int32_t count = h->near_count;
-    for (int64_t begin = h->cell_groups[cell]; begin < h->cell_groups[cell + 1];
+    for (int64_t begin = h->bucket_groups[bucket]; begin < h->bucket_groups[bucket + 1];
          begin += VEM_I_BLOCK) {
-        int64_t left = h->cell_groups[cell + 1] - begin;
+        int64_t left = h->bucket_groups[bucket + 1] - begin;
         int32_t n = left < VEM_I_BLOCK ? (int32_t)left : VEM_I_BLOCK;
         kernels->pack(vem_i_hierarchy_row(h, h->group_means, begin), h->d, NULL, n, h->d,
                       NULL, s.panels, s.norms);
-        vem_i_hierarchy_clear(h, s, count);
+        vem_i_block_clear(kernels, s.best, s.index, count, VEM_I_BLOCK, VEM_I_BLOCK);
         for (int32_t k = 0; k < looked; k++) {
-            int32_t first = h->cell_groups[cells[k]];
-            if (h->cell_groups[cells[k] + 1] > first)
+            int32_t first = h->bucket_groups[buckets[k]];
+            if (h->bucket_groups[buckets[k] + 1] > first)
                 kernels->dot_top(s.panels, s.norms, n, h->d,
                                  vem_i_hierarchy_row(h, h->group_means, first), h->d,
                                  (const char *)h->group_norms +
                                      (size_t)first * kernels->element,
-                                 h->ones, h->zeros, h->cell_groups[cells[k] + 1] - first,
-                                 first, count, s.best, s.index, VEM_I_BLOCK);
+                                 h->ones, h->zeros,
+                                 h->bucket_groups[buckets[k] + 1] - first, first, count,
+                                 s.best, s.index, VEM_I_BLOCK);
         }
         for (int32_t p = 0; p < n; p++) {
             int32_t group = (int32_t)begin + p, *near = h->near + (int64_t)group * TOP;
@@ -120,12 +122,12 @@ int64_t vem_i_hierarchy_near(vem_i_hierarchy *h, const vem_i_scorer *scorer,
     h->near_count = count < h->groups ? count : h->groups;
     double work = (double)VEM_I_BLOCK * h->d;
     int64_t blocks = vem_i_shards(h->groups, VEM_I_BLOCK);
-    vem_i_parallel_light(h->ctx, blocks, work, move_groups, h);
-    vem_i_parallel_light(h->ctx, h->cells, work * GROUP_CELLS, find_near, h);
+    vem_i_parallel_light(h->run, blocks, work, move_groups, h);
+    vem_i_parallel_light(h->run, h->buckets, work * GROUP_BUCKETS, find_near, h);
     int64_t pairs = 0;
-    for (int32_t b = 0; b < h->cells; b++) {
-        int64_t groups = h->cell_groups[b + 1] - h->cell_groups[b];
-        pairs += groups * GROUP_CELLS * h->groups / h->cells;
+    for (int32_t b = 0; b < h->buckets; b++) {
+        int64_t groups = h->bucket_groups[b + 1] - h->bucket_groups[b];
+        pairs += groups * GROUP_BUCKETS * h->groups / h->buckets;
     }
     return pairs;
 }

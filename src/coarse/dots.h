@@ -17,8 +17,8 @@
  *
  * v_last being the last kept and v_next the first left out. So a center that lies far away
  * never makes others doubtful, however long it is: only the kept ones and r count. */
-#ifndef VEM_SEARCH_DOTS_H
-#define VEM_SEARCH_DOTS_H
+#ifndef VEM_COARSE_DOTS_H
+#define VEM_COARSE_DOTS_H
 
 #include <float.h>
 #include <math.h>

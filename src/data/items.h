@@ -1,0 +1,49 @@
+/* Some items of a view, as a family scores and collects them, with all that a view knows of
+ * each: its place, how the points it stands for lie about that (spread), and what it adds to
+ * the log-likelihood under every cluster alike (log_base). A plain struct, made per block. */
+#ifndef VEM_DATA_ITEMS_H
+#define VEM_DATA_ITEMS_H
+
+#include "data/view.h"
+
+typedef struct vem_i_items {
+    int64_t n;
+    const uint32_t *index; /* item p is row index[p] of the arrays below; NULL: row p */
+    const void *x;         /* rows of T, ld apart */
+    int64_t ld;
+    const void *panels; /* the same items packed (kernels.h), their spreads packed behind;
+                           NULL: they are not */
+    vem_i_spread_kind spread_kind;
+    const void *spread; /* rows of T, spread_ld apart; NULL where the kind is none */
+    int64_t spread_ld;
+    const double *log_base; /* NULL: all 0 */
+} vem_i_items;
+
+/* Listed items, counted from item `first` of the view, or (index NULL) the n from there on. */
+static inline vem_i_items vem_i_items_at(const vem_view *view, int64_t first,
+                                         const uint32_t *index, int64_t n)
+{
+    vem_i_items items = {.n = n,
+                         .index = index,
+                         .x = vem_i_view_row(view, first),
+                         .ld = view->ld,
+                         .spread_kind = view->spread_kind,
+                         .spread_ld = view->spread_ld};
+    if (view->spread)
+        items.spread = (const char *)view->spread +
+                       (size_t)(first * view->spread_ld) * view->kernels->element;
+    if (view->log_base)
+        items.log_base = view->log_base + first;
+    return items;
+}
+
+/* Pack them, about `origin` (NULL: 0); norms: NULL or one value each, as the kernel says. */
+static inline void vem_i_items_pack(const vem_view *view, const void *origin,
+                                    void *panels, void *norms, vem_i_items *items)
+{
+    view->kernels->pack(items->x, items->ld, items->index, (int32_t)items->n, view->d,
+                        origin, panels, norms);
+    items->panels = panels;
+}
+
+#endif

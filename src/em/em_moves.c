@@ -1,0 +1,45 @@
+/* Moves as the loop sees them: priced, made, measured, and taken back when F fell. */
+#include "em/em.h"
+
+int64_t vem_i_em_try(vem_i_em *em, const vem_i_listed *listed, double *promised)
+{
+    const vem_i_move *move = listed->move;
+    void *state = listed->state;
+    *promised = move->price ? move->price(em, state) : 0;
+    if (move->price && !(*promised > 0))
+        return -1;
+    const int64_t moved = move->make(em, state);
+    /* Items that hold several clusters overlap, so that a price is a guess. */
+    if (moved >= 0 && move->undo && em->search.held > 1 &&
+        !(vem_i_em_again(em) >= em->free_energy)) {
+        move->undo(em, state);
+        vem_i_em_again(em);
+        *promised = 0;
+        return -1;
+    }
+    if (moved >= 0 && move->settle)
+        move->settle(em, state);
+    return moved;
+}
+
+void vem_i_em_moves(vem_i_em *em, vem_i_moment when)
+{
+    vem_trace_step *line = vem_i_trace_last(&em->trace);
+    if (when == VEM_I_AFTER_E ? !em->doing.swap : line->empty == 0)
+        return;
+    const double start = vem_i_clock();
+    for (int i = 0; i < VEM_I_MOVES && em->moves[i].move && !line->move; i++) {
+        const vem_i_move *move = em->moves[i].move;
+        double promised;
+        if (move->when != when)
+            continue;
+        const int64_t moved = vem_i_em_try(em, &em->moves[i], &promised);
+        if (moved >= 0) {
+            line->move = vem_i_move_names[move->name];
+            line->moved = moved;
+        }
+        if (move->price)
+            vem_i_schedule_gain(&em->schedule, promised / em->view->total_mass);
+    }
+    line->seconds += vem_i_clock() - start;
+}

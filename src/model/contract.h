@@ -1,0 +1,133 @@
+/* What a cluster looks like: the contract of the families.
+ *
+ * A family never sees an item by itself. It turns the model into a scorer (the model's
+ * numbers in the compute type, as the kernels want them), scores and collects blocks
+ * through kernels, and turns statistics into the next model. The cost of cluster c for
+ * item i is
+ *
+ *     v(i,c) = -2 log p(c, x_i) - base,     base common to all clusters, kept in double,
+ *
+ * so smaller is better and  log p(c, x_i) = -(v(i,c) + base) / 2. An item with a spread S_i
+ * stands for many points, and its cost is the mean of theirs: tr(P_c S_i) more, P_c the inverse
+ * of the covariance. Its log base measure is the same for all clusters and no part of v. */
+#ifndef VEM_MODEL_CONTRACT_H
+#define VEM_MODEL_CONTRACT_H
+
+#include "data/items.h"
+#include "model/shape.h"
+
+typedef struct vem_i_stats vem_i_stats;
+
+/* What the scorer of a family has besides the arrays that all have. */
+typedef struct vem_i_state {
+    int64_t a, b; /* values of T of a cluster in arrays of the family's own */
+    int one;      /* 1: all clusters have the same row of a */
+    int64_t work; /* doubles of scratch per thread */
+} vem_i_state;
+
+/* The model as one E-step uses it. Arrays of the compute type T unless said. */
+typedef struct vem_i_scorer {
+    const vem_i_kernels *kernels;
+    const vem_i_kernels *wide; /* the kernels for double, whatever the compute type */
+    const vem_i_family *family;
+    int32_t clusters, d;
+    int32_t capacity; /* clusters there is room for */
+    int64_t ldc;      /* between rows of means */
+    void *means;      /* C x ldc */
+    void *about;      /* C x ldc: what moments are taken about: the means, or `nearer` */
+    void *nearer;     /* NULL until a cluster moves too far for that (em/steady.h) */
+    void *bias;       /* C; +inf for a cluster of weight 0 */
+    void *scale;      /* where costs are distances: C, 1 / variance */
+    void *norms;      /* C, squared lengths of the means */
+    void *a, *b; /* the family's own; rows lie lda and ldb apart (lda 0: one for all) */
+    int64_t lda, ldb;
+    double base;
+    double *bias_wide; /* C doubles: bias before the common part is taken off */
+    double *work;      /* scratch of work_size doubles per thread, between calls */
+    int64_t work_size;
+} vem_i_scorer;
+
+/* What the M-step must respect. */
+typedef struct vem_i_constraints {
+    vem_prior_kind prior;
+    double floor; /* least variance or eigenvalue (floor.c), in the units of the view
+                            for the isotropic families, else in those of `units` */
+    const double
+        *units; /* d, or NULL: all 1. Deviations of the columns over all rows, in the
+                            units of the view */
+    double total_mass; /* W */
+    double relax; /* the means move by this times the step to the maximum; 1: to it. From
+                     1 to 2 the gain is less, and still a gain */
+    int shared;   /* 1: one variance for all clusters and dimensions, and flat weights:
+                   the first steps of a fit, before the shapes are freed */
+} vem_i_constraints;
+
+struct vem_i_family {
+    vem_family_kind kind;
+    /* Layout: a cluster has a mean, a weight and a shape of D^axes numbers, its variance,
+     * those of the columns, or its covariance matrix. Everything that copies, converts,
+     * checks, stores or counts parameters and moments is written over these two. */
+    int shared; /* 1: one shape for all clusters */
+    int axes;   /* 0, 1, 2 */
+    vem_i_spread_kind
+        needs; /* the least an item must tell of its spread, if it has one */
+    /* Hints for those who decide how a fit is made. */
+    int dots;      /* costs are scaled squared distances, so that the dot form serves */
+    int by_column; /* shapes follow the units of the columns, so that the view may divide
+                      each by its own; else they are in those of the model's scale */
+    const vem_i_family *pooled; /* for cells of clusters, which have the average shape */
+    vem_i_state (*state)(int32_t d, size_t element);
+    /* Fill the scorer's arrays for this model; clusters in parallel. */
+    void (*prepare)(vem_i_run *run, const vem_model *model, vem_i_scorer *scorer);
+    /* The same for plain squared distances, in units of `factors` (d values; NULL where the
+     * family is not by column). NULL: not for that. */
+    void (*prepare_distances)(const vem_model *model, const double *factors,
+                              vem_i_scorer *scorer);
+    /* Costs of clusters first .. first+count-1 for at most VEM_I_BLOCK packed items. */
+    void (*score_tile)(const vem_i_scorer *scorer, const vem_i_items *items,
+                       int32_t first, int32_t count, void *costs, int64_t ldv);
+    /* Costs of listed pairs, items as they lie: cluster index[r * ldv + p] for item p,
+     * r < m; -1 gives +inf. */
+    void (*score_pairs)(const vem_i_scorer *scorer, const vem_i_items *items, int32_t m,
+                        const int32_t *index, void *costs, int64_t ldv);
+    /* Add packed items with weights q (n values of T) to one cluster. Calls at the same
+     * time have different numbers `thread`, below the threads of the context. */
+    void (*collect_tile)(const vem_i_scorer *scorer, const vem_i_items *items,
+                         const void *q, int32_t cluster, int thread, vem_i_stats *stats);
+    /* The same for listed items as they lie (q NULL: all 1), any number of them, where the
+     * family can do that without packing them; NULL: it cannot. */
+    void (*collect_rows)(const vem_i_scorer *scorer, const vem_i_items *items,
+                         const void *q, int32_t cluster, vem_i_stats *stats);
+    /* The next model, in place. A cluster without mass keeps its mean and shape. */
+    void (*maximize)(vem_i_run *run, const vem_i_scorer *scorer, const vem_i_stats *stats,
+                     const vem_i_constraints *constraints, vem_model *model);
+    /* v' P v / v' v, v the difference of two rows of T and P the inverse of the shape of
+     * cluster c: what their squared distance is worth. Only where clusters share a shape: halves
+     * of the others have shapes of their own (moves/shape.c). */
+    double (*stretch)(const vem_i_scorer *scorer, int32_t c, const void *x,
+                      const void *y);
+};
+
+/* ---- The families (families.c) ---- */
+
+#define VEM_I_FAMILY_ROW(kind, symbol, name, what)                                       \
+    extern const vem_i_family vem_i_family_##symbol;
+VEM_FAMILY_TABLE(VEM_I_FAMILY_ROW)
+/* By its name in files and options; NULL: there is none. */
+const vem_i_family *vem_i_family_named(const char *name);
+/* The one that measures plain squared distances, all columns alike or each by a factor. */
+const vem_i_family *vem_i_family_of_distances(int by_column);
+/* Is every mixture of the other one of this family too? */
+int vem_i_can_express(const vem_i_family *family, const vem_i_family *other);
+/* The nearest mean is the most probable cluster, under flat weights: k-means. */
+static inline int vem_i_is_plain(const vem_i_family *family)
+{
+    return family->dots && family->shared;
+}
+/* Each cluster has a matrix to be found, which takes rows by the number of columns. */
+static inline int vem_i_has_matrices(const vem_i_family *family)
+{
+    return family->axes == 2 && !family->shared;
+}
+
+#endif

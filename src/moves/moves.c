@@ -1,0 +1,22 @@
+#include "moves/moves.h"
+
+/* What is done about clusters that hold nothing; NULL: they stay. */
+static const vem_i_move *const for_empty[] = {[VEM_EMPTY_KEEP] = NULL,
+                                              [VEM_EMPTY_DROP] = &vem_i_move_drop,
+                                              [VEM_EMPTY_RESEED] = &vem_i_move_reseed};
+
+vem_status vem_i_moves_new(vem_i_em *em, int swaps)
+{
+    const vem_i_move *const asked[VEM_I_MOVES] = {swaps ? &vem_i_move_swap : NULL,
+                                                  for_empty[em->options->empty]};
+    vem_status status = VEM_OK;
+    for (int i = 0, count = 0; status == VEM_OK && i < VEM_I_MOVES; i++) {
+        if (!asked[i])
+            continue;
+        vem_i_listed *listed = &em->moves[count++];
+        listed->move = asked[i];
+        if (asked[i]->create)
+            status = asked[i]->create(em, &listed->state);
+    }
+    return status;
+}
