@@ -14,6 +14,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 static vem_ctx fuzz_ctx = {.threads = 1};
+static vem_i_watch fuzz_watch = {.where = ""};
+static vem_i_run fuzz_run = {.ctx = &fuzz_ctx, .threads = 1, .watch = &fuzz_watch};
 
 static inline void fuzz_load(const vem_data *data)
 {

@@ -8,7 +8,7 @@ static void fuzz_classes(const char *text, size_t size, char separator,
 {
     vem_i_classes out = {0};
     const int64_t rows = (int64_t)(size % 7);
-    if (vem_i_classes_parse(&fuzz_ctx, "fuzz.csv", text, size, separator, rows, column,
+    if (vem_i_classes_parse(&fuzz_run, "fuzz.csv", text, size, separator, rows, column,
                             &out) == VEM_OK)
         for (int64_t i = 0; i < out.n; i++)
             if (out.classes[i] < 0 || out.classes[i] >= out.n)
@@ -46,11 +46,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
                                       .decimal = bytes[0] >> 7 ? ',' : 0,
                                       .header = (vem_header)(size % 3)};
     vem_data data = {0};
-    vem_status status = vem_i_csv_parse(&fuzz_ctx, "fuzz.csv", text, size - 1, separator,
+    vem_status status = vem_i_csv_parse(&fuzz_run, "fuzz.csv", text, size - 1, separator,
                                         &options, &data);
     if (status == VEM_OK)
         status =
-            vem_i_missing(&fuzz_ctx, "fuzz.csv", (vem_missing)(size % 4), NULL, 0, &data);
+            vem_i_missing(&fuzz_run, "fuzz.csv", (vem_missing)(size % 4), NULL, 0, &data);
     if (status == VEM_OK)
         fuzz_ids(&data);
     fuzz_finish(status, &data);

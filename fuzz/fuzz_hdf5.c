@@ -17,8 +17,8 @@ hid_t __wrap_H5Fopen(const char *path, unsigned flags, hid_t access)
     return H5Freopen(made);
 }
 
-vem_status __wrap_vem_i_file_open(vem_ctx *ctx, const char *path, vem_i_file *file);
-vem_status __wrap_vem_i_file_open(vem_ctx *ctx, const char *path, vem_i_file *file)
+vem_status __wrap_vem_i_file_open(vem_i_run *ctx, const char *path, vem_i_file *file);
+vem_status __wrap_vem_i_file_open(vem_i_run *ctx, const char *path, vem_i_file *file)
 {
     (void)ctx;
     (void)path;
@@ -131,7 +131,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         const hid_t group = H5Gcreate2(made, "g", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
         H5Gclose(group);
     }
-    fuzz_finish(vem_i_hdf5_read(&fuzz_ctx, "fuzz.h5", (name & 12) == 12 ? "g" : "/x",
+    fuzz_finish(vem_i_hdf5_read(&fuzz_run, "fuzz.h5", (name & 12) == 12 ? "g" : "/x",
                                 &data),
                 &data);
     H5Fclose(made);

@@ -3,7 +3,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     vem_data data = {0};
-    fuzz_finish(vem_i_npy_parse(&fuzz_ctx, "fuzz.npy", (const char *)bytes, size, &data),
+    fuzz_finish(vem_i_npy_parse(&fuzz_run, "fuzz.npy", (const char *)bytes, size, &data),
                 &data);
     return 0;
 }

@@ -51,9 +51,9 @@ static size_t forged_size;
 
 /* ---- states in memory ---- */
 
-vem_status __real_vem_i_state_open(vem_ctx *c, const char *p, vem_i_state_file *s);
-vem_status __wrap_vem_i_state_open(vem_ctx *c, const char *p, vem_i_state_file *s);
-vem_status __wrap_vem_i_state_open(vem_ctx *c, const char *p, vem_i_state_file *s)
+vem_status __real_vem_i_state_open(vem_i_run *c, const char *p, vem_i_state_file *s);
+vem_status __wrap_vem_i_state_open(vem_i_run *c, const char *p, vem_i_state_file *s);
+vem_status __wrap_vem_i_state_open(vem_i_run *c, const char *p, vem_i_state_file *s)
 {
     if (!forged)
         return __real_vem_i_state_open(c, p, s);
@@ -66,9 +66,9 @@ vem_status __wrap_vem_i_state_open(vem_ctx *c, const char *p, vem_i_state_file *
     return vem_i_state_parse(c, p, &file, s);
 }
 
-vem_status __real_vem_i_state_create(vem_ctx *c, const char *p, vem_i_state_file *s);
-vem_status __wrap_vem_i_state_create(vem_ctx *c, const char *p, vem_i_state_file *s);
-vem_status __wrap_vem_i_state_create(vem_ctx *c, const char *p, vem_i_state_file *s)
+vem_status __real_vem_i_state_create(vem_i_run *c, const char *p, vem_i_state_file *s);
+vem_status __wrap_vem_i_state_create(vem_i_run *c, const char *p, vem_i_state_file *s);
+vem_status __wrap_vem_i_state_create(vem_i_run *c, const char *p, vem_i_state_file *s)
 {
     return forged ? vem_i_fail(c, VEM_IO_ERROR, "No state is written here.")
                   : __real_vem_i_state_create(c, p, s);

@@ -7,16 +7,17 @@
 #include "archive.h"
 #include "edits.h"
 #include "fuzz.h"
+#include "model/family.h"
 #include "model/part.h"
 
-enum { ROWS = 30, COLUMNS = 2, CLUSTERS = 3, FAMILIES = 4, WORDS = 256 };
+enum { ROWS = 30, COLUMNS = 2, CLUSTERS = 3, FAMILIES = VEM_FAMILIES };
 
 static vem_ctx *ctx;
 static vem_stats *parts[FAMILIES];
 static archive made;
 
-vem_status __wrap_vem_i_npz_open(vem_ctx *c, const char *path, vem_i_npz **npz);
-vem_status __wrap_vem_i_npz_open(vem_ctx *c, const char *path, vem_i_npz **npz)
+vem_status __wrap_vem_i_npz_open(vem_i_run *c, const char *path, vem_i_npz **npz);
+vem_status __wrap_vem_i_npz_open(vem_i_run *c, const char *path, vem_i_npz **npz)
 {
     return vem_i_npz_parse(c, path, made.bytes, made.size, npz);
 }
@@ -37,7 +38,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     for (int family = 0; family < FAMILIES; family++) {
         double variances[CLUSTERS * COLUMNS * COLUMNS];
         for (int i = 0; i < CLUSTERS * COLUMNS * COLUMNS; i++)
-            variances[i] = family == VEM_FULL && i % 4 % 3 ? 0.1 : 2;
+            variances[i] =
+                vem_family_axes((vem_family_kind)family) == 2 && i % 4 % 3 ? 0.1 : 2;
         vem_model *model;
         vem_options o;
         vem_options_init(&o);
@@ -69,8 +71,8 @@ static sheet sheet_of(const vem_stats *part)
     sheet s = {.totals = {part->mass, part->free_energy, part->squared_error},
                .counts = {part->rows, part->rows_used, part->pairs, part->parts}};
     const vem_model *m = part->model;
-    const int full = m->family == VEM_FULL;
-    const size_t seconds = full ? 4 : m->family == VEM_DIAG ? 2 : 1;
+    const int full = m->family->axes == 2;
+    const size_t seconds = (size_t)1 << m->family->axes;
     memcpy(s.means, m->means, sizeof s.means);
     memcpy(s.weights, m->weights, sizeof s.weights);
     memcpy(s.variances, m->variances, vem_model_variance_count(m) * sizeof(double));
@@ -101,7 +103,7 @@ static void write_meta(char text[1024], const vem_stats *part, sheet *s, unsigne
              "{\"kind\":\"statistics\",\"family\":\"%s\",\"prior\":\"%s\","
              "\"search\":\"%s\",\"precision\":\"%s\",\"held\":%d,\"floor\":%s,"
              "\"normalize\":%s,\"model\":\"%016" PRIx64 "\"}",
-             vem_choice_name("family", (int)model.family),
+             vem_choice_name("family", (int)model.family->kind),
              odd == 1 ? "?" : vem_choice_name("prior", (int)part->prior),
              vem_choice_name("search", odd == 2 ? VEM_SEARCH_GROUPS : (int)part->search),
              vem_choice_name("precision", (int)part->precision),
@@ -111,14 +113,15 @@ static void write_meta(char text[1024], const vem_stats *part, sheet *s, unsigne
 
 static void build(const vem_stats *part, sheet *s, unsigned odd)
 {
-    static const char *const second_shapes[] = {"(3,)", "(3,)", "(3, 2)", "(3, 2, 2)"};
-    static const char *const variance_shapes[] = {"(1,)", "(3,)", "(3, 2)", "(3, 2, 2)"};
+    static const char *const second_shapes[] = {"(3,)", "(3, 2)", "(3, 2, 2)"};
+    static const char *const shared_shapes[] = {"(1,)", "(2,)", "(2, 2)"};
     static const char *const odd_shapes[] = {
         "(0,)", "(4611686018427387904, 4)", "(2, 2)", "()", "(3, 2, 2, 1, 1)", "(3, 0)"};
     static const char *const types[] = {"<f8", "<i8", "|u1", ">f8", "<f4", "|O"};
-    const vem_family_kind family = part->model->family;
+    const vem_i_family *family = part->model->family;
+    const char *const *variance_shapes = family->shared ? shared_shapes : second_shapes;
     const size_t variances = vem_model_variance_count(part->model) * sizeof(double);
-    const size_t seconds = (family == VEM_FULL ? 12 : family == VEM_DIAG ? 6 : 3) * 8;
+    const size_t seconds = ((size_t)CLUSTERS << family->axes) * 8;
     char meta[1024], length[32];
     write_meta(meta, part, s, odd < 8 ? odd : 0);
     snprintf(length, sizeof length, "(%zu,)", strlen(meta));
@@ -130,11 +133,12 @@ static void build(const vem_stats *part, sheet *s, unsigned odd)
         size_t size;
     } arrays[] = {{"means", "<f8", "(3, 2)", s->means, sizeof s->means},
                   {"weights", "<f8", "(3,)", s->weights, sizeof s->weights},
-                  {"variances", "<f8", variance_shapes[family], s->variances, variances},
+                  {"variances", "<f8", variance_shapes[family->axes], s->variances,
+                   variances},
                   {"mass", "<f8", "(3,)", s->mass, sizeof s->mass},
                   {moved ? "first_about" : "first", "<f8", "(3, 2)", s->first,
                    sizeof s->first},
-                  {moved ? "second_about" : "second", "<f8", second_shapes[family],
+                  {moved ? "second_about" : "second", "<f8", second_shapes[family->axes],
                    s->second, seconds},
                   {"totals", "<f8", "(3,)", s->totals, sizeof s->totals},
                   {"counts", "<i8", "(4,)", s->counts, sizeof s->counts},
