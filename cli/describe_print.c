@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "describe.h"
 
@@ -76,6 +77,7 @@ static void print_differences(const cli_findings *f, const vem_cluster *it, int 
 static void print_clusters(const cli_findings *f, int64_t shown)
 {
     char a[32], share[16], doubt[16];
+    const int width = cli_width(STDOUT_FILENO);
     int left;
     if (f->data)
         printf("\n%8s %12s %6s %6s %8s %7s  %s\n", "cluster", "rows", "share", "spread",
@@ -96,7 +98,7 @@ static void print_clusters(const cli_findings *f, int64_t shown)
         else
             left =
                 printf("%8d %10.4g %6.3g %7s  ", (int)c, it->weight, it->spread, nearest);
-        print_differences(f, it, WIDTH - left);
+        print_differences(f, it, width - left);
     }
 }
 

@@ -43,6 +43,7 @@ static vem_ctx *new_context(void)
                   cpu);
     else if (status != VEM_OK)
         cli_error("failed: %s.", vem_status_name(status));
+    vem_ctx_set_dashes(ctx, 1);
     return status == VEM_OK ? ctx : NULL;
 }
 

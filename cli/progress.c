@@ -78,8 +78,8 @@ static double amount_left(const vem_progress *p, double done, int *about)
     return *about ? fmax(likely, 0) : left;
 }
 
-/* Seconds until the end of the phase (of a fit: of all its restarts) as well as can be told: from the outlook of the loop;
- * before there is one, what is left of the plan that people were told, until that has turned out
+/* Seconds until the end of the phase (of a fit: of all its restarts) as well as can be told: from
+ * the steps that its loop has left; before that is known, what is left of the plan that people were told, until that has turned out
  * too short; else (*least) if all steps were made. 0: nothing can be told, as in the first step. */
 static double seconds_left(const vem_progress *p, double done, double rate, double now,
                            int *least)

@@ -191,7 +191,7 @@ static void print_sizes(const vem_report *report)
     const int32_t *labels = vem_report_labels(report);
     const size_t count = (size_t)s->clusters;
     int64_t *sizes = labels ? calloc(count, sizeof *sizes) : NULL;
-    char a[48], b[32], c[32];
+    char a[48], b[32], c[32], e[32];
     if (!labels && s->items < s->n)
         printf(
             "  %-13s not counted, because a coreset was fitted: vem describe MODEL DATA "
@@ -209,7 +209,7 @@ static void print_sizes(const vem_report *report)
     printf("  %-13s least %s, median %s, largest %s; %s empty\n", "sizes",
            cli_counted(sizes[0], "row", a),
            cli_count((sizes[(count - 1) / 2] + sizes[count / 2]) / 2, b),
-           cli_count(sizes[count - 1], c), empty ? cli_count((int64_t)empty, a) : "none");
+           cli_count(sizes[count - 1], c), empty ? cli_count((int64_t)empty, e) : "none");
     free(sizes);
 }
 

@@ -6,6 +6,7 @@
  * from there; afterwards new rows are assigned to the clusters that were found. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <vem/vem.h>
 
@@ -32,6 +33,8 @@ static void fill(double *rows)
 static int show(void *user, const vem_progress *progress)
 {
     (void)user;
+    if (strcmp(progress->phase, "em") != 0)
+        return 0; /* reading, seeding: there is no F yet */
     fprintf(stderr, "%s: step %lld, F = %g\n", progress->phase, (long long)progress->step,
             progress->free_energy);
     return 0;

@@ -24,7 +24,9 @@ static int set_up(void **state)
     /* In memory where that can be had: every state is synced to the disk. */
     strcpy(folder, access("/dev/shm", W_OK) == 0 ? "/dev/shm/vem-test-XXXXXX"
                                                  : "/tmp/vem-test-XXXXXX");
-    return mkdtemp(folder) && vem_ctx_new(&ctx) == VEM_OK ? 0 : -1;
+    const int made = mkdtemp(folder) && vem_ctx_new(&ctx) == VEM_OK;
+    vem_ctx_set_dashes(ctx, 1);
+    return made ? 0 : -1;
 }
 
 static int tear_down(void **state)

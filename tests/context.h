@@ -12,6 +12,7 @@ static int set_up(void **state)
     (void)state;
     if (vem_ctx_new(&ctx) != VEM_OK)
         return -1;
+    vem_ctx_set_dashes(ctx, 1);
 #ifdef CONTEXT_THREADS
     return vem_ctx_set_threads(ctx, CONTEXT_THREADS) == VEM_OK ? 0 : -1;
 #else

@@ -26,7 +26,9 @@ static inline int io_setup(void **state)
 {
     (void)state;
     strcpy(io_directory, "/tmp/vem-test-XXXXXX");
-    return mkdtemp(io_directory) && vem_ctx_new(&io_ctx) == VEM_OK ? 0 : -1;
+    const int made = mkdtemp(io_directory) && vem_ctx_new(&io_ctx) == VEM_OK;
+    vem_ctx_set_dashes(io_ctx, 1);
+    return made ? 0 : -1;
 }
 
 static inline int io_teardown(void **state)

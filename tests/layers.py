@@ -23,9 +23,9 @@ ROWS = [
     ["seed"],
     ["em"],
     ["moves"],
-    ["select"],
     ["metrics"],
     ["fit"],
+    ["select"],
     ["api"],
 ]
 # The engine neither reads nor writes files. A fit writes its state.

@@ -43,6 +43,7 @@ static int set_up(void **state)
     (void)state;
     if (vem_ctx_new(&ctx) != VEM_OK)
         return -1;
+    vem_ctx_set_dashes(ctx, 1);
     return vem_ctx_set_threads(ctx, 1) == VEM_OK ? 0 : -1;
 }
 

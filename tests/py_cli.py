@@ -170,6 +170,10 @@ class Fit(Case):
         self.assertRegex(text, r"sizes +least \d+ rows, median \d+, largest \d+; none empty\n")
         for words in ("300 rows, 2 columns", "free energy", "MiB", "not written"):
             self.assertIn(words, text)
+        twins = self.npy("twins.npy", [[float(i % 6), 0.0] for i in range(300)])
+        text = self.vem("fit", twins, "-k", 5, "--algorithm", "kmeans", "--seeding", "random",
+                        "--empty", "keep", "--seed", 1).stdout
+        self.assertRegex(text, r"sizes +least 0 rows, .*; [1-4] empty\n")
         why = self.vem("fit", data, "-k", 3, "-v").stdout
         self.assertLessEqual(max(map(len, why.splitlines()[1:])), 80)
         for words in ("chosen", "pairs", "seeding", "--swaps 0 for none"):

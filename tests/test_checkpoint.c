@@ -306,6 +306,26 @@ static void same_bits_for_every_course(void **state)
         check_course(&courses[i]);
 }
 
+/* Every line of the tables: what a search or a family remembers from step to step is in the state. */
+static void same_bits_for_every_search_and_family(void **state)
+{
+    (void)state;
+    for (int i = 0; i < VEM_SEARCH_COUNT * VEM_FAMILIES; i++) {
+        char name[64];
+        const int search = i % VEM_SEARCH_COUNT, family = i / VEM_SEARCH_COUNT;
+        snprintf(name, sizeof name, "%s, %s", vem_choice_name("search", search),
+                 vem_choice_name("family", family));
+        const course c = {.name = name,
+                          .search = search,
+                          .family = family,
+                          .held = search == VEM_SEARCH_ALL ? 6 : 2,
+                          .explore = 1,
+                          .prior = 1,
+                          .stride = 4};
+        check_course(&c);
+    }
+}
+
 /* A fit that came to its limit goes on with a larger one, as if it had never ended; again
  * and again, one step at a time. */
 static void more_steps(void **state)
@@ -346,6 +366,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_bits_for_every_course),
+        cmocka_unit_test(same_bits_for_every_search_and_family),
         cmocka_unit_test(more_steps),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -204,7 +204,10 @@ static void grow(const setting *s)
     vem_options o = grid_options(FEW, s->family, s->prior, s->held, s->precision, 20);
     o.search = s->search;
     o.held = s->search == VEM_SEARCH_ALL ? FEW : s->held;
-    o.reach = s->search > VEM_SEARCH_CLOSEST ? 3 : VEM_AUTO;
+    vem_options resolved; /* the searches that take it */
+    o.reach = 3;
+    if (vem_options_resolve(ctx, &o, ROWS, s->d, VEM_FLOAT64, &resolved) != VEM_OK)
+        o.reach = VEM_AUTO;
     o.empty = VEM_EMPTY_DROP;
     o.swaps = s->search != VEM_SEARCH_ALL;
     engine e;

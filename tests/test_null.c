@@ -64,6 +64,7 @@ static void contexts_and_data(void **state)
     REFUSES(ctx, vem_ctx_set_threads(NULL, 1));
     REFUSES(ctx, vem_ctx_set_memory(NULL, 0));
     REFUSES(ctx, vem_ctx_set_spent(NULL, 0));
+    vem_ctx_set_dashes(NULL, 1);
     REFUSES(ctx, vem_ctx_set_checkpoint(NULL, NULL));
     assert_int_equal(vem_ctx_set_checkpoint(ctx, NULL), VEM_OK);
     REFUSES(ctx, vem_array_new(NULL, 8, &array));

@@ -308,16 +308,47 @@ static void choices_have_numbers(void **state)
     options.family = 77;
     assert_int_equal(vem_options_resolve(own, &options, 100, 2, VEM_FLOAT64, &resolved),
                      VEM_BAD_OPTION);
-    assert_non_null(strstr(vem_ctx_message(own),
-                           "77, but its choices iso-shared|iso|diag|full|diag-shared|"
-                           "full-shared have the numbers 0 to 5"));
+    char expected[256];
+    snprintf(expected, sizeof expected, "77, but its choices %s have the numbers 0 to %d",
+             &(VEM_FAMILY_TABLE(VEM_FAMILY_CHOICE_ROW))[1], VEM_FAMILIES - 1);
+    assert_non_null(strstr(vem_ctx_message(own), expected));
     vem_ctx_free(own);
+}
+
+/* A program is told names as it writes them, the command as a person types them. */
+static void names_of_options(void **state)
+{
+    (void)state;
+    static const char *const said[2] = {"max_steps is 0,", "--max-steps is 0,"};
+    vem_options o, resolved;
+    vem_options_init(&o);
+    o.clusters = 2;
+    o.max_steps = 0;
+    for (int dashes = 0; dashes <= 1; dashes++) {
+        vem_ctx_set_dashes(ctx, dashes);
+        assert_int_equal(vem_options_resolve(ctx, &o, 100, 2, VEM_FLOAT64, &resolved),
+                         VEM_BAD_OPTION);
+        assert_ptr_equal(strstr(vem_ctx_message(ctx), said[dashes]),
+                         vem_ctx_message(ctx));
+    }
+    static const char *const names[] = {"max-steps", "max_steps", "--max-steps"};
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(vem_options_set(ctx, &o, names[i], i == 1 ? "7" : "5"), VEM_OK);
+        assert_int_equal(o.max_steps, i == 1 ? 7 : 5);
+    }
+    assert_int_equal(vem_options_set(ctx, &o, "max_step", "5"), VEM_BAD_OPTION);
+    vem_ctx_set_dashes(ctx, 0);
+    char text[] = "(--time 3) --weird.npy x--held --held-out --coreset\n--init";
+    vem_i_say_plainly(ctx, text);
+    assert_string_equal(text, "(time 3) --weird.npy x--held --held-out coreset\ninit");
+    vem_ctx_set_dashes(ctx, 1);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(choices_have_numbers),
+        cmocka_unit_test(names_of_options),
         cmocka_unit_test(every_row_of_the_table),
         cmocka_unit_test(presets),
         cmocka_unit_test(what_is_said_beside_a_preset_stands),

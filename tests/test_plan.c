@@ -61,6 +61,9 @@ static void make_loop(const engine *e, vem_i_run *run, int swaps)
                    .model = e->em.model};
     assert_int_equal(vem_i_em_new(&em), VEM_OK);
     assert_int_equal(vem_i_moves_new(&em, swaps), VEM_OK);
+    if (!run->counted)
+        vem_i_scorer_prepare(run, em.model, &em.scorer);
+    assert_int_equal(vem_i_estep_start(em.estep, &em.pairs), VEM_OK);
     vem_i_em_free(&em);
 }
 
@@ -98,6 +101,27 @@ static void constructors_count_what_they_take(void **state)
         engine_free(&e);
         vem_model_free(start);
         grid_data_free(&data);
+    }
+}
+
+/* Sizes that no fit can have are planned all the same: more rows take no less. */
+static void plans_of_any_size(void **state)
+{
+    (void)state;
+    for (int family = 0; family < VEM_FAMILIES; family++) {
+        uint64_t before = 0;
+        for (int bits = 20; bits < 60; bits++) {
+            uint64_t bytes;
+            vem_options o;
+            vem_options_init(&o);
+            o.clusters = 2000;
+            o.family = family;
+            assert_int_equal(vem_plan(ctx, &o, (int64_t)1 << bits, 3, VEM_FLOAT32,
+                                      &bytes),
+                             VEM_OK);
+            assert_true(bytes > before && bytes >= 12 * ((uint64_t)1 << bits));
+            before = bytes;
+        }
     }
 }
 
@@ -334,6 +358,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes_are_said),
         cmocka_unit_test(constructors_count_what_they_take),
+        cmocka_unit_test(plans_of_any_size),
         cmocka_unit_test(the_plan_is_what_is_taken),
         cmocka_unit_test(the_plan_of_a_coreset),
         cmocka_unit_test(the_plan_of_a_neighborhood_search),

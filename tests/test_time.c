@@ -13,7 +13,9 @@ static int set_up(void **state)
 {
     (void)state;
     fake_jump_at = 0;
-    return vem_ctx_new(&ctx) == VEM_OK && vem_ctx_set_threads(ctx, 1) == VEM_OK ? 0 : -1;
+    const int made = vem_ctx_new(&ctx) == VEM_OK && vem_ctx_set_threads(ctx, 1) == VEM_OK;
+    vem_ctx_set_dashes(ctx, 1);
+    return made ? 0 : -1;
 }
 
 static int tear_down(void **state)

@@ -37,9 +37,9 @@
  * changed, that is, given to a function that takes it without const. There is no global state.
  *
  * Indices of rows and clusters count from 0; messages for people count rows and columns
- * from 1. They name a choice as the command does: --max-steps is max_steps of vem_options,
- * --missing drop is VEM_MISSING_DROP in `missing` of vem_read_options, --resume is `resume` of
- * vem_checkpoint, --init is `start` of vem_fit. */
+ * from 1. They name options as vem_options does, max_steps, or as the command does, --max-steps
+ * (vem_ctx_set_dashes). `missing`, `columns`, `id`, `header` and `decimal` are of vem_read_options,
+ * `resume` is of vem_checkpoint, `init` is `start` of vem_fit. */
 #ifndef VEM_VEM_H
 #define VEM_VEM_H
 
@@ -128,6 +128,9 @@ VEM_API vem_status vem_ctx_set_memory(vem_ctx *ctx, int64_t bytes);
  * from now on have so many fewer (0, as at first: none). Messages and reports tell --time as it
  * was asked for. */
 VEM_API vem_status vem_ctx_set_spent(vem_ctx *ctx, double seconds);
+/* 1: messages and reports name options as the command does, --max-steps; 0, as at first: as
+ * vem_options does, max_steps. */
+VEM_API void vem_ctx_set_dashes(vem_ctx *ctx, int dashes);
 /* Room for results of so many bytes, not cleared: in memory, or in a temporary file where
  * memory is short. Free it with the same context. */
 VEM_API vem_status vem_array_new(vem_ctx *ctx, size_t bytes, void **array);
@@ -389,7 +392,8 @@ typedef enum vem_precision { VEM_SINGLE = 0, VEM_DOUBLE } vem_precision;
     X(CHOICE, family, VEM_AUTO, 0, 0, &(VEM_FAMILY_TABLE(VEM_FAMILY_CHOICE_ROW))[1],     \
       "NAME", "what a cluster looks like")                                               \
     X(CHOICE, prior, VEM_AUTO, 0, 0, "flat|free", "NAME",                                \
-      "weights of the clusters: all 1/C, or fitted")                                     \
+      "weights of the clusters: all 1/C, or fitted (iso-shared: flat, the others: "      \
+      "free)")                                                                           \
     X(CHOICE, search, VEM_AUTO, 0, 0, VEM_SEARCH_CHOICES, "NAME",                        \
       "which clusters are tried for a row")                                              \
     X(INT, held, VEM_AUTO, 1, 2147483000, NULL, "C'",                                    \
@@ -510,7 +514,8 @@ VEM_API vem_status vem_plan(vem_ctx *ctx, const vem_options *options, int64_t n,
 VEM_API int vem_family_axes(vem_family_kind family);
 VEM_API int vem_family_shared(vem_family_kind family);
 /* Arrays are copied. `weights` may be NULL (1/C each). `variances`: C shapes, or one that is
- * shared, of D^axes doubles each: iso-shared 1, iso C, diag C*D, full C*D*D. */
+ * shared, of D^axes doubles each: iso-shared 1, iso C, diag C*D, full C*D*D, diag-shared D,
+ * full-shared D*D. */
 VEM_API vem_status vem_model_new(vem_ctx *ctx, vem_family_kind family, int32_t clusters,
                                  int32_t d, const double *means, const double *weights,
                                  const double *variances, vem_model **model);
@@ -524,7 +529,8 @@ VEM_API const double *vem_model_weights(const vem_model *model);   /* C */
 VEM_API const double *vem_model_variances(const vem_model *model); /* see vem_model_new */
 VEM_API size_t vem_model_variance_count(const vem_model *model);
 /* Under --standardize: D factors by which columns are divided before distances are taken;
- * NULL otherwise. Variances of diag and full are in the data's units all the same; those
+ * NULL otherwise. Variances of diag, full and their shared forms are in the data's units all the
+ * same; those
  * of the isotropic families are in the divided ones (column j: variances * scale_j^2), as
  * is the quantisation error. */
 VEM_API const double *vem_model_scale(const vem_model *model);

@@ -271,6 +271,9 @@ static void report_after(fit *f)
         vem_i_clock() - (f->run->ctx->checkpoint.path ? f->checkpoint.began : f->clock);
     s->peak_bytes = vem_i_peak_bytes();
     f->report->options.threads = f->run->threads;
+    vem_i_say_plainly(f->run->ctx, f->report->choices);
+    vem_i_say_plainly(f->run->ctx, f->report->notes);
+    vem_i_say_plainly(f->run->ctx, f->report->stopping);
 }
 
 static vem_status run_all(fit *f)

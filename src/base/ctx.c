@@ -5,14 +5,6 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "base/plain.h"
-
-void vem_i_say(vem_ctx *ctx, const char *format, va_list args)
-{
-    if (ctx)
-        vem_i_plain_vprint(ctx->message, sizeof ctx->message, format, args);
-}
-
 vem_status vem_i_refuse(vem_ctx *ctx, vem_status status, const char *format, ...)
 {
     va_list args;
@@ -100,6 +92,12 @@ vem_status vem_ctx_set_spent(vem_ctx *ctx, double seconds)
                             seconds);
     ctx->spent = seconds;
     return VEM_OK;
+}
+
+void vem_ctx_set_dashes(vem_ctx *ctx, int dashes)
+{
+    if (ctx)
+        ctx->dashes = dashes != 0;
 }
 
 const char *vem_version(void)

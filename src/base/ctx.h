@@ -23,12 +23,15 @@ struct vem_ctx {
     vem_checkpoint checkpoint; /* its path from malloc, or NULL */
     uint64_t memory;           /* most resident bytes; 0: no limit */
     struct vem_i_residence *residence; /* the mapped files */
+    int dashes;                        /* options are named as the command does */
     int spills_all; /* what may rest in a temporary file does: tests set it */
     char message[1024];
 };
 
-/* A sentence in the message; ctx may be NULL. */
+/* A sentence in the message; ctx may be NULL (say.c). */
 void vem_i_say(vem_ctx *ctx, const char *format, va_list args);
+/* Text that has options with dashes, as the context wants them; it becomes no longer. */
+void vem_i_say_plainly(const vem_ctx *ctx, char *text);
 /* The same with a status, for public functions that have no run yet. */
 __attribute__((format(printf, 3, 4))) vem_status
 vem_i_refuse(vem_ctx *ctx, vem_status status, const char *format, ...);

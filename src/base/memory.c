@@ -7,11 +7,14 @@
 /* From this size on mapped pages make room first. */
 static const size_t NOTICEABLE = (size_t)1 << 20;
 
-/* As the allocator takes them: no fewer than one. */
+/* As the allocator takes them: no fewer than one. More than any machine has counts as so much that
+ * a few such sums can be added. */
 static void count_bytes(vem_i_run *run, size_t bytes)
 {
-    if (__builtin_add_overflow(*run->counted, bytes ? bytes : 1, run->counted))
-        *run->counted = UINT64_MAX;
+    static const uint64_t MOST = UINT64_MAX / 64;
+    if (__builtin_add_overflow(*run->counted, bytes ? bytes : 1, run->counted) ||
+        *run->counted > MOST)
+        *run->counted = MOST;
 }
 
 vem_status vem_i_take(vem_i_run *run, void *out_pointer, size_t count, size_t size)

@@ -1,4 +1,4 @@
-/* Memory taken on behalf of a context, which is told when there is none. */
+/* Memory taken for a run, which is told when there is none. */
 #ifndef VEM_BASE_MEMORY_H
 #define VEM_BASE_MEMORY_H
 

@@ -50,12 +50,27 @@ int vem_i_search_is_whole(int search)
     return search >= 0 && search < VEM_SEARCH_COUNT && is_whole[search];
 }
 
+/* As the command writes it, or as a member of vem_options. */
+static int same_name(const char *name, const char *given)
+{
+    while (*name && (*name == *given || (*name == '-' && *given == '_')))
+        name++, given++;
+    return *name == *given;
+}
+
 static int find(const char *name)
 {
+    if (strncmp(name, "--", 2) == 0)
+        name += 2;
     for (int i = 0; i < COUNT; i++)
-        if (strcmp(table[i].name, name) == 0)
+        if (same_name(table[i].name, name))
             return i;
     return -1;
+}
+
+int vem_i_option_is(const char *name)
+{
+    return find(name) >= 0;
 }
 
 static int choice_count(const char *choices)

@@ -23,6 +23,7 @@ static void tell(const vem_i_checkpoint *k, int warning, const char *subject,
     const vem_checkpoint *c = &k->run->ctx->checkpoint;
     char sentence[2 * sizeof k->run->ctx->message + 16];
     snprintf(sentence, sizeof sentence, "%.1020s %.1020s.", subject, rest);
+    vem_i_say_plainly(k->run->ctx, sentence);
     if (c->notice)
         c->notice(c->user, warning, sentence);
 }
@@ -36,6 +37,7 @@ vem_status vem_i_checkpoint_open(vem_i_checkpoint *k, vem_i_run *run,
                             .data = data,
                             .options = resolved,
                             .ours = asked->algorithm == VEM_AUTO,
+                            .timed = asked->coreset == VEM_AUTO,
                             .start = vem_i_checkpoint_sum_model(start),
                             .max_steps = resolved->max_steps,
                             .restart = 1,

@@ -12,6 +12,7 @@ typedef struct vem_i_checkpoint {
     const vem_data *data;
     const vem_options *options; /* resolved */
     int ours;                   /* no preset was named */
+    int timed;                  /* --time may have chosen a coreset */
     uint64_t start, rows;       /* sums over the model to start from and over the rows */
     int64_t max_steps;          /* of the fit that wrote the file, when reading */
     /* The fit. */

@@ -81,6 +81,12 @@ static void record_text(vem_i_record *r, const char *name, char text[TEXT])
     text[TEXT - 1] = '\0';
 }
 
+/* A coreset that nobody asked for now was chosen by --time then, which depends on the machine. */
+static int chosen_by_time(const vem_i_checkpoint *k, const char *name, const char *then)
+{
+    return strcmp(name, "coreset") == 0 && k->timed && strcmp(then, "auto") != 0;
+}
+
 static void record_options(vem_i_record *r, vem_i_checkpoint *k)
 {
     for (int i = 0; r->status == VEM_OK && i < vem_option_count(); i++) {
@@ -90,7 +96,10 @@ static void record_options(vem_i_record *r, vem_i_checkpoint *k)
         memcpy(then, now, sizeof then);
         record_text(r, name, then);
         if (r->status == VEM_OK && strcmp(now, then) != 0 && !may_differ(name))
-            refuse(r, "there --%s was %s, here it is %s", name, then, now);
+            refuse(r, "there --%s was %s, here it is %s%s%s", name, then, now,
+                   chosen_by_time(k, name, then) ? "; --time chose it, so say --coreset "
+                                                 : "",
+                   chosen_by_time(k, name, then) ? then : "");
         if (r->status == VEM_OK && strcmp(name, "max-steps") == 0)
             k->max_steps = strtoll(then, NULL, 10);
     }

@@ -18,6 +18,7 @@
 
 #include "base/machine.h"
 #include "base/residence.h"
+#include "data/pass.h"
 #include "data/points.h"
 #include "data/subset.h"
 #include "em/last_step.h"
@@ -43,10 +44,12 @@ typedef struct sizes {
     uint64_t model;
 } sizes;
 
+/* Stands for the masses of items, at which dry constructors do not look. */
+static const double ONE = 1;
+
 /* The constructors of the loop, run dry; and what it takes when a cluster goes far (em/steady.h). */
 static uint64_t loop_bytes(const sizes *s, const vem_options *o)
 {
-    static const double one = 1;
     uint64_t bytes;
     vem_i_run dry = vem_i_run_dry(s->run, &bytes);
     dry.deadline = o->time == VEM_AUTO ? 0 : 1;
@@ -55,7 +58,7 @@ static uint64_t loop_bytes(const sizes *s, const vem_options *o)
                            .global_n = s->n,
                            .ld = s->d,
                            .d = s->d,
-                           .mass = s->weighted ? &one : NULL};
+                           .mass = s->weighted ? &ONE : NULL};
     vem_i_em em = {.run = &dry,
                    .options = o,
                    .view = &view,
@@ -72,6 +75,8 @@ static uint64_t loop_bytes(const sizes *s, const vem_options *o)
         status = vem_i_last_step_new(&em, &last);
     if (status == VEM_OK)
         status = vem_i_moves_new(&em, vem_i_swaps_in_loop(o, &em.search));
+    if (status == VEM_OK)
+        status = vem_i_estep_start(em.estep, &em.pairs);
     if (status == VEM_OK)
         vem_i_scorer_part(&dry, &em.scorer);
     vem_i_last_step_free(last);
@@ -154,15 +159,17 @@ static uint64_t order_bytes(const sizes *s, int spill)
            (spill ? (uint64_t)s->n * sizeof(uint32_t) : 0);
 }
 
-/* Scratch of the threads and sums of the shards (points.c). */
-static uint64_t load_bytes(const vem_i_run *run, int64_t n, int32_t d)
+/* A pass over the rows, run dry. */
+static uint64_t load_bytes(const sizes *s)
 {
-    enum { ROWS = 64 };
-    int64_t per_shard = (1 << 17) / d;
-    per_shard = per_shard < ROWS ? ROWS : per_shard;
-    return ((uint64_t)run->threads * ROWS * (uint64_t)d +
-            (uint64_t)(n / per_shard + 1) * (uint64_t)(d + 4)) *
-           sizeof(double);
+    uint64_t bytes;
+    vem_i_run dry = vem_i_run_dry(s->run, &bytes);
+    double one = ONE;
+    const vem_data rows = {.weights = s->weighted ? &one : NULL};
+    vem_i_pass pass = {.run = &dry, .data = &rows, .n = s->n, .d = s->d};
+    vem_i_pass_new(&pass);
+    vem_i_pass_free(&pass);
+    return bytes;
 }
 
 /* Of one stage, beside the rows and the labels. */
@@ -205,8 +212,8 @@ static uint64_t plan_stages(const vem_i_plan *plan, const vem_i_run *run)
     if (o->restarts > 1)
         rows += s.model + labels;
     const uint64_t ordered = vem_i_programme_orders(p) ? items * sizeof(uint32_t) : 0;
-    uint64_t most = load_bytes(run, s.n, s.d) +
-                    vem_i_reduce_bytes(run, o, plan->n, plan->d, plan->type);
+    uint64_t most =
+        load_bytes(&s) + vem_i_reduce_bytes(run, o, plan->n, plan->d, plan->type);
     most = larger(most, check_bytes(s.clusters));
     most = larger(most, labels + stage_bytes(&s, p, plan->spill));
     most = larger(most, (p->reduced ? 0 : labels) + ordered + s.model +

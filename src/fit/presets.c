@@ -355,7 +355,8 @@ static void list_clusters(vem_options *o, int64_t held)
 static vem_options as_kmeans(const vem_options *resolved)
 {
     vem_options o = *resolved;
-    o.family = VEM_ISO_SHARED;
+    if (!vem_i_is_plain(vem_i_family_of(o.family)))
+        o.family = VEM_ISO_SHARED;
     o.prior = VEM_PRIOR_FLAT;
     list_clusters(&o, 1);
     return o;

@@ -324,7 +324,10 @@ uint64_t vem_i_measure_bytes(const vem_i_run *run, const vem_options *o, int64_t
                  (uint64_t)rows * ((uint64_t)d * vem_i_dtype_bytes(type) + 24);
     }
     rows = rows < n ? rows : n;
+    const vem_i_shape shape =
+        vem_i_shape_of(vem_i_family_of(o->family), (int32_t)o->clusters, d);
     return scan_bytes(run, o, kernels, rows, d) + sample +
+           vem_i_model_bytes(run, shape) + /* in the units of a chunk's view */
            vem_i_points_bytes(rows, d, precision) +
            (weighted ? (uint64_t)rows * sizeof(double) : 0);
 }

@@ -75,7 +75,8 @@ struct vem_i_family {
     int dots;      /* costs are scaled squared distances, so that the dot form serves */
     int by_column; /* shapes follow the units of the columns, so that the view may divide
                       each by its own; else they are in those of the model's scale */
-    const vem_i_family *pooled; /* for cells of clusters, which have the average shape */
+    const vem_i_family
+        *pooled; /* for buckets of clusters, which have the average shape */
     vem_i_state (*state)(int32_t d, size_t element);
     /* Fill the scorer's arrays for this model; clusters in parallel. */
     void (*prepare)(vem_i_run *run, const vem_model *model, vem_i_scorer *scorer);
@@ -91,7 +92,7 @@ struct vem_i_family {
     void (*score_pairs)(const vem_i_scorer *scorer, const vem_i_items *items, int32_t m,
                         const int32_t *index, void *costs, int64_t ldv);
     /* Add packed items with weights q (n values of T) to one cluster. Calls at the same
-     * time have different numbers `thread`, below the threads of the context. */
+     * time have different numbers `thread`, below the threads of the run. */
     void (*collect_tile)(const vem_i_scorer *scorer, const vem_i_items *items,
                          const void *q, int32_t cluster, int thread, vem_i_stats *stats);
     /* The same for listed items as they lie (q NULL: all 1), any number of them, where the

@@ -2,8 +2,8 @@
  * columns. With E = --floor and v_j the variance of column j over all rows,
  *
  *     iso, iso-shared   s       >= E tr(Cov) / D
- *     diag              s_cj    >= E v_j
- *     full              Sigma_c >= E diag(v)       as quadratic forms
+ *     diag              s_cj    >= E v_j           shared: s_j
+ *     full              Sigma_c >= E diag(v)       as quadratic forms; shared: Sigma
  *
  * Given its scatter S a cluster wants the maximum of  -log|Sigma| - tr(Sigma^-1 S).  With
  * V = diag(v)^(1/2) and  V^-1 S V^-1 = Q diag(l) Q',  that under the constraint is

@@ -56,7 +56,8 @@ typedef struct vem_i_touch {
 typedef struct vem_i_strip {
     int64_t first; /* touch of its shard */
     int32_t nearest, count;
-    int32_t next; /* run of the wave whose item has the same nearest cluster; -1: none */
+    int32_t
+        next; /* strip of the wave whose item has the same nearest cluster; -1: none */
 } vem_i_strip;
 
 /* A running average for one pair of clusters. */
@@ -99,8 +100,8 @@ typedef struct vem_i_estimated {
     /* What a wave of shards touched, waiting to be merged in their order. */
     int64_t touch_capacity, strip_capacity; /* of a shard */
     vem_i_touch *touches;                   /* wave x touch_capacity */
-    vem_i_strip *strips;   /* wave x run_capacity, by range of the nearest */
-    int64_t *range_starts; /* wave x (ranges + 1): runs */
+    vem_i_strip *strips;   /* wave x strip_capacity, by range of the nearest */
+    int64_t *range_starts; /* wave x (ranges + 1): strips */
 } vem_i_estimated;
 
 /* The end of a wave, and of a step (graph_merge.c). */

@@ -115,6 +115,20 @@ static void find(vem_i_search *search, vem_i_block *block, const int32_t *before
 
 /* ---- its life ---- */
 
+/* Neighbors are the members of the groups near a cluster's own; what was drawn at random stands
+ * where those are too few. */
+static void take_near(vem_i_graph *g, const vem_i_hierarchy *h)
+{
+    for (int32_t i = 0; i < g->clusters; i++) {
+        int32_t cluster = h->members[i]; /* groups of one: their number is the place */
+        int32_t *own = g->neighbors + (int64_t)cluster * g->reach, kept = 1;
+        const int32_t *near = h->near + (int64_t)i * VEM_I_TOP_MAX;
+        for (int32_t k = 0; k < h->near_count && kept < g->reach; k++)
+            if (near[k] >= 0 && near[k] != i)
+                own[kept++] = h->members[near[k]];
+    }
+}
+
 /* Neighbors to begin with, from the coarse buckets of the means instead of at random:
  * C sqrt(C) distances. */
 static vem_status start(vem_i_search *search, int64_t *pairs)
@@ -128,16 +142,10 @@ static vem_status start(vem_i_search *search, int64_t *pairs)
                                             scorer->clusters, scorer->d, 1, &h);
     if (status != VEM_OK)
         return status;
-    *pairs += vem_i_hierarchy_build(&h, scorer, 1);
-    *pairs += vem_i_hierarchy_near(&h, scorer, g->reach);
-    for (int32_t i = 0; i < g->clusters; i++) {
-        int32_t cluster = h.members[i]; /* groups of one: their number is the place */
-        int32_t *own = g->neighbors + (int64_t)cluster * g->reach, kept = 1;
-        const int32_t *near = h.near + (int64_t)i * VEM_I_TOP_MAX;
-        for (int32_t k = 0; k < h.near_count && kept < g->reach; k++)
-            if (near[k] >= 0 && near[k] != i)
-                own[kept++] = h.members[near[k]];
-        /* What was drawn at random stands where the buckets had too few. */
+    if (!search->run->counted) {
+        *pairs += vem_i_hierarchy_build(&h, scorer, 1);
+        *pairs += vem_i_hierarchy_near(&h, scorer, g->reach);
+        take_near(g, &h);
     }
     vem_i_hierarchy_free(&h);
     return VEM_OK;

@@ -65,7 +65,7 @@ static vem_status create(vem_i_search *search)
     const vem_i_scorer *scorer = search->scorer;
     const int32_t clusters = search->spec.capacity;
     vem_i_run *run = search->run;
-    if (search->view->n > UINT32_MAX)
+    if (search->view->n > UINT32_MAX && !run->counted)
         return vem_i_fail(
             run, VEM_UNSUPPORTED,
             "--search groups takes 4294967295 rows at most, but there are %lld.",

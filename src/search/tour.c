@@ -12,7 +12,7 @@ enum { PIECES = 16 };
 
 vem_status vem_i_tour_new(vem_i_run *run, int64_t n, int32_t clusters, vem_i_tour *tour)
 {
-    if (n > UINT32_MAX)
+    if (n > UINT32_MAX && !run->counted)
         return vem_i_fail(
             run, VEM_UNSUPPORTED,
             "Rows can be put in another order where there are 4294967295 at "
