@@ -8,6 +8,10 @@ predicts, scores and, where it says so, adds up the statistics of two halves, or
 steps and resumes; every array of every file and every number of every summary is hashed, but
 for seconds and bytes of memory. A state that the commit before wrote is resumed by this tree
 too. Each is done with the fastest kernels of the machine and with the baseline's.
+
+7265e50 is the commit before the redesign; 5c3285a is in its middle. Since 7265e50 `score` tells
+one thing more (a key without a value here), and states of fits with restarts have one block more,
+so that those of 7265e50 are refused: they are counted.
 """
 
 import argparse
@@ -22,7 +26,7 @@ import tempfile
 
 import numpy as np
 
-BEFORE = "5c3285a"
+BEFORE = "7265e50"
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FOLDER = os.path.join(TOP, "build-bits")
 VOLATILE = {"seconds", "peak_bytes", "version", "spilled", "rate"}
@@ -124,7 +128,7 @@ def steady(value):
     """A JSON value without times, texts and memory."""
     if isinstance(value, dict):
         return {k: steady(v) for k, v in sorted(value.items())
-                if k not in VOLATILE and not isinstance(v, str)}
+                if k not in VOLATILE and v is not None and not isinstance(v, str)}
     if isinstance(value, list):
         return [steady(v) for v in value if not isinstance(v, str)]
     return value
@@ -219,8 +223,10 @@ def one(vem, cpu, data, case, keep=None, foreign=None):
             again = run(vem, cpu, data, [*cut(limit or steps + 5), "-o", out("r.npz"),
                                          "--labels", out("rl.npy"), "--checkpoint", state,
                                          "--resume"])
-            found["resumed" if not foreign else "resumed foreign"] = digest(
-                hash_file(out("r.npz")), hash_file(out("rl.npy")), again[0])
+            hashed = digest(hash_file(out("r.npz")), hash_file(out("rl.npy")), again[0])
+            if foreign and again[0] != 0:
+                hashed = "refused"
+            found["resumed" if not foreign else "resumed foreign"] = hashed
     return found
 
 
@@ -274,7 +280,7 @@ def main():
     commit, before = build_before(options.before)
     states = os.path.join(FOLDER, "states-" + commit[:12])
     os.makedirs(states, exist_ok=True)
-    wrong = total = 0
+    wrong = total = refused = 0
     for cpu in options.cpu:
         cache = os.path.join(FOLDER, f"{commit[:12]}-{cpu or 'best'}.json")
         if os.path.exists(cache):
@@ -290,7 +296,8 @@ def main():
             expected = old[name]
             differ = [k for k in expected if found.get(k) != expected[k]]
             cross = crossed.get(name, {}).get("resumed foreign")
-            if cross and "resumed" in expected and cross != expected["resumed"]:
+            refused += cross == "refused"
+            if cross not in (None, "refused", expected.get("resumed")):
                 differ.append("a state of the commit before")
             total += 1
             wrong += bool(differ)
@@ -305,7 +312,8 @@ def main():
         if failed and options.verbose:
             for name in failed:
                 print(f"refused  {name}: {new[name]['fit']}")
-    print(f"{total} combinations against {commit[:12]}: {total - wrong} same, {wrong} differ")
+    print(f"{total} combinations against {commit[:12]}: {total - wrong} same, {wrong} differ; "
+          f"{refused} states of that commit were refused")
     return 1 if wrong else 0
 
 

@@ -177,7 +177,7 @@ static int same_bits(const grid_fit *a, const grid_fit *b, int64_t n)
            !memcmp(vem_model_means(a->model), vem_model_means(b->model), c * d * real) &&
            !memcmp(vem_model_variances(a->model), vem_model_variances(b->model),
                    vem_model_variance_count(a->model) * real) &&
-           !memcmp(a->labels, b->labels, (size_t)n * sizeof *a->labels);
+           (n == 0 || !memcmp(a->labels, b->labels, (size_t)n * sizeof *a->labels));
 }
 
 static void holding_all_is_searching_all(void **state)

@@ -80,7 +80,9 @@ void vem_i_model_put(const vem_model *from, int32_t c, vem_model *to, int32_t at
         memmove(vem_i_cluster_shape(to, at), vem_i_cluster_shape(from, c),
                 (size_t)vem_i_shape_values(to->family, to->d) * sizeof(double));
     to->weights[at] = from->weights[c];
-    to->clusters += at == to->clusters;
+    if (at ==
+        to->clusters) /* else nothing is written: tasks put different clusters at once */
+        to->clusters++;
 }
 
 void vem_i_model_assign(const vem_model *from, vem_model *to)
