@@ -32,9 +32,6 @@ ROWS = [
 ONLY_FOR = {"io": {"io", "fit", "api"}}
 # The table of presets says which family a paper's algorithm has.
 NAMES_FAMILIES = {"fit/presets.c"}
-# Modules of a layer that see each other all the same; none may be added.
-CIRCLES = [
-]
 ROW_OF = {layer: row for row, layers in enumerate(ROWS) for layer in layers}
 # Nobody asks which search it is (src/search/search.h): only these name a kind. The presets
 # choose one, the options list them.
@@ -111,7 +108,7 @@ def check_circles(root):
     reach = {module: reached(module) for module in sees}
     for module in sorted(sees):
         circle = {other for other in reach[module] if module in reach.get(other, set())}
-        if circle and not any(circle <= known for known in CIRCLES):
+        if circle:
             yield f"src/{module}: sees itself by way of {sorted(circle - {module})}."
 
 
