@@ -37,13 +37,20 @@ static inline vem_i_items vem_i_items_at(const vem_view *view, int64_t first,
     return items;
 }
 
-/* Pack them, about `origin` (NULL: 0); norms: NULL or one value each, as the kernel says. */
+/* Squared lengths become mean squared lengths of the points that an item stands for, so that
+ * scaled distances from them are true costs. */
+void vem_i_items_add_traces(const vem_view *view, const vem_i_items *items, void *norms);
+
+/* Pack them, about `origin` (NULL: 0); norms: NULL or one value each, as the kernel says, and
+ * the trace of the spread where that is all it says. */
 static inline void vem_i_items_pack(const vem_view *view, const void *origin,
                                     void *panels, void *norms, vem_i_items *items)
 {
     view->kernels->pack(items->x, items->ld, items->index, (int32_t)items->n, view->d,
                         origin, panels, norms);
     items->panels = panels;
+    if (norms && items->spread_kind == VEM_I_SPREAD_TRACE)
+        vem_i_items_add_traces(view, items, norms);
 }
 
 #endif

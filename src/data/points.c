@@ -16,6 +16,7 @@
 
 #include "base/memory.h"
 #include "base/spill.h"
+#include "data/items.h"
 #include "data/pass.h"
 #include "data/points_inside.h"
 
@@ -313,6 +314,18 @@ uint64_t vem_i_points_bytes(int64_t n, int32_t d, vem_precision precision)
 {
     return (uint64_t)n * (uint64_t)d *
            (precision == VEM_SINGLE ? sizeof(float) : sizeof(double));
+}
+
+void vem_i_items_add_traces(const vem_view *view, const vem_i_items *items, void *norms)
+{
+    const vem_i_kernels *kernels = view->kernels;
+    for (int64_t p = 0; p < items->n; p++) {
+        const int64_t at =
+            (items->index ? (int64_t)items->index[p] : p) * items->spread_ld;
+        vem_i_store(kernels, norms, p,
+                    vem_i_value(kernels, norms, p) +
+                        vem_i_value(kernels, items->spread, at));
+    }
 }
 
 void vem_i_narrow(const vem_i_kernels *kernels, const double *values, int64_t n,

@@ -23,6 +23,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "em/steady.h"
+#include "model/spread.h"
 
 /* All clusters share one variance and one weight, and that variance was only a guess. It
  * does not matter for what the items hold; now that this is known, put the one of HFL (8)
@@ -248,6 +249,8 @@ vem_status vem_i_em_new(vem_i_em *em)
     vem_i_search_make_room(&em->search, model->capacity);
     vem_status status = vem_i_scorer_new(run, em->view->kernels,
                                          vem_i_model_shape_with_room(model), &em->scorer);
+    if (status == VEM_OK && em->view->spread)
+        status = vem_i_scorer_take_spread(run, &em->scorer);
     if (status == VEM_OK)
         status = vem_i_posterior_new(run, em->view, &em->search, &em->posterior);
     if (status == VEM_OK)

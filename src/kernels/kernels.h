@@ -122,6 +122,19 @@ typedef struct vem_i_kernels {
                        int64_t ldf, const void *bias, int32_t m, const int32_t *index,
                        void *costs, int64_t ldv);
 
+    /* What is linear in rows that come with the items (their spreads), rows of x listed as in
+     * the pairs. To costs that are there already is added  sum_j x_pj w_cj,  rows of w ldw
+     * apart; in the tile for all slots of all panels, in the pairs where the index is not -1.
+     *     rows  sum_j += sum_p q_p x_pj, in double (q NULL: all 1; a row of q = 0 adds nothing) */
+    void (*linear_tile)(const void *x, int64_t ld, const uint32_t *items, int32_t n,
+                        int32_t d, const void *w, int64_t ldw, int32_t m, void *costs,
+                        int64_t ldv);
+    void (*linear_pairs)(const void *x, int64_t ld, const uint32_t *items, int32_t n,
+                         int32_t d, const void *w, int64_t ldw, int32_t m,
+                         const int32_t *index, void *costs, int64_t ldv);
+    void (*linear_rows)(const void *x, int64_t ld, const uint32_t *items, const void *q,
+                        int64_t n, int32_t d, double *sum);
+
     /* Squared distances of n rows to m centers, row form: out[c * ldo + i]. */
     void (*distances)(const void *x, int64_t ld, int64_t n, int32_t d,
                       const void *centers, int64_t ldc, int32_t m, void *out,

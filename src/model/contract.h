@@ -41,6 +41,9 @@ typedef struct vem_i_scorer {
     void *norms;      /* C, squared lengths of the means */
     void *a, *b; /* the family's own; rows lie lda and ldb apart (lda 0: one for all) */
     int64_t lda, ldb;
+    void *precisions; /* inverse shapes as weights of a spread, rows ldp apart (0: one for
+                         all); NULL: items have none (spread.h) */
+    int64_t ldp;
     double base;
     double *bias_wide; /* C doubles: bias before the common part is taken off */
     double *work;      /* scratch of work_size doubles per thread, between calls */
@@ -84,6 +87,9 @@ struct vem_i_family {
      * family is not by column). NULL: not for that. */
     void (*prepare_distances)(const vem_model *model, const double *factors,
                               vem_i_scorer *scorer);
+    /* The inverse of the shape of cluster c as weights of an item's spread, which is as `needs`
+     * says: tr(P_c S) = row . S. After `prepare`; NULL where nothing is needed. */
+    void (*precision)(const vem_i_scorer *scorer, int64_t c, void *row);
     /* Costs of clusters first .. first+count-1 for at most VEM_I_BLOCK packed items. */
     void (*score_tile)(const vem_i_scorer *scorer, const vem_i_items *items,
                        int32_t first, int32_t count, void *costs, int64_t ldv);

@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "model/family_inside.h"
+#include "model/spread.h"
 
 static vem_i_state state(int32_t d, size_t element)
 {
@@ -46,6 +47,14 @@ static void prepare_distances(const vem_model *model, const double *factors,
         }
 }
 
+void vem_i_diag_precision(const vem_i_scorer *s, int64_t c, void *row)
+{
+    for (int64_t j = 0; j < s->d; j++) {
+        const double inverse = vem_i_value(s->kernels, s->a, c * s->lda + j);
+        vem_i_store(s->kernels, row, j, inverse * inverse);
+    }
+}
+
 void vem_i_diag_score_tile(const vem_i_scorer *s, const vem_i_items *items, int32_t first,
                            int32_t count, void *costs, int64_t ldv)
 {
@@ -54,6 +63,7 @@ void vem_i_diag_score_tile(const vem_i_scorer *s, const vem_i_items *items, int3
                           (const char *)s->a + row, (const char *)s->b + row, s->ldc,
                           (const char *)s->bias + (size_t)first * element, count, costs,
                           ldv);
+    vem_i_spread_score_tile(s, items, first, count, costs, ldv);
 }
 
 void vem_i_diag_score_pairs(const vem_i_scorer *s, const vem_i_items *items, int32_t m,
@@ -61,6 +71,7 @@ void vem_i_diag_score_pairs(const vem_i_scorer *s, const vem_i_items *items, int
 {
     s->kernels->diag_pairs(items->x, items->ld, items->index, (int32_t)items->n, s->d,
                            s->a, s->b, s->ldc, s->bias, m, index, costs, ldv);
+    vem_i_spread_score_pairs(s, items, m, index, costs, ldv);
 }
 
 void vem_i_diag_collect_tile(const vem_i_scorer *s, const vem_i_items *items,
@@ -74,6 +85,7 @@ void vem_i_diag_collect_tile(const vem_i_scorer *s, const vem_i_items *items,
         s->kernels->diag_collect(items->panels, q, (int32_t)items->n, s->d, mean,
                                  vem_i_stats_first(stats, cluster),
                                  vem_i_stats_second(stats, cluster));
+    vem_i_spread_collect(s, items, q, cluster, stats);
 }
 
 static void maximize(vem_i_run *run, const vem_i_scorer *scorer, const vem_i_stats *stats,
@@ -114,6 +126,7 @@ const vem_i_family vem_i_family_diag = {.kind = VEM_DIAG,
                                         .state = state,
                                         .prepare = vem_i_diag_prepare,
                                         .prepare_distances = prepare_distances,
+                                        .precision = vem_i_diag_precision,
                                         .score_tile = vem_i_diag_score_tile,
                                         .score_pairs = vem_i_diag_score_pairs,
                                         .collect_tile = vem_i_diag_collect_tile,

@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "model/family_inside.h"
+#include "model/spread.h"
 
 double vem_i_full_factor(const vem_i_scorer *s, int64_t c, const double *covariance,
                          double *work)
@@ -62,6 +63,20 @@ static void prepare(vem_i_run *run, const vem_model *model, vem_i_scorer *scorer
     vem_i_parallel_light(run, model->clusters, d * d * d, prepare_cluster, &t);
 }
 
+/* P = U' U; what stands twice in P and once in a spread counts twice. */
+void vem_i_full_precision(const vem_i_scorer *s, int64_t c, void *row)
+{
+    const int64_t d = s->d, at = c * s->lda;
+    for (int64_t j = 0; j < d; j++)
+        for (int64_t k = 0; k <= j; k++) {
+            double sum = 0;
+            for (int64_t i = j; i < d; i++)
+                sum += vem_i_value(s->kernels, s->a, at + i * (i + 1) / 2 + j) *
+                       vem_i_value(s->kernels, s->a, at + i * (i + 1) / 2 + k);
+            vem_i_store(s->kernels, row, j * (j + 1) / 2 + k, j == k ? sum : 2 * sum);
+        }
+}
+
 void vem_i_full_score_tile(const vem_i_scorer *s, const vem_i_items *items, int32_t first,
                            int32_t count, void *costs, int64_t ldv)
 {
@@ -72,6 +87,7 @@ void vem_i_full_score_tile(const vem_i_scorer *s, const vem_i_items *items, int3
                           s->ldc, (const char *)s->a + factor, s->lda,
                           (const char *)s->bias + (size_t)first * element, count, costs,
                           ldv);
+    vem_i_spread_score_tile(s, items, first, count, costs, ldv);
 }
 
 void vem_i_full_score_pairs(const vem_i_scorer *s, const vem_i_items *items, int32_t m,
@@ -79,6 +95,7 @@ void vem_i_full_score_pairs(const vem_i_scorer *s, const vem_i_items *items, int
 {
     s->kernels->full_pairs(items->x, items->ld, items->index, (int32_t)items->n, s->d,
                            s->means, s->ldc, s->a, s->lda, s->bias, m, index, costs, ldv);
+    vem_i_spread_score_pairs(s, items, m, index, costs, ldv);
 }
 
 /* Moments of a covariance in float cannot tell an eigenvalue below eps times the largest, and
@@ -147,6 +164,7 @@ void vem_i_full_collect_tile(const vem_i_scorer *s, const vem_i_items *items,
                            s->work + thread * s->work_size, sum, second)
             : s->kernels->full_collect(items->panels, q, (int32_t)items->n, s->d, mean,
                                        sum, second);
+    vem_i_spread_collect(s, items, q, cluster, stats);
 }
 
 static void maximize_cluster(void *arg, int64_t cluster, int thread)
@@ -212,6 +230,7 @@ const vem_i_family vem_i_family_full = {.kind = VEM_FULL,
                                         .pooled = &vem_i_family_full,
                                         .state = vem_i_full_state,
                                         .prepare = prepare,
+                                        .precision = vem_i_full_precision,
                                         .score_tile = vem_i_full_score_tile,
                                         .score_pairs = vem_i_full_score_pairs,
                                         .collect_tile = vem_i_full_collect_tile,

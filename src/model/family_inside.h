@@ -7,6 +7,7 @@
 
 /* family_diag.c; a has 1 / sd, b has mean / sd. */
 void vem_i_diag_prepare(vem_i_run *run, const vem_model *model, vem_i_scorer *scorer);
+void vem_i_diag_precision(const vem_i_scorer *scorer, int64_t c, void *row);
 void vem_i_diag_score_tile(const vem_i_scorer *scorer, const vem_i_items *items,
                            int32_t first, int32_t count, void *costs, int64_t ldv);
 void vem_i_diag_score_pairs(const vem_i_scorer *scorer, const vem_i_items *items,
@@ -20,6 +21,7 @@ vem_i_state vem_i_full_state(int32_t d, size_t element);
 /* The factor of a covariance into row c of a; returns log|2 pi Sigma|. work: d x d. */
 double vem_i_full_factor(const vem_i_scorer *scorer, int64_t c, const double *covariance,
                          double *work);
+void vem_i_full_precision(const vem_i_scorer *scorer, int64_t c, void *row);
 void vem_i_full_score_tile(const vem_i_scorer *scorer, const vem_i_items *items,
                            int32_t first, int32_t count, void *costs, int64_t ldv);
 void vem_i_full_score_pairs(const vem_i_scorer *scorer, const vem_i_items *items,

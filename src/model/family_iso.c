@@ -16,6 +16,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "model/family.h"
+#include "model/spread.h"
 
 enum { TOGETHER = 256 }; /* clusters of one task */
 
@@ -38,6 +39,11 @@ static void prepare_distances(const vem_model *model, const double *factors,
         vem_i_store(scorer->kernels, scorer->scale, c, 1);
 }
 
+static void precision(const vem_i_scorer *s, int64_t c, void *row)
+{
+    vem_i_store(s->kernels, row, 0, vem_i_value(s->kernels, s->scale, c));
+}
+
 static void score_tile(const vem_i_scorer *s, const vem_i_items *items, int32_t first,
                        int32_t count, void *costs, int64_t ldv)
 {
@@ -47,6 +53,7 @@ static void score_tile(const vem_i_scorer *s, const vem_i_items *items, int32_t 
                          s->ldc, (const char *)s->scale + (size_t)first * element,
                          (const char *)s->bias + (size_t)first * element, count, costs,
                          ldv);
+    vem_i_spread_score_tile(s, items, first, count, costs, ldv);
 }
 
 static void score_pairs(const vem_i_scorer *s, const vem_i_items *items, int32_t m,
@@ -54,6 +61,7 @@ static void score_pairs(const vem_i_scorer *s, const vem_i_items *items, int32_t
 {
     s->kernels->iso_pairs(items->x, items->ld, items->index, (int32_t)items->n, s->d,
                           s->means, s->ldc, s->scale, s->bias, m, index, costs, ldv);
+    vem_i_spread_score_pairs(s, items, m, index, costs, ldv);
 }
 
 static void collect_tile(const vem_i_scorer *s, const vem_i_items *items, const void *q,
@@ -66,6 +74,7 @@ static void collect_tile(const vem_i_scorer *s, const vem_i_items *items, const 
         s->kernels->iso_collect(items->panels, q, (int32_t)items->n, s->d, mean,
                                 vem_i_stats_first(stats, cluster),
                                 vem_i_stats_second(stats, cluster));
+    vem_i_spread_collect(s, items, q, cluster, stats);
 }
 
 static void collect_rows(const vem_i_scorer *s, const vem_i_items *items, const void *q,
@@ -77,6 +86,7 @@ static void collect_rows(const vem_i_scorer *s, const vem_i_items *items, const 
         s->kernels->iso_rows(items->x, items->ld, items->index, q, items->n, s->d, mean,
                              vem_i_stats_first(stats, cluster),
                              vem_i_stats_second(stats, cluster));
+    vem_i_spread_collect(s, items, q, cluster, stats);
 }
 
 typedef struct task {
@@ -149,6 +159,7 @@ const vem_i_family vem_i_family_iso_shared = {.kind = VEM_ISO_SHARED,
                                               .pooled = &vem_i_family_iso_shared,
                                               .prepare = prepare,
                                               .prepare_distances = prepare_distances,
+                                              .precision = precision,
                                               .score_tile = score_tile,
                                               .score_pairs = score_pairs,
                                               .collect_tile = collect_tile,

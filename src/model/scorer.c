@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "model/family.h"
+#include "model/spread.h"
 
 /* A cluster below this share of the mass is empty: dividing by it would only make noise.
  */
@@ -65,6 +66,7 @@ void vem_i_scorer_free(vem_i_scorer *scorer)
     vem_i_free(scorer->norms);
     vem_i_free(scorer->a);
     vem_i_free(scorer->b);
+    vem_i_free(scorer->precisions);
     vem_i_free(scorer->bias_wide);
     vem_i_free(scorer->work);
     memset(scorer, 0, sizeof *scorer);
@@ -111,6 +113,12 @@ void vem_i_scorer_gather(const vem_i_scorer *from, const int32_t *list, int32_t 
         gather_rows(from->a, (size_t)state.a * element, list, count, to->a);
     if (state.b)
         gather_rows(from->b, (size_t)state.b * element, list, count, to->b);
+    if (from->precisions && from->ldp == 0)
+        memcpy(to->precisions, from->precisions,
+               (size_t)vem_i_spread_values(from->family->needs, from->d) * element);
+    else if (from->precisions)
+        gather_rows(from->precisions, (size_t)from->ldp * element, list, count,
+                    to->precisions);
 }
 
 /* ---- from a model ---- */
@@ -156,6 +164,7 @@ void vem_i_scorer_prepare(vem_i_run *run, const vem_model *model, vem_i_scorer *
     scorer->clusters = model->clusters;
     prepare_means(run, model, scorer);
     scorer->family->prepare(run, model, scorer);
+    vem_i_scorer_prepare_spread(run, scorer);
     /* The common part stays in double, so that costs of the compute type keep their
      * digits. */
     double base = INFINITY;

@@ -35,6 +35,7 @@
 
 #include "base/memory.h"
 #include "base/residence.h"
+#include "model/spread.h"
 
 enum {
     SHAPE_STEPS = 6, /* sides and shapes, from each of the first halves */
@@ -331,6 +332,8 @@ static vem_status take_bench(vem_i_shaper *t, bench *b)
         status = vem_i_model_blank(run, pair, &b->best);
     if (status == VEM_OK)
         status = vem_i_scorer_new(run, kernels, pair, &b->scorer);
+    if (status == VEM_OK && em->view->spread)
+        status = vem_i_scorer_take_spread(run, &b->scorer);
     if (status == VEM_OK)
         status = vem_i_stats_new(run, pair, &b->stats);
     if (status == VEM_OK)

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/spread.h"
 #include "search/groups.h"
 
 static int32_t shortlist_for(int32_t clusters)
@@ -83,6 +84,8 @@ static vem_status create(vem_i_search *search)
                                   vem_i_shape_of(scorer->family, shortlist_for(clusters),
                                                  scorer->d),
                                   &l->some);
+        if (status == VEM_OK && search->view->spread)
+            status = vem_i_scorer_take_spread(run, &l->some);
     }
     return status;
 }
