@@ -79,11 +79,3 @@ void vem_i_free_rooms(const vem_i_room *list, size_t count)
         memset(a->out, 0, sizeof memory);
     }
 }
-
-uint64_t vem_i_rooms_bytes(const vem_i_room *list, size_t count)
-{
-    uint64_t bytes = 0;
-    for (const vem_i_room *a = list; a < list + count; a++)
-        bytes += (uint64_t)a->count * a->size;
-    return bytes;
-}

@@ -35,6 +35,5 @@ typedef struct vem_i_room {
 /* What was taken before a failure stays; arrays of count 0 are left out. */
 vem_status vem_i_take_rooms(vem_i_run *run, const vem_i_room *list, size_t count);
 void vem_i_free_rooms(const vem_i_room *list, size_t count);
-uint64_t vem_i_rooms_bytes(const vem_i_room *list, size_t count);
 
 #endif

@@ -4,7 +4,7 @@
 int vem_i_progress(vem_i_run *run, const vem_progress *progress, int force)
 {
     vem_i_watch *watch = run->watch;
-    if (!watch->progress)
+    if (!run->progress)
         return vem_i_late(run);
     const double now = vem_i_clock();
     if (force || now - watch->last >= 0.1) {
@@ -14,7 +14,7 @@ int vem_i_progress(vem_i_run *run, const vem_progress *progress, int force)
         told.restart = watch->restart;
         told.restarts = watch->restarts;
         watch->last = now;
-        if (watch->progress(watch->user, &told))
+        if (run->progress(run->progress_user, &told))
             watch->stop = 1;
     }
     return watch->stop || vem_i_late(run);

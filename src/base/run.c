@@ -7,8 +7,8 @@ vem_i_run *vem_i_within(vem_ctx *ctx, vem_i_verb *verb)
     if (ctx) {
         verb->run.threads = ctx->threads;
         verb->run.limit = ctx->memory;
-        verb->watch.progress = ctx->progress;
-        verb->watch.user = ctx->progress_user;
+        verb->run.progress = ctx->progress;
+        verb->run.progress_user = ctx->progress_user;
     }
     return &verb->run;
 }

@@ -1,6 +1,6 @@
 /* One call of a verb, as all below it see it: how many threads, until when, with how much memory,
- * and who watches. A verb begins with one; whoever wants less (one thread, an earlier end)
- * hands on a copy. The context stays as its owner set it, but for its message. */
+ * and who is told how far it is. A verb begins with one; whoever wants less (one thread, an earlier
+ * end), or tells it in other words, hands on a copy. The context stays as its owner set it, but for its message. */
 #ifndef VEM_BASE_RUN_H
 #define VEM_BASE_RUN_H
 
@@ -16,10 +16,8 @@ typedef struct vem_i_whole {
     double told;      /* share that was told last */
 } vem_i_whole;
 
-/* Who is told how far the verb is, and what was heard; one for all copies of a run. */
+/* What was told and heard while a verb runs; one for all copies of a run. */
 typedef struct vem_i_watch {
-    vem_progress_fn progress; /* or NULL */
-    void *user;
     double start;              /* clock when the verb began */
     double last;               /* clock of the last call, to keep them a few a second */
     int64_t restart, restarts; /* of a fit */
@@ -32,10 +30,12 @@ typedef struct vem_i_watch {
 typedef struct vem_i_run {
     vem_ctx *ctx; /* kernels, files, settings, message; NULL: only a status travels */
     int threads;
-    double deadline;   /* clock at which the verb should be done; 0: none */
-    uint64_t limit;    /* most resident bytes; 0: no limit */
-    uint64_t *counted; /* what constructors would take is added, and not taken
+    double deadline;          /* clock at which the verb should be done; 0: none */
+    uint64_t limit;           /* most resident bytes; 0: no limit */
+    uint64_t *counted;        /* what constructors would take is added, and not taken
                           (base/memory.h); NULL: it is taken */
+    vem_progress_fn progress; /* who is told how far the verb is; or NULL */
+    void *progress_user;
     vem_i_watch *watch;
 } vem_i_run;
 

@@ -34,15 +34,6 @@ static void list_arrays(const vem_i_block_shape *s, int32_t d,
     memcpy(list, arrays, sizeof arrays);
 }
 
-uint64_t vem_i_block_bytes(const vem_i_block_shape *shape, int32_t d,
-                           const vem_i_kernels *kernels)
-{
-    vem_i_block none;
-    vem_i_room list[ARRAYS];
-    list_arrays(shape, d, kernels, &none, list);
-    return vem_i_rooms_bytes(list, ARRAYS);
-}
-
 vem_status vem_i_block_new(vem_i_run *run, const vem_i_block_shape *shape,
                            const vem_view *view, const vem_i_scorer *scorer, int thread,
                            vem_i_block *block)

@@ -52,8 +52,6 @@ vem_status vem_i_block_new(vem_i_run *run, const vem_i_block_shape *shape,
                            const vem_view *view, const vem_i_scorer *scorer, int thread,
                            vem_i_block *block);
 void vem_i_block_free(vem_i_block *block);
-uint64_t vem_i_block_bytes(const vem_i_block_shape *shape, int32_t d,
-                           const vem_i_kernels *kernels);
 
 /* Make the block hold items first .. first+n-1, packed where the search wants that. */
 void vem_i_block_load(vem_i_block *block, int64_t first, int32_t n);

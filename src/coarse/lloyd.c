@@ -9,7 +9,9 @@
 vem_status vem_i_lloyd_assign(vem_i_run *run, vem_i_lloyd *l, const vem_view *view,
                               int32_t *bucket_of, void *squares)
 {
-    if (l->by_shape)
+    if (run->counted)
+        ; /* there are no centers yet */
+    else if (l->by_shape)
         vem_i_scorer_prepare(run, l->centers, l->scorer);
     else
         vem_i_scorer_prepare_distances(run, l->centers, NULL, l->scorer);

@@ -156,13 +156,6 @@ static void run_block(void *arg, int64_t number, int thread)
                (size_t)block->n * element);
 }
 
-uint64_t vem_i_nearest_bytes(const vem_i_run *run, const vem_i_kernels *kernels,
-                             int32_t d)
-{
-    const vem_i_block_shape shape = vem_i_closest_shape(0);
-    return (uint64_t)run->threads * vem_i_block_bytes(&shape, d, kernels);
-}
-
 vem_status vem_i_nearest(vem_i_run *run, const vem_view *view, const vem_i_scorer *scorer,
                          int sure, const vem_progress *told, int32_t *labels,
                          void *squares)
@@ -170,11 +163,11 @@ vem_status vem_i_nearest(vem_i_run *run, const vem_view *view, const vem_i_score
     task t = {.sure = sure, .labels = labels, .squares = squares};
     const vem_i_block_shape shape = vem_i_closest_shape(sure ? 1 : 0);
     vem_status status =
-        vem_i_take_zeroed(run, &t.blocks, (size_t)run->threads, sizeof *t.blocks);
+        vem_i_take_structs(run, &t.blocks, (size_t)run->threads, sizeof *t.blocks);
     for (int i = 0; status == VEM_OK && i < run->threads; i++)
         status = vem_i_block_new(run, &shape, view, scorer, i, &t.blocks[i]);
     const double work = (double)VEM_I_BLOCK * scorer->clusters * view->d;
-    if (status == VEM_OK &&
+    if (status == VEM_OK && !run->counted &&
         vem_i_parallel_watched(run, vem_i_shards(view->n, VEM_I_BLOCK), work, run_block,
                                &t, told, VEM_I_SKIP))
         status = VEM_STOPPED;

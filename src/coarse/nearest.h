@@ -36,8 +36,5 @@ void vem_i_block_closest(vem_i_block *block, int32_t held, int32_t extra);
 vem_status vem_i_nearest(vem_i_run *run, const vem_view *view, const vem_i_scorer *scorer,
                          int sure, const vem_progress *told, int32_t *labels,
                          void *squares);
-/* Bytes that a rough one takes. */
-uint64_t vem_i_nearest_bytes(const vem_i_run *run, const vem_i_kernels *kernels,
-                             int32_t d);
 
 #endif

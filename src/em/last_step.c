@@ -30,7 +30,7 @@ static int may_leave(const vem_i_run *run, const vem_i_search_spec *search, int6
 {
     static const double COSTLY = 1024; /* per item, beside a copy of what it holds */
     const double item = (double)clusters * d;
-    return run->watch->progress && search->whole &&
+    return run->progress && search->whole &&
            (item >= COSTLY || vem_i_worth_leaving == 0) &&
            item * (double)n >= vem_i_worth_leaving;
 }

@@ -47,18 +47,25 @@ typedef struct sizes {
 /* Stands for the masses of items, at which dry constructors do not look. */
 static const double ONE = 1;
 
+/* Items that dry constructors look at. */
+static vem_view view_of(const sizes *s)
+{
+    return (vem_view){.kernels = s->kernels,
+                      .n = s->n,
+                      .global_n = s->n,
+                      .used = s->n,
+                      .ld = s->d,
+                      .d = s->d,
+                      .mass = s->weighted ? &ONE : NULL};
+}
+
 /* The constructors of the loop, run dry; and what it takes when a cluster goes far (em/steady.h). */
 static uint64_t loop_bytes(const sizes *s, const vem_options *o)
 {
     uint64_t bytes;
     vem_i_run dry = vem_i_run_dry(s->run, &bytes);
     dry.deadline = o->time == VEM_AUTO ? 0 : 1;
-    const vem_view view = {.kernels = s->kernels,
-                           .n = s->n,
-                           .global_n = s->n,
-                           .ld = s->d,
-                           .d = s->d,
-                           .mass = s->weighted ? &ONE : NULL};
+    const vem_view view = view_of(s);
     vem_i_em em = {.run = &dry,
                    .options = o,
                    .view = &view,
@@ -108,9 +115,13 @@ static uint64_t check_bytes(int64_t clusters)
 
 static uint64_t seed_bytes(const sizes *s)
 {
-    return (uint64_t)s->clusters * sizeof(int64_t) +
-           vem_i_seed_bytes(s->run, (vem_seeding)s->o->seeding, s->kernels, s->n, s->d,
-                            s->clusters, s->o->chain);
+    uint64_t bytes;
+    vem_i_run dry = vem_i_run_dry(s->run, &bytes);
+    const vem_view view = view_of(s);
+    vem_i_seeds none = {0};
+    vem_i_seed(&dry, &view, (vem_seeding)s->o->seeding, s->clusters, s->o->chain, 0,
+               &none);
+    return bytes + (uint64_t)s->clusters * sizeof(int64_t);
 }
 
 /* Starts on a sample: its rows, the best so far, and an attempt; or the larger sample. */
@@ -130,15 +141,13 @@ static uint64_t starts_bytes(const sizes *s, const vem_i_starts_plan *starts)
                larger(seed_bytes(&sample), s->model + loops_bytes(&sample, &each)));
     if (drawn)
         bytes += vem_i_subset_bytes(s->n, sample.n, s->d, s->kernels->element);
-    vem_options last = o;
-    last.swaps = 0;
-    sample.o = &last;
     if (starts->larger == 0)
         return bytes;
     sample.n = starts->larger;
+    const vem_i_programme last = vem_i_programme_on_larger(&o, sample.n);
     return larger(bytes,
                   2 * s->model + (uint64_t)sample.n * 2 * sizeof(int32_t) +
-                      loop_bytes(&sample, &last) +
+                      loops_bytes(&sample, &last) +
                       vem_i_subset_bytes(s->n, sample.n, s->d, s->kernels->element));
 }
 

@@ -83,6 +83,13 @@ vem_i_programme vem_i_programme_on_sample(const vem_options *options, vem_i_from
     return p;
 }
 
+vem_i_programme vem_i_programme_on_larger(const vem_options *options, int64_t items)
+{
+    vem_options o = *options;
+    o.swaps = 0; /* the runs before it have done that */
+    return vem_i_programme_on_sample(&o, VEM_I_FROM_ATTEMPT, items);
+}
+
 const vem_i_stage *vem_i_programme_find(const vem_i_programme *p, vem_i_stage_kind kind)
 {
     for (int i = 0; i < p->count; i++)

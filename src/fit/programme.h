@@ -66,6 +66,8 @@ vem_i_programme vem_i_programme_of(const vem_options *resolved, int ours, int wa
 /* Of one of the starts on a sample, with the options of starts_plan.h. */
 vem_i_programme vem_i_programme_on_sample(const vem_options *options, vem_i_from from,
                                           int64_t items);
+/* Of the best of them, which goes on with a larger sample. */
+vem_i_programme vem_i_programme_on_larger(const vem_options *options, int64_t items);
 /* The stage of this kind, or NULL. */
 const vem_i_stage *vem_i_programme_find(const vem_i_programme *programme,
                                         vem_i_stage_kind kind);

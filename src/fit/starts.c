@@ -44,7 +44,8 @@ enum { KEY_SAMPLE = 1 << 20, KEY_LARGER };
 
 typedef struct starts {
     vem_i_attempt *a;
-    vem_i_run *run;       /* of what is at hand */
+    const vem_i_run *fit; /* is told how far the runs are, in parts of a run */
+    vem_i_run *run;       /* of what is at hand: tells of the runs as `tell` says */
     const vem_view *view; /* of the sample */
     vem_options options;
     int64_t runs, done;
@@ -53,9 +54,6 @@ typedef struct starts {
     int32_t *labels;
     double free_energy;
     double *work; /* one per item */
-    /* The caller's progress function: it is told how far the runs are, in parts of a run. */
-    vem_progress_fn progress;
-    void *progress_user;
     int64_t told;
 } starts;
 
@@ -83,7 +81,7 @@ static int tell(void *user, const vem_progress *step)
                                .seconds = step->seconds,
                                .restart = step->restart,
                                .restarts = step->restarts};
-    return s->progress(s->progress_user, &told);
+    return s->fit->progress(s->fit->progress_user, &told);
 }
 
 static uint64_t key(const vem_i_attempt *a, uint64_t item)
@@ -94,15 +92,12 @@ static uint64_t key(const vem_i_attempt *a, uint64_t item)
 }
 
 /* An attempt on the sample, from a seeding or from `first`; kept when it is the best. */
-static vem_status run_one(starts *s, uint64_t number, const vem_model *first)
+static vem_status run_with(starts *s, uint64_t number, const vem_model *first,
+                           const vem_i_programme *programme)
 {
     vem_i_attempt *a = s->a;
-    const vem_i_programme programme =
-        vem_i_programme_on_sample(&s->options,
-                                  first ? VEM_I_FROM_ATTEMPT : VEM_I_FROM_ROWS,
-                                  s->view->n);
     vem_i_attempt tried = {.run = s->run,
-                           .programme = &programme,
+                           .programme = programme,
                            .view = s->view,
                            .start = first,
                            .seed = key(a, number)};
@@ -122,6 +117,15 @@ static vem_status run_one(starts *s, uint64_t number, const vem_model *first)
     vem_i_attempt_free(&tried);
     /* Out of time before there was a model: what was found before counts. */
     return status == VEM_STOPPED ? VEM_OK : status;
+}
+
+static vem_status run_one(starts *s, uint64_t number, const vem_model *first)
+{
+    const vem_i_programme programme =
+        vem_i_programme_on_sample(&s->options,
+                                  first ? VEM_I_FROM_ATTEMPT : VEM_I_FROM_ROWS,
+                                  s->view->n);
+    return run_with(s, number, first, &programme);
 }
 
 /* ---- the best so far, with clusters moved ---- */
@@ -271,7 +275,7 @@ static vem_status run_on_sample(starts *s, const vem_i_starts_plan *plan)
     return status;
 }
 
-/* The best goes on with the larger sample, without swaps. Where F is below `least` there, it is
+/* The best goes on with the larger sample. Where F is below `least` there, it is
  * given up. */
 static vem_status go_on(starts *s, int64_t rows, double least)
 {
@@ -284,8 +288,8 @@ static vem_status go_on(starts *s, int64_t rows, double least)
     vem_model *found = s->model;
     s->model = NULL;
     s->view = &sample->view;
-    s->options.swaps = 0;
-    status = run_one(s, KEY_LARGER, found);
+    const vem_i_programme programme = vem_i_programme_on_larger(&s->options, rows);
+    status = run_with(s, KEY_LARGER, found, &programme);
     s->done++;
     vem_i_points_free(sample);
     if (!s->model) { /* out of time */
@@ -314,25 +318,24 @@ static double least_of_all(const starts *s, int64_t rows)
 
 vem_status vem_i_starts_run(vem_i_attempt *a)
 {
-    vem_i_run *run = a->run;
+    vem_i_run run = *a->run, alone;
     const vem_i_starts_plan plan = a->programme->starts;
     const vem_options *o = &a->programme->options;
     starts s = {.a = a,
-                .run = run,
+                .fit = a->run,
+                .run = &run,
                 .view = a->view,
                 .options = vem_i_starts_options(o),
-                .runs = plan.runs + (plan.larger > 0),
-                .progress = run->watch->progress,
-                .progress_user = run->watch->user};
+                .runs = plan.runs + (plan.larger > 0)};
     vem_i_points *sample = NULL;
     vem_status status = VEM_OK;
-    vem_i_run alone = vem_i_run_alone(run);
-    if (s.progress) {
-        run->watch->progress = tell;
-        run->watch->user = &s;
+    if (run.progress) {
+        run.progress = tell;
+        run.progress_user = &s;
     }
+    alone = vem_i_run_alone(&run);
     if (plan.rows < a->view->n) {
-        status = vem_i_subset_new(run, a->view, plan.rows, key(a, KEY_SAMPLE), &sample);
+        status = vem_i_subset_new(&run, a->view, plan.rows, key(a, KEY_SAMPLE), &sample);
         s.view = sample ? &sample->view : NULL;
         if (sample && crowded(s.view))
             a->missed = fit_can_swap(a) ? VEM_I_MISSED_SOME : VEM_I_MISSED_CROWD;
@@ -341,16 +344,14 @@ vem_status vem_i_starts_run(vem_i_attempt *a)
         s.run = &alone;
     if (status == VEM_OK && a->missed < VEM_I_MISSED_PLACES)
         status = run_on_sample(&s, &plan);
-    s.run = run;
-    if (status == VEM_OK && s.model && sample && !over(run))
+    s.run = &run;
+    if (status == VEM_OK && s.model && sample && !over(&run))
         a->least = least_of_all(&s, plan.rows);
     vem_i_points_free(sample);
-    if (status == VEM_OK && s.model && plan.larger > 0 && !over(run))
+    if (status == VEM_OK && s.model && plan.larger > 0 && !over(&run))
         status = go_on(&s, plan.larger, a->least);
-    if (status == VEM_OK && !s.model && a->missed < VEM_I_MISSED_PLACES && !over(run))
+    if (status == VEM_OK && !s.model && a->missed < VEM_I_MISSED_PLACES && !over(&run))
         a->missed = VEM_I_MISSED_PLACES;
-    run->watch->progress = s.progress;
-    run->watch->user = s.progress_user;
     vem_i_free(s.labels);
     if (status != VEM_OK) {
         vem_model_free(s.model);

@@ -154,18 +154,18 @@ static double reading(const vem_i_plan *plan, const vem_i_speed *speed)
 static double starting(const vem_i_plan *plan)
 {
     const vem_i_starts_plan *starts = &plan->programme.starts;
-    vem_options o = vem_i_starts_options(&plan->programme.options);
+    const vem_options o = vem_i_starts_options(&plan->programme.options);
     const vem_i_programme each =
         vem_i_programme_on_sample(&o, VEM_I_FROM_ROWS, starts->rows);
+    const vem_i_programme last = vem_i_programme_on_larger(&o, starts->larger);
     const double rows = (double)starts->rows;
-    o.swaps = 0;
     const vem_i_family *family = vem_i_family_of(o.family);
     const double slower = vem_i_is_plain(family) ? SMALL
                           : family->axes == 2    ? SMALL_FULL
                                                  : SMALL_SHAPED;
     return slower * ((double)starts->fresh * seeding(&o, rows) * distance_of(plan) +
                      (double)starts->runs * loops_of(plan, &each, rows) +
-                     loop_of(plan, &o, 0, (double)starts->larger));
+                     loops_of(plan, &last, (double)starts->larger));
 }
 
 /* Operations until the last step has ended. */

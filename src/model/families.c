@@ -31,7 +31,7 @@ int vem_i_can_express(const vem_i_family *family, const vem_i_family *other)
 
 vem_i_shape vem_i_shape_of(const vem_i_family *family, int32_t clusters, int32_t d)
 {
-    return (vem_i_shape){family, clusters, clusters, d, 0};
+    return (vem_i_shape){family, clusters, clusters, d};
 }
 
 int vem_family_axes(vem_family_kind family)

@@ -17,8 +17,7 @@ uint64_t vem_i_scorer_bytes(const vem_i_run *run, const vem_i_kernels *kernels,
 /* The shape it was made for, with the clusters that there are now. */
 static inline vem_i_shape vem_i_scorer_shape(const vem_i_scorer *scorer)
 {
-    return (vem_i_shape){scorer->family, scorer->clusters, scorer->capacity, scorer->d,
-                         0};
+    return (vem_i_shape){scorer->family, scorer->clusters, scorer->capacity, scorer->d};
 }
 /* Make the scorer agree with the model, whose clusters may be fewer or, up to its capacity, more
  * than they were. */

@@ -27,7 +27,6 @@ vem_status vem_i_model_blank(vem_i_run *run, vem_i_shape shape, vem_model **mode
     made->clusters = shape.clusters;
     made->capacity = shape.capacity;
     made->d = shape.d;
-    made->rank = shape.rank;
     const size_t room = (size_t)shape.capacity;
     size_t variances = vem_i_variance_count(shape.family, shape.capacity, shape.d);
     if (variances == 0)
@@ -61,8 +60,7 @@ uint64_t vem_i_model_bytes(const vem_i_run *run, vem_i_shape shape)
 
 vem_i_shape vem_i_model_shape(const vem_model *model)
 {
-    return (vem_i_shape){model->family, model->clusters, model->clusters, model->d,
-                         model->rank};
+    return (vem_i_shape){model->family, model->clusters, model->clusters, model->d};
 }
 
 vem_i_shape vem_i_model_shape_with_room(const vem_model *model)

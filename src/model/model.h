@@ -10,11 +10,10 @@
 #include "model/shape.h"
 
 struct vem_model {
-    const vem_i_family *family; /* this and the next four: its shape */
+    const vem_i_family *family; /* this and the next three: its shape */
     int32_t clusters;
     int32_t capacity; /* clusters there is room for */
     int32_t d;
-    int32_t rank;
     double *means;        /* C x D */
     double *weights;      /* C, sum 1 */
     double *variances;    /* C shapes of D^axes, or one that is shared (gaussian.c) */

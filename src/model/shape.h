@@ -11,8 +11,6 @@ typedef struct vem_i_shape {
     int32_t clusters;
     int32_t capacity; /* clusters there is room for: no fewer */
     int32_t d;
-    int32_t
-        rank; /* columns of a factor of each cluster, in families of low rank; else 0 */
 } vem_i_shape;
 
 /* The family of this number; NULL: there is none. */

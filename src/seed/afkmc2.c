@@ -136,13 +136,6 @@ static int64_t kept_rows(int64_t batch, int64_t chain)
     return chain > BATCH_DRAWS ? VEM_I_BLOCK : batch * chain;
 }
 
-uint64_t vem_i_afkmc2_draw_bytes(int32_t clusters, int64_t chain, uint64_t row)
-{
-    int64_t batch = batch_centers(clusters, chain);
-    return (uint64_t)(batch * chain) * (sizeof(int64_t) + 2 * sizeof(double)) +
-           (uint64_t)kept_rows(batch, chain) * row;
-}
-
 static char *row_of(const task *t, int64_t draw)
 {
     return (char *)t->rows + (size_t)(draw % kept_rows(t->batch, t->chain)) *
@@ -330,43 +323,24 @@ vem_status vem_i_seed_afkmc2(vem_i_run *run, const vem_view *view, int32_t clust
     t.scratch_size = VEM_I_BLOCK * (d * element + 3 * element + 2 * sizeof(int32_t));
     if (t.scratch_size < VEM_I_SEED_SHARD * element)
         t.scratch_size = VEM_I_SEED_SHARD * element;
-    vem_status status = vem_i_take(run, &t.chances, (size_t)view->n, sizeof(double));
-    if (status == VEM_OK)
-        status =
-            vem_i_take(run, &t.sampler.sums, (size_t)t.sampler.shards, sizeof(double));
-    if (status == VEM_OK)
-        status = vem_i_take(run, &t.centers, count, d * element);
-    if (status == VEM_OK)
-        status = vem_i_take(run, &t.norms, count, element);
-    if (status == VEM_OK)
-        status = vem_i_take(run, &t.ones, count, element);
-    if (status == VEM_OK)
-        status = vem_i_take(run, &t.zeros, count, element);
-    if (status == VEM_OK)
-        status = vem_i_take(run, &t.draws, together, sizeof(int64_t));
-    if (status == VEM_OK)
-        status = vem_i_take(run, &t.uniforms, together, sizeof(double));
-    if (status == VEM_OK)
-        status = vem_i_take(run, &t.nearest, together, sizeof(double));
-    if (status == VEM_OK)
-        status = vem_i_take(run, &t.rows, (size_t)kept_rows(t.batch, chain), d * element);
-    if (status == VEM_OK)
-        status = vem_i_take(run, &t.keys, (size_t)chain, sizeof(double));
-    if (status == VEM_OK)
-        status = vem_i_take(run, &t.scratch, (size_t)run->threads, t.scratch_size);
-    if (status == VEM_OK)
+    const size_t wide = sizeof(double);
+    const vem_i_room list[] = {
+        {&t.chances, (size_t)view->n, wide, 0},
+        {&t.sampler.sums, (size_t)t.sampler.shards, wide, 0},
+        {&t.centers, count, d * element, 0},
+        {&t.norms, count, element, 0},
+        {&t.ones, count, element, 0},
+        {&t.zeros, count, element, 0},
+        {&t.draws, together, sizeof(int64_t), 0},
+        {&t.uniforms, together, wide, 0},
+        {&t.nearest, together, wide, 0},
+        {&t.rows, (size_t)kept_rows(t.batch, chain), d * element, 0},
+        {&t.keys, (size_t)chain, wide, 0},
+        {&t.scratch, (size_t)run->threads, t.scratch_size, 0},
+    };
+    vem_status status = vem_i_take_rooms(run, list, VEM_I_COUNT(list));
+    if (status == VEM_OK && !run->counted)
         status = choose_all(run, &t, clusters, seeds);
-    vem_i_free(t.chances);
-    vem_i_free(t.sampler.sums);
-    vem_i_free(t.centers);
-    vem_i_free(t.norms);
-    vem_i_free(t.ones);
-    vem_i_free(t.zeros);
-    vem_i_free(t.draws);
-    vem_i_free(t.uniforms);
-    vem_i_free(t.nearest);
-    vem_i_free(t.rows);
-    vem_i_free(t.keys);
-    vem_i_free(t.scratch);
+    vem_i_free_rooms(list, VEM_I_COUNT(list));
     return status;
 }

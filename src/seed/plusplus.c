@@ -176,22 +176,16 @@ vem_status vem_i_seed_plusplus(vem_i_run *run, const vem_view *view, int32_t clu
     t.sampler.shards = vem_i_view_shards(view, VEM_I_SEED_SHARD);
     size_t element = view->kernels->element, many = (size_t)candidates;
     size_t shards = (size_t)t.sampler.shards;
-    vem_status status = vem_i_take(run, &t.nearest, (size_t)view->n, sizeof(double));
-    if (status == VEM_OK)
-        status = vem_i_take(run, &t.distances, (size_t)run->threads * many,
-                            VEM_I_SEED_SHARD * element);
-    if (status == VEM_OK)
-        status = vem_i_take(run, &t.rows, many, (size_t)view->d * element);
-    if (status == VEM_OK)
-        status = vem_i_take(run, &t.judged, shards, many * sizeof(double));
-    if (status == VEM_OK)
-        status = vem_i_take(run, &t.sampler.sums, shards, sizeof(double));
-    if (status == VEM_OK)
+    const vem_i_room list[] = {
+        {&t.nearest, (size_t)view->n, sizeof(double), 0},
+        {&t.distances, (size_t)run->threads * many, VEM_I_SEED_SHARD * element, 0},
+        {&t.rows, many, (size_t)view->d * element, 0},
+        {&t.judged, shards, many * sizeof(double), 0},
+        {&t.sampler.sums, shards, sizeof(double), 0},
+    };
+    vem_status status = vem_i_take_rooms(run, list, VEM_I_COUNT(list));
+    if (status == VEM_OK && !run->counted)
         status = choose(run, &t, clusters, seed, seeds);
-    vem_i_free(t.nearest);
-    vem_i_free(t.distances);
-    vem_i_free(t.rows);
-    vem_i_free(t.judged);
-    vem_i_free(t.sampler.sums);
+    vem_i_free_rooms(list, VEM_I_COUNT(list));
     return status;
 }

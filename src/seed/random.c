@@ -73,7 +73,7 @@ vem_status vem_i_seed_random(vem_i_run *run, const vem_view *view, int32_t clust
 {
     task t = {.view = view, .seed = seed};
     vem_status status = vem_i_take(run, &t.draws, (size_t)view->n, sizeof *t.draws);
-    if (status != VEM_OK)
+    if (status != VEM_OK || run->counted)
         return status;
     vem_i_parallel(run, vem_i_view_shards(view, VEM_I_SEED_SHARD), key_shard, &t);
     smallest_first(t.draws, view->n, clusters);

@@ -49,26 +49,6 @@ void vem_i_by_mass(const vem_view *view, int64_t count, uint64_t seed, uint32_t 
     }
 }
 
-/* What the fit of a sample takes. */
-typedef struct drawn_rows {
-    int64_t *items; /* rows of the view, and then the first means among them */
-    char *x;        /* the rows themselves */
-    int32_t *members, *starts;
-} drawn_rows;
-enum { SAMPLE_ARRAYS = 4 };
-
-static void list_sample(drawn_rows *s, int64_t size, size_t row, int32_t buckets,
-                        vem_i_room *list)
-{
-    const vem_i_room arrays[SAMPLE_ARRAYS] = {
-        {&s->items, (size_t)size, sizeof *s->items, 0},
-        {&s->x, (size_t)size, row, 0},
-        {&s->members, (size_t)size, sizeof *s->members, 0},
-        {&s->starts, (size_t)buckets + 1, sizeof *s->starts, 0},
-    };
-    memcpy(list, arrays, sizeof arrays);
-}
-
 static int64_t sample_size(int64_t used, int32_t buckets)
 {
     int64_t wanted = (int64_t)buckets * SAMPLE_PER_BUCKET;
@@ -94,6 +74,8 @@ static vem_status start_means(vem_i_run *run, const vem_view *sample, uint64_t s
     vem_i_run alone = vem_i_run_alone(run);
     vem_status status =
         vem_i_seed_plusplus(&alone, &some, centers->clusters, 1, seed, &seeds);
+    if (run->counted)
+        return status;
     memset(centers->means, 0, (size_t)centers->clusters * (size_t)d * sizeof(double));
     for (int64_t c = 0; c < seeds.chosen; c++)
         for (int64_t j = 0; j < d; j++)
@@ -111,46 +93,34 @@ static vem_status fit_sample(vem_i_run *run, const vem_view *view, uint64_t seed
     const int64_t size = sample_size(view->used, buckets);
     const size_t row = (size_t)view->d * view->kernels->element;
     vem_view part = {0};
-    drawn_rows s = {0};
-    vem_i_room list[SAMPLE_ARRAYS];
-    list_sample(&s, size, row, buckets, list);
-    vem_status status = vem_i_take_rooms(run, list, SAMPLE_ARRAYS);
-    if (status == VEM_OK) {
-        vem_i_by_mass(view, size, seed, 0, s.items);
+    int64_t *items = NULL; /* rows of the view, and then the first means among them */
+    char *x = NULL;        /* the rows themselves */
+    const vem_i_room list[] = {
+        {&items, (size_t)size, sizeof *items, 0},
+        {&x, (size_t)size, row, 0},
+        {&lloyd->members, (size_t)size, sizeof *lloyd->members, 0},
+        {&lloyd->starts, (size_t)buckets + 1, sizeof *lloyd->starts, 0},
+    };
+    vem_status status = vem_i_take_rooms(run, list, VEM_I_COUNT(list));
+    if (status == VEM_OK && !run->counted) {
+        vem_i_by_mass(view, size, seed, 0, items);
         for (int64_t i = 0; i < size; i++) {
-            memcpy(s.x + (size_t)i * row, vem_i_view_row(view, s.items[i]), row);
+            memcpy(x + (size_t)i * row, vem_i_view_row(view, items[i]), row);
             vem_i_residence_check(run);
         }
-        part = vem_i_view_drawn(view, s.x, view->d, size);
+    }
+    if (status == VEM_OK) {
+        part = vem_i_view_drawn(view, x, view->d, size);
         lloyd->view = &part;
         lloyd->bucket_of = labels;
-        lloyd->starts = s.starts;
-        lloyd->members = s.members;
-        status = start_means(run, &part, seed, lloyd->told, s.items, lloyd->centers,
+        status = start_means(run, &part, seed, lloyd->told, items, lloyd->centers,
                              &lloyd->pairs);
     }
-    if (status == VEM_OK)
+    if (status == VEM_OK && !run->counted)
         status = vem_i_lloyd_run(run, lloyd, LLOYD_STEPS);
     lloyd->view = NULL;
-    vem_i_free_rooms(list, SAMPLE_ARRAYS);
+    vem_i_free_rooms(list, VEM_I_COUNT(list));
     return status;
-}
-
-uint64_t vem_i_row_buckets_bytes(const vem_i_run *run, const vem_i_kernels *kernels,
-                                 int64_t n, int32_t d, int32_t buckets)
-{
-    const int64_t size = sample_size(n, buckets);
-    const uint64_t start = (uint64_t)(size / start_stride(size, buckets)) + 1;
-    const uint64_t row = (uint64_t)d * kernels->element;
-    drawn_rows none;
-    vem_i_room list[SAMPLE_ARRAYS];
-    list_sample(&none, size, row, buckets, list);
-    return vem_i_rooms_bytes(list, SAMPLE_ARRAYS) + start * 2 * sizeof(double) + row +
-           VEM_I_SEED_SHARD * kernels->element +
-           (uint64_t)buckets * ((uint64_t)d * sizeof(double) + 32) +
-           vem_i_scorer_bytes(run, kernels,
-                              vem_i_shape_of(vem_i_family_of_distances(0), buckets, d)) +
-           vem_i_nearest_bytes(run, kernels, d);
 }
 
 vem_status vem_i_row_buckets(vem_i_run *run, const vem_view *view, int32_t buckets,
@@ -167,7 +137,7 @@ vem_status vem_i_row_buckets(vem_i_run *run, const vem_view *view, int32_t bucke
         status = vem_i_scorer_new(run, view->kernels, shape, &scorer);
     if (status == VEM_OK)
         status = fit_sample(run, view, seed, labels, &lloyd);
-    if (status == VEM_OK && !vem_i_progress(run, told, 0)) {
+    if (status == VEM_OK && (run->counted || !vem_i_progress(run, told, 0))) {
         status = vem_i_lloyd_assign(run, &lloyd, view, labels, squares);
         *done = status == VEM_OK;
     }

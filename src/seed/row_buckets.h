@@ -10,9 +10,6 @@
 vem_status vem_i_row_buckets(vem_i_run *run, const vem_view *view, int32_t buckets,
                              uint64_t seed, const vem_progress *told, int32_t *labels,
                              void *squares, int64_t *pairs, int *done);
-/* Bytes it takes. */
-uint64_t vem_i_row_buckets_bytes(const vem_i_run *run, const vem_i_kernels *kernels,
-                                 int64_t n, int32_t d, int32_t buckets);
 /* `count` rows with chances proportional to mass, in order of rows: one from each of
  * `count` slices of equal mass. A row heavier than a slice comes more than once. `step`
  * keeps the random numbers of different uses apart. */

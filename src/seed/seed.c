@@ -2,7 +2,6 @@
 
 #include <math.h>
 
-#include "base/memory.h"
 #include "base/parallel.h"
 
 int32_t vem_i_greedy_candidates(int32_t clusters)
@@ -10,46 +9,17 @@ int32_t vem_i_greedy_candidates(int32_t clusters)
     return 2 + (int32_t)log((double)clusters);
 }
 
-uint64_t vem_i_seed_bytes(const vem_i_run *run, vem_seeding method,
-                          const vem_i_kernels *kernels, int64_t n, int32_t d,
-                          int32_t clusters, int64_t chain)
-{
-    uint64_t items = (uint64_t)n, threads = (uint64_t)run->threads;
-    uint64_t row = (uint64_t)d * kernels->element;
-    uint64_t shards = (uint64_t)vem_i_shards(n, VEM_I_SEED_SHARD);
-    uint64_t shard = VEM_I_SEED_SHARD * kernels->element;
-    uint64_t many = method == VEM_SEED_PLUSPLUS_GREEDY
-                        ? (uint64_t)vem_i_greedy_candidates(clusters)
-                        : 1;
-    switch (method) {
-    case VEM_SEED_RANDOM: return items * 2 * sizeof(double); /* key and item */
-    case VEM_SEED_PLUSPLUS:
-    case VEM_SEED_PLUSPLUS_GREEDY:
-        return items * sizeof(double) + threads * many * shard + many * row +
-               shards * (many + 1) * sizeof(double);
-    case VEM_SEED_TWO_LEVEL:
-        return vem_i_seed_two_level_bytes(run, kernels, n, d, clusters);
-    case VEM_SEED_AFKMC2:
-        return items * sizeof(double) + shards * sizeof(double) +
-               (uint64_t)clusters * (row + 3 * kernels->element) +
-               vem_i_afkmc2_draw_bytes(clusters, chain, row) +
-               (uint64_t)chain * sizeof(double) +
-               threads * (VEM_I_BLOCK * (row + 32) + shard);
-    }
-    return 0;
-}
-
 static vem_status choose(vem_i_run *run, const vem_view *view, vem_seeding method,
                          int32_t clusters, int64_t chain, uint64_t seed,
                          vem_i_seeds *seeds)
 {
-    int32_t candidates = 2 + (int32_t)log((double)clusters);
     switch (method) {
     case VEM_SEED_RANDOM: return vem_i_seed_random(run, view, clusters, seed, seeds);
     case VEM_SEED_PLUSPLUS:
         return vem_i_seed_plusplus(run, view, clusters, 1, seed, seeds);
     case VEM_SEED_PLUSPLUS_GREEDY:
-        return vem_i_seed_plusplus(run, view, clusters, candidates, seed, seeds);
+        return vem_i_seed_plusplus(run, view, clusters, vem_i_greedy_candidates(clusters),
+                                   seed, seeds);
     case VEM_SEED_AFKMC2:
         return vem_i_seed_afkmc2(run, view, clusters, chain, seed, seeds);
     case VEM_SEED_TWO_LEVEL:
@@ -68,6 +38,8 @@ vem_status vem_i_seed(vem_i_run *run, const vem_view *view, vem_seeding method,
     for (int64_t i = 0; i < view->n && seeds->first; i++)
         seeds->first[i] = -1; /* a method writes what it knows */
     vem_status status = choose(run, view, method, clusters, chain, seed, seeds);
+    if (run->counted)
+        return status;
     /* Stopped or late: there are no items after those that were chosen. */
     if (status == VEM_OK && (run->watch->stop || seeds->chosen < clusters))
         return vem_i_fail_stopped(run, "while the seeds were chosen");

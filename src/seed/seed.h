@@ -18,14 +18,9 @@ typedef struct vem_i_seeds {
                         is near; -1 where the method does not know one */
 } vem_i_seeds;
 
-/* `items` has room for `clusters` rows. */
+/* `items` has room for `clusters` rows. Run dry (base/memory.h), it counts what a method takes. */
 vem_status vem_i_seed(vem_i_run *run, const vem_view *view, vem_seeding method,
                       int32_t clusters, int64_t chain, uint64_t seed, vem_i_seeds *seeds);
-
-/* Bytes a method takes while it runs. */
-uint64_t vem_i_seed_bytes(const vem_i_run *run, vem_seeding method,
-                          const vem_i_kernels *kernels, int64_t n, int32_t d,
-                          int32_t clusters, int64_t chain);
 
 /* The methods. They write `first` where they know it, and leave it alone elsewhere. */
 vem_status vem_i_seed_random(vem_i_run *run, const vem_view *view, int32_t clusters,
@@ -34,8 +29,6 @@ vem_status vem_i_seed_plusplus(vem_i_run *run, const vem_view *view, int32_t clu
                                int32_t candidates, uint64_t seed, vem_i_seeds *seeds);
 vem_status vem_i_seed_two_level(vem_i_run *run, const vem_view *view, int32_t clusters,
                                 uint64_t seed, vem_i_seeds *seeds);
-uint64_t vem_i_seed_two_level_bytes(const vem_i_run *run, const vem_i_kernels *kernels,
-                                    int64_t n, int32_t d, int32_t clusters);
 vem_status vem_i_seed_afkmc2(vem_i_run *run, const vem_view *view, int32_t clusters,
                              int64_t chain, uint64_t seed, vem_i_seeds *seeds);
 
@@ -58,9 +51,6 @@ int64_t vem_i_sampler_draw(const vem_i_sampler *sampler, vem_i_chance chance,
 
 /* Candidates per center of greedy k-means++. */
 int32_t vem_i_greedy_candidates(int32_t clusters);
-/* Bytes of the draws of AFK-MC2 that are scored together, rows of `row` bytes included. */
-uint64_t vem_i_afkmc2_draw_bytes(int32_t clusters, int64_t chain, uint64_t row);
-
 /* AFK-MC2 in pieces, so that the papers' numbers can be tested. */
 /* Proposal q_i = w_i d2_i / (2 sum w d2) + w_i / (2 W); w_i / W when all d2 are 0. */
 double vem_i_afkmc2_proposal(double mass, double d2, double total_mass,

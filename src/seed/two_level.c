@@ -333,7 +333,7 @@ static vem_status choose_all(vem_i_run *run, task *t, int64_t room, int32_t clus
     int done = 0;
     vem_status status = vem_i_row_buckets(run, t->view, t->buckets, t->seed, &told,
                                           t->index, t->nearest, &seeds->pairs, &done);
-    if (status != VEM_OK || !done)
+    if (status != VEM_OK || !done || run->counted)
         return status; /* none chosen */
     sort_by_bucket(t, t->index);
     vem_i_block_clear(t->kernels, t->nearest, t->index, 1, 0,
@@ -371,58 +371,18 @@ static int32_t buckets_for(int64_t n, int32_t clusters)
     return (int32_t)(buckets > 1 ? buckets : 1);
 }
 
-/* Entries of the arrays by bucket. */
-static int64_t room_for(const vem_i_kernels *kernels, int64_t n, int32_t buckets)
-{
-    return n + (int64_t)buckets * kernels->panel;
-}
-
-enum { ARRAYS = 13 };
-
-static void list_arrays(task *t, const vem_i_kernels *kernels, int64_t n, int32_t d,
-                        int32_t clusters, int threads, vem_i_room *list)
-{
-    const size_t buckets = (size_t)t->buckets, index = sizeof(int32_t);
-    const size_t room = (size_t)room_for(kernels, n, t->buckets);
-    const vem_i_room arrays[ARRAYS] = {
-        {&t->rows, room, index, 0},
-        {&t->nearest, room, kernels->element, 0},
-        {&t->index, room, index, 0},
-        {&t->sums, room / VEM_I_BLOCK + buckets + 1, sizeof *t->sums, 0},
-        {&t->picks, (size_t)clusters, sizeof *t->picks, 0},
-        {&t->starts, buckets, sizeof *t->starts, 0},
-        {&t->counts, buckets, sizeof *t->counts, 0},
-        {&t->mass, buckets, sizeof *t->mass, 0},
-        {&t->left, buckets, sizeof *t->left, 0},
-        {&t->wanted, buckets, sizeof *t->wanted, 0},
-        {&t->drawn, buckets, sizeof *t->drawn, 1},
-        {&t->out, buckets, sizeof *t->out, 0},
-        {&t->scratch, (size_t)threads, scratch_bytes(kernels, n, d), 0},
-    };
-    memcpy(list, arrays, sizeof arrays);
-}
-
-uint64_t vem_i_seed_two_level_bytes(const vem_i_run *run, const vem_i_kernels *kernels,
-                                    int64_t n, int32_t d, int32_t clusters)
-{
-    task none = {.buckets = buckets_for(n, clusters)};
-    vem_i_room list[ARRAYS];
-    list_arrays(&none, kernels, n, d, clusters, run->threads, list);
-    return vem_i_rooms_bytes(list, ARRAYS) +
-           vem_i_row_buckets_bytes(run, kernels, n, d, none.buckets);
-}
-
 vem_status vem_i_seed_two_level(vem_i_run *run, const vem_view *view, int32_t clusters,
                                 uint64_t seed, vem_i_seeds *seeds)
 {
-    if (view->n > UINT32_MAX)
+    if (view->n > UINT32_MAX && !run->counted)
         return vem_i_fail(
             run, VEM_UNSUPPORTED,
             "Two-level seeding takes 4294967295 rows at most, but there are %lld.",
             (long long)view->n);
     task t = {.run = run, .view = view, .kernels = view->kernels, .seed = seed};
     t.buckets = buckets_for(view->used, clusters);
-    const int64_t room = room_for(t.kernels, view->n, t.buckets);
+    /* Entries of the arrays by bucket. */
+    const int64_t room = view->n + (int64_t)t.buckets * t.kernels->panel;
     double ones[BATCH], none[BATCH]; /* room for BATCH of T each */
     for (int k = 0; k < BATCH; k++) {
         vem_i_store(t.kernels, ones, k, 1);
@@ -430,9 +390,24 @@ vem_status vem_i_seed_two_level(vem_i_run *run, const vem_view *view, int32_t cl
     }
     t.ones = ones;
     t.none = none;
-    vem_i_room list[ARRAYS];
-    list_arrays(&t, t.kernels, view->n, view->d, clusters, run->threads, list);
-    vem_status status = vem_i_take_rooms(run, list, ARRAYS);
+    const size_t buckets = (size_t)t.buckets, index = sizeof(int32_t),
+                 many = (size_t)room;
+    const vem_i_room list[] = {
+        {&t.rows, many, index, 0},
+        {&t.nearest, many, t.kernels->element, 0},
+        {&t.index, many, index, 0},
+        {&t.sums, many / VEM_I_BLOCK + buckets + 1, sizeof *t.sums, 0},
+        {&t.picks, (size_t)clusters, sizeof *t.picks, 0},
+        {&t.starts, buckets, sizeof *t.starts, 0},
+        {&t.counts, buckets, sizeof *t.counts, 0},
+        {&t.mass, buckets, sizeof *t.mass, 0},
+        {&t.left, buckets, sizeof *t.left, 0},
+        {&t.wanted, buckets, sizeof *t.wanted, 0},
+        {&t.drawn, buckets, sizeof *t.drawn, 1},
+        {&t.out, buckets, sizeof *t.out, 0},
+        {&t.scratch, (size_t)run->threads, scratch_bytes(t.kernels, view->n, view->d), 0},
+    };
+    vem_status status = vem_i_take_rooms(run, list, VEM_I_COUNT(list));
     /* Rows of a bucket lie all over the view; where that is a file they are brought
      * together. */
     vem_i_mapping *sorted = NULL;
@@ -443,6 +418,6 @@ vem_status vem_i_seed_two_level(vem_i_run *run, const vem_view *view, int32_t cl
     if (status == VEM_OK)
         status = choose_all(run, &t, room, clusters, seeds);
     vem_i_mapping_free(sorted);
-    vem_i_free_rooms(list, ARRAYS);
+    vem_i_free_rooms(list, VEM_I_COUNT(list));
     return status;
 }
