@@ -1,11 +1,13 @@
 /* The plan of a fit: vem_plan names the bytes before they are taken, and a fit that would
  * take too many is refused. */
 #include "base/memory.h"
+#include "data/subset.h"
 #include "engine.h"
 #include "fit/memory_plan.h"
 #include "memory_hooks.h"
 #include "moves/moves.h"
 #include "run.h"
+#include "seed/seed.h"
 
 /* ---- The plan ---- */
 
@@ -100,6 +102,50 @@ static void constructors_count_what_they_take(void **state)
                      held);
         engine_free(&e);
         vem_model_free(start);
+        grid_data_free(&data);
+    }
+}
+
+/* What runs before the loop: a seeding, a sample of the view, the look for distinct rows. */
+static void make_before(const vem_view *view, vem_i_run *run, int seeding)
+{
+    int64_t items[40], distinct;
+    vem_i_seeds seeds = {.items = items};
+    vem_i_points *subset = NULL;
+    assert_int_equal(vem_i_seed(run, view, (vem_seeding)seeding, 40, 20, 7, &seeds),
+                     VEM_OK);
+    assert_int_equal(vem_i_subset_new(run, view, 500, 7, &subset), VEM_OK);
+    assert_int_equal(vem_i_count_distinct(run, view, 40, &distinct), VEM_OK);
+    vem_i_points_free(subset);
+}
+
+static void what_runs_before_counts_what_it_takes(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2 * VEM_SEED_TWO_LEVEL + 2; i++) {
+        const int seeding = i / 2;
+        grid_data data = grid_data_new(SET_OVERLAPPING,
+                                       i % 2 ? WEIGHTS_REAL : WEIGHTS_NONE, 3000, 5, 91);
+        vem_data *rows = grid_borrow(ctx, &data);
+        const vem_i_points_request request = {.precision = (vem_precision)(i % 2),
+                                              .floor_share = 1e-6,
+                                              .phase = "read"};
+        vem_i_points *points = NULL;
+        assert_int_equal(vem_i_points_new(run_of(ctx), rows, &request, &points), VEM_OK);
+        uint64_t counted;
+        vem_i_run dry = vem_i_run_dry(run_of(ctx), &counted);
+        make_before(&points->view, &dry, seeding);
+        asked = 0;
+        watching = 1;
+        make_before(&points->view, run_of(ctx), seeding);
+        watching = 0;
+        /* Two levels look for the nearest centers several times, and give back in between. */
+        if (seeding == VEM_SEED_TWO_LEVEL ? counted > asked : counted != asked)
+            fail_msg("counted %llu, took %zu bytes: seeding %s, %s",
+                     (unsigned long long)counted, asked,
+                     vem_choice_name("seeding", seeding), i % 2 ? "weights" : "even");
+        vem_i_points_free(points);
+        vem_data_free(rows);
         grid_data_free(&data);
     }
 }
@@ -358,6 +404,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes_are_said),
         cmocka_unit_test(constructors_count_what_they_take),
+        cmocka_unit_test(what_runs_before_counts_what_it_takes),
         cmocka_unit_test(plans_of_any_size),
         cmocka_unit_test(the_plan_is_what_is_taken),
         cmocka_unit_test(the_plan_of_a_coreset),

@@ -24,6 +24,21 @@ static inline vem_i_run vem_i_run_dry(const vem_i_run *run, uint64_t *counted)
     return dry;
 }
 
+/* Where a part of the work gives back all it took, before another begins: what was counted, which
+ * is `before` again; and then, that it was no less than that. */
+static inline uint64_t vem_i_count_back(const vem_i_run *run, uint64_t before)
+{
+    const uint64_t was = run->counted ? *run->counted : 0;
+    if (run->counted)
+        *run->counted = before;
+    return was;
+}
+static inline void vem_i_count_least(const vem_i_run *run, uint64_t least)
+{
+    if (run->counted && *run->counted < least)
+        *run->counted = least;
+}
+
 /* Several arrays, so that one list says what an object takes, gives back, and plans. */
 typedef struct vem_i_room {
     void *out; /* address of the pointer, which is NULL or was taken so */

@@ -391,19 +391,18 @@ vem_status vem_i_column_moments_add(vem_i_run *run, vem_i_column_moments *moment
     const int64_t rows = vem_i_wave_rows(moments->d);
     const size_t pieces =
         (size_t)vem_i_shards(chunk.count < rows ? chunk.count : rows, w.per_piece);
-    vem_status status = vem_i_take(run, &w.pieces, pieces, sizeof *w.pieces);
-    if (status == VEM_OK)
-        status = vem_i_take(run, &sums, pieces * 2, d * sizeof *sums);
-    if (status == VEM_OK)
-        status = vem_i_take(run, &w.scratch, (size_t)run->threads, w.scratch_bytes);
-    for (size_t p = 0; status == VEM_OK && p < pieces; p++) {
+    const vem_i_room list[] = {
+        {&w.pieces, pieces, sizeof *w.pieces, 0},
+        {&sums, pieces * 2, d * sizeof *sums, 0},
+        {&w.scratch, (size_t)run->threads, w.scratch_bytes, 0},
+    };
+    vem_status status = vem_i_take_rooms(run, list, VEM_I_COUNT(list));
+    for (size_t p = 0; status == VEM_OK && !run->counted && p < pieces; p++) {
         w.pieces[p].mean = sums + 2 * p * d;
         w.pieces[p].squares = sums + (2 * p + 1) * d;
     }
-    if (status == VEM_OK)
+    if (status == VEM_OK && !run->counted)
         status = run_waves(run, moments, chunk, &w);
-    vem_i_free(w.pieces);
-    vem_i_free(sums);
-    vem_i_free(w.scratch);
+    vem_i_free_rooms(list, VEM_I_COUNT(list));
     return status;
 }

@@ -34,7 +34,8 @@
 
 enum {
     STRETCH = 64, /* rows whose chances are added up before they join the sum */
-    NARROW = 32   /* bytes of a row; c has 8 */
+    NARROW = 32,  /* bytes of a row; c has 8, and is kept beside wider ones */
+    LINE = 8      /* doubles of a cache line */
 };
 
 /* ---- A wave of pieces ---- */
@@ -266,19 +267,6 @@ static vem_status run_waves(vem_i_run *run, wave *w)
     return VEM_OK;
 }
 
-/* Is c kept until the draws are known? */
-static int keeps(int32_t d, vem_dtype type)
-{
-    return (size_t)d * vem_i_dtype_bytes(type) > NARROW;
-}
-
-static size_t scratch_doubles(int32_t d)
-{
-    enum { LINE = 8 }; /* doubles of a cache line */
-    const size_t values = (size_t)vem_i_block_rows(d) * (size_t)d;
-    return (size_t)vem_i_piece_rows(d) + (values + LINE - 1) / LINE * LINE;
-}
-
 vem_status vem_i_draw_add(vem_i_run *run, vem_i_draw *draw, vem_i_chunk chunk)
 {
     const int32_t d = chunk.data->d;
@@ -289,28 +277,22 @@ vem_status vem_i_draw_add(vem_i_run *run, vem_i_draw *draw, vem_i_chunk chunk)
     w.looks = draw->slope > 0;
     w.bytes = w.looks && !draw->factors &&
               vem_i_bytes_at(chunk.data, draw->moments->normalize, 0);
-    w.scratch_doubles = scratch_doubles(d);
-    vem_status status = vem_i_take(run, &w.totals, pieces, sizeof(double));
-    if (status == VEM_OK)
-        status = vem_i_take(run, &w.base, pieces, sizeof(double));
-    if (status == VEM_OK)
-        status = vem_i_take(run, &w.draws, pieces + 1, sizeof(int64_t));
+    const int keeps = (size_t)d * vem_i_dtype_bytes(chunk.data->type) > NARROW;
+    const size_t values = (size_t)vem_i_block_rows(d) * (size_t)d;
+    w.scratch_doubles = (size_t)w.per_piece + (values + LINE - 1) / LINE * LINE;
     w.per_sums = vem_i_shards(w.per_piece, STRETCH);
-    if (status == VEM_OK)
-        status = vem_i_take(run, &w.sums, pieces * (size_t)w.per_sums, sizeof(double));
-    if (status == VEM_OK && w.looks && keeps(d, chunk.data->type))
-        status = vem_i_take(run, &w.c, rows, sizeof(double));
-    if (status == VEM_OK)
-        status = vem_i_take(run, &w.scratch, (size_t)run->threads,
-                            w.scratch_doubles * sizeof(double));
-    if (status == VEM_OK)
+    const vem_i_room list[] = {
+        {&w.totals, pieces, sizeof(double), 0},
+        {&w.base, pieces, sizeof(double), 0},
+        {&w.draws, pieces + 1, sizeof(int64_t), 0},
+        {&w.sums, pieces * (size_t)w.per_sums, sizeof(double), 0},
+        {&w.c, w.looks && keeps ? rows : 0, sizeof(double), 0},
+        {&w.scratch, (size_t)run->threads, w.scratch_doubles * sizeof(double), 0},
+    };
+    vem_status status = vem_i_take_rooms(run, list, VEM_I_COUNT(list));
+    if (status == VEM_OK && !run->counted)
         status = run_waves(run, &w);
-    vem_i_free(w.totals);
-    vem_i_free(w.base);
-    vem_i_free(w.draws);
-    vem_i_free(w.sums);
-    vem_i_free(w.c);
-    vem_i_free(w.scratch);
+    vem_i_free_rooms(list, VEM_I_COUNT(list));
     return status;
 }
 
@@ -331,13 +313,13 @@ static vem_status coreset_new(vem_i_run *run, const vem_data *like, int64_t size
     made->column_stride = (int64_t)width;
     made->row_stride = (int64_t)(d * width);
     made->format = "coreset";
-    status = vem_i_take(run, &made->owned, (size_t)size, d * width);
-    if (status == VEM_OK)
-        status = vem_i_take(run, &made->weights, (size_t)size, sizeof(double));
-    if (status == VEM_OK)
-        status = vem_i_take(run, &made->indices, (size_t)size, sizeof(int64_t));
-    if (status == VEM_OK)
-        status = vem_i_take(run, &made->numbers, d, sizeof(int32_t));
+    const vem_i_room list[] = {
+        {&made->owned, (size_t)size, d * width, 0},
+        {&made->weights, (size_t)size, sizeof(double), 0},
+        {&made->indices, (size_t)size, sizeof(int64_t), 0},
+        {&made->numbers, d, sizeof(int32_t), 0},
+    };
+    status = vem_i_take_rooms(run, list, VEM_I_COUNT(list));
     const vem_i_names table = vem_i_data_table(like);
     vem_i_names names;
     if (status == VEM_OK)
@@ -349,7 +331,7 @@ static vem_status coreset_new(vem_i_run *run, const vem_data *like, int64_t size
         return status;
     }
     made->base = made->owned;
-    for (int32_t j = 0; j < like->d; j++)
+    for (int32_t j = 0; made->numbers && j < like->d; j++)
         made->numbers[j] = vem_i_data_column_number(like, j);
     *coreset = made;
     return VEM_OK;
@@ -374,15 +356,15 @@ vem_status vem_i_draw_new(vem_i_run *run, const vem_i_coreset_request *request,
         double squares = 0;
         if (scale)
             status = vem_i_take(run, &draw->factors, d, sizeof(double));
-        for (size_t j = 0; status == VEM_OK && j < d; j++) {
+        for (size_t j = 0; status == VEM_OK && !run->counted && j < d; j++) {
             if (scale)
                 draw->factors[j] = 1 / scale[j];
             const double factor = scale ? draw->factors[j] : 1;
             squares += moments->squares[j] * factor * factor;
         }
-        if (isfinite(moments->mass / squares)) {
+        if (isfinite(moments->mass / squares) || run->counted) {
             draw->rest = 1;
-            draw->slope = moments->mass / squares;
+            draw->slope = run->counted ? 1 : moments->mass / squares;
         }
     }
     if (status == VEM_OK)
@@ -390,9 +372,9 @@ vem_status vem_i_draw_new(vem_i_run *run, const vem_i_coreset_request *request,
             vem_i_take(run, &draw->places, (size_t)request->size + 1, sizeof(double));
     if (status == VEM_OK)
         status = coreset_new(run, like, request->size, &draw->coreset);
-    if (status == VEM_OK)
+    if (status == VEM_OK && !run->counted)
         vem_i_draw_places(run, request->seed, request->size, draw->places);
-    else
+    if (status != VEM_OK)
         vem_i_draw_free(draw);
     return status;
 }
@@ -457,33 +439,21 @@ vem_status vem_i_coreset(vem_i_run *run, const vem_data *data,
     if (status != VEM_OK)
         return status;
     moments.total = everything ? data->n : 2 * data->n;
+    const uint64_t before = run->counted ? *run->counted : 0;
     status = vem_i_column_moments_add(run, &moments,
                                       (vem_i_chunk){.data = data, .count = data->n});
     const int divided = request->standardize || request->whiten;
-    if (status == VEM_OK && divided)
+    const uint64_t first = vem_i_count_back(run, before);
+    if (status == VEM_OK && divided && !run->counted)
         vem_i_column_moments_scale(&moments, scale);
-    for (int32_t j = 0; status == VEM_OK && request->whiten && j < data->d; j++)
+    for (int32_t j = 0;
+         status == VEM_OK && request->whiten && !run->counted && j < data->d; j++)
         scale[j] = vem_i_column_unit(moments.squares[j] / moments.mass, moments.mean[j]);
     if (status == VEM_OK)
         status = everything ? take_all(run, data, coreset)
                             : draw_all(run, data, request, &moments,
                                        divided ? scale : request->scale, coreset);
+    vem_i_count_least(run, first);
     vem_i_column_moments_free(&moments);
     return status;
-}
-
-uint64_t vem_i_coreset_bytes(const vem_i_run *run, int64_t size, int64_t n, int32_t d,
-                             vem_dtype type)
-{
-    const uint64_t row = (uint64_t)d * vem_i_dtype_bytes(type) + 3 * sizeof(double);
-    const uint64_t block = scratch_doubles(d) * sizeof(double);
-    const int64_t rows = n < vem_i_wave_rows(d) ? n : vem_i_wave_rows(d);
-    const uint64_t pieces = (uint64_t)vem_i_shards(rows, vem_i_piece_rows(d));
-    const uint64_t sums = pieces * (uint64_t)d * 2 * sizeof(double);
-    const uint64_t stretches =
-        pieces * (uint64_t)vem_i_shards(vem_i_piece_rows(d), STRETCH);
-    const uint64_t kept = (keeps(d, type) ? (uint64_t)rows : 0) + stretches;
-    /* The sums of the first pass are given back before the draws are taken. */
-    const uint64_t drawing = (uint64_t)size * row + kept * sizeof(double);
-    return (drawing > sums ? drawing : sums) + (uint64_t)run->threads * block;
 }

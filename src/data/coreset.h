@@ -87,9 +87,6 @@ void vem_i_draw_free(vem_i_draw *draw);
 vem_status vem_i_coreset(vem_i_run *run, const vem_data *data,
                          const vem_i_coreset_request *request, double *scale,
                          vem_data **coreset);
-/* Bytes that it takes at its peak, the coreset included. */
-uint64_t vem_i_coreset_bytes(const vem_i_run *run, int64_t size, int64_t n, int32_t d,
-                             vem_dtype type);
 /* What columns are divided by to have variance 1; 1 where they are constant. */
 void vem_i_column_moments_scale(const vem_i_column_moments *moments, double *scale);
 

@@ -10,7 +10,7 @@
 
 vem_status vem_i_data_new(vem_i_run *run, vem_data **data)
 {
-    return vem_i_take_zeroed(run, data, 1, sizeof **data);
+    return vem_i_take_structs(run, data, 1, sizeof **data);
 }
 
 void vem_i_data_rest(const vem_data *data)

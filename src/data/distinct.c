@@ -43,7 +43,7 @@ vem_status vem_i_count_distinct(vem_i_run *run, const vem_view *view, int64_t en
         capacity *= 2;
     int64_t *slots; /* item + 1, 0: free */
     vem_status status = vem_i_take_zeroed(run, &slots, capacity, sizeof *slots);
-    if (status != VEM_OK)
+    if (status != VEM_OK || run->counted)
         return status;
     int64_t count = 0;
     for (int64_t i = 0; i < view->n && count < enough; i++) {

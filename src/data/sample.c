@@ -157,10 +157,15 @@ static void set_bounds(draw *t, const vem_i_sample *s, double slack)
     }
 }
 
-/* The candidates, by stratum and key. They are `*found`. */
-static vem_status gather(draw *t, int64_t *found)
+/* How many candidates there are, and where those of each shard begin; run dry, how many there
+ * will be about. */
+static int64_t count_candidates(draw *t, const vem_i_sample *sample, int64_t shards)
 {
-    int64_t shards = vem_i_shards(t->n, SHARD), total = 0;
+    int64_t total = 0;
+    for (int h = 0; t->run->counted && h < VEM_I_STRATA; h++)
+        total += (int64_t)ceil(t->bound[h] * (double)sample->count[h]);
+    if (t->run->counted)
+        return total;
     t->out = NULL;
     vem_i_parallel_light(t->run, shards, SHARD * 50.0, run_shard, t);
     for (int64_t s = 0; s < shards; s++) {
@@ -168,8 +173,16 @@ static vem_status gather(draw *t, int64_t *found)
         t->starts[s] = total;
         total += count;
     }
+    return total;
+}
+
+/* The candidates, by stratum and key. They are `*found`. */
+static vem_status gather(draw *t, const vem_i_sample *sample, int64_t *found)
+{
+    const int64_t shards = vem_i_shards(t->n, SHARD),
+                  total = count_candidates(t, sample, shards);
     vem_status status = vem_i_take(t->run, &t->out, (size_t)total, sizeof *t->out);
-    if (status != VEM_OK)
+    if (status != VEM_OK || t->run->counted)
         return status;
     vem_i_parallel_light(t->run, shards, SHARD * 50.0, run_shard, t);
     qsort(t->out, (size_t)total, sizeof *t->out, by_key);
@@ -199,8 +212,8 @@ static vem_status fill(draw *t, vem_i_sample *s)
     for (double slack = 8; status == VEM_OK; slack *= 8) {
         vem_i_free(t->out);
         set_bounds(t, s, slack);
-        status = gather(t, &found);
-        if (status != VEM_OK || select_least(t, found, s))
+        status = gather(t, s, &found);
+        if (status != VEM_OK || t->run->counted || select_least(t, found, s))
             break;
     }
     size_t size = (size_t)s->size;
@@ -210,7 +223,7 @@ static vem_status fill(draw *t, vem_i_sample *s)
         status = vem_i_take(t->run, &s->strata, size, sizeof *s->strata);
     if (status == VEM_OK && t->weights)
         status = vem_i_take(t->run, &s->weights, size, sizeof *s->weights);
-    if (status != VEM_OK)
+    if (status != VEM_OK || t->run->counted)
         return status;
     qsort(t->out, size, sizeof *t->out, by_row);
     for (size_t i = 0; i < size; i++) {
@@ -227,7 +240,7 @@ vem_status vem_i_sample_new(vem_i_run *run, const double *weights, int64_t n,
 {
     vem_i_sample made = {0};
     double masses[VEM_I_STRATA] = {0};
-    survey(weights, n, &made, masses);
+    survey(run->counted ? NULL : weights, n, &made, masses);
     allocate(&made, masses, size);
     draw t = {.run = run, .weights = weights, .n = n, .seed = seed, .unit = made.unit};
     vem_status status =
@@ -250,11 +263,4 @@ void vem_i_sample_free(vem_i_sample *sample)
     vem_i_free(sample->strata);
     vem_i_free(sample->weights);
     memset(sample, 0, sizeof *sample);
-}
-
-uint64_t vem_i_sample_bytes(int64_t n, int64_t size)
-{
-    double candidates = (double)size + 8 * sqrt((double)size) + 32;
-    return (uint64_t)candidates * sizeof(candidate) +
-           (uint64_t)vem_i_shards(n, SHARD) * sizeof(int64_t) + (uint64_t)size * 17;
 }

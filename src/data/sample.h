@@ -24,7 +24,5 @@ typedef struct vem_i_sample {
 vem_status vem_i_sample_new(vem_i_run *run, const double *weights, int64_t n,
                             int64_t size, uint64_t seed, vem_i_sample *sample);
 void vem_i_sample_free(vem_i_sample *sample);
-/* Bytes it takes at its peak. */
-uint64_t vem_i_sample_bytes(int64_t n, int64_t size);
 
 #endif

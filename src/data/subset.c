@@ -140,8 +140,8 @@ vem_status vem_i_subset_new(vem_i_run *run, const vem_view *view, int64_t size,
 {
     drawing g = {.view = view, .size = size};
     const size_t shards = (size_t)vem_i_view_shards(view, SHARD);
-    vem_i_points *made = vem_i_calloc(1, sizeof *made);
-    vem_status status = made ? VEM_OK : vem_i_fail_memory(run, sizeof *made);
+    vem_i_points *made = NULL;
+    vem_status status = vem_i_take_structs(run, &made, 1, sizeof *made);
     if (status == VEM_OK)
         status = vem_i_take(run, &made->x, (size_t)size,
                             (size_t)view->d * view->kernels->element);
@@ -151,7 +151,7 @@ vem_status vem_i_subset_new(vem_i_run *run, const vem_view *view, int64_t size,
         status = vem_i_take(run, &g.places, (size_t)size + 1, sizeof(double));
     if (status == VEM_OK)
         status = vem_i_take(run, &g.masses, 3 * shards, sizeof(double));
-    if (status == VEM_OK) {
+    if (status == VEM_OK && !run->counted) {
         g.squares = g.masses + shards;
         g.before = g.squares + shards;
         g.out = made;
@@ -166,10 +166,4 @@ vem_status vem_i_subset_new(vem_i_run *run, const vem_view *view, int64_t size,
     }
     *subset = made;
     return VEM_OK;
-}
-
-uint64_t vem_i_subset_bytes(int64_t n, int64_t size, int32_t d, size_t element)
-{
-    return (uint64_t)size * ((uint64_t)d * element + 2 * sizeof(double)) +
-           (uint64_t)vem_i_shards(n, SHARD) * 3 * sizeof(double);
 }

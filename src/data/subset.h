@@ -8,7 +8,5 @@
  * and scale are those of `view`, which must outlive it: models of one are models of the other. */
 vem_status vem_i_subset_new(vem_i_run *run, const vem_view *view, int64_t size,
                             uint64_t seed, vem_i_points **subset);
-/* Bytes it takes at its peak. */
-uint64_t vem_i_subset_bytes(int64_t n, int64_t size, int32_t d, size_t element);
 
 #endif

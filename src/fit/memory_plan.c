@@ -105,12 +105,25 @@ static uint64_t loops_bytes(const sizes *s, const vem_i_programme *p)
     return bytes;
 }
 
-static uint64_t check_bytes(int64_t clusters)
+static uint64_t check_bytes(const sizes *s)
 {
-    uint64_t slots = 16;
-    while (slots < 2 * (uint64_t)clusters)
-        slots *= 2;
-    return slots * sizeof(int64_t);
+    uint64_t bytes;
+    vem_i_run dry = vem_i_run_dry(s->run, &bytes);
+    const vem_view view = view_of(s);
+    int64_t none;
+    vem_i_count_distinct(&dry, &view, s->clusters, &none);
+    return bytes;
+}
+
+static uint64_t subset_bytes(const sizes *s, int64_t size)
+{
+    uint64_t bytes;
+    vem_i_run dry = vem_i_run_dry(s->run, &bytes);
+    const vem_view view = view_of(s);
+    vem_i_points *none = NULL;
+    vem_i_subset_new(&dry, &view, size, 0, &none);
+    vem_i_points_free(none);
+    return bytes;
 }
 
 static uint64_t seed_bytes(const sizes *s)
@@ -137,18 +150,16 @@ static uint64_t starts_bytes(const sizes *s, const vem_i_starts_plan *starts)
     /* Labels of the best and of the run, and running sums to draw from. */
     uint64_t bytes =
         2 * s->model + (uint64_t)sample.n * (2 * sizeof(int32_t) + sizeof(double)) +
-        larger(check_bytes(s->clusters),
+        larger(check_bytes(s),
                larger(seed_bytes(&sample), s->model + loops_bytes(&sample, &each)));
     if (drawn)
-        bytes += vem_i_subset_bytes(s->n, sample.n, s->d, s->kernels->element);
+        bytes += subset_bytes(s, sample.n);
     if (starts->larger == 0)
         return bytes;
     sample.n = starts->larger;
     const vem_i_programme last = vem_i_programme_on_larger(&o, sample.n);
-    return larger(bytes,
-                  2 * s->model + (uint64_t)sample.n * 2 * sizeof(int32_t) +
-                      loops_bytes(&sample, &last) +
-                      vem_i_subset_bytes(s->n, sample.n, s->d, s->kernels->element));
+    return larger(bytes, 2 * s->model + (uint64_t)sample.n * 2 * sizeof(int32_t) +
+                             loops_bytes(&sample, &last) + subset_bytes(s, sample.n));
 }
 
 /* The rows themselves stay: 4 n for their old places, and for those they go to where they
@@ -178,6 +189,19 @@ static uint64_t load_bytes(const sizes *s)
     vem_i_pass pass = {.run = &dry, .data = &rows, .n = s->n, .d = s->d};
     vem_i_pass_new(&pass);
     vem_i_pass_free(&pass);
+    return bytes;
+}
+
+/* Drawing a coreset, which is there while the fit's own copy of its rows is made. Weights would be
+ * looked at. */
+static uint64_t reduce_bytes(const vem_i_plan *plan, const vem_i_run *run)
+{
+    uint64_t bytes;
+    vem_i_run dry = vem_i_run_dry(run, &bytes);
+    const vem_data rows = {.type = plan->type, .n = plan->n, .d = plan->d};
+    vem_i_reduction none;
+    vem_i_reduce(&dry, &rows, &plan->programme.options, 1, NULL, &none);
+    vem_i_reduction_free(&none);
     return bytes;
 }
 
@@ -221,9 +245,8 @@ static uint64_t plan_stages(const vem_i_plan *plan, const vem_i_run *run)
     if (o->restarts > 1)
         rows += s.model + labels;
     const uint64_t ordered = vem_i_programme_orders(p) ? items * sizeof(uint32_t) : 0;
-    uint64_t most =
-        load_bytes(&s) + vem_i_reduce_bytes(run, o, plan->n, plan->d, plan->type);
-    most = larger(most, check_bytes(s.clusters));
+    uint64_t most = load_bytes(&s) + reduce_bytes(plan, run);
+    most = larger(most, check_bytes(&s));
     most = larger(most, labels + stage_bytes(&s, p, plan->spill));
     most = larger(most, (p->reduced ? 0 : labels) + ordered + s.model +
                             vem_i_measure_bytes(run, o, plan->n, s.d, plan->type,

@@ -40,12 +40,3 @@ void vem_i_reduction_free(vem_i_reduction *reduction)
     vem_i_free(reduction->scale);
     *reduction = (vem_i_reduction){0};
 }
-
-uint64_t vem_i_reduce_bytes(const vem_i_run *run, const vem_options *options, int64_t n,
-                            int32_t d, vem_dtype type)
-{
-    if (!vem_i_reduces(options, n))
-        return 0;
-    return vem_i_coreset_bytes(run, options->coreset, n, d, type) +
-           (uint64_t)d * sizeof(double);
-}

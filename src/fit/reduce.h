@@ -17,8 +17,5 @@ typedef struct vem_i_reduction {
 vem_status vem_i_reduce(vem_i_run *run, const vem_data *data, const vem_options *options,
                         int whiten, const double *scale, vem_i_reduction *reduction);
 void vem_i_reduction_free(vem_i_reduction *reduction);
-/* Bytes a reduction takes beside the input, while the fit's own copy of its rows is made. */
-uint64_t vem_i_reduce_bytes(const vem_i_run *run, const vem_options *options, int64_t n,
-                            int32_t d, vem_dtype type);
 
 #endif

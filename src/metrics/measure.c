@@ -71,7 +71,7 @@ static vem_status gather(vem_i_run *run, const vem_data *data, const vem_i_sampl
     vem_status status = vem_i_take(run, &p->rows, (size_t)sample->size, row);
     if (status == VEM_OK)
         status = vem_i_take(run, &p->numbers, (size_t)data->d, sizeof *p->numbers);
-    if (status != VEM_OK)
+    if (status != VEM_OK || run->counted)
         return status;
     for (int64_t i = 0; i < sample->size; i++) {
         vem_i_data_copy_row(data, sample->rows[i], p->rows + (size_t)i * row);
@@ -92,45 +92,68 @@ static vem_status gather(vem_i_run *run, const vem_data *data, const vem_i_sampl
     return VEM_OK;
 }
 
+/* What measuring a sample takes beside the scans of its rows. */
+typedef struct sampling {
+    vem_i_sample sample;
+    part some;
+    values v;
+} sampling;
+
+static void sampling_free(sampling *s)
+{
+    vem_i_sample_free(&s->sample);
+    vem_i_free(s->some.rows);
+    vem_i_free(s->some.numbers);
+    vem_i_free(s->v.log_likelihoods);
+    vem_i_free(s->v.entropies);
+    vem_i_free(s->v.distances);
+}
+
+static vem_status sampling_new(vem_i_run *run, const vem_data *data, int64_t size,
+                               uint64_t seed, sampling *s)
+{
+    *s = (sampling){0};
+    vem_status status =
+        vem_i_sample_new(run, data->weights, data->n, size, seed, &s->sample);
+    if (status == VEM_OK)
+        status = gather(run, data, &s->sample, &s->some);
+    const size_t rows = (size_t)s->sample.size;
+    const vem_i_room list[] = {
+        {&s->v.log_likelihoods, rows, sizeof(double), 0},
+        {&s->v.entropies, rows, sizeof(double), 0},
+        {&s->v.distances, rows, sizeof(double), 0},
+    };
+    if (status == VEM_OK)
+        status = vem_i_take_rooms(run, list, VEM_I_COUNT(list));
+    if (status != VEM_OK)
+        sampling_free(s);
+    return status;
+}
+
 vem_status vem_i_measure_sample(vem_i_run *run, const vem_data *data,
                                 const vem_model *model, vem_precision precision,
                                 int64_t size, uint64_t seed, vem_i_sampled *sampled)
 {
-    vem_i_sample sample = {0};
-    part some = {0};
-    values v = {0};
-    vem_status status =
-        vem_i_sample_new(run, data->weights, data->n, size, seed, &sample);
-    if (status == VEM_OK)
-        status = gather(run, data, &sample, &some);
-    if (status == VEM_OK)
-        status = vem_i_take(run, &v.log_likelihoods, (size_t)sample.size, sizeof(double));
-    if (status == VEM_OK)
-        status = vem_i_take(run, &v.entropies, (size_t)sample.size, sizeof(double));
-    if (status == VEM_OK)
-        status = vem_i_take(run, &v.distances, (size_t)sample.size, sizeof(double));
-    if (status == VEM_OK)
-        status = vem_i_for_chunks(run, model, &some.data, precision, "measure", 2,
-                                  measure_chunk, &v);
+    sampling s;
+    vem_status status = sampling_new(run, data, size, seed, &s);
+    if (status != VEM_OK)
+        return status;
+    status = vem_i_for_chunks(run, model, &s.some.data, precision, "measure", 2,
+                              measure_chunk, &s.v);
     if (status == VEM_OK) {
-        vem_i_estimate l = vem_i_estimate_mean(&sample, v.log_likelihoods);
-        vem_i_estimate phi = vem_i_estimate_mean(&sample, v.distances);
-        vem_i_estimate h = vem_i_estimate_mean(&sample, v.entropies);
-        const double mass = sample.mass * sample.unit;
+        vem_i_estimate l = vem_i_estimate_mean(&s.sample, s.v.log_likelihoods);
+        vem_i_estimate phi = vem_i_estimate_mean(&s.sample, s.v.distances);
+        vem_i_estimate h = vem_i_estimate_mean(&s.sample, s.v.entropies);
+        const double mass = s.sample.mass * s.sample.unit;
         *sampled = (vem_i_sampled){.quantization_error = mass * phi.mean,
                                    .quantization_error_se = mass * phi.error,
                                    .log_likelihood = l.mean,
                                    .log_likelihood_se = l.error,
                                    .entropy = mass * h.mean,
                                    .mass = mass,
-                                   .rows = sample.size};
+                                   .rows = s.sample.size};
     }
-    vem_i_sample_free(&sample);
-    vem_i_free(some.rows);
-    vem_i_free(some.numbers);
-    vem_i_free(v.log_likelihoods);
-    vem_i_free(v.entropies);
-    vem_i_free(v.distances);
+    sampling_free(&s);
     return status;
 }
 
@@ -320,8 +343,15 @@ uint64_t vem_i_measure_bytes(const vem_i_run *run, const vem_options *o, int64_t
     uint64_t sample = 0;
     if (o->measure == VEM_MEASURE_SAMPLE && most_rows(d) < n) {
         rows = most_rows(d);
-        sample = vem_i_sample_bytes(n, rows) +
-                 (uint64_t)rows * ((uint64_t)d * vem_i_dtype_bytes(type) + 24);
+        vem_i_run dry = vem_i_run_dry(run, &sample);
+        double one = 1; /* stands for weights, at which nobody looks */
+        const vem_data all = {.type = type,
+                              .n = n,
+                              .d = d,
+                              .weights = weighted ? &one : NULL};
+        sampling none;
+        if (sampling_new(&dry, &all, rows, 0, &none) == VEM_OK)
+            sampling_free(&none);
     }
     rows = rows < n ? rows : n;
     const vem_i_shape shape =
