@@ -361,11 +361,7 @@ static vem_status accumulate(vem_i_run *run, const vem_model *model, const vem_d
 vem_status vem_accumulate(vem_ctx *ctx, const vem_model *model, const vem_data *data,
                           const vem_options *options, vem_stats **stats)
 {
-    VEM_I_NEED(ctx, ctx, "ctx");
-    VEM_I_NEED(ctx, model, "model");
-    VEM_I_NEED(ctx, data, "data");
-    VEM_I_NEED(ctx, options, "options");
-    VEM_I_NEED(ctx, stats, "stats");
+    VEM_I_NEED(ctx, ctx, model, data, options, stats);
     vem_i_verb verb;
     vem_i_run *run = vem_i_begin(ctx, &verb);
     vem_options resolved;

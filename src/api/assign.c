@@ -192,10 +192,7 @@ vem_status vem_assign(vem_ctx *ctx, const vem_model *model, const vem_data *data
                       int32_t top, vem_precision precision, int32_t *clusters,
                       double *probabilities)
 {
-    VEM_I_NEED(ctx, ctx, "ctx");
-    VEM_I_NEED(ctx, model, "model");
-    VEM_I_NEED(ctx, data, "data");
-    VEM_I_NEED(ctx, clusters, "clusters");
+    VEM_I_NEED(ctx, ctx, model, data, clusters);
     vem_i_verb verb;
     vem_i_run *run = vem_i_begin(ctx, &verb);
     vem_i_assign a = {.top = top, .clusters = clusters, .probabilities = probabilities};
@@ -209,10 +206,7 @@ vem_status vem_assign(vem_ctx *ctx, const vem_model *model, const vem_data *data
 vem_status vem_posterior(vem_ctx *ctx, const vem_model *model, const vem_data *data,
                          vem_precision precision, double *probabilities)
 {
-    VEM_I_NEED(ctx, ctx, "ctx");
-    VEM_I_NEED(ctx, model, "model");
-    VEM_I_NEED(ctx, data, "data");
-    VEM_I_NEED(ctx, probabilities, "probabilities");
+    VEM_I_NEED(ctx, ctx, model, data, probabilities);
     vem_i_verb verb;
     vem_i_run *run = vem_i_begin(ctx, &verb);
     vem_i_assign a = {.top = model->clusters, .probabilities = probabilities};

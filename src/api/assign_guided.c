@@ -387,11 +387,7 @@ vem_status vem_assign_guided(vem_ctx *ctx, const vem_model *model, const vem_dat
                              const vem_assign_options *options, int32_t *clusters,
                              double *probabilities, vem_assign_report *report)
 {
-    VEM_I_NEED(ctx, ctx, "ctx");
-    VEM_I_NEED(ctx, model, "model");
-    VEM_I_NEED(ctx, data, "data");
-    VEM_I_NEED(ctx, options, "options");
-    VEM_I_NEED(ctx, clusters, "clusters");
+    VEM_I_NEED(ctx, ctx, model, data, options, clusters);
     vem_i_verb verb;
     return vem_i_assign_guided(vem_i_begin(ctx, &verb), model, data, options, clusters,
                                probabilities, report);

@@ -4,9 +4,7 @@
 vem_status vem_coreset(vem_ctx *ctx, const vem_data *data, int64_t size,
                        vem_coreset_method method, int64_t seed, vem_data **coreset)
 {
-    VEM_I_NEED(ctx, ctx, "ctx");
-    VEM_I_NEED(ctx, data, "data");
-    VEM_I_NEED(ctx, coreset, "coreset");
+    VEM_I_NEED(ctx, ctx, data, coreset);
     vem_i_verb verb;
     vem_i_run *run = vem_i_begin(ctx, &verb);
     if (!data)

@@ -10,7 +10,7 @@
 
 vem_status vem_ctx_new(vem_ctx **ctx)
 {
-    VEM_I_NEED(NULL, ctx, "ctx");
+    VEM_I_NEED(NULL, ctx);
     vem_ctx *made = vem_i_calloc(1, sizeof *made);
     if (!made)
         return VEM_NO_MEMORY;
@@ -35,7 +35,7 @@ vem_status vem_ctx_new(vem_ctx **ctx)
 
 vem_status vem_ctx_set_checkpoint(vem_ctx *ctx, const vem_checkpoint *checkpoint)
 {
-    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, ctx);
     vem_i_verb verb;
     vem_i_run *run = vem_i_within(ctx, &verb);
     vem_checkpoint made = {0};

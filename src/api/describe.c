@@ -358,10 +358,7 @@ vem_status vem_describe(vem_ctx *ctx, const vem_model *model, const vem_data *da
                         vem_precision precision, vem_cluster *clusters,
                         vem_description *about)
 {
-    VEM_I_NEED(ctx, ctx, "ctx");
-    VEM_I_NEED(ctx, model, "model");
-    VEM_I_NEED(ctx, clusters, "clusters");
-    VEM_I_NEED(ctx, about, "about");
+    VEM_I_NEED(ctx, ctx, model, clusters, about);
     vem_i_verb verb;
     vem_i_run *run = vem_i_begin(ctx, &verb);
     precision = vem_i_precision_for(data, precision);

@@ -301,9 +301,7 @@ static vem_status run_all(fit *f)
 vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *options,
                    const vem_model *start, vem_model **model, vem_report **report)
 {
-    VEM_I_NEED(ctx, ctx, "ctx");
-    VEM_I_NEED(ctx, data, "data");
-    VEM_I_NEED(ctx, options, "options");
+    VEM_I_NEED(ctx, ctx, data, options);
     vem_i_verb verb;
     vem_i_run *run = vem_i_begin(ctx, &verb);
     fit f = {.run = run, .data = data, .asked = options, .start = start};

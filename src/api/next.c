@@ -68,9 +68,7 @@ const vem_model *vem_stats_model(const vem_stats *stats)
 
 vem_status vem_stats_add(vem_ctx *ctx, vem_stats *to, const vem_stats *from)
 {
-    VEM_I_NEED(ctx, ctx, "ctx");
-    VEM_I_NEED(ctx, to, "to");
-    VEM_I_NEED(ctx, from, "from");
+    VEM_I_NEED(ctx, ctx, to, from);
     char why[256];
     vem_i_verb verb;
     vem_i_run *run = vem_i_begin(ctx, &verb);
@@ -173,9 +171,7 @@ static vem_status add_files(vem_i_run *run, const char *const *paths, int64_t co
 vem_status vem_stats_merge(vem_ctx *ctx, const char *const *paths, int64_t count,
                            vem_stats **stats)
 {
-    VEM_I_NEED(ctx, ctx, "ctx");
-    VEM_I_NEED(ctx, paths, "paths");
-    VEM_I_NEED(ctx, stats, "stats");
+    VEM_I_NEED(ctx, ctx, paths, stats);
     vem_i_verb verb;
     vem_i_run *run = vem_i_begin(ctx, &verb);
     place *places;
@@ -404,9 +400,7 @@ static vem_status maximize(vem_i_run *run, next *n)
 
 vem_status vem_stats_next(vem_ctx *ctx, const vem_stats *stats, vem_model **model)
 {
-    VEM_I_NEED(ctx, ctx, "ctx");
-    VEM_I_NEED(ctx, stats, "stats");
-    VEM_I_NEED(ctx, model, "model");
+    VEM_I_NEED(ctx, ctx, stats, model);
     vem_i_verb verb;
     vem_i_run *run = vem_i_begin(ctx, &verb);
     if (!(stats->mass > 0))

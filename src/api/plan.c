@@ -6,9 +6,7 @@
 vem_status vem_plan(vem_ctx *ctx, const vem_options *options, int64_t n, int32_t d,
                     vem_dtype type, uint64_t *bytes)
 {
-    VEM_I_NEED(ctx, ctx, "ctx");
-    VEM_I_NEED(ctx, options, "options");
-    VEM_I_NEED(ctx, bytes, "bytes");
+    VEM_I_NEED(ctx, ctx, options, bytes);
     vem_i_verb verb;
     vem_i_run *run = vem_i_within(ctx, &verb);
     vem_options resolved;
@@ -24,10 +22,7 @@ vem_status vem_plan(vem_ctx *ctx, const vem_options *options, int64_t n, int32_t
 vem_status vem_plan_fit(vem_ctx *ctx, const vem_data *data, const vem_options *options,
                         const vem_model *start, vem_forecast *forecast)
 {
-    VEM_I_NEED(ctx, ctx, "ctx");
-    VEM_I_NEED(ctx, data, "data");
-    VEM_I_NEED(ctx, options, "options");
-    VEM_I_NEED(ctx, forecast, "forecast");
+    VEM_I_NEED(ctx, ctx, data, options, forecast);
     vem_i_verb verb;
     vem_i_run *run = vem_i_begin(ctx, &verb);
     vem_options resolved;

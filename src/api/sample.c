@@ -118,9 +118,7 @@ static vem_status factorize(vem_i_run *run, task *t)
 vem_status vem_sample(vem_ctx *ctx, const vem_model *model, uint64_t seed, int64_t first,
                       int64_t n, double *rows, int32_t *labels)
 {
-    VEM_I_NEED(ctx, ctx, "ctx");
-    VEM_I_NEED(ctx, model, "model");
-    VEM_I_NEED(ctx, rows, "rows");
+    VEM_I_NEED(ctx, ctx, model, rows);
     vem_i_verb verb;
     vem_i_run *run = vem_i_begin(ctx, &verb);
     if (n < 1 || first < 0 || first > INT64_MAX - n)

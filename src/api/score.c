@@ -5,10 +5,7 @@
 vem_status vem_score(vem_ctx *ctx, const vem_model *model, const vem_data *data,
                      int32_t held, vem_precision precision, vem_scores *scores)
 {
-    VEM_I_NEED(ctx, ctx, "ctx");
-    VEM_I_NEED(ctx, model, "model");
-    VEM_I_NEED(ctx, data, "data");
-    VEM_I_NEED(ctx, scores, "scores");
+    VEM_I_NEED(ctx, ctx, model, data, scores);
     vem_i_verb verb;
     vem_i_run *run = vem_i_begin(ctx, &verb);
     vem_scores found;

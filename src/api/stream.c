@@ -246,36 +246,34 @@ static void take_row(vem_stream *s, const vem_data *batch, int64_t row, double *
     open->indices[open->n++] = index;
 }
 
-vem_status vem_stream_add(vem_ctx *ctx, vem_stream *s, const vem_data *batch)
+vem_status vem_stream_add(vem_ctx *ctx, vem_stream *stream, const vem_data *batch)
 {
-    VEM_I_NEED(ctx, ctx, "ctx");
-    VEM_I_NEED(ctx, s, "stream");
-    VEM_I_NEED(ctx, batch, "batch");
+    VEM_I_NEED(ctx, ctx, stream, batch);
     vem_i_verb verb;
     vem_i_run *run = vem_i_begin(ctx, &verb);
     double *scratch;
     if (!batch)
         return vem_i_fail(run, VEM_BAD_OPTION, "A batch needs data; they are NULL.");
-    vem_status status = check_batch(run, s, batch);
+    vem_status status = check_batch(run, stream, batch);
     if (status == VEM_OK)
         status = vem_i_take(run, &scratch, (size_t)batch->d, sizeof *scratch);
     if (status != VEM_OK)
         return status;
-    if (!s->d) {
-        s->d = batch->d;
-        s->type = wants_single(batch->type) ? VEM_FLOAT32 : VEM_FLOAT64;
+    if (!stream->d) {
+        stream->d = batch->d;
+        stream->type = wants_single(batch->type) ? VEM_FLOAT32 : VEM_FLOAT64;
     }
     for (int64_t i = 0; status == VEM_OK && i < batch->n; i++) {
-        if (s->open.n == s->m && !s->pending.x) {
-            s->pending = s->open;
-            s->place = 0;
-            s->open = (bucket){0};
+        if (stream->open.n == stream->m && !stream->pending.x) {
+            stream->pending = stream->open;
+            stream->place = 0;
+            stream->open = (bucket){0};
         }
-        status = settle(run, s);
-        if (status == VEM_OK && !s->open.x)
-            status = take_bucket(run, s, s->m, &s->open);
+        status = settle(run, stream);
+        if (status == VEM_OK && !stream->open.x)
+            status = take_bucket(run, stream, stream->m, &stream->open);
         if (status == VEM_OK)
-            take_row(s, batch, i, scratch);
+            take_row(stream, batch, i, scratch);
     }
     vem_i_free(scratch);
     return status;
@@ -286,9 +284,7 @@ vem_status vem_stream_add(vem_ctx *ctx, vem_stream *s, const vem_data *batch)
 vem_status vem_stream_new(vem_ctx *ctx, const vem_stream_options *options,
                           vem_stream **stream)
 {
-    VEM_I_NEED(ctx, ctx, "ctx");
-    VEM_I_NEED(ctx, options, "options");
-    VEM_I_NEED(ctx, stream, "stream");
+    VEM_I_NEED(ctx, ctx, options, stream);
     vem_i_verb verb;
     vem_i_run *run = vem_i_begin(ctx, &verb);
     vem_stream_options o;
@@ -340,43 +336,39 @@ double vem_stream_mass(const vem_stream *s)
     return s ? s->mass + s->mass_rest : 0;
 }
 
-vem_status vem_stream_coreset(vem_ctx *ctx, const vem_stream *s, vem_data **coreset)
+vem_status vem_stream_coreset(vem_ctx *ctx, const vem_stream *stream, vem_data **coreset)
 {
-    VEM_I_NEED(ctx, ctx, "ctx");
-    VEM_I_NEED(ctx, s, "stream");
-    VEM_I_NEED(ctx, coreset, "coreset");
+    VEM_I_NEED(ctx, ctx, stream, coreset);
     vem_i_verb verb;
     vem_i_run *run = vem_i_begin(ctx, &verb);
-    const int64_t kept = vem_stream_kept(s);
+    const int64_t kept = vem_stream_kept(stream);
     bucket all;
     if (kept == 0)
         return vem_i_fail(run, VEM_BAD_DATA,
                           "The stream holds no rows of positive weight: %lld came.",
-                          (long long)s->rows);
-    vem_status status = take_bucket(run, s, kept, &all);
+                          (long long)stream->rows);
+    vem_status status = take_bucket(run, stream, kept, &all);
     if (status != VEM_OK)
         return status;
     for (int l = LEVELS - 1; l >= 0; l--)
-        append(s, &all, &s->levels[l]);
-    append(s, &all, &s->pending);
-    append(s, &all, &s->open);
-    status = give_bucket(run, s, &all, coreset);
+        append(stream, &all, &stream->levels[l]);
+    append(stream, &all, &stream->pending);
+    append(stream, &all, &stream->open);
+    status = give_bucket(run, stream, &all, coreset);
     empty_bucket(&all);
     return status;
 }
 
-vem_status vem_stream_model(vem_ctx *ctx, const vem_stream *s, const vem_options *options,
-                            const vem_model *start, vem_model **model,
-                            vem_report **report)
+vem_status vem_stream_model(vem_ctx *ctx, const vem_stream *stream,
+                            const vem_options *options, const vem_model *start,
+                            vem_model **model, vem_report **report)
 {
-    VEM_I_NEED(ctx, ctx, "ctx");
-    VEM_I_NEED(ctx, s, "stream");
-    VEM_I_NEED(ctx, options, "options");
+    VEM_I_NEED(ctx, ctx, stream, options);
     vem_data *coreset;
-    vem_status status = vem_stream_coreset(ctx, s, &coreset);
+    vem_status status = vem_stream_coreset(ctx, stream, &coreset);
     if (status != VEM_OK)
         return status;
-    if (s->normalize) {
+    if (stream->normalize) {
         vem_options asked = *options;
         asked.normalize = 1; /* the rows are; the model must know */
         status = vem_fit(ctx, coreset, &asked, start, model, report);

@@ -14,6 +14,19 @@ vem_status vem_i_refuse(vem_ctx *ctx, vem_status status, const char *format, ...
     return status;
 }
 
+vem_status vem_i_need(vem_ctx *ctx, const char *verb, const void *const *needed,
+                      size_t count, const char *names)
+{
+    for (size_t i = 0; i < count; i++) {
+        const size_t length = strcspn(names, ",");
+        if (!needed[i])
+            return vem_i_refuse(ctx, VEM_BAD_OPTION, "%s was given NULL for %.*s.", verb,
+                                (int)length, names);
+        names += length + strspn(names + length, ", ");
+    }
+    return VEM_OK;
+}
+
 const char *vem_bytes_print(double bytes, char text[32])
 {
     static const char *const units[] = {"KiB", "MiB", "GiB", "TiB"};
@@ -85,7 +98,7 @@ void vem_ctx_set_forecast(vem_ctx *ctx, vem_forecast_fn forecast, void *user)
 
 vem_status vem_ctx_set_spent(vem_ctx *ctx, double seconds)
 {
-    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, ctx);
     if (!(seconds >= 0 && seconds < INFINITY))
         return vem_i_refuse(ctx, VEM_BAD_OPTION,
                             "The seconds spent are %g, but they must be 0 or more.",

@@ -37,12 +37,15 @@ __attribute__((format(printf, 3, 4))) vem_status
 vem_i_refuse(vem_ctx *ctx, vem_status status, const char *format, ...);
 /* A public verb was given NULL for an argument that it cannot do without: a sentence with both
  * names. */
-#define VEM_I_NEED(ctx, pointer, argument)                                               \
+#define VEM_I_NEED(ctx, ...)                                                             \
     do {                                                                                 \
-        if (!(pointer))                                                                  \
-            return vem_i_refuse((ctx), VEM_BAD_OPTION, "%s was given NULL for %s.",      \
-                                __func__, (argument));                                   \
+        const void *const needed[] = {__VA_ARGS__};                                      \
+        if (vem_i_need((ctx), __func__, needed, sizeof needed / sizeof *needed,          \
+                       #__VA_ARGS__) != VEM_OK)                                          \
+            return VEM_BAD_OPTION;                                                       \
     } while (0)
+vem_status vem_i_need(vem_ctx *ctx, const char *verb, const void *const *needed,
+                      size_t count, const char *names);
 
 /* Monotonic seconds. */
 double vem_i_clock(void);

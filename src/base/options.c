@@ -191,9 +191,7 @@ static vem_status no_whole_number(vem_i_run *run, const vem_option_info *info,
 vem_status vem_options_set(vem_ctx *ctx, vem_options *options, const char *name,
                            const char *value)
 {
-    VEM_I_NEED(ctx, options, "options");
-    VEM_I_NEED(ctx, name, "name");
-    VEM_I_NEED(ctx, value, "value");
+    VEM_I_NEED(ctx, options, name, value);
     vem_i_verb verb;
     vem_i_run *run = vem_i_within(ctx, &verb);
     int i = find(name);

@@ -79,7 +79,7 @@ double vem_i_sum(const double *values, int64_t n)
 
 vem_status vem_ctx_set_threads(vem_ctx *ctx, int threads)
 {
-    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, ctx);
     if (threads < 0 || threads > 4096)
         return vem_i_refuse(
             ctx, VEM_BAD_OPTION,

@@ -215,7 +215,7 @@ void vem_i_residence_look(vem_i_run *run)
 
 vem_status vem_ctx_set_memory(vem_ctx *ctx, int64_t bytes)
 {
-    VEM_I_NEED(ctx, ctx, "ctx");
+    VEM_I_NEED(ctx, ctx);
     vem_i_verb verb;
     vem_i_run *run = vem_i_within(ctx, &verb);
     if (bytes < 0)

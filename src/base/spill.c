@@ -134,8 +134,7 @@ vem_status vem_i_spill_take(vem_i_run *run, void *out, size_t count, size_t size
 
 vem_status vem_array_new(vem_ctx *ctx, size_t bytes, void **array)
 {
-    VEM_I_NEED(ctx, ctx, "ctx");
-    VEM_I_NEED(ctx, array, "array");
+    VEM_I_NEED(ctx, ctx, array);
     vem_i_mapping *spill;
     vem_i_verb verb;
     vem_i_run *run = vem_i_begin(ctx, &verb);

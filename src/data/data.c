@@ -52,8 +52,7 @@ vem_status vem_i_data_weigh(vem_i_run *run, vem_data *data, const char *source,
 vem_status vem_data_set_weights(vem_ctx *ctx, vem_data *data, const double *weights,
                                 int64_t n)
 {
-    VEM_I_NEED(ctx, ctx, "ctx");
-    VEM_I_NEED(ctx, data, "data");
+    VEM_I_NEED(ctx, ctx, data);
     vem_i_verb verb;
     vem_i_run *run = vem_i_within(ctx, &verb);
     if (weights)
@@ -85,9 +84,7 @@ vem_status vem_data_borrow(vem_ctx *ctx, vem_dtype type, const void *values, int
                            int32_t d, int64_t row_stride, int64_t column_stride,
                            vem_data **data)
 {
-    VEM_I_NEED(ctx, ctx, "ctx");
-    VEM_I_NEED(ctx, values, "values");
-    VEM_I_NEED(ctx, data, "data");
+    VEM_I_NEED(ctx, ctx, values, data);
     vem_i_verb verb;
     vem_i_run *run = vem_i_within(ctx, &verb);
     if ((int)type < VEM_FLOAT32 || type > VEM_UINT32)
@@ -276,10 +273,7 @@ int64_t vem_data_row(const vem_data *data, int64_t i)
 vem_status vem_data_spread(vem_ctx *ctx, const vem_data *data, void *results,
                            size_t bytes, const void *absent)
 {
-    VEM_I_NEED(ctx, ctx, "ctx");
-    VEM_I_NEED(ctx, data, "data");
-    VEM_I_NEED(ctx, results, "results");
-    VEM_I_NEED(ctx, absent, "absent");
+    VEM_I_NEED(ctx, ctx, data, results, absent);
     char *all = results;
     if (!data->kept)
         return VEM_OK;
@@ -367,9 +361,7 @@ const char *vem_data_format(const vem_data *data)
 vem_status vem_data_get(vem_ctx *ctx, const vem_data *data, int64_t first, int64_t count,
                         double *rows)
 {
-    VEM_I_NEED(ctx, ctx, "ctx");
-    VEM_I_NEED(ctx, data, "data");
-    VEM_I_NEED(ctx, rows, "rows");
+    VEM_I_NEED(ctx, ctx, data, rows);
     vem_i_verb verb;
     vem_i_run *run = vem_i_within(ctx, &verb);
     if (first < 0 || count < 0 || first > data->n || count > data->n - first)

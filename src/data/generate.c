@@ -333,8 +333,7 @@ vem_status vem_generate(vem_ctx *ctx, vem_generator kind,
                         const vem_generate_options *options, int64_t *n, int32_t *d,
                         double **rows, int32_t **labels, double **centers)
 {
-    VEM_I_NEED(ctx, ctx, "ctx");
-    VEM_I_NEED(ctx, options, "options");
+    VEM_I_NEED(ctx, ctx, options);
     vem_i_verb verb;
     vem_i_run *run = vem_i_begin(ctx, &verb);
     vem_generate_options o;

@@ -236,8 +236,7 @@ static double least_floor(const vem_options *o)
 vem_status vem_options_resolve(vem_ctx *ctx, const vem_options *options, int64_t n,
                                int32_t d, vem_dtype type, vem_options *resolved)
 {
-    VEM_I_NEED(ctx, options, "options");
-    VEM_I_NEED(ctx, resolved, "resolved");
+    VEM_I_NEED(ctx, options, resolved);
     vem_i_verb verb;
     vem_i_run *run = vem_i_within(ctx, &verb);
     vem_status status = vem_i_options_check(run, options);

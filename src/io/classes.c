@@ -303,10 +303,7 @@ vem_status vem_classes_read_column(vem_ctx *ctx, const char *path, int64_t rows,
                                    const char *column, int64_t **classes, int64_t *n,
                                    char **taken)
 {
-    VEM_I_NEED(ctx, ctx, "ctx");
-    VEM_I_NEED(ctx, path, "path");
-    VEM_I_NEED(ctx, classes, "classes");
-    VEM_I_NEED(ctx, n, "n");
+    VEM_I_NEED(ctx, ctx, path, classes, n);
     vem_i_verb verb;
     vem_i_run *run = vem_i_begin(ctx, &verb);
     vem_i_classes out = {0};
@@ -325,9 +322,6 @@ vem_status vem_classes_read_column(vem_ctx *ctx, const char *path, int64_t rows,
 vem_status vem_classes_read(vem_ctx *ctx, const char *path, int64_t rows,
                             int64_t **classes, int64_t *n)
 {
-    VEM_I_NEED(ctx, ctx, "ctx");
-    VEM_I_NEED(ctx, path, "path");
-    VEM_I_NEED(ctx, classes, "classes");
-    VEM_I_NEED(ctx, n, "n");
+    VEM_I_NEED(ctx, ctx, path, classes, n);
     return vem_classes_read_column(ctx, path, rows, NULL, classes, n, NULL);
 }

@@ -32,8 +32,7 @@ static json_t *read_json(vem_i_run *run, const char *source, const char *text,
 
 vem_status vem_model_set_meta(vem_ctx *ctx, vem_model *model, const char *json)
 {
-    VEM_I_NEED(ctx, ctx, "ctx");
-    VEM_I_NEED(ctx, model, "model");
+    VEM_I_NEED(ctx, ctx, model);
     vem_i_verb verb;
     vem_i_run *run = vem_i_within(ctx, &verb);
     char *copy = NULL;
@@ -277,9 +276,7 @@ vem_status vem_i_model_get(vem_i_run *run, const char *path, vem_i_npz *npz,
 
 vem_status vem_model_read(vem_ctx *ctx, const char *path, vem_model **model)
 {
-    VEM_I_NEED(ctx, ctx, "ctx");
-    VEM_I_NEED(ctx, path, "path");
-    VEM_I_NEED(ctx, model, "model");
+    VEM_I_NEED(ctx, ctx, path, model);
     vem_i_verb verb;
     vem_i_run *run = vem_i_begin(ctx, &verb);
     vem_i_npz *npz;
@@ -336,9 +333,7 @@ static char *complete_meta(const vem_model *model)
 
 vem_status vem_model_write(vem_ctx *ctx, const vem_model *model, const char *path)
 {
-    VEM_I_NEED(ctx, ctx, "ctx");
-    VEM_I_NEED(ctx, model, "model");
-    VEM_I_NEED(ctx, path, "path");
+    VEM_I_NEED(ctx, ctx, model, path);
     vem_i_verb verb;
     vem_i_run *run = vem_i_begin(ctx, &verb);
     if (!vem_i_path_ends(path, ".npz") && strncmp(path, "/dev/", 5) != 0)

@@ -352,11 +352,11 @@ vem_status vem_i_data_read(vem_i_run *run, const char *path,
 vem_status vem_data_read_parts(vem_ctx *ctx, const char *const *paths, int32_t count,
                                const vem_read_options *options, vem_data **data)
 {
-    VEM_I_NEED(ctx, ctx, "ctx");
-    VEM_I_NEED(ctx, paths, "paths");
-    VEM_I_NEED(ctx, data, "data");
+    VEM_I_NEED(ctx, ctx, paths, data);
     for (int32_t i = 0; i < count; i++)
-        VEM_I_NEED(ctx, paths[i], "a path");
+        if (!paths[i])
+            return vem_i_refuse(ctx, VEM_BAD_OPTION, "%s was given NULL for a path.",
+                                __func__);
     vem_i_verb verb;
     vem_i_run *run = vem_i_begin(ctx, &verb);
     vem_read_options wanted;
@@ -377,9 +377,7 @@ vem_status vem_data_read_parts(vem_ctx *ctx, const char *const *paths, int32_t c
 vem_status vem_data_read(vem_ctx *ctx, const char *path, const vem_read_options *options,
                          vem_data **data)
 {
-    VEM_I_NEED(ctx, ctx, "ctx");
-    VEM_I_NEED(ctx, path, "path");
-    VEM_I_NEED(ctx, data, "data");
+    VEM_I_NEED(ctx, ctx, path, data);
     vem_i_verb verb;
     vem_i_run *run = vem_i_begin(ctx, &verb);
     return vem_i_data_read(run, path, options, data);

@@ -192,27 +192,11 @@ static vem_status check_rows(vem_i_run *run, const vem_data *data, int64_t n)
                       vem_data_rows_read(data));
 }
 
-/* What all writers ask first; `verb` is the one that was called. */
-static vem_status begin(vem_i_run *run, const char *verb, const char *path,
-                        const void *values, const char *argument)
-{
-    if (run->ctx && path && values)
-        return VEM_OK;
-    return vem_i_fail(run, VEM_BAD_OPTION, "%s was given NULL for %s.", verb,
-                      !run->ctx ? "ctx"
-                      : !path   ? "path"
-                                : argument);
-}
-
-static vem_status write_labels(vem_i_run *run, const char *verb, const char *path,
-                               vem_i_labelling kind, const vem_data *data,
-                               const int32_t *labels, int64_t n)
+static vem_status write_labels(vem_i_run *run, const char *path, vem_i_labelling kind,
+                               const vem_data *data, const int32_t *labels, int64_t n)
 {
     const vem_i_array array = {"labels", VEM_INT32, labels, 1, {n}};
-    vem_status status =
-        begin(run, verb, path, labels, kind == VEM_I_CLASSES ? "classes" : "labels");
-    if (status == VEM_OK)
-        status = check_rows(run, data, n);
+    vem_status status = check_rows(run, data, n);
     if (status != VEM_OK)
         return status;
     if (vem_i_path_ends(path, ".npy"))
@@ -230,35 +214,31 @@ static vem_status write_labels(vem_i_run *run, const char *verb, const char *pat
 vem_status vem_labels_write_rows(vem_ctx *ctx, const char *path, const vem_data *data,
                                  const int32_t *labels, int64_t n)
 {
+    VEM_I_NEED(ctx, ctx, path, labels);
     vem_i_verb verb;
-    vem_i_run *run = vem_i_begin(ctx, &verb);
-    return write_labels(run, __func__, path, VEM_I_LABELS, data, labels, n);
+    return write_labels(vem_i_begin(ctx, &verb), path, VEM_I_LABELS, data, labels, n);
 }
 
 vem_status vem_labels_write(vem_ctx *ctx, const char *path, const int32_t *labels,
                             int64_t n)
 {
+    VEM_I_NEED(ctx, ctx, path, labels);
     vem_i_verb verb;
-    vem_i_run *run = vem_i_begin(ctx, &verb);
-    return write_labels(run, __func__, path, VEM_I_LABELS, NULL, labels, n);
+    return write_labels(vem_i_begin(ctx, &verb), path, VEM_I_LABELS, NULL, labels, n);
 }
 
 vem_status vem_classes_write(vem_ctx *ctx, const char *path, const int32_t *classes,
                              int64_t n)
 {
+    VEM_I_NEED(ctx, ctx, path, classes);
     vem_i_verb verb;
-    vem_i_run *run = vem_i_begin(ctx, &verb);
-    return write_labels(run, __func__, path, VEM_I_CLASSES, NULL, classes, n);
+    return write_labels(vem_i_begin(ctx, &verb), path, VEM_I_CLASSES, NULL, classes, n);
 }
 
-static vem_status write_rows(vem_i_run *run, const char *verb, const char *path,
-                             const vem_i_array *array, int header,
-                             const char *const *names)
+static vem_status write_rows(vem_i_run *run, const char *path, const vem_i_array *array,
+                             int header, const char *const *names)
 {
     const int64_t n = array->dims[0], d = array->dims[1];
-    vem_status status = begin(run, verb, path, array->values, "values");
-    if (status != VEM_OK)
-        return status;
     if (n < 0 || d < 1)
         return vem_i_fail(run, VEM_BAD_OPTION,
                           "An array of %" PRId64 " rows and %" PRId64
@@ -274,20 +254,20 @@ static vem_status write_rows(vem_i_run *run, const char *verb, const char *path,
 vem_status vem_array_write(vem_ctx *ctx, const char *path, vem_dtype type,
                            const void *values, int64_t n, int32_t d)
 {
+    VEM_I_NEED(ctx, ctx, path, values);
     vem_i_verb verb;
-    vem_i_run *run = vem_i_begin(ctx, &verb);
     const vem_i_array array = {"rows", type, values, 2, {n, d}};
-    return write_rows(run, __func__, path, &array, 0, NULL);
+    return write_rows(vem_i_begin(ctx, &verb), path, &array, 0, NULL);
 }
 
 vem_status vem_array_write_named(vem_ctx *ctx, const char *path, vem_dtype type,
                                  const void *values, int64_t n, int32_t d,
                                  const char *const *names)
 {
+    VEM_I_NEED(ctx, ctx, path, values);
     vem_i_verb verb;
-    vem_i_run *run = vem_i_begin(ctx, &verb);
     const vem_i_array array = {"rows", type, values, 2, {n, d}};
-    return write_rows(run, __func__, path, &array, 1, names);
+    return write_rows(vem_i_begin(ctx, &verb), path, &array, 1, names);
 }
 
 static void print_soft(vem_i_run *run, FILE *stream, const vem_data *data,
@@ -313,18 +293,14 @@ static void print_soft(vem_i_run *run, FILE *stream, const vem_data *data,
     }
 }
 
-static vem_status write_soft(vem_i_run *run, const char *verb, const char *path,
-                             const vem_data *data, const int32_t *clusters,
-                             const double *probabilities, int64_t n, int32_t top)
+static vem_status write_soft(vem_i_run *run, const char *path, const vem_data *data,
+                             const int32_t *clusters, const double *probabilities,
+                             int64_t n, int32_t top)
 {
     const vem_i_array arrays[2] = {
         {"clusters", VEM_INT32, clusters, 2, {n, top}},
         {"probabilities", VEM_FLOAT64, probabilities, 2, {n, top}}};
-    vem_status status = begin(run, verb, path, clusters, "clusters");
-    if (status == VEM_OK)
-        status = begin(run, verb, path, probabilities, "probabilities");
-    if (status == VEM_OK)
-        status = check_rows(run, data, n);
+    vem_status status = check_rows(run, data, n);
     if (status == VEM_OK && top < 1)
         status = vem_i_fail(run, VEM_BAD_OPTION,
                             "%" PRId32 " clusters for each row are to be written, but at "
@@ -350,28 +326,28 @@ vem_status vem_soft_write_rows(vem_ctx *ctx, const char *path, const vem_data *d
                                const int32_t *clusters, const double *probabilities,
                                int64_t n, int32_t top)
 {
+    VEM_I_NEED(ctx, ctx, path, clusters, probabilities);
     vem_i_verb verb;
-    vem_i_run *run = vem_i_begin(ctx, &verb);
-    return write_soft(run, __func__, path, data, clusters, probabilities, n, top);
+    return write_soft(vem_i_begin(ctx, &verb), path, data, clusters, probabilities, n,
+                      top);
 }
 
 vem_status vem_soft_write(vem_ctx *ctx, const char *path, const int32_t *clusters,
                           const double *probabilities, int64_t n, int32_t top)
 {
+    VEM_I_NEED(ctx, ctx, path, clusters, probabilities);
     vem_i_verb verb;
-    vem_i_run *run = vem_i_begin(ctx, &verb);
-    return write_soft(run, __func__, path, NULL, clusters, probabilities, n, top);
+    return write_soft(vem_i_begin(ctx, &verb), path, NULL, clusters, probabilities, n,
+                      top);
 }
 
 vem_status vem_text_write(vem_ctx *ctx, const char *path, const char *text, size_t length)
 {
+    VEM_I_NEED(ctx, ctx, path, text);
     vem_i_verb verb;
     vem_i_run *run = vem_i_begin(ctx, &verb);
-    vem_status status = begin(run, __func__, path, text, "text");
-    if (status != VEM_OK)
-        return status;
     vem_i_output *output;
-    status = vem_i_output_open(run, path, &output);
+    vem_status status = vem_i_output_open(run, path, &output);
     if (status != VEM_OK)
         return status;
     fwrite(text, 1, length, vem_i_output_stream(output));

@@ -272,9 +272,7 @@ static vem_status read_part(vem_i_run *run, const char *path, vem_i_npz *npz,
 
 vem_status vem_stats_read(vem_ctx *ctx, const char *path, vem_stats **stats)
 {
-    VEM_I_NEED(ctx, ctx, "ctx");
-    VEM_I_NEED(ctx, path, "path");
-    VEM_I_NEED(ctx, stats, "stats");
+    VEM_I_NEED(ctx, ctx, path, stats);
     vem_i_verb verb;
     vem_i_run *run = vem_i_begin(ctx, &verb);
     vem_i_npz *npz;
@@ -294,35 +292,33 @@ vem_status vem_stats_read(vem_ctx *ctx, const char *path, vem_stats **stats)
 
 /* ---- writing ---- */
 
-vem_status vem_stats_write(vem_ctx *ctx, const vem_stats *part, const char *path)
+vem_status vem_stats_write(vem_ctx *ctx, const vem_stats *stats, const char *path)
 {
-    VEM_I_NEED(ctx, ctx, "ctx");
-    VEM_I_NEED(ctx, part, "stats");
-    VEM_I_NEED(ctx, path, "path");
+    VEM_I_NEED(ctx, ctx, stats, path);
     vem_i_verb verb;
     vem_i_run *run = vem_i_begin(ctx, &verb);
     if (!vem_i_path_ends(path, ".npz") && strncmp(path, "/dev/", 5) != 0)
         return vem_i_fail(run, VEM_BAD_OPTION,
                           "%s is no name for statistics: they are written as .npz.",
                           path);
-    const double totals[TOTALS] = {part->mass, part->free_energy, part->squared_error};
-    const int64_t counts[COUNTS] = {part->rows, part->rows_used, part->pairs,
-                                    part->parts};
+    const double totals[TOTALS] = {stats->mass, stats->free_energy, stats->squared_error};
+    const int64_t counts[COUNTS] = {stats->rows, stats->rows_used, stats->pairs,
+                                    stats->parts};
     vem_i_array list[SUM_ARRAYS + 3 + VEM_I_MODEL_ARRAYS];
     arrays a;
-    vem_status status = take_arrays(run, part->model, &a);
+    vem_status status = take_arrays(run, stats->model, &a);
     if (status != VEM_OK)
         return status;
-    char *meta = make_meta(part);
+    char *meta = make_meta(stats);
     if (meta) {
-        exchange(part, &a, 1);
+        exchange(stats, &a, 1);
         int count =
-            describe_sums(part->model, &a, vem_i_part_moved(part), part->about, list);
+            describe_sums(stats->model, &a, vem_i_part_moved(stats), stats->about, list);
         list[count++] = (vem_i_array){"totals", VEM_FLOAT64, totals, 1, {TOTALS}};
         list[count++] = (vem_i_array){"counts", VEM_INT64, counts, 1, {COUNTS}};
         list[count++] =
             (vem_i_array){"meta", VEM_UINT8, meta, 1, {(int64_t)strlen(meta)}};
-        count += vem_i_model_arrays(part->model, list + count);
+        count += vem_i_model_arrays(stats->model, list + count);
         status = vem_i_npz_write(run, path, list, count);
     } else {
         status = vem_i_fail_memory(run, 512);

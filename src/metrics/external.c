@@ -244,10 +244,7 @@ static vem_status compare(vem_i_run *run, const int64_t *clusters, const int64_t
 vem_status vem_compare(vem_ctx *ctx, const int64_t *clusters, const int64_t *classes,
                        int64_t n, vem_agreement *agreement)
 {
-    VEM_I_NEED(ctx, ctx, "ctx");
-    VEM_I_NEED(ctx, clusters, "clusters");
-    VEM_I_NEED(ctx, classes, "classes");
-    VEM_I_NEED(ctx, agreement, "agreement");
+    VEM_I_NEED(ctx, ctx, clusters, classes, agreement);
     vem_i_verb verb;
     vem_i_run *run = vem_i_within(ctx, &verb);
     vem_agreement found;

@@ -169,10 +169,7 @@ vem_status vem_model_new(vem_ctx *ctx, vem_family_kind family, int32_t clusters,
                          int32_t d, const double *means, const double *weights,
                          const double *variances, vem_model **model)
 {
-    VEM_I_NEED(ctx, ctx, "ctx");
-    VEM_I_NEED(ctx, means, "means");
-    VEM_I_NEED(ctx, variances, "variances");
-    VEM_I_NEED(ctx, model, "model");
+    VEM_I_NEED(ctx, ctx, means, variances, model);
     vem_i_verb verb;
     vem_i_run *run = vem_i_within(ctx, &verb);
     vem_status status = check_shape(run, family, clusters, d);
@@ -206,9 +203,7 @@ vem_status vem_model_new(vem_ctx *ctx, vem_family_kind family, int32_t clusters,
 
 vem_status vem_model_copy(vem_ctx *ctx, const vem_model *model, vem_model **copy)
 {
-    VEM_I_NEED(ctx, ctx, "ctx");
-    VEM_I_NEED(ctx, model, "model");
-    VEM_I_NEED(ctx, copy, "copy");
+    VEM_I_NEED(ctx, ctx, model, copy);
     vem_i_verb verb;
     vem_i_run *run = vem_i_within(ctx, &verb);
     vem_model *made;
@@ -296,8 +291,7 @@ const double *vem_model_scale(const vem_model *model)
 
 vem_status vem_model_set_scale(vem_ctx *ctx, vem_model *model, const double *scale)
 {
-    VEM_I_NEED(ctx, ctx, "ctx");
-    VEM_I_NEED(ctx, model, "model");
+    VEM_I_NEED(ctx, ctx, model);
     vem_i_verb verb;
     vem_i_run *run = vem_i_within(ctx, &verb);
     double *copy = NULL;

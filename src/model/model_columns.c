@@ -24,8 +24,7 @@ const char *vem_model_column_name(const vem_model *model, int32_t column)
 vem_status vem_model_set_column_names(vem_ctx *ctx, vem_model *model,
                                       const char *const *names)
 {
-    VEM_I_NEED(ctx, ctx, "ctx");
-    VEM_I_NEED(ctx, model, "model");
+    VEM_I_NEED(ctx, ctx, model);
     vem_i_verb verb;
     vem_i_run *run = vem_i_within(ctx, &verb);
     char **list = NULL;
@@ -48,8 +47,7 @@ const double *vem_model_column_means(const vem_model *model)
 
 vem_status vem_model_set_column_means(vem_ctx *ctx, vem_model *model, const double *means)
 {
-    VEM_I_NEED(ctx, ctx, "ctx");
-    VEM_I_NEED(ctx, model, "model");
+    VEM_I_NEED(ctx, ctx, model);
     vem_i_verb verb;
     vem_i_run *run = vem_i_within(ctx, &verb);
     double *copy;
