@@ -294,6 +294,39 @@ static void the_plan_of_our_own_choices(void **state)
         }
 }
 
+/* A tree and its cells beside the rows; of all searches, with and without swaps. */
+static void the_plan_of_cells(void **state)
+{
+    (void)state;
+#ifdef VEM_SANITIZED
+    skip(); /* its allocator keeps no such books */
+#endif
+    grid_data thin = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, 40000, 2, 85);
+    grid_data wide = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, 8000, 20, 85);
+    for (int kind = 0; kind < VEM_SEARCH_COUNT; kind++)
+        for (int i = 0; i < 2; i++) {
+            vem_options o =
+                grid_options(40, i ? VEM_FULL : VEM_ISO, VEM_PRIOR_FREE,
+                             kind == VEM_SEARCH_ALL ? 40 : 3, (vem_precision)i, 8);
+            o.search = kind;
+            o.seeding = VEM_SEED_RANDOM;
+            o.tolerance = 1e-3;
+            o.cells = i ? 1500 : 3000;
+            o.threads = 1 + 4 * i;
+            check_plan(&thin, &o);
+            check_plan(&wide, &o);
+        }
+    vem_options o;
+    vem_options_init(&o);
+    o.clusters = 100;
+    o.cells = 4000;
+    o.family = VEM_DIAG;
+    o.max_steps = 8;
+    check_plan(&thin, &o);
+    grid_data_free(&thin);
+    grid_data_free(&wide);
+}
+
 static void remember(void *user, const vem_forecast *forecast)
 {
     *(vem_forecast *)user = *forecast;
@@ -410,6 +443,7 @@ int main(void)
         cmocka_unit_test(the_plan_of_a_coreset),
         cmocka_unit_test(the_plan_of_a_neighborhood_search),
         cmocka_unit_test(the_plan_of_our_own_choices),
+        cmocka_unit_test(the_plan_of_cells),
         cmocka_unit_test(a_plan_that_does_not_fit),
         cmocka_unit_test(bytes_in_words),
     };

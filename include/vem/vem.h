@@ -308,7 +308,8 @@ typedef enum vem_algorithm {
     VEM_ALGORITHM_VAR_GMM_X,
     VEM_ALGORITHM_VAR_GMM_S,
     VEM_ALGORITHM_LWCS_KMEANS,
-    VEM_ALGORITHM_VC_GMM
+    VEM_ALGORITHM_VC_GMM,
+    VEM_ALGORITHM_KD_EM
 } vem_algorithm;
 
 /* X(kind, symbol, name, what it is): one line for each family, in the order of their numbers,
@@ -387,7 +388,7 @@ typedef enum vem_precision { VEM_SINGLE = 0, VEM_DOUBLE } vem_precision;
     X(INT, clusters, VEM_AUTO, 1, 2147483000, NULL, "C", "number of clusters")           \
     X(CHOICE, algorithm, VEM_AUTO, 0, 0,                                                 \
       "kmeans|lazy-kmeans|kmeans-c|gmm|var-kmeans-x|var-kmeans-s|var-gmm-x|var-gmm-s|"   \
-      "lwcs-kmeans|vc-gmm",                                                              \
+      "lwcs-kmeans|vc-gmm|kd-em",                                                        \
       "NAME", "a paper's algorithm, exactly; options beside it override it")             \
     X(CHOICE, family, VEM_AUTO, 0, 0, &(VEM_FAMILY_TABLE(VEM_FAMILY_CHOICE_ROW))[1],     \
       "NAME", "what a cluster looks like")                                               \
@@ -413,6 +414,14 @@ typedef enum vem_precision { VEM_SINGLE = 0, VEM_DOUBLE } vem_precision;
       "a row moves only to a cluster nearer by this factor (needs held = 1)")            \
     X(INT, coreset, VEM_AUTO, 1, 9007199254740992, NULL, "N'",                           \
       "fit a lightweight coreset of this many rows instead of all rows")                 \
+    X(INT, cells, VEM_AUTO, 1, 268435456, NULL, "M",                                     \
+      "fit up to this many cells of a kd-tree instead of rows, each with its mean and "  \
+      "spread: F is a lower bound of the likelihood of all rows, and rises as cells "    \
+      "are divided where it gains most")                                                 \
+    X(INT, depth, VEM_AUTO, 0, 28, NULL, "L",                                            \
+      "depth of the tree at which the first cells lie (with cells)")                     \
+    X(INT, expand, VEM_AUTO, 1, 268435456, NULL, "E",                                    \
+      "cells that are divided at a time (with cells; default: as many as promise much)") \
     X(CHOICE, seeding, VEM_AUTO, 0, 0,                                                   \
       "random|kmeans++|kmeans++-greedy|afkmc2|two-level", "NAME",                        \
       "how the first means are chosen")                                                  \

@@ -23,6 +23,7 @@ typedef struct fit {
     vem_i_plan plan;
     vem_i_checkpoint checkpoint;
     vem_i_points *points;
+    vem_i_cells *cells; /* of those, or NULL */
     vem_model *model;
     vem_report *report;
     double clock; /* when it began */
@@ -99,20 +100,38 @@ static vem_status load(fit *f)
     return status;
 }
 
+/* Cells of the rows, where the fit sees those. */
+static vem_status divide(fit *f)
+{
+    const vem_options *o = &f->resolved;
+    const vem_i_cells_request request = {.kind = vem_i_family_of(o->family)->needs,
+                                         .most = f->plan.programme.items,
+                                         .depth = (int32_t)o->depth};
+    if (!f->plan.programme.celled)
+        return VEM_OK;
+    const double start = vem_i_clock();
+    vem_status status = vem_i_cells_new(f->run, &f->points->view, &request, &f->cells);
+    f->report->summary.seconds_reduce += vem_i_clock() - start;
+    return status;
+}
+
 /* ---- run ---- */
 
 static vem_status run_stages(fit *f)
 {
-    vem_i_restarts restarts = {.run = f->run,
-                               .programme = &f->plan.programme,
-                               .view = &f->points->view,
-                               .points = f->points,
-                               .start = f->start,
-                               .checkpoint =
-                                   f->run->ctx->checkpoint.path ? &f->checkpoint : NULL,
-                               .report = f->report};
+    vem_i_restarts restarts = {
+        .run = f->run,
+        .programme = &f->plan.programme,
+        .view = f->cells ? vem_i_cells_view(f->cells, f->cells->kind) : &f->points->view,
+        .points = f->cells ? NULL : f->points,
+        .cells = f->cells,
+        .start = f->start,
+        .checkpoint = f->run->ctx->checkpoint.path ? &f->checkpoint : NULL,
+        .report = f->report};
     vem_status status = vem_i_restarts_run(&restarts);
     f->model = restarts.model;
+    if (f->cells)
+        f->report->summary.items = f->cells->cut.count;
     vem_i_budget_end_steps(f->run, &f->budget);
     return status;
 }
@@ -236,8 +255,9 @@ static vem_status measure(fit *f)
     vem_model_set_normalizes(f->model, f->resolved.normalize);
     vem_model_set_prior(f->model, (vem_prior_kind)f->resolved.prior);
     status = vem_i_model_check_finite(f->run, f->model);
-    if (status == VEM_OK && reduced) {
-        vem_i_free(f->report->labels); /* of the coreset's rows, not of the data's */
+    if (status == VEM_OK && (reduced || f->cells)) {
+        vem_i_free(
+            f->report->labels); /* of the coreset's rows or of cells, not of the data's */
         f->report->labels = NULL;
     }
     if (status == VEM_OK)
@@ -286,6 +306,8 @@ static vem_status run_all(fit *f)
     if (status == VEM_OK)
         status = report_before(f);
     if (status == VEM_OK)
+        status = divide(f);
+    if (status == VEM_OK)
         status = run_stages(f);
     if (status == VEM_OK)
         status = measure(f);
@@ -310,6 +332,7 @@ vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *option
     if (status == VEM_OK)
         status = run_all(&f);
     vem_i_checkpoint_close(&f.checkpoint);
+    vem_i_cells_free(f.cells);
     vem_i_points_free(f.points);
     if (status == VEM_OK && model) {
         *model = f.model;

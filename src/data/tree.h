@@ -65,13 +65,4 @@ vem_status vem_i_tree_split(vem_i_run *run, vem_i_tree *tree, const int32_t *nod
 vem_status vem_i_tree_build(vem_i_run *run, vem_i_tree *tree, int64_t cells,
                             int32_t depth);
 
-/* Values in a row of spreads. */
-static inline int64_t vem_i_spread_values(vem_i_spread_kind kind, int32_t d)
-{
-    return kind == VEM_I_SPREAD_FULL    ? (int64_t)d * (d + 1) / 2
-           : kind == VEM_I_SPREAD_DIAG  ? d
-           : kind == VEM_I_SPREAD_TRACE ? 1
-                                        : 0;
-}
-
 #endif

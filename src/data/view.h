@@ -20,6 +20,15 @@ typedef enum vem_i_spread_kind {
     VEM_I_SPREAD_FULL
 } vem_i_spread_kind;
 
+/* Values of it. */
+static inline int64_t vem_i_spread_values(vem_i_spread_kind kind, int32_t d)
+{
+    return kind == VEM_I_SPREAD_FULL    ? (int64_t)d * (d + 1) / 2
+           : kind == VEM_I_SPREAD_DIAG  ? d
+           : kind == VEM_I_SPREAD_TRACE ? 1
+                                        : 0;
+}
+
 typedef struct vem_view {
     const vem_i_kernels *kernels; /* of the type of x */
     const void *x;                /* n rows of d values of type T, ld apart */

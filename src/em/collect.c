@@ -36,7 +36,7 @@ struct vem_i_collector {
     int32_t width;
     int toured;
     int64_t per_shard;    /* items sorted together: of a shard, or of a wave */
-    int64_t shards;       /* 0: owned */
+    int64_t shards;       /* there is room for; 0: owned */
     vem_i_stats *partial; /* sharded: one per shard */
     uint32_t *entries;    /* sorted items, relative to the first of the shard or wave */
     void *q;              /* their weights, T; NULL when all are 1 */
@@ -278,9 +278,10 @@ void vem_i_collector_run(vem_i_collector *t, const vem_i_posterior *posterior,
         if (!only || only[c])
             vem_i_stats_clear_cluster(stats, c);
     if (t->shards) {
+        const int64_t shards = vem_i_view_shards(t->view, t->per_shard);
         double work = (double)t->per_shard * (double)t->width * (double)t->view->d;
-        vem_i_parallel_light(t->run, t->shards, work, run_shard, t);
-        for (int64_t s = 0; s < t->shards; s++)
+        vem_i_parallel_light(t->run, shards, work, run_shard, t);
+        for (int64_t s = 0; s < shards; s++)
             vem_i_stats_add(stats, &t->partial[s]);
         return;
     }

@@ -5,7 +5,8 @@
  *     repeat   E:  K_i from the search, q(i,c) prop. to p(c, x_i) on K_i    F does not fall
  *              M:  theta from the statistics of q                           F does not fall
  *     until    |F_t - F_(t-1)| <= eps D / 2 (presets: eps max(|F_t|, 1e-3)), or, for
- *              eps = 0, no K_i changes
+ *              eps = 0, no K_i changes; items that stand for many rows are divided then, as
+ *              long as F gains by it                                       F does not fall
  *
  * F_t is measured by the E-step, so it belongs to the model that entered it; the loop
  * ends before the M-step and that model is the one given back. What may lower F (dropping
@@ -134,20 +135,48 @@ static vem_status expect(vem_i_em *em)
     return status;
 }
 
-/* Is this step the last one? Then em->outcome says why. */
-static int ends(vem_i_em *em)
+/* The loop rests: may it look closer? Then the next step is an E-step of the same model. */
+static vem_status refine(vem_i_em *em, int64_t *finer)
+{
+    *finer = 0;
+    if (!em->refiner.refine)
+        return VEM_OK;
+    const double start = vem_i_clock();
+    vem_status status = em->refiner.refine(em->refiner.user, em, finer);
+    if (status == VEM_STOPPED) /* the step ends the loop, as it is */
+        status = VEM_OK;
+    if (*finer > 0) {
+        vem_trace_step *line = vem_i_trace_last(&em->trace);
+        line->move = vem_i_move_names[VEM_I_MOVE_REFINE];
+        line->moved = *finer;
+        line->seconds += vem_i_clock() - start;
+        vem_i_em_resize(em);
+    }
+    return status;
+}
+
+/* Is this step the last one? Then em->outcome says why. finer: items were divided. */
+static vem_status ends(vem_i_em *em, int *last, int64_t *finer)
 {
     em->steps = em->step;
     if (em->step == 1)
         em->free_energy_first = em->free_energy;
-    const int rests = em->step > 1 && converged(em);
+    int rests = em->step > 1 && converged(em);
     const int limit = em->step >= em->options->max_steps;
     const int enough = vem_i_em_observe(em, VEM_I_STEP_SCORED) && !limit;
+    *finer = 0;
+    if (rests && !limit && !enough && !em->run->watch->stop) {
+        const vem_status status = refine(em, finer);
+        if (status != VEM_OK)
+            return status;
+        rests = *finer == 0;
+    }
     em->outcome = rests                  ? VEM_OUTCOME_CONVERGED
                   : em->run->watch->stop ? VEM_OUTCOME_STOPPED
                   : enough               ? VEM_OUTCOME_BUDGET
                                          : VEM_OUTCOME_STEP_LIMIT;
-    return rests || em->run->watch->stop || limit || enough;
+    *last = rests || em->run->watch->stop || limit || enough;
+    return VEM_OK;
 }
 
 /* The statistics of what is held, unless nothing follows. */
@@ -224,7 +253,14 @@ vem_status vem_i_em_run(vem_i_em *em)
             return status == VEM_STOPPED ? give_up(em) : status;
         if (em->step < 1)
             continue;
-        const int last = ends(em);
+        int last;
+        int64_t finer;
+        if ((status = ends(em, &last, &finer)) != VEM_OK)
+            return status;
+        if (finer > 0 && !last) {
+            vem_i_em_observe(em, VEM_I_STEP_ENDS);
+            continue;
+        }
         em->within = 1;
         if (last && !entered)
             vem_i_em_observe(em, VEM_I_STEP_LAST);
@@ -249,7 +285,7 @@ vem_status vem_i_em_new(vem_i_em *em)
     vem_i_search_make_room(&em->search, model->capacity);
     vem_status status = vem_i_scorer_new(run, em->view->kernels,
                                          vem_i_model_shape_with_room(model), &em->scorer);
-    if (status == VEM_OK && em->view->spread)
+    if (status == VEM_OK && em->view->spread_kind != VEM_I_SPREAD_NONE)
         status = vem_i_scorer_take_spread(run, &em->scorer);
     if (status == VEM_OK)
         status = vem_i_posterior_new(run, em->view, &em->search, &em->posterior);
@@ -260,6 +296,11 @@ vem_status vem_i_em_new(vem_i_em *em)
     if (status != VEM_OK)
         vem_i_em_free(em);
     return status;
+}
+
+void vem_i_em_resize(vem_i_em *em)
+{
+    em->posterior.n = em->view->n;
 }
 
 void vem_i_em_free(vem_i_em *em)

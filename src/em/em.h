@@ -59,6 +59,13 @@ typedef struct vem_i_observer {
 } vem_i_observer;
 enum { VEM_I_OBSERVERS = 2 };
 
+/* What can look closer at the items where the loop rests: more of them, in which F is no less
+ * (moves/refine.h). *finer: how many there are more; 0: that promises nothing any more. */
+typedef struct vem_i_refiner {
+    vem_status (*refine)(void *user, struct vem_i_em *em, int64_t *finer); /* or NULL */
+    void *user;
+} vem_i_refiner;
+
 typedef struct vem_i_em {
     /* What is asked. */
     vem_i_run *run;
@@ -76,6 +83,7 @@ typedef struct vem_i_em {
     vem_i_schedule schedule;
     vem_i_listed moves[VEM_I_MOVES];           /* tried in this order */
     vem_i_observer observers[VEM_I_OBSERVERS]; /* called in this order */
+    vem_i_refiner refiner;
     int may_skip; /* whether an E-step may be given up (parallel.h): then it can be undone */
     /* What it works on. The model is in the units of the view. */
     vem_model *model;
@@ -102,6 +110,8 @@ vem_status vem_i_em_new(vem_i_em *em);
 void vem_i_em_free(vem_i_em *em);
 /* From the beginning, or from where a record left it. */
 vem_status vem_i_em_run(vem_i_em *em);
+/* The view has another number of items, no more than it was made for. */
+void vem_i_em_resize(vem_i_em *em);
 /* Tells all observers. 1: one of them has had enough. */
 int vem_i_em_observe(vem_i_em *em, vem_i_event event);
 /* All that the rest of the loop depends on. Read into a loop that was made with the same

@@ -35,9 +35,10 @@ struct vem_i_estep {
     const vem_i_scorer *scorer;
     vem_i_search *search;
     const vem_i_search_type *type; /* of the search */
-    int64_t shards, per_shard;
-    double *log_sums; /* per thread: one block */
-    int32_t capacity; /* items of a block */
+    int64_t shards, per_shard;     /* of the items there are now */
+    int64_t most_shards;           /* there is room for */
+    double *log_sums;              /* per thread: one block */
+    int32_t capacity;              /* items of a block */
     vem_i_step_plan plan;
     double average;       /* cost of the nearest held cluster in the last step */
     vem_i_stats *partial; /* dense: one per shard */
@@ -196,6 +197,7 @@ static vem_i_estep_result run_step(vem_i_estep *t, vem_i_posterior *posterior,
                                    int may_skip)
 {
     t->posterior = posterior;
+    t->shards = vem_i_view_shards(t->view, t->per_shard);
     vem_i_estep_result result = {0};
     t->search->extra = t->plan.look_further && posterior->next != NULL;
     if (t->type->prepare && !t->again)
@@ -354,7 +356,7 @@ vem_status vem_i_estep_new(vem_i_run *run, const vem_view *view,
                                       dense_shards(family, view->global_n, clusters, d))
                    : t->search->shard ? t->search->shard
                                       : SPARSE_SHARD;
-    t->shards = vem_i_view_shards(view, t->per_shard);
+    t->shards = t->most_shards = vem_i_view_shards(view, t->per_shard);
     t->capacity = t->search->blocks[0].capacity;
     status = take_shards(t);
     if (status == VEM_OK && dense_stats) {
@@ -379,7 +381,7 @@ void vem_i_estep_free(vem_i_estep *t)
     if (!t)
         return;
     vem_i_search_free(t->search);
-    for (int64_t s = 0; t->partial && s < t->shards; s++)
+    for (int64_t s = 0; t->partial && s < t->most_shards; s++)
         vem_i_stats_free(&t->partial[s]);
     vem_i_collector_free(t->collector);
     vem_i_free(t->partial);

@@ -8,6 +8,7 @@
 #include "fit/attempt_inside.h"
 #include "model/units.h"
 #include "moves/moves.h"
+#include "moves/refine.h"
 
 /* Below this many items per cluster a step is expensive beside what it gains: only items far
  * from their cluster probe twice, and swaps end earlier. */
@@ -27,6 +28,8 @@ static void record_moment(vem_i_record *r, void *user)
     const moment *m = user;
     vem_i_attempt_record(r, m->attempt);
     vem_i_em_record(r, m->em);
+    if (m->attempt->refinement)
+        vem_i_refinement_record(r, m->attempt->refinement, m->em);
 }
 
 /* Watches the loop. A state may be written before a step, and must be where the loop ends; not
@@ -61,6 +64,8 @@ static vem_status enter(vem_i_attempt *a, vem_i_em *em)
 {
     vem_i_record *r = vem_i_checkpoint_reading(a->checkpoint);
     vem_i_em_record(r, em);
+    if (a->refinement)
+        vem_i_refinement_record(r, a->refinement, em);
     if (r->status == VEM_OK && r->left != 0)
         vem_i_record_refuse(r, "end");
     if (r->status == VEM_OK && em->step > em->options->max_steps)
@@ -87,12 +92,19 @@ static vem_status append_trace(vem_i_attempt *a, const vem_i_em *em)
     return status;
 }
 
+/* The items as the family of the loop wants them. */
+static const vem_view *view_for(const vem_i_attempt *a, const vem_options *o)
+{
+    return a->cells ? vem_i_cells_view(a->cells, vem_i_family_of(o->family)->needs)
+                    : a->view;
+}
+
 static vem_i_em loop_of(vem_i_attempt *a, const vem_options *o, const vem_i_beginning *b)
 {
     const int few_items = a->view->n / o->clusters < FEW_ITEMS;
     vem_i_em em = {.run = a->run,
                    .options = o,
-                   .view = a->view,
+                   .view = view_for(a, o),
                    .search = vem_i_search_for(o, a->seed),
                    .scale_free = a->programme->ours,
                    .variance_unknown = b->variance_unknown,
@@ -151,12 +163,20 @@ static vem_status run_loop(vem_i_attempt *a, const vem_i_stage *stage,
     vem_i_em em = loop_of(a, &o, b);
     vem_i_last_step *last = NULL;
     a->loop_clusters = a->model->clusters;
+    if (a->cells) /* there will be more of them */
+        vem_i_cells_stretch(a->cells, 1);
     vem_status status = vem_i_em_new(&em);
     if (status != VEM_OK)
         return status;
     status = vem_i_last_step_new(&em, &last);
     if (status == VEM_OK)
         status = vem_i_moves_new(&em, em.schedule.rounds > 0);
+    if (status == VEM_OK && a->cells && stage->kind == VEM_I_STAGE_FIT)
+        status = vem_i_refinement_new(&em, a->cells, o.expand == VEM_AUTO ? 0 : o.expand,
+                                      &a->refinement);
+    if (a->cells)
+        vem_i_cells_stretch(a->cells, 0);
+    vem_i_em_resize(&em);
     if (status == VEM_OK && resumes)
         status = enter(a, &em);
     if (status == VEM_OK && b->labels_known && !resumes) {
@@ -173,6 +193,8 @@ static vem_status run_loop(vem_i_attempt *a, const vem_i_stage *stage,
         status = adopt(a, &em);
     *(refused ? &a->seed_pairs : &a->pairs) += em.pairs;
     a->beginning.guarded = 0;
+    vem_i_refinement_free(a->refinement);
+    a->refinement = NULL;
     vem_i_last_step_free(last);
     vem_i_em_free(&em);
     return status;
@@ -357,10 +379,13 @@ vem_status vem_i_attempt_run(vem_i_attempt *a)
     int entered = vem_i_checkpoint_resumes(a->checkpoint);
     a->began = vem_i_clock();
     a->least = -INFINITY;
-    vem_status status =
-        vem_i_take(a->run, &a->labels, (size_t)a->view->n, sizeof(int32_t));
+    const size_t most =
+        (size_t)(a->cells ? a->cells->cut.capacity : a->view->n); /* items */
+    vem_status status = vem_i_take(a->run, &a->labels, most, sizeof(int32_t));
     if (status == VEM_OK)
-        memset(a->labels, -1, (size_t)a->view->n * sizeof(int32_t));
+        memset(a->labels, -1, most * sizeof(int32_t));
+    if (a->cells)
+        vem_i_cells_reset(a->cells);
     if (status == VEM_OK)
         status = entered ? resume(a) : begin(a);
     for (; status == VEM_OK && a->at < p->count; a->at++, entered = 0) {

@@ -3,6 +3,7 @@
 #ifndef VEM_FIT_ATTEMPT_H
 #define VEM_FIT_ATTEMPT_H
 
+#include "data/cells.h"
 #include "data/points.h"
 #include "em/em.h"
 #include "fit/checkpoint.h"
@@ -22,6 +23,8 @@ typedef struct vem_i_attempt {
     const vem_i_programme *programme;
     const vem_view *view;
     vem_i_points *points; /* the rows of the view, to be put in order, or NULL */
+    vem_i_cells *cells;   /* the view is their cut, or NULL */
+    struct vem_i_refinement *refinement; /* of the loop at hand, or NULL */
     const vem_model
         *start; /* the programme says from where, and in which units; or NULL */
     uint64_t seed;
@@ -40,7 +43,7 @@ typedef struct vem_i_attempt {
     double began, clock;   /* when it did, and its loops, less what earlier runs took */
     /* What happened. */
     vem_model *model; /* in the units of the view */
-    int32_t *labels;  /* n: the first cluster each item holds */
+    int32_t *labels;  /* n, or the most cells: the first cluster each item holds */
     vem_i_trace trace;
     vem_outcome outcome;
     int64_t steps, pairs, seed_pairs;

@@ -122,6 +122,8 @@ void vem_i_attempt_record(vem_i_record *r, vem_i_attempt *a)
     vem_i_record_reals(r, "seconds", seconds, 2, 0, VEM_I_RECORD_SECONDS);
     vem_i_trace_record(r, &a->trace);
     record_order(r, a);
+    if (a->cells && r->status == VEM_OK)
+        vem_i_cells_record(r, a->cells);
     if (loop == 0)
         record_wanted(r, a);
     vem_i_record_count(r, "loop_clusters", &clusters, 1, o->clusters);

@@ -25,6 +25,7 @@
 #include "fit/reduce.h"
 #include "metrics/measure.h"
 #include "moves/moves.h"
+#include "moves/refine.h"
 #include "search/tour.h"
 #include "seed/seed.h"
 
@@ -42,6 +43,7 @@ typedef struct sizes {
     int32_t d, clusters;
     int weighted;
     uint64_t model;
+    vem_i_cells *cells; /* made dry; NULL: the items are rows */
 } sizes;
 
 /* Stands for the masses of items, at which dry constructors do not look. */
@@ -59,18 +61,28 @@ static vem_view view_of(const sizes *s)
                       .mass = s->weighted ? &ONE : NULL};
 }
 
+/* The same for a loop of this family. */
+static vem_view view_for(const sizes *s, const vem_i_family *family)
+{
+    vem_view view = s->cells ? *vem_i_cells_view(s->cells, family->needs) : view_of(s);
+    if (s->cells)
+        view.mass = &ONE;
+    return view;
+}
+
 /* The constructors of the loop, run dry; and what it takes when a cluster goes far (em/steady.h). */
 static uint64_t loop_bytes(const sizes *s, const vem_options *o)
 {
     uint64_t bytes;
     vem_i_run dry = vem_i_run_dry(s->run, &bytes);
     dry.deadline = o->time == VEM_AUTO ? 0 : 1;
-    const vem_view view = view_of(s);
+    const vem_view view = view_for(s, vem_i_family_of(o->family));
     vem_i_em em = {.run = &dry,
                    .options = o,
                    .view = &view,
                    .search = vem_i_search_for(o, 0)};
     vem_i_last_step *last = NULL;
+    vem_i_refinement *refinement = NULL;
     vem_status status =
         vem_i_model_blank(&dry,
                           vem_i_shape_of(vem_i_family_of(o->family), s->clusters, s->d),
@@ -82,10 +94,13 @@ static uint64_t loop_bytes(const sizes *s, const vem_options *o)
         status = vem_i_last_step_new(&em, &last);
     if (status == VEM_OK)
         status = vem_i_moves_new(&em, vem_i_swaps_in_loop(o, &em.search));
+    if (status == VEM_OK && s->cells)
+        status = vem_i_refinement_new(&em, s->cells, 0, &refinement);
     if (status == VEM_OK)
         status = vem_i_estep_start(em.estep, &em.pairs);
     if (status == VEM_OK)
         vem_i_scorer_part(&dry, &em.scorer);
+    vem_i_refinement_free(refinement);
     vem_i_last_step_free(last);
     vem_i_em_free(&em);
     vem_model_free(em.model);
@@ -223,6 +238,30 @@ static uint64_t stage_bytes(const sizes *s, const vem_i_programme *p, int spill)
     return most;
 }
 
+/* A tree over the rows and its cells, run dry; *cells is to be freed. */
+static uint64_t cells_bytes(const sizes *s, const vem_i_programme *p, vem_i_cells **cells)
+{
+    uint64_t bytes;
+    vem_i_run dry = vem_i_run_dry(s->run, &bytes);
+    const vem_view view = view_of(s);
+    const vem_i_cells_request request = {.kind = vem_i_family_of(s->o->family)->needs,
+                                         .most = p->items};
+    vem_i_cells_new(&dry, &view, &request, cells);
+    return bytes;
+}
+
+/* What stages see of them. */
+static sizes sizes_of_cells(const sizes *rows, const vem_i_programme *p,
+                            vem_i_cells *cells)
+{
+    sizes s = *rows;
+    s.n = p->items;
+    s.kernels = s.run->ctx->kernels_double;
+    s.weighted = 1;
+    s.cells = cells;
+    return s;
+}
+
 static uint64_t plan_stages(const vem_i_plan *plan, const vem_i_run *run)
 {
     const vem_i_programme *p = &plan->programme;
@@ -232,22 +271,27 @@ static uint64_t plan_stages(const vem_i_plan *plan, const vem_i_run *run)
                .o = o,
                .kernels = precision == VEM_SINGLE ? run->ctx->kernels_single
                                                   : run->ctx->kernels_double,
-               .n = p->items,
+               .n = p->rows,
                .d = plan->d,
                .clusters = (int32_t)o->clusters,
                .weighted = plan->weighted || p->reduced};
-    const uint64_t items = (uint64_t)s.n, labels = items * sizeof(int32_t);
+    const uint64_t items = (uint64_t)p->items, labels = items * sizeof(int32_t);
+    vem_i_cells *cells = NULL;
     s.model = vem_i_model_bytes(run, vem_i_shape_of(vem_i_family_of(o->family),
                                                     s.clusters, s.d));
     uint64_t rows = (plan->spill ? 0 : vem_i_points_bytes(s.n, s.d, precision)) +
-                    (s.weighted ? items * sizeof(double) : 0);
+                    (s.weighted ? (uint64_t)s.n * sizeof(double) : 0);
     /* Labels and model of the best restart so far stay while another runs. */
     if (o->restarts > 1)
         rows += s.model + labels;
     const uint64_t ordered = vem_i_programme_orders(p) ? items * sizeof(uint32_t) : 0;
     uint64_t most = load_bytes(&s) + reduce_bytes(plan, run);
     most = larger(most, check_bytes(&s));
-    most = larger(most, labels + stage_bytes(&s, p, plan->spill));
+    if (p->celled)
+        rows += cells_bytes(&s, p, &cells);
+    const sizes staged = cells ? sizes_of_cells(&s, p, cells) : s;
+    most = larger(most, labels + stage_bytes(&staged, p, plan->spill));
+    vem_i_cells_free(cells);
     most = larger(most, (p->reduced ? 0 : labels) + ordered + s.model +
                             vem_i_measure_bytes(run, o, plan->n, s.d, plan->type,
                                                 p->reduced, plan->weighted));
@@ -316,7 +360,7 @@ uint64_t vem_i_plan_spilled(const vem_i_plan *plan)
     const vem_i_stage *seed = vem_i_programme_find(p, VEM_I_STAGE_SEED);
     if (!plan->spill)
         return 0;
-    return vem_i_points_bytes(p->items, plan->d, (vem_precision)p->options.precision) *
+    return vem_i_points_bytes(p->rows, plan->d, (vem_precision)p->options.precision) *
            (vem_i_programme_orders(p) ||
                     (seed && seed->options.seeding == VEM_SEED_TWO_LEVEL)
                 ? 2
@@ -342,7 +386,7 @@ static int64_t coreset_that_fits(const vem_i_plan *plan, uint64_t allowed)
 {
     vem_options o = plan->programme.options;
     const int64_t least = 8 * o.clusters;
-    for (o.coreset = 1; o.coreset <= plan->programme.items / 4;)
+    for (o.coreset = 1; o.coreset <= plan->programme.rows / 4;)
         o.coreset *= 2;
     for (; o.coreset >= least; o.coreset /= 2) {
         const vem_i_plan smaller = vem_i_plan_with(plan, &o);

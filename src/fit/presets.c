@@ -21,6 +21,7 @@ typedef struct preset {
     int64_t max_steps;
     int64_t chain; /* 0: the default */
     int coreset;   /* fits a coreset */
+    int cells;     /* fits cells */
 } preset;
 
 static const preset presets[] = {
@@ -44,6 +45,8 @@ static const preset presets[] = {
                                    0, 0, VEM_SEED_AFKMC2, 1e-4, 200, 2, 1},
     [VEM_ALGORITHM_VC_GMM] = {VEM_ISO_SHARED, VEM_PRIOR_FLAT, VEM_SEARCH_ESTIMATED, 5, 0,
                               5, VEM_SEED_AFKMC2, 1e-4, 200, 2, 1},
+    [VEM_ALGORITHM_KD_EM] = {VEM_FULL, VEM_PRIOR_FREE, VEM_SEARCH_ALL, VEM_AUTO, 0, 0,
+                             VEM_SEED_PLUSPLUS, 1e-5, 300, .cells = 1},
 };
 
 /* Sizes at which a start by exact D^2 sampling stops being cheap beside the fit itself.
@@ -113,6 +116,49 @@ static vem_status settle_coreset(vem_i_run *run, const preset *p, vem_options *o
             "--coreset is %lld, but %lld clusters need a coreset of at least "
             "as many rows.",
             (long long)out->coreset, (long long)out->clusters);
+    return VEM_OK;
+}
+
+/* Cells: without --cells so many for each cluster, and no fewer than these. With too few of them
+ * clusters that share a cell become alike and stay so: the first ones are four or more for each
+ * cluster (METHODS of the paper: docs/math/cells.md). */
+enum { CELLS_EACH = 256, CELLS_LEAST = 8192, FIRST_EACH = 16, DEEPEST = 28 };
+
+static vem_status settle_cells(vem_i_run *run, const preset *p, int64_t n,
+                               vem_options *out)
+{
+    if (out->cells == VEM_AUTO && p->cells) {
+        const int64_t each = CELLS_EACH * out->clusters;
+        out->cells = each > CELLS_LEAST ? each : CELLS_LEAST;
+    }
+    if (out->cells == VEM_AUTO && (out->depth != VEM_AUTO || out->expand != VEM_AUTO))
+        return vem_i_fail(run, VEM_BAD_OPTION,
+                          "--%s needs --cells or --algorithm kd-em: it is about cells.",
+                          out->depth != VEM_AUTO ? "depth" : "expand");
+    if (out->cells == VEM_AUTO)
+        return VEM_OK;
+    if (out->cells < 4 * out->clusters && out->cells < n)
+        return vem_i_fail(
+            run, VEM_BAD_OPTION,
+            "--cells is %lld, but %lld clusters need at least %lld: clusters "
+            "in the same cell would become alike.",
+            (long long)out->cells, (long long)out->clusters,
+            (long long)(4 * out->clusters));
+    if (vem_i_family_of(out->family)->needs == VEM_I_SPREAD_NONE)
+        return VEM_OK;
+    const int named = out->depth != VEM_AUTO;
+    if (!named)
+        for (out->depth = 0; out->depth < DEEPEST &&
+                             (INT64_C(1) << out->depth) < FIRST_EACH * out->clusters;)
+            out->depth++;
+    while (out->depth > 0 && (INT64_C(1) << out->depth) > out->cells && !named)
+        out->depth--;
+    if ((INT64_C(1) << out->depth) > out->cells)
+        return vem_i_fail(
+            run, VEM_BAD_OPTION,
+            "--depth is %lld, which is %lld cells, but --cells allows %lld.",
+            (long long)out->depth, (long long)(INT64_C(1) << out->depth),
+            (long long)out->cells);
     return VEM_OK;
 }
 
@@ -266,6 +312,8 @@ vem_status vem_options_resolve(vem_ctx *ctx, const vem_options *options, int64_t
     if (out.chain == VEM_AUTO)
         out.chain = p.chain > 0 ? p.chain : 20;
     if ((status = settle_coreset(run, &p, &out)) != VEM_OK)
+        return status;
+    if ((status = settle_cells(run, &p, reduced, &out)) != VEM_OK)
         return status;
     if (out.tolerance == VEM_AUTO)
         out.tolerance = p.tolerance;

@@ -8,6 +8,11 @@ int vem_i_reduces(const vem_options *options, int64_t n)
     return options->coreset != VEM_AUTO && options->coreset < n;
 }
 
+int vem_i_celled(const vem_options *options, int64_t rows)
+{
+    return options->cells != VEM_AUTO && options->cells < rows;
+}
+
 int vem_i_swaps_in_loop(const vem_options *o, const vem_i_search_spec *search)
 {
     return o->swaps > 0 && !search->dense;
@@ -63,8 +68,11 @@ vem_i_programme vem_i_programme_of(const vem_options *resolved, int ours, int wa
                          .ours = ours,
                          .from = warm ? VEM_I_FROM_MODEL : VEM_I_FROM_ROWS,
                          .reduced = reduced,
-                         .items = reduced ? resolved->coreset : n};
-    p.starts = vem_i_starts_of(resolved, ours && !warm, reduced, p.items, d);
+                         .rows = reduced ? resolved->coreset : n};
+    p.celled = vem_i_celled(resolved, p.rows);
+    p.items = p.celled ? resolved->cells : p.rows;
+    if (!p.celled) /* whose loops are cheap */
+        p.starts = vem_i_starts_of(resolved, ours && !warm, reduced, p.items, d);
     if (p.starts.runs > 0)
         add(&p, VEM_I_STAGE_STARTS, resolved, START_TIME);
     if (!warm)
@@ -76,7 +84,8 @@ vem_i_programme vem_i_programme_of(const vem_options *resolved, int ours, int wa
 vem_i_programme vem_i_programme_on_sample(const vem_options *options, vem_i_from from,
                                           int64_t items)
 {
-    vem_i_programme p = {.options = *options, .ours = 1, .from = from, .items = items};
+    vem_i_programme p = {
+        .options = *options, .ours = 1, .from = from, .rows = items, .items = items};
     if (from == VEM_I_FROM_ROWS)
         add(&p, VEM_I_STAGE_SEED, options, 1);
     add_loops(&p);
@@ -100,6 +109,6 @@ const vem_i_stage *vem_i_programme_find(const vem_i_programme *p, vem_i_stage_ki
 
 int vem_i_programme_orders(const vem_i_programme *p)
 {
-    return p->ours && p->from == VEM_I_FROM_ROWS &&
+    return p->ours && !p->celled && p->from == VEM_I_FROM_ROWS &&
            vem_i_search_type_of(p->options.search)->ordered;
 }

@@ -53,8 +53,10 @@ typedef struct vem_i_programme {
     int ours; /* no preset: loops may be added, and the tolerance does not depend on the
                  units of the data */
     vem_i_from from;
-    int reduced;   /* the items are a coreset */
-    int64_t items; /* that are fitted */
+    int reduced;   /* the rows are a coreset */
+    int64_t rows;  /* all, or those of the coreset */
+    int celled;    /* the items are cells of them */
+    int64_t items; /* that are fitted, at most: the rows, or cells */
     vem_i_starts_plan starts;
     vem_i_stage stages[VEM_I_STAGES];
     int count;
@@ -75,6 +77,8 @@ const vem_i_stage *vem_i_programme_find(const vem_i_programme *programme,
 int vem_i_programme_orders(const vem_i_programme *programme);
 /* Does a fit with these (resolved) options run on a coreset of its n rows? */
 int vem_i_reduces(const vem_options *options, int64_t n);
+/* Does it run on cells of its (so many) rows? */
+int vem_i_celled(const vem_options *options, int64_t rows);
 /* Does a loop with these options swap clusters? The price of a removal needs lists of what is
  * held. */
 int vem_i_swaps_in_loop(const vem_options *options, const vem_i_search_spec *search);

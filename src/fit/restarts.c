@@ -25,6 +25,19 @@ static vem_status check_rows(vem_i_run *run, const vem_view *view, int64_t clust
     return status;
 }
 
+/* A seeding chooses among the first cells. */
+static vem_status check_cells(const vem_i_restarts *f)
+{
+    const vem_options *o = &f->programme->options;
+    if (!f->cells || f->start || f->view->n >= o->clusters)
+        return VEM_OK;
+    return vem_i_fail(
+        f->run, VEM_BAD_OPTION,
+        "--depth %lld gives %lld first cells, too few to begin %lld clusters "
+        "with: a larger --depth, or a model to start from (--init), would do.",
+        (long long)o->depth, (long long)f->view->n, (long long)o->clusters);
+}
+
 /* What the attempt found becomes the result. */
 static void adopt(vem_i_restarts *f, vem_i_attempt *attempt, int64_t restart)
 {
@@ -61,6 +74,7 @@ static vem_status run_once(vem_i_restarts *f, int64_t restart)
                              .programme = f->programme,
                              .view = f->view,
                              .points = f->points,
+                             .cells = f->cells,
                              .start = f->start,
                              .seed = (uint64_t)f->programme->options.seed,
                              .checkpoint = f->checkpoint,
@@ -90,7 +104,10 @@ vem_status vem_i_restarts_run(vem_i_restarts *f)
     vem_i_run *run = f->run;
     const vem_options *o = &f->programme->options;
     const int64_t restarts = f->start ? 1 : o->restarts;
-    vem_status status = check_rows(run, f->view, o->clusters, f->programme->reduced);
+    vem_status status = check_rows(run, f->cells ? f->cells->rows : f->view, o->clusters,
+                                   f->programme->reduced);
+    if (status == VEM_OK)
+        status = check_cells(f);
     int64_t first = 1;
     int late = 0;
     if (status == VEM_OK && f->checkpoint) {

@@ -8,7 +8,8 @@ typedef struct vem_i_restarts {
     vem_i_run *run;
     const vem_i_programme *programme;
     const vem_view *view;
-    vem_i_points *points;
+    vem_i_points *points;         /* whose rows may be put in order, or NULL */
+    vem_i_cells *cells;           /* the view is their cut, or NULL */
     const vem_model *start;       /* in the units of the data, or NULL */
     vem_i_checkpoint *checkpoint; /* of the state, or NULL */
     vem_report *report;           /* of the best so far, and of the work of all */

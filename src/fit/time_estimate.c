@@ -26,6 +26,8 @@ static const double STREAM = 6; /* factor of what memory bounds */
 /* Bytes a second that are read; checking, centering and summing them takes as long as
  * reading them this many times. */
 static const double COLD = 9e9, WARM = 13e9, PASSES = 12;
+/* A level of a tree takes as long as reading its rows so many times. */
+static const double LEVEL = 8;
 /* Rounds of swaps that are usual, and pairs for each row in one that fits shapes: counted off
  * the passes of src/moves/shape.c, not measured. */
 static const double ROUNDS = 5, HALVES = 100;
@@ -149,6 +151,20 @@ static double reading(const vem_i_plan *plan, const vem_i_speed *speed)
     return bytes / speed->cold + PASSES * bytes / (speed->warm * threads_of(plan));
 }
 
+/* A tree of cells: each level reads all rows and writes them, and knows more than reading does;
+ * the cells and their children. */
+static double dividing(const vem_i_plan *plan, const vem_i_speed *speed)
+{
+    const vem_i_programme *p = &plan->programme;
+    const double bytes =
+        (double)p->rows * plan->d *
+        (p->options.precision == VEM_SINGLE ? sizeof(float) : sizeof(double));
+    if (!p->celled)
+        return 0;
+    return LEVEL * bytes * (1 + log2((double)p->items)) /
+           (speed->warm * threads_of(plan));
+}
+
 /* Operations of the starts on a sample. What begins with the best so far takes no seeding, and
  * about as long. */
 static double starting(const vem_i_plan *plan)
@@ -196,7 +212,7 @@ static double measuring(const vem_i_plan *plan)
     if (o->measure == VEM_MEASURE_SAMPLE)
         return 0.05 * fitting(plan);
     if (plan->programme.reduced)
-        rows += (double)plan->programme.items;
+        rows += (double)plan->programme.rows;
     return rows * (double)o->clusters * pair;
 }
 
@@ -208,5 +224,6 @@ double vem_i_plan_seconds_after(const vem_i_plan *plan)
 double vem_i_plan_seconds(const vem_i_plan *plan)
 {
     const vem_i_speed speed = speed_of(plan);
-    return (fitting(plan) + measuring(plan)) / speed.operations + reading(plan, &speed);
+    return (fitting(plan) + measuring(plan)) / speed.operations + reading(plan, &speed) +
+           dividing(plan, &speed);
 }

@@ -3,17 +3,6 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 
-int64_t vem_i_spread_values(vem_i_spread_kind kind, int32_t d)
-{
-    switch (kind) {
-    case VEM_I_SPREAD_NONE: return 0;
-    case VEM_I_SPREAD_TRACE: return 1;
-    case VEM_I_SPREAD_DIAG: return d;
-    case VEM_I_SPREAD_FULL: return (int64_t)d * (d + 1) / 2;
-    }
-    return 0;
-}
-
 vem_status vem_i_scorer_take_spread(vem_i_run *run, vem_i_scorer *scorer)
 {
     const vem_i_family *family = scorer->family;

@@ -10,9 +10,6 @@
 #include "model/contract.h"
 #include "model/stats.h"
 
-/* Values of a spread. */
-int64_t vem_i_spread_values(vem_i_spread_kind kind, int32_t d);
-
 /* Room for the precisions of a scorer whose items have a spread; vem_i_scorer_prepare fills it. A
  * scorer without it proposes clusters and does not judge them. */
 vem_status vem_i_scorer_take_spread(vem_i_run *run, vem_i_scorer *scorer);

@@ -332,7 +332,7 @@ static vem_status take_bench(vem_i_shaper *t, bench *b)
         status = vem_i_model_blank(run, pair, &b->best);
     if (status == VEM_OK)
         status = vem_i_scorer_new(run, kernels, pair, &b->scorer);
-    if (status == VEM_OK && em->view->spread)
+    if (status == VEM_OK && em->view->spread_kind != VEM_I_SPREAD_NONE)
         status = vem_i_scorer_take_spread(run, &b->scorer);
     if (status == VEM_OK)
         status = vem_i_stats_new(run, pair, &b->stats);

@@ -200,6 +200,7 @@ static double price(vem_i_em *em, void *state)
     struct vem_i_swaps *t = state;
     t->order = vem_i_estep_order(em->estep, &em->posterior);
     if (!t->order) {
+        t->tour.n = em->view->n;
         vem_i_tour_sort(&t->tour, em->model->clusters, em->posterior.held,
                         em->posterior.width, t->identity);
         t->order = &t->tour;

@@ -84,7 +84,7 @@ static vem_status create(vem_i_search *search)
                                   vem_i_shape_of(scorer->family, shortlist_for(clusters),
                                                  scorer->d),
                                   &l->some);
-        if (status == VEM_OK && search->view->spread)
+        if (status == VEM_OK && search->view->spread_kind != VEM_I_SPREAD_NONE)
             status = vem_i_scorer_take_spread(run, &l->some);
     }
     return status;
@@ -107,13 +107,20 @@ static void sort_hierarchy(vem_i_groups *g)
     g->sorted = 1;
 }
 
+/* Of the items there are now. */
+static void sort_tour(vem_i_groups *g, const int32_t *held)
+{
+    g->tour.n = g->search.view->n;
+    vem_i_tour_sort(&g->tour, g->hierarchy.clusters, held, g->search.spec.held,
+                    g->hierarchy.rank);
+}
+
 static const vem_i_tour *order(vem_i_search *search, const int32_t *held)
 {
     vem_i_groups *g = (vem_i_groups *)search;
     if (!g->ordered) {
         sort_hierarchy(g);
-        vem_i_tour_sort(&g->tour, g->hierarchy.clusters, held, search->spec.held,
-                        g->hierarchy.rank);
+        sort_tour(g, held);
     }
     g->ordered = 1;
     return &g->tour;
@@ -223,7 +230,7 @@ static void record(vem_i_record *r, vem_i_search *search, int32_t clusters,
         return;
     }
     if (g->ordered && held)
-        vem_i_tour_sort(&g->tour, clusters, held, search->spec.held, g->hierarchy.rank);
+        sort_tour(g, held);
 }
 
 const vem_i_search_type vem_i_search_type_groups = {.size = sizeof(vem_i_groups),
