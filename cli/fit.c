@@ -68,12 +68,15 @@ static void print_presets(FILE *stream)
                 vem_choice_name("seeding", full.seeding), full.tolerance,
                 (int)full.max_steps);
     }
-    fputs("lwcs-kmeans and vc-gmm fit a coreset, of --coreset rows; without it about 16 "
-          "C.\n"
-          "Without --algorithm the size of the data decides, and the summary says what "
-          "was\n"
-          "chosen and why. Where no default is shown, the preset or the data decide.\n",
-          stream);
+    fputs(
+        "lwcs-kmeans and vc-gmm fit a coreset, of --coreset rows; without it about 16 "
+        "C.\n"
+        "kd-em fits cells of a kd-tree, up to --cells of them; without it 256 C, and at "
+        "least 8192.\n"
+        "Without --algorithm the size of the data decides, and the summary says what "
+        "was\n"
+        "chosen and why. Where no default is shown, the preset or the data decide.\n",
+        stream);
     vem_ctx_free(ctx);
 }
 

@@ -193,10 +193,9 @@ static void print_sizes(const vem_report *report)
     int64_t *sizes = labels ? calloc(count, sizeof *sizes) : NULL;
     char a[48], b[32], c[32], e[32];
     if (!labels && s->items < s->n)
-        printf(
-            "  %-13s not counted, because a coreset was fitted: vem describe MODEL DATA "
-            "counts them\n",
-            "sizes");
+        printf("  %-13s not counted, because %s fitted: vem describe MODEL DATA counts "
+               "them\n",
+               "sizes", s->cells ? "cells were" : "a coreset was");
     if (!sizes)
         return;
     for (int64_t i = 0; i < s->n; i++)
@@ -239,8 +238,19 @@ static void print_outcome(const vem_summary *s, const vem_options *options)
                cli_count(options->restarts, b));
     if (isfinite(s->free_energy))
         printf("; free energy %.10g per row%s", s->free_energy,
-               s->items < s->n ? " of the coreset" : "");
+               s->cells          ? ""
+               : s->items < s->n ? " of the coreset"
+                                 : "");
     putchar('\n');
+    if (s->cells)
+        printf("  %-13s %s of a kd-tree stood for the rows", "cells",
+               cli_count(s->cells, a));
+    if (s->cells && isfinite(s->gap))
+        printf(s->gap_se > 0 ? "; their log-likelihood is %.3g (+- %.2g) higher than F\n"
+                             : "; their log-likelihood is %.3g higher than F\n",
+               s->gap, s->gap_se);
+    else if (s->cells)
+        putchar('\n');
 }
 
 /* What to type next: the data, where they are one file, read as they were for the fit. (Columns
@@ -346,6 +356,9 @@ int cli_print_json(const cli_args *args, const vem_report *report, double second
                         cli_json_real(s->quantization_error_coreset));
     json_object_set_new(o, "log_likelihood_coreset",
                         cli_json_real(s->log_likelihood_coreset));
+    json_object_set_new(o, "cells", json_integer(s->cells));
+    json_object_set_new(o, "gap", cli_json_real(s->gap));
+    json_object_set_new(o, "gap_se", cli_json_real(s->gap_se));
     json_object_set_new(o, "measured_rows", json_integer(s->measured_rows));
     json_t *seconds = json_object();
     json_object_set_new(seconds, "read", cli_json_real(seconds_read));

@@ -68,6 +68,10 @@ static void check_law(const grid_data *data, const vem_options *o, const char *w
         fail_msg("F is %.17g, above the log-likelihood %.17g: %s", f, s.log_likelihood,
                  what);
     assert_true(fit.summary->items <= CELLS && fit.labels == NULL);
+    assert_int_equal(fit.summary->cells, fit.summary->items);
+    assert_true(fit.summary->gap_se == 0); /* so few rows are all looked at */
+    grid_assert_near(fit.summary->gap, s.log_likelihood - f,
+                     100 * slack(precision, f, data->d), what);
     grid_fit_free(&fit);
     vem_model_free(start);
 }
@@ -387,6 +391,27 @@ static void refusals(void **state)
     refuse(&o, "--expand needs --cells");
 }
 
+/* Divided until the bound is near enough, and no further. */
+static void until_the_gap(void **state)
+{
+    (void)state;
+    grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, 3000, 2, 6);
+    vem_options o = options_of(VEM_FULL, &ways[0], VEM_DOUBLE);
+    vem_model *start = grid_start(ctx, &data, VEM_FULL, CLUSTERS);
+    int64_t before = 0;
+    o.cells = 2999;
+    o.max_steps = 1000;
+    for (o.gap = 0.3; o.gap > 0.001; o.gap /= 4) {
+        grid_fit fit = grid_run(ctx, &data, &o, start);
+        assert_true(fit.summary->gap <= o.gap && fit.summary->gap >= 0);
+        assert_true(fit.summary->cells >= before && fit.summary->cells < 2999);
+        before = fit.summary->cells;
+        grid_fit_free(&fit);
+    }
+    vem_model_free(start);
+    grid_data_free(&data);
+}
+
 /* As many cells as rows: no tree at all. */
 static void all_rows(void **state)
 {
@@ -415,6 +440,7 @@ int main(void)
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(resumed),
         cmocka_unit_test(one_at_a_time),
+        cmocka_unit_test(until_the_gap),
         cmocka_unit_test(refusals),
         cmocka_unit_test(all_rows),
     };

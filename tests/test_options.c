@@ -198,7 +198,8 @@ static void without_a_preset(void **state)
         const vem_option_info *info = vem_option_at(i);
         vem_options_get(&r, info->name, text, sizeof text);
         const char *open =
-            "algorithm threads memory time coreset reach explore probe"; /* other searches */
+            "algorithm threads memory time coreset reach explore probe " /* other searches */
+            "cells depth expand gap";                                    /* and items */
         if (!strstr(open, info->name))
             assert_string_not_equal(text, "auto");
     }

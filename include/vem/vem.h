@@ -422,6 +422,9 @@ typedef enum vem_precision { VEM_SINGLE = 0, VEM_DOUBLE } vem_precision;
       "depth of the tree at which the first cells lie (with cells)")                     \
     X(INT, expand, VEM_AUTO, 1, 268435456, NULL, "E",                                    \
       "cells that are divided at a time (with cells; default: as many as promise much)") \
+    X(REAL, gap, VEM_AUTO, 0, 1e300, NULL, "EPS",                                        \
+      "with cells: stop dividing them when F is about EPS nats a row below the "         \
+      "likelihood of all rows, or less")                                                 \
     X(CHOICE, seeding, VEM_AUTO, 0, 0,                                                   \
       "random|kmeans++|kmeans++-greedy|afkmc2|two-level", "NAME",                        \
       "how the first means are chosen")                                                  \
@@ -624,12 +627,15 @@ typedef struct vem_summary {
     double seconds_reduce, seconds_seed, seconds_em, seconds_measure, seconds_total;
     uint64_t peak_bytes;  /* resident size of the process at its highest */
     int64_t restart;      /* which of the restarts was kept, from 1 */
-    int64_t items;        /* weighted items the loop ran on: n, or the coreset's rows */
+    int64_t items;        /* weighted items the loop ran on: n, the coreset's rows, or cells */
     int64_t resumed_step; /* the step a checkpoint let the fit go on at; 0: none */
     int64_t floored;      /* clusters whose variance (in some column, of full in some
                              direction) is as small as --floor lets it be */
     int64_t parameters;   /* numbers that were fitted */
     double entropy, aic, bic, icl; /* as in vem_scores; NAN unless measured */
+    int64_t cells; /* of the tree that were fitted at the end; 0: rows were */
+    double gap,    /* of a fit on cells: how far F is below the log-likelihood of all rows, */
+        gap_se;    /* and its standard error, 0: exact; NAN without cells */
 } vem_summary;
 
 /* `start`: a model to start from (its family may be simpler than the one asked for), or

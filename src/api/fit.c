@@ -10,6 +10,7 @@
 #include "fit/reduce.h"
 #include "fit/resolve.h"
 #include "fit/restarts.h"
+#include "metrics/gap.h"
 #include "metrics/measure.h"
 #include "model/units.h"
 
@@ -131,7 +132,7 @@ static vem_status run_stages(fit *f)
     vem_status status = vem_i_restarts_run(&restarts);
     f->model = restarts.model;
     if (f->cells)
-        f->report->summary.items = f->cells->cut.count;
+        f->report->summary.items = f->report->summary.cells = f->cells->cut.count;
     vem_i_budget_end_steps(f->run, &f->budget);
     return status;
 }
@@ -234,6 +235,22 @@ static void say_missed(vem_report *report)
                              : "fewer distinct rows than there are clusters");
 }
 
+/* How far the bound on the cells is from the likelihood of the rows. */
+static vem_status measure_gap(fit *f)
+{
+    vem_summary *s = &f->report->summary;
+    vem_i_gap gap = {NAN, NAN, 0};
+    vem_status status = VEM_OK;
+    if (f->cells && s->steps > 0 && isfinite(s->log_likelihood))
+        gap = (vem_i_gap){s->log_likelihood - s->free_energy, 0, 0};
+    else if (f->cells && s->steps > 0)
+        status = vem_i_gap_of(f->run, f->cells, f->model, s->free_energy,
+                              (uint64_t)f->resolved.seed, &gap);
+    s->gap = gap.mean;
+    s->gap_se = gap.se;
+    return status == VEM_STOPPED ? VEM_OK : status;
+}
+
 /* Part of it in the units of the view, part in those of the data, in which the model ends. */
 static vem_status measure(fit *f)
 {
@@ -242,6 +259,8 @@ static vem_status measure(fit *f)
     vem_summary *s = &f->report->summary;
     vem_status status =
         vem_i_measure_view(f->run, view, f->model, &f->resolved, reduced, s);
+    if (status == VEM_OK)
+        status = measure_gap(f);
     if (status == VEM_OK)
         status = count_floored(f);
     if (status == VEM_OK) {

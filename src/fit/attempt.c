@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "em/last_step.h"
 #include "fit/attempt_inside.h"
+#include "metrics/gap.h"
 #include "model/units.h"
 #include "moves/moves.h"
 #include "moves/refine.h"
@@ -79,6 +80,17 @@ static vem_status enter(vem_i_attempt *a, vem_i_em *em)
 }
 
 /* ---- one loop ---- */
+
+/* --gap: a bound that is nearer than that to the likelihood, for all that a sample can tell. */
+static vem_status near_enough(void *user, const vem_model *model, double free_energy,
+                              int *enough)
+{
+    const vem_i_attempt *a = user;
+    vem_i_gap gap;
+    vem_status status = vem_i_gap_of(a->run, a->cells, model, free_energy, a->seed, &gap);
+    *enough = status == VEM_OK && gap.mean <= a->programme->options.gap;
+    return status;
+}
 
 /* The lines of a loop come after those of the loops before it. */
 static vem_status append_trace(vem_i_attempt *a, const vem_i_em *em)
@@ -174,6 +186,8 @@ static vem_status run_loop(vem_i_attempt *a, const vem_i_stage *stage,
     if (status == VEM_OK && a->cells && stage->kind == VEM_I_STAGE_FIT)
         status = vem_i_refinement_new(&em, a->cells, o.expand == VEM_AUTO ? 0 : o.expand,
                                       &a->refinement);
+    if (status == VEM_OK && a->refinement && o.gap != VEM_AUTO)
+        vem_i_refinement_ask(a->refinement, (vem_i_near_enough){near_enough, a});
     if (a->cells)
         vem_i_cells_stretch(a->cells, 0);
     vem_i_em_resize(&em);

@@ -121,7 +121,7 @@ static vem_status settle_coreset(vem_i_run *run, const preset *p, vem_options *o
 
 /* Cells: without --cells so many for each cluster, and no fewer than these. With too few of them
  * clusters that share a cell become alike and stay so: the first ones are four or more for each
- * cluster (METHODS of the paper: docs/math/cells.md). */
+ * cluster (docs/math/cells.md). */
 enum { CELLS_EACH = 256, CELLS_LEAST = 8192, FIRST_EACH = 16, DEEPEST = 28 };
 
 static vem_status settle_cells(vem_i_run *run, const preset *p, int64_t n,
@@ -131,10 +131,13 @@ static vem_status settle_cells(vem_i_run *run, const preset *p, int64_t n,
         const int64_t each = CELLS_EACH * out->clusters;
         out->cells = each > CELLS_LEAST ? each : CELLS_LEAST;
     }
-    if (out->cells == VEM_AUTO && (out->depth != VEM_AUTO || out->expand != VEM_AUTO))
+    if (out->cells == VEM_AUTO &&
+        (out->depth != VEM_AUTO || out->expand != VEM_AUTO || out->gap != VEM_AUTO))
         return vem_i_fail(run, VEM_BAD_OPTION,
                           "--%s needs --cells or --algorithm kd-em: it is about cells.",
-                          out->depth != VEM_AUTO ? "depth" : "expand");
+                          out->depth != VEM_AUTO    ? "depth"
+                          : out->expand != VEM_AUTO ? "expand"
+                                                    : "gap");
     if (out->cells == VEM_AUTO)
         return VEM_OK;
     if (out->cells < 4 * out->clusters && out->cells < n)

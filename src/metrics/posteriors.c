@@ -22,6 +22,7 @@
 #include "base/parallel.h"
 #include "base/residence.h"
 #include "metrics/metrics.h"
+#include "model/spread.h"
 
 /* Scratch of one thread. */
 typedef struct scratch {
@@ -196,6 +197,8 @@ vem_status vem_i_posteriors(vem_i_run *run, const vem_view *view, const vem_mode
               .entropies = entropies};
     vem_status status =
         vem_i_scorer_new(run, view->kernels, vem_i_model_shape(model), &scorer);
+    if (status == VEM_OK && view->spread_kind != VEM_I_SPREAD_NONE)
+        status = vem_i_scorer_take_spread(run, &scorer);
     if (status == VEM_OK)
         status = take_scratch(run, &t, blocks);
     if (status == VEM_OK) {

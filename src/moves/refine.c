@@ -45,8 +45,9 @@ struct vem_i_refinement {
     double *log_sums;       /* of the cells */
     double *child_log_sums; /* twice as many */
     ranked *order;
-    double rested; /* F at the rest before; -inf: there was none */
-    int64_t calm;  /* rounds */
+    vem_i_near_enough near; /* ask NULL: nobody */
+    double rested;          /* F at the rest before; -inf: there was none */
+    int64_t calm;           /* rounds */
 };
 
 static int compare(const void *a, const void *b)
@@ -111,6 +112,8 @@ static int at_end(vem_i_refinement *t, const vem_i_em *em, double all)
 {
     const double F = em->free_energy, mass = em->view->total_mass;
     const double threshold = vem_i_em_threshold(em, F);
+    if (t->near.ask) /* which decides alone */
+        return 0;
     const int nothing =
         t->expand > 0 ? fabs(F - t->rested) <= threshold : all / mass <= threshold;
     t->rested = F;
@@ -136,7 +139,13 @@ static vem_status refine(void *user, vem_i_em *em, int64_t *finer)
     *finer = 0;
     if (t->cells->cut.count == t->cells->cut.capacity)
         return VEM_OK;
-    vem_status status = vem_i_cells_look_below(t->cells, &count);
+    int enough = 0;
+    vem_status status = VEM_OK;
+    if (t->near.ask)
+        status = t->near.ask(t->near.user, em->model, em->free_energy, &enough);
+    if (status != VEM_OK || enough)
+        return status;
+    status = vem_i_cells_look_below(t->cells, &count);
     if (status != VEM_OK || count == 0)
         return status;
     const double all = rank_cells(t, em, &count);
@@ -157,6 +166,11 @@ void vem_i_refinement_record(vem_i_record *r, vem_i_refinement *t, const vem_i_e
     if (em->within) /* the E-step is not made again */
         vem_i_record_reals(r, "log_sums", t->log_sums, (size_t)em->view->n, -DBL_MAX,
                            DBL_MAX);
+}
+
+void vem_i_refinement_ask(vem_i_refinement *t, vem_i_near_enough near)
+{
+    t->near = near;
 }
 
 void vem_i_refinement_free(vem_i_refinement *t)

@@ -11,6 +11,13 @@ typedef struct vem_i_refinement vem_i_refinement;
  * that are divided at a time; 0: as many as promise something. */
 vem_status vem_i_refinement_new(vem_i_em *em, vem_i_cells *cells, int64_t expand,
                                 vem_i_refinement **refinement);
+/* Asked at every rest, with the model that has this F: is that near enough? */
+typedef struct vem_i_near_enough {
+    vem_status (*ask)(void *user, const vem_model *model, double free_energy,
+                      int *enough);
+    void *user;
+} vem_i_near_enough;
+void vem_i_refinement_ask(vem_i_refinement *refinement, vem_i_near_enough near);
 void vem_i_refinement_free(vem_i_refinement *refinement);
 /* What the rest of it depends on, behind the record of the loop. */
 void vem_i_refinement_record(vem_i_record *record, vem_i_refinement *refinement,
