@@ -15,7 +15,7 @@
 
 #include "data/tree_inside.h"
 
-enum { FORMED = 16, STEPS = 16, ROW_STEPS = 3 };
+enum { FORMED = 16, STEPS = 3, ROW_STEPS = 3 };
 /* The axis rests when its cosine with the one before is this near to 1. */
 static const double NEAR = 1e-4;
 
