@@ -68,6 +68,9 @@ static void size_work(const vem_i_run *run, const vem_i_tree *tree, vem_i_tree_w
     w->most_pieces = n / w->piece_rows + 2 * w->most_large + 1;
     w->axis_rows = w->full && !view->spread ? 0 : AXIS_ROWS;
     w->own_doubles = 2 * w->sums_doubles + 8 * d + 300;
+    w->wide = vem_i_kernels_find(view->kernels->name, VEM_DOUBLE);
+    w->block = w->full && d > VEM_I_TREE_PLAIN ? VEM_I_BLOCK : 0;
+    w->own_row_doubles = w->block * (2 * d + 1);
 }
 
 static size_t rooms_of(vem_i_tree *tree, vem_i_room list[24])
@@ -102,6 +105,8 @@ static size_t rooms_of(vem_i_tree *tree, vem_i_room list[24])
         {&w->piece_sums, pieces, (size_t)w->sums_doubles * sizeof *w->piece_sums, 0},
         {&w->own_sides, threads, words * sizeof *w->own_sides, 0},
         {&w->own, threads, (size_t)w->own_doubles * sizeof *w->own, 0},
+        {&w->own_rows, w->block ? threads : 0,
+         (size_t)w->own_row_doubles * sizeof *w->own_rows, 0},
     };
     memcpy(list, rooms, sizeof rooms);
     return VEM_I_COUNT(rooms);

@@ -4,6 +4,9 @@
 
 #include "data/tree.h"
 
+/* Up to so many columns second moments are summed row by row. */
+enum { VEM_I_TREE_PLAIN = 4 };
+
 /* Sums over some rows, one array of doubles: mass, the sum of squares of the places about their
  * mean, the mean (d), then the scatter of all points about it, weighted and not divided: its diagonal
  * (d) or its lower triangle by rows; for boxes the least values (d) and the largest (d). */
@@ -61,8 +64,10 @@ typedef struct vem_i_tree_work {
     uint64_t *own_sides; /* of each thread: a bit for each row of a small node */
     double *own;         /* of each thread: own_doubles */
     int64_t own_doubles;
-    char *own_rows; /* of each thread: rows packed for the kernels */
-    size_t own_row_bytes;
+    const vem_i_kernels *wide; /* in double */
+    int64_t block;             /* rows that are packed at a time; 0: none are */
+    double *own_rows;          /* of each thread: weights, rows and panels of a block */
+    int64_t own_row_doubles;
 } vem_i_tree_work;
 
 static inline void *vem_i_tree_row(const vem_i_tree *tree, int64_t place)

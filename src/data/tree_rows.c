@@ -43,7 +43,7 @@ INLINE void triangle(const void *x, int64_t ld, int64_t n, int32_t d, int single
     }
 }
 
-enum { UNROLLED = 4 };
+enum { UNROLLED = VEM_I_TREE_PLAIN, FEW_ROWS = 8 };
 
 INLINE void triangle_of(const void *x, int64_t ld, int64_t n, int32_t d, int single,
                         const double *weights, int64_t step, const double *center,
@@ -85,6 +85,29 @@ void vem_i_tree_triangle(const vem_i_tree *tree, int64_t begin, int64_t rows,
         triangle_typed(x, ld, rows, view->d, 1, weights, step, center, sum, second);
     else
         triangle_typed(x, ld, rows, view->d, 0, weights, step, center, sum, second);
+}
+
+/* The same by the kernels, in blocks. */
+static void triangle_blocks(const vem_i_tree *tree, int64_t begin, int64_t rows,
+                            const double *center, int thread, double *sum, double *second)
+{
+    const vem_i_tree_work *work = tree->work;
+    const int32_t d = tree->view->d;
+    double *q = work->own_rows + thread * work->own_row_doubles, *wide = q + work->block,
+           *panels = wide + work->block * d;
+    for (int64_t i = 0; i < work->block && i < rows; i++)
+        q[i] = 1;
+    for (int64_t i = 0; i < rows; i += work->block) {
+        const int64_t n = rows - i < work->block ? rows - i : work->block;
+        const void *x = vem_i_tree_row(tree, begin + i);
+        if (tree->view->kernels->precision == VEM_SINGLE) {
+            vem_i_widen(tree->view->kernels, x, n * d, wide);
+            x = wide;
+        }
+        work->wide->pack(x, d, NULL, (int32_t)n, d, NULL, panels, NULL);
+        work->wide->full_collect(panels, tree->weights ? tree->weights + begin + i : q,
+                                 (int32_t)n, d, center, sum, second);
+    }
 }
 
 static void box(const vem_i_tree *tree, int64_t begin, int64_t rows, vem_i_tree_sums out)
@@ -160,14 +183,16 @@ static int settle(const vem_i_tree *tree, vem_i_tree_sums out, double *sum)
 }
 
 /* About the mean as it is in `out`. */
-static int sum_about(const vem_i_tree *tree, int64_t begin, int64_t rows, double *sum,
-                     vem_i_tree_sums out)
+static int sum_about(const vem_i_tree *tree, int64_t begin, int64_t rows, int thread,
+                     double *sum, vem_i_tree_sums out)
 {
     const vem_view *view = tree->view;
     const int32_t d = view->d;
     memset(sum, 0, (size_t)d * sizeof *sum);
     memset(out.scatter, 0, (size_t)(out.low - out.scatter) * sizeof *out.scatter);
-    if (tree->work->full)
+    if (tree->work->block && rows >= FEW_ROWS)
+        triangle_blocks(tree, begin, rows, out.mean, thread, sum, out.scatter);
+    else if (tree->work->full)
         vem_i_tree_triangle(tree, begin, rows, 1, out.mean, sum, out.scatter);
     else
         view->kernels->moments(vem_i_tree_row(tree, begin), d, rows, d,
@@ -193,8 +218,8 @@ void vem_i_tree_sum(const vem_i_tree *tree, int64_t begin, int64_t rows, int thr
     vem_i_widen(tree->view->kernels, vem_i_tree_row(tree, heavy), tree->view->d,
                 out.mean);
     /* A row that weighs next to nothing may lie anywhere. */
-    if (!sum_about(tree, begin, rows, sum, out) && tree->weights)
-        sum_about(tree, begin, rows, sum, out);
+    if (!sum_about(tree, begin, rows, thread, sum, out) && tree->weights)
+        sum_about(tree, begin, rows, thread, sum, out);
     if (tree->view->spread)
         add_spreads(tree, begin, rows, out.scatter);
     if (tree->boxes)
