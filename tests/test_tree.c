@@ -74,6 +74,35 @@ static void the_first_cut_is_across_the_principal_axis(void **state)
         }
 }
 
+/* The sides of the golden values of cells (METHODS 20), compared as sets. */
+static void golden_sides(void **state)
+{
+    (void)state;
+    static const double x[12][2] = {{1.3888, 1.5192},  {0.5199, 0.6152},
+                                    {1.0278, -0.7949}, {-0.9408, -0.9212},
+                                    {0.3001, -0.65},   {0.6854, -0.6617},
+                                    {4.805, 1.2322},   {5.6502, 1.9781},
+                                    {3.715, 1.2052},   {5.1205, 2.4583},
+                                    {4.7996, 1.985},   {3.9078, 1.0517}};
+    static const unsigned cells[] = {1u << 7 | 1u << 9 | 1u << 10,
+                                     1u << 6 | 1u << 8 | 1u << 11,
+                                     1u << 2 | 1u << 3 | 1u << 4 | 1u << 5, 1u | 1u << 1};
+    const vem_view view = view_of(x, 12, 2, NULL, VEM_DOUBLE);
+    vem_i_tree *tree =
+        tree_made(ctx, &view, VEM_I_TREE_PRINCIPAL, VEM_I_SPREAD_FULL, 7, 0);
+    assert_int_equal(vem_i_tree_build(run_of(ctx), tree, 4, 0), VEM_OK);
+    unsigned seen = 0;
+    for (int64_t node = 3; node < 7; node++) {
+        unsigned set = 0;
+        for (int64_t i = tree->first[node]; i < tree->first[node] + tree->rows[node]; i++)
+            set |= 1u << tree->order[i];
+        for (unsigned c = 0; c < 4; c++)
+            seen |= set == cells[c] ? 1u << c : 0;
+    }
+    assert_int_equal(seen, 15);
+    vem_i_tree_free(tree);
+}
+
 /* Rows of weight 2 are rows that are there twice. */
 static void weights_are_repetitions(void **state)
 {
@@ -260,6 +289,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(laws_of_whole_trees),
         cmocka_unit_test(the_first_cut_is_across_the_principal_axis),
+        cmocka_unit_test(golden_sides),
         cmocka_unit_test(weights_are_repetitions),
         cmocka_unit_test(one_place_is_a_leaf),
         cmocka_unit_test(the_smallest_difference_is_found),

@@ -99,6 +99,8 @@ void vem_i_tree_triangle(const vem_i_tree *tree, int64_t begin, int64_t rows,
 /* Which of some rows go right, as bits; how many. */
 int64_t vem_i_tree_sides(const vem_i_tree *tree, const vem_i_tree_cut *cut, int64_t begin,
                          int64_t rows, uint64_t *sides);
+/* How many in [begin, end) do. */
+int64_t vem_i_tree_count_right(const uint64_t *sides, int64_t begin, int64_t end);
 /* Of the rows from `first` on, with sides as bits from 0 on: those in [begin, end) that go right change
  * places with those from `from` on that go left. */
 void vem_i_tree_swap(const vem_i_tree *tree, int64_t first, const uint64_t *sides,

@@ -365,11 +365,11 @@ INLINE void swap_all(const vem_i_tree *tree, int64_t first, walk *right, walk *l
     }
 }
 
-static int64_t count_bits(const uint64_t *words, int64_t begin, int64_t end)
+int64_t vem_i_tree_count_right(const uint64_t *sides, int64_t begin, int64_t end)
 {
     int64_t count = 0;
     for (int64_t w = begin / 64; w * 64 < end; w++) {
-        uint64_t word = words[w];
+        uint64_t word = sides[w];
         if (w * 64 < begin)
             word &= ~UINT64_C(0) << (begin % 64);
         if (end - w * 64 < 64)
@@ -382,7 +382,7 @@ static int64_t count_bits(const uint64_t *words, int64_t begin, int64_t end)
 void vem_i_tree_swap(const vem_i_tree *tree, int64_t first, const uint64_t *sides,
                      int64_t begin, int64_t end, int64_t from)
 {
-    const int64_t count = count_bits(sides, begin, end);
+    const int64_t count = vem_i_tree_count_right(sides, begin, end);
     if (count == 0)
         return;
     walk right = walk_from(sides, begin, 0), left = walk_from(sides, from, ~UINT64_C(0));
