@@ -2,7 +2,7 @@
  *
  *     tree FILE N D float|double THREADS REPEATS [KIND SPREAD CELLS]...
  *
- * FILE has N rows of D values as they are in memory; KIND is principal or boxes, SPREAD none, trace,
+ * FILE has N rows of D values as they are in memory; KIND is principal, boxes or means, SPREAD none, trace,
  * diag or full, CELLS the number of leaves (0: down to single places). One line of JSON for each: the
  * best seconds on the clock and of the processor, nodes, depth, and the scatter inside the leaves as a
  * share of that of all rows. */
@@ -31,7 +31,7 @@ static int named(const char *word, const char *const *names, int count)
     for (int i = 0; i < count; i++)
         if (strcmp(word, names[i]) == 0)
             return i;
-    fail("A kind is principal or boxes, a spread none, trace, diag or full.");
+    fail("A kind is principal, boxes or means, a spread none, trace, diag or full.");
     return 0;
 }
 
@@ -70,9 +70,8 @@ static void measure(vem_i_run *run, const vem_view *view, const vem_i_tree_spec 
 
 int main(int argc, char **argv)
 {
-    static const char *const kinds[] = {"principal", "boxes"}, *const spreads[] = {
-                                                                   "none", "trace",
-                                                                   "diag", "full"};
+    static const char *const kinds[] = {"principal", "boxes", "means"},
+                             *const spreads[] = {"none", "trace", "diag", "full"};
     if (argc < 7)
         fail("tree FILE N D float|double THREADS REPEATS [KIND SPREAD CELLS]...");
     const vem_precision precision =
@@ -98,7 +97,7 @@ int main(int argc, char **argv)
     vem_i_run *run = vem_i_begin(ctx, &verb);
     for (int a = 7; a + 2 < argc; a += 3) {
         const int64_t cells = atoll(argv[a + 2]) > 0 ? atoll(argv[a + 2]) : view.n;
-        const vem_i_tree_spec spec = {.kind = (vem_i_tree_kind)named(argv[a], kinds, 2),
+        const vem_i_tree_spec spec = {.kind = (vem_i_tree_kind)named(argv[a], kinds, 3),
                                       .spread = (vem_i_spread_kind)named(argv[a + 1],
                                                                          spreads, 4),
                                       .nodes = 2 * cells - 1};

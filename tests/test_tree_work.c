@@ -16,7 +16,7 @@ static const struct {
               {70000, 5, WEIGHTS_NONE, VEM_I_SPREAD_DIAG},
               {3000, 700, WEIGHTS_REAL, VEM_I_SPREAD_TRACE},
               {5000, 40, WEIGHTS_ZEROS, VEM_I_SPREAD_FULL}};
-enum { SHAPES = sizeof shapes / sizeof *shapes };
+enum { SHAPES = sizeof shapes / sizeof *shapes, KINDS = VEM_I_TREE_MEANS + 1 };
 
 static void shape_new(tree_case *c, int shape, vem_precision precision)
 {
@@ -36,7 +36,7 @@ static void threads_change_no_bit(void **state)
 {
     (void)state;
     static const int threads[] = {2, 3, 7};
-    for (int i = 0; i < SHAPES * 2; i++) {
+    for (int i = 0; i < SHAPES * KINDS; i++) {
         tree_case c;
         shape_new(&c, i % SHAPES, i % 2 ? VEM_SINGLE : VEM_DOUBLE);
         assert_int_equal(vem_ctx_set_threads(ctx, 1), VEM_OK);
@@ -60,7 +60,7 @@ static void threads_change_no_bit(void **state)
 static void laws_of_large_nodes(void **state)
 {
     (void)state;
-    for (int i = 0; i < SHAPES * 2; i++) {
+    for (int i = 0; i < SHAPES * KINDS; i++) {
         tree_case c;
         shape_new(&c, i % SHAPES, i % 2 ? VEM_SINGLE : VEM_DOUBLE);
         vem_i_tree *tree = built(&c.points->view, i / SHAPES, i % SHAPES, 9);
@@ -75,7 +75,7 @@ static void laws_of_large_nodes(void **state)
 static void the_order_of_splits_changes_no_node(void **state)
 {
     (void)state;
-    for (int i = 0; i < SHAPES * 2; i++) {
+    for (int i = 0; i < SHAPES * KINDS; i++) {
         tree_case c;
         shape_new(&c, i % SHAPES, VEM_DOUBLE);
         const vem_view *view = &c.points->view;
@@ -154,11 +154,11 @@ static void room_is_kept_to(void **state)
 static void a_dry_run_counts_what_is_taken(void **state)
 {
     (void)state;
-    for (int i = 0; i < SHAPES * 2 * 2; i++) {
+    for (int i = 0; i < SHAPES * KINDS * 2; i++) {
         tree_case c;
         shape_new(&c, i % SHAPES, i % 2 ? VEM_SINGLE : VEM_DOUBLE);
-        assert_int_equal(vem_ctx_set_threads(ctx, 1 + i / SHAPES / 2 * 2), VEM_OK);
-        const vem_i_tree_spec spec = {.kind = (vem_i_tree_kind)(i / SHAPES % 2),
+        assert_int_equal(vem_ctx_set_threads(ctx, 1 + i / SHAPES / KINDS * 2), VEM_OK);
+        const vem_i_tree_spec spec = {.kind = (vem_i_tree_kind)(i / SHAPES % KINDS),
                                       .spread = shapes[i % SHAPES].spread,
                                       .nodes = 999};
         vem_i_tree *tree = NULL;
@@ -210,8 +210,8 @@ static void rows_in_a_file_are_rows(void **state)
         shape_new(&c, i, VEM_SINGLE);
         vem_view spilled = c.points->view;
         spilled.spilled = 1;
-        vem_i_tree *tree = built(&c.points->view, i % 2, i, 300),
-                   *file = built(&spilled, i % 2, i, 300);
+        vem_i_tree *tree = built(&c.points->view, i % KINDS, i, 300),
+                   *file = built(&spilled, i % KINDS, i, 300);
         assert_non_null(file->spill);
         tree_check_same(tree, file);
         vem_i_tree_free(tree);

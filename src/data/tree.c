@@ -7,7 +7,8 @@
  *
  * of which V_A is kept whole, as its diagonal, as its trace, or not at all. It is split by a
  * hyperplane through m_A: orthogonal to the first principal axis v of its items (left where
- * v . (x - m_A) <= 0), or to the column of largest variance, for which boxes are kept as well. A
+ * v . (x - m_A) <= 0), which may then be moved halfway between the means of the two sides, or to the
+ * column of largest variance, for which boxes are kept as well. A
  * leaf is a node whose items with a mass lie in one place, or one at the greatest depth: the mean may
  * cut off a few items at a time, and without a bound on the depth a few outliers of ever larger
  * scale would make each level cost as much as the first.
@@ -27,13 +28,7 @@
 #include "base/spill.h"
 #include "data/tree_inside.h"
 
-enum {
-    DEPTH = 64,
-    PIECE_ROWS = 32768,
-    PIECE_VALUES = 1 << 20,
-    LEAST_ROWS = 512,
-    AXIS_ROWS = 1024 /* say well enough where the axis is */
-};
+enum { DEPTH = 64, PIECE_ROWS = 32768, PIECE_VALUES = 1 << 20, LEAST_ROWS = 512 };
 
 static size_t element_of(const vem_i_tree *tree)
 {
@@ -66,7 +61,7 @@ static void size_work(const vem_i_run *run, const vem_i_tree *tree, vem_i_tree_w
     w->most_large = n > w->piece_rows ? n / w->piece_rows : 0;
     /* Of a node: its rows, then those of its children, whose last pieces may be short. */
     w->most_pieces = n / w->piece_rows + 2 * w->most_large + 1;
-    w->axis_rows = w->full && !view->spread ? 0 : AXIS_ROWS;
+    w->spread_says = w->full && !view->spread;
     w->own_doubles = 2 * w->sums_doubles + 8 * d + 300;
     w->wide = vem_i_kernels_find(view->kernels->name, VEM_DOUBLE);
     w->block = w->full && d > VEM_I_TREE_PLAIN ? VEM_I_BLOCK : 0;

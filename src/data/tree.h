@@ -6,9 +6,15 @@
 #include "base/residence.h"
 #include "data/view.h"
 
-/* How a node is cut in two, always at its mean: across the direction in which its items vary most,
- * or across the column in which they do; then the nodes keep bounding boxes. */
-typedef enum vem_i_tree_kind { VEM_I_TREE_PRINCIPAL, VEM_I_TREE_BOXES } vem_i_tree_kind;
+/* How a node is cut in two: at its mean, across the direction in which its items vary most; the same
+ * cut, moved halfway between the means of its sides; or at its mean across the column of
+ * largest variance, and then nodes keep bounding boxes. Means leave the least scatter inside cells in
+ * most cases, boxes in the plane (bench/results/tree.md). */
+typedef enum vem_i_tree_kind {
+    VEM_I_TREE_PRINCIPAL,
+    VEM_I_TREE_BOXES,
+    VEM_I_TREE_MEANS
+} vem_i_tree_kind;
 
 typedef struct vem_i_tree_spec {
     vem_i_tree_kind kind;

@@ -17,7 +17,12 @@
 
 #include "data/tree_inside.h"
 
-enum { FORMED = 16, STEPS = 3, PLANE_STEPS = 1 };
+enum {
+    FORMED = 16,
+    STEPS = 3,
+    PLANE_STEPS = 1,
+    AXIS_ROWS = 1024 /* of a node say well enough where its axis is */
+};
 /* The axis rests when its cosine with the one before is this near to 1. */
 static const double NEAR = 1e-4;
 
@@ -146,11 +151,30 @@ static int axis_of_rows(const vem_i_tree *tree, int64_t begin, int64_t rows, int
     return 1;
 }
 
+static int axis_of_node(const vem_i_tree *tree, int32_t node, int64_t rows, int64_t step,
+                        double *own, const vem_i_tree_cut *cut)
+{
+    const vem_view *view = tree->view;
+    const int32_t d = view->d;
+    if (tree->work->spread_says &&
+        axis_of_triangle(view->kernels,
+                         (const char *)tree->spreads +
+                             (size_t)(node * tree->spread_ld) * view->kernels->element,
+                         d, cut->axis, own))
+        return 1;
+    if (d > FORMED)
+        return axis_of_rows(tree, tree->first[node], rows, step, cut->center, cut->axis,
+                            own);
+    double *sum = own + d, *second = sum + d;
+    memset(sum, 0, (size_t)(d + d * (d + 1) / 2) * sizeof *sum);
+    vem_i_tree_triangle(tree, tree->first[node], rows, step, cut->center, sum, second);
+    return axis_of_triangle(NULL, second, d, cut->axis, own);
+}
+
 void vem_i_tree_axis(const vem_i_tree *tree, int32_t node, double *own,
                      vem_i_tree_cut *cut)
 {
     const vem_view *view = tree->view;
-    const int32_t d = view->d;
     const char *mean =
         (const char *)tree->means + (size_t)(node * tree->ld) * view->kernels->element;
     cut->column = -1;
@@ -159,30 +183,13 @@ void vem_i_tree_axis(const vem_i_tree *tree, int32_t node, double *own,
         cut->at = vem_i_value(view->kernels, mean, cut->column);
         return;
     }
-    vem_i_widen(view->kernels, mean, d, cut->center);
-    if (tree->work->axis_rows == 0 &&
-        axis_of_triangle(view->kernels,
-                         (const char *)tree->spreads +
-                             (size_t)(node * tree->spread_ld) * view->kernels->element,
-                         d, cut->axis, own))
-        return;
-    const int64_t step = tree->work->axis_rows > 0
-                             ? vem_i_shards(tree->rows[node], tree->work->axis_rows)
-                             : 1;
-    const int64_t rows = vem_i_shards(tree->rows[node], step);
-    int found;
-    if (d <= FORMED) {
-        double *sum = own + d, *second = sum + d;
-        memset(sum, 0, (size_t)(d + d * (d + 1) / 2) * sizeof *sum);
-        vem_i_tree_triangle(tree, tree->first[node], rows, step, cut->center, sum,
-                            second);
-        found = axis_of_triangle(NULL, second, d, cut->axis, own);
-    } else {
-        found = axis_of_rows(tree, tree->first[node], rows, step, cut->center, cut->axis,
-                             own);
-    }
-    if (!found)
-        memset(cut->axis, 0, (size_t)d * sizeof *cut->axis);
+    vem_i_widen(view->kernels, mean, view->d, cut->center);
+    const int64_t step = vem_i_shards(tree->rows[node], AXIS_ROWS),
+                  rows = vem_i_shards(tree->rows[node], step);
+    if (!axis_of_node(tree, node, rows, step, own, cut))
+        memset(cut->axis, 0, (size_t)view->d * sizeof *cut->axis);
+    else if (tree->spec.kind == VEM_I_TREE_MEANS)
+        vem_i_tree_refine(tree, tree->first[node], rows, step, own, cut);
 }
 
 int vem_i_tree_middle(const vem_i_tree *tree, int32_t node, double *own,

@@ -51,11 +51,10 @@ typedef struct vem_i_tree_work {
     int64_t most_large;
     int full;             /* the scatter is a triangle */
     int64_t sums_doubles; /* of one vem_i_tree_sums */
-    int64_t
-        axis_rows; /* rows that the direction of a cut is taken from; 0: the spread says */
-    int32_t *column; /* of each node: that of the largest variance; kind boxes */
-    int32_t *list;   /* nodes to split */
-    int32_t *groups; /* where the groups of small ones begin in it */
+    int spread_says;      /* the spread of a node is that of its places */
+    int32_t *column;      /* of each node: that of the largest variance; kind boxes */
+    int32_t *list;        /* nodes to split */
+    int32_t *groups;      /* where the groups of small ones begin in it */
     vem_i_tree_large *large;
     vem_i_tree_piece *pieces;
     double *piece_sums;  /* of each piece */
@@ -69,6 +68,14 @@ typedef struct vem_i_tree_work {
     double *own_rows;          /* of each thread: weights, rows and panels of a block */
     int64_t own_row_doubles;
 } vem_i_tree_work;
+
+#define VEM_I_TREE_INLINE static inline __attribute__((always_inline))
+
+/* Where `single` is a constant, a load without a question. */
+VEM_I_TREE_INLINE double vem_i_tree_value(const void *x, int64_t i, int single)
+{
+    return single ? (double)((const float *)x)[i] : ((const double *)x)[i];
+}
 
 static inline void *vem_i_tree_row(const vem_i_tree *tree, int64_t place)
 {
@@ -109,6 +116,10 @@ void vem_i_tree_swap(const vem_i_tree *tree, int64_t first, const uint64_t *side
 /* The direction in which the items of a node vary most, or its column; `own` has 4 d + 300 doubles. */
 void vem_i_tree_axis(const vem_i_tree *tree, int32_t node, double *own,
                      vem_i_tree_cut *cut);
+/* Move a cut to halfway between the means of its two sides, as rows `step` apart say; `own` has 2 d
+ * doubles. */
+void vem_i_tree_refine(const vem_i_tree *tree, int64_t begin, int64_t rows, int64_t step,
+                       double *own, vem_i_tree_cut *cut);
 /* The middle of the column in which items with a mass lie farthest apart: 0 if they all lie in one
  * place. */
 int vem_i_tree_middle(const vem_i_tree *tree, int32_t node, double *own,

@@ -17,12 +17,8 @@
 
 #include "data/tree_inside.h"
 
-#define INLINE static inline __attribute__((always_inline))
-
-INLINE double value_at(const void *x, int64_t i, int single)
-{
-    return single ? (double)((const float *)x)[i] : ((const double *)x)[i];
-}
+#define INLINE VEM_I_TREE_INLINE
+#define value_at vem_i_tree_value
 
 /* ---- sums ---- */
 
