@@ -2,10 +2,11 @@
  *
  *     tree FILE N D float|double THREADS REPEATS [KIND SPREAD CELLS]...
  *
- * FILE has N rows of D values as they are in memory; KIND is principal, boxes or means, SPREAD none, trace,
- * diag or full, CELLS the number of leaves (0: down to single places). One line of JSON for each: the
- * best seconds on the clock and of the processor, nodes, depth, and the scatter inside the leaves as a
- * share of that of all rows. */
+ * FILE has N rows of D values as they are in memory; KIND is principal, boxes or
+ * means, SPREAD none, trace, diag or full, CELLS the number of leaves (0: down to
+ * single places). One line of JSON for each: the best seconds on the clock and of the
+ * processor, nodes, depth, and the scatter inside the leaves as a share of that of all
+ * rows. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

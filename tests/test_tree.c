@@ -49,7 +49,8 @@ static vem_view view_of(const void *x, int64_t n, int32_t d, const double *mass,
     return view;
 }
 
-/* Left is where axis . (x - mean) <= 0: on a plane of two separated groups, each is a child. */
+/* Left is where axis . (x - mean) <= 0: on a plane of two separated groups, each is a
+ * child. */
 static void the_first_cut_is_across_the_principal_axis(void **state)
 {
     (void)state;
@@ -74,7 +75,7 @@ static void the_first_cut_is_across_the_principal_axis(void **state)
         }
 }
 
-/* The sides of the golden values of cells (METHODS 20), compared as sets. */
+/* Sides that a reference in numpy found, compared as sets. */
 static void golden_sides(void **state)
 {
     (void)state;
@@ -163,7 +164,8 @@ static void one_place_is_a_leaf(void **state)
         }
 }
 
-/* Values that are neighbors in their type, and two places with most of the mass in one. */
+/* Values that are neighbors in their type, and two places with most of the mass in
+ * one. */
 static void the_smallest_difference_is_found(void **state)
 {
     (void)state;
@@ -214,7 +216,8 @@ static void many_columns(void **state)
     }
 }
 
-/* Scales that grow without end: each mean cuts off a few rows, and the depth has an end. */
+/* Scales that grow without end: each mean cuts off a few rows, and the depth has an
+ * end. */
 static void outliers_of_every_scale(void **state)
 {
     (void)state;

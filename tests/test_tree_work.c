@@ -1,5 +1,5 @@
-/* How a tree is made: threads, the order of splits, room, memory, files and stops change nothing but
- * what they should. */
+/* How a tree is made: threads, the order of splits, room, memory, files and stops
+ * change nothing but what they should. */
 #include "base/memory.h"
 #include "memory_hooks.h"
 #include "tree_checks.h"
@@ -132,7 +132,8 @@ static void room_is_kept_to(void **state)
     assert_int_equal(tree->count, 7); /* one more would fit, two do not */
     tree_check(tree);
     vem_i_tree_free(tree);
-    /* No more cells than asked for, no deeper than asked for; of a level those of largest scatter. */
+    /* No more cells than asked for, no deeper than asked for; of a level those of
+     * largest scatter. */
     tree = tree_made(ctx, &c.points->view, VEM_I_TREE_BOXES, VEM_I_SPREAD_NONE, 1000, 0);
     assert_int_equal(vem_i_tree_build(run_of(ctx), tree, 100, 3), VEM_OK);
     assert_int_equal(tree->count, 15);

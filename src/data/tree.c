@@ -5,18 +5,20 @@
  *     n_A = sum w_i,   m_A = sum w_i x_i / n_A,
  *     V_A = sum w_i (V_i + (x_i - m_A) (x_i - m_A)') / n_A,
  *
- * of which V_A is kept whole, as its diagonal, as its trace, or not at all. It is split by a
- * hyperplane through m_A: orthogonal to the first principal axis v of its items (left where
- * v . (x - m_A) <= 0), which may then be moved halfway between the means of the two sides, or to the
- * column of largest variance, for which boxes are kept as well. A
- * leaf is a node whose items with a mass lie in one place, or one at the greatest depth: the mean may
- * cut off a few items at a time, and without a bound on the depth a few outliers of ever larger
- * scale would make each level cost as much as the first.
+ * of which V_A is kept whole, as its diagonal, as its trace, or not at all. It is
+ * split by a hyperplane through m_A: orthogonal to the first principal axis v of its
+ * items (left where v . (x - m_A) <= 0), which may then be moved halfway between the
+ * means of the two sides, or to the column of largest variance, for which boxes are
+ * kept as well. A leaf is a node whose items with a mass lie in one place, or one at
+ * the greatest depth: the mean may cut off a few items at a time, and without a bound
+ * on the depth a few outliers of ever larger scale would make each level cost as much
+ * as the first.
  *
- * How it is made fast: the rows are copied once and then kept in the order of the tree, so that every
- * pass over a node goes over rows that lie together. A split is three of them: which side (a bit for
- * each row), a swap of rows on the wrong side, sums of the children. Nodes of many rows are cut into
- * pieces of a fixed size, over which threads share the work; of the others each is a task's.
+ * How it is made fast: the rows are copied once and then kept in the order of the
+ * tree, so that every pass over a node goes over rows that lie together. A split is
+ * three of them: which side (a bit for each row), a swap of rows on the wrong side,
+ * sums of the children. Nodes of many rows are cut into pieces of a fixed size, over
+ * which threads share the work; of the others each is a task's.
  *
  * Which item lies where depends on the splits of its ancestors alone. */
 #include "data/tree.h"
@@ -52,7 +54,8 @@ static void size_work(const vem_i_run *run, const vem_i_tree *tree, vem_i_tree_w
     w->full = tree->spec.spread == VEM_I_SPREAD_FULL;
     const int64_t scatter = w->full ? d * (d + 1) / 2 : d;
     w->sums_doubles = 2 + d + scatter + (tree->spec.kind == VEM_I_TREE_BOXES ? 2 * d : 0);
-    /* Pieces small enough to share, and so large that their sums take no more than the rows. */
+    /* Pieces small enough to share, and so large that their sums take no more than the
+     * rows. */
     int64_t rows = least(PIECE_ROWS, PIECE_VALUES / d);
     const int64_t enough = 4 * w->sums_doubles / d;
     rows = rows < enough ? enough : rows;

@@ -1,16 +1,18 @@
 /* Where a node is cut: across the first principal axis of its items, at their mean.
  *
- * The axis is found by power iteration, v <- A v / |A v|, from the column with the largest variance. A
- * few steps are enough: any direction is a valid cut, and where no direction stands out the axis
- * itself is arbitrary, while what is near a column cuts boxes into boxes, which leave less scatter
- * than slanted cells do (bench/results/tree.md: of 1, 2, 4, 16 and 100 steps one leaves least in the
- * plane, 2 to 4 elsewhere). A is
+ * The axis is found by power iteration, v <- A v / |A v|, from the column with the
+ * largest variance. A few steps are enough: any direction is a valid cut, and where no
+ * direction stands out the axis itself is arbitrary, while what is near a column cuts
+ * boxes into boxes, which leave less scatter than slanted cells do
+ * (bench/results/tree.md: of 1, 2, 4, 16 and 100 steps one leaves least in the plane,
+ * 2 to 4 elsewhere). A is
  *
  *     the spread of the node, where it is full and items have no spreads of their own,
  *     the scatter of some of its rows, up to FORMED columns,
- *     and else never formed: A v = sum_i w_i e_i (e_i . v), from the row farthest from the mean.
+ *     and else never formed: A v = sum_i w_i e_i (e_i . v), from the row farthest off.
  *
- * Where rounding sends all rows to one side, the middle of the longest side of their box does not. */
+ * Where rounding sends all rows to one side, the middle of the longest side of their
+ * box does not. */
 #include <float.h>
 #include <math.h>
 #include <string.h>

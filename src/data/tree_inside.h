@@ -1,4 +1,5 @@
-/* What the files of the tree share: sums over rows that lie together, and the cutting of a node. */
+/* What the files of the tree share: sums over rows that lie together, and the cutting
+ * of a node. */
 #ifndef VEM_DATA_TREE_INSIDE_H
 #define VEM_DATA_TREE_INSIDE_H
 
@@ -7,15 +8,16 @@
 /* Up to so many columns second moments are summed row by row. */
 enum { VEM_I_TREE_PLAIN = 4 };
 
-/* Sums over some rows, one array of doubles: mass, the sum of squares of the places about their
- * mean, the mean (d), then the scatter of all points about it, weighted and not divided: its diagonal
- * (d) or its lower triangle by rows; for boxes the least values (d) and the largest (d). */
+/* Sums over some rows, one array of doubles: mass, the sum of squares of the places
+ * about their mean, the mean (d), then the scatter of all points about it, weighted
+ * and not divided: its diagonal (d) or its lower triangle by rows; for boxes the least
+ * values (d) and the largest (d). */
 typedef struct vem_i_tree_sums {
     double *mass, *places, *mean, *scatter, *low, *high;
 } vem_i_tree_sums;
 
-/* Where to cut a node: an item goes right if axis . (x - center) > 0, or, where there is a column,
- * if x[column] > at. */
+/* Where to cut a node: an item goes right if axis . (x - center) > 0, or, where there
+ * is a column, if x[column] > at. */
 typedef struct vem_i_tree_cut {
     int32_t column; /* -1: none */
     double at;
@@ -46,7 +48,7 @@ typedef struct vem_i_tree_work {
     int threads;
     int64_t capacity; /* nodes */
     int64_t
-        piece_rows; /* a node of more rows is cut into pieces of so many; a multiple of 64 */
+        piece_rows; /* a node of more is cut into pieces of so many: a multiple of 64 */
     int64_t most_pieces; /* of all nodes at once */
     int64_t most_large;
     int full;             /* the scatter is a triangle */
@@ -98,8 +100,8 @@ void vem_i_tree_sum(const vem_i_tree *tree, int64_t begin, int64_t rows, int thr
                     vem_i_tree_sums out);
 /* Add those of other rows. */
 void vem_i_tree_merge(const vem_i_tree *tree, vem_i_tree_sums into, vem_i_tree_sums from);
-/* sum_j += sum_i w_i e_j, second_jk += sum_i w_i e_j e_k, the lower triangle by rows, e = x_i - center,
- * over rows `step` apart. weights NULL: all 1. */
+/* sum_j += sum_i w_i e_j, second_jk += sum_i w_i e_j e_k, the lower triangle by rows,
+ * e = x_i - center, over rows `step` apart. weights NULL: all 1. */
 void vem_i_tree_triangle(const vem_i_tree *tree, int64_t begin, int64_t rows,
                          int64_t step, const double *center, double *sum, double *second);
 
@@ -108,20 +110,21 @@ int64_t vem_i_tree_sides(const vem_i_tree *tree, const vem_i_tree_cut *cut, int6
                          int64_t rows, uint64_t *sides);
 /* How many in [begin, end) do. */
 int64_t vem_i_tree_count_right(const uint64_t *sides, int64_t begin, int64_t end);
-/* Of the rows from `first` on, with sides as bits from 0 on: those in [begin, end) that go right change
- * places with those from `from` on that go left. */
+/* Of the rows from `first` on, with sides as bits from 0 on: those in [begin, end)
+ * that go right change places with those from `from` on that go left. */
 void vem_i_tree_swap(const vem_i_tree *tree, int64_t first, const uint64_t *sides,
                      int64_t begin, int64_t end, int64_t from);
 
-/* The direction in which the items of a node vary most, or its column; `own` has 4 d + 300 doubles. */
+/* The direction in which the items of a node vary most, or its column; `own` has 4 d +
+ * 300 doubles. */
 void vem_i_tree_axis(const vem_i_tree *tree, int32_t node, double *own,
                      vem_i_tree_cut *cut);
-/* Move a cut to halfway between the means of its two sides, as rows `step` apart say; `own` has 2 d
- * doubles. */
+/* Move a cut to halfway between the means of its two sides, as rows `step` apart say;
+ * `own` has 2 d doubles. */
 void vem_i_tree_refine(const vem_i_tree *tree, int64_t begin, int64_t rows, int64_t step,
                        double *own, vem_i_tree_cut *cut);
-/* The middle of the column in which items with a mass lie farthest apart: 0 if they all lie in one
- * place. */
+/* The middle of the column in which items with a mass lie farthest apart: 0 if they
+ * all lie in one place. */
 int vem_i_tree_middle(const vem_i_tree *tree, int32_t node, double *own,
                       vem_i_tree_cut *cut);
 

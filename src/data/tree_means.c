@@ -1,9 +1,11 @@
-/* A cut between two means: with m_l and m_r the means of its sides, the plane halfway between them,
+/* A cut between two means: with m_l and m_r the means of its sides, the plane halfway
+ * between them,
  *
  *     right where (m_r - m_l) . (x - (m_l + m_r) / 2) > 0,
  *
- * which is a step of Lloyd's algorithm for two centers. It leaves less scatter in the two sides
- * together, of the rows that it looks at. More steps gain next to nothing (bench/results/tree.md). */
+ * which is a step of Lloyd's algorithm for two centers. It leaves less scatter in the
+ * two sides together, of the rows that it looks at. More steps gain next to nothing
+ * (bench/results/tree.md). */
 #include <string.h>
 
 #include "data/tree_inside.h"

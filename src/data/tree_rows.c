@@ -1,12 +1,15 @@
 /* Rows of a tree in bulk: summed, told apart, swapped.
  *
- * Sums are taken in double about the first row with a mass: with r that row and e_i = x_i - r,
+ * Sums are taken in double about the first row with a mass: with r that row and e_i =
+ * x_i - r,
  *
- *     W = sum w_i,   s = sum w_i e_i,   mean = r + s / W,   scatter = sum w_i e_i e_i' - s s' / W.
+ *     W = sum w_i,   s = sum w_i e_i,   mean = r + s / W,
+ *     scatter = sum w_i e_i e_i' - s s' / W.
  *
- * r lies among the rows, so that s s' / W is not large beside the scatter (at most as many times as
- * there are rows); where weights make it so, the sums are taken again about the mean they gave. Sums of parts are merged as Chan, Golub and
- * LeVeque do: with d = mean_b - mean_a,
+ * r lies among the rows, so that s s' / W is not large beside the scatter (at most as
+ * many times as there are rows); where weights make it so, the sums are taken again
+ * about the mean they gave. Sums of parts are merged as Chan, Golub and LeVeque do:
+ * with d = mean_b - mean_a,
  *
  *     scatter = scatter_a + scatter_b + (W_a W_b / (W_a + W_b)) d d'.
  *
@@ -122,8 +125,8 @@ static void box(const vem_i_tree *tree, int64_t begin, int64_t rows, vem_i_tree_
     }
 }
 
-/* sum w_i V_i of items that have spreads, as far as the scatter has room for it. Of a trace each
- * column gets its share. */
+/* sum w_i V_i of items that have spreads, as far as the scatter has room for it. Of a
+ * trace each column gets its share. */
 static void add_spreads(const vem_i_tree *tree, int64_t begin, int64_t rows,
                         double *scatter)
 {
@@ -153,8 +156,8 @@ static void add_spreads(const vem_i_tree *tree, int64_t begin, int64_t rows,
     }
 }
 
-/* From sums about a point to sums about the mean. 0 if the point lies so far off that they should be
- * taken again. */
+/* From sums about a point to sums about the mean. 0 if the point lies so far off that
+ * they should be taken again. */
 static int settle(const vem_i_tree *tree, vem_i_tree_sums out, double *sum)
 {
     static const double FAR = 1 << 16;

@@ -1,4 +1,5 @@
-/* Nodes of a tree are split: the small ones each by one task, the large ones in pieces. */
+/* Nodes of a tree are split: the small ones each by one task, the large ones in
+ * pieces. */
 #include <string.h>
 
 #include "base/memory.h"
