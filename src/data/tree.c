@@ -5,17 +5,20 @@
  *     n_A = sum w_i,   m_A = sum w_i x_i / n_A,
  *     V_A = sum w_i (V_i + (x_i - m_A) (x_i - m_A)') / n_A,
  *
- * of which V_A is kept whole, as its diagonal, as its trace, or not at all. It is split by a
- * hyperplane through m_A: orthogonal to the first principal axis v of its items (left where
- * v . (x - m_A) <= 0), or to the column of largest variance, for which boxes are kept as well. A
- * leaf is a node whose items with a mass lie in one place, or one at the greatest depth: the mean may
- * cut off a few items at a time, and without a bound on the depth a few outliers of ever larger
- * scale would make each level cost as much as the first.
+ * of which V_A is kept whole, as its diagonal, as its trace, or not at all. It is
+ * split by a hyperplane through m_A: orthogonal to the first principal axis v of its
+ * items (left where v . (x - m_A) <= 0), which may then be moved halfway between the
+ * means of the two sides, or to the column of largest variance, for which boxes are
+ * kept as well. A leaf is a node whose items with a mass lie in one place, or one at
+ * the greatest depth: the mean may cut off a few items at a time, and without a bound
+ * on the depth a few outliers of ever larger scale would make each level cost as much
+ * as the first.
  *
- * How it is made fast: the rows are copied once and then kept in the order of the tree, so that every
- * pass over a node goes over rows that lie together. A split is three of them: which side (a bit for
- * each row), a swap of rows on the wrong side, sums of the children. Nodes of many rows are cut into
- * pieces of a fixed size, over which threads share the work; of the others each is a task's.
+ * How it is made fast: the rows are copied once and then kept in the order of the
+ * tree, so that every pass over a node goes over rows that lie together. A split is
+ * three of them: which side (a bit for each row), a swap of rows on the wrong side,
+ * sums of the children. Nodes of many rows are cut into pieces of a fixed size, over
+ * which threads share the work; of the others each is a task's.
  *
  * Which item lies where depends on the splits of its ancestors alone. */
 #include "data/tree.h"
@@ -27,13 +30,7 @@
 #include "base/spill.h"
 #include "data/tree_inside.h"
 
-enum {
-    DEPTH = 64,
-    PIECE_ROWS = 32768,
-    PIECE_VALUES = 1 << 20,
-    LEAST_ROWS = 512,
-    AXIS_ROWS = 1024 /* say well enough where the axis is */
-};
+enum { DEPTH = 64, PIECE_ROWS = 32768, PIECE_VALUES = 1 << 20, LEAST_ROWS = 512 };
 
 static size_t element_of(const vem_i_tree *tree)
 {
@@ -57,7 +54,8 @@ static void size_work(const vem_i_run *run, const vem_i_tree *tree, vem_i_tree_w
     w->full = tree->spec.spread == VEM_I_SPREAD_FULL;
     const int64_t scatter = w->full ? d * (d + 1) / 2 : d;
     w->sums_doubles = 2 + d + scatter + (tree->spec.kind == VEM_I_TREE_BOXES ? 2 * d : 0);
-    /* Pieces small enough to share, and so large that their sums take no more than the rows. */
+    /* Pieces small enough to share, and so large that their sums take no more than the
+     * rows. */
     int64_t rows = least(PIECE_ROWS, PIECE_VALUES / d);
     const int64_t enough = 4 * w->sums_doubles / d;
     rows = rows < enough ? enough : rows;
@@ -66,8 +64,11 @@ static void size_work(const vem_i_run *run, const vem_i_tree *tree, vem_i_tree_w
     w->most_large = n > w->piece_rows ? n / w->piece_rows : 0;
     /* Of a node: its rows, then those of its children, whose last pieces may be short. */
     w->most_pieces = n / w->piece_rows + 2 * w->most_large + 1;
-    w->axis_rows = w->full && !view->spread ? 0 : AXIS_ROWS;
+    w->spread_says = w->full && !view->spread;
     w->own_doubles = 2 * w->sums_doubles + 8 * d + 300;
+    w->wide = vem_i_kernels_find(view->kernels->name, VEM_DOUBLE);
+    w->block = w->full && d > VEM_I_TREE_PLAIN ? VEM_I_BLOCK : 0;
+    w->own_row_doubles = w->block * (2 * d + 1);
 }
 
 static size_t rooms_of(vem_i_tree *tree, vem_i_room list[24])
@@ -102,6 +103,8 @@ static size_t rooms_of(vem_i_tree *tree, vem_i_room list[24])
         {&w->piece_sums, pieces, (size_t)w->sums_doubles * sizeof *w->piece_sums, 0},
         {&w->own_sides, threads, words * sizeof *w->own_sides, 0},
         {&w->own, threads, (size_t)w->own_doubles * sizeof *w->own, 0},
+        {&w->own_rows, w->block ? threads : 0,
+         (size_t)w->own_row_doubles * sizeof *w->own_rows, 0},
     };
     memcpy(list, rooms, sizeof rooms);
     return VEM_I_COUNT(rooms);

@@ -1,14 +1,22 @@
-/* A binary tree over the items of a view: every node is a cell with its mass, mean and spread, and
- * every cut through the tree is a partition of the items. Nodes are split when someone asks. */
+/* A binary tree over the items of a view: every node is a cell with its mass, mean and
+ * spread, and every cut through the tree is a partition of the items. Nodes are split
+ * when someone asks. */
 #ifndef VEM_DATA_TREE_H
 #define VEM_DATA_TREE_H
 
 #include "base/residence.h"
 #include "data/view.h"
 
-/* How a node is cut in two, always at its mean: across the direction in which its items vary most,
- * or across the column in which they do; then the nodes keep bounding boxes. */
-typedef enum vem_i_tree_kind { VEM_I_TREE_PRINCIPAL, VEM_I_TREE_BOXES } vem_i_tree_kind;
+/* How a node is cut in two: at its mean, across the direction in which its items vary
+ * most; the same cut, moved halfway between the means of its sides; or at its mean
+ * across the column of largest variance, and then nodes keep bounding boxes. Means
+ * leave the least scatter inside cells in most cases, boxes in the plane
+ * (bench/results/tree.md). */
+typedef enum vem_i_tree_kind {
+    VEM_I_TREE_PRINCIPAL,
+    VEM_I_TREE_BOXES,
+    VEM_I_TREE_MEANS
+} vem_i_tree_kind;
 
 typedef struct vem_i_tree_spec {
     vem_i_tree_kind kind;
@@ -33,9 +41,9 @@ typedef struct vem_i_tree {
     int32_t *depth;
     void *means; /* T, rows ld apart */
     int64_t ld;
-    void *
-        spreads; /* T, rows spread_ld apart: covariances about the mean, as a view has them;
-                      NULL where the kind is none */
+    void
+        *spreads; /* T, rows spread_ld apart: covariances about the mean, laid out as in a
+                      view; NULL where the kind is none */
     int64_t spread_ld;
     void *boxes; /* T, rows 2 d apart: the least, then the largest value of each column;
                     NULL: the kind keeps none */
@@ -48,20 +56,20 @@ typedef struct vem_i_tree {
     struct vem_i_tree_work *work;
 } vem_i_tree;
 
-/* The root alone. A node of no mass does not exist unless the view has none. The view must outlive
- * the tree; it has at most 2^32 - 1 items. */
+/* The root alone. A node of no mass does not exist unless the view has none. The view
+ * must outlive the tree; it has at most 2^32 - 1 items. */
 vem_status vem_i_tree_new(vem_i_run *run, const vem_view *view,
                           const vem_i_tree_spec *spec, vem_i_tree **tree);
 void vem_i_tree_free(vem_i_tree *tree);
 
-/* Split those of the listed nodes that are open and can be split, as far as there is room, in the
- * order of the list; each is named once. Children are numbered by that order, whatever threads do,
- * and what a node holds depends on its ancestors alone. After a stop or a deadline nothing was
- * split. */
+/* Split those of the listed nodes that are open and can be split, as far as there is
+ * room, in the order of the list; each is named once. Children are numbered by that
+ * order, whatever threads do, and what a node holds depends on its ancestors alone.
+ * After a stop or a deadline nothing was split. */
 vem_status vem_i_tree_split(vem_i_run *run, vem_i_tree *tree, const int32_t *nodes,
                             int64_t count);
-/* Split level by level, to at most so many leaves of this depth at most. Of a level that does not fit
- * those with the largest scatter are split. */
+/* Split level by level, to at most so many leaves of this depth at most. Of a level
+ * that does not fit those with the largest scatter are split. */
 vem_status vem_i_tree_build(vem_i_run *run, vem_i_tree *tree, int64_t cells,
                             int32_t depth);
 

@@ -1,12 +1,15 @@
 /* Rows of a tree in bulk: summed, told apart, swapped.
  *
- * Sums are taken in double about the first row with a mass: with r that row and e_i = x_i - r,
+ * Sums are taken in double about the first row with a mass: with r that row and e_i =
+ * x_i - r,
  *
- *     W = sum w_i,   s = sum w_i e_i,   mean = r + s / W,   scatter = sum w_i e_i e_i' - s s' / W.
+ *     W = sum w_i,   s = sum w_i e_i,   mean = r + s / W,
+ *     scatter = sum w_i e_i e_i' - s s' / W.
  *
- * r lies among the rows, so that s s' / W is not large beside the scatter (at most as many times as
- * there are rows); where weights make it so, the sums are taken again about the mean they gave. Sums of parts are merged as Chan, Golub and
- * LeVeque do: with d = mean_b - mean_a,
+ * r lies among the rows, so that s s' / W is not large beside the scatter (at most as
+ * many times as there are rows); where weights make it so, the sums are taken again
+ * about the mean they gave. Sums of parts are merged as Chan, Golub and LeVeque do:
+ * with d = mean_b - mean_a,
  *
  *     scatter = scatter_a + scatter_b + (W_a W_b / (W_a + W_b)) d d'.
  *
@@ -17,12 +20,8 @@
 
 #include "data/tree_inside.h"
 
-#define INLINE static inline __attribute__((always_inline))
-
-INLINE double value_at(const void *x, int64_t i, int single)
-{
-    return single ? (double)((const float *)x)[i] : ((const double *)x)[i];
-}
+#define INLINE VEM_I_TREE_INLINE
+#define value_at vem_i_tree_value
 
 /* ---- sums ---- */
 
@@ -43,7 +42,7 @@ INLINE void triangle(const void *x, int64_t ld, int64_t n, int32_t d, int single
     }
 }
 
-enum { UNROLLED = 4 };
+enum { UNROLLED = VEM_I_TREE_PLAIN, FEW_ROWS = 8 };
 
 INLINE void triangle_of(const void *x, int64_t ld, int64_t n, int32_t d, int single,
                         const double *weights, int64_t step, const double *center,
@@ -87,6 +86,29 @@ void vem_i_tree_triangle(const vem_i_tree *tree, int64_t begin, int64_t rows,
         triangle_typed(x, ld, rows, view->d, 0, weights, step, center, sum, second);
 }
 
+/* The same by the kernels, in blocks. */
+static void triangle_blocks(const vem_i_tree *tree, int64_t begin, int64_t rows,
+                            const double *center, int thread, double *sum, double *second)
+{
+    const vem_i_tree_work *work = tree->work;
+    const int32_t d = tree->view->d;
+    double *q = work->own_rows + thread * work->own_row_doubles, *wide = q + work->block,
+           *panels = wide + work->block * d;
+    for (int64_t i = 0; i < work->block && i < rows; i++)
+        q[i] = 1;
+    for (int64_t i = 0; i < rows; i += work->block) {
+        const int64_t n = rows - i < work->block ? rows - i : work->block;
+        const void *x = vem_i_tree_row(tree, begin + i);
+        if (tree->view->kernels->precision == VEM_SINGLE) {
+            vem_i_widen(tree->view->kernels, x, n * d, wide);
+            x = wide;
+        }
+        work->wide->pack(x, d, NULL, (int32_t)n, d, NULL, panels, NULL);
+        work->wide->full_collect(panels, tree->weights ? tree->weights + begin + i : q,
+                                 (int32_t)n, d, center, sum, second);
+    }
+}
+
 static void box(const vem_i_tree *tree, int64_t begin, int64_t rows, vem_i_tree_sums out)
 {
     const vem_view *view = tree->view;
@@ -103,8 +125,8 @@ static void box(const vem_i_tree *tree, int64_t begin, int64_t rows, vem_i_tree_
     }
 }
 
-/* sum w_i V_i of items that have spreads, as far as the scatter has room for it. Of a trace each
- * column gets its share. */
+/* sum w_i V_i of items that have spreads, as far as the scatter has room for it. Of a
+ * trace each column gets its share. */
 static void add_spreads(const vem_i_tree *tree, int64_t begin, int64_t rows,
                         double *scatter)
 {
@@ -134,8 +156,8 @@ static void add_spreads(const vem_i_tree *tree, int64_t begin, int64_t rows,
     }
 }
 
-/* From sums about a point to sums about the mean. 0 if the point lies so far off that they should be
- * taken again. */
+/* From sums about a point to sums about the mean. 0 if the point lies so far off that
+ * they should be taken again. */
 static int settle(const vem_i_tree *tree, vem_i_tree_sums out, double *sum)
 {
     static const double FAR = 1 << 16;
@@ -160,14 +182,16 @@ static int settle(const vem_i_tree *tree, vem_i_tree_sums out, double *sum)
 }
 
 /* About the mean as it is in `out`. */
-static int sum_about(const vem_i_tree *tree, int64_t begin, int64_t rows, double *sum,
-                     vem_i_tree_sums out)
+static int sum_about(const vem_i_tree *tree, int64_t begin, int64_t rows, int thread,
+                     double *sum, vem_i_tree_sums out)
 {
     const vem_view *view = tree->view;
     const int32_t d = view->d;
     memset(sum, 0, (size_t)d * sizeof *sum);
     memset(out.scatter, 0, (size_t)(out.low - out.scatter) * sizeof *out.scatter);
-    if (tree->work->full)
+    if (tree->work->block && rows >= FEW_ROWS)
+        triangle_blocks(tree, begin, rows, out.mean, thread, sum, out.scatter);
+    else if (tree->work->full)
         vem_i_tree_triangle(tree, begin, rows, 1, out.mean, sum, out.scatter);
     else
         view->kernels->moments(vem_i_tree_row(tree, begin), d, rows, d,
@@ -193,8 +217,8 @@ void vem_i_tree_sum(const vem_i_tree *tree, int64_t begin, int64_t rows, int thr
     vem_i_widen(tree->view->kernels, vem_i_tree_row(tree, heavy), tree->view->d,
                 out.mean);
     /* A row that weighs next to nothing may lie anywhere. */
-    if (!sum_about(tree, begin, rows, sum, out) && tree->weights)
-        sum_about(tree, begin, rows, sum, out);
+    if (!sum_about(tree, begin, rows, thread, sum, out) && tree->weights)
+        sum_about(tree, begin, rows, thread, sum, out);
     if (tree->view->spread)
         add_spreads(tree, begin, rows, out.scatter);
     if (tree->boxes)
@@ -340,11 +364,11 @@ INLINE void swap_all(const vem_i_tree *tree, int64_t first, walk *right, walk *l
     }
 }
 
-static int64_t count_bits(const uint64_t *words, int64_t begin, int64_t end)
+int64_t vem_i_tree_count_right(const uint64_t *sides, int64_t begin, int64_t end)
 {
     int64_t count = 0;
     for (int64_t w = begin / 64; w * 64 < end; w++) {
-        uint64_t word = words[w];
+        uint64_t word = sides[w];
         if (w * 64 < begin)
             word &= ~UINT64_C(0) << (begin % 64);
         if (end - w * 64 < 64)
@@ -357,7 +381,7 @@ static int64_t count_bits(const uint64_t *words, int64_t begin, int64_t end)
 void vem_i_tree_swap(const vem_i_tree *tree, int64_t first, const uint64_t *sides,
                      int64_t begin, int64_t end, int64_t from)
 {
-    const int64_t count = count_bits(sides, begin, end);
+    const int64_t count = vem_i_tree_count_right(sides, begin, end);
     if (count == 0)
         return;
     walk right = walk_from(sides, begin, 0), left = walk_from(sides, from, ~UINT64_C(0));

@@ -1,4 +1,5 @@
-/* Nodes of a tree are split: the small ones each by one task, the large ones in pieces. */
+/* Nodes of a tree are split: the small ones each by one task, the large ones in
+ * pieces. */
 #include <string.h>
 
 #include "base/memory.h"
@@ -149,27 +150,38 @@ static void merge_large(void *arg, int64_t number, int thread)
     }
 }
 
+/* The place behind the first `count` bits of 0 from `place` on. */
+static int64_t pass_zeros(const uint64_t *sides, int64_t place, int64_t count)
+{
+    while (count > 0) {
+        const int64_t left = 64 - place % 64;
+        const int64_t zeros = left - vem_i_tree_count_right(sides, place, place + left);
+        if (left == 64 && zeros <= count) {
+            place += 64;
+            count -= zeros;
+        } else {
+            count -= !(sides[place / 64] >> (place % 64) & 1);
+            place++;
+        }
+    }
+    return place;
+}
+
 /* How many rows go left, and which of those that lie too far right each piece swaps. */
 static void count_sides(const vem_i_tree *tree, vem_i_tree_large *large)
 {
-    const int64_t rows = tree->rows[large->node], words = vem_i_shards(rows, 64);
-    int64_t right = 0;
-    for (int64_t w = 0; w < words; w++)
-        right += __builtin_popcountll(large->sides[w]);
-    large->left = rows - right;
-    int64_t before = 0, passed = 0, place = large->left; /* passed: in [left, place) */
+    const int64_t rows = tree->rows[large->node];
+    large->left = rows - vem_i_tree_count_right(large->sides, 0, rows);
+    int64_t place = large->left;
     for (int64_t p = large->piece; p < large->piece + large->pieces; p++) {
         vem_i_tree_piece *piece = &tree->work->pieces[p];
+        const int64_t end = piece->begin + piece->rows;
         if (piece->begin >= large->left)
             break;
-        while (passed < before) {
-            passed += !(large->sides[place / 64] >> (place % 64) & 1);
-            place++;
-        }
         piece->from = place;
-        for (int64_t i = piece->begin; i < piece->begin + piece->rows && i < large->left;
-             i++)
-            before += (int64_t)(large->sides[i / 64] >> (i % 64) & 1);
+        place = pass_zeros(large->sides, place,
+                           vem_i_tree_count_right(large->sides, piece->begin,
+                                                  end < large->left ? end : large->left));
     }
 }
 
