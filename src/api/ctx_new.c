@@ -25,12 +25,11 @@ vem_status vem_ctx_new(vem_ctx **ctx)
     vem_status status = vem_ctx_set_threads(made, 0);
     if (status == VEM_OK)
         status = vem_i_residence_new(made);
-    if (status != VEM_OK) {
+    if (status == VEM_OK)
+        *ctx = made;
+    else
         vem_i_free(made);
-        return status;
-    }
-    *ctx = made;
-    return VEM_OK;
+    return status;
 }
 
 vem_status vem_ctx_set_checkpoint(vem_ctx *ctx, const vem_checkpoint *checkpoint)
