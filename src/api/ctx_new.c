@@ -35,8 +35,7 @@ vem_status vem_ctx_new(vem_ctx **ctx)
 vem_status vem_ctx_set_checkpoint(vem_ctx *ctx, const vem_checkpoint *checkpoint)
 {
     VEM_I_NEED(ctx, ctx);
-    vem_i_verb verb;
-    vem_i_run *run = vem_i_within(ctx, &verb);
+    vem_i_run *run = vem_i_within(ctx, &(vem_i_verb){0});
     vem_checkpoint made = {0};
     if (checkpoint) {
         const vem_status status =

@@ -331,8 +331,7 @@ vem_status vem_generate(vem_ctx *ctx, vem_generator kind,
                         double **rows, int32_t **labels, double **centers)
 {
     VEM_I_NEED(ctx, ctx, options);
-    vem_i_verb verb;
-    vem_i_run *run = vem_i_begin(ctx, &verb);
+    vem_i_run *run = vem_i_begin(ctx, &(vem_i_verb){0});
     vem_generate_options o;
     vem_status status =
         vem_i_struct_in(run, "vem_generate_options", options, &o, sizeof o);
