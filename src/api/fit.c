@@ -8,7 +8,6 @@
 #include "base/parallel.h"
 #include "fit/budget.h"
 #include "fit/reduce.h"
-#include "fit/resolve.h"
 #include "fit/restarts.h"
 #include "metrics/measure.h"
 #include "model/units.h"

@@ -18,7 +18,6 @@
 
 #include "base/memory.h"
 #include "base/structs.h"
-#include "data/points.h"
 #include "metrics/chunks.h"
 #include "model/family.h"
 #include "model/part.h"

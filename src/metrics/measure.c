@@ -17,7 +17,6 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "base/parallel.h"
 #include "metrics/chunks.h"
 #include "metrics/estimate.h"
 #include "metrics/metrics.h"
