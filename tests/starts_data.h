@@ -42,6 +42,37 @@ static const struct {
 } sizes[] = {{12500, 3, 2, VEM_AUTO}, {6200, 6, 2, VEM_DIAG}, {400, 4, 3, VEM_FULL}};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
+/* A fit that leaves its state before each of *steps steps. */
+static inline grid_fit run_leaving_states(const grid_data *data, const vem_options *o,
+                                          const char *name, int64_t number,
+                                          int64_t *steps)
+{
+    path_name file = path_of(name, number);
+    watcher w = {.path = file.text};
+    keep_at(file.text, 0, 0);
+    vem_ctx_set_progress(ctx, watch, &w);
+    grid_fit whole = grid_run(ctx, data, o, NULL);
+    vem_ctx_set_progress(ctx, NULL, NULL);
+    *steps = w.steps;
+    return whole;
+}
+
+/* From about `some` of these states: the same bits, and the same is said. */
+static inline void assert_resumes(const grid_data *data, const vem_options *o,
+                                  const grid_fit *whole, int64_t steps, int64_t some)
+{
+    for (int64_t step = 1; step <= steps && step <= MOST_COPIES;
+         step += 1 + steps / some) {
+        keep_at(path_of("copy", step).text, 1e9, 1);
+        grid_fit resumed = grid_run(ctx, data, o, NULL);
+        assert_same_bits(whole, &resumed, "resumed");
+        assert_string_equal(vem_report_choices(whole->report),
+                            vem_report_choices(resumed.report));
+        grid_fit_free(&resumed);
+    }
+    keep_at(NULL, 0, 0);
+}
+
 static inline double error_of(const grid_fit *fit, const grid_data *data)
 {
     return grid_score(ctx, fit->model, data, 1, VEM_DOUBLE).quantization_error;

@@ -13,7 +13,7 @@ static void check(const char *text)
     char *expected_end;
     const double expected = strtod(text, &expected_end);
     double value = 0;
-    const char *end = vem_i_number(copy, copy + length, &value);
+    const char *end = vem_i_number_with(copy, copy + length, '.', &value);
     if (!end)
         end = vem_i_number_word(copy, copy + length, &value);
     const ptrdiff_t used = end ? end - copy : 0;

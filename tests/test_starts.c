@@ -183,20 +183,10 @@ static void resumed_anywhere(void **state)
         grid_data data = overlapping(sizes[s].n, sizes[s].d, 8, 321);
         vem_options o = ours(sizes[s].clusters, sizes[s].family);
         o.restarts = 2;
-        path_name file = path_of("state", s);
-        watcher w = {.path = file.text};
-        keep_at(file.text, 0, 0);
-        vem_ctx_set_progress(ctx, watch, &w);
-        grid_fit whole = grid_run(ctx, &data, &o, NULL);
-        vem_ctx_set_progress(ctx, NULL, NULL);
-        assert_true(w.steps >= 4);
-        for (int64_t step = 1; step <= w.steps; step += 1 + w.steps / 5) {
-            keep_at(path_of("copy", step).text, 1e9, 1);
-            grid_fit resumed = grid_run(ctx, &data, &o, NULL);
-            assert_same_bits(&whole, &resumed, "resumed");
-            grid_fit_free(&resumed);
-        }
-        keep_at(NULL, 0, 0);
+        int64_t steps;
+        grid_fit whole = run_leaving_states(&data, &o, "state", s, &steps);
+        assert_true(steps >= 4);
+        assert_resumes(&data, &o, &whole, steps, 5);
         grid_fit_free(&whole);
         grid_data_free(&data);
     }

@@ -254,12 +254,8 @@ static void given_up(void **state)
         grid_fit_free(&seeded);
         o.swaps = VEM_AUTO;
         o.threads = 1;
-        path_name file = path_of("given_up", seed);
-        watcher w = {.path = file.text};
-        keep_at(file.text, 0, 0);
-        vem_ctx_set_progress(ctx, watch, &w);
-        grid_fit whole = grid_run(ctx, &data, &o, NULL);
-        vem_ctx_set_progress(ctx, NULL, NULL);
+        int64_t steps;
+        grid_fit whole = run_leaving_states(&data, &o, "given_up", seed, &steps);
         if (strstr(vem_report_choices(whole.report), "missed rows that count")) {
             said++;
             /* The starts, and the step that gave them up, count beside the seeding. */
@@ -268,13 +264,7 @@ static void given_up(void **state)
         assert_int_equal(whole.trace[0].step, 1);
         assert_true(whole.summary->free_energy_first == whole.trace[0].free_energy);
         o.threads = 3;
-        for (int64_t step = 1; step <= w.steps; step += 1 + w.steps / 4) {
-            keep_at(path_of("copy", step).text, 1e9, 1);
-            grid_fit resumed = grid_run(ctx, &data, &o, NULL);
-            assert_same_bits(&whole, &resumed, "resumed");
-            grid_fit_free(&resumed);
-        }
-        keep_at(NULL, 0, 0);
+        assert_resumes(&data, &o, &whole, steps, 4);
         grid_fit_free(&whole);
     }
     assert_true(said > 0);
@@ -300,27 +290,14 @@ static void looked_again(void **state)
         vem_options o = ours(8, VEM_DIAG);
         o.seed = seed;
         o.threads = 1;
-        path_name file = path_of("looked_again", seed);
-        watcher w = {.path = file.text};
-        keep_at(file.text, 0, 0);
-        vem_ctx_set_progress(ctx, watch, &w);
-        grid_fit whole = grid_run(ctx, &data, &o, NULL);
-        vem_ctx_set_progress(ctx, NULL, NULL);
+        int64_t steps;
+        grid_fit whole = run_leaving_states(&data, &o, "looked_again", seed, &steps);
         gone += strstr(vem_report_choices(whole.report), "missed rows that") != NULL;
         for (int64_t t = 1; t < whole.summary->steps; t++)
             if (falls(&whole, t))
                 fail_msg("seed %d: F falls at step %d", seed, (int)t + 1);
         o.threads = 3;
-        for (int64_t step = 1; step <= w.steps && step <= MOST_COPIES;
-             step += 1 + w.steps / 6) {
-            keep_at(path_of("copy", step).text, 1e9, 1);
-            grid_fit resumed = grid_run(ctx, &data, &o, NULL);
-            assert_same_bits(&whole, &resumed, "resumed");
-            assert_string_equal(vem_report_choices(whole.report),
-                                vem_report_choices(resumed.report));
-            grid_fit_free(&resumed);
-        }
-        keep_at(NULL, 0, 0);
+        assert_resumes(&data, &o, &whole, steps, 6);
         grid_fit_free(&whole);
     }
     assert_in_range(gone, 1, SEEDS - 1);
@@ -397,15 +374,11 @@ static void remembered(void **state)
         vem_options o = ours(8, VEM_DIAG);
         o.seed = seed;
         o.restarts = 2;
-        path_name file = path_of("remembered", seed);
-        watcher w = {.path = file.text};
-        keep_at(file.text, 0, 0);
-        vem_ctx_set_progress(ctx, watch, &w);
-        grid_fit whole = grid_run(ctx, &data, &o, NULL);
-        vem_ctx_set_progress(ctx, NULL, NULL);
-        first = whole.summary->restart == 1 && w.steps <= MOST_COPIES &&
+        int64_t steps;
+        grid_fit whole = run_leaving_states(&data, &o, "remembered", seed, &steps);
+        first = whole.summary->restart == 1 && steps <= MOST_COPIES &&
                 strstr(vem_report_choices(whole.report), "far ");
-        keep_at(path_of("copy", w.steps).text, 1e9, 1);
+        keep_at(path_of("copy", steps).text, 1e9, 1);
         grid_fit resumed = first ? grid_run(ctx, &data, &o, NULL) : (grid_fit){0};
         if (first)
             assert_string_equal(vem_report_choices(whole.report),

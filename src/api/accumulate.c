@@ -362,8 +362,7 @@ vem_status vem_accumulate(vem_ctx *ctx, const vem_model *model, const vem_data *
                           const vem_options *options, vem_stats **stats)
 {
     VEM_I_NEED(ctx, ctx, model, data, options, stats);
-    vem_i_verb verb;
-    vem_i_run *run = vem_i_begin(ctx, &verb);
+    vem_i_run *run = vem_i_begin(ctx, &(vem_i_verb){0});
     vem_options resolved;
     vem_status status = settle(run, model, data, options, &resolved);
     if (status == VEM_OK && resolved.threads > 0)

@@ -193,8 +193,7 @@ vem_status vem_assign(vem_ctx *ctx, const vem_model *model, const vem_data *data
                       double *probabilities)
 {
     VEM_I_NEED(ctx, ctx, model, data, clusters);
-    vem_i_verb verb;
-    vem_i_run *run = vem_i_begin(ctx, &verb);
+    vem_i_run *run = vem_i_begin(ctx, &(vem_i_verb){0});
     vem_i_assign a = {.top = top, .clusters = clusters, .probabilities = probabilities};
     vem_status status = vem_i_assign_check(run, model, top);
     if (status == VEM_OK)
@@ -207,8 +206,7 @@ vem_status vem_posterior(vem_ctx *ctx, const vem_model *model, const vem_data *d
                          vem_precision precision, double *probabilities)
 {
     VEM_I_NEED(ctx, ctx, model, data, probabilities);
-    vem_i_verb verb;
-    vem_i_run *run = vem_i_begin(ctx, &verb);
+    vem_i_run *run = vem_i_begin(ctx, &(vem_i_verb){0});
     vem_i_assign a = {.top = model->clusters, .probabilities = probabilities};
     return vem_i_for_chunks(run, model, data, precision, "assign", 1, vem_i_assign_scan,
                             &a);

@@ -259,13 +259,13 @@ static vem_status learn_from_sample(vem_i_run *run, guide *g, const vem_model *m
                                     const vem_data *data)
 {
     const size_t entries = (size_t)g->sample * (size_t)g->out.top;
-    vem_status status = vem_i_take(run, &g->scan.clusters, entries, sizeof(int32_t));
-    if (status == VEM_OK)
-        status = vem_i_take(run, &g->got.clusters, entries, sizeof(int32_t));
-    if (status == VEM_OK && g->out.probabilities)
-        status = vem_i_take(run, &g->scan.probabilities, entries, sizeof(double));
-    if (status == VEM_OK && g->out.probabilities)
-        status = vem_i_take(run, &g->got.probabilities, entries, sizeof(double));
+    const vem_i_room list[] = {
+        {&g->scan.clusters, entries, sizeof(int32_t), 0},
+        {&g->got.clusters, entries, sizeof(int32_t), 0},
+        {&g->scan.probabilities, g->out.probabilities ? entries : 0, sizeof(double), 0},
+        {&g->got.probabilities, g->out.probabilities ? entries : 0, sizeof(double), 0},
+    };
+    vem_status status = vem_i_take_rooms(run, list, VEM_I_COUNT(list));
     if (status == VEM_OK)
         status = for_sample(run, g, model, data, scan_sample);
     if (status == VEM_OK)
@@ -281,10 +281,7 @@ static vem_status learn_from_sample(vem_i_run *run, guide *g, const vem_model *m
         /* Rounding chose otherwise among equals: the ranks promised more. */
         g->probes += g->probes / 8 + 1;
     }
-    vem_i_free(g->scan.clusters);
-    vem_i_free(g->got.clusters);
-    vem_i_free(g->scan.probabilities);
-    vem_i_free(g->got.probabilities);
+    vem_i_free_rooms(list, VEM_I_COUNT(list));
     vem_i_free(g->found);
     return status;
 }

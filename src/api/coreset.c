@@ -5,8 +5,7 @@ vem_status vem_coreset(vem_ctx *ctx, const vem_data *data, int64_t size,
                        vem_coreset_method method, int64_t seed, vem_data **coreset)
 {
     VEM_I_NEED(ctx, ctx, data, coreset);
-    vem_i_verb verb;
-    vem_i_run *run = vem_i_begin(ctx, &verb);
+    vem_i_run *run = vem_i_begin(ctx, &(vem_i_verb){0});
     if (!data)
         return vem_i_fail(run, VEM_BAD_OPTION, "A coreset needs data; they are NULL.");
     if (size < 1)

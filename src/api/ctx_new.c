@@ -25,19 +25,17 @@ vem_status vem_ctx_new(vem_ctx **ctx)
     vem_status status = vem_ctx_set_threads(made, 0);
     if (status == VEM_OK)
         status = vem_i_residence_new(made);
-    if (status != VEM_OK) {
+    if (status == VEM_OK)
+        *ctx = made;
+    else
         vem_i_free(made);
-        return status;
-    }
-    *ctx = made;
-    return VEM_OK;
+    return status;
 }
 
 vem_status vem_ctx_set_checkpoint(vem_ctx *ctx, const vem_checkpoint *checkpoint)
 {
     VEM_I_NEED(ctx, ctx);
-    vem_i_verb verb;
-    vem_i_run *run = vem_i_within(ctx, &verb);
+    vem_i_run *run = vem_i_within(ctx, &(vem_i_verb){0});
     vem_checkpoint made = {0};
     if (checkpoint) {
         const vem_status status =

@@ -24,11 +24,9 @@
 #include "api/overlap.h"
 #include "api/pairs.h"
 #include "base/memory.h"
-#include "base/parallel.h"
 #include "base/residence.h"
 #include "base/structs.h"
 #include "base/whole.h"
-#include "data/points.h"
 #include "metrics/chunks.h"
 #include "model/family.h"
 #include "model/units.h"
@@ -359,8 +357,7 @@ vem_status vem_describe(vem_ctx *ctx, const vem_model *model, const vem_data *da
                         vem_description *about)
 {
     VEM_I_NEED(ctx, ctx, model, clusters, about);
-    vem_i_verb verb;
-    vem_i_run *run = vem_i_begin(ctx, &verb);
+    vem_i_run *run = vem_i_begin(ctx, &(vem_i_verb){0});
     precision = vem_i_precision_for(data, precision);
     vem_description out;
     vem_status status = vem_i_struct_in(run, "vem_description", about, &out, sizeof out);

@@ -8,7 +8,6 @@
 #include "base/parallel.h"
 #include "fit/budget.h"
 #include "fit/reduce.h"
-#include "fit/resolve.h"
 #include "fit/restarts.h"
 #include "metrics/gap.h"
 #include "metrics/measure.h"
@@ -343,8 +342,7 @@ vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *option
                    const vem_model *start, vem_model **model, vem_report **report)
 {
     VEM_I_NEED(ctx, ctx, data, options);
-    vem_i_verb verb;
-    vem_i_run *run = vem_i_begin(ctx, &verb);
+    vem_i_run *run = vem_i_begin(ctx, &(vem_i_verb){0});
     fit f = {.run = run, .data = data, .asked = options, .start = start};
     f.clock = vem_i_clock();
     vem_status status = resolve(&f);

@@ -18,7 +18,6 @@
 
 #include "base/memory.h"
 #include "base/structs.h"
-#include "data/points.h"
 #include "metrics/chunks.h"
 #include "model/family.h"
 #include "model/part.h"
@@ -70,8 +69,7 @@ vem_status vem_stats_add(vem_ctx *ctx, vem_stats *to, const vem_stats *from)
 {
     VEM_I_NEED(ctx, ctx, to, from);
     char why[256];
-    vem_i_verb verb;
-    vem_i_run *run = vem_i_begin(ctx, &verb);
+    vem_i_run *run = vem_i_begin(ctx, &(vem_i_verb){0});
     if (vem_i_part_differ(to, from, why, sizeof why))
         return vem_i_fail(run, VEM_BAD_OPTION, "These statistics do not add up: %s.",
                           why);
@@ -172,8 +170,7 @@ vem_status vem_stats_merge(vem_ctx *ctx, const char *const *paths, int64_t count
                            vem_stats **stats)
 {
     VEM_I_NEED(ctx, ctx, paths, stats);
-    vem_i_verb verb;
-    vem_i_run *run = vem_i_begin(ctx, &verb);
+    vem_i_run *run = vem_i_begin(ctx, &(vem_i_verb){0});
     place *places;
     if (count < 1)
         return vem_i_fail(run, VEM_BAD_OPTION, "There are no statistics to merge.");
@@ -401,8 +398,7 @@ static vem_status maximize(vem_i_run *run, next *n)
 vem_status vem_stats_next(vem_ctx *ctx, const vem_stats *stats, vem_model **model)
 {
     VEM_I_NEED(ctx, ctx, stats, model);
-    vem_i_verb verb;
-    vem_i_run *run = vem_i_begin(ctx, &verb);
+    vem_i_run *run = vem_i_begin(ctx, &(vem_i_verb){0});
     if (!(stats->mass > 0))
         return vem_i_fail(run, VEM_BAD_DATA,
                           "The statistics are of no mass: there is nothing to fit.");

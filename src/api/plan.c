@@ -7,8 +7,7 @@ vem_status vem_plan(vem_ctx *ctx, const vem_options *options, int64_t n, int32_t
                     vem_dtype type, uint64_t *bytes)
 {
     VEM_I_NEED(ctx, ctx, options, bytes);
-    vem_i_verb verb;
-    vem_i_run *run = vem_i_within(ctx, &verb);
+    vem_i_run *run = vem_i_within(ctx, &(vem_i_verb){0});
     vem_options resolved;
     vem_status status = vem_options_resolve(ctx, options, n, d, type, &resolved);
     if (status != VEM_OK)
@@ -23,8 +22,7 @@ vem_status vem_plan_fit(vem_ctx *ctx, const vem_data *data, const vem_options *o
                         const vem_model *start, vem_forecast *forecast)
 {
     VEM_I_NEED(ctx, ctx, data, options, forecast);
-    vem_i_verb verb;
-    vem_i_run *run = vem_i_begin(ctx, &verb);
+    vem_i_run *run = vem_i_begin(ctx, &(vem_i_verb){0});
     vem_options resolved;
     vem_i_budget budget;
     vem_i_plan plan;

@@ -119,8 +119,7 @@ vem_status vem_sample(vem_ctx *ctx, const vem_model *model, uint64_t seed, int64
                       int64_t n, double *rows, int32_t *labels)
 {
     VEM_I_NEED(ctx, ctx, model, rows);
-    vem_i_verb verb;
-    vem_i_run *run = vem_i_begin(ctx, &verb);
+    vem_i_run *run = vem_i_begin(ctx, &(vem_i_verb){0});
     if (n < 1 || first < 0 || first > INT64_MAX - n)
         return vem_i_fail(
             run, VEM_BAD_OPTION,

@@ -6,8 +6,7 @@ vem_status vem_score(vem_ctx *ctx, const vem_model *model, const vem_data *data,
                      int32_t held, vem_precision precision, vem_scores *scores)
 {
     VEM_I_NEED(ctx, ctx, model, data, scores);
-    vem_i_verb verb;
-    vem_i_run *run = vem_i_begin(ctx, &verb);
+    vem_i_run *run = vem_i_begin(ctx, &(vem_i_verb){0});
     vem_scores found;
     vem_status status = vem_i_struct_check(run, "vem_scores", scores, sizeof found);
     if (status == VEM_OK)

@@ -249,8 +249,7 @@ static void take_row(vem_stream *s, const vem_data *batch, int64_t row, double *
 vem_status vem_stream_add(vem_ctx *ctx, vem_stream *stream, const vem_data *batch)
 {
     VEM_I_NEED(ctx, ctx, stream, batch);
-    vem_i_verb verb;
-    vem_i_run *run = vem_i_begin(ctx, &verb);
+    vem_i_run *run = vem_i_begin(ctx, &(vem_i_verb){0});
     double *scratch;
     if (!batch)
         return vem_i_fail(run, VEM_BAD_OPTION, "A batch needs data; they are NULL.");
@@ -285,8 +284,7 @@ vem_status vem_stream_new(vem_ctx *ctx, const vem_stream_options *options,
                           vem_stream **stream)
 {
     VEM_I_NEED(ctx, ctx, options, stream);
-    vem_i_verb verb;
-    vem_i_run *run = vem_i_begin(ctx, &verb);
+    vem_i_run *run = vem_i_begin(ctx, &(vem_i_verb){0});
     vem_stream_options o;
     vem_status status = vem_i_struct_in(run, "vem_stream_options", options, &o, sizeof o);
     if (status != VEM_OK)
@@ -339,8 +337,7 @@ double vem_stream_mass(const vem_stream *s)
 vem_status vem_stream_coreset(vem_ctx *ctx, const vem_stream *stream, vem_data **coreset)
 {
     VEM_I_NEED(ctx, ctx, stream, coreset);
-    vem_i_verb verb;
-    vem_i_run *run = vem_i_begin(ctx, &verb);
+    vem_i_run *run = vem_i_begin(ctx, &(vem_i_verb){0});
     const int64_t kept = vem_stream_kept(stream);
     bucket all;
     if (kept == 0)

@@ -24,11 +24,16 @@ static inline vem_i_run vem_i_run_dry(const vem_i_run *run, uint64_t *counted)
     return dry;
 }
 
+/* What was counted so far. */
+static inline uint64_t vem_i_counted(const vem_i_run *run)
+{
+    return run->counted ? *run->counted : 0;
+}
 /* Where a part of the work gives back all it took, before another begins: what was counted, which
  * is `before` again; and then, that it was no less than that. */
 static inline uint64_t vem_i_count_back(const vem_i_run *run, uint64_t before)
 {
-    const uint64_t was = run->counted ? *run->counted : 0;
+    const uint64_t was = vem_i_counted(run);
     if (run->counted)
         *run->counted = before;
     return was;

@@ -192,8 +192,7 @@ vem_status vem_options_set(vem_ctx *ctx, vem_options *options, const char *name,
                            const char *value)
 {
     VEM_I_NEED(ctx, options, name, value);
-    vem_i_verb verb;
-    vem_i_run *run = vem_i_within(ctx, &verb);
+    vem_i_run *run = vem_i_within(ctx, &(vem_i_verb){0});
     int i = find(name);
     if (i < 0)
         return unknown_option(run, name);

@@ -216,8 +216,7 @@ void vem_i_residence_look(vem_i_run *run)
 vem_status vem_ctx_set_memory(vem_ctx *ctx, int64_t bytes)
 {
     VEM_I_NEED(ctx, ctx);
-    vem_i_verb verb;
-    vem_i_run *run = vem_i_within(ctx, &verb);
+    vem_i_run *run = vem_i_within(ctx, &(vem_i_verb){0});
     if (bytes < 0)
         return vem_i_fail(run, VEM_BAD_OPTION,
                           "memory is %lld, but it must be 0 (no limit) or more.",

@@ -136,15 +136,13 @@ vem_status vem_array_new(vem_ctx *ctx, size_t bytes, void **array)
 {
     VEM_I_NEED(ctx, ctx, array);
     vem_i_mapping *spill;
-    vem_i_verb verb;
-    vem_i_run *run = vem_i_begin(ctx, &verb);
+    vem_i_run *run = vem_i_begin(ctx, &(vem_i_verb){0});
     return vem_i_spill_take(run, array, bytes, 1, &spill);
 }
 
 void vem_array_free(vem_ctx *ctx, void *array)
 {
-    vem_i_verb verb;
-    vem_i_run *run = vem_i_within(ctx, &verb);
+    vem_i_run *run = vem_i_within(ctx, &(vem_i_verb){0});
     vem_i_mapping *spill = run && array ? vem_i_mapping_at(run, array) : NULL;
     if (spill)
         vem_i_mapping_free(spill);

@@ -192,12 +192,11 @@ vem_status vem_i_buckets_new(vem_i_run *run, const vem_i_kernels *kernels,
         status = make(run, &m, kernels, seed);
     vem_model_free(m.centers);
     vem_i_free_rooms(used, VEM_I_COUNT(used));
-    if (status != VEM_OK) {
+    if (status == VEM_OK)
+        *buckets = made;
+    else
         vem_i_buckets_free(&made);
-        return status;
-    }
-    *buckets = made;
-    return VEM_OK;
+    return status;
 }
 
 void vem_i_buckets_free(vem_i_buckets *buckets)

@@ -439,7 +439,7 @@ vem_status vem_i_coreset(vem_i_run *run, const vem_data *data,
     if (status != VEM_OK)
         return status;
     moments.total = everything ? data->n : 2 * data->n;
-    const uint64_t before = run->counted ? *run->counted : 0;
+    const uint64_t before = vem_i_counted(run);
     status = vem_i_column_moments_add(run, &moments,
                                       (vem_i_chunk){.data = data, .count = data->n});
     const int divided = request->standardize || request->whiten;

@@ -53,8 +53,7 @@ vem_status vem_data_set_weights(vem_ctx *ctx, vem_data *data, const double *weig
                                 int64_t n)
 {
     VEM_I_NEED(ctx, ctx, data);
-    vem_i_verb verb;
-    vem_i_run *run = vem_i_within(ctx, &verb);
+    vem_i_run *run = vem_i_within(ctx, &(vem_i_verb){0});
     if (weights)
         return vem_i_data_weigh(run, data, "The array of weights", weights, n);
     vem_i_free(data->weights);
@@ -85,8 +84,7 @@ vem_status vem_data_borrow(vem_ctx *ctx, vem_dtype type, const void *values, int
                            vem_data **data)
 {
     VEM_I_NEED(ctx, ctx, values, data);
-    vem_i_verb verb;
-    vem_i_run *run = vem_i_within(ctx, &verb);
+    vem_i_run *run = vem_i_within(ctx, &(vem_i_verb){0});
     if ((int)type < VEM_FLOAT32 || type > VEM_UINT32)
         return vem_i_fail(
             run, VEM_BAD_OPTION,
@@ -362,8 +360,7 @@ vem_status vem_data_get(vem_ctx *ctx, const vem_data *data, int64_t first, int64
                         double *rows)
 {
     VEM_I_NEED(ctx, ctx, data, rows);
-    vem_i_verb verb;
-    vem_i_run *run = vem_i_within(ctx, &verb);
+    vem_i_run *run = vem_i_within(ctx, &(vem_i_verb){0});
     if (first < 0 || count < 0 || first > data->n || count > data->n - first)
         return vem_i_fail(run, VEM_BAD_OPTION,
                           "%" PRId64 " rows after the first %" PRId64

@@ -266,18 +266,15 @@ static vem_status make(maker *m)
 {
     const size_t n = (size_t)m->n, clusters = (size_t)m->clusters, d = (size_t)m->d;
     const int shaped = m->kind == VEM_SEPARATED || m->kind == VEM_TAU_SEPARATED;
-    vem_status status = vem_i_take(m->run, &m->centers, clusters, d * sizeof(double));
-    if (status == VEM_OK)
-        status = vem_i_take(m->run, &m->rows, n, d * sizeof(double));
-    if (status == VEM_OK)
-        status = vem_i_take(m->run, &m->labels, n, sizeof *m->labels);
-    if (status == VEM_OK)
-        status = vem_i_take(m->run, &m->normals, (size_t)vem_ctx_threads(m->run->ctx),
-                            d * sizeof(double));
-    if (status == VEM_OK && shaped)
-        status = vem_i_take(m->run, &m->factors, clusters, d * d * sizeof(double));
-    if (status == VEM_OK && shaped)
-        status = vem_i_take(m->run, &m->radius, clusters, sizeof *m->radius);
+    const vem_i_room list[] = {
+        {&m->centers, clusters, d * sizeof(double), 0},
+        {&m->rows, n, d * sizeof(double), 0},
+        {&m->labels, n, sizeof *m->labels, 0},
+        {&m->normals, (size_t)vem_ctx_threads(m->run->ctx), d * sizeof(double), 0},
+        {&m->factors, shaped ? clusters : 0, d * d * sizeof(double), 0},
+        {&m->radius, shaped ? clusters : 0, sizeof *m->radius, 0},
+    };
+    vem_status status = vem_i_take_rooms(m->run, list, VEM_I_COUNT(list));
     if (status == VEM_OK)
         status = place_centers(m);
     if (status == VEM_OK && m->kind == VEM_SEPARATED)
@@ -334,8 +331,7 @@ vem_status vem_generate(vem_ctx *ctx, vem_generator kind,
                         double **rows, int32_t **labels, double **centers)
 {
     VEM_I_NEED(ctx, ctx, options);
-    vem_i_verb verb;
-    vem_i_run *run = vem_i_begin(ctx, &verb);
+    vem_i_run *run = vem_i_begin(ctx, &(vem_i_verb){0});
     vem_generate_options o;
     vem_status status =
         vem_i_struct_in(run, "vem_generate_options", options, &o, sizeof o);

@@ -306,21 +306,16 @@ vem_status vem_i_pass_new(vem_i_pass *p)
     p->scratch_bytes = (size_t)((p->per_block + 4 * p->group) * d + 8) *
                        sizeof(double); /* + a cache line */
     const size_t shards = (size_t)vem_i_shards(p->n, p->per_shard);
-    vem_status status =
-        vem_i_take(p->run, &p->scratch, (size_t)p->run->threads, p->scratch_bytes);
-    if (status == VEM_OK)
-        status = vem_i_take(p->run, &p->row, (size_t)d, sizeof(double));
-    if (status == VEM_OK)
-        status = vem_i_take(p->run, &p->sums, shards, (size_t)d * sizeof(double));
-    if (status == VEM_OK)
-        status = vem_i_take(p->run, &p->extreme, shards, sizeof(double));
-    if (status == VEM_OK)
-        status = vem_i_take(p->run, &p->masses, shards, sizeof(double));
-    if (status == VEM_OK)
-        status = vem_i_take(p->run, &p->bad, shards, sizeof(int64_t));
-    if (status == VEM_OK)
-        status = vem_i_take(p->run, &p->place, shards, sizeof(int64_t));
-    return status;
+    const vem_i_room list[] = {
+        {&p->scratch, (size_t)p->run->threads, p->scratch_bytes, 0},
+        {&p->row, (size_t)d, sizeof(double), 0},
+        {&p->sums, shards, (size_t)d * sizeof(double), 0},
+        {&p->extreme, shards, sizeof(double), 0},
+        {&p->masses, shards, sizeof(double), 0},
+        {&p->bad, shards, sizeof(int64_t), 0},
+        {&p->place, shards, sizeof(int64_t), 0},
+    };
+    return vem_i_take_rooms(p->run, list, VEM_I_COUNT(list));
 }
 
 void vem_i_pass_free(vem_i_pass *p)

@@ -286,12 +286,11 @@ vem_status vem_i_points_new(vem_i_run *run, const vem_data *data,
     }
     vem_i_pass_free(&p);
     vem_i_free(total);
-    if (status != VEM_OK) {
+    if (status == VEM_OK)
+        *points = made;
+    else
         vem_i_points_free(made);
-        return status;
-    }
-    *points = made;
-    return VEM_OK;
+    return status;
 }
 
 void vem_i_points_free(vem_i_points *points)

@@ -249,12 +249,11 @@ vem_status vem_i_sample_new(vem_i_run *run, const double *weights, int64_t n,
         status = fill(&t, &made);
     vem_i_free(t.starts);
     vem_i_free(t.out);
-    if (status != VEM_OK) {
+    if (status == VEM_OK)
+        *sample = made;
+    else
         vem_i_sample_free(&made);
-        return status;
-    }
-    *sample = made;
-    return VEM_OK;
+    return status;
 }
 
 void vem_i_sample_free(vem_i_sample *sample)

@@ -160,10 +160,9 @@ vem_status vem_i_subset_new(vem_i_run *run, const vem_view *view, int64_t size,
     }
     vem_i_free(g.places);
     vem_i_free(g.masses);
-    if (status != VEM_OK) {
+    if (status == VEM_OK)
+        *subset = made;
+    else
         vem_i_points_free(made);
-        return status;
-    }
-    *subset = made;
-    return VEM_OK;
+    return status;
 }

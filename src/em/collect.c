@@ -347,12 +347,11 @@ vem_status vem_i_collector_new(vem_i_run *run, const vem_view *view,
             vem_i_take_structs(run, &t->partial, (size_t)t->shards, sizeof *t->partial);
     for (int64_t s = 0; status == VEM_OK && s < t->shards; s++)
         status = vem_i_stats_new(run, vem_i_scorer_shape(scorer), &t->partial[s]);
-    if (status != VEM_OK) {
+    if (status == VEM_OK)
+        *collector = t;
+    else
         vem_i_collector_free(t);
-        return status;
-    }
-    *collector = t;
-    return VEM_OK;
+    return status;
 }
 
 void vem_i_collector_free(vem_i_collector *t)

@@ -18,12 +18,11 @@ vem_status vem_i_posterior_new(vem_i_run *run, const vem_view *view,
     vem_status status = vem_i_take(run, &made.held, items, width * sizeof(int32_t));
     if (status == VEM_OK && soft(search))
         status = vem_i_take(run, &made.q, items, width * view->kernels->element);
-    if (status != VEM_OK) {
+    if (status == VEM_OK)
+        *posterior = made;
+    else
         vem_i_posterior_free(&made);
-        return status;
-    }
-    *posterior = made;
-    return VEM_OK;
+    return status;
 }
 
 void vem_i_posterior_free(vem_i_posterior *posterior)

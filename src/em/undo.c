@@ -12,12 +12,11 @@ vem_status vem_i_undo_new(const vem_i_em *em, int32_t width, vem_i_undo *undo)
     if (status == VEM_OK)
         status = vem_i_take(em->run, &made.held, (size_t)made.n,
                             (size_t)width * sizeof(int32_t));
-    if (status != VEM_OK) {
+    if (status == VEM_OK)
+        *undo = made;
+    else
         vem_i_undo_free(&made);
-        return status;
-    }
-    *undo = made;
-    return VEM_OK;
+    return status;
 }
 
 void vem_i_undo_free(vem_i_undo *undo)

@@ -67,15 +67,14 @@ static vem_status measure_blocks(vem_i_run *run, race *r, int threads, double en
 {
     const size_t element = r->kernels->element, many = (size_t)threads;
     const size_t d = (size_t)r->d;
-    vem_status status = vem_i_take_zeroed(run, &r->rows, ROWS * d, element);
-    if (status == VEM_OK)
-        status = vem_i_take_zeroed(run, &r->centers, CENTERS * d, element);
-    if (status == VEM_OK)
-        status = vem_i_take_zeroed(run, &r->zeros, ROWS, element);
-    if (status == VEM_OK)
-        status = vem_i_take(run, &r->lists, many * ROWS, element);
-    if (status == VEM_OK)
-        status = vem_i_take(run, &r->index, many * ROWS, sizeof *r->index);
+    const vem_i_room list[] = {
+        {&r->rows, ROWS * d, element, 1},
+        {&r->centers, CENTERS * d, element, 1},
+        {&r->zeros, ROWS, element, 1},
+        {&r->lists, many * ROWS, element, 0},
+        {&r->index, many * ROWS, sizeof *r->index, 0},
+    };
+    vem_status status = vem_i_take_rooms(run, list, VEM_I_COUNT(list));
     if (status == VEM_OK) {
         const double round = ROWS * CENTERS * (2 * (double)r->d + VEM_I_PAIR_OVERHEAD);
         r->rounds =
@@ -95,11 +94,7 @@ static vem_status measure_blocks(vem_i_run *run, race *r, int threads, double en
         if (found > 0)
             speed->operations = found;
     }
-    vem_i_free(r->rows);
-    vem_i_free(r->centers);
-    vem_i_free(r->zeros);
-    vem_i_free(r->lists);
-    vem_i_free(r->index);
+    vem_i_free_rooms(list, VEM_I_COUNT(list));
     return status;
 }
 

@@ -286,8 +286,7 @@ vem_status vem_options_resolve(vem_ctx *ctx, const vem_options *options, int64_t
                                int32_t d, vem_dtype type, vem_options *resolved)
 {
     VEM_I_NEED(ctx, options, resolved);
-    vem_i_verb verb;
-    vem_i_run *run = vem_i_within(ctx, &verb);
+    vem_i_run *run = vem_i_within(ctx, &(vem_i_verb){0});
     vem_status status = vem_i_options_check(run, options);
     if (status != VEM_OK)
         return status;

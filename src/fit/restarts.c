@@ -1,6 +1,5 @@
 #include "fit/restarts.h"
 
-#include "base/memory.h"
 #include "base/rng.h"
 #include "fit/starts.h"
 

@@ -24,7 +24,6 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "data/subset.h"
-#include "fit/presets.h"
 
 /* The cluster to be moved is the cheapest of so many; one more is moved for so many clusters. */
 enum { TRIED = 3, MOVED_FOR = 32 };

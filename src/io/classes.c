@@ -304,8 +304,7 @@ vem_status vem_classes_read_column(vem_ctx *ctx, const char *path, int64_t rows,
                                    char **taken)
 {
     VEM_I_NEED(ctx, ctx, path, classes, n);
-    vem_i_verb verb;
-    vem_i_run *run = vem_i_begin(ctx, &verb);
+    vem_i_run *run = vem_i_begin(ctx, &(vem_i_verb){0});
     vem_i_classes out = {0};
     vem_status status = read_file(run, path, rows, column, &out);
     if (status != VEM_OK)

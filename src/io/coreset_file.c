@@ -110,8 +110,7 @@ vem_status vem_i_coreset_read(vem_i_run *run, const char *path, vem_data *data)
 vem_status vem_coreset_write(vem_ctx *ctx, const vem_data *coreset, const char *path)
 {
     VEM_I_NEED(ctx, ctx, coreset, path);
-    vem_i_verb verb;
-    vem_i_run *run = vem_i_begin(ctx, &verb);
+    vem_i_run *run = vem_i_begin(ctx, &(vem_i_verb){0});
     if (!vem_i_path_ends(path, ".npz") && strncmp(path, "/dev/", 5) != 0)
         return vem_i_fail(run, VEM_BAD_OPTION,
                           "%s is no name for a coreset: coresets are written as .npz.",

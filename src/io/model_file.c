@@ -33,8 +33,7 @@ static json_t *read_json(vem_i_run *run, const char *source, const char *text,
 vem_status vem_model_set_meta(vem_ctx *ctx, vem_model *model, const char *json)
 {
     VEM_I_NEED(ctx, ctx, model);
-    vem_i_verb verb;
-    vem_i_run *run = vem_i_within(ctx, &verb);
+    vem_i_run *run = vem_i_within(ctx, &(vem_i_verb){0});
     char *copy = NULL;
     if (json) {
         json_t *parsed = read_json(run, "The meta of the model", json, strlen(json));
@@ -277,8 +276,7 @@ vem_status vem_i_model_get(vem_i_run *run, const char *path, vem_i_npz *npz,
 vem_status vem_model_read(vem_ctx *ctx, const char *path, vem_model **model)
 {
     VEM_I_NEED(ctx, ctx, path, model);
-    vem_i_verb verb;
-    vem_i_run *run = vem_i_begin(ctx, &verb);
+    vem_i_run *run = vem_i_begin(ctx, &(vem_i_verb){0});
     vem_i_npz *npz;
     vem_status status = vem_i_npz_open(run, path, &npz);
     if (status != VEM_OK)
@@ -334,8 +332,7 @@ static char *complete_meta(const vem_model *model)
 vem_status vem_model_write(vem_ctx *ctx, const vem_model *model, const char *path)
 {
     VEM_I_NEED(ctx, ctx, model, path);
-    vem_i_verb verb;
-    vem_i_run *run = vem_i_begin(ctx, &verb);
+    vem_i_run *run = vem_i_begin(ctx, &(vem_i_verb){0});
     if (!vem_i_path_ends(path, ".npz") && strncmp(path, "/dev/", 5) != 0)
         return vem_i_fail(run, VEM_BAD_OPTION,
                           "%s is no name for a model: models are written as .npz.", path);

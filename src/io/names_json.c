@@ -26,43 +26,31 @@ static int set_text(json_t *json, const char *key, const char *text)
     return !text || json_object_set_new(json, key, text_of(text)) == 0;
 }
 
-static int set_list(json_t *json, const char *key, char *const *names, int32_t count)
+/* Names, or numbers where there are any. */
+static int set_list(json_t *json, const char *key, char *const *names,
+                    const double *numbers, int32_t count)
 {
     json_object_del(json, key);
-    if (!names)
+    if (!names && !numbers)
         return 1;
     json_t *list = json_array();
     int done = list != NULL;
     for (int32_t j = 0; done && j < count; j++)
-        done = json_array_append_new(list, text_of(names[j])) == 0;
+        done = json_array_append_new(list, numbers ? json_real(numbers[j])
+                                                   : text_of(names[j])) == 0;
     if (done)
         return json_object_set_new(json, key, list) == 0;
     json_decref(list);
     return 0;
 }
 
-static int set_means(json_t *json, const double *means, int32_t count)
-{
-    json_object_del(json, MEANS);
-    if (!means)
-        return 1;
-    json_t *list = json_array();
-    int done = list != NULL;
-    for (int32_t j = 0; done && j < count; j++)
-        done = json_array_append_new(list, json_real(means[j])) == 0;
-    if (done)
-        return json_object_set_new(json, MEANS, list) == 0;
-    json_decref(list);
-    return 0;
-}
-
 int vem_i_names_to_json(const vem_i_names *names, int32_t count, json_t *json)
 {
-    return set_list(json, "columns", names->columns, count) &&
-           set_list(json, "ids", names->ids, names->id_count) &&
+    return set_list(json, "columns", names->columns, NULL, count) &&
+           set_list(json, "ids", names->ids, NULL, names->id_count) &&
            set_text(json, "picked_columns", names->picked) &&
            set_text(json, "picked_ids", names->picked_id) &&
-           set_means(json, names->means, count);
+           set_list(json, MEANS, NULL, names->means, count);
 }
 
 /* A list of texts, all of them; NULL and 0 where there is none. */

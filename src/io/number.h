@@ -106,9 +106,4 @@ static inline const char *vem_i_number_with(const char *at, const char *end, cha
     return p;
 }
 
-static inline const char *vem_i_number(const char *at, const char *end, double *value)
-{
-    return vem_i_number_with(at, end, '.', value);
-}
-
 #endif

@@ -189,12 +189,11 @@ vem_status vem_i_output_open(vem_i_run *run, const char *path, vem_i_output **ou
         made->path ? open_output(run, made) : vem_i_fail_memory(run, strlen(path) + 1);
     if (status == VEM_OK && vem_i_path_ends(path, ".gz") && !(made->plain = tmpfile()))
         status = vem_i_fail_system(run, path, "written", errno);
-    if (status != VEM_OK) {
+    if (status == VEM_OK)
+        *output = made;
+    else
         release(made);
-        return status;
-    }
-    *output = made;
-    return VEM_OK;
+    return status;
 }
 
 FILE *vem_i_output_stream(vem_i_output *output)

@@ -357,8 +357,7 @@ vem_status vem_data_read_parts(vem_ctx *ctx, const char *const *paths, int32_t c
         if (!paths[i])
             return vem_i_refuse(ctx, VEM_BAD_OPTION, "%s was given NULL for a path.",
                                 __func__);
-    vem_i_verb verb;
-    vem_i_run *run = vem_i_begin(ctx, &verb);
+    vem_i_run *run = vem_i_begin(ctx, &(vem_i_verb){0});
     vem_read_options wanted;
     vem_data *made = NULL;
     if (count < 1)
@@ -378,8 +377,7 @@ vem_status vem_data_read(vem_ctx *ctx, const char *path, const vem_read_options 
                          vem_data **data)
 {
     VEM_I_NEED(ctx, ctx, path, data);
-    vem_i_verb verb;
-    vem_i_run *run = vem_i_begin(ctx, &verb);
+    vem_i_run *run = vem_i_begin(ctx, &(vem_i_verb){0});
     return vem_i_data_read(run, path, options, data);
 }
 

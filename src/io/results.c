@@ -344,8 +344,7 @@ vem_status vem_soft_write(vem_ctx *ctx, const char *path, const int32_t *cluster
 vem_status vem_text_write(vem_ctx *ctx, const char *path, const char *text, size_t length)
 {
     VEM_I_NEED(ctx, ctx, path, text);
-    vem_i_verb verb;
-    vem_i_run *run = vem_i_begin(ctx, &verb);
+    vem_i_run *run = vem_i_begin(ctx, &(vem_i_verb){0});
     vem_i_output *output;
     vem_status status = vem_i_output_open(run, path, &output);
     if (status != VEM_OK)

@@ -273,8 +273,7 @@ static vem_status read_part(vem_i_run *run, const char *path, vem_i_npz *npz,
 vem_status vem_stats_read(vem_ctx *ctx, const char *path, vem_stats **stats)
 {
     VEM_I_NEED(ctx, ctx, path, stats);
-    vem_i_verb verb;
-    vem_i_run *run = vem_i_begin(ctx, &verb);
+    vem_i_run *run = vem_i_begin(ctx, &(vem_i_verb){0});
     vem_i_npz *npz;
     vem_status status = vem_i_npz_open(run, path, &npz);
     if (status != VEM_OK)
@@ -295,8 +294,7 @@ vem_status vem_stats_read(vem_ctx *ctx, const char *path, vem_stats **stats)
 vem_status vem_stats_write(vem_ctx *ctx, const vem_stats *stats, const char *path)
 {
     VEM_I_NEED(ctx, ctx, stats, path);
-    vem_i_verb verb;
-    vem_i_run *run = vem_i_begin(ctx, &verb);
+    vem_i_run *run = vem_i_begin(ctx, &(vem_i_verb){0});
     if (!vem_i_path_ends(path, ".npz") && strncmp(path, "/dev/", 5) != 0)
         return vem_i_fail(run, VEM_BAD_OPTION,
                           "%s is no name for statistics: they are written as .npz.",

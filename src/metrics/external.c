@@ -245,8 +245,7 @@ vem_status vem_compare(vem_ctx *ctx, const int64_t *clusters, const int64_t *cla
                        int64_t n, vem_agreement *agreement)
 {
     VEM_I_NEED(ctx, ctx, clusters, classes, agreement);
-    vem_i_verb verb;
-    vem_i_run *run = vem_i_within(ctx, &verb);
+    vem_i_run *run = vem_i_within(ctx, &(vem_i_verb){0});
     vem_agreement found;
     vem_status status =
         vem_i_struct_in(run, "vem_agreement", agreement, &found, sizeof found);

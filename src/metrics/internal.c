@@ -50,15 +50,17 @@ static vem_status step(vem_i_run *run, const vem_view *view, const vem_model *mo
     vem_status status = VEM_OK;
     if (divided && (status = distance_factors(run, view, &factors, &unit)) != VEM_OK)
         return status;
-    const vem_i_family *family =
-        plain ? vem_i_family_of_distances(factors != NULL) : model->family;
+    const vem_i_family *family = !plain ? model->family
+                                 : run->counted
+                                     ? vem_i_family_of_distances(model->family->by_column)
+                                     : vem_i_family_of_distances(factors != NULL);
     status = vem_i_scorer_new(run, view->kernels,
                               vem_i_shape_of(family, model->clusters, model->d), &scorer);
     if (status == VEM_OK)
         status = vem_i_posterior_new(run, view, search, &posterior);
     if (status == VEM_OK)
         status = vem_i_estep_new(run, view, &scorer, search, 0, &estep);
-    if (status == VEM_OK) {
+    if (status == VEM_OK && !run->counted) {
         vem_progress told = {.phase = phase, .free_energy = NAN};
         if (plain)
             vem_i_scorer_prepare_distances(run, model, factors, &scorer);
@@ -104,7 +106,7 @@ vem_status vem_i_quantization_error(vem_i_run *run, const vem_view *view,
     vem_i_estep_result result;
     double base;
     vem_status status = step(run, view, model, 1, &nearest, phase, NULL, &result, &base);
-    if (status == VEM_OK) {
+    if (status == VEM_OK && !run->counted) {
         *error = result.distance * view->mass_unit;
         *pairs = result.pairs;
     }
@@ -115,8 +117,10 @@ vem_status vem_i_measure(vem_i_run *run, const vem_view *view, const vem_model *
                          int32_t held, vem_i_measures *measures)
 {
     vem_i_measures out;
-    vem_i_posteriors_sums sums;
+    vem_i_posteriors_sums sums = {0};
+    const uint64_t before = vem_i_counted(run);
     vem_status status = vem_i_posteriors(run, view, model, NULL, NULL, &sums);
+    const uint64_t first = vem_i_count_back(run, before);
     if (status != VEM_OK)
         return status;
     out.log_likelihood = out.free_energy = sums.log_likelihood;
@@ -127,6 +131,7 @@ vem_status vem_i_measure(vem_i_run *run, const vem_view *view, const vem_model *
     int64_t pairs;
     status = vem_i_quantization_error(run, view, model, "measure",
                                       &out.quantization_error, &pairs);
+    vem_i_count_least(run, first);
     if (status != VEM_OK)
         return status;
     *measures = out;

@@ -17,7 +17,6 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "base/parallel.h"
 #include "metrics/chunks.h"
 #include "metrics/estimate.h"
 #include "metrics/metrics.h"
@@ -296,37 +295,20 @@ vem_status vem_i_measure_data(vem_i_run *run, const vem_data *data,
     return status == VEM_STOPPED ? VEM_OK : status;
 }
 
-/* Of a view of so many rows: likelihood and entropy, then the nearest means, one after the
- * other. Neither keeps more than one cluster a row. */
+/* Of a view of so many rows: the scans, and factors of columns. */
 static uint64_t scan_bytes(const vem_i_run *run, const vem_options *o,
                            const vem_i_kernels *kernels, int64_t rows, int32_t d)
 {
-    const int32_t clusters = (int32_t)o->clusters;
-    const vem_i_family *family = vem_i_family_of(o->family);
-    const vem_i_family *plain = vem_i_family_of_distances(family->by_column);
-    const vem_i_search_spec nearest = vem_i_search_closest(clusters, 1, 0);
-    const uint64_t likely =
-        vem_i_scorer_bytes(run, kernels, vem_i_shape_of(family, clusters, d)) +
-        (uint64_t)run->threads * vem_i_posteriors_bytes(d, kernels->element) +
-        2 * (uint64_t)vem_i_shards(rows, VEM_I_BLOCK) * sizeof(double);
-    uint64_t near;
-    vem_i_run dry = vem_i_run_dry(run, &near);
+    uint64_t bytes;
+    vem_i_run dry = vem_i_run_dry(run, &bytes);
     const vem_view view = {
         .kernels = kernels, .n = rows, .global_n = rows, .ld = d, .d = d};
-    vem_i_scorer scorer = {0};
-    vem_i_posterior posterior = {0};
-    vem_i_estep *estep = NULL;
-    vem_status status =
-        vem_i_scorer_new(&dry, kernels, vem_i_shape_of(plain, clusters, d), &scorer);
-    if (status == VEM_OK)
-        status = vem_i_posterior_new(&dry, &view, &nearest, &posterior);
-    if (status == VEM_OK)
-        vem_i_estep_new(&dry, &view, &scorer, &nearest, 0, &estep);
-    vem_i_estep_free(estep);
-    vem_i_posterior_free(&posterior);
-    vem_i_scorer_free(&scorer);
-    near += (uint64_t)d * sizeof(double);
-    return likely > near ? likely : near;
+    const vem_model model = {.family = vem_i_family_of(o->family),
+                             .clusters = (int32_t)o->clusters,
+                             .d = d};
+    vem_i_measures none;
+    vem_i_measure(&dry, &view, &model, model.clusters, &none);
+    return bytes + (uint64_t)d * sizeof(double);
 }
 
 uint64_t vem_i_measure_bytes(const vem_i_run *run, const vem_options *o, int64_t n,

@@ -14,8 +14,6 @@ typedef struct vem_i_posteriors_sums {
 vem_status vem_i_posteriors(vem_i_run *run, const vem_view *view, const vem_model *model,
                             double *log_likelihoods, double *entropies,
                             vem_i_posteriors_sums *sums);
-/* Bytes of that per thread, beside the scorer. */
-uint64_t vem_i_posteriors_bytes(int32_t d, size_t element);
 
 /* With scikit-learn's sign, lower is better:
  *     AIC = 2 parameters - 2 L,  BIC = parameters log(mass) - 2 L,  ICL = BIC + 2 H. */

@@ -152,20 +152,16 @@ static vem_status take_scratch(vem_i_run *run, task *t, int64_t blocks)
 {
     const size_t element = t->view->kernels->element, block = VEM_I_BLOCK;
     vem_status status =
-        vem_i_take_zeroed(run, &t->scratch, (size_t)run->threads, sizeof *t->scratch);
+        vem_i_take_structs(run, &t->scratch, (size_t)run->threads, sizeof *t->scratch);
     for (int i = 0; status == VEM_OK && i < run->threads; i++) {
         scratch *s = &t->scratch[i];
-        const struct {
-            void *out;
-            size_t count, size;
-        } wanted[] = {{&s->panels, block, (size_t)t->view->d * element},
-                      {&s->norms, block, element},
-                      {&s->costs, VEM_I_TILE, block * element},
-                      {&s->shares, VEM_I_TILE, block * element},
-                      {&s->log_sum, 4 * block, sizeof(double)}};
-        for (size_t k = 0; status == VEM_OK && k < sizeof wanted / sizeof *wanted; k++)
-            status = vem_i_take(run, wanted[k].out, wanted[k].count, wanted[k].size);
-        if (status == VEM_OK) {
+        const vem_i_room list[] = {{&s->panels, block, (size_t)t->view->d * element, 0},
+                                   {&s->norms, block, element, 0},
+                                   {&s->costs, VEM_I_TILE, block * element, 0},
+                                   {&s->shares, VEM_I_TILE, block * element, 0},
+                                   {&s->log_sum, 4 * block, sizeof(double), 0}};
+        status = vem_i_take_rooms(run, list, VEM_I_COUNT(list));
+        if (s->log_sum) {
             s->entropy = s->log_sum + block;
             s->tile_log_sum = s->entropy + block;
             s->tile_entropy = s->tile_log_sum + block;
@@ -173,15 +169,9 @@ static vem_status take_scratch(vem_i_run *run, task *t, int64_t blocks)
     }
     if (status == VEM_OK)
         status = vem_i_take(run, &t->block_sum, 2 * (size_t)blocks, sizeof(double));
-    if (status == VEM_OK)
+    if (t->block_sum)
         t->block_ent = t->block_sum + blocks;
     return status;
-}
-
-uint64_t vem_i_posteriors_bytes(int32_t d, size_t element)
-{
-    const uint64_t block = VEM_I_BLOCK;
-    return block * (((uint64_t)d + 1 + 2 * VEM_I_TILE) * element + 4 * sizeof(double));
 }
 
 vem_status vem_i_posteriors(vem_i_run *run, const vem_view *view, const vem_model *model,
@@ -201,7 +191,7 @@ vem_status vem_i_posteriors(vem_i_run *run, const vem_view *view, const vem_mode
         status = vem_i_scorer_take_spread(run, &scorer);
     if (status == VEM_OK)
         status = take_scratch(run, &t, blocks);
-    if (status == VEM_OK) {
+    if (status == VEM_OK && !run->counted) {
         vem_progress told = {.phase = "measure", .free_energy = NAN};
         vem_i_scorer_prepare(run, model, &scorer);
         if (vem_i_parallel_watched(run, blocks,
@@ -209,7 +199,7 @@ vem_status vem_i_posteriors(vem_i_run *run, const vem_view *view, const vem_mode
                                    run_block, &t, &told, VEM_I_SKIP))
             status = vem_i_fail_stopped(run, "while distances were measured");
     }
-    if (status == VEM_OK) {
+    if (status == VEM_OK && !run->counted) {
         const double shift = vem_i_view_log_jacobian(view) - 0.5 * scorer.base;
         for (int64_t i = 0; log_likelihoods && i < view->n; i++)
             log_likelihoods[i] += shift;

@@ -12,8 +12,6 @@
 vem_status vem_i_scorer_new(vem_i_run *run, const vem_i_kernels *kernels,
                             vem_i_shape shape, vem_i_scorer *scorer);
 void vem_i_scorer_free(vem_i_scorer *scorer);
-uint64_t vem_i_scorer_bytes(const vem_i_run *run, const vem_i_kernels *kernels,
-                            vem_i_shape shape);
 /* The shape it was made for, with the clusters that there are now. */
 static inline vem_i_shape vem_i_scorer_shape(const vem_i_scorer *scorer)
 {

@@ -170,8 +170,7 @@ vem_status vem_model_new(vem_ctx *ctx, vem_family_kind family, int32_t clusters,
                          const double *variances, vem_model **model)
 {
     VEM_I_NEED(ctx, ctx, means, variances, model);
-    vem_i_verb verb;
-    vem_i_run *run = vem_i_within(ctx, &verb);
+    vem_i_run *run = vem_i_within(ctx, &(vem_i_verb){0});
     vem_status status = check_shape(run, family, clusters, d);
     if (status != VEM_OK)
         return status;
@@ -204,8 +203,7 @@ vem_status vem_model_new(vem_ctx *ctx, vem_family_kind family, int32_t clusters,
 vem_status vem_model_copy(vem_ctx *ctx, const vem_model *model, vem_model **copy)
 {
     VEM_I_NEED(ctx, ctx, model, copy);
-    vem_i_verb verb;
-    vem_i_run *run = vem_i_within(ctx, &verb);
+    vem_i_run *run = vem_i_within(ctx, &(vem_i_verb){0});
     vem_model *made;
     vem_status status = vem_i_model_blank(run, vem_i_model_shape(model), &made);
     if (status != VEM_OK)
@@ -292,8 +290,7 @@ const double *vem_model_scale(const vem_model *model)
 vem_status vem_model_set_scale(vem_ctx *ctx, vem_model *model, const double *scale)
 {
     VEM_I_NEED(ctx, ctx, model);
-    vem_i_verb verb;
-    vem_i_run *run = vem_i_within(ctx, &verb);
+    vem_i_run *run = vem_i_within(ctx, &(vem_i_verb){0});
     double *copy = NULL;
     if (scale) {
         for (int32_t j = 0; j < model->d; j++)

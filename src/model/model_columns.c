@@ -25,8 +25,7 @@ vem_status vem_model_set_column_names(vem_ctx *ctx, vem_model *model,
                                       const char *const *names)
 {
     VEM_I_NEED(ctx, ctx, model);
-    vem_i_verb verb;
-    vem_i_run *run = vem_i_within(ctx, &verb);
+    vem_i_run *run = vem_i_within(ctx, &(vem_i_verb){0});
     char **list = NULL;
     for (int32_t j = 0; names && j < model->d; j++)
         if (!names[j])
@@ -48,8 +47,7 @@ const double *vem_model_column_means(const vem_model *model)
 vem_status vem_model_set_column_means(vem_ctx *ctx, vem_model *model, const double *means)
 {
     VEM_I_NEED(ctx, ctx, model);
-    vem_i_verb verb;
-    vem_i_run *run = vem_i_within(ctx, &verb);
+    vem_i_run *run = vem_i_within(ctx, &(vem_i_verb){0});
     double *copy;
     for (int32_t j = 0; means && j < model->d; j++)
         if (!isfinite(means[j]))

@@ -207,17 +207,6 @@ double vem_i_move_mean(const vem_i_scorer *scorer, const vem_i_stats *stats, int
     return mass;
 }
 
-uint64_t vem_i_scorer_bytes(const vem_i_run *run, const vem_i_kernels *kernels,
-                            vem_i_shape shape)
-{
-    uint64_t bytes;
-    vem_i_scorer none = {0};
-    vem_i_run dry = vem_i_run_dry(run, &bytes);
-    vem_i_scorer_new(&dry, kernels, shape, &none);
-    vem_i_scorer_free(&none);
-    return bytes;
-}
-
 vem_status vem_i_scorer_part(vem_i_run *run, vem_i_scorer *scorer)
 {
     size_t row = (size_t)scorer->ldc * scorer->kernels->element;

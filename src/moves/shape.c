@@ -336,18 +336,16 @@ static vem_status take_bench(vem_i_shaper *t, bench *b)
         status = vem_i_scorer_take_spread(run, &b->scorer);
     if (status == VEM_OK)
         status = vem_i_stats_new(run, pair, &b->stats);
+    const vem_i_room list[] = {
+        {&b->panels, VEM_I_BLOCK, row, 0},
+        {&b->now, 1, block, 0},
+        {&b->costs, 2, block, 0},
+        {&b->weights, 2, block, 0},
+        {&b->wide, 2, row, 0},
+        {&b->means, 2, (size_t)d * sizeof(double), 0},
+    };
     if (status == VEM_OK)
-        status = vem_i_take(run, &b->panels, VEM_I_BLOCK, row);
-    if (status == VEM_OK)
-        status = vem_i_take(run, &b->now, 1, block);
-    if (status == VEM_OK)
-        status = vem_i_take(run, &b->costs, 2, block);
-    if (status == VEM_OK)
-        status = vem_i_take(run, &b->weights, 2, block);
-    if (status == VEM_OK)
-        status = vem_i_take(run, &b->wide, 2, row);
-    if (status == VEM_OK)
-        status = vem_i_take(run, &b->means, 2, (size_t)d * sizeof(double));
+        status = vem_i_take_rooms(run, list, VEM_I_COUNT(list));
     return status;
 }
 
@@ -367,10 +365,9 @@ vem_status vem_i_shaper_new(const vem_i_em *em, const vem_i_splitter *splitter,
         vem_i_take_structs(em->run, &t->benches, (size_t)t->threads, sizeof *t->benches);
     for (int i = 0; status == VEM_OK && i < t->threads; i++)
         status = take_bench(t, &t->benches[i]);
-    if (status != VEM_OK) {
+    if (status == VEM_OK)
+        *shaper = t;
+    else
         vem_i_shaper_free(t);
-        return status;
-    }
-    *shaper = t;
-    return VEM_OK;
+    return status;
 }

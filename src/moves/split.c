@@ -55,26 +55,23 @@ vem_status vem_i_splitter_new(vem_i_run *run, const vem_view *view,
     status = vem_i_take_structs(run, &s->benches, threads, sizeof *s->benches);
     for (size_t i = 0; status == VEM_OK && i < threads; i++) {
         bench *b = &s->benches[i];
-        status = vem_i_take(run, &b->sum, d, sizeof(double));
-        if (status == VEM_OK)
-            status = vem_i_take(run, &b->mean, d, element);
-        if (status == VEM_OK)
-            status = vem_i_take(run, &b->pair, d, 2 * element);
-        if (status == VEM_OK)
-            status = vem_i_take(run, &b->costs, VEM_I_BLOCK, 2 * element);
-        if (status == VEM_OK)
-            status = vem_i_take(run, &b->weights, VEM_I_BLOCK, element);
-        if (status == VEM_OK)
-            status = vem_i_take(run, &b->index, VEM_I_BLOCK, 2 * sizeof(int32_t));
+        const vem_i_room list[] = {
+            {&b->sum, d, sizeof(double), 0},
+            {&b->mean, d, element, 0},
+            {&b->pair, d, 2 * element, 0},
+            {&b->costs, VEM_I_BLOCK, 2 * element, 0},
+            {&b->weights, VEM_I_BLOCK, element, 0},
+            {&b->index, VEM_I_BLOCK, 2 * sizeof(int32_t), 0},
+        };
+        status = vem_i_take_rooms(run, list, VEM_I_COUNT(list));
         for (int32_t k = 0; b->index && k < 2 * VEM_I_BLOCK; k++)
             b->index[k] = k >= VEM_I_BLOCK;
     }
-    if (status != VEM_OK) {
+    if (status == VEM_OK)
+        *splitter = s;
+    else
         vem_i_splitter_free(s);
-        return status;
-    }
-    *splitter = s;
-    return VEM_OK;
+    return status;
 }
 
 void vem_i_splitter_free(vem_i_splitter *s)

@@ -25,7 +25,6 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "moves/moves.h"
 #include "moves/swap_inside.h"
 
 /* Swaps of one round: this share of the clusters at most. */

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/bucket_sort.h"
-#include "base/parallel.h"
 #include "coarse/hierarchy.h"
 #include "search/graph.h"
 

@@ -73,12 +73,11 @@ vem_status vem_i_guided_new(vem_i_run *run, const vem_i_kernels *kernels,
     if (status == VEM_OK && dots)
         center_means(&made);
     vem_model_free(ordered);
-    if (status != VEM_OK) {
+    if (status == VEM_OK)
+        *guided = made;
+    else
         vem_i_guided_free(&made);
-        return status;
-    }
-    *guided = made;
-    return VEM_OK;
+    return status;
 }
 
 void vem_i_guided_free(vem_i_guided *guided)

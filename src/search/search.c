@@ -109,12 +109,11 @@ vem_status vem_i_search_new(vem_i_run *run, const vem_i_search_spec *spec,
         status = take_thread(s, &shape, i);
     if (status == VEM_OK && type->create)
         status = type->create(s);
-    if (status != VEM_OK) {
+    if (status == VEM_OK)
+        *search = s;
+    else
         vem_i_search_free(s);
-        return status;
-    }
-    *search = s;
-    return VEM_OK;
+    return status;
 }
 
 void vem_i_search_free(vem_i_search *s)

@@ -74,11 +74,6 @@ static double proposal(const void *arg, int64_t item)
     return ((const task *)arg)->chances[item];
 }
 
-static double mass_chance(const void *arg, int64_t item)
-{
-    return vem_i_view_mass(((const task *)arg)->view, item);
-}
-
 /* Distances to the first center, and the sum of w d2 of a shard. */
 static void measure_shard(void *arg, int64_t shard, int thread)
 {
@@ -259,7 +254,7 @@ static int start(vem_i_run *run, task *t, const vem_progress *told, vem_i_seeds 
     vem_i_sampler_by_mass(&t->sampler);
     vem_i_rng rng = vem_i_rng_at(t->seed, VEM_RNG_CHAIN, 1, 0);
     seeds->items[0] =
-        vem_i_sampler_draw(&t->sampler, mass_chance, t, vem_i_rng_uniform(&rng));
+        vem_i_sampler_draw(&t->sampler, NULL, NULL, vem_i_rng_uniform(&rng));
     add_center(t, seeds->items[0]);
     seeds->chosen = 1;
     const double work = (double)VEM_I_SEED_SHARD * view->d;

@@ -35,11 +35,6 @@ static double chance(const void *arg, int64_t item)
     return w > 0 ? w * t->nearest[item] : 0;
 }
 
-static double mass_chance(const void *arg, int64_t item)
-{
-    return vem_i_view_mass(((const task *)arg)->view, item);
-}
-
 static void run_shard(void *arg, int64_t shard, int thread)
 {
     task *t = arg;
@@ -132,13 +127,11 @@ static vem_status choose(vem_i_run *run, task *t, int32_t clusters, uint64_t see
         vem_i_rng rng = vem_i_rng_at(seed, VEM_RNG_SEEDING, 1, (uint64_t)c);
         int64_t item;
         if (c == 0) {
-            item =
-                vem_i_sampler_draw(&t->sampler, mass_chance, t, vem_i_rng_uniform(&rng));
+            item = vem_i_sampler_draw(&t->sampler, NULL, NULL, vem_i_rng_uniform(&rng));
         } else if (!(t->sampler.total > 0)) {
             /* Every row sits on a center: what is left cannot matter, so draw by mass. */
             vem_i_sampler_by_mass(&t->sampler);
-            item =
-                vem_i_sampler_draw(&t->sampler, mass_chance, t, vem_i_rng_uniform(&rng));
+            item = vem_i_sampler_draw(&t->sampler, NULL, NULL, vem_i_rng_uniform(&rng));
         } else {
             for (int32_t k = 0; k < t->candidates; k++)
                 candidates[k] =

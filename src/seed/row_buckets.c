@@ -14,7 +14,6 @@
 #include "base/residence.h"
 #include "base/rng.h"
 #include "coarse/lloyd.h"
-#include "coarse/nearest.h"
 #include "seed/seed.h"
 
 enum {

@@ -80,7 +80,7 @@ int64_t vem_i_sampler_draw(const vem_i_sampler *sampler, vem_i_chance chance,
     if (last_shard < 0)
         return 0;
     for (int64_t i = begin; i < end; i++) {
-        double share = chance(arg, i);
+        double share = chance ? chance(arg, i) : vem_i_view_mass(sampler->view, i);
         if (share <= 0)
             continue;
         last =

@@ -44,8 +44,8 @@ typedef struct vem_i_sampler {
 void vem_i_sampler_by_mass(vem_i_sampler *sampler);
 /* Chance of item i; must be >= 0 and the same at every call between two updates. */
 typedef double (*vem_i_chance)(const void *arg, int64_t item);
-/* The item at `uniform` in [0, 1) of the cumulated chances; never one of chance 0 unless
- * all are 0. */
+/* The item at `uniform` in [0, 1) of the cumulated chances (NULL: the masses); never one of chance
+ * 0 unless all are 0. */
 int64_t vem_i_sampler_draw(const vem_i_sampler *sampler, vem_i_chance chance,
                            const void *arg, double uniform);
 
