@@ -2,6 +2,7 @@
  * back and leaks nothing (the sanitizers look). */
 #include <unistd.h>
 
+#include "em/last_step.h"
 #include "memory_hooks.h"
 
 static uint64_t digest_of(const vem_model *model)
@@ -117,6 +118,52 @@ static int stop_early(void *user, const vem_progress *p)
 {
     (void)user;
     return p->step >= 4;
+}
+
+static int go_on(void *user, const vem_progress *p)
+{
+    (void)user;
+    (void)p;
+    return 0;
+}
+
+/* What a step goes back to that is left in its middle. */
+static void every_allocation_of_going_back(void **state)
+{
+    (void)state;
+    const double before = vem_i_worth_leaving;
+    for (int held = 1; held <= 3; held += 2) {
+        grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, 60, 3, 85);
+        const vem_options o =
+            grid_options(5, VEM_DIAG, VEM_PRIOR_FREE, held, VEM_DOUBLE, 3);
+        vem_i_worth_leaving = 0;
+        vem_ctx_set_progress(ctx, go_on, NULL);
+        fail_one_by_one(&data, &o, NULL);
+        vem_ctx_set_progress(ctx, NULL, NULL);
+        vem_i_worth_leaving = before;
+        grid_data_free(&data);
+    }
+}
+
+/* A start that is far away takes memory in the step that comes near (em/steady.h). */
+static void every_allocation_of_a_far_start(void **state)
+{
+    (void)state;
+    enum { C = 3, D = 2 };
+    const double means[C * D] = {1e9, 1e9, 1e9, 2e9, 2e9, 1e9};
+    for (int family = 0; family < VEM_FAMILIES; family++) {
+        grid_data data = grid_data_new(SET_SEPARATED, WEIGHTS_REAL, 60, D, 7);
+        vem_model *near = grid_start(ctx, &data, (vem_family_kind)family, C), *far = NULL;
+        assert_int_equal(vem_model_new(ctx, (vem_family_kind)family, C, D, means, NULL,
+                                       vem_model_variances(near), &far),
+                         VEM_OK);
+        const vem_options o =
+            grid_options(C, (vem_family_kind)family, VEM_PRIOR_FLAT, 1, VEM_DOUBLE, 3);
+        fail_one_by_one(&data, &o, far);
+        vem_model_free(near);
+        vem_model_free(far);
+        grid_data_free(&data);
+    }
 }
 
 /* A state that cannot be written is no failure of the fit; one that cannot be read is. */
@@ -382,6 +429,8 @@ int main(void)
         cmocka_unit_test(every_allocation_of_a_fit),
         cmocka_unit_test(every_allocation_of_a_neighborhood_search),
         cmocka_unit_test(every_allocation_of_shared_lists),
+        cmocka_unit_test(every_allocation_of_going_back),
+        cmocka_unit_test(every_allocation_of_a_far_start),
         cmocka_unit_test(every_allocation_of_a_checkpoint),
         cmocka_unit_test(every_allocation_of_a_coreset),
         cmocka_unit_test(every_allocation_of_a_sample),
