@@ -2,13 +2,28 @@
  * back and leaks nothing (the sanitizers look). */
 #include <unistd.h>
 
+#include "em/last_step.h"
 #include "memory_hooks.h"
 
-/* Run a fit with each of its allocations failing in turn; then one where none does. */
+static uint64_t digest_of(const vem_model *model)
+{
+    const int32_t count = vem_model_clusters(model) * vem_model_columns(model);
+    uint64_t digest = 1;
+    mix(&digest, vem_model_means(model), (size_t)count * sizeof(double));
+    return digest;
+}
+
+/* Run a fit with each of its allocations failing in turn; then one where none does. What fits in
+ * spite of a failure could do without, and is the fit that no failure disturbed; only empty
+ * clusters stay where they are without memory to put them elsewhere. */
 static void fail_one_by_one(const grid_data *data, const vem_options *o,
                             const vem_model *start)
 {
     vem_data *rows = grid_borrow(ctx, data);
+    grid_fit whole = grid_run(ctx, data, o, start);
+    const uint64_t digest = digest_of(whole.model);
+    const double free_energy = whole.summary->free_energy;
+    grid_fit_free(&whole);
     for (int64_t k = 1;; k++) {
         vem_model *model = NULL;
         vem_report *report = NULL;
@@ -16,8 +31,11 @@ static void fail_one_by_one(const grid_data *data, const vem_options *o,
         fail_at = k;
         vem_status status = vem_fit(ctx, rows, o, start, &model, &report);
         fail_at = 0;
-        if (status == VEM_OK) { /* none failed, or one that a fit can do without */
-            assert_true(isfinite(vem_report_summary(report)->free_energy));
+        if (status == VEM_OK) {
+            const double found = vem_report_summary(report)->free_energy;
+            assert_true(isfinite(found));
+            if (o->empty == VEM_EMPTY_KEEP)
+                assert_true(found == free_energy && digest_of(model) == digest);
             vem_model_free(model);
             vem_report_free(report);
             if (calls < k)
@@ -46,7 +64,7 @@ static void every_allocation_of_a_fit(void **state)
                 o.seeding = seeding;
                 o.measure = 1;
                 o.standardize = seeding % 2;
-                o.empty = VEM_EMPTY_RESEED;
+                o.empty = seeding % 2 ? VEM_EMPTY_KEEP : VEM_EMPTY_RESEED;
                 o.restarts = 2;
                 fail_one_by_one(&data, &o, NULL);
                 if (seeding == VEM_SEED_RANDOM) {
@@ -100,6 +118,52 @@ static int stop_early(void *user, const vem_progress *p)
 {
     (void)user;
     return p->step >= 4;
+}
+
+static int go_on(void *user, const vem_progress *p)
+{
+    (void)user;
+    (void)p;
+    return 0;
+}
+
+/* What a step goes back to that is left in its middle. */
+static void every_allocation_of_going_back(void **state)
+{
+    (void)state;
+    const double before = vem_i_worth_leaving;
+    for (int held = 1; held <= 3; held += 2) {
+        grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, 60, 3, 85);
+        const vem_options o =
+            grid_options(5, VEM_DIAG, VEM_PRIOR_FREE, held, VEM_DOUBLE, 3);
+        vem_i_worth_leaving = 0;
+        vem_ctx_set_progress(ctx, go_on, NULL);
+        fail_one_by_one(&data, &o, NULL);
+        vem_ctx_set_progress(ctx, NULL, NULL);
+        vem_i_worth_leaving = before;
+        grid_data_free(&data);
+    }
+}
+
+/* A start that is far away takes memory in the step that comes near (em/steady.h). */
+static void every_allocation_of_a_far_start(void **state)
+{
+    (void)state;
+    enum { C = 3, D = 2 };
+    const double means[C * D] = {1e9, 1e9, 1e9, 2e9, 2e9, 1e9};
+    for (int family = 0; family < VEM_FAMILIES; family++) {
+        grid_data data = grid_data_new(SET_SEPARATED, WEIGHTS_REAL, 60, D, 7);
+        vem_model *near = grid_start(ctx, &data, (vem_family_kind)family, C), *far = NULL;
+        assert_int_equal(vem_model_new(ctx, (vem_family_kind)family, C, D, means, NULL,
+                                       vem_model_variances(near), &far),
+                         VEM_OK);
+        const vem_options o =
+            grid_options(C, (vem_family_kind)family, VEM_PRIOR_FLAT, 1, VEM_DOUBLE, 3);
+        fail_one_by_one(&data, &o, far);
+        vem_model_free(near);
+        vem_model_free(far);
+        grid_data_free(&data);
+    }
 }
 
 /* A state that cannot be written is no failure of the fit; one that cannot be read is. */
@@ -365,6 +429,8 @@ int main(void)
         cmocka_unit_test(every_allocation_of_a_fit),
         cmocka_unit_test(every_allocation_of_a_neighborhood_search),
         cmocka_unit_test(every_allocation_of_shared_lists),
+        cmocka_unit_test(every_allocation_of_going_back),
+        cmocka_unit_test(every_allocation_of_a_far_start),
         cmocka_unit_test(every_allocation_of_a_checkpoint),
         cmocka_unit_test(every_allocation_of_a_coreset),
         cmocka_unit_test(every_allocation_of_a_sample),

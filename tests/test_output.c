@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "io_test.h"
 #include "run.h"
@@ -60,8 +61,37 @@ static void never_wider(void **state)
     umask(before);
 }
 
+/* What is packed on the way unpacks to the same bytes, also where packing makes them more. */
+static void packed(void **state)
+{
+    (void)state;
+    enum { SIZE = 300000 };
+    static char bytes[SIZE], back[SIZE + 1];
+    const char *path = io_path("x.csv.gz");
+    nameless_allowed = 1;
+    for (int noise = 0; noise < 2; noise++) {
+        uint64_t state_of = 1;
+        for (int i = 0; i < SIZE; i++) {
+            state_of = state_of * 6364136223846793005u + 1442695040888963407u;
+            bytes[i] = noise ? (char)(state_of >> 56) : (char)('0' + i % 7);
+        }
+        assert_int_equal(vem_text_write(io_ctx, path, bytes, SIZE), VEM_OK);
+        FILE *raw = fopen(path, "rb");
+        assert_non_null(raw);
+        assert_int_equal(fgetc(raw), 0x1f); /* gzip's mark: others can read it */
+        assert_int_equal(fgetc(raw), 0x8b);
+        fclose(raw);
+        gzFile file = gzopen(path, "rb");
+        assert_non_null(file);
+        assert_int_equal(gzread(file, back, SIZE + 1), SIZE);
+        assert_int_equal(gzclose(file), Z_OK);
+        assert_memory_equal(back, bytes, SIZE);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(never_wider)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(never_wider),
+                                       cmocka_unit_test(packed)};
     return cmocka_run_group_tests(tests, io_setup, io_teardown);
 }

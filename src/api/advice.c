@@ -62,7 +62,7 @@ static void note(const vem_data *data, const share *shares, int32_t count, doubl
                                      : ", ",
                     names, sizeof names);
     if (sum < 0.9999)
-        snprintf(percent, sizeof percent, "%.3g %%", 100 * sum);
+        snprintf(percent, sizeof percent, "%.4g %%", 100 * sum);
     else
         snprintf(percent, sizeof percent, "more than 99.99 %%");
     vem_i_report_note(report,

@@ -31,12 +31,16 @@ typedef struct fit {
 
 /* ---- resolve ---- */
 
-static void tell_forecast(const fit *f)
+static vem_status tell_forecast(const fit *f)
 {
-    if (!f->run->ctx->forecast)
-        return;
-    const vem_forecast forecast = vem_i_plan_forecast(&f->plan, f->data, &f->budget);
-    f->run->ctx->forecast(f->run->ctx->forecast_user, &forecast);
+    const vem_ctx *ctx = f->run->ctx;
+    vem_forecast forecast;
+    if (ctx->forecast)
+        forecast = vem_i_plan_forecast(&f->plan, f->data, &f->budget);
+    const vem_status status = vem_i_plan_made(f->run);
+    if (status == VEM_OK && ctx->forecast)
+        ctx->forecast(ctx->forecast_user, &forecast);
+    return status;
 }
 
 /* What will be done, what it takes, and whether the state of an earlier fit goes with it. */
@@ -48,7 +52,7 @@ static vem_status resolve(fit *f)
     if (status == VEM_OK)
         status = vem_i_plan_settle(&f->plan, f->data);
     if (status == VEM_OK)
-        tell_forecast(f);
+        status = tell_forecast(f);
     if (status == VEM_OK && run->ctx->checkpoint.path)
         status = vem_i_checkpoint_open(&f->checkpoint, run, f->data, f->asked,
                                        &f->resolved, f->start);

@@ -14,8 +14,11 @@ vem_status vem_plan(vem_ctx *ctx, const vem_options *options, int64_t n, int32_t
         return status;
     const vem_data rows = {.n = n, .d = d, .type = type};
     const vem_i_plan plan = vem_i_plan_of(run, &rows, options, &resolved, 0);
-    *bytes = vem_i_plan_bytes(&plan);
-    return VEM_OK;
+    const uint64_t found = vem_i_plan_bytes(&plan);
+    status = vem_i_plan_made(run);
+    if (status == VEM_OK)
+        *bytes = found;
+    return status;
 }
 
 vem_status vem_plan_fit(vem_ctx *ctx, const vem_data *data, const vem_options *options,
@@ -36,6 +39,8 @@ vem_status vem_plan_fit(vem_ctx *ctx, const vem_data *data, const vem_options *o
         ctx->message[0] =
             '\0'; /* a forecast refuses nothing: `bytes` and `allowed` tell */
     const vem_forecast found = vem_i_plan_forecast(&plan, data, &budget);
-    vem_i_struct_out(&found, forecast, sizeof found);
-    return VEM_OK;
+    status = vem_i_plan_made(run);
+    if (status == VEM_OK)
+        vem_i_struct_out(&found, forecast, sizeof found);
+    return status;
 }

@@ -52,12 +52,20 @@ vem_status vem_i_take_structs(vem_i_run *run, void *out_pointer, size_t count,
                               size_t size)
 {
     void *memory = vem_i_calloc(count, size);
+    if (!memory && run && run->counted)
+        run->watch->unplanned = count * size;
     if (!memory)
-        return vem_i_fail_memory(run, size);
+        return vem_i_fail_memory(run, count * size);
     if (run && run->counted)
         count_bytes(run, count * size);
     memcpy(out_pointer, &memory, sizeof memory);
     return VEM_OK;
+}
+
+vem_status vem_i_plan_made(vem_i_run *run)
+{
+    const size_t bytes = run->watch->unplanned;
+    return bytes ? vem_i_fail_memory(run, bytes) : VEM_OK;
 }
 
 vem_status vem_i_take_rooms(vem_i_run *run, const vem_i_room *list, size_t count)

@@ -15,7 +15,8 @@ vem_status vem_i_take_structs(vem_i_run *run, void *out_pointer, size_t count,
 
 /* Memory plans run constructors dry: under a run that counts, arrays are counted and stay NULL,
  * and structs are there, so that a constructor differs only in leaving its arrays alone. What it
- * made is freed as usual. So a plan says what will be taken, by construction. */
+ * made is freed as usual. So a plan says what will be taken, by construction; whoever hands it out
+ * asks first whether there was memory to make it. */
 static inline vem_i_run vem_i_run_dry(const vem_i_run *run, uint64_t *counted)
 {
     vem_i_run dry = *run;
@@ -43,6 +44,7 @@ static inline void vem_i_count_least(const vem_i_run *run, uint64_t least)
     if (run->counted && *run->counted < least)
         *run->counted = least;
 }
+vem_status vem_i_plan_made(vem_i_run *run);
 
 /* Several arrays, so that one list says what an object takes, gives back, and plans. */
 typedef struct vem_i_room {

@@ -25,6 +25,7 @@ typedef struct vem_i_watch {
     const char *where;    /* what the verb was doing when it was stopped; "" before */
     int team_asked, team; /* the largest team so far: wanted, and had */
     vem_i_whole whole;
+    size_t unplanned; /* bytes that a plan could not have to be made; 0: it had all */
 } vem_i_watch;
 
 typedef struct vem_i_run {

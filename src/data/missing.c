@@ -186,7 +186,8 @@ static vem_status refuse(vem_i_run *run, const char *name, const vem_data *data,
 {
     char place[160];
     vem_i_data_place(data, total->first_row, total->first_column, place, sizeof place);
-    place[0] = 'r'; /* inside a sentence */
+    if (data->part_count == 0) /* else it begins with the name of a file */
+        place[0] = 'r';        /* inside a sentence */
     return vem_i_fail(run, VEM_BAD_DATA,
                       "%s: %" PRId64 " %s missing, in %" PRId64 " of %" PRId64
                       " rows; the first in %s. " ADVICE,

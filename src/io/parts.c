@@ -82,6 +82,7 @@ static vem_status describe(job *j)
         all->parts[p].header = j->parts[p]->header;
         all->parts[p].decimal = j->parts[p]->decimal;
         n += j->parts[p]->n;
+        all->missing += j->parts[p]->missing;
         if (strcmp(j->parts[p]->format, format) != 0)
             format = "several";
         status = vem_i_names_text(j->run, j->paths[p], &all->parts[p].name);
