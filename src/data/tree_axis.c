@@ -27,6 +27,8 @@ enum {
 };
 /* The axis rests when its cosine with the one before is this near to 1. */
 static const double NEAR = 1e-4;
+/* Variances that differ by no more than this share are the same. */
+static const double SAME = 1e-9;
 
 static double normalize(double *v, int32_t d)
 {
@@ -72,12 +74,12 @@ static int axis_of_triangle(const vem_i_kernels *kernels, const void *triangle, 
                             double *v, double *next)
 {
     int32_t largest = 0;
-    double most = -1;
+    double most = 0;
     for (int32_t j = 0; j < d; j++) {
         const int64_t at = (int64_t)j * (j + 3) / 2;
         const double a =
             kernels ? vem_i_value(kernels, triangle, at) : ((const double *)triangle)[at];
-        if (a > most) {
+        if (a > most * (1 + SAME)) { /* columns of one deviation: the first, not rounding */
             most = a;
             largest = j;
         }
