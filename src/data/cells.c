@@ -16,7 +16,7 @@ static vem_status take_list(vem_i_run *run, int64_t capacity, int32_t d, int64_t
         {&list->nodes, n, sizeof(int32_t), 1},
         {&list->means, n, (size_t)d * value, 1},
         {&list->mass, n, value, 1},
-        {&list->spread, n, (size_t)values * value, 1},
+        {&list->spread, values ? n : 0, (size_t)values * value, 1},
         {&list->traces, n, value, 1},
     };
     list->capacity = capacity;
@@ -35,8 +35,8 @@ static void free_list(vem_i_cell_list *list)
 static double trace_of(const vem_i_cells *cells, const double *spread)
 {
     double sum = 0;
-    if (cells->kind == VEM_I_SPREAD_TRACE)
-        return spread[0];
+    if (cells->kind <= VEM_I_SPREAD_TRACE)
+        return cells->values ? spread[0] : 0;
     for (int64_t j = 0; j < cells->rows->d; j++)
         sum += spread[cells->kind == VEM_I_SPREAD_DIAG ? j : j * (j + 3) / 2];
     return sum;
@@ -56,9 +56,11 @@ static void put(const vem_i_cells *cells, vem_i_cell_list *list, int64_t i, int3
     const size_t element = kernels->element;
     vem_i_widen(kernels, (const char *)tree->means + (size_t)(node * tree->ld) * element,
                 d, list->means + i * d);
-    vem_i_widen(kernels,
-                (const char *)tree->spreads + (size_t)(node * tree->spread_ld) * element,
-                cells->values, spread);
+    if (cells->values)
+        vem_i_widen(kernels,
+                    (const char *)tree->spreads +
+                        (size_t)(node * tree->spread_ld) * element,
+                    cells->values, spread);
     list->traces[i] = trace_of(cells, spread);
 }
 
@@ -70,8 +72,9 @@ static void copy(const vem_i_cells *cells, const vem_i_cell_list *from, int64_t 
     to->mass[k] = from->mass[i];
     to->traces[k] = from->traces[i];
     memcpy(to->means + (size_t)k * d, from->means + (size_t)i * d, d * sizeof(double));
-    memcpy(to->spread + (size_t)k * values, from->spread + (size_t)i * values,
-           values * sizeof(double));
+    if (values)
+        memcpy(to->spread + (size_t)k * values, from->spread + (size_t)i * values,
+               values * sizeof(double));
 }
 
 /* ---- as views ---- */
@@ -86,6 +89,7 @@ static vem_view view_of(const vem_i_cells *cells, const vem_i_cell_list *list, i
     view.ld = view.d;
     view.spilled = 0;
     view.mass = list->mass;
+    view.log_base = NULL; /* its mean is that of the rows */
     view.spread_kind = traces ? VEM_I_SPREAD_TRACE : cells->kind;
     view.spread = traces ? list->traces : list->spread;
     view.spread_ld = traces ? 1 : cells->values;
