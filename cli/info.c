@@ -361,8 +361,9 @@ static void model_words(const cli_args *args, const vem_model *model, range weig
     names_words("columns", model, vem_model_columns(model), vem_model_column_name);
     names_words("ids", model, vem_model_ids(model), vem_model_id_name);
     printf("  %-12s %.6g to %.6g\n", "weights", weights.low, weights.high);
-    printf("  %-12s %.6g to %.6g%s\n", "variances", variances.low, variances.high,
-           vem_model_scale(model) ? ", in units of each column's scale" : "");
+    if (vem_model_variance_count(model) > 0)
+        printf("  %-12s %.6g to %.6g%s\n", "variances", variances.low, variances.high,
+               vem_model_scale(model) ? ", in units of each column's scale" : "");
     if (vem_model_normalizes(model))
         printf("  %-12s to length 1 before they meet the model\n", "rows");
     if (json_is_object(meta) && json_object_get(meta, "version"))

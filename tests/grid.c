@@ -68,6 +68,20 @@ grid_data grid_data_new(grid_set set, grid_weights weights, int64_t n, int32_t d
                        .weights = grid_weigh(weights, n, seed)};
 }
 
+int grid_has_rows(vem_family_kind family, int32_t d)
+{
+    return family != VEM_BERNOULLI || d >= 8;
+}
+
+void grid_suit(vem_family_kind family, grid_data *data)
+{
+    enum { MOST = 12 };
+    for (int64_t i = 0; family >= GRID_SHAPED && i < data->n * data->d; i++) {
+        const double x = data->x[i] - 1e6 * round(data->x[i] / 1e6);
+        data->x[i] = family == VEM_BERNOULLI ? x > 1 : fmod(floor(fabs(x)), MOST);
+    }
+}
+
 void grid_data_free(grid_data *data)
 {
     free(data->x);
@@ -103,9 +117,24 @@ double grid_variance(const grid_data *data)
     return total / data->d;
 }
 
+static double column_mean(const grid_data *data, int32_t j)
+{
+    double mass = 0, sum = 0;
+    for (int64_t i = 0; i < data->n; i++) {
+        mass += weight_of(data, i);
+        sum += weight_of(data, i) * data->x[i * data->d + j];
+    }
+    return sum / mass;
+}
+
 void grid_floors(const grid_data *data, vem_family_kind family, double share,
                  double *floors)
 {
+    if (family >= GRID_SHAPED) {
+        for (int32_t j = 0; j < data->d; j++)
+            floors[j] = column_mean(data, j);
+        return;
+    }
     for (int32_t j = 0; j < data->d; j++) {
         double variance = column_variance(data, j), constant = data->x[j];
         if (vem_family_axes(family) == 0)
@@ -130,9 +159,10 @@ static void spread_means(const grid_data *data, int32_t clusters, double *means)
     for (int32_t c = 0; c < clusters; c++) {
         int64_t i = (2 * c + 1) * data->n / (2 * clusters), tried = 0;
         for (;; i = (i + 1) % data->n, tried++) {
-            assert_true(tried <= data->n);
+            assert_true(tried <= 2 * data->n);
             int taken = weight_of(data, i) <= 0;
-            for (int32_t before = 0; before < c && !taken; before++)
+            /* Rows of few bits are few: then one is taken twice. */
+            for (int32_t before = 0; before < c && !taken && tried < data->n; before++)
                 taken = same_row(data, i, means + (int64_t)before * data->d);
             if (!taken)
                 break;
@@ -142,16 +172,34 @@ static void spread_means(const grid_data *data, int32_t clusters, double *means)
     }
 }
 
+/* Rows of counts half way to the mean of all; of multinomial as shares. */
+static void soften(const grid_data *data, vem_family_kind family, int32_t clusters,
+                   double *means)
+{
+    for (int32_t c = 0; c < clusters; c++) {
+        double *mean = means + (int64_t)c * data->d, sum = 0;
+        for (int32_t j = 0; j < data->d; j++) {
+            mean[j] = 0.5 * mean[j] + 0.5 * column_mean(data, j) +
+                      (family == VEM_BERNOULLI ? 0 : 0.01);
+            sum += mean[j];
+        }
+        for (int32_t j = 0; family == VEM_MULTINOMIAL && j < data->d; j++)
+            mean[j] /= sum;
+    }
+}
+
 vem_model *grid_start(vem_ctx *ctx, const grid_data *data, vem_family_kind family,
                       int32_t clusters)
 {
     const size_t c = (size_t)clusters, d = (size_t)data->d;
     const int axes = vem_family_axes(family);
-    const size_t shape = axes == 0 ? 1 : axes == 1 ? d : d * d;
+    const size_t shape = axes < 0 ? 0 : axes == 0 ? 1 : axes == 1 ? d : d * d;
     const size_t count = shape * (vem_family_shared(family) ? 1 : c);
     double *means = take(c * d, sizeof *means), variance = grid_variance(data);
     double *variances = take(count, sizeof *variances);
     spread_means(data, clusters, means);
+    if (family >= GRID_SHAPED)
+        soften(data, family, clusters, means);
     for (size_t i = 0; i < count; i++)
         variances[i] = axes == 2 && i % shape % (d + 1) ? 0 : variance;
     vem_model *model = NULL;

@@ -40,6 +40,9 @@ typedef enum grid_weights {
 extern const char *const grid_set_names[SET_COUNT];
 extern const char *const grid_weights_names[WEIGHTS_COUNT];
 
+/* Families with shapes: those of counts, which take other rows, come after them. */
+#define GRID_SHAPED VEM_BERNOULLI
+
 /* n x d rows from malloc. */
 double *grid_rows(grid_set set, int64_t n, int32_t d, uint64_t seed);
 /* n weights from malloc; NULL for WEIGHTS_NONE. */
@@ -55,11 +58,16 @@ typedef struct grid_data {
 
 grid_data grid_data_new(grid_set set, grid_weights weights, int64_t n, int32_t d,
                         uint64_t seed);
+/* Are there enough distinct rows of so many columns for some clusters? Of bits not always. */
+int grid_has_rows(vem_family_kind family, int32_t d);
+/* Makes of the rows what the family takes: bits or counts, or what they are. */
+void grid_suit(vem_family_kind family, grid_data *data);
 void grid_data_free(grid_data *data);
 /* tr(Cov) / d, weighted. */
 double grid_variance(const grid_data *data);
 /* Least variances (or, for full, least diagonal matrix) under --floor `share`: of balls a share
- * of that, else of each column's own variance. `floors` has room for d. */
+ * of that, else of each column's own variance; of counts the means of the columns. `floors` has
+ * room for d. */
 void grid_floors(const grid_data *data, vem_family_kind family, double share,
                  double *floors);
 

@@ -36,6 +36,8 @@ const kernel_check kernel_checks[] = {
     {"iso_pairs", check_iso_pairs},
     {"diag_pairs", check_diag_pairs},
     {"full_pairs", check_full_pairs},
+    {"dot_tile", check_dot_tile},
+    {"dot_pairs", check_dot_pairs},
     {"linear", check_linear},
     {"distances", check_distances},
     {"softmax", check_softmax},

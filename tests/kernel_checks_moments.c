@@ -112,7 +112,7 @@ int check_iso_rows(const vem_i_kernels *table)
            check_rows_at(table, 2049, 30, 0, 0);
 }
 
-/* The three collect kernels on one block. `size` scales the data. */
+/* The collect kernels on one block. `size` scales the data. */
 static int check_collect_at(const vem_i_kernels *table, int32_t d, int32_t n, int zeros,
                             double size)
 {
@@ -131,11 +131,14 @@ static int check_collect_at(const vem_i_kernels *table, int32_t d, int32_t n, in
     fill_q(table, q, n, zeros);
     double *dx = kernel_doubles(table, x, (int64_t)n * d),
            *dm = kernel_doubles(table, mean, d);
+    double *plain = calloc((size_t)(3 * d), sizeof *plain); /* sums, wanted, weights */
     for (int32_t i = 0; i < n; ++i) {
         const double w = kernel_get(table, q, i);
         total += w;
         for (int32_t j = 0; j < d; ++j) {
-            const double e = dx[(int64_t)i * d + j] - dm[j];
+            const double x_ij = dx[(int64_t)i * d + j], e = x_ij - dm[j];
+            plain[d + j] += w * x_ij;
+            plain[2 * d + j] += fabs(w * x_ij);
             first[j] += w * e;
             first_weight[j] += fabs(w * e);
             trace += w * e * e;
@@ -162,6 +165,11 @@ static int check_collect_at(const vem_i_kernels *table, int32_t d, int32_t n, in
     bad += close_to(table, "the weight of full_collect", where, full_total, total, total,
                     40);
     bad += close_to(table, "second of iso_collect", where, second, trace, trace, 140);
+    bad += close_to(table, "the weight of sum_collect", where,
+                    table->sum_collect(panels, q, n, d, plain), total, total, 40);
+    for (int32_t j = 0; j < d; ++j)
+        bad += close_to(table, "sum of sum_collect", where, plain[j], plain[d + j],
+                        plain[2 * d + j], 140);
     for (int32_t j = 0; j < d; ++j) {
         const int64_t jj = (int64_t)j * (j + 1) / 2 + j;
         for (int32_t kind = 0; kind < 3; ++kind)
@@ -180,8 +188,8 @@ static int check_collect_at(const vem_i_kernels *table, int32_t d, int32_t n, in
     for (int64_t jk = 0; jk < pairs; ++jk)
         bad += close_to(table, "adding again", where, full[jk], 2 * before[jk],
                         weight[jk], 280);
-    void *owned[] = {before, x,    q,      mean,  dx,           dm,    sums,
-                     full,   want, weight, first, first_weight, panels};
+    void *owned[] = {before, x,    q,      mean,  dx,           dm,     sums,
+                     full,   want, weight, first, first_weight, panels, plain};
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; ++i)
         free(owned[i]);
     return bad;

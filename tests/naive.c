@@ -1,6 +1,7 @@
 #include "naive.h"
 
 static const double TWO_PI = 6.283185307179586477;
+static const double NAIVE_FLOOR = 1e-6; /* of counts: the default of --floor */
 
 static double mass_of(const grid_data *data, int64_t i)
 {
@@ -25,6 +26,74 @@ static int64_t place(vem_family_kind family, int32_t d, int32_t c, int32_t i, in
     return i != j ? -1 : axes == 1 ? shape * d + i : shape;
 }
 
+/* ---- counts ---- */
+
+static double log_counts(const naive_model *m, int32_t c, const double *x)
+{
+    double sum = log(m->weights[c]), total = 0;
+    for (int32_t j = 0; j < m->d; j++) {
+        const double mean = m->means[c * m->d + j];
+        total += x[j];
+        if (m->family == VEM_BERNOULLI)
+            sum += log(x[j] > 0 ? mean : 1 - mean);
+        else
+            sum += x[j] * log(mean) - lgamma(x[j] + 1) -
+                   (m->family == VEM_POISSON ? mean : 0);
+    }
+    return sum + (m->family == VEM_MULTINOMIAL ? lgamma(total + 1) : 0);
+}
+
+/* Shares max(least, mean / z): z by bisection. */
+static void share_out(const naive_model *m, double all, double *mean)
+{
+    double low = 0, high = 0;
+    for (int32_t j = 0; j < m->d; j++)
+        high += mean[j];
+    for (int step = 0; high == 0 && step < m->d; step++)
+        mean[step] = m->floors[step];
+    for (int32_t j = 0; high == 0 && j < m->d; j++)
+        high += mean[j];
+    high *= 2;
+    for (int step = 0; step < 200; step++) {
+        const double z = (low + high) / 2;
+        double sum = 0;
+        for (int32_t j = 0; j < m->d; j++)
+            sum += fmax(fmax(NAIVE_FLOOR * m->floors[j] / all, 1e-12), mean[j] / z);
+        *(sum > 1 ? &low : &high) = z;
+    }
+    for (int32_t j = 0; j < m->d; j++)
+        mean[j] = fmax(fmax(NAIVE_FLOOR * m->floors[j] / all, 1e-12), mean[j] / high);
+}
+
+static void limit_counts(const naive_model *m, double *mean)
+{
+    double all = 0;
+    for (int32_t j = 0; j < m->d; j++)
+        all += m->floors[j];
+    if (m->family == VEM_MULTINOMIAL) {
+        share_out(m, all, mean);
+        return;
+    }
+    for (int32_t j = 0; j < m->d; j++) {
+        mean[j] = fmax(mean[j], fmax(NAIVE_FLOOR * m->floors[j], 1e-12));
+        if (m->family == VEM_BERNOULLI)
+            mean[j] = fmin(mean[j], 1 - fmax(NAIVE_FLOOR * (1 - m->floors[j]), 1e-12));
+    }
+}
+
+static void maximize_counts(naive_model *m, const grid_data *data, const double *wq,
+                            int32_t c, double mass)
+{
+    double *mean = m->means + c * m->d;
+    for (int32_t j = 0; j < m->d; j++) {
+        double sum = 0;
+        for (int64_t n = 0; n < data->n; n++)
+            sum += wq[n * m->clusters + c] * data->x[n * m->d + j];
+        mean[j] = sum / mass;
+    }
+    limit_counts(m, mean);
+}
+
 naive_model naive_from(const vem_model *model, vem_prior_kind prior, int32_t held,
                        const double *floors)
 {
@@ -42,12 +111,14 @@ naive_model naive_from(const vem_model *model, vem_prior_kind prior, int32_t hel
     m.covariances = numbers((size_t)(c * d * d));
     memcpy(m.means, vem_model_means(model), (size_t)(c * d) * sizeof(double));
     memcpy(m.weights, vem_model_weights(model), (size_t)c * sizeof(double));
-    for (int32_t k = 0; k < c; k++)
+    for (int32_t k = 0; m.family < GRID_SHAPED && k < c; k++)
         for (int32_t i = 0; i < d; i++)
             for (int32_t j = 0; j < d; j++) {
                 const int64_t at = place(m.family, d, k, i, j);
                 m.covariances[(k * d + i) * d + j] = at < 0 ? 0 : v[at];
             }
+    for (int32_t k = 0; m.family >= GRID_SHAPED && k < c; k++)
+        limit_counts(&m, m.means + k * d);
     return m;
 }
 
@@ -61,7 +132,7 @@ void naive_free(naive_model *model)
 void naive_variances(const naive_model *m, double *variances)
 {
     int32_t d = m->d;
-    for (int32_t c = 0; c < m->clusters; c++)
+    for (int32_t c = 0; m->family < GRID_SHAPED && c < m->clusters; c++)
         for (int32_t i = 0; i < d; i++)
             for (int32_t j = 0; j < d; j++) {
                 const int64_t at = place(m->family, d, c, i, j);
@@ -106,12 +177,14 @@ int naive_estep(const naive_model *m, const grid_data *data, double *free_energy
     int32_t d = m->d, clusters = m->clusters, good = 1;
     double *l = numbers((size_t)(clusters * d * d)), *z = numbers((size_t)d);
     double total = 0, mass = 0;
-    for (int32_t c = 0; c < clusters; c++)
+    for (int32_t c = 0; m->family < GRID_SHAPED && c < clusters; c++)
         good &= factor(m->covariances + c * d * d, d, NULL, l + c * d * d);
     for (int64_t i = 0; i < data->n && good; i++) {
         double *row = wq + i * clusters, sum = 0, top = -INFINITY, w = mass_of(data, i);
         for (int32_t c = 0; c < clusters; c++)
-            row[c] = log_joint(m, c, l + c * d * d, data->x + i * d, z);
+            row[c] = m->family < GRID_SHAPED
+                         ? log_joint(m, c, l + c * d * d, data->x + i * d, z)
+                         : log_counts(m, c, data->x + i * d);
         /* Keep the held best: strike out the worst, the highest index of equal ones. */
         for (int32_t out = m->held; out < clusters; out++) {
             int32_t worst = -1;
@@ -200,6 +273,10 @@ int naive_mstep(naive_model *m, const grid_data *data, const double *wq)
             m->weights[c] = mass / total;
         if (mass <= 0)
             continue;
+        if (m->family >= GRID_SHAPED) {
+            maximize_counts(m, data, wq, c, mass);
+            continue;
+        }
         moments(m, data, wq, c, mass);
         for (int32_t k = 0; k < d * d; k++)
             pooled[k] += mass / total * m->covariances[c * d * d + k];

@@ -10,7 +10,8 @@ typedef struct naive_model {
     vem_family_kind family;
     vem_prior_kind prior;
     int32_t clusters, d, held;
-    double floors[GRID_COLUMNS];           /* of the variances of the columns */
+    double floors[GRID_COLUMNS]; /* of the variances of the columns; of counts their
+                                              means */
     double *means, *weights, *covariances; /* C x D, C, C x D x D */
 } naive_model;
 

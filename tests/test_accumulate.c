@@ -76,11 +76,16 @@ static void a_sum_of_parts_is_a_step(void **state)
     (void)state;
     for (int i = 0; i < grid_count(); i += 11 * grid_stride()) {
         grid_case c = grid_at(i);
+        if (!grid_has_rows(c.family, c.d))
+            continue;
         grid_data data = grid_data_new(c.set, c.weights, 90, c.d, 7);
         grid_data seen = grid_data_new(c.set, c.weights, 90, c.d, 7);
+        grid_suit(c.family, &data);
+        grid_suit(c.family, &seen);
         vem_options o =
             grid_options(c.clusters, c.family, c.prior, c.held, c.precision, 2);
-        o.normalize = i / 11 % 3 == 0 && c.set != SET_OFFSET && c.d > 1;
+        o.normalize =
+            i / 11 % 3 == 0 && c.set != SET_OFFSET && c.d > 1 && c.family < GRID_SHAPED;
         for (int64_t k = 0; o.normalize && k < seen.n; k++)
             vem_i_normalize_row(seen.x + k * seen.d, seen.d);
         vem_model *start = grid_start(ctx, &seen, c.family, c.clusters);
@@ -98,7 +103,7 @@ static void a_sum_of_parts_is_a_step(void **state)
 static void a_scale_is_kept(void **state)
 {
     (void)state;
-    for (int family = 0; family < VEM_FAMILIES; family++)
+    for (int family = 0; family < GRID_SHAPED; family++)
         for (int held = 1; held <= CLUSTERS; held += 2) {
             grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, 90, 3, 9);
             for (int64_t i = 0; i < data.n; i++)
@@ -222,7 +227,7 @@ static void same_bits_for_any_threads(void **state)
 {
     (void)state;
     grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, 5000, 3, 13);
-    for (int family = 0; family < VEM_FAMILIES; family++) {
+    for (int family = 0; family < GRID_SHAPED; family++) {
         vem_model *start = grid_start(ctx, &data, (vem_family_kind)family, CLUSTERS);
         for (int held = 1; held <= CLUSTERS; held += 4) {
             uint64_t digests[2];
@@ -272,9 +277,10 @@ static void files_give_back_every_bit(void **state)
     (void)state;
     for (int family = 0; family < VEM_FAMILIES; family++) {
         grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, 90, 3, 15);
+        grid_suit((vem_family_kind)family, &data);
         vem_options o = grid_options(CLUSTERS, (vem_family_kind)family, VEM_PRIOR_FREE, 2,
                                      VEM_SINGLE, 4);
-        o.standardize = family % 2;
+        o.standardize = family % 2 && family < GRID_SHAPED;
         o.normalize = family == VEM_DIAG;
         o.floor = 1e-6 / 3;
         grid_fit fit = grid_run(ctx, &data, &o, NULL);

@@ -252,6 +252,7 @@ static void check_course(const course *c)
     char what[128];
     grid_data data =
         grid_data_new(c->set, c->weights, c->n ? c->n : 400, c->d ? c->d : 3, 77);
+    grid_suit((vem_family_kind)c->family, &data);
     vem_options o = options_of(c);
     vem_model *start =
         c->warm ? grid_start(ctx, &data, VEM_ISO_SHARED, (int32_t)o.clusters) : NULL;

@@ -415,12 +415,85 @@ static void seeding(void **state)
     json_decref(root);
 }
 
+/* One cell of three points under families of counts: the sum of q-weighted means is the bound F. */
+static void families_of_counts(void **state)
+{
+    (void)state;
+    json_t *root = golden("families.json");
+    double prior[256], x[256], theta[256], wanted[256], wanted_q[256];
+    list(root, "prior", prior);
+    for (int family = VEM_BERNOULLI; family <= VEM_MULTINOMIAL; family++) {
+        const json_t *c = json_object_get(root, vem_choice_name("family", family));
+        const int32_t d = (int32_t)list(c, "theta", theta) / 2;
+        const int64_t n = (int64_t)list(c, "x", x) / d;
+        list(c, "avg_loglik", wanted);
+        list(c, "q", wanted_q);
+        vem_model *model = NULL;
+        vem_data *rows = NULL;
+        vem_i_points *points = NULL;
+        assert_int_equal(vem_model_new(ctx, (vem_family_kind)family, 2, d, theta, prior,
+                                       NULL, &model),
+                         VEM_OK);
+        assert_int_equal(vem_data_borrow(ctx, VEM_FLOAT64, x, n, d, 0, 0, &rows), VEM_OK);
+        const vem_i_points_request request = {.precision = VEM_DOUBLE,
+                                              .support = vem_i_support_of(model->family),
+                                              .phase = "read"};
+        assert_int_equal(vem_i_points_new(run_of(ctx), rows, &request, &points), VEM_OK);
+        /* The cell: the mean of the points, their mass, their mean log base measure. */
+        double mean[8] = {0}, mass = (double)n, base = points->view.log_base_mean,
+               cost[2];
+        for (int64_t i = 0; i < n * d; i++)
+            mean[i % d] += x[i] / mass;
+        vem_view cell = points->view;
+        cell.x = mean;
+        cell.n = cell.used = cell.global_n = 1;
+        cell.mass = &mass;
+        cell.log_base = &base;
+        const int32_t index[2] = {0, 1};
+        vem_i_scorer scorer;
+        assert_int_equal(vem_i_scorer_new(run_of(ctx), cell.kernels,
+                                          vem_i_model_shape(model), &scorer),
+                         VEM_OK);
+        vem_i_scorer_prepare(run_of(ctx), model, &scorer);
+        const vem_i_items items = vem_i_items_at(&cell, 0, NULL, 1);
+        for (int32_t k = 0; k < 2; k++) {
+            model->family->score_pairs(&scorer, &items, 1, index + k, cost + k, 1);
+            near(-(cost[k] + scorer.base) / 2 - log(prior[k]) + base, wanted[k],
+                 "the mean log-likelihood of a cell");
+        }
+        vem_i_posterior posterior = {0};
+        vem_i_stats stats = {0};
+        vem_i_estep *estep = NULL;
+        const vem_i_search_spec all = vem_i_search_closest(2, 2, 0);
+        const vem_progress told = {.phase = "em"};
+        assert_int_equal(vem_i_posterior_new(run_of(ctx), &cell, &all, &posterior),
+                         VEM_OK);
+        assert_int_equal(vem_i_stats_new(run_of(ctx), vem_i_model_shape(model), &stats),
+                         VEM_OK);
+        assert_int_equal(vem_i_estep_new(run_of(ctx), &cell, &scorer, &all, 1, &estep),
+                         VEM_OK);
+        const vem_i_estep_result e = vem_i_estep_run(estep, &posterior, &stats, &told, 0);
+        near(e.log_sum + mass * (vem_i_view_log_shift(&cell) - 0.5 * scorer.base),
+             number(c, "F"), "F of a cell");
+        for (int32_t k = 0; k < 2; k++)
+            near(*vem_i_stats_mass(&stats, k) / mass, wanted_q[k], "q of a cell");
+        vem_i_estep_free(estep);
+        vem_i_stats_free(&stats);
+        vem_i_posterior_free(&posterior);
+        vem_i_scorer_free(&scorer);
+        vem_i_points_free(points);
+        vem_data_free(rows);
+        vem_model_free(model);
+    }
+    json_decref(root);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(truncated_em), cmocka_unit_test(general_gmm),
         cmocka_unit_test(kmeans),       cmocka_unit_test(lazy),
-        cmocka_unit_test(seeding),
+        cmocka_unit_test(seeding),      cmocka_unit_test(families_of_counts),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

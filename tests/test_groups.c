@@ -15,7 +15,7 @@ enum { STRIDE = 7, THREAD_STRIDE = 311, MANY_ROWS = 5000, HUGE_ROWS = 20000 };
 /* ---- the grid ---- */
 
 enum {
-    FAMILIES = VEM_FAMILIES,
+    FAMILIES = GRID_SHAPED,
     PRIORS = 2,
     HELD = 3,
     PRECISIONS = 2,
@@ -164,7 +164,7 @@ static void same_bits_for_any_threads(void **state)
         grid_data_free(&data);
     }
     /* Several shards of rows, several blocks of clusters. */
-    for (int family = 0; family < VEM_FAMILIES; family++) {
+    for (int family = 0; family < GRID_SHAPED; family++) {
         int soft = family % 2; /* iso, full, full-shared */
         grid_case c = {.family = (vem_family_kind)family,
                        .prior = VEM_PRIOR_FREE,
@@ -327,7 +327,7 @@ static void warm_start_stays(void **state)
 static void empty_clusters(void **state)
 {
     (void)state;
-    for (int family = 0; family < VEM_FAMILIES; family++)
+    for (int family = 0; family < GRID_SHAPED; family++)
         for (int held = 1; held <= 2; held++)
             for (int policy = VEM_EMPTY_KEEP; policy <= VEM_EMPTY_RESEED; policy++) {
                 grid_data data = grid_data_new(SET_DUPLICATES, WEIGHTS_ZEROS, 600, 3, 78);

@@ -230,11 +230,11 @@ static void grow(const setting *s)
 static void loops_take_more_clusters(void **state)
 {
     (void)state;
-    const int count = VEM_FAMILIES * VEM_SEARCH_COUNT * 2 * 2;
+    const int count = GRID_SHAPED * VEM_SEARCH_COUNT * 2 * 2;
     for (int index = 0; index < count; index += grid_stride()) {
         int at = index;
-        setting s = {.family = (vem_family_kind)(at % VEM_FAMILIES)};
-        s.search = (at /= VEM_FAMILIES) % VEM_SEARCH_COUNT;
+        setting s = {.family = (vem_family_kind)(at % GRID_SHAPED)};
+        s.search = (at /= GRID_SHAPED) % VEM_SEARCH_COUNT;
         s.held = (at /= VEM_SEARCH_COUNT) % 2 ? 3 : 1;
         s.before_m = at / 2;
         /* The others in turn: these do not meet. */

@@ -20,19 +20,19 @@ typedef struct point {
     vem_options options;
 } point;
 
-enum { POINTS = VEM_FAMILIES * 2 * 3 * 2 };
+enum { POINTS = GRID_SHAPED * 2 * 3 * 2 };
 
 static point point_at(int index, grid_weights weights)
 {
     const int32_t held[] = {1, 2, CLUSTERS};
     point p;
-    p.c = (grid_case){.family = (vem_family_kind)(index % VEM_FAMILIES),
-                      .prior = (vem_prior_kind)(index / VEM_FAMILIES % 2),
-                      .held = held[index / (2 * VEM_FAMILIES) % 3],
+    p.c = (grid_case){.family = (vem_family_kind)(index % GRID_SHAPED),
+                      .prior = (vem_prior_kind)(index / GRID_SHAPED % 2),
+                      .held = held[index / (2 * GRID_SHAPED) % 3],
                       .clusters = CLUSTERS,
                       .precision = VEM_DOUBLE,
                       .weights = weights,
-                      .d = index / (6 * VEM_FAMILIES) ? 18 : 2,
+                      .d = index / (6 * GRID_SHAPED) ? 18 : 2,
                       .set = SET_OVERLAPPING};
     p.data = grid_data_new(p.c.set, weights, ROWS, p.c.d, 31);
     p.start = grid_start(ctx, &p.data, p.c.family, CLUSTERS);

@@ -54,7 +54,7 @@ static void fail_one_by_one(const grid_data *data, const vem_options *o,
 static void every_allocation_of_a_fit(void **state)
 {
     (void)state;
-    for (int family = 0; family < VEM_FAMILIES; family++)
+    for (int family = 0; family < GRID_SHAPED; family++)
         for (int held = 1; held <= 5; held += 2)
             for (int seeding = VEM_SEED_RANDOM; seeding <= VEM_SEED_TWO_LEVEL;
                  seeding++) {
@@ -98,7 +98,7 @@ static void every_allocation_of_a_neighborhood_search(void **state)
 static void every_allocation_of_shared_lists(void **state)
 {
     (void)state;
-    for (int family = 0; family < VEM_FAMILIES; family++)
+    for (int family = 0; family < GRID_SHAPED; family++)
         for (int search = VEM_SEARCH_CLOSEST; search <= VEM_SEARCH_GROUPS; search += 3)
             for (int held = 1; held <= 3; held += 2) {
                 grid_data data = grid_data_new(SET_HEAVY, WEIGHTS_REAL, 60, 3, 84);
@@ -220,7 +220,7 @@ static void every_allocation_of_a_coreset(void **state)
             }
         }
     vem_data_free(rows);
-    for (int family = 0; family < VEM_FAMILIES; family++) {
+    for (int family = 0; family < GRID_SHAPED; family++) {
         vem_options o =
             grid_options(5, (vem_family_kind)family, VEM_PRIOR_FREE, 2, VEM_SINGLE, 3);
         o.coreset = 30;
@@ -249,7 +249,7 @@ static void every_allocation_of_a_sample(void **state)
 static void every_allocation_of_statistics(void **state)
 {
     (void)state;
-    for (int family = 0; family < VEM_FAMILIES; family++) {
+    for (int family = 0; family < GRID_SHAPED; family++) {
         grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, 60, 3, 88);
         vem_data *rows = grid_borrow(ctx, &data);
         vem_model *model = grid_start(ctx, &data, VEM_ISO_SHARED, 5), *next = NULL;
@@ -365,7 +365,7 @@ static void every_allocation_of_a_stream(void **state)
 static void every_allocation_of_using_a_model(void **state)
 {
     (void)state;
-    for (int family = 0; family < VEM_FAMILIES; family++) {
+    for (int family = 0; family < GRID_SHAPED; family++) {
         grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, 60, 3, 82);
         vem_data *rows = grid_borrow(ctx, &data);
         vem_model *model = grid_start(ctx, &data, (vem_family_kind)family, 5);

@@ -36,7 +36,7 @@ static void every_family(void **state)
 {
     const double scale[] = {2, 0.5};
     (void)state;
-    for (int family = 0; family < VEM_FAMILIES; family++) {
+    for (int family = 0; family < VEM_BERNOULLI; family++) {
         vem_model *model = make((vem_family_kind)family), *copy, *back;
         const int axes = vem_family_axes((vem_family_kind)family);
         assert_int_equal(vem_model_variance_count(model),
@@ -71,7 +71,7 @@ static void every_family(void **state)
 static void parameters_are_those_fitted(void **state)
 {
     (void)state;
-    for (int family = 0; family < VEM_FAMILIES; family++) {
+    for (int family = 0; family < VEM_BERNOULLI; family++) {
         vem_model *flat = NULL, *back;
         const int shapes = vem_family_shared((vem_family_kind)family) ? 1 : 3;
         const int64_t fixed = 6 + shapes * (1 + vem_family_axes((vem_family_kind)family));
@@ -97,6 +97,52 @@ static void parameters_are_those_fitted(void **state)
     }
 }
 
+static void refuses(vem_family_kind family, const double *m, const double *w,
+                    const double *v, const char *words)
+{
+    vem_model *model = NULL;
+    assert_int_equal(vem_model_new(io_ctx, family, 2, 2, m, w, v, &model), VEM_BAD_DATA);
+    assert_null(model);
+    io_says(words);
+}
+
+/* Families of counts have no variances, in the file either; their means are checked. */
+static void families_of_counts(void **state)
+{
+    const double shares[] = {0.25, 0.75, 1, 0}, more[] = {0.5, 1.5, 1, 0},
+                 less[] = {-0.25, 1.25, 1, 0}, open_sum[] = {0.5, 0.4, 1, 0};
+    vem_model *model, *back, *copy;
+    (void)state;
+    for (int family = VEM_BERNOULLI; family < VEM_FAMILIES; family++) {
+        const char *path = io_path("c.npz");
+        const int free_numbers = family == VEM_MULTINOMIAL ? 2 : 4;
+        assert_int_equal(vem_family_axes((vem_family_kind)family), -1);
+        assert_int_equal(vem_model_new(io_ctx, (vem_family_kind)family, 2, 2, shares,
+                                       NULL, NULL, &model),
+                         VEM_OK);
+        assert_int_equal(vem_model_variance_count(model), 0);
+        assert_int_equal(vem_model_parameters(model), free_numbers);
+        assert_int_equal(vem_model_copy(io_ctx, model, &copy), VEM_OK);
+        assert_int_equal(vem_model_write(io_ctx, copy, path), VEM_OK);
+        assert_string_equal(vem_file_kind(path), "model");
+        assert_int_equal(vem_model_read(io_ctx, path, &back), VEM_OK);
+        assert_int_equal(vem_model_family(back), family);
+        assert_memory_equal(vem_model_means(back), shares, sizeof shares);
+        assert_int_equal(vem_model_new(io_ctx, (vem_family_kind)family, 2, 2, less, NULL,
+                                       NULL, &model),
+                         VEM_BAD_DATA);
+        io_says("mean of cluster 1, column 1 is -0.25, but it must be 0 or more");
+        vem_model_free(copy);
+        vem_model_free(back);
+        vem_model_free(model);
+    }
+    refuses(VEM_BERNOULLI, more, NULL, NULL, "and at most 1");
+    refuses(VEM_MULTINOMIAL, open_sum, NULL, NULL, "sum to 0.9");
+    assert_int_equal(vem_model_new(io_ctx, VEM_ISO, 2, 2, shares, NULL, NULL, &model),
+                     VEM_BAD_OPTION);
+    io_says("variances");
+}
+
 /* The same model gives the same bytes, whenever and wherever it is written. */
 static void same_bytes(void **state)
 {
@@ -114,15 +160,6 @@ static void same_bytes(void **state)
     vem_i_file_close(&first);
     vem_i_file_close(&second);
     vem_model_free(model);
-}
-
-static void refuses(vem_family_kind family, const double *m, const double *w,
-                    const double *v, const char *words)
-{
-    vem_model *model = NULL;
-    assert_int_equal(vem_model_new(io_ctx, family, 2, 2, m, w, v, &model), VEM_BAD_DATA);
-    assert_null(model);
-    io_says(words);
 }
 
 static void wrong_values(void **state)
@@ -148,10 +185,10 @@ static void wrong_values(void **state)
     assert_int_equal(vem_model_new(io_ctx, VEM_ISO, 0, 2, means, half, variances, &model),
                      VEM_BAD_OPTION);
     io_says("0 clusters and 2 columns");
-    assert_int_equal(vem_model_new(io_ctx, (vem_family_kind)7, 2, 2, means, half,
-                                   variances, &model),
+    assert_int_equal(vem_model_new(io_ctx, (vem_family_kind)VEM_FAMILIES, 2, 2, means,
+                                   half, variances, &model),
                      VEM_BAD_OPTION);
-    io_says("The family is 7");
+    io_says("The family is 9");
 
     assert_int_equal(vem_model_new(io_ctx, VEM_ISO, 2, 2, means, NULL, variances, &model),
                      VEM_OK);
@@ -265,9 +302,13 @@ static void damaged_archives(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_family),     cmocka_unit_test(same_bytes),
-        cmocka_unit_test(wrong_values),     cmocka_unit_test(wrong_files),
-        cmocka_unit_test(damaged_archives), cmocka_unit_test(parameters_are_those_fitted),
+        cmocka_unit_test(every_family),
+        cmocka_unit_test(same_bytes),
+        cmocka_unit_test(wrong_values),
+        cmocka_unit_test(wrong_files),
+        cmocka_unit_test(damaged_archives),
+        cmocka_unit_test(parameters_are_those_fitted),
+        cmocka_unit_test(families_of_counts),
     };
     return cmocka_run_group_tests(tests, io_setup, io_teardown);
 }

@@ -73,12 +73,12 @@ static void make_loop(const engine *e, vem_i_run *run, int swaps)
 static void constructors_count_what_they_take(void **state)
 {
     (void)state;
-    for (int i = 0; i < VEM_SEARCH_COUNT * VEM_FAMILIES * 2 * 2; i++) {
+    for (int i = 0; i < VEM_SEARCH_COUNT * GRID_SHAPED * 2 * 2; i++) {
         const int search = i % VEM_SEARCH_COUNT, held = i / VEM_SEARCH_COUNT % 2 ? 3 : 1;
         const vem_family_kind family =
-            (vem_family_kind)(i / VEM_SEARCH_COUNT / 2 % VEM_FAMILIES);
+            (vem_family_kind)(i / VEM_SEARCH_COUNT / 2 % GRID_SHAPED);
         const grid_weights weights =
-            i < VEM_SEARCH_COUNT * VEM_FAMILIES * 2 ? WEIGHTS_NONE : WEIGHTS_REAL;
+            i < VEM_SEARCH_COUNT * GRID_SHAPED * 2 ? WEIGHTS_NONE : WEIGHTS_REAL;
         grid_data data = grid_data_new(SET_OVERLAPPING, weights, 3000, 5, 83);
         vem_model *start = grid_start(ctx, &data, family, 40);
         vem_options o = grid_options(40, family, VEM_PRIOR_FREE, held, VEM_SINGLE, 8);
@@ -154,7 +154,7 @@ static void what_runs_before_counts_what_it_takes(void **state)
 static void plans_of_any_size(void **state)
 {
     (void)state;
-    for (int family = 0; family < VEM_FAMILIES; family++) {
+    for (int family = 0; family < GRID_SHAPED; family++) {
         uint64_t before = 0;
         for (int bits = 20; bits < 60; bits++) {
             uint64_t bytes;
@@ -179,7 +179,7 @@ static void the_plan_is_what_is_taken(void **state)
 #endif
     grid_data thin = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, 40000, 1, 83);
     grid_data wide = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, 8000, 50, 83);
-    for (int family = 0; family < VEM_FAMILIES; family++)
+    for (int family = 0; family < GRID_SHAPED; family++)
         for (int held = 1; held <= 20; held = held == 1 ? 4 : held + 16)
             for (int seeding = VEM_SEED_RANDOM; seeding <= VEM_SEED_TWO_LEVEL;
                  seeding++) {

@@ -86,7 +86,7 @@ static void stopped_anywhere(void **state)
     (void)state;
     int models = 0, nothings = 0;
     grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, 3000, 4, 102);
-    for (int family = 0; family < VEM_FAMILIES; family += 3)
+    for (int family = 0; family < GRID_SHAPED; family += 3)
         for (int64_t stop = 1;; stop++) {
             vem_options o = grid_options(4, (vem_family_kind)family, VEM_PRIOR_FREE, 2,
                                          VEM_DOUBLE, 8);

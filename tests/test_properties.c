@@ -68,7 +68,10 @@ static void law_of_f(void **state)
     (void)state;
     for (int i = 0; i < grid_count(); i += grid_stride()) {
         grid_case c = grid_at(i);
+        if (!grid_has_rows(c.family, c.d))
+            continue;
         grid_data data = grid_data_new(c.set, c.weights, ROWS, c.d, 11);
+        grid_suit(c.family, &data);
         vem_model *start = grid_start(ctx, &data, c.family, c.clusters);
         vem_options o =
             grid_options(c.clusters, c.family, c.prior, c.held, c.precision, STEPS);
@@ -139,9 +142,11 @@ static void steps_are_those_of_the_naive_em(void **state)
     (void)state;
     for (int i = 0; i < grid_count(); i += grid_stride()) {
         grid_case c = grid_at(i);
-        if (c.precision == VEM_SINGLE || c.d > 17)
+        /* Few columns of small numbers make ties, in which roundings decide. */
+        if (c.precision == VEM_SINGLE || c.d > 17 || (c.family >= GRID_SHAPED && c.d < 8))
             continue;
         grid_data data = grid_data_new(c.set, c.weights, ROWS, c.d, 11);
+        grid_suit(c.family, &data);
         compare_steps(&c, &data);
         grid_data_free(&data);
     }
@@ -186,6 +191,7 @@ static void holding_all_is_searching_all(void **state)
     for (int family = 0; family < VEM_FAMILIES; family++)
         for (int precision = VEM_SINGLE; precision <= VEM_DOUBLE; precision++) {
             grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, ROWS, 17, 13);
+            grid_suit((vem_family_kind)family, &data);
             vem_model *start = grid_start(ctx, &data, (vem_family_kind)family, 6);
             vem_options o = grid_options(6, (vem_family_kind)family, VEM_PRIOR_FREE, 6,
                                          (vem_precision)precision, 6);
@@ -268,9 +274,12 @@ static void every_combination_obeys_the_law(void **state)
     enum { CLUSTERS = 9 };
     for (int i = 0; i < COMBINATIONS; i += grid_stride()) {
         const combination c = combination_at(i);
+        if (!grid_has_rows((vem_family_kind)c.family, c.d))
+            continue;
         grid_data data =
             grid_data_new(SET_OVERLAPPING, (grid_weights)c.weights, 400, c.d, 14);
         const vem_family_kind family = (vem_family_kind)c.family;
+        grid_suit(family, &data);
         vem_model *start = grid_start(ctx, &data, family, CLUSTERS);
         vem_options o = grid_options(CLUSTERS, family, VEM_PRIOR_FREE, 1 + i % 3,
                                      (vem_precision)c.precision, 8);

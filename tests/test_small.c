@@ -122,7 +122,7 @@ static void a_factor_changes_the_units_alone(void **state)
 static void single_after_double(void **state)
 {
     (void)state;
-    for (int family = 0; family < VEM_FAMILIES; family++) {
+    for (int family = 0; family < GRID_SHAPED; family++) {
         grid_data data = grid_data_new(SET_SEPARATED, WEIGHTS_NONE, N, D, 7),
                   small = multiplied(&data, 1e-25);
         vem_options o;
@@ -276,7 +276,7 @@ static void weights_sum_to_one(void **state)
 {
     (void)state;
     grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, N, D, 7);
-    for (int family = 0; family < VEM_FAMILIES; family++) {
+    for (int family = 0; family < GRID_SHAPED; family++) {
         vem_options o;
         vem_options_init(&o);
         o.clusters = CLUSTERS;

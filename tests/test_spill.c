@@ -55,7 +55,7 @@ static void both_ways(const grid_data *data, const vem_options *o)
 static void the_same_bits_for_every_search(void **state)
 {
     (void)state;
-    for (int family = 0; family < VEM_FAMILIES; family++)
+    for (int family = 0; family < GRID_SHAPED; family++)
         for (int search = VEM_SEARCH_ALL; search < VEM_SEARCH_COUNT; search++)
             for (int weights = WEIGHTS_NONE; weights <= WEIGHTS_REAL;
                  weights += WEIGHTS_REAL) {

@@ -45,7 +45,7 @@ static void a_sample_is_smaller(void **state)
 {
     (void)state;
     for (int64_t n = 4; n < 1LL << 40; n = n * 3 + 1)
-        for (int family = 0; family < VEM_FAMILIES; family++)
+        for (int family = 0; family < GRID_SHAPED; family++)
             for (int32_t d = 1; d <= 1000; d *= 10)
                 for (int64_t k = 2; k <= 64 && k <= n; k = 2 * k) {
                     vem_options o = ours(k, family), r;

@@ -343,9 +343,9 @@ static void rounds_keep_their_promise(void **state)
     static const int searches[] = {VEM_SEARCH_CLOSEST, VEM_SEARCH_GROUPS,
                                    VEM_SEARCH_EXACT, VEM_SEARCH_ESTIMATED};
     int64_t swaps[4] = {0};
-    int64_t of_family[VEM_FAMILIES] = {0};
-    for (int index = 0; index < VEM_FAMILIES * 2 * 3 * 2 * 3 * 4 * 2; index += STRIDE) {
-        int at = index, family = at % VEM_FAMILIES, prior = (at /= VEM_FAMILIES) % 2,
+    int64_t of_family[GRID_SHAPED] = {0};
+    for (int index = 0; index < GRID_SHAPED * 2 * 3 * 2 * 3 * 4 * 2; index += STRIDE) {
+        int at = index, family = at % GRID_SHAPED, prior = (at /= GRID_SHAPED) % 2,
             held = 1 + (at /= 2) % 3;
         int precision = (at /= 3) % 2, weights = (at /= 2) % 3, search = (at /= 3) % 4;
         grid_set set = at / 4 ? SET_SEPARATED : SET_OVERLAPPING;
@@ -387,7 +387,7 @@ static void rounds_keep_their_promise(void **state)
     }
     for (int held = 0; held < 3; held++)
         assert_true(swaps[held] > 0);
-    for (int family = 0; family < VEM_FAMILIES; family++)
+    for (int family = 0; family < GRID_SHAPED; family++)
         assert_true(of_family[family] > 0);
 }
 

@@ -73,7 +73,7 @@ static void any_threads(const grid_data *data, vem_options o)
 static void few_clusters(void **state)
 {
     (void)state;
-    for (int family = 0; family < VEM_FAMILIES; family++)
+    for (int family = 0; family < GRID_SHAPED; family++)
         for (int held = 1; held <= 8; held = held == 1 ? 3 : held + 5)
             for (int precision = VEM_SINGLE; precision <= VEM_DOUBLE; precision++) {
                 grid_data data =
@@ -130,7 +130,7 @@ static void every_table_gives_the_same_fit(void **state)
     (void)state;
     const struct vem_i_kernels *single = ctx->kernels_single,
                                *twice = ctx->kernels_double;
-    for (int family = 0; family < VEM_FAMILIES; family++)
+    for (int family = 0; family < GRID_SHAPED; family++)
         for (int held = 1; held <= 6; held += held == 1 ? 1 : 4)
             for (int precision = VEM_SINGLE; precision <= VEM_DOUBLE; precision++)
                 for (int32_t d = 2; d <= 33; d = d * 4 + 1) {

@@ -324,7 +324,11 @@ typedef enum vem_algorithm {
     X(VEM_DIAG_SHARED, diag_shared, "diag-shared",                                       \
       "one variance per dimension, for all clusters")                                    \
     X(VEM_FULL_SHARED, full_shared, "full-shared",                                       \
-      "one covariance matrix for all clusters")
+      "one covariance matrix for all clusters")                                          \
+    X(VEM_BERNOULLI, bernoulli, "bernoulli", "columns of 0 and 1, a probability each")   \
+    X(VEM_POISSON, poisson, "poisson", "counts, a rate for each column")                 \
+    X(VEM_MULTINOMIAL, multinomial, "multinomial",                                       \
+      "counts, a share of the row's total for each column")
 
 #define VEM_FAMILY_KIND_ROW(kind, symbol, name, what) kind,
 #define VEM_FAMILY_CHOICE_ROW(kind, symbol, name, what) "|" name
@@ -434,7 +438,8 @@ typedef enum vem_precision { VEM_SINGLE = 0, VEM_DOUBLE } vem_precision;
       "fits from different seeds; the best F is kept")                                   \
     X(REAL, tolerance, VEM_AUTO, 0, 1, NULL, "EPS",                                      \
       "stop when a step changes F by no more than EPS D / 2 for D columns (of k-means: " \
-      "the squared error by EPS of itself); with --algorithm by EPS max(|F|, 0.001); "   \
+      "the squared error by EPS of itself); with --algorithm, and of counts, by EPS "    \
+      "max(|F|, 0.001); "                                                                \
       "0: until nothing changes")                                                        \
     X(INT, max_steps, VEM_AUTO, 1, 1000000000, NULL, "T",                                \
       "most E-steps of the fit (its starts are not counted); the model is the one that " \
@@ -444,7 +449,9 @@ typedef enum vem_precision { VEM_SINGLE = 0, VEM_DOUBLE } vem_precision;
     X(REAL, floor, 1e-6, 1e-300, 1, NULL, "E",                                           \
       "least variance, as a share of that of all rows: of each column for diag and "     \
       "full, of their mean for iso; no less than 1.2e-7 in single precision and for "    \
-      "full, than 2.1e-22 for other families in double")                                 \
+      "full, than 2.1e-22 for other families in double; of counts the least "            \
+      "probability "                                                                     \
+      "or rate of a value in a cluster, as a share of that in all rows")                 \
     X(CHOICE, precision, VEM_AUTO, 0, 0, "single|double", "NAME",                        \
       "type of the arithmetic (default: single for f4 and u1 input, else double)")       \
     X(FLAG, standardize, 0, 0, 1, NULL, NULL,                                            \
@@ -522,12 +529,13 @@ VEM_API vem_status vem_plan(vem_ctx *ctx, const vem_options *options, int64_t n,
 
 /* What a family says of the variances: a shape is a number (axes 0), a number for each column
  * (1) or a matrix (2), and there is one for all clusters (shared 1) or one for each. -1: there
- * is no such family. */
+ * is none (families of counts), or no such family. */
 VEM_API int vem_family_axes(vem_family_kind family);
 VEM_API int vem_family_shared(vem_family_kind family);
 /* Arrays are copied. `weights` may be NULL (1/C each). `variances`: C shapes, or one that is
  * shared, of D^axes doubles each: iso-shared 1, iso C, diag C*D, full C*D*D, diag-shared D,
- * full-shared D*D. */
+ * full-shared D*D. Families of counts have none (NULL); their means are all their parameters:
+ * bernoulli probabilities of 1, poisson rates, multinomial shares that add up to 1. */
 VEM_API vem_status vem_model_new(vem_ctx *ctx, vem_family_kind family, int32_t clusters,
                                  int32_t d, const double *means, const double *weights,
                                  const double *variances, vem_model **model);
@@ -552,7 +560,8 @@ VEM_API vem_status vem_model_set_scale(vem_ctx *ctx, vem_model *model,
  * flat where all its weights are 1/C, else free. */
 VEM_API vem_prior_kind vem_model_prior(const vem_model *model);
 VEM_API void vem_model_set_prior(vem_model *model, vem_prior_kind prior);
-/* Numbers that were fitted: means, variances and, under a free prior, C - 1 weights. */
+/* Numbers that were fitted: means (of multinomial D - 1 a cluster), variances and, under a free
+ * prior, C - 1 weights. */
 VEM_API int64_t vem_model_parameters(const vem_model *model);
 /* Rows are divided by their length before they meet the model. */
 VEM_API int vem_model_normalizes(const vem_model *model);
@@ -617,8 +626,8 @@ typedef struct vem_summary {
     int64_t steps, init_steps;
     double free_energy, free_energy_first; /* per unit of mass */
     int64_t scored_pairs, seed_pairs, reduce_pairs;
-    double quantization_error,
-        log_likelihood; /* NAN unless measured; log_likelihood per mass */
+    double quantization_error, /* NAN of counts, too: their clusters are no places */
+        log_likelihood;        /* NAN unless measured; log_likelihood per mass */
     double quantization_error_se,
         log_likelihood_se; /* their standard errors; 0: exact, over all rows */
     double quantization_error_coreset,

@@ -65,12 +65,10 @@ static void settle_place(const work *w, const vem_view *view, const vem_model *i
     const int64_t d = view->d;
     int moved = 0;
     for (int64_t j = 0; j < d && scorer->about != scorer->means; j++)
-        moved |= vem_i_value(scorer->kernels, scorer->about, c * scorer->ldc + j) !=
+        moved |= vem_i_about(scorer, c, j) !=
                  vem_i_value(scorer->kernels, scorer->means, c * scorer->ldc + j);
     for (int64_t j = 0; j < d; j++) {
-        const double s = scale_at(view->scale, j),
-                     at =
-                         vem_i_value(scorer->kernels, scorer->about, c * scorer->ldc + j);
+        const double s = scale_at(view->scale, j), at = vem_i_about(scorer, c, j);
         on->about[j] =
             moved ? at * s + view->origin[j] : w->part->model->means[c * d + j];
         on->e[j] = at - (moved ? (on->about[j] - view->origin[j]) / s
@@ -86,11 +84,11 @@ static double error_of(const vem_view *view, const vem_model *inside,
     const double mass = *vem_i_stats_mass(from, c), *first = vem_i_stats_first(from, c),
                  *second = vem_i_stats_second(from, c);
     const int columns = inside->family->axes > 0;
+    if (inside->family->axes < 0)
+        return 0;
     double error = columns ? 0 : *second * told_unit(view, 0);
     for (int64_t j = 0; j < d; j++) {
-        const double e =
-            vem_i_value(scorer->kernels, scorer->about, c * scorer->ldc + j) -
-            inside->means[c * d + j];
+        const double e = vem_i_about(scorer, c, j) - inside->means[c * d + j];
         const double square = columns ? second[vem_i_square_at(inside->family, j)] : 0;
         error += (square + e * (2 * first[j] + mass * e)) * told_unit(view, j);
     }
@@ -131,9 +129,9 @@ static vem_status add_chunk(vem_i_run *run, const work *w, const vem_view *view,
         add_cluster(w, view, inside, scorer, sums, c, &on);
     vem_i_free(room);
     part->mass += view->mass_unit * view->total_mass;
-    part->free_energy += view->mass_unit *
-                         (e->log_sum + view->total_mass * (vem_i_view_log_jacobian(view) -
-                                                           0.5 * scorer->base));
+    part->free_energy +=
+        view->mass_unit * (e->log_sum + view->total_mass * (vem_i_view_log_shift(view) -
+                                                            0.5 * scorer->base));
     part->rows += view->n;
     part->rows_used += view->used;
     part->pairs += e->pairs;

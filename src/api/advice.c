@@ -79,7 +79,8 @@ vem_status vem_i_advise_units(vem_i_run *run, const vem_data *data, const vem_vi
                               const vem_options *options, vem_report *report)
 {
     const double total = view->variance * view->d;
-    if (vem_i_family_of(options->family)->by_column || (view->scale && !view->whitened) ||
+    if (vem_i_family_of(options->family)->counts ||
+        vem_i_family_of(options->family)->by_column || (view->scale && !view->whitened) ||
         options->normalize || !(total > 0) || view->d < 2)
         return VEM_OK;
     share *shares;

@@ -50,6 +50,7 @@ typedef struct survey {
     double *chance;            /* n x top */
     int32_t top;
     double mass, doubtful;
+    double total; /* of a row, where means are shares of it; else 1 */
 } survey;
 
 /* ---- Columns ---- */
@@ -67,7 +68,8 @@ static void columns_of_mixture(survey *s)
         for (int32_t j = 0; j < d; j++) {
             const double off = m->means[c * d + j] - s->means[j];
             s->variances[j] +=
-                m->weights[c] * (vem_i_model_covariance(m, c, j, j) + off * off);
+                m->weights[c] *
+                (vem_i_model_covariance(m, c, j, j) / s->total + off * off);
         }
 }
 
@@ -116,16 +118,32 @@ static void difference(survey *s, int64_t c)
         }
         /* A ball is as large as it is in the units in which it is one: columns of small
          * numbers would say that it is huge. */
-        const double unit = m->family->by_column ? s->variances[j]
-                            : m->scale           ? m->scale[j] * m->scale[j]
-                                                 : 1;
-        spread += vem_i_model_covariance(m, c, j, j) / unit;
+        const double unit = m->family->by_column || m->family->counts ? s->variances[j]
+                            : m->scale ? m->scale[j] * m->scale[j]
+                                       : 1;
+        spread += vem_i_model_covariance(m, c, j, j) / s->total / unit;
         all += s->variances[j] / unit;
     }
     it->spread = all > 0 ? sqrt(spread / all) : NAN;
 }
 
 /* ---- Nearest clusters ---- */
+
+/* A mean of counts is no row of counts: the nearest is what it has most in common with. */
+static void nearest_of_counts(survey *s)
+{
+    const vem_model *m = s->model;
+    for (int32_t c = 0; c < m->clusters; c++) {
+        vem_cluster *it = &s->clusters[c];
+        for (int32_t other = 0; other < m->clusters; other++) {
+            const double overlap = other == c ? -1 : vem_i_overlap(m, c, other, NULL);
+            if (overlap < 0 || !(it->nearest < 0 || overlap > it->overlap))
+                continue;
+            it->nearest = other;
+            it->overlap = overlap;
+        }
+    }
+}
 
 static vem_status find_nearest(survey *s, vem_precision precision)
 {
@@ -141,6 +159,10 @@ static vem_status find_nearest(survey *s, vem_precision precision)
     }
     if (clusters < 2)
         return VEM_OK;
+    if (m->family->counts) {
+        nearest_of_counts(s);
+        return VEM_OK;
+    }
     vem_status status = vem_i_take(s->run, &best, 2 * (size_t)clusters, sizeof *best);
     if (status == VEM_OK && vem_i_overlap_room(m))
         status = vem_i_take(s->run, &work, vem_i_overlap_room(m), sizeof *work);
@@ -187,6 +209,16 @@ static void take_exemplar(survey *s, int64_t row, const double *x)
     nearness[k] = far;
 }
 
+/* A row of counts as shares of its total; one without counts stays as it is. */
+static void to_shares(double *x, int64_t d)
+{
+    double total = 0;
+    for (int64_t j = 0; j < d; j++)
+        total += x[j];
+    for (int64_t j = 0; total > 0 && j < d; j++)
+        x[j] /= total;
+}
+
 static double weight_of(const survey *s, int64_t row)
 {
     return s->data->weights ? s->data->weights[row] : 1;
@@ -208,6 +240,8 @@ static vem_status look_at_rows(survey *s, double *sums)
             const double w = weight_of(s, first + i);
             if (s->model->normalizes)
                 vem_i_normalize_row(x, s->model->d);
+            if (s->model->family->counts && s->model->family->counts->shares)
+                to_shares(x, d);
             if (!(w > 0) || s->best[(first + i) * s->top] < 0)
                 continue;
             take_exemplar(s, first + i, x);
@@ -368,7 +402,9 @@ vem_status vem_describe(vem_ctx *ctx, const vem_model *model, const vem_data *da
     if (status != VEM_OK)
         return status;
     const size_t d = (size_t)model->d;
-    survey s = {.run = run, .model = model, .data = data};
+    survey s = {.run = run, .model = model, .data = data, .total = 1};
+    if (model->family->counts && model->family->counts->shares)
+        s.total = fmax(vem_i_model_total(model), 1);
     out.approximate = 0;
     out.recall = out.recall_least = 1;
     status =

@@ -72,17 +72,24 @@ static vem_status load(fit *f)
     vem_summary *s = &f->report->summary;
     vem_i_reduction reduction = {0};
     const double *scale = f->start && !o->standardize ? f->start->scale : NULL;
+    const vem_i_support *support = vem_i_support_of(vem_i_family_of(o->family));
     const int by_column = vem_i_family_of(o->family)->by_column;
     const int whiten = !scale && !o->standardize && by_column;
     vem_status status = vem_i_reduce(f->run, f->data, o, whiten, scale, &reduction);
+    /* Of a coreset, too, all rows are looked at. */
+    if (status == VEM_OK && support && reduction.rows != f->data)
+        status =
+            vem_i_support_read(f->run, f->data, support, 0, f->data->n, "read", NULL);
     const vem_i_points_request request = {.precision = (vem_precision)o->precision,
                                           .normalize = o->normalize,
                                           .standardize = o->standardize,
                                           .whiten = whiten,
                                           .shaped = by_column,
-                                          .even = !whiten && !o->standardize && !scale,
+                                          .even = !whiten && !o->standardize && !scale &&
+                                                  !support,
+                                          .support = support,
                                           .scale = scale ? scale : reduction.scale,
-                                          .floor_share = o->floor,
+                                          .floor_share = support ? 0 : o->floor,
                                           .spill = f->plan.spill,
                                           .phase = "read"};
     if (status == VEM_OK)

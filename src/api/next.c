@@ -323,7 +323,10 @@ static vem_status settle_units(vem_i_run *run, next *n)
                          .scale = before->scale,
                          .deviations = deviations};
     double probe = 0;
-    if (before->family->by_column) {
+    if (before->family->counts) {
+        for (int32_t j = 0; j < d; j++)
+            probe += deviations[j] = mean[j];
+    } else if (before->family->by_column) {
         variances_of_all(n, mean, deviations);
         if (!before->scale) {
             n->view.scale = scale;

@@ -4,7 +4,7 @@
  *     exp(-delta' S^-1 delta / 8) (|Sigma_a| |Sigma_b|)^(1/4) / |S|^(1/2),
  *
  * which is 1 for equal clusters and 0 for disjoint ones (diagonals of full covariances with
- * more than FULL_MOST columns). */
+ * more than FULL_MOST columns). Families of counts have their own (model/counts.h). */
 #include "api/overlap.h"
 
 #include <math.h>
@@ -77,6 +77,11 @@ size_t vem_i_overlap_room(const vem_model *model)
 
 double vem_i_overlap(const vem_model *model, int64_t a, int64_t b, double *work)
 {
+    if (model->family->counts)
+        return exp(
+            model->family->counts->log_affinity(model->means + a * model->d,
+                                                model->means + b * model->d, model->d,
+                                                fmax(vem_i_model_total(model), 1)));
     return exp(is_full(model) ? overlap_full(model, a, b, work)
                               : overlap_diagonal(model, a, b));
 }

@@ -4,7 +4,9 @@
  *
  * A_c is diagonal but for full covariances, where it is the lower Cholesky factor. The cluster
  * is found from one uniform number in the sums of the weights, normals are Box and Muller's
- * (base/rng.c). All numbers of a row are keyed by (seed, row): it is the same for any number
+ * (base/rng.c). Families of counts draw their own (model/counts.h); where means are shares of a
+ * row's total, that is drawn from Poisson's law about the mean total of the rows of the fit.
+ * All numbers of a row are keyed by (seed, row): it is the same for any number
  * of threads, and for rows drawn in several calls. */
 #include <inttypes.h>
 #include <math.h>
@@ -27,6 +29,7 @@ typedef struct task {
     double *sums;    /* C: of the weights */
     double *factors; /* of matrices: one D x D for each shape, lower; else NULL */
     double *normals; /* threads x D */
+    double total;    /* of a row, where means are shares */
     double *rows;
     int32_t *labels;
 } task;
@@ -56,6 +59,12 @@ static void draw_row(const task *t, int64_t i, double *z)
     const double *factor =
         t->factors ? t->factors + (vem_i_cluster_shape(m, c) - m->variances) : NULL;
     double *row = t->rows + i * d;
+    if (t->labels)
+        t->labels[i] = (int32_t)c;
+    if (m->family->counts) {
+        m->family->counts->draw(&rng, mean, m->d, t->total, row);
+        return;
+    }
     for (int32_t j = 0; j < d; j++)
         z[j] = vem_i_rng_normal(&rng);
     for (int32_t j = 0; j < d; j++) {
@@ -67,8 +76,6 @@ static void draw_row(const task *t, int64_t i, double *z)
             off = vem_i_model_deviation(m, c, j) * z[j];
         row[j] = mean[j] + off;
     }
-    if (t->labels)
-        t->labels[i] = (int32_t)c;
 }
 
 static void run_rows(void *arg, int64_t number, int thread)
@@ -101,6 +108,15 @@ static vem_status factorize(vem_i_run *run, task *t)
     const vem_model *m = t->model;
     const size_t matrix = (size_t)m->d * (size_t)m->d,
                  count = vem_model_variance_count(m);
+    if (m->family->counts && m->family->counts->shares) {
+        t->total = vem_i_model_total(m);
+        if (!(t->total > 0))
+            return vem_i_fail(
+                run, VEM_BAD_DATA,
+                "The model does not know the means of its columns, and so not "
+                "how large the total of a row of family %s is.",
+                vem_choice_name("family", (int)m->family->kind));
+    }
     if (m->family->axes < 2)
         return VEM_OK;
     vem_status status = vem_i_take(run, &t->factors, count, sizeof(double));

@@ -196,7 +196,10 @@ static vem_status fill(vem_i_run *run, const vem_data *data,
                 return refuse_sum(p, request, total);
         shift = first;
         memcpy(points->mean, points->origin, (size_t)d * sizeof(double));
-        if ((status = vem_i_origin_settle(p, points->origin, shift)) != VEM_OK)
+        if (request->support) {
+            memcpy(shift, points->mean, (size_t)d * sizeof(double));
+            memset(points->origin, 0, (size_t)d * sizeof(double));
+        } else if ((status = vem_i_origin_settle(p, points->origin, shift)) != VEM_OK)
             return status;
     }
     p->center = points->origin;
@@ -214,6 +217,8 @@ static vem_status fill(vem_i_run *run, const vem_data *data,
             return status;
     }
     status = write_copy(p, request->phase, shift, total, points);
+    if (status == VEM_OK && request->support && points->mean)
+        memcpy(points->deviations, points->mean, (size_t)d * sizeof(double));
     if (status == VEM_OK && request->even && !points->scale)
         status = write_even(p, request, shift, total, points);
     if (status != VEM_OK)
@@ -223,6 +228,28 @@ static vem_status fill(vem_i_run *run, const vem_data *data,
         status = vem_i_range_check(p, request, points->view.variance);
     if (status == VEM_OK)
         status = vem_i_range_check_absent(p, request, &points->view);
+    return status;
+}
+
+/* Values are checked before anything is made of them. */
+static vem_status read_counts(vem_i_run *run, const vem_i_points_request *request,
+                              const vem_i_pass *p, vem_i_points *points)
+{
+    vem_view *view = &points->view;
+    double sum = 0, mass = 0;
+    vem_status status = VEM_OK;
+    if (request->support->log_base)
+        status = vem_i_take(run, &points->log_base, (size_t)p->n, sizeof(double));
+    if (status == VEM_OK)
+        status = vem_i_support_read(run, p->data, request->support, p->first, p->n,
+                                    request->phase, points->log_base);
+    for (int64_t i = 0; status == VEM_OK && points->log_base && i < p->n; i++) {
+        const double w = p->data->weights ? p->data->weights[p->first + i] : 1;
+        mass += w;
+        sum += w * points->log_base[i];
+    }
+    view->log_base = points->log_base;
+    view->log_base_mean = mass > 0 ? sum / mass : 0;
     return status;
 }
 
@@ -282,7 +309,10 @@ vem_status vem_i_points_new(vem_i_run *run, const vem_data *data,
                                 .scale = made->scale,
                                 .whitened = request->whiten,
                                 .deviations = made->deviations};
-        status = fill(run, data, request, made, &p, total);
+        if (request->support)
+            status = read_counts(run, request, &p, made);
+        if (status == VEM_OK)
+            status = fill(run, data, request, made, &p, total);
     }
     vem_i_pass_free(&p);
     vem_i_free(total);
@@ -305,6 +335,7 @@ void vem_i_points_free(vem_i_points *points)
     vem_i_free(points->deviations);
     vem_i_free(points->mean);
     vem_i_free(points->mass);
+    vem_i_free(points->log_base);
     vem_i_free(points->rows);
     vem_i_free(points);
 }

@@ -5,6 +5,7 @@
 
 #include "data/data.h"
 #include "data/pass.h"
+#include "data/support.h"
 #include "data/unit.h"
 #include "data/view.h"
 
@@ -18,7 +19,8 @@ typedef struct vem_i_points {
     double *mean; /* of the rows as the view has them, in the units of the data; NULL: the
                        origin was given */
     double *mass; /* NULL: every row weighs 1 */
-    uint32_t *rows; /* which row of the data an item is; NULL: the same number */
+    double *log_base; /* NULL: all 0 */
+    uint32_t *rows;   /* which row of the data an item is; NULL: the same number */
 } vem_i_points;
 
 typedef struct vem_i_points_request {
@@ -34,6 +36,9 @@ typedef struct vem_i_points_request {
     const double *origin; /* d values given, or NULL: the (weighted) mean of the rows, or
                              what outliers cannot move (origin.c) */
     const double *scale;  /* d values given, or NULL: by `standardize` */
+    const vem_i_support
+        *support; /* rows of counts: they are checked, and neither moved nor
+                                     divided; deviations are means. NULL: any numbers */
     /* The least variance the rows will be measured by: a share of their own, or given.
      * Costs are squared distances over it and must be numbers of the compute type. */
     double floor_share, least_variance;

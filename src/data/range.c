@@ -154,7 +154,7 @@ vem_status vem_i_range_check(const vem_i_pass *p, const vem_i_points_request *re
     const int far_beside =
         least > 0 && (!(square / least <= top) || !(square / least * b.total <= DBL_MAX));
     const double unit = request->even && p->divisor ? p->divisor[0] : 1;
-    const int near = !request->origin && extreme > 0 &&
+    const int near = !request->origin && !request->support && extreme > 0 &&
                      (variance < bottom || !(variance * unit * unit >= smallest) ||
                       (unit < 1 && !(least * unit * unit >= smallest)));
     if (!far && !far_beside && !near)

@@ -157,6 +157,8 @@ vem_status vem_i_points_reorder(vem_i_run *run, vem_i_points *points,
                                view->n, order);
     if (status == VEM_OK && points->mass)
         status = permute(run, points->mass, sizeof(double), view->n, order);
+    if (status == VEM_OK && points->log_base)
+        status = permute(run, points->log_base, sizeof(double), view->n, order);
     if (status == VEM_OK)
         status = permute(run, points->rows, sizeof(uint32_t), view->n, order);
     return status;

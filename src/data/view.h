@@ -42,6 +42,7 @@ typedef struct vem_view {
     int64_t spread_ld;
     const double *log_base; /* n: mean log base measure of an item's points, for families
                                of counts; NULL: all 0 */
+    double log_base_mean;   /* over the mass of all items */
     int spilled;            /* x rests in a temporary file: going back and forth costs */
     const double *mass;     /* n, or NULL: all 1 */
     double mass_unit; /* a power of two: the caller's weight is mass times this, so that
@@ -82,6 +83,7 @@ static inline vem_view vem_i_view_drawn(const vem_view *view, const void *x, int
     drawn.first = 0;
     drawn.spilled = 0;
     drawn.mass = drawn.log_base = NULL;
+    drawn.log_base_mean = 0;
     drawn.total_mass = (double)n;
     drawn.spread = NULL;
     drawn.spread_kind = VEM_I_SPREAD_NONE;
@@ -140,5 +142,11 @@ void vem_i_widen(const vem_i_kernels *kernels, const void *values, int64_t n,
 
 /* log of the factor between densities in the units of the view and those of the data. */
 double vem_i_view_log_jacobian(const vem_view *view);
+/* What is added to the mean log-likelihood of the view for that of the data: this, and the mean
+ * log base measure. */
+static inline double vem_i_view_log_shift(const vem_view *view)
+{
+    return vem_i_view_log_jacobian(view) + view->log_base_mean;
+}
 
 #endif

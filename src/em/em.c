@@ -47,7 +47,7 @@ static void settle_variance(vem_i_em *em, vem_i_estep_result *e)
 static double free_energy(const vem_i_em *em, const vem_i_estep_result *e)
 {
     return e->log_sum / em->view->total_mass - 0.5 * em->scorer.base +
-           vem_i_view_log_jacobian(em->view);
+           vem_i_view_log_shift(em->view);
 }
 
 double vem_i_em_again(vem_i_em *em)

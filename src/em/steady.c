@@ -187,6 +187,8 @@ vem_status vem_i_steady(vem_i_run *run, vem_i_estep *estep, vem_i_posterior *pos
                         const vem_i_constraints *constraints, vem_i_scorer *scorer,
                         vem_i_stats *stats, int64_t *pairs)
 {
+    if (scorer->family->axes < 0)
+        return VEM_OK; /* there are no second moments */
     judge t = judge_of(scorer, stats, constraints);
     if (!any_too_far(&t))
         return VEM_OK;

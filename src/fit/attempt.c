@@ -118,7 +118,7 @@ static vem_i_em loop_of(vem_i_attempt *a, const vem_options *o, const vem_i_begi
                    .options = o,
                    .view = view_for(a, o),
                    .search = vem_i_search_for(o, a->seed),
-                   .scale_free = a->programme->ours,
+                   .scale_free = a->programme->ours && !a->model->family->counts,
                    .variance_unknown = b->variance_unknown,
                    .shared_steps = b->shared_steps,
                    .steps_before = a->steps,

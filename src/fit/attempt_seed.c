@@ -41,6 +41,8 @@ static vem_status place_means(vem_i_attempt *a, const int64_t *items)
 {
     const vem_view *view = a->view;
     const vem_options *o = &a->programme->options;
+    const vem_i_family *family = vem_i_family_of(o->family);
+    const vem_i_constraints limits = vem_i_constraints_of(view, o, family);
     vem_status status = vem_i_model_blank(a->run,
                                           vem_i_shape_of(vem_i_family_of(o->family),
                                                          (int32_t)o->clusters, view->d),
@@ -48,6 +50,7 @@ static vem_status place_means(vem_i_attempt *a, const int64_t *items)
     for (int64_t k = 0; status == VEM_OK && k < o->clusters; k++) {
         vem_i_widen(view->kernels, vem_i_view_row(view, items[k]), view->d,
                     a->model->means + k * view->d);
+        vem_i_begin_at_row(family, &limits, view->d, a->model->means + k * view->d);
         vem_i_residence_check(a->run);
     }
     return status;
@@ -57,13 +60,17 @@ static vem_status place_seeds(vem_i_attempt *a, vem_seeding method)
 {
     const vem_options *o = &a->programme->options;
     /* Searches that try all clusters need no hint where to begin; presets take none. */
-    int hint = a->programme->ours && !vem_i_search_is_whole(o->search);
+    const vem_i_counts *counts = vem_i_family_of(o->family)->counts;
+    int hint = a->programme->ours && !vem_i_search_is_whole(o->search) && !counts;
     vem_i_seeds seeds = {.first = hint ? a->labels : NULL};
     vem_status status =
         vem_i_take(a->run, &seeds.items, (size_t)o->clusters, sizeof(int64_t));
     if (status == VEM_OK)
-        status = vem_i_seed(a->run, a->view, method, (int32_t)o->clusters, o->chain,
-                            a->seed, &seeds);
+        status = counts
+                     ? vem_i_seed_counts(a->run, a->view, counts, method,
+                                         (int32_t)o->clusters, o->chain, a->seed, &seeds)
+                     : vem_i_seed(a->run, a->view, method, (int32_t)o->clusters, o->chain,
+                                  a->seed, &seeds);
     if (status == VEM_OK)
         status = place_means(a, seeds.items);
     vem_i_free(seeds.items);
@@ -73,7 +80,7 @@ static vem_status place_seeds(vem_i_attempt *a, vem_seeding method)
     a->seed_pairs += seeds.pairs;
     /* Where the seeding does not know the variance, any guess will do for the first step.
      */
-    b->variance_unknown = isnan(seeds.variance);
+    b->variance_unknown = isnan(seeds.variance) && !counts;
     double variance = b->variance_unknown ? a->view->variance : seeds.variance;
     vem_i_model_set_variance(a->model, fmax(variance, vem_i_attempt_least_variance(a)));
     b->shared_steps = vem_i_is_plain(a->model->family) ? 0 : SHARED_STEPS;

@@ -70,6 +70,13 @@ static vem_view view_for(const sizes *s, const vem_i_family *family)
     return view;
 }
 
+/* Rows of some families have a number more each (data/support.h). */
+static int has_log_base(const vem_options *o)
+{
+    const vem_i_support *support = vem_i_support_of(vem_i_family_of(o->family));
+    return support && support->log_base;
+}
+
 /* The constructors of the loop, run dry; and what it takes when a cluster goes far (em/steady.h). */
 static uint64_t loop_bytes(const sizes *s, const vem_options *o)
 {
@@ -146,9 +153,14 @@ static uint64_t seed_bytes(const sizes *s)
     uint64_t bytes;
     vem_i_run dry = vem_i_run_dry(s->run, &bytes);
     const vem_view view = view_of(s);
+    const vem_i_counts *counts = vem_i_family_of(s->o->family)->counts;
     vem_i_seeds none = {0};
-    vem_i_seed(&dry, &view, (vem_seeding)s->o->seeding, s->clusters, s->o->chain, 0,
-               &none);
+    if (counts)
+        vem_i_seed_counts(&dry, &view, counts, (vem_seeding)s->o->seeding, s->clusters,
+                          s->o->chain, 0, &none);
+    else
+        vem_i_seed(&dry, &view, (vem_seeding)s->o->seeding, s->clusters, s->o->chain, 0,
+                   &none);
     return bytes + (uint64_t)s->clusters * sizeof(int64_t);
 }
 
@@ -280,7 +292,8 @@ static uint64_t plan_stages(const vem_i_plan *plan, const vem_i_run *run)
     s.model = vem_i_model_bytes(run, vem_i_shape_of(vem_i_family_of(o->family),
                                                     s.clusters, s.d));
     uint64_t rows = (plan->spill ? 0 : vem_i_points_bytes(s.n, s.d, precision)) +
-                    (s.weighted ? (uint64_t)s.n * sizeof(double) : 0);
+                    (s.weighted ? (uint64_t)s.n * sizeof(double) : 0) +
+                    (has_log_base(&p->options) ? (uint64_t)s.n * sizeof(double) : 0);
     /* Labels and model of the best restart so far stay while another runs. */
     if (o->restarts > 1)
         rows += s.model + labels;

@@ -63,6 +63,8 @@ static const int64_t SOFT_ALL = 128, SOFT_HELD = 3;
 /* Above this many clusters rows share candidate lists; below, trying all costs less than
  * keeping lists. */
 static const int64_t SHARE_LISTS = 64;
+/* Of counts, whose F is compared with itself: a change of 1e-4 nats where F is 100. */
+static const double COUNTS_TOLERANCE = 1e-6;
 /* Clusters that rows of a group share, buckets that a row probes, rounds of swaps: by
  * measurement (docs/math/groups.md). */
 enum { GROUP_REACH = 64, PROBE = 2, SWAPS = 8 };
@@ -71,6 +73,12 @@ enum { GROUP_REACH = 64, PROBE = 2, SWAPS = 8 };
 static int is_plain(int family)
 {
     return vem_i_is_plain(vem_i_family_of(family));
+}
+
+/* Groups and swaps weigh squared distances, which tell little of counts. */
+static int is_counts(int family)
+{
+    return vem_i_family_of(family)->counts != NULL;
 }
 
 /* Without --algorithm. */
@@ -87,10 +95,14 @@ static preset choose(const vem_options *asked, int64_t n, int32_t d)
     else if (asked->search == VEM_SEARCH_EXACT || asked->search == VEM_SEARCH_ESTIMATED)
         p.held = hard ? 1 : 3;
     p.search = p.held == VEM_AUTO              ? VEM_SEARCH_ALL
+               : is_counts(family)             ? VEM_SEARCH_CLOSEST
                : asked->clusters > SHARE_LISTS ? VEM_SEARCH_GROUPS
                                                : VEM_SEARCH_CLOSEST;
+    if (is_counts(family))
+        p.tolerance = COUNTS_TOLERANCE;
     double work = (double)n * (double)asked->clusters * (double)d;
-    int swaps = asked->search == VEM_AUTO && asked->swaps != 0 && !(asked->margin > 0);
+    int swaps = asked->search == VEM_AUTO && asked->swaps != 0 && !(asked->margin > 0) &&
+                !is_counts(family);
     double greedy = work * log((double)asked->clusters + 1);
     /* Two levels are as good once there are swaps, and tell where each row begins. */
     if (p.search == VEM_SEARCH_GROUPS || asked->search == VEM_SEARCH_GROUPS ||
@@ -282,6 +294,35 @@ static double least_floor(const vem_options *o)
     return o->precision == VEM_SINGLE || matrices ? 0x1p-23 : 0x1p-72;
 }
 
+/* Counts that are not bits make costs of which single precision keeps too few digits. */
+static int has_large(const vem_options *o)
+{
+    const vem_i_support *support = vem_i_support_of(vem_i_family_of(o->family));
+    return support && support->most > 1;
+}
+
+/* What families of counts do without. */
+static vem_status check_counts(vem_i_run *run, const vem_options *asked,
+                               const vem_options *out)
+{
+    const char *family = vem_choice_name("family", out->family);
+    if (!is_counts(out->family))
+        return VEM_OK;
+    if (out->standardize || out->normalize)
+        return vem_i_fail(
+            run, VEM_BAD_OPTION,
+            "--%s makes other numbers of counts, and family %s takes counts "
+            "as they are.",
+            out->standardize ? "standardize" : "normalize", family);
+    if (asked->swaps > 0)
+        return vem_i_fail(
+            run, VEM_BAD_OPTION,
+            "--swaps is %lld, but swaps are weighed by distances, which family "
+            "%s has none of; --restarts begins several times.",
+            (long long)asked->swaps, family);
+    return VEM_OK;
+}
+
 vem_status vem_options_resolve(vem_ctx *ctx, const vem_options *options, int64_t n,
                                int32_t d, vem_dtype type, vem_options *resolved)
 {
@@ -320,7 +361,7 @@ vem_status vem_options_resolve(vem_ctx *ctx, const vem_options *options, int64_t
     if (out.tolerance == VEM_AUTO)
         out.tolerance = p.tolerance;
     if (out.swaps == VEM_AUTO)
-        out.swaps = chosen && out.margin <= 0 ? SWAPS : 0;
+        out.swaps = chosen && out.margin <= 0 && !is_counts(out.family) ? SWAPS : 0;
     if (out.clusters == 1)
         out.swaps = 0; /* there is nothing to swap with */
     if (out.finish == VEM_AUTO)
@@ -330,8 +371,9 @@ vem_status vem_options_resolve(vem_ctx *ctx, const vem_options *options, int64_t
     if (out.empty == VEM_AUTO)
         out.empty = named ? VEM_EMPTY_KEEP : VEM_EMPTY_RESEED;
     if (out.precision == VEM_AUTO)
-        out.precision =
-            type == VEM_FLOAT32 || type == VEM_UINT8 ? VEM_SINGLE : VEM_DOUBLE;
+        out.precision = (type == VEM_FLOAT32 || type == VEM_UINT8) && !has_large(&out)
+                            ? VEM_SINGLE
+                            : VEM_DOUBLE;
     out.floor = fmax(out.floor, least_floor(&out));
     if ((status = settle_held(run, options, &p, &out)) != VEM_OK)
         return status;
@@ -344,6 +386,8 @@ vem_status vem_options_resolve(vem_ctx *ctx, const vem_options *options, int64_t
     if ((status = check_margin(run, &out)) != VEM_OK)
         return status;
     if ((status = check_moves(run, options, &out)) != VEM_OK)
+        return status;
+    if ((status = check_counts(run, options, &out)) != VEM_OK)
         return status;
     *resolved = out;
     return VEM_OK;

@@ -164,7 +164,9 @@ struct vem_model;
 /* The model in `npz`, checked. */
 vem_status vem_i_model_get(vem_i_run *run, const char *path, vem_i_npz *npz,
                            struct vem_model **model);
-/* Means, weights, variances and, where there is one, scale; how many. */
+/* Are there the arrays of a model? Those of a family without variances need meta to tell it. */
+int vem_i_npz_is_model(const vem_i_npz *npz);
+/* Means, weights and, where there are, variances and scale; how many. */
 enum { VEM_I_MODEL_ARRAYS = 4 };
 int vem_i_model_arrays(const struct vem_model *model,
                        vem_i_array arrays[VEM_I_MODEL_ARRAYS]);

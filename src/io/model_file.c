@@ -1,5 +1,5 @@
 /* Models as .npz: means, weights, variances, scale (where there is one) and meta, a JSON
- * object as bytes. What the arrays cannot tell (the family, the prior, whether rows are
+ * object as bytes. Families of counts have no variances. What the arrays cannot tell (the family, the prior, whether rows are
  * normalized) is in meta; a file without it, made by hand, still reads: the shape of the variances
  * tells the family. */
 #include "io/io.h"
@@ -123,6 +123,8 @@ static int variance_dims(const vem_i_family *family, int64_t clusters, int64_t d
                          int64_t dims[3])
 {
     int rank = 0;
+    if (family->axes < 0)
+        return 0;
     if (!family->shared)
         dims[rank++] = clusters;
     for (int axis = 0; axis < family->axes; axis++)
@@ -149,10 +151,12 @@ static const vem_i_family *family_of_shape(const parts *found)
     const vem_i_family *family;
     for (int shared = 0; shared < 2; shared++)
         for (int kind = 0; (family = vem_i_family_of(kind)); kind++)
-            if (family->shared == shared && shape_fits(found, family))
+            if (family->axes >= 0 && family->shared == shared &&
+                shape_fits(found, family))
                 return family;
     for (int kind = 0; (family = vem_i_family_of(kind)); kind++)
-        if (!family->shared && family->axes + 1 >= found->variance_rank)
+        if (family->axes >= 0 && !family->shared &&
+            family->axes + 1 >= found->variance_rank)
             break;
     return family ? family : vem_i_family_of(0);
 }
@@ -215,7 +219,7 @@ static vem_status get_parts(vem_i_run *run, const char *path, vem_i_npz *npz,
     vem_status status = get_means(run, path, npz, found);
     if (status == VEM_OK)
         status = get_vector(run, path, npz, "weights", found->dims[0], &found->weights);
-    if (status == VEM_OK)
+    if (status == VEM_OK && vem_i_npz_has(npz, "variances"))
         status = get_doubles(run, npz, "variances", &found->variance_rank,
                              found->variance_dims, &found->variances);
     if (status == VEM_OK && vem_i_npz_has(npz, "scale"))
@@ -286,10 +290,11 @@ vem_status vem_model_read(vem_ctx *ctx, const char *path, vem_model **model)
                             "%s holds statistics, but a model is needed here: vem merge "
                             "makes one of them.",
                             path);
-    else if (!vem_i_npz_has(npz, "means") || !vem_i_npz_has(npz, "variances"))
+    else if (!vem_i_npz_is_model(npz))
         status =
             vem_i_fail(run, VEM_BAD_DATA,
-                       "%s is not a model: it holds no arrays named means and variances.",
+                       "%s is not a model: it holds no arrays named means and variances "
+                       "(or, of counts, means and meta).",
                        path);
     else
         status = vem_i_model_get(run, path, npz, model);
@@ -297,15 +302,24 @@ vem_status vem_model_read(vem_ctx *ctx, const char *path, vem_model **model)
     return status;
 }
 
+int vem_i_npz_is_model(const vem_i_npz *npz)
+{
+    return vem_i_npz_has(npz, "means") &&
+           (vem_i_npz_has(npz, "variances") || vem_i_npz_has(npz, "meta"));
+}
+
 int vem_i_model_arrays(const vem_model *model, vem_i_array arrays[VEM_I_MODEL_ARRAYS])
 {
     const int64_t clusters = model->clusters, d = model->d;
     arrays[0] = (vem_i_array){"means", VEM_FLOAT64, model->means, 2, {clusters, d}};
     arrays[1] = (vem_i_array){"weights", VEM_FLOAT64, model->weights, 1, {clusters}};
+    int count = 2;
     arrays[2] = (vem_i_array){"variances", VEM_FLOAT64, model->variances, 0, {0}};
     arrays[2].rank = variance_dims(model->family, clusters, d, arrays[2].dims);
-    arrays[3] = (vem_i_array){"scale", VEM_FLOAT64, model->scale, 1, {d}};
-    return model->scale ? 4 : 3;
+    count += arrays[2].rank > 0;
+    if (model->scale)
+        arrays[count++] = (vem_i_array){"scale", VEM_FLOAT64, model->scale, 1, {d}};
+    return count;
 }
 
 /* The model's own meta with what reading relies on set from the model itself. */

@@ -86,8 +86,7 @@ int vem_i_npz_has(const vem_i_npz *npz, const char *name)
 int vem_i_npz_is_stats(const vem_i_npz *npz)
 {
     return vem_i_npz_has(npz, "mass") &&
-           ((vem_i_npz_has(npz, "first") && vem_i_npz_has(npz, "second")) ||
-            vem_i_npz_has(npz, "about"));
+           (vem_i_npz_has(npz, "first") || vem_i_npz_has(npz, "about"));
 }
 
 /* Of an entry. */

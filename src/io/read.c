@@ -401,7 +401,7 @@ const char *vem_file_kind(const char *path)
     const char *found = "unknown";
     if (vem_i_npz_is_stats(npz))
         found = "statistics";
-    else if (vem_i_npz_has(npz, "means") && vem_i_npz_has(npz, "variances"))
+    else if (vem_i_npz_is_model(npz))
         found = "model";
     else if (vem_i_npz_has(npz, "rows"))
         found = "data";

@@ -6,6 +6,7 @@
  *     second  C           shapes of no axes: sum_i w_i q_ic |x_i - mu_c|^2
  *             C, D        one axis (diag): the same, column by column
  *             C, D, D     two (full): sum_i w_i q_ic (x_i - mu_c)(x_i - mu_c)'
+ *                         none of counts, whose first moments are sum_i w_i q_ic x_i
  *     about   C, D        only where some moments are about other places than mu_c; first and
  *                         second are then named first_about and second_about, and are about
  *                         these
@@ -54,7 +55,7 @@ static vem_status take_arrays(vem_i_run *run, const vem_model *model, arrays *a)
     vem_status status = vem_i_take(run, &a->mass, clusters, sizeof(double));
     if (status == VEM_OK)
         status = vem_i_take(run, &a->first, clusters, d * sizeof(double));
-    if (status == VEM_OK)
+    if (status == VEM_OK && a->second_count > 0)
         status = vem_i_take(run, &a->second, clusters, a->second_count * sizeof(double));
     if (status != VEM_OK)
         free_arrays(a);
@@ -91,7 +92,8 @@ static void exchange(const vem_stats *part, arrays *a, int out)
         *(out ? &a->mass[c] : mass) = out ? *mass : a->mass[c];
         memcpy(out ? first_written : first, out ? first : first_written,
                d * sizeof(double));
-        exchange_second(part, c, a->second + (size_t)c * a->second_count, out);
+        if (a->second_count > 0)
+            exchange_second(part, c, a->second + (size_t)c * a->second_count, out);
     }
 }
 
@@ -196,6 +198,8 @@ static int describe_sums(const vem_model *model, const arrays *a, int moved,
     list[0] = (vem_i_array){"mass", VEM_FLOAT64, a->mass, 1, {clusters}};
     list[1] = (vem_i_array){
         moved ? "first_about" : "first", VEM_FLOAT64, a->first, 2, {clusters, d}};
+    if (model->family->axes < 0)
+        return 2;
     list[2] = (vem_i_array){moved ? "second_about" : "second",
                             VEM_FLOAT64,
                             a->second,
@@ -278,8 +282,7 @@ vem_status vem_stats_read(vem_ctx *ctx, const char *path, vem_stats **stats)
     vem_status status = vem_i_npz_open(run, path, &npz);
     if (status != VEM_OK)
         return status;
-    if (!vem_i_npz_is_stats(npz) || !vem_i_npz_has(npz, "means") ||
-        !vem_i_npz_has(npz, "variances"))
+    if (!vem_i_npz_is_stats(npz) || !vem_i_npz_is_model(npz))
         status =
             vem_i_fail(run, VEM_BAD_DATA,
                        "%s holds no statistics: vem fit --accumulate writes them.", path);

@@ -103,6 +103,11 @@ typedef struct vem_i_kernels {
     void (*full_tile)(const void *panels, int32_t n, int32_t d, const void *means,
                       int64_t ldc, const void *factors, int64_t ldf, const void *bias,
                       int32_t m, void *costs, int64_t ldv);
+    /* Costs that are linear in the item, for families of counts:
+     *     v = sum_j x_j a_cj + bias_c,    rows of a are ldc apart. */
+    void (*dot_tile)(const void *panels, int32_t n, int32_t d, const void *a,
+                        int64_t ldc, const void *bias, int32_t m, void *costs,
+                        int64_t ldv);
 
     /* Costs of listed pairs by direct differences: costs[r * ldv + p] for item p (row
      * items[p] of x, items NULL: row p) and cluster index[r * ldv + p], r < m; an index
@@ -121,6 +126,9 @@ typedef struct vem_i_kernels {
                        int32_t d, const void *means, int64_t ldc, const void *factors,
                        int64_t ldf, const void *bias, int32_t m, const int32_t *index,
                        void *costs, int64_t ldv);
+    void (*dot_pairs)(const void *x, int64_t ld, const uint32_t *items, int32_t n,
+                         int32_t d, const void *a, int64_t ldc, const void *bias,
+                         int32_t m, const int32_t *index, void *costs, int64_t ldv);
 
     /* What is linear in rows that come with the items (their spreads), rows of x listed as in
      * the pairs. To costs that are there already is added  sum_j x_pj w_cj,  rows of w ldw
@@ -155,6 +163,7 @@ typedef struct vem_i_kernels {
      *     iso   *second   += sum_i q_i |e_i|^2
      *     diag  second_j  += sum_i q_i e_ij^2
      *     full  second_jk += sum_i q_i e_ij e_ik, the lower triangle packed by rows
+     * sum_collect takes the sums alone, of the items as they are: e_i = x_i.
      * In iso_rows the items are listed rows of x, q NULL: all 1.
      * Each returns sum_i q_i. In *_collect the items are a block
      * of panels, q has n values of type T; items with q = 0 add nothing. Sums inside one
@@ -171,6 +180,8 @@ typedef struct vem_i_kernels {
                            const void *mean, double *sum, double *second);
     double (*full_collect)(const void *panels, const void *q, int32_t n, int32_t d,
                            const void *mean, double *sum, double *second);
+    double (*sum_collect)(const void *panels, const void *q, int32_t n, int32_t d,
+                             double *sum);
 
     /* Rows as they are stored, ld elements apart, all arithmetic in double: with
      * e_i = x_i - center,

@@ -1,6 +1,7 @@
 #include "metrics/chunks.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "base/spill.h"
@@ -43,6 +44,10 @@ void vem_i_model_center(const vem_model *model, double *origin)
     enum { PICKED = 63 };
     int64_t picked[PICKED];
     double values[PICKED];
+    if (model->family->counts) { /* which are not moved */
+        memset(origin, 0, (size_t)model->d * sizeof *origin);
+        return;
+    }
     vem_i_pick_by_mass(model->weights, model->clusters, PICKED, picked);
     for (int32_t j = 0; j < model->d; j++) {
         for (int k = 0; k < PICKED; k++)
@@ -78,7 +83,7 @@ static vem_status units_of(vem_i_run *run, const vem_model *model,
     const int balls = !model->family->by_column;
     double largest = 0;
     *units = NULL;
-    if (model->scale)
+    if (model->scale || model->family->counts)
         return VEM_OK;
     for (int64_t j = 0; balls && j < d; j++)
         largest = fmax(largest, deviation_of(model, origin, j));
@@ -179,6 +184,7 @@ vem_status vem_i_for_chunks(vem_i_run *run, const vem_model *model, const vem_da
                                         .origin = origin,
                                         .whiten = units != NULL,
                                         .scale = scale,
+                                        .support = vem_i_support_of(model->family),
                                         .least_variance = least_variance(model, scale),
                                         .phase = "read"};
         const vem_i_whole was =

@@ -94,7 +94,7 @@ static vem_status log_sum(vem_i_run *run, const vem_view *view, const vem_model 
     if (status == VEM_OK)
         *value = view->mass_unit *
                  (result.log_sum +
-                  view->total_mass * (vem_i_view_log_jacobian(view) - 0.5 * base));
+                  view->total_mass * (vem_i_view_log_shift(view) - 0.5 * base));
     return status;
 }
 
@@ -129,8 +129,10 @@ vem_status vem_i_measure(vem_i_run *run, const vem_view *view, const vem_model *
         (status = log_sum(run, view, model, held, &out.free_energy)) != VEM_OK)
         return status;
     int64_t pairs;
-    status = vem_i_quantization_error(run, view, model, "measure",
-                                      &out.quantization_error, &pairs);
+    out.quantization_error = NAN; /* of counts, whose clusters are no places */
+    if (!model->family->counts)
+        status = vem_i_quantization_error(run, view, model, "measure",
+                                          &out.quantization_error, &pairs);
     vem_i_count_least(run, first);
     if (status != VEM_OK)
         return status;
@@ -148,10 +150,12 @@ vem_status vem_i_measure_items(vem_i_run *run, const vem_view *view,
     double base;
     vem_status status =
         vem_i_posteriors(run, view, model, log_likelihoods, entropies, &sums);
-    if (status == VEM_OK)
+    if (status == VEM_OK && !model->family->counts)
         status =
             step(run, view, model, 1, &nearest, "measure", distances, &result, &base);
     for (int64_t i = 0; status == VEM_OK && i < view->n; i++)
-        distances[i] *= -2; /* of a hard item the sum is exp(-v/2) */
+        distances[i] = model->family->counts
+                           ? NAN
+                           : -2 * distances[i]; /* of a hard item the sum is exp(-v/2) */
     return status;
 }

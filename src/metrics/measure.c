@@ -341,5 +341,6 @@ uint64_t vem_i_measure_bytes(const vem_i_run *run, const vem_options *o, int64_t
     return scan_bytes(run, o, kernels, rows, d) + sample +
            vem_i_model_bytes(run, shape) + /* in the units of a chunk's view */
            vem_i_points_bytes(rows, d, precision) +
-           (weighted ? (uint64_t)rows * sizeof(double) : 0);
+           (weighted ? (uint64_t)rows * sizeof(double) : 0) +
+           (vem_i_support_of(shape.family) ? (uint64_t)rows * sizeof(double) : 0);
 }

@@ -202,9 +202,10 @@ vem_status vem_i_posteriors(vem_i_run *run, const vem_view *view, const vem_mode
     if (status == VEM_OK && !run->counted) {
         const double shift = vem_i_view_log_jacobian(view) - 0.5 * scorer.base;
         for (int64_t i = 0; log_likelihoods && i < view->n; i++)
-            log_likelihoods[i] += shift;
+            log_likelihoods[i] += shift + (view->log_base ? view->log_base[i] : 0);
         sums->log_likelihood =
-            view->mass_unit * (vem_i_sum(t.block_sum, blocks) + view->total_mass * shift);
+            view->mass_unit * (vem_i_sum(t.block_sum, blocks) +
+                               view->total_mass * (shift + view->log_base_mean));
         sums->entropy = view->mass_unit * vem_i_sum(t.block_ent, blocks);
     }
     free_scratch(run, &t);

@@ -14,6 +14,7 @@
 #define VEM_MODEL_CONTRACT_H
 
 #include "data/items.h"
+#include "model/counts.h"
 #include "model/shape.h"
 
 typedef struct vem_i_stats vem_i_stats;
@@ -34,12 +35,14 @@ typedef struct vem_i_scorer {
     int32_t capacity; /* clusters there is room for */
     int64_t ldc;      /* between rows of means */
     void *means;      /* C x ldc */
-    void *about;      /* C x ldc: what moments are taken about: the means, or `nearer` */
-    void *nearer;     /* NULL until a cluster moves too far for that (em/steady.h) */
-    void *bias;       /* C; +inf for a cluster of weight 0 */
-    void *scale;      /* where costs are distances: C, 1 / variance */
-    void *norms;      /* C, squared lengths of the means */
-    void *a, *b; /* the family's own; rows lie lda and ldb apart (lda 0: one for all) */
+    void
+        *about; /* C x ldc: what moments are taken about: the means, or `nearer`; NULL: 0,
+                         where there are no second ones */
+    void *nearer; /* NULL until a cluster moves too far for that (em/steady.h) */
+    void *bias;   /* C; +inf for a cluster of weight 0 */
+    void *scale;  /* where costs are distances: C, 1 / variance */
+    void *norms;  /* C, squared lengths of the means */
+    void *a, *b;  /* the family's own; rows lie lda and ldb apart (lda 0: one for all) */
     int64_t lda, ldb;
     void *precisions; /* inverse shapes as weights of a spread, rows ldp apart (0: one for
                          all); NULL: items have none (spread.h) */
@@ -57,7 +60,7 @@ typedef struct vem_i_constraints {
                             for the isotropic families, else in those of `units` */
     const double
         *units; /* d, or NULL: all 1. Deviations of the columns over all rows, in the
-                            units of the view */
+                            units of the view; of counts their means */
     double total_mass; /* W */
     double relax; /* the means move by this times the step to the maximum; 1: to it. From
                      1 to 2 the gain is less, and still a gain */
@@ -71,7 +74,9 @@ struct vem_i_family {
      * those of the columns, or its covariance matrix. Everything that copies, converts,
      * checks, stores or counts parameters and moments is written over these two. */
     int shared; /* 1: one shape for all clusters */
-    int axes;   /* 0, 1, 2 */
+    int axes;   /* 0, 1, 2; -1: no shape, and no second moments */
+    const vem_i_counts
+        *counts; /* of counts (counts.h), which have no shape; NULL: a density */
     vem_i_spread_kind
         needs; /* the least an item must tell of its spread, if it has one */
     /* Hints for those who decide how a fit is made. */
@@ -130,6 +135,11 @@ int vem_i_can_express(const vem_i_family *family, const vem_i_family *other);
 static inline int vem_i_is_plain(const vem_i_family *family)
 {
     return family->dots && family->shared;
+}
+/* The values that rows may have; NULL: any number. */
+static inline const vem_i_support *vem_i_support_of(const vem_i_family *family)
+{
+    return family->counts ? &family->counts->support : NULL;
 }
 /* Each cluster has a matrix to be found, which takes rows by the number of columns. */
 static inline int vem_i_has_matrices(const vem_i_family *family)

@@ -26,6 +26,8 @@ const vem_i_family *vem_i_family_of_distances(int by_column)
 
 int vem_i_can_express(const vem_i_family *family, const vem_i_family *other)
 {
+    if (family->counts || other->counts)
+        return family == other;
     return family->axes >= other->axes && family->shared <= other->shared;
 }
 

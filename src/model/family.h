@@ -29,6 +29,14 @@ void vem_i_scorer_prepare_distances(vem_i_run *run, const vem_model *model,
 void vem_i_scorer_gather(const vem_i_scorer *from, const int32_t *list, int32_t count,
                          const void *origin, vem_i_scorer *to);
 
+/* What the moments of column j of cluster c are about. */
+static inline double vem_i_about(const vem_i_scorer *scorer, int32_t c, int64_t j)
+{
+    return scorer->about
+               ? vem_i_value(scorer->kernels, scorer->about, c * scorer->ldc + j)
+               : 0;
+}
+
 /* Shared by the families. */
 #define VEM_I_LOG_2PI 1.8378770664093454836
 /* What a sum of positive terms in double may be off by, as a share of it: a chain of no more
@@ -65,6 +73,10 @@ static inline double vem_i_second_about(double second, double moved, double rest
  * what they are about already. Memory for that is taken by vem_i_scorer_part. */
 int vem_i_scorer_approach(const vem_i_scorer *scorer, int32_t c, const double *mean);
 vem_status vem_i_scorer_part(vem_i_run *run, vem_i_scorer *scorer);
+/* The mean of a cluster that begins at a row, in place: the row, but of counts, of which most
+ * values would be impossible then, half way between it and the mean of all rows. */
+void vem_i_begin_at_row(const vem_i_family *family, const vem_i_constraints *constraints,
+                        int32_t d, double *mean);
 /* Weights of the clusters after the M-step. */
 void vem_i_maximize_weights(const vem_i_stats *stats,
                             const vem_i_constraints *constraints, vem_model *model);

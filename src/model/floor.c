@@ -11,7 +11,8 @@
  *     Sigma = V Q diag(max(l_k, E)) Q' V,
  *
  * so clamping is exact and F still rises; adding a ridge would not be the maximum. Multiplying
- * a column by a factor multiplies V, and so Sigma, and changes no l_k. */
+ * a column by a factor multiplies V, and so Sigma, and changes no l_k. Families of counts, which
+ * have no shape, keep their means from 0 by it (family_counts_laws.c). */
 #include <math.h>
 #include <string.h>
 
@@ -74,6 +75,8 @@ vem_status vem_i_floor_model(vem_i_run *run, const vem_i_constraints *constraint
     const int64_t values = vem_i_shape_values(model->family, model->d);
     double *work = NULL;
     vem_status status = VEM_OK;
+    for (int64_t c = 0; model->family->counts && c < model->clusters; c++)
+        model->family->counts->limit(constraints, model->d, model->means + c * model->d);
     if (model->family->axes == 2)
         status =
             vem_i_take(run, &work, (size_t)vem_i_floor_work(model->d), sizeof(double));

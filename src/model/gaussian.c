@@ -1,6 +1,6 @@
 /* What the Gaussian families have in common: a model has one shape or one for each cluster
  * (`shared`), and a shape is a variance, a variance for each column, or a covariance matrix, row
- * by row (`axes` 0, 1, 2). Everything here is written over these two. */
+ * by row (`axes` 0, 1, 2; without shapes, -1, there are none). Everything here is written over these two. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,11 +14,11 @@
 
 size_t vem_i_variance_count(const vem_i_family *family, int32_t clusters, int32_t d)
 {
-    size_t count = family->shared ? 1 : (size_t)clusters;
+    size_t count = family->axes < 0 ? 0 : family->shared ? 1 : (size_t)clusters;
     int overflow = 0;
     for (int axis = 0; axis < family->axes; axis++)
         overflow |= __builtin_mul_overflow(count, (size_t)d, &count);
-    return overflow ? 0 : count;
+    return overflow ? SIZE_MAX : count;
 }
 
 int64_t vem_i_shape_values(const vem_i_family *family, int32_t d)
@@ -30,7 +30,8 @@ int64_t vem_i_parameter_count(const vem_i_family *family, vem_prior_kind prior,
                               int32_t clusters, int32_t d)
 {
     const int64_t c = clusters, shapes = family->shared ? 1 : c;
-    return c * d + (prior == VEM_PRIOR_FREE ? c - 1 : 0) +
+    const int64_t means = c * (family->counts && family->counts->shares ? d - 1 : d);
+    return means + (prior == VEM_PRIOR_FREE ? c - 1 : 0) +
            shapes * vem_i_second_count(family, d);
 }
 

@@ -30,7 +30,7 @@ vem_status vem_i_model_blank(vem_i_run *run, vem_i_shape shape, vem_model **mode
     const size_t room = (size_t)shape.capacity;
     size_t variances = vem_i_variance_count(shape.family, shape.capacity, shape.d);
     if (variances == 0)
-        variances = SIZE_MAX; /* refused by the allocator, with its sentence */
+        variances = 1; /* no shapes: an array to point to */
     status =
         vem_i_take_zeroed(run, &made->means, room * (size_t)shape.d, sizeof *made->means);
     if (status == VEM_OK)
@@ -129,6 +129,34 @@ vem_status vem_i_model_check_finite(vem_i_run *run, const vem_model *model)
     return VEM_OK;
 }
 
+/* Of counts: no mean is negative or above what it can be, and shares add up to 1. */
+static vem_status check_counts(vem_i_run *run, vem_model *model)
+{
+    const vem_i_counts *counts = model->family->counts;
+    for (int32_t c = 0; c < model->clusters; c++) {
+        double *mean = model->means + (int64_t)c * model->d, sum = 0;
+        for (int32_t j = 0; j < model->d; j++) {
+            if (!(mean[j] >= 0 && mean[j] <= counts->most))
+                return vem_i_fail(run, VEM_BAD_DATA,
+                                  "The mean of cluster %" PRId32 ", column %" PRId32
+                                  " is %g, but it must be 0 or more%s in family %s.",
+                                  c + 1, j + 1, mean[j],
+                                  counts->most == 1 ? ", and at most 1," : "",
+                                  vem_choice_name("family", (int)model->family->kind));
+            sum += mean[j];
+        }
+        if (counts->shares && !(fabs(sum - 1) <= 1e-6))
+            return vem_i_fail(run, VEM_BAD_DATA,
+                              "The means of cluster %" PRId32
+                              " sum to %.9g, but the sum must be 1 in family %s.",
+                              c + 1, sum,
+                              vem_choice_name("family", (int)model->family->kind));
+        for (int32_t j = 0; counts->shares && fabs(sum - 1) > 1e-12 && j < model->d; j++)
+            mean[j] /= sum;
+    }
+    return VEM_OK;
+}
+
 static vem_status check_means(vem_i_run *run, const vem_model *model)
 {
     for (int32_t c = 0; c < model->clusters; c++)
@@ -169,7 +197,9 @@ vem_status vem_model_new(vem_ctx *ctx, vem_family_kind family, int32_t clusters,
                          int32_t d, const double *means, const double *weights,
                          const double *variances, vem_model **model)
 {
-    VEM_I_NEED(ctx, ctx, means, variances, model);
+    VEM_I_NEED(ctx, ctx, means, model);
+    if (vem_family_axes(family) >= 0)
+        VEM_I_NEED(ctx, variances);
     vem_i_run *run = vem_i_within(ctx, &(vem_i_verb){0});
     vem_status status = check_shape(run, family, clusters, d);
     if (status != VEM_OK)
@@ -183,9 +213,12 @@ vem_status vem_model_new(vem_ctx *ctx, vem_family_kind family, int32_t clusters,
     memcpy(made->means, means, (size_t)clusters * (size_t)d * sizeof *means);
     if (weights)
         memcpy(made->weights, weights, (size_t)clusters * sizeof *weights);
-    memcpy(made->variances, variances,
-           vem_model_variance_count(made) * sizeof *variances);
+    if (vem_model_variance_count(made) > 0)
+        memcpy(made->variances, variances,
+               vem_model_variance_count(made) * sizeof *variances);
     status = check_means(run, made);
+    if (status == VEM_OK && made->family->counts)
+        status = check_counts(run, made);
     if (status == VEM_OK)
         status = check_weights(run, made);
     if (status == VEM_OK)

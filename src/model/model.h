@@ -14,10 +14,10 @@ struct vem_model {
     int32_t clusters;
     int32_t capacity; /* clusters there is room for */
     int32_t d;
-    double *means;        /* C x D */
-    double *weights;      /* C, sum 1 */
-    double *variances;    /* C shapes of D^axes, or one that is shared (gaussian.c) */
-    double *scale;        /* D or NULL; see vem_model_scale in vem.h */
+    double *means;     /* C x D */
+    double *weights;   /* C, sum 1 */
+    double *variances; /* C shapes of D^axes, one that is shared, or none (gaussian.c) */
+    double *scale;     /* D or NULL; see vem_model_scale in vem.h */
     vem_prior_kind prior; /* free: the weights were fitted */
     int normalizes;
     vem_i_names table; /* of the columns; its count and owner are not used */
@@ -28,6 +28,9 @@ struct vem_model {
  * columns, or of the mixture where it does not know them (an old file, one made by hand). NULL
  * where neither is in the units of the data: the clusters are of rows of length 1. */
 vem_status vem_i_model_fill(vem_i_run *run, const vem_model *model, double **fill);
+/* The mean total of a row, where the means of clusters are shares of it: of the rows that the model
+ * was fitted to. 0: it does not know. */
+double vem_i_model_total(const vem_model *model);
 /* All weights are 1/C, to rounding. */
 int vem_i_weights_are_flat(const double *weights, int32_t clusters);
 /* A model with allocated, zeroed arrays and weights 1/C. */
@@ -50,7 +53,7 @@ vem_status vem_i_model_check_finite(vem_i_run *run, const vem_model *model);
 
 /* ---- Shapes (gaussian.c) ---- */
 
-/* Doubles of all shapes, 0 on overflow; and of one. */
+/* Doubles of all shapes, SIZE_MAX on overflow; and of one. */
 size_t vem_i_variance_count(const vem_i_family *family, int32_t clusters, int32_t d);
 int64_t vem_i_shape_values(const vem_i_family *family, int32_t d);
 /* Numbers that a fit of such a mixture finds: the one place that counts them. */

@@ -78,6 +78,14 @@ vem_status vem_i_model_fill(vem_i_run *run, const vem_model *model, double **fil
     return status;
 }
 
+double vem_i_model_total(const vem_model *model)
+{
+    double total = 0;
+    for (int64_t j = 0; model->table.means && j < model->d; j++)
+        total += model->table.means[j];
+    return total > 0 ? total : 0;
+}
+
 int32_t vem_model_ids(const vem_model *model)
 {
     return model && model->table.ids ? model->table.id_count : 0;

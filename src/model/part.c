@@ -27,7 +27,10 @@ vem_status vem_i_part_new(vem_i_run *run, vem_model *model, vem_stats **part)
         vem_stats_free(made);
         return status;
     }
-    memcpy(made->about, model->means, means * sizeof(double));
+    if (model->family->axes < 0)
+        memset(made->about, 0, means * sizeof(double));
+    else
+        memcpy(made->about, model->means, means * sizeof(double));
     *part = made;
     return VEM_OK;
 }
@@ -108,6 +111,8 @@ int vem_i_part_differ(const vem_stats *a, const vem_stats *b, char *why, size_t 
 
 int vem_i_part_moved(const vem_stats *part)
 {
+    if (part->model->family->axes < 0)
+        return 0; /* always about 0 */
     return !same_doubles(part->about, part->model->means,
                          (size_t)part->model->clusters * (size_t)part->model->d);
 }

@@ -154,7 +154,7 @@ static void prepare_some(void *arg, int64_t task, int thread)
 static void prepare_means(vem_i_run *run, const vem_model *model, vem_i_scorer *scorer)
 {
     preparation p = {model, scorer};
-    scorer->about = scorer->means;
+    scorer->about = scorer->family->axes < 0 ? NULL : scorer->means;
     vem_i_parallel_light(run, vem_i_shards(model->clusters, PREPARED_TOGETHER),
                          3.0 * PREPARED_TOGETHER * model->d, prepare_some, &p);
 }
@@ -200,7 +200,7 @@ double vem_i_move_mean(const vem_i_scorer *scorer, const vem_i_stats *stats, int
         return 0;
     const double *first = vem_i_stats_first(stats, c);
     for (int32_t j = 0; j < stats->d; j++) {
-        double about = vem_i_value(scorer->kernels, scorer->about, c * scorer->ldc + j);
+        const double about = vem_i_about(scorer, c, j);
         mean[j] =
             rounded(scorer->kernels, about + constraints->relax * (first[j] / mass));
     }

@@ -8,12 +8,15 @@
 
 int64_t vem_i_second_count(const vem_i_family *family, int32_t d)
 {
-    return family->axes == 0 ? 1 : family->axes == 1 ? d : (int64_t)d * (d + 1) / 2;
+    return family->axes < 0    ? 0
+           : family->axes == 0 ? 1
+           : family->axes == 1 ? d
+                               : (int64_t)d * (d + 1) / 2;
 }
 
 int32_t vem_i_square_count(const vem_i_family *family, int32_t d)
 {
-    return family->axes == 0 ? 1 : d;
+    return family->axes < 0 ? 0 : family->axes == 0 ? 1 : d;
 }
 
 int64_t vem_i_square_at(const vem_i_family *family, int64_t column)
@@ -66,7 +69,8 @@ void vem_i_moments_add(const vem_i_family *family, int32_t d, const double *from
 {
     const double mass = from[0], unit = shift->mass, *first = from + 1,
                  *second = first + d;
-    double *to_first = to + 1, *to_second = to_first + d, distance = *second;
+    double *to_first = to + 1, *to_second = to_first + d;
+    double distance = family->axes == 0 ? *second : 0;
     to[0] += unit * mass;
     for (int64_t i = 0, at = 0; i < d; i++) {
         const double e = value_at(shift->e, i, 0), u = value_at(shift->units, i, 1),

@@ -3,7 +3,8 @@
  * Cluster c has `stride` doubles: its mass  N_c = sum_i w_i q_ic,  the first moment
  * sum_i w_i q_ic (x_i - mu_c)  (d values), and the second moment about the same mu_c: what a
  * shape of so many axes needs of it, its trace, its diagonal, or its lower triangle by rows,
- * 1, d or d (d + 1) / 2 values, also where all clusters share one shape. mu_c is the mean
+ * 1, d or d (d + 1) / 2 values, also where all clusters share one shape; families without shapes
+ * have none, and their first moments are about 0. mu_c is the mean
  * with which the E-step was made, so statistics of disjoint items add up as long as they
  * share a model, and a large offset of a cluster costs no digits. */
 #ifndef VEM_MODEL_STATS_H

@@ -22,6 +22,8 @@ static double scale_of(const double *scale, int32_t j)
 static double entry(const vem_model *m, int64_t c, int32_t i, int32_t j)
 {
     const double *shape = vem_i_cluster_shape(m, c);
+    if (m->family->counts)
+        return i == j ? m->family->counts->variance(m->means[c * m->d + i]) : 0;
     if (m->family->axes == 2)
         return shape[(int64_t)i * m->d + j];
     return i == j ? shape[vem_i_variance_at(m, i)] : 0;
@@ -46,7 +48,7 @@ double vem_i_model_deviation(const vem_model *m, int64_t c, int32_t j)
 static void fill_variances(const vem_model *from, const double *scale, vem_model *to)
 {
     const int64_t d = to->d;
-    for (int64_t c = 0; c < to->clusters; c++) {
+    for (int64_t c = 0; to->family->axes >= 0 && c < to->clusters; c++) {
         const double share = to->family->shared ? from->weights[c] : 1;
         double *shape = vem_i_cluster_shape(to, c), mean = 0;
         for (int32_t i = 0; i < d; i++) {
@@ -131,7 +133,10 @@ vem_i_constraints vem_i_constraints_of(const vem_view *view, const vem_options *
                                 .floor = fmax(options->floor * view->variance, safe),
                                 .total_mass = view->total_mass,
                                 .relax = 1};
-    if (family->by_column) {
+    if (family->counts) {
+        limits.units = view->deviations;
+        limits.floor = options->floor;
+    } else if (family->by_column) {
         double least = 1;
         for (int32_t j = 0; j < view->d; j++)
             least = fmin(least, view->deviations[j] * view->deviations[j]);

@@ -173,6 +173,8 @@ static int64_t reseed(vem_i_em *em, void *state)
         vem_i_model_put(model, first, model, c);
         vem_i_widen(em->view->kernels, vem_i_view_row(em->view, item), model->d,
                     model->means + c * (int64_t)model->d);
+        vem_i_begin_at_row(model->family, &em->constraints, model->d,
+                           model->means + c * (int64_t)model->d);
         vem_i_estep_place(em->estep, &em->posterior, c, item);
     }
     if (em->constraints.prior == VEM_PRIOR_FREE)

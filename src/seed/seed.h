@@ -5,6 +5,7 @@
 #define VEM_SEED_SEED_H
 
 #include "data/view.h"
+#include "model/counts.h"
 
 typedef struct vem_i_seeds {
     int64_t *items;  /* the C rows chosen */
@@ -21,6 +22,12 @@ typedef struct vem_i_seeds {
 /* `items` has room for `clusters` rows. Run dry (base/memory.h), it counts what a method takes. */
 vem_status vem_i_seed(vem_i_run *run, const vem_view *view, vem_seeding method,
                       int32_t clusters, int64_t chain, uint64_t seed, vem_i_seeds *seeds);
+
+/* The same among rows of counts (counts.c); `first` is not known. */
+vem_status vem_i_seed_counts(vem_i_run *run, const vem_view *view,
+                             const vem_i_counts *counts, vem_seeding method,
+                             int32_t clusters, int64_t chain, uint64_t seed,
+                             vem_i_seeds *seeds);
 
 /* The methods. They write `first` where they know it, and leave it alone elsewhere. */
 vem_status vem_i_seed_random(vem_i_run *run, const vem_view *view, int32_t clusters,

@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+"""Families of counts beside EM written down in numpy: time of an iteration, and the likelihood
+after the same steps from the same start, which must be equal to 1e-9.
+
+    bench/counts.py [--vem PATH] [--threads P] [--digits FILE.npy] [--clusters K ...] [--steps S]
+
+Digits (rows of pixels; MNIST or USPS) become bits: pixels above the middle of their range. Words
+are those of package descriptions (apt-cache dumpavail): a row a package, a column one of the most
+frequent words. What is not there is said and left out. An iteration is the time in the loop of
+1 + S steps less that of 1 step, over S; numpy's is the mean of S steps after the first. Both take
+the best of three turns.
+"""
+
+import argparse
+import collections
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+FLOOR, LEAST, TURNS = 1e-6, 1e-12, 3
+
+
+def digits(path):
+    import numpy as np
+    for name in [path] if path else ["mnist.npy", "usps.npy"]:
+        file = name if path else os.path.join(os.environ.get("VEM_DATA", "data"), name)
+        if os.path.exists(file):
+            x = np.load(file, mmap_mode="r")
+            return os.path.basename(file), (x > (float(x.min()) + float(x.max())) / 2).astype("u1")
+    print("no digits: neither mnist.npy nor usps.npy in data/ (or $VEM_DATA), nor --digits")
+    return None, None
+
+
+def words(packages, vocabulary):
+    import numpy as np
+    try:
+        text = subprocess.run(["apt-cache", "dumpavail"], capture_output=True, text=True).stdout
+    except OSError:
+        text = ""
+    texts = [re.findall(r"[a-z]{3,}", m.lower())
+             for m in re.findall(r"^Description[^:]*: ((?:.*\n)(?: .*\n)*)", text, re.M)]
+    texts = [t for t in texts if len(t) >= 10][:packages]
+    if len(texts) < 1000:
+        print("no words: apt-cache dumpavail tells of fewer than 1000 packages")
+        return None
+    count = collections.Counter(w for t in texts for w in set(t))
+    column = {w: j for j, (w, _) in enumerate(count.most_common(vocabulary))}
+    x = np.zeros((len(texts), len(column)), "u1")
+    for i, t in enumerate(texts):
+        for w, times in collections.Counter(w for w in t if w in column).items():
+            x[i, column[w]] = min(times, 255)
+    return x
+
+
+class Reference:
+    def __init__(self, family, x):
+        import numpy as np
+        from math import lgamma
+        self.np, self.family, self.x = np, family, x.astype(float)
+        self.all = self.x.mean(0)
+        table = np.array([lgamma(k + 1) for k in range(int(x.sum(1, dtype=int).max()) + 1)])
+        self.base = 0.0
+        if family != "bernoulli":
+            self.base = -table[x].sum(1).mean()
+        if family == "multinomial":
+            self.base += table[x.sum(1, dtype=int)].mean()
+
+    def limit(self, means):
+        np = self.np
+        if self.family == "bernoulli":
+            return np.clip(means, np.maximum(FLOOR * self.all, LEAST),
+                           1 - np.maximum(FLOOR * (1 - self.all), LEAST))
+        least = np.maximum(FLOOR * self.all / self.all.sum(), LEAST)
+        fixed = np.zeros(means.shape, bool)
+        while True:
+            rest = 1 - (fixed * least).sum(1)
+            scaled = means * (rest / np.where(fixed, 0, means).sum(1))[:, None]
+            more = ~fixed & (scaled <= least)
+            if not more.any():
+                return np.where(fixed, least, scaled)
+            fixed |= more
+
+    def step(self, means, weights):
+        """(likelihood, next means, next weights)"""
+        np, x = self.np, self.x
+        if self.family == "bernoulli":
+            no = np.log1p(-means)
+            joint = x @ (np.log(means) - no).T + (no.sum(1) + np.log(weights))
+        else:
+            joint = x @ np.log(means).T + np.log(weights)
+        top = joint.max(1, keepdims=True)
+        joint -= top
+        np.exp(joint, out=joint)
+        total = joint.sum(1, keepdims=True)
+        found = float((top + np.log(total)).mean()) + self.base
+        joint /= total
+        mass = joint.sum(0)
+        return found, self.limit(joint.T @ x / mass[:, None]), mass / mass.sum()
+
+
+def vem(args, family, data, start, steps, precision):
+    done = subprocess.run([args.vem, "fit", data, "--family", family, "--init", start, "--max-steps",
+                           str(steps), "--tolerance", "0", "--empty", "keep", "--search", "all",
+                           "--precision", precision, "--threads", str(args.threads), "-o",
+                           os.devnull, "--json", "-q"], capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(done.stderr)
+    told = json.loads(done.stdout)
+    return told["seconds"]["em"], told["free_energy"]
+
+
+def compare(args, name, family, x, clusters, folder):
+    import numpy as np
+    reference = Reference(family, x)
+    rng = np.random.default_rng(1)
+    means = (x[rng.choice(len(x), clusters, replace=False)] + reference.all) / 2
+    if family == "multinomial":
+        means /= means.sum(1, keepdims=True)
+    means, weights = reference.limit(means), np.full(clusters, 1 / clusters)
+    data, start = os.path.join(folder, "x.npy"), os.path.join(folder, "start.npz")
+    np.save(data, x)
+    np.savez(start, means=means, weights=weights, meta=np.frombuffer(
+        json.dumps({"family": family, "prior": "free"}).encode(), "u1"))
+    best = dict.fromkeys(("numpy", "double", "single"), float("inf"))
+    for _ in range(TURNS):
+        m, w = means, weights
+        for step in range(1 + args.steps):
+            if step == 1:
+                clock = time.perf_counter()
+            found, m, w = reference.step(m, w)
+        best["numpy"] = min(best["numpy"], (time.perf_counter() - clock) / args.steps)
+        for precision in ("double", "single"):
+            one, _ = vem(args, family, data, start, 1, precision)
+            all_, told = vem(args, family, data, start, 1 + args.steps, precision)
+            best[precision] = min(best[precision], (all_ - one) / args.steps)
+            if precision == "double":
+                error = abs(told - found) / max(1, abs(found))
+    print(f"| {name} | {len(x):,} x {x.shape[1]:,} | {family} | {clusters} | {best['numpy']:.3f} | "
+          f"{best['double']:.3f} | {best['numpy'] / best['double']:.2f} | {best['single']:.3f} | "
+          f"{best['numpy'] / best['single']:.2f} | {found:.4f} | {error:.1e} |", flush=True)
+    return error <= 1e-9
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--vem", default=os.path.join(TOP, "build", "vem"))
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--digits")
+    parser.add_argument("--clusters", type=int, nargs="+", default=[10, 30, 100])
+    parser.add_argument("--steps", type=int, default=5)
+    parser.add_argument("--packages", type=int, default=20000)
+    parser.add_argument("--words", type=int, default=2000)
+    args = parser.parse_args()
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ[name] = str(args.threads)  # before numpy is loaded
+    print("| rows | size | family | C | numpy, s | vem double, s | ratio | vem single, s | ratio | "
+          "log-likelihood | difference |\n|---|---|---|---|---|---|---|---|---|---|---|")
+    equal = True
+    with tempfile.TemporaryDirectory() as folder:
+        name, bits = digits(args.digits)
+        for clusters in args.clusters if bits is not None else []:
+            equal &= compare(args, name, "bernoulli", bits, clusters, folder)
+        counts = words(args.packages, args.words)
+        for clusters in args.clusters if counts is not None else []:
+            equal &= compare(args, "package words", "multinomial", counts, clusters, folder)
+    sys.exit(0 if equal else "likelihoods differ by more than 1e-9")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,94 @@
+#include "data/support.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "data/missing.h"
+
+enum { SHARD_VALUES = 1 << 15 };
+
+typedef struct task {
+    vem_i_run *run;
+    const vem_data *data;
+    const vem_i_support *support;
+    int64_t first, n, per_shard;
+    double *rows;     /* per thread: one row */
+    double *log_base; /* n, or NULL */
+    int32_t *bad;     /* n shards: column of the first bad value; -1: none */
+    int64_t *bad_row; /* and its row */
+} task;
+
+static int may_be(const vem_i_support *support, double value)
+{
+    return value >= 0 && value <= support->most && value == floor(value);
+}
+
+static void read_shard(void *arg, int64_t shard, int thread)
+{
+    const task *t = arg;
+    const int32_t d = t->data->d;
+    double *row = t->rows + (int64_t)thread * d;
+    const int64_t begin = shard * t->per_shard, end = begin + t->per_shard;
+    t->bad[shard] = -1;
+    for (int64_t i = begin; i < end && i < t->n; i++) {
+        vem_i_data_load(t->data, t->first + i, 1, VEM_DOUBLE, row, d);
+        for (int32_t j = 0; j < d; j++)
+            if (!may_be(t->support, row[j])) {
+                t->bad[shard] = j;
+                t->bad_row[shard] = i;
+                return;
+            }
+        if (t->log_base)
+            t->log_base[i] = t->support->log_base(row, d);
+    }
+    vem_i_residence_check(t->run);
+}
+
+static vem_status refuse(const task *t, int64_t row, int32_t column)
+{
+    char place[160];
+    vem_i_data_place(t->data, vem_i_data_row_number(t->data, t->first + row), column,
+                     place, sizeof place);
+    vem_i_data_load(t->data, t->first + row, 1, VEM_DOUBLE, t->rows, t->data->d);
+    const double value = t->rows[column];
+    if (!isfinite(value))
+        return vem_i_data_refuse(t->run, t->data, place, value);
+    return vem_i_fail(t->run, VEM_BAD_DATA, "%s is %.6g%s, but %s.", place, value,
+                      t->data->means ? " (missing values became means of their columns)"
+                                     : "",
+                      t->support->says);
+}
+
+vem_status vem_i_support_read(vem_i_run *run, const vem_data *data,
+                              const vem_i_support *support, int64_t first, int64_t n,
+                              const char *phase, double *log_base)
+{
+    const int64_t wanted = SHARD_VALUES / data->d;
+    task t = {.run = run,
+              .data = data,
+              .support = support,
+              .first = first,
+              .n = n,
+              .per_shard = wanted < 1 ? 1 : wanted,
+              .log_base = support->log_base ? log_base : NULL};
+    const int64_t shards = vem_i_shards(n, t.per_shard);
+    const vem_progress told = {.phase = phase, .free_energy = NAN};
+    vem_status status =
+        vem_i_take(run, &t.rows, (size_t)run->threads, (size_t)data->d * sizeof *t.rows);
+    if (status == VEM_OK)
+        status = vem_i_take(run, &t.bad, (size_t)shards, sizeof *t.bad);
+    if (status == VEM_OK)
+        status = vem_i_take(run, &t.bad_row, (size_t)shards, sizeof *t.bad_row);
+    if (status == VEM_OK &&
+        vem_i_parallel_watched(run, shards, (double)t.per_shard * data->d, read_shard, &t,
+                               &told, 1))
+        status = vem_i_fail_stopped(run, "while the data were read");
+    for (int64_t s = 0; status == VEM_OK && s < shards; s++)
+        if (t.bad[s] >= 0)
+            status = refuse(&t, t.bad_row[s], t.bad[s]);
+    vem_i_free(t.rows);
+    vem_i_free(t.bad);
+    vem_i_free(t.bad_row);
+    return status;
+}

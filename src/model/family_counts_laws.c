@@ -1,0 +1,273 @@
+/* What families of counts say besides the contract: counts.h. The likelihoods are in
+ * family_counts.c.
+ *
+ * The floor. A value that a cluster has not seen would be impossible there. With E = --floor and m
+ * the mean of all rows (multinomial: the share of the column in all counts),
+ *
+ *     bernoulli     E m_j <= t_cj  and  E (1 - m_j) <= 1 - t_cj
+ *     poisson       E m_j <= r_cj
+ *     multinomial   E m_j <= t_cj
+ *
+ * and none of these below 1e-12. The objective is concave in each t_cj or r_cj, so that clamping is
+ * the exact maximum under the constraint; of multinomial, whose t add up to 1, it is
+ * t_cj = max(E m_j, f_cj / z) with the z that makes them do so. F never falls by it. */
+#include "model/counts.h"
+
+#include <math.h>
+
+#include "model/family.h"
+
+/* ---- base measures ---- */
+
+/* log x! of a whole number: exact products for small ones, then Stirling's series. */
+static double log_factorial(double x)
+{
+    if (x < 2)
+        return 0;
+    if (x < 16) {
+        double product = 2;
+        for (double k = 3; k <= x; k++)
+            product *= k;
+        return log(product);
+    }
+    const double y = 1 / (x * x);
+    return (x + 0.5) * log(x) - x + 0.5 * VEM_I_LOG_2PI +
+           (1.0 / 12 - y * (1.0 / 360 - y * (1.0 / 1260 - y / 1680))) / x;
+}
+
+static double base_poisson(const double *row, int32_t d)
+{
+    double sum = 0;
+    for (int32_t j = 0; j < d; j++)
+        sum -= log_factorial(row[j]);
+    return sum;
+}
+
+static double total_of(const double *row, int32_t d)
+{
+    double sum = 0;
+    for (int32_t j = 0; j < d; j++)
+        sum += row[j];
+    return sum;
+}
+
+static double base_multinomial(const double *row, int32_t d)
+{
+    return log_factorial(total_of(row, d)) + base_poisson(row, d);
+}
+
+/* ---- the floor ---- */
+
+static double mean_of_all(const vem_i_constraints *constraints, int32_t j)
+{
+    return constraints->units ? constraints->units[j] : 1;
+}
+
+static double least_of(const vem_i_constraints *constraints, double mean)
+{
+    return fmax(constraints->floor * mean, VEM_I_LEAST_MEAN);
+}
+
+static void limit_bernoulli(const vem_i_constraints *constraints, int32_t d, double *mean)
+{
+    for (int32_t j = 0; j < d; j++) {
+        const double all = mean_of_all(constraints, j);
+        mean[j] = fmin(fmax(mean[j], least_of(constraints, all)),
+                       1 - least_of(constraints, 1 - all));
+    }
+}
+
+static void limit_poisson(const vem_i_constraints *constraints, int32_t d, double *mean)
+{
+    for (int32_t j = 0; j < d; j++)
+        mean[j] = fmax(mean[j], least_of(constraints, mean_of_all(constraints, j)));
+}
+
+/* The factor 1 / z falls as more columns are at their floor, so none of them leaves it again. A
+ * mean of nothing (rows without counts) is that of all rows. */
+static void limit_multinomial(const vem_i_constraints *constraints, int32_t d,
+                              double *mean)
+{
+    double all = 0, factor = INFINITY, before;
+    for (int32_t j = 0; j < d; j++)
+        all += mean_of_all(constraints, j);
+    all = all > 0 ? all : 1;
+    if (!(total_of(mean, d) > 0))
+        for (int32_t j = 0; j < d; j++)
+            mean[j] = fmax(mean_of_all(constraints, j) / all, VEM_I_LEAST_MEAN);
+    factor = 1 / total_of(mean, d);
+    do {
+        double rest = 1, sum = 0;
+        for (int32_t j = 0; j < d; j++) {
+            const double least = least_of(constraints, mean_of_all(constraints, j) / all);
+            if (mean[j] * factor > least)
+                sum += mean[j];
+            else
+                rest -= least;
+        }
+        before = factor;
+        factor = sum > 0 && rest > 0 ? rest / sum : 0;
+    } while (factor < before);
+    double sum = 0;
+    for (int32_t j = 0; j < d; j++) {
+        mean[j] = fmax(mean[j] * before,
+                       least_of(constraints, mean_of_all(constraints, j) / all));
+        sum += mean[j];
+    }
+    for (int32_t j = 0; j < d; j++)
+        mean[j] /= sum;
+}
+
+void vem_i_begin_at_row(const vem_i_family *family, const vem_i_constraints *constraints,
+                        int32_t d, double *mean)
+{
+    if (!family->counts)
+        return;
+    const double total = total_of(mean, d), all = total_of(constraints->units, d);
+    const int shares = family->counts->shares;
+    const double row = shares && total > 0 ? 0.5 / total : 0.5,
+                 rest = shares && all > 0 ? 0.5 / all : 0.5;
+    for (int32_t j = 0; j < d; j++)
+        mean[j] = row * mean[j] + rest * constraints->units[j];
+    family->counts->limit(constraints, d, mean);
+}
+
+/* ---- seeding: squared distances of roots are Hellinger's, and those of bits are Hamming's ---- */
+
+static void roots(double *row, int32_t d)
+{
+    for (int32_t j = 0; j < d; j++)
+        row[j] = sqrt(row[j]);
+}
+
+static void roots_of_shares(double *row, int32_t d)
+{
+    const double total = total_of(row, d);
+    for (int32_t j = 0; total > 0 && j < d; j++)
+        row[j] = sqrt(row[j] / total);
+}
+
+/* ---- describing and drawing ---- */
+
+static double variance_bernoulli(double mean)
+{
+    return mean * (1 - mean);
+}
+
+static double variance_poisson(double mean)
+{
+    return mean;
+}
+
+static double affinity_bernoulli(const double *a, const double *b, int32_t d,
+                                 double total)
+{
+    double sum = 0;
+    (void)total;
+    for (int32_t j = 0; j < d; j++)
+        sum += log(sqrt(a[j] * b[j]) + sqrt((1 - a[j]) * (1 - b[j])));
+    return fmin(sum, 0);
+}
+
+static double affinity_poisson(const double *a, const double *b, int32_t d, double total)
+{
+    double sum = 0;
+    (void)total;
+    for (int32_t j = 0; j < d; j++) {
+        const double apart = sqrt(a[j]) - sqrt(b[j]);
+        sum -= apart * apart / 2;
+    }
+    return sum;
+}
+
+static double affinity_multinomial(const double *a, const double *b, int32_t d,
+                                   double total)
+{
+    double sum = 0;
+    for (int32_t j = 0; j < d; j++)
+        sum += sqrt(a[j] * b[j]);
+    return fmin(total * log(sum), 0);
+}
+
+/* From the most probable number outwards, until the sum of probabilities reaches a uniform one. */
+static double draw_poisson_at(vem_i_rng *rng, double rate)
+{
+    const double u = vem_i_rng_uniform(rng);
+    double low = floor(rate), high = low;
+    double p_low = exp(low * log(rate) - rate - log_factorial(low)), p_high = p_low;
+    double sum = p_low;
+    while (sum < u && (p_low > 0 || p_high > 0)) {
+        const double next_high = p_high * rate / (high + 1),
+                     next_low = low > 0 ? p_low * low / rate : 0;
+        if (!(next_high > 0) && !(next_low > 0))
+            break;
+        if (next_high >= next_low) {
+            p_high = next_high;
+            high++;
+            sum += p_high;
+            if (sum >= u)
+                return high;
+        } else {
+            p_low = next_low;
+            low--;
+            sum += p_low;
+            if (sum >= u)
+                return low;
+        }
+    }
+    return floor(rate);
+}
+
+static void draw_bernoulli(vem_i_rng *rng, const double *mean, int32_t d, double total,
+                           double *row)
+{
+    (void)total;
+    for (int32_t j = 0; j < d; j++)
+        row[j] = vem_i_rng_uniform(rng) < mean[j];
+}
+
+static void draw_poisson(vem_i_rng *rng, const double *mean, int32_t d, double total,
+                         double *row)
+{
+    (void)total;
+    for (int32_t j = 0; j < d; j++)
+        row[j] = draw_poisson_at(rng, mean[j]);
+}
+
+/* A total drawn from Poisson's law and shared out is the same as columns drawn from it. */
+static void draw_multinomial(vem_i_rng *rng, const double *mean, int32_t d, double total,
+                             double *row)
+{
+    for (int32_t j = 0; j < d; j++)
+        row[j] = draw_poisson_at(rng, fmax(total * mean[j], 1e-300));
+}
+
+/* The largest count that doubles tell from its neighbors. */
+#define MOST_COUNT 9007199254740992.0
+
+const vem_i_counts vem_i_counts_bernoulli = {
+    .support = {1, "family bernoulli takes only 0 and 1", NULL},
+    .most = 1,
+    .limit = limit_bernoulli,
+    .variance = variance_bernoulli,
+    .log_affinity = affinity_bernoulli,
+    .draw = draw_bernoulli};
+const vem_i_counts vem_i_counts_poisson = {
+    .support = {MOST_COUNT, "family poisson takes only whole numbers from 0 to 2^53",
+                base_poisson},
+    .most = INFINITY,
+    .limit = limit_poisson,
+    .stabilize = roots,
+    .variance = variance_poisson,
+    .log_affinity = affinity_poisson,
+    .draw = draw_poisson};
+const vem_i_counts vem_i_counts_multinomial = {
+    .support = {MOST_COUNT, "family multinomial takes only whole numbers from 0 to 2^53",
+                base_multinomial},
+    .shares = 1,
+    .most = 1,
+    .limit = limit_multinomial,
+    .stabilize = roots_of_shares,
+    .variance = variance_bernoulli,
+    .log_affinity = affinity_multinomial,
+    .draw = draw_multinomial};
