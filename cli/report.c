@@ -145,11 +145,15 @@ static void print_estimate(const char *name, double value, double error)
 static void print_measures(const vem_summary *s, const vem_options *options)
 {
     char a[32];
-    if (!isfinite(s->quantization_error))
+    const int places = isfinite(s->quantization_error); /* clusters of counts are none */
+    if (!places && !isfinite(s->log_likelihood))
         return;
-    printf("  %-13s ", s->quantization_error_se > 0 ? "estimated" : "measured");
-    print_estimate("quantisation error", s->quantization_error, s->quantization_error_se);
-    print_estimate(", log-likelihood", s->log_likelihood, s->log_likelihood_se);
+    printf("  %-13s ", s->log_likelihood_se > 0 ? "estimated" : "measured");
+    if (places)
+        print_estimate("quantisation error", s->quantization_error,
+                       s->quantization_error_se);
+    print_estimate(places ? ", log-likelihood" : "log-likelihood", s->log_likelihood,
+                   s->log_likelihood_se);
     fputs(" per row", stdout);
     if (options->measure == VEM_MEASURE_SAMPLE)
         printf(s->measured_rows < s->n ? ", from %s rows" : ", exact over all %s rows",

@@ -20,7 +20,7 @@ static vem_i_run fuzz_run = {.ctx = &fuzz_ctx, .threads = 1, .watch = &fuzz_watc
 static inline void fuzz_load(const vem_data *data)
 {
     enum { ROWS = 100 };
-    if (data->d > 1 << 20)
+    if (data->d > 1 << 20 || (data->sparse.starts && data->n > (1 << 22) / data->d))
         return; /* right, but the buffer here would be large */
     const size_t count = (size_t)(data->n < ROWS ? data->n : ROWS) * (size_t)data->d;
     double *rows = malloc(count * sizeof *rows);

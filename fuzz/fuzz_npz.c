@@ -16,6 +16,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         fuzz_load(data);
         vem_data_free(data);
     }
+    if (vem_i_npz_is_sparse(npz)) {
+        vem_data data = {0};
+        fuzz_finish(vem_i_npz_get_sparse(&fuzz_run, "fuzz.npz", npz, &data), &data);
+    }
     vem_i_npz_close(npz);
     return 0;
 }

@@ -37,6 +37,7 @@ const kernel_check kernel_checks[] = {
     {"diag_pairs", check_diag_pairs},
     {"full_pairs", check_full_pairs},
     {"dot_tile", check_dot_tile},
+    {"sparse rows", check_sparse},
     {"dot_pairs", check_dot_pairs},
     {"linear", check_linear},
     {"distances", check_distances},

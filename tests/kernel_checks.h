@@ -68,6 +68,7 @@ int check_full_tile(const vem_i_kernels *table);
 int check_iso_pairs(const vem_i_kernels *table);
 int check_diag_pairs(const vem_i_kernels *table);
 int check_full_pairs(const vem_i_kernels *table);
+int check_sparse(const vem_i_kernels *table);
 int check_dot_tile(const vem_i_kernels *table);
 int check_dot_pairs(const vem_i_kernels *table);
 int check_linear(const vem_i_kernels *table);

@@ -81,20 +81,24 @@ static void law_of_f(void **state)
     (void)state;
     int64_t refined = 0, cases = 0;
     static const int32_t columns[] = {1, 2, 3, 9};
-    for (int k = 0; k < GAUSSIANS; k++)
+    for (int k = 0; k < VEM_FAMILIES; k++)
         for (int w = 0; w < WAYS; w++)
             for (int set = 0; set < SET_COUNT; set++) {
                 const int number = (int)cases++;
+                const vem_family_kind family = (vem_family_kind)k;
                 if (number % grid_stride())
                     continue;
                 const int32_t d = columns[(number + set) % 4];
                 const grid_weights weights = (grid_weights)(number % WEIGHTS_COUNT);
                 const vem_precision precision = number % 3 ? VEM_DOUBLE : VEM_SINGLE;
+                if (!grid_has_rows(family, d))
+                    continue;
                 grid_data data = grid_data_new((grid_set)set, weights, ROWS, d, 7);
-                const vem_options o = options_of(gaussians[k], &ways[w], precision);
+                grid_suit(family, &data);
+                const vem_options o = options_of(family, &ways[w], precision);
                 char what[160];
                 snprintf(what, sizeof what, "%s, search %s, held %d, %s, %s, d %d, %s",
-                         vem_choice_name("family", (int)gaussians[k]),
+                         vem_choice_name("family", (int)family),
                          vem_choice_name("search", ways[w].search), (int)ways[w].held,
                          grid_set_names[set], grid_weights_names[weights], d,
                          vem_choice_name("precision", (int)precision));

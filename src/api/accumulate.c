@@ -183,8 +183,7 @@ static vem_status step(vem_i_run *run, void *arg, const vem_view *view,
     vem_i_stats sums = {0};
     vem_i_estep *estep = NULL;
     double *deviations = NULL;
-    vem_status status =
-        vem_i_scorer_new(run, view->kernels, vem_i_model_shape(inside), &scorer);
+    vem_status status = vem_i_scorer_for(run, view, vem_i_model_shape(inside), &scorer);
     if (status == VEM_OK)
         status = vem_i_take(run, &deviations, 2 * (size_t)view->d, sizeof *deviations);
     if (status == VEM_OK)
@@ -205,7 +204,8 @@ static vem_status step(vem_i_run *run, void *arg, const vem_view *view,
         const vem_options how = {.prior = (int)w->part->prior,
                                  .floor = w->part->floor,
                                  .precision = (int)w->part->precision};
-        look_at_spread(&seen, deviations);
+        if (inside->family->axes >= 0)
+            look_at_spread(&seen, deviations);
         const vem_i_constraints likely =
             vem_i_constraints_of(&seen, &how, inside->family);
         if (e.skipped)

@@ -20,8 +20,7 @@ static vem_status assign_hard(vem_i_run *run, void *arg, const vem_view *view,
                                  .width = 1,
                                  .held =
                                      a->clusters + first}; /* straight into the result */
-    vem_status status =
-        vem_i_scorer_new(run, view->kernels, vem_i_model_shape(model), &scorer);
+    vem_status status = vem_i_scorer_for(run, view, vem_i_model_shape(model), &scorer);
     if (status == VEM_OK)
         status = vem_i_estep_new(run, view, &scorer, &search, 0, &estep);
     if (status == VEM_OK) {
@@ -143,8 +142,7 @@ static vem_status assign_soft(vem_i_run *run, void *arg, const vem_view *view,
     soft_task t = {.out = a, .first = first, .view = view, .scorer = &scorer};
     const vem_i_search_spec all = vem_i_search_all(model->clusters);
     const size_t threads = (size_t)run->threads, element = view->kernels->element;
-    vem_status status =
-        vem_i_scorer_new(run, view->kernels, vem_i_model_shape(model), &scorer);
+    vem_status status = vem_i_scorer_for(run, view, vem_i_model_shape(model), &scorer);
     if (status == VEM_OK)
         status = vem_i_search_new(run, &all, view, &scorer, &t.search);
     const int32_t items = status == VEM_OK ? t.search->blocks[0].capacity : 0;

@@ -101,7 +101,8 @@ static int worth_trying(const guide *g, const vem_model *model)
 {
     double scan = (double)g->n * model->clusters;
     int32_t per_pair = model->family->axes == 2 ? model->d / 2 + 1 : 1;
-    if (g->out.top > VEM_I_GUIDED_TOP || g->options->search == VEM_ASSIGN_SCAN)
+    if (g->out.top > VEM_I_GUIDED_TOP || g->options->search == VEM_ASSIGN_SCAN ||
+        model->family->counts) /* buckets are of places */
         return 0;
     if (g->options->search == VEM_ASSIGN_GUIDED)
         return 1;

@@ -39,12 +39,15 @@ vem_status vem_i_block_new(vem_i_run *run, const vem_i_block_shape *shape,
                            vem_i_block *block)
 {
     vem_i_room list[ARRAYS];
+    vem_i_block_shape unpacked = *shape;
+    if (vem_i_view_is_sparse(view))
+        unpacked.packed = unpacked.again_rows = 0;
     *block = (vem_i_block){.run = run,
                            .view = view,
                            .scorer = scorer,
                            .thread = thread,
                            .capacity = shape->items};
-    list_arrays(shape, view->d, view->kernels, block, list);
+    list_arrays(&unpacked, view->d, view->kernels, block, list);
     return vem_i_take_rooms(run, list, ARRAYS);
 }
 

@@ -427,6 +427,11 @@ vem_status vem_i_coreset(vem_i_run *run, const vem_data *data,
                          vem_data **coreset)
 {
     const int everything = request->size >= data->n;
+    if (data->sparse.starts)
+        return vem_i_fail(
+            run, VEM_BAD_OPTION,
+            "The rows are sparse, and a coreset of them would not be: fit all "
+            "rows.");
     if (request->method == VEM_CORESET_UNIFORM && !everything) {
         vem_i_column_moments known =
             vem_i_column_moments_weights(data->d, data->weights, data->n);

@@ -153,6 +153,10 @@ void vem_i_data_release(vem_data *data)
     vem_i_free(data->advice);
     vem_i_mapping_free(data->mapping);
     vem_i_free(data->owned);
+    vem_i_free((void *)(uintptr_t)data->sparse.starts);
+    vem_i_free((void *)(uintptr_t)data->sparse.columns);
+    vem_i_free((void *)(uintptr_t)data->sparse.values);
+    vem_i_free((void *)(uintptr_t)data->sparse.wide);
     vem_i_free(data->columns);
     vem_i_free(data->numbers);
     vem_i_free(data->weights);

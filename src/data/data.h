@@ -6,6 +6,7 @@
 
 #include "base/names.h"
 #include "base/residence.h"
+#include "data/sparse.h"
 
 /* The text of the id columns, for all rows that were read. Everything is owned. */
 typedef struct vem_i_ids {
@@ -29,8 +30,10 @@ struct vem_data {
     vem_dtype type;
     int swapped; /* bytes of a value are in the other order */
     int64_t n;
-    int32_t d;             /* columns after --columns and --id */
-    const char *base;      /* row 0, column 0 as stored */
+    int32_t d;        /* columns after --columns and --id */
+    const char *base; /* row 0, column 0 as stored */
+    vem_i_sparse
+        sparse; /* or rows of which zeros are left out; then there is no base. Owned */
     int64_t row_stride;    /* bytes */
     int64_t column_stride; /* bytes */
     int32_t *columns;      /* stored column of column j; NULL: j. Owned. */

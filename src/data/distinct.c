@@ -14,8 +14,42 @@ static uint64_t mix(uint64_t h)
     return h ^ h >> 29;
 }
 
-static uint64_t hash_row(const vem_view *view, const void *row)
+/* Values that are 0 are the same whether they are there or not. */
+static uint64_t hash_sparse(const vem_i_sparse *x, int64_t item)
 {
+    uint64_t h = 0;
+    for (int64_t e = x->starts[item]; e < x->starts[item + 1]; e++) {
+        const double value = vem_i_sparse_value(x, e);
+        uint64_t bits;
+        memcpy(&bits, &value, sizeof bits);
+        if (value != 0)
+            h = mix(h ^ bits ^ mix((uint64_t)x->columns[e] + 1));
+    }
+    return mix(h);
+}
+
+static int same_sparse(const vem_i_sparse *x, int64_t a, int64_t b)
+{
+    int64_t e = x->starts[a], f = x->starts[b];
+    const int64_t e_end = x->starts[a + 1], f_end = x->starts[b + 1];
+    for (;; e++, f++) {
+        while (e < e_end && vem_i_sparse_value(x, e) == 0)
+            e++;
+        while (f < f_end && vem_i_sparse_value(x, f) == 0)
+            f++;
+        if (e == e_end || f == f_end)
+            return e == e_end && f == f_end;
+        if (x->columns[e] != x->columns[f] ||
+            vem_i_sparse_value(x, e) != vem_i_sparse_value(x, f))
+            return 0;
+    }
+}
+
+static uint64_t hash_row(const vem_view *view, int64_t item)
+{
+    if (vem_i_view_is_sparse(view))
+        return hash_sparse(&view->sparse, item);
+    const void *row = vem_i_view_row(view, item);
     uint64_t h = 0;
     for (int32_t j = 0; j < view->d; j++) {
         double value =
@@ -27,8 +61,11 @@ static uint64_t hash_row(const vem_view *view, const void *row)
     return mix(h);
 }
 
-static int same_row(const vem_view *view, const void *a, const void *b)
+static int same_row(const vem_view *view, int64_t first, int64_t second)
 {
+    if (vem_i_view_is_sparse(view))
+        return same_sparse(&view->sparse, first, second);
+    const void *a = vem_i_view_row(view, first), *b = vem_i_view_row(view, second);
     for (int32_t j = 0; j < view->d; j++)
         if (vem_i_value(view->kernels, a, j) != vem_i_value(view->kernels, b, j))
             return 0;
@@ -50,9 +87,8 @@ vem_status vem_i_count_distinct(vem_i_run *run, const vem_view *view, int64_t en
         vem_i_residence_check(run);
         if (vem_i_view_mass(view, i) <= 0)
             continue;
-        const void *row = vem_i_view_row(view, i);
-        size_t at = hash_row(view, row) & (capacity - 1);
-        while (slots[at] && !same_row(view, row, vem_i_view_row(view, slots[at] - 1)))
+        size_t at = hash_row(view, i) & (capacity - 1);
+        while (slots[at] && !same_row(view, i, slots[at] - 1))
             at = (at + 1) & (capacity - 1);
         if (!slots[at]) {
             slots[at] = i + 1;

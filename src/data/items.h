@@ -11,6 +11,7 @@ typedef struct vem_i_items {
     const uint32_t *index; /* item p is row index[p] of the arrays below; NULL: row p */
     const void *x;         /* rows of T, ld apart */
     int64_t ld;
+    vem_i_sparse sparse; /* or sparse rows, which are not packed; then x is NULL */
     const void *panels; /* the same items packed (kernels.h), their spreads packed behind;
                            NULL: they are not */
     vem_i_spread_kind spread_kind;
@@ -25,8 +26,9 @@ static inline vem_i_items vem_i_items_at(const vem_view *view, int64_t first,
 {
     vem_i_items items = {.n = n,
                          .index = index,
-                         .x = vem_i_view_row(view, first),
+                         .x = view->x ? vem_i_view_row(view, first) : NULL,
                          .ld = view->ld,
+                         .sparse = vem_i_sparse_from(view->sparse, first),
                          .spread_kind = view->spread_kind,
                          .spread_ld = view->spread_ld};
     if (view->spread)
@@ -46,6 +48,8 @@ void vem_i_items_add_traces(const vem_view *view, const vem_i_items *items, void
 static inline void vem_i_items_pack(const vem_view *view, const void *origin,
                                     void *panels, void *norms, vem_i_items *items)
 {
+    if (vem_i_view_is_sparse(view))
+        return;
     view->kernels->pack(items->x, items->ld, items->index, (int32_t)items->n, view->d,
                         origin, panels, norms);
     items->panels = panels;

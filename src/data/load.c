@@ -148,6 +148,17 @@ static void load_general(const vem_data *data, const char *start, int64_t count,
 
 void vem_i_data_copy_row(const vem_data *data, int64_t row, char *out)
 {
+    if (data->sparse.starts) {
+        for (int64_t k = 0; k < data->d; k++)
+            memset(out + k * (int64_t)sizeof(double), 0, sizeof(double));
+        for (int64_t e = data->sparse.starts[row]; e < data->sparse.starts[row + 1];
+             e++) {
+            const double value = vem_i_sparse_value(&data->sparse, e);
+            memcpy(out + data->sparse.columns[e] * (int64_t)sizeof value, &value,
+                   sizeof value);
+        }
+        return;
+    }
     const char *start = data->base + row * data->row_stride;
     const size_t bytes = vem_i_dtype_bytes(data->type);
     if (!data->columns && !data->swapped && data->column_stride == (int64_t)bytes) {
@@ -163,9 +174,29 @@ void vem_i_data_copy_row(const vem_data *data, int64_t row, char *out)
                out);
 }
 
+/* Zeros, and what is other than that. */
+static void load_sparse(const vem_i_sparse *sparse, int32_t d, int64_t first,
+                        int64_t count, vem_precision to, void *out, int64_t ld)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (to == VEM_SINGLE) {
+            float *row = (float *)out + i * ld;
+            memset(row, 0, (size_t)d * sizeof *row);
+            for (int64_t e = sparse->starts[first + i]; e < sparse->starts[first + i + 1];
+                 e++)
+                row[sparse->columns[e]] = (float)vem_i_sparse_value(sparse, e);
+        } else {
+            vem_i_sparse_widen(sparse, first + i, d, (double *)out + i * ld);
+        }
+}
+
 void vem_i_data_load(const vem_data *data, int64_t first, int64_t count, vem_precision to,
                      void *out, int64_t ld)
 {
+    if (data->sparse.starts) {
+        load_sparse(&data->sparse, data->d, first, count, to, out, ld);
+        return;
+    }
     const char *start = data->base + first * data->row_stride;
     const int64_t bytes = (int64_t)vem_i_dtype_bytes(data->type);
     const int whole_rows =

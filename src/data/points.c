@@ -22,7 +22,7 @@
 
 /* Weights whose scale would not survive the compute type are divided by a power of two
  * near their mean; others are taken as they are. */
-static vem_status scale_masses(vem_i_run *run, const vem_i_pass *p, vem_i_points *points)
+vem_status vem_i_points_weigh(vem_i_run *run, const vem_i_pass *p, vem_i_points *points)
 {
     enum { PLAIN = 32 }; /* powers of two from 1 that do no harm */
     vem_view *view = &points->view;
@@ -171,7 +171,7 @@ static vem_status fill(vem_i_run *run, const vem_data *data,
 {
     int32_t d = p->d;
     double *first = total + d, *shift = NULL, mass;
-    vem_status status = scale_masses(run, p, points);
+    vem_status status = vem_i_points_weigh(run, p, points);
     if (status != VEM_OK)
         return status;
     p->mass = points->view.mass;
@@ -270,6 +270,10 @@ vem_status vem_i_points_new(vem_i_run *run, const vem_data *data,
                             const vem_i_points_request *request, vem_i_points **points)
 {
     int32_t d = data->d;
+    if (data->sparse.starts && !request->support)
+        return vem_i_fail(run, VEM_BAD_OPTION,
+                          "The rows are sparse, and only families of counts (bernoulli, "
+                          "poisson, multinomial) take such rows.");
     vem_i_pass p = {.run = run,
                     .data = data,
                     .first = request->first,
@@ -283,7 +287,7 @@ vem_status vem_i_points_new(vem_i_run *run, const vem_data *data,
     double *total = NULL;
     vem_i_points *made = vem_i_calloc(1, sizeof *made);
     vem_status status = made ? VEM_OK : vem_i_fail_memory(run, sizeof *made);
-    if (status == VEM_OK)
+    if (status == VEM_OK && !data->sparse.starts)
         status = take_rows(run, request, (size_t)p.n, columns * p.kernels->element, made);
     if (status == VEM_OK)
         status = vem_i_take_zeroed(run, &made->origin, columns, sizeof(double));
@@ -311,7 +315,9 @@ vem_status vem_i_points_new(vem_i_run *run, const vem_data *data,
                                 .deviations = made->deviations};
         if (request->support)
             status = read_counts(run, request, &p, made);
-        if (status == VEM_OK)
+        if (status == VEM_OK && data->sparse.starts)
+            status = vem_i_points_fill_sparse(run, &p, made);
+        else if (status == VEM_OK)
             status = fill(run, data, request, made, &p, total);
     }
     vem_i_pass_free(&p);
@@ -374,6 +380,14 @@ void vem_i_widen(const vem_i_kernels *kernels, const void *values, int64_t n, do
 {
     for (int64_t i = 0; i < n; i++)
         out[i] = vem_i_value(kernels, values, i);
+}
+
+void vem_i_view_widen(const vem_view *view, int64_t item, double *out)
+{
+    if (vem_i_view_is_sparse(view))
+        vem_i_sparse_widen(&view->sparse, item, view->d, out);
+    else
+        vem_i_widen(view->kernels, vem_i_view_row(view, item), view->d, out);
 }
 
 double vem_i_view_log_jacobian(const vem_view *view)

@@ -12,4 +12,10 @@ vem_status vem_i_range_check(const vem_i_pass *p, const vem_i_points_request *re
 vem_status vem_i_range_check_absent(const vem_i_pass *p,
                                     const vem_i_points_request *request, vem_view *view);
 
+/* Masses from the weights of the rows of a pass. */
+vem_status vem_i_points_weigh(vem_i_run *run, const vem_i_pass *p, vem_i_points *points);
+/* The view of sparse rows: they are not copied (points_sparse.c). */
+vem_status vem_i_points_fill_sparse(vem_i_run *run, const vem_i_pass *p,
+                                    vem_i_points *points);
+
 #endif

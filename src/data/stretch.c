@@ -26,7 +26,8 @@ int32_t vem_i_group_rows(int32_t d)
 int vem_i_lies_well(const vem_data *data)
 {
     const int64_t bytes = (int64_t)vem_i_dtype_bytes(data->type);
-    return (data->type == VEM_FLOAT32 || data->type == VEM_FLOAT64) && !data->swapped &&
+    return !data->sparse.starts &&
+           (data->type == VEM_FLOAT32 || data->type == VEM_FLOAT64) && !data->swapped &&
            !data->columns && (data->column_stride == bytes || data->d == 1) &&
            data->row_stride % bytes == 0 && (uintptr_t)data->base % (uintptr_t)bytes == 0;
 }

@@ -30,17 +30,27 @@ static void read_shard(void *arg, int64_t shard, int thread)
     const int32_t d = t->data->d;
     double *row = t->rows + (int64_t)thread * d;
     const int64_t begin = shard * t->per_shard, end = begin + t->per_shard;
+    const vem_i_sparse *sparse = &t->data->sparse;
     t->bad[shard] = -1;
     for (int64_t i = begin; i < end && i < t->n; i++) {
-        vem_i_data_load(t->data, t->first + i, 1, VEM_DOUBLE, row, d);
-        for (int32_t j = 0; j < d; j++)
+        int32_t count =
+            d; /* zeros that are left out are counts, and add nothing to the base */
+        const int64_t at = sparse->starts ? sparse->starts[t->first + i] : 0;
+        if (sparse->starts) {
+            count = (int32_t)(sparse->starts[t->first + i + 1] - at);
+            for (int32_t j = 0; j < count; j++)
+                row[j] = vem_i_sparse_value(sparse, at + j);
+        } else {
+            vem_i_data_load(t->data, t->first + i, 1, VEM_DOUBLE, row, d);
+        }
+        for (int32_t j = 0; j < count; j++)
             if (!may_be(t->support, row[j])) {
-                t->bad[shard] = j;
+                t->bad[shard] = sparse->starts ? sparse->columns[at + j] : j;
                 t->bad_row[shard] = i;
                 return;
             }
         if (t->log_base)
-            t->log_base[i] = t->support->log_base(row, d);
+            t->log_base[i] = t->support->log_base(row, count);
     }
     vem_i_residence_check(t->run);
 }

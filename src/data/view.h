@@ -8,6 +8,7 @@
 #define VEM_DATA_VIEW_H
 
 #include "base/parallel.h"
+#include "data/sparse.h"
 #include "kernels/kernels.h"
 
 /* How the points that an item stands for lie about its mean: nothing is said (they all are
@@ -32,6 +33,7 @@ static inline int64_t vem_i_spread_values(vem_i_spread_kind kind, int32_t d)
 typedef struct vem_view {
     const vem_i_kernels *kernels; /* of the type of x */
     const void *x;                /* n rows of d values of type T, ld apart */
+    vem_i_sparse sparse; /* or n rows of which zeros are left out; then x is NULL */
     int64_t n, ld;
     int32_t d;
     int64_t first,
@@ -66,6 +68,11 @@ static inline const void *vem_i_view_row(const vem_view *view, int64_t item)
            (size_t)item * (size_t)view->ld * view->kernels->element;
 }
 
+static inline int vem_i_view_is_sparse(const vem_view *view)
+{
+    return view->sparse.starts != NULL;
+}
+
 static inline double vem_i_view_mass(const vem_view *view, int64_t item)
 {
     return view->mass ? view->mass[item] : 1.0;
@@ -78,6 +85,7 @@ static inline vem_view vem_i_view_drawn(const vem_view *view, const void *x, int
 {
     vem_view drawn = *view;
     drawn.x = x;
+    drawn.sparse = (vem_i_sparse){0};
     drawn.ld = ld;
     drawn.n = drawn.used = drawn.global_n = n;
     drawn.first = 0;
@@ -139,6 +147,9 @@ void vem_i_narrow(const vem_i_kernels *kernels, const double *values, int64_t n,
 /* And back. */
 void vem_i_widen(const vem_i_kernels *kernels, const void *values, int64_t n,
                  double *out);
+
+/* Item i as doubles. */
+void vem_i_view_widen(const vem_view *view, int64_t item, double *out);
 
 /* log of the factor between densities in the units of the view and those of the data. */
 double vem_i_view_log_jacobian(const vem_view *view);

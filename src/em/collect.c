@@ -339,7 +339,7 @@ vem_status vem_i_collector_new(vem_i_run *run, const vem_view *view,
         status = vem_i_take(run, &t->q, sorted, element);
     if (status == VEM_OK)
         status = vem_i_take(run, &t->starts, tables, columns * sizeof(int64_t));
-    if (status == VEM_OK)
+    if (status == VEM_OK && !vem_i_view_is_sparse(view))
         status = vem_i_take(run, &t->panels, (size_t)run->threads,
                             VEM_I_BLOCK * (size_t)d * element);
     if (status == VEM_OK && t->shards)

@@ -283,8 +283,8 @@ vem_status vem_i_em_new(vem_i_em *em)
     vem_i_run *run = em->run;
     em->step = 1 - em->options->init_steps;
     vem_i_search_make_room(&em->search, model->capacity);
-    vem_status status = vem_i_scorer_new(run, em->view->kernels,
-                                         vem_i_model_shape_with_room(model), &em->scorer);
+    vem_status status =
+        vem_i_scorer_for(run, em->view, vem_i_model_shape_with_room(model), &em->scorer);
     if (status == VEM_OK && em->view->spread_kind != VEM_I_SPREAD_NONE)
         status = vem_i_scorer_take_spread(run, &em->scorer);
     if (status == VEM_OK)

@@ -91,6 +91,11 @@ static void collect_dense(const vem_i_estep *t, const vem_i_block *block,
                           vem_i_stats *stats)
 {
     size_t row = (size_t)block->capacity * t->view->kernels->element;
+    if (stats->by_column) {
+        t->scorer->family->collect_sparse(t->scorer, &block->items, block->costs,
+                                          block->capacity, stats);
+        return;
+    }
     for (int32_t c = 0; c < t->scorer->clusters; c++)
         t->scorer->family->collect_tile(t->scorer, &block->items,
                                         (const char *)block->costs + (size_t)c * row, c,
@@ -362,8 +367,10 @@ vem_status vem_i_estep_new(vem_i_run *run, const vem_view *view,
     if (status == VEM_OK && dense_stats) {
         status =
             vem_i_take_structs(run, &t->partial, (size_t)t->shards, sizeof *t->partial);
-        for (int64_t s = 0; status == VEM_OK && s < t->shards; s++)
+        for (int64_t s = 0; status == VEM_OK && s < t->shards; s++) {
             status = vem_i_stats_new(run, vem_i_scorer_shape(scorer), &t->partial[s]);
+            t->partial[s].by_column = vem_i_view_is_sparse(view);
+        }
     } else if (status == VEM_OK && collect) {
         status = vem_i_collector_new(run, view, scorer, search->held, t->type->ordered,
                                      &t->collector);

@@ -48,8 +48,7 @@ static vem_status place_means(vem_i_attempt *a, const int64_t *items)
                                                          (int32_t)o->clusters, view->d),
                                           &a->model);
     for (int64_t k = 0; status == VEM_OK && k < o->clusters; k++) {
-        vem_i_widen(view->kernels, vem_i_view_row(view, items[k]), view->d,
-                    a->model->means + k * view->d);
+        vem_i_view_widen(view, items[k], a->model->means + k * view->d);
         vem_i_begin_at_row(family, &limits, view->d, a->model->means + k * view->d);
         vem_i_residence_check(a->run);
     }

@@ -41,13 +41,15 @@ typedef struct sizes {
     const vem_i_kernels *kernels;
     int64_t n; /* items of the loop */
     int32_t d, clusters;
-    int weighted;
+    int weighted, sparse;
     uint64_t model;
     vem_i_cells *cells; /* made dry; NULL: the items are rows */
 } sizes;
 
 /* Stands for the masses of items, at which dry constructors do not look. */
 static const double ONE = 1;
+/* And for where sparse rows begin. */
+static const int64_t NONE = 0;
 
 /* Items that dry constructors look at. */
 static vem_view view_of(const sizes *s)
@@ -58,6 +60,7 @@ static vem_view view_of(const sizes *s)
                       .used = s->n,
                       .ld = s->d,
                       .d = s->d,
+                      .sparse = {.starts = s->sparse ? &NONE : NULL},
                       .mass = s->weighted ? &ONE : NULL};
 }
 
@@ -286,14 +289,16 @@ static uint64_t plan_stages(const vem_i_plan *plan, const vem_i_run *run)
                .n = p->rows,
                .d = plan->d,
                .clusters = (int32_t)o->clusters,
-               .weighted = plan->weighted || p->reduced};
+               .weighted = plan->weighted || p->reduced,
+               .sparse = plan->sparse};
     const uint64_t items = (uint64_t)p->items, labels = items * sizeof(int32_t);
     vem_i_cells *cells = NULL;
     s.model = vem_i_model_bytes(run, vem_i_shape_of(vem_i_family_of(o->family),
                                                     s.clusters, s.d));
-    uint64_t rows = (plan->spill ? 0 : vem_i_points_bytes(s.n, s.d, precision)) +
-                    (s.weighted ? (uint64_t)s.n * sizeof(double) : 0) +
-                    (has_log_base(&p->options) ? (uint64_t)s.n * sizeof(double) : 0);
+    uint64_t rows =
+        (plan->spill || plan->sparse ? 0 : vem_i_points_bytes(s.n, s.d, precision)) +
+        (s.weighted ? (uint64_t)s.n * sizeof(double) : 0) +
+        (has_log_base(&p->options) ? (uint64_t)s.n * sizeof(double) : 0);
     /* Labels and model of the best restart so far stay while another runs. */
     if (o->restarts > 1)
         rows += s.model + labels;
@@ -329,7 +334,8 @@ vem_i_plan vem_i_plan_of(vem_i_run *run, const vem_data *data, const vem_options
                         .n = data->n,
                         .d = data->d,
                         .type = data->type,
-                        .weighted = data->weights != NULL};
+                        .weighted = data->weights != NULL,
+                        .sparse = data->sparse.starts != NULL};
 }
 
 vem_i_plan vem_i_plan_with(const vem_i_plan *plan, const vem_options *options)

@@ -2,6 +2,7 @@
 #include "fit/resolve.h"
 
 #include "fit/presets.h"
+#include "model/family.h"
 #include "search/search.h"
 
 static vem_status check_start(vem_i_run *run, const vem_data *data,
@@ -16,6 +17,23 @@ static vem_status check_start(vem_i_run *run, const vem_data *data,
             run, VEM_BAD_OPTION,
             "--clusters is %lld, but the model to start from has %d clusters.",
             (long long)options->clusters, start->clusters);
+    return VEM_OK;
+}
+
+/* What is done with sparse rows, and by whom. */
+static vem_status check_sparse(vem_i_run *run, const vem_options *o)
+{
+    if (!vem_i_family_of(o->family)->counts)
+        return vem_i_fail(run, VEM_BAD_OPTION,
+                          "The rows are sparse, and family %s does not take such rows: "
+                          "bernoulli, poisson and multinomial do.",
+                          vem_choice_name("family", o->family));
+    if (!vem_i_search_is_whole(o->search))
+        return vem_i_fail(
+            run, VEM_BAD_OPTION,
+            "The rows are sparse, and --search %s does not take such rows: all "
+            "and closest do.",
+            vem_choice_name("search", o->search));
     return VEM_OK;
 }
 
@@ -44,6 +62,8 @@ vem_status vem_i_fit_resolve(vem_i_run *run, const vem_data *data,
             "--swaps is %lld, but with --init it needs another search than all, and with "
             "--search closest at most %d held clusters, fewer than there are.",
             (long long)resolved->swaps, (int)VEM_I_SPARSE_MAX);
+    if (status == VEM_OK && data->sparse.starts)
+        status = check_sparse(run, resolved);
     if (status == VEM_OK && data->n < resolved->clusters)
         return vem_i_fail(run, VEM_BAD_DATA,
                           "There are fewer rows than clusters: %lld rows, %lld clusters.",

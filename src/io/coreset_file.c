@@ -79,13 +79,19 @@ vem_status vem_i_coreset_read(vem_i_run *run, const char *path, vem_data *data)
     vem_status status = vem_i_npz_open(run, path, &npz);
     if (status != VEM_OK)
         return status;
+    if (vem_i_npz_is_sparse(npz)) {
+        status = vem_i_npz_get_sparse(run, path, npz, data);
+        vem_i_npz_close(npz);
+        return status;
+    }
     if (!vem_i_npz_has(npz, "rows"))
         status = vem_i_fail(run, VEM_BAD_DATA,
                             vem_i_npz_is_stats(npz)
                                 ? "%s holds statistics, but data are needed here."
                             : vem_i_npz_has(npz, "means")
                                 ? "%s is a model, but data are needed here."
-                                : "%s holds no data: an .npz needs an array named rows.",
+                                : "%s holds no data: an .npz needs an array named rows, "
+                                  "or those of a sparse matrix as scipy writes it.",
                             path);
     if (status == VEM_OK)
         status = vem_i_npz_get(run, npz, "rows", &rows, &rank, dims);

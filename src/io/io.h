@@ -72,6 +72,8 @@ vem_status vem_i_vecs_parse(vem_i_run *run, const char *name, const char *bytes,
                             size_t size, vem_dtype type, vem_data *data);
 vem_status vem_i_bin_parse(vem_i_run *run, const char *name, const char *bytes,
                            size_t size, vem_dtype type, vem_data *data);
+vem_status vem_i_mtx_parse(vem_i_run *run, const char *name, const char *bytes,
+                           size_t size, vem_data *data);
 vem_status vem_i_hdf5_read(vem_i_run *run, const char *file, const char *dataset,
                            vem_data *data);
 
@@ -125,6 +127,13 @@ int vem_i_npz_has(const vem_i_npz *npz, const char *name);
  * fold into n x (rest). */
 vem_status vem_i_npz_get(vem_i_run *run, vem_i_npz *npz, const char *name,
                          vem_data **data, int *rank, int64_t dims[4]);
+/* The text of an array of one string. */
+vem_status vem_i_npz_text(vem_i_run *run, vem_i_npz *npz, const char *name, char *out,
+                          size_t size);
+/* Are there the arrays of a sparse matrix as scipy writes it, and its rows (npz_sparse.c). */
+int vem_i_npz_is_sparse(const vem_i_npz *npz);
+vem_status vem_i_npz_get_sparse(vem_i_run *run, const char *path, vem_i_npz *npz,
+                                vem_data *data);
 void vem_i_npz_close(vem_i_npz *npz);
 
 /* One array for vem_i_npz_write. */

@@ -204,6 +204,32 @@ static vem_status fill(vem_i_run *run, const char *label, const vem_i_npy *npy,
     return VEM_OK;
 }
 
+/* Behind the header, whose length it says: characters of one byte, or of four. */
+vem_status vem_i_npz_text(vem_i_run *run, vem_i_npz *npz, const char *name, char *out,
+                          size_t size)
+{
+    char label[400], *bytes = NULL;
+    vem_i_mapping *spill = NULL;
+    size_t length = 0, used = 0;
+    snprintf(label, sizeof label, "Array %.60s of %.300s", name, npz->name);
+    const zip_int64_t index = locate(npz, name);
+    if (index < 0)
+        return vem_i_fail(run, VEM_BAD_DATA, "%s holds no array named %s.", npz->name,
+                          name);
+    vem_status status =
+        read_entry(run, npz, label, (zip_uint64_t)index, &bytes, &spill, &length);
+    if (status != VEM_OK)
+        return status;
+    const unsigned char *u = (const unsigned char *)bytes;
+    const size_t begin = length < 10 ? length : 10 + ((size_t)u[8] | (size_t)u[9] << 8);
+    for (size_t i = begin; i < length && used + 1 < size; i++)
+        if (u[i] >= 'a' && u[i] <= 'z')
+            out[used++] = (char)u[i];
+    out[used] = '\0';
+    release(bytes, spill);
+    return VEM_OK;
+}
+
 vem_status vem_i_npz_get(vem_i_run *run, vem_i_npz *npz, const char *name,
                          vem_data **data, int *rank, int64_t dims[4])
 {

@@ -36,6 +36,10 @@ static vem_status read_parts(job *j, const vem_read_options *wanted)
                               "%s has %d columns, but %s has %d; files that are read as "
                               "one have the same.",
                               j->paths[p], j->parts[p]->d, j->paths[0], j->parts[0]->d);
+        if (j->parts[p]->sparse.starts)
+            return vem_i_fail(j->run, VEM_BAD_DATA,
+                              "%s is sparse, and sparse rows are read from one file.",
+                              j->paths[p]);
         if (p == 0 && j->parts[0]->names) {
             like.d = j->parts[0]->d;
             like.table = vem_i_data_table(j->parts[0]);

@@ -20,6 +20,7 @@ typedef enum format {
     FORMAT_BVECS,
     FORMAT_FBIN,
     FORMAT_U8BIN,
+    FORMAT_MTX,
     FORMAT_NPZ,
     FORMAT_UNKNOWN
 } format;
@@ -29,7 +30,8 @@ static const struct {
     format kind;
 } endings[] = {{".npy", FORMAT_NPY},   {".csv", FORMAT_TEXT},    {".tsv", FORMAT_TSV},
                {".txt", FORMAT_TEXT},  {".fvecs", FORMAT_FVECS}, {".bvecs", FORMAT_BVECS},
-               {".fbin", FORMAT_FBIN}, {".u8bin", FORMAT_U8BIN}, {".npz", FORMAT_NPZ}};
+               {".fbin", FORMAT_FBIN}, {".u8bin", FORMAT_U8BIN}, {".mtx", FORMAT_MTX},
+               {".npz", FORMAT_NPZ}};
 
 static int is_compressed(const char *path)
 {
@@ -112,15 +114,15 @@ static vem_status parse(vem_i_run *run, const char *path, format kind,
     case FORMAT_BVECS: return vem_i_vecs_parse(run, path, bytes, size, VEM_UINT8, data);
     case FORMAT_FBIN: return vem_i_bin_parse(run, path, bytes, size, VEM_FLOAT32, data);
     case FORMAT_U8BIN: return vem_i_bin_parse(run, path, bytes, size, VEM_UINT8, data);
+    case FORMAT_MTX: return vem_i_mtx_parse(run, path, bytes, size, data);
     case FORMAT_NPZ:
     case FORMAT_UNKNOWN: break;
     }
     return vem_i_fail(
         run, VEM_UNSUPPORTED,
         "%s has an ending that tells no format; vem reads .npy, .csv, .tsv, .txt, "
-        ".fvecs, .bvecs, .fbin, .u8bin, each also with .gz behind it, coresets (.npz) "
-        "and "
-        "FILE.h5:/path.",
+        ".fvecs, .bvecs, .fbin, .u8bin, .mtx, each also with .gz behind it, coresets and "
+        "sparse matrices (.npz) and FILE.h5:/path.",
         path);
 }
 
@@ -175,7 +177,7 @@ static vem_status read_rows(vem_i_run *run, const char *path,
     if (status != VEM_OK)
         return status;
     status = parse(run, from_stdin ? "Standard input" : path, kind, &file, options, data);
-    if (status == VEM_OK && !data->owned && !data->mapping)
+    if (status == VEM_OK && !data->owned && !data->mapping && !data->sparse.starts)
         vem_i_file_give(&file, data); /* its values lie in the file */
     else
         vem_i_file_close(&file);
@@ -219,6 +221,12 @@ static vem_status select_columns(vem_i_run *run, const char *path,
         return VEM_OK; /* done while parsing, so that text can be skipped */
     vem_i_columns found;
     vem_i_names table;
+    if (data->sparse.starts && (options->columns || options->id))
+        return vem_i_fail(
+            run, VEM_BAD_OPTION,
+            "%s is sparse, and its columns are taken as they are: leave out "
+            "--columns and --id.",
+            path);
     if (options->model)
         table = vem_i_model_table(options->model);
     vem_status status =
@@ -226,6 +234,12 @@ static vem_status select_columns(vem_i_run *run, const char *path,
                            options->id, data->names, data->d, &found);
     if (status == VEM_OK)
         status = select_table(run, &found, data);
+    if (status == VEM_OK && data->sparse.starts && found.chosen) {
+        vem_i_columns_free(&found);
+        status = vem_i_fail(run, VEM_BAD_DATA,
+                            "%s is sparse and has %d columns, but the model has %d.",
+                            path, (int)data->d, (int)found.count);
+    }
     if (status != VEM_OK)
         return status;
     data->columns = found.chosen;
@@ -326,7 +340,7 @@ static vem_status finish(vem_i_run *run, const char *path, const vem_read_option
     if (status == VEM_OK && wanted->missing == VEM_MISSING_MEAN && wanted->model &&
         !wanted->means)
         status = vem_i_model_fill(run, wanted->model, &fill);
-    if (status == VEM_OK)
+    if (status == VEM_OK && !made->sparse.starts) /* nothing of which is missing */
         status = vem_i_missing(run, strcmp(path, "-") == 0 ? "Standard input" : path,
                                wanted->missing, fill ? fill : wanted->means,
                                fill ? made->d : wanted->means_count, made);
@@ -403,7 +417,7 @@ const char *vem_file_kind(const char *path)
         found = "statistics";
     else if (vem_i_npz_is_model(npz))
         found = "model";
-    else if (vem_i_npz_has(npz, "rows"))
+    else if (vem_i_npz_has(npz, "rows") || vem_i_npz_is_sparse(npz))
         found = "data";
     vem_i_npz_close(npz);
     return found;

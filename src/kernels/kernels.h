@@ -51,6 +51,23 @@ enum { VEM_I_BYTE_BITS = 45 };
 #define VEM_I_LEAST_SINGLE 1e-30
 #define VEM_I_LEAST_DOUBLE 1e-300
 
+/* Rows of which zeros are left out. */
+typedef struct vem_i_sparse {
+    const int64_t
+        *starts; /* rows + 1: where the entries of a row begin; NULL: not sparse */
+    const int32_t *columns; /* of the entries, ascending within a row */
+    const float *values;    /* NULL: see below, */
+    const double *wide;     /* where a float does not hold them; both NULL: all are 1 */
+} vem_i_sparse;
+
+static inline double vem_i_sparse_value(const vem_i_sparse *s, int64_t entry)
+{
+    return s->values ? (double)s->values[entry] : s->wide ? s->wide[entry] : 1;
+}
+
+/* Clusters that the sparse kernels have at hand at a time. */
+enum { VEM_I_SPARSE_CLUSTERS = 64 };
+
 typedef struct vem_i_kernels {
     const char *name; /* "reference", "baseline", "avx2", "avx512", "neon" */
     vem_precision precision;
@@ -105,9 +122,8 @@ typedef struct vem_i_kernels {
                       int32_t m, void *costs, int64_t ldv);
     /* Costs that are linear in the item, for families of counts:
      *     v = sum_j x_j a_cj + bias_c,    rows of a are ldc apart. */
-    void (*dot_tile)(const void *panels, int32_t n, int32_t d, const void *a,
-                        int64_t ldc, const void *bias, int32_t m, void *costs,
-                        int64_t ldv);
+    void (*dot_tile)(const void *panels, int32_t n, int32_t d, const void *a, int64_t ldc,
+                     const void *bias, int32_t m, void *costs, int64_t ldv);
 
     /* Costs of listed pairs by direct differences: costs[r * ldv + p] for item p (row
      * items[p] of x, items NULL: row p) and cluster index[r * ldv + p], r < m; an index
@@ -127,8 +143,8 @@ typedef struct vem_i_kernels {
                        int64_t ldf, const void *bias, int32_t m, const int32_t *index,
                        void *costs, int64_t ldv);
     void (*dot_pairs)(const void *x, int64_t ld, const uint32_t *items, int32_t n,
-                         int32_t d, const void *a, int64_t ldc, const void *bias,
-                         int32_t m, const int32_t *index, void *costs, int64_t ldv);
+                      int32_t d, const void *a, int64_t ldc, const void *bias, int32_t m,
+                      const int32_t *index, void *costs, int64_t ldv);
 
     /* What is linear in rows that come with the items (their spreads), rows of x listed as in
      * the pairs. To costs that are there already is added  sum_j x_pj w_cj,  rows of w ldw
@@ -181,7 +197,19 @@ typedef struct vem_i_kernels {
     double (*full_collect)(const void *panels, const void *q, int32_t n, int32_t d,
                            const void *mean, double *sum, double *second);
     double (*sum_collect)(const void *panels, const void *q, int32_t n, int32_t d,
-                             double *sum);
+                          double *sum);
+
+    /* The same for sparse rows (data/sparse.h), of which item p is row items[p], or p; here row j of a
+     * belongs to column j and has a value for each cluster, lda apart.
+     *     sparse_tile      v(p,c) = bias_c + sum_e x_e a[column_e * lda + c], c < m
+     *     sparse_collect   block[c] += q_cp,  block[(1 + column_e) * ldb + c] += q_cp x_e, in double,
+     *                      with q_cp at q[c * ldq + p] */
+    void (*sparse_tile)(const vem_i_sparse *x, const uint32_t *items, int32_t n,
+                        const void *a, int64_t lda, const void *bias, int32_t m,
+                        void *costs, int64_t ldv);
+    void (*sparse_collect)(const vem_i_sparse *x, const uint32_t *items, int32_t n,
+                           const void *q, int64_t ldq, int32_t m, double *block,
+                           int64_t ldb);
 
     /* Rows as they are stored, ld elements apart, all arithmetic in double: with
      * e_i = x_i - center,

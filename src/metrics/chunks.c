@@ -173,7 +173,7 @@ vem_status vem_i_for_chunks(vem_i_run *run, const vem_model *model, const vem_da
         return status;
     }
     const double *scale = units ? units : model->scale;
-    int64_t rows = vem_i_chunk_rows(data->d);
+    int64_t rows = data->sparse.starts ? CHUNK_ROWS : vem_i_chunk_rows(data->d);
     const int owner = vem_i_whole_begin(run, phase, data->n);
     for (int64_t first = 0; first < data->n && status == VEM_OK; first += rows) {
         vem_i_points_request request = {.first = first,

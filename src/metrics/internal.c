@@ -54,7 +54,7 @@ static vem_status step(vem_i_run *run, const vem_view *view, const vem_model *mo
                                  : run->counted
                                      ? vem_i_family_of_distances(model->family->by_column)
                                      : vem_i_family_of_distances(factors != NULL);
-    status = vem_i_scorer_new(run, view->kernels,
+    status = vem_i_scorer_for(run, view,
                               vem_i_shape_of(family, model->clusters, model->d), &scorer);
     if (status == VEM_OK)
         status = vem_i_posterior_new(run, view, search, &posterior);

@@ -155,7 +155,8 @@ static vem_status take_scratch(vem_i_run *run, task *t, int64_t blocks)
         vem_i_take_structs(run, &t->scratch, (size_t)run->threads, sizeof *t->scratch);
     for (int i = 0; status == VEM_OK && i < run->threads; i++) {
         scratch *s = &t->scratch[i];
-        const vem_i_room list[] = {{&s->panels, block, (size_t)t->view->d * element, 0},
+        const vem_i_room list[] = {{&s->panels, vem_i_view_is_sparse(t->view) ? 0 : block,
+                                    (size_t)t->view->d * element, 0},
                                    {&s->norms, block, element, 0},
                                    {&s->costs, VEM_I_TILE, block * element, 0},
                                    {&s->shares, VEM_I_TILE, block * element, 0},
@@ -185,8 +186,7 @@ vem_status vem_i_posteriors(vem_i_run *run, const vem_view *view, const vem_mode
               .scorer = &scorer,
               .log_sums = log_likelihoods,
               .entropies = entropies};
-    vem_status status =
-        vem_i_scorer_new(run, view->kernels, vem_i_model_shape(model), &scorer);
+    vem_status status = vem_i_scorer_for(run, view, vem_i_model_shape(model), &scorer);
     if (status == VEM_OK && view->spread_kind != VEM_I_SPREAD_NONE)
         status = vem_i_scorer_take_spread(run, &scorer);
     if (status == VEM_OK)

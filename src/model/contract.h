@@ -44,6 +44,8 @@ typedef struct vem_i_scorer {
     void *norms;  /* C, squared lengths of the means */
     void *a, *b;  /* the family's own; rows lie lda and ldb apart (lda 0: one for all) */
     int64_t lda, ldb;
+    int by_column; /* 1: for sparse items; rows of a are columns of the data, clusters side by side,
+                      lda apart */
     void *precisions; /* inverse shapes as weights of a spread, rows ldp apart (0: one for
                          all); NULL: items have none (spread.h) */
     int64_t ldp;
@@ -106,6 +108,10 @@ struct vem_i_family {
      * time have different numbers `thread`, below the threads of the run. */
     void (*collect_tile)(const vem_i_scorer *scorer, const vem_i_items *items,
                          const void *q, int32_t cluster, int thread, vem_i_stats *stats);
+    /* Add sparse items to all clusters, with weights q[c * ldq + p], to statistics that lie column by
+     * column (stats.h). NULL: the family takes no sparse items. */
+    void (*collect_sparse)(const vem_i_scorer *scorer, const vem_i_items *items,
+                           const void *q, int64_t ldq, vem_i_stats *stats);
     /* The same for listed items as they lie (q NULL: all 1), any number of them, where the
      * family can do that without packing them; NULL: it cannot. */
     void (*collect_rows)(const vem_i_scorer *scorer, const vem_i_items *items,

@@ -11,6 +11,9 @@
 
 vem_status vem_i_scorer_new(vem_i_run *run, const vem_i_kernels *kernels,
                             vem_i_shape shape, vem_i_scorer *scorer);
+/* For the items of a view, which may be sparse. */
+vem_status vem_i_scorer_for(vem_i_run *run, const vem_view *view, vem_i_shape shape,
+                            vem_i_scorer *scorer);
 void vem_i_scorer_free(vem_i_scorer *scorer);
 /* The shape it was made for, with the clusters that there are now. */
 static inline vem_i_shape vem_i_scorer_shape(const vem_i_scorer *scorer)

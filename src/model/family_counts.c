@@ -31,36 +31,36 @@ static vem_i_state state(int32_t d, size_t element)
 
 /* Bias of a cluster; fills its row of factors. */
 typedef double (*factors_fn)(const vem_i_kernels *kernels, const double *mean, int64_t d,
-                             void *a, int64_t at);
+                             void *a, int64_t at, int64_t step);
 
 static double factors_bernoulli(const vem_i_kernels *kernels, const double *mean,
-                                int64_t d, void *a, int64_t at)
+                                int64_t d, void *a, int64_t at, int64_t step)
 {
     double bias = 0;
     for (int64_t j = 0; j < d; j++) {
         const double none = log1p(-mean[j]);
-        vem_i_store(kernels, a, at + j, -2 * (log(mean[j]) - none));
+        vem_i_store(kernels, a, at + j * step, -2 * (log(mean[j]) - none));
         bias -= 2 * none;
     }
     return bias;
 }
 
 static double factors_poisson(const vem_i_kernels *kernels, const double *mean, int64_t d,
-                              void *a, int64_t at)
+                              void *a, int64_t at, int64_t step)
 {
     double bias = 0;
     for (int64_t j = 0; j < d; j++) {
-        vem_i_store(kernels, a, at + j, -2 * log(mean[j]));
+        vem_i_store(kernels, a, at + j * step, -2 * log(mean[j]));
         bias += 2 * mean[j];
     }
     return bias;
 }
 
 static double factors_multinomial(const vem_i_kernels *kernels, const double *mean,
-                                  int64_t d, void *a, int64_t at)
+                                  int64_t d, void *a, int64_t at, int64_t step)
 {
     for (int64_t j = 0; j < d; j++)
-        vem_i_store(kernels, a, at + j, -2 * log(mean[j]));
+        vem_i_store(kernels, a, at + j * step, -2 * log(mean[j]));
     return 0;
 }
 
@@ -76,9 +76,11 @@ static void prepare_some(void *arg, int64_t number, int thread)
     const task *t = arg;
     const int64_t d = t->model->d, end = (number + 1) * TOGETHER;
     for (int64_t c = number * TOGETHER; c < end && c < t->model->clusters; c++)
-        t->scorer->bias_wide[c] = t->factors(t->scorer->kernels, t->model->means + c * d,
-                                             d, t->scorer->a, c * t->scorer->lda) -
-                                  2 * log(t->model->weights[c]);
+        t->scorer->bias_wide[c] =
+            t->factors(t->scorer->kernels, t->model->means + c * d, d, t->scorer->a,
+                       t->scorer->by_column ? c : c * t->scorer->lda,
+                       t->scorer->by_column ? t->scorer->lda : 1) -
+            2 * log(t->model->weights[c]);
 }
 
 static void prepare_as(vem_i_run *run, const vem_model *model, vem_i_scorer *scorer,
@@ -110,15 +112,47 @@ static void score_tile(const vem_i_scorer *s, const vem_i_items *items, int32_t 
                        int32_t count, void *costs, int64_t ldv)
 {
     const size_t element = s->kernels->element;
+    if (items->sparse.starts) {
+        s->kernels->sparse_tile(&items->sparse, items->index, (int32_t)items->n,
+                                (const char *)s->a + (size_t)first * element, s->lda,
+                                (const char *)s->bias + (size_t)first * element, count,
+                                costs, ldv);
+        return;
+    }
     s->kernels->dot_tile(items->panels, (int32_t)items->n, s->d,
                          (const char *)s->a + (size_t)(first * s->lda) * element, s->lda,
                          (const char *)s->bias + (size_t)first * element, count, costs,
                          ldv);
 }
 
+static int64_t row_of(const vem_i_items *items, int64_t p)
+{
+    return items->index ? (int64_t)items->index[p] : p;
+}
+
+/* Few of all pairs: no kernel. */
+static void pairs_sparse(const vem_i_scorer *s, const vem_i_items *items, int32_t m,
+                         const int32_t *index, void *costs, int64_t ldv)
+{
+    const vem_i_sparse *x = &items->sparse;
+    for (int64_t r = 0; r < m; r++)
+        for (int64_t p = 0; p < items->n; p++) {
+            const int64_t c = index[r * ldv + p], row = row_of(items, p);
+            double sum = c < 0 ? INFINITY : vem_i_value(s->kernels, s->bias, c);
+            for (int64_t e = x->starts[row]; c >= 0 && e < x->starts[row + 1]; e++)
+                sum += vem_i_sparse_value(x, e) *
+                       vem_i_value(s->kernels, s->a, x->columns[e] * s->lda + c);
+            vem_i_store(s->kernels, costs, r * ldv + p, sum);
+        }
+}
+
 static void score_pairs(const vem_i_scorer *s, const vem_i_items *items, int32_t m,
                         const int32_t *index, void *costs, int64_t ldv)
 {
+    if (items->sparse.starts) {
+        pairs_sparse(s, items, m, index, costs, ldv);
+        return;
+    }
     s->kernels->dot_pairs(items->x, items->ld, items->index, (int32_t)items->n, s->d,
                           s->a, s->lda, s->bias, m, index, costs, ldv);
 }
@@ -127,9 +161,28 @@ static void collect_tile(const vem_i_scorer *s, const vem_i_items *items, const 
                          int32_t cluster, int thread, vem_i_stats *stats)
 {
     (void)thread;
+    if (items->sparse.starts) {
+        const vem_i_sparse *x = &items->sparse;
+        double *first = vem_i_stats_first(stats, cluster);
+        for (int64_t p = 0; p < items->n; p++) {
+            const double w = vem_i_value(s->kernels, q, p);
+            const int64_t row = row_of(items, p);
+            *vem_i_stats_mass(stats, cluster) += w;
+            for (int64_t e = x->starts[row]; w > 0 && e < x->starts[row + 1]; e++)
+                first[x->columns[e]] += w * vem_i_sparse_value(x, e);
+        }
+        return;
+    }
     *vem_i_stats_mass(stats, cluster) +=
         s->kernels->sum_collect(items->panels, q, (int32_t)items->n, s->d,
                                 vem_i_stats_first(stats, cluster));
+}
+
+static void collect_sparse(const vem_i_scorer *s, const vem_i_items *items, const void *q,
+                           int64_t ldq, vem_i_stats *stats)
+{
+    s->kernels->sparse_collect(&items->sparse, items->index, (int32_t)items->n, q, ldq,
+                               stats->clusters, stats->block, stats->clusters);
 }
 
 typedef struct step {
@@ -175,6 +228,7 @@ static void maximize(vem_i_run *run, const vem_i_scorer *scorer, const vem_i_sta
                                               .score_tile = score_tile,                  \
                                               .score_pairs = score_pairs,                \
                                               .collect_tile = collect_tile,              \
+                                              .collect_sparse = collect_sparse,          \
                                               .maximize = maximize};
 FAMILY(VEM_BERNOULLI, bernoulli)
 FAMILY(VEM_POISSON, poisson)

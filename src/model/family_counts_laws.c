@@ -26,7 +26,7 @@ static double log_factorial(double x)
         return 0;
     if (x < 16) {
         double product = 2;
-        for (double k = 3; k <= x; k++)
+        for (int k = 3; k <= (int)x; k++)
             product *= k;
         return log(product);
     }

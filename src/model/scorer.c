@@ -57,6 +57,17 @@ vem_status vem_i_scorer_new(vem_i_run *run, const vem_i_kernels *kernels,
     return VEM_OK;
 }
 
+vem_status vem_i_scorer_for(vem_i_run *run, const vem_view *view, vem_i_shape shape,
+                            vem_i_scorer *scorer)
+{
+    vem_status status = vem_i_scorer_new(run, view->kernels, shape, scorer);
+    if (status == VEM_OK && vem_i_view_is_sparse(view)) {
+        scorer->by_column = 1;
+        scorer->lda = shape.capacity;
+    }
+    return status;
+}
+
 void vem_i_scorer_free(vem_i_scorer *scorer)
 {
     vem_i_free(scorer->means);

@@ -55,6 +55,12 @@ void vem_i_stats_clear_cluster(vem_i_stats *stats, int32_t c)
 void vem_i_stats_add(vem_i_stats *to, const vem_i_stats *from)
 {
     int64_t count = to->clusters * to->stride;
+    if (from->by_column) {
+        for (int64_t k = 0; k < to->stride; k++)
+            for (int64_t c = 0; c < to->clusters; c++)
+                to->block[c * to->stride + k] += from->block[k * to->clusters + c];
+        return;
+    }
     for (int64_t i = 0; i < count; i++)
         to->block[i] += from->block[i];
 }

@@ -16,6 +16,7 @@ typedef struct vem_i_stats {
     int32_t clusters, d;
     int64_t stride;
     double *block; /* clusters x stride */
+    int by_column; /* 1: stride x clusters instead, for sums of sparse items */
 } vem_i_stats;
 
 /* Doubles of second moment per cluster. */

@@ -55,11 +55,21 @@ static int64_t drop(vem_i_em *em, void *state)
 static double error_of(const vem_i_em *em, int64_t item)
 {
     const vem_i_scorer *s = &em->scorer;
-    const void *row = vem_i_view_row(em->view, item);
     int64_t c = em->posterior.held[item * em->posterior.width];
     double sum = 0;
     if (c < 0)
         return 0;
+    if (vem_i_view_is_sparse(em->view)) { /* |x|^2 + |mean|^2 - 2 x mean */
+        const vem_i_sparse *x = &em->view->sparse;
+        sum = vem_i_value(s->kernels, s->norms, c);
+        for (int64_t e = x->starts[item]; e < x->starts[item + 1]; e++) {
+            const double value = vem_i_sparse_value(x, e);
+            sum += value * (value - 2 * vem_i_value(s->kernels, s->means,
+                                                    c * s->ldc + x->columns[e]));
+        }
+        return sum;
+    }
+    const void *row = vem_i_view_row(em->view, item);
     for (int64_t j = 0; j < s->d; j++) {
         double e = vem_i_value(s->kernels, row, j) -
                    vem_i_value(s->kernels, s->means, c * s->ldc + j);
@@ -171,8 +181,7 @@ static int64_t reseed(vem_i_em *em, void *state)
                     1.0 / model->clusters; /* with less it would win no rows */
         }
         vem_i_model_put(model, first, model, c);
-        vem_i_widen(em->view->kernels, vem_i_view_row(em->view, item), model->d,
-                    model->means + c * (int64_t)model->d);
+        vem_i_view_widen(em->view, item, model->means + c * (int64_t)model->d);
         vem_i_begin_at_row(model->family, &em->constraints, model->d,
                            model->means + c * (int64_t)model->d);
         vem_i_estep_place(em->estep, &em->posterior, c, item);

@@ -26,7 +26,7 @@ vem_status vem_i_seed_counts(vem_i_run *run, const vem_view *view,
                              int32_t clusters, int64_t chain, uint64_t seed,
                              vem_i_seeds *seeds)
 {
-    if (!counts->stabilize)
+    if (!counts->stabilize && !vem_i_view_is_sparse(view))
         return vem_i_seed(run, view, method, clusters, chain, seed, seeds);
     const int64_t d = view->d, rows = rows_of(view->n, view->d, clusters);
     const size_t element = view->kernels->element;
@@ -44,8 +44,9 @@ vem_status vem_i_seed_counts(vem_i_run *run, const vem_view *view,
             vem_i_pick_by_mass(view->mass, view->n, (int)rows, items);
         for (int64_t i = 0; i < filled; i++) {
             items[i] = rows < view->n ? items[i] : i;
-            vem_i_widen(view->kernels, vem_i_view_row(view, items[i]), d, row);
-            counts->stabilize(row, view->d);
+            vem_i_view_widen(view, items[i], row);
+            if (counts->stabilize)
+                counts->stabilize(row, view->d);
             vem_i_narrow(view->kernels, row, d, x + (size_t)(i * d) * element);
             vem_i_residence_check(run);
         }
