@@ -120,7 +120,7 @@ static vem_status walk(parser *p, int64_t entries, int put, vem_i_sparse_maker *
             return refuse_line(p, "does not begin with a row and a column, from 1");
         skip_blanks(p);
         if (!p->pattern) {
-            const char *after = vem_i_number(p->at, p->end, &value);
+            const char *after = vem_i_number_with(p->at, p->end, '.', &value);
             if (!after)
                 return refuse_line(p, "has no number after row and column");
             p->at = after;
