@@ -296,6 +296,10 @@ static void alone(void **state)
     assert_int_equal(vem_describe(ctx, m, data, VEM_DOUBLE, &it, &about), VEM_BAD_DATA);
     assert_non_null(strstr(vem_ctx_message(ctx), "2 columns, but the data have 3"));
     vem_data_free(data);
+    for (int precision = -2; precision <= 2; precision += 4)
+        assert_int_equal(vem_describe(ctx, m, NULL, (vem_precision)precision, &it,
+                                      &about),
+                         VEM_BAD_OPTION);
     vem_model_free(m);
 }
 

@@ -167,6 +167,15 @@ static void rows_of_all(void **state)
             VEM_BAD_DATA, "has 2 weights, but the data have 4 rows");
 }
 
+/* One row with a value missing is a row with a value missing, not a column without values. */
+static void one_row(void **state)
+{
+    (void)state;
+    io_refuses(io_text("a.csv", "x,y\n1,NA\n"), VEM_BAD_DATA,
+               "1 value is missing, in 1 of 1 rows");
+    io_refuses(io_text("a.csv", "x,y\n1,NA\n2,NA\n"), VEM_BAD_DATA, "column 2 (y)");
+}
+
 /* A coreset brings its weights; rows of other files weigh 1. */
 static void coresets_weigh(void **state)
 {
@@ -211,7 +220,7 @@ int main(void)
         cmocka_unit_test(names_pick_columns), cmocka_unit_test(types_meet),
         cmocka_unit_test(many_rows),          cmocka_unit_test(ids_follow),
         cmocka_unit_test(rows_of_all),        cmocka_unit_test(coresets_weigh),
-        cmocka_unit_test(advice_is_kept),
+        cmocka_unit_test(advice_is_kept),     cmocka_unit_test(one_row),
     };
     return cmocka_run_group_tests(tests, io_setup, io_teardown);
 }
