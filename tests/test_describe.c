@@ -303,6 +303,19 @@ static void alone(void **state)
     vem_model_free(m);
 }
 
+/* Families that are none have no shapes. */
+static void no_family(void **state)
+{
+    (void)state;
+    for (int kind = -1; kind <= VEM_FAMILIES + 1; kind++) {
+        const int is_one = kind >= 0 && kind < VEM_FAMILIES;
+        assert_true((vem_family_axes((vem_family_kind)kind) >= 0) == is_one);
+        assert_true((vem_family_shared((vem_family_kind)kind) >= 0) == is_one);
+    }
+    assert_int_equal(vem_family_axes((vem_family_kind)1000000), -1);
+    assert_int_equal(vem_family_axes((vem_family_kind)-1000000), -1);
+}
+
 /* ---- Samples ---- */
 
 /* Moments of each cluster's rows, within five deviations of what they estimate. */
@@ -350,9 +363,8 @@ static void samples(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_rows),
-        cmocka_unit_test(with_rows),
-        cmocka_unit_test(alone),
+        cmocka_unit_test(without_rows), cmocka_unit_test(with_rows),
+        cmocka_unit_test(alone),        cmocka_unit_test(no_family),
         cmocka_unit_test(samples),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
