@@ -197,11 +197,36 @@ static void choices(void **state)
     grid_data_free(&data);
 }
 
+/* Whatever counts as rest, two steps are compared; where candidates are drawn, three. */
+static void first_rest(void **state)
+{
+    (void)state;
+    grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, 200, 2, 5);
+    vem_model *start = grid_start(ctx, &data, VEM_ISO_SHARED, 12);
+    vem_options o = grid_options(12, VEM_ISO_SHARED, VEM_PRIOR_FLAT, 2, VEM_DOUBLE, 20);
+    o.tolerance = 1;
+    for (int explore = 0; explore < 2; explore++) {
+        if (explore) {
+            o.search = VEM_SEARCH_ESTIMATED;
+            o.reach = 4;
+            o.explore = 1;
+        }
+        grid_fit fit = grid_run(ctx, &data, &o, start);
+        assert_int_equal(fit.summary->outcome, VEM_OUTCOME_CONVERGED);
+        assert_int_equal(fit.summary->steps, explore ? 3 : 2);
+        grid_fit_free(&fit);
+    }
+    vem_model_free(start);
+    grid_data_free(&data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(phases), cmocka_unit_test(gains),      cmocka_unit_test(probes),
-        cmocka_unit_test(shares), cmocka_unit_test(steps_left), cmocka_unit_test(choices),
+        cmocka_unit_test(phases),     cmocka_unit_test(gains),
+        cmocka_unit_test(probes),     cmocka_unit_test(shares),
+        cmocka_unit_test(steps_left), cmocka_unit_test(choices),
+        cmocka_unit_test(first_rest),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
