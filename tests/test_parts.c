@@ -212,6 +212,18 @@ static void advice_is_kept(void **state)
     assert_null(vem_data_column_advice(data, 0));
     assert_non_null(vem_data_column_advice(data, 1));
     vem_data_free(data);
+    /* What is longer than any number is none with signs in it. */
+    char text[200];
+    for (int groups = 1; groups <= 30; groups += 29) {
+        strcpy(text, "x\n\"1");
+        for (int g = 0; g < groups; g++)
+            strcat(text, ",234");
+        strcat(text, "\"\n");
+        const char *const one[2] = {io_text("l.csv", text), io_text("m.csv", "x\n1\n")};
+        data = join(one, 2, how);
+        assert_true((vem_data_column_advice(data, 0) != NULL) == (groups == 1));
+        vem_data_free(data);
+    }
 }
 
 int main(void)
