@@ -224,6 +224,12 @@ static void advice_is_kept(void **state)
         assert_true((vem_data_column_advice(data, 0) != NULL) == (groups == 1));
         vem_data_free(data);
     }
+    static const char nul[] = "x\n\"1,234\0%\"\n"; /* nor is what has a NUL in it */
+    const char *const odd[2] = {io_put("n.csv", nul, sizeof nul - 1),
+                                io_text("m.csv", "x\n1\n")};
+    data = join(odd, 2, how);
+    assert_null(vem_data_column_advice(data, 0));
+    vem_data_free(data);
 }
 
 int main(void)

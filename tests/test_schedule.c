@@ -216,6 +216,12 @@ static void first_rest(void **state)
         assert_int_equal(fit.summary->steps, explore ? 3 : 2);
         grid_fit_free(&fit);
     }
+    /* From rows, shapes of their own come after two steps with one for all. */
+    o = grid_options(12, VEM_DIAG, VEM_PRIOR_FREE, 2, VEM_DOUBLE, 20);
+    o.tolerance = 1;
+    grid_fit fit = grid_run(ctx, &data, &o, NULL);
+    assert_int_equal(fit.summary->steps, 4);
+    grid_fit_free(&fit);
     vem_model_free(start);
     grid_data_free(&data);
 }
