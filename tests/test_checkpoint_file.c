@@ -178,9 +178,9 @@ static void forged_groups(void **state)
     memcpy(&near_count, values_of(bytes, size, "near_count", 0), sizeof near_count);
     assert_true(near_count > 1); /* the state is one with lists */
     assert_memory_equal(values_of(bytes, size, "sorted", 0), &one, sizeof one);
-    for (int attack = 0; attack < 5; attack++) {
-        static const char *const blamed[] = {"near", "group_of", "sorted", "cell_starts",
-                                             "members"};
+    for (int attack = 0; attack < 6; attack++) {
+        static const char *const blamed[] = {"near",        "group_of", "sorted",
+                                             "cell_starts", "members",  "cell_of"};
         memcpy(forgery, bytes, size);
         if (attack == 0 || attack == 2) /* every list names group 0 again and again */
             for (int32_t k = 0; k < near_count; k++)
@@ -197,6 +197,15 @@ static void forged_groups(void **state)
             memset(values_of(forgery, size, "cell_starts", 0) + 4, 0, 4);
         if (attack == 4)
             memset(values_of(forgery, size, "members", 0), 0, 8);
+        if (attack == 5) { /* a group of a cell that is one too many */
+            char *cells = values_of(forgery, size, "cell_of", 0);
+            uint64_t shape[2];
+            memcpy(shape, cells - sizeof shape, sizeof shape);
+            int32_t *of = (int32_t *)(void *)cells, last = 0;
+            for (uint64_t k = 0; k < shape[0] * shape[1] / sizeof *of; k++)
+                last = of[k] > last ? of[k] : last;
+            of[0] = last + 1;
+        }
         seal(forgery, size);
         spill(path, forgery, size);
         refused(path, blamed[attack]);
@@ -204,6 +213,30 @@ static void forged_groups(void **state)
     free(forgery);
     free(bytes);
     end();
+}
+
+/* A neighbor that is no cluster is refused. */
+static void forged_neighbors(void **state)
+{
+    (void)state;
+    enum { C = 9 };
+    for (int search = VEM_SEARCH_EXACT; search <= VEM_SEARCH_ESTIMATED; search++) {
+        static const int32_t wrong[] = {-1, C, C + 1};
+        size_t size;
+        begin(search);
+        char *bytes = state_at(4, &size);
+        path_name file = path_of("forged", 20 + search);
+        spill(file.text, bytes, size);
+        assert_int_equal(resume(file.text), VEM_OK);
+        for (int i = 0; i < 3; i++) {
+            memcpy(values_of(bytes, size, "neighbors", 0) + 4, &wrong[i], 4);
+            seal(bytes, size);
+            spill(file.text, bytes, size);
+            refused(file.text, "neighbors");
+        }
+        free(bytes);
+        end();
+    }
 }
 
 /* Counters that a later sum would carry over the edge; numbers that no fit has. */
@@ -386,6 +419,7 @@ int main(void)
         cmocka_unit_test(flipped),
         cmocka_unit_test(forged),
         cmocka_unit_test(forged_groups),
+        cmocka_unit_test(forged_neighbors),
         cmocka_unit_test(forged_counters),
         cmocka_unit_test(of_another_fit),
         cmocka_unit_test(not_there_or_foreign),
