@@ -215,6 +215,70 @@ static void forged_groups(void **state)
     end();
 }
 
+typedef struct onlooker {
+    const char *path;
+    double pause; /* seconds from one look to the next */
+    uint64_t sum;
+    int states; /* different ones */
+} onlooker;
+
+static int look(void *user, const vem_progress *p)
+{
+    onlooker *o = user;
+    (void)p;
+    fake_now += o->pause;
+    if (access(o->path, F_OK) != 0)
+        return 0;
+    size_t size;
+    char *bytes = slurp(o->path, &size);
+    const uint64_t sum = vem_i_mix(0, bytes, size);
+    o->states += sum != o->sum;
+    o->sum = sum;
+    free(bytes);
+    return 0;
+}
+
+/* A state is written when its time has come, not before; and it is told where a fit goes on. */
+static void in_time(void **state)
+{
+    (void)state;
+    path_name file = path_of("in-time", 1);
+    int states[2];
+    for (int passes = 0; passes < 2; passes++) {
+        begin(VEM_SEARCH_CLOSEST);
+        options.restarts = 1;
+        onlooker o = {.path = file.text, .pause = passes ? 100 : 0};
+        fake_now = 1000;
+        keep_at(file.text, 60, 0);
+        vem_ctx_set_progress(ctx, look, &o);
+        grid_fit fit = grid_run(ctx, &data, &options, NULL);
+        vem_ctx_set_progress(ctx, NULL, NULL);
+        grid_fit_free(&fit);
+        fake_now = 0;
+        states[passes] = o.states;
+        remove(file.text);
+        end();
+    }
+    assert_true(states[0] <= 2); /* as the fit begins, and as it ends */
+    assert_true(states[1] > 2);
+    begin(VEM_SEARCH_CLOSEST);
+    options.restarts = 1;
+    int64_t at[2];
+    for (int later = 0; later < 2; later++) {
+        size_t size;
+        char *bytes = state_at(3 + later, &size);
+        grid_fit fit;
+        spill(file.text, bytes, size);
+        keep_at(file.text, 1e9, 1);
+        assert_int_equal(grid_try(ctx, &data, &options, NULL, &fit), VEM_OK);
+        at[later] = fit.summary->resumed_step;
+        grid_fit_free(&fit);
+        free(bytes);
+    }
+    assert_true(at[1] > 1 && at[1] >= at[0]);
+    end();
+}
+
 /* A neighbor that is no cluster is refused. */
 static void forged_neighbors(void **state)
 {
@@ -419,6 +483,7 @@ int main(void)
         cmocka_unit_test(flipped),
         cmocka_unit_test(forged),
         cmocka_unit_test(forged_groups),
+        cmocka_unit_test(in_time),
         cmocka_unit_test(forged_neighbors),
         cmocka_unit_test(forged_counters),
         cmocka_unit_test(of_another_fit),
