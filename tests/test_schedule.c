@@ -1,6 +1,7 @@
 /* What each step of a loop does, what share of the time each loop of a fit has, how many steps are
  * left, and what a fit chooses by itself. */
 #include "context.h"
+#include "fake_clock.h"
 
 #include "em/em.h"
 #include "em/schedule.h"
@@ -226,13 +227,51 @@ static void first_rest(void **state)
     grid_data_free(&data);
 }
 
+typedef struct heard {
+    int64_t last;
+    int calls;
+} heard;
+
+static int hear(void *user, const vem_progress *p)
+{
+    heard *h = user;
+    if (strcmp(p->phase, "seed") != 0)
+        return 0;
+    assert_in_range(p->done, h->last, p->total);
+    h->last = p->done;
+    h->calls++;
+    return 0;
+}
+
+/* Starts of many steps tell how far they are: never back, and never beyond the end. */
+static void progress_of_starts(void **state)
+{
+    (void)state;
+    grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, 600, 2, 5);
+    vem_data *rows = grid_borrow(ctx, &data);
+    vem_options o;
+    vem_options_init(&o);
+    o.clusters = 12;
+    o.family = VEM_DIAG;
+    o.tolerance = 0;
+    heard h = {0};
+    fake_tick = 0.05; /* each step is told */
+    vem_ctx_set_progress(ctx, hear, &h);
+    assert_int_equal(vem_fit(ctx, rows, &o, NULL, NULL, NULL), VEM_OK);
+    vem_ctx_set_progress(ctx, NULL, NULL);
+    fake_tick = 0;
+    assert_true(h.calls > 10);
+    vem_data_free(rows);
+    grid_data_free(&data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(phases),     cmocka_unit_test(gains),
         cmocka_unit_test(probes),     cmocka_unit_test(shares),
         cmocka_unit_test(steps_left), cmocka_unit_test(choices),
-        cmocka_unit_test(first_rest),
+        cmocka_unit_test(first_rest), cmocka_unit_test(progress_of_starts),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
