@@ -266,6 +266,21 @@ static void with_rows(void **state)
             check_exemplars(m, it, c, x, q, weights);
             doubtful += found[c].doubtful;
         }
+        /* The squared error is one of plain distances, whatever the family. */
+        vem_scores scores = {.size = sizeof scores};
+        double error = 0;
+        for (int i = 0; i < N; i++) {
+            double least = INFINITY;
+            for (int c = 0; c < C; c++) {
+                double square = 0;
+                for (int j = 0; j < D; j++)
+                    square += pow(x[i * D + j] - vem_model_means(m)[c * D + j], 2);
+                least = fmin(least, square);
+            }
+            error += weights[i] * least;
+        }
+        assert_int_equal(vem_score(ctx, m, rows, 0, VEM_DOUBLE, &scores), VEM_OK);
+        near(scores.quantization_error, error, "squared error");
         near(about.mass, mass, "mass of all");
         near(about.doubtful, doubtful / mass, "doubtful of all");
         vem_data_free(rows);

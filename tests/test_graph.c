@@ -4,6 +4,7 @@
 #include "context.h"
 #include "run.h"
 
+#include "coarse/block.h"
 #include "search/graph.h"
 
 enum { C = 6, REACH = 4, SLOTS = 6 };
@@ -61,9 +62,27 @@ static void clusters_go(void **state)
     assert_memory_equal(near, two, sizeof two);
 }
 
+/* Lists of a block: the cheapest first, the lower number where two cost the same. */
+static void lists_in_order(void **state)
+{
+    (void)state;
+    enum { N = 3, HELD = 4 };
+    const vem_view view = {.kernels = ctx->kernels_double};
+    double costs[HELD * N] = {5, 1, 2, 3, 2, 2, 9, 3, 2, 1, 4, 2};
+    int32_t index[HELD * N] = {1, 4, 9, 2, 3, 7, 3, 2, 8, 4, 1, 5};
+    static const double sorted[HELD * N] = {1, 1, 2, 3, 2, 2, 5, 3, 2, 9, 4, 2};
+    static const int32_t order[HELD * N] = {4, 4, 5, 2, 3, 7, 1, 2, 8, 3, 1, 9};
+    vem_i_block block = {
+        .view = &view, .n = N, .capacity = N, .costs = costs, .index = index};
+    vem_i_block_sort(&block, HELD);
+    assert_memory_equal(costs, sorted, sizeof costs);
+    assert_memory_equal(index, order, sizeof index);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(evidence),
-                                       cmocka_unit_test(clusters_go)};
+                                       cmocka_unit_test(clusters_go),
+                                       cmocka_unit_test(lists_in_order)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
