@@ -120,6 +120,14 @@ static void how_far(void **state)
     vem_options o = ask(2, VEM_DOUBLE);
     o.family = VEM_ISO;
     refused(&data, &o, NULL, VEM_BAD_DATA, "9e+159");
+    /* The column is named in which it lies farthest from the mean, not from 0. */
+    double two[20];
+    for (int i = 0; i < 10; i++) {
+        two[2 * i] = i == 6 ? 1e160 : 0;
+        two[2 * i + 1] = i == 6 ? 0 : 1.05e160;
+    }
+    data = (grid_data){.n = 10, .d = 2, .x = two};
+    refused(&data, &o, NULL, VEM_BAD_DATA, "ow 7, column 2");
 }
 
 /* One row outweighs all others: the sentence names its weight, and one no greater than it says is
