@@ -1,20 +1,24 @@
 #!/usr/bin/env python3
 """Tests judged by planted faults: which small faults in src/ do the C tests miss?
 
-    scripts/mutate.py COUNT [--seed N] [--jobs J] [--quick S] [--missed] [--only FILE:LINE] [--list]
+    scripts/mutate.py COUNT [--seed N] [--jobs J] [--quick S] [--sanitize]
+                      [--missed] [--only FILE:LINE] [--list]
 
 Fault number i of a seed is drawn by (seed, i) alone: a file, an operator, a place where it
 applies. Faults are drawn until COUNT of them built. Each is compiled from a copy, as the release
 build compiles that file, and linked before the library of the release build into one test after
-another: those that execute its line, the most promising first, until one fails. A crash and a hang are
-failures too. Nothing in the checkout is changed.
+another: those that execute its line, the most promising first, until one fails. A crash and a hang
+are failures too. Nothing in the checkout is changed. Faults that docs/faults.md lists as changing
+nothing are counted by themselves, and not tried.
 
 Which test executes which line is measured by a build of its own, build-cover (gcov). Both builds
 are brought up to date first, and only tests that changed are measured again. Outcomes are kept
 in build-faults/ and not tried again, but by --missed those that were missed, and by --only those
 of one line; then only tests run that it did not pass as they are now. With --quick a fault gets
 tests of S seconds of processor time; if they miss it, it is open, and --missed goes on from there.
---list prints what is known. docs/faults.md tells what came of it.
+With --sanitize the file with the fault is compiled for the address sanitizer, which the tests run
+under as well (make test): for reads and writes past an end, of which a release build may know
+nothing. --list prints what is known. docs/faults.md tells what came of it.
 """
 
 import argparse
@@ -37,6 +41,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD, COVER, STATE = ROOT / "build", ROOT / "build-cover", ROOT / "build-faults"
+PAGE = ROOT / "docs/faults.md"
 FOLDERS = "em model search seed moves data api io metrics fit coarse".split()
 OPERATORS = [
     (r" < ", " <= "),
@@ -54,6 +59,7 @@ OPERATORS = [
     (r"fmax\(", "fmin("),
     (r" \? ", " ? !"),
 ]
+SANITIZE_FLAGS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 COVER_FLAGS = "-O1 -DNDEBUG --coverage -fprofile-exclude-files=.*/kernels/.*"
 CPU_FACTOR, CPU_MORE = 10, 10  # a test may take this much more processor time than measured
 WALL_LIMIT = 1200  # seconds; ends what sleeps for ever, however slow the machine
@@ -106,6 +112,18 @@ class Fault:
     def key(self):
         return f"{self.path}:{self.line}: {self.was} -> {self.now}"
 
+    @property
+    def name(self):
+        """As docs/faults.md has it: lines move."""
+        return f"{self.path}: {self.was} -> {self.now}"
+
+
+def harmless():
+    """The faults that docs/faults.md lists as changing nothing."""
+    text = PAGE.read_text() if PAGE.exists() else ""
+    _, _, text = text.partition("\n## Faults that change nothing\n")
+    return set(re.findall(r"^- `(src/.*?)`", text.partition("\n## ")[0], re.MULTILINE))
+
 
 def draw(seed, number, files):
     """Fault `number` of a seed, or None where the drawn operator has no place in the file."""
@@ -141,19 +159,19 @@ def c_tests(folder):
     return tests
 
 
-def limited(cpu):
+def limited(cpu, memory):
     """What a test's process does first. A core dump of a fault is of no use."""
 
     def limit():
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
         if cpu:
             resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu))
 
     return limit
 
 
-def passes(program, setting, cpu):
+def passes(program, setting, cpu, memory=MEMORY_LIMIT):
     """Does a test pass? Standard output is of no interest; skipped counts as passed."""
     try:
         done = subprocess.run(
@@ -164,7 +182,7 @@ def passes(program, setting, cpu):
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             timeout=WALL_LIMIT,
-            preexec_fn=limited(cpu),
+            preexec_fn=limited(cpu, memory),
             check=False,
         )
     except subprocess.TimeoutExpired:
@@ -255,8 +273,11 @@ def newest(program):
 class Release:
     """How the release build compiles and links, with one object in place of another."""
 
-    def __init__(self):
+    def __init__(self, sanitize):
         self.tests = c_tests(BUILD)
+        self.flags = SANITIZE_FLAGS if sanitize else []
+        # The sanitizer takes address space without end for its notes.
+        self.memory = resource.RLIM_INFINITY if sanitize else MEMORY_LIMIT
         told = json.loads((BUILD / "compile_commands.json").read_text())
         self.compile = {one["file"]: shlex.split(one["command"]) for one in told}
 
@@ -266,12 +287,13 @@ class Release:
         source.write_text(fault.text)
         command = list(self.compile[str(ROOT / fault.path)])
         command[-1], command[command.index("-o") + 1] = str(source), str(out)
-        return out if run(command, cwd=BUILD).returncode == 0 else None
+        plain = [*command, "-Wno-error"] if self.flags else command  # it warns where it is wrong
+        return out if run([*plain, *self.flags], cwd=BUILD).returncode == 0 else None
 
     def link(self, target, folder, out, change):
         command = shlex.split((folder / f"CMakeFiles/{target}.dir/link.txt").read_text())
         command[command.index("-o") + 1] = str(out)
-        must(change(command), cwd=folder)
+        must([*change(command), *self.flags], cwd=folder)
 
     def program(self, name, fault, part, work):
         """The test with the fault's object, and what it needs in its environment. An object
@@ -289,9 +311,10 @@ class Release:
 
 
 def attempt(fault, before, quick, release, coverage):
-    """What became of a fault: broken (does not build), caught by a test, missed, or open (missed by
-    the quick tests). `before` is what became of it earlier, with the tests it passed."""
-    passed = before.get("passed", {})
+    """What became of a fault: broken (does not build), caught by a test, missed, or open (missed so
+    far). `before` is what became of it earlier, with the tests it passed; it stands where the
+    sanitizer finds nothing."""
+    passed = {} if release.flags else before.get("passed", {})
     tests = coverage.of(fault)
     passed = {name: at for name, at in passed.items() if at == coverage.version(name)}
     with tempfile.TemporaryDirectory(dir=STATE) as folder:
@@ -307,11 +330,13 @@ def attempt(fault, before, quick, release, coverage):
                 break
             program, setting = release.program(name, fault, part, work)
             cpu = int(CPU_FACTOR * coverage.seconds(name) + CPU_MORE)
-            if not passes(program, setting, cpu):
-                return {"outcome": "caught", "by": name}
+            if not passes(program, setting, cpu, release.memory):
+                return {"outcome": "caught", "by": name + (" sanitized" if release.flags else "")}
             passed[name] = coverage.version(name)
             if program.parent == work:
                 program.unlink()
+    if release.flags:
+        return before
     return {"outcome": "open" if set(tests) - set(passed) else "missed", "passed": passed}
 
 
@@ -324,6 +349,7 @@ class Outcomes:
     def __init__(self, seed):
         self.path = STATE / f"seed-{seed}.json"
         self.known = json.loads(self.path.read_text()) if self.path.exists() else {}
+        self.harmless = harmless()
         self.lock = threading.Lock()
 
     def put(self, fault, outcome):
@@ -340,11 +366,12 @@ class Outcomes:
         return self.known.get(fault.key, {})
 
     def of(self, fault):
-        return self.all_of(fault).get("outcome")
+        known = self.all_of(fault).get("outcome")
+        return "equal" if fault.name in self.harmless and known != "caught" else known
 
     def count(self, faults):
         words = [self.of(fault) for fault in faults]
-        return {word: words.count(word) for word in ("caught", "missed", "open", "broken")}
+        return {word: words.count(word) for word in ("caught", "missed", "open", "equal", "broken")}
 
 
 def drawn(count, seed):
@@ -394,7 +421,8 @@ def main():
     parser.add_argument("count", type=int, help="faults that build")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=1, help="faults tried beside each other")
-    parser.add_argument("--quick", type=float, default=math.inf, help="seconds of tests for a fault")
+    parser.add_argument("--quick", type=float, default=math.inf, help="seconds for a fault")
+    parser.add_argument("--sanitize", action="store_true", help="under the address sanitizer")
     parser.add_argument("--missed", action="store_true", help="try again what was missed")
     parser.add_argument("--only", metavar="FILE:LINE", help="try again those of this line")
     parser.add_argument("--list", action="store_true", help="print what is known, try nothing")
@@ -414,14 +442,14 @@ def main():
     else:
         begin = time.monotonic()
         build(asked.jobs)
-        release, coverage = Release(), Coverage()
+        release, coverage = Release(asked.sanitize), Coverage()
         trial = lambda fault, before: attempt(fault, before, asked.quick, release, coverage)
         again = lambda f: asked.only or (asked.missed and outcomes.of(f) in ("missed", "open"))
         faults = campaign(faults, asked.count, outcomes, again, asked.jobs, trial)
         print(f"{time.monotonic() - begin:.0f} s")
     total = outcomes.count(faults)
-    told = ", ".join(f"{total[word]} {word}" for word in total if word != "broken")
-    print(f"seed {asked.seed}: {told}; {total['broken']} did not build")
+    print(f"seed {asked.seed}: {total['caught']} caught, {total['missed']} missed, ", end="")
+    print(f"{total['open']} open; {total['equal']} change nothing, {total['broken']} do not build")
     return 1 if total["missed"] + total["open"] else 0
 
 

@@ -13,6 +13,7 @@ static int64_t calls, fail_at; /* fail_at 0: never */
 static size_t highest,
     asked; /* while watching: most in use, and all that was asked for */
 static int watching;
+static int filling = -1; /* with this byte, what is given out; -1: as it comes */
 
 static size_t in_use(void)
 {
@@ -28,6 +29,8 @@ int posix_memalign(void **memory, size_t alignment, size_t bytes)
     if (!made)
         return ENOMEM;
     *memory = made;
+    if (filling >= 0)
+        memset(made, filling, bytes);
     if (watching) {
         asked += bytes;
         size_t now = in_use();

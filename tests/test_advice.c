@@ -67,11 +67,47 @@ static void columns_that_count_alike(void **state)
     assert_non_null(strstr(notes(2, deviations, &o), "of the squared distance"));
 }
 
+/* Columns that do not vary within any cluster are named, up to three and one more. */
+static void level_columns(void **state)
+{
+    (void)state;
+    static const char *const expected[] = {
+        NULL,
+        "column 2 is constant, or nearly so, in every cluster: its variance",
+        "columns 2, 3 are constant",
+        "columns 2, 3, 4 are constant",
+        "columns 2, 3, 4, ... 5 are constant",
+        "columns 2, 3, 4, ... 5 are constant"};
+    for (int32_t level = 0; level <= 5; level++) {
+        static double rows[N * D];
+        const int32_t d = level + 1;
+        for (int32_t i = 0; i < N; i++)
+            for (int32_t j = 0; j < d; j++) {
+                vem_i_rng rng = vem_i_rng_at(8, VEM_RNG_HELD, (uint32_t)j, (uint64_t)i);
+                rows[i * d + j] = 100 * (i % 2) + (j == 0 ? vem_i_rng_open(&rng) : 0);
+            }
+        vem_data *data = NULL;
+        vem_report *report = NULL;
+        const vem_options o =
+            grid_options(2, VEM_DIAG, VEM_PRIOR_FREE, 2, VEM_DOUBLE, 20);
+        assert_int_equal(vem_data_borrow(ctx, VEM_FLOAT64, rows, N, d, 0, 0, &data),
+                         VEM_OK);
+        assert_int_equal(vem_fit(ctx, data, &o, NULL, NULL, &report), VEM_OK);
+        const char *found = vem_report_notes(report);
+        if (expected[level] ? !strstr(found, expected[level])
+                            : strstr(found, "constant") != NULL)
+            fail_msg("%d level columns: \"%s\"", level, found);
+        vem_report_free(report);
+        vem_data_free(data);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(columns_that_decide),
         cmocka_unit_test(columns_that_count_alike),
+        cmocka_unit_test(level_columns),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

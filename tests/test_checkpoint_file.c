@@ -178,9 +178,9 @@ static void forged_groups(void **state)
     memcpy(&near_count, values_of(bytes, size, "near_count", 0), sizeof near_count);
     assert_true(near_count > 1); /* the state is one with lists */
     assert_memory_equal(values_of(bytes, size, "sorted", 0), &one, sizeof one);
-    for (int attack = 0; attack < 5; attack++) {
-        static const char *const blamed[] = {"near", "group_of", "sorted", "cell_starts",
-                                             "members"};
+    for (int attack = 0; attack < 6; attack++) {
+        static const char *const blamed[] = {"near",        "group_of", "sorted",
+                                             "cell_starts", "members",  "cell_of"};
         memcpy(forgery, bytes, size);
         if (attack == 0 || attack == 2) /* every list names group 0 again and again */
             for (int32_t k = 0; k < near_count; k++)
@@ -197,6 +197,15 @@ static void forged_groups(void **state)
             memset(values_of(forgery, size, "cell_starts", 0) + 4, 0, 4);
         if (attack == 4)
             memset(values_of(forgery, size, "members", 0), 0, 8);
+        if (attack == 5) { /* a group of a cell that is one too many */
+            char *cells = values_of(forgery, size, "cell_of", 0);
+            uint64_t shape[2];
+            memcpy(shape, cells - sizeof shape, sizeof shape);
+            int32_t *of = (int32_t *)(void *)cells, last = 0;
+            for (uint64_t k = 0; k < shape[0] * shape[1] / sizeof *of; k++)
+                last = of[k] > last ? of[k] : last;
+            of[0] = last + 1;
+        }
         seal(forgery, size);
         spill(path, forgery, size);
         refused(path, blamed[attack]);
@@ -204,6 +213,92 @@ static void forged_groups(void **state)
     free(forgery);
     free(bytes);
     end();
+}
+
+typedef struct onlooker {
+    const char *path;
+    double pause; /* seconds from one look to the next */
+    uint64_t sum;
+    int states; /* different ones */
+} onlooker;
+
+static int look(void *user, const vem_progress *p)
+{
+    onlooker *o = user;
+    (void)p;
+    fake_now += o->pause;
+    if (access(o->path, F_OK) != 0)
+        return 0;
+    size_t size;
+    char *bytes = slurp(o->path, &size);
+    const uint64_t sum = vem_i_mix(0, bytes, size);
+    o->states += sum != o->sum;
+    o->sum = sum;
+    free(bytes);
+    return 0;
+}
+
+/* A state is written when its time has come, not before; and it is told where a fit goes on. */
+static void in_time(void **state)
+{
+    (void)state;
+    path_name file = path_of("in-time", 1);
+    int states[2];
+    for (int passes = 0; passes < 2; passes++) {
+        begin(VEM_SEARCH_CLOSEST);
+        options.restarts = 1;
+        onlooker o = {.path = file.text, .pause = passes ? 100 : 0};
+        fake_now = 1000;
+        keep_at(file.text, 60, 0);
+        vem_ctx_set_progress(ctx, look, &o);
+        grid_fit fit = grid_run(ctx, &data, &options, NULL);
+        vem_ctx_set_progress(ctx, NULL, NULL);
+        grid_fit_free(&fit);
+        fake_now = 0;
+        states[passes] = o.states;
+        remove(file.text);
+        end();
+    }
+    assert_true(states[0] <= 2); /* as the fit begins, and as it ends */
+    assert_true(states[1] > 2);
+    begin(VEM_SEARCH_CLOSEST);
+    options.restarts = 1;
+    int64_t at[2];
+    for (int later = 0; later < 2; later++) {
+        size_t size;
+        char *bytes = state_at(3 + later, &size);
+        grid_fit fit;
+        spill(file.text, bytes, size);
+        keep_at(file.text, 1e9, 1);
+        assert_int_equal(grid_try(ctx, &data, &options, NULL, &fit), VEM_OK);
+        at[later] = fit.summary->resumed_step;
+        grid_fit_free(&fit);
+        free(bytes);
+    }
+    assert_true(at[1] > 1 && at[1] >= at[0]);
+    end();
+}
+
+/* A neighbor that is no cluster is refused. */
+static void forged_neighbors(void **state)
+{
+    (void)state;
+    enum { C = 9 };
+    for (int search = VEM_SEARCH_EXACT; search <= VEM_SEARCH_ESTIMATED; search++) {
+        static const int32_t wrong[] = {-1, C, C + 1};
+        size_t size;
+        begin(search);
+        char *bytes = state_at(4, &size);
+        path_name file = path_of("forged", 20 + search);
+        for (int i = 0; i < 3; i++) {
+            memcpy(values_of(bytes, size, "neighbors", 0) + 4, &wrong[i], 4);
+            seal(bytes, size);
+            spill(file.text, bytes, size);
+            refused(file.text, "neighbors");
+        }
+        free(bytes);
+        end();
+    }
 }
 
 /* Counters that a later sum would carry over the edge; numbers that no fit has. */
@@ -238,6 +333,12 @@ static void forged_counters(void **state)
         spill(path, forgery, size);
         refused(path, reals[i]);
     }
+    const double negative = -1; /* a number, but no variance */
+    memcpy(forgery, bytes, size);
+    memcpy(values_of(forgery, size, "variances", 0), &negative, sizeof negative);
+    seal(forgery, size);
+    spill(path, forgery, size);
+    refused(path, "variances");
     memcpy(forgery, bytes, size);
     memcpy(values_of(forgery, size, "step", 0) + 8, &most, sizeof most);
     seal(forgery, size);
@@ -386,6 +487,8 @@ int main(void)
         cmocka_unit_test(flipped),
         cmocka_unit_test(forged),
         cmocka_unit_test(forged_groups),
+        cmocka_unit_test(in_time),
+        cmocka_unit_test(forged_neighbors),
         cmocka_unit_test(forged_counters),
         cmocka_unit_test(of_another_fit),
         cmocka_unit_test(not_there_or_foreign),

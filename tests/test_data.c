@@ -159,7 +159,7 @@ static void overlaps(void **state)
     const double values[12] = {0};
     vem_data *data = NULL;
     (void)state;
-    const int64_t wrong[][2] = {{8, 8}, {16, 8}, {4, 8}, {24, 4}, {8, 16}};
+    const int64_t wrong[][2] = {{8, 8}, {16, 8}, {4, 8}, {24, 4}, {8, 16}, {4, 64}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         assert_int_equal(vem_data_borrow(io_ctx, VEM_FLOAT64, values, 4, 3, wrong[i][0],
                                          wrong[i][1], &data),

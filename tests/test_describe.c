@@ -266,6 +266,21 @@ static void with_rows(void **state)
             check_exemplars(m, it, c, x, q, weights);
             doubtful += found[c].doubtful;
         }
+        /* The squared error is one of plain distances, whatever the family. */
+        vem_scores scores = {.size = sizeof scores};
+        double error = 0;
+        for (int i = 0; i < N; i++) {
+            double least = INFINITY;
+            for (int c = 0; c < C; c++) {
+                double square = 0;
+                for (int j = 0; j < D; j++)
+                    square += pow(x[i * D + j] - vem_model_means(m)[c * D + j], 2);
+                least = fmin(least, square);
+            }
+            error += weights[i] * least;
+        }
+        assert_int_equal(vem_score(ctx, m, rows, 0, VEM_DOUBLE, &scores), VEM_OK);
+        near(scores.quantization_error, error, "squared error");
         near(about.mass, mass, "mass of all");
         near(about.doubtful, doubtful / mass, "doubtful of all");
         vem_data_free(rows);
@@ -296,7 +311,24 @@ static void alone(void **state)
     assert_int_equal(vem_describe(ctx, m, data, VEM_DOUBLE, &it, &about), VEM_BAD_DATA);
     assert_non_null(strstr(vem_ctx_message(ctx), "2 columns, but the data have 3"));
     vem_data_free(data);
+    for (int precision = -2; precision <= 2; precision += 4)
+        assert_int_equal(vem_describe(ctx, m, NULL, (vem_precision)precision, &it,
+                                      &about),
+                         VEM_BAD_OPTION);
     vem_model_free(m);
+}
+
+/* Families that are none have no shapes. */
+static void no_family(void **state)
+{
+    (void)state;
+    for (int kind = -1; kind <= VEM_FAMILIES + 1; kind++) {
+        const int is_one = kind >= 0 && kind < VEM_FAMILIES;
+        assert_true((vem_family_axes((vem_family_kind)kind) >= 0) == is_one);
+        assert_true((vem_family_shared((vem_family_kind)kind) >= 0) == is_one);
+    }
+    assert_int_equal(vem_family_axes((vem_family_kind)1000000), -1);
+    assert_int_equal(vem_family_axes((vem_family_kind)-1000000), -1);
 }
 
 /* ---- Samples ---- */
@@ -346,9 +378,8 @@ static void samples(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_rows),
-        cmocka_unit_test(with_rows),
-        cmocka_unit_test(alone),
+        cmocka_unit_test(without_rows), cmocka_unit_test(with_rows),
+        cmocka_unit_test(alone),        cmocka_unit_test(no_family),
         cmocka_unit_test(samples),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -80,6 +80,9 @@ static void shapes(void **state)
                VEM_BAD_DATA, "3 dimensions");
     io_refuses(put("s.h5", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, 2, none, 0, NULL),
                VEM_BAD_DATA, "0 rows and 2 columns");
+    data = io_read(put("s.h5", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, 1, line, 0, NULL));
+    io_holds(data, 6, 1, (const double[]){0, 0, 0, 0, 0, 0}); /* never written: zeros */
+    vem_data_free(data);
     /* Chunks that were never written take no room: a small file that claims much is refused. */
     io_refuses(put("s.h5", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, 2, vast, 1024, NULL),
                VEM_BAD_DATA, "claims 1048576 rows");

@@ -111,6 +111,25 @@ static void too_large_and_too_small(void **state)
         }
 }
 
+/* How far the row lies that is too far, from the mean of all: 1e160 of ten rows, nine of them 0. */
+static void how_far(void **state)
+{
+    (void)state;
+    double x[10] = {[6] = 1e160};
+    grid_data data = {.n = 10, .d = 1, .x = x};
+    vem_options o = ask(2, VEM_DOUBLE);
+    o.family = VEM_ISO;
+    refused(&data, &o, NULL, VEM_BAD_DATA, "9e+159");
+    /* The column is named in which it lies farthest from the mean, not from 0. */
+    double two[20];
+    for (int i = 0; i < 10; i++) {
+        two[2 * i] = i == 6 ? 1e160 : 0;
+        two[2 * i + 1] = i == 6 ? 0 : 1.05e160;
+    }
+    data = (grid_data){.n = 10, .d = 2, .x = two};
+    refused(&data, &o, NULL, VEM_BAD_DATA, "ow 7, column 2");
+}
+
 /* One row outweighs all others: the sentence names its weight, and one no greater than it says is
  * taken. */
 static void too_heavy(void **state)
@@ -385,6 +404,7 @@ int main(void)
         cmocka_unit_test(first_of_many),
         cmocka_unit_test(too_large_and_too_small),
         cmocka_unit_test(ends_of_the_range),
+        cmocka_unit_test(how_far),
         cmocka_unit_test(too_heavy),
         cmocka_unit_test(large_offset),
         cmocka_unit_test(constant_column),

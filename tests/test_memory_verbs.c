@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "memory_hooks.h"
+#include "memory_digests.h"
 
 enum { N = 60, D = 3, C = 4 };
 
@@ -17,11 +17,6 @@ static const char *source; /* what the readers read */
 
 /* ---- Digests ---- */
 
-static void mix_text(uint64_t *digest, const char *text)
-{
-    mix(digest, text ? text : "(none)", text ? strlen(text) + 1 : 7);
-}
-
 static void mix_file(uint64_t *digest, const char *path)
 {
     FILE *stream = fopen(path, "rb");
@@ -29,57 +24,6 @@ static void mix_file(uint64_t *digest, const char *path)
     for (int byte; (byte = fgetc(stream)) != EOF;)
         mix(digest, &byte, sizeof byte);
     fclose(stream);
-}
-
-static void mix_data(uint64_t *digest, const vem_data *data)
-{
-    const int64_t n = vem_data_rows(data), read = vem_data_rows_read(data);
-    const int32_t d = vem_data_columns(data);
-    double *values = grid_zeros(n * d, sizeof *values);
-    const int64_t before = fail_at;
-    fail_at = 0;
-    assert_int_equal(vem_data_get(ctx, data, 0, n, values), VEM_OK);
-    fail_at = before;
-    mix(digest, &read, sizeof read);
-    mix(digest, values, (size_t)(n * d) * sizeof *values);
-    if (vem_data_weights(data))
-        mix(digest, vem_data_weights(data), (size_t)n * sizeof(double));
-    if (vem_data_indices(data))
-        mix(digest, vem_data_indices(data), (size_t)n * sizeof(int64_t));
-    if (vem_data_means(data))
-        mix(digest, vem_data_means(data), (size_t)d * sizeof(double));
-    for (int64_t i = 0; i < n; i++) {
-        const int64_t row = vem_data_row(data, i);
-        mix(digest, &row, sizeof row);
-    }
-    for (int32_t j = 0; j < d; j++) {
-        mix_text(digest, vem_data_column_name(data, j));
-        mix_text(digest, vem_data_column_advice(data, j));
-    }
-    for (int32_t id = 0; id < vem_data_ids(data); id++) {
-        mix_text(digest, vem_data_id_name(data, id));
-        for (int64_t i = 0; i < read; i++)
-            mix_text(digest, vem_data_id(data, id, i));
-    }
-    free(values);
-}
-
-static void mix_model(uint64_t *digest, const vem_model *m)
-{
-    const size_t clusters = (size_t)vem_model_clusters(m);
-    const size_t d = (size_t)vem_model_columns(m);
-    mix(digest, vem_model_means(m), clusters * d * sizeof(double));
-    mix(digest, vem_model_weights(m), clusters * sizeof(double));
-    mix(digest, vem_model_variances(m), vem_model_variance_count(m) * sizeof(double));
-    if (vem_model_scale(m))
-        mix(digest, vem_model_scale(m), d * sizeof(double));
-    if (vem_model_column_means(m))
-        mix(digest, vem_model_column_means(m), d * sizeof(double));
-    for (int32_t j = 0; j < (int32_t)d; j++)
-        mix_text(digest, vem_model_column_name(m, j));
-    for (int32_t id = 0; id < vem_model_ids(m); id++)
-        mix_text(digest, vem_model_id_name(m, id));
-    mix_text(digest, vem_model_meta(m));
 }
 
 /* ---- One verb, its allocations failing in turn ---- */
@@ -434,12 +378,16 @@ static vem_status plan(uint64_t *digest)
     return status;
 }
 
-static vem_status assign_any(uint64_t *digest)
+static vem_assign_search assign_by;
+
+static vem_status assign(uint64_t *digest)
 {
     int32_t clusters[N];
+    memset(clusters, -1, sizeof clusters);
     const vem_assign_options how = {.size = sizeof how,
                                     .top = 1,
-                                    .precision = VEM_SINGLE};
+                                    .precision = VEM_SINGLE,
+                                    .search = assign_by};
     vem_assign_report report = {.size = sizeof report};
     const vem_status status =
         vem_assign_guided(ctx, model, rows, &how, clusters, NULL, &report);
@@ -477,7 +425,10 @@ static void every_allocation_of_what_is_asked(void **state)
     each_allocation("posterior", posterior, 4);
     each_allocation("compare", compare, 2);
     each_allocation("plan", plan, 0);
-    each_allocation("assign", assign_any, 4);
+    for (int how = VEM_ASSIGN_AUTO; how <= VEM_ASSIGN_GUIDED; how++) {
+        assign_by = (vem_assign_search)how;
+        each_allocation("assign", assign, 4);
+    }
     each_allocation("fit", fit_normalized, 20);
     for (int kind = VEM_BIRCH_GRID; kind <= VEM_TAU_SEPARATED; kind++) {
         generator = (vem_generator)kind;

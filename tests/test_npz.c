@@ -147,6 +147,13 @@ static void means_of_normalized_rows(void **state)
     assert_true(fabs(vem_model_column_means(model)[1] - 12.75) < 1e-12);
     vem_model_free(model);
     vem_data_free(data);
+    /* Of these rows and no more, whatever lies behind them. */
+    assert_int_equal(vem_data_borrow(io_ctx, VEM_FLOAT64, x, 3, 2, 0, 0, &data), VEM_OK);
+    assert_int_equal(vem_fit(io_ctx, data, &o, NULL, &model, NULL), VEM_OK);
+    assert_true(fabs(vem_model_column_means(model)[0] - 2) < 1e-12);
+    assert_true(fabs(vem_model_column_means(model)[1] - 21) < 1e-12);
+    vem_model_free(model);
+    vem_data_free(data);
 }
 
 int main(void)

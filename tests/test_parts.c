@@ -167,6 +167,15 @@ static void rows_of_all(void **state)
             VEM_BAD_DATA, "has 2 weights, but the data have 4 rows");
 }
 
+/* One row with a value missing is a row with a value missing, not a column without values. */
+static void one_row(void **state)
+{
+    (void)state;
+    io_refuses(io_text("a.csv", "x,y\n1,NA\n"), VEM_BAD_DATA,
+               "1 value is missing, in 1 of 1 rows");
+    io_refuses(io_text("a.csv", "x,y\n1,NA\n2,NA\n"), VEM_BAD_DATA, "column 2 (y)");
+}
+
 /* A coreset brings its weights; rows of other files weigh 1. */
 static void coresets_weigh(void **state)
 {
@@ -203,6 +212,24 @@ static void advice_is_kept(void **state)
     assert_null(vem_data_column_advice(data, 0));
     assert_non_null(vem_data_column_advice(data, 1));
     vem_data_free(data);
+    /* What is longer than any number is none with signs in it. */
+    char text[200];
+    for (int groups = 1; groups <= 30; groups += 29) {
+        strcpy(text, "x\n\"1");
+        for (int g = 0; g < groups; g++)
+            strcat(text, ",234");
+        strcat(text, "\"\n");
+        const char *const one[2] = {io_text("l.csv", text), io_text("m.csv", "x\n1\n")};
+        data = join(one, 2, how);
+        assert_true((vem_data_column_advice(data, 0) != NULL) == (groups == 1));
+        vem_data_free(data);
+    }
+    static const char nul[] = "x\n\"1,234\0%\"\n"; /* nor is what has a NUL in it */
+    const char *const odd[2] = {io_put("n.csv", nul, sizeof nul - 1),
+                                io_text("m.csv", "x\n1\n")};
+    data = join(odd, 2, how);
+    assert_null(vem_data_column_advice(data, 0));
+    vem_data_free(data);
 }
 
 int main(void)
@@ -211,7 +238,7 @@ int main(void)
         cmocka_unit_test(names_pick_columns), cmocka_unit_test(types_meet),
         cmocka_unit_test(many_rows),          cmocka_unit_test(ids_follow),
         cmocka_unit_test(rows_of_all),        cmocka_unit_test(coresets_weigh),
-        cmocka_unit_test(advice_is_kept),
+        cmocka_unit_test(advice_is_kept),     cmocka_unit_test(one_row),
     };
     return cmocka_run_group_tests(tests, io_setup, io_teardown);
 }

@@ -1,6 +1,9 @@
-/* What each step of a loop does, and what share of the time each loop of a fit has. */
+/* What each step of a loop does, what share of the time each loop of a fit has, how many steps are
+ * left, and what a fit chooses by itself. */
 #include "context.h"
+#include "fake_clock.h"
 
+#include "em/em.h"
 #include "em/schedule.h"
 #include "fit/programme.h"
 
@@ -114,13 +117,161 @@ static void shares(void **state)
     }
 }
 
+/* Steps that are left, from how fast the changes fall: halved each time, 2^m need m more. */
+static void steps_left(void **state)
+{
+    (void)state;
+    vem_options o;
+    vem_options_init(&o);
+    o.tolerance = 0;
+    vem_trace_step steps[30];
+    for (int i = 0; i < 30; i++)
+        steps[i] = (vem_trace_step){.changed = INT64_C(1) << (30 - i),
+                                    .free_energy = -1 - pow(2, 10 - i)};
+    const vem_view view = {.d = 2};
+    vem_i_em em = {.options = &o, .view = &view, .trace.steps = steps};
+    em.doing.may_end = 1;
+    for (em.trace.count = 1; em.trace.count <= 29; em.trace.count++) {
+        const double left = vem_i_em_steps_left(&em);
+        const double expected = em.trace.count <= 5 ? 0 : 31 - (double)em.trace.count;
+        if (!(fabs(left - expected) <= (expected > 0))) /* rounding may say one more */
+            fail_msg("%g steps left after %d, not %g", left, (int)em.trace.count,
+                     expected);
+    }
+    em.trace.count = 20;
+    steps[17].moved = 1; /* clusters that were put elsewhere: nothing is known yet */
+    assert_true(vem_i_em_steps_left(&em) == 0);
+    steps[17].moved = 0;
+    em.doing.may_end = 0;
+    assert_true(vem_i_em_steps_left(&em) == 0);
+    em.doing.may_end = 1;
+    /* By F: changes of 2^(10 - i) until they are below the tolerance times |F|. */
+    o.tolerance = 0x1p-20;
+    em.free_energy = -1;
+    assert_true(fabs(vem_i_em_steps_left(&em) - 11) <= 1);
+    o.tolerance = 0x1p-8;
+    assert_true(vem_i_em_steps_left(&em) == 1);
+    steps[19].free_energy = 100; /* it rises faster than before */
+    assert_true(vem_i_em_steps_left(&em) == 0);
+}
+
+static vem_options resolved(int64_t clusters, int search, int64_t n, int32_t d)
+{
+    vem_options o, r;
+    vem_options_init(&o);
+    o.clusters = clusters;
+    o.search = search;
+    if (vem_options_resolve(ctx, &o, n, d, VEM_FLOAT64, &r) != VEM_OK)
+        fail_msg("%s", vem_ctx_message(ctx));
+    return r;
+}
+
+/* Whoever names a search gets that and no swaps; the costly seeding is for small work. */
+static void choices(void **state)
+{
+    (void)state;
+    assert_true(resolved(10, VEM_AUTO, 1000, 3).swaps > 0);
+    assert_true(resolved(10, VEM_SEARCH_GROUPS, 1000, 3).swaps > 0);
+    assert_true(resolved(10, VEM_SEARCH_CLOSEST, 1000, 3).swaps == 0);
+    assert_int_equal(resolved(2, VEM_SEARCH_CLOSEST, 1000, 3).seeding,
+                     VEM_SEED_PLUSPLUS_GREEDY);
+    assert_int_not_equal(resolved(2, VEM_SEARCH_CLOSEST, INT64_C(1) << 34, 100).seeding,
+                         VEM_SEED_PLUSPLUS_GREEDY);
+    grid_data data = grid_data_new(SET_SEPARATED, WEIGHTS_NONE, 60, 2, 5);
+    vem_data *rows = grid_borrow(ctx, &data);
+    vem_report *report = NULL;
+    vem_options o;
+    vem_options_init(&o);
+    o.clusters = 3;
+    assert_int_equal(vem_fit(ctx, rows, &o, NULL, NULL, &report), VEM_OK);
+    assert_null(strstr(vem_report_choices(report), "search groups"));
+    vem_report_free(report);
+    /* A smaller tolerance takes more steps, and so more time. */
+    vem_forecast coarse = {.size = sizeof coarse}, fine = coarse;
+    o.swaps = 0;
+    o.tolerance = 1e-2;
+    assert_int_equal(vem_plan_fit(ctx, rows, &o, NULL, &coarse), VEM_OK);
+    o.tolerance = 1e-8;
+    assert_int_equal(vem_plan_fit(ctx, rows, &o, NULL, &fine), VEM_OK);
+    assert_true(fine.seconds > 2 * coarse.seconds && coarse.seconds > 0);
+    vem_data_free(rows);
+    grid_data_free(&data);
+}
+
+/* Whatever counts as rest, two steps are compared; where candidates are drawn, three. */
+static void first_rest(void **state)
+{
+    (void)state;
+    grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, 200, 2, 5);
+    vem_model *start = grid_start(ctx, &data, VEM_ISO_SHARED, 12);
+    vem_options o = grid_options(12, VEM_ISO_SHARED, VEM_PRIOR_FLAT, 2, VEM_DOUBLE, 20);
+    o.tolerance = 1;
+    for (int explore = 0; explore < 2; explore++) {
+        if (explore) {
+            o.search = VEM_SEARCH_ESTIMATED;
+            o.reach = 4;
+            o.explore = 1;
+        }
+        grid_fit fit = grid_run(ctx, &data, &o, start);
+        assert_int_equal(fit.summary->outcome, VEM_OUTCOME_CONVERGED);
+        assert_int_equal(fit.summary->steps, explore ? 3 : 2);
+        grid_fit_free(&fit);
+    }
+    /* From rows, shapes of their own come after two steps with one for all. */
+    o = grid_options(12, VEM_DIAG, VEM_PRIOR_FREE, 2, VEM_DOUBLE, 20);
+    o.tolerance = 1;
+    grid_fit fit = grid_run(ctx, &data, &o, NULL);
+    assert_int_equal(fit.summary->steps, 4);
+    grid_fit_free(&fit);
+    vem_model_free(start);
+    grid_data_free(&data);
+}
+
+typedef struct heard {
+    int64_t last;
+    int calls;
+} heard;
+
+static int hear(void *user, const vem_progress *p)
+{
+    heard *h = user;
+    if (strcmp(p->phase, "seed") != 0)
+        return 0;
+    assert_in_range(p->done, h->last, p->total);
+    h->last = p->done;
+    h->calls++;
+    return 0;
+}
+
+/* Starts of many steps tell how far they are: never back, and never beyond the end. */
+static void progress_of_starts(void **state)
+{
+    (void)state;
+    grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, 600, 2, 5);
+    vem_data *rows = grid_borrow(ctx, &data);
+    vem_options o;
+    vem_options_init(&o);
+    o.clusters = 12;
+    o.family = VEM_DIAG;
+    o.tolerance = 0;
+    heard h = {0};
+    fake_tick = 0.05; /* each step is told */
+    vem_ctx_set_progress(ctx, hear, &h);
+    assert_int_equal(vem_fit(ctx, rows, &o, NULL, NULL, NULL), VEM_OK);
+    vem_ctx_set_progress(ctx, NULL, NULL);
+    fake_tick = 0;
+    assert_true(h.calls > 10);
+    vem_data_free(rows);
+    grid_data_free(&data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(phases),
-        cmocka_unit_test(gains),
-        cmocka_unit_test(probes),
-        cmocka_unit_test(shares),
+        cmocka_unit_test(phases),     cmocka_unit_test(gains),
+        cmocka_unit_test(probes),     cmocka_unit_test(shares),
+        cmocka_unit_test(steps_left), cmocka_unit_test(choices),
+        cmocka_unit_test(first_rest), cmocka_unit_test(progress_of_starts),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

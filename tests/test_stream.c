@@ -257,6 +257,7 @@ static void what_is_refused(void **state)
     assert_int_equal(vem_stream_new(ctx, &o, &stream), VEM_BAD_OPTION);
     assert_int_equal(vem_stream_new(ctx, NULL, &stream), VEM_BAD_OPTION);
     assert_null(stream);
+    vem_stream_free(stream_new(2, 1)); /* the least */
     stream = stream_new(10, 1);
     /* No rows yet. */
     vem_data *none = NULL, *rows = NULL;

@@ -1,0 +1,88 @@
+/* Graphs of neighboring clusters, made by hand: what a step of evidence makes of them, and what is
+ * left of them when clusters go. */
+#define CONTEXT_THREADS 1
+#include "context.h"
+#include "run.h"
+
+#include "coarse/block.h"
+#include "search/graph.h"
+
+enum { C = 6, REACH = 4, SLOTS = 6 };
+
+/* The nearest by their averages come first, the lower number where those are equal; then, in its
+ * order, what was there before; without evidence all stays. */
+static void evidence(void **state)
+{
+    (void)state;
+    int32_t near[C * REACH] = {0, 3, 4, 5, 1, 2, 3, 4, 2, 5, 4, 3,
+                               3, 0, 1, 2, 4, 1, 2, 3, 5, 4, 3, 2};
+    static const int32_t expected[C * REACH] = {0, 2, 3, 4, 1, 3, 0, 5, 2, 5, 4, 3,
+                                                3, 1, 0, 2, 4, 0, 5, 1, 5, 4, 3, 2};
+    vem_i_slot slots[C * SLOTS] = {
+        [0 * SLOTS] = {.other = 2, .sum = 1, .count = 1},
+        [1 * SLOTS] = {.other = 2, .sum = 18, .count = 2},
+        [1 * SLOTS + 1] = {.other = 5, .sum = 4, .count = 2},
+        [1 * SLOTS + 2] = {.other = 0, .sum = 4, .count = 4},
+        [1 * SLOTS + 3] = {.other = 3, .sum = 2, .count = 4},
+        [3 * SLOTS] = {.other = 1, .sum = 1, .count = 1},
+        [4 * SLOTS] = {.other = 5, .sum = 6, .count = 3},
+        [4 * SLOTS + 1] = {.other = 0, .sum = 2, .count = 1},
+        [5 * SLOTS] = {.other = 4, .sum = 1, .count = 1},
+    };
+    int32_t used[C] = {1, 4, 0, 1, 2, 1};
+    vem_i_estimated g = {.slots = SLOTS, .evidence = slots, .used = used};
+    g.graph.search.run = run_of(ctx);
+    g.graph.clusters = C;
+    g.graph.reach = REACH;
+    g.graph.neighbors = near;
+    vem_i_estimated_settle(&g.graph.search, 0);
+    assert_int_equal(used[1], 4); /* nothing was found: nothing is settled */
+    vem_i_estimated_settle(&g.graph.search, 1);
+    assert_memory_equal(near, expected, sizeof near);
+    for (int c = 0; c < C; c++)
+        assert_int_equal(used[c], 0);
+}
+
+/* Lists of those that stay, under their new numbers; filled up by the lowest that are not there. */
+static void clusters_go(void **state)
+{
+    (void)state;
+    int32_t near[C * REACH] = {0, 3, 4, 5, 1, 2, 3, 4, 2, 5, 4, 3,
+                               3, 0, 1, 2, 4, 1, 2, 3, 5, 4, 3, 2};
+    static const int32_t map[C] = {0, -1, 1, -1, 2, 3};
+    static const int32_t expected[4 * REACH] = {0, 2, 3, 1, 1, 3, 2, 0,
+                                                2, 1, 0, 3, 3, 2, 1, 0};
+    static const int32_t map_two[4] = {-1, 0, -1, 1}, two[4] = {0, 1, 1, 0};
+    vem_i_graph g = {.clusters = C, .reach = REACH, .neighbors = near};
+    vem_i_graph_renumber(&g.search, map, 4);
+    assert_true(g.clusters == 4 && g.reach == REACH);
+    assert_memory_equal(near, expected, sizeof expected);
+    vem_i_graph_renumber(&g.search, map_two, 2);
+    assert_true(g.clusters == 2 && g.reach == 2);
+    assert_memory_equal(near, two, sizeof two);
+}
+
+/* Lists of a block: the cheapest first, the lower number where two cost the same. */
+static void lists_in_order(void **state)
+{
+    (void)state;
+    enum { N = 3, HELD = 4 };
+    const vem_view view = {.kernels = ctx->kernels_double};
+    double costs[HELD * N] = {5, 1, 2, 3, 2, 2, 9, 3, 2, 1, 4, 2};
+    int32_t index[HELD * N] = {1, 4, 9, 2, 3, 7, 3, 2, 8, 4, 1, 5};
+    static const double sorted[HELD * N] = {1, 1, 2, 3, 2, 2, 5, 3, 2, 9, 4, 2};
+    static const int32_t order[HELD * N] = {4, 4, 5, 2, 3, 7, 1, 2, 8, 3, 1, 9};
+    vem_i_block block = {
+        .view = &view, .n = N, .capacity = N, .costs = costs, .index = index};
+    vem_i_block_sort(&block, HELD);
+    assert_memory_equal(costs, sorted, sizeof costs);
+    assert_memory_equal(index, order, sizeof index);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(evidence),
+                                       cmocka_unit_test(clusters_go),
+                                       cmocka_unit_test(lists_in_order)};
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
