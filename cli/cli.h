@@ -98,7 +98,7 @@ struct cli_args {
 };
 
 extern const cli_command cli_fit, cli_predict, cli_score, cli_coreset, cli_merge,
-    cli_generate, cli_info, cli_sample, cli_describe;
+    cli_generate, cli_info, cli_sample, cli_describe, cli_select;
 extern const cli_command *const cli_commands[]; /* NULL at the end */
 
 /* Fills in args from the words after the verb. CLI_DONE, or CLI_USAGE after a message. */
@@ -255,7 +255,18 @@ int cli_trace_write(cli_args *args, const vem_report *report, const char *path);
 vem_status cli_set_meta(cli_args *args, const vem_report *report, vem_model *model);
 void cli_print_summary(const cli_args *args, const vem_report *report,
                        double seconds_read, double seconds_total);
-int cli_print_json(const cli_args *args, const vem_report *report, double seconds_read,
-                   double seconds_total);
+json_t *cli_report_json(const cli_args *args, const vem_report *report,
+                        double seconds_read, double seconds_total);
+
+/* ---- What fit and select share (fitting.c) ---- */
+
+/* DATA, of whose reading --time counts the seconds. */
+int cli_read_in_time(cli_args *args, vem_data **data, double *seconds_read, double began);
+/* From now on a plan of a fit of these data is told where it is long, or no more. */
+void cli_announce(cli_args *args, int yes);
+/* Labels of all rows: the fit's own, or after a fit on a coreset an exact assignment. */
+vem_status cli_write_labels(cli_args *args, const vem_report *report,
+                            const vem_model *model, const vem_data *data,
+                            const char *path);
 
 #endif

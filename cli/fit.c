@@ -57,6 +57,8 @@ static void print_presets(FILE *stream)
         if (vem_options_resolve(ctx, &asked, 1000, 2, VEM_FLOAT64, &full) != VEM_OK)
             continue;
         char held[16] = "C", margin[16] = "";
+        const char *seeding =
+            a == VEM_ALGORITHM_GREEDY ? "one" : vem_choice_name("seeding", full.seeding);
         if (full.held != CLUSTERS)
             snprintf(held, sizeof held, "%d", (int)full.held);
         if (full.margin > 0)
@@ -64,15 +66,17 @@ static void print_presets(FILE *stream)
         fprintf(stream, "  %-12s %-11s %-5s %-9s %-5s %-6s %-9s %-9.3g %d\n",
                 vem_choice_name("algorithm", a), vem_choice_name("family", full.family),
                 vem_choice_name("prior", full.prior),
-                vem_choice_name("search", full.search), held, margin,
-                vem_choice_name("seeding", full.seeding), full.tolerance,
-                (int)full.max_steps);
+                vem_choice_name("search", full.search), held, margin, seeding,
+                full.tolerance, (int)full.max_steps);
     }
     fputs(
         "lwcs-kmeans and vc-gmm fit a coreset, of --coreset rows; without it about 16 "
         "C.\n"
         "kd-em fits cells of a kd-tree, up to --cells of them; without it 256 C, and at "
         "least 8192.\n"
+        "greedy begins with one cluster and inserts the others where F gains most; its "
+        "steps\n"
+        "are those of each number of clusters.\n"
         "Without --algorithm the size of the data decides, and the summary says what "
         "was\n"
         "chosen and why. Where no default is shown, the preset or the data decide.\n",
@@ -104,99 +108,6 @@ static int check_early(cli_args *args, vem_model **start)
     return status == VEM_OK ? CLI_DONE : cli_failure(args, status);
 }
 
-/* Seconds as a person would say them. */
-static const char *about(double seconds, char text[32])
-{
-    if (seconds < 1.5)
-        snprintf(text, 32, "1 second");
-    else if (seconds < 90)
-        snprintf(text, 32, "%.0f seconds", seconds);
-    else if (seconds < 90 * 60)
-        snprintf(text, 32, "%.0f minutes", seconds / 60);
-    else if (seconds < 48 * 3600)
-        snprintf(text, 32, "%.0f hours", seconds / 3600);
-    else
-        snprintf(text, 32, "%.0f days", seconds / 86400);
-    return text;
-}
-
-typedef struct told {
-    cli_args *args;
-    const vem_data *data;
-} told;
-
-/* Before a long fit, what it will take; with --verbose before any. */
-static void tell_plan(void *user, const vem_forecast *forecast)
-{
-    enum { LONG = 5 }; /* seconds */
-    const told *t = user;
-    cli_args *args = t->args;
-    const vem_data *data = t->data;
-    char n[48], columns[48], threads[48], memory[32], time[32];
-    const int verbose = cli_value(args, "verbose") != NULL;
-    if (cli_value(args, "quiet"))
-        return;
-    if (forecast->spilled)
-        cli_note(
-            args,
-            "the rows do not fit into the memory%s: they rest in a temporary file of %s, "
-            "which can make each step several times slower.",
-            args->options.memory == VEM_AUTO ? " there is" : " that --memory allows",
-            vem_bytes_print((double)forecast->spilled, memory));
-    if (!verbose && forecast->seconds < LONG)
-        return;
-    cli_progress_end();
-    fprintf(stderr, "vem %s: %s, %s of %s (%s)", vem_version(),
-            cli_counted(vem_data_rows(data), "row", n),
-            cli_counted(vem_data_columns(data), "column", columns),
-            cli_dtype(vem_data_dtype(data)), vem_data_format(data));
-    if (verbose)
-        fprintf(stderr, "; %s, %s kernels",
-                cli_counted(vem_ctx_threads(args->ctx), "thread", threads),
-                vem_ctx_cpu(args->ctx));
-    fprintf(stderr, "; needs about %s beside the input",
-            vem_bytes_print((double)forecast->bytes, memory));
-    if (forecast->spilled)
-        fprintf(stderr, ", %s of disk",
-                vem_bytes_print((double)forecast->spilled, memory));
-    fprintf(stderr, " and about %s\n", about(forecast->seconds, time));
-    cli_progress_expect(forecast->seconds);
-}
-
-/* Labels of all rows: the fit's own, or after a fit on a coreset an exact assignment. */
-static vem_status write_labels(cli_args *args, const vem_report *report,
-                               const vem_model *model, const vem_data *data,
-                               const char *path)
-{
-    const vem_summary *s = vem_report_summary(report);
-    const int known = vem_report_labels(report) != NULL;
-    if (known && vem_data_rows_read(data) == s->n)
-        return vem_labels_write_rows(args->ctx, path, data, vem_report_labels(report),
-                                     s->n);
-    void *labels = NULL;
-    const int64_t all = vem_data_rows_read(data);
-    vem_status status = vem_array_new(args->ctx, (size_t)all * sizeof(int32_t), &labels);
-    if (status != VEM_OK)
-        return status;
-    /* The Ctrl-C that ended the fit must not end this: the file was asked for. */
-    if (cli_interrupted())
-        vem_ctx_set_progress(args->ctx, NULL, NULL);
-    if (known)
-        memcpy(labels, vem_report_labels(report), (size_t)s->n * sizeof(int32_t));
-    else
-        status = vem_assign(args->ctx, model, data, 1,
-                            (vem_precision)vem_report_options(report)->precision, labels,
-                            NULL);
-    cli_progress_end();
-    if (status == VEM_OK)
-        status =
-            vem_data_spread(args->ctx, data, labels, sizeof(int32_t), &(int32_t){-1});
-    if (status == VEM_OK)
-        status = vem_labels_write_rows(args->ctx, path, data, labels, all);
-    vem_array_free(args->ctx, labels);
-    return status;
-}
-
 static int write_results(cli_args *args, const vem_report *report, vem_model *model,
                          const vem_data *data)
 {
@@ -208,7 +119,7 @@ static int write_results(cli_args *args, const vem_report *report, vem_model *mo
     if (status == VEM_OK && output)
         status = vem_model_write(args->ctx, model, output);
     if (status == VEM_OK && labels)
-        status = write_labels(args, report, model, data, labels);
+        status = cli_write_labels(args, report, model, data, labels);
     if (status != VEM_OK)
         return cli_failure(args, status);
     return trace ? cli_trace_write(args, report, trace) : CLI_DONE;
@@ -219,43 +130,23 @@ static int fit(cli_args *args, const vem_model *start, const vem_data *data,
 {
     vem_model *model = NULL;
     vem_report *report = NULL;
-    told t = {args, data};
-    vem_ctx_set_forecast(args->ctx, tell_plan, &t);
+    cli_announce(args, 1);
     const vem_status status =
         vem_fit(args->ctx, data, &args->options, start, &model, &report);
-    vem_ctx_set_forecast(args->ctx, NULL, NULL);
+    cli_announce(args, 0);
     cli_progress_end();
     if (status != VEM_OK)
         return cli_failure(args, status);
     int code = write_results(args, report, model, data);
     if (code == CLI_DONE && cli_value(args, "json"))
-        code = cli_print_json(args, report, seconds_read, cli_clock() - began);
+        code = cli_json_print(
+            cli_report_json(args, report, seconds_read, cli_clock() - began));
     else if (code == CLI_DONE && !cli_value(args, "quiet"))
         cli_print_summary(args, report, seconds_read, cli_clock() - began);
     if (code == CLI_DONE && cli_interrupted())
         code = cli_interrupt_status();
     vem_report_free(report);
     vem_model_free(model);
-    return code;
-}
-
-/* --time counts from the beginning: what reading leaves is the fit's. */
-static int read_in_time(cli_args *args, vem_data **data, double *seconds_read,
-                        double began)
-{
-    const double time = args->options.time;
-    const int limited = time != VEM_AUTO && !cli_value(args, "accumulate");
-    if (limited)
-        cli_progress_until(began + time);
-    int code = cli_read_data(args, args->operands[0], data, seconds_read);
-    if (code == CLI_DONE && cli_progress_late()) {
-        vem_data_free(*data);
-        *data = NULL;
-        code = cli_failure(args, VEM_STOPPED);
-    }
-    cli_progress_until(0);
-    if (code == CLI_DONE && limited)
-        vem_ctx_set_spent(args->ctx, cli_clock() - began);
     return code;
 }
 
@@ -268,7 +159,7 @@ static int run(cli_args *args)
     int code = check_early(args, &start);
     if (code == CLI_DONE) {
         cli_progress_begin(args);
-        code = read_in_time(args, &data, &seconds_read, began);
+        code = cli_read_in_time(args, &data, &seconds_read, began);
     }
     if (code == CLI_DONE) {
         code = cli_value(args, "accumulate")

@@ -60,11 +60,15 @@ static double amount_done(const vem_progress *p)
     const double within = p->total > 0 ? (double)p->done / (double)p->total : 0;
     if (strcmp(p->phase, "em") != 0)
         return (double)p->done;
+    if (p->max_clusters > 0) /* a step costs as much as there are clusters */
+        return (double)p->clusters * p->clusters;
     return fmax((double)p->step - 1, 0) + within;
 }
 
 static double amount_total(const vem_progress *p)
 {
+    if (p->max_clusters > 0)
+        return (double)p->max_clusters * p->max_clusters;
     return strcmp(p->phase, "em") == 0 ? (double)p->max_steps : (double)p->total;
 }
 
@@ -73,6 +77,9 @@ static double amount_total(const vem_progress *p)
 static double amount_left(const vem_progress *p, double done, int *about)
 {
     const double left = amount_total(p) - done;
+    *about = p->max_clusters > 0;
+    if (*about)
+        return left;
     const double likely = p->steps_left - (done - fmax((double)p->step - 1, 0));
     *about = p->steps_left > 0 && likely < left;
     return *about ? fmax(likely, 0) : left;
@@ -122,7 +129,10 @@ static void put_words(char *text, int room, const vem_progress *p, double now)
                  (long long)p->restarts);
         add(text, room, piece);
     }
-    if (steps)
+    if (steps && p->max_clusters > 0)
+        snprintf(piece, sizeof piece, "%d/%d clusters, step %lld", p->clusters,
+                 p->max_clusters, (long long)p->step);
+    else if (steps)
         snprintf(piece, sizeof piece, "step %lld/%lld", (long long)p->step,
                  (long long)p->max_steps);
     else if (total > 0)
@@ -143,7 +153,7 @@ static void put_words(char *text, int room, const vem_progress *p, double now)
         snprintf(piece, sizeof piece, ", F = %.6g", p->free_energy);
         add(text, room, piece);
     }
-    if (steps && rate > 0) {
+    if (steps && rate > 0 && p->max_clusters == 0) {
         if (rate < 0.1)
             snprintf(piece, sizeof piece, ", %.3g s a step", 1 / rate);
         else

@@ -278,8 +278,9 @@ void cli_print_summary(const cli_args *args, const vem_report *report,
     const vem_summary *s = vem_report_summary(report);
     const vem_options *options = vem_report_options(report);
     char a[48], b[48], name[256];
-    printf("vem fit %s: %s, %s\n", cli_data_name(args, args->operands[0], name),
-           cli_counted(s->n, "row", a), cli_counted(s->d, "column", b));
+    printf("vem %s %s: %s, %s\n", args->command->name,
+           cli_data_name(args, args->operands[0], name), cli_counted(s->n, "row", a),
+           cli_counted(s->d, "column", b));
     if (cli_value(args, "verbose"))
         print_details(s, vem_report_choices(report), seconds_read);
     print_clusters(s->clusters, options, cli_value(args, "verbose") != NULL);
@@ -317,8 +318,8 @@ static json_t *choice(const char *option, int value)
     return json_string(name ? name : "auto");
 }
 
-int cli_print_json(const cli_args *args, const vem_report *report, double seconds_read,
-                   double seconds_total)
+json_t *cli_report_json(const cli_args *args, const vem_report *report,
+                        double seconds_read, double seconds_total)
 {
     const vem_summary *s = vem_report_summary(report);
     const vem_options *options = vem_report_options(report);
@@ -380,5 +381,5 @@ int cli_print_json(const cli_args *args, const vem_report *report, double second
     json_object_set_new(o, "options", cli_json_options(options));
     json_object_set_new(o, "choices", sentences(vem_report_choices(report)));
     json_object_set_new(o, "notes", sentences(vem_report_notes(report)));
-    return cli_json_print(o);
+    return o;
 }

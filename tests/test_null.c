@@ -200,6 +200,38 @@ static void fits_and_statistics(void **state)
     assert_int_equal(vem_stream_model(ctx, stream, &options, NULL, NULL, NULL), VEM_OK);
 }
 
+static void paths_of_mixtures(void **state)
+{
+    (void)state;
+    vem_model *made;
+    vem_report *report;
+    vem_path *path = NULL, *read;
+    vem_options open;
+    vem_options_init(&open);
+    const vem_select_options s = {.size = sizeof s, .max_clusters = 2};
+    REFUSES(ctx, vem_select(NULL, data, &open, &s, &made, &path, &report));
+    REFUSES(data, vem_select(ctx, NULL, &open, &s, &made, &path, &report));
+    REFUSES(options, vem_select(ctx, data, NULL, &s, &made, &path, &report));
+    REFUSES(select, vem_select(ctx, data, &open, NULL, &made, &path, &report));
+    assert_int_equal(vem_select(ctx, data, &open, &s, NULL, NULL, NULL), VEM_OK);
+    assert_int_equal(vem_select(ctx, data, &open, &s, NULL, &path, NULL), VEM_OK);
+    REFUSES(ctx, vem_path_pick(NULL, path, 1, &made));
+    REFUSES(path, vem_path_pick(ctx, NULL, 1, &made));
+    REFUSES(model, vem_path_pick(ctx, path, 1, NULL));
+    REFUSES(ctx, vem_path_write(NULL, path, model, "p.npz"));
+    REFUSES(path, vem_path_write(ctx, NULL, model, "p.npz"));
+    REFUSES(model, vem_path_write(ctx, path, NULL, "p.npz"));
+    REFUSES(file, vem_path_write(ctx, path, model, NULL));
+    REFUSES(ctx, vem_path_read(NULL, "p.npz", &read));
+    REFUSES(file, vem_path_read(ctx, NULL, &read));
+    REFUSES(path, vem_path_read(ctx, "p.npz", NULL));
+    assert_int_equal(vem_path_count(NULL) + vem_path_chosen(NULL), 0);
+    assert_null(vem_path_at(NULL, 0));
+    assert_null(vem_path_at(path, -1));
+    vem_path_free(path);
+    vem_path_free(NULL);
+}
+
 static void uses_and_files(void **state)
 {
     (void)state;
@@ -413,6 +445,7 @@ int main(void)
         cmocka_unit_test(options_and_models),
         cmocka_unit_test(fits_and_statistics),
         cmocka_unit_test(uses_and_files),
+        cmocka_unit_test(paths_of_mixtures),
         cmocka_unit_test(nothing_is_told_of_nothing),
         cmocka_unit_test(no_function_is_left_out),
     };

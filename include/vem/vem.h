@@ -20,8 +20,8 @@
  * NULL. Freeing NULL does nothing; asking NULL gives 0, NULL or an empty text
  * (vem_ctx_message says that the context is NULL). A verb that is
  * given NULL for something it needs returns VEM_BAD_OPTION and says for what. Outputs that may
- * be NULL because they are not wanted: model and report of vem_fit and vem_stream_model,
- * probabilities of vem_assign and vem_assign_guided, report of the latter, every output of
+ * be NULL because they are not wanted: model and report of vem_fit, vem_select (and its path) and
+ * vem_stream_model, probabilities of vem_assign and vem_assign_guided, report of the latter, every output of
  * vem_generate. Without a context there is no message, only a status.
  *
  * Structs that you hand over by pointer begin with their size: zero-initialise them and set size
@@ -103,6 +103,9 @@ typedef struct vem_progress {
                                   each; 0 for other verbs */
     const struct vem_trace_step
         *last; /* "em": the last step that is complete, moves included; NULL: none yet */
+    int32_t clusters,
+        max_clusters; /* "em", where clusters are inserted: how many there are, and will
+                         be; max_steps is of each number of them then. 0 for other fits */
 } vem_progress;
 
 /* Called from the thread that called the verb: at the end of every step (starts on a sample,
@@ -309,7 +312,8 @@ typedef enum vem_algorithm {
     VEM_ALGORITHM_VAR_GMM_S,
     VEM_ALGORITHM_LWCS_KMEANS,
     VEM_ALGORITHM_VC_GMM,
-    VEM_ALGORITHM_KD_EM
+    VEM_ALGORITHM_KD_EM,
+    VEM_ALGORITHM_GREEDY
 } vem_algorithm;
 
 /* X(kind, symbol, name, what it is): one line for each family, in the order of their numbers,
@@ -392,7 +396,7 @@ typedef enum vem_precision { VEM_SINGLE = 0, VEM_DOUBLE } vem_precision;
     X(INT, clusters, VEM_AUTO, 1, 2147483000, NULL, "C", "number of clusters")           \
     X(CHOICE, algorithm, VEM_AUTO, 0, 0,                                                 \
       "kmeans|lazy-kmeans|kmeans-c|gmm|var-kmeans-x|var-kmeans-s|var-gmm-x|var-gmm-s|"   \
-      "lwcs-kmeans|vc-gmm|kd-em",                                                        \
+      "lwcs-kmeans|vc-gmm|kd-em|greedy",                                                 \
       "NAME", "a paper's algorithm, exactly; options beside it override it")             \
     X(CHOICE, family, VEM_AUTO, 0, 0, &(VEM_FAMILY_TABLE(VEM_FAMILY_CHOICE_ROW))[1],     \
       "NAME", "what a cluster looks like")                                               \
@@ -608,10 +612,11 @@ typedef struct vem_trace_step {
     int64_t pairs;      /* (row, cluster) scores of this step */
     int64_t changed;    /* rows whose held set changed; -1 where it is not known */
     int64_t empty;      /* clusters that held nothing */
-    const char *move; /* "swap", "drop", "reseed" or "finish" when something acted on the
+    const char *
+        move; /* "swap", "drop", "reseed", "insert" or "finish" when something acted on the
                          clusters after this step, else NULL */
-    int64_t moved;    /* clusters it acted on */
-    double seconds;   /* of this step */
+    int64_t moved;  /* clusters it acted on */
+    double seconds; /* of this step */
 } vem_trace_step;
 
 typedef struct vem_report vem_report;
@@ -634,17 +639,18 @@ typedef struct vem_summary {
         log_likelihood_coreset; /* NAN but after a fit on a coreset: what it says itself */
     int64_t measured_rows;      /* rows that were measured */
     double seconds_reduce, seconds_seed, seconds_em, seconds_measure, seconds_total;
-    uint64_t peak_bytes;  /* resident size of the process at its highest */
-    int64_t restart;      /* which of the restarts was kept, from 1 */
-    int64_t items;        /* weighted items the loop ran on: n, the coreset's rows, or cells */
+    uint64_t peak_bytes; /* resident size of the process at its highest */
+    int64_t restart;     /* which of the restarts was kept, from 1 */
+    int64_t items; /* weighted items the loop ran on: n, the coreset's rows, or cells */
     int64_t resumed_step; /* the step a checkpoint let the fit go on at; 0: none */
     int64_t floored;      /* clusters whose variance (in some column, of full in some
                              direction) is as small as --floor lets it be */
     int64_t parameters;   /* numbers that were fitted */
     double entropy, aic, bic, icl; /* as in vem_scores; NAN unless measured */
     int64_t cells; /* of the tree that were fitted at the end; 0: rows were */
-    double gap,    /* of a fit on cells: how far F is below the log-likelihood of all rows, */
-        gap_se;    /* and its standard error, 0: exact; NAN without cells */
+    double
+        gap, /* of a fit on cells: how far F is below the log-likelihood of all rows, */
+        gap_se; /* and its standard error, 0: exact; NAN without cells */
 } vem_summary;
 
 /* `start`: a model to start from (its family may be simpler than the one asked for), or
@@ -704,6 +710,66 @@ VEM_API const char *vem_report_choices(const vem_report *report);
 VEM_API const char *vem_report_notes(const vem_report *report);
 /* The rule by which the fit ends, with its numbers: one sentence. */
 VEM_API const char *vem_report_stopping(const vem_report *report);
+
+/* ---- How many clusters ---- */
+
+/* X(NAME, name, what it does): the methods, in the order of their numbers: a new one comes last. */
+#define VEM_SELECT_TABLE(X)                                                              \
+    X(GREEDY, greedy,                                                                    \
+      "one cluster more at a time, where the free energy gains most; of all numbers "    \
+      "the one of the least BIC")
+#define VEM_SELECT_VALUE(NAME, name, what) VEM_SELECT_##NAME,
+typedef enum vem_select_method {
+    VEM_SELECT_TABLE(VEM_SELECT_VALUE) VEM_SELECT_COUNT
+} vem_select_method;
+#undef VEM_SELECT_VALUE
+
+typedef struct vem_select_options {
+    size_t size; /* sizeof(vem_select_options) */
+    vem_select_method method;
+    int32_t min_clusters; /* of what may be chosen; 0: 1 */
+    int32_t max_clusters; /* 0: 20 */
+} vem_select_options;
+
+/* Mixtures of several numbers of clusters of the same rows. */
+typedef struct vem_path vem_path;
+
+/* One of them. Criteria are as in vem_scores: lower is better. What was not measured (after a stop,
+ * or where time was over) is NAN; then aic and bic take free_energy for log_likelihood. */
+typedef struct vem_path_point {
+    int32_t clusters;
+    int64_t steps;            /* E-steps until it was found, from the first mixture on */
+    double free_energy;       /* per unit of mass, of the rows that were fitted */
+    double log_likelihood;    /* per unit of mass, of all rows */
+    double log_likelihood_se; /* its standard error; 0: exact */
+    int64_t parameters;
+    double entropy, aic, bic, icl;
+} vem_path_point;
+
+/* Finds the number of clusters: mixtures of 1, 2, ... max_clusters in one run, of which `model` is
+ * the one with the least BIC. Of the options clusters and algorithm are not the caller's to set (full
+ * covariances and fitted weights unless said), restarts must be 1 and measure may be sample: all
+ * rows are measured without it. Where rows do not suffice for so many clusters, the path is shorter;
+ * after a stop, or where time was over, it is what was found. `model`, `path` and `report` may be
+ * NULL. */
+VEM_API vem_status vem_select(vem_ctx *ctx, const vem_data *data,
+                              const vem_options *options,
+                              const vem_select_options *select, vem_model **model,
+                              vem_path **path, vem_report **report);
+VEM_API void vem_path_free(vem_path *path);
+VEM_API int32_t vem_path_count(const vem_path *path);
+/* By the number of clusters, ascending; NULL: there are not so many. */
+VEM_API const vem_path_point *vem_path_at(const vem_path *path, int32_t index);
+/* Clusters of the one that was chosen. */
+VEM_API int32_t vem_path_chosen(const vem_path *path);
+/* The mixture of so many clusters, as a model of its own. */
+VEM_API vem_status vem_path_pick(vem_ctx *ctx, const vem_path *path, int32_t clusters,
+                                 vem_model **model);
+/* A model file with a path beside the model, in arrays whose names begin with path_: what reads
+ * models reads the model. */
+VEM_API vem_status vem_path_write(vem_ctx *ctx, const vem_path *path,
+                                  const vem_model *model, const char *file);
+VEM_API vem_status vem_path_read(vem_ctx *ctx, const char *file, vem_path **path);
 
 /* ---- Statistics that add up ---- */
 

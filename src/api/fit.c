@@ -4,30 +4,15 @@
 
 #include "api/advice.h"
 #include "api/columns.h"
+#include "api/fitting.h"
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "fit/budget.h"
 #include "fit/reduce.h"
-#include "fit/restarts.h"
 #include "metrics/gap.h"
 #include "metrics/measure.h"
 #include "model/units.h"
 
-typedef struct fit {
-    vem_i_run *run;
-    const vem_data *data;
-    const vem_options *asked; /* as given */
-    const vem_model *start;   /* in the units of the data, or NULL */
-    vem_options resolved;
-    vem_i_budget budget;
-    vem_i_plan plan;
-    vem_i_checkpoint checkpoint;
-    vem_i_points *points;
-    vem_i_cells *cells; /* of those, or NULL */
-    vem_model *model;
-    vem_report *report;
-    double clock; /* when it began */
-} fit;
+typedef vem_i_fitting fit;
 
 /* ---- resolve ---- */
 
@@ -49,6 +34,8 @@ static vem_status resolve(fit *f)
     vem_i_run *run = f->run;
     vem_status status = vem_i_plan_fit(run, f->data, f->asked, f->start, &f->resolved,
                                        &f->budget, &f->plan);
+    f->plan.path = f->path != NULL;
+    f->plan.programme.scale_free |= f->path != NULL;
     if (status == VEM_OK)
         status = vem_i_plan_settle(&f->plan, f->data);
     if (status == VEM_OK)
@@ -138,13 +125,15 @@ static vem_status run_stages(fit *f)
         .cells = f->cells,
         .start = f->start,
         .checkpoint = f->run->ctx->checkpoint.path ? &f->checkpoint : NULL,
+        .path = f->path,
         .report = f->report};
-    vem_status status = vem_i_restarts_run(&restarts);
+    vem_status status =
+        f->method ? f->method->run(&restarts) : vem_i_restarts_run(&restarts);
     f->model = restarts.model;
     if (f->cells)
         f->report->summary.items = f->report->summary.cells = f->cells->cut.count;
     vem_i_budget_end_steps(f->run, &f->budget);
-    return status;
+    return status == VEM_OK && f->choose ? f->choose(f) : status;
 }
 
 /* ---- measure ---- */
@@ -261,6 +250,17 @@ static vem_status measure_gap(fit *f)
     return status == VEM_STOPPED ? VEM_OK : status;
 }
 
+/* Fewer clusters than were asked for, where they are inserted. */
+static void say_fewer(const fit *f)
+{
+    const vem_report *report = f->report;
+    const int ended = report->summary.outcome == VEM_OUTCOME_CONVERGED;
+    if (f->plan.programme.grows && !f->path && f->model->clusters < f->resolved.clusters)
+        vem_i_report_note(f->report, "%d of %lld clusters were inserted%s.",
+                          f->model->clusters, (long long)f->resolved.clusters,
+                          ended ? ": no other raises the free energy" : "");
+}
+
 /* Part of it in the units of the view, part in those of the data, in which the model ends. */
 static vem_status measure(fit *f)
 {
@@ -276,6 +276,7 @@ static vem_status measure(fit *f)
     if (status == VEM_OK) {
         say_resume(f);
         say_missed(f->report);
+        say_fewer(f);
     }
     if (status == VEM_OK)
         status = vem_i_model_to_data(f->run, view, f->model);
@@ -349,28 +350,33 @@ static vem_status run_all(fit *f)
     return status;
 }
 
+vem_status vem_i_fitting_run(vem_i_fitting *f, vem_model **model, vem_report **report)
+{
+    f->clock = vem_i_clock();
+    vem_status status = resolve(f);
+    if (status == VEM_OK)
+        status = run_all(f);
+    vem_i_checkpoint_close(&f->checkpoint);
+    vem_i_cells_free(f->cells);
+    vem_i_points_free(f->points);
+    if (status == VEM_OK && model) {
+        *model = f->model;
+        f->model = NULL;
+    }
+    if (status == VEM_OK && report) {
+        *report = f->report;
+        f->report = NULL;
+    }
+    vem_model_free(f->model);
+    vem_report_free(f->report);
+    return status;
+}
+
 vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *options,
                    const vem_model *start, vem_model **model, vem_report **report)
 {
     VEM_I_NEED(ctx, ctx, data, options);
     vem_i_run *run = vem_i_begin(ctx, &(vem_i_verb){0});
     fit f = {.run = run, .data = data, .asked = options, .start = start};
-    f.clock = vem_i_clock();
-    vem_status status = resolve(&f);
-    if (status == VEM_OK)
-        status = run_all(&f);
-    vem_i_checkpoint_close(&f.checkpoint);
-    vem_i_cells_free(f.cells);
-    vem_i_points_free(f.points);
-    if (status == VEM_OK && model) {
-        *model = f.model;
-        f.model = NULL;
-    }
-    if (status == VEM_OK && report) {
-        *report = f.report;
-        f.report = NULL;
-    }
-    vem_model_free(f.model);
-    vem_report_free(f.report);
-    return status;
+    return vem_i_fitting_run(&f, model, report);
 }

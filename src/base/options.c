@@ -179,9 +179,8 @@ static vem_status no_whole_number(vem_i_run *run, const vem_option_info *info,
     if (strcmp(info->name, "clusters") == 0 && is_several(value))
         return vem_i_fail(run, VEM_BAD_OPTION,
                           "--clusters is \"%s\", but a fit takes one whole number. To "
-                          "compare several, fit each (for k in 2 3 4; do vem fit DATA -k "
-                          "$k -o $k.npz; vem score $k.npz DATA; done) and take the one "
-                          "with the lowest BIC.",
+                          "compare several, let vem select DATA --max-clusters K find "
+                          "mixtures of all of them and take the one with the lowest BIC.",
                           value);
     return vem_i_fail(run, VEM_BAD_OPTION,
                       "--%s is \"%s\", but it must be a whole number.", info->name,

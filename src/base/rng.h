@@ -24,6 +24,7 @@ typedef enum vem_i_purpose {
     VEM_RNG_SAMPLE = 31,  /* rows on which a model is measured */
     VEM_RNG_MIXTURE = 32, /* rows drawn from a mixture */
     VEM_RNG_STARTS = 33,  /* starts on a sample */
+    VEM_RNG_INSERT = 34,  /* candidates for a cluster more */
     VEM_RNG_GAP = 35      /* rows that are compared with their cells */
 } vem_i_purpose;
 

@@ -92,6 +92,12 @@ static int64_t count_empty(const vem_i_stats *stats)
     return empty;
 }
 
+void vem_i_em_tell_size(const vem_i_em *em, vem_progress *told)
+{
+    told->clusters = em->grows ? em->model->clusters : 0;
+    told->max_clusters = em->grows ? em->model->capacity : 0;
+}
+
 /* The E-step of step em->step with its line in the trace; VEM_STOPPED: it was given up. */
 static vem_status expect(vem_i_em *em)
 {
@@ -113,6 +119,7 @@ static vem_status expect(vem_i_em *em)
                          .max_steps = em->steps_before + em->options->max_steps,
                          .free_energy = em->trace.count ? em->free_energy : NAN,
                          .steps_left = vem_i_em_steps_left(em)};
+    vem_i_em_tell_size(em, &told);
     vem_i_scorer_prepare(em->run, em->model, &em->scorer);
     vem_i_estep_result e =
         vem_i_estep_run(em->estep, &em->posterior, NULL, &told, em->may_skip);
@@ -135,11 +142,15 @@ static vem_status expect(vem_i_em *em)
     return status;
 }
 
-/* The loop rests: may it look closer? Then the next step is an E-step of the same model. */
-static vem_status refine(vem_i_em *em, int64_t *finer)
+/* The loop rests: may it look closer? Then the next step is an E-step of the same model. share:
+ * clusters that will be inserted need items too. */
+static vem_status refine(vem_i_em *em, int share, int64_t *finer)
 {
     *finer = 0;
     if (!em->refiner.refine)
+        return VEM_OK;
+    if (share && em->view->n * (int64_t)em->model->capacity >=
+                     em->options->cells * (int64_t)em->model->clusters)
         return VEM_OK;
     const double start = vem_i_clock();
     vem_status status = em->refiner.refine(em->refiner.user, em, finer);
@@ -155,6 +166,19 @@ static vem_status refine(vem_i_em *em, int64_t *finer)
     return status;
 }
 
+/* Has it made all the steps that it may? Where clusters are inserted, each number of them has so
+ * many. */
+static int at_limit(const vem_i_em *em)
+{
+    const vem_trace_step *line = vem_i_trace_last(&em->trace);
+    const char *const inserted = vem_i_move_names[VEM_I_MOVE_INSERT];
+    int64_t steps = em->step;
+    if (em->grows)
+        for (steps = 1; steps < em->step && line[-steps].move != inserted;)
+            steps++;
+    return steps >= em->options->max_steps;
+}
+
 /* Is this step the last one? Then em->outcome says why. finer: items were divided. */
 static vem_status ends(vem_i_em *em, int *last, int64_t *finer)
 {
@@ -162,15 +186,31 @@ static vem_status ends(vem_i_em *em, int *last, int64_t *finer)
     if (em->step == 1)
         em->free_energy_first = em->free_energy;
     int rests = em->step > 1 && converged(em);
-    const int limit = em->step >= em->options->max_steps;
-    const int enough = vem_i_em_observe(em, VEM_I_STEP_SCORED) && !limit;
+    const int limit = at_limit(em);
+    int enough = vem_i_em_observe(em, VEM_I_STEP_SCORED);
     *finer = 0;
+    *last = 0;
     if (rests && !limit && !enough && !em->run->watch->stop) {
-        const vem_status status = refine(em, finer);
+        const vem_status status = refine(em, em->grows, finer);
         if (status != VEM_OK)
             return status;
         rests = *finer == 0;
     }
+    if (em->grows && (rests || limit) && !enough && !em->run->watch->stop) {
+        vem_i_em_observe(em, VEM_I_STEP_RESTS);
+        if (vem_i_em_moves(em, VEM_I_AT_REST))
+            return VEM_OK;
+        enough = vem_i_late(em->run); /* or it was looked for as long as there was time */
+        if (!enough && !em->run->watch->stop &&
+            em->model->clusters < em->model->capacity) { /* items may hide one */
+            const vem_status status = refine(em, 0, finer);
+            if (status != VEM_OK || *finer > 0)
+                return status;
+        }
+    }
+    if (em->grows && (enough || em->run->watch->stop))
+        rests = 0; /* other clusters might have come */
+    enough = enough && !limit;
     em->outcome = rests                  ? VEM_OUTCOME_CONVERGED
                   : em->run->watch->stop ? VEM_OUTCOME_STOPPED
                   : enough               ? VEM_OUTCOME_BUDGET

@@ -11,7 +11,9 @@ struct vem_i_em;
 typedef enum vem_i_moment {
     VEM_I_AFTER_E, /* in the steps that the schedule has for it; the statistics follow, of what
                       is held then */
-    VEM_I_AFTER_M /* where clusters hold nothing */
+    VEM_I_AFTER_M, /* where clusters hold nothing */
+    VEM_I_AT_REST /* after the E-step that would be the last: where one is made, the loop goes
+                      on */
 } vem_i_moment;
 
 /* What acts on clusters beside E- and M-step (src/moves). One with a price is ranked by
@@ -30,6 +32,7 @@ typedef struct vem_i_move {
     /* Model and posterior change; before the M-step the scorer too. Returns how many clusters it
      * acted on; -1: it was not made. */
     int64_t (*make)(struct vem_i_em *em, void *state);
+    int measured; /* F is measured where items hold one cluster each, too */
     /* F fell: model, scorer and what is held are as before `make`. NULL: it stays made. */
     void (*undo)(struct vem_i_em *em, void *state);
     /* It stays: the search is told. NULL: `make` has done that, as there is no undo. */
@@ -41,16 +44,17 @@ typedef struct vem_i_listed {
     const vem_i_move *move; /* NULL: no more */
     void *state;
 } vem_i_listed;
-enum { VEM_I_MOVES = 2 };
+enum { VEM_I_MOVES = 3 };
 
 /* What those are told who watch the steps of a loop: checkpoint, deadline, undo. */
 typedef enum vem_i_event {
     VEM_I_STEP_BEGINS, /* the loop could be left here and entered again (em_record.c); with
                           em->within it was entered, and the E-step is done already */
     VEM_I_STEP_SCORED, /* the E-step is over; whoever answers 1 ends the loop with this step */
-    VEM_I_STEP_LAST, /* the loop ends here, and could be entered again */
-    VEM_I_STEP_ENDS, /* the M-step is over, and what follows it */
-    VEM_I_STEP_LEFT  /* the E-step was given up in its middle */
+    VEM_I_STEP_RESTS, /* the loop ends here, unless a move lets it go on */
+    VEM_I_STEP_LAST,  /* the loop ends here, and could be entered again */
+    VEM_I_STEP_ENDS,  /* the M-step is over, and what follows it */
+    VEM_I_STEP_LEFT   /* the E-step was given up in its middle */
 } vem_i_event;
 
 typedef struct vem_i_observer {
@@ -81,7 +85,10 @@ typedef struct vem_i_em {
                            */
     int scale_free; /* the tolerance is a change of F beside D / 2, not beside |F| */
     vem_i_schedule schedule;
-    vem_i_listed moves[VEM_I_MOVES];           /* tried in this order */
+    vem_i_listed moves[VEM_I_MOVES]; /* tried in this order */
+    int grows; /* clusters are inserted, up to the capacity of the model; the limit of steps is
+                  that of each number of clusters */
+    uint64_t seed;                             /* of what they are drawn from */
     vem_i_observer observers[VEM_I_OBSERVERS]; /* called in this order */
     vem_i_refiner refiner;
     int may_skip; /* whether an E-step may be given up (parallel.h): then it can be undone */
@@ -121,9 +128,11 @@ void vem_i_em_record(vem_i_record *record, vem_i_em *em);
 double vem_i_em_threshold(const vem_i_em *em, double free_energy);
 /* About how many more steps until then (steps_left.c); 0: no idea. */
 double vem_i_em_steps_left(const vem_i_em *em);
+/* How many clusters there are and will be, for whoever is told. */
+void vem_i_em_tell_size(const vem_i_em *em, vem_progress *told);
 /* The moves of this moment, one after the other, until one has acted: its name and what it acted
- * on go into the trace. */
-void vem_i_em_moves(vem_i_em *em, vem_i_moment when);
+ * on go into the trace. 0: none has. */
+int vem_i_em_moves(vem_i_em *em, vem_i_moment when);
 /* One of them: as `make` says, and -1 where it was taken back; and what it promised. */
 int64_t vem_i_em_try(vem_i_em *em, const vem_i_listed *listed, double *promised);
 /* For moves: what is held is scored and weighed again with the scorer as it is now. Returns

@@ -1,6 +1,8 @@
 /* Moves as the loop sees them: priced, made, measured, and taken back when F fell. */
 #include "em/em.h"
 
+enum { REST_TRIES = 3 };
+
 int64_t vem_i_em_try(vem_i_em *em, const vem_i_listed *listed, double *promised)
 {
     const vem_i_move *move = listed->move;
@@ -10,7 +12,7 @@ int64_t vem_i_em_try(vem_i_em *em, const vem_i_listed *listed, double *promised)
         return -1;
     const int64_t moved = move->make(em, state);
     /* Items that hold several clusters overlap, so that a price is a guess. */
-    if (moved >= 0 && move->undo && em->search.held > 1 &&
+    if (moved >= 0 && move->undo && (em->search.held > 1 || move->measured) &&
         !(vem_i_em_again(em) >= em->free_energy)) {
         move->undo(em, state);
         vem_i_em_again(em);
@@ -22,18 +24,32 @@ int64_t vem_i_em_try(vem_i_em *em, const vem_i_listed *listed, double *promised)
     return moved;
 }
 
-void vem_i_em_moves(vem_i_em *em, vem_i_moment when)
+/* Is there anything for the moves of this moment to do? */
+static int has_cause(const vem_i_em *em, vem_i_moment when)
+{
+    switch (when) {
+    case VEM_I_AFTER_E: return em->doing.swap;
+    case VEM_I_AFTER_M: return vem_i_trace_last(&em->trace)->empty != 0;
+    case VEM_I_AT_REST: break;
+    }
+    return 1;
+}
+
+int vem_i_em_moves(vem_i_em *em, vem_i_moment when)
 {
     vem_trace_step *line = vem_i_trace_last(&em->trace);
-    if (when == VEM_I_AFTER_E ? !em->doing.swap : line->empty == 0)
-        return;
+    if (!has_cause(em, when))
+        return 0;
     const double start = vem_i_clock();
     for (int i = 0; i < VEM_I_MOVES && em->moves[i].move && !line->move; i++) {
         const vem_i_move *move = em->moves[i].move;
         double promised;
         if (move->when != when)
             continue;
-        const int64_t moved = vem_i_em_try(em, &em->moves[i], &promised);
+        /* At rest there is no later step in which to try what comes next. */
+        int64_t moved = -1;
+        for (int t = 0; moved < 0 && t < (when == VEM_I_AT_REST ? REST_TRIES : 1); t++)
+            moved = vem_i_em_try(em, &em->moves[i], &promised);
         if (moved >= 0) {
             line->move = vem_i_move_names[move->name];
             line->moved = moved;
@@ -42,4 +58,5 @@ void vem_i_em_moves(vem_i_em *em, vem_i_moment when)
             vem_i_schedule_gain(&em->schedule, promised / em->view->total_mass);
     }
     line->seconds += vem_i_clock() - start;
+    return line->move != NULL;
 }

@@ -354,7 +354,7 @@ vem_status vem_i_estep_new(vem_i_run *run, const vem_view *view,
         return status;
     }
     const vem_i_family *family = scorer->family;
-    int32_t clusters = scorer->clusters, d = view->d;
+    int32_t clusters = scorer->capacity, d = view->d;
     int dense_stats = search->dense && collect;
     t->per_shard = dense_stats
                        ? vem_i_shards(view->global_n,

@@ -111,6 +111,7 @@ static int observe(void *user, vem_i_em *em, vem_i_event event)
         return too_late(last, em);
     case VEM_I_STEP_ENDS: note_length(last, &em->doing, 1); break;
     case VEM_I_STEP_LEFT: go_back(last, em); break;
+    case VEM_I_STEP_RESTS:
     case VEM_I_STEP_LAST: break;
     }
     return 0;

@@ -15,6 +15,7 @@ typedef enum vem_i_move_name {
     VEM_I_MOVE_RESEED,
     VEM_I_MOVE_FINISH,
     VEM_I_MOVE_REFINE,
+    VEM_I_MOVE_INSERT,
     VEM_I_MOVE_NAMES
 } vem_i_move_name;
 /* Lines of a trace point to these. */

@@ -39,6 +39,9 @@ static int observe(void *user, vem_i_em *em, vem_i_event event)
 {
     vem_i_attempt *a = user;
     const int guarded = a->beginning.guarded;
+    if (event == VEM_I_STEP_RESTS && a->path && a->kept == VEM_OK)
+        a->kept = vem_i_path_add(a->run, a->path, a->model, em->free_energy,
+                                 a->steps + em->steps);
     if (guarded && event == VEM_I_STEP_SCORED && em->step == 1 &&
         em->free_energy < a->least) {
         a->missed = VEM_I_MISSED_ROWS;
@@ -118,7 +121,9 @@ static vem_i_em loop_of(vem_i_attempt *a, const vem_options *o, const vem_i_begi
                    .options = o,
                    .view = view_for(a, o),
                    .search = vem_i_search_for(o, a->seed),
-                   .scale_free = a->programme->ours && !a->model->family->counts,
+                   .scale_free = a->programme->scale_free && !a->model->family->counts,
+                   .grows = a->programme->grows,
+                   .seed = a->seed,
                    .variance_unknown = b->variance_unknown,
                    .shared_steps = b->shared_steps,
                    .steps_before = a->steps,
@@ -157,9 +162,11 @@ static vem_status adopt(vem_i_attempt *a, const vem_i_em *em)
         if (a->checkpoint && em->outcome == VEM_OUTCOME_STEP_LIMIT)
             a->checkpoint->limited = 1;
     }
+    if (a->path && em->steps > 0)
+        status = vem_i_path_add(a->run, a->path, a->model, em->free_energy, a->steps);
     for (int64_t i = 0; em->steps > 0 && i < a->view->n; i++)
         a->labels[i] = em->posterior.held[i * em->posterior.width];
-    return VEM_OK;
+    return status;
 }
 
 static vem_status run_loop(vem_i_attempt *a, const vem_i_stage *stage,
@@ -200,6 +207,8 @@ static vem_status run_loop(vem_i_attempt *a, const vem_i_stage *stage,
     }
     if (status == VEM_OK)
         status = vem_i_em_run(&em);
+    if (status == VEM_OK)
+        status = a->kept;
     const int refused = b->guarded && a->missed == VEM_I_MISSED_ROWS;
     if (b->guarded && a->checkpoint && (refused || em.steps == 0)) /* as in the starts */
         a->checkpoint->closed = a->checkpoint->in_starts = !refused;

@@ -8,6 +8,7 @@
 #include "em/em.h"
 #include "fit/checkpoint.h"
 #include "fit/programme.h"
+#include "model/path.h"
 
 /* What is known before a loop besides the model. */
 typedef struct vem_i_beginning {
@@ -29,12 +30,15 @@ typedef struct vem_i_attempt {
         *start; /* the programme says from where, and in which units; or NULL */
     uint64_t seed;
     vem_i_checkpoint *checkpoint; /* of its state, or NULL */
+    vem_path *
+        path; /* takes the mixture of each number of clusters at which it rests; or NULL */
     /* Runs the starts on a sample (starts.h); for programmes that have some. */
     vem_status (*run_starts)(struct vem_i_attempt *attempt);
     /* Where it is. */
     int at;              /* the stage */
     int started;         /* it goes on from the best of several starts */
     int looping;         /* its loops have begun */
+    vem_status kept;     /* not VEM_OK: there was no memory for the path */
     vem_i_missed missed; /* by the sample of its starts */
     double least; /* F of all rows, where the sample was like them; -inf: not asked */
     vem_i_beginning beginning;

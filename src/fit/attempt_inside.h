@@ -6,6 +6,9 @@
 
 /* The least variance that all clusters and columns may share in the family of the fit. */
 double vem_i_attempt_least_variance(const vem_i_attempt *attempt);
+/* Of so many clusters; with room for all that are asked for where they are inserted. */
+vem_i_shape vem_i_attempt_shape(const vem_i_attempt *attempt, int family,
+                                int32_t clusters);
 /* attempt->start (units of the data) becomes attempt->model. */
 vem_status vem_i_attempt_convert(vem_i_attempt *attempt);
 /* Rows become attempt->model; where the search is served by it they are put in order. */

@@ -127,6 +127,8 @@ void vem_i_attempt_record(vem_i_record *r, vem_i_attempt *a)
     if (loop == 0)
         record_wanted(r, a);
     vem_i_record_count(r, "loop_clusters", &clusters, 1, o->clusters);
+    if (a->path)
+        vem_i_path_record(r, a->path, vem_i_attempt_shape(a, o->family, 1));
     if (!r->reading || r->status != VEM_OK)
         return;
     a->seconds_seed = seconds[0];
@@ -139,9 +141,8 @@ void vem_i_attempt_record(vem_i_record *r, vem_i_attempt *a)
     if (stage->kind == VEM_I_STAGE_FINISH && a->trace.count == 0)
         vem_i_record_refuse(r, "trace"); /* what is finished has a last step */
     else
-        r->status =
-            vem_i_model_blank(a->run,
-                              vem_i_shape_of(vem_i_family_of(stage->options.family),
-                                             (int32_t)clusters, a->view->d),
-                              &a->model);
+        r->status = vem_i_model_blank(a->run,
+                                      vem_i_attempt_shape(a, stage->options.family,
+                                                          (int32_t)clusters),
+                                      &a->model);
 }

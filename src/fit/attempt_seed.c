@@ -37,17 +37,23 @@ vem_status vem_i_attempt_convert(vem_i_attempt *a)
     return status;
 }
 
-static vem_status place_means(vem_i_attempt *a, const int64_t *items)
+vem_i_shape vem_i_attempt_shape(const vem_i_attempt *a, int family, int32_t clusters)
+{
+    vem_i_shape shape = vem_i_shape_of(vem_i_family_of(family), clusters, a->view->d);
+    if (a->programme->grows)
+        shape.capacity = (int32_t)a->programme->options.clusters;
+    return shape;
+}
+
+static vem_status place_means(vem_i_attempt *a, const int64_t *items, int32_t count)
 {
     const vem_view *view = a->view;
     const vem_options *o = &a->programme->options;
     const vem_i_family *family = vem_i_family_of(o->family);
     const vem_i_constraints limits = vem_i_constraints_of(view, o, family);
-    vem_status status = vem_i_model_blank(a->run,
-                                          vem_i_shape_of(vem_i_family_of(o->family),
-                                                         (int32_t)o->clusters, view->d),
-                                          &a->model);
-    for (int64_t k = 0; status == VEM_OK && k < o->clusters; k++) {
+    vem_status status =
+        vem_i_model_blank(a->run, vem_i_attempt_shape(a, o->family, count), &a->model);
+    for (int64_t k = 0; status == VEM_OK && k < count; k++) {
         vem_i_view_widen(view, items[k], a->model->means + k * view->d);
         vem_i_begin_at_row(family, &limits, view->d, a->model->means + k * view->d);
         vem_i_residence_check(a->run);
@@ -61,17 +67,16 @@ static vem_status place_seeds(vem_i_attempt *a, vem_seeding method)
     /* Searches that try all clusters need no hint where to begin; presets take none. */
     const vem_i_counts *counts = vem_i_family_of(o->family)->counts;
     int hint = a->programme->ours && !vem_i_search_is_whole(o->search) && !counts;
+    const int32_t count = a->programme->grows ? 1 : (int32_t)o->clusters;
     vem_i_seeds seeds = {.first = hint ? a->labels : NULL};
-    vem_status status =
-        vem_i_take(a->run, &seeds.items, (size_t)o->clusters, sizeof(int64_t));
+    vem_status status = vem_i_take(a->run, &seeds.items, (size_t)count, sizeof(int64_t));
     if (status == VEM_OK)
-        status = counts
-                     ? vem_i_seed_counts(a->run, a->view, counts, method,
-                                         (int32_t)o->clusters, o->chain, a->seed, &seeds)
-                     : vem_i_seed(a->run, a->view, method, (int32_t)o->clusters, o->chain,
-                                  a->seed, &seeds);
+        status = counts ? vem_i_seed_counts(a->run, a->view, counts, method, count,
+                                            o->chain, a->seed, &seeds)
+                        : vem_i_seed(a->run, a->view, method, count, o->chain, a->seed,
+                                     &seeds);
     if (status == VEM_OK)
-        status = place_means(a, seeds.items);
+        status = place_means(a, seeds.items, count);
     vem_i_free(seeds.items);
     if (status != VEM_OK)
         return status;
@@ -82,7 +87,8 @@ static vem_status place_seeds(vem_i_attempt *a, vem_seeding method)
     b->variance_unknown = isnan(seeds.variance) && !counts;
     double variance = b->variance_unknown ? a->view->variance : seeds.variance;
     vem_i_model_set_variance(a->model, fmax(variance, vem_i_attempt_least_variance(a)));
-    b->shared_steps = vem_i_is_plain(a->model->family) ? 0 : SHARED_STEPS;
+    b->shared_steps =
+        vem_i_is_plain(a->model->family) || a->programme->grows ? 0 : SHARED_STEPS;
     b->labels_known = hint && a->labels[0] >= 0;
     return VEM_OK;
 }

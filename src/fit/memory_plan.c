@@ -24,6 +24,7 @@
 #include "em/last_step.h"
 #include "fit/reduce.h"
 #include "metrics/measure.h"
+#include "model/path.h"
 #include "moves/moves.h"
 #include "moves/refine.h"
 #include "search/tour.h"
@@ -90,7 +91,8 @@ static uint64_t loop_bytes(const sizes *s, const vem_options *o)
     vem_i_em em = {.run = &dry,
                    .options = o,
                    .view = &view,
-                   .search = vem_i_search_for(o, 0)};
+                   .search = vem_i_search_for(o, 0),
+                   .grows = vem_i_grows(o)};
     vem_i_last_step *last = NULL;
     vem_i_refinement *refinement = NULL;
     vem_status status =
@@ -299,6 +301,9 @@ static uint64_t plan_stages(const vem_i_plan *plan, const vem_i_run *run)
         (plan->spill || plan->sparse ? 0 : vem_i_points_bytes(s.n, s.d, precision)) +
         (s.weighted ? (uint64_t)s.n * sizeof(double) : 0) +
         (has_log_base(&p->options) ? (uint64_t)s.n * sizeof(double) : 0);
+    if (plan->path)
+        rows += vem_i_path_bytes(run, vem_i_shape_of(vem_i_family_of(o->family),
+                                                     s.clusters, s.d));
     /* Labels and model of the best restart so far stay while another runs. */
     if (o->restarts > 1)
         rows += s.model + labels;

@@ -47,7 +47,14 @@ static const preset presets[] = {
                               5, VEM_SEED_AFKMC2, 1e-4, 200, 2, 1},
     [VEM_ALGORITHM_KD_EM] = {VEM_FULL, VEM_PRIOR_FREE, VEM_SEARCH_ALL, VEM_AUTO, 0, 0,
                              VEM_SEED_PLUSPLUS, 1e-5, 300, .cells = 1},
+    [VEM_ALGORITHM_GREEDY] = {VEM_FULL, VEM_PRIOR_FREE, VEM_SEARCH_ALL, VEM_AUTO, 0, 0,
+                              VEM_SEED_RANDOM, 1e-5, 300},
 };
+
+int vem_i_grows(const vem_options *o)
+{
+    return o->algorithm == VEM_ALGORITHM_GREEDY;
+}
 
 /* Sizes at which a start by exact D^2 sampling stops being cheap beside the fit itself.
  * Greedy k-means++ costs about ln C passes per center, the plain one a single pass. */
@@ -275,6 +282,16 @@ static vem_status check_moves(vem_i_run *run, const vem_options *asked,
         return vem_i_fail(run, VEM_BAD_OPTION,
                           "--finish hard needs --family iso-shared and --prior flat: it "
                           "ends with k-means.");
+    if (vem_i_grows(out) && vem_i_family_of(out->family)->counts)
+        return vem_i_fail(run, VEM_BAD_OPTION,
+                          "--family is %s, but --algorithm greedy inserts clusters with "
+                          "variances: one of iso, diag, full and their shared forms.",
+                          vem_choice_name("family", out->family));
+    if (asked->swaps > 0 && vem_i_grows(out))
+        return vem_i_fail(run, VEM_BAD_OPTION,
+                          "--swaps is %lld, but with --algorithm greedy clusters are "
+                          "inserted, not swapped.",
+                          (long long)asked->swaps);
     if (asked->swaps > 0 && out->margin > 0)
         return vem_i_fail(run, VEM_BAD_OPTION,
                           "--swaps is %lld, but with a --margin rows do not hold what "

@@ -9,6 +9,10 @@ int vem_i_whole_search(const vem_options *resolved);
 /* Are all clusters kept for every row? Then there is no list of what is held. */
 int vem_i_holds_all(const vem_options *resolved);
 
+/* Does the fit begin with one cluster and insert the others, one at a time? Whatever its seeding
+ * is, the first step makes that one the mean and shape of all rows. */
+int vem_i_grows(const vem_options *options);
+
 /* Loops of one fit besides the one asked for (fit/attempt.h). `ours`: no preset. */
 int vem_i_wants_hard_start(const vem_options *resolved, int ours);
 vem_options vem_i_hard_start(const vem_options *resolved);

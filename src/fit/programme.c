@@ -66,6 +66,8 @@ vem_i_programme vem_i_programme_of(const vem_options *resolved, int ours, int wa
     const int reduced = vem_i_reduces(resolved, n);
     vem_i_programme p = {.options = *resolved,
                          .ours = ours,
+                         .scale_free = ours,
+                         .grows = vem_i_grows(resolved),
                          .from = warm ? VEM_I_FROM_MODEL : VEM_I_FROM_ROWS,
                          .reduced = reduced,
                          .rows = reduced ? resolved->coreset : n};
@@ -84,8 +86,12 @@ vem_i_programme vem_i_programme_of(const vem_options *resolved, int ours, int wa
 vem_i_programme vem_i_programme_on_sample(const vem_options *options, vem_i_from from,
                                           int64_t items)
 {
-    vem_i_programme p = {
-        .options = *options, .ours = 1, .from = from, .rows = items, .items = items};
+    vem_i_programme p = {.options = *options,
+                         .ours = 1,
+                         .scale_free = 1,
+                         .from = from,
+                         .rows = items,
+                         .items = items};
     if (from == VEM_I_FROM_ROWS)
         add(&p, VEM_I_STAGE_SEED, options, 1);
     add_loops(&p);

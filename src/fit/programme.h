@@ -50,9 +50,10 @@ enum { VEM_I_STAGES = 6 };
 
 typedef struct vem_i_programme {
     vem_options options; /* resolved */
-    int ours; /* no preset: loops may be added, and the tolerance does not depend on the
-                 units of the data */
+    int ours;            /* no preset: loops may be added */
+    int scale_free;      /* the tolerance does not depend on the units of the data */
     vem_i_from from;
+    int grows;     /* clusters are inserted */
     int reduced;   /* the rows are a coreset */
     int64_t rows;  /* all, or those of the coreset */
     int celled;    /* the items are cells of them */

@@ -145,7 +145,7 @@ static void say_ours(vem_report *report, const vem_options *asked,
 }
 
 /* When the loop ends, in the words of docs/math/free-energy.md. */
-static void say_stopping(vem_report *report)
+static void say_stopping(vem_report *report, int scale_free)
 {
     const vem_summary *s = &report->summary;
     const vem_options *o = &report->options;
@@ -158,7 +158,7 @@ static void say_stopping(vem_report *report)
     else if (o->tolerance == 0)
         snprintf(text, size, "stops when no row changes what it holds in a step%s.",
                  twice);
-    else if (o->algorithm != VEM_AUTO)
+    else if (!scale_free)
         snprintf(text, size,
                  "stops when a step changes F by no more than %g max(|F|, 0.001)%s.",
                  o->tolerance, twice);
@@ -190,7 +190,7 @@ void vem_i_report_choices(vem_report *report, const vem_options *asked,
                           vem_choice_name("precision", o->precision));
     if (asked->algorithm == VEM_AUTO) /* a preset is what was asked for */
         say_ours(report, asked, programme);
-    say_stopping(report);
+    say_stopping(report, programme->scale_free);
 }
 
 void vem_i_report_spill(vem_report *report, const vem_i_plan *plan)

@@ -28,7 +28,7 @@ static vem_status check_rows(vem_i_run *run, const vem_view *view, int64_t clust
 static vem_status check_cells(const vem_i_restarts *f)
 {
     const vem_options *o = &f->programme->options;
-    if (!f->cells || f->start || f->view->n >= o->clusters)
+    if (!f->cells || f->start || f->programme->grows || f->view->n >= o->clusters)
         return VEM_OK;
     return vem_i_fail(
         f->run, VEM_BAD_OPTION,
@@ -77,6 +77,7 @@ static vem_status run_once(vem_i_restarts *f, int64_t restart)
                              .start = f->start,
                              .seed = (uint64_t)f->programme->options.seed,
                              .checkpoint = f->checkpoint,
+                             .path = f->path,
                              .run_starts = vem_i_starts_run};
     if (f->checkpoint && !vem_i_checkpoint_resumes(f->checkpoint)) {
         f->checkpoint->restart = restart;
@@ -103,8 +104,8 @@ vem_status vem_i_restarts_run(vem_i_restarts *f)
     vem_i_run *run = f->run;
     const vem_options *o = &f->programme->options;
     const int64_t restarts = f->start ? 1 : o->restarts;
-    vem_status status = check_rows(run, f->cells ? f->cells->rows : f->view, o->clusters,
-                                   f->programme->reduced);
+    vem_status status = check_rows(run, f->cells ? f->cells->rows : f->view,
+                                   f->path ? 1 : o->clusters, f->programme->reduced);
     if (status == VEM_OK)
         status = check_cells(f);
     int64_t first = 1;

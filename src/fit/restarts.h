@@ -12,8 +12,10 @@ typedef struct vem_i_restarts {
     vem_i_cells *cells;           /* the view is their cut, or NULL */
     const vem_model *start;       /* in the units of the data, or NULL */
     vem_i_checkpoint *checkpoint; /* of the state, or NULL */
-    vem_report *report;           /* of the best so far, and of the work of all */
-    vem_model *model;             /* the best so far, in the units of the view */
+    vem_path *path;     /* of one restart, or NULL; with it there need not be rows for
+                                     all clusters */
+    vem_report *report; /* of the best so far, and of the work of all */
+    vem_model *model;   /* the best so far, in the units of the view */
 } vem_i_restarts;
 
 /* After a check that there are enough distinct rows. */

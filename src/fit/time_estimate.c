@@ -31,6 +31,10 @@ static const double LEVEL = 8;
 /* Rounds of swaps that are usual, and pairs for each row in one that fits shapes: counted off
  * the passes of src/moves/shape.c, not measured. */
 static const double ROUNDS = 5, HALVES = 100;
+/* Steps of each number of clusters where they are inserted; pairs for each row that candidates are
+ * drawn from, and such rows of a cluster. Counted off src/moves/insert.c but for the steps, of which
+ * there were 8 to 30 on pendigits, protein, SUSY and s4. */
+static const double GROWN_STEPS = 15, CANDIDATES = 180, CANDIDATE_ROWS = 2048;
 /* Runs on a sample are short loops over few rows and clusters, and take this many times what
  * their operations take in whole blocks: k-means, iso and diag, full. Measured on one core, for
  * pendigits, SUSY and protein with 8 to 12 clusters: 2.4; 3.3 to 4.2; 1.9 and 2.2. */
@@ -111,6 +115,11 @@ static double loop_of(const vem_i_plan *plan, const vem_options *o, int swaps, d
     const vem_i_search_spec search = vem_i_search_for(o, 0);
     double operations = usual_steps(o, swaps) * step_of(plan, o, n);
     const vem_i_family *family = vem_i_family_of(o->family);
+    if (vem_i_grows(
+            o)) /* the clusters there are, on average half of them, and candidates */
+        return (double)o->clusters * (GROWN_STEPS * step_of(plan, o, n) / 2 +
+                                      fmin(n, (double)o->clusters * CANDIDATE_ROWS) *
+                                          CANDIDATES * pair_of(plan, family));
     if (vem_i_swaps_in_loop(o, &search) && !family->shared)
         operations += fmin(ROUNDS, (double)o->swaps) * HALVES * n * pair_of(plan, family);
     return operations;

@@ -72,8 +72,8 @@ static void free_parts(parts *found)
     free(found->meta);
 }
 
-static vem_status get_doubles(vem_i_run *run, vem_i_npz *npz, const char *name, int *rank,
-                              int64_t dims[4], double **values)
+vem_status vem_i_npz_doubles(vem_i_run *run, vem_i_npz *npz, const char *name, int *rank,
+                             int64_t dims[4], double **values)
 {
     vem_data *data;
     vem_status status = vem_i_npz_get(run, npz, name, &data, rank, dims);
@@ -92,7 +92,7 @@ static vem_status get_vector(vem_i_run *run, const char *path, vem_i_npz *npz,
 {
     int rank;
     int64_t dims[4];
-    vem_status status = get_doubles(run, npz, name, &rank, dims, values);
+    vem_status status = vem_i_npz_doubles(run, npz, name, &rank, dims, values);
     if (status == VEM_OK && (rank != 1 || dims[0] != expected))
         status = vem_i_fail(run, VEM_BAD_DATA,
                             "%s: %s has %" PRId64
@@ -106,7 +106,8 @@ static vem_status get_means(vem_i_run *run, const char *path, vem_i_npz *npz,
                             parts *found)
 {
     int rank;
-    vem_status status = get_doubles(run, npz, "means", &rank, found->dims, &found->means);
+    vem_status status =
+        vem_i_npz_doubles(run, npz, "means", &rank, found->dims, &found->means);
     if (status != VEM_OK)
         return status;
     if (rank != 2 || found->dims[0] > INT32_MAX)
@@ -220,8 +221,8 @@ static vem_status get_parts(vem_i_run *run, const char *path, vem_i_npz *npz,
     if (status == VEM_OK)
         status = get_vector(run, path, npz, "weights", found->dims[0], &found->weights);
     if (status == VEM_OK && vem_i_npz_has(npz, "variances"))
-        status = get_doubles(run, npz, "variances", &found->variance_rank,
-                             found->variance_dims, &found->variances);
+        status = vem_i_npz_doubles(run, npz, "variances", &found->variance_rank,
+                                   found->variance_dims, &found->variances);
     if (status == VEM_OK && vem_i_npz_has(npz, "scale"))
         status = get_vector(run, path, npz, "scale", found->dims[1], &found->scale);
     if (status != VEM_OK)
@@ -343,10 +344,9 @@ static char *complete_meta(const vem_model *model)
     return text;
 }
 
-vem_status vem_model_write(vem_ctx *ctx, const vem_model *model, const char *path)
+vem_status vem_i_model_write(vem_i_run *run, const vem_model *model, const char *path,
+                             const vem_i_array *more, int more_count)
 {
-    VEM_I_NEED(ctx, ctx, model, path);
-    vem_i_run *run = vem_i_begin(ctx, &(vem_i_verb){0});
     if (!vem_i_path_ends(path, ".npz") && strncmp(path, "/dev/", 5) != 0)
         return vem_i_fail(run, VEM_BAD_OPTION,
                           "%s is no name for a model: models are written as .npz.", path);
@@ -356,10 +356,19 @@ vem_status vem_model_write(vem_ctx *ctx, const vem_model *model, const char *pat
     char *meta = complete_meta(model);
     if (!meta)
         return vem_i_fail_memory(run, model->meta ? strlen(model->meta) : 64);
-    vem_i_array arrays[VEM_I_MODEL_ARRAYS + 1];
+    vem_i_array arrays[VEM_I_MODEL_ARRAYS + 1 + VEM_I_MORE_ARRAYS];
     int count = vem_i_model_arrays(model, arrays);
     arrays[count++] = (vem_i_array){"meta", VEM_UINT8, meta, 1, {(int64_t)strlen(meta)}};
+    for (int i = 0; i < more_count; i++)
+        arrays[count++] = more[i];
     status = vem_i_npz_write(run, path, arrays, count);
     free(meta);
     return status;
+}
+
+vem_status vem_model_write(vem_ctx *ctx, const vem_model *model, const char *path)
+{
+    VEM_I_NEED(ctx, ctx, model, path);
+    vem_i_verb verb;
+    return vem_i_model_write(vem_i_begin(ctx, &verb), model, path, NULL, 0);
 }

@@ -1,0 +1,115 @@
+/* What fit and select share: data read within --time, the plan told, labels of all rows. */
+#include <string.h>
+
+#include "cli.h"
+
+/* Seconds as a person would say them. */
+static const char *about(double seconds, char text[32])
+{
+    if (seconds < 1.5)
+        snprintf(text, 32, "1 second");
+    else if (seconds < 90)
+        snprintf(text, 32, "%.0f seconds", seconds);
+    else if (seconds < 90 * 60)
+        snprintf(text, 32, "%.0f minutes", seconds / 60);
+    else if (seconds < 48 * 3600)
+        snprintf(text, 32, "%.0f hours", seconds / 3600);
+    else
+        snprintf(text, 32, "%.0f days", seconds / 86400);
+    return text;
+}
+
+/* Before a long fit, what it will take; with --verbose before any. */
+static void tell_plan(void *user, const vem_forecast *forecast)
+{
+    enum { LONG = 5 }; /* seconds */
+    cli_args *args = user;
+    const vem_data *data = args->data;
+    char n[48], columns[48], threads[48], memory[32], time[32];
+    const int verbose = cli_value(args, "verbose") != NULL;
+    if (cli_value(args, "quiet"))
+        return;
+    if (forecast->spilled)
+        cli_note(
+            args,
+            "the rows do not fit into the memory%s: they rest in a temporary file of %s, "
+            "which can make each step several times slower.",
+            args->options.memory == VEM_AUTO ? " there is" : " that --memory allows",
+            vem_bytes_print((double)forecast->spilled, memory));
+    if (!verbose && forecast->seconds < LONG)
+        return;
+    cli_progress_end();
+    fprintf(stderr, "vem %s: %s, %s of %s (%s)", vem_version(),
+            cli_counted(vem_data_rows(data), "row", n),
+            cli_counted(vem_data_columns(data), "column", columns),
+            cli_dtype(vem_data_dtype(data)), vem_data_format(data));
+    if (verbose)
+        fprintf(stderr, "; %s, %s kernels",
+                cli_counted(vem_ctx_threads(args->ctx), "thread", threads),
+                vem_ctx_cpu(args->ctx));
+    fprintf(stderr, "; needs about %s beside the input",
+            vem_bytes_print((double)forecast->bytes, memory));
+    if (forecast->spilled)
+        fprintf(stderr, ", %s of disk",
+                vem_bytes_print((double)forecast->spilled, memory));
+    fprintf(stderr, " and about %s\n", about(forecast->seconds, time));
+    cli_progress_expect(forecast->seconds);
+}
+
+void cli_announce(cli_args *args, int yes)
+{
+    vem_ctx_set_forecast(args->ctx, yes ? tell_plan : NULL, yes ? args : NULL);
+}
+
+/* Labels of all rows: the fit's own, or after a fit on a coreset an exact assignment. */
+vem_status cli_write_labels(cli_args *args, const vem_report *report,
+                            const vem_model *model, const vem_data *data,
+                            const char *path)
+{
+    const vem_summary *s = vem_report_summary(report);
+    const int known = vem_report_labels(report) != NULL;
+    if (known && vem_data_rows_read(data) == s->n)
+        return vem_labels_write_rows(args->ctx, path, data, vem_report_labels(report),
+                                     s->n);
+    void *labels = NULL;
+    const int64_t all = vem_data_rows_read(data);
+    vem_status status = vem_array_new(args->ctx, (size_t)all * sizeof(int32_t), &labels);
+    if (status != VEM_OK)
+        return status;
+    /* The Ctrl-C that ended the fit must not end this: the file was asked for. */
+    if (cli_interrupted())
+        vem_ctx_set_progress(args->ctx, NULL, NULL);
+    if (known)
+        memcpy(labels, vem_report_labels(report), (size_t)s->n * sizeof(int32_t));
+    else
+        status = vem_assign(args->ctx, model, data, 1,
+                            (vem_precision)vem_report_options(report)->precision, labels,
+                            NULL);
+    cli_progress_end();
+    if (status == VEM_OK)
+        status =
+            vem_data_spread(args->ctx, data, labels, sizeof(int32_t), &(int32_t){-1});
+    if (status == VEM_OK)
+        status = vem_labels_write_rows(args->ctx, path, data, labels, all);
+    vem_array_free(args->ctx, labels);
+    return status;
+}
+
+/* --time counts from the beginning: what reading leaves is the fit's. */
+int cli_read_in_time(cli_args *args, vem_data **data, double *seconds_read, double began)
+{
+    const double time = args->options.time;
+    const int limited = time != VEM_AUTO && !cli_value(args, "accumulate");
+    if (limited)
+        cli_progress_until(began + time);
+    int code = cli_read_data(args, args->operands[0], data, seconds_read);
+    if (code == CLI_DONE && cli_progress_late()) {
+        vem_data_free(*data);
+        *data = NULL;
+        code = cli_failure(args, VEM_STOPPED);
+    }
+    cli_progress_until(0);
+    if (code == CLI_DONE && limited)
+        vem_ctx_set_spent(args->ctx, cli_clock() - began);
+    return code;
+}

@@ -1,0 +1,35 @@
+/* A fit as its verbs see it: resolve, load, run, measure, report (fit.c). */
+#ifndef VEM_API_FITTING_H
+#define VEM_API_FITTING_H
+
+#include "fit/budget.h"
+#include "select/select.h"
+
+typedef struct vem_i_fitting {
+    vem_i_run *run;
+    const vem_data *data;
+    const vem_options *asked; /* as given */
+    const vem_model *start;   /* in the units of the data, or NULL */
+    /* Where the number of clusters is to be found, else NULL: how, what takes the mixtures, and what
+     * makes `model` one of them, in the units of the view. */
+    const vem_i_select_type *method;
+    vem_path *path;
+    vem_status (*choose)(struct vem_i_fitting *fitting);
+    int32_t least; /* clusters of what may be chosen */
+    /* What it works on. */
+    vem_options resolved;
+    vem_i_budget budget;
+    vem_i_plan plan;
+    vem_i_checkpoint checkpoint;
+    vem_i_points *points;
+    vem_i_cells *cells; /* of those, or NULL */
+    vem_model *model;
+    vem_report *report;
+    double clock; /* when it began */
+} vem_i_fitting;
+
+/* Model and report, which may be NULL, are changed where it succeeds. */
+vem_status vem_i_fitting_run(vem_i_fitting *fitting, vem_model **model,
+                             vem_report **report);
+
+#endif

@@ -1,0 +1,146 @@
+/* The verb `select`: a fit that keeps a mixture of every number of clusters, and the choice among
+ * them. */
+#include <string.h>
+
+#include "api/columns.h"
+#include "api/fitting.h"
+#include "base/memory.h"
+#include "base/structs.h"
+#include "model/units.h"
+
+enum { MOST = 20 }; /* clusters, where the caller leaves it open */
+
+/* ---- before ---- */
+
+static vem_status check(vem_i_run *run, const vem_options *o, const vem_select_options *s)
+{
+    if (!vem_i_select_type_of((int)s->method))
+        return vem_i_fail(run, VEM_BAD_OPTION, "There is no method number %d.",
+                          (int)s->method);
+    if (s->min_clusters < 0 || s->max_clusters < 0)
+        return vem_i_fail(
+            run, VEM_BAD_OPTION,
+            "--min-clusters is %d and --max-clusters %d, but neither may be "
+            "less than 1.",
+            s->min_clusters, s->max_clusters);
+    if (s->min_clusters > (s->max_clusters ? s->max_clusters : MOST))
+        return vem_i_fail(run, VEM_BAD_OPTION,
+                          "--min-clusters is %d, but --max-clusters is %d.",
+                          s->min_clusters, s->max_clusters ? s->max_clusters : MOST);
+    if (o->clusters != VEM_AUTO || o->algorithm != VEM_AUTO || o->restarts != 1)
+        return vem_i_fail(run, VEM_BAD_OPTION,
+                          "The number of clusters is what is looked for: --clusters, "
+                          "--algorithm and --restarts are left open then.");
+    return VEM_OK;
+}
+
+/* ---- after ---- */
+
+/* The mixtures end as models of their own, in the units of the data. */
+static vem_status finish_models(vem_i_fitting *f)
+{
+    vem_status status = VEM_OK;
+    for (int32_t i = 0; status == VEM_OK && i < f->path->count; i++) {
+        vem_model *m = f->path->models[i];
+        status = vem_i_model_to_data(f->run, &f->points->view, m);
+        if (status != VEM_OK)
+            break;
+        vem_model_set_normalizes(m, f->resolved.normalize);
+        vem_model_set_prior(m, (vem_prior_kind)f->resolved.prior);
+        status = vem_i_model_check_finite(f->run, m);
+        if (status == VEM_OK)
+            status = vem_i_model_know_columns(f->run, f->data, f->points, f->start, m);
+    }
+    return status;
+}
+
+static void report_choice(const vem_i_fitting *f, int32_t asked)
+{
+    vem_report *report = f->report;
+    const vem_path *path = f->path;
+    const int32_t last = path->points[path->count - 1].clusters;
+    const int ended = report->summary.outcome == VEM_OUTCOME_CONVERGED ||
+                      report->summary.outcome == VEM_OUTCOME_STEP_LIMIT;
+    vem_i_report_say(report,
+                     "%d clusters, the least BIC of %d to %d clusters%s; --pick K takes "
+                     "another mixture of the path.",
+                     path->chosen, f->least > last ? last : f->least, last,
+                     path->count == 1 ? " (there is no other)" : "");
+    if (last < asked)
+        vem_i_report_note(report, "the path ends with %d of %d clusters%s.", last, asked,
+                          ended ? ": no other raises the free energy" : "");
+    if (f->least > last)
+        vem_i_report_note(report, "that is fewer than --min-clusters %d.", f->least);
+}
+
+/* Of the path, in the units of the view. */
+static vem_status choose(vem_i_fitting *f)
+{
+    vem_path *path = f->path;
+    vem_summary *s = &f->report->summary;
+    if (path->count == 0) /* there was no time for one step */
+        return VEM_OK;
+    vem_status status =
+        vem_i_path_measure(f->run, f->data, &f->points->view, &f->resolved,
+                           f->plan.programme.reduced, s, path);
+    if (status != VEM_OK)
+        return status;
+    path->chosen = vem_i_path_best(path, f->least);
+    const int32_t at = vem_i_path_find(path, path->chosen);
+    if (path->chosen != f->model->clusters) {
+        vem_model *copy;
+        status = vem_model_copy(f->run->ctx, path->models[at], &copy);
+        if (status != VEM_OK)
+            return status;
+        vem_model_free(f->model);
+        f->model = copy;
+        vem_i_free(f->report->labels); /* those of the last mixture */
+        f->report->labels = NULL;
+    }
+    s->clusters = path->chosen;
+    s->free_energy = path->points[at].free_energy;
+    f->report->options.clusters = path->chosen;
+    if (f->report->options.held > path->chosen)
+        f->report->options.held = path->chosen;
+    report_choice(f, (int32_t)f->resolved.clusters);
+    return finish_models(f);
+}
+
+/* ---- the verb ---- */
+
+vem_status vem_select(vem_ctx *ctx, const vem_data *data, const vem_options *options,
+                      const vem_select_options *select, vem_model **model,
+                      vem_path **path, vem_report **report)
+{
+    VEM_I_NEED(ctx, ctx, data, options, select);
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_begin(ctx, &verb);
+    vem_select_options s = {0};
+    vem_status status = vem_i_struct_in(run, "vem_select_options", select, &s, sizeof s);
+    if (status == VEM_OK)
+        status = check(run, options, &s);
+    if (status != VEM_OK)
+        return status;
+    vem_options asked = *options;
+    vem_i_fitting f = {.run = run,
+                       .data = data,
+                       .asked = &asked,
+                       .method = vem_i_select_type_of((int)s.method),
+                       .choose = choose,
+                       .least = s.min_clusters ? s.min_clusters : 1};
+    asked.clusters = s.max_clusters ? s.max_clusters : MOST;
+    if (asked.clusters > data->n)
+        asked.clusters = data->n; /* the path is as long as it can be */
+    if (asked.measure == VEM_MEASURE_NONE)
+        asked.measure = VEM_MEASURE_EXACT;
+    f.method->prepare(&asked);
+    status = vem_i_path_new(run, (int32_t)asked.clusters, &f.path);
+    if (status == VEM_OK)
+        status = vem_i_fitting_run(&f, model, report);
+    if (status == VEM_OK && path) {
+        *path = f.path;
+        f.path = NULL;
+    }
+    vem_path_free(f.path);
+    return status;
+}

@@ -1,0 +1,295 @@
+/* Mixtures of several numbers of clusters beside the model of an .npz, one behind the other:
+ *
+ *     path_clusters (M)            the number of each, ascending; the chosen one is the model's
+ *     path_means (sum C, D), path_weights (sum C)
+ *     path_variances               shapes of all clusters, or one of each mixture where it is shared
+ *     path_steps, path_parameters, path_free_energy, path_log_likelihood, path_log_likelihood_se,
+ *     path_entropy, path_aic, path_bic, path_icl (M)     what each is worth
+ *
+ * Family, scale, columns and all that is in meta are those of the model. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "io/io.h"
+#include "model/contract.h"
+#include "model/path.h"
+
+/* ---- writing ---- */
+
+/* Members of the points, in the order of the names. */
+enum { NUMBERS = 10 };
+static const char *const names[NUMBERS] = {"path_clusters",
+                                           "path_steps",
+                                           "path_parameters",
+                                           "path_free_energy",
+                                           "path_log_likelihood",
+                                           "path_log_likelihood_se",
+                                           "path_entropy",
+                                           "path_aic",
+                                           "path_bic",
+                                           "path_icl"};
+
+static void point_numbers(const vem_path_point *p, double numbers[NUMBERS])
+{
+    const double all[NUMBERS] = {(double)p->clusters,
+                                 (double)p->steps,
+                                 (double)p->parameters,
+                                 p->free_energy,
+                                 p->log_likelihood,
+                                 p->log_likelihood_se,
+                                 p->entropy,
+                                 p->aic,
+                                 p->bic,
+                                 p->icl};
+    memcpy(numbers, all, sizeof all);
+}
+
+/* All arrays in one block of doubles. */
+typedef struct packed {
+    double *block;
+    int64_t clusters, shapes, values; /* of all mixtures; doubles of a shape */
+    double *means, *weights, *variances, *numbers;
+} packed;
+
+static vem_status pack_room(vem_i_run *run, const vem_path *path, packed *p)
+{
+    const vem_model *first = path->models[0];
+    const int64_t d = first->d;
+    *p = (packed){.values = vem_i_shape_values(first->family, first->d)};
+    for (int32_t i = 0; i < path->count; i++) {
+        p->clusters += path->models[i]->clusters;
+        p->shapes += vem_i_model_shapes(path->models[i]);
+    }
+    const int64_t count =
+        p->clusters * (d + 1) + p->shapes * p->values + (int64_t)path->count * NUMBERS;
+    vem_status status = vem_i_take(run, &p->block, (size_t)count, sizeof(double));
+    if (status != VEM_OK)
+        return status;
+    p->means = p->block;
+    p->weights = p->means + p->clusters * d;
+    p->variances = p->weights + p->clusters;
+    p->numbers = p->variances + p->shapes * p->values;
+    return VEM_OK;
+}
+
+static void pack(const vem_path *path, const packed *p)
+{
+    int64_t cluster = 0, shape = 0;
+    for (int32_t i = 0; i < path->count; i++) {
+        const vem_model *m = path->models[i];
+        double numbers[NUMBERS];
+        memcpy(p->means + cluster * m->d, m->means,
+               (size_t)m->clusters * (size_t)m->d * sizeof(double));
+        memcpy(p->weights + cluster, m->weights, (size_t)m->clusters * sizeof(double));
+        memcpy(p->variances + shape * p->values, m->variances,
+               vem_model_variance_count(m) * sizeof(double));
+        cluster += m->clusters;
+        shape += vem_i_model_shapes(m);
+        point_numbers(&path->points[i], numbers);
+        for (int k = 0; k < NUMBERS; k++)
+            p->numbers[k * (int64_t)path->count + i] = numbers[k];
+    }
+}
+
+vem_status vem_path_write(vem_ctx *ctx, const vem_path *path, const vem_model *model,
+                          const char *file)
+{
+    VEM_I_NEED(ctx, ctx, path, model, file);
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_begin(ctx, &verb);
+    vem_i_array arrays[VEM_I_MORE_ARRAYS];
+    packed p;
+    int count = 0;
+    if (path->count == 0)
+        return vem_i_model_write(run, model, file, NULL, 0);
+    vem_status status = pack_room(run, path, &p);
+    if (status != VEM_OK)
+        return status;
+    pack(path, &p);
+    const int64_t d = model->d;
+    arrays[count++] =
+        (vem_i_array){"path_means", VEM_FLOAT64, p.means, 2, {p.clusters, d}};
+    arrays[count++] =
+        (vem_i_array){"path_weights", VEM_FLOAT64, p.weights, 1, {p.clusters}};
+    arrays[count++] = (vem_i_array){"path_variances",
+                                    VEM_FLOAT64,
+                                    p.variances,
+                                    1 + model->family->axes,
+                                    {p.shapes, d, d}};
+    for (int k = 0; k < NUMBERS; k++)
+        arrays[count++] = (vem_i_array){names[k],
+                                        VEM_FLOAT64,
+                                        p.numbers + k * (int64_t)path->count,
+                                        1,
+                                        {path->count}};
+    status = vem_i_model_write(run, model, file, arrays, count);
+    vem_i_free(p.block);
+    return status;
+}
+
+/* ---- reading ---- */
+
+typedef struct reading {
+    vem_i_run *run;
+    const char *file;
+    vem_model *model; /* the chosen one */
+    double *numbers[NUMBERS];
+    double *means, *weights, *variances;
+    int64_t count, clusters, shapes; /* mixtures, and of all of them */
+} reading;
+
+static vem_status refuse(const reading *r, const char *array)
+{
+    return vem_i_fail(r->run, VEM_BAD_DATA,
+                      "%s holds no valid path: its array %s does not fit the others.",
+                      r->file, array);
+}
+
+/* One row of values for each of `rows`. */
+static vem_status get_rows(const reading *r, vem_i_npz *npz, const char *name,
+                           int64_t rows, int axes, double **values)
+{
+    int rank;
+    int64_t dims[4];
+    vem_status status = vem_i_npz_doubles(r->run, npz, name, &rank, dims, values);
+    if (status != VEM_OK)
+        return status;
+    int fits = rank == 1 + axes && dims[0] == rows;
+    for (int i = 1; fits && i <= axes; i++)
+        fits = dims[i] == r->model->d;
+    return fits ? VEM_OK : refuse(r, name);
+}
+
+static vem_status get_numbers(reading *r, vem_i_npz *npz)
+{
+    int rank;
+    int64_t dims[4];
+    vem_status status =
+        vem_i_npz_doubles(r->run, npz, names[0], &rank, dims, &r->numbers[0]);
+    if (status != VEM_OK)
+        return status;
+    if (rank != 1 || dims[0] > INT32_MAX)
+        return refuse(r, names[0]);
+    r->count = dims[0];
+    for (int64_t i = 0; i < r->count; i++) {
+        const double c = r->numbers[0][i];
+        if (!(c >= 1 && c <= INT32_MAX && c == floor(c)))
+            return refuse(r, names[0]);
+        r->clusters += (int64_t)c;
+        r->shapes += r->model->family->shared ? 1 : (int64_t)c;
+    }
+    for (int k = 1; status == VEM_OK && k < NUMBERS; k++)
+        status = get_rows(r, npz, names[k], r->count, 0, &r->numbers[k]);
+    for (int64_t i = 0; status == VEM_OK && i < r->count; i++)
+        for (int k = 1; k <= 2; k++)
+            if (!(r->numbers[k][i] >= 0 && r->numbers[k][i] < 0x1p53))
+                status = refuse(r, names[k]);
+    return status;
+}
+
+/* Mixture i, whose clusters and shapes begin at these numbers. */
+static vem_status build(const reading *r, int64_t i, int64_t cluster, int64_t shape,
+                        vem_model **model)
+{
+    const vem_model *like = r->model;
+    const int64_t values = vem_i_shape_values(like->family, like->d);
+    vem_model *made = NULL;
+    vem_status status =
+        vem_model_new(r->run->ctx, like->family->kind, (int32_t)r->numbers[0][i], like->d,
+                      r->means + cluster * like->d, r->weights + cluster,
+                      r->variances + shape * values, &made);
+    if (status == VEM_OK && like->scale)
+        status = vem_model_set_scale(r->run->ctx, made, like->scale);
+    if (status == VEM_OK) {
+        const vem_i_names table = vem_i_model_table(like);
+        status = vem_i_names_copy(r->run, &table, &made->table);
+    }
+    if (status == VEM_OK && like->meta)
+        status = vem_model_set_meta(r->run->ctx, made, like->meta);
+    if (status != VEM_OK) {
+        vem_model_free(made);
+        return status;
+    }
+    made->normalizes = like->normalizes;
+    made->prior = like->prior;
+    *model = made;
+    return VEM_OK;
+}
+
+static vem_status build_all(const reading *r, vem_path *path)
+{
+    int64_t cluster = 0, shape = 0;
+    vem_status status = VEM_OK;
+    for (int64_t i = 0; status == VEM_OK && i < r->count; i++) {
+        const vem_path_point point = {.clusters = (int32_t)r->numbers[0][i],
+                                      .steps = (int64_t)r->numbers[1][i],
+                                      .parameters = (int64_t)r->numbers[2][i],
+                                      .free_energy = r->numbers[3][i],
+                                      .log_likelihood = r->numbers[4][i],
+                                      .log_likelihood_se = r->numbers[5][i],
+                                      .entropy = r->numbers[6][i],
+                                      .aic = r->numbers[7][i],
+                                      .bic = r->numbers[8][i],
+                                      .icl = r->numbers[9][i]};
+        vem_model *model = NULL;
+        status = build(r, i, cluster, shape, &model);
+        if (status == VEM_OK)
+            status = vem_i_path_append(r->run, path, &point, model);
+        cluster += point.clusters;
+        shape += r->model->family->shared ? 1 : point.clusters;
+    }
+    return status;
+}
+
+static vem_status read_path(reading *r, vem_i_npz *npz, vem_path **path)
+{
+    vem_path *made = NULL;
+    vem_status status = vem_i_model_get(r->run, r->file, npz, &r->model);
+    if (status == VEM_OK)
+        status = get_numbers(r, npz);
+    if (status == VEM_OK)
+        status = get_rows(r, npz, "path_means", r->clusters, 1, &r->means);
+    if (status == VEM_OK)
+        status = get_rows(r, npz, "path_weights", r->clusters, 0, &r->weights);
+    if (status == VEM_OK)
+        status = get_rows(r, npz, "path_variances", r->shapes, r->model->family->axes,
+                          &r->variances);
+    if (status == VEM_OK)
+        status = vem_i_path_new(r->run, (int32_t)r->count, &made);
+    if (status == VEM_OK)
+        status = build_all(r, made);
+    if (status == VEM_OK) {
+        made->chosen = r->model->clusters;
+        *path = made;
+        made = NULL;
+    }
+    vem_path_free(made);
+    return status;
+}
+
+vem_status vem_path_read(vem_ctx *ctx, const char *file, vem_path **path)
+{
+    VEM_I_NEED(ctx, ctx, file, path);
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_begin(ctx, &verb);
+    reading r = {.run = run, .file = file};
+    vem_i_npz *npz;
+    vem_status status = vem_i_npz_open(run, file, &npz);
+    if (status != VEM_OK)
+        return status;
+    if (!vem_i_npz_has(npz, "means") || !vem_i_npz_has(npz, names[0]))
+        status = vem_i_fail(run, VEM_BAD_DATA,
+                            "%s holds no path of mixtures: vem select writes one.", file);
+    else
+        status = read_path(&r, npz, path);
+    vem_i_npz_close(npz);
+    vem_model_free(r.model);
+    for (int k = 0; k < NUMBERS; k++)
+        vem_i_free(r.numbers[k]);
+    vem_i_free(r.means);
+    vem_i_free(r.weights);
+    vem_i_free(r.variances);
+    return status;
+}

@@ -1,0 +1,18 @@
+/* Greedy mixture learning: one fit that begins with one cluster and inserts the others
+ * (moves/insert.c). Where it rests before an insertion, and where it ends, there is a mixture of the
+ * path. Unlike the preset of the name it stops by a rule that does not depend on the units of the
+ * data: every mixture of the path is converged alike. */
+#include "select/select.h"
+
+static const double TOLERANCE = 1e-4;
+
+static void prepare(vem_options *options)
+{
+    options->algorithm = VEM_ALGORITHM_GREEDY;
+    if (options->tolerance == VEM_AUTO)
+        options->tolerance = TOLERANCE;
+}
+
+const vem_i_select_type vem_i_select_type_greedy = {.kind = VEM_SELECT_GREEDY,
+                                                    .prepare = prepare,
+                                                    .run = vem_i_restarts_run};

@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""vem select: the table, the path in the file, other mixtures taken from it, and what is refused."""
+import json
+import os
+import signal
+import subprocess
+
+from cli_case import *
+
+
+class Select(Case):
+    def data(self, n=300, name="x.npy"):
+        return self.npy(name, blobs(n=n)[0])
+
+    def test_path_and_pick(self):
+        data, model, other = self.data(), self.path("m.npz"), self.path("other.npz")
+        found = self.json("select", data, "--method", "greedy", "--max-clusters", 6, "-o", model)
+        self.assertEqual(found["command"], "select")
+        self.assertEqual(found["method"], "greedy")
+        path = found["path"]
+        self.assertEqual([p["clusters"] for p in path], list(range(1, 7)))
+        best = min(path, key=lambda p: p["bic"])
+        self.assertEqual(found["clusters"], best["clusters"])
+        self.assertEqual(found["bic"], best["bic"])
+        self.assertEqual(found["clusters"], 3)  # as many as there are blobs
+        for before, after in zip(path, path[1:]):
+            self.assertGreaterEqual(after["free_energy"], before["free_energy"])
+        # The chosen model, as any reader sees it.
+        score = self.json("score", model, data)
+        self.assertEqual(score["clusters"], 3)
+        self.assertAlmostEqual(score["bic"], best["bic"], delta=1e-6)
+        arrays = npz_parse(model)
+        self.assertEqual(arrays["path_means"][0], (21, 2))
+        self.assertEqual(arrays["path_variances"][0], (21, 2, 2))
+        for p in path:
+            said = self.json("select", "--pick", p["clusters"], model, "-o", other)
+            self.assertEqual(said["bic"], p["bic"])
+            score = self.json("score", other, data)
+            self.assertEqual(score["clusters"], p["clusters"])
+            for key in ("log_likelihood", "bic", "aic", "icl", "parameters"):
+                self.assertAlmostEqual(score[key], p[key], delta=1e-8 * max(1, abs(p[key])))
+            self.assertNotIn("path_means", npz_parse(other))
+
+    def test_words(self):
+        text = self.vem("select", self.data(), "--max-clusters", 4, "-o", self.path("m.npz")).stdout
+        self.assertRegex(text, r"\n  clusters +free energy +log-lik\. +BIC +AIC +ICL\n")
+        self.assertEqual(len(re.findall(r"chosen by BIC", text)), 1)
+        self.assertEqual(self.vem("select", self.data(), "-q").stdout, "")
+        log = self.vem("select", self.data(3000), "--max-clusters", 20, env=self.ticking(0.5)).stderr
+        self.assertRegex(log, r"vem: fitting: \d+/20 clusters, step \d+")
+        text = self.vem("select", self.data(), "--min-clusters", 4, "--max-clusters", 5, "-v").stdout
+        self.assertIn("4 clusters, the least BIC of 4 to 5 clusters", " ".join(text.split()))
+
+    def test_families_weights_and_coresets(self):
+        rows = blobs(n=400)[0]
+        data = self.npy("x.npy", rows)
+        weights = self.npy("w.npy", [[1 + i % 2] for i in range(len(rows))])
+        for family in ("iso", "diag", "full", "iso-shared", "diag-shared", "full-shared"):
+            found = self.json("select", data, "--family", family, "--max-clusters", 4, "--weights",
+                              weights)
+            self.assertEqual(found["clusters"], 3, family)
+        found = self.json("select", data, "--coreset", 100, "--max-clusters", 4, "--labels",
+                          self.path("l.npy"), "-o", self.path("m.npz"))
+        self.assertEqual(found["items"], 100)
+        score = self.json("score", self.path("m.npz"), data)  # of all rows
+        self.assertAlmostEqual(score["log_likelihood"], found["log_likelihood"], delta=1e-9)
+        self.assertEqual(found["path"][found["clusters"] - 1]["log_likelihood"],
+                         found["log_likelihood"])
+        self.assertEqual(len(set(self.labels("l.npy"))), 3)
+
+    def labels(self, name):
+        raw = self.read(name)
+        return struct.unpack(f"<{400}i", raw[-1600:])
+
+    def test_time_and_interrupts(self):
+        data = self.data(20000)
+        timed = self.json("select", data, "--max-clusters", 200, "--time", 0.5, "--threads", 1,
+                          env=self.ticking(2e-4))
+        self.assertEqual(timed["outcome"], "budget")
+        self.assertLess(len(timed["path"]), 200)
+        self.assertTrue(any("the path ends with" in note for note in timed["notes"]), timed["notes"])
+        self.refuse(1, ["select", data, "--time", 1e-9, "-o", self.path("m.npz")], "--time was over")
+        # Ctrl-C keeps what there is.
+        process = subprocess.Popen([VEM, "select", data, "--max-clusters", "300", "-v", "-o",
+                                    self.path("m.npz")], stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.kill)
+        self.wait_for_line(process.stderr, "insert 1")
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=LIMIT)
+        self.assertEqual(process.returncode, 130)
+        self.assertIn("stopped by Ctrl-C", out)
+        self.assertIn("chosen by BIC", out)
+        self.vem("select", "--pick", 1, self.path("m.npz"), "-o", self.path("one.npz"))
+        self.assertEqual(self.json("info", self.path("one.npz"))["clusters"], 1)
+
+    def test_checkpoint(self):
+        data, state = self.data(), self.path("state")
+        words = ["select", data, "--max-clusters", 5]
+        whole = self.json(*words)
+        first = self.json(*words, "--checkpoint", state)
+        again = self.json(*words, "--checkpoint", state, "--resume")
+        self.assertEqual(first["path"], whole["path"])
+        self.assertEqual(again["path"], whole["path"])
+        # The state of another verb: it has no path.
+        fit = ["fit", data, "-k", 5, "--algorithm", "greedy", "--checkpoint", state, "--resume"]
+        self.refuse(2, fit, "--tolerance was 0.0001")
+        self.refuse(1, [*fit, "--tolerance", 1e-4], "state")
+
+    def test_refusals(self):
+        data, model = self.data(), self.path("m.npz")
+        self.refuse(2, ["select", data, "--method", "greddy"], "did you mean greedy")
+        self.refuse(2, ["select", data, "--max-clusters", 0], "--max-clusters is 0")
+        self.refuse(2, ["select", data, "--min-clusters", 5, "--max-clusters", 3],
+                    "--min-clusters is 5")
+        self.refuse(2, ["select", data, "-k", 3], "-k")
+        self.refuse(2, ["fit", data, "-k", 3, "--algorithm", "greedy", "--swaps", 2], "--swaps is 2")
+        self.vem("fit", data, "-k", 2, "-o", model, "-q")
+        self.refuse(1, ["select", "--pick", 2, model, "-o", self.path("o.npz")], "holds no path")
+        self.vem("select", data, "--max-clusters", 3, "-o", model, "-q")
+        self.refuse(2, ["select", "--pick", 9, model, "-o", self.path("o.npz")],
+                    "no mixture of 9 clusters", "from 1 to 3")
+        self.refuse(2, ["select", "--pick", 2, model], "-o OTHER.npz")
+        self.refuse(2, ["select", "--pick", 2, model, data, "-o", self.path("o.npz")], "one file")
+        self.assertFalse(os.path.exists(self.path("o.npz")))
+
+    def test_a_damaged_path(self):
+        model = self.path("m.npz")
+        self.vem("select", self.data(), "--max-clusters", 3, "-o", model, "-q")
+        with open(model, "rb") as file:
+            raw = file.read()
+        for cut in (len(raw) // 3, len(raw) - 40):
+            self.write("cut.npz", raw[:cut])
+            self.refuse(1, ["select", "--pick", 2, self.path("cut.npz"), "-o", self.path("o.npz")],
+                        "cut.npz")
+
+    def test_greedy_preset(self):
+        data = self.data()
+        found = self.json("fit", data, "-k", 3, "--algorithm", "greedy", "--trace",
+                          self.path("t.csv"))
+        self.assertEqual((found["clusters"], found["family"]), (3, "full"))
+        self.assertEqual(self.read("t.csv").count(b",insert,1,"), 2)
+        few = self.npy("few.npy", [[0.0, 1.0]] * 9 + [[2.0, 1.0]] * 9)
+        self.refuse(1, ["fit", few, "-k", 3, "--algorithm", "greedy"], "distinct rows")
+
+
+if __name__ == "__main__":
+    main()
