@@ -88,7 +88,7 @@ class Usage(Case):
                 (["-k", -3], [r"-3"]),
                 (["-k", "three"], [r"three", "whole number"]),
                 (["-k", "1e-3"], [r"1e-3"]), (["-k", "1e30"], [r"1e30"]),
-                (["-k", "1-10"], [r'"1-10"', "one whole number", "vem score", "for k in"]),
+                (["-k", "1-10"], [r'"1-10"', "one whole number", "vem select DATA"]),
                 (["-k", "2,3,4"], [r'"2,3,4"', "one whole number"]),
                 (["-k", 10 ** 30], [r"between 1 and"]),
                 (["-k", 3, "--tolerance", 2], [r"--tolerance is 2", "0 and 1"]),

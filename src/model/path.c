@@ -15,7 +15,7 @@ vem_status vem_i_path_new(vem_i_run *run, int32_t capacity, vem_path **path)
     made->capacity = capacity;
     status = vem_i_take_zeroed(run, &made->points, count, sizeof *made->points);
     if (status == VEM_OK)
-        status = vem_i_take_zeroed(run, &made->models, count, sizeof *made->models);
+        status = vem_i_take_zeroed(run, &made->models, count, sizeof(vem_model *));
     if (status != VEM_OK) {
         vem_path_free(made);
         return status;

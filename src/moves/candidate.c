@@ -280,7 +280,7 @@ double vem_i_candidates_try(vem_i_candidates *t, const vem_i_splittable *cluster
                             int32_t *which)
 {
     bench *b = &t->benches[thread];
-    double items[2], gain[2], best = -INFINITY;
+    double items[2], gain[2] = {-INFINITY, -INFINITY}, best = -INFINITY;
     *found = b->pair;
     *which = 0;
     if (cluster->n < 2 || (!t->spread && (double)cluster->n < 2 * t->fewest))
