@@ -77,7 +77,7 @@ def compare(folder, name, path, clusters, options):
             model = os.path.join(folder, algorithm + ".npz")
             told, seconds = run("fit", path, "--algorithm", algorithm, "--init", start,
                                 "--threads", options.threads, "-o", model)
-            likelihood = common.vem("score", path, "-m", model)["log_likelihood"]
+            likelihood = common.vem("score", model, path)["log_likelihood"]
             both[algorithm] = (seconds, likelihood, told)
         lines.append(both)
     exact = statistics.median(both["gmm"][0] for both in lines)
@@ -116,11 +116,12 @@ def main():
               "gap", "within 1/4 and 0.01"]
     if options.peer:
         header += ["scikit-learn, 60 iterations, s", "ratio"]
-    text = ["# EM on cells", "", common.machine(), "", f"Seeds {options.seeds}.", ""]
-    text += common.table(header, lines)
+    report = common.Report("EM on cells")
+    report.say(f"Seeds {' '.join(map(str, options.seeds))}; medians over them; seconds of the "
+               "processor, tree included; full covariances; all from the same k-means model.", "")
+    report.table(header, lines)
     if options.output:
-        with open(options.output, "w", encoding="utf-8") as file:
-            file.write("\n".join(text) + "\n")
+        report.write(options.output)
 
 
 if __name__ == "__main__":

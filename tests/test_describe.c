@@ -142,7 +142,7 @@ static void check_columns(const vem_model *m, const vem_cluster *clusters,
 static void without_rows(void **state)
 {
     (void)state;
-    for (int family = 0; family < VEM_FAMILIES; family++) {
+    for (int family = 0; family < GRID_SHAPED; family++) {
         vem_model *m = model_of((vem_family_kind)family);
         vem_cluster clusters[C] = {{.size = sizeof *clusters}};
         double means[D], sds[D];
@@ -225,7 +225,7 @@ static void check_exemplars(const vem_model *m, const vem_cluster *it, int c,
 static void with_rows(void **state)
 {
     (void)state;
-    for (int family = 0; family < VEM_FAMILIES; family++) {
+    for (int family = 0; family < GRID_SHAPED; family++) {
         vem_model *m = model_of((vem_family_kind)family);
         double x[N * D], weights[N], q[N * C], mass = 0, doubtful = 0;
         assert_int_equal(vem_sample(ctx, m, 3, 0, N, x, NULL), VEM_OK);
@@ -340,7 +340,7 @@ static void samples(void **state)
     enum { MANY = 20000 };
     double *x = grid_zeros(MANY * D, sizeof *x);
     int32_t *labels = grid_zeros(MANY, sizeof *labels);
-    for (int family = 0; family < VEM_FAMILIES; family++) {
+    for (int family = 0; family < GRID_SHAPED; family++) {
         vem_model *m = model_of((vem_family_kind)family);
         assert_int_equal(vem_sample(ctx, m, 9, 0, MANY, x, labels), VEM_OK);
         for (int c = 0; c < C; c++) {

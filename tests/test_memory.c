@@ -151,7 +151,7 @@ static void every_allocation_of_a_far_start(void **state)
     (void)state;
     enum { C = 3, D = 2 };
     const double means[C * D] = {1e9, 1e9, 1e9, 2e9, 2e9, 1e9};
-    for (int family = 0; family < VEM_FAMILIES; family++) {
+    for (int family = 0; family < GRID_SHAPED; family++) {
         grid_data data = grid_data_new(SET_SEPARATED, WEIGHTS_REAL, 60, D, 7);
         vem_model *near = grid_start(ctx, &data, (vem_family_kind)family, C), *far = NULL;
         assert_int_equal(vem_model_new(ctx, (vem_family_kind)family, C, D, means, NULL,

@@ -79,7 +79,8 @@ static int axis_of_triangle(const vem_i_kernels *kernels, const void *triangle, 
         const int64_t at = (int64_t)j * (j + 3) / 2;
         const double a =
             kernels ? vem_i_value(kernels, triangle, at) : ((const double *)triangle)[at];
-        if (a > most * (1 + SAME)) { /* columns of one deviation: the first, not rounding */
+        if (a >
+            most * (1 + SAME)) { /* columns of one deviation: the first, not rounding */
             most = a;
             largest = j;
         }

@@ -23,6 +23,7 @@
 #include "data/subset.h"
 #include "em/last_step.h"
 #include "fit/reduce.h"
+#include "metrics/gap.h"
 #include "metrics/measure.h"
 #include "model/path.h"
 #include "moves/moves.h"
@@ -267,6 +268,22 @@ static uint64_t cells_bytes(const sizes *s, const vem_i_programme *p, vem_i_cell
     return bytes;
 }
 
+/* The look at the gap, run dry. */
+static uint64_t gap_bytes(const sizes *s)
+{
+    uint64_t bytes;
+    vem_i_run dry = vem_i_run_dry(s->run, &bytes);
+    vem_model *model = NULL;
+    vem_i_gap none;
+    vem_status status = vem_i_model_blank(
+        &dry, vem_i_shape_of(vem_i_family_of(s->o->family), s->clusters, s->d), &model);
+    bytes = 0;
+    if (status == VEM_OK)
+        vem_i_gap_of(&dry, s->cells, model, 0, 0, &none);
+    vem_model_free(model);
+    return bytes;
+}
+
 /* What stages see of them. */
 static sizes sizes_of_cells(const sizes *rows, const vem_i_programme *p,
                             vem_i_cells *cells)
@@ -313,7 +330,10 @@ static uint64_t plan_stages(const vem_i_plan *plan, const vem_i_run *run)
     if (p->celled)
         rows += cells_bytes(&s, p, &cells);
     const sizes staged = cells ? sizes_of_cells(&s, p, cells) : s;
-    most = larger(most, labels + stage_bytes(&staged, p, plan->spill));
+    const uint64_t gap = cells ? gap_bytes(&staged) : 0;
+    most = larger(most, labels + stage_bytes(&staged, p, plan->spill) +
+                            (o->gap == VEM_AUTO ? 0 : gap));
+    most = larger(most, labels + s.model + gap);
     vem_i_cells_free(cells);
     most = larger(most, (p->reduced ? 0 : labels) + ordered + s.model +
                             vem_i_measure_bytes(run, o, plan->n, s.d, plan->type,

@@ -84,7 +84,7 @@ static vem_status take_side(vem_i_run *run, const vem_model *model, side *s)
         status = vem_i_take(run, &s->costs, threads, (size_t)model->clusters * row);
     if (status == VEM_OK)
         status = vem_i_take(run, &s->index, threads, TOGETHER * sizeof *s->index);
-    if (status == VEM_OK)
+    if (status == VEM_OK && !run->counted)
         vem_i_scorer_prepare(run, model, &s->scorer);
     return status;
 }
@@ -100,7 +100,9 @@ static void free_side(side *s)
 static vem_status take(vem_i_run *run, sample *s)
 {
     const vem_view *view = s->cells->rows;
-    const size_t n = (size_t)s->n, count = (size_t)s->cells->cut.count;
+    const vem_i_cell_list *cut = &s->cells->cut;
+    const size_t n = (size_t)s->n,
+                 count = (size_t)(run->counted ? cut->capacity : cut->count);
     vem_status status = vem_i_take(run, &s->places, n, sizeof *s->places);
     if (status == VEM_OK)
         status = vem_i_take(run, &s->cell, n, sizeof *s->cell);
@@ -176,7 +178,7 @@ static double log_sum(const side *s, const char *costs, int64_t p)
         most = fmax(most, joint(s, costs, c, p));
     for (int32_t c = 0; c < s->scorer.clusters; c++)
         sum += exp(joint(s, costs, c, p) - most);
-    return most + log(sum);
+    return most + log(sum > 0 ? sum : 1);
 }
 
 static void diverge(void *arg, int64_t number, int thread)
@@ -232,7 +234,8 @@ vem_status vem_i_gap_of(vem_i_run *run, const vem_i_cells *cells, const vem_mode
     vem_i_posteriors_sums sums;
     vem_status status = take(run, &s);
     if (status == VEM_OK) {
-        draw(run, seed, &s);
+        if (!run->counted)
+            draw(run, seed, &s);
         s.row.view = vem_i_view_drawn(rows, s.rows, rows->d, s.n);
         status = take_side(run, model, &s.row);
     }
@@ -240,7 +243,7 @@ vem_status vem_i_gap_of(vem_i_run *run, const vem_i_cells *cells, const vem_mode
         status = take_side(run, model, &s.cut);
     if (status == VEM_OK)
         status = vem_i_posteriors(run, &s.cut.view, model, NULL, NULL, &sums);
-    if (status == VEM_OK) {
+    if (status == VEM_OK && !run->counted) {
         vem_i_parallel(run, vem_i_shards(s.n, TOGETHER), diverge, &s);
         *gap = estimate(&s);
         gap->mean +=

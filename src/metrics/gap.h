@@ -11,7 +11,7 @@ typedef struct vem_i_gap {
     int64_t rows;
 } vem_i_gap;
 
-/* Of this model, in the units of the view, whose F on the cells is `free_energy`. */
+/* Of this model, in the units of the view, whose F on the cells is `free_energy`. Can run dry. */
 vem_status vem_i_gap_of(vem_i_run *run, const vem_i_cells *cells, const vem_model *model,
                         double free_energy, uint64_t seed, vem_i_gap *gap);
 

@@ -186,7 +186,7 @@ static double affinity_multinomial(const double *a, const double *b, int32_t d,
     double sum = 0;
     for (int32_t j = 0; j < d; j++)
         sum += sqrt(a[j] * b[j]);
-    return fmin(total * log(sum), 0);
+    return sum > 0 ? fmin(total * log(sum), 0) : -INFINITY;
 }
 
 /* From the most probable number outwards, until the sum of probabilities reaches a uniform one. */
