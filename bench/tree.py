@@ -40,7 +40,9 @@ def build(path, shape, dtype, threads, repeats, *trees):
     words = [str(word) for tree in trees for word in tree]
     name = "float" if dtype == np.float32 else "double"
     line = [program(), path, *map(str, shape), name, str(threads), str(repeats), *words]
-    printed = subprocess.run(line, capture_output=True, text=True, check=True).stdout
+    sleeping = dict(os.environ, OMP_WAIT_POLICY="passive")  # as in the command
+    printed = subprocess.run(line, capture_output=True, text=True, check=True,
+                             env=sleeping).stdout
     return [json.loads(one) for one in printed.splitlines()]
 
 
