@@ -4,8 +4,7 @@
  * largest variance. A few steps are enough: any direction is a valid cut, and where no
  * direction stands out the axis itself is arbitrary, while what is near a column cuts
  * boxes into boxes, which leave less scatter than slanted cells do
- * (bench/results/tree.md: of 1, 2, 4, 16 and 100 steps one leaves least in the plane,
- * 2 to 4 elsewhere). A is
+ * (bench/results/tree_steps.md). A is
  *
  *     the spread of the node, where it is full and items have no spreads of their own,
  *     the scatter of some of its rows, up to FORMED columns,
@@ -21,7 +20,8 @@
 
 enum {
     FORMED = 16,
-    STEPS = 3,
+    STEPS = 4,
+    ROW_STEPS = 3, /* each is a pass */
     PLANE_STEPS = 1,
     AXIS_ROWS = 1024 /* of a node say well enough where its axis is */
 };
@@ -148,7 +148,7 @@ static int axis_of_rows(const vem_i_tree *tree, int64_t begin, int64_t rows, int
         v[j] = vem_i_value(kernels, vem_i_tree_row(tree, farthest), j) - center[j];
     if (normalize(v, d) == 0)
         return 0;
-    for (int s = 0; s < STEPS; s++) {
+    for (int s = 0; s < ROW_STEPS; s++) {
         memset(next, 0, (size_t)d * sizeof *next);
         for (int64_t i = 0; i < rows; i++) {
             const int64_t place = begin + i * step;
