@@ -82,8 +82,7 @@ static void multiply(const vem_i_kernels *kernels, const void *triangle, int32_t
             sum += a * v[k];
             out[k] += a * v[j];
         }
-        const double a =
-            kernels ? vem_i_value(kernels, triangle, at) : ((const double *)triangle)[at];
+        const double a = entry(kernels, triangle, at);
         at++;
         out[j] = sum + a * v[j];
     }
