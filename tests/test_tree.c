@@ -104,6 +104,23 @@ static void golden_sides(void **state)
     vem_i_tree_free(tree);
 }
 
+/* Every column gets the (weighted) variance 1, as fits with shapes have it. */
+static void whiten(double *x, const double *weights, int64_t n, int32_t d)
+{
+    for (int32_t j = 0; j < d; j++) {
+        double mass = 0, mean = 0, square = 0;
+        for (int64_t i = 0; i < n; i++) {
+            mass += weights[i];
+            mean += weights[i] * x[i * d + j];
+        }
+        mean /= mass;
+        for (int64_t i = 0; i < n; i++)
+            square += weights[i] * (x[i * d + j] - mean) * (x[i * d + j] - mean);
+        for (int64_t i = 0; i < n; i++)
+            x[i * d + j] = (x[i * d + j] - mean) / sqrt(square / mass);
+    }
+}
+
 /* Rows of weight 2 are rows that are there twice. */
 static void weights_are_repetitions(void **state)
 {
@@ -115,8 +132,10 @@ static void weights_are_repetitions(void **state)
             double weights[N], *twice = calloc((size_t)(2 * N * d), sizeof *twice);
             int64_t n = 0;
             assert_non_null(twice);
-            for (int64_t i = 0; i < N; i++) {
+            for (int64_t i = 0; i < N; i++)
                 weights[i] = 1 + (double)(i % 3 == 0);
+            whiten(data.x, weights, N, d);
+            for (int64_t i = 0; i < N; i++) {
                 for (int k = 0; k < (int)weights[i]; k++)
                     memcpy(twice + n++ * d, data.x + i * d, (size_t)d * sizeof *twice);
             }

@@ -163,21 +163,6 @@ static vem_status make_root(vem_i_run *run, vem_i_tree *tree)
     return VEM_OK;
 }
 
-/* Column of the largest variance: of the scatter's diagonal. */
-static int32_t widest_column(const vem_i_tree *tree, const double *scatter)
-{
-    int32_t widest = 0;
-    double most = -1;
-    for (int32_t j = 0; j < tree->view->d; j++) {
-        const double s = scatter[tree->work->full ? (int64_t)j * (j + 3) / 2 : j];
-        if (s > most) {
-            most = s;
-            widest = j;
-        }
-    }
-    return widest;
-}
-
 void vem_i_tree_put(const vem_i_tree *tree, int32_t node, int32_t depth, int64_t first,
                     int64_t rows, vem_i_tree_sums sums)
 {
@@ -207,7 +192,8 @@ void vem_i_tree_put(const vem_i_tree *tree, int32_t node, int32_t depth, int64_t
         vem_i_narrow(kernels, sums.low, 2 * (int64_t)d,
                      (char *)tree->boxes +
                          (size_t)(2 * (int64_t)d * node) * kernels->element);
-        tree->work->column[node] = widest_column(tree, sums.scatter);
+        tree->work->column[node] =
+            vem_i_tree_widest(NULL, sums.scatter, d, tree->work->full);
     }
 }
 

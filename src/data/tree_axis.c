@@ -4,8 +4,7 @@
  * largest variance. A few steps are enough: any direction is a valid cut, and where no
  * direction stands out the axis itself is arbitrary, while what is near a column cuts
  * boxes into boxes, which leave less scatter than slanted cells do
- * (bench/results/tree.md: of 1, 2, 4, 16 and 100 steps one leaves least in the plane,
- * 2 to 4 elsewhere). A is
+ * (bench/results/tree_steps.md). A is
  *
  *     the spread of the node, where it is full and items have no spreads of their own,
  *     the scatter of some of its rows, up to FORMED columns,
@@ -21,14 +20,15 @@
 
 enum {
     FORMED = 16,
-    STEPS = 3,
+    STEPS = 4,
+    ROW_STEPS = 3, /* each is a pass */
     PLANE_STEPS = 1,
     AXIS_ROWS = 1024 /* of a node say well enough where its axis is */
 };
 /* The axis rests when its cosine with the one before is this near to 1. */
 static const double NEAR = 1e-4;
-/* Variances that differ by no more than this share are the same. */
-static const double SAME = 1e-9;
+/* Variances that differ by no more than this share are the same, in either type. */
+static const double SAME = 1e-5;
 
 static double normalize(double *v, int32_t d)
 {
@@ -49,6 +49,27 @@ static double normalize(double *v, int32_t d)
 
 /* ---- of a triangle ---- */
 
+static double entry(const vem_i_kernels *kernels, const void *values, int64_t at)
+{
+    return kernels ? vem_i_value(kernels, values, at) : ((const double *)values)[at];
+}
+
+int32_t vem_i_tree_widest(const vem_i_kernels *kernels, const void *values, int32_t d,
+                          int full)
+{
+    double most = 0;
+    for (int64_t j = 0; j < d; j++) {
+        const double value = entry(kernels, values, full ? j * (j + 3) / 2 : j);
+        most = value > most ? value : most;
+    }
+    int32_t widest = 0;
+    while (widest + 1 < d &&
+           entry(kernels, values, full ? (int64_t)widest * (widest + 3) / 2 : widest) <
+               (1 - SAME) * most)
+        widest++;
+    return widest;
+}
+
 /* out = A v */
 static void multiply(const vem_i_kernels *kernels, const void *triangle, int32_t d,
                      const double *v, double *out)
@@ -57,13 +78,11 @@ static void multiply(const vem_i_kernels *kernels, const void *triangle, int32_t
     for (int32_t j = 0; j < d; j++) {
         double sum = 0;
         for (int32_t k = 0; k < j; k++, at++) {
-            const double a = kernels ? vem_i_value(kernels, triangle, at)
-                                     : ((const double *)triangle)[at];
+            const double a = entry(kernels, triangle, at);
             sum += a * v[k];
             out[k] += a * v[j];
         }
-        const double a =
-            kernels ? vem_i_value(kernels, triangle, at) : ((const double *)triangle)[at];
+        const double a = entry(kernels, triangle, at);
         at++;
         out[j] = sum + a * v[j];
     }
@@ -73,20 +92,8 @@ static void multiply(const vem_i_kernels *kernels, const void *triangle, int32_t
 static int axis_of_triangle(const vem_i_kernels *kernels, const void *triangle, int32_t d,
                             double *v, double *next)
 {
-    int32_t largest = 0;
-    double most = 0;
-    for (int32_t j = 0; j < d; j++) {
-        const int64_t at = (int64_t)j * (j + 3) / 2;
-        const double a =
-            kernels ? vem_i_value(kernels, triangle, at) : ((const double *)triangle)[at];
-        if (a >
-            most * (1 + SAME)) { /* columns of one deviation: the first, not rounding */
-            most = a;
-            largest = j;
-        }
-    }
     memset(v, 0, (size_t)d * sizeof *v);
-    v[largest] = 1;
+    v[vem_i_tree_widest(kernels, triangle, d, 1)] = 1;
     const int steps = d == 2 ? PLANE_STEPS : STEPS;
     for (int step = 0; step < steps; step++) {
         multiply(kernels, triangle, d, v, next);
@@ -140,7 +147,7 @@ static int axis_of_rows(const vem_i_tree *tree, int64_t begin, int64_t rows, int
         v[j] = vem_i_value(kernels, vem_i_tree_row(tree, farthest), j) - center[j];
     if (normalize(v, d) == 0)
         return 0;
-    for (int s = 0; s < STEPS; s++) {
+    for (int s = 0; s < ROW_STEPS; s++) {
         memset(next, 0, (size_t)d * sizeof *next);
         for (int64_t i = 0; i < rows; i++) {
             const int64_t place = begin + i * step;

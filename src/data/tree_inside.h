@@ -95,6 +95,12 @@ static inline vem_i_tree_sums vem_i_tree_sums_in(const vem_i_tree *tree, double 
     return sums;
 }
 
+/* Of d values on the diagonal of a triangle, or (full 0) in a row, the first that is
+ * as large as any: all columns of a whole view may have variance 1, and rounding must
+ * not choose among them. kernels NULL: of type double. */
+int32_t vem_i_tree_widest(const vem_i_kernels *kernels, const void *values, int32_t d,
+                          int full);
+
 /* Sums of some rows in the order of the tree. */
 void vem_i_tree_sum(const vem_i_tree *tree, int64_t begin, int64_t rows, int thread,
                     vem_i_tree_sums out);

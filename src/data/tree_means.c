@@ -5,7 +5,7 @@
  *
  * which is a step of Lloyd's algorithm for two centers. It leaves less scatter in the
  * two sides together, of the rows that it looks at. More steps gain next to nothing
- * (bench/results/tree.md). */
+ * (bench/results/tree_steps.md). */
 #include <string.h>
 
 #include "data/tree_inside.h"
