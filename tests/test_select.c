@@ -106,7 +106,7 @@ static void paths_have_the_same_bits_for_any_threads(void **state)
 static void every_family_has_a_path(void **state)
 {
     (void)state;
-    for (int family = 0; family < VEM_FAMILIES; family++) {
+    for (int family = 0; family < GRID_SHAPED; family++) {
         grid_data data = grid_data_new(SET_SEPARATED, WEIGHTS_INTEGER, 300, 3, 4);
         vem_options o;
         vem_options_init(&o);
@@ -188,7 +188,7 @@ static void paths_are_read_as_written(void **state)
     const int handle = mkstemps(file, 4);
     assert_true(handle >= 0);
     close(handle);
-    for (int family = 0; family < VEM_FAMILIES; family++) {
+    for (int family = 0; family < GRID_SHAPED; family++) {
         grid_data data = grid_data_new(SET_SEPARATED, WEIGHTS_NONE, 200, 2, 9);
         vem_options o;
         vem_options_init(&o);
@@ -285,6 +285,10 @@ static void wrong_requests_are_refused(void **state)
     o.clusters = 4;
     o.swaps = 2;
     assert_int_equal(vem_fit(ctx, rows, &o, NULL, &model, NULL), VEM_BAD_OPTION);
+    vem_options_init(&o);
+    o.family = VEM_POISSON;
+    assert_int_equal(vem_select(ctx, rows, &o, &s, &model, NULL, NULL), VEM_BAD_OPTION);
+    assert_non_null(strstr(vem_ctx_message(ctx), "--family is poisson"));
     vem_data_free(rows);
     grid_data_free(&data);
 }
