@@ -362,6 +362,53 @@ static void every_allocation_of_a_stream(void **state)
     grid_data_free(&data);
 }
 
+/* A path, its file, and what is read from it. */
+static void every_allocation_of_a_path(void **state)
+{
+    (void)state;
+    enum { FULL_AND_SHARED = 2, VERBS = 4 };
+    char file[] = "/tmp/vem_path_XXXXXX.npz";
+    const int handle = mkstemps(file, 4);
+    assert_true(handle >= 0);
+    close(handle);
+    grid_data data = grid_data_new(SET_SEPARATED, WEIGHTS_REAL, 60, 2, 5);
+    vem_data *rows = grid_borrow(ctx, &data);
+    const vem_select_options s = {.size = sizeof s, .max_clusters = 3};
+    const int families[FULL_AND_SHARED] = {VEM_FULL, VEM_ISO_SHARED};
+    for (int f = 0; f < FULL_AND_SHARED; f++) {
+        vem_options o;
+        vem_options_init(&o);
+        o.family = families[f];
+        o.standardize = f;
+        vem_model *model = NULL, *picked = NULL;
+        vem_path *path = NULL, *read = NULL;
+        for (int verb = 0; verb < VERBS; verb++)
+            for (int64_t k = 1;; k++) {
+                calls = 0;
+                fail_at = k;
+                vem_status status =
+                    verb == 0   ? vem_select(ctx, rows, &o, &s, &model, &path, NULL)
+                    : verb == 1 ? vem_path_write(ctx, path, model, file)
+                    : verb == 2 ? vem_path_read(ctx, file, &read)
+                                : vem_path_pick(ctx, path, 2, &picked);
+                fail_at = 0;
+                if (status == VEM_OK)
+                    break;
+                assert_int_equal(status, VEM_NO_MEMORY);
+                assert_true(verb > 0 || (!model && !path));
+                assert_true((verb != 2 || !read) && !picked);
+            }
+        assert_int_equal(vem_path_count(read), vem_path_count(path));
+        vem_model_free(picked);
+        vem_model_free(model);
+        vem_path_free(read);
+        vem_path_free(path);
+    }
+    unlink(file);
+    vem_data_free(rows);
+    grid_data_free(&data);
+}
+
 static void every_allocation_of_using_a_model(void **state)
 {
     (void)state;
@@ -436,6 +483,7 @@ int main(void)
         cmocka_unit_test(every_allocation_of_a_sample),
         cmocka_unit_test(every_allocation_of_statistics),
         cmocka_unit_test(every_allocation_of_a_stream),
+        cmocka_unit_test(every_allocation_of_a_path),
         cmocka_unit_test(every_allocation_of_using_a_model),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -103,10 +103,41 @@ static void paths_have_the_same_bits_for_any_threads(void **state)
     grid_data_free(&data);
 }
 
+/* On cells F is below the likelihood of the rows, and rises along the path all the same. */
+static void cells_have_a_path(void **state)
+{
+    (void)state;
+    grid_data data = grid_data_new(SET_SEPARATED, WEIGHTS_INTEGER, 3000, 2, 3);
+    vem_options o;
+    vem_options_init(&o);
+    o.cells = 400;
+    selected first = {0};
+    for (int threads = 1; threads < 4; threads++) {
+        vem_ctx_set_threads(ctx, threads);
+        selected s = select_from(&data, &o, 5);
+        for (int32_t i = 0; i < vem_path_count(s.path); i++) {
+            const vem_path_point *p = vem_path_at(s.path, i);
+            assert_true(p->free_energy <= p->log_likelihood + 1e-9);
+            if (i > 0)
+                assert_true(p->free_energy >= vem_path_at(s.path, i - 1)->free_energy);
+        }
+        assert_true(vem_path_count(s.path) > 2);
+        if (threads > 1) {
+            assert_same_path(first.path, s.path);
+            selected_free(&s);
+        } else {
+            first = s;
+        }
+    }
+    vem_ctx_set_threads(ctx, 2);
+    selected_free(&first);
+    grid_data_free(&data);
+}
+
 static void every_family_has_a_path(void **state)
 {
     (void)state;
-    for (int family = 0; family < VEM_FAMILIES; family++) {
+    for (int family = 0; family < GRID_SHAPED; family++) {
         grid_data data = grid_data_new(SET_SEPARATED, WEIGHTS_INTEGER, 300, 3, 4);
         vem_options o;
         vem_options_init(&o);
@@ -188,7 +219,7 @@ static void paths_are_read_as_written(void **state)
     const int handle = mkstemps(file, 4);
     assert_true(handle >= 0);
     close(handle);
-    for (int family = 0; family < VEM_FAMILIES; family++) {
+    for (int family = 0; family < GRID_SHAPED; family++) {
         grid_data data = grid_data_new(SET_SEPARATED, WEIGHTS_NONE, 200, 2, 9);
         vem_options o;
         vem_options_init(&o);
@@ -285,6 +316,10 @@ static void wrong_requests_are_refused(void **state)
     o.clusters = 4;
     o.swaps = 2;
     assert_int_equal(vem_fit(ctx, rows, &o, NULL, &model, NULL), VEM_BAD_OPTION);
+    vem_options_init(&o);
+    o.family = VEM_POISSON;
+    assert_int_equal(vem_select(ctx, rows, &o, &s, &model, NULL, NULL), VEM_BAD_OPTION);
+    assert_non_null(strstr(vem_ctx_message(ctx), "--family is poisson"));
     vem_data_free(rows);
     grid_data_free(&data);
 }
@@ -293,6 +328,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(paths_have_the_same_bits_for_any_threads),
+        cmocka_unit_test(cells_have_a_path),
         cmocka_unit_test(every_family_has_a_path),
         cmocka_unit_test(a_fit_ends_where_the_path_does),
         cmocka_unit_test(paths_end_where_rows_do),

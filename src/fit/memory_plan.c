@@ -256,15 +256,15 @@ static uint64_t stage_bytes(const sizes *s, const vem_i_programme *p, int spill)
     return most;
 }
 
-/* A tree over the rows and its cells, run dry; *cells is to be freed. */
-static uint64_t cells_bytes(const sizes *s, const vem_i_programme *p, vem_i_cells **cells)
+/* A tree over the rows and its cells, run dry; *cells is to be freed, and keeps the view. */
+static uint64_t cells_bytes(const sizes *s, const vem_i_programme *p,
+                            const vem_view *view, vem_i_cells **cells)
 {
     uint64_t bytes;
     vem_i_run dry = vem_i_run_dry(s->run, &bytes);
-    const vem_view view = view_of(s);
     const vem_i_cells_request request = {.kind = vem_i_family_of(s->o->family)->needs,
                                          .most = p->items};
-    vem_i_cells_new(&dry, &view, &request, cells);
+    vem_i_cells_new(&dry, view, &request, cells);
     return bytes;
 }
 
@@ -327,8 +327,9 @@ static uint64_t plan_stages(const vem_i_plan *plan, const vem_i_run *run)
     const uint64_t ordered = vem_i_programme_orders(p) ? items * sizeof(uint32_t) : 0;
     uint64_t most = load_bytes(&s) + reduce_bytes(plan, run);
     most = larger(most, check_bytes(&s));
+    const vem_view view = view_of(&s);
     if (p->celled)
-        rows += cells_bytes(&s, p, &cells);
+        rows += cells_bytes(&s, p, &view, &cells);
     const sizes staged = cells ? sizes_of_cells(&s, p, cells) : s;
     const uint64_t gap = cells ? gap_bytes(&staged) : 0;
     most = larger(most, labels + stage_bytes(&staged, p, plan->spill) +

@@ -65,7 +65,7 @@ typedef struct bench {
 struct vem_i_candidates {
     vem_i_em *em;
     vem_i_run alone;  /* what a task calls runs on its own thread */
-    double *log_sums; /* n: of the last E-step */
+    double *log_sums; /* n: of the last E-step, where nobody else keeps them; or NULL */
     int64_t sample;
     double fewest;
     int hard;
@@ -88,7 +88,7 @@ static double weigh(const vem_i_candidates *t, bench *b, const vem_i_share *shar
     double gain = 0;
     for (int32_t k = 0; k < n; k++) {
         const double w = share->weights[first + k];
-        const double p = t->log_sums[share->items[first + k]] - base;
+        const double p = t->em->posterior.log_sums[share->items[first + k]] - base;
         /* b - o */
         const double more =
             -0.5 * vem_i_value(kernels, b->costs, h * VEM_I_BLOCK + k) - p - kept;
@@ -385,7 +385,8 @@ vem_status vem_i_candidates_new(vem_i_em *em, vem_i_candidates **candidates)
     t->sample =
         SAMPLE_DIRECTION * directions > SAMPLE ? SAMPLE_DIRECTION * directions : SAMPLE;
     t->sample = t->sample < em->view->n ? t->sample : em->view->n;
-    status = vem_i_take(em->run, &t->log_sums, (size_t)em->view->n, sizeof(double));
+    if (!em->posterior.log_sums)
+        status = vem_i_take(em->run, &t->log_sums, (size_t)em->view->n, sizeof(double));
     if (status == VEM_OK)
         status = vem_i_take_structs(em->run, &t->benches, (size_t)t->threads,
                                     sizeof *t->benches);
@@ -395,7 +396,8 @@ vem_status vem_i_candidates_new(vem_i_em *em, vem_i_candidates **candidates)
         vem_i_candidates_free(t);
         return status;
     }
-    em->posterior.log_sums = t->log_sums;
+    if (t->log_sums)
+        em->posterior.log_sums = t->log_sums;
     *candidates = t;
     return VEM_OK;
 }
