@@ -130,9 +130,11 @@ static void build(const vem_stats *part, sheet *s, unsigned odd)
     static const char *const types[] = {"<f8", "<i8", "|u1", ">f8", "<f4", "|O"};
     const vem_i_family *family = part->model->family;
     const char *const *variance_shapes = family->shared ? shared_shapes : second_shapes;
-    const size_t variances = vem_model_variance_count(part->model) * sizeof(double);
     const int axes = family->axes < 0 ? 0 : family->axes; /* without shapes: see below */
     const size_t seconds = ((size_t)CLUSTERS << axes) * 8;
+    const size_t variances = family->axes < 0
+                                 ? seconds
+                                 : vem_model_variance_count(part->model) * sizeof(double);
     char meta[1024], length[32];
     write_meta(meta, part, s, odd < 8 ? odd : 0);
     snprintf(length, sizeof length, "(%zu,)", strlen(meta));

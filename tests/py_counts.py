@@ -212,6 +212,23 @@ class Counts(Case):
             x[3999, 7] = 0.5
             self.refuses(1, family, x, "Row 4000, column 8 is 0.5", "--coreset", 1000)
 
+    def test_cells(self):
+        """F on cells is a bound of the likelihood."""
+        for family in FAMILIES:
+            x = mixture(family, n=800, d=6, seed=4)
+            data = self.save("x.npy", x)
+            start, _, _ = self.start(family, x)
+            how = ["--family", family, "--init", start, "--max-steps", 5, "--search", "all",
+                   "--tolerance", 0, "--measure", "exact", "-o", self.path("m.npz")]
+            for cells in (64, 100000):
+                told = self.json("fit", data, *how, "--cells", cells)
+                self.assertLessEqual(told["free_energy"], told["log_likelihood"] + 1e-9)
+                again = self.json("fit", data, "--family", family, "-k", 4, "--cells", cells,
+                                  "--measure", "exact", "-o", self.path("m.npz"))
+                self.assertLessEqual(again["free_energy"], again["log_likelihood"] + 1e-9)
+            exact = self.json("fit", data, *how)
+            self.assertLessEqual(told["free_energy"], exact["free_energy"] + 1e-9)
+
     def refuses(self, code, family, x, words, *more):
         self.refuse(code, ["fit", self.save("bad.npy", x), "-k", 3, "--family", family, "-o",
                            self.path("bad.npz"), *more], words)

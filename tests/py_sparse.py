@@ -134,6 +134,18 @@ class Sparse(Case):
             told = self.json("info", file)
             self.assertEqual((told["n"], told["d"]), x.shape)
 
+    def test_the_same_bits_for_any_threads(self):
+        for family in FAMILIES:
+            file = self.write("x.mtx", mtx(counts(family, n=3000)))
+            for search in (["--search", "all"], ["--search", "closest", "--held", 2]):
+                bits = []
+                for threads in (1, 2, 3, 7):
+                    self.vem("fit", file, "-k", 6, "--family", family, "--threads", threads,
+                             "--max-steps", 6, *search, "-o", self.path("m.npz"))
+                    model = np.load(self.path("m.npz"))
+                    bits.append(model["means"].tobytes() + model["weights"].tobytes())
+                self.assertEqual(len(set(bits)), 1)
+
     def test_a_fit_goes_on(self):
         x = counts("poisson")
         file = self.write("x.mtx", mtx(x))
@@ -152,6 +164,7 @@ class Sparse(Case):
         for more in (["--search", "groups"], ["--search", "estimated"]):
             self.refuse(2, ["fit", file, "-k", 3, "--family", "poisson", *more, *out], "all and closest")
         self.refuse(2, ["fit", file, "-k", 3, "--family", "poisson", "--coreset", 50, *out], "coreset")
+        self.refuse(2, ["fit", file, "-k", 3, "--family", "poisson", "--cells", 50, *out], "cells")
         self.refuse(2, ["coreset", file, "-m", 20, "-o", self.path("c.npz")], "sparse")
         self.refuse(2, ["fit", file, "-k", 3, "--family", "poisson", "--columns", "1,2", *out],
                     "--columns")
