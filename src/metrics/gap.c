@@ -231,7 +231,7 @@ vem_status vem_i_gap_of(vem_i_run *run, const vem_i_cells *cells, const vem_mode
     sample s = {.cells = cells,
                 .n = sample_size(rows->n, model->clusters),
                 .cut.view = *vem_i_cells_view(cells, cells->kind)};
-    vem_i_posteriors_sums sums;
+    vem_i_posteriors_sums sums = {0};
     vem_status status = take(run, &s);
     if (status == VEM_OK) {
         if (!run->counted)
