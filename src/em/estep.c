@@ -21,7 +21,9 @@
 
 enum {
     SPARSE_SHARD = 4 * VEM_I_BLOCK, /* items of a shard that keeps no statistics */
-    DENSE_SHARDS = 64
+    DENSE_SHARDS = 64,
+    ENTRIES_EACH = 4, /* of a column, in a shard of sparse rows, */
+    SPARSE_LEAST = 8  /* unless there are fewer shards than that */
 };
 /* Operations of a shard in which it is worth to look at the clock between blocks. */
 static const double WORTH_LOOKING = 1e7;
@@ -65,6 +67,18 @@ static int64_t dense_shards(const vem_i_family *family, int64_t n, int32_t clust
     shards = shards < 4 ? 4 : shards > DENSE_SHARDS ? DENSE_SHARDS : shards;
     int64_t most = vem_i_shards(n, VEM_I_BLOCK);
     return shards < most ? shards : most;
+}
+
+/* Statistics of a shard are cleared and added up whole, however few entries sparse rows have. A plan,
+ * which knows none, counts as many shards as there can be. */
+static int64_t sparse_shards(const vem_i_run *run, const vem_view *view, int64_t shards)
+{
+    if (!vem_i_view_is_sparse(view) || run->counted)
+        return shards;
+    const int64_t entries = view->sparse.starts[view->n] - view->sparse.starts[0];
+    int64_t worth = entries / ENTRIES_EACH / view->d;
+    worth = worth < SPARSE_LEAST ? SPARSE_LEAST : worth;
+    return worth < shards ? worth : shards;
 }
 
 /* What moves want to know: the next best cluster, and how far behind it is. */
@@ -358,7 +372,9 @@ vem_status vem_i_estep_new(vem_i_run *run, const vem_view *view,
     int dense_stats = search->dense && collect;
     t->per_shard = dense_stats
                        ? vem_i_shards(view->global_n,
-                                      dense_shards(family, view->global_n, clusters, d))
+                                      sparse_shards(run, view,
+                                                    dense_shards(family, view->global_n,
+                                                                 clusters, d)))
                    : t->search->shard ? t->search->shard
                                       : SPARSE_SHARD;
     t->shards = t->most_shards = vem_i_view_shards(view, t->per_shard);
