@@ -73,7 +73,8 @@ static void packed(void **state)
         uint64_t state_of = 1;
         for (int i = 0; i < SIZE; i++) {
             state_of = state_of * 6364136223846793005u + 1442695040888963407u;
-            bytes[i] = noise ? (char)(state_of >> 56) : (char)('0' + i % 7);
+            const int letter = noise ? (int)(state_of >> 56) : '0' + i % 7;
+            bytes[i] = (char)letter;
         }
         assert_int_equal(vem_text_write(io_ctx, path, bytes, SIZE), VEM_OK);
         FILE *raw = fopen(path, "rb");
