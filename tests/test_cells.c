@@ -369,6 +369,38 @@ static void one_at_a_time(void **state)
     grid_data_free(&data);
 }
 
+/* What restarts looked at before changes nothing of a later one: as many nodes as all need. */
+static void restarts_do_not_meet(void **state)
+{
+    (void)state;
+    grid_data data = grid_data_new(SET_HEAVY, WEIGHTS_NONE, 3000, 3, 6);
+    vem_options o = options_of(VEM_FULL, &ways[0], VEM_DOUBLE);
+    o.seeding = VEM_SEED_PLUSPLUS;
+    o.cells = 40;
+    o.gap = 0;
+    o.max_steps = 100;
+    o.restarts = 12;
+    const path_name path = path_of("restarts", 0);
+    keep_at(NULL, 0, 0);
+    grid_fit whole = grid_run(ctx, &data, &o, NULL);
+    assert_int_equal(whole.summary->cells, 40);
+    for (int64_t stop = 100; stop < 900; stop += 350) {
+        watcher w = {.stop_at = stop};
+        keep_at(path.text, 0, 0);
+        vem_ctx_set_progress(ctx, watch, &w);
+        grid_fit some = grid_run(ctx, &data, &o, NULL);
+        vem_ctx_set_progress(ctx, NULL, NULL);
+        keep_at(path.text, 1e9, 1);
+        grid_fit rest = grid_run(ctx, &data, &o, NULL);
+        assert_same_bits(&rest, &whole, "restarts that were stopped");
+        grid_fit_free(&some);
+        grid_fit_free(&rest);
+    }
+    keep_at(NULL, 0, 0);
+    grid_fit_free(&whole);
+    grid_data_free(&data);
+}
+
 static void refuse(const vem_options *o, const char *part)
 {
     grid_data data = grid_data_new(SET_SEPARATED, WEIGHTS_NONE, ROWS, 2, 6);
@@ -393,6 +425,11 @@ static void refusals(void **state)
     o.cells = o.depth = VEM_AUTO;
     o.expand = 1;
     refuse(&o, "--expand needs --cells");
+    o.expand = VEM_AUTO;
+    o.algorithm = VEM_ALGORITHM_GREEDY;
+    o.search = VEM_SEARCH_ESTIMATED;
+    o.held = 2;
+    refuse(&o, "--search is estimated");
 }
 
 /* Divided until the bound is near enough, and no further. */
@@ -445,6 +482,7 @@ int main(void)
         cmocka_unit_test(resumed),
         cmocka_unit_test(one_at_a_time),
         cmocka_unit_test(until_the_gap),
+        cmocka_unit_test(restarts_do_not_meet),
         cmocka_unit_test(refusals),
         cmocka_unit_test(all_rows),
     };

@@ -104,7 +104,8 @@ static vem_status divide(fit *f)
     const vem_options *o = &f->resolved;
     const vem_i_cells_request request = {.kind = vem_i_family_of(o->family)->needs,
                                          .most = f->plan.programme.items,
-                                         .depth = (int32_t)o->depth};
+                                         .depth = (int32_t)o->depth,
+                                         .times = f->start ? 1 : o->restarts};
     if (!f->plan.programme.celled)
         return VEM_OK;
     const double start = vem_i_clock();
@@ -130,8 +131,6 @@ static vem_status run_stages(fit *f)
     vem_status status =
         f->method ? f->method->run(&restarts) : vem_i_restarts_run(&restarts);
     f->model = restarts.model;
-    if (f->cells)
-        f->report->summary.items = f->report->summary.cells = f->cells->cut.count;
     vem_i_budget_end_steps(f->run, &f->budget);
     return status == VEM_OK && f->choose ? f->choose(f) : status;
 }

@@ -193,10 +193,14 @@ void vem_i_cells_divide(vem_i_cells *cells, int64_t cell)
 
 /* ---- making ---- */
 
-/* Cells of the cut and their children, and all nodes above them. */
-static int64_t nodes_for(int64_t cells)
+/* Cells of the cut and their children, and all nodes above them; of every cut, as far as there are
+ * rows for so many. What a node holds depends on its ancestors alone, so that a cut finds the same
+ * cells whatever those before it have looked at. */
+static int64_t nodes_for(const vem_i_cells_request *request, int64_t rows)
 {
-    return 4 * cells;
+    const int64_t one = 4 * request->most, most = 2 * rows;
+    const int64_t times = request->times > 1 ? request->times : 1;
+    return one >= most || times > most / one ? (one > most ? one : most) : one * times;
 }
 
 static vem_status take(vem_i_cells *cells, const vem_i_cells_request *request)
@@ -205,7 +209,7 @@ static vem_status take(vem_i_cells *cells, const vem_i_cells_request *request)
     const int32_t d = cells->rows->d;
     const vem_i_tree_spec spec = {.kind = VEM_I_TREE_PRINCIPAL,
                                   .spread = cells->kind,
-                                  .nodes = nodes_for(request->most),
+                                  .nodes = nodes_for(request, cells->rows->n),
                                   .depth = VEM_I_CELLS_DEPTH};
     vem_status status = take_list(run, request->most, d, cells->values, &cells->cut);
     if (status == VEM_OK)

@@ -61,8 +61,8 @@ struct vem_i_estep {
 static int64_t dense_shards(const vem_i_family *family, int64_t n, int32_t clusters,
                             int32_t d)
 {
-    uint64_t bytes =
-        (uint64_t)clusters * (uint64_t)(1 + d + vem_i_second_count(family, d)) * 8;
+    uint64_t bytes = (uint64_t)clusters *
+                     (uint64_t)(INT64_C(1) + d + vem_i_second_count(family, d)) * 8;
     int64_t shards = (int64_t)(DENSE_BYTES / bytes);
     shards = shards < 4 ? 4 : shards > DENSE_SHARDS ? DENSE_SHARDS : shards;
     int64_t most = vem_i_shards(n, VEM_I_BLOCK);

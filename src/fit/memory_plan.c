@@ -263,7 +263,8 @@ static uint64_t cells_bytes(const sizes *s, const vem_i_programme *p,
     uint64_t bytes;
     vem_i_run dry = vem_i_run_dry(s->run, &bytes);
     const vem_i_cells_request request = {.kind = vem_i_family_of(s->o->family)->needs,
-                                         .most = p->items};
+                                         .most = p->items,
+                                         .times = s->o->restarts};
     vem_i_cells_new(&dry, view, &request, cells);
     return bytes;
 }

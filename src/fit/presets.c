@@ -287,6 +287,12 @@ static vem_status check_moves(vem_i_run *run, const vem_options *asked,
                           "--family is %s, but --algorithm greedy inserts clusters with "
                           "variances: one of iso, diag, full and their shared forms.",
                           vem_choice_name("family", out->family));
+    if (vem_i_grows(out) && by_neighbors(out))
+        return vem_i_fail(
+            run, VEM_BAD_OPTION,
+            "--search is %s, but --algorithm greedy begins with one cluster, "
+            "which has no neighbors: use all, closest or groups.",
+            vem_choice_name("search", out->search));
     if (asked->swaps > 0 && vem_i_grows(out))
         return vem_i_fail(run, VEM_BAD_OPTION,
                           "--swaps is %lld, but with --algorithm greedy clusters are "

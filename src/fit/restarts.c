@@ -47,6 +47,8 @@ static void adopt(vem_i_restarts *f, vem_i_attempt *attempt, int64_t restart)
     if (report->options.held > s->clusters)
         report->options.held = s->clusters; /* some were dropped */
     s->steps = attempt->steps;
+    if (f->cells)
+        s->items = s->cells = f->cells->cut.count;
     s->init_steps = f->programme->options.init_steps;
     s->free_energy = attempt->free_energy;
     s->free_energy_first = attempt->free_energy_first;
