@@ -78,7 +78,9 @@ static json_t *path_json(const vem_path *path)
 /* A number of the table, or nothing. */
 static const char *cell(double value, char text[32])
 {
-    snprintf(text, 32, isfinite(value) ? "%.8g" : "", value);
+    if (!isfinite(value))
+        return "";
+    snprintf(text, 32, "%.8g", value);
     return text;
 }
 
