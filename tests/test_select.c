@@ -226,8 +226,8 @@ static void paths_are_read_as_written(void **state)
         o.family = family;
         o.standardize = family % 2;
         selected s = select_from(&data, &o, 4);
-        vem_path *read;
-        vem_model *model;
+        vem_path *read = NULL;
+        vem_model *model = NULL;
         if (vem_path_write(ctx, s.path, s.model, file) != VEM_OK ||
             vem_path_read(ctx, file, &read) != VEM_OK ||
             vem_model_read(ctx, file, &model) != VEM_OK)
