@@ -240,7 +240,11 @@ static void many_columns(void **state)
 static void outliers_of_every_scale(void **state)
 {
     (void)state;
+#ifdef VEM_SANITIZED
+    enum { N = 100000, DEPTH = 30 };
+#else
     enum { N = 1000000, DEPTH = 30 };
+#endif
     double *x = calloc(N, sizeof *x);
     assert_non_null(x);
     for (int64_t i = 0; i < N; i++)

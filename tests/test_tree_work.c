@@ -36,7 +36,7 @@ static void threads_change_no_bit(void **state)
 {
     (void)state;
     static const int threads[] = {2, 3, 7};
-    for (int i = 0; i < SHAPES * KINDS; i++) {
+    for (int i = 0; i < SHAPES * KINDS; i += grid_stride()) {
         tree_case c;
         shape_new(&c, i % SHAPES, i % 2 ? VEM_SINGLE : VEM_DOUBLE);
         assert_int_equal(vem_ctx_set_threads(ctx, 1), VEM_OK);
