@@ -167,12 +167,11 @@ static vem_status settle_cells(vem_i_run *run, const preset *p, int64_t n,
             (long long)out->cells, (long long)out->clusters,
             (long long)(4 * out->clusters));
     const int named = out->depth != VEM_AUTO;
-    if (!named)
+    if (!named) /* as deep as the first cells want, and as there is room for them */
         for (out->depth = 0; out->depth < DEEPEST &&
+                             (INT64_C(2) << out->depth) <= out->cells &&
                              (INT64_C(1) << out->depth) < FIRST_EACH * out->clusters;)
             out->depth++;
-    while (out->depth > 0 && (INT64_C(1) << out->depth) > out->cells && !named)
-        out->depth--;
     if ((INT64_C(1) << out->depth) > out->cells)
         return vem_i_fail(
             run, VEM_BAD_OPTION,
