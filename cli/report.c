@@ -177,6 +177,8 @@ static void print_details(const vem_summary *s, const char *choices, double seco
            cli_count(s->scored_pairs, a), cli_count(s->seed_pairs, b));
     printf("  %-13s %s reading, %s seeding, ", "seconds", cli_seconds(seconds_read, a),
            cli_seconds(s->seconds_seed, b));
+    if (s->cells > 0)
+        printf("%s the tree, ", cli_seconds(s->seconds_tree, a));
     printf("%s fitting, %s measuring\n", cli_seconds(s->seconds_em, a),
            cli_seconds(s->seconds_measure, b));
 }
@@ -370,6 +372,7 @@ json_t *cli_report_json(const cli_args *args, const vem_report *report,
     json_object_set_new(seconds, "reduce", cli_json_real(s->seconds_reduce));
     json_object_set_new(seconds, "seed", cli_json_real(s->seconds_seed));
     json_object_set_new(seconds, "em", cli_json_real(s->seconds_em));
+    json_object_set_new(seconds, "tree", cli_json_real(s->seconds_tree));
     json_object_set_new(seconds, "measure", cli_json_real(s->seconds_measure));
     json_object_set_new(seconds, "total", cli_json_real(seconds_total));
     json_object_set_new(o, "seconds", seconds);

@@ -122,6 +122,15 @@ class Fit(Case):
         self.assertGreater(result["scored_pairs"], 0)
         self.assertGreater(result["peak_bytes"], 1e6)
         self.assertLess(result["seconds"]["em"], result["seconds"]["total"])
+        self.assertEqual(result["seconds"]["tree"], 0)
+
+    def test_the_tree_has_its_own_time(self):
+        rows, _ = blobs()
+        told = self.json("fit", self.npy("x.npy", rows), "-k", 3, "--cells", 60, "-o",
+                         self.path("m.npz"))["seconds"]
+        self.assertGreater(told["tree"], 0)
+        parts = ("read", "reduce", "seed", "em", "tree", "measure")
+        self.assertLessEqual(sum(told[part] for part in parts), told["total"])
 
     @unittest.skipUnless(os.path.exists("/proc/self/status"), "the peak is getrusage's")
     def test_peak_is_its_own(self):

@@ -651,6 +651,8 @@ typedef struct vem_summary {
     double
         gap, /* of a fit on cells: how far F is below the log-likelihood of all rows, */
         gap_se; /* and its standard error, 0: exact; NAN without cells */
+    double
+        seconds_tree; /* the tree under the cells; in none of the others but the total */
 } vem_summary;
 
 /* `start`: a model to start from (its family may be simpler than the one asked for), or

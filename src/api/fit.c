@@ -108,9 +108,10 @@ static vem_status divide(fit *f)
                                          .times = f->start ? 1 : o->restarts};
     if (!f->plan.programme.celled)
         return VEM_OK;
-    const double start = vem_i_clock();
-    vem_status status = vem_i_cells_new(f->run, &f->points->view, &request, &f->cells);
-    f->report->summary.seconds_reduce += vem_i_clock() - start;
+    const vem_status status =
+        vem_i_cells_new(f->run, &f->points->view, &request, &f->cells);
+    if (status == VEM_OK)
+        f->report->summary.seconds_tree = f->cells->seconds;
     return status;
 }
 
@@ -237,10 +238,10 @@ static void say_missed(vem_report *report)
 static vem_status measure_gap(fit *f)
 {
     vem_summary *s = &f->report->summary;
-    vem_i_gap gap = {NAN, NAN, 0};
+    vem_i_gap gap = {.mean = NAN, .se = NAN};
     vem_status status = VEM_OK;
     if (f->cells && s->steps > 0 && isfinite(s->log_likelihood))
-        gap = (vem_i_gap){s->log_likelihood - s->free_energy, 0, 0};
+        gap = (vem_i_gap){.mean = s->log_likelihood - s->free_energy};
     else if (f->cells && s->steps > 0)
         status = vem_i_gap_of(f->run, f->cells, f->model, s->free_energy,
                               (uint64_t)f->resolved.seed, &gap);

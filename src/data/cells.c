@@ -173,7 +173,9 @@ void vem_i_cells_reset(vem_i_cells *cells)
 vem_status vem_i_cells_look_below(vem_i_cells *cells, int64_t *divisible)
 {
     const int64_t n = cells->cut.count;
+    const double start = vem_i_clock();
     vem_status status = vem_i_tree_split(cells->run, cells->tree, cells->cut.nodes, n);
+    cells->seconds += vem_i_clock() - start;
     *divisible = 0;
     for (int64_t i = 0; status == VEM_OK && i < n; i++) {
         const int32_t node = cells->cut.nodes[i], left = cells->tree->left[node];
@@ -224,6 +226,7 @@ static vem_status take(vem_i_cells *cells, const vem_i_cells_request *request)
 vem_status vem_i_cells_new(vem_i_run *run, const vem_view *rows,
                            const vem_i_cells_request *request, vem_i_cells **cells)
 {
+    const double start = vem_i_clock();
     vem_i_cells *made;
     vem_status status = vem_i_take_structs(run, &made, 1, sizeof *made);
     if (status != VEM_OK)
@@ -245,6 +248,7 @@ vem_status vem_i_cells_new(vem_i_run *run, const vem_view *rows,
         vem_i_cells_free(made);
         return status;
     }
+    made->seconds = vem_i_clock() - start;
     *cells = made;
     return VEM_OK;
 }

@@ -38,6 +38,7 @@ typedef struct vem_i_cells {
                                  that cannot be divided, or was not yet, has itself and nothing */
     vem_view views[2]; /* of the cut: with its spread; with the trace of it */
     vem_view child_views[2];
+    double seconds; /* that the tree took so far */
 } vem_i_cells;
 
 typedef struct vem_i_cells_request {

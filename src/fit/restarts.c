@@ -89,11 +89,14 @@ static vem_status run_once(vem_i_restarts *f, int64_t restart)
         vem_i_rng rng = vem_i_rng_at(attempt.seed, VEM_RNG_RESTART, 0, (uint64_t)restart);
         attempt.seed = (uint64_t)vem_i_rng_bits(&rng) << 32 | vem_i_rng_bits(&rng);
     }
+    const double tree = f->cells ? f->cells->seconds : 0;
     vem_status status = vem_i_attempt_run(&attempt);
+    const double grown = f->cells ? f->cells->seconds - tree : 0;
     s->seed_pairs += attempt.seed_pairs;
     s->scored_pairs += attempt.pairs;
     s->seconds_seed += attempt.seconds_seed;
-    s->seconds_em += attempt.seconds_em;
+    s->seconds_em += attempt.seconds_em - grown;
+    s->seconds_tree += grown;
     if (status == VEM_OK && (!f->model || attempt.free_energy > s->free_energy))
         adopt(f, &attempt, restart);
     vem_i_attempt_free(&attempt);
