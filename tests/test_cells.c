@@ -356,12 +356,18 @@ static void one_at_a_time(void **state)
     o.max_steps = 300;
     vem_model *start = grid_start(ctx, &data, VEM_FULL, CLUSTERS);
     grid_fit fit = grid_run(ctx, &data, &o, start);
-    int64_t refined = 0;
-    for (int64_t t = 0; t < fit.trace_count; t++)
-        if (fit.trace[t].move && strcmp(fit.trace[t].move, "refine") == 0) {
-            assert_int_equal(fit.trace[t].moved, 1);
-            refined++;
-        }
+    int64_t refined = 0, pairs = 0;
+    for (int64_t t = 0; t < fit.trace_count; t++) {
+        const char *move = fit.trace[t].move;
+        const int refines = move && strcmp(move, "refine") == 0;
+        const int rests = refines || t == fit.trace_count - 1;
+        /* An E-step of the cells, and where it rests the children of all of them. */
+        assert_int_equal(fit.trace[t].pairs, (4 + refined) * CLUSTERS * (rests ? 3 : 1));
+        pairs += fit.trace[t].pairs;
+        assert_int_equal(fit.trace[t].moved, refines);
+        refined += refines;
+    }
+    assert_int_equal(fit.summary->scored_pairs, pairs);
     assert_true(refined > 0);
     assert_int_equal(fit.summary->items, 4 + refined);
     grid_fit_free(&fit);
@@ -446,6 +452,8 @@ static void until_the_gap(void **state)
         grid_fit fit = grid_run(ctx, &data, &o, start);
         assert_true(fit.summary->gap <= o.gap && fit.summary->gap >= 0);
         assert_true(fit.summary->cells >= before && fit.summary->cells < 2999);
+        assert_int_equal(fit.trace[fit.trace_count - 1].pairs,
+                         (2 * fit.summary->cells + 2 * 3000) * CLUSTERS);
         before = fit.summary->cells;
         grid_fit_free(&fit);
     }

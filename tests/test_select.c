@@ -162,7 +162,14 @@ static void a_fit_ends_where_the_path_does(void **state)
     grid_fit fit = grid_run(ctx, &data, &o, NULL);
     assert_int_equal(vem_model_clusters(fit.model), 4);
     int inserted = 0;
+    int64_t pairs = 0;
     for (int64_t t = 0; t < fit.trace_count; t++) {
+        pairs += fit.trace[t].pairs;
+        /* One cluster; 64 pairs of candidates, halved and 3 steps; 16 of them with 12 steps; the
+         * best once more; F of two clusters. */
+        if (fit.trace[t].move && inserted == 0)
+            assert_int_equal(fit.trace[t].pairs,
+                             data.n * (1 + 64 * 2 * 4 + 16 * 2 * 13 + 2 * 13 + 2));
         if (fit.trace[t].move)
             assert_string_equal(fit.trace[t].move, "insert");
         inserted += fit.trace[t].move != NULL;
@@ -172,6 +179,7 @@ static void a_fit_ends_where_the_path_does(void **state)
                             1e-9 * fabs(fit.trace[t].free_energy));
     }
     assert_int_equal(inserted, 3);
+    assert_int_equal(fit.summary->scored_pairs, pairs);
     grid_fit_free(&fit);
     grid_data_free(&data);
 }

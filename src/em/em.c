@@ -50,9 +50,17 @@ static double free_energy(const vem_i_em *em, const vem_i_estep_result *e)
            vem_i_view_log_shift(em->view);
 }
 
+void vem_i_em_count(vem_i_em *em, int64_t pairs)
+{
+    em->pairs += pairs;
+    if (em->trace.count > 0)
+        vem_i_trace_last(&em->trace)->pairs += pairs;
+}
+
 double vem_i_em_again(vem_i_em *em)
 {
     vem_i_estep_result e = vem_i_estep_again(em->estep, &em->posterior, NULL);
+    vem_i_em_count(em, e.pairs);
     return free_energy(em, &e);
 }
 
@@ -243,8 +251,7 @@ static vem_status maximize(vem_i_em *em)
                                      &em->scorer, &em->stats, &pairs);
     if (status != VEM_OK)
         return status;
-    em->pairs += pairs;
-    line->pairs += pairs;
+    vem_i_em_count(em, pairs);
     line->seconds += vem_i_clock() - start;
     em->scorer.family->maximize(em->run, &em->scorer, &em->stats, &em->constraints,
                                 em->model);

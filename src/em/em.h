@@ -138,5 +138,7 @@ int64_t vem_i_em_try(vem_i_em *em, const vem_i_listed *listed, double *promised)
 /* For moves: what is held is scored and weighed again with the scorer as it is now. Returns
  * F per unit of mass. */
 double vem_i_em_again(vem_i_em *em);
+/* Scores made beside the E-step: they count for the fit and for the step at hand. */
+void vem_i_em_count(vem_i_em *em, int64_t pairs);
 
 #endif

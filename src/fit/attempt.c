@@ -85,12 +85,13 @@ static vem_status enter(vem_i_attempt *a, vem_i_em *em)
 /* ---- one loop ---- */
 
 /* --gap: a bound that is nearer than that to the likelihood, for all that a sample can tell. */
-static vem_status near_enough(void *user, const vem_model *model, double free_energy,
-                              int *enough)
+static vem_status near_enough(void *user, vem_i_em *em, int *enough)
 {
     const vem_i_attempt *a = user;
-    vem_i_gap gap;
-    vem_status status = vem_i_gap_of(a->run, a->cells, model, free_energy, a->seed, &gap);
+    vem_i_gap gap = {0};
+    vem_status status =
+        vem_i_gap_of(a->run, a->cells, em->model, em->free_energy, a->seed, &gap);
+    vem_i_em_count(em, gap.pairs);
     *enough = status == VEM_OK && gap.mean <= a->programme->options.gap;
     return status;
 }

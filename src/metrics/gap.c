@@ -214,14 +214,17 @@ static vem_i_gap estimate(const sample *s)
         sum += w * s->divergences[k];
     }
     if (!(mass > 0))
-        return (vem_i_gap){0, 0, s->n};
+        return (vem_i_gap){.rows = s->n};
     for (int64_t k = 0; k < s->n; k++) {
         const double e =
             (weights ? weights[s->places[k]] : 1) * (s->divergences[k] - sum / mass);
         squares += e * e;
     }
     const double left = 1 - (double)s->n / (double)s->cells->rows->n;
-    return (vem_i_gap){sum / mass, sqrt(squares * left) / mass, s->n};
+    const vem_i_gap gap = {.mean = sum / mass,
+                           .se = sqrt(squares * left) / mass,
+                           .rows = s->n};
+    return gap;
 }
 
 vem_status vem_i_gap_of(vem_i_run *run, const vem_i_cells *cells, const vem_model *model,
@@ -246,6 +249,7 @@ vem_status vem_i_gap_of(vem_i_run *run, const vem_i_cells *cells, const vem_mode
     if (status == VEM_OK && !run->counted) {
         vem_i_parallel(run, vem_i_shards(s.n, TOGETHER), diverge, &s);
         *gap = estimate(&s);
+        gap->pairs = (2 * s.n + cells->cut.count) * model->clusters;
         gap->mean +=
             sums.log_likelihood / (rows->mass_unit * rows->total_mass) - free_energy;
     }

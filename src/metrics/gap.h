@@ -9,6 +9,7 @@ typedef struct vem_i_gap {
     double mean; /* log-likelihood less F, per unit of mass */
     double se;   /* its standard error; 0: all rows were looked at */
     int64_t rows;
+    int64_t pairs; /* scored for it, of rows and cells */
 } vem_i_gap;
 
 /* Of this model, in the units of the view, whose F on the cells is `free_energy`. Can run dry. */

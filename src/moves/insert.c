@@ -104,8 +104,7 @@ static int try_some(inserter *t, int64_t count, int steps)
     for (int64_t k = 0; k < count; k++)
         pairs += vem_i_candidates_pairs(t->candidates, cluster_of(t, t->list[k].task).n,
                                         steps);
-    em->pairs += pairs;
-    vem_i_trace_last(&em->trace)->pairs += pairs;
+    vem_i_em_count(em, pairs);
     t->steps = steps;
     t->kept = count;
     if (vem_i_parallel_watched(em->run, count,
@@ -160,6 +159,7 @@ static void insert(inserter *t)
     int32_t which;
     vem_i_candidates_try(t->candidates, &cluster, task % t->pairs, STEPS, 0, &found,
                          &which);
+    vem_i_em_count(t->em, vem_i_candidates_pairs(t->candidates, cluster.n, STEPS));
     if (model->family->shared) {
         vem_i_model_put(found, 0, model, cluster.cluster);
         vem_i_model_put(found, 1, model, old);
@@ -221,8 +221,10 @@ static int64_t make(vem_i_em *em, void *state)
     vem_i_undo_save(&t->undo, em);
     insert(t);
     vem_i_scorer_prepare(em->run, em->model, &em->scorer);
-    if (!em->search.dense)
+    if (!em->search.dense) {
         vem_i_parallel(em->run, PIECES, enter_piece, t);
+        vem_i_em_count(em, 2 * cluster_of(t, t->list[t->tried].task).n);
+    }
     if (em->model->family->shared)
         shrink(em);
     return 1;

@@ -77,7 +77,7 @@ static double rank_cells(vem_i_refinement *t, vem_i_em *em, int64_t *count)
     const vem_i_cell_list *cut = &t->cells->cut, *below = &t->cells->children;
     double sum = 0;
     inherit(t, em);
-    em->pairs += vem_i_estep_again(t->estep, &t->posterior, NULL).pairs;
+    vem_i_em_count(em, vem_i_estep_again(t->estep, &t->posterior, NULL).pairs);
     *count = 0;
     for (int64_t i = 0; i < cut->count; i++) {
         if (!vem_i_cells_divisible(t->cells, i))
@@ -142,7 +142,7 @@ static vem_status refine(void *user, vem_i_em *em, int64_t *finer)
     int enough = 0;
     vem_status status = VEM_OK;
     if (t->near.ask)
-        status = t->near.ask(t->near.user, em->model, em->free_energy, &enough);
+        status = t->near.ask(t->near.user, em, &enough);
     if (status != VEM_OK || enough)
         return status;
     status = vem_i_cells_look_below(t->cells, &count);

@@ -11,10 +11,9 @@ typedef struct vem_i_refinement vem_i_refinement;
  * that are divided at a time; 0: as many as promise something. */
 vem_status vem_i_refinement_new(vem_i_em *em, vem_i_cells *cells, int64_t expand,
                                 vem_i_refinement **refinement);
-/* Asked at every rest, with the model that has this F: is that near enough? */
+/* Asked at every rest: is F of the loop near enough? What is scored for it counts there. */
 typedef struct vem_i_near_enough {
-    vem_status (*ask)(void *user, const vem_model *model, double free_energy,
-                      int *enough);
+    vem_status (*ask)(void *user, vem_i_em *em, int *enough);
     void *user;
 } vem_i_near_enough;
 void vem_i_refinement_ask(vem_i_refinement *refinement, vem_i_near_enough near);
