@@ -3,21 +3,9 @@
 
 int cli_check_accumulate(const cli_args *args)
 {
-    static const char *const out_of_place[] = {"output", "labels", "trace"};
     if (!cli_value(args, "init")) {
         cli_error("--accumulate needs a model to make statistics with: name it with "
                   "--init MODEL.");
-        return CLI_USAGE;
-    }
-    for (size_t i = 0; i < sizeof out_of_place / sizeof *out_of_place; i++)
-        if (cli_value(args, out_of_place[i])) {
-            cli_error("--%s cannot stand beside --accumulate, which fits nothing; vem "
-                      "merge writes the next model.",
-                      out_of_place[i]);
-            return CLI_USAGE;
-        }
-    if (args->options.measure) {
-        cli_error("--measure cannot stand beside --accumulate; vem score measures.");
         return CLI_USAGE;
     }
     return CLI_DONE;

@@ -12,6 +12,7 @@
 typedef struct found {
     int own;                       /* index in the command's table, or -1 */
     const vem_option_info *shared; /* row of the library's table, or NULL */
+    int row;                       /* its index there */
     int is_flag;
     int may_be_alone; /* its argument is in brackets: it may be left out */
 } found;
@@ -21,14 +22,17 @@ char cli_shared_letter(const char *name)
     return strcmp(name, "clusters") == 0 ? 'k' : 0;
 }
 
-int cli_takes_shared(const cli_command *command, const char *name)
+static int is_among(const char *name, const char *const *names)
 {
-    if (!command->shared)
-        return 1;
-    for (const char *const *taken = command->shared; *taken; taken++)
-        if (strcmp(*taken, name) == 0)
+    for (; names && *names; names++)
+        if (strcmp(*names, name) == 0)
             return 1;
     return 0;
+}
+
+int cli_takes_shared(const cli_command *command, const char *name)
+{
+    return !command->shared || is_among(name, command->shared);
 }
 
 static int find_option(const cli_command *command, const char *name, char letter,
@@ -49,6 +53,7 @@ static int find_option(const cli_command *command, const char *name, char letter
                  : cli_shared_letter(info->name) == letter) {
             *option = (found){.own = -1,
                               .shared = info,
+                              .row = i,
                               .is_flag = info->kind == VEM_KIND_FLAG,
                               .may_be_alone = info->argument && *info->argument == '['};
             return 1;
@@ -106,6 +111,7 @@ static int set_value(cli_args *args, const found *option, const char *value)
     if (option->shared) {
         if (!value) /* what stands alone is set */
             value = option->is_flag ? "1" : vem_choice_name(option->shared->name, 1);
+        args->given[option->row] = 1;
         const vem_status status =
             vem_options_set(args->ctx, &args->options, option->shared->name, value);
         return status == VEM_OK ? CLI_DONE : cli_failure(args, status);
@@ -218,6 +224,37 @@ const char *cli_value(const cli_args *args, const char *name)
     return NULL;
 }
 
+static int check_beside(const cli_mode *mode, const char *name)
+{
+    const int stands =
+        strcmp(name, mode->option) == 0 ||
+        (mode->taken ? is_among(name, mode->taken) : !is_among(name, mode->refused));
+    if (stands)
+        return CLI_DONE;
+    cli_error("--%s cannot stand beside --%s, which %s.", name, mode->option, mode->why);
+    return CLI_USAGE;
+}
+
+/* What was given beside the option of a mode. */
+static int check_modes(const cli_args *args)
+{
+    const cli_command *command = args->command;
+    for (const cli_mode *mode = command->modes; mode && mode->option; mode++) {
+        int code = CLI_DONE;
+        if (!cli_value(args, mode->option))
+            continue;
+        for (int i = 0; code == CLI_DONE && i < command->own_count; i++)
+            if (args->values[i])
+                code = check_beside(mode, command->own[i].name);
+        for (int i = 0; code == CLI_DONE && i < CLI_SHARED_OPTIONS; i++)
+            if (args->given[i])
+                code = check_beside(mode, vem_option_at(i)->name);
+        if (code != CLI_DONE)
+            return code;
+    }
+    return CLI_DONE;
+}
+
 int cli_parse(cli_args *args, int count, char **words)
 {
     const cli_command *command = args->command;
@@ -254,7 +291,7 @@ int cli_parse(cli_args *args, int count, char **words)
                   command->name, command->operands);
         return CLI_USAGE;
     }
-    return CLI_DONE;
+    return check_modes(args);
 }
 
 /* 1000000, or 1e6. */

@@ -61,6 +61,15 @@ enum { CLI_MOST_OPTIONS = 24 };
             "error"                                                                      \
     }
 
+/* Another thing that the command does when one of its options is given. What has no part in
+ * it is refused, not ignored. */
+typedef struct cli_mode {
+    const char *option;         /* that asks for it; NULL ends the list */
+    const char *const *taken;   /* names of all options beside it, NULL at the end; or */
+    const char *const *refused; /* of those that cannot stand beside it */
+    const char *why;            /* ends the sentence */
+} cli_mode;
+
 typedef struct cli_args cli_args;
 
 typedef struct cli_command {
@@ -76,12 +85,16 @@ typedef struct cli_command {
         *former; /* pairs of an option's former and present name, NULL at the
                                   end; NULL: none */
     const char *const
-        *shared; /* names in the library's table, NULL at the end; NULL: all */
+        *shared;           /* names in the library's table, NULL at the end; NULL: all */
+    const cli_mode *modes; /* NULL: none */
     int operand_count;
     int more_operands;               /* 1: any number of them, at least operand_count */
     void (*more_help)(FILE *stream); /* after the options, or NULL */
     int (*run)(cli_args *args);
 } cli_command;
+
+#define CLI_COUNT_ROW(...) +1
+enum { CLI_SHARED_OPTIONS = 0 VEM_OPTION_TABLE(CLI_COUNT_ROW) };
 
 struct cli_args {
     const cli_command *command;
@@ -90,6 +103,7 @@ struct cli_args {
     char **operands;
     int operand_count;
     const char *values[CLI_MOST_OPTIONS]; /* of the own options; a flag's value is "" */
+    unsigned char given[CLI_SHARED_OPTIONS]; /* which of the library's were given */
     int wants_help;
     /* What reading the data told, for --json and the model; NULL: no data yet. */
     const vem_data *data;
@@ -233,7 +247,7 @@ json_t *cli_json_options(const vem_options *options);
 
 /* ---- Statistics that add up (accumulate.c) ---- */
 
-/* Before the data are read: what cannot stand beside --accumulate. */
+/* Before the data are read: what --accumulate needs beside it. */
 int cli_check_accumulate(const cli_args *args);
 /* The E-step of `model` over `data`, into the file of --accumulate. */
 int cli_accumulate(cli_args *args, const vem_model *model, const vem_data *data,

@@ -37,6 +37,15 @@ static const cli_file files[] = {
     {"accumulate", CLI_WRITES, "npz"}, {NULL, CLI_READS, NULL},
 };
 
+static const char *const no_sums[] = {"output", "labels",  "trace", "checkpoint",
+                                      "resume", "measure", NULL};
+
+static const cli_mode modes[] = {
+    {"accumulate", NULL, no_sums,
+     "fits nothing; vem merge writes the next model, and vem score measures it"},
+    {NULL, NULL, NULL, NULL},
+};
+
 /* The presets as the library resolves them, so that this table cannot be wrong. */
 static void print_presets(FILE *stream)
 {
@@ -219,6 +228,7 @@ const cli_command cli_fit = {
     .own = own,
     .own_count = sizeof own / sizeof *own,
     .files = files,
+    .modes = modes,
     .operand_count = 1,
     .more_help = print_presets,
     .more_operands = 1,

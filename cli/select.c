@@ -51,6 +51,14 @@ static const char *const shared[] = {"family",      "prior",     "search",  "hel
                                      "standardize", "normalize", "threads", "memory",
                                      "time",        "seed",      "measure", NULL};
 
+static const char *const of_a_path[] = {"output", "json", "quiet", "verbose", NULL};
+
+static const cli_mode modes[] = {
+    {"pick", of_a_path, NULL,
+     "fits nothing and reads no rows: it takes a mixture out of MODEL"},
+    {NULL, NULL, NULL, NULL},
+};
+
 /* ---- what was found ---- */
 
 static json_t *path_json(const vem_path *path)
@@ -284,6 +292,7 @@ const cli_command cli_select = {
     .own_count = sizeof own / sizeof *own,
     .files = files,
     .shared = shared,
+    .modes = modes,
     .operand_count = 1,
     .more_operands = 1,
     .run = run,

@@ -139,6 +139,7 @@ class Merge(Case):
         for words, pattern in ((["-o", self.path("n.npz")], "output"),
                                (["--labels", self.path("l.npy")], "labels"),
                                (["--trace", self.path("t.csv")], "trace"),
+                               (["--checkpoint", self.path("state")], "checkpoint"),
                                (["--measure"], "measure"), (["--coreset", 50], "coreset"),
                                (["--algorithm", "vc-gmm"], "coreset"),
                                (["--search", "estimated"], "estimated"),

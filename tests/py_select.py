@@ -124,6 +124,25 @@ class Select(Case):
         self.refuse(2, ["select", "--pick", 2, model, data, "-o", self.path("o.npz")], "one file")
         self.assertFalse(os.path.exists(self.path("o.npz")))
 
+    def test_pick_ignores_nothing(self):
+        """What a mixture taken out of a file has no use for is refused by name."""
+        data, model, out = self.data(), self.path("m.npz"), self.path("o.npz")
+        self.vem("select", data, "--max-clusters", 3, "-o", model, "-q")
+        words = ["select", "--pick", 2, model, "-o", out]
+        for more in (["--method", "greedy"], ["--min-clusters", 2], ["--max-clusters", 3],
+                     ["--weights", data], ["--columns", "1"], ["--id", "1"], ["--header", "no"],
+                     ["--decimal", "."], ["--missing", "drop"], ["--labels", self.path("l.npy")],
+                     ["--trace", self.path("t.csv")], ["--checkpoint", self.path("state")],
+                     ["--resume"], ["--family", "diag"], ["--prior", "free"], ["--cells", 100],
+                     ["--coreset", 100], ["--measure"], ["--standardize"], ["--normalize"],
+                     ["--time", 5], ["--memory", "1G"], ["--threads", 2], ["--seed", 4]):
+            self.refuse(2, words + more, f"{more[0]} cannot stand beside --pick")
+            self.refuse(2, words[:1] + more + words[1:], f"{more[0]} cannot stand beside --pick")
+        for name in ("o.npz", "l.npy", "t.csv", "state"):
+            self.assertFalse(os.path.exists(self.path(name)), name)
+        self.assertEqual(self.vem(*words, "-q", "-v").stdout, "")
+        self.assertEqual(self.json(*words)["clusters"], 2)
+
     def test_a_damaged_path(self):
         model = self.path("m.npz")
         self.vem("select", self.data(), "--max-clusters", 3, "-o", model, "-q")
