@@ -60,6 +60,8 @@ static int read_options(const cli_args *args, vem_read_options *options)
     options->decimal = '\0';
     if (decimal > 0)
         options->decimal = decimals[decimal][0];
+    options->counts = args->options.family != VEM_AUTO &&
+                      vem_family_axes((vem_family_kind)args->options.family) < 0;
     if (args->command == &cli_info && !cli_value(args, "missing")) { /* it counts them */
         options->missing = VEM_MISSING_KEEP;
         options->text_is_missing = 1;

@@ -49,8 +49,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     vem_status status = vem_i_csv_parse(&fuzz_run, "fuzz.csv", text, size - 1, separator,
                                         &options, &data);
     if (status == VEM_OK)
-        status =
-            vem_i_missing(&fuzz_run, "fuzz.csv", (vem_missing)(size % 4), NULL, 0, &data);
+        status = vem_i_missing(&fuzz_run, "fuzz.csv", (vem_missing)(size % 4), 0, NULL, 0,
+                               &data);
     if (status == VEM_OK)
         fuzz_ids(&data);
     fuzz_finish(status, &data);

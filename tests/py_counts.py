@@ -249,6 +249,29 @@ class Counts(Case):
             self.refuse(1, ["predict", self.path("m.npz"), self.save("y.npy", x), "-o",
                             self.path("p.npy")], f"row 6, column 2 is 0.25, but family {family} takes")
 
+    def test_no_mean_stands_for_a_count(self):
+        """Missing values: only drop is advised, and mean is refused, for fit and for a model."""
+        x = mixture("poisson", n=60)
+        x[3, 2] = np.nan
+        rows = ["".join(f",{v:g}" for v in row)[1:].replace("nan", "") for row in x]
+        files = (self.save("x.npy", x), self.write("x.csv", "\n".join(rows) + "\n"))
+        self.vem("fit", files[0], "-k", 2, "--family", "poisson", "--missing", "drop", "-o",
+                 self.path("m.npz"))
+        for file in files:
+            for words in (["fit", file, "-k", 2, "--family", "poisson"],
+                          ["score", self.path("m.npz"), file],
+                          ["fit", file, "--init", self.path("m.npz")]):
+                said = self.refuse(1, words, "--missing drop leaves such rows out")
+                self.assertNotIn("mean", said)
+                self.refuse(2, [*words, "--missing", "mean"], "a mean is no count")
+                self.vem(*words, "--missing", "drop")
+            self.assertIn("--missing mean", self.refuse(1, ["fit", file, "-k", 2], "drop"))
+            self.vem("fit", file, "-k", 2, "--missing", "mean")
+        texts = self.write("t.csv", "\n".join([*rows, ",".join(["1"] * 11 + ["x"])]) + "\n")
+        self.assertIn("or mean.", self.refuse(1, ["fit", texts, "-k", 2], "1 of"))
+        self.assertNotIn("or mean", self.refuse(1, ["fit", texts, "-k", 2, "--family", "poisson"],
+                                                "1 of"))
+
     def test_models_by_hand(self):
         x = mixture("poisson", n=60)
         data = self.save("x.npy", x)

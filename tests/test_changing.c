@@ -82,7 +82,7 @@ static void missing(int now, const char *words)
     assert_int_equal(vem_data_borrow(io_ctx, VEM_FLOAT32, values, N, 1, 0, 0, &data),
                      VEM_OK);
     vem_ctx_set_progress(io_ctx, change_between, (void *)&c);
-    assert_int_equal(vem_i_missing(run_of(io_ctx), "x.npy", VEM_MISSING_DROP, NULL, 0,
+    assert_int_equal(vem_i_missing(run_of(io_ctx), "x.npy", VEM_MISSING_DROP, 0, NULL, 0,
                                    data),
                      VEM_BAD_DATA);
     vem_ctx_set_progress(io_ctx, NULL, NULL);

@@ -207,6 +207,8 @@ typedef struct vem_read_options {
     const vem_model *model;
     int text_is_missing; /* fields of a text table that are no numbers are missing values,
                             not refused: to look at a table */
+    int counts; /* the rows are for a family of counts, or for its model: no mean can stand for a
+                   missing value, and VEM_MISSING_MEAN is refused */
 } vem_read_options;
 
 /* The format is found from the ending: .npy .csv .tsv .txt .fvecs .bvecs .fbin .u8bin, each

@@ -69,7 +69,7 @@ vem_status vem_i_refuse_bad(vem_i_run *run, vem_i_chunk chunk)
                                            ? chunk.data->indices[chunk.first + i]
                                            : chunk.at + i;
                 vem_i_data_place(chunk.data, number, j, place, sizeof place);
-                status = vem_i_data_refuse(run, chunk.data, place, row[j]);
+                status = vem_i_data_refuse(run, chunk.data, 0, place, row[j]);
             }
     }
     vem_i_free(row);

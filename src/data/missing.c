@@ -20,6 +20,7 @@ enum { SHARD_VALUES = 1 << 16, MOST_SHARDS = 256, BLOCK_VALUES = 1 << 12 };
 /* To rows that the caller has in memory no one can say how to read them. */
 #define ADVICE_MEMORY                                                                    \
     "Leave such rows out, or put numbers in their place, before the data are borrowed."
+#define ADVICE_COUNTS "--missing drop leaves such rows out."
 #define ADVICE                                                                           \
     "--missing drop leaves such rows out, --missing mean puts the mean of the column "   \
     "in "                                                                                \
@@ -181,8 +182,8 @@ static vem_status refuse_empty(vem_i_run *run, const char *name, const vem_data 
                       name, number, named ? " (" : "", shown, named ? ")" : "", number);
 }
 
-static vem_status refuse(vem_i_run *run, const char *name, const vem_data *data,
-                         const shard *total)
+static vem_status refuse(vem_i_run *run, const char *name, int counts,
+                         const vem_data *data, const shard *total)
 {
     char place[160];
     vem_i_data_place(data, total->first_row, total->first_column, place, sizeof place);
@@ -190,9 +191,9 @@ static vem_status refuse(vem_i_run *run, const char *name, const vem_data *data,
         place[0] = 'r';        /* inside a sentence */
     return vem_i_fail(run, VEM_BAD_DATA,
                       "%s: %" PRId64 " %s missing, in %" PRId64 " of %" PRId64
-                      " rows; the first in %s. " ADVICE,
+                      " rows; the first in %s. %s",
                       name, total->values, total->values == 1 ? "value is" : "values are",
-                      total->rows, data->n, place);
+                      total->rows, data->n, place, counts ? ADVICE_COUNTS : ADVICE);
 }
 
 /* Means of the columns: those given, or of the values that are there. */
@@ -416,8 +417,23 @@ static int may_miss(vem_dtype type)
 }
 
 vem_status vem_i_missing(vem_i_run *run, const char *name, vem_missing missing,
-                         const double *means, int32_t means_count, vem_data *data)
+                         int counts, const double *means, int32_t means_count,
+                         vem_data *data)
 {
+    if (data->sparse.starts &&
+        (missing == VEM_MISSING_DROP || missing == VEM_MISSING_MEAN))
+        return vem_i_fail(
+            run, VEM_BAD_OPTION,
+            "--missing is %s, but the rows of %s are sparse: what they leave "
+            "out is 0, and nothing is missing. Leave --missing out.",
+            missing == VEM_MISSING_DROP ? "drop" : "mean", name);
+    if (counts && missing == VEM_MISSING_MEAN)
+        return vem_i_fail(
+            run, VEM_BAD_OPTION,
+            "--missing is mean, but the family is one of counts, and a mean "
+            "is no count: say --missing drop, or put counts in their place "
+            "in %s.",
+            name);
     if (missing == VEM_MISSING_KEEP ||
         (missing == VEM_MISSING_ERROR && data->missing == 0) ||
         (missing == VEM_MISSING_DROP && !may_miss(data->type)))
@@ -429,7 +445,7 @@ vem_status vem_i_missing(vem_i_run *run, const char *name, vem_missing missing,
         status = refuse_empty(run, name, data, empty);
     } else if (status == VEM_OK && missing == VEM_MISSING_ERROR) {
         const shard total = total_of(&w);
-        status = refuse(run, name, data, &total);
+        status = refuse(run, name, counts, data, &total);
     } else if (status == VEM_OK) {
         w.drop = missing == VEM_MISSING_DROP;
         status = treat(run, name, &w, means, means_count, data);
@@ -438,8 +454,8 @@ vem_status vem_i_missing(vem_i_run *run, const char *name, vem_missing missing,
     return status;
 }
 
-vem_status vem_i_data_refuse(vem_i_run *run, const vem_data *data, const char *place,
-                             double value)
+vem_status vem_i_data_refuse(vem_i_run *run, const vem_data *data, int counts,
+                             const char *place, double value)
 {
     work w;
     if (!isnan(value))
@@ -453,7 +469,9 @@ vem_status vem_i_data_refuse(vem_i_run *run, const vem_data *data, const char *p
                        " rows. %s",
                        place, total.values, total.values == 1 ? "value is" : "values are",
                        total.rows, data->n,
-                       strcmp(data->format, "memory") == 0 ? ADVICE_MEMORY : ADVICE);
+                       strcmp(data->format, "memory") == 0 ? ADVICE_MEMORY
+                       : counts                            ? ADVICE_COUNTS
+                                                           : ADVICE);
     }
     work_free(&w);
     return status;

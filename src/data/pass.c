@@ -259,7 +259,7 @@ vem_status vem_i_pass_run(vem_i_pass *p, const char *phase, double *total, doubl
             char place[160];
             vem_i_data_load(p->data, p->first + row, 1, VEM_DOUBLE, p->row, p->d);
             vem_i_pass_name(p, row, column, place, sizeof place);
-            return vem_i_data_refuse(p->run, p->data, place, p->row[column]);
+            return vem_i_data_refuse(p->run, p->data, 0, place, p->row[column]);
         }
         for (int32_t j = 0; j < p->d; j++)
             total[j] += p->sums[s * p->d + j];

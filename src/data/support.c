@@ -63,7 +63,7 @@ static vem_status refuse(const task *t, int64_t row, int32_t column)
     vem_i_data_load(t->data, t->first + row, 1, VEM_DOUBLE, t->rows, t->data->d);
     const double value = t->rows[column];
     if (!isfinite(value))
-        return vem_i_data_refuse(t->run, t->data, place, value);
+        return vem_i_data_refuse(t->run, t->data, 1, place, value);
     return vem_i_fail(t->run, VEM_BAD_DATA, "%s is %.6g%s, but %s.", place, value,
                       t->data->means ? " (missing values became means of their columns)"
                                      : "",

@@ -306,6 +306,7 @@ vem_status vem_i_csv_parse(vem_i_run *run, const char *name, const char *bytes,
                      .end = bytes + size,
                      .separator = separator,
                      .decimal = options->decimal,
+                     .counts = options->counts,
                      .header = options->header};
     vem_i_names table;
     if (options->model) {

@@ -24,6 +24,7 @@ typedef struct vem_i_csv {
     /* Not NULL: what is no number is NaN. For each column that is kept, which advice its texts
      * called for, as bits, which do not depend on the order in which rows are read. */
     uint16_t *met;
+    int counts;              /* a mean can stand for no value */
     vem_header header;       /* as asked for */
     const vem_i_names *like; /* whose columns are wanted; NULL: no one's */
     vem_i_columns columns;

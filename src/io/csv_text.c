@@ -71,11 +71,11 @@ static void advise(const vem_i_csv *csv, int32_t j, int64_t row, const tally *co
         snprintf(text, size,
                  " %s%" PRId64 " of %" PRId64
                  " values of this column %s: correct %s, or leave "
-                 "%s empty and say --missing drop or mean.",
+                 "%s empty and say --missing drop%s.",
                  whole ? "" : "Of the first rows, ", columns[j].texts, columns[j].values,
                  columns[j].texts == 1 ? "is no number" : "are no numbers",
                  columns[j].texts == 1 ? "it" : "them",
-                 columns[j].texts == 1 ? "it" : "them");
+                 columns[j].texts == 1 ? "it" : "them", csv->counts ? "" : " or mean");
         return;
     }
     const int count = list_columns(csv, columns, list, sizeof list);

@@ -10,6 +10,7 @@
 #include "base/plain.h"
 #include "base/structs.h"
 #include "data/missing.h"
+#include "model/contract.h"
 #include "model/model.h"
 
 typedef enum format {
@@ -293,6 +294,8 @@ static vem_status take_options(vem_i_run *run, const vem_read_options *options,
     const vem_status status = options ? vem_i_struct_in(run, "vem_read_options", options,
                                                         wanted, sizeof *wanted)
                                       : VEM_OK;
+    if (status == VEM_OK && wanted->model && wanted->model->family->counts)
+        wanted->counts = 1;
     return status == VEM_OK ? check_options(run, wanted) : status;
 }
 
@@ -340,10 +343,11 @@ static vem_status finish(vem_i_run *run, const char *path, const vem_read_option
     if (status == VEM_OK && wanted->missing == VEM_MISSING_MEAN && wanted->model &&
         !wanted->means)
         status = vem_i_model_fill(run, wanted->model, &fill);
-    if (status == VEM_OK && !made->sparse.starts) /* nothing of which is missing */
-        status = vem_i_missing(run, strcmp(path, "-") == 0 ? "Standard input" : path,
-                               wanted->missing, fill ? fill : wanted->means,
-                               fill ? made->d : wanted->means_count, made);
+    if (status == VEM_OK)
+        status =
+            vem_i_missing(run, strcmp(path, "-") == 0 ? "Standard input" : path,
+                          wanted->missing, wanted->counts, fill ? fill : wanted->means,
+                          fill ? made->d : wanted->means_count, made);
     vem_i_free(fill);
     if (status == VEM_OK)
         *data = made;
