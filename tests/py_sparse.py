@@ -168,6 +168,10 @@ class Sparse(Case):
         self.refuse(2, ["coreset", file, "-m", 20, "-o", self.path("c.npz")], "sparse")
         self.refuse(2, ["fit", file, "-k", 3, "--family", "poisson", "--columns", "1,2", *out],
                     "--columns")
+        for missing in ("drop", "mean"):
+            self.refuse(2, ["fit", file, "-k", 3, "--family", "poisson", "--missing", missing, *out],
+                        f"--missing is {missing}", "sparse")
+        self.vem("fit", file, "-k", 3, "--family", "poisson", "--missing", "error", *out)
         self.refuse(1, ["fit", file, file, "-k", 3, "--family", "poisson", *out], "one file")
         self.vem("fit", self.dense(x), "-k", 3, "-o", self.path("k.npz"))
         self.refuse(2, ["predict", self.path("k.npz"), file, "-o", self.path("l.npy")],
@@ -202,6 +206,10 @@ class Sparse(Case):
         self.broken(head + "3 4 3\n1 1 2\n0 1 1\n3 2 5\n", "row 0")
         self.broken(head + "3 4 3\n1 1 2\n1 1 1\n3 2 5\n", "row 1, column 1 more than once")
         self.broken(head + "3 4 3\n1 1 2\n2 4 x\n3 2 5\n", "line 4")
+        for value in ("nan", "NaN", "-inf", "Infinity"):
+            self.broken(head + f"3 4 3\n1 1 2\n2 4 {value}\n3 2 5\n", "b.mtx, line 4",
+                        "NaN or an infinite value")
+        self.broken(head + "3 4 3\n1 1 2\n2 4 1e999\n3 2 5\n", "row 2, column 4", "infinite")
         self.broken(head + "3 4 3\n1 1 2\n2 4 1 7\n3 2 5\n", "line 4")
         self.broken(head + "3 4 3\n1 1 2\n-2 4 1\n3 2 5\n", "line 4")
         self.broken(head + "3 4 99999999999\n1 1 2\n", "cannot hold")
@@ -229,15 +237,41 @@ class Sparse(Case):
         refuse("sizes of its arrays", data=good["data"][:-1])
         refuse("sizes of its arrays", indptr=start[:-1])
         refuse("shape", shape=np.array([30]))
-        refuse("sizes of its arrays", shape=np.array([-1, 40]), indptr=start[:1])
-        refuse("belongs to no row", indptr=np.minimum(start, 5))
-        refuse("begin with 0", indptr=start + 1)
-        refuse("belongs to no row", indptr=np.where(np.arange(31) == 5, -3, start))
+        refuse("no number of rows", shape=np.array([-1, 40]), indptr=start[:1])
+        refuse("no number of rows or columns", shape=np.array([30.5, 40]))
+        refuse("b.npz ends with 5, but there are", indptr=np.minimum(start, 5))
+        refuse("b.npz does not begin with 0", indptr=start + 1)
+        refuse("holds -3 as number 6", indptr=np.where(np.arange(31) == 5, -3, start))
+        refuse("holds 0.25 as number 1", indptr=start + .25)
+        # Past the values, in the middle and at the end; falling.
+        refuse("falls: number 7", indptr=np.where(np.arange(31) == 5, start[-1] + 9, start))
+        refuse(f"ends with {start[-1] + 9}, but there are {start[-1]} values",
+               indptr=np.where(np.arange(31) == 30, start[-1] + 9, start))
+        refuse("falls: number 6 is 0", indptr=np.where(np.arange(31) == 5, 0, start))
+        refuse("indices of .*b.npz holds .*5 as number 1", indices=index + .5)
         refuse("there are 30 rows and 40", indices=index + 40)
         refuse("there are 30 rows and 40", indices=-index - 1)
         refuse("more than once", indices=np.zeros_like(index))
         refuse("dimensions", indices=index[None])
-        refuse("nan", data=np.where(np.arange(len(index)) == 3, np.nan, 1.0))
+        for value, words in ((np.nan, "NaN"), (np.inf, "infinite"), (-np.inf, "infinite")):
+            refuse(fr"b.npz, value 4 \(row 1, column {index[3] + 1}\) is {words}",
+                   data=np.where(np.arange(len(index)) == 3, value, 1.0))
+
+    def test_broken_triples(self):
+        x = counts("poisson", n=30)
+        good = arrays(x, "coo")
+
+        def refuse(pattern, **other):
+            self.refuse(1, ["fit", self.save("b.npz", {**good, **other}), "-k", 2, "--family",
+                            "poisson", "-o", self.path("m.npz")], pattern)
+
+        refuse("row of .*b.npz holds 0.5 as number 1", row=good["row"] + .5)
+        refuse("col of .*b.npz holds nan as number 3",
+               col=np.where(np.arange(len(good["col"])) == 2, np.nan, good["col"]))
+        refuse("there are 30 rows", row=good["row"] + 1)
+        for layout in ("csr", "csc", "coo"):
+            self.refuse(1, ["fit", self.save("b.npz", arrays(0 * x, layout)), "-k", 1, "--family",
+                            "poisson"], "b.npz holds a sparse matrix without values")
 
 
 if __name__ == "__main__":

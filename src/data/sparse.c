@@ -1,6 +1,7 @@
 #include "data/sparse.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 #include "base/memory.h"
 
@@ -34,8 +35,16 @@ vem_status vem_i_sparse_count(vem_i_sparse_maker *m, int64_t row, int64_t column
                           "%s, value %" PRId64 " is in row %" PRId64 ", column %" PRId64
                           ", but there are %" PRId64 " rows and %" PRId32 " columns.",
                           m->name, m->count + 1, row + 1, column + 1, m->n, m->d);
+    if (!isfinite(value))
+        return vem_i_fail(
+            m->run, VEM_BAD_DATA,
+            "%s, value %" PRId64 " (row %" PRId64 ", column %" PRId64
+            ") is %s: what sparse rows leave out is 0, and all else has to be "
+            "a number.",
+            m->name, m->count + 1, row + 1, column + 1,
+            isnan(value) ? "NaN" : "infinite");
     m->ones &= value == 1;
-    m->narrow &= (double)(float)value == value || value != value;
+    m->narrow &= (double)(float)value == value;
     m->starts[row + 2]++; /* two further on: see vem_i_sparse_put */
     m->count++;
     return VEM_OK;

@@ -40,7 +40,7 @@ typedef struct vem_i_sparse_maker {
 /* Sizes as a file says them, of `entries` that it can hold. On failure free it as well. */
 vem_status vem_i_sparse_begin(vem_i_run *run, const char *name, int64_t n, int64_t d,
                               int64_t entries, vem_i_sparse_maker *maker);
-/* row and column from 0; refused where they are not there. */
+/* row and column from 0; refused where they are not there, or the value is not finite. */
 vem_status vem_i_sparse_count(vem_i_sparse_maker *maker, int64_t row, int64_t column,
                               double value);
 vem_status vem_i_sparse_allot(vem_i_sparse_maker *maker);

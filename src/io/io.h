@@ -123,7 +123,7 @@ vem_status vem_i_npz_parse(vem_i_run *run, const char *name, const void *bytes,
                            size_t size, vem_i_npz **npz);
 int vem_i_npz_has(const vem_i_npz *npz, const char *name);
 /* The array's values in memory from vem_i_alloc, as a vem_data that owns them.
- * dims[0..*rank-1], rank <= 4. A rank-1 array has n = its length, d = 1; higher ranks
+ * dims[0..*rank-1], rank <= 4, also where it is refused because one of them is 0. A rank-1 array has n = its length, d = 1; higher ranks
  * fold into n x (rest). */
 vem_status vem_i_npz_get(vem_i_run *run, vem_i_npz *npz, const char *name,
                          vem_data **data, int *rank, int64_t dims[4]);

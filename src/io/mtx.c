@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <strings.h>
 
 #include "io/number.h"
 
@@ -105,6 +106,14 @@ static vem_status refuse_line(const parser *p, const char *what)
                       what);
 }
 
+/* nan or inf, in any case, with or without a sign. */
+static int is_no_value(const parser *p)
+{
+    const char *at = p->at + (p->at < p->end && (*p->at == '-' || *p->at == '+'));
+    return p->end - at >= 3 &&
+           (strncasecmp(at, "nan", 3) == 0 || strncasecmp(at, "inf", 3) == 0);
+}
+
 /* All entries, from the line after the sizes on. */
 static vem_status walk(parser *p, int64_t entries, int put, vem_i_sparse_maker *maker)
 {
@@ -121,6 +130,10 @@ static vem_status walk(parser *p, int64_t entries, int put, vem_i_sparse_maker *
         skip_blanks(p);
         if (!p->pattern) {
             const char *after = vem_i_number_with(p->at, p->end, '.', &value);
+            if (!after && is_no_value(p))
+                return refuse_line(p, "holds no number after row and column, but NaN or "
+                                      "an infinite value: what sparse rows leave out is "
+                                      "0, and all else has to be a number");
             if (!after)
                 return refuse_line(p, "has no number after row and column");
             p->at = after;

@@ -219,8 +219,7 @@ vem_status vem_i_npy_open(vem_i_run *run, const char *name, const char *bytes,
         return vem_i_fail(run, VEM_UNSUPPORTED, "%s holds values of type %s; %s.", name,
                           type, supported);
     vem_status status = check_shape(run, name, size - start - length, &found);
-    if (status == VEM_OK)
-        *npy = found;
+    *npy = found;
     return status;
 }
 

@@ -246,9 +246,11 @@ vem_status vem_i_npz_get(vem_i_run *run, vem_i_npz *npz, const char *name,
         read_entry(run, npz, label, (zip_uint64_t)index, &bytes, &spill, &size);
     if (status != VEM_OK)
         return status;
-    vem_i_npy npy;
+    vem_i_npy npy = {0};
     vem_data *made = NULL;
     status = vem_i_npy_open(run, label, bytes, size, &npy);
+    *rank = npy.rank;
+    memcpy(dims, npy.dims, sizeof npy.dims);
     if (status == VEM_OK)
         status = vem_i_data_new(run, &made);
     if (status == VEM_OK)
@@ -259,8 +261,6 @@ vem_status vem_i_npz_get(vem_i_run *run, vem_i_npz *npz, const char *name,
         return status;
     }
     *data = made;
-    *rank = npy.rank;
-    memcpy(dims, npy.dims, sizeof npy.dims);
     return VEM_OK;
 }
 

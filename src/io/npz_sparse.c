@@ -27,9 +27,15 @@ typedef struct parts {
 
 static vem_status get(parts *p, vem_i_npz *npz, const char *name, vem_data **data)
 {
-    int rank;
-    int64_t dims[4];
+    int rank = 0;
+    int64_t dims[4] = {1};
     vem_status status = vem_i_npz_get(p->run, npz, name, data, &rank, dims);
+    if (status == VEM_BAD_DATA && rank == 1 && dims[0] == 0)
+        return vem_i_fail(
+            p->run, VEM_BAD_DATA,
+            "%s holds a sparse matrix without values: its array %s is empty, "
+            "and so are all its rows.",
+            p->path, name);
     if (status == VEM_OK && rank != 1)
         status = vem_i_fail(p->run, VEM_BAD_DATA,
                             "Array %s of %s has %d dimensions, but 1 is needed.", name,
@@ -37,12 +43,18 @@ static vem_status get(parts *p, vem_i_npz *npz, const char *name, vem_data **dat
     return status;
 }
 
+/* Is it one that can be a place or a size? */
+static int is_whole(double value)
+{
+    return value >= 0 && value < 0x1p53 && value == floor(value);
+}
+
 /* A whole number of an array; -1: it is none. */
 static int64_t whole(const vem_data *data, int64_t at)
 {
     double value;
     vem_i_data_load(data, at, 1, VEM_DOUBLE, &value, 1);
-    return value >= 0 && value < 0x1p53 && value == floor(value) ? (int64_t)value : -1;
+    return is_whole(value) ? (int64_t)value : -1;
 }
 
 static vem_status read_sizes(parts *p, vem_i_npz *npz)
@@ -63,6 +75,11 @@ static vem_status read_sizes(parts *p, vem_i_npz *npz)
     if (status == VEM_OK && shape->n == 2) {
         p->n = whole(shape, 0);
         p->d = whole(shape, 1);
+        if (p->n < 0 || p->d < 0)
+            status = vem_i_fail(p->run, VEM_BAD_DATA,
+                                "Array shape of %s holds a number that is no number of "
+                                "rows or columns.",
+                                p->path);
     } else if (status == VEM_OK) {
         status =
             vem_i_fail(p->run, VEM_BAD_DATA,
@@ -93,6 +110,54 @@ static vem_status read_arrays(parts *p, vem_i_npz *npz)
     return VEM_OK;
 }
 
+/* indptr says where the values of each line begin and the last ones end: from 0 on, never
+ * falling, to the number of values. */
+static vem_status check_starts(const parts *p)
+{
+    double starts[TOGETHER];
+    int64_t before = 0;
+    for (int64_t first = 0; first < p->major->n; first += TOGETHER) {
+        const int64_t left = p->major->n - first,
+                      count = left < TOGETHER ? left : TOGETHER;
+        vem_i_data_load(p->major, first, count, VEM_DOUBLE, starts, 1);
+        for (int64_t i = 0; i < count; i++) {
+            const double start = starts[i];
+            if (!is_whole(start))
+                return vem_i_fail(p->run, VEM_BAD_DATA,
+                                  "Array indptr of %s holds %.10g as number %" PRId64
+                                  ", which is no place of a value.",
+                                  p->path, start, first + i + 1);
+            if (first + i == 0 && start != 0)
+                return vem_i_fail(p->run, VEM_BAD_DATA,
+                                  "Array indptr of %s does not begin with 0.", p->path);
+            if ((int64_t)start < before)
+                return vem_i_fail(p->run, VEM_BAD_DATA,
+                                  "Array indptr of %s falls: number %" PRId64
+                                  " is %" PRId64 ", and the one before it %" PRId64 ".",
+                                  p->path, first + i + 1, (int64_t)start, before);
+            before = (int64_t)start;
+        }
+    }
+    if (before != p->entries)
+        return vem_i_fail(p->run, VEM_BAD_DATA,
+                          "Array indptr of %s ends with %" PRId64
+                          ", but there are %" PRId64 " values%s.",
+                          p->path, before, p->entries,
+                          before < p->entries
+                              ? " (prune() in scipy leaves out the others)"
+                              : "");
+    return VEM_OK;
+}
+
+static vem_status refuse_index(const parts *p, const char *name, int64_t entry,
+                               double value)
+{
+    return vem_i_fail(p->run, VEM_BAD_DATA,
+                      "Array %s of %s holds %.10g as number %" PRId64
+                      ", but rows and columns are whole numbers below 2^53.",
+                      name, p->path, value, entry + 1);
+}
+
 static vem_status take(parts *p, int put, int64_t major, int64_t minor, double value,
                        vem_i_sparse_maker *maker)
 {
@@ -108,10 +173,7 @@ static vem_status take(parts *p, int put, int64_t major, int64_t minor, double v
 static vem_status walk(parts *p, int put, vem_i_sparse_maker *maker)
 {
     double values[TOGETHER], minor[TOGETHER], major[TOGETHER];
-    int64_t line = 0, end = p->kind == COO ? p->entries : whole(p->major, 1);
-    if (p->kind != COO && whole(p->major, 0) != 0)
-        return vem_i_fail(p->run, VEM_BAD_DATA,
-                          "Array indptr of %s does not begin with 0.", p->path);
+    int64_t line = -1, end = 0; /* of csr and csc: where the line ends */
     for (int64_t first = 0; first < p->entries; first += TOGETHER) {
         const int64_t left = p->entries - first,
                       count = left < TOGETHER ? left : TOGETHER;
@@ -119,24 +181,17 @@ static vem_status walk(parts *p, int put, vem_i_sparse_maker *maker)
         vem_i_data_load(p->minor, first, count, VEM_DOUBLE, minor, 1);
         if (p->kind == COO)
             vem_i_data_load(p->major, first, count, VEM_DOUBLE, major, 1);
-        for (int64_t e = first; e < first + count; e++) {
-            while (p->kind != COO && e >= end) {
-                const int64_t before = end;
-                if (++line + 1 >= p->major->n)
-                    break;
-                end = whole(p->major, line + 1);
-                if (end < before)
-                    break;
-            }
-            const double a = p->kind == COO ? major[e - first] : (double)line,
-                         b = minor[e - first];
-            if (e >= end || !(fabs(a) < 0x1p53) || !(fabs(b) < 0x1p53))
-                return vem_i_fail(p->run, VEM_BAD_DATA,
-                                  "%s is no sparse matrix: value %" PRId64
-                                  " belongs to no row and column.",
-                                  p->path, e + 1);
+        for (int64_t i = 0; i < count; i++) {
+            /* A mapped file may have changed since it was checked. */
+            while (p->kind != COO && first + i >= end && line + 2 < p->major->n)
+                end = whole(p->major, ++line + 1);
+            const double a = p->kind == COO ? major[i] : (double)line, b = minor[i];
+            if (!is_whole(fabs(a)))
+                return refuse_index(p, "row", first + i, a);
+            if (!is_whole(fabs(b)))
+                return refuse_index(p, p->kind == COO ? "col" : "indices", first + i, b);
             const vem_status status =
-                take(p, put, (int64_t)a, (int64_t)b, values[e - first], maker);
+                take(p, put, (int64_t)a, (int64_t)b, values[i], maker);
             if (status != VEM_OK)
                 return status;
         }
@@ -161,6 +216,8 @@ vem_status vem_i_npz_get_sparse(vem_i_run *run, const char *path, vem_i_npz *npz
         status = read_arrays(&p, npz);
     if (status == VEM_OK)
         status = vem_i_sparse_begin(run, path, p.n, p.d, p.entries, &maker);
+    if (status == VEM_OK && p.kind != COO)
+        status = check_starts(&p);
     if (status == VEM_OK)
         status = walk(&p, 0, &maker);
     if (status == VEM_OK)
