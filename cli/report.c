@@ -234,6 +234,12 @@ static void print_clusters(int32_t clusters, const vem_options *options, int ver
         printf("; algorithm %s\n", vem_choice_name("algorithm", options->algorithm));
 }
 
+/* Was a coreset fitted, as it is or in cells? */
+static int is_of_coreset(const vem_summary *s, const vem_options *options)
+{
+    return options->coreset != VEM_AUTO && options->coreset < s->n;
+}
+
 static void print_outcome(const vem_summary *s, const vem_options *options)
 {
     char a[48], b[32];
@@ -244,18 +250,20 @@ static void print_outcome(const vem_summary *s, const vem_options *options)
                cli_count(options->restarts, b));
     if (isfinite(s->free_energy))
         printf("; free energy %.10g per row%s", s->free_energy,
-               s->cells          ? ""
-               : s->items < s->n ? " of the coreset"
-                                 : "");
+               is_of_coreset(s, options) ? " of the coreset" : "");
     putchar('\n');
     if (s->cells)
-        printf("  %-13s %s of a kd-tree stood for the rows", "cells",
-               cli_count(s->cells, a));
-    if (s->cells && isfinite(s->gap))
-        printf(s->gap_se > 0 ? "; their log-likelihood is %.3g (+- %.2g) higher than F\n"
-                             : "; their log-likelihood is %.3g higher than F\n",
-               s->gap, s->gap_se);
-    else if (s->cells)
+        printf("  %-13s %s of a kd-tree stood for the rows%s", "cells",
+               cli_count(s->cells, a),
+               is_of_coreset(s, options) ? " of the coreset" : "");
+    if (s->cells && isfinite(s->gap)) {
+        printf("; %s log-likelihood is %.3g",
+               is_of_coreset(s, options) ? "the coreset's own" : "their", s->gap);
+        if (s->gap_se > 0)
+            printf(" (+- %.2g)", s->gap_se);
+        fputs(" higher than F", stdout);
+    }
+    if (s->cells)
         putchar('\n');
 }
 
@@ -366,6 +374,10 @@ json_t *cli_report_json(const cli_args *args, const vem_report *report,
     json_object_set_new(o, "cells", json_integer(s->cells));
     json_object_set_new(o, "gap", cli_json_real(s->gap));
     json_object_set_new(o, "gap_se", cli_json_real(s->gap_se));
+    json_object_set_new(o, "gap_of",
+                        !isfinite(s->gap)           ? json_null()
+                        : is_of_coreset(s, options) ? json_string("coreset")
+                                                    : json_string("rows"));
     json_object_set_new(o, "measured_rows", json_integer(s->measured_rows));
     json_t *seconds = json_object();
     json_object_set_new(seconds, "read", cli_json_real(seconds_read));

@@ -434,7 +434,7 @@ typedef enum vem_precision { VEM_SINGLE = 0, VEM_DOUBLE } vem_precision;
       "cells that are divided at a time (with cells; default: as many as promise much)") \
     X(REAL, gap, VEM_AUTO, 0, 1e300, NULL, "EPS",                                        \
       "with cells: stop dividing them when F is about EPS nats a row below the "         \
-      "likelihood of all rows, or less")                                                 \
+      "likelihood of the rows (those of the coreset, with coreset), or less")            \
     X(CHOICE, seeding, VEM_AUTO, 0, 0,                                                   \
       "random|kmeans++|kmeans++-greedy|afkmc2|two-level", "NAME",                        \
       "how the first means are chosen")                                                  \
@@ -651,7 +651,8 @@ typedef struct vem_summary {
     double entropy, aic, bic, icl; /* as in vem_scores; NAN unless measured */
     int64_t cells; /* of the tree that were fitted at the end; 0: rows were */
     double
-        gap, /* of a fit on cells: how far F is below the log-likelihood of all rows, */
+        gap, /* of a fit on cells: how far F is below the log-likelihood of all rows (of those
+                of the coreset, where one is fitted: of them F is a bound), */
         gap_se; /* and its standard error, 0: exact; NAN without cells */
     double
         seconds_tree; /* the tree under the cells; in none of the others but the total */

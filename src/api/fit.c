@@ -250,6 +250,42 @@ static vem_status measure_gap(fit *f)
     return status == VEM_STOPPED ? VEM_OK : status;
 }
 
+/* Where --gap was not reached, how near it came and what would help. */
+static void say_gap(const fit *f)
+{
+    const vem_summary *s = &f->report->summary;
+    const vem_options *o = &f->resolved;
+    char why[160];
+    if (o->gap == VEM_AUTO)
+        return;
+    if (!f->cells) {
+        vem_i_report_note(
+            f->report,
+            "--gap %g has no part in it: --cells %lld would be no fewer than "
+            "there are rows, so that all of them are fitted.",
+            o->gap, (long long)o->cells);
+        return;
+    }
+    if (!(s->gap > o->gap)) /* NAN: nothing was fitted */
+        return;
+    if (f->run->watch->stop || s->outcome == VEM_OUTCOME_BUDGET)
+        snprintf(why, sizeof why, "the fit was ended before");
+    else if (s->outcome == VEM_OUTCOME_STEP_LIMIT)
+        snprintf(why, sizeof why, "--max-steps %lld came first", (long long)o->max_steps);
+    else if (s->cells >= o->cells)
+        snprintf(why, sizeof why, "all of --cells %lld are in use", (long long)o->cells);
+    else if (o->held < o->clusters)
+        snprintf(
+            why, sizeof why,
+            "--held %lld of %lld clusters keeps F so far below, however fine the cells "
+            "are",
+            (long long)o->held, (long long)o->clusters);
+    else
+        snprintf(why, sizeof why, "the sample of rows by which it ended said less");
+    vem_i_report_note(f->report, "--gap %g was not reached, the gap is %.3g: %s.", o->gap,
+                      s->gap, why);
+}
+
 /* Fewer clusters than were asked for, where they are inserted. */
 static void say_fewer(const fit *f)
 {
@@ -276,6 +312,7 @@ static vem_status measure(fit *f)
     if (status == VEM_OK) {
         say_resume(f);
         say_missed(f->report);
+        say_gap(f);
         say_fewer(f);
     }
     if (status == VEM_OK)

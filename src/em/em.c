@@ -203,6 +203,8 @@ static vem_status ends(vem_i_em *em, int *last, int64_t *finer)
         if (status != VEM_OK)
             return status;
         rests = *finer == 0;
+    } else if (em->refiner.refine && em->view->n < em->options->cells) {
+        rests = 0; /* finer items might have moved it */
     }
     if (em->grows && (rests || limit) && !enough && !em->run->watch->stop) {
         vem_i_em_observe(em, VEM_I_STEP_RESTS);

@@ -159,7 +159,7 @@ static vem_status settle_cells(vem_i_run *run, const preset *p, int64_t n,
                                                     : "gap");
     if (out->cells == VEM_AUTO)
         return VEM_OK;
-    if (out->cells < 4 * out->clusters && out->cells < n)
+    if (out->clusters > 1 && out->cells < 4 * out->clusters && out->cells < n)
         return vem_i_fail(
             run, VEM_BAD_OPTION,
             "--cells is %lld, but %lld clusters need at least %lld: clusters "

@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""Fits on cells, as the command tells them: how near --gap came and what kept it away, whose
+log-likelihood the gap is about, and a single cell."""
+from cli_case import *
+
+
+class Cells(Case):
+    def setUp(self):
+        super().setUp()
+        self.rows = blobs(n=1500, spread=1.0, gap=2.5)[0]
+        self.data = self.npy("x.npy", self.rows)
+
+    def fit(self, *words):
+        told = self.json("fit", self.data, "-k", 3, "--family", "full", *words)
+        return told, [note for note in told["notes"] if "--gap" in note]
+
+    def test_a_gap_that_is_reached_needs_no_note(self):
+        told, notes = self.fit("--cells", 1400, "--gap", 0.05)
+        self.assertLessEqual(told["gap"], 0.05)
+        self.assertEqual((notes, told["outcome"], told["gap_of"]), ([], "converged", "rows"))
+
+    def test_what_kept_it_away(self):
+        for words, why in ((["--cells", 60], "all of --cells 60 are in use"),
+                           (["--cells", 1400, "--max-steps", 3], "--max-steps 3 came first"),
+                           (["--cells", 1400, "--search", "closest", "--held", 1, "--max-steps",
+                             100000, "--depth", 10, "--expand", 1400], "all of --cells 1400")):
+            told, notes = self.fit(*words, "--gap", 1e-12)
+            self.assertGreater(told["gap"], 1e-12)
+            self.assertEqual(len(notes), 1, told["notes"])
+            self.assertIn(f"was not reached, the gap is {told['gap']:.3g}: {why}", notes[0])
+        # As fine as cells can be: every one has rows of one value.
+        self.data = self.npy("few.npy", [[i % 31, i % 29] for i in range(1200)] * 2)
+        told, notes = self.fit("--cells", 2000, "--search", "closest", "--held", 1, "--gap", 1e-12,
+                               "--max-steps", 100000)
+        self.assertIn("--held 1 of 3 clusters keeps F so far below", notes[0])
+        self.assertLess(told["cells"], 2000)
+
+    def test_steps_that_ran_out_are_no_end(self):
+        """Resting on coarse cells in the last step is not to have converged."""
+        outcomes = {}
+        for steps in range(1, 60):
+            told, _ = self.fit("--cells", 1400, "--gap", 1e-12, "--max-steps", steps)
+            outcomes[steps] = told["outcome"]
+            self.assertEqual(told["steps"], steps)
+        self.assertEqual(set(outcomes.values()), {"step-limit"})
+
+    def test_as_many_cells_as_rows(self):
+        told, notes = self.fit("--cells", 1500, "--gap", 0.01)
+        self.assertEqual((told["cells"], told["gap"], told["gap_of"]), (0, None, None))
+        self.assertRegex(notes[0], "--gap 0.01 has no part in it: --cells 1500")
+
+    def test_the_gap_of_a_coreset_is_its_own(self):
+        """Of its rows F is a bound, not of all rows."""
+        words = ["--cells", 60, "--coreset", 500, "--gap", 1e-12]
+        told, notes = self.fit(*words, "--measure")
+        self.assertEqual((told["gap_of"], len(notes)), ("coreset", 1))
+        self.assertAlmostEqual(told["gap"], told["log_likelihood_coreset"] - told["free_energy"],
+                               delta=1e-12)
+        text = " ".join(self.vem("fit", self.data, "-k", 3, "--family", "full", *words).stdout.split())
+        self.assertIn("stood for the rows of the coreset; the coreset's own log-likelihood is", text)
+        self.assertRegex(text, r"free energy \S+ per row of the coreset")
+        text = self.vem("fit", self.data, "-k", 3, "--cells", 60).stdout
+        self.assertNotIn("coreset", text)
+
+    def test_one_cell(self):
+        """One cluster needs no more: its mean and shape are those of all rows."""
+        for family in ("iso-shared", "iso", "diag", "full"):
+            one = self.json("fit", self.data, "-k", 1, "--cells", 1, "--family", family, "--measure",
+                            "-o", self.path("m.npz"))
+            self.assertEqual(one["cells"], 1)
+            rows = self.json("fit", self.data, "-k", 1, "--family", family, "--measure")
+            self.assertAlmostEqual(one["free_energy"], rows["free_energy"], delta=1e-9)
+            self.assertAlmostEqual(one["log_likelihood"], rows["log_likelihood"], delta=1e-9)
+        self.assertEqual(self.json("fit", self.data, "-k", 1, "--cells", 3)["clusters"], 1)
+        self.refuse(2, ["fit", self.data, "-k", 2, "--cells", 7], "2 clusters need at least 8")
+
+
+if __name__ == "__main__":
+    main()
