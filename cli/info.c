@@ -292,8 +292,31 @@ static range variance_range(const vem_model *model)
     return all;
 }
 
-static int model_json(const cli_args *args, const vem_model *model, range weights,
-                      range variances, json_t *meta)
+/* The numbers of clusters of the mixtures beside the model, or null. */
+static json_t *path_json(const vem_path *path)
+{
+    if (!path)
+        return json_null();
+    json_t *list = json_array();
+    for (int32_t i = 0; i < vem_path_count(path); i++)
+        json_array_append_new(list, json_integer(vem_path_at(path, i)->clusters));
+    return list;
+}
+
+static void path_words(const vem_path *path)
+{
+    const int32_t count = vem_path_count(path);
+    char a[48];
+    if (count > 0)
+        printf("  %-12s %s, of %d to %d clusters; that of %d is the model (vem select "
+               "--pick K "
+               "takes another)\n",
+               "path", cli_counted(count, "mixture", a), vem_path_at(path, 0)->clusters,
+               vem_path_at(path, count - 1)->clusters, vem_path_chosen(path));
+}
+
+static int model_json(const cli_args *args, const vem_model *model, const vem_path *path,
+                      range weights, range variances, json_t *meta)
 {
     json_t *o = cli_json_begin(args);
     json_object_set_new(o, "kind", json_string("model"));
@@ -308,6 +331,7 @@ static int model_json(const cli_args *args, const vem_model *model, range weight
     json_object_set_new(o, "variance_max", cli_json_real(variances.high));
     json_object_set_new(o, "standardized", json_boolean(vem_model_scale(model) != NULL));
     json_object_set_new(o, "normalize", json_boolean(vem_model_normalizes(model)));
+    json_object_set_new(o, "path", path_json(path));
     json_object_set(o, "meta", meta ? meta : json_null());
     return cli_json_print(o);
 }
@@ -350,8 +374,9 @@ static void names_words(const char *label, const vem_model *model, int32_t count
     cli_wrap(stdout, text, 15, printf("  %-12s ", label), cli_width(STDOUT_FILENO));
 }
 
-static void model_words(const cli_args *args, const vem_model *model, range weights,
-                        range variances, const json_t *meta)
+static void model_words(const cli_args *args, const vem_model *model,
+                        const vem_path *path, range weights, range variances,
+                        const json_t *meta)
 {
     char a[48], b[48];
     const char *family = vem_choice_name("family", (int)vem_model_family(model));
@@ -366,26 +391,36 @@ static void model_words(const cli_args *args, const vem_model *model, range weig
                vem_model_scale(model) ? ", in units of each column's scale" : "");
     if (vem_model_normalizes(model))
         printf("  %-12s to length 1 before they meet the model\n", "rows");
+    path_words(path);
     if (json_is_object(meta) && json_object_get(meta, "version"))
         meta_words(meta);
 }
 
 static int model_info(cli_args *args)
 {
+    const char *file = args->operands[0];
     vem_model *model = NULL;
-    int code = cli_read_model(args, args->operands[0], NULL, &model);
+    vem_path *path = NULL;
+    int code = cli_read_model(args, file, NULL, &model);
     if (code != CLI_DONE)
         return code;
+    const vem_status status =
+        vem_file_has_path(file) ? vem_path_read(args->ctx, file, &path) : VEM_OK;
+    if (status != VEM_OK) {
+        vem_model_free(model);
+        return cli_failure(args, status);
+    }
     const range weights =
         range_of(vem_model_weights(model), (size_t)vem_model_clusters(model), 1);
     const range variances = variance_range(model);
     const char *text = vem_model_meta(model);
     json_t *meta = text ? json_loads(text, 0, NULL) : NULL;
     if (cli_value(args, "json"))
-        code = model_json(args, model, weights, variances, meta);
+        code = model_json(args, model, path, weights, variances, meta);
     else
-        model_words(args, model, weights, variances, meta);
+        model_words(args, model, path, weights, variances, meta);
     json_decref(meta);
+    vem_path_free(path);
     vem_model_free(model);
     return code;
 }

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ARCHIVE_BYTES = 1 << 16, ARCHIVE_ENTRIES = 16 };
+enum { ARCHIVE_BYTES = 1 << 16, ARCHIVE_ENTRIES = 24 };
 
 typedef struct archive {
     uint8_t bytes[ARCHIVE_BYTES], directory[4096];

@@ -17,6 +17,18 @@ OLD = {
 }
 
 
+# Mixtures of 1, 2, ... clusters beside the model of the second number: log-likelihood of each of the
+# rows of 0.1.0.
+PATHS = {
+    "0.2.0": {
+        "path-full.npz": (2, (-4.881166779309544, -4.314779032706034, -4.139173919570192,
+                              -3.963809325793987)),
+        "path-diag-shared.npz": (4, (-4.984381159203197, -4.752979363397916, -4.504209061248063,
+                                     -3.9926501225439583)),
+    },
+}
+
+
 class Museum(Case):
     def test_models(self):
         for version, models in OLD.items():
@@ -25,6 +37,20 @@ class Museum(Case):
                 score = self.json("score", os.path.join(folder, name), os.path.join(folder, "rows.npy"))
                 self.assertAlmostEqual(score["log_likelihood"], likelihood, delta=1e-9)
                 self.assertAlmostEqual(score["quantization_error"], error, delta=1e-9 * error)
+
+    def test_paths(self):
+        rows = os.path.join(SOURCE, "tests", "museum", "0.1.0", "rows.npy")
+        for version, paths in PATHS.items():
+            for name, (chosen, likelihoods) in paths.items():
+                file = os.path.join(SOURCE, "tests", "museum", version, name)
+                told = self.json("info", file)
+                self.assertEqual(told["path"], list(range(1, 1 + len(likelihoods))))
+                self.assertEqual(told["clusters"], chosen)
+                for clusters, likelihood in enumerate(likelihoods, 1):
+                    self.json("select", "--pick", clusters, file, "-o", self.path("m.npz"))
+                    score = self.json("score", self.path("m.npz"), rows)
+                    self.assertEqual(score["clusters"], clusters)
+                    self.assertAlmostEqual(score["log_likelihood"], likelihood, delta=1e-9)
 
     def test_statistics(self):
         for version in OLD:

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import zipfile
 
 from cli_case import *
 
@@ -152,6 +153,43 @@ class Select(Case):
             self.write("cut.npz", raw[:cut])
             self.refuse(1, ["select", "--pick", 2, self.path("cut.npz"), "-o", self.path("o.npz")],
                         "cut.npz")
+
+    def changed(self, model, array, place, value):
+        """The file with one number of an array changed."""
+        out = self.path("changed.npz")
+        with zipfile.ZipFile(model) as old, zipfile.ZipFile(out, "w") as new:
+            for name in old.namelist():
+                raw = old.read(name)
+                if name == array + ".npy":
+                    at = 10 + int.from_bytes(raw[8:10], "little") + 8 * place
+                    raw = raw[:at] + struct.pack("<d", value) + raw[at + 8:]
+                new.writestr(name, raw)
+        return out
+
+    def test_broken_mixtures_are_named(self):
+        model = self.path("m.npz")
+        self.vem("select", self.data(), "--max-clusters", 3, "-o", model, "-q")
+        for array, place, value, words in (
+                ("path_weights", 4, -1.0, "changed.npz .* mixture of 3 clusters .number 3 of 3."),
+                ("path_means", 3, float("nan"), "changed.npz .* mixture of 2 clusters .number 2 of 3."),
+                ("path_variances", 0, -1.0, "changed.npz .* mixture of 1 cluster .number 1 of 3."),
+                ("path_clusters", 1, 1.0, "changed.npz .* path_clusters do not ascend .1 after 1."),
+                ("path_clusters", 2, 2.5, "changed.npz .* array path_clusters"),
+                ("path_steps", 1, -4.0, "changed.npz .* array path_steps")):
+            broken = self.changed(model, array, place, value)
+            self.refuse(1, ["select", "--pick", 1, broken, "-o", self.path("o.npz")], words)
+            self.refuse(1, ["info", broken], words)
+            self.vem("score", broken, self.data())  # the model itself is right
+
+    def test_info_tells_of_the_path(self):
+        model = self.path("m.npz")
+        self.vem("select", self.data(), "--min-clusters", 2, "--max-clusters", 4, "-o", model, "-q")
+        self.assertEqual(self.json("info", model)["path"], [1, 2, 3, 4])
+        self.assertRegex(self.vem("info", model).stdout,
+                         r"\n  path +4 mixtures, of 1 to 4 clusters; that of 3 is the model")
+        self.vem("select", "--pick", 2, model, "-o", self.path("two.npz"), "-q")
+        self.assertIsNone(self.json("info", self.path("two.npz"))["path"])
+        self.assertNotIn("path", self.vem("info", self.path("two.npz")).stdout.split("made")[0])
 
     def test_greedy_preset(self):
         data = self.data()

@@ -398,6 +398,7 @@ static void nothing_is_told_of_nothing(void **state)
     assert_true(vem_stream_mass(NULL) == 0);
     assert_int_equal(vem_file_is_labels(NULL), 0);
     assert_int_equal(vem_file_is_classes(NULL), 0);
+    assert_int_equal(vem_file_has_path(NULL), 0);
     assert_string_equal(vem_file_kind(NULL), "unknown");
 }
 

@@ -775,6 +775,8 @@ VEM_API vem_status vem_path_pick(vem_ctx *ctx, const vem_path *path, int32_t clu
 VEM_API vem_status vem_path_write(vem_ctx *ctx, const vem_path *path,
                                   const vem_model *model, const char *file);
 VEM_API vem_status vem_path_read(vem_ctx *ctx, const char *file, vem_path **path);
+/* Is there one in the file? Never fails. */
+VEM_API int vem_file_has_path(const char *file);
 
 /* ---- Statistics that add up ---- */
 

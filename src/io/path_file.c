@@ -9,6 +9,7 @@
  * Family, scale, columns and all that is in meta are those of the model. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -177,6 +178,11 @@ static vem_status get_numbers(reading *r, vem_i_npz *npz)
         const double c = r->numbers[0][i];
         if (!(c >= 1 && c <= INT32_MAX && c == floor(c)))
             return refuse(r, names[0]);
+        if (i > 0 && c <= r->numbers[0][i - 1])
+            return vem_i_fail(r->run, VEM_BAD_DATA,
+                              "%s holds no valid path: the numbers of clusters in its "
+                              "array %s do not ascend (%.10g after %.10g).",
+                              r->file, names[0], c, r->numbers[0][i - 1]);
         r->clusters += (int64_t)c;
         r->shapes += r->model->family->shared ? 1 : (int64_t)c;
     }
@@ -209,8 +215,14 @@ static vem_status build(const reading *r, int64_t i, int64_t cluster, int64_t sh
     if (status == VEM_OK && like->meta)
         status = vem_model_set_meta(r->run->ctx, made, like->meta);
     if (status != VEM_OK) {
+        char reason[512];
+        snprintf(reason, sizeof reason, "%.500s", vem_ctx_message(r->run->ctx));
         vem_model_free(made);
-        return status;
+        return vem_i_fail(r->run, status,
+                          "%s holds no valid path: its mixture of %d cluster%s (number "
+                          "%" PRId64 " of %" PRId64 ") is broken. %s",
+                          r->file, (int)r->numbers[0][i],
+                          r->numbers[0][i] == 1 ? "" : "s", i + 1, r->count, reason);
     }
     made->normalizes = like->normalizes;
     made->prior = like->prior;
@@ -269,6 +281,11 @@ static vem_status read_path(reading *r, vem_i_npz *npz, vem_path **path)
     return status;
 }
 
+static int has_path(const vem_i_npz *npz)
+{
+    return vem_i_npz_has(npz, "means") && vem_i_npz_has(npz, names[0]);
+}
+
 vem_status vem_path_read(vem_ctx *ctx, const char *file, vem_path **path)
 {
     VEM_I_NEED(ctx, ctx, file, path);
@@ -279,7 +296,7 @@ vem_status vem_path_read(vem_ctx *ctx, const char *file, vem_path **path)
     vem_status status = vem_i_npz_open(run, file, &npz);
     if (status != VEM_OK)
         return status;
-    if (!vem_i_npz_has(npz, "means") || !vem_i_npz_has(npz, names[0]))
+    if (!has_path(npz))
         status = vem_i_fail(run, VEM_BAD_DATA,
                             "%s holds no path of mixtures: vem select writes one.", file);
     else
@@ -292,4 +309,14 @@ vem_status vem_path_read(vem_ctx *ctx, const char *file, vem_path **path)
     vem_i_free(r.weights);
     vem_i_free(r.variances);
     return status;
+}
+
+int vem_file_has_path(const char *file)
+{
+    vem_i_npz *npz;
+    if (!file || vem_i_npz_open(NULL, file, &npz) != VEM_OK)
+        return 0;
+    const int has = has_path(npz);
+    vem_i_npz_close(npz);
+    return has;
 }
