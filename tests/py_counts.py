@@ -272,6 +272,33 @@ class Counts(Case):
         self.assertNotIn("or mean", self.refuse(1, ["fit", texts, "-k", 2, "--family", "poisson"],
                                                 "1 of"))
 
+    def test_counts_up_to_2_to_the_53(self):
+        """F is a bound of the likelihood up to the rounding of the terms both are made of."""
+        rng = np.random.default_rng(3)
+        for family in ("poisson", "multinomial"):
+            for big in (1e3, 2. ** 30, 2. ** 45, 2. ** 53):
+                x = np.floor(rng.random((40, 3)) * 4)
+                x[:20, 0] = x[20:, 1] = big
+                h = np.mean(log_base(family, x))
+                for more in ([], ["--search", "closest", "--held", 1], ["--cells", 20]):
+                    told = self.json("fit", self.save("x.npy", x), "-k", 2, "--family", family,
+                                     "--measure", "exact", *more)
+                    F, L = told["free_energy"], told["log_likelihood"]
+                    bound = 4 * np.finfo(float).eps * (abs(h) + abs(F - h))
+                    self.assertLessEqual(F - L, max(bound, 1e-12))
+                    self.assertGreaterEqual(told["gap"] or 0, 0)
+                    noted = [note for note in told["notes"] if "rounding" in note]
+                    self.assertEqual(len(noted), int(bound > 0.01), (big, told["notes"]))
+
+    def test_the_base_of_large_counts(self):
+        """The probability of an even split of 2^53 trials, sqrt(2 / (pi n)): to rounding."""
+        for n in (2. ** 21, 2. ** 40, 2. ** 53):
+            x = np.full((5, 2), n / 2)
+            told = self.json("fit", self.save("x.npy", x), "-k", 1, "--family", "multinomial",
+                             "--measure", "exact")
+            self.assertAlmostEqual(told["log_likelihood"], 0.5 * np.log(2 / (np.pi * n)),
+                                   delta=1e-6 + 4 * np.finfo(float).eps * n)
+
     def test_models_by_hand(self):
         x = mixture("poisson", n=60)
         data = self.save("x.npy", x)

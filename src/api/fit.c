@@ -184,56 +184,6 @@ static vem_status count_floored(const fit *f)
     return VEM_OK;
 }
 
-/* Where a stop in the starts leaves --resume. */
-static void say_resume(const fit *f)
-{
-    const vem_i_checkpoint *k = &f->checkpoint; /* zeros where there is none */
-    if (!f->run->watch->stop || !k->in_starts)
-        return;
-    if (k->written)
-        vem_i_report_note(f->report,
-                          "it was stopped during the starts of restart %lld, of which no "
-                          "state is kept: --resume goes on from the state before them.",
-                          (long long)k->restart);
-    else if (vem_i_state_exists(f->run->ctx->checkpoint.path))
-        vem_i_report_note(f->report,
-                          "it was stopped during the starts on a sample, of which no "
-                          "state is kept: %s is still that of an earlier fit.",
-                          f->run->ctx->checkpoint.path);
-    else
-        vem_i_report_note(f->report,
-                          "it was stopped during the starts on a sample, of which no "
-                          "state is kept: --resume begins again.");
-}
-
-static int has_swapped(const vem_report *report)
-{
-    for (int64_t t = 0; t < report->trace.count; t++)
-        if (report->trace.steps[t].move == vem_i_move_names[VEM_I_MOVE_SWAP])
-            return 1;
-    return 0;
-}
-
-/* What was planned of the starts and turned out otherwise. */
-static void say_missed(vem_report *report)
-{
-    if (report->missed == VEM_I_MISSED_SOME && has_swapped(report))
-        vem_i_report_say(report,
-                         "a round of swaps over all rows followed, because far rows "
-                         "took many of the sample's places.");
-    else if (report->missed == VEM_I_MISSED_CROWD)
-        vem_i_report_say(report, "no starts were made, because far rows took many of the "
-                                 "sample's places; the fit began with all rows, and with "
-                                 "swaps.");
-    else if (report->missed >= VEM_I_MISSED_PLACES)
-        vem_i_report_say(report,
-                         "the starts were given up, because the sample had %s; the fit "
-                         "began again with all rows, and with swaps.",
-                         report->missed == VEM_I_MISSED_ROWS
-                             ? "missed rows that count, far ones or small groups"
-                             : "fewer distinct rows than there are clusters");
-}
-
 /* How far the bound on the cells is from the likelihood of the rows. */
 static vem_status measure_gap(fit *f)
 {
@@ -245,56 +195,9 @@ static vem_status measure_gap(fit *f)
     else if (f->cells && s->steps > 0)
         status = vem_i_gap_of(f->run, f->cells, f->model, s->free_energy,
                               (uint64_t)f->resolved.seed, &gap);
-    s->gap = gap.mean;
+    s->gap = gap.mean < 0 ? 0 : gap.mean; /* below 0 by rounding */
     s->gap_se = gap.se;
     return status == VEM_STOPPED ? VEM_OK : status;
-}
-
-/* Where --gap was not reached, how near it came and what would help. */
-static void say_gap(const fit *f)
-{
-    const vem_summary *s = &f->report->summary;
-    const vem_options *o = &f->resolved;
-    char why[160];
-    if (o->gap == VEM_AUTO)
-        return;
-    if (!f->cells) {
-        vem_i_report_note(
-            f->report,
-            "--gap %g has no part in it: --cells %lld would be no fewer than "
-            "there are rows, so that all of them are fitted.",
-            o->gap, (long long)o->cells);
-        return;
-    }
-    if (!(s->gap > o->gap)) /* NAN: nothing was fitted */
-        return;
-    if (f->run->watch->stop || s->outcome == VEM_OUTCOME_BUDGET)
-        snprintf(why, sizeof why, "the fit was ended before");
-    else if (s->outcome == VEM_OUTCOME_STEP_LIMIT)
-        snprintf(why, sizeof why, "--max-steps %lld came first", (long long)o->max_steps);
-    else if (s->cells >= o->cells)
-        snprintf(why, sizeof why, "all of --cells %lld are in use", (long long)o->cells);
-    else if (o->held < o->clusters)
-        snprintf(
-            why, sizeof why,
-            "--held %lld of %lld clusters keeps F so far below, however fine the cells "
-            "are",
-            (long long)o->held, (long long)o->clusters);
-    else
-        snprintf(why, sizeof why, "the sample of rows by which it ended said less");
-    vem_i_report_note(f->report, "--gap %g was not reached, the gap is %.3g: %s.", o->gap,
-                      s->gap, why);
-}
-
-/* Fewer clusters than were asked for, where they are inserted. */
-static void say_fewer(const fit *f)
-{
-    const vem_report *report = f->report;
-    const int ended = report->summary.outcome == VEM_OUTCOME_CONVERGED;
-    if (f->plan.programme.grows && !f->path && f->model->clusters < f->resolved.clusters)
-        vem_i_report_note(f->report, "%d of %lld clusters were inserted%s.",
-                          f->model->clusters, (long long)f->resolved.clusters,
-                          ended ? ": no other raises the free energy" : "");
 }
 
 /* Part of it in the units of the view, part in those of the data, in which the model ends. */
@@ -309,12 +212,8 @@ static vem_status measure(fit *f)
         status = measure_gap(f);
     if (status == VEM_OK)
         status = count_floored(f);
-    if (status == VEM_OK) {
-        say_resume(f);
-        say_missed(f->report);
-        say_gap(f);
-        say_fewer(f);
-    }
+    if (status == VEM_OK)
+        vem_i_fit_notes(f);
     if (status == VEM_OK)
         status = vem_i_model_to_data(f->run, view, f->model);
     if (status != VEM_OK)

@@ -31,5 +31,7 @@ typedef struct vem_i_fitting {
 /* Model and report, which may be NULL, are changed where it succeeds. */
 vem_status vem_i_fitting_run(vem_i_fitting *fitting, vem_model **model,
                              vem_report **report);
+/* When the model is measured: what there is to say of how it ended (fit_notes.c). */
+void vem_i_fit_notes(const vem_i_fitting *fitting);
 
 #endif

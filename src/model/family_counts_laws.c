@@ -19,6 +19,13 @@
 
 /* ---- base measures ---- */
 
+/* log x! - (x + 1/2) log x + x - log(2 pi) / 2, for x >= 16. */
+static double stirling(double x)
+{
+    const double y = 1 / (x * x);
+    return (1.0 / 12 - y * (1.0 / 360 - y * (1.0 / 1260 - y / 1680))) / x;
+}
+
 /* log x! of a whole number: exact products for small ones, then Stirling's series. */
 static double log_factorial(double x)
 {
@@ -30,9 +37,16 @@ static double log_factorial(double x)
             product *= k;
         return log(product);
     }
-    const double y = 1 / (x * x);
-    return (x + 0.5) * log(x) - x + 0.5 * VEM_I_LOG_2PI +
-           (1.0 / 12 - y * (1.0 / 360 - y * (1.0 / 1260 - y / 1680))) / x;
+    return (x + 0.5) * log(x) - x + 0.5 * VEM_I_LOG_2PI + stirling(x);
+}
+
+/* log x! - x log x + x, which is small beside either. */
+static double factorial_rest(double x)
+{
+    if (x == 0)
+        return 0;
+    return x < 16 ? log_factorial(x) - x * log(x) + x
+                  : 0.5 * (log(x) + VEM_I_LOG_2PI) + stirling(x);
 }
 
 static double base_poisson(const double *row, int32_t d)
@@ -51,9 +65,20 @@ static double total_of(const double *row, int32_t d)
     return sum;
 }
 
+/* log n! - sum_j log x_j!; of large counts, where the terms are many digits larger than what is left
+ * of them, without those that cancel as n = sum_j x_j:
+ *     sum_j x_j log(n / x_j) + rest(n) - sum_j rest(x_j). */
 static double base_multinomial(const double *row, int32_t d)
 {
-    return log_factorial(total_of(row, d)) + base_poisson(row, d);
+    static const double LARGE = 0x1p20;
+    const double total = total_of(row, d);
+    if (total < LARGE)
+        return log_factorial(total) + base_poisson(row, d);
+    double sum = factorial_rest(total);
+    for (int32_t j = 0; j < d; j++)
+        if (row[j] > 0)
+            sum += row[j] * log1p((total - row[j]) / row[j]) - factorial_rest(row[j]);
+    return sum;
 }
 
 /* ---- the floor ---- */

@@ -1,0 +1,129 @@
+/* What a fit has to say of itself when its steps are over: what was stopped, given up, not reached
+ * or not found, and what would help. */
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "api/fitting.h"
+
+/* Where a stop in the starts leaves --resume. */
+static void say_resume(const vem_i_fitting *f)
+{
+    const vem_i_checkpoint *k = &f->checkpoint; /* zeros where there is none */
+    if (!f->run->watch->stop || !k->in_starts)
+        return;
+    if (k->written)
+        vem_i_report_note(f->report,
+                          "it was stopped during the starts of restart %lld, of which no "
+                          "state is kept: --resume goes on from the state before them.",
+                          (long long)k->restart);
+    else if (vem_i_state_exists(f->run->ctx->checkpoint.path))
+        vem_i_report_note(f->report,
+                          "it was stopped during the starts on a sample, of which no "
+                          "state is kept: %s is still that of an earlier fit.",
+                          f->run->ctx->checkpoint.path);
+    else
+        vem_i_report_note(f->report,
+                          "it was stopped during the starts on a sample, of which no "
+                          "state is kept: --resume begins again.");
+}
+
+static int has_swapped(const vem_report *report)
+{
+    for (int64_t t = 0; t < report->trace.count; t++)
+        if (report->trace.steps[t].move == vem_i_move_names[VEM_I_MOVE_SWAP])
+            return 1;
+    return 0;
+}
+
+/* What was planned of the starts and turned out otherwise. */
+static void say_missed(vem_report *report)
+{
+    if (report->missed == VEM_I_MISSED_SOME && has_swapped(report))
+        vem_i_report_say(report,
+                         "a round of swaps over all rows followed, because far rows "
+                         "took many of the sample's places.");
+    else if (report->missed == VEM_I_MISSED_CROWD)
+        vem_i_report_say(report, "no starts were made, because far rows took many of the "
+                                 "sample's places; the fit began with all rows, and with "
+                                 "swaps.");
+    else if (report->missed >= VEM_I_MISSED_PLACES)
+        vem_i_report_say(report,
+                         "the starts were given up, because the sample had %s; the fit "
+                         "began again with all rows, and with swaps.",
+                         report->missed == VEM_I_MISSED_ROWS
+                             ? "missed rows that count, far ones or small groups"
+                             : "fewer distinct rows than there are clusters");
+}
+
+/* Where --gap was not reached, how near it came and what would help. */
+static void say_gap(const vem_i_fitting *f)
+{
+    const vem_summary *s = &f->report->summary;
+    const vem_options *o = &f->resolved;
+    char why[160];
+    if (o->gap == VEM_AUTO)
+        return;
+    if (!f->cells) {
+        vem_i_report_note(
+            f->report,
+            "--gap %g has no part in it: --cells %lld would be no fewer than "
+            "there are rows, so that all of them are fitted.",
+            o->gap, (long long)o->cells);
+        return;
+    }
+    if (!(s->gap > o->gap)) /* NAN: nothing was fitted */
+        return;
+    if (f->run->watch->stop || s->outcome == VEM_OUTCOME_BUDGET)
+        snprintf(why, sizeof why, "the fit was ended before");
+    else if (s->outcome == VEM_OUTCOME_STEP_LIMIT)
+        snprintf(why, sizeof why, "--max-steps %lld came first", (long long)o->max_steps);
+    else if (s->cells >= o->cells)
+        snprintf(why, sizeof why, "all of --cells %lld are in use", (long long)o->cells);
+    else if (o->held < o->clusters)
+        snprintf(
+            why, sizeof why,
+            "--held %lld of %lld clusters keeps F so far below, however fine the cells "
+            "are",
+            (long long)o->held, (long long)o->clusters);
+    else
+        snprintf(why, sizeof why, "the sample of rows by which it ended said less");
+    vem_i_report_note(f->report, "--gap %g was not reached, the gap is %.3g: %s.", o->gap,
+                      s->gap, why);
+}
+
+/* Costs of counts and their base measure are large where counts are, and F and likelihoods are
+ * what is left of both (docs/math/counts.md). */
+static void say_rounding(const vem_i_fitting *f)
+{
+    static const double WORTH_TELLING = 0.01; /* nats a row */
+    const double base = f->points->view.log_base_mean;
+    const double terms = fabs(base) + fabs(f->report->summary.free_energy - base);
+    if (base != 0 && 4 * DBL_EPSILON * terms > WORTH_TELLING)
+        vem_i_report_note(
+            f->report,
+            "counts are so large that rounding leaves the free energy and the "
+            "log-likelihood uncertain by up to about %.2g a row: they are "
+            "differences of sums near %.2g.",
+            4 * DBL_EPSILON * terms, terms / 2);
+}
+
+/* Fewer clusters than were asked for, where they are inserted. */
+static void say_fewer(const vem_i_fitting *f)
+{
+    const vem_report *report = f->report;
+    const int ended = report->summary.outcome == VEM_OUTCOME_CONVERGED;
+    if (f->plan.programme.grows && !f->path && f->model->clusters < f->resolved.clusters)
+        vem_i_report_note(f->report, "%d of %lld clusters were inserted%s.",
+                          f->model->clusters, (long long)f->resolved.clusters,
+                          ended ? ": no other raises the free energy" : "");
+}
+
+void vem_i_fit_notes(const vem_i_fitting *f)
+{
+    say_resume(f);
+    say_missed(f->report);
+    say_gap(f);
+    say_rounding(f);
+    say_fewer(f);
+}
