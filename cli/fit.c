@@ -55,7 +55,7 @@ static void print_presets(FILE *stream)
         return;
     fprintf(stream,
             "\nPresets (--algorithm); options beside one override it:\n"
-            "  %-12s %-11s %-5s %-9s %-5s %-6s %-9s %-9s %s\n",
+            "  %-14s %-11s %-5s %-9s %-5s %-6s %-9s %-9s %s\n",
             "", "family", "prior", "search", "held", "margin", "seeding", "tolerance",
             "max steps");
     for (int a = 0; vem_choice_name("algorithm", a); a++) {
@@ -72,7 +72,7 @@ static void print_presets(FILE *stream)
             snprintf(held, sizeof held, "%d", (int)full.held);
         if (full.margin > 0)
             snprintf(margin, sizeof margin, "%.3g", full.margin);
-        fprintf(stream, "  %-12s %-11s %-5s %-9s %-5s %-6s %-9s %-9.3g %d\n",
+        fprintf(stream, "  %-14s %-11s %-5s %-9s %-5s %-6s %-9s %-9.3g %d\n",
                 vem_choice_name("algorithm", a), vem_choice_name("family", full.family),
                 vem_choice_name("prior", full.prior),
                 vem_choice_name("search", full.search), held, margin, seeding,
@@ -83,6 +83,9 @@ static void print_presets(FILE *stream)
         "C.\n"
         "kd-em fits cells of a kd-tree, up to --cells of them; without it 256 C, and at "
         "least 8192.\n"
+        "incremental-em makes an M-step after each of --blocks parts of the rows; "
+        "without "
+        "it 25.\n"
         "greedy begins with one cluster and inserts the others where F gains most; its "
         "steps\n"
         "are those of each number of clusters.\n"

@@ -14,17 +14,18 @@ static const char *const GROUPS[] = {"Model",  "Start",     "Stopping",
 static const char *group_of(const char *name)
 {
     static const char *const rows[][2] = {
-        {"clusters", "Model"},    {"algorithm", "Model"},     {"family", "Model"},
-        {"prior", "Model"},       {"search", "Model"},        {"held", "Model"},
-        {"reach", "Model"},       {"explore", "Model"},       {"margin", "Model"},
-        {"floor", "Model"},       {"empty", "Model"},         {"seeding", "Start"},
-        {"chain", "Start"},       {"init-steps", "Start"},    {"restarts", "Start"},
-        {"seed", "Start"},        {"tolerance", "Stopping"},  {"max-steps", "Stopping"},
-        {"cells", "Data"},        {"depth", "Data"},          {"expand", "Data"},
-        {"gap", "Data"},          {"coreset", "Data"},        {"standardize", "Data"},
-        {"normalize", "Data"},    {"precision", "Computing"}, {"threads", "Computing"},
-        {"measure", "Computing"}, {"memory", "Computing"},    {"time", "Computing"},
-        {"probe", "Model"},       {"finish", "Model"},        {"swaps", "Start"}};
+        {"clusters", "Model"},    {"algorithm", "Model"},    {"family", "Model"},
+        {"prior", "Model"},       {"search", "Model"},       {"held", "Model"},
+        {"reach", "Model"},       {"explore", "Model"},      {"margin", "Model"},
+        {"floor", "Model"},       {"empty", "Model"},        {"seeding", "Start"},
+        {"chain", "Start"},       {"init-steps", "Start"},   {"restarts", "Start"},
+        {"seed", "Start"},        {"tolerance", "Stopping"}, {"max-steps", "Stopping"},
+        {"cells", "Data"},        {"depth", "Data"},         {"expand", "Data"},
+        {"gap", "Data"},          {"blocks", "Data"},        {"coreset", "Data"},
+        {"standardize", "Data"},  {"normalize", "Data"},     {"precision", "Computing"},
+        {"threads", "Computing"}, {"measure", "Computing"},  {"memory", "Computing"},
+        {"time", "Computing"},    {"probe", "Model"},        {"finish", "Model"},
+        {"swaps", "Start"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strcmp(rows[i][0], name) == 0)
             return rows[i][1];

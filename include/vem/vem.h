@@ -315,7 +315,8 @@ typedef enum vem_algorithm {
     VEM_ALGORITHM_LWCS_KMEANS,
     VEM_ALGORITHM_VC_GMM,
     VEM_ALGORITHM_KD_EM,
-    VEM_ALGORITHM_GREEDY
+    VEM_ALGORITHM_GREEDY,
+    VEM_ALGORITHM_INCREMENTAL_EM
 } vem_algorithm;
 
 /* X(kind, symbol, name, what it is): one line for each family, in the order of their numbers,
@@ -398,7 +399,7 @@ typedef enum vem_precision { VEM_SINGLE = 0, VEM_DOUBLE } vem_precision;
     X(INT, clusters, VEM_AUTO, 1, 2147483000, NULL, "C", "number of clusters")           \
     X(CHOICE, algorithm, VEM_AUTO, 0, 0,                                                 \
       "kmeans|lazy-kmeans|kmeans-c|gmm|var-kmeans-x|var-kmeans-s|var-gmm-x|var-gmm-s|"   \
-      "lwcs-kmeans|vc-gmm|kd-em|greedy",                                                 \
+      "lwcs-kmeans|vc-gmm|kd-em|greedy|incremental-em",                                  \
       "NAME", "a paper's algorithm, exactly; options beside it override it")             \
     X(CHOICE, family, VEM_AUTO, 0, 0, &(VEM_FAMILY_TABLE(VEM_FAMILY_CHOICE_ROW))[1],     \
       "NAME", "what a cluster looks like")                                               \
@@ -435,6 +436,9 @@ typedef enum vem_precision { VEM_SINGLE = 0, VEM_DOUBLE } vem_precision;
     X(REAL, gap, VEM_AUTO, 0, 1e300, NULL, "EPS",                                        \
       "with cells: stop dividing them when F is about EPS nats a row below the "         \
       "likelihood of the rows (those of the coreset, with coreset), or less")            \
+    X(INT, blocks, VEM_AUTO, 1, 1000000, NULL, "B",                                      \
+      "incremental EM: rows in so many random parts, with an M-step after each of "      \
+      "them (search all; incremental-em: 25, else 1)")                                   \
     X(CHOICE, seeding, VEM_AUTO, 0, 0,                                                   \
       "random|kmeans++|kmeans++-greedy|afkmc2|two-level", "NAME",                        \
       "how the first means are chosen")                                                  \

@@ -13,6 +13,8 @@
  * or moving a cluster that holds nothing) is a move, made between steps and named in the
  * trace; moves that are made for what F gains come between E and M.
  *
+ * With --blocks a step, but for the first, is an epoch of as many E- and M-steps (epoch.c).
+ *
  * A stop ends the loop after the step at hand. Whoever watches the steps (em.h) may end it too,
  * or have a step given up in its middle (last_step.h): then the model of the step before is
  * given back, so that the result is always what max_steps gives for some number of steps. */
@@ -129,8 +131,12 @@ static vem_status expect(vem_i_em *em)
                          .steps_left = vem_i_em_steps_left(em)};
     vem_i_em_tell_size(em, &told);
     vem_i_scorer_prepare(em->run, em->model, &em->scorer);
+    em->midway = 0;
+    const vem_i_blocks *blocks = vem_i_estep_blocks(em->estep);
     vem_i_estep_result e =
-        vem_i_estep_run(em->estep, &em->posterior, NULL, &told, em->may_skip);
+        blocks && blocks->known && step > 1
+            ? vem_i_em_epoch(em, &told)
+            : vem_i_estep_run(em->estep, &em->posterior, NULL, &told, em->may_skip);
     if (e.skipped)
         return VEM_STOPPED;
     if (em->variance_unknown)
@@ -229,11 +235,23 @@ static vem_status ends(vem_i_em *em, int *last, int64_t *finer)
     return VEM_OK;
 }
 
+static int is_mixed(const vem_i_em *em)
+{
+    const vem_i_blocks *blocks = vem_i_estep_blocks(em->estep);
+    return blocks && blocks->mixed;
+}
+
 /* The statistics of what is held, unless nothing follows. */
 static void collect(vem_i_em *em, int last)
 {
     double start = vem_i_clock();
     vem_trace_step *line = vem_i_trace_last(&em->trace);
+    if (last && is_mixed(em)) { /* F and labels of the model that is given back */
+        const vem_i_estep_result e = vem_i_estep_again(em->estep, &em->posterior, NULL);
+        em->free_energy = line->free_energy = free_energy(em, &e);
+        em->pairs += e.pairs;
+        line->pairs += e.pairs;
+    }
     line->empty = last ? vem_i_estep_empty(em->estep, &em->posterior) : -1;
     if (line->empty < 0) {
         vem_i_estep_collect(em->estep, &em->posterior, &em->stats);
@@ -249,8 +267,10 @@ static vem_status maximize(vem_i_em *em)
     int64_t pairs = 0;
     em->constraints.shared = em->step <= em->shared_steps;
     em->constraints.relax = em->doing.relax;
-    vem_status status = vem_i_steady(em->run, em->estep, &em->posterior, &em->constraints,
-                                     &em->scorer, &em->stats, &pairs);
+    vem_status status = VEM_OK;
+    if (!is_mixed(em)) /* posteriors of earlier models are gone */
+        status = vem_i_steady(em->run, em->estep, &em->posterior, &em->constraints,
+                              &em->scorer, &em->stats, &pairs);
     if (status != VEM_OK)
         return status;
     vem_i_em_count(em, pairs);
@@ -267,6 +287,14 @@ int vem_i_em_observe(vem_i_em *em, vem_i_event event)
         if (em->observers[i].observe)
             enough |= em->observers[i].observe(em->observers[i].user, em, event);
     return enough;
+}
+
+/* Items or clusters are others: the next step looks at all items. */
+static void forget_blocks(const vem_i_em *em)
+{
+    vem_i_blocks *blocks = vem_i_estep_blocks(em->estep);
+    if (blocks)
+        blocks->known = blocks->mixed = 0;
 }
 
 /* A step was given up: the result is that of the one before, if there was one. */
@@ -321,7 +349,8 @@ vem_status vem_i_em_run(vem_i_em *em)
             return VEM_OK;
         if ((status = maximize(em)) != VEM_OK)
             return status;
-        vem_i_em_moves(em, VEM_I_AFTER_M);
+        if (vem_i_em_moves(em, VEM_I_AFTER_M))
+            forget_blocks(em);
         vem_i_em_observe(em, VEM_I_STEP_ENDS);
     }
 }
@@ -332,16 +361,18 @@ vem_status vem_i_em_new(vem_i_em *em)
     vem_i_run *run = em->run;
     em->step = 1 - em->options->init_steps;
     vem_i_search_make_room(&em->search, model->capacity);
+    const int64_t blocks = em->search.dense ? em->options->blocks : 1;
     vem_status status =
         vem_i_scorer_for(run, em->view, vem_i_model_shape_with_room(model), &em->scorer);
-    if (status == VEM_OK && em->view->spread_kind != VEM_I_SPREAD_NONE)
+    if (status == VEM_OK && (blocks > 1 || em->view->spread_kind != VEM_I_SPREAD_NONE))
         status = vem_i_scorer_take_spread(run, &em->scorer);
     if (status == VEM_OK)
         status = vem_i_posterior_new(run, em->view, &em->search, &em->posterior);
     if (status == VEM_OK)
         status = vem_i_stats_new(run, vem_i_model_shape_with_room(model), &em->stats);
     if (status == VEM_OK)
-        status = vem_i_estep_new(run, em->view, &em->scorer, &em->search, 1, &em->estep);
+        status =
+            vem_i_estep_new(run, em->view, &em->scorer, &em->search, blocks, &em->estep);
     if (status != VEM_OK)
         vem_i_em_free(em);
     return status;
@@ -350,6 +381,7 @@ vem_status vem_i_em_new(vem_i_em *em)
 void vem_i_em_resize(vem_i_em *em)
 {
     em->posterior.n = em->view->n;
+    forget_blocks(em);
 }
 
 void vem_i_em_free(vem_i_em *em)

@@ -102,6 +102,7 @@ typedef struct vem_i_em {
     int64_t step;
     int within;
     vem_i_step doing; /* in the step, where it is within one */
+    int midway; /* the E-step at hand has changed the model (epoch.c): there is no way back */
     /* What happened. */
     vem_outcome outcome; /* BUDGET with 0 steps: F and labels are not known */
     int64_t steps, pairs;
@@ -117,6 +118,9 @@ vem_status vem_i_em_new(vem_i_em *em);
 void vem_i_em_free(vem_i_em *em);
 /* From the beginning, or from where a record left it. */
 vem_status vem_i_em_run(vem_i_em *em);
+/* The E-step of a loop that keeps its statistics in blocks, all of which it knows: block after block,
+ * with an M-step between them. */
+vem_i_estep_result vem_i_em_epoch(vem_i_em *em, const vem_progress *told);
 /* The view has another number of items, no more than it was made for. */
 void vem_i_em_resize(vem_i_em *em);
 /* Tells all observers. 1: one of them has had enough. */

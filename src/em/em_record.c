@@ -5,7 +5,8 @@
  * after the E-step, it depends on the probabilities too, and, where swaps follow, on what
  * the E-step found beyond what is held. A loop that ends is recorded there: with more steps
  * allowed it goes on as if it had never ended. The shards of a dense search are not
- * recorded: the same E-step of the same model fills them again. */
+ * recorded: the same E-step of the same model fills them again; its blocks are, which are of
+ * other models. */
 #include "em/em.h"
 
 #include <math.h>
@@ -56,7 +57,7 @@ static void record_schedule(vem_i_record *r, vem_i_schedule *s)
 static void enter(vem_i_em *em)
 {
     vem_i_scorer_prepare(em->run, em->model, &em->scorer);
-    if (em->search.dense)
+    if (em->search.dense && !vem_i_estep_blocks(em->estep))
         vem_i_estep_again(em->estep, &em->posterior, NULL);
 }
 

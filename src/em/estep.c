@@ -7,79 +7,18 @@
  * in the posterior and the statistics are taken afterwards, cluster by cluster
  * (collect.c); a dense one has the probabilities of all clusters in its scratch and adds
  * the block to the statistics of its shard at once. Shards depend on the sizes alone and
- * are added up in order. */
-#include "em/estep.h"
+ * are added up in order. Where statistics are kept in blocks (blocks.h), a block is so many shards
+ * in a row. */
+#include "em/estep_inside.h"
 
 #include <math.h>
-#include <stdatomic.h>
 
-#include "base/memory.h"
 #include "base/parallel.h"
 #include "base/residence.h"
-#include "em/collect.h"
 #include "em/normalize.h"
 
-enum {
-    SPARSE_SHARD = 4 * VEM_I_BLOCK, /* items of a shard that keeps no statistics */
-    DENSE_SHARDS = 64,
-    ENTRIES_EACH = 4, /* of a column, in a shard of sparse rows, */
-    SPARSE_LEAST = 8  /* unless there are fewer shards than that */
-};
 /* Operations of a shard in which it is worth to look at the clock between blocks. */
 static const double WORTH_LOOKING = 1e7;
-/* Statistics of all dense shards together stay below this where that leaves a few shards.
- */
-static const uint64_t DENSE_BYTES = UINT64_C(256) << 20;
-
-struct vem_i_estep {
-    vem_i_run *run;
-    const vem_view *view;
-    const vem_i_scorer *scorer;
-    vem_i_search *search;
-    const vem_i_search_type *type; /* of the search */
-    int64_t shards, per_shard;     /* of the items there are now */
-    int64_t most_shards;           /* there is room for */
-    double *log_sums;              /* per thread: one block */
-    int32_t capacity;              /* items of a block */
-    vem_i_step_plan plan;
-    double average;       /* cost of the nearest held cluster in the last step */
-    vem_i_stats *partial; /* dense: one per shard */
-    vem_i_collector *collector;
-    double *shard_log_sum, *shard_distance;
-    int64_t *shard_pairs, *shard_changed;
-    /* Of the run at hand. */
-    vem_i_posterior *posterior;
-    int again;                /* score what is held, search nothing */
-    const vem_progress *told; /* NULL: nobody; items are counted */
-    int may_leave;            /* a stop ends a shard in its middle */
-    _Atomic int64_t items_done;
-    _Atomic int left; /* one was */
-    int64_t wave;     /* shards run together */
-    int64_t wave_first;
-};
-
-static int64_t dense_shards(const vem_i_family *family, int64_t n, int32_t clusters,
-                            int32_t d)
-{
-    uint64_t bytes = (uint64_t)clusters *
-                     (uint64_t)(INT64_C(1) + d + vem_i_second_count(family, d)) * 8;
-    int64_t shards = (int64_t)(DENSE_BYTES / bytes);
-    shards = shards < 4 ? 4 : shards > DENSE_SHARDS ? DENSE_SHARDS : shards;
-    int64_t most = vem_i_shards(n, VEM_I_BLOCK);
-    return shards < most ? shards : most;
-}
-
-/* Statistics of a shard are cleared and added up whole, however few entries sparse rows have. A plan,
- * which knows none, counts as many shards as there can be. */
-static int64_t sparse_shards(const vem_i_run *run, const vem_view *view, int64_t shards)
-{
-    if (!vem_i_view_is_sparse(view) || run->counted)
-        return shards;
-    const int64_t entries = view->sparse.starts[view->n] - view->sparse.starts[0];
-    int64_t worth = entries / ENTRIES_EACH / view->d;
-    worth = worth < SPARSE_LEAST ? SPARSE_LEAST : worth;
-    return worth < shards ? worth : shards;
-}
 
 /* What moves want to know: the next best cluster, and how far behind it is. */
 static void store_next(const vem_i_estep *t, const vem_i_block *block,
@@ -122,8 +61,8 @@ static void begin_shard(vem_i_estep *t, vem_i_block *block, int64_t shard)
     if (t->type->begin_shard)
         t->type->begin_shard(t->search, block, shard - t->wave_first);
     if (t->partial) {
-        t->partial[shard].clusters = t->scorer->clusters;
-        vem_i_stats_clear(&t->partial[shard]);
+        t->partial[shard - t->from].clusters = t->scorer->clusters;
+        vem_i_stats_clear(&t->partial[shard - t->from]);
     }
 }
 
@@ -174,7 +113,7 @@ static void run_shard(void *arg, int64_t task, int thread)
             store_next(t, block, log_sum);
         changed += vem_i_posterior_store(posterior, block);
         if (t->partial)
-            collect_dense(t, block, &t->partial[shard]);
+            collect_dense(t, block, &t->partial[shard - t->from]);
         vem_i_residence_check(t->run);
     }
     t->shard_log_sum[shard] = total;
@@ -185,7 +124,7 @@ static void run_shard(void *arg, int64_t task, int thread)
         t->type->end_shard(t->search, block, task);
 }
 
-/* All shards: at once, or, where the search learns from them, in waves that it merges in
+/* The shards at hand: at once, or, where the search learns from them, in waves that it merges in
  * order. Returns 1 when a stop left some out. */
 static int run_shards(vem_i_estep *t, const vem_progress *told, int may_skip)
 {
@@ -193,14 +132,14 @@ static int run_shards(vem_i_estep *t, const vem_progress *told, int may_skip)
     int64_t items = t->view->n < t->per_shard ? t->view->n : t->per_shard;
     int64_t tried = t->search->tried ? t->search->tried : t->scorer->clusters;
     double work = (double)items * (double)tried * (double)t->view->d;
-    int64_t wave = learns ? learns : t->shards;
+    int64_t wave = learns ? learns : t->to - t->from;
     /* Where a shard is long, a stop does not wait for its end. */
     t->may_leave = may_skip == VEM_I_SKIP && !learns && work >= WORTH_LOOKING;
     t->told = t->may_leave ? told : NULL;
-    t->items_done = 0;
+    t->items_done = vem_i_view_shard(t->view, t->per_shard, t->from);
     t->left = 0;
-    for (t->wave_first = 0; t->wave_first < t->shards; t->wave_first += wave) {
-        int64_t left = t->shards - t->wave_first, tasks = left < wave ? left : wave;
+    for (t->wave_first = t->from; t->wave_first < t->to; t->wave_first += wave) {
+        int64_t left = t->to - t->wave_first, tasks = left < wave ? left : wave;
         if (vem_i_parallel_watched(t->run, tasks, work, run_shard, t,
                                    learns || t->may_leave ? NULL : told, may_skip) ||
             t->left)
@@ -209,6 +148,58 @@ static int run_shards(vem_i_estep *t, const vem_progress *told, int may_skip)
             t->type->end_wave(t->search, tasks);
     }
     return 0;
+}
+
+/* The shards of a block; it may have fewer than others, or none. 1: some were left out. */
+static int run_block(vem_i_estep *t, int64_t b, const vem_progress *told, int may_skip)
+{
+    const int64_t each = t->partials, from = b * each, to = from + each;
+    t->from = from < t->shards ? from : t->shards;
+    t->to = to < t->shards ? to : t->shards;
+    if (run_shards(t, told, may_skip))
+        return 1;
+    vem_i_blocks_take(t->blocks, b, t->scorer, t->partial, t->to - t->from,
+                      vem_i_sum(t->shard_log_sum + t->from, t->to - t->from));
+    return 0;
+}
+
+/* 1: some were left out, and the blocks are not of one model. */
+static int run_blocks(vem_i_estep *t, const vem_progress *told, int may_skip)
+{
+    t->blocks->known = 0;
+    t->blocks->used = vem_i_shards(t->shards, t->partials);
+    for (int64_t b = 0; b < t->blocks->count; b++) {
+        if (run_block(t, b, NULL, may_skip))
+            return 1;
+        if (!told)
+            continue;
+        vem_progress progress = *told;
+        progress.done = b + 1;
+        progress.total = t->blocks->count;
+        vem_i_progress(t->run, &progress, 0);
+    }
+    t->blocks->known = 1;
+    t->blocks->mixed = 0;
+    return 0;
+}
+
+static int run_all(vem_i_estep *t, const vem_progress *told, int may_skip)
+{
+    if (t->blocks)
+        return run_blocks(t, told, may_skip);
+    t->from = 0;
+    t->to = t->shards;
+    return run_shards(t, told, may_skip);
+}
+
+/* What the shards at hand have counted. */
+static void count_shards(const vem_i_estep *t, int64_t from, int64_t to,
+                         vem_i_estep_result *result)
+{
+    for (int64_t s = from; s < to; s++) {
+        result->pairs += t->shard_pairs[s];
+        result->changed += t->shard_changed[s];
+    }
 }
 
 static vem_i_estep_result run_step(vem_i_estep *t, vem_i_posterior *posterior,
@@ -222,7 +213,7 @@ static vem_i_estep_result run_step(vem_i_estep *t, vem_i_posterior *posterior,
     if (t->type->prepare && !t->again)
         result.pairs =
             t->type->prepare(t->search, &t->plan, t->average, held_by(posterior));
-    result.skipped = run_shards(t, told, may_skip);
+    result.skipped = run_all(t, told, may_skip);
     if (result.skipped)
         return result;
     if (t->type->settle)
@@ -231,13 +222,35 @@ static vem_i_estep_result run_step(vem_i_estep *t, vem_i_posterior *posterior,
     result.log_sum = vem_i_sum(t->shard_log_sum, t->shards);
     result.distance = vem_i_sum(t->shard_distance, t->shards);
     t->average = result.distance / t->view->total_mass;
-    for (int64_t s = 0; s < t->shards; s++) {
-        result.pairs += t->shard_pairs[s];
-        result.changed += t->shard_changed[s];
-    }
+    count_shards(t, 0, t->shards, &result);
     if (stats)
         vem_i_estep_collect(t, posterior, stats);
     return result;
+}
+
+vem_i_estep_result vem_i_estep_run_block(vem_i_estep *t, vem_i_posterior *posterior,
+                                         int64_t block, vem_i_stats *stats, int may_skip)
+{
+    vem_i_estep_result result = {0};
+    t->posterior = posterior;
+    t->again = 0;
+    t->search->extra = 0;
+    t->shards = vem_i_view_shards(t->view, t->per_shard);
+    t->blocks->mixed = 1;
+    result.skipped = run_block(t, block, NULL, may_skip);
+    if (result.skipped) {
+        t->blocks->known = 0;
+        return result;
+    }
+    count_shards(t, t->from, t->to, &result);
+    vem_i_blocks_sum(t->blocks, t->scorer, stats);
+    result.log_sum = vem_i_blocks_log_sum(t->blocks, t->scorer, stats);
+    return result;
+}
+
+vem_i_blocks *vem_i_estep_blocks(const vem_i_estep *t)
+{
+    return t->blocks;
 }
 
 const vem_i_tour *vem_i_estep_order(vem_i_estep *t, const vem_i_posterior *posterior)
@@ -252,6 +265,10 @@ void vem_i_estep_collect(vem_i_estep *t, const vem_i_posterior *posterior,
     if (!t->partial) {
         vem_i_collector_run(t->collector, posterior, vem_i_estep_order(t, posterior),
                             NULL, stats);
+        return;
+    }
+    if (t->blocks) {
+        vem_i_blocks_sum(t->blocks, t->scorer, stats);
         return;
     }
     vem_i_stats_clear(stats);
@@ -334,84 +351,9 @@ void vem_i_estep_record(vem_i_record *r, vem_i_estep *t, const vem_i_posterior *
     VEM_I_RECORD(r, "average", t->average);
     if (t->type->record)
         t->type->record(r, t->search, clusters, held_by(posterior));
-}
-
-static vem_status take_shards(vem_i_estep *t)
-{
-    const size_t shards = (size_t)t->shards, value = sizeof(double);
-    const vem_i_room list[] = {
-        {&t->shard_log_sum, shards, value, 0},
-        {&t->shard_distance, shards, value, 0},
-        {&t->shard_pairs, shards, sizeof(int64_t), 0},
-        {&t->shard_changed, shards, sizeof(int64_t), 0},
-        {&t->log_sums, (size_t)t->run->threads, (size_t)t->capacity * value, 0},
-    };
-    return vem_i_take_rooms(t->run, list, VEM_I_COUNT(list));
-}
-
-vem_status vem_i_estep_new(vem_i_run *run, const vem_view *view,
-                           const vem_i_scorer *scorer, const vem_i_search_spec *search,
-                           int collect, vem_i_estep **estep)
-{
-    vem_i_estep *t;
-    vem_status status = vem_i_take_structs(run, &t, 1, sizeof *t);
-    if (status != VEM_OK)
-        return status;
-    t->run = run;
-    t->view = view;
-    t->scorer = scorer;
-    t->type = search->type;
-    t->average = -INFINITY;
-    status = vem_i_search_new(run, search, view, scorer, &t->search);
-    if (status != VEM_OK) {
-        vem_i_estep_free(t);
-        return status;
+    if (t->blocks) {
+        t->blocks->used =
+            vem_i_shards(vem_i_view_shards(t->view, t->per_shard), t->partials);
+        vem_i_blocks_record(r, t->blocks, clusters);
     }
-    const vem_i_family *family = scorer->family;
-    int32_t clusters = scorer->capacity, d = view->d;
-    int dense_stats = search->dense && collect;
-    t->per_shard = dense_stats
-                       ? vem_i_shards(view->global_n,
-                                      sparse_shards(run, view,
-                                                    dense_shards(family, view->global_n,
-                                                                 clusters, d)))
-                   : t->search->shard ? t->search->shard
-                                      : SPARSE_SHARD;
-    t->shards = t->most_shards = vem_i_view_shards(view, t->per_shard);
-    t->capacity = t->search->blocks[0].capacity;
-    status = take_shards(t);
-    if (status == VEM_OK && dense_stats) {
-        status =
-            vem_i_take_structs(run, &t->partial, (size_t)t->shards, sizeof *t->partial);
-        for (int64_t s = 0; status == VEM_OK && s < t->shards; s++) {
-            status = vem_i_stats_new(run, vem_i_scorer_shape(scorer), &t->partial[s]);
-            t->partial[s].by_column = vem_i_view_is_sparse(view);
-        }
-    } else if (status == VEM_OK && collect) {
-        status = vem_i_collector_new(run, view, scorer, search->held, t->type->ordered,
-                                     &t->collector);
-    }
-    if (status != VEM_OK) {
-        vem_i_estep_free(t);
-        return status;
-    }
-    *estep = t;
-    return VEM_OK;
-}
-
-void vem_i_estep_free(vem_i_estep *t)
-{
-    if (!t)
-        return;
-    vem_i_search_free(t->search);
-    for (int64_t s = 0; t->partial && s < t->most_shards; s++)
-        vem_i_stats_free(&t->partial[s]);
-    vem_i_collector_free(t->collector);
-    vem_i_free(t->partial);
-    vem_i_free(t->log_sums);
-    vem_i_free(t->shard_log_sum);
-    vem_i_free(t->shard_distance);
-    vem_i_free(t->shard_pairs);
-    vem_i_free(t->shard_changed);
-    vem_i_free(t);
 }

@@ -3,6 +3,7 @@
 #ifndef VEM_EM_ESTEP_H
 #define VEM_EM_ESTEP_H
 
+#include "em/blocks.h"
 #include "em/posterior.h"
 #include "search/tour.h"
 
@@ -16,10 +17,11 @@ typedef struct vem_i_estep_result {
     int skipped;     /* a stop was requested and blocks were left out */
 } vem_i_estep_result;
 
-/* Scratch and shards for these sizes. With `collect` 0 the step takes no statistics. */
+/* Scratch and shards for these sizes. blocks: parts in which statistics are kept (blocks.h; more than
+ * one needs a dense search); 0: the step takes none. */
 vem_status vem_i_estep_new(vem_i_run *run, const vem_view *view,
                            const vem_i_scorer *scorer, const vem_i_search_spec *search,
-                           int collect, vem_i_estep **estep);
+                           int64_t blocks, vem_i_estep **estep);
 void vem_i_estep_free(vem_i_estep *estep);
 
 /* What the steps to come do. */
@@ -35,6 +37,12 @@ vem_i_estep_result vem_i_estep_run(vem_i_estep *estep, vem_i_posterior *posterio
  * all. */
 vem_i_estep_result vem_i_estep_again(vem_i_estep *estep, vem_i_posterior *posterior,
                                      vem_i_stats *stats);
+/* The parts of its statistics; NULL: there is one. */
+vem_i_blocks *vem_i_estep_blocks(const vem_i_estep *estep);
+/* The same step for the items of one block; the others keep what they have. `stats` are those of
+ * all, and the log sum is F with the posteriors that all have. */
+vem_i_estep_result vem_i_estep_run_block(vem_i_estep *estep, vem_i_posterior *posterior,
+                                         int64_t block, vem_i_stats *stats, int may_skip);
 /* The items hold clusters that are near: let the search begin with what it can learn from
  * the means alone. Adds to the distances taken. */
 vem_status vem_i_estep_start(vem_i_estep *estep, int64_t *pairs);

@@ -75,7 +75,7 @@ static int too_late(const vem_i_last_step *last, const vem_i_em *em)
 static void offer_state(const vem_i_last_step *last, vem_i_em *em)
 {
     const int known = em->steps > 0 && last->before.width == em->posterior.width &&
-                      vem_i_trace_last(&em->trace)->moved == 0;
+                      vem_i_trace_last(&em->trace)->moved == 0 && !em->midway;
     if (em->steps > 0 && !known)
         return;
     if (known)

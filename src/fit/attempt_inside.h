@@ -13,6 +13,8 @@ vem_i_shape vem_i_attempt_shape(const vem_i_attempt *attempt, int family,
 vem_status vem_i_attempt_convert(vem_i_attempt *attempt);
 /* Rows become attempt->model; where the search is served by it they are put in order. */
 vem_status vem_i_attempt_seed(vem_i_attempt *attempt, const vem_options *options);
+/* Rows go into random blocks, where it is asked for (blocks.c). */
+vem_status vem_i_attempt_shuffle(vem_i_attempt *attempt);
 /* Everything but the loop it is in. Read, it leaves the rows in order and a blank model of
  * the loop's family and clusters. */
 void vem_i_attempt_record(vem_i_record *record, vem_i_attempt *attempt);

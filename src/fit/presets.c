@@ -49,6 +49,8 @@ static const preset presets[] = {
                              VEM_SEED_PLUSPLUS, 1e-5, 300, 0, 0, 1},
     [VEM_ALGORITHM_GREEDY] = {VEM_FULL, VEM_PRIOR_FREE, VEM_SEARCH_ALL, VEM_AUTO, 0, 0,
                               VEM_SEED_RANDOM, 1e-5, 300, 0, 0, 0},
+    [VEM_ALGORITHM_INCREMENTAL_EM] = {VEM_FULL, VEM_PRIOR_FREE, VEM_SEARCH_ALL, VEM_AUTO,
+                                      0, 0, VEM_SEED_PLUSPLUS, 1e-5, 300, 0, 0, 0},
 };
 
 int vem_i_grows(const vem_options *o)
@@ -409,6 +411,8 @@ vem_status vem_options_resolve(vem_ctx *ctx, const vem_options *options, int64_t
         return status;
     if ((status = check_counts(run, options, &out)) != VEM_OK)
         return status;
+    if ((status = vem_i_settle_blocks(run, &out)) != VEM_OK)
+        return status;
     *resolved = out;
     return VEM_OK;
 }
@@ -452,6 +456,7 @@ int vem_i_wants_listed_start(const vem_options *o)
 /* The same with the search that is ours where rows hold few clusters. */
 static void list_clusters(vem_options *o, int64_t held)
 {
+    o->blocks = 1;
     o->held = held;
     o->init_steps = 0;
     o->margin = 0;

@@ -13,6 +13,9 @@ int vem_i_holds_all(const vem_options *resolved);
  * is, the first step makes that one the mean and shape of all rows. */
 int vem_i_grows(const vem_options *options);
 
+/* Incremental EM (blocks.c): in how many blocks, and what does not go with it. */
+vem_status vem_i_settle_blocks(vem_i_run *run, vem_options *options);
+
 /* Loops of one fit besides the one asked for (fit/attempt.h). `ours`: no preset. */
 int vem_i_wants_hard_start(const vem_options *resolved, int ours);
 vem_options vem_i_hard_start(const vem_options *resolved);

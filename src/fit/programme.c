@@ -113,8 +113,15 @@ const vem_i_stage *vem_i_programme_find(const vem_i_programme *p, vem_i_stage_ki
     return NULL;
 }
 
+int vem_i_programme_shuffles(const vem_i_programme *p)
+{
+    return p->options.blocks > 1 && !p->celled;
+}
+
 int vem_i_programme_orders(const vem_i_programme *p)
 {
+    if (vem_i_programme_shuffles(p))
+        return 1;
     return p->ours && !p->celled && p->from == VEM_I_FROM_ROWS &&
            vem_i_search_type_of(p->options.search)->ordered;
 }

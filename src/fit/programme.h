@@ -74,7 +74,9 @@ vem_i_programme vem_i_programme_on_larger(const vem_options *options, int64_t it
 /* The stage of this kind, or NULL. */
 const vem_i_stage *vem_i_programme_find(const vem_i_programme *programme,
                                         vem_i_stage_kind kind);
-/* Are the rows put in the order of their clusters after the seeding? */
+/* Are they put into random blocks before the first loop (blocks.c)? */
+int vem_i_programme_shuffles(const vem_i_programme *programme);
+/* Are the rows put in another order, by that or, after the seeding, by their clusters? */
 int vem_i_programme_orders(const vem_i_programme *programme);
 /* Does a fit with these (resolved) options run on a coreset of its n rows? */
 int vem_i_reduces(const vem_options *options, int64_t n);

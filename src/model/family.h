@@ -80,6 +80,9 @@ vem_status vem_i_scorer_part(vem_i_run *run, vem_i_scorer *scorer);
  * values would be impossible then, half way between it and the mean of all rows. */
 void vem_i_begin_at_row(const vem_i_family *family, const vem_i_constraints *constraints,
                         int32_t d, double *mean);
+/* sum w q v of the items that the statistics, about the means, were taken of (expected.c). Families
+ * with a shape need their precisions (spread.h). */
+double vem_i_expected_cost(const vem_i_scorer *scorer, const vem_i_stats *stats);
 /* Weights of the clusters after the M-step. */
 void vem_i_maximize_weights(const vem_i_stats *stats,
                             const vem_i_constraints *constraints, vem_model *model);

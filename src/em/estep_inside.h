@@ -1,0 +1,38 @@
+/* What an E-step is made of (estep_new.c) and runs on (estep.c). */
+#ifndef VEM_EM_ESTEP_INSIDE_H
+#define VEM_EM_ESTEP_INSIDE_H
+
+#include <stdatomic.h>
+
+#include "em/collect.h"
+#include "em/estep.h"
+
+struct vem_i_estep {
+    vem_i_run *run;
+    const vem_view *view;
+    const vem_i_scorer *scorer;
+    vem_i_search *search;
+    const vem_i_search_type *type; /* of the search */
+    int64_t shards, per_shard;     /* of the items there are now */
+    double *log_sums;              /* per thread: one block */
+    int32_t capacity;              /* items of a block */
+    vem_i_step_plan plan;
+    double average;       /* cost of the nearest held cluster in the last step */
+    vem_i_stats *partial; /* dense: one per shard of a block */
+    int64_t partials;     /* of them: shards of a block */
+    vem_i_blocks *blocks; /* NULL: all items are one */
+    vem_i_collector *collector;
+    double *shard_log_sum, *shard_distance;
+    int64_t *shard_pairs, *shard_changed;
+    /* Of the run at hand. */
+    vem_i_posterior *posterior;
+    int again;                /* score what is held, search nothing */
+    const vem_progress *told; /* NULL: nobody; items are counted */
+    int may_leave;            /* a stop ends a shard in its middle */
+    _Atomic int64_t items_done;
+    _Atomic int left;   /* one was */
+    int64_t wave_first; /* shards run together, */
+    int64_t from, to;   /* of these, which are all or those of a block */
+};
+
+#endif
