@@ -149,6 +149,7 @@ static void partial_em_has_golden_values(void **state)
     vem_i_em em;
     vem_i_candidates *t;
     vem_options o = grid_options(2, VEM_FULL, VEM_PRIOR_FREE, 2, VEM_DOUBLE, 20);
+    o.blocks = 1;
     cells_of(root, &c);
     begin_golden(&em, &c, &o);
     assert_int_equal(vem_i_candidates_new(&em, &t), VEM_OK);

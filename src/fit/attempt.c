@@ -183,7 +183,7 @@ static vem_status run_loop(vem_i_attempt *a, const vem_i_stage *stage,
     vem_i_em em = loop_of(a, &o, b);
     vem_i_last_step *last = NULL;
     a->loop_clusters = a->model->clusters;
-    if (a->cells) /* there will be more of them */
+    if (a->cells && !a->still) /* there will be more of them */
         vem_i_cells_stretch(a->cells, 1);
     vem_status status = vem_i_em_new(&em);
     if (status != VEM_OK)
@@ -191,7 +191,7 @@ static vem_status run_loop(vem_i_attempt *a, const vem_i_stage *stage,
     status = vem_i_last_step_new(&em, &last);
     if (status == VEM_OK)
         status = vem_i_moves_new(&em, em.schedule.rounds > 0);
-    if (status == VEM_OK && a->cells && stage->kind == VEM_I_STAGE_FIT)
+    if (status == VEM_OK && a->cells && !a->still && stage->kind == VEM_I_STAGE_FIT)
         status = vem_i_refinement_new(&em, a->cells, o.expand == VEM_AUTO ? 0 : o.expand,
                                       &a->refinement);
     if (status == VEM_OK && a->refinement && o.gap != VEM_AUTO)
@@ -406,13 +406,13 @@ vem_status vem_i_attempt_run(vem_i_attempt *a)
     int entered = vem_i_checkpoint_resumes(a->checkpoint);
     a->began = vem_i_clock();
     a->least = -INFINITY;
+    if (a->cells)
+        vem_i_cells_reset(a->cells);
     const size_t most =
-        (size_t)(a->cells ? a->cells->cut.capacity : a->view->n); /* items */
+        (size_t)(a->cells && !a->still ? a->cells->cut.capacity : a->view->n); /* items */
     vem_status status = vem_i_take(a->run, &a->labels, most, sizeof(int32_t));
     if (status == VEM_OK)
         memset(a->labels, -1, most * sizeof(int32_t));
-    if (a->cells)
-        vem_i_cells_reset(a->cells);
     if (status == VEM_OK)
         status = entered ? resume(a) : begin(a);
     for (; status == VEM_OK && a->at < p->count; a->at++, entered = 0) {

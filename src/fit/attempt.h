@@ -25,6 +25,7 @@ typedef struct vem_i_attempt {
     const vem_view *view;
     vem_i_points *points; /* the rows of the view, to be put in order, or NULL */
     vem_i_cells *cells;   /* the view is their cut, or NULL */
+    int still;            /* cells stay as they are: this is one of several starts */
     struct vem_i_refinement *refinement; /* of the loop at hand, or NULL */
     const vem_model
         *start; /* the programme says from where, and in which units; or NULL */

@@ -174,7 +174,7 @@ static uint64_t seed_bytes(const sizes *s)
 static uint64_t starts_bytes(const sizes *s, const vem_i_starts_plan *starts)
 {
     const vem_options o = vem_i_starts_options(s->o);
-    const int drawn = starts->rows < s->n;
+    const int drawn = starts->rows < s->n && !s->cells;
     sizes sample = *s;
     sample.o = &o;
     sample.n = starts->rows;

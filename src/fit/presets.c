@@ -140,49 +140,6 @@ static vem_status settle_coreset(vem_i_run *run, const preset *p, vem_options *o
     return VEM_OK;
 }
 
-/* Cells: without --cells so many for each cluster, and no fewer than these. With too few of them
- * clusters that share a cell become alike and stay so: the first ones are four or more for each
- * cluster (docs/math/cells.md). */
-enum { CELLS_EACH = 256, CELLS_LEAST = 8192, FIRST_EACH = 16, DEEPEST = 28 };
-
-static vem_status settle_cells(vem_i_run *run, const preset *p, int64_t n,
-                               vem_options *out)
-{
-    if (out->cells == VEM_AUTO && p->cells) {
-        const int64_t each = CELLS_EACH * out->clusters;
-        out->cells = each > CELLS_LEAST ? each : CELLS_LEAST;
-    }
-    if (out->cells == VEM_AUTO &&
-        (out->depth != VEM_AUTO || out->expand != VEM_AUTO || out->gap != VEM_AUTO))
-        return vem_i_fail(run, VEM_BAD_OPTION,
-                          "--%s needs --cells or --algorithm kd-em: it is about cells.",
-                          out->depth != VEM_AUTO    ? "depth"
-                          : out->expand != VEM_AUTO ? "expand"
-                                                    : "gap");
-    if (out->cells == VEM_AUTO)
-        return VEM_OK;
-    if (out->clusters > 1 && out->cells < 4 * out->clusters && out->cells < n)
-        return vem_i_fail(
-            run, VEM_BAD_OPTION,
-            "--cells is %lld, but %lld clusters need at least %lld: clusters "
-            "in the same cell would become alike.",
-            (long long)out->cells, (long long)out->clusters,
-            (long long)(4 * out->clusters));
-    const int named = out->depth != VEM_AUTO;
-    if (!named) /* as deep as the first cells want, and as there is room for them */
-        for (out->depth = 0; out->depth < DEEPEST &&
-                             (INT64_C(2) << out->depth) <= out->cells &&
-                             (INT64_C(1) << out->depth) < FIRST_EACH * out->clusters;)
-            out->depth++;
-    if ((INT64_C(1) << out->depth) > out->cells)
-        return vem_i_fail(
-            run, VEM_BAD_OPTION,
-            "--depth is %lld, which is %lld cells, but --cells allows %lld.",
-            (long long)out->depth, (long long)(INT64_C(1) << out->depth),
-            (long long)out->cells);
-    return VEM_OK;
-}
-
 /* Held clusters and search must say the same thing. */
 static vem_status settle_held(vem_i_run *run, const vem_options *asked, const preset *p,
                               vem_options *out)
@@ -378,8 +335,6 @@ vem_status vem_options_resolve(vem_ctx *ctx, const vem_options *options, int64_t
         out.chain = p.chain > 0 ? p.chain : 20;
     if ((status = settle_coreset(run, &p, &out)) != VEM_OK)
         return status;
-    if ((status = settle_cells(run, &p, reduced, &out)) != VEM_OK)
-        return status;
     if (out.tolerance == VEM_AUTO)
         out.tolerance = p.tolerance;
     if (out.swaps == VEM_AUTO)
@@ -412,6 +367,10 @@ vem_status vem_options_resolve(vem_ctx *ctx, const vem_options *options, int64_t
     if ((status = check_counts(run, options, &out)) != VEM_OK)
         return status;
     if ((status = vem_i_settle_blocks(run, &out)) != VEM_OK)
+        return status;
+    if (p.cells && out.cells == VEM_AUTO)
+        out.cells = vem_i_cells_of_preset(out.clusters);
+    if ((status = vem_i_settle_cells(run, reduced, &out)) != VEM_OK)
         return status;
     *resolved = out;
     return VEM_OK;

@@ -73,8 +73,8 @@ vem_i_programme vem_i_programme_of(const vem_options *resolved, int ours, int wa
                          .rows = reduced ? resolved->coreset : n};
     p.celled = vem_i_celled(resolved, p.rows);
     p.items = p.celled ? resolved->cells : p.rows;
-    if (!p.celled) /* whose loops are cheap */
-        p.starts = vem_i_starts_of(resolved, ours && !warm, reduced, p.items, d);
+    p.starts = p.celled ? vem_i_starts_on_cells(resolved, ours && !warm, d)
+                        : vem_i_starts_of(resolved, ours && !warm, reduced, p.items, d);
     if (p.starts.runs > 0)
         add(&p, VEM_I_STAGE_STARTS, resolved, START_TIME);
     if (!warm)

@@ -60,14 +60,30 @@ void vem_i_report_coreset(vem_report *report, const vem_options *asked)
             size);
 }
 
-static void say_starts(vem_report *report, const vem_i_starts_plan *p)
+static void say_cells(vem_report *report, const vem_options *asked,
+                      const vem_i_programme *p)
+{
+    if (p->celled && asked->cells == VEM_AUTO)
+        vem_i_report_say(
+            report,
+            "up to %lld cells of a kd-tree stand for the %lld rows, because these are "
+            "many in few columns and hardly any value comes twice: F is a lower bound, "
+            "and the gap says how near. --cells %lld for the rows themselves.",
+            (long long)p->items, (long long)p->rows, (long long)p->rows);
+}
+
+static void say_starts(vem_report *report, const vem_i_programme *programme)
 {
     const vem_options *o = &report->options;
-    const char *all =
-        vem_i_reduces(o, report->summary.n) ? "the whole coreset" : "all rows";
+    const vem_i_starts_plan *p = &programme->starts;
+    const char *all = programme->celled    ? "more of them"
+                      : programme->reduced ? "the whole coreset"
+                                           : "all rows";
     char sample[80], larger[80] = "";
     snprintf(sample, sizeof sample, "%s", all);
-    if (p->rows < report->summary.items)
+    if (programme->celled)
+        snprintf(sample, sizeof sample, "the first %lld cells", (long long)p->rows);
+    else if (p->rows < report->summary.items)
         snprintf(sample, sizeof sample, "a sample of %lld rows", (long long)p->rows);
     if (p->larger > 0)
         snprintf(larger, sizeof larger, "a sample of %lld and then with ",
@@ -122,8 +138,9 @@ static void say_ours(vem_report *report, const vem_options *asked,
         vem_i_report_say(report,
                          "exact search (%s): every cluster is tried for every row.",
                          vem_choice_name("search", o->search));
+    say_cells(report, asked, programme);
     if (programme->starts.runs > 0 && o->clusters > 1)
-        say_starts(report, &programme->starts);
+        say_starts(report, programme);
     else if (o->clusters > 1 && asked->swaps == VEM_AUTO && o->swaps > 0)
         vem_i_report_say(
             report,

@@ -1,6 +1,7 @@
 /* What a model to start from, and the number of rows, say about the options. */
 #include "fit/resolve.h"
 
+#include "fit/cells_plan.h"
 #include "fit/presets.h"
 #include "model/family.h"
 #include "search/search.h"
@@ -73,5 +74,7 @@ vem_status vem_i_fit_resolve(vem_i_run *run, const vem_data *data,
         return vem_i_fail(run, VEM_BAD_DATA,
                           "There are fewer rows than clusters: %lld rows, %lld clusters.",
                           (long long)data->n, (long long)resolved->clusters);
+    if (status == VEM_OK)
+        status = vem_i_choose_cells(run, data, resolved);
     return status;
 }

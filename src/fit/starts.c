@@ -98,6 +98,8 @@ static vem_status run_with(starts *s, uint64_t number, const vem_model *first,
     vem_i_attempt tried = {.run = s->run,
                            .programme = programme,
                            .view = s->view,
+                           .cells = a->cells,
+                           .still = 1,
                            .start = first,
                            .seed = key(a, number)};
     vem_status status = vem_i_attempt_run(&tried);

@@ -46,6 +46,18 @@ static double work_of(const vem_options *o, int64_t rows, int32_t d)
            (vem_i_family_of(o->family)->axes == 2 ? d : 1);
 }
 
+static int64_t most_runs(const vem_i_family *family)
+{
+    return family->axes == 2 ? MOST_FULL : vem_i_is_plain(family) ? MOST : MOST_SHAPED;
+}
+
+static int64_t fresh_runs(const vem_i_family *family, int64_t clusters, int64_t runs)
+{
+    if (!vem_i_is_plain(family))
+        return most_of(runs / 4, FRESH);
+    return clusters <= FRESH_CLUSTERS ? (runs + 1) / 2 : FRESH;
+}
+
 vem_i_starts_plan vem_i_starts_of(const vem_options *o, int ours, int reduced, int64_t n,
                                   int32_t d)
 {
@@ -53,7 +65,7 @@ vem_i_starts_plan vem_i_starts_of(const vem_options *o, int ours, int reduced, i
     if (!ours || !vem_i_wants_starts(o))
         return p;
     const vem_i_family *family = vem_i_family_of(o->family);
-    const int shaped = !vem_i_is_plain(family), matrices = family->axes == 2;
+    const int shaped = !vem_i_is_plain(family);
     const int64_t k = o->clusters;
     int64_t each = shaped ? EACH_SHAPED : EACH;
     if (vem_i_has_matrices(family))
@@ -70,20 +82,35 @@ vem_i_starts_plan vem_i_starts_of(const vem_options *o, int ours, int reduced, i
     const int64_t fewest = reduced  ? FEWEST
                            : shaped ? FEWEST_SHAPED
                                     : FEWEST + k / FEWEST_FOR;
-    const int64_t most = matrices ? MOST_FULL : shaped ? MOST_SHAPED : MOST;
+    const int64_t most = most_runs(family);
     p.runs = share < (double)fewest ? fewest
              : share > (double)most ? most
                                     : (int64_t)share;
-    if (matrices) {
+    if (family->axes == 2) {
         const double work = work_of(o, p.rows, d);
         const double affordable = fmax(EXPENSIVE, work_of(o, n, d)) / work;
         if (affordable < (double)fewest)
             return (vem_i_starts_plan){0};
         p.runs = affordable < (double)p.runs ? (int64_t)affordable : p.runs;
     }
-    p.fresh = shaped                ? most_of(p.runs / 4, FRESH)
-              : k <= FRESH_CLUSTERS ? (p.runs + 1) / 2
-                                    : FRESH;
+    p.fresh = fresh_runs(family, k, p.runs);
+    return p;
+}
+
+vem_i_starts_plan vem_i_starts_on_cells(const vem_options *o, int ours, int32_t d)
+{
+    vem_i_starts_plan p = {0};
+    if (!ours || !vem_i_wants_starts(o))
+        return p;
+    const vem_i_family *family = vem_i_family_of(o->family);
+    p.rows = INT64_C(1) << o->depth;
+    const double affordable = EXPENSIVE / work_of(o, p.rows, d);
+    p.runs = most_runs(family);
+    if (affordable < (double)p.runs)
+        p.runs = (int64_t)affordable;
+    if (p.runs < FEWEST)
+        return (vem_i_starts_plan){0};
+    p.fresh = fresh_runs(family, o->clusters, p.runs);
     return p;
 }
 

@@ -6,7 +6,7 @@
 
 /* What is tried before the loops over all rows. */
 typedef struct vem_i_starts_plan {
-    int64_t rows;   /* of the sample; as many as there are: no sample is drawn */
+    int64_t rows; /* of the sample; as many as there are, or cells: no sample is drawn */
     int64_t larger; /* rows of the sample on which the best goes on; 0: none */
     int64_t runs;   /* fits of the sample, at most */
     int64_t
@@ -26,6 +26,8 @@ typedef enum vem_i_missed {
  * from; `reduced`: the items are a coreset. */
 vem_i_starts_plan vem_i_starts_of(const vem_options *resolved, int ours, int reduced,
                                   int64_t n, int32_t d);
+/* The same where the items are cells: on the first of them, which are few already. */
+vem_i_starts_plan vem_i_starts_on_cells(const vem_options *resolved, int ours, int32_t d);
 /* Products of a step on the sample below which one thread makes it; tests change it. */
 extern double vem_i_starts_light;
 /* The options of a run. */

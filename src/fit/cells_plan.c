@@ -1,0 +1,123 @@
+/* --cells: for whom, how many, and how deep the first of them lie.
+ *
+ * Cells pay where there are many rows in few columns and a step over all rows is dear. What they
+ * cannot see is finer than they are: rows that lie in exact planes, as integers and rounded values do,
+ * let a cluster with a covariance of its own become as flat as the floor allows, and cells that mix such
+ * rows with others end lower (bench/results/cells.md). So without --cells they are taken only where a look at
+ * the rows finds hardly any value twice. */
+#include "fit/cells_plan.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "fit/presets.h"
+#include "model/family.h"
+
+/* kd-em: so many for each cluster, and no fewer than these. With too few of them clusters that share a
+ * cell become alike and stay so: the first ones are some for each cluster (docs/math/cells.md), and more where
+ * several starts are to be told apart on them. */
+enum { CELLS_EACH = 256, CELLS_LEAST = 8192, FIRST_EACH = 16, START_EACH = 128 };
+enum { DEEPEST = 28 };
+/* Where they are our choice: so many for each cluster, and no fewer than these; from so many rows on, in so
+ * many columns at most. */
+enum { OURS_EACH = 1024, OURS_LEAST = 32768, OURS_COLUMNS = 3 };
+static const int64_t OURS_ROWS = 250000;
+/* Rows that are looked at for values that come twice, and how many may. */
+enum { LOOKED_AT = 1024 };
+static const double TWICE = 0.05;
+
+int64_t vem_i_cells_of_preset(int64_t clusters)
+{
+    const int64_t each = CELLS_EACH * clusters;
+    return each > CELLS_LEAST ? each : CELLS_LEAST;
+}
+
+static int has_starts(const vem_options *o)
+{
+    return o->algorithm == VEM_AUTO && vem_i_wants_starts(o);
+}
+
+vem_status vem_i_settle_cells(vem_i_run *run, int64_t n, vem_options *out)
+{
+    if (out->cells == VEM_AUTO &&
+        (out->depth != VEM_AUTO || out->expand != VEM_AUTO || out->gap != VEM_AUTO))
+        return vem_i_fail(run, VEM_BAD_OPTION,
+                          "--%s needs --cells or --algorithm kd-em: it is about cells.",
+                          out->depth != VEM_AUTO    ? "depth"
+                          : out->expand != VEM_AUTO ? "expand"
+                                                    : "gap");
+    if (out->cells == VEM_AUTO)
+        return VEM_OK;
+    if (out->cells < 4 * out->clusters && out->cells < n && out->clusters > 1)
+        return vem_i_fail(
+            run, VEM_BAD_OPTION,
+            "--cells is %lld, but %lld clusters need at least %lld: clusters "
+            "in the same cell would become alike.",
+            (long long)out->cells, (long long)out->clusters,
+            (long long)(4 * out->clusters));
+    const int named = out->depth != VEM_AUTO;
+    const int64_t first = (has_starts(out) ? START_EACH : FIRST_EACH) * out->clusters;
+    if (!named) /* as deep as the first cells want, and as there is room for them */
+        for (out->depth = 0; out->depth < DEEPEST &&
+                             (INT64_C(2) << out->depth) <= out->cells &&
+                             (INT64_C(1) << out->depth) < first;)
+            out->depth++;
+    if ((INT64_C(1) << out->depth) > out->cells)
+        return vem_i_fail(
+            run, VEM_BAD_OPTION,
+            "--depth is %lld, which is %lld cells, but --cells allows %lld.",
+            (long long)out->depth, (long long)(INT64_C(1) << out->depth),
+            (long long)out->cells);
+    return VEM_OK;
+}
+
+/* ---- where nobody asked ---- */
+
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Do values of a column come twice? */
+static vem_status look_for_ties(vem_i_run *run, const vem_data *data, int *ties)
+{
+    double *columns = NULL;
+    const int64_t d = data->d;
+    vem_status status =
+        vem_i_take(run, &columns, LOOKED_AT * (size_t)(d + 1), sizeof(double));
+    if (status != VEM_OK)
+        return status;
+    double *row = columns + LOOKED_AT * d;
+    for (int64_t k = 0; k < LOOKED_AT; k++) {
+        vem_i_data_load(data, k * (data->n / LOOKED_AT), 1, VEM_DOUBLE, row, d);
+        for (int64_t j = 0; j < d; j++)
+            columns[j * LOOKED_AT + k] = row[j];
+    }
+    *ties = 0;
+    for (int64_t j = 0; j < d; j++) {
+        double *column = columns + j * LOOKED_AT;
+        int64_t twice = 0;
+        qsort(column, LOOKED_AT, sizeof *column, compare);
+        for (int64_t k = 1; k < LOOKED_AT; k++)
+            twice += column[k] == column[k - 1];
+        *ties = *ties || (double)twice > TWICE * LOOKED_AT;
+    }
+    vem_i_free(columns);
+    return VEM_OK;
+}
+
+vem_status vem_i_choose_cells(vem_i_run *run, const vem_data *data, vem_options *out)
+{
+    int ties = 0;
+    if (out->cells != VEM_AUTO || out->coreset != VEM_AUTO || out->blocks > 1 ||
+        !has_starts(out) || !vem_i_has_matrices(vem_i_family_of(out->family)) ||
+        data->n < OURS_ROWS || data->d > OURS_COLUMNS || data->sparse.starts)
+        return VEM_OK;
+    vem_status status = look_for_ties(run, data, &ties);
+    if (status != VEM_OK || ties)
+        return status;
+    const int64_t each = OURS_EACH * out->clusters;
+    out->cells = each > OURS_LEAST ? each : OURS_LEAST;
+    return vem_i_settle_cells(run, data->n, out);
+}
