@@ -83,6 +83,8 @@ static void print_presets(FILE *stream)
         "C.\n"
         "kd-em fits cells of a kd-tree, up to --cells of them; without it 256 C, and at "
         "least 8192.\n"
+        "moore-em looks for its cells anew in every step, down to --depth, and takes the "
+        "posteriors\nat their means: the only one in which F may fall.\n"
         "incremental-em makes an M-step after each of --blocks parts of the rows; "
         "without "
         "it 25.\n"

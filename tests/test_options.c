@@ -199,7 +199,7 @@ static void without_a_preset(void **state)
         vem_options_get(&r, info->name, text, sizeof text);
         const char *open =
             "algorithm threads memory time coreset reach explore probe " /* other searches */
-            "cells depth expand gap";                                    /* and items */
+            "cells depth expand gap tau";                                /* and items */
         if (!strstr(open, info->name))
             assert_string_not_equal(text, "auto");
     }

@@ -316,7 +316,8 @@ typedef enum vem_algorithm {
     VEM_ALGORITHM_VC_GMM,
     VEM_ALGORITHM_KD_EM,
     VEM_ALGORITHM_GREEDY,
-    VEM_ALGORITHM_INCREMENTAL_EM
+    VEM_ALGORITHM_INCREMENTAL_EM,
+    VEM_ALGORITHM_MOORE_EM
 } vem_algorithm;
 
 /* X(kind, symbol, name, what it is): one line for each family, in the order of their numbers,
@@ -399,7 +400,7 @@ typedef enum vem_precision { VEM_SINGLE = 0, VEM_DOUBLE } vem_precision;
     X(INT, clusters, VEM_AUTO, 1, 2147483000, NULL, "C", "number of clusters")           \
     X(CHOICE, algorithm, VEM_AUTO, 0, 0,                                                 \
       "kmeans|lazy-kmeans|kmeans-c|gmm|var-kmeans-x|var-kmeans-s|var-gmm-x|var-gmm-s|"   \
-      "lwcs-kmeans|vc-gmm|kd-em|greedy|incremental-em",                                  \
+      "lwcs-kmeans|vc-gmm|kd-em|greedy|incremental-em|moore-em",                         \
       "NAME", "a paper's algorithm, exactly; options beside it override it")             \
     X(CHOICE, family, VEM_AUTO, 0, 0, &(VEM_FAMILY_TABLE(VEM_FAMILY_CHOICE_ROW))[1],     \
       "NAME", "what a cluster looks like")                                               \
@@ -439,6 +440,9 @@ typedef enum vem_precision { VEM_SINGLE = 0, VEM_DOUBLE } vem_precision;
     X(INT, blocks, VEM_AUTO, 1, 1000000, NULL, "B",                                      \
       "incremental EM: rows in so many random parts, with an M-step after each of "      \
       "them (search all; incremental-em: 25, else 1)")                                   \
+    X(REAL, tau, VEM_AUTO, 0, 1e300, NULL, "T",                                          \
+      "moore-em: a node of the tree is divided where the density of a cluster varies "   \
+      "in its box by more than T times the cluster's weight (0.5)")                      \
     X(CHOICE, seeding, VEM_AUTO, 0, 0,                                                   \
       "random|kmeans++|kmeans++-greedy|afkmc2|two-level", "NAME",                        \
       "how the first means are chosen")                                                  \
@@ -620,8 +624,10 @@ typedef struct vem_trace_step {
     int64_t empty;      /* clusters that held nothing */
     const char *
         move; /* "swap", "drop", "reseed", "insert" or "finish" when something acted on the
-                         clusters after this step, else NULL */
-    int64_t moved;  /* clusters it acted on */
+                         clusters after this step, "refine" or "descend" on cells; else NULL */
+    int64_t
+        moved; /* clusters, or cells, it acted on; descend: nodes that were divided on the
+                       way to the cells of the next step */
     double seconds; /* of this step */
 } vem_trace_step;
 

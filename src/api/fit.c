@@ -105,6 +105,7 @@ static vem_status divide(fit *f)
     const vem_i_cells_request request = {.kind = vem_i_family_of(o->family)->needs,
                                          .most = f->plan.programme.items,
                                          .depth = (int32_t)o->depth,
+                                         .boxes = vem_i_descends(o),
                                          .times = f->start ? 1 : o->restarts};
     if (!f->plan.programme.celled)
         return VEM_OK;

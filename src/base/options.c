@@ -24,7 +24,12 @@ static const size_t offset[COUNT] = {VEM_OPTION_TABLE(OFFSET_ROW)};
 
 /* Text derived from the table once, when the library is loaded, and constant afterwards:
  * the names as on the command line, and each list "a|b|c" of choices cut into words. */
-enum { NAME_SIZE = 24, LIST_SIZE = 128 };
+enum { NAME_SIZE = 24, LIST_SIZE = 256 };
+#define FITS_ROW(kind, field, def, low, high, choices, argument, help)                   \
+    _Static_assert(sizeof #field <= NAME_SIZE && sizeof(choices) <= LIST_SIZE,           \
+                   "the names of an option and of its choices have room");
+VEM_OPTION_TABLE(FITS_ROW)
+#undef FITS_ROW
 static char names[COUNT][NAME_SIZE];
 static char words[COUNT][LIST_SIZE];
 

@@ -209,7 +209,8 @@ static vem_status take(vem_i_cells *cells, const vem_i_cells_request *request)
 {
     vem_i_run *run = cells->run;
     const int32_t d = cells->rows->d;
-    const vem_i_tree_spec spec = {.kind = VEM_I_TREE_PRINCIPAL,
+    const vem_i_tree_spec spec = {.kind = request->boxes ? VEM_I_TREE_BOXES
+                                                         : VEM_I_TREE_PRINCIPAL,
                                   .spread = cells->kind,
                                   .nodes = nodes_for(request, cells->rows->n),
                                   .depth = VEM_I_CELLS_DEPTH};

@@ -45,6 +45,7 @@ typedef struct vem_i_cells_request {
     vem_i_spread_kind kind; /* of the spread that cells carry beside its trace */
     int64_t most;           /* cells, at most */
     int32_t depth;          /* of the first ones */
+    int boxes;     /* nodes are cut across columns and keep the boxes of their rows */
     int64_t times; /* cuts that begin with the first cells, one after the other: what the
                                tree knows below them stays, and there is room for all; 0: 1 */
 } vem_i_cells_request;

@@ -28,6 +28,12 @@
 #include "em/steady.h"
 #include "model/spread.h"
 
+/* Where posteriors are not the best, F needs the statistics. */
+static vem_i_stats *stats_for_energy(vem_i_em *em)
+{
+    return em->scorer.at_means ? &em->stats : NULL;
+}
+
 /* All clusters share one variance and one weight, and that variance was only a guess. It
  * does not matter for what the items hold; now that this is known, put the one of HFL (8)
  * in its place and normalise again. */
@@ -39,7 +45,8 @@ static void settle_variance(vem_i_em *em, vem_i_estep_result *e)
                              fmax(variance,
                                   vem_i_floor_shared(&em->constraints, em->view->d)));
     vem_i_scorer_prepare(em->run, em->model, &em->scorer);
-    vem_i_estep_result again = vem_i_estep_again(em->estep, &em->posterior, NULL);
+    vem_i_estep_result again =
+        vem_i_estep_again(em->estep, &em->posterior, stats_for_energy(em));
     e->log_sum = again.log_sum;
     if (em->search.dense)
         e->pairs += again.pairs;
@@ -78,7 +85,7 @@ static int converged(const vem_i_em *em)
     if (em->step <= em->shared_steps + 1 || !em->doing.may_end)
         return 0;
     const vem_trace_step *line = vem_i_trace_last(&em->trace), *last = line - 1;
-    if (last->moved > 0)
+    if (last->moved > 0 && last->move != vem_i_move_names[VEM_I_MOVE_DESCEND])
         return 0;
     double before = last->free_energy, now = line->free_energy;
     double threshold = vem_i_em_threshold(em, now);
@@ -136,7 +143,8 @@ static vem_status expect(vem_i_em *em)
     vem_i_estep_result e =
         blocks && blocks->known && step > 1
             ? vem_i_em_epoch(em, &told)
-            : vem_i_estep_run(em->estep, &em->posterior, NULL, &told, em->may_skip);
+            : vem_i_estep_run(em->estep, &em->posterior, stats_for_energy(em), &told,
+                              em->may_skip);
     if (e.skipped)
         return VEM_STOPPED;
     if (em->variance_unknown)
@@ -146,7 +154,7 @@ static vem_status expect(vem_i_em *em)
     vem_trace_step line = {.step = step,
                            .free_energy = em->free_energy,
                            .pairs = e.pairs,
-                           .changed = e.changed,
+                           .changed = em->scorer.at_means ? -1 : e.changed,
                            .seconds = vem_i_clock() - start};
     vem_status status = vem_i_trace_add(em->run, &em->trace, &line);
     told.free_energy = em->free_energy;

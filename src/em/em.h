@@ -46,7 +46,8 @@ typedef struct vem_i_listed {
 } vem_i_listed;
 enum { VEM_I_MOVES = 3 };
 
-/* What those are told who watch the steps of a loop: checkpoint, deadline, undo. */
+/* What those are told who watch the steps of a loop: checkpoint, deadline, undo; and who gives it
+ * other items before a step (moves/descend.h). */
 typedef enum vem_i_event {
     VEM_I_STEP_BEGINS, /* the loop could be left here and entered again (em_record.c); with
                           em->within it was entered, and the E-step is done already */
@@ -61,7 +62,7 @@ typedef struct vem_i_observer {
     int (*observe)(void *user, struct vem_i_em *em, vem_i_event event); /* or NULL */
     void *user;
 } vem_i_observer;
-enum { VEM_I_OBSERVERS = 2 };
+enum { VEM_I_OBSERVERS = 3 };
 
 /* What can look closer at the items where the loop rests: more of them, in which F is no less
  * (moves/refine.h). *finer: how many there are more; 0: that promises nothing any more. */

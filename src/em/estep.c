@@ -7,7 +7,8 @@
  * in the posterior and the statistics are taken afterwards, cluster by cluster
  * (collect.c); a dense one has the probabilities of all clusters in its scratch and adds
  * the block to the statistics of its shard at once. Shards depend on the sizes alone and
- * are added up in order. Where statistics are kept in blocks (blocks.h), a block is so many shards
+ * are added up in order. Where items are scored by their means alone (scorer->at_means) shards sum
+ * entropies, and the statistics say the rest of F (model/expected.c). Where statistics are kept in blocks (blocks.h), a block is so many shards
  * in a row. */
 #include "em/estep_inside.h"
 
@@ -108,7 +109,9 @@ static void run_shard(void *arg, int64_t task, int thread)
         distance = vem_i_block_add_costs(&t->search->spec, block,
                                          distance); /* before they become probabilities */
         vem_i_block_normalize(&t->search->spec, block, log_sum);
-        total = vem_i_block_add_logs(block, log_sum, posterior->log_sums, total);
+        total = t->scorer->at_means
+                    ? vem_i_block_add_entropy(block, total)
+                    : vem_i_block_add_logs(block, log_sum, posterior->log_sums, total);
         if (t->search->extra && !t->again)
             store_next(t, block, log_sum);
         changed += vem_i_posterior_store(posterior, block);
@@ -225,6 +228,8 @@ static vem_i_estep_result run_step(vem_i_estep *t, vem_i_posterior *posterior,
     count_shards(t, 0, t->shards, &result);
     if (stats)
         vem_i_estep_collect(t, posterior, stats);
+    if (stats && t->scorer->at_means)
+        result.log_sum -= 0.5 * vem_i_expected_cost(t->scorer, stats);
     return result;
 }
 

@@ -3,6 +3,8 @@
  * every item of every step. */
 #include "em/normalize.h"
 
+#include <math.h>
+
 /* A hard item has q = 1; its cost is all there is to know. */
 void vem_i_block_normalize(const vem_i_search_spec *search, vem_i_block *block,
                            double *log_sum)
@@ -64,6 +66,21 @@ double vem_i_block_add_logs(const vem_i_block *block, const double *log_sum, dou
         const double w = vem_i_view_mass(view, vem_i_block_item(block, p));
         if (w > 0)
             sum += w * log_sum[p];
+    }
+    return sum;
+}
+
+double vem_i_block_add_entropy(const vem_i_block *block, double sum)
+{
+    const vem_i_kernels *kernels = block->view->kernels;
+    for (int32_t p = 0; p < block->n; p++) {
+        const double w = vem_i_view_mass(block->view, vem_i_block_item(block, p));
+        for (int32_t c = 0; c < block->scorer->clusters; c++) {
+            const double q =
+                vem_i_value(kernels, block->costs, (int64_t)c * block->capacity + p);
+            if (q > 0)
+                sum -= q * log(q / w);
+        }
     }
     return sum;
 }

@@ -15,4 +15,7 @@ void vem_i_block_normalize(const vem_i_search_spec *search, vem_i_block *block,
 double vem_i_block_add_logs(const vem_i_block *block, const double *log_sum, double *kept,
                             double sum);
 
+/* sum += - sum_i w_i sum_c q log q, of a dense search, after the costs became probabilities. */
+double vem_i_block_add_entropy(const vem_i_block *block, double sum);
+
 #endif

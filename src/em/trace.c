@@ -28,9 +28,10 @@ void vem_i_trace_free(vem_i_trace *t)
 }
 
 const char *const vem_i_move_names[VEM_I_MOVE_NAMES] = {
-    [VEM_I_MOVE_SWAP] = "swap",     [VEM_I_MOVE_DROP] = "drop",
-    [VEM_I_MOVE_RESEED] = "reseed", [VEM_I_MOVE_FINISH] = "finish",
-    [VEM_I_MOVE_REFINE] = "refine", [VEM_I_MOVE_INSERT] = "insert"};
+    [VEM_I_MOVE_SWAP] = "swap",      [VEM_I_MOVE_DROP] = "drop",
+    [VEM_I_MOVE_RESEED] = "reseed",  [VEM_I_MOVE_FINISH] = "finish",
+    [VEM_I_MOVE_REFINE] = "refine",  [VEM_I_MOVE_INSERT] = "insert",
+    [VEM_I_MOVE_DESCEND] = "descend"};
 
 static void record_step(vem_i_record *r, vem_trace_step *s)
 {

@@ -6,8 +6,8 @@
 #include "base/record.h"
 
 /* The names of all moves, by their numbers in records: append. A finish is a stage of the fit
- * (fit/attempt.c), which holds fewer clusters from there on, and refining acts on items, not on
- * clusters; the others are objects (em.h). */
+ * (fit/attempt.c), which holds fewer clusters from there on, and refining and descending act on items,
+ * not on clusters; the others are objects (em.h). */
 typedef enum vem_i_move_name {
     VEM_I_MOVE_NONE,
     VEM_I_MOVE_SWAP,
@@ -16,6 +16,7 @@ typedef enum vem_i_move_name {
     VEM_I_MOVE_FINISH,
     VEM_I_MOVE_REFINE,
     VEM_I_MOVE_INSERT,
+    VEM_I_MOVE_DESCEND,
     VEM_I_MOVE_NAMES
 } vem_i_move_name;
 /* Lines of a trace point to these. */

@@ -8,6 +8,7 @@
 #include "fit/attempt_inside.h"
 #include "metrics/gap.h"
 #include "model/units.h"
+#include "moves/descend.h"
 #include "moves/moves.h"
 #include "moves/refine.h"
 
@@ -182,6 +183,7 @@ static vem_status run_loop(vem_i_attempt *a, const vem_i_stage *stage,
     const int resumes = vem_i_checkpoint_resumes(a->checkpoint);
     vem_i_em em = loop_of(a, &o, b);
     vem_i_last_step *last = NULL;
+    vem_i_descent *descent = NULL;
     a->loop_clusters = a->model->clusters;
     if (a->cells && !a->still) /* there will be more of them */
         vem_i_cells_stretch(a->cells, 1);
@@ -191,7 +193,10 @@ static vem_status run_loop(vem_i_attempt *a, const vem_i_stage *stage,
     status = vem_i_last_step_new(&em, &last);
     if (status == VEM_OK)
         status = vem_i_moves_new(&em, em.schedule.rounds > 0);
-    if (status == VEM_OK && a->cells && !a->still && stage->kind == VEM_I_STAGE_FIT)
+    const int fits_cells = a->cells && !a->still && stage->kind == VEM_I_STAGE_FIT;
+    if (status == VEM_OK && fits_cells && vem_i_descends(&o))
+        status = vem_i_descent_new(&em, a->cells, o.tau, &descent);
+    else if (status == VEM_OK && fits_cells)
         status = vem_i_refinement_new(&em, a->cells, o.expand == VEM_AUTO ? 0 : o.expand,
                                       &a->refinement);
     if (status == VEM_OK && a->refinement && o.gap != VEM_AUTO)
@@ -219,6 +224,7 @@ static vem_status run_loop(vem_i_attempt *a, const vem_i_stage *stage,
     a->beginning.guarded = 0;
     vem_i_refinement_free(a->refinement);
     a->refinement = NULL;
+    vem_i_descent_free(descent);
     vem_i_last_step_free(last);
     vem_i_em_free(&em);
     return status;

@@ -9,9 +9,8 @@
  *     measure   scratch of a scan; rows of a sample, or a chunk of all rows
  *
  * The peak is the rows and the greatest stage. Where it is too high, the rows rest in a
- * temporary file (base/spill.h), and the greatest stage counts beside a window for mapped
- * pages. Whoever looks for a smaller plan (fewer rows,
- * single precision) asks with other options; the refusal names those that would fit. */
+ * temporary file (base/spill.h), and the greatest stage counts beside a window for mapped pages. Who
+ * looks for a smaller plan asks with other options; the refusal names those that would fit. */
 #include "fit/memory_plan.h"
 
 #include <stdio.h>
@@ -26,6 +25,7 @@
 #include "metrics/gap.h"
 #include "metrics/measure.h"
 #include "model/path.h"
+#include "moves/descend.h"
 #include "moves/moves.h"
 #include "moves/refine.h"
 #include "search/tour.h"
@@ -96,6 +96,7 @@ static uint64_t loop_bytes(const sizes *s, const vem_options *o)
                    .grows = vem_i_grows(o)};
     vem_i_last_step *last = NULL;
     vem_i_refinement *refinement = NULL;
+    vem_i_descent *descent = NULL;
     vem_status status =
         vem_i_model_blank(&dry,
                           vem_i_shape_of(vem_i_family_of(o->family), s->clusters, s->d),
@@ -108,12 +109,14 @@ static uint64_t loop_bytes(const sizes *s, const vem_options *o)
     if (status == VEM_OK)
         status = vem_i_moves_new(&em, vem_i_swaps_in_loop(o, &em.search));
     if (status == VEM_OK && s->cells)
-        status = vem_i_refinement_new(&em, s->cells, 0, &refinement);
+        status = vem_i_descends(o) ? vem_i_descent_new(&em, s->cells, 0, &descent)
+                                   : vem_i_refinement_new(&em, s->cells, 0, &refinement);
     if (status == VEM_OK)
         status = vem_i_estep_start(em.estep, &em.pairs);
     if (status == VEM_OK)
         vem_i_scorer_part(&dry, &em.scorer);
     vem_i_refinement_free(refinement);
+    vem_i_descent_free(descent);
     vem_i_last_step_free(last);
     vem_i_em_free(&em);
     vem_model_free(em.model);
@@ -195,8 +198,7 @@ static uint64_t starts_bytes(const sizes *s, const vem_i_starts_plan *starts)
                              loops_bytes(&sample, &last) + subset_bytes(s, sample.n));
 }
 
-/* The rows themselves stay: 4 n for their old places, and for those they go to where they
- * move to another file. */
+/* The rows themselves stay: 4 n for their old places, and for those in another file. */
 static uint64_t order_bytes(const sizes *s, int spill)
 {
     enum { STRIPES = 8 };
@@ -264,6 +266,7 @@ static uint64_t cells_bytes(const sizes *s, const vem_i_programme *p,
     vem_i_run dry = vem_i_run_dry(s->run, &bytes);
     const vem_i_cells_request request = {.kind = vem_i_family_of(s->o->family)->needs,
                                          .most = p->items,
+                                         .boxes = vem_i_descends(s->o),
                                          .times = s->o->restarts};
     vem_i_cells_new(&dry, view, &request, cells);
     return bytes;

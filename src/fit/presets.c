@@ -51,6 +51,8 @@ static const preset presets[] = {
                               VEM_SEED_RANDOM, 1e-5, 300, 0, 0, 0},
     [VEM_ALGORITHM_INCREMENTAL_EM] = {VEM_FULL, VEM_PRIOR_FREE, VEM_SEARCH_ALL, VEM_AUTO,
                                       0, 0, VEM_SEED_PLUSPLUS, 1e-5, 300, 0, 0, 0},
+    [VEM_ALGORITHM_MOORE_EM] = {VEM_FULL, VEM_PRIOR_FREE, VEM_SEARCH_ALL, VEM_AUTO, 0, 0,
+                                VEM_SEED_PLUSPLUS, 1e-5, 300, 0, 0, 0},
 };
 
 int vem_i_grows(const vem_options *o)
@@ -368,9 +370,13 @@ vem_status vem_options_resolve(vem_ctx *ctx, const vem_options *options, int64_t
         return status;
     if ((status = vem_i_settle_blocks(run, &out)) != VEM_OK)
         return status;
+    if ((status = vem_i_settle_descent(run, reduced, &out)) != VEM_OK)
+        return status;
     if (p.cells && out.cells == VEM_AUTO)
         out.cells = vem_i_cells_of_preset(out.clusters);
     if ((status = vem_i_settle_cells(run, reduced, &out)) != VEM_OK)
+        return status;
+    if ((status = vem_i_check_descent(run, &out)) != VEM_OK)
         return status;
     *resolved = out;
     return VEM_OK;

@@ -13,6 +13,12 @@ int vem_i_holds_all(const vem_options *resolved);
  * is, the first step makes that one the mean and shape of all rows. */
 int vem_i_grows(const vem_options *options);
 
+/* Very fast EM (descent.c): are cells found from the root of the tree in every step? How deep it is, and
+ * what does not go with it: before and after everything else is known. */
+int vem_i_descends(const vem_options *options);
+vem_status vem_i_settle_descent(vem_i_run *run, int64_t rows, vem_options *options);
+vem_status vem_i_check_descent(vem_i_run *run, const vem_options *options);
+
 /* Incremental EM (blocks.c): in how many blocks, and what does not go with it. */
 vem_status vem_i_settle_blocks(vem_i_run *run, vem_options *options);
 

@@ -49,6 +49,7 @@ typedef struct vem_i_scorer {
     void *precisions; /* inverse shapes as weights of a spread, rows ldp apart (0: one for
                          all); NULL: items have none (spread.h) */
     int64_t ldp;
+    int at_means; /* items are scored by their means alone, and collected with their spread */
     double base;
     double *bias_wide; /* C doubles: bias before the common part is taken off */
     double *work;      /* scratch of work_size doubles per thread, between calls */

@@ -41,7 +41,7 @@ static int32_t values_of(const vem_i_scorer *s)
 void vem_i_spread_score_tile(const vem_i_scorer *s, const vem_i_items *items,
                              int32_t first, int32_t count, void *costs, int64_t ldv)
 {
-    if (!s->precisions || !vem_i_scorer_sees(s, items))
+    if (!s->precisions || s->at_means || !vem_i_scorer_sees(s, items))
         return;
     s->kernels->linear_tile(items->spread, items->spread_ld, items->index,
                             (int32_t)items->n, values_of(s),
@@ -53,7 +53,7 @@ void vem_i_spread_score_tile(const vem_i_scorer *s, const vem_i_items *items,
 void vem_i_spread_score_pairs(const vem_i_scorer *s, const vem_i_items *items, int32_t m,
                               const int32_t *index, void *costs, int64_t ldv)
 {
-    if (!s->precisions || !vem_i_scorer_sees(s, items))
+    if (!s->precisions || s->at_means || !vem_i_scorer_sees(s, items))
         return;
     s->kernels->linear_pairs(items->spread, items->spread_ld, items->index,
                              (int32_t)items->n, values_of(s), s->precisions, s->ldp, m,
