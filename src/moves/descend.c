@@ -77,7 +77,6 @@ static int64_t descend(vem_i_descent *t)
         vem_i_parallel_light(em->run, count, work, look, t);
         for (int64_t i = 0; i < count; i++) {
             const int32_t node = t->level[i], left = tree->left[node];
-            em->pairs += left >= 0 ? em->scorer.clusters : 0;
             if (t->open[i]) {
                 t->next[below++] = left;
                 t->next[below++] = left + 1;
