@@ -8,13 +8,14 @@
 
 enum { KEPT = 3 }; /* one of so many values is kept, on average */
 
-/* how: 0 floats, 1 doubles, 2 all are 1. */
+/* how: 0 floats, 1 doubles, 2 all are 1, 3 bytes. */
 static int check_at(const vem_i_kernels *table, int32_t d, int32_t n, int32_t m, int how)
 {
     const int64_t rows = 2 * (int64_t)n, lda = m + 3, ldv = n + 5, ldb = m + 1;
     int64_t *starts = calloc((size_t)rows + 1, sizeof *starts);
     int32_t *columns = malloc((size_t)(rows * d) * sizeof *columns);
     float *values = malloc((size_t)(rows * d) * sizeof *values);
+    uint8_t *bytes = malloc((size_t)(rows * d));
     double *wide = malloc((size_t)(rows * d) * sizeof *wide);
     uint32_t *list = malloc((size_t)n * sizeof *list);
     void *a = kernel_values(table, d * lda), *bias = kernel_values(table, m);
@@ -25,7 +26,8 @@ static int check_at(const vem_i_kernels *table, int32_t d, int32_t n, int32_t m,
         for (int32_t j = 0; j < d; ++j)
             if (kernel_below(KEPT) == 0) {
                 columns[count] = j;
-                values[count] = (float)(1 + kernel_below(9));
+                bytes[count] = (uint8_t)(1 + kernel_below(9));
+                values[count] = (float)bytes[count];
                 wide[count] = how == 1 ? values[count] + 0.1 : (double)values[count];
                 count++;
             }
@@ -36,8 +38,8 @@ static int check_at(const vem_i_kernels *table, int32_t d, int32_t n, int32_t m,
     kernel_fill(table, a, d * lda, 2);
     kernel_fill(table, bias, m, 2);
     kernel_fill(table, q, m * ldv, 1);
-    const vem_i_sparse x = {starts, columns, how == 0 ? values : NULL,
-                            how == 1 ? wide : NULL};
+    const vem_i_sparse x = {starts, columns, how == 3 ? bytes : NULL,
+                            how == 0 ? values : NULL, how == 1 ? wide : NULL};
     const uint32_t *items = m & 1 ? list : NULL;
     table->sparse_tile(&x, items, n, a, lda, bias, m, costs, ldv);
     table->sparse_collect(&x, items, n, q, ldv, m, block, ldb);
@@ -77,7 +79,8 @@ static int check_at(const vem_i_kernels *table, int32_t d, int32_t n, int32_t m,
         free(want);
         free(weight);
     }
-    void *owned[] = {starts, columns, values, wide, list, a, bias, costs, q, block};
+    void *owned[] = {starts, columns, bytes, values, wide, list,
+                     a,      bias,    costs, q,      block};
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; ++i)
         free(owned[i]);
     return bad;
@@ -89,7 +92,7 @@ int check_sparse(const vem_i_kernels *table)
     int bad = 0;
     kernel_seed(31);
     for (const int32_t *m = clusters; *m; ++m)
-        for (int how = 0; how < 3; ++how) {
+        for (int how = 0; how < 4; ++how) {
             bad += check_at(table, 1, 1, *m, how);
             bad += check_at(table, 7, 5, *m, how);
             bad += check_at(table, 90, 17, *m, how);

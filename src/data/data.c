@@ -155,6 +155,7 @@ void vem_i_data_release(vem_data *data)
     vem_i_free(data->owned);
     vem_i_free((void *)(uintptr_t)data->sparse.starts);
     vem_i_free((void *)(uintptr_t)data->sparse.columns);
+    vem_i_free((void *)(uintptr_t)data->sparse.bytes);
     vem_i_free((void *)(uintptr_t)data->sparse.values);
     vem_i_free((void *)(uintptr_t)data->sparse.wide);
     vem_i_free(data->columns);

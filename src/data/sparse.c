@@ -11,8 +11,13 @@ enum { EMPTY_ROWS = 64, ENTRIES_AT_LEAST = 1 << 16 };
 vem_status vem_i_sparse_begin(vem_i_run *run, const char *name, int64_t n, int64_t d,
                               int64_t entries, vem_i_sparse_maker *maker)
 {
-    *maker = (vem_i_sparse_maker){
-        .run = run, .name = name, .n = n, .d = (int32_t)d, .ones = 1, .narrow = 1};
+    *maker = (vem_i_sparse_maker){.run = run,
+                                  .name = name,
+                                  .n = n,
+                                  .d = (int32_t)d,
+                                  .ones = 1,
+                                  .small = 1,
+                                  .narrow = 1};
     if (n < 1 || d < 1 || d > INT32_MAX)
         return vem_i_fail(run, VEM_BAD_DATA,
                           "%s has %" PRId64 " rows and %" PRId64
@@ -44,6 +49,7 @@ vem_status vem_i_sparse_count(vem_i_sparse_maker *m, int64_t row, int64_t column
             m->name, m->count + 1, row + 1, column + 1,
             isnan(value) ? "NaN" : "infinite");
     m->ones &= value == 1;
+    m->small &= value >= 0 && value <= UINT8_MAX && value == floor(value);
     m->narrow &= (double)(float)value == value;
     m->starts[row + 2]++; /* two further on: see vem_i_sparse_put */
     m->count++;
@@ -56,11 +62,11 @@ vem_status vem_i_sparse_allot(vem_i_sparse_maker *m)
     for (int64_t i = 2; i <= m->n + 1; i++)
         m->starts[i] += m->starts[i - 1];
     vem_status status = vem_i_take_zeroed(m->run, &m->columns, room, sizeof *m->columns);
-    if (status == VEM_OK && !m->ones && m->narrow)
-        status = vem_i_take_zeroed(m->run, &m->values, room, sizeof *m->values);
-    if (status == VEM_OK && !m->ones && !m->narrow)
-        status = vem_i_take_zeroed(m->run, &m->wide, room, sizeof *m->wide);
-    return status;
+    if (status != VEM_OK || m->ones)
+        return status;
+    return m->small    ? vem_i_take_zeroed(m->run, &m->bytes, room, sizeof *m->bytes)
+           : m->narrow ? vem_i_take_zeroed(m->run, &m->values, room, sizeof *m->values)
+                       : vem_i_take_zeroed(m->run, &m->wide, room, sizeof *m->wide);
 }
 
 /* starts[row + 1] is where the next entry of the row goes, and, when all are put, where the row
@@ -72,7 +78,9 @@ void vem_i_sparse_put(vem_i_sparse_maker *m, int64_t row, int64_t column, double
         return;
     const int64_t at = m->starts[row + 1]++;
     m->columns[at] = (int32_t)column;
-    if (m->values)
+    if (m->bytes)
+        m->bytes[at] = (uint8_t)(value >= 0 && value <= UINT8_MAX ? value : 0);
+    else if (m->values)
         m->values[at] = (float)value;
     else if (m->wide)
         m->wide[at] = value;
@@ -83,7 +91,11 @@ static void swap(vem_i_sparse_maker *m, int64_t a, int64_t b)
     const int32_t column = m->columns[a];
     m->columns[a] = m->columns[b];
     m->columns[b] = column;
-    if (m->values) {
+    if (m->bytes) {
+        const uint8_t value = m->bytes[a];
+        m->bytes[a] = m->bytes[b];
+        m->bytes[b] = value;
+    } else if (m->values) {
         const float value = m->values[a];
         m->values[a] = m->values[b];
         m->values[b] = value;
@@ -132,7 +144,7 @@ vem_status vem_i_sparse_end(vem_i_sparse_maker *m, vem_i_sparse *sparse)
                                   "(sum_duplicates() in scipy).",
                                   m->name, i + 1, m->columns[e] + 1);
     }
-    *sparse = (vem_i_sparse){m->starts, m->columns, m->values, m->wide};
+    *sparse = (vem_i_sparse){m->starts, m->columns, m->bytes, m->values, m->wide};
     *m = (vem_i_sparse_maker){0};
     return VEM_OK;
 }
@@ -141,6 +153,7 @@ void vem_i_sparse_maker_free(vem_i_sparse_maker *m)
 {
     vem_i_free(m->starts);
     vem_i_free(m->columns);
+    vem_i_free(m->bytes);
     vem_i_free(m->values);
     vem_i_free(m->wide);
     *m = (vem_i_sparse_maker){0};

@@ -30,9 +30,10 @@ typedef struct vem_i_sparse_maker {
     const char *name; /* for messages */
     int64_t n, count; /* rows, entries so far */
     int32_t d;
-    int ones, narrow; /* all values are 1, or floats */
+    int ones, small, narrow; /* all values are 1, or bytes, or floats */
     int64_t *starts;
     int32_t *columns;
+    uint8_t *bytes;
     float *values;
     double *wide;
 } vem_i_sparse_maker;

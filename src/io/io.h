@@ -127,6 +127,15 @@ int vem_i_npz_has(const vem_i_npz *npz, const char *name);
  * fold into n x (rest). */
 vem_status vem_i_npz_get(vem_i_run *run, vem_i_npz *npz, const char *name,
                          vem_data **data, int *rank, int64_t dims[4]);
+/* An array of one axis that is read from its first value to the last, and not held: up to
+ * VEM_I_STREAM values at a time, no more than there are. With the last ones it is known that all of
+ * them are right. rank and length (of the first axis) are told where it has no values, too. */
+enum { VEM_I_STREAM = 4096 };
+typedef struct vem_i_npz_stream vem_i_npz_stream;
+vem_status vem_i_npz_stream_open(vem_i_run *run, const vem_i_npz *npz, const char *name,
+                                 vem_i_npz_stream **stream, int *rank, int64_t *length);
+vem_status vem_i_npz_stream_next(vem_i_npz_stream *stream, int64_t count, double *values);
+void vem_i_npz_stream_close(vem_i_npz_stream *stream);
 /* The text of an array of one string. */
 vem_status vem_i_npz_text(vem_i_run *run, vem_i_npz *npz, const char *name, char *out,
                           size_t size);

@@ -19,8 +19,11 @@ enum {
     /* Deflate cannot shrink further than about 1030 times, so an entry that claims more
      * lies about its size, and memory is not taken on its word. */
     MOST_SHRINK = 1100,
-    PIECE = 1 << 20 /* bytes read at a time */
+    PIECE = 1 << 20,       /* bytes read at a time */
+    LONGEST_HEAD = 1 << 17 /* of an array that is not held */
 };
+static const size_t LET_GO =
+    1 << 25; /* bytes of a mapped file that are kept behind a stream */
 
 vem_status vem_i_npz_parse(vem_i_run *run, const char *name, const void *bytes,
                            size_t size, vem_i_npz **npz)
@@ -97,11 +100,9 @@ static void release(char *bytes, vem_i_mapping *spill)
     vem_i_mapping_free(spill);
 }
 
-/* An entry's bytes, whole and with the right checksum: in memory from vem_i_alloc, or in
- * *spill. */
-static vem_status read_entry(vem_i_run *run, vem_i_npz *npz, const char *label,
-                             zip_uint64_t index, char **bytes, vem_i_mapping **spill,
-                             size_t *size)
+/* Can the entry be what it says? */
+static vem_status check_entry(vem_i_run *run, const vem_i_npz *npz, const char *label,
+                              zip_uint64_t index, uint64_t *size)
 {
     zip_stat_t info;
     const zip_uint64_t needed = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE;
@@ -116,15 +117,36 @@ static vem_status read_entry(vem_i_run *run, vem_i_npz *npz, const char *label,
             run, VEM_UNSUPPORTED,
             "%s is compressed in a way that numpy does not use (method %d).", label,
             (int)info.comp_method);
+    *size = info.size;
+    return VEM_OK;
+}
+
+static vem_status refuse_entry(vem_i_run *run, const char *label, uint64_t size)
+{
+    return vem_i_fail(run, VEM_BAD_DATA,
+                      "%s is broken: its %" PRIu64
+                      " bytes cannot be read, or their checksum is wrong.",
+                      label, size);
+}
+
+/* An entry's bytes, whole and with the right checksum: in memory from vem_i_alloc, or in
+ * *spill. */
+static vem_status read_entry(vem_i_run *run, vem_i_npz *npz, const char *label,
+                             zip_uint64_t index, char **bytes, vem_i_mapping **spill,
+                             size_t *size)
+{
+    uint64_t all;
     char *made;
-    vem_status status = vem_i_spill_take(run, &made, info.size, 1, spill);
+    vem_status status = check_entry(run, npz, label, index, &all);
+    if (status == VEM_OK)
+        status = vem_i_spill_take(run, &made, all, 1, spill);
     if (status != VEM_OK)
         return status;
     zip_file_t *entry = zip_fopen_index(npz->archive, index, 0);
     zip_uint64_t got = 0;
     zip_int64_t step = entry ? 1 : -1;
-    while (step > 0 && got < info.size) {
-        const zip_uint64_t left = info.size - got;
+    while (step > 0 && got < all) {
+        const zip_uint64_t left = all - got;
         step = zip_fread(entry, made + got, left < PIECE ? left : PIECE);
         if (step > 0)
             got += (zip_uint64_t)step;
@@ -136,13 +158,10 @@ static vem_status read_entry(vem_i_run *run, vem_i_npz *npz, const char *label,
         zip_fclose(entry);
     if (!whole) {
         release(made, *spill);
-        return vem_i_fail(run, VEM_BAD_DATA,
-                          "%s is broken: its %" PRIu64
-                          " bytes cannot be read, or their checksum is wrong.",
-                          label, (uint64_t)info.size);
+        return refuse_entry(run, label, all);
     }
     *bytes = made;
-    *size = info.size;
+    *size = all;
     return VEM_OK;
 }
 
@@ -262,6 +281,127 @@ vem_status vem_i_npz_get(vem_i_run *run, vem_i_npz *npz, const char *name,
     }
     *data = made;
     return VEM_OK;
+}
+
+/* ---- arrays that are not held ---- */
+
+struct vem_i_npz_stream {
+    vem_i_run *run;
+    const vem_i_npz *npz;
+    zip_file_t *entry;
+    vem_i_npy npy;
+    uint64_t size; /* of the entry */
+    int64_t left;  /* values */
+    size_t passed; /* bytes since pages of the file were let go */
+    char label[400];
+    char bytes[VEM_I_STREAM * sizeof(double)];
+};
+
+static int read_exactly(zip_file_t *entry, char *bytes, uint64_t size)
+{
+    for (uint64_t got = 0; got < size;) {
+        const zip_int64_t step = zip_fread(entry, bytes + got, size - got);
+        if (step <= 0)
+            return 0;
+        got += (uint64_t)step;
+    }
+    return 1;
+}
+
+/* Says what the array is; the entry is then at its first value. */
+static vem_status read_head(vem_i_npz_stream *s, zip_uint64_t index)
+{
+    char *head = NULL;
+    const uint64_t count = s->size < LONGEST_HEAD ? s->size : LONGEST_HEAD;
+    vem_status status = vem_i_take_zeroed(s->run, &head, LONGEST_HEAD, 1);
+    if (status != VEM_OK)
+        return status;
+    s->entry = zip_fopen_index(s->npz->archive, index, 0);
+    if (!s->entry || !read_exactly(s->entry, head, count)) {
+        status = refuse_entry(s->run, s->label, s->size);
+    } else if ((unsigned char)head[6] > 1 && (head[10] || head[11])) {
+        status =
+            vem_i_fail(s->run, VEM_BAD_DATA,
+                       "%s is broken: its .npy header cannot be understood.", s->label);
+    } else {
+        status = vem_i_npy_open(s->run, s->label, head, s->size, &s->npy);
+    }
+    const uint64_t skipped = status == VEM_OK ? (uint64_t)(s->npy.values - head) : 0;
+    if (s->entry)
+        zip_fclose(s->entry);
+    s->entry = NULL;
+    if (status == VEM_OK) {
+        s->entry = zip_fopen_index(s->npz->archive, index, 0);
+        if (!s->entry || !read_exactly(s->entry, head, skipped))
+            status = refuse_entry(s->run, s->label, s->size);
+    }
+    vem_i_free(head);
+    s->npy.values = NULL;
+    return status;
+}
+
+vem_status vem_i_npz_stream_open(vem_i_run *run, const vem_i_npz *npz, const char *name,
+                                 vem_i_npz_stream **stream, int *rank, int64_t *length)
+{
+    vem_i_npz_stream *s;
+    const zip_int64_t index = locate(npz, name);
+    if (index < 0)
+        return vem_i_fail(run, VEM_BAD_DATA, "%s holds no array named %s.", npz->name,
+                          name);
+    vem_status status = vem_i_take_structs(run, &s, 1, sizeof *s);
+    if (status != VEM_OK)
+        return status;
+    s->run = run;
+    s->npz = npz;
+    snprintf(s->label, sizeof s->label, "Array %.60s of %.300s", name, npz->name);
+    status = check_entry(run, npz, s->label, (zip_uint64_t)index, &s->size);
+    if (status == VEM_OK)
+        status = read_head(s, (zip_uint64_t)index);
+    *rank = s->npy.rank;
+    *length = s->left = s->npy.dims[0];
+    if (status == VEM_OK)
+        *stream = s;
+    else
+        vem_i_npz_stream_close(s);
+    return status;
+}
+
+vem_status vem_i_npz_stream_next(vem_i_npz_stream *s, int64_t count, double *values)
+{
+    const int64_t width = (int64_t)vem_i_dtype_bytes(s->npy.type);
+    const uint64_t bytes = (uint64_t)(count * width);
+    char beyond[64];
+    int whole = read_exactly(s->entry, s->bytes, bytes);
+    s->left -= count;
+    if (whole && s->left == 0) { /* the checksum is tested when the end is met */
+        zip_int64_t step;
+        while ((step = zip_fread(s->entry, beyond, sizeof beyond)) > 0)
+            ;
+        whole = step == 0;
+    }
+    if (!whole)
+        return refuse_entry(s->run, s->label, s->size);
+    const vem_data some = {.type = s->npy.type,
+                           .swapped = s->npy.swapped,
+                           .n = count,
+                           .d = 1,
+                           .base = s->bytes,
+                           .row_stride = width,
+                           .column_stride = width};
+    vem_i_data_load(&some, 0, count, VEM_DOUBLE, values, 1);
+    s->passed += bytes;
+    if (s->passed > LET_GO) {
+        vem_i_mapping_rest(s->npz->file.mapping);
+        s->passed = 0;
+    }
+    return VEM_OK;
+}
+
+void vem_i_npz_stream_close(vem_i_npz_stream *s)
+{
+    if (s && s->entry)
+        zip_fclose(s->entry);
+    vem_i_free(s);
 }
 
 void vem_i_npz_close(vem_i_npz *npz)

@@ -1,7 +1,10 @@
 /* Sparse matrices as scipy.sparse.save_npz writes them: arrays format (text), shape, and
  *
  *     csr, csc   indptr, indices, data    entries row by row, or column by column
- *     coo        row, col, data           entries in any order */
+ *     coo        row, col, data           entries in any order
+ *
+ * The entries are read twice, to count those of each row and to put them, and never held beside the
+ * rows that are made of them. */
 #include "io/io.h"
 
 #include <inttypes.h>
@@ -10,36 +13,80 @@
 
 #include "base/memory.h"
 
-enum { TOGETHER = 4096 };
-
 typedef enum layout { CSR, CSC, COO, LAYOUTS } layout;
 static const char *const layout_names[LAYOUTS] = {"csr", "csc", "coo"};
+
+/* One value after another of the arrays that have one for each entry. */
+typedef enum stream_kind { VALUES, MINOR, MAJOR, STREAMS } stream_kind;
 
 typedef struct parts {
     vem_i_run *run;
     const char *path;
+    vem_i_npz *npz;
     layout kind;
     int64_t n, d, entries;
-    vem_data *major; /* indptr, or the rows of coo */
-    vem_data *minor; /* indices, or the columns of coo */
-    vem_data *values;
+    vem_data *starts; /* indptr; NULL: coo */
+    vem_i_npz_stream *streams[STREAMS];
 } parts;
 
-static vem_status get(parts *p, vem_i_npz *npz, const char *name, vem_data **data)
+static const char *name_of(const parts *p, stream_kind kind)
+{
+    if (kind == VALUES)
+        return "data";
+    return kind == MAJOR ? "row" : p->kind == COO ? "col" : "indices";
+}
+
+static vem_status check_axes(const parts *p, vem_status status, const char *name,
+                             int rank, int64_t length)
+{
+    if (status == VEM_BAD_DATA && rank == 1 && length == 0)
+        return vem_i_fail(p->run, VEM_BAD_DATA,
+                          "%s holds a sparse matrix without values: its array %s is "
+                          "empty, and so are all its rows.",
+                          p->path, name);
+    if (status == VEM_OK && rank != 1)
+        return vem_i_fail(p->run, VEM_BAD_DATA,
+                          "Array %s of %s has %d dimensions, but 1 is needed.", name,
+                          p->path, rank);
+    return status;
+}
+
+static vem_status get(const parts *p, const char *name, vem_data **data)
 {
     int rank = 0;
     int64_t dims[4] = {1};
-    vem_status status = vem_i_npz_get(p->run, npz, name, data, &rank, dims);
-    if (status == VEM_BAD_DATA && rank == 1 && dims[0] == 0)
-        return vem_i_fail(
-            p->run, VEM_BAD_DATA,
-            "%s holds a sparse matrix without values: its array %s is empty, "
-            "and so are all its rows.",
-            p->path, name);
-    if (status == VEM_OK && rank != 1)
-        status = vem_i_fail(p->run, VEM_BAD_DATA,
-                            "Array %s of %s has %d dimensions, but 1 is needed.", name,
-                            p->path, rank);
+    const vem_status status = vem_i_npz_get(p->run, p->npz, name, data, &rank, dims);
+    return check_axes(p, status, name, rank, dims[0]);
+}
+
+static void close_streams(parts *p)
+{
+    for (int k = 0; k < STREAMS; k++) {
+        vem_i_npz_stream_close(p->streams[k]);
+        p->streams[k] = NULL;
+    }
+}
+
+/* At their first values, and as long as each other. */
+static vem_status open_streams(parts *p)
+{
+    vem_status status = VEM_OK;
+    close_streams(p);
+    for (int k = 0; status == VEM_OK && k < (p->kind == COO ? STREAMS : MAJOR); k++) {
+        const char *name = name_of(p, (stream_kind)k);
+        int rank = 0;
+        int64_t length = 1;
+        status =
+            vem_i_npz_stream_open(p->run, p->npz, name, &p->streams[k], &rank, &length);
+        status = check_axes(p, status, name, rank, length);
+        if (k == VALUES)
+            p->entries = length;
+        if (status == VEM_OK && length != p->entries)
+            status = vem_i_fail(p->run, VEM_BAD_DATA,
+                                "%s is no sparse matrix: array %s has %" PRId64
+                                " numbers, but there are %" PRId64 " values.",
+                                p->path, name, length, p->entries);
+    }
     return status;
 }
 
@@ -57,11 +104,11 @@ static int64_t whole(const vem_data *data, int64_t at)
     return is_whole(value) ? (int64_t)value : -1;
 }
 
-static vem_status read_sizes(parts *p, vem_i_npz *npz)
+static vem_status read_sizes(parts *p)
 {
     vem_data *shape = NULL;
     char text[8];
-    vem_status status = vem_i_npz_text(p->run, npz, "format", text, sizeof text);
+    vem_status status = vem_i_npz_text(p->run, p->npz, "format", text, sizeof text);
     if (status != VEM_OK)
         return status;
     while (p->kind < LAYOUTS && strcmp(layout_names[p->kind], text) != 0)
@@ -71,7 +118,7 @@ static vem_status read_sizes(parts *p, vem_i_npz *npz)
             p->run, VEM_UNSUPPORTED,
             "%s is a sparse matrix of format %s; vem reads csr, csc and coo.", p->path,
             text);
-    status = get(p, npz, "shape", &shape);
+    status = get(p, "shape", &shape);
     if (status == VEM_OK && shape->n == 2) {
         p->n = whole(shape, 0);
         p->d = whole(shape, 1);
@@ -90,36 +137,24 @@ static vem_status read_sizes(parts *p, vem_i_npz *npz)
     return status;
 }
 
-static vem_status read_arrays(parts *p, vem_i_npz *npz)
-{
-    vem_status status = get(p, npz, p->kind == COO ? "row" : "indptr", &p->major);
-    if (status == VEM_OK)
-        status = get(p, npz, p->kind == COO ? "col" : "indices", &p->minor);
-    if (status == VEM_OK)
-        status = get(p, npz, "data", &p->values);
-    if (status != VEM_OK)
-        return status;
-    const int64_t lines = p->kind == CSR ? p->n : p->d,
-                  wanted = p->kind == COO ? p->values->n : lines + 1;
-    p->entries = p->values->n;
-    if (p->minor->n != p->entries || p->major->n != wanted)
-        return vem_i_fail(p->run, VEM_BAD_DATA,
-                          "%s is no sparse matrix: the sizes of its arrays do not fit "
-                          "each other.",
-                          p->path);
-    return VEM_OK;
-}
-
 /* indptr says where the values of each line begin and the last ones end: from 0 on, never
  * falling, to the number of values. */
 static vem_status check_starts(const parts *p)
 {
-    double starts[TOGETHER];
+    const int64_t lines = p->kind == CSR ? p->n : p->d;
+    double starts[VEM_I_STREAM];
     int64_t before = 0;
-    for (int64_t first = 0; first < p->major->n; first += TOGETHER) {
-        const int64_t left = p->major->n - first,
-                      count = left < TOGETHER ? left : TOGETHER;
-        vem_i_data_load(p->major, first, count, VEM_DOUBLE, starts, 1);
+    if (p->starts->n != lines + 1)
+        return vem_i_fail(p->run, VEM_BAD_DATA,
+                          "%s is no sparse matrix: array indptr has %" PRId64
+                          " numbers, but "
+                          "%" PRId64 " are needed for %" PRId64 " %s.",
+                          p->path, p->starts->n, lines + 1, lines,
+                          p->kind == CSR ? "rows" : "columns");
+    for (int64_t first = 0; first < p->starts->n; first += VEM_I_STREAM) {
+        const int64_t left = p->starts->n - first,
+                      count = left < VEM_I_STREAM ? left : VEM_I_STREAM;
+        vem_i_data_load(p->starts, first, count, VEM_DOUBLE, starts, 1);
         for (int64_t i = 0; i < count; i++) {
             const double start = starts[i];
             if (!is_whole(start))
@@ -172,32 +207,31 @@ static vem_status take(parts *p, int put, int64_t major, int64_t minor, double v
 /* Every entry; those of one line of csr or csc after another. */
 static vem_status walk(parts *p, int put, vem_i_sparse_maker *maker)
 {
-    double values[TOGETHER], minor[TOGETHER], major[TOGETHER];
+    double some[STREAMS][VEM_I_STREAM];
     int64_t line = -1, end = 0; /* of csr and csc: where the line ends */
-    for (int64_t first = 0; first < p->entries; first += TOGETHER) {
+    vem_status status = open_streams(p);
+    for (int64_t first = 0; status == VEM_OK && first < p->entries;
+         first += VEM_I_STREAM) {
         const int64_t left = p->entries - first,
-                      count = left < TOGETHER ? left : TOGETHER;
-        vem_i_data_load(p->values, first, count, VEM_DOUBLE, values, 1);
-        vem_i_data_load(p->minor, first, count, VEM_DOUBLE, minor, 1);
-        if (p->kind == COO)
-            vem_i_data_load(p->major, first, count, VEM_DOUBLE, major, 1);
-        for (int64_t i = 0; i < count; i++) {
-            /* A mapped file may have changed since it was checked. */
-            while (p->kind != COO && first + i >= end && line + 2 < p->major->n)
-                end = whole(p->major, ++line + 1);
-            const double a = p->kind == COO ? major[i] : (double)line, b = minor[i];
+                      count = left < VEM_I_STREAM ? left : VEM_I_STREAM;
+        for (int k = 0; status == VEM_OK && k < STREAMS; k++)
+            if (p->streams[k])
+                status = vem_i_npz_stream_next(p->streams[k], count, some[k]);
+        for (int64_t i = 0; status == VEM_OK && i < count; i++) {
+            while (p->starts && first + i >= end && line + 2 < p->starts->n)
+                end = whole(p->starts, ++line + 1);
+            const double a = p->starts ? (double)line : some[MAJOR][i];
+            const double b = some[MINOR][i];
             if (!is_whole(fabs(a)))
-                return refuse_index(p, "row", first + i, a);
-            if (!is_whole(fabs(b)))
-                return refuse_index(p, p->kind == COO ? "col" : "indices", first + i, b);
-            const vem_status status =
-                take(p, put, (int64_t)a, (int64_t)b, values[i], maker);
-            if (status != VEM_OK)
-                return status;
+                status = refuse_index(p, name_of(p, MAJOR), first + i, a);
+            else if (!is_whole(fabs(b)))
+                status = refuse_index(p, name_of(p, MINOR), first + i, b);
+            else
+                status = take(p, put, (int64_t)a, (int64_t)b, some[VALUES][i], maker);
         }
         vem_i_residence_check(p->run);
     }
-    return VEM_OK;
+    return status;
 }
 
 int vem_i_npz_is_sparse(const vem_i_npz *npz)
@@ -209,13 +243,15 @@ int vem_i_npz_is_sparse(const vem_i_npz *npz)
 vem_status vem_i_npz_get_sparse(vem_i_run *run, const char *path, vem_i_npz *npz,
                                 vem_data *data)
 {
-    parts p = {.run = run, .path = path};
+    parts p = {.run = run, .path = path, .npz = npz};
     vem_i_sparse_maker maker = {0};
-    vem_status status = read_sizes(&p, npz);
+    vem_status status = read_sizes(&p);
     if (status == VEM_OK)
-        status = read_arrays(&p, npz);
+        status = open_streams(&p); /* which says how many entries there are */
     if (status == VEM_OK)
         status = vem_i_sparse_begin(run, path, p.n, p.d, p.entries, &maker);
+    if (status == VEM_OK && p.kind != COO)
+        status = get(&p, "indptr", &p.starts);
     if (status == VEM_OK && p.kind != COO)
         status = check_starts(&p);
     if (status == VEM_OK)
@@ -227,9 +263,8 @@ vem_status vem_i_npz_get_sparse(vem_i_run *run, const char *path, vem_i_npz *npz
     if (status == VEM_OK)
         status = vem_i_sparse_end(&maker, &data->sparse);
     vem_i_sparse_maker_free(&maker);
-    vem_data_free(p.major);
-    vem_data_free(p.minor);
-    vem_data_free(p.values);
+    close_streams(&p);
+    vem_data_free(p.starts);
     if (status == VEM_OK) {
         data->type = VEM_FLOAT64;
         data->n = p.n;

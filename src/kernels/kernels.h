@@ -56,13 +56,18 @@ typedef struct vem_i_sparse {
     const int64_t
         *starts; /* rows + 1: where the entries of a row begin; NULL: not sparse */
     const int32_t *columns; /* of the entries, ascending within a row */
-    const float *values;    /* NULL: see below, */
-    const double *wide;     /* where a float does not hold them; both NULL: all are 1 */
+    /* The narrowest that holds them all; all NULL: every value is 1. */
+    const uint8_t *bytes;
+    const float *values;
+    const double *wide;
 } vem_i_sparse;
 
 static inline double vem_i_sparse_value(const vem_i_sparse *s, int64_t entry)
 {
-    return s->values ? (double)s->values[entry] : s->wide ? s->wide[entry] : 1;
+    return s->bytes    ? (double)s->bytes[entry]
+           : s->values ? (double)s->values[entry]
+           : s->wide   ? s->wide[entry]
+                       : 1;
 }
 
 /* Clusters that the sparse kernels have at hand at a time. */
