@@ -80,6 +80,14 @@ void vem_i_data_load(const vem_data *data, int64_t first, int64_t count, vem_pre
                      void *out, int64_t ld);
 /* Number of a column in the file it came from, from 1. */
 int32_t vem_i_data_column_number(const vem_data *data, int32_t column);
+/* Values that are stored of a row, at least 1: d, or of sparse rows how many on average. */
+static inline int64_t vem_i_data_row_values(const vem_data *data)
+{
+    const int64_t values =
+        data->sparse.starts ? data->sparse.starts[data->n] / data->n : data->d;
+    return values < 1 ? 1 : values;
+}
+
 /* Number of a row of the data that were read, from 0: a coreset knows where its rows are
  * from. */
 int64_t vem_i_data_row_number(const vem_data *data, int64_t row);

@@ -299,7 +299,7 @@ vem_status vem_i_points_new(vem_i_run *run, const vem_data *data,
         status = vem_i_take(run, &made->mean, columns, sizeof(double));
     if (status == VEM_OK)
         status = vem_i_take(run, &total, 2 * columns, sizeof(double));
-    if (status == VEM_OK)
+    if (status == VEM_OK && !data->sparse.starts) /* of which there is no pass */
         status = vem_i_pass_new(&p);
     if (status == VEM_OK) {
         made->view = (vem_view){.kernels = p.kernels,

@@ -70,17 +70,30 @@ static vem_status refuse(const task *t, int64_t row, int32_t column)
                       t->support->says);
 }
 
+static int64_t rows_together(int64_t row_values)
+{
+    return row_values < SHARD_VALUES ? SHARD_VALUES / row_values : 1;
+}
+
+uint64_t vem_i_support_bytes(const vem_i_run *run, int64_t n, int32_t d,
+                             int64_t row_values)
+{
+    return (uint64_t)run->threads * (uint64_t)d * sizeof(double) +
+           (uint64_t)vem_i_shards(n, rows_together(row_values)) *
+               (sizeof(int32_t) + sizeof(int64_t));
+}
+
 vem_status vem_i_support_read(vem_i_run *run, const vem_data *data,
                               const vem_i_support *support, int64_t first, int64_t n,
                               const char *phase, double *log_base)
 {
-    const int64_t wanted = SHARD_VALUES / data->d;
+    const int64_t values = vem_i_data_row_values(data);
     task t = {.run = run,
               .data = data,
               .support = support,
               .first = first,
               .n = n,
-              .per_shard = wanted < 1 ? 1 : wanted,
+              .per_shard = rows_together(values),
               .log_base = support->log_base ? log_base : NULL};
     const int64_t shards = vem_i_shards(n, t.per_shard);
     const vem_progress told = {.phase = phase, .free_energy = NAN};
@@ -91,8 +104,8 @@ vem_status vem_i_support_read(vem_i_run *run, const vem_data *data,
     if (status == VEM_OK)
         status = vem_i_take(run, &t.bad_row, (size_t)shards, sizeof *t.bad_row);
     if (status == VEM_OK &&
-        vem_i_parallel_watched(run, shards, (double)t.per_shard * data->d, read_shard, &t,
-                               &told, 1))
+        vem_i_parallel_watched(run, shards, (double)t.per_shard * (double)values,
+                               read_shard, &t, &told, 1))
         status = vem_i_fail_stopped(run, "while the data were read");
     for (int64_t s = 0; status == VEM_OK && s < shards; s++)
         if (t.bad[s] >= 0)

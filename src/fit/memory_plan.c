@@ -8,15 +8,11 @@
  *     loop      statistics, lists, scratch; up to three loops, one after the other
  *     measure   scratch of a scan; rows of a sample, or a chunk of all rows
  *
- * The peak is the rows and the greatest stage. Where it is too high, the rows rest in a
- * temporary file (base/spill.h), and the greatest stage counts beside a window for mapped pages. Who
+ * The peak is the rows and the greatest stage. Where it is too high (memory_check.c), the rows rest
+ * in a temporary file (base/spill.h), and the greatest stage counts beside a window for mapped pages. Who
  * looks for a smaller plan asks with other options; the refusal names those that would fit. */
 #include "fit/memory_plan.h"
 
-#include <stdio.h>
-
-#include "base/machine.h"
-#include "base/residence.h"
 #include "data/pass.h"
 #include "data/points.h"
 #include "data/subset.h"
@@ -44,6 +40,7 @@ typedef struct sizes {
     int64_t n; /* items of the loop */
     int32_t d, clusters;
     int weighted, sparse;
+    int64_t row_values;
     uint64_t model;
     vem_i_cells *cells; /* made dry; NULL: the items are rows */
 } sizes;
@@ -214,17 +211,24 @@ static uint64_t order_bytes(const sizes *s, int spill)
            (spill ? (uint64_t)s->n * sizeof(uint32_t) : 0);
 }
 
-/* A pass over the rows, run dry. */
+/* A pass over the rows, run dry; of counts, before it, a look at every value. Of sparse rows
+ * there is nothing else, and their columns count. */
 static uint64_t load_bytes(const sizes *s)
 {
+    enum { COLUMNS = 5 }; /* origin, deviations, mean and two sums */
+    const uint64_t support = vem_i_support_of(vem_i_family_of(s->o->family))
+                                 ? vem_i_support_bytes(s->run, s->n, s->d, s->row_values)
+                                 : 0;
     uint64_t bytes;
+    if (s->sparse)
+        return support + COLUMNS * (uint64_t)s->d * sizeof(double);
     vem_i_run dry = vem_i_run_dry(s->run, &bytes);
     double one = ONE;
     const vem_data rows = {.weights = s->weighted ? &one : NULL};
     vem_i_pass pass = {.run = &dry, .data = &rows, .n = s->n, .d = s->d};
     vem_i_pass_new(&pass);
     vem_i_pass_free(&pass);
-    return bytes;
+    return support + bytes;
 }
 
 /* Drawing a coreset, which is there while the fit's own copy of its rows is made. Weights would be
@@ -313,7 +317,8 @@ static uint64_t plan_stages(const vem_i_plan *plan, const vem_i_run *run)
                .d = plan->d,
                .clusters = (int32_t)o->clusters,
                .weighted = plan->weighted || p->reduced,
-               .sparse = plan->sparse};
+               .sparse = plan->sparse,
+               .row_values = plan->row_values};
     const uint64_t items = (uint64_t)p->items, labels = items * sizeof(int32_t);
     vem_i_cells *cells = NULL;
     s.model = vem_i_model_bytes(run, vem_i_shape_of(vem_i_family_of(o->family),
@@ -365,7 +370,8 @@ vem_i_plan vem_i_plan_of(vem_i_run *run, const vem_data *data, const vem_options
                         .d = data->d,
                         .type = data->type,
                         .weighted = data->weights != NULL,
-                        .sparse = data->sparse.starts != NULL};
+                        .sparse = data->sparse.starts != NULL,
+                        .row_values = vem_i_data_row_values(data)};
 }
 
 vem_i_plan vem_i_plan_with(const vem_i_plan *plan, const vem_options *options)
@@ -375,126 +381,4 @@ vem_i_plan vem_i_plan_with(const vem_i_plan *plan, const vem_options *options)
         vem_i_programme_of(options, plan->programme.ours,
                            plan->programme.from == VEM_I_FROM_MODEL, plan->n, plan->d);
     return other;
-}
-
-/* ---- too much? ---- */
-
-/* --memory; 0: not given. */
-static uint64_t memory_of(const vem_i_plan *plan)
-{
-    const int64_t asked = plan->programme.options.memory;
-    return asked == VEM_AUTO ? plan->run->ctx->memory : (uint64_t)asked;
-}
-
-/* What may be taken when so much is kept for mapped pages. */
-static uint64_t allowed_beside(const vem_i_plan *plan, int mapped)
-{
-    vem_i_run run = *plan->run;
-    run.limit = memory_of(plan);
-    const uint64_t left = vem_i_residence_left(&run);
-    const uint64_t window =
-        mapped ? vem_i_residence_window(&run, run.limit ? run.limit : left) : 0;
-    return left == 0 ? 0 : left > window ? left - window : 1;
-}
-
-uint64_t vem_i_plan_allowed(const vem_i_plan *plan, const vem_data *data)
-{
-    return allowed_beside(plan, plan->spill || (data->mapping && memory_of(plan)));
-}
-
-/* Where rows are put in order, for the fit or for its seeding: the old order and the new. */
-uint64_t vem_i_plan_spilled(const vem_i_plan *plan)
-{
-    const vem_i_programme *p = &plan->programme;
-    const vem_i_stage *seed = vem_i_programme_find(p, VEM_I_STAGE_SEED);
-    if (!plan->spill)
-        return 0;
-    return vem_i_points_bytes(p->rows, plan->d, (vem_precision)p->options.precision) *
-           (vem_i_programme_orders(p) ||
-                    (seed && seed->options.seeding == VEM_SEED_TWO_LEVEL)
-                ? 2
-                : 1);
-}
-
-vem_status vem_i_plan_settle(vem_i_plan *plan, const vem_data *data)
-{
-    plan->limit = memory_of(plan);
-    const uint64_t allowed = vem_i_plan_allowed(plan, data);
-    if (allowed == 0 || vem_i_plan_bytes(plan) <= allowed)
-        return VEM_OK;
-    plan->spill = 1;
-    const uint64_t left = vem_i_plan_allowed(plan, data);
-    if (!plan->limit) /* nobody asked for a limit, but there is one */
-        plan->limit = left + vem_i_resident_bytes();
-    return vem_i_plan_check(plan, left);
-}
-
-/* The largest coreset, a power of two of at least eight rows for each cluster, that fits;
- * 0: none. */
-static int64_t coreset_that_fits(const vem_i_plan *plan, uint64_t allowed)
-{
-    vem_options o = plan->programme.options;
-    const int64_t least = 8 * o.clusters;
-    for (o.coreset = 1; o.coreset <= plan->programme.rows / 4;)
-        o.coreset *= 2;
-    for (; o.coreset >= least; o.coreset /= 2) {
-        const vem_i_plan smaller = vem_i_plan_with(plan, &o);
-        if (vem_i_plan_bytes(&smaller) <= allowed)
-            return o.coreset;
-    }
-    return 0;
-}
-
-static int single_fits(const vem_i_plan *plan, uint64_t allowed)
-{
-    vem_options o = plan->programme.options;
-    if (o.precision != VEM_DOUBLE)
-        return 0;
-    o.precision = VEM_SINGLE;
-    const vem_i_plan single = vem_i_plan_with(plan, &o);
-    return vem_i_plan_bytes(&single) <= allowed;
-}
-
-/* Where the rest of --memory goes: to the program as it stands, and to pages of mapped files. */
-static void say_shares(uint64_t memory, uint64_t allowed, char limit[64],
-                       char shares[128])
-{
-    char whole[32], own[32], pages[32];
-    const uint64_t resident = vem_i_resident_bytes();
-    snprintf(limit, 64, "--memory %s leaves", vem_bytes_print((double)memory, whole));
-    vem_bytes_print((double)resident, own);
-    if (resident + allowed < memory)
-        snprintf(shares, 128, " (the program itself takes %s, pages of files %s)", own,
-                 vem_bytes_print((double)(memory - resident - allowed), pages));
-    else
-        snprintf(shares, 128, " (the program itself takes %s)", own);
-}
-
-vem_status vem_i_plan_check(const vem_i_plan *plan, uint64_t allowed)
-{
-    const uint64_t bytes = vem_i_plan_bytes(plan);
-    if (allowed == 0 || bytes <= allowed)
-        return VEM_OK;
-    const int64_t coreset = coreset_that_fits(plan, allowed);
-    const int single = single_fits(plan, allowed);
-    char need[32], have[32], limit[64] = "the machine has", shares[128] = "", advice[160];
-    if (memory_of(plan))
-        say_shares(memory_of(plan), allowed, limit, shares);
-    if (single && coreset)
-        snprintf(advice, sizeof advice, "--precision single or --coreset %lld would fit",
-                 (long long)coreset);
-    else if (single)
-        snprintf(advice, sizeof advice, "--precision single would fit");
-    else if (coreset)
-        snprintf(advice, sizeof advice, "--coreset %lld would fit", (long long)coreset);
-    else
-        snprintf(advice, sizeof advice, "fewer clusters or more memory would help");
-    return vem_i_fail(
-        plan->run, VEM_NO_MEMORY,
-        "This fit would take about %s beside the input%s, but %s %s for it%s; "
-        "%s.",
-        vem_bytes_print((double)bytes, need),
-        plan->spill ? ", even with its rows in a temporary file" : "", limit,
-        allowed < 1024 ? "nothing" : vem_bytes_print((double)allowed, have), shares,
-        advice);
 }

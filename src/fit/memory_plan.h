@@ -16,6 +16,7 @@ typedef struct vem_i_plan {
     vem_dtype type;
     int weighted;             /* the rows have weights */
     int sparse;               /* the rows are, and are not copied */
+    int64_t row_values;       /* that a row has, on average: d, or of sparse rows fewer */
     int path;                 /* mixtures of all numbers of clusters are kept */
     int spill;                /* its copy of the rows rests in a temporary file */
     uint64_t limit;           /* most resident bytes while it runs; 0: none */

@@ -1,6 +1,6 @@
 /* Time, estimated: the pairs that each part of a fit will score, times what a pair costs.
  *
- *     pair      2 d + 16 operations, for full covariances d (d + 2) + 16, at the rate of the
+ *     pair      2 d + 16 operations (of sparse rows their values for d), for full covariances d (d + 2) + 16, at the rate of the
  *               kernels where rows meet the same clusters (a product of matrices); six times
  *               that where one center meets all rows, which is at the rate of memory; and
  *               what the neighborhood searches pay for each candidate of a row, whatever d
@@ -65,12 +65,14 @@ static double usual_rate(const vem_i_plan *plan)
 static double pair_of(const vem_i_plan *plan, const vem_i_family *family)
 {
     const double d = plan->d;
-    return (family->axes == 2 ? d * (d + 2) : 2 * d) + VEM_I_PAIR_OVERHEAD;
+    return (family->axes == 2 ? d * (d + 2) : 2 * (double)plan->row_values) +
+           VEM_I_PAIR_OVERHEAD;
 }
 
+/* Of rows written out, as seeds are chosen among. */
 static double distance_of(const vem_i_plan *plan)
 {
-    return pair_of(plan, vem_i_family_of_distances(0));
+    return 2 * (double)plan->d + VEM_I_PAIR_OVERHEAD;
 }
 
 static double seeding(const vem_options *o, double n)
@@ -156,7 +158,8 @@ static vem_i_speed speed_of(const vem_i_plan *plan)
 static double reading(const vem_i_plan *plan, const vem_i_speed *speed)
 {
     const double bytes =
-        (double)plan->n * plan->d * (double)vem_i_dtype_bytes(plan->type);
+        (double)plan->n * (double)plan->row_values *
+        (double)(plan->sparse ? sizeof(double) : vem_i_dtype_bytes(plan->type));
     return bytes / speed->cold + PASSES * bytes / (speed->warm * threads_of(plan));
 }
 
@@ -206,15 +209,21 @@ static double fitting(const vem_i_plan *plan)
         return (starting(plan) + loop_of(plan, &last, 0, n)) * restarts;
     }
     const vem_i_stage *seed = vem_i_programme_find(p, VEM_I_STAGE_SEED);
-    return restarts * ((seed ? seeding(&seed->options, n) * distance_of(plan) : 0) +
+    const vem_i_counts *counts = vem_i_family_of(p->options.family)->counts;
+    const double seen =
+        counts ? (double)vem_i_seed_counts_rows(p->items, plan->d, counts, plan->sparse,
+                                                (int32_t)p->options.clusters)
+               : n;
+    return restarts * ((seed ? seeding(&seed->options, seen) * distance_of(plan) : 0) +
                        loops_of(plan, p, n));
 }
 
 static double measuring(const vem_i_plan *plan)
 {
     const vem_options *o = &plan->programme.options;
+    const vem_i_family *family = vem_i_family_of(o->family);
     const double pair =
-        pair_of(plan, vem_i_family_of(o->family)) + distance_of(plan) + 20;
+        pair_of(plan, family) + (family->counts ? 0 : distance_of(plan)) + 20;
     double rows = (double)plan->n;
     if (o->measure == VEM_MEASURE_NONE)
         return 0;

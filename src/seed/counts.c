@@ -12,8 +12,17 @@
 enum { LEAST = 8192, EACH = 64, TWICE = 2 };
 static const int64_t MOST_VALUES = 1 << 24;
 
-static int64_t rows_of(int64_t n, int32_t d, int32_t clusters)
+/* As they are, without a sample? */
+static int are_seen_as_they_are(const vem_i_counts *counts, int sparse)
 {
+    return !counts->stabilize && !sparse;
+}
+
+int64_t vem_i_seed_counts_rows(int64_t n, int32_t d, const vem_i_counts *counts,
+                               int sparse, int32_t clusters)
+{
+    if (are_seen_as_they_are(counts, sparse))
+        return n;
     const int64_t wanted = LEAST + EACH * (int64_t)clusters, most = MOST_VALUES / d,
                   fewest = TWICE * (int64_t)clusters;
     int64_t rows = wanted < most ? wanted : most;
@@ -26,9 +35,11 @@ vem_status vem_i_seed_counts(vem_i_run *run, const vem_view *view,
                              int32_t clusters, int64_t chain, uint64_t seed,
                              vem_i_seeds *seeds)
 {
-    if (!counts->stabilize && !vem_i_view_is_sparse(view))
+    const int sparse = vem_i_view_is_sparse(view);
+    if (are_seen_as_they_are(counts, sparse))
         return vem_i_seed(run, view, method, clusters, chain, seed, seeds);
-    const int64_t d = view->d, rows = rows_of(view->n, view->d, clusters);
+    const int64_t d = view->d, rows = vem_i_seed_counts_rows(view->n, view->d, counts,
+                                                             sparse, clusters);
     const size_t element = view->kernels->element;
     char *x = NULL;
     double *row = NULL;

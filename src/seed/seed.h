@@ -28,6 +28,9 @@ vem_status vem_i_seed_counts(vem_i_run *run, const vem_view *view,
                              const vem_i_counts *counts, vem_seeding method,
                              int32_t clusters, int64_t chain, uint64_t seed,
                              vem_i_seeds *seeds);
+/* Among how many. */
+int64_t vem_i_seed_counts_rows(int64_t n, int32_t d, const vem_i_counts *counts,
+                               int sparse, int32_t clusters);
 
 /* The methods. They write `first` where they know it, and leave it alone elsewhere. */
 vem_status vem_i_seed_random(vem_i_run *run, const vem_view *view, int32_t clusters,

@@ -1,0 +1,115 @@
+/* The plan of a fit of counts, dense and sparse: of sparse rows it counts what is there, not what
+ * a table of them would be. */
+#include "data/data.h"
+#include "data/sparse.h"
+#include "fit/memory_plan.h"
+#include "plan_check.h"
+#include "run.h"
+
+enum { EACH = 20 };
+
+/* n rows of EACH counts in d columns. */
+static vem_data *sparse_rows(int64_t n, int32_t d)
+{
+    vem_data *data = NULL;
+    vem_i_sparse_maker maker;
+    assert_int_equal(vem_i_data_new(run_of(ctx), &data), VEM_OK);
+    assert_int_equal(vem_i_sparse_begin(run_of(ctx), "rows", n, d, n * EACH, &maker),
+                     VEM_OK);
+    for (int put = 0; put < 2; put++) {
+        for (int64_t i = 0; i < n; i++)
+            for (int32_t k = 0; k < EACH; k++) {
+                const int64_t column = (i * 7 + k * (d / EACH)) % d;
+                if (put)
+                    vem_i_sparse_put(&maker, i, column, 1);
+                else
+                    assert_int_equal(vem_i_sparse_count(&maker, i, column, 1), VEM_OK);
+            }
+        if (!put)
+            assert_int_equal(vem_i_sparse_allot(&maker), VEM_OK);
+    }
+    assert_int_equal(vem_i_sparse_end(&maker, &data->sparse), VEM_OK);
+    data->type = VEM_FLOAT64;
+    data->n = n;
+    data->d = d;
+    data->format = "mtx";
+    return data;
+}
+
+static vem_options counts_options(int family, int held, int seeding)
+{
+    vem_options o = grid_options(20, (vem_family_kind)family, VEM_PRIOR_FREE, held,
+                                 (vem_precision)(seeding % 2), 2);
+    o.seeding = seeding;
+    o.measure = seeding / 2 % 2;
+    o.threads = 1 + 2 * (seeding % 2);
+    return o;
+}
+
+static void the_plan_of_sparse_rows(void **state)
+{
+    (void)state;
+#ifdef VEM_SANITIZED
+    skip(); /* its allocator keeps no such books */
+#endif
+    const int64_t shapes[][2] = {{20000, 2000}, {3000, 40000}};
+    for (size_t s = 0; s < 2; s++) {
+        vem_data *rows = sparse_rows(shapes[s][0], (int32_t)shapes[s][1]);
+        for (int family = GRID_SHAPED; family < VEM_FAMILIES; family++)
+            for (int held = 1; held <= 20; held = held == 1 ? 4 : held + 16)
+                for (int seeding = VEM_SEED_RANDOM; seeding <= VEM_SEED_AFKMC2;
+                     seeding++) {
+                    const vem_options o = counts_options(family, held, seeding);
+                    check_plan_of(rows, &o, 1.6);
+                }
+        vem_data_free(rows);
+    }
+}
+
+static void the_plan_of_dense_counts(void **state)
+{
+    (void)state;
+#ifdef VEM_SANITIZED
+    skip(); /* its allocator keeps no such books */
+#endif
+    grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, 8000, 50, 83);
+    for (int family = GRID_SHAPED; family < VEM_FAMILIES; family++) {
+        grid_suit((vem_family_kind)family, &data);
+        for (int held = 1; held <= 20; held = held == 1 ? 4 : held + 16)
+            for (int seeding = VEM_SEED_RANDOM; seeding <= VEM_SEED_TWO_LEVEL;
+                 seeding++) {
+                const vem_options o = counts_options(family, held, seeding);
+                check_plan(&data, &o);
+            }
+    }
+    grid_data_free(&data);
+}
+
+/* Bytes and seconds go with the values that are there. */
+static void columns_without_values_cost_little(void **state)
+{
+    (void)state;
+    double before = 0;
+    for (int32_t d = 2000; d <= 200000; d *= 10) {
+        vem_data *rows = sparse_rows(5000, d);
+        vem_forecast forecast = {.size = sizeof forecast};
+        vem_options o = counts_options(VEM_FAMILIES - 1, 20, VEM_SEED_RANDOM);
+        assert_int_equal(vem_plan_fit(ctx, rows, &o, NULL, &forecast), VEM_OK);
+        assert_true(forecast.seconds > 0);
+        assert_true(forecast.bytes < UINT64_C(1) << 30); /* a table would be 8 GB */
+        if (before > 0 && !(forecast.seconds < 2 * before))
+            fail_msg("%d columns: %g s after %g s", d, forecast.seconds, before);
+        before = forecast.seconds;
+        vem_data_free(rows);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_plan_of_sparse_rows),
+        cmocka_unit_test(the_plan_of_dense_counts),
+        cmocka_unit_test(columns_without_values_cost_little),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
