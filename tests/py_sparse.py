@@ -134,6 +134,34 @@ class Sparse(Case):
             told = self.json("info", file)
             self.assertEqual((told["n"], told["d"]), x.shape)
 
+    def test_describe_is_that_of_the_table(self):
+        """Moments and exemplars, with weights (some of them 0), from the values alone."""
+        for family in FAMILIES:
+            x = counts(family, n=500)
+            file, rows = self.write("x.mtx", mtx(x)), self.dense(x)
+            weights = np.random.default_rng(2).integers(0, 3, len(x)).astype(float)
+            np.save(self.path("w.npy"), weights)
+            self.vem("fit", file, "-k", 3, "--family", family, "-o", self.path("m.npz"))
+            for more in ([], ["--weights", self.path("w.npy")]):
+                one, two = (self.json("describe", self.path("m.npz"), f, *more)
+                            for f in (rows, file))
+                self.near(one, two)
+
+    def near(self, one, two, where="describe"):
+        self.assertEqual(type(one), type(two), where)
+        if isinstance(one, dict):
+            self.assertEqual(set(one), set(two), where)
+            for key in set(one) - {"seconds", "dtype", "format", "data"}:
+                self.near(one[key], two[key], f"{where}.{key}")
+        elif isinstance(one, list):
+            self.assertEqual(len(one), len(two), where)
+            for k, (a, b) in enumerate(zip(one, two)):
+                self.near(a, b, f"{where}[{k}]")
+        elif isinstance(one, float):
+            self.assertAlmostEqual(one, two, delta=1e-9 * max(1, abs(one)), msg=where)
+        else:
+            self.assertEqual(one, two, where)
+
     def test_the_same_bits_for_any_threads(self):
         for family in FAMILIES:
             file = self.write("x.mtx", mtx(counts(family, n=3000)))

@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "api/assign.h"
+#include "api/describe.h"
 #include "api/overlap.h"
 #include "api/pairs.h"
 #include "base/memory.h"
@@ -32,26 +33,12 @@
 #include "model/units.h"
 
 enum {
-    BLOCK_VALUES =
-        1 << 15, /* 256 KiB of doubles: rows stay in a cache of the second level */
     LOOK =
         4096 /* rows of two labels and chances, 96 KiB: pages between looks at memory */
 };
 static const double SURE = 0.9; /* below, a second cluster has more than a ninth of it */
 
-typedef struct survey {
-    vem_i_run *run;
-    const vem_model *model;
-    const vem_data *data;
-    vem_cluster *clusters;
-    double *means, *variances; /* D: of the columns */
-    double *nearness;          /* C x VEM_SHOWN_ROWS: of the exemplars */
-    int32_t *best;             /* n x top */
-    double *chance;            /* n x top */
-    int32_t top;
-    double mass, doubtful;
-    double total; /* of a row, where means are shares of it; else 1 */
-} survey;
+typedef vem_i_survey survey;
 
 /* ---- Columns ---- */
 
@@ -186,77 +173,6 @@ static vem_status find_nearest(survey *s, vem_precision precision)
 
 /* ---- Rows ---- */
 
-static void take_exemplar(survey *s, int64_t row, const double *x)
-{
-    const vem_model *m = s->model;
-    const int64_t c = s->best[row * s->top];
-    double far = 0, *nearness = s->nearness + c * VEM_SHOWN_ROWS;
-    int64_t *exemplars = s->clusters[c].exemplars;
-    for (int32_t j = 0; j < m->d; j++) {
-        const double off = x[j] - m->means[c * m->d + j];
-        far += off * off / vem_i_model_covariance(m, c, j, j);
-    }
-    int k = VEM_SHOWN_ROWS;
-    while (k > 0 && (exemplars[k - 1] < 0 || far < nearness[k - 1]))
-        k--;
-    if (k == VEM_SHOWN_ROWS)
-        return;
-    for (int r = VEM_SHOWN_ROWS - 1; r > k; r--) {
-        exemplars[r] = exemplars[r - 1];
-        nearness[r] = nearness[r - 1];
-    }
-    exemplars[k] = row;
-    nearness[k] = far;
-}
-
-/* A row of counts as shares of its total; one without counts stays as it is. */
-static void to_shares(double *x, int64_t d)
-{
-    double total = 0;
-    for (int64_t j = 0; j < d; j++)
-        total += x[j];
-    for (int64_t j = 0; total > 0 && j < d; j++)
-        x[j] /= total;
-}
-
-static double weight_of(const survey *s, int64_t row)
-{
-    return s->data->weights ? s->data->weights[row] : 1;
-}
-
-/* Moments of the columns about the mixture's mean, sizes, and exemplars. */
-static vem_status look_at_rows(survey *s, double *sums)
-{
-    const int64_t d = s->model->d, n = s->data->n;
-    const int64_t block = d < BLOCK_VALUES ? BLOCK_VALUES / d : 1;
-    double *rows = NULL, *squares = sums + d;
-    vem_status status =
-        vem_i_take(s->run, &rows, (size_t)block, (size_t)d * sizeof *rows);
-    for (int64_t first = 0; status == VEM_OK && first < n; first += block) {
-        const int64_t count = n - first < block ? n - first : block;
-        vem_i_data_load(s->data, first, count, VEM_DOUBLE, rows, d);
-        for (int64_t i = 0; i < count; i++) {
-            double *x = rows + i * d;
-            const double w = weight_of(s, first + i);
-            if (s->model->normalizes)
-                vem_i_normalize_row(x, s->model->d);
-            if (s->model->family->counts && s->model->family->counts->shares)
-                to_shares(x, d);
-            if (!(w > 0) || s->best[(first + i) * s->top] < 0)
-                continue;
-            take_exemplar(s, first + i, x);
-            for (int32_t j = 0; j < d; j++) {
-                const double off = x[j] - s->means[j];
-                sums[j] += w * off;
-                squares[j] += w * off * off;
-            }
-        }
-        vem_i_residence_check(s->run);
-    }
-    vem_i_free(rows);
-    return status;
-}
-
 static void columns_of_rows(survey *s, const double *sums)
 {
     const int32_t d = s->model->d;
@@ -274,7 +190,7 @@ static vem_status count_rows(survey *s)
     vem_status status = VEM_OK;
     for (int64_t i = 0; status == VEM_OK && i < s->data->n; i++) {
         const int32_t *best = s->best + i * s->top;
-        const double *chance = s->chance + i * s->top, w = weight_of(s, i);
+        const double *chance = s->chance + i * s->top, w = vem_i_survey_weight(s, i);
         if (best[0] < 0 || !(w > 0))
             continue;
         vem_cluster *it = &s->clusters[best[0]];
@@ -348,7 +264,7 @@ static vem_status meet_rows(survey *s, vem_precision precision, vem_description 
     if (status == VEM_OK)
         status = count_rows(s);
     if (status == VEM_OK)
-        status = look_at_rows(s, sums);
+        status = vem_i_describe_rows(s, sums);
     if (status == VEM_OK && s->mass > 0) {
         columns_of_rows(s, sums);
         about->approximate = report.guided;
