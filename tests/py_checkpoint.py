@@ -8,6 +8,29 @@ from cli_case import *
 ENV = dict(os.environ, VEM_CHECKPOINT_SECONDS="0")
 
 
+MARK, HEADING, ENDING = 32, 40, 16
+
+
+def blocks_of(state):
+    """Names and bytes of the blocks of a state (src/base/record.c)."""
+    at, blocks = MARK, []
+    while at < len(state) - ENDING:
+        count, size = struct.unpack("<QQ", state[at + 24:at + HEADING])
+        end = at + HEADING + (count * size + 7) // 8 * 8
+        blocks.append((state[at:at + 24].rstrip(b"\0").decode(), state[at:end]))
+        at = end
+    return blocks
+
+
+def state_of(mark, blocks):
+    """With the size and the sum that they should have."""
+    raw, total = b"".join(block for _, block in blocks), 0
+    for word, in struct.iter_unpack("<Q", raw):
+        total = (total ^ word) * 0x9e3779b97f4a7c15 & 2 ** 64 - 1
+        total = (total << 29 | total >> 35) & 2 ** 64 - 1
+    return mark + raw + struct.pack("<QQ", len(raw), total)
+
+
 class Checkpoint(Case):
     def model(self, name):
         """Arrays of a model and what its meta says, apart from seconds."""
@@ -81,6 +104,35 @@ class Checkpoint(Case):
                       "new checkpoint.", done.stderr)
         self.assertEqual(self.read("state"), before)
         self.assertEqual(sorted(os.listdir(self.folder.name)), ["state", "x.npy"])
+
+    def test_states_of_other_versions(self):
+        """An option that a state does not know is as it is by default; a state with an option that is not
+        known here is told to be of another version."""
+        data, state = self.data(600, 5), self.path("state")
+        words = ["fit", data, "-k", 5, "--family", "diag", "--tolerance", 0, "--seeding", "random"]
+        self.vem(*words, "--max-steps", 9, "-q", "-o", self.path("whole.npz"))
+        self.vem(*words, "--max-steps", 4, "-q", "--checkpoint", state)
+        raw = self.read("state")
+        mark, blocks = raw[:MARK], blocks_of(raw)
+        self.assertEqual(state_of(mark, blocks), raw)
+        new = ("cells", "depth", "expand", "gap")
+        self.assertLess(set(new), {name for name, _ in blocks})
+        older = [(name, block) for name, block in blocks if name not in new]
+        self.write("state", state_of(mark, older))
+        more = ["--max-steps", 9, "-q", "--checkpoint", state, "--resume", "-o", self.path("m.npz")]
+        self.refuse(2, [*words, *more, "--cells", 300], "another version of vem wrote it",
+                    "had no --cells", "without --resume the fit begins again")
+        self.vem(*words, *more)
+        self.assertEqual(self.model("m.npz"), self.model("whole.npz"))
+        os.remove(self.path("m.npz"))
+        colour = (b"colour".ljust(24, b"\0") + struct.pack("<QQ", 64, 1) + b"blue".ljust(64, b"\0"))
+        at = [name for name, _ in blocks].index("held")
+        newer = [*blocks[:at], ("colour", colour), *blocks[at:]]
+        self.write("state", state_of(mark, newer))
+        self.refuse(2, [*words, *more], "another version of vem wrote it",
+                    "options this one does not know", "without --resume the fit begins again")
+        self.write("state", state_of(mark, [b for b in blocks if b[0] != "fingerprint"]))
+        self.refuse(1, [*words, *more], "fingerprint", "Another version of vem may have written it")
 
     def test_words(self):
         data = self.data(500, 5)

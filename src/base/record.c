@@ -15,10 +15,12 @@ typedef struct heading {
 void vem_i_record_refuse(vem_i_record *r, const char *name)
 {
     if (r->status == VEM_OK)
-        r->status = vem_i_fail(r->run, VEM_BAD_DATA,
-                               "%s holds no state that this fit can go on from: its part "
-                               "\"%s\" is not what it should be.",
-                               r->path, name);
+        r->status =
+            vem_i_fail(r->run, VEM_BAD_DATA,
+                       "%s holds no state that this fit can go on from: its part "
+                       "\"%s\" is not what it should be. Another version of vem may "
+                       "have written it; without --resume the fit begins again.",
+                       r->path, name);
 }
 
 static void pass(vem_i_record *r, const char *name, void *bytes, size_t size)
@@ -33,14 +35,43 @@ static void pass(vem_i_record *r, const char *name, void *bytes, size_t size)
     r->left -= r->reading ? size : 0;
 }
 
+_Static_assert(sizeof(heading) == VEM_I_RECORD_HEADING, "the heading of a block");
+
+static void set_name(heading *h, const char *name)
+{
+    const size_t letters = strlen(name);
+    memcpy(h->name, name, letters < NAME ? letters : NAME - 1);
+}
+
+/* That of the next block: read, or written. */
+static void pass_heading(vem_i_record *r, const char *name, heading *h)
+{
+    if (r->looked_ahead)
+        memcpy(h, r->ahead, sizeof *h);
+    else
+        pass(r, name, h, sizeof *h);
+    r->looked_ahead = 0;
+}
+
+int vem_i_record_is_next(vem_i_record *r, const char *name)
+{
+    heading wanted = {0}, found = {0};
+    if (r->status != VEM_OK || (!r->looked_ahead && r->left < sizeof found))
+        return 0;
+    set_name(&wanted, name);
+    pass_heading(r, name, &found);
+    memcpy(r->ahead, &found, sizeof found);
+    r->looked_ahead = 1;
+    return memcmp(found.name, wanted.name, sizeof wanted.name) == 0;
+}
+
 void vem_i_record_block(vem_i_record *r, const char *name, void *values, size_t count,
                         size_t size)
 {
     heading expected = {.count = count, .size = size};
-    const size_t letters = strlen(name);
-    memcpy(expected.name, name, letters < NAME ? letters : NAME - 1);
+    set_name(&expected, name);
     heading found = expected;
-    pass(r, name, &found, sizeof found);
+    pass_heading(r, name, &found);
     if (r->status == VEM_OK && memcmp(&found, &expected, sizeof found) != 0)
         vem_i_record_refuse(r, name);
     const size_t bytes = count * size, rest = bytes % WORD;

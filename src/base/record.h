@@ -11,6 +11,9 @@
 
 #include "base/run.h"
 
+/* Bytes before the values of a block. */
+enum { VEM_I_RECORD_HEADING = 40 };
+
 typedef struct vem_i_record {
     vem_i_run *run;
     const char *path; /* for messages */
@@ -20,11 +23,16 @@ typedef struct vem_i_record {
     void *user;
     uint64_t left;     /* reading: bytes that are still there */
     vem_status status; /* of the first failure */
+    char ahead
+        [VEM_I_RECORD_HEADING]; /* what was read of the next block, to know its name */
+    int looked_ahead;
 } vem_i_record;
 
 /* `count` values of `size` bytes. Names have up to 23 letters. */
 void vem_i_record_block(vem_i_record *record, const char *name, void *values,
                         size_t count, size_t size);
+/* Reading: is the next block of this name? Nothing is taken. 0 also where there is none. */
+int vem_i_record_is_next(vem_i_record *record, const char *name);
 #define VEM_I_RECORD(record, name, variable)                                             \
     vem_i_record_block(record, name, &(variable), 1, sizeof(variable))
 /* The same for whole numbers that must lie between `low` and `high` when read. */

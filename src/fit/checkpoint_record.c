@@ -94,22 +94,48 @@ static int chosen_by_time(const vem_i_checkpoint *k, const char *name, const cha
     return strcmp(name, "coreset") == 0 && k->timed && strcmp(then, "auto") != 0;
 }
 
+static void compare_option(vem_i_record *r, vem_i_checkpoint *k, const char *name,
+                           const char *now, const char *then)
+{
+    if (r->status == VEM_OK && strcmp(now, then) != 0 && !may_differ(name))
+        refuse(r, "there --%s was %s, here it is %s%s%s", name, then, now,
+               chosen_by_time(k, name, then) ? "; --time chose it, so say --coreset "
+                                             : "",
+               chosen_by_time(k, name, then) ? then : "");
+}
+
+/* An option that the state does not have was not there yet when it was written: the fit was as it is
+ * by default. One that is not known here makes all that follows unknown. */
 static void record_options(vem_i_record *r, vem_i_checkpoint *k)
 {
+    vem_options plain;
+    const char *unlike = NULL; /* first of those that were not there, and are used here */
+    vem_options_init(&plain);
     for (int i = 0; r->status == VEM_OK && i < vem_option_count(); i++) {
         const char *name = vem_option_at(i)->name;
-        char now[TEXT] = {0}, then[TEXT];
+        char now[TEXT] = {0}, then[TEXT] = {0};
         vem_options_get(k->options, name, now, sizeof now);
+        if (r->reading && !vem_i_record_is_next(r, name)) {
+            vem_options_get(&plain, name, then, sizeof then);
+            if (!unlike && strcmp(now, then) != 0 && !may_differ(name))
+                unlike = name;
+            continue;
+        }
         memcpy(then, now, sizeof then);
         record_text(r, name, then);
-        if (r->status == VEM_OK && strcmp(now, then) != 0 && !may_differ(name))
-            refuse(r, "there --%s was %s, here it is %s%s%s", name, then, now,
-                   chosen_by_time(k, name, then) ? "; --time chose it, so say --coreset "
-                                                 : "",
-                   chosen_by_time(k, name, then) ? then : "");
+        compare_option(r, k, name, now, then);
         if (r->status == VEM_OK && strcmp(name, "max-steps") == 0)
             k->max_steps = strtoll(then, NULL, 10);
     }
+    if (r->reading && !vem_i_record_is_next(r, "ours"))
+        refuse(r,
+               "another version of vem wrote it, whose options this one does not know. "
+               "That version goes on from it; without --resume the fit begins again");
+    if (unlike)
+        refuse(r,
+               "another version of vem wrote it, which had no --%s. That version goes on "
+               "from it; without --resume the fit begins again",
+               unlike);
 }
 
 void vem_i_checkpoint_record_owner(vem_i_record *r, vem_i_checkpoint *k)
