@@ -92,7 +92,7 @@ static vem_status near_enough(void *user, vem_i_em *em, int *enough)
     vem_i_gap gap = {0};
     vem_status status =
         vem_i_gap_of(a->run, a->cells, em->model, em->free_energy, a->seed, &gap);
-    vem_i_em_count(em, gap.pairs);
+    em->pairs += gap.pairs;
     *enough = status == VEM_OK && gap.mean <= a->programme->options.gap;
     return status;
 }

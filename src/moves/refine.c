@@ -77,7 +77,7 @@ static double rank_cells(vem_i_refinement *t, vem_i_em *em, int64_t *count)
     const vem_i_cell_list *cut = &t->cells->cut, *below = &t->cells->children;
     double sum = 0;
     inherit(t, em);
-    vem_i_em_count(em, vem_i_estep_again(t->estep, &t->posterior, NULL).pairs);
+    em->pairs += vem_i_estep_again(t->estep, &t->posterior, NULL).pairs;
     *count = 0;
     for (int64_t i = 0; i < cut->count; i++) {
         if (!vem_i_cells_divisible(t->cells, i))
