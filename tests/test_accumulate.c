@@ -226,8 +226,10 @@ static void several_chunks(void **state)
 static void same_bits_for_any_threads(void **state)
 {
     (void)state;
-    grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, 5000, 3, 13);
-    for (int family = 0; family < GRID_SHAPED; family++) {
+    for (int family = 0; family < VEM_FAMILIES; family++) {
+        grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, 5000,
+                                       family < GRID_SHAPED ? 3 : 8, 13);
+        grid_suit((vem_family_kind)family, &data);
         vem_model *start = grid_start(ctx, &data, (vem_family_kind)family, CLUSTERS);
         for (int held = 1; held <= CLUSTERS; held += 4) {
             uint64_t digests[2];
@@ -242,8 +244,8 @@ static void same_bits_for_any_threads(void **state)
             assert_true(digests[0] == digests[1]);
         }
         vem_model_free(start);
+        grid_data_free(&data);
     }
-    grid_data_free(&data);
 }
 
 static void empty_clusters_stay(void **state)

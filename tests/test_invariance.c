@@ -20,25 +20,34 @@ typedef struct point {
     vem_options options;
 } point;
 
-enum { POINTS = GRID_SHAPED * 2 * 3 * 2 };
+enum { POINTS = VEM_FAMILIES * 2 * 3 * 2 };
 
 static point point_at(int index, grid_weights weights)
 {
     const int32_t held[] = {1, 2, CLUSTERS};
     point p;
-    p.c = (grid_case){.family = (vem_family_kind)(index % GRID_SHAPED),
-                      .prior = (vem_prior_kind)(index / GRID_SHAPED % 2),
-                      .held = held[index / (2 * GRID_SHAPED) % 3],
+    p.c = (grid_case){.family = (vem_family_kind)(index % VEM_FAMILIES),
+                      .prior = (vem_prior_kind)(index / VEM_FAMILIES % 2),
+                      .held = held[index / (2 * VEM_FAMILIES) % 3],
                       .clusters = CLUSTERS,
                       .precision = VEM_DOUBLE,
                       .weights = weights,
-                      .d = index / (6 * GRID_SHAPED) ? 18 : 2,
+                      .d = index / (6 * VEM_FAMILIES) ? 18 : 2,
                       .set = SET_OVERLAPPING};
+    if (!grid_has_rows(p.c.family, p.c.d))
+        p.c.d = 8;
     p.data = grid_data_new(p.c.set, weights, ROWS, p.c.d, 31);
+    grid_suit(p.c.family, &p.data);
     p.start = grid_start(ctx, &p.data, p.c.family, CLUSTERS);
     p.options =
         grid_options(CLUSTERS, p.c.family, p.c.prior, p.c.held, VEM_DOUBLE, STEPS);
     return p;
+}
+
+/* Counts have none, and are not centered. */
+static int has_units(int index)
+{
+    return vem_family_axes((vem_family_kind)(index % VEM_FAMILIES)) >= 0;
 }
 
 static void point_free(point *p)
@@ -96,6 +105,8 @@ static void weight_zero_is_no_row(void **state)
         memcpy(more.weights, p.data.weights, ROWS * sizeof(double));
         for (int64_t v = (int64_t)ROWS * d; v < more.n * d; v++)
             more.x[v] = 1e4 * cos((double)v);
+        grid_data absent = {.n = 40, .d = d, .x = more.x + (int64_t)ROWS * d};
+        grid_suit(p.c.family, &absent);
         grid_fit without = grid_run(ctx, &p.data, &p.options, p.start);
         grid_fit with = grid_run(ctx, &more, &p.options, p.start);
         assert_same(&p, &with, &without);
@@ -189,6 +200,11 @@ static void order_of_clusters(void **state)
     (void)state;
     for (int i = 0; i < POINTS; i++) {
         point p = point_at(i, WEIGHTS_REAL);
+        /* Rows of counts may be equally far from two clusters, and go to the first of them. */
+        if (!has_units(i) && p.c.held < CLUSTERS) {
+            point_free(&p);
+            continue;
+        }
         vem_model *turned = reversed(p.start);
         grid_fit plain = grid_run(ctx, &p.data, &p.options, p.start);
         grid_fit other = grid_run(ctx, &p.data, &p.options, turned);
@@ -196,7 +212,7 @@ static void order_of_clusters(void **state)
         vem_model_free(other.model);
         other.model = back;
         assert_same(&p, &other, &plain);
-        for (int64_t r = 0; r < ROWS; r++)
+        for (int64_t r = 0; has_units(i) && r < ROWS; r++)
             assert_int_equal(plain.labels[r], CLUSTERS - 1 - other.labels[r]);
         grid_fit_free(&plain);
         grid_fit_free(&other);
@@ -211,7 +227,7 @@ static void units_of_the_data(void **state)
     (void)state;
     const double a[] = {1, 1e-5, 300}, b[] = {1e4, 0, -7};
     for (int i = 0; i < POINTS; i++)
-        for (int k = 0; k < 3; k++) {
+        for (int k = 0; k < 3 && has_units(i); k++) {
             point p = point_at(i, WEIGHTS_REAL);
             grid_fit plain = grid_run(ctx, &p.data, &p.options, p.start);
             for (int64_t v = 0; v < ROWS * p.data.d; v++)

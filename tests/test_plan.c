@@ -30,13 +30,15 @@ static void make_loop(const engine *e, vem_i_run *run, int swaps)
 static void constructors_count_what_they_take(void **state)
 {
     (void)state;
-    for (int i = 0; i < VEM_SEARCH_COUNT * GRID_SHAPED * 2 * 2; i++) {
+    for (int i = 0; i < VEM_SEARCH_COUNT * VEM_FAMILIES * 2 * 2; i++) {
         const int search = i % VEM_SEARCH_COUNT, held = i / VEM_SEARCH_COUNT % 2 ? 3 : 1;
         const vem_family_kind family =
-            (vem_family_kind)(i / VEM_SEARCH_COUNT / 2 % GRID_SHAPED);
+            (vem_family_kind)(i / VEM_SEARCH_COUNT / 2 % VEM_FAMILIES);
         const grid_weights weights =
-            i < VEM_SEARCH_COUNT * GRID_SHAPED * 2 ? WEIGHTS_NONE : WEIGHTS_REAL;
-        grid_data data = grid_data_new(SET_OVERLAPPING, weights, 3000, 5, 83);
+            i < VEM_SEARCH_COUNT * VEM_FAMILIES * 2 ? WEIGHTS_NONE : WEIGHTS_REAL;
+        grid_data data = grid_data_new(SET_OVERLAPPING, weights, 3000,
+                                       vem_family_axes(family) < 0 ? 12 : 5, 83);
+        grid_suit(family, &data);
         vem_model *start = grid_start(ctx, &data, family, 40);
         vem_options o = grid_options(40, family, VEM_PRIOR_FREE, held, VEM_SINGLE, 8);
         o.search = search;
@@ -44,7 +46,7 @@ static void constructors_count_what_they_take(void **state)
             o.held = 40;
         engine e;
         engine_new(&e, ctx, &data, &o, start);
-        const int swaps = search != VEM_SEARCH_ALL;
+        const int swaps = search != VEM_SEARCH_ALL && vem_family_axes(family) >= 0;
         uint64_t counted;
         vem_i_run dry = vem_i_run_dry(run_of(ctx), &counted);
         make_loop(&e, &dry, swaps);

@@ -55,20 +55,21 @@ static void both_ways(const grid_data *data, const vem_options *o)
 static void the_same_bits_for_every_search(void **state)
 {
     (void)state;
-    for (int family = 0; family < GRID_SHAPED; family++)
+    for (int family = 0; family < VEM_FAMILIES; family++)
         for (int search = VEM_SEARCH_ALL; search < VEM_SEARCH_COUNT; search++)
             for (int weights = WEIGHTS_NONE; weights <= WEIGHTS_REAL;
                  weights += WEIGHTS_REAL) {
-                grid_data data =
-                    grid_data_new(SET_OVERLAPPING, (grid_weights)weights, 1500, 5, 71);
+                grid_data data = grid_data_new(SET_OVERLAPPING, (grid_weights)weights,
+                                               1500, family < GRID_SHAPED ? 5 : 12, 71);
+                grid_suit((vem_family_kind)family, &data);
                 vem_options o =
                     grid_options(24, (vem_family_kind)family, VEM_PRIOR_FREE,
                                  search == VEM_SEARCH_ALL ? 24 : 1 + 2 * (family % 2),
                                  (vem_precision)(search % 2), 5);
                 o.search = search;
                 o.seeding = (family + search) % 2 ? VEM_SEED_TWO_LEVEL : VEM_SEED_AFKMC2;
-                o.standardize = weights > 0;
-                o.normalize = search == VEM_SEARCH_CLOSEST;
+                o.standardize = weights > 0 && family < GRID_SHAPED;
+                o.normalize = search == VEM_SEARCH_CLOSEST && family < GRID_SHAPED;
                 o.empty = VEM_EMPTY_RESEED;
                 o.measure = VEM_MEASURE_EXACT;
                 o.threads = 2;

@@ -73,13 +73,14 @@ static void any_threads(const grid_data *data, vem_options o)
 static void few_clusters(void **state)
 {
     (void)state;
-    for (int family = 0; family < GRID_SHAPED; family++)
+    for (int family = 0; family < VEM_FAMILIES; family++)
         for (int held = 1; held <= 8; held = held == 1 ? 3 : held + 5)
             for (int precision = VEM_SINGLE; precision <= VEM_DOUBLE; precision++) {
                 grid_data data =
                     grid_data_new(SET_OVERLAPPING,
                                   precision ? WEIGHTS_NONE : WEIGHTS_ZEROS, ROWS,
                                   vem_family_axes(family) == 2 ? 5 : 20, 41);
+                grid_suit((vem_family_kind)family, &data);
                 vem_options o = grid_options(8, (vem_family_kind)family, VEM_PRIOR_FREE,
                                              held, (vem_precision)precision, 4);
                 o.seeding = VEM_SEED_RANDOM;
@@ -130,12 +131,15 @@ static void every_table_gives_the_same_fit(void **state)
     (void)state;
     const struct vem_i_kernels *single = ctx->kernels_single,
                                *twice = ctx->kernels_double;
-    for (int family = 0; family < GRID_SHAPED; family++)
+    for (int family = 0; family < VEM_FAMILIES; family++)
         for (int held = 1; held <= 6; held += held == 1 ? 1 : 4)
             for (int precision = VEM_SINGLE; precision <= VEM_DOUBLE; precision++)
                 for (int32_t d = 2; d <= 33; d = d * 4 + 1) {
+                    if (!grid_has_rows((vem_family_kind)family, d))
+                        continue;
                     grid_data data =
                         grid_data_new(SET_SEPARATED, WEIGHTS_REAL, 700, d, 45);
+                    grid_suit((vem_family_kind)family, &data);
                     vem_options o =
                         grid_options(6, (vem_family_kind)family, VEM_PRIOR_FREE, held,
                                      (vem_precision)precision, 5);
