@@ -61,6 +61,38 @@ enum { CLI_MOST_OPTIONS = 24 };
             "error"                                                                      \
     }
 
+/* What a fit reads beside its data and writes, and how it talks: the same in fit and select. */
+#define CLI_WEIGHTS_OPTION                                                               \
+    {                                                                                    \
+        "weights", 0, "Data", "FILE",                                                    \
+            "one weight per row (.npy, .csv or .txt), none negative"                     \
+    }
+#define CLI_RESULT_OPTIONS(IO, model, kept)                                              \
+    {"output", 'o', IO, "FILE", model},                                                  \
+        {"labels", 0, IO, "FILE",                                                        \
+         "the cluster of each row, from 0 (.npy, .csv or .csv.gz)"},                     \
+        {"trace", 0, IO, "FILE",                                                         \
+         "free energy, pairs and seconds of each step (.csv or .json)"},                 \
+        {"checkpoint", 0, IO, "FILE", kept},                                             \
+    {                                                                                    \
+        "resume", 0, IO, NULL,                                                           \
+            "go on from FILE of --checkpoint, to the same result; from the beginning "   \
+            "where it is not there yet"                                                  \
+    }
+#define CLI_TALK_OPTIONS(IO)                                                             \
+    {"json", 0, IO, NULL, "print the result as one JSON object"},                        \
+        {"quiet", 'q', IO, NULL, "no progress and no summary"},                          \
+    {                                                                                    \
+        "verbose", 'v', IO, NULL, "also what is about to be done, and every step"        \
+    }
+#define CLI_RESULT_FILES                                                                 \
+    {"weights", CLI_READS, NULL}, {"output", CLI_WRITES, "npz"},                         \
+        {"labels", CLI_WRITES_LABELS, "npy csv csv.gz"},                                 \
+        {"trace", CLI_WRITES, "csv json"},                                               \
+    {                                                                                    \
+        "checkpoint", CLI_WRITES, NULL                                                   \
+    }
+
 /* Another thing that the command does when one of its options is given. What has no part in
  * it is refused, not ignored. */
 typedef struct cli_mode {
@@ -245,6 +277,17 @@ json_t *cli_json_begin(const cli_args *args);
 int cli_json_print(json_t *object);
 json_t *cli_json_options(const vem_options *options);
 
+/* A member of a struct under its own name. */
+#define CLI_JSON_REAL(object, from, member)                                              \
+    json_object_set_new(object, #member, cli_json_real((from)->member))
+#define CLI_JSON_WHOLE(object, from, member)                                             \
+    json_object_set_new(object, #member, json_integer((json_int_t)(from)->member))
+
+/* ---- Mixtures of several numbers of clusters (path.c) ---- */
+
+json_t *cli_path_json(const vem_path *path);
+void cli_print_path(const vem_path *path);
+
 /* ---- Statistics that add up (accumulate.c) ---- */
 
 /* Before the data are read: what --accumulate needs beside it. */
@@ -278,9 +321,16 @@ json_t *cli_report_json(const cli_args *args, const vem_report *report,
 int cli_read_in_time(cli_args *args, vem_data **data, double *seconds_read, double began);
 /* From now on a plan of a fit of these data is told where it is long, or no more. */
 void cli_announce(cli_args *args, int yes);
-/* Labels of all rows: the fit's own, or after a fit on a coreset an exact assignment. */
-vem_status cli_write_labels(cli_args *args, const vem_report *report,
-                            const vem_model *model, const vem_data *data,
-                            const char *path);
+/* What a fit has found. */
+typedef struct cli_found {
+    vem_report *report;
+    vem_model *model;
+    vem_path *path;     /* NULL: there is none */
+    const char *method; /* that found it */
+} cli_found;
+/* A fit is over, as `status` says: writes what was asked for, tells it, and gives the exit status. What
+ * was found is freed. */
+int cli_fit_over(cli_args *args, vem_status status, cli_found *found,
+                 const vem_data *data, double seconds_read, double began);
 
 #endif

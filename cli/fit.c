@@ -9,32 +9,22 @@
 static const cli_option own[] = {
     {"init", 0, "Start", "MODEL",
      "start from the means, weights and variances of a model"},
-    {"weights", 0, "Data", "FILE",
-     "one weight per row (.npy, .csv or .txt), none negative"},
+    CLI_WEIGHTS_OPTION,
     CLI_READ_OPTIONS,
-    {"output", 'o', IO, "FILE", "the model, as .npz that numpy.load opens"},
-    {"labels", 0, IO, "FILE", "the cluster of each row, from 0 (.npy, .csv or .csv.gz)"},
-    {"trace", 0, IO, "FILE",
-     "free energy, pairs and seconds of each step (.csv or .json)"},
-    {"checkpoint", 0, IO, "FILE",
-     "keep the state of the fit in FILE: after the seeding, every two minutes, at the "
-     "end"},
-    {"resume", 0, IO, NULL,
-     "go on from FILE of --checkpoint, to the same result; from the beginning where it "
-     "is "
-     "not there yet"},
+    CLI_RESULT_OPTIONS(
+        IO, "the model, as .npz that numpy.load opens",
+        "keep the state of the fit in FILE: after the seeding, every two minutes, at the "
+        "end"),
     {"accumulate", 0, IO, "FILE",
      "no fit: the statistics of one E-step of --init over DATA, as .npz for vem merge"},
-    {"json", 0, IO, NULL, "print the result as one JSON object"},
-    {"quiet", 'q', IO, NULL, "no progress and no summary"},
-    {"verbose", 'v', IO, NULL, "also what is about to be done, and every step"},
+    CLI_TALK_OPTIONS(IO),
 };
 
 static const cli_file files[] = {
-    {"init", CLI_READS, NULL},         {"weights", CLI_READS, NULL},
-    {"output", CLI_WRITES, "npz"},     {"labels", CLI_WRITES_LABELS, "npy csv csv.gz"},
-    {"trace", CLI_WRITES, "csv json"}, {"checkpoint", CLI_WRITES, NULL},
-    {"accumulate", CLI_WRITES, "npz"}, {NULL, CLI_READS, NULL},
+    {"init", CLI_READS, NULL},
+    CLI_RESULT_FILES,
+    {"accumulate", CLI_WRITES, "npz"},
+    {NULL, CLI_READS, NULL},
 };
 
 static const char *const no_sums[] = {"output", "labels",  "trace", "checkpoint",
@@ -122,46 +112,14 @@ static int check_early(cli_args *args, vem_model **start)
     return status == VEM_OK ? CLI_DONE : cli_failure(args, status);
 }
 
-static int write_results(cli_args *args, const vem_report *report, vem_model *model,
-                         const vem_data *data)
-{
-    const char *output = cli_value(args, "output"), *labels = cli_value(args, "labels");
-    const char *trace = cli_value(args, "trace");
-    vem_status status = VEM_OK;
-    if (output)
-        status = cli_set_meta(args, report, model);
-    if (status == VEM_OK && output)
-        status = vem_model_write(args->ctx, model, output);
-    if (status == VEM_OK && labels)
-        status = cli_write_labels(args, report, model, data, labels);
-    if (status != VEM_OK)
-        return cli_failure(args, status);
-    return trace ? cli_trace_write(args, report, trace) : CLI_DONE;
-}
-
 static int fit(cli_args *args, const vem_model *start, const vem_data *data,
                double seconds_read, double began)
 {
-    vem_model *model = NULL;
-    vem_report *report = NULL;
+    cli_found found = {0};
     cli_announce(args, 1);
     const vem_status status =
-        vem_fit(args->ctx, data, &args->options, start, &model, &report);
-    cli_announce(args, 0);
-    cli_progress_end();
-    if (status != VEM_OK)
-        return cli_failure(args, status);
-    int code = write_results(args, report, model, data);
-    if (code == CLI_DONE && cli_value(args, "json"))
-        code = cli_json_print(
-            cli_report_json(args, report, seconds_read, cli_clock() - began));
-    else if (code == CLI_DONE && !cli_value(args, "quiet"))
-        cli_print_summary(args, report, seconds_read, cli_clock() - began);
-    if (code == CLI_DONE && cli_interrupted())
-        code = cli_interrupt_status();
-    vem_report_free(report);
-    vem_model_free(model);
-    return code;
+        vem_fit(args->ctx, data, &args->options, start, &found.model, &found.report);
+    return cli_fit_over(args, status, &found, data, seconds_read, began);
 }
 
 static int run(cli_args *args)

@@ -1,4 +1,4 @@
-/* What fit and select share: data read within --time, the plan told, labels of all rows. */
+/* What fit and select share: data read within --time, the plan told, results written and told. */
 #include <string.h>
 
 #include "cli.h"
@@ -62,9 +62,9 @@ void cli_announce(cli_args *args, int yes)
 }
 
 /* Labels of all rows: the fit's own, or after a fit on a coreset an exact assignment. */
-vem_status cli_write_labels(cli_args *args, const vem_report *report,
-                            const vem_model *model, const vem_data *data,
-                            const char *path)
+static vem_status write_labels(cli_args *args, const vem_report *report,
+                               const vem_model *model, const vem_data *data,
+                               const char *path)
 {
     const vem_summary *s = vem_report_summary(report);
     const int known = vem_report_labels(report) != NULL;
@@ -93,6 +93,62 @@ vem_status cli_write_labels(cli_args *args, const vem_report *report,
         status = vem_labels_write_rows(args->ctx, path, data, labels, all);
     vem_array_free(args->ctx, labels);
     return status;
+}
+
+static int write_results(cli_args *args, const cli_found *found, const vem_data *data)
+{
+    const char *output = cli_value(args, "output"), *labels = cli_value(args, "labels");
+    const char *trace = cli_value(args, "trace");
+    vem_status status = VEM_OK;
+    if (output)
+        status = cli_set_meta(args, found->report, found->model);
+    if (status == VEM_OK && output)
+        status = found->path
+                     ? vem_path_write(args->ctx, found->path, found->model, output)
+                     : vem_model_write(args->ctx, found->model, output);
+    if (status == VEM_OK && labels)
+        status = write_labels(args, found->report, found->model, data, labels);
+    if (status != VEM_OK)
+        return cli_failure(args, status);
+    return trace ? cli_trace_write(args, found->report, trace) : CLI_DONE;
+}
+
+static int tell(cli_args *args, const cli_found *found, double seconds_read,
+                double seconds)
+{
+    if (cli_value(args, "json")) {
+        json_t *o = cli_report_json(args, found->report, seconds_read, seconds);
+        if (found->path) {
+            json_object_set_new(o, "method", json_string(found->method));
+            json_object_set_new(o, "path", cli_path_json(found->path));
+        }
+        return cli_json_print(o);
+    }
+    if (!cli_value(args, "quiet")) {
+        cli_print_summary(args, found->report, seconds_read, seconds);
+        if (found->path)
+            cli_print_path(found->path);
+    }
+    return CLI_DONE;
+}
+
+int cli_fit_over(cli_args *args, vem_status status, cli_found *found,
+                 const vem_data *data, double seconds_read, double began)
+{
+    cli_announce(args, 0);
+    cli_progress_end();
+    if (status != VEM_OK)
+        return cli_failure(args, status);
+    int code = write_results(args, found, data);
+    if (code == CLI_DONE)
+        code = tell(args, found, seconds_read, cli_clock() - began);
+    if (code == CLI_DONE && cli_interrupted())
+        code = cli_interrupt_status();
+    vem_report_free(found->report);
+    vem_path_free(found->path);
+    vem_model_free(found->model);
+    *found = (cli_found){0};
+    return code;
 }
 
 /* --time counts from the beginning: what reading leaves is the fit's. */

@@ -337,12 +337,12 @@ json_t *cli_report_json(const cli_args *args, const vem_report *report,
     json_object_set_new(o, "algorithm", choice("algorithm", options->algorithm));
     json_object_set_new(o, "family", choice("family", options->family));
     json_object_set_new(o, "search", choice("search", options->search));
-    json_object_set_new(o, "n", json_integer(s->n));
-    json_object_set_new(o, "d", json_integer(s->d));
-    json_object_set_new(o, "clusters", json_integer(s->clusters));
-    json_object_set_new(o, "floored", json_integer(s->floored));
-    json_object_set_new(o, "items", json_integer(s->items));
-    json_object_set_new(o, "rows_used", json_integer((json_int_t)s->rows_used));
+    CLI_JSON_WHOLE(o, s, n);
+    CLI_JSON_WHOLE(o, s, d);
+    CLI_JSON_WHOLE(o, s, clusters);
+    CLI_JSON_WHOLE(o, s, floored);
+    CLI_JSON_WHOLE(o, s, items);
+    CLI_JSON_WHOLE(o, s, rows_used);
     json_object_set_new(o, "held", json_integer(options->held));
     json_object_set_new(o, "reach",
                         options->reach == VEM_AUTO
@@ -350,35 +350,32 @@ json_t *cli_report_json(const cli_args *args, const vem_report *report,
                             : json_integer(options->reach));
     json_object_set_new(o, "stopping", cli_json_text(vem_report_stopping(report)));
     json_object_set_new(o, "outcome", json_string(vem_outcome_name(s->outcome)));
-    json_object_set_new(o, "steps", json_integer(s->steps));
-    json_object_set_new(o, "init_steps", json_integer(s->init_steps));
-    json_object_set_new(o, "free_energy", cli_json_real(s->free_energy));
-    json_object_set_new(o, "free_energy_first", cli_json_real(s->free_energy_first));
-    json_object_set_new(o, "scored_pairs", json_integer(s->scored_pairs));
-    json_object_set_new(o, "seed_pairs", json_integer(s->seed_pairs));
-    json_object_set_new(o, "reduce_pairs", json_integer(s->reduce_pairs));
-    json_object_set_new(o, "quantization_error", cli_json_real(s->quantization_error));
-    json_object_set_new(o, "log_likelihood", cli_json_real(s->log_likelihood));
-    json_object_set_new(o, "parameters", json_integer(s->parameters));
-    json_object_set_new(o, "entropy", cli_json_real(s->entropy));
-    json_object_set_new(o, "aic", cli_json_real(s->aic));
-    json_object_set_new(o, "bic", cli_json_real(s->bic));
-    json_object_set_new(o, "icl", cli_json_real(s->icl));
-    json_object_set_new(o, "quantization_error_se",
-                        cli_json_real(s->quantization_error_se));
-    json_object_set_new(o, "log_likelihood_se", cli_json_real(s->log_likelihood_se));
-    json_object_set_new(o, "quantization_error_coreset",
-                        cli_json_real(s->quantization_error_coreset));
-    json_object_set_new(o, "log_likelihood_coreset",
-                        cli_json_real(s->log_likelihood_coreset));
-    json_object_set_new(o, "cells", json_integer(s->cells));
-    json_object_set_new(o, "gap", cli_json_real(s->gap));
-    json_object_set_new(o, "gap_se", cli_json_real(s->gap_se));
+    CLI_JSON_WHOLE(o, s, steps);
+    CLI_JSON_WHOLE(o, s, init_steps);
+    CLI_JSON_REAL(o, s, free_energy);
+    CLI_JSON_REAL(o, s, free_energy_first);
+    CLI_JSON_WHOLE(o, s, scored_pairs);
+    CLI_JSON_WHOLE(o, s, seed_pairs);
+    CLI_JSON_WHOLE(o, s, reduce_pairs);
+    CLI_JSON_REAL(o, s, quantization_error);
+    CLI_JSON_REAL(o, s, log_likelihood);
+    CLI_JSON_WHOLE(o, s, parameters);
+    CLI_JSON_REAL(o, s, entropy);
+    CLI_JSON_REAL(o, s, aic);
+    CLI_JSON_REAL(o, s, bic);
+    CLI_JSON_REAL(o, s, icl);
+    CLI_JSON_REAL(o, s, quantization_error_se);
+    CLI_JSON_REAL(o, s, log_likelihood_se);
+    CLI_JSON_REAL(o, s, quantization_error_coreset);
+    CLI_JSON_REAL(o, s, log_likelihood_coreset);
+    CLI_JSON_WHOLE(o, s, cells);
+    CLI_JSON_REAL(o, s, gap);
+    CLI_JSON_REAL(o, s, gap_se);
     json_object_set_new(o, "gap_of",
                         !isfinite(s->gap)           ? json_null()
                         : is_of_coreset(s, options) ? json_string("coreset")
                                                     : json_string("rows"));
-    json_object_set_new(o, "measured_rows", json_integer(s->measured_rows));
+    CLI_JSON_WHOLE(o, s, measured_rows);
     json_t *seconds = json_object();
     json_object_set_new(seconds, "read", cli_json_real(seconds_read));
     json_object_set_new(seconds, "reduce", cli_json_real(s->seconds_reduce));
@@ -390,8 +387,8 @@ json_t *cli_report_json(const cli_args *args, const vem_report *report,
     json_object_set_new(o, "seconds", seconds);
     json_object_set_new(o, "threads", json_integer(vem_ctx_threads(args->ctx)));
     json_object_set_new(o, "seed", json_integer(options->seed));
-    json_object_set_new(o, "peak_bytes", json_integer((json_int_t)s->peak_bytes));
-    json_object_set_new(o, "restart", json_integer(s->restart));
+    CLI_JSON_WHOLE(o, s, peak_bytes);
+    CLI_JSON_WHOLE(o, s, restart);
     json_object_set_new(o, "cpu", json_string(vem_ctx_cpu(args->ctx)));
     json_object_set_new(o, "options", cli_json_options(options));
     json_object_set_new(o, "choices", sentences(vem_report_choices(report)));

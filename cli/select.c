@@ -1,5 +1,4 @@
 /* vem select DATA -o MODEL.npz */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,29 +17,16 @@ static const cli_option own[] = {
     {"max-clusters", 0, "Model", "K", "most clusters that are tried; default 20"},
     {"pick", 0, "Model", "K",
      "no fit: the mixture of K clusters of a path that select wrote"},
-    {"weights", 0, "Data", "FILE",
-     "one weight per row (.npy, .csv or .txt), none negative"},
+    CLI_WEIGHTS_OPTION,
     CLI_READ_OPTIONS,
-    {"output", 'o', IO, "FILE", "the chosen model, with all mixtures beside it, as .npz"},
-    {"labels", 0, IO, "FILE", "the cluster of each row, from 0 (.npy, .csv or .csv.gz)"},
-    {"trace", 0, IO, "FILE",
-     "free energy, pairs and seconds of each step (.csv or .json)"},
-    {"checkpoint", 0, IO, "FILE",
-     "keep the state in FILE: after the first step, every two minutes, at the end"},
-    {"resume", 0, IO, NULL,
-     "go on from FILE of --checkpoint, to the same result; from the beginning where it "
-     "is not there yet"},
-    {"json", 0, IO, NULL, "print the result as one JSON object"},
-    {"quiet", 'q', IO, NULL, "no progress and no summary"},
-    {"verbose", 'v', IO, NULL, "also what is about to be done, and every step"},
+    CLI_RESULT_OPTIONS(
+        IO, "the chosen model, with all mixtures beside it, as .npz",
+        "keep the state in FILE: after the first step, every two minutes, at the end"),
+    CLI_TALK_OPTIONS(IO),
 };
 
 static const cli_file files[] = {
-    {"weights", CLI_READS, NULL},
-    {"output", CLI_WRITES, "npz"},
-    {"labels", CLI_WRITES_LABELS, "npy csv csv.gz"},
-    {"trace", CLI_WRITES, "csv json"},
-    {"checkpoint", CLI_WRITES, NULL},
+    CLI_RESULT_FILES,
     {NULL, CLI_READS, NULL},
 };
 
@@ -58,53 +44,6 @@ static const cli_mode modes[] = {
      "fits nothing and reads no rows: it takes a mixture out of MODEL"},
     {NULL, NULL, NULL, NULL},
 };
-
-/* ---- what was found ---- */
-
-static json_t *path_json(const vem_path *path)
-{
-    json_t *list = json_array();
-    for (int32_t i = 0; i < vem_path_count(path); i++) {
-        const vem_path_point *p = vem_path_at(path, i);
-        json_t *row = json_object();
-        json_object_set_new(row, "clusters", json_integer(p->clusters));
-        json_object_set_new(row, "steps", json_integer(p->steps));
-        json_object_set_new(row, "parameters", json_integer(p->parameters));
-        json_object_set_new(row, "free_energy", cli_json_real(p->free_energy));
-        json_object_set_new(row, "log_likelihood", cli_json_real(p->log_likelihood));
-        json_object_set_new(row, "log_likelihood_se",
-                            cli_json_real(p->log_likelihood_se));
-        json_object_set_new(row, "entropy", cli_json_real(p->entropy));
-        json_object_set_new(row, "aic", cli_json_real(p->aic));
-        json_object_set_new(row, "bic", cli_json_real(p->bic));
-        json_object_set_new(row, "icl", cli_json_real(p->icl));
-        json_array_append_new(list, row);
-    }
-    return list;
-}
-
-/* A number of the table, or nothing. */
-static const char *cell(double value, char text[32])
-{
-    if (!isfinite(value))
-        return "";
-    snprintf(text, 32, "%.8g", value);
-    return text;
-}
-
-static void print_path(const vem_path *path)
-{
-    char a[5][32];
-    printf("  %8s %14s %14s %14s %14s %14s\n", "clusters", "free energy", "log-lik.",
-           "BIC", "AIC", "ICL");
-    for (int32_t i = 0; i < vem_path_count(path); i++) {
-        const vem_path_point *p = vem_path_at(path, i);
-        printf("  %8d %14s %14s %14s %14s %14s%s\n", p->clusters,
-               cell(p->free_energy, a[0]), cell(p->log_likelihood, a[1]),
-               cell(p->bic, a[2]), cell(p->aic, a[3]), cell(p->icl, a[4]),
-               p->clusters == vem_path_chosen(path) ? "  chosen by BIC" : "");
-    }
-}
 
 /* ---- select ---- */
 
@@ -126,62 +65,14 @@ static int read_request(cli_args *args, vem_select_options *select)
     return code == CLI_DONE ? cli_set_checkpoint(args) : code;
 }
 
-static int write_results(cli_args *args, const vem_report *report, vem_model *model,
-                         const vem_path *path, const vem_data *data)
-{
-    const char *output = cli_value(args, "output"), *labels = cli_value(args, "labels");
-    const char *trace = cli_value(args, "trace");
-    vem_status status = VEM_OK;
-    if (output)
-        status = cli_set_meta(args, report, model);
-    if (status == VEM_OK && output)
-        status = vem_path_write(args->ctx, path, model, output);
-    if (status == VEM_OK && labels)
-        status = cli_write_labels(args, report, model, data, labels);
-    if (status != VEM_OK)
-        return cli_failure(args, status);
-    return trace ? cli_trace_write(args, report, trace) : CLI_DONE;
-}
-
-static int tell(cli_args *args, const vem_report *report, const vem_path *path,
-                const vem_select_options *select, double seconds_read, double began)
-{
-    const double seconds = cli_clock() - began;
-    if (cli_value(args, "json")) {
-        json_t *o = cli_report_json(args, report, seconds_read, seconds);
-        json_object_set_new(o, "method", json_string(methods[select->method]));
-        json_object_set_new(o, "path", path_json(path));
-        return cli_json_print(o);
-    }
-    if (!cli_value(args, "quiet")) {
-        cli_print_summary(args, report, seconds_read, seconds);
-        print_path(path);
-    }
-    return CLI_DONE;
-}
-
 static int find(cli_args *args, const vem_select_options *select, const vem_data *data,
                 double seconds_read, double began)
 {
-    vem_model *model = NULL;
-    vem_path *path = NULL;
-    vem_report *report = NULL;
+    cli_found found = {.method = methods[select->method]};
     cli_announce(args, 1);
-    const vem_status status =
-        vem_select(args->ctx, data, &args->options, select, &model, &path, &report);
-    cli_announce(args, 0);
-    cli_progress_end();
-    if (status != VEM_OK)
-        return cli_failure(args, status);
-    int code = write_results(args, report, model, path, data);
-    if (code == CLI_DONE)
-        code = tell(args, report, path, select, seconds_read, began);
-    if (code == CLI_DONE && cli_interrupted())
-        code = cli_interrupt_status();
-    vem_report_free(report);
-    vem_path_free(path);
-    vem_model_free(model);
-    return code;
+    const vem_status status = vem_select(args->ctx, data, &args->options, select,
+                                         &found.model, &found.path, &found.report);
+    return cli_fit_over(args, status, &found, data, seconds_read, began);
 }
 
 /* ---- pick ---- */
@@ -233,9 +124,9 @@ static int pick(cli_args *args)
     if (code == CLI_DONE && cli_value(args, "json")) {
         json_t *o = cli_json_begin(args);
         json_object_set_new(o, "clusters", json_integer(clusters));
-        json_object_set_new(o, "free_energy", cli_json_real(point->free_energy));
-        json_object_set_new(o, "log_likelihood", cli_json_real(point->log_likelihood));
-        json_object_set_new(o, "bic", cli_json_real(point->bic));
+        CLI_JSON_REAL(o, point, free_energy);
+        CLI_JSON_REAL(o, point, log_likelihood);
+        CLI_JSON_REAL(o, point, bic);
         code = cli_json_print(o);
     } else if (code == CLI_DONE && !cli_value(args, "quiet")) {
         char c[48];

@@ -41,25 +41,23 @@
 #include "base/residence.h"
 #include "base/rng.h"
 #include "model/spread.h"
+#include "moves/halves.h"
 
 enum {
-    SAMPLE = 2048,         /* items of a cluster that are looked at, */
-    SAMPLE_DIRECTION = 32, /* or so many for each direction of a shape */
-    FEWEST = 4             /* items of a candidate, or points that they stand for */
+    SAMPLE = 2048,        /* items of a cluster that are looked at, */
+    SAMPLE_DIRECTION = 32 /* or so many for each direction of a shape */
 };
 /* The old mixture keeps some weight. */
 static const double MOST_WEIGHT = 0.999;
 
 /* Scratch of one thread. */
 typedef struct bench {
-    vem_model *pair;
-    vem_i_scorer scorer; /* of the pair */
-    vem_i_stats stats;   /* of the pair */
-    void *panels;        /* VEM_I_BLOCK x d of T */
-    void *costs;         /* 2 x VEM_I_BLOCK of T: of the pair */
-    void *weights_of;    /* VEM_I_BLOCK of T: of the items for one of them */
-    uint32_t *items;     /* the sample, */
-    double *weights;     /* and what it stands for */
+    vem_i_halves two;
+    void *panels;     /* VEM_I_BLOCK x d of T */
+    void *costs;      /* 2 x VEM_I_BLOCK of T: of the pair */
+    void *weights_of; /* VEM_I_BLOCK of T: of the items for one of them */
+    uint32_t *items;  /* the sample, */
+    double *weights;  /* and what it stands for */
 } bench;
 
 struct vem_i_candidates {
@@ -83,8 +81,8 @@ static double weigh(const vem_i_candidates *t, bench *b, const vem_i_share *shar
 {
     static const double CERTAIN = 40; /* 1 + exp(-40) is 1 */
     const vem_i_kernels *kernels = t->em->view->kernels;
-    const double base = 0.5 * (t->em->scorer.base - b->scorer.base);
-    const double kept = log1p(-b->pair->weights[h]);
+    const double base = 0.5 * (t->em->scorer.base - b->two.scorer.base);
+    const double kept = log1p(-b->two.model->weights[h]);
     double gain = 0;
     for (int32_t k = 0; k < n; k++) {
         const double w = share->weights[first + k];
@@ -128,7 +126,7 @@ static void meet(const vem_i_candidates *t, bench *b, const vem_i_share *share,
 {
     const vem_view *view = t->em->view;
     const vem_i_family *family = t->em->scorer.family;
-    vem_i_stats_clear(&b->stats);
+    vem_i_stats_clear(&b->two.stats);
     for (int h = 0; h < 2; h++) {
         items[h] = 0;
         if (gain)
@@ -140,13 +138,14 @@ static void meet(const vem_i_candidates *t, bench *b, const vem_i_share *share,
         vem_i_items packed = vem_i_items_at(view, 0, share->items + i, n);
         vem_i_items_pack(view, NULL, b->panels, NULL, &packed);
         vem_i_residence_check(t->em->run);
-        family->score_tile(&b->scorer, &packed, 0, 2, b->costs, VEM_I_BLOCK);
+        family->score_tile(&b->two.scorer, &packed, 0, 2, b->costs, VEM_I_BLOCK);
         for (int32_t h = 0; h < 2; h++) {
             if (gain)
                 gain[h] += weigh(t, b, share, i, n, h, measure, &items[h]);
             else
                 divide(t, b, share, i, n, h, &items[h]);
-            family->collect_tile(&b->scorer, &packed, b->weights_of, h, 0, &b->stats);
+            family->collect_tile(&b->two.scorer, &packed, b->weights_of, h, 0,
+                                 &b->two.stats);
         }
     }
 }
@@ -172,23 +171,23 @@ static void follow(vem_i_candidates *t, bench *b)
                                            .relax = 1};
     if (em->model->family->shared)
         for (int32_t h = 0; h < 2; h++)
-            vem_i_move_mean(&b->scorer, &b->stats, h, &constraints,
-                            b->pair->means + (int64_t)h * em->model->d);
+            vem_i_move_mean(&b->two.scorer, &b->two.stats, h, &constraints,
+                            b->two.model->means + (int64_t)h * em->model->d);
     else
-        em->scorer.family->maximize(&t->alone, &b->scorer, &b->stats, &constraints,
-                                    b->pair);
+        em->scorer.family->maximize(&t->alone, &b->two.scorer, &b->two.stats,
+                                    &constraints, b->two.model);
     for (int32_t h = 0; h < 2; h++)
-        b->pair->weights[h] = weight_of(t, *vem_i_stats_mass(&b->stats, h));
+        b->two.model->weights[h] = weight_of(t, *vem_i_stats_mass(&b->two.stats, h));
 }
 
 static void step(vem_i_candidates *t, bench *b, const vem_i_share *share, int measure,
                  double gain[2], double items[2])
 {
     const double outside = t->em->view->total_mass - share->mass;
-    vem_i_scorer_prepare(&t->alone, b->pair, &b->scorer);
+    vem_i_scorer_prepare(&t->alone, b->two.model, &b->two.scorer);
     meet(t, b, share, measure, gain, items);
     for (int h = 0; h < 2; h++)
-        gain[h] += fmax(outside, 0) * log1p(-b->pair->weights[h]);
+        gain[h] += fmax(outside, 0) * log1p(-b->two.model->weights[h]);
     follow(t, b);
 }
 
@@ -228,18 +227,18 @@ static int begin(vem_i_candidates *t, bench *b, const vem_i_share *share, int64_
         return 0;
     vem_i_rng_distinct(&rng, (int32_t)share->n, -1, 2, drawn);
     if (em->model->family->shared)
-        memcpy(b->pair->variances, em->model->variances,
+        memcpy(b->two.model->variances, em->model->variances,
                vem_model_variance_count(em->model) * sizeof(double));
     for (int32_t h = 0; h < 2; h++) {
-        vem_i_model_put(em->model, s, b->pair, h);
+        vem_i_model_put(em->model, s, b->two.model, h);
         vem_i_widen(em->view->kernels, vem_i_view_row(em->view, share->items[drawn[h]]),
-                    em->view->d, b->pair->means + h * (int64_t)em->view->d);
+                    em->view->d, b->two.model->means + h * (int64_t)em->view->d);
     }
-    vem_i_scorer_prepare(&t->alone, b->pair, &b->scorer);
+    vem_i_scorer_prepare(&t->alone, b->two.model, &b->two.scorer);
     meet(t, b, share, 0, NULL, items);
     follow(t, b);
     for (int h = 0; h < 2; h++)
-        b->pair->weights[h] =
+        b->two.model->weights[h] =
             weight_of(t, 0.5 * em->model->weights[s] * em->view->total_mass);
     return 1;
 }
@@ -252,26 +251,27 @@ static double divide_alike(vem_i_candidates *t, bench *b, const vem_i_share *sha
     const int64_t d = em->view->d;
     double mass[2], square = 0;
     for (int k = 0; k < steps; k++) {
-        vem_i_scorer_prepare(&t->alone, b->pair, &b->scorer);
+        vem_i_scorer_prepare(&t->alone, b->two.model, &b->two.scorer);
         meet(t, b, share, 0, NULL, items);
         follow(t, b);
-        b->pair->weights[0] = b->pair->weights[1] = em->model->weights[share->cluster];
+        b->two.model->weights[0] = b->two.model->weights[1] =
+            em->model->weights[share->cluster];
     }
-    vem_i_scorer_prepare(&t->alone, b->pair, &b->scorer);
+    vem_i_scorer_prepare(&t->alone, b->two.model, &b->two.scorer);
     for (int32_t h = 0; h < 2; h++) {
-        mass[h] = *vem_i_stats_mass(&b->stats, h);
-        b->pair->weights[h] *= mass[h] / share->mass;
+        mass[h] = *vem_i_stats_mass(&b->two.stats, h);
+        b->two.model->weights[h] *= mass[h] / share->mass;
     }
     for (int64_t j = 0; j < d; j++) {
-        const double e = b->pair->means[j] - b->pair->means[d + j];
+        const double e = b->two.model->means[j] - b->two.model->means[d + j];
         square += e * e;
     }
     if (items[0] < t->fewest || items[1] < t->fewest || !(square > 0))
         return -INFINITY;
-    const char *means = b->scorer.means;
+    const char *means = b->two.scorer.means;
     return 0.5 * mass[0] / share->mass * mass[1] * square *
-           em->scorer.family->stretch(&b->scorer, 0, means,
-                                      means + (size_t)b->scorer.ldc *
+           em->scorer.family->stretch(&b->two.scorer, 0, means,
+                                      means + (size_t)b->two.scorer.ldc *
                                                   em->view->kernels->element);
 }
 
@@ -281,7 +281,7 @@ double vem_i_candidates_try(vem_i_candidates *t, const vem_i_splittable *cluster
 {
     bench *b = &t->benches[thread];
     double items[2], gain[2] = {-INFINITY, -INFINITY}, best = -INFINITY;
-    *found = b->pair;
+    *found = b->two.model;
     *which = 0;
     if (cluster->n < 2 || (!t->spread && (double)cluster->n < 2 * t->fewest))
         return best;
@@ -310,7 +310,7 @@ int64_t vem_i_candidates_pairs(const vem_i_candidates *t, int64_t items, int ste
 
 vem_model *vem_i_candidates_pair(vem_i_candidates *t, int thread)
 {
-    return t->benches[thread].pair;
+    return t->benches[thread].two.model;
 }
 
 void vem_i_candidates_step(vem_i_candidates *t, const vem_i_share *share, int thread,
@@ -323,9 +323,7 @@ void vem_i_candidates_step(vem_i_candidates *t, const vem_i_share *share, int th
 
 static void free_bench(bench *b)
 {
-    vem_model_free(b->pair);
-    vem_i_scorer_free(&b->scorer);
-    vem_i_stats_free(&b->stats);
+    vem_i_halves_free(&b->two);
     vem_i_free(b->panels);
     vem_i_free(b->costs);
     vem_i_free(b->weights_of);
@@ -348,21 +346,15 @@ static vem_status take_bench(vem_i_candidates *t, bench *b)
 {
     const vem_i_em *em = t->em;
     const vem_i_kernels *kernels = em->view->kernels;
-    const vem_i_shape pair = vem_i_shape_of(em->model->family, 2, em->model->d);
-    const size_t row = (size_t)pair.d * kernels->element, sample = (size_t)t->sample;
+    const size_t row = (size_t)em->model->d * kernels->element,
+                 sample = (size_t)t->sample;
     const vem_i_room list[] = {{&b->panels, VEM_I_BLOCK, row, 0},
                                {&b->costs, 2 * VEM_I_BLOCK, kernels->element, 0},
                                {&b->weights_of, VEM_I_BLOCK, kernels->element, 0},
                                {&b->items, sample, sizeof *b->items, 0},
                                {&b->weights, sample, sizeof *b->weights, 0}};
     vem_i_run *run = &t->alone;
-    vem_status status = vem_i_model_blank(run, pair, &b->pair);
-    if (status == VEM_OK)
-        status = vem_i_scorer_new(run, kernels, pair, &b->scorer);
-    if (status == VEM_OK && em->view->spread_kind != VEM_I_SPREAD_NONE)
-        status = vem_i_scorer_take_spread(run, &b->scorer);
-    if (status == VEM_OK)
-        status = vem_i_stats_new(run, pair, &b->stats);
+    vem_status status = vem_i_halves_new(run, em, &b->two);
     if (status == VEM_OK)
         status = vem_i_take_rooms(run, list, VEM_I_COUNT(list));
     return status;
@@ -381,7 +373,7 @@ vem_status vem_i_candidates_new(vem_i_em *em, vem_i_candidates **candidates)
     t->alone = vem_i_run_alone(em->run);
     t->hard = em->search.held == 1;
     t->spread = em->view->spread_kind != VEM_I_SPREAD_NONE;
-    t->fewest = vem_i_has_matrices(family) ? 2 * (double)directions : FEWEST;
+    t->fewest = (double)vem_i_halves_fewest(em->model);
     t->sample =
         SAMPLE_DIRECTION * directions > SAMPLE ? SAMPLE_DIRECTION * directions : SAMPLE;
     t->sample = t->sample < em->view->n ? t->sample : em->view->n;

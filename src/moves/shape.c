@@ -36,22 +36,21 @@
 #include "base/memory.h"
 #include "base/residence.h"
 #include "model/spread.h"
+#include "moves/halves.h"
 
 enum {
     SHAPE_STEPS = 6, /* sides and shapes, from each of the first halves */
     MEAN_STEPS = 2,  /* of 2-means in the metric of the cluster */
-    STARTS = 8,      /* pairs of rows from which those begin */
-    FEWEST = 4       /* items of a half */
+    STARTS = 8       /* pairs of rows from which those begin */
 };
 /* The core and the rest, as shares of the variances of the whole. */
 static const double CORE = 0.25, REST = 2;
 
 /* Scratch of one thread. */
 typedef struct bench {
-    vem_model *pair, *best;
-    vem_i_scorer scorer; /* of the pair */
-    vem_i_stats stats;   /* of the pair */
-    void *panels;        /* VEM_I_BLOCK x d of T */
+    vem_i_halves two;
+    vem_model *best;
+    void *panels;      /* VEM_I_BLOCK x d of T */
     void *now, *costs; /* VEM_I_BLOCK and twice that of T: of the whole, of the halves */
     void *weights;     /* 2 x VEM_I_BLOCK of T */
     void *wide;        /* 2 x d of T: means across the widest direction */
@@ -97,9 +96,9 @@ static passed meet(const vem_i_shaper *t, bench *b, const vem_i_splittable *clus
     const vem_view *view = em->view;
     const vem_i_kernels *kernels = view->kernels;
     const vem_i_family *family = em->scorer.family;
-    const double base = em->scorer.base - b->scorer.base;
+    const double base = em->scorer.base - b->two.scorer.base;
     passed result = {0};
-    vem_i_stats_clear(&b->stats);
+    vem_i_stats_clear(&b->two.stats);
     for (int64_t i = 0; i < cluster->n; i += VEM_I_BLOCK) {
         int32_t n =
             cluster->n - i < VEM_I_BLOCK ? (int32_t)(cluster->n - i) : VEM_I_BLOCK;
@@ -109,7 +108,7 @@ static passed meet(const vem_i_shaper *t, bench *b, const vem_i_splittable *clus
         vem_i_residence_check(em->run);
         family->score_tile(&em->scorer, &packed, cluster->cluster, 1, b->now,
                            VEM_I_BLOCK);
-        family->score_tile(&b->scorer, &packed, 0, 2, b->costs, VEM_I_BLOCK);
+        family->score_tile(&b->two.scorer, &packed, 0, 2, b->costs, VEM_I_BLOCK);
         for (int32_t k = 0; k < n; k++) {
             double u = vem_i_first_weight(view, &em->posterior, items[k]);
             double now = vem_i_value(kernels, b->now, k);
@@ -128,10 +127,10 @@ static passed meet(const vem_i_shaper *t, bench *b, const vem_i_splittable *clus
             }
         }
         for (int32_t h = 0; h < 2; h++)
-            family->collect_tile(&b->scorer, &packed,
+            family->collect_tile(&b->two.scorer, &packed,
                                  (const char *)b->weights +
                                      (size_t)h * VEM_I_BLOCK * kernels->element,
-                                 h, 0, &b->stats);
+                                 h, 0, &b->two.stats);
     }
     return result;
 }
@@ -149,25 +148,25 @@ static void follow(vem_i_shaper *t, bench *b, int32_t c, const passed *last, int
                                            .relax = 1};
     double weight = em->model->weights[c];
     if (shapes) {
-        em->scorer.family->maximize(&t->alone, &b->scorer, &b->stats, &constraints,
-                                    b->pair);
+        em->scorer.family->maximize(&t->alone, &b->two.scorer, &b->two.stats,
+                                    &constraints, b->two.model);
         for (int h = 0; h < 2; h++)
-            b->pair->weights[h] = em->constraints.prior == VEM_PRIOR_FREE
-                                      ? weight * b->pair->weights[h]
-                                      : weight;
+            b->two.model->weights[h] = em->constraints.prior == VEM_PRIOR_FREE
+                                           ? weight * b->two.model->weights[h]
+                                           : weight;
     } else {
         for (int32_t h = 0; h < 2; h++)
-            vem_i_move_mean(&b->scorer, &b->stats, h, &constraints,
-                            b->pair->means + (int64_t)h * em->model->d);
+            vem_i_move_mean(&b->two.scorer, &b->two.stats, h, &constraints,
+                            b->two.model->means + (int64_t)h * em->model->d);
     }
-    vem_i_scorer_prepare(&t->alone, b->pair, &b->scorer);
+    vem_i_scorer_prepare(&t->alone, b->two.model, &b->two.scorer);
 }
 
 /* From the pair as it stands: the better halves it leads to, if they are the best so far. */
 static void try_pair(vem_i_shaper *t, bench *b, const vem_i_splittable *cluster,
                      int mean_steps, double *best)
 {
-    vem_i_scorer_prepare(&t->alone, b->pair, &b->scorer);
+    vem_i_scorer_prepare(&t->alone, b->two.model, &b->two.scorer);
     for (int step = 0;; step++) {
         passed now = meet(t, b, cluster);
         if (now.items[0] < t->fewest || now.items[1] < t->fewest)
@@ -175,7 +174,7 @@ static void try_pair(vem_i_shaper *t, bench *b, const vem_i_splittable *cluster,
         if (step == mean_steps + SHAPE_STEPS) {
             if (now.gain > *best && isfinite(now.gain)) {
                 *best = now.gain;
-                vem_i_model_assign(b->pair, b->best);
+                vem_i_model_assign(b->two.model, b->best);
             }
             return;
         }
@@ -191,9 +190,9 @@ static void begin(const vem_i_shaper *t, bench *b, int32_t c, const double facto
     const vem_model *model = t->em->model;
     const int64_t values = vem_i_shape_values(model->family, model->d);
     for (int32_t h = 0; h < 2; h++) {
-        vem_i_model_put(model, c, b->pair, h);
+        vem_i_model_put(model, c, b->two.model, h);
         for (int64_t j = 0; j < values; j++)
-            vem_i_cluster_shape(b->pair, h)[j] *= factor[h];
+            vem_i_cluster_shape(b->two.model, h)[j] *= factor[h];
     }
 }
 
@@ -205,7 +204,7 @@ static void make_round(const vem_i_shaper *t, bench *b, int32_t c)
     double trace = 0;
     for (int32_t j = 0; j < columns; j++)
         trace += vem_i_cluster_shape(model, c)[vem_i_variance_at(model, j)];
-    vem_i_model_set_variance(b->pair, trace / (double)columns);
+    vem_i_model_set_variance(b->two.model, trace / (double)columns);
 }
 
 static double begin_wide(vem_i_shaper *t, bench *b, const vem_i_splittable *cluster,
@@ -217,7 +216,7 @@ static double begin_wide(vem_i_shaper *t, bench *b, const vem_i_splittable *clus
     double found = vem_i_split(t->splitter, cluster, thread, b->wide,
                                (char *)b->wide + d * kernels->element, &mass);
     if (found > 0)
-        vem_i_widen(kernels, b->wide, 2 * (int64_t)d, b->pair->means);
+        vem_i_widen(kernels, b->wide, 2 * (int64_t)d, b->two.model->means);
     return found;
 }
 
@@ -228,8 +227,8 @@ static double try_rows(vem_i_shaper *t, bench *b, const vem_i_splittable *some,
     const vem_view *view = t->em->view;
     for (int64_t h = 0; h < 2; h++)
         vem_i_widen(view->kernels, vem_i_view_row(view, rows[h]), view->d,
-                    b->pair->means + h * view->d);
-    vem_i_scorer_prepare(&t->alone, b->pair, &b->scorer);
+                    b->two.model->means + h * view->d);
+    vem_i_scorer_prepare(&t->alone, b->two.model, &b->two.scorer);
     for (int step = 0; step < MEAN_STEPS; step++) {
         passed now = meet(t, b, some);
         follow(t, b, some->cluster, &now, 0);
@@ -248,7 +247,7 @@ static void begin_own(vem_i_shaper *t, bench *b, const vem_i_splittable *cluster
     for (int64_t k = 0; k < some.n; k++)
         items[k] = cluster->items[k * cluster->n / some.n];
     double best = -INFINITY;
-    memcpy(b->means, b->pair->means, bytes);
+    memcpy(b->means, b->two.model->means, bytes);
     for (int64_t s = 0; s < STARTS; s++) {
         /* Far from each other in the data, where rows of a clump often lie together. */
         const int64_t first = s * some.n / (2 * STARTS);
@@ -256,10 +255,10 @@ static void begin_own(vem_i_shaper *t, bench *b, const vem_i_splittable *cluster
         double gain = try_rows(t, b, &some, rows);
         if (gain > best) {
             best = gain;
-            memcpy(b->means, b->pair->means, bytes);
+            memcpy(b->means, b->two.model->means, bytes);
         }
     }
-    memcpy(b->pair->means, b->means, bytes);
+    memcpy(b->two.model->means, b->means, bytes);
 }
 
 double vem_i_shape_halves(vem_i_shaper *t, const vem_i_splittable *cluster, int thread,
@@ -289,18 +288,10 @@ double vem_i_shape_halves(vem_i_shaper *t, const vem_i_splittable *cluster, int 
 
 /* ---- memory ---- */
 
-/* A shape wants a few items for each of its directions. */
-static int64_t fewest_of(const vem_i_family *family, int32_t d)
-{
-    return vem_i_has_matrices(family) ? 2 * ((int64_t)d + 1) : FEWEST;
-}
-
 static void free_bench(bench *b)
 {
-    vem_model_free(b->pair);
+    vem_i_halves_free(&b->two);
     vem_model_free(b->best);
-    vem_i_scorer_free(&b->scorer);
-    vem_i_stats_free(&b->stats);
     vem_i_free(b->panels);
     vem_i_free(b->now);
     vem_i_free(b->costs);
@@ -324,18 +315,12 @@ static vem_status take_bench(vem_i_shaper *t, bench *b)
     const vem_i_em *em = t->em;
     const vem_i_kernels *kernels = em->view->kernels;
     const int32_t d = em->model->d;
-    const vem_i_shape pair = vem_i_shape_of(em->model->family, 2, d);
     size_t row = (size_t)d * kernels->element, block = VEM_I_BLOCK * kernels->element;
     vem_i_run *run = &t->alone;
-    vem_status status = vem_i_model_blank(run, pair, &b->pair);
+    vem_status status = vem_i_halves_new(run, em, &b->two);
     if (status == VEM_OK)
-        status = vem_i_model_blank(run, pair, &b->best);
-    if (status == VEM_OK)
-        status = vem_i_scorer_new(run, kernels, pair, &b->scorer);
-    if (status == VEM_OK && em->view->spread_kind != VEM_I_SPREAD_NONE)
-        status = vem_i_scorer_take_spread(run, &b->scorer);
-    if (status == VEM_OK)
-        status = vem_i_stats_new(run, pair, &b->stats);
+        status =
+            vem_i_model_blank(run, vem_i_shape_of(em->model->family, 2, d), &b->best);
     const vem_i_room list[] = {
         {&b->panels, VEM_I_BLOCK, row, 0},
         {&b->now, 1, block, 0},
@@ -360,7 +345,7 @@ vem_status vem_i_shaper_new(const vem_i_em *em, const vem_i_splitter *splitter,
     t->splitter = splitter;
     t->threads = em->run->threads;
     t->alone = vem_i_run_alone(em->run);
-    t->fewest = fewest_of(em->model->family, em->model->d);
+    t->fewest = vem_i_halves_fewest(em->model);
     status =
         vem_i_take_structs(em->run, &t->benches, (size_t)t->threads, sizeof *t->benches);
     for (int i = 0; status == VEM_OK && i < t->threads; i++)
