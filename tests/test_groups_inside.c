@@ -268,7 +268,7 @@ static void reorder(const grid_data *data, vem_precision precision, int threads,
             next[i] = now[order[i]];
         free(now);
         now = next;
-        assert_int_equal(vem_i_points_reorder(run_of(ctx), points, order), VEM_OK);
+        assert_int_equal(vem_i_points_reorder(run_of(ctx), points, order, 1), VEM_OK);
         for (size_t i = 0; i < n; i++) {
             assert_int_equal(points->rows[i], now[i]);
             assert_memory_equal(vem_i_view_row(view, (int64_t)i), x + now[i] * row, row);

@@ -58,12 +58,13 @@ vem_status vem_i_origin_settle(const vem_i_pass *p, double *origin, double *shif
 void vem_i_pick_by_mass(const double *mass, int64_t n, int count, int64_t *picked);
 /* The median, and (NULL or) the spread of the middle four fifths; reorders the values. */
 double vem_i_median(double *values, int count, double *spread);
-/* Item i becomes what item order[i] was. After a failure the points are of no use. */
+/* Item i becomes what item order[i] was; or, with a length above 1, so many items in a row do, and what
+ * is left at the end stays. After a failure the points are of no use. */
 vem_status vem_i_points_reorder(vem_i_run *run, vem_i_points *points,
-                                const uint32_t *order);
-/* A second temporary file with n rows of `row` bytes in this order. */
+                                const uint32_t *order, int64_t length);
+/* A second temporary file with n rows of `row` bytes in this order, and the rest behind them. */
 vem_status vem_i_spill_reorder(vem_i_run *run, const void *x, size_t row, int64_t n,
-                               const uint32_t *order, vem_i_mapping **spill);
+                               size_t rest, const uint32_t *order, vem_i_mapping **spill);
 /* Bytes the copy takes. */
 uint64_t vem_i_points_bytes(int64_t n, int32_t d, vem_precision precision);
 

@@ -81,13 +81,14 @@ static void move_rows(void *arg, int64_t number, int thread)
 }
 
 vem_status vem_i_spill_reorder(vem_i_run *run, const void *x, size_t row, int64_t n,
-                               const uint32_t *order, vem_i_mapping **spill)
+                               size_t rest, const uint32_t *order, vem_i_mapping **spill)
 {
     uint32_t *place = NULL;
     vem_i_mapping *made = NULL;
     vem_status status = vem_i_take(run, &place, (size_t)n, sizeof *place);
     if (status == VEM_OK)
-        status = vem_i_spill_new(run, (size_t)n * row, &made); /* fits: the first did */
+        status =
+            vem_i_spill_new(run, (size_t)n * row + rest, &made); /* fits: the first did */
     if (status == VEM_OK) {
         for (int64_t i = 0; i < n; i++)
             place[order[i]] = (uint32_t)i;
@@ -95,6 +96,8 @@ vem_status vem_i_spill_reorder(vem_i_run *run, const void *x, size_t row, int64_
             .run = run, .from = x, .to = made->bytes, .row = row, .n = n, .place = place};
         vem_i_parallel_light(run, vem_i_shards(n, ROWS_PER_TASK),
                              ROWS_PER_TASK * (double)row, move_rows, &m);
+        memcpy((char *)made->bytes + (size_t)n * row, (const char *)x + (size_t)n * row,
+               rest);
         *spill = made;
     }
     vem_i_free(place);
@@ -102,12 +105,14 @@ vem_status vem_i_spill_reorder(vem_i_run *run, const void *x, size_t row, int64_
 }
 
 static vem_status reorder_spilled(vem_i_run *run, vem_i_points *points,
-                                  const uint32_t *order)
+                                  const uint32_t *order, int64_t length)
 {
     vem_i_mapping *spill;
+    const int64_t n = points->view.n;
     const size_t row = (size_t)points->view.d * points->view.kernels->element;
     vem_status status =
-        vem_i_spill_reorder(run, points->x, row, points->view.n, order, &spill);
+        vem_i_spill_reorder(run, points->x, row * (size_t)length, n / length,
+                            row * (size_t)(n % length), order, &spill);
     if (status != VEM_OK)
         return status;
     vem_i_mapping_free(points->spill);
@@ -140,9 +145,11 @@ static vem_status permute(vem_i_run *run, void *x, size_t row, int64_t n,
 }
 
 vem_status vem_i_points_reorder(vem_i_run *run, vem_i_points *points,
-                                const uint32_t *order)
+                                const uint32_t *order, int64_t length)
 {
     vem_view *view = &points->view;
+    const int64_t n = view->n / length;
+    const size_t items = (size_t)length;
     vem_status status = VEM_OK;
     if (!points->rows) {
         status = vem_i_take(run, &points->rows, (size_t)view->n, sizeof(uint32_t));
@@ -151,15 +158,15 @@ vem_status vem_i_points_reorder(vem_i_run *run, vem_i_points *points,
     }
     /* A failure in between is the end of the fit, and of these points. */
     if (status == VEM_OK)
-        status = points->spill
-                     ? reorder_spilled(run, points, order)
-                     : permute(run, points->x, (size_t)view->d * view->kernels->element,
-                               view->n, order);
+        status = points->spill ? reorder_spilled(run, points, order, length)
+                               : permute(run, points->x,
+                                         items * (size_t)view->d * view->kernels->element,
+                                         n, order);
     if (status == VEM_OK && points->mass)
-        status = permute(run, points->mass, sizeof(double), view->n, order);
+        status = permute(run, points->mass, items * sizeof(double), n, order);
     if (status == VEM_OK && points->log_base)
-        status = permute(run, points->log_base, sizeof(double), view->n, order);
+        status = permute(run, points->log_base, items * sizeof(double), n, order);
     if (status == VEM_OK)
-        status = permute(run, points->rows, sizeof(uint32_t), view->n, order);
+        status = permute(run, points->rows, items * sizeof(uint32_t), n, order);
     return status;
 }

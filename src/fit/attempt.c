@@ -306,13 +306,13 @@ static vem_status run_finish(vem_i_attempt *a, const vem_i_stage *stage)
 static vem_status run_stage(vem_i_attempt *a, const vem_i_stage *stage)
 {
     if (stage->kind >= VEM_I_STAGE_KMEANS && !a->looping) {
+        const vem_status status = vem_i_attempt_shuffle(a);
+        if (status != VEM_OK)
+            return status;
         a->looping = 1;
         a->clock = vem_i_clock();
         a->seconds_seed += a->clock - a->began;
         a->beginning.guarded = a->started && a->least > -INFINITY;
-        const vem_status status = vem_i_attempt_shuffle(a);
-        if (status != VEM_OK)
-            return status;
     }
     switch (stage->kind) {
     case VEM_I_STAGE_STARTS: return run_starts(a);

@@ -31,7 +31,7 @@ static vem_status read_order(vem_i_record *r, vem_i_attempt *a)
     if (status == VEM_OK)
         status = check_order(r, order, a->view->n);
     if (status == VEM_OK)
-        status = vem_i_points_reorder(a->run, a->points, order);
+        status = vem_i_points_reorder(a->run, a->points, order, 1);
     vem_i_free(order);
     return status;
 }

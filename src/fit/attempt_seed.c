@@ -107,7 +107,7 @@ static vem_status order_rows(vem_i_attempt *a)
         for (int32_t k = 0; k < clusters; k++)
             rank[k] = k;
         vem_i_tour_sort(&tour, clusters, a->labels, 1, rank);
-        status = vem_i_points_reorder(a->run, a->points, tour.items);
+        status = vem_i_points_reorder(a->run, a->points, tour.items, 1);
     }
     /* The labels follow: they are ascending now, the unknown ones last. */
     for (int64_t i = 0, k = 0; status == VEM_OK && i < a->view->n; i++) {

@@ -1,6 +1,4 @@
 /* --blocks: how many, for whom, and how rows come into them. */
-#include <stdlib.h>
-
 #include "base/memory.h"
 #include "base/rng.h"
 #include "fit/attempt_inside.h"
@@ -28,20 +26,19 @@ vem_status vem_i_settle_blocks(vem_i_run *run, vem_options *o)
     return VEM_OK;
 }
 
-static int compare(const void *a, const void *b)
-{
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
+/* Rows in random order, so that blocks are samples of all. Up to PIECE of them stay together where a
+ * block still has many pieces: moving single rows of a large set would take as long as the fit. */
+enum { PIECE = 64, PIECES = 256 };
 
-/* Each row to a random block, all of one size; within a block they keep their order. */
 vem_status vem_i_attempt_shuffle(vem_i_attempt *a)
 {
     const vem_view *view = a->view;
-    const int64_t n = view->n, each = vem_i_shards(n, a->programme->options.blocks);
+    const int64_t most = view->n / a->programme->options.blocks / PIECES;
+    const int64_t length = most < 1 ? 1 : most < PIECE ? most : PIECE;
+    const int64_t n = view->n / length;
     uint32_t *order = NULL;
     if (!vem_i_programme_shuffles(a->programme) || !a->points || a->points->rows ||
-        vem_i_view_is_sparse(view) || n > UINT32_MAX)
+        vem_i_view_is_sparse(view) || view->n > UINT32_MAX)
         return VEM_OK;
     vem_status status = vem_i_take(a->run, &order, (size_t)n, sizeof *order);
     if (status != VEM_OK)
@@ -49,13 +46,11 @@ vem_status vem_i_attempt_shuffle(vem_i_attempt *a)
     vem_i_rng rng = vem_i_rng_at(a->seed, VEM_RNG_BLOCKS, 0, 0);
     for (int64_t i = 0; i < n; i++) { /* Fisher and Yates, from inside out */
         const int64_t k = (int64_t)vem_i_rng_below(&rng, (uint64_t)i + 1);
+        order[i] = (uint32_t)i;
         order[i] = order[k];
         order[k] = (uint32_t)i;
     }
-    for (int64_t b = 0; b * each < n; b++)
-        qsort(order + b * each, (size_t)(n - b * each < each ? n - b * each : each),
-              sizeof *order, compare);
-    status = vem_i_points_reorder(a->run, a->points, order);
+    status = vem_i_points_reorder(a->run, a->points, order, length);
     vem_i_free(order);
     return status;
 }
