@@ -23,13 +23,13 @@ typedef struct share {
     int32_t *clusters;   /* all of them */
     double *q;           /* cells x C */
     double *neg;         /* of each cell: sum_c q log q */
-    char *costs;         /* per thread: C values of T */
+    double *costs;       /* per thread: room for C values of T */
     int64_t *moved;      /* per thread */
 } share;
 
-static char *costs_of(const share *t, int thread)
+static double *costs_of(const share *t, int thread)
 {
-    return t->costs + (size_t)thread * (size_t)t->em->scorer.clusters * sizeof(double);
+    return t->costs + (int64_t)thread * t->em->scorer.clusters;
 }
 
 /* The posterior of a cell, as the E-step has it. */
@@ -38,7 +38,7 @@ static void take_cell(void *arg, int64_t cell, int thread)
     const share *t = arg;
     const vem_i_scorer *s = &t->em->scorer;
     const vem_i_items item = vem_i_items_at(&t->overlap->view, cell, NULL, 1);
-    double *costs = (double *)costs_of(t, thread), *q = t->q + cell * s->clusters;
+    double *costs = costs_of(t, thread), *q = t->q + cell * s->clusters;
     double least = INFINITY, sum = 0, neg = 0;
     s->family->score_pairs(s, &item, s->clusters, t->clusters, costs, 1);
     for (int32_t c = 0; c < s->clusters; c++)
