@@ -152,6 +152,9 @@ static void where_nobody_asked(void **state)
     vem_model *start = grid_start(ctx, &two, VEM_FULL, CLUSTERS);
     assert_int_equal(cells_of(x, MANY, 2, &o, start), VEM_AUTO);
     vem_model_free(start);
+    other = o;
+    other.cells = 0;
+    assert_int_equal(cells_of(x, MANY, 2, &other, NULL), 0);
     /* Rounded, in one column only. */
     for (int64_t i = 0; i < MANY; i++)
         x[2 * i + 1] = round(x[2 * i + 1]);

@@ -386,6 +386,7 @@ static void resumed(void **state)
     few.max_steps = 3;
     keep_at(path.text, 0, 0);
     grid_fit some = grid_run(ctx, &data, &few, NULL);
+    assert_true(some.summary->steps == 3 && whole.summary->steps > 3);
     keep_at(path.text, 1e9, 1);
     grid_fit rest = grid_run(ctx, &data, &o, NULL);
     assert_same_bits(&rest, &whole, "with more steps");

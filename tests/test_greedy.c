@@ -44,6 +44,7 @@ static void near_all(const json_t *object, const char *key, const double *found)
 {
     double expected[16];
     const size_t n = flatten(json_object_get(object, key), expected, 0);
+    assert_true(n > 0);
     for (size_t i = 0; i < n; i++)
         grid_assert_near(found[i], expected[i], 1e-9 * fmax(1, fabs(expected[i])), key);
 }

@@ -148,6 +148,38 @@ static void out_of_time_anywhere(void **state)
     grid_data_free(&data);
 }
 
+/* Out of time while cells are divided is not to rest. */
+static void out_of_time_on_cells(void **state)
+{
+    (void)state;
+    grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, 3000, 2, 8);
+    vem_options o = grid_options(4, VEM_FULL, VEM_PRIOR_FREE, 4, VEM_DOUBLE, 200);
+    o.seeding = VEM_SEED_PLUSPLUS;
+    o.cells = 400;
+    o.tolerance = 1e-4;
+    grid_fit whole = grid_run(ctx, &data, &o, NULL);
+    assert_int_equal(whole.summary->outcome, VEM_OUTCOME_CONVERGED);
+    int64_t early = 0, ended = 0;
+    o.time = 100;
+    for (int64_t jump = 2; ended == 0; jump++) {
+        grid_fit fit;
+        fake_looks = 0;
+        fake_jump_at = jump;
+        const vem_status status = grid_try(ctx, &data, &o, NULL, &fit);
+        fake_jump_at = 0;
+        if (status != VEM_OK)
+            continue;
+        early += fit.summary->outcome == VEM_OUTCOME_BUDGET;
+        ended = fit.summary->outcome == VEM_OUTCOME_CONVERGED;
+        if (ended)
+            assert_int_equal(fit.summary->steps, whole.summary->steps);
+        grid_fit_free(&fit);
+    }
+    assert_true(early > 10);
+    grid_fit_free(&whole);
+    grid_data_free(&data);
+}
+
 static void enough_time_changes_nothing(void **state)
 {
     (void)state;
@@ -385,6 +417,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_deadline_is_a_step_limit),
         cmocka_unit_test(out_of_time_anywhere),
+        cmocka_unit_test(out_of_time_on_cells),
         cmocka_unit_test(enough_time_changes_nothing),
         cmocka_unit_test(loops_share_the_time),
         cmocka_unit_test(bad_times_are_refused),

@@ -82,7 +82,7 @@ static void copy(const vem_i_cells *cells, const vem_i_cell_list *from, int64_t 
 static vem_view view_of(const vem_i_cells *cells, const vem_i_cell_list *list, int traces)
 {
     vem_view view = *cells->rows;
-    view.kernels = cells->run->ctx->kernels_double;
+    view.kernels = cells->kernels;
     view.x = list->means;
     view.n = view.global_n = list->capacity;
     view.first = 0;
@@ -137,14 +137,15 @@ static int64_t list_below(const vem_i_tree *tree, const int32_t *from, int64_t c
 
 /* All nodes of one depth, or leaves above it; from left to right, so that cells that lie together
  * stand together. */
-static vem_status find_first(vem_i_cells *cells, const vem_i_cells_request *request)
+static vem_status find_first(vem_i_run *run, vem_i_cells *cells,
+                             const vem_i_cells_request *request)
 {
     int32_t *nodes = cells->first, *below = cells->children.nodes;
     vem_status status = VEM_OK;
     nodes[0] = 0;
     cells->firsts = 1;
     for (int32_t depth = 0; status == VEM_OK && depth < request->depth; depth++) {
-        status = vem_i_tree_split(cells->run, cells->tree, nodes, cells->firsts);
+        status = vem_i_tree_split(run, cells->tree, nodes, cells->firsts);
         const int64_t n = status == VEM_OK
                               ? list_below(cells->tree, nodes, cells->firsts, below)
                               : cells->firsts;
@@ -170,11 +171,11 @@ void vem_i_cells_reset(vem_i_cells *cells)
     vem_i_cells_put_cut(cells, cells->firsts);
 }
 
-vem_status vem_i_cells_look_below(vem_i_cells *cells, int64_t *divisible)
+vem_status vem_i_cells_look_below(vem_i_run *run, vem_i_cells *cells, int64_t *divisible)
 {
     const int64_t n = cells->cut.count;
     const double start = vem_i_clock();
-    vem_status status = vem_i_tree_split(cells->run, cells->tree, cells->cut.nodes, n);
+    vem_status status = vem_i_tree_split(run, cells->tree, cells->cut.nodes, n);
     cells->seconds += vem_i_clock() - start;
     *divisible = 0;
     for (int64_t i = 0; status == VEM_OK && i < n; i++) {
@@ -205,9 +206,9 @@ static int64_t nodes_for(const vem_i_cells_request *request, int64_t rows)
     return one >= most || times > most / one ? (one > most ? one : most) : one * times;
 }
 
-static vem_status take(vem_i_cells *cells, const vem_i_cells_request *request)
+static vem_status take(vem_i_run *run, vem_i_cells *cells,
+                       const vem_i_cells_request *request)
 {
-    vem_i_run *run = cells->run;
     const int32_t d = cells->rows->d;
     const vem_i_tree_spec spec = {.kind = request->boxes ? VEM_I_TREE_BOXES
                                                          : VEM_I_TREE_PRINCIPAL,
@@ -232,17 +233,17 @@ vem_status vem_i_cells_new(vem_i_run *run, const vem_view *rows,
     vem_status status = vem_i_take_structs(run, &made, 1, sizeof *made);
     if (status != VEM_OK)
         return status;
-    made->run = run;
+    made->kernels = run->ctx->kernels_double;
     made->rows = rows;
     made->kind = request->kind;
     made->values = vem_i_spread_values(request->kind, rows->d);
-    status = take(made, request);
+    status = take(run, made, request);
     for (int k = 0; status == VEM_OK && k < 2; k++) {
         made->views[k] = view_of(made, &made->cut, k);
         made->child_views[k] = view_of(made, &made->children, k);
     }
     if (status == VEM_OK && !run->counted)
-        status = find_first(made, request);
+        status = find_first(run, made, request);
     if (status == VEM_OK && !run->counted)
         vem_i_cells_reset(made);
     if (status != VEM_OK) {

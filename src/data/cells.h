@@ -25,7 +25,7 @@ typedef struct vem_i_cell_list {
 enum { VEM_I_CELLS_DEPTH = 62 };
 
 typedef struct vem_i_cells {
-    vem_i_run *run;
+    const vem_i_kernels *kernels; /* of doubles */
     const vem_view *rows;
     vem_i_tree *tree;
     vem_i_spread_kind kind;
@@ -64,7 +64,7 @@ const vem_view *vem_i_cells_child_view(const vem_i_cells *cells, vem_i_spread_ki
 /* Views pretend to have all items there is room for: while constructors take memory. */
 void vem_i_cells_stretch(vem_i_cells *cells, int stretched);
 /* The children of all cells. Returns how many cells have some through *divisible. */
-vem_status vem_i_cells_look_below(vem_i_cells *cells, int64_t *divisible);
+vem_status vem_i_cells_look_below(vem_i_run *run, vem_i_cells *cells, int64_t *divisible);
 static inline int vem_i_cells_divisible(const vem_i_cells *cells, int64_t cell)
 {
     return cells->children.mass[2 * cell + 1] > 0;

@@ -34,7 +34,7 @@ static vem_status descend(vem_i_record *r, vem_i_cells *cells, const uint64_t *w
         if (bits_of(ways[i]) > level && !listed[node]++)
             list[count++] = node;
     }
-    vem_status status = vem_i_tree_split(cells->run, tree, list, count);
+    vem_status status = vem_i_tree_split(r->run, tree, list, count);
     for (int64_t i = 0; status == VEM_OK && i < n; i++) {
         const int more = bits_of(ways[i]) - level;
         const int32_t left = more > 0 ? tree->left[cells->cut.nodes[i]] : 0;

@@ -165,8 +165,8 @@ static vem_status expect(vem_i_em *em)
 }
 
 /* The loop rests: may it look closer? Then the next step is an E-step of the same model. share:
- * clusters that will be inserted need items too. */
-static vem_status refine(vem_i_em *em, int share, int64_t *finer)
+ * clusters that will be inserted need items too. late: it was cut short. */
+static vem_status refine(vem_i_em *em, int share, int64_t *finer, int *late)
 {
     *finer = 0;
     if (!em->refiner.refine)
@@ -176,8 +176,10 @@ static vem_status refine(vem_i_em *em, int share, int64_t *finer)
         return VEM_OK;
     const double start = vem_i_clock();
     vem_status status = em->refiner.refine(em->refiner.user, em, finer);
-    if (status == VEM_STOPPED) /* the step ends the loop, as it is */
+    if (status == VEM_STOPPED) { /* the step ends the loop, as it is */
+        *late = 1;
         status = VEM_OK;
+    }
     if (*finer > 0) {
         vem_trace_step *line = vem_i_trace_last(&em->trace);
         line->move = vem_i_move_names[VEM_I_MOVE_REFINE];
@@ -213,10 +215,10 @@ static vem_status ends(vem_i_em *em, int *last, int64_t *finer)
     *finer = 0;
     *last = 0;
     if (rests && !limit && !enough && !em->run->watch->stop) {
-        const vem_status status = refine(em, em->grows, finer);
+        const vem_status status = refine(em, em->grows, finer, &enough);
         if (status != VEM_OK)
             return status;
-        rests = *finer == 0;
+        rests = *finer == 0 && !enough;
     } else if (em->refiner.refine && em->view->n < em->options->cells) {
         rests = 0; /* finer items might have moved it */
     }
@@ -227,7 +229,7 @@ static vem_status ends(vem_i_em *em, int *last, int64_t *finer)
         enough = vem_i_late(em->run); /* or it was looked for as long as there was time */
         if (!enough && !em->run->watch->stop &&
             em->model->clusters < em->model->capacity) { /* items may hide one */
-            const vem_status status = refine(em, 0, finer);
+            const vem_status status = refine(em, 0, finer, &enough);
             if (status != VEM_OK || *finer > 0)
                 return status;
         }

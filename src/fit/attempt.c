@@ -123,7 +123,7 @@ static vem_i_em loop_of(vem_i_attempt *a, const vem_options *o, const vem_i_begi
                    .options = o,
                    .view = view_for(a, o),
                    .search = vem_i_search_for(o, a->seed),
-                   .scale_free = a->programme->scale_free && !a->model->family->counts,
+                   .scale_free = a->programme->scale_free,
                    .grows = a->programme->grows,
                    .seed = a->seed,
                    .variance_unknown = b->variance_unknown,

@@ -1,6 +1,6 @@
 /* --cells: for whom, how many, and how deep the first of them lie.
  *
- * Cells pay where there are many rows in few columns and a step over all rows is dear. What they
+ * Cells pay where there are many rows in few columns and a step over all rows is expensive. What they
  * cannot see is finer than they are: rows that lie in exact planes, as integers and rounded values do,
  * let a cluster with a covariance of its own become as flat as the floor allows, and cells that mix such
  * rows with others end lower (bench/results/cells.md). So without --cells they are taken only where a look at
@@ -39,14 +39,21 @@ static int has_starts(const vem_options *o)
 
 vem_status vem_i_settle_cells(vem_i_run *run, int64_t n, vem_options *out)
 {
-    if (out->cells == VEM_AUTO &&
-        (out->depth != VEM_AUTO || out->expand != VEM_AUTO || out->gap != VEM_AUTO))
+    const int none = out->cells == VEM_AUTO || out->cells == 0;
+    if (out->cells == 0 && out->algorithm != VEM_AUTO && vem_i_fits_cells(out->algorithm))
         return vem_i_fail(run, VEM_BAD_OPTION,
-                          "--%s needs --cells or --algorithm kd-em: it is about cells.",
-                          out->depth != VEM_AUTO    ? "depth"
-                          : out->expand != VEM_AUTO ? "expand"
-                                                    : "gap");
-    if (out->cells == VEM_AUTO)
+                          "--cells is 0, the rows themselves, but --algorithm %s fits "
+                          "cells.",
+                          vem_choice_name("algorithm", out->algorithm));
+    if (none &&
+        (out->depth != VEM_AUTO || out->expand != VEM_AUTO || out->gap != VEM_AUTO))
+        return vem_i_fail(
+            run, VEM_BAD_OPTION,
+            "--%s needs --cells, or --algorithm kd-em or moore-em: it is about cells.",
+            out->depth != VEM_AUTO    ? "depth"
+            : out->expand != VEM_AUTO ? "expand"
+                                      : "gap");
+    if (none)
         return VEM_OK;
     if (out->cells < 4 * out->clusters && out->cells < n && out->clusters > 1)
         return vem_i_fail(

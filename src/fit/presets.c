@@ -1,9 +1,9 @@
 /* From what was asked to what will be done.
  *
  * A preset is one row of the table below: a paper's algorithm, exactly. Whatever the
- * caller set beside it stands. Without a preset the sizes of the problem decide, and
- * nothing else does: not the threads, not the free memory, so that a fit can be repeated
- * anywhere. */
+ * caller set beside it stands. Without a preset the sizes of the problem decide (and
+ * for cells a look at the rows, cells_plan.c): not the threads, not the free memory, so that
+ * a fit can be repeated anywhere. */
 #include "fit/presets.h"
 
 #include <math.h>
@@ -54,6 +54,11 @@ static const preset presets[] = {
     [VEM_ALGORITHM_MOORE_EM] = {VEM_FULL, VEM_PRIOR_FREE, VEM_SEARCH_ALL, VEM_AUTO, 0, 0,
                                 VEM_SEED_PLUSPLUS, 1e-5, 300, 0, 0, 0},
 };
+
+int vem_i_fits_cells(int algorithm)
+{
+    return presets[algorithm].cells || algorithm == VEM_ALGORITHM_MOORE_EM;
+}
 
 int vem_i_grows(const vem_options *o)
 {

@@ -25,6 +25,7 @@ vem_status vem_i_settle_blocks(vem_i_run *run, vem_options *options);
 /* Cells (cells_plan.c): how many, how deep the first of them lie among n rows, and what does not go
  * with them. */
 int64_t vem_i_cells_of_preset(int64_t clusters);
+int vem_i_fits_cells(int algorithm);
 vem_status vem_i_settle_cells(vem_i_run *run, int64_t n, vem_options *options);
 
 /* Loops of one fit besides the one asked for (fit/attempt.h). `ours`: no preset. */

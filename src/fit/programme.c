@@ -1,5 +1,7 @@
 #include "fit/programme.h"
 
+#include "model/family.h"
+
 /* Where other loops come after one, it gets this share of the time that is left. */
 static const double START_TIME = 0.5, FIT_TIME = 0.75;
 
@@ -10,7 +12,7 @@ int vem_i_reduces(const vem_options *options, int64_t n)
 
 int vem_i_celled(const vem_options *options, int64_t rows)
 {
-    return options->cells != VEM_AUTO && options->cells < rows;
+    return options->cells > 0 && options->cells < rows;
 }
 
 int vem_i_swaps_in_loop(const vem_options *o, const vem_i_search_spec *search)
@@ -64,9 +66,10 @@ vem_i_programme vem_i_programme_of(const vem_options *resolved, int ours, int wa
                                    int64_t n, int32_t d)
 {
     const int reduced = vem_i_reduces(resolved, n);
+    const int counts = vem_i_family_of(resolved->family)->counts != NULL;
     vem_i_programme p = {.options = *resolved,
                          .ours = ours,
-                         .scale_free = ours,
+                         .scale_free = ours && !counts,
                          .grows = vem_i_grows(resolved),
                          .from = warm ? VEM_I_FROM_MODEL : VEM_I_FROM_ROWS,
                          .reduced = reduced,
@@ -88,7 +91,7 @@ vem_i_programme vem_i_programme_on_sample(const vem_options *options, vem_i_from
 {
     vem_i_programme p = {.options = *options,
                          .ours = 1,
-                         .scale_free = 1,
+                         .scale_free = !vem_i_family_of(options->family)->counts,
                          .from = from,
                          .rows = items,
                          .items = items};

@@ -68,8 +68,8 @@ static void say_cells(vem_report *report, const vem_options *asked,
             report,
             "up to %lld cells of a kd-tree stand for the %lld rows, because these are "
             "many in few columns and hardly any value comes twice: F is a lower bound, "
-            "and the gap says how near. --cells %lld for the rows themselves.",
-            (long long)p->items, (long long)p->rows, (long long)p->rows);
+            "and the gap says how near. --cells 0 for the rows themselves.",
+            (long long)p->items, (long long)p->rows);
 }
 
 static void say_starts(vem_report *report, const vem_i_programme *programme)

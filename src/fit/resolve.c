@@ -35,7 +35,7 @@ static vem_status check_sparse(vem_i_run *run, const vem_options *o)
             "The rows are sparse, and --search %s does not take such rows: all "
             "and closest do.",
             vem_choice_name("search", o->search));
-    if (o->cells != VEM_AUTO)
+    if (o->cells > 0)
         return vem_i_fail(
             run, VEM_BAD_OPTION,
             "The rows are sparse, and a tree would make them dense: --cells "

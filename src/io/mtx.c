@@ -172,7 +172,7 @@ vem_status vem_i_mtx_parse(vem_i_run *run, const char *name, const char *bytes,
         return refuse_line(&p,
                            "does not say how many rows, columns and values there are");
     /* "1 1\n" is the shortest. */
-    if (entries / 2 > (int64_t)(size / 2))
+    if (entries > (int64_t)((size + 1) / 4))
         return vem_i_fail(run, VEM_BAD_DATA,
                           "%s says that it has %" PRId64
                           " values, but its %zu bytes cannot hold them.",

@@ -145,7 +145,7 @@ static vem_status refine(void *user, vem_i_em *em, int64_t *finer)
         status = t->near.ask(t->near.user, em, &enough);
     if (status != VEM_OK || enough)
         return status;
-    status = vem_i_cells_look_below(t->cells, &count);
+    status = vem_i_cells_look_below(em->run, t->cells, &count);
     if (status != VEM_OK || count == 0)
         return status;
     const double all = rank_cells(t, em, &count);
