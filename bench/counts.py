@@ -3,6 +3,7 @@
 after the same steps from the same start, which must be equal to 1e-9.
 
     bench/counts.py [--vem PATH] [--threads P] [--digits FILE.npy] [--clusters K ...] [--steps S]
+    bench/counts.py --memory VALUES [--forms csr-u1 csr-f4 csc-u1 coo-u1 mtx] [--folder DIR]
 
 Digits (rows of pixels; MNIST or USPS) become bits: pixels above the middle of their range. Words
 are those of package descriptions (apt-cache dumpavail): a row a package, a column one of the most
@@ -11,6 +12,10 @@ there is said and left out. How fast numpy multiplies matrices is told first: wi
 slow, and says more of the BLAS than of numpy. An iteration is the time in the loop of
 1 + S steps less that of 1 step, over S; numpy's is the mean of S steps after the first. Both take
 the best of three turns.
+
+--memory makes files of so many values other than 0 (100 in a row, up to 90,000 columns) as they are
+written without compression, fits 4 clusters to each in 3 steps, and tells the peak of the process (resident,
+as the kernel counts it) beside the size of the file.
 """
 
 import argparse
@@ -164,6 +169,75 @@ def compare(args, name, family, x, clusters, folder):
     return error <= 1e-9
 
 
+EACH, COLUMNS = 100, 90_000
+
+
+def write_mtx(path, rows, columns, values):
+    with open(path, "w") as file:
+        file.write("%%MatrixMarket matrix coordinate integer general\n"
+                   f"{rows[-1] + 1} {COLUMNS} {len(values)}\n")
+        for a in range(0, len(values), 1 << 20):
+            part = slice(a, a + (1 << 20))
+            file.write("".join(map("%d %d %d\n".__mod__,
+                                   zip((rows[part] + 1).tolist(), (columns[part] + 1).tolist(),
+                                       values[part].tolist()))))
+
+
+def write_form(path, form, n):
+    """A file of n rows; values are those of a geometric law."""
+    import numpy as np
+    rng = np.random.default_rng(1)
+    columns = np.empty((n, EACH), np.int32)
+    for a in range(0, n, 50_000):
+        part = columns[a:a + 50_000]
+        part[:] = np.cumsum(rng.integers(1, COLUMNS // EACH + 1, size=part.shape), axis=1) - 1
+    columns = columns.ravel()
+    values = rng.geometric(.6, size=n * EACH).astype(np.uint8)
+    rows = np.repeat(np.arange(n, dtype=np.int32), EACH)
+    if form == "mtx":
+        return write_mtx(path, rows, columns, values)
+    layout, dtype = form.split("-")
+    more = {"row": rows, "col": columns}
+    if layout == "csr":
+        more = {"indptr": np.arange(n + 1, dtype=np.int64) * EACH, "indices": columns}
+    elif layout == "csc":
+        order = np.argsort(columns, kind="stable")
+        starts = np.searchsorted(columns[order], np.arange(COLUMNS + 1))
+        more = {"indptr": starts.astype(np.int64), "indices": rows[order]}
+        values = values[order]
+    np.savez(path, format=np.array(layout.encode()), shape=np.array([n, COLUMNS]),
+             data=values.astype(dtype), **more)
+
+
+def measure_memory(args):
+    print("| file | values | size, MB | peak, MB | peak / size | reading, s | 3 steps, s |\n"
+          "|---|---|---|---|---|---|---|")
+    most = 0
+    with tempfile.TemporaryDirectory(dir=args.folder) as folder:
+        for form in args.forms:
+            path = os.path.join(folder, "x.mtx" if form == "mtx" else "x.npz")
+            n = args.memory // EACH
+            # In a process of its own: what numpy takes is given back.
+            child = os.fork()
+            if child == 0:
+                write_form(path, form, n)
+                os._exit(0)
+            if os.waitpid(child, 0)[1]:
+                sys.exit(f"{form} could not be made")
+            done = subprocess.run([args.vem, "fit", path, "-k", "4", "--family", "multinomial",
+                                   "--max-steps", "3", "--threads", str(args.threads), "--json", "-q"],
+                                  capture_output=True, text=True)
+            if done.returncode:
+                sys.exit(done.stderr)
+            told, size = json.loads(done.stdout), os.path.getsize(path)
+            peak = told["peak_bytes"]
+            most = max(most, peak / size)
+            print(f"| {form} | {n * EACH:,} | {size / 1e6:.0f} | {peak / 1e6:.0f} | {peak / size:.2f} | "
+                  f"{told['seconds']['read']:.1f} | {told['seconds']['em']:.1f} |", flush=True)
+            os.remove(path)
+    sys.exit(0 if most <= 2 else "a fit took more than twice the size of its file")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--vem", default=os.path.join(TOP, "build", "vem"))
@@ -173,7 +247,13 @@ def main():
     parser.add_argument("--steps", type=int, default=5)
     parser.add_argument("--packages", type=int, default=20000)
     parser.add_argument("--words", type=int, default=2000)
+    parser.add_argument("--memory", type=int)
+    parser.add_argument("--forms", nargs="+",
+                        default=["csr-u1", "csr-f4", "csc-u1", "coo-u1", "mtx"])
+    parser.add_argument("--folder")
     args = parser.parse_args()
+    if args.memory:
+        measure_memory(args)
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ[name] = str(args.threads)  # before numpy is loaded
     import numpy as np
