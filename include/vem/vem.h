@@ -438,7 +438,7 @@ typedef enum vem_precision { VEM_SINGLE = 0, VEM_DOUBLE } vem_precision;
     X(REAL, gap, VEM_AUTO, 0, 1e300, NULL, "EPS",                                        \
       "with cells: stop dividing them when F is about EPS nats a row below the "         \
       "likelihood of the rows (those of the coreset, with coreset), or less")            \
-    X(INT, blocks, VEM_AUTO, 1, 1000000, NULL, "B",                                      \
+    X(INT, blocks, VEM_AUTO, 1, 1000, NULL, "B",                                         \
       "incremental EM: rows in so many random parts, with an M-step after each of "      \
       "them (search all; incremental-em: 25, else 1)")                                   \
     X(REAL, tau, VEM_AUTO, 0, 1e300, NULL, "T",                                          \
