@@ -225,7 +225,7 @@ int cli_read_data(cli_args *args, const char *path, vem_data **data, double *sec
 int cli_read_model(cli_args *args, const char *path, const char *data_path,
                    vem_model **model);
 /* --precision, or what the type of the data suggests. */
-vem_precision cli_precision(const cli_args *args, const vem_data *data);
+vem_precision cli_precision(const cli_args *args);
 
 /* A whole number in [1, high] from an own option; CLI_DONE without the option leaves *value
  * as it is. */

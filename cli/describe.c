@@ -84,7 +84,7 @@ static int find(cli_args *args, cli_findings *f)
         return CLI_FAILED;
     }
     f->clusters->size = sizeof *f->clusters;
-    const vem_precision precision = f->data ? cli_precision(args, f->data) : VEM_DOUBLE;
+    const vem_precision precision = f->data ? cli_precision(args) : VEM_DOUBLE;
     const vem_status status =
         vem_describe(args->ctx, f->model, f->data, precision, f->clusters, &f->about);
     cli_progress_end();

@@ -201,10 +201,7 @@ int cli_read_model(cli_args *args, const char *path, const char *data_path,
     return CLI_DONE;
 }
 
-vem_precision cli_precision(const cli_args *args, const vem_data *data)
+vem_precision cli_precision(const cli_args *args)
 {
-    if (args->options.precision != VEM_AUTO)
-        return (vem_precision)args->options.precision;
-    const vem_dtype type = vem_data_dtype(data);
-    return type == VEM_FLOAT32 || type == VEM_UINT8 ? VEM_SINGLE : VEM_DOUBLE;
+    return (vem_precision)args->options.precision; /* VEM_AUTO: the library knows */
 }

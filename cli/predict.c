@@ -138,7 +138,7 @@ static int predict(cli_args *args, const vem_model *model, const vem_data *data,
         code = cli_failure(args, made);
     if (code == CLI_DONE) {
         vem_assign_report report = {.size = sizeof report};
-        how->precision = cli_precision(args, data);
+        how->precision = cli_precision(args);
         vem_status status = vem_assign_guided(args->ctx, model, data, how, clusters,
                                               probabilities, &report);
         cli_progress_end();
@@ -177,8 +177,8 @@ static int predict_dense(cli_args *args, const vem_model *model, const vem_data 
     }
     vem_status status = vem_array_new(args->ctx, bytes, &probabilities);
     if (status == VEM_OK)
-        status = vem_posterior(args->ctx, model, data, cli_precision(args, data),
-                               probabilities);
+        status =
+            vem_posterior(args->ctx, model, data, cli_precision(args), probabilities);
     cli_progress_end();
     if (status == VEM_OK)
         status = spread(args, data, clusters, NULL, probabilities, NAN);

@@ -42,8 +42,8 @@ static int compare(cli_args *args, const vem_model *model, const vem_data *data,
         cli_error("memory for %lld labels could not be had.", (long long)n);
         code = CLI_FAILED;
     } else {
-        vem_status status = vem_assign(args->ctx, model, data, 1,
-                                       cli_precision(args, data), labels, NULL);
+        vem_status status =
+            vem_assign(args->ctx, model, data, 1, cli_precision(args), labels, NULL);
         for (int64_t i = 0; status == VEM_OK && i < n; i++)
             clusters[i] = labels[i];
         if (status == VEM_OK)
@@ -124,7 +124,8 @@ static void print_words(const vem_data *data, const vem_model *model, const vem_
     printf("  %-19s %.10g per row\n", "log-likelihood", s->log_likelihood);
     printf("  %-19s %.10g per row, %s held\n", "free energy", s->free_energy,
            cli_counted(s->held, "cluster", c));
-    printf("  %-19s %.10g\n", "quantisation error", s->quantization_error);
+    if (isfinite(s->quantization_error)) /* clusters of counts are no places */
+        printf("  %-19s %.10g\n", "quantisation error", s->quantization_error);
     printf("  %-19s %.10g (%.4g per row)\n", "entropy", s->entropy, s->entropy / s->mass);
     printf("  %-19s %s\n", "parameters", cli_count(s->parameters, c));
     printf("  %-19s %.10g (lower is better, as for BIC and ICL)\n", "AIC", s->aic);
@@ -147,7 +148,7 @@ static int score(cli_args *args, const vem_model *model, const vem_data *data,
                                .purity = NAN};
     const int32_t held = args->options.held == VEM_AUTO ? 0 : (int32_t)args->options.held;
     const vem_status status =
-        vem_score(args->ctx, model, data, held, cli_precision(args, data), &scores);
+        vem_score(args->ctx, model, data, held, cli_precision(args), &scores);
     int code = status == VEM_OK ? CLI_DONE : cli_failure(args, status);
     if (code == CLI_DONE && truth->classes)
         code = compare(args, model, data, truth->classes, &agreement);

@@ -103,6 +103,22 @@ class Counts(Case):
         np.save(self.path(name), x)
         return self.path(name)
 
+    def test_single_precision_files_of_large_counts(self):
+        """Rates near 1e6 that differ by 0.05 %: predict and score do as fit did."""
+        generator = random.Random(2)
+        rows = [[round(generator.gauss(rate, rate ** 0.5)) for _ in range(20)]
+                for rate in (1e6, 1.0005e6, 0.9995e6) for _ in range(60)]
+        single, double = self.npy("a.npy", rows, "<f4"), self.npy("b.npy", rows, "<f8")
+        self.vem("fit", double, "-k", 3, "--family", "poisson", "-o", self.path("m.npz"))
+        labels = []
+        for data in (single, double):
+            self.vem("predict", self.path("m.npz"), data, "-o", self.path("l.npy"))
+            labels.append(open(self.path("l.npy"), "rb").read())
+        self.assertEqual(*labels)
+        scores = [self.json("score", self.path("m.npz"), data)["log_likelihood"]
+                  for data in (single, double)]
+        self.assertAlmostEqual(*scores, delta=1e-6)
+
     def test_every_step_is_that_of_the_reference(self):
         rng = np.random.default_rng(5)
         for family in FAMILIES:

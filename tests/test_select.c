@@ -267,9 +267,8 @@ static int stop_after(void *user, const vem_progress *p)
     return s->seen >= s->steps;
 }
 
-static void stopped_paths_are_resumed(void **state)
+static void resume_paths(int64_t max_steps)
 {
-    (void)state;
     char file[] = "/tmp/vem_state_XXXXXX";
     const int handle = mkstemp(file);
     assert_true(handle >= 0);
@@ -277,8 +276,10 @@ static void stopped_paths_are_resumed(void **state)
     grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, 400, 2, 12);
     vem_options o;
     vem_options_init(&o);
+    o.max_steps = max_steps;
     selected whole = select_from(&data, &o, 6);
     const int64_t steps = vem_report_summary(whole.report)->steps;
+    assert_true(max_steps == VEM_AUTO || steps > max_steps);
     for (int64_t at = 1; at < steps; at += 1 + steps / 9) {
         unlink(file);
         vem_checkpoint c = {.size = sizeof c, .path = file, .seconds = 1e9, .resume = 1};
@@ -300,6 +301,14 @@ static void stopped_paths_are_resumed(void **state)
     unlink(file);
     selected_free(&whole);
     grid_data_free(&data);
+}
+
+/* Each number of clusters has so many steps, all together more. */
+static void stopped_paths_are_resumed(void **state)
+{
+    (void)state;
+    resume_paths(VEM_AUTO);
+    resume_paths(5);
 }
 
 static void wrong_requests_are_refused(void **state)

@@ -430,7 +430,7 @@ typedef enum vem_precision { VEM_SINGLE = 0, VEM_DOUBLE } vem_precision;
       "fit up to this many cells of a kd-tree instead of rows, each with its mean and "  \
       "spread: F is a lower bound of the likelihood of all rows, and rises as cells "    \
       "are divided where it gains most; 0: rows (default, but for family full with "     \
-      "250,000 rows or more of up to 3 columns whose values hardly ever come twice)")    \
+      "250,000 rows or more of 1 or 2 columns whose values hardly ever come twice)")     \
     X(INT, depth, VEM_AUTO, 0, 28, NULL, "L",                                            \
       "depth of the tree at which the first cells lie (with cells)")                     \
     X(INT, expand, VEM_AUTO, 1, 268435456, NULL, "E",                                    \

@@ -320,7 +320,7 @@ vem_status vem_i_assign_guided(vem_i_run *run, const vem_model *model,
 {
     vem_assign_options o;
     vem_status status = vem_i_struct_in(run, "vem_assign_options", options, &o, sizeof o);
-    o.precision = vem_i_precision_for(data, o.precision);
+    o.precision = vem_i_precision_for(model, data, o.precision);
     if (status == VEM_OK && report)
         status = vem_i_struct_check(run, "vem_assign_report", report, sizeof *report);
     if (status == VEM_OK)

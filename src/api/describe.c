@@ -308,7 +308,7 @@ vem_status vem_describe(vem_ctx *ctx, const vem_model *model, const vem_data *da
 {
     VEM_I_NEED(ctx, ctx, model, clusters, about);
     vem_i_run *run = vem_i_begin(ctx, &(vem_i_verb){0});
-    precision = vem_i_precision_for(data, precision);
+    precision = vem_i_precision_for(model, data, precision);
     vem_description out;
     vem_status status = vem_i_struct_in(run, "vem_description", about, &out, sizeof out);
     if (status == VEM_OK)

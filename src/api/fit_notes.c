@@ -99,13 +99,40 @@ static void say_rounding(const vem_i_fitting *f)
     static const double WORTH_TELLING = 0.01; /* nats a row */
     const double base = f->points->view.log_base_mean;
     const double terms = fabs(base) + fabs(f->report->summary.free_energy - base);
-    if (base != 0 && 4 * DBL_EPSILON * terms > WORTH_TELLING)
+    /* Four roundings a row; sums over the rows of a cell and of all rows add some. */
+    const double unit =
+        32 * (f->resolved.precision == VEM_SINGLE ? FLT_EPSILON : DBL_EPSILON);
+    if (base != 0 && unit * terms > WORTH_TELLING)
         vem_i_report_note(
             f->report,
             "counts are so large that rounding leaves the free energy and the "
             "log-likelihood uncertain by up to about %.2g a row: they are "
             "differences of sums near %.2g.",
-            4 * DBL_EPSILON * terms, terms / 2);
+            unit * terms, terms / 2);
+}
+
+/* Options about cells where all rows are fitted, and cells too few for the clusters. */
+static void say_cells(const vem_i_fitting *f)
+{
+    const vem_options *asked = f->asked, *o = &f->resolved;
+    const int64_t cells = f->report->summary.cells;
+    const char *named = asked->depth != VEM_AUTO    ? "depth"
+                        : asked->expand != VEM_AUTO ? "expand"
+                        : asked->tau != VEM_AUTO    ? "tau"
+                                                    : NULL;
+    if (named && !f->cells)
+        vem_i_report_note(f->report,
+                          "--%s has no part in it: there would be no fewer cells than "
+                          "rows, so that all of them are fitted.",
+                          named);
+    if (f->cells && f->plan.programme.options.algorithm == VEM_ALGORITHM_MOORE_EM &&
+        o->clusters > 1 && cells < 4 * o->clusters)
+        vem_i_report_note(
+            f->report,
+            "the rule of moore-em left %lld cells for %lld clusters, which become alike "
+            "where they share one: a smaller --tau divides more, and with many columns "
+            "kd-em does better.",
+            (long long)cells, (long long)o->clusters);
 }
 
 /* Fewer clusters than were asked for, where they are inserted. */
@@ -124,6 +151,7 @@ void vem_i_fit_notes(const vem_i_fitting *f)
     say_resume(f);
     say_missed(f->report);
     say_gap(f);
+    say_cells(f);
     say_rounding(f);
     say_fewer(f);
 }

@@ -69,6 +69,9 @@ static void report_choice(const vem_i_fitting *f, int32_t asked)
     if (last < asked)
         vem_i_report_note(report, "the path ends with %d of %d clusters%s.", last, asked,
                           ended ? ": no other raises the free energy" : "");
+    if (path->chosen == asked && path->count > 1)
+        vem_i_report_note(report, "BIC is least at the largest number tried: a larger "
+                                  "--max-clusters may find less.");
     if (f->least > last)
         vem_i_report_note(report, "that is fewer than --min-clusters %d.", f->least);
 }

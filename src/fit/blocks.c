@@ -9,6 +9,8 @@ vem_status vem_i_settle_blocks(vem_i_run *run, vem_options *o)
 {
     if (o->blocks == VEM_AUTO)
         o->blocks = o->algorithm == VEM_ALGORITHM_INCREMENTAL_EM ? BLOCKS : 1;
+    if (o->clusters == 1)
+        o->blocks = 1; /* whose posteriors are known */
     if (o->blocks == 1)
         return VEM_OK;
     if (!vem_i_holds_all(o))

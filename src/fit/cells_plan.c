@@ -14,13 +14,13 @@
 #include "model/family.h"
 
 /* kd-em: so many for each cluster, and no fewer than these. With too few of them clusters that share a
- * cell become alike and stay so: the first ones are some for each cluster (docs/math/cells.md), and more where
- * several starts are to be told apart on them. */
-enum { CELLS_EACH = 256, CELLS_LEAST = 8192, FIRST_EACH = 16, START_EACH = 128 };
+ * cell become alike and stay so, and with few of them at first cells are divided where they need not be: the
+ * first ones are many for each cluster (docs/math/cells.md). */
+enum { CELLS_EACH = 256, CELLS_LEAST = 8192, FIRST_EACH = 128 };
 enum { DEEPEST = 28 };
 /* Where they are our choice: so many for each cluster, and no fewer than these; from so many rows on, in so
  * many columns at most. */
-enum { OURS_EACH = 1024, OURS_LEAST = 32768, OURS_COLUMNS = 3 };
+enum { OURS_EACH = 1024, OURS_LEAST = 32768, OURS_COLUMNS = 2 };
 static const int64_t OURS_ROWS = 250000;
 /* Rows that are looked at for values that come twice, and how many may. */
 enum { LOOKED_AT = 1024 };
@@ -63,7 +63,7 @@ vem_status vem_i_settle_cells(vem_i_run *run, int64_t n, vem_options *out)
             (long long)out->cells, (long long)out->clusters,
             (long long)(4 * out->clusters));
     const int named = out->depth != VEM_AUTO;
-    const int64_t first = (has_starts(out) ? START_EACH : FIRST_EACH) * out->clusters;
+    const int64_t first = FIRST_EACH * out->clusters;
     if (!named) /* as deep as the first cells want, and as there is room for them */
         for (out->depth = 0; out->depth < DEEPEST &&
                              (INT64_C(2) << out->depth) <= out->cells &&

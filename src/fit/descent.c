@@ -25,6 +25,8 @@ vem_status vem_i_settle_descent(vem_i_run *run, int64_t rows, vem_options *o)
         const int64_t each = EACH * o->clusters, most = rows / ROWS_EACH;
         o->cells = each > LEAST ? each : LEAST;
         o->cells = o->cells < most ? o->cells : most > 0 ? most : 1;
+        if (o->cells < 4 * o->clusters) /* few rows: as many of them as clusters need */
+            o->cells = 4 * o->clusters;
     } else if (o->cells == VEM_AUTO) {
         o->cells = INT64_C(1) << o->depth;
     }

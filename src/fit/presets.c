@@ -280,13 +280,6 @@ static double least_floor(const vem_options *o)
     return o->precision == VEM_SINGLE || matrices ? 0x1p-23 : 0x1p-72;
 }
 
-/* Counts that are not bits make costs of which single precision keeps too few digits. */
-static int has_large(const vem_options *o)
-{
-    const vem_i_support *support = vem_i_support_of(vem_i_family_of(o->family));
-    return support && support->most > 1;
-}
-
 /* What families of counts do without. */
 static vem_status check_counts(vem_i_run *run, const vem_options *asked,
                                const vem_options *out)
@@ -355,7 +348,8 @@ vem_status vem_options_resolve(vem_ctx *ctx, const vem_options *options, int64_t
     if (out.empty == VEM_AUTO)
         out.empty = named ? VEM_EMPTY_KEEP : VEM_EMPTY_RESEED;
     if (out.precision == VEM_AUTO)
-        out.precision = (type == VEM_FLOAT32 || type == VEM_UINT8) && !has_large(&out)
+        out.precision = (type == VEM_FLOAT32 || type == VEM_UINT8) &&
+                                !vem_i_is_wide(vem_i_family_of(out.family))
                             ? VEM_SINGLE
                             : VEM_DOUBLE;
     out.floor = fmax(out.floor, least_floor(&out));

@@ -12,12 +12,15 @@
  * not depend on how much memory there is. */
 static const int64_t CHUNK_VALUES = 1 << 22, CHUNK_ROWS = 1 << 17;
 
-vem_precision vem_i_precision_for(const vem_data *data, vem_precision precision)
+vem_precision vem_i_precision_for(const vem_model *model, const vem_data *data,
+                                  vem_precision precision)
 {
     if ((int)precision != VEM_AUTO)
         return precision;
-    return !data || (data->type != VEM_FLOAT32 && data->type != VEM_UINT8) ? VEM_DOUBLE
-                                                                           : VEM_SINGLE;
+    return !data || !model || vem_i_is_wide(model->family) ||
+                   (data->type != VEM_FLOAT32 && data->type != VEM_UINT8)
+               ? VEM_DOUBLE
+               : VEM_SINGLE;
 }
 
 static vem_status check(vem_i_run *run, const vem_model *model, const vem_data *data,
@@ -159,7 +162,7 @@ vem_status vem_i_for_chunks(vem_i_run *run, const vem_model *model, const vem_da
                             vem_precision precision, const char *phase, int passes,
                             vem_i_chunk_fn work, void *arg)
 {
-    precision = vem_i_precision_for(data, precision);
+    precision = vem_i_precision_for(model, data, precision);
     vem_status status = check(run, model, data, precision);
     if (status != VEM_OK)
         return status;

@@ -12,7 +12,8 @@ typedef vem_status (*vem_i_chunk_fn)(vem_i_run *run, void *arg, const vem_view *
                                      const vem_model *model, int64_t first);
 
 /* VEM_AUTO: what the type of the data suggests. */
-vem_precision vem_i_precision_for(const vem_data *data, vem_precision precision);
+vem_precision vem_i_precision_for(const vem_model *model, const vem_data *data,
+                                  vem_precision precision);
 
 /* Rows of a chunk. */
 int64_t vem_i_chunk_rows(int32_t d);

@@ -148,6 +148,12 @@ static inline const vem_i_support *vem_i_support_of(const vem_i_family *family)
 {
     return family->counts ? &family->counts->support : NULL;
 }
+/* Counts that are not bits make costs of which single precision keeps too few digits. */
+static inline int vem_i_is_wide(const vem_i_family *family)
+{
+    const vem_i_support *support = vem_i_support_of(family);
+    return support && support->most > 1;
+}
 /* Each cluster has a matrix to be found, which takes rows by the number of columns. */
 static inline int vem_i_has_matrices(const vem_i_family *family)
 {

@@ -50,7 +50,8 @@ static int varies(const vem_i_descent *t, int32_t node, double *box)
             continue;
         const vem_i_box_bounds b = vem_i_box_bounds_of(s, c, box, box + 2 * d);
         const double top = t->log_unit - 0.5 * s->bias_wide[c] - log(weight);
-        if (exp(top - 0.5 * b.low) - exp(top - 0.5 * b.high) > t->tau * weight)
+        /* Not a number where both are infinite: nobody knows, so look closer. */
+        if (!(exp(top - 0.5 * b.low) - exp(top - 0.5 * b.high) <= t->tau * weight))
             return 1;
     }
     return 0;
