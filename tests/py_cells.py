@@ -39,7 +39,8 @@ class Cells(Case):
         """Resting on coarse cells in the last step is not to have converged."""
         outcomes = {}
         for steps in range(1, 60):
-            told, _ = self.fit("--cells", 1400, "--gap", 1e-12, "--swaps", 0, "--depth", 5, "--max-steps", steps)
+            told, _ = self.fit("--cells", 1400, "--gap", 1e-12, "--swaps", 0, "--depth", 5,
+                               "--max-steps", steps)
             outcomes[steps] = told["outcome"]
             self.assertEqual(told["steps"], steps)
         self.assertEqual(set(outcomes.values()), {"step-limit"})
