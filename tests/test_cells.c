@@ -432,10 +432,6 @@ static void refusals(void **state)
     o.expand = 1;
     refuse(&o, "--expand needs --cells");
     o.expand = VEM_AUTO;
-    o.cells = 0;
-    o.algorithm = VEM_ALGORITHM_KD_EM;
-    refuse(&o, "--cells is 0");
-    o.cells = VEM_AUTO;
     o.algorithm = VEM_ALGORITHM_GREEDY;
     o.search = VEM_SEARCH_ESTIMATED;
     o.held = 2;

@@ -118,7 +118,7 @@ static void where_nobody_asked(void **state)
     (void)state;
     grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, MANY, 4, 1);
     double *x = data.x;
-    vem_options o = with_starts(VEM_FULL), other;
+    vem_options o = with_starts(VEM_FULL), other, resolved;
     o.cells = VEM_AUTO;
     o.max_steps = 50;
     assert_int_equal(cells_of(x, MANY, 2, &o, NULL), 32768);
@@ -154,6 +154,10 @@ static void where_nobody_asked(void **state)
     other = o;
     other.cells = 0;
     assert_int_equal(cells_of(x, MANY, 2, &other, NULL), 0);
+    other.algorithm = VEM_ALGORITHM_KD_EM;
+    assert_int_equal(vem_options_resolve(ctx, &other, MANY, 2, VEM_FLOAT64, &resolved),
+                     VEM_BAD_OPTION);
+    assert_non_null(strstr(vem_ctx_message(ctx), "--cells is 0"));
     /* Rounded, in one column only. */
     for (int64_t i = 0; i < MANY; i++)
         x[2 * i + 1] = round(x[2 * i + 1]);
