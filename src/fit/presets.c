@@ -248,10 +248,11 @@ static vem_status check_moves(vem_i_run *run, const vem_options *asked,
                           "--finish hard needs --family iso-shared and --prior flat: it "
                           "ends with k-means.");
     if (vem_i_grows(out) && vem_i_family_of(out->family)->counts)
-        return vem_i_fail(run, VEM_BAD_OPTION,
-                          "--family is %s, but --algorithm greedy inserts clusters with "
-                          "variances: one of iso, diag, full and their shared forms.",
-                          vem_choice_name("family", out->family));
+        return vem_i_fail(
+            run, VEM_BAD_OPTION,
+            "--family is %s, but greedy (the method of vem select) inserts clusters with "
+            "variances: one of iso, diag, full and their shared forms.",
+            vem_choice_name("family", out->family));
     if (vem_i_grows(out) && by_neighbors(out))
         return vem_i_fail(
             run, VEM_BAD_OPTION,
