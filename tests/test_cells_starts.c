@@ -131,6 +131,17 @@ static void where_nobody_asked(void **state)
     other = o;
     other.clusters = 65;
     assert_int_equal(cells_of(x, MANY, 2, &other, NULL), VEM_AUTO);
+    /* Many clusters with a variance for each column. */
+    other.family = VEM_DIAG;
+    assert_int_equal(cells_of(x, MANY, 3, &other, NULL), 16384);
+    assert_int_equal(cells_of(x, MANY, 4, &other, NULL), VEM_AUTO);
+    other.clusters = 400;
+    assert_int_equal(cells_of(x, MANY, 2, &other, NULL), 51200);
+    other.clusters = 500; /* a quarter of the rows and more */
+    assert_int_equal(cells_of(x, MANY, 2, &other, NULL), VEM_AUTO);
+    other.clusters = 100;
+    other.search = VEM_SEARCH_CLOSEST;
+    assert_int_equal(cells_of(x, MANY, 2, &other, NULL), VEM_AUTO);
     /* Something else is asked for. */
     other = o;
     other.family = VEM_DIAG;

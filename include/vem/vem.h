@@ -429,8 +429,9 @@ typedef enum vem_precision { VEM_SINGLE = 0, VEM_DOUBLE } vem_precision;
     X(INT, cells, VEM_AUTO, 0, 268435456, NULL, "M",                                     \
       "fit up to this many cells of a kd-tree instead of rows, each with its mean and "  \
       "spread: F is a lower bound of the likelihood of all rows, and rises as cells "    \
-      "are divided where it gains most; 0: rows (default, but for family full with "     \
-      "250,000 rows or more of 1 or 2 columns whose values hardly ever come twice)")     \
+      "are divided where it gains most; 0: rows (default, but for 250,000 rows or more " \
+      "whose values hardly ever come twice, with family full in 1 or 2 columns and up "  \
+      "to 64 clusters, with diag in 1 to 3 and more clusters)")                          \
     X(INT, depth, VEM_AUTO, 0, 28, NULL, "L",                                            \
       "depth of the tree at which the first cells lie (with cells)")                     \
     X(INT, expand, VEM_AUTO, 1, 268435456, NULL, "E",                                    \

@@ -18,18 +18,24 @@
  * first ones are many for each cluster (docs/math/cells.md). */
 enum { CELLS_EACH = 256, CELLS_LEAST = 8192, FIRST_EACH = 128 };
 enum { DEEPEST = 28 };
-/* Where they are our choice: so many for each cluster, and no fewer than these; from so many rows on, in so
- * many columns at most. */
-enum { OURS_EACH = 1024, OURS_LEAST = 32768, OURS_COLUMNS = 2 };
+/* Where they are our choice, from so many rows on. With a matrix for each of few clusters: so many cells for
+ * each, and no fewer than these, in so many columns at most. With a variance for each column and many clusters:
+ * the same, and so many rows for each cell. */
 static const int64_t OURS_ROWS = 250000;
+enum { OURS_EACH = 1024, OURS_LEAST = 32768, OURS_COLUMNS = 2 };
+enum { MANY_EACH = 128, MANY_LEAST = 16384, MANY_COLUMNS = 3, MANY_ROWS = 4 };
 /* Rows that are looked at for values that come twice, and how many may. */
 enum { LOOKED_AT = 1024 };
 static const double TWICE = 0.05;
 
+static int64_t at_least(int64_t cells, int64_t least)
+{
+    return cells > least ? cells : least;
+}
+
 int64_t vem_i_cells_of_preset(int64_t clusters)
 {
-    const int64_t each = CELLS_EACH * clusters;
-    return each > CELLS_LEAST ? each : CELLS_LEAST;
+    return at_least(CELLS_EACH * clusters, CELLS_LEAST);
 }
 
 static int has_starts(const vem_options *o)
@@ -114,17 +120,33 @@ static vem_status look_for_ties(vem_i_run *run, const vem_data *data, int *ties)
     return VEM_OK;
 }
 
+/* How many would pay; 0: none. */
+static int64_t ours_of(const vem_options *o, int64_t n, int32_t d)
+{
+    const vem_i_family *family = vem_i_family_of(o->family);
+    const int many =
+        o->algorithm == VEM_AUTO && o->swaps > 0 && o->clusters > VEM_I_FEW_CLUSTERS;
+    if (n < OURS_ROWS)
+        return 0;
+    if (has_starts(o) && vem_i_has_matrices(family) && d <= OURS_COLUMNS)
+        return at_least(OURS_EACH * o->clusters, OURS_LEAST);
+    const int64_t each = at_least(MANY_EACH * o->clusters, MANY_LEAST);
+    return many && family->axes == 1 && !family->shared && d <= MANY_COLUMNS &&
+                   n / MANY_ROWS >= each
+               ? each
+               : 0;
+}
+
 vem_status vem_i_choose_cells(vem_i_run *run, const vem_data *data, vem_options *out)
 {
+    const int64_t cells = ours_of(out, data->n, data->d);
     int ties = 0;
-    if (out->cells != VEM_AUTO || out->coreset != VEM_AUTO || out->blocks > 1 ||
-        !has_starts(out) || !vem_i_has_matrices(vem_i_family_of(out->family)) ||
-        data->n < OURS_ROWS || data->d > OURS_COLUMNS || data->sparse.starts)
+    if (cells == 0 || out->cells != VEM_AUTO || out->coreset != VEM_AUTO ||
+        out->blocks > 1 || data->sparse.starts)
         return VEM_OK;
     vem_status status = look_for_ties(run, data, &ties);
     if (status != VEM_OK || ties)
         return status;
-    const int64_t each = OURS_EACH * out->clusters;
-    out->cells = each > OURS_LEAST ? each : OURS_LEAST;
+    out->cells = cells;
     return vem_i_settle_cells(run, data->n, out);
 }

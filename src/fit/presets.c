@@ -406,8 +406,7 @@ int vem_i_wants_hard_start(const vem_options *o, int ours)
 
 int vem_i_wants_starts(const vem_options *o)
 {
-    enum { FEW = 64 };
-    return o->swaps > 0 && o->clusters > 1 && o->clusters <= FEW &&
+    return o->swaps > 0 && o->clusters > 1 && o->clusters <= VEM_I_FEW_CLUSTERS &&
            vem_i_search_is_whole(o->search);
 }
 

@@ -36,6 +36,7 @@ vem_options vem_i_hard_start(const vem_options *resolved);
 int vem_i_wants_listed_start(const vem_options *resolved);
 vem_options vem_i_listed_start(const vem_options *resolved);
 /* Few clusters: several starts on a sample come first (fit/starts.h). */
+enum { VEM_I_FEW_CLUSTERS = 64 };
 int vem_i_wants_starts(const vem_options *resolved);
 vem_options vem_i_hard_finish(const vem_options *resolved);
 
