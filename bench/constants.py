@@ -68,7 +68,7 @@ CONSTANTS = [
      "posteriors against time", "protein-diag-100 protein-diag-200"),
     ("SOFT_HELD", "fit/presets.c", "3", "clusters a row holds beyond that: tightness of F "
      "against time", "protein-diag-200"),
-    ("FEW", "fit/presets.c", "64", "clusters up to which fits of a sample come first",
+    ("VEM_I_FEW_CLUSTERS", "fit/presets.h", "64", "clusters up to which fits of a sample come first",
      "protein-64 protein-40"),
     ("SWAP_ENOUGH", "fit/attempt.c", "1e-3", "gain below which swaps end: time against error",
      LISTS),
