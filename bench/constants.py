@@ -68,8 +68,8 @@ CONSTANTS = [
      "posteriors against time", "protein-diag-100 protein-diag-200"),
     ("SOFT_HELD", "fit/presets.c", "3", "clusters a row holds beyond that: tightness of F "
      "against time", "protein-diag-200"),
-    ("VEM_I_FEW_CLUSTERS", "fit/presets.h", "64", "clusters up to which fits of a sample come first",
-     "protein-64 protein-40"),
+    ("VEM_I_FEW_CLUSTERS", "fit/presets.h", "64",
+     "clusters up to which fits of a sample come first", "protein-64 protein-40"),
     ("SWAP_ENOUGH", "fit/attempt.c", "1e-3", "gain below which swaps end: time against error",
      LISTS),
     ("EACH", "fit/starts_plan.c", "256", "rows of the sample for each cluster: time of a start "
