@@ -45,6 +45,21 @@ class Cells(Case):
             self.assertEqual(told["steps"], steps)
         self.assertEqual(set(outcomes.values()), {"step-limit"})
 
+    def test_very_fast_em_says_when_its_cells_are_too_few(self):
+        """In twelve columns its rule divides nothing; of few rows its own default will do."""
+        generator = random.Random(3)
+        wide = self.npy("wide.npy", [[generator.gauss(0.2 * (i % 4), 1) for _ in range(12)]
+                                     for i in range(400)])
+        told = self.json("fit", wide, "-k", 4, "--algorithm", "moore-em")
+        self.assertLess(told["cells"], 16)
+        self.assertRegex(" ".join(told["notes"]), r"left \d+ cells for 4 clusters")
+        few = self.npy("few.npy", self.rows[:30])
+        self.assertEqual(self.json("fit", few, "-k", 4, "--algorithm", "moore-em")["clusters"], 4)
+
+    def test_options_about_cells_where_there_are_none(self):
+        told, _ = self.fit("--algorithm", "kd-em", "--cells", 3000, "--depth", 3)
+        self.assertRegex(" ".join(told["notes"]), "--depth has no part in it")
+
     def test_as_many_cells_as_rows(self):
         told, notes = self.fit("--cells", 1500, "--gap", 0.01)
         self.assertEqual((told["cells"], told["gap"], told["gap_of"]), (0, None, None))
