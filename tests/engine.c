@@ -1,6 +1,7 @@
 #include "engine.h"
 #include "run.h"
 
+#include "model/evidence.h"
 #include "model/units.h"
 #include "moves/moves.h"
 
@@ -75,7 +76,7 @@ double engine_expect(engine *e, vem_i_step_plan plan)
     vem_progress told = {.phase = "em"};
     vem_i_estep_result r = vem_i_estep_run(em->estep, &em->posterior, NULL, &told, 0);
     em->free_energy = r.log_sum / em->view->total_mass - 0.5 * em->scorer.base +
-                      vem_i_view_log_jacobian(em->view);
+                      em->model->offset + vem_i_view_log_jacobian(em->view);
     return em->free_energy;
 }
 
@@ -88,8 +89,7 @@ void engine_maximize(engine *e, double relax)
 {
     vem_i_em *em = &e->em;
     em->constraints.relax = relax;
-    em->scorer.family->maximize(run_of(e->ctx), &em->scorer, &em->stats, &em->constraints,
-                                em->model);
+    vem_i_maximize(run_of(e->ctx), &em->scorer, &em->stats, &em->constraints, em->model);
 }
 
 int64_t engine_swap(engine *e, double *promised)

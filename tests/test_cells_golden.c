@@ -1,11 +1,10 @@
 /* Golden values of cells (tests/golden/cells.json, from a reference in Python), to 1e-9: 12 rows as one
  * cell, as the two that the tree makes of it, and as a given partition; scores, F, posteriors, the
  * gain of the split, the M-step, and F after it with the same posteriors. */
-#include <jansson.h>
-
 #include "data/cells.h"
 #include "data/overlap.h"
 #include "engine.h"
+#include "golden.h"
 #include "run.h"
 
 #define CONTEXT_THREADS 2
@@ -16,11 +15,7 @@ static json_t *root;
 
 static int read_golden(void **state)
 {
-    const char *source = getenv("VEM_SOURCE");
-    char path[512];
-    json_error_t error;
-    snprintf(path, sizeof path, "%s/tests/golden/cells.json", source ? source : ".");
-    root = json_load_file(path, 0, &error);
+    root = golden_read("cells.json");
     return root ? set_up(state) : -1;
 }
 
@@ -30,39 +25,13 @@ static int forget_golden(void **state)
     return tear_down(state);
 }
 
-static size_t flatten(const json_t *value, double *out, size_t at)
-{
-    if (json_is_number(value)) {
-        out[at] = json_number_value(value);
-        return at + 1;
-    }
-    for (size_t i = 0; i < json_array_size(value); i++)
-        at = flatten(json_array_get(value, i), out, at);
-    return at;
-}
-
-static size_t list(const json_t *object, const char *key, double *out)
-{
-    const size_t n = flatten(json_object_get(object, key), out, 0);
-    assert_true(n > 0);
-    return n;
-}
-
-static void near_all(const json_t *object, const char *key, const double *found)
-{
-    double expected[16];
-    const size_t n = list(object, key, expected);
-    for (size_t i = 0; i < n; i++)
-        grid_assert_near(found[i], expected[i], 1e-9 * fmax(1, fabs(expected[i])), key);
-}
-
 /* The rows, and the model of the file in the units of the view, which are those of the data about
  * another origin. */
 static void rows_new(engine *rows, grid_data *data, vem_family_kind family)
 {
     static double x[ROWS * D];
     *data = (grid_data){.n = ROWS, .d = D, .x = x};
-    list(root, "X", x);
+    golden_list(root, "X", x);
     vem_options o =
         grid_options(CLUSTERS, family, VEM_PRIOR_FREE, CLUSTERS, VEM_DOUBLE, 1);
     o.floor = 1e-12;
@@ -72,9 +41,9 @@ static void rows_new(engine *rows, grid_data *data, vem_family_kind family)
     vem_model *model = rows->em.model;
     const json_t *theta = json_object_get(root, "theta");
     double c[CLUSTERS * D * D];
-    list(theta, "p", model->weights);
-    list(theta, "m", model->means);
-    list(theta, "C", c);
+    golden_list(theta, "p", model->weights);
+    golden_list(theta, "m", model->means);
+    golden_list(theta, "C", c);
     for (int64_t i = 0; i < CLUSTERS * D; i++)
         model->means[i] -= rows->points->view.origin[i % D];
     memcpy(model->variances, c, sizeof c);
@@ -117,8 +86,8 @@ static void check_cell(const vem_i_em *em, int64_t item, const json_t *cell)
     for (int j = 0; j < D; j++)
         mean[j] =
             ((const double *)vem_i_view_row(em->view, item))[j] + em->view->origin[j];
-    near_all(cell, "mean", mean);
-    near_all(cell, "n", em->view->mass + item);
+    golden_near(cell, "mean", mean);
+    golden_near(cell, "n", em->view->mass + item);
     s->family->score_pairs(s, &one, CLUSTERS, clusters, costs, 1);
     for (int c = 0; c < CLUSTERS; c++) {
         costs[c] = -0.5 * (costs[c] + s->base);
@@ -128,9 +97,9 @@ static void check_cell(const vem_i_em *em, int64_t item, const json_t *cell)
     const double f = em->view->mass[item] * log(sum);
     for (int c = 0; c < CLUSTERS; c++)
         q[c] /= sum;
-    near_all(cell, "avg_loglik", costs);
-    near_all(cell, "q", q);
-    near_all(cell, "F", &f);
+    golden_near(cell, "avg_loglik", costs);
+    golden_near(cell, "q", q);
+    golden_near(cell, "F", &f);
 }
 
 /* The cell of the file that begins with this row. */
@@ -182,7 +151,7 @@ static void tree_has_golden_values(void **state)
         vem_i_cells_free(cells);
     }
     const double gain = f[1] - f[0];
-    near_all(root, "split_gain", &gain);
+    golden_near(root, "split_gain", &gain);
     engine_free(&rows);
 }
 
@@ -244,20 +213,20 @@ static void partition_has_golden_values(void **state)
     loop_new(&em, &rows, &cells->view);
     loop_new(&single, &rows, &alone->view);
     double f = expect(&single);
-    near_all(root, "F_singletons", &f);
-    near_all(root, "exact_loglik", &f);
+    golden_near(root, "F_singletons", &f);
+    golden_near(root, "exact_loglik", &f);
     f = expect(&em);
-    near_all(root, "F_partition", &f);
+    golden_near(root, "F_partition", &f);
     for (int64_t a = 0; a < cells->cells; a++)
         check_cell(&em, a, json_array_get(partition, (size_t)a));
     f = after_maximum(&em, f);
-    near_all(root, "F_after_M_same_q", &f);
+    golden_near(root, "F_after_M_same_q", &f);
     for (int i = 0; i < CLUSTERS * D; i++)
         em.model->means[i] += view->origin[i % D];
     const json_t *next = json_object_get(root, "mstep");
-    near_all(next, "p", em.model->weights);
-    near_all(next, "m", em.model->means);
-    near_all(next, "C", em.model->variances);
+    golden_near(next, "p", em.model->weights);
+    golden_near(next, "m", em.model->means);
+    golden_near(next, "C", em.model->variances);
     loop_free(&em);
     loop_free(&single);
     vem_i_overlap_free(cells);

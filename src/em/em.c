@@ -26,6 +26,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "em/steady.h"
+#include "model/evidence.h"
 #include "model/spread.h"
 
 /* Where posteriors are not the best, F needs the statistics. */
@@ -55,7 +56,7 @@ static void settle_variance(vem_i_em *em, vem_i_estep_result *e)
 
 static double free_energy(const vem_i_em *em, const vem_i_estep_result *e)
 {
-    return e->log_sum / em->view->total_mass - 0.5 * em->scorer.base +
+    return e->log_sum / em->view->total_mass - 0.5 * em->scorer.base + em->model->offset +
            vem_i_view_log_shift(em->view);
 }
 
@@ -285,8 +286,7 @@ static vem_status maximize(vem_i_em *em)
         return status;
     vem_i_em_count(em, pairs);
     line->seconds += vem_i_clock() - start;
-    em->scorer.family->maximize(em->run, &em->scorer, &em->stats, &em->constraints,
-                                em->model);
+    vem_i_maximize(em->run, &em->scorer, &em->stats, &em->constraints, em->model);
     return VEM_OK;
 }
 

@@ -67,7 +67,11 @@ typedef struct vem_i_constraints {
     double total_mass; /* W */
     double relax; /* the means move by this times the step to the maximum; 1: to it. From
                      1 to 2 the gain is less, and still a gain */
-    int shared;   /* 1: one variance for all clusters and dimensions, and flat weights:
+    const struct vem_i_conjugate *
+        conjugate; /* prior of the parameters, which are a posterior then (evidence.h); or NULL */
+    double
+        price; /* what a parameter costs per unit of mass, off F: a criterion; 0: F alone */
+    int shared; /* 1: one variance for all clusters and dimensions, and flat weights:
                    the first steps of a fit, before the shapes are freed */
 } vem_i_constraints;
 

@@ -87,6 +87,7 @@ void vem_i_model_assign(const vem_model *from, vem_model *to)
 {
     const size_t clusters = (size_t)from->clusters;
     to->clusters = from->clusters;
+    to->offset = from->offset;
     memcpy(to->means, from->means, clusters * (size_t)from->d * sizeof(double));
     memcpy(to->weights, from->weights, clusters * sizeof(double));
     memcpy(to->variances, from->variances,

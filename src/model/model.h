@@ -17,7 +17,10 @@ struct vem_model {
     double *means;     /* C x D */
     double *weights;   /* C, sum 1 */
     double *variances; /* C shapes of D^axes, one that is shared, or none (gaussian.c) */
-    double *scale;     /* D or NULL; see vem_model_scale in vem.h */
+    double
+        offset; /* inside a fit: what F has beside the log sums of the rows, per unit of mass, for
+                      what the parameters cost (evidence.c); else 0 */
+    double *scale;        /* D or NULL; see vem_model_scale in vem.h */
     vem_prior_kind prior; /* free: the weights were fitted */
     int normalizes;
     vem_i_names table; /* of the columns; its count and owner are not used */

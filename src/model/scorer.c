@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "model/family.h"
+#include "model/evidence.h"
 #include "model/spread.h"
 
 /* A cluster below this share of the mass is empty: dividing by it would only make noise.
@@ -210,10 +210,14 @@ double vem_i_move_mean(const vem_i_scorer *scorer, const vem_i_stats *stats, int
     if (!(mass > EMPTY_SHARE * constraints->total_mass))
         return 0;
     const double *first = vem_i_stats_first(stats, c);
+    const vem_i_conjugate *prior = constraints->conjugate;
     for (int32_t j = 0; j < stats->d; j++) {
         const double about = vem_i_about(scorer, c, j);
-        mean[j] =
-            rounded(scorer->kernels, about + constraints->relax * (first[j] / mass));
+        double to = about + constraints->relax * (first[j] / mass);
+        if (prior)
+            to += prior->strength * (prior->mean[j] - to) /
+                  (prior->strength + mass * prior->mass_unit);
+        mean[j] = rounded(scorer->kernels, to);
     }
     return mass;
 }
