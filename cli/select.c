@@ -5,8 +5,8 @@
 #include "cli.h"
 
 #define IO "Input and output"
-#define METHOD_NAME(NAME, name, what) #name,
-#define METHOD_CHOICE(NAME, name, what) "|" #name
+#define METHOD_NAME(NAME, symbol, name, what) name,
+#define METHOD_CHOICE(NAME, symbol, name, what) "|" name
 
 static const char *const methods[] = {VEM_SELECT_TABLE(METHOD_NAME)};
 

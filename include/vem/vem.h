@@ -730,22 +730,44 @@ VEM_API const char *vem_report_stopping(const vem_report *report);
 
 /* ---- How many clusters ---- */
 
-/* X(NAME, name, what it does): the methods, in the order of their numbers: a new one comes last. */
+/* X(NAME, symbol, name, what it does): the methods, in the order of their numbers: a new one comes
+ * last. */
 #define VEM_SELECT_TABLE(X)                                                              \
-    X(GREEDY, greedy,                                                                    \
+    X(GREEDY, greedy, "greedy",                                                          \
       "one cluster more at a time, where the free energy gains most; of all numbers "    \
-      "the one of the least BIC")
-#define VEM_SELECT_VALUE(NAME, name, what) VEM_SELECT_##NAME,
+      "the one of the least BIC")                                                        \
+    X(BAYES, bayes, "bayes",                                                             \
+      "Bayesian k-means: clusters are divided and joined as long as the evidence of "    \
+      "rows and labels rises")                                                           \
+    X(VB, vb, "vb", "the same with soft assignments: variational Bayes")                 \
+    X(BIC, bic, "bic", "the same for a mixture, as long as BIC falls")                   \
+    X(ICL, icl, "icl", "the same with each row in one cluster, as long as ICL falls")
+#define VEM_SELECT_VALUE(NAME, symbol, name, what) VEM_SELECT_##NAME,
 typedef enum vem_select_method {
     VEM_SELECT_TABLE(VEM_SELECT_VALUE) VEM_SELECT_COUNT
 } vem_select_method;
 #undef VEM_SELECT_VALUE
 
+/* The conjugate prior of Gaussian clusters: weights ~ Dirichlet(count); the precision of a cluster ~
+ * Wishart with `dof` degrees of freedom and the inverse scale `scale`; its mean ~ normal about `mean`
+ * with `strength` times that precision. What is 0 or NULL is chosen from the data, in a way that does not
+ * depend on their units; the rest is in the units of the data. */
+typedef struct vem_prior_options {
+    size_t size; /* sizeof(vem_prior_options) */
+    double strength, dof, count;
+    const double *mean; /* a value for each column */
+    const double
+        *scale; /* 1 value (for all columns alike), one for each column, or a matrix */
+    int64_t scale_values;
+} vem_prior_options;
+
 typedef struct vem_select_options {
     size_t size; /* sizeof(vem_select_options) */
     vem_select_method method;
     int32_t min_clusters; /* of what may be chosen; 0: 1 */
-    int32_t max_clusters; /* 0: 20 */
+    int32_t
+        max_clusters; /* 0: 20 for greedy, else as many as the rows could tell apart */
+    const vem_prior_options *prior; /* for bayes and vb; NULL: all of it is chosen */
 } vem_select_options;
 
 /* Mixtures of several numbers of clusters of the same rows. */

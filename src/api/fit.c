@@ -130,8 +130,9 @@ static vem_status run_stages(fit *f)
         .checkpoint = f->run->ctx->checkpoint.path ? &f->checkpoint : NULL,
         .path = f->path,
         .report = f->report};
+    vem_i_selection selection = {&restarts, f->asked, f->select};
     vem_status status =
-        f->method ? f->method->run(&restarts) : vem_i_restarts_run(&restarts);
+        f->method ? f->method->run(&selection) : vem_i_restarts_run(&restarts);
     f->model = restarts.model;
     vem_i_budget_end_steps(f->run, &f->budget);
     return status == VEM_OK && f->choose ? f->choose(f) : status;

@@ -13,6 +13,7 @@ typedef struct vem_i_fitting {
     /* Where the number of clusters is to be found, else NULL: how, what takes the mixtures, and what
      * makes `model` one of them, in the units of the view. */
     const vem_i_select_type *method;
+    const vem_select_options *select;
     vem_path *path;
     vem_status (*choose)(struct vem_i_fitting *fitting);
     int32_t least; /* clusters of what may be chosen */

@@ -8,25 +8,41 @@
 #include "base/structs.h"
 #include "model/units.h"
 
-enum { MOST = 20 }; /* clusters, where the caller leaves it open */
+/* Clusters, where the caller leaves it open: so many rows for each number of one of them, */
+enum { ROWS_EACH = 4, MOST = 10000, FEWEST = 20 }; /* and no more, or fewer, than that */
 
 /* ---- before ---- */
 
+static int32_t most_of(const vem_select_options *s, const vem_data *data)
+{
+    const vem_i_select_type *method = vem_i_select_type_of((int)s->method);
+    int64_t most = data->n / (ROWS_EACH * ((int64_t)data->d + 1));
+    most = most < FEWEST ? FEWEST : most > MOST ? MOST : most;
+    if (s->max_clusters || method->most)
+        most = s->max_clusters ? s->max_clusters : method->most;
+    else if (most < s->min_clusters)
+        most = s->min_clusters;
+    return (int32_t)(most < data->n ? most
+                                    : data->n); /* a path is as long as it can be */
+}
+
 static vem_status check(vem_i_run *run, const vem_options *o, const vem_select_options *s)
 {
-    if (!vem_i_select_type_of((int)s->method))
+    const vem_i_select_type *method = vem_i_select_type_of((int)s->method);
+    if (!method)
         return vem_i_fail(run, VEM_BAD_OPTION, "There is no method number %d.",
                           (int)s->method);
+    const int32_t most = s->max_clusters ? s->max_clusters : method->most;
     if (s->min_clusters < 0 || s->max_clusters < 0)
         return vem_i_fail(
             run, VEM_BAD_OPTION,
             "--min-clusters is %d and --max-clusters %d, but neither may be "
             "less than 1.",
             s->min_clusters, s->max_clusters);
-    if (s->min_clusters > (s->max_clusters ? s->max_clusters : MOST))
+    if (most > 0 && s->min_clusters > most)
         return vem_i_fail(run, VEM_BAD_OPTION,
                           "--min-clusters is %d, but --max-clusters is %d.",
-                          s->min_clusters, s->max_clusters ? s->max_clusters : MOST);
+                          s->min_clusters, most);
     if (o->clusters != VEM_AUTO || o->algorithm != VEM_AUTO || o->restarts != 1)
         return vem_i_fail(run, VEM_BAD_OPTION,
                           "The number of clusters is what is looked for: --clusters, "
@@ -62,16 +78,20 @@ static void report_choice(const vem_i_fitting *f, int32_t asked)
     const int ended = report->summary.outcome == VEM_OUTCOME_CONVERGED ||
                       report->summary.outcome == VEM_OUTCOME_STEP_LIMIT;
     vem_i_report_say(report,
-                     "%d clusters, the least BIC of %d to %d clusters%s; --pick K takes "
+                     "%d cluster%s, the %s %s of %d to %d clusters%s; --pick K takes "
                      "another mixture of the path.",
-                     path->chosen, f->least > last ? last : f->least, last,
+                     path->chosen, path->chosen == 1 ? "" : "s",
+                     f->method->lower ? "least" : "largest", f->method->criterion,
+                     f->least > last ? last : f->least, last,
                      path->count == 1 ? " (there is no other)" : "");
-    if (last < asked)
+    if (last < asked && !f->method->by_energy)
         vem_i_report_note(report, "the path ends with %d of %d clusters%s.", last, asked,
                           ended ? ": no other raises the free energy" : "");
     if (path->chosen == asked && path->count > 1)
-        vem_i_report_note(report, "BIC is least at the largest number tried: a larger "
-                                  "--max-clusters may find less.");
+        vem_i_report_note(report,
+                          "%s is best at the largest number tried: a larger "
+                          "--max-clusters may find a better one.",
+                          f->method->criterion);
     if (f->least > last)
         vem_i_report_note(report, "that is fewer than --min-clusters %d.", f->least);
 }
@@ -88,7 +108,7 @@ static vem_status choose(vem_i_fitting *f)
                            f->plan.programme.reduced, s, path);
     if (status != VEM_OK)
         return status;
-    path->chosen = vem_i_path_best(path, f->least);
+    path->chosen = vem_i_path_best(path, f->least, f->method->by_energy);
     const int32_t at = vem_i_path_find(path, path->chosen);
     if (path->chosen != f->model->clusters) {
         vem_model *copy;
@@ -129,11 +149,10 @@ vem_status vem_select(vem_ctx *ctx, const vem_data *data, const vem_options *opt
                        .data = data,
                        .asked = &asked,
                        .method = vem_i_select_type_of((int)s.method),
+                       .select = &s,
                        .choose = choose,
                        .least = s.min_clusters ? s.min_clusters : 1};
-    asked.clusters = s.max_clusters ? s.max_clusters : MOST;
-    if (asked.clusters > data->n)
-        asked.clusters = data->n; /* the path is as long as it can be */
+    asked.clusters = most_of(&s, data);
     if (asked.measure == VEM_MEASURE_NONE)
         asked.measure = VEM_MEASURE_EXACT;
     f.method->prepare(&asked);

@@ -30,7 +30,9 @@ typedef struct vem_i_attempt {
     const vem_model
         *start; /* the programme says from where, and in which units; or NULL */
     uint64_t seed;
-    vem_i_checkpoint *checkpoint; /* of its state, or NULL */
+    const struct vem_i_conjugate *conjugate; /* prior of the parameters, or NULL */
+    double price;                            /* of a parameter, per unit of mass */
+    vem_i_checkpoint *checkpoint;            /* of its state, or NULL */
     vem_path *
         path; /* takes the mixture of each number of clusters at which it rests; or NULL */
     /* Runs the starts on a sample (starts.h); for programmes that have some. */

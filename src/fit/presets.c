@@ -60,6 +60,11 @@ int vem_i_fits_cells(int algorithm)
     return presets[algorithm].cells || algorithm == VEM_ALGORITHM_MOORE_EM;
 }
 
+int vem_i_mixture_family(void)
+{
+    return presets[VEM_ALGORITHM_GREEDY].family;
+}
+
 int vem_i_grows(const vem_options *o)
 {
     return o->algorithm == VEM_ALGORITHM_GREEDY;

@@ -13,6 +13,9 @@ int vem_i_holds_all(const vem_options *resolved);
  * is, the first step makes that one the mean and shape of all rows. */
 int vem_i_grows(const vem_options *options);
 
+/* The family of mixtures whose number of clusters is looked for. */
+int vem_i_mixture_family(void);
+
 /* Very fast EM (descent.c): are cells found from the root of the tree in every step? How deep it is, and
  * what does not go with it: before and after everything else is known. */
 int vem_i_descends(const vem_options *options);

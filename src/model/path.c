@@ -106,12 +106,14 @@ vem_status vem_i_path_append(vem_i_run *run, vem_path *path, const vem_path_poin
     return VEM_OK;
 }
 
-int32_t vem_i_path_best(const vem_path *path, int32_t least)
+int32_t vem_i_path_best(const vem_path *path, int32_t least, int by_energy)
 {
     const vem_path_point *best = NULL;
     for (int32_t i = 0; i < path->count; i++) {
         const vem_path_point *p = &path->points[i];
-        if (p->clusters >= least && (!best || p->bic < best->bic))
+        if (p->clusters >= least &&
+            (!best ||
+             (by_energy ? p->free_energy > best->free_energy : p->bic < best->bic)))
             best = p;
     }
     if (!best && path->count > 0)

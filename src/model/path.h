@@ -25,9 +25,9 @@ vem_status vem_i_path_append(vem_i_run *run, vem_path *path, const vem_path_poin
                              vem_model *model);
 /* The number of the mixture of so many clusters; -1: there is none. */
 int32_t vem_i_path_find(const vem_path *path, int32_t clusters);
-/* Clusters of the least BIC among those of at least `least`; without any such the most. 0: the path
- * is empty. */
-int32_t vem_i_path_best(const vem_path *path, int32_t least);
+/* Clusters of the least BIC, or of the largest free energy, among those of at least `least`; without any
+ * such the most. 0: the path is empty. */
+int32_t vem_i_path_best(const vem_path *path, int32_t least, int by_energy);
 /* The state of a path that is being found. Read, it is empty before; models have this shape but
  * for their clusters, of which there are no more than shape.capacity. */
 void vem_i_path_record(vem_i_record *record, vem_path *path, vem_i_shape shape);

@@ -13,6 +13,14 @@ static void prepare(vem_options *options)
         options->tolerance = TOLERANCE;
 }
 
+static vem_status run(vem_i_selection *selection)
+{
+    return vem_i_restarts_run(selection->fits);
+}
+
 const vem_i_select_type vem_i_select_type_greedy = {.kind = VEM_SELECT_GREEDY,
+                                                    .criterion = "BIC",
+                                                    .lower = 1,
+                                                    .most = 20,
                                                     .prepare = prepare,
-                                                    .run = vem_i_restarts_run};
+                                                    .run = run};

@@ -1,6 +1,6 @@
 #include "select/select.h"
 
-#define TYPE(NAME, name, what) &vem_i_select_type_##name,
+#define TYPE(NAME, symbol, name, what) &vem_i_select_type_##symbol,
 static const vem_i_select_type *const types[] = {VEM_SELECT_TABLE(TYPE)};
 
 const vem_i_select_type *vem_i_select_type_of(int kind)

@@ -5,19 +5,32 @@
 
 #include "fit/restarts.h"
 
+/* A selection as its method sees it. */
+typedef struct vem_i_selection {
+    vem_i_restarts *fits;
+    const vem_options *asked; /* of its fits, as given and prepared */
+    const vem_select_options *select;
+} vem_i_selection;
+
 /* One per line of VEM_SELECT_TABLE (vem.h). */
 typedef struct vem_i_select_type {
     vem_select_method kind;
+    const char *
+        criterion; /* what is best of the mixtures: "BIC", measured; or, of the free energy with
+                              its offset (model.h), its name */
+    int by_energy; /* the latter */
+    int lower;     /* less of it is better */
+    int32_t most;  /* clusters, where the caller leaves it open; 0: by the rows */
     /* What the caller left open of the options of its fits. */
     void (*prepare)(vem_options *options);
-    /* The mixtures of 1 ... max clusters (those of fits->programme), in the units of the view, into
-     * fits->path, and the one that was found last into fits->model. What ends a fit early ends this:
-     * the path is what there is. */
-    vem_status (*run)(vem_i_restarts *fits);
+    /* Mixtures of several numbers of clusters (at most those of fits->programme), in the units of the
+     * view, into fits->path, and the one that was found last into fits->model. What ends a fit early
+     * ends this: the path is what there is. */
+    vem_status (*run)(vem_i_selection *selection);
 } vem_i_select_type;
 
-#define VEM_I_SELECT_TYPE(NAME, name, what)                                              \
-    extern const vem_i_select_type vem_i_select_type_##name;
+#define VEM_I_SELECT_TYPE(NAME, symbol, name, what)                                      \
+    extern const vem_i_select_type vem_i_select_type_##symbol;
 VEM_SELECT_TABLE(VEM_I_SELECT_TYPE)
 #undef VEM_I_SELECT_TYPE
 

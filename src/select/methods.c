@@ -1,0 +1,84 @@
+/* Methods that divide and join clusters: which objective, and which fits.
+ *
+ *     bayes   evidence, each row in one cluster        vb    evidence, soft
+ *     icl     likelihood and BIC's price, one cluster   bic   likelihood and BIC's price, soft */
+#include <math.h>
+
+#include "base/memory.h"
+#include "fit/presets.h"
+#include "model/units.h"
+#include "select/divide.h"
+#include "select/prior.h"
+
+static void leave_open(vem_options *o)
+{
+    if (o->family == VEM_AUTO)
+        o->family = vem_i_mixture_family();
+    if (o->prior == VEM_AUTO)
+        o->prior = VEM_PRIOR_FREE;
+    if (o->empty == VEM_AUTO)
+        o->empty = VEM_EMPTY_DROP;
+}
+
+static void prepare_hard(vem_options *o)
+{
+    leave_open(o);
+    o->held = 1;
+}
+
+static vem_i_objective objective_of(const vem_i_selection *s)
+{
+    const vem_view *view = s->fits->view;
+    const vem_options *o = &s->fits->programme->options;
+    const vem_i_family *family = vem_i_family_of(o->family);
+    return (vem_i_objective){.family = family,
+                             .d = view->d,
+                             .constraints = vem_i_constraints_of(view, o, family),
+                             .mass_unit = view->mass_unit,
+                             .total = view->total_mass * view->mass_unit};
+}
+
+static vem_status run_evidence(vem_i_selection *s)
+{
+    vem_i_objective objective = objective_of(s);
+    vem_i_conjugate conjugate;
+    vem_status status = vem_i_prior_new(s->fits->run, s->fits->view, objective.family,
+                                        s->select->prior, &conjugate);
+    if (status != VEM_OK)
+        return status;
+    objective.constraints.conjugate = &conjugate;
+    status = vem_i_divide(s, &objective);
+    vem_i_conjugate_free(&conjugate);
+    return status;
+}
+
+static vem_status run_criterion(vem_i_selection *s)
+{
+    vem_i_objective objective = objective_of(s);
+    objective.price = 0.5 * log(fmax(objective.total, 2));
+    objective.constraints.price = objective.price / objective.total;
+    return vem_i_divide(s, &objective);
+}
+
+const vem_i_select_type vem_i_select_type_bayes = {.kind = VEM_SELECT_BAYES,
+                                                   .criterion = "evidence",
+                                                   .by_energy = 1,
+                                                   .prepare = prepare_hard,
+                                                   .run = run_evidence};
+const vem_i_select_type vem_i_select_type_vb = {.kind = VEM_SELECT_VB,
+                                                .criterion = "evidence",
+                                                .by_energy = 1,
+                                                .prepare = leave_open,
+                                                .run = run_evidence};
+const vem_i_select_type vem_i_select_type_bic = {.kind = VEM_SELECT_BIC,
+                                                 .criterion = "BIC",
+                                                 .lower = 1,
+                                                 .by_energy = 1,
+                                                 .prepare = leave_open,
+                                                 .run = run_criterion};
+const vem_i_select_type vem_i_select_type_icl = {.kind = VEM_SELECT_ICL,
+                                                 .criterion = "ICL",
+                                                 .lower = 1,
+                                                 .by_energy = 1,
+                                                 .prepare = prepare_hard,
+                                                 .run = run_criterion};

@@ -1,0 +1,97 @@
+/* Under a conjugate prior a cluster costs minus its log evidence (evidence.c). Without one it is what
+ * the rows say against it at its best parameters, each row wholly in its cluster, and the price of
+ * these,
+ *
+ *     N log(W / N) + N / 2 (D log 2 pi + log|Sigma| + D) + price p_c ,      Sigma = S / N ,
+ *
+ * W the mass of all rows and p_c its weight, mean and shape: with price = 1/2 log W the classification
+ * likelihood with the penalty of BIC, which is ICL. */
+#include "select/objective.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "model/model.h"
+
+int64_t vem_i_group_stride(const vem_i_objective *o)
+{
+    return 1 + o->d + vem_i_second_count(o->family, o->d);
+}
+
+void vem_i_group_join(const vem_i_objective *o, const double *a, const double *b,
+                      double *out)
+{
+    const int64_t d = o->d, values = vem_i_second_count(o->family, o->d);
+    const double mass = a[0] + b[0], share = mass > 0 ? b[0] / mass : 0;
+    const double *s = a + 1 + d, *t = b + 1 + d;
+    double *u = out + 1 + d, square = 0;
+    for (int64_t i = 0, at = 0; i < d; i++) {
+        const double e = b[1 + i] - a[1 + i];
+        square += e * e;
+        if (o->family->axes == 2)
+            for (int64_t j = 0; j <= i; j++, at++)
+                u[at] = s[at] + t[at] + a[0] * share * e * (b[1 + j] - a[1 + j]);
+        else if (o->family->axes == 1)
+            u[i] = s[i] + t[i] + a[0] * share * e * e;
+    }
+    for (int64_t k = 0; o->family->axes == 0 && k < values; k++)
+        u[k] = s[k] + t[k] + a[0] * share * square;
+    for (int64_t i = 0; i < d; i++) /* last: out may be a or b */
+        out[1 + i] = a[1 + i] + share * (b[1 + i] - a[1 + i]);
+    out[0] = mass;
+}
+
+int64_t vem_i_objective_work(const vem_i_objective *o)
+{
+    const int64_t d = o->d;
+    if (o->constraints.conjugate)
+        return vem_i_evidence_work(o->constraints.conjugate);
+    return o->family->axes == 2 ? d * d + vem_i_floor_work(o->d) : 0;
+}
+
+static double log_det_of(const vem_i_objective *o, double mass, const double *scatter,
+                         double *work)
+{
+    const vem_i_constraints *limits = &o->constraints;
+    const int64_t d = o->d;
+    double sum = 0;
+    if (o->family->axes == 0)
+        return (double)d * log(fmax(scatter[0] / (mass * (double)d),
+                                    vem_i_floor_shared(limits, o->d)));
+    if (o->family->axes == 1) {
+        for (int64_t j = 0; j < d; j++)
+            sum += log(fmax(scatter[j] / mass, vem_i_floor_column(limits, j)));
+        return sum;
+    }
+    for (int64_t i = 0, at = 0; i < d; i++)
+        for (int64_t j = 0; j <= i; j++, at++)
+            work[i * d + j] = work[j * d + i] = scatter[at] / mass;
+    vem_i_floor_covariance(work, o->d, limits, work + d * d);
+    vem_i_cholesky(work, o->d);
+    for (int64_t j = 0; j < d; j++)
+        sum += 2 * log(work[j * d + j]);
+    return sum;
+}
+
+double vem_i_group_cost(const vem_i_objective *o, const double *group, double *work)
+{
+    const double mass = group[0], n = mass * o->mass_unit;
+    const double *scatter = group + 1 + o->d;
+    if (!(mass > 0))
+        return 0;
+    if (o->constraints.conjugate)
+        return vem_i_evidence_of(o->constraints.conjugate, mass, group + 1, scatter,
+                                 work);
+    const double numbers = (double)(1 + o->d + vem_i_second_count(o->family, o->d));
+    return n * log(o->total / n) +
+           0.5 * n * (o->d * (VEM_I_LOG_2PI + 1) + log_det_of(o, mass, scatter, work)) +
+           o->price * numbers;
+}
+
+double vem_i_objective_count(const vem_i_objective *o, double clusters)
+{
+    if (!o->constraints.conjugate)
+        return 0;
+    return vem_i_evidence_count(o->constraints.conjugate, o->total / o->mass_unit,
+                                clusters);
+}

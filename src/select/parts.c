@@ -1,0 +1,546 @@
+/* Into how many clusters should these items be divided, and which?
+ *
+ * Halves alone cannot tell: with ten clusters in a heap both halves may cost more than the heap, and
+ * ten parts far less (a search by halves ends at once, then). So the items are cut into up to 16 parts,
+ * each time the part of the largest scatter across its widest direction; a few sweeps of the objective's
+ * own E- and M-steps among these parts follow, on a sample where there are many items; then one over
+ * all of them, which makes the parts' statistics exact. From there parts are joined, two that cost
+ * least together first, down to one, and of all these partitions the cheapest is taken: its cost is
+ * that of the rows themselves, so that whoever takes it knows what is gained. */
+#include "select/parts.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/residence.h"
+#include "model/spread.h"
+
+enum {
+    SAMPLE = 4096,           /* items that the parts are found with, */
+    SAMPLE_VALUES = 1 << 20, /* and no more numbers than that, */
+    SAMPLE_LEAST = 256,      /* but so many items */
+    POWER_STEPS = 6,
+    SWEEPS = 12,
+    LAST_SWEEPS = 2, /* over all items */
+    FEWEST = 2       /* items of a part that is cut */
+};
+
+/* Scratch of one thread. */
+typedef struct bench {
+    vem_model *model; /* VEM_I_PARTS clusters */
+    vem_i_scorer scorer;
+    vem_i_stats stats;
+    double *rows;     /* the sample in double, d apart */
+    uint32_t *sample; /* its items */
+    uint8_t *part;    /* of each */
+    uint32_t *sorted; /* some items, part by part */
+    double *axis;     /* 2 d */
+    void *panels, *costs, *weights;
+    double *groups; /* VEM_I_PARTS x stride, and one more */
+    double *work;
+} bench;
+
+struct vem_i_parts {
+    const vem_view *view;
+    const vem_i_objective *objective;
+    vem_i_run alone;
+    int threads;
+    int64_t sample, stride;
+    bench *benches;
+};
+
+/* ---- memory ---- */
+
+static vem_status take_bench(vem_i_parts *t, int64_t most, bench *b)
+{
+    const vem_view *view = t->view;
+    const size_t d = (size_t)view->d, element = view->kernels->element,
+                 sample = (size_t)t->sample;
+    const vem_i_shape shape = vem_i_shape_of(t->objective->family, VEM_I_PARTS, view->d);
+    vem_i_run *run = &t->alone;
+    vem_status status = vem_i_model_blank(run, shape, &b->model);
+    if (status == VEM_OK)
+        status = vem_i_scorer_new(run, view->kernels, shape, &b->scorer);
+    if (status == VEM_OK && view->spread_kind != VEM_I_SPREAD_NONE)
+        status = vem_i_scorer_take_spread(run, &b->scorer);
+    if (status == VEM_OK)
+        status = vem_i_stats_new(run, shape, &b->stats);
+    const vem_i_room list[] = {
+        {&b->rows, sample * d, sizeof(double), 0},
+        {&b->sample, sample, sizeof *b->sample, 0},
+        {&b->part, sample, sizeof *b->part, 0},
+        {&b->sorted, (size_t)most, sizeof *b->sorted, 0},
+        {&b->axis, 2 * d, sizeof(double), 0},
+        {&b->panels, VEM_I_BLOCK, d * element, 0},
+        {&b->costs, (size_t)VEM_I_PARTS * VEM_I_BLOCK, element, 0},
+        {&b->weights, VEM_I_BLOCK, element, 0},
+        {&b->groups, VEM_I_PARTS + 1, (size_t)t->stride * sizeof(double), 0},
+        {&b->work, 1 + (size_t)vem_i_objective_work(t->objective), sizeof(double), 0},
+    };
+    if (status == VEM_OK)
+        status = vem_i_take_rooms(run, list, VEM_I_COUNT(list));
+    return status;
+}
+
+static void free_bench(bench *b)
+{
+    vem_model_free(b->model);
+    vem_i_scorer_free(&b->scorer);
+    vem_i_stats_free(&b->stats);
+    vem_i_free(b->rows);
+    vem_i_free(b->sample);
+    vem_i_free(b->part);
+    vem_i_free(b->sorted);
+    vem_i_free(b->axis);
+    vem_i_free(b->panels);
+    vem_i_free(b->costs);
+    vem_i_free(b->weights);
+    vem_i_free(b->groups);
+    vem_i_free(b->work);
+}
+
+vem_status vem_i_parts_new(vem_i_run *run, const vem_view *view,
+                           const vem_i_objective *objective, int64_t most,
+                           vem_i_parts **parts)
+{
+    vem_i_parts *t;
+    vem_status status = vem_i_take_structs(run, &t, 1, sizeof *t);
+    if (status != VEM_OK)
+        return status;
+    t->view = view;
+    t->objective = objective;
+    t->alone = vem_i_run_alone(run);
+    t->threads = run->threads;
+    t->stride = vem_i_group_stride(objective);
+    t->sample = SAMPLE_VALUES / view->d;
+    t->sample = t->sample < SAMPLE_LEAST ? SAMPLE_LEAST
+                : t->sample > SAMPLE     ? SAMPLE
+                                         : t->sample;
+    t->sample = t->sample < most ? t->sample : most;
+    status = vem_i_take_structs(run, &t->benches, (size_t)t->threads, sizeof *t->benches);
+    for (int i = 0; status == VEM_OK && i < t->threads; i++)
+        status = take_bench(t, most, &t->benches[i]);
+    if (status == VEM_OK)
+        *parts = t;
+    else
+        vem_i_parts_free(t);
+    return status;
+}
+
+void vem_i_parts_free(vem_i_parts *t)
+{
+    if (!t)
+        return;
+    for (int i = 0; t->benches && i < t->threads; i++)
+        free_bench(&t->benches[i]);
+    vem_i_free(t->benches);
+    vem_i_free(t);
+}
+
+/* ---- one cut after the other ---- */
+
+static double mass_of(const vem_i_parts *t, uint32_t item)
+{
+    return vem_i_view_mass(t->view, item);
+}
+
+static double dot(const double *a, const double *b, int64_t d)
+{
+    double sum = 0;
+    for (int64_t j = 0; j < d; j++)
+        sum += a[j] * b[j];
+    return sum;
+}
+
+/* Mass, mean (d) and scatter of a part of the sample. */
+typedef struct heap {
+    double mass, scatter;
+    int64_t items;
+} heap;
+
+static heap heap_of(const vem_i_parts *t, const bench *b, int64_t n, int part,
+                    double *mean)
+{
+    const int64_t d = t->view->d;
+    heap h = {0};
+    memset(mean, 0, (size_t)d * sizeof *mean);
+    for (int64_t i = 0; i < n; i++)
+        if (b->part[i] == part) {
+            const double w = mass_of(t, b->sample[i]);
+            for (int64_t j = 0; j < d; j++)
+                mean[j] += w * b->rows[i * d + j];
+            h.mass += w;
+            h.items++;
+        }
+    for (int64_t j = 0; j < d && h.mass > 0; j++)
+        mean[j] /= h.mass;
+    for (int64_t i = 0; i < n; i++)
+        if (b->part[i] == part) {
+            double square = 0;
+            for (int64_t j = 0; j < d; j++) {
+                const double e = b->rows[i * d + j] - mean[j];
+                square += e * e;
+            }
+            h.scatter += mass_of(t, b->sample[i]) * square;
+        }
+    return h;
+}
+
+/* Items of `part` on the far side of its mean, across its widest direction, become `next`. 0: they
+ * all lie in one place. */
+static int cut(const vem_i_parts *t, bench *b, int64_t n, int part, int next)
+{
+    const int64_t d = t->view->d;
+    double *mean = b->axis, *axis = b->axis + d, far = 0;
+    const heap h = heap_of(t, b, n, part, mean);
+    int64_t moved = 0;
+    if (!(h.scatter > 0) || h.items < FEWEST)
+        return 0;
+    /* From the item that lies farthest: never across the widest direction of all. */
+    for (int64_t i = 0; i < n; i++)
+        if (b->part[i] == part) {
+            double square = 0;
+            for (int64_t j = 0; j < d; j++) {
+                const double e = b->rows[i * d + j] - mean[j];
+                square += e * e;
+            }
+            if (square > far) {
+                far = square;
+                for (int64_t j = 0; j < d; j++)
+                    axis[j] = b->rows[i * d + j] - mean[j];
+            }
+        }
+    double *sum = b->groups; /* room for d */
+    for (int k = 0; k < POWER_STEPS; k++) {
+        const double length = sqrt(dot(axis, axis, d));
+        if (!(length > 0))
+            return 0;
+        memset(sum, 0, (size_t)d * sizeof *sum);
+        for (int64_t j = 0; j < d; j++)
+            axis[j] /= length;
+        const double middle = dot(axis, mean, d);
+        for (int64_t i = 0; i < n; i++)
+            if (b->part[i] == part) {
+                const double along =
+                    mass_of(t, b->sample[i]) * (dot(b->rows + i * d, axis, d) - middle);
+                for (int64_t j = 0; j < d; j++)
+                    sum[j] += along * (b->rows[i * d + j] - mean[j]);
+            }
+        memcpy(axis, sum, (size_t)d * sizeof *axis);
+    }
+    const double middle = dot(axis, mean, d);
+    for (int64_t i = 0; i < n; i++)
+        if (b->part[i] == part && dot(b->rows + i * d, axis, d) > middle) {
+            b->part[i] = (uint8_t)next;
+            moved++;
+        }
+    return moved > 0 && moved < h.items;
+}
+
+/* The sample in as many parts as it takes, at most `most`. */
+static int32_t cut_all(const vem_i_parts *t, bench *b, int64_t n, int32_t most)
+{
+    double scatter[VEM_I_PARTS];
+    int32_t count = 1;
+    memset(b->part, 0, (size_t)n);
+    scatter[0] = heap_of(t, b, n, 0, b->axis).scatter;
+    while (count < most) {
+        int32_t widest = 0;
+        for (int32_t p = 1; p < count; p++)
+            if (scatter[p] > scatter[widest])
+                widest = p;
+        if (!(scatter[widest] > 0))
+            break;
+        if (!cut(t, b, n, widest, count)) {
+            for (int64_t i = 0; i < n; i++) /* a side was empty */
+                if (b->part[i] == count)
+                    b->part[i] = (uint8_t)widest;
+            scatter[widest] = 0;
+            continue;
+        }
+        scatter[widest] = heap_of(t, b, n, widest, b->axis).scatter;
+        scatter[count] = heap_of(t, b, n, count, b->axis).scatter;
+        count++;
+    }
+    return count;
+}
+
+/* ---- sweeps ---- */
+
+/* Items part by part: part p is sorted[starts[p] .. starts[p + 1]). */
+static void sort(bench *b, const uint32_t *items, const uint8_t *part, int64_t n,
+                 int64_t starts[VEM_I_PARTS + 1])
+{
+    int64_t at[VEM_I_PARTS + 1] = {0};
+    for (int64_t i = 0; i < n; i++)
+        at[part[i] + 1]++;
+    for (int p = 0; p < VEM_I_PARTS; p++)
+        at[p + 1] += at[p];
+    memcpy(starts, at, sizeof at);
+    for (int64_t i = 0; i < n; i++)
+        b->sorted[at[part[i]]++] = items[i];
+}
+
+static vem_i_items packed(vem_i_parts *t, const bench *b, const uint32_t *items,
+                          int64_t n)
+{
+    vem_i_items some = vem_i_items_at(t->view, 0, items, n);
+    vem_i_items_pack(t->view, NULL, b->panels, NULL, &some);
+    vem_i_residence_check(&t->alone);
+    return some;
+}
+
+/* The statistics of listed items for one cluster of the bench. */
+static void collect_part(vem_i_parts *t, bench *b, const uint32_t *items, int64_t n,
+                         int32_t cluster)
+{
+    for (int64_t i = 0; i < n; i += VEM_I_BLOCK) {
+        const int64_t some = n - i < VEM_I_BLOCK ? n - i : VEM_I_BLOCK;
+        const vem_i_items block = packed(t, b, items + i, some);
+        for (int64_t k = 0; k < some; k++)
+            vem_i_store(t->view->kernels, b->weights, k, mass_of(t, items[i + k]));
+        t->objective->family->collect_tile(&b->scorer, &block, b->weights, cluster, 0,
+                                           &b->stats);
+    }
+}
+
+static void collect(vem_i_parts *t, bench *b, const uint32_t *items, const uint8_t *part,
+                    int64_t n)
+{
+    int64_t starts[VEM_I_PARTS + 1];
+    sort(b, items, part, n, starts);
+    vem_i_stats_clear(&b->stats);
+    for (int32_t p = 0; p < b->model->clusters; p++)
+        collect_part(t, b, b->sorted + starts[p], starts[p + 1] - starts[p], p);
+}
+
+/* Each item to the part that costs it least; how many went elsewhere. */
+static int64_t label(vem_i_parts *t, bench *b, const uint32_t *items, int64_t n,
+                     uint8_t *part)
+{
+    const vem_i_kernels *kernels = t->view->kernels;
+    const int32_t count = b->model->clusters;
+    int64_t changed = 0;
+    for (int64_t i = 0; i < n; i += VEM_I_BLOCK) {
+        const int64_t some = n - i < VEM_I_BLOCK ? n - i : VEM_I_BLOCK;
+        const vem_i_items block = packed(t, b, items + i, some);
+        t->objective->family->score_tile(&b->scorer, &block, 0, count, b->costs,
+                                         VEM_I_BLOCK);
+        for (int64_t k = 0; k < some; k++) {
+            int32_t best = 0;
+            double least = INFINITY;
+            for (int32_t p = 0; p < count; p++) {
+                const double cost = vem_i_value(kernels, b->costs, p * VEM_I_BLOCK + k);
+                if (cost < least) {
+                    least = cost;
+                    best = p;
+                }
+            }
+            changed += part[i + k] != best;
+            part[i + k] = (uint8_t)best;
+        }
+    }
+    return changed;
+}
+
+static void follow(vem_i_parts *t, bench *b)
+{
+    vem_i_maximize(&t->alone, &b->scorer, &b->stats, &t->objective->constraints,
+                   b->model);
+    vem_i_scorer_prepare(&t->alone, b->model, &b->scorer);
+}
+
+/* So many rounds of M- and E-step, or until nothing changes, and the statistics of the last labels. */
+static int64_t sweep(vem_i_parts *t, bench *b, const uint32_t *items, int64_t n, int most,
+                     uint8_t *part)
+{
+    int64_t pairs = 0, changed = 1;
+    for (int k = 0; k < most && changed > 0; k++) {
+        collect(t, b, items, part, n);
+        follow(t, b);
+        changed = label(t, b, items, n, part);
+        pairs += n * b->model->clusters;
+    }
+    return pairs;
+}
+
+/* Means of the parts of the sample as what statistics are about. */
+static void begin(vem_i_parts *t, bench *b, int64_t n, int32_t count)
+{
+    const int64_t d = t->view->d;
+    b->model->clusters = count;
+    for (int32_t p = 0; p < count; p++) {
+        heap_of(t, b, n, p, b->model->means + p * d);
+        b->model->weights[p] = 1.0 / count;
+    }
+    vem_i_model_set_variance(b->model, fmax(t->view->variance, 1e-30));
+    vem_i_scorer_prepare(&t->alone, b->model, &b->scorer);
+}
+
+/* ---- down again ---- */
+
+static double *group_at(const vem_i_parts *t, const bench *b, int32_t p)
+{
+    return b->groups + p * t->stride;
+}
+
+static void read_group(const vem_i_parts *t, bench *b, int32_t p, double *group)
+{
+    const int32_t d = t->view->d;
+    for (int32_t j = 0; j < d; j++)
+        b->axis[j] = vem_i_about(&b->scorer, p, j);
+    memset(group + 1, 0, (size_t)d * sizeof *group);
+    group[0] = vem_i_moments_of(&b->stats, p, t->objective->family, b->axis, group + 1,
+                                group + 1 + d);
+}
+
+/* Joins the two that cost least together, again and again. chosen[p]: the part that part p belongs to
+ * in the cheapest of all partitions; its cost. */
+typedef struct joining {
+    double cost[VEM_I_PARTS];              /* of each that is left */
+    double more[VEM_I_PARTS][VEM_I_PARTS]; /* what two of them cost more together */
+    int32_t into[VEM_I_PARTS]; /* the part that it was joined to; itself: none */
+} joining;
+
+static int32_t root_of(const joining *j, int32_t p)
+{
+    while (j->into[p] != p)
+        p = j->into[p];
+    return p;
+}
+
+static void price_pairs(const vem_i_parts *t, bench *b, joining *j, int32_t count,
+                        int32_t p)
+{
+    double *both = group_at(t, b, VEM_I_PARTS);
+    for (int32_t q = 0; q < count; q++)
+        if (q != p && j->into[q] == q) {
+            const int32_t low = p < q ? p : q, high = p < q ? q : p;
+            vem_i_group_join(t->objective, group_at(t, b, low), group_at(t, b, high),
+                             both);
+            j->more[low][high] = vem_i_group_cost(t->objective, both, b->work) -
+                                 j->cost[low] - j->cost[high];
+        }
+}
+
+static double join_down(const vem_i_parts *t, bench *b, int32_t count,
+                        const vem_i_dividing *asked, int32_t chosen[VEM_I_PARTS])
+{
+    const vem_i_objective *o = t->objective;
+    joining j;
+    double sum = 0, best = INFINITY;
+    int32_t left = 0;
+    for (int32_t p = 0; p < count; p++) {
+        const int there = group_at(t, b, p)[0] > 0;
+        j.into[p] = there ? p : -1;
+        j.cost[p] = vem_i_group_cost(o, group_at(t, b, p), b->work);
+        sum += j.cost[p];
+        left += there;
+        chosen[p] = there ? p : 0;
+    }
+    for (int32_t p = 0; p < count; p++)
+        if (j.into[p] == p)
+            price_pairs(t, b, &j, count, p);
+    for (; left > 0; left--) {
+        const double now = sum + vem_i_objective_count(o, asked->others + left);
+        if (left <= asked->most && (left >= asked->least || best == INFINITY) &&
+            now < best) {
+            best = now;
+            for (int32_t p = 0; p < count; p++)
+                chosen[p] = j.into[p] < 0 ? -1 : root_of(&j, p);
+        }
+        int32_t low = -1, high = -1;
+        for (int32_t p = 0; p < count; p++)
+            for (int32_t q = p + 1; j.into[p] == p && q < count; q++)
+                if (j.into[q] == q && (low < 0 || j.more[p][q] < j.more[low][high])) {
+                    low = p;
+                    high = q;
+                }
+        if (low < 0)
+            break;
+        vem_i_group_join(o, group_at(t, b, low), group_at(t, b, high),
+                         group_at(t, b, low));
+        sum += j.more[low][high];
+        j.cost[low] += j.more[low][high] + j.cost[high];
+        j.into[high] = low;
+        price_pairs(t, b, &j, count, low);
+    }
+    return best;
+}
+
+/* ---- all of it ---- */
+
+/* One item from each of equal stretches. */
+static int64_t draw(vem_i_parts *t, bench *b, const uint32_t *items, int64_t n)
+{
+    const int64_t m = n < t->sample ? n : t->sample;
+    for (int64_t k = 0; k < m; k++) {
+        b->sample[k] = items[(2 * k + 1) * n / (2 * m)];
+        vem_i_view_widen(t->view, b->sample[k], b->rows + k * t->view->d);
+        vem_i_residence_check(&t->alone);
+    }
+    return m;
+}
+
+vem_i_division vem_i_parts_find(vem_i_parts *t, const vem_i_dividing *asked, int thread)
+{
+    bench *b = &t->benches[thread];
+    const uint32_t *items = asked->items;
+    uint8_t *part = asked->part;
+    const int64_t n = asked->n;
+    vem_i_division found = {.count = 1, .groups = b->groups};
+    int32_t chosen[VEM_I_PARTS], number[VEM_I_PARTS];
+    const int64_t m = draw(t, b, items, n);
+    const int32_t count = cut_all(t, b, m, VEM_I_PARTS);
+    begin(t, b, m, count);
+    found.pairs = sweep(t, b, b->sample, m, SWEEPS, b->part);
+    if (m < n) {
+        label(t, b, items, n, part);
+        found.pairs += n * count + sweep(t, b, items, n, LAST_SWEEPS, part);
+    } else {
+        memcpy(part, b->part, (size_t)n);
+    }
+    collect(t, b, items, part, n);
+    for (int32_t p = 0; p < count; p++)
+        read_group(t, b, p, group_at(t, b, p));
+    found.cost = join_down(t, b, count, asked, chosen);
+    /* The groups again, those that are together as one, in the order of their first parts. */
+    found.count = 0;
+    for (int32_t p = 0; p < count; p++)
+        read_group(t, b, p, group_at(t, b, p));
+    for (int32_t p = 0; p < count; p++) {
+        if (chosen[p] == p) {
+            number[p] = found.count;
+            if (found.count != p)
+                memcpy(group_at(t, b, found.count), group_at(t, b, p),
+                       (size_t)t->stride * sizeof(double));
+            found.count++;
+        } else if (chosen[p] >=
+                   0) { /* its first part has a number: it is the lower one */
+            number[p] = number[chosen[p]];
+            vem_i_group_join(t->objective, group_at(t, b, number[p]), group_at(t, b, p),
+                             group_at(t, b, number[p]));
+        } else {
+            number[p] = 0;
+        }
+    }
+    for (int64_t i = 0; i < n; i++)
+        part[i] = (uint8_t)number[part[i]];
+    return found;
+}
+
+double vem_i_parts_gather(vem_i_parts *t, const uint32_t *items, int64_t n,
+                          const double *about, int thread, double *group)
+{
+    bench *b = &t->benches[thread];
+    b->model->clusters = 1;
+    b->model->weights[0] = 1;
+    memcpy(b->model->means, about, (size_t)t->view->d * sizeof(double));
+    vem_i_model_set_variance(b->model, fmax(t->view->variance, 1e-30));
+    vem_i_scorer_prepare(&t->alone, b->model, &b->scorer);
+    vem_i_stats_clear(&b->stats);
+    collect_part(t, b, items, n, 0);
+    read_group(t, b, 0, group);
+    return vem_i_group_cost(t->objective, group, b->work);
+}

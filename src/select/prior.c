@@ -1,0 +1,120 @@
+/* What is chosen where the caller says nothing:
+ *
+ *     m0 = the mean of all rows,  xi0 = 0.01,  phi0 = 1,
+ *     eta0 = D + 1 for matrices, 2 for numbers,  B0 = eta0 xi0 diag(v) ,
+ *
+ * v the variances of the columns over all rows (with one variance for all columns their mean): prior
+ * clusters of a tenth of the deviation of the data, worth one row of evidence or so. Multiplying a column
+ * by a factor multiplies B0 with it, so that labels stay and -log evidence grows by N log of the factor. A
+ * constant column has the deviation 1. */
+#include "select/prior.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/structs.h"
+
+static const double STRENGTH = 0.01, COUNT = 1;
+
+static double scale_of(const vem_view *view, int64_t j)
+{
+    return view->scale ? view->scale[j] : 1;
+}
+
+/* The mean of all items. */
+static vem_status set_mean(vem_i_run *run, const vem_view *view, const double *asked,
+                           double *mean)
+{
+    const int64_t d = view->d;
+    for (int64_t j = 0; asked && j < d; j++) {
+        if (!isfinite(asked[j]))
+            return vem_i_fail(run, VEM_BAD_OPTION,
+                              "The prior mean of column %lld is not finite.",
+                              (long long)j + 1);
+        mean[j] = (asked[j] - view->origin[j]) / scale_of(view, j);
+    }
+    if (asked)
+        return VEM_OK;
+    for (int64_t i = 0; i < view->n; i++) {
+        const double share = vem_i_view_mass(view, i) / view->total_mass;
+        const void *row = vem_i_view_row(view, i);
+        for (int64_t j = 0; j < d; j++)
+            mean[j] += share * vem_i_value(view->kernels, row, j);
+    }
+    return VEM_OK;
+}
+
+/* Of column j, in the units of the view. */
+static double variance_of(const vem_view *view, int64_t j)
+{
+    return view->deviations ? view->deviations[j] * view->deviations[j] : view->variance;
+}
+
+static void choose_scale(const vem_view *view, double factor, vem_i_conjugate *c)
+{
+    const int64_t d = view->d;
+    if (c->family->axes == 0)
+        c->scale[0] = factor * view->variance;
+    for (int64_t j = 0; c->family->axes > 0 && j < d; j++)
+        c->scale[c->family->axes == 2 ? j * (d + 1) : j] = factor * variance_of(view, j);
+}
+
+static vem_status set_scale(vem_i_run *run, const vem_view *view,
+                            const vem_prior_options *asked, vem_i_conjugate *c)
+{
+    const int64_t d = view->d, values = asked->scale_values;
+    const int axes = c->family->axes;
+    if (values != 1 && (axes == 0 || (values != d && (axes == 1 || values != d * d))))
+        return vem_i_fail(run, VEM_BAD_OPTION,
+                          "The prior scale has %lld values, but there may be 1%s%s.",
+                          (long long)values, axes > 0 ? ", one for each column" : "",
+                          axes > 1 ? ", or a matrix" : "");
+    for (int64_t i = 0; i < d; i++)
+        for (int64_t j = 0; j < d; j++) {
+            const double units = scale_of(view, i) * scale_of(view, j);
+            if (axes == 2)
+                c->scale[i * d + j] =
+                    (values > d || (values == d && d == 1) ? asked->scale[i * d + j]
+                     : i != j                              ? 0
+                     : values == 1                         ? asked->scale[0]
+                                                           : asked->scale[i]) /
+                    units;
+            else if (axes == 1 && i == j)
+                c->scale[j] = asked->scale[values == 1 ? 0 : j] / units;
+        }
+    if (axes == 0)
+        c->scale[0] = asked->scale[0] / (scale_of(view, 0) * scale_of(view, 0));
+    return VEM_OK;
+}
+
+vem_status vem_i_prior_new(vem_i_run *run, const vem_view *view,
+                           const vem_i_family *family, const vem_prior_options *asked,
+                           vem_i_conjugate *c)
+{
+    vem_prior_options o = {0};
+    vem_status status = VEM_OK;
+    if (!vem_i_has_evidence(family))
+        return vem_i_fail(run, VEM_BAD_OPTION,
+                          "Family %s has no evidence: full, diag and iso have.",
+                          vem_choice_name("family", (int)family->kind));
+    if (asked)
+        status = vem_i_struct_in(run, "vem_prior_options", asked, &o, sizeof o);
+    if (status == VEM_OK)
+        status = vem_i_conjugate_new(run, family, view->d, c);
+    if (status != VEM_OK)
+        return status;
+    c->mass_unit = view->mass_unit;
+    c->strength = o.strength != 0 ? o.strength : STRENGTH;
+    c->count = o.count != 0 ? o.count : COUNT;
+    c->dof = o.dof != 0 ? o.dof : family->axes == 2 ? view->d + 1.0 : 2;
+    status = set_mean(run, view, o.mean, c->mean);
+    if (status == VEM_OK && o.scale)
+        status = set_scale(run, view, &o, c);
+    else
+        choose_scale(view, c->dof * c->strength, c);
+    if (status == VEM_OK)
+        status = vem_i_conjugate_settle(run, c);
+    if (status != VEM_OK)
+        vem_i_conjugate_free(c);
+    return status;
+}
