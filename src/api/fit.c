@@ -34,7 +34,8 @@ static vem_status resolve(fit *f)
     vem_i_run *run = f->run;
     vem_status status = vem_i_plan_fit(run, f->data, f->asked, f->start, &f->resolved,
                                        &f->budget, &f->plan);
-    f->plan.path = f->path != NULL;
+    if (status == VEM_OK && f->method)
+        f->plan.beside = f->method->bytes(run, &f->plan.programme, f->data->d);
     f->plan.programme.scale_free |= f->path != NULL;
     if (status == VEM_OK)
         status = vem_i_plan_settle(&f->plan, f->data);

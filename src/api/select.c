@@ -8,15 +8,19 @@
 #include "base/structs.h"
 #include "model/units.h"
 
-/* Clusters, where the caller leaves it open: so many rows for each number of one of them, */
-enum { ROWS_EACH = 4, MOST = 10000, FEWEST = 20 }; /* and no more, or fewer, than that */
+/* Clusters, where the caller leaves it open: as many as have so many rows for each column, no more than
+ * this, or than this many bytes of one matrix each; but not fewer than that. */
+enum { ROWS_EACH = 4, MOST = 10000, BYTES = 1 << 26, FEWEST = 20 };
 
 /* ---- before ---- */
 
 static int32_t most_of(const vem_select_options *s, const vem_data *data)
 {
     const vem_i_select_type *method = vem_i_select_type_of((int)s->method);
-    int64_t most = data->n / (ROWS_EACH * ((int64_t)data->d + 1));
+    const int64_t columns = (int64_t)data->d + 1,
+                  room = BYTES / (int64_t)sizeof(double) / columns / columns;
+    int64_t most = data->n / (ROWS_EACH * columns);
+    most = most < room ? most : room;
     most = most < FEWEST ? FEWEST : most > MOST ? MOST : most;
     if (s->max_clusters || method->most)
         most = s->max_clusters ? s->max_clusters : method->most;

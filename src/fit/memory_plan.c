@@ -20,7 +20,6 @@
 #include "fit/reduce.h"
 #include "metrics/gap.h"
 #include "metrics/measure.h"
-#include "model/path.h"
 #include "moves/descend.h"
 #include "moves/moves.h"
 #include "moves/refine.h"
@@ -327,9 +326,7 @@ static uint64_t plan_stages(const vem_i_plan *plan, const vem_i_run *run)
         (plan->spill || plan->sparse ? 0 : vem_i_points_bytes(s.n, s.d, precision)) +
         (s.weighted ? (uint64_t)s.n * sizeof(double) : 0) +
         (has_log_base(&p->options) ? (uint64_t)s.n * sizeof(double) : 0);
-    if (plan->path)
-        rows += vem_i_path_bytes(run, vem_i_shape_of(vem_i_family_of(o->family),
-                                                     s.clusters, s.d));
+    rows += plan->beside;
     /* Labels and model of the best restart so far stay while another runs. */
     if (o->restarts > 1)
         rows += s.model + labels;

@@ -17,7 +17,7 @@ typedef struct vem_i_plan {
     int weighted;             /* the rows have weights */
     int sparse;               /* the rows are, and are not copied */
     int64_t row_values;       /* that a row has, on average: d, or of sparse rows fewer */
-    int path;                 /* mixtures of all numbers of clusters are kept */
+    uint64_t beside;          /* bytes of what is kept and used beside the fit */
     int spill;                /* its copy of the rows rests in a temporary file */
     uint64_t limit;           /* most resident bytes while it runs; 0: none */
     const vem_i_speed *speed; /* measured; NULL: usual rates */

@@ -26,7 +26,8 @@ enum {
     FEW_STEPS = 10,  /* of a loop that moves will follow, */
     ALL_STEPS = 200, /* and of one that may be the last */
     NEAR = 12,       /* clusters that a cluster is joined with */
-    ALL_PAIRS = 96   /* clusters of which all pairs are looked at */
+    ALL_PAIRS = 96,  /* clusters of which all pairs are looked at */
+    KEPT = 16        /* mixtures of the path, or so */
 };
 /* A move gains more than this share of the cost; a cluster changed by more than that of its mass. */
 static const double GAIN = 1e-8, CHANGED = 0.01;
@@ -600,6 +601,29 @@ static vem_status take(divider *t)
     if (status == VEM_OK)
         status = vem_i_parts_new(t->run, t->view, t->objective, t->view->n, &t->parts);
     return status;
+}
+
+uint64_t vem_i_divide_bytes(const vem_i_run *run, const vem_i_programme *programme,
+                            int32_t d)
+{
+    uint64_t bytes;
+    vem_i_run dry = vem_i_run_dry(run, &bytes);
+    const vem_options *o = &programme->options;
+    const vem_i_family *family = vem_i_family_of(o->family);
+    const vem_view view = {.kernels = o->precision == VEM_SINGLE
+                                          ? run->ctx->kernels_single
+                                          : run->ctx->kernels_double,
+                           .n = programme->items,
+                           .ld = d,
+                           .d = d};
+    vem_i_objective objective = {.family = family, .d = d};
+    divider t = {.run = &dry,
+                 .objective = &objective,
+                 .view = &view,
+                 .most = (int32_t)o->clusters};
+    take(&t);
+    release(&t);
+    return bytes + KEPT * vem_i_model_bytes(run, vem_i_shape_of(family, t.most, d));
 }
 
 /* All items in one cluster. */

@@ -7,5 +7,8 @@
 
 /* From one cluster; the objective is that of the selection's method. */
 vem_status vem_i_divide(vem_i_selection *selection, vem_i_objective *objective);
+/* What that takes beside the fits, with the mixtures that it keeps. */
+uint64_t vem_i_divide_bytes(const vem_i_run *run, const vem_i_programme *programme,
+                            int32_t d);
 
 #endif

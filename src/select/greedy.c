@@ -13,6 +13,13 @@ static void prepare(vem_options *options)
         options->tolerance = TOLERANCE;
 }
 
+static uint64_t bytes(const vem_i_run *run, const vem_i_programme *programme, int32_t d)
+{
+    return vem_i_path_bytes(run,
+                            vem_i_shape_of(vem_i_family_of(programme->options.family),
+                                           (int32_t)programme->options.clusters, d));
+}
+
 static vem_status run(vem_i_selection *selection)
 {
     return vem_i_restarts_run(selection->fits);
@@ -23,4 +30,5 @@ const vem_i_select_type vem_i_select_type_greedy = {.kind = VEM_SELECT_GREEDY,
                                                     .lower = 1,
                                                     .most = 20,
                                                     .prepare = prepare,
+                                                    .bytes = bytes,
                                                     .run = run};

@@ -15,15 +15,14 @@
 #include "base/memory.h"
 #include "base/residence.h"
 #include "model/spread.h"
+#include "select/heap.h"
 
 enum {
     SAMPLE = 4096,           /* items that the parts are found with, */
     SAMPLE_VALUES = 1 << 20, /* and no more numbers than that, */
     SAMPLE_LEAST = 256,      /* but so many items */
-    POWER_STEPS = 6,
     SWEEPS = 12,
-    LAST_SWEEPS = 2, /* over all items */
-    FEWEST = 2       /* items of a part that is cut */
+    LAST_SWEEPS = 2 /* over all items */
 };
 
 /* Scratch of one thread. */
@@ -31,11 +30,9 @@ typedef struct bench {
     vem_model *model; /* VEM_I_PARTS clusters */
     vem_i_scorer scorer;
     vem_i_stats stats;
-    double *rows;     /* the sample in double, d apart */
-    uint32_t *sample; /* its items */
-    uint8_t *part;    /* of each */
+    vem_i_heap heap;  /* the sample, */
+    uint32_t *sample; /* and its items */
     uint32_t *sorted; /* some items, part by part */
-    double *axis;     /* 2 d */
     void *panels, *costs, *weights;
     double *groups; /* VEM_I_PARTS x stride, and one more */
     double *work;
@@ -67,11 +64,12 @@ static vem_status take_bench(vem_i_parts *t, int64_t most, bench *b)
     if (status == VEM_OK)
         status = vem_i_stats_new(run, shape, &b->stats);
     const vem_i_room list[] = {
-        {&b->rows, sample * d, sizeof(double), 0},
+        {&b->heap.rows, sample * d, sizeof(double), 0},
+        {&b->heap.masses, sample, sizeof(double), 0},
+        {&b->heap.part, sample, sizeof(uint8_t), 0},
+        {&b->heap.work, 3 * d, sizeof(double), 0},
         {&b->sample, sample, sizeof *b->sample, 0},
-        {&b->part, sample, sizeof *b->part, 0},
         {&b->sorted, (size_t)most, sizeof *b->sorted, 0},
-        {&b->axis, 2 * d, sizeof(double), 0},
         {&b->panels, VEM_I_BLOCK, d * element, 0},
         {&b->costs, (size_t)VEM_I_PARTS * VEM_I_BLOCK, element, 0},
         {&b->weights, VEM_I_BLOCK, element, 0},
@@ -88,11 +86,12 @@ static void free_bench(bench *b)
     vem_model_free(b->model);
     vem_i_scorer_free(&b->scorer);
     vem_i_stats_free(&b->stats);
-    vem_i_free(b->rows);
+    vem_i_free(b->heap.rows);
+    vem_i_free(b->heap.masses);
+    vem_i_free(b->heap.part);
+    vem_i_free(b->heap.work);
     vem_i_free(b->sample);
-    vem_i_free(b->part);
     vem_i_free(b->sorted);
-    vem_i_free(b->axis);
     vem_i_free(b->panels);
     vem_i_free(b->costs);
     vem_i_free(b->weights);
@@ -138,132 +137,9 @@ void vem_i_parts_free(vem_i_parts *t)
     vem_i_free(t);
 }
 
-/* ---- one cut after the other ---- */
-
 static double mass_of(const vem_i_parts *t, uint32_t item)
 {
     return vem_i_view_mass(t->view, item);
-}
-
-static double dot(const double *a, const double *b, int64_t d)
-{
-    double sum = 0;
-    for (int64_t j = 0; j < d; j++)
-        sum += a[j] * b[j];
-    return sum;
-}
-
-/* Mass, mean (d) and scatter of a part of the sample. */
-typedef struct heap {
-    double mass, scatter;
-    int64_t items;
-} heap;
-
-static heap heap_of(const vem_i_parts *t, const bench *b, int64_t n, int part,
-                    double *mean)
-{
-    const int64_t d = t->view->d;
-    heap h = {0};
-    memset(mean, 0, (size_t)d * sizeof *mean);
-    for (int64_t i = 0; i < n; i++)
-        if (b->part[i] == part) {
-            const double w = mass_of(t, b->sample[i]);
-            for (int64_t j = 0; j < d; j++)
-                mean[j] += w * b->rows[i * d + j];
-            h.mass += w;
-            h.items++;
-        }
-    for (int64_t j = 0; j < d && h.mass > 0; j++)
-        mean[j] /= h.mass;
-    for (int64_t i = 0; i < n; i++)
-        if (b->part[i] == part) {
-            double square = 0;
-            for (int64_t j = 0; j < d; j++) {
-                const double e = b->rows[i * d + j] - mean[j];
-                square += e * e;
-            }
-            h.scatter += mass_of(t, b->sample[i]) * square;
-        }
-    return h;
-}
-
-/* Items of `part` on the far side of its mean, across its widest direction, become `next`. 0: they
- * all lie in one place. */
-static int cut(const vem_i_parts *t, bench *b, int64_t n, int part, int next)
-{
-    const int64_t d = t->view->d;
-    double *mean = b->axis, *axis = b->axis + d, far = 0;
-    const heap h = heap_of(t, b, n, part, mean);
-    int64_t moved = 0;
-    if (!(h.scatter > 0) || h.items < FEWEST)
-        return 0;
-    /* From the item that lies farthest: never across the widest direction of all. */
-    for (int64_t i = 0; i < n; i++)
-        if (b->part[i] == part) {
-            double square = 0;
-            for (int64_t j = 0; j < d; j++) {
-                const double e = b->rows[i * d + j] - mean[j];
-                square += e * e;
-            }
-            if (square > far) {
-                far = square;
-                for (int64_t j = 0; j < d; j++)
-                    axis[j] = b->rows[i * d + j] - mean[j];
-            }
-        }
-    double *sum = b->groups; /* room for d */
-    for (int k = 0; k < POWER_STEPS; k++) {
-        const double length = sqrt(dot(axis, axis, d));
-        if (!(length > 0))
-            return 0;
-        memset(sum, 0, (size_t)d * sizeof *sum);
-        for (int64_t j = 0; j < d; j++)
-            axis[j] /= length;
-        const double middle = dot(axis, mean, d);
-        for (int64_t i = 0; i < n; i++)
-            if (b->part[i] == part) {
-                const double along =
-                    mass_of(t, b->sample[i]) * (dot(b->rows + i * d, axis, d) - middle);
-                for (int64_t j = 0; j < d; j++)
-                    sum[j] += along * (b->rows[i * d + j] - mean[j]);
-            }
-        memcpy(axis, sum, (size_t)d * sizeof *axis);
-    }
-    const double middle = dot(axis, mean, d);
-    for (int64_t i = 0; i < n; i++)
-        if (b->part[i] == part && dot(b->rows + i * d, axis, d) > middle) {
-            b->part[i] = (uint8_t)next;
-            moved++;
-        }
-    return moved > 0 && moved < h.items;
-}
-
-/* The sample in as many parts as it takes, at most `most`. */
-static int32_t cut_all(const vem_i_parts *t, bench *b, int64_t n, int32_t most)
-{
-    double scatter[VEM_I_PARTS];
-    int32_t count = 1;
-    memset(b->part, 0, (size_t)n);
-    scatter[0] = heap_of(t, b, n, 0, b->axis).scatter;
-    while (count < most) {
-        int32_t widest = 0;
-        for (int32_t p = 1; p < count; p++)
-            if (scatter[p] > scatter[widest])
-                widest = p;
-        if (!(scatter[widest] > 0))
-            break;
-        if (!cut(t, b, n, widest, count)) {
-            for (int64_t i = 0; i < n; i++) /* a side was empty */
-                if (b->part[i] == count)
-                    b->part[i] = (uint8_t)widest;
-            scatter[widest] = 0;
-            continue;
-        }
-        scatter[widest] = heap_of(t, b, n, widest, b->axis).scatter;
-        scatter[count] = heap_of(t, b, n, count, b->axis).scatter;
-        count++;
-    }
-    return count;
 }
 
 /* ---- sweeps ---- */
@@ -366,12 +242,12 @@ static int64_t sweep(vem_i_parts *t, bench *b, const uint32_t *items, int64_t n,
 }
 
 /* Means of the parts of the sample as what statistics are about. */
-static void begin(vem_i_parts *t, bench *b, int64_t n, int32_t count)
+static void begin(vem_i_parts *t, bench *b, int32_t count)
 {
     const int64_t d = t->view->d;
     b->model->clusters = count;
     for (int32_t p = 0; p < count; p++) {
-        heap_of(t, b, n, p, b->model->means + p * d);
+        vem_i_heap_part(&b->heap, p, b->model->means + p * d);
         b->model->weights[p] = 1.0 / count;
     }
     vem_i_model_set_variance(b->model, fmax(t->view->variance, 1e-30));
@@ -389,10 +265,10 @@ static void read_group(const vem_i_parts *t, bench *b, int32_t p, double *group)
 {
     const int32_t d = t->view->d;
     for (int32_t j = 0; j < d; j++)
-        b->axis[j] = vem_i_about(&b->scorer, p, j);
+        b->heap.work[j] = vem_i_about(&b->scorer, p, j);
     memset(group + 1, 0, (size_t)d * sizeof *group);
-    group[0] = vem_i_moments_of(&b->stats, p, t->objective->family, b->axis, group + 1,
-                                group + 1 + d);
+    group[0] = vem_i_moments_of(&b->stats, p, t->objective->family, b->heap.work,
+                                group + 1, group + 1 + d);
 }
 
 /* Joins the two that cost least together, again and again. chosen[p]: the part that part p belongs to
@@ -477,9 +353,12 @@ static int64_t draw(vem_i_parts *t, bench *b, const uint32_t *items, int64_t n)
     const int64_t m = n < t->sample ? n : t->sample;
     for (int64_t k = 0; k < m; k++) {
         b->sample[k] = items[(2 * k + 1) * n / (2 * m)];
-        vem_i_view_widen(t->view, b->sample[k], b->rows + k * t->view->d);
+        b->heap.masses[k] = mass_of(t, b->sample[k]);
+        vem_i_view_widen(t->view, b->sample[k], b->heap.rows + k * t->view->d);
         vem_i_residence_check(&t->alone);
     }
+    b->heap.n = m;
+    b->heap.d = t->view->d;
     return m;
 }
 
@@ -492,14 +371,14 @@ vem_i_division vem_i_parts_find(vem_i_parts *t, const vem_i_dividing *asked, int
     vem_i_division found = {.count = 1, .groups = b->groups};
     int32_t chosen[VEM_I_PARTS], number[VEM_I_PARTS];
     const int64_t m = draw(t, b, items, n);
-    const int32_t count = cut_all(t, b, m, VEM_I_PARTS);
-    begin(t, b, m, count);
-    found.pairs = sweep(t, b, b->sample, m, SWEEPS, b->part);
+    const int32_t count = vem_i_heap_cut(&b->heap, VEM_I_PARTS);
+    begin(t, b, count);
+    found.pairs = sweep(t, b, b->sample, m, SWEEPS, b->heap.part);
     if (m < n) {
         label(t, b, items, n, part);
         found.pairs += n * count + sweep(t, b, items, n, LAST_SWEEPS, part);
     } else {
-        memcpy(part, b->part, (size_t)n);
+        memcpy(part, b->heap.part, (size_t)n);
     }
     collect(t, b, items, part, n);
     for (int32_t p = 0; p < count; p++)

@@ -23,6 +23,8 @@ typedef struct vem_i_select_type {
     int32_t most;  /* clusters, where the caller leaves it open; 0: by the rows */
     /* What the caller left open of the options of its fits. */
     void (*prepare)(vem_options *options);
+    /* What it takes beside the fits: the mixtures of the path, and what finds them. */
+    uint64_t (*bytes)(const vem_i_run *run, const vem_i_programme *programme, int32_t d);
     /* Mixtures of several numbers of clusters (at most those of fits->programme), in the units of the
      * view, into fits->path, and the one that was found last into fits->model. What ends a fit early
      * ends this: the path is what there is. */
