@@ -85,6 +85,22 @@ enum { CLI_MOST_OPTIONS = 24 };
     {                                                                                    \
         "verbose", 'v', IO, NULL, "also what is about to be done, and every step"        \
     }
+/* The conjugate prior: the same in select and tree (prior.c). */
+#define CLI_PRIOR_OPTIONS                                                                \
+    {"prior-mean", 0, "Prior", "LIST|FILE",                                              \
+     "where means of clusters are expected, a value for each column; default: the mean " \
+     "of all rows"},                                                                     \
+        {"prior-strength", 0, "Prior", "XI", "rows that this is worth; default 0.01"},   \
+        {"prior-dof", 0, "Prior", "ETA",                                                 \
+         "rows that the expected shape is worth; default: columns + 1 (2 for families "  \
+         "diag and iso)"},                                                               \
+        {"prior-scale", 0, "Prior", "LIST|FILE",                                         \
+         "ETA times the expected variance: one number, one for each column, or a "       \
+         "matrix; default: ETA XI times the variances of the columns"},                  \
+    {                                                                                    \
+        "prior-count", 0, "Prior", "PHI",                                                \
+            "rows that each cluster is expected to have beside its own; default 1"       \
+    }
 #define CLI_RESULT_FILES                                                                 \
     {"weights", CLI_READS, NULL}, {"output", CLI_WRITES, "npz"},                         \
         {"labels", CLI_WRITES_LABELS, "npy csv csv.gz"},                                 \
@@ -196,6 +212,17 @@ __attribute__((format(printf, 2, 3))) void cli_note(const cli_args *args,
 const char *cli_clean(const char *text, char *out, size_t size);
 /* The library's sentence about a failure; gives the exit status that belongs to it. */
 int cli_failure(const cli_args *args, vem_status status);
+
+/* What CLI_PRIOR_OPTIONS say; the arrays are its own. */
+typedef struct cli_prior {
+    vem_prior_options options;
+    double *mean, *scale;
+    int64_t columns; /* values of the mean */
+} cli_prior;
+int cli_read_prior(cli_args *args, cli_prior *prior);
+/* Once there are data. */
+int cli_check_prior(const cli_prior *prior, const vem_data *data);
+void cli_free_prior(cli_prior *prior);
 /* 1234567 as "1,234,567". */
 const char *cli_count(int64_t value, char text[32]);
 /* "1 row", "2 rows", "1,234,567 rows": `one` with an s unless there is one of them. */

@@ -14,9 +14,11 @@ static const cli_option own[] = {
     {"method", 0, "Model", &(VEM_SELECT_TABLE(METHOD_CHOICE))[1],
      "how mixtures are found and one is chosen; default: greedy"},
     {"min-clusters", 0, "Model", "A", "fewest clusters that may be chosen; default 1"},
-    {"max-clusters", 0, "Model", "K", "most clusters that are tried; default 20"},
+    {"max-clusters", 0, "Model", "K",
+     "most clusters that are tried; default 20 for greedy, else by the rows"},
     {"pick", 0, "Model", "K",
      "no fit: the mixture of K clusters of a path that select wrote"},
+    CLI_PRIOR_OPTIONS,
     CLI_WEIGHTS_OPTION,
     CLI_READ_OPTIONS,
     CLI_RESULT_OPTIONS(
@@ -47,7 +49,7 @@ static const cli_mode modes[] = {
 
 /* ---- select ---- */
 
-static int read_request(cli_args *args, vem_select_options *select)
+static int read_request(cli_args *args, vem_select_options *select, cli_prior *prior)
 {
     int64_t least = 0, most = 0;
     int method = 0, code = CLI_DONE;
@@ -62,6 +64,13 @@ static int read_request(cli_args *args, vem_select_options *select)
                                    .method = (vem_select_method)method,
                                    .min_clusters = (int32_t)least,
                                    .max_clusters = (int32_t)most};
+    if (code == CLI_DONE)
+        code = cli_read_prior(args, prior);
+    static const char *const names[] = {"prior-mean", "prior-strength", "prior-dof",
+                                        "prior-scale", "prior-count"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (cli_value(args, names[i]))
+            select->prior = &prior->options;
     return code == CLI_DONE ? cli_set_checkpoint(args) : code;
 }
 
@@ -142,18 +151,22 @@ static int run(cli_args *args)
 {
     const double began = cli_clock();
     vem_select_options select;
+    cli_prior prior = {0};
     vem_data *data = NULL;
     double seconds_read = 0;
     if (cli_value(args, "pick"))
         return pick(args);
-    int code = read_request(args, &select);
-    if (code != CLI_DONE)
-        return code;
-    cli_progress_begin(args);
-    code = cli_read_in_time(args, &data, &seconds_read, began);
+    int code = read_request(args, &select, &prior);
+    if (code == CLI_DONE) {
+        cli_progress_begin(args);
+        code = cli_read_in_time(args, &data, &seconds_read, began);
+    }
+    if (code == CLI_DONE)
+        code = cli_check_prior(&prior, data);
     if (code == CLI_DONE)
         code = find(args, &select, data, seconds_read, began);
     vem_data_free(data);
+    cli_free_prior(&prior);
     return code;
 }
 
@@ -162,6 +175,18 @@ const cli_command cli_select = {
     .operands = "DATA... -o MODEL.npz",
     .purpose = "find the number of clusters too",
     .details =
+        "The number of clusters is found with the mixture itself. --method bayes "
+        "(Bayesian\n"
+        "k-means) divides and joins clusters as long as the evidence of rows and labels\n"
+        "rises, with all parameters integrated out: nothing to tune, each row in one\n"
+        "cluster. vb is the same with soft assignments, bic and icl do it for a "
+        "criterion\n"
+        "of the likelihood, gmeans divides round clusters whose rows are no normal "
+        "sample,\n"
+        "kmeans-bic is k-means under BIC. The file holds the best mixture of every "
+        "number\n"
+        "of clusters that was tried.\n"
+        "\n"
         "--method greedy begins with one cluster and inserts one after the other where "
         "the\n"
         "free energy gains most, with steps of all clusters in between: mixtures of 1 to "
@@ -177,6 +202,7 @@ const cli_command cli_select = {
         "--time,\n"
         "ends the path; what was found until then is written.\n",
     .examples = "  vem select data.npy -o model.npz\n"
+                "  vem select data.npy --method bayes -o model.npz --labels labels.csv\n"
                 "  vem select data.csv --max-clusters 50 --family diag -o model.npz\n"
                 "  vem select --pick 7 model.npz -o seven.npz\n",
     .own = own,

@@ -741,7 +741,11 @@ VEM_API const char *vem_report_stopping(const vem_report *report);
       "rows and labels rises")                                                           \
     X(VB, vb, "vb", "the same with soft assignments: variational Bayes")                 \
     X(BIC, bic, "bic", "the same for a mixture, as long as BIC falls")                   \
-    X(ICL, icl, "icl", "the same with each row in one cluster, as long as ICL falls")
+    X(ICL, icl, "icl", "the same with each row in one cluster, as long as ICL falls")    \
+    X(KMEANS_BIC, kmeans_bic, "kmeans-bic",                                              \
+      "the same for k-means, as long as BIC falls")                                      \
+    X(GMEANS, gmeans, "gmeans",                                                          \
+      "k-means, clusters divided in two as long as rows are no normal sample")
 #define VEM_SELECT_VALUE(NAME, symbol, name, what) VEM_SELECT_##NAME,
 typedef enum vem_select_method {
     VEM_SELECT_TABLE(VEM_SELECT_VALUE) VEM_SELECT_COUNT

@@ -51,6 +51,14 @@ static vem_status check(vem_i_run *run, const vem_options *o, const vem_select_o
         return vem_i_fail(run, VEM_BAD_OPTION,
                           "The number of clusters is what is looked for: --clusters, "
                           "--algorithm and --restarts are left open then.");
+    if (s->prior && !method->takes_prior)
+        return vem_i_fail(run, VEM_BAD_OPTION,
+                          "A prior is for methods of the evidence, bayes and vb.");
+    if (method->held && o->held != VEM_AUTO && o->held != method->held)
+        return vem_i_fail(run, VEM_BAD_OPTION,
+                          "--held is %lld, but with this method each row is in one "
+                          "cluster.",
+                          (long long)o->held);
     return VEM_OK;
 }
 
@@ -81,13 +89,19 @@ static void report_choice(const vem_i_fitting *f, int32_t asked)
     const int32_t last = path->points[path->count - 1].clusters;
     const int ended = report->summary.outcome == VEM_OUTCOME_CONVERGED ||
                       report->summary.outcome == VEM_OUTCOME_STEP_LIMIT;
-    vem_i_report_say(report,
-                     "%d cluster%s, the %s %s of %d to %d clusters%s; --pick K takes "
-                     "another mixture of the path.",
-                     path->chosen, path->chosen == 1 ? "" : "s",
-                     f->method->lower ? "least" : "largest", f->method->criterion,
-                     f->least > last ? last : f->least, last,
-                     path->count == 1 ? " (there is no other)" : "");
+    if (f->method->last)
+        vem_i_report_say(report,
+                         "%d cluster%s: rows of each are a normal sample, as far as a "
+                         "test can tell.",
+                         path->chosen, path->chosen == 1 ? "" : "s");
+    else
+        vem_i_report_say(report,
+                         "%d cluster%s, the %s %s of %d to %d clusters%s; --pick K takes "
+                         "another mixture of the path.",
+                         path->chosen, path->chosen == 1 ? "" : "s",
+                         f->method->lower ? "least" : "largest", f->method->criterion,
+                         f->least > last ? last : f->least, last,
+                         path->count == 1 ? " (there is no other)" : "");
     if (last < asked && !f->method->by_energy)
         vem_i_report_note(report, "the path ends with %d of %d clusters%s.", last, asked,
                           ended ? ": no other raises the free energy" : "");
@@ -112,7 +126,9 @@ static vem_status choose(vem_i_fitting *f)
                            f->plan.programme.reduced, s, path);
     if (status != VEM_OK)
         return status;
-    path->chosen = vem_i_path_best(path, f->least, f->method->by_energy);
+    path->chosen = f->method->last
+                       ? f->model->clusters
+                       : vem_i_path_best(path, f->least, f->method->by_energy);
     const int32_t at = vem_i_path_find(path, path->chosen);
     if (path->chosen != f->model->clusters) {
         vem_model *copy;

@@ -65,6 +65,11 @@ int vem_i_mixture_family(void)
     return presets[VEM_ALGORITHM_GREEDY].family;
 }
 
+int vem_i_round_family(void)
+{
+    return presets[VEM_ALGORITHM_KMEANS].family;
+}
+
 int vem_i_grows(const vem_options *o)
 {
     return o->algorithm == VEM_ALGORITHM_GREEDY;

@@ -15,6 +15,8 @@ int vem_i_grows(const vem_options *options);
 
 /* The family of mixtures whose number of clusters is looked for. */
 int vem_i_mixture_family(void);
+/* That of k-means. */
+int vem_i_round_family(void);
 
 /* Very fast EM (descent.c): are cells found from the root of the tree in every step? How deep it is, and
  * what does not go with it: before and after everything else is known. */

@@ -13,7 +13,7 @@ vem_status vem_i_groups_new(vem_i_run *run, const vem_i_objective *objective, in
     *g = (vem_i_groups){.capacity = capacity, .stride = vem_i_group_stride(objective)};
     const vem_i_room list[] = {
         {&g->groups, room, (size_t)g->stride * sizeof(double), 0},
-        {&g->costs, room, sizeof(double), 0},
+        {&g->tallies, room, sizeof(vem_i_tally), 0},
         {&g->seen, room, sizeof(double), 0},
         {&g->identity, room, sizeof(int32_t), 0},
     };
@@ -28,7 +28,7 @@ vem_status vem_i_groups_new(vem_i_run *run, const vem_i_objective *objective, in
 void vem_i_groups_free(vem_i_groups *g)
 {
     vem_i_free(g->groups);
-    vem_i_free(g->costs);
+    vem_i_free(g->tallies);
     vem_i_free(g->seen);
     vem_i_free(g->identity);
     vem_i_tour_free(&g->tour);
@@ -52,7 +52,7 @@ static void read_group(void *arg, int64_t task, int thread)
     vem_i_groups *g = r->groups;
     const int64_t begin = g->tour.starts[task], end = g->tour.starts[task + 1];
     double *group = vem_i_groups_at(g, (int32_t)task);
-    g->costs[task] =
+    g->tallies[task] =
         vem_i_parts_gather(r->parts, g->tour.items + begin, end - begin,
                            r->model->means + task * r->model->d, thread, group);
 }
@@ -64,14 +64,9 @@ void vem_i_groups_read(vem_i_run *run, vem_i_parts *parts, const int32_t *labels
     g->count = model->clusters;
     vem_i_tour_sort(&g->tour, g->count, labels, 1, g->identity);
     vem_i_parallel(run, g->count, read_group, &r);
-}
-
-double vem_i_groups_cost(const vem_i_groups *g, const vem_i_objective *objective)
-{
-    double there = 0;
+    g->all = (vem_i_tally){0};
     for (int32_t k = 0; k < g->count; k++)
-        there += vem_i_groups_at(g, k)[0] > 0;
-    return vem_i_sum(g->costs, g->count) + vem_i_objective_count(objective, there);
+        g->all = vem_i_tally_add(g->all, 1, g->tallies[k]);
 }
 
 /* Statistics about means that are numbers of the compute type. */

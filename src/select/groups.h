@@ -8,8 +8,9 @@
 typedef struct vem_i_groups {
     int32_t count, capacity;
     int64_t stride;
-    double *groups; /* capacity x stride */
-    double *costs;  /* of each */
+    double *groups;       /* capacity x stride */
+    vem_i_tally *tallies; /* of each, */
+    vem_i_tally all;      /* and of all */
     double
         *seen; /* the mass it had when it was found best undivided; NAN: not looked at */
     vem_i_tour
@@ -24,8 +25,6 @@ double *vem_i_groups_at(const vem_i_groups *groups, int32_t g);
 /* Of the labels of all items; the model has as many clusters, near the items of each. */
 void vem_i_groups_read(vem_i_run *run, vem_i_parts *parts, const int32_t *labels,
                        const vem_model *model, vem_i_groups *groups);
-/* What they cost in all. */
-double vem_i_groups_cost(const vem_i_groups *groups, const vem_i_objective *objective);
 /* The best parameters for these groups, as a model with room for them, by the objective's M-step. */
 vem_status vem_i_groups_model(vem_i_run *run, const vem_i_objective *objective,
                               const vem_i_kernels *kernels, const vem_i_groups *groups,

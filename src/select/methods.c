@@ -1,7 +1,8 @@
 /* Methods that divide and join clusters: which objective, and which fits.
  *
  *     bayes   evidence, each row in one cluster        vb    evidence, soft
- *     icl     likelihood and BIC's price, one cluster   bic   likelihood and BIC's price, soft */
+ *     icl     likelihood and BIC's price, one cluster   bic   likelihood and BIC's price, soft
+ *     kmeans-bic  round clusters of one variance, BIC's price      gmeans  the same, divided by a test */
 #include <math.h>
 
 #include "base/memory.h"
@@ -23,6 +24,18 @@ static void leave_open(vem_options *o)
 static void prepare_hard(vem_options *o)
 {
     leave_open(o);
+    o->held = 1;
+}
+
+/* k-means. */
+static void prepare_round(vem_options *o)
+{
+    if (o->family == VEM_AUTO)
+        o->family = vem_i_round_family();
+    if (o->prior == VEM_AUTO)
+        o->prior = VEM_PRIOR_FLAT;
+    if (o->empty == VEM_AUTO)
+        o->empty = VEM_EMPTY_DROP;
     o->held = 1;
 }
 
@@ -52,9 +65,40 @@ static vem_status run_evidence(vem_i_selection *s)
     return status;
 }
 
+static vem_status check_round(const vem_i_selection *s, const vem_i_objective *objective)
+{
+    if (objective->family->kind == (vem_family_kind)vem_i_round_family())
+        return VEM_OK;
+    return vem_i_fail(s->fits->run, VEM_BAD_OPTION,
+                      "gmeans and kmeans-bic are k-means: their family is %s.",
+                      vem_choice_name("family", vem_i_round_family()));
+}
+
+static vem_status run_test(vem_i_selection *s)
+{
+    vem_i_objective objective = objective_of(s);
+    objective.price = 0.5 * log(fmax(objective.total, 2));
+    objective.tests = 1;
+    const vem_status status = check_round(s, &objective);
+    return status == VEM_OK ? vem_i_divide(s, &objective) : status;
+}
+
+static vem_status run_round(vem_i_selection *s)
+{
+    vem_i_objective objective = objective_of(s);
+    objective.price = 0.5 * log(fmax(objective.total, 2));
+    const vem_status status = check_round(s, &objective);
+    return status == VEM_OK ? vem_i_divide(s, &objective) : status;
+}
+
 static vem_status run_criterion(vem_i_selection *s)
 {
     vem_i_objective objective = objective_of(s);
+    if (objective.family->shared || objective.family->axes < 0)
+        return vem_i_fail(
+            s->fits->run, VEM_BAD_OPTION,
+            "bic and icl divide clusters with shapes of their own: families "
+            "full, diag and iso.");
     objective.price = 0.5 * log(fmax(objective.total, 2));
     objective.constraints.price = objective.price / objective.total;
     return vem_i_divide(s, &objective);
@@ -63,12 +107,15 @@ static vem_status run_criterion(vem_i_selection *s)
 const vem_i_select_type vem_i_select_type_bayes = {.kind = VEM_SELECT_BAYES,
                                                    .criterion = "evidence",
                                                    .by_energy = 1,
+                                                   .held = 1,
+                                                   .takes_prior = 1,
                                                    .prepare = prepare_hard,
                                                    .bytes = vem_i_divide_bytes,
                                                    .run = run_evidence};
 const vem_i_select_type vem_i_select_type_vb = {.kind = VEM_SELECT_VB,
                                                 .criterion = "evidence",
                                                 .by_energy = 1,
+                                                .takes_prior = 1,
                                                 .prepare = leave_open,
                                                 .bytes = vem_i_divide_bytes,
                                                 .run = run_evidence};
@@ -86,3 +133,19 @@ const vem_i_select_type vem_i_select_type_icl = {.kind = VEM_SELECT_ICL,
                                                  .prepare = prepare_hard,
                                                  .bytes = vem_i_divide_bytes,
                                                  .run = run_criterion};
+const vem_i_select_type vem_i_select_type_kmeans_bic = {.kind = VEM_SELECT_KMEANS_BIC,
+                                                        .criterion = "BIC",
+                                                        .by_energy = 1,
+                                                        .lower = 1,
+                                                        .held = 1,
+                                                        .prepare = prepare_round,
+                                                        .bytes = vem_i_divide_bytes,
+                                                        .run = run_round};
+const vem_i_select_type vem_i_select_type_gmeans = {.kind = VEM_SELECT_GMEANS,
+                                                    .criterion = "last",
+                                                    .last = 1,
+                                                    .by_energy = 1,
+                                                    .held = 1,
+                                                    .prepare = prepare_round,
+                                                    .bytes = vem_i_divide_bytes,
+                                                    .run = run_test};

@@ -5,7 +5,13 @@
  *     N log(W / N) + N / 2 (D log 2 pi + log|Sigma| + D) + price p_c ,      Sigma = S / N ,
  *
  * W the mass of all rows and p_c its weight, mean and shape: with price = 1/2 log W the classification
- * likelihood with the penalty of BIC, which is ICL. */
+ * likelihood with the penalty of BIC, which is ICL.
+ *
+ * Where clusters share one variance (k-means with BIC, the model of X-means) that is
+ *
+ *     sum_c N_c log(W / N_c) + W D / 2 log(2 pi s) + D (W - K) / 2 + price (K (D + 1)) ,
+ *
+ * s = J / (D (W - K)), J the scatter of all: no sum over clusters, but one over three numbers that are. */
 #include "select/objective.h"
 
 #include <math.h>
@@ -73,25 +79,49 @@ static double log_det_of(const vem_i_objective *o, double mass, const double *sc
     return sum;
 }
 
-double vem_i_group_cost(const vem_i_objective *o, const double *group, double *work)
+static double cost_of(const vem_i_objective *o, const double *group, double *work)
 {
     const double mass = group[0], n = mass * o->mass_unit;
     const double *scatter = group + 1 + o->d;
-    if (!(mass > 0))
-        return 0;
     if (o->constraints.conjugate)
         return vem_i_evidence_of(o->constraints.conjugate, mass, group + 1, scatter,
                                  work);
     const double numbers = (double)(1 + o->d + vem_i_second_count(o->family, o->d));
+    if (o->family->shared)
+        return n * log(o->total / n);
     return n * log(o->total / n) +
            0.5 * n * (o->d * (VEM_I_LOG_2PI + 1) + log_det_of(o, mass, scatter, work)) +
            o->price * numbers;
 }
 
-double vem_i_objective_count(const vem_i_objective *o, double clusters)
+vem_i_tally vem_i_group_tally(const vem_i_objective *o, const double *group, double *work)
 {
-    if (!o->constraints.conjugate)
-        return 0;
-    return vem_i_evidence_count(o->constraints.conjugate, o->total / o->mass_unit,
-                                clusters);
+    if (!(group[0] > 0))
+        return (vem_i_tally){0};
+    return (vem_i_tally){.cost = cost_of(o, group, work),
+                         .scatter =
+                             o->family->shared ? group[1 + o->d] * o->mass_unit : 0,
+                         .clusters = 1};
+}
+
+vem_i_tally vem_i_tally_add(vem_i_tally a, double sign, vem_i_tally b)
+{
+    return (vem_i_tally){a.cost + sign * b.cost, a.scatter + sign * b.scatter,
+                         a.clusters + sign * b.clusters};
+}
+
+double vem_i_objective_total(const vem_i_objective *o, vem_i_tally t)
+{
+    if (o->constraints.conjugate)
+        return t.cost + vem_i_evidence_count(o->constraints.conjugate,
+                                             o->total / o->mass_unit, t.clusters);
+    if (!o->family->shared)
+        return t.cost;
+    const double d = o->d, rows = o->total - t.clusters;
+    if (!(rows > 0))
+        return INFINITY;
+    const double variance =
+        fmax(t.scatter / (d * rows), vem_i_floor_shared(&o->constraints, o->d));
+    return t.cost + 0.5 * o->total * d * (VEM_I_LOG_2PI + log(variance)) +
+           0.5 * d * rows + o->price * t.clusters * (d + 1);
 }

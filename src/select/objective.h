@@ -13,6 +13,8 @@ typedef struct vem_i_objective {
     double mass_unit; /* what a mass of 1 stands for */
     double total;     /* of all items, by that */
     double price;     /* of a parameter, in all; 0 under a conjugate prior */
+    double slope;     /* where clusters share a variance: what scatter is worth, about */
+    int tests; /* clusters are divided in two, where a test says that one is no normal sample */
 } vem_i_objective;
 
 /* A cluster as numbers: its mass, mean and scatter (evidence.h), one after the other. */
@@ -20,11 +22,26 @@ int64_t vem_i_group_stride(const vem_i_objective *objective);
 /* out, which may be one of them, becomes both together. */
 void vem_i_group_join(const vem_i_objective *objective, const double *a, const double *b,
                       double *out);
-/* What it costs; work: vem_i_objective_work doubles. */
-double vem_i_group_cost(const vem_i_objective *objective, const double *group,
-                        double *work);
+/* What some groups add up to. */
+typedef struct vem_i_tally {
+    double cost;     /* of each by itself, */
+    double scatter;  /* and, where they share a variance, what it follows from */
+    double clusters; /* that are not empty */
+} vem_i_tally;
+
+/* Of one; work: vem_i_objective_work doubles. */
+vem_i_tally vem_i_group_tally(const vem_i_objective *objective, const double *group,
+                              double *work);
 int64_t vem_i_objective_work(const vem_i_objective *objective);
-/* What so many clusters cost beside that. */
-double vem_i_objective_count(const vem_i_objective *objective, double clusters);
+/* a + sign b. */
+vem_i_tally vem_i_tally_add(vem_i_tally a, double sign, vem_i_tally b);
+/* What a partition with this tally costs. */
+double vem_i_objective_total(const vem_i_objective *objective, vem_i_tally tally);
+/* About what a tally adds to that. */
+static inline double vem_i_tally_about(const vem_i_objective *objective,
+                                       vem_i_tally tally)
+{
+    return tally.cost + objective->slope * tally.scatter;
+}
 
 #endif

@@ -16,13 +16,16 @@
 #include "base/residence.h"
 #include "model/spread.h"
 #include "select/heap.h"
+#include "select/normality.h"
 
 enum {
     SAMPLE = 4096,           /* items that the parts are found with, */
     SAMPLE_VALUES = 1 << 20, /* and no more numbers than that, */
     SAMPLE_LEAST = 256,      /* but so many items */
     SWEEPS = 12,
-    LAST_SWEEPS = 2 /* over all items */
+    LAST_SWEEPS = 2, /* over all items */
+    TWO_MEANS = 30,
+    TESTED = 8 /* items, at least */
 };
 
 /* Scratch of one thread. */
@@ -35,6 +38,7 @@ typedef struct bench {
     uint32_t *sorted; /* some items, part by part */
     void *panels, *costs, *weights;
     double *groups; /* VEM_I_PARTS x stride, and one more */
+    double *places; /* of items on a line, where the objective tests */
     double *work;
 } bench;
 
@@ -74,6 +78,7 @@ static vem_status take_bench(vem_i_parts *t, int64_t most, bench *b)
         {&b->costs, (size_t)VEM_I_PARTS * VEM_I_BLOCK, element, 0},
         {&b->weights, VEM_I_BLOCK, element, 0},
         {&b->groups, VEM_I_PARTS + 1, (size_t)t->stride * sizeof(double), 0},
+        {&b->places, t->objective->tests ? (size_t)most : 0, sizeof(double), 0},
         {&b->work, 1 + (size_t)vem_i_objective_work(t->objective), sizeof(double), 0},
     };
     if (status == VEM_OK)
@@ -96,6 +101,7 @@ static void free_bench(bench *b)
     vem_i_free(b->costs);
     vem_i_free(b->weights);
     vem_i_free(b->groups);
+    vem_i_free(b->places);
     vem_i_free(b->work);
 }
 
@@ -271,12 +277,12 @@ static void read_group(const vem_i_parts *t, bench *b, int32_t p, double *group)
                                 group + 1, group + 1 + d);
 }
 
-/* Joins the two that cost least together, again and again. chosen[p]: the part that part p belongs to
- * in the cheapest of all partitions; its cost. */
 typedef struct joining {
-    double cost[VEM_I_PARTS];              /* of each that is left */
-    double more[VEM_I_PARTS][VEM_I_PARTS]; /* what two of them cost more together */
-    int32_t into[VEM_I_PARTS]; /* the part that it was joined to; itself: none */
+    vem_i_tally each[VEM_I_PARTS]; /* that is left */
+    double more[VEM_I_PARTS]
+               [VEM_I_PARTS]; /* what two of them cost more together, about */
+    int32_t into
+        [VEM_I_PARTS]; /* the part that it was joined to; itself: none; -1: it is empty */
 } joining;
 
 static int32_t root_of(const joining *j, int32_t p)
@@ -286,63 +292,76 @@ static int32_t root_of(const joining *j, int32_t p)
     return p;
 }
 
+static vem_i_tally together(const vem_i_parts *t, bench *b, int32_t p, int32_t q)
+{
+    double *both = group_at(t, b, VEM_I_PARTS);
+    vem_i_group_join(t->objective, group_at(t, b, p), group_at(t, b, q), both);
+    return vem_i_group_tally(t->objective, both, b->work);
+}
+
 static void price_pairs(const vem_i_parts *t, bench *b, joining *j, int32_t count,
                         int32_t p)
 {
-    double *both = group_at(t, b, VEM_I_PARTS);
     for (int32_t q = 0; q < count; q++)
         if (q != p && j->into[q] == q) {
             const int32_t low = p < q ? p : q, high = p < q ? q : p;
-            vem_i_group_join(t->objective, group_at(t, b, low), group_at(t, b, high),
-                             both);
-            j->more[low][high] = vem_i_group_cost(t->objective, both, b->work) -
-                                 j->cost[low] - j->cost[high];
+            const vem_i_tally apart = vem_i_tally_add(j->each[low], 1, j->each[high]);
+            j->more[low][high] =
+                vem_i_tally_about(t->objective, together(t, b, low, high)) -
+                vem_i_tally_about(t->objective, apart);
         }
 }
 
+/* The two that cost least together; 0: there are no two. */
+static int nearest(const joining *j, int32_t count, int32_t *low, int32_t *high)
+{
+    *low = -1;
+    for (int32_t p = 0; p < count; p++)
+        for (int32_t q = p + 1; j->into[p] == p && q < count; q++)
+            if (j->into[q] == q && (*low < 0 || j->more[p][q] < j->more[*low][*high])) {
+                *low = p;
+                *high = q;
+            }
+    return *low >= 0;
+}
+
+/* Joins the two that cost least together, again and again. chosen[p]: the part that part p belongs to in
+ * the cheapest of all partitions, -1 where it is empty; returns what that costs. */
 static double join_down(const vem_i_parts *t, bench *b, int32_t count,
                         const vem_i_dividing *asked, int32_t chosen[VEM_I_PARTS])
 {
-    const vem_i_objective *o = t->objective;
     joining j;
-    double sum = 0, best = INFINITY;
-    int32_t left = 0;
+    double best = INFINITY;
+    int32_t left = 0, low, high;
+    vem_i_tally all = asked->beside;
     for (int32_t p = 0; p < count; p++) {
-        const int there = group_at(t, b, p)[0] > 0;
-        j.into[p] = there ? p : -1;
-        j.cost[p] = vem_i_group_cost(o, group_at(t, b, p), b->work);
-        sum += j.cost[p];
-        left += there;
-        chosen[p] = there ? p : 0;
+        j.each[p] = vem_i_group_tally(t->objective, group_at(t, b, p), b->work);
+        j.into[p] = j.each[p].clusters > 0 ? p : -1;
+        all = vem_i_tally_add(all, 1, j.each[p]);
+        left += j.into[p] == p;
+        chosen[p] = j.into[p];
     }
     for (int32_t p = 0; p < count; p++)
         if (j.into[p] == p)
             price_pairs(t, b, &j, count, p);
-    for (; left > 0; left--) {
-        const double now = sum + vem_i_objective_count(o, asked->others + left);
-        if (left <= asked->most && (left >= asked->least || best == INFINITY) &&
-            now < best) {
+    for (;; left--) {
+        const double now = vem_i_objective_total(t->objective, all);
+        const int first = best == INFINITY;
+        if (left <= asked->most && (first || (left >= asked->least && now < best))) {
             best = now;
             for (int32_t p = 0; p < count; p++)
                 chosen[p] = j.into[p] < 0 ? -1 : root_of(&j, p);
         }
-        int32_t low = -1, high = -1;
-        for (int32_t p = 0; p < count; p++)
-            for (int32_t q = p + 1; j.into[p] == p && q < count; q++)
-                if (j.into[q] == q && (low < 0 || j.more[p][q] < j.more[low][high])) {
-                    low = p;
-                    high = q;
-                }
-        if (low < 0)
-            break;
-        vem_i_group_join(o, group_at(t, b, low), group_at(t, b, high),
-                         group_at(t, b, low));
-        sum += j.more[low][high];
-        j.cost[low] += j.more[low][high] + j.cost[high];
+        if (!nearest(&j, count, &low, &high))
+            return best;
+        const vem_i_tally apart = vem_i_tally_add(j.each[low], 1, j.each[high]);
+        j.each[low] = together(t, b, low, high);
+        all = vem_i_tally_add(vem_i_tally_add(all, -1, apart), 1, j.each[low]);
+        memcpy(group_at(t, b, low), group_at(t, b, VEM_I_PARTS),
+               (size_t)t->stride * sizeof(double));
         j.into[high] = low;
         price_pairs(t, b, &j, count, low);
     }
-    return best;
 }
 
 /* ---- all of it ---- */
@@ -409,8 +428,50 @@ vem_i_division vem_i_parts_find(vem_i_parts *t, const vem_i_dividing *asked, int
     return found;
 }
 
-double vem_i_parts_gather(vem_i_parts *t, const uint32_t *items, int64_t n,
-                          const double *about, int thread, double *group)
+/* Where the items lie between the two means, 0 at one and 1 at the other. */
+static void project(vem_i_parts *t, bench *b, const uint32_t *items, int64_t n)
+{
+    const int64_t d = t->view->d;
+    const double *from = b->model->means, *to = from + d;
+    double *row = b->heap.work, square = 0;
+    for (int64_t j = 0; j < d; j++)
+        square += (to[j] - from[j]) * (to[j] - from[j]);
+    for (int64_t i = 0; i < n; i++) {
+        double along = 0;
+        vem_i_view_widen(t->view, items[i], row);
+        for (int64_t j = 0; j < d; j++)
+            along += (row[j] - from[j]) * (to[j] - from[j]);
+        b->places[i] = square > 0 ? along / square : 0;
+        vem_i_residence_check(&t->alone);
+    }
+}
+
+vem_i_division vem_i_parts_test(vem_i_parts *t, const vem_i_dividing *asked, int thread)
+{
+    bench *b = &t->benches[thread];
+    const int64_t n = asked->n;
+    vem_i_division found = {.count = 1, .cost = NAN, .groups = b->groups};
+    memset(asked->part, 0, (size_t)n);
+    if (n < TESTED)
+        return found;
+    draw(t, b, asked->items, n);
+    const int32_t count = vem_i_heap_cut(&b->heap, 2);
+    begin(t, b, count);
+    if (count < 2)
+        return found;
+    label(t, b, asked->items, n, asked->part);
+    found.pairs = n * count + sweep(t, b, asked->items, n, TWO_MEANS, asked->part);
+    project(t, b, asked->items, n);
+    if (vem_i_anderson_darling(b->places, n) > VEM_I_NORMAL_LIMIT) {
+        found.count = 2;
+        return found;
+    }
+    memset(asked->part, 0, (size_t)n);
+    return found;
+}
+
+vem_i_tally vem_i_parts_gather(vem_i_parts *t, const uint32_t *items, int64_t n,
+                               const double *about, int thread, double *group)
 {
     bench *b = &t->benches[thread];
     b->model->clusters = 1;
@@ -421,5 +482,5 @@ double vem_i_parts_gather(vem_i_parts *t, const uint32_t *items, int64_t n,
     vem_i_stats_clear(&b->stats);
     collect_part(t, b, items, n, 0);
     read_group(t, b, 0, group);
-    return vem_i_group_cost(t->objective, group, b->work);
+    return vem_i_group_tally(t->objective, group, b->work);
 }

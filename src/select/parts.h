@@ -19,7 +19,7 @@ void vem_i_parts_free(vem_i_parts *parts);
 /* What was found for some items. */
 typedef struct vem_i_division {
     int32_t count;  /* of parts; 1: they are best together */
-    double cost;    /* of these, and of how many clusters there are then */
+    double cost;    /* of all clusters then */
     int64_t pairs;  /* (row, cluster) scores that it took */
     double *groups; /* count groups (objective.h); the thread's, until it asks again */
 } vem_i_division;
@@ -28,15 +28,19 @@ typedef struct vem_i_division {
 typedef struct vem_i_dividing {
     const uint32_t *items; /* n, looked at in this order */
     int64_t n;
-    int32_t others;      /* clusters there are beside these */
+    vem_i_tally beside;  /* of all clusters beside these */
     int32_t least, most; /* parts */
     uint8_t *part;       /* n, written: of each item */
 } vem_i_dividing;
 
 vem_i_division vem_i_parts_find(vem_i_parts *parts, const vem_i_dividing *asked,
                                 int thread);
-/* The group of listed items, taken about a mean near them, and what it costs. */
-double vem_i_parts_gather(vem_i_parts *parts, const uint32_t *items, int64_t n,
-                          const double *about, int thread, double *group);
+/* In two by 2-means, where the items' places between the two centers are no normal sample (G-means);
+ * else the same as they are. The cost is not known. */
+vem_i_division vem_i_parts_test(vem_i_parts *parts, const vem_i_dividing *asked,
+                                int thread);
+/* The group of listed items, taken about a mean near them, and its tally. */
+vem_i_tally vem_i_parts_gather(vem_i_parts *parts, const uint32_t *items, int64_t n,
+                               const double *about, int thread, double *group);
 
 #endif

@@ -18,9 +18,12 @@ typedef struct vem_i_select_type {
     const char *
         criterion; /* what is best of the mixtures: "BIC", measured; or, of the free energy with
                               its offset (model.h), its name */
-    int by_energy; /* the latter */
-    int lower;     /* less of it is better */
-    int32_t most;  /* clusters, where the caller leaves it open; 0: by the rows */
+    int by_energy;   /* the latter */
+    int takes_prior; /* a conjugate one */
+    int64_t held;    /* clusters of a row; 0: the caller's */
+    int last;        /* not the best but what was found last is chosen */
+    int lower;       /* less of it is better */
+    int32_t most;    /* clusters, where the caller leaves it open; 0: by the rows */
     /* What the caller left open of the options of its fits. */
     void (*prepare)(vem_options *options);
     /* What it takes beside the fits: the mixtures of the path, and what finds them. */

@@ -1,0 +1,81 @@
+/* Parts of vem_i_divide. */
+#ifndef VEM_SELECT_DIVIDE_INSIDE_H
+#define VEM_SELECT_DIVIDE_INSIDE_H
+
+#include <math.h>
+
+#include "select/divide.h"
+
+typedef enum vem_i_change_kind { VEM_I_DIVIDE, VEM_I_JOIN, VEM_I_ANEW } vem_i_change_kind;
+
+/* A move: a cluster divided, two joined, or two divided anew. */
+typedef struct vem_i_change {
+    vem_i_change_kind kind;
+    int32_t a, b; /* clusters; b -1 where it is one */
+    int32_t parts;
+    double gain;
+    int64_t at; /* anew: its items and parts in the buffers */
+} vem_i_change;
+
+typedef struct vem_i_divider {
+    vem_i_run *run;
+    const vem_i_selection *selection;
+    vem_i_objective *objective;
+    const vem_view *view;
+    int32_t least, most; /* clusters */
+    vem_i_parts *parts;
+    /* The best so far. */
+    vem_model *model;
+    int32_t *labels;
+    double
+        free_energy; /* per unit of mass, as the loop says: the objective, higher is better */
+    vem_i_groups groups;
+    /* The next. */
+    vem_i_groups next;
+    /* Moves at hand. */
+    vem_i_change *moves;
+    int64_t count, capacity;
+    uint8_t *part;   /* n: of the items of the tour, by division */
+    uint32_t *items; /* n: of pairs that are divided anew, one after the other, */
+    uint8_t *anew;   /* and the parts of each */
+    int8_t *touched; /* per cluster */
+    double *tried;   /* pairs that were divided anew: two masses each */
+    int64_t tried_count;
+    /* What happened. */
+    vem_i_trace trace;
+    int64_t steps, pairs;
+    vem_outcome outcome;
+    double free_energy_first;
+} vem_i_divider;
+
+static inline int64_t vem_i_group_items(const vem_i_groups *groups, int32_t c)
+{
+    return groups->tour.starts[c + 1] - groups->tour.starts[c];
+}
+/* More is gained by a move than rounding can tell: of the cost in all. */
+static inline double vem_i_divide_enough(const vem_i_divider *t)
+{
+    return 1e-8 * fabs(t->free_energy) * t->objective->total;
+}
+
+/* ---- Prices (divide_price.c) ---- */
+
+/* Divisions of all clusters that were not looked at as they are now, into t->moves. 0: there was no
+ * time for all. */
+int vem_i_price_divisions(vem_i_divider *t);
+/* Near pairs, in *list, which the caller frees, the best to join first. */
+vem_status vem_i_price_pairs(vem_i_divider *t, vem_i_change **list, int64_t *count);
+/* The first of these that were not yet, divided anew, into t->moves; as above. */
+int vem_i_price_anew(vem_i_divider *t, const vem_i_change *pairs, int64_t count);
+/* The better one first. */
+int vem_i_by_gain(const void *a, const void *b);
+
+/* ---- Moves (divide_make.c) ---- */
+
+/* Keeps of t->moves those that gain, of clusters that lie apart, the best first, within the limits.
+ * Returns how many. */
+int64_t vem_i_choose_moves(vem_i_divider *t);
+/* The first `count` of them, made on t->groups, as t->next. */
+void vem_i_make_moves(vem_i_divider *t, int64_t count);
+
+#endif
