@@ -128,9 +128,6 @@ static int is_over(const divider *t)
 static void look(divider *t, const double *seen, int32_t count)
 {
     vem_i_groups_read(t->run, t->parts, t->labels, t->model, &t->groups);
-    if (t->objective->family->shared && t->groups.all.scatter > 0)
-        t->objective->slope =
-            0.5 * t->objective->total * t->view->d / t->groups.all.scatter;
     for (int32_t c = 0; c < t->groups.count; c++)
         t->groups.seen[c] = seen && count == t->groups.count ? seen[c] : NAN;
 }

@@ -39,16 +39,30 @@ static void prepare_round(vem_options *o)
     o->held = 1;
 }
 
+/* What a mass of 1 counts for. Rows of a coreset are a sample: as many as their weights are worth,
+ * (sum w)^2 / sum w^2, or chance would pass for structure. */
+static double unit_of(const vem_i_selection *s)
+{
+    const vem_view *view = s->fits->view;
+    double squares = 0;
+    if (!s->fits->programme->reduced)
+        return view->mass_unit;
+    for (int64_t i = 0; i < view->n; i++)
+        squares += vem_i_view_mass(view, i) * vem_i_view_mass(view, i);
+    return fmin(view->mass_unit, view->total_mass / squares);
+}
+
 static vem_i_objective objective_of(const vem_i_selection *s)
 {
     const vem_view *view = s->fits->view;
     const vem_options *o = &s->fits->programme->options;
     const vem_i_family *family = vem_i_family_of(o->family);
+    const double unit = unit_of(s);
     return (vem_i_objective){.family = family,
                              .d = view->d,
                              .constraints = vem_i_constraints_of(view, o, family),
-                             .mass_unit = view->mass_unit,
-                             .total = view->total_mass * view->mass_unit};
+                             .mass_unit = unit,
+                             .total = view->total_mass * unit};
 }
 
 static vem_status run_evidence(vem_i_selection *s)
@@ -59,6 +73,7 @@ static vem_status run_evidence(vem_i_selection *s)
                                         s->select->prior, &conjugate);
     if (status != VEM_OK)
         return status;
+    conjugate.mass_unit = objective.mass_unit;
     objective.constraints.conjugate = &conjugate;
     status = vem_i_divide(s, &objective);
     vem_i_conjugate_free(&conjugate);

@@ -4,7 +4,7 @@
  *
  *     N log(W / N) + N / 2 (D log 2 pi + log|Sigma| + D) + price p_c ,      Sigma = S / N ,
  *
- * W the mass of all rows and p_c its weight, mean and shape: with price = 1/2 log W the classification
+ * W the mass of all rows and p_c its weight, mean and shape, and with too few rows very much: with price = 1/2 log W the classification
  * likelihood with the penalty of BIC, which is ICL.
  *
  * Where clusters share one variance (k-means with BIC, the model of X-means) that is
@@ -18,6 +18,9 @@
 #include <string.h>
 
 #include "model/model.h"
+
+/* What a row costs that a cluster lacks: more than any number of them gains. */
+static const double FEW = 1e9;
 
 int64_t vem_i_group_stride(const vem_i_objective *o)
 {
@@ -79,6 +82,13 @@ static double log_det_of(const vem_i_objective *o, double mass, const double *sc
     return sum;
 }
 
+/* Rows that a shape can be told from: without a prior fewer would lie in a plane, or nearly so, and
+ * the likelihood has no bound there. */
+static double fewest(const vem_i_objective *o)
+{
+    return o->family->axes == 2 ? 2.0 * (o->d + 1) : 4;
+}
+
 static double cost_of(const vem_i_objective *o, const double *group, double *work)
 {
     const double mass = group[0], n = mass * o->mass_unit;
@@ -87,9 +97,10 @@ static double cost_of(const vem_i_objective *o, const double *group, double *wor
         return vem_i_evidence_of(o->constraints.conjugate, mass, group + 1, scatter,
                                  work);
     const double numbers = (double)(1 + o->d + vem_i_second_count(o->family, o->d));
+    const double few = fewest(o) - n;
     if (o->family->shared)
         return n * log(o->total / n);
-    return n * log(o->total / n) +
+    return (few > 0 ? FEW * few : 0) + n * log(o->total / n) +
            0.5 * n * (o->d * (VEM_I_LOG_2PI + 1) + log_det_of(o, mass, scatter, work)) +
            o->price * numbers;
 }

@@ -13,7 +13,6 @@ typedef struct vem_i_objective {
     double mass_unit; /* what a mass of 1 stands for */
     double total;     /* of all items, by that */
     double price;     /* of a parameter, in all; 0 under a conjugate prior */
-    double slope;     /* where clusters share a variance: what scatter is worth, about */
     int tests; /* clusters are divided in two, where a test says that one is no normal sample */
 } vem_i_objective;
 
@@ -37,11 +36,5 @@ int64_t vem_i_objective_work(const vem_i_objective *objective);
 vem_i_tally vem_i_tally_add(vem_i_tally a, double sign, vem_i_tally b);
 /* What a partition with this tally costs. */
 double vem_i_objective_total(const vem_i_objective *objective, vem_i_tally tally);
-/* About what a tally adds to that. */
-static inline double vem_i_tally_about(const vem_i_objective *objective,
-                                       vem_i_tally tally)
-{
-    return tally.cost + objective->slope * tally.scatter;
-}
 
 #endif

@@ -278,11 +278,11 @@ static void read_group(const vem_i_parts *t, bench *b, int32_t p, double *group)
 }
 
 typedef struct joining {
-    vem_i_tally each[VEM_I_PARTS]; /* that is left */
-    double more[VEM_I_PARTS]
-               [VEM_I_PARTS]; /* what two of them cost more together, about */
-    int32_t into
-        [VEM_I_PARTS]; /* the part that it was joined to; itself: none; -1: it is empty */
+    vem_i_tally all;               /* of all clusters, these and those beside */
+    vem_i_tally each[VEM_I_PARTS]; /* that is left, */
+    vem_i_tally both[VEM_I_PARTS][VEM_I_PARTS]; /* and of two of them together */
+    int32_t
+        into[VEM_I_PARTS]; /* what it was joined to; itself: nothing; -1: it is empty */
 } joining;
 
 static int32_t root_of(const joining *j, int32_t p)
@@ -305,23 +305,35 @@ static void price_pairs(const vem_i_parts *t, bench *b, joining *j, int32_t coun
     for (int32_t q = 0; q < count; q++)
         if (q != p && j->into[q] == q) {
             const int32_t low = p < q ? p : q, high = p < q ? q : p;
-            const vem_i_tally apart = vem_i_tally_add(j->each[low], 1, j->each[high]);
-            j->more[low][high] =
-                vem_i_tally_about(t->objective, together(t, b, low, high)) -
-                vem_i_tally_about(t->objective, apart);
+            j->both[low][high] = together(t, b, low, high);
         }
 }
 
-/* The two that cost least together; 0: there are no two. */
-static int nearest(const joining *j, int32_t count, int32_t *low, int32_t *high)
+/* Of all clusters, with two of the parts together. */
+static vem_i_tally joined(const joining *j, int32_t p, int32_t q)
 {
+    vem_i_tally all = vem_i_tally_add(j->all, -1, j->each[p]);
+    all = vem_i_tally_add(all, -1, j->each[q]);
+    return vem_i_tally_add(all, 1, j->both[p][q]);
+}
+
+/* The two that cost least together; 0: there are no two. */
+static int nearest(const vem_i_parts *t, const joining *j, int32_t count, int32_t *low,
+                   int32_t *high)
+{
+    double least = INFINITY;
     *low = -1;
     for (int32_t p = 0; p < count; p++)
-        for (int32_t q = p + 1; j->into[p] == p && q < count; q++)
-            if (j->into[q] == q && (*low < 0 || j->more[p][q] < j->more[*low][*high])) {
+        for (int32_t q = p + 1; j->into[p] == p && q < count; q++) {
+            if (j->into[q] != q)
+                continue;
+            const double cost = vem_i_objective_total(t->objective, joined(j, p, q));
+            if (*low < 0 || cost < least) {
+                least = cost;
                 *low = p;
                 *high = q;
             }
+        }
     return *low >= 0;
 }
 
@@ -333,11 +345,11 @@ static double join_down(const vem_i_parts *t, bench *b, int32_t count,
     joining j;
     double best = INFINITY;
     int32_t left = 0, low, high;
-    vem_i_tally all = asked->beside;
+    j.all = asked->beside;
     for (int32_t p = 0; p < count; p++) {
         j.each[p] = vem_i_group_tally(t->objective, group_at(t, b, p), b->work);
         j.into[p] = j.each[p].clusters > 0 ? p : -1;
-        all = vem_i_tally_add(all, 1, j.each[p]);
+        j.all = vem_i_tally_add(j.all, 1, j.each[p]);
         left += j.into[p] == p;
         chosen[p] = j.into[p];
     }
@@ -345,20 +357,19 @@ static double join_down(const vem_i_parts *t, bench *b, int32_t count,
         if (j.into[p] == p)
             price_pairs(t, b, &j, count, p);
     for (;; left--) {
-        const double now = vem_i_objective_total(t->objective, all);
+        const double now = vem_i_objective_total(t->objective, j.all);
         const int first = best == INFINITY;
         if (left <= asked->most && (first || (left >= asked->least && now < best))) {
             best = now;
             for (int32_t p = 0; p < count; p++)
                 chosen[p] = j.into[p] < 0 ? -1 : root_of(&j, p);
         }
-        if (!nearest(&j, count, &low, &high))
+        if (!nearest(t, &j, count, &low, &high))
             return best;
-        const vem_i_tally apart = vem_i_tally_add(j.each[low], 1, j.each[high]);
-        j.each[low] = together(t, b, low, high);
-        all = vem_i_tally_add(vem_i_tally_add(all, -1, apart), 1, j.each[low]);
-        memcpy(group_at(t, b, low), group_at(t, b, VEM_I_PARTS),
-               (size_t)t->stride * sizeof(double));
+        j.all = joined(&j, low, high);
+        j.each[low] = j.both[low][high];
+        vem_i_group_join(t->objective, group_at(t, b, low), group_at(t, b, high),
+                         group_at(t, b, low));
         j.into[high] = low;
         price_pairs(t, b, &j, count, low);
     }
