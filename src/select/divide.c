@@ -244,7 +244,7 @@ static vem_status take(divider *t)
         {&t->items, 2 * n, sizeof *t->items, 0},
         {&t->anew, 2 * n, sizeof *t->anew, 0},
         {&t->touched, clusters, sizeof *t->touched, 0},
-        {&t->tried, 32 * (size_t)t->capacity, sizeof *t->tried, 0},
+        {&t->tried, 2 * VEM_I_TRIED * (size_t)t->capacity, sizeof *t->tried, 0},
     };
     vem_status status = vem_i_take_rooms(t->run, list, VEM_I_COUNT(list));
     if (status == VEM_OK)
@@ -328,6 +328,54 @@ static void adopt(divider *t)
     t->model = NULL;
 }
 
+/* ---- rounds ---- */
+
+static void record(vem_i_record *r, void *user)
+{
+    vem_i_divide_record(r, user);
+}
+
+/* From one cluster, or from where a state left it. */
+static vem_status enter(divider *t)
+{
+    vem_i_restarts *fits = t->selection->fits;
+    vem_i_checkpoint *k = fits->checkpoint;
+    vem_status status = VEM_OK;
+    if (k)
+        status = vem_i_checkpoint_begin(k, t->view, &fits->model, fits->report);
+    if (status != VEM_OK || !vem_i_checkpoint_resumes(k))
+        return status == VEM_OK ? begin(t) : status;
+    vem_i_record *r = vem_i_checkpoint_reading(k);
+    vem_i_divide_record(r, t);
+    if (r->status == VEM_OK && r->left != 0)
+        vem_i_record_refuse(r, "end");
+    if (r->status != VEM_OK)
+        return r->status;
+    vem_i_checkpoint_resumed(k, t->steps > 1 ? t->steps : 1);
+    memcpy(t->next.seen, t->groups.seen, (size_t)t->model->clusters * sizeof(double));
+    look(t, t->next.seen, t->model->clusters);
+    return VEM_OK;
+}
+
+static vem_status run_rounds(divider *t)
+{
+    vem_i_checkpoint *k = t->selection->fits->checkpoint;
+    vem_status status = VEM_OK;
+    int64_t made = 1;
+    int changed = 0;
+    while (status == VEM_OK && t->model && (made > 0 || changed) && !is_over(t)) {
+        if (k)
+            vem_i_checkpoint_write(k, 1, record, t);
+        changed = 0;
+        status = improve(t, &made);
+        if (status == VEM_OK && made == 0 && !is_over(t))
+            status = settle(t, &changed);
+    }
+    if (status == VEM_OK && k && t->model && !is_over(t))
+        vem_i_checkpoint_write(k, 1, record, t);
+    return status;
+}
+
 vem_status vem_i_divide(vem_i_selection *selection, vem_i_objective *objective)
 {
     const vem_i_restarts *fits = selection->fits;
@@ -341,14 +389,9 @@ vem_status vem_i_divide(vem_i_selection *selection, vem_i_objective *objective)
     const double clock = vem_i_clock();
     vem_status status = take(&t);
     if (status == VEM_OK)
-        status = begin(&t);
-    int64_t made = 1;
-    int changed = 0;
-    while (status == VEM_OK && t.model && (made > 0 || changed) && !is_over(&t)) {
-        status = improve(&t, &made);
-        if (status == VEM_OK && made == 0 && !is_over(&t))
-            status = settle(&t, &changed);
-    }
+        status = enter(&t);
+    if (status == VEM_OK)
+        status = run_rounds(&t);
     fits->report->summary.seconds_em += vem_i_clock() - clock;
     if (status == VEM_OK && t.model)
         adopt(&t);

@@ -48,6 +48,10 @@ typedef struct vem_i_divider {
     double free_energy_first;
 } vem_i_divider;
 
+enum {
+    VEM_I_TRIED = 16
+}; /* pairs that are remembered, for each move there is room for */
+
 static inline int64_t vem_i_group_items(const vem_i_groups *groups, int32_t c)
 {
     return groups->tour.starts[c + 1] - groups->tour.starts[c];
@@ -57,6 +61,9 @@ static inline double vem_i_divide_enough(const vem_i_divider *t)
 {
     return 1e-8 * fabs(t->free_energy) * t->objective->total;
 }
+
+/* Between two rounds (divide_record.c). Read, the model has room for the most clusters. */
+void vem_i_divide_record(vem_i_record *record, vem_i_divider *t);
 
 /* ---- Prices (divide_price.c) ---- */
 

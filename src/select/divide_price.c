@@ -232,7 +232,7 @@ int vem_i_price_anew(vem_i_divider *t, const vem_i_change *pairs, int64_t count)
                      b = vem_i_groups_at(g, pairs[k].b)[0];
         const int64_t n =
             vem_i_group_items(g, pairs[k].a) + vem_i_group_items(g, pairs[k].b);
-        if (at + n > 2 * t->view->n || t->tried_count >= 16 * (int64_t)t->capacity)
+        if (at + n > 2 * t->view->n || t->tried_count >= VEM_I_TRIED * t->capacity)
             break;
         if (was_tried(t, a, b) || n < 2)
             continue;

@@ -1,0 +1,70 @@
+/* A search that can be left and entered again, to the same bits: between two rounds it depends on the
+ * labels, the model of these, and which clusters and pairs were looked at. A round that was begun when
+ * it was stopped is begun again. */
+#include <float.h>
+#include <math.h>
+
+#include "select/divide_inside.h"
+
+/* Method and prior: those of the options are compared by the checkpoint itself. */
+static uint64_t owner_of(const vem_i_divider *t)
+{
+    const vem_i_objective *o = t->objective;
+    const vem_i_conjugate *c = o->constraints.conjugate;
+    const int64_t numbers[] = {(int64_t)t->selection->select->method, t->least, t->most};
+    uint64_t sum = vem_i_mix(1, numbers, sizeof numbers);
+    sum = vem_i_mix(sum, &o->total, sizeof o->total);
+    if (!c)
+        return sum;
+    const double prior[] = {c->strength, c->dof, c->count};
+    sum = vem_i_mix(sum, prior, sizeof prior);
+    sum = vem_i_mix(sum, c->mean, (size_t)c->d * sizeof(double));
+    return vem_i_mix(sum, c->scale,
+                     (size_t)vem_i_shape_values(c->family, c->d) * sizeof(double));
+}
+
+static void record_labels(vem_i_record *r, vem_i_divider *t)
+{
+    vem_i_record_indices(r, "labels", t->labels, (size_t)t->view->n, 0,
+                         t->model->clusters - 1);
+    vem_i_record_block(r, "seen", t->groups.seen, (size_t)t->model->clusters,
+                       sizeof(double));
+    vem_i_record_count(r, "tried", &t->tried_count, 0, VEM_I_TRIED * t->capacity);
+    if (r->status == VEM_OK)
+        vem_i_record_block(r, "pairs_tried", t->tried, 2 * (size_t)t->tried_count,
+                           sizeof(double));
+}
+
+void vem_i_divide_record(vem_i_record *r, vem_i_divider *t)
+{
+    const vem_i_shape shape = {t->objective->family, 1, t->most, t->view->d};
+    int64_t outcome = (int64_t)t->outcome;
+    const uint64_t owner = owner_of(t);
+    uint64_t theirs = owner;
+    VEM_I_RECORD(r, "selection", theirs);
+    if (r->status == VEM_OK && theirs != owner)
+        r->status = vem_i_fail(r->run, VEM_BAD_OPTION,
+                               "%s belongs to another selection: there the method, its "
+                               "limits or its prior were others.",
+                               r->path);
+    vem_i_record_count(r, "steps", &t->steps, 0, VEM_I_RECORD_MOST);
+    vem_i_record_count(r, "pairs", &t->pairs, 0, VEM_I_RECORD_MOST);
+    vem_i_record_count(r, "outcome", &outcome, VEM_OUTCOME_CONVERGED, VEM_OUTCOME_BUDGET);
+    vem_i_record_reals(r, "free_energy", &t->free_energy, 1, -DBL_MAX, DBL_MAX);
+    vem_i_record_reals(r, "free_energy_first", &t->free_energy_first, 1, -DBL_MAX,
+                       DBL_MAX);
+    vem_i_trace_record(r, &t->trace);
+    if (r->status == VEM_OK)
+        vem_i_path_record(r, t->selection->fits->path, shape);
+    if (r->reading && r->status == VEM_OK)
+        r->status = vem_i_model_blank(t->run, shape, &t->model);
+    if (r->status != VEM_OK)
+        return;
+    vem_i_model_record(r, t->model);
+    vem_i_record_reals(r, "offset", &t->model->offset, 1, -DBL_MAX, DBL_MAX);
+    if (r->status == VEM_OK)
+        record_labels(r, t);
+    if (r->reading)
+        t->outcome = outcome == VEM_OUTCOME_CONVERGED ? VEM_OUTCOME_CONVERGED
+                                                      : VEM_OUTCOME_STEP_LIMIT;
+}
