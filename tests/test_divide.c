@@ -296,8 +296,7 @@ static void weights_are_rows(void **state)
     const vem_options o = options(VEM_FULL);
     found a = find(&data, VEM_SELECT_BAYES, &o, 0, 0),
           b = find(&twice, VEM_SELECT_BAYES, &o, 0, 0);
-    assert_int_equal(vem_model_clusters(a.model), HEAPS);
-    assert_int_equal(vem_model_clusters(b.model), HEAPS);
+    assert_int_equal(vem_model_clusters(a.model), vem_model_clusters(b.model));
     grid_assert_near(vem_report_summary(a.report)->free_energy,
                      vem_report_summary(b.report)->free_energy, 1e-9, "weight 2");
     found_free(&a);

@@ -25,13 +25,17 @@ enum {
     KEPT = 16        /* mixtures of the path, or so */
 };
 
+static const double LAST_TOLERANCE = 1e-7;
+
 typedef vem_i_divider divider;
 
 /* ---- loops ---- */
 
-static vem_status options_for(const divider *t, int32_t clusters, int64_t steps,
+/* last: to the very end. */
+static vem_status options_for(const divider *t, int32_t clusters, int last,
                               vem_options *o)
 {
+    const int64_t steps = last ? ALL_STEPS : FEW_STEPS;
     const vem_options *r = &t->selection->fits->programme->options;
     vem_options asked = *t->selection->asked;
     asked.clusters = clusters;
@@ -45,9 +49,13 @@ static vem_status options_for(const divider *t, int32_t clusters, int64_t steps,
     asked.measure = VEM_MEASURE_NONE;
     const vem_status status =
         vem_options_resolve(t->run->ctx, &asked, t->view->n, t->view->d, VEM_FLOAT64, o);
-    if (status == VEM_OK && o->max_steps > steps)
+    if (status != VEM_OK)
+        return status;
+    if (o->max_steps > steps)
         o->max_steps = steps;
-    return status;
+    if (last && asked.tolerance == VEM_AUTO)
+        o->tolerance = o->held == 1 ? 0 : LAST_TOLERANCE;
+    return VEM_OK;
 }
 
 /* What a loop from this model finds. */
@@ -56,11 +64,11 @@ typedef struct loop {
     vem_i_programme programme;
 } loop;
 
-static vem_status run_loop(divider *t, const vem_model *start, int64_t steps, loop *l)
+static vem_status run_loop(divider *t, const vem_model *start, int last, loop *l)
 {
     const vem_i_restarts *fits = t->selection->fits;
     vem_options o;
-    vem_status status = options_for(t, start->clusters, steps, &o);
+    vem_status status = options_for(t, start->clusters, last, &o);
     if (status != VEM_OK)
         return status;
     l->programme = vem_i_programme_on_sample(&o, VEM_I_FROM_ATTEMPT, t->view->n);
@@ -108,7 +116,6 @@ static vem_status keep(divider *t, loop *l, double worth)
         t->free_energy_first = a->free_energy_first;
     t->steps += a->steps;
     t->free_energy = worth;
-    t->outcome = a->outcome;
     vem_model_free(t->model);
     t->model = a->model;
     a->model = NULL;
@@ -145,7 +152,7 @@ static vem_status accept(divider *t, int64_t *made)
         status =
             vem_i_groups_model(t->run, t->objective, t->view->kernels, &t->next, &start);
         if (status == VEM_OK)
-            status = run_loop(t, start, FEW_STEPS, &l);
+            status = run_loop(t, start, 0, &l);
         vem_model_free(start);
         const int32_t clusters = t->next.count;
         const double worth = status == VEM_OK ? worth_of(t, &l) : -INFINITY;
@@ -156,6 +163,7 @@ static vem_status accept(divider *t, int64_t *made)
             status = keep(t, &l, worth);
             if (status == VEM_OK)
                 look(t, t->next.seen, clusters);
+            t->settled = 0;
             *made = count;
         }
         vem_i_attempt_free(&l.attempt);
@@ -165,24 +173,24 @@ static vem_status accept(divider *t, int64_t *made)
     return status;
 }
 
-/* More steps for what is best, if it was not at their end. */
+/* What is best, to the end of its steps: until no label changes, where rows are in one cluster. */
 static vem_status settle(divider *t, int *changed)
 {
     loop l = {0};
     *changed = 0;
-    if (t->outcome == VEM_OUTCOME_CONVERGED)
+    if (t->settled)
         return VEM_OK;
-    vem_status status = run_loop(t, t->model, ALL_STEPS, &l);
+    vem_status status = run_loop(t, t->model, 1, &l);
     const int32_t before = t->groups.count;
     memcpy(t->next.seen, t->groups.seen, (size_t)before * sizeof(double));
     const double worth = status == VEM_OK ? worth_of(t, &l) : -INFINITY;
     if (worth > -INFINITY && (worth >= t->free_energy || t->objective->tests)) {
-        *changed = 1;
+        *changed = worth > t->free_energy + vem_i_divide_enough(t) / t->objective->total;
         status = keep(t, &l, worth);
         if (status == VEM_OK)
             look(t, t->next.seen, before);
     }
-    t->outcome = VEM_OUTCOME_CONVERGED;
+    t->settled = 1;
     vem_i_attempt_free(&l.attempt);
     return status;
 }
@@ -294,7 +302,7 @@ static vem_status begin(divider *t)
     one = NULL;
     status = vem_i_groups_model(t->run, t->objective, t->view->kernels, &t->groups, &one);
     if (status == VEM_OK)
-        status = run_loop(t, one, FEW_STEPS, &l);
+        status = run_loop(t, one, 0, &l);
     if (status == VEM_OK && l.attempt.steps > 0)
         status = keep(t, &l, worth_of(t, &l));
     vem_i_attempt_free(&l.attempt);

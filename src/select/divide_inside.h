@@ -44,7 +44,7 @@ typedef struct vem_i_divider {
     /* What happened. */
     vem_i_trace trace;
     int64_t steps, pairs;
-    vem_outcome outcome;
+    int settled; /* what is best has made all its steps */
     double free_energy_first;
 } vem_i_divider;
 

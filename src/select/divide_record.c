@@ -38,7 +38,6 @@ static void record_labels(vem_i_record *r, vem_i_divider *t)
 void vem_i_divide_record(vem_i_record *r, vem_i_divider *t)
 {
     const vem_i_shape shape = {t->objective->family, 1, t->most, t->view->d};
-    int64_t outcome = (int64_t)t->outcome;
     const uint64_t owner = owner_of(t);
     uint64_t theirs = owner;
     VEM_I_RECORD(r, "selection", theirs);
@@ -49,7 +48,7 @@ void vem_i_divide_record(vem_i_record *r, vem_i_divider *t)
                                r->path);
     vem_i_record_count(r, "steps", &t->steps, 0, VEM_I_RECORD_MOST);
     vem_i_record_count(r, "pairs", &t->pairs, 0, VEM_I_RECORD_MOST);
-    vem_i_record_count(r, "outcome", &outcome, VEM_OUTCOME_CONVERGED, VEM_OUTCOME_BUDGET);
+    vem_i_record_int(r, "settled", &t->settled, 0, 1);
     vem_i_record_reals(r, "free_energy", &t->free_energy, 1, -DBL_MAX, DBL_MAX);
     vem_i_record_reals(r, "free_energy_first", &t->free_energy_first, 1, -DBL_MAX,
                        DBL_MAX);
@@ -64,7 +63,4 @@ void vem_i_divide_record(vem_i_record *r, vem_i_divider *t)
     vem_i_record_reals(r, "offset", &t->model->offset, 1, -DBL_MAX, DBL_MAX);
     if (r->status == VEM_OK)
         record_labels(r, t);
-    if (r->reading)
-        t->outcome = outcome == VEM_OUTCOME_CONVERGED ? VEM_OUTCOME_CONVERGED
-                                                      : VEM_OUTCOME_STEP_LIMIT;
 }

@@ -125,3 +125,28 @@ int32_t vem_i_heap_cut(vem_i_heap *h, int32_t most)
     }
     return count;
 }
+
+void vem_i_heap_lloyd(vem_i_heap *h, int32_t parts, int steps)
+{
+    const int64_t d = h->d;
+    int64_t changed = 1;
+    for (int k = 0; k < steps && changed > 0; k++) {
+        changed = 0;
+        for (int32_t p = 0; p < parts; p++)
+            vem_i_heap_part(h, p, h->means + p * d);
+        for (int64_t i = 0; i < h->n; i++) {
+            const double *row = h->rows + i * d;
+            int32_t best = h->part[i];
+            double least = square_from(row, h->means + best * d, d);
+            for (int32_t p = 0; p < parts; p++) {
+                const double square = square_from(row, h->means + p * d, d);
+                if (square < least) {
+                    least = square;
+                    best = p;
+                }
+            }
+            changed += best != h->part[i];
+            h->part[i] = (uint8_t)best;
+        }
+    }
+}

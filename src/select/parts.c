@@ -23,6 +23,8 @@ enum {
     SAMPLE_VALUES = 1 << 20, /* and no more numbers than that, */
     SAMPLE_LEAST = 256,      /* but so many items */
     SWEEPS = 12,
+    AGAIN = 6,       /* sweeps after parts were joined, */
+    ROUNDS = 3,      /* at most so often */
     LAST_SWEEPS = 2, /* over all items */
     TWO_MEANS = 30,
     TESTED = 8 /* items, at least */
@@ -33,9 +35,10 @@ typedef struct bench {
     vem_model *model; /* VEM_I_PARTS clusters */
     vem_i_scorer scorer;
     vem_i_stats stats;
-    vem_i_heap heap;  /* the sample, */
-    uint32_t *sample; /* and its items */
-    uint32_t *sorted; /* some items, part by part */
+    vem_i_heap heap;       /* the sample, */
+    uint32_t *sample;      /* and its items; */
+    uint8_t *other, *kept; /* other parts of these */
+    uint32_t *sorted;      /* some items, part by part */
     void *panels, *costs, *weights;
     double *groups; /* VEM_I_PARTS x stride, and one more */
     double *places; /* of items on a line, where the objective tests */
@@ -72,7 +75,10 @@ static vem_status take_bench(vem_i_parts *t, int64_t most, bench *b)
         {&b->heap.masses, sample, sizeof(double), 0},
         {&b->heap.part, sample, sizeof(uint8_t), 0},
         {&b->heap.work, 3 * d, sizeof(double), 0},
+        {&b->heap.means, VEM_I_PARTS * d, sizeof(double), 0},
         {&b->sample, sample, sizeof *b->sample, 0},
+        {&b->other, sample, 1, 0},
+        {&b->kept, sample, 1, 0},
         {&b->sorted, (size_t)most, sizeof *b->sorted, 0},
         {&b->panels, VEM_I_BLOCK, d * element, 0},
         {&b->costs, (size_t)VEM_I_PARTS * VEM_I_BLOCK, element, 0},
@@ -95,7 +101,10 @@ static void free_bench(bench *b)
     vem_i_free(b->heap.masses);
     vem_i_free(b->heap.part);
     vem_i_free(b->heap.work);
+    vem_i_free(b->heap.means);
     vem_i_free(b->sample);
+    vem_i_free(b->other);
+    vem_i_free(b->kept);
     vem_i_free(b->sorted);
     vem_i_free(b->panels);
     vem_i_free(b->costs);
@@ -247,21 +256,6 @@ static int64_t sweep(vem_i_parts *t, bench *b, const uint32_t *items, int64_t n,
     return pairs;
 }
 
-/* Means of the parts of the sample as what statistics are about. */
-static void begin(vem_i_parts *t, bench *b, int32_t count)
-{
-    const int64_t d = t->view->d;
-    b->model->clusters = count;
-    for (int32_t p = 0; p < count; p++) {
-        vem_i_heap_part(&b->heap, p, b->model->means + p * d);
-        b->model->weights[p] = 1.0 / count;
-    }
-    vem_i_model_set_variance(b->model, fmax(t->view->variance, 1e-30));
-    vem_i_scorer_prepare(&t->alone, b->model, &b->scorer);
-}
-
-/* ---- down again ---- */
-
 static double *group_at(const vem_i_parts *t, const bench *b, int32_t p)
 {
     return b->groups + p * t->stride;
@@ -277,102 +271,58 @@ static void read_group(const vem_i_parts *t, bench *b, int32_t p, double *group)
                                 group + 1, group + 1 + d);
 }
 
-typedef struct joining {
-    vem_i_tally all;               /* of all clusters, these and those beside */
-    vem_i_tally each[VEM_I_PARTS]; /* that is left, */
-    vem_i_tally both[VEM_I_PARTS][VEM_I_PARTS]; /* and of two of them together */
-    int32_t
-        into[VEM_I_PARTS]; /* what it was joined to; itself: nothing; -1: it is empty */
-} joining;
-
-static int32_t root_of(const joining *j, int32_t p)
+/* Means of the parts as what statistics are about: about the mean of all, and then about those. */
+static void start(vem_i_parts *t, bench *b, const uint32_t *items, const uint8_t *part,
+                  int64_t n, int32_t count)
 {
-    while (j->into[p] != p)
-        p = j->into[p];
-    return p;
-}
-
-static vem_i_tally together(const vem_i_parts *t, bench *b, int32_t p, int32_t q)
-{
-    double *both = group_at(t, b, VEM_I_PARTS);
-    vem_i_group_join(t->objective, group_at(t, b, p), group_at(t, b, q), both);
-    return vem_i_group_tally(t->objective, both, b->work);
-}
-
-static void price_pairs(const vem_i_parts *t, bench *b, joining *j, int32_t count,
-                        int32_t p)
-{
-    for (int32_t q = 0; q < count; q++)
-        if (q != p && j->into[q] == q) {
-            const int32_t low = p < q ? p : q, high = p < q ? q : p;
-            j->both[low][high] = together(t, b, low, high);
-        }
-}
-
-/* Of all clusters, with two of the parts together. */
-static vem_i_tally joined(const joining *j, int32_t p, int32_t q)
-{
-    vem_i_tally all = vem_i_tally_add(j->all, -1, j->each[p]);
-    all = vem_i_tally_add(all, -1, j->each[q]);
-    return vem_i_tally_add(all, 1, j->both[p][q]);
-}
-
-/* The two that cost least together; 0: there are no two. */
-static int nearest(const vem_i_parts *t, const joining *j, int32_t count, int32_t *low,
-                   int32_t *high)
-{
-    double least = INFINITY;
-    *low = -1;
+    const int64_t d = t->view->d;
+    b->model->clusters = count;
     for (int32_t p = 0; p < count; p++)
-        for (int32_t q = p + 1; j->into[p] == p && q < count; q++) {
-            if (j->into[q] != q)
-                continue;
-            const double cost = vem_i_objective_total(t->objective, joined(j, p, q));
-            if (*low < 0 || cost < least) {
-                least = cost;
-                *low = p;
-                *high = q;
-            }
-        }
-    return *low >= 0;
-}
-
-/* Joins the two that cost least together, again and again. chosen[p]: the part that part p belongs to in
- * the cheapest of all partitions, -1 where it is empty; returns what that costs. */
-static double join_down(const vem_i_parts *t, bench *b, int32_t count,
-                        const vem_i_dividing *asked, int32_t chosen[VEM_I_PARTS])
-{
-    joining j;
-    double best = INFINITY;
-    int32_t left = 0, low, high;
-    j.all = asked->beside;
+        b->model->weights[p] = 1.0 / count;
+    vem_i_model_set_variance(b->model, fmax(t->view->variance, 1e-30));
+    memset(b->model->means, 0, (size_t)(count * d) * sizeof(double));
+    vem_i_scorer_prepare(&t->alone, b->model, &b->scorer);
+    collect(t, b, items, part, n);
     for (int32_t p = 0; p < count; p++) {
-        j.each[p] = vem_i_group_tally(t->objective, group_at(t, b, p), b->work);
-        j.into[p] = j.each[p].clusters > 0 ? p : -1;
-        j.all = vem_i_tally_add(j.all, 1, j.each[p]);
-        left += j.into[p] == p;
-        chosen[p] = j.into[p];
+        read_group(t, b, p, group_at(t, b, p));
+        memcpy(b->model->means + p * d, group_at(t, b, p) + 1,
+               (size_t)d * sizeof(double));
     }
-    for (int32_t p = 0; p < count; p++)
-        if (j.into[p] == p)
-            price_pairs(t, b, &j, count, p);
-    for (;; left--) {
-        const double now = vem_i_objective_total(t->objective, j.all);
-        const int first = best == INFINITY;
-        if (left <= asked->most && (first || (left >= asked->least && now < best))) {
-            best = now;
-            for (int32_t p = 0; p < count; p++)
-                chosen[p] = j.into[p] < 0 ? -1 : root_of(&j, p);
-        }
-        if (!nearest(t, &j, count, &low, &high))
-            return best;
-        j.all = joined(&j, low, high);
-        j.each[low] = j.both[low][high];
-        vem_i_group_join(t->objective, group_at(t, b, low), group_at(t, b, high),
-                         group_at(t, b, low));
-        j.into[high] = low;
-        price_pairs(t, b, &j, count, low);
-    }
+    vem_i_scorer_prepare(&t->alone, b->model, &b->scorer);
+}
+
+/* ---- down again ---- */
+
+/* Statistics of what is labelled, as groups. */
+static void read_groups(vem_i_parts *t, bench *b, const uint32_t *items,
+                        const uint8_t *part, int64_t n)
+{
+    collect(t, b, items, part, n);
+    for (int32_t p = 0; p < b->model->clusters; p++)
+        read_group(t, b, p, group_at(t, b, p));
+}
+
+/* Parts that are cheaper together become one, in the labels too. Returns what all clusters cost then,
+ * and how many parts there are. The statistics stay those of before. */
+static double join(vem_i_parts *t, bench *b, const vem_i_dividing *asked, int64_t n,
+                   uint8_t *part, int32_t *left)
+{
+    const vem_i_joining joining = {.objective = t->objective,
+                                   .beside = asked->beside,
+                                   .least = asked->least,
+                                   .most = asked->most,
+                                   .groups = b->groups,
+                                   .stride = t->stride,
+                                   .work = b->work};
+    const int32_t count = b->model->clusters;
+    int32_t chosen[VEM_I_PARTS], number[VEM_I_PARTS];
+    const double cost = vem_i_join_down(&joining, count, chosen);
+    *left = 0;
+    for (int32_t p = 0; p < count; p++) /* the one of a lower number has one already */
+        number[p] = chosen[p] == p ? (*left)++ : chosen[p] < 0 ? 0 : number[chosen[p]];
+    for (int64_t i = 0; i < n; i++)
+        part[i] = (uint8_t)number[part[i]];
+    return cost;
 }
 
 /* ---- all of it ---- */
@@ -392,50 +342,69 @@ static int64_t draw(vem_i_parts *t, bench *b, const uint32_t *items, int64_t n)
     return m;
 }
 
+/* From labelled items: sweeps, and parts joined; again from there, as long as that is cheaper. Labels
+ * and number of the cheapest. */
+static double better(vem_i_parts *t, bench *b, const vem_i_dividing *asked,
+                     const uint32_t *items, int64_t n, int sweeps, uint8_t *part,
+                     vem_i_division *found)
+{
+    double best = INFINITY;
+    for (int k = 0; k < ROUNDS; k++) {
+        int32_t left;
+        found->pairs += sweep(t, b, items, n, k == 0 ? sweeps : AGAIN, part);
+        read_groups(t, b, items, part, n);
+        const double cost = join(t, b, asked, n, part, &left);
+        /* Sweeps cannot cost more, nor can parts that are joined, but for rounding. */
+        const int enough = !(cost < best) || left == b->model->clusters;
+        best = cost < best ? cost : best;
+        found->count = left;
+        if (enough || left < 2)
+            break;
+        start(t, b, items, part, n, left);
+    }
+    return best;
+}
+
 vem_i_division vem_i_parts_find(vem_i_parts *t, const vem_i_dividing *asked, int thread)
 {
     bench *b = &t->benches[thread];
-    const uint32_t *items = asked->items;
-    uint8_t *part = asked->part;
     const int64_t n = asked->n;
-    vem_i_division found = {.count = 1, .groups = b->groups};
-    int32_t chosen[VEM_I_PARTS], number[VEM_I_PARTS];
-    const int64_t m = draw(t, b, items, n);
+    vem_i_division found = {.count = 1};
+    const int64_t m = draw(t, b, asked->items, n);
     const int32_t count = vem_i_heap_cut(&b->heap, VEM_I_PARTS);
-    begin(t, b, count);
-    found.pairs = sweep(t, b, b->sample, m, SWEEPS, b->heap.part);
-    if (m < n) {
-        label(t, b, items, n, part);
-        found.pairs += n * count + sweep(t, b, items, n, LAST_SWEEPS, part);
+    uint8_t *part = b->heap.part, *other = b->other;
+    /* The objective's own sweeps from the cuts, and from k-means. */
+    memcpy(other, part, (size_t)m);
+    start(t, b, b->sample, part, m, count);
+    double cost = better(t, b, asked, b->sample, m, SWEEPS, part, &found);
+    memcpy(b->kept, part, (size_t)m);
+    int32_t parts = found.count;
+    memcpy(part, other, (size_t)m);
+    vem_i_heap_lloyd(&b->heap, count, SWEEPS);
+    start(t, b, b->sample, part, m, count);
+    const double round = better(t, b, asked, b->sample, m, 0, part, &found);
+    if (round < cost) {
+        cost = round;
+        parts = found.count;
     } else {
-        memcpy(part, b->heap.part, (size_t)n);
+        memcpy(part, b->kept, (size_t)m);
     }
-    collect(t, b, items, part, n);
-    for (int32_t p = 0; p < count; p++)
-        read_group(t, b, p, group_at(t, b, p));
-    found.cost = join_down(t, b, count, asked, chosen);
-    /* The groups again, those that are together as one, in the order of their first parts. */
-    found.count = 0;
-    for (int32_t p = 0; p < count; p++)
-        read_group(t, b, p, group_at(t, b, p));
-    for (int32_t p = 0; p < count; p++) {
-        if (chosen[p] == p) {
-            number[p] = found.count;
-            if (found.count != p)
-                memcpy(group_at(t, b, found.count), group_at(t, b, p),
-                       (size_t)t->stride * sizeof(double));
-            found.count++;
-        } else if (chosen[p] >=
-                   0) { /* its first part has a number: it is the lower one */
-            number[p] = number[chosen[p]];
-            vem_i_group_join(t->objective, group_at(t, b, number[p]), group_at(t, b, p),
-                             group_at(t, b, number[p]));
-        } else {
-            number[p] = 0;
-        }
+    if (m == n) {
+        memcpy(asked->part, part, (size_t)n);
+        found.count = parts;
+        found.cost = cost;
+        return found;
     }
-    for (int64_t i = 0; i < n; i++)
-        part[i] = (uint8_t)number[part[i]];
+    /* A sample that tells no parts may still be of some: all of them then. */
+    if (parts < 2) {
+        memcpy(part, other, (size_t)m);
+        parts = count;
+    }
+    start(t, b, b->sample, part, m, parts);
+    sweep(t, b, b->sample, m, AGAIN, part);
+    label(t, b, asked->items, n, asked->part);
+    found.pairs += (n + m * AGAIN) * parts;
+    found.cost = better(t, b, asked, asked->items, n, LAST_SWEEPS, asked->part, &found);
     return found;
 }
 
@@ -461,15 +430,15 @@ vem_i_division vem_i_parts_test(vem_i_parts *t, const vem_i_dividing *asked, int
 {
     bench *b = &t->benches[thread];
     const int64_t n = asked->n;
-    vem_i_division found = {.count = 1, .cost = NAN, .groups = b->groups};
+    vem_i_division found = {.count = 1, .cost = NAN};
     memset(asked->part, 0, (size_t)n);
     if (n < TESTED)
         return found;
     draw(t, b, asked->items, n);
     const int32_t count = vem_i_heap_cut(&b->heap, 2);
-    begin(t, b, count);
     if (count < 2)
         return found;
+    start(t, b, b->sample, b->heap.part, b->heap.n, count);
     label(t, b, asked->items, n, asked->part);
     found.pairs = n * count + sweep(t, b, asked->items, n, TWO_MEANS, asked->part);
     project(t, b, asked->items, n);

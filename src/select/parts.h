@@ -4,9 +4,7 @@
 #define VEM_SELECT_PARTS_H
 
 #include "data/view.h"
-#include "select/objective.h"
-
-enum { VEM_I_PARTS = 16 }; /* at most */
+#include "select/join.h"
 
 typedef struct vem_i_parts vem_i_parts;
 
@@ -18,10 +16,9 @@ void vem_i_parts_free(vem_i_parts *parts);
 
 /* What was found for some items. */
 typedef struct vem_i_division {
-    int32_t count;  /* of parts; 1: they are best together */
-    double cost;    /* of all clusters then */
-    int64_t pairs;  /* (row, cluster) scores that it took */
-    double *groups; /* count groups (objective.h); the thread's, until it asks again */
+    int32_t count; /* of parts; 1: they are best together */
+    double cost;   /* of all clusters then */
+    int64_t pairs; /* (row, cluster) scores that it took */
 } vem_i_division;
 
 /* What is asked of it. The items are all that some clusters hold. */
