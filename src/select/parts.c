@@ -365,45 +365,53 @@ static double better(vem_i_parts *t, bench *b, const vem_i_dividing *asked,
     return best;
 }
 
+/* Parts of the sample that are found in one way, if they are cheaper than those so far. */
+static void try_parts(vem_i_parts *t, bench *b, const vem_i_dividing *asked,
+                      int32_t count, int sweeps, double *cost, int32_t *parts,
+                      vem_i_division *found)
+{
+    start(t, b, b->sample, b->heap.part, b->heap.n, count);
+    const double now =
+        better(t, b, asked, b->sample, b->heap.n, sweeps, b->heap.part, found);
+    if (!(now < *cost))
+        return;
+    *cost = now;
+    *parts = found->count;
+    memcpy(b->kept, b->heap.part, (size_t)b->heap.n);
+}
+
 vem_i_division vem_i_parts_find(vem_i_parts *t, const vem_i_dividing *asked, int thread)
 {
+    static const int32_t tries[] = {VEM_I_PARTS, 4, 2};
     bench *b = &t->benches[thread];
-    const int64_t n = asked->n;
+    const int64_t n = asked->n, m = draw(t, b, asked->items, n);
     vem_i_division found = {.count = 1};
-    const int64_t m = draw(t, b, asked->items, n);
-    const int32_t count = vem_i_heap_cut(&b->heap, VEM_I_PARTS);
-    uint8_t *part = b->heap.part, *other = b->other;
-    /* The objective's own sweeps from the cuts, and from k-means. */
-    memcpy(other, part, (size_t)m);
-    start(t, b, b->sample, part, m, count);
-    double cost = better(t, b, asked, b->sample, m, SWEEPS, part, &found);
-    memcpy(b->kept, part, (size_t)m);
-    int32_t parts = found.count;
-    memcpy(part, other, (size_t)m);
-    vem_i_heap_lloyd(&b->heap, count, SWEEPS);
-    start(t, b, b->sample, part, m, count);
-    const double round = better(t, b, asked, b->sample, m, 0, part, &found);
-    if (round < cost) {
-        cost = round;
-        parts = found.count;
-    } else {
-        memcpy(part, b->kept, (size_t)m);
+    double cost = INFINITY;
+    int32_t parts = 1, count = 1;
+    for (int k = 2; k >= 0; k--) {
+        count = vem_i_heap_cut(&b->heap, tries[k]);
+        if (k == 0) { /* the objective's own sweeps from the cuts, too */
+            memcpy(b->other, b->heap.part, (size_t)m);
+            try_parts(t, b, asked, count, SWEEPS, &cost, &parts, &found);
+            memcpy(b->heap.part, b->other, (size_t)m);
+        }
+        vem_i_heap_lloyd(&b->heap, count, SWEEPS);
+        try_parts(t, b, asked, count, 0, &cost, &parts, &found);
     }
     if (m == n) {
-        memcpy(asked->part, part, (size_t)n);
+        memcpy(asked->part, b->kept, (size_t)n);
         found.count = parts;
         found.cost = cost;
         return found;
     }
     /* A sample that tells no parts may still be of some: all of them then. */
-    if (parts < 2) {
-        memcpy(part, other, (size_t)m);
-        parts = count;
-    }
-    start(t, b, b->sample, part, m, parts);
-    sweep(t, b, b->sample, m, AGAIN, part);
+    const uint8_t *part = parts < 2 ? b->other : b->kept;
+    parts = parts < 2 ? count : parts;
+    memcpy(b->heap.part, part, (size_t)m);
+    start(t, b, b->sample, b->heap.part, m, parts);
+    found.pairs += sweep(t, b, b->sample, m, AGAIN, b->heap.part);
     label(t, b, asked->items, n, asked->part);
-    found.pairs += (n + m * AGAIN) * parts;
+    found.pairs += n * parts;
     found.cost = better(t, b, asked, asked->items, n, LAST_SWEEPS, asked->part, &found);
     return found;
 }
