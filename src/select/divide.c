@@ -44,7 +44,9 @@ static vem_status options_for(const divider *t, int32_t clusters, int last,
     asked.cells = 0;
     asked.depth = VEM_AUTO;
     asked.swaps = 0;
-    if (asked.held != VEM_AUTO && asked.held > clusters)
+    if (t->hard)
+        asked.held = 1;
+    else if (asked.held != VEM_AUTO && asked.held > clusters)
         asked.held = clusters;
     asked.measure = VEM_MEASURE_NONE;
     const vem_status status =
@@ -365,6 +367,24 @@ static vem_status enter(divider *t)
     return VEM_OK;
 }
 
+/* Where items may be in several clusters: from what is best with one for each, which is found sooner
+ * and misses less, as prices are exact there. */
+static vem_status soften(divider *t)
+{
+    loop l = {0};
+    t->hard = 0;
+    vem_status status = run_loop(t, t->model, 0, &l);
+    if (status == VEM_OK && l.attempt.steps > 0) {
+        status = keep(t, &l, worth_of(t, &l));
+        if (status == VEM_OK)
+            look(t, NULL, 0);
+        t->settled = 0;
+        t->tried_count = 0;
+    }
+    vem_i_attempt_free(&l.attempt);
+    return status;
+}
+
 static vem_status run_rounds(divider *t)
 {
     vem_i_checkpoint *k = t->selection->fits->checkpoint;
@@ -378,6 +398,10 @@ static vem_status run_rounds(divider *t)
         status = improve(t, &made);
         if (status == VEM_OK && made == 0 && !is_over(t))
             status = settle(t, &changed);
+        if (status == VEM_OK && made == 0 && !changed && t->hard && !is_over(t)) {
+            status = soften(t);
+            changed = 1;
+        }
     }
     if (status == VEM_OK && k && t->model && !is_over(t))
         vem_i_checkpoint_write(k, 1, record, t);
@@ -393,7 +417,8 @@ vem_status vem_i_divide(vem_i_selection *selection, vem_i_objective *objective)
                  .objective = objective,
                  .view = fits->view,
                  .least = s->min_clusters > 0 ? s->min_clusters : 1,
-                 .most = (int32_t)fits->programme->options.clusters};
+                 .most = (int32_t)fits->programme->options.clusters,
+                 .hard = selection->asked->held != 1};
     const double clock = vem_i_clock();
     vem_status status = take(&t);
     if (status == VEM_OK)

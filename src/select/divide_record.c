@@ -49,6 +49,7 @@ void vem_i_divide_record(vem_i_record *r, vem_i_divider *t)
     vem_i_record_count(r, "steps", &t->steps, 0, VEM_I_RECORD_MOST);
     vem_i_record_count(r, "pairs", &t->pairs, 0, VEM_I_RECORD_MOST);
     vem_i_record_int(r, "settled", &t->settled, 0, 1);
+    vem_i_record_int(r, "hard", &t->hard, 0, t->hard);
     vem_i_record_reals(r, "free_energy", &t->free_energy, 1, -DBL_MAX, DBL_MAX);
     vem_i_record_reals(r, "free_energy_first", &t->free_energy_first, 1, -DBL_MAX,
                        DBL_MAX);

@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""`vem select` beside mclust and scikit-learn's BayesianGaussianMixture: K, ARI, held-out likelihood, time.
+
+    bench/how_many.py [--sets NAME ...] [--method bayes] [--peers mclust bgm] [--seed 1] [--output FILE]
+
+Labelled sets: sipu s1-s4, a1-a3, unbalance, d31, pendigits, usps projected to 16 columns by its first principal axes; a fifth
+of the rows is held out. mclust (R): Mclust with G = 1:60 and the models VVV, EEE, VVI, EII. scikit-learn:
+BayesianGaussianMixture with 60 components, full covariances, its defaults otherwise; K: components to which rows are
+assigned. Everyone fits the same rows; ARI is of these, likelihoods are of the rows held out. Seconds are of the processor.
+"""
+
+import argparse
+import os
+import resource
+import subprocess
+import tempfile
+
+import numpy as np
+
+import common
+
+SETS = ("sipu_s1", "sipu_s2", "sipu_s3", "sipu_s4", "sipu_a1", "sipu_a2", "sipu_a3", "sipu_unbalance",
+        "sipu_d31", "pendigits", "usps")
+MCLUST = """
+suppressMessages(library(mclust))
+x <- as.matrix(read.csv("train.csv", header = FALSE))
+y <- as.matrix(read.csv("test.csv", header = FALSE))
+m <- Mclust(x, G = 1:60, modelNames = c("VVV", "EEE", "VVI", "EII"), verbose = FALSE)
+d <- dens(data = y, modelName = m$modelName, parameters = m$parameters, logarithm = TRUE)
+cat(m$G, m$modelName, mean(d), "\\n")
+write.table(m$classification, "labels.csv", row.names = FALSE, col.names = FALSE)
+"""
+
+
+def used():
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    own = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_utime + usage.ru_stime + own.ru_utime + own.ru_stime
+
+
+def rows(name, seed):
+    """Rows to fit and to hold out, and the classes of the first."""
+    path, labels = common.data(name), common.data(name + "_labels")
+    x, y = np.load(path).astype(np.float64), np.load(labels)
+    if name == "usps":
+        x = x - x.mean(0)
+        x = x @ np.linalg.svd(x[:5000], full_matrices=False)[2][:16].T
+    order = np.random.default_rng(seed).permutation(len(x))
+    fifth = len(x) // 5
+    return x[order[fifth:]], x[order[:fifth]], y[order[fifth:]]
+
+
+def ours(folder, train, test, method):
+    model, labels = os.path.join(folder, "model.npz"), os.path.join(folder, "labels.npy")
+    np.save(os.path.join(folder, "train.npy"), train)
+    np.save(os.path.join(folder, "test.npy"), test)
+    before = used()
+    told = common.vem("select", os.path.join(folder, "train.npy"), "--method", method, "-o", model,
+                      "--labels", labels)
+    seconds = used() - before
+    scored = common.vem("score", model, os.path.join(folder, "test.npy"))
+    return told["clusters"], np.load(labels), scored["log_likelihood"], seconds
+
+
+def mclust(folder, train, test):
+    np.savetxt(os.path.join(folder, "train.csv"), train, delimiter=",")
+    np.savetxt(os.path.join(folder, "test.csv"), test, delimiter=",")
+    before = used()
+    done = subprocess.run(["Rscript", "-e", MCLUST], cwd=folder, check=True, capture_output=True,
+                          text=True)
+    clusters, kind, likelihood = done.stdout.split()[:3]
+    labels = np.loadtxt(os.path.join(folder, "labels.csv"))
+    return f"{clusters} {kind}", labels, float(likelihood), used() - before
+
+
+def bgm(_folder, train, test):
+    from sklearn.mixture import BayesianGaussianMixture  # pylint: disable=import-outside-toplevel
+    before = used()
+    mixture = BayesianGaussianMixture(n_components=60, max_iter=500, random_state=1).fit(train)
+    labels = mixture.predict(train)
+    return len(set(labels)), labels, mixture.score(test), used() - before
+
+
+def main():
+    from sklearn.metrics import adjusted_rand_score  # pylint: disable=import-outside-toplevel
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sets", nargs="+", default=SETS)
+    parser.add_argument("--methods", nargs="+", default=["bayes", "vb"])
+    parser.add_argument("--peers", nargs="*", default=["mclust", "bgm"])
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--vem", metavar="PATH")
+    parser.add_argument("--output", metavar="FILE")
+    options = common.settle(parser)
+    peers = {"mclust": mclust, "bgm": bgm}
+    lines = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name in options.sets:
+            if not common.data(name):
+                continue
+            train, test, classes = rows(name, options.seed)
+            who = [(f"vem {method}", ours(folder, train, test, method)) for method in options.methods]
+            who += [(peer, peers[peer](folder, train, test)) for peer in options.peers]
+            for method, (clusters, labels, likelihood, seconds) in who:
+                line = [name, f"{len(train):,} x {train.shape[1]}", len(set(classes)), method, clusters,
+                        f"{adjusted_rand_score(classes, labels):.3f}", f"{likelihood:.4f}",
+                        f"{seconds:.2f}"]
+                print(*line, flush=True)
+                lines.append(line)
+    report = common.Report("The number of clusters")
+    report.say("Four fifths of the rows are fitted; the likelihood is of a row that was held out; seconds of the "
+               "processor.", "")
+    report.table(["data", "rows", "classes", "who", "K", "ARI", "held-out likelihood", "seconds"], lines)
+    if options.output:
+        report.write(options.output)
+
+
+if __name__ == "__main__":
+    main()
