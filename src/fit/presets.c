@@ -400,7 +400,7 @@ int vem_i_whole_search(const vem_options *o)
 int vem_i_holds_all(const vem_options *o)
 {
     return o->search == VEM_SEARCH_ALL ||
-           (o->search == VEM_SEARCH_CLOSEST &&
+           ((o->search == VEM_SEARCH_CLOSEST || o->search == VEM_SEARCH_BOXES) &&
             ((o->held >= o->clusters && o->held > 1) || o->held > VEM_I_SPARSE_MAX));
 }
 
