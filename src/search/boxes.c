@@ -21,7 +21,7 @@ typedef struct boxes_search {
 } boxes_search;
 
 /* Statistics of all tasks together, at most. */
-static const uint64_t MOST_BYTES = UINT64_C(64) << 20;
+static const uint64_t MOST_BYTES = UINT64_C(256) << 20;
 /* Scores of a pair that take as long as a bound: of columns for themselves, and of matrices. */
 static const double BOUND = 16, BOUND_MATRIX = 16;
 enum { FIRST_PAUSE = 2, LONGEST_PAUSE = 64 };

@@ -5,7 +5,8 @@
  *         drop every c that costs more than some other one for each x of the box
  *         one left:    it is the label of all rows of the node, and its moments are those of the node
  *         children:    walk(each child, what is left)
- *         a leaf:      its rows are scored against what is left, by the kernels of a plain sweep
+ *         a leaf:      its rows are scored under w, by the kernels of a plain sweep; those that
+ *                      cost more than another candidate may in this box, under all that are left
  *
  * (Kurihara and Welling 2009; Pelleg and Moore 1999 for distances.) A cluster is dropped if its least cost over
  * the box is above the greatest of another, or, which takes longer and is told apart only then, if
@@ -39,10 +40,14 @@ struct vem_i_walker {
     vem_i_scorer some; /* up to VEM_I_TILE candidates */
     void *panels, *tile, *best, *q;
     int32_t *index;
+    int32_t *got;    /* of the rows of a block: which candidate they hold */
     int32_t *places; /* C + 2: where rows of a candidate begin */
     uint32_t *sorted;
     int64_t task; /* whose statistics it adds to; ABOVE: what is above them */
     int64_t root; /* ABOVE: the next root */
+    int32_t
+        owner;  /* of the candidates of the node, the one of least cost in its middle */
+    int looked; /* its slopes are known */
     vem_i_labelled count;
 };
 
@@ -53,7 +58,7 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-static size_t rooms_of_walker(const vem_i_walk *t, vem_i_walker *k, vem_i_room list[13])
+static size_t rooms_of_walker(const vem_i_walk *t, vem_i_walker *k, vem_i_room list[15])
 {
     const vem_i_scorer *s = t->scorer;
     const size_t c = (size_t)s->capacity, d = (size_t)s->d, real = sizeof(double),
@@ -71,7 +76,9 @@ static size_t rooms_of_walker(const vem_i_walk *t, vem_i_walker *k, vem_i_room l
         {&k->best, block, 2 * element, 0},
         {&k->q, block, element, 0},
         {&k->index, block, 2 * sizeof *k->index, 0},
+        {&k->got, block, sizeof *k->got, 0},
         {&k->places, c + 2, sizeof *k->places, 0},
+        {&k->sorted, block, sizeof *k->sorted, 0},
     };
     memcpy(list, rooms, sizeof rooms);
     return VEM_I_COUNT(rooms);
@@ -94,12 +101,10 @@ static size_t rooms_of(vem_i_walk *t, vem_i_room list[4])
 static vem_status take_walker(vem_i_walk *t, vem_i_walker *k)
 {
     vem_i_shape shape = vem_i_scorer_shape(t->scorer);
-    vem_i_room list[13];
+    vem_i_room list[15];
     shape.clusters = shape.capacity = (int32_t)least(shape.capacity, VEM_I_TILE);
     vem_i_run alone = vem_i_run_alone(t->run); /* no scratch for other threads */
     vem_status status = vem_i_take_rooms(t->run, list, rooms_of_walker(t, k, list));
-    if (status == VEM_OK)
-        status = vem_i_take(t->run, &k->sorted, VEM_I_BLOCK, sizeof *k->sorted);
     return status == VEM_OK
                ? vem_i_scorer_new(&alone, t->scorer->kernels, shape, &k->some)
                : status;
@@ -141,12 +146,11 @@ vem_status vem_i_walk_new(vem_i_run *run, const vem_i_boxes *boxes,
 
 void vem_i_walk_free(vem_i_walk *t)
 {
-    vem_i_room list[13];
+    vem_i_room list[15];
     if (!t)
         return;
     for (int i = 0; t->walkers && i < t->run->threads; i++) {
         vem_i_free_rooms(list, rooms_of_walker(t, &t->walkers[i], list));
-        vem_i_free(t->walkers[i].sorted);
         vem_i_scorer_free(&t->walkers[i].some);
     }
     for (int i = 0; t->partial && i <= VEM_I_BOXES_TASKS; i++)
@@ -280,25 +284,65 @@ static void sort_rows(const vem_i_walk *t, vem_i_walker *k, const int32_t *got,
 #undef CLASS
 }
 
-static void label_rows(const vem_i_walk *t, vem_i_walker *k, int64_t first, int32_t n,
-                       const int32_t *list, int32_t m, int thread)
+/* Rows whose cost under the owner is below what any other candidate costs in this box need no more than that one
+ * score. Their places among the candidates into k->got; the others, with -1, are listed. Returns how many. */
+static int32_t scan_owner(const vem_i_walk *t, vem_i_walker *k, const vem_i_items *items,
+                          const int32_t *list, int32_t m)
+{
+    const vem_i_kernels *kernels = t->scorer->kernels;
+    const int32_t n = (int32_t)items->n;
+    const vem_i_box_cost *own = &k->costs[k->owner];
+    double limit = INFINITY;
+    int32_t left = 0;
+    for (int32_t i = 0; i < m; i++)
+        if (i != k->owner)
+            limit = fmin(limit, k->costs[i].low - k->costs[i].slack);
+    const int hopeful = m > 1 && limit - own->slack > own->low;
+    if (hopeful)
+        find_best(t, k, items, list + k->owner, 1, 1);
+    for (int32_t p = 0; p < n; p++) {
+        const int decided =
+            hopeful && vem_i_value(kernels, k->best, p) < limit - own->slack;
+        k->got[p] = decided ? k->owner : -1;
+        if (!decided)
+            k->sorted[left++] = (uint32_t)p;
+    }
+    return left;
+}
+
+/* The rows that are listed in k->sorted, by all candidates. */
+static void score_listed(const vem_i_walk *t, vem_i_walker *k, int64_t first,
+                         int32_t count, const int32_t *list, int32_t m, int thread)
 {
     const vem_i_scorer *s = t->scorer;
     const int dots = vem_i_is_plain(s->family) && s->d > VEM_I_DIRECT_MAX;
-    vem_i_items items = vem_i_items_at(&t->boxes->view, first, NULL, n);
+    vem_i_items items = vem_i_items_at(&t->boxes->view, first, k->sorted, count);
     vem_i_items_pack(&t->boxes->view, NULL, k->panels, NULL, &items);
     find_best(t, k, &items, list, m, dots ? 2 : 1);
-    for (int32_t p = 0; dots && p < n; p++)
-        if (!is_sure(t, k, p)) {
-            const int32_t c = sweep_row(t, k, t->boxes->tree->order[first + p], thread);
-            int32_t at = 0; /* what is dropped cannot be it */
-            while (at < m && list[at] != c)
-                at++;
-            k->index[p] = at < m ? at : -1;
-        }
+    for (int32_t i = 0; i < count; i++) {
+        const int32_t p = (int32_t)k->sorted[i];
+        k->got[p] = k->index[i];
+        if (!dots || is_sure(t, k, i))
+            continue;
+        const int32_t c = sweep_row(t, k, t->boxes->tree->order[first + p], thread);
+        int32_t at = 0; /* what is dropped cannot be it */
+        while (at < m && list[at] != c)
+            at++;
+        k->got[p] = at < m ? at : -1;
+    }
+}
+
+static void label_rows(const vem_i_walk *t, vem_i_walker *k, int64_t first, int32_t n,
+                       const int32_t *list, int32_t m, int thread)
+{
+    vem_i_items items = vem_i_items_at(&t->boxes->view, first, NULL, n);
+    vem_i_items_pack(&t->boxes->view, NULL, k->panels, NULL, &items);
+    const int32_t count = scan_owner(t, k, &items, list, m);
+    if (count > 0)
+        score_listed(t, k, first, count, list, m, thread);
     for (int32_t p = 0; p < n; p++)
-        put_label(t, k, first + p, k->index[p] < 0 ? -1 : list[k->index[p]]);
-    sort_rows(t, k, k->index, first, n, m);
+        put_label(t, k, first + p, k->got[p] < 0 ? -1 : list[k->got[p]]);
+    sort_rows(t, k, k->got, first, n, m);
     for (int32_t i = 0; i < m; i++) {
         const int32_t begin = k->places[i], end = k->places[i + 1];
         if (end > begin)
@@ -319,54 +363,83 @@ static void label_leaf(const vem_i_walk *t, vem_i_walker *k, int32_t node,
 
 /* ---- the walk ---- */
 
-/* Those of m candidates that are the best for some x of the box, as far as can be told, in their order; *sure: no
- * cost of the first leaves the range of its type. Returns how many. */
-static int32_t keep(const vem_i_walk *t, vem_i_walker *k, int32_t node,
-                    const int32_t *list, int32_t m, int32_t *kept, int *sure)
+/* The bounds of m candidates over the box of a node; k->owner: the one of least cost in its middle. Returns
+ * the least of what they cost at most. */
+static double bound(const vem_i_walk *t, vem_i_walker *k, int32_t node,
+                    const int32_t *list, int32_t m)
 {
     const vem_i_tree *tree = t->boxes->tree;
     const vem_i_kernels *kernels = tree->view->kernels;
     const int64_t d = t->scorer->d;
     const vem_i_box box = {k->center, k->half};
     double most = INFINITY;
-    int32_t w = -1, left = 0;
     vem_i_box_around(kernels,
                      (const char *)tree->boxes +
                          (size_t)(2 * d * node) * kernels->element,
                      (int32_t)d, k->center, k->half);
+    k->owner = 0;
     for (int32_t i = 0; i < m; i++) {
         vem_i_box_cost *cost = &k->costs[i];
         vem_i_box_cost_of(&t->coster, list[i], box, cost);
         most = fmin(most, cost->high + cost->slack);
-        if (w < 0 || cost->middle < k->costs[w].middle)
-            w = i;
+        if (cost->middle < k->costs[k->owner].middle)
+            k->owner = i;
     }
     k->count.bounds += m;
-    *sure = m > 0 && k->costs[w].slack < INFINITY;
+    return most;
+}
+
+/* Closer: is candidate i worse than the owner for each x? Its slopes take a second look, which is spared where
+ * second order alone forbids an answer. */
+static int is_worse(const vem_i_walk *t, vem_i_walker *k, const int32_t *kept, int32_t i)
+{
+    const vem_i_box box = {k->center, k->half};
+    const vem_i_box_cost *own = &k->costs[k->owner], *other = &k->costs[i];
+    const double slack = other->slack + own->slack;
+    if (t->scorer->family->axes == 2 &&
+        !(other->middle - own->middle - own->bend > slack))
+        return 0;
+    if (!k->looked) {
+        vem_i_box_slopes(&t->coster, kept[k->owner], box, k->work, k->slopes);
+        k->looked = 1;
+        k->count.bounds++;
+    }
+    vem_i_box_slopes(&t->coster, kept[i], box, k->work, k->others);
+    k->count.bounds++;
+    return vem_i_box_margin(&t->coster, box, kept[i], other, k->others, kept[k->owner],
+                            own, k->slopes) > slack;
+}
+
+/* Candidate i stays, as number `left`. */
+static void stay(vem_i_walker *k, int32_t c, int32_t i, int32_t *kept, int32_t left)
+{
+    k->costs[left] = k->costs[i];
+    k->owner = i == k->owner ? left : k->owner;
+    kept[left] = c;
+}
+
+/* Those of m candidates that are the best for some x of the box, as far as can be told, in their order, with their
+ * costs in k->costs. Returns how many. The owner is always among them. */
+static int32_t keep(const vem_i_walk *t, vem_i_walker *k, int32_t node,
+                    const int32_t *list, int32_t m, int32_t *kept)
+{
+    const double most = bound(t, k, node, list, m);
+    int32_t left = 0;
     for (int32_t i = 0; i < m; i++)
         if (!(k->costs[i].low - k->costs[i].slack > most)) {
-            k->costs[left] = k->costs[i];
-            w = i == w ? left : w;
-            kept[left++] = list[i];
+            stay(k, list[i], i, kept, left);
+            left++;
         }
-    if (left < 2 || !*sure)
+    if (left < 2 || !(k->costs[k->owner].slack < INFINITY))
         return left;
-    /* Closer: what the others cost more than w, for the same x. */
-    const int32_t owner = kept[w], tried = left;
-    const vem_i_box_cost own = k->costs[w];
-    vem_i_box_slopes(&t->coster, owner, box, k->work, k->slopes);
+    const int32_t tried = left;
     left = 0;
-    for (int32_t i = 0; i < tried; i++) {
-        const int32_t c = kept[i];
-        if (i != w) {
-            vem_i_box_slopes(&t->coster, c, box, k->work, k->others);
-            if (vem_i_box_margin(&t->coster, box, c, &k->costs[i], k->others, owner, &own,
-                                 k->slopes) > k->costs[i].slack + own.slack)
-                continue;
+    k->looked = 0;
+    for (int32_t i = 0; i < tried; i++)
+        if (i == k->owner || !is_worse(t, k, kept, i)) {
+            stay(k, kept[i], i, kept, left);
+            left++;
         }
-        kept[left++] = c;
-    }
-    k->count.bounds += tried;
     return left;
 }
 
@@ -407,9 +480,9 @@ static void walk(const vem_i_walk *t, vem_i_walker *k, int32_t node, const int32
     if (leave_root(t, k, node, list, m))
         return;
     const int32_t child = t->boxes->tree->left[node];
-    int sure = 0;
-    const int32_t left = keep(t, k, node, list, m, room, &sure);
-    if (left == 1 && sure) {
+    const int32_t left = keep(t, k, node, list, m, room);
+    /* No cost of the one that is left leaves the range of its type. */
+    if (left == 1 && k->costs[0].slack < INFINITY) {
         decide(t, k, node, room[0]);
     } else if (child >= 0) {
         walk(t, k, child, room, left, room + left, thread);
