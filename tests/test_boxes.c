@@ -87,7 +87,7 @@ static void compare_step(rig *r)
     const vem_i_estep_result plain =
         vem_i_estep_run(em->estep, &em->posterior, NULL, &told, 0);
     engine_collect(&r->e);
-    vem_i_walk_run(r->walk, r->held, known, NULL, 0, &r->stats, &r->done);
+    vem_i_walk_run(r->walk, r->held, known, known, NULL, 0, &r->stats, &r->done);
     for (int64_t i = 0; i < n; i++)
         if (r->held[i] != em->posterior.held[i])
             fail_msg("%s: item %d of %d has label %d, not %d", r->name, (int)i, (int)n,
@@ -257,7 +257,7 @@ static void narrow_clusters(void **state)
                 vem_i_scorer_prepare(em->run, em->model, &em->scorer);
                 const vem_progress told = {.phase = "em"};
                 vem_i_estep_run(em->estep, &em->posterior, NULL, &told, 0);
-                vem_i_walk_run(r.walk, r.held, 0, NULL, 0, &r.stats, &r.done);
+                vem_i_walk_run(r.walk, r.held, 0, 0, NULL, 0, &r.stats, &r.done);
                 assert_memory_equal(r.held, em->posterior.held,
                                     (size_t)data.n * sizeof *r.held);
                 rig_free(&r);

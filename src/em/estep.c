@@ -213,10 +213,10 @@ static vem_i_estep_result run_step(vem_i_estep *t, vem_i_posterior *posterior,
     t->shards = vem_i_view_shards(t->view, t->per_shard);
     vem_i_estep_result result = {0};
     t->search->extra = t->plan.look_further && posterior->next != NULL;
-    t->search->labelled = 0;
     if (t->type->prepare && !t->again)
         result.pairs =
             t->type->prepare(t->search, &t->plan, t->average, held_by(posterior));
+    t->search->labelled = 0;
     const int labelled =
         !t->again && vem_i_labels_run(t, posterior, told, may_skip, &result);
     if (!labelled)

@@ -17,13 +17,14 @@ typedef struct boxes_search {
     vem_i_boxes *own;
     vem_i_walk *walk;
     vem_i_labelled last;
+    int same;            /* what is held is what the last walk left */
     int64_t rest, pause; /* sweeps to come, and after the next step that does not pay */
 } boxes_search;
 
 /* Statistics of all tasks together, at most. */
 static const uint64_t MOST_BYTES = UINT64_C(256) << 20;
-/* Scores of a pair that take as long as a bound: of columns for themselves, and of matrices. */
-static const double BOUND = 16, BOUND_MATRIX = 16;
+/* Scores of a pair that take as long as a bound (docs/constants.md). */
+static const double BOUND = 24;
 enum { FIRST_PAUSE = 2, LONGEST_PAUSE = 64 };
 
 static vem_i_block_shape shape(const vem_i_search_spec *spec,
@@ -94,6 +95,8 @@ static int64_t prepare(vem_i_search *search, const vem_i_step_plan *plan, double
     (void)plan;
     (void)average;
     (void)held;
+    /* Whatever else changes what is held says so there. */
+    ((boxes_search *)search)->same = search->labelled;
     search->labelled = 0;
     return 0;
 }
@@ -105,7 +108,7 @@ static int label(vem_i_search *search, int32_t *held, int known, const vem_progr
     /* The last step again, where a loop is entered after it: whether it paid or not. */
     if (!t->walk || (t->rest > 0 && !search->labelled))
         return 0;
-    vem_i_walk_run(t->walk, held, known, told, may_skip, stats, result);
+    vem_i_walk_run(t->walk, held, known, t->same, told, may_skip, stats, result);
     t->last = *result;
     search->labelled = 1;
     return 1;
@@ -120,9 +123,8 @@ static void settle(vem_i_search *search, int found)
         t->rest -= t->rest > 0;
         return;
     }
-    const double bound = search->scorer->family->axes == 2 ? BOUND_MATRIX : BOUND;
     const double all = (double)search->view->n * search->scorer->clusters;
-    if ((double)t->last.scored + bound * (double)t->last.bounds < all) {
+    if ((double)t->last.scored + BOUND * (double)t->last.bounds < all) {
         t->pause = 0;
         return;
     }

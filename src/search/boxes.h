@@ -52,17 +52,22 @@ typedef struct vem_i_walk {
     int64_t words;         /* of them */
     int32_t *decided;      /* of each root: its label; -1: not decided above it */
     double *work;          /* d */
+    int32_t *label;        /* of each node that was labelled as one: with what, */
+    uint32_t *stamp;       /* and in which step */
     /* Of the step. */
+    uint32_t step;
     int32_t *held;
-    int known;
+    int known, same;
 } vem_i_walk;
 
 vem_status vem_i_walk_new(vem_i_run *run, const vem_i_boxes *boxes,
                           const vem_i_scorer *scorer, vem_i_block *blocks,
                           vem_i_walk **walk);
 void vem_i_walk_free(vem_i_walk *walk);
-/* Labels of all rows and the statistics of what they hold. */
-void vem_i_walk_run(vem_i_walk *walk, int32_t *held, int known, const vem_progress *told,
-                    int may_skip, vem_i_stats *stats, vem_i_labelled *result);
+/* Labels of all rows and the statistics of what they hold. known: there are labels; same: they are what the
+ * last walk left, so that boxes that keep theirs need not be written. */
+void vem_i_walk_run(vem_i_walk *walk, int32_t *held, int known, int same,
+                    const vem_progress *told, int may_skip, vem_i_stats *stats,
+                    vem_i_labelled *result);
 
 #endif

@@ -13,18 +13,17 @@
 
 /* Few rows make many boxes, more make a walk end in more rows that are looked at one by one: by
  * measurement (docs/constants.md). Of many columns the moments of a node would take more than its rows. */
-enum { LEAF = 32, LEAF_COLUMNS = 4 };
+enum { LEAF_COLUMNS = 8, LEAST_COLUMNS = 2 };
 
 int64_t vem_i_boxes_leaf(int32_t d)
 {
-    const int64_t wide = (int64_t)LEAF_COLUMNS * d;
-    return wide > LEAF ? wide : LEAF;
+    return LEAF_COLUMNS * (int64_t)(d > LEAST_COLUMNS ? d : LEAST_COLUMNS);
 }
 
-/* Rows cut at the mean leave nodes of about half a leaf; there is room for twice as many. */
+/* Cuts at the mean leave some two thirds of a leaf in each. Where there is no more room, nodes stay larger. */
 static int64_t nodes_for(int64_t n, int64_t leaf)
 {
-    return 2 * (4 * vem_i_shards(n, leaf) + 1) - 1;
+    return 2 * (2 * vem_i_shards(n, leaf) + 1) - 1;
 }
 
 static size_t rooms_of(vem_i_boxes *t, vem_i_room list[3])
