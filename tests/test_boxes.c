@@ -359,6 +359,123 @@ static void threads_change_no_bit(void **state)
     vem_ctx_set_threads(ctx, CONTEXT_THREADS);
 }
 
+/* Whole fits: with weights, empty clusters that are dropped or reseeded, swaps; also where boxes rest between steps that
+ * do not pay, and where there is no place for them at all. */
+static void fits_are_those_of_the_sweep(void **state)
+{
+    (void)state;
+    static const struct {
+        int family, weights, precision, empty, swaps;
+        int64_t n;
+        int32_t d, clusters;
+        int fewer; /* pairs than the sweep has */
+    } cases[] = {
+        {VEM_ISO_SHARED, WEIGHTS_NONE, VEM_DOUBLE, VEM_EMPTY_KEEP, 0, 6000, 2, 5, 1},
+        {VEM_FULL, WEIGHTS_NONE, VEM_DOUBLE, VEM_EMPTY_KEEP, 0, 6000, 2, 5, 1},
+        {VEM_FULL, WEIGHTS_REAL, VEM_SINGLE, VEM_EMPTY_DROP, 0, 6000, 2, 12, 1},
+        {VEM_DIAG, WEIGHTS_ZEROS, VEM_SINGLE, VEM_EMPTY_RESEED, 0, 6000, 3, 12, 1},
+        {VEM_ISO, WEIGHTS_INTEGER, VEM_DOUBLE, VEM_EMPTY_RESEED, 3, 2000, 2, 9, 0},
+        {VEM_FULL_SHARED, WEIGHTS_NONE, VEM_DOUBLE, VEM_EMPTY_DROP, 3, 2000, 3, 9, 0},
+        {VEM_DIAG_SHARED, WEIGHTS_NONE, VEM_DOUBLE, VEM_EMPTY_KEEP, 0, 300, 10, 9, 0},
+        {VEM_ISO_SHARED, WEIGHTS_NONE, VEM_SINGLE, VEM_EMPTY_KEEP, 0, 60, 2000, 4, 0},
+        {VEM_FULL, WEIGHTS_NONE, VEM_DOUBLE, VEM_EMPTY_KEEP, 0, 40, 600, 3, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        grid_data data = grid_data_new(SET_SEPARATED, (grid_weights)cases[i].weights,
+                                       cases[i].n, cases[i].d, 71);
+        vem_model *start =
+            grid_start(ctx, &data, (vem_family_kind)cases[i].family, cases[i].clusters);
+        vem_options o =
+            grid_options(cases[i].clusters, (vem_family_kind)cases[i].family,
+                         VEM_PRIOR_FREE, 1, (vem_precision)cases[i].precision, 12);
+        o.empty = cases[i].empty;
+        o.swaps = cases[i].swaps;
+        o.search = VEM_SEARCH_CLOSEST;
+        grid_fit plain = grid_run(ctx, &data, &o, start);
+        o.search = VEM_SEARCH_BOXES;
+        grid_fit boxes = grid_run(ctx, &data, &o, start);
+        assert_int_equal(plain.trace_count, boxes.trace_count);
+        for (int64_t t = 0; t < plain.trace_count; t++) {
+            const double f = plain.trace[t].free_energy;
+            assert_int_equal(plain.trace[t].changed, boxes.trace[t].changed);
+            assert_true(fabs(f - boxes.trace[t].free_energy) <=
+                        (cases[i].precision == VEM_SINGLE ? 1e-5 : 1e-9) *
+                            fmax(fabs(f), 1));
+        }
+        assert_memory_equal(plain.labels, boxes.labels,
+                            (size_t)data.n * sizeof *plain.labels);
+        if (cases[i].fewer)
+            assert_true(5 * boxes.summary->scored_pairs < plain.summary->scored_pairs);
+        grid_fit_free(&plain);
+        grid_fit_free(&boxes);
+        vem_model_free(start);
+        grid_data_free(&data);
+    }
+}
+
+/* Several loops can share one tree. */
+static void a_tree_is_lent(void **state)
+{
+    (void)state;
+    grid_data data = grid_data_new(SET_SEPARATED, WEIGHTS_NONE, 4000, 2, 81);
+    for (int f = 0; f < GRID_SHAPED; f++) {
+        rig r;
+        rig_new(&r, ctx, &data, (vem_family_kind)f, CLUSTERS, VEM_DOUBLE, 0);
+        vem_i_em *em = &r.e.em;
+        vem_i_search_spec spec = em->search;
+        vem_i_estep *lent = NULL;
+        vem_i_posterior posterior;
+        spec.type = vem_i_search_type_of(VEM_SEARCH_BOXES);
+        spec.boxes = r.boxes;
+        must(vem_i_estep_new(em->run, em->view, &em->scorer, &spec, 1, &lent));
+        must(vem_i_posterior_new(em->run, em->view, &spec, &posterior));
+        for (int step = 0; step < STEPS; step++) {
+            compare_step(&r);
+            const vem_progress told = {.phase = "em"};
+            const vem_i_estep_result e =
+                vem_i_estep_run(lent, &posterior, NULL, &told, 0);
+            assert_memory_equal(posterior.held, r.held, (size_t)data.n * sizeof *r.held);
+            assert_int_equal(e.changed, r.done.changed);
+            assert_int_equal(e.pairs, r.done.bounds + r.done.scored);
+            vem_i_estep_collect(lent, &posterior, &em->stats);
+            compare_stats(&r);
+            engine_maximize(&r.e, 1);
+        }
+        vem_i_estep_free(lent);
+        vem_i_posterior_free(&posterior);
+        rig_free(&r);
+    }
+    grid_data_free(&data);
+}
+
+/* Where nobody names a search. */
+static void boxes_are_taken_where_they_pay(void **state)
+{
+    (void)state;
+    vem_options o, out;
+    vem_options_init(&o);
+    o.clusters = 20;
+    o.held = 1;
+    o.swaps = 0;
+    must(vem_options_resolve(ctx, &o, 100000, 2, VEM_FLOAT64, &out));
+    assert_int_equal(out.search, VEM_SEARCH_BOXES);
+    must(vem_options_resolve(ctx, &o, 1000, 2, VEM_FLOAT64, &out));
+    assert_int_equal(out.search, VEM_SEARCH_CLOSEST);
+    must(vem_options_resolve(ctx, &o, 100000, 20, VEM_FLOAT64, &out));
+    assert_int_equal(out.search, VEM_SEARCH_CLOSEST);
+    o.clusters = 3;
+    must(vem_options_resolve(ctx, &o, 100000, 2, VEM_FLOAT64, &out));
+    assert_int_equal(out.search, VEM_SEARCH_CLOSEST);
+    o.clusters = 20;
+    o.swaps = 4;
+    must(vem_options_resolve(ctx, &o, 100000, 2, VEM_FLOAT64, &out));
+    assert_int_equal(out.search, VEM_SEARCH_CLOSEST);
+    o.swaps = VEM_AUTO;
+    o.algorithm = VEM_ALGORITHM_KMEANS; /* a paper's, exactly */
+    must(vem_options_resolve(ctx, &o, 100000, 2, VEM_FLOAT64, &out));
+    assert_int_equal(out.search, VEM_SEARCH_CLOSEST);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -368,6 +485,9 @@ int main(void)
         cmocka_unit_test(narrow_clusters),
         cmocka_unit_test(bounds_hold),
         cmocka_unit_test(threads_change_no_bit),
+        cmocka_unit_test(fits_are_those_of_the_sweep),
+        cmocka_unit_test(a_tree_is_lent),
+        cmocka_unit_test(boxes_are_taken_where_they_pay),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
