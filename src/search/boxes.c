@@ -5,7 +5,7 @@
  * look for the next best cluster, and where boxes do not pay, it is that sweep (coarse/nearest.c).
  *
  * Boxes pay by what the last such step counted, never by the clock, so that the same fit takes the same steps on
- * every machine: a bound takes as long as BOUND scores of a pair. After a step that took more than a sweep
+ * every machine. After a step that took more than a sweep
  * the sweep is taken for a while, and longer each time. */
 #include "search/boxes.h"
 
@@ -23,8 +23,9 @@ typedef struct boxes_search {
 
 /* Statistics of all tasks together, at most. */
 static const uint64_t MOST_BYTES = UINT64_C(256) << 20;
-/* Scores of a pair that take as long as a bound (docs/constants.md). */
-static const double BOUND = 24;
+/* A bound takes as long as  1 + BOUND / d  scores of a pair, which a kernel makes many of at once
+ * (docs/constants.md). */
+static const double BOUND = 48;
 enum { FIRST_PAUSE = 2, LONGEST_PAUSE = 64 };
 
 static vem_i_block_shape shape(const vem_i_search_spec *spec,
@@ -124,7 +125,8 @@ static void settle(vem_i_search *search, int found)
         return;
     }
     const double all = (double)search->view->n * search->scorer->clusters;
-    if ((double)t->last.scored + BOUND * (double)t->last.bounds < all) {
+    const double bound = 1 + BOUND / search->view->d;
+    if ((double)t->last.scored + bound * (double)t->last.bounds < all) {
         t->pause = 0;
         return;
     }
