@@ -10,6 +10,11 @@
 #include "coarse/nearest.h"
 #include "search/boxes_inside.h"
 
+static int32_t at_most(int64_t value, int32_t most)
+{
+    return value < most ? (int32_t)value : most;
+}
+
 /* ---- statistics ---- */
 
 /* The statistics that a walker adds those of a cluster to. */
@@ -187,21 +192,37 @@ static void score_listed(const vem_i_walk *t, vem_i_walker *k, int64_t first,
     }
 }
 
-static void label_rows(const vem_i_walk *t, vem_i_walker *k, int64_t first, int32_t n,
-                       const int32_t *list, int32_t m, int thread)
+/* Labels of some rows of a leaf, into k->got and where they are held. Returns the candidate that all rows with a mass
+ * hold, as those before them do (`only`; NONE: there were none), else MIXED. */
+enum { MIXED = -1, NONE = -2 };
+
+static int32_t label_rows(const vem_i_walk *t, vem_i_walker *k, int64_t first, int32_t n,
+                          const int32_t *list, int32_t m, int32_t only, int thread)
 {
+    const double *mass = t->boxes->view.mass;
     vem_i_items items = vem_i_items_at(&t->boxes->view, first, NULL, n);
     vem_i_items_pack(&t->boxes->view, NULL, k->panels, NULL, &items);
     const int32_t count = scan_owner(t, k, &items, list, m);
     if (count > 0)
         score_listed(t, k, first, count, list, m, thread);
-    for (int32_t p = 0; p < n; p++)
+    for (int32_t p = 0; p < n; p++) {
         put_label(t, k, first + p, k->got[p] < 0 ? -1 : list[k->got[p]]);
-    sort_rows(t, k, k->got, first, n, m);
-    for (int32_t i = 0; i < m; i++) {
-        const int32_t begin = k->places[i], end = k->places[i + 1];
-        if (end > begin)
-            add_rows(t, k, first, k->sorted + begin, end - begin, list[i], thread);
+        if (k->got[p] == only || (mass && !(mass[first + p] > 0)))
+            continue;
+        only = only == NONE ? k->got[p] : MIXED;
+    }
+    return only;
+}
+
+/* The candidates that rows hold, from their labels. */
+static void look_up(const vem_i_walk *t, vem_i_walker *k, int64_t first, int32_t n,
+                    const int32_t *list, int32_t m)
+{
+    for (int32_t i = 0; i < m; i++)
+        k->places[list[i]] = i;
+    for (int32_t p = 0; p < n; p++) {
+        const int32_t c = t->held[t->boxes->tree->order[first + p]];
+        k->got[p] = c < 0 ? -1 : k->places[c];
     }
 }
 
@@ -210,8 +231,25 @@ void vem_i_walk_label_leaf(const vem_i_walk *t, vem_i_walker *k, int32_t node,
 {
     const vem_i_tree *tree = t->boxes->tree;
     const int64_t first = tree->first[node], n = tree->rows[node];
+    int32_t only = NONE;
     for (int64_t i = 0; i < n; i += VEM_I_BLOCK)
-        label_rows(t, k, first + i, n - i < VEM_I_BLOCK ? (int32_t)(n - i) : VEM_I_BLOCK,
-                   list, m, thread);
+        only = label_rows(t, k, first + i, at_most(n - i, VEM_I_BLOCK), list, m, only,
+                          thread);
+    if (only >= 0) { /* the moments of all are known */
+        vem_i_walk_add_node(t, k, node, list[only]);
+        return;
+    }
+    for (int64_t i = 0; only == MIXED && i < n; i += VEM_I_BLOCK) {
+        const int32_t some = at_most(n - i, VEM_I_BLOCK);
+        if (n > VEM_I_BLOCK)
+            look_up(t, k, first + i, some, list, m);
+        sort_rows(t, k, k->got, first + i, some, m);
+        for (int32_t c = 0; c < m; c++) {
+            const int32_t begin = k->places[c], end = k->places[c + 1];
+            if (end > begin)
+                add_rows(t, k, first + i, k->sorted + begin, end - begin, list[c],
+                         thread);
+        }
+    }
     vem_i_residence_check(t->run);
 }

@@ -13,11 +13,13 @@
 
 /* Few rows make many boxes, more make a walk end in more rows that are looked at one by one: by
  * measurement (docs/constants.md). Of many columns the moments of a node would take more than its rows. */
-enum { LEAF_COLUMNS = 8, LEAST_COLUMNS = 2 };
+enum { LEAF_COLUMNS = 8, LEAST = 16, MOST = 256, WIDE_COLUMNS = 4 };
 
 int64_t vem_i_boxes_leaf(int32_t d)
 {
-    return LEAF_COLUMNS * (int64_t)(d > LEAST_COLUMNS ? d : LEAST_COLUMNS);
+    const int64_t rows = LEAF_COLUMNS * (int64_t)d, wide = WIDE_COLUMNS * (int64_t)d;
+    const int64_t some = rows < LEAST ? LEAST : rows < MOST ? rows : MOST;
+    return some > wide ? some : wide;
 }
 
 /* Cuts at the mean leave some two thirds of a leaf in each. Where there is no more room, nodes stay larger. */
