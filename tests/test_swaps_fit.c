@@ -115,7 +115,7 @@ static void one_swap_repairs(void **state)
                                                  VEM_PRIOR_FLAT, held, VEM_DOUBLE, 60);
                     o.search = search;
                     o.swaps = swaps;
-                    if (search != VEM_SEARCH_CLOSEST)
+                    if (search != VEM_SEARCH_CLOSEST && search != VEM_SEARCH_BOXES)
                         o.reach = 4;
                     grid_fit fit = grid_run(ctx, &data, &o, start);
                     int64_t moved = count_swaps(&fit, &lines);
@@ -275,7 +275,7 @@ static void hard_finish(void **state)
         o.finish = VEM_FINISH_HARD;
         o.seeding = VEM_SEED_RANDOM;
         o.tolerance = 1e-5;
-        if (search != VEM_SEARCH_CLOSEST)
+        if (search != VEM_SEARCH_CLOSEST && search != VEM_SEARCH_BOXES)
             o.reach = 12;
         grid_fit fit = grid_run(ctx, &data, &o, NULL);
         assert_law(&fit, "finish");

@@ -350,13 +350,15 @@ typedef enum vem_prior_kind { VEM_PRIOR_FLAT = 0, VEM_PRIOR_FREE } vem_prior_kin
  * needs nothing of the step before.
  *     exact      neighbors of what a row holds, by the distances of the means
  *     estimated  the same, neighbors learned from the scored pairs
- *     groups     lists shared by rows that lie together, and probes of buckets */
+ *     groups     lists shared by rows that lie together, and probes of buckets
+ *     boxes      as closest, with the same labels; of hard fits box by box of a kd-tree */
 #define VEM_SEARCH_TABLE(X)                                                              \
     X(ALL, all, 1)                                                                       \
     X(CLOSEST, closest, 1)                                                               \
     X(EXACT, exact, 0)                                                                   \
     X(ESTIMATED, estimated, 0)                                                           \
-    X(GROUPS, groups, 0)
+    X(GROUPS, groups, 0)                                                                 \
+    X(BOXES, boxes, 1)
 #define VEM_SEARCH_VALUE(NAME, name, whole) VEM_SEARCH_##NAME,
 typedef enum vem_search_kind {
     VEM_SEARCH_TABLE(VEM_SEARCH_VALUE) VEM_SEARCH_COUNT

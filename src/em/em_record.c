@@ -5,8 +5,8 @@
  * after the E-step, it depends on the probabilities too, and, where swaps follow, on what
  * the E-step found beyond what is held. A loop that ends is recorded there: with more steps
  * allowed it goes on as if it had never ended. The shards of a dense search are not
- * recorded: the same E-step of the same model fills them again; its blocks are, which are of
- * other models. */
+ * recorded: the same E-step of the same model fills them again, and so are statistics that come
+ * with the labels (labels.c); its blocks are, which are of other models. */
 #include "em/em.h"
 
 #include <math.h>
@@ -53,12 +53,11 @@ static void record_schedule(vem_i_record *r, vem_i_schedule *s)
                                      : VEM_I_SETTLE;
 }
 
-/* The scorer belongs to the model; a dense search has its statistics in its shards. */
+/* The scorer belongs to the model. */
 static void enter(vem_i_em *em)
 {
     vem_i_scorer_prepare(em->run, em->model, &em->scorer);
-    if (em->search.dense && !vem_i_estep_blocks(em->estep))
-        vem_i_estep_again(em->estep, &em->posterior, NULL);
+    vem_i_estep_enter(em->estep, &em->posterior);
 }
 
 void vem_i_em_record(vem_i_record *r, vem_i_em *em)

@@ -216,16 +216,22 @@ static vem_i_estep_result run_step(vem_i_estep *t, vem_i_posterior *posterior,
     if (t->type->prepare && !t->again)
         result.pairs =
             t->type->prepare(t->search, &t->plan, t->average, held_by(posterior));
-    result.skipped = run_all(t, told, may_skip);
+    t->search->labelled = 0;
+    const int labelled =
+        !t->again && vem_i_labels_run(t, posterior, told, may_skip, &result);
+    if (!labelled)
+        result.skipped = run_all(t, told, may_skip);
     if (result.skipped)
         return result;
     if (t->type->settle)
         t->type->settle(t->search, !t->again);
     posterior->known = 1;
-    result.log_sum = vem_i_sum(t->shard_log_sum, t->shards);
-    result.distance = vem_i_sum(t->shard_distance, t->shards);
+    if (!labelled) {
+        result.log_sum = vem_i_sum(t->shard_log_sum, t->shards);
+        result.distance = vem_i_sum(t->shard_distance, t->shards);
+        count_shards(t, 0, t->shards, &result);
+    }
     t->average = result.distance / t->view->total_mass;
-    count_shards(t, 0, t->shards, &result);
     if (stats)
         vem_i_estep_collect(t, posterior, stats);
     if (stats && t->scorer->at_means)
@@ -267,6 +273,10 @@ void vem_i_estep_collect(vem_i_estep *t, const vem_i_posterior *posterior,
                          vem_i_stats *stats)
 {
     stats->clusters = t->scorer->clusters;
+    if (t->search->labelled) {
+        vem_i_labels_collect(t, stats);
+        return;
+    }
     if (!t->partial) {
         vem_i_collector_run(t->collector, posterior, vem_i_estep_order(t, posterior),
                             NULL, stats);
@@ -324,6 +334,7 @@ vem_i_estep_result vem_i_estep_again(vem_i_estep *t, vem_i_posterior *posterior,
 void vem_i_estep_renumber(vem_i_estep *t, vem_i_posterior *posterior, const int32_t *map,
                           int32_t clusters)
 {
+    t->search->labelled = 0;
     for (int64_t e = 0; e < posterior->n * posterior->width; e++)
         if (posterior->held[e] >= 0)
             posterior->held[e] = map[posterior->held[e]];
@@ -333,6 +344,7 @@ void vem_i_estep_renumber(vem_i_estep *t, vem_i_posterior *posterior, const int3
 
 void vem_i_estep_beside(vem_i_estep *t, int32_t cluster, int32_t beside)
 {
+    t->search->labelled = 0;
     if (t->type->place)
         t->type->place(t->search, cluster, beside);
 }
@@ -340,6 +352,7 @@ void vem_i_estep_beside(vem_i_estep *t, int32_t cluster, int32_t beside)
 void vem_i_estep_place(vem_i_estep *t, vem_i_posterior *posterior, int32_t cluster,
                        int64_t item)
 {
+    t->search->labelled = 0;
     if (t->search->spec.whole)
         return;
     int32_t width = posterior->width, *held = posterior->held + item * width, r = 0;

@@ -55,6 +55,8 @@ void vem_i_estep_collect(vem_i_estep *estep, const vem_i_posterior *posterior,
  * means but scores as before. Returns the pairs scored: a dense search scores all. */
 int64_t vem_i_estep_recollect(vem_i_estep *estep, vem_i_posterior *posterior,
                               const uint8_t *only, vem_i_stats *stats);
+/* The loop was entered after an E-step: what that left beside the posterior is made again. */
+void vem_i_estep_enter(vem_i_estep *estep, vem_i_posterior *posterior);
 /* The items in the order of the cluster they hold first; NULL: the search keeps none. */
 const vem_i_tour *vem_i_estep_order(vem_i_estep *estep, const vem_i_posterior *posterior);
 /* Clusters were dropped: the posterior and the search take their new numbers (map; -1:

@@ -22,6 +22,8 @@ struct vem_i_estep {
     int64_t partials;     /* of them: shards of a block */
     vem_i_blocks *blocks; /* NULL: all items are one */
     vem_i_collector *collector;
+    vem_i_stats
+        labelled; /* of a step in which all items were labelled at once (labels.c) */
     double *shard_log_sum, *shard_distance;
     int64_t *shard_pairs, *shard_changed;
     /* Of the run at hand. */
@@ -34,5 +36,14 @@ struct vem_i_estep {
     int64_t wave_first; /* shards run together, */
     int64_t from, to;   /* of these, which are all or those of a block */
 };
+
+/* ---- labels.c ---- */
+
+vem_status vem_i_labels_new(vem_i_estep *estep);
+/* The step, if the search can label all items at once; 0: it cannot. */
+int vem_i_labels_run(vem_i_estep *estep, vem_i_posterior *posterior,
+                     const vem_progress *told, int may_skip, vem_i_estep_result *result);
+/* The statistics of such a step. */
+void vem_i_labels_collect(const vem_i_estep *estep, vem_i_stats *stats);
 
 #endif

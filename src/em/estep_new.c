@@ -109,6 +109,8 @@ vem_status vem_i_estep_new(vem_i_run *run, const vem_view *view,
     } else if (status == VEM_OK && blocks > 0) {
         status = vem_i_collector_new(run, view, scorer, search->held, t->type->ordered,
                                      &t->collector);
+        if (status == VEM_OK)
+            status = vem_i_labels_new(t);
     }
     if (status != VEM_OK) {
         vem_i_estep_free(t);
@@ -126,6 +128,7 @@ void vem_i_estep_free(vem_i_estep *t)
     for (int64_t s = 0; t->partial && s < t->partials; s++)
         vem_i_stats_free(&t->partial[s]);
     vem_i_collector_free(t->collector);
+    vem_i_stats_free(&t->labelled);
     vem_i_blocks_free(t->blocks);
     vem_i_free(t->partial);
     vem_i_free(t->log_sums);

@@ -91,6 +91,9 @@ static const int64_t SOFT_ALL = 128, SOFT_HELD = 3;
 static const int64_t SHARE_LISTS = 64;
 /* Of counts, whose F is compared with itself: a change of 1e-4 nats where F is 100. */
 static const double COUNTS_TOLERANCE = 1e-6;
+/* Boxes: a tree costs some ten sweeps of few clusters, which hard fits of this many and more make up for
+ * in few columns (docs/constants.md); steps that swap cannot use it. */
+enum { BOXES_CLUSTERS = 12, BOXES_COLUMNS = 4, BOXES_ROWS = 256, BOXES_STEPS = 10 };
 /* Clusters that rows of a group share, buckets that a row probes, rounds of swaps: by
  * measurement (docs/math/groups.md). */
 enum { GROUP_REACH = 64, PROBE = 2, SWAPS = 8 };
@@ -291,6 +294,15 @@ static double least_floor(const vem_options *o)
     return o->precision == VEM_SINGLE || matrices ? 0x1p-23 : 0x1p-72;
 }
 
+/* Do boxes pay? The labels are those of the closest search. */
+static int takes_boxes(const vem_options *o, int64_t n, int32_t d)
+{
+    return o->search == VEM_SEARCH_CLOSEST && o->held == 1 && !(o->margin > 0) &&
+           o->swaps == 0 && o->cells <= 0 && o->max_steps >= BOXES_STEPS &&
+           !is_counts(o->family) && d <= BOXES_COLUMNS && o->clusters >= BOXES_CLUSTERS &&
+           n / BOXES_ROWS >= o->clusters;
+}
+
 /* What families of counts do without. */
 static vem_status check_counts(vem_i_run *run, const vem_options *asked,
                                const vem_options *out)
@@ -388,6 +400,8 @@ vem_status vem_options_resolve(vem_ctx *ctx, const vem_options *options, int64_t
         return status;
     if ((status = vem_i_check_descent(run, &out)) != VEM_OK)
         return status;
+    if (options->search == VEM_AUTO && !named && takes_boxes(&out, reduced, d))
+        out.search = VEM_SEARCH_BOXES;
     *resolved = out;
     return VEM_OK;
 }
@@ -400,7 +414,7 @@ int vem_i_whole_search(const vem_options *o)
 int vem_i_holds_all(const vem_options *o)
 {
     return o->search == VEM_SEARCH_ALL ||
-           (o->search == VEM_SEARCH_CLOSEST &&
+           ((o->search == VEM_SEARCH_CLOSEST || o->search == VEM_SEARCH_BOXES) &&
             ((o->held >= o->clusters && o->held > 1) || o->held > VEM_I_SPARSE_MAX));
 }
 

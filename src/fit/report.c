@@ -134,6 +134,12 @@ static void say_ours(vem_report *report, const vem_options *asked,
             "buckets of "
             "clusters now and then; --search closest tries all.",
             (long long)o->clusters, (long long)o->reach, (long long)o->probe);
+    else if (asked->search == VEM_AUTO && vem_i_search_type_of(o->search)->label)
+        vem_i_report_say(report,
+                         "exact search (%s): every row gets the cluster that trying all "
+                         "would give it, most of them box by box of a kd-tree; --search "
+                         "closest tries all.",
+                         vem_choice_name("search", o->search));
     else if (asked->search == VEM_AUTO)
         vem_i_report_say(report,
                          "exact search (%s): every cluster is tried for every row.",

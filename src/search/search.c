@@ -49,6 +49,11 @@ vem_i_search_spec vem_i_search_for(const vem_options *o, uint64_t seed)
         return vem_i_search_all(clusters);
     if (o->search == VEM_SEARCH_CLOSEST)
         return vem_i_search_closest(clusters, held, o->margin);
+    if (o->search == VEM_SEARCH_BOXES) {
+        vem_i_search_spec spec = vem_i_search_closest(clusters, held, 0);
+        spec.type = spec.dense ? spec.type : types[o->search];
+        return spec;
+    }
     return (vem_i_search_spec){.type = types[o->search],
                                .whole = vem_i_search_is_whole(o->search),
                                .clusters = clusters,

@@ -11,6 +11,8 @@
  *     estimated  the same; neighbors learned from the scored pairs (graph.h)
  *     groups     the C' best of what items that lie together share, or of the buckets of
  *                clusters nearest to the item (groups.h)
+ *     boxes      as closest; hard items of dense rows are labelled box by box of a tree, with
+ *                the same labels (boxes.h)
  *
  * Options become a spec, plain numbers that memory plans and forecasts look at too; a spec
  * becomes a search, an object with the state of its kind behind it. Nobody outside src/search
@@ -24,6 +26,7 @@
 
 struct vem_i_search_type;
 struct vem_i_tour;
+struct vem_i_boxes;
 
 /* What is asked for. */
 typedef struct vem_i_search_spec {
@@ -38,6 +41,8 @@ typedef struct vem_i_search_spec {
     int32_t explore;  /* candidates drawn at random per item and step */
     uint64_t seed;    /* of those draws */
     int32_t probe;    /* buckets of a probe, at most */
+    const struct vem_i_boxes
+        *boxes; /* boxes: borrowed, for several loops over the same rows; NULL: its own */
 } vem_i_search_spec;
 
 /* What a step does, where the search leaves a choice. */
@@ -47,6 +52,16 @@ typedef struct vem_i_step_plan {
     int fresh;        /* the lists are found anew even if there are some */
     int look_further; /* the best cluster not held is found too (em/posterior.h) */
 } vem_i_step_plan;
+
+/* All items labelled at once: what was done. */
+typedef struct vem_i_labelled {
+    double cost;     /* sum w v(i, label) */
+    int64_t changed; /* items with a mass whose label is another */
+    int64_t bounds,
+        scored;   /* bounds of a cluster over a box; pairs of an item and a cluster */
+    int64_t bulk; /* items that were labelled box by box */
+    int skipped;  /* a stop left some out */
+} vem_i_labelled;
 
 /* A search; types put their own state behind it. */
 typedef struct vem_i_search {
@@ -61,6 +76,8 @@ typedef struct vem_i_search {
     int64_t shard; /* items that a thread takes at a time; 0: as the E-step likes */
     int64_t wave;  /* learning: shards that are merged together; 0: it learns nothing */
     int32_t tried; /* clusters that an item tries, about; 0: all */
+    int labels;    /* 1: there may be steps in which all items are labelled at once */
+    int labelled;  /* the last step was one */
 } vem_i_search;
 
 enum { VEM_I_SEARCH_ARRAYS = 16 };
@@ -96,6 +113,11 @@ typedef struct vem_i_search_type {
                                  int64_t end, const int32_t *held);
     /* The lists, or costs, of the block. before: what its items held, or NULL. */
     void (*find)(vem_i_search *search, vem_i_block *block, const int32_t *before);
+    /* All items at once, where each holds one cluster: labels into `held` (known: there are some), the
+     * statistics of what is held, about the scorer's means, and what it took. 0: not in this
+     * step, which goes block by block. NULL: never. */
+    int (*label)(vem_i_search *search, int32_t *held, int known, const vem_progress *told,
+                 int may_skip, vem_i_stats *stats, vem_i_labelled *result);
     /* Learning: shard number `slot` of a wave begins and ends on the thread of its block;
      * a wave of so many shards is over. */
     void (*begin_shard)(vem_i_search *search, const vem_i_block *block, int64_t slot);
