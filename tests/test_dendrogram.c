@@ -1,5 +1,5 @@
-/* Trees of merges: golden values, the same bits for any number of threads, weights, groups, hostile
- * rows and files, cuts and purity. */
+/* Trees of merges: golden values, the same bits for any number of threads, weights,
+ * groups, hostile rows and files, cuts and purity. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -214,7 +214,8 @@ static void pairs_by_any_way(void **state)
     }
 }
 
-/* The evidence of a clustering does not depend on how it came about: one cluster at the end. */
+/* The evidence of a clustering does not depend on how it came about: one cluster at
+ * the end. */
 static void evidence_of_the_root(void **state)
 {
     (void)state;
@@ -246,7 +247,8 @@ static void evidence_of_the_root(void **state)
     }
 }
 
-/* Weight 2 and the row twice: after the merges of equal rows the same clusterings, with the same evidence. */
+/* Weight 2 and the row twice: after the merges of equal rows the same clusterings,
+ * with the same evidence. */
 static void weights(void **state)
 {
     (void)state;

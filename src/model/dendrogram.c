@@ -178,7 +178,7 @@ vem_status vem_i_dendrogram_clusters(vem_i_run *run, const vem_dendrogram *tree,
                                      int64_t clusters, int32_t *cluster_of_leaf)
 {
     const int64_t n = tree->leaves, made = n - clusters; /* merges */
-    int32_t *top, *number; /* the node of a cut that a node lies under; its number */
+    int32_t *top, *number = NULL; /* the node of a cut that one lies under; its number */
     vem_status status = vem_i_take(run, &top, (size_t)(n + made), sizeof *top);
     if (status != VEM_OK)
         return status;
