@@ -184,8 +184,7 @@ class Tree(Case):
         self.assertEqual(matrix["prior_scale"], 2)
         columns = self.json("tree", data, "--prior-scale", "2,1,3")
         self.assertNotEqual(columns["log_evidence"], matrix["log_evidence"])
-        for words, pattern in ((["--prior-mean", "1,2"], "2 values, but there are 3 columns"),
-                               (["--prior-mean", "1,x"], "neither numbers"),
+        for words, pattern in ((["--prior-mean", "1,2"], "2 values, but the data have 3 columns"),
                                (["--prior-scale", "1,2"], "2 values"),
                                (["--prior-dof", 2], "--prior-dof is 2"),
                                (["--prior-count", -1], "--prior-count is -1"),
