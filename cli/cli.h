@@ -85,6 +85,12 @@ enum { CLI_MOST_OPTIONS = 24 };
     {                                                                                    \
         "verbose", 'v', IO, NULL, "also what is about to be done, and every step"        \
     }
+#define CLI_TRUTH_COLUMN_OPTION(IO)                                                      \
+    {                                                                                    \
+        "truth-column", 0, IO, "COLUMN",                                                 \
+            "name or number of the column of a --truth table that holds the classes; "   \
+            "otherwise the one named label, class, cluster, target, truth or species"    \
+    }
 /* The conjugate prior: the same in select and tree (prior.c). */
 #define CLI_PRIOR_OPTIONS                                                                \
     {"prior-mean", 0, "Prior", "LIST|FILE",                                              \
@@ -160,7 +166,7 @@ struct cli_args {
 };
 
 extern const cli_command cli_fit, cli_predict, cli_score, cli_coreset, cli_merge,
-    cli_generate, cli_info, cli_sample, cli_describe, cli_select;
+    cli_generate, cli_info, cli_sample, cli_describe, cli_select, cli_tree;
 extern const cli_command *const cli_commands[]; /* NULL at the end */
 
 /* Fills in args from the words after the verb. CLI_DONE, or CLI_USAGE after a message. */
@@ -315,6 +321,37 @@ json_t *cli_json_options(const vem_options *options);
 json_t *cli_path_json(const vem_path *path);
 void cli_print_path(const vem_path *path);
 
+/* ---- Classes that are known (truth.c) ---- */
+
+typedef struct cli_truth {
+    int64_t *classes; /* of the rows of the data; NULL: none were given */
+    char *column;     /* of a table that has several; else NULL */
+} cli_truth;
+
+/* --truth-column needs --truth. */
+int cli_check_truth(const cli_args *args);
+/* As many as there are rows, those left out of `data` (NULL: none) included. */
+int cli_read_truth(const cli_args *args, const vem_data *data, int64_t rows,
+                   cli_truth *truth);
+void cli_truth_free(cli_truth *truth);
+
+/* ---- Trees (tree.c, tree_tell.c) ---- */
+
+/* A tree, and what was asked of it. */
+typedef struct cli_grown {
+    vem_dendrogram *tree;
+    const vem_data *data; /* NULL: the tree was read */
+    int64_t cut;          /* clusters; 0: none */
+    vem_tree_purity purity;
+    vem_agreement agreement; /* of the cut with the truth */
+    const char *truth_column;
+    double seconds_read, seconds;
+} cli_grown;
+int cli_tree_json(const cli_args *args, const cli_grown *grown);
+void cli_tree_words(const cli_args *args, const cli_grown *grown);
+/* vem info of a tree. */
+int cli_tree_info(cli_args *args);
+
 /* ---- Statistics that add up (accumulate.c) ---- */
 
 /* Before the data are read: what --accumulate needs beside it. */
@@ -339,6 +376,9 @@ int cli_trace_write(cli_args *args, const vem_report *report, const char *path);
 vem_status cli_set_meta(cli_args *args, const vem_report *report, vem_model *model);
 void cli_print_summary(const cli_args *args, const vem_report *report,
                        double seconds_read, double seconds_total);
+/* Lines of text as a list; and wrapped, the first after a label. */
+json_t *cli_sentences(const char *lines);
+void cli_print_lines(const char *label, const char *lines);
 json_t *cli_report_json(const cli_args *args, const vem_report *report,
                         double seconds_read, double seconds_total);
 

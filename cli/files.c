@@ -23,10 +23,11 @@ static int read_choice(const cli_args *args, const char *name, const char *const
     return text ? cli_read_choice(what, text, words, count, choice) : CLI_DONE;
 }
 
-/* Tables that are written have the ids of the rows, and so have exemplars. */
+/* Tables that are written have the ids of the rows, and so have exemplars and leaves. */
 static int wants_ids(const cli_args *args)
 {
-    if (args->command == &cli_describe)
+    if (args->command == &cli_describe || cli_value(args, "newick") ||
+        cli_value(args, "picture") || cli_value(args, "r"))
         return 1;
     const int predicts = args->command == &cli_predict;
     const char *path = cli_value(args, predicts ? "output" : "labels");

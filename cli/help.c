@@ -5,9 +5,9 @@
 
 enum { COLUMN = 26, WIDTH = 80 };
 
-static const char *const GROUPS[] = {"Model",  "Start",     "Stopping",
-                                     "Data",   "Computing", "Input and output",
-                                     "Options"};
+static const char *const GROUPS[] = {
+    "Model",  "Prior", "Start", "Stopping", "Data", "Computing", "Input and output",
+    "Options"};
 
 /* Where an option of the library's table belongs; one that is not named here goes last.
  */

@@ -456,6 +456,8 @@ static int run(cli_args *args)
     }
     if (strcmp(kind, "statistics") == 0)
         return cli_stats_info(args);
+    if (strcmp(kind, "tree") == 0)
+        return cli_tree_info(args);
     if (strcmp(kind, "state") == 0)
         return state_info(args);
     /* What is neither is read as data, for the reader's sentence on what is wrong. */
@@ -465,7 +467,7 @@ static int run(cli_args *args)
 const cli_command cli_info = {
     .name = "info",
     .operands = "FILE...",
-    .purpose = "what is in this file: data, a model, statistics, a checkpoint",
+    .purpose = "what is in this file: data, a model, a tree, statistics, a checkpoint",
     .examples = "  vem info data.csv\n  vem info model.npz --json\n",
     .own = own,
     .own_count = sizeof own / sizeof *own,

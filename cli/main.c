@@ -9,8 +9,8 @@
 
 const cli_command *const cli_commands[] = {&cli_fit,      &cli_predict, &cli_score,
                                            &cli_describe, &cli_sample,  &cli_select,
-                                           &cli_coreset,  &cli_merge,   &cli_generate,
-                                           &cli_info,     NULL};
+                                           &cli_tree,     &cli_coreset, &cli_merge,
+                                           &cli_generate, &cli_info,    NULL};
 
 static const cli_command *find_command(const char *name)
 {

@@ -37,7 +37,8 @@ static const char *phase_name(const char *phase)
     static const char *const names[][2] = {
         {"read", "reading"},  {"reduce", "reducing"},     {"seed", "seeding"},
         {"em", "fitting"},    {"measure", "measuring"},   {"assign", "assigning"},
-        {"score", "scoring"}, {"generate", "generating"}, {"look", "looking"}};
+        {"score", "scoring"}, {"generate", "generating"}, {"look", "looking"},
+        {"pair", "pairing"},  {"merge", "merging"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(names[i][0], phase) == 0)
             return names[i][1];

@@ -101,8 +101,7 @@ vem_status cli_set_meta(cli_args *args, const vem_report *report, vem_model *mod
 
 enum { INDENT = 16 };
 
-/* Lines of text, each wrapped, the first after a label. */
-static void print_lines(const char *label, const char *lines)
+void cli_print_lines(const char *label, const char *lines)
 {
     const int width = cli_width(STDOUT_FILENO);
     while (lines && *lines) {
@@ -172,7 +171,7 @@ static void print_measures(const vem_summary *s, const vem_options *options)
 static void print_details(const vem_summary *s, const char *choices, double seconds_read)
 {
     char a[32], b[32];
-    print_lines("chosen", choices);
+    cli_print_lines("chosen", choices);
     printf("  %-13s %s scored, %s in the seeding\n", "pairs",
            cli_count(s->scored_pairs, a), cli_count(s->seed_pairs, b));
     printf("  %-13s %s reading, %s seeding, ", "seconds", cli_seconds(seconds_read, a),
@@ -297,7 +296,7 @@ void cli_print_summary(const cli_args *args, const vem_report *report,
     print_sizes(report);
     print_outcome(s, options);
     print_measures(s, options);
-    print_lines("note", vem_report_notes(report));
+    cli_print_lines("note", vem_report_notes(report));
     printf("  %-13s %s s, peak memory %s\n", "time", cli_seconds(seconds_total, a),
            vem_bytes_print((double)s->peak_bytes, b));
     const char *output = cli_value(args, "output");
@@ -309,8 +308,7 @@ void cli_print_summary(const cli_args *args, const vem_report *report,
 
 /* ---- As JSON ---- */
 
-/* Lines as a list. */
-static json_t *sentences(const char *lines)
+json_t *cli_sentences(const char *lines)
 {
     json_t *list = json_array();
     while (*lines) {
@@ -391,7 +389,7 @@ json_t *cli_report_json(const cli_args *args, const vem_report *report,
     CLI_JSON_WHOLE(o, s, restart);
     json_object_set_new(o, "cpu", json_string(vem_ctx_cpu(args->ctx)));
     json_object_set_new(o, "options", cli_json_options(options));
-    json_object_set_new(o, "choices", sentences(vem_report_choices(report)));
-    json_object_set_new(o, "notes", sentences(vem_report_notes(report)));
+    json_object_set_new(o, "choices", cli_sentences(vem_report_choices(report)));
+    json_object_set_new(o, "notes", cli_sentences(vem_report_notes(report)));
     return o;
 }

@@ -13,9 +13,7 @@ static const cli_option own[] = {
     CLI_READ_OPTIONS,
     {"truth", 0, IO, "FILE",
      "classes of the rows: NMI, ARI and purity of the most probable clusters"},
-    {"truth-column", 0, IO, "COLUMN",
-     "name or number of the column of a --truth table that holds the classes; otherwise "
-     "the one named label, class, cluster, target, truth or species"},
+    CLI_TRUTH_COLUMN_OPTION(IO),
     {"json", 0, IO, NULL, "print the result as one JSON object"},
     {"quiet", 'q', IO, NULL, "no progress"},
 };
@@ -56,37 +54,8 @@ static int compare(cli_args *args, const vem_model *model, const vem_data *data,
     return code;
 }
 
-/* Known classes of the rows. */
-typedef struct known {
-    int64_t *classes; /* NULL: none were given */
-    char *column;     /* of a table that has several; else NULL */
-} known;
-
-/* Before the scan: labels that do not fit are found out at once. */
-static int read_truth(cli_args *args, const vem_data *data, known *truth)
-{
-    const char *path = cli_value(args, "truth");
-    int64_t count = 0;
-    if (!path)
-        return CLI_DONE;
-    const int64_t rows = vem_data_rows_read(data);
-    const vem_status status =
-        vem_classes_read_column(args->ctx, path, rows, cli_value(args, "truth-column"),
-                                &truth->classes, &count, &truth->column);
-    if (status != VEM_OK)
-        return cli_failure(args, status);
-    if (count != rows) {
-        cli_error("%s has %lld labels, but there are %lld rows.", path, (long long)count,
-                  (long long)rows);
-        return CLI_FAILED;
-    }
-    for (int64_t i = 0; i < vem_data_rows(data); i++)
-        truth->classes[i] = truth->classes[vem_data_row(data, i)];
-    return CLI_DONE;
-}
-
 static int print_json(const cli_args *args, const vem_model *model, const vem_data *data,
-                      const vem_scores *s, const vem_agreement *a, const known *truth,
+                      const vem_scores *s, const vem_agreement *a, const cli_truth *truth,
                       double seconds)
 {
     json_t *o = cli_json_begin(args);
@@ -116,7 +85,7 @@ static int print_json(const cli_args *args, const vem_model *model, const vem_da
 }
 
 static void print_words(const vem_data *data, const vem_model *model, const vem_scores *s,
-                        const vem_agreement *a, const known *truth)
+                        const vem_agreement *a, const cli_truth *truth)
 {
     char n[48], c[48], name[64];
     printf("%s, %s\n", cli_counted(vem_data_rows(data), "row", n),
@@ -139,7 +108,7 @@ static void print_words(const vem_data *data, const vem_model *model, const vem_
 }
 
 static int score(cli_args *args, const vem_model *model, const vem_data *data,
-                 const known *truth, double began)
+                 const cli_truth *truth, double began)
 {
     vem_scores scores = {.size = sizeof scores};
     vem_agreement agreement = {.size = sizeof agreement,
@@ -166,23 +135,19 @@ static int run(cli_args *args)
     const double began = cli_clock();
     vem_model *model = NULL;
     vem_data *data = NULL;
-    known truth = {0};
-    if (cli_value(args, "truth-column") && !cli_value(args, "truth")) {
-        cli_error(
-            "--truth-column says which column of --truth FILE holds the classes, but "
-            "there is no --truth.");
-        return CLI_USAGE;
-    }
+    cli_truth truth = {0};
+    int code = cli_check_truth(args);
+    if (code != CLI_DONE)
+        return code;
     cli_progress_begin(args);
-    int code = cli_read_model(args, args->operands[0], args->operands[1], &model);
+    code = cli_read_model(args, args->operands[0], args->operands[1], &model);
     if (code == CLI_DONE)
         code = cli_read_data(args, args->operands[1], &data, NULL);
     if (code == CLI_DONE)
-        code = read_truth(args, data, &truth);
+        code = cli_read_truth(args, data, vem_data_rows_read(data), &truth);
     if (code == CLI_DONE)
         code = score(args, model, data, &truth, began);
-    free(truth.classes);
-    free(truth.column);
+    cli_truth_free(&truth);
     vem_data_free(data);
     vem_model_free(model);
     return code;

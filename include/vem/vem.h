@@ -83,7 +83,7 @@ VEM_API const char *vem_version(void);
 typedef struct vem_ctx vem_ctx;
 
 /* What a progress function is told. `phase` is "read", "reduce", "seed", "em", "measure",
- * "assign", "sample".
+ * "assign", "sample", "pair" and "merge" (of trees).
  * Within "em", step counts E-steps and free_energy is per unit of mass (NAN before the
  * first). `total` is 0 when the end is not known.
  *
@@ -818,6 +818,129 @@ VEM_API vem_status vem_path_read(vem_ctx *ctx, const char *file, vem_path **path
 /* Is there one in the file? Never fails. */
 VEM_API int vem_file_has_path(const char *file);
 
+/* ---- Trees of merges ---- */
+
+/* X(NAME, name, what it does): which two clusters are joined next. A new one comes
+ * last. */
+#define VEM_TREE_TABLE(X)                                                                \
+    X(BAYES, bayes, "the two whose union has the most evidence beside their own")        \
+    X(SINGLE, single, "the two whose nearest rows are nearest")                          \
+    X(COMPLETE, complete, "the two whose farthest rows are nearest")                     \
+    X(AVERAGE, average, "the two whose rows are nearest on average")
+/* X(NAME, name, what it does): how the closest pair is kept, for bayes. The tree is
+ * the same (conga: but where costs are tied), the work is not. */
+#define VEM_PAIRS_TABLE(X)                                                               \
+    X(FASTPAIR, fastpair, "each cluster knows the nearest of those that came later")     \
+    X(CONGA, conga, "conga lines")                                                       \
+    X(BRUTE, brute, "all pairs, before every merge")
+#define VEM_TREE_VALUE(NAME, name, what) VEM_TREE_##NAME,
+#define VEM_PAIRS_VALUE(NAME, name, what) VEM_PAIRS_##NAME,
+typedef enum vem_tree_method {
+    VEM_TREE_TABLE(VEM_TREE_VALUE) VEM_TREE_COUNT
+} vem_tree_method;
+typedef enum vem_pairs_method {
+    VEM_PAIRS_TABLE(VEM_PAIRS_VALUE) VEM_PAIRS_COUNT
+} vem_pairs_method;
+#undef VEM_TREE_VALUE
+#undef VEM_PAIRS_VALUE
+/* NULL: there is none. */
+VEM_API const char *vem_tree_method_name(vem_tree_method method);
+VEM_API const char *vem_pairs_method_name(vem_pairs_method method);
+
+typedef struct vem_tree_options {
+    size_t size; /* sizeof(vem_tree_options) */
+    vem_tree_method method;
+    vem_pairs_method pairs;
+    int64_t
+        leaves; /* leaves are the clusters of a fit with so many, by k-means; 0: rows */
+    const vem_prior_options *prior; /* of bayes; NULL: all of it is chosen */
+} vem_tree_options;
+
+/* A tree: leaves 0 .. N-1 are rows or groups of rows, merge k (0 .. N-2) joins nodes a
+ * < b into node N + k. */
+typedef struct vem_dendrogram vem_dendrogram;
+
+typedef struct vem_merge {
+    int64_t a, b;
+    double
+        delta; /* what it costs: a distance, or evidence lost (below 0: won), T(K) apart */
+    double log_evidence; /* of the clustering after it; NAN but for bayes */
+    double height;       /* the largest delta so far, shifted to be 0 or more */
+    int64_t size;        /* leaves under it */
+} vem_merge;
+
+typedef struct vem_tree_summary {
+    size_t size;
+    vem_tree_method method;
+    vem_pairs_method pairs; /* bayes */
+    int64_t n;              /* rows */
+    int32_t d;
+    int64_t leaves;
+    int64_t distances;          /* that were measured, costs of merges included */
+    double log_evidence_leaves; /* of the leaves as clusters; NAN but for bayes */
+    int64_t clusters;           /* of the most evidence on the path; 0: not known */
+    double log_evidence;        /* of those */
+    double prior_strength, prior_dof, prior_count; /* of bayes, as they were */
+    double prior_scale;                            /* the mean of the diagonal of B0 */
+    double seconds_load, seconds_leaves, seconds_merge, seconds_total;
+    uint64_t peak_bytes;
+} vem_tree_summary;
+
+/* Agglomerative clustering to the root. Of the options standardize, normalize,
+ * threads, memory, time and seed count, and for bayes family (full unless said, or
+ * diag or iso). A stop, or the end of time, leaves no tree (VEM_STOPPED). */
+VEM_API vem_status vem_agglomerate(vem_ctx *ctx, const vem_data *data,
+                                   const vem_options *options,
+                                   const vem_tree_options *tree_options,
+                                   vem_dendrogram **tree);
+VEM_API void vem_dendrogram_free(vem_dendrogram *tree);
+VEM_API int64_t vem_dendrogram_leaves(const vem_dendrogram *tree);
+VEM_API int64_t vem_dendrogram_rows(const vem_dendrogram *tree);
+VEM_API const vem_merge *vem_dendrogram_merges(const vem_dendrogram *tree);
+/* The leaf of each row; NULL: leaves are the rows. */
+VEM_API const int32_t *vem_dendrogram_leaf_of_rows(const vem_dendrogram *tree);
+VEM_API const vem_tree_summary *vem_dendrogram_summary(const vem_dendrogram *tree);
+/* A sentence a line about what is other than one may expect; "": nothing. */
+VEM_API const char *vem_dendrogram_notes(const vem_dendrogram *tree);
+/* Labels of all rows for so many clusters, numbered by their first leaves; 0: those of
+ * the most evidence. */
+VEM_API vem_status vem_dendrogram_cut(vem_ctx *ctx, const vem_dendrogram *tree,
+                                      int64_t clusters, int32_t *labels);
+/* .npz with linkage (N-1, 4) as scipy's, delta and log_evidence (N-1) and, where
+ * leaves are groups, leaves (one a row). Files of others with a right linkage are
+ * read, too. */
+VEM_API vem_status vem_dendrogram_write(vem_ctx *ctx, const vem_dendrogram *tree,
+                                        const char *path);
+VEM_API vem_status vem_dendrogram_read(vem_ctx *ctx, const char *path,
+                                       vem_dendrogram **tree);
+/* Newick text, branches as long as heights differ. `names`: one for each leaf, or
+ * NULL: their numbers, from 0. */
+VEM_API vem_status vem_dendrogram_write_newick(vem_ctx *ctx, const vem_dendrogram *tree,
+                                               const char *const *names,
+                                               const char *path);
+/* An hclust of R: by the ending, text for R's dget() (.R), or merge, height, order and
+ * labels as .json. */
+VEM_API vem_status vem_dendrogram_write_r(vem_ctx *ctx, const vem_dendrogram *tree,
+                                          const char *const *names, const char *path);
+/* A picture (.svg), the clusters of a cut in colors (0: none). Of large trees the
+ * upper part, with the numbers of leaves below. */
+VEM_API vem_status vem_dendrogram_draw(vem_ctx *ctx, const vem_dendrogram *tree,
+                                       const char *const *names, int64_t clusters,
+                                       const char *path);
+
+/* How well a tree keeps known classes together: the mean share of their class in the
+ * smallest subtree that holds both of two rows of one class. */
+typedef struct vem_tree_purity {
+    size_t size;
+    double pairs; /* over all pairs of rows of one class; NAN: there is none */
+    double rows;  /* over all rows, and then their class-mates (Heller and Ghahramani) */
+    double pair_count;
+} vem_tree_purity;
+/* Classes of all rows, any integers. */
+VEM_API vem_status vem_dendrogram_purity(vem_ctx *ctx, const vem_dendrogram *tree,
+                                         const int64_t *classes, int64_t n,
+                                         vem_tree_purity *result);
+
 /* ---- Statistics that add up ---- */
 
 /* One E-step of a model over some rows: all that an M-step needs to know of them. Those of
@@ -1098,7 +1221,7 @@ VEM_API vem_status vem_text_write(vem_ctx *ctx, const char *path, const char *te
  * (An .npy by its header, in which they leave more spaces than others.) */
 VEM_API int vem_file_is_labels(const char *path);
 VEM_API int vem_file_is_classes(const char *path);
-/* What a file holds: "data", "model", "statistics", "state" (of --checkpoint) or
+/* What a file holds: "data", "model", "statistics", "tree", "state" (of --checkpoint) or
  * "unknown". Never fails. */
 VEM_API const char *vem_file_kind(const char *path);
 

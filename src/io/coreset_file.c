@@ -90,6 +90,8 @@ vem_status vem_i_coreset_read(vem_i_run *run, const char *path, vem_data *data)
                                 ? "%s holds statistics, but data are needed here."
                             : vem_i_npz_has(npz, "means")
                                 ? "%s is a model, but data are needed here."
+                            : vem_i_npz_is_tree(npz)
+                                ? "%s is a tree, but data are needed here."
                                 : "%s holds no data: an .npz needs an array named rows, "
                                   "or those of a sparse matrix as scipy writes it.",
                             path);

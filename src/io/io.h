@@ -196,6 +196,8 @@ vem_status vem_i_model_write(vem_i_run *run, const struct vem_model *model,
 /* An array as doubles, from vem_i_alloc. */
 vem_status vem_i_npz_doubles(vem_i_run *run, vem_i_npz *npz, const char *name, int *rank,
                              int64_t dims[4], double **values);
+/* Does it hold a tree of merges? (tree_file.c) */
+int vem_i_npz_is_tree(const vem_i_npz *npz);
 /* Does it hold the statistics of some rows, beside a model? */
 int vem_i_npz_is_stats(const vem_i_npz *npz);
 

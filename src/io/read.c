@@ -421,6 +421,8 @@ const char *vem_file_kind(const char *path)
         found = "statistics";
     else if (vem_i_npz_is_model(npz))
         found = "model";
+    else if (vem_i_npz_is_tree(npz))
+        found = "tree";
     else if (vem_i_npz_has(npz, "rows") || vem_i_npz_is_sparse(npz))
         found = "data";
     vem_i_npz_close(npz);

@@ -1,0 +1,340 @@
+/* vem tree DATA -o TREE.npz */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+#define IO "Input and output"
+#define NAME(NAME, name, what) #name,
+#define CHOICE(NAME, name, what) "|" #name
+
+static const char *const methods[] = {VEM_TREE_TABLE(NAME)};
+static const char *const ways[] = {VEM_PAIRS_TABLE(NAME)};
+
+static const cli_option own[] = {
+    {"method", 0, "Model", &(VEM_TREE_TABLE(CHOICE))[1],
+     "which two clusters are joined next; default: bayes"},
+    {"leaves", 0, "Data", "M",
+     "first put the rows into M groups by k-means, which are the leaves: for more rows "
+     "than "
+     "a tree is practical for (bayes 20,000, complete and average 30,000, single "
+     "200,000, "
+     "about)"},
+    {"pairs", 0, "Computing", &(VEM_PAIRS_TABLE(CHOICE))[1],
+     "bayes: how the closest pair is kept; the tree is the same; default: fastpair"},
+    {"prior-mean", 0, "Prior", "LIST|FILE",
+     "bayes: where means of clusters are expected, a value for each column; default: the "
+     "mean of all rows"},
+    {"prior-strength", 0, "Prior", "XI", "rows that this is worth; default 0.01"},
+    {"prior-dof", 0, "Prior", "ETA",
+     "rows that the expected shape is worth; default: columns (1 for families diag and "
+     "iso)"},
+    {"prior-scale", 0, "Prior", "LIST|FILE",
+     "ETA times the expected variance: one number, one for each column, or a matrix; "
+     "default: from the least distances of some pairs of rows"},
+    {"prior-count", 0, "Prior", "PHI",
+     "rows that each cluster is expected to have beside its own; default 2"},
+    CLI_WEIGHTS_OPTION,
+    CLI_READ_OPTIONS,
+    {"output", 'o', IO, "FILE",
+     "the tree as .npz: linkage (as scipy's), delta, log_evidence"},
+    {"labels", 0, IO, "FILE",
+     "the cluster of each row when the tree is cut into --clusters K (bayes: else into "
+     "those "
+     "of the most evidence) (.npy, .csv or .csv.gz)"},
+    {"truth", 0, IO, "FILE",
+     "classes of the rows: dendrogram purity; NMI, ARI of the cut"},
+    CLI_TRUTH_COLUMN_OPTION(IO),
+    {"newick", 0, IO, "FILE", "the tree as Newick text"},
+    {"r", 0, IO, "FILE",
+     "the tree for R: .R, which dget() reads as an hclust, or merge, height, order and "
+     "labels as .json"},
+    {"picture", 0, IO, "FILE", "the tree drawn, .svg"},
+    CLI_TALK_OPTIONS(IO),
+};
+
+static const cli_file files[] = {
+    {"weights", CLI_READS, NULL},   {"truth", CLI_READS, NULL},
+    {"output", CLI_WRITES, "npz"},  {"labels", CLI_WRITES_LABELS, "npy csv csv.gz"},
+    {"newick", CLI_WRITES, NULL},   {"r", CLI_WRITES, "R json"},
+    {"picture", CLI_WRITES, "svg"}, {NULL, CLI_READS, NULL},
+};
+
+static const char *const shared[] = {"clusters",  "family",  "standardize",
+                                     "normalize", "threads", "memory",
+                                     "time",      "seed",    NULL};
+
+/* Options that say how a tree is made, and have no part in one that is read. */
+static const char *const making[] = {
+    "method",    "leaves",      "pairs",       "prior-mean", "prior-strength",
+    "prior-dof", "prior-scale", "prior-count", "weights",    "columns",
+    "id",        "header",      "decimal",     "missing",    NULL};
+
+static const char *const of_prior[] = {"prior-mean",  "prior-strength", "prior-dof",
+                                       "prior-scale", "prior-count",    NULL};
+
+/* ---- before ---- */
+
+static int read_request(cli_args *args, vem_tree_options *tree)
+{
+    int method = 0, pairs = 0, code = CLI_DONE;
+    if (cli_value(args, "method"))
+        code = cli_read_choice("--method", cli_value(args, "method"), methods,
+                               VEM_TREE_COUNT, &method);
+    if (code == CLI_DONE && cli_value(args, "pairs"))
+        code = cli_read_choice("--pairs", cli_value(args, "pairs"), ways, VEM_PAIRS_COUNT,
+                               &pairs);
+    if (code == CLI_DONE && cli_value(args, "pairs") && method != VEM_TREE_BAYES) {
+        cli_error("--pairs is for --method bayes; linkages need no search for pairs.");
+        code = CLI_USAGE;
+    }
+    *tree = (vem_tree_options){.size = sizeof *tree,
+                               .method = (vem_tree_method)method,
+                               .pairs = (vem_pairs_method)pairs};
+    if (code == CLI_DONE)
+        code = cli_read_whole(args, "leaves", 1e9, &tree->leaves);
+    if (code == CLI_DONE)
+        code = cli_check_truth(args);
+    if (code == CLI_DONE && method != VEM_TREE_BAYES && cli_value(args, "labels") &&
+        args->options.clusters == VEM_AUTO) {
+        cli_error("--labels needs to know into how many clusters the tree is cut: say it "
+                  "with --clusters K (only --method bayes knows by itself).");
+        code = CLI_USAGE;
+    }
+    return code;
+}
+
+static int check_beside_tree(const cli_args *args)
+{
+    const char *found = NULL;
+    for (int i = 0; !found && making[i]; i++)
+        if (cli_value(args, making[i]))
+            found = making[i];
+    for (int i = 0; !found && of_prior[i]; i++)
+        if (cli_value(args, of_prior[i]))
+            found = of_prior[i];
+    for (int i = 0; !found && i < CLI_SHARED_OPTIONS; i++) {
+        const char *name = vem_option_at(i)->name;
+        if (args->given[i] && strcmp(name, "clusters") != 0 &&
+            strcmp(name, "threads") != 0 && strcmp(name, "memory") != 0)
+            found = name;
+    }
+    if (!found && args->operand_count == 1)
+        return cli_check_truth(args);
+    if (found)
+        cli_error("--%s says how a tree is made, but %s is one already.", found,
+                  args->operands[0]);
+    else
+        cli_error("%s is a tree: it is taken alone.", args->operands[0]);
+    return CLI_USAGE;
+}
+
+/* ---- after ---- */
+
+/* Names of the leaves: the ids of the rows, where there are. NULL: their numbers. */
+static const char **leaf_names(const cli_grown *g)
+{
+    const int64_t n = vem_dendrogram_leaves(g->tree);
+    if (!g->data || vem_data_ids(g->data) == 0 || vem_dendrogram_leaf_of_rows(g->tree))
+        return NULL;
+    const char **names = malloc((size_t)n * sizeof *names);
+    for (int64_t i = 0; names && i < n; i++)
+        names[i] = vem_data_id(g->data, 0, vem_data_row(g->data, i));
+    return names;
+}
+
+static vem_status write_exports(const cli_args *args, const cli_grown *g)
+{
+    vem_ctx *ctx = args->ctx;
+    const char *output = cli_value(args, "output"), *newick = cli_value(args, "newick");
+    const char *r = cli_value(args, "r"), *picture = cli_value(args, "picture");
+    const char **names = leaf_names(g);
+    vem_status status = VEM_OK;
+    if (output)
+        status = vem_dendrogram_write(ctx, g->tree, output);
+    if (status == VEM_OK && newick)
+        status = vem_dendrogram_write_newick(ctx, g->tree, names, newick);
+    if (status == VEM_OK && r)
+        status = vem_dendrogram_write_r(ctx, g->tree, names, r);
+    if (status == VEM_OK && picture)
+        status = vem_dendrogram_draw(ctx, g->tree, names, g->cut, picture);
+    free((void *)names);
+    return status;
+}
+
+/* Labels of all rows that were read, into the file, and compared with what is known. */
+static vem_status write_labels(const cli_args *args, cli_grown *g, const int64_t *classes)
+{
+    const char *path = cli_value(args, "labels");
+    const int64_t n = vem_dendrogram_rows(g->tree);
+    const int64_t all = g->data ? vem_data_rows_read(g->data) : n;
+    void *room = NULL;
+    if (g->cut == 0 || (!path && !classes))
+        return VEM_OK;
+    vem_status status = vem_array_new(args->ctx, (size_t)all * sizeof(int32_t), &room);
+    if (status != VEM_OK)
+        return status;
+    int32_t *labels = room;
+    status = vem_dendrogram_cut(args->ctx, g->tree, g->cut, labels);
+    if (status == VEM_OK && classes) {
+        int64_t *found = malloc((size_t)n * sizeof *found);
+        for (int64_t i = 0; found && i < n; i++)
+            found[i] = labels[i];
+        status = found ? vem_compare(args->ctx, found, classes, n, &g->agreement)
+                       : VEM_NO_MEMORY;
+        free(found);
+    }
+    if (status == VEM_OK && path && g->data) {
+        status =
+            vem_data_spread(args->ctx, g->data, labels, sizeof *labels, &(int32_t){-1});
+        if (status == VEM_OK)
+            status = vem_labels_write_rows(args->ctx, path, g->data, labels, all);
+    } else if (status == VEM_OK && path) {
+        status = vem_labels_write(args->ctx, path, labels, n);
+    }
+    vem_array_free(args->ctx, room);
+    return status;
+}
+
+static int over(cli_args *args, cli_grown *g, const cli_truth *truth, double began)
+{
+    const int64_t asked = args->options.clusters, n = vem_dendrogram_rows(g->tree);
+    vem_status status = VEM_OK;
+    g->cut = asked != VEM_AUTO ? asked : vem_dendrogram_summary(g->tree)->clusters;
+    g->purity = (vem_tree_purity){.size = sizeof g->purity, .pairs = NAN, .rows = NAN};
+    g->agreement = (vem_agreement){.size = sizeof g->agreement,
+                                   .nmi = NAN,
+                                   .ari = NAN,
+                                   .purity = NAN};
+    g->truth_column = truth->column;
+    if (g->cut == 0 && cli_value(args, "labels")) {
+        cli_error(
+            "--labels needs --clusters K: the tree has no evidence that would say how "
+            "many clusters there are.");
+        return CLI_USAGE;
+    }
+    if (g->cut > vem_dendrogram_leaves(g->tree)) {
+        cli_error("--clusters is %lld, but the tree has %lld leaves.", (long long)g->cut,
+                  (long long)vem_dendrogram_leaves(g->tree));
+        return CLI_USAGE;
+    }
+    if (truth->classes)
+        status = vem_dendrogram_purity(args->ctx, g->tree, truth->classes, n, &g->purity);
+    if (status == VEM_OK)
+        status = write_exports(args, g);
+    if (status == VEM_OK)
+        status = write_labels(args, g, truth->classes);
+    g->seconds = cli_clock() - began;
+    if (status != VEM_OK)
+        return cli_failure(args, status);
+    if (cli_value(args, "json"))
+        return cli_tree_json(args, g);
+    if (!cli_value(args, "quiet"))
+        cli_tree_words(args, g);
+    return CLI_DONE;
+}
+
+/* ---- the verb ---- */
+
+static int read_tree(cli_args *args, double began)
+{
+    cli_grown g = {0};
+    cli_truth truth = {0};
+    int code = check_beside_tree(args);
+    if (code != CLI_DONE)
+        return code;
+    const vem_status status = vem_dendrogram_read(args->ctx, args->operands[0], &g.tree);
+    code = status == VEM_OK ? CLI_DONE : cli_failure(args, status);
+    if (code == CLI_DONE)
+        code = cli_read_truth(args, NULL, vem_dendrogram_rows(g.tree), &truth);
+    if (code == CLI_DONE)
+        code = over(args, &g, &truth, began);
+    cli_truth_free(&truth);
+    vem_dendrogram_free(g.tree);
+    return code;
+}
+
+static int grow_tree(cli_args *args, double began)
+{
+    vem_tree_options options;
+    cli_prior prior = {0};
+    vem_data *data = NULL;
+    cli_grown g = {0};
+    cli_truth truth = {0};
+    int code = read_request(args, &options);
+    if (code == CLI_DONE)
+        code = cli_read_prior(args, &prior);
+    for (int i = 0; code == CLI_DONE && of_prior[i]; i++) {
+        if (!cli_value(args, of_prior[i]))
+            continue;
+        options.prior = &prior.options;
+        if (options.method != VEM_TREE_BAYES) {
+            cli_error("--%s is for --method bayes.", of_prior[i]);
+            code = CLI_USAGE;
+        }
+    }
+    if (code == CLI_DONE) {
+        cli_progress_begin(args);
+        code = cli_read_in_time(args, &data, &g.seconds_read, began);
+    }
+    if (code == CLI_DONE)
+        code = cli_check_prior(&prior, data);
+    if (code == CLI_DONE)
+        code = cli_read_truth(args, data, vem_data_rows_read(data), &truth);
+    if (code == CLI_DONE) {
+        g.data = data;
+        cli_announce(args, 1);
+        const vem_status status =
+            vem_agglomerate(args->ctx, data, &args->options, &options, &g.tree);
+        cli_announce(args, 0);
+        cli_progress_end();
+        code =
+            status == VEM_OK ? over(args, &g, &truth, began) : cli_failure(args, status);
+    }
+    cli_truth_free(&truth);
+    cli_free_prior(&prior);
+    vem_dendrogram_free(g.tree);
+    vem_data_free(data);
+    return code;
+}
+
+static int run(cli_args *args)
+{
+    const double began = cli_clock();
+    return strcmp(vem_file_kind(args->operands[0]), "tree") == 0 ? read_tree(args, began)
+                                                                 : grow_tree(args, began);
+}
+
+const cli_command cli_tree = {
+    .name = "tree",
+    .operands = "DATA... -o TREE.npz",
+    .purpose = "agglomerative clustering: a tree of merges, cut where you like",
+    .details =
+        "Every row begins as a cluster of its own; the two nearest are joined until "
+        "there "
+        "is\n"
+        "one. --method bayes joins the two whose union has the most evidence under a "
+        "conjugate\n"
+        "prior, and knows how many clusters have the most; single, complete and average "
+        "are\n"
+        "the linkages on Euclidean distances, the same as scipy's.\n"
+        "TREE.npz holds scipy's linkage matrix. A TREE.npz in the place of DATA is not "
+        "made\n"
+        "anew: --clusters, --labels, --truth, --newick, --r and --picture work on it.\n"
+        "Work grows with the square of the rows. For many, --leaves M first makes M "
+        "groups;\n"
+        "rows get their labels through them.\n",
+    .examples =
+        "  vem tree data.npy -o tree.npz --labels labels.npy --picture tree.svg\n"
+        "  vem tree tree.npz --clusters 7 --labels seven.csv\n"
+        "  vem tree data.csv --id name --method average --newick tree.nwk --r tree.R\n"
+        "  vem tree million.npy --leaves 2000 -o tree.npz --labels labels.npy\n",
+    .own = own,
+    .own_count = sizeof own / sizeof *own,
+    .files = files,
+    .shared = shared,
+    .operand_count = 1,
+    .more_operands = 1,
+    .run = run,
+};

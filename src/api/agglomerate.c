@@ -1,0 +1,361 @@
+/* The verb `agglomerate`: what the leaves are, whether they fit, and the tree. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "api/fitting.h"
+#include "base/memory.h"
+#include "base/residence.h"
+#include "base/structs.h"
+#include "select/abc.h"
+#include "select/linkage.h"
+
+enum { MOST_LEAVES = 1000000000, DEFAULT_LEAVES = 2000 };
+
+typedef struct growing {
+    vem_i_run *run;
+    const vem_data *data;
+    const vem_options *options;
+    vem_tree_options asked;
+    const vem_i_family *family;
+    vem_i_points *points;
+    vem_i_leaves leaves;
+    vem_dendrogram *tree;
+    int32_t *labels; /* of the rows: their leaves; NULL: leaves are rows */
+    int32_t groups;
+    double began;
+} growing;
+
+/* ---- before ---- */
+
+/* Clusters have a covariance matrix each unless the caller says otherwise. */
+static const vem_i_family *with_matrices(void)
+{
+    const vem_i_family *family = vem_i_family_of(0);
+    for (int kind = 0; kind < VEM_FAMILIES; kind++)
+        if (vem_i_family_of(kind)->axes == 2 && vem_i_has_evidence(vem_i_family_of(kind)))
+            family = vem_i_family_of(kind);
+    return family;
+}
+
+static vem_status check(const growing *g)
+{
+    const vem_options *o = g->options;
+    const vem_tree_options *t = &g->asked;
+    const int64_t n = g->data->n;
+    if (!vem_tree_method_name(t->method))
+        return vem_i_fail(g->run, VEM_BAD_OPTION, "There is no method number %d.",
+                          (int)t->method);
+    if (!vem_pairs_method_name(t->pairs))
+        return vem_i_fail(g->run, VEM_BAD_OPTION, "There is no way of pairs number %d.",
+                          (int)t->pairs);
+    if (n < 2)
+        return vem_i_fail(g->run, VEM_BAD_DATA,
+                          "A tree needs at least 2 rows, but there is %s.",
+                          n == 1 ? "1" : "none");
+    if (t->leaves < 0 || t->leaves == 1)
+        return vem_i_fail(g->run, VEM_BAD_OPTION,
+                          "--leaves is %lld, but a tree has at least 2 leaves.",
+                          (long long)t->leaves);
+    if (t->method == VEM_TREE_BAYES && !vem_i_has_evidence(g->family))
+        return vem_i_fail(g->run, VEM_BAD_OPTION,
+                          "--family is %s, but evidence is that of full, diag or iso.",
+                          vem_choice_name("family", o->family));
+    if (t->method != VEM_TREE_BAYES && o->family != VEM_AUTO)
+        return vem_i_fail(g->run, VEM_BAD_OPTION,
+                          "--family is %s, but linkages (--method %s) have none.",
+                          vem_choice_name("family", o->family),
+                          vem_tree_method_name(t->method));
+    for (int64_t i = 0; g->data->weights && i < n; i++)
+        if (!(g->data->weights[i] > 0)) {
+            return vem_i_fail(g->run, VEM_BAD_DATA,
+                              "Row %lld has the weight 0: it has no place in a tree; "
+                              "leave it out.",
+                              (long long)vem_i_data_row_number(g->data, i) + 1);
+        }
+    return VEM_OK;
+}
+
+static int grouped(const growing *g)
+{
+    return g->asked.leaves > 0 && g->asked.leaves < g->data->n;
+}
+
+/* ---- memory ---- */
+
+static double bytes_for(const growing *g, vem_tree_method method, double leaves)
+{
+    const double n = (double)g->data->n, d = g->data->d;
+    const double rows = 8 * n * d + (g->data->weights ? 8 * n : 0);
+    const double groups = leaves < n ? 4 * n * 2 + 8 * leaves * d : 0;
+    const double tree = leaves * sizeof(vem_merge) * 1.5;
+    return rows + groups + tree +
+           (method == VEM_TREE_BAYES ? vem_i_abc_bytes(g->family, n, d, leaves)
+                                     : vem_i_linkage_bytes(method, leaves));
+}
+
+/* The most leaves, of two digits, that fit; 0: none. */
+static double leaves_that_fit(const growing *g, double most, double allowed)
+{
+    double step = 1, leaves = 0;
+    while (step * 100 <= most)
+        step *= 10;
+    for (leaves = floor(most / step) * step; leaves >= 2; leaves -= step) {
+        if (bytes_for(g, g->asked.method, leaves) <= allowed)
+            return leaves;
+        if (leaves <= 10 * step && step > 1)
+            step /= 10;
+    }
+    return 0;
+}
+
+/* About how many seconds, on one core: operations at usual rates. */
+static double seconds_for(const growing *g, double leaves)
+{
+    const double pairs = 0.5 * leaves * leaves, d = g->data->d;
+    double each;
+    if (g->asked.method == VEM_TREE_SINGLE)
+        each = 4e-9 + 1e-9 * d;
+    else if (g->asked.method != VEM_TREE_BAYES)
+        each = 2.4e-8 + 1e-9 * d;
+    else if (g->family->axes < 2)
+        each = 8e-7 + 3e-8 * d;
+    else
+        each = 2e-7 + 1.5e-8 * d + fmin(d, (double)g->data->n) * d * 2e-9;
+    return pairs * each / fmax(1, 0.8 * g->run->threads);
+}
+
+/* Told before the work, and refused where it does not fit. */
+static vem_status plan(const growing *g)
+{
+    vem_i_run *run = g->run;
+    const double leaves = (double)(grouped(g) ? g->asked.leaves : g->data->n);
+    const double bytes = bytes_for(g, g->asked.method, leaves);
+    const uint64_t allowed = vem_i_residence_left(run);
+    const vem_forecast forecast = {.size = sizeof forecast,
+                                   .bytes = (uint64_t)fmin(bytes, 1e18),
+                                   .allowed = allowed,
+                                   .seconds = seconds_for(g, leaves)};
+    if (run->ctx->forecast)
+        run->ctx->forecast(run->ctx->forecast_user, &forecast);
+    if (leaves <= MOST_LEAVES && (allowed == 0 || bytes <= (double)allowed))
+        return VEM_OK;
+    char need[32], have[32], advice[160];
+    const double fits =
+        leaves_that_fit(g, fmin(leaves, MOST_LEAVES), allowed ? (double)allowed : 1e18);
+    if (fits > 0)
+        snprintf(advice, sizeof advice,
+                 "--leaves %.0f, which first puts the rows into so many groups, would "
+                 "fit%s",
+                 fits,
+                 g->asked.method == VEM_TREE_BAYES || g->asked.method == VEM_TREE_SINGLE
+                     ? ""
+                     : ", and --method single keeps no distances");
+    else
+        snprintf(advice, sizeof advice, "fewer rows or more memory would help");
+    return vem_i_fail(run, VEM_NO_MEMORY,
+                      "A tree of %.0f leaves (%s, %d columns) would take about %s beside "
+                      "the input, but %s %s for it; %s.",
+                      leaves, vem_tree_method_name(g->asked.method), g->data->d,
+                      vem_bytes_print(bytes, need),
+                      run->limit ? "--memory leaves" : "the machine has",
+                      vem_bytes_print((double)allowed, have), advice);
+}
+
+/* ---- leaves ---- */
+
+/* The clusters of a fast fit, and which row belongs to which. */
+static vem_status group_rows(growing *g)
+{
+    vem_model *model = NULL;
+    vem_report *report = NULL;
+    vem_options o = *g->options;
+    o.clusters = g->asked.leaves;
+    o.family = VEM_AUTO;
+    if (o.time != VEM_AUTO) /* half of it, and what is left of that */
+        o.time =
+            g->run->ctx->spent + fmax(1e-9, 0.5 * (g->run->deadline - vem_i_clock()));
+    vem_i_fitting f = {.run = g->run, .data = g->data, .asked = &o};
+    const double deadline = g->run->deadline;
+    const uint64_t limit = g->run->limit;
+    vem_status status = vem_i_fitting_run(&f, &model, &report);
+    g->run->deadline = deadline;
+    g->run->limit = limit;
+    if (status == VEM_OK && g->run->watch->stop)
+        status = VEM_STOPPED;
+    if (status == VEM_OK)
+        status = vem_i_take(g->run, &g->labels, (size_t)g->data->n, sizeof *g->labels);
+    if (status == VEM_OK && vem_report_labels(report))
+        memcpy(g->labels, vem_report_labels(report),
+               (size_t)g->data->n * sizeof *g->labels);
+    else if (status == VEM_OK)
+        status = vem_assign(g->run->ctx, model, g->data, 1, (vem_precision)VEM_AUTO,
+                            g->labels, NULL);
+    if (status == VEM_OK)
+        g->groups = vem_model_clusters(model);
+    vem_model_free(model);
+    vem_report_free(report);
+    return status;
+}
+
+static vem_status load(growing *g)
+{
+    const vem_options *o = g->options;
+    const vem_i_points_request request = {.precision = VEM_DOUBLE,
+                                          .normalize = o->normalize,
+                                          .standardize = o->standardize,
+                                          .even = !o->standardize,
+                                          .phase = "read"};
+    vem_status status = vem_i_points_new(g->run, g->data, &request, &g->points);
+    if (status == VEM_OK)
+        status =
+            vem_i_leaves_new(g->run, &g->points->view, g->labels, g->groups, &g->leaves);
+    if (status == VEM_OK && g->leaves.count < 2)
+        status = vem_i_fail(g->run, VEM_BAD_DATA,
+                            "All rows are in one group: a tree needs at least 2 leaves.");
+    if (status == VEM_OK)
+        vem_i_data_rest(g->data);
+    return status;
+}
+
+/* ---- the tree ---- */
+
+static vem_status link_points(growing *g)
+{
+    const vem_view *view = &g->points->view;
+    const int64_t n = g->leaves.count;
+    const double unit = view->whitened && view->scale ? view->scale[0] : 1;
+    vem_i_leaf_points points = {
+        .x = view->x, .n = n, .ld = view->ld, .d = view->d, .mass = view->mass};
+    double *means = NULL, *mass = NULL;
+    vem_status status = VEM_OK;
+    if (g->labels) {
+        const vem_i_room rooms[] = {
+            {&means, (size_t)n * (size_t)view->d, sizeof *means, 0},
+            {&mass, (size_t)n, sizeof *mass, 0},
+        };
+        status = vem_i_take_rooms(g->run, rooms, VEM_I_COUNT(rooms));
+        for (int64_t i = 0; status == VEM_OK && i < n; i++)
+            mass[i] = vem_i_leaf_mean(&g->leaves, i, means + i * view->d);
+        points.x = means;
+        points.ld = view->d;
+        points.mass = mass;
+    }
+    if (status == VEM_OK)
+        status = vem_i_linkage(g->run, g->asked.method, &points, unit, g->tree);
+    vem_i_free(means);
+    vem_i_free(mass);
+    return status;
+}
+
+static void tell(const growing *g)
+{
+    const vem_tree_summary *s = &g->tree->about;
+    if (g->labels)
+        vem_i_dendrogram_note(g->tree,
+                              "leaves are %lld groups of the %lld rows, the clusters of "
+                              "a fit by k-means%s.",
+                              (long long)s->leaves, (long long)s->n,
+                              g->asked.method == VEM_TREE_BAYES
+                                  ? ""
+                                  : "; distances are those of their means");
+    else if (g->asked.leaves >= g->data->n)
+        vem_i_dendrogram_note(g->tree,
+                              "--leaves %lld is as many as there are rows, or more: "
+                              "leaves are the rows.",
+                              (long long)g->asked.leaves);
+    if (s->clusters == s->leaves && s->leaves > 2)
+        vem_i_dendrogram_note(g->tree, "no merge has more evidence than the leaves as "
+                                       "they are.");
+    vem_i_say_plainly(g->run->ctx, g->tree->notes);
+}
+
+/* Time was over: how far it came cannot be told from here, but what would help can. */
+static vem_status fail_late(const growing *g)
+{
+    char advice[64] = "";
+    if (!grouped(g) && g->data->n > DEFAULT_LEAVES)
+        snprintf(advice, sizeof advice, ", or --leaves %d, which needs less",
+                 DEFAULT_LEAVES);
+    else if (grouped(g))
+        snprintf(advice, sizeof advice, ", or fewer --leaves");
+    return vem_i_fail(g->run, VEM_STOPPED,
+                      "--time %g was over before the tree was whole, and half a tree is "
+                      "none: it needs more%s.",
+                      g->options->time, advice);
+}
+
+static vem_status grow(growing *g)
+{
+    const double start = vem_i_clock();
+    vem_status status = plan(g);
+    if (status == VEM_OK && grouped(g))
+        status = group_rows(g);
+    const double loading = vem_i_clock();
+    if (status == VEM_OK)
+        status = load(g);
+    const double merging = vem_i_clock();
+    if (status == VEM_OK)
+        status = vem_i_dendrogram_new(g->run, g->leaves.count, g->data->n,
+                                      g->labels != NULL, &g->tree);
+    if (status == VEM_OK) {
+        g->tree->about.method = g->asked.method;
+        g->tree->about.d = g->data->d;
+        status = g->asked.method == VEM_TREE_BAYES
+                     ? vem_i_abc(g->run, &g->leaves, g->family, &g->asked,
+                                 (uint64_t)g->options->seed, g->tree)
+                     : link_points(g);
+    }
+    if (status == VEM_OK)
+        status = vem_i_dendrogram_settle(g->run, "The result", g->tree);
+    if (status == VEM_OK) {
+        vem_tree_summary *s = &g->tree->about;
+        if (g->labels)
+            memcpy(g->tree->leaf_of, g->labels, (size_t)g->data->n * sizeof *g->labels);
+        tell(g);
+        s->seconds_leaves = loading - start;
+        s->seconds_load = merging - loading;
+        s->seconds_merge = vem_i_clock() - merging;
+        s->seconds_total = vem_i_clock() - g->began;
+        s->peak_bytes = vem_i_peak_bytes();
+    }
+    if (status == VEM_STOPPED && g->run->watch->stop)
+        return vem_i_fail_stopped(g->run, "before the tree was whole");
+    if (status == VEM_STOPPED && vem_i_late(g->run))
+        return fail_late(g);
+    return status;
+}
+
+vem_status vem_agglomerate(vem_ctx *ctx, const vem_data *data, const vem_options *options,
+                           const vem_tree_options *tree_options, vem_dendrogram **tree)
+{
+    VEM_I_NEED(ctx, ctx, data, options, tree_options, tree);
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_begin(ctx, &verb);
+    growing g = {.run = run, .data = data, .options = options, .began = vem_i_clock()};
+    vem_status status =
+        vem_i_struct_in(run, "vem_tree_options", tree_options, &g.asked, sizeof g.asked);
+    if (status == VEM_OK) {
+        g.family = options->family == VEM_AUTO ? with_matrices()
+                                               : vem_i_family_of(options->family);
+        status = check(&g);
+    }
+    if (status != VEM_OK)
+        return status;
+    if (options->threads > 0)
+        run->threads = vem_i_threads_had((int)options->threads);
+    if (options->memory != VEM_AUTO)
+        run->limit = (uint64_t)options->memory;
+    if (options->time != VEM_AUTO)
+        run->deadline = g.began + fmax(options->time - ctx->spent, 1e-9);
+    status = grow(&g);
+    vem_i_points_free(g.points);
+    vem_i_leaves_free(&g.leaves);
+    vem_i_free(g.labels);
+    if (status == VEM_OK) {
+        *tree = g.tree;
+        g.tree = NULL;
+    }
+    vem_dendrogram_free(g.tree);
+    return status;
+}

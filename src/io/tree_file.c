@@ -1,0 +1,271 @@
+/* A tree as .npz:
+ *
+ *     linkage (N-1, 4)       as scipy's: the two nodes, the height, the leaves under it
+ *     delta, log_evidence    (N-1): what each merge cost, and the evidence after it
+ *     leaves (n)             of each row, where leaves are groups of rows (int32)
+ *     meta                   how it was made, as JSON
+ *
+ * scipy.cluster.hierarchy takes `linkage` as it is. A file with nothing but that is
+ * read, too. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "io/io.h"
+#include "model/dendrogram.h"
+
+int vem_i_npz_is_tree(const vem_i_npz *npz)
+{
+    return vem_i_npz_has(npz, "linkage") && !vem_i_npz_has(npz, "means");
+}
+
+/* ---- writing ---- */
+
+static json_t *real(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static char *make_meta(const vem_dendrogram *tree)
+{
+    const vem_tree_summary *about = &tree->about;
+    const char *method = vem_tree_method_name(about->method);
+    json_t *json = json_pack("{s:s, s:s}", "kind", "tree", "version", VEM_VERSION);
+    json_object_set_new(json, "method", method ? json_string(method) : json_null());
+    if (about->method == VEM_TREE_BAYES)
+        json_object_set_new(json, "pairs",
+                            json_string(vem_pairs_method_name(about->pairs)));
+    json_object_set_new(json, "n", json_integer(about->n));
+    json_object_set_new(json, "d", json_integer(about->d));
+    json_object_set_new(json, "distances", json_integer(about->distances));
+    json_object_set_new(json, "log_evidence_leaves", real(about->log_evidence_leaves));
+    json_object_set_new(json, "notes", json_string(tree->notes));
+    char *text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    json_decref(json);
+    return text;
+}
+
+vem_status vem_dendrogram_write(vem_ctx *ctx, const vem_dendrogram *tree,
+                                const char *path)
+{
+    VEM_I_NEED(ctx, ctx, tree, path);
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_begin(ctx, &verb);
+    const int64_t merges = tree->leaves - 1;
+    double *block;
+    if (!vem_i_path_ends(path, ".npz"))
+        return vem_i_fail(run, VEM_BAD_OPTION,
+                          "%s: a tree is written as .npz, so name it so.", path);
+    vem_status status = vem_i_take(run, &block, (size_t)merges * 6, sizeof *block);
+    if (status != VEM_OK)
+        return status;
+    double *delta = block + 4 * merges, *evidence = delta + merges;
+    for (int64_t k = 0; k < merges; k++) {
+        const vem_merge *m = &tree->merges[k];
+        block[4 * k] = (double)m->a;
+        block[4 * k + 1] = (double)m->b;
+        block[4 * k + 2] = m->height;
+        block[4 * k + 3] = (double)m->size;
+        delta[k] = m->delta;
+        evidence[k] = m->log_evidence;
+    }
+    char *meta = make_meta(tree);
+    const vem_i_array arrays[] = {
+        {"linkage", VEM_FLOAT64, block, 2, {merges, 4}},
+        {"delta", VEM_FLOAT64, delta, 1, {merges}},
+        {"log_evidence", VEM_FLOAT64, evidence, 1, {merges}},
+        {"meta", VEM_UINT8, meta, 1, {meta ? (int64_t)strlen(meta) : 0}},
+        {"leaves", VEM_INT32, tree->leaf_of, 1, {tree->rows}},
+    };
+    status = meta ? vem_i_npz_write(run, path, arrays, tree->leaf_of ? 5 : 4)
+                  : vem_i_fail_memory(run, 1);
+    free(meta);
+    vem_i_free(block);
+    return status;
+}
+
+/* ---- reading ---- */
+
+typedef struct reading {
+    vem_i_run *run;
+    const char *path;
+    vem_i_npz *npz;
+    double *linkage, *delta, *evidence, *leaves;
+    int64_t merges, rows;
+} reading;
+
+/* One value for each merge, where the array is there. */
+static vem_status get_values(const reading *r, const char *name, double **values)
+{
+    int rank;
+    int64_t dims[4];
+    if (!vem_i_npz_has(r->npz, name))
+        return VEM_OK;
+    vem_status status = vem_i_npz_doubles(r->run, r->npz, name, &rank, dims, values);
+    if (status == VEM_OK && (rank != 1 || dims[0] != r->merges))
+        status = vem_i_fail(r->run, VEM_BAD_DATA,
+                            "%s holds no valid tree: its array %s has %" PRId64
+                            " values, but linkage has %" PRId64 " merges.",
+                            r->path, name, dims[0], r->merges);
+    return status;
+}
+
+static vem_status get_linkage(reading *r)
+{
+    int rank;
+    int64_t dims[4];
+    vem_status status =
+        vem_i_npz_doubles(r->run, r->npz, "linkage", &rank, dims, &r->linkage);
+    if (status != VEM_OK)
+        return status;
+    if (rank != 2 || dims[1] != 4 || dims[0] >= INT32_MAX / 2)
+        return vem_i_fail(r->run, VEM_BAD_DATA,
+                          "%s holds no tree: linkage needs two dimensions, N-1 merges of "
+                          "4 numbers each.",
+                          r->path);
+    r->merges = dims[0];
+    return VEM_OK;
+}
+
+static vem_status get_leaves(reading *r)
+{
+    int rank;
+    int64_t dims[4];
+    r->rows = r->merges + 1;
+    if (!vem_i_npz_has(r->npz, "leaves"))
+        return VEM_OK;
+    vem_status status =
+        vem_i_npz_doubles(r->run, r->npz, "leaves", &rank, dims, &r->leaves);
+    if (status != VEM_OK)
+        return status;
+    r->rows = dims[0];
+    for (int64_t i = 0; status == VEM_OK && i < r->rows; i++)
+        if (rank != 1 || !(r->leaves[i] >= 0 && r->leaves[i] <= (double)r->merges) ||
+            r->leaves[i] != floor(r->leaves[i]))
+            status = vem_i_fail(r->run, VEM_BAD_DATA,
+                                "%s holds no valid tree: leaf %.10g of row %" PRId64
+                                " is none of its %" PRId64 " leaves.",
+                                r->path, r->leaves[i], i + 1, r->merges + 1);
+    return status;
+}
+
+/* What cannot be a node becomes one that is refused. */
+static int64_t node_of(double value)
+{
+    return value >= 0 && value < 0x1p53 && value == floor(value) ? (int64_t)value : -1;
+}
+
+static vem_status take_merges(const reading *r, vem_dendrogram *tree)
+{
+    for (int64_t k = 0; k < r->merges; k++) {
+        const double *row = r->linkage + 4 * k;
+        const double delta = r->delta ? r->delta[k] : row[2];
+        if (!isfinite(delta) || !(row[2] >= 0) || !isfinite(row[2]))
+            return vem_i_fail(r->run, VEM_BAD_DATA,
+                              "%s holds no valid tree: merge %" PRId64
+                              " has the height %.10g and the cost %.10g.",
+                              r->path, k + 1, row[2], delta);
+        tree->merges[k] = (vem_merge){.a = node_of(row[0]),
+                                      .b = node_of(row[1]),
+                                      .delta = delta,
+                                      .log_evidence = r->evidence ? r->evidence[k] : NAN};
+    }
+    vem_status status = vem_i_dendrogram_settle(r->run, r->path, tree);
+    for (int64_t k = 0; status == VEM_OK && k < r->merges; k++)
+        if ((double)tree->merges[k].size != r->linkage[4 * k + 3])
+            status =
+                vem_i_fail(r->run, VEM_BAD_DATA,
+                           "%s holds no valid tree: merge %" PRId64
+                           " says that it has %.10g leaves, but it has %" PRId64 ".",
+                           r->path, k + 1, r->linkage[4 * k + 3], tree->merges[k].size);
+    return status;
+}
+
+/* What meta says, where it is one of ours. */
+static vem_status take_meta(const reading *r, vem_dendrogram *tree)
+{
+    vem_data *bytes;
+    int rank;
+    int64_t dims[4];
+    vem_tree_summary *about = &tree->about;
+    about->method = VEM_TREE_COUNT;
+    if (!vem_i_npz_has(r->npz, "meta"))
+        return VEM_OK;
+    vem_status status = vem_i_npz_get(r->run, r->npz, "meta", &bytes, &rank, dims);
+    if (status != VEM_OK)
+        return status;
+    json_t *json = bytes->type == VEM_UINT8 && rank == 1
+                       ? json_loadb(bytes->base, (size_t)bytes->n, 0, NULL)
+                       : NULL;
+    vem_data_free(bytes);
+    const char *method = json_string_value(json_object_get(json, "method"));
+    const char *pairs = json_string_value(json_object_get(json, "pairs"));
+    const char *notes = json_string_value(json_object_get(json, "notes"));
+    const json_t *evidence = json_object_get(json, "log_evidence_leaves");
+    for (int i = 0; method && i < VEM_TREE_COUNT; i++)
+        if (strcmp(method, vem_tree_method_name((vem_tree_method)i)) == 0)
+            about->method = (vem_tree_method)i;
+    for (int i = 0; pairs && i < VEM_PAIRS_COUNT; i++)
+        if (strcmp(pairs, vem_pairs_method_name((vem_pairs_method)i)) == 0)
+            about->pairs = (vem_pairs_method)i;
+    about->d = (int32_t)json_integer_value(json_object_get(json, "d"));
+    about->distances = json_integer_value(json_object_get(json, "distances"));
+    if (json_is_number(evidence))
+        about->log_evidence_leaves = json_number_value(evidence);
+    if (notes && *notes)
+        vem_i_dendrogram_note(tree, "%s", notes);
+    json_decref(json);
+    return VEM_OK;
+}
+
+static vem_status build(reading *r, vem_dendrogram **tree)
+{
+    vem_dendrogram *made = NULL;
+    vem_status status = get_linkage(r);
+    if (status == VEM_OK)
+        status = get_values(r, "delta", &r->delta);
+    if (status == VEM_OK)
+        status = get_values(r, "log_evidence", &r->evidence);
+    if (status == VEM_OK)
+        status = get_leaves(r);
+    if (status == VEM_OK)
+        status = vem_i_dendrogram_new(r->run, r->merges + 1, r->rows, r->leaves != NULL,
+                                      &made);
+    for (int64_t i = 0; status == VEM_OK && r->leaves && i < r->rows; i++)
+        made->leaf_of[i] = (int32_t)r->leaves[i];
+    if (status == VEM_OK)
+        status = take_meta(r, made);
+    if (status == VEM_OK)
+        status = take_merges(r, made);
+    if (status == VEM_OK)
+        *tree = made;
+    else
+        vem_dendrogram_free(made);
+    return status;
+}
+
+vem_status vem_dendrogram_read(vem_ctx *ctx, const char *path, vem_dendrogram **tree)
+{
+    VEM_I_NEED(ctx, ctx, path, tree);
+    vem_i_verb verb;
+    reading r = {.run = vem_i_begin(ctx, &verb), .path = path};
+    vem_status status = vem_i_npz_open(r.run, path, &r.npz);
+    if (status != VEM_OK)
+        return status;
+    if (!vem_i_npz_is_tree(r.npz))
+        status = vem_i_fail(r.run, VEM_BAD_DATA,
+                            "%s holds no tree: vem tree writes one, with an array named "
+                            "linkage.",
+                            path);
+    else
+        status = build(&r, tree);
+    vem_i_npz_close(r.npz);
+    vem_i_free(r.linkage);
+    vem_i_free(r.delta);
+    vem_i_free(r.evidence);
+    vem_i_free(r.leaves);
+    return status;
+}

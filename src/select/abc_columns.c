@@ -1,0 +1,168 @@
+/* Clusters with a variance for each column, or one for all: mass, mean and scatter by
+ * column or its trace, whose evidence is that of src/model/evidence.c. A cost takes
+ * O(D). */
+#include <string.h>
+
+#include "base/memory.h"
+#include "select/abc.h"
+
+typedef struct cluster {
+    double mass, cost;
+    double *mean, *scatter;
+} cluster;
+
+typedef struct columns {
+    vem_i_run *run;
+    int32_t d;
+    int32_t values; /* of a scatter */
+    int64_t leaves;
+    vem_i_conjugate prior;
+    double *means, *scatters; /* of leaves, and of what they become */
+    cluster *clusters;        /* 2 N - 1 */
+    double *scratch;          /* of each thread: a mean and a scatter */
+} columns;
+
+/* Mean and scatter of the union. Symmetric, so that its bits do not depend on who
+ * asks. */
+static void join(const columns *f, const cluster *a, const cluster *b, double *mean,
+                 double *scatter)
+{
+    const double w = a->mass + b->mass, apart = a->mass * b->mass / w;
+    double square = 0;
+    for (int32_t j = 0; j < f->d; j++) {
+        const double difference = a->mean[j] - b->mean[j];
+        const double one = apart * difference * difference;
+        const double middle = (a->mass * a->mean[j] + b->mass * b->mean[j]) / w;
+        square += one;
+        if (f->values > 1)
+            scatter[j] = a->scatter[j] + b->scatter[j] + one;
+        mean[j] = middle;
+    }
+    if (f->values == 1)
+        scatter[0] = a->scatter[0] + b->scatter[0] + square;
+}
+
+static void measure(const void *user, int32_t from, const int32_t *to, int64_t count,
+                    double *out, int thread)
+{
+    const columns *f = user;
+    const cluster *a = &f->clusters[from];
+    double *mean = f->scratch + (int64_t)thread * (f->d + f->values);
+    for (int64_t i = 0; i < count; i++) {
+        const cluster *b = &f->clusters[to[i]];
+        join(f, a, b, mean, mean + f->d);
+        out[i] =
+            vem_i_evidence_of(&f->prior, a->mass + b->mass, mean, mean + f->d, NULL) -
+            (a->cost + b->cost);
+    }
+}
+
+static vem_status merge(vem_i_abc_clusters *clusters, int32_t x, int32_t y, int32_t into)
+{
+    columns *f = (columns *)clusters;
+    const cluster *a = &f->clusters[x], *b = &f->clusters[y];
+    cluster *c = &f->clusters[into];
+    *c = (cluster){.mass = a->mass + b->mass, .mean = a->mean, .scatter = a->scatter};
+    join(f, a, b, c->mean, c->scatter);
+    c->cost = vem_i_evidence_of(&f->prior, c->mass, c->mean, c->scatter, NULL);
+    return VEM_OK;
+}
+
+static void set_leaf(columns *f, const vem_i_leaves *leaves, int64_t leaf)
+{
+    const vem_view *view = leaves->view;
+    cluster *c = &f->clusters[leaf];
+    c->mean = f->means + leaf * f->d;
+    c->scatter = f->scatters + leaf * f->values;
+    c->mass = vem_i_leaf_mean(leaves, leaf, c->mean);
+    for (int64_t i = 0; i < vem_i_leaf_rows(leaves, leaf); i++) {
+        const int64_t row = vem_i_leaf_row(leaves, leaf, i);
+        const double *x = vem_i_view_row(view, row);
+        const double weight = vem_i_view_mass(view, row) * view->mass_unit;
+        for (int32_t j = 0; j < f->d; j++)
+            c->scatter[f->values > 1 ? j : 0] +=
+                weight * (x[j] - c->mean[j]) * (x[j] - c->mean[j]);
+    }
+    c->cost = vem_i_evidence_of(&f->prior, c->mass, c->mean, c->scatter, NULL);
+}
+
+static double leaf_cost(const vem_i_abc_clusters *clusters, int64_t leaf)
+{
+    return ((const columns *)clusters)->clusters[leaf].cost;
+}
+
+static double operations(const vem_i_abc_clusters *clusters)
+{
+    const columns *f = (const columns *)clusters;
+    return 200 + (f->values > 1 ? 30.0 : 6.0) * f->d;
+}
+
+static void free_clusters(vem_i_abc_clusters *clusters)
+{
+    columns *f = (columns *)clusters;
+    if (!f)
+        return;
+    vem_i_conjugate_free(&f->prior);
+    vem_i_free(f->means);
+    vem_i_free(f->scatters);
+    vem_i_free(f->clusters);
+    vem_i_free(f->scratch);
+    vem_i_free(f);
+}
+
+static vem_status set_prior(columns *f, const vem_i_abc_prior *prior,
+                            const vem_i_family *family)
+{
+    vem_status status = vem_i_conjugate_new(f->run, family, f->d, &f->prior);
+    if (status != VEM_OK)
+        return status;
+    f->prior.strength = prior->strength;
+    f->prior.dof = prior->dof;
+    f->prior.count = prior->count;
+    memcpy(f->prior.mean, prior->mean, (size_t)f->d * sizeof(double));
+    for (int32_t j = 0; j < f->values; j++)
+        f->prior.scale[j] = prior->scale[prior->scale_count == 1 ? 0 : j];
+    return vem_i_conjugate_settle(f->run, &f->prior);
+}
+
+static vem_status create(vem_i_run *run, const vem_i_abc_prior *prior,
+                         const vem_i_leaves *leaves, const vem_i_family *family,
+                         vem_i_abc_clusters **clusters)
+{
+    columns *f;
+    const size_t n = (size_t)leaves->count, d = (size_t)leaves->view->d;
+    vem_status status = vem_i_take_structs(run, &f, 1, sizeof *f);
+    if (status != VEM_OK)
+        return status;
+    f->run = run;
+    f->d = leaves->view->d;
+    f->values = family->axes == 1 ? f->d : 1;
+    f->leaves = leaves->count;
+    const size_t values = (size_t)f->values;
+    const vem_i_room rooms[] = {
+        {&f->means, n * d, sizeof(double), 0},
+        {&f->scatters, n * values, sizeof(double), 1},
+        {&f->clusters, 2 * n - 1, sizeof *f->clusters, 1},
+        {&f->scratch, (d + values) * (size_t)run->threads, sizeof(double), 0},
+    };
+    status = vem_i_take_rooms(run, rooms, VEM_I_COUNT(rooms));
+    if (status == VEM_OK)
+        status = set_prior(f, prior, family);
+    for (int64_t i = 0; status == VEM_OK && i < leaves->count; i++)
+        set_leaf(f, leaves, i);
+    if (status != VEM_OK) {
+        free_clusters((vem_i_abc_clusters *)f);
+        return status;
+    }
+    *clusters = (vem_i_abc_clusters *)f;
+    return VEM_OK;
+}
+
+const vem_i_abc_type vem_i_abc_columns = {
+    .create = create,
+    .free = free_clusters,
+    .measure = measure,
+    .merge = merge,
+    .leaf_cost = leaf_cost,
+    .operations = operations,
+};

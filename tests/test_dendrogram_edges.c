@@ -1,0 +1,276 @@
+/* Trees of merges at the edges: hostile rows and options, stops, cuts, and purity
+ * against all pairs. */
+#include "fake_clock.h"
+#include "trees.h"
+
+/* ---- Hostile rows ---- */
+
+static void refuses(const case_of *c, const double *x, int64_t n, int32_t d,
+                    vem_status status, const char *words)
+{
+    vem_data *data;
+    vem_dendrogram *tree = NULL;
+    assert_int_equal(vem_data_borrow(ctx, VEM_FLOAT64, x, n, d, 0, 0, &data), VEM_OK);
+    if (c->weights)
+        assert_int_equal(vem_data_set_weights(ctx, data, c->weights, n), VEM_OK);
+    assert_int_equal(vem_agglomerate(ctx, data, &c->options, &c->tree, &tree), status);
+    if (!strstr(vem_ctx_message(ctx), words))
+        fail_msg("\"%s\" does not say \"%s\"", vem_ctx_message(ctx), words);
+    assert_null(tree);
+    vem_data_free(data);
+}
+
+static void hostile_rows(void **state)
+{
+    (void)state;
+    enum { N = 30, D = 2000 };
+    double *x = calloc(N * D, sizeof *x);
+    for (int m = 0; m < VEM_TREE_COUNT; m++) {
+        const case_of c = plain_case((vem_tree_method)m);
+        refuses(&c, x, 1, 3, VEM_BAD_DATA, "at least 2 rows");
+        for (int64_t n = 2; n <= N; n += 14) { /* all equal */
+            vem_dendrogram *t = grow(&c, x, n, 3);
+            for (int64_t k = 0; k < n - 1; k++)
+                assert_true(isfinite(t->merges[k].height));
+            vem_dendrogram_free(t);
+        }
+        draw_rows(x, N * D, 17);
+        vem_dendrogram *wide = grow(&c, x, N, D), *line = grow(&c, x, N, 1);
+        assert_true(isfinite(wide->merges[N - 2].height));
+        assert_true(isfinite(line->merges[N - 2].height));
+        vem_dendrogram_free(wide);
+        vem_dendrogram_free(line);
+        x[4] = 1e9; /* an outlier joins last, or at least makes no harm */
+        vem_dendrogram *out = grow(&c, x, N, 3);
+        assert_true(isfinite(out->merges[N - 2].height));
+        vem_dendrogram_free(out);
+        x[4] = NAN;
+        refuses(&c, x, 10, 3, VEM_BAD_DATA, "ow 2");
+        memset(x, 0, N * D * sizeof *x);
+    }
+    free(x);
+}
+
+static void hostile_options(void **state)
+{
+    (void)state;
+    static double x[40], w[20];
+    draw_rows(x, 40, 2);
+    for (int i = 0; i < 20; i++)
+        w[i] = i != 4;
+    case_of c = plain_case(VEM_TREE_BAYES);
+    c.weights = w;
+    refuses(&c, x, 20, 2, VEM_BAD_DATA, "Row 5 has the weight 0");
+    c = plain_case((vem_tree_method)9);
+    refuses(&c, x, 20, 2, VEM_BAD_OPTION, "method number 9");
+    c = plain_case(VEM_TREE_BAYES);
+    c.tree.leaves = 1;
+    refuses(&c, x, 20, 2, VEM_BAD_OPTION, "--leaves is 1");
+    c = plain_case(VEM_TREE_BAYES);
+    c.options.family = VEM_POISSON;
+    refuses(&c, x, 20, 2, VEM_BAD_OPTION, "--family is poisson");
+    c = plain_case(VEM_TREE_SINGLE);
+    c.options.family = VEM_FULL;
+    refuses(&c, x, 20, 2, VEM_BAD_OPTION, "linkages");
+    const double scale[4] = {1, 2, 2, 1}, negative = -1;
+    vem_prior_options prior = {.size = sizeof prior, .dof = 1};
+    c = plain_case(VEM_TREE_BAYES);
+    c.tree.prior = &prior;
+    refuses(&c, x, 20, 2, VEM_BAD_OPTION, "--prior-dof is 1");
+    prior = (vem_prior_options){.size = sizeof prior, .strength = -1};
+    refuses(&c, x, 20, 2, VEM_BAD_OPTION, "--prior-strength is -1");
+    prior = (vem_prior_options){.size = sizeof prior, .count = NAN};
+    refuses(&c, x, 20, 2, VEM_BAD_OPTION, "--prior-count is");
+    prior = (vem_prior_options){.size = sizeof prior, .scale = scale, .scale_values = 4};
+    refuses(&c, x, 20, 2, VEM_BAD_OPTION, "no positive definite");
+    prior = (vem_prior_options){.size = sizeof prior, .scale = scale, .scale_values = 3};
+    refuses(&c, x, 20, 2, VEM_BAD_OPTION, "--prior-scale has 3 values");
+    prior =
+        (vem_prior_options){.size = sizeof prior, .scale = &negative, .scale_values = 1};
+    refuses(&c, x, 20, 2, VEM_BAD_OPTION, "--prior-scale is -1");
+    c = plain_case(VEM_TREE_AVERAGE);
+    c.options.memory = 1;
+    refuses(&c, x, 20, 2, VEM_NO_MEMORY, "beside the input");
+}
+
+/* ---- Stops ---- */
+
+static int stop_merging(void *user, const vem_progress *p)
+{
+    int *calls = user;
+    ++*calls;
+    return strcmp(p->phase, "merge") == 0 || strcmp(p->phase, "pair") == 0;
+}
+
+static void stops(void **state)
+{
+    (void)state;
+    enum { N = 300 };
+    static double x[N * 4];
+    draw_rows(x, N * 4, 4);
+    fake_tick = 1; /* so that every step is told */
+    for (int m = 0; m < VEM_TREE_COUNT; m++) {
+        int calls = 0;
+        const case_of c = plain_case((vem_tree_method)m);
+        vem_ctx_set_progress(ctx, stop_merging, &calls);
+        refuses(&c, x, N, 4, VEM_STOPPED, "Stopped before the tree was whole");
+        assert_true(calls > 0);
+        vem_ctx_set_progress(ctx, NULL, NULL);
+        case_of late = plain_case((vem_tree_method)m);
+        late.options.time = 1e-9;
+        refuses(&late, x, N, 4, VEM_STOPPED, "--time 1e-09 was over");
+    }
+    fake_tick = 0;
+}
+
+/* ---- Cuts and purity ---- */
+
+static void cuts(void **state)
+{
+    (void)state;
+    enum { N = 50 };
+    static double x[N * 2];
+    int32_t labels[N], finer[N];
+    draw_rows(x, N * 2, 21);
+    const case_of c = plain_case(VEM_TREE_AVERAGE);
+    vem_dendrogram *t = grow(&c, x, N, 2);
+    for (int k = 1; k <= N; k++) {
+        int seen = 0;
+        assert_int_equal(vem_dendrogram_cut(ctx, t, k, labels), VEM_OK);
+        for (int i = 0; i < N; i++) { /* numbered by their first leaves */
+            assert_in_range(labels[i], 0, seen);
+            seen += labels[i] == seen;
+        }
+        assert_int_equal(seen, k);
+        for (int i = 0; k > 1 && i < N; i++) /* clusters of a coarser cut are unions */
+            for (int j = 0; j < i; j++)
+                assert_true(labels[i] != labels[j] || finer[i] == finer[j]);
+        memcpy(finer, labels, sizeof labels);
+    }
+    assert_int_equal(vem_dendrogram_cut(ctx, t, N + 1, labels), VEM_BAD_OPTION);
+    assert_int_equal(vem_dendrogram_cut(ctx, t, -1, labels), VEM_BAD_OPTION);
+    assert_int_equal(vem_dendrogram_cut(ctx, t, 0, labels), VEM_BAD_OPTION);
+    assert_non_null(strstr(vem_ctx_message(ctx), "--clusters"));
+    vem_dendrogram_free(t);
+}
+
+/* All pairs, by their smallest common subtree. */
+static double purity_by_pairs(const vem_dendrogram *t, const int64_t *classes,
+                              double *rows)
+{
+    const int64_t n = t->leaves;
+    int64_t *up = calloc((size_t)(2 * n), sizeof *up);
+    double sum = 0, pairs = 0, of_rows = 0, row_count = 0;
+    for (int64_t k = 0; k < n - 1; k++)
+        up[t->merges[k].a] = up[t->merges[k].b] = n + k;
+    for (int64_t i = 0; i < t->rows; i++) {
+        double own = 0, mates = 0;
+        for (int64_t j = 0; j < t->rows; j++) {
+            if (i == j || classes[i] != classes[j])
+                continue;
+            int64_t a = t->leaf_of ? t->leaf_of[i] : i;
+            int64_t b = t->leaf_of ? t->leaf_of[j] : j;
+            while (a != b) {
+                if (a < b)
+                    a = up[a];
+                else
+                    b = up[b];
+            }
+            double inside = 0, same = 0;
+            for (int64_t l = 0; l < t->rows; l++) {
+                int64_t c = t->leaf_of ? t->leaf_of[l] : l;
+                while (c < a && up[c])
+                    c = up[c];
+                inside += c == a;
+                same += c == a && classes[l] == classes[i];
+            }
+            own += same / inside;
+            mates++;
+        }
+        sum += own;
+        pairs += mates;
+        of_rows += mates > 0 ? own / mates : 0;
+        row_count += mates > 0;
+    }
+    free(up);
+    *rows = of_rows / row_count;
+    return sum / pairs;
+}
+
+static void purity_of_random_trees(void **state)
+{
+    (void)state;
+    enum { N = 60 };
+    static double x[N * 2];
+    for (uint64_t seed = 0; seed < 6; seed++) {
+        int64_t classes[N];
+        vem_i_rng rng = vem_i_rng_at(seed, VEM_RNG_TEST, 3, 0);
+        draw_rows(x, N * 2, seed + 40);
+        for (int i = 0; i < N; i++)
+            classes[i] = (int64_t)vem_i_rng_below(&rng, 2 + 6 * seed) - 3;
+        for (int m = 0; m < VEM_TREE_COUNT; m++) {
+            case_of c = plain_case((vem_tree_method)m);
+            c.tree.leaves = seed % 2 ? 12 : 0;
+            vem_dendrogram *t = grow(&c, x, N, 2);
+            vem_tree_purity found = {.size = sizeof found};
+            double rows;
+            const double pairs = purity_by_pairs(t, classes, &rows);
+            assert_int_equal(vem_dendrogram_purity(ctx, t, classes, N, &found), VEM_OK);
+            assert_near(found.pairs, pairs, 1e-12);
+            assert_near(found.rows, rows, 1e-12);
+            assert_int_equal(vem_dendrogram_purity(ctx, t, classes, N - 1, &found),
+                             VEM_BAD_DATA);
+            vem_dendrogram_free(t);
+        }
+    }
+}
+
+static void purity_golden(void **state)
+{
+    (void)state;
+    json_t *g = golden_file("metrics.json"), *list = json_object_get(g, "dendrogram");
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_begin(ctx, &verb);
+    assert_int_equal(json_array_size(list), 2);
+    for (size_t i = 0; i < 2; i++) {
+        const json_t *one = json_array_get(list, i);
+        double labels[16], merges[32];
+        int64_t classes[16];
+        vem_dendrogram *t;
+        vem_tree_purity found = {.size = sizeof found};
+        const int64_t n = numbers_of(json_object_get(one, "labels"), labels);
+        numbers_of(json_object_get(one, "merges"), merges);
+        assert_int_equal(vem_i_dendrogram_new(run, n, n, 0, &t), VEM_OK);
+        for (int64_t k = 0; k < n; k++)
+            classes[k] = (int64_t)labels[k];
+        for (int64_t k = 0; k < n - 1; k++)
+            t->merges[k] = (vem_merge){.a = (int64_t)merges[2 * k],
+                                       .b = (int64_t)merges[2 * k + 1],
+                                       .delta = (double)k};
+        assert_int_equal(vem_i_dendrogram_settle(run, "golden", t), VEM_OK);
+        assert_int_equal(vem_dendrogram_purity(ctx, t, classes, n, &found), VEM_OK);
+        assert_near(found.pairs, json_number_value(json_object_get(one, "purity")),
+                    1e-12);
+        assert_near(found.pair_count, json_number_value(json_object_get(one, "pairs")),
+                    0);
+        for (int64_t k = 0; k < n; k++)
+            classes[k] = k; /* no two of a class */
+        assert_int_equal(vem_dendrogram_purity(ctx, t, classes, n, &found), VEM_OK);
+        assert_true(isnan(found.pairs) && isnan(found.rows));
+        vem_dendrogram_free(t);
+    }
+    json_decref(g);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hostile_rows),
+        cmocka_unit_test(hostile_options),
+        cmocka_unit_test(stops),
+        cmocka_unit_test(cuts),
+        cmocka_unit_test(purity_of_random_trees),
+        cmocka_unit_test(purity_golden),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
