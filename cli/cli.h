@@ -313,7 +313,10 @@ json_t *cli_json_options(const vem_options *options);
 /* ---- Mixtures of several numbers of clusters (path.c) ---- */
 
 json_t *cli_path_json(const vem_path *path);
-void cli_print_path(const vem_path *path);
+/* Which was chosen, by what and by how much. */
+void cli_choice_json(const cli_args *args, const vem_path *path, json_t *object);
+/* The same, and the mixtures around the chosen one, with --verbose all of them. */
+void cli_print_path(const cli_args *args, const vem_path *path);
 
 /* ---- Statistics that add up (accumulate.c) ---- */
 

@@ -120,6 +120,7 @@ static int tell(cli_args *args, const cli_found *found, double seconds_read,
         json_t *o = cli_report_json(args, found->report, seconds_read, seconds);
         if (found->path) {
             json_object_set_new(o, "method", json_string(found->method));
+            cli_choice_json(args, found->path, o);
             json_object_set_new(o, "path", cli_path_json(found->path));
         }
         return cli_json_print(o);
@@ -127,7 +128,7 @@ static int tell(cli_args *args, const cli_found *found, double seconds_read,
     if (!cli_value(args, "quiet")) {
         cli_print_summary(args, found->report, seconds_read, seconds);
         if (found->path)
-            cli_print_path(found->path);
+            cli_print_path(args, found->path);
     }
     return CLI_DONE;
 }

@@ -215,6 +215,18 @@ static void paths_of_mixtures(void **state)
     REFUSES(select, vem_select(ctx, data, &open, NULL, &made, &path, &report));
     assert_int_equal(vem_select(ctx, data, &open, &s, NULL, NULL, NULL), VEM_OK);
     assert_int_equal(vem_select(ctx, data, &open, &s, NULL, &path, NULL), VEM_OK);
+    vem_path_summary about = {.size = sizeof about};
+    REFUSES(ctx, vem_path_describe(NULL, path, &about));
+    REFUSES(path, vem_path_describe(ctx, NULL, &about));
+    REFUSES(summary, vem_path_describe(ctx, path, NULL));
+    vem_stability t = {.size = sizeof t, .resamples = 1};
+    REFUSES(ctx, vem_select_stability(NULL, data, &open, &s, model, &t));
+    REFUSES(data, vem_select_stability(ctx, NULL, &open, &s, model, &t));
+    REFUSES(options, vem_select_stability(ctx, data, NULL, &s, model, &t));
+    REFUSES(select, vem_select_stability(ctx, data, &open, NULL, model, &t));
+    REFUSES(model, vem_select_stability(ctx, data, &open, &s, NULL, &t));
+    REFUSES(stability, vem_select_stability(ctx, data, &open, &s, model, NULL));
+    assert_int_equal(vem_select_stability(ctx, data, &open, &s, model, &t), VEM_OK);
     REFUSES(ctx, vem_path_pick(NULL, path, 1, &made));
     REFUSES(path, vem_path_pick(ctx, NULL, 1, &made));
     REFUSES(model, vem_path_pick(ctx, path, 1, NULL));

@@ -26,7 +26,8 @@ typedef enum vem_i_purpose {
     VEM_RNG_STARTS = 33,  /* starts on a sample */
     VEM_RNG_INSERT = 34,  /* candidates for a cluster more */
     VEM_RNG_GAP = 35,     /* rows that are compared with their cells */
-    VEM_RNG_BLOCKS = 36   /* which rows are a block of incremental EM */
+    VEM_RNG_BLOCKS = 36,  /* which rows are a block of incremental EM */
+    VEM_RNG_RESAMPLE = 40 /* seeds of selections on part of the rows */
 } vem_i_purpose;
 
 typedef struct vem_i_rng {
