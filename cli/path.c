@@ -60,7 +60,8 @@ static void print_choice(const vem_path_summary *s)
                "it\n",
                "how sure", c, s->criterion, -s->margin, s->lower ? "lower" : "higher");
     else
-        printf("  %-13s %s of %s is %.4g %s than with %s, the next best: %s\n",
+        printf("  %-13s %s of %s is %.4g %s than that of %s, the best other one "
+               "tried: %s\n",
                "how sure", s->criterion, cli_counted(s->clusters, "cluster", a),
                s->margin, s->lower ? "lower" : "higher", c,
                words_of(s->lower ? s->margin : 2 * s->margin));
@@ -86,8 +87,8 @@ static double value_of(const vem_path_point *p, const column *c)
 static int choose_columns(const vem_path *path, const vem_path_summary *s,
                           column *columns)
 {
-    const int measured =
-        s->method == VEM_SELECT_GREEDY; /* the objective is one of them */
+    /* Where the objective is one of them, or chose nothing. */
+    const int measured = s->method == VEM_SELECT_GREEDY || s->tested;
     const column all[] = {
         {measured ? "free energy" : s->criterion,
          measured ? offsetof(vem_path_point, free_energy)

@@ -124,6 +124,11 @@ static void put_words(char *text, int room, const vem_progress *p, double now)
     char piece[64];
     room = room < LINE - 1 ? room : LINE - 1;
     text[0] = '\0';
+    if (p->resamples > 0) {
+        snprintf(piece, sizeof piece, "resample %lld/%lld, ", (long long)p->resample,
+                 (long long)p->resamples);
+        add(text, room, piece);
+    }
     if (p->restarts > 1) {
         snprintf(piece, sizeof piece, "restart %lld/%lld, ", (long long)p->restart,
                  (long long)p->restarts);

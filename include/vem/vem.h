@@ -854,6 +854,40 @@ VEM_API vem_status vem_path_describe(vem_ctx *ctx, const vem_path *path,
 /* The mixture of so many clusters, as a model of its own. */
 VEM_API vem_status vem_path_pick(vem_ctx *ctx, const vem_path *path, int32_t clusters,
                                  vem_model **model);
+/* How members move between mixtures of a path: labels of the same rows under each of some of them. */
+typedef struct vem_flows vem_flows;
+typedef struct vem_flow_options {
+    size_t size;      /* sizeof(vem_flow_options) */
+    int32_t mixtures; /* at most so many of them, the chosen one among them, and evenly apart on the
+                         path; 0: 12 */
+    int64_t rows; /* at most about so many, a sample of all by their weights; 0: 20,000 */
+    int64_t seed; /* of the sample */
+    vem_precision precision;
+} vem_flow_options;
+typedef struct vem_flow {
+    int32_t from, to; /* a cluster of one mixture, and of the next one */
+    double share;     /* of the mass of the rows that both have; above 0 */
+} vem_flow;
+
+VEM_API vem_status vem_path_flows(vem_ctx *ctx, const vem_path *path,
+                                  const vem_data *data, const vem_flow_options *options,
+                                  vem_flows **flows);
+VEM_API void vem_flows_free(vem_flows *flows);
+/* Mixtures, and the clusters of one of them, ascending; 0: there is no such. */
+VEM_API int32_t vem_flows_count(const vem_flows *flows);
+VEM_API int32_t vem_flows_clusters(const vem_flows *flows, int32_t mixture);
+/* Rows of the sample. */
+VEM_API int64_t vem_flows_rows(const vem_flows *flows);
+/* The share of the rows in each cluster of a mixture; they add up to 1. */
+VEM_API const double *vem_flows_shares(const vem_flows *flows, int32_t mixture);
+/* From a mixture to the next, by `from` and then `to`, *count of them, that add up to 1. NULL: there is
+ * none after it. */
+VEM_API const vem_flow *vem_flows_at(const vem_flows *flows, int32_t mixture,
+                                     int64_t *count);
+/* A picture (.svg): the objective against the number of clusters, and below it the flows, each cluster as
+ * high as its share, unless `flows` is NULL. */
+VEM_API vem_status vem_path_draw(vem_ctx *ctx, const vem_path *path,
+                                 const vem_flows *flows, const char *file);
 /* A model file with a path beside the model, in arrays whose names begin with path_: what reads
  * models reads the model. */
 VEM_API vem_status vem_path_write(vem_ctx *ctx, const vem_path *path,

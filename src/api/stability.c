@@ -147,6 +147,7 @@ static vem_status run_one(comparing *c, const vem_options *options,
     vem_i_run part = *c->run; /* which takes threads and memory for itself */
     vem_options o = *options;
     vem_model *model = NULL;
+    vem_report *report = NULL;
     o.time = VEM_AUTO; /* a budget may change what is done: the deadline is the run's */
     o.seed = seed_of(options->seed, r, 1);
     vem_status status = draw(c, size, (uint64_t)seed_of(options->seed, r, 0), &f->rows);
@@ -154,9 +155,13 @@ static vem_status run_one(comparing *c, const vem_options *options,
         return status;
     vem_data rows = *c->data;
     rows.weights = c->weights;
-    status = vem_i_select(&part, &rows, &o, select, 0, &model, NULL, NULL);
-    if (status == VEM_OK && (c->run->watch->stop || vem_i_late(c->run)))
-        status = VEM_STOPPED; /* it may have ended before its time */
+    status = vem_i_select(&part, &rows, &o, select, 0, &model, NULL, &report);
+    const vem_outcome outcome =
+        status == VEM_OK ? vem_report_summary(report)->outcome : VEM_OUTCOME_STOPPED;
+    vem_report_free(report);
+    if (status == VEM_OK &&
+        (outcome == VEM_OUTCOME_STOPPED || outcome == VEM_OUTCOME_BUDGET))
+        status = VEM_STOPPED; /* it ended before its time */
     if (status == VEM_OK)
         status = agree(c, model, &f->ari[f->done]);
     if (status == VEM_OK)

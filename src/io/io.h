@@ -215,4 +215,11 @@ vem_status vem_i_data_join(vem_i_run *run, const char *const *paths, int32_t cou
 vem_status vem_i_data_read(vem_i_run *run, const char *path,
                            const vem_read_options *options, vem_data **data);
 
+/* ---- pictures ---- */
+
+/* A path that is not empty, `about` what vem_path_describe says of it; flows or NULL. */
+vem_status vem_i_path_picture(vem_i_run *run, const vem_path *path,
+                              const vem_path_summary *about, const vem_flows *flows,
+                              const char *file);
+
 #endif
