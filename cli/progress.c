@@ -248,7 +248,8 @@ static int on_progress(void *user, const vem_progress *p)
         return must_stop();
     const double now = cli_clock();
     const double done = amount_done(p);
-    cli_signals_in_steps(strcmp(p->phase, "em") == 0 && p->restarts > 0);
+    cli_signals_in_steps(strcmp(p->phase, "em") == 0 && p->restarts > 0 &&
+                         p->resamples == 0);
     if (p->restart != state.restart) {
         state.restart = p->restart;
         state.restart_began = now;
@@ -261,7 +262,7 @@ static int on_progress(void *user, const vem_progress *p)
         state.share = 0;
     }
     state.done = done;
-    if (state.steps && p->last)
+    if (state.steps && p->last && p->resamples == 0)
         put_step(p);
     const double total = amount_total(p);
     state.share = fmax(state.share, total > 0 ? fmin(done / total, 1) : 0);
