@@ -235,24 +235,27 @@ static int check_beside(const cli_mode *mode, const char *name)
     return CLI_USAGE;
 }
 
-/* What was given beside the option of a mode. */
-static int check_modes(const cli_args *args)
+int cli_check_mode(const cli_args *args, const cli_mode *mode)
 {
     const cli_command *command = args->command;
-    for (const cli_mode *mode = command->modes; mode && mode->option; mode++) {
-        int code = CLI_DONE;
-        if (!cli_value(args, mode->option))
-            continue;
-        for (int i = 0; code == CLI_DONE && i < command->own_count; i++)
-            if (args->values[i])
-                code = check_beside(mode, command->own[i].name);
-        for (int i = 0; code == CLI_DONE && i < CLI_SHARED_OPTIONS; i++)
-            if (args->given[i])
-                code = check_beside(mode, vem_option_at(i)->name);
-        if (code != CLI_DONE)
-            return code;
-    }
-    return CLI_DONE;
+    int code = CLI_DONE;
+    for (int i = 0; code == CLI_DONE && i < command->own_count; i++)
+        if (args->values[i])
+            code = check_beside(mode, command->own[i].name);
+    for (int i = 0; code == CLI_DONE && i < CLI_SHARED_OPTIONS; i++)
+        if (args->given[i])
+            code = check_beside(mode, vem_option_at(i)->name);
+    return code;
+}
+
+static int check_modes(const cli_args *args)
+{
+    int code = CLI_DONE;
+    const cli_mode *mode = args->command->modes;
+    for (; code == CLI_DONE && mode && mode->option; mode++)
+        if (cli_value(args, mode->option))
+            code = cli_check_mode(args, mode);
+    return code;
 }
 
 int cli_parse(cli_args *args, int count, char **words)

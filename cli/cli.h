@@ -36,7 +36,7 @@ typedef struct cli_file {
     const char *endings; /* that what is written may have ("npy csv"); NULL: any */
 } cli_file;
 
-enum { CLI_MOST_OPTIONS = 24 };
+enum { CLI_MOST_OPTIONS = 32 };
 
 /* How data are read: the same options in every command that reads some. */
 #define CLI_READ_OPTIONS                                                                 \
@@ -171,6 +171,8 @@ extern const cli_command *const cli_commands[]; /* NULL at the end */
 
 /* Fills in args from the words after the verb. CLI_DONE, or CLI_USAGE after a message. */
 int cli_parse(cli_args *args, int count, char **words);
+/* What was given beside the option of a mode: for modes that files decide, and not options alone. */
+int cli_check_mode(const cli_args *args, const cli_mode *mode);
 /* Value of an own option, or NULL when it was not given. */
 const char *cli_value(const cli_args *args, const char *name);
 /* Letter of an option of the library's table, or 0; does this command take it? */
@@ -319,7 +321,10 @@ json_t *cli_json_options(const vem_options *options);
 /* ---- Mixtures of several numbers of clusters (path.c) ---- */
 
 json_t *cli_path_json(const vem_path *path);
-void cli_print_path(const vem_path *path);
+/* Which was chosen, by what and by how much. */
+void cli_choice_json(const cli_args *args, const vem_path *path, json_t *object);
+/* The same, and the mixtures around the chosen one, with --verbose all of them. */
+void cli_print_path(const cli_args *args, const vem_path *path);
 
 /* ---- Classes that are known (truth.c) ---- */
 
@@ -388,13 +393,30 @@ json_t *cli_report_json(const cli_args *args, const vem_report *report,
 int cli_read_in_time(cli_args *args, vem_data **data, double *seconds_read, double began);
 /* From now on a plan of a fit of these data is told where it is long, or no more. */
 void cli_announce(cli_args *args, int yes);
+/* What select tells beside its model (select_more.c). */
+enum { CLI_MOST_RESAMPLES = 100000 };
+typedef struct cli_more {
+    int64_t resamples; /* of --stability; 0: none */
+    vem_stability stability;
+    vem_flows *flows; /* of --flows or --picture; NULL: none */
+} cli_more;
 /* What a fit has found. */
 typedef struct cli_found {
     vem_report *report;
     vem_model *model;
-    vem_path *path;     /* NULL: there is none */
+    vem_path *path;     /* NULL: there is none, nor what follows */
     const char *method; /* that found it */
+    const vem_select_options *select;
+    cli_more *more; /* to be found when the model is written */
 } cli_found;
+int cli_read_more(const cli_args *args, cli_more *more);
+int cli_find_more(cli_args *args, const cli_found *found, const vem_data *data,
+                  double began);
+void cli_more_json(const cli_more *more, json_t *object);
+void cli_print_more(const cli_args *args, const cli_more *more);
+void cli_free_more(cli_more *more);
+/* vem select --picture FILE MODEL. */
+int cli_draw_path(cli_args *args);
 /* A fit is over, as `status` says: writes what was asked for, tells it, and gives the exit status. What
  * was found is freed. */
 int cli_fit_over(cli_args *args, vem_status status, cli_found *found,

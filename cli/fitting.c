@@ -120,14 +120,18 @@ static int tell(cli_args *args, const cli_found *found, double seconds_read,
         json_t *o = cli_report_json(args, found->report, seconds_read, seconds);
         if (found->path) {
             json_object_set_new(o, "method", json_string(found->method));
+            cli_choice_json(args, found->path, o);
             json_object_set_new(o, "path", cli_path_json(found->path));
+            cli_more_json(found->more, o);
         }
         return cli_json_print(o);
     }
     if (!cli_value(args, "quiet")) {
         cli_print_summary(args, found->report, seconds_read, seconds);
-        if (found->path)
-            cli_print_path(found->path);
+        if (found->path) {
+            cli_print_path(args, found->path);
+            cli_print_more(args, found->more);
+        }
     }
     return CLI_DONE;
 }
@@ -140,6 +144,8 @@ int cli_fit_over(cli_args *args, vem_status status, cli_found *found,
     if (status != VEM_OK)
         return cli_failure(args, status);
     int code = write_results(args, found, data);
+    if (code == CLI_DONE && found->path)
+        code = cli_find_more(args, found, data, began);
     if (code == CLI_DONE)
         code = tell(args, found, seconds_read, cli_clock() - began);
     if (code == CLI_DONE && cli_interrupted())

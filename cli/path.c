@@ -1,5 +1,7 @@
 /* A path of mixtures, as JSON and as a table. */
 #include <math.h>
+#include <stddef.h>
+#include <string.h>
 
 #include "cli.h"
 
@@ -19,30 +21,139 @@ json_t *cli_path_json(const vem_path *path)
         CLI_JSON_REAL(row, p, aic);
         CLI_JSON_REAL(row, p, bic);
         CLI_JSON_REAL(row, p, icl);
+        CLI_JSON_REAL(row, p, objective);
         json_array_append_new(list, row);
     }
     return list;
 }
 
-/* A number of the table, or nothing. */
-static const char *cell(double value, char text[32])
+/* ---- the choice ---- */
+
+void cli_choice_json(const cli_args *args, const vem_path *path, json_t *object)
 {
-    if (!isfinite(value))
-        return "";
-    snprintf(text, 32, "%.8g", value);
-    return text;
+    vem_path_summary s = {.size = sizeof s};
+    if (vem_path_describe(args->ctx, path, &s) != VEM_OK)
+        return;
+    json_object_set_new(object, "criterion", json_string(s.criterion));
+    CLI_JSON_REAL(object, &s, objective);
+    CLI_JSON_REAL(object, &s, margin);
+    json_object_set_new(object, "next", s.next ? json_integer(s.next) : json_null());
 }
 
-void cli_print_path(const vem_path *path)
+/* Twice the log of the odds, as Kass and Raftery (1995) put it into words. */
+static const char *words_of(double twice)
 {
-    char a[5][32];
-    printf("  %8s %14s %14s %14s %14s %14s\n", "clusters", "free energy", "log-lik.",
-           "BIC", "AIC", "ICL");
-    for (int32_t i = 0; i < vem_path_count(path); i++) {
-        const vem_path_point *p = vem_path_at(path, i);
-        printf("  %8d %14s %14s %14s %14s %14s%s\n", p->clusters,
-               cell(p->free_energy, a[0]), cell(p->log_likelihood, a[1]),
-               cell(p->bic, a[2]), cell(p->aic, a[3]), cell(p->icl, a[4]),
-               p->clusters == vem_path_chosen(path) ? "  chosen by BIC" : "");
+    return twice < 2    ? "undecided between the two"
+           : twice < 6  ? "better, not by much"
+           : twice < 10 ? "better"
+                        : "clearly better";
+}
+
+static void print_choice(const vem_path_summary *s)
+{
+    char a[48], c[48];
+    if (s->next == 0)
+        return;
+    cli_counted(s->next, "cluster", c);
+    if (s->margin < 0)
+        printf("  %-13s %s would have a %s that is %.4g %s, but --min-clusters forbids "
+               "it\n",
+               "how sure", c, s->criterion, -s->margin, s->lower ? "lower" : "higher");
+    else
+        printf("  %-13s %s of %s is %.4g %s than that of %s, the best other one "
+               "tried: %s\n",
+               "how sure", s->criterion, cli_counted(s->clusters, "cluster", a),
+               s->margin, s->lower ? "lower" : "higher", c,
+               words_of(s->lower ? s->margin : 2 * s->margin));
+}
+
+/* ---- the table ---- */
+
+enum { MOST_LINES = 12, MOST_COLUMNS = 6 };
+
+typedef struct column {
+    const char *name;
+    size_t at; /* of the value in a vem_path_point */
+} column;
+
+static double value_of(const vem_path_point *p, const column *c)
+{
+    double value;
+    memcpy(&value, (const char *)p + c->at, sizeof value);
+    return value;
+}
+
+/* What there is to say: the objective, the criteria, and nothing twice. */
+static int choose_columns(const vem_path *path, const vem_path_summary *s,
+                          column *columns)
+{
+    /* Where the objective is one of them, or chose nothing. */
+    const int measured = s->method == VEM_SELECT_GREEDY || s->tested;
+    const column all[] = {
+        {measured ? "free energy" : s->criterion,
+         measured ? offsetof(vem_path_point, free_energy)
+                  : offsetof(vem_path_point, objective)},
+        {"log-lik.", offsetof(vem_path_point, log_likelihood)},
+        {"BIC", offsetof(vem_path_point, bic)},
+        {"AIC", offsetof(vem_path_point, aic)},
+        {"ICL", offsetof(vem_path_point, icl)},
+    };
+    int count = 0;
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+        int known = 0;
+        for (int32_t i = 0; i < vem_path_count(path); i++)
+            known |= isfinite(value_of(vem_path_at(path, i), &all[k])) != 0;
+        if (known && (k == 0 || measured || strcmp(all[k].name, s->criterion) != 0))
+            columns[count++] = all[k];
     }
+    return count;
+}
+
+static void print_line(const vem_path_point *p, const column *columns, int count,
+                       const char *chosen)
+{
+    printf("  %8d", p->clusters);
+    for (int k = 0; k < count; k++) {
+        const double value = value_of(p, &columns[k]);
+        char text[32] = "";
+        if (isfinite(value))
+            snprintf(text, sizeof text, "%.8g", value);
+        printf(" %14s", text);
+    }
+    if (chosen)
+        printf("  chosen by %s", chosen);
+    putchar('\n');
+}
+
+void cli_print_path(const cli_args *args, const vem_path *path)
+{
+    vem_path_summary s = {.size = sizeof s};
+    column columns[MOST_COLUMNS];
+    if (vem_path_describe(args->ctx, path, &s) != VEM_OK || s.count == 0)
+        return;
+    print_choice(&s);
+    const int count = choose_columns(path, &s, columns);
+    int32_t first = 0, end = s.count, at = 0;
+    while (at < s.count && vem_path_at(path, at)->clusters != s.clusters)
+        at++;
+    if (s.count > MOST_LINES && !cli_value(args, "verbose")) {
+        first = at - MOST_LINES / 2;
+        first = first < 0                      ? 0
+                : first > s.count - MOST_LINES ? s.count - MOST_LINES
+                                               : first;
+        end = first + MOST_LINES;
+    }
+    printf("  %8s", "clusters");
+    for (int k = 0; k < count; k++)
+        printf(" %14s", columns[k].name);
+    putchar('\n');
+    for (int32_t i = first; i < end; i++)
+        print_line(vem_path_at(path, i), columns, count,
+                   i != at    ? NULL
+                   : s.tested ? "its test"
+                              : s.criterion);
+    if (end - first < s.count)
+        printf("  %8s %d more, from %d to %d clusters: with -v\n", "...",
+               s.count - (end - first), vem_path_at(path, 0)->clusters,
+               vem_path_at(path, s.count - 1)->clusters);
 }

@@ -28,7 +28,9 @@ static struct {
     double share;           /* of the phase; it never falls while the phase lasts */
     int64_t restart;        /* of the fit */
     double restart_began;   /* clock */
-    int steps;              /* each step is a line of a table */
+    int64_t resample;       /* of a selection */
+    double resamples_began, resample_began; /* clocks */
+    int steps;                              /* each step is a line of a table */
     int64_t step_told, step_restart;
 } state;
 
@@ -106,6 +108,17 @@ static double seconds_left(const vem_progress *p, double done, double rate, doub
     return steps && !about && planned > 0 ? fmin(planned, left) : left;
 }
 
+/* Of all resamples, from those that are done; 0: none is. */
+static double seconds_of_resamples(const vem_progress *p, double now)
+{
+    if (p->resample < 2)
+        return 0;
+    const double each =
+        (state.resample_began - state.resamples_began) / (double)(p->resample - 1);
+    return fmax(0, each * (double)(p->resamples - p->resample + 1) -
+                       (now - state.resample_began));
+}
+
 /* One more piece, if it fits. */
 static void add(char *text, int room, const char *piece)
 {
@@ -125,6 +138,11 @@ static void put_words(char *text, int room, const vem_progress *p, double now)
     char piece[64];
     room = room < LINE - 1 ? room : LINE - 1;
     text[0] = '\0';
+    if (p->resamples > 0) {
+        snprintf(piece, sizeof piece, "resample %lld/%lld, ", (long long)p->resample,
+                 (long long)p->resamples);
+        add(text, room, piece);
+    }
     if (p->restarts > 1) {
         snprintf(piece, sizeof piece, "restart %lld/%lld, ", (long long)p->restart,
                  (long long)p->restarts);
@@ -141,10 +159,11 @@ static void put_words(char *text, int room, const vem_progress *p, double now)
     else
         snprintf(piece, sizeof piece, "%.0f s", p->seconds);
     add(text, room, piece);
-    if (rate > 0 && total > done) {
+    if (p->resamples > 0 || (rate > 0 && total > done)) {
         char words[32];
-        int least;
-        const double left = seconds_left(p, done, rate, now, &least);
+        int least = 0;
+        const double left = p->resamples > 0 ? seconds_of_resamples(p, now)
+                                             : seconds_left(p, done, rate, now, &least);
         put_time(words, sizeof words, left);
         snprintf(piece, sizeof piece, ", %s%s left", least ? "< " : "about ", words);
         if (left >= 0.5) /* "0 s" says nothing */
@@ -244,10 +263,17 @@ static int on_progress(void *user, const vem_progress *p)
         return must_stop();
     const double now = cli_clock();
     const double done = amount_done(p);
-    cli_signals_in_steps(strcmp(p->phase, "em") == 0 && p->restarts > 0);
+    cli_signals_in_steps(strcmp(p->phase, "em") == 0 && p->restarts > 0 &&
+                         p->resamples == 0);
     if (p->restart != state.restart) {
         state.restart = p->restart;
         state.restart_began = now;
+    }
+    if (p->resample != state.resample) {
+        state.resample = p->resample;
+        state.resample_began = now;
+        if (p->resample == 1)
+            state.resamples_began = now;
     }
     /* Another phase, or the same one from its start, as in the next restart. */
     if (strcmp(state.phase, p->phase) != 0 || done < state.done) {
@@ -257,7 +283,7 @@ static int on_progress(void *user, const vem_progress *p)
         state.share = 0;
     }
     state.done = done;
-    if (state.steps && p->last)
+    if (state.steps && p->last && p->resamples == 0)
         put_step(p);
     const double total = amount_total(p);
     state.share = fmax(state.share, total > 0 ? fmin(done / total, 1) : 0);

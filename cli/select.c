@@ -18,17 +18,27 @@ static const cli_option own[] = {
      "most clusters that are tried; default 20 for greedy, else by the rows"},
     {"pick", 0, "Model", "K",
      "no fit: the mixture of K clusters of a path that select wrote"},
+    {"stability", 0, "Model", "R",
+     "do the same on R random parts of the rows, 90 % of them each, and tell how often "
+     "which number of clusters is found and how labels agree"},
     CLI_PRIOR_OPTIONS,
     CLI_WEIGHTS_OPTION,
     CLI_READ_OPTIONS,
     CLI_RESULT_OPTIONS(
         IO, "the chosen model, with all mixtures beside it, as .npz",
         "keep the state in FILE: after the first step, every two minutes, at the end"),
+    {"picture", 0, IO, "FILE",
+     "the criterion against the number of clusters, and how rows move between them "
+     "(.svg); "
+     "of a MODEL that select wrote instead of DATA: the first of the two"},
+    {"flows", 0, IO, NULL,
+     "with --json: the shares of the rows that move between clusters of mixtures"},
     CLI_TALK_OPTIONS(IO),
 };
 
 static const cli_file files[] = {
     CLI_RESULT_FILES,
+    {"picture", CLI_WRITES, "svg"},
     {NULL, CLI_READS, NULL},
 };
 
@@ -74,10 +84,10 @@ static int read_request(cli_args *args, vem_select_options *select, cli_prior *p
     return code == CLI_DONE ? cli_set_checkpoint(args) : code;
 }
 
-static int find(cli_args *args, const vem_select_options *select, const vem_data *data,
-                double seconds_read, double began)
+static int find(cli_args *args, const vem_select_options *select, cli_more *more,
+                const vem_data *data, double seconds_read, double began)
 {
-    cli_found found = {.method = methods[select->method]};
+    cli_found found = {.method = methods[select->method], .select = select, .more = more};
     cli_announce(args, 1);
     const vem_status status = vem_select(args->ctx, data, &args->options, select,
                                          &found.model, &found.path, &found.report);
@@ -152,11 +162,16 @@ static int run(cli_args *args)
     const double began = cli_clock();
     vem_select_options select;
     cli_prior prior = {0};
+    cli_more more;
     vem_data *data = NULL;
     double seconds_read = 0;
     if (cli_value(args, "pick"))
         return pick(args);
-    int code = read_request(args, &select, &prior);
+    if (cli_value(args, "picture") && vem_file_has_path(args->operands[0]))
+        return cli_draw_path(args);
+    int code = cli_read_more(args, &more);
+    if (code == CLI_DONE)
+        code = read_request(args, &select, &prior);
     if (code == CLI_DONE) {
         cli_progress_begin(args);
         code = cli_read_in_time(args, &data, &seconds_read, began);
@@ -164,9 +179,10 @@ static int run(cli_args *args)
     if (code == CLI_DONE)
         code = cli_check_prior(&prior, data);
     if (code == CLI_DONE)
-        code = find(args, &select, data, seconds_read, began);
+        code = find(args, &select, &more, data, seconds_read, began);
     vem_data_free(data);
     cli_free_prior(&prior);
+    cli_free_more(&more);
     return code;
 }
 

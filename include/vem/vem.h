@@ -106,6 +106,8 @@ typedef struct vem_progress {
     int32_t clusters,
         max_clusters; /* "em", where clusters are inserted: how many there are, and will
                          be; max_steps is of each number of them then. 0 for other fits */
+    int64_t resample,
+        resamples; /* of vem_select_stability: which of how many, from 1; else 0 */
 } vem_progress;
 
 /* Called from the thread that called the verb: at the end of every step (starts on a sample,
@@ -789,7 +791,26 @@ typedef struct vem_path_point {
     double log_likelihood_se; /* its standard error; 0: exact */
     int64_t parameters;
     double entropy, aic, bic, icl;
+    double objective; /* by which one of them is chosen: see vem_path_summary */
 } vem_path_point;
+
+/* Which was chosen, by what, and how sure that is. */
+typedef struct vem_path_summary {
+    size_t size; /* sizeof(vem_path_summary) */
+    vem_select_method method;
+    const char *
+        criterion; /* what the objective is: "BIC", "ICL", "log evidence", "free energy" */
+    int lower;     /* less of it is better */
+    int tested;    /* not the objective but a test chose: next is 0 */
+    int32_t count;    /* mixtures */
+    int32_t clusters; /* of the chosen one */
+    double objective; /* of the chosen one; NAN: the path is empty */
+    int32_t
+        next; /* clusters of the best other one; 0: there is none, and margin is NAN */
+    double margin; /* by how much the chosen one is better. Below 0: min_clusters kept the
+                      other one from being chosen */
+    double mass;   /* sum of the weights of the rows; 0: not known, of an older file */
+} vem_path_summary;
 
 /* Finds the number of clusters: mixtures of 1, 2, ... max_clusters in one run, of which `model` is
  * the one with the least BIC. Of the options clusters and algorithm are not the caller's to set (full
@@ -801,15 +822,74 @@ VEM_API vem_status vem_select(vem_ctx *ctx, const vem_data *data,
                               const vem_options *options,
                               const vem_select_options *select, vem_model **model,
                               vem_path **path, vem_report **report);
+/* How often the same is found: selections on random parts of the rows, compared with the model that was
+ * chosen from all of them. */
+typedef struct vem_stability {
+    size_t size;       /* sizeof(vem_stability) */
+    int32_t resamples; /* how many, at least 1 */
+    double share;      /* of the rows in each, below 1; 0: 0.9 */
+    int32_t *clusters; /* room for `resamples` numbers: how many each found; or NULL */
+    double *
+        ari; /* the same: how its labels agree with those of the model, 1: wholly; or NULL */
+    /* From here on results. */
+    int32_t done; /* resamples that came to their end */
+    int64_t rows; /* in each of them */
+    double clusters_mean, clusters_sd, ari_mean, ari_sd; /* NAN: too few were done */
+} vem_stability;
+
+/* `options` and `select` as for vem_select, which gave `model`; the seed draws the resamples and the fits of
+ * each. Rows keep their weights. Where the progress function stops it, or `time` is over, the results
+ * are those of the resamples that were done. */
+VEM_API vem_status vem_select_stability(vem_ctx *ctx, const vem_data *data,
+                                        const vem_options *options,
+                                        const vem_select_options *select,
+                                        const vem_model *model, vem_stability *stability);
 VEM_API void vem_path_free(vem_path *path);
 VEM_API int32_t vem_path_count(const vem_path *path);
 /* By the number of clusters, ascending; NULL: there are not so many. */
 VEM_API const vem_path_point *vem_path_at(const vem_path *path, int32_t index);
 /* Clusters of the one that was chosen. */
 VEM_API int32_t vem_path_chosen(const vem_path *path);
+/* Fills in `summary`, whose size is set. */
+VEM_API vem_status vem_path_describe(vem_ctx *ctx, const vem_path *path,
+                                     vem_path_summary *summary);
 /* The mixture of so many clusters, as a model of its own. */
 VEM_API vem_status vem_path_pick(vem_ctx *ctx, const vem_path *path, int32_t clusters,
                                  vem_model **model);
+/* How members move between mixtures of a path: labels of the same rows under each of some of them. */
+typedef struct vem_flows vem_flows;
+typedef struct vem_flow_options {
+    size_t size;      /* sizeof(vem_flow_options) */
+    int32_t mixtures; /* at most so many of them, the chosen one among them, and evenly apart on the
+                         path; 0: 12 */
+    int64_t rows; /* at most about so many, a sample of all by their weights; 0: 20,000 */
+    int64_t seed; /* of the sample */
+    vem_precision precision;
+} vem_flow_options;
+typedef struct vem_flow {
+    int32_t from, to; /* a cluster of one mixture, and of the next one */
+    double share;     /* of the mass of the rows that both have; above 0 */
+} vem_flow;
+
+VEM_API vem_status vem_path_flows(vem_ctx *ctx, const vem_path *path,
+                                  const vem_data *data, const vem_flow_options *options,
+                                  vem_flows **flows);
+VEM_API void vem_flows_free(vem_flows *flows);
+/* Mixtures, and the clusters of one of them, ascending; 0: there is no such. */
+VEM_API int32_t vem_flows_count(const vem_flows *flows);
+VEM_API int32_t vem_flows_clusters(const vem_flows *flows, int32_t mixture);
+/* Rows of the sample. */
+VEM_API int64_t vem_flows_rows(const vem_flows *flows);
+/* The share of the rows in each cluster of a mixture; they add up to 1. */
+VEM_API const double *vem_flows_shares(const vem_flows *flows, int32_t mixture);
+/* From a mixture to the next, by `from` and then `to`, *count of them, that add up to 1. NULL: there is
+ * none after it. */
+VEM_API const vem_flow *vem_flows_at(const vem_flows *flows, int32_t mixture,
+                                     int64_t *count);
+/* A picture (.svg): the objective against the number of clusters, and below it the flows, each cluster as
+ * high as its share, unless `flows` is NULL. */
+VEM_API vem_status vem_path_draw(vem_ctx *ctx, const vem_path *path,
+                                 const vem_flows *flows, const char *file);
 /* A model file with a path beside the model, in arrays whose names begin with path_: what reads
  * models reads the model. */
 VEM_API vem_status vem_path_write(vem_ctx *ctx, const vem_path *path,

@@ -1,5 +1,7 @@
 /* The verb `select`: a fit that keeps a mixture of every number of clusters, and the choice among
  * them. */
+#include "api/select.h"
+
 #include <string.h>
 
 #include "api/columns.h"
@@ -126,9 +128,10 @@ static vem_status choose(vem_i_fitting *f)
                            f->plan.programme.reduced, s, path);
     if (status != VEM_OK)
         return status;
-    path->chosen = f->method->last
-                       ? f->model->clusters
-                       : vem_i_path_best(path, f->least, f->method->by_energy);
+    vem_i_path_judge(f->method, f->points->view.total_mass * f->points->view.mass_unit,
+                     path);
+    path->chosen = f->method->last ? f->model->clusters
+                                   : vem_i_path_best(path, f->least, f->method->lower);
     const int32_t at = vem_i_path_find(path, path->chosen);
     if (path->chosen != f->model->clusters) {
         vem_model *copy;
@@ -151,13 +154,10 @@ static vem_status choose(vem_i_fitting *f)
 
 /* ---- the verb ---- */
 
-vem_status vem_select(vem_ctx *ctx, const vem_data *data, const vem_options *options,
-                      const vem_select_options *select, vem_model **model,
-                      vem_path **path, vem_report **report)
+vem_status vem_i_select(vem_i_run *run, const vem_data *data, const vem_options *options,
+                        const vem_select_options *select, int measured, vem_model **model,
+                        vem_path **path, vem_report **report)
 {
-    VEM_I_NEED(ctx, ctx, data, options, select);
-    vem_i_verb verb;
-    vem_i_run *run = vem_i_begin(ctx, &verb);
     vem_select_options s = {0};
     vem_status status = vem_i_struct_in(run, "vem_select_options", select, &s, sizeof s);
     if (status == VEM_OK)
@@ -173,7 +173,7 @@ vem_status vem_select(vem_ctx *ctx, const vem_data *data, const vem_options *opt
                        .choose = choose,
                        .least = s.min_clusters ? s.min_clusters : 1};
     asked.clusters = most_of(&s, data);
-    if (asked.measure == VEM_MEASURE_NONE)
+    if (asked.measure == VEM_MEASURE_NONE && (measured || !f.method->by_energy))
         asked.measure = VEM_MEASURE_EXACT;
     f.method->prepare(&asked);
     status = vem_i_path_new(run, (int32_t)asked.clusters, &f.path);
@@ -185,4 +185,14 @@ vem_status vem_select(vem_ctx *ctx, const vem_data *data, const vem_options *opt
     }
     vem_path_free(f.path);
     return status;
+}
+
+vem_status vem_select(vem_ctx *ctx, const vem_data *data, const vem_options *options,
+                      const vem_select_options *select, vem_model **model,
+                      vem_path **path, vem_report **report)
+{
+    VEM_I_NEED(ctx, ctx, data, options, select);
+    vem_i_verb verb;
+    return vem_i_select(vem_i_begin(ctx, &verb), data, options, select, 1, model, path,
+                        report);
 }

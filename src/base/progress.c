@@ -13,6 +13,8 @@ int vem_i_progress(vem_i_run *run, const vem_progress *progress, int force)
         told.seconds = now - watch->start;
         told.restart = watch->restart;
         told.restarts = watch->restarts;
+        told.resample = watch->resample;
+        told.resamples = watch->resamples;
         watch->last = now;
         if (run->progress(run->progress_user, &told))
             watch->stop = 1;

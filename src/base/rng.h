@@ -27,7 +27,8 @@ typedef enum vem_i_purpose {
     VEM_RNG_INSERT = 34,  /* candidates for a cluster more */
     VEM_RNG_GAP = 35,     /* rows that are compared with their cells */
     VEM_RNG_BLOCKS = 36,  /* which rows are a block of incremental EM */
-    VEM_RNG_PAIRS = 38    /* pairs of rows, for the prior of a tree */
+    VEM_RNG_PAIRS = 38,   /* pairs of rows, for the prior of a tree */
+    VEM_RNG_RESAMPLE = 40 /* seeds of selections on part of the rows */
 } vem_i_purpose;
 
 typedef struct vem_i_rng {

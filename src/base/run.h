@@ -18,10 +18,11 @@ typedef struct vem_i_whole {
 
 /* What was told and heard while a verb runs; one for all copies of a run. */
 typedef struct vem_i_watch {
-    double start;              /* clock when the verb began */
-    double last;               /* clock of the last call, to keep them a few a second */
-    int64_t restart, restarts; /* of a fit */
-    _Atomic int stop;          /* the progress function said so */
+    double start;                /* clock when the verb began */
+    double last;                 /* clock of the last call, to keep them a few a second */
+    int64_t restart, restarts;   /* of a fit */
+    int64_t resample, resamples; /* of a selection */
+    _Atomic int stop;            /* the progress function said so */
     const char *where;    /* what the verb was doing when it was stopped; "" before */
     int team_asked, team; /* the largest team so far: wanted, and had */
     vem_i_whole whole;

@@ -190,7 +190,7 @@ int vem_i_model_arrays(const struct vem_model *model,
                        vem_i_array arrays[VEM_I_MODEL_ARRAYS]);
 /* The model as a file, with up to VEM_I_MORE_ARRAYS arrays beside it that readers of models do not
  * look at. */
-enum { VEM_I_MORE_ARRAYS = 13 };
+enum { VEM_I_MORE_ARRAYS = 15 };
 vem_status vem_i_model_write(vem_i_run *run, const struct vem_model *model,
                              const char *path, const vem_i_array *more, int more_count);
 /* An array as doubles, from vem_i_alloc. */
@@ -216,5 +216,12 @@ vem_status vem_i_data_join(vem_i_run *run, const char *const *paths, int32_t cou
 /* As vem_data_read, for use inside a verb that has begun. */
 vem_status vem_i_data_read(vem_i_run *run, const char *path,
                            const vem_read_options *options, vem_data **data);
+
+/* ---- pictures ---- */
+
+/* A path that is not empty, `about` what vem_path_describe says of it; flows or NULL. */
+vem_status vem_i_path_picture(vem_i_run *run, const vem_path *path,
+                              const vem_path_summary *about, const vem_flows *flows,
+                              const char *file);
 
 #endif

@@ -4,8 +4,10 @@
  *     path_means (sum C, D), path_weights (sum C)
  *     path_variances               shapes of all clusters, or one of each mixture where it is shared
  *     path_steps, path_parameters, path_free_energy, path_log_likelihood, path_log_likelihood_se,
- *     path_entropy, path_aic, path_bic, path_icl (M)     what each is worth
+ *     path_entropy, path_aic, path_bic, path_icl, path_objective (M)     what each is worth
+ *     path_choice (2)              the method, by its number, and the mass of all rows
  *
+ * Files of versions that had the greedy method only lack the last two: the objective was BIC.
  * Family, scale, columns and all that is in meta are those of the model. */
 #include <inttypes.h>
 #include <math.h>
@@ -20,7 +22,7 @@
 /* ---- writing ---- */
 
 /* Members of the points, in the order of the names. */
-enum { NUMBERS = 10 };
+enum { NUMBERS = 11, OBJECTIVE = NUMBERS - 1, BIC = 8 };
 static const char *const names[NUMBERS] = {"path_clusters",
                                            "path_steps",
                                            "path_parameters",
@@ -30,7 +32,9 @@ static const char *const names[NUMBERS] = {"path_clusters",
                                            "path_entropy",
                                            "path_aic",
                                            "path_bic",
-                                           "path_icl"};
+                                           "path_icl",
+                                           "path_objective"};
+static const char *const choice_name = "path_choice";
 
 static void point_numbers(const vem_path_point *p, double numbers[NUMBERS])
 {
@@ -43,7 +47,8 @@ static void point_numbers(const vem_path_point *p, double numbers[NUMBERS])
                                  p->entropy,
                                  p->aic,
                                  p->bic,
-                                 p->icl};
+                                 p->icl,
+                                 p->objective};
     memcpy(numbers, all, sizeof all);
 }
 
@@ -125,6 +130,8 @@ vem_status vem_path_write(vem_ctx *ctx, const vem_path *path, const vem_model *m
                                         p.numbers + k * (int64_t)path->count,
                                         1,
                                         {path->count}};
+    const double choice[2] = {(double)path->method, path->mass};
+    arrays[count++] = (vem_i_array){choice_name, VEM_FLOAT64, choice, 1, {2}};
     status = vem_i_model_write(run, model, file, arrays, count);
     vem_i_free(p.block);
     return status;
@@ -138,6 +145,7 @@ typedef struct reading {
     vem_model *model; /* the chosen one */
     double *numbers[NUMBERS];
     double *means, *weights, *variances;
+    double *choice;                  /* NULL: of an older file */
     int64_t count, clusters, shapes; /* mixtures, and of all of them */
 } reading;
 
@@ -187,12 +195,29 @@ static vem_status get_numbers(reading *r, vem_i_npz *npz)
         r->shapes += r->model->family->shared ? 1 : (int64_t)c;
     }
     for (int k = 1; status == VEM_OK && k < NUMBERS; k++)
-        status = get_rows(r, npz, names[k], r->count, 0, &r->numbers[k]);
+        if (k != OBJECTIVE || vem_i_npz_has(npz, names[k]))
+            status = get_rows(r, npz, names[k], r->count, 0, &r->numbers[k]);
     for (int64_t i = 0; status == VEM_OK && i < r->count; i++)
         for (int k = 1; k <= 2; k++)
             if (!(r->numbers[k][i] >= 0 && r->numbers[k][i] < 0x1p53))
                 status = refuse(r, names[k]);
     return status;
+}
+
+static vem_status get_choice(reading *r, vem_i_npz *npz, vem_path *path)
+{
+    if (!r->numbers[OBJECTIVE] || !vem_i_npz_has(npz, choice_name))
+        return VEM_OK;
+    vem_status status = get_rows(r, npz, choice_name, 2, 0, &r->choice);
+    if (status != VEM_OK)
+        return status;
+    const double method = r->choice[0], mass = r->choice[1];
+    if (!(method >= 0 && method < VEM_SELECT_COUNT && method == floor(method)) ||
+        !(mass >= 0 && isfinite(mass)))
+        return refuse(r, choice_name);
+    path->method = (vem_select_method)method;
+    path->mass = mass;
+    return VEM_OK;
 }
 
 /* Mixture i, whose clusters and shapes begin at these numbers. */
@@ -234,6 +259,7 @@ static vem_status build_all(const reading *r, vem_path *path)
 {
     int64_t cluster = 0, shape = 0;
     vem_status status = VEM_OK;
+    const int of = r->choice ? OBJECTIVE : BIC;
     for (int64_t i = 0; status == VEM_OK && i < r->count; i++) {
         const vem_path_point point = {.clusters = (int32_t)r->numbers[0][i],
                                       .steps = (int64_t)r->numbers[1][i],
@@ -244,7 +270,8 @@ static vem_status build_all(const reading *r, vem_path *path)
                                       .entropy = r->numbers[6][i],
                                       .aic = r->numbers[7][i],
                                       .bic = r->numbers[8][i],
-                                      .icl = r->numbers[9][i]};
+                                      .icl = r->numbers[9][i],
+                                      .objective = r->numbers[of][i]};
         vem_model *model = NULL;
         status = build(r, i, cluster, shape, &model);
         if (status == VEM_OK)
@@ -270,6 +297,8 @@ static vem_status read_path(reading *r, vem_i_npz *npz, vem_path **path)
                           &r->variances);
     if (status == VEM_OK)
         status = vem_i_path_new(r->run, (int32_t)r->count, &made);
+    if (status == VEM_OK)
+        status = get_choice(r, npz, made);
     if (status == VEM_OK)
         status = build_all(r, made);
     if (status == VEM_OK) {
@@ -308,6 +337,7 @@ vem_status vem_path_read(vem_ctx *ctx, const char *file, vem_path **path)
     vem_i_free(r.means);
     vem_i_free(r.weights);
     vem_i_free(r.variances);
+    vem_i_free(r.choice);
     return status;
 }
 

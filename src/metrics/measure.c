@@ -17,6 +17,7 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "data/sample_rows.h"
 #include "metrics/chunks.h"
 #include "metrics/estimate.h"
 #include "metrics/metrics.h"
@@ -47,13 +48,6 @@ typedef struct values {
     double *log_likelihoods, *entropies, *distances;
 } values;
 
-/* The rows of a sample as data, and what these own. */
-typedef struct part {
-    vem_data data;
-    char *rows;
-    int32_t *numbers;
-} part;
-
 static vem_status measure_chunk(vem_i_run *run, void *arg, const vem_view *view,
                                 const vem_model *model, int64_t first)
 {
@@ -62,47 +56,17 @@ static vem_status measure_chunk(vem_i_run *run, void *arg, const vem_view *view,
                                v->entropies + first, v->distances + first);
 }
 
-/* The rows of the sample side by side; they know where they are from. */
-static vem_status gather(vem_i_run *run, const vem_data *data, const vem_i_sample *sample,
-                         part *p)
-{
-    const size_t row = (size_t)data->d * vem_i_dtype_bytes(data->type);
-    vem_status status = vem_i_take(run, &p->rows, (size_t)sample->size, row);
-    if (status == VEM_OK)
-        status = vem_i_take(run, &p->numbers, (size_t)data->d, sizeof *p->numbers);
-    if (status != VEM_OK || run->counted)
-        return status;
-    for (int64_t i = 0; i < sample->size; i++) {
-        vem_i_data_copy_row(data, sample->rows[i], p->rows + (size_t)i * row);
-        vem_i_residence_check(run);
-    }
-    for (int32_t j = 0; j < data->d; j++)
-        p->numbers[j] = vem_i_data_column_number(data, j);
-    p->data = (vem_data){.type = data->type,
-                         .n = sample->size,
-                         .d = data->d,
-                         .base = p->rows,
-                         .row_stride = (int64_t)row,
-                         .column_stride = (int64_t)vem_i_dtype_bytes(data->type),
-                         .numbers = p->numbers,
-                         .names = data->names,
-                         .indices = sample->rows,
-                         .format = data->format};
-    return VEM_OK;
-}
-
 /* What measuring a sample takes beside the scans of its rows. */
 typedef struct sampling {
     vem_i_sample sample;
-    part some;
+    vem_i_sampled_rows some;
     values v;
 } sampling;
 
 static void sampling_free(sampling *s)
 {
     vem_i_sample_free(&s->sample);
-    vem_i_free(s->some.rows);
-    vem_i_free(s->some.numbers);
+    vem_i_sample_rows_free(&s->some);
     vem_i_free(s->v.log_likelihoods);
     vem_i_free(s->v.entropies);
     vem_i_free(s->v.distances);
@@ -115,7 +79,7 @@ static vem_status sampling_new(vem_i_run *run, const vem_data *data, int64_t siz
     vem_status status =
         vem_i_sample_new(run, data->weights, data->n, size, seed, &s->sample);
     if (status == VEM_OK)
-        status = gather(run, data, &s->sample, &s->some);
+        status = vem_i_sample_rows(run, data, &s->sample, &s->some);
     const size_t rows = (size_t)s->sample.size;
     const vem_i_room list[] = {
         {&s->v.log_likelihoods, rows, sizeof(double), 0},

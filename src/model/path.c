@@ -88,7 +88,8 @@ vem_status vem_i_path_add(vem_i_run *run, vem_path *path, const vem_model *model
                                         .entropy = NAN,
                                         .aic = NAN,
                                         .bic = NAN,
-                                        .icl = NAN};
+                                        .icl = NAN,
+                                        .objective = NAN};
     return VEM_OK;
 }
 
@@ -106,14 +107,13 @@ vem_status vem_i_path_append(vem_i_run *run, vem_path *path, const vem_path_poin
     return VEM_OK;
 }
 
-int32_t vem_i_path_best(const vem_path *path, int32_t least, int by_energy)
+int32_t vem_i_path_best(const vem_path *path, int32_t least, int lower)
 {
     const vem_path_point *best = NULL;
     for (int32_t i = 0; i < path->count; i++) {
         const vem_path_point *p = &path->points[i];
-        if (p->clusters >= least &&
-            (!best ||
-             (by_energy ? p->free_energy > best->free_energy : p->bic < best->bic)))
+        if (p->clusters >= least && (!best || (lower ? p->objective < best->objective
+                                                     : p->objective > best->objective)))
             best = p;
     }
     if (!best && path->count > 0)
@@ -150,7 +150,8 @@ void vem_i_path_record(vem_i_record *r, vem_path *path, vem_i_shape shape)
                                                .entropy = NAN,
                                                .aic = NAN,
                                                .bic = NAN,
-                                               .icl = NAN};
+                                               .icl = NAN,
+                                               .objective = NAN};
             path->count = i + 1;
         }
         vem_i_model_record(r, model);

@@ -8,9 +8,11 @@
 
 struct vem_path {
     int32_t count, capacity;
-    vem_path_point *points; /* by the number of clusters, ascending */
-    vem_model **models;     /* of each; borrowed by nobody */
-    int32_t chosen;         /* clusters of the one that was chosen; 0: none */
+    vem_path_point *points;   /* by the number of clusters, ascending */
+    vem_model **models;       /* of each; borrowed by nobody */
+    int32_t chosen;           /* clusters of the one that was chosen; 0: none */
+    vem_select_method method; /* that found it */
+    double mass;              /* sum of the weights of all rows; 0: not known */
 };
 
 /* Room for so many numbers of clusters. */
@@ -25,9 +27,9 @@ vem_status vem_i_path_append(vem_i_run *run, vem_path *path, const vem_path_poin
                              vem_model *model);
 /* The number of the mixture of so many clusters; -1: there is none. */
 int32_t vem_i_path_find(const vem_path *path, int32_t clusters);
-/* Clusters of the least BIC, or of the largest free energy, among those of at least `least`; without any
- * such the most. 0: the path is empty. */
-int32_t vem_i_path_best(const vem_path *path, int32_t least, int by_energy);
+/* Clusters of the best objective (the least if `lower`) among those of at least `least`; without any such
+ * the most. 0: the path is empty. */
+int32_t vem_i_path_best(const vem_path *path, int32_t least, int lower);
 /* The state of a path that is being found. Read, it is empty before; models have this shape but
  * for their clusters, of which there are no more than shape.capacity. */
 void vem_i_path_record(vem_i_record *record, vem_path *path, vem_i_shape shape);

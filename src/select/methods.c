@@ -120,7 +120,7 @@ static vem_status run_criterion(vem_i_selection *s)
 }
 
 const vem_i_select_type vem_i_select_type_bayes = {.kind = VEM_SELECT_BAYES,
-                                                   .criterion = "evidence",
+                                                   .criterion = "log evidence",
                                                    .by_energy = 1,
                                                    .held = 1,
                                                    .takes_prior = 1,
@@ -128,7 +128,7 @@ const vem_i_select_type vem_i_select_type_bayes = {.kind = VEM_SELECT_BAYES,
                                                    .bytes = vem_i_divide_bytes,
                                                    .run = run_evidence};
 const vem_i_select_type vem_i_select_type_vb = {.kind = VEM_SELECT_VB,
-                                                .criterion = "evidence",
+                                                .criterion = "log evidence",
                                                 .by_energy = 1,
                                                 .takes_prior = 1,
                                                 .prepare = leave_open,

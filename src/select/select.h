@@ -47,5 +47,7 @@ const vem_i_select_type *vem_i_select_type_of(int kind);
 vem_status vem_i_path_measure(vem_i_run *run, const vem_data *data, const vem_view *view,
                               const vem_options *options, int reduced,
                               const vem_summary *summary, vem_path *path);
+/* What the method compares of every mixture that was measured; `mass` is that of all rows. */
+void vem_i_path_judge(const vem_i_select_type *method, double mass, vem_path *path);
 
 #endif

@@ -1,0 +1,12 @@
+/* A selection within another verb. */
+#ifndef VEM_API_SELECT_H
+#define VEM_API_SELECT_H
+
+#include "base/run.h"
+
+/* As vem_select. Where not `measured`, the mixtures are measured only if the choice needs it. */
+vem_status vem_i_select(vem_i_run *run, const vem_data *data, const vem_options *options,
+                        const vem_select_options *select, int measured, vem_model **model,
+                        vem_path **path, vem_report **report);
+
+#endif
