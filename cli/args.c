@@ -112,6 +112,14 @@ static int set_value(cli_args *args, const found *option, const char *value)
         if (!value) /* what stands alone is set */
             value = option->is_flag ? "1" : vem_choice_name(option->shared->name, 1);
         args->given[option->row] = 1;
+        if (args->command->takes_numbers &&
+            strcmp(option->shared->name, "clusters") == 0 && *value &&
+            strpbrk(value + 1, ",-")) { /* several: whoever runs it reads them */
+            args->numbers = value;
+            return CLI_DONE;
+        }
+        args->numbers =
+            strcmp(option->shared->name, "clusters") == 0 ? NULL : args->numbers;
         const vem_status status =
             vem_options_set(args->ctx, &args->options, option->shared->name, value);
         return status == VEM_OK ? CLI_DONE : cli_failure(args, status);

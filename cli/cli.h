@@ -107,6 +107,12 @@ enum { CLI_MOST_OPTIONS = 32 };
         "prior-count", 0, "Prior", "PHI",                                                \
             "rows that each cluster is expected to have beside its own; default 1"       \
     }
+#define CLI_HOLDOUT_OPTION                                                               \
+    {                                                                                    \
+        "holdout", 0, "Model", "SHARE",                                                  \
+            "rows that are not fitted: the likelihood of each mixture is measured on "   \
+            "them; default 0"                                                            \
+    }
 #define CLI_RESULT_FILES                                                                 \
     {"weights", CLI_READS, NULL}, {"output", CLI_WRITES, "npz"},                         \
         {"labels", CLI_WRITES_LABELS, "npy csv csv.gz"},                                 \
@@ -141,6 +147,7 @@ typedef struct cli_command {
     const char *const
         *shared;           /* names in the library's table, NULL at the end; NULL: all */
     const cli_mode *modes; /* NULL: none */
+    int takes_numbers;     /* --clusters may be several: 2-40, or 5,10,20 */
     int operand_count;
     int more_operands;               /* 1: any number of them, at least operand_count */
     void (*more_help)(FILE *stream); /* after the options, or NULL */
@@ -159,6 +166,7 @@ struct cli_args {
     const char *values[CLI_MOST_OPTIONS]; /* of the own options; a flag's value is "" */
     unsigned char given[CLI_SHARED_OPTIONS]; /* which of the library's were given */
     int wants_help;
+    const char *numbers; /* of clusters, where there are several; else NULL */
     /* What reading the data told, for --json and the model; NULL: no data yet. */
     const vem_data *data;
     char *joined[CLI_MOST_OPTIONS]; /* values that were given in several words */
@@ -229,6 +237,7 @@ typedef struct cli_prior {
 } cli_prior;
 int cli_read_prior(cli_args *args, cli_prior *prior);
 /* Once there are data. */
+int cli_read_share(const cli_args *args, const char *name, double *value);
 int cli_check_prior(const cli_prior *prior, const vem_data *data);
 void cli_free_prior(cli_prior *prior);
 /* 1234567 as "1,234,567". */
@@ -409,6 +418,8 @@ typedef struct cli_found {
     const vem_select_options *select;
     cli_more *more; /* to be found when the model is written */
 } cli_found;
+/* "2-40", "5,10-12": the numbers, ascending, from malloc. */
+int cli_read_numbers(const char *text, int32_t **numbers, int64_t *count);
 int cli_read_more(const cli_args *args, cli_more *more);
 int cli_find_more(cli_args *args, const cli_found *found, const vem_data *data,
                   double began);

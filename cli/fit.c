@@ -9,6 +9,7 @@
 static const cli_option own[] = {
     {"init", 0, "Start", "MODEL",
      "start from the means, weights and variances of a model"},
+    CLI_HOLDOUT_OPTION,
     CLI_WEIGHTS_OPTION,
     CLI_READ_OPTIONS,
     CLI_RESULT_OPTIONS(
@@ -101,15 +102,51 @@ static int check_early(cli_args *args, vem_model **start)
         return code;
     if (*start && args->options.clusters == VEM_AUTO)
         args->options.clusters = vem_model_clusters(*start);
-    if (args->options.clusters == VEM_AUTO) {
+    if (args->options.clusters == VEM_AUTO && !args->numbers) {
         cli_error("the number of clusters is missing: say it with -k C.");
         return CLI_USAGE;
     }
+    if (args->numbers && (init || cli_value(args, "accumulate"))) {
+        cli_error(
+            "-k %s is several numbers of clusters: --init and --accumulate do not go "
+            "with that.",
+            args->numbers);
+        return CLI_USAGE;
+    }
+    if (!args->numbers && cli_value(args, "holdout")) {
+        cli_error(
+            "--holdout compares several numbers of clusters, as in -k 2-40. To hold "
+            "rows out of one fit give those rows to vem score.");
+        return CLI_USAGE;
+    }
     /* Contradictions among the options do not depend on the data. */
-    vem_options resolved;
+    vem_options resolved, asked = args->options;
+    if (args->numbers)
+        asked.clusters = 2;
     const vem_status status =
-        vem_options_resolve(args->ctx, &args->options, 1000, 2, VEM_FLOAT64, &resolved);
+        vem_options_resolve(args->ctx, &asked, 1000, 2, VEM_FLOAT64, &resolved);
+    if (status == VEM_OK && args->numbers && args->options.family == VEM_AUTO)
+        args->options.family = resolved.family;
+    if (status == VEM_OK && args->numbers && args->options.prior == VEM_AUTO)
+        args->options.prior = resolved.prior;
     return status == VEM_OK ? CLI_DONE : cli_failure(args, status);
+}
+
+/* -k 2-40: a fit of each number, and the one of the least BIC. */
+static int sweep(cli_args *args, const vem_select_options *select, const vem_data *data,
+                 double seconds_read, double began)
+{
+    cli_more more;
+    const int code = cli_read_more(args, &more);
+    if (code != CLI_DONE)
+        return code;
+    cli_found found = {.method = "sweep", .select = select, .more = &more};
+    cli_announce(args, 1);
+    const vem_status status = vem_select(args->ctx, data, &args->options, select,
+                                         &found.model, &found.path, &found.report);
+    const int end = cli_fit_over(args, status, &found, data, seconds_read, began);
+    cli_free_more(&more);
+    return end;
 }
 
 static int fit(cli_args *args, const vem_model *start, const vem_data *data,
@@ -128,7 +165,14 @@ static int run(cli_args *args)
     vem_model *start = NULL;
     vem_data *data = NULL;
     double seconds_read = 0;
+    int32_t *numbers = NULL;
+    vem_select_options select = {.size = sizeof select, .method = VEM_SELECT_SWEEP};
     int code = check_early(args, &start);
+    if (code == CLI_DONE && args->numbers)
+        code = cli_read_numbers(args->numbers, &numbers, &select.number_count);
+    if (code == CLI_DONE)
+        code = cli_read_share(args, "holdout", &select.holdout);
+    select.numbers = numbers;
     if (code == CLI_DONE) {
         cli_progress_begin(args);
         code = cli_read_in_time(args, &data, &seconds_read, began);
@@ -136,10 +180,12 @@ static int run(cli_args *args)
     if (code == CLI_DONE) {
         code = cli_value(args, "accumulate")
                    ? cli_accumulate(args, start, data, seconds_read, began)
-                   : fit(args, start, data, seconds_read, began);
+               : args->numbers ? sweep(args, &select, data, seconds_read, began)
+                               : fit(args, start, data, seconds_read, began);
         vem_data_free(data);
     }
     vem_model_free(start);
+    free(numbers);
     return code;
 }
 
@@ -163,6 +209,12 @@ const cli_command cli_fit = {
         "would say is printed beside. --measure sample looks at as many rows as cost "
         "little\n"
         "beside the fit (1024 to 131072) and says how far off it may be.\n"
+        "With several numbers, -k 2-40 or -k 5,10,20, each is fitted from the one before "
+        "it\n"
+        "and a table compares them; the model is the one of the least BIC, the file "
+        "holds all\n"
+        "(vem select --pick K). --holdout 0.2 measures them on rows that were not "
+        "fitted.\n"
         "--time SECONDS counts from the start, reading included: the machine is measured "
         "for\n"
         "some milliseconds, then as many rows and steps are taken as fit. The summary "
@@ -185,6 +237,7 @@ const cli_command cli_fit = {
         "  vem fit data.npy -k 100 -o model.npz\n"
         "  vem fit data.csv -k 10 --algorithm gmm --family diag --labels out.csv\n"
         "  vem fit data.npy -k 50 --algorithm kmeans --restarts 10 --measure --json\n"
+        "  vem fit data.npy -k 2-40 --family full --holdout 0.2 -o model.npz\n"
         "  vem fit data.npy -k 4096 --time 60 -o model.npz\n"
         "  vem fit data.csv -k 8 --columns 2-5 --standardize -o model.npz\n"
         "  vem fit data.npy -k 9999 -o model.npz --checkpoint state --resume\n"
@@ -193,6 +246,7 @@ const cli_command cli_fit = {
     .own_count = sizeof own / sizeof *own,
     .files = files,
     .modes = modes,
+    .takes_numbers = 1,
     .operand_count = 1,
     .more_help = print_presets,
     .more_operands = 1,

@@ -21,6 +21,10 @@ json_t *cli_path_json(const vem_path *path)
         CLI_JSON_REAL(row, p, aic);
         CLI_JSON_REAL(row, p, bic);
         CLI_JSON_REAL(row, p, icl);
+        if (isfinite(p->held_out))
+            CLI_JSON_REAL(row, p, held_out);
+        if (isfinite(p->seconds))
+            CLI_JSON_REAL(row, p, seconds);
         CLI_JSON_REAL(row, p, objective);
         json_array_append_new(list, row);
     }
@@ -69,7 +73,7 @@ static void print_choice(const vem_path_summary *s)
 
 /* ---- the table ---- */
 
-enum { MOST_LINES = 12, MOST_COLUMNS = 6 };
+enum { MOST_LINES = 12, MOST_COLUMNS = 8 };
 
 typedef struct column {
     const char *name;
@@ -88,7 +92,8 @@ static int choose_columns(const vem_path *path, const vem_path_summary *s,
                           column *columns)
 {
     /* Where the objective is one of them, or chose nothing. */
-    const int measured = s->method == VEM_SELECT_GREEDY || s->tested;
+    const int measured =
+        s->method == VEM_SELECT_GREEDY || s->method == VEM_SELECT_SWEEP || s->tested;
     const column all[] = {
         {measured ? "free energy" : s->criterion,
          measured ? offsetof(vem_path_point, free_energy)
@@ -97,6 +102,8 @@ static int choose_columns(const vem_path *path, const vem_path_summary *s,
         {"BIC", offsetof(vem_path_point, bic)},
         {"AIC", offsetof(vem_path_point, aic)},
         {"ICL", offsetof(vem_path_point, icl)},
+        {"held-out", offsetof(vem_path_point, held_out)},
+        {"seconds", offsetof(vem_path_point, seconds)},
     };
     int count = 0;
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) {

@@ -21,6 +21,7 @@ static const cli_option own[] = {
     {"stability", 0, "Model", "R",
      "do the same on R random parts of the rows, 90 % of them each, and tell how often "
      "which number of clusters is found and how labels agree"},
+    CLI_HOLDOUT_OPTION,
     CLI_PRIOR_OPTIONS,
     CLI_WEIGHTS_OPTION,
     CLI_READ_OPTIONS,
@@ -74,6 +75,8 @@ static int read_request(cli_args *args, vem_select_options *select, cli_prior *p
                                    .method = (vem_select_method)method,
                                    .min_clusters = (int32_t)least,
                                    .max_clusters = (int32_t)most};
+    if (code == CLI_DONE)
+        code = cli_read_share(args, "holdout", &select->holdout);
     if (code == CLI_DONE)
         code = cli_read_prior(args, prior);
     static const char *const names[] = {"prior-mean", "prior-strength", "prior-dof",

@@ -749,7 +749,10 @@ VEM_API const char *vem_report_stopping(const vem_report *report);
     X(KMEANS_BIC, kmeans_bic, "kmeans-bic",                                              \
       "the same for k-means, as long as BIC falls")                                      \
     X(GMEANS, gmeans, "gmeans",                                                          \
-      "k-means, clusters divided in two as long as rows are no normal sample")
+      "k-means, clusters divided in two as long as rows are no normal sample")           \
+    X(SWEEP, sweep, "sweep",                                                             \
+      "a fit of each number of clusters, from the one before it; of these the least "    \
+      "BIC")
 #define VEM_SELECT_VALUE(NAME, symbol, name, what) VEM_SELECT_##NAME,
 typedef enum vem_select_method {
     VEM_SELECT_TABLE(VEM_SELECT_VALUE) VEM_SELECT_COUNT
@@ -776,6 +779,9 @@ typedef struct vem_select_options {
     int32_t
         max_clusters; /* 0: 20 for greedy, else as many as the rows could tell apart */
     const vem_prior_options *prior; /* for bayes and vb; NULL: all of it is chosen */
+    const int32_t *numbers; /* sweep: which, ascending; NULL: all of min to max (20) */
+    int64_t number_count;
+    double holdout; /* share of the rows that are not fitted but measured; 0: none */
 } vem_select_options;
 
 /* Mixtures of several numbers of clusters of the same rows. */
@@ -792,6 +798,9 @@ typedef struct vem_path_point {
     int64_t parameters;
     double entropy, aic, bic, icl;
     double objective; /* by which one of them is chosen: see vem_path_summary */
+    double
+        held_out; /* likelihood of a row that was held out; NAN: none was. Not in files, */
+    double seconds; /* nor is what a sweep took for it; else NAN */
 } vem_path_point;
 
 /* Which was chosen, by what, and how sure that is. */
@@ -859,8 +868,9 @@ VEM_API vem_status vem_path_pick(vem_ctx *ctx, const vem_path *path, int32_t clu
 /* How members move between mixtures of a path: labels of the same rows under each of some of them. */
 typedef struct vem_flows vem_flows;
 typedef struct vem_flow_options {
-    size_t size;      /* sizeof(vem_flow_options) */
-    int32_t mixtures; /* at most so many of them, the chosen one among them, and evenly apart on the
+    size_t size; /* sizeof(vem_flow_options) */
+    int32_t
+        mixtures; /* at most so many of them, the chosen one among them, and evenly apart on the
                          path; 0: 12 */
     int64_t rows; /* at most about so many, a sample of all by their weights; 0: 20,000 */
     int64_t seed; /* of the sample */

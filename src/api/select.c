@@ -8,6 +8,8 @@
 #include "api/fitting.h"
 #include "base/memory.h"
 #include "base/structs.h"
+#include "data/sample.h"
+#include "metrics/chunks.h"
 #include "model/units.h"
 
 /* Clusters, where the caller leaves it open: as many as have so many rows for each column, no more than
@@ -22,6 +24,8 @@ static int32_t most_of(const vem_select_options *s, const vem_data *data)
     const int64_t columns = (int64_t)data->d + 1,
                   room = BYTES / (int64_t)sizeof(double) / columns / columns;
     int64_t most = data->n / (ROWS_EACH * columns);
+    if (s->numbers)
+        return s->numbers[s->number_count - 1];
     most = most < room ? most : room;
     most = most < FEWEST ? FEWEST : most > MOST ? MOST : most;
     if (s->max_clusters || method->most)
@@ -32,7 +36,30 @@ static int32_t most_of(const vem_select_options *s, const vem_data *data)
                                     : data->n); /* a path is as long as it can be */
 }
 
-static vem_status check(vem_i_run *run, const vem_options *o, const vem_select_options *s)
+/* The numbers of a sweep. */
+static vem_status check_numbers(vem_i_run *run, const vem_data *data,
+                                const vem_select_options *s)
+{
+    if (s->method != VEM_SELECT_SWEEP)
+        return vem_i_fail(run, VEM_BAD_OPTION,
+                          "Several numbers of clusters are for the method sweep.");
+    if (s->number_count < 1)
+        return vem_i_fail(run, VEM_BAD_OPTION, "There is no number of clusters to fit.");
+    for (int64_t k = 0; k < s->number_count; k++)
+        if (s->numbers[k] < 1 || (k > 0 && s->numbers[k] <= s->numbers[k - 1]))
+            return vem_i_fail(run, VEM_BAD_OPTION,
+                              "Numbers of clusters are at least 1 and ascend, but %d "
+                              "comes%s.",
+                              s->numbers[k], k > 0 ? " after one that is no less" : "");
+    if (s->numbers[s->number_count - 1] > data->n)
+        return vem_i_fail(run, VEM_BAD_DATA,
+                          "There are fewer rows than clusters: %lld rows, %d clusters.",
+                          (long long)data->n, s->numbers[s->number_count - 1]);
+    return VEM_OK;
+}
+
+static vem_status check(vem_i_run *run, const vem_data *data, const vem_options *o,
+                        const vem_select_options *s)
 {
     const vem_i_select_type *method = vem_i_select_type_of((int)s->method);
     if (!method)
@@ -61,7 +88,15 @@ static vem_status check(vem_i_run *run, const vem_options *o, const vem_select_o
                           "--held is %lld, but with this method each row is in one "
                           "cluster.",
                           (long long)o->held);
-    return VEM_OK;
+    if (s->method == VEM_SELECT_SWEEP && run->ctx->checkpoint.path)
+        return vem_i_fail(run, VEM_BAD_OPTION,
+                          "A sweep over numbers of clusters keeps no state: "
+                          "--checkpoint and --resume do not go with it.");
+    if (!(s->holdout >= 0 && s->holdout < 1))
+        return vem_i_fail(run, VEM_BAD_OPTION,
+                          "--holdout is %g, but it must lie between 0 and 1.",
+                          s->holdout);
+    return s->numbers ? check_numbers(run, data, s) : VEM_OK;
 }
 
 /* ---- after ---- */
@@ -152,6 +187,54 @@ static vem_status choose(vem_i_fitting *f)
     return finish_models(f);
 }
 
+/* ---- rows that are held out ---- */
+
+/* All rows are there twice: with the weights of those that are fitted, and of the others. */
+typedef struct held_out {
+    vem_data fitted, others;
+    double *weights; /* 2 n */
+} held_out;
+
+static vem_status hold_out(vem_i_run *run, const vem_data *data, double share,
+                           uint64_t seed, held_out *h)
+{
+    const size_t n = (size_t)data->n;
+    int64_t size = (int64_t)((1 - share) * (double)data->n);
+    vem_i_sample sample = {0};
+    *h = (held_out){.fitted = *data, .others = *data};
+    vem_status status = vem_i_take_zeroed(run, &h->weights, 2 * n, sizeof(double));
+    if (status == VEM_OK)
+        status = vem_i_sample_new(run, data->weights, data->n, size < 1 ? 1 : size, seed,
+                                  &sample);
+    if (status != VEM_OK)
+        return status;
+    double *fitted = h->weights, *others = h->weights + n;
+    for (int64_t i = 0; i < data->n; i++)
+        others[i] = data->weights ? data->weights[i] : 1;
+    for (int64_t i = 0; i < sample.size; i++) {
+        fitted[sample.rows[i]] = others[sample.rows[i]];
+        others[sample.rows[i]] = 0;
+    }
+    h->fitted.weights = fitted;
+    h->others.weights = others;
+    vem_i_sample_free(&sample);
+    return VEM_OK;
+}
+
+static vem_status measure_others(vem_i_run *run, const held_out *h, vem_path *path)
+{
+    vem_status status = VEM_OK;
+    for (int32_t i = 0; status == VEM_OK && i < path->count; i++) {
+        vem_scores scores = {.size = sizeof scores};
+        if (run->watch->stop)
+            return VEM_OK;
+        status = vem_i_score(run, path->models[i], &h->others, 0, (vem_precision)VEM_AUTO,
+                             &scores);
+        path->points[i].held_out = scores.log_likelihood;
+    }
+    return status;
+}
+
 /* ---- the verb ---- */
 
 vem_status vem_i_select(vem_i_run *run, const vem_data *data, const vem_options *options,
@@ -161,7 +244,7 @@ vem_status vem_i_select(vem_i_run *run, const vem_data *data, const vem_options 
     vem_select_options s = {0};
     vem_status status = vem_i_struct_in(run, "vem_select_options", select, &s, sizeof s);
     if (status == VEM_OK)
-        status = check(run, options, &s);
+        status = check(run, data, options, &s);
     if (status != VEM_OK)
         return status;
     vem_options asked = *options;
@@ -176,9 +259,17 @@ vem_status vem_i_select(vem_i_run *run, const vem_data *data, const vem_options 
     if (asked.measure == VEM_MEASURE_NONE && (measured || !f.method->by_energy))
         asked.measure = VEM_MEASURE_EXACT;
     f.method->prepare(&asked);
+    held_out held = {.weights = NULL};
     status = vem_i_path_new(run, (int32_t)asked.clusters, &f.path);
+    if (status == VEM_OK && s.holdout > 0) {
+        status = hold_out(run, data, s.holdout, (uint64_t)options->seed, &held);
+        f.data = &held.fitted;
+    }
     if (status == VEM_OK)
         status = vem_i_fitting_run(&f, model, report);
+    if (status == VEM_OK && s.holdout > 0)
+        status = measure_others(run, &held, f.path);
+    vem_i_free(held.weights);
     if (status == VEM_OK && path) {
         *path = f.path;
         f.path = NULL;

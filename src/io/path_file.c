@@ -271,7 +271,9 @@ static vem_status build_all(const reading *r, vem_path *path)
                                       .aic = r->numbers[7][i],
                                       .bic = r->numbers[8][i],
                                       .icl = r->numbers[9][i],
-                                      .objective = r->numbers[of][i]};
+                                      .objective = r->numbers[of][i],
+                                      .held_out = NAN,
+                                      .seconds = NAN};
         vem_model *model = NULL;
         status = build(r, i, cluster, shape, &model);
         if (status == VEM_OK)

@@ -89,6 +89,8 @@ vem_status vem_i_path_add(vem_i_run *run, vem_path *path, const vem_model *model
                                         .aic = NAN,
                                         .bic = NAN,
                                         .icl = NAN,
+                                        .held_out = NAN,
+                                        .seconds = NAN,
                                         .objective = NAN};
     return VEM_OK;
 }
@@ -151,6 +153,8 @@ void vem_i_path_record(vem_i_record *r, vem_path *path, vem_i_shape shape)
                                                .aic = NAN,
                                                .bic = NAN,
                                                .icl = NAN,
+                                               .held_out = NAN,
+                                               .seconds = NAN,
                                                .objective = NAN};
             path->count = i + 1;
         }

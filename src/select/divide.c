@@ -95,11 +95,9 @@ static double worth_of(divider *t, const loop *l)
     const vem_i_attempt *a = &l->attempt;
     if (a->steps == 0)
         return -INFINITY;
-    if (!t->objective->family->shared)
+    if (!t->objective->family->shared || t->fixed)
         return a->free_energy;
-    double *seen = t->next.seen;
     vem_i_groups_read(t->run, t->parts, a->labels, a->model, &t->next);
-    t->next.seen = seen;
     return vem_i_view_log_shift(t->view) -
            vem_i_objective_total(t->objective, t->next.all) / t->objective->total;
 }
@@ -122,7 +120,7 @@ static vem_status keep(divider *t, loop *l, double worth)
     t->model = a->model;
     a->model = NULL;
     memcpy(t->labels, a->labels, (size_t)t->view->n * sizeof *t->labels);
-    if (status == VEM_OK)
+    if (status == VEM_OK && t->model->clusters >= t->least) /* or there will be more */
         status = vem_i_path_add(t->run, t->selection->fits->path, t->model,
                                 t->free_energy, t->steps);
     return status;
@@ -408,28 +406,67 @@ static vem_status run_rounds(divider *t)
     return status;
 }
 
-vem_status vem_i_divide(vem_i_selection *selection, vem_i_objective *objective)
+static divider divider_of(vem_i_selection *selection, vem_i_objective *objective)
 {
     const vem_i_restarts *fits = selection->fits;
-    const vem_select_options *s = selection->select;
-    divider t = {.run = fits->run,
-                 .selection = selection,
-                 .objective = objective,
-                 .view = fits->view,
-                 .least = s->min_clusters > 0 ? s->min_clusters : 1,
-                 .most = (int32_t)fits->programme->options.clusters,
-                 .hard = selection->asked->held != 1};
+    const int32_t least = selection->select->min_clusters;
+    return (divider){.run = fits->run,
+                     .selection = selection,
+                     .objective = objective,
+                     .view = fits->view,
+                     .least = least > 0 ? least : 1,
+                     .most = (int32_t)fits->programme->options.clusters};
+}
+
+static vem_status finish(divider *t, vem_status status, double clock)
+{
+    t->selection->fits->report->summary.seconds_em += vem_i_clock() - clock;
+    if (status == VEM_OK && t->model)
+        adopt(t);
+    else if (status == VEM_OK)
+        status = vem_i_fail_stopped(t->run, "before there was a result");
+    release(t);
+    return status;
+}
+
+vem_status vem_i_divide(vem_i_selection *selection, vem_i_objective *objective)
+{
+    divider t = divider_of(selection, objective);
     const double clock = vem_i_clock();
+    t.hard = selection->asked->held != 1;
     vem_status status = take(&t);
     if (status == VEM_OK)
         status = enter(&t);
     if (status == VEM_OK)
         status = run_rounds(&t);
-    fits->report->summary.seconds_em += vem_i_clock() - clock;
-    if (status == VEM_OK && t.model)
-        adopt(&t);
-    else if (status == VEM_OK)
-        status = vem_i_fail_stopped(t.run, "before there was a result");
-    release(&t);
-    return status;
+    return finish(&t, status, clock);
+}
+
+vem_status vem_i_divide_into(vem_i_selection *selection, vem_i_objective *objective,
+                             const int32_t *numbers, int64_t count)
+{
+    divider t = divider_of(selection, objective);
+    vem_path *path = selection->fits->path;
+    const double clock = vem_i_clock();
+    double before = clock;
+    t.fixed = 1;
+    vem_status status = take(&t);
+    t.least = t.most = numbers[0];
+    if (status == VEM_OK)
+        status = begin(&t);
+    for (int64_t k = 0; status == VEM_OK && t.model && k < count && !is_over(&t); k++) {
+        t.least = t.most = numbers[k];
+        t.settled = 0;
+        for (int32_t c = 0; c < t.groups.count; c++)
+            t.groups.seen[c] = NAN;
+        status = run_rounds(&t);
+        const int32_t at = vem_i_path_find(path, numbers[k]);
+        const double now = vem_i_clock();
+        if (at >= 0)
+            path->points[at].seconds = now - before;
+        before = now;
+        if (t.model && t.model->clusters < numbers[k])
+            break; /* the rows have no more places */
+    }
+    return finish(&t, status, clock);
 }

@@ -7,6 +7,10 @@
 
 /* From one cluster; the objective is that of the selection's method. */
 vem_status vem_i_divide(vem_i_selection *selection, vem_i_objective *objective);
+/* The best for each of these numbers, which ascend, each from the one before; the objective ranks
+ * divisions. */
+vem_status vem_i_divide_into(vem_i_selection *selection, vem_i_objective *objective,
+                             const int32_t *numbers, int64_t count);
 /* What that takes beside the fits, with the mixtures that it keeps. */
 uint64_t vem_i_divide_bytes(const vem_i_run *run, const vem_i_programme *programme,
                             int32_t d);
