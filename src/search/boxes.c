@@ -28,6 +28,16 @@ static const uint64_t MOST_BYTES = UINT64_C(256) << 20;
 static const double BOUND = 48;
 enum { FIRST_PAUSE = 2, LONGEST_PAUSE = 64 };
 
+/* A tree costs some ten sweeps of few clusters, which fits of this many and more make up for in few columns
+ * (docs/constants.md). */
+enum { PAY_CLUSTERS = 12, PAY_COLUMNS = 4, PAY_ROWS = 256 };
+
+int vem_i_boxes_pay(const vem_i_family *family, int64_t n, int32_t d, int64_t clusters)
+{
+    return family->axes >= 0 && d <= PAY_COLUMNS && clusters >= PAY_CLUSTERS &&
+           n / PAY_ROWS >= clusters;
+}
+
 static vem_i_block_shape shape(const vem_i_search_spec *spec,
                                const vem_i_kernels *kernels)
 {

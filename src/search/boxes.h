@@ -34,6 +34,10 @@ vem_status vem_i_boxes_new(vem_i_run *run, const vem_view *view,
                            const vem_i_family *family, int64_t leaf, vem_i_boxes **boxes);
 void vem_i_boxes_free(vem_i_boxes *boxes);
 
+/* Do boxes pay for hard loops of some ten steps or more, the tree included? By the sizes alone; loops that share a
+ * tree do with fewer clusters. */
+int vem_i_boxes_pay(const vem_i_family *family, int64_t n, int32_t d, int64_t clusters);
+
 /* ---- one step over all boxes (boxes_walk.c) ---- */
 
 typedef struct vem_i_walker vem_i_walker;

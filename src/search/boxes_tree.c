@@ -13,7 +13,7 @@
 
 /* Few rows make many boxes, more make a walk end in more rows that are looked at one by one: by
  * measurement (docs/constants.md). Of many columns the moments of a node would take more than its rows. */
-enum { LEAF_COLUMNS = 8, LEAST = 16, MOST = 256, WIDE_COLUMNS = 4 };
+enum { LEAF_COLUMNS = 16, LEAST = 32, MOST = 256, WIDE_COLUMNS = 4 };
 
 int64_t vem_i_boxes_leaf(int32_t d)
 {
