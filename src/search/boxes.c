@@ -1,11 +1,12 @@
 /* The closest cluster, box by box of a kd-tree where that pays: docs/math/boxes.md.
  *
- * Where each item holds one cluster, items are dense rows without spread and clusters have shapes, a step is a walk
- * over boxes (boxes_walk.c) that gives every row the label of the plain sweep. In all other cases, in steps that
- * look for the next best cluster, and where boxes do not pay, it is that sweep (coarse/nearest.c).
+ * Where each item holds one cluster, items are dense rows without spread and clusters
+ * have shapes, a step is a walk over boxes (boxes_walk.c) that gives every row the
+ * label of the plain sweep. In all other cases, in steps that look for the next best
+ * cluster, and where boxes do not pay, it is that sweep (coarse/nearest.c).
  *
- * Boxes pay by what the last such step counted, never by the clock, so that the same fit takes the same steps on
- * every machine. After a step that took more than a sweep
+ * Boxes pay by what the last such step counted, never by the clock, so that the same
+ * fit takes the same steps on every machine. After a step that took more than a sweep
  * the sweep is taken for a while, and longer each time. */
 #include "search/boxes.h"
 
@@ -23,13 +24,13 @@ typedef struct boxes_search {
 
 /* Statistics of all tasks together, at most. */
 static const uint64_t MOST_BYTES = UINT64_C(256) << 20;
-/* A bound takes as long as  1 + BOUND / d  scores of a pair, which a kernel makes many of at once
- * (docs/constants.md). */
+/* A bound takes as long as  1 + BOUND / d  scores of a pair, which a kernel makes many
+ * of at once (docs/constants.md). */
 static const double BOUND = 48;
 enum { FIRST_PAUSE = 2, LONGEST_PAUSE = 64 };
 
-/* A tree costs some ten sweeps of few clusters, which fits of this many and more make up for in few columns
- * (docs/constants.md). */
+/* A tree costs some ten sweeps of few clusters, which fits of this many and more make
+ * up for in few columns (docs/constants.md). */
 enum { PAY_CLUSTERS = 12, PAY_COLUMNS = 4, PAY_ROWS = 256 };
 
 int vem_i_boxes_pay(const vem_i_family *family, int64_t n, int32_t d, int64_t clusters)
