@@ -33,10 +33,21 @@ enum { FIRST_PAUSE = 2, LONGEST_PAUSE = 64 };
  * up for in few columns (docs/constants.md). */
 enum { PAY_CLUSTERS = 12, PAY_COLUMNS = 4, PAY_ROWS = 256 };
 
+int64_t vem_i_boxes_most(int64_t n)
+{
+    return n / PAY_ROWS;
+}
+
 int vem_i_boxes_pay(const vem_i_family *family, int64_t n, int32_t d, int64_t clusters)
 {
     return family->axes >= 0 && d <= PAY_COLUMNS && clusters >= PAY_CLUSTERS &&
-           n / PAY_ROWS >= clusters;
+           vem_i_boxes_most(n) >= clusters;
+}
+
+int vem_i_boxes_suit(const vem_view *view, const vem_i_family *family)
+{
+    return family->axes >= 0 && !vem_i_view_is_sparse(view) &&
+           view->spread_kind == VEM_I_SPREAD_NONE && view->n <= UINT32_MAX;
 }
 
 static vem_i_block_shape shape(const vem_i_search_spec *spec,
@@ -56,12 +67,10 @@ static int is_for(const vem_i_search *s)
 {
     const vem_view *view = s->view;
     const vem_i_scorer *scorer = s->scorer;
-    const int axes = scorer->family->axes;
     const uint64_t stride =
         1 + (uint64_t)view->d + (uint64_t)vem_i_second_count(scorer->family, view->d);
-    return s->spec.held == 1 && axes >= 0 && !scorer->precisions && !scorer->by_column &&
-           !vem_i_view_is_sparse(view) && view->spread_kind == VEM_I_SPREAD_NONE &&
-           view->n <= UINT32_MAX &&
+    return s->spec.held == 1 && vem_i_boxes_suit(view, scorer->family) &&
+           !scorer->precisions && !scorer->by_column &&
            stride * (uint64_t)scorer->capacity <=
                MOST_BYTES / sizeof(double) / (VEM_I_BOXES_TASKS + 1);
 }
@@ -73,6 +82,9 @@ static vem_status create(vem_i_search *search)
         return VEM_OK;
     const vem_i_boxes *boxes = search->spec.boxes;
     vem_status status = VEM_OK;
+    if (boxes && (boxes->tree->view != search->view ||
+                  boxes->family->axes != search->scorer->family->axes))
+        boxes = NULL; /* of other rows, or with other moments */
     if (!boxes) {
         status = vem_i_boxes_new(search->run, search->view, search->scorer->family, 0,
                                  &t->own);

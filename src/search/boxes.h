@@ -30,6 +30,8 @@ typedef struct vem_i_boxes {
 
 /* Rows of a node that is not divided, for so many columns. */
 int64_t vem_i_boxes_leaf(int32_t d);
+/* Are boxes for such items and clusters? */
+int vem_i_boxes_suit(const vem_view *view, const vem_i_family *family);
 /* leaf 0: as above. Can run dry. A stop or a deadline is VEM_STOPPED. */
 vem_status vem_i_boxes_new(vem_i_run *run, const vem_view *view,
                            const vem_i_family *family, int64_t leaf, vem_i_boxes **boxes);
@@ -38,6 +40,8 @@ void vem_i_boxes_free(vem_i_boxes *boxes);
 /* Do boxes pay for hard loops of some ten steps or more, the tree included? By the
  * sizes alone; loops that share a tree do with fewer clusters. */
 int vem_i_boxes_pay(const vem_i_family *family, int64_t n, int32_t d, int64_t clusters);
+/* The most clusters for which they can. */
+int64_t vem_i_boxes_most(int64_t n);
 
 /* ---- one step over all boxes (boxes_walk.c) ---- */
 
