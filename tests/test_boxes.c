@@ -1,5 +1,6 @@
-/* Labels box by box are those of the plain sweep, item by item, for every shape, type, weighting and size of
- * boxes; with their statistics come the same sums. And the bounds hold for what the kernels compute. */
+/* Labels box by box are those of the plain sweep, item by item, for every shape, type,
+ * weighting and size of boxes; with their statistics come the same sums. And the
+ * bounds hold for what the kernels compute. */
 #define CONTEXT_THREADS 2
 #include "context.h"
 #include "engine.h"
@@ -144,8 +145,8 @@ static void labels_are_those_of_the_sweep(void **state)
     assert_true(run > 100);
 }
 
-/* Points of a lattice and clusters on others of its points: many rows are exactly as near to one as to
- * another. */
+/* Points of a lattice and clusters on others of its points: many rows are exactly as
+ * near to one as to another. */
 static void ties_go_to_the_lowest(void **state)
 {
     (void)state;
@@ -359,8 +360,9 @@ static void threads_change_no_bit(void **state)
     vem_ctx_set_threads(ctx, CONTEXT_THREADS);
 }
 
-/* Whole fits: with weights, empty clusters that are dropped or reseeded, swaps; also where boxes rest between steps that
- * do not pay, and where there is no place for them at all. */
+/* Whole fits: with weights, empty clusters that are dropped or reseeded, swaps; also
+ * where boxes rest between steps that do not pay, and where there is no place for them
+ * at all. */
 static void fits_are_those_of_the_sweep(void **state)
 {
     (void)state;

@@ -1,9 +1,11 @@
-/* E-steps in which the search labels all items at once (search/boxes.h). With one cluster for each item
+/* E-steps in which the search labels all items at once (search/boxes.h). With one
+ * cluster for each item
  *
  *     F = sum_i w_i (-v(i, label) / 2 - base / 2),
  *
- * and the sum of costs comes with the statistics, which are those of the M-step too. Wherever what is held
- * changes afterwards (search->labelled is 0 then) they are collected from that, as ever. */
+ * and the sum of costs comes with the statistics, which are those of the M-step too.
+ * Wherever what is held changes afterwards (search->labelled is 0 then) they are
+ * collected from that, as ever. */
 #include <string.h>
 
 #include "em/estep_inside.h"

@@ -140,6 +140,7 @@ static vem_i_em loop_of(vem_i_attempt *a, const vem_options *o, const vem_i_begi
                    .model = a->model,
                    .constraints =
                        vem_i_constraints_of(a->view, o, vem_i_family_of(o->family))};
+    em.search.boxes = a->boxes;
     em.constraints.conjugate = a->conjugate;
     em.constraints.price = a->price;
     em.schedule.rounds = vem_i_swaps_in_loop(o, &em.search) ? o->swaps : 0;

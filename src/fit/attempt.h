@@ -25,7 +25,9 @@ typedef struct vem_i_attempt {
     const vem_view *view;
     vem_i_points *points; /* the rows of the view, to be put in order, or NULL */
     vem_i_cells *cells;   /* the view is their cut, or NULL */
-    int still;            /* cells stay as they are: this is one of several starts */
+    const struct vem_i_boxes
+        *boxes; /* of the view, for loops that take some (search/boxes.h), or NULL */
+    int still;  /* cells stay as they are: this is one of several starts */
     struct vem_i_refinement *refinement; /* of the loop at hand, or NULL */
     const vem_model
         *start; /* the programme says from where, and in which units; or NULL */

@@ -9,7 +9,7 @@
 #include <math.h>
 
 #include "model/family.h"
-#include "search/search.h"
+#include "search/boxes.h"
 
 typedef struct preset {
     int family, prior, search;
@@ -91,9 +91,6 @@ static const int64_t SOFT_ALL = 128, SOFT_HELD = 3;
 static const int64_t SHARE_LISTS = 64;
 /* Of counts, whose F is compared with itself: a change of 1e-4 nats where F is 100. */
 static const double COUNTS_TOLERANCE = 1e-6;
-/* Boxes: a tree costs some ten sweeps of few clusters, which hard fits of this many and more make up for
- * in few columns (docs/constants.md); steps that swap cannot use it. */
-enum { BOXES_CLUSTERS = 12, BOXES_COLUMNS = 4, BOXES_ROWS = 256, BOXES_STEPS = 10 };
 /* Clusters that rows of a group share, buckets that a row probes, rounds of swaps: by
  * measurement (docs/math/groups.md). */
 enum { GROUP_REACH = 64, PROBE = 2, SWAPS = 8 };
@@ -294,13 +291,15 @@ static double least_floor(const vem_options *o)
     return o->precision == VEM_SINGLE || matrices ? 0x1p-23 : 0x1p-72;
 }
 
-/* Do boxes pay? The labels are those of the closest search. */
+/* Do boxes pay? The labels are those of the closest search. Steps that swap cannot use them, and where memory is short
+ * there are better uses for it. */
 static int takes_boxes(const vem_options *o, int64_t n, int32_t d)
 {
+    enum { STEPS = 10 }; /* make up for the tree */
     return o->search == VEM_SEARCH_CLOSEST && o->held == 1 && !(o->margin > 0) &&
-           o->swaps == 0 && o->cells <= 0 && o->max_steps >= BOXES_STEPS &&
-           !is_counts(o->family) && d <= BOXES_COLUMNS && o->clusters >= BOXES_CLUSTERS &&
-           n / BOXES_ROWS >= o->clusters;
+           o->swaps == 0 && o->cells <= 0 && o->memory == VEM_AUTO &&
+           o->max_steps >= STEPS &&
+           vem_i_boxes_pay(vem_i_family_of(o->family), n, d, o->clusters);
 }
 
 /* What families of counts do without. */

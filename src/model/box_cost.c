@@ -6,31 +6,37 @@
  *     axes 1   y_j = a_j x_j - b_j        s = 1
  *     axes 2   y   = U (x - m)            s = 1, U lower triangular
  *
- * Over the box |x - x0| <= h each y_i stays within r_i = sum_j |U_ij| h_j of y_i(x0), so that
+ * Over the box |x - x0| <= h each y_i stays within r_i = sum_j |U_ij| h_j of y_i(x0),
+ * so that
  *
  *     low  = bias + s sum_i max(0, |y_i(x0)| - r_i)^2
  *     high = bias + s sum_i (|y_i(x0)| + r_i)^2
  *
- * which are exact for axes 0 and 1 (Y_i = |y_i(x0)| + r_i below). Two clusters together: with g the slopes at x0,
+ * which are exact for axes 0 and 1 (Y_i = |y_i(x0)| + r_i below). Two clusters
+ * together: with g the slopes at x0,
  *
  *     v_c(x) - v_w(x) = v_c(x0) - v_w(x0) + (g_c - g_w)'e + e'(P_c - P_w)e,    e = x - x0,
  *
- * of which axes 0 and 1 have the exact minimum, column by column; of matrices the second order is
- * no less than - e'P_w e >= - sum_i r_i^2 of w, and nothing where clusters share a shape. To first order
- * in h this is exact, while `low` and `high` are taken at different corners.
+ * of which axes 0 and 1 have the exact minimum, column by column; of matrices the
+ * second order is no less than - e'P_w e >= - sum_i r_i^2 of w, and nothing where
+ * clusters share a shape. To first order in h this is exact, while `low` and `high`
+ * are taken at different corners.
  *
- * Slack. u is the unit roundoff of T, and A_i bounds the sum of the sizes of the terms of y_i over the
- * box: |a_i| (|x0_i| + h_i) + |b_i|, or sum_j |U_ij| (|z0_j| + h_j); of axes 0 it is Y_i. A kernel has, with or
- * without fused operations, computed y_i to within k u A_i, k = d + 4 of matrices and 3 else (a difference, d
- * products, d sums; a chain of vem_i_sum_steps for the squares), so that its cost is off by no more than
+ * Slack. u is the unit roundoff of T, and A_i bounds the sum of the sizes of the terms
+ * of y_i over the box: |a_i| (|x0_i| + h_i) + |b_i|, or sum_j |U_ij| (|z0_j| + h_j);
+ * of axes 0 it is Y_i. A kernel has, with or without fused operations, computed y_i to
+ * within k u A_i, k = d + 4 of matrices and 3 else (a difference, d products, d sums;
+ * a chain of vem_i_sum_steps for the squares), so that its cost is off by no more than
  *
  *     2 s k u sum Y_i A_i + s (k u)^2 sum A_i^2 + (m + 4) u (s sum Y_i^2 + |bias|),
  *
- * m the length of the sum of squares. What is computed here in double errs by the same with u = 2^-53, once for
- * each of middle, low or high, r, and twice for slopes times h (r_i <= Y_i and |y_i| <= A_i): 8 such units cover
- * it, and they are added to those of T. Numbers below the smallest of T are worth nothing: A_i is
- * raised by that over u, and each square by as much as it may lose. Where numbers may leave the range of T at its
- * other end nothing is certain and the slack is infinite. docs/math/boxes.md has the steps one by one. */
+ * m the length of the sum of squares. What is computed here in double errs by the same
+ * with u = 2^-53, once for each of middle, low or high, r, and twice for slopes times
+ * h (r_i <= Y_i and |y_i| <= A_i): 8 such units cover it, and they are added to those
+ * of T. Numbers below the smallest of T are worth nothing: A_i is raised by that over
+ * u, and each square by as much as it may lose. Where numbers may leave the range of T
+ * at its other end nothing is certain and the slack is infinite. docs/math/boxes.md
+ * has the steps one by one. */
 #include "model/box_cost.h"
 
 #include <float.h>

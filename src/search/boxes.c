@@ -1,11 +1,12 @@
 /* The closest cluster, box by box of a kd-tree where that pays: docs/math/boxes.md.
  *
- * Where each item holds one cluster, items are dense rows without spread and clusters have shapes, a step is a walk
- * over boxes (boxes_walk.c) that gives every row the label of the plain sweep. In all other cases, in steps that
- * look for the next best cluster, and where boxes do not pay, it is that sweep (coarse/nearest.c).
+ * Where each item holds one cluster, items are dense rows without spread and clusters
+ * have shapes, a step is a walk over boxes (boxes_walk.c) that gives every row the
+ * label of the plain sweep. In all other cases, in steps that look for the next best
+ * cluster, and where boxes do not pay, it is that sweep (coarse/nearest.c).
  *
- * Boxes pay by what the last such step counted, never by the clock, so that the same fit takes the same steps on
- * every machine. After a step that took more than a sweep
+ * Boxes pay by what the last such step counted, never by the clock, so that the same
+ * fit takes the same steps on every machine. After a step that took more than a sweep
  * the sweep is taken for a while, and longer each time. */
 #include "search/boxes.h"
 
@@ -23,10 +24,31 @@ typedef struct boxes_search {
 
 /* Statistics of all tasks together, at most. */
 static const uint64_t MOST_BYTES = UINT64_C(256) << 20;
-/* A bound takes as long as  1 + BOUND / d  scores of a pair, which a kernel makes many of at once
- * (docs/constants.md). */
+/* A bound takes as long as  1 + BOUND / d  scores of a pair, which a kernel makes many
+ * of at once (docs/constants.md). */
 static const double BOUND = 48;
 enum { FIRST_PAUSE = 2, LONGEST_PAUSE = 64 };
+
+/* A tree costs some ten sweeps of few clusters, which fits of this many and more make
+ * up for in few columns (docs/constants.md). */
+enum { PAY_CLUSTERS = 12, PAY_COLUMNS = 4, PAY_ROWS = 256 };
+
+int64_t vem_i_boxes_most(int64_t n)
+{
+    return n / PAY_ROWS;
+}
+
+int vem_i_boxes_pay(const vem_i_family *family, int64_t n, int32_t d, int64_t clusters)
+{
+    return family->axes >= 0 && d <= PAY_COLUMNS && clusters >= PAY_CLUSTERS &&
+           vem_i_boxes_most(n) >= clusters;
+}
+
+int vem_i_boxes_suit(const vem_view *view, const vem_i_family *family)
+{
+    return family->axes >= 0 && !vem_i_view_is_sparse(view) &&
+           view->spread_kind == VEM_I_SPREAD_NONE && view->n <= UINT32_MAX;
+}
 
 static vem_i_block_shape shape(const vem_i_search_spec *spec,
                                const vem_i_kernels *kernels)
@@ -45,12 +67,10 @@ static int is_for(const vem_i_search *s)
 {
     const vem_view *view = s->view;
     const vem_i_scorer *scorer = s->scorer;
-    const int axes = scorer->family->axes;
     const uint64_t stride =
         1 + (uint64_t)view->d + (uint64_t)vem_i_second_count(scorer->family, view->d);
-    return s->spec.held == 1 && axes >= 0 && !scorer->precisions && !scorer->by_column &&
-           !vem_i_view_is_sparse(view) && view->spread_kind == VEM_I_SPREAD_NONE &&
-           view->n <= UINT32_MAX &&
+    return s->spec.held == 1 && vem_i_boxes_suit(view, scorer->family) &&
+           !scorer->precisions && !scorer->by_column &&
            stride * (uint64_t)scorer->capacity <=
                MOST_BYTES / sizeof(double) / (VEM_I_BOXES_TASKS + 1);
 }
@@ -62,6 +82,9 @@ static vem_status create(vem_i_search *search)
         return VEM_OK;
     const vem_i_boxes *boxes = search->spec.boxes;
     vem_status status = VEM_OK;
+    if (boxes && (boxes->tree->view != search->view ||
+                  boxes->family->axes != search->scorer->family->axes))
+        boxes = NULL; /* of other rows, or with other moments */
     if (!boxes) {
         status = vem_i_boxes_new(search->run, search->view, search->scorer->family, 0,
                                  &t->own);

@@ -1,6 +1,6 @@
-/* Rows as boxes: a tree whose nodes know the box, the mass and the moments of their rows, so that all
- * rows of a node can get one label at once (boxes.c). One serves any number of loops over the same
- * rows with clusters of as many axes. */
+/* Rows as boxes: a tree whose nodes know the box, the mass and the moments of their
+ * rows, so that all rows of a node can get one label at once (boxes.c). One serves any
+ * number of loops over the same rows with clusters of as many axes. */
 #ifndef VEM_SEARCH_BOXES_H
 #define VEM_SEARCH_BOXES_H
 
@@ -16,7 +16,8 @@ typedef struct vem_i_boxes {
     vem_view view; /* the rows in the order of the tree */
     const vem_i_family *family;
     int64_t leaf; /* nodes of no more rows are not divided */
-    /* Of each node, about its mean, as statistics of a cluster: mass, first, second moment. */
+    /* Of each node, about its mean, as statistics of a cluster: mass, first, second
+     * moment. */
     int64_t stride;
     double *sums;
     double *means; /* x d */
@@ -29,10 +30,18 @@ typedef struct vem_i_boxes {
 
 /* Rows of a node that is not divided, for so many columns. */
 int64_t vem_i_boxes_leaf(int32_t d);
+/* Are boxes for such items and clusters? */
+int vem_i_boxes_suit(const vem_view *view, const vem_i_family *family);
 /* leaf 0: as above. Can run dry. A stop or a deadline is VEM_STOPPED. */
 vem_status vem_i_boxes_new(vem_i_run *run, const vem_view *view,
                            const vem_i_family *family, int64_t leaf, vem_i_boxes **boxes);
 void vem_i_boxes_free(vem_i_boxes *boxes);
+
+/* Do boxes pay for hard loops of some ten steps or more, the tree included? By the
+ * sizes alone; loops that share a tree do with fewer clusters. */
+int vem_i_boxes_pay(const vem_i_family *family, int64_t n, int32_t d, int64_t clusters);
+/* The most clusters for which they can. */
+int64_t vem_i_boxes_most(int64_t n);
 
 /* ---- one step over all boxes (boxes_walk.c) ---- */
 
@@ -64,8 +73,9 @@ vem_status vem_i_walk_new(vem_i_run *run, const vem_i_boxes *boxes,
                           const vem_i_scorer *scorer, vem_i_block *blocks,
                           vem_i_walk **walk);
 void vem_i_walk_free(vem_i_walk *walk);
-/* Labels of all rows and the statistics of what they hold. known: there are labels; same: they are what the
- * last walk left, so that boxes that keep theirs need not be written. */
+/* Labels of all rows and the statistics of what they hold. known: there are labels;
+ * same: they are what the last walk left, so that boxes that keep theirs need not be
+ * written. */
 void vem_i_walk_run(vem_i_walk *walk, int32_t *held, int known, int same,
                     const vem_progress *told, int may_skip, vem_i_stats *stats,
                     vem_i_labelled *result);

@@ -1,5 +1,5 @@
-/* What a walk over boxes is made of: boxes_walk_new.c takes it, boxes_walk.c decides about nodes, boxes_rows.c labels
- * and sums their rows. */
+/* What a walk over boxes is made of: boxes_walk_new.c takes it, boxes_walk.c decides
+ * about nodes, boxes_rows.c labels and sums their rows. */
 #ifndef VEM_SEARCH_BOXES_INSIDE_H
 #define VEM_SEARCH_BOXES_INSIDE_H
 
@@ -33,7 +33,8 @@ void vem_i_walk_add_node(const vem_i_walk *walk, const vem_i_walker *walker, int
                          int32_t c);
 void vem_i_walk_label_all(const vem_i_walk *walk, vem_i_walker *walker, int32_t node,
                           int32_t c);
-/* Both, row by row: each holds one of m listed candidates, whose costs over the box are known. */
+/* Both, row by row: each holds one of m listed candidates, whose costs over the box
+ * are known. */
 void vem_i_walk_label_leaf(const vem_i_walk *walk, vem_i_walker *walker, int32_t node,
                            const int32_t *list, int32_t m, int thread);
 

@@ -1,8 +1,9 @@
 /* Rows of a node of a walk over boxes: their labels, and their part of the statistics.
  *
- * Rows that are not decided with their box are scored by the kernels of the plain sweep, gathered from the scorer, so
- * that costs have the same bits; of equal costs the lowest number wins. Where that sweep takes the dot form
- * (coarse/nearest.c), a row whose two best costs are as near as their rounding is given to the sweep itself. */
+ * Rows that are not decided with their box are scored by the kernels of the plain
+ * sweep, gathered from the scorer, so that costs have the same bits; of equal costs
+ * the lowest number wins. Where that sweep takes the dot form (coarse/nearest.c), a
+ * row whose two best costs are as near as their rounding is given to the sweep itself. */
 #include <math.h>
 #include <string.h>
 
@@ -86,7 +87,8 @@ void vem_i_walk_label_all(const vem_i_walk *t, vem_i_walker *k, int32_t node, in
 
 /* ---- rows of a leaf ---- */
 
-/* The `top` least costs of packed rows among listed clusters, by their places in the list. */
+/* The `top` least costs of packed rows among listed clusters, by their places in the
+ * list. */
 static void find_best(const vem_i_walk *t, vem_i_walker *k, const vem_i_items *items,
                       const int32_t *list, int32_t m, int32_t top)
 {
@@ -102,8 +104,9 @@ static void find_best(const vem_i_walk *t, vem_i_walker *k, const vem_i_items *i
     k->count.scored += items->n * m;
 }
 
-/* Can the two best of row p be told apart by direct differences, so that the dot form with its
- * second look says the same? Costs of distances are off by no more than a share of themselves. */
+/* Can the two best of row p be told apart by direct differences, so that the dot form
+ * with its second look says the same? Costs of distances are off by no more than a
+ * share of themselves. */
 static int is_sure(const vem_i_walk *t, const vem_i_walker *k, int32_t p)
 {
     const vem_i_kernels *kernels = t->scorer->kernels;
@@ -144,8 +147,9 @@ static void sort_rows(const vem_i_walk *t, vem_i_walker *k, const int32_t *got,
 #undef CLASS
 }
 
-/* Rows whose cost under the owner is below what any other candidate costs in this box need no more than that one
- * score. Their places among the candidates into k->got; the others, with -1, are listed. Returns how many. */
+/* Rows whose cost under the owner is below what any other candidate costs in this box
+ * need no more than that one score. Their places among the candidates into k->got; the
+ * others, with -1, are listed. Returns how many. */
 static int32_t scan_owner(const vem_i_walk *t, vem_i_walker *k, const vem_i_items *items,
                           const int32_t *list, int32_t m)
 {
@@ -192,8 +196,9 @@ static void score_listed(const vem_i_walk *t, vem_i_walker *k, int64_t first,
     }
 }
 
-/* Labels of some rows of a leaf, into k->got and where they are held. Returns the candidate that all rows with a mass
- * hold, as those before them do (`only`; NONE: there were none), else MIXED. */
+/* Labels of some rows of a leaf, into k->got and where they are held. Returns the
+ * candidate that all rows with a mass hold, as those before them do (`only`; NONE:
+ * there were none), else MIXED. */
 enum { MIXED = -1, NONE = -2 };
 
 static int32_t label_rows(const vem_i_walk *t, vem_i_walker *k, int64_t first, int32_t n,

@@ -1,9 +1,10 @@
 /* The tree of vem_i_boxes, the moments of its nodes, and how it is shared out.
  *
- * Nodes are cut at the mean of the column of largest variance until they are small. Moments are kept in
- * double about the mean of the node, whatever the type of the rows: what is narrow in a cluster must
- * not drown in what is wide (family_full.c). Those of a node come from its children, those of
- * a leaf from its rows. Roots and tasks follow from the sizes alone. */
+ * Nodes are cut at the mean of the column of largest variance until they are small.
+ * Moments are kept in double about the mean of the node, whatever the type of the
+ * rows: what is narrow in a cluster must not drown in what is wide (family_full.c).
+ * Those of a node come from its children, those of a leaf from its rows. Roots and
+ * tasks follow from the sizes alone. */
 #include <math.h>
 #include <string.h>
 
@@ -11,9 +12,10 @@
 #include "base/parallel.h"
 #include "search/boxes.h"
 
-/* Few rows make many boxes, more make a walk end in more rows that are looked at one by one: by
- * measurement (docs/constants.md). Of many columns the moments of a node would take more than its rows. */
-enum { LEAF_COLUMNS = 8, LEAST = 16, MOST = 256, WIDE_COLUMNS = 4 };
+/* Few rows make many boxes, more make a walk end in more rows that are looked at one
+ * by one: by measurement (docs/constants.md). Of many columns the moments of a node
+ * would take more than its rows. */
+enum { LEAF_COLUMNS = 16, LEAST = 32, MOST = 256, WIDE_COLUMNS = 4 };
 
 int64_t vem_i_boxes_leaf(int32_t d)
 {
@@ -22,7 +24,8 @@ int64_t vem_i_boxes_leaf(int32_t d)
     return some > wide ? some : wide;
 }
 
-/* Cuts at the mean leave some two thirds of a leaf in each. Where there is no more room, nodes stay larger. */
+/* Cuts at the mean leave some two thirds of a leaf in each. Where there is no more
+ * room, nodes stay larger. */
 static int64_t nodes_for(int64_t n, int64_t leaf)
 {
     return 2 * (2 * vem_i_shards(n, leaf) + 1) - 1;

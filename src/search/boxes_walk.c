@@ -3,28 +3,31 @@
  *     walk(node, candidates)      from the root, with all clusters
  *         w = the candidate that costs least in the middle of the box
  *         drop every c that costs more than some other one for each x of the box
- *         one left:    it is the label of all rows of the node, and its moments are those of the node
- *         children:    walk(each child, what is left)
- *         a leaf:      its rows are scored under w, by the kernels of a plain sweep; those that
- *                      cost more than another candidate may in this box, under all that are left
+ *         one left:  it is the label of all rows of the node, whose moments it takes
+ *         children:  walk(each child, what is left)
+ *         a leaf:    its rows are scored under w, by the kernels of a plain sweep; those
+ *                    that cost more than another candidate may in this box, under all
  *
- * (Kurihara and Welling 2009; Pelleg and Moore 1999 for distances.) A cluster is dropped if its least cost over
- * the box is above the greatest of another, or, which takes longer and is told apart only then, if
- * the difference of the two costs stays positive. Both hold for costs as the kernels compute them, and for those
- * without rounding (model/box_cost.c): so the labels are those of the plain sweep, also where that takes the
- * dot form, which decides by either. Rows of equal costs are never decided together: the strict
- * comparison leaves both clusters, and the leaf takes the lower number.
+ * (Kurihara and Welling 2009; Pelleg and Moore 1999 for distances.) A cluster is
+ * dropped if its least cost over the box is above the greatest of another, or, which
+ * takes longer and is told apart only then, if the difference of the two costs stays
+ * positive. Both hold for costs as the kernels compute them, and for those without
+ * rounding (model/box_cost.c): so the labels are those of the plain sweep, also where
+ * that takes the dot form, which decides by either. Rows of equal costs are never
+ * decided together: the strict comparison leaves both clusters, and the leaf takes the
+ * lower number.
  *
- * The walk down to the roots of the tasks is made first, by one thread; then each task walks its own subtrees. Each
- * has statistics of its own, which are added in order: the bits do not depend on threads. */
+ * The walk down to the roots of the tasks is made first, by one thread; then each task
+ * walks its own subtrees. Each has statistics of its own, which are added in order:
+ * the bits do not depend on threads. */
 #include <math.h>
 #include <string.h>
 
 #include "base/parallel.h"
 #include "search/boxes_inside.h"
 
-/* The bounds of m candidates over the box of a node; k->owner: the one of least cost in its middle. Returns
- * the least of what they cost at most. */
+/* The bounds of m candidates over the box of a node; k->owner: the one of least cost
+ * in its middle. Returns the least of what they cost at most. */
 static double bound(const vem_i_walk *t, vem_i_walker *k, int32_t node,
                     const int32_t *list, int32_t m)
 {
@@ -49,8 +52,8 @@ static double bound(const vem_i_walk *t, vem_i_walker *k, int32_t node,
     return most;
 }
 
-/* Closer: is candidate i worse than the owner for each x? Its slopes take a second look, which is spared where
- * second order alone forbids an answer. */
+/* Closer: is candidate i worse than the owner for each x? Its slopes take a second
+ * look, which is spared where second order alone forbids an answer. */
 static int is_worse(const vem_i_walk *t, vem_i_walker *k, const int32_t *kept, int32_t i)
 {
     const vem_i_box box = {k->center, k->half};
@@ -78,8 +81,9 @@ static void stay(vem_i_walker *k, int32_t c, int32_t i, int32_t *kept, int32_t l
     kept[left] = c;
 }
 
-/* Those of m candidates that are the best for some x of the box, as far as can be told, in their order, with their
- * costs in k->costs. Returns how many. The owner is always among them. */
+/* Those of m candidates that are the best for some x of the box, as far as can be
+ * told, in their order, with their costs in k->costs. Returns how many. The owner is
+ * always among them. */
 static int32_t keep(const vem_i_walk *t, vem_i_walker *k, int32_t node,
                     const int32_t *list, int32_t m, int32_t *kept)
 {

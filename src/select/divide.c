@@ -17,6 +17,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "search/boxes.h"
 #include "select/divide_inside.h"
 
 enum {
@@ -71,6 +72,8 @@ static vem_status run_loop(divider *t, const vem_model *start, int last, loop *l
     const vem_i_restarts *fits = t->selection->fits;
     vem_options o;
     vem_status status = options_for(t, start->clusters, last, &o);
+    if (status == VEM_OK)
+        status = vem_i_divide_boxes(t, &o);
     if (status != VEM_OK)
         return status;
     l->programme = vem_i_programme_on_sample(&o, VEM_I_FROM_ATTEMPT, t->view->n);
@@ -79,6 +82,7 @@ static vem_status run_loop(divider *t, const vem_model *start, int last, loop *l
                                  .view = t->view,
                                  .cells = fits->cells,
                                  .still = 1,
+                                 .boxes = t->boxes,
                                  .start = start,
                                  .seed = (uint64_t)o.seed,
                                  .conjugate = t->objective->constraints.conjugate,
@@ -228,6 +232,7 @@ static vem_status improve(divider *t, int64_t *made)
 static void release(divider *t)
 {
     vem_i_parts_free(t->parts);
+    vem_i_boxes_free(t->boxes);
     vem_model_free(t->model);
     vem_i_groups_free(&t->groups);
     vem_i_groups_free(&t->next);
@@ -283,6 +288,7 @@ uint64_t vem_i_divide_bytes(const vem_i_run *run, const vem_i_programme *program
                  .view = &view,
                  .most = (int32_t)o->clusters};
     take(&t);
+    vem_i_divide_plan_boxes(&t);
     release(&t);
     return bytes + KEPT * vem_i_model_bytes(run, vem_i_shape_of(family, t.most, d));
 }

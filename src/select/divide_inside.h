@@ -24,6 +24,8 @@ typedef struct vem_i_divider {
     const vem_view *view;
     int32_t least, most; /* clusters */
     vem_i_parts *parts;
+    struct vem_i_boxes *boxes; /* of the items, for all loops; or NULL */
+    int boxed;                 /* they were asked for */
     /* The best so far. */
     vem_model *model;
     int32_t *labels;
@@ -66,6 +68,13 @@ static inline double vem_i_divide_enough(const vem_i_divider *t)
 
 /* Between two rounds (divide_record.c). Read, the model has room for the most clusters. */
 void vem_i_divide_record(vem_i_record *record, vem_i_divider *t);
+
+/* ---- Boxes (divide_boxes.c) ---- */
+
+/* For loops with these options, if those take some. */
+vem_status vem_i_divide_boxes(vem_i_divider *t, const vem_options *options);
+/* Those that there may be, for a plan. */
+vem_status vem_i_divide_plan_boxes(vem_i_divider *t);
 
 /* ---- Prices (divide_price.c) ---- */
 
