@@ -115,13 +115,13 @@ static double seconds_for(const growing *g, double leaves)
     const double pairs = 0.5 * leaves * leaves, d = g->data->d;
     double each;
     if (g->asked.method == VEM_TREE_SINGLE)
-        each = 4e-9 + 1e-9 * d;
+        each = 4e-9 + 6e-10 * d;
     else if (g->asked.method != VEM_TREE_BAYES)
-        each = 2.4e-8 + 1e-9 * d;
+        each = 7e-8 + 6e-10 * d;
     else if (g->family->axes < 2)
-        each = 8e-7 + 3e-8 * d;
+        each = 2.5e-7 + (g->family->axes == 1 ? 1.8e-8 : 1e-9) * d;
     else
-        each = 2e-7 + 1.5e-8 * d + fmin(d, (double)g->data->n) * d * 2e-9;
+        each = 1e-7 + 1e-8 * d + fmin(d, (double)g->data->n) * d * 5e-10;
     return pairs * each / fmax(1, 0.8 * g->run->threads);
 }
 
