@@ -12,7 +12,7 @@ python=/usr/bin/python3
 $python ../bench/data.py pendigits usps codrna_331k mnist glove100 patches mixture \
     cifar10_train pixels
 for script in table_s1.py fig_s4.py kl_gap.py fl18_table2.py fl18_fig3.py hfl_table1.py \
-    hfl_table2.py hfl_samples.py vnv06.py kw_fig2.py; do
+    hfl_table2.py hfl_samples.py vnv06.py kw_fig2.py kw_table2.py kw_conga.py; do
     printf '\n== %s\n\n' "$script"
     $python "$script"
 done

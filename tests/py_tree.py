@@ -258,14 +258,13 @@ class Tree(Case):
         root = xml.etree.ElementTree.fromstring(self.read(name))
         width, height = float(root.get("width")), float(root.get("height"))
         space = "{http://www.w3.org/2000/svg}"
-        paths = root.findall(space + "path")
-        for path in paths:
-            x0, y0, x1, y1 = map(float, re.fullmatch(
-                r"M([-\d.]+) ([-\d.]+)H([-\d.]+)V([-\d.]+)", path.get("d")).groups())
-            for x in (x0, x1):
-                self.assertTrue(0 <= x <= width)
-            self.assertTrue(0 <= y0 <= y1 <= height)  # downwards
-        return len(paths), [t.text for t in root.findall(space + "text") if t.get("transform")]
+        lines = [[float(line.get(key)) for key in ("x1", "y1", "x2", "y2")]
+                 for line in root.findall(space + "line") if line.get("stroke-width") == "1.5"]
+        for x0, y0, x1, y1 in lines:
+            self.assertTrue(0 <= x0 <= width and 0 <= x1 <= width)
+            self.assertTrue(0 <= y0 <= y1 <= height)  # downwards, or level
+            self.assertTrue(x0 == x1 or y0 == y1)
+        return len(lines) // 2, [t.text for t in root.findall(space + "text") if t.get("transform")]
 
     def test_pictures(self):
         for n, ends in ((2, 2), (60, 60), (500, 120)):

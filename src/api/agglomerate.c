@@ -95,13 +95,13 @@ static double bytes_for(const growing *g, vem_tree_method method, double leaves)
 }
 
 /* The most leaves, of two digits, that fit; 0: none. */
-static double leaves_that_fit(const growing *g, double most, double allowed)
+static int64_t leaves_that_fit(const growing *g, int64_t most, double allowed)
 {
-    double step = 1, leaves = 0;
+    int64_t step = 1;
     while (step * 100 <= most)
         step *= 10;
-    for (leaves = floor(most / step) * step; leaves >= 2; leaves -= step) {
-        if (bytes_for(g, g->asked.method, leaves) <= allowed)
+    for (int64_t leaves = most / step * step; leaves >= 2; leaves -= step) {
+        if (bytes_for(g, g->asked.method, (double)leaves) <= allowed)
             return leaves;
         if (leaves <= 10 * step && step > 1)
             step /= 10;
@@ -115,13 +115,13 @@ static double seconds_for(const growing *g, double leaves)
     const double pairs = 0.5 * leaves * leaves, d = g->data->d;
     double each;
     if (g->asked.method == VEM_TREE_SINGLE)
-        each = 4e-9 + 1e-9 * d;
+        each = 4e-9 + 6e-10 * d;
     else if (g->asked.method != VEM_TREE_BAYES)
-        each = 2.4e-8 + 1e-9 * d;
+        each = 7e-8 + 6e-10 * d;
     else if (g->family->axes < 2)
-        each = 8e-7 + 3e-8 * d;
+        each = 2.5e-7 + (g->family->axes == 1 ? 1.8e-8 : 1e-9) * d;
     else
-        each = 2e-7 + 1.5e-8 * d + fmin(d, (double)g->data->n) * d * 2e-9;
+        each = 1e-7 + 1e-8 * d + fmin(d, (double)g->data->n) * d * 5e-10;
     return pairs * each / fmax(1, 0.8 * g->run->threads);
 }
 
@@ -141,13 +141,13 @@ static vem_status plan(const growing *g)
     if (leaves <= MOST_LEAVES && (allowed == 0 || bytes <= (double)allowed))
         return VEM_OK;
     char need[32], have[32], advice[160];
-    const double fits =
-        leaves_that_fit(g, fmin(leaves, MOST_LEAVES), allowed ? (double)allowed : 1e18);
+    const int64_t fits = leaves_that_fit(g, (int64_t)fmin(leaves, MOST_LEAVES),
+                                         allowed ? (double)allowed : 1e18);
     if (fits > 0)
         snprintf(advice, sizeof advice,
-                 "--leaves %.0f, which first puts the rows into so many groups, would "
+                 "--leaves %lld, which first puts the rows into so many groups, would "
                  "fit%s",
-                 fits,
+                 (long long)fits,
                  g->asked.method == VEM_TREE_BAYES || g->asked.method == VEM_TREE_SINGLE
                      ? ""
                      : ", and --method single keeps no distances");
