@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/plain.h"
 #include "io/io.h"
+#include "io/svg.h"
 #include "model/dendrogram.h"
 
 enum {
@@ -22,8 +23,6 @@ enum {
     LOW = 90
 };
 
-static const char *const colors[] = {"#4477aa", "#ee6677", "#228833", "#aa8822",
-                                     "#66aacc", "#aa3377", "#775533", "#5544aa"};
 static const char *const plain = "#444444";
 
 typedef struct picture {
@@ -53,9 +52,7 @@ static double node_height(const picture *p, int64_t node)
 
 static const char *color_of(const picture *p, int64_t node)
 {
-    return p->cluster[node] < 0
-               ? plain
-               : colors[(size_t)p->cluster[node] % (sizeof colors / sizeof *colors)];
+    return p->cluster[node] < 0 ? plain : vem_i_svg_color(p->cluster[node]);
 }
 
 /* Is it drawn as the end of a branch? */
@@ -64,63 +61,56 @@ static int is_end(const picture *p, int64_t node)
     return node < p->tree->leaves + p->first;
 }
 
-static void put_text(FILE *out, const char *text)
-{
-    for (; *text; text++)
-        switch (*text) {
-        case '&': fputs("&amp;", out); break;
-        case '<': fputs("&lt;", out); break;
-        case '>': fputs("&gt;", out); break;
-        default: fputc((unsigned char)*text < 32 ? ' ' : *text, out);
-        }
-}
-
 static void put_end(const picture *p, int64_t node)
 {
     const double step = (double)(WIDTH - LEFT - RIGHT) / (double)p->shown;
-    fprintf(p->out,
-            "<text x=\"%.2f\" y=\"%.2f\" font-size=\"%.1f\" fill=\"%s\" "
-            "transform=\"rotate(90 %.2f %.2f)\">",
-            p->x[node] - 3, place_y(p, 0) + 6, fmin(11, fmax(5, step)), color_of(p, node),
-            p->x[node] - 3, place_y(p, 0) + 6);
+    const char *name = p->names && node < p->tree->leaves ? p->names[node] : NULL;
+    char number[32];
     if (node >= p->tree->leaves)
-        fprintf(p->out, "(%" PRId64 ")", p->size[node]);
-    else if (p->names && p->names[node])
-        put_text(p->out, p->names[node]);
+        snprintf(number, sizeof number, "(%" PRId64 ")", p->size[node]);
     else
-        fprintf(p->out, "%" PRId64, node);
-    fputs("</text>\n", p->out);
+        snprintf(number, sizeof number, "%" PRId64, node);
+    vem_i_svg_text(p->out,
+                   &(vem_i_svg_words){.x = p->x[node] - 3,
+                                      .y = place_y(p, 0) + 6,
+                                      .size = fmin(11, fmax(5, step)),
+                                      .color = color_of(p, node),
+                                      .angle = 90},
+                   name ? name : number);
 }
 
 static void put_axis(const picture *p)
 {
-    const double bottom = place_y(p, 0);
-    fprintf(p->out,
-            "<line x1=\"%d\" y1=\"%d\" x2=\"%d\" y2=\"%.2f\" stroke=\"#888888\"/>\n",
-            LEFT - 14, TOP, LEFT - 14, bottom);
+    const double x = LEFT - 14;
+    vem_i_svg_line(p->out, x, TOP, x, place_y(p, 0), VEM_I_SVG_GREY, 1);
     for (int tick = 0; tick <= 4; tick++) {
         const double height = p->top * tick / 4, y = place_y(p, height);
-        fprintf(p->out,
-                "<line x1=\"%d\" y1=\"%.2f\" x2=\"%d\" y2=\"%.2f\" stroke=\"#888888\"/>"
-                "<text x=\"%d\" y=\"%.2f\" font-size=\"11\" text-anchor=\"end\" "
-                "fill=\"#444444\">%.4g</text>\n",
-                LEFT - 18, y, LEFT - 14, y, LEFT - 21, y + 4, height);
+        char number[32];
+        snprintf(number, sizeof number, "%.4g", height);
+        vem_i_svg_line(p->out, x - 4, y, x, y, VEM_I_SVG_GREY, 1);
+        vem_i_svg_text(p->out,
+                       &(vem_i_svg_words){.x = x - 7,
+                                          .y = y + 4,
+                                          .size = 11,
+                                          .anchor = VEM_I_SVG_END,
+                                          .color = plain},
+                       number);
     }
 }
 
-static void put_title(const picture *p)
+/* What it shows, in a line. */
+static void describe(const picture *p, char *text, size_t size)
 {
     const char *method = vem_tree_method_name(p->tree->about.method);
-    fprintf(p->out, "<text x=\"%d\" y=\"22\" font-size=\"14\" fill=\"#222222\">", LEFT);
-    fprintf(p->out, "%" PRId64 " leaves%s%s", p->tree->leaves, method ? ", " : "",
-            method ? method : "");
+    char merges[80] = "", cut[80] = "";
     if (p->first > 0)
-        fprintf(p->out, "; the last %" PRId64 " merges, (leaves) below them",
-                p->shown - 1);
+        snprintf(merges, sizeof merges,
+                 "; the last %" PRId64 " merges, (leaves) below them", p->shown - 1);
     if (p->clusters > 0)
-        fprintf(p->out, "; cut into %" PRId64 " cluster%s", p->clusters,
-                p->clusters == 1 ? "" : "s");
-    fputs("</text>\n", p->out);
+        snprintf(cut, sizeof cut, "; cut into %" PRId64 " cluster%s", p->clusters,
+                 p->clusters == 1 ? "" : "s");
+    snprintf(text, size, "%" PRId64 " leaves%s%s%s%s", p->tree->leaves,
+             method ? ", " : "", method ? method : "", merges, cut);
 }
 
 /* Ends from left to right, then merges over the middle of what they join. */
@@ -149,12 +139,10 @@ static void place_nodes(picture *p)
 static void print_picture(picture *p)
 {
     const int64_t n = p->tree->leaves;
-    fprintf(p->out,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
-            "viewBox=\"0 0 %d %d\" font-family=\"sans-serif\">\n"
-            "<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n",
-            WIDTH, HEIGHT, WIDTH, HEIGHT);
-    put_title(p);
+    char title[256];
+    describe(p, title, sizeof title);
+    vem_i_svg_begin(p->out, WIDTH, HEIGHT, title);
+    vem_i_svg_text(p->out, &(vem_i_svg_words){.x = LEFT, .y = 22, .size = 14}, title);
     put_axis(p);
     for (int64_t k = p->first; k < n - 1; k++) {
         const vem_merge *m = &p->tree->merges[k];
@@ -171,7 +159,7 @@ static void print_picture(picture *p)
                 put_end(p, node);
         }
     }
-    fputs("</svg>\n", p->out);
+    vem_i_svg_end(p->out);
 }
 
 /* The cluster that a node lies under: that of its leaves, unless it is above the cut. */
