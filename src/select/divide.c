@@ -23,7 +23,8 @@
 enum {
     FEW_STEPS = 10,  /* of a loop that moves will follow, */
     ALL_STEPS = 200, /* and of one that may be the last */
-    KEPT = 16        /* mixtures of the path, or so */
+    KEPT = 16,       /* mixtures of the path, or so */
+    MOST_FORCED = 64 /* rounds, and as many as clusters that must be */
 };
 
 static const double LAST_TOLERANCE = 1e-7;
@@ -147,7 +148,9 @@ static void look(divider *t, const double *seen, int32_t count)
 static vem_status accept(divider *t, int64_t *made)
 {
     vem_status status = VEM_OK;
-    const int forced = t->groups.count < t->least || t->objective->tests;
+    /* Steps may drop a cluster again: not without end. */
+    const int lacks = t->groups.count < t->least && t->forced++ < MOST_FORCED + t->least;
+    const int forced = lacks || t->objective->tests;
     *made = 0;
     for (int64_t count = t->count; count > 0 && status == VEM_OK; count /= 2) {
         vem_model *start = NULL;
@@ -160,9 +163,11 @@ static vem_status accept(divider *t, int64_t *made)
         vem_model_free(start);
         const int32_t clusters = t->next.count;
         const double worth = status == VEM_OK ? worth_of(t, &l) : -INFINITY;
-        const int better = worth > -INFINITY &&
-                           (forced || worth > t->free_energy + vem_i_divide_enough(t) /
-                                                                   t->objective->total);
+        /* What must be divided is, for as long as there are more clusters by it. */
+        const int more =
+            forced && worth > -INFINITY && l.attempt.model->clusters > t->groups.count;
+        const int better =
+            more || worth > t->free_energy + vem_i_divide_enough(t) / t->objective->total;
         if (better) {
             status = keep(t, &l, worth);
             if (status == VEM_OK)

@@ -47,6 +47,7 @@ typedef struct vem_i_divider {
     vem_i_trace trace;
     int64_t steps, pairs;
     int settled; /* what is best has made all its steps */
+    int forced;  /* rounds that had to make more clusters */
     int fixed;   /* so many clusters, not the best number of them */
     int hard;    /* items are in one cluster, before they may be in several */
     double free_energy_first;
