@@ -9,8 +9,8 @@ paper prints none.
 
 - **Pendigits**: all 10,992 rows we have (the paper's has 7,984), 16 columns
 - **MNIST**: pixels by a random matrix to 50 columns; **3 digits**: its 0, 2 and 4, likewise. The paper does not say how
-  the matrix is drawn: with numbers uniform in [0, 1] our linkages come near the printed ones, with Gaussian numbers, which
-  keep distances, all methods are far better than printed
+  the matrix is drawn: with Gaussian numbers, tried first, all methods are far better than printed; numbers uniform
+  in [0, 1], tried afterwards, come near it
 - **USPS 8 x 8**: stands in for CEDAR (64 columns), which cannot be had: 16 x 16 pixels, averaged 2 by 2
 """
 
