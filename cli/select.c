@@ -223,7 +223,8 @@ const cli_command cli_select = {
     .examples = "  vem select data.npy -o model.npz\n"
                 "  vem select data.npy --method bayes -o model.npz --labels labels.csv\n"
                 "  vem select data.csv --max-clusters 50 --family diag -o model.npz\n"
-                "  vem select --pick 7 model.npz -o seven.npz\n",
+                "  vem select --pick 7 model.npz -o seven.npz\n"
+                "  vem select data.npy --stability 20 --picture path.svg -o model.npz\n",
     .own = own,
     .own_count = sizeof own / sizeof *own,
     .files = files,
