@@ -1,5 +1,5 @@
-/* What select tells beside its model: how members move between its mixtures, a picture of that, and how
- * stable the choice is. All of it is done when the model is written. */
+/* What select tells beside its model: how members move between its mixtures, a picture
+ * of that, and how stable the choice is. All of it is done when the model is written. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* How members move between the mixtures of a path: the table against counting by hand, which mixtures
- * are looked at, and how they are drawn. */
+/* How members move between the mixtures of a path: the table against counting by hand,
+ * which mixtures are looked at, and how they are drawn. */
 #include <unistd.h>
 
 #include "io/clustergram.h"

@@ -807,13 +807,12 @@ typedef struct vem_path_point {
 typedef struct vem_path_summary {
     size_t size; /* sizeof(vem_path_summary) */
     vem_select_method method;
-    const char *
-        criterion; /* what the objective is: "BIC", "ICL", "log evidence", "free energy" */
-    int lower;     /* less of it is better */
-    int tested;    /* not the objective but a test chose: next is 0 */
-    int32_t count;    /* mixtures */
-    int32_t clusters; /* of the chosen one */
-    double objective; /* of the chosen one; NAN: the path is empty */
+    const char *criterion; /* "BIC", "ICL", "log evidence" or "free energy" */
+    int lower;             /* less of it is better */
+    int tested;            /* not the objective but a test chose: next is 0 */
+    int32_t count;         /* mixtures */
+    int32_t clusters;      /* of the chosen one */
+    double objective;      /* of the chosen one; NAN: the path is empty */
     int32_t
         next; /* clusters of the best other one; 0: there is none, and margin is NAN */
     double margin; /* by how much the chosen one is better. Below 0: min_clusters kept the
@@ -831,24 +830,23 @@ VEM_API vem_status vem_select(vem_ctx *ctx, const vem_data *data,
                               const vem_options *options,
                               const vem_select_options *select, vem_model **model,
                               vem_path **path, vem_report **report);
-/* How often the same is found: selections on random parts of the rows, compared with the model that was
- * chosen from all of them. */
+/* How often the same is found: selections on random parts of the rows, compared with the
+ * model that was chosen from all of them. */
 typedef struct vem_stability {
     size_t size;       /* sizeof(vem_stability) */
     int32_t resamples; /* how many, at least 1 */
     double share;      /* of the rows in each, below 1; 0: 0.9 */
     int32_t *clusters; /* room for `resamples` numbers: how many each found; or NULL */
-    double *
-        ari; /* the same: how its labels agree with those of the model, 1: wholly; or NULL */
+    double *ari; /* the same: agreement of its labels with those of the model; or NULL */
     /* From here on results. */
     int32_t done; /* resamples that came to their end */
     int64_t rows; /* in each of them */
     double clusters_mean, clusters_sd, ari_mean, ari_sd; /* NAN: too few were done */
 } vem_stability;
 
-/* `options` and `select` as for vem_select, which gave `model`; the seed draws the resamples and the fits of
- * each. Rows keep their weights. Where the progress function stops it, or `time` is over, the results
- * are those of the resamples that were done. */
+/* `options` and `select` as for vem_select, which gave `model`; the seed draws the resamples
+ * and the fits of each. Rows keep their weights. Where the progress function stops it, or
+ * `time` is over, the results are those of the resamples that were done. */
 VEM_API vem_status vem_select_stability(vem_ctx *ctx, const vem_data *data,
                                         const vem_options *options,
                                         const vem_select_options *select,
@@ -865,13 +863,12 @@ VEM_API vem_status vem_path_describe(vem_ctx *ctx, const vem_path *path,
 /* The mixture of so many clusters, as a model of its own. */
 VEM_API vem_status vem_path_pick(vem_ctx *ctx, const vem_path *path, int32_t clusters,
                                  vem_model **model);
-/* How members move between mixtures of a path: labels of the same rows under each of some of them. */
+/* How members move between mixtures of a path: labels of the same rows under each of some
+ * of them. */
 typedef struct vem_flows vem_flows;
 typedef struct vem_flow_options {
-    size_t size; /* sizeof(vem_flow_options) */
-    int32_t
-        mixtures; /* at most so many of them, the chosen one among them, and evenly apart on the
-                         path; 0: 12 */
+    size_t size;      /* sizeof(vem_flow_options) */
+    int32_t mixtures; /* at most so many, evenly apart and with the chosen one; 0: 12 */
     int64_t rows; /* at most about so many, a sample of all by their weights; 0: 20,000 */
     int64_t seed; /* of the sample */
     vem_precision precision;
@@ -892,12 +889,12 @@ VEM_API int32_t vem_flows_clusters(const vem_flows *flows, int32_t mixture);
 VEM_API int64_t vem_flows_rows(const vem_flows *flows);
 /* The share of the rows in each cluster of a mixture; they add up to 1. */
 VEM_API const double *vem_flows_shares(const vem_flows *flows, int32_t mixture);
-/* From a mixture to the next, by `from` and then `to`, *count of them, that add up to 1. NULL: there is
- * none after it. */
+/* From a mixture to the next, by `from` and then `to`, *count of them, that add up to 1.
+ * NULL: there is none after it. */
 VEM_API const vem_flow *vem_flows_at(const vem_flows *flows, int32_t mixture,
                                      int64_t *count);
-/* A picture (.svg): the objective against the number of clusters, and below it the flows, each cluster as
- * high as its share, unless `flows` is NULL. */
+/* A picture (.svg): the objective against the number of clusters, and below it the flows,
+ * each cluster as high as its share, unless `flows` is NULL. */
 VEM_API vem_status vem_path_draw(vem_ctx *ctx, const vem_path *path,
                                  const vem_flows *flows, const char *file);
 /* A model file with a path beside the model, in arrays whose names begin with path_: what reads

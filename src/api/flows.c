@@ -1,8 +1,9 @@
 /* How members move between the mixtures of a path.
  *
- * Rows of one sample (data/sample.c: row i of stratum h stands for the mass  w_i N_h/n_h)  are labelled by each
- * mixture, with its most probable cluster. The flow from cluster a of one mixture to cluster b of
- * the next is the share of the mass whose labels are a and then b. */
+ * Rows of one sample (data/sample.c: row i of stratum h stands for the mass  w_i
+ * N_h/n_h)  are labelled by each mixture, with its most probable cluster. The flow from
+ * cluster a of one mixture to cluster b of the next is the share of the mass whose
+ * labels are a and then b. */
 #include "model/flows.h"
 
 #include "api/assign.h"

@@ -4,7 +4,8 @@
 
 #include "base/run.h"
 
-/* As vem_select. Where not `measured`, the mixtures are measured only if the choice needs it. */
+/* As vem_select. Where not `measured`, the mixtures are measured only if the choice
+ * needs it. */
 vem_status vem_i_select(vem_i_run *run, const vem_data *data, const vem_options *options,
                         const vem_select_options *select, int measured, vem_model **model,
                         vem_path **path, vem_report **report);

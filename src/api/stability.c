@@ -1,13 +1,15 @@
 /* How stable a selection is: the same on R random parts of the rows.
  *
- *     part r     a share s of the rows with a positive weight, drawn without replacement (in strata of
- *                nearly equal weight, data/sample.c); the others weigh 0, so that nothing is copied
- *     K_r        clusters that a selection on part r finds
- *     ARI_r      agreement (metrics/external.c) of its labels with those of the model that was
- *                chosen from all rows, on the rows of part r. Of many rows a sample is compared
+ *     part r   a share s of the rows with a positive weight, drawn without replacement (in
+ *              strata of nearly equal weight, data/sample.c); the others weigh 0, so that
+ *              nothing is copied
+ *     K_r      clusters that a selection on part r finds
+ *     ARI_r    agreement (metrics/external.c) of its labels with those of the model that
+ *              was chosen from all rows, on the rows of part r. Of many rows a sample is
+ *              compared
  *
- * Told are all K_r and ARI_r with their means and standard deviations. Seeds of parts and of their fits
- * are functions of (seed, r) alone. */
+ * Told are all K_r and ARI_r with their means and standard deviations. Seeds of parts
+ * and of their fits are functions of (seed, r) alone. */
 #include <math.h>
 #include <string.h>
 
@@ -18,7 +20,8 @@
 #include "base/structs.h"
 #include "data/sample_rows.h"
 
-/* Rows whose labels are compared: where the error of an ARI is below 0.01. Fewer of very many values. */
+/* Rows whose labels are compared: where the error of an ARI is below 0.01. Fewer of very
+ * many values. */
 enum { COMPARED = 50000, COMPARED_VALUES = 1 << 26 };
 static const double SHARE = 0.9;
 
@@ -258,7 +261,8 @@ vem_status vem_select_stability(vem_ctx *ctx, const vem_data *data,
     }
     if (options->time != VEM_AUTO)
         run->deadline = verb.watch.start + fmax(options->time - ctx->spent, 1e-9);
-    /* The state in the file is that of the selection itself, and nobody waits for a plan. */
+    /* The state in the file is that of the selection itself, and nobody waits for a
+     * plan. */
     const vem_checkpoint checkpoint = ctx->checkpoint;
     const vem_forecast_fn forecast = ctx->forecast;
     ctx->checkpoint = (vem_checkpoint){0};

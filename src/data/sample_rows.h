@@ -11,8 +11,8 @@ typedef struct vem_i_sampled_rows {
     int32_t *numbers;
 } vem_i_sampled_rows;
 
-/* Names of columns and rows are those of `data` and `sample`, which must outlive it. On failure free it
- * as well. */
+/* Names of columns and rows are those of `data` and `sample`, which must outlive it. On
+ * failure free it as well. */
 vem_status vem_i_sample_rows(vem_i_run *run, const vem_data *data,
                              const vem_i_sample *sample, vem_i_sampled_rows *rows);
 void vem_i_sample_rows_free(vem_i_sampled_rows *rows);

@@ -2,15 +2,15 @@
  *
  * Crossings of ribbons, weighed by their shares,
  *
- *     X = sum over pairs of ribbons (a, b), (c, d) between two columns that cross:  s_ab s_cd,
+ *     X = sum over pairs of ribbons (a, b), (c, d) that cross:  s_ab s_cd,
  *
- * are made few by sweeps: the clusters of a column are ordered by the mean place of what flows into them
- * from the column before (on the way back: behind), and the best order of all sweeps is kept. To find the
- * best of all orders is NP-hard.
+ * are made few by sweeps: the clusters of a column are ordered by the mean place of what
+ * flows into them from the column before (on the way back: behind), and the best order
+ * of all sweeps is kept. To find the best of all orders is NP-hard.
  *
- * A cluster has the color of the colored one that it shares most rows with in the next column towards the
- * chosen one. Of a column with more than VEM_I_GRAM_BLOCKS clusters the smallest are one block, drawn
- * grey. */
+ * A cluster has the color of the colored one that it shares most rows with in the next
+ * column towards the chosen one. Of a column with more than VEM_I_GRAM_BLOCKS clusters
+ * the smallest are one block, drawn grey. */
 #include "io/clustergram.h"
 
 #include <math.h>
@@ -140,8 +140,8 @@ static void arrange(vem_i_clustergram *g, int32_t i, int32_t beside)
     }
 }
 
-/* X between columns i and i + 1: with S(a, b) the sum of ribbons from places above a to places
- * below b, the sum over ribbons of s_ab S(a, b); S grows row by row. */
+/* X between columns i and i + 1: with S(a, b) the sum of ribbons from places above a to
+ * places below b, the sum over ribbons of s_ab S(a, b); S grows row by row. */
 static double crossings_at(const vem_i_clustergram *g, int32_t i)
 {
     const vem_i_gram_column *c = &g->columns[i], *next = &g->columns[i + 1];

@@ -1,5 +1,6 @@
-/* How members move between mixtures, as a picture: a column of clusters for each mixture, each as high
- * as its share of the rows, and ribbons between neighbouring columns. */
+/* How members move between mixtures, as a picture: a column of clusters for each
+ * mixture, each as high as its share of the rows, and ribbons between neighbouring
+ * columns. */
 #ifndef VEM_IO_CLUSTERGRAM_H
 #define VEM_IO_CLUSTERGRAM_H
 
@@ -39,8 +40,8 @@ static inline double *vem_i_gram_ribbons(const vem_i_clustergram *g, int32_t col
     return g->ribbons + (size_t)column * VEM_I_GRAM_BLOCKS * VEM_I_GRAM_BLOCKS;
 }
 
-/* `chosen` clusters are those of the chosen mixture, of a path of `count`. Keeps the flows, which must
- * outlive it. */
+/* `chosen` clusters are those of the chosen mixture, of a path of `count`. Keeps the
+ * flows, which must outlive it. */
 vem_status vem_i_clustergram_new(vem_i_run *run, const vem_flows *flows, int32_t chosen,
                                  int32_t count, vem_i_clustergram **gram);
 void vem_i_clustergram_free(vem_i_clustergram *gram);

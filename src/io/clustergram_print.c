@@ -27,7 +27,8 @@ static double x_of(const vem_i_clustergram *g, int32_t i, int width)
     return SIDE + (g->count > 1 ? room * i / (g->count - 1) : room / 2);
 }
 
-/* Ribbons leave a block in the order of where they go, and reach one in that of where they are from. */
+/* Ribbons leave a block in the order of where they go, and reach one in that of where
+ * they are from. */
 static void put_ribbons(FILE *out, const vem_i_clustergram *g, int32_t i, int width,
                         double top)
 {

@@ -1,5 +1,6 @@
-/* A path of mixtures as SVG: the objective against the number of clusters, over all of them and near the
- * chosen one, where it is too flat to be seen; and below it how members move (clustergram.c). */
+/* A path of mixtures as SVG: the objective against the number of clusters, over all of
+ * them and near the chosen one, where it is too flat to be seen; and below it how
+ * members move (clustergram.c). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -191,8 +192,8 @@ static int compare_reals(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Near the chosen one, where that shows what all of them hide: up to a distance that half of the others
- * keep. What is farther is cut off. */
+/* Near the chosen one, where that shows what all of them hide: up to a distance that
+ * half of the others keep. What is farther is cut off. */
 static int narrow(const plot *all, plot *near)
 {
     const vem_path *path = all->path;

@@ -29,16 +29,16 @@ typedef struct vem_i_svg_words {
     int bold;
 } vem_i_svg_words;
 
-/* Any text: what means something in XML is escaped, control codes and bytes that are no UTF-8 become
- * spaces and question marks. */
+/* Any text: what means something in XML is escaped, control codes and bytes that are no
+ * UTF-8 become spaces and question marks. */
 void vem_i_svg_text(FILE *out, const vem_i_svg_words *where, const char *text);
 void vem_i_svg_line(FILE *out, double x1, double y1, double x2, double y2,
                     const char *color, double width);
 void vem_i_svg_box(FILE *out, double x, double y, double width, double height,
                    const char *color);
 
-/* Round numbers from low to high, at most `most` of them (which is 2 or more): how many, and the first and
- * the distance. */
+/* Round numbers from low to high, at most `most` of them (which is 2 or more): how many,
+ * and the first and the distance. */
 int vem_i_svg_ticks(double low, double high, int most, double *first, double *step);
 
 #endif

@@ -15,7 +15,7 @@ vem_status vem_i_flows_new(vem_i_run *run, const int32_t *clusters, int32_t coun
     const vem_i_room list[] = {
         {&made->clusters, mixtures, sizeof *made->clusters, 0},
         {&made->shares, mixtures, sizeof *made->shares, 1},
-        {&made->flows, mixtures, sizeof *made->flows, 1},
+        {&made->flows, mixtures, sizeof(vem_flow *), 1},
         {&made->lengths, mixtures, sizeof *made->lengths, 1},
     };
     status = vem_i_take_rooms(run, list, VEM_I_COUNT(list));

@@ -16,8 +16,8 @@ struct vem_flows {
 /* Room for so many mixtures, and for the shares of each. */
 vem_status vem_i_flows_new(vem_i_run *run, const int32_t *clusters, int32_t count,
                            vem_flows **flows);
-/* The table of two labellings of `rows` rows with these masses, whose sum is `total`: flows from mixture
- * `at` to the next. Sums are taken in the order of the rows. */
+/* The table of two labellings of `rows` rows with these masses, whose sum is `total`:
+ * flows from mixture `at` to the next. Sums are taken in the order of the rows. */
 vem_status vem_i_flows_put(vem_i_run *run, vem_flows *flows, int32_t at,
                            const int32_t *from, const int32_t *to, const double *mass,
                            double total);

@@ -1,12 +1,14 @@
-/* What the mixtures of a path are compared by, and by how much the chosen one is better than the others.
+/* What the mixtures of a path are compared by, and by how much the chosen one is better
+ * than the others.
  *
  *     F          free energy per unit of mass, M the mass of all rows
- *     evidence   M F, where F holds the log evidence of the rows (bayes, vb): higher is better
- *     BIC, ICL   -2 M F, where F holds the likelihood and half of log M for each parameter; or, where
- *                the mixtures are not fitted by it (greedy), BIC as it was measured
+ *     evidence   M F, where F holds the log evidence of the rows (bayes, vb): more is better
+ *     BIC, ICL   -2 M F, where F holds the likelihood and half of log M for each parameter;
+ *                or, where the mixtures are not fitted by it (greedy), BIC as it was measured
  *     (gmeans)   M F; a test chooses
- *     margin     the difference to the best other one. Of log evidence it is the log of the odds of the
- *                two numbers of clusters; half of a difference of BIC approximates that */
+ *     margin     the difference to the best other one. Of log evidence it is the log of the
+ *                odds of the two numbers of clusters; half of a difference of BIC
+ *                approximates that */
 #include <math.h>
 
 #include "base/structs.h"
