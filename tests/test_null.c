@@ -259,42 +259,7 @@ static void paths_of_mixtures(void **state)
     vem_path_free(NULL);
 }
 
-static void trees_of_merges(void **state)
-{
-    (void)state;
-    vem_dendrogram *t = NULL, *read;
-    vem_options open;
-    vem_options_init(&open);
-    const vem_tree_options o = {.size = sizeof o};
-    vem_tree_purity purity = {.size = sizeof purity};
-    int32_t labels[64];
-    const int64_t classes[64] = {0};
-    REFUSES(ctx, vem_agglomerate(NULL, data, &open, &o, &t));
-    REFUSES(data, vem_agglomerate(ctx, NULL, &open, &o, &t));
-    REFUSES(options, vem_agglomerate(ctx, data, NULL, &o, &t));
-    REFUSES(tree_options, vem_agglomerate(ctx, data, &open, NULL, &t));
-    REFUSES(tree, vem_agglomerate(ctx, data, &open, &o, NULL));
-    assert_int_equal(vem_agglomerate(ctx, data, &open, &o, &t), VEM_OK);
-    REFUSES(tree, vem_dendrogram_cut(ctx, NULL, 1, labels));
-    REFUSES(labels, vem_dendrogram_cut(ctx, t, 1, NULL));
-    REFUSES(tree, vem_dendrogram_write(ctx, NULL, "t.npz"));
-    REFUSES(path, vem_dendrogram_write(ctx, t, NULL));
-    REFUSES(path, vem_dendrogram_read(ctx, NULL, &read));
-    REFUSES(tree, vem_dendrogram_read(ctx, "t.npz", NULL));
-    REFUSES(tree, vem_dendrogram_write_newick(ctx, NULL, NULL, "t.nwk"));
-    REFUSES(path, vem_dendrogram_write_newick(ctx, t, NULL, NULL));
-    REFUSES(tree, vem_dendrogram_write_r(ctx, NULL, NULL, "t.R"));
-    REFUSES(tree, vem_dendrogram_draw(ctx, NULL, NULL, 1, "t.svg"));
-    REFUSES(classes, vem_dendrogram_purity(ctx, t, NULL, 2, &purity));
-    REFUSES(result, vem_dendrogram_purity(ctx, t, classes, 2, NULL));
-    vem_dendrogram_free(t);
-    vem_dendrogram_free(NULL);
-    assert_int_equal(vem_dendrogram_leaves(NULL) + vem_dendrogram_rows(NULL), 0);
-    assert_null(vem_dendrogram_merges(NULL));
-    assert_null(vem_dendrogram_leaf_of_rows(NULL));
-    assert_null(vem_dendrogram_summary(NULL));
-    assert_string_equal(vem_dendrogram_notes(NULL), "");
-}
+#include "null_trees.inc"
 
 static void uses_and_files(void **state)
 {
@@ -484,7 +449,8 @@ static char *read_text(const char *path)
 static void no_function_is_left_out(void **state)
 {
     (void)state;
-    char *header = read_text("include/vem/vem.h"), *here = read_text("tests/test_null.c");
+    char *header = read_text("include/vem/vem.h"), *here = read_text("tests/test_null.c"),
+         *trees = read_text("tests/null_trees.inc");
     int count = 0;
     for (const char *at = header; (at = strstr(at, "\nVEM_API ")); count++) {
         at += strlen("\nVEM_API ");
@@ -495,12 +461,13 @@ static void no_function_is_left_out(void **state)
         snprintf(call, sizeof call, "%.*s(", (int)(open - name), name);
         const char *end = strchr(open, ';');
         const int pointers = memchr(open, '*', (size_t)(end - open)) != NULL;
-        if (pointers && !strstr(here, call))
+        if (pointers && !strstr(here, call) && !strstr(trees, call))
             fail_msg("%s is called with no NULL here", call);
     }
     assert_true(count > 100);
     free(header);
     free(here);
+    free(trees);
 }
 
 int main(void)

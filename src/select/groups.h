@@ -21,7 +21,7 @@ typedef struct vem_i_groups {
 vem_status vem_i_groups_new(vem_i_run *run, const vem_i_objective *objective, int64_t n,
                             int32_t capacity, vem_i_groups *groups);
 void vem_i_groups_free(vem_i_groups *groups);
-double *vem_i_groups_at(const vem_i_groups *groups, int32_t g);
+double *vem_i_groups_at(const vem_i_groups *groups, int32_t at);
 /* Of the labels of all items; the model has as many clusters, near the items of each. */
 void vem_i_groups_read(vem_i_run *run, vem_i_parts *parts, const int32_t *labels,
                        const vem_model *model, vem_i_groups *groups);

@@ -315,7 +315,7 @@ static double join(vem_i_parts *t, bench *b, const vem_i_dividing *asked, int64_
                                    .stride = t->stride,
                                    .work = b->work};
     const int32_t count = b->model->clusters;
-    int32_t chosen[VEM_I_PARTS], number[VEM_I_PARTS];
+    int32_t chosen[VEM_I_PARTS], number[VEM_I_PARTS] = {0};
     const double cost = vem_i_join_down(&joining, count, chosen);
     *left = 0;
     for (int32_t p = 0; p < count; p++) /* the one of a lower number has one already */
