@@ -384,9 +384,9 @@ class Tree(Case):
             self.assertEqual(*trees)
 
     def test_time_and_interrupts(self):
-        data = self.data(2000, d=6)
+        data = self.data(400, d=6)
         line = self.refuse(1, ["tree", data, "--pairs", "brute", "-o", self.path("o.npz"), "--time",
-                               3, "-q"], "--time 3 was over", env=self.ticking(0.01))
+                               3, "-q"], "--time 3 was over", env=self.ticking(0.05))
         self.assertIn("half a tree is none", line)
         process = subprocess.Popen([VEM, "tree", data, "--pairs", "brute", "-o", self.path("o.npz"),
                                     "--labels", self.path("l.npy")], stdout=subprocess.PIPE,

@@ -5,6 +5,7 @@
 
 #include "api/fitting.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/residence.h"
 #include "base/structs.h"
 #include "select/abc.h"
@@ -335,6 +336,8 @@ vem_status vem_agglomerate(vem_ctx *ctx, const vem_data *data, const vem_options
     growing g = {.run = run, .data = data, .options = options, .began = vem_i_clock()};
     vem_status status =
         vem_i_struct_in(run, "vem_tree_options", tree_options, &g.asked, sizeof g.asked);
+    if (status == VEM_OK)
+        status = vem_i_options_check(run, options);
     if (status == VEM_OK) {
         g.family = options->family == VEM_AUTO ? with_matrices()
                                                : vem_i_family_of(options->family);

@@ -80,6 +80,10 @@ static vem_status check(vem_i_run *run, const vem_data *data, const vem_options 
         return vem_i_fail(run, VEM_BAD_OPTION,
                           "The number of clusters is what is looked for: --clusters, "
                           "--algorithm and --restarts are left open then.");
+    if (method->takes_prior && o->prior == VEM_PRIOR_FLAT)
+        return vem_i_fail(run, VEM_BAD_OPTION,
+                          "--prior is flat, but with this method the weights of clusters "
+                          "have a prior of their own, --prior-count.");
     if (s->prior && !method->takes_prior)
         return vem_i_fail(run, VEM_BAD_OPTION,
                           "A prior is for methods of the evidence, bayes and vb.");
@@ -142,7 +146,7 @@ static void report_choice(const vem_i_fitting *f, int32_t asked)
     if (last < asked && !f->method->by_energy)
         vem_i_report_note(report, "the path ends with %d of %d clusters%s.", last, asked,
                           ended ? ": no other raises the free energy" : "");
-    if (path->chosen == asked && path->count > 1)
+    if (path->chosen == asked && path->count > 1 && ended)
         vem_i_report_note(report,
                           "%s is best at the largest number tried: a larger "
                           "--max-clusters may find a better one.",
@@ -163,8 +167,10 @@ static vem_status choose(vem_i_fitting *f)
                            f->plan.programme.reduced, s, path);
     if (status != VEM_OK)
         return status;
-    vem_i_path_judge(f->method, f->points->view.total_mass * f->points->view.mass_unit,
-                     path);
+    const vem_view *view = &f->points->view;
+    const double unit =
+        vem_i_select_unit(view, f->plan.programme.reduced && f->method->by_energy);
+    vem_i_path_judge(f->method, view->total_mass * unit, path);
     path->chosen = f->method->last ? f->model->clusters
                                    : vem_i_path_best(path, f->least, f->method->lower);
     const int32_t at = vem_i_path_find(path, path->chosen);

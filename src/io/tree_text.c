@@ -169,7 +169,7 @@ static void print_r(FILE *out, const vem_dendrogram *tree, const char *const *na
         put_label(out, names, i);
     }
     fprintf(out,
-            "), method = \"%s\", call = quote(vem_tree()), dist.method = \"%s\"), "
+            "), method = \"%s\", call = quote(vem_tree(data)), dist.method = \"%s\"), "
             "class = \"hclust\")\n",
             method ? method : "unknown",
             tree->about.method == VEM_TREE_BAYES ? "evidence" : "euclidean");

@@ -23,8 +23,10 @@ double vem_i_digamma(double x)
     static const double terms[] = {1.0 / 12,  -1.0 / 120,     1.0 / 252, -1.0 / 240,
                                    1.0 / 132, -691.0 / 32760, 1.0 / 12,  -3617.0 / 8160};
     double before = 0;
-    for (; x < FAR; x++)
+    while (x < FAR) {
         before += 1 / x;
+        x += 1;
+    }
     const double y = 1 / (x * x);
     double series = 0;
     for (int k = 7; k >= 0; k--)

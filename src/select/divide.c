@@ -23,7 +23,7 @@
 enum {
     FEW_STEPS = 10,  /* of a loop that moves will follow, */
     ALL_STEPS = 200, /* and of one that may be the last */
-    KEPT = 16,       /* mixtures of the path, or so */
+    MOST_AGAIN = 4,  /* times that it goes on from what is beside it */
     MOST_FORCED = 64 /* rounds, and as many as clusters that must be */
 };
 
@@ -46,10 +46,13 @@ static vem_status options_for(const divider *t, int32_t clusters, int last,
     asked.cells = 0;
     asked.depth = VEM_AUTO;
     asked.swaps = 0;
-    if (t->hard)
+    if (t->hard) {
         asked.held = 1;
-    else if (asked.held != VEM_AUTO && asked.held > clusters)
+        if (asked.search != VEM_AUTO && vem_i_search_is_whole((int)asked.search))
+            asked.search = VEM_AUTO; /* for one cluster each */
+    } else if (asked.held != VEM_AUTO && asked.held > clusters) {
         asked.held = clusters;
+    }
     asked.measure = VEM_MEASURE_NONE;
     const vem_status status =
         vem_options_resolve(t->run->ctx, &asked, t->view->n, t->view->d, VEM_FLOAT64, o);
@@ -125,6 +128,9 @@ static vem_status keep(divider *t, loop *l, double worth)
     t->model = a->model;
     a->model = NULL;
     memcpy(t->labels, a->labels, (size_t)t->view->n * sizeof *t->labels);
+    const int32_t at = vem_i_path_find(t->selection->fits->path, t->model->clusters);
+    if (at >= 0 && t->objective->tests) /* the last one is the result, not the best */
+        t->selection->fits->path->points[at].free_energy = -INFINITY;
     if (status == VEM_OK && t->model->clusters >= t->least) /* or there will be more */
         status = vem_i_path_add(t->run, t->selection->fits->path, t->model,
                                 t->free_energy, t->steps);
@@ -232,71 +238,7 @@ static vem_status improve(divider *t, int64_t *made)
     return status;
 }
 
-/* ---- memory ---- */
-
-static void release(divider *t)
-{
-    vem_i_parts_free(t->parts);
-    vem_i_boxes_free(t->boxes);
-    vem_model_free(t->model);
-    vem_i_groups_free(&t->groups);
-    vem_i_groups_free(&t->next);
-    vem_i_free(t->labels);
-    vem_i_free(t->moves);
-    vem_i_free(t->part);
-    vem_i_free(t->items);
-    vem_i_free(t->anew);
-    vem_i_free(t->touched);
-    vem_i_free(t->tried);
-    vem_i_trace_free(&t->trace);
-}
-
-static vem_status take(divider *t)
-{
-    const size_t n = (size_t)t->view->n, clusters = (size_t)t->most;
-    t->capacity = 4 * (int64_t)t->most + 64;
-    const vem_i_room list[] = {
-        {&t->labels, n, sizeof *t->labels, 1},
-        {&t->moves, (size_t)t->capacity, sizeof *t->moves, 0},
-        {&t->part, n, sizeof *t->part, 0},
-        {&t->items, 2 * n, sizeof *t->items, 0},
-        {&t->anew, 2 * n, sizeof *t->anew, 0},
-        {&t->touched, clusters, sizeof *t->touched, 0},
-        {&t->tried, 2 * VEM_I_TRIED * (size_t)t->capacity, sizeof *t->tried, 0},
-    };
-    vem_status status = vem_i_take_rooms(t->run, list, VEM_I_COUNT(list));
-    if (status == VEM_OK)
-        status = vem_i_groups_new(t->run, t->objective, t->view->n, t->most, &t->groups);
-    if (status == VEM_OK)
-        status = vem_i_groups_new(t->run, t->objective, t->view->n, t->most, &t->next);
-    if (status == VEM_OK)
-        status = vem_i_parts_new(t->run, t->view, t->objective, t->view->n, &t->parts);
-    return status;
-}
-
-uint64_t vem_i_divide_bytes(const vem_i_run *run, const vem_i_programme *programme,
-                            int32_t d)
-{
-    uint64_t bytes;
-    vem_i_run dry = vem_i_run_dry(run, &bytes);
-    const vem_options *o = &programme->options;
-    const vem_i_family *family = vem_i_family_of(o->family);
-    const vem_view view = {.kernels = o->precision == VEM_SINGLE
-                                          ? run->ctx->kernels_single
-                                          : run->ctx->kernels_double,
-                           .n = programme->items,
-                           .ld = d,
-                           .d = d};
-    vem_i_objective objective = {.family = family, .d = d};
-    divider t = {.run = &dry,
-                 .objective = &objective,
-                 .view = &view,
-                 .most = (int32_t)o->clusters};
-    take(&t);
-    vem_i_divide_plan_boxes(&t);
-    release(&t);
-    return bytes + KEPT * vem_i_model_bytes(run, vem_i_shape_of(family, t.most, d));
-}
+/* ---- where it begins ---- */
 
 /* All items in one cluster. */
 static vem_status begin(divider *t)
@@ -381,9 +323,12 @@ static vem_status enter(divider *t)
 static vem_status soften(divider *t)
 {
     loop l = {0};
+    vem_path *path = t->selection->fits->path;
     t->hard = 0;
     vem_status status = run_loop(t, t->model, 0, &l);
     if (status == VEM_OK && l.attempt.steps > 0) {
+        while (path->count > 0) /* of another kind */
+            vem_model_free(path->models[--path->count]);
         status = keep(t, &l, worth_of(t, &l));
         if (status == VEM_OK)
             look(t, NULL, 0);
@@ -417,6 +362,38 @@ static vem_status run_rounds(divider *t)
     return status;
 }
 
+vem_status vem_i_divide_try(divider *t, const vem_model *start)
+{
+    loop l = {0};
+    vem_status status = run_loop(t, start, 0, &l);
+    const double worth = status == VEM_OK ? worth_of(t, &l) : -INFINITY;
+    if (worth > -INFINITY)
+        status = vem_i_path_add(t->run, t->selection->fits->path, l.attempt.model, worth,
+                                t->steps);
+    if (status == VEM_OK && worth > -INFINITY)
+        vem_i_divide_offer(t, &l.attempt.model, worth);
+    vem_i_attempt_free(&l.attempt);
+    return status;
+}
+
+/* From what was found beside the best. */
+static vem_status go_on(divider *t)
+{
+    loop l = {0};
+    vem_status status = run_loop(t, t->better, 0, &l);
+    const double worth = status == VEM_OK ? worth_of(t, &l) : -INFINITY;
+    vem_model_free(t->better);
+    t->better = NULL;
+    if (worth > t->free_energy)
+        status = keep(t, &l, worth);
+    t->settled = 0;
+    vem_i_attempt_free(&l.attempt);
+    if (status != VEM_OK)
+        return status;
+    look(t, NULL, 0); /* joins have used the groups up */
+    return run_rounds(t);
+}
+
 static divider divider_of(vem_i_selection *selection, vem_i_objective *objective)
 {
     const vem_i_restarts *fits = selection->fits;
@@ -436,7 +413,7 @@ static vem_status finish(divider *t, vem_status status, double clock)
         adopt(t);
     else if (status == VEM_OK)
         status = vem_i_fail_stopped(t->run, "before there was a result");
-    release(t);
+    vem_i_divider_free(t);
     return status;
 }
 
@@ -445,11 +422,17 @@ vem_status vem_i_divide(vem_i_selection *selection, vem_i_objective *objective)
     divider t = divider_of(selection, objective);
     const double clock = vem_i_clock();
     t.hard = selection->asked->held != 1;
-    vem_status status = take(&t);
+    vem_status status = vem_i_divider_new(&t);
     if (status == VEM_OK)
         status = enter(&t);
     if (status == VEM_OK)
         status = run_rounds(&t);
+    for (int k = 0; status == VEM_OK && t.model && k < MOST_AGAIN && !is_over(&t); k++) {
+        status = vem_i_divide_beside(&t);
+        if (status != VEM_OK || !t.better)
+            break;
+        status = go_on(&t);
+    }
     return finish(&t, status, clock);
 }
 
@@ -461,7 +444,7 @@ vem_status vem_i_divide_into(vem_i_selection *selection, vem_i_objective *object
     const double clock = vem_i_clock();
     double before = clock;
     t.fixed = 1;
-    vem_status status = take(&t);
+    vem_status status = vem_i_divider_new(&t);
     t.least = t.most = numbers[0];
     if (status == VEM_OK)
         status = begin(&t);

@@ -46,6 +46,8 @@ typedef struct vem_i_divider {
     /* What happened. */
     vem_i_trace trace;
     int64_t steps, pairs;
+    vem_model *better; /* found beside it at the end, or NULL, */
+    double better_worth;
     int settled; /* what is best has made all its steps */
     int forced;  /* rounds that had to make more clusters */
     int fixed;   /* so many clusters, not the best number of them */
@@ -53,9 +55,9 @@ typedef struct vem_i_divider {
     double free_energy_first;
 } vem_i_divider;
 
-enum {
-    VEM_I_TRIED = 16
-}; /* pairs that are remembered, for each move there is room for */
+/* Pairs that are remembered, for each move there is room for, and numbers that one is known by: mass
+ * and first mean of each. */
+enum { VEM_I_TRIED = 16, VEM_I_TRIED_KEY = 4 };
 
 static inline int64_t vem_i_group_items(const vem_i_groups *groups, int32_t c)
 {
@@ -96,5 +98,20 @@ int vem_i_by_gain(const void *a, const void *b);
 int64_t vem_i_choose_moves(vem_i_divider *t);
 /* The first `count` of them, made on t->groups, as t->next. */
 void vem_i_make_moves(vem_i_divider *t, int64_t count);
+
+/* ---- Memory (divide_new.c) ---- */
+
+vem_status vem_i_divider_new(vem_i_divider *t);
+void vem_i_divider_free(vem_i_divider *t);
+
+/* ---- The path (divide_beside.c) ---- */
+
+/* A mixture that was found beside the best: *model is taken over where it is the best of those. */
+void vem_i_divide_offer(vem_i_divider *t, vem_model **model, double worth);
+/* Where items share clusters: a loop from this one, for the path (divide.c). */
+vem_status vem_i_divide_try(vem_i_divider *t, const vem_model *start);
+
+/* At the end: mixtures of one cluster more and of a few fewer. The groups are used up. */
+vem_status vem_i_divide_beside(vem_i_divider *t);
 
 #endif

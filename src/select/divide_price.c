@@ -211,11 +211,15 @@ vem_status vem_i_price_pairs(vem_i_divider *t, vem_i_change **list, int64_t *cou
     return status;
 }
 
-static int was_tried(const vem_i_divider *t, double a, double b)
+static int was_tried(const vem_i_divider *t, const double key[VEM_I_TRIED_KEY])
 {
-    for (int64_t k = 0; k < t->tried_count; k++)
-        if (t->tried[2 * k] == a && t->tried[2 * k + 1] == b)
+    for (int64_t k = 0; k < t->tried_count; k++) {
+        int same = 1;
+        for (int j = 0; j < VEM_I_TRIED_KEY; j++)
+            same &= t->tried[VEM_I_TRIED_KEY * k + j] == key[j];
+        if (same)
             return 1;
+    }
     return 0;
 }
 
@@ -228,21 +232,21 @@ int vem_i_price_anew(vem_i_divider *t, const vem_i_change *pairs, int64_t count)
     if (g->count < 2)
         return 1;
     for (int64_t k = 0; k < count && t->count < t->capacity; k++) {
-        const double a = vem_i_groups_at(g, pairs[k].a)[0],
-                     b = vem_i_groups_at(g, pairs[k].b)[0];
+        const double *a = vem_i_groups_at(g, pairs[k].a),
+                     *b = vem_i_groups_at(g, pairs[k].b);
+        const double key[VEM_I_TRIED_KEY] = {a[0], a[1], b[0], b[1]};
         const int64_t n =
             vem_i_group_items(g, pairs[k].a) + vem_i_group_items(g, pairs[k].b);
         if (at + n > 2 * t->view->n || t->tried_count >= VEM_I_TRIED * t->capacity)
             break;
-        if (was_tried(t, a, b) || n < 2)
+        if (was_tried(t, key) || n < 2)
             continue;
         t->moves[t->count++] = (vem_i_change){.kind = VEM_I_ANEW,
                                               .a = pairs[k].a,
                                               .b = pairs[k].b,
                                               .at = at};
         at += n;
-        t->tried[2 * t->tried_count] = a;
-        t->tried[2 * t->tried_count++ + 1] = b;
+        memcpy(t->tried + VEM_I_TRIED_KEY * t->tried_count++, key, sizeof key);
     }
     return price_all(t, price_anew);
 }

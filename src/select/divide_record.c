@@ -31,8 +31,8 @@ static void record_labels(vem_i_record *r, vem_i_divider *t)
                        sizeof(double));
     vem_i_record_count(r, "tried", &t->tried_count, 0, VEM_I_TRIED * t->capacity);
     if (r->status == VEM_OK)
-        vem_i_record_block(r, "pairs_tried", t->tried, 2 * (size_t)t->tried_count,
-                           sizeof(double));
+        vem_i_record_block(r, "pairs_tried", t->tried,
+                           VEM_I_TRIED_KEY * (size_t)t->tried_count, sizeof(double));
 }
 
 void vem_i_divide_record(vem_i_record *r, vem_i_divider *t)

@@ -126,14 +126,30 @@ int32_t vem_i_heap_cut(vem_i_heap *h, int32_t most)
     return count;
 }
 
+/* Of all parts, in one pass. */
+static void find_means(const vem_i_heap *h, int32_t parts)
+{
+    const int64_t d = h->d;
+    double mass[PARTS] = {0};
+    memset(h->means, 0, (size_t)(parts * d) * sizeof *h->means);
+    for (int64_t i = 0; i < h->n; i++) {
+        double *mean = h->means + h->part[i] * d;
+        mass[h->part[i]] += h->masses[i];
+        for (int64_t j = 0; j < d; j++)
+            mean[j] += h->masses[i] * h->rows[i * d + j];
+    }
+    for (int32_t p = 0; p < parts; p++)
+        for (int64_t j = 0; j < d && mass[p] > 0; j++)
+            h->means[p * d + j] /= mass[p];
+}
+
 void vem_i_heap_lloyd(vem_i_heap *h, int32_t parts, int steps)
 {
     const int64_t d = h->d;
     int64_t changed = 1;
     for (int k = 0; k < steps && changed > 0; k++) {
         changed = 0;
-        for (int32_t p = 0; p < parts; p++)
-            vem_i_heap_part(h, p, h->means + p * d);
+        find_means(h, parts);
         for (int64_t i = 0; i < h->n; i++) {
             const double *row = h->rows + i * d;
             int32_t best = h->part[i];

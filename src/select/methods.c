@@ -39,13 +39,10 @@ static void prepare_round(vem_options *o)
     o->held = 1;
 }
 
-/* What a mass of 1 counts for. Rows of a coreset are a sample: as many as their weights are worth,
- * (sum w)^2 / sum w^2, or chance would pass for structure. */
-static double unit_of(const vem_i_selection *s)
+double vem_i_select_unit(const vem_view *view, int reduced)
 {
-    const vem_view *view = s->fits->view;
     double squares = 0;
-    if (!s->fits->programme->reduced)
+    if (!reduced)
         return view->mass_unit;
     for (int64_t i = 0; i < view->n; i++)
         squares += vem_i_view_mass(view, i) * vem_i_view_mass(view, i);
@@ -57,7 +54,7 @@ static vem_i_objective objective_of(const vem_i_selection *s)
     const vem_view *view = s->fits->view;
     const vem_options *o = &s->fits->programme->options;
     const vem_i_family *family = vem_i_family_of(o->family);
-    const double unit = unit_of(s);
+    const double unit = vem_i_select_unit(view, s->fits->programme->reduced);
     return (vem_i_objective){.family = family,
                              .d = view->d,
                              .constraints = vem_i_constraints_of(view, o, family),
@@ -92,6 +89,10 @@ static vem_status check_round(const vem_i_selection *s, const vem_i_objective *o
 static vem_status run_test(vem_i_selection *s)
 {
     vem_i_objective objective = objective_of(s);
+    if (s->fits->programme->reduced || s->fits->cells)
+        return vem_i_fail(s->fits->run, VEM_BAD_OPTION,
+                          "gmeans tests rows, not what stands for several: --coreset and "
+                          "--cells do not go with it.");
     objective.price = 0.5 * log(fmax(objective.total, 2));
     objective.tests = 1;
     const vem_status status = check_round(s, &objective);
@@ -142,14 +143,15 @@ const vem_i_select_type vem_i_select_type_bic = {.kind = VEM_SELECT_BIC,
                                                  .bytes = vem_i_divide_bytes,
                                                  .run = run_criterion};
 const vem_i_select_type vem_i_select_type_icl = {.kind = VEM_SELECT_ICL,
-                                                 .criterion = "ICL",
+                                                 .criterion = "hard ICL",
+                                                 .held = 1,
                                                  .lower = 1,
                                                  .by_energy = 1,
                                                  .prepare = prepare_hard,
                                                  .bytes = vem_i_divide_bytes,
                                                  .run = run_criterion};
 const vem_i_select_type vem_i_select_type_kmeans_bic = {.kind = VEM_SELECT_KMEANS_BIC,
-                                                        .criterion = "BIC",
+                                                        .criterion = "hard BIC",
                                                         .by_energy = 1,
                                                         .lower = 1,
                                                         .held = 1,

@@ -416,9 +416,11 @@ vem_i_division vem_i_parts_find(vem_i_parts *t, const vem_i_dividing *asked, int
     return found;
 }
 
-/* Where the items lie between the two means, 0 at one and 1 at the other. */
-static void project(vem_i_parts *t, bench *b, const uint32_t *items, int64_t n)
+/* Where the items that weigh something lie between the two means, 0 at one and 1 at the other; how many.
+ * Other weights do not count in the test: it is one of rows. */
+static int64_t project(vem_i_parts *t, bench *b, const uint32_t *items, int64_t n)
 {
+    int64_t count = 0;
     const int64_t d = t->view->d;
     const double *from = b->model->means, *to = from + d;
     double *row = b->heap.work, square = 0;
@@ -426,12 +428,15 @@ static void project(vem_i_parts *t, bench *b, const uint32_t *items, int64_t n)
         square += (to[j] - from[j]) * (to[j] - from[j]);
     for (int64_t i = 0; i < n; i++) {
         double along = 0;
+        if (!(mass_of(t, items[i]) > 0))
+            continue;
         vem_i_view_widen(t->view, items[i], row);
         for (int64_t j = 0; j < d; j++)
             along += (row[j] - from[j]) * (to[j] - from[j]);
-        b->places[i] = square > 0 ? along / square : 0;
+        b->places[count++] = square > 0 ? along / square : 0;
         vem_i_residence_check(&t->alone);
     }
+    return count;
 }
 
 vem_i_division vem_i_parts_test(vem_i_parts *t, const vem_i_dividing *asked, int thread)
@@ -449,8 +454,9 @@ vem_i_division vem_i_parts_test(vem_i_parts *t, const vem_i_dividing *asked, int
     start(t, b, b->sample, b->heap.part, b->heap.n, count);
     label(t, b, asked->items, n, asked->part);
     found.pairs = n * count + sweep(t, b, asked->items, n, TWO_MEANS, asked->part);
-    project(t, b, asked->items, n);
-    if (vem_i_anderson_darling(b->places, n) > VEM_I_NORMAL_LIMIT) {
+    const int64_t tested = project(t, b, asked->items, n);
+    if (tested >= TESTED &&
+        vem_i_anderson_darling(b->places, tested) > VEM_I_NORMAL_LIMIT) {
         found.count = 2;
         return found;
     }

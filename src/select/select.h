@@ -42,6 +42,10 @@ VEM_SELECT_TABLE(VEM_I_SELECT_TYPE)
 /* By its number; NULL: there is none. */
 const vem_i_select_type *vem_i_select_type_of(int kind);
 
+/* What a mass of 1 counts for. Rows of a coreset are a sample: as many as their weights are worth,
+ * (sum w)^2 / sum w^2, or chance would pass for structure. */
+double vem_i_select_unit(const vem_view *view, int reduced);
+
 /* Likelihood, entropy and criteria of every mixture of a path, over all rows or a sample of them by
  * options->measure. The summary has what samples are sized by. */
 vem_status vem_i_path_measure(vem_i_run *run, const vem_data *data, const vem_view *view,

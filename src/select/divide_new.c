@@ -1,0 +1,74 @@
+/* The memory of a search, planned and taken. */
+#include <string.h>
+
+#include "base/memory.h"
+#include "search/boxes.h"
+#include "select/divide_inside.h"
+
+enum { KEPT = 32 }; /* mixtures of the path, or so */
+
+void vem_i_divider_free(vem_i_divider *t)
+{
+    vem_i_parts_free(t->parts);
+    vem_i_boxes_free(t->boxes);
+    vem_model_free(t->model);
+    vem_model_free(t->better);
+    vem_i_groups_free(&t->groups);
+    vem_i_groups_free(&t->next);
+    vem_i_free(t->labels);
+    vem_i_free(t->moves);
+    vem_i_free(t->part);
+    vem_i_free(t->items);
+    vem_i_free(t->anew);
+    vem_i_free(t->touched);
+    vem_i_free(t->tried);
+    vem_i_trace_free(&t->trace);
+}
+
+vem_status vem_i_divider_new(vem_i_divider *t)
+{
+    const size_t n = (size_t)t->view->n, clusters = (size_t)t->most;
+    t->capacity = 4 * (int64_t)t->most + 64;
+    const vem_i_room list[] = {
+        {&t->labels, n, sizeof *t->labels, 1},
+        {&t->moves, (size_t)t->capacity, sizeof *t->moves, 0},
+        {&t->part, n, sizeof *t->part, 0},
+        {&t->items, 2 * n, sizeof *t->items, 0},
+        {&t->anew, 2 * n, sizeof *t->anew, 0},
+        {&t->touched, clusters, sizeof *t->touched, 0},
+        {&t->tried, VEM_I_TRIED_KEY * VEM_I_TRIED * (size_t)t->capacity, sizeof *t->tried,
+         0},
+    };
+    vem_status status = vem_i_take_rooms(t->run, list, VEM_I_COUNT(list));
+    if (status == VEM_OK)
+        status = vem_i_groups_new(t->run, t->objective, t->view->n, t->most, &t->groups);
+    if (status == VEM_OK)
+        status = vem_i_groups_new(t->run, t->objective, t->view->n, t->most, &t->next);
+    if (status == VEM_OK)
+        status = vem_i_parts_new(t->run, t->view, t->objective, t->view->n, &t->parts);
+    return status;
+}
+
+uint64_t vem_i_divide_bytes(const vem_i_run *run, const vem_i_programme *programme,
+                            int32_t d)
+{
+    uint64_t bytes;
+    vem_i_run dry = vem_i_run_dry(run, &bytes);
+    const vem_options *o = &programme->options;
+    const vem_i_family *family = vem_i_family_of(o->family);
+    const vem_view view = {.kernels = o->precision == VEM_SINGLE
+                                          ? run->ctx->kernels_single
+                                          : run->ctx->kernels_double,
+                           .n = programme->items,
+                           .ld = d,
+                           .d = d};
+    vem_i_objective objective = {.family = family, .d = d};
+    vem_i_divider t = {.run = &dry,
+                       .objective = &objective,
+                       .view = &view,
+                       .most = (int32_t)o->clusters};
+    vem_i_divider_new(&t);
+    vem_i_divide_plan_boxes(&t);
+    vem_i_divider_free(&t);
+    return bytes + KEPT * vem_i_model_bytes(run, vem_i_shape_of(family, t.most, d));
+}
