@@ -146,7 +146,7 @@ static void report_choice(const vem_i_fitting *f, int32_t asked)
     if (last < asked && !f->method->by_energy)
         vem_i_report_note(report, "the path ends with %d of %d clusters%s.", last, asked,
                           ended ? ": no other raises the free energy" : "");
-    if (path->chosen == asked && path->count > 1 && ended)
+    if (path->chosen == asked && path->count > 1 && ended && !f->method->last)
         vem_i_report_note(report,
                           "%s is best at the largest number tried: a larger "
                           "--max-clusters may find a better one.",

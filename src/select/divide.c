@@ -103,7 +103,7 @@ static double worth_of(divider *t, const loop *l)
     const vem_i_attempt *a = &l->attempt;
     if (a->steps == 0)
         return -INFINITY;
-    if (!t->objective->family->shared || t->fixed)
+    if (!t->objective->family->shared || t->fixed || t->objective->tests)
         return a->free_energy;
     vem_i_groups_read(t->run, t->parts, a->labels, a->model, &t->next);
     return vem_i_view_log_shift(t->view) -

@@ -103,6 +103,12 @@ static vem_status run_round(vem_i_selection *s)
 {
     vem_i_objective objective = objective_of(s);
     objective.price = 0.5 * log(fmax(objective.total, 2));
+    if (!(objective.total > 1))
+        return vem_i_fail(
+            s->fits->run, VEM_BAD_DATA,
+            "The weights of all rows add up to %g, but BIC counts rows: there "
+            "must be more than one.",
+            objective.total);
     const vem_status status = check_round(s, &objective);
     return status == VEM_OK ? vem_i_divide(s, &objective) : status;
 }

@@ -16,6 +16,18 @@
 
 static const double STRENGTH = 0.01, COUNT = 1;
 
+/* Numbers whose logarithms and gamma functions keep their digits beside those of rows. */
+static const double LEAST = 1e-9, MOST = 1e9, FARTHEST = 1e75;
+
+static vem_status check_size(vem_i_run *run, const char *what, double value)
+{
+    if (value >= LEAST && value <= MOST)
+        return VEM_OK;
+    return vem_i_fail(run, VEM_BAD_OPTION,
+                      "The prior %s is %g, but it must lie between %g and %g.", what,
+                      value, LEAST, MOST);
+}
+
 static double scale_of(const vem_view *view, int64_t j)
 {
     return view->scale ? view->scale[j] : 1;
@@ -27,11 +39,12 @@ static vem_status set_mean(vem_i_run *run, const vem_view *view, const double *a
 {
     const int64_t d = view->d;
     for (int64_t j = 0; asked && j < d; j++) {
-        if (!isfinite(asked[j]))
-            return vem_i_fail(run, VEM_BAD_OPTION,
-                              "The prior mean of column %lld is not finite.",
-                              (long long)j + 1);
         mean[j] = (asked[j] - view->origin[j]) / scale_of(view, j);
+        if (!(fabs(mean[j]) <= FARTHEST))
+            return vem_i_fail(run, VEM_BAD_OPTION,
+                              "The prior mean of column %lld is not finite, or too far "
+                              "from all rows.",
+                              (long long)j + 1);
     }
     if (asked)
         return VEM_OK;
@@ -54,7 +67,7 @@ static void choose_scale(const vem_view *view, double factor, vem_i_conjugate *c
 {
     const int64_t d = view->d;
     if (c->family->axes == 0)
-        c->scale[0] = factor * view->variance;
+        c->scale[0] = factor * (view->variance > 0 ? view->variance : 1);
     for (int64_t j = 0; c->family->axes > 0 && j < d; j++)
         c->scale[c->family->axes == 2 ? j * (d + 1) : j] = factor * variance_of(view, j);
 }
@@ -69,6 +82,14 @@ static vem_status set_scale(vem_i_run *run, const vem_view *view,
                           "The prior scale has %lld values, but there may be 1%s%s.",
                           (long long)values, axes > 0 ? ", one for each column" : "",
                           axes > 1 ? ", or a matrix" : "");
+    for (int64_t j = 1; axes == 0 && j < d; j++)
+        if (scale_of(view, j) != scale_of(view, 0))
+            return vem_i_fail(
+                run, VEM_BAD_OPTION,
+                "With --standardize the columns have units of their own, and "
+                "one variance for all of them has none: no --prior-scale for "
+                "family %s.",
+                vem_choice_name("family", (int)c->family->kind));
     for (int64_t i = 0; i < d; i++)
         for (int64_t j = 0; j < d; j++) {
             const double units = scale_of(view, i) * scale_of(view, j);
@@ -107,7 +128,13 @@ vem_status vem_i_prior_new(vem_i_run *run, const vem_view *view,
     c->strength = o.strength != 0 ? o.strength : STRENGTH;
     c->count = o.count != 0 ? o.count : COUNT;
     c->dof = o.dof != 0 ? o.dof : family->axes == 2 ? view->d + 1.0 : 2;
-    status = set_mean(run, view, o.mean, c->mean);
+    status = check_size(run, "strength", c->strength);
+    if (status == VEM_OK)
+        status = check_size(run, "count", c->count);
+    if (status == VEM_OK && c->dof > MOST)
+        status = check_size(run, "number of degrees of freedom", c->dof);
+    if (status == VEM_OK)
+        status = set_mean(run, view, o.mean, c->mean);
     if (status == VEM_OK && o.scale)
         status = set_scale(run, view, &o, c);
     else
