@@ -8,8 +8,9 @@
 #include "select/divide_inside.h"
 
 enum {
-    NEAR = 12,     /* clusters that a cluster is joined with */
-    ALL_PAIRS = 96 /* clusters of which all pairs are looked at */
+    NEAR = 12,      /* clusters that a cluster is joined with */
+    ALL_PAIRS = 96, /* clusters of which all pairs are looked at */
+    FEW_PAIRS = 256 /* that are divided anew, or as many as there are clusters */
 };
 /* A cluster is another one when its mass has changed by more than this share. */
 static const double CHANGED = 0.01;
@@ -231,7 +232,8 @@ int vem_i_price_anew(vem_i_divider *t, const vem_i_change *pairs, int64_t count)
     t->count = 0;
     if (g->count < 2)
         return 1;
-    for (int64_t k = 0; k < count && t->count < t->capacity; k++) {
+    const int64_t near = g->count > FEW_PAIRS ? g->count : FEW_PAIRS;
+    for (int64_t k = 0; k < count && k < near && t->count < t->capacity; k++) {
         const double *a = vem_i_groups_at(g, pairs[k].a),
                      *b = vem_i_groups_at(g, pairs[k].b);
         const double key[VEM_I_TRIED_KEY] = {a[0], a[1], b[0], b[1]};
