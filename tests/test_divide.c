@@ -269,12 +269,12 @@ static void what_cannot_be_ends(void **state)
 static void threads_do_not_matter(void **state)
 {
     (void)state;
-    const int counts[] = {1, 2, 3, 7};
+    const int counts[] = {1, 2, 3, 7}, each = grid_stride() > 1 ? 2 : 1;
     grid_data data = heaps(9, 120, 2, 4, 1, NULL);
     const vem_options o = options((vem_family_kind)-1);
     for (int method = VEM_SELECT_BAYES; method < VEM_SELECT_COUNT; method++) {
         found first = {0};
-        for (int k = 0; k < 4; k++) {
+        for (int k = 0; k < 4; k += each) {
             assert_int_equal(vem_ctx_set_threads(ctx, counts[k]), VEM_OK);
             found f = find(&data, (vem_select_method)method, &o, 0, 0);
             if (k == 0) {

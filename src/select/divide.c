@@ -127,7 +127,8 @@ static vem_status keep(divider *t, loop *l, double worth)
     vem_model_free(t->model);
     t->model = a->model;
     a->model = NULL;
-    memcpy(t->labels, a->labels, (size_t)t->view->n * sizeof *t->labels);
+    if (a->labels) /* as there are after a step */
+        memcpy(t->labels, a->labels, (size_t)t->view->n * sizeof *t->labels);
     const int32_t at = vem_i_path_find(t->selection->fits->path, t->model->clusters);
     if (at >= 0 && t->objective->tests) /* the last one is the result, not the best */
         t->selection->fits->path->points[at].free_energy = -INFINITY;
