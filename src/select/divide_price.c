@@ -57,6 +57,7 @@ static void price_anew(void *arg, int64_t k, int thread)
                                   .beside = beside,
                                   .least = 1,
                                   .most = room < VEM_I_PARTS ? room : VEM_I_PARTS,
+                                  .few = g->count > FEW_PAIRS, /* or it takes long */
                                   .part = t->anew + m->at};
     const vem_i_division d = vem_i_parts_find(t->parts, &asked, thread);
     m->parts = d.count;

@@ -388,9 +388,10 @@ vem_i_division vem_i_parts_find(vem_i_parts *t, const vem_i_dividing *asked, int
     vem_i_division found = {.count = 1};
     double cost = INFINITY;
     int32_t parts = 1, count = 1;
-    for (int k = 2; k >= 0; k--) {
+    for (int k = 2; k >= (asked->few ? 1 : 0); k--) {
         count = vem_i_heap_cut(&b->heap, tries[k]);
-        if (k == 0) { /* the objective's own sweeps from the cuts, too */
+        if (k ==
+            (asked->few ? 1 : 0)) { /* the objective's own sweeps from the cuts, too */
             memcpy(b->other, b->heap.part, (size_t)m);
             try_parts(t, b, asked, count, SWEEPS, &cost, &parts, &found);
             memcpy(b->heap.part, b->other, (size_t)m);

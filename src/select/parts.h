@@ -27,6 +27,7 @@ typedef struct vem_i_dividing {
     int64_t n;
     vem_i_tally beside;  /* of all clusters beside these */
     int32_t least, most; /* parts */
+    int few;             /* four parts at most are tried */
     uint8_t *part;       /* n, written: of each item */
 } vem_i_dividing;
 
