@@ -761,8 +761,9 @@ typedef enum vem_select_method {
 
 /* The conjugate prior of Gaussian clusters: weights ~ Dirichlet(count); the precision of a cluster ~
  * Wishart with `dof` degrees of freedom and the inverse scale `scale`; its mean ~ normal about `mean`
- * with `strength` times that precision. What is 0 or NULL is chosen from the data, in a way that does not
- * depend on their units; the rest is in the units of the data. */
+ * with `strength` times that precision. What is 0 or NULL is chosen from the data: by vem_select in a
+ * way that does not depend on the units of the columns, by vem_agglomerate in one that follows a
+ * common unit of all of them; the rest is in the units of the data. */
 typedef struct vem_prior_options {
     size_t size; /* sizeof(vem_prior_options) */
     double strength, dof, count;
@@ -820,8 +821,9 @@ typedef struct vem_path_summary {
     double mass;   /* sum of the weights of the rows; 0: not known, of an older file */
 } vem_path_summary;
 
-/* Finds the number of clusters: mixtures of 1, 2, ... max_clusters in one run, of which `model` is
- * the one with the least BIC. Of the options clusters and algorithm are not the caller's to set (full
+/* Finds the number of clusters: mixtures of several numbers of them in one run (of 1, 2, ...
+ * max_clusters with greedy), of which `model` is the best by what the method goes by. Of the
+ * options clusters and algorithm are not the caller's to set (full
  * covariances and fitted weights unless said), restarts must be 1 and measure may be sample: all
  * rows are measured without it. Where rows do not suffice for so many clusters, the path is shorter;
  * after a stop, or where time was over, it is what was found. `model`, `path` and `report` may be

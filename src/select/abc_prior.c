@@ -6,7 +6,8 @@
  *
  * dmin the mean of the three least distances of about N / 10 random pairs of rows,
  * equal ones left out: clusters are expected to be as small as the least distances
- * between rows, not as large as the data. So nothing depends on units or the origin. */
+ * between rows, not as large as the data. So nothing depends on a common
+ * unit of all columns, or on the origin; on units of single columns it does. */
 #include <math.h>
 #include <string.h>
 
