@@ -5,6 +5,8 @@
 #include "select/groups.h"
 #include "select/select.h"
 
+/* Of the family and the rows of a selection, without a prior or a price (methods.c). */
+vem_i_objective vem_i_selection_objective(const vem_i_selection *selection);
 /* From one cluster; the objective is that of the selection's method. */
 vem_status vem_i_divide(vem_i_selection *selection, vem_i_objective *objective);
 /* The best for each of these numbers, which ascend, each from the one before; the objective ranks

@@ -49,7 +49,7 @@ double vem_i_select_unit(const vem_view *view, int reduced)
     return fmin(view->mass_unit, view->total_mass / squares);
 }
 
-static vem_i_objective objective_of(const vem_i_selection *s)
+vem_i_objective vem_i_selection_objective(const vem_i_selection *s)
 {
     const vem_view *view = s->fits->view;
     const vem_options *o = &s->fits->programme->options;
@@ -64,7 +64,7 @@ static vem_i_objective objective_of(const vem_i_selection *s)
 
 static vem_status run_evidence(vem_i_selection *s)
 {
-    vem_i_objective objective = objective_of(s);
+    vem_i_objective objective = vem_i_selection_objective(s);
     vem_i_conjugate conjugate;
     vem_status status = vem_i_prior_new(s->fits->run, s->fits->view, objective.family,
                                         s->select->prior, &conjugate);
@@ -86,36 +86,39 @@ static vem_status check_round(const vem_i_selection *s, const vem_i_objective *o
                       vem_choice_name("family", vem_i_round_family()));
 }
 
+static vem_status run_kmeans(vem_i_selection *s, int tests)
+{
+    vem_i_objective objective = vem_i_selection_objective(s);
+    objective.price = 0.5 * log(fmax(objective.total, 2));
+    objective.tests = tests;
+    const vem_status status = check_round(s, &objective);
+    return status == VEM_OK ? vem_i_divide(s, &objective) : status;
+}
+
 static vem_status run_test(vem_i_selection *s)
 {
-    vem_i_objective objective = objective_of(s);
     if (s->fits->programme->reduced || s->fits->cells)
         return vem_i_fail(s->fits->run, VEM_BAD_OPTION,
                           "gmeans tests rows, not what stands for several: --coreset and "
                           "--cells do not go with it.");
-    objective.price = 0.5 * log(fmax(objective.total, 2));
-    objective.tests = 1;
-    const vem_status status = check_round(s, &objective);
-    return status == VEM_OK ? vem_i_divide(s, &objective) : status;
+    return run_kmeans(s, 1);
 }
 
 static vem_status run_round(vem_i_selection *s)
 {
-    vem_i_objective objective = objective_of(s);
-    objective.price = 0.5 * log(fmax(objective.total, 2));
-    if (!(objective.total > 1))
+    const double total = vem_i_selection_objective(s).total;
+    if (!(total > 1))
         return vem_i_fail(
             s->fits->run, VEM_BAD_DATA,
             "The weights of all rows add up to %g, but BIC counts rows: there "
             "must be more than one.",
-            objective.total);
-    const vem_status status = check_round(s, &objective);
-    return status == VEM_OK ? vem_i_divide(s, &objective) : status;
+            total);
+    return run_kmeans(s, 0);
 }
 
 static vem_status run_criterion(vem_i_selection *s)
 {
-    vem_i_objective objective = objective_of(s);
+    vem_i_objective objective = vem_i_selection_objective(s);
     if (objective.family->shared || objective.family->axes < 0)
         return vem_i_fail(
             s->fits->run, VEM_BAD_OPTION,

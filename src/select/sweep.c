@@ -5,7 +5,6 @@
 #include "base/memory.h"
 #include "fit/presets.h"
 #include "fit/starts.h"
-#include "model/units.h"
 #include "select/divide.h"
 
 static void prepare(vem_options *o)
@@ -74,14 +73,9 @@ static vem_status fit_each(vem_i_selection *s, const int32_t *numbers, int64_t c
 
 static vem_status run(vem_i_selection *s)
 {
-    const vem_view *view = s->fits->view;
     const vem_options *o = &s->fits->programme->options;
-    const vem_i_family *family = vem_i_family_of(o->family);
-    vem_i_objective objective = {.family = family,
-                                 .d = view->d,
-                                 .constraints = vem_i_constraints_of(view, o, family),
-                                 .mass_unit = view->mass_unit,
-                                 .total = view->total_mass * view->mass_unit};
+    vem_i_objective objective = vem_i_selection_objective(s);
+    const vem_i_family *family = objective.family;
     const int divides = family->axes >= 0 && (!family->shared || family->axes == 0);
     int32_t *numbers = NULL;
     int64_t count = s->select->number_count;
