@@ -20,9 +20,9 @@ endif()
 add_library(vem_flags INTERFACE)
 # Contraction is off so that the same source gives the same bits for every compiler and CPU.
 target_compile_options(vem_flags INTERFACE ${vem_warnings} -ffp-contract=off)
-if(VEM_SANITIZE)
+if(VEM_SANITIZE) # -g1: reports need lines; full debug information takes a minute for one kernel
     target_compile_options(vem_flags INTERFACE
-        -O1 -g -fno-omit-frame-pointer ${vem_sanitize_flags})
+        -O1 -g1 -fno-omit-frame-pointer ${vem_sanitize_flags})
     target_link_options(vem_flags INTERFACE ${vem_sanitize_flags})
 endif()
 
@@ -51,7 +51,7 @@ function(vem_kernels_for_this_cpu list_name)
         # Kernels are optimised in every build: a debug build would otherwise crawl.
         set(level -O3)
         if(VEM_SANITIZE)
-            set(level -O1 -g1) # full debug information takes a minute for one file
+            set(level -O1 -g1)
         endif()
         if(VEM_FUZZ AND NOT source MATCHES "kernels_ref\\.c$")
             # Readers are fuzzed on the reference; these take minutes to instrument.

@@ -41,26 +41,49 @@ for source in fuzz/fuzz_*.c; do
 done
 [ $# -eq 0 ] || targets="$*"
 
+jobs=${VEM_FUZZ_JOBS:-2}
 executed=0
 started=$(date +%s)
+kept=
 for reader in $targets; do
-    if ! cmake --build "$build" -j "${VEM_FUZZ_JOBS:-2}" --target "fuzz_$reader" \
-        >"$build/$reader.build" 2>&1; then
-        if [ "$reader" = hdf5 ] && ! grep -q 'HDF5 ON' "$build/configure.log"; then
-            echo "the hdf5 reader is not fuzzed: this build is without HDF5"
-            continue
-        fi
-        cat "$build/$reader.build" >&2
-        exit 1
+    if [ "$reader" = hdf5 ] && ! grep -q 'HDF5 ON' "$build/configure.log"; then
+        echo "the hdf5 reader is not fuzzed: this build is without HDF5"
+        continue
     fi
-    corpus=$build/corpus-$reader
+    kept="$kept $reader"
+done
+# shellcheck disable=SC2086 # a word for each target
+if ! cmake --build "$build" -j "$jobs" --target $(printf 'fuzz_%s ' $kept) \
+    >"$build/build.log" 2>&1; then
+    cat "$build/build.log" >&2
+    exit 1
+fi
+
+# One target, to its log.
+run_target() {
+    corpus=$build/corpus-$1
     mkdir -p "$corpus"
     seeds=
-    [ ! -d "fuzz/seeds/$reader" ] || seeds=$root/fuzz/seeds/$reader
+    [ ! -d "fuzz/seeds/$1" ] || seeds=$root/fuzz/seeds/$1
+    rm -f "$build/$1.failed"
     # shellcheck disable=SC2086 # no word, or one
-    if ! (cd "$build" && VEM_CPU=reference "fuzz/fuzz_$reader" "$limit" -timeout=30 -rss_limit_mb=3000 \
-        -malloc_limit_mb=2000 -max_len=4096 -artifact_prefix="$reader-" -verbosity=0 \
-        -print_final_stats=1 "$corpus" $seeds >"$reader.log" 2>&1); then
+    (cd "$build" && VEM_CPU=reference "fuzz/fuzz_$1" "$limit" -timeout=30 -rss_limit_mb=3000 \
+        -malloc_limit_mb=2000 -max_len=4096 -artifact_prefix="$1-" -verbosity=0 \
+        -print_final_stats=1 "$corpus" $seeds >"$1.log" 2>&1) || : >"$build/$1.failed"
+}
+
+running=0
+for reader in $kept; do
+    run_target "$reader" &
+    running=$((running + 1))
+    if [ "$running" -ge "$jobs" ]; then
+        wait
+        running=0
+    fi
+done
+wait
+for reader in $kept; do
+    if [ -e "$build/$reader.failed" ]; then
         tail -n 40 "$build/$reader.log" >&2
         echo "The $reader reader failed; the input is beside $build/$reader.log." >&2
         exit 1

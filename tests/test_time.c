@@ -74,7 +74,7 @@ static void a_deadline_is_a_step_limit(void **state)
     (void)state;
     grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, 6000, 3, 7);
     for (int kind = 0; kind < 4; kind++)
-        for (int64_t k = 1; k <= 6; k++) {
+        for (int64_t k = 1; k <= 6; k += grid_stride() > 1 ? 3 : 1) {
             vem_options o = kind == 0 ? many_clusters()
                                       : grid_options(6,
                                                      kind == 1   ? VEM_ISO_SHARED
@@ -109,7 +109,9 @@ static void out_of_time_anywhere(void **state)
     grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, 5000, 3, 8);
     int nothing = 0, seeds = 0, models = 0;
     for (int kind = 0; kind < 2; kind++)
-        for (int64_t jump = 2, ended = 0; !ended; jump += jump < 30 ? 1 : jump / 5) {
+        for (int64_t jump = 2, ended = 0; !ended; jump += grid_stride() > 1 ? 1 + jump / 3
+                                                          : jump < 30       ? 1
+                                                                            : jump / 5) {
             vem_options o =
                 kind == 0 ? many_clusters()
                           : grid_options(4, VEM_DIAG, VEM_PRIOR_FREE, 4, VEM_DOUBLE, 9);
@@ -161,7 +163,7 @@ static void out_of_time_on_cells(void **state)
     assert_int_equal(whole.summary->outcome, VEM_OUTCOME_CONVERGED);
     int64_t early = 0, ended = 0;
     o.time = 100;
-    for (int64_t jump = 2; ended == 0; jump += 1 + jump / 50) {
+    for (int64_t jump = 2; ended == 0; jump += 1 + jump / (grid_stride() > 1 ? 8 : 50)) {
         grid_fit fit;
         fake_looks = 0;
         fake_jump_at = jump;

@@ -60,7 +60,7 @@ static void threads_change_no_bit(void **state)
 static void laws_of_large_nodes(void **state)
 {
     (void)state;
-    for (int i = 0; i < SHAPES * KINDS; i++) {
+    for (int i = 0; i < SHAPES * KINDS; i += grid_stride()) {
         tree_case c;
         shape_new(&c, i % SHAPES, i % 2 ? VEM_SINGLE : VEM_DOUBLE);
         vem_i_tree *tree = built(&c.points->view, i / SHAPES, i % SHAPES, 9);
@@ -75,7 +75,7 @@ static void laws_of_large_nodes(void **state)
 static void the_order_of_splits_changes_no_node(void **state)
 {
     (void)state;
-    for (int i = 0; i < SHAPES * KINDS; i++) {
+    for (int i = 0; i < SHAPES * KINDS; i += grid_stride()) {
         tree_case c;
         shape_new(&c, i % SHAPES, VEM_DOUBLE);
         const vem_view *view = &c.points->view;
@@ -155,7 +155,7 @@ static void room_is_kept_to(void **state)
 static void a_dry_run_counts_what_is_taken(void **state)
 {
     (void)state;
-    for (int i = 0; i < SHAPES * KINDS * 2; i++) {
+    for (int i = 0; i < SHAPES * KINDS * 2; i += grid_stride()) {
         tree_case c;
         shape_new(&c, i % SHAPES, i % 2 ? VEM_SINGLE : VEM_DOUBLE);
         assert_int_equal(vem_ctx_set_threads(ctx, 1 + i / SHAPES / KINDS * 2), VEM_OK);
