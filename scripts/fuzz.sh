@@ -52,7 +52,7 @@ for reader in $targets; do
     fi
     kept="$kept $reader"
 done
-# shellcheck disable=SC2086 # a word for each target
+# shellcheck disable=SC2046,SC2086 # a word for each target
 if ! cmake --build "$build" -j "$jobs" --target $(printf 'fuzz_%s ' $kept) \
     >"$build/build.log" 2>&1; then
     cat "$build/build.log" >&2
