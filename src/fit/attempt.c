@@ -391,6 +391,10 @@ static vem_status begin(vem_i_attempt *a)
 {
     if (a->programme->from == VEM_I_FROM_MODEL)
         return vem_i_attempt_convert(a);
+    if (a->first) {
+        memcpy(a->labels, a->first, (size_t)a->view->n * sizeof *a->labels);
+        a->beginning.labels_known = 1;
+    }
     if (a->programme->from == VEM_I_FROM_ATTEMPT)
         return vem_model_copy(a->run->ctx, a->start, &a->model);
     return VEM_OK;

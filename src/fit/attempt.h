@@ -31,6 +31,8 @@ typedef struct vem_i_attempt {
     struct vem_i_refinement *refinement; /* of the loop at hand, or NULL */
     const vem_model
         *start; /* the programme says from where, and in which units; or NULL */
+    const int32_t
+        *first; /* clusters of that one which are near the items, one for each; or NULL */
     uint64_t seed;
     const struct vem_i_conjugate *conjugate; /* prior of the parameters, or NULL */
     double price;                            /* of a parameter, per unit of mass */

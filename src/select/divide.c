@@ -71,7 +71,10 @@ typedef struct loop {
     vem_i_programme programme;
 } loop;
 
-static vem_status run_loop(divider *t, const vem_model *start, int last, loop *l)
+/* first: the clusters of that model which the items are in, or NULL. Where items are in one cluster
+ * each, no search can lose what is known by them. */
+static vem_status run_loop(divider *t, const vem_model *start, const int32_t *first,
+                           int last, loop *l)
 {
     const vem_i_restarts *fits = t->selection->fits;
     vem_options o;
@@ -88,6 +91,7 @@ static vem_status run_loop(divider *t, const vem_model *start, int last, loop *l
                                  .still = 1,
                                  .boxes = t->boxes,
                                  .start = start,
+                                 .first = o.held == 1 ? first : NULL,
                                  .seed = (uint64_t)o.seed,
                                  .conjugate = t->objective->constraints.conjugate,
                                  .price = t->objective->price / t->objective->total};
@@ -165,8 +169,10 @@ static vem_status accept(divider *t, int64_t *made)
         vem_i_make_moves(t, count);
         status =
             vem_i_groups_model(t->run, t->objective, t->view->kernels, &t->next, &start);
-        if (status == VEM_OK)
-            status = run_loop(t, start, 0, &l);
+        if (status == VEM_OK) {
+            vem_i_moved_labels(t, count, t->labels);
+            status = run_loop(t, start, t->first, 0, &l);
+        }
         vem_model_free(start);
         const int32_t clusters = t->next.count;
         const double worth = status == VEM_OK ? worth_of(t, &l) : -INFINITY;
@@ -196,7 +202,7 @@ static vem_status settle(divider *t, int *changed)
     *changed = 0;
     if (t->settled)
         return VEM_OK;
-    vem_status status = run_loop(t, t->model, 1, &l);
+    vem_status status = run_loop(t, t->model, t->labels, 1, &l);
     const int32_t before = t->groups.count;
     memcpy(t->next.seen, t->groups.seen, (size_t)before * sizeof(double));
     const double worth = status == VEM_OK ? worth_of(t, &l) : -INFINITY;
@@ -256,7 +262,7 @@ static vem_status begin(divider *t)
     one = NULL;
     status = vem_i_groups_model(t->run, t->objective, t->view->kernels, &t->groups, &one);
     if (status == VEM_OK)
-        status = run_loop(t, one, 0, &l);
+        status = run_loop(t, one, NULL, 0, &l);
     if (status == VEM_OK && l.attempt.steps > 0)
         status = keep(t, &l, worth_of(t, &l));
     vem_i_attempt_free(&l.attempt);
@@ -326,7 +332,7 @@ static vem_status soften(divider *t)
     loop l = {0};
     vem_path *path = t->selection->fits->path;
     t->hard = 0;
-    vem_status status = run_loop(t, t->model, 0, &l);
+    vem_status status = run_loop(t, t->model, NULL, 0, &l);
     if (status == VEM_OK && l.attempt.steps > 0) {
         while (path->count > 0) /* of another kind */
             vem_model_free(path->models[--path->count]);
@@ -366,7 +372,7 @@ static vem_status run_rounds(divider *t)
 vem_status vem_i_divide_try(divider *t, const vem_model *start)
 {
     loop l = {0};
-    vem_status status = run_loop(t, start, 0, &l);
+    vem_status status = run_loop(t, start, NULL, 0, &l);
     const double worth = status == VEM_OK ? worth_of(t, &l) : -INFINITY;
     if (worth > -INFINITY)
         status = vem_i_path_add(t->run, t->selection->fits->path, l.attempt.model, worth,
@@ -381,7 +387,7 @@ vem_status vem_i_divide_try(divider *t, const vem_model *start)
 static vem_status go_on(divider *t)
 {
     loop l = {0};
-    vem_status status = run_loop(t, t->better, 0, &l);
+    vem_status status = run_loop(t, t->better, t->better_labels, 0, &l);
     const double worth = status == VEM_OK ? worth_of(t, &l) : -INFINITY;
     vem_model_free(t->better);
     t->better = NULL;

@@ -19,6 +19,7 @@ void vem_i_divide_offer(vem_i_divider *t, vem_model **model, double worth)
         return;
     vem_model_free(t->better);
     t->better = *model;
+    memcpy(t->better_labels, t->first, (size_t)t->view->n * sizeof *t->first);
     t->better_worth = worth;
     *model = NULL;
 }
@@ -65,6 +66,7 @@ static vem_status add_more(vem_i_divider *t)
                 best = k;
         t->moves[0] = t->moves[best];
         vem_i_make_moves(t, 1);
+        vem_i_moved_labels(t, 1, t->labels);
         if (t->next.count == clusters + 1)
             status = add(t);
     }
@@ -84,6 +86,7 @@ static vem_status add_fewer(vem_i_divider *t, double *work, int *done)
         vem_i_groups *next = &t->next;
         t->moves[0] = pairs[0];
         vem_i_make_moves(t, 1);
+        vem_i_moved_labels(t, 1, t->first);
         next->tallies[next->count - 1] =
             vem_i_group_tally(t->objective, vem_i_groups_at(next, next->count - 1), work);
         status = add(t);
@@ -110,6 +113,7 @@ vem_status vem_i_divide_beside(vem_i_divider *t)
                    sizeof(double));
     if (status == VEM_OK)
         status = add_more(t);
+    memcpy(t->first, t->labels, (size_t)t->view->n * sizeof *t->first);
     for (int k = 0; status == VEM_OK && k < fewer && !done; k++) {
         if (t->run->watch->stop || vem_i_late(t->run) || t->groups.count <= t->least)
             break;

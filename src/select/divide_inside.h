@@ -34,6 +34,8 @@ typedef struct vem_i_divider {
     vem_i_groups groups;
     /* The next. */
     vem_i_groups next;
+    int32_t *first; /* n: the groups of the items there */
+    int32_t *to;    /* per cluster of the best: its group there; of divided ones the first */
     /* Moves at hand. */
     vem_i_change *moves;
     int64_t count, capacity;
@@ -47,6 +49,7 @@ typedef struct vem_i_divider {
     vem_i_trace trace;
     int64_t steps, pairs;
     vem_model *better; /* found beside it at the end, or NULL, */
+    int32_t *better_labels;
     double better_worth;
     int settled; /* what is best has made all its steps */
     int forced;  /* rounds that had to make more clusters */
@@ -96,8 +99,10 @@ int vem_i_by_gain(const void *a, const void *b);
 /* Keeps of t->moves those that gain, of clusters that lie apart, the best first, within the limits.
  * Returns how many. */
 int64_t vem_i_choose_moves(vem_i_divider *t);
-/* The first `count` of them, made on t->groups, as t->next. */
+/* The first `count` of them, made on t->groups, as t->next and t->to. */
 void vem_i_make_moves(vem_i_divider *t, int64_t count);
+/* The groups of the items after these moves, into t->first; `labels`: before them. */
+void vem_i_moved_labels(vem_i_divider *t, int64_t count, const int32_t *labels);
 
 /* ---- Memory (divide_new.c) ---- */
 

@@ -63,6 +63,7 @@ void vem_i_make_moves(vem_i_divider *t, int64_t count)
     }
     for (int32_t c = 0; c < g->count; c++)
         if (!t->touched[c]) {
+            t->to[c] = to->count;
             memcpy(vem_i_groups_at(to, to->count), vem_i_groups_at(g, c),
                    (size_t)g->stride * sizeof(double));
             to->tallies[to->count] = g->tallies[c];
@@ -72,6 +73,9 @@ void vem_i_make_moves(vem_i_divider *t, int64_t count)
         const vem_i_change *m = &t->moves[k];
         const double *about = vem_i_groups_at(g, m->a) + 1;
         const int64_t begin = g->tour.starts[m->a];
+        t->to[m->a] = to->count;
+        if (m->b >= 0)
+            t->to[m->b] = to->count;
         if (m->kind == VEM_I_DIVIDE) {
             append_parts(t, g->tour.items + begin, t->part + begin,
                          vem_i_group_items(g, m->a), m->parts, about);
@@ -84,5 +88,30 @@ void vem_i_make_moves(vem_i_divider *t, int64_t count)
                              vem_i_groups_at(g, m->b), vem_i_groups_at(to, to->count));
             to->seen[to->count++] = NAN;
         }
+    }
+}
+
+static void name_parts(vem_i_divider *t, const uint32_t *items, const uint8_t *part,
+                       int64_t n, int32_t first)
+{
+    for (int64_t i = 0; i < n; i++)
+        t->first[items[i]] = first + part[i];
+}
+
+void vem_i_moved_labels(vem_i_divider *t, int64_t count, const int32_t *labels)
+{
+    const vem_i_groups *g = &t->groups;
+    for (int64_t i = 0; i < t->view->n; i++)
+        t->first[i] = t->to[labels[i]];
+    for (int64_t k = 0; k < count; k++) {
+        const vem_i_change *m = &t->moves[k];
+        const int64_t begin = g->tour.starts[m->a];
+        if (m->kind == VEM_I_DIVIDE)
+            name_parts(t, g->tour.items + begin, t->part + begin,
+                       vem_i_group_items(g, m->a), t->to[m->a]);
+        else if (m->kind == VEM_I_ANEW)
+            name_parts(t, t->items + m->at, t->anew + m->at,
+                       vem_i_group_items(g, m->a) + vem_i_group_items(g, m->b),
+                       t->to[m->a]);
     }
 }

@@ -16,6 +16,9 @@ void vem_i_divider_free(vem_i_divider *t)
     vem_i_groups_free(&t->groups);
     vem_i_groups_free(&t->next);
     vem_i_free(t->labels);
+    vem_i_free(t->first);
+    vem_i_free(t->to);
+    vem_i_free(t->better_labels);
     vem_i_free(t->moves);
     vem_i_free(t->part);
     vem_i_free(t->items);
@@ -31,6 +34,9 @@ vem_status vem_i_divider_new(vem_i_divider *t)
     t->capacity = 4 * (int64_t)t->most + 64;
     const vem_i_room list[] = {
         {&t->labels, n, sizeof *t->labels, 1},
+        {&t->first, n, sizeof *t->first, 0},
+        {&t->to, clusters, sizeof *t->to, 0},
+        {&t->better_labels, n, sizeof *t->better_labels, 0},
         {&t->moves, (size_t)t->capacity, sizeof *t->moves, 0},
         {&t->part, n, sizeof *t->part, 0},
         {&t->items, 2 * n, sizeof *t->items, 0},
