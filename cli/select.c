@@ -12,7 +12,7 @@ static const char *const methods[] = {VEM_SELECT_TABLE(METHOD_NAME)};
 
 static const cli_option own[] = {
     {"method", 0, "Model", &(VEM_SELECT_TABLE(METHOD_CHOICE))[1],
-     "how mixtures are found and one is chosen; default: greedy"},
+     "how mixtures are found and one is chosen; default: bayes"},
     {"min-clusters", 0, "Model", "A", "fewest clusters that may be chosen; default 1"},
     {"max-clusters", 0, "Model", "K",
      "most clusters that are tried; default 20 for greedy, else by the rows"},
@@ -194,34 +194,29 @@ const cli_command cli_select = {
     .operands = "DATA... -o MODEL.npz",
     .purpose = "find the number of clusters too",
     .details =
-        "The number of clusters is found with the mixture itself. --method bayes "
-        "(Bayesian\n"
-        "k-means) divides and joins clusters as long as the evidence of rows and labels\n"
-        "rises, with all parameters integrated out: nothing to tune, each row in one\n"
-        "cluster. vb is the same with soft assignments, bic and icl do it for a "
-        "criterion\n"
-        "of the likelihood, gmeans divides round clusters whose rows are no normal "
-        "sample,\n"
-        "kmeans-bic is k-means under BIC. The file holds the best mixture of every "
-        "number\n"
-        "of clusters that was tried.\n"
+        "The number of clusters is found with the mixture itself. --method bayes\n"
+        "(Bayesian k-means, the default) divides and joins clusters as long as the\n"
+        "evidence of rows and labels rises, with all parameters integrated out: nothing\n"
+        "to tune, each row in one cluster. vb is the same with soft assignments, bic "
+        "and\n"
+        "icl do it for a criterion of the likelihood, gmeans divides round clusters "
+        "whose\n"
+        "rows are no normal sample, kmeans-bic is k-means under BIC.\n"
         "\n"
-        "--method greedy begins with one cluster and inserts one after the other where "
-        "the\n"
-        "free energy gains most, with steps of all clusters in between: mixtures of 1 to "
-        "K\n"
-        "clusters in one run. The one of the least BIC is the model; the file holds all "
-        "of\n"
-        "them beside it, and --pick takes another one out of it afterwards. Clusters "
-        "have\n"
-        "full covariances and fitted weights unless --family and --prior say otherwise.\n"
-        "The path ends before K where no cluster more raises the free energy. Each "
-        "mixture\n"
-        "is measured on all rows, with --measure sample on some of them. Ctrl-C, or "
-        "--time,\n"
-        "ends the path; what was found until then is written.\n",
-    .examples = "  vem select data.npy -o model.npz\n"
-                "  vem select data.npy --method bayes -o model.npz --labels labels.csv\n"
+        "--method greedy begins with one cluster and inserts one after the other where\n"
+        "the free energy gains most, with steps of all clusters in between: mixtures of\n"
+        "1 to K clusters in one run, of which the one of the least BIC is the model.\n"
+        "\n"
+        "Clusters have full covariances and fitted weights unless --family and --prior\n"
+        "say otherwise. The file holds the model and, beside it, the best mixture of\n"
+        "every number of clusters that was tried; --pick takes one out of it "
+        "afterwards.\n"
+        "Each is measured on all rows, with --measure sample on some of them. Ctrl-C, "
+        "or\n"
+        "--time, ends the search; what was found until then is written. For likelihoods\n"
+        "of rows between clusters let rows share them: vem fit DATA --init MODEL.\n",
+    .examples = "  vem select data.npy -o model.npz --labels labels.csv\n"
+                "  vem select data.npy --method greedy --max-clusters 12 -o model.npz\n"
                 "  vem select data.csv --max-clusters 50 --family diag -o model.npz\n"
                 "  vem select --pick 7 model.npz -o seven.npz\n"
                 "  vem select data.npy --stability 20 --picture path.svg -o model.npz\n",

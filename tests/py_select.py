@@ -8,6 +8,8 @@ import zipfile
 
 from cli_case import *
 
+GREEDY = ("--method", "greedy")
+
 
 class Select(Case):
     def data(self, n=300, name="x.npy"):
@@ -43,13 +45,13 @@ class Select(Case):
             self.assertNotIn("path_means", npz_parse(other))
 
     def test_words(self):
-        text = self.vem("select", self.data(), "--max-clusters", 4, "-o", self.path("m.npz")).stdout
+        text = self.vem("select", self.data(), *GREEDY, "--max-clusters", 4, "-o", self.path("m.npz")).stdout
         self.assertRegex(text, r"\n  clusters +free energy +log-lik\. +BIC +AIC +ICL\n")
         self.assertEqual(len(re.findall(r"chosen by BIC", text)), 1)
-        self.assertEqual(self.vem("select", self.data(), "-q").stdout, "")
-        log = self.vem("select", self.data(3000), "--max-clusters", 20, env=self.ticking(0.5)).stderr
+        self.assertEqual(self.vem("select", self.data(), *GREEDY, "-q").stdout, "")
+        log = self.vem("select", self.data(3000), *GREEDY, "--max-clusters", 20, env=self.ticking(0.5)).stderr
         self.assertRegex(log, r"vem: fitting: \d+/20 clusters, step \d+")
-        text = self.vem("select", self.data(), "--min-clusters", 4, "--max-clusters", 5, "-v").stdout
+        text = self.vem("select", self.data(), *GREEDY, "--min-clusters", 4, "--max-clusters", 5, "-v").stdout
         self.assertIn("4 clusters, the least BIC of 4 to 5 clusters", " ".join(text.split()))
 
     def test_families_weights_and_coresets(self):
@@ -57,10 +59,10 @@ class Select(Case):
         data = self.npy("x.npy", rows)
         weights = self.npy("w.npy", [[1 + i % 2] for i in range(len(rows))])
         for family in ("iso", "diag", "full", "iso-shared", "diag-shared", "full-shared"):
-            found = self.json("select", data, "--family", family, "--max-clusters", 4, "--weights",
+            found = self.json("select", data, *GREEDY, "--family", family, "--max-clusters", 4, "--weights",
                               weights)
             self.assertEqual(found["clusters"], 3, family)
-        found = self.json("select", data, "--coreset", 100, "--max-clusters", 4, "--labels",
+        found = self.json("select", data, *GREEDY, "--coreset", 100, "--max-clusters", 4, "--labels",
                           self.path("l.npy"), "-o", self.path("m.npz"))
         self.assertEqual(found["items"], 100)
         score = self.json("score", self.path("m.npz"), data)  # of all rows
@@ -75,14 +77,14 @@ class Select(Case):
 
     def test_time_and_interrupts(self):
         data = self.data(20000)
-        timed = self.json("select", data, "--max-clusters", 200, "--time", 0.5, "--threads", 1,
+        timed = self.json("select", data, *GREEDY, "--max-clusters", 200, "--time", 0.5, "--threads", 1,
                           env=self.ticking(2e-4))
         self.assertEqual(timed["outcome"], "budget")
         self.assertLess(len(timed["path"]), 200)
         self.assertTrue(any("the path ends with" in note for note in timed["notes"]), timed["notes"])
-        self.refuse(1, ["select", data, "--time", 1e-9, "-o", self.path("m.npz")], "--time was over")
+        self.refuse(1, ["select", data, *GREEDY, "--time", 1e-9, "-o", self.path("m.npz")], "--time was over")
         # Ctrl-C keeps what there is.
-        process = subprocess.Popen([VEM, "select", data, "--max-clusters", "300", "-v", "-o",
+        process = subprocess.Popen([VEM, "select", data, *GREEDY, "--max-clusters", "300", "-v", "-o",
                                     self.path("m.npz")], stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True)
         self.addCleanup(process.kill)
@@ -97,7 +99,7 @@ class Select(Case):
 
     def test_checkpoint(self):
         data, state = self.data(), self.path("state")
-        words = ["select", data, "--max-clusters", 5]
+        words = ["select", data, *GREEDY, "--max-clusters", 5]
         whole = self.json(*words)
         first = self.json(*words, "--checkpoint", state)
         again = self.json(*words, "--checkpoint", state, "--resume")
@@ -111,14 +113,14 @@ class Select(Case):
     def test_refusals(self):
         data, model = self.data(), self.path("m.npz")
         self.refuse(2, ["select", data, "--method", "greddy"], "did you mean greedy")
-        self.refuse(2, ["select", data, "--max-clusters", 0], "--max-clusters is 0")
-        self.refuse(2, ["select", data, "--min-clusters", 5, "--max-clusters", 3],
+        self.refuse(2, ["select", data, *GREEDY, "--max-clusters", 0], "--max-clusters is 0")
+        self.refuse(2, ["select", data, *GREEDY, "--min-clusters", 5, "--max-clusters", 3],
                     "--min-clusters is 5")
-        self.refuse(2, ["select", data, "-k", 3], "-k")
+        self.refuse(2, ["select", data, *GREEDY, "-k", 3], "-k")
         self.refuse(2, ["fit", data, "-k", 3, "--algorithm", "greedy", "--swaps", 2], "--swaps is 2")
         self.vem("fit", data, "-k", 2, "-o", model, "-q")
         self.refuse(1, ["select", "--pick", 2, model, "-o", self.path("o.npz")], "holds no path")
-        self.vem("select", data, "--max-clusters", 3, "-o", model, "-q")
+        self.vem("select", data, *GREEDY, "--max-clusters", 3, "-o", model, "-q")
         self.refuse(2, ["select", "--pick", 9, model, "-o", self.path("o.npz")],
                     "no mixture of 9 clusters", "from 1 to 3")
         self.refuse(2, ["select", "--pick", 2, model], "-o OTHER.npz")
@@ -128,7 +130,7 @@ class Select(Case):
     def test_pick_ignores_nothing(self):
         """What a mixture taken out of a file has no use for is refused by name."""
         data, model, out = self.data(), self.path("m.npz"), self.path("o.npz")
-        self.vem("select", data, "--max-clusters", 3, "-o", model, "-q")
+        self.vem("select", data, *GREEDY, "--max-clusters", 3, "-o", model, "-q")
         words = ["select", "--pick", 2, model, "-o", out]
         for more in (["--method", "greedy"], ["--min-clusters", 2], ["--max-clusters", 3],
                      ["--weights", data], ["--columns", "1"], ["--id", "1"], ["--header", "no"],
@@ -146,7 +148,7 @@ class Select(Case):
 
     def test_a_damaged_path(self):
         model = self.path("m.npz")
-        self.vem("select", self.data(), "--max-clusters", 3, "-o", model, "-q")
+        self.vem("select", self.data(), *GREEDY, "--max-clusters", 3, "-o", model, "-q")
         with open(model, "rb") as file:
             raw = file.read()
         for cut in (len(raw) // 3, len(raw) - 40):
@@ -168,7 +170,7 @@ class Select(Case):
 
     def test_broken_mixtures_are_named(self):
         model = self.path("m.npz")
-        self.vem("select", self.data(), "--max-clusters", 3, "-o", model, "-q")
+        self.vem("select", self.data(), *GREEDY, "--max-clusters", 3, "-o", model, "-q")
         for array, place, value, words in (
                 ("path_weights", 4, -1.0, "changed.npz .* mixture of 3 clusters .number 3 of 3."),
                 ("path_means", 3, float("nan"), "changed.npz .* mixture of 2 clusters .number 2 of 3."),
@@ -183,7 +185,7 @@ class Select(Case):
 
     def test_info_tells_of_the_path(self):
         model = self.path("m.npz")
-        self.vem("select", self.data(), "--min-clusters", 2, "--max-clusters", 4, "-o", model, "-q")
+        self.vem("select", self.data(), *GREEDY, "--min-clusters", 2, "--max-clusters", 4, "-o", model, "-q")
         self.assertEqual(self.json("info", model)["path"], [1, 2, 3, 4])
         self.assertRegex(self.vem("info", model).stdout,
                          r"\n  path +4 mixtures, of 1 to 4 clusters; that of 3 is the model")

@@ -9,6 +9,8 @@ import zipfile
 
 from cli_case import *
 
+GREEDY = ("--method", "greedy")
+
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -55,21 +57,21 @@ class More(Case):
             self.assertAlmostEqual(p["objective"], p["free_energy"] * found["n"],
                                    delta=1e-9 * abs(p["objective"]))
         # Where a limit forbids a better one, that is said.
-        words = ["select", data, "--min-clusters", 5, "--max-clusters", 7]
+        words = ["select", data, *GREEDY, "--min-clusters", 5, "--max-clusters", 7]
         self.assertLess(self.json(*words)["margin"], 0)
         self.assertIn("--min-clusters forbids it", self.vem(*words).stdout)
-        alone = self.json("select", data, "--max-clusters", 1)
+        alone = self.json("select", data, *GREEDY, "--max-clusters", 1)
         self.assertEqual((alone["margin"], alone["next"]), (None, None))
-        self.assertNotIn("how sure", self.vem("select", data, "--max-clusters", 1).stdout)
+        self.assertNotIn("how sure", self.vem("select", data, *GREEDY, "--max-clusters", 1).stdout)
 
     def test_tables_are_short(self):
         data = self.data(1500, spread=6.0)
-        text = self.vem("select", data, "--max-clusters", 20).stdout
+        text = self.vem("select", data, *GREEDY, "--max-clusters", 20).stdout
         self.assertEqual(len(re.findall(r"\n +\d+ +-?\d", text)), 12)
         self.assertIn("... 8 more, from 1 to 20 clusters", text)
-        text = self.vem("select", data, "--max-clusters", 20, "-v").stdout
+        text = self.vem("select", data, *GREEDY, "--max-clusters", 20, "-v").stdout
         self.assertEqual(len(re.findall(r"\n +\d+ +-?\d+[.\d]+ +-?\d+[.\d]+ +", text)), 20)
-        self.assertEqual(len(self.json("select", data, "--max-clusters", 20)["path"]), 20)
+        self.assertEqual(len(self.json("select", data, *GREEDY, "--max-clusters", 20)["path"]), 20)
         text = self.vem("select", data, "--method", "bayes").stdout
         self.assertRegex(text, r"\n  clusters +log evidence +log-lik\. +BIC +AIC +ICL\n")
         text = self.vem("select", data, "--method", "icl").stdout
@@ -102,12 +104,12 @@ class More(Case):
                                      for c in range(81) for _ in range(20)])
         self.vem("select", many, "--method", "icl", "--picture", self.path("p.svg"), "-q")
         self.assertTrue(any("beyond the 59 largest" in t for t in self.words("p.svg")))
-        self.vem("select", self.data(1500, spread=6.0), "--max-clusters", 20, "--picture", self.path("p.svg"), "-q")
+        self.vem("select", self.data(1500, spread=6.0), *GREEDY, "--max-clusters", 20, "--picture", self.path("p.svg"), "-q")
         self.assertTrue(any("10 of 20 mixtures" in t for t in self.words("p.svg")))
 
     def test_flows(self):
         data = self.data()
-        found = self.json("select", data, "--max-clusters", 5, "--flows")
+        found = self.json("select", data, *GREEDY, "--max-clusters", 5, "--flows")
         self.assertEqual([f["clusters"] for f in found["flows"]], [[1, 2], [2, 3], [3, 4], [4, 5]])
         for f in found["flows"]:
             self.assertAlmostEqual(sum(share for _, _, share in f["shares"]), 1, delta=1e-9)
@@ -116,7 +118,7 @@ class More(Case):
         self.assertEqual(len(found["flows"][0]["shares"]), 2)
         # As the mixtures themselves label the rows.
         model, counts = self.path("m.npz"), {}
-        self.vem("select", data, "--max-clusters", 5, "-o", model, "-q")
+        self.vem("select", data, *GREEDY, "--max-clusters", 5, "-o", model, "-q")
         labels = []
         for k in (2, 3):
             self.vem("select", "--pick", k, model, "-o", self.path("k.npz"), "-q")
@@ -128,10 +130,10 @@ class More(Case):
         self.assertEqual(set(shares), set(counts))
         for pair, share in shares.items():
             self.assertAlmostEqual(share, counts[pair], delta=1e-9)
-        plain = self.json("select", data, "--max-clusters", 5)
+        plain = self.json("select", data, *GREEDY, "--max-clusters", 5)
         self.assertNotIn("flows", plain)
         self.assertNotIn("stability", plain)
-        self.refuse(2, ["select", data, "--flows"], "--json")
+        self.refuse(2, ["select", data, *GREEDY, "--flows"], "--json")
 
     def test_stability(self):
         data = self.data()
@@ -158,7 +160,7 @@ class More(Case):
 
     def test_stability_within_time(self):
         data = self.data(3000)
-        words = ["select", data, "--stability", 1000, "--max-clusters", 4, "--threads", 1]
+        words = ["select", data, *GREEDY, "--stability", 1000, "--max-clusters", 4, "--threads", 1]
         found = self.json(*words, "--time", 5, env=self.ticking(2e-4))
         self.assertEqual(found["clusters"], 3)
         self.assertLess(found["stability"]["done"], 1000)
@@ -167,7 +169,7 @@ class More(Case):
 
     def test_interrupts_keep_the_model(self):
         model = self.path("m.npz")
-        process = subprocess.Popen([VEM, "select", self.data(3000), "--stability", "100000", "-o", model,
+        process = subprocess.Popen([VEM, "select", self.data(3000), *GREEDY, "--stability", "100000", "-o", model,
                                     "--max-clusters", "4", "--json"], stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True, env=self.ticking(0.5))
         self.addCleanup(process.kill)
@@ -193,12 +195,12 @@ class More(Case):
     def test_refusals(self):
         data, model = self.data(), self.path("m.npz")
         for value in (0, -1, "1e30", 99999999999999999999, "x", 2.5):
-            self.refuse(2, ["select", data, "--stability", value, "-o", model], f"--stability is {value}")
-        self.refuse(1, ["select", data, "--picture", self.path("no/p.svg"), "-o", model], "no/p.svg")
-        self.refuse(2, ["select", data, "--picture", self.path("p.png"), "-o", model], r"\.svg")
-        self.refuse(2, ["select", data, "--picture", model, "-o", model], "")
+            self.refuse(2, ["select", data, *GREEDY, "--stability", value, "-o", model], f"--stability is {value}")
+        self.refuse(1, ["select", data, *GREEDY, "--picture", self.path("no/p.svg"), "-o", model], "no/p.svg")
+        self.refuse(2, ["select", data, *GREEDY, "--picture", self.path("p.png"), "-o", model], r"\.svg")
+        self.refuse(2, ["select", data, *GREEDY, "--picture", model, "-o", model], "")
         self.assertFalse(os.path.exists(model))  # refused before the work
-        self.vem("select", data, "--max-clusters", 3, "-o", model, "-q")
+        self.vem("select", data, *GREEDY, "--max-clusters", 3, "-o", model, "-q")
         picture = ["select", "--picture", self.path("p.svg")]
         self.refuse(2, [*picture, model, "-o", self.path("o.npz")], "--output cannot stand beside --picture")
         self.refuse(2, [*picture, model, "--stability", 3], "--stability cannot stand beside")
@@ -210,7 +212,7 @@ class More(Case):
     def test_older_files_have_paths(self):
         """Versions with one method wrote neither the objective nor who chose."""
         model, old = self.path("m.npz"), self.path("old.npz")
-        self.vem("select", self.data(), "--max-clusters", 4, "-o", model, "-q")
+        self.vem("select", self.data(), *GREEDY, "--max-clusters", 4, "-o", model, "-q")
         with zipfile.ZipFile(model) as new, zipfile.ZipFile(old, "w") as out:
             for name in new.namelist():
                 if name not in ("path_objective.npy", "path_choice.npy"):
@@ -222,7 +224,7 @@ class More(Case):
 
     def test_broken_choices_are_named(self):
         model, broken = self.path("m.npz"), self.path("broken.npz")
-        self.vem("select", self.data(), "--max-clusters", 3, "-o", model, "-q")
+        self.vem("select", self.data(), *GREEDY, "--max-clusters", 3, "-o", model, "-q")
         for value in (-1.0, 99.0, 0.5, float("nan")):
             with zipfile.ZipFile(model) as old, zipfile.ZipFile(broken, "w") as out:
                 for name in old.namelist():

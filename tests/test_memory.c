@@ -368,20 +368,23 @@ static void every_allocation_of_a_stream(void **state)
 static void every_allocation_of_a_path(void **state)
 {
     (void)state;
-    enum { FULL_AND_SHARED = 2, VERBS = 4 };
+    enum { CASES = 3, VERBS = 4 };
     char file[] = "/tmp/vem_path_XXXXXX.npz";
     const int handle = mkstemps(file, 4);
     assert_true(handle >= 0);
     close(handle);
     grid_data data = grid_data_new(SET_SEPARATED, WEIGHTS_REAL, 60, 2, 5);
     vem_data *rows = grid_borrow(ctx, &data);
-    const vem_select_options s = {.size = sizeof s, .max_clusters = 3};
-    const int families[FULL_AND_SHARED] = {VEM_FULL, VEM_ISO_SHARED};
-    for (int f = 0; f < FULL_AND_SHARED; f++) {
+    const int families[CASES] = {VEM_FULL, VEM_ISO_SHARED, VEM_DIAG};
+    for (int f = 0; f < CASES; f++) {
+        const vem_select_options s = {.size = sizeof s,
+                                      .method =
+                                          f < 2 ? VEM_SELECT_GREEDY : VEM_SELECT_BAYES,
+                                      .max_clusters = 3};
         vem_options o;
         vem_options_init(&o);
         o.family = families[f];
-        o.standardize = f;
+        o.standardize = f == 1;
         vem_model *model = NULL, *picked = NULL;
         vem_path *path = NULL, *read = NULL;
         for (int verb = 0; verb < VERBS; verb++)

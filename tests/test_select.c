@@ -14,7 +14,9 @@ typedef struct selected {
 
 static selected select_from(const grid_data *data, const vem_options *o, int32_t most)
 {
-    const vem_select_options s = {.size = sizeof s, .max_clusters = most};
+    const vem_select_options s = {.size = sizeof s,
+                                  .method = VEM_SELECT_GREEDY,
+                                  .max_clusters = most};
     vem_data *rows = grid_borrow(ctx, data);
     selected found = {0};
     if (vem_select(ctx, rows, o, &s, &found.model, &found.path, &found.report) != VEM_OK)
@@ -319,12 +321,15 @@ static void wrong_requests_are_refused(void **state)
     vem_options o;
     vem_model *model = NULL;
     vem_options_init(&o);
-    vem_select_options s = {.size = sizeof s, .min_clusters = 5, .max_clusters = 3};
+    vem_select_options s = {.size = sizeof s,
+                            .method = VEM_SELECT_GREEDY,
+                            .min_clusters = 5,
+                            .max_clusters = 3};
     assert_int_equal(vem_select(ctx, rows, &o, &s, &model, NULL, NULL), VEM_BAD_OPTION);
     assert_non_null(strstr(vem_ctx_message(ctx), "--min-clusters is 5"));
     s = (vem_select_options){.size = sizeof s, .method = (vem_select_method)99};
     assert_int_equal(vem_select(ctx, rows, &o, &s, &model, NULL, NULL), VEM_BAD_OPTION);
-    s = (vem_select_options){.size = sizeof s};
+    s = (vem_select_options){.size = sizeof s, .method = VEM_SELECT_GREEDY};
     o.clusters = 4;
     assert_int_equal(vem_select(ctx, rows, &o, &s, &model, NULL, NULL), VEM_BAD_OPTION);
     assert_null(model);

@@ -737,9 +737,6 @@ VEM_API const char *vem_report_stopping(const vem_report *report);
 /* X(NAME, symbol, name, what it does): the methods, in the order of their numbers: a new one comes
  * last. */
 #define VEM_SELECT_TABLE(X)                                                              \
-    X(GREEDY, greedy, "greedy",                                                          \
-      "one cluster more at a time, where the free energy gains most; of all numbers "    \
-      "the one of the least BIC")                                                        \
     X(BAYES, bayes, "bayes",                                                             \
       "Bayesian k-means: clusters are divided and joined as long as the evidence of "    \
       "rows and labels rises")                                                           \
@@ -752,7 +749,10 @@ VEM_API const char *vem_report_stopping(const vem_report *report);
       "k-means, clusters divided in two as long as rows are no normal sample")           \
     X(SWEEP, sweep, "sweep",                                                             \
       "a fit of each number of clusters, from the one before it; of these the least "    \
-      "BIC")
+      "BIC")                                                                             \
+    X(GREEDY, greedy, "greedy",                                                          \
+      "one cluster more at a time, where the free energy gains most; of all numbers "    \
+      "the one of the least BIC")
 #define VEM_SELECT_VALUE(NAME, symbol, name, what) VEM_SELECT_##NAME,
 typedef enum vem_select_method {
     VEM_SELECT_TABLE(VEM_SELECT_VALUE) VEM_SELECT_COUNT

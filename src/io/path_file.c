@@ -206,8 +206,10 @@ static vem_status get_numbers(reading *r, vem_i_npz *npz)
 
 static vem_status get_choice(reading *r, vem_i_npz *npz, vem_path *path)
 {
-    if (!r->numbers[OBJECTIVE] || !vem_i_npz_has(npz, choice_name))
+    if (!r->numbers[OBJECTIVE] || !vem_i_npz_has(npz, choice_name)) {
+        path->method = VEM_SELECT_GREEDY;
         return VEM_OK;
+    }
     vem_status status = get_rows(r, npz, choice_name, 2, 0, &r->choice);
     if (status != VEM_OK)
         return status;
