@@ -1,0 +1,157 @@
+/* Divisions and joins that are ended early: by a stop or the end of the time, anywhere, there is a whole
+ * model or a sentence; and a state leads to the bits of a search that was never ended. Searches that
+ * miss clusters find what the others do. */
+#include "checkpoints.h"
+#include "selecting.h"
+
+enum { CLUMPS = 5, ROWS = 60, METHODS = 4 };
+
+static const vem_select_method methods[METHODS] = {VEM_SELECT_BAYES, VEM_SELECT_VB,
+                                                   VEM_SELECT_BIC, VEM_SELECT_KMEANS_BIC};
+
+/* Stops at a call of the progress function. */
+typedef struct stopper {
+    int64_t calls, stop_at;
+} stopper;
+
+static int count_calls(void *user, const vem_progress *p)
+{
+    stopper *s = user;
+    assert_true(p->done <= p->total || p->total <= 0);
+    return ++s->calls == s->stop_at;
+}
+
+/* Every row has a cluster; the path holds the model. */
+static void assert_whole(const grid_data *data, const found *f)
+{
+    const int32_t clusters = vem_model_clusters(f->model);
+    const int32_t *labels = vem_report_labels(f->report);
+    assert_true(isfinite(vem_report_summary(f->report)->free_energy));
+    assert_non_null(labels);
+    for (int64_t i = 0; i < data->n; i++)
+        assert_in_range(labels[i], 0, clusters - 1);
+    assert_int_equal(vem_path_chosen(f->path), clusters);
+}
+
+static void assert_same(const found *a, const found *b, int64_t n, const char *what)
+{
+    grid_assert_models(a->model, b->model, 0, what);
+    assert_memory_equal(vem_report_labels(a->report), vem_report_labels(b->report),
+                        (size_t)n * sizeof(int32_t));
+    assert_true(vem_report_summary(a->report)->free_energy ==
+                vem_report_summary(b->report)->free_energy);
+    assert_int_equal(vem_path_count(a->path), vem_path_count(b->path));
+    for (int32_t i = 0; i < vem_path_count(a->path); i++)
+        assert_true(vem_path_at(a->path, i)->free_energy ==
+                    vem_path_at(b->path, i)->free_energy);
+}
+
+/* A stop at any call, and what follows from the state that it left. */
+static void stopped_anywhere(void **state)
+{
+    (void)state;
+    grid_data data = heaps(CLUMPS, ROWS, 2, 5, 1, NULL);
+    const vem_options o = options((vem_family_kind)-1);
+    int64_t models = 0, resumed = 0;
+    for (int m = 0; m < METHODS; m++) {
+        stopper all = {0};
+        vem_ctx_set_progress(ctx, count_calls, &all);
+        found whole = find(&data, methods[m], &o, 0, 0);
+        const int64_t some = grid_stride() > 1 ? 2 : 6;
+        for (int64_t stop = 1; stop <= all.calls;
+             stop += stop < 3 ? 1 : 1 + all.calls / some) {
+            const vem_select_options s = {.size = sizeof s, .method = methods[m]};
+            const path_name file = path_of("divide", m);
+            stopper one = {.stop_at = stop};
+            found f;
+            remove(file.text);
+            keep_at(file.text, 0, 0);
+            vem_ctx_set_progress(ctx, count_calls, &one);
+            const vem_status status = try_select(&data, &o, &s, &f);
+            vem_ctx_set_progress(ctx, NULL, NULL);
+            if (status == VEM_OK) {
+                models++;
+                assert_whole(&data, &f);
+                assert_true(vem_report_summary(f.report)->free_energy <=
+                            vem_report_summary(whole.report)->free_energy);
+                found_free(&f);
+            } else {
+                assert_int_equal(status, VEM_STOPPED);
+                assert_non_null(strstr(vem_ctx_message(ctx), "topped"));
+            }
+            if (access(file.text, F_OK) == 0) {
+                keep_at(file.text, 0, 1);
+                found again = find(&data, methods[m], &o, 0, 0);
+                assert_same(&whole, &again, data.n, "resumed");
+                found_free(&again);
+                resumed++;
+            }
+            keep_at(NULL, 0, 0);
+        }
+        vem_ctx_set_progress(ctx, NULL, NULL);
+        found_free(&whole);
+    }
+    assert_true(models > METHODS && resumed > METHODS);
+    grid_data_free(&data);
+}
+
+/* The clock jumps at a later and later look. */
+static void out_of_time_anywhere(void **state)
+{
+    (void)state;
+    grid_data data = heaps(CLUMPS, ROWS, 2, 5, 1, NULL);
+    for (int m = 0; m < METHODS; m++) {
+        int models = 0, none = 0, ended = 0;
+        for (int64_t jump = 2; !ended; jump += 1 + jump / (grid_stride() > 1 ? 1 : 3)) {
+            const vem_select_options s = {.size = sizeof s, .method = methods[m]};
+            vem_options o = options((vem_family_kind)-1);
+            found f;
+            o.time = 100;
+            o.coreset = data.n; /* no smaller one */
+            fake_looks = 0;
+            fake_jump_at = jump;
+            const vem_status status = try_select(&data, &o, &s, &f);
+            fake_jump_at = 0;
+            if (status != VEM_OK) {
+                assert_int_equal(status, VEM_STOPPED);
+                assert_non_null(strstr(vem_ctx_message(ctx), "time"));
+                none++;
+                continue;
+            }
+            ended = vem_report_summary(f.report)->outcome == VEM_OUTCOME_CONVERGED;
+            assert_whole(&data, &f);
+            models += !ended;
+            found_free(&f);
+        }
+        assert_true(models > 0 && none > 0);
+    }
+    grid_data_free(&data);
+}
+
+/* Shared lists of clusters miss some: what was priced is not lost by it. */
+static void searches_find_the_same(void **state)
+{
+    (void)state;
+    enum { MANY = 90 };
+    grid_data data = heaps(MANY, 40, 5, 8, 0, NULL);
+    vem_options o = options(VEM_FULL);
+    o.search = VEM_SEARCH_CLOSEST;
+    found all = find(&data, VEM_SELECT_BAYES, &o, 0, 0);
+    o.search = VEM_SEARCH_GROUPS;
+    found some = find(&data, VEM_SELECT_BAYES, &o, 0, 0);
+    assert_int_equal(vem_model_clusters(all.model), MANY);
+    assert_int_equal(vem_model_clusters(some.model), MANY);
+    grid_assert_near(vem_report_summary(some.report)->free_energy,
+                     vem_report_summary(all.report)->free_energy, 1e-9, "groups");
+    found_free(&all);
+    found_free(&some);
+    grid_data_free(&data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(stopped_anywhere),
+                                       cmocka_unit_test(out_of_time_anywhere),
+                                       cmocka_unit_test(searches_find_the_same)};
+    return cmocka_run_group_tests_name("divide_ended", tests, set_up, tear_down);
+}
