@@ -40,7 +40,7 @@ static const char *phase_name(const char *phase)
         {"read", "reading"},  {"reduce", "reducing"},     {"seed", "seeding"},
         {"em", "fitting"},    {"measure", "measuring"},   {"assign", "assigning"},
         {"score", "scoring"}, {"generate", "generating"}, {"look", "looking"},
-        {"pair", "pairing"},  {"merge", "merging"}};
+        {"pair", "pairing"},  {"merge", "merging"},       {"divide", "dividing"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(names[i][0], phase) == 0)
             return names[i][1];
@@ -57,6 +57,12 @@ static void put_time(char *text, size_t capacity, double seconds)
         snprintf(text, capacity, "%.1f h", seconds / 3600);
 }
 
+/* Nobody knows how many rounds follow: what is left of this one says nothing of the end. */
+static int has_no_end(const vem_progress *p)
+{
+    return strcmp(p->phase, "divide") == 0;
+}
+
 /* Steps or rows done; within "em" the running step counts by its share. */
 static double amount_done(const vem_progress *p)
 {
@@ -70,7 +76,7 @@ static double amount_done(const vem_progress *p)
 
 static double amount_total(const vem_progress *p)
 {
-    if (p->max_clusters > 0)
+    if (p->max_clusters > 0 && !has_no_end(p))
         return (double)p->max_clusters * p->max_clusters;
     return strcmp(p->phase, "em") == 0 ? (double)p->max_steps : (double)p->total;
 }
@@ -154,12 +160,15 @@ static void put_words(char *text, int room, const vem_progress *p, double now)
     else if (steps)
         snprintf(piece, sizeof piece, "step %lld/%lld", (long long)p->step,
                  (long long)p->max_steps);
+    else if (has_no_end(p))
+        snprintf(piece, sizeof piece, "%d cluster%s so far", p->clusters,
+                 p->clusters == 1 ? "" : "s");
     else if (total > 0)
         snprintf(piece, sizeof piece, "%.0f%%", 100 * state.share);
     else
         snprintf(piece, sizeof piece, "%.0f s", p->seconds);
     add(text, room, piece);
-    if (p->resamples > 0 || (rate > 0 && total > done)) {
+    if (p->resamples > 0 || (rate > 0 && total > done && !has_no_end(p))) {
         char words[32];
         int least = 0;
         const double left = p->resamples > 0 ? seconds_of_resamples(p, now)
@@ -169,7 +178,7 @@ static void put_words(char *text, int room, const vem_progress *p, double now)
         if (left >= 0.5) /* "0 s" says nothing */
             add(text, room, piece);
     }
-    if (steps && isfinite(p->free_energy)) {
+    if ((steps || has_no_end(p)) && isfinite(p->free_energy)) {
         snprintf(piece, sizeof piece, ", F = %.6g", p->free_energy);
         add(text, room, piece);
     }

@@ -83,14 +83,15 @@ VEM_API const char *vem_version(void);
 typedef struct vem_ctx vem_ctx;
 
 /* What a progress function is told. `phase` is "read", "reduce", "seed", "em", "measure",
- * "assign", "sample", "pair" and "merge" (of trees).
+ * "assign", "sample", "divide" (of selections), "pair" and "merge" (of trees).
  * Within "em", step counts E-steps and free_energy is per unit of mass (NAN before the
  * first). `total` is 0 when the end is not known.
  *
  * What done and total count: "read" pieces of a file, or of the rows that are loaded; "reduce" rows;
  * "seed" clusters, or starts on a sample; "em" rows of the running step; "measure" and "assign"
  * rows, of all that the verb works on: done never falls within vem_assign, vem_posterior, vem_score
- * and vem_describe; "sample" pieces. Only their ratio is meant to be shown. */
+ * and vem_describe; "sample" pieces; "divide" clusters, or pairs of them, of a round of which nobody
+ * knows how many follow. Only their ratio is meant to be shown. */
 typedef struct vem_progress {
     const char *phase;
     int64_t done, total;
