@@ -51,6 +51,44 @@ static void hostile_rows(void **state)
     free(x);
 }
 
+/* Rows in another unit have the same tree, heights and evidence in that unit, as long
+ * as their squares are numbers. */
+static void tiny_rows(void **state)
+{
+    (void)state;
+    enum { N = 40, D = 3 };
+    static double x[N * D], tiny[N * D];
+    draw_rows(x, N * D, 23);
+    for (int m = 0; m < VEM_TREE_COUNT; m++)
+        for (int exponent = -99; exponent >= -459; exponent -= 36)
+            for (int groups = 0; groups < 2; groups++) {
+                case_of c = plain_case((vem_tree_method)m);
+                c.tree.leaves = groups ? 15 : 0;
+                for (int i = 0; i < N * D; i++)
+                    tiny[i] = ldexp(x[i], exponent);
+                vem_dendrogram *a = grow(&c, x, N, D), *b = grow(&c, tiny, N, D);
+                const int bayes = m == VEM_TREE_BAYES;
+                for (int64_t k = 0; k < a->leaves - 1; k++) {
+                    const vem_merge *p = &a->merges[k], *q = &b->merges[k];
+                    const double unit = ldexp(1, bayes ? 0 : exponent);
+                    assert_int_equal(p->a, q->a);
+                    assert_int_equal(p->b, q->b);
+                    assert_near(q->height / unit, p->height, 1e-9 * (1 + p->height));
+                    if (bayes)
+                        assert_near(q->log_evidence,
+                                    p->log_evidence - N * D * exponent * log(2),
+                                    1e-7 * N * D);
+                }
+                assert_int_equal(a->about.clusters, b->about.clusters);
+                vem_dendrogram_free(a);
+                vem_dendrogram_free(b);
+            }
+    for (int i = 0; i < N * D; i++)
+        tiny[i] = ldexp(x[i], -490);
+    const case_of c = plain_case(VEM_TREE_BAYES);
+    refuses(&c, tiny, N, D, VEM_BAD_DATA, "vanish in double precision");
+}
+
 static void hostile_options(void **state)
 {
     (void)state;
@@ -266,6 +304,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hostile_rows),
+        cmocka_unit_test(tiny_rows),
         cmocka_unit_test(hostile_options),
         cmocka_unit_test(stops),
         cmocka_unit_test(cuts),
