@@ -132,34 +132,20 @@ static int check_beside_tree(const cli_args *args)
 
 /* ---- after ---- */
 
-/* Names of the leaves: the ids of the rows, where there are. NULL: their numbers. */
-static const char **leaf_names(const cli_grown *g)
-{
-    const int64_t n = vem_dendrogram_leaves(g->tree);
-    if (!g->data || vem_data_ids(g->data) == 0 || vem_dendrogram_leaf_of_rows(g->tree))
-        return NULL;
-    const char **names = malloc((size_t)n * sizeof *names);
-    for (int64_t i = 0; names && i < n; i++)
-        names[i] = vem_data_id(g->data, 0, vem_data_row(g->data, i));
-    return names;
-}
-
 static vem_status write_exports(const cli_args *args, const cli_grown *g)
 {
     vem_ctx *ctx = args->ctx;
     const char *output = cli_value(args, "output"), *newick = cli_value(args, "newick");
     const char *r = cli_value(args, "r"), *picture = cli_value(args, "picture");
-    const char **names = leaf_names(g);
     vem_status status = VEM_OK;
     if (output)
         status = vem_dendrogram_write(ctx, g->tree, output);
     if (status == VEM_OK && newick)
-        status = vem_dendrogram_write_newick(ctx, g->tree, names, newick);
+        status = vem_dendrogram_write_newick(ctx, g->tree, NULL, newick);
     if (status == VEM_OK && r)
-        status = vem_dendrogram_write_r(ctx, g->tree, names, r);
+        status = vem_dendrogram_write_r(ctx, g->tree, NULL, r);
     if (status == VEM_OK && picture)
-        status = vem_dendrogram_draw(ctx, g->tree, names, g->cut, picture);
-    free((void *)names);
+        status = vem_dendrogram_draw(ctx, g->tree, NULL, g->cut, picture);
     return status;
 }
 

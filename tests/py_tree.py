@@ -40,6 +40,9 @@ class Tree(Case):
             self.assertEqual(arrays[name][:2], ((n - 1,), "<f8"))
         return rows, arrays
 
+    def meta(self, name="t.npz"):
+        return json.loads(bytes(npz_parse(self.path(name))["meta"][2]))
+
     def test_file_and_json(self):
         data = self.data()
         for method in METHODS:
@@ -245,8 +248,34 @@ class Tree(Case):
         lines = ["name,x,y"] + [f"\"{name.replace(chr(34), 2 * chr(34))}\",{i},{i * i}"
                                 for i, name in enumerate(names)]
         self.write("t.csv", "\n".join(lines) + "\n")
-        self.vem("tree", self.path("t.csv"), "--id", "name", "--newick", self.path("t.nwk"), "--r",
-                 self.path("t.json"), "--picture", self.path("t.svg"), "-q")
+        exports = ["--newick", self.path("t.nwk"), "--r", self.path("t.json"), "--picture",
+                   self.path("t.svg"), "-q"]
+        self.vem("tree", self.path("t.csv"), "--id", "name", *exports)
+        self.check_names(names)
+        self.vem("tree", self.path("t.csv"), "--id", "name", "-o", self.path("t.npz"), "-q")
+        self.vem("tree", self.path("t.npz"), *exports)  # the file keeps the ids
+        self.check_names(names)
+        self.assertEqual(self.meta()["leaf_ids"], names)
+        self.vem("tree", self.path("t.npz"), "-o", self.path("again.npz"), "-q")
+        self.assertEqual(self.read("again.npz"), self.read("t.npz"))
+        self.vem("tree", self.path("t.csv"), "--id", "name", "--leaves", 3, "-o", self.path("t.npz"), *exports)
+        self.assertNotIn("leaf_ids", self.meta())  # leaves are no rows
+        self.assertEqual(json.loads(self.read("t.json"))["labels"], ["0", "1", "2"])
+
+    def test_names_of_kept_rows(self):
+        """Ids are those of the rows that are leaves, and in whichever encoding."""
+        self.write("t.csv", b"name,x\na,1\nb,\n\xfc,5\nd,9\n")
+        self.vem("tree", self.path("t.csv"), "--id", "name", "--missing", "drop", "-o", self.path("t.npz"), "-q")
+        self.assertEqual(self.meta()["leaf_ids"], ["a", "\u00fc", "d"])
+        for text, words in ((b" 17,", "entry 1 of leaf_ids in its meta is no text"),
+                            (b"    ", "2 ids of leaves, but it has 3 leaves")):
+            with zipfile.ZipFile(self.path("t.npz")) as old, \
+                    zipfile.ZipFile(self.path("odd.npz"), "w") as new:
+                for name in old.namelist():
+                    new.writestr(name, old.read(name).replace(b'"a",', text))
+            self.refuse(1, ["tree", self.path("odd.npz")], "odd.npz", words)
+
+    def check_names(self, names):
         leaves = self.newick(self.read("t.nwk").decode())
         self.assertEqual(sorted(name for name, _ in leaves), sorted(names))
         self.assertEqual(json.loads(self.read("t.json"))["labels"], names)

@@ -988,6 +988,8 @@ VEM_API int64_t vem_dendrogram_rows(const vem_dendrogram *tree);
 VEM_API const vem_merge *vem_dendrogram_merges(const vem_dendrogram *tree);
 /* The leaf of each row; NULL: leaves are the rows. */
 VEM_API const int32_t *vem_dendrogram_leaf_of_rows(const vem_dendrogram *tree);
+/* The id of a leaf that is a row: the text of the first id column of the data; NULL: none. */
+VEM_API const char *vem_dendrogram_id(const vem_dendrogram *tree, int64_t leaf);
 VEM_API const vem_tree_summary *vem_dendrogram_summary(const vem_dendrogram *tree);
 /* A sentence a line about what is other than one may expect; "": nothing. */
 VEM_API const char *vem_dendrogram_notes(const vem_dendrogram *tree);
@@ -996,14 +998,14 @@ VEM_API const char *vem_dendrogram_notes(const vem_dendrogram *tree);
 VEM_API vem_status vem_dendrogram_cut(vem_ctx *ctx, const vem_dendrogram *tree,
                                       int64_t clusters, int32_t *labels);
 /* .npz with linkage (N-1, 4) as scipy's, delta and log_evidence (N-1) and, where
- * leaves are groups, leaves (one a row). Files of others with a right linkage are
- * read, too. */
+ * leaves are groups, leaves (one a row). Ids of the leaves are in its meta. Files of
+ * others with a right linkage are read, too. */
 VEM_API vem_status vem_dendrogram_write(vem_ctx *ctx, const vem_dendrogram *tree,
                                         const char *path);
 VEM_API vem_status vem_dendrogram_read(vem_ctx *ctx, const char *path,
                                        vem_dendrogram **tree);
 /* Newick text, branches as long as heights differ. `names`: one for each leaf, or
- * NULL: their numbers, from 0. */
+ * NULL: their ids, or where they have none their numbers, from 0. */
 VEM_API vem_status vem_dendrogram_write_newick(vem_ctx *ctx, const vem_dendrogram *tree,
                                                const char *const *names,
                                                const char *path);

@@ -5,6 +5,7 @@
 
 #include "api/fitting.h"
 #include "base/memory.h"
+#include "base/names.h"
 #include "base/options.h"
 #include "base/residence.h"
 #include "base/structs.h"
@@ -249,6 +250,22 @@ static vem_status link_points(growing *g)
     return status;
 }
 
+/* Leaves that are rows keep the ids of these. */
+static vem_status take_ids(growing *g)
+{
+    const char **ids;
+    if (g->labels || vem_data_ids(g->data) == 0)
+        return VEM_OK;
+    vem_status status = vem_i_take(g->run, &ids, (size_t)g->leaves.count, sizeof *ids);
+    if (status != VEM_OK)
+        return status;
+    for (int64_t i = 0; i < g->leaves.count; i++)
+        ids[i] = vem_data_id(g->data, 0, vem_data_row(g->data, i));
+    status = vem_i_names_list(g->run, ids, (int32_t)g->leaves.count, &g->tree->ids);
+    vem_i_free((void *)ids);
+    return status;
+}
+
 static void tell(const growing *g)
 {
     const vem_tree_summary *s = &g->tree->about;
@@ -309,6 +326,8 @@ static vem_status grow(growing *g)
     }
     if (status == VEM_OK)
         status = vem_i_dendrogram_settle(g->run, "The result", g->tree);
+    if (status == VEM_OK)
+        status = take_ids(g);
     if (status == VEM_OK) {
         vem_tree_summary *s = &g->tree->about;
         if (g->labels)

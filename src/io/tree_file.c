@@ -3,7 +3,7 @@
  *     linkage (N-1, 4)       as scipy's: the two nodes, the height, the leaves under it
  *     delta, log_evidence    (N-1): what each merge cost, and the evidence after it
  *     leaves (n)             of each row, where leaves are groups of rows (int32)
- *     meta                   how it was made, as JSON
+ *     meta                   how it was made, and "leaf_ids" where rows have ids, as JSON
  *
  * scipy.cluster.hierarchy takes `linkage` as it is. A file with nothing but that is
  * read, too. */
@@ -15,7 +15,10 @@
 
 #include "base/memory.h"
 #include "io/io.h"
+#include "io/names_json.h"
 #include "model/dendrogram.h"
+
+static const char LEAF_IDS[] = "leaf_ids";
 
 int vem_i_npz_is_tree(const vem_i_npz *npz)
 {
@@ -43,7 +46,9 @@ static char *make_meta(const vem_dendrogram *tree)
     json_object_set_new(json, "distances", json_integer(about->distances));
     json_object_set_new(json, "log_evidence_leaves", real(about->log_evidence_leaves));
     json_object_set_new(json, "notes", json_string(tree->notes));
-    char *text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    char *text = NULL;
+    if (vem_i_texts_to_json(tree->ids, (int32_t)tree->leaves, LEAF_IDS, json))
+        text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(17));
     json_decref(json);
     return text;
 }
@@ -184,6 +189,20 @@ static vem_status take_merges(const reading *r, vem_dendrogram *tree)
     return status;
 }
 
+/* One for each leaf, or none. */
+static vem_status take_ids(const reading *r, const json_t *json, vem_dendrogram *tree)
+{
+    int32_t count = 0;
+    vem_status status =
+        vem_i_texts_from_json(r->run, r->path, json, LEAF_IDS, &tree->ids, &count);
+    if (status == VEM_OK && tree->ids && count != tree->leaves)
+        status = vem_i_fail(r->run, VEM_BAD_DATA,
+                            "%s holds no valid tree: its meta has %" PRId32
+                            " ids of leaves, but it has %" PRId64 " leaves.",
+                            r->path, count, tree->leaves);
+    return status;
+}
+
 /* What meta says, where it is one of ours. */
 static vem_status take_meta(const reading *r, vem_dendrogram *tree)
 {
@@ -217,8 +236,9 @@ static vem_status take_meta(const reading *r, vem_dendrogram *tree)
         about->log_evidence_leaves = json_number_value(evidence);
     if (notes && *notes)
         vem_i_dendrogram_note(tree, "%s", notes);
+    status = take_ids(r, json, tree);
     json_decref(json);
-    return VEM_OK;
+    return status;
 }
 
 static vem_status build(reading *r, vem_dendrogram **tree)

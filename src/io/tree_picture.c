@@ -69,13 +69,13 @@ static void put_end(const picture *p, int64_t node)
                                    .size = fmin(11, fmax(5, step)),
                                    .color = color_of(p, node),
                                    .angle = 90};
-    char number[32];
+    char number[VEM_I_LEAF_NUMBER];
+    const char *name = number;
     if (node >= p->tree->leaves)
         snprintf(number, sizeof number, "(%" PRId64 ")", p->size[node]);
     else
-        snprintf(number, sizeof number, "%" PRId64, node);
-    const int named = node < p->tree->leaves && p->names && p->names[node];
-    vem_i_svg_text(p->out, &where, named ? p->names[node] : number);
+        name = vem_i_dendrogram_leaf_name(p->tree, p->names, node, number);
+    vem_i_svg_text(p->out, &where, name);
 }
 
 static void put_axis(const picture *p)

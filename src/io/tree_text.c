@@ -24,13 +24,8 @@ static double height_of(const vem_dendrogram *tree, int64_t node)
 /* ---- Newick ---- */
 
 /* A name in quotes, where it is more than letters and digits. */
-static void put_name(FILE *out, const char *const *names, int64_t leaf)
+static void put_name(FILE *out, const char *name)
 {
-    if (!names || !names[leaf]) {
-        fprintf(out, "%" PRId64, leaf);
-        return;
-    }
-    const char *name = names[leaf];
     const size_t plain = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVW"
                                       "XYZ0123456789.-");
     if (*name && name[plain] == '\0') {
@@ -53,6 +48,7 @@ static void print_newick(FILE *out, const vem_dendrogram *tree, const char *cons
 {
     const int64_t n = tree->leaves;
     int64_t depth = 0;
+    char number[VEM_I_LEAF_NUMBER];
     stack[depth++] = 2 * n - 2;
     while (depth > 0) {
         const int64_t node = stack[depth - 1];
@@ -63,7 +59,7 @@ static void print_newick(FILE *out, const vem_dendrogram *tree, const char *cons
             continue;
         }
         if (node < n)
-            put_name(out, names, node);
+            put_name(out, vem_i_dendrogram_leaf_name(tree, names, node, number));
         else
             fputc(')', out);
         depth--;
@@ -124,13 +120,6 @@ static void put_quoted(FILE *out, const char *name)
     fputc('"', out);
 }
 
-static void put_label(FILE *out, const char *const *names, int64_t leaf)
-{
-    char number[32];
-    snprintf(number, sizeof number, "%" PRId64, leaf);
-    put_quoted(out, names && names[leaf] ? names[leaf] : number);
-}
-
 /* order[place] = leaf, from 1. */
 static vem_status order_of(vem_i_run *run, const vem_dendrogram *tree, int64_t *order)
 {
@@ -152,6 +141,7 @@ static void print_r(FILE *out, const vem_dendrogram *tree, const char *const *na
                     const int64_t *order)
 {
     const int64_t n = tree->leaves;
+    char number[VEM_I_LEAF_NUMBER];
     const char *method = vem_tree_method_name(tree->about.method);
     fputs("structure(list(merge = structure(c(", out);
     for (int side = 0; side < 2; side++)
@@ -166,7 +156,7 @@ static void print_r(FILE *out, const vem_dendrogram *tree, const char *const *na
     fputs("), labels = c(", out);
     for (int64_t i = 0; i < n; i++) {
         fputs(i ? ", " : "", out);
-        put_label(out, names, i);
+        put_quoted(out, vem_i_dendrogram_leaf_name(tree, names, i, number));
     }
     fprintf(out,
             "), method = \"%s\", call = quote(vem_tree(data)), dist.method = \"%s\"), "
@@ -179,6 +169,7 @@ static void print_r_json(FILE *out, const vem_dendrogram *tree, const char *cons
                          const int64_t *order)
 {
     const int64_t n = tree->leaves;
+    char number[VEM_I_LEAF_NUMBER];
     fputs("{\"merge\": [", out);
     for (int64_t k = 0; k < n - 1; k++)
         fprintf(out, "%s[%" PRId64 ", %" PRId64 "]", k ? ", " : "", r_side(tree, k, 0),
@@ -192,7 +183,7 @@ static void print_r_json(FILE *out, const vem_dendrogram *tree, const char *cons
     fputs("],\n \"labels\": [", out);
     for (int64_t i = 0; i < n; i++) {
         fputs(i ? ", " : "", out);
-        put_label(out, names, i);
+        put_quoted(out, vem_i_dendrogram_leaf_name(tree, names, i, number));
     }
     fputs("]}\n", out);
 }

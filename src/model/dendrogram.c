@@ -52,6 +52,7 @@ void vem_dendrogram_free(vem_dendrogram *tree)
         return;
     vem_i_free(tree->merges);
     vem_i_free(tree->leaf_of);
+    vem_i_free((void *)tree->ids);
     vem_i_free(tree->notes);
     vem_i_free(tree);
 }
@@ -172,6 +173,18 @@ void vem_i_dendrogram_places(const vem_dendrogram *tree, const int64_t *weights,
     }
 }
 
+const char *vem_i_dendrogram_leaf_name(const vem_dendrogram *tree,
+                                       const char *const *names, int64_t leaf,
+                                       char number[VEM_I_LEAF_NUMBER])
+{
+    if (names && names[leaf])
+        return names[leaf];
+    if (tree->ids)
+        return tree->ids[leaf];
+    snprintf(number, VEM_I_LEAF_NUMBER, "%" PRId64, leaf);
+    return number;
+}
+
 /* ---- Cuts ---- */
 
 vem_status vem_i_dendrogram_clusters(vem_i_run *run, const vem_dendrogram *tree,
@@ -275,6 +288,11 @@ const vem_merge *vem_dendrogram_merges(const vem_dendrogram *tree)
 const int32_t *vem_dendrogram_leaf_of_rows(const vem_dendrogram *tree)
 {
     return tree ? tree->leaf_of : NULL;
+}
+
+const char *vem_dendrogram_id(const vem_dendrogram *tree, int64_t leaf)
+{
+    return tree && tree->ids && leaf >= 0 && leaf < tree->leaves ? tree->ids[leaf] : NULL;
 }
 
 const vem_tree_summary *vem_dendrogram_summary(const vem_dendrogram *tree)
