@@ -145,7 +145,10 @@ typedef struct cli_command {
         *former; /* pairs of an option's former and present name, NULL at the
                                   end; NULL: none */
     const char *const
-        *shared;           /* names in the library's table, NULL at the end; NULL: all */
+        *shared; /* names in the library's table, NULL at the end; NULL: all */
+    const char *const
+        *meanings; /* pairs of such a name and what it means in this command, where
+                              the table says something else; NULL at the end; NULL: none */
     const cli_mode *modes; /* NULL: none */
     int takes_numbers;     /* --clusters may be several: 2-40, or 5,10,20 */
     int operand_count;

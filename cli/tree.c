@@ -22,7 +22,8 @@ static const cli_option own[] = {
      "200,000, "
      "about)"},
     {"pairs", 0, "Computing", &(VEM_PAIRS_TABLE(CHOICE))[1],
-     "bayes: how the closest pair is kept; the tree is the same; default: fastpair"},
+     "bayes: how the closest pair is kept; the tree is the same (conga: unless costs are "
+     "tied); default: fastpair"},
     {"prior-mean", 0, "Prior", "LIST|FILE",
      "bayes: where means of clusters are expected, a value for each column; default: the "
      "mean of all rows"},
@@ -64,6 +65,27 @@ static const cli_file files[] = {
 static const char *const shared[] = {"clusters",  "family",  "standardize",
                                      "normalize", "threads", "memory",
                                      "time",      "seed",    NULL};
+
+static const char *const meanings[] = {
+    "clusters",
+    "clusters that the tree is cut into, at most its leaves; default: with bayes those "
+    "of "
+    "the most evidence",
+    "family",
+    "bayes: what a cluster looks like; one of full, diag, iso; default full",
+    "standardize",
+    "each column to mean 0, variance 1: distances are in these units",
+    "memory",
+    "most memory, mapped pages of the input included: a tree that takes more is refused "
+    "before the work, with the --leaves that would fit; K, M, G and T are powers of 1024 "
+    "(default: what the machine can give); at least 1",
+    "time",
+    "end within about this time: a tree that is not whole by then is given up, and "
+    "nothing is written; --leaves M needs less; at least 1e-09",
+    "seed",
+    "seed of the random numbers, for groups of rows (--leaves) and pairs of rows "
+    "(--prior-scale); at least 0; default 1",
+    NULL};
 
 /* Options that say how a tree is made, and have no part in one that is read. */
 static const char *const making[] = {
@@ -117,7 +139,7 @@ static int check_beside_tree(const cli_args *args)
     for (int i = 0; !found && i < CLI_SHARED_OPTIONS; i++) {
         const char *name = vem_option_at(i)->name;
         if (args->given[i] && strcmp(name, "clusters") != 0 &&
-            strcmp(name, "threads") != 0 && strcmp(name, "memory") != 0)
+            strcmp(name, "threads") != 0)
             found = name;
     }
     if (!found && args->operand_count == 1)
@@ -320,6 +342,7 @@ const cli_command cli_tree = {
     .own_count = sizeof own / sizeof *own,
     .files = files,
     .shared = shared,
+    .meanings = meanings,
     .operand_count = 1,
     .more_operands = 1,
     .run = run,

@@ -428,6 +428,25 @@ class Tree(Case):
         self.assertIn("nothing was written", err)
         self.assertEqual(sorted(os.listdir(self.folder.name)), ["x.npy"])
 
+    def test_help(self):
+        """What is said of the options holds for trees, not for fits."""
+        text = " ".join(self.vem("tree", "--help").stdout.split())
+        said = dict(re.findall(r"--([a-z]+) [A-Z]+ (.*?)(?= (?:-\w, )?--[a-z-]+ [A-Z]|$)", text))
+        families = re.search(r"one of ([a-z, ]+);", said["family"])[1].split(", ")
+        data = self.data(30)
+        for family in ("iso-shared", "iso", "diag", "full", "diag-shared", "full-shared", "poisson"):
+            if family in families:
+                self.vem("tree", data, "--family", family, "-q")
+            else:
+                self.refuse(2, ["tree", data, "--family", family], "--family")
+        self.assertIn("nothing is written", said["time"])
+        self.assertNotIn("fewer rows", said["time"])
+        self.assertIn("refused before the work", said["memory"])
+        self.assertNotIn("temporary file", said["memory"])
+        self.vem("tree", data, "-o", self.path("t.npz"), "-q")
+        for option, value in (("--memory", "4G"), ("--time", 5), ("--seed", 3)):
+            self.refuse(2, ["tree", self.path("t.npz"), option, value], "is one already")
+
     def test_words(self):
         data = self.data()
         text = self.vem("tree", data).stdout
