@@ -161,6 +161,64 @@ static void stops(void **state)
     fake_tick = 0;
 }
 
+static int count_merging(void *user, const vem_progress *p)
+{
+    *(int *)user += strcmp(p->phase, "merge") == 0;
+    return 0;
+}
+
+/* A chain of nearest neighbors through all rows is not one step. */
+static void long_chains(void **state)
+{
+    (void)state;
+    enum { N = 60 };
+    double x[N];
+    x[0] = 0;
+    for (int i = 1; i < N; i++) /* each is nearest to the next one */
+        x[i] = x[i - 1] + ldexp(1, -i / 2) * (1 + 0.2 * (i % 2));
+    fake_tick = 1;
+    for (int m = VEM_TREE_COMPLETE; m <= VEM_TREE_AVERAGE; m++) {
+        int calls = 0;
+        const case_of c = plain_case((vem_tree_method)m);
+        vem_ctx_set_progress(ctx, count_merging, &calls);
+        vem_dendrogram_free(grow(&c, x, N, 1));
+        vem_ctx_set_progress(ctx, NULL, NULL);
+        assert_true(calls >= 3 * N / 2); /* more than merges */
+    }
+    fake_tick = 0;
+}
+
+enum { GROUPS = 40 };
+
+static int stop_early(void *user, const vem_progress *p)
+{
+    int *calls = user;
+    return strcmp(p->phase, "pair") == 0 && p->total == GROUPS && ++*calls == 3;
+}
+
+/* Groups of rows are made ready one after the other. */
+static void stops_among_groups(void **state)
+{
+    (void)state;
+    enum { N = 400, D = 5 };
+    static double x[N * D];
+    draw_rows(x, N * D, 8);
+    fake_tick = 1;
+    for (int m = 0; m < VEM_TREE_COUNT; m++)
+        for (int family = 0; family < (m == VEM_TREE_BAYES ? 2 : 1); family++) {
+            int calls = 0;
+            case_of c = plain_case((vem_tree_method)m);
+            c.tree.leaves = GROUPS;
+            if (family)
+                c.options.family = VEM_DIAG;
+            vem_ctx_set_progress(ctx, stop_early, &calls);
+            refuses(&c, x, N, D, VEM_STOPPED, "Stopped before the tree was whole");
+            vem_ctx_set_progress(ctx, NULL, NULL);
+            assert_int_equal(calls, 3);
+        }
+    fake_tick = 0;
+}
+
 /* ---- Cuts and purity ---- */
 
 static void cuts(void **state)
@@ -307,6 +365,8 @@ int main(void)
         cmocka_unit_test(tiny_rows),
         cmocka_unit_test(hostile_options),
         cmocka_unit_test(stops),
+        cmocka_unit_test(long_chains),
+        cmocka_unit_test(stops_among_groups),
         cmocka_unit_test(cuts),
         cmocka_unit_test(purity_of_random_trees),
         cmocka_unit_test(purity_golden),

@@ -237,8 +237,10 @@ static vem_status link_points(growing *g)
             {&mass, (size_t)n, sizeof *mass, 0},
         };
         status = vem_i_take_rooms(g->run, rooms, VEM_I_COUNT(rooms));
-        for (int64_t i = 0; status == VEM_OK && i < n; i++)
+        for (int64_t i = 0; status == VEM_OK && i < n; i++) {
             mass[i] = vem_i_leaf_mean(&g->leaves, i, means + i * view->d);
+            status = vem_i_leaves_tell(g->run, &g->leaves, i);
+        }
         points.x = means;
         points.ld = view->d;
         points.mass = mass;

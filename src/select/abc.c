@@ -29,14 +29,15 @@ typedef struct abc {
     double shift;          /* to the units of the data, of a unit of mass */
 } abc;
 
-static int stopped(const abc *a, int64_t made)
+/* So many merges are made, which get cheaper as there are fewer clusters. Whether to go
+ * on is asked during the search for pairs. */
+static void tell(const abc *a, int64_t made)
 {
     const double n = (double)a->leaves->count, left = (n - (double)made) / n;
-    const vem_progress told = {.phase = "merge",
-                               .done = (int64_t)(1e6 * (1 - left * left)),
-                               .total = 1000000,
-                               .free_energy = NAN};
-    return vem_i_progress(a->run, &told, 0);
+    a->closest->told = (vem_progress){.phase = "merge",
+                                      .done = (int64_t)(1e6 * (1 - left * left)),
+                                      .total = 1000000,
+                                      .free_energy = NAN};
 }
 
 /* One merge, k of them made before; `cost` is sum_c F(c). */
@@ -45,6 +46,7 @@ static vem_status merge_one(const abc *a, int64_t k, double *cost)
     const int64_t n = a->leaves->count;
     const int32_t into = (int32_t)(n + k);
     vem_i_pair_found pair;
+    tell(a, k);
     vem_status status = vem_i_closest_find(a->closest, &pair);
     if (status == VEM_OK)
         status = vem_i_closest_remove(a->closest, pair.a);
@@ -64,7 +66,7 @@ static vem_status merge_one(const abc *a, int64_t k, double *cost)
                     .log_evidence = a->mass * a->shift -
                                     (*cost + vem_i_evidence_count(&a->count, a->mass,
                                                                   (double)(n - 1 - k)))};
-    return stopped(a, k + 1) ? VEM_STOPPED : VEM_OK;
+    return VEM_OK;
 }
 
 static vem_status merge_all(abc *a)

@@ -148,8 +148,10 @@ static vem_status create(vem_i_run *run, const vem_i_abc_prior *prior,
     status = vem_i_take_rooms(run, rooms, VEM_I_COUNT(rooms));
     if (status == VEM_OK)
         status = set_prior(f, prior, family);
-    for (int64_t i = 0; status == VEM_OK && i < leaves->count; i++)
+    for (int64_t i = 0; status == VEM_OK && i < leaves->count; i++) {
         set_leaf(f, leaves, i);
+        status = vem_i_leaves_tell(run, leaves, i);
+    }
     if (status != VEM_OK) {
         free_clusters((vem_i_abc_clusters *)f);
         return status;

@@ -25,21 +25,24 @@ double vem_i_full_mass_term(const vem_i_full *f, double w)
 
 /* Gamma_D(x + 1/2) / Gamma_D(x) = Gamma(x + 1/2) / Gamma(x + (1 - D) / 2): from one
  * mass to the next in two of the D gammas, and exactly every so often. */
-static void fill_table(vem_i_full *f)
+static vem_status fill_table(vem_i_full *f, const vem_i_leaves *leaves)
 {
     double *table = f->table, wishart = 0;
+    vem_status status = VEM_OK;
     f->table = NULL;
-    for (int64_t w = 0; w < f->length; w++) {
+    for (int64_t w = 0; status == VEM_OK && w < f->length; w++) {
         const double eta = f->eta0 + (double)w;
-        if (w % EXACT_EVERY == 0)
+        if (w % EXACT_EVERY == 0) {
             wishart = vem_i_log_gamma_of(0.5 * eta, f->d) -
                       vem_i_log_gamma_of(0.5 * f->eta0, f->d);
-        else
+            status = vem_i_leaves_tell(f->run, leaves, 0);
+        } else
             wishart += vem_i_log_gamma(0.5 * eta) - vem_i_log_gamma(0.5 * (eta - f->d));
         table[w] = 0.5 * f->d * log1p((double)w / f->xi0) - wishart -
                    vem_i_log_gamma(f->phi0 + (double)w) + vem_i_log_gamma(f->phi0);
     }
     f->table = table;
+    return status;
 }
 
 /* ---- leaves ---- */
@@ -98,6 +101,8 @@ static vem_status set_leaves(vem_i_full *f, const vem_i_leaves *leaves)
         c->mass = vem_i_leaf_mean(leaves, i, f->scratch);
         whiten(f, f->scratch, c->mean);
         status = set_group(f, leaves, i);
+        if (status == VEM_OK)
+            status = vem_i_leaves_tell(f->run, leaves, i);
     }
     return status;
 }
@@ -199,7 +204,7 @@ vem_status vem_i_full_create(vem_i_run *run, const vem_i_abc_prior *prior,
     if (status == VEM_OK)
         status = set_root(f, prior);
     if (status == VEM_OK && f->table)
-        fill_table(f);
+        status = fill_table(f, leaves);
     if (status == VEM_OK)
         status = set_leaves(f, leaves);
     if (status != VEM_OK) {

@@ -1,5 +1,6 @@
 #include "select/closest_pair.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -41,8 +42,13 @@ static void scan_piece(void *arg, int64_t task, int thread)
     s->best[task] = nearest_of(s->distances, s->from, s->to + begin, piece, thread);
 }
 
-vem_i_pair_found vem_i_closest_scan(vem_i_closest *closest, int32_t from,
-                                    const int32_t *to, int64_t count)
+vem_status vem_i_closest_look(const vem_i_closest *closest)
+{
+    return vem_i_progress(closest->run, &closest->told, 0) ? VEM_STOPPED : VEM_OK;
+}
+
+vem_status vem_i_closest_scan(vem_i_closest *closest, int32_t from, const int32_t *to,
+                              int64_t count, vem_i_pair_found *found)
 {
     scan s = {&closest->distances, from, to, count, closest->best};
     const int64_t pieces = vem_i_shards(count, VEM_I_SCAN);
@@ -53,7 +59,8 @@ vem_i_pair_found vem_i_closest_scan(vem_i_closest *closest, int32_t from,
         if (best.a < 0 || s.best[i].distance < best.distance)
             best = s.best[i];
     closest->evaluations += count;
-    return best.a < 0 ? best : vem_i_pair_of(best.a, best.b, best.distance);
+    *found = best.a < 0 ? best : vem_i_pair_of(best.a, best.b, best.distance);
+    return vem_i_closest_look(closest);
 }
 
 /* ---- The set ---- */
@@ -85,6 +92,7 @@ vem_status vem_i_closest_new(vem_i_run *run, vem_pairs_method method,
     made->run = run;
     made->distances = *distances;
     made->capacity = capacity;
+    made->told = (vem_progress){.phase = "pair", .free_energy = NAN};
     const vem_i_room rooms[] = {
         {&made->live, (size_t)capacity, sizeof *made->live, 0},
         {&made->list, (size_t)capacity, sizeof *made->list, 0},
@@ -150,14 +158,15 @@ vem_status vem_i_closest_find(vem_i_closest *closest, vem_i_pair_found *pair)
 
 static vem_status find_brute(vem_i_closest *closest, vem_i_pair_found *pair)
 {
-    for (int32_t i = 0; i + 1 < closest->count; i++) {
-        const vem_i_pair_found found =
-            vem_i_closest_scan(closest, closest->live[i], closest->live + i + 1,
-                               closest->count - i - 1);
+    vem_status status = VEM_OK;
+    for (int32_t i = 0; status == VEM_OK && i + 1 < closest->count; i++) {
+        vem_i_pair_found found;
+        status = vem_i_closest_scan(closest, closest->live[i], closest->live + i + 1,
+                                    closest->count - i - 1, &found);
         if (vem_i_pair_before(found, *pair))
             *pair = found;
     }
-    return VEM_OK;
+    return status;
 }
 
 const vem_i_closest_type vem_i_closest_type_brute = {

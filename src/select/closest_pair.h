@@ -56,6 +56,7 @@ typedef struct vem_i_closest {
     int32_t *live; /* objects of the set, ascending */
     int32_t count;
     int64_t evaluations; /* distances that were measured */
+    vem_progress told;   /* how far its owner is: said again during long searches */
     /* For scans. */
     int32_t *list;
     vem_i_pair_found *best; /* of each piece of a scan */
@@ -66,8 +67,9 @@ vem_status vem_i_closest_new(vem_i_run *run, vem_pairs_method method,
                              const vem_i_distances *distances, int32_t capacity,
                              vem_i_closest **closest);
 void vem_i_closest_free(vem_i_closest *closest);
-/* Objects 0 .. count-1, at once, into the empty set. VEM_STOPPED: by the progress
- * function, or the deadline has passed. */
+/* Objects 0 .. count-1, at once, into the empty set. VEM_STOPPED, here and below: by
+ * the progress function, or the deadline has passed. It is looked at after at most as
+ * many distances as there are objects, and the set is of no use any more. */
 vem_status vem_i_closest_begin(vem_i_closest *closest, int32_t count);
 vem_status vem_i_closest_insert(vem_i_closest *closest, int32_t object);
 vem_status vem_i_closest_remove(vem_i_closest *closest, int32_t object);
@@ -76,9 +78,11 @@ vem_status vem_i_closest_find(vem_i_closest *closest, vem_i_pair_found *pair);
 /* ---- For the types ---- */
 
 /* The nearest to `from` of a list, which does not hold it; of equally near ones the
- * first. */
-vem_i_pair_found vem_i_closest_scan(vem_i_closest *closest, int32_t from,
-                                    const int32_t *to, int64_t count);
+ * first; a -1: the list is empty. VEM_OK or VEM_STOPPED. */
+vem_status vem_i_closest_scan(vem_i_closest *closest, int32_t from, const int32_t *to,
+                              int64_t count, vem_i_pair_found *found);
+/* Shall the work go on? VEM_OK or VEM_STOPPED. */
+vem_status vem_i_closest_look(const vem_i_closest *closest);
 /* Is a better than b: nearer, or as near and before it? */
 static inline int vem_i_pair_before(vem_i_pair_found a, vem_i_pair_found b)
 {

@@ -111,26 +111,24 @@ static vem_status build(conga *c, int32_t slot)
             at = base->live[i];
     while (at >= 0 && status == VEM_OK) {
         const int member = c->subset_of[at] == slot;
-        const vem_progress told = {.phase = "pair",
-                                   .done = steps++,
-                                   .total = all,
-                                   .free_energy = NAN};
+        vem_i_pair_found found;
         int64_t count = 0;
+        if (path == 1) { /* half of the work; the others are parts of a merge */
+            base->told.done = steps++;
+            base->told.total = all;
+        }
         c->visited[at] = path;
         for (int32_t i = 0; i < all; i++) {
             const int32_t y = base->live[i];
             if (c->visited[y] != path && (member || c->subset_of[y] == slot))
                 base->list[count++] = y;
         }
-        const vem_i_pair_found found = vem_i_closest_scan(base, at, base->list, count);
-        if (found.a < 0)
+        status = vem_i_closest_scan(base, at, base->list, count, &found);
+        if (found.a < 0 || status != VEM_OK)
             break;
         const int32_t next = found.a == at ? found.b : found.a;
         status = add_edge(c, at, next, found.distance, slot);
         at = next;
-        /* The first path is half of the work; the others have their merge's progress. */
-        if (path == 1 && status == VEM_OK && vem_i_progress(base->run, &told, 0))
-            status = VEM_STOPPED;
     }
     return status;
 }

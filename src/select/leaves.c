@@ -1,5 +1,6 @@
 #include "select/leaves.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -51,6 +52,15 @@ void vem_i_leaves_free(vem_i_leaves *leaves)
     vem_i_free(leaves->starts);
     vem_i_free(leaves->rows);
     *leaves = (vem_i_leaves){0};
+}
+
+vem_status vem_i_leaves_tell(vem_i_run *run, const vem_i_leaves *leaves, int64_t done)
+{
+    const vem_progress told = {.phase = "pair",
+                               .done = done,
+                               .total = leaves->count,
+                               .free_energy = NAN};
+    return vem_i_progress(run, &told, 0) ? VEM_STOPPED : VEM_OK;
 }
 
 double vem_i_leaf_mean(const vem_i_leaves *leaves, int64_t leaf, double *mean)

@@ -26,6 +26,9 @@ static inline int64_t vem_i_leaf_row(const vem_i_leaves *leaves, int64_t leaf, i
 {
     return leaves->starts ? leaves->rows[leaves->starts[leaf] + i] : leaf;
 }
+/* How many leaves are made ready is told. VEM_OK, or VEM_STOPPED: by whom is told, or
+ * the deadline has passed. */
+vem_status vem_i_leaves_tell(vem_i_run *run, const vem_i_leaves *leaves, int64_t done);
 /* Its mass, in the caller's weights, and its mean (d values). */
 double vem_i_leaf_mean(const vem_i_leaves *leaves, int64_t leaf, double *mean);
 

@@ -234,6 +234,8 @@ static vem_status follow(linkage *l)
         if (length == 0)
             l->chain[length++] = l->list[0];
         l->from = l->chain[length - 1];
+        if (stopped(l)) /* a chain may be as long as there are clusters */
+            return VEM_STOPPED;
         vem_i_parallel_light(l->run, pieces_of(l), PIECE * 10.0, near_piece, l);
         int32_t next = l->list[best_place(l)];
         const double least = *cell(l, l->from, next);
@@ -246,8 +248,6 @@ static vem_status follow(linkage *l)
         }
         length -= 2;
         join(l, l->from, before, least);
-        if (stopped(l))
-            return VEM_STOPPED;
     }
     return VEM_OK;
 }
