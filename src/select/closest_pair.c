@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
+enum { ROOMS = 3 + VEM_I_CLOSEST_ROOMS };
 
 #define TYPE(NAME, name, what) &vem_i_closest_type_##name,
 static const vem_i_closest_type *const types[] = {VEM_PAIRS_TABLE(TYPE)};
@@ -78,12 +78,23 @@ int32_t vem_i_closest_place(const vem_i_closest *closest, int32_t object)
     return low;
 }
 
+/* All that the set keeps: how many arrays. */
+static size_t rooms_of(vem_i_closest *c, vem_i_room list[ROOMS])
+{
+    const size_t count = (size_t)c->capacity;
+    const size_t pieces = (size_t)vem_i_shards(c->capacity, VEM_I_SCAN);
+    list[0] = (vem_i_room){&c->live, count, sizeof *c->live, 0};
+    list[1] = (vem_i_room){&c->list, count, sizeof *c->list, 0};
+    list[2] = (vem_i_room){&c->best, pieces, sizeof *c->best, 0};
+    return 3 + (c->type->rooms ? c->type->rooms(c, list + 3) : 0);
+}
+
 vem_status vem_i_closest_new(vem_i_run *run, vem_pairs_method method,
                              const vem_i_distances *distances, int32_t capacity,
                              vem_i_closest **closest)
 {
     const vem_i_closest_type *type = types[method];
-    const size_t pieces = (size_t)vem_i_shards(capacity, VEM_I_SCAN);
+    vem_i_room rooms[ROOMS];
     vem_i_closest *made;
     vem_status status = vem_i_take_structs(run, &made, 1, type->size);
     if (status != VEM_OK)
@@ -93,14 +104,9 @@ vem_status vem_i_closest_new(vem_i_run *run, vem_pairs_method method,
     made->distances = *distances;
     made->capacity = capacity;
     made->told = (vem_progress){.phase = "pair", .free_energy = NAN};
-    const vem_i_room rooms[] = {
-        {&made->live, (size_t)capacity, sizeof *made->live, 0},
-        {&made->list, (size_t)capacity, sizeof *made->list, 0},
-        {&made->best, pieces, sizeof *made->best, 0},
-    };
-    status = vem_i_take_rooms(run, rooms, VEM_I_COUNT(rooms));
-    if (status == VEM_OK && type->create)
-        status = type->create(made);
+    status = vem_i_take_rooms(run, rooms, rooms_of(made, rooms));
+    if (status == VEM_OK && made->live && type->clear)
+        type->clear(made);
     if (status != VEM_OK) {
         vem_i_closest_free(made);
         return status;
@@ -111,13 +117,10 @@ vem_status vem_i_closest_new(vem_i_run *run, vem_pairs_method method,
 
 void vem_i_closest_free(vem_i_closest *closest)
 {
+    vem_i_room rooms[ROOMS];
     if (!closest)
         return;
-    if (closest->type->free)
-        closest->type->free(closest);
-    vem_i_free(closest->live);
-    vem_i_free(closest->list);
-    vem_i_free(closest->best);
+    vem_i_free_rooms(rooms, rooms_of(closest, rooms));
     vem_i_free(closest);
 }
 

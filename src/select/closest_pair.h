@@ -15,6 +15,7 @@
 #ifndef VEM_SELECT_CLOSEST_PAIR_H
 #define VEM_SELECT_CLOSEST_PAIR_H
 
+#include "base/memory.h"
 #include "base/parallel.h"
 
 typedef struct vem_i_distances {
@@ -31,11 +32,16 @@ typedef struct vem_i_pair_found {
     double distance;
 } vem_i_pair_found;
 
+enum { VEM_I_CLOSEST_ROOMS = 3 };
+
 struct vem_i_closest;
 typedef struct vem_i_closest_type {
     size_t size; /* of the struct that begins with a vem_i_closest */
-    vem_status (*create)(struct vem_i_closest *closest);
-    void (*free)(struct vem_i_closest *closest);
+    /* The arrays that it keeps beside those of the set, at most VEM_I_CLOSEST_ROOMS: how
+     * many. They are taken and given back with the set. NULL: none. */
+    size_t (*rooms)(struct vem_i_closest *closest, vem_i_room *list);
+    /* They are there: the set is empty. NULL: nothing is to be done. */
+    void (*clear)(struct vem_i_closest *closest);
     /* The objects that are in the list of live ones now. */
     vem_status (*begin)(struct vem_i_closest *closest);
     vem_status (*inserted)(struct vem_i_closest *closest, int32_t object);

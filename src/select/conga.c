@@ -18,7 +18,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "select/closest_pair.h"
 
 enum { MOST_SUBSETS = 64 }; /* log2 of any number, and a few more for a moment */
@@ -39,30 +38,24 @@ typedef struct conga {
     int64_t count, room;
 } conga;
 
-static vem_status create(vem_i_closest *closest)
+static size_t rooms(vem_i_closest *closest, vem_i_room *list)
 {
     conga *c = (conga *)closest;
     const size_t count = (size_t)closest->capacity;
-    const vem_i_room rooms[] = {
-        {&c->subset_of, count, sizeof *c->subset_of, 0},
-        {&c->visited, count, sizeof *c->visited, 1},
-        {&c->edges, 2 * count, sizeof *c->edges, 0},
-    };
-    c->room = 2 * (int64_t)closest->capacity;
-    for (int i = 0; i < MOST_SUBSETS; i++)
-        c->size[i] = -1;
-    const vem_status status = vem_i_take_rooms(closest->run, rooms, VEM_I_COUNT(rooms));
-    for (size_t i = 0; status == VEM_OK && c->subset_of && i < count; i++)
-        c->subset_of[i] = -1;
-    return status;
+    c->room = c->room ? c->room : 2 * (int64_t)closest->capacity; /* it may have grown */
+    list[0] = (vem_i_room){&c->subset_of, count, sizeof *c->subset_of, 0};
+    list[1] = (vem_i_room){&c->visited, count, sizeof *c->visited, 1};
+    list[2] = (vem_i_room){&c->edges, (size_t)c->room, sizeof *c->edges, 0};
+    return 3;
 }
 
-static void free_arrays(vem_i_closest *closest)
+static void clear(vem_i_closest *closest)
 {
     conga *c = (conga *)closest;
-    vem_i_free(c->subset_of);
-    vem_i_free(c->visited);
-    vem_i_free(c->edges);
+    for (int i = 0; i < MOST_SUBSETS; i++)
+        c->size[i] = -1;
+    for (int32_t i = 0; i < closest->capacity; i++)
+        c->subset_of[i] = -1;
 }
 
 static vem_status add_edge(conga *c, int32_t from, int32_t to, double distance,
@@ -260,8 +253,8 @@ static vem_status find(vem_i_closest *closest, vem_i_pair_found *pair)
 
 const vem_i_closest_type vem_i_closest_type_conga = {
     .size = sizeof(conga),
-    .create = create,
-    .free = free_arrays,
+    .rooms = rooms,
+    .clear = clear,
     .begin = begin,
     .inserted = inserted,
     .removed = removed,

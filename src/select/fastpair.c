@@ -15,7 +15,6 @@
  * and one scan for each bound that came up. */
 #include <math.h>
 
-#include "base/memory.h"
 #include "select/closest_pair.h"
 
 typedef struct fastpair {
@@ -25,24 +24,14 @@ typedef struct fastpair {
     double *out;      /* of the object that is inserted */
 } fastpair;
 
-static vem_status create(vem_i_closest *closest)
+static size_t rooms(vem_i_closest *closest, vem_i_room *list)
 {
     fastpair *f = (fastpair *)closest;
     const size_t count = (size_t)closest->capacity;
-    const vem_i_room rooms[] = {
-        {&f->key, count, sizeof *f->key, 0},
-        {&f->nearest, count, sizeof *f->nearest, 0},
-        {&f->out, count, sizeof *f->out, 0},
-    };
-    return vem_i_take_rooms(closest->run, rooms, VEM_I_COUNT(rooms));
-}
-
-static void free_arrays(vem_i_closest *closest)
-{
-    fastpair *f = (fastpair *)closest;
-    vem_i_free(f->key);
-    vem_i_free(f->nearest);
-    vem_i_free(f->out);
+    list[0] = (vem_i_room){&f->key, count, sizeof *f->key, 0};
+    list[1] = (vem_i_room){&f->nearest, count, sizeof *f->nearest, 0};
+    list[2] = (vem_i_room){&f->out, count, sizeof *f->out, 0};
+    return 3;
 }
 
 static void keep(fastpair *f, int32_t x, vem_i_pair_found found)
@@ -169,8 +158,7 @@ static vem_status find(vem_i_closest *closest, vem_i_pair_found *pair)
 
 const vem_i_closest_type vem_i_closest_type_fastpair = {
     .size = sizeof(fastpair),
-    .create = create,
-    .free = free_arrays,
+    .rooms = rooms,
     .begin = begin,
     .inserted = inserted,
     .removed = removed,
