@@ -73,11 +73,12 @@ static void tiny_rows(void **state)
                     const double unit = ldexp(1, bayes ? 0 : exponent);
                     assert_int_equal(p->a, q->a);
                     assert_int_equal(p->b, q->b);
-                    assert_near(q->height / unit, p->height, 1e-9 * (1 + p->height));
+                    grid_assert_near(q->height / unit, p->height, 1e-9 * (1 + p->height),
+                                     "height");
                     if (bayes)
-                        assert_near(q->log_evidence,
-                                    p->log_evidence - N * D * exponent * log(2),
-                                    1e-7 * N * D);
+                        grid_assert_near(q->log_evidence,
+                                         p->log_evidence - N * D * exponent * log(2),
+                                         1e-7 * N * D, "evidence");
                 }
                 assert_int_equal(a->about.clusters, b->about.clusters);
                 vem_dendrogram_free(a);
@@ -312,8 +313,8 @@ static void purity_of_random_trees(void **state)
             double rows;
             const double pairs = purity_by_pairs(t, classes, &rows);
             assert_int_equal(vem_dendrogram_purity(ctx, t, classes, N, &found), VEM_OK);
-            assert_near(found.pairs, pairs, 1e-12);
-            assert_near(found.rows, rows, 1e-12);
+            grid_assert_near(found.pairs, pairs, 1e-12, "purity over pairs");
+            grid_assert_near(found.rows, rows, 1e-12, "purity over rows");
             assert_int_equal(vem_dendrogram_purity(ctx, t, classes, N - 1, &found),
                              VEM_BAD_DATA);
             vem_dendrogram_free(t);
@@ -324,7 +325,7 @@ static void purity_of_random_trees(void **state)
 static void purity_golden(void **state)
 {
     (void)state;
-    json_t *g = golden_file("metrics.json"), *list = json_object_get(g, "dendrogram");
+    json_t *g = golden_read("metrics.json"), *list = json_object_get(g, "dendrogram");
     vem_i_verb verb;
     vem_i_run *run = vem_i_begin(ctx, &verb);
     assert_int_equal(json_array_size(list), 2);
@@ -334,8 +335,8 @@ static void purity_golden(void **state)
         int64_t classes[16];
         vem_dendrogram *t;
         vem_tree_purity found = {.size = sizeof found};
-        const int64_t n = numbers_of(json_object_get(one, "labels"), labels);
-        numbers_of(json_object_get(one, "merges"), merges);
+        const int64_t n = (int64_t)golden_list(one, "labels", labels);
+        golden_list(one, "merges", merges);
         assert_int_equal(vem_i_dendrogram_new(run, n, n, 0, &t), VEM_OK);
         for (int64_t k = 0; k < n; k++)
             classes[k] = (int64_t)labels[k];
@@ -345,10 +346,9 @@ static void purity_golden(void **state)
                                        .delta = (double)k};
         assert_int_equal(vem_i_dendrogram_settle(run, "golden", t), VEM_OK);
         assert_int_equal(vem_dendrogram_purity(ctx, t, classes, n, &found), VEM_OK);
-        assert_near(found.pairs, json_number_value(json_object_get(one, "purity")),
-                    1e-12);
-        assert_near(found.pair_count, json_number_value(json_object_get(one, "pairs")),
-                    0);
+        grid_assert_near(found.pairs, golden_number(one, "purity"), 1e-12,
+                         "purity over pairs");
+        grid_assert_near(found.pair_count, golden_number(one, "pairs"), 0, "pairs");
         for (int64_t k = 0; k < n; k++)
             classes[k] = k; /* no two of a class */
         assert_int_equal(vem_dendrogram_purity(ctx, t, classes, n, &found), VEM_OK);

@@ -20,8 +20,6 @@ static void mix_tree(uint64_t *digest, const vem_dendrogram *t)
         mix(digest, t->leaf_of, (size_t)t->rows * sizeof *t->leaf_of);
 }
 
-typedef vem_status (*verb)(uint64_t *digest);
-
 static vem_status grow(uint64_t *digest)
 {
     vem_options o;
@@ -89,28 +87,6 @@ static vem_status picture(uint64_t *digest)
     return vem_dendrogram_draw(ctx, tree, NULL, 3, text);
 }
 
-static void each_allocation(verb call, int64_t least)
-{
-    uint64_t expected = 1;
-    calls = 0;
-    assert_int_equal(call(&expected), VEM_OK);
-    const int64_t count = calls;
-    assert_true(count >= least);
-    for (int64_t k = 1; k <= count; k++) {
-        uint64_t digest = 1;
-        calls = 0;
-        fail_at = k;
-        const vem_status status = call(&digest);
-        fail_at = 0;
-        if (status == VEM_OK && digest == expected)
-            continue;
-        if (status != VEM_NO_MEMORY || digest != 1)
-            fail_msg("allocation %lld of %lld: status %d (%s)", (long long)k,
-                     (long long)count, status, vem_ctx_message(ctx));
-        assert_non_null(strstr(vem_ctx_message(ctx), "memory"));
-    }
-}
-
 static void every_allocation(void **state)
 {
     (void)state;
@@ -129,15 +105,15 @@ static void every_allocation(void **state)
                                             .pairs = (vem_pairs_method)way,
                                             .leaves = leaves};
                 vem_options_init(&o);
-                each_allocation(grow, 10);
+                each_allocation("grow", grow, 10);
                 assert_int_equal(vem_agglomerate(ctx, rows, &o, &wanted, &tree), VEM_OK);
-                each_allocation(write_file, 1);
-                each_allocation(read_file, 3);
-                each_allocation(cut, 2);
-                each_allocation(measure, 5);
-                each_allocation(newick, 2);
-                each_allocation(for_r, 2);
-                each_allocation(picture, 4);
+                each_allocation("write_file", write_file, 1);
+                each_allocation("read_file", read_file, 3);
+                each_allocation("cut", cut, 2);
+                each_allocation("measure", measure, 5);
+                each_allocation("newick", newick, 2);
+                each_allocation("for_r", for_r, 2);
+                each_allocation("picture", picture, 4);
                 vem_dendrogram_free(tree);
             }
     unlink(file);
