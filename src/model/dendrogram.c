@@ -145,11 +145,11 @@ vem_status vem_i_dendrogram_settle(vem_i_run *run, const char *source,
 {
     uint8_t *joined;
     vem_status status = vem_i_take_zeroed(run, &joined, 2 * (size_t)tree->leaves, 1);
-    if (status == VEM_OK) {
+    if (status == VEM_OK && joined) {
         status = check_ids(run, source, tree, joined);
         vem_i_free(joined);
     }
-    if (status != VEM_OK)
+    if (status != VEM_OK || run->counted)
         return status;
     settle_sizes(tree);
     settle_heights(tree);

@@ -114,11 +114,6 @@ vem_status vem_i_abc(vem_i_run *run, const vem_i_leaves *leaves,
     if (status != VEM_OK)
         return status;
     a.count = (vem_i_conjugate){.mass_unit = 1, .count = prior.count};
-    tree->about.prior_strength = prior.strength;
-    tree->about.prior_dof = prior.dof;
-    tree->about.prior_count = prior.count;
-    tree->about.prior_scale = mean_scale(&prior, view);
-    tree->about.pairs = options->pairs;
     status = a.type->create(run, &prior, leaves, family, &a.clusters);
     if (status == VEM_OK) {
         const vem_i_distances distances = {.user = a.clusters,
@@ -127,22 +122,16 @@ vem_status vem_i_abc(vem_i_run *run, const vem_i_leaves *leaves,
         status = vem_i_closest_new(run, options->pairs, &distances,
                                    (int32_t)(2 * leaves->count - 1), &a.closest);
     }
-    if (status == VEM_OK)
+    if (status == VEM_OK && !run->counted) {
+        tree->about.prior_strength = prior.strength;
+        tree->about.prior_dof = prior.dof;
+        tree->about.prior_count = prior.count;
+        tree->about.prior_scale = mean_scale(&prior, view);
+        tree->about.pairs = options->pairs;
         status = merge_all(&a);
+    }
     vem_i_closest_free(a.closest);
     a.type->free(a.clusters);
     vem_i_abc_prior_free(&prior);
     return status;
-}
-
-double vem_i_abc_bytes(const vem_i_family *family, double n, double d, double leaves)
-{
-    const double half = fmax(1, floor(d / 2));
-    /* Scatter and factor of a cluster: as many vectors as it has rows, or two
-     * triangles. */
-    const double each = fmin(2 * (n / leaves) * d, d * (d + 1));
-    const double merged = fmin(2 * n * d, leaves / half * d * (d + 1));
-    const double shapes =
-        family->axes == 2 ? fmax(each * leaves * (n > leaves), merged) : 2 * leaves * d;
-    return 8 * (leaves * d + shapes + 0.25 * d * d + leaves * 32) + 8 * fmin(n, 1 << 24);
 }

@@ -27,6 +27,7 @@ void vem_i_abc_prior_free(vem_i_abc_prior *prior);
  * (abc_columns.c). */
 typedef struct vem_i_abc_clusters vem_i_abc_clusters;
 typedef struct vem_i_abc_type {
+    /* Under a run that counts: with the most that merges will take. */
     vem_status (*create)(vem_i_run *run, const vem_i_abc_prior *prior,
                          const vem_i_leaves *leaves, const vem_i_family *family,
                          vem_i_abc_clusters **clusters);
@@ -43,11 +44,8 @@ typedef struct vem_i_abc_type {
 extern const vem_i_abc_type vem_i_abc_full, vem_i_abc_columns;
 
 /* Merges of the tree, and what its summary says of them; VEM_STOPPED without a
- * sentence. */
+ * sentence. Under a run that counts it takes nothing and does nothing. */
 vem_status vem_i_abc(vem_i_run *run, const vem_i_leaves *leaves,
                      const vem_i_family *family, const vem_tree_options *options,
                      uint64_t seed, vem_dendrogram *tree);
-/* Bytes it takes beside the view. */
-double vem_i_abc_bytes(const vem_i_family *family, double n, double d, double leaves);
-
 #endif

@@ -114,7 +114,7 @@ static vem_status set_prior(columns *f, const vem_i_abc_prior *prior,
                             const vem_i_family *family)
 {
     vem_status status = vem_i_conjugate_new(f->run, family, f->d, &f->prior);
-    if (status != VEM_OK)
+    if (status != VEM_OK || f->run->counted)
         return status;
     f->prior.strength = prior->strength;
     f->prior.dof = prior->dof;
@@ -148,7 +148,7 @@ static vem_status create(vem_i_run *run, const vem_i_abc_prior *prior,
     status = vem_i_take_rooms(run, rooms, VEM_I_COUNT(rooms));
     if (status == VEM_OK)
         status = set_prior(f, prior, family);
-    for (int64_t i = 0; status == VEM_OK && i < leaves->count; i++) {
+    for (int64_t i = 0; status == VEM_OK && f->clusters && i < leaves->count; i++) {
         set_leaf(f, leaves, i);
         status = vem_i_leaves_tell(run, leaves, i);
     }

@@ -92,9 +92,31 @@ static vem_status set_group(vem_i_full *f, const vem_i_leaves *leaves, int64_t l
     return vem_i_full_settle(f, c);
 }
 
+/* Scatters and factors come and go with merges. There are never more than of clusters
+ * that are all dense, or of rows that are all vectors, 2 for each; and while two become
+ * one, those of that one. */
+static vem_status count_scatters(vem_i_full *f, const vem_i_leaves *leaves)
+{
+    enum { BESIDE = 80 }; /* bytes of a block that are not ours */
+    const size_t d = (size_t)f->d, matrices = 2 * (size_t)vem_i_triangle(f->d);
+    const size_t clusters =
+        (size_t)(f->leaves < leaves->view->n ? f->leaves : f->leaves / 2 + 1);
+    const size_t dense = clusters * matrices, vectors = 2 * (size_t)leaves->view->n * d;
+    double *none;
+    char *edges;
+    vem_status status =
+        vem_i_take(f->run, &none, (dense < vectors ? dense : vectors) + matrices,
+                   sizeof *none);
+    if (status == VEM_OK)
+        status = vem_i_take(f->run, &edges, 2 * clusters, BESIDE);
+    return status;
+}
+
 static vem_status set_leaves(vem_i_full *f, const vem_i_leaves *leaves)
 {
     vem_status status = VEM_OK;
+    if (!f->clusters)
+        return count_scatters(f, leaves);
     for (int64_t i = 0; status == VEM_OK && i < leaves->count; i++) {
         vem_i_full_cluster *c = &f->clusters[i];
         c->mean = f->means + i * f->d;
@@ -120,7 +142,7 @@ static vem_status set_root(vem_i_full *f, const vem_i_abc_prior *prior)
     const int64_t d = f->d;
     vem_status status =
         vem_i_take(f->run, &f->root, (size_t)prior->scale_count, sizeof(double));
-    if (status != VEM_OK)
+    if (status != VEM_OK || !f->root)
         return status;
     f->roots = prior->scale_count;
     memcpy(f->root, prior->scale, (size_t)f->roots * sizeof(double));

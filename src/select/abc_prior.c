@@ -172,7 +172,7 @@ vem_status vem_i_abc_prior_new(vem_i_run *run, const vem_view *view,
     status = vem_i_take(run, &prior->mean, (size_t)d, sizeof(double));
     if (status == VEM_OK)
         status = vem_i_take(run, &prior->scale, (size_t)room, sizeof(double));
-    if (status == VEM_OK) {
+    if (status == VEM_OK && !run->counted) {
         set_mean(view, given->mean, prior->mean);
         set_scale(view, family, given, seed, prior);
         status = check(run, prior, family, view->d);

@@ -11,8 +11,9 @@ typedef struct vem_i_leaves {
     int32_t *rows;
 } vem_i_leaves;
 
-/* By labels below `groups` (NULL: leaves are the rows). Groups without rows are left
- * out, the others numbered by their first rows: labels become those numbers. */
+/* By labels below `groups` (0: leaves are the rows). Groups without rows are left out,
+ * the others numbered by their first rows: labels become those numbers. Under a run
+ * that counts there are no labels, and as many leaves as groups. */
 vem_status vem_i_leaves_new(vem_i_run *run, const vem_view *view, int32_t *labels,
                             int32_t groups, vem_i_leaves *leaves);
 void vem_i_leaves_free(vem_i_leaves *leaves);

@@ -291,12 +291,6 @@ static void number_merges(linkage *l, double unit, vem_dendrogram *tree)
     }
 }
 
-double vem_i_linkage_bytes(vem_tree_method method, double n)
-{
-    const double lists = n * (sizeof(joined) + 2 * sizeof(int32_t) + 2 * sizeof(double));
-    return lists + (method == VEM_TREE_SINGLE ? 0 : n * (n - 1) / 2 * sizeof(double));
-}
-
 vem_status vem_i_linkage(vem_i_run *run, vem_tree_method method,
                          const vem_i_leaf_points *points, double unit,
                          vem_dendrogram *tree)
@@ -319,14 +313,14 @@ vem_status vem_i_linkage(vem_i_run *run, vem_tree_method method,
         {&l.square, single ? 0 : n * (n - 1) / 2, sizeof *l.square, 0},
     };
     vem_status status = vem_i_take_rooms(run, rooms, VEM_I_COUNT(rooms));
-    for (size_t i = 0; status == VEM_OK && i < n; i++) {
+    for (size_t i = 0; status == VEM_OK && l.list && i < n; i++) {
         l.list[i] = (int32_t)i;
         if (l.mass)
             l.mass[i] = points->mass ? points->mass[i] : 1;
     }
-    if (status == VEM_OK)
+    if (status == VEM_OK && l.list)
         status = single ? span(&l) : follow(&l);
-    if (status == VEM_OK) {
+    if (status == VEM_OK && l.list) {
         number_merges(&l, unit, tree);
         tree->about.distances = (int64_t)n * ((int64_t)n - 1) / 2;
     }
