@@ -265,8 +265,10 @@ class Tree(Case):
     def test_names_of_kept_rows(self):
         """Ids are those of the rows that are leaves, and in whichever encoding."""
         self.write("t.csv", b"name,x\na,1\nb,\n\xfc,5\nd,9\n")
-        self.vem("tree", self.path("t.csv"), "--id", "name", "--missing", "drop", "-o", self.path("t.npz"), "-q")
+        self.vem("tree", self.path("t.csv"), "--id", "name", "--missing", "drop", "-o", self.path("t.npz"),
+                 "--r", self.path("t.json"), "-q")
         self.assertEqual(self.meta()["leaf_ids"], ["a", "\u00fc", "d"])
+        self.assertEqual(json.loads(self.read("t.json"))["labels"], ["a", "\u00fc", "d"])
         for text, words in ((b" 17,", "entry 1 of leaf_ids in its meta is no text"),
                             (b"    ", "2 ids of leaves, but it has 3 leaves")):
             with zipfile.ZipFile(self.path("t.npz")) as old, \

@@ -8,7 +8,7 @@
 
 static const char MEANS[] = "missing_means";
 
-static json_t *text_of(const char *name)
+json_t *vem_i_text_to_json(const char *name)
 {
     const size_t capacity = 2 * strlen(name) + 1;
     char *text = vem_i_alloc(capacity, 1);
@@ -23,7 +23,7 @@ static json_t *text_of(const char *name)
 static int set_text(json_t *json, const char *key, const char *text)
 {
     json_object_del(json, key);
-    return !text || json_object_set_new(json, key, text_of(text)) == 0;
+    return !text || json_object_set_new(json, key, vem_i_text_to_json(text)) == 0;
 }
 
 /* Names, or numbers where there are any. */
@@ -37,7 +37,7 @@ static int set_list(json_t *json, const char *key, char *const *names,
     int done = list != NULL;
     for (int32_t j = 0; done && j < count; j++)
         done = json_array_append_new(list, numbers ? json_real(numbers[j])
-                                                   : text_of(names[j])) == 0;
+                                                   : vem_i_text_to_json(names[j])) == 0;
     if (done)
         return json_object_set_new(json, key, list) == 0;
     json_decref(list);
