@@ -359,7 +359,7 @@ typedef struct cli_grown {
     vem_dendrogram *tree;
     const vem_data *data; /* NULL: the tree was read */
     int64_t cut;          /* clusters; 0: none */
-    vem_tree_purity purity;
+    vem_dendrogram_agreement purity;
     vem_agreement agreement; /* of the cut with the truth */
     const char *truth_column;
     double seconds_read, seconds;

@@ -9,11 +9,11 @@
 #define NAME(NAME, name, what) #name,
 #define CHOICE(NAME, name, what) "|" #name
 
-static const char *const methods[] = {VEM_TREE_TABLE(NAME)};
+static const char *const methods[] = {VEM_DENDROGRAM_TABLE(NAME)};
 static const char *const ways[] = {VEM_PAIRS_TABLE(NAME)};
 
 static const cli_option own[] = {
-    {"method", 0, "Model", &(VEM_TREE_TABLE(CHOICE))[1],
+    {"method", 0, "Model", &(VEM_DENDROGRAM_TABLE(CHOICE))[1],
      "which two clusters are joined next; default: bayes"},
     {"leaves", 0, "Data", "M",
      "first put the rows into M groups by k-means, which are the leaves: for more rows "
@@ -98,27 +98,27 @@ static const char *const of_prior[] = {"prior-mean",  "prior-strength", "prior-d
 
 /* ---- before ---- */
 
-static int read_request(cli_args *args, vem_tree_options *tree)
+static int read_request(cli_args *args, vem_dendrogram_options *tree)
 {
     int method = 0, pairs = 0, code = CLI_DONE;
     if (cli_value(args, "method"))
         code = cli_read_choice("--method", cli_value(args, "method"), methods,
-                               VEM_TREE_COUNT, &method);
+                               VEM_DENDROGRAM_COUNT, &method);
     if (code == CLI_DONE && cli_value(args, "pairs"))
         code = cli_read_choice("--pairs", cli_value(args, "pairs"), ways, VEM_PAIRS_COUNT,
                                &pairs);
-    if (code == CLI_DONE && cli_value(args, "pairs") && method != VEM_TREE_BAYES) {
+    if (code == CLI_DONE && cli_value(args, "pairs") && method != VEM_DENDROGRAM_BAYES) {
         cli_error("--pairs is for --method bayes; linkages need no search for pairs.");
         code = CLI_USAGE;
     }
-    *tree = (vem_tree_options){.size = sizeof *tree,
-                               .method = (vem_tree_method)method,
-                               .pairs = (vem_pairs_method)pairs};
+    *tree = (vem_dendrogram_options){.size = sizeof *tree,
+                                     .method = (vem_dendrogram_method)method,
+                                     .pairs = (vem_pairs_method)pairs};
     if (code == CLI_DONE)
         code = cli_read_whole(args, "leaves", 1e9, &tree->leaves);
     if (code == CLI_DONE)
         code = cli_check_truth(args);
-    if (code == CLI_DONE && method != VEM_TREE_BAYES && cli_value(args, "labels") &&
+    if (code == CLI_DONE && method != VEM_DENDROGRAM_BAYES && cli_value(args, "labels") &&
         args->options.clusters == VEM_AUTO) {
         cli_error("--labels needs to know into how many clusters the tree is cut: say it "
                   "with --clusters K (only --method bayes knows by itself).");
@@ -210,7 +210,8 @@ static int over(cli_args *args, cli_grown *g, const cli_truth *truth, double beg
     const int64_t asked = args->options.clusters, n = vem_dendrogram_rows(g->tree);
     vem_status status = VEM_OK;
     g->cut = asked != VEM_AUTO ? asked : vem_dendrogram_summary(g->tree)->clusters;
-    g->purity = (vem_tree_purity){.size = sizeof g->purity, .pairs = NAN, .rows = NAN};
+    g->purity =
+        (vem_dendrogram_agreement){.size = sizeof g->purity, .pairs = NAN, .rows = NAN};
     g->agreement = (vem_agreement){.size = sizeof g->agreement,
                                    .nmi = NAN,
                                    .ari = NAN,
@@ -265,7 +266,7 @@ static int read_tree(cli_args *args, double began)
 
 static int grow_tree(cli_args *args, double began)
 {
-    vem_tree_options options;
+    vem_dendrogram_options options;
     cli_prior prior = {0};
     vem_data *data = NULL;
     cli_grown g = {0};
@@ -277,7 +278,7 @@ static int grow_tree(cli_args *args, double began)
         if (!cli_value(args, of_prior[i]))
             continue;
         options.prior = &prior.options;
-        if (options.method != VEM_TREE_BAYES) {
+        if (options.method != VEM_DENDROGRAM_BAYES) {
             cli_error("--%s is for --method bayes.", of_prior[i]);
             code = CLI_USAGE;
         }

@@ -49,10 +49,10 @@ static void build(const sheet *s, unsigned which, unsigned way)
 static void check_tree(const vem_dendrogram *tree)
 {
     const int64_t n = vem_dendrogram_leaves(tree), rows = vem_dendrogram_rows(tree);
-    const vem_merge *merges = vem_dendrogram_merges(tree);
+    const vem_dendrogram_merge *merges = vem_dendrogram_merges(tree);
     int32_t *labels = malloc((size_t)rows * sizeof *labels);
     int64_t *classes = calloc((size_t)rows, sizeof *classes);
-    vem_tree_purity purity = {.size = sizeof purity};
+    vem_dendrogram_agreement purity = {.size = sizeof purity};
     if (!labels || !classes || n < 2 || merges[n - 2].size != n)
         abort();
     for (int64_t k = 0; k < n - 1; k++)

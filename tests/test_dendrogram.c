@@ -38,7 +38,7 @@ static void golden_bayes(void **state)
                                      .scale = scale,
                                      .scale_values = 4};
     for (int pairs = 0; pairs < VEM_PAIRS_COUNT; pairs++) {
-        case_of c = plain_case(VEM_TREE_BAYES);
+        case_of c = plain_case(VEM_DENDROGRAM_BAYES);
         c.tree.pairs = (vem_pairs_method)pairs;
         c.tree.prior = &prior;
         vem_dendrogram *t = grow(&c, x, n, 2);
@@ -67,10 +67,10 @@ static void golden_linkages(void **state)
     json_t *rows = golden_read("abc.json"), *g = golden_read("linkage.json");
     double x[64], expected[64];
     const int64_t n = (int64_t)golden_list(rows, "X", x) / 2;
-    for (int m = VEM_TREE_SINGLE; m <= VEM_TREE_AVERAGE; m++) {
-        const case_of c = plain_case((vem_tree_method)m);
+    for (int m = VEM_DENDROGRAM_SINGLE; m <= VEM_DENDROGRAM_AVERAGE; m++) {
+        const case_of c = plain_case((vem_dendrogram_method)m);
         vem_dendrogram *t = grow(&c, x, n, 2);
-        golden_list(g, vem_tree_method_name((vem_tree_method)m), expected);
+        golden_list(g, vem_dendrogram_method_name((vem_dendrogram_method)m), expected);
         for (int64_t k = 0; k < n - 1; k++) {
             assert_true((double)t->merges[k].a == expected[4 * k]);
             assert_true((double)t->merges[k].b == expected[4 * k + 1]);
@@ -93,11 +93,11 @@ static void any_number_of_threads(void **state)
     static double x[N * D];
     draw_rows(x, N * D, 3);
     const int threads[] = {1, 2, 3, 7};
-    for (int m = 0; m < VEM_TREE_COUNT; m++)
-        for (int pairs = 0; pairs < (m == VEM_TREE_BAYES ? 2 : 1); pairs++) {
+    for (int m = 0; m < VEM_DENDROGRAM_COUNT; m++)
+        for (int pairs = 0; pairs < (m == VEM_DENDROGRAM_BAYES ? 2 : 1); pairs++) {
             vem_dendrogram *first = NULL;
             for (size_t i = 0; i < 4; i++) {
-                case_of c = plain_case((vem_tree_method)m);
+                case_of c = plain_case((vem_dendrogram_method)m);
                 c.options.threads = threads[i];
                 c.tree.pairs = (vem_pairs_method)pairs;
                 vem_dendrogram *t = grow(&c, x, N, D);
@@ -120,7 +120,7 @@ static void pairs_by_any_way(void **state)
     static double x[N * D];
     draw_rows(x, N * D, 5);
     for (int32_t d = 1; d <= D; d++) {
-        case_of c = plain_case(VEM_TREE_BAYES);
+        case_of c = plain_case(VEM_DENDROGRAM_BAYES);
         const int64_t n = N;
         vem_dendrogram *fast = grow(&c, x, n, d);
         for (int pairs = VEM_PAIRS_CONGA; pairs <= VEM_PAIRS_BRUTE; pairs++) {
@@ -146,7 +146,7 @@ static void evidence_of_the_root(void **state)
     assert_int_equal(families, 2);
     const vem_family_kind kinds[] = {VEM_FULL, VEM_DIAG, VEM_ISO};
     for (size_t k = 0; k < 3; k++) {
-        case_of c = plain_case(VEM_TREE_BAYES);
+        case_of c = plain_case(VEM_DENDROGRAM_BAYES);
         c.options.family = (int)kinds[k];
         vem_dendrogram *t = grow(&c, x, N, D);
         /* Shifted and scaled: the same tree, less N D log a. */
@@ -187,14 +187,14 @@ static void weights(void **state)
                                      .mean = mean,
                                      .scale = &scale,
                                      .scale_values = 1};
-    for (int m = 0; m < VEM_TREE_COUNT; m++) {
-        case_of c = plain_case((vem_tree_method)m);
-        c.tree.prior = m == VEM_TREE_BAYES ? &prior : NULL;
+    for (int m = 0; m < VEM_DENDROGRAM_COUNT; m++) {
+        case_of c = plain_case((vem_dendrogram_method)m);
+        c.tree.prior = m == VEM_DENDROGRAM_BAYES ? &prior : NULL;
         vem_dendrogram *both = grow(&c, twice, 2 * N, D);
         c.weights = w;
         vem_dendrogram *weighted = grow(&c, x, N, D);
         /* The root holds all rows, whatever came before. */
-        if (m == VEM_TREE_BAYES) {
+        if (m == VEM_DENDROGRAM_BAYES) {
             grid_assert_near(weighted->merges[N - 2].log_evidence,
                              both->merges[2 * N - 2].log_evidence, 1e-9,
                              "evidence of weights");
@@ -209,7 +209,7 @@ static void weights(void **state)
         vem_dendrogram_free(weighted);
     }
     /* Weights that are no whole numbers have no table of constants. */
-    case_of c = plain_case(VEM_TREE_BAYES);
+    case_of c = plain_case(VEM_DENDROGRAM_BAYES);
     c.tree.prior = &prior;
     c.weights = w;
     vem_dendrogram *whole = grow(&c, x, N, D);
@@ -238,7 +238,7 @@ static void groups(void **state)
                                      .scale_values = 1};
     const vem_family_kind kinds[] = {VEM_FULL, VEM_DIAG, VEM_ISO};
     for (int k = 0; k < 3; k++) {
-        case_of c = plain_case(VEM_TREE_BAYES);
+        case_of c = plain_case(VEM_DENDROGRAM_BAYES);
         c.options.family = (int)kinds[k];
         c.tree.prior = &prior;
         vem_dendrogram *rows = grow(&c, x, N, D);
@@ -258,7 +258,7 @@ static void groups(void **state)
         }
         vem_dendrogram_free(rows);
     }
-    case_of c = plain_case(VEM_TREE_AVERAGE);
+    case_of c = plain_case(VEM_DENDROGRAM_AVERAGE);
     c.tree.leaves = 20;
     vem_dendrogram *t = grow(&c, x, N, D);
     assert_non_null(strstr(vem_dendrogram_notes(t), "of their means"));

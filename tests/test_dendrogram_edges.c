@@ -25,8 +25,8 @@ static void hostile_rows(void **state)
     (void)state;
     enum { N = 30, D = 2000 };
     double *x = calloc(N * D, sizeof *x);
-    for (int m = 0; m < VEM_TREE_COUNT; m++) {
-        const case_of c = plain_case((vem_tree_method)m);
+    for (int m = 0; m < VEM_DENDROGRAM_COUNT; m++) {
+        const case_of c = plain_case((vem_dendrogram_method)m);
         refuses(&c, x, 1, 3, VEM_BAD_DATA, "at least 2 rows");
         for (int64_t n = 2; n <= N; n += 14) { /* all equal */
             vem_dendrogram *t = grow(&c, x, n, 3);
@@ -59,17 +59,17 @@ static void tiny_rows(void **state)
     enum { N = 40, D = 3 };
     static double x[N * D], tiny[N * D];
     draw_rows(x, N * D, 23);
-    for (int m = 0; m < VEM_TREE_COUNT; m++)
+    for (int m = 0; m < VEM_DENDROGRAM_COUNT; m++)
         for (int exponent = -99; exponent >= -459; exponent -= 36)
             for (int groups = 0; groups < 2; groups++) {
-                case_of c = plain_case((vem_tree_method)m);
+                case_of c = plain_case((vem_dendrogram_method)m);
                 c.tree.leaves = groups ? 15 : 0;
                 for (int i = 0; i < N * D; i++)
                     tiny[i] = ldexp(x[i], exponent);
                 vem_dendrogram *a = grow(&c, x, N, D), *b = grow(&c, tiny, N, D);
-                const int bayes = m == VEM_TREE_BAYES;
+                const int bayes = m == VEM_DENDROGRAM_BAYES;
                 for (int64_t k = 0; k < a->leaves - 1; k++) {
-                    const vem_merge *p = &a->merges[k], *q = &b->merges[k];
+                    const vem_dendrogram_merge *p = &a->merges[k], *q = &b->merges[k];
                     const double unit = ldexp(1, bayes ? 0 : exponent);
                     assert_int_equal(p->a, q->a);
                     assert_int_equal(p->b, q->b);
@@ -86,7 +86,7 @@ static void tiny_rows(void **state)
             }
     for (int i = 0; i < N * D; i++)
         tiny[i] = ldexp(x[i], -490);
-    const case_of c = plain_case(VEM_TREE_BAYES);
+    const case_of c = plain_case(VEM_DENDROGRAM_BAYES);
     refuses(&c, tiny, N, D, VEM_BAD_DATA, "vanish in double precision");
 }
 
@@ -97,23 +97,23 @@ static void hostile_options(void **state)
     draw_rows(x, 40, 2);
     for (int i = 0; i < 20; i++)
         w[i] = i != 4;
-    case_of c = plain_case(VEM_TREE_BAYES);
+    case_of c = plain_case(VEM_DENDROGRAM_BAYES);
     c.weights = w;
     refuses(&c, x, 20, 2, VEM_BAD_DATA, "Row 5 has the weight 0");
-    c = plain_case((vem_tree_method)9);
+    c = plain_case((vem_dendrogram_method)9);
     refuses(&c, x, 20, 2, VEM_BAD_OPTION, "method number 9");
-    c = plain_case(VEM_TREE_BAYES);
+    c = plain_case(VEM_DENDROGRAM_BAYES);
     c.tree.leaves = 1;
     refuses(&c, x, 20, 2, VEM_BAD_OPTION, "--leaves is 1");
-    c = plain_case(VEM_TREE_BAYES);
+    c = plain_case(VEM_DENDROGRAM_BAYES);
     c.options.family = VEM_POISSON;
     refuses(&c, x, 20, 2, VEM_BAD_OPTION, "--family is poisson");
-    c = plain_case(VEM_TREE_SINGLE);
+    c = plain_case(VEM_DENDROGRAM_SINGLE);
     c.options.family = VEM_FULL;
     refuses(&c, x, 20, 2, VEM_BAD_OPTION, "linkages");
     const double scale[4] = {1, 2, 2, 1}, negative = -1;
     vem_prior_options prior = {.size = sizeof prior, .dof = 1};
-    c = plain_case(VEM_TREE_BAYES);
+    c = plain_case(VEM_DENDROGRAM_BAYES);
     c.tree.prior = &prior;
     refuses(&c, x, 20, 2, VEM_BAD_OPTION, "--prior-dof is 1");
     prior = (vem_prior_options){.size = sizeof prior, .strength = -1};
@@ -127,7 +127,7 @@ static void hostile_options(void **state)
     prior =
         (vem_prior_options){.size = sizeof prior, .scale = &negative, .scale_values = 1};
     refuses(&c, x, 20, 2, VEM_BAD_OPTION, "--prior-scale is -1");
-    c = plain_case(VEM_TREE_AVERAGE);
+    c = plain_case(VEM_DENDROGRAM_AVERAGE);
     c.options.memory = 1;
     refuses(&c, x, 20, 2, VEM_NO_MEMORY, "beside the input");
 }
@@ -148,14 +148,14 @@ static void stops(void **state)
     static double x[N * 4];
     draw_rows(x, N * 4, 4);
     fake_tick = 1; /* so that every step is told */
-    for (int m = 0; m < VEM_TREE_COUNT; m++) {
+    for (int m = 0; m < VEM_DENDROGRAM_COUNT; m++) {
         int calls = 0;
-        const case_of c = plain_case((vem_tree_method)m);
+        const case_of c = plain_case((vem_dendrogram_method)m);
         vem_ctx_set_progress(ctx, stop_merging, &calls);
         refuses(&c, x, N, 4, VEM_STOPPED, "Stopped before the tree was whole");
         assert_true(calls > 0);
         vem_ctx_set_progress(ctx, NULL, NULL);
-        case_of late = plain_case((vem_tree_method)m);
+        case_of late = plain_case((vem_dendrogram_method)m);
         late.options.time = 1e-9;
         refuses(&late, x, N, 4, VEM_STOPPED, "--time 1e-09 was over");
     }
@@ -178,9 +178,9 @@ static void long_chains(void **state)
     for (int i = 1; i < N; i++) /* each is nearest to the next one */
         x[i] = x[i - 1] + ldexp(1, -i / 2) * (1 + 0.2 * (i % 2));
     fake_tick = 1;
-    for (int m = VEM_TREE_COMPLETE; m <= VEM_TREE_AVERAGE; m++) {
+    for (int m = VEM_DENDROGRAM_COMPLETE; m <= VEM_DENDROGRAM_AVERAGE; m++) {
         int calls = 0;
-        const case_of c = plain_case((vem_tree_method)m);
+        const case_of c = plain_case((vem_dendrogram_method)m);
         vem_ctx_set_progress(ctx, count_merging, &calls);
         vem_dendrogram_free(grow(&c, x, N, 1));
         vem_ctx_set_progress(ctx, NULL, NULL);
@@ -205,10 +205,10 @@ static void stops_among_groups(void **state)
     static double x[N * D];
     draw_rows(x, N * D, 8);
     fake_tick = 1;
-    for (int m = 0; m < VEM_TREE_COUNT; m++)
-        for (int family = 0; family < (m == VEM_TREE_BAYES ? 2 : 1); family++) {
+    for (int m = 0; m < VEM_DENDROGRAM_COUNT; m++)
+        for (int family = 0; family < (m == VEM_DENDROGRAM_BAYES ? 2 : 1); family++) {
             int calls = 0;
-            case_of c = plain_case((vem_tree_method)m);
+            case_of c = plain_case((vem_dendrogram_method)m);
             c.tree.leaves = GROUPS;
             if (family)
                 c.options.family = VEM_DIAG;
@@ -229,7 +229,7 @@ static void cuts(void **state)
     static double x[N * 2];
     int32_t labels[N], finer[N];
     draw_rows(x, N * 2, 21);
-    const case_of c = plain_case(VEM_TREE_AVERAGE);
+    const case_of c = plain_case(VEM_DENDROGRAM_AVERAGE);
     vem_dendrogram *t = grow(&c, x, N, 2);
     for (int k = 1; k <= N; k++) {
         int seen = 0;
@@ -305,11 +305,11 @@ static void purity_of_random_trees(void **state)
         draw_rows(x, N * 2, seed + 40);
         for (int i = 0; i < N; i++)
             classes[i] = (int64_t)vem_i_rng_below(&rng, 2 + 6 * seed) - 3;
-        for (int m = 0; m < VEM_TREE_COUNT; m++) {
-            case_of c = plain_case((vem_tree_method)m);
+        for (int m = 0; m < VEM_DENDROGRAM_COUNT; m++) {
+            case_of c = plain_case((vem_dendrogram_method)m);
             c.tree.leaves = seed % 2 ? 12 : 0;
             vem_dendrogram *t = grow(&c, x, N, 2);
-            vem_tree_purity found = {.size = sizeof found};
+            vem_dendrogram_agreement found = {.size = sizeof found};
             double rows;
             const double pairs = purity_by_pairs(t, classes, &rows);
             assert_int_equal(vem_dendrogram_purity(ctx, t, classes, N, &found), VEM_OK);
@@ -334,16 +334,16 @@ static void purity_golden(void **state)
         double labels[16], merges[32];
         int64_t classes[16];
         vem_dendrogram *t;
-        vem_tree_purity found = {.size = sizeof found};
+        vem_dendrogram_agreement found = {.size = sizeof found};
         const int64_t n = (int64_t)golden_list(one, "labels", labels);
         golden_list(one, "merges", merges);
         assert_int_equal(vem_i_dendrogram_new(run, n, n, 0, &t), VEM_OK);
         for (int64_t k = 0; k < n; k++)
             classes[k] = (int64_t)labels[k];
         for (int64_t k = 0; k < n - 1; k++)
-            t->merges[k] = (vem_merge){.a = (int64_t)merges[2 * k],
-                                       .b = (int64_t)merges[2 * k + 1],
-                                       .delta = (double)k};
+            t->merges[k] = (vem_dendrogram_merge){.a = (int64_t)merges[2 * k],
+                                                  .b = (int64_t)merges[2 * k + 1],
+                                                  .delta = (double)k};
         assert_int_equal(vem_i_dendrogram_settle(run, "golden", t), VEM_OK);
         assert_int_equal(vem_dendrogram_purity(ctx, t, classes, n, &found), VEM_OK);
         grid_assert_near(found.pairs, golden_number(one, "purity"), 1e-12,

@@ -10,7 +10,7 @@ enum { N = 40, D = 6 };
 static vem_data *rows;
 static grid_data made_rows;
 static vem_dendrogram *tree;
-static vem_tree_options wanted;
+static vem_dendrogram_options wanted;
 static char file[] = "/tmp/vem_tree_XXXXXX.npz", text[] = "/tmp/vem_tree_XXXXXX.json";
 
 static void mix_tree(uint64_t *digest, const vem_dendrogram *t)
@@ -60,7 +60,7 @@ static vem_status cut(uint64_t *digest)
 static vem_status measure(uint64_t *digest)
 {
     int64_t classes[N];
-    vem_tree_purity purity = {.size = sizeof purity};
+    vem_dendrogram_agreement purity = {.size = sizeof purity};
     for (int i = 0; i < N; i++)
         classes[i] = i % 3;
     const vem_status status = vem_dendrogram_purity(ctx, tree, classes, N, &purity);
@@ -96,14 +96,14 @@ static void every_allocation(void **state)
     assert_true(npz >= 0 && json >= 0);
     close(npz);
     close(json);
-    for (int method = 0; method < VEM_TREE_COUNT; method++)
-        for (int way = 0; way < (method == VEM_TREE_BAYES ? 3 : 1); way++)
+    for (int method = 0; method < VEM_DENDROGRAM_COUNT; method++)
+        for (int way = 0; way < (method == VEM_DENDROGRAM_BAYES ? 3 : 1); way++)
             for (int64_t leaves = 0; leaves <= 15; leaves += 15) {
                 vem_options o;
-                wanted = (vem_tree_options){.size = sizeof wanted,
-                                            .method = (vem_tree_method)method,
-                                            .pairs = (vem_pairs_method)way,
-                                            .leaves = leaves};
+                wanted = (vem_dendrogram_options){.size = sizeof wanted,
+                                                  .method = (vem_dendrogram_method)method,
+                                                  .pairs = (vem_pairs_method)way,
+                                                  .leaves = leaves};
                 vem_options_init(&o);
                 each_allocation("grow", grow, 10);
                 assert_int_equal(vem_agglomerate(ctx, rows, &o, &wanted, &tree), VEM_OK);

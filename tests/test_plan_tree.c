@@ -11,7 +11,8 @@ static void hear(void *user, const vem_forecast *forecast)
     seconds = forecast->seconds;
 }
 
-static void check(const vem_data *rows, const vem_options *o, const vem_tree_options *t)
+static void check(const vem_data *rows, const vem_options *o,
+                  const vem_dendrogram_options *t)
 {
     vem_dendrogram *tree = NULL;
     planned = 0;
@@ -32,7 +33,7 @@ static void check(const vem_data *rows, const vem_options *o, const vem_tree_opt
         fail_msg("planned %.3f MB, took %.3f MB (n %lld, d %d, %s, family %d, pairs %d, "
                  "leaves %lld)",
                  planned / 1e6, taken / 1e6, (long long)vem_data_rows(rows),
-                 vem_data_columns(rows), vem_tree_method_name(t->method), o->family,
+                 vem_data_columns(rows), vem_dendrogram_method_name(t->method), o->family,
                  (int)t->pairs, (long long)t->leaves);
     vem_dendrogram_free(tree);
 }
@@ -50,19 +51,21 @@ static void plans(void **state)
         const int weights = k % 2 ? WEIGHTS_REAL : WEIGHTS_NONE;
         grid_data made = grid_data_new(SET_SEPARATED, weights, n, d, 7);
         vem_data *rows = grid_borrow(ctx, &made);
-        for (int method = 0; method < VEM_TREE_COUNT; method++)
-            for (int kind = 0; kind < (method == VEM_TREE_BAYES ? 3 : 1); kind++)
+        for (int method = 0; method < VEM_DENDROGRAM_COUNT; method++)
+            for (int kind = 0; kind < (method == VEM_DENDROGRAM_BAYES ? 3 : 1); kind++)
                 for (int64_t leaves = 0; leaves <= n / 5; leaves += n / 5) {
                     const int families[] = {VEM_FULL, VEM_DIAG, VEM_ISO};
                     vem_options o;
                     vem_options_init(&o);
                     o.threads = 1 + kind % 2;
-                    if (method == VEM_TREE_BAYES)
+                    if (method == VEM_DENDROGRAM_BAYES)
                         o.family = families[kind];
-                    const vem_tree_options t = {.size = sizeof t,
-                                                .method = (vem_tree_method)method,
-                                                .pairs = (vem_pairs_method)(kind % 2),
-                                                .leaves = leaves};
+                    const vem_dendrogram_options t = {.size = sizeof t,
+                                                      .method =
+                                                          (vem_dendrogram_method)method,
+                                                      .pairs =
+                                                          (vem_pairs_method)(kind % 2),
+                                                      .leaves = leaves};
                     check(rows, &o, &t);
                 }
         vem_data_free(rows);

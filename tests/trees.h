@@ -20,12 +20,12 @@
 #include "golden.h"
 
 typedef struct case_of {
-    vem_tree_options tree;
+    vem_dendrogram_options tree;
     vem_options options;
     const double *weights;
 } case_of;
 
-static inline case_of plain_case(vem_tree_method method)
+static inline case_of plain_case(vem_dendrogram_method method)
 {
     case_of c = {.tree = {.size = sizeof c.tree, .method = method}};
     vem_options_init(&c.options);

@@ -28,9 +28,9 @@ static const vem_i_family *with_matrices(void)
 static vem_status check(const vem_i_growing *g)
 {
     const vem_options *o = g->options;
-    const vem_tree_options *t = &g->asked;
+    const vem_dendrogram_options *t = &g->asked;
     const int64_t n = g->data->n;
-    if (!vem_tree_method_name(t->method))
+    if (!vem_dendrogram_method_name(t->method))
         return vem_i_fail(g->run, VEM_BAD_OPTION, "There is no method number %d.",
                           (int)t->method);
     if (!vem_pairs_method_name(t->pairs))
@@ -44,15 +44,15 @@ static vem_status check(const vem_i_growing *g)
         return vem_i_fail(g->run, VEM_BAD_OPTION,
                           "--leaves is %lld, but a tree has at least 2 leaves.",
                           (long long)t->leaves);
-    if (t->method == VEM_TREE_BAYES && !vem_i_has_evidence(g->family))
+    if (t->method == VEM_DENDROGRAM_BAYES && !vem_i_has_evidence(g->family))
         return vem_i_fail(g->run, VEM_BAD_OPTION,
                           "--family is %s, but evidence is that of full, diag or iso.",
                           vem_choice_name("family", o->family));
-    if (t->method != VEM_TREE_BAYES && o->family != VEM_AUTO)
+    if (t->method != VEM_DENDROGRAM_BAYES && o->family != VEM_AUTO)
         return vem_i_fail(g->run, VEM_BAD_OPTION,
                           "--family is %s, but linkages (--method %s) have none.",
                           vem_choice_name("family", o->family),
-                          vem_tree_method_name(t->method));
+                          vem_dendrogram_method_name(t->method));
     for (int64_t i = 0; g->data->weights && i < n; i++)
         if (!(g->data->weights[i] > 0)) {
             return vem_i_fail(g->run, VEM_BAD_DATA,
@@ -180,7 +180,7 @@ vem_status vem_i_grow_tree(vem_i_growing *g)
     if (status == VEM_OK) {
         g->tree->about.method = g->asked.method;
         g->tree->about.d = g->data->d;
-        status = g->asked.method == VEM_TREE_BAYES
+        status = g->asked.method == VEM_DENDROGRAM_BAYES
                      ? vem_i_abc(g->run, &g->leaves, g->family, &g->asked,
                                  (uint64_t)g->options->seed, g->tree)
                      : link_points(g);
@@ -192,13 +192,13 @@ vem_status vem_i_grow_tree(vem_i_growing *g)
 
 static void tell(const vem_i_growing *g)
 {
-    const vem_tree_summary *s = &g->tree->about;
+    const vem_dendrogram_info *s = &g->tree->about;
     if (g->labels)
         vem_i_dendrogram_note(g->tree,
                               "leaves are %lld groups of the %lld rows, the clusters of "
                               "a fit by k-means%s.",
                               (long long)s->leaves, (long long)s->n,
-                              g->asked.method == VEM_TREE_BAYES
+                              g->asked.method == VEM_DENDROGRAM_BAYES
                                   ? ""
                                   : "; distances are those of their means");
     else if (g->asked.leaves >= g->data->n)
@@ -240,7 +240,7 @@ static vem_status grow(vem_i_growing *g)
     if (status == VEM_OK)
         status = vem_i_grow_tree(g);
     if (status == VEM_OK) {
-        vem_tree_summary *s = &g->tree->about;
+        vem_dendrogram_info *s = &g->tree->about;
         if (g->labels)
             memcpy(g->tree->leaf_of, g->labels, (size_t)g->data->n * sizeof *g->labels);
         tell(g);
@@ -258,7 +258,8 @@ static vem_status grow(vem_i_growing *g)
 }
 
 vem_status vem_agglomerate(vem_ctx *ctx, const vem_data *data, const vem_options *options,
-                           const vem_tree_options *tree_options, vem_dendrogram **tree)
+                           const vem_dendrogram_options *tree_options,
+                           vem_dendrogram **tree)
 {
     VEM_I_NEED(ctx, ctx, data, options, tree_options, tree);
     vem_i_verb verb;
@@ -267,8 +268,8 @@ vem_status vem_agglomerate(vem_ctx *ctx, const vem_data *data, const vem_options
                        .data = data,
                        .options = options,
                        .began = vem_i_clock()};
-    vem_status status =
-        vem_i_struct_in(run, "vem_tree_options", tree_options, &g.asked, sizeof g.asked);
+    vem_status status = vem_i_struct_in(run, "vem_dendrogram_options", tree_options,
+                                        &g.asked, sizeof g.asked);
     if (status == VEM_OK)
         status = vem_i_options_check(run, options);
     if (status == VEM_OK) {

@@ -12,7 +12,7 @@ typedef struct vem_i_growing {
     vem_i_run *run;
     const vem_data *data;
     const vem_options *options;
-    vem_tree_options asked;
+    vem_dendrogram_options asked;
     const vem_i_family *family;
     vem_i_points *points;
     const vem_view *view; /* of the points */

@@ -80,9 +80,9 @@ static double seconds_for(const vem_i_growing *g, double leaves)
 {
     const double pairs = 0.5 * leaves * leaves, d = g->data->d;
     double each;
-    if (g->asked.method == VEM_TREE_SINGLE)
+    if (g->asked.method == VEM_DENDROGRAM_SINGLE)
         each = 4e-9 + 6e-10 * d;
-    else if (g->asked.method != VEM_TREE_BAYES)
+    else if (g->asked.method != VEM_DENDROGRAM_BAYES)
         each = 7e-8 + 6e-10 * d;
     else if (g->family->axes < 2)
         each = 2.5e-7 + (g->family->axes == 1 ? 1.8e-8 : 1e-9) * d;
@@ -104,7 +104,8 @@ static vem_status refuse(const vem_i_growing *g, int64_t leaves, double bytes,
                  "--leaves %lld, which first puts the rows into so many groups, would "
                  "fit%s",
                  (long long)fits,
-                 g->asked.method == VEM_TREE_BAYES || g->asked.method == VEM_TREE_SINGLE
+                 g->asked.method == VEM_DENDROGRAM_BAYES ||
+                         g->asked.method == VEM_DENDROGRAM_SINGLE
                      ? ""
                      : ", and --method single keeps no distances");
     else
@@ -112,7 +113,7 @@ static vem_status refuse(const vem_i_growing *g, int64_t leaves, double bytes,
     return vem_i_fail(g->run, VEM_NO_MEMORY,
                       "A tree of %lld leaves (%s, %d columns) would take about %s beside "
                       "the input, but %s %s for it; %s.",
-                      (long long)leaves, vem_tree_method_name(g->asked.method),
+                      (long long)leaves, vem_dendrogram_method_name(g->asked.method),
                       g->data->d, vem_bytes_print(bytes, need),
                       g->run->limit ? "--memory leaves" : "the machine has",
                       vem_bytes_print((double)allowed, have), advice);

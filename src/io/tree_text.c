@@ -55,7 +55,7 @@ static void print_newick(FILE *out, const vem_dendrogram *tree, const char *cons
     while (depth > 0) {
         const int64_t node = stack[depth - 1];
         if (node >= n && next[node - n] < 2) {
-            const vem_merge *m = &tree->merges[node - n];
+            const vem_dendrogram_merge *m = &tree->merges[node - n];
             fputc(next[node - n] == 0 ? '(' : ',', out);
             stack[depth++] = next[node - n]++ == 0 ? m->a : m->b;
             continue;
@@ -107,7 +107,7 @@ static int64_t r_node(const vem_dendrogram *tree, int64_t node)
 /* What a merge joins: leaves first, then earlier merges. */
 static int64_t r_side(const vem_dendrogram *tree, int64_t k, int side)
 {
-    const vem_merge *m = &tree->merges[k];
+    const vem_dendrogram_merge *m = &tree->merges[k];
     return r_node(tree, side == 0 ? m->a : m->b);
 }
 
@@ -144,7 +144,7 @@ static int print_r(FILE *out, const vem_dendrogram *tree, const char *const *nam
 {
     const int64_t n = tree->leaves;
     char number[VEM_I_LEAF_NUMBER];
-    const char *method = vem_tree_method_name(tree->about.method);
+    const char *method = vem_dendrogram_method_name(tree->about.method);
     fputs("structure(list(merge = structure(c(", out);
     for (int side = 0; side < 2; side++)
         for (int64_t k = 0; k < n - 1; k++)
@@ -164,7 +164,7 @@ static int print_r(FILE *out, const vem_dendrogram *tree, const char *const *nam
             "), method = \"%s\", call = quote(vem_tree(data)), dist.method = \"%s\"), "
             "class = \"hclust\")\n",
             method ? method : "unknown",
-            tree->about.method == VEM_TREE_BAYES ? "evidence" : "euclidean");
+            tree->about.method == VEM_DENDROGRAM_BAYES ? "evidence" : "euclidean");
     return 1;
 }
 

@@ -5,12 +5,12 @@
 #include "base/run.h"
 
 struct vem_dendrogram {
-    int64_t leaves;    /* N, at least 2 */
-    int64_t rows;      /* of the data */
-    vem_merge *merges; /* N - 1, in the order in which they were made */
-    int32_t *leaf_of;  /* of each row; NULL: leaves are rows */
-    char **ids;        /* of the leaves, in one block; NULL: they have none */
-    vem_tree_summary about;
+    int64_t leaves;               /* N, at least 2 */
+    int64_t rows;                 /* of the data */
+    vem_dendrogram_merge *merges; /* N - 1, in the order in which they were made */
+    int32_t *leaf_of;             /* of each row; NULL: leaves are rows */
+    char **ids;                   /* of the leaves, in one block; NULL: they have none */
+    vem_dendrogram_info about;
     char *notes; /* "" or a sentence a line */
 };
 

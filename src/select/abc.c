@@ -60,12 +60,13 @@ static vem_status merge_one(const abc *a, int64_t k, double *cost)
         return status;
     *cost += pair.distance;
     a->tree->merges[k] =
-        (vem_merge){.a = pair.a,
-                    .b = pair.b,
-                    .delta = pair.distance,
-                    .log_evidence = a->mass * a->shift -
-                                    (*cost + vem_i_evidence_count(&a->count, a->mass,
-                                                                  (double)(n - 1 - k)))};
+        (vem_dendrogram_merge){.a = pair.a,
+                               .b = pair.b,
+                               .delta = pair.distance,
+                               .log_evidence =
+                                   a->mass * a->shift -
+                                   (*cost + vem_i_evidence_count(&a->count, a->mass,
+                                                                 (double)(n - 1 - k)))};
     return VEM_OK;
 }
 
@@ -98,7 +99,7 @@ static double mean_scale(const vem_i_abc_prior *prior, const vem_view *view)
 }
 
 vem_status vem_i_abc(vem_i_run *run, const vem_i_leaves *leaves,
-                     const vem_i_family *family, const vem_tree_options *options,
+                     const vem_i_family *family, const vem_dendrogram_options *options,
                      uint64_t seed, vem_dendrogram *tree)
 {
     const vem_view *view = leaves->view;

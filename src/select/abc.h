@@ -46,6 +46,6 @@ extern const vem_i_abc_type vem_i_abc_full, vem_i_abc_columns;
 /* Merges of the tree, and what its summary says of them; VEM_STOPPED without a
  * sentence. Under a run that counts it takes nothing and does nothing. */
 vem_status vem_i_abc(vem_i_run *run, const vem_i_leaves *leaves,
-                     const vem_i_family *family, const vem_tree_options *options,
+                     const vem_i_family *family, const vem_dendrogram_options *options,
                      uint64_t seed, vem_dendrogram *tree);
 #endif

@@ -282,24 +282,24 @@ static void number_merges(linkage *l, double unit, vem_dendrogram *tree)
         const int32_t a = root_of(up, l->merges[k].a), b = root_of(up, l->merges[k].b);
         const int32_t low = node[a] < node[b] ? node[a] : node[b];
         const int32_t high = node[a] < node[b] ? node[b] : node[a];
-        tree->merges[k] = (vem_merge){.a = low,
-                                      .b = high,
-                                      .delta = unit * l->merges[k].distance,
-                                      .log_evidence = NAN};
+        tree->merges[k] = (vem_dendrogram_merge){.a = low,
+                                                 .b = high,
+                                                 .delta = unit * l->merges[k].distance,
+                                                 .log_evidence = NAN};
         up[a] = b;
         node[b] = (int32_t)(n + k);
     }
 }
 
-vem_status vem_i_linkage(vem_i_run *run, vem_tree_method method,
+vem_status vem_i_linkage(vem_i_run *run, vem_dendrogram_method method,
                          const vem_i_leaf_points *points, double unit,
                          vem_dendrogram *tree)
 {
-    const int single = method == VEM_TREE_SINGLE;
+    const int single = method == VEM_DENDROGRAM_SINGLE;
     const size_t n = (size_t)points->n, pieces = (size_t)vem_i_shards(points->n, PIECE);
     linkage l = {.run = run,
                  .points = points,
-                 .complete = method == VEM_TREE_COMPLETE,
+                 .complete = method == VEM_DENDROGRAM_COMPLETE,
                  .count = (int32_t)points->n};
     const vem_i_room rooms[] = {
         {&l.merges, n, sizeof *l.merges, 0},
