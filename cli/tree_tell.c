@@ -67,7 +67,7 @@ static void print_tree(const char *name, const vem_dendrogram *tree)
 {
     char a[48], b[48], c[48];
     const vem_dendrogram_info *s = vem_dendrogram_summary(tree);
-    const vem_dendrogram_merge *last = &vem_dendrogram_merges(tree)[s->leaves - 2];
+    const vem_dendrogram_merge *last = vem_dendrogram_at(tree, s->leaves - 2);
     printf("%s: a tree of %s leaves", name, cli_count(s->leaves, a));
     if (s->leaves != s->n)
         printf(" (groups of %s)", cli_counted(s->n, "row", b));

@@ -49,16 +49,16 @@ static void build(const sheet *s, unsigned which, unsigned way)
 static void check_tree(const vem_dendrogram *tree)
 {
     const int64_t n = vem_dendrogram_leaves(tree), rows = vem_dendrogram_rows(tree);
-    const vem_dendrogram_merge *merges = vem_dendrogram_merges(tree);
     int32_t *labels = malloc((size_t)rows * sizeof *labels);
     int64_t *classes = calloc((size_t)rows, sizeof *classes);
     vem_dendrogram_agreement purity = {.size = sizeof purity};
-    if (!labels || !classes || n < 2 || merges[n - 2].size != n)
+    if (!labels || !classes || n < 2 || vem_dendrogram_at(tree, n - 2)->size != n)
         abort();
-    for (int64_t k = 0; k < n - 1; k++)
-        if (merges[k].a >= merges[k].b || merges[k].a < 0 || merges[k].b >= n + k ||
-            !(merges[k].height >= 0))
+    for (int64_t k = 0; k < n - 1; k++) {
+        const vem_dendrogram_merge *m = vem_dendrogram_at(tree, k);
+        if (m->a >= m->b || m->a < 0 || m->b >= n + k || !(m->height >= 0))
             abort();
+    }
     for (int64_t i = 0; vem_dendrogram_id(tree, 0) && i < n; i++)
         if (strlen(vem_dendrogram_id(tree, i)) > 1)
             abort();

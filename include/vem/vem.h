@@ -985,7 +985,9 @@ VEM_API vem_status vem_agglomerate(vem_ctx *ctx, const vem_data *data,
 VEM_API void vem_dendrogram_free(vem_dendrogram *tree);
 VEM_API int64_t vem_dendrogram_leaves(const vem_dendrogram *tree);
 VEM_API int64_t vem_dendrogram_rows(const vem_dendrogram *tree);
-VEM_API const vem_dendrogram_merge *vem_dendrogram_merges(const vem_dendrogram *tree);
+/* A merge, by its number; NULL: there is none. (Each by itself: the struct may grow.) */
+VEM_API const vem_dendrogram_merge *vem_dendrogram_at(const vem_dendrogram *tree,
+                                                      int64_t merge);
 /* The leaf of each row; NULL: leaves are the rows. */
 VEM_API const int32_t *vem_dendrogram_leaf_of_rows(const vem_dendrogram *tree);
 /* The id of a leaf that is a row: the text of the first id column of the data; NULL: none. */

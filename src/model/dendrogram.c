@@ -280,9 +280,9 @@ int64_t vem_dendrogram_rows(const vem_dendrogram *tree)
     return tree ? tree->rows : 0;
 }
 
-const vem_dendrogram_merge *vem_dendrogram_merges(const vem_dendrogram *tree)
+const vem_dendrogram_merge *vem_dendrogram_at(const vem_dendrogram *tree, int64_t merge)
 {
-    return tree ? tree->merges : NULL;
+    return tree && merge >= 0 && merge < tree->leaves - 1 ? &tree->merges[merge] : NULL;
 }
 
 const int32_t *vem_dendrogram_leaf_of_rows(const vem_dendrogram *tree)
