@@ -73,8 +73,43 @@ static void plans(void **state)
     }
 }
 
+/* The time that is told grows as the costs that are computed: with the rows, and from one way
+ * of keeping pairs to another. */
+static void seconds_of_pairs(void **state)
+{
+    (void)state;
+    double told[VEM_PAIRS_COUNT][2], done[VEM_PAIRS_COUNT][2];
+    vem_ctx_set_forecast(ctx, hear, NULL);
+    for (int way = 0; way < VEM_PAIRS_COUNT; way++)
+        for (int size = 0; size < 2; size++) {
+            grid_data made =
+                grid_data_new(SET_SEPARATED, WEIGHTS_NONE, 100 << size, 3, 5);
+            vem_data *rows = grid_borrow(ctx, &made);
+            vem_dendrogram *tree = NULL;
+            vem_options o;
+            vem_options_init(&o);
+            const vem_dendrogram_options t = {.size = sizeof t,
+                                              .pairs = (vem_pairs_method)way};
+            assert_int_equal(vem_agglomerate(ctx, rows, &o, &t, &tree), VEM_OK);
+            told[way][size] = seconds;
+            done[way][size] = (double)vem_dendrogram_summary(tree)->distances;
+            vem_dendrogram_free(tree);
+            vem_data_free(rows);
+            grid_data_free(&made);
+        }
+    for (int way = 0; way < VEM_PAIRS_COUNT; way++)
+        for (int size = 0; size < 2; size++) {
+            const double ratio =
+                told[way][size] / told[0][0] / (done[way][size] / done[0][0]);
+            if (!(ratio > 0.5 && ratio < 2))
+                fail_msg("way %d, size %d: told %g, measured %g distances", way, size,
+                         told[way][size], done[way][size]);
+        }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(plans)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(plans),
+                                       cmocka_unit_test(seconds_of_pairs)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -75,19 +75,32 @@ static int64_t leaves_that_fit(const vem_i_growing *g, int64_t most, double allo
 
 /* ---- time ---- */
 
-/* About how many seconds. */
+/* Costs that conga lines and brute force compute, for one of fastpair's (of which there
+ * are 1.2 N^2, about; docs/math/trees.md). */
+static double pairs_factor(vem_pairs_method pairs, double leaves)
+{
+    if (pairs == VEM_PAIRS_CONGA)
+        return fmax(1, 0.9 * log2(leaves));
+    return pairs == VEM_PAIRS_BRUTE ? fmax(1, leaves / 9) : 1;
+}
+
+/* About how many seconds. A matrix of distances that no cache holds costs more to go
+ * through, and its pages to be had. */
 static double seconds_for(const vem_i_growing *g, double leaves)
 {
     const double pairs = 0.5 * leaves * leaves, d = g->data->d;
+    const double matrix = pairs * sizeof(double), cache = 0x1p27;
     double each;
     if (g->asked.method == VEM_DENDROGRAM_SINGLE)
-        each = 4e-9 + 6e-10 * d;
+        each = 1.1e-8 + 3e-10 * d;
     else if (g->asked.method != VEM_DENDROGRAM_BAYES)
-        each = 7e-8 + 6e-10 * d;
+        each = 4.5e-8 + 6e-10 * d + 8e-8 * matrix / (matrix + cache);
     else if (g->family->axes < 2)
-        each = 2.5e-7 + (g->family->axes == 1 ? 1.8e-8 : 1e-9) * d;
+        each = 3e-7 + (g->family->axes == 1 ? 1.8e-8 : 1e-9) * d;
     else
-        each = 1e-7 + 1e-8 * d + fmin(d, (double)g->data->n) * d * 5e-10;
+        each = 1.2e-7 + 1.3e-8 * d + fmin(d, (double)g->data->n) * d * 6e-10;
+    if (g->asked.method == VEM_DENDROGRAM_BAYES)
+        each *= pairs_factor(g->asked.pairs, leaves);
     return pairs * each / fmax(1, 0.8 * g->run->threads);
 }
 
