@@ -189,7 +189,7 @@ class Tree(Case):
         self.assertNotEqual(columns["log_evidence"], matrix["log_evidence"])
         for words, pattern in ((["--prior-mean", "1,2"], "2 values, but the data have 3 columns"),
                                (["--prior-scale", "1,2"], "2 values"),
-                               (["--prior-dof", 2], "--prior-dof is 2"),
+                               (["--prior-dof", 2], "prior has 2 degrees of freedom, but there must be more than 2"),
                                (["--prior-count", -1], "--prior-count is -1"),
                                (["--prior-strength", "0"], "--prior-strength is 0"),
                                (["--family", "full-shared"], "evidence is that of"),

@@ -115,18 +115,22 @@ static void hostile_options(void **state)
     vem_prior_options prior = {.size = sizeof prior, .dof = 1};
     c = plain_case(VEM_DENDROGRAM_BAYES);
     c.tree.prior = &prior;
-    refuses(&c, x, 20, 2, VEM_BAD_OPTION, "--prior-dof is 1");
+    refuses(&c, x, 20, 2, VEM_BAD_OPTION, "1 degrees of freedom");
     prior = (vem_prior_options){.size = sizeof prior, .strength = -1};
-    refuses(&c, x, 20, 2, VEM_BAD_OPTION, "--prior-strength is -1");
+    refuses(&c, x, 20, 2, VEM_BAD_OPTION, "prior strength is -1");
     prior = (vem_prior_options){.size = sizeof prior, .count = NAN};
-    refuses(&c, x, 20, 2, VEM_BAD_OPTION, "--prior-count is");
+    refuses(&c, x, 20, 2, VEM_BAD_OPTION, "prior count is");
     prior = (vem_prior_options){.size = sizeof prior, .scale = scale, .scale_values = 4};
     refuses(&c, x, 20, 2, VEM_BAD_OPTION, "no positive definite");
     prior = (vem_prior_options){.size = sizeof prior, .scale = scale, .scale_values = 3};
-    refuses(&c, x, 20, 2, VEM_BAD_OPTION, "--prior-scale has 3 values");
+    refuses(&c, x, 20, 2, VEM_BAD_OPTION, "prior scale has 3 values");
     prior =
         (vem_prior_options){.size = sizeof prior, .scale = &negative, .scale_values = 1};
-    refuses(&c, x, 20, 2, VEM_BAD_OPTION, "--prior-scale is -1");
+    refuses(&c, x, 20, 2, VEM_BAD_OPTION, "prior scale is -1");
+    prior = (vem_prior_options){.size = sizeof prior, .scale = scale, .scale_values = 1};
+    c.options.family = VEM_ISO; /* one variance for columns in units of their own */
+    c.options.standardize = 1;
+    refuses(&c, x, 20, 2, VEM_BAD_OPTION, "units of their own");
     c = plain_case(VEM_DENDROGRAM_AVERAGE);
     c.options.memory = 1;
     refuses(&c, x, 20, 2, VEM_NO_MEMORY, "beside the input");

@@ -24,9 +24,9 @@ typedef struct abc {
     vem_i_abc_clusters *clusters;
     vem_i_closest *closest;
     vem_dendrogram *tree;
-    vem_i_conjugate count; /* for T(K) */
-    double mass;           /* of all rows */
-    double shift;          /* to the units of the data, of a unit of mass */
+    const vem_i_conjugate *prior;
+    double mass;  /* of all rows */
+    double shift; /* to the units of the data, of a unit of mass */
 } abc;
 
 /* So many merges are made, which get cheaper as there are fewer clusters. Whether to go
@@ -65,7 +65,7 @@ static vem_status merge_one(const abc *a, int64_t k, double *cost)
                                .delta = pair.distance,
                                .log_evidence =
                                    a->mass * a->shift -
-                                   (*cost + vem_i_evidence_count(&a->count, a->mass,
+                                   (*cost + vem_i_evidence_count(a->prior, a->mass,
                                                                  (double)(n - 1 - k)))};
     return VEM_OK;
 }
@@ -77,7 +77,7 @@ static vem_status merge_all(abc *a)
     for (int64_t i = 0; i < n; i++)
         cost += a->type->leaf_cost(a->clusters, i);
     a->tree->about.log_evidence_leaves =
-        a->mass * a->shift - (cost + vem_i_evidence_count(&a->count, a->mass, (double)n));
+        a->mass * a->shift - (cost + vem_i_evidence_count(a->prior, a->mass, (double)n));
     vem_status status = vem_i_closest_begin(a->closest, (int32_t)n);
     for (int64_t k = 0; status == VEM_OK && k < n - 1; k++)
         status = merge_one(a, k, &cost);
@@ -85,15 +85,15 @@ static vem_status merge_all(abc *a)
     return status;
 }
 
-static double mean_scale(const vem_i_abc_prior *prior, const vem_view *view)
+/* Of the diagonal of B0, in the units of the data. */
+static double mean_scale(const vem_i_conjugate *prior, const vem_view *view)
 {
+    const int axes = prior->family->axes;
+    const int64_t step = axes == 2 ? view->d + 1 : axes; /* from one to the next */
     double sum = 0;
     for (int64_t j = 0; j < view->d; j++) {
         const double unit = view->scale ? view->scale[j] : 1;
-        const int64_t at = prior->scale_count == 1         ? 0
-                           : prior->scale_count == view->d ? j
-                                                           : j * (view->d + 1);
-        sum += prior->scale[at] * unit * unit / view->d;
+        sum += prior->scale[j * step] * unit * unit / view->d;
     }
     return sum;
 }
@@ -103,7 +103,7 @@ vem_status vem_i_abc(vem_i_run *run, const vem_i_leaves *leaves,
                      uint64_t seed, vem_dendrogram *tree)
 {
     const vem_view *view = leaves->view;
-    vem_i_abc_prior prior;
+    vem_i_conjugate prior;
     abc a = {.run = run,
              .leaves = leaves,
              .type = family->axes == 2 ? &vem_i_abc_full : &vem_i_abc_columns,
@@ -114,7 +114,7 @@ vem_status vem_i_abc(vem_i_run *run, const vem_i_leaves *leaves,
         vem_i_abc_prior_new(run, view, family, options->prior, seed, &prior);
     if (status != VEM_OK)
         return status;
-    a.count = (vem_i_conjugate){.mass_unit = 1, .count = prior.count};
+    a.prior = &prior;
     status = a.type->create(run, &prior, leaves, family, &a.clusters);
     if (status == VEM_OK) {
         const vem_i_distances distances = {.user = a.clusters,
@@ -133,6 +133,6 @@ vem_status vem_i_abc(vem_i_run *run, const vem_i_leaves *leaves,
     }
     vem_i_closest_free(a.closest);
     a.type->free(a.clusters);
-    vem_i_abc_prior_free(&prior);
+    vem_i_conjugate_free(&prior);
     return status;
 }

@@ -54,7 +54,7 @@ static void whiten(const vem_i_full *f, const double *x, double *y)
         y[j] = x[j] - f->origin[j];
     if (f->roots <= d) {
         for (int64_t j = 0; j < d; j++)
-            y[j] *= f->root[f->roots == 1 ? 0 : j];
+            y[j] *= f->root[j];
         return;
     }
     for (int64_t i = d - 1; i >= 0; i--) /* in place, from below */
@@ -137,27 +137,20 @@ double vem_i_full_leaf_cost(const vem_i_abc_clusters *clusters, int64_t leaf)
 }
 
 /* L0^-1, and log|B0|. */
-static vem_status set_root(vem_i_full *f, const vem_i_abc_prior *prior)
+static vem_status set_root(vem_i_full *f, const vem_i_conjugate *prior)
 {
     const int64_t d = f->d;
-    vem_status status =
-        vem_i_take(f->run, &f->root, (size_t)prior->scale_count, sizeof(double));
+    f->roots = prior->family->axes == 2 ? d * d : d;
+    vem_status status = vem_i_take(f->run, &f->root, (size_t)f->roots, sizeof(double));
     if (status != VEM_OK || !f->root)
         return status;
-    f->roots = prior->scale_count;
-    memcpy(f->root, prior->scale, (size_t)f->roots * sizeof(double));
+    f->log_det = prior->log_det;
     if (f->roots > d) {
-        if (!vem_i_cholesky(f->root, f->d))
-            return vem_i_fail(f->run, VEM_BAD_OPTION,
-                              "--prior-scale is no positive definite matrix.");
-        for (int64_t i = 0; i < d; i++)
-            f->log_det += 2 * log(f->root[i * d + i]);
+        memcpy(f->root, prior->factor, (size_t)f->roots * sizeof(double));
         vem_i_invert_lower(f->root, f->d);
         return VEM_OK;
     }
     for (int64_t j = 0; j < d; j++)
-        f->log_det += log(prior->scale[f->roots == 1 ? 0 : j]);
-    for (int64_t j = 0; j < f->roots; j++)
         f->root[j] = 1 / sqrt(prior->scale[j]);
     return VEM_OK;
 }
@@ -191,7 +184,7 @@ void vem_i_full_free(vem_i_abc_clusters *clusters)
     vem_i_free(f);
 }
 
-vem_status vem_i_full_create(vem_i_run *run, const vem_i_abc_prior *prior,
+vem_status vem_i_full_create(vem_i_run *run, const vem_i_conjugate *prior,
                              const vem_i_leaves *leaves, const vem_i_family *family,
                              vem_i_abc_clusters **clusters)
 {
