@@ -396,9 +396,9 @@ class Tree(Case):
                      ["--time", 3], ["--standardize"]):
             self.refuse(2, ["tree", tree, *more], f"{more[0]} says how a tree is made")
         self.refuse(2, ["tree", tree, data], "taken alone")
-        big = self.data(3000, name="big.npy")
-        self.refuse(1, ["tree", big, "--method", "average", "--memory", "30M"],
-                    r"3000 leaves .average, 2 columns. would take about .* --leaves \d+.* would fit",
+        big = self.data(8000, name="big.npy")  # beside which a sanitizer is small
+        self.refuse(1, ["tree", big, "--method", "average", "--memory", "120M"],
+                    r"8000 leaves .average, 2 columns. would take about .* --leaves \d+.* would fit",
                     "--method single")
 
     def test_units(self):
