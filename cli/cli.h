@@ -236,7 +236,6 @@ int cli_failure(const cli_args *args, vem_status status);
 typedef struct cli_prior {
     vem_prior_options options;
     double *mean, *scale;
-    int64_t columns; /* values of the mean */
 } cli_prior;
 int cli_read_prior(cli_args *args, cli_prior *prior);
 /* Once there are data. */

@@ -35,6 +35,7 @@ static void golden_bayes(void **state)
                                      .dof = golden_number(h, "eta0"),
                                      .count = golden_number(h, "phi0"),
                                      .mean = mean,
+                                     .mean_values = 2,
                                      .scale = scale,
                                      .scale_values = 4};
     for (int pairs = 0; pairs < VEM_PAIRS_COUNT; pairs++) {
@@ -185,6 +186,7 @@ static void weights(void **state)
     const double scale = 0.5, mean[D] = {0};
     const vem_prior_options prior = {.size = sizeof prior,
                                      .mean = mean,
+                                     .mean_values = D,
                                      .scale = &scale,
                                      .scale_values = 1};
     for (int m = 0; m < VEM_DENDROGRAM_COUNT; m++) {

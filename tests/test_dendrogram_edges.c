@@ -127,6 +127,8 @@ static void hostile_options(void **state)
     prior =
         (vem_prior_options){.size = sizeof prior, .scale = &negative, .scale_values = 1};
     refuses(&c, x, 20, 2, VEM_BAD_OPTION, "prior scale is -1");
+    prior = (vem_prior_options){.size = sizeof prior, .mean = scale, .mean_values = 4};
+    refuses(&c, x, 20, 2, VEM_BAD_OPTION, "prior mean has 4 values");
     prior = (vem_prior_options){.size = sizeof prior, .scale = scale, .scale_values = 1};
     c.options.family = VEM_ISO; /* one variance for columns in units of their own */
     c.options.standardize = 1;

@@ -771,6 +771,7 @@ typedef struct vem_prior_options {
     const double
         *scale; /* 1 value (for all columns alike), one for each column, or a matrix */
     int64_t scale_values;
+    int64_t mean_values; /* as many as columns, where there is a mean */
 } vem_prior_options;
 
 typedef struct vem_select_options {
