@@ -145,7 +145,10 @@ typedef struct cli_command {
         *former; /* pairs of an option's former and present name, NULL at the
                                   end; NULL: none */
     const char *const
-        *shared;           /* names in the library's table, NULL at the end; NULL: all */
+        *shared; /* names in the library's table, NULL at the end; NULL: all */
+    const char *const
+        *meanings; /* pairs of such a name and what it means in this command, where
+                              the table says something else; NULL at the end; NULL: none */
     const cli_mode *modes; /* NULL: none */
     int takes_numbers;     /* --clusters may be several: 2-40, or 5,10,20 */
     int operand_count;
@@ -233,7 +236,6 @@ int cli_failure(const cli_args *args, vem_status status);
 typedef struct cli_prior {
     vem_prior_options options;
     double *mean, *scale;
-    int64_t columns; /* values of the mean */
 } cli_prior;
 int cli_read_prior(cli_args *args, cli_prior *prior);
 /* Once there are data. */
@@ -356,7 +358,7 @@ typedef struct cli_grown {
     vem_dendrogram *tree;
     const vem_data *data; /* NULL: the tree was read */
     int64_t cut;          /* clusters; 0: none */
-    vem_tree_purity purity;
+    vem_dendrogram_agreement purity;
     vem_agreement agreement; /* of the cut with the truth */
     const char *truth_column;
     double seconds_read, seconds;

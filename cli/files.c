@@ -26,8 +26,8 @@ static int read_choice(const cli_args *args, const char *name, const char *const
 /* Tables that are written have the ids of the rows, and so have exemplars and leaves. */
 static int wants_ids(const cli_args *args)
 {
-    if (args->command == &cli_describe || cli_value(args, "newick") ||
-        cli_value(args, "picture") || cli_value(args, "r"))
+    if (args->command == &cli_describe ||
+        (args->command == &cli_tree && !cli_value(args, "leaves")))
         return 1;
     const int predicts = args->command == &cli_predict;
     const char *path = cli_value(args, predicts ? "output" : "labels");

@@ -38,6 +38,15 @@ static const char *group_of(const char *name)
     return "Options";
 }
 
+/* What the command itself says of an option of the table; NULL: nothing. */
+static const char *own_meaning(const cli_command *command, const char *name)
+{
+    for (const char *const *pair = command->meanings; pair && *pair; pair += 2)
+        if (strcmp(pair[0], name) == 0)
+            return pair[1];
+    return NULL;
+}
+
 static void describe(const vem_option_info *info, char *text, size_t capacity)
 {
     int used = snprintf(text, capacity, "%s", info->help);
@@ -88,7 +97,11 @@ int cli_help_lines(const cli_command *command, cli_help_line *lines, int capacit
                                     .argument = info->argument,
                                     .group = GROUPS[g],
                                     .letter = cli_shared_letter(info->name)};
-            describe(info, line->text, sizeof line->text);
+            const char *meaning = own_meaning(command, info->name);
+            if (meaning)
+                snprintf(line->text, sizeof line->text, "%s", meaning);
+            else
+                describe(info, line->text, sizeof line->text);
         }
         for (int i = 0; i < command->own_count && count < capacity; i++) {
             const cli_option *own = &command->own[i];

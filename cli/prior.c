@@ -64,7 +64,6 @@ static int read_values(cli_args *args, const char *name, double **values, int64_
 int cli_read_prior(cli_args *args, cli_prior *prior)
 {
     vem_prior_options *o = &prior->options;
-    int64_t columns = 0;
     *o = (vem_prior_options){.size = sizeof *o};
     int code = read_number(args, "prior-strength", &o->strength);
     if (code == CLI_DONE)
@@ -72,21 +71,21 @@ int cli_read_prior(cli_args *args, cli_prior *prior)
     if (code == CLI_DONE)
         code = read_number(args, "prior-count", &o->count);
     if (code == CLI_DONE)
-        code = read_values(args, "prior-mean", &prior->mean, &columns);
+        code = read_values(args, "prior-mean", &prior->mean, &o->mean_values);
     if (code == CLI_DONE)
         code = read_values(args, "prior-scale", &prior->scale, &o->scale_values);
     o->mean = prior->mean;
     o->scale = prior->scale;
-    prior->columns = columns;
     return code;
 }
 
 int cli_check_prior(const cli_prior *prior, const vem_data *data)
 {
-    if (!prior->mean || prior->columns == vem_data_columns(data))
+    const long long values = prior->options.mean_values;
+    if (!prior->mean || values == vem_data_columns(data))
         return CLI_DONE;
-    cli_error("--prior-mean has %lld values, but the data have %d columns.",
-              (long long)prior->columns, vem_data_columns(data));
+    cli_error("--prior-mean has %lld values, but the data have %d columns.", values,
+              vem_data_columns(data));
     return CLI_USAGE;
 }
 

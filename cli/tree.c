@@ -9,11 +9,11 @@
 #define NAME(NAME, name, what) #name,
 #define CHOICE(NAME, name, what) "|" #name
 
-static const char *const methods[] = {VEM_TREE_TABLE(NAME)};
+static const char *const methods[] = {VEM_DENDROGRAM_TABLE(NAME)};
 static const char *const ways[] = {VEM_PAIRS_TABLE(NAME)};
 
 static const cli_option own[] = {
-    {"method", 0, "Model", &(VEM_TREE_TABLE(CHOICE))[1],
+    {"method", 0, "Model", &(VEM_DENDROGRAM_TABLE(CHOICE))[1],
      "which two clusters are joined next; default: bayes"},
     {"leaves", 0, "Data", "M",
      "first put the rows into M groups by k-means, which are the leaves: for more rows "
@@ -22,7 +22,8 @@ static const cli_option own[] = {
      "200,000, "
      "about)"},
     {"pairs", 0, "Computing", &(VEM_PAIRS_TABLE(CHOICE))[1],
-     "bayes: how the closest pair is kept; the tree is the same; default: fastpair"},
+     "bayes: how the closest pair is kept; the tree is the same (conga: unless costs are "
+     "tied); default: fastpair"},
     {"prior-mean", 0, "Prior", "LIST|FILE",
      "bayes: where means of clusters are expected, a value for each column; default: the "
      "mean of all rows"},
@@ -65,6 +66,27 @@ static const char *const shared[] = {"clusters",  "family",  "standardize",
                                      "normalize", "threads", "memory",
                                      "time",      "seed",    NULL};
 
+static const char *const meanings[] = {
+    "clusters",
+    "clusters that the tree is cut into, at most its leaves; default: with bayes those "
+    "of "
+    "the most evidence",
+    "family",
+    "bayes: what a cluster looks like; one of full, diag, iso; default full",
+    "standardize",
+    "each column to mean 0, variance 1: distances are in these units",
+    "memory",
+    "most memory, mapped pages of the input included: a tree that takes more is refused "
+    "before the work, with the --leaves that would fit; K, M, G and T are powers of 1024 "
+    "(default: what the machine can give); at least 1",
+    "time",
+    "end within about this time: a tree that is not whole by then is given up, and "
+    "nothing is written; --leaves M needs less; at least 1e-09",
+    "seed",
+    "seed of the random numbers, for groups of rows (--leaves) and pairs of rows "
+    "(--prior-scale); at least 0; default 1",
+    NULL};
+
 /* Options that say how a tree is made, and have no part in one that is read. */
 static const char *const making[] = {
     "method",    "leaves",      "pairs",       "prior-mean", "prior-strength",
@@ -76,27 +98,27 @@ static const char *const of_prior[] = {"prior-mean",  "prior-strength", "prior-d
 
 /* ---- before ---- */
 
-static int read_request(cli_args *args, vem_tree_options *tree)
+static int read_request(cli_args *args, vem_dendrogram_options *tree)
 {
     int method = 0, pairs = 0, code = CLI_DONE;
     if (cli_value(args, "method"))
         code = cli_read_choice("--method", cli_value(args, "method"), methods,
-                               VEM_TREE_COUNT, &method);
+                               VEM_DENDROGRAM_COUNT, &method);
     if (code == CLI_DONE && cli_value(args, "pairs"))
         code = cli_read_choice("--pairs", cli_value(args, "pairs"), ways, VEM_PAIRS_COUNT,
                                &pairs);
-    if (code == CLI_DONE && cli_value(args, "pairs") && method != VEM_TREE_BAYES) {
+    if (code == CLI_DONE && cli_value(args, "pairs") && method != VEM_DENDROGRAM_BAYES) {
         cli_error("--pairs is for --method bayes; linkages need no search for pairs.");
         code = CLI_USAGE;
     }
-    *tree = (vem_tree_options){.size = sizeof *tree,
-                               .method = (vem_tree_method)method,
-                               .pairs = (vem_pairs_method)pairs};
+    *tree = (vem_dendrogram_options){.size = sizeof *tree,
+                                     .method = (vem_dendrogram_method)method,
+                                     .pairs = (vem_pairs_method)pairs};
     if (code == CLI_DONE)
         code = cli_read_whole(args, "leaves", 1e9, &tree->leaves);
     if (code == CLI_DONE)
         code = cli_check_truth(args);
-    if (code == CLI_DONE && method != VEM_TREE_BAYES && cli_value(args, "labels") &&
+    if (code == CLI_DONE && method != VEM_DENDROGRAM_BAYES && cli_value(args, "labels") &&
         args->options.clusters == VEM_AUTO) {
         cli_error("--labels needs to know into how many clusters the tree is cut: say it "
                   "with --clusters K (only --method bayes knows by itself).");
@@ -117,7 +139,7 @@ static int check_beside_tree(const cli_args *args)
     for (int i = 0; !found && i < CLI_SHARED_OPTIONS; i++) {
         const char *name = vem_option_at(i)->name;
         if (args->given[i] && strcmp(name, "clusters") != 0 &&
-            strcmp(name, "threads") != 0 && strcmp(name, "memory") != 0)
+            strcmp(name, "threads") != 0)
             found = name;
     }
     if (!found && args->operand_count == 1)
@@ -132,34 +154,20 @@ static int check_beside_tree(const cli_args *args)
 
 /* ---- after ---- */
 
-/* Names of the leaves: the ids of the rows, where there are. NULL: their numbers. */
-static const char **leaf_names(const cli_grown *g)
-{
-    const int64_t n = vem_dendrogram_leaves(g->tree);
-    if (!g->data || vem_data_ids(g->data) == 0 || vem_dendrogram_leaf_of_rows(g->tree))
-        return NULL;
-    const char **names = malloc((size_t)n * sizeof *names);
-    for (int64_t i = 0; names && i < n; i++)
-        names[i] = vem_data_id(g->data, 0, vem_data_row(g->data, i));
-    return names;
-}
-
 static vem_status write_exports(const cli_args *args, const cli_grown *g)
 {
     vem_ctx *ctx = args->ctx;
     const char *output = cli_value(args, "output"), *newick = cli_value(args, "newick");
     const char *r = cli_value(args, "r"), *picture = cli_value(args, "picture");
-    const char **names = leaf_names(g);
     vem_status status = VEM_OK;
     if (output)
         status = vem_dendrogram_write(ctx, g->tree, output);
     if (status == VEM_OK && newick)
-        status = vem_dendrogram_write_newick(ctx, g->tree, names, newick);
+        status = vem_dendrogram_write_newick(ctx, g->tree, NULL, newick);
     if (status == VEM_OK && r)
-        status = vem_dendrogram_write_r(ctx, g->tree, names, r);
+        status = vem_dendrogram_write_r(ctx, g->tree, NULL, r);
     if (status == VEM_OK && picture)
-        status = vem_dendrogram_draw(ctx, g->tree, names, g->cut, picture);
-    free((void *)names);
+        status = vem_dendrogram_draw(ctx, g->tree, NULL, g->cut, picture);
     return status;
 }
 
@@ -202,7 +210,8 @@ static int over(cli_args *args, cli_grown *g, const cli_truth *truth, double beg
     const int64_t asked = args->options.clusters, n = vem_dendrogram_rows(g->tree);
     vem_status status = VEM_OK;
     g->cut = asked != VEM_AUTO ? asked : vem_dendrogram_summary(g->tree)->clusters;
-    g->purity = (vem_tree_purity){.size = sizeof g->purity, .pairs = NAN, .rows = NAN};
+    g->purity =
+        (vem_dendrogram_agreement){.size = sizeof g->purity, .pairs = NAN, .rows = NAN};
     g->agreement = (vem_agreement){.size = sizeof g->agreement,
                                    .nmi = NAN,
                                    .ari = NAN,
@@ -257,7 +266,7 @@ static int read_tree(cli_args *args, double began)
 
 static int grow_tree(cli_args *args, double began)
 {
-    vem_tree_options options;
+    vem_dendrogram_options options;
     cli_prior prior = {0};
     vem_data *data = NULL;
     cli_grown g = {0};
@@ -269,7 +278,7 @@ static int grow_tree(cli_args *args, double began)
         if (!cli_value(args, of_prior[i]))
             continue;
         options.prior = &prior.options;
-        if (options.method != VEM_TREE_BAYES) {
+        if (options.method != VEM_DENDROGRAM_BAYES) {
             cli_error("--%s is for --method bayes.", of_prior[i]);
             code = CLI_USAGE;
         }
@@ -334,6 +343,7 @@ const cli_command cli_tree = {
     .own_count = sizeof own / sizeof *own,
     .files = files,
     .shared = shared,
+    .meanings = meanings,
     .operand_count = 1,
     .more_operands = 1,
     .run = run,

@@ -3,15 +3,15 @@
 
 #include "cli.h"
 
-static const char *method_of(const vem_tree_summary *s)
+static const char *method_of(const vem_dendrogram_info *s)
 {
-    const char *name = vem_tree_method_name(s->method);
+    const char *name = vem_dendrogram_method_name(s->method);
     return name ? name : "unknown";
 }
 
 static void add_tree(json_t *o, const vem_dendrogram *tree)
 {
-    const vem_tree_summary *s = vem_dendrogram_summary(tree);
+    const vem_dendrogram_info *s = vem_dendrogram_summary(tree);
     json_object_set_new(o, "method", json_string(method_of(s)));
     json_object_set_new(o, "n", json_integer(s->n));
     json_object_set_new(o, "d", json_integer(s->d));
@@ -25,9 +25,9 @@ static void add_tree(json_t *o, const vem_dendrogram *tree)
 
 static void add_made(json_t *o, const cli_args *args, const cli_grown *g)
 {
-    const vem_tree_summary *s = vem_dendrogram_summary(g->tree);
+    const vem_dendrogram_info *s = vem_dendrogram_summary(g->tree);
     json_t *seconds = json_object();
-    if (s->method == VEM_TREE_BAYES) {
+    if (s->method == VEM_DENDROGRAM_BAYES) {
         json_object_set_new(o, "pairs", json_string(vem_pairs_method_name(s->pairs)));
         CLI_JSON_REAL(o, s, prior_strength);
         CLI_JSON_REAL(o, s, prior_dof);
@@ -66,8 +66,8 @@ int cli_tree_json(const cli_args *args, const cli_grown *g)
 static void print_tree(const char *name, const vem_dendrogram *tree)
 {
     char a[48], b[48], c[48];
-    const vem_tree_summary *s = vem_dendrogram_summary(tree);
-    const vem_merge *last = &vem_dendrogram_merges(tree)[s->leaves - 2];
+    const vem_dendrogram_info *s = vem_dendrogram_summary(tree);
+    const vem_dendrogram_merge *last = vem_dendrogram_at(tree, s->leaves - 2);
     printf("%s: a tree of %s leaves", name, cli_count(s->leaves, a));
     if (s->leaves != s->n)
         printf(" (groups of %s)", cli_counted(s->n, "row", b));
@@ -97,7 +97,7 @@ static void print_cut(const cli_args *args, const cli_grown *g)
 void cli_tree_words(const cli_args *args, const cli_grown *g)
 {
     char text[256], a[48], b[48];
-    const vem_tree_summary *s = vem_dendrogram_summary(g->tree);
+    const vem_dendrogram_info *s = vem_dendrogram_summary(g->tree);
     print_tree(cli_data_name(args, args->operands[0], text), g->tree);
     print_cut(args, g);
     cli_print_lines("note", vem_dendrogram_notes(g->tree));

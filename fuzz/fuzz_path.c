@@ -3,32 +3,12 @@
  * chooses the family, the next two which array is malformed and how. */
 #include <math.h>
 
-#include "archive.h"
+#include "archive_target.h"
 #include "edits.h"
-#include "fuzz.h"
 #include "model/contract.h"
 #include "model/model.h"
 
 enum { COLUMNS = 2, MIXTURES = 3, CHOSEN = 2, ALL = 6, NUMBERS = 10 };
-
-static vem_ctx *ctx;
-static archive made;
-
-vem_status __wrap_vem_i_npz_open(vem_i_run *c, const char *path, vem_i_npz **npz);
-vem_status __wrap_vem_i_npz_open(vem_i_run *c, const char *path, vem_i_npz **npz)
-{
-    return vem_i_npz_parse(c, path, made.bytes, made.size, npz);
-}
-
-int LLVMFuzzerInitialize(int *argc, char ***argv);
-int LLVMFuzzerInitialize(int *argc, char ***argv)
-{
-    (void)argc;
-    (void)argv;
-    if (vem_ctx_new(&ctx) != VEM_OK || vem_ctx_set_threads(ctx, 1) != VEM_OK)
-        abort();
-    return 0;
-}
 
 /* All values of the file, one after another. */
 typedef struct sheet {
@@ -98,9 +78,8 @@ static void build(const vem_i_family *family, const sheet *s, unsigned which,
                                                "path_aic",
                                                "path_bic",
                                                "path_icl"};
-    static const char *const odd_shapes[] = {
+    static const char *const odd_shapes[TARGET_SHAPES] = {
         "(0,)", "(4611686018427387904, 4)", "(2, 2)", "()", "(3, 2, 2, 1, 1)", "(3, 0)"};
-    static const char *const types[] = {"<f8", "<i8", "|u1", ">f8", "<f4", "|O"};
     char shape[32], path_shape[32], meta[128], length[32];
     const size_t variances = shape_of(family, family->shared ? 1 : CHOSEN, 1, shape);
     const size_t path_variances =
@@ -108,18 +87,14 @@ static void build(const vem_i_family *family, const sheet *s, unsigned which,
     snprintf(meta, sizeof meta, "{\"family\":\"%s\",\"prior\":\"free\"}",
              vem_choice_name("family", (int)family->kind));
     snprintf(length, sizeof length, "(%zu,)", strlen(meta));
-    struct {
-        const char *name, *type, *shape;
-        const void *values;
-        size_t size;
-    } arrays[7 + NUMBERS] = {
-        {"means", "<f8", "(2, 2)", s->means, sizeof s->means},
-        {"weights", "<f8", "(2,)", s->weights, sizeof s->weights},
-        {"variances", "<f8", shape, s->variances, variances},
-        {"meta", "|u1", length, meta, strlen(meta)},
-        {"path_means", "<f8", "(6, 2)", s->path_means, sizeof s->path_means},
-        {"path_weights", "<f8", "(6,)", s->path_weights, sizeof s->path_weights},
-        {"path_variances", "<f8", path_shape, s->path_variances, path_variances}};
+    target_array arrays[7 + NUMBERS] = {
+        {"means", "<f8", "(2, 2)", s->means, sizeof s->means, 0},
+        {"weights", "<f8", "(2,)", s->weights, sizeof s->weights, 0},
+        {"variances", "<f8", shape, s->variances, variances, family->counts != NULL},
+        {"meta", "|u1", length, meta, strlen(meta), 0},
+        {"path_means", "<f8", "(6, 2)", s->path_means, sizeof s->path_means, 0},
+        {"path_weights", "<f8", "(6,)", s->path_weights, sizeof s->path_weights, 0},
+        {"path_variances", "<f8", path_shape, s->path_variances, path_variances, 0}};
     enum { ARRAYS = sizeof arrays / sizeof *arrays };
     for (int k = 0; k < NUMBERS; k++) {
         arrays[7 + k].name = names[k];
@@ -128,20 +103,7 @@ static void build(const vem_i_family *family, const sheet *s, unsigned which,
         arrays[7 + k].values = s->numbers[k];
         arrays[7 + k].size = sizeof s->numbers[k];
     }
-    made.size = made.directory_size = 0;
-    made.entries = 0;
-    for (unsigned i = 0; i < ARRAYS; i++) {
-        const int hit = which % (2 * ARRAYS) == i; /* as often none of them */
-        if ((hit && way % 16 == 15) || (family->counts && i == 2 && !hit))
-            continue;
-        archive_add(&made, arrays[i].name,
-                    hit && way % 16 > 6 && way % 16 < 13 ? types[way % 16 - 7]
-                                                         : arrays[i].type,
-                    hit && way % 16 > 0 && way % 16 < 7 ? odd_shapes[way % 16 - 1]
-                                                        : arrays[i].shape,
-                    arrays[i].values, arrays[i].size - (hit && way % 16 == 13));
-    }
-    archive_end(&made);
+    target_build(arrays, ARRAYS, which % (2 * ARRAYS), way, odd_shapes);
 }
 
 /* What is handed out is finite, and of the numbers that the path says. */
@@ -174,6 +136,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     const int untouched = in.left <= 3 && way % 16 == 0;
     sheet s = sheet_of(family);
     vem_path *path = NULL;
+    target_begin();
     while (in.left > 3)
         fuzz_edit(&in, (char *)&s, sizeof s);
     build(family, &s, which, way);

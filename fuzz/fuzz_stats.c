@@ -4,24 +4,14 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "archive.h"
+#include "archive_target.h"
 #include "edits.h"
-#include "fuzz.h"
 #include "model/family.h"
 #include "model/part.h"
 
 enum { ROWS = 30, COLUMNS = 2, CLUSTERS = 3, FAMILIES = VEM_FAMILIES };
 
-static vem_ctx *ctx;
 static vem_stats *parts[FAMILIES];
-static archive made;
-
-vem_status __wrap_vem_i_npz_open(vem_i_run *c, const char *path, vem_i_npz **npz);
-vem_status __wrap_vem_i_npz_open(vem_i_run *c, const char *path, vem_i_npz **npz)
-{
-    return vem_i_npz_parse(c, path, made.bytes, made.size, npz);
-}
-
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
@@ -36,8 +26,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
         values[i] = i * 7919 % 1009 / 100.0;
         bits[i] = i * 7919 % 1009 % 2;
     }
-    if (vem_ctx_new(&ctx) != VEM_OK || vem_ctx_set_threads(ctx, 1) != VEM_OK ||
-        vem_data_borrow(ctx, VEM_FLOAT64, values, ROWS, COLUMNS, 0, 0, &reals) !=
+    target_begin();
+    if (vem_data_borrow(ctx, VEM_FLOAT64, values, ROWS, COLUMNS, 0, 0, &reals) !=
             VEM_OK ||
         vem_data_borrow(ctx, VEM_FLOAT64, bits, ROWS, COLUMNS, 0, 0, &counts) != VEM_OK)
         abort();
@@ -125,9 +115,8 @@ static void build(const vem_stats *part, sheet *s, unsigned odd)
 {
     static const char *const second_shapes[] = {"(3,)", "(3, 2)", "(3, 2, 2)"};
     static const char *const shared_shapes[] = {"(1,)", "(2,)", "(2, 2)"};
-    static const char *const odd_shapes[] = {
+    static const char *const odd_shapes[TARGET_SHAPES] = {
         "(0,)", "(4611686018427387904, 4)", "(2, 2)", "()", "(3, 2, 2, 1, 1)", "(3, 0)"};
-    static const char *const types[] = {"<f8", "<i8", "|u1", ">f8", "<f4", "|O"};
     const vem_i_family *family = part->model->family;
     const char *const *variance_shapes = family->shared ? shared_shapes : second_shapes;
     const int axes = family->axes < 0 ? 0 : family->axes; /* without shapes: see below */
@@ -140,40 +129,24 @@ static void build(const vem_stats *part, sheet *s, unsigned odd)
     snprintf(length, sizeof length, "(%zu,)", strlen(meta));
     /* Moments about other places than the means. */
     const int moved = odd == 6 || odd == 7 || (odd >= 16 && odd / 16 % 3 == 0);
-    const struct {
-        const char *name, *type, *shape;
-        const void *values;
-        size_t size;
-    } arrays[] = {{"means", "<f8", "(3, 2)", s->means, sizeof s->means},
-                  {"weights", "<f8", "(3,)", s->weights, sizeof s->weights},
-                  {"variances", "<f8", variance_shapes[axes], s->variances, variances},
-                  {"mass", "<f8", "(3,)", s->mass, sizeof s->mass},
-                  {moved ? "first_about" : "first", "<f8", "(3, 2)", s->first,
-                   sizeof s->first},
-                  {moved ? "second_about" : "second", "<f8", second_shapes[axes],
-                   s->second, seconds},
-                  {"totals", "<f8", "(3,)", s->totals, sizeof s->totals},
-                  {"counts", "<i8", "(4,)", s->counts, sizeof s->counts},
-                  {"meta", "|u1", length, meta, strlen(meta)},
-                  {"about", "<f8", "(3, 2)", s->first, sizeof s->first}};
+    /* Families without shapes have no such arrays, but where a way puts them there. */
+    const int none = family->axes < 0;
+    const target_array arrays[] = {
+        {"means", "<f8", "(3, 2)", s->means, sizeof s->means, 0},
+        {"weights", "<f8", "(3,)", s->weights, sizeof s->weights, 0},
+        {"variances", "<f8", variance_shapes[axes], s->variances, variances, none},
+        {"mass", "<f8", "(3,)", s->mass, sizeof s->mass, 0},
+        {moved ? "first_about" : "first", "<f8", "(3, 2)", s->first, sizeof s->first, 0},
+        {moved ? "second_about" : "second", "<f8", second_shapes[axes], s->second,
+         seconds, none},
+        {"totals", "<f8", "(3,)", s->totals, sizeof s->totals, 0},
+        {"counts", "<i8", "(4,)", s->counts, sizeof s->counts, 0},
+        {"meta", "|u1", length, meta, strlen(meta), 0},
+        {"about", "<f8", "(3, 2)", s->first, sizeof s->first, 0}};
     enum { ARRAYS = sizeof arrays / sizeof *arrays };
-    made.size = made.directory_size = 0;
-    made.entries = 0;
-    for (unsigned i = 0; i < ARRAYS - !moved; i++) {
-        const int hit = odd >= 16 && odd % 16 == i; /* this one, in way odd / 16 */
-        const unsigned way = odd / 16;
-        if (hit && way == 15)
-            continue;
-        /* Families without shapes have no such arrays, but where a way puts them there. */
-        if (family->axes < 0 && !hit &&
-            (arrays[i].values == s->variances || arrays[i].values == s->second))
-            continue;
-        archive_add(&made, arrays[i].name,
-                    hit && way > 6 && way < 13 ? types[way - 7] : arrays[i].type,
-                    hit && way < 7 ? odd_shapes[way - 1] : arrays[i].shape,
-                    arrays[i].values, arrays[i].size - (hit && way == 13));
-    }
-    archive_end(&made);
+    /* From 16 on: which one, and in which way. */
+    target_build(arrays, ARRAYS - !moved, odd >= 16 ? odd % 16 : ARRAYS, odd / 16,
+                 odd_shapes);
 }
 
 /* What is handed out is finite. */

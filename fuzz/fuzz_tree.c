@@ -1,38 +1,16 @@
 /* Tree files: each input changes a right tree of five leaves, with right checksums, reads it, cuts it and
  * measures it. The first two bytes choose which array is malformed and how. */
 #include <math.h>
-#include <stdlib.h>
 
-#include "archive.h"
+#include "archive_target.h"
 #include "edits.h"
-#include "fuzz.h"
-#include "io/io.h"
-#include "vem/vem.h"
 
 enum { MERGES = 4, ROWS = 7 };
 
-static vem_ctx *ctx;
-static archive made;
-
-vem_status __wrap_vem_i_npz_open(vem_i_run *c, const char *path, vem_i_npz **npz);
-vem_status __wrap_vem_i_npz_open(vem_i_run *c, const char *path, vem_i_npz **npz)
-{
-    return vem_i_npz_parse(c, path, made.bytes, made.size, npz);
-}
-
-int LLVMFuzzerInitialize(int *argc, char ***argv);
-int LLVMFuzzerInitialize(int *argc, char ***argv)
-{
-    (void)argc;
-    (void)argv;
-    if (vem_ctx_new(&ctx) != VEM_OK || vem_ctx_set_threads(ctx, 1) != VEM_OK)
-        abort();
-    return 0;
-}
-
 typedef struct sheet {
     double linkage[MERGES * 4], delta[MERGES], evidence[MERGES];
-    int32_t leaves[ROWS + 1]; /* one more, for edits of whole words */
+    int32_t leaves[ROWS];
+    int32_t letter; /* of an id; '[': one id too many, and no text */
 } sheet;
 
 static const sheet right = {
@@ -40,57 +18,49 @@ static const sheet right = {
     .delta = {-1, 0.5, 0.25, 8},
     .evidence = {-9, -8, -7, -9},
     .leaves = {0, 1, 2, 3, 4, 4, 0},
+    .letter = 'a',
 };
 
 static void build(const sheet *s, unsigned which, unsigned way)
 {
-    static const char *const odd_shapes[] = {"(0,)",   "(4611686018427387904, 4)",
-                                             "(4, 3)", "()",
-                                             "(16,)",  "(4, 0)"};
-    static const char *const types[] = {"<f8", "<i8", "|u1", ">f8", "<f4", "|O"};
-    static const char meta[] =
-        "{\"kind\":\"tree\",\"method\":\"bayes\",\"log_evidence_leaves\":-12.5}";
-    const struct {
-        const char *name, *type, *shape;
-        const void *values;
-        size_t size;
-    } arrays[] = {
-        {"linkage", "<f8", "(4, 4)", s->linkage, sizeof s->linkage},
-        {"delta", "<f8", "(4,)", s->delta, sizeof s->delta},
-        {"log_evidence", "<f8", "(4,)", s->evidence, sizeof s->evidence},
-        {"leaves", "<i4", "(7,)", s->leaves, ROWS * sizeof *s->leaves},
-        {"meta", "|u1", "(60,)", meta, sizeof meta - 1},
+    static const char *const odd_shapes[TARGET_SHAPES] = {
+        "(0,)", "(4611686018427387904, 4)", "(4, 3)", "()", "(16,)", "(4, 0)"};
+    char meta[256];
+    const int letters =
+        snprintf(meta, sizeof meta,
+                 "{\"kind\":\"tree\",\"method\":\"bayes\",\"log_evidence_leaves\":-12.5,"
+                 "\"leaf_ids\":[\"%c\",\"\",\"c\",\"d\",\"%s]}",
+                 s->letter >= 'a' && s->letter <= 'z' ? s->letter : '?',
+                 s->letter == '[' ? "e\",7" : "e\"");
+    char length[32];
+    snprintf(length, sizeof length, "(%zu,)", (size_t)letters);
+    const target_array arrays[] = {
+        {"linkage", "<f8", "(4, 4)", s->linkage, sizeof s->linkage, 0},
+        {"delta", "<f8", "(4,)", s->delta, sizeof s->delta, 0},
+        {"log_evidence", "<f8", "(4,)", s->evidence, sizeof s->evidence, 0},
+        {"leaves", "<i4", "(7,)", s->leaves, sizeof s->leaves, 0},
+        {"meta", "|u1", length, meta, (size_t)letters, 0},
     };
     enum { ARRAYS = sizeof arrays / sizeof *arrays };
-    made.size = made.directory_size = 0;
-    made.entries = 0;
-    for (unsigned i = 0; i < ARRAYS; i++) {
-        const int hit = which % (2 * ARRAYS) == i; /* as often none of them */
-        if (hit && way % 16 == 15)
-            continue;
-        archive_add(&made, arrays[i].name,
-                    hit && way % 16 > 6 && way % 16 < 13 ? types[way % 16 - 7]
-                                                         : arrays[i].type,
-                    hit && way % 16 > 0 && way % 16 < 7 ? odd_shapes[way % 16 - 1]
-                                                        : arrays[i].shape,
-                    arrays[i].values, arrays[i].size - (hit && way % 16 == 13));
-    }
-    archive_end(&made);
+    target_build(arrays, ARRAYS, which % (2 * ARRAYS), way, odd_shapes);
 }
 
 /* What is handed out is a tree. */
 static void check_tree(const vem_dendrogram *tree)
 {
     const int64_t n = vem_dendrogram_leaves(tree), rows = vem_dendrogram_rows(tree);
-    const vem_merge *merges = vem_dendrogram_merges(tree);
     int32_t *labels = malloc((size_t)rows * sizeof *labels);
     int64_t *classes = calloc((size_t)rows, sizeof *classes);
-    vem_tree_purity purity = {.size = sizeof purity};
-    if (!labels || !classes || n < 2 || merges[n - 2].size != n)
+    vem_dendrogram_agreement purity = {.size = sizeof purity};
+    if (!labels || !classes || n < 2 || vem_dendrogram_at(tree, n - 2)->size != n)
         abort();
-    for (int64_t k = 0; k < n - 1; k++)
-        if (merges[k].a >= merges[k].b || merges[k].a < 0 || merges[k].b >= n + k ||
-            !(merges[k].height >= 0))
+    for (int64_t k = 0; k < n - 1; k++) {
+        const vem_dendrogram_merge *m = vem_dendrogram_at(tree, k);
+        if (m->a >= m->b || m->a < 0 || m->b >= n + k || !(m->height >= 0))
+            abort();
+    }
+    for (int64_t i = 0; vem_dendrogram_id(tree, 0) && i < n; i++)
+        if (strlen(vem_dendrogram_id(tree, i)) > 1)
             abort();
     for (int64_t clusters = 1; clusters <= n; clusters++) {
         if (vem_dendrogram_cut(ctx, tree, clusters, labels) != VEM_OK)
@@ -113,6 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     const int untouched = in.left <= 3 && way % 16 == 0;
     sheet s = right;
     vem_dendrogram *tree = NULL;
+    target_begin();
     while (in.left > 3)
         fuzz_edit(&in, (char *)&s, sizeof s);
     build(&s, which, way);

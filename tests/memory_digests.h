@@ -1,5 +1,5 @@
-/* Digests of results, so that two of them are known to have the same bits. For one file of a
- * program. */
+/* Digests of results, so that two of them are known to have the same bits, and a verb whose
+ * allocations fail in turn. For one file of a program. */
 #ifndef VEM_TESTS_MEMORY_DIGESTS_H
 #define VEM_TESTS_MEMORY_DIGESTS_H
 
@@ -59,6 +59,37 @@ static inline void mix_data(uint64_t *digest, const vem_data *data)
             mix_text(digest, vem_data_id(data, id, i));
     }
     free(values);
+}
+
+/* Gives what the verb made into the digest, where it made something. */
+typedef vem_status (*verb)(uint64_t *digest);
+
+/* Each allocation fails once, of at least so many: then the verb says so and gives nothing, or could
+ * do without and gives the same as ever. */
+static inline void each_allocation(const char *name, verb call, int64_t least)
+{
+    uint64_t expected = 1;
+    calls = 0;
+    assert_int_equal(call(&expected), VEM_OK);
+    const int64_t count = calls;
+    if (count < least)
+        fail_msg("%s allocates %lld times only", name, (long long)count);
+    int64_t failed = 0;
+    for (int64_t k = 1; k <= count; k++) {
+        uint64_t digest = 1;
+        calls = 0;
+        fail_at = k;
+        const vem_status status = call(&digest);
+        fail_at = 0;
+        if (status == VEM_OK && digest == expected)
+            continue;
+        if (status != VEM_NO_MEMORY || digest != 1)
+            fail_msg("%s, allocation %lld of %lld: status %d (%s)", name, (long long)k,
+                     (long long)count, status, vem_ctx_message(ctx));
+        assert_non_null(strstr(vem_ctx_message(ctx), "memory"));
+        failed++;
+    }
+    assert_true(failed >= least);
 }
 
 #endif

@@ -40,6 +40,9 @@ class Tree(Case):
             self.assertEqual(arrays[name][:2], ((n - 1,), "<f8"))
         return rows, arrays
 
+    def meta(self, name="t.npz"):
+        return json.loads(bytes(npz_parse(self.path(name))["meta"][2]))
+
     def test_file_and_json(self):
         data = self.data()
         for method in METHODS:
@@ -186,7 +189,7 @@ class Tree(Case):
         self.assertNotEqual(columns["log_evidence"], matrix["log_evidence"])
         for words, pattern in ((["--prior-mean", "1,2"], "2 values, but the data have 3 columns"),
                                (["--prior-scale", "1,2"], "2 values"),
-                               (["--prior-dof", 2], "--prior-dof is 2"),
+                               (["--prior-dof", 2], "prior has 2 degrees of freedom, but there must be more than 2"),
                                (["--prior-count", -1], "--prior-count is -1"),
                                (["--prior-strength", "0"], "--prior-strength is 0"),
                                (["--family", "full-shared"], "evidence is that of"),
@@ -245,8 +248,36 @@ class Tree(Case):
         lines = ["name,x,y"] + [f"\"{name.replace(chr(34), 2 * chr(34))}\",{i},{i * i}"
                                 for i, name in enumerate(names)]
         self.write("t.csv", "\n".join(lines) + "\n")
-        self.vem("tree", self.path("t.csv"), "--id", "name", "--newick", self.path("t.nwk"), "--r",
-                 self.path("t.json"), "--picture", self.path("t.svg"), "-q")
+        exports = ["--newick", self.path("t.nwk"), "--r", self.path("t.json"), "--picture",
+                   self.path("t.svg"), "-q"]
+        self.vem("tree", self.path("t.csv"), "--id", "name", *exports)
+        self.check_names(names)
+        self.vem("tree", self.path("t.csv"), "--id", "name", "-o", self.path("t.npz"), "-q")
+        self.vem("tree", self.path("t.npz"), *exports)  # the file keeps the ids
+        self.check_names(names)
+        self.assertEqual(self.meta()["leaf_ids"], names)
+        self.vem("tree", self.path("t.npz"), "-o", self.path("again.npz"), "-q")
+        self.assertEqual(self.read("again.npz"), self.read("t.npz"))
+        self.vem("tree", self.path("t.csv"), "--id", "name", "--leaves", 3, "-o", self.path("t.npz"), *exports)
+        self.assertNotIn("leaf_ids", self.meta())  # leaves are no rows
+        self.assertEqual(json.loads(self.read("t.json"))["labels"], ["0", "1", "2"])
+
+    def test_names_of_kept_rows(self):
+        """Ids are those of the rows that are leaves, and in whichever encoding."""
+        self.write("t.csv", b"name,x\na,1\nb,\n\xfc,5\nd,9\n")
+        self.vem("tree", self.path("t.csv"), "--id", "name", "--missing", "drop", "-o", self.path("t.npz"),
+                 "--r", self.path("t.json"), "-q")
+        self.assertEqual(self.meta()["leaf_ids"], ["a", "\u00fc", "d"])
+        self.assertEqual(json.loads(self.read("t.json"))["labels"], ["a", "\u00fc", "d"])
+        for text, words in ((b" 17,", "entry 1 of leaf_ids in its meta is no text"),
+                            (b"    ", "2 ids of leaves, but it has 3 leaves")):
+            with zipfile.ZipFile(self.path("t.npz")) as old, \
+                    zipfile.ZipFile(self.path("odd.npz"), "w") as new:
+                for name in old.namelist():
+                    new.writestr(name, old.read(name).replace(b'"a",', text))
+            self.refuse(1, ["tree", self.path("odd.npz")], "odd.npz", words)
+
+    def check_names(self, names):
         leaves = self.newick(self.read("t.nwk").decode())
         self.assertEqual(sorted(name for name, _ in leaves), sorted(names))
         self.assertEqual(json.loads(self.read("t.json"))["labels"], names)
@@ -365,9 +396,9 @@ class Tree(Case):
                      ["--time", 3], ["--standardize"]):
             self.refuse(2, ["tree", tree, *more], f"{more[0]} says how a tree is made")
         self.refuse(2, ["tree", tree, data], "taken alone")
-        big = self.data(3000, name="big.npy")
-        self.refuse(1, ["tree", big, "--method", "average", "--memory", "30M"],
-                    r"3000 leaves .average, 2 columns. would take about .* --leaves \d+.* would fit",
+        big = self.data(8000, name="big.npy")  # beside which a sanitizer is small
+        self.refuse(1, ["tree", big, "--method", "average", "--memory", "120M"],
+                    r"8000 leaves .average, 2 columns. would take about .* --leaves \d+.* would fit",
                     "--method single")
 
     def test_units(self):
@@ -398,6 +429,25 @@ class Tree(Case):
         self.assertEqual((process.returncode, out), (130, ""), err)
         self.assertIn("nothing was written", err)
         self.assertEqual(sorted(os.listdir(self.folder.name)), ["x.npy"])
+
+    def test_help(self):
+        """What is said of the options holds for trees, not for fits."""
+        text = " ".join(self.vem("tree", "--help").stdout.split())
+        said = dict(re.findall(r"--([a-z]+) [A-Z]+ (.*?)(?= (?:-\w, )?--[a-z-]+ [A-Z]|$)", text))
+        families = re.search(r"one of ([a-z, ]+);", said["family"])[1].split(", ")
+        data = self.data(30)
+        for family in ("iso-shared", "iso", "diag", "full", "diag-shared", "full-shared", "poisson"):
+            if family in families:
+                self.vem("tree", data, "--family", family, "-q")
+            else:
+                self.refuse(2, ["tree", data, "--family", family], "--family")
+        self.assertIn("nothing is written", said["time"])
+        self.assertNotIn("fewer rows", said["time"])
+        self.assertIn("refused before the work", said["memory"])
+        self.assertNotIn("temporary file", said["memory"])
+        self.vem("tree", data, "-o", self.path("t.npz"), "-q")
+        for option, value in (("--memory", "4G"), ("--time", 5), ("--seed", 3)):
+            self.refuse(2, ["tree", self.path("t.npz"), option, value], "is one already")
 
     def test_words(self):
         data = self.data()

@@ -10,6 +10,7 @@
 #include "select/closest_pair.h"
 
 #include "context.h"
+#include "fake_clock.h"
 
 enum { MOST = 400 };
 
@@ -162,12 +163,88 @@ static void counts(void **state)
     vem_i_closest_free(closest);
 }
 
+/* Distances since the last look whether to go on, and the most there were. */
+typedef struct patience {
+    table t;
+    int64_t measured, at_last, most;
+    int64_t looks, stop_at;
+    vem_progress last;
+} patience;
+
+static void measure_patiently(const void *user, int32_t from, const int32_t *to,
+                              int64_t count, double *out, int thread)
+{
+    patience *p = (patience *)user; /* one thread */
+    measure(&p->t, from, to, count, out, thread);
+    p->measured += count;
+}
+
+static int look(void *user, const vem_progress *told)
+{
+    patience *p = user;
+    const int64_t since = p->measured - p->at_last;
+    p->most = since > p->most ? since : p->most;
+    p->at_last = p->measured;
+    p->last = *told;
+    return ++p->looks == p->stop_at;
+}
+
+/* Merges to the end; the status of what ended them. */
+static vem_status merge_all(patience *p, vem_pairs_method method)
+{
+    enum { N = MOST / 2 };
+    const vem_i_distances distances = {p, measure_patiently, 1};
+    vem_i_verb verb;
+    vem_ctx_set_progress(ctx, look, p);
+    vem_i_run *run = vem_i_begin(ctx, &verb);
+    run->threads = 1;
+    vem_i_closest *closest;
+    vem_i_pair_found pair;
+    assert_int_equal(vem_i_closest_new(run, method, &distances, MOST, &closest), VEM_OK);
+    vem_status status = vem_i_closest_begin(closest, N);
+    closest->told = (vem_progress){.phase = "merge", .done = 7, .total = 9};
+    for (int32_t next = N; status == VEM_OK && closest->count > 1; next++) {
+        status = vem_i_closest_find(closest, &pair);
+        if (status == VEM_OK)
+            status = vem_i_closest_remove(closest, pair.a);
+        if (status == VEM_OK)
+            status = vem_i_closest_remove(closest, pair.b);
+        if (status == VEM_OK)
+            status = vem_i_closest_insert(closest, next);
+    }
+    vem_i_closest_free(closest);
+    vem_ctx_set_progress(ctx, NULL, NULL);
+    return status;
+}
+
+/* Whether to go on is asked after at most twice as many distances as there are objects
+ * (a scan, and an insertion before it), and a stop ends the work there. */
+static void looks_often(void **state)
+{
+    (void)state;
+    fake_tick = 1; /* every look is told */
+    for (int method = 0; method < VEM_PAIRS_COUNT; method++) {
+        patience all = {.t = {11, 0}};
+        assert_int_equal(merge_all(&all, (vem_pairs_method)method), VEM_OK);
+        assert_in_range(all.most, 1, MOST);
+        assert_string_equal(all.last.phase, "merge"); /* in the words of the owner */
+        assert_int_equal(all.last.done, 7);
+        for (int64_t k = 1; k < all.looks; k += 1 + all.looks / 50) {
+            patience some = {.t = {11, 0}, .stop_at = k};
+            assert_int_equal(merge_all(&some, (vem_pairs_method)method), VEM_STOPPED);
+            assert_int_equal(some.measured, some.at_last);
+        }
+    }
+    fake_tick = 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(updates),
         cmocka_unit_test(insertions_in_between),
         cmocka_unit_test(counts),
+        cmocka_unit_test(looks_often),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -22,37 +22,38 @@ static void same_merges(const vem_dendrogram *a, const vem_dendrogram *b)
 static void golden_bayes(void **state)
 {
     (void)state;
-    json_t *g = golden_file("abc.json"), *h = json_object_get(g, "hyper");
+    json_t *g = golden_read("abc.json"), *h = json_object_get(g, "hyper");
     double x[64], mean[8], scale[8], merges[64], delta[64], f[64];
-    const int64_t n = numbers_of(json_object_get(g, "X"), x) / 2;
-    numbers_of(json_object_get(h, "m0"), mean);
-    numbers_of(json_object_get(h, "B0"), scale);
-    assert_int_equal(numbers_of(json_object_get(g, "merges"), merges), 2 * (n - 1));
-    numbers_of(json_object_get(g, "delta"), delta);
-    numbers_of(json_object_get(g, "F_by_merges"), f);
+    const int64_t n = (int64_t)golden_list(g, "X", x) / 2;
+    golden_list(h, "m0", mean);
+    golden_list(h, "B0", scale);
+    assert_int_equal(golden_list(g, "merges", merges), 2 * (n - 1));
+    golden_list(g, "delta", delta);
+    golden_list(g, "F_by_merges", f);
     const vem_prior_options prior = {.size = sizeof prior,
-                                     .strength =
-                                         json_number_value(json_object_get(h, "xi0")),
-                                     .dof = json_number_value(json_object_get(h, "eta0")),
-                                     .count =
-                                         json_number_value(json_object_get(h, "phi0")),
+                                     .strength = golden_number(h, "xi0"),
+                                     .dof = golden_number(h, "eta0"),
+                                     .count = golden_number(h, "phi0"),
                                      .mean = mean,
+                                     .mean_values = 2,
                                      .scale = scale,
                                      .scale_values = 4};
     for (int pairs = 0; pairs < VEM_PAIRS_COUNT; pairs++) {
-        case_of c = plain_case(VEM_TREE_BAYES);
+        case_of c = plain_case(VEM_DENDROGRAM_BAYES);
         c.tree.pairs = (vem_pairs_method)pairs;
         c.tree.prior = &prior;
         vem_dendrogram *t = grow(&c, x, n, 2);
         double height = -INFINITY;
-        assert_near(t->about.log_evidence_leaves, -f[0], 1e-10);
+        grid_assert_near(t->about.log_evidence_leaves, -f[0], 1e-10,
+                         "evidence of the leaves");
         for (int64_t k = 0; k < n - 1; k++) {
             assert_true((double)t->merges[k].a == merges[2 * k]);
             assert_true((double)t->merges[k].b == merges[2 * k + 1]);
-            assert_near(t->merges[k].delta, delta[k], 1e-11);
-            assert_near(t->merges[k].log_evidence, -f[k + 1], 1e-10);
+            grid_assert_near(t->merges[k].delta, delta[k], 1e-11, "cost of a merge");
+            grid_assert_near(t->merges[k].log_evidence, -f[k + 1], 1e-10,
+                             "evidence after a merge");
             height = fmax(height, delta[k]);
-            assert_near(t->merges[k].height, height - delta[0], 1e-11);
+            grid_assert_near(t->merges[k].height, height - delta[0], 1e-11, "height");
         }
         assert_int_equal(t->about.clusters,
                          json_integer_value(json_object_get(g, "K_at_min")));
@@ -64,18 +65,17 @@ static void golden_bayes(void **state)
 static void golden_linkages(void **state)
 {
     (void)state;
-    json_t *rows = golden_file("abc.json"), *g = golden_file("linkage.json");
+    json_t *rows = golden_read("abc.json"), *g = golden_read("linkage.json");
     double x[64], expected[64];
-    const int64_t n = numbers_of(json_object_get(rows, "X"), x) / 2;
-    for (int m = VEM_TREE_SINGLE; m <= VEM_TREE_AVERAGE; m++) {
-        const case_of c = plain_case((vem_tree_method)m);
+    const int64_t n = (int64_t)golden_list(rows, "X", x) / 2;
+    for (int m = VEM_DENDROGRAM_SINGLE; m <= VEM_DENDROGRAM_AVERAGE; m++) {
+        const case_of c = plain_case((vem_dendrogram_method)m);
         vem_dendrogram *t = grow(&c, x, n, 2);
-        numbers_of(json_object_get(g, vem_tree_method_name((vem_tree_method)m)),
-                   expected);
+        golden_list(g, vem_dendrogram_method_name((vem_dendrogram_method)m), expected);
         for (int64_t k = 0; k < n - 1; k++) {
             assert_true((double)t->merges[k].a == expected[4 * k]);
             assert_true((double)t->merges[k].b == expected[4 * k + 1]);
-            assert_near(t->merges[k].height, expected[4 * k + 2], 1e-13);
+            grid_assert_near(t->merges[k].height, expected[4 * k + 2], 1e-13, "height");
             assert_true((double)t->merges[k].size == expected[4 * k + 3]);
         }
         assert_int_equal(t->about.clusters, 0);
@@ -94,11 +94,11 @@ static void any_number_of_threads(void **state)
     static double x[N * D];
     draw_rows(x, N * D, 3);
     const int threads[] = {1, 2, 3, 7};
-    for (int m = 0; m < VEM_TREE_COUNT; m++)
-        for (int pairs = 0; pairs < (m == VEM_TREE_BAYES ? 2 : 1); pairs++) {
+    for (int m = 0; m < VEM_DENDROGRAM_COUNT; m++)
+        for (int pairs = 0; pairs < (m == VEM_DENDROGRAM_BAYES ? 2 : 1); pairs++) {
             vem_dendrogram *first = NULL;
             for (size_t i = 0; i < 4; i++) {
-                case_of c = plain_case((vem_tree_method)m);
+                case_of c = plain_case((vem_dendrogram_method)m);
                 c.options.threads = threads[i];
                 c.tree.pairs = (vem_pairs_method)pairs;
                 vem_dendrogram *t = grow(&c, x, N, D);
@@ -121,7 +121,7 @@ static void pairs_by_any_way(void **state)
     static double x[N * D];
     draw_rows(x, N * D, 5);
     for (int32_t d = 1; d <= D; d++) {
-        case_of c = plain_case(VEM_TREE_BAYES);
+        case_of c = plain_case(VEM_DENDROGRAM_BAYES);
         const int64_t n = N;
         vem_dendrogram *fast = grow(&c, x, n, d);
         for (int pairs = VEM_PAIRS_CONGA; pairs <= VEM_PAIRS_BRUTE; pairs++) {
@@ -147,7 +147,7 @@ static void evidence_of_the_root(void **state)
     assert_int_equal(families, 2);
     const vem_family_kind kinds[] = {VEM_FULL, VEM_DIAG, VEM_ISO};
     for (size_t k = 0; k < 3; k++) {
-        case_of c = plain_case(VEM_TREE_BAYES);
+        case_of c = plain_case(VEM_DENDROGRAM_BAYES);
         c.options.family = (int)kinds[k];
         vem_dendrogram *t = grow(&c, x, N, D);
         /* Shifted and scaled: the same tree, less N D log a. */
@@ -158,9 +158,11 @@ static void evidence_of_the_root(void **state)
         for (int64_t i = 0; i < N - 1; i++) {
             assert_int_equal(t->merges[i].a, other->merges[i].a);
             assert_int_equal(t->merges[i].b, other->merges[i].b);
-            assert_near(other->merges[i].delta, t->merges[i].delta, 1e-8);
-            assert_near(other->merges[i].log_evidence,
-                        t->merges[i].log_evidence - N * D * log(a), 1e-7);
+            grid_assert_near(other->merges[i].delta, t->merges[i].delta, 1e-8,
+                             "cost in other units");
+            grid_assert_near(other->merges[i].log_evidence,
+                             t->merges[i].log_evidence - N * D * log(a), 1e-7,
+                             "evidence in other units");
         }
         assert_int_equal(t->about.clusters, other->about.clusters);
         vem_dendrogram_free(t);
@@ -184,30 +186,32 @@ static void weights(void **state)
     const double scale = 0.5, mean[D] = {0};
     const vem_prior_options prior = {.size = sizeof prior,
                                      .mean = mean,
+                                     .mean_values = D,
                                      .scale = &scale,
                                      .scale_values = 1};
-    for (int m = 0; m < VEM_TREE_COUNT; m++) {
-        case_of c = plain_case((vem_tree_method)m);
-        c.tree.prior = m == VEM_TREE_BAYES ? &prior : NULL;
+    for (int m = 0; m < VEM_DENDROGRAM_COUNT; m++) {
+        case_of c = plain_case((vem_dendrogram_method)m);
+        c.tree.prior = m == VEM_DENDROGRAM_BAYES ? &prior : NULL;
         vem_dendrogram *both = grow(&c, twice, 2 * N, D);
         c.weights = w;
         vem_dendrogram *weighted = grow(&c, x, N, D);
         /* The root holds all rows, whatever came before. */
-        if (m == VEM_TREE_BAYES) {
-            assert_near(weighted->merges[N - 2].log_evidence,
-                        both->merges[2 * N - 2].log_evidence, 1e-9);
+        if (m == VEM_DENDROGRAM_BAYES) {
+            grid_assert_near(weighted->merges[N - 2].log_evidence,
+                             both->merges[2 * N - 2].log_evidence, 1e-9,
+                             "evidence of weights");
         } else {
             for (int k = 0; k < N; k++)
                 assert_true(both->merges[k].height == 0);
             for (int k = 0; k < N - 1; k++)
-                assert_near(weighted->merges[k].height, both->merges[N + k].height,
-                            1e-12);
+                grid_assert_near(weighted->merges[k].height, both->merges[N + k].height,
+                                 1e-12, "height of weights");
         }
         vem_dendrogram_free(both);
         vem_dendrogram_free(weighted);
     }
     /* Weights that are no whole numbers have no table of constants. */
-    case_of c = plain_case(VEM_TREE_BAYES);
+    case_of c = plain_case(VEM_DENDROGRAM_BAYES);
     c.tree.prior = &prior;
     c.weights = w;
     vem_dendrogram *whole = grow(&c, x, N, D);
@@ -215,7 +219,8 @@ static void weights(void **state)
         w[i] = 2 + (i % 2 ? 1e-9 : -1e-9);
     vem_dendrogram *nearly = grow(&c, x, N, D);
     for (int k = 0; k < N - 1; k++)
-        assert_near(whole->merges[k].log_evidence, nearly->merges[k].log_evidence, 1e-6);
+        grid_assert_near(whole->merges[k].log_evidence, nearly->merges[k].log_evidence,
+                         1e-6, "evidence of nearly whole weights");
     vem_dendrogram_free(whole);
     vem_dendrogram_free(nearly);
 }
@@ -235,7 +240,7 @@ static void groups(void **state)
                                      .scale_values = 1};
     const vem_family_kind kinds[] = {VEM_FULL, VEM_DIAG, VEM_ISO};
     for (int k = 0; k < 3; k++) {
-        case_of c = plain_case(VEM_TREE_BAYES);
+        case_of c = plain_case(VEM_DENDROGRAM_BAYES);
         c.options.family = (int)kinds[k];
         c.tree.prior = &prior;
         vem_dendrogram *rows = grow(&c, x, N, D);
@@ -245,8 +250,9 @@ static void groups(void **state)
             vem_dendrogram *t = grow(&c, x, N, D);
             assert_true(t->leaves <= leaves && t->leaves >= 3);
             assert_non_null(strstr(vem_dendrogram_notes(t), "groups of the 600 rows"));
-            assert_near(t->merges[t->leaves - 2].log_evidence,
-                        rows->merges[N - 2].log_evidence, 1e-7);
+            grid_assert_near(t->merges[t->leaves - 2].log_evidence,
+                             rows->merges[N - 2].log_evidence, 1e-7,
+                             "evidence of groups");
             assert_int_equal(vem_dendrogram_cut(ctx, t, 3, labels), VEM_OK);
             for (int i = 3; i < N; i++)
                 assert_int_equal(labels[i], labels[i % 3]);
@@ -254,7 +260,7 @@ static void groups(void **state)
         }
         vem_dendrogram_free(rows);
     }
-    case_of c = plain_case(VEM_TREE_AVERAGE);
+    case_of c = plain_case(VEM_DENDROGRAM_AVERAGE);
     c.tree.leaves = 20;
     vem_dendrogram *t = grow(&c, x, N, D);
     assert_non_null(strstr(vem_dendrogram_notes(t), "of their means"));

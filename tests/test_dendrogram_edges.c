@@ -25,8 +25,8 @@ static void hostile_rows(void **state)
     (void)state;
     enum { N = 30, D = 2000 };
     double *x = calloc(N * D, sizeof *x);
-    for (int m = 0; m < VEM_TREE_COUNT; m++) {
-        const case_of c = plain_case((vem_tree_method)m);
+    for (int m = 0; m < VEM_DENDROGRAM_COUNT; m++) {
+        const case_of c = plain_case((vem_dendrogram_method)m);
         refuses(&c, x, 1, 3, VEM_BAD_DATA, "at least 2 rows");
         for (int64_t n = 2; n <= N; n += 14) { /* all equal */
             vem_dendrogram *t = grow(&c, x, n, 3);
@@ -51,6 +51,45 @@ static void hostile_rows(void **state)
     free(x);
 }
 
+/* Rows in another unit have the same tree, heights and evidence in that unit, as long
+ * as their squares are numbers. */
+static void tiny_rows(void **state)
+{
+    (void)state;
+    enum { N = 40, D = 3 };
+    static double x[N * D], tiny[N * D];
+    draw_rows(x, N * D, 23);
+    for (int m = 0; m < VEM_DENDROGRAM_COUNT; m++)
+        for (int exponent = -99; exponent >= -459; exponent -= 36)
+            for (int groups = 0; groups < 2; groups++) {
+                case_of c = plain_case((vem_dendrogram_method)m);
+                c.tree.leaves = groups ? 15 : 0;
+                for (int i = 0; i < N * D; i++)
+                    tiny[i] = ldexp(x[i], exponent);
+                vem_dendrogram *a = grow(&c, x, N, D), *b = grow(&c, tiny, N, D);
+                const int bayes = m == VEM_DENDROGRAM_BAYES;
+                for (int64_t k = 0; k < a->leaves - 1; k++) {
+                    const vem_dendrogram_merge *p = &a->merges[k], *q = &b->merges[k];
+                    const double unit = ldexp(1, bayes ? 0 : exponent);
+                    assert_int_equal(p->a, q->a);
+                    assert_int_equal(p->b, q->b);
+                    grid_assert_near(q->height / unit, p->height, 1e-9 * (1 + p->height),
+                                     "height");
+                    if (bayes)
+                        grid_assert_near(q->log_evidence,
+                                         p->log_evidence - N * D * exponent * log(2),
+                                         1e-7 * N * D, "evidence");
+                }
+                assert_int_equal(a->about.clusters, b->about.clusters);
+                vem_dendrogram_free(a);
+                vem_dendrogram_free(b);
+            }
+    for (int i = 0; i < N * D; i++)
+        tiny[i] = ldexp(x[i], -490);
+    const case_of c = plain_case(VEM_DENDROGRAM_BAYES);
+    refuses(&c, tiny, N, D, VEM_BAD_DATA, "vanish in double precision");
+}
+
 static void hostile_options(void **state)
 {
     (void)state;
@@ -58,37 +97,43 @@ static void hostile_options(void **state)
     draw_rows(x, 40, 2);
     for (int i = 0; i < 20; i++)
         w[i] = i != 4;
-    case_of c = plain_case(VEM_TREE_BAYES);
+    case_of c = plain_case(VEM_DENDROGRAM_BAYES);
     c.weights = w;
     refuses(&c, x, 20, 2, VEM_BAD_DATA, "Row 5 has the weight 0");
-    c = plain_case((vem_tree_method)9);
+    c = plain_case((vem_dendrogram_method)9);
     refuses(&c, x, 20, 2, VEM_BAD_OPTION, "method number 9");
-    c = plain_case(VEM_TREE_BAYES);
+    c = plain_case(VEM_DENDROGRAM_BAYES);
     c.tree.leaves = 1;
     refuses(&c, x, 20, 2, VEM_BAD_OPTION, "--leaves is 1");
-    c = plain_case(VEM_TREE_BAYES);
+    c = plain_case(VEM_DENDROGRAM_BAYES);
     c.options.family = VEM_POISSON;
     refuses(&c, x, 20, 2, VEM_BAD_OPTION, "--family is poisson");
-    c = plain_case(VEM_TREE_SINGLE);
+    c = plain_case(VEM_DENDROGRAM_SINGLE);
     c.options.family = VEM_FULL;
     refuses(&c, x, 20, 2, VEM_BAD_OPTION, "linkages");
     const double scale[4] = {1, 2, 2, 1}, negative = -1;
     vem_prior_options prior = {.size = sizeof prior, .dof = 1};
-    c = plain_case(VEM_TREE_BAYES);
+    c = plain_case(VEM_DENDROGRAM_BAYES);
     c.tree.prior = &prior;
-    refuses(&c, x, 20, 2, VEM_BAD_OPTION, "--prior-dof is 1");
+    refuses(&c, x, 20, 2, VEM_BAD_OPTION, "1 degrees of freedom");
     prior = (vem_prior_options){.size = sizeof prior, .strength = -1};
-    refuses(&c, x, 20, 2, VEM_BAD_OPTION, "--prior-strength is -1");
+    refuses(&c, x, 20, 2, VEM_BAD_OPTION, "prior strength is -1");
     prior = (vem_prior_options){.size = sizeof prior, .count = NAN};
-    refuses(&c, x, 20, 2, VEM_BAD_OPTION, "--prior-count is");
+    refuses(&c, x, 20, 2, VEM_BAD_OPTION, "prior count is");
     prior = (vem_prior_options){.size = sizeof prior, .scale = scale, .scale_values = 4};
     refuses(&c, x, 20, 2, VEM_BAD_OPTION, "no positive definite");
     prior = (vem_prior_options){.size = sizeof prior, .scale = scale, .scale_values = 3};
-    refuses(&c, x, 20, 2, VEM_BAD_OPTION, "--prior-scale has 3 values");
+    refuses(&c, x, 20, 2, VEM_BAD_OPTION, "prior scale has 3 values");
     prior =
         (vem_prior_options){.size = sizeof prior, .scale = &negative, .scale_values = 1};
-    refuses(&c, x, 20, 2, VEM_BAD_OPTION, "--prior-scale is -1");
-    c = plain_case(VEM_TREE_AVERAGE);
+    refuses(&c, x, 20, 2, VEM_BAD_OPTION, "prior scale is -1");
+    prior = (vem_prior_options){.size = sizeof prior, .mean = scale, .mean_values = 4};
+    refuses(&c, x, 20, 2, VEM_BAD_OPTION, "prior mean has 4 values");
+    prior = (vem_prior_options){.size = sizeof prior, .scale = scale, .scale_values = 1};
+    c.options.family = VEM_ISO; /* one variance for columns in units of their own */
+    c.options.standardize = 1;
+    refuses(&c, x, 20, 2, VEM_BAD_OPTION, "units of their own");
+    c = plain_case(VEM_DENDROGRAM_AVERAGE);
     c.options.memory = 1;
     refuses(&c, x, 20, 2, VEM_NO_MEMORY, "beside the input");
 }
@@ -109,17 +154,75 @@ static void stops(void **state)
     static double x[N * 4];
     draw_rows(x, N * 4, 4);
     fake_tick = 1; /* so that every step is told */
-    for (int m = 0; m < VEM_TREE_COUNT; m++) {
+    for (int m = 0; m < VEM_DENDROGRAM_COUNT; m++) {
         int calls = 0;
-        const case_of c = plain_case((vem_tree_method)m);
+        const case_of c = plain_case((vem_dendrogram_method)m);
         vem_ctx_set_progress(ctx, stop_merging, &calls);
         refuses(&c, x, N, 4, VEM_STOPPED, "Stopped before the tree was whole");
         assert_true(calls > 0);
         vem_ctx_set_progress(ctx, NULL, NULL);
-        case_of late = plain_case((vem_tree_method)m);
+        case_of late = plain_case((vem_dendrogram_method)m);
         late.options.time = 1e-9;
         refuses(&late, x, N, 4, VEM_STOPPED, "--time 1e-09 was over");
     }
+    fake_tick = 0;
+}
+
+static int count_merging(void *user, const vem_progress *p)
+{
+    *(int *)user += strcmp(p->phase, "merge") == 0;
+    return 0;
+}
+
+/* A chain of nearest neighbors through all rows is not one step. */
+static void long_chains(void **state)
+{
+    (void)state;
+    enum { N = 60 };
+    double x[N];
+    x[0] = 0;
+    for (int i = 1; i < N; i++) /* each is nearest to the next one */
+        x[i] = x[i - 1] + ldexp(1, -i / 2) * (1 + 0.2 * (i % 2));
+    fake_tick = 1;
+    for (int m = VEM_DENDROGRAM_COMPLETE; m <= VEM_DENDROGRAM_AVERAGE; m++) {
+        int calls = 0;
+        const case_of c = plain_case((vem_dendrogram_method)m);
+        vem_ctx_set_progress(ctx, count_merging, &calls);
+        vem_dendrogram_free(grow(&c, x, N, 1));
+        vem_ctx_set_progress(ctx, NULL, NULL);
+        assert_true(calls >= 3 * N / 2); /* more than merges */
+    }
+    fake_tick = 0;
+}
+
+enum { GROUPS = 40 };
+
+static int stop_early(void *user, const vem_progress *p)
+{
+    int *calls = user;
+    return strcmp(p->phase, "pair") == 0 && p->total == GROUPS && ++*calls == 3;
+}
+
+/* Groups of rows are made ready one after the other. */
+static void stops_among_groups(void **state)
+{
+    (void)state;
+    enum { N = 400, D = 5 };
+    static double x[N * D];
+    draw_rows(x, N * D, 8);
+    fake_tick = 1;
+    for (int m = 0; m < VEM_DENDROGRAM_COUNT; m++)
+        for (int family = 0; family < (m == VEM_DENDROGRAM_BAYES ? 2 : 1); family++) {
+            int calls = 0;
+            case_of c = plain_case((vem_dendrogram_method)m);
+            c.tree.leaves = GROUPS;
+            if (family)
+                c.options.family = VEM_DIAG;
+            vem_ctx_set_progress(ctx, stop_early, &calls);
+            refuses(&c, x, N, D, VEM_STOPPED, "Stopped before the tree was whole");
+            vem_ctx_set_progress(ctx, NULL, NULL);
+            assert_int_equal(calls, 3);
+        }
     fake_tick = 0;
 }
 
@@ -132,7 +235,7 @@ static void cuts(void **state)
     static double x[N * 2];
     int32_t labels[N], finer[N];
     draw_rows(x, N * 2, 21);
-    const case_of c = plain_case(VEM_TREE_AVERAGE);
+    const case_of c = plain_case(VEM_DENDROGRAM_AVERAGE);
     vem_dendrogram *t = grow(&c, x, N, 2);
     for (int k = 1; k <= N; k++) {
         int seen = 0;
@@ -208,16 +311,16 @@ static void purity_of_random_trees(void **state)
         draw_rows(x, N * 2, seed + 40);
         for (int i = 0; i < N; i++)
             classes[i] = (int64_t)vem_i_rng_below(&rng, 2 + 6 * seed) - 3;
-        for (int m = 0; m < VEM_TREE_COUNT; m++) {
-            case_of c = plain_case((vem_tree_method)m);
+        for (int m = 0; m < VEM_DENDROGRAM_COUNT; m++) {
+            case_of c = plain_case((vem_dendrogram_method)m);
             c.tree.leaves = seed % 2 ? 12 : 0;
             vem_dendrogram *t = grow(&c, x, N, 2);
-            vem_tree_purity found = {.size = sizeof found};
+            vem_dendrogram_agreement found = {.size = sizeof found};
             double rows;
             const double pairs = purity_by_pairs(t, classes, &rows);
             assert_int_equal(vem_dendrogram_purity(ctx, t, classes, N, &found), VEM_OK);
-            assert_near(found.pairs, pairs, 1e-12);
-            assert_near(found.rows, rows, 1e-12);
+            grid_assert_near(found.pairs, pairs, 1e-12, "purity over pairs");
+            grid_assert_near(found.rows, rows, 1e-12, "purity over rows");
             assert_int_equal(vem_dendrogram_purity(ctx, t, classes, N - 1, &found),
                              VEM_BAD_DATA);
             vem_dendrogram_free(t);
@@ -228,7 +331,7 @@ static void purity_of_random_trees(void **state)
 static void purity_golden(void **state)
 {
     (void)state;
-    json_t *g = golden_file("metrics.json"), *list = json_object_get(g, "dendrogram");
+    json_t *g = golden_read("metrics.json"), *list = json_object_get(g, "dendrogram");
     vem_i_verb verb;
     vem_i_run *run = vem_i_begin(ctx, &verb);
     assert_int_equal(json_array_size(list), 2);
@@ -237,22 +340,21 @@ static void purity_golden(void **state)
         double labels[16], merges[32];
         int64_t classes[16];
         vem_dendrogram *t;
-        vem_tree_purity found = {.size = sizeof found};
-        const int64_t n = numbers_of(json_object_get(one, "labels"), labels);
-        numbers_of(json_object_get(one, "merges"), merges);
+        vem_dendrogram_agreement found = {.size = sizeof found};
+        const int64_t n = (int64_t)golden_list(one, "labels", labels);
+        golden_list(one, "merges", merges);
         assert_int_equal(vem_i_dendrogram_new(run, n, n, 0, &t), VEM_OK);
         for (int64_t k = 0; k < n; k++)
             classes[k] = (int64_t)labels[k];
         for (int64_t k = 0; k < n - 1; k++)
-            t->merges[k] = (vem_merge){.a = (int64_t)merges[2 * k],
-                                       .b = (int64_t)merges[2 * k + 1],
-                                       .delta = (double)k};
+            t->merges[k] = (vem_dendrogram_merge){.a = (int64_t)merges[2 * k],
+                                                  .b = (int64_t)merges[2 * k + 1],
+                                                  .delta = (double)k};
         assert_int_equal(vem_i_dendrogram_settle(run, "golden", t), VEM_OK);
         assert_int_equal(vem_dendrogram_purity(ctx, t, classes, n, &found), VEM_OK);
-        assert_near(found.pairs, json_number_value(json_object_get(one, "purity")),
-                    1e-12);
-        assert_near(found.pair_count, json_number_value(json_object_get(one, "pairs")),
-                    0);
+        grid_assert_near(found.pairs, golden_number(one, "purity"), 1e-12,
+                         "purity over pairs");
+        grid_assert_near(found.pair_count, golden_number(one, "pairs"), 0, "pairs");
         for (int64_t k = 0; k < n; k++)
             classes[k] = k; /* no two of a class */
         assert_int_equal(vem_dendrogram_purity(ctx, t, classes, n, &found), VEM_OK);
@@ -266,8 +368,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hostile_rows),
+        cmocka_unit_test(tiny_rows),
         cmocka_unit_test(hostile_options),
         cmocka_unit_test(stops),
+        cmocka_unit_test(long_chains),
+        cmocka_unit_test(stops_among_groups),
         cmocka_unit_test(cuts),
         cmocka_unit_test(purity_of_random_trees),
         cmocka_unit_test(purity_golden),

@@ -292,7 +292,8 @@ static void odd_rows_and_priors(void **state)
         {{.count = -2}, "count"},
         {{.scale = scale, .scale_values = 4}, "positive definite"},
         {{.scale = scale, .scale_values = 3}, "3 values"},
-        {{.mean = mean}, "not finite"},
+        {{.mean = mean, .mean_values = 2}, "not finite"},
+        {{.mean = mean, .mean_values = 1}, "1 values, but there are 2 columns"},
     };
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
         vem_prior_options prior = bad[k].prior;

@@ -10,7 +10,7 @@ enum { N = 40, D = 6 };
 static vem_data *rows;
 static grid_data made_rows;
 static vem_dendrogram *tree;
-static vem_tree_options wanted;
+static vem_dendrogram_options wanted;
 static char file[] = "/tmp/vem_tree_XXXXXX.npz", text[] = "/tmp/vem_tree_XXXXXX.json";
 
 static void mix_tree(uint64_t *digest, const vem_dendrogram *t)
@@ -19,8 +19,6 @@ static void mix_tree(uint64_t *digest, const vem_dendrogram *t)
     if (t->leaf_of)
         mix(digest, t->leaf_of, (size_t)t->rows * sizeof *t->leaf_of);
 }
-
-typedef vem_status (*verb)(uint64_t *digest);
 
 static vem_status grow(uint64_t *digest)
 {
@@ -62,7 +60,7 @@ static vem_status cut(uint64_t *digest)
 static vem_status measure(uint64_t *digest)
 {
     int64_t classes[N];
-    vem_tree_purity purity = {.size = sizeof purity};
+    vem_dendrogram_agreement purity = {.size = sizeof purity};
     for (int i = 0; i < N; i++)
         classes[i] = i % 3;
     const vem_status status = vem_dendrogram_purity(ctx, tree, classes, N, &purity);
@@ -89,28 +87,6 @@ static vem_status picture(uint64_t *digest)
     return vem_dendrogram_draw(ctx, tree, NULL, 3, text);
 }
 
-static void each_allocation(verb call, int64_t least)
-{
-    uint64_t expected = 1;
-    calls = 0;
-    assert_int_equal(call(&expected), VEM_OK);
-    const int64_t count = calls;
-    assert_true(count >= least);
-    for (int64_t k = 1; k <= count; k++) {
-        uint64_t digest = 1;
-        calls = 0;
-        fail_at = k;
-        const vem_status status = call(&digest);
-        fail_at = 0;
-        if (status == VEM_OK && digest == expected)
-            continue;
-        if (status != VEM_NO_MEMORY || digest != 1)
-            fail_msg("allocation %lld of %lld: status %d (%s)", (long long)k,
-                     (long long)count, status, vem_ctx_message(ctx));
-        assert_non_null(strstr(vem_ctx_message(ctx), "memory"));
-    }
-}
-
 static void every_allocation(void **state)
 {
     (void)state;
@@ -120,24 +96,24 @@ static void every_allocation(void **state)
     assert_true(npz >= 0 && json >= 0);
     close(npz);
     close(json);
-    for (int method = 0; method < VEM_TREE_COUNT; method++)
-        for (int way = 0; way < (method == VEM_TREE_BAYES ? 3 : 1); way++)
+    for (int method = 0; method < VEM_DENDROGRAM_COUNT; method++)
+        for (int way = 0; way < (method == VEM_DENDROGRAM_BAYES ? 3 : 1); way++)
             for (int64_t leaves = 0; leaves <= 15; leaves += 15) {
                 vem_options o;
-                wanted = (vem_tree_options){.size = sizeof wanted,
-                                            .method = (vem_tree_method)method,
-                                            .pairs = (vem_pairs_method)way,
-                                            .leaves = leaves};
+                wanted = (vem_dendrogram_options){.size = sizeof wanted,
+                                                  .method = (vem_dendrogram_method)method,
+                                                  .pairs = (vem_pairs_method)way,
+                                                  .leaves = leaves};
                 vem_options_init(&o);
-                each_allocation(grow, 10);
+                each_allocation("grow", grow, 10);
                 assert_int_equal(vem_agglomerate(ctx, rows, &o, &wanted, &tree), VEM_OK);
-                each_allocation(write_file, 1);
-                each_allocation(read_file, 3);
-                each_allocation(cut, 2);
-                each_allocation(measure, 5);
-                each_allocation(newick, 2);
-                each_allocation(for_r, 2);
-                each_allocation(picture, 4);
+                each_allocation("write_file", write_file, 1);
+                each_allocation("read_file", read_file, 3);
+                each_allocation("cut", cut, 2);
+                each_allocation("measure", measure, 5);
+                each_allocation("newick", newick, 2);
+                each_allocation("for_r", for_r, 2);
+                each_allocation("picture", picture, 4);
                 vem_dendrogram_free(tree);
             }
     unlink(file);

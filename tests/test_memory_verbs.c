@@ -26,36 +26,6 @@ static void mix_file(uint64_t *digest, const char *path)
     fclose(stream);
 }
 
-/* ---- One verb, its allocations failing in turn ---- */
-
-typedef vem_status (*verb)(uint64_t *digest);
-
-static void each_allocation(const char *name, verb call, int64_t least)
-{
-    uint64_t expected = 1;
-    calls = 0;
-    assert_int_equal(call(&expected), VEM_OK);
-    const int64_t count = calls;
-    if (count < least)
-        fail_msg("%s allocates %lld times only", name, (long long)count);
-    int64_t failed = 0;
-    for (int64_t k = 1; k <= count; k++) {
-        uint64_t digest = 1;
-        calls = 0;
-        fail_at = k;
-        const vem_status status = call(&digest);
-        fail_at = 0;
-        if (status == VEM_OK && digest == expected)
-            continue;
-        if (status != VEM_NO_MEMORY || digest != 1)
-            fail_msg("%s, allocation %lld of %lld: status %d (%s)", name, (long long)k,
-                     (long long)count, status, vem_ctx_message(ctx));
-        assert_non_null(strstr(vem_ctx_message(ctx), "memory"));
-        failed++;
-    }
-    assert_true(failed >= least);
-}
-
 /* ---- Readers ---- */
 
 static vem_status read_with(const vem_read_options *how, uint64_t *digest)

@@ -12,50 +12,20 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-#include <jansson.h>
 
 #include "base/rng.h"
 #include "model/dendrogram.h"
 
 #include "context.h"
-
-static inline json_t *golden_file(const char *name)
-{
-    char path[4096];
-    const char *source = getenv("VEM_SOURCE");
-    snprintf(path, sizeof path, "%s/tests/golden/%s", source ? source : ".", name);
-    json_t *json = json_load_file(path, 0, NULL);
-    assert_non_null(json);
-    return json;
-}
-
-/* Numbers of a list of lists, or of numbers. */
-static inline int64_t numbers_of(const json_t *list, double *out)
-{
-    int64_t count = 0;
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const json_t *one = json_array_get(list, i);
-        if (json_is_array(one))
-            count += numbers_of(one, out + count);
-        else
-            out[count++] = json_number_value(one);
-    }
-    return count;
-}
-
-static inline void assert_near(double value, double expected, double tolerance)
-{
-    if (!(fabs(value - expected) <= tolerance))
-        fail_msg("%.17g is not %.17g", value, expected);
-}
+#include "golden.h"
 
 typedef struct case_of {
-    vem_tree_options tree;
+    vem_dendrogram_options tree;
     vem_options options;
     const double *weights;
 } case_of;
 
-static inline case_of plain_case(vem_tree_method method)
+static inline case_of plain_case(vem_dendrogram_method method)
 {
     case_of c = {.tree = {.size = sizeof c.tree, .method = method}};
     vem_options_init(&c.options);

@@ -772,6 +772,7 @@ typedef struct vem_prior_options {
     const double
         *scale; /* 1 value (for all columns alike), one for each column, or a matrix */
     int64_t scale_values;
+    int64_t mean_values; /* as many as columns, where there is a mean */
 } vem_prior_options;
 
 typedef struct vem_select_options {
@@ -912,7 +913,7 @@ VEM_API int vem_file_has_path(const char *file);
 
 /* X(NAME, name, what it does): which two clusters are joined next. A new one comes
  * last. */
-#define VEM_TREE_TABLE(X)                                                                \
+#define VEM_DENDROGRAM_TABLE(X)                                                          \
     X(BAYES, bayes, "the two whose union has the most evidence beside their own")        \
     X(SINGLE, single, "the two whose nearest rows are nearest")                          \
     X(COMPLETE, complete, "the two whose farthest rows are nearest")                     \
@@ -923,45 +924,45 @@ VEM_API int vem_file_has_path(const char *file);
     X(FASTPAIR, fastpair, "each cluster knows the nearest of those that came later")     \
     X(CONGA, conga, "conga lines")                                                       \
     X(BRUTE, brute, "all pairs, before every merge")
-#define VEM_TREE_VALUE(NAME, name, what) VEM_TREE_##NAME,
+#define VEM_DENDROGRAM_VALUE(NAME, name, what) VEM_DENDROGRAM_##NAME,
 #define VEM_PAIRS_VALUE(NAME, name, what) VEM_PAIRS_##NAME,
-typedef enum vem_tree_method {
-    VEM_TREE_TABLE(VEM_TREE_VALUE) VEM_TREE_COUNT
-} vem_tree_method;
+typedef enum vem_dendrogram_method {
+    VEM_DENDROGRAM_TABLE(VEM_DENDROGRAM_VALUE) VEM_DENDROGRAM_COUNT
+} vem_dendrogram_method;
 typedef enum vem_pairs_method {
     VEM_PAIRS_TABLE(VEM_PAIRS_VALUE) VEM_PAIRS_COUNT
 } vem_pairs_method;
-#undef VEM_TREE_VALUE
+#undef VEM_DENDROGRAM_VALUE
 #undef VEM_PAIRS_VALUE
 /* NULL: there is none. */
-VEM_API const char *vem_tree_method_name(vem_tree_method method);
+VEM_API const char *vem_dendrogram_method_name(vem_dendrogram_method method);
 VEM_API const char *vem_pairs_method_name(vem_pairs_method method);
 
-typedef struct vem_tree_options {
-    size_t size; /* sizeof(vem_tree_options) */
-    vem_tree_method method;
+typedef struct vem_dendrogram_options {
+    size_t size; /* sizeof(vem_dendrogram_options) */
+    vem_dendrogram_method method;
     vem_pairs_method pairs;
     int64_t
         leaves; /* leaves are the clusters of a fit with so many, by k-means; 0: rows */
     const vem_prior_options *prior; /* of bayes; NULL: all of it is chosen */
-} vem_tree_options;
+} vem_dendrogram_options;
 
 /* A tree: leaves 0 .. N-1 are rows or groups of rows, merge k (0 .. N-2) joins nodes a
  * < b into node N + k. */
 typedef struct vem_dendrogram vem_dendrogram;
 
-typedef struct vem_merge {
+typedef struct vem_dendrogram_merge {
     int64_t a, b;
     double
         delta; /* what it costs: a distance, or evidence lost (below 0: won), T(K) apart */
     double log_evidence; /* of the clustering after it; NAN but for bayes */
     double height;       /* the largest delta so far, shifted to be 0 or more */
     int64_t size;        /* leaves under it */
-} vem_merge;
+} vem_dendrogram_merge;
 
-typedef struct vem_tree_summary {
+typedef struct vem_dendrogram_info {
     size_t size;
-    vem_tree_method method;
+    vem_dendrogram_method method;
     vem_pairs_method pairs; /* bayes */
     int64_t n;              /* rows */
     int32_t d;
@@ -974,22 +975,26 @@ typedef struct vem_tree_summary {
     double prior_scale;                            /* the mean of the diagonal of B0 */
     double seconds_load, seconds_leaves, seconds_merge, seconds_total;
     uint64_t peak_bytes;
-} vem_tree_summary;
+} vem_dendrogram_info;
 
 /* Agglomerative clustering to the root. Of the options standardize, normalize,
  * threads, memory, time and seed count, and for bayes family (full unless said, or
  * diag or iso). A stop, or the end of time, leaves no tree (VEM_STOPPED). */
 VEM_API vem_status vem_agglomerate(vem_ctx *ctx, const vem_data *data,
                                    const vem_options *options,
-                                   const vem_tree_options *tree_options,
+                                   const vem_dendrogram_options *tree_options,
                                    vem_dendrogram **tree);
 VEM_API void vem_dendrogram_free(vem_dendrogram *tree);
 VEM_API int64_t vem_dendrogram_leaves(const vem_dendrogram *tree);
 VEM_API int64_t vem_dendrogram_rows(const vem_dendrogram *tree);
-VEM_API const vem_merge *vem_dendrogram_merges(const vem_dendrogram *tree);
+/* A merge, by its number; NULL: there is none. (Each by itself: the struct may grow.) */
+VEM_API const vem_dendrogram_merge *vem_dendrogram_at(const vem_dendrogram *tree,
+                                                      int64_t merge);
 /* The leaf of each row; NULL: leaves are the rows. */
 VEM_API const int32_t *vem_dendrogram_leaf_of_rows(const vem_dendrogram *tree);
-VEM_API const vem_tree_summary *vem_dendrogram_summary(const vem_dendrogram *tree);
+/* The id of a leaf that is a row: the text of the first id column of the data; NULL: none. */
+VEM_API const char *vem_dendrogram_id(const vem_dendrogram *tree, int64_t leaf);
+VEM_API const vem_dendrogram_info *vem_dendrogram_summary(const vem_dendrogram *tree);
 /* A sentence a line about what is other than one may expect; "": nothing. */
 VEM_API const char *vem_dendrogram_notes(const vem_dendrogram *tree);
 /* Labels of all rows for so many clusters, numbered by their first leaves; 0: those of
@@ -997,14 +1002,14 @@ VEM_API const char *vem_dendrogram_notes(const vem_dendrogram *tree);
 VEM_API vem_status vem_dendrogram_cut(vem_ctx *ctx, const vem_dendrogram *tree,
                                       int64_t clusters, int32_t *labels);
 /* .npz with linkage (N-1, 4) as scipy's, delta and log_evidence (N-1) and, where
- * leaves are groups, leaves (one a row). Files of others with a right linkage are
- * read, too. */
+ * leaves are groups, leaves (one a row). Ids of the leaves are in its meta. Files of
+ * others with a right linkage are read, too. */
 VEM_API vem_status vem_dendrogram_write(vem_ctx *ctx, const vem_dendrogram *tree,
                                         const char *path);
 VEM_API vem_status vem_dendrogram_read(vem_ctx *ctx, const char *path,
                                        vem_dendrogram **tree);
 /* Newick text, branches as long as heights differ. `names`: one for each leaf, or
- * NULL: their numbers, from 0. */
+ * NULL: their ids, or where they have none their numbers, from 0. */
 VEM_API vem_status vem_dendrogram_write_newick(vem_ctx *ctx, const vem_dendrogram *tree,
                                                const char *const *names,
                                                const char *path);
@@ -1020,16 +1025,16 @@ VEM_API vem_status vem_dendrogram_draw(vem_ctx *ctx, const vem_dendrogram *tree,
 
 /* How well a tree keeps known classes together: the mean share of their class in the
  * smallest subtree that holds both of two rows of one class. */
-typedef struct vem_tree_purity {
+typedef struct vem_dendrogram_agreement {
     size_t size;
     double pairs; /* over all pairs of rows of one class; NAN: there is none */
     double rows;  /* over all rows, and then their class-mates (Heller and Ghahramani) */
     double pair_count;
-} vem_tree_purity;
+} vem_dendrogram_agreement;
 /* Classes of all rows, any integers. */
 VEM_API vem_status vem_dendrogram_purity(vem_ctx *ctx, const vem_dendrogram *tree,
                                          const int64_t *classes, int64_t n,
-                                         vem_tree_purity *result);
+                                         vem_dendrogram_agreement *result);
 
 /* ---- Statistics that add up ---- */
 

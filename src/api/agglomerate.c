@@ -3,29 +3,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/agglomerate.h"
 #include "api/fitting.h"
 #include "base/memory.h"
 #include "base/options.h"
-#include "base/residence.h"
 #include "base/structs.h"
 #include "select/abc.h"
 #include "select/linkage.h"
 
-enum { MOST_LEAVES = 1000000000, DEFAULT_LEAVES = 2000 };
-
-typedef struct growing {
-    vem_i_run *run;
-    const vem_data *data;
-    const vem_options *options;
-    vem_tree_options asked;
-    const vem_i_family *family;
-    vem_i_points *points;
-    vem_i_leaves leaves;
-    vem_dendrogram *tree;
-    int32_t *labels; /* of the rows: their leaves; NULL: leaves are rows */
-    int32_t groups;
-    double began;
-} growing;
+enum { DEFAULT_LEAVES = 2000 };
 
 /* ---- before ---- */
 
@@ -39,12 +25,12 @@ static const vem_i_family *with_matrices(void)
     return family;
 }
 
-static vem_status check(const growing *g)
+static vem_status check(const vem_i_growing *g)
 {
     const vem_options *o = g->options;
-    const vem_tree_options *t = &g->asked;
+    const vem_dendrogram_options *t = &g->asked;
     const int64_t n = g->data->n;
-    if (!vem_tree_method_name(t->method))
+    if (!vem_dendrogram_method_name(t->method))
         return vem_i_fail(g->run, VEM_BAD_OPTION, "There is no method number %d.",
                           (int)t->method);
     if (!vem_pairs_method_name(t->pairs))
@@ -58,15 +44,15 @@ static vem_status check(const growing *g)
         return vem_i_fail(g->run, VEM_BAD_OPTION,
                           "--leaves is %lld, but a tree has at least 2 leaves.",
                           (long long)t->leaves);
-    if (t->method == VEM_TREE_BAYES && !vem_i_has_evidence(g->family))
+    if (t->method == VEM_DENDROGRAM_BAYES && !vem_i_has_evidence(g->family))
         return vem_i_fail(g->run, VEM_BAD_OPTION,
                           "--family is %s, but evidence is that of full, diag or iso.",
                           vem_choice_name("family", o->family));
-    if (t->method != VEM_TREE_BAYES && o->family != VEM_AUTO)
+    if (t->method != VEM_DENDROGRAM_BAYES && o->family != VEM_AUTO)
         return vem_i_fail(g->run, VEM_BAD_OPTION,
                           "--family is %s, but linkages (--method %s) have none.",
                           vem_choice_name("family", o->family),
-                          vem_tree_method_name(t->method));
+                          vem_dendrogram_method_name(t->method));
     for (int64_t i = 0; g->data->weights && i < n; i++)
         if (!(g->data->weights[i] > 0)) {
             return vem_i_fail(g->run, VEM_BAD_DATA,
@@ -77,96 +63,10 @@ static vem_status check(const growing *g)
     return VEM_OK;
 }
 
-static int grouped(const growing *g)
-{
-    return g->asked.leaves > 0 && g->asked.leaves < g->data->n;
-}
-
-/* ---- memory ---- */
-
-static double bytes_for(const growing *g, vem_tree_method method, double leaves)
-{
-    const double n = (double)g->data->n, d = g->data->d;
-    const double rows = 8 * n * d + (g->data->weights ? 8 * n : 0);
-    const double groups = leaves < n ? 4 * n * 2 + 8 * leaves * d : 0;
-    const double tree = leaves * sizeof(vem_merge) * 1.5;
-    return rows + groups + tree +
-           (method == VEM_TREE_BAYES ? vem_i_abc_bytes(g->family, n, d, leaves)
-                                     : vem_i_linkage_bytes(method, leaves));
-}
-
-/* The most leaves, of two digits, that fit; 0: none. */
-static int64_t leaves_that_fit(const growing *g, int64_t most, double allowed)
-{
-    int64_t step = 1;
-    while (step * 100 <= most)
-        step *= 10;
-    for (int64_t leaves = most / step * step; leaves >= 2; leaves -= step) {
-        if (bytes_for(g, g->asked.method, (double)leaves) <= allowed)
-            return leaves;
-        if (leaves <= 10 * step && step > 1)
-            step /= 10;
-    }
-    return 0;
-}
-
-/* About how many seconds, on one core: operations at usual rates. */
-static double seconds_for(const growing *g, double leaves)
-{
-    const double pairs = 0.5 * leaves * leaves, d = g->data->d;
-    double each;
-    if (g->asked.method == VEM_TREE_SINGLE)
-        each = 4e-9 + 6e-10 * d;
-    else if (g->asked.method != VEM_TREE_BAYES)
-        each = 7e-8 + 6e-10 * d;
-    else if (g->family->axes < 2)
-        each = 2.5e-7 + (g->family->axes == 1 ? 1.8e-8 : 1e-9) * d;
-    else
-        each = 1e-7 + 1e-8 * d + fmin(d, (double)g->data->n) * d * 5e-10;
-    return pairs * each / fmax(1, 0.8 * g->run->threads);
-}
-
-/* Told before the work, and refused where it does not fit. */
-static vem_status plan(const growing *g)
-{
-    vem_i_run *run = g->run;
-    const double leaves = (double)(grouped(g) ? g->asked.leaves : g->data->n);
-    const double bytes = bytes_for(g, g->asked.method, leaves);
-    const uint64_t allowed = vem_i_residence_left(run);
-    const vem_forecast forecast = {.size = sizeof forecast,
-                                   .bytes = (uint64_t)fmin(bytes, 1e18),
-                                   .allowed = allowed,
-                                   .seconds = seconds_for(g, leaves)};
-    if (run->ctx->forecast)
-        run->ctx->forecast(run->ctx->forecast_user, &forecast);
-    if (leaves <= MOST_LEAVES && (allowed == 0 || bytes <= (double)allowed))
-        return VEM_OK;
-    char need[32], have[32], advice[160];
-    const int64_t fits = leaves_that_fit(g, (int64_t)fmin(leaves, MOST_LEAVES),
-                                         allowed ? (double)allowed : 1e18);
-    if (fits > 0)
-        snprintf(advice, sizeof advice,
-                 "--leaves %lld, which first puts the rows into so many groups, would "
-                 "fit%s",
-                 (long long)fits,
-                 g->asked.method == VEM_TREE_BAYES || g->asked.method == VEM_TREE_SINGLE
-                     ? ""
-                     : ", and --method single keeps no distances");
-    else
-        snprintf(advice, sizeof advice, "fewer rows or more memory would help");
-    return vem_i_fail(run, VEM_NO_MEMORY,
-                      "A tree of %.0f leaves (%s, %d columns) would take about %s beside "
-                      "the input, but %s %s for it; %s.",
-                      leaves, vem_tree_method_name(g->asked.method), g->data->d,
-                      vem_bytes_print(bytes, need),
-                      run->limit ? "--memory leaves" : "the machine has",
-                      vem_bytes_print((double)allowed, have), advice);
-}
-
 /* ---- leaves ---- */
 
 /* The clusters of a fast fit, and which row belongs to which. */
-static vem_status group_rows(growing *g)
+static vem_status group_rows(vem_i_growing *g)
 {
     vem_model *model = NULL;
     vem_report *report = NULL;
@@ -199,7 +99,7 @@ static vem_status group_rows(growing *g)
     return status;
 }
 
-static vem_status load(growing *g)
+static vem_status load(vem_i_growing *g)
 {
     const vem_options *o = g->options;
     const vem_i_points_request request = {.precision = VEM_DOUBLE,
@@ -208,9 +108,10 @@ static vem_status load(growing *g)
                                           .even = !o->standardize,
                                           .phase = "read"};
     vem_status status = vem_i_points_new(g->run, g->data, &request, &g->points);
-    if (status == VEM_OK)
-        status =
-            vem_i_leaves_new(g->run, &g->points->view, g->labels, g->groups, &g->leaves);
+    if (status == VEM_OK) {
+        g->view = &g->points->view;
+        status = vem_i_leaves_new(g->run, g->view, g->labels, g->groups, &g->leaves);
+    }
     if (status == VEM_OK && g->leaves.count < 2)
         status = vem_i_fail(g->run, VEM_BAD_DATA,
                             "All rows are in one group: a tree needs at least 2 leaves.");
@@ -221,23 +122,25 @@ static vem_status load(growing *g)
 
 /* ---- the tree ---- */
 
-static vem_status link_points(growing *g)
+static vem_status link_points(vem_i_growing *g)
 {
-    const vem_view *view = &g->points->view;
+    const vem_view *view = g->view;
     const int64_t n = g->leaves.count;
     const double unit = view->whitened && view->scale ? view->scale[0] : 1;
     vem_i_leaf_points points = {
         .x = view->x, .n = n, .ld = view->ld, .d = view->d, .mass = view->mass};
     double *means = NULL, *mass = NULL;
     vem_status status = VEM_OK;
-    if (g->labels) {
+    if (g->groups) {
         const vem_i_room rooms[] = {
             {&means, (size_t)n * (size_t)view->d, sizeof *means, 0},
             {&mass, (size_t)n, sizeof *mass, 0},
         };
         status = vem_i_take_rooms(g->run, rooms, VEM_I_COUNT(rooms));
-        for (int64_t i = 0; status == VEM_OK && i < n; i++)
+        for (int64_t i = 0; status == VEM_OK && mass && i < n; i++) {
             mass[i] = vem_i_leaf_mean(&g->leaves, i, means + i * view->d);
+            status = vem_i_leaves_tell(g->run, &g->leaves, i);
+        }
         points.x = means;
         points.ld = view->d;
         points.mass = mass;
@@ -249,15 +152,53 @@ static vem_status link_points(growing *g)
     return status;
 }
 
-static void tell(const growing *g)
+/* Leaves that are rows keep the ids of these, in one block. */
+static vem_status take_ids(vem_i_growing *g)
 {
-    const vem_tree_summary *s = &g->tree->about;
+    const int64_t n = g->leaves.count;
+    if (g->groups || vem_data_ids(g->data) == 0)
+        return VEM_OK;
+    const size_t pointers = (size_t)n * sizeof(char *);
+    size_t bytes = pointers;
+    for (int64_t i = 0; i < n; i++)
+        bytes += strlen(vem_data_id(g->data, 0, vem_data_row(g->data, i))) + 1;
+    const vem_status status = vem_i_take(g->run, &g->tree->ids, bytes, 1);
+    if (status != VEM_OK || !g->tree->ids)
+        return status;
+    char *at = (char *)g->tree->ids + pointers;
+    for (int64_t i = 0; i < n; i++) {
+        g->tree->ids[i] = at;
+        at = stpcpy(at, vem_data_id(g->data, 0, vem_data_row(g->data, i))) + 1;
+    }
+    return VEM_OK;
+}
+
+vem_status vem_i_grow_tree(vem_i_growing *g)
+{
+    vem_status status = vem_i_dendrogram_new(g->run, g->leaves.count, g->data->n,
+                                             g->groups != 0, &g->tree);
+    if (status == VEM_OK) {
+        g->tree->about.method = g->asked.method;
+        g->tree->about.d = g->data->d;
+        status = g->asked.method == VEM_DENDROGRAM_BAYES
+                     ? vem_i_abc(g->run, &g->leaves, g->family, &g->asked,
+                                 (uint64_t)g->options->seed, g->tree)
+                     : link_points(g);
+    }
+    if (status == VEM_OK)
+        status = vem_i_dendrogram_settle(g->run, "The result", g->tree);
+    return status == VEM_OK ? take_ids(g) : status;
+}
+
+static void tell(const vem_i_growing *g)
+{
+    const vem_dendrogram_info *s = &g->tree->about;
     if (g->labels)
         vem_i_dendrogram_note(g->tree,
                               "leaves are %lld groups of the %lld rows, the clusters of "
                               "a fit by k-means%s.",
                               (long long)s->leaves, (long long)s->n,
-                              g->asked.method == VEM_TREE_BAYES
+                              g->asked.method == VEM_DENDROGRAM_BAYES
                                   ? ""
                                   : "; distances are those of their means");
     else if (g->asked.leaves >= g->data->n)
@@ -272,13 +213,13 @@ static void tell(const growing *g)
 }
 
 /* Time was over: how far it came cannot be told from here, but what would help can. */
-static vem_status fail_late(const growing *g)
+static vem_status fail_late(const vem_i_growing *g)
 {
     char advice[64] = "";
-    if (!grouped(g) && g->data->n > DEFAULT_LEAVES)
+    if (!vem_i_is_grouped(g) && g->data->n > DEFAULT_LEAVES)
         snprintf(advice, sizeof advice, ", or --leaves %d, which needs less",
                  DEFAULT_LEAVES);
-    else if (grouped(g))
+    else if (vem_i_is_grouped(g))
         snprintf(advice, sizeof advice, ", or fewer --leaves");
     return vem_i_fail(g->run, VEM_STOPPED,
                       "--time %g was over before the tree was whole, and half a tree is "
@@ -286,31 +227,20 @@ static vem_status fail_late(const growing *g)
                       g->options->time, advice);
 }
 
-static vem_status grow(growing *g)
+static vem_status grow(vem_i_growing *g)
 {
     const double start = vem_i_clock();
-    vem_status status = plan(g);
-    if (status == VEM_OK && grouped(g))
+    vem_status status = vem_i_agglomerate_plan(g);
+    if (status == VEM_OK && vem_i_is_grouped(g))
         status = group_rows(g);
     const double loading = vem_i_clock();
     if (status == VEM_OK)
         status = load(g);
     const double merging = vem_i_clock();
     if (status == VEM_OK)
-        status = vem_i_dendrogram_new(g->run, g->leaves.count, g->data->n,
-                                      g->labels != NULL, &g->tree);
+        status = vem_i_grow_tree(g);
     if (status == VEM_OK) {
-        g->tree->about.method = g->asked.method;
-        g->tree->about.d = g->data->d;
-        status = g->asked.method == VEM_TREE_BAYES
-                     ? vem_i_abc(g->run, &g->leaves, g->family, &g->asked,
-                                 (uint64_t)g->options->seed, g->tree)
-                     : link_points(g);
-    }
-    if (status == VEM_OK)
-        status = vem_i_dendrogram_settle(g->run, "The result", g->tree);
-    if (status == VEM_OK) {
-        vem_tree_summary *s = &g->tree->about;
+        vem_dendrogram_info *s = &g->tree->about;
         if (g->labels)
             memcpy(g->tree->leaf_of, g->labels, (size_t)g->data->n * sizeof *g->labels);
         tell(g);
@@ -328,14 +258,18 @@ static vem_status grow(growing *g)
 }
 
 vem_status vem_agglomerate(vem_ctx *ctx, const vem_data *data, const vem_options *options,
-                           const vem_tree_options *tree_options, vem_dendrogram **tree)
+                           const vem_dendrogram_options *tree_options,
+                           vem_dendrogram **tree)
 {
     VEM_I_NEED(ctx, ctx, data, options, tree_options, tree);
     vem_i_verb verb;
     vem_i_run *run = vem_i_begin(ctx, &verb);
-    growing g = {.run = run, .data = data, .options = options, .began = vem_i_clock()};
-    vem_status status =
-        vem_i_struct_in(run, "vem_tree_options", tree_options, &g.asked, sizeof g.asked);
+    vem_i_growing g = {.run = run,
+                       .data = data,
+                       .options = options,
+                       .began = vem_i_clock()};
+    vem_status status = vem_i_struct_in(run, "vem_dendrogram_options", tree_options,
+                                        &g.asked, sizeof g.asked);
     if (status == VEM_OK)
         status = vem_i_options_check(run, options);
     if (status == VEM_OK) {

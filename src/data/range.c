@@ -122,7 +122,8 @@ static vem_status fail_far_beside(const vem_i_pass *p, const spot *s, double lea
 static double least_of(const vem_i_points_request *request, double variance)
 {
     const double least = fmax(request->floor_share * variance, request->least_variance);
-    return least > 0 ? fmax(least, vem_i_safe_variance(request->precision)) : 0;
+    const int known = request->floor_share > 0 || request->least_variance > 0;
+    return known ? fmax(least, vem_i_safe_variance(request->precision)) : 0;
 }
 
 /* Rows of equal weight, one of which lies `extreme` from their mean, have a variance of no less
@@ -156,7 +157,7 @@ vem_status vem_i_range_check(const vem_i_pass *p, const vem_i_points_request *re
     const double unit = request->even && p->divisor ? p->divisor[0] : 1;
     const int near = !request->origin && !request->support && extreme > 0 &&
                      (variance < bottom || !(variance * unit * unit >= smallest) ||
-                      (unit < 1 && !(least * unit * unit >= smallest)));
+                      (unit < 1 && least > 0 && !(least * unit * unit >= smallest)));
     if (!far && !far_beside && !near)
         return VEM_OK;
     /* In a unit that follows the variance all lie far. */

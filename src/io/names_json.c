@@ -8,7 +8,7 @@
 
 static const char MEANS[] = "missing_means";
 
-static json_t *text_of(const char *name)
+json_t *vem_i_text_to_json(const char *name)
 {
     const size_t capacity = 2 * strlen(name) + 1;
     char *text = vem_i_alloc(capacity, 1);
@@ -23,7 +23,7 @@ static json_t *text_of(const char *name)
 static int set_text(json_t *json, const char *key, const char *text)
 {
     json_object_del(json, key);
-    return !text || json_object_set_new(json, key, text_of(text)) == 0;
+    return !text || json_object_set_new(json, key, vem_i_text_to_json(text)) == 0;
 }
 
 /* Names, or numbers where there are any. */
@@ -37,11 +37,16 @@ static int set_list(json_t *json, const char *key, char *const *names,
     int done = list != NULL;
     for (int32_t j = 0; done && j < count; j++)
         done = json_array_append_new(list, numbers ? json_real(numbers[j])
-                                                   : text_of(names[j])) == 0;
+                                                   : vem_i_text_to_json(names[j])) == 0;
     if (done)
         return json_object_set_new(json, key, list) == 0;
     json_decref(list);
     return 0;
+}
+
+int vem_i_texts_to_json(char *const *texts, int32_t count, const char *key, json_t *json)
+{
+    return set_list(json, key, texts, NULL, count);
 }
 
 int vem_i_names_to_json(const vem_i_names *names, int32_t count, json_t *json)
@@ -53,9 +58,9 @@ int vem_i_names_to_json(const vem_i_names *names, int32_t count, json_t *json)
            set_list(json, MEANS, NULL, names->means, count);
 }
 
-/* A list of texts, all of them; NULL and 0 where there is none. */
-static vem_status get_list(vem_i_run *run, const char *path, const json_t *json,
-                           const char *key, char ***names, int32_t *count)
+/* All of them are texts. */
+vem_status vem_i_texts_from_json(vem_i_run *run, const char *path, const json_t *json,
+                                 const char *key, char ***names, int32_t *count)
 {
     const json_t *list = json_object_get(json, key);
     const size_t size = json_array_size(list);
@@ -109,14 +114,15 @@ vem_status vem_i_names_from_json(vem_i_run *run, const char *path, const json_t 
                                  int64_t count, vem_i_names *names)
 {
     vem_i_names made = {0};
-    vem_status status = get_list(run, path, json, "columns", &made.columns, &made.count);
+    vem_status status =
+        vem_i_texts_from_json(run, path, json, "columns", &made.columns, &made.count);
     if (status == VEM_OK && made.columns && made.count != count)
         status =
             vem_i_fail(run, VEM_BAD_DATA,
                        "%s: its meta names %" PRId32 " columns, but it has %" PRId64 ".",
                        path, made.count, count);
     if (status == VEM_OK)
-        status = get_list(run, path, json, "ids", &made.ids, &made.id_count);
+        status = vem_i_texts_from_json(run, path, json, "ids", &made.ids, &made.id_count);
     if (status == VEM_OK)
         status =
             vem_i_names_text(run,

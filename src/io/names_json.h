@@ -14,4 +14,12 @@ int vem_i_names_to_json(const vem_i_names *names, int32_t count, json_t *json);
 vem_status vem_i_names_from_json(vem_i_run *run, const char *path, const json_t *json,
                                  int64_t count, vem_i_names *names);
 
+/* Any bytes as UTF-8: what is not is taken for Latin-1. NULL: memory could not be had. */
+json_t *vem_i_text_to_json(const char *text);
+/* A list of texts under a key (NULL: it is taken away), and read again in one block (NULL and 0
+ * where there is none). */
+int vem_i_texts_to_json(char *const *texts, int32_t count, const char *key, json_t *json);
+vem_status vem_i_texts_from_json(vem_i_run *run, const char *path, const json_t *json,
+                                 const char *key, char ***texts, int32_t *count);
+
 #endif

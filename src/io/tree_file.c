@@ -3,7 +3,7 @@
  *     linkage (N-1, 4)       as scipy's: the two nodes, the height, the leaves under it
  *     delta, log_evidence    (N-1): what each merge cost, and the evidence after it
  *     leaves (n)             of each row, where leaves are groups of rows (int32)
- *     meta                   how it was made, as JSON
+ *     meta                   how it was made, and "leaf_ids" where rows have ids, as JSON
  *
  * scipy.cluster.hierarchy takes `linkage` as it is. A file with nothing but that is
  * read, too. */
@@ -15,7 +15,10 @@
 
 #include "base/memory.h"
 #include "io/io.h"
+#include "io/names_json.h"
 #include "model/dendrogram.h"
+
+static const char LEAF_IDS[] = "leaf_ids";
 
 int vem_i_npz_is_tree(const vem_i_npz *npz)
 {
@@ -31,11 +34,11 @@ static json_t *real(double value)
 
 static char *make_meta(const vem_dendrogram *tree)
 {
-    const vem_tree_summary *about = &tree->about;
-    const char *method = vem_tree_method_name(about->method);
+    const vem_dendrogram_info *about = &tree->about;
+    const char *method = vem_dendrogram_method_name(about->method);
     json_t *json = json_pack("{s:s, s:s}", "kind", "tree", "version", VEM_VERSION);
     json_object_set_new(json, "method", method ? json_string(method) : json_null());
-    if (about->method == VEM_TREE_BAYES)
+    if (about->method == VEM_DENDROGRAM_BAYES)
         json_object_set_new(json, "pairs",
                             json_string(vem_pairs_method_name(about->pairs)));
     json_object_set_new(json, "n", json_integer(about->n));
@@ -43,7 +46,9 @@ static char *make_meta(const vem_dendrogram *tree)
     json_object_set_new(json, "distances", json_integer(about->distances));
     json_object_set_new(json, "log_evidence_leaves", real(about->log_evidence_leaves));
     json_object_set_new(json, "notes", json_string(tree->notes));
-    char *text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    char *text = NULL;
+    if (vem_i_texts_to_json(tree->ids, (int32_t)tree->leaves, LEAF_IDS, json))
+        text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(17));
     json_decref(json);
     return text;
 }
@@ -64,7 +69,7 @@ vem_status vem_dendrogram_write(vem_ctx *ctx, const vem_dendrogram *tree,
         return status;
     double *delta = block + 4 * merges, *evidence = delta + merges;
     for (int64_t k = 0; k < merges; k++) {
-        const vem_merge *m = &tree->merges[k];
+        const vem_dendrogram_merge *m = &tree->merges[k];
         block[4 * k] = (double)m->a;
         block[4 * k + 1] = (double)m->b;
         block[4 * k + 2] = m->height;
@@ -168,10 +173,11 @@ static vem_status take_merges(const reading *r, vem_dendrogram *tree)
                               "%s holds no valid tree: merge %" PRId64
                               " has the height %.10g and the cost %.10g.",
                               r->path, k + 1, row[2], delta);
-        tree->merges[k] = (vem_merge){.a = node_of(row[0]),
-                                      .b = node_of(row[1]),
-                                      .delta = delta,
-                                      .log_evidence = r->evidence ? r->evidence[k] : NAN};
+        tree->merges[k] =
+            (vem_dendrogram_merge){.a = node_of(row[0]),
+                                   .b = node_of(row[1]),
+                                   .delta = delta,
+                                   .log_evidence = r->evidence ? r->evidence[k] : NAN};
     }
     vem_status status = vem_i_dendrogram_settle(r->run, r->path, tree);
     for (int64_t k = 0; status == VEM_OK && k < r->merges; k++)
@@ -184,14 +190,28 @@ static vem_status take_merges(const reading *r, vem_dendrogram *tree)
     return status;
 }
 
+/* One for each leaf, or none. */
+static vem_status take_ids(const reading *r, const json_t *json, vem_dendrogram *tree)
+{
+    int32_t count = 0;
+    vem_status status =
+        vem_i_texts_from_json(r->run, r->path, json, LEAF_IDS, &tree->ids, &count);
+    if (status == VEM_OK && tree->ids && count != tree->leaves)
+        status = vem_i_fail(r->run, VEM_BAD_DATA,
+                            "%s holds no valid tree: its meta has %" PRId32
+                            " ids of leaves, but it has %" PRId64 " leaves.",
+                            r->path, count, tree->leaves);
+    return status;
+}
+
 /* What meta says, where it is one of ours. */
 static vem_status take_meta(const reading *r, vem_dendrogram *tree)
 {
     vem_data *bytes;
     int rank;
     int64_t dims[4];
-    vem_tree_summary *about = &tree->about;
-    about->method = VEM_TREE_COUNT;
+    vem_dendrogram_info *about = &tree->about;
+    about->method = VEM_DENDROGRAM_COUNT;
     if (!vem_i_npz_has(r->npz, "meta"))
         return VEM_OK;
     vem_status status = vem_i_npz_get(r->run, r->npz, "meta", &bytes, &rank, dims);
@@ -205,9 +225,9 @@ static vem_status take_meta(const reading *r, vem_dendrogram *tree)
     const char *pairs = json_string_value(json_object_get(json, "pairs"));
     const char *notes = json_string_value(json_object_get(json, "notes"));
     const json_t *evidence = json_object_get(json, "log_evidence_leaves");
-    for (int i = 0; method && i < VEM_TREE_COUNT; i++)
-        if (strcmp(method, vem_tree_method_name((vem_tree_method)i)) == 0)
-            about->method = (vem_tree_method)i;
+    for (int i = 0; method && i < VEM_DENDROGRAM_COUNT; i++)
+        if (strcmp(method, vem_dendrogram_method_name((vem_dendrogram_method)i)) == 0)
+            about->method = (vem_dendrogram_method)i;
     for (int i = 0; pairs && i < VEM_PAIRS_COUNT; i++)
         if (strcmp(pairs, vem_pairs_method_name((vem_pairs_method)i)) == 0)
             about->pairs = (vem_pairs_method)i;
@@ -217,8 +237,9 @@ static vem_status take_meta(const reading *r, vem_dendrogram *tree)
         about->log_evidence_leaves = json_number_value(evidence);
     if (notes && *notes)
         vem_i_dendrogram_note(tree, "%s", notes);
+    status = take_ids(r, json, tree);
     json_decref(json);
-    return VEM_OK;
+    return status;
 }
 
 static vem_status build(reading *r, vem_dendrogram **tree)

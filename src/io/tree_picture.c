@@ -69,13 +69,13 @@ static void put_end(const picture *p, int64_t node)
                                    .size = fmin(11, fmax(5, step)),
                                    .color = color_of(p, node),
                                    .angle = 90};
-    char number[32];
+    char number[VEM_I_LEAF_NUMBER];
+    const char *name = number;
     if (node >= p->tree->leaves)
         snprintf(number, sizeof number, "(%" PRId64 ")", p->size[node]);
     else
-        snprintf(number, sizeof number, "%" PRId64, node);
-    const int named = node < p->tree->leaves && p->names && p->names[node];
-    vem_i_svg_text(p->out, &where, named ? p->names[node] : number);
+        name = vem_i_dendrogram_leaf_name(p->tree, p->names, node, number);
+    vem_i_svg_text(p->out, &where, name);
 }
 
 static void put_axis(const picture *p)
@@ -101,7 +101,7 @@ static void put_axis(const picture *p)
 
 static void set_title(const picture *p, char text[256])
 {
-    const char *method = vem_tree_method_name(p->tree->about.method);
+    const char *method = vem_dendrogram_method_name(p->tree->about.method);
     int used = snprintf(text, 256, "%" PRId64 " leaves%s%s", p->tree->leaves,
                         method ? ", " : "", method ? method : "");
     if (p->first > 0)
@@ -131,7 +131,7 @@ static void place_nodes(picture *p)
         if (by_place[i] >= 0)
             p->x[(int64_t)by_place[i]] = LEFT + step * ((double)next++ + 0.5);
     for (int64_t k = p->first; k < n - 1; k++) {
-        const vem_merge *m = &p->tree->merges[k];
+        const vem_dendrogram_merge *m = &p->tree->merges[k];
         p->x[n + k] = 0.5 * (p->x[m->a] + p->x[m->b]);
     }
 }
@@ -145,7 +145,7 @@ static void print_picture(picture *p)
     vem_i_svg_text(p->out, &(vem_i_svg_words){.x = LEFT, .y = 22, .size = 14}, title);
     put_axis(p);
     for (int64_t k = p->first; k < n - 1; k++) {
-        const vem_merge *m = &p->tree->merges[k];
+        const vem_dendrogram_merge *m = &p->tree->merges[k];
         const int64_t sides[2] = {m->a, m->b};
         const double y = place_y(p, m->height), middle = p->x[n + k];
         for (int side = 0; side < 2; side++) {
@@ -176,7 +176,7 @@ static void mark_ends(picture *p)
     for (int64_t node = 0; node < 2 * n - 1; node++)
         p->x[node] = -1;
     for (int64_t k = p->first; k < n - 1; k++) {
-        const vem_merge *m = &p->tree->merges[k];
+        const vem_dendrogram_merge *m = &p->tree->merges[k];
         if (is_end(p, m->a))
             p->x[m->a] = 0;
         if (is_end(p, m->b))

@@ -8,12 +8,14 @@
  * is one call of structure(), which dget("tree.R") makes an hclust; as .json an object
  * of the four. */
 #include <inttypes.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/plain.h"
 #include "io/io.h"
+#include "io/names_json.h"
 #include "model/dendrogram.h"
 
 static double height_of(const vem_dendrogram *tree, int64_t node)
@@ -24,13 +26,8 @@ static double height_of(const vem_dendrogram *tree, int64_t node)
 /* ---- Newick ---- */
 
 /* A name in quotes, where it is more than letters and digits. */
-static void put_name(FILE *out, const char *const *names, int64_t leaf)
+static void put_name(FILE *out, const char *name)
 {
-    if (!names || !names[leaf]) {
-        fprintf(out, "%" PRId64, leaf);
-        return;
-    }
-    const char *name = names[leaf];
     const size_t plain = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVW"
                                       "XYZ0123456789.-");
     if (*name && name[plain] == '\0') {
@@ -53,17 +50,18 @@ static void print_newick(FILE *out, const vem_dendrogram *tree, const char *cons
 {
     const int64_t n = tree->leaves;
     int64_t depth = 0;
+    char number[VEM_I_LEAF_NUMBER];
     stack[depth++] = 2 * n - 2;
     while (depth > 0) {
         const int64_t node = stack[depth - 1];
         if (node >= n && next[node - n] < 2) {
-            const vem_merge *m = &tree->merges[node - n];
+            const vem_dendrogram_merge *m = &tree->merges[node - n];
             fputc(next[node - n] == 0 ? '(' : ',', out);
             stack[depth++] = next[node - n]++ == 0 ? m->a : m->b;
             continue;
         }
         if (node < n)
-            put_name(out, names, node);
+            put_name(out, vem_i_dendrogram_leaf_name(tree, names, node, number));
         else
             fputc(')', out);
         depth--;
@@ -109,7 +107,7 @@ static int64_t r_node(const vem_dendrogram *tree, int64_t node)
 /* What a merge joins: leaves first, then earlier merges. */
 static int64_t r_side(const vem_dendrogram *tree, int64_t k, int side)
 {
-    const vem_merge *m = &tree->merges[k];
+    const vem_dendrogram_merge *m = &tree->merges[k];
     return r_node(tree, side == 0 ? m->a : m->b);
 }
 
@@ -122,13 +120,6 @@ static void put_quoted(FILE *out, const char *name)
         else
             fputc((unsigned char)*name < 32 ? ' ' : *name, out);
     fputc('"', out);
-}
-
-static void put_label(FILE *out, const char *const *names, int64_t leaf)
-{
-    char number[32];
-    snprintf(number, sizeof number, "%" PRId64, leaf);
-    put_quoted(out, names && names[leaf] ? names[leaf] : number);
 }
 
 /* order[place] = leaf, from 1. */
@@ -148,11 +139,12 @@ static vem_status order_of(vem_i_run *run, const vem_dendrogram *tree, int64_t *
     return status;
 }
 
-static void print_r(FILE *out, const vem_dendrogram *tree, const char *const *names,
-                    const int64_t *order)
+static int print_r(FILE *out, const vem_dendrogram *tree, const char *const *names,
+                   const int64_t *order)
 {
     const int64_t n = tree->leaves;
-    const char *method = vem_tree_method_name(tree->about.method);
+    char number[VEM_I_LEAF_NUMBER];
+    const char *method = vem_dendrogram_method_name(tree->about.method);
     fputs("structure(list(merge = structure(c(", out);
     for (int side = 0; side < 2; side++)
         for (int64_t k = 0; k < n - 1; k++)
@@ -166,35 +158,46 @@ static void print_r(FILE *out, const vem_dendrogram *tree, const char *const *na
     fputs("), labels = c(", out);
     for (int64_t i = 0; i < n; i++) {
         fputs(i ? ", " : "", out);
-        put_label(out, names, i);
+        put_quoted(out, vem_i_dendrogram_leaf_name(tree, names, i, number));
     }
     fprintf(out,
             "), method = \"%s\", call = quote(vem_tree(data)), dist.method = \"%s\"), "
             "class = \"hclust\")\n",
             method ? method : "unknown",
-            tree->about.method == VEM_TREE_BAYES ? "evidence" : "euclidean");
+            tree->about.method == VEM_DENDROGRAM_BAYES ? "evidence" : "euclidean");
+    return 1;
 }
 
-static void print_r_json(FILE *out, const vem_dendrogram *tree, const char *const *names,
-                         const int64_t *order)
+/* 0: memory could not be had. */
+static int print_r_json(FILE *out, const vem_dendrogram *tree, const char *const *names,
+                        const int64_t *order)
 {
     const int64_t n = tree->leaves;
-    fputs("{\"merge\": [", out);
-    for (int64_t k = 0; k < n - 1; k++)
-        fprintf(out, "%s[%" PRId64 ", %" PRId64 "]", k ? ", " : "", r_side(tree, k, 0),
-                r_side(tree, k, 1));
-    fputs("],\n \"height\": [", out);
-    for (int64_t k = 0; k < n - 1; k++)
-        fprintf(out, "%s%.17g", k ? ", " : "", tree->merges[k].height);
-    fputs("],\n \"order\": [", out);
-    for (int64_t i = 0; i < n; i++)
-        fprintf(out, "%s%" PRId64, i ? ", " : "", order[i]);
-    fputs("],\n \"labels\": [", out);
-    for (int64_t i = 0; i < n; i++) {
-        fputs(i ? ", " : "", out);
-        put_label(out, names, i);
-    }
-    fputs("]}\n", out);
+    char number[VEM_I_LEAF_NUMBER];
+    json_t *json = json_object(), *merge = json_array(), *height = json_array();
+    json_t *places = json_array(), *labels = json_array();
+    int done = 1;
+    for (int64_t k = 0; done && k < n - 1; k++)
+        done = json_array_append_new(merge,
+                                     json_pack("[I, I]", (json_int_t)r_side(tree, k, 0),
+                                               (json_int_t)r_side(tree, k, 1))) == 0 &&
+               json_array_append_new(height, json_real(tree->merges[k].height)) == 0;
+    for (int64_t i = 0; done && i < n; i++)
+        done =
+            json_array_append_new(places, json_integer(order[i])) == 0 &&
+            json_array_append_new(labels, vem_i_text_to_json(
+                                              vem_i_dendrogram_leaf_name(tree, names, i,
+                                                                         number))) == 0;
+    /* The object has them, or they are freed. */
+    done &= json_object_set_new(json, "merge", merge) == 0;
+    done &= json_object_set_new(json, "height", height) == 0;
+    done &= json_object_set_new(json, "order", places) == 0;
+    done &= json_object_set_new(json, "labels", labels) == 0;
+    /* What cannot be written is found when the file is closed. */
+    done = done && (json_dumpf(json, out, JSON_REAL_PRECISION(17)) == 0 || ferror(out));
+    fputc('\n', out);
+    json_decref(json);
+    return done;
 }
 
 vem_status vem_dendrogram_write_r(vem_ctx *ctx, const vem_dendrogram *tree,
@@ -219,9 +222,15 @@ vem_status vem_dendrogram_write_r(vem_ctx *ctx, const vem_dendrogram *tree,
         status = vem_i_output_open(run, path, &output);
     if (status == VEM_OK) {
         const locale_t before = vem_i_plain_begin();
-        (json ? print_r_json : print_r)(vem_i_output_stream(output), tree, names, order);
+        const int done = (json ? print_r_json : print_r)(vem_i_output_stream(output),
+                                                         tree, names, order);
         vem_i_plain_end(before);
-        status = vem_i_output_commit(run, output);
+        if (done) {
+            status = vem_i_output_commit(run, output);
+        } else {
+            vem_i_output_cancel(output);
+            status = vem_i_fail_memory(run, (size_t)tree->leaves * sizeof(json_t));
+        }
     }
     vem_i_free(order);
     return status;

@@ -60,14 +60,14 @@ static void climb(purity *p, int64_t top, int64_t *path)
     const int64_t n = p->tree->leaves;
     int64_t length = 0, node = top;
     while (node >= n) {
-        const vem_merge *m = &p->tree->merges[node - n];
+        const vem_dendrogram_merge *m = &p->tree->merges[node - n];
         path[length++] = node;
         node = p->size[m->a] >= p->size[m->b] ? m->a : m->b;
     }
     add_part(p, p->start[node], p->size[node], p->size[node], 1);
     while (length > 0) {
         const int64_t parent = path[--length];
-        const vem_merge *m = &p->tree->merges[parent - n];
+        const vem_dendrogram_merge *m = &p->tree->merges[parent - n];
         const int64_t other = m->a == node ? m->b : m->a;
         add_part(p, p->start[other], p->size[other], p->size[parent], 0);
         node = parent;
@@ -81,7 +81,7 @@ static void climb_all(purity *p, int64_t *path)
     const int64_t n = p->tree->leaves;
     climb(p, 2 * n - 2, path);
     for (int64_t k = 0; k < n - 1; k++) {
-        const vem_merge *m = &p->tree->merges[k];
+        const vem_dendrogram_merge *m = &p->tree->merges[k];
         climb(p, p->size[m->a] >= p->size[m->b] ? m->b : m->a, path);
     }
 }
@@ -99,7 +99,7 @@ static void order_rows(purity *p)
         p->order[p->rows_of_leaf[t->leaf_of ? t->leaf_of[i] : i]++] = p->class_of[i];
 }
 
-static void finish(const purity *p, vem_tree_purity *found)
+static void finish(const purity *p, vem_dendrogram_agreement *found)
 {
     double sum = 0, pairs = 0, rows = 0, of_rows = 0;
     for (int64_t l = 0; l < p->classes; l++) {
@@ -117,7 +117,7 @@ static void finish(const purity *p, vem_tree_purity *found)
 }
 
 static vem_status measure(vem_i_run *run, purity *p, const int64_t *classes,
-                          vem_tree_purity *found)
+                          vem_dendrogram_agreement *found)
 {
     const size_t rows = (size_t)p->tree->rows, leaves = (size_t)p->tree->leaves;
     int64_t *path = NULL;
@@ -153,13 +153,13 @@ static vem_status measure(vem_i_run *run, purity *p, const int64_t *classes,
 
 vem_status vem_dendrogram_purity(vem_ctx *ctx, const vem_dendrogram *tree,
                                  const int64_t *classes, int64_t n,
-                                 vem_tree_purity *result)
+                                 vem_dendrogram_agreement *result)
 {
     VEM_I_NEED(ctx, ctx, tree, classes, result);
     vem_i_run *run = vem_i_within(ctx, &(vem_i_verb){0});
-    vem_tree_purity found;
+    vem_dendrogram_agreement found;
     vem_status status =
-        vem_i_struct_in(run, "vem_tree_purity", result, &found, sizeof found);
+        vem_i_struct_in(run, "vem_dendrogram_agreement", result, &found, sizeof found);
     if (status != VEM_OK)
         return status;
     if (n != tree->rows)

@@ -37,11 +37,11 @@ vem_status vem_i_dendrogram_new(vem_i_run *run, int64_t leaves, int64_t rows, in
         vem_dendrogram_free(made);
         return status;
     }
-    made->about = (vem_tree_summary){.size = sizeof made->about,
-                                     .n = rows,
-                                     .leaves = leaves,
-                                     .log_evidence_leaves = NAN,
-                                     .log_evidence = NAN};
+    made->about = (vem_dendrogram_info){.size = sizeof made->about,
+                                        .n = rows,
+                                        .leaves = leaves,
+                                        .log_evidence_leaves = NAN,
+                                        .log_evidence = NAN};
     *tree = made;
     return VEM_OK;
 }
@@ -52,6 +52,7 @@ void vem_dendrogram_free(vem_dendrogram *tree)
         return;
     vem_i_free(tree->merges);
     vem_i_free(tree->leaf_of);
+    vem_i_free((void *)tree->ids);
     vem_i_free(tree->notes);
     vem_i_free(tree);
 }
@@ -76,7 +77,7 @@ static vem_status check_ids(vem_i_run *run, const char *source,
 {
     const int64_t n = tree->leaves;
     for (int64_t k = 0; k < n - 1; k++) {
-        const vem_merge *m = &tree->merges[k];
+        const vem_dendrogram_merge *m = &tree->merges[k];
         const int64_t ids[2] = {m->a, m->b};
         for (int side = 0; side < 2; side++) {
             if (ids[side] < 0 || ids[side] >= n + k)
@@ -100,7 +101,7 @@ static void settle_sizes(vem_dendrogram *tree)
 {
     const int64_t n = tree->leaves;
     for (int64_t k = 0; k < n - 1; k++) {
-        vem_merge *m = &tree->merges[k];
+        vem_dendrogram_merge *m = &tree->merges[k];
         if (m->a > m->b) {
             const int64_t a = m->a;
             m->a = m->b;
@@ -125,7 +126,7 @@ static void settle_heights(vem_dendrogram *tree)
  * ones the fewest. */
 static void settle_evidence(vem_dendrogram *tree)
 {
-    vem_tree_summary *about = &tree->about;
+    vem_dendrogram_info *about = &tree->about;
     about->clusters = 0;
     about->log_evidence = NAN;
     if (!isfinite(about->log_evidence_leaves))
@@ -144,11 +145,11 @@ vem_status vem_i_dendrogram_settle(vem_i_run *run, const char *source,
 {
     uint8_t *joined;
     vem_status status = vem_i_take_zeroed(run, &joined, 2 * (size_t)tree->leaves, 1);
-    if (status == VEM_OK) {
+    if (status == VEM_OK && joined) {
         status = check_ids(run, source, tree, joined);
         vem_i_free(joined);
     }
-    if (status != VEM_OK)
+    if (status != VEM_OK || run->counted)
         return status;
     settle_sizes(tree);
     settle_heights(tree);
@@ -166,10 +167,22 @@ void vem_i_dendrogram_places(const vem_dendrogram *tree, const int64_t *weights,
         size[n + k] = size[tree->merges[k].a] + size[tree->merges[k].b];
     start[2 * n - 2] = 0;
     for (int64_t k = n - 2; k >= 0; k--) { /* a node comes before what it was made of */
-        const vem_merge *m = &tree->merges[k];
+        const vem_dendrogram_merge *m = &tree->merges[k];
         start[m->a] = start[n + k];
         start[m->b] = start[n + k] + size[m->a];
     }
+}
+
+const char *vem_i_dendrogram_leaf_name(const vem_dendrogram *tree,
+                                       const char *const *names, int64_t leaf,
+                                       char number[VEM_I_LEAF_NUMBER])
+{
+    if (names && names[leaf])
+        return names[leaf];
+    if (tree->ids)
+        return tree->ids[leaf];
+    snprintf(number, VEM_I_LEAF_NUMBER, "%" PRId64, leaf);
+    return number;
 }
 
 /* ---- Cuts ---- */
@@ -229,7 +242,7 @@ vem_status vem_dendrogram_cut(vem_ctx *ctx, const vem_dendrogram *tree, int64_t 
         return vem_i_fail(run, VEM_BAD_OPTION,
                           "The tree has no evidence that would say how many clusters "
                           "there are (its method is %s): say it with --clusters.",
-                          vem_tree_method_name(tree->about.method));
+                          vem_dendrogram_method_name(tree->about.method));
     if (clusters == 0)
         clusters = tree->about.clusters;
     if (clusters < 1 || clusters > tree->leaves)
@@ -243,13 +256,13 @@ vem_status vem_dendrogram_cut(vem_ctx *ctx, const vem_dendrogram *tree, int64_t 
 /* ---- What it says of itself ---- */
 
 #define NAME(NAME, name, what) #name,
-static const char *const methods[] = {VEM_TREE_TABLE(NAME)};
+static const char *const methods[] = {VEM_DENDROGRAM_TABLE(NAME)};
 static const char *const ways[] = {VEM_PAIRS_TABLE(NAME)};
 #undef NAME
 
-const char *vem_tree_method_name(vem_tree_method method)
+const char *vem_dendrogram_method_name(vem_dendrogram_method method)
 {
-    return (int)method >= 0 && method < VEM_TREE_COUNT ? methods[method] : NULL;
+    return (int)method >= 0 && method < VEM_DENDROGRAM_COUNT ? methods[method] : NULL;
 }
 
 const char *vem_pairs_method_name(vem_pairs_method method)
@@ -267,9 +280,9 @@ int64_t vem_dendrogram_rows(const vem_dendrogram *tree)
     return tree ? tree->rows : 0;
 }
 
-const vem_merge *vem_dendrogram_merges(const vem_dendrogram *tree)
+const vem_dendrogram_merge *vem_dendrogram_at(const vem_dendrogram *tree, int64_t merge)
 {
-    return tree ? tree->merges : NULL;
+    return tree && merge >= 0 && merge < tree->leaves - 1 ? &tree->merges[merge] : NULL;
 }
 
 const int32_t *vem_dendrogram_leaf_of_rows(const vem_dendrogram *tree)
@@ -277,7 +290,12 @@ const int32_t *vem_dendrogram_leaf_of_rows(const vem_dendrogram *tree)
     return tree ? tree->leaf_of : NULL;
 }
 
-const vem_tree_summary *vem_dendrogram_summary(const vem_dendrogram *tree)
+const char *vem_dendrogram_id(const vem_dendrogram *tree, int64_t leaf)
+{
+    return tree && tree->ids && leaf >= 0 && leaf < tree->leaves ? tree->ids[leaf] : NULL;
+}
+
+const vem_dendrogram_info *vem_dendrogram_summary(const vem_dendrogram *tree)
 {
     return tree ? &tree->about : NULL;
 }

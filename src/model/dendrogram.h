@@ -5,11 +5,12 @@
 #include "base/run.h"
 
 struct vem_dendrogram {
-    int64_t leaves;    /* N, at least 2 */
-    int64_t rows;      /* of the data */
-    vem_merge *merges; /* N - 1, in the order in which they were made */
-    int32_t *leaf_of;  /* of each row; NULL: leaves are rows */
-    vem_tree_summary about;
+    int64_t leaves;               /* N, at least 2 */
+    int64_t rows;                 /* of the data */
+    vem_dendrogram_merge *merges; /* N - 1, in the order in which they were made */
+    int32_t *leaf_of;             /* of each row; NULL: leaves are rows */
+    char **ids;                   /* of the leaves, in one block; NULL: they have none */
+    vem_dendrogram_info about;
     char *notes; /* "" or a sentence a line */
 };
 
@@ -23,6 +24,13 @@ vem_status vem_i_dendrogram_settle(vem_i_run *run, const char *source,
 /* One more sentence; too long a text is cut. */
 __attribute__((format(printf, 2, 3))) void vem_i_dendrogram_note(vem_dendrogram *tree,
                                                                  const char *format, ...);
+
+/* What a leaf is called: its name, where there are names, or else its id, or else its
+ * number, for which there is room. */
+enum { VEM_I_LEAF_NUMBER = 24 };
+const char *vem_i_dendrogram_leaf_name(const vem_dendrogram *tree,
+                                       const char *const *names, int64_t leaf,
+                                       char number[VEM_I_LEAF_NUMBER]);
 
 /* The nodes under which lie the K clusters of a cut: node_of_leaf[i] is the cluster of
  * leaf i, numbered by their first leaves. */

@@ -24,19 +24,20 @@ typedef struct abc {
     vem_i_abc_clusters *clusters;
     vem_i_closest *closest;
     vem_dendrogram *tree;
-    vem_i_conjugate count; /* for T(K) */
-    double mass;           /* of all rows */
-    double shift;          /* to the units of the data, of a unit of mass */
+    const vem_i_conjugate *prior;
+    double mass;  /* of all rows */
+    double shift; /* to the units of the data, of a unit of mass */
 } abc;
 
-static int stopped(const abc *a, int64_t made)
+/* So many merges are made, which get cheaper as there are fewer clusters. Whether to go
+ * on is asked during the search for pairs. */
+static void tell(const abc *a, int64_t made)
 {
     const double n = (double)a->leaves->count, left = (n - (double)made) / n;
-    const vem_progress told = {.phase = "merge",
-                               .done = (int64_t)(1e6 * (1 - left * left)),
-                               .total = 1000000,
-                               .free_energy = NAN};
-    return vem_i_progress(a->run, &told, 0);
+    a->closest->told = (vem_progress){.phase = "merge",
+                                      .done = (int64_t)(1e6 * (1 - left * left)),
+                                      .total = 1000000,
+                                      .free_energy = NAN};
 }
 
 /* One merge, k of them made before; `cost` is sum_c F(c). */
@@ -45,6 +46,7 @@ static vem_status merge_one(const abc *a, int64_t k, double *cost)
     const int64_t n = a->leaves->count;
     const int32_t into = (int32_t)(n + k);
     vem_i_pair_found pair;
+    tell(a, k);
     vem_status status = vem_i_closest_find(a->closest, &pair);
     if (status == VEM_OK)
         status = vem_i_closest_remove(a->closest, pair.a);
@@ -58,13 +60,14 @@ static vem_status merge_one(const abc *a, int64_t k, double *cost)
         return status;
     *cost += pair.distance;
     a->tree->merges[k] =
-        (vem_merge){.a = pair.a,
-                    .b = pair.b,
-                    .delta = pair.distance,
-                    .log_evidence = a->mass * a->shift -
-                                    (*cost + vem_i_evidence_count(&a->count, a->mass,
-                                                                  (double)(n - 1 - k)))};
-    return stopped(a, k + 1) ? VEM_STOPPED : VEM_OK;
+        (vem_dendrogram_merge){.a = pair.a,
+                               .b = pair.b,
+                               .delta = pair.distance,
+                               .log_evidence =
+                                   a->mass * a->shift -
+                                   (*cost + vem_i_evidence_count(a->prior, a->mass,
+                                                                 (double)(n - 1 - k)))};
+    return VEM_OK;
 }
 
 static vem_status merge_all(abc *a)
@@ -74,7 +77,7 @@ static vem_status merge_all(abc *a)
     for (int64_t i = 0; i < n; i++)
         cost += a->type->leaf_cost(a->clusters, i);
     a->tree->about.log_evidence_leaves =
-        a->mass * a->shift - (cost + vem_i_evidence_count(&a->count, a->mass, (double)n));
+        a->mass * a->shift - (cost + vem_i_evidence_count(a->prior, a->mass, (double)n));
     vem_status status = vem_i_closest_begin(a->closest, (int32_t)n);
     for (int64_t k = 0; status == VEM_OK && k < n - 1; k++)
         status = merge_one(a, k, &cost);
@@ -82,25 +85,25 @@ static vem_status merge_all(abc *a)
     return status;
 }
 
-static double mean_scale(const vem_i_abc_prior *prior, const vem_view *view)
+/* Of the diagonal of B0, in the units of the data. */
+static double mean_scale(const vem_i_conjugate *prior, const vem_view *view)
 {
+    const int axes = prior->family->axes;
+    const int64_t step = axes == 2 ? view->d + 1 : axes; /* from one to the next */
     double sum = 0;
     for (int64_t j = 0; j < view->d; j++) {
         const double unit = view->scale ? view->scale[j] : 1;
-        const int64_t at = prior->scale_count == 1         ? 0
-                           : prior->scale_count == view->d ? j
-                                                           : j * (view->d + 1);
-        sum += prior->scale[at] * unit * unit / view->d;
+        sum += prior->scale[j * step] * unit * unit / view->d;
     }
     return sum;
 }
 
 vem_status vem_i_abc(vem_i_run *run, const vem_i_leaves *leaves,
-                     const vem_i_family *family, const vem_tree_options *options,
+                     const vem_i_family *family, const vem_dendrogram_options *options,
                      uint64_t seed, vem_dendrogram *tree)
 {
     const vem_view *view = leaves->view;
-    vem_i_abc_prior prior;
+    vem_i_conjugate prior;
     abc a = {.run = run,
              .leaves = leaves,
              .type = family->axes == 2 ? &vem_i_abc_full : &vem_i_abc_columns,
@@ -111,12 +114,7 @@ vem_status vem_i_abc(vem_i_run *run, const vem_i_leaves *leaves,
         vem_i_abc_prior_new(run, view, family, options->prior, seed, &prior);
     if (status != VEM_OK)
         return status;
-    a.count = (vem_i_conjugate){.mass_unit = 1, .count = prior.count};
-    tree->about.prior_strength = prior.strength;
-    tree->about.prior_dof = prior.dof;
-    tree->about.prior_count = prior.count;
-    tree->about.prior_scale = mean_scale(&prior, view);
-    tree->about.pairs = options->pairs;
+    a.prior = &prior;
     status = a.type->create(run, &prior, leaves, family, &a.clusters);
     if (status == VEM_OK) {
         const vem_i_distances distances = {.user = a.clusters,
@@ -125,22 +123,16 @@ vem_status vem_i_abc(vem_i_run *run, const vem_i_leaves *leaves,
         status = vem_i_closest_new(run, options->pairs, &distances,
                                    (int32_t)(2 * leaves->count - 1), &a.closest);
     }
-    if (status == VEM_OK)
+    if (status == VEM_OK && !run->counted) {
+        tree->about.prior_strength = prior.strength;
+        tree->about.prior_dof = prior.dof;
+        tree->about.prior_count = prior.count;
+        tree->about.prior_scale = mean_scale(&prior, view);
+        tree->about.pairs = options->pairs;
         status = merge_all(&a);
+    }
     vem_i_closest_free(a.closest);
     a.type->free(a.clusters);
-    vem_i_abc_prior_free(&prior);
+    vem_i_conjugate_free(&prior);
     return status;
-}
-
-double vem_i_abc_bytes(const vem_i_family *family, double n, double d, double leaves)
-{
-    const double half = fmax(1, floor(d / 2));
-    /* Scatter and factor of a cluster: as many vectors as it has rows, or two
-     * triangles. */
-    const double each = fmin(2 * (n / leaves) * d, d * (d + 1));
-    const double merged = fmin(2 * n * d, leaves / half * d * (d + 1));
-    const double shapes =
-        family->axes == 2 ? fmax(each * leaves * (n > leaves), merged) : 2 * leaves * d;
-    return 8 * (leaves * d + shapes + 0.25 * d * d + leaves * 32) + 8 * fmin(n, 1 << 24);
 }

@@ -7,27 +7,20 @@
 #include "select/closest_pair.h"
 #include "select/leaves.h"
 
-/* The prior of a cluster, in the units of the view (abc_prior.c). */
-typedef struct vem_i_abc_prior {
-    double strength, dof, count; /* xi0, eta0, phi0 */
-    double *mean;                /* m0 */
-    double *scale;       /* B0: a number for all columns, one for each, or a matrix */
-    int64_t scale_count; /* 1, d or d * d */
-} vem_i_abc_prior;
-
-/* What the caller gave, in the units of the data, and what was left open: the mean of
- * the rows, and B0 from the least distances of some pairs of rows. */
+/* The prior of clusters, in the units of the view: what the caller gave, in the units
+ * of the data, and what was left open (abc_prior.c). Its shape is that of the family or,
+ * where a matrix would be diagonal, of one with a variance for each column. */
 vem_status vem_i_abc_prior_new(vem_i_run *run, const vem_view *view,
                                const vem_i_family *family, const vem_prior_options *asked,
-                               uint64_t seed, vem_i_abc_prior *prior);
-void vem_i_abc_prior_free(vem_i_abc_prior *prior);
+                               uint64_t seed, vem_i_conjugate *prior);
 
 /* Clusters of a tree: leaves, and what they were joined to. Two kinds, by the shapes
  * of the family: with covariance matrices (abc_full.c), and with variances
  * (abc_columns.c). */
 typedef struct vem_i_abc_clusters vem_i_abc_clusters;
 typedef struct vem_i_abc_type {
-    vem_status (*create)(vem_i_run *run, const vem_i_abc_prior *prior,
+    /* Under a run that counts: with the most that merges will take. */
+    vem_status (*create)(vem_i_run *run, const vem_i_conjugate *prior,
                          const vem_i_leaves *leaves, const vem_i_family *family,
                          vem_i_abc_clusters **clusters);
     void (*free)(vem_i_abc_clusters *clusters);
@@ -43,11 +36,8 @@ typedef struct vem_i_abc_type {
 extern const vem_i_abc_type vem_i_abc_full, vem_i_abc_columns;
 
 /* Merges of the tree, and what its summary says of them; VEM_STOPPED without a
- * sentence. */
+ * sentence. Under a run that counts it takes nothing and does nothing. */
 vem_status vem_i_abc(vem_i_run *run, const vem_i_leaves *leaves,
-                     const vem_i_family *family, const vem_tree_options *options,
+                     const vem_i_family *family, const vem_dendrogram_options *options,
                      uint64_t seed, vem_dendrogram *tree);
-/* Bytes it takes beside the view. */
-double vem_i_abc_bytes(const vem_i_family *family, double n, double d, double leaves);
-
 #endif

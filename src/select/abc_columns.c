@@ -12,11 +12,10 @@ typedef struct cluster {
 } cluster;
 
 typedef struct columns {
-    vem_i_run *run;
     int32_t d;
     int32_t values; /* of a scatter */
     int64_t leaves;
-    vem_i_conjugate prior;
+    const vem_i_conjugate *prior;
     double *means, *scatters; /* of leaves, and of what they become */
     cluster *clusters;        /* 2 N - 1 */
     double *scratch;          /* of each thread: a mean and a scatter */
@@ -51,9 +50,8 @@ static void measure(const void *user, int32_t from, const int32_t *to, int64_t c
     for (int64_t i = 0; i < count; i++) {
         const cluster *b = &f->clusters[to[i]];
         join(f, a, b, mean, mean + f->d);
-        out[i] =
-            vem_i_evidence_of(&f->prior, a->mass + b->mass, mean, mean + f->d, NULL) -
-            (a->cost + b->cost);
+        out[i] = vem_i_evidence_of(f->prior, a->mass + b->mass, mean, mean + f->d, NULL) -
+                 (a->cost + b->cost);
     }
 }
 
@@ -64,7 +62,7 @@ static vem_status merge(vem_i_abc_clusters *clusters, int32_t x, int32_t y, int3
     cluster *c = &f->clusters[into];
     *c = (cluster){.mass = a->mass + b->mass, .mean = a->mean, .scatter = a->scatter};
     join(f, a, b, c->mean, c->scatter);
-    c->cost = vem_i_evidence_of(&f->prior, c->mass, c->mean, c->scatter, NULL);
+    c->cost = vem_i_evidence_of(f->prior, c->mass, c->mean, c->scatter, NULL);
     return VEM_OK;
 }
 
@@ -83,7 +81,7 @@ static void set_leaf(columns *f, const vem_i_leaves *leaves, int64_t leaf)
             c->scatter[f->values > 1 ? j : 0] +=
                 weight * (x[j] - c->mean[j]) * (x[j] - c->mean[j]);
     }
-    c->cost = vem_i_evidence_of(&f->prior, c->mass, c->mean, c->scatter, NULL);
+    c->cost = vem_i_evidence_of(f->prior, c->mass, c->mean, c->scatter, NULL);
 }
 
 static double leaf_cost(const vem_i_abc_clusters *clusters, int64_t leaf)
@@ -102,7 +100,6 @@ static void free_clusters(vem_i_abc_clusters *clusters)
     columns *f = (columns *)clusters;
     if (!f)
         return;
-    vem_i_conjugate_free(&f->prior);
     vem_i_free(f->means);
     vem_i_free(f->scatters);
     vem_i_free(f->clusters);
@@ -110,22 +107,7 @@ static void free_clusters(vem_i_abc_clusters *clusters)
     vem_i_free(f);
 }
 
-static vem_status set_prior(columns *f, const vem_i_abc_prior *prior,
-                            const vem_i_family *family)
-{
-    vem_status status = vem_i_conjugate_new(f->run, family, f->d, &f->prior);
-    if (status != VEM_OK)
-        return status;
-    f->prior.strength = prior->strength;
-    f->prior.dof = prior->dof;
-    f->prior.count = prior->count;
-    memcpy(f->prior.mean, prior->mean, (size_t)f->d * sizeof(double));
-    for (int32_t j = 0; j < f->values; j++)
-        f->prior.scale[j] = prior->scale[prior->scale_count == 1 ? 0 : j];
-    return vem_i_conjugate_settle(f->run, &f->prior);
-}
-
-static vem_status create(vem_i_run *run, const vem_i_abc_prior *prior,
+static vem_status create(vem_i_run *run, const vem_i_conjugate *prior,
                          const vem_i_leaves *leaves, const vem_i_family *family,
                          vem_i_abc_clusters **clusters)
 {
@@ -134,7 +116,7 @@ static vem_status create(vem_i_run *run, const vem_i_abc_prior *prior,
     vem_status status = vem_i_take_structs(run, &f, 1, sizeof *f);
     if (status != VEM_OK)
         return status;
-    f->run = run;
+    f->prior = prior;
     f->d = leaves->view->d;
     f->values = family->axes == 1 ? f->d : 1;
     f->leaves = leaves->count;
@@ -146,10 +128,10 @@ static vem_status create(vem_i_run *run, const vem_i_abc_prior *prior,
         {&f->scratch, (d + values) * (size_t)run->threads, sizeof(double), 0},
     };
     status = vem_i_take_rooms(run, rooms, VEM_I_COUNT(rooms));
-    if (status == VEM_OK)
-        status = set_prior(f, prior, family);
-    for (int64_t i = 0; status == VEM_OK && i < leaves->count; i++)
+    for (int64_t i = 0; status == VEM_OK && f->clusters && i < leaves->count; i++) {
         set_leaf(f, leaves, i);
+        status = vem_i_leaves_tell(run, leaves, i);
+    }
     if (status != VEM_OK) {
         free_clusters((vem_i_abc_clusters *)f);
         return status;

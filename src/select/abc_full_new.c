@@ -25,21 +25,24 @@ double vem_i_full_mass_term(const vem_i_full *f, double w)
 
 /* Gamma_D(x + 1/2) / Gamma_D(x) = Gamma(x + 1/2) / Gamma(x + (1 - D) / 2): from one
  * mass to the next in two of the D gammas, and exactly every so often. */
-static void fill_table(vem_i_full *f)
+static vem_status fill_table(vem_i_full *f, const vem_i_leaves *leaves)
 {
     double *table = f->table, wishart = 0;
+    vem_status status = VEM_OK;
     f->table = NULL;
-    for (int64_t w = 0; w < f->length; w++) {
+    for (int64_t w = 0; status == VEM_OK && w < f->length; w++) {
         const double eta = f->eta0 + (double)w;
-        if (w % EXACT_EVERY == 0)
+        if (w % EXACT_EVERY == 0) {
             wishart = vem_i_log_gamma_of(0.5 * eta, f->d) -
                       vem_i_log_gamma_of(0.5 * f->eta0, f->d);
-        else
+            status = vem_i_leaves_tell(f->run, leaves, 0);
+        } else
             wishart += vem_i_log_gamma(0.5 * eta) - vem_i_log_gamma(0.5 * (eta - f->d));
         table[w] = 0.5 * f->d * log1p((double)w / f->xi0) - wishart -
                    vem_i_log_gamma(f->phi0 + (double)w) + vem_i_log_gamma(f->phi0);
     }
     f->table = table;
+    return status;
 }
 
 /* ---- leaves ---- */
@@ -51,7 +54,7 @@ static void whiten(const vem_i_full *f, const double *x, double *y)
         y[j] = x[j] - f->origin[j];
     if (f->roots <= d) {
         for (int64_t j = 0; j < d; j++)
-            y[j] *= f->root[f->roots == 1 ? 0 : j];
+            y[j] *= f->root[j];
         return;
     }
     for (int64_t i = d - 1; i >= 0; i--) /* in place, from below */
@@ -89,15 +92,39 @@ static vem_status set_group(vem_i_full *f, const vem_i_leaves *leaves, int64_t l
     return vem_i_full_settle(f, c);
 }
 
+/* Scatters and factors come and go with merges. There are never more than of clusters
+ * that are all dense, or of rows that are all vectors, 2 for each; and while two become
+ * one, those of that one. */
+static vem_status count_scatters(vem_i_full *f, const vem_i_leaves *leaves)
+{
+    enum { BESIDE = 80 }; /* bytes of a block that are not ours */
+    const size_t d = (size_t)f->d, matrices = 2 * (size_t)vem_i_triangle(f->d);
+    const size_t clusters =
+        (size_t)(f->leaves < leaves->view->n ? f->leaves : f->leaves / 2 + 1);
+    const size_t dense = clusters * matrices, vectors = 2 * (size_t)leaves->view->n * d;
+    double *none;
+    char *edges;
+    vem_status status =
+        vem_i_take(f->run, &none, (dense < vectors ? dense : vectors) + matrices,
+                   sizeof *none);
+    if (status == VEM_OK)
+        status = vem_i_take(f->run, &edges, 2 * clusters, BESIDE);
+    return status;
+}
+
 static vem_status set_leaves(vem_i_full *f, const vem_i_leaves *leaves)
 {
     vem_status status = VEM_OK;
+    if (!f->clusters)
+        return count_scatters(f, leaves);
     for (int64_t i = 0; status == VEM_OK && i < leaves->count; i++) {
         vem_i_full_cluster *c = &f->clusters[i];
         c->mean = f->means + i * f->d;
         c->mass = vem_i_leaf_mean(leaves, i, f->scratch);
         whiten(f, f->scratch, c->mean);
         status = set_group(f, leaves, i);
+        if (status == VEM_OK)
+            status = vem_i_leaves_tell(f->run, leaves, i);
     }
     return status;
 }
@@ -110,27 +137,20 @@ double vem_i_full_leaf_cost(const vem_i_abc_clusters *clusters, int64_t leaf)
 }
 
 /* L0^-1, and log|B0|. */
-static vem_status set_root(vem_i_full *f, const vem_i_abc_prior *prior)
+static vem_status set_root(vem_i_full *f, const vem_i_conjugate *prior)
 {
     const int64_t d = f->d;
-    vem_status status =
-        vem_i_take(f->run, &f->root, (size_t)prior->scale_count, sizeof(double));
-    if (status != VEM_OK)
+    f->roots = prior->family->axes == 2 ? d * d : d;
+    vem_status status = vem_i_take(f->run, &f->root, (size_t)f->roots, sizeof(double));
+    if (status != VEM_OK || !f->root)
         return status;
-    f->roots = prior->scale_count;
-    memcpy(f->root, prior->scale, (size_t)f->roots * sizeof(double));
+    f->log_det = prior->log_det;
     if (f->roots > d) {
-        if (!vem_i_cholesky(f->root, f->d))
-            return vem_i_fail(f->run, VEM_BAD_OPTION,
-                              "--prior-scale is no positive definite matrix.");
-        for (int64_t i = 0; i < d; i++)
-            f->log_det += 2 * log(f->root[i * d + i]);
+        memcpy(f->root, prior->factor, (size_t)f->roots * sizeof(double));
         vem_i_invert_lower(f->root, f->d);
         return VEM_OK;
     }
     for (int64_t j = 0; j < d; j++)
-        f->log_det += log(prior->scale[f->roots == 1 ? 0 : j]);
-    for (int64_t j = 0; j < f->roots; j++)
         f->root[j] = 1 / sqrt(prior->scale[j]);
     return VEM_OK;
 }
@@ -164,7 +184,7 @@ void vem_i_full_free(vem_i_abc_clusters *clusters)
     vem_i_free(f);
 }
 
-vem_status vem_i_full_create(vem_i_run *run, const vem_i_abc_prior *prior,
+vem_status vem_i_full_create(vem_i_run *run, const vem_i_conjugate *prior,
                              const vem_i_leaves *leaves, const vem_i_family *family,
                              vem_i_abc_clusters **clusters)
 {
@@ -199,7 +219,7 @@ vem_status vem_i_full_create(vem_i_run *run, const vem_i_abc_prior *prior,
     if (status == VEM_OK)
         status = set_root(f, prior);
     if (status == VEM_OK && f->table)
-        fill_table(f);
+        status = fill_table(f, leaves);
     if (status == VEM_OK)
         status = set_leaves(f, leaves);
     if (status != VEM_OK) {

@@ -22,7 +22,7 @@ typedef struct vem_i_full {
     vem_i_run *run;
     int32_t d;
     double xi0, eta0, phi0;
-    double *root;                 /* L0^-1, d x d; or d values; or one */
+    double *root;                 /* L0^-1, d x d; or d values */
     int64_t roots;                /* how many */
     double log_det;               /* of B0 */
     const double *origin;         /* m0 */
@@ -44,7 +44,7 @@ vem_status vem_i_full_settle(vem_i_full *f, vem_i_full_cluster *c);
 void vem_i_full_let_go(vem_i_full_cluster *c);
 
 /* Of vem_i_abc_type (abc_full_new.c). */
-vem_status vem_i_full_create(vem_i_run *run, const vem_i_abc_prior *prior,
+vem_status vem_i_full_create(vem_i_run *run, const vem_i_conjugate *prior,
                              const vem_i_leaves *leaves, const vem_i_family *family,
                              vem_i_abc_clusters **clusters);
 void vem_i_full_free(vem_i_abc_clusters *clusters);

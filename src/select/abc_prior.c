@@ -1,5 +1,5 @@
-/* The prior of agglomerative clustering where it is left open (Kurihara and Welling's
- * bottom-up search):
+/* What the prior of agglomerative clustering is where it is left open (Kurihara and
+ * Welling's bottom-up search), beside what a selection chooses (prior.c):
  *
  *     m0 = the mean,  xi0 = 0.01,  eta0 = D (1 where columns are apart),  phi0 = 2,
  *     B0 = 0.01 b eta0 I,  b = dmin^2 / D,
@@ -7,15 +7,19 @@
  * dmin the mean of the three least distances of about N / 10 random pairs of rows,
  * equal ones left out: clusters are expected to be as small as the least distances
  * between rows, not as large as the data. So nothing depends on a common
- * unit of all columns, or on the origin; on units of single columns it does. */
+ * unit of all columns, or on the origin; on units of single columns it does, as
+ * distances and linkages do (--standardize takes them away).
+ *
+ * A B0 that is no matrix is kept by column, as that of the family with variances: rows
+ * of many columns need no D x D numbers. */
 #include <math.h>
-#include <string.h>
 
-#include "base/memory.h"
 #include "base/rng.h"
 #include "base/structs.h"
 #include "select/abc.h"
+#include "select/prior.h"
 
+static const double STRENGTH = 0.01, COUNT = 2, SCALE = 0.01;
 enum { LEAST_PAIRS = 10, MOST_PAIRS = 1000000, TRIES = 20 };
 
 static double squared_distance(const double *a, const double *b, int32_t d)
@@ -57,134 +61,61 @@ static double least_distance(const vem_view *view, uint64_t seed)
     return view->variance > 0 ? sqrt(view->variance * view->d) : 1;
 }
 
-static vem_status check(vem_i_run *run, const vem_i_abc_prior *p,
-                        const vem_i_family *family, int32_t d)
+/* The family whose shapes B0 has: for a matrix, or what is none of the kinds that there
+ * are, the one asked for. */
+static const vem_i_family *shape_of(const vem_i_family *family, const vem_view *view,
+                                    const vem_prior_options *given)
 {
-    const double least = family->axes == 2 ? d - 1 : 0;
-    const int columns = family->axes == 0 ? p->scale_count == 1
-                                          : p->scale_count == 1 || p->scale_count == d;
-    if (!(p->strength > 0 && isfinite(p->strength)))
-        return vem_i_fail(run, VEM_BAD_OPTION,
-                          "--prior-strength is %g, but it must be positive.",
-                          p->strength);
-    if (!(p->count > 0 && isfinite(p->count)))
-        return vem_i_fail(run, VEM_BAD_OPTION,
-                          "--prior-count is %g, but it must be positive.", p->count);
-    if (!(p->dof > least && isfinite(p->dof)))
-        return vem_i_fail(run, VEM_BAD_OPTION,
-                          "--prior-dof is %g, but it must be more than %g for %d "
-                          "column%s.",
-                          p->dof, least, d, d == 1 ? "" : "s");
-    if (!columns && !(family->axes == 2 && p->scale_count == (int64_t)d * d))
-        return vem_i_fail(run, VEM_BAD_OPTION,
-                          "--prior-scale has %lld values, but there must be %s.",
-                          (long long)p->scale_count,
-                          family->axes == 2   ? "one, one for each column, or a matrix"
-                          : family->axes == 1 ? "one, or one for each column"
-                                              : "one");
-    for (int32_t j = 0; j < d; j++)
-        if (!isfinite(p->mean[j]))
-            return vem_i_fail(run, VEM_BAD_OPTION, "--prior-mean is not finite.");
-    for (int64_t k = 0; k < p->scale_count; k++) {
-        const int matrix = p->scale_count > d, diagonal = !matrix || k % (d + 1) == 0;
-        if (!isfinite(p->scale[k]) || (diagonal && !(p->scale[k] > 0)))
-            return vem_i_fail(run, VEM_BAD_OPTION,
-                              "--prior-scale is %g%s, but it must be positive.",
-                              p->scale[k], matrix ? " on its diagonal" : "");
-    }
-    return VEM_OK;
+    const int64_t values = given->scale ? given->scale_values : 1;
+    if (family->axes < 2 || (values != 1 && values != view->d))
+        return family;
+    for (int kind = 0; kind < VEM_FAMILIES; kind++)
+        if (vem_i_family_of(kind)->axes == 1 && vem_i_has_evidence(vem_i_family_of(kind)))
+            return vem_i_family_of(kind);
+    return family;
 }
 
-static double unit_of(const vem_view *view, int64_t column)
+static void set_scale(const vem_view *view, const vem_i_family *family, uint64_t seed,
+                      vem_i_conjugate *prior)
 {
-    return view->scale ? view->scale[column] : 1;
-}
-
-/* B0 in the units of the view. One number for all columns stays one, unless columns
- * have units of their own. */
-static void set_scale(const vem_view *view, const vem_i_family *family,
-                      const vem_prior_options *given, uint64_t seed, vem_i_abc_prior *p)
-{
-    const int64_t d = view->d;
-    if (!given->scale) {
-        const double distance = least_distance(view, seed);
-        const double each = family->axes == 2 ? (double)d : 1;
-        p->scale_count = 1;
-        p->scale[0] = 0.01 * each * (distance * distance / (double)d);
-        return;
-    }
-    p->scale_count = given->scale_values;
-    if (p->scale_count == 1) {
-        p->scale[0] = given->scale[0] / (unit_of(view, 0) * unit_of(view, 0));
-        for (int64_t j = 1; family->axes > 0 && j < d; j++)
-            if (unit_of(view, j) != unit_of(view, 0))
-                p->scale_count = d;
-    }
-    for (int64_t k = 0; p->scale_count > 1 && k < p->scale_count; k++) {
-        const int64_t i = p->scale_count == d ? k : k / d;
-        const int64_t j = p->scale_count == d ? k : k % d;
-        p->scale[k] = given->scale[given->scale_values == 1 ? 0 : k] /
-                      (unit_of(view, i) * unit_of(view, j));
-    }
-}
-
-static void set_mean(const vem_view *view, const double *given, double *mean)
-{
-    if (given) {
-        for (int32_t j = 0; j < view->d; j++)
-            mean[j] = (given[j] - view->origin[j]) / unit_of(view, j);
-        return;
-    }
-    double mass = 0;
-    memset(mean, 0, (size_t)view->d * sizeof *mean);
-    for (int64_t i = 0; i < view->n; i++) {
-        const double *x = vem_i_view_row(view, i), weight = vem_i_view_mass(view, i);
-        mass += weight;
-        for (int32_t j = 0; weight > 0 && j < view->d; j++)
-            mean[j] += weight / mass * (x[j] - mean[j]);
-    }
+    const double distance = least_distance(view, seed);
+    const double each = family->axes == 2 ? (double)view->d : 1;
+    const int64_t values = prior->family->axes == 0 ? 1 : view->d;
+    for (int64_t j = 0; j < values; j++)
+        prior->scale[j] = SCALE * each * (distance * distance / (double)view->d);
 }
 
 vem_status vem_i_abc_prior_new(vem_i_run *run, const vem_view *view,
                                const vem_i_family *family, const vem_prior_options *asked,
-                               uint64_t seed, vem_i_abc_prior *prior)
+                               uint64_t seed, vem_i_conjugate *prior)
 {
-    const int64_t d = view->d;
-    vem_prior_options known = {0};
-    const vem_prior_options *given = &known;
-    *prior = (vem_i_abc_prior){0};
-    vem_status status =
-        asked ? vem_i_struct_in(run, "vem_prior_options", asked, &known, sizeof known)
-              : VEM_OK;
+    vem_prior_options given = {.size = sizeof given};
+    vem_status status = VEM_OK;
+    *prior = (vem_i_conjugate){0};
+    if (asked)
+        status = vem_i_struct_in(run, "vem_prior_options", asked, &given, sizeof given);
     if (status != VEM_OK)
         return status;
-    const int64_t room = given->scale && given->scale_values > d ? d * d : d;
-    prior->strength = given->strength != 0 ? given->strength : 0.01;
-    prior->dof = given->dof != 0 ? given->dof : family->axes == 2 ? (double)d : 1;
-    prior->count = given->count != 0 ? given->count : 2;
-    if (given->scale && given->scale_values != 1 && given->scale_values != d &&
-        given->scale_values != d * d)
-        return vem_i_fail(run, VEM_BAD_OPTION,
-                          "--prior-scale has %lld values, but there must be 1, %lld or "
-                          "%lld.",
-                          (long long)given->scale_values, (long long)d,
-                          (long long)(d * d));
-    status = vem_i_take(run, &prior->mean, (size_t)d, sizeof(double));
-    if (status == VEM_OK)
-        status = vem_i_take(run, &prior->scale, (size_t)room, sizeof(double));
-    if (status == VEM_OK) {
-        set_mean(view, given->mean, prior->mean);
-        set_scale(view, family, given, seed, prior);
-        status = check(run, prior, family, view->d);
+    given.size = sizeof given;
+    const vem_i_family *shape = shape_of(family, view, &given);
+    if (run->counted)
+        return vem_i_conjugate_new(run, shape, view->d, prior);
+    given.strength = given.strength != 0 ? given.strength : STRENGTH;
+    given.count = given.count != 0 ? given.count : COUNT;
+    if (given.dof == 0)
+        given.dof = family->axes == 2 ? view->d : 1;
+    status = vem_i_prior_new(run, view, shape, &given, prior);
+    if (status == VEM_OK && !given.scale) {
+        set_scale(view, family, seed, prior);
+        status = vem_i_conjugate_settle(run, prior);
     }
+    if (status == VEM_OK && family->axes == 2 && !(prior->dof > view->d - 1))
+        status = vem_i_fail(
+            run, VEM_BAD_OPTION,
+            "The prior has %g degrees of freedom, but there must be more than %d.",
+            prior->dof, view->d - 1);
+    prior->mass_unit = 1; /* masses of a tree are the caller's */
     if (status != VEM_OK)
-        vem_i_abc_prior_free(prior);
+        vem_i_conjugate_free(prior);
     return status;
-}
-
-void vem_i_abc_prior_free(vem_i_abc_prior *prior)
-{
-    vem_i_free(prior->mean);
-    vem_i_free(prior->scale);
-    *prior = (vem_i_abc_prior){0};
 }

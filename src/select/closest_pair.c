@@ -1,8 +1,9 @@
 #include "select/closest_pair.h"
 
+#include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
+enum { ROOMS = 3 + VEM_I_CLOSEST_ROOMS };
 
 #define TYPE(NAME, name, what) &vem_i_closest_type_##name,
 static const vem_i_closest_type *const types[] = {VEM_PAIRS_TABLE(TYPE)};
@@ -41,8 +42,13 @@ static void scan_piece(void *arg, int64_t task, int thread)
     s->best[task] = nearest_of(s->distances, s->from, s->to + begin, piece, thread);
 }
 
-vem_i_pair_found vem_i_closest_scan(vem_i_closest *closest, int32_t from,
-                                    const int32_t *to, int64_t count)
+vem_status vem_i_closest_look(const vem_i_closest *closest)
+{
+    return vem_i_progress(closest->run, &closest->told, 0) ? VEM_STOPPED : VEM_OK;
+}
+
+vem_status vem_i_closest_scan(vem_i_closest *closest, int32_t from, const int32_t *to,
+                              int64_t count, vem_i_pair_found *found)
 {
     scan s = {&closest->distances, from, to, count, closest->best};
     const int64_t pieces = vem_i_shards(count, VEM_I_SCAN);
@@ -53,7 +59,8 @@ vem_i_pair_found vem_i_closest_scan(vem_i_closest *closest, int32_t from,
         if (best.a < 0 || s.best[i].distance < best.distance)
             best = s.best[i];
     closest->evaluations += count;
-    return best.a < 0 ? best : vem_i_pair_of(best.a, best.b, best.distance);
+    *found = best.a < 0 ? best : vem_i_pair_of(best.a, best.b, best.distance);
+    return vem_i_closest_look(closest);
 }
 
 /* ---- The set ---- */
@@ -71,12 +78,23 @@ int32_t vem_i_closest_place(const vem_i_closest *closest, int32_t object)
     return low;
 }
 
+/* All that the set keeps: how many arrays. */
+static size_t rooms_of(vem_i_closest *c, vem_i_room list[ROOMS])
+{
+    const size_t count = (size_t)c->capacity;
+    const size_t pieces = (size_t)vem_i_shards(c->capacity, VEM_I_SCAN);
+    list[0] = (vem_i_room){&c->live, count, sizeof *c->live, 0};
+    list[1] = (vem_i_room){&c->list, count, sizeof *c->list, 0};
+    list[2] = (vem_i_room){&c->best, pieces, sizeof *c->best, 0};
+    return 3 + (c->type->rooms ? c->type->rooms(c, list + 3) : 0);
+}
+
 vem_status vem_i_closest_new(vem_i_run *run, vem_pairs_method method,
                              const vem_i_distances *distances, int32_t capacity,
                              vem_i_closest **closest)
 {
     const vem_i_closest_type *type = types[method];
-    const size_t pieces = (size_t)vem_i_shards(capacity, VEM_I_SCAN);
+    vem_i_room rooms[ROOMS];
     vem_i_closest *made;
     vem_status status = vem_i_take_structs(run, &made, 1, type->size);
     if (status != VEM_OK)
@@ -85,14 +103,10 @@ vem_status vem_i_closest_new(vem_i_run *run, vem_pairs_method method,
     made->run = run;
     made->distances = *distances;
     made->capacity = capacity;
-    const vem_i_room rooms[] = {
-        {&made->live, (size_t)capacity, sizeof *made->live, 0},
-        {&made->list, (size_t)capacity, sizeof *made->list, 0},
-        {&made->best, pieces, sizeof *made->best, 0},
-    };
-    status = vem_i_take_rooms(run, rooms, VEM_I_COUNT(rooms));
-    if (status == VEM_OK && type->create)
-        status = type->create(made);
+    made->told = (vem_progress){.phase = "pair", .free_energy = NAN};
+    status = vem_i_take_rooms(run, rooms, rooms_of(made, rooms));
+    if (status == VEM_OK && made->live && type->clear)
+        type->clear(made);
     if (status != VEM_OK) {
         vem_i_closest_free(made);
         return status;
@@ -103,13 +117,10 @@ vem_status vem_i_closest_new(vem_i_run *run, vem_pairs_method method,
 
 void vem_i_closest_free(vem_i_closest *closest)
 {
+    vem_i_room rooms[ROOMS];
     if (!closest)
         return;
-    if (closest->type->free)
-        closest->type->free(closest);
-    vem_i_free(closest->live);
-    vem_i_free(closest->list);
-    vem_i_free(closest->best);
+    vem_i_free_rooms(rooms, rooms_of(closest, rooms));
     vem_i_free(closest);
 }
 
@@ -150,14 +161,15 @@ vem_status vem_i_closest_find(vem_i_closest *closest, vem_i_pair_found *pair)
 
 static vem_status find_brute(vem_i_closest *closest, vem_i_pair_found *pair)
 {
-    for (int32_t i = 0; i + 1 < closest->count; i++) {
-        const vem_i_pair_found found =
-            vem_i_closest_scan(closest, closest->live[i], closest->live + i + 1,
-                               closest->count - i - 1);
+    vem_status status = VEM_OK;
+    for (int32_t i = 0; status == VEM_OK && i + 1 < closest->count; i++) {
+        vem_i_pair_found found;
+        status = vem_i_closest_scan(closest, closest->live[i], closest->live + i + 1,
+                                    closest->count - i - 1, &found);
         if (vem_i_pair_before(found, *pair))
             *pair = found;
     }
-    return VEM_OK;
+    return status;
 }
 
 const vem_i_closest_type vem_i_closest_type_brute = {

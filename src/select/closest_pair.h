@@ -15,6 +15,7 @@
 #ifndef VEM_SELECT_CLOSEST_PAIR_H
 #define VEM_SELECT_CLOSEST_PAIR_H
 
+#include "base/memory.h"
 #include "base/parallel.h"
 
 typedef struct vem_i_distances {
@@ -31,11 +32,16 @@ typedef struct vem_i_pair_found {
     double distance;
 } vem_i_pair_found;
 
+enum { VEM_I_CLOSEST_ROOMS = 3 };
+
 struct vem_i_closest;
 typedef struct vem_i_closest_type {
     size_t size; /* of the struct that begins with a vem_i_closest */
-    vem_status (*create)(struct vem_i_closest *closest);
-    void (*free)(struct vem_i_closest *closest);
+    /* The arrays that it keeps beside those of the set, at most VEM_I_CLOSEST_ROOMS: how
+     * many. They are taken and given back with the set. NULL: none. */
+    size_t (*rooms)(struct vem_i_closest *closest, vem_i_room *list);
+    /* They are there: the set is empty. NULL: nothing is to be done. */
+    void (*clear)(struct vem_i_closest *closest);
     /* The objects that are in the list of live ones now. */
     vem_status (*begin)(struct vem_i_closest *closest);
     vem_status (*inserted)(struct vem_i_closest *closest, int32_t object);
@@ -56,6 +62,7 @@ typedef struct vem_i_closest {
     int32_t *live; /* objects of the set, ascending */
     int32_t count;
     int64_t evaluations; /* distances that were measured */
+    vem_progress told;   /* how far its owner is: said again during long searches */
     /* For scans. */
     int32_t *list;
     vem_i_pair_found *best; /* of each piece of a scan */
@@ -66,8 +73,9 @@ vem_status vem_i_closest_new(vem_i_run *run, vem_pairs_method method,
                              const vem_i_distances *distances, int32_t capacity,
                              vem_i_closest **closest);
 void vem_i_closest_free(vem_i_closest *closest);
-/* Objects 0 .. count-1, at once, into the empty set. VEM_STOPPED: by the progress
- * function, or the deadline has passed. */
+/* Objects 0 .. count-1, at once, into the empty set. VEM_STOPPED, here and below: by
+ * the progress function, or the deadline has passed. It is looked at after at most as
+ * many distances as there are objects, and the set is of no use any more. */
 vem_status vem_i_closest_begin(vem_i_closest *closest, int32_t count);
 vem_status vem_i_closest_insert(vem_i_closest *closest, int32_t object);
 vem_status vem_i_closest_remove(vem_i_closest *closest, int32_t object);
@@ -76,9 +84,11 @@ vem_status vem_i_closest_find(vem_i_closest *closest, vem_i_pair_found *pair);
 /* ---- For the types ---- */
 
 /* The nearest to `from` of a list, which does not hold it; of equally near ones the
- * first. */
-vem_i_pair_found vem_i_closest_scan(vem_i_closest *closest, int32_t from,
-                                    const int32_t *to, int64_t count);
+ * first; a -1: the list is empty. VEM_OK or VEM_STOPPED. */
+vem_status vem_i_closest_scan(vem_i_closest *closest, int32_t from, const int32_t *to,
+                              int64_t count, vem_i_pair_found *found);
+/* Shall the work go on? VEM_OK or VEM_STOPPED. */
+vem_status vem_i_closest_look(const vem_i_closest *closest);
 /* Is a better than b: nearer, or as near and before it? */
 static inline int vem_i_pair_before(vem_i_pair_found a, vem_i_pair_found b)
 {

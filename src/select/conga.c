@@ -18,7 +18,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "select/closest_pair.h"
 
 enum { MOST_SUBSETS = 64 }; /* log2 of any number, and a few more for a moment */
@@ -39,30 +38,24 @@ typedef struct conga {
     int64_t count, room;
 } conga;
 
-static vem_status create(vem_i_closest *closest)
+static size_t rooms(vem_i_closest *closest, vem_i_room *list)
 {
     conga *c = (conga *)closest;
     const size_t count = (size_t)closest->capacity;
-    const vem_i_room rooms[] = {
-        {&c->subset_of, count, sizeof *c->subset_of, 0},
-        {&c->visited, count, sizeof *c->visited, 1},
-        {&c->edges, 2 * count, sizeof *c->edges, 0},
-    };
-    c->room = 2 * (int64_t)closest->capacity;
-    for (int i = 0; i < MOST_SUBSETS; i++)
-        c->size[i] = -1;
-    const vem_status status = vem_i_take_rooms(closest->run, rooms, VEM_I_COUNT(rooms));
-    for (size_t i = 0; status == VEM_OK && c->subset_of && i < count; i++)
-        c->subset_of[i] = -1;
-    return status;
+    c->room = c->room ? c->room : 2 * (int64_t)closest->capacity; /* it may have grown */
+    list[0] = (vem_i_room){&c->subset_of, count, sizeof *c->subset_of, 0};
+    list[1] = (vem_i_room){&c->visited, count, sizeof *c->visited, 1};
+    list[2] = (vem_i_room){&c->edges, (size_t)c->room, sizeof *c->edges, 0};
+    return 3;
 }
 
-static void free_arrays(vem_i_closest *closest)
+static void clear(vem_i_closest *closest)
 {
     conga *c = (conga *)closest;
-    vem_i_free(c->subset_of);
-    vem_i_free(c->visited);
-    vem_i_free(c->edges);
+    for (int i = 0; i < MOST_SUBSETS; i++)
+        c->size[i] = -1;
+    for (int32_t i = 0; i < closest->capacity; i++)
+        c->subset_of[i] = -1;
 }
 
 static vem_status add_edge(conga *c, int32_t from, int32_t to, double distance,
@@ -111,26 +104,24 @@ static vem_status build(conga *c, int32_t slot)
             at = base->live[i];
     while (at >= 0 && status == VEM_OK) {
         const int member = c->subset_of[at] == slot;
-        const vem_progress told = {.phase = "pair",
-                                   .done = steps++,
-                                   .total = all,
-                                   .free_energy = NAN};
+        vem_i_pair_found found;
         int64_t count = 0;
+        if (path == 1) { /* half of the work; the others are parts of a merge */
+            base->told.done = steps++;
+            base->told.total = all;
+        }
         c->visited[at] = path;
         for (int32_t i = 0; i < all; i++) {
             const int32_t y = base->live[i];
             if (c->visited[y] != path && (member || c->subset_of[y] == slot))
                 base->list[count++] = y;
         }
-        const vem_i_pair_found found = vem_i_closest_scan(base, at, base->list, count);
-        if (found.a < 0)
+        status = vem_i_closest_scan(base, at, base->list, count, &found);
+        if (found.a < 0 || status != VEM_OK)
             break;
         const int32_t next = found.a == at ? found.b : found.a;
         status = add_edge(c, at, next, found.distance, slot);
         at = next;
-        /* The first path is half of the work; the others have their merge's progress. */
-        if (path == 1 && status == VEM_OK && vem_i_progress(base->run, &told, 0))
-            status = VEM_STOPPED;
     }
     return status;
 }
@@ -262,8 +253,8 @@ static vem_status find(vem_i_closest *closest, vem_i_pair_found *pair)
 
 const vem_i_closest_type vem_i_closest_type_conga = {
     .size = sizeof(conga),
-    .create = create,
-    .free = free_arrays,
+    .rooms = rooms,
+    .clear = clear,
     .begin = begin,
     .inserted = inserted,
     .removed = removed,

@@ -15,7 +15,6 @@
  * and one scan for each bound that came up. */
 #include <math.h>
 
-#include "base/memory.h"
 #include "select/closest_pair.h"
 
 typedef struct fastpair {
@@ -25,24 +24,14 @@ typedef struct fastpair {
     double *out;      /* of the object that is inserted */
 } fastpair;
 
-static vem_status create(vem_i_closest *closest)
+static size_t rooms(vem_i_closest *closest, vem_i_room *list)
 {
     fastpair *f = (fastpair *)closest;
     const size_t count = (size_t)closest->capacity;
-    const vem_i_room rooms[] = {
-        {&f->key, count, sizeof *f->key, 0},
-        {&f->nearest, count, sizeof *f->nearest, 0},
-        {&f->out, count, sizeof *f->out, 0},
-    };
-    return vem_i_take_rooms(closest->run, rooms, VEM_I_COUNT(rooms));
-}
-
-static void free_arrays(vem_i_closest *closest)
-{
-    fastpair *f = (fastpair *)closest;
-    vem_i_free(f->key);
-    vem_i_free(f->nearest);
-    vem_i_free(f->out);
+    list[0] = (vem_i_room){&f->key, count, sizeof *f->key, 0};
+    list[1] = (vem_i_room){&f->nearest, count, sizeof *f->nearest, 0};
+    list[2] = (vem_i_room){&f->out, count, sizeof *f->out, 0};
+    return 3;
 }
 
 static void keep(fastpair *f, int32_t x, vem_i_pair_found found)
@@ -75,10 +64,9 @@ static void begin_some(void *arg, int64_t task, int thread)
 
 static vem_status begin(vem_i_closest *closest)
 {
-    const vem_progress told = {.phase = "pair", .free_energy = NAN};
     const double operations = closest->distances.operations * closest->count;
     if (vem_i_parallel_watched(closest->run, (closest->count + 1) / 2, operations,
-                               begin_some, closest, &told, VEM_I_SKIP))
+                               begin_some, closest, &closest->told, VEM_I_SKIP))
         return VEM_STOPPED;
     closest->evaluations += (int64_t)closest->count * (closest->count - 1) / 2;
     return VEM_OK;
@@ -110,7 +98,7 @@ static vem_status inserted_last(fastpair *f, int32_t object)
     }
     f->key[object] = INFINITY;
     f->nearest[object] = -1;
-    return VEM_OK;
+    return vem_i_closest_look(c);
 }
 
 static vem_status inserted(vem_i_closest *closest, int32_t object)
@@ -120,18 +108,21 @@ static vem_status inserted(vem_i_closest *closest, int32_t object)
     if (at == closest->count - 1)
         return inserted_last(f, object);
     /* One in between answers for those behind it, and those before it for it. */
-    for (int32_t i = 0; i < at; i++) {
-        const vem_i_pair_found found =
-            vem_i_closest_scan(closest, closest->live[i], &object, 1);
+    vem_i_pair_found found;
+    vem_status status = VEM_OK;
+    for (int32_t i = 0; status == VEM_OK && i < at; i++) {
+        status = vem_i_closest_scan(closest, closest->live[i], &object, 1, &found);
         const int32_t x = closest->live[i];
         if (found.distance < f->key[x] ||
             (found.distance == f->key[x] && object < f->nearest[x]))
             keep(f, x, found);
     }
-    keep(f, object,
-         vem_i_closest_scan(closest, object, closest->live + at + 1,
-                            closest->count - at - 1));
-    return VEM_OK;
+    if (status == VEM_OK)
+        status = vem_i_closest_scan(closest, object, closest->live + at + 1,
+                                    closest->count - at - 1, &found);
+    if (status == VEM_OK)
+        keep(f, object, found);
+    return status;
 }
 
 static vem_status removed(vem_i_closest *closest, int32_t object)
@@ -156,16 +147,18 @@ static vem_status find(vem_i_closest *closest, vem_i_pair_found *pair)
             *pair = vem_i_pair_of(x, f->nearest[x], f->key[x]);
             return VEM_OK;
         }
-        keep(f, x,
-             vem_i_closest_scan(closest, x, closest->live + at + 1,
-                                closest->count - at - 1));
+        vem_i_pair_found found;
+        const vem_status status = vem_i_closest_scan(closest, x, closest->live + at + 1,
+                                                     closest->count - at - 1, &found);
+        if (status != VEM_OK)
+            return status;
+        keep(f, x, found);
     }
 }
 
 const vem_i_closest_type vem_i_closest_type_fastpair = {
     .size = sizeof(fastpair),
-    .create = create,
-    .free = free_arrays,
+    .rooms = rooms,
     .begin = begin,
     .inserted = inserted,
     .removed = removed,

@@ -1,5 +1,6 @@
 #include "select/leaves.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -23,18 +24,18 @@ vem_status vem_i_leaves_new(vem_i_run *run, const vem_view *view, int32_t *label
 {
     int32_t *number;
     *leaves = (vem_i_leaves){.view = view, .count = view->n};
-    if (!labels)
+    if (groups == 0)
         return VEM_OK;
     vem_status status = vem_i_take(run, &number, (size_t)groups, sizeof *number);
     if (status != VEM_OK)
         return status;
-    leaves->count = renumber(labels, view->n, groups, number);
+    leaves->count = labels ? renumber(labels, view->n, groups, number) : groups;
     vem_i_free(number);
     status = vem_i_take_zeroed(run, &leaves->starts, (size_t)leaves->count + 2,
                                sizeof *leaves->starts);
     if (status == VEM_OK)
         status = vem_i_take(run, &leaves->rows, (size_t)view->n, sizeof *leaves->rows);
-    if (status != VEM_OK)
+    if (status != VEM_OK || !labels)
         return status;
     int64_t *next = leaves->starts + 1; /* where the next row of a leaf goes */
     for (int64_t i = 0; i < view->n; i++)
@@ -51,6 +52,15 @@ void vem_i_leaves_free(vem_i_leaves *leaves)
     vem_i_free(leaves->starts);
     vem_i_free(leaves->rows);
     *leaves = (vem_i_leaves){0};
+}
+
+vem_status vem_i_leaves_tell(vem_i_run *run, const vem_i_leaves *leaves, int64_t done)
+{
+    const vem_progress told = {.phase = "pair",
+                               .done = done,
+                               .total = leaves->count,
+                               .free_energy = NAN};
+    return vem_i_progress(run, &told, 0) ? VEM_STOPPED : VEM_OK;
 }
 
 double vem_i_leaf_mean(const vem_i_leaves *leaves, int64_t leaf, double *mean)

@@ -234,6 +234,8 @@ static vem_status follow(linkage *l)
         if (length == 0)
             l->chain[length++] = l->list[0];
         l->from = l->chain[length - 1];
+        if (stopped(l)) /* a chain may be as long as there are clusters */
+            return VEM_STOPPED;
         vem_i_parallel_light(l->run, pieces_of(l), PIECE * 10.0, near_piece, l);
         int32_t next = l->list[best_place(l)];
         const double least = *cell(l, l->from, next);
@@ -246,8 +248,6 @@ static vem_status follow(linkage *l)
         }
         length -= 2;
         join(l, l->from, before, least);
-        if (stopped(l))
-            return VEM_STOPPED;
     }
     return VEM_OK;
 }
@@ -282,30 +282,24 @@ static void number_merges(linkage *l, double unit, vem_dendrogram *tree)
         const int32_t a = root_of(up, l->merges[k].a), b = root_of(up, l->merges[k].b);
         const int32_t low = node[a] < node[b] ? node[a] : node[b];
         const int32_t high = node[a] < node[b] ? node[b] : node[a];
-        tree->merges[k] = (vem_merge){.a = low,
-                                      .b = high,
-                                      .delta = unit * l->merges[k].distance,
-                                      .log_evidence = NAN};
+        tree->merges[k] = (vem_dendrogram_merge){.a = low,
+                                                 .b = high,
+                                                 .delta = unit * l->merges[k].distance,
+                                                 .log_evidence = NAN};
         up[a] = b;
         node[b] = (int32_t)(n + k);
     }
 }
 
-double vem_i_linkage_bytes(vem_tree_method method, double n)
-{
-    const double lists = n * (sizeof(joined) + 2 * sizeof(int32_t) + 2 * sizeof(double));
-    return lists + (method == VEM_TREE_SINGLE ? 0 : n * (n - 1) / 2 * sizeof(double));
-}
-
-vem_status vem_i_linkage(vem_i_run *run, vem_tree_method method,
+vem_status vem_i_linkage(vem_i_run *run, vem_dendrogram_method method,
                          const vem_i_leaf_points *points, double unit,
                          vem_dendrogram *tree)
 {
-    const int single = method == VEM_TREE_SINGLE;
+    const int single = method == VEM_DENDROGRAM_SINGLE;
     const size_t n = (size_t)points->n, pieces = (size_t)vem_i_shards(points->n, PIECE);
     linkage l = {.run = run,
                  .points = points,
-                 .complete = method == VEM_TREE_COMPLETE,
+                 .complete = method == VEM_DENDROGRAM_COMPLETE,
                  .count = (int32_t)points->n};
     const vem_i_room rooms[] = {
         {&l.merges, n, sizeof *l.merges, 0},
@@ -319,14 +313,14 @@ vem_status vem_i_linkage(vem_i_run *run, vem_tree_method method,
         {&l.square, single ? 0 : n * (n - 1) / 2, sizeof *l.square, 0},
     };
     vem_status status = vem_i_take_rooms(run, rooms, VEM_I_COUNT(rooms));
-    for (size_t i = 0; status == VEM_OK && i < n; i++) {
+    for (size_t i = 0; status == VEM_OK && l.list && i < n; i++) {
         l.list[i] = (int32_t)i;
         if (l.mass)
             l.mass[i] = points->mass ? points->mass[i] : 1;
     }
-    if (status == VEM_OK)
+    if (status == VEM_OK && l.list)
         status = single ? span(&l) : follow(&l);
-    if (status == VEM_OK) {
+    if (status == VEM_OK && l.list) {
         number_merges(&l, unit, tree);
         tree->about.distances = (int64_t)n * ((int64_t)n - 1) / 2;
     }

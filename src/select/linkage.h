@@ -15,11 +15,9 @@ typedef struct vem_i_leaf_points {
 } vem_i_leaf_points;
 
 /* Merges of the tree with their deltas and ids; VEM_STOPPED without a sentence.
- * `unit`: by which distances are multiplied. */
-vem_status vem_i_linkage(vem_i_run *run, vem_tree_method method,
+ * `unit`: by which distances are multiplied. Under a run that counts it takes nothing
+ * and does nothing. */
+vem_status vem_i_linkage(vem_i_run *run, vem_dendrogram_method method,
                          const vem_i_leaf_points *points, double unit,
                          vem_dendrogram *tree);
-/* Bytes it takes beside the points. */
-double vem_i_linkage_bytes(vem_tree_method method, double n);
-
 #endif

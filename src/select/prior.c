@@ -134,6 +134,10 @@ vem_status vem_i_prior_new(vem_i_run *run, const vem_view *view,
         status = check_size(run, "count", c->count);
     if (status == VEM_OK && c->dof > MOST)
         status = check_size(run, "number of degrees of freedom", c->dof);
+    if (status == VEM_OK && o.mean && o.mean_values != view->d)
+        status = vem_i_fail(run, VEM_BAD_OPTION,
+                            "The prior mean has %lld values, but there are %d columns.",
+                            (long long)o.mean_values, view->d);
     if (status == VEM_OK)
         status = set_mean(run, view, o.mean, c->mean);
     if (status == VEM_OK && o.scale)

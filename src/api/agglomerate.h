@@ -1,0 +1,39 @@
+/* A tree that grows: the verb `agglomerate` (agglomerate.c), and what it will take
+ * (agglomerate_plan.c). */
+#ifndef VEM_API_AGGLOMERATE_H
+#define VEM_API_AGGLOMERATE_H
+
+#include "data/points.h"
+#include "model/dendrogram.h"
+#include "model/family.h"
+#include "select/leaves.h"
+
+typedef struct vem_i_growing {
+    vem_i_run *run;
+    const vem_data *data;
+    const vem_options *options;
+    vem_dendrogram_options asked;
+    const vem_i_family *family;
+    vem_i_points *points;
+    const vem_view *view; /* of the points */
+    vem_i_leaves leaves;
+    vem_dendrogram *tree;
+    int32_t *labels; /* of the rows: their leaves; NULL: leaves are rows */
+    int32_t groups;  /* 0: leaves are rows */
+    double began;
+} vem_i_growing;
+
+/* From the leaves to the whole tree. Under a run that counts (base/memory.h): what that
+ * takes, and nothing is made. */
+vem_status vem_i_grow_tree(vem_i_growing *growing);
+
+/* What it will take is told, and refused where there is less. */
+vem_status vem_i_agglomerate_plan(const vem_i_growing *growing);
+
+/* Rows are put into groups first? */
+static inline int vem_i_is_grouped(const vem_i_growing *growing)
+{
+    return growing->asked.leaves > 0 && growing->asked.leaves < growing->data->n;
+}
+
+#endif
