@@ -15,7 +15,7 @@ static const cli_option own[] = {
      "how mixtures are found and one is chosen; default: bayes"},
     {"min-clusters", 0, "Model", "A", "fewest clusters that may be chosen; default 1"},
     {"max-clusters", 0, "Model", "K",
-     "most clusters that are tried; default 20 for greedy, else by the rows"},
+     "most clusters that are tried; default 20 for greedy and sweep, else by the rows"},
     {"pick", 0, "Model", "K",
      "no fit: the mixture of K clusters of a path that select wrote"},
     {"stability", 0, "Model", "R",

@@ -119,7 +119,8 @@ static inline int watch(void *user, const vem_progress *p)
     return w->steps == w->stop_at;
 }
 
-static inline void assert_same_bits(const grid_fit *a, const grid_fit *b, const char *what)
+static inline void assert_same_bits(const grid_fit *a, const grid_fit *b,
+                                    const char *what)
 {
 #define SAME(x, y, size)                                                                 \
     do {                                                                                 \

@@ -189,6 +189,7 @@ static void what_cannot_be_ends(void **state)
     for (int method = VEM_SELECT_BAYES; method < VEM_SELECT_GREEDY; method++) {
         found f = find(&data, (vem_select_method)method, &o, 25, 30);
         assert_true(vem_model_clusters(f.model) <= 30);
+        assert_int_equal(vem_path_chosen(f.path), vem_model_clusters(f.model));
         found_free(&f);
     }
     grid_data_free(&data);
@@ -281,7 +282,8 @@ static void odd_rows_and_priors(void **state)
         }
     }
     grid_data data = heaps(3, EACH, 2, 14, 0, NULL);
-    const double scale[] = {1, 2, 2, 1}, mean[] = {0, NAN}, vast[] = {2e7, 2e7};
+    const double scale[] = {1, 2, 2, 1}, uneven[] = {1, 0.5, 0, 1}, mean[] = {0, NAN},
+                 vast[] = {2e7, 2e7};
     const vem_options full = options(VEM_FULL);
     const struct {
         vem_prior_options prior;
@@ -292,6 +294,7 @@ static void odd_rows_and_priors(void **state)
         {{.count = -2}, "count"},
         {{.scale = scale, .scale_values = 4}, "positive definite"},
         {{.scale = scale, .scale_values = 3}, "3 values"},
+        {{.scale = uneven, .scale_values = 4}, "symmetric"},
         {{.mean = mean, .mean_values = 2}, "not finite"},
         {{.mean = mean, .mean_values = 1}, "1 values, but there are 2 columns"},
     };

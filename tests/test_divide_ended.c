@@ -148,10 +148,76 @@ static void searches_find_the_same(void **state)
     grid_data_free(&data);
 }
 
+/* Within the loops of a search F never falls, and what is chosen is the best of its path. */
+static void the_objective_never_falls(void **state)
+{
+    (void)state;
+    grid_data data = heaps(CLUMPS, 2 * ROWS, 3, 4, 1, NULL);
+    /* Twice: by the search that is taken, and by one whose first steps go beyond the means. */
+    for (int k = 0; k < 2 * VEM_SELECT_SWEEP; k++) {
+        const int method = k % VEM_SELECT_SWEEP;
+        vem_options o = options((vem_family_kind)-1);
+        o.search = k < VEM_SELECT_SWEEP ? VEM_AUTO : VEM_SEARCH_GROUPS;
+        found f = find(&data, (vem_select_method)method, &o, 0, 0);
+        const vem_trace_step *trace = vem_report_trace(f.report);
+        const int64_t count = vem_report_trace_count(f.report);
+        /* X-means goes by another variance than F, which may fall a little by a move. */
+        const double rounding = method == VEM_SELECT_KMEANS_BIC ? 1e-5 : 1e-9;
+        assert_true(count > 0);
+        for (int64_t t = 1; t < count && method != VEM_SELECT_GMEANS; t++)
+            if (trace[t].free_energy <
+                trace[t - 1].free_energy - rounding * fabs(trace[t - 1].free_energy))
+                fail_msg("method %d: F falls from %.10g to %.10g at step %d", method,
+                         trace[t - 1].free_energy, trace[t].free_energy, (int)t + 1);
+        found_free(&f);
+    }
+    grid_data_free(&data);
+}
+
+/* A stop while rows that were held out are measured keeps what was found. */
+static void stopped_with_rows_held_out(void **state)
+{
+    (void)state;
+    grid_data data = heaps(CLUMPS, ROWS, 2, 8, 0, NULL);
+    const int32_t numbers[] = {2, 5};
+    const vem_options o = options(VEM_DIAG);
+    const vem_select_options s = {.size = sizeof s,
+                                  .method = VEM_SELECT_SWEEP,
+                                  .numbers = numbers,
+                                  .number_count = 2,
+                                  .holdout = 0.3};
+    stopper all = {0};
+    found f;
+    vem_ctx_set_progress(ctx, count_calls, &all);
+    assert_int_equal(try_select(&data, &o, &s, &f), VEM_OK);
+    assert_true(isfinite(vem_path_at(f.path, 1)->held_out));
+    found_free(&f);
+    int without = 0;
+    for (int64_t stop = 1; stop <= all.calls; stop++) {
+        stopper one = {.stop_at = stop};
+        vem_ctx_set_progress(ctx, count_calls, &one);
+        const vem_status status = try_select(&data, &o, &s, &f);
+        if (status == VEM_OK) {
+            assert_true(f.model && f.path && f.report);
+            without +=
+                vem_path_count(f.path) > 0 && isnan(vem_path_at(f.path, 0)->held_out);
+            found_free(&f);
+        } else {
+            assert_int_equal(status, VEM_STOPPED);
+            assert_true(!f.model && !f.path && !f.report);
+        }
+    }
+    vem_ctx_set_progress(ctx, NULL, NULL);
+    assert_true(without > 0);
+    grid_data_free(&data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(stopped_anywhere),
                                        cmocka_unit_test(out_of_time_anywhere),
-                                       cmocka_unit_test(searches_find_the_same)};
+                                       cmocka_unit_test(searches_find_the_same),
+                                       cmocka_unit_test(the_objective_never_falls),
+                                       cmocka_unit_test(stopped_with_rows_held_out)};
     return cmocka_run_group_tests_name("divide_ended", tests, set_up, tear_down);
 }

@@ -780,7 +780,7 @@ typedef struct vem_select_options {
     vem_select_method method;
     int32_t min_clusters; /* of what may be chosen; 0: 1 */
     int32_t
-        max_clusters; /* 0: 20 for greedy, else as many as the rows could tell apart */
+        max_clusters; /* 0: 20 for greedy and sweep, else as many as the rows could tell apart */
     const vem_prior_options *prior; /* for bayes and vb; NULL: all of it is chosen */
     const int32_t *numbers; /* sweep: which, ascending; NULL: all of min to max (20) */
     int64_t number_count;
@@ -810,12 +810,13 @@ typedef struct vem_path_point {
 typedef struct vem_path_summary {
     size_t size; /* sizeof(vem_path_summary) */
     vem_select_method method;
-    const char *criterion; /* "BIC", "ICL", "log evidence" or "free energy" */
-    int lower;             /* less of it is better */
-    int tested;            /* not the objective but a test chose: next is 0 */
-    int32_t count;         /* mixtures */
-    int32_t clusters;      /* of the chosen one */
-    double objective;      /* of the chosen one; NAN: the path is empty */
+    const char
+        *criterion;   /* "BIC", "hard ICL", "log evidence", ... as tables are headed */
+    int lower;        /* less of it is better */
+    int tested;       /* not the objective but a test chose: next is 0 */
+    int32_t count;    /* mixtures */
+    int32_t clusters; /* of the chosen one */
+    double objective; /* of the chosen one; NAN: the path is empty */
     int32_t
         next; /* clusters of the best other one; 0: there is none, and margin is NAN */
     double margin; /* by how much the chosen one is better. Below 0: min_clusters kept the

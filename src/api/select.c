@@ -229,19 +229,34 @@ static vem_status hold_out(vem_i_run *run, const vem_data *data, double share,
 
 static vem_status measure_others(vem_i_run *run, const held_out *h, vem_path *path)
 {
-    vem_status status = VEM_OK;
-    for (int32_t i = 0; status == VEM_OK && i < path->count; i++) {
+    for (int32_t i = 0; i < path->count; i++) {
         vem_scores scores = {.size = sizeof scores};
-        if (run->watch->stop)
+        const vem_status status = run->watch->stop
+                                      ? VEM_STOPPED
+                                      : vem_i_score(run, path->models[i], &h->others, 0,
+                                                    (vem_precision)VEM_AUTO, &scores);
+        if (status == VEM_STOPPED) /* what was found stays; the rest is not measured */
             return VEM_OK;
-        status = vem_i_score(run, path->models[i], &h->others, 0, (vem_precision)VEM_AUTO,
-                             &scores);
+        if (status != VEM_OK)
+            return status;
         path->points[i].held_out = scores.log_likelihood;
     }
-    return status;
+    return VEM_OK;
 }
 
 /* ---- the verb ---- */
+
+static void give_back(vem_model **model, vem_report **report)
+{
+    if (model) {
+        vem_model_free(*model);
+        *model = NULL;
+    }
+    if (report) {
+        vem_report_free(*report);
+        *report = NULL;
+    }
+}
 
 vem_status vem_i_select(vem_i_run *run, const vem_data *data, const vem_options *options,
                         const vem_select_options *select, int measured, vem_model **model,
@@ -273,8 +288,11 @@ vem_status vem_i_select(vem_i_run *run, const vem_data *data, const vem_options 
     }
     if (status == VEM_OK)
         status = vem_i_fitting_run(&f, model, report);
-    if (status == VEM_OK && s.holdout > 0)
+    if (status == VEM_OK && s.holdout > 0) {
         status = measure_others(run, &held, f.path);
+        if (status != VEM_OK) /* nothing is handed out with an error */
+            give_back(model, report);
+    }
     vem_i_free(held.weights);
     if (status == VEM_OK && path) {
         *path = f.path;

@@ -277,7 +277,8 @@ static vem_status maximize(vem_i_em *em)
     vem_trace_step *line = vem_i_trace_last(&em->trace);
     int64_t pairs = 0;
     em->constraints.shared = em->step <= em->shared_steps;
-    em->constraints.relax = em->doing.relax;
+    /* Under a prior of the parameters F is that of their posterior, whose mean is one place. */
+    em->constraints.relax = em->constraints.conjugate ? 1 : em->doing.relax;
     vem_status status = VEM_OK;
     if (!is_mixed(em)) /* posteriors of earlier models are gone */
         status = vem_i_steady(em->run, em->estep, &em->posterior, &em->constraints,

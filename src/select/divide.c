@@ -71,8 +71,8 @@ typedef struct loop {
     vem_i_programme programme;
 } loop;
 
-/* first: the clusters of that model which the items are in, or NULL. Where items are in one cluster
- * each, no search can lose what is known by them. */
+/* first: the clusters of that model which the items are in, or hold first; or NULL. No search can lose
+ * what is known by them. */
 static vem_status run_loop(divider *t, const vem_model *start, const int32_t *first,
                            int last, loop *l)
 {
@@ -91,7 +91,7 @@ static vem_status run_loop(divider *t, const vem_model *start, const int32_t *fi
                                  .still = 1,
                                  .boxes = t->boxes,
                                  .start = start,
-                                 .first = o.held == 1 ? first : NULL,
+                                 .first = first,
                                  .seed = (uint64_t)o.seed,
                                  .conjugate = t->objective->constraints.conjugate,
                                  .price = t->objective->price / t->objective->total};
@@ -332,7 +332,7 @@ static vem_status soften(divider *t)
     loop l = {0};
     vem_path *path = t->selection->fits->path;
     t->hard = 0;
-    vem_status status = run_loop(t, t->model, NULL, 0, &l);
+    vem_status status = run_loop(t, t->model, t->labels, 0, &l);
     if (status == VEM_OK && l.attempt.steps > 0) {
         while (path->count > 0) /* of another kind */
             vem_model_free(path->models[--path->count]);
@@ -415,7 +415,10 @@ static divider divider_of(vem_i_selection *selection, vem_i_objective *objective
 
 static vem_status finish(divider *t, vem_status status, double clock)
 {
+    vem_path *path = t->selection->fits->path;
     t->selection->fits->report->summary.seconds_em += vem_i_clock() - clock;
+    if (status == VEM_OK && t->model && path->count == 0) /* fewer than there should be */
+        status = vem_i_path_add(t->run, path, t->model, t->free_energy, t->steps);
     if (status == VEM_OK && t->model)
         adopt(t);
     else if (status == VEM_OK)

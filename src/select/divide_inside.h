@@ -35,7 +35,7 @@ typedef struct vem_i_divider {
     /* The next. */
     vem_i_groups next;
     int32_t *first; /* n: the groups of the items there */
-    int32_t *to;    /* per cluster of the best: its group there; of divided ones the first */
+    int32_t *to; /* per cluster of the best: its group there; of divided ones the first */
     /* Moves at hand. */
     vem_i_change *moves;
     int64_t count, capacity;

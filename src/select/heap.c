@@ -57,6 +57,11 @@ static int find_axis(const vem_i_heap *h, int32_t part, const double *mean, doub
             axis[j] = h->rows[i * d + j] - mean[j];
     }
     for (int k = 0; k < POWER_STEPS; k++) {
+        double largest = 0; /* squares of squares would overflow */
+        for (int64_t j = 0; j < d; j++)
+            largest = fmax(largest, fabs(axis[j]));
+        for (int64_t j = 0; largest > 0 && j < d; j++)
+            axis[j] /= largest;
         const double length = sqrt(dot(axis, axis, d));
         if (!(far > 0 && length > 0))
             return 0;

@@ -86,10 +86,17 @@ static vem_status check_round(const vem_i_selection *s, const vem_i_objective *o
                       vem_choice_name("family", vem_i_round_family()));
 }
 
+/* What a parameter costs by BIC: of the objective, and of the loops' F per unit of mass. */
+static void set_price(vem_i_objective *o)
+{
+    o->price = 0.5 * log(fmax(o->total, 2));
+    o->constraints.price = o->price / o->total;
+}
+
 static vem_status run_kmeans(vem_i_selection *s, int tests)
 {
     vem_i_objective objective = vem_i_selection_objective(s);
-    objective.price = 0.5 * log(fmax(objective.total, 2));
+    set_price(&objective);
     objective.tests = tests;
     const vem_status status = check_round(s, &objective);
     return status == VEM_OK ? vem_i_divide(s, &objective) : status;
@@ -124,8 +131,11 @@ static vem_status run_criterion(vem_i_selection *s)
             s->fits->run, VEM_BAD_OPTION,
             "bic and icl divide clusters with shapes of their own: families "
             "full, diag and iso.");
-    objective.price = 0.5 * log(fmax(objective.total, 2));
-    objective.constraints.price = objective.price / objective.total;
+    if (s->fits->programme->options.prior == VEM_PRIOR_FLAT)
+        return vem_i_fail(
+            s->fits->run, VEM_BAD_OPTION,
+            "--prior is flat, but bic and icl fit the weights of clusters.");
+    set_price(&objective);
     return vem_i_divide(s, &objective);
 }
 

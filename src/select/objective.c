@@ -127,7 +127,7 @@ double vem_i_objective_total(const vem_i_objective *o, vem_i_tally t)
         return t.cost + vem_i_evidence_count(o->constraints.conjugate,
                                              o->total / o->mass_unit, t.clusters);
     if (!o->family->shared)
-        return t.cost;
+        return t.cost - o->price; /* one weight is known by the others */
     const double d = o->d, rows = o->total - t.clusters;
     if (!(rows > 0))
         return INFINITY;

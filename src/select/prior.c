@@ -6,7 +6,7 @@
  * v the variances of the columns over all rows (with one variance for all columns their mean): prior
  * clusters of a tenth of the deviation of the data, worth one row of evidence or so. Multiplying a column
  * by a factor multiplies B0 with it, so that labels stay and -log evidence grows by N log of the factor. A
- * constant column has the deviation 1. */
+ * constant column has a deviation of the size of its value, or 1. */
 #include "select/prior.h"
 
 #include <math.h>
@@ -82,6 +82,13 @@ static vem_status set_scale(vem_i_run *run, const vem_view *view,
                           "The prior scale has %lld values, but there may be 1%s%s.",
                           (long long)values, axes > 0 ? ", one for each column" : "",
                           axes > 1 ? ", or a matrix" : "");
+    for (int64_t i = 0; axes == 2 && values > d && i < d; i++)
+        for (int64_t j = 0; j < i; j++)
+            if (asked->scale[i * d + j] != asked->scale[j * d + i])
+                return vem_i_fail(run, VEM_BAD_OPTION,
+                                  "The prior scale is no symmetric matrix: row %lld, "
+                                  "column %lld.",
+                                  (long long)i + 1, (long long)j + 1);
     for (int64_t j = 1; axes == 0 && j < d; j++)
         if (scale_of(view, j) != scale_of(view, 0))
             return vem_i_fail(
