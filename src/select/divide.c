@@ -446,18 +446,32 @@ vem_status vem_i_divide(vem_i_selection *selection, vem_i_objective *objective)
     return finish(&t, status, clock);
 }
 
+/* From a fit that was made. */
+static vem_status begin_from(divider *t, vem_i_attempt *first)
+{
+    loop l = {.attempt = *first};
+    vem_status status = VEM_OK;
+    t->pairs += first->pairs;
+    if (first->steps > 0)
+        status = keep(t, &l, first->free_energy);
+    first->model = l.attempt.model;
+    if (status == VEM_OK && t->model)
+        look(t, NULL, 0);
+    return status;
+}
+
 vem_status vem_i_divide_into(vem_i_selection *selection, vem_i_objective *objective,
-                             const int32_t *numbers, int64_t count)
+                             vem_i_attempt *first, const int32_t *numbers, int64_t count)
 {
     divider t = divider_of(selection, objective);
     vem_path *path = selection->fits->path;
     const double clock = vem_i_clock();
-    double before = clock;
+    double before = clock - first->seconds_seed - first->seconds_em;
     t.fixed = 1;
     vem_status status = vem_i_divider_new(&t);
     t.least = t.most = numbers[0];
     if (status == VEM_OK)
-        status = begin(&t);
+        status = begin_from(&t, first);
     for (int64_t k = 0; status == VEM_OK && t.model && k < count && !is_over(&t); k++) {
         t.least = t.most = numbers[k];
         t.settled = 0;

@@ -1,6 +1,6 @@
-/* A fit of each of several numbers of clusters. Each goes on from the one before it: clusters are divided
- * where the likelihood gains most, and at the number that is asked for near pairs are divided anew as long
- * as it gains (divide.c). Families whose clusters have no cost of their own are fitted each time from the
+/* A fit of each of several numbers of clusters. The first is made as vem_fit makes it, and each other goes
+ * on from the one before it: clusters are divided where the likelihood gains most, and at the number that
+ * is asked for near pairs are divided anew as long as it gains (divide.c). Families whose clusters have no cost of their own are fitted each time from the
  * beginning. */
 #include "base/memory.h"
 #include "fit/presets.h"
@@ -15,11 +15,12 @@ static void prepare(vem_options *o)
         o->empty = VEM_EMPTY_DROP;
 }
 
-static vem_status fit_one(vem_i_selection *s, int32_t clusters)
+/* Of so many clusters, from the beginning. */
+static vem_status fit_one(const vem_i_selection *s, int32_t clusters,
+                          vem_i_programme *programme, vem_i_attempt *attempt)
 {
-    vem_i_restarts *fits = s->fits;
+    const vem_i_restarts *fits = s->fits;
     vem_options asked = *s->asked, o;
-    const double clock = vem_i_clock();
     asked.clusters = clusters;
     asked.precision = fits->programme->options.precision;
     asked.coreset = VEM_AUTO;
@@ -28,14 +29,23 @@ static vem_status fit_one(vem_i_selection *s, int32_t clusters)
                                             fits->view->d, VEM_FLOAT64, &o);
     if (status != VEM_OK)
         return status;
-    const vem_i_programme programme = vem_i_programme_of(&o, asked.algorithm == VEM_AUTO,
-                                                         0, fits->view->n, fits->view->d);
-    vem_i_attempt attempt = {.run = fits->run,
-                             .programme = &programme,
-                             .view = fits->view,
-                             .seed = (uint64_t)o.seed,
-                             .run_starts = vem_i_starts_run};
-    status = vem_i_attempt_run(&attempt);
+    *programme = vem_i_programme_of(&o, asked.algorithm == VEM_AUTO, 0, fits->view->n,
+                                    fits->view->d);
+    *attempt = (vem_i_attempt){.run = fits->run,
+                               .programme = programme,
+                               .view = fits->view,
+                               .seed = (uint64_t)o.seed,
+                               .run_starts = vem_i_starts_run};
+    return vem_i_attempt_run(attempt);
+}
+
+static vem_status fit_alone(const vem_i_selection *s, int32_t clusters)
+{
+    vem_i_restarts *fits = s->fits;
+    vem_i_programme programme;
+    vem_i_attempt attempt = {0};
+    const double clock = vem_i_clock();
+    vem_status status = fit_one(s, clusters, &programme, &attempt);
     if (status == VEM_OK && attempt.steps > 0) {
         status = vem_i_path_add(fits->run, fits->path, attempt.model, attempt.free_energy,
                                 attempt.steps);
@@ -65,9 +75,21 @@ static vem_status fit_each(vem_i_selection *s, const int32_t *numbers, int64_t c
     vem_status status = VEM_OK;
     for (int64_t k = 0; status == VEM_OK && k < count; k++)
         if (!run->watch->stop && !vem_i_late(run))
-            status = fit_one(s, numbers[k]);
+            status = fit_alone(s, numbers[k]);
     if (status == VEM_STOPPED && s->fits->model)
         status = VEM_OK;
+    return status;
+}
+
+static vem_status divide_each(vem_i_selection *s, vem_i_objective *objective,
+                              const int32_t *numbers, int64_t count)
+{
+    vem_i_programme programme;
+    vem_i_attempt first = {0};
+    vem_status status = fit_one(s, numbers[0], &programme, &first);
+    if (status == VEM_OK)
+        status = vem_i_divide_into(s, objective, &first, numbers, count);
+    vem_i_attempt_free(&first);
     return status;
 }
 
@@ -87,7 +109,7 @@ static vem_status run(vem_i_selection *s)
     for (int64_t k = 0; status == VEM_OK && k < count; k++)
         numbers[k] = s->select->numbers ? s->select->numbers[k] : least + (int32_t)k;
     if (status == VEM_OK)
-        status = divides ? vem_i_divide_into(s, &objective, numbers, count)
+        status = divides ? divide_each(s, &objective, numbers, count)
                          : fit_each(s, numbers, count);
     vem_i_free(numbers);
     return status;
