@@ -1,5 +1,6 @@
 #include "model/path.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -134,7 +135,7 @@ void vem_i_path_record(vem_i_record *r, vem_path *path, vem_i_shape shape)
         vem_i_record_count(r, "path_steps", &steps, 0, VEM_I_RECORD_MOST);
         vem_i_record_count(r, "path_clusters", &clusters,
                            i > 0 ? path->points[i - 1].clusters + 1 : 1, shape.capacity);
-        VEM_I_RECORD(r, "path_free_energy", f);
+        vem_i_record_reals(r, "path_free_energy", &f, 1, -DBL_MAX, DBL_MAX);
         if (r->status != VEM_OK)
             return;
         if (r->reading) {

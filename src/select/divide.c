@@ -136,7 +136,7 @@ static vem_status keep(divider *t, loop *l, double worth)
     const int32_t at = vem_i_path_find(t->selection->fits->path, t->model->clusters);
     if (at >= 0 && t->objective->tests) /* the last one is the result, not the best */
         t->selection->fits->path->points[at].free_energy = -INFINITY;
-    if (status == VEM_OK && t->model->clusters >= t->least) /* or there will be more */
+    if (status == VEM_OK && (!t->fixed || t->model->clusters >= t->least))
         status = vem_i_path_add(t->run, t->selection->fits->path, t->model,
                                 t->free_energy, t->steps);
     return status;
