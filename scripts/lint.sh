@@ -74,7 +74,7 @@ references() {
 cppcheck_all() {
     cppcheck --quiet -j "$jobs" --std=c11 --error-exitcode=1 --inline-suppr \
         --enable=warning,performance,portability --suppressions-list=scripts/cppcheck.txt \
-        --library=posix --max-configs=2 -I include -I src -I cli src cli examples
+        --library=posix --max-configs=1 -I include -I src -I cli src cli examples
 }
 
 tidy_files() { # from standard input; further arguments go to clang-tidy

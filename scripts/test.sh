@@ -59,7 +59,7 @@ run_script() {
 run_preset release build
 run_preset asan-ubsan build-asan
 run_preset tsan build-tsan
-run_script scripts/fuzz.sh 10
+run_script scripts/fuzz.sh 6
 run_script scripts/test-neon.sh
 
 say "after $((SECONDS / 60)) min $((SECONDS % 60)) s"
