@@ -2,6 +2,7 @@
 """EM on cells beside exact EM and scikit-learn's, from the same k-means model.
 
     bench/cells.py [--rows N ...] [--clusters C ...] [--seeds S ...] [--peer] [--before VEM] [--output FILE]
+                   [--no-pixels]
 
 Data: the colours of a photograph (pixels, 4,096,000 x 3) where bench/data.py has made them, and a
 generated mixture in the plane (100 components, --rows rows). Full covariances. For each seed k-means on a
@@ -130,7 +131,8 @@ def defaults(folder, name, path, clusters, options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     common.arguments(parser, seeds=(1, 2, 3, 4, 5))
-    parser.add_argument("--rows", nargs="+", type=int, default=[1000000, 4000000, 10000000])
+    parser.add_argument("--no-pixels", action="store_true")
+    parser.add_argument("--rows", nargs="*", type=int, default=[1000000, 4000000, 10000000])
     parser.add_argument("--clusters", nargs="+", type=int, default=[12, 64])
     parser.add_argument("--peer", action="store_true")
     parser.add_argument("--before", metavar="VEM")
@@ -138,7 +140,7 @@ def main():
     options = common.settle(parser)
     lines = []
     with tempfile.TemporaryDirectory() as folder:
-        sets = [("pixels", common.data("pixels"))]
+        sets = [] if options.no_pixels else [("pixels", common.data("pixels"))]
         sets += [("plane", plane(folder, rows)) for rows in options.rows]
         if options.before:
             sets += [("space", space(folder, rows)) for rows in options.rows]
