@@ -1,9 +1,9 @@
-# Header, both libraries, command, manual page, pkg-config file and CMake package.
+# Headers, both libraries, command, manual page, pkg-config file and CMake package.
 
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/vem)
 
-install(FILES include/vem/vem.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/vem)
+install(DIRECTORY include/vem DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(TARGETS vem EXPORT vemTargets
         RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

@@ -9,7 +9,10 @@
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 
-find_c() { find include src cli tests fuzz bench repro examples -name '*.[ch]' -o -name '*.inc'; }
+find_c() {
+    find include src cli tests fuzz bench repro examples \
+        -name '*.[ch]' -o -name '*.inc' -o -name '*.cpp'
+}
 
 if [ "${1:-}" = --format ]; then
     find_c | xargs clang-format -i

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """What a user of the installed library meets.
 
-The shared library exports exactly the functions that vem.h declares; the header is also C++; an
-installed copy is found by pkg-config and by CMake, and the example builds and runs with each.
+The shared library exports exactly the functions that the headers declare, under one version; an
+installed copy is found by pkg-config and by CMake, and the examples in C and C++ build and run
+with each, with the shared library and the static one.
 """
 
+import glob
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -14,7 +17,26 @@ import tempfile
 
 SOURCE = os.environ["VEM_SOURCE"]
 BUILD = os.path.dirname(os.environ["VEM"])
-EXAMPLE = os.path.join(SOURCE, "examples", "fit_array.c")
+EXAMPLES = os.path.join(SOURCE, "examples")
+IN_C = os.path.join(EXAMPLES, "fit_array.c")
+IN_CPP = os.path.join(EXAMPLES, "fit_vector.cpp")
+STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+
+USER = """
+cmake_minimum_required(VERSION 3.25)
+project(user LANGUAGES C CXX)
+find_package(vem 99 QUIET)
+if(vem_FOUND)
+    message(FATAL_ERROR "vem 99 was found")
+endif()
+find_package(vem 0.2 REQUIRED)
+message(STATUS "version ${vem_VERSION}")
+add_executable(in_c ${in_c})
+add_executable(in_cpp ${in_cpp})
+foreach(program in_c in_cpp)
+    target_link_libraries(${program} PRIVATE vem::vem)
+endforeach()
+"""
 
 
 def run(*command, **keywords):
@@ -24,52 +46,70 @@ def run(*command, **keywords):
     return done.stdout
 
 
-def check_exports(library):
+def header_version():
     with open(os.path.join(SOURCE, "include", "vem", "vem.h"), encoding="utf-8") as file:
-        header = file.read()
-    declared = set(re.findall(r"VEM_API[^;(]*?\b(vem_\w+)\s*\(", header))
-    symbols = run("nm", "-D", "--defined-only", library).splitlines()
-    exported = {line.split()[2] for line in symbols if line.split()[1] in "TDBR"}
-    assert len(declared) > 20, "the declarations of vem.h were not understood"
-    assert exported == declared, (
-        f"declared but not exported: {sorted(declared - exported)}; "
-        f"exported but not declared: {sorted(exported - declared)}"
+        return re.search(r'VEM_VERSION "(.*)"', file.read()).group(1)
+
+
+def check_exports(prefix, library):
+    declared = set()
+    headers = glob.glob(os.path.join(prefix, "include", "vem", "*.h"))
+    assert len(headers) == len(glob.glob(os.path.join(SOURCE, "include", "vem", "*.h")))
+    for header in headers:
+        with open(header, encoding="utf-8") as file:
+            declared |= set(re.findall(r"VEM_API[^;(]*?\b(vem_\w+)\s*\(", file.read()))
+    symbols = [line.split() for line in run("nm", "-D", "--defined-only", library).splitlines()]
+    # The version itself is an absolute symbol. Everything else has it behind its name.
+    exported = {name for _, kind, name in symbols if kind != "A"}
+    assert len(declared) > 150, "the declarations of the headers were not understood"
+    wanted = {name + "@@VEM_0" for name in declared}
+    assert exported == wanted, (
+        f"declared but not exported: {sorted(wanted - exported)}; "
+        f"exported but not declared: {sorted(exported - wanted)}"
     )
-    # A versioned name, so that programs keep running beside a newer major version.
     dynamic = run("readelf", "-d", library)
-    assert re.search(r"SONAME.*libvem\.so\.\d+\.\d+\]", dynamic), dynamic
+    assert re.search(r"SONAME.*\[libvem\.so\.0\]", dynamic), dynamic
 
 
-def check_cpp(folder):
-    program = os.path.join(folder, "header.cpp")
-    with open(program, "w", encoding="utf-8") as file:
-        file.write("#include <vem/vem.h>\nint main() { return vem_version() == nullptr; }\n")
-    include = "-I" + os.path.join(SOURCE, "include")
-    run("c++", "-std=c++11", "-Wall", "-Werror", "-fsyntax-only", include, program)
+def check_output(out, program):
+    lines = [line for line in out.splitlines() if re.match(r"cluster \d+: .*mean \(", line)]
+    assert len(lines) == (2 if "cpp" in program else 3), out
+    assert ("1000 rows, 5000 clusters" in out) == ("cpp" in program), out
 
 
 def check_pkg_config(prefix, folder):
-    path = os.path.join(library_folder(prefix), "pkgconfig")
-    environment = dict(os.environ, PKG_CONFIG_PATH=path)
-    flags = run("pkg-config", "--cflags", "--libs", "vem", env=environment).split()
-    program = os.path.join(folder, "by_pkg_config")
-    run("cc", EXAMPLE, "-o", program, *flags)
-    out = run(program, env=dict(os.environ, LD_LIBRARY_PATH=library_folder(prefix)))
-    assert out.count("cluster ") >= 3, out
+    libraries = library_folder(prefix)
+    there = dict(os.environ, PKG_CONFIG_PATH=os.path.join(libraries, "pkgconfig"))
+    assert run("pkg-config", "--modversion", "vem", env=there).strip() == header_version()
+    flags = shlex.split(run("pkg-config", "--cflags", "--libs", "vem", env=there))
+    private = shlex.split(run("pkg-config", "--cflags", "--libs", "--static", "vem", env=there))
+    # The archive instead of the shared library that lies beside it.
+    static = ["-l:libvem.a" if flag == "-lvem" else flag for flag in private]
+    to_run = dict(os.environ, LD_LIBRARY_PATH=libraries)
+    for name, words in {
+        "c": ["cc", "-std=c11", *STRICT, IN_C, *flags],
+        "c_static": ["cc", "-std=c11", *STRICT, IN_C, *static],
+        "cpp": ["c++", "-std=c++11", *STRICT, IN_CPP, *flags],
+    }.items():
+        program = os.path.join(folder, name)
+        run(*words, "-o", program)
+        needs = "libvem.so.0" in run("readelf", "-d", program)
+        assert needs == ("static" not in name), name
+        check_output(run(program, env=to_run), name)
 
 
 def check_cmake(prefix, folder):
     with open(os.path.join(folder, "CMakeLists.txt"), "w", encoding="utf-8") as file:
-        file.write(
-            "cmake_minimum_required(VERSION 3.25)\nproject(user LANGUAGES C)\n"
-            "find_package(vem 0.2 REQUIRED)\n"
-            f"add_executable(by_cmake {EXAMPLE})\n"
-            "target_link_libraries(by_cmake PRIVATE vem::vem)\n"
-        )
+        file.write(USER)
     build = os.path.join(folder, "build")
-    run("cmake", "-S", folder, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}")
+    out = run(
+        "cmake", "-S", folder, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}",
+        f"-Din_c={IN_C}", f"-Din_cpp={IN_CPP}",
+    )
+    assert f"version {header_version()}" in out, out
     run("cmake", "--build", build)
-    run(os.path.join(build, "by_cmake"))
+    for name in ("in_c", "in_cpp"):
+        check_output(run(os.path.join(build, name)), name)
 
 
 def library_folder(prefix):
@@ -84,15 +124,17 @@ def main():
         print("nm, c++ or cmake is missing.")
         return 77
     with tempfile.TemporaryDirectory() as folder:
+        # Staged as packagers do, then moved: nothing inside knows where it was to be.
+        stage = os.path.join(folder, "stage")
+        run("cmake", "--install", BUILD, "--prefix", "/opt/vem", env=dict(os.environ, DESTDIR=stage))
         prefix = os.path.join(folder, "prefix")
-        run("cmake", "--install", BUILD, "--prefix", prefix)
-        check_exports(os.path.join(library_folder(prefix), "libvem.so"))
-        check_cpp(folder)
+        os.rename(os.path.join(stage, "opt", "vem"), prefix)
+        check_exports(prefix, os.path.join(library_folder(prefix), "libvem.so"))
         check_pkg_config(prefix, folder)
         check_cmake(prefix, folder)
         # The installed command finds its library by itself, wherever the prefix is.
         version = run(os.path.join(prefix, "bin", "vem"), "--version")
-        assert re.search(r"\d+\.\d+\.\d+", version), version
+        assert version.strip() == "vem " + header_version(), version
     return 0
 
 
