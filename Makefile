@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: all build demo test test-quick bench lint format man fuzz repro install clean
+.PHONY: all build demo test test-quick bench lint format man reference fuzz repro install clean
 
 all: build
 
@@ -33,6 +33,11 @@ format:
 # The manual page is made by the command, from the same tables as its help.
 man: build
 	@build/vem --man >docs/vem.1.part && mv docs/vem.1.part docs/vem.1
+
+# HTML from the comments of the public headers; what has none is an error.
+reference:
+	@command -v doxygen >/dev/null || { echo "make reference needs doxygen." >&2; exit 1; }
+	@mkdir -p build && doxygen Doxyfile && echo "build/reference/html/index.html"
 
 # Hours on two cores; PART="iterations targets front clusters", or some of them.
 bench:

@@ -3,8 +3,8 @@
 #
 # VEM_LINT_NODES: how far clang's analyzer follows a function (50,000 states; its own default of
 # 225,000 takes five times as long).
-# Format, layers, constants, length and marks, shell scripts, cppcheck, clang-tidy. With --format
-# the C files are rewritten instead. Status 1 when anything is wrong; all checks run in any case.
+# Format, layers, constants, length and marks, comments of the public headers, shell scripts,
+# cppcheck, clang-tidy. With --format the C files are rewritten instead. Status 1 when anything is wrong; all checks run in any case.
 # shellcheck disable=SC2317 # the checks are called by name, through check
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
@@ -44,7 +44,7 @@ shell() {
 }
 
 lengths() {
-    # The public header is the reference of the library, and there is one.
+    # vem.h is one page: the rules, the nouns and the table of options.
     find src cli tests fuzz bench repro examples scripts \
         \( -name '*.[ch]' -o -name '*.inc' -o -name '*.py' -o -name '*.sh' \) \
         -exec wc -l {} + |
@@ -111,6 +111,7 @@ check constants $python bench/constants.py --check
 check lengths lengths
 check marks marks
 check references references
+check reference $python scripts/reference.py --check
 check shell shell
 check cppcheck cppcheck_all
 check clang-tidy tidy

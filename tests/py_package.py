@@ -3,7 +3,8 @@
 
 The shared library exports exactly the functions that the headers declare, under one version; an
 installed copy is found by pkg-config and by CMake, and the examples in C and C++ build and run
-with each, with the shared library and the static one.
+with each, with the shared library and the static one. Each function that takes a pointer is given NULL
+somewhere in test_null.c.
 """
 
 import glob
@@ -51,17 +52,36 @@ def header_version():
         return re.search(r'VEM_VERSION "(.*)"', file.read()).group(1)
 
 
+def read_all(*patterns):
+    text = ""
+    for pattern in patterns:
+        for path in sorted(glob.glob(pattern)):
+            with open(path, encoding="utf-8") as file:
+                text += file.read()
+    return text
+
+
+def functions(prefix):
+    """The functions that headers declare: their arguments, by name."""
+    text = read_all(os.path.join(prefix, "include", "vem", "*.h"))
+    found = re.findall(r"^VEM_API[^;(]*?\b(vem_\w+)\s*(\([^;]*\));", text, re.MULTILINE)
+    assert len(found) > 150, "the declarations of the headers were not understood"
+    return dict(found)
+
+
+def check_null():
+    """The functions of the source, and whether test_null.c has a call of each."""
+    here = read_all(*(os.path.join(SOURCE, "tests", name) for name in ("test_null.c", "null_*.inc")))
+    for name, arguments in functions(SOURCE).items():
+        assert "*" not in arguments or name + "(" in here, f"test_null.c gives no NULL to {name}"
+
+
 def check_exports(prefix, library):
-    declared = set()
-    headers = glob.glob(os.path.join(prefix, "include", "vem", "*.h"))
-    assert len(headers) == len(glob.glob(os.path.join(SOURCE, "include", "vem", "*.h")))
-    for header in headers:
-        with open(header, encoding="utf-8") as file:
-            declared |= set(re.findall(r"VEM_API[^;(]*?\b(vem_\w+)\s*\(", file.read()))
+    declared = set(functions(prefix))
+    assert declared == set(functions(SOURCE)), "headers are missing in what was installed"
     symbols = [line.split() for line in run("nm", "-D", "--defined-only", library).splitlines()]
     # The version itself is an absolute symbol. Everything else has it behind its name.
     exported = {name for _, kind, name in symbols if kind != "A"}
-    assert len(declared) > 150, "the declarations of the headers were not understood"
     wanted = {name + "@@VEM_0" for name in declared}
     assert exported == wanted, (
         f"declared but not exported: {sorted(wanted - exported)}; "
@@ -120,6 +140,7 @@ def library_folder(prefix):
 
 
 def main():
+    check_null()
     if not shutil.which("nm") or not shutil.which("c++") or not shutil.which("cmake"):
         print("nm, c++ or cmake is missing.")
         return 77

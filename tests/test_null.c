@@ -1,7 +1,6 @@
-/* NULL, for every pointer of every function of vem.h: it is allowed, or answered with a sentence
- * that names the verb and the argument; and functions that only tell give nothing. */
-#include <ctype.h>
-
+/* NULL, for every pointer of every public function: it is allowed, or answered with a sentence
+ * that names the verb and the argument; and functions that only tell give nothing. (py_package.py looks
+ * whether one is left out.) */
 #define CONTEXT_THREADS 1
 #include "context.h"
 
@@ -431,45 +430,6 @@ static void nothing_is_told_of_nothing(void **state)
     assert_string_equal(vem_file_kind(NULL), "unknown");
 }
 
-/* ---- Every function is here ---- */
-
-static char *read_text(const char *path)
-{
-    const char *source = getenv("VEM_SOURCE");
-    char name[512];
-    snprintf(name, sizeof name, "%s/%s", source ? source : ".", path);
-    FILE *file = fopen(name, "re");
-    char *text = grid_zeros(1 << 18, 1);
-    if (!file || fread(text, 1, (1 << 18) - 1, file) == 0)
-        fail_msg("%s cannot be read", name);
-    fclose(file);
-    return text;
-}
-
-static void no_function_is_left_out(void **state)
-{
-    (void)state;
-    char *header = read_text("include/vem/vem.h"), *here = read_text("tests/test_null.c"),
-         *trees = read_text("tests/null_trees.inc");
-    int count = 0;
-    for (const char *at = header; (at = strstr(at, "\nVEM_API ")); count++) {
-        at += strlen("\nVEM_API ");
-        const char *open = strchr(at, '('), *name = open;
-        while (isalnum((unsigned char)name[-1]) || name[-1] == '_')
-            name--;
-        char call[80];
-        snprintf(call, sizeof call, "%.*s(", (int)(open - name), name);
-        const char *end = strchr(open, ';');
-        const int pointers = memchr(open, '*', (size_t)(end - open)) != NULL;
-        if (pointers && !strstr(here, call) && !strstr(trees, call))
-            fail_msg("%s is called with no NULL here", call);
-    }
-    assert_true(count > 100);
-    free(header);
-    free(here);
-    free(trees);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -480,7 +440,6 @@ int main(void)
         cmocka_unit_test(paths_of_mixtures),
         cmocka_unit_test(trees_of_merges),
         cmocka_unit_test(nothing_is_told_of_nothing),
-        cmocka_unit_test(no_function_is_left_out),
     };
     return cmocka_run_group_tests(tests, make_all, free_all);
 }
