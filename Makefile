@@ -30,9 +30,10 @@ lint:
 format:
 	@scripts/lint.sh --format
 
-# The manual page is made by the command, from the same tables as its help.
+# Manual pages: of the command, from the same tables as its help; of the library, from its headers.
 man: build
 	@build/vem --man >docs/vem.1.part && mv docs/vem.1.part docs/vem.1
+	@python3 scripts/reference.py --man >docs/libvem.3.part && mv docs/libvem.3.part docs/libvem.3
 
 # HTML from the comments of the public headers; what has none is an error.
 reference:

@@ -152,7 +152,8 @@ typedef struct cli_command {
     const cli_mode *modes; /* NULL: none */
     int takes_numbers;     /* --clusters may be several: 2-40, or 5,10,20 */
     int operand_count;
-    int more_operands;               /* 1: any number of them, at least operand_count */
+    int more_operands;        /* 1: any number of them, at least operand_count */
+    const char *const *words; /* that the operand may be, NULL at the end; NULL: files */
     void (*more_help)(FILE *stream); /* after the options, or NULL */
     int (*run)(cli_args *args);
 } cli_command;
@@ -207,9 +208,13 @@ const char *cli_data_name(const cli_args *args, const char *first, char text[256
 
 /* ---- Help and man page (help.c, man.c) ---- */
 
+enum { CLI_MOST_LINES = 160 }; /* options of a command */
 typedef struct cli_help_line {
     const char *name, *argument, *group;
     char letter;
+    const char
+        *choices;   /* "a|b|c"; NULL: any value, or none where there is no argument */
+    int is_file;    /* its value may be one */
     char text[512]; /* help, choices, bounds and default in one sentence */
 } cli_help_line;
 
@@ -217,7 +222,14 @@ typedef struct cli_help_line {
 int cli_help_lines(const cli_command *command, cli_help_line *lines, int capacity);
 void cli_help_all(FILE *stream);
 void cli_help_command(FILE *stream, const cli_command *command);
+/* vem.1; and vem-NAME.1 of one command. */
 void cli_man_page(FILE *stream);
+void cli_man_command(FILE *stream, const cli_command *command);
+
+/* ---- Completion (complete.c) ---- */
+
+/* A script that makes a shell (bash, zsh, fish) complete words of the command line. */
+int cli_complete(FILE *stream, const char *shell);
 
 /* ---- Talking to people (talk.c) ---- */
 

@@ -7,8 +7,8 @@
 
 static const cli_option own[] = {
     {"size", 'm', "Model", "N", "rows of the coreset, at least 1"},
-    {"method", 0, "Model", "NAME",
-     "how rows are drawn; one of lightweight|uniform; default lightweight"},
+    {"method", 0, "Model", "lightweight|uniform",
+     "how rows are drawn; default lightweight"},
     {"weights", 0, "Data", "FILE",
      "one weight per row (.npy, .csv or .txt), none negative"},
     CLI_READ_OPTIONS,

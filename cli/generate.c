@@ -21,8 +21,7 @@ static const cli_option own[] = {
     {"labels", 0, IO, "FILE",
      "the true cluster of each row, from 0 (.npy, .csv or .csv.gz)"},
     {"centers", 0, IO, "FILE", "the true centers (.npy, .csv or .csv.gz)"},
-    {"precision", 0, IO, "NAME",
-     "type of the rows; one of single|double; default double"},
+    {"precision", 0, IO, "single|double", "type of the rows; default double"},
     {"json", 0, IO, NULL, "print what was made as one JSON object"},
     {"quiet", 'q', IO, NULL, "no progress and no summary"},
 };
@@ -39,8 +38,9 @@ static const char *const shared[] = {"clusters", "seed", "threads", NULL};
 static const char *const kinds[] = {[VEM_BIRCH_GRID] = "birch-grid",
                                     [VEM_BIRCH_RANDOM] = "birch-random",
                                     [VEM_SEPARATED] = "separated",
-                                    [VEM_TAU_SEPARATED] = "tau-separated"};
-enum { KINDS = sizeof kinds / sizeof *kinds };
+                                    [VEM_TAU_SEPARATED] = "tau-separated",
+                                    NULL};
+enum { KINDS = sizeof kinds / sizeof *kinds - 1 };
 
 static int read_positive(const cli_args *args, const char *name, double high,
                          double *value)
@@ -195,5 +195,6 @@ const cli_command cli_generate = {
     .files = files,
     .shared = shared,
     .operand_count = 1,
+    .words = kinds,
     .run = run,
 };

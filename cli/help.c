@@ -83,6 +83,23 @@ static void describe(const vem_option_info *info, char *text, size_t capacity)
     }
 }
 
+/* Values that are words are spelt out where others have a name in capitals. */
+static const char *choices_of(const char *argument)
+{
+    if (!argument || !strchr(argument, '|'))
+        return NULL;
+    return strpbrk(argument, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") ? NULL : argument;
+}
+
+static int is_file(const cli_command *command, const cli_option *own)
+{
+    for (const cli_file *file = command->files; file && file->name; file++)
+        if (strcmp(file->name, own->name) == 0)
+            return 1;
+    return own->argument &&
+           (strstr(own->argument, "FILE") || strcmp(own->argument, "MODEL") == 0);
+}
+
 int cli_help_lines(const cli_command *command, cli_help_line *lines, int capacity)
 {
     int count = 0;
@@ -96,7 +113,8 @@ int cli_help_lines(const cli_command *command, cli_help_line *lines, int capacit
             *line = (cli_help_line){.name = info->name,
                                     .argument = info->argument,
                                     .group = GROUPS[g],
-                                    .letter = cli_shared_letter(info->name)};
+                                    .letter = cli_shared_letter(info->name),
+                                    .choices = info->choices};
             const char *meaning = own_meaning(command, info->name);
             if (meaning)
                 snprintf(line->text, sizeof line->text, "%s", meaning);
@@ -111,7 +129,9 @@ int cli_help_lines(const cli_command *command, cli_help_line *lines, int capacit
             *line = (cli_help_line){.name = own->name,
                                     .argument = own->argument,
                                     .group = GROUPS[g],
-                                    .letter = own->letter};
+                                    .letter = own->letter,
+                                    .choices = choices_of(own->argument),
+                                    .is_file = is_file(command, own)};
             snprintf(line->text, sizeof line->text, "%s", own->help);
         }
     }
@@ -158,9 +178,8 @@ static void print_line(FILE *stream, const cli_help_line *line)
 
 void cli_help_command(FILE *stream, const cli_command *command)
 {
-    enum { MOST = 160 };
-    static cli_help_line lines[MOST];
-    const int count = cli_help_lines(command, lines, MOST);
+    static cli_help_line lines[CLI_MOST_LINES];
+    const int count = cli_help_lines(command, lines, CLI_MOST_LINES);
     fprintf(stream, "Usage: vem %s %s [OPTIONS]\n\n%s\n", command->name,
             command->operands, command->purpose);
     if (command->details)

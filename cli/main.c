@@ -116,9 +116,17 @@ static int run(int count, char **words)
         return CLI_DONE;
     }
     if (strcmp(word, "--man") == 0) {
-        cli_man_page(stdout);
+        const cli_command *command = count > 2 ? find_command(words[2]) : NULL;
+        if (command)
+            cli_man_command(stdout, command);
+        else if (count < 3)
+            cli_man_page(stdout);
+        else
+            return unknown_command(words[2]);
         return CLI_DONE;
     }
+    if (strcmp(word, "--completion") == 0)
+        return cli_complete(stdout, count > 2 ? words[2] : "");
     const cli_command *command = find_command(word);
     if (!command && word[0] == '-') {
         cli_error("there is no option %s before a command; \"vem --help\" helps.", word);

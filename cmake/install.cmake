@@ -1,4 +1,4 @@
-# Headers, both libraries, command, manual page, pkg-config file and CMake package.
+# Headers, both libraries, command, manual pages, completion, pkg-config file and CMake package.
 
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/vem)
@@ -15,9 +15,11 @@ if(TARGET vem_command)
     set_target_properties(vem_command PROPERTIES INSTALL_RPATH "$ORIGIN/${libdir_from_bindir}")
     install(TARGETS vem_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
-if(EXISTS ${PROJECT_SOURCE_DIR}/docs/vem.1)
+if(TARGET vem_command)
     install(FILES docs/vem.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+    include(cmake/pages.cmake)
 endif()
+install(FILES docs/libvem.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
 
 install(EXPORT vemTargets NAMESPACE vem:: DESTINATION ${package_dir})
 configure_package_config_file(cmake/vemConfig.cmake.in vemConfig.cmake

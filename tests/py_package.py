@@ -132,6 +132,17 @@ def check_cmake(prefix, folder):
         check_output(run(os.path.join(build, name)), name)
 
 
+def check_pages(prefix):
+    """Manual pages and completion lie where programs look for them."""
+    verbs = re.findall(r"^  vem ([a-z]+) ", run(os.environ["VEM"], "--help"), re.MULTILINE)
+    pages = {f"man/man1/vem-{verb}.1" for verb in verbs} | {"man/man1/vem.1", "man/man3/libvem.3"}
+    for name in pages | {
+        "bash-completion/completions/vem", "zsh/site-functions/_vem", "fish/vendor_completions.d/vem.fish"
+    }:
+        path = os.path.join(prefix, "share", name)
+        assert os.path.exists(path) and os.path.getsize(path) > 1000, path
+
+
 def library_folder(prefix):
     for folder, _, names in os.walk(prefix):
         if "libvem.so" in names:
@@ -153,6 +164,7 @@ def main():
         check_exports(prefix, os.path.join(library_folder(prefix), "libvem.so"))
         check_pkg_config(prefix, folder)
         check_cmake(prefix, folder)
+        check_pages(prefix)
         # The installed command finds its library by itself, wherever the prefix is.
         version = run(os.path.join(prefix, "bin", "vem"), "--version")
         assert version.strip() == "vem " + header_version(), version
