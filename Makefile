@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: all build demo test test-quick bench lint format man reference fuzz repro install clean
+.PHONY: all build demo test test-quick bench lint format man reference abi fuzz repro install clean
 
 all: build
 
@@ -39,6 +39,11 @@ man: build
 reference:
 	@command -v doxygen >/dev/null || { echo "make reference needs doxygen." >&2; exit 1; }
 	@mkdir -p build && doxygen Doxyfile && echo "build/reference/html/index.html"
+
+# The interface of the library beside that of an earlier commit (tests/abi/commit).
+abi:
+	@scripts/setup.sh test
+	@scripts/abi.sh
 
 # Hours on two cores; PART="iterations targets front clusters", or some of them.
 bench:

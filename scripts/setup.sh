@@ -8,7 +8,7 @@ set -eu
 build="build-essential cmake pkg-config librandom123-dev
        libjansson-dev libzip-dev zlib1g-dev libhdf5-dev libcmocka-dev python3"
 tests="clang libclang-rt-dev libomp-dev python3-numpy python3-sklearn python3-h5py
-       gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static"
+       gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static abigail-tools"
 lint="clang-format clang-tidy cppcheck shellcheck"
 bench="python3-numpy python3-scipy python3-pandas python3-sklearn python3-faiss
        python3-matplotlib python3-pil libvlfeat-dev zstd npm"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Every test:  scripts/test.sh [JOBS]
 #
-# The release build, the sanitizer builds, short fuzz runs and the NEON kernels under
-# emulation. The last line is "N passed, N failed" (and ", N skipped" where something was);
+# The release build, the sanitizer builds, the interface beside an earlier one, short fuzz runs
+# and the NEON kernels under emulation. The last line is "N passed, N failed" (and ", N skipped" where something was);
 # the same line is left in build/totals. Status 1 when anything failed.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
@@ -59,6 +59,7 @@ run_script() {
 run_preset release build
 run_preset asan-ubsan build-asan
 run_preset tsan build-tsan
+run_script scripts/abi.sh
 run_script scripts/fuzz.sh 6
 run_script scripts/test-neon.sh
 
