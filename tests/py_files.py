@@ -149,6 +149,20 @@ class NothingIsLost(Case):
         self.keeps(small, 2, ["coreset", small, "-m", 20, "-o", small], "input")
         self.keeps(small, 2, ["fit", small, "-k", 2, "-o", small], "input")
         self.keeps(self.data, 2, ["predict", self.model, self.data, "-o", self.data], "input")
+        self.keeps(small, 2, ["select", small, "-o", small], "input")
+        for option in ("--labels", "--checkpoint"):
+            for file in (self.data, weights):
+                self.keeps(file, 2, ["select", self.data, "--weights", weights, option, file],
+                           "is the input", "another output")
+        for option in ("--newick", "--labels"):
+            for file in (self.data, weights, self.classes):
+                self.keeps(file, 2, ["tree", self.data, "--weights", weights, "--truth",
+                                     self.classes, option, file], "is the input", "another output")
+        tree = self.path("tree.npz")
+        self.vem("tree", self.data, "-o", tree)
+        self.keeps(tree, 2, ["tree", tree, "-o", tree], "input")
+        table = self.write("table.csv", "1,2\n3,4\n5,7\n")
+        self.keeps(table, 2, ["describe", self.model, table, "--csv", table], "input")
         # Nothing but the file behind it tells: the name is another, and labels may be replaced.
         own = self.path("own.csv")
         self.vem("fit", self.data, "-k", 3, "--labels", own)
@@ -182,8 +196,16 @@ class FoundBeforeTheWork(Case):
              "merge": (["merge", MISSING], [("-o", "npz")]),
              "accumulate": (["fit", MISSING, "--init", "/dev/null"],
                             [("--accumulate", "npz")]),
+             "select": (["select", MISSING], [("-o", "npz"), ("--labels", "npy"), ("--trace", "csv"),
+                                              ("--checkpoint", "st"), ("--picture", "svg")]),
+             "tree": (["tree", MISSING], [("-o", "npz"), ("--labels", "npy"), ("--newick", "nwk"),
+                                          ("--r", "R"), ("--picture", "svg")]),
+             "sample": (["sample", MISSING, "-n", 5, "-o", "/dev/null"], [("--labels", "npy")]),
+             "rows": (["sample", MISSING, "-n", 5], [("-o", "npy")]),
+             "describe": (["describe", MISSING], [("--csv", "csv")]),
              "generate": (["generate", "birch-grid", "-o", "/dev/null"],
                           [("--labels", "npy"), ("--centers", "csv")])}
+    ANY_ENDING = ("--checkpoint", "--newick")
 
     def outputs(self):
         for words, outputs in self.VERBS.values():
@@ -192,7 +214,7 @@ class FoundBeforeTheWork(Case):
 
     def test_endings(self):
         for words, option, ending in self.outputs():
-            if option != "--checkpoint":
+            if option not in self.ANY_ENDING:
                 for wrong in ("out.xyz", "out", "out.json.npx"):
                     self.refuse(2, words + [option, self.path(wrong)], "must end with", ending)
 
