@@ -6,17 +6,26 @@
 
 #include "data/missing.h"
 
-double vem_i_clock(void)
-{
-    static _Atomic int64_t looks;
-    return 1000.0 + (double)++looks;
-}
-
 typedef struct change {
     char *bytes;
     const char *after;
     size_t size;
 } change;
+
+/* Readers that tell no progress look at the clock where memory is limited: at the look of this
+ * number the bytes change. */
+static struct {
+    int64_t looks, at; /* at 0: never */
+    change made;
+} by_clock;
+
+double vem_i_clock(void)
+{
+    static _Atomic int64_t looks;
+    if (by_clock.at > 0 && ++by_clock.looks == by_clock.at)
+        memcpy(by_clock.made.bytes, by_clock.made.after, by_clock.made.size);
+    return 1000.0 + (double)++looks;
+}
 
 static int change_between(void *user, const vem_progress *progress)
 {
@@ -101,11 +110,55 @@ static void missing_values(void **state)
     vem_ctx_set_threads(io_ctx, 0);
 }
 
+/* Entries of sparse rows are counted first, then put where their rows begin. */
+static void sparse(const char *before, const char *after)
+{
+    enum { LIMIT = 1 << 30 };
+    static const char head[] =
+        "%%MatrixMarket matrix coordinate integer general\n3 4 6\n";
+    char text[200], later[200];
+    vem_data *data = NULL;
+    const size_t size = (size_t)snprintf(text, sizeof text, "%s%s", head, before);
+    snprintf(later, sizeof later, "%s%s", head, after);
+    assert_int_equal(strlen(later), size);
+    assert_int_equal(vem_i_data_new(run_of(io_ctx), &data), VEM_OK);
+    vem_i_run run = *run_of(io_ctx);
+    run.limit = LIMIT;
+    by_clock.looks = 0;
+    by_clock.at = 2; /* the first look is after the first entry of the first pass */
+    by_clock.made = (change){text, later, size};
+    const vem_status status = vem_i_mtx_parse(&run, "t.mtx", text, size, data);
+    by_clock.at = 0;
+    assert_true(by_clock.looks >= 2);
+    assert_int_equal(status, VEM_BAD_DATA);
+    io_says("t.mtx changed while it was read.");
+    assert_null(data->sparse.starts);
+    vem_data_free(data);
+}
+
+static void sparse_rows(void **state)
+{
+    static const char entries[] = "1 1 1\n1 2 1\n2 1 1\n3 1 1\n3 2 1\n3 3 1\n";
+    static const char *const others[] = {
+        "1 1 1\n1 2 1\n1 3 1\n1 4 1\n2 2 1\n2 3 1\n", /* rows that were shorter */
+        "1 1 1\n3 1 1\n3 2 1\n3 3 1\n3 4 1\n2 1 1\n",
+        "1 1 1\n1 2 1\n2 1 7\n3 1 1\n3 2 1\n3 3 1\n", /* a value of no room */
+        "1 1 1\n1 2 1\n2 4 1\n3 1 1\n3 2 1\n3 3 1\n", /* a column */
+        "1 1 1\n1 2 1\n9 1 1\n3 1 1\n3 9 1\n3 3 1\n", /* rows and columns beyond */
+    };
+    (void)state;
+    vem_ctx_set_threads(io_ctx, 1);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        sparse(entries, others[i]);
+    vem_ctx_set_threads(io_ctx, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tables),
         cmocka_unit_test(missing_values),
+        cmocka_unit_test(sparse_rows),
     };
     return cmocka_run_group_tests(tests, io_setup, io_teardown);
 }

@@ -1,5 +1,6 @@
 /* The plan of a fit of counts, dense and sparse: of sparse rows it counts what is there, not what
  * a table of them would be. */
+#include "base/machine.h"
 #include "data/data.h"
 #include "data/sparse.h"
 #include "fit/memory_plan.h"
@@ -104,12 +105,44 @@ static void columns_without_values_cost_little(void **state)
     }
 }
 
+/* Memory is taken as it is found to be needed, not beyond what is allowed. */
+static void sparse_rows_keep_to_the_limit(void **state)
+{
+    enum { N = 20000, D = 1 << 20, MB = 1 << 20 };
+    (void)state;
+    for (int kind = 0; kind < 4; kind++) {
+        static const double values[] = {1, 2, 0.5, 0.1}; /* 0, 1, 4, 8 bytes */
+        static const int widths[] = {4, 5, 8, 12};       /* with the column */
+        vem_i_sparse_maker maker;
+        vem_i_run run = *run_of(ctx);
+        assert_int_equal(vem_i_sparse_begin(&run, "x.mtx", N, D, N * 200, &maker),
+                         VEM_OK);
+        for (int64_t e = 0; e < N * 200; e++)
+            assert_int_equal(vem_i_sparse_count(&maker, e / 200, e % 200, values[kind]),
+                             VEM_OK);
+        const uint64_t needed = (uint64_t)N * 200 * (uint64_t)widths[kind];
+        run.limit = vem_i_resident_bytes() + needed - 4 * MB;
+        assert_int_equal(vem_i_sparse_allot(&maker), VEM_NO_MEMORY);
+        assert_non_null(strstr(vem_ctx_message(ctx), "x.mtx needs"));
+        assert_non_null(strstr(vem_ctx_message(ctx), "--memory"));
+        assert_null(maker.columns);
+        run.limit = vem_i_resident_bytes() + needed + 4 * MB;
+        assert_int_equal(vem_i_sparse_allot(&maker), VEM_OK);
+        vem_i_sparse_maker_free(&maker);
+        run.limit = vem_i_resident_bytes() + 4 * MB; /* many rows without values */
+        assert_int_equal(vem_i_sparse_begin(&run, "x.mtx", MB, D, MB, &maker),
+                         VEM_NO_MEMORY);
+        vem_i_sparse_maker_free(&maker);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_plan_of_sparse_rows),
         cmocka_unit_test(the_plan_of_dense_counts),
         cmocka_unit_test(columns_without_values_cost_little),
+        cmocka_unit_test(sparse_rows_keep_to_the_limit),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -2,11 +2,38 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/memory.h"
+#include "base/record.h"
+#include "base/residence.h"
 
 /* Rows take memory even where they are empty: so many for each entry, and for so many more. */
 enum { EMPTY_ROWS = 64, ENTRIES_AT_LEAST = 1 << 16 };
+
+static uint64_t sum_with(uint64_t sum, int64_t row, int64_t column, double value)
+{
+    uint64_t entry[3] = {(uint64_t)row, (uint64_t)column, 0};
+    memcpy(&entry[2], &value, sizeof value);
+    return vem_i_mix(sum, entry, sizeof entry);
+}
+
+/* What is made stays in memory: more than --memory leaves is refused before it is taken. */
+static vem_status check_room(const vem_i_sparse_maker *m, uint64_t bytes)
+{
+    char needed[32], allowed[32], free_bytes[32];
+    if (!m->run || !m->run->limit)
+        return VEM_OK;
+    const uint64_t left = vem_i_residence_left(m->run);
+    if (bytes <= left)
+        return VEM_OK;
+    return vem_i_fail(m->run, VEM_NO_MEMORY,
+                      "%s needs %s for its sparse rows, which are kept in memory, but "
+                      "--memory %s leaves %s for them: allow more.",
+                      m->name, vem_bytes_print((double)bytes, needed),
+                      vem_bytes_print((double)m->run->limit, allowed),
+                      vem_bytes_print((double)left, free_bytes));
+}
 
 vem_status vem_i_sparse_begin(vem_i_run *run, const char *name, int64_t n, int64_t d,
                               int64_t entries, vem_i_sparse_maker *maker)
@@ -29,7 +56,11 @@ vem_status vem_i_sparse_begin(vem_i_run *run, const char *name, int64_t n, int64
                           "%s says that it has %" PRId64 " rows, but it holds %" PRId64
                           " values: nearly all rows would be empty.",
                           name, n, entries);
-    return vem_i_take_zeroed(run, &maker->starts, (size_t)n + 2, sizeof *maker->starts);
+    const vem_status status =
+        check_room(maker, ((uint64_t)n + 2) * sizeof *maker->starts);
+    return status == VEM_OK ? vem_i_take_zeroed(run, &maker->starts, (size_t)n + 2,
+                                                sizeof *maker->starts)
+                            : status;
 }
 
 vem_status vem_i_sparse_count(vem_i_sparse_maker *m, int64_t row, int64_t column,
@@ -51,6 +82,7 @@ vem_status vem_i_sparse_count(vem_i_sparse_maker *m, int64_t row, int64_t column
     m->ones &= value == 1;
     m->small &= value >= 0 && value <= UINT8_MAX && value == floor(value);
     m->narrow &= (double)(float)value == value;
+    m->first = sum_with(m->first, row, column, value);
     m->starts[row + 2]++; /* two further on: see vem_i_sparse_put */
     m->count++;
     return VEM_OK;
@@ -59,9 +91,16 @@ vem_status vem_i_sparse_count(vem_i_sparse_maker *m, int64_t row, int64_t column
 vem_status vem_i_sparse_allot(vem_i_sparse_maker *m)
 {
     const size_t room = m->count > 0 ? (size_t)m->count : 1;
+    const size_t width = m->ones     ? 0
+                         : m->small  ? sizeof *m->bytes
+                         : m->narrow ? sizeof *m->values
+                                     : sizeof *m->wide;
+    vem_status status = check_room(m, (uint64_t)room * (sizeof *m->columns + width));
+    if (status != VEM_OK)
+        return status;
     for (int64_t i = 2; i <= m->n + 1; i++)
         m->starts[i] += m->starts[i - 1];
-    vem_status status = vem_i_take_zeroed(m->run, &m->columns, room, sizeof *m->columns);
+    status = vem_i_take_zeroed(m->run, &m->columns, room, sizeof *m->columns);
     if (status != VEM_OK || m->ones)
         return status;
     return m->small    ? vem_i_take_zeroed(m->run, &m->bytes, room, sizeof *m->bytes)
@@ -70,9 +109,11 @@ vem_status vem_i_sparse_allot(vem_i_sparse_maker *m)
 }
 
 /* starts[row + 1] is where the next entry of the row goes, and, when all are put, where the row
- * ends. A mapped file may have changed since its entries were counted: what has no place is left. */
+ * ends. A mapped file may have changed since its entries were counted: what has no place is left,
+ * and the sums differ at the end. */
 void vem_i_sparse_put(vem_i_sparse_maker *m, int64_t row, int64_t column, double value)
 {
+    m->second = sum_with(m->second, row, column, value);
     if (row < 0 || row >= m->n || column < 0 || column >= m->d ||
         m->starts[row + 1] >= m->count)
         return;
@@ -128,6 +169,8 @@ static void sort(vem_i_sparse_maker *m, int64_t begin, int64_t n)
 
 vem_status vem_i_sparse_end(vem_i_sparse_maker *m, vem_i_sparse *sparse)
 {
+    if (m->first != m->second)
+        return vem_i_fail(m->run, VEM_BAD_DATA, "%s changed while it was read.", m->name);
     for (int64_t i = 0; i < m->n; i++) {
         const int64_t begin = m->starts[i], end = m->starts[i + 1];
         int sorted = 1;

@@ -31,6 +31,7 @@ typedef struct vem_i_sparse_maker {
     int64_t n, count; /* rows, entries so far */
     int32_t d;
     int ones, small, narrow; /* all values are 1, or bytes, or floats */
+    uint64_t first, second;  /* sums of all that was counted, and of all that was put */
     int64_t *starts;
     int32_t *columns;
     uint8_t *bytes;
@@ -47,7 +48,8 @@ vem_status vem_i_sparse_count(vem_i_sparse_maker *maker, int64_t row, int64_t co
 vem_status vem_i_sparse_allot(vem_i_sparse_maker *maker);
 void vem_i_sparse_put(vem_i_sparse_maker *maker, int64_t row, int64_t column,
                       double value);
-/* Sorts the rows; two entries in one place are refused. The arrays are the caller's. */
+/* Sorts the rows. Two entries in one place are refused, and so are passes that did not meet the same
+ * entries in the same order. The arrays are the caller's. */
 vem_status vem_i_sparse_end(vem_i_sparse_maker *maker, vem_i_sparse *sparse);
 void vem_i_sparse_maker_free(vem_i_sparse_maker *maker);
 
