@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-#include "model/model.h"
+#include "model/path.h"
 
 /* Uniform in +-size. */
 static grid_data uniform(int64_t n, int32_t d, double size, uint64_t seed)
@@ -88,6 +88,25 @@ static void heavy(void **state)
     grid_data_free(&data);
 }
 
+/* The weights of a coreset are nobody's to rescale: what helps is said, and does. */
+static void heavy_by_itself(void **state)
+{
+    (void)state;
+    grid_data data = uniform(3000, 3, 1e17, 5);
+    vem_options o = grid_options(3, VEM_ISO_SHARED, VEM_PRIOR_FLAT, 1, VEM_SINGLE, 5);
+    o.coreset = 300;
+    grid_fit fit;
+    assert_int_equal(grid_try(ctx, &data, &o, NULL, &fit), VEM_BAD_DATA);
+    if (!strstr(vem_ctx_message(ctx), "the weights sum to") ||
+        !strstr(vem_ctx_message(ctx), "use --precision double"))
+        fail_msg("\"%s\"", vem_ctx_message(ctx));
+    o.precision = VEM_DOUBLE;
+    fit = grid_run(ctx, &data, &o, NULL);
+    assert_int_equal(vem_i_model_check_finite(run_of(ctx), fit.model), VEM_OK);
+    grid_fit_free(&fit);
+    grid_data_free(&data);
+}
+
 /* The same fit with rows of weight 0 that lie anywhere in range as without them; out of it they
  * could have no label, and are named. */
 static void absent(void **state)
@@ -164,6 +183,17 @@ static void never_written(void **state)
         assert_int_equal(vem_model_write(ctx, model, path), VEM_BAD_DATA);
         assert_non_null(strstr(vem_ctx_message(ctx), "of no use"));
         assert_int_not_equal(access(path, F_OK), 0);
+        /* Nor is one of a path, beside a model that is right. */
+        vem_model *right = grid_start(ctx, &data, VEM_DIAG, 4);
+        vem_path *mixtures = NULL;
+        assert_int_equal(vem_i_path_new(run_of(ctx), 2, &mixtures), VEM_OK);
+        assert_int_equal(vem_i_path_add(run_of(ctx), mixtures, model, -1, 1), VEM_OK);
+        assert_int_equal(vem_i_path_add(run_of(ctx), mixtures, right, -1, 1), VEM_OK);
+        assert_int_equal(vem_path_write(ctx, mixtures, right, path), VEM_BAD_DATA);
+        assert_non_null(strstr(vem_ctx_message(ctx), "of no use"));
+        assert_int_not_equal(access(path, F_OK), 0);
+        vem_path_free(mixtures);
+        vem_model_free(right);
         vem_model_free(model);
         grid_data_free(&data);
     }
@@ -271,6 +301,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums),
         cmocka_unit_test(heavy),
+        cmocka_unit_test(heavy_by_itself),
         cmocka_unit_test(absent),
         cmocka_unit_test(absent_and_equal),
         cmocka_unit_test(never_written),

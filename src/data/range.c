@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/plain.h"
 
 /* The value of a row that lies farthest from `center`. */
 static int32_t farthest_column(const vem_i_pass *p, int64_t row)
@@ -76,12 +77,12 @@ static spot spot_of(const vem_i_pass *p, int64_t row)
     const double value = p->row[column];
     const size_t used = strlen(s.place);
     if (!p->normalize) /* else it is not the value of the file */
-        snprintf(s.place + used, sizeof s.place - used, " is %.3g and", value);
+        vem_i_plain_print(s.place + used, sizeof s.place - used, " is %.3g and", value);
     s.off = fabs(value - p->center[column]);
     if (p->divisor && p->divisor[column] != 1) {
         s.unit = p->divisor[column];
-        snprintf(s.spread, sizeof s.spread, ", %.3g times the spread of its column",
-                 s.off / s.unit);
+        vem_i_plain_print(s.spread, sizeof s.spread,
+                          ", %.3g times the spread of its column", s.off / s.unit);
     }
     return s;
 }
@@ -96,12 +97,15 @@ static vem_status fail_far(const vem_i_pass *p, const spot *s, double square,
             "%s lies %.3g from the mean%s; squares of that size overflow in %s "
             "precision: %s.",
             s->place, s->off, s->spread, type, advice);
+    /* The weights may be those of a coreset, which nobody can rescale. */
+    const int wider = top < DBL_MAX && square * b->weight <= DBL_MAX;
     if (p->mass && square * (double)p->n <= top)
         return vem_i_fail(p->run, VEM_BAD_DATA,
                           "%s lies %.3g from the mean%s, and the weights sum to %.3g; "
                           "sums of squares of that weight overflow in %s precision: "
-                          "rescale the weights or the data.",
-                          s->place, s->off, s->spread, b->weight, type);
+                          "%srescale the weights or the data.",
+                          s->place, s->off, s->spread, b->weight, type,
+                          wider ? "use --precision double, or " : "");
     return vem_i_fail(
         p->run, VEM_BAD_DATA,
         "%s lies %.3g from the mean%s; sums of squares of that size over %lld "

@@ -110,7 +110,11 @@ vem_status vem_path_write(vem_ctx *ctx, const vem_path *path, const vem_model *m
     int count = 0;
     if (path->count == 0)
         return vem_i_model_write(run, model, file, NULL, 0);
-    vem_status status = pack_room(run, path, &p);
+    vem_status status = VEM_OK;
+    for (int32_t i = 0; status == VEM_OK && i < path->count; i++)
+        status = vem_i_model_check_finite(run, path->models[i]);
+    if (status == VEM_OK)
+        status = pack_room(run, path, &p);
     if (status != VEM_OK)
         return status;
     pack(path, &p);
