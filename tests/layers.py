@@ -7,6 +7,7 @@ x.c and x_more.c with x.h) may not see another that sees it, however far round. 
 sees the public header and its own files only. A family is known by what it says of itself
 (src/model/contract.h): beside src/model/ only the files in NAMES_FAMILIES name one.
 A search likewise (src/search/search.h, NAMES_SEARCHES).
+And no number with a decimal sign is printed but by src/base/plain.h, the same in every locale.
 """
 
 import os
@@ -160,10 +161,31 @@ def check_families(root):
                            f"(src/model/contract.h).")
 
 
+PRINTS = re.compile(r'\bv?(?:sn|s|f)printf\s*\(((?:"(?:[^"\\]|\\.)*"|[^";])*);')
+REAL = re.compile(r"%[-+ #0-9.*]*[aefgAEFG]")
+# Under a locale that whoever calls them sets (src/io/svg.h).
+PRINTED_PLAINLY = {"base/plain.c", "io/svg.c", "io/clustergram_print.c"}
+
+
+def check_locale(root):
+    top = os.path.join(root, "src")
+    for path in sources(top):
+        name = os.path.relpath(path, top).replace(os.sep, "/")
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        if name in PRINTED_PLAINLY or "vem_i_plain_begin" in text:
+            continue
+        for call in PRINTS.findall(text):
+            if any(real != "%.0f" for real in REAL.findall(call.replace("%%", ""))):
+                yield (f"src/{name}: prints a number as the locale has it; say vem_i_plain_print "
+                       f"({' '.join(call.split())[:60]}).")
+
+
 def main():
     root = os.environ.get("VEM_SOURCE") or os.path.join(os.path.dirname(__file__), "..")
     wrong = list(check_library(root)) + list(check_circles(root)) + list(check_families(root))
     wrong.extend(check_searches(root))
+    wrong.extend(check_locale(root))
     for folder in ("cli", "examples"):
         wrong.extend(check_outside(root, folder))
     for line in wrong:

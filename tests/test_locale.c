@@ -173,6 +173,110 @@ static void state_files(void **state)
     vem_data_free(data);
 }
 
+/* Sentences are put together from parts, each of which may have numbers. */
+static void sentences(void **state)
+{
+    double rows[240];
+    char text[32];
+    vem_data *data;
+    vem_options options;
+    vem_model *model = NULL;
+    vem_report *report = NULL;
+    (void)state;
+    german();
+    assert_string_equal(vem_bytes_print(1536, text), "1.50 KiB");
+    for (int i = 0; i < 240; i++)
+        rows[i] = (i / 2 % 3) * 1.5 + sin(37.0 * i);
+    assert_int_equal(vem_data_borrow(io_ctx, VEM_FLOAT64, rows, 120, 2, 0, 0, &data),
+                     VEM_OK);
+    for (int rule = 0; rule < 3; rule++) {
+        static const int families[] = {VEM_DIAG, VEM_DIAG, VEM_ISO_SHARED};
+        vem_options_init(&options);
+        options.clusters = 3;
+        options.family = families[rule];
+        options.tolerance = 0.0125;
+        options.held = rule < 2 ? 3 : 1;
+        if (rule == 0)
+            options.algorithm = VEM_ALGORITHM_GMM;
+        if (vem_fit(io_ctx, data, &options, NULL, &model, &report) != VEM_OK)
+            fail_msg("%s", vem_ctx_message(io_ctx));
+        if (!strstr(vem_report_stopping(report), "0.0125"))
+            fail_msg("\"%s\"", vem_report_stopping(report));
+        vem_report_free(report);
+        vem_model_free(model);
+    }
+    rows[7] = 1.5e30;
+    options.precision = VEM_SINGLE;
+    assert_int_equal(vem_fit(io_ctx, data, &options, NULL, &model, &report),
+                     VEM_BAD_DATA);
+    io_says("is 1.5e+30 and");
+    vem_data_free(data);
+}
+
+static void same_files(const char *ours, const char *theirs)
+{
+    FILE *a = fopen(ours, "rb"), *b = fopen(theirs, "rb");
+    int64_t at = 0;
+    assert_true(a && b);
+    for (int x = 0, y = 0; x != EOF; at++) {
+        x = fgetc(a);
+        y = fgetc(b);
+        if (x != y)
+            fail_msg("%s and %s differ at byte %lld", ours, theirs, (long long)at);
+    }
+    assert_true(at > 100);
+    fclose(a);
+    fclose(b);
+}
+
+/* Trees as text and pictures, and pictures of paths. */
+static void pictures(void **state)
+{
+    static const char *const endings[] = {"nwk", "R", "json", "tree.svg", "path.svg"};
+    enum { FILES = sizeof endings / sizeof *endings };
+    double rows[240];
+    char paths[2][FILES][400];
+    (void)state;
+    german();
+    for (int i = 0; i < 240; i++)
+        rows[i] = (i / 2 % 3) * 1.5 + sin(37.0 * i);
+    for (int plain = 0; plain < 2; plain++) {
+        vem_data *data;
+        vem_options options;
+        vem_dendrogram *tree = NULL;
+        vem_path *path = NULL;
+        const vem_dendrogram_options joined = {.size = sizeof joined,
+                                               .method = VEM_DENDROGRAM_AVERAGE};
+        const vem_select_options select = {.size = sizeof select,
+                                           .method = VEM_SELECT_GREEDY,
+                                           .max_clusters = 4};
+        if (plain)
+            setlocale(LC_ALL, "C");
+        vem_options_init(&options);
+        assert_int_equal(vem_data_borrow(io_ctx, VEM_FLOAT64, rows, 120, 2, 0, 0, &data),
+                         VEM_OK);
+        for (int k = 0; k < FILES; k++)
+            snprintf(paths[plain][k], sizeof paths[plain][k], "%s/%d.%s", io_directory,
+                     plain, endings[k]);
+        const char *const names[] = {paths[plain][0], paths[plain][1], paths[plain][2],
+                                     paths[plain][3], paths[plain][4]};
+        assert_int_equal(vem_agglomerate(io_ctx, data, &options, &joined, &tree), VEM_OK);
+        assert_int_equal(vem_dendrogram_write_newick(io_ctx, tree, NULL, names[0]),
+                         VEM_OK);
+        assert_int_equal(vem_dendrogram_write_r(io_ctx, tree, NULL, names[1]), VEM_OK);
+        assert_int_equal(vem_dendrogram_write_r(io_ctx, tree, NULL, names[2]), VEM_OK);
+        assert_int_equal(vem_dendrogram_draw(io_ctx, tree, NULL, 3, names[3]), VEM_OK);
+        if (vem_select(io_ctx, data, &options, &select, NULL, &path, NULL) != VEM_OK)
+            fail_msg("%s", vem_ctx_message(io_ctx));
+        assert_int_equal(vem_path_draw(io_ctx, path, NULL, names[4]), VEM_OK);
+        vem_path_free(path);
+        vem_dendrogram_free(tree);
+        vem_data_free(data);
+    }
+    for (int k = 0; k < FILES; k++)
+        same_files(paths[0][k], paths[1][k]);
+}
+
 /* A Turkish I is not the capital of i. */
 static void endings(void **state)
 {
@@ -209,6 +313,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(tables, io_setup, leave_locale),
         cmocka_unit_test_setup_teardown(models, io_setup, leave_locale),
         cmocka_unit_test_setup_teardown(state_files, io_setup, leave_locale),
+        cmocka_unit_test_setup_teardown(sentences, io_setup, leave_locale),
+        cmocka_unit_test_setup_teardown(pictures, io_setup, leave_locale),
         cmocka_unit_test_setup_teardown(endings, io_setup, leave_locale),
         cmocka_unit_test_setup_teardown(hints, io_setup, leave_locale),
     };

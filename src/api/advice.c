@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/plain.h"
 
 enum {
     FEW = 3,
@@ -62,7 +63,7 @@ static void note(const vem_data *data, const share *shares, int32_t count, doubl
                                      : ", ",
                     names, sizeof names);
     if (sum < 0.9999)
-        snprintf(percent, sizeof percent, "%.4g %%", 100 * sum);
+        vem_i_plain_print(percent, sizeof percent, "%.4g %%", 100 * sum);
     else
         snprintf(percent, sizeof percent, "more than 99.99 %%");
     vem_i_report_note(report,

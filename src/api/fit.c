@@ -7,6 +7,7 @@
 #include "api/fitting.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/plain.h"
 #include "fit/reduce.h"
 #include "metrics/gap.h"
 #include "metrics/measure.h"
@@ -169,11 +170,11 @@ static vem_status count_floored(const fit *f)
         snprintf(cause, sizeof cause, "The least number that %s precision divides by",
                  vem_choice_name("precision", (int)f->resolved.precision));
     else if (f->resolved.floor > f->asked->floor)
-        snprintf(cause, sizeof cause, "The least --floor in %s precision, %.2g,",
-                 vem_choice_name("precision", (int)f->resolved.precision),
-                 f->resolved.floor);
+        vem_i_plain_print(cause, sizeof cause, "The least --floor in %s precision, %.2g,",
+                          vem_choice_name("precision", (int)f->resolved.precision),
+                          f->resolved.floor);
     else
-        snprintf(cause, sizeof cause, "--floor %g", f->resolved.floor);
+        vem_i_plain_print(cause, sizeof cause, "--floor %g", f->resolved.floor);
     char where[160];
     vem_i_floored_place(f->data, f->model, &limits, where, sizeof where);
     vem_i_report_note(

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "base/plain.h"
+
 vem_status vem_i_refuse(vem_ctx *ctx, vem_status status, const char *format, ...)
 {
     va_list args;
@@ -37,7 +39,8 @@ const char *vem_bytes_print(double bytes, char text[32])
     }
     for (bytes /= 1024; bytes >= 999.5 && unit < 3; unit++)
         bytes /= 1024;
-    snprintf(text, 32, bytes < 9.995 ? "%.2f %s" : "%.0f %s", bytes, units[unit]);
+    vem_i_plain_print(text, 32, bytes < 9.995 ? "%.2f %s" : "%.0f %s", bytes,
+                      units[unit]);
     return text;
 }
 

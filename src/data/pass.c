@@ -18,6 +18,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/plain.h"
 #include "data/missing.h"
 #include "data/stretch.h"
 #include "data/unit.h"
@@ -236,7 +237,8 @@ vem_status vem_i_pass_refuse_heavy(const vem_i_pass *p, vem_precision precision)
     for (int64_t i = 0; i < p->n; i++)
         others += i == row ? 0 : weights[i];
     if (others * most < weights[row])
-        snprintf(bound, sizeof bound, "; no more than %.3g is safe", others * most);
+        vem_i_plain_print(bound, sizeof bound, "; no more than %.3g is safe",
+                          others * most);
     return vem_i_fail(p->run, VEM_BAD_DATA,
                       "Row %" PRId64 " has a weight of %.3g, and all others together "
                       "%.3g: the variance they leave is too small for %s precision%s.",

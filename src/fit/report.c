@@ -182,18 +182,20 @@ static void say_stopping(vem_report *report, int scale_free)
         snprintf(text, size, "stops when no row changes what it holds in a step%s.",
                  twice);
     else if (!scale_free)
-        snprintf(text, size,
-                 "stops when a step changes F by no more than %g max(|F|, 0.001)%s.",
-                 o->tolerance, twice);
+        vem_i_plain_print(
+            text, size,
+            "stops when a step changes F by no more than %g max(|F|, 0.001)%s.",
+            o->tolerance, twice);
     else if (vem_i_is_plain(vem_i_family_of(o->family)) && o->held == 1)
-        snprintf(text, size,
-                 "stops when a step changes the squared error by no more than %g of "
-                 "itself%s.",
-                 o->tolerance, twice);
+        vem_i_plain_print(
+            text, size,
+            "stops when a step changes the squared error by no more than %g of "
+            "itself%s.",
+            o->tolerance, twice);
     else
-        snprintf(text, size,
-                 "stops when a step changes F by no more than %g (%g D / 2)%s.",
-                 0.5 * s->d * o->tolerance, o->tolerance, twice);
+        vem_i_plain_print(text, size,
+                          "stops when a step changes F by no more than %g (%g D / 2)%s.",
+                          0.5 * s->d * o->tolerance, o->tolerance, twice);
     vem_i_report_say(report, "%s", text);
 }
 
