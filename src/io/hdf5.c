@@ -19,6 +19,7 @@ vem_status vem_i_hdf5_read(vem_i_run *run, const char *file, const char *dataset
 
 #include <hdf5.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -184,13 +185,18 @@ static vem_status open_and_read(vem_i_run *run, const char *file, const char *da
 vem_status vem_i_hdf5_read(vem_i_run *run, const char *file, const char *dataset,
                            vem_data *data)
 {
+    /* Contexts know nothing of each other, and the library of HDF5 may be one that serves one
+     * thread at a time. */
+    static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
     H5E_auto2_t report;
     void *user;
+    pthread_mutex_lock(&turn);
     H5Eget_auto2(H5E_DEFAULT, &report,
                  &user); /* it prints by default; the library must not */
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     vem_status status = open_and_read(run, file, dataset, data);
     H5Eset_auto2(H5E_DEFAULT, report, user);
+    pthread_mutex_unlock(&turn);
     return status;
 }
 
