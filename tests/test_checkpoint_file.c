@@ -210,6 +210,21 @@ static void forged_groups(void **state)
         spill(path, forgery, size);
         refused(path, blamed[attack]);
     }
+    /* Means of buckets and groups that are no numbers: nothing is nearest to them. */
+    static const char *const places[] = {"cell_means", "group_means"};
+    static const float wrong[] = {NAN, INFINITY, -INFINITY};
+    for (int k = 0; k < 6; k++) {
+        memcpy(forgery, bytes, size);
+        char *means = values_of(forgery, size, places[k % 2], 0);
+        uint64_t shape[2];
+        memcpy(shape, means - sizeof shape, sizeof shape);
+        assert_int_equal(shape[1], sizeof *wrong);
+        for (uint64_t i = 0; i < shape[0]; i++)
+            memcpy(means + i * sizeof *wrong, &wrong[k / 2], sizeof *wrong);
+        seal(forgery, size);
+        spill(path, forgery, size);
+        refused(path, places[k % 2]);
+    }
     free(forgery);
     free(bytes);
     end();

@@ -121,6 +121,18 @@ void vem_i_record_reals(vem_i_record *r, const char *name, double *values, size_
             vem_i_record_refuse(r, name);
 }
 
+void vem_i_record_elements(vem_i_record *r, const char *name, void *values, size_t count,
+                           size_t size, double low, double high)
+{
+    vem_i_record_block(r, name, values, count, size);
+    for (size_t i = 0; r->reading && r->status == VEM_OK && i < count; i++) {
+        const double value = size == sizeof(float) ? (double)((const float *)values)[i]
+                                                   : ((const double *)values)[i];
+        if (!(value >= low && value <= high))
+            vem_i_record_refuse(r, name);
+    }
+}
+
 /* ---- sums ---- */
 
 /* x -> (x ^ word) * odd is one to one in both, so one changed word changes all that follows.

@@ -50,6 +50,9 @@ void vem_i_record_int(vem_i_record *record, const char *name, int *value, int lo
 /* Real numbers that must be finite and between `low` and `high` when read. */
 void vem_i_record_reals(vem_i_record *record, const char *name, double *values,
                         size_t count, double low, double high);
+/* The same of the type of the arithmetic, `size` bytes each: float or double. */
+void vem_i_record_elements(vem_i_record *record, const char *name, void *values,
+                           size_t count, size_t size, double low, double high);
 /* What was read cannot be: the part `name` is to blame. */
 void vem_i_record_refuse(vem_i_record *record, const char *name);
 

@@ -1,6 +1,7 @@
 /* What the two levels carry from one step to the next: buckets and groups with their means,
  * from whose rounded values the next ones are made, and the nearest groups. Ranks and norms
  * follow from these, to the same bits. Files call buckets cells, as the first ones did. */
+#include <float.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -96,10 +97,11 @@ void vem_i_hierarchy_record(vem_i_record *r, vem_i_hierarchy *h, int32_t cluster
     record_starts(r, "cell_starts", h->bucket_starts, h->buckets + 1, clusters);
     record_starts(r, "cell_groups", h->bucket_groups, h->buckets + 1, h->groups);
     record_starts(r, "group_starts", h->group_starts, h->groups + 1, clusters);
-    vem_i_record_block(r, "cell_means", h->bucket_means, (size_t)buckets * (size_t)h->d,
-                       element);
-    vem_i_record_block(r, "group_means", h->group_means, (size_t)groups * (size_t)h->d,
-                       element);
+    /* Nothing would be nearest to what is no number. */
+    vem_i_record_elements(r, "cell_means", h->bucket_means,
+                          (size_t)buckets * (size_t)h->d, element, -DBL_MAX, DBL_MAX);
+    vem_i_record_elements(r, "group_means", h->group_means, (size_t)groups * (size_t)h->d,
+                          element, -DBL_MAX, DBL_MAX);
     if (r->reading && r->status == VEM_OK)
         rank_members(r, h);
     if (r->reading && r->status == VEM_OK && (sorted || h->per == 1))

@@ -9,19 +9,8 @@
  * with the labels (labels.c); its blocks are, which are of other models. */
 #include "em/em.h"
 
+#include <float.h>
 #include <math.h>
-
-/* Probabilities times masses. */
-static void check_masses(vem_i_record *r, const void *q, size_t count, size_t element)
-{
-    const int single = element == sizeof(float);
-    for (size_t i = 0; r->reading && r->status == VEM_OK && i < count; i++) {
-        const double mass =
-            single ? (double)((const float *)q)[i] : ((const double *)q)[i];
-        if (!(mass >= 0) || isinf(mass))
-            vem_i_record_refuse(r, "q");
-    }
-}
 
 void vem_i_posterior_record(vem_i_record *r, vem_i_posterior *p, size_t element,
                             int32_t clusters, int whole, int further)
@@ -30,13 +19,12 @@ void vem_i_posterior_record(vem_i_record *r, vem_i_posterior *p, size_t element,
     vem_i_record_int(r, "known", &p->known, 0, 1);
     if (p->known)
         vem_i_record_indices(r, "held", p->held, entries, -1, clusters - 1);
-    if (whole && p->q) {
-        vem_i_record_block(r, "q", p->q, entries, element);
-        check_masses(r, p->q, entries, element);
-    }
+    if (whole && p->q)
+        vem_i_record_elements(r, "q", p->q, entries, element, 0, DBL_MAX);
     if (further) {
         vem_i_record_indices(r, "next", p->next, n, -1, clusters - 1);
-        vem_i_record_block(r, "gap", p->gap, n, element);
+        /* Infinite where there is no further cluster. */
+        vem_i_record_elements(r, "gap", p->gap, n, element, -DBL_MAX, INFINITY);
     }
 }
 
