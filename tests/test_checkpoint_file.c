@@ -316,6 +316,42 @@ static void forged_neighbors(void **state)
     }
 }
 
+/* Labels of the best restart so far are clusters, all of them. */
+static void forged_labels(void **state)
+{
+    (void)state;
+    size_t size = 0;
+    char *bytes = NULL;
+    int64_t best = 0;
+    begin(VEM_SEARCH_CLOSEST);
+    options.algorithm = VEM_ALGORITHM_GMM;
+    for (int64_t step = 1; !best; step++) { /* in the second restart there is one */
+        free(bytes);
+        bytes = state_at(step, &size);
+        memcpy(&best, values_of(bytes, size, "has_best", 0), sizeof best);
+    }
+    path_name file = path_of("forged", 30);
+    char *labels = values_of(bytes, size, "labels", 0);
+    uint64_t count;
+    memcpy(&count, labels - 16, sizeof count);
+    assert_int_equal(count, data.n);
+    const int32_t wrong[] = {-1, (int32_t)options.clusters};
+    int32_t right;
+    memcpy(&right, labels + 28, sizeof right);
+    for (int i = 0; i < 2; i++) {
+        memcpy(labels + 28, &wrong[i], sizeof right);
+        seal(bytes, size);
+        spill(file.text, bytes, size);
+        refused(file.text, "labels");
+    }
+    memcpy(labels + 28, &right, sizeof right);
+    seal(bytes, size);
+    spill(file.text, bytes, size);
+    assert_int_equal(resume(file.text), VEM_OK);
+    free(bytes);
+    end();
+}
+
 /* Counters that a later sum would carry over the edge; numbers that no fit has. */
 static void forged_counters(void **state)
 {
@@ -504,6 +540,7 @@ int main(void)
         cmocka_unit_test(forged_groups),
         cmocka_unit_test(in_time),
         cmocka_unit_test(forged_neighbors),
+        cmocka_unit_test(forged_labels),
         cmocka_unit_test(forged_counters),
         cmocka_unit_test(of_another_fit),
         cmocka_unit_test(not_there_or_foreign),

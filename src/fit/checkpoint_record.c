@@ -217,7 +217,7 @@ static void record_best(vem_i_record *r, vem_i_checkpoint *k)
                                       k->best);
     if (r->status != VEM_OK)
         return;
-    vem_i_record_indices(r, "labels", report->labels, (size_t)k->items, -1,
+    vem_i_record_indices(r, "labels", report->labels, (size_t)k->items, 0,
                          report->summary.clusters - 1);
     vem_i_model_record(r, *k->best);
     if (r->reading && r->status == VEM_OK &&
