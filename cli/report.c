@@ -106,10 +106,10 @@ void cli_print_lines(const char *label, const char *lines)
     const int width = cli_width(STDOUT_FILENO);
     while (lines && *lines) {
         const size_t length = strcspn(lines, "\n");
-        char line[1024];
+        char line[1024], clean[1024]; /* names of columns may be in it */
         snprintf(line, sizeof line, "%.*s", (int)length, lines);
         const int at = printf("  %-13s ", label);
-        cli_wrap(stdout, line, INDENT, at, width);
+        cli_wrap(stdout, cli_clean(line, clean, sizeof clean), INDENT, at, width);
         label = "";
         lines += length;
         lines += *lines == '\n';

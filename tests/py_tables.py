@@ -359,7 +359,25 @@ class Text(cli_case.Case):
         look("info", data, "--columns", "1,2", code=0)
         look("fit", data, "-k", 1, "--columns", "nothing", code=2)
         look("fit", data, "-k", 1, code=1)
-
+        # What goes well speaks of columns and ids, too: one column decides, one is constant.
+        lines = "".join(f"n\x1b[2J{i},{i % 3 * 1e6 + i},{i % 7},5\n" for i in range(60))
+        data = self.write("g.csv", "id,\x1b]0;gone\x07,\u009b2J,\x1b[31m\n" + lines)
+        model, tree = self.path("g.npz"), self.path("t.npz")
+        said = look("fit", data, "-k", 2, "--id", "id", "-v", "-o", model, code=0).stdout
+        self.assertIn("almost alone", " ".join(said.split()))
+        for words in (["describe", model, data], ["describe", model], ["info", model],
+                      ["info", data, "--id", "id"], ["score", model, data],
+                      ["select", data, "--id", "id"],
+                      ["tree", data, "--id", "id", "-o", tree], ["info", tree]):
+            look(*words, code=0)
+        # Notes of a tree come out of its file.
+        with zipfile.ZipFile(tree) as old, zipfile.ZipFile(self.path("bad.npz"), "w") as new:
+            for name in old.namelist():
+                meta = {"kind": "tree", "method": "bayes", "notes": "\x1b]0;gone\x07\x9b2J"}
+                new.writestr(name, cli_case.npy_bytes(list(json.dumps(meta).encode()), "|u1")
+                             if name == "meta.npy" else old.read(name))
+        for words in (["info", self.path("bad.npz")], ["tree", self.path("bad.npz"), "-k", 3]):
+            self.assertIn("gone", look(*words, code=0).stdout)
 
 
 class Advice(cli_case.Case):

@@ -72,6 +72,7 @@ static void tables(void **state)
               "changed while");
         table("1,2\n3,4\n5,6\n7,8\n9,1\n", "12,4567\n\n1,2222222\n\n", times,
               "changed while");
+        table("1,2\n3,4\n", "1,2\n\n\n\n\n", times, "changed while"); /* rows go */
         table("1000000,ab\n", "1,abcdefgh\n", times, "changed while");
         table("1,abcdefgh\n", "xxxxxxxx,2\n", times, "is not a number");
     }

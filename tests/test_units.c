@@ -177,13 +177,17 @@ static int above(const vem_model *model, int c, const double *variances, double 
 }
 
 /* Rows on few places, in columns of very different units: clusters collapse to the floor, which
- * is a share of each column's own variance, and those that do are counted. */
+ * is a share of each column's own variance, and those that do are counted. So it is from a start
+ * with a scale of its own, which the fit keeps: there columns are not divided by their deviations. */
 static void the_floor_is_a_share_of_the_column(void **state)
 {
     (void)state;
-    const double factors[D] = {1e6, 1, 1e-3, 1e-6}, floors[] = {1e-6, 1e-3};
+    const double wide[D] = {1e6, 1, 1e-3, 1e-6}, narrow[D] = {30, 1, 0.1, 3};
+    const double floors[] = {1e-6, 1e-3}, scale[D] = {2, 0.5, 3, 1};
     for (int f = 0; f < 2; f++)
-        for (int e = 0; e < 2; e++) {
+        for (int k = 0; k < 4; k++) {
+            const int e = k % 2, keeps = k / 2;
+            const double *factors = keeps ? narrow : wide;
             grid_data plain = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, N, D, 3);
             /* The first hundred rows are one point, far from the others. */
             for (int64_t i = 0; i < 100 * D; i++)
@@ -193,7 +197,11 @@ static void the_floor_is_a_share_of_the_column(void **state)
             variances_of(&data, variances);
             vem_options o = ask(shaped[f]);
             o.floor = floors[e];
-            grid_fit fit = grid_run(ctx, &data, &o, NULL);
+            vem_model *start = keeps ? grid_start(ctx, &data, shaped[f], CLUSTERS) : NULL;
+            if (keeps)
+                assert_int_equal(vem_model_set_scale(ctx, start, scale), VEM_OK);
+            grid_fit fit = grid_run(ctx, &data, &o, start);
+            vem_model_free(start);
             int64_t bound = 0;
             for (int c = 0; c < CLUSTERS; c++) {
                 assert_true(above(fit.model, c, variances, 0.999 * o.floor));
