@@ -279,6 +279,40 @@ static void coresets_listen_between_blocks(void **state)
     grid_data_free(&data);
 }
 
+/* Centers, labels and rows are one run, of which every block can be the last. */
+static void generators_listen_between_blocks(void **state)
+{
+    (void)state;
+    enum { N = 40000, BLOCKS = N / 1024 };
+    assert_int_equal(vem_ctx_set_threads(ctx, 1), VEM_OK);
+    for (int kind = VEM_BIRCH_GRID; kind <= VEM_TAU_SEPARATED; kind++) {
+        const vem_generate_options o = {.size = sizeof o, .clusters = 9, .n = N};
+        double *rows = NULL;
+        counter all = heard("generate", 0);
+        vem_ctx_set_progress(ctx, count, &all);
+        assert_int_equal(vem_generate(ctx, (vem_generator)kind, &o, NULL, NULL, &rows,
+                                      NULL, NULL),
+                         VEM_OK);
+        free(rows);
+        assert_true(all.calls >= 2 * BLOCKS);
+        assert_true(all.last_total == N && all.last_done > N / 2);
+        assert_false(all.backwards);
+        for (int64_t stop = 1; stop < all.calls; stop += 1 + all.calls / 40) {
+            counter c = heard("generate", stop);
+            vem_ctx_set_progress(ctx, count, &c);
+            rows = NULL;
+            assert_int_equal(vem_generate(ctx, (vem_generator)kind, &o, NULL, NULL, &rows,
+                                          NULL, NULL),
+                             VEM_STOPPED);
+            assert_null(rows);
+            assert_in_range(c.after, 0, 1);
+        }
+    }
+    vem_ctx_set_progress(ctx, NULL, NULL);
+    fake_tick = 0;
+    assert_int_equal(vem_ctx_set_threads(ctx, CONTEXT_THREADS), VEM_OK);
+}
+
 typedef struct chapters {
     int64_t restart, step, restarts;
     int wrong;
@@ -430,6 +464,7 @@ int main(void)
         cmocka_unit_test(told_sanely),
         cmocka_unit_test(seeding_listens_between_blocks),
         cmocka_unit_test(coresets_listen_between_blocks),
+        cmocka_unit_test(generators_listen_between_blocks),
         cmocka_unit_test(restarts_are_numbered),
         cmocka_unit_test(lines_of_the_trace),
         cmocka_unit_test(one_run_over_all_rows),

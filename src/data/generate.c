@@ -20,12 +20,14 @@
 #include "base/parallel.h"
 #include "base/rng.h"
 #include "base/structs.h"
+#include "base/whole.h"
 
 /* The `step` of a draw says what is drawn; append, never renumber. */
 enum { DRAW_CENTER = 1, DRAW_SHAPE, DRAW_WEIGHT, DRAW_LABEL, DRAW_ROW };
 
 static const double BIRCH_SPACING = 5.65685424949238019521; /* 4 sqrt(2) */
 enum { ROWS_PER_TASK = 1024, REFUSALS = 200 };
+static const char PHASE[] = "generate", LABELLING[] = "while labelling the rows";
 
 typedef struct maker {
     vem_i_run *run;
@@ -45,6 +47,17 @@ typedef struct maker {
 static vem_i_rng draw(const maker *m, uint32_t what, int64_t item)
 {
     return vem_i_rng_at(m->seed, VEM_RNG_GENERATE, what, (uint64_t)item);
+}
+
+/* Says how far a pass is, and hears whether to stop. */
+static vem_status listen(const maker *m, int64_t done, int64_t total, const char *where)
+{
+    const vem_progress progress = {.phase = PHASE,
+                                   .done = done,
+                                   .total = total,
+                                   .free_energy = NAN};
+    return vem_i_progress(m->run, &progress, 0) ? vem_i_fail_stopped(m->run, where)
+                                                : VEM_OK;
 }
 
 /* ---- Shapes ---- */
@@ -150,12 +163,9 @@ static vem_status place_apart(maker *m, double side, int patience, int may_grow)
                     side, (int)c, (int)m->clusters, m->separation);
             side *= 1.01;
         }
-        const vem_progress progress = {.phase = "generate",
-                                       .done = c,
-                                       .total = m->clusters,
-                                       .free_energy = NAN};
-        if (vem_i_progress(m->run, &progress, 0))
-            return vem_i_fail_stopped(m->run, "while placing the centers");
+        const vem_status status = listen(m, c, m->clusters, "while placing the centers");
+        if (status != VEM_OK)
+            return status;
     }
     return VEM_OK;
 }
@@ -199,24 +209,27 @@ static vem_status place_centers(maker *m)
 /* ---- Rows ---- */
 
 /* Counts that differ by at most one, in random order. */
-static void label_equally(maker *m)
+static vem_status label_equally(maker *m)
 {
+    vem_status status = VEM_OK;
     for (int64_t i = 0; i < m->n; i++)
         m->labels[i] = (int32_t)(i % m->clusters);
-    for (int64_t i = m->n - 1; i > 0; i--) {
+    for (int64_t i = m->n - 1; status == VEM_OK && i > 0; i--) {
+        if (i % ROWS_PER_TASK == 0)
+            status = listen(m, m->n - i, m->n, LABELLING);
         vem_i_rng rng = draw(m, DRAW_LABEL, i);
         const int64_t other = (int64_t)vem_i_rng_below(&rng, (uint64_t)i + 1);
         const int32_t kept = m->labels[i];
         m->labels[i] = m->labels[other];
         m->labels[other] = kept;
     }
+    return status;
 }
 
 static vem_status label_by_weight(maker *m)
 {
     double *sums;
-    const vem_status status =
-        vem_i_take(m->run, &sums, (size_t)m->clusters, sizeof *sums);
+    vem_status status = vem_i_take(m->run, &sums, (size_t)m->clusters, sizeof *sums);
     if (status != VEM_OK)
         return status;
     double total = 0;
@@ -224,7 +237,9 @@ static vem_status label_by_weight(maker *m)
         vem_i_rng rng = draw(m, DRAW_WEIGHT, c);
         sums[c] = total += vem_i_rng_gamma(&rng, 5.0);
     }
-    for (int64_t i = 0; i < m->n; i++) {
+    for (int64_t i = 0; status == VEM_OK && i < m->n; i++) {
+        if (i % ROWS_PER_TASK == 0)
+            status = listen(m, i, m->n, LABELLING);
         vem_i_rng rng = draw(m, DRAW_LABEL, i);
         const double level = total * vem_i_rng_uniform(&rng);
         int32_t low = 0, high = m->clusters - 1;
@@ -238,7 +253,7 @@ static vem_status label_by_weight(maker *m)
         m->labels[i] = low;
     }
     vem_i_free(sums);
-    return VEM_OK;
+    return status;
 }
 
 static void make_rows(void *arg, int64_t task, int thread)
@@ -274,15 +289,20 @@ static vem_status make(maker *m)
         {&m->factors, shaped ? clusters : 0, d * d * sizeof(double), 0},
         {&m->radius, shaped ? clusters : 0, sizeof *m->radius, 0},
     };
+    const vem_progress told = {.phase = PHASE, .free_energy = NAN};
     vem_status status = vem_i_take_rooms(m->run, list, VEM_I_COUNT(list));
+    const int owner = vem_i_whole_begin(m->run, PHASE, m->n);
+    vem_i_whole_narrow(m->run, 0, 1, 3); /* centers, labels, rows */
     if (status == VEM_OK)
         status = place_centers(m);
-    if (status == VEM_OK && m->kind == VEM_SEPARATED)
-        status = label_by_weight(m);
-    else if (status == VEM_OK)
-        label_equally(m);
     if (status == VEM_OK)
-        vem_i_parallel(m->run, vem_i_shards(m->n, ROWS_PER_TASK), make_rows, m);
+        status = m->kind == VEM_SEPARATED ? label_by_weight(m) : label_equally(m);
+    if (status == VEM_OK &&
+        vem_i_parallel_watched(m->run, vem_i_shards(m->n, ROWS_PER_TASK),
+                               30.0 * ROWS_PER_TASK * m->d, make_rows, m, &told,
+                               VEM_I_SKIP))
+        status = vem_i_fail_stopped(m->run, "while drawing the rows");
+    vem_i_whole_end(m->run, owner);
     return status;
 }
 
