@@ -384,6 +384,17 @@ static void forged_counters(void **state)
         spill(path, forgery, size);
         refused(path, reals[i]);
     }
+    const double far = 1e200, nothing[9] = {0}; /* costs that are no numbers */
+    memcpy(forgery, bytes, size);
+    memcpy(values_of(forgery, size, "means", 0), &far, sizeof far);
+    seal(forgery, size);
+    spill(path, forgery, size);
+    refused(path, "means");
+    memcpy(forgery, bytes, size);
+    memcpy(values_of(forgery, size, "weights", 0), nothing, sizeof nothing);
+    seal(forgery, size);
+    spill(path, forgery, size);
+    refused(path, "weights");
     const double negative = -1; /* a number, but no variance */
     memcpy(forgery, bytes, size);
     memcpy(values_of(forgery, size, "variances", 0), &negative, sizeof negative);

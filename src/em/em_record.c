@@ -12,6 +12,8 @@
 #include <float.h>
 #include <math.h>
 
+#include "model/units.h"
+
 void vem_i_posterior_record(vem_i_record *r, vem_i_posterior *p, size_t element,
                             int32_t clusters, int whole, int further)
 {
@@ -26,6 +28,18 @@ void vem_i_posterior_record(vem_i_record *r, vem_i_posterior *p, size_t element,
         /* Infinite where there is no further cluster. */
         vem_i_record_elements(r, "gap", p->gap, n, element, -DBL_MAX, INFINITY);
     }
+}
+
+/* As of a model to start from: every cost must be a number. */
+static void check_costs(vem_i_record *r, const vem_i_em *em)
+{
+    if (!r->reading || r->status != VEM_OK)
+        return;
+    const vem_status status = vem_i_model_check_range(r->run, em->model, em->view);
+    if (status == VEM_BAD_DATA)
+        vem_i_record_refuse(r, "means");
+    else
+        r->status = status;
 }
 
 static void record_schedule(vem_i_record *r, vem_i_schedule *s)
@@ -65,6 +79,7 @@ void vem_i_em_record(vem_i_record *r, vem_i_em *em)
     VEM_I_RECORD(r, "free_energy_first", em->free_energy_first);
     vem_i_trace_record(r, &em->trace);
     vem_i_model_record(r, em->model);
+    check_costs(r, em);
     vem_i_posterior_record(r, &em->posterior, em->view->kernels->element,
                            em->model->clusters, em->within, em->within && em->doing.swap);
     vem_i_estep_record(r, em->estep, &em->posterior, em->model->clusters);
