@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <unistd.h>
 
+#include "base/record.h"
 #include "fake_clock.h"
 #include "grid.h"
 
@@ -160,6 +161,30 @@ static inline void assert_same_bits(const grid_fit *a, const grid_fit *b,
         assert_string_equal(x->move ? x->move : "", y->move ? y->move : "");
     }
 #undef SAME
+}
+
+/* The values of the k-th block of this name, counted from 0. */
+static inline char *values_of(char *bytes, size_t size, const char *name, int k)
+{
+    enum { MARK = 32, TAIL = 16, HEADING = 40 };
+    char padded[24] = {0};
+    memcpy(padded, name, strlen(name));
+    for (size_t at = MARK; at + HEADING < size - TAIL;) {
+        uint64_t shape[2];
+        memcpy(shape, bytes + at + sizeof padded, sizeof shape);
+        if (memcmp(bytes + at, padded, sizeof padded) == 0 && k-- == 0)
+            return bytes + at + HEADING;
+        at += HEADING + (size_t)((shape[0] * shape[1] + 7) / 8 * 8);
+    }
+    fail_msg("no block %s", name);
+    return NULL;
+}
+
+/* Someone who knows the sum has written this. */
+static inline void seal(char *bytes, size_t size)
+{
+    const uint64_t ending[] = {size - 48, vem_i_mix(0, bytes + 32, size - 48)};
+    memcpy(bytes + size - sizeof ending, ending, sizeof ending);
 }
 
 #endif

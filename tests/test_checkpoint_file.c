@@ -4,7 +4,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "base/record.h"
 #include "checkpoints.h"
 
 static grid_data data;
@@ -130,29 +129,6 @@ static void forged(void **state)
         free(bytes);
         end();
     }
-}
-
-/* The values of the k-th block of this name, counted from 0. */
-static char *values_of(char *bytes, size_t size, const char *name, int k)
-{
-    enum { MARK = 32, TAIL = 16, HEADING = 40 };
-    char padded[24] = {0};
-    memcpy(padded, name, strlen(name));
-    for (size_t at = MARK; at + HEADING < size - TAIL;) {
-        uint64_t shape[2];
-        memcpy(shape, bytes + at + sizeof padded, sizeof shape);
-        if (memcmp(bytes + at, padded, sizeof padded) == 0 && k-- == 0)
-            return bytes + at + HEADING;
-        at += HEADING + (size_t)((shape[0] * shape[1] + 7) / 8 * 8);
-    }
-    fail_msg("no block %s", name);
-    return NULL;
-}
-
-static void seal(char *bytes, size_t size)
-{
-    uint64_t sum = vem_i_mix(0, bytes + 32, size - 48);
-    memcpy(bytes + size - 8, &sum, sizeof sum);
 }
 
 /* With more than 4,096 clusters groups hold several, and what the next step looks at is made

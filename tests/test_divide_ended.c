@@ -95,6 +95,147 @@ static void stopped_anywhere(void **state)
     grid_data_free(&data);
 }
 
+/* A number of a state. */
+static int64_t counted(const char *file, const char *name)
+{
+    size_t size;
+    int64_t value;
+    char *bytes = slurp(file, &size);
+    memcpy(&value, values_of(bytes, size, name, 0), sizeof value);
+    free(bytes);
+    return value;
+}
+
+/* Clusters that must be and that steps drop again are made so many times, not so many after each stop. */
+static void forced_rounds_are_counted(void **state)
+{
+    (void)state;
+    grid_data data = heaps(1, ROWS, 2, 1, 0, NULL);
+    const vem_options o = options((vem_family_kind)-1);
+    for (int m = 0; m < METHODS; m++) {
+        const vem_select_options s = {.size = sizeof s,
+                                      .method = methods[m],
+                                      .min_clusters = 25,
+                                      .max_clusters = 30};
+        stopper all = {0}, one = {0};
+        const path_name file = path_of("forced", m);
+        found f;
+        vem_ctx_set_progress(ctx, count_calls, &all);
+        found whole = find(&data, methods[m], &o, s.min_clusters, s.max_clusters);
+        one.stop_at = all.calls - 1;
+        keep_at(file.text, 0, 0);
+        vem_ctx_set_progress(ctx, count_calls, &one);
+        if (try_select(&data, &o, &s, &f) == VEM_OK)
+            found_free(&f);
+        vem_ctx_set_progress(ctx, NULL, NULL);
+        assert_true(counted(file.text, "forced") > 0);
+        assert_in_range(counted(file.text, "again"), 0, 4);
+        keep_at(file.text, 0, 1);
+        found again = find(&data, methods[m], &o, s.min_clusters, s.max_clusters);
+        keep_at(NULL, 0, 0);
+        assert_same(&whole, &again, data.n, "forced");
+        assert_int_equal(vem_report_summary(whole.report)->steps,
+                         vem_report_summary(again.report)->steps);
+        found_free(&again);
+        found_free(&whole);
+    }
+    grid_data_free(&data);
+}
+
+/* What happens to the states of searches by hand. */
+typedef enum attack {
+    FLAT_SHAPE,   /* a variance of 0, */
+    FLAT_ON_PATH, /* also in a mixture of the path */
+    OTHER_SUM,    /* weights that are no shares */
+    BEYOND,       /* a label that is no cluster's */
+    FOREIGN,      /* labels of other rows */
+    NOT_SEEN,     /* no masses of clusters that were looked at, */
+    SEEN_BELOW,   /* or ones that cannot be */
+    NOT_TRIED,    /* nor the pairs */
+    ATTACKS
+} attack;
+
+/* Without the k-th block of a name. */
+static size_t cut_block(char *bytes, size_t size, const char *name, int k)
+{
+    char *values = values_of(bytes, size, name, k), *begin = values - 40;
+    uint64_t shape[2];
+    memcpy(shape, values - sizeof shape, sizeof shape);
+    char *end = values + (shape[0] * shape[1] + 7) / 8 * 8;
+    memmove(begin, end, (size_t)(bytes + size - end));
+    return size - (size_t)(end - begin);
+}
+
+static size_t forge(char *bytes, size_t size, attack how, int32_t mixtures)
+{
+    const double zero = 0, below = -1;
+    double third[2] = {1.0 / 3, 1.0 / 3};
+    const int32_t many = 1000;
+    int32_t *labels = (int32_t *)(void *)values_of(bytes, size, "labels", 0);
+    switch (how) {
+    case FLAT_SHAPE:
+        memcpy(values_of(bytes, size, "variances", mixtures), &zero, sizeof zero);
+        break;
+    case FLAT_ON_PATH:
+        memcpy(values_of(bytes, size, "variances", 0), &zero, sizeof zero);
+        break;
+    case OTHER_SUM:
+        memcpy(values_of(bytes, size, "weights", mixtures), third, sizeof third);
+        break;
+    case BEYOND: labels[5] = many; break;
+    case FOREIGN:
+        for (int i = 0; i < CLUMPS * ROWS; i++)
+            labels[i] = i % CLUMPS;
+        break;
+    case NOT_SEEN: return cut_block(bytes, size, "seen", 0);
+    case SEEN_BELOW:
+        memcpy(values_of(bytes, size, "seen", 0), &below, sizeof below);
+        break;
+    default: return cut_block(bytes, size, "pairs_tried", 0);
+    }
+    return size;
+}
+
+/* A state that was edited, its sum with it, is refused by the part that cannot be. */
+static void edited_states_are_refused(void **state)
+{
+    (void)state;
+    static const char *const blamed[ATTACKS] = {"variances", "variances",  "weights",
+                                                "labels",    "labels",     "seen",
+                                                "seen",      "pairs_tried"};
+    grid_data data = heaps(CLUMPS, ROWS, 2, 12, 0, NULL);
+    const vem_options o = options((vem_family_kind)-1);
+    for (int m = 0; m < METHODS; m++) {
+        const vem_select_options s = {.size = sizeof s, .method = methods[m]};
+        const path_name file = path_of("edited", m);
+        size_t size;
+        int64_t mixtures;
+        keep_at(file.text, 0, 0);
+        found whole = find(&data, methods[m], &o, 0, 0);
+        assert_int_equal(vem_model_clusters(whole.model), CLUMPS);
+        char *bytes = slurp(file.text, &size), *forgery = malloc(size);
+        memcpy(&mixtures, values_of(bytes, size, "path", 0), sizeof mixtures);
+        assert_true(mixtures > 0);
+        for (int k = 0; k < ATTACKS; k++) {
+            found f;
+            memcpy(forgery, bytes, size);
+            const size_t left = forge(forgery, size, (attack)k, (int32_t)mixtures);
+            seal(forgery, left);
+            spill(file.text, forgery, left);
+            keep_at(file.text, 0, 1);
+            const vem_status status = try_select(&data, &o, &s, &f);
+            if (status != VEM_BAD_DATA || !strstr(vem_ctx_message(ctx), blamed[k]))
+                fail_msg("method %d, attack %d: %s", m, k,
+                         status == VEM_OK ? "it passes" : vem_ctx_message(ctx));
+        }
+        keep_at(NULL, 0, 0);
+        free(forgery);
+        free(bytes);
+        found_free(&whole);
+    }
+    grid_data_free(&data);
+}
+
 /* The clock jumps at a later and later look. */
 static void out_of_time_anywhere(void **state)
 {
@@ -215,6 +356,8 @@ static void stopped_with_rows_held_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(stopped_anywhere),
+                                       cmocka_unit_test(forced_rounds_are_counted),
+                                       cmocka_unit_test(edited_states_are_refused),
                                        cmocka_unit_test(out_of_time_anywhere),
                                        cmocka_unit_test(searches_find_the_same),
                                        cmocka_unit_test(the_objective_never_falls),

@@ -1,33 +1,25 @@
 #include <float.h>
 
+#include "base/parallel.h"
 #include "model/contract.h"
 #include "model/counts.h"
 #include "model/model.h"
 #include "model/stats.h"
 
-/* Sizes of spheres and ellipsoids along the columns are not negative. */
-static void check_variances(vem_i_record *r, const vem_model *m)
-{
-    for (int32_t s = 0; s < vem_i_model_shapes(m); s++)
-        for (int32_t j = 0;
-             r->status == VEM_OK && j < vem_i_square_count(m->family, m->d); j++)
-            if (vem_i_cluster_shape(m, s)[vem_i_variance_at(m, j)] < 0)
-                vem_i_record_refuse(r, "variances");
-}
-
-/* Some cluster has a weight, or no row would have a nearest one. (Those of variational Bayes sum to
- * less than 1.) Means of counts are such. */
-static void check_clusters(vem_i_record *r, const vem_model *m)
+/* What no M-step makes: weights that are no shares of 1, or none at all, so that no row would have a
+ * nearest cluster (those of variational Bayes sum to less than 1); means of counts that are no
+ * such; shapes that are none. */
+static void check(vem_i_record *r, const vem_model *m)
 {
     const vem_i_counts *counts = m->family->counts;
-    double sum = 0;
-    for (int32_t c = 0; c < m->clusters; c++)
-        sum += m->weights[c];
-    if (!(sum > 0))
+    const double sum = vem_i_sum(m->weights, m->clusters);
+    if (!(sum > 0 && sum <= 1 + 1e-6))
         vem_i_record_refuse(r, "weights");
     for (int64_t i = 0; counts && i < (int64_t)m->clusters * m->d; i++)
         if (!(m->means[i] >= 0 && m->means[i] <= counts->most))
             vem_i_record_refuse(r, "means");
+    if (r->status == VEM_OK && vem_i_model_check_shapes(r->run, m) != VEM_OK)
+        vem_i_record_refuse(r, "variances");
 }
 
 void vem_i_model_record(vem_i_record *r, vem_model *model)
@@ -44,7 +36,5 @@ void vem_i_model_record(vem_i_record *r, vem_model *model)
     vem_i_record_reals(r, "variances", model->variances, vem_model_variance_count(model),
                        -DBL_MAX, DBL_MAX);
     if (r->reading && r->status == VEM_OK)
-        check_clusters(r, model);
-    if (r->reading && r->status == VEM_OK)
-        check_variances(r, model);
+        check(r, model);
 }

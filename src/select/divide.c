@@ -319,10 +319,12 @@ static vem_status enter(divider *t)
         vem_i_record_refuse(r, "end");
     if (r->status != VEM_OK)
         return r->status;
-    vem_i_checkpoint_resumed(k, t->steps > 1 ? t->steps : 1);
     memcpy(t->next.seen, t->groups.seen, (size_t)t->model->clusters * sizeof(double));
     look(t, t->next.seen, t->model->clusters);
-    return VEM_OK;
+    vem_i_divide_check(r, t);
+    if (r->status == VEM_OK)
+        vem_i_checkpoint_resumed(k, t->steps > 1 ? t->steps : 1);
+    return r->status;
 }
 
 /* Where items may be in several clusters: from what is best with one for each, which is found sooner
@@ -437,7 +439,8 @@ vem_status vem_i_divide(vem_i_selection *selection, vem_i_objective *objective)
         status = enter(&t);
     if (status == VEM_OK)
         status = run_rounds(&t);
-    for (int k = 0; status == VEM_OK && t.model && k < MOST_AGAIN && !is_over(&t); k++) {
+    while (status == VEM_OK && t.model && t.again < MOST_AGAIN && !is_over(&t)) {
+        t.again++; /* as the state that is written meanwhile says */
         status = vem_i_divide_beside(&t);
         if (status != VEM_OK || !t.better)
             break;

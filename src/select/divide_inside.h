@@ -53,6 +53,7 @@ typedef struct vem_i_divider {
     double better_worth;
     int settled; /* what is best has made all its steps */
     int forced;  /* rounds that had to make more clusters */
+    int again;   /* times that it went on from what is beside it */
     int fixed;   /* so many clusters, not the best number of them */
     int hard;    /* items are in one cluster, before they may be in several */
     double free_energy_first;
@@ -74,6 +75,8 @@ static inline double vem_i_divide_enough(const vem_i_divider *t)
 
 /* Between two rounds (divide_record.c). Read, the model has room for the most clusters. */
 void vem_i_divide_record(vem_i_record *record, vem_i_divider *t);
+/* Refuses labels that are not those of the model, when the groups are read. */
+void vem_i_divide_check(vem_i_record *record, const vem_i_divider *t);
 
 /* ---- Boxes (divide_boxes.c) ---- */
 

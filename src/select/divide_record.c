@@ -1,10 +1,22 @@
 /* A search that can be left and entered again, to the same bits: between two rounds it depends on the
- * labels, the model of these, and which clusters and pairs were looked at. A round that was begun when
- * it was stopped is begun again. */
+ * labels, the model of these, which clusters and pairs were looked at, and what was done so often that
+ * it must end. A round that was begun when it was stopped is begun again.
+ *
+ * The labels L of a state are worth no less than its free energy F says: the best parameters for L alone
+ * are at least as good as those that F was measured with, and where rows share clusters the share of the
+ * one that a row is labelled with is the largest, so at least 1 / K:
+ *
+ *     worth(L) >= F - log K ,     with one cluster for each row  worth(L) >= F .
+ *
+ * Where all clusters share a variance, F has that of the most likelihood, J / (D W), and the objective
+ * J / (D (W - K)): by this it may be lower, D/2 (log(W / (W - K)) - K / W) for a unit of mass. */
 #include <float.h>
 #include <math.h>
 
 #include "select/divide_inside.h"
+
+/* Of F in single precision, and more: labels of another model are far worse. */
+static const double ROUNDING = 1e-4;
 
 /* Method and prior: those of the options are compared by the checkpoint itself. */
 static uint64_t owner_of(const vem_i_divider *t)
@@ -29,10 +41,30 @@ static void record_labels(vem_i_record *r, vem_i_divider *t)
                          t->model->clusters - 1);
     vem_i_record_block(r, "seen", t->groups.seen, (size_t)t->model->clusters,
                        sizeof(double));
+    for (int32_t c = 0; r->reading && r->status == VEM_OK && c < t->model->clusters; c++)
+        if (t->groups.seen[c] < 0 || isinf(t->groups.seen[c])) /* NAN: it was not */
+            vem_i_record_refuse(r, "seen");
     vem_i_record_count(r, "tried", &t->tried_count, 0, VEM_I_TRIED * t->capacity);
     if (r->status == VEM_OK)
-        vem_i_record_block(r, "pairs_tried", t->tried,
-                           VEM_I_TRIED_KEY * (size_t)t->tried_count, sizeof(double));
+        vem_i_record_reals(r, "pairs_tried", t->tried,
+                           VEM_I_TRIED_KEY * (size_t)t->tried_count, -DBL_MAX, DBL_MAX);
+}
+
+void vem_i_divide_check(vem_i_record *r, const vem_i_divider *t)
+{
+    const vem_i_objective *o = t->objective;
+    const vem_i_groups *g = &t->groups;
+    const double clusters = g->count, total = o->total;
+    const int alone = t->hard || t->selection->asked->held == 1;
+    double cost = vem_i_objective_total(o, g->all), less = alone ? 0 : log(clusters);
+    for (int32_t c = 0; c < g->count;
+         c++) /* may be few after a loop, and F tells nothing of it */
+        cost -= vem_i_group_lack(o, vem_i_groups_at(g, c));
+    if (o->family->shared && clusters < total)
+        less += 0.5 * o->d * (log(total / (total - clusters)) - clusters / total);
+    const double worth = vem_i_view_log_shift(t->view) - cost / total;
+    if (!(worth >= t->free_energy - less - ROUNDING * (1 + fabs(t->free_energy))))
+        vem_i_record_refuse(r, "labels");
 }
 
 void vem_i_divide_record(vem_i_record *r, vem_i_divider *t)
@@ -50,6 +82,8 @@ void vem_i_divide_record(vem_i_record *r, vem_i_divider *t)
     vem_i_record_count(r, "pairs", &t->pairs, 0, VEM_I_RECORD_MOST);
     vem_i_record_int(r, "settled", &t->settled, 0, 1);
     vem_i_record_int(r, "hard", &t->hard, 0, t->hard);
+    vem_i_record_int(r, "forced", &t->forced, 0, INT32_MAX - 1);
+    vem_i_record_int(r, "again", &t->again, 0, INT32_MAX - 1);
     vem_i_record_reals(r, "free_energy", &t->free_energy, 1, -DBL_MAX, DBL_MAX);
     vem_i_record_reals(r, "free_energy_first", &t->free_energy_first, 1, -DBL_MAX,
                        DBL_MAX);

@@ -89,6 +89,14 @@ static double fewest(const vem_i_objective *o)
     return o->family->axes == 2 ? 2.0 * (o->d + 1) : 4;
 }
 
+double vem_i_group_lack(const vem_i_objective *o, const double *group)
+{
+    const double few = fewest(o) - group[0] * o->mass_unit;
+    return o->constraints.conjugate || o->family->shared || !(group[0] > 0 && few > 0)
+               ? 0
+               : FEW * few;
+}
+
 static double cost_of(const vem_i_objective *o, const double *group, double *work)
 {
     const double mass = group[0], n = mass * o->mass_unit;
@@ -97,10 +105,9 @@ static double cost_of(const vem_i_objective *o, const double *group, double *wor
         return vem_i_evidence_of(o->constraints.conjugate, mass, group + 1, scatter,
                                  work);
     const double numbers = (double)(1 + o->d + vem_i_second_count(o->family, o->d));
-    const double few = fewest(o) - n;
     if (o->family->shared)
         return n * log(o->total / n);
-    return (few > 0 ? FEW * few : 0) + n * log(o->total / n) +
+    return vem_i_group_lack(o, group) + n * log(o->total / n) +
            0.5 * n * (o->d * (VEM_I_LOG_2PI + 1) + log_det_of(o, mass, scatter, work)) +
            o->price * numbers;
 }
