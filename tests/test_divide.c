@@ -3,6 +3,7 @@
 #include "data/points.h"
 #include "golden.h"
 #include "run.h"
+#include "select/bisect.h"
 #include "select/normality.h"
 #include "select/prior.h"
 
@@ -421,6 +422,30 @@ static void sweeps_begin_as_fits(void **state)
     grid_data_free(&data);
 }
 
+/* Rows whose squares are numbers, and the squares of these are not. */
+static void large_rows_are_cut(void **state)
+{
+    (void)state;
+    enum { N = 40 };
+    double rows[2 * N], masses[N], work[6], means[32];
+    uint8_t part[N];
+    for (int i = 0; i < N; i++) {
+        rows[2 * i] = (i < N / 4 ? 1e77 : 3e77) + 1e73 * i;
+        rows[2 * i + 1] = 1e76 * (i % 3);
+        masses[i] = 1;
+    }
+    vem_i_bisected cut = {.n = N,
+                          .d = 2,
+                          .rows = rows,
+                          .masses = masses,
+                          .part = part,
+                          .work = work,
+                          .means = means};
+    assert_int_equal(vem_i_bisect(&cut, 2), 2);
+    for (int i = 0; i < N; i++)
+        assert_int_equal(part[i] == part[0], i < N / 4);
+}
+
 static void anderson_darling_has_golden_values(void **state)
 {
     (void)state;
@@ -452,6 +477,7 @@ int main(void)
         cmocka_unit_test(coresets_and_cells_serve),
         cmocka_unit_test(sweeps_fit_every_number),
         cmocka_unit_test(sweeps_begin_as_fits),
+        cmocka_unit_test(large_rows_are_cut),
         cmocka_unit_test(anderson_darling_has_golden_values),
     };
     return cmocka_run_group_tests_name("divide", tests, set_up, tear_down);

@@ -326,6 +326,16 @@ static void ticks_are_round(void **state)
     }
 }
 
+static void draw_to(const vem_path *path, const char *file, char *text, size_t size)
+{
+    assert_int_equal(vem_path_draw(ctx, path, NULL, file), VEM_OK);
+    FILE *in = fopen(file, "r");
+    assert_non_null(in);
+    assert_true(fread(text, 1, size - 1, in) > 0);
+    fclose(in);
+    unlink(file);
+}
+
 static void odd_paths_are_drawn(void **state)
 {
     (void)state;
@@ -338,17 +348,33 @@ static void odd_paths_are_drawn(void **state)
     path->chosen = 1;
     assert_int_equal(vem_path_draw(ctx, path, NULL, file), VEM_OK);
     add(path, two_means, 2, NAN); /* and one that was not measured */
-    assert_int_equal(vem_path_draw(ctx, path, NULL, file), VEM_OK);
     char text[20000] = "";
-    FILE *in = fopen(file, "r");
-    assert_non_null(in);
-    assert_true(fread(text, 1, sizeof text - 1, in) > 0);
-    fclose(in);
+    draw_to(path, file, text, sizeof text);
     assert_null(strstr(text, "nan"));
     assert_null(strstr(text, "inf"));
     assert_non_null(strstr(text, "1 chosen"));
-    unlink(file);
     assert_int_equal(vem_path_draw(ctx, path, NULL, "no/such/place.svg"), VEM_IO_ERROR);
+    vem_path_free(path);
+}
+
+/* Objectives that are all the same: there is a curve, and no second one near the chosen one. */
+static void flat_paths_are_drawn(void **state)
+{
+    (void)state;
+    enum { MIXTURES = 6 };
+    const double means[2 * MIXTURES] = {0};
+    vem_path *path = path_new(MIXTURES);
+    for (int32_t k = 1; k <= MIXTURES; k++)
+        add(path, means, k, 7);
+    path->chosen = 3;
+    char text[20000] = "";
+    draw_to(path, "flat_test.svg", text, sizeof text);
+    assert_null(strstr(text, "nan"));
+    assert_null(strstr(text, "inf"));
+    assert_null(strstr(text, "near the chosen one"));
+    assert_non_null(strstr(text, "3 chosen"));
+    assert_int_equal(vem_path_draw(ctx, path, NULL, "flat_test.png"), VEM_BAD_OPTION);
+    assert_non_null(strstr(vem_ctx_message(ctx), ".svg"));
     vem_path_free(path);
 }
 
@@ -390,6 +416,7 @@ int main(void)
         cmocka_unit_test(texts_are_escaped),
         cmocka_unit_test(ticks_are_round),
         cmocka_unit_test(odd_paths_are_drawn),
+        cmocka_unit_test(flat_paths_are_drawn),
         cmocka_unit_test(wrong_requests_are_refused),
     };
     return cmocka_run_group_tests_name("flows", tests, set_up, tear_down);

@@ -11,7 +11,7 @@ static vem_data *rows;
 static grid_data made_rows;
 static vem_dendrogram *tree;
 static vem_dendrogram_options wanted;
-static char file[] = "/tmp/vem_tree_XXXXXX.npz", text[] = "/tmp/vem_tree_XXXXXX.json";
+static char file[] = "/tmp/vem_tree_XXXXXX.npz", text[] = "/tmp/vem_tree_XXXXXX.svg";
 
 static void mix_tree(uint64_t *digest, const vem_dendrogram *t)
 {
@@ -92,7 +92,7 @@ static void every_allocation(void **state)
     (void)state;
     made_rows = grid_data_new(SET_SEPARATED, WEIGHTS_REAL, N, D, 5);
     rows = grid_borrow(ctx, &made_rows);
-    const int npz = mkstemps(file, 4), json = mkstemps(text, 5);
+    const int npz = mkstemps(file, 4), json = mkstemps(text, 4);
     assert_true(npz >= 0 && json >= 0);
     close(npz);
     close(json);

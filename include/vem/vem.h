@@ -40,7 +40,9 @@
  * Indices of rows and clusters count from 0; messages for people count rows and columns
  * from 1. They name options as vem_options does, max_steps, or as the command does, --max-steps
  * (vem_ctx_set_dashes). `missing`, `columns`, `id`, `header` and `decimal` are of vem_read_options,
- * `resume` is of vem_checkpoint, `init` is `start` of vem_fit. */
+ * `resume` is of vem_checkpoint, `init` is `start` of vem_fit; `method`, `min_clusters`,
+ * `max_clusters` and `holdout` are of vem_select_options, `leaves` of vem_dendrogram_options,
+ * `prior_mean` and others `mean` and others of vem_prior_options; `pick` is vem_path_pick. */
 #ifndef VEM_VEM_H
 #define VEM_VEM_H
 

@@ -213,7 +213,9 @@ static int narrow(const plot *all, plot *near)
     const double objective = path->points[at].objective, room = 1.2 * apart[count / 2];
     near->low = fmax(near->low, objective - (all->about->lower ? 0.15 : 1) * room);
     near->high = fmin(near->high, objective + (all->about->lower ? 1 : 0.15) * room);
-    return (near->high - near->low) * FLAT < all->high - all->low;
+    /* Equal objectives span nothing. */
+    return near->high > near->low &&
+           (near->high - near->low) * FLAT < all->high - all->low;
 }
 
 static void put_curves(FILE *out, const vem_path *path, const vem_path_summary *about)
@@ -284,8 +286,8 @@ vem_status vem_i_path_picture(vem_i_run *run, const vem_path *path,
 {
     vem_i_clustergram *gram = NULL;
     vem_i_output *output;
-    vem_status status = VEM_OK;
-    if (flows)
+    vem_status status = vem_i_svg_check_name(run, file);
+    if (status == VEM_OK && flows)
         status = vem_i_clustergram_new(run, flows, path->chosen, path->count, &gram);
     if (status == VEM_OK)
         status = vem_i_output_open(run, file, &output);

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "io/io.h"
+
 /* Bytes of the UTF-8 character at `text`; 0: it is none. */
 static int character(const unsigned char *text)
 {
@@ -39,6 +41,14 @@ static void put(FILE *out, const char *text)
             fwrite(c, 1, (size_t)length, out);
         c += length > 0 ? length : 1;
     }
+}
+
+vem_status vem_i_svg_check_name(vem_i_run *run, const char *path)
+{
+    if (vem_i_path_ends(path, ".svg"))
+        return VEM_OK;
+    return vem_i_fail(run, VEM_BAD_OPTION,
+                      "%s cannot be written: a picture is an .svg file.", path);
 }
 
 void vem_i_svg_begin(FILE *out, int width, int height, const char *title)

@@ -5,6 +5,11 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/run.h"
+
+/* Refuses a name of another kind of picture. */
+vem_status vem_i_svg_check_name(vem_i_run *run, const char *path);
+
 /* White, sans-serif, so many pixels; the title is for those who cannot see it. */
 void vem_i_svg_begin(FILE *out, int width, int height, const char *title);
 void vem_i_svg_end(FILE *out);

@@ -229,6 +229,9 @@ vem_status vem_dendrogram_draw(vem_ctx *ctx, const vem_dendrogram *tree,
                           "A tree of %" PRId64 " leaves cannot be cut into %" PRId64
                           " clusters.",
                           n, clusters);
+    const vem_status status = vem_i_svg_check_name(run, path);
+    if (status != VEM_OK)
+        return status;
     picture p = {.tree = tree,
                  .names = names,
                  .first = n > MOST ? n - MOST : 0,

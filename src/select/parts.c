@@ -15,7 +15,7 @@
 #include "base/memory.h"
 #include "base/residence.h"
 #include "model/spread.h"
-#include "select/heap.h"
+#include "select/bisect.h"
 #include "select/normality.h"
 
 enum {
@@ -35,7 +35,7 @@ typedef struct bench {
     vem_model *model; /* VEM_I_PARTS clusters */
     vem_i_scorer scorer;
     vem_i_stats stats;
-    vem_i_heap heap;       /* the sample, */
+    vem_i_bisected cut;    /* the sample, */
     uint32_t *sample;      /* and its items; */
     uint8_t *other, *kept; /* other parts of these */
     uint32_t *sorted;      /* some items, part by part */
@@ -71,11 +71,11 @@ static vem_status take_bench(vem_i_parts *t, int64_t most, bench *b)
     if (status == VEM_OK)
         status = vem_i_stats_new(run, shape, &b->stats);
     const vem_i_room list[] = {
-        {&b->heap.rows, sample * d, sizeof(double), 0},
-        {&b->heap.masses, sample, sizeof(double), 0},
-        {&b->heap.part, sample, sizeof(uint8_t), 0},
-        {&b->heap.work, 3 * d, sizeof(double), 0},
-        {&b->heap.means, VEM_I_PARTS * d, sizeof(double), 0},
+        {&b->cut.rows, sample * d, sizeof(double), 0},
+        {&b->cut.masses, sample, sizeof(double), 0},
+        {&b->cut.part, sample, sizeof(uint8_t), 0},
+        {&b->cut.work, 3 * d, sizeof(double), 0},
+        {&b->cut.means, VEM_I_PARTS * d, sizeof(double), 0},
         {&b->sample, sample, sizeof *b->sample, 0},
         {&b->other, sample, 1, 0},
         {&b->kept, sample, 1, 0},
@@ -97,11 +97,11 @@ static void free_bench(bench *b)
     vem_model_free(b->model);
     vem_i_scorer_free(&b->scorer);
     vem_i_stats_free(&b->stats);
-    vem_i_free(b->heap.rows);
-    vem_i_free(b->heap.masses);
-    vem_i_free(b->heap.part);
-    vem_i_free(b->heap.work);
-    vem_i_free(b->heap.means);
+    vem_i_free(b->cut.rows);
+    vem_i_free(b->cut.masses);
+    vem_i_free(b->cut.part);
+    vem_i_free(b->cut.work);
+    vem_i_free(b->cut.means);
     vem_i_free(b->sample);
     vem_i_free(b->other);
     vem_i_free(b->kept);
@@ -265,9 +265,9 @@ static void read_group(const vem_i_parts *t, bench *b, int32_t p, double *group)
 {
     const int32_t d = t->view->d;
     for (int32_t j = 0; j < d; j++)
-        b->heap.work[j] = vem_i_about(&b->scorer, p, j);
+        b->cut.work[j] = vem_i_about(&b->scorer, p, j);
     memset(group + 1, 0, (size_t)d * sizeof *group);
-    group[0] = vem_i_moments_of(&b->stats, p, t->objective->family, b->heap.work,
+    group[0] = vem_i_moments_of(&b->stats, p, t->objective->family, b->cut.work,
                                 group + 1, group + 1 + d);
 }
 
@@ -333,12 +333,12 @@ static int64_t draw(vem_i_parts *t, bench *b, const uint32_t *items, int64_t n)
     const int64_t m = n < t->sample ? n : t->sample;
     for (int64_t k = 0; k < m; k++) {
         b->sample[k] = items[(2 * k + 1) * n / (2 * m)];
-        b->heap.masses[k] = mass_of(t, b->sample[k]);
-        vem_i_view_widen(t->view, b->sample[k], b->heap.rows + k * t->view->d);
+        b->cut.masses[k] = mass_of(t, b->sample[k]);
+        vem_i_view_widen(t->view, b->sample[k], b->cut.rows + k * t->view->d);
         vem_i_residence_check(&t->alone);
     }
-    b->heap.n = m;
-    b->heap.d = t->view->d;
+    b->cut.n = m;
+    b->cut.d = t->view->d;
     return m;
 }
 
@@ -370,14 +370,14 @@ static void try_parts(vem_i_parts *t, bench *b, const vem_i_dividing *asked,
                       int32_t count, int sweeps, double *cost, int32_t *parts,
                       vem_i_division *found)
 {
-    start(t, b, b->sample, b->heap.part, b->heap.n, count);
+    start(t, b, b->sample, b->cut.part, b->cut.n, count);
     const double now =
-        better(t, b, asked, b->sample, b->heap.n, sweeps, b->heap.part, found);
+        better(t, b, asked, b->sample, b->cut.n, sweeps, b->cut.part, found);
     if (!(now < *cost))
         return;
     *cost = now;
     *parts = found->count;
-    memcpy(b->kept, b->heap.part, (size_t)b->heap.n);
+    memcpy(b->kept, b->cut.part, (size_t)b->cut.n);
 }
 
 vem_i_division vem_i_parts_find(vem_i_parts *t, const vem_i_dividing *asked, int thread)
@@ -389,14 +389,14 @@ vem_i_division vem_i_parts_find(vem_i_parts *t, const vem_i_dividing *asked, int
     double cost = INFINITY;
     int32_t parts = 1, count = 1;
     for (int k = 2; k >= (asked->few ? 1 : 0); k--) {
-        count = vem_i_heap_cut(&b->heap, tries[k]);
+        count = vem_i_bisect(&b->cut, tries[k]);
         if (k ==
             (asked->few ? 1 : 0)) { /* the objective's own sweeps from the cuts, too */
-            memcpy(b->other, b->heap.part, (size_t)m);
+            memcpy(b->other, b->cut.part, (size_t)m);
             try_parts(t, b, asked, count, SWEEPS, &cost, &parts, &found);
-            memcpy(b->heap.part, b->other, (size_t)m);
+            memcpy(b->cut.part, b->other, (size_t)m);
         }
-        vem_i_heap_lloyd(&b->heap, count, SWEEPS);
+        vem_i_bisected_lloyd(&b->cut, count, SWEEPS);
         try_parts(t, b, asked, count, 0, &cost, &parts, &found);
     }
     if (m == n) {
@@ -408,9 +408,9 @@ vem_i_division vem_i_parts_find(vem_i_parts *t, const vem_i_dividing *asked, int
     /* A sample that tells no parts may still be of some: all of them then. */
     const uint8_t *part = parts < 2 ? b->other : b->kept;
     parts = parts < 2 ? count : parts;
-    memcpy(b->heap.part, part, (size_t)m);
-    start(t, b, b->sample, b->heap.part, m, parts);
-    found.pairs += sweep(t, b, b->sample, m, AGAIN, b->heap.part);
+    memcpy(b->cut.part, part, (size_t)m);
+    start(t, b, b->sample, b->cut.part, m, parts);
+    found.pairs += sweep(t, b, b->sample, m, AGAIN, b->cut.part);
     label(t, b, asked->items, n, asked->part);
     found.pairs += n * parts;
     found.cost = better(t, b, asked, asked->items, n, LAST_SWEEPS, asked->part, &found);
@@ -424,7 +424,7 @@ static int64_t project(vem_i_parts *t, bench *b, const uint32_t *items, int64_t 
     int64_t count = 0;
     const int64_t d = t->view->d;
     const double *from = b->model->means, *to = from + d;
-    double *row = b->heap.work, square = 0;
+    double *row = b->cut.work, square = 0;
     for (int64_t j = 0; j < d; j++)
         square += (to[j] - from[j]) * (to[j] - from[j]);
     for (int64_t i = 0; i < n; i++) {
@@ -449,10 +449,10 @@ vem_i_division vem_i_parts_test(vem_i_parts *t, const vem_i_dividing *asked, int
     if (n < TESTED)
         return found;
     draw(t, b, asked->items, n);
-    const int32_t count = vem_i_heap_cut(&b->heap, 2);
+    const int32_t count = vem_i_bisect(&b->cut, 2);
     if (count < 2)
         return found;
-    start(t, b, b->sample, b->heap.part, b->heap.n, count);
+    start(t, b, b->sample, b->cut.part, b->cut.n, count);
     label(t, b, asked->items, n, asked->part);
     found.pairs = n * count + sweep(t, b, asked->items, n, TWO_MEANS, asked->part);
     const int64_t tested = project(t, b, asked->items, n);

@@ -1,4 +1,4 @@
-#include "select/heap.h"
+#include "select/bisect.h"
 
 #include <math.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static double square_from(const double *row, const double *mean, int64_t d)
     return sum;
 }
 
-double vem_i_heap_part(const vem_i_heap *h, int32_t part, double *mean)
+double vem_i_bisected_part(const vem_i_bisected *h, int32_t part, double *mean)
 {
     const int64_t d = h->d;
     double mass = 0, scatter = 0;
@@ -42,8 +42,8 @@ double vem_i_heap_part(const vem_i_heap *h, int32_t part, double *mean)
 
 /* The widest direction of a part, from its farthest row: power steps on its covariance. 0: it has
  * none. */
-static int find_axis(const vem_i_heap *h, int32_t part, const double *mean, double *axis,
-                     double *sum)
+static int find_axis(const vem_i_bisected *h, int32_t part, const double *mean,
+                     double *axis, double *sum)
 {
     const int64_t d = h->d;
     double far = 0;
@@ -82,12 +82,12 @@ static int find_axis(const vem_i_heap *h, int32_t part, const double *mean, doub
 }
 
 /* Rows of `part` beyond its mean become part `next`. 0: there are none, or no others. */
-static int cut(vem_i_heap *h, int32_t part, int32_t next)
+static int cut(vem_i_bisected *h, int32_t part, int32_t next)
 {
     const int64_t d = h->d;
     double *mean = h->work, *axis = h->work + d, *sum = h->work + 2 * d;
     int64_t beyond = 0, others = 0;
-    vem_i_heap_part(h, part, mean);
+    vem_i_bisected_part(h, part, mean);
     if (!find_axis(h, part, mean, axis, sum))
         return 0;
     const double middle = dot(axis, mean, d);
@@ -107,12 +107,12 @@ static int cut(vem_i_heap *h, int32_t part, int32_t next)
     return beyond > 0 && others > 0;
 }
 
-int32_t vem_i_heap_cut(vem_i_heap *h, int32_t most)
+int32_t vem_i_bisect(vem_i_bisected *h, int32_t most)
 {
     double scatter[PARTS];
     int32_t count = 1;
     memset(h->part, 0, (size_t)h->n);
-    scatter[0] = vem_i_heap_part(h, 0, h->work);
+    scatter[0] = vem_i_bisected_part(h, 0, h->work);
     while (count < most && count < PARTS) {
         int32_t widest = 0;
         for (int32_t p = 1; p < count; p++)
@@ -124,15 +124,15 @@ int32_t vem_i_heap_cut(vem_i_heap *h, int32_t most)
             scatter[widest] = 0;
             continue;
         }
-        scatter[widest] = vem_i_heap_part(h, widest, h->work);
-        scatter[count] = vem_i_heap_part(h, count, h->work);
+        scatter[widest] = vem_i_bisected_part(h, widest, h->work);
+        scatter[count] = vem_i_bisected_part(h, count, h->work);
         count++;
     }
     return count;
 }
 
 /* Of all parts, in one pass. */
-static void find_means(const vem_i_heap *h, int32_t parts)
+static void find_means(const vem_i_bisected *h, int32_t parts)
 {
     const int64_t d = h->d;
     double mass[PARTS] = {0};
@@ -148,7 +148,7 @@ static void find_means(const vem_i_heap *h, int32_t parts)
             h->means[p * d + j] /= mass[p];
 }
 
-void vem_i_heap_lloyd(vem_i_heap *h, int32_t parts, int steps)
+void vem_i_bisected_lloyd(vem_i_bisected *h, int32_t parts, int steps)
 {
     const int64_t d = h->d;
     int64_t changed = 1;
