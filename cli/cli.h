@@ -402,7 +402,8 @@ json_t *cli_trace_json(const vem_report *report);
 int cli_trace_write(cli_args *args, const vem_report *report, const char *path);
 /* The "meta" that travels with a model. */
 vem_status cli_set_meta(cli_args *args, const vem_report *report, vem_model *model);
-void cli_print_summary(const cli_args *args, const vem_report *report,
+/* several: it was of several numbers of clusters. */
+void cli_print_summary(const cli_args *args, const vem_report *report, int several,
                        double seconds_read, double seconds_total);
 /* Lines of text as a list; and wrapped, the first after a label. */
 json_t *cli_sentences(const char *lines);

@@ -127,7 +127,8 @@ static int tell(cli_args *args, const cli_found *found, double seconds_read,
         return cli_json_print(o);
     }
     if (!cli_value(args, "quiet")) {
-        cli_print_summary(args, found->report, seconds_read, seconds);
+        cli_print_summary(args, found->report, vem_path_count(found->path) > 1,
+                          seconds_read, seconds);
         if (found->path) {
             cli_print_path(args, found->path);
             cli_print_more(args, found->more);

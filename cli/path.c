@@ -42,6 +42,8 @@ void cli_choice_json(const cli_args *args, const vem_path *path, json_t *object)
     CLI_JSON_REAL(object, &s, objective);
     CLI_JSON_REAL(object, &s, margin);
     json_object_set_new(object, "next", s.next ? json_integer(s.next) : json_null());
+    if (s.held_out_clusters > 0)
+        CLI_JSON_WHOLE(object, &s, held_out_clusters);
 }
 
 /* Twice the log of the odds, as Kass and Raftery (1995) put it into words. */
@@ -136,9 +138,14 @@ void cli_print_path(const cli_args *args, const vem_path *path)
 {
     vem_path_summary s = {.size = sizeof s};
     column columns[MOST_COLUMNS];
+    char a[48];
     if (vem_path_describe(args->ctx, path, &s) != VEM_OK || s.count == 0)
         return;
     print_choice(&s);
+    if (s.held_out_clusters > 0)
+        printf("  %-13s most likely with %s%s\n", "held-out rows",
+               cli_counted(s.held_out_clusters, "cluster", a),
+               s.held_out_clusters == s.clusters ? ", too" : "; they do not choose");
     const int count = choose_columns(path, &s, columns);
     int32_t first = 0, end = s.count, at = 0;
     while (at < s.count && vem_path_at(path, at)->clusters != s.clusters)

@@ -239,11 +239,14 @@ static int is_of_coreset(const vem_summary *s, const vem_options *options)
     return options->coreset != VEM_AUTO && options->coreset < s->n;
 }
 
-static void print_outcome(const vem_summary *s, const vem_options *options)
+/* several: all numbers of clusters that were looked at. */
+static void print_outcome(const vem_summary *s, const vem_options *options, int several)
 {
     char a[48], b[32];
     printf("  %-13s %s after %s", "outcome", outcome_words(s->outcome),
            cli_counted(s->steps, "step", a));
+    if (several)
+        fputs(" in all, of several numbers of clusters", stdout);
     if (options->restarts > 1)
         printf(" (restart %s of %s is the best)", cli_count(s->restart, a),
                cli_count(options->restarts, b));
@@ -281,7 +284,7 @@ static void print_model(const cli_args *args, const char *output)
     putchar('\n');
 }
 
-void cli_print_summary(const cli_args *args, const vem_report *report,
+void cli_print_summary(const cli_args *args, const vem_report *report, int several,
                        double seconds_read, double seconds_total)
 {
     const vem_summary *s = vem_report_summary(report);
@@ -294,7 +297,7 @@ void cli_print_summary(const cli_args *args, const vem_report *report,
         print_details(s, vem_report_choices(report), seconds_read);
     print_clusters(s->clusters, options, cli_value(args, "verbose") != NULL);
     print_sizes(report);
-    print_outcome(s, options);
+    print_outcome(s, options, several);
     print_measures(s, options);
     cli_print_lines("note", vem_report_notes(report));
     printf("  %-13s %s s, peak memory %s\n", "time", cli_seconds(seconds_total, a),

@@ -50,6 +50,16 @@ static const char *const shared[] = {"family",      "prior",     "search",  "hel
                                      "standardize", "normalize", "threads", "memory",
                                      "time",        "seed",      "measure", NULL};
 
+static const char *const meanings[] = {
+    "family",
+    "what a cluster looks like: full, diag or iso (bayes, vb, bic, icl); iso-shared "
+    "(gmeans, kmeans-bic); greedy takes these and diag-shared and full-shared; sweep "
+    "takes "
+    "all, also those of counts: bernoulli, poisson, multinomial; default full, with "
+    "gmeans "
+    "and kmeans-bic iso-shared",
+    NULL};
+
 static const char *const of_a_path[] = {"output", "json", "quiet", "verbose", NULL};
 
 static const cli_mode modes[] = {
@@ -224,6 +234,7 @@ const cli_command cli_select = {
     .own_count = sizeof own / sizeof *own,
     .files = files,
     .shared = shared,
+    .meanings = meanings,
     .modes = modes,
     .operand_count = 1,
     .more_operands = 1,

@@ -152,6 +152,17 @@ static int check_beside_tree(const cli_args *args)
     return CLI_USAGE;
 }
 
+/* A cut into more clusters than there are leaves, or can be. */
+static int check_cut(const cli_args *args, int64_t leaves)
+{
+    const int64_t asked = args->options.clusters;
+    if (asked == VEM_AUTO || asked <= leaves)
+        return CLI_DONE;
+    cli_error("--clusters is %lld, but the tree has %lld leaves.", (long long)asked,
+              (long long)leaves);
+    return CLI_USAGE;
+}
+
 /* ---- after ---- */
 
 static vem_status write_exports(const cli_args *args, const cli_grown *g)
@@ -193,13 +204,13 @@ static vem_status write_labels(const cli_args *args, cli_grown *g, const int64_t
                        : VEM_NO_MEMORY;
         free(found);
     }
-    if (status == VEM_OK && path && g->data) {
+    if (status == VEM_OK && path && g->data) { /* which has all columns of ids */
         status =
             vem_data_spread(args->ctx, g->data, labels, sizeof *labels, &(int32_t){-1});
         if (status == VEM_OK)
             status = vem_labels_write_rows(args->ctx, path, g->data, labels, all);
     } else if (status == VEM_OK && path) {
-        status = vem_labels_write(args->ctx, path, labels, n);
+        status = vem_dendrogram_write_labels(args->ctx, g->tree, g->cut, path);
     }
     vem_array_free(args->ctx, room);
     return status;
@@ -223,11 +234,9 @@ static int over(cli_args *args, cli_grown *g, const cli_truth *truth, double beg
             "many clusters there are.");
         return CLI_USAGE;
     }
-    if (g->cut > vem_dendrogram_leaves(g->tree)) {
-        cli_error("--clusters is %lld, but the tree has %lld leaves.", (long long)g->cut,
-                  (long long)vem_dendrogram_leaves(g->tree));
-        return CLI_USAGE;
-    }
+    const int fits = check_cut(args, vem_dendrogram_leaves(g->tree));
+    if (fits != CLI_DONE)
+        return fits;
     if (truth->classes)
         status = vem_dendrogram_purity(args->ctx, g->tree, truth->classes, n, &g->purity);
     if (status == VEM_OK)
@@ -256,7 +265,10 @@ static int read_tree(cli_args *args, double began)
     const vem_status status = vem_dendrogram_read(args->ctx, args->operands[0], &g.tree);
     code = status == VEM_OK ? CLI_DONE : cli_failure(args, status);
     if (code == CLI_DONE)
-        code = cli_read_truth(args, NULL, vem_dendrogram_rows(g.tree), &truth);
+        code = cli_read_truth(args, NULL, vem_dendrogram_rows_read(g.tree), &truth);
+    for (int64_t i = 0;
+         code == CLI_DONE && truth.classes && i < vem_dendrogram_rows(g.tree); i++)
+        truth.classes[i] = truth.classes[vem_dendrogram_row(g.tree, i)];
     if (code == CLI_DONE)
         code = over(args, &g, &truth, began);
     cli_truth_free(&truth);
@@ -289,6 +301,11 @@ static int grow_tree(cli_args *args, double began)
     }
     if (code == CLI_DONE)
         code = cli_check_prior(&prior, data);
+    if (code ==
+        CLI_DONE) /* before the work; groups may be fewer than --leaves after it */
+        code = check_cut(args, options.leaves > 0 && options.leaves < vem_data_rows(data)
+                                   ? options.leaves
+                                   : vem_data_rows(data));
     if (code == CLI_DONE)
         code = cli_read_truth(args, data, vem_data_rows_read(data), &truth);
     if (code == CLI_DONE) {

@@ -21,19 +21,20 @@ static void add_tree(json_t *o, const vem_dendrogram *tree)
                         s->clusters ? json_integer(s->clusters) : json_null());
     CLI_JSON_REAL(o, s, log_evidence);
     CLI_JSON_REAL(o, s, log_evidence_leaves);
+    if (s->method == VEM_DENDROGRAM_BAYES && s->prior_dof > 0) { /* 0: of an older file */
+        CLI_JSON_REAL(o, s, prior_strength);
+        CLI_JSON_REAL(o, s, prior_dof);
+        CLI_JSON_REAL(o, s, prior_count);
+        CLI_JSON_REAL(o, s, prior_scale);
+    }
 }
 
 static void add_made(json_t *o, const cli_args *args, const cli_grown *g)
 {
     const vem_dendrogram_info *s = vem_dendrogram_summary(g->tree);
     json_t *seconds = json_object();
-    if (s->method == VEM_DENDROGRAM_BAYES) {
+    if (s->method == VEM_DENDROGRAM_BAYES)
         json_object_set_new(o, "pairs", json_string(vem_pairs_method_name(s->pairs)));
-        CLI_JSON_REAL(o, s, prior_strength);
-        CLI_JSON_REAL(o, s, prior_dof);
-        CLI_JSON_REAL(o, s, prior_count);
-        CLI_JSON_REAL(o, s, prior_scale);
-    }
     json_object_set_new(seconds, "read", cli_json_real(g->seconds_read));
     json_object_set_new(seconds, "leaves", cli_json_real(s->seconds_leaves));
     json_object_set_new(seconds, "load", cli_json_real(s->seconds_load));
@@ -59,7 +60,9 @@ int cli_tree_json(const cli_args *args, const cli_grown *g)
     json_object_set_new(o, "notes", cli_sentences(vem_dendrogram_notes(g->tree)));
     if (g->data)
         add_made(o, args, g);
-    json_object_set_new(o, "output", cli_json_text(cli_value(args, "output")));
+    static const char *const files[] = {"output", "labels", "newick", "r", "picture"};
+    for (size_t k = 0; k < sizeof files / sizeof *files; k++)
+        json_object_set_new(o, files[k], cli_json_text(cli_value(args, files[k])));
     return cli_json_print(o);
 }
 
@@ -105,6 +108,11 @@ void cli_tree_words(const cli_args *args, const cli_grown *g)
         printf("  %-13s %s s, %s, peak memory %s\n", "time", cli_seconds(g->seconds, a),
                cli_counted(s->distances, "distance", b),
                vem_bytes_print((double)s->peak_bytes, text));
+    static const char *const exports[] = {"newick", "r", "picture"};
+    static const char *const words[] = {"Newick", "for R", "picture"};
+    for (size_t k = 0; k < sizeof exports / sizeof *exports; k++)
+        if (cli_value(args, exports[k]))
+            printf("  %-13s %s\n", words[k], cli_value(args, exports[k]));
     if (cli_value(args, "output"))
         printf("  %-13s %s\n", "tree", cli_value(args, "output"));
     else if (g->data)

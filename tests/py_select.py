@@ -125,7 +125,7 @@ class Select(Case):
         self.refuse(1, ["select", "--pick", 2, model, "-o", self.path("o.npz")], "holds no path")
         self.vem("select", data, *GREEDY, "--max-clusters", 3, "-o", model, "-q")
         self.refuse(2, ["select", "--pick", 9, model, "-o", self.path("o.npz")],
-                    "no mixture of 9 clusters", "from 1 to 3")
+                    "no mixture of 9 clusters", "1 to 3")
         self.refuse(2, ["select", "--pick", 2, model], "-o OTHER.npz")
         self.refuse(2, ["select", "--pick", 2, model, data, "-o", self.path("o.npz")], "one file")
         self.assertFalse(os.path.exists(self.path("o.npz")))

@@ -346,6 +346,44 @@ static void wrong_requests_are_refused(void **state)
     grid_data_free(&data);
 }
 
+/* A program hears the names of members, whoever uses the command its options. */
+static void options_have_two_names(void **state)
+{
+    (void)state;
+    grid_data data = grid_data_new(SET_SEPARATED, WEIGHTS_NONE, 30, 2, 3);
+    vem_data *rows = grid_borrow(ctx, &data);
+    vem_options o;
+    vem_options_init(&o);
+    const vem_prior_options flat = {.size = sizeof flat, .dof = 0.1};
+    const vem_select_options wrong[] = {
+        {.size = sizeof *wrong, .min_clusters = 5, .max_clusters = 3},
+        {.size = sizeof *wrong, .holdout = 2},
+        {.size = sizeof *wrong, .prior = &flat},
+    };
+    for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+        assert_int_equal(vem_select(ctx, rows, &o, &wrong[k], NULL, NULL, NULL),
+                         VEM_BAD_OPTION);
+        vem_ctx_set_dashes(ctx, 0);
+        assert_int_equal(vem_select(ctx, rows, &o, &wrong[k], NULL, NULL, NULL),
+                         VEM_BAD_OPTION);
+        assert_null(strstr(vem_ctx_message(ctx), "--"));
+        if (k == 0)
+            assert_string_equal(vem_ctx_message(ctx),
+                                "min_clusters is 5, but max_clusters is 3.");
+        vem_ctx_set_dashes(ctx, 1);
+    }
+    vem_ctx_set_dashes(ctx, 0);
+    vem_report *report = NULL;
+    const vem_select_options few = {.size = sizeof few, .max_clusters = 2};
+    assert_int_equal(vem_select(ctx, rows, &o, &few, NULL, NULL, &report), VEM_OK);
+    assert_null(strstr(vem_report_choices(report), "--"));
+    assert_null(strstr(vem_report_notes(report), "--"));
+    vem_report_free(report);
+    vem_ctx_set_dashes(ctx, 1);
+    vem_data_free(rows);
+    grid_data_free(&data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -357,6 +395,7 @@ int main(void)
         cmocka_unit_test(paths_are_read_as_written),
         cmocka_unit_test(stopped_paths_are_resumed),
         cmocka_unit_test(wrong_requests_are_refused),
+        cmocka_unit_test(options_have_two_names),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -81,9 +81,8 @@ typedef struct vem_path_point {
     int64_t parameters;       /* vem_model_parameters */
     double entropy, aic, bic, icl; /* as in vem_scores */
     double objective; /* by which one of them is chosen: see vem_path_summary */
-    double
-        held_out; /* likelihood of a row that was held out; NAN: none was. Not in files, */
-    double seconds; /* nor is what a sweep took for it; else NAN */
+    double held_out;  /* likelihood of a row that was held out; NAN: none was */
+    double seconds;   /* what a sweep took for it, not in files; else NAN */
 } vem_path_point;
 
 /* Which was chosen, by what, and how sure that is. */
@@ -101,7 +100,13 @@ typedef struct vem_path_summary {
         next; /* clusters of the best other one; 0: there is none, and margin is NAN */
     double margin; /* by how much the chosen one is better. Below 0: min_clusters kept the
                       other one from being chosen */
-    double mass;   /* sum of the weights of the rows; 0: not known, of an older file */
+    double
+        mass; /* rows that the objective counts: the sum of their weights; of a coreset as
+                    many as these are worth, which is fewer (but with BIC as it is measured).
+                    0: not known, of an older file */
+    int32_t
+        held_out_clusters; /* of the largest likelihood of rows that were held out; 0: none
+                                  were. It does not choose */
 } vem_path_summary;
 
 /* Finds the number of clusters: mixtures of several numbers of them in one run (of 1, 2, ...

@@ -103,6 +103,10 @@ VEM_API const vem_dendrogram_merge *vem_dendrogram_at(const vem_dendrogram *tree
                                                       int64_t merge);
 /* The leaf of each row; NULL: leaves are the rows. */
 VEM_API const int32_t *vem_dendrogram_leaf_of_rows(const vem_dendrogram *tree);
+/* Rows that were read, with those that were left out (missing = drop). */
+VEM_API int64_t vem_dendrogram_rows_read(const vem_dendrogram *tree);
+/* Which of them row i of the tree is. */
+VEM_API int64_t vem_dendrogram_row(const vem_dendrogram *tree, int64_t i);
 /* The id of a leaf that is a row: the text of the first id column of the data; NULL: none. */
 VEM_API const char *vem_dendrogram_id(const vem_dendrogram *tree, int64_t leaf);
 /* What it is, and what it took. */
@@ -113,9 +117,13 @@ VEM_API const char *vem_dendrogram_notes(const vem_dendrogram *tree);
  * the most evidence. */
 VEM_API vem_status vem_dendrogram_cut(vem_ctx *ctx, const vem_dendrogram *tree,
                                       int64_t clusters, int32_t *labels);
+/* The same as a file, as vem_labels_write_rows writes it: all rows that were read, with the ids of
+ * leaves that are rows. */
+VEM_API vem_status vem_dendrogram_write_labels(vem_ctx *ctx, const vem_dendrogram *tree,
+                                               int64_t clusters, const char *path);
 /* .npz with linkage (N-1, 4) as scipy's, delta and log_evidence (N-1) and, where
- * leaves are groups, leaves (one a row). Ids of the leaves are in its meta. Files of
- * others with a right linkage are read, too. */
+ * leaves are groups, leaves (one a row); where rows were left out, rows: those that were not.
+ * Ids of the leaves are in its meta. Files of others with a right linkage are read, too. */
 VEM_API vem_status vem_dendrogram_write(vem_ctx *ctx, const vem_dendrogram *tree,
                                         const char *path);
 /* Reads such a file. */

@@ -700,7 +700,11 @@ typedef struct vem_trace_step {
     int64_t empty;      /* clusters that held nothing */
     const char *
         move; /* "swap", "drop", "reseed", "insert" or "finish" when something acted on the
-                         clusters after this step, "refine" or "descend" on cells; else NULL */
+                         clusters after this step, "refine" or "descend" on cells; of vem_select
+                         "split", "join", "split and join", "resplit" (two divided anew),
+                         "settle" (steps to their end), "soften" (rows share clusters from
+                         here on) or "beside" (on from a mixture of another number that was
+                         better); else NULL */
     int64_t
         moved; /* clusters, or cells, it acted on; descend: nodes that were divided on the
                        way to the cells of the next step */

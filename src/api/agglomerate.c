@@ -152,12 +152,33 @@ static vem_status link_points(vem_i_growing *g)
     return status;
 }
 
+/* Which rows of the data are in the tree. */
+static vem_status take_rows(vem_i_growing *g)
+{
+    const int64_t all = vem_data_rows_read(g->data);
+    if (all == g->data->n)
+        return VEM_OK;
+    const vem_status status = vem_i_dendrogram_leave_out(g->run, all, g->tree);
+    for (int64_t i = 0; status == VEM_OK && g->tree->row_of && i < g->data->n; i++)
+        g->tree->row_of[i] = vem_data_row(g->data, i);
+    return status;
+}
+
 /* Leaves that are rows keep the ids of these, in one block. */
 static vem_status take_ids(vem_i_growing *g)
 {
     const int64_t n = g->leaves.count;
     if (g->groups || vem_data_ids(g->data) == 0)
         return VEM_OK;
+    const char *name = vem_data_id_name(g->data, 0);
+    if (name) {
+        const vem_status named =
+            vem_i_take(g->run, &g->tree->id_name, strlen(name) + 1, 1);
+        if (named != VEM_OK)
+            return named;
+        if (g->tree->id_name)
+            strcpy(g->tree->id_name, name);
+    }
     const size_t pointers = (size_t)n * sizeof(char *);
     size_t bytes = pointers;
     for (int64_t i = 0; i < n; i++)
@@ -187,6 +208,8 @@ vem_status vem_i_grow_tree(vem_i_growing *g)
     }
     if (status == VEM_OK)
         status = vem_i_dendrogram_settle(g->run, "The result", g->tree);
+    if (status == VEM_OK)
+        status = take_rows(g);
     return status == VEM_OK ? take_ids(g) : status;
 }
 

@@ -244,7 +244,8 @@ static vem_status report_before(fit *f)
         told.coreset = f->budget.coreset;
     if (f->budget.held)
         told.held = f->resolved.held;
-    vem_i_report_choices(f->report, &told, &f->plan.programme);
+    vem_i_report_choices(f->report, &told, &f->plan.programme,
+                         f->method ? &f->method->told : NULL);
     if (!f->budget.coreset)
         vem_i_report_coreset(f->report, f->asked);
     vem_i_report_spill(f->report, &f->plan);

@@ -76,6 +76,16 @@ static vem_status check(vem_i_run *run, const vem_data *data, const vem_options 
         return vem_i_fail(run, VEM_BAD_OPTION,
                           "--min-clusters is %d, but --max-clusters is %d.",
                           s->min_clusters, most);
+    if (vem_choice_name("family", (int)o->family) && method->takes &&
+        !method->takes(vem_i_family_of((int)o->family)))
+        return vem_i_fail(run, VEM_BAD_OPTION,
+                          "--family is %s, but with --method %s it is %s; --method sweep "
+                          "takes any family%s.",
+                          vem_choice_name("family", (int)o->family),
+                          vem_i_select_name(s->method), method->families,
+                          vem_i_family_of((int)o->family)->axes >= 0
+                              ? ", greedy any of Gaussian clusters"
+                              : "");
     if (o->clusters != VEM_AUTO || o->algorithm != VEM_AUTO || o->restarts != 1)
         return vem_i_fail(run, VEM_BAD_OPTION,
                           "The number of clusters is what is looked for: --clusters, "
@@ -128,6 +138,9 @@ static void report_choice(const vem_i_fitting *f, int32_t asked)
     vem_report *report = f->report;
     const vem_path *path = f->path;
     const int32_t last = path->points[path->count - 1].clusters;
+    int32_t first = last; /* that may be chosen */
+    for (int32_t i = path->count - 1; i >= 0 && path->points[i].clusters >= f->least; i--)
+        first = path->points[i].clusters;
     const int ended = report->summary.outcome == VEM_OUTCOME_CONVERGED ||
                       report->summary.outcome == VEM_OUTCOME_STEP_LIMIT;
     if (f->method->last)
@@ -141,8 +154,7 @@ static void report_choice(const vem_i_fitting *f, int32_t asked)
                          "another mixture of the path.",
                          path->chosen, path->chosen == 1 ? "" : "s",
                          f->method->lower ? "least" : "largest", f->method->criterion,
-                         f->least > last ? last : f->least, last,
-                         path->count == 1 ? " (there is no other)" : "");
+                         first, last, path->count == 1 ? " (there is no other)" : "");
     if (last < asked && !f->method->by_energy)
         vem_i_report_note(report, "the path ends with %d of %d clusters%s.", last, asked,
                           ended ? ": no other raises the free energy" : "");
@@ -152,7 +164,10 @@ static void report_choice(const vem_i_fitting *f, int32_t asked)
                           "--max-clusters may find a better one.",
                           f->method->criterion);
     if (f->least > last)
-        vem_i_report_note(report, "that is fewer than --min-clusters %d.", f->least);
+        vem_i_report_note(report, "that is fewer than --min-clusters %d%s.", f->least,
+                          f->method->last ? ", which has no part in it: clusters are "
+                                            "divided where the test says so, no others"
+                                          : "");
 }
 
 /* Of the path, in the units of the view. */

@@ -28,10 +28,13 @@ void vem_i_trace_free(vem_i_trace *t)
 }
 
 const char *const vem_i_move_names[VEM_I_MOVE_NAMES] = {
-    [VEM_I_MOVE_SWAP] = "swap",      [VEM_I_MOVE_DROP] = "drop",
-    [VEM_I_MOVE_RESEED] = "reseed",  [VEM_I_MOVE_FINISH] = "finish",
-    [VEM_I_MOVE_REFINE] = "refine",  [VEM_I_MOVE_INSERT] = "insert",
-    [VEM_I_MOVE_DESCEND] = "descend"};
+    [VEM_I_MOVE_SWAP] = "swap",       [VEM_I_MOVE_DROP] = "drop",
+    [VEM_I_MOVE_RESEED] = "reseed",   [VEM_I_MOVE_FINISH] = "finish",
+    [VEM_I_MOVE_REFINE] = "refine",   [VEM_I_MOVE_INSERT] = "insert",
+    [VEM_I_MOVE_DESCEND] = "descend", [VEM_I_MOVE_SPLIT] = "split",
+    [VEM_I_MOVE_JOIN] = "join",       [VEM_I_MOVE_SPLIT_JOIN] = "split and join",
+    [VEM_I_MOVE_RESPLIT] = "resplit", [VEM_I_MOVE_SETTLE] = "settle",
+    [VEM_I_MOVE_SOFTEN] = "soften",   [VEM_I_MOVE_BESIDE] = "beside"};
 
 static void record_step(vem_i_record *r, vem_trace_step *s)
 {

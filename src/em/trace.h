@@ -7,7 +7,9 @@
 
 /* The names of all moves, by their numbers in records: append. A finish is a stage of the fit
  * (fit/attempt.c), which holds fewer clusters from there on, and refining and descending act on items,
- * not on clusters; the others are objects (em.h). */
+ * not on clusters. Between the loops of a search for the number of clusters (select/divide.c) these are
+ * divided, joined, or two divided anew, several at once; or the loop goes on to its end (settle), with
+ * rows that share clusters (soften), or from what was found beside it. The others are objects (em.h). */
 typedef enum vem_i_move_name {
     VEM_I_MOVE_NONE,
     VEM_I_MOVE_SWAP,
@@ -17,6 +19,13 @@ typedef enum vem_i_move_name {
     VEM_I_MOVE_REFINE,
     VEM_I_MOVE_INSERT,
     VEM_I_MOVE_DESCEND,
+    VEM_I_MOVE_SPLIT,
+    VEM_I_MOVE_JOIN,
+    VEM_I_MOVE_SPLIT_JOIN,
+    VEM_I_MOVE_RESPLIT,
+    VEM_I_MOVE_SETTLE,
+    VEM_I_MOVE_SOFTEN,
+    VEM_I_MOVE_BESIDE,
     VEM_I_MOVE_NAMES
 } vem_i_move_name;
 /* Lines of a trace point to these. */

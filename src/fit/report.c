@@ -98,8 +98,60 @@ static void say_starts(vem_report *report, const vem_i_programme *programme)
         o->swaps == 1 ? "round" : "rounds", larger, all);
 }
 
+/* How rows find their clusters, */
+static void say_search(vem_report *report, const vem_options *asked)
+{
+    const vem_options *o = &report->options;
+    if (asked->search == VEM_AUTO && vem_i_search_type_of(o->search)->probes)
+        vem_i_report_say(
+            report,
+            "search groups, because %lld clusters are too many to try for every row: "
+            "rows "
+            "that lie together share a list of %lld, and look into the %lld nearest "
+            "buckets of "
+            "clusters now and then; --search closest tries all.",
+            (long long)o->clusters, (long long)o->reach, (long long)o->probe);
+    else if (asked->search == VEM_AUTO && vem_i_search_type_of(o->search)->label)
+        vem_i_report_say(report,
+                         "exact search (%s): every row gets the cluster that trying all "
+                         "would give it, most of them box by box of a kd-tree; --search "
+                         "closest tries all.",
+                         vem_choice_name("search", o->search));
+    else if (asked->search == VEM_AUTO)
+        vem_i_report_say(report,
+                         "exact search (%s): every cluster is tried for every row.",
+                         vem_choice_name("search", o->search));
+}
+
+/* and where these come from. */
+static void say_begin(vem_report *report, const vem_options *asked,
+                      const vem_i_programme *programme)
+{
+    const vem_options *o = &report->options;
+    if (programme->starts.runs > 0 && o->clusters > 1)
+        say_starts(report, programme);
+    else if (o->clusters > 1 && asked->swaps == VEM_AUTO && o->swaps > 0)
+        vem_i_report_say(
+            report,
+            "up to %lld rounds of swaps, as long as moving clusters promises to gain; "
+            "--swaps 0 for none.%s",
+            (long long)o->swaps,
+            vem_i_programme_find(programme, VEM_I_STAGE_LISTED)
+                ? " They come in a start by k-means and in one "
+                  "whose rows hold few clusters."
+            : vem_i_programme_find(programme, VEM_I_STAGE_KMEANS)
+                ? " They come in a start by k-means."
+                : "");
+    if (asked->seeding == VEM_AUTO && programme->from == VEM_I_FROM_ROWS)
+        vem_i_report_say(report, "seeding %s, %s.",
+                         vem_choice_name("seeding", o->seeding),
+                         o->seeding == VEM_SEED_TWO_LEVEL
+                             ? "whose cost grows less than the number of clusters"
+                             : "the best that is cheap beside the fit at this size");
+}
+
 static void say_ours(vem_report *report, const vem_options *asked,
-                     const vem_i_programme *programme)
+                     const vem_i_programme *programme, const char *how)
 {
     const vem_options *o = &report->options;
     const char *family = vem_choice_name("family", o->family);
@@ -125,50 +177,17 @@ static void say_ours(vem_report *report, const vem_options *asked,
     else if (asked->held == VEM_AUTO)
         vem_i_report_say(report, "each row holds all %lld clusters: full EM.",
                          (long long)o->clusters);
-    if (asked->search == VEM_AUTO && vem_i_search_type_of(o->search)->probes)
-        vem_i_report_say(
-            report,
-            "search groups, because %lld clusters are too many to try for every row: "
-            "rows "
-            "that lie together share a list of %lld, and look into the %lld nearest "
-            "buckets of "
-            "clusters now and then; --search closest tries all.",
-            (long long)o->clusters, (long long)o->reach, (long long)o->probe);
-    else if (asked->search == VEM_AUTO && vem_i_search_type_of(o->search)->label)
-        vem_i_report_say(report,
-                         "exact search (%s): every row gets the cluster that trying all "
-                         "would give it, most of them box by box of a kd-tree; --search "
-                         "closest tries all.",
-                         vem_choice_name("search", o->search));
-    else if (asked->search == VEM_AUTO)
-        vem_i_report_say(report,
-                         "exact search (%s): every cluster is tried for every row.",
-                         vem_choice_name("search", o->search));
+    if (!how)
+        say_search(report, asked);
     say_cells(report, asked, programme);
-    if (programme->starts.runs > 0 && o->clusters > 1)
-        say_starts(report, programme);
-    else if (o->clusters > 1 && asked->swaps == VEM_AUTO && o->swaps > 0)
-        vem_i_report_say(
-            report,
-            "up to %lld rounds of swaps, as long as moving clusters promises to gain; "
-            "--swaps 0 for none.%s",
-            (long long)o->swaps,
-            vem_i_programme_find(programme, VEM_I_STAGE_LISTED)
-                ? " They come in a start by k-means and in one "
-                  "whose rows hold few clusters."
-            : vem_i_programme_find(programme, VEM_I_STAGE_KMEANS)
-                ? " They come in a start by k-means."
-                : "");
-    if (asked->seeding == VEM_AUTO && programme->from == VEM_I_FROM_ROWS)
-        vem_i_report_say(report, "seeding %s, %s.",
-                         vem_choice_name("seeding", o->seeding),
-                         o->seeding == VEM_SEED_TWO_LEVEL
-                             ? "whose cost grows less than the number of clusters"
-                             : "the best that is cheap beside the fit at this size");
+    if (how)
+        vem_i_report_say(report, "%s", how);
+    else
+        say_begin(report, asked, programme);
 }
 
 /* When the loop ends, in the words of docs/math/free-energy.md. */
-static void say_stopping(vem_report *report, int scale_free)
+static void say_stopping(vem_report *report, int scale_free, const char *stops)
 {
     const vem_summary *s = &report->summary;
     const vem_options *o = &report->options;
@@ -176,7 +195,9 @@ static void say_stopping(vem_report *report, int scale_free)
     const char *twice = explores ? " twice running" : "";
     char *text = report->stopping;
     const size_t size = sizeof report->stopping;
-    if (o->tolerance == 0 && vem_i_holds_all(o))
+    if (stops)
+        snprintf(text, size, "%s", stops);
+    else if (o->tolerance == 0 && vem_i_holds_all(o))
         snprintf(text, size, "stops when F no longer rises.");
     else if (o->tolerance == 0)
         snprintf(text, size, "stops when no row changes what it holds in a step%s.",
@@ -200,7 +221,7 @@ static void say_stopping(vem_report *report, int scale_free)
 }
 
 void vem_i_report_choices(vem_report *report, const vem_options *asked,
-                          const vem_i_programme *programme)
+                          const vem_i_programme *programme, const vem_i_told *otherwise)
 {
     const vem_options *o = &report->options;
     report->choices[0] = report->notes[0] = '\0';
@@ -214,8 +235,8 @@ void vem_i_report_choices(vem_report *report, const vem_options *asked,
                           asked->floor, o->floor, vem_choice_name("family", o->family),
                           vem_choice_name("precision", o->precision));
     if (asked->algorithm == VEM_AUTO) /* a preset is what was asked for */
-        say_ours(report, asked, programme);
-    say_stopping(report, programme->scale_free);
+        say_ours(report, asked, programme, otherwise ? otherwise->how : NULL);
+    say_stopping(report, programme->scale_free, otherwise ? otherwise->stops : NULL);
 }
 
 void vem_i_report_spill(vem_report *report, const vem_i_plan *plan)

@@ -188,9 +188,13 @@ int vem_i_npz_is_model(const vem_i_npz *npz);
 enum { VEM_I_MODEL_ARRAYS = 4 };
 int vem_i_model_arrays(const struct vem_model *model,
                        vem_i_array arrays[VEM_I_MODEL_ARRAYS]);
+/* As vem_labels_write, with one id for each row beside it (NULL: none), under a name (NULL: id_1). */
+vem_status vem_i_labels_write_ids(vem_i_run *run, const char *path, const int32_t *labels,
+                                  int64_t n, const char *const *ids, const char *name);
+
 /* The model as a file, with up to VEM_I_MORE_ARRAYS arrays beside it that readers of models do not
  * look at. */
-enum { VEM_I_MORE_ARRAYS = 15 };
+enum { VEM_I_MORE_ARRAYS = 16 };
 vem_status vem_i_model_write(vem_i_run *run, const struct vem_model *model,
                              const char *path, const vem_i_array *more, int more_count);
 /* An array as doubles, from vem_i_alloc. */

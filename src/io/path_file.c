@@ -5,9 +5,11 @@
  *     path_variances               shapes of all clusters, or one of each mixture where it is shared
  *     path_steps, path_parameters, path_free_energy, path_log_likelihood, path_log_likelihood_se,
  *     path_entropy, path_aic, path_bic, path_icl, path_objective (M)     what each is worth
+ *     path_held_out (M)            likelihood of rows that were held out, where there were some
  *     path_choice (2)              the method, by its number, and the mass of all rows
  *
- * Files of versions that had the greedy method only lack the last two: the objective was BIC.
+ * Files of versions that had the greedy method only lack path_objective and path_choice: the
+ * objective was BIC.
  * Family, scale, columns and all that is in meta are those of the model. */
 #include <inttypes.h>
 #include <math.h>
@@ -22,7 +24,7 @@
 /* ---- writing ---- */
 
 /* Members of the points, in the order of the names. */
-enum { NUMBERS = 11, OBJECTIVE = NUMBERS - 1, BIC = 8 };
+enum { NUMBERS = 12, HELD_OUT = NUMBERS - 1, OBJECTIVE = HELD_OUT - 1, BIC = 8 };
 static const char *const names[NUMBERS] = {"path_clusters",
                                            "path_steps",
                                            "path_parameters",
@@ -33,7 +35,8 @@ static const char *const names[NUMBERS] = {"path_clusters",
                                            "path_aic",
                                            "path_bic",
                                            "path_icl",
-                                           "path_objective"};
+                                           "path_objective",
+                                           "path_held_out"};
 static const char *const choice_name = "path_choice";
 
 static void point_numbers(const vem_path_point *p, double numbers[NUMBERS])
@@ -48,7 +51,8 @@ static void point_numbers(const vem_path_point *p, double numbers[NUMBERS])
                                  p->aic,
                                  p->bic,
                                  p->icl,
-                                 p->objective};
+                                 p->objective,
+                                 p->held_out};
     memcpy(numbers, all, sizeof all);
 }
 
@@ -99,6 +103,14 @@ static void pack(const vem_path *path, const packed *p)
     }
 }
 
+static int has_held_out(const vem_path *path)
+{
+    for (int32_t i = 0; i < path->count; i++)
+        if (isfinite(path->points[i].held_out))
+            return 1;
+    return 0;
+}
+
 vem_status vem_path_write(vem_ctx *ctx, const vem_path *path, const vem_model *model,
                           const char *file)
 {
@@ -128,7 +140,7 @@ vem_status vem_path_write(vem_ctx *ctx, const vem_path *path, const vem_model *m
                                     p.variances,
                                     1 + model->family->axes,
                                     {p.shapes, d, d}};
-    for (int k = 0; k < NUMBERS; k++)
+    for (int k = 0; k < NUMBERS - !has_held_out(path); k++)
         arrays[count++] = (vem_i_array){names[k],
                                         VEM_FLOAT64,
                                         p.numbers + k * (int64_t)path->count,
@@ -199,7 +211,7 @@ static vem_status get_numbers(reading *r, vem_i_npz *npz)
         r->shapes += r->model->family->shared ? 1 : (int64_t)c;
     }
     for (int k = 1; status == VEM_OK && k < NUMBERS; k++)
-        if (k != OBJECTIVE || vem_i_npz_has(npz, names[k]))
+        if (k < OBJECTIVE || vem_i_npz_has(npz, names[k]))
             status = get_rows(r, npz, names[k], r->count, 0, &r->numbers[k]);
     for (int64_t i = 0; status == VEM_OK && i < r->count; i++)
         for (int k = 1; k <= 2; k++)
@@ -278,7 +290,9 @@ static vem_status build_all(const reading *r, vem_path *path)
                                       .bic = r->numbers[8][i],
                                       .icl = r->numbers[9][i],
                                       .objective = r->numbers[of][i],
-                                      .held_out = NAN,
+                                      .held_out = r->numbers[HELD_OUT]
+                                                      ? r->numbers[HELD_OUT][i]
+                                                      : NAN,
                                       .seconds = NAN};
         vem_model *model = NULL;
         status = build(r, i, cluster, shape, &model);

@@ -150,18 +150,24 @@ static vem_status write_array(vem_i_run *run, const char *path, const char *what
     return vem_i_output_commit(run, output); /* notices what fwrite could not do */
 }
 
+/* One more cell: a text, or (column k, counted from 0, of the header) a name in place of it. */
+static void print_id(FILE *stream, const char *text, int32_t k)
+{
+    fputc(',', stream);
+    if (text)
+        vem_csv_put(stream, text);
+    else if (k >= 0)
+        fprintf(stream, "id_%" PRId32, k + 1);
+}
+
 /* The ids of a row, or (row -1) their names, to the end of the line. */
 static void print_ids(FILE *stream, const vem_data *data, int64_t row)
 {
-    for (int32_t k = 0; data && k < vem_data_ids(data); k++) {
-        const char *text =
-            row < 0 ? vem_data_id_name(data, k) : vem_data_id(data, k, row);
-        fputc(',', stream);
-        if (text)
-            vem_csv_put(stream, text);
-        else if (row < 0)
-            fprintf(stream, "id_%" PRId32, k + 1);
-    }
+    for (int32_t k = 0; data && k < vem_data_ids(data); k++)
+        if (row < 0)
+            print_id(stream, vem_data_id_name(data, k), k);
+        else
+            print_id(stream, vem_data_id(data, k, row), -1);
     fputc('\n', stream);
 }
 
@@ -208,6 +214,30 @@ static vem_status write_labels(vem_i_run *run, const char *path, vem_i_labelling
     if (status != VEM_OK)
         return status;
     print_labels(run, vem_i_output_stream(output), kind, data, labels, n);
+    return vem_i_output_commit(run, output);
+}
+
+vem_status vem_i_labels_write_ids(vem_i_run *run, const char *path, const int32_t *labels,
+                                  int64_t n, const char *const *ids, const char *name)
+{
+    vem_i_output *output;
+    if (!ids || !is_text(path))
+        return write_labels(run, path, VEM_I_LABELS, NULL, labels, n);
+    const vem_status status = vem_i_output_open(run, path, &output);
+    if (status != VEM_OK)
+        return status;
+    FILE *stream = vem_i_output_stream(output);
+    fputs(vem_i_labelling_header(VEM_I_LABELS), stream);
+    print_id(stream, name, 0);
+    fputc('\n', stream);
+    for (int64_t i = 0; i < n; i++) {
+        fprintf(stream, "%" PRId64 ",", i + 1);
+        if (labels[i] >= 0)
+            fprintf(stream, "%" PRId32, labels[i]);
+        print_id(stream, ids[i], -1);
+        fputc('\n', stream);
+        vem_i_residence_check(run);
+    }
     return vem_i_output_commit(run, output);
 }
 

@@ -3,13 +3,16 @@
  *     linkage (N-1, 4)       as scipy's: the two nodes, the height, the leaves under it
  *     delta, log_evidence    (N-1): what each merge cost, and the evidence after it
  *     leaves (n)             of each row, where leaves are groups of rows (int32)
- *     meta                   how it was made, and "leaf_ids" where rows have ids, as JSON
+ *     rows (n)               which of the rows that were read are in it, where some were left out
+ *     meta                   how it was made (with the prior), "rows_read", and "leaf_ids" and "id_name"
+ *                            where rows have ids, as JSON
  *
  * scipy.cluster.hierarchy takes `linkage` as it is. A file with nothing but that is
  * read, too. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,6 +35,15 @@ static json_t *real(double value)
     return isfinite(value) ? json_real(value) : json_null();
 }
 
+/* The prior of bayes, as it was. */
+static const struct {
+    const char *name;
+    size_t at;
+} prior[] = {{"prior_strength", offsetof(vem_dendrogram_info, prior_strength)},
+             {"prior_dof", offsetof(vem_dendrogram_info, prior_dof)},
+             {"prior_count", offsetof(vem_dendrogram_info, prior_count)},
+             {"prior_scale", offsetof(vem_dendrogram_info, prior_scale)}};
+
 static char *make_meta(const vem_dendrogram *tree)
 {
     const vem_dendrogram_info *about = &tree->about;
@@ -41,6 +53,13 @@ static char *make_meta(const vem_dendrogram *tree)
     if (about->method == VEM_DENDROGRAM_BAYES)
         json_object_set_new(json, "pairs",
                             json_string(vem_pairs_method_name(about->pairs)));
+    for (size_t k = 0; about->method == VEM_DENDROGRAM_BAYES && k < VEM_I_COUNT(prior);
+         k++)
+        json_object_set_new(json, prior[k].name,
+                            real(*(const double *)((const char *)about + prior[k].at)));
+    json_object_set_new(json, "rows_read", json_integer(tree->rows_read));
+    if (tree->id_name)
+        json_object_set_new(json, "id_name", json_string(tree->id_name));
     json_object_set_new(json, "n", json_integer(about->n));
     json_object_set_new(json, "d", json_integer(about->d));
     json_object_set_new(json, "distances", json_integer(about->distances));
@@ -78,15 +97,19 @@ vem_status vem_dendrogram_write(vem_ctx *ctx, const vem_dendrogram *tree,
         evidence[k] = m->log_evidence;
     }
     char *meta = make_meta(tree);
-    const vem_i_array arrays[] = {
+    int count = 4;
+    vem_i_array arrays[6] = {
         {"linkage", VEM_FLOAT64, block, 2, {merges, 4}},
         {"delta", VEM_FLOAT64, delta, 1, {merges}},
         {"log_evidence", VEM_FLOAT64, evidence, 1, {merges}},
         {"meta", VEM_UINT8, meta, 1, {meta ? (int64_t)strlen(meta) : 0}},
-        {"leaves", VEM_INT32, tree->leaf_of, 1, {tree->rows}},
     };
-    status = meta ? vem_i_npz_write(run, path, arrays, tree->leaf_of ? 5 : 4)
-                  : vem_i_fail_memory(run, 1);
+    if (tree->leaf_of)
+        arrays[count++] =
+            (vem_i_array){"leaves", VEM_INT32, tree->leaf_of, 1, {tree->rows}};
+    if (tree->row_of)
+        arrays[count++] = (vem_i_array){"rows", VEM_INT64, tree->row_of, 1, {tree->rows}};
+    status = meta ? vem_i_npz_write(run, path, arrays, count) : vem_i_fail_memory(run, 1);
     free(meta);
     vem_i_free(block);
     return status;
@@ -98,7 +121,7 @@ typedef struct reading {
     vem_i_run *run;
     const char *path;
     vem_i_npz *npz;
-    double *linkage, *delta, *evidence, *leaves;
+    double *linkage, *delta, *evidence, *leaves, *kept;
     int64_t merges, rows;
 } reading;
 
@@ -157,6 +180,32 @@ static vem_status get_leaves(reading *r)
     return status;
 }
 
+/* Which rows are in it: they ascend, and so many were read. */
+static vem_status take_rows(reading *r, const json_t *json, vem_dendrogram *tree)
+{
+    const int64_t all = json_integer_value(json_object_get(json, "rows_read"));
+    int rank;
+    int64_t dims[4];
+    if (!vem_i_npz_has(r->npz, "rows"))
+        return VEM_OK;
+    vem_status status = vem_i_npz_doubles(r->run, r->npz, "rows", &rank, dims, &r->kept);
+    if (status != VEM_OK)
+        return status;
+    int fits = rank == 1 && dims[0] == r->rows && all >= r->rows && all < INT32_MAX;
+    for (int64_t i = 0; fits && i < r->rows; i++)
+        fits = r->kept[i] == floor(r->kept[i]) && r->kept[i] < (double)all &&
+               r->kept[i] >= (i > 0 ? r->kept[i - 1] + 1 : 0);
+    if (!fits)
+        return vem_i_fail(r->run, VEM_BAD_DATA,
+                          "%s holds no valid tree: its array rows does not say which of "
+                          "the rows that were read are in it.",
+                          r->path);
+    status = vem_i_dendrogram_leave_out(r->run, all, tree);
+    for (int64_t i = 0; status == VEM_OK && i < r->rows; i++)
+        tree->row_of[i] = (int64_t)r->kept[i];
+    return status;
+}
+
 /* What cannot be a node becomes one that is refused. */
 static int64_t node_of(double value)
 {
@@ -196,6 +245,11 @@ static vem_status take_ids(const reading *r, const json_t *json, vem_dendrogram 
     int32_t count = 0;
     vem_status status =
         vem_i_texts_from_json(r->run, r->path, json, LEAF_IDS, &tree->ids, &count);
+    const char *name = json_string_value(json_object_get(json, "id_name"));
+    if (status == VEM_OK && name)
+        status = vem_i_take(r->run, &tree->id_name, strlen(name) + 1, 1);
+    if (status == VEM_OK && name)
+        strcpy(tree->id_name, name);
     if (status == VEM_OK && tree->ids && count != tree->leaves)
         status = vem_i_fail(r->run, VEM_BAD_DATA,
                             "%s holds no valid tree: its meta has %" PRId32
@@ -205,7 +259,7 @@ static vem_status take_ids(const reading *r, const json_t *json, vem_dendrogram 
 }
 
 /* What meta says, where it is one of ours. */
-static vem_status take_meta(const reading *r, vem_dendrogram *tree)
+static vem_status take_meta(reading *r, vem_dendrogram *tree)
 {
     vem_data *bytes;
     int rank;
@@ -237,7 +291,13 @@ static vem_status take_meta(const reading *r, vem_dendrogram *tree)
         about->log_evidence_leaves = json_number_value(evidence);
     if (notes && *notes)
         vem_i_dendrogram_note(tree, "%s", notes);
+    for (size_t k = 0; k < VEM_I_COUNT(prior); k++) {
+        const double value = json_number_value(json_object_get(json, prior[k].name));
+        memcpy((char *)about + prior[k].at, &value, sizeof value);
+    }
     status = take_ids(r, json, tree);
+    if (status == VEM_OK)
+        status = take_rows(r, json, tree);
     json_decref(json);
     return status;
 }
@@ -288,5 +348,6 @@ vem_status vem_dendrogram_read(vem_ctx *ctx, const char *path, vem_dendrogram **
     vem_i_free(r.delta);
     vem_i_free(r.evidence);
     vem_i_free(r.leaves);
+    vem_i_free(r.kept);
     return status;
 }

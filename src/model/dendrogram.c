@@ -26,7 +26,7 @@ vem_status vem_i_dendrogram_new(vem_i_run *run, int64_t leaves, int64_t rows, in
     if (status != VEM_OK)
         return status;
     made->leaves = leaves;
-    made->rows = rows;
+    made->rows = made->rows_read = rows;
     const vem_i_room rooms[] = {
         {&made->merges, (size_t)(leaves - 1), sizeof *made->merges, 1},
         {&made->leaf_of, grouped ? (size_t)rows : 0, sizeof *made->leaf_of, 1},
@@ -46,13 +46,22 @@ vem_status vem_i_dendrogram_new(vem_i_run *run, int64_t leaves, int64_t rows, in
     return VEM_OK;
 }
 
+vem_status vem_i_dendrogram_leave_out(vem_i_run *run, int64_t rows_read,
+                                      vem_dendrogram *tree)
+{
+    tree->rows_read = rows_read;
+    return vem_i_take(run, &tree->row_of, (size_t)tree->rows, sizeof *tree->row_of);
+}
+
 void vem_dendrogram_free(vem_dendrogram *tree)
 {
     if (!tree)
         return;
     vem_i_free(tree->merges);
     vem_i_free(tree->leaf_of);
+    vem_i_free(tree->row_of);
     vem_i_free((void *)tree->ids);
+    vem_i_free(tree->id_name);
     vem_i_free(tree->notes);
     vem_i_free(tree);
 }
@@ -288,6 +297,16 @@ const vem_dendrogram_merge *vem_dendrogram_at(const vem_dendrogram *tree, int64_
 const int32_t *vem_dendrogram_leaf_of_rows(const vem_dendrogram *tree)
 {
     return tree ? tree->leaf_of : NULL;
+}
+
+int64_t vem_dendrogram_rows_read(const vem_dendrogram *tree)
+{
+    return tree ? tree->rows_read : 0;
+}
+
+int64_t vem_dendrogram_row(const vem_dendrogram *tree, int64_t i)
+{
+    return tree && tree->row_of && i >= 0 && i < tree->rows ? tree->row_of[i] : i;
 }
 
 const char *vem_dendrogram_id(const vem_dendrogram *tree, int64_t leaf)

@@ -9,11 +9,17 @@ struct vem_dendrogram {
     int64_t rows;                 /* of the data */
     vem_dendrogram_merge *merges; /* N - 1, in the order in which they were made */
     int32_t *leaf_of;             /* of each row; NULL: leaves are rows */
-    char **ids;                   /* of the leaves, in one block; NULL: they have none */
+    int64_t rows_read;            /* with those that were left out */
+    int64_t *row_of; /* of each row: which of these it is; NULL: all are there */
+    char **ids;      /* of the leaves, in one block; NULL: they have none */
+    char *id_name;   /* what the ids are called; NULL: nothing */
     vem_dendrogram_info about;
     char *notes; /* "" or a sentence a line */
 };
 
+/* Room for row_of, where fewer rows than were read are in the tree. */
+vem_status vem_i_dendrogram_leave_out(vem_i_run *run, int64_t rows_read,
+                                      vem_dendrogram *tree);
 vem_status vem_i_dendrogram_new(vem_i_run *run, int64_t leaves, int64_t rows, int grouped,
                                 vem_dendrogram **tree);
 /* Heights from deltas: their cumulative maximum, from 0 on; sizes from the ids; and

@@ -2,6 +2,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -180,6 +181,37 @@ int32_t vem_path_chosen(const vem_path *path)
     return path ? path->chosen : 0;
 }
 
+/* "1 to 4, 6 and 9"; of very many the first, and the last. */
+static const char *print_numbers(const vem_path *path, char *text, size_t size)
+{
+    const vem_path_point *p = path->points;
+    enum { LAST = 48 }; /* room for what ends the list */
+    size_t length = 0;
+    text[0] = '\0';
+    for (int32_t i = 0, end; i < path->count; i = end) {
+        for (end = i + 1; end < path->count; end++)
+            if (p[end].clusters != p[i].clusters + end - i)
+                break;
+        const char *before = i == 0 ? "" : end == path->count ? " and " : ", ";
+        if (length + LAST + LAST > size) {
+            snprintf(text + length, size - length, " and more, up to %d",
+                     p[path->count - 1].clusters);
+            break;
+        }
+        if (end - i > 2)
+            length += (size_t)snprintf(text + length, size - length, "%s%d to %d", before,
+                                       p[i].clusters, p[end - 1].clusters);
+        else if (end - i == 2)
+            length += (size_t)snprintf(text + length, size - length, "%s%d%s%d", before,
+                                       p[i].clusters, end == path->count ? " and " : ", ",
+                                       p[i + 1].clusters);
+        else
+            length += (size_t)snprintf(text + length, size - length, "%s%d", before,
+                                       p[i].clusters);
+    }
+    return text;
+}
+
 vem_status vem_path_pick(vem_ctx *ctx, const vem_path *path, int32_t clusters,
                          vem_model **model)
 {
@@ -187,12 +219,12 @@ vem_status vem_path_pick(vem_ctx *ctx, const vem_path *path, int32_t clusters,
     vem_i_verb verb;
     vem_i_run *run = vem_i_within(ctx, &verb);
     const int32_t at = vem_i_path_find(path, clusters);
+    char list[256];
     if (at < 0 && path->count > 0)
         return vem_i_fail(run, VEM_BAD_OPTION,
-                          "There is no mixture of %d clusters on the path, which goes "
-                          "from %d to %d.",
-                          clusters, path->points[0].clusters,
-                          path->points[path->count - 1].clusters);
+                          "There is no mixture of %d clusters on the path, which has "
+                          "those of %s.",
+                          clusters, print_numbers(path, list, sizeof list));
     if (at < 0)
         return vem_i_fail(run, VEM_BAD_OPTION, "The path has no mixtures.");
     return vem_model_copy(ctx, path->models[at], model);

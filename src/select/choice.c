@@ -54,6 +54,12 @@ vem_status vem_path_describe(vem_ctx *ctx, const vem_path *path,
             s.next = path->points[i].clusters;
         }
     }
+    double held_out = -INFINITY;
+    for (int32_t i = 0; i < path->count; i++)
+        if (path->points[i].held_out > held_out) { /* NAN: none were */
+            held_out = path->points[i].held_out;
+            s.held_out_clusters = path->points[i].clusters;
+        }
     vem_i_struct_out(&s, summary, sizeof s);
     return VEM_OK;
 }

@@ -17,108 +17,38 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "search/boxes.h"
 #include "select/divide_inside.h"
 
 enum {
-    FEW_STEPS = 10,  /* of a loop that moves will follow, */
-    ALL_STEPS = 200, /* and of one that may be the last */
     MOST_AGAIN = 4,  /* times that it goes on from what is beside it */
     MOST_FORCED = 64 /* rounds, and as many as clusters that must be */
 };
 
-static const double LAST_TOLERANCE = 1e-7;
-
 typedef vem_i_divider divider;
+typedef vem_i_divide_loop loop;
 
-/* ---- loops ---- */
-
-/* last: to the very end. */
-static vem_status options_for(const divider *t, int32_t clusters, int last,
-                              vem_options *o)
+/* What the first so many moves are together. */
+static vem_i_move_name name_of(const divider *t, int64_t count)
 {
-    const int64_t steps = last ? ALL_STEPS : FEW_STEPS;
-    const vem_options *r = &t->selection->fits->programme->options;
-    vem_options asked = *t->selection->asked;
-    asked.clusters = clusters;
-    asked.precision = r->precision;
-    asked.coreset = VEM_AUTO;
-    asked.cells = 0;
-    asked.depth = VEM_AUTO;
-    asked.swaps = 0;
-    if (t->hard) {
-        asked.held = 1;
-        if (asked.search != VEM_AUTO && vem_i_search_is_whole((int)asked.search))
-            asked.search = VEM_AUTO; /* for one cluster each */
-    } else if (asked.held != VEM_AUTO && asked.held > clusters) {
-        asked.held = clusters;
-    }
-    asked.measure = VEM_MEASURE_NONE;
-    const vem_status status =
-        vem_options_resolve(t->run->ctx, &asked, t->view->n, t->view->d, VEM_FLOAT64, o);
-    if (status != VEM_OK)
-        return status;
-    if (o->max_steps > steps)
-        o->max_steps = steps;
-    if (last && asked.tolerance == VEM_AUTO)
-        o->tolerance = o->held == 1 ? 0 : LAST_TOLERANCE;
-    return VEM_OK;
+    int64_t joins = 0;
+    for (int64_t k = 0; k < count; k++)
+        joins += t->moves[k].kind == VEM_I_JOIN;
+    return t->moves[0].kind == VEM_I_ANEW ? VEM_I_MOVE_RESPLIT
+           : joins == 0                   ? VEM_I_MOVE_SPLIT
+           : joins == count               ? VEM_I_MOVE_JOIN
+                                          : VEM_I_MOVE_SPLIT_JOIN;
 }
 
-/* What a loop from this model finds. */
-typedef struct loop {
-    vem_i_attempt attempt;
-    vem_i_programme programme;
-} loop;
-
-/* first: the clusters of that model which the items are in, or hold first; or NULL. No search can lose
- * what is known by them. */
-static vem_status run_loop(divider *t, const vem_model *start, const int32_t *first,
-                           int last, loop *l)
-{
-    const vem_i_restarts *fits = t->selection->fits;
-    vem_options o;
-    vem_status status = options_for(t, start->clusters, last, &o);
-    if (status == VEM_OK)
-        status = vem_i_divide_boxes(t, &o);
-    if (status != VEM_OK)
-        return status;
-    l->programme = vem_i_programme_on_sample(&o, VEM_I_FROM_ATTEMPT, t->view->n);
-    l->attempt = (vem_i_attempt){.run = t->run,
-                                 .programme = &l->programme,
-                                 .view = t->view,
-                                 .cells = fits->cells,
-                                 .still = 1,
-                                 .boxes = t->boxes,
-                                 .start = start,
-                                 .first = first,
-                                 .seed = (uint64_t)o.seed,
-                                 .conjugate = t->objective->constraints.conjugate,
-                                 .price = t->objective->price / t->objective->total};
-    status = vem_i_attempt_run(&l->attempt);
-    t->pairs += l->attempt.pairs;
-    return status;
-}
-
-/* What a loop found is worth, per unit of mass: its free energy or, where clusters share a shape, what
- * the objective says of its labels; -inf: it has not begun. Its groups are t->next, then. */
-static double worth_of(divider *t, const loop *l)
-{
-    const vem_i_attempt *a = &l->attempt;
-    if (a->steps == 0)
-        return -INFINITY;
-    if (!t->objective->family->shared || t->fixed || t->objective->tests)
-        return a->free_energy;
-    vem_i_groups_read(t->run, t->parts, a->labels, a->model, &t->next);
-    return vem_i_view_log_shift(t->view) -
-           vem_i_objective_total(t->objective, t->next.all) / t->objective->total;
-}
-
-/* The loop's result is the best so far. */
-static vem_status keep(divider *t, loop *l, double worth)
+/* The loop's result is the best so far; `count` moves of that name led to it. */
+static vem_status keep(divider *t, loop *l, double worth, vem_i_move_name move,
+                       int64_t count)
 {
     vem_i_attempt *a = &l->attempt;
     vem_status status = VEM_OK;
+    if (t->trace.count > 0 && move != VEM_I_MOVE_NONE) {
+        vem_i_trace_last(&t->trace)->move = vem_i_move_names[move];
+        vem_i_trace_last(&t->trace)->moved = count;
+    }
     for (int64_t i = 0; status == VEM_OK && i < a->trace.count; i++) {
         vem_trace_step line = a->trace.steps[i];
         line.step += t->steps;
@@ -171,18 +101,18 @@ static vem_status accept(divider *t, int64_t *made)
             vem_i_groups_model(t->run, t->objective, t->view->kernels, &t->next, &start);
         if (status == VEM_OK) {
             vem_i_moved_labels(t, count, t->labels);
-            status = run_loop(t, start, t->first, 0, &l);
+            status = vem_i_divide_run(t, start, t->first, 0, &l);
         }
         vem_model_free(start);
         const int32_t clusters = t->next.count;
-        const double worth = status == VEM_OK ? worth_of(t, &l) : -INFINITY;
+        const double worth = status == VEM_OK ? vem_i_divide_worth(t, &l) : -INFINITY;
         /* What must be divided is, for as long as there are more clusters by it. */
         const int more =
             forced && worth > -INFINITY && l.attempt.model->clusters > t->groups.count;
         const int better =
             more || worth > t->free_energy + vem_i_divide_enough(t) / t->objective->total;
         if (better) {
-            status = keep(t, &l, worth);
+            status = keep(t, &l, worth, name_of(t, count), count);
             if (status == VEM_OK)
                 look(t, t->next.seen, clusters);
             t->settled = 0;
@@ -202,13 +132,13 @@ static vem_status settle(divider *t, int *changed)
     *changed = 0;
     if (t->settled)
         return VEM_OK;
-    vem_status status = run_loop(t, t->model, t->labels, 1, &l);
+    vem_status status = vem_i_divide_run(t, t->model, t->labels, 1, &l);
     const int32_t before = t->groups.count;
     memcpy(t->next.seen, t->groups.seen, (size_t)before * sizeof(double));
-    const double worth = status == VEM_OK ? worth_of(t, &l) : -INFINITY;
+    const double worth = status == VEM_OK ? vem_i_divide_worth(t, &l) : -INFINITY;
     if (worth > -INFINITY && (worth >= t->free_energy || t->objective->tests)) {
         *changed = worth > t->free_energy + vem_i_divide_enough(t) / t->objective->total;
-        status = keep(t, &l, worth);
+        status = keep(t, &l, worth, VEM_I_MOVE_SETTLE, 0);
         if (status == VEM_OK)
             look(t, t->next.seen, before);
     }
@@ -262,9 +192,9 @@ static vem_status begin(divider *t)
     one = NULL;
     status = vem_i_groups_model(t->run, t->objective, t->view->kernels, &t->groups, &one);
     if (status == VEM_OK)
-        status = run_loop(t, one, NULL, 0, &l);
+        status = vem_i_divide_run(t, one, NULL, 0, &l);
     if (status == VEM_OK && l.attempt.steps > 0)
-        status = keep(t, &l, worth_of(t, &l));
+        status = keep(t, &l, vem_i_divide_worth(t, &l), VEM_I_MOVE_NONE, 0);
     vem_i_attempt_free(&l.attempt);
     vem_model_free(one);
     if (status == VEM_OK && t->model)
@@ -334,11 +264,11 @@ static vem_status soften(divider *t)
     loop l = {0};
     vem_path *path = t->selection->fits->path;
     t->hard = 0;
-    vem_status status = run_loop(t, t->model, t->labels, 0, &l);
+    vem_status status = vem_i_divide_run(t, t->model, t->labels, 0, &l);
     if (status == VEM_OK && l.attempt.steps > 0) {
         while (path->count > 0) /* of another kind */
             vem_model_free(path->models[--path->count]);
-        status = keep(t, &l, worth_of(t, &l));
+        status = keep(t, &l, vem_i_divide_worth(t, &l), VEM_I_MOVE_SOFTEN, 0);
         if (status == VEM_OK)
             look(t, NULL, 0);
         t->settled = 0;
@@ -374,8 +304,8 @@ static vem_status run_rounds(divider *t)
 vem_status vem_i_divide_try(divider *t, const vem_model *start)
 {
     loop l = {0};
-    vem_status status = run_loop(t, start, NULL, 0, &l);
-    const double worth = status == VEM_OK ? worth_of(t, &l) : -INFINITY;
+    vem_status status = vem_i_divide_run(t, start, NULL, 0, &l);
+    const double worth = status == VEM_OK ? vem_i_divide_worth(t, &l) : -INFINITY;
     if (worth > -INFINITY)
         status = vem_i_path_add(t->run, t->selection->fits->path, l.attempt.model, worth,
                                 t->steps);
@@ -389,12 +319,12 @@ vem_status vem_i_divide_try(divider *t, const vem_model *start)
 static vem_status go_on(divider *t)
 {
     loop l = {0};
-    vem_status status = run_loop(t, t->better, t->better_labels, 0, &l);
-    const double worth = status == VEM_OK ? worth_of(t, &l) : -INFINITY;
+    vem_status status = vem_i_divide_run(t, t->better, t->better_labels, 0, &l);
+    const double worth = status == VEM_OK ? vem_i_divide_worth(t, &l) : -INFINITY;
     vem_model_free(t->better);
     t->better = NULL;
     if (worth > t->free_energy)
-        status = keep(t, &l, worth);
+        status = keep(t, &l, worth, VEM_I_MOVE_BESIDE, 0);
     t->settled = 0;
     vem_i_attempt_free(&l.attempt);
     if (status != VEM_OK)
@@ -456,7 +386,7 @@ static vem_status begin_from(divider *t, vem_i_attempt *first)
     vem_status status = VEM_OK;
     t->pairs += first->pairs;
     if (first->steps > 0)
-        status = keep(t, &l, first->free_energy);
+        status = keep(t, &l, first->free_energy, VEM_I_MOVE_NONE, 0);
     first->model = l.attempt.model;
     if (status == VEM_OK && t->model)
         look(t, NULL, 0);

@@ -78,6 +78,22 @@ void vem_i_divide_record(vem_i_record *record, vem_i_divider *t);
 /* Refuses labels that are not those of the model, when the groups are read. */
 void vem_i_divide_check(vem_i_record *record, const vem_i_divider *t);
 
+/* ---- Loops (divide_loop.c) ---- */
+
+/* What a loop from a model finds. */
+typedef struct vem_i_divide_loop {
+    vem_i_attempt attempt;
+    vem_i_programme programme;
+} vem_i_divide_loop;
+
+/* first: the clusters of that model which the items are in, or hold first; or NULL. No search can lose
+ * what is known by them. last: to the very end. */
+vem_status vem_i_divide_run(vem_i_divider *t, const vem_model *start,
+                            const int32_t *first, int last, vem_i_divide_loop *l);
+/* What a loop found is worth, per unit of mass: its free energy or, where clusters share a shape, what
+ * the objective says of its labels; -inf: it has not begun. Its groups are t->next, then. */
+double vem_i_divide_worth(vem_i_divider *t, const vem_i_divide_loop *l);
+
 /* ---- Boxes (divide_boxes.c) ---- */
 
 /* For loops with these options, if those take some. */

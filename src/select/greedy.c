@@ -20,6 +20,12 @@ static uint64_t bytes(const vem_i_run *run, const vem_i_programme *programme, in
                                            (int32_t)programme->options.clusters, d));
 }
 
+/* Clusters that are inserted have variances. */
+static int takes(const vem_i_family *family)
+{
+    return family->axes >= 0;
+}
+
 static vem_status run(vem_i_selection *selection)
 {
     return vem_i_restarts_run(selection->fits);
@@ -28,6 +34,9 @@ static vem_status run(vem_i_selection *selection)
 const vem_i_select_type vem_i_select_type_greedy = {.kind = VEM_SELECT_GREEDY,
                                                     .criterion = "BIC",
                                                     .lower = 1,
+                                                    .takes = takes,
+                                                    .families =
+                                                        "iso, diag, full or a shared one",
                                                     .most = 20,
                                                     .prepare = prepare,
                                                     .bytes = bytes,

@@ -77,13 +77,15 @@ static vem_status run_evidence(vem_i_selection *s)
     return status;
 }
 
-static vem_status check_round(const vem_i_selection *s, const vem_i_objective *objective)
+/* Clusters with shapes of their own have evidence, and likelihoods of their own. */
+static int takes_shapes(const vem_i_family *family)
 {
-    if (objective->family->kind == (vem_family_kind)vem_i_round_family())
-        return VEM_OK;
-    return vem_i_fail(s->fits->run, VEM_BAD_OPTION,
-                      "gmeans and kmeans-bic are k-means: their family is %s.",
-                      vem_choice_name("family", vem_i_round_family()));
+    return vem_i_has_evidence(family);
+}
+
+static int takes_round(const vem_i_family *family)
+{
+    return family->kind == (vem_family_kind)vem_i_round_family();
 }
 
 /* What a parameter costs by BIC: of the objective, and of the loops' F per unit of mass. */
@@ -98,8 +100,7 @@ static vem_status run_kmeans(vem_i_selection *s, int tests)
     vem_i_objective objective = vem_i_selection_objective(s);
     set_price(&objective);
     objective.tests = tests;
-    const vem_status status = check_round(s, &objective);
-    return status == VEM_OK ? vem_i_divide(s, &objective) : status;
+    return vem_i_divide(s, &objective);
 }
 
 static vem_status run_test(vem_i_selection *s)
@@ -126,11 +127,6 @@ static vem_status run_round(vem_i_selection *s)
 static vem_status run_criterion(vem_i_selection *s)
 {
     vem_i_objective objective = vem_i_selection_objective(s);
-    if (objective.family->shared || objective.family->axes < 0)
-        return vem_i_fail(
-            s->fits->run, VEM_BAD_OPTION,
-            "bic and icl divide clusters with shapes of their own: families "
-            "full, diag and iso.");
     if (s->fits->programme->options.prior == VEM_PRIOR_FLAT)
         return vem_i_fail(
             s->fits->run, VEM_BAD_OPTION,
@@ -139,11 +135,29 @@ static vem_status run_criterion(vem_i_selection *s)
     return vem_i_divide(s, &objective);
 }
 
+#define DIVIDES                                                                          \
+    {                                                                                    \
+        "no seeding and no starts: it begins with one cluster, and clusters are "        \
+        "divided "                                                                       \
+        "and joined; the search of each loop suits the clusters it has.",                \
+            "stops when no division, no join and no new division of two clusters gains." \
+    }
+#define TESTS                                                                            \
+    {                                                                                    \
+        "no seeding and no starts: it begins with one cluster, and clusters are "        \
+        "divided "                                                                       \
+        "in two; the search of each loop suits the clusters it has.",                    \
+            "stops when a test finds the rows of every cluster to be a normal sample."   \
+    }
+
 const vem_i_select_type vem_i_select_type_bayes = {.kind = VEM_SELECT_BAYES,
                                                    .criterion = "log evidence",
                                                    .by_energy = 1,
                                                    .held = 1,
                                                    .takes_prior = 1,
+                                                   .takes = takes_shapes,
+                                                   .families = "full, diag or iso",
+                                                   .told = DIVIDES,
                                                    .prepare = prepare_hard,
                                                    .bytes = vem_i_divide_bytes,
                                                    .run = run_evidence};
@@ -151,6 +165,9 @@ const vem_i_select_type vem_i_select_type_vb = {.kind = VEM_SELECT_VB,
                                                 .criterion = "log evidence",
                                                 .by_energy = 1,
                                                 .takes_prior = 1,
+                                                .takes = takes_shapes,
+                                                .families = "full, diag or iso",
+                                                .told = DIVIDES,
                                                 .prepare = leave_open,
                                                 .bytes = vem_i_divide_bytes,
                                                 .run = run_evidence};
@@ -158,6 +175,9 @@ const vem_i_select_type vem_i_select_type_bic = {.kind = VEM_SELECT_BIC,
                                                  .criterion = "BIC",
                                                  .lower = 1,
                                                  .by_energy = 1,
+                                                 .takes = takes_shapes,
+                                                 .families = "full, diag or iso",
+                                                 .told = DIVIDES,
                                                  .prepare = leave_open,
                                                  .bytes = vem_i_divide_bytes,
                                                  .run = run_criterion};
@@ -166,6 +186,9 @@ const vem_i_select_type vem_i_select_type_icl = {.kind = VEM_SELECT_ICL,
                                                  .held = 1,
                                                  .lower = 1,
                                                  .by_energy = 1,
+                                                 .takes = takes_shapes,
+                                                 .families = "full, diag or iso",
+                                                 .told = DIVIDES,
                                                  .prepare = prepare_hard,
                                                  .bytes = vem_i_divide_bytes,
                                                  .run = run_criterion};
@@ -174,6 +197,10 @@ const vem_i_select_type vem_i_select_type_kmeans_bic = {.kind = VEM_SELECT_KMEAN
                                                         .by_energy = 1,
                                                         .lower = 1,
                                                         .held = 1,
+                                                        .takes = takes_round,
+                                                        .families =
+                                                            "iso-shared, as k-means has",
+                                                        .told = DIVIDES,
                                                         .prepare = prepare_round,
                                                         .bytes = vem_i_divide_bytes,
                                                         .run = run_round};
@@ -182,6 +209,10 @@ const vem_i_select_type vem_i_select_type_gmeans = {.kind = VEM_SELECT_GMEANS,
                                                     .last = 1,
                                                     .by_energy = 1,
                                                     .held = 1,
+                                                    .takes = takes_round,
+                                                    .families =
+                                                        "iso-shared, as k-means has",
+                                                    .told = TESTS,
                                                     .prepare = prepare_round,
                                                     .bytes = vem_i_divide_bytes,
                                                     .run = run_test};

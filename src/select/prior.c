@@ -121,11 +121,6 @@ vem_status vem_i_prior_new(vem_i_run *run, const vem_view *view,
 {
     vem_prior_options o = {0};
     vem_status status = VEM_OK;
-    if (!vem_i_has_evidence(family))
-        return vem_i_fail(run, VEM_BAD_OPTION,
-                          "Family %s has no evidence: full, diag and iso have. "
-                          "--method greedy takes any family of Gaussians.",
-                          vem_choice_name("family", (int)family->kind));
     if (asked)
         status = vem_i_struct_in(run, "vem_prior_options", asked, &o, sizeof o);
     if (status == VEM_OK)

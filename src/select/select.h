@@ -23,6 +23,10 @@ typedef struct vem_i_select_type {
     int64_t held;    /* clusters of a row; 0: the caller's */
     int last;        /* not the best but what was found last is chosen */
     int lower;       /* less of it is better */
+    /* Can it make clusters of this family? And which those are, in words. NULL: all. */
+    int (*takes)(const vem_i_family *family);
+    const char *families;
+    vem_i_told told; /* how it finds them, where that is no fit as others are */
     int32_t most;    /* clusters, where the caller leaves it open; 0: by the rows */
     /* What the caller left open of the options of its fits. */
     void (*prepare)(vem_options *options);
@@ -39,6 +43,8 @@ typedef struct vem_i_select_type {
 VEM_SELECT_TABLE(VEM_I_SELECT_TYPE)
 #undef VEM_I_SELECT_TYPE
 
+/* Its name, for one of the table. */
+const char *vem_i_select_name(vem_select_method method);
 /* By its number; NULL: there is none. */
 const vem_i_select_type *vem_i_select_type_of(int kind);
 

@@ -123,9 +123,14 @@ static uint64_t bytes(const vem_i_run *run, const vem_i_programme *programme, in
                                            (int32_t)programme->options.clusters, d));
 }
 
+static const char HOW[] =
+    "the first number is fitted as vem fit does, and each other from the one "
+    "before it, by dividing clusters; each search suits its number.";
+
 const vem_i_select_type vem_i_select_type_sweep = {.kind = VEM_SELECT_SWEEP,
                                                    .criterion = "BIC",
                                                    .lower = 1,
+                                                   .told = {.how = HOW},
                                                    .most = 20,
                                                    .prepare = prepare,
                                                    .bytes = bytes,

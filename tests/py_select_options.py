@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+"""vem select and sweeps of vem fit by their options: priors, numbers, rows held out, families, and what
+they tell of themselves."""
+
+from cli_case import *
+
+MOVES = {"split", "join", "split and join", "resplit", "settle", "soften", "beside"}
+
+
+class Options(Case):
+    def data(self, n=150, name="x.npy", **more):
+        return self.npy(name, blobs(n=n, **more)[0])
+
+    def counts(self, name="c.npy"):
+        chance = random.Random(3)
+        rows = [[float(chance.randint(0, 3) + (9 if (i % 2) == j else 0)) for j in range(2)]
+                for i in range(60)]
+        return self.npy(name, rows)
+
+    def meta(self, name):
+        shape, code, values = npz_parse(self.path(name))["meta"]
+        return json.loads(bytes(int(v) for v in values))
+
+    def test_priors(self):
+        data = self.data()
+        plain = self.json("select", data)
+        self.assertEqual(plain["clusters"], 3)
+        # Numbers, lists and files say the same.
+        self.npy("mean.npy", [[1.0, 2.0]])
+        self.write("scale.csv", "4,0.5\n0.5,3\n")
+        said = [self.json("select", data, "--prior-mean", mean, "--prior-scale", scale, "--prior-strength",
+                          0.02, "--prior-dof", 4, "--prior-count", 1.5)
+                for mean, scale in (("1,2", self.path("scale.csv")), (self.path("mean.npy"), "4,0.5,0.5,3"))]
+        self.assertEqual(said[0]["objective"], said[1]["objective"])
+        self.assertNotEqual(said[0]["objective"], plain["objective"])
+        # One number stands for all columns.
+        one, two = (self.json("select", data, "--prior-scale", s, "--family", "diag") for s in ("2", "2,2"))
+        self.assertEqual(one["objective"], two["objective"])
+        # A cluster that is expected to be as wide as all rows is all rows.
+        self.assertEqual(self.json("select", data, "--prior-dof", 1e5, "--prior-scale", "1e9")["clusters"], 1)
+        # More rows that each cluster is expected to have beside its own: no more clusters.
+        self.assertLessEqual(self.json("select", data, "--prior-count", 500)["clusters"], 3)
+        for option, value, words in (("--prior-strength", "-1", "positive number"),
+                                     ("--prior-strength", "nan", "positive number"),
+                                     ("--prior-dof", "x", "positive number"),
+                                     ("--prior-dof", "0.5", "degrees of freedom"),
+                                     ("--prior-count", "0", "positive number"),
+                                     ("--prior-mean", "1,2,3", "3 values, but the data have 2"),
+                                     ("--prior-scale", "1,2,2,1", "positive definite"),
+                                     ("--prior-scale", "1,2,0,1", "symmetric")):
+            self.refuse(2, ["select", data, option, value], words)
+        self.refuse(1, ["select", data, "--prior-mean", self.path("none.npy")], "none.npy")
+        for method in ("bic", "gmeans", "greedy"):
+            self.refuse(2, ["select", data, "--method", method, "--prior-dof", 4], "bayes and vb")
+
+    def test_numbers(self):
+        data = self.data(n=300, d=3)
+        swept = self.json("fit", data, "-k", "2-40", "--family", "diag", "-o", self.path("m.npz"))
+        self.assertEqual([p["clusters"] for p in swept["path"]], list(range(2, 41)))
+        self.assertEqual((swept["method"], swept["criterion"], swept["clusters"]), ("sweep", "BIC", 3))
+        best = min(swept["path"], key=lambda p: p["bic"])
+        self.assertEqual(best["clusters"], 3)
+        some = self.json("fit", data, "-k", "2,5-6,9", "--family", "diag")
+        self.assertEqual([p["clusters"] for p in some["path"]], [2, 5, 6, 9])
+        # The first is what a fit finds.
+        alone = self.json("fit", data, "-k", 2, "--family", "diag")
+        self.assertAlmostEqual(some["path"][0]["free_energy"], alone["free_energy"], delta=1e-6)
+        self.refuse(2, ["select", "--pick", 41, self.path("m.npz"), "-o", self.path("o.npz")], "2 to 40")
+        self.vem("fit", data, "-k", "2,5-6,9", "--family", "diag", "-o", self.path("m.npz"), "-q")
+        self.refuse(2, ["select", "--pick", 7, self.path("m.npz"), "-o", self.path("o.npz")],
+                    "those of 2, 5, 6 and 9")
+        text = " ".join(self.vem("fit", data, "-k", "2,5-6,9").stdout.split())
+        self.assertIn("in all, of several numbers of clusters", text)
+        self.assertNotIn("in all", self.vem("fit", data, "-k", 3).stdout)
+        self.assertIn("of 2 to 9 clusters", " ".join(self.vem("fit", data, "-k", "2,9", "-v").stdout.split()))
+        for numbers in ("5-2", "0-3", "3,", "2-", "a-b"):
+            self.refuse(2, ["fit", data, "-k", numbers], "-k is")
+
+    def test_rows_held_out(self):
+        data = self.data(n=200)
+        words = ["-k", "1-6", "--family", "full", "--holdout", 0.3]
+        said = self.json("fit", data, *words, "-o", self.path("m.npz"))
+        held = {p["clusters"]: p["held_out"] for p in said["path"]}
+        self.assertTrue(all(math.isfinite(v) for v in held.values()))
+        best = max(held, key=lambda k: held[k])
+        self.assertEqual(said["held_out_clusters"], best)
+        text = " ".join(self.vem("fit", data, *words).stdout.split())
+        self.assertIn(f"held-out rows most likely with {best} clusters", text)
+        # The file keeps them.
+        kept = npz_parse(self.path("m.npz"))["path_held_out"][2]
+        self.assertEqual(kept, [held[k] for k in sorted(held)])
+        without = self.json("fit", data, "-k", "1-6", "-o", self.path("m.npz"))
+        self.assertNotIn("held_out_clusters", without)
+        self.assertNotIn("path_held_out", npz_parse(self.path("m.npz")))
+        for share in ("1", "-0.1", "x"):
+            self.refuse(2, ["fit", data, "-k", "2-3", "--holdout", share], "--holdout")
+
+    def test_families(self):
+        data, counts = self.data(), self.counts()
+        help_text = " ".join(self.vem("select", "--help").stdout.split())
+        self.assertIn("full, diag or iso (bayes, vb, bic, icl)", help_text)
+        for method, families in (("bayes", ("full-shared", "poisson")), ("bic", ("iso-shared", "bernoulli")),
+                                 ("gmeans", ("full", "multinomial")), ("greedy", ("poisson",))):
+            for family in families:
+                said = self.refuse(2, ["select", counts, "--method", method, "--family", family],
+                                   f"--family is {family}", f"--method {method}", "sweep takes any")
+        self.assertEqual(self.json("select", counts, "--method", "sweep", "--family", "poisson",
+                                   "--max-clusters", 4)["family"], "poisson")
+        for family in ("iso-shared", "full-shared"):
+            self.vem("select", data, "--method", "greedy", "--family", family, "--max-clusters", 3, "-q")
+
+    def test_words(self):
+        data = self.data()
+        for method in ("bayes", "vb", "kmeans-bic", "gmeans"):
+            text = " ".join(self.vem("select", data, "--method", method, "-v").stdout.split())
+            self.assertIn("no seeding and no starts", text)
+            self.assertNotIn("seeding kmeans++", text)
+            self.assertNotIn("starts on all rows", text)
+        self.assertIn("a test finds", text)
+        text = " ".join(self.vem("fit", data, "-k", "2-4", "-v").stdout.split())
+        self.assertIn("each other from the one before it", text)
+        said = self.json("select", data, "--method", "gmeans", "--min-clusters", 9)
+        self.assertTrue(any("--min-clusters 9, which has no part in it" in n for n in said["notes"]))
+
+    def test_moves_are_named(self):
+        for method in ("bayes", "vb"):
+            said = self.json("select", self.data(n=240, clusters=6, gap=6.0), "--method", method, "-o",
+                             self.path("m.npz"), "--trace", self.path("t.csv"))
+            trace = self.meta("m.npz")["trace"]
+            moves = [(s["move"], s["moved"]) for s in trace if s["move"] in MOVES]
+            self.assertTrue(any(m == "split" and count > 0 for m, count in moves), moves)
+            self.assertEqual(any(m == "soften" for m, _ in moves), method == "vb")
+            self.assertTrue(all(math.isfinite(s["free_energy"]) for s in trace))
+            self.assertEqual(said["clusters"], 6)
+            self.assertIn(b",split", self.read("t.csv"))
+
+
+if __name__ == "__main__":
+    main()

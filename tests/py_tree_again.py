@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""A tree that is read and cut again: the same rows, the same ids, the same words as when it was made."""
+from cli_case import *
+
+
+class Again(Case):
+    def table(self):
+        """Eight rows with ids, two of them with holes."""
+        lines = ["name,x,y"] + [f"row {i},{'NA' if i in (0, 3) else i % 2 * 9},{i}" for i in range(8)]
+        return self.write("t.csv", "\n".join(lines) + "\n")
+
+    def test_rows_and_ids(self):
+        self.table()
+        for id_words in ((), ("--id", "name")):
+            columns = ("--columns", "x,y")
+            self.vem("tree", self.path("t.csv"), *id_words, *columns, "--missing", "drop", "--method", "average",
+                     "-k", 2, "-o", self.path("t.npz"), "--labels", self.path("first.csv"), "-q")
+            self.vem("tree", self.path("t.npz"), "-k", 2, "--labels", self.path("again.csv"), "-q")
+            first = self.read("first.csv").decode().splitlines()
+            again = self.read("again.csv").decode().splitlines()
+            self.assertEqual(len(again), 9)
+            for line in (0, 2, 3, 5, 6, 7, 8):
+                self.assertEqual(again[line], first[line])
+            for line in (1, 4):  # rows that were left out have no label
+                self.assertEqual(again[line].split(",")[:2], [str(line), ""])
+            self.vem("tree", self.path("t.npz"), "-k", 2, "--labels", self.path("again.npy"), "-q")
+            labels = npy_parse(self.read("again.npy"))[2]
+            self.assertEqual((len(labels), labels[0], labels[3]), (8, -1, -1))
+        self.assertIn(",name", again[0])
+        # Classes are those of all rows that were read.
+        self.write("truth.csv", "label\n" + "".join(f"{'ab'[i % 2]}\n" for i in range(8)))
+        said = self.json("tree", self.path("t.npz"), "-k", 2, "--truth", self.path("truth.csv"))
+        self.assertEqual((said["n"], said["ari"]), (6, 1))
+        # Written again, it says the same.
+        self.vem("tree", self.path("t.npz"), "-o", self.path("u.npz"), "-q")
+        self.assertEqual(self.read("u.npz"), self.read("t.npz"))
+
+    def test_broken_rows(self):
+        self.table()
+        self.vem("tree", self.path("t.csv"), "--columns", "x,y", "--missing", "drop", "-o", self.path("t.npz"),
+                 "-q")
+        for values in ([0.0, 2.0, 4.0, 5.0, 6.0, 7.0, 8.0], [1.0, 2.0, 2.0, 5.0, 6.0, 7.0],
+                       [1.0, 2.0, 4.0, 5.0, 6.0, 8.0], [-1.0, 2.0, 4.0, 5.0, 6.0, 7.0],
+                       [1.5, 2.0, 4.0, 5.0, 6.0, 7.0]):
+            with zipfile.ZipFile(self.path("t.npz")) as old, \
+                    zipfile.ZipFile(self.path("odd.npz"), "w") as new:
+                for name in old.namelist():
+                    blob = npy_bytes(values) if name == "rows.npy" else old.read(name)
+                    new.writestr(name, blob)
+            self.refuse(1, ["tree", self.path("odd.npz")], "odd.npz", "its array rows")
+
+    def test_prior(self):
+        data = self.npy("x.npy", blobs(n=60)[0])
+        made = self.json("tree", data, "--prior-strength", 0.5, "--prior-dof", 7, "-o", self.path("t.npz"))
+        self.assertEqual((made["prior_strength"], made["prior_dof"]), (0.5, 7))
+        for words in (("tree",), ("info",)):
+            again = self.json(*words, self.path("t.npz"))
+            for name in ("prior_strength", "prior_dof", "prior_count", "prior_scale"):
+                self.assertEqual(again[name], made[name])
+
+    def test_too_many_clusters(self):
+        """Refused where the rows are known, before the work, which would find that the prior is none."""
+        data = self.npy("x.npy", blobs(n=60)[0])
+        for words, leaves in (((), 60), (("--leaves", 20), 20)):
+            self.refuse(2, ["tree", data, "-k", leaves + 1, "-o", self.path("t.npz"), "--prior-scale", "1,2,2,1", *words],
+                        f"--clusters is {leaves + 1}, but the tree has {leaves} leaves")
+
+    def test_words(self):
+        data = self.npy("x.npy", blobs(n=60)[0])
+        names = {"newick": "t.nwk", "r": "t.R", "picture": "t.svg", "output": "t.npz", "labels": "t.csv"}
+        words = [w for option, name in names.items() for w in ("--" + option, self.path(name))]
+        text = self.vem("tree", data, *words).stdout
+        said = self.json("tree", data, *words)
+        for option, name in names.items():
+            self.assertIn(self.path(name), text)
+            self.assertEqual(said[option], self.path(name))
+        # A picture is an .svg.
+        self.refuse(2, ["tree", data, "--picture", self.path("t.png")], "svg")
+
+
+if __name__ == "__main__":
+    main()
