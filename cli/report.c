@@ -167,11 +167,49 @@ static void print_measures(const vem_summary *s, const vem_options *options)
                "coreset's own", s->quantization_error_coreset, s->log_likelihood_coreset);
 }
 
+/* What acted on clusters between the steps: how often, and on how many. */
+static void print_moves(const vem_report *report)
+{
+    enum { MOST = 16 }; /* kinds */
+    const vem_trace_step *steps = vem_report_trace(report);
+    const char *names[MOST];
+    int64_t times[MOST], moved[MOST];
+    int count = 0;
+    for (int64_t t = 0; t < vem_report_trace_count(report); t++) {
+        int k = 0;
+        if (!steps[t].move)
+            continue;
+        while (k < count && strcmp(names[k], steps[t].move) != 0)
+            k++;
+        if (k == MOST)
+            continue;
+        if (k == count) {
+            names[count] = steps[t].move;
+            times[count] = moved[count] = 0;
+            count++;
+        }
+        times[k]++;
+        moved[k] += steps[t].moved;
+    }
+    for (int k = 0; k < count; k++) {
+        char a[32], b[32];
+        if (k == 0)
+            printf("  %-13s ", "moves");
+        printf("%s%s %s", k == 0 ? "" : ", ", cli_count(times[k], a), names[k]);
+        if (moved[k] > 0)
+            printf(" (%s in all)", cli_count(moved[k], b));
+    }
+    if (count > 0)
+        putchar('\n');
+}
+
 /* Who took the time, and how many pairs: for those who ask. */
-static void print_details(const vem_summary *s, const char *choices, double seconds_read)
+static void print_details(const vem_report *report, double seconds_read)
 {
     char a[32], b[32];
-    cli_print_lines("chosen", choices);
+    const vem_summary *s = vem_report_summary(report);
+    cli_print_lines("chosen", vem_report_choices(report));
+    print_moves(report);
     printf("  %-13s %s scored, %s in the seeding\n", "pairs",
            cli_count(s->scored_pairs, a), cli_count(s->seed_pairs, b));
     printf("  %-13s %s reading, %s seeding, ", "seconds", cli_seconds(seconds_read, a),
@@ -294,7 +332,7 @@ void cli_print_summary(const cli_args *args, const vem_report *report, int sever
            cli_data_name(args, args->operands[0], name), cli_counted(s->n, "row", a),
            cli_counted(s->d, "column", b));
     if (cli_value(args, "verbose"))
-        print_details(s, vem_report_choices(report), seconds_read);
+        print_details(report, seconds_read);
     print_clusters(s->clusters, options, cli_value(args, "verbose") != NULL);
     print_sizes(report);
     print_outcome(s, options, several);

@@ -133,6 +133,8 @@ class Options(Case):
             self.assertTrue(all(math.isfinite(s["free_energy"]) for s in trace))
             self.assertEqual(said["clusters"], 6)
             self.assertIn(b",split", self.read("t.csv"))
+        text = " ".join(self.vem("select", self.path("x.npy"), "-v").stdout.split())
+        self.assertRegex(text, r"moves (\d+ [a-z ]+( \(\d+ in all\))?, )*\d+ split \(\d+ in all\)")
 
 
 if __name__ == "__main__":

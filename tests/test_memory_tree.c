@@ -11,7 +11,8 @@ static vem_data *rows;
 static grid_data made_rows;
 static vem_dendrogram *tree;
 static vem_dendrogram_options wanted;
-static char file[] = "/tmp/vem_tree_XXXXXX.npz", text[] = "/tmp/vem_tree_XXXXXX.svg";
+static char drawn[64];
+static char file[] = "/tmp/vem_tree_XXXXXX.npz", text[] = "/tmp/vem_tree_XXXXXX.json";
 
 static void mix_tree(uint64_t *digest, const vem_dendrogram *t)
 {
@@ -84,7 +85,7 @@ static vem_status for_r(uint64_t *digest)
 static vem_status picture(uint64_t *digest)
 {
     (void)digest;
-    return vem_dendrogram_draw(ctx, tree, NULL, 3, text);
+    return vem_dendrogram_draw(ctx, tree, NULL, 3, drawn);
 }
 
 static void every_allocation(void **state)
@@ -92,8 +93,9 @@ static void every_allocation(void **state)
     (void)state;
     made_rows = grid_data_new(SET_SEPARATED, WEIGHTS_REAL, N, D, 5);
     rows = grid_borrow(ctx, &made_rows);
-    const int npz = mkstemps(file, 4), json = mkstemps(text, 4);
+    const int npz = mkstemps(file, 4), json = mkstemps(text, 5);
     assert_true(npz >= 0 && json >= 0);
+    snprintf(drawn, sizeof drawn, "%s.svg", text);
     close(npz);
     close(json);
     for (int method = 0; method < VEM_DENDROGRAM_COUNT; method++)
@@ -118,6 +120,7 @@ static void every_allocation(void **state)
             }
     unlink(file);
     unlink(text);
+    unlink(drawn);
     vem_data_free(rows);
     grid_data_free(&made_rows);
 }
