@@ -379,38 +379,59 @@ vem_status vem_i_divide(vem_i_selection *selection, vem_i_objective *objective)
     return finish(&t, status, clock);
 }
 
-/* From a fit that was made. */
-static vem_status begin_from(divider *t, vem_i_attempt *first)
+/* From a fit of so many clusters, where that is better than what there is. */
+static vem_status begin_afresh(divider *t, vem_i_fit_afresh fit, int32_t clusters,
+                               int *better)
 {
-    loop l = {.attempt = *first};
-    vem_status status = VEM_OK;
-    t->pairs += first->pairs;
-    if (first->steps > 0)
-        status = keep(t, &l, first->free_energy, VEM_I_MOVE_NONE, 0);
-    first->model = l.attempt.model;
-    if (status == VEM_OK && t->model)
+    loop l = {0};
+    vem_status status = fit(t->selection, clusters, &l.programme, &l.attempt);
+    vem_i_attempt *a = &l.attempt;
+    t->pairs += a->pairs;
+    *better = status == VEM_OK && a->steps > 0 &&
+              (!t->model ||
+               (a->model->clusters == clusters &&
+                (t->model->clusters < clusters || a->free_energy > t->free_energy)));
+    if (*better)
+        status = keep(t, &l, a->free_energy, VEM_I_MOVE_NONE, 0);
+    vem_i_attempt_free(a);
+    if (status == VEM_OK && *better)
         look(t, NULL, 0);
     return status;
 }
 
+/* The next number, with all that may be gained there. */
+static vem_status reach(divider *t, vem_i_fit_afresh fit, int32_t clusters)
+{
+    const int far = clusters > t->model->clusters + 1;
+    int better = 0;
+    t->least = t->most = clusters;
+    t->settled = 0;
+    for (int32_t c = 0; c < t->groups.count; c++)
+        t->groups.seen[c] = NAN;
+    vem_status status = run_rounds(t);
+    if (status == VEM_OK && far && !is_over(t))
+        status = begin_afresh(t, fit, clusters, &better);
+    t->settled = t->settled && !better;
+    if (status == VEM_OK && better)
+        status = run_rounds(t);
+    return status;
+}
+
 vem_status vem_i_divide_into(vem_i_selection *selection, vem_i_objective *objective,
-                             vem_i_attempt *first, const int32_t *numbers, int64_t count)
+                             vem_i_fit_afresh fit, const int32_t *numbers, int64_t count)
 {
     divider t = divider_of(selection, objective);
     vem_path *path = selection->fits->path;
     const double clock = vem_i_clock();
-    double before = clock - first->seconds_seed - first->seconds_em;
+    double before = clock;
+    int begun = 0;
     t.fixed = 1;
     vem_status status = vem_i_divider_new(&t);
     t.least = t.most = numbers[0];
     if (status == VEM_OK)
-        status = begin_from(&t, first);
+        status = begin_afresh(&t, fit, numbers[0], &begun);
     for (int64_t k = 0; status == VEM_OK && t.model && k < count && !is_over(&t); k++) {
-        t.least = t.most = numbers[k];
-        t.settled = 0;
-        for (int32_t c = 0; c < t.groups.count; c++)
-            t.groups.seen[c] = NAN;
-        status = run_rounds(&t);
+        status = reach(&t, fit, numbers[k]);
         const int32_t at = vem_i_path_find(path, numbers[k]);
         const double now = vem_i_clock();
         if (at >= 0)

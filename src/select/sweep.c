@@ -1,7 +1,8 @@
 /* A fit of each of several numbers of clusters. The first is made as vem_fit makes it, and each other goes
  * on from the one before it: clusters are divided where the likelihood gains most, and at the number that
- * is asked for near pairs are divided anew as long as it gains (divide.c). Families whose clusters have no cost of their own are fitted each time from the
- * beginning. */
+ * is asked for near pairs are divided anew as long as it gains (divide.c). A number that is not the next
+ * one is fitted from the beginning, too. Families whose clusters have no cost of their own are fitted
+ * each time from the beginning. */
 #include "base/memory.h"
 #include "fit/presets.h"
 #include "fit/starts.h"
@@ -81,18 +82,6 @@ static vem_status fit_each(vem_i_selection *s, const int32_t *numbers, int64_t c
     return status;
 }
 
-static vem_status divide_each(vem_i_selection *s, vem_i_objective *objective,
-                              const int32_t *numbers, int64_t count)
-{
-    vem_i_programme programme;
-    vem_i_attempt first = {0};
-    vem_status status = fit_one(s, numbers[0], &programme, &first);
-    if (status == VEM_OK)
-        status = vem_i_divide_into(s, objective, &first, numbers, count);
-    vem_i_attempt_free(&first);
-    return status;
-}
-
 static vem_status run(vem_i_selection *s)
 {
     const vem_options *o = &s->fits->programme->options;
@@ -109,7 +98,7 @@ static vem_status run(vem_i_selection *s)
     for (int64_t k = 0; status == VEM_OK && k < count; k++)
         numbers[k] = s->select->numbers ? s->select->numbers[k] : least + (int32_t)k;
     if (status == VEM_OK)
-        status = divides ? divide_each(s, &objective, numbers, count)
+        status = divides ? vem_i_divide_into(s, &objective, fit_one, numbers, count)
                          : fit_each(s, numbers, count);
     vem_i_free(numbers);
     return status;
@@ -125,7 +114,8 @@ static uint64_t bytes(const vem_i_run *run, const vem_i_programme *programme, in
 
 static const char HOW[] =
     "the first number is fitted as vem fit does, and each other from the one "
-    "before it, by dividing clusters; each search suits its number.";
+    "before it, by dividing clusters, far ones from a fit too; each search suits its "
+    "number.";
 
 const vem_i_select_type vem_i_select_type_sweep = {.kind = VEM_SELECT_SWEEP,
                                                    .criterion = "BIC",
