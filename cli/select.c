@@ -57,7 +57,9 @@ static const char *const meanings[] = {
     "takes "
     "all, also those of counts: bernoulli, poisson, multinomial; default full, with "
     "gmeans "
-    "and kmeans-bic iso-shared",
+    "and kmeans-bic iso-shared, with bayes and vb diag where there are fewer than 5 rows "
+    "for "
+    "each column",
     NULL};
 
 static const char *const of_a_path[] = {"output", "json", "quiet", "verbose", NULL};

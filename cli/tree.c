@@ -72,7 +72,9 @@ static const char *const meanings[] = {
     "of "
     "the most evidence",
     "family",
-    "bayes: what a cluster looks like; one of full, diag, iso; default full",
+    "bayes: what a cluster looks like; one of full, diag, iso; default full, or diag "
+    "where "
+    "there are fewer than 10 rows for each column",
     "standardize",
     "each column to mean 0, variance 1: distances are in these units",
     "memory",

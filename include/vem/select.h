@@ -112,7 +112,8 @@ typedef struct vem_path_summary {
 /* Finds the number of clusters: mixtures of several numbers of them in one run (of 1, 2, ...
  * max_clusters with greedy), of which `model` is the best by what the method goes by. Of the
  * options clusters and algorithm are not the caller's to set (full
- * covariances and fitted weights unless said), restarts must be 1 and measure may be sample: all
+ * covariances, with bayes and vb those of columns where there are fewer than 5 rows for each, and
+ * fitted weights unless said), restarts must be 1 and measure may be sample: all
  * rows are measured without it. Where rows do not suffice for so many clusters, the path is shorter;
  * after a stop, or where time was over, it is what was found. `model`, `path` and `report` may be
  * NULL. */

@@ -86,8 +86,9 @@ typedef struct vem_dendrogram_info {
 } vem_dendrogram_info;
 
 /* Agglomerative clustering to the root. Of the options standardize, normalize,
- * threads, memory, time and seed count, and for bayes family (full unless said, or
- * diag or iso). A stop, or the end of time, leaves no tree (VEM_STOPPED). */
+ * threads, memory, time and seed count, and for bayes family (full, or diag or iso; unless
+ * said diag where there are fewer than 10 rows for each column, else full). A stop, or the end of
+ * time, leaves no tree (VEM_STOPPED). */
 VEM_API vem_status vem_agglomerate(vem_ctx *ctx, const vem_data *data,
                                    const vem_options *options,
                                    const vem_dendrogram_options *tree_options,

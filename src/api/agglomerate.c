@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/options.h"
 #include "base/structs.h"
+#include "fit/presets.h"
 #include "select/abc.h"
 #include "select/linkage.h"
 
@@ -15,14 +16,25 @@ enum { DEFAULT_LEAVES = 2000 };
 
 /* ---- before ---- */
 
-/* Clusters have a covariance matrix each unless the caller says otherwise. */
-static const vem_i_family *with_matrices(void)
+/* Clusters have a covariance matrix each unless the caller says otherwise, or rows are so few for each
+ * column that its evidence would be that of the prior: noise would fall into clusters
+ * (docs/math/trees.md). */
+enum { ROWS_FOR_MATRICES = 10 };
+
+static int has_few_rows(const vem_i_growing *g)
 {
-    const vem_i_family *family = vem_i_family_of(0);
-    for (int kind = 0; kind < VEM_FAMILIES; kind++)
-        if (vem_i_family_of(kind)->axes == 2 && vem_i_has_evidence(vem_i_family_of(kind)))
-            family = vem_i_family_of(kind);
-    return family;
+    const vem_prior_options *prior = g->asked.prior;
+    return g->asked.method == VEM_DENDROGRAM_BAYES && g->options->family == VEM_AUTO &&
+           !(prior && prior->scale) &&
+           g->data->n < (int64_t)ROWS_FOR_MATRICES * g->data->d;
+}
+
+static const vem_i_family *family_for(const vem_i_growing *g)
+{
+    const int64_t asked = g->options->family;
+    return vem_i_family_of((int)(asked != VEM_AUTO ? asked
+                                 : has_few_rows(g) ? vem_i_columns_family()
+                                                   : vem_i_mixture_family()));
 }
 
 static vem_status check(const vem_i_growing *g)
@@ -229,6 +241,14 @@ static void tell(const vem_i_growing *g)
                               "--leaves %lld is as many as there are rows, or more: "
                               "leaves are the rows.",
                               (long long)g->asked.leaves);
+    if (has_few_rows(g))
+        vem_i_dendrogram_note(g->tree,
+                              "clusters are those of family %s: %lld rows are few beside "
+                              "%d columns, and the evidence of a covariance matrix for "
+                              "each cluster would be that of its prior. --family full "
+                              "takes them all the same.",
+                              vem_choice_name("family", (int)g->family->kind),
+                              (long long)g->data->n, g->data->d);
     if (s->clusters == s->leaves && s->leaves > 2)
         vem_i_dendrogram_note(g->tree, "no merge has more evidence than the leaves as "
                                        "they are.");
@@ -296,8 +316,7 @@ vem_status vem_agglomerate(vem_ctx *ctx, const vem_data *data, const vem_options
     if (status == VEM_OK)
         status = vem_i_options_check(run, options);
     if (status == VEM_OK) {
-        g.family = options->family == VEM_AUTO ? with_matrices()
-                                               : vem_i_family_of(options->family);
+        g.family = family_for(&g);
         status = check(&g);
     }
     if (status != VEM_OK)

@@ -17,6 +17,7 @@ typedef struct vem_i_fitting {
     vem_path *path;
     vem_status (*choose)(struct vem_i_fitting *fitting);
     int32_t least; /* clusters of what may be chosen */
+    int few;       /* rows, so that the family is not that of mixtures */
     /* What it works on. */
     vem_options resolved;
     vem_i_budget budget;

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/structs.h"
 #include "data/sample.h"
+#include "fit/presets.h"
 #include "metrics/chunks.h"
 #include "model/units.h"
 
@@ -16,7 +17,22 @@
  * this, or than this many bytes of one matrix each; but not fewer than that. */
 enum { ROWS_EACH = 4, MOST = 10000, BYTES = 1 << 26, FEWEST = 20 };
 
+/* The evidence of a covariance matrix is that of its prior until there are so many rows for each column:
+ * noise of fewer falls into clusters, and of more does not (docs/math/bayes.md). With fewer rows than
+ * the second number it does in any family. */
+enum { ROWS_FOR_MATRICES = 5, ROWS_FOR_ANY = 20 };
+
 /* ---- before ---- */
+
+/* Are the rows too few for the family that would be taken? A scale of the caller's says what clusters
+ * look like. */
+static int has_few_rows(const vem_i_select_type *method, const vem_options *o,
+                        const vem_select_options *s, const vem_data *data)
+{
+    return method->takes_prior && o->family == VEM_AUTO &&
+           !(s->prior && s->prior->scale) &&
+           data->n < (int64_t)ROWS_FOR_MATRICES * data->d;
+}
 
 static int32_t most_of(const vem_select_options *s, const vem_data *data)
 {
@@ -133,6 +149,34 @@ static vem_status finish_models(vem_i_fitting *f)
     return status;
 }
 
+/* Clusters that the rows do not speak for. */
+static void report_few(const vem_i_fitting *f)
+{
+    const long long n = f->data->n;
+    const int32_t d = f->data->d;
+    if (f->few)
+        vem_i_report_note(f->report,
+                          "clusters are those of family %s: %lld rows are few beside %d "
+                          "column%s, and the evidence of a covariance matrix for each "
+                          "cluster would be that of its prior. --family full takes them "
+                          "all the same.",
+                          vem_choice_name("family", (int)f->resolved.family), n, d,
+                          d == 1 ? "" : "s");
+    else if (f->method->takes_prior && f->model->family->axes == 2 &&
+             n < (int64_t)ROWS_FOR_MATRICES * d)
+        vem_i_report_note(f->report,
+                          "%lld rows are few beside %d column%s: the evidence of a "
+                          "covariance matrix for each cluster is that of its prior more "
+                          "than that of the rows, and clusters may be found where there "
+                          "are none; --family diag needs fewer rows.",
+                          n, d, d == 1 ? "" : "s");
+    if (f->method->takes_prior && n < ROWS_FOR_ANY && f->path->chosen > 1)
+        vem_i_report_note(f->report,
+                          "%lld rows are few: what is found is the prior's more than "
+                          "theirs.",
+                          n);
+}
+
 static void report_choice(const vem_i_fitting *f, int32_t asked)
 {
     vem_report *report = f->report;
@@ -205,6 +249,7 @@ static vem_status choose(vem_i_fitting *f)
     if (f->report->options.held > path->chosen)
         f->report->options.held = path->chosen;
     report_choice(f, (int32_t)f->resolved.clusters);
+    report_few(f);
     return finish_models(f);
 }
 
@@ -294,6 +339,9 @@ vem_status vem_i_select(vem_i_run *run, const vem_data *data, const vem_options 
     asked.clusters = most_of(&s, data);
     if (asked.measure == VEM_MEASURE_NONE && (measured || !f.method->by_energy))
         asked.measure = VEM_MEASURE_EXACT;
+    f.few = has_few_rows(f.method, options, &s, data);
+    if (f.few)
+        asked.family = vem_i_columns_family();
     f.method->prepare(&asked);
     held_out held = {.weights = NULL};
     status = vem_i_path_new(run, (int32_t)asked.clusters, &f.path);

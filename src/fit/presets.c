@@ -65,6 +65,11 @@ int vem_i_mixture_family(void)
     return presets[VEM_ALGORITHM_GREEDY].family;
 }
 
+int vem_i_columns_family(void)
+{
+    return VEM_DIAG;
+}
+
 int vem_i_round_family(void)
 {
     return presets[VEM_ALGORITHM_KMEANS].family;

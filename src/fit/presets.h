@@ -15,6 +15,8 @@ int vem_i_grows(const vem_options *options);
 
 /* The family of mixtures whose number of clusters is looked for. */
 int vem_i_mixture_family(void);
+/* The same where there are too few rows for matrices. */
+int vem_i_columns_family(void);
 /* That of k-means. */
 int vem_i_round_family(void);
 

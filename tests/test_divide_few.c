@@ -1,0 +1,91 @@
+/* Fewer rows than a covariance matrix can be told from: noise is one cluster, what is there is found, and
+ * what was done otherwise is said. */
+#define CONTEXT_THREADS 2
+#include "context.h"
+#include "selecting.h"
+
+/* Three heaps, or with `apart` 0 noise. */
+static grid_data few_rows(int64_t n, int32_t d, double apart, uint64_t seed)
+{
+    grid_data data = {.n = n, .d = d};
+    data.x = malloc((size_t)(n * d) * sizeof(double));
+    for (int64_t i = 0; i < n; i++) {
+        vem_i_rng noise = vem_i_rng_at(seed, VEM_RNG_TEST, 2, (uint64_t)i);
+        for (int32_t j = 0; j < d; j++)
+            data.x[i * d + j] = vem_i_rng_normal(&noise) + (i % 3 == j % 3 ? apart : 0);
+    }
+    return data;
+}
+
+static void noise_is_one_cluster(void **state)
+{
+    (void)state;
+    const int64_t rows[] = {30, 60, 49};
+    const int32_t columns[] = {60, 20, 10};
+    const vem_options o = options((vem_family_kind)-1);
+    for (int k = 0; k < 3; k++)
+        for (int method = VEM_SELECT_BAYES; method <= VEM_SELECT_VB; method++) {
+            grid_data data = few_rows(rows[k], columns[k], 0, 11);
+            found f = find(&data, (vem_select_method)method, &o, 0, 0);
+            assert_int_equal(vem_model_clusters(f.model), 1);
+            assert_int_equal(vem_model_family(f.model), VEM_DIAG);
+            assert_non_null(strstr(vem_report_notes(f.report), "family diag"));
+            found_free(&f);
+            grid_data_free(&data);
+        }
+}
+
+static void few_rows_have_clusters(void **state)
+{
+    (void)state;
+    grid_data data = few_rows(60, 60, 3, 12);
+    const vem_options o = options((vem_family_kind)-1), full = options(VEM_FULL);
+    found f = find(&data, VEM_SELECT_BAYES, &o, 0, 0);
+    const int32_t *labels = vem_report_labels(f.report);
+    assert_int_equal(vem_model_clusters(f.model), 3);
+    for (int64_t i = 0; i < data.n; i++)
+        assert_int_equal(labels[i], labels[i % 3]);
+    found_free(&f);
+    grid_data_free(&data);
+    /* Who asks for matrices gets them, with a word; and so does who has enough rows, without. */
+    data = few_rows(20, 10, 3, 12);
+    f = find(&data, VEM_SELECT_BAYES, &full, 0, 0);
+    assert_int_equal(vem_model_family(f.model), VEM_FULL);
+    assert_non_null(strstr(vem_report_notes(f.report), "20 rows are few beside 10"));
+    found_free(&f);
+    grid_data_free(&data);
+    data = few_rows(50, 10, 3, 12);
+    f = find(&data, VEM_SELECT_BAYES, &o, 0, 0);
+    assert_int_equal(vem_model_family(f.model), VEM_FULL);
+    assert_null(strstr(vem_report_notes(f.report), "few"));
+    found_free(&f);
+    grid_data_free(&data);
+}
+
+static void trees_of_noise_have_one_cluster(void **state)
+{
+    (void)state;
+    const vem_dendrogram_options t = {.size = sizeof t};
+    const vem_options o = options((vem_family_kind)-1);
+    for (int k = 0; k < 2; k++) {
+        grid_data data = few_rows(k ? 199 : 60, 20, 0, 13);
+        vem_data *rows = grid_borrow(ctx, &data);
+        vem_dendrogram *tree = NULL;
+        assert_int_equal(vem_agglomerate(ctx, rows, &o, &t, &tree), VEM_OK);
+        assert_int_equal(vem_dendrogram_summary(tree)->clusters, 1);
+        assert_non_null(strstr(vem_dendrogram_notes(tree), "family diag"));
+        vem_dendrogram_free(tree);
+        vem_data_free(rows);
+        grid_data_free(&data);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(noise_is_one_cluster),
+        cmocka_unit_test(few_rows_have_clusters),
+        cmocka_unit_test(trees_of_noise_have_one_cluster),
+    };
+    return cmocka_run_group_tests_name("divide_few", tests, set_up, tear_down);
+}
