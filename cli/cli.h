@@ -282,6 +282,9 @@ int cli_check_ending(const char *path, const char *endings);
 int cli_read_data(cli_args *args, const char *path, vem_data **data, double *seconds);
 int cli_read_model(cli_args *args, const char *path, const char *data_path,
                    vem_model **model);
+/* What `score --index` does once model and data are there (index.c). */
+int cli_score_index(cli_args *args, const vem_model *model, const vem_data *data,
+                    const char *path, double began);
 /* --precision, or what the type of the data suggests. */
 vem_precision cli_precision(const cli_args *args);
 

@@ -14,19 +14,31 @@ static const cli_option own[] = {
     {"truth", 0, IO, "FILE",
      "classes of the rows: NMI, ARI and purity of the most probable clusters"},
     CLI_TRUTH_COLUMN_OPTION(IO),
+    {"index", 0, "Index", "QUERIES",
+     "instead: how the means serve as the lists of an index (IVF) of DATA; rows to look "
+     "up"},
+    {"neighbors", 0, "Index", "K",
+     "nearest rows that a query should find, 1 to 64; default 10"},
+    {"picture", 0, "Index", "FILE", "recall against rows scanned (.svg)"},
     {"json", 0, IO, NULL, "print the result as one JSON object"},
     {"quiet", 'q', IO, NULL, "no progress"},
 };
 
 static const cli_file files[] = {
-    {"weights", CLI_READS, NULL},
-    {"truth", CLI_READS, NULL},
+    {"weights", CLI_READS, NULL}, {"truth", CLI_READS, NULL},
+    {"index", CLI_READS, NULL},   {"picture", CLI_WRITES, "svg"},
     {NULL, CLI_READS, NULL},
 };
 
 /* --labels is what fit and generate write. */
 static const char *const former[] = {"labels", "truth", NULL};
 static const char *const shared[] = {"held", "precision", "threads", "memory", NULL};
+
+static const char *const no_part[] = {"truth", "truth-column", "weights", "held", NULL};
+static const cli_mode modes[] = {
+    {"index", NULL, no_part, "goes by distances and counts rows"},
+    {NULL, NULL, NULL, NULL},
+};
 
 /* Most probable clusters against the given classes. */
 static int compare(cli_args *args, const vem_model *model, const vem_data *data,
@@ -139,13 +151,21 @@ static int run(cli_args *args)
     int code = cli_check_truth(args);
     if (code != CLI_DONE)
         return code;
+    if (!cli_value(args, "index") &&
+        (cli_value(args, "neighbors") || cli_value(args, "picture"))) {
+        cli_error("--%s belongs to --index.",
+                  cli_value(args, "picture") ? "picture" : "neighbors");
+        return CLI_USAGE;
+    }
     cli_progress_begin(args);
     code = cli_read_model(args, args->operands[0], args->operands[1], &model);
     if (code == CLI_DONE)
         code = cli_read_data(args, args->operands[1], &data, NULL);
     if (code == CLI_DONE)
         code = cli_read_truth(args, data, vem_data_rows_read(data), &truth);
-    if (code == CLI_DONE)
+    if (code == CLI_DONE && cli_value(args, "index"))
+        code = cli_score_index(args, model, data, cli_value(args, "index"), began);
+    else if (code == CLI_DONE)
         code = score(args, model, data, &truth, began);
     cli_truth_free(&truth);
     vem_data_free(data);
@@ -159,24 +179,34 @@ const cli_command cli_score = {
     .purpose =
         "log-likelihood, free energy, quantisation error, AIC, BIC and ICL of DATA under "
         "MODEL",
-    .details = "entropy     of the rows' probabilities over all clusters, summed, in "
-               "nats; 0 where\n"
-               "            every row belongs to one cluster\n"
-               "AIC         2 parameters - 2 log-likelihood of all rows\n"
-               "BIC         parameters log(rows) - 2 log-likelihood of all rows\n"
-               "ICL         BIC + 2 entropy\n"
-               "Lower is better. Parameters are the numbers that were fitted: means, "
-               "variances and,\n"
-               "where they are free, the weights of the clusters. Rows count by their "
-               "weights.\n",
+    .details =
+        "entropy     of the rows' probabilities over all clusters, summed, in "
+        "nats; 0 where\n"
+        "            every row belongs to one cluster\n"
+        "AIC         2 parameters - 2 log-likelihood of all rows\n"
+        "BIC         parameters log(rows) - 2 log-likelihood of all rows\n"
+        "ICL         BIC + 2 entropy\n"
+        "Lower is better. Parameters are the numbers that were fitted: means, "
+        "variances and,\n"
+        "where they are free, the weights of the clusters. Rows count by their "
+        "weights.\n"
+        "\n"
+        "With --index: the rows of DATA lie in lists, one for each cluster, and a query\n"
+        "looks into those whose means are nearest. Told are the sizes of the lists (CV:\n"
+        "standard deviation over mean) and, for shares of the rows that are scanned on\n"
+        "average, the share of the nearest rows that are found. Rows scanned are what a\n"
+        "search costs: compare models at equal shares.\n",
     .examples = "  vem score model.npz data.npy\n"
                 "  vem score model.npz data.npy --truth truth.npy --json\n"
-                "  vem score model.npz data.csv --truth table.csv --truth-column type\n",
+                "  vem score model.npz data.csv --truth table.csv --truth-column type\n"
+                "  vem score model.npz vectors.npy --index queries.npy --picture "
+                "recall.svg\n",
     .own = own,
     .own_count = sizeof own / sizeof *own,
     .files = files,
     .former = former,
     .shared = shared,
+    .modes = modes,
     .operand_count = 2,
     .more_operands = 1,
     .run = run,

@@ -824,6 +824,7 @@ VEM_API const char *vem_report_stopping(const vem_report *report);
 
 /* The other verbs; each of these alone also gives all of them. */
 #include "files.h"
+#include "index.h"
 #include "select.h"
 #include "stats.h"
 #include "tree.h"

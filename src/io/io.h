@@ -227,5 +227,9 @@ vem_status vem_i_data_read(vem_i_run *run, const char *path,
 vem_status vem_i_path_picture(vem_i_run *run, const vem_path *path,
                               const vem_path_summary *about, const vem_flows *flows,
                               const char *file);
+/* The curve of an index. */
+vem_status vem_i_index_picture(vem_i_run *run, const vem_index_summary *summary,
+                               const vem_index_point *points, int32_t count,
+                               const char *file);
 
 #endif

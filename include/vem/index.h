@@ -1,0 +1,74 @@
+/* Centres as an index has them (IVF): the rows lie in lists, one for each cluster, and a query looks
+ * into the lists whose means are nearest to it. What its user pays is the rows in these lists; what he
+ * gets is the share of the nearest rows that are among them.
+ *
+ * A part of vem.h, which includes it: rules of ownership, NULL, sizes and threads stand there. */
+#ifndef VEM_VEM_H
+#include "vem.h"
+#elif !defined(VEM_VEM_INDEX_H)
+#define VEM_VEM_INDEX_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The lists of a model, and what queries find in them. */
+typedef struct vem_index vem_index;
+
+/* What is asked of vem_index_score. */
+typedef struct vem_index_options {
+    size_t size; /* sizeof(vem_index_options) */
+    int32_t
+        neighbors; /* nearest rows of a query that should be found, at most 64; 0: 10 */
+    vem_precision precision; /* VEM_AUTO: by the type of the data */
+} vem_index_options;
+
+/* One number of lists. Means are over the queries. */
+typedef struct vem_index_point {
+    double probes;      /* lists that a query looks into */
+    double scanned;     /* rows in these, */
+    double scanned_p99; /* and what 99 of 100 queries do not exceed */
+    double recall;      /* share of the nearest rows that are in them */
+} vem_index_point;
+
+/* Lists of more rows than so many times the mean are counted. */
+enum { VEM_INDEX_OVER = 4 };
+
+/* How even the lists are. */
+typedef struct vem_index_summary {
+    size_t size;                 /* sizeof(vem_index_summary) */
+    int64_t rows, queries;       /* how many there are */
+    int32_t clusters, neighbors; /* lists, and nearest rows that a query should find */
+    double mean;                 /* rows of a list */
+    double cv;                   /* standard deviation of the sizes over their mean */
+    int64_t largest;             /* rows of the longest list */
+    int64_t empty;               /* lists without rows */
+    int64_t over;                /* lists of more than VEM_INDEX_OVER times the mean */
+} vem_index_summary;
+
+/* How a model serves as the coarse quantiser of an index of these rows. Rows are in the list of their
+ * most probable cluster, as vem_assign_guided finds it; queries, which are dense rows of as many
+ * columns, go by the distance to the means. Their nearest rows are found by comparing them with every
+ * row. Where the model is of rows of length 1, rows and queries get that length. options may be NULL. */
+VEM_API vem_status vem_index_score(vem_ctx *ctx, const vem_model *model,
+                                   const vem_data *data, const vem_data *queries,
+                                   const vem_index_options *options, vem_index **index);
+/* NULL is let go of, too. */
+VEM_API void vem_index_free(vem_index *index);
+/* Into the caller's struct. */
+VEM_API vem_status vem_index_describe(vem_ctx *ctx, const vem_index *index,
+                                      vem_index_summary *summary);
+/* By the number of lists, which grows from 1 to all: one by one at first, then by a twentieth. */
+VEM_API int32_t vem_index_points(const vem_index *index, const vem_index_point **points);
+/* The point at which a query scans this share of all rows, in between by straight lines. Where one
+ * list is more than that already, or all lists are less, its members are NAN. */
+VEM_API vem_status vem_index_at(vem_ctx *ctx, const vem_index *index, double share,
+                                vem_index_point *point);
+/* A picture (.svg): recall against the share of the rows that is scanned. */
+VEM_API vem_status vem_index_draw(vem_ctx *ctx, const vem_index *index, const char *file);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,189 @@
+/* The verb `index`: how a model serves as the coarse quantiser of an index. */
+#include <math.h>
+
+#include "api/assign.h"
+#include "base/memory.h"
+#include "base/structs.h"
+#include "io/io.h"
+#include "metrics/index.h"
+#include "metrics/neighbors.h"
+#include "model/family.h"
+
+enum { NEIGHBORS = 10 };
+
+static vem_status check(vem_i_run *run, const vem_model *model, const vem_data *data,
+                        const vem_data *queries, const vem_index_options *o)
+{
+    if (data->d != model->d || queries->d != model->d)
+        return vem_i_fail(run, VEM_BAD_DATA,
+                          "The model has %d columns, but the %s have %d.", model->d,
+                          data->d != model->d ? "data" : "queries",
+                          data->d != model->d ? data->d : queries->d);
+    if (model->family->counts || data->sparse.starts || queries->sparse.starts)
+        return vem_i_fail(run, VEM_BAD_DATA,
+                          "An index goes by distances, which %s has none of.",
+                          model->family->counts ? "a mixture of counts"
+                                                : "a table of sparse rows");
+    if (o->neighbors < 1 || o->neighbors > VEM_I_NEIGHBORS_MAX)
+        return vem_i_fail(run, VEM_BAD_OPTION,
+                          "--neighbors is %d, but it must lie between 1 and %d.",
+                          o->neighbors, VEM_I_NEIGHBORS_MAX);
+    if (data->n < o->neighbors || queries->n < 1)
+        return vem_i_fail(run, VEM_BAD_DATA,
+                          "There are %lld rows and %lld queries, but it takes %d and 1.",
+                          (long long)data->n, (long long)queries->n, o->neighbors);
+    return VEM_OK;
+}
+
+/* The means as balls about the origin of the view. */
+static vem_status lists_of(vem_i_run *run, const vem_model *model, const double *origin,
+                           vem_model **lists)
+{
+    const int64_t d = model->d;
+    const vem_status status =
+        vem_i_model_blank(run,
+                          vem_i_shape_of(vem_i_family_of_distances(0), model->clusters,
+                                         model->d),
+                          lists);
+    for (int64_t i = 0; status == VEM_OK && i < model->clusters * d; i++)
+        (*lists)->means[i] = model->means[i] - origin[i % d];
+    return status;
+}
+
+typedef struct work {
+    int32_t *labels;
+    int64_t *neighbors;
+    double *origin;
+    vem_i_points *queries;
+    vem_model *lists;
+} work;
+
+static vem_status measure(vem_i_run *run, const vem_model *model, const vem_data *data,
+                          const vem_data *queries, const vem_index_options *o, work *w,
+                          vem_index **index)
+{
+    const vem_i_room rooms[] = {{&w->labels, (size_t)data->n, sizeof *w->labels, 0},
+                                {&w->neighbors, (size_t)queries->n,
+                                 (size_t)o->neighbors * sizeof *w->neighbors, 0},
+                                {&w->origin, (size_t)model->d, sizeof *w->origin, 0}};
+    vem_status status = vem_i_take_rooms(run, rooms, VEM_I_COUNT(rooms));
+    if (status != VEM_OK)
+        return status;
+    vem_i_model_center(model, w->origin);
+    const vem_i_points_request request = {.precision = vem_i_precision_for(model, data,
+                                                                           o->precision),
+                                          .normalize = model->normalizes,
+                                          .origin = w->origin,
+                                          .phase = "read"};
+    const vem_assign_options assign = {.size = sizeof assign, .precision = o->precision};
+    status = vem_i_points_new(run, queries, &request, &w->queries);
+    if (status == VEM_OK)
+        status = lists_of(run, model, w->origin, &w->lists);
+    if (status == VEM_OK)
+        status = vem_i_assign_guided(run, model, data, &assign, w->labels, NULL, NULL);
+    if (status == VEM_OK)
+        status = vem_i_neighbors(run, data, &request, &w->queries->view, o->neighbors,
+                                 w->neighbors);
+    if (status == VEM_OK)
+        status = vem_i_index_new(run, w->labels, data->n, model->clusters, index);
+    if (status != VEM_OK)
+        return status;
+    (*index)->summary.queries = queries->n;
+    (*index)->summary.neighbors = o->neighbors;
+    return vem_i_index_probe(run, *index, w->labels, &w->queries->view, w->lists,
+                             w->neighbors);
+}
+
+vem_status vem_index_score(vem_ctx *ctx, const vem_model *model, const vem_data *data,
+                           const vem_data *queries, const vem_index_options *options,
+                           vem_index **index)
+{
+    VEM_I_NEED(ctx, ctx, model, data, queries, index);
+    vem_i_run *run = vem_i_begin(ctx, &(vem_i_verb){0});
+    vem_index_options o = {.precision = (vem_precision)VEM_AUTO};
+    work w = {0};
+    *index = NULL;
+    vem_status status =
+        options ? vem_i_struct_in(run, "vem_index_options", options, &o, sizeof o)
+                : VEM_OK;
+    o.neighbors = o.neighbors == 0 ? NEIGHBORS : o.neighbors;
+    if (status == VEM_OK)
+        status = check(run, model, data, queries, &o);
+    if (status == VEM_OK)
+        status = measure(run, model, data, queries, &o, &w, index);
+    if (status != VEM_OK) {
+        vem_index_free(*index);
+        *index = NULL;
+    }
+    vem_i_points_free(w.queries);
+    vem_model_free(w.lists);
+    vem_i_free(w.labels);
+    vem_i_free(w.neighbors);
+    vem_i_free(w.origin);
+    return status;
+}
+
+void vem_index_free(vem_index *index)
+{
+    if (index)
+        vem_i_free(index->points);
+    vem_i_free(index);
+}
+
+vem_status vem_index_describe(vem_ctx *ctx, const vem_index *index,
+                              vem_index_summary *summary)
+{
+    VEM_I_NEED(ctx, index, summary);
+    vem_i_run *run = vem_i_within(ctx, &(vem_i_verb){0});
+    const vem_status status =
+        vem_i_struct_check(run, "vem_index_summary", summary, sizeof *summary);
+    if (status == VEM_OK)
+        vem_i_struct_out(&index->summary, summary, sizeof *summary);
+    return status;
+}
+
+int32_t vem_index_points(const vem_index *index, const vem_index_point **points)
+{
+    if (points)
+        *points = index ? index->points : NULL;
+    return index ? index->count : 0;
+}
+
+vem_status vem_index_at(vem_ctx *ctx, const vem_index *index, double share,
+                        vem_index_point *point)
+{
+    VEM_I_NEED(ctx, index, point);
+    vem_i_run *run = vem_i_within(ctx, &(vem_i_verb){0});
+    if (!(share > 0 && share <= 1))
+        return vem_i_fail(run, VEM_BAD_OPTION,
+                          "A share of the rows lies above 0 and is at most 1, which %g "
+                          "does not.",
+                          share);
+    const double rows = share * (double)index->summary.rows;
+    const vem_index_point *p = index->points;
+    int32_t g = 0;
+    while (g < index->count && p[g].scanned < rows)
+        g++;
+    if (g == index->count || (g == 0 && p[0].scanned > rows)) {
+        *point = (vem_index_point){NAN, NAN, NAN, NAN};
+        return VEM_OK;
+    }
+    const vem_index_point low = p[g > 0 ? g - 1 : 0], high = p[g];
+    const double by = high.scanned > low.scanned
+                          ? (rows - low.scanned) / (high.scanned - low.scanned)
+                          : 0;
+    *point = (vem_index_point){.probes = low.probes + by * (high.probes - low.probes),
+                               .scanned = rows,
+                               .scanned_p99 = low.scanned_p99 +
+                                              by * (high.scanned_p99 - low.scanned_p99),
+                               .recall = low.recall + by * (high.recall - low.recall)};
+    return VEM_OK;
+}
+
+vem_status vem_index_draw(vem_ctx *ctx, const vem_index *index, const char *file)
+{
+    VEM_I_NEED(ctx, ctx, index, file);
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_begin(ctx, &verb);
+    return vem_i_index_picture(run, &index->summary, index->points, index->count, file);
+}

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""vem score --index: what the command says of an index, beside loops in numpy, and docs/guide/ivf.md."""
+import os
+import re
+import subprocess
+import xml.etree.ElementTree as tree
+
+import numpy as np
+
+from cli_case import *
+
+
+def curve(rows, queries, means, neighbors):
+    """(mean rows scanned, recall) for every number of lists, and the sizes of the lists."""
+    def distances(a, b):
+        return ((a[:, None, :] - b[None, :, :]) ** 2).sum(2)
+    label = distances(rows, means).argmin(1)
+    sizes = np.bincount(label, minlength=len(means))
+    wanted = distances(queries, rows).argsort(1, kind="stable")[:, :neighbors]
+    order = distances(queries, means).argsort(1, kind="stable")
+    scanned = sizes[order].cumsum(1)
+    rank = order.argsort(1)
+    needed = np.take_along_axis(rank, label[wanted], 1)
+    recall = [(needed < p).mean() for p in range(1, len(means) + 1)]
+    return scanned.mean(0), np.array(recall), sizes
+
+
+class Index(Case):
+    def setUp(self):
+        super().setUp()
+        random = np.random.default_rng(4)
+        centers = random.normal(0, 3, (20, 6))
+        self.rows = (centers[random.integers(20, size=3000)] + random.normal(size=(3000, 6))).astype("f8")
+        self.queries = self.rows[::60] + random.normal(0, 0.1, (50, 6))
+        np.save(self.path("x.npy"), self.rows)
+        np.save(self.path("q.npy"), self.queries)
+
+    def fitted(self, *options):
+        self.vem("fit", self.path("x.npy"), "-k", 200, "-o", self.path("m.npz"), *options)
+        return np.load(self.path("m.npz"))["means"]
+
+    def test_as_numpy(self):
+        for options, length in (((), 0), (("--normalize",), 1)):
+            means = self.fitted(*options)
+            rows, queries = self.rows, self.queries
+            if length:
+                rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+                queries = queries / np.linalg.norm(queries, axis=1, keepdims=True)
+            told = self.json("score", self.path("m.npz"), self.path("x.npy"), "--index",
+                             self.path("q.npy"), "--neighbors", 5)
+            scanned, recall, sizes = curve(rows, queries, means, 5)
+            self.assertAlmostEqual(told["size_cv"], sizes.std() / sizes.mean())
+            self.assertEqual(told["size_largest"], sizes.max())
+            self.assertEqual(told["size_empty"], (sizes == 0).sum())
+            for point in told["curve"]:
+                p = int(point["probes"])
+                self.assertAlmostEqual(point["scanned"], scanned[p - 1])
+                self.assertAlmostEqual(point["recall"], recall[p - 1])
+            by = {b["share"]: b for b in told["budgets"]}
+            self.assertEqual(sorted(by), [0.005, 0.01, 0.02, 0.05])
+            self.assertAlmostEqual(by[0.02]["recall"], np.interp(0.02 * 3000, scanned, recall))
+
+    def test_words_and_picture(self):
+        self.fitted()
+        told = self.vem("score", self.path("m.npz"), self.path("x.npy"), "--index", self.path("q.npy"),
+                        "--picture", self.path("recall.svg")).stdout
+        self.assertIn("3,000 rows in 200 lists; 50 queries", told)
+        self.assertIn("recall@10", told)
+        root = tree.parse(self.path("recall.svg")).getroot()
+        text = "".join(root.itertext())
+        self.assertIn("3000 rows in 200 lists", text)
+        self.assertNotIn("nan", text)
+
+    def test_refused(self):
+        self.fitted()
+        score = ("score", self.path("m.npz"), self.path("x.npy"))
+        self.refuse(2, (*score, "--neighbors", 5), "belongs to --index")
+        self.refuse(2, (*score, "--index", self.path("q.npy"), "--neighbors", 65), "64")
+        self.refuse(2, (*score, "--index", self.path("q.npy"), "--held", 3), "--held")
+        self.refuse(1, (*score, "--index", self.path("none.npy")), "none.npy")
+        self.refuse(2, (*score, "--index", self.path("q.npy"), "--picture", self.path("a.png")), "svg")
+        np.save(self.path("w.npy"), self.queries[:, :4])
+        self.refuse(1, (*score, "--index", self.path("w.npy")), "columns")
+
+    def test_guide(self):
+        """The blocks of the guide, run one after another in a folder with these vectors."""
+        with open(os.path.join(SOURCE, "docs", "guide", "ivf.md"), encoding="utf-8") as stream:
+            text = stream.read()
+        blocks = re.findall(r"```(sh|python)\n(.*?)```", text, re.S)
+        self.assertGreaterEqual(len(blocks), 3)
+        np.save(self.path("vectors.npy"), self.rows.astype("f4"))
+        np.save(self.path("queries.npy"), self.queries.astype("f4"))
+        try:
+            import faiss  # noqa: F401  pylint: disable=import-outside-toplevel,unused-import
+        except ImportError:
+            self.skipTest("faiss is not here")
+        folder = os.path.dirname(os.path.abspath(VEM))
+        environment = dict(os.environ, PATH=folder + os.pathsep + os.environ["PATH"])
+        for kind, block in blocks:
+            line = ["sh", "-ec", block] if kind == "sh" else [sys.executable, "-c", block]
+            done = subprocess.run(line, cwd=self.folder.name, env=environment, capture_output=True, text=True,
+                                  check=False)
+            self.assertEqual(done.returncode, 0, block + done.stdout + done.stderr)
+        self.assertIn("recall@10", done.stdout)
+        found = float(re.search(r"recall@10 ([\d.]+)", done.stdout).group(1))
+        self.assertGreater(found, 0.5)
+
+
+if __name__ == "__main__":
+    unittest.main()

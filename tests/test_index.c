@@ -1,0 +1,300 @@
+/* The yardstick of an index against plain loops: nearest rows, lists in the order of their
+ * distance, rows in them. */
+#include "context.h"
+#include "fake_clock.h"
+
+enum { N = 700, Q = 40, D = 5, C = 90, K = 10 };
+
+typedef struct rows {
+    double x[N * D], queries[Q * D], means[C * D], weights[C];
+} rows;
+
+static double number(uint32_t *state)
+{
+    *state = *state * 1664525u + 1013904223u;
+    return (double)(*state >> 8) / (1 << 24) - 0.5;
+}
+
+static void draw(rows *r, uint32_t seed)
+{
+    for (int i = 0; i < N * D; i++)
+        r->x[i] = number(&seed) + 2 * (i / D % 7 == 0);
+    for (int i = 0; i < Q * D; i++)
+        r->queries[i] = number(&seed);
+    for (int c = 0; c < C; c++) {
+        r->weights[c] = 1.0 / C;
+        for (int j = 0; j < D; j++)
+            r->means[c * D + j] = r->x[(c * 7 + 3) * D + j] + 0.01 * number(&seed);
+    }
+    for (int j = 0; j < D; j++) { /* rows in the same place, and a list that has none */
+        r->x[5 * D + j] = r->x[6 * D + j] = r->queries[j];
+        r->means[(C - 1) * D + j] = 50;
+    }
+}
+
+static vem_data *data_of(const double *values, int64_t n)
+{
+    vem_data *data = NULL;
+    assert_int_equal(vem_data_borrow(ctx, VEM_FLOAT64, values, n, D, D * sizeof(double),
+                                     sizeof(double), &data),
+                     VEM_OK);
+    return data;
+}
+
+static vem_model *model_of(const rows *r)
+{
+    const double variance = 0.1;
+    vem_model *model = NULL;
+    assert_int_equal(vem_model_new(ctx, VEM_ISO_SHARED, C, D, r->means, r->weights,
+                                   &variance, &model),
+                     VEM_OK);
+    return model;
+}
+
+static double square(const double *a, const double *b)
+{
+    double sum = 0;
+    for (int j = 0; j < D; j++)
+        sum += (a[j] - b[j]) * (a[j] - b[j]);
+    return sum;
+}
+
+/* The nearest `count` of n, by repeated looks. */
+static void nearest(const double *x, int n, const double *to, int count, int *found)
+{
+    char taken[N] = {0};
+    for (int k = 0; k < count; k++) {
+        int best = -1;
+        for (int i = 0; i < n; i++)
+            if (!taken[i] &&
+                (best < 0 || square(x + i * D, to) < square(x + best * D, to)))
+                best = i;
+        taken[best] = 1;
+        found[k] = best;
+    }
+}
+
+static void assert_near(double a, double b)
+{
+    if (!(fabs(a - b) <= 1e-12 * fmax(1, fabs(b))))
+        fail_msg("%.17g is not %.17g", a, b);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+static void as_plain_loops(void **state)
+{
+    static rows r;
+    static int label[N], order[Q][C], wanted[Q][K];
+    int64_t sizes[C] = {0};
+    (void)state;
+    draw(&r, 11);
+    vem_data *data = data_of(r.x, N), *queries = data_of(r.queries, Q);
+    vem_model *model = model_of(&r);
+    vem_index *index = NULL;
+    if (vem_index_score(ctx, model, data, queries, NULL, &index) != VEM_OK)
+        fail_msg("%s", vem_ctx_message(ctx));
+    for (int i = 0; i < N; i++) {
+        nearest(r.means, C, r.x + i * D, 1, &label[i]);
+        sizes[label[i]]++;
+    }
+    for (int q = 0; q < Q; q++) {
+        nearest(r.means, C, r.queries + q * D, C, order[q]);
+        nearest(r.x, N, r.queries + q * D, K, wanted[q]);
+    }
+    assert_int_equal(wanted[0][0], 5); /* of two in one place the first */
+    assert_int_equal(wanted[0][1], 6);
+    /* Sizes. */
+    vem_index_summary s = {.size = sizeof s};
+    assert_int_equal(vem_index_describe(ctx, index, &s), VEM_OK);
+    double squares = 0;
+    int64_t largest = 0, empty = 0, over = 0;
+    for (int c = 0; c < C; c++) {
+        squares +=
+            ((double)sizes[c] - (double)N / C) * ((double)sizes[c] - (double)N / C);
+        largest = sizes[c] > largest ? sizes[c] : largest;
+        empty += sizes[c] == 0;
+        over += (double)sizes[c] > 4.0 * N / C;
+    }
+    assert_near(s.cv, sqrt(squares / C) / ((double)N / C));
+    assert_int_equal(s.largest, largest);
+    assert_int_equal(s.empty, empty);
+    assert_true(empty > 0);
+    assert_int_equal(s.over, over);
+    assert_true(over > 0);
+    assert_int_equal(s.neighbors, K);
+    /* Every point: one by one to 64, then by a twentieth, to all. */
+    const vem_index_point *points;
+    const int32_t count = vem_index_points(index, &points);
+    assert_int_equal((int)points[63].probes, 64);
+    assert_int_equal((int)points[64].probes, 67);
+    assert_int_equal((int)points[count - 1].probes, C);
+    assert_near(points[count - 1].recall, 1);
+    assert_near(points[count - 1].scanned, N);
+    for (int32_t g = 0; g < count; g++) {
+        double scanned[Q], sum = 0, found = 0;
+        for (int q = 0; q < Q; q++) {
+            scanned[q] = 0;
+            for (int p = 0; p < (int)points[g].probes; p++) {
+                scanned[q] += (double)sizes[order[q][p]];
+                for (int k = 0; k < K; k++)
+                    found += label[wanted[q][k]] == order[q][p];
+            }
+            sum += scanned[q];
+        }
+        qsort(scanned, Q, sizeof *scanned, by_value);
+        assert_near(points[g].scanned, sum / Q);
+        assert_near(points[g].recall, found / (Q * K));
+        assert_near(points[g].scanned_p99, scanned[Q - 1]); /* ceil(0.99 40) = 40 */
+    }
+    vem_index_free(index);
+    vem_model_free(model);
+    vem_data_free(data);
+    vem_data_free(queries);
+}
+
+static void budgets(void **state)
+{
+    static rows r;
+    (void)state;
+    draw(&r, 12);
+    vem_data *data = data_of(r.x, N), *queries = data_of(r.queries, Q);
+    vem_model *model = model_of(&r);
+    vem_index *index = NULL;
+    assert_int_equal(vem_index_score(ctx, model, data, queries, NULL, &index), VEM_OK);
+    const vem_index_point *p;
+    vem_index_point at;
+    vem_index_points(index, &p);
+    /* At a point it is that point, half way between two the mean of them. */
+    assert_int_equal(vem_index_at(ctx, index, p[4].scanned / N, &at), VEM_OK);
+    assert_near(at.recall, p[4].recall);
+    assert_near(at.probes, 5);
+    assert_int_equal(vem_index_at(ctx, index, (p[4].scanned + p[5].scanned) / 2 / N, &at),
+                     VEM_OK);
+    assert_near(at.recall, (p[4].recall + p[5].recall) / 2);
+    assert_near(at.scanned_p99, (p[4].scanned_p99 + p[5].scanned_p99) / 2);
+    assert_near(at.probes, 5.5);
+    /* One list is more than that. */
+    assert_int_equal(vem_index_at(ctx, index, 0.5 * p[0].scanned / N, &at), VEM_OK);
+    assert_true(isnan(at.recall));
+    assert_int_equal(vem_index_at(ctx, index, 1, &at), VEM_OK);
+    assert_near(at.recall, 1);
+    for (int k = 0; k < 3; k++) {
+        const double wrong[] = {0, 1.5, NAN};
+        assert_int_equal(vem_index_at(ctx, index, wrong[k], &at), VEM_BAD_OPTION);
+    }
+    vem_index_free(index);
+    vem_model_free(model);
+    vem_data_free(data);
+    vem_data_free(queries);
+}
+
+/* The same bits for any number of threads; rows of several chunks, in single precision. */
+static void threads(void **state)
+{
+    enum { ROWS = 140000, COLUMNS = 3, LISTS = 30, ASKED = 300, WANTED = 12 };
+    static float x[ROWS * COLUMNS], q[ASKED * COLUMNS];
+    static const int numbers[] = {1, 2, 3, 7};
+    double means[LISTS * COLUMNS], weights[LISTS], variance = 1;
+    vem_index_point kept[LISTS];
+    uint32_t seed = 3;
+    (void)state;
+    for (int i = 0; i < ROWS * COLUMNS; i++)
+        x[i] = (float)number(&seed);
+    for (int i = 0; i < ASKED * COLUMNS; i++)
+        q[i] = i < 150 ? x[ROWS * COLUMNS - 150 + i] : (float)number(&seed);
+    for (int i = 0; i < LISTS * COLUMNS; i++)
+        means[i] = number(&seed);
+    for (int c = 0; c < LISTS; c++)
+        weights[c] = 1.0 / LISTS;
+    vem_data *data = NULL, *queries = NULL;
+    vem_model *model = NULL;
+    const vem_index_options options = {.size = sizeof options,
+                                       .neighbors = WANTED,
+                                       .precision = VEM_SINGLE};
+    assert_int_equal(vem_data_borrow(ctx, VEM_FLOAT32, x, ROWS, COLUMNS,
+                                     COLUMNS * sizeof *x, sizeof *x, &data),
+                     VEM_OK);
+    assert_int_equal(vem_data_borrow(ctx, VEM_FLOAT32, q, ASKED, COLUMNS,
+                                     COLUMNS * sizeof *q, sizeof *q, &queries),
+                     VEM_OK);
+    assert_int_equal(vem_model_new(ctx, VEM_ISO_SHARED, LISTS, COLUMNS, means, weights,
+                                   &variance, &model),
+                     VEM_OK);
+    for (int t = 0; t < 4; t++) {
+        vem_index *index = NULL;
+        const vem_index_point *points;
+        vem_ctx_set_threads(ctx, numbers[t]);
+        if (vem_index_score(ctx, model, data, queries, &options, &index) != VEM_OK)
+            fail_msg("%s", vem_ctx_message(ctx));
+        assert_int_equal(vem_index_points(index, &points), LISTS);
+        assert_near(points[LISTS - 1].recall, 1);
+        if (t == 0)
+            memcpy(kept, points, sizeof kept);
+        assert_memory_equal(kept, points, sizeof kept);
+        vem_index_free(index);
+    }
+    vem_ctx_set_threads(ctx, 1);
+    vem_model_free(model);
+    vem_data_free(data);
+    vem_data_free(queries);
+}
+
+static int stop_at_once(void *user, const vem_progress *progress)
+{
+    (void)user;
+    return strcmp(progress->phase, "measure") == 0;
+}
+
+static void refused(void **state)
+{
+    static rows r;
+    (void)state;
+    draw(&r, 13);
+    vem_data *data = data_of(r.x, N), *queries = data_of(r.queries, Q), *few, *narrow;
+    vem_model *model = model_of(&r);
+    vem_index *index = NULL;
+    vem_index_options options = {.size = sizeof options, .neighbors = 65};
+    assert_int_equal(vem_index_score(ctx, model, data, queries, &options, &index),
+                     VEM_BAD_OPTION);
+    assert_non_null(strstr(vem_ctx_message(ctx), "--neighbors is 65"));
+    few = data_of(r.x, K - 1);
+    assert_int_equal(vem_index_score(ctx, model, few, queries, NULL, &index),
+                     VEM_BAD_DATA);
+    assert_int_equal(vem_data_borrow(ctx, VEM_FLOAT64, r.queries, Q, D - 1,
+                                     D * sizeof(double), sizeof(double), &narrow),
+                     VEM_OK);
+    assert_int_equal(vem_index_score(ctx, model, data, narrow, NULL, &index),
+                     VEM_BAD_DATA);
+    assert_non_null(strstr(vem_ctx_message(ctx), "queries have 4"));
+    r.queries[7] = NAN;
+    assert_int_equal(vem_index_score(ctx, model, data, queries, NULL, &index),
+                     VEM_BAD_DATA);
+    r.queries[7] = 0;
+    fake_tick = 1;
+    vem_ctx_set_progress(ctx, stop_at_once, NULL);
+    assert_int_equal(vem_index_score(ctx, model, data, queries, NULL, &index),
+                     VEM_STOPPED);
+    assert_null(index);
+    vem_ctx_set_progress(ctx, NULL, NULL);
+    vem_model_free(model);
+    vem_data_free(data);
+    vem_data_free(queries);
+    vem_data_free(few);
+    vem_data_free(narrow);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(as_plain_loops),
+        cmocka_unit_test(budgets),
+        cmocka_unit_test(threads),
+        cmocka_unit_test(refused),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
