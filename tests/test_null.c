@@ -260,6 +260,31 @@ static void paths_of_mixtures(void **state)
 
 #include "null_trees.inc"
 
+static void lists_of_an_index(void **state)
+{
+    (void)state;
+    vem_index *index = NULL;
+    vem_index_summary about = {.size = sizeof about};
+    vem_index_point at;
+    const vem_index_options first = {.size = sizeof first, .neighbors = 1};
+    REFUSES(ctx, vem_index_score(NULL, model, data, data, &first, &index));
+    REFUSES(model, vem_index_score(ctx, NULL, data, data, &first, &index));
+    REFUSES(data, vem_index_score(ctx, model, NULL, data, &first, &index));
+    REFUSES(queries, vem_index_score(ctx, model, data, NULL, &first, &index));
+    REFUSES(index, vem_index_score(ctx, model, data, data, &first, NULL));
+    assert_int_equal(vem_index_score(ctx, model, data, data, &first, &index), VEM_OK);
+    REFUSES(index, vem_index_describe(ctx, NULL, &about));
+    REFUSES(summary, vem_index_describe(ctx, index, NULL));
+    REFUSES(index, vem_index_at(ctx, NULL, 1, &at));
+    REFUSES(point, vem_index_at(ctx, index, 1, NULL));
+    REFUSES(index, vem_index_draw(ctx, NULL, "i.svg"));
+    REFUSES(file, vem_index_draw(ctx, index, NULL));
+    assert_true(vem_index_points(index, NULL) > 0);
+    assert_int_equal(vem_index_points(NULL, NULL), 0);
+    vem_index_free(index);
+    vem_index_free(NULL);
+}
+
 static void uses_and_files(void **state)
 {
     (void)state;
@@ -439,6 +464,7 @@ int main(void)
         cmocka_unit_test(uses_and_files),
         cmocka_unit_test(paths_of_mixtures),
         cmocka_unit_test(trees_of_merges),
+        cmocka_unit_test(lists_of_an_index),
         cmocka_unit_test(nothing_is_told_of_nothing),
     };
     return cmocka_run_group_tests(tests, make_all, free_all);

@@ -12,6 +12,8 @@
 extern "C" {
 #endif
 
+/* ---- Lists of an index ---- */
+
 /* The lists of a model, and what queries find in them. */
 typedef struct vem_index vem_index;
 
