@@ -1,0 +1,3 @@
+"""vem: clustering as maximisation of one free energy."""
+
+from ._kmeans import KMeans
