@@ -3,9 +3,11 @@
 import json
 import math
 import os
+import warnings
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -13,6 +15,9 @@ from . import _arrays, _options, _progress, _vem
 
 # Rows that come twice are looked for, and made one, in arrays of up to so many values.
 CANONICAL_VALUES = 1 << 20
+
+# Starts on a sample take steps of their own: not where no more than so many are allowed.
+FEW_STEPS = 30
 
 _FAMILIES = {row[0]: row for row in _vem.families()}
 
@@ -131,12 +136,39 @@ class Items:
         self.weights = np.bincount(self._item, weights=weights).astype(np.float64)
         self.rows = Rows.of(type(X)(distinct) if dense is not X else distinct, self.rows.names)
 
+    def distinct(self, wanted):
+        """How many rows differ, where that is less than wanted and can be found; else None."""
+        if self.rows.array is None or (
+                self.rows.shape[0] * self.rows.shape[1] > CANONICAL_VALUES):
+            return None
+        array = self.rows.array
+        array = array.toarray() if _arrays.is_sparse(array) else array
+        found = len(np.unique(array, axis=0))
+        return found if found < wanted else None
+
     def labels(self, of_items, assign):
         """Labels of the rows from those of the items; ``assign`` gives what they do not say."""
         if of_items is None or self._kept is not None:
             return assign()
         labels = np.frombuffer(of_items, dtype=np.int32)
         return labels if self._item is None else labels[self._item]
+
+
+def _repeat_last(model, clusters):
+    """The same mixture with its last cluster as several, which share its weight."""
+    state = arrays_of(model)
+    copies = clusters - state["clusters"] + 1
+    times = np.ones(state["clusters"], dtype=int)
+    times[-1] = copies
+    weights = state["weights"].copy()
+    weights[-1] /= copies
+    more = {"clusters": clusters, "means": np.repeat(state["means"], times, axis=0),
+            "weights": np.repeat(weights, times)}
+    if state["variances"] is not None and not _FAMILIES[state["family"]][3]:
+        more["variances"] = np.repeat(state["variances"], times, axis=0)
+    if state["prior"] == 0:
+        more["weights"] = np.full(clusters, 1 / clusters)
+    return _vem.model_new({**state, **more})
 
 
 class Rows:
@@ -213,8 +245,6 @@ class Estimator(BaseEstimator):
             )
 
     def _check_names(self, known, names):
-        import warnings
-
         who = type(self).__name__
         if known is None and names is None:
             return
@@ -258,6 +288,30 @@ class Estimator(BaseEstimator):
             found = verb(*arguments, self._settings(progress))
         _progress.tell(title, found[1], self.verbose)
         return found
+
+    def _fit_items(self, items, options, start=None):
+        """The fit; with fewer distinct rows than clusters, some clusters are there twice."""
+        data = items.rows.data(items.weights)
+        try:
+            return self._call(_vem.fit, data, options, start)
+        except ValueError as problem:
+            distinct = items.distinct(options["clusters"])
+            if distinct is None:
+                raise
+            self._refuse_repeats(problem)
+        warnings.warn(
+            f"Number of distinct clusters ({distinct}) found smaller than n_clusters "
+            f"({options['clusters']}). Possibly due to duplicate points in X.",
+            ConvergenceWarning, stacklevel=4)
+        fewer = {**options, "clusters": distinct}
+        held = fewer.pop("held", None)
+        if held is not None:
+            fewer["held"] = min(held, distinct)
+        model, report, raised = self._call(_vem.fit, data, fewer, None)
+        return _repeat_last(model, options["clusters"]), report, raised
+
+    def _refuse_repeats(self, problem):
+        """Raises, where a mixture with clusters that are there twice is no answer."""
 
     # ---- the model ----
 

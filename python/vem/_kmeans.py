@@ -4,16 +4,15 @@ import warnings
 
 import numpy as np
 from sklearn.base import ClusterMixin, TransformerMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import euclidean_distances
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from . import _arrays, _options, _vem
-from ._base import Assigns, Estimator, Items, Rows, arrays_of, seed_of, streamed
+from ._base import FEW_STEPS, Assigns, Estimator, Items, Rows, seed_of, streamed
 
-_LLOYD = ("lloyd", "elkan", "full")
-_SEEDINGS = {"k-means++": "kmeans++"}
+# scikit-learn's names are ways to compute the same clusters; so they are here.
+_USUAL = ("auto", "lloyd", "elkan", "full")
 
 
 class CentersMixin(TransformerMixin):
@@ -95,8 +94,8 @@ class KMeans(CentersMixin, ClusterMixin, Assigns, Estimator):
     """k-means: clusters with one common variance, each row in the nearest of them.
 
     As it stands the fit uses all the library has (several starts, clusters that move to where they
-    gain most) and gives what ``vem fit --family iso-shared --held 1`` gives, bit for bit. With
-    ``algorithm="lloyd"``, or centers in ``init``, it is Lloyd's algorithm and no more.
+    gain most) and gives what ``vem fit --family iso-shared --held 1`` gives, bit for bit. From
+    centers in ``init``, or with ``max_iter`` below 30, it is Lloyd's algorithm and no more.
 
     Parameters
     ----------
@@ -104,17 +103,17 @@ class KMeans(CentersMixin, ClusterMixin, Assigns, Estimator):
         Number of clusters.
     init : {'k-means++', 'random', 'kmeans++-greedy', 'afkmc2', 'two-level'}, callable or \
 array-like of shape (n_clusters, n_features), default='k-means++'
-        How the first centers are chosen, or these centers. 'k-means++' leaves the choice of the
-        seeding to the library, unless ``algorithm`` names one.
+        How the first centers are chosen, or these centers. 'k-means++' leaves the choice among the
+        seedings of its kind to the library.
     n_init : 'auto' or int, default='auto'
         Fits from different seeds, of which the best is kept. 'auto': 1, and 10 for
         ``init='random'``.
     max_iter : int, default=300
         Most steps.
     tol : float, default=1e-4
-        Ends when a step changes the squared error by no more than this share of it. With
-        ``algorithm='lloyd'``: as scikit-learn, when the centers move less (sum of squares, as a
-        share of the mean variance of the columns), to first order.
+        Ends when a step changes the squared error by no more than this share of it. From centers
+        in ``init``: as in scikit-learn, when the centers move by less (sum of squares, as a share
+        of the variance), to first order.
     verbose : int, default=0
         1: a bar. 2: also what the fit chose by itself.
     random_state : int, RandomState instance or None, default=None
@@ -122,7 +121,9 @@ array-like of shape (n_clusters, n_features), default='k-means++'
     copy_x : bool, default=True
         Of no effect: rows are never changed.
     algorithm : {'auto', 'lloyd', 'elkan', 'kmeans', 'lazy-kmeans', ...}, default='auto'
-        'lloyd', 'elkan' and 'full': Lloyd's algorithm. Other names: presets of the command.
+        'lloyd', 'elkan' and 'full' mean 'auto': in scikit-learn, too, they are ways to the same
+        clusters. Other names are presets of the command; 'kmeans' is Lloyd's algorithm from
+        k-means++, exactly.
     callback : callable, default=None
         Called with a dict (phase, step, free_energy, ...) as the fit goes on; True ends the fit.
 
@@ -188,23 +189,22 @@ array-like of shape (n_clusters, n_features), default='k-means++'
             "measure": "exact",
             "seed": seed_of(self.random_state),
         }
-        algorithm = self.algorithm
-        if algorithm not in ("auto", *_LLOYD):
-            options["algorithm"] = _options.check("algorithm", "algorithm", algorithm)
-        else:
+        if self.algorithm in _USUAL:
             options.update({"family": "iso-shared", "prior": "flat", "held": 1})
-        if algorithm in _LLOYD:
-            if algorithm == "elkan" and n_clusters == 1:
+            if self.algorithm == "elkan" and n_clusters == 1:
                 warnings.warn("algorithm='elkan' doesn't make sense for a single cluster. "
                               "Using 'lloyd' instead.", RuntimeWarning)
-            # Centers that move by S (sum of squares) lower the error by about S n / C, and that is
-            # about n D times the variance: the same moment in scikit-learn's measure and in ours.
+        else:
+            options["algorithm"] = _options.check("algorithm", "algorithm", self.algorithm)
+        if start is not None:
+            # Lloyd's algorithm from there. Centers that move by S (sum of squares) lower the error
+            # by about S n / C, and that is about n D times the variance: scikit-learn's tol.
             options["tolerance"] = min(tol / (n_clusters * rows.shape[1]), 1.0)
-        if algorithm in _LLOYD or start is not None:
-            options.update({"swaps": 0, "search": "closest", "cells": 0, "empty": "reseed"})
-        if isinstance(self.init, str) and (self.init != "k-means++" or algorithm in _LLOYD):
-            seeding = _SEEDINGS.get(str(self.init), str(self.init))
-            options["seeding"] = _options.check("init", "seeding", seeding)
+            options.update({"search": "closest", "cells": 0, "empty": "reseed"})
+        if start is not None or max_iter < FEW_STEPS:
+            options["swaps"] = 0
+        if isinstance(self.init, str) and self.init != "k-means++":
+            options["seeding"] = _options.check("init", "seeding", str(self.init))
         self._n_init = self._restarts()
         options["restarts"] = self._n_init
         if options.get("seeding") == "afkmc2" and self.chain_length is None:
@@ -246,51 +246,22 @@ array-like of shape (n_clusters, n_features), default='k-means++'
             )
         return _centers_model(centers)
 
-    def _fit_degenerate(self, rows, weights, problem):
-        """Fewer distinct rows than clusters: each is a center, and some are there twice."""
-        if rows.array is None or rows.array.shape[0] < self.n_clusters:
-            raise problem
-        array = rows.array if weights is None else rows.array[weights > 0]
-        distinct = np.unique(np.asarray(array, dtype=np.float64), axis=0)
-        if len(distinct) >= self.n_clusters:
-            raise problem
-        warnings.warn(
-            f"Number of distinct clusters ({len(distinct)}) found smaller than n_clusters "
-            f"({self.n_clusters}). Possibly due to duplicate points in X.", ConvergenceWarning,
-            stacklevel=3)
-        more = np.repeat(distinct[-1:], self.n_clusters - len(distinct), axis=0)
-        model = _centers_model(np.vstack([distinct, more]))
-        self._state, self._handle = None, None
-        self._settle(model, rows, n_iter=1)
-        self.report_ = {"outcome": "converged", "notes": str(problem)}
-        self.labels_ = self._assign(model, rows)[0][:, 0]
-        self.inertia_ = self._inertia(model, rows, weights)
-        return self
-
-    def _settle(self, model, rows, n_iter):
-        self._state = self._state if self._state is not None else arrays_of(model)
-        self._handle = model
+    def _settle(self, rows, n_iter):
         kind = rows.dtype if rows.dtype in (np.float32, np.float64) else np.dtype(np.float64)
         self.cluster_centers_ = self._state["means"].astype(kind)
         self._kind = kind
         self.n_iter_ = n_iter
 
-    def _inertia(self, model, rows, weights):
-        scores = _vem.score(model, rows.data(weights), 1, self._precision(), self._settings())
-        return scores["quantization_error"]
-
     def _fit(self, rows, weights, start=None):
         options = self._options(rows, start)
         items = Items(rows, weights)
-        try:
-            model, report, raised = self._call(_vem.fit, items.rows.data(items.weights), options,
-                                               start)
-        except ValueError as problem:
-            return self._fit_degenerate(rows, weights, problem)
+        model, report, raised = self._fit_items(items, options, start)
         self._keep(model, report, rows)
-        self._settle(model, rows, n_iter=min(report["steps"], self.max_iter))
+        self._settle(rows, n_iter=min(_steps(report), self.max_iter))
         self.inertia_ = report["quantization_error"]
         if raised is not None:
+            if report["labels"] is not None:
+                self.labels_ = items.labels(report["labels"], lambda: None)
             raise raised
         self.labels_ = items.labels(report["labels"], lambda: self._assign(model, rows)[0][:, 0])
         return self
@@ -402,6 +373,14 @@ array-like of shape (n_clusters, n_features), default='k-means++'
         if np.array_equal(centers, self._state["means"].astype(self._kind)):
             return {}
         return {"means": centers}
+
+
+def _steps(report):
+    """Steps until no row changed its cluster, or until the fit ended."""
+    for step, _, _, changed, _, move, _, _ in report["trace"]:
+        if step > 1 and changed == 0 and move is None:
+            return step
+    return report["steps"]
 
 
 def _centers_model(centers):
