@@ -210,6 +210,19 @@ default='full'
             state = {"family": options["family"], "clusters": n_components, "columns": d}
         return _vem.model_new({**state, **given, "meta": None, "names": None})
 
+    def _first(self, items, options):
+        if items.distinct(options["clusters"]) is not None:
+            return None
+        kmeans = {name: options[name] for name in ("clusters", "seed", "restarts", "seeding",
+                                                   "precision", "standardize", "normalize",
+                                                   "coreset") if name in options}
+        kmeans.update({"family": "iso-shared", "prior": "flat", "held": 1})
+        first, _, raised = _vem.fit(items.rows.data(items.weights), kmeans, None,
+                                    self._settings())
+        if raised is not None:
+            raise raised
+        return first
+
     def _refuse_repeats(self, problem):
         if self.reg_covar == 0:
             raise ValueError(

@@ -68,6 +68,8 @@ class Mixture(Assigns, DensityMixin, Estimator):
         data = items.rows.data(items.weights)
         if start is None:
             start = self._start(data, options)
+        if start is None and self.max_iter < FEW_STEPS and self.algorithm == "auto":
+            start = self._first(items, options)
         if start is not None:
             options.update({"restarts": 1, "swaps": 0, **_options.given(self)})
             options.pop("seeding", None)
@@ -87,6 +89,10 @@ class Mixture(Assigns, DensityMixin, Estimator):
                 "parameters, or increase max_iter, tol or check for degenerate data.",
                 ConvergenceWarning, stacklevel=3)
         return items.labels(report["labels"], lambda: self._assign(model, rows)[0][:, 0])
+
+    def _first(self, items, options):
+        """Where few steps begin, so that all of them are steps of the mixture; None: anywhere."""
+        return None
 
     def _settle(self):
         """Further attributes of the family."""
