@@ -365,54 +365,9 @@ static PyObject *read_files(PyObject *module, PyObject *args)
     return result;
 }
 
-static PyObject *coreset(PyObject *module, PyObject *args)
-{
-    PyObject *object, *settings = NULL, *result = NULL;
-    long long size, seed;
-    int method;
-    call c;
-    vem_data *drawn = NULL;
-    if (!PyArg_ParseTuple(args, "OLiL|O:coreset", &object, &size, &method, &seed,
-                          &settings))
-        return NULL;
-    const vem_data *data = data_of(module, object);
-    if (!data || !call_begin(&c, settings))
-        return NULL;
-    call_release(&c);
-    const vem_status status =
-        vem_coreset(c.ctx, data, size, (vem_coreset_method)method, seed, &drawn);
-    call_take(&c);
-    if (call_check(&c, status))
-        result = data_wrap(module, drawn);
-    call_end(&c);
-    return result;
-}
-
-static PyObject *coreset_write(PyObject *module, PyObject *args)
-{
-    PyObject *object, *path = NULL, *result = NULL;
-    call c;
-    if (!PyArg_ParseTuple(args, "OO&:coreset_write", &object, PyUnicode_FSConverter,
-                          &path))
-        return NULL;
-    const vem_data *data = data_of(module, object);
-    if (data && call_begin(&c, NULL)) {
-        call_release(&c);
-        const vem_status status = vem_coreset_write(c.ctx, data, PyBytes_AsString(path));
-        call_take(&c);
-        if (call_check(&c, status))
-            result = text_or_none(NULL);
-        call_end(&c);
-    }
-    Py_DECREF(path);
-    return result;
-}
-
 PyMethodDef data_methods[] = {
     {"borrow", borrow, METH_O, "borrow(buffer): Data of a 2-D buffer, without a copy"},
     {"sparse", sparse, METH_VARARGS,
      "sparse(n, d, indptr int64, indices int32, data float64): Data, copied"},
     {"read", read_files, METH_VARARGS, "read(paths, options, model=None, settings=None)"},
-    {"coreset", coreset, METH_VARARGS, "coreset(data, size, method, seed, settings)"},
-    {"coreset_write", coreset_write, METH_VARARGS, "coreset_write(data, path)"},
     {NULL, NULL, 0, NULL}};

@@ -147,14 +147,14 @@ PyMethodDef table_methods[] = {
 
 static int execute(PyObject *module)
 {
-    PyMethodDef *const tables[] = {table_methods, data_methods, model_methods,
-                                   fit_methods,   use_methods,  tree_methods,
-                                   stream_methods};
+    PyMethodDef *const tables[] = {table_methods,  data_methods, model_methods,
+                                   fit_methods,    use_methods,  tree_methods,
+                                   stream_methods, arrow_methods};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         if (PyModule_AddFunctions(module, tables[i]) != 0)
             return -1;
     if (!data_register(module) || !model_register(module) || !fit_register(module) ||
-        !tree_register(module) || !stream_register(module))
+        !tree_register(module) || !stream_register(module) || !arrow_register(module))
         return -1;
     return 0;
 }
@@ -169,6 +169,7 @@ static int traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(s->tree_type);
     Py_VISIT(s->stream_type);
     Py_VISIT(s->path_type);
+    Py_VISIT(s->arrow_type);
     return 0;
 }
 
@@ -182,6 +183,7 @@ static int clear(PyObject *module)
     Py_CLEAR(s->tree_type);
     Py_CLEAR(s->stream_type);
     Py_CLEAR(s->path_type);
+    Py_CLEAR(s->arrow_type);
     return 0;
 }
 

@@ -1,4 +1,4 @@
-/* Rows that come in batches: a coreset of all so far. */
+/* Coresets: of data, and of rows that come in batches. */
 #include "vem_python.h"
 
 static void stream_dealloc(PyObject *self)
@@ -101,10 +101,54 @@ static PyObject *stream_coreset(PyObject *module, PyObject *object)
     return result;
 }
 
-PyMethodDef stream_methods[] = {{"stream_new", stream_new, METH_VARARGS,
-                                 "stream_new(bucket, seed, normalize): Stream"},
-                                {"stream_add", stream_add, METH_VARARGS,
-                                 "stream_add(stream, data, settings)"},
-                                {"stream_coreset", stream_coreset, METH_O,
-                                 "stream_coreset(stream): Data"},
-                                {NULL, NULL, 0, NULL}};
+static PyObject *coreset(PyObject *module, PyObject *args)
+{
+    PyObject *object, *settings = NULL, *result = NULL;
+    long long size, seed;
+    int method;
+    call c;
+    vem_data *drawn = NULL;
+    if (!PyArg_ParseTuple(args, "OLiL|O:coreset", &object, &size, &method, &seed,
+                          &settings))
+        return NULL;
+    const vem_data *data = data_of(module, object);
+    if (!data || !call_begin(&c, settings))
+        return NULL;
+    call_release(&c);
+    const vem_status status =
+        vem_coreset(c.ctx, data, size, (vem_coreset_method)method, seed, &drawn);
+    call_take(&c);
+    if (call_check(&c, status))
+        result = data_wrap(module, drawn);
+    call_end(&c);
+    return result;
+}
+
+static PyObject *coreset_write(PyObject *module, PyObject *args)
+{
+    PyObject *object, *path = NULL, *result = NULL;
+    call c;
+    if (!PyArg_ParseTuple(args, "OO&:coreset_write", &object, PyUnicode_FSConverter,
+                          &path))
+        return NULL;
+    const vem_data *data = data_of(module, object);
+    if (data && call_begin(&c, NULL)) {
+        call_release(&c);
+        const vem_status status = vem_coreset_write(c.ctx, data, PyBytes_AsString(path));
+        call_take(&c);
+        if (call_check(&c, status))
+            result = text_or_none(NULL);
+        call_end(&c);
+    }
+    Py_DECREF(path);
+    return result;
+}
+
+PyMethodDef stream_methods[] = {
+    {"coreset", coreset, METH_VARARGS, "coreset(data, size, method, seed, settings)"},
+    {"coreset_write", coreset_write, METH_VARARGS, "coreset_write(data, path)"},
+    {"stream_new", stream_new, METH_VARARGS,
+     "stream_new(bucket, seed, normalize): Stream"},
+    {"stream_add", stream_add, METH_VARARGS, "stream_add(stream, data, settings)"},
+    {"stream_coreset", stream_coreset, METH_O, "stream_coreset(stream): Data"},
+    {NULL, NULL, 0, NULL}};

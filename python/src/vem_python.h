@@ -16,7 +16,8 @@
 #include <vem/vem.h>
 
 typedef struct module_state {
-    PyTypeObject *data_type, *model_type, *tree_type, *stream_type, *path_type;
+    PyTypeObject *data_type, *model_type, *tree_type, *stream_type, *path_type,
+        *arrow_type;
 } module_state;
 
 module_state *state_of(PyObject *module);
@@ -91,11 +92,12 @@ int put(PyObject *dict, const char *name, PyObject *value);
 /* ---- The functions and types of each file ---- */
 
 extern PyMethodDef table_methods[], data_methods[], model_methods[], fit_methods[],
-    use_methods[], tree_methods[], stream_methods[];
+    use_methods[], tree_methods[], stream_methods[], arrow_methods[];
 int data_register(PyObject *module);
 int model_register(PyObject *module);
 int fit_register(PyObject *module);
 int tree_register(PyObject *module);
 int stream_register(PyObject *module);
+int arrow_register(PyObject *module);
 
 #endif

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn import config_context
 from sklearn.utils import check_array
 
-from . import _vem
+from . import _arrow, _vem
 
 _BORROWED = "efdbhilqBHI?"
 _DTYPES = (np.float32, np.float64, np.uint8, np.int32, np.int64, np.float16, np.int8, np.int16,
@@ -37,6 +37,8 @@ def is_sparse(X):
 
 def column_names(X):
     """Names of the columns of a frame, or None where not all of them are text."""
+    if _arrow.is_arrow(X) and not hasattr(X, "iloc"):
+        return _arrow.names_of(X)
     columns = getattr(X, "columns", None)
     if columns is None or is_sparse(X):
         return None
@@ -58,12 +60,10 @@ def column_names(X):
 
 def _foreign(X):
     """An array of what speaks another protocol than NumPy's; else X."""
-    if isinstance(X, np.ndarray) or hasattr(X, "columns"):
+    if isinstance(X, np.ndarray) or hasattr(X, "iloc"):
         return X
-    if hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__"):
-        from ._arrow import rows_of
-
-        return rows_of(X)
+    if _arrow.is_arrow(X):
+        return _arrow.rows_of(X)
     if hasattr(X, "__array__") or hasattr(X, "__array_interface__"):
         return X
     if hasattr(X, "__dlpack__"):

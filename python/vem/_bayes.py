@@ -5,8 +5,9 @@ from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from . import _arrays, _options, _vem
-from ._base import Assigns, Estimator, Items, seed_of
+from ._base import Assigns, Estimator, seed_of
 from ._gaussian import family_of
+from ._items import Items
 from ._kmeans import CentersMixin
 
 METHODS = _vem.methods()["select"]

@@ -7,9 +7,10 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from . import _arrays, _options, _vem
-from ._base import Rows, arrays_of, seed_of, threads_of
+from ._base import arrays_of, seed_of, threads_of
 from ._counts import BernoulliMixture, MultinomialMixture, PoissonMixture
 from ._gaussian import FAMILIES, GaussianMixture
+from ._items import Rows
 from ._kmeans import KMeans
 from ._tree import AgglomerativeBayes
 

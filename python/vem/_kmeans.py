@@ -9,7 +9,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from . import _arrays, _options, _vem
-from ._base import FEW_STEPS, Assigns, Estimator, Items, Rows, seed_of, streamed
+from ._base import FEW_STEPS, Assigns, Estimator, seed_of, streamed
+from ._items import Items, Rows
 
 # scikit-learn's names are ways to compute the same clusters; so they are here.
 _USUAL = ("auto", "lloyd", "elkan", "full")
@@ -174,7 +175,7 @@ array-like of shape (n_clusters, n_features), default='k-means++'
     def _options(self, rows, start):
         """Parameters as options of the library."""
         n_clusters = _options.check("n_clusters", "clusters", self.n_clusters)
-        if rows.shape[0] < n_clusters and self.coreset_size is None:
+        if rows.shape[0] < n_clusters:
             raise ValueError(
                 f"n_samples={rows.shape[0]} should be >= n_clusters={n_clusters}."
             )
@@ -252,8 +253,10 @@ array-like of shape (n_clusters, n_features), default='k-means++'
         self._kind = kind
         self.n_iter_ = n_iter
 
-    def _fit(self, rows, weights, start=None):
+    def _fit(self, rows, weights, start=None, reduced=False):
         options = self._options(rows, start)
+        if reduced:
+            options.pop("coreset", None)
         items = Items(rows, weights)
         model, report, raised = self._fit_items(items, options, start)
         self._keep(model, report, rows)
@@ -319,13 +322,8 @@ array-like of shape (n_clusters, n_features), default='k-means++'
         coreset = _arrays.gather(seen)
         start = None if first else _centers_model(np.asarray(self.cluster_centers_, np.float64))
         held = Rows.of(coreset)
-        size, self.coreset_size = self.coreset_size, None
-        try:
-            self._fit(held, np.frombuffer(seen.weights, dtype=np.float64)
-                      if seen.weights is not None else None,
-                      start if start is not None else self._start(held))
-        finally:
-            self.coreset_size = size
+        weights = None if seen.weights is None else np.frombuffer(seen.weights, dtype=np.float64)
+        self._fit(held, weights, start if start is not None else self._start(held), reduced=True)
         self.labels_ = self._assign(self._model(), rows)[0][:, 0]
         return self
 

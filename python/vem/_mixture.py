@@ -8,7 +8,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from . import _arrays, _options, _vem
-from ._base import FEW_STEPS, Assigns, Estimator, Items, Rows, seed_of, streamed
+from ._base import FEW_STEPS, Assigns, Estimator, seed_of, streamed
+from ._items import Items, Rows
 
 _SEEDINGS = {"k-means++": "kmeans++", "random_from_data": "random"}
 
@@ -26,7 +27,7 @@ class Mixture(Assigns, DensityMixin, Estimator):
 
     def _options(self, rows):
         n_components = _options.check("n_components", "clusters", self.n_components)
-        if rows.shape[0] < n_components and getattr(self, "_stream", None) is None:
+        if rows.shape[0] < n_components:
             raise ValueError(
                 "Expected n_samples >= n_components but got n_components = "
                 f"{n_components}, n_samples = {rows.shape[0]}"
@@ -60,8 +61,10 @@ class Mixture(Assigns, DensityMixin, Estimator):
         # The library ends when F changes by no more than EPS D / 2; scikit-learn says tol for that.
         return min(2 * float(self.tol) / rows.shape[1], 1.0)
 
-    def _fit(self, rows, weights, start=None):
+    def _fit(self, rows, weights, start=None, reduced=False):
         options = self._options(rows)
+        if reduced:
+            options.pop("coreset", None)
         if start is None and self.warm_start and hasattr(self, "_state"):
             start = self._model()
         items = Items(rows, weights)
@@ -172,11 +175,7 @@ class Mixture(Assigns, DensityMixin, Estimator):
         kept = _vem.stream_coreset(stream)
         coreset = Rows.of(_arrays.gather(kept))
         weights = None if kept.weights is None else np.frombuffer(kept.weights, dtype=np.float64)
-        size, self.coreset_size = self.coreset_size, None
-        try:
-            self._fit(coreset, weights, None if first else self._model())
-        finally:
-            self.coreset_size = size
+        self._fit(coreset, weights, None if first else self._model(), reduced=True)
         return self
 
     # ---- rows ----
