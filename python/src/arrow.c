@@ -44,11 +44,15 @@ static void arrow_dealloc(PyObject *self)
 {
     arrow_object *a = (arrow_object *)self;
     PyTypeObject *type = Py_TYPE(self);
+    /* A producer may run Python, which must not meet the exception that brought us here. */
+    PyObject *kind, *value, *trace;
+    PyErr_Fetch(&kind, &value, &trace);
     if (a->batch.release)
         a->batch.release(&a->batch);
     if (a->schema.release)
         a->schema.release(&a->schema);
     Py_XDECREF(a->capsule);
+    PyErr_Restore(kind, value, trace);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
     Py_DECREF(type);
 }

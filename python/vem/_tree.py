@@ -124,6 +124,8 @@ class AgglomerativeBayes(ClusterMixin, Estimator):
                 raise ValueError("sample_weight is 0 for every row, but some row must count.")
             rows.array, weights = rows.array[kept], weights[kept]
             everything = rows.shape[0]
+        if weights is not None and (weights == 1).all():
+            weights = None
         tree = self._grow(rows, weights)
         n = rows.array.shape[0] if rows.array is not None else rows.shape[0]
         summary = tree.summary()
