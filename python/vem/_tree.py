@@ -22,7 +22,7 @@ LINKAGES = _vem.methods()["tree"]
         "linkage": "bayes",
         "covariance_type": "full",
         "n_leaves": None,
-        "random_state": None,
+        "random_state": 1,
         "prior_strength": None,
         "prior_dof": None,
         "prior_count": None,
@@ -46,8 +46,9 @@ class AgglomerativeBayes(ClusterMixin, Estimator):
         What a cluster looks like, for 'bayes'.
     n_leaves : int, default=None
         Leaves are the clusters of a fit with so many instead of rows, for many rows.
-    random_state : int, RandomState instance or None, default=None
-        Seed of that fit.
+    random_state : int, RandomState instance or None, default=1
+        Seed of that fit, and of the pairs of rows by which the prior is chosen; 1 is that of the
+        command.
     prior_strength, prior_dof, prior_count : float, default=None
         Of the prior, as of BayesianKMeans.
     prior_mean : array-like of shape (n_features,), default=None
