@@ -1,8 +1,8 @@
 /* Tables of others by the Arrow C data interface: a batch of rows at a time.
  *
  * A capsule "arrow_array_stream" is a stream of batches that can be read once. Its rows are
- * structs whose fields are numbers, or lists of numbers of a fixed length (one field, or the rows
- * themselves). A batch is written as rows of doubles where the caller wants them; what is null becomes NaN. */
+ * structs whose fields are numbers, or lists of numbers of a fixed length (or are such lists). A
+ * batch is written as rows of doubles where the caller wants them; what is null becomes NaN. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

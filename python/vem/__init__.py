@@ -31,7 +31,20 @@ and uint8 arrays and memory-maps are not copied. ``random_state=7`` gives the bi
 (4, 3)
 """
 
-from . import _vem
+import os as _os
+
+# Threads that wait for work sleep soon, as those of the command do: beside other work, spinning takes
+# the time of those that are waited for. OpenMP's library asks once, when it is loaded; where someone
+# loaded it before (scikit-learn does), or the user said how, it stays as it is.
+_patient = not {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"} & set(_os.environ)
+if _patient:
+    _os.environ["GOMP_SPINCOUNT"] = "10000"
+try:
+    from . import _vem
+finally:
+    if _patient:
+        del _os.environ["GOMP_SPINCOUNT"]
+
 from ._bayes import BayesianKMeans, select
 from ._counts import BernoulliMixture, MultinomialMixture, PoissonMixture
 from ._functions import coreset, describe, generate, kmeans_plusplus, load, save
