@@ -147,11 +147,11 @@ PyMethodDef table_methods[] = {
 
 static int execute(PyObject *module)
 {
-    PyMethodDef *const tables[] = {table_methods,  data_methods, model_methods,
-                                   fit_methods,    use_methods,  tree_methods,
-                                   stream_methods, arrow_methods};
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        if (PyModule_AddFunctions(module, tables[i]) != 0)
+    PyMethodDef *const tables[] = {table_methods,  data_methods,  model_methods,
+                                   fit_methods,    use_methods,   tree_methods,
+                                   stream_methods, arrow_methods, NULL};
+    for (PyMethodDef *const *table = tables; *table; table++)
+        if (PyModule_AddFunctions(module, *table) != 0)
             return -1;
     if (!data_register(module) || !model_register(module) || !fit_register(module) ||
         !tree_register(module) || !stream_register(module) || !arrow_register(module))

@@ -210,15 +210,22 @@ class Estimator(BaseEstimator):
 
     # ---- the model ----
 
-    def _keep(self, model, report, rows):
-        """The model as arrays, with the names of its columns and what was done."""
-        names = getattr(self, "feature_names_in_", None)
-        model.label(None if names is None else list(names),
-                    meta_of(report, model.state()["normalizes"]))
+    def _keep(self, model, report):
+        """The model as arrays, and what was done."""
         self._state = arrays_of(model)
         self._handle = model
+        self._labelled = False
         self.report_ = {k: v for k, v in report.items() if k != "labels"}
         return self._state
+
+    def _label(self, model):
+        """The model with the names of its columns and what was done, as its file has them."""
+        names = getattr(self, "feature_names_in_", None)
+        names = None if names is None else list(names)
+        meta = meta_of(self.report_, self._state["normalizes"])
+        model.label(names, meta)
+        self._state.update(names=names, meta=meta)
+        self._labelled = True
 
     def _attributes(self):
         """Means, weights and variances as the public attributes have them now."""
@@ -234,12 +241,16 @@ class Estimator(BaseEstimator):
         }
         if changed:
             self._state = {**self._state, **changed, "meta": None}
-            self._handle = None
+            self._handle, self._labelled = None, True
+        if not self._labelled and not changed:
+            self._label(self._handle)
         if getattr(self, "_handle", None) is None:
             self._handle = _vem.model_new(self._state)
         return self._handle
 
     def __getstate__(self):
+        if not getattr(self, "_labelled", True):
+            self._model()
         state = dict(super().__getstate__())
         state.pop("_handle", None)
         stream = state.pop("_stream", None)

@@ -172,7 +172,7 @@ default='bayes'
         model, report, raised, path = self._call(
             _vem.select, items.rows.data(items.weights), options, METHODS.index(self.method),
             least, most, prior)
-        self._keep(model, report, rows)
+        self._keep(model, report)
         kind = rows.dtype if rows.dtype in (np.float32, np.float64) else np.dtype(np.float64)
         self._kind = kind
         self.cluster_centers_ = self._state["means"].astype(kind)

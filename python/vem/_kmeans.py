@@ -259,7 +259,7 @@ array-like of shape (n_clusters, n_features), default='k-means++'
             options.pop("coreset", None)
         items = Items(rows, weights)
         model, report, raised = self._fit_items(items, options, start)
-        self._keep(model, report, rows)
+        self._keep(model, report)
         self._settle(rows, n_iter=min(_steps(report), self.max_iter))
         self.inertia_ = report["quantization_error"]
         if raised is not None:

@@ -77,7 +77,7 @@ class Mixture(Assigns, DensityMixin, Estimator):
             options.update({"restarts": 1, "swaps": 0, **_options.given(self)})
             options.pop("seeding", None)
         model, report, raised = self._fit_items(items, options, start)
-        self._keep(model, report, rows)
+        self._keep(model, report)
         self.weights_ = self._state["weights"]
         self.means_ = self._state["means"]
         self._settle()
