@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import threading
 import warnings
 
 import numpy as np
@@ -18,6 +19,9 @@ from ._items import Rows
 FEW_STEPS = 30
 
 _FAMILIES = {row[0]: row for row in _vem.families()}
+
+# A model changes once, before anyone else has it: when its names and what was done are put in.
+_labelling = threading.Lock()
 
 # After a fork the threads of OpenMP are gone and its pool does not know: one thread needs no pool.
 _forked = []
@@ -214,7 +218,7 @@ class Estimator(BaseEstimator):
         """The model as arrays, and what was done."""
         self._state = arrays_of(model)
         self._handle = model
-        self._labelled = False
+        self._state["labelled"] = False
         self.report_ = {k: v for k, v in report.items() if k != "labels"}
         return self._state
 
@@ -224,8 +228,7 @@ class Estimator(BaseEstimator):
         names = None if names is None else list(names)
         meta = meta_of(self.report_, self._state["normalizes"])
         model.label(names, meta)
-        self._state.update(names=names, meta=meta)
-        self._labelled = True
+        self._state.update(names=names, meta=meta, labelled=True)
 
     def _attributes(self):
         """Means, weights and variances as the public attributes have them now."""
@@ -240,16 +243,18 @@ class Estimator(BaseEstimator):
             if not np.array_equal(self._state[name], value)
         }
         if changed:
-            self._state = {**self._state, **changed, "meta": None}
-            self._handle, self._labelled = None, True
-        if not self._labelled and not changed:
-            self._label(self._handle)
+            self._state = {**self._state, **changed, "meta": None, "labelled": True}
+            self._handle = None
+        if not changed and not self._state.get("labelled", True):
+            with _labelling:  # of threads that share the estimator, one
+                if not self._state.get("labelled", True):
+                    self._label(self._handle)
         if getattr(self, "_handle", None) is None:
             self._handle = _vem.model_new(self._state)
         return self._handle
 
     def __getstate__(self):
-        if not getattr(self, "_labelled", True):
+        if not getattr(self, "_state", {}).get("labelled", True):
             self._model()
         state = dict(super().__getstate__())
         state.pop("_handle", None)

@@ -201,7 +201,7 @@ def _meta(state):
 
 
 def _adopt(estimator, model, state, meta):
-    estimator._state, estimator._handle, estimator._labelled = state, model, True
+    estimator._state, estimator._handle = state, model
     estimator.n_features_in_ = state["columns"]
     if state["names"] is not None:
         estimator.feature_names_in_ = np.asarray(state["names"], dtype=object)

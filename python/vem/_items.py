@@ -42,9 +42,9 @@ class Rows:
         return self._data
 
 
-def _repeats(X):
-    """Is some row there twice? Rows that are alike have the same sum, computed the same way."""
-    factors = 1 + np.arange(1, X.shape[1] + 1) * 0.6180339887498949 % 1
+def _may_repeat(X):
+    """May some row be there twice? Rows that are alike have the same sum, computed the same way."""
+    factors = 2 + np.sin(np.arange(1, X.shape[1] + 1))
     sums = np.zeros(X.shape[0])
     with np.errstate(all="ignore"):
         for j, factor in enumerate(factors):
@@ -86,9 +86,11 @@ class Items:
         if X.shape[0] * X.shape[1] > CANONICAL_VALUES:
             return
         dense = X.toarray() if _arrays.is_sparse(X) else X
-        if weights is None and not _repeats(dense):
+        if weights is None and not _may_repeat(dense):
             return
         distinct, item = np.unique(dense, axis=0, return_inverse=True)
+        if weights is None and len(distinct) == len(dense):
+            return
         self._item = item.ravel()
         self.weights = np.bincount(self._item, weights=weights).astype(np.float64)
         self.rows = Rows.of(type(X)(distinct) if dense is not X else distinct, self.rows.names)
