@@ -355,7 +355,7 @@ class Arrays(Case):
         # Larger than what may be resident: the rows rest in their file.
         X = np.random.RandomState(0).normal(size=(1 << 16, 16)).astype(np.float32)
         np.save(self.path("x.npy"), X)
-        km = vem.KMeans(4, random_state=0, memory="200M").fit(self.path("x.npy"))
+        km = vem.KMeans(4, random_state=0, memory="1G").fit(self.path("x.npy"))
         self.same(km.cluster_centers_, vem.KMeans(4, random_state=0).fit(X).cluster_centers_)
         self.assertIn("float32", command("info", self.path("x.npy")))
         self.assertTrue(os.path.exists(self.path("x.npy")))
