@@ -11,6 +11,9 @@ SOURCE = os.environ.get("VEM_SOURCE", os.path.dirname(os.path.dirname(os.path.ab
 PACKAGE = os.path.join(os.path.dirname(os.path.abspath(VEM)), "python")
 LIMIT = 1500  # seconds after which a command hangs
 sys.path.insert(0, PACKAGE)
+# Tests run beside each other: threads that wait sleep, and those of BLAS are not needed.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 try:
     import numpy as np

@@ -10,16 +10,14 @@ import os
 import re
 import sys
 
-BUILD = os.path.dirname(os.environ["VEM"])
-sys.path.insert(0, os.path.join(BUILD, "python"))
+from package_case import vem
+
 os.environ["SKLEARN_RUN_FLOAT32_TESTS"] = "1"
 
 try:
     import pytest
     import sklearn.cluster
     import sklearn.mixture
-
-    import vem
 except ImportError as missing:
     print(f"skipped: {missing}")
     sys.exit(77)
