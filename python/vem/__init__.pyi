@@ -5,8 +5,10 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_matrix
-from sklearn.base import BaseEstimator, ClusterMixin, DensityMixin, TransformerMixin
+from scipy.sparse import csr_matrix  # type: ignore
+from sklearn.base import (  # type: ignore
+    BaseEstimator, ClusterMixin, DensityMixin, TransformerMixin,
+)
 
 Path = str | PathLike[str]
 Rows = Any  # an array, a frame, a sparse matrix, an Arrow table, or a Path (or several)
@@ -15,7 +17,7 @@ Seed = int | np.random.RandomState | None
 __version__: str
 __all__: list[str]
 
-class AgglomerativeBayes(ClusterMixin, BaseEstimator):
+class AgglomerativeBayes(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     labels_: NDArray[Any]
     n_clusters_: int
     linkage_: NDArray[Any]
@@ -63,7 +65,7 @@ class AgglomerativeBayes(ClusterMixin, BaseEstimator):
     ) -> NDArray[np.int32]: ...
     def save(self, path: Path) -> None: ...
 
-class BayesianKMeans(TransformerMixin, ClusterMixin, BaseEstimator):
+class BayesianKMeans(TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
     n_clusters_: int
     cluster_centers_: NDArray[Any]
     covariances_: NDArray[Any]
@@ -131,7 +133,7 @@ class BayesianKMeans(TransformerMixin, ClusterMixin, BaseEstimator):
     ) -> float: ...
     def transform(self, X: Rows) -> Any: ...
 
-class BernoulliMixture(DensityMixin, BaseEstimator):
+class BernoulliMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
     means_: NDArray[Any]
     weights_: NDArray[Any]
     converged_: bool
@@ -211,7 +213,7 @@ class BernoulliMixture(DensityMixin, BaseEstimator):
     ) -> float: ...
     def score_samples(self, X: Rows) -> NDArray[np.float64]: ...
 
-class GaussianMixture(DensityMixin, BaseEstimator):
+class GaussianMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
     weights_: NDArray[Any]
     means_: NDArray[Any]
     covariances_: NDArray[Any]
@@ -305,7 +307,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):
     ) -> float: ...
     def score_samples(self, X: Rows) -> NDArray[np.float64]: ...
 
-class KMeans(TransformerMixin, ClusterMixin, BaseEstimator):
+class KMeans(TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
     cluster_centers_: NDArray[Any]
     labels_: NDArray[Any]
     inertia_: float
@@ -384,7 +386,7 @@ class KMeans(TransformerMixin, ClusterMixin, BaseEstimator):
     ) -> float: ...
     def transform(self, X: Rows) -> Any: ...
 
-class MultinomialMixture(DensityMixin, BaseEstimator):
+class MultinomialMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
     means_: NDArray[Any]
     weights_: NDArray[Any]
     converged_: bool
@@ -463,7 +465,7 @@ class MultinomialMixture(DensityMixin, BaseEstimator):
     ) -> float: ...
     def score_samples(self, X: Rows) -> NDArray[np.float64]: ...
 
-class PoissonMixture(DensityMixin, BaseEstimator):
+class PoissonMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
     means_: NDArray[Any]
     weights_: NDArray[Any]
     converged_: bool
