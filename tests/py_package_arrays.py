@@ -1,164 +1,31 @@
 #!/usr/bin/env python3
 """What the package takes for rows, and that it takes them without a copy where it can."""
-import ctypes
 import gc
 import os
 import tracemalloc
 import warnings
 
-from package_case import Case, blobs, command, counts, main, np, vem
+from arrow_table import FORMATS, Batch, Table, columns_of
+from package_case import Case, blobs, command, counts, main, np, python, vem
 
 from scipy import sparse
-from vem import _arrays, _vem
+from vem import _arrays, _arrow, _vem
 
-# ---- A producer of Arrow tables, by hand ---------------------------------------------------
+# The limit is what the process has already, and as much as half the file for all the rest.
+LIMITED = """
+import re, sys, vem
 
+def highest():
+    with open("/proc/self/status") as file:
+        return 1024 * int(re.search(r"VmHWM:\\s+(\\d+)", file.read()).group(1))
 
-class ArrowSchema(ctypes.Structure):
-    pass
-
-
-class ArrowArray(ctypes.Structure):
-    pass
-
-
-class ArrowStream(ctypes.Structure):
-    pass
-
-
-RELEASE_SCHEMA = ctypes.CFUNCTYPE(None, ctypes.POINTER(ArrowSchema))
-RELEASE_ARRAY = ctypes.CFUNCTYPE(None, ctypes.POINTER(ArrowArray))
-ArrowSchema._fields_ = [
-    ("format", ctypes.c_char_p), ("name", ctypes.c_char_p), ("metadata", ctypes.c_char_p),
-    ("flags", ctypes.c_int64), ("n_children", ctypes.c_int64),
-    ("children", ctypes.POINTER(ctypes.POINTER(ArrowSchema))),
-    ("dictionary", ctypes.c_void_p), ("release", RELEASE_SCHEMA), ("private_data", ctypes.c_void_p)]
-ArrowArray._fields_ = [
-    ("length", ctypes.c_int64), ("null_count", ctypes.c_int64), ("offset", ctypes.c_int64),
-    ("n_buffers", ctypes.c_int64), ("n_children", ctypes.c_int64),
-    ("buffers", ctypes.POINTER(ctypes.c_void_p)),
-    ("children", ctypes.POINTER(ctypes.POINTER(ArrowArray))),
-    ("dictionary", ctypes.c_void_p), ("release", RELEASE_ARRAY), ("private_data", ctypes.c_void_p)]
-GET_SCHEMA = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ArrowStream),
-                              ctypes.POINTER(ArrowSchema))
-GET_NEXT = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ArrowStream), ctypes.POINTER(ArrowArray))
-LAST_ERROR = ctypes.CFUNCTYPE(ctypes.c_char_p, ctypes.POINTER(ArrowStream))
-RELEASE_STREAM = ctypes.CFUNCTYPE(None, ctypes.POINTER(ArrowStream))
-ArrowStream._fields_ = [("get_schema", GET_SCHEMA), ("get_next", GET_NEXT),
-                        ("get_last_error", LAST_ERROR), ("release", RELEASE_STREAM),
-                        ("private_data", ctypes.c_void_p)]
-capsule_new = ctypes.pythonapi.PyCapsule_New
-capsule_new.restype = ctypes.py_object
-capsule_new.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-FORMATS = {"float64": b"g", "float32": b"f", "int32": b"i", "uint8": b"C", "int64": b"l",
-           "float16": b"e", "int8": b"c"}
-
-
-class Table:
-    """Batches of columns (a dict from names to arrays, or lists of them), or of fixed-size lists."""
-
-    def __init__(self, batches, lists=False, nulls=None):
-        self.batches, self.lists, self.nulls = batches, lists, nulls
-        self.keep = []  # what the structs point at
-        self.released = 0
-
-    def _schema_of(self, out, format, name=b"", children=()):
-        out.format, out.name, out.n_children = format, name, len(children)
-        pointers = (ctypes.POINTER(ArrowSchema) * max(len(children), 1))(
-            *[ctypes.pointer(c) for c in children])
-        out.children = pointers
-        out.release = self._release_schema = RELEASE_SCHEMA(self._on_release)
-        self.keep += [pointers, children, out.release]
-
-    def _on_release(self, pointer):
-        self.released += 1
-        pointer.contents.release = type(pointer.contents.release)()
-
-    def fill_schema(self, out):
-        first = self.batches[0]
-        children = []
-        for name, column in first.items():
-            child = ArrowSchema()
-            kind = FORMATS[str(column.dtype)]
-            if self.lists:
-                item = ArrowSchema()
-                self._schema_of(item, kind, b"item")
-                self._schema_of(child, b"+w:%d" % column.shape[1], name.encode(), [item])
-            else:
-                self._schema_of(child, kind, name.encode())
-            children.append(child)
-        self._schema_of(out, b"+s", b"", children)
-
-    def _array_of(self, out, length, buffers, children=(), nulls=0):
-        out.length, out.null_count, out.offset = length, nulls, 0
-        out.n_buffers, out.n_children = len(buffers), len(children)
-        addresses = (ctypes.c_void_p * max(len(buffers), 1))(*buffers)
-        pointers = (ctypes.POINTER(ArrowArray) * max(len(children), 1))(
-            *[ctypes.pointer(c) for c in children])
-        out.buffers, out.children = addresses, pointers
-        out.release = RELEASE_ARRAY(self._on_release)
-        self.keep += [addresses, pointers, children, out.release]
-
-    def fill_batch(self, out, batch):
-        children = []
-        for column in batch.values():
-            column = np.ascontiguousarray(column)
-            self.keep.append(column)
-            child = ArrowArray()
-            if self.lists:
-                item = ArrowArray()
-                self._array_of(item, column.size, [None, column.ctypes.data])
-                self._array_of(child, len(column), [None], [item])
-            elif self.nulls is not None:
-                bits = np.packbits(~self.nulls, bitorder="little")
-                self.keep.append(bits)
-                self._array_of(child, len(column), [bits.ctypes.data, column.ctypes.data],
-                               nulls=int(self.nulls.sum()))
-            else:
-                self._array_of(child, len(column), [None, column.ctypes.data])
-            children.append(child)
-        self._array_of(out, len(next(iter(batch.values()))), [None], children)
-
-    def __arrow_c_stream__(self, requested_schema=None):
-        stream, left = ArrowStream(), list(self.batches)
-
-        def get_schema(_, out):
-            self.fill_schema(out.contents)
-            return 0
-
-        def get_next(_, out):
-            if left:
-                self.fill_batch(out.contents, left.pop(0))
-            else:
-                out.contents.release = RELEASE_ARRAY()
-            return 0
-
-        stream.get_schema, stream.get_next = GET_SCHEMA(get_schema), GET_NEXT(get_next)
-        stream.get_last_error = LAST_ERROR(lambda _: b"none")
-        stream.release = RELEASE_STREAM(lambda _: None)
-        self.keep.append(stream)
-        return capsule_new(ctypes.addressof(stream), b"arrow_array_stream", None)
-
-
-class Batch(Table):
-    """The same as one array."""
-
-    __arrow_c_stream__ = property()
-
-    def __arrow_c_array__(self, requested_schema=None):
-        schema, array = ArrowSchema(), ArrowArray()
-        self.fill_schema(schema)
-        self.fill_batch(array, self.batches[0])
-        self.keep += [schema, array]
-        return (capsule_new(ctypes.addressof(schema), b"arrow_schema", None),
-                capsule_new(ctypes.addressof(array), b"arrow_array", None))
-
-
-def columns_of(X):
-    return {f"c{j}": X[:, j].copy() for j in range(X.shape[1])}
-
-
-# ---- Tests ---------------------------------------------------------------------------------
+path, size = sys.argv[1], int(sys.argv[2])
+limit = highest() + size // 2
+km = vem.KMeans(2, random_state=0, memory=limit, max_iter=3, tol=1).fit(path)
+km.predict(path)
+km.score(path)
+assert highest() < limit, (highest(), limit)
+"""
 
 
 class Interface:
@@ -271,7 +138,7 @@ class Arrays(Case):
         self.same(single.labels_, self.known.labels_)
         for dtype in ("int32", "uint8", "int64", "float16", "int8"):
             X = (np.abs(self.X) * 3).astype(dtype)
-            self.same(_arrays.check_rows(Table([columns_of(X)]), name="x"), X.astype(float))
+            self.same(_arrow.rows_of(Table([columns_of(X)])), X.astype(float))
         nulls = np.zeros(500, dtype=bool)
         nulls[17] = True
         with self.assertRaisesRegex(ValueError, "(?i)row 18.*NaN"):
@@ -287,16 +154,34 @@ class Arrays(Case):
             FORMATS["float64"] = b"g"
 
     def test_long_arrow_streams_rest_in_a_file(self):
-        from vem import _arrow
-
-        before, _arrow.IN_MEMORY = _arrow.IN_MEMORY, 4096
+        table = Table([columns_of(self.X[i:i + 250]) for i in range(0, 500, 250)])
+        left, folder = _vem.allowed({"memory": "1G"}), os.environ.get("VEM_TMPDIR")
+        self.assertLess(left, 2**30)
+        self.assertGreater(left, _vem.allowed({"memory": 2**29}))
+        before, _arrow.PIECE = _arrow.PIECE, 100
+        # The limit is such that a quarter of what it leaves has room for 1000 values.
+        allowed, _vem.allowed = _vem.allowed, lambda settings: 4 * 8 * 1000
+        os.environ["VEM_TMPDIR"] = self._folder.name
         try:
-            with self.assertWarnsRegex(UserWarning, "temporary file"):
-                X = _arrays.check_rows(Table([columns_of(self.X[i:i + 100])
-                                              for i in range(0, 500, 100)]), name="x")
+            with self.assertWarnsRegex(UserWarning, "memory='1G' leaves.*temporary file"):
+                km = vem.KMeans(3, random_state=0, memory="1G").fit(table)
+            self.same(km.cluster_centers_, self.known.cluster_centers_)
+            self.same(km.labels_, self.known.labels_)
+            with self.assertWarnsRegex(UserWarning, "this machine has left"):
+                self.same(self.known.predict(table), self.known.labels_)
+            nulls = np.zeros(500, dtype=bool)
+            nulls[17] = True
+            with self.assertRaisesRegex(ValueError, "(?i)row 18.*NaN"), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                vem.KMeans(3).fit(Table([columns_of(self.X)], nulls=nulls))
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                _vem.allowed = lambda settings: 4 * self.X.nbytes
+                self.check(table)
         finally:
-            _arrow.IN_MEMORY = before
-        self.same(X, self.X)
+            _arrow.PIECE, _vem.allowed = before, allowed
+            os.environ.pop("VEM_TMPDIR") if folder is None else os.environ.update(VEM_TMPDIR=folder)
+        self.assertEqual(os.listdir(self._folder.name), [])
 
     def test_sparse_counts(self):
         N = counts()
@@ -352,13 +237,43 @@ class Arrays(Case):
                 vem.KMeans(3).fit(self.X, sample_weight=weights)
 
     def test_a_path_is_mapped(self):
-        # Larger than what may be resident: the rows rest in their file.
         X = np.random.RandomState(0).normal(size=(1 << 16, 16)).astype(np.float32)
         np.save(self.path("x.npy"), X)
         km = vem.KMeans(4, random_state=0, memory="1G").fit(self.path("x.npy"))
         self.same(km.cluster_centers_, vem.KMeans(4, random_state=0).fit(X).cluster_centers_)
         self.assertIn("float32", command("info", self.path("x.npy")))
         self.assertTrue(os.path.exists(self.path("x.npy")))
+
+    def test_a_mapped_file_keeps_to_the_limit(self):
+        # More bytes than the limit leaves: the pages of the file are let go, in fits and after.
+        path = self.path("x.npy")
+        X = np.lib.format.open_memmap(path, mode="w+", dtype=np.float32, shape=(1 << 18, 128))
+        X[:] = np.random.RandomState(0).normal(size=(1 << 8, 128))[np.arange(1 << 18) % 256]
+        size = X.nbytes
+        del X
+        done = python(LIMITED, path, size)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_batches_that_are_not_what_their_schema_says(self):
+        class Short(Table):
+            def fill_batch(self, out, batch):
+                super().fill_batch(out, batch)
+                self.spoil(out)
+
+        def fewer(out):
+            out.n_children -= 1
+
+        def longer(out):
+            out.length += 1
+
+        def empty(out):
+            out.children[0].contents.n_buffers = 1
+
+        for spoil in (fewer, longer, empty):
+            table = Short([columns_of(self.X)])
+            table.spoil = spoil
+            with self.assertRaisesRegex(ValueError, "schema"):
+                vem.KMeans(3).fit(table)
 
 
 if __name__ == "__main__":

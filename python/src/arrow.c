@@ -159,6 +159,43 @@ static void put_field(const arrow_schema *s, const arrow_array *a, int64_t first
     }
 }
 
+/* Does an array hold what its field says, from rows `first` on? */
+static int field_fits(const arrow_schema *s, const arrow_array *a, int64_t first,
+                      int64_t n)
+{
+    const int list = s->format[0] == '+';
+    if (a->length < first + n || a->offset < 0)
+        return 0;
+    if (!list)
+        return n == 0 || (a->n_buffers > 1 && a->buffers && a->buffers[1]);
+    return a->n_children == 1 && a->children &&
+           field_fits(s->children[0], a->children[0], (a->offset + first) * width_of(s),
+                      n * width_of(s));
+}
+
+static int batch_fits(const arrow_object *a)
+{
+    const arrow_schema *s = &a->schema;
+    const arrow_array *b = &a->batch;
+    if (b->length < 0 || b->offset < 0)
+        return 0;
+    if (!is_struct(s))
+        return field_fits(s, b, 0, b->length);
+    int fits = b->n_children == s->n_children && (b->children || s->n_children == 0);
+    for (int64_t f = 0; fits && f < s->n_children; f++)
+        fits = field_fits(s->children[f], b->children[f], b->offset, b->length);
+    return fits;
+}
+
+static int check_batch(const arrow_object *a)
+{
+    if (!a->batch.release || batch_fits(a))
+        return 1;
+    PyErr_SetString(PyExc_ValueError,
+                    "a batch of the Arrow stream is not what its schema says.");
+    return 0;
+}
+
 /* next(): rows of the next batch, or -1 at the end. */
 static PyObject *arrow_next(PyObject *self, PyObject *none)
 {
@@ -173,30 +210,42 @@ static PyObject *arrow_next(PyObject *self, PyObject *none)
                      why ? why : "no reason");
         return NULL;
     }
+    if (!check_batch(a))
+        return NULL;
     return PyLong_FromLongLong(a->batch.release ? (long long)a->batch.length : -1);
 }
 
-/* take(buffer): the rows of the batch, as doubles. */
-static PyObject *arrow_take(PyObject *self, PyObject *out)
+/* take(first, count, buffer): rows of the batch, as doubles. A batch may be a whole table, so that
+ * it, too, is taken in pieces. */
+static PyObject *arrow_take(PyObject *self, PyObject *args)
 {
     arrow_object *a = (arrow_object *)self;
+    long long first, count;
+    PyObject *out;
     Py_buffer view;
-    if (!a->batch.release) {
-        PyErr_SetString(PyExc_ValueError, "there is no batch.");
+    if (!PyArg_ParseTuple(args, "LLO:take", &first, &count, &out))
+        return NULL;
+    if (!a->batch.release || first < 0 || count < 0 || count > a->batch.length - first) {
+        PyErr_SetString(PyExc_ValueError, "the batch has not so many rows.");
         return NULL;
     }
-    if (!buffer_of(out, 1, a->batch.length * a->columns * (int64_t)sizeof(double),
+    if (!buffer_of(out, 1, count * a->columns * (int64_t)sizeof(double),
                    "the array of rows", &view))
         return NULL;
     double *at = view.buf;
     if (!is_struct(&a->schema))
-        put_field(&a->schema, &a->batch, 0, a->batch.length, at, a->columns);
+        put_field(&a->schema, &a->batch, first, count, at, a->columns);
     else
         for (int64_t f = 0; f < a->schema.n_children; f++) {
-            put_field(a->schema.children[f], a->batch.children[f], a->batch.offset,
-                      a->batch.length, at, a->columns);
+            put_field(a->schema.children[f], a->batch.children[f],
+                      a->batch.offset + first, count, at, a->columns);
             at += width_of(a->schema.children[f]);
         }
+    at = view.buf;
+    for (int64_t i = 0; i < count; i++) /* rows that are null as a whole */
+        if (is_struct(&a->schema) && is_null(&a->batch, a->batch.offset + first + i))
+            for (int64_t j = 0; j < a->columns; j++)
+                at[i * a->columns + j] = NAN;
     PyBuffer_Release(&view);
     return text_or_none(NULL);
 }
@@ -224,7 +273,7 @@ static PyObject *arrow_schema_of(PyObject *self, PyObject *none)
 
 static PyMethodDef methods[] = {
     {"next", arrow_next, METH_NOARGS, "rows of the next batch; -1: there is none"},
-    {"take", arrow_take, METH_O, "take(buffer of doubles): the rows of the batch"},
+    {"take", arrow_take, METH_VARARGS, "take(first, count, buffer of doubles)"},
     {"schema", arrow_schema_of, METH_NOARGS, "names of the fields, columns, single"},
     {NULL, NULL, 0, NULL}};
 static PyType_Slot slots[] = {{Py_tp_dealloc, (void *)arrow_dealloc},
@@ -308,6 +357,10 @@ static PyObject *arrow_batch(PyObject *module, PyObject *args)
     a->batch = *array;
     schema->release = NULL;
     array->release = NULL;
+    if (!check_batch(a)) {
+        Py_DECREF(a);
+        return NULL;
+    }
     return Py_BuildValue("(NL)", (PyObject *)a, (long long)a->batch.length);
 }
 

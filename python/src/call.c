@@ -102,58 +102,86 @@ static int on_progress(void *user, const vem_progress *progress)
     return stop;
 }
 
-static int setting(PyObject *settings, const char *name, long long *value)
+/* A setting, borrowed; NULL: it was not given. */
+static PyObject *setting(PyObject *settings, const char *name)
 {
-    PyObject *item = PyDict_GetItemString(settings, name); /* borrowed */
-    if (!item || item == Py_None)
-        return 1;
-    *value = PyLong_AsLongLong(item);
-    return !PyErr_Occurred();
+    PyObject *item =
+        settings && settings != Py_None ? PyDict_GetItemString(settings, name) : NULL;
+    return item == Py_None ? NULL : item;
 }
 
-int call_begin(call *c, PyObject *settings)
+static int set_threads(call *c, PyObject *given)
 {
-    long long threads = 0, memory = 0;
-    *c = (call){0};
-    if (settings && settings != Py_None) {
-        if (!PyDict_Check(settings)) {
-            PyErr_SetString(PyExc_TypeError, "settings must be a dict.");
-            return 0;
-        }
-        if (!setting(settings, "threads", &threads) ||
-            !setting(settings, "memory", &memory))
-            return 0;
-        c->progress = PyDict_GetItemString(settings, "progress");
-        if (c->progress == Py_None)
-            c->progress = NULL;
-    }
-    if (vem_ctx_new(&c->ctx) != VEM_OK) {
-        PyErr_NoMemory();
+    const long long threads = given ? PyLong_AsLongLong(given) : 0;
+    if (PyErr_Occurred())
         return 0;
-    }
-    vem_status status = VEM_OK;
     if (threads < 0 || threads > 4096) {
         PyErr_Format(PyExc_ValueError,
                      "n_threads is %lld, but it must lie between 1 and 4096.", threads);
-        call_end(c);
         return 0;
     }
-    if (threads > 0)
-        status = vem_ctx_set_threads(c->ctx, (int)threads);
-    if (status == VEM_OK && memory > 0)
-        status = vem_ctx_set_memory(c->ctx, memory);
+    return call_check(c, vem_ctx_set_threads(c->ctx, (int)threads));
+}
+
+/* Bytes, or text such as "1G", which the option table reads. */
+static int set_memory(call *c, PyObject *given)
+{
+    vem_options options;
+    vem_options_init(&options);
+    options.memory = 0;
+    if (given) {
+        PyObject *shown = PyObject_Str(given);
+        PyObject *text = shown ? PyUnicode_AsUTF8String(shown) : NULL;
+        const int done = text && call_check(c, vem_options_set(c->ctx, &options, "memory",
+                                                               PyBytes_AsString(text)));
+        Py_XDECREF(shown);
+        Py_XDECREF(text);
+        if (!done)
+            return 0;
+    }
+    const int64_t bytes = options.memory > 0 ? (int64_t)options.memory : 0;
+    return call_check(c, vem_ctx_set_memory(c->ctx, bytes));
+}
+
+int call_begin_on(call *c, PyObject *settings, PyObject *rows)
+{
+    data_object *lender = (data_object *)rows;
+    *c = (call){0};
+    if (settings && settings != Py_None && !PyDict_Check(settings)) {
+        PyErr_SetString(PyExc_TypeError, "settings must be a dict.");
+        return 0;
+    }
+    if (lender && lender->ctx && !atomic_exchange(&lender->lent, 1)) {
+        c->lender = lender;
+        c->ctx = lender->ctx;
+    } else if (vem_ctx_new(&c->ctx) != VEM_OK) {
+        PyErr_NoMemory();
+        return 0;
+    }
+    c->progress = setting(settings, "progress");
     vem_ctx_set_progress(c->ctx, on_progress, c);
-    if (call_check(c, status))
+    if (set_threads(c, setting(settings, "threads")) &&
+        set_memory(c, setting(settings, "memory")))
         return 1;
     call_end(c);
     return 0;
 }
 
+int call_begin(call *c, PyObject *settings)
+{
+    return call_begin_on(c, settings, NULL);
+}
+
 void call_end(call *c)
 {
     Py_CLEAR(c->raised);
-    vem_ctx_free(c->ctx);
-    c->ctx = NULL;
+    if (c->lender) {
+        vem_ctx_set_progress(c->ctx, NULL, NULL);
+        atomic_store(&c->lender->lent, 0);
+    } else {
+        vem_ctx_free(c->ctx);
+    }
+    *c = (call){0};
 }
 
 void call_release(call *c)

@@ -10,6 +10,7 @@ static void data_dealloc(PyObject *self)
     data_object *object = (data_object *)self;
     PyTypeObject *type = Py_TYPE(self);
     vem_data_free(object->data);
+    vem_ctx_free(object->ctx);
     if (object->view.obj)
         PyBuffer_Release(&object->view);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
@@ -123,7 +124,7 @@ static PyObject *get_rows(PyObject *self, PyObject *args)
     if (!buffer_of(out, 1, count * vem_data_columns(data) * (int64_t)sizeof(double),
                    "the array of rows", &view))
         return NULL;
-    int done = call_begin(&c, NULL);
+    int done = call_begin_on(&c, NULL, self);
     if (done) {
         call_release(&c);
         const vem_status status = vem_data_get(c.ctx, data, first, count, view.buf);
@@ -358,6 +359,11 @@ static PyObject *read_files(PyObject *module, PyObject *args)
         call_take(&c);
         if (call_check(&c, status))
             result = data_wrap(module, data);
+        if (result) { /* the context stays with what it mapped */
+            vem_ctx_set_progress(c.ctx, NULL, NULL);
+            ((data_object *)result)->ctx = c.ctx;
+            c.ctx = NULL;
+        }
         call_end(&c);
     }
     PyMem_Free(names);

@@ -90,7 +90,7 @@ static PyObject *fit(PyObject *module, PyObject *args)
         return NULL;
     const vem_data *data = data_of(module, object);
     if (!data || (from != Py_None && !(start = model_of(module, from))) ||
-        !call_begin(&c, settings))
+        !call_begin_on(&c, settings, object))
         return NULL;
     if (options_from(&c, dict, &options)) {
         call_release(&c);
@@ -118,7 +118,7 @@ static PyObject *forecast(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "OO|O:forecast", &object, &dict, &settings))
         return NULL;
     const vem_data *data = data_of(module, object);
-    if (!data || !call_begin(&c, settings))
+    if (!data || !call_begin_on(&c, settings, object))
         return NULL;
     if (options_from(&c, dict, &options)) {
         call_release(&c);
@@ -131,6 +131,32 @@ static PyObject *forecast(PyObject *module, PyObject *args)
                                    (unsigned long long)found.allowed, "seconds",
                                    found.seconds);
     }
+    call_end(&c);
+    return result;
+}
+
+/* allowed(settings): bytes that may still be taken, by the limit or by the machine, as the plan of a
+ * fit of one row says; 0: not known. */
+static PyObject *allowed(PyObject *module, PyObject *settings)
+{
+    (void)module;
+    static const double row[1] = {0};
+    vem_options options;
+    vem_forecast found = {.size = sizeof found};
+    vem_data *data = NULL;
+    PyObject *result = NULL;
+    call c;
+    if (!call_begin(&c, settings))
+        return NULL;
+    vem_options_init(&options);
+    options.clusters = 1;
+    vem_status status =
+        vem_data_borrow(c.ctx, VEM_FLOAT64, row, 1, 1, sizeof *row, sizeof *row, &data);
+    if (status == VEM_OK)
+        status = vem_plan_fit(c.ctx, data, &options, NULL, &found);
+    vem_data_free(data);
+    if (call_check(&c, status))
+        result = PyLong_FromUnsignedLongLong(found.allowed);
     call_end(&c);
     return result;
 }
@@ -307,7 +333,7 @@ static PyObject *select_clusters(PyObject *module, PyObject *args)
         ready = prior_from(prior, views, &conjugate);
         how.prior = &conjugate;
     }
-    if (ready && call_begin(&c, settings)) {
+    if (ready && call_begin_on(&c, settings, object)) {
         result = run_select(module, &c, data, dict, &how);
         call_end(&c);
     }
@@ -337,6 +363,7 @@ int fit_register(PyObject *module)
 PyMethodDef fit_methods[] = {
     {"fit", fit, METH_VARARGS,
      "fit(data, options, start=None, settings=None): (Model, report, exception or None)"},
+    {"allowed", allowed, METH_O, "allowed(settings): bytes that may still be taken"},
     {"forecast", forecast, METH_VARARGS, "forecast(data, options, settings=None)"},
     {"select", select_clusters, METH_VARARGS,
      "select(data, options, method, min, max, prior, settings=None): (Model, report, "

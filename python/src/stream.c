@@ -68,7 +68,7 @@ static PyObject *stream_add(PyObject *module, PyObject *args)
                           &object, &batch, &settings))
         return NULL;
     const vem_data *data = data_of(module, batch);
-    if (!data || !call_begin(&c, settings))
+    if (!data || !call_begin_on(&c, settings, batch))
         return NULL;
     call_release(&c);
     const vem_status status =
@@ -112,7 +112,7 @@ static PyObject *coreset(PyObject *module, PyObject *args)
                           &settings))
         return NULL;
     const vem_data *data = data_of(module, object);
-    if (!data || !call_begin(&c, settings))
+    if (!data || !call_begin_on(&c, settings, object))
         return NULL;
     call_release(&c);
     const vem_status status =

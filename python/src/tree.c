@@ -136,7 +136,7 @@ static PyObject *agglomerate(PyObject *module, PyObject *args)
         ready = prior_from(prior, views, &conjugate);
         how.prior = &conjugate;
     }
-    if (ready && call_begin(&c, settings)) {
+    if (ready && call_begin_on(&c, settings, object)) {
         if (options_from(&c, dict, &options)) {
             call_release(&c);
             const vem_status status = vem_agglomerate(c.ctx, data, &options, &how, &tree);

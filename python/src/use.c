@@ -42,7 +42,7 @@ static PyObject *assign(PyObject *module, PyObject *args)
         shares == Py_None ||
         buffer_of(shares, 1, vem_data_rows(u.data) * top * (int64_t)sizeof(double),
                   "the array of probabilities", &probabilities);
-    if (ready && call_begin(&c, settings)) {
+    if (ready && call_begin_on(&c, settings, data)) {
         call_release(&c);
         const vem_status status =
             vem_assign(c.ctx, u.model, u.data, top, (vem_precision)precision, u.out.buf,
@@ -75,7 +75,7 @@ static PyObject *for_rows(PyObject *module, PyObject *args, rows_verb verb, int 
     const int64_t values = all ? vem_model_clusters(model_of(module, model)) : 1;
     if (!use_begin(module, model, data, out, values * (int64_t)sizeof(double), &u))
         return NULL;
-    if (call_begin(&c, settings)) {
+    if (call_begin_on(&c, settings, data)) {
         call_release(&c);
         const vem_status status =
             verb(c.ctx, u.model, u.data, (vem_precision)precision, u.out.buf);
@@ -109,7 +109,7 @@ static PyObject *score(PyObject *module, PyObject *args)
         return NULL;
     const vem_model *model = model_of(module, of_model);
     const vem_data *data = model ? data_of(module, of_data) : NULL;
-    if (!data || !call_begin(&c, settings))
+    if (!data || !call_begin_on(&c, settings, of_data))
         return NULL;
     call_release(&c);
     const vem_status status =
@@ -208,7 +208,7 @@ static PyObject *describe(PyObject *module, PyObject *args)
         return PyErr_NoMemory();
     facts[0].size = sizeof *facts;
     vem_description about = {.size = sizeof about};
-    if (call_begin(&c, settings)) {
+    if (call_begin_on(&c, settings, data ? of_data : NULL)) {
         call_release(&c);
         const vem_status status =
             vem_describe(c.ctx, model, data, (vem_precision)precision, facts, &about);

@@ -2,8 +2,8 @@
  *
  * The module is written against the limited API of Python 3.11 and sees of the library only
  * <vem/vem.h>. It has no static variable that changes: types live in the state of the module, and
- * every call makes a context of its own, so that calls from any number of threads, with or without
- * the interpreter lock, know nothing of each other.
+ * every call makes a context of its own (or has that of the file it reads), so that calls from any
+ * number of threads, with or without the interpreter lock, know nothing of each other.
  *
  * Arrays go in by the buffer protocol, without a copy; results go into buffers of the caller or come
  * back as bytearrays. What they mean is for the Python side (python/vem). */
@@ -12,6 +12,7 @@
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include <stdatomic.h>
 
 #include <vem/vem.h>
 
@@ -25,17 +26,23 @@ PyTypeObject *type_from(PyObject *module, PyType_Spec *spec);
 
 /* ---- One call into the library (call.c) ---- */
 
+struct data_object;
+
 typedef struct call {
     vem_ctx *ctx;
-    PyObject *progress; /* borrowed; NULL: nobody is told */
+    struct data_object *lender; /* whose the context is; NULL: this call's */
+    PyObject *progress;         /* borrowed; NULL: nobody is told */
     PyThreadState *saved;
     double asked;     /* seconds of the verb at which signals were last looked at */
     PyObject *raised; /* what ended it: Ctrl-C, or an exception of `progress` */
 } call;
 
-/* `settings`: a dict that may have "threads", "memory" and "progress", or None. 0: failed, with an
- * exception. */
+/* `settings`: a dict that may have "threads", "memory" (bytes, or text as the command takes it) and
+ * "progress", or None. 0: failed, with an exception. */
 int call_begin(call *c, PyObject *settings);
+/* On `rows`: a Data that was checked, or NULL. Pages of a mapped file are let go only by the context that mapped
+ * it, so data that were read lend theirs; where it is in use already the call has one of its own. */
+int call_begin_on(call *c, PyObject *settings, PyObject *rows);
 void call_end(call *c);
 /* Around a verb: the interpreter lock is not held between the two. */
 void call_release(call *c);
@@ -51,7 +58,9 @@ PyObject *options_to(const vem_options *options);
 
 typedef struct data_object {
     PyObject_HEAD vem_data *data;
-    Py_buffer view; /* what the data borrow; obj NULL: nothing */
+    Py_buffer view;  /* what the data borrow; obj NULL: nothing */
+    vem_ctx *ctx;    /* of data that were read: knows the mapped file. Else NULL */
+    atomic_int lent; /* it is in use */
 } data_object;
 
 typedef struct model_object {

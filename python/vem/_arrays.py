@@ -37,7 +37,7 @@ def is_sparse(X):
 
 def column_names(X):
     """Names of the columns of a frame, or None where not all of them are text."""
-    if _arrow.is_arrow(X) and not hasattr(X, "iloc"):
+    if is_stream(X):
         return _arrow.names_of(X)
     columns = getattr(X, "columns", None)
     if columns is None or is_sparse(X):
@@ -58,12 +58,15 @@ def column_names(X):
     return None
 
 
+def is_stream(X):
+    """Does it give its rows by Arrow's capsules, and in no better way?"""
+    return _arrow.is_arrow(X) and not isinstance(X, np.ndarray) and not hasattr(X, "iloc")
+
+
 def _foreign(X):
     """An array of what speaks another protocol than NumPy's; else X."""
     if isinstance(X, np.ndarray) or hasattr(X, "iloc"):
         return X
-    if _arrow.is_arrow(X):
-        return _arrow.rows_of(X)
     if hasattr(X, "__array__") or hasattr(X, "__array_interface__"):
         return X
     if hasattr(X, "__dlpack__"):
@@ -113,11 +116,11 @@ def borrow(X, sample_weight=None):
     return data
 
 
-def read(paths, model=None, counts=False, **how):
-    """Rows of a file, or of several files as one."""
+def read(paths, model=None, counts=False, settings=None):
+    """Rows of a file, or of several files as one, within the limit of memory of ``settings``."""
     if not isinstance(paths, (list, tuple)):
         paths = [paths]
-    return _vem.read([os.fspath(path) for path in paths], {**how, "counts": counts}, model)
+    return _vem.read([os.fspath(path) for path in paths], {"counts": counts}, model, settings)
 
 
 def gather(data):

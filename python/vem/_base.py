@@ -116,7 +116,7 @@ class Estimator(BaseEstimator):
     def _rows(self, X, *, reset=False, least=1):
         model = None if reset else self._model()
         rows = Rows(X, name=type(self).__name__, sparse=self._sparse, dense=self._dense,
-                    counts=self._counts, model=model, least=least)
+                    counts=self._counts, model=model, least=least, settings=self._settings())
         if rows.array is not None:
             rows.array = self._prepare(rows.array)
         self._check_columns(rows, reset)
@@ -134,8 +134,8 @@ class Estimator(BaseEstimator):
             elif known is not None:
                 del self.feature_names_in_
             return
-        if rows.array is None and rows.names is not None:
-            return  # the reader picked the columns of the model by their names
+        if rows.picked:
+            return
         self._check_names(known, rows.names)
         if rows.shape[1] != self.n_features_in_:
             raise ValueError(
@@ -170,10 +170,9 @@ class Estimator(BaseEstimator):
     # ---- calls ----
 
     def _settings(self, progress=None):
-        memory = getattr(self, "memory", None)
         return {
             "threads": threads_of(getattr(self, "n_threads", None)),
-            "memory": memory if isinstance(memory, (int, np.integer)) else None,
+            "memory": getattr(self, "memory", None),
             "progress": progress,
         }
 

@@ -108,7 +108,8 @@ class BernoulliMixture(CountMixture):
     ----------
     {parameters}
     binarize : float or None, default=0.0
-        Values above it are 1, all others 0. None: the values must be 0 and 1.
+        Values above it are 1, all others 0. None: the values must be 0 and 1, as those of files
+        must in any case.
 
     Other Parameters
     ----------------

@@ -63,11 +63,11 @@ def coreset(X, size, *, method="lightweight", sample_weight=None, random_state=N
     >>> rows.shape, bool(np.array_equal(rows, X[indices]))
     ((100, 3), True)
     """
-    rows = Rows(X, name="coreset")
+    settings = {"threads": threads_of(n_threads)}
+    rows = Rows(X, name="coreset", settings=settings)
     weights = _arrays.check_weights(sample_weight, rows.shape[0])
     drawn = _vem.coreset(rows.data(weights), _options.check("size", "coreset", size),
-                         _choice("method", method, _CORESETS), seed_of(random_state),
-                         {"threads": threads_of(n_threads)})
+                         _choice("method", method, _CORESETS), seed_of(random_state), settings)
     n = drawn.shape[0]
     found = (np.ones(n) if drawn.weights is None
              else np.frombuffer(drawn.weights, dtype=np.float64))
@@ -115,7 +115,8 @@ def kmeans_plusplus(X, n_clusters, *, sample_weight=None, x_squared_norms=None,
     >>> bool(np.array_equal(X[indices], centers))
     True
     """
-    rows = Rows(X, name="kmeans_plusplus", dense=True)
+    settings = {"threads": threads_of(n_threads)}
+    rows = Rows(X, name="kmeans_plusplus", dense=True, settings=settings)
     if x_squared_norms is not None and np.shape(x_squared_norms) != (rows.shape[0],):
         raise ValueError(
             f"The length of x_squared_norms {np.shape(x_squared_norms)} should be equal to the "
@@ -126,7 +127,6 @@ def kmeans_plusplus(X, n_clusters, *, sample_weight=None, x_squared_norms=None,
     if seeding is None:
         seeding = "kmeans++" if n_local_trials == 1 else "kmeans++-greedy"
     data = rows.data(_arrays.check_weights(sample_weight, rows.shape[0]))
-    settings = {"threads": threads_of(n_threads)}
     options = {"clusters": n_clusters, "algorithm": "kmeans", "max-steps": 1, "swaps": 0,
                "seeding": _options.check("seeding", "seeding", seeding),
                "seed": seed_of(random_state), "cells": 0}

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from . import _arrays
+from . import _arrays, _arrow
 
 # Rows that come twice are looked for, and made one, in arrays of up to so many values.
 CANONICAL_VALUES = 1 << 20
@@ -11,26 +11,36 @@ CANONICAL_VALUES = 1 << 20
 class Rows:
     """Rows that were accepted: an array, or a file that stays where it is."""
 
-    def __init__(self, X, *, name, sparse=False, dense=False, counts=False, model=None, least=1):
-        self.names = None
+    def __init__(self, X, *, name, sparse=False, dense=False, counts=False, model=None, least=1,
+                 settings=None):
+        self.names, self.picked = None, False
         if _arrays.is_path(X):
-            self.array = None
-            self._data = _arrays.read(X, model=model, counts=counts)
-            self.shape = self._data.shape
-            self.dtype = np.dtype(_arrays._DTYPES[self._data.dtype])
-            if self._data.names is not None:
-                self.names = np.asarray(self._data.names, dtype=object)
+            self._stay(_arrays.read(X, model=model, counts=counts, settings=settings))
+            self.picked = self.names is not None  # the model's columns, by their names
             return
         self.names = _arrays.column_names(X)
+        if _arrays.is_stream(X):
+            X = _arrow.rows_of(X, settings)
+            if not isinstance(X, np.ndarray):
+                self._stay(X)
+                return
         self.array = _arrays.check_rows(X, name=name, sparse=sparse, dense=dense, least=least)
         self.shape = self.array.shape
         self.dtype = self.array.dtype
+
+    def _stay(self, data):
+        """The library's data of a file: there is no array."""
+        self.array, self._data = None, data
+        self.shape = data.shape
+        self.dtype = np.dtype(_arrays._DTYPES[data.dtype])
+        if data.names is not None:
+            self.names = np.asarray(data.names, dtype=object)
 
     @classmethod
     def of(cls, array, names=None):
         """Rows of an array that needs no check."""
         rows = cls.__new__(cls)
-        rows.array, rows.names = array, names
+        rows.array, rows.names, rows.picked = array, names, False
         rows.shape, rows.dtype = array.shape, array.dtype
         return rows
 
