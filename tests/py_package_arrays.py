@@ -72,6 +72,12 @@ class Arrays(Case):
         self.check(wide[:, 1::2])
         self.check(self.X.astype(">f8"))
         self.check(self.X.astype(np.longdouble))
+        self.check(self.X.astype(object))
+        self.check(np.ma.masked_array(self.X))
+        bytes_off = np.frombuffer(b"\0" + self.X.tobytes(), dtype=np.uint8)[1:]
+        self.check(bytes_off.view(np.float64).reshape(500, 4))
+        with self.assertRaisesRegex(ValueError, "cannot lie"):
+            _vem.borrow(bytes_off.view(np.float64).reshape(500, 4))
 
     def test_types_that_stay(self):
         for dtype in ("f4", "f2", "u1", "i1", "i2", "i4", "i8", "u2", "u4"):
@@ -229,9 +235,29 @@ class Arrays(Case):
                            ({"n_threads": 1.5}, "n_threads is 1.5"),
                            ({"search": "x"}, "search is 'x'"), ({"algorithm": "x"}, "algorithm"),
                            ({"init": "x"}, "init is 'x'"), ({"tol": -1}, "tol"),
+                           ({"tol": None}, "tol is None"), ({"standardize": "no"}, "True or False"),
+                           ({"memory": "much"}, "memory is"),
                            ({"random_state": -1}, "random_state")):
             with self.assertRaisesRegex(ValueError, words):
                 vem.KMeans(3).set_params(**bad).fit(self.X)
+        for bad, words in ((np.float64(3), "2D array"), (None, "2D array"),
+                           (self.X[:, 0], "2D array"), (self.X[None], "dim 3"),
+                           (np.empty((0, 4)), "0 sample"),
+                           (np.empty((5, 0)), "0 feature"), ([[1, 2], [3]], "inhomogeneous"),
+                           (np.array([[1, None, 2, 3]] * 9, dtype=object),
+                            "(?i)row 1, column 2.*NaN"),
+                           ([["a", "b"]] * 9, "strings"), (self.X * 1j, "(?i)complex"),
+                           (np.zeros((9, 2), dtype="M8[s]"), "datetime64"),
+                           (np.where(self.X > 2, np.inf, self.X), "infinite"),
+                           (self.X * 1e290, "overflow"), ("", "could not be opened"),
+                           ("a\0b.npy", "null byte"), (os.path.dirname(__file__), "directory"),
+                           (np.ma.masked_greater(self.X, 3), "(?i)missing")):
+            for est in (vem.KMeans(3, random_state=0), vem.GaussianMixture(3, random_state=0),
+                        vem.BayesianKMeans(3, random_state=0), vem.AgglomerativeBayes(3)):
+                with self.assertRaisesRegex((ValueError, TypeError, OSError), words):
+                    est.fit(bad)
+                with self.assertRaisesRegex((ValueError, TypeError, OSError), words):
+                    self.known.predict(bad)
         for weights in ([1, 2], np.full(500, -1.0), np.full(500, np.nan), np.zeros(500)):
             with self.assertRaises(ValueError):
                 vem.KMeans(3).fit(self.X, sample_weight=weights)

@@ -3,7 +3,7 @@
 it; while the library works other Python threads do."""
 import threading
 
-from package_case import LIMIT, Case, blobs, main, python, vem
+from package_case import LIMIT, Case, blobs, main, np, python, vem
 
 # A fit without an end (a million restarts), and Ctrl-C when another thread has seen for a while that
 # the main one is in the library.
@@ -52,6 +52,25 @@ class Interrupt(Case):
         self.assertTrue(told)
         self.assertLessEqual({"phase", "step", "free_energy", "seconds"}, set(told[-1]))
         self.assertEqual(gm.predict(X).shape, (3000,))
+
+    def test_rows_that_change_meanwhile(self):
+        # Wrong, and nobody can say what comes out: but it is a model, or a sentence.
+        for value in (np.nan, 1e300):
+            for phase in ("seed", "em", "measure"):
+                for make in (vem.KMeans, vem.GaussianMixture, vem.BayesianKMeans):
+                    X = blobs(3000, 3, 3)
+
+                    def callback(progress):
+                        if progress["phase"] == phase:
+                            X[::7] = value
+
+                    est = make(3, random_state=0, callback=callback)
+                    try:
+                        labels = est.fit_predict(X)
+                    except ValueError:
+                        continue
+                    self.assertTrue(((0 <= labels) & (labels < 3)).all())
+                    self.assertTrue(np.isfinite(est._state["means"]).all())
 
     def test_what_a_function_returns_is_no_answer(self):
         X = blobs(500, 3, 3)

@@ -206,10 +206,15 @@ static PyObject *borrow(PyObject *module, PyObject *array)
     }
     const Py_buffer *view = &object->view;
     const int type = dtype_of(view);
+    uintptr_t odd = view->ndim == 2 ? (uintptr_t)view->buf : 0;
+    for (int i = 0; i < 2 && view->ndim == 2; i++)
+        odd |= (uintptr_t)view->strides[i];
     if (view->ndim != 2 || type < 0 || view->shape[1] > INT32_MAX)
         PyErr_Format(PyExc_TypeError,
                      "rows of format '%s' in %d dimensions cannot be borrowed.",
                      view->format ? view->format : "B", view->ndim);
+    else if (odd % (uintptr_t)view->itemsize)
+        PyErr_SetString(PyExc_ValueError, "values lie where their type cannot lie.");
     else if (call_begin(&c, NULL)) {
         call_check(&c, vem_data_borrow(c.ctx, (vem_dtype)type, view->buf, view->shape[0],
                                        (int32_t)view->shape[1], view->strides[0],

@@ -230,6 +230,13 @@ static vem_status dress(call *c, vem_model *model, PyObject *dict, const double 
     return status;
 }
 
+/* A number of doubles, or more than any array has. */
+static int64_t times(int64_t a, int64_t b)
+{
+    const int64_t most = INT64_MAX / (int64_t)sizeof(double);
+    return a > 0 && b > most / a ? most : a * b;
+}
+
 static PyObject *model_new(PyObject *module, PyObject *dict)
 {
     enum { MEANS, WEIGHTS, VARIANCES, SCALE, COLUMN_MEANS, ARRAYS };
@@ -250,9 +257,9 @@ static PyObject *model_new(PyObject *module, PyObject *dict)
     const int axes = vem_family_axes((vem_family_kind)family);
     int64_t shape = vem_family_shared((vem_family_kind)family) == 1 ? 1 : clusters;
     for (int a = 0; a < axes; a++)
-        shape *= d;
-    const int64_t counts[ARRAYS] = {(int64_t)clusters * d, clusters, axes < 0 ? 0 : shape,
-                                    d, d};
+        shape = times(shape, d);
+    const int64_t counts[ARRAYS] = {times(clusters, d), clusters, axes < 0 ? 0 : shape, d,
+                                    d};
     int held = 0;
     while (held < ARRAYS && doubles_of(dict, names[held], counts[held], &views[held]))
         held++;

@@ -65,6 +65,8 @@ def is_stream(X):
 
 def _foreign(X):
     """An array of what speaks another protocol than NumPy's; else X."""
+    if np.ma.isMaskedArray(X):  # what is masked is missing
+        return X.astype(np.float64).filled(np.nan) if np.ma.is_masked(X) else X.data
     if isinstance(X, np.ndarray) or hasattr(X, "iloc"):
         return X
     if hasattr(X, "__array__") or hasattr(X, "__array_interface__"):
@@ -94,6 +96,8 @@ def check_rows(X, *, name, sparse=False, dense=False, least=1):
     # The library looks for NaN and infinity itself, and says where they are.
     with config_context(assume_finite=True):
         X = check_array(_foreign(X), dtype="numeric", ensure_min_samples=least, estimator=name)
+    if X.dtype.kind not in "fiub":
+        raise TypeError(f"X holds {X.dtype.name}, which is no type of numbers that {name} takes.")
     if X.dtype.char not in _BORROWED or not X.dtype.isnative:
         X = X.astype(np.float64)
     if X.size and 0 in [s for s, n in zip(X.strides, X.shape) if n > 1]:
@@ -110,7 +114,7 @@ def borrow(X, sample_weight=None):
         try:
             data = _vem.borrow(X)
         except (ValueError, BufferError):
-            data = _vem.borrow(np.ascontiguousarray(X))
+            data = _vem.borrow(np.array(X, order="C"))
     if sample_weight is not None:
         data.set_weights(np.ascontiguousarray(sample_weight, dtype=np.float64))
     return data

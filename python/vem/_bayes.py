@@ -21,7 +21,8 @@ def prior_of(strength, dof, count, mean, scale, d):
     """A conjugate prior, or None where all of it is to be chosen."""
     if all(value is None for value in (strength, dof, count, mean, scale)):
         return None
-    prior = {"strength": strength, "dof": dof, "count": count}
+    prior = {name: None if value is None else _options.not_negative(f"prior_{name}", value)
+             for name, value in (("strength", strength), ("dof", dof), ("count", count))}
     if mean is not None:
         prior["mean"] = np.ascontiguousarray(mean, dtype=np.float64).ravel()
         if prior["mean"].size != d:
@@ -163,7 +164,7 @@ default='bayes'
             "family": None if self.method in ("kmeans-bic", "gmeans")
             else family_of(self.covariance_type),
             "max-steps": _options.check("max_iter", "max-steps", self.max_iter),
-            "tolerance": min(float(self.tol), 1.0),
+            "tolerance": min(_options.not_negative("tol", self.tol), 1.0),
             "seed": seed_of(self.random_state),
             **_options.given(self),
         }
@@ -272,6 +273,10 @@ def select(X, *, method="bayes", min_clusters=1, max_clusters=None, covariance_t
     >>> vem.select(X, method="bic", max_clusters=6, random_state=0).n_clusters_
     3
     """
+    parts = ("strength", "dof", "count", "mean", "scale")
+    for name in prior or {}:
+        if name not in parts:
+            raise ValueError(f"prior has {name!r}, but it may have only {', '.join(parts)}.")
     prior = {f"prior_{name}": value for name, value in (prior or {}).items()}
     return BayesianKMeans(max_clusters, min_clusters=min_clusters, method=method,
                           covariance_type=covariance_type, random_state=random_state,

@@ -122,6 +122,7 @@ def kmeans_plusplus(X, n_clusters, *, sample_weight=None, x_squared_norms=None,
             f"The length of x_squared_norms {np.shape(x_squared_norms)} should be equal to the "
             f"length of n_samples {rows.shape[0]}."
         )
+    n_clusters = _options.check("n_clusters", "clusters", n_clusters)
     if rows.shape[0] < n_clusters:
         raise ValueError(f"n_samples={rows.shape[0]} should be >= n_clusters={n_clusters}.")
     if seeding is None:
@@ -182,9 +183,13 @@ def generate(kind, *, n_clusters, n_features=2, n_samples=None, separation=None,
     >>> X.shape, len(set(y))
     ((900, 2), 9)
     """
+    n_samples = 0 if n_samples is None else _options.count("n_samples", n_samples)
+    n_features = _options.count("n_features", n_features)
+    separation, box = (0.0 if value is None else _options.not_negative(name, value)
+                       for name, value in (("separation", separation), ("box", box)))
     rows, labels, centers, n, d = _vem.generate(
         _choice("kind", kind, _GENERATORS), _options.check("n_clusters", "clusters", n_clusters),
-        n_features, n_samples or 0, separation or 0.0, box or 0.0, seed_of(random_state))
+        min(n_features, 2**31 - 1), n_samples, separation, box, seed_of(random_state))
     X = np.frombuffer(rows, dtype=np.float64).reshape(n, d)
     y = np.frombuffer(labels, dtype=np.int32)
     if not return_centers:
@@ -274,6 +279,12 @@ def _load_tree(path):
     return found
 
 
+def _ours(estimator, verb):
+    if not isinstance(estimator, BaseEstimator) or not hasattr(estimator, verb):
+        raise TypeError(f"{type(estimator).__name__} is no estimator of vem that has clusters.")
+    return estimator
+
+
 def save(estimator, path):
     """Write a fitted model, or tree, to a file that the command and ``load`` read.
 
@@ -298,9 +309,7 @@ def save(estimator, path):
     ...         sorted(file)
     ['means', 'meta', 'variances', 'weights']
     """
-    if not isinstance(estimator, BaseEstimator) or not hasattr(estimator, "save"):
-        raise TypeError(f"{type(estimator).__name__} is no estimator of vem.")
-    estimator.save(path)
+    _ours(estimator, "save").save(path)
 
 
 def describe(estimator, X=None, *, sample_weight=None):
@@ -333,7 +342,7 @@ def describe(estimator, X=None, *, sample_weight=None):
     >>> sum(cluster["rows"] for cluster in found)
     300
     """
-    model = estimator._model()
+    model = _ours(estimator, "predict")._model()
     data = None
     if X is not None:
         rows = estimator._rows(X)

@@ -182,9 +182,8 @@ default='full'
 
     def _options(self, rows):
         options = super()._options(rows)
-        if not self.reg_covar >= 0:
-            raise ValueError(f"reg_covar is {self.reg_covar!r}, but it must be 0 or more.")
-        options["floor"] = min(max(float(self.reg_covar), 1e-300), 1.0)
+        least = _options.not_negative("reg_covar", self.reg_covar)
+        options["floor"] = min(max(least, 1e-300), 1.0)
         return options
 
     def _start(self, data, options):

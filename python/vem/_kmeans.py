@@ -180,9 +180,7 @@ array-like of shape (n_clusters, n_features), default='k-means++'
                 f"n_samples={rows.shape[0]} should be >= n_clusters={n_clusters}."
             )
         max_iter = _options.check("max_iter", "max-steps", self.max_iter)
-        tol = float(self.tol)
-        if not tol >= 0:
-            raise ValueError(f"tol is {self.tol!r}, but it must be 0 or more.")
+        tol = _options.not_negative("tol", self.tol)
         options = {
             "clusters": n_clusters,
             "max-steps": max_iter + 1,

@@ -35,8 +35,7 @@ class Mixture(Assigns, DensityMixin, Estimator):
         max_iter = self.max_iter
         if max_iter != 0:
             max_iter = _options.check("max_iter", "max-steps", max_iter)
-        if not self.tol >= 0:
-            raise ValueError(f"tol is {self.tol!r}, but it must be 0 or more.")
+        _options.not_negative("tol", self.tol)
         options = {
             "clusters": n_components,
             "family": self._family(),
@@ -308,7 +307,7 @@ class Mixture(Assigns, DensityMixin, Estimator):
             The clusters they were drawn from.
         """
         check_is_fitted(self)
-        if n_samples < 1:
+        if not isinstance(n_samples, (int, np.integer)) or n_samples < 1:
             raise ValueError(
                 f"Invalid value for 'n_samples': {n_samples} . The sampling requires at least "
                 "one sample."

@@ -9,6 +9,8 @@ keyword for each, and its documentation is the table's help.
 import textwrap
 from collections import namedtuple
 
+import numpy as np
+
 from . import _vem
 
 Option = namedtuple("Option", "name kind default low high choices argument help")
@@ -110,6 +112,24 @@ def given(estimator_object):
     return options
 
 
+def not_negative(name, value):
+    """A number of 0 or more, or a ValueError."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = np.nan
+    if isinstance(value, str) or not number >= 0:
+        raise ValueError(f"{name} is {value!r}, but it must be a number of 0 or more.")
+    return number
+
+
+def count(name, value):
+    """A whole number of 1 or more, or a ValueError."""
+    if not isinstance(value, (int, np.integer)) or value < 1:
+        raise ValueError(f"{name} is {value!r}, but it must be a whole number of 1 or more.")
+    return int(value)
+
+
 def check(name, option, value):
     """A value that the table allows, or a ValueError that says what it allows."""
     row = TABLE[option]
@@ -119,6 +139,8 @@ def check(name, option, value):
             raise ValueError(f"{name} is {value!r}, but it must be one of {', '.join(words)}.")
         return value
     if row.kind == "flag":
+        if not isinstance(value, (bool, np.bool_)) and value not in (0, 1):
+            raise ValueError(f"{name} is {value!r}, but it must be True or False.")
         return bool(value)
     if row.argument == "BYTES" and isinstance(value, str):
         return value
