@@ -120,6 +120,9 @@ static int set_threads(call *c, PyObject *given)
                      "n_threads is %lld, but it must lie between 1 and 4096.", threads);
         return 0;
     }
+    if (threads == c->threads) /* to set them is to try whether they can be had */
+        return 1;
+    c->threads = (int)threads;
     return call_check(c, vem_ctx_set_threads(c->ctx, (int)threads));
 }
 
@@ -127,6 +130,9 @@ static int set_threads(call *c, PyObject *given)
 static int set_memory(call *c, PyObject *given)
 {
     vem_options options;
+    if (!given && !c->limited)
+        return 1;
+    c->limited = given != NULL;
     vem_options_init(&options);
     options.memory = 0;
     if (given) {
@@ -154,6 +160,8 @@ int call_begin_on(call *c, PyObject *settings, PyObject *rows)
     if (lender && lender->ctx && !atomic_exchange(&lender->lent, 1)) {
         c->lender = lender;
         c->ctx = lender->ctx;
+        c->threads = lender->threads;
+        c->limited = lender->limited;
     } else if (vem_ctx_new(&c->ctx) != VEM_OK) {
         PyErr_NoMemory();
         return 0;
@@ -177,11 +185,23 @@ void call_end(call *c)
     Py_CLEAR(c->raised);
     if (c->lender) {
         vem_ctx_set_progress(c->ctx, NULL, NULL);
+        c->lender->threads = c->threads;
+        c->lender->limited = c->limited;
         atomic_store(&c->lender->lent, 0);
     } else {
         vem_ctx_free(c->ctx);
     }
     *c = (call){0};
+}
+
+void call_leave(call *c, PyObject *rows)
+{
+    data_object *object = (data_object *)rows;
+    vem_ctx_set_progress(c->ctx, NULL, NULL);
+    object->ctx = c->ctx;
+    object->threads = c->threads;
+    object->limited = c->limited;
+    c->ctx = NULL;
 }
 
 void call_release(call *c)

@@ -96,7 +96,7 @@ static PyObject *set_weights(PyObject *self, PyObject *weights)
     if (!buffer_of(weights, 0, vem_data_rows(data) * (int64_t)sizeof(double),
                    "sample_weight", &view))
         return NULL;
-    int done = call_begin(&c, NULL);
+    int done = call_begin_on(&c, NULL, self);
     if (done) {
         done =
             call_check(&c, vem_data_set_weights(c.ctx, data, view.buf,
@@ -219,6 +219,8 @@ static PyObject *borrow(PyObject *module, PyObject *array)
         call_check(&c, vem_data_borrow(c.ctx, (vem_dtype)type, view->buf, view->shape[0],
                                        (int32_t)view->shape[1], view->strides[0],
                                        view->strides[1], &object->data));
+        if (object->data)
+            call_leave(&c, (PyObject *)object);
         call_end(&c);
     }
     if (object->data)
@@ -364,11 +366,8 @@ static PyObject *read_files(PyObject *module, PyObject *args)
         call_take(&c);
         if (call_check(&c, status))
             result = data_wrap(module, data);
-        if (result) { /* the context stays with what it mapped */
-            vem_ctx_set_progress(c.ctx, NULL, NULL);
-            ((data_object *)result)->ctx = c.ctx;
-            c.ctx = NULL;
-        }
+        if (result)
+            call_leave(&c, result);
         call_end(&c);
     }
     PyMem_Free(names);

@@ -31,6 +31,7 @@ struct data_object;
 typedef struct call {
     vem_ctx *ctx;
     struct data_object *lender; /* whose the context is; NULL: this call's */
+    int threads, limited;       /* of the context: 0 for all, whether it has a limit */
     PyObject *progress;         /* borrowed; NULL: nobody is told */
     PyThreadState *saved;
     double asked;     /* seconds of the verb at which signals were last looked at */
@@ -40,9 +41,12 @@ typedef struct call {
 /* `settings`: a dict that may have "threads", "memory" (bytes, or text as the command takes it) and
  * "progress", or None. 0: failed, with an exception. */
 int call_begin(call *c, PyObject *settings);
-/* On `rows`: a Data that was checked, or NULL. Pages of a mapped file are let go only by the context that mapped
- * it, so data that were read lend theirs; where it is in use already the call has one of its own. */
+/* On `rows`: a Data that was checked, or NULL. Pages of a mapped file are let go only by the context
+ * that mapped it, and to make one takes a tenth of a millisecond and more: so data lend theirs. Where
+ * it is in use already the call has one of its own. */
 int call_begin_on(call *c, PyObject *settings, PyObject *rows);
+/* The context stays with `rows`, a Data; call_end follows. */
+void call_leave(call *c, PyObject *rows);
 void call_end(call *c);
 /* Around a verb: the interpreter lock is not held between the two. */
 void call_release(call *c);
@@ -58,9 +62,10 @@ PyObject *options_to(const vem_options *options);
 
 typedef struct data_object {
     PyObject_HEAD vem_data *data;
-    Py_buffer view;  /* what the data borrow; obj NULL: nothing */
-    vem_ctx *ctx;    /* of data that were read: knows the mapped file. Else NULL */
-    atomic_int lent; /* it is in use */
+    Py_buffer view;       /* what the data borrow; obj NULL: nothing */
+    vem_ctx *ctx;         /* knows the mapped file; NULL: there is none */
+    int threads, limited; /* as of a call */
+    atomic_int lent;      /* it is in use */
 } data_object;
 
 typedef struct model_object {
