@@ -21,6 +21,7 @@ fail() {
 }
 
 cmake --preset "$preset" >"$log" 2>&1 || fail
+sed -n 's/^-- \(Python package: .*\)/\1/p' "$log"
 if [ -t 1 ]; then
     # make numbers its lines, "[ 42%] Building C object ...": the number is the progress.
     { cmake --build --preset "$preset" -j "$jobs" 2>&1 || echo "build failed" >>"$log.failed"; } |

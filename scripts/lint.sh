@@ -10,7 +10,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 
 find_c() {
-    find include src cli tests fuzz bench repro examples \
+    find include src cli python tests fuzz bench repro examples \
         -name '*.[ch]' -o -name '*.inc' -o -name '*.cpp'
 }
 
@@ -45,7 +45,7 @@ shell() {
 
 lengths() {
     # vem.h is one page: the rules, the nouns and the table of options.
-    find src cli tests fuzz bench repro examples scripts \
+    find src cli python tests fuzz bench repro examples scripts \
         \( -name '*.[ch]' -o -name '*.inc' -o -name '*.py' -o -name '*.sh' \) \
         -exec wc -l {} + |
         awk '$2 != "total" && $1 > 500 { print $2 ": " $1 " lines; the limit is 500."; bad = 1 }
@@ -55,7 +55,7 @@ lengths() {
 marks() {
     ! grep -rnE '\b(TODO|FIXME|XXX|HACK)\b' --include='*.[ch]' --include='*.inc' \
         --include='*.py' --include='*.md' --include='CMakeLists.txt' --include='*.cmake' \
-        include src cli tests fuzz bench repro examples docs cmake ./*.md CMakeLists.txt
+        include src cli python tests fuzz bench repro examples docs cmake ./*.md CMakeLists.txt
 }
 
 # What a comment or a page points at is in the repository.
@@ -77,7 +77,8 @@ references() {
 cppcheck_all() {
     cppcheck --quiet -j "$jobs" --std=c11 --error-exitcode=1 --inline-suppr \
         --enable=warning,performance,portability --suppressions-list=scripts/cppcheck.txt \
-        --library=posix --max-configs=1 -I include -I src -I cli src cli examples
+        --library=posix --max-configs=1 -I include -I src -I cli -I python/src \
+        src cli python/src examples
 }
 
 tidy_files() { # from standard input; further arguments go to clang-tidy
@@ -99,7 +100,7 @@ tidy() {
         ! -name 'kernels_base*' ! -path src/base/run.c |
         tidy_files --extra-arg=-include "--extra-arg=$PWD/scripts/analyzer.h"
     local library=$?
-    find cli examples src/base/run.c -name '*.c' | tidy_files
+    find cli examples python src/base/run.c -name '*.c' | tidy_files
     local rest=$?
     [ "$library" -eq 0 ] && [ "$rest" -eq 0 ]
 }

@@ -4,9 +4,9 @@
 A file may include headers of its own layer and of lower ones. Layers in one row stand side by
 side and do not see each other. Inside a layer a module (a header and the .c files of its name,
 x.c and x_more.c with x.h) may not see another that sees it, however far round. The command
-sees the public header and its own files only. A family is known by what it says of itself
-(src/model/contract.h): beside src/model/ only the files in NAMES_FAMILIES name one.
-A search likewise (src/search/search.h, NAMES_SEARCHES).
+and the Python module see the public header and their own files only. A family is known by what
+it says of itself (src/model/contract.h): beside src/model/ only the files in NAMES_FAMILIES name
+one. A search likewise (src/search/search.h, NAMES_SEARCHES).
 And no number with a decimal sign is printed but by src/base/plain.h, the same in every locale.
 """
 
@@ -186,7 +186,7 @@ def main():
     wrong = list(check_library(root)) + list(check_circles(root)) + list(check_families(root))
     wrong.extend(check_searches(root))
     wrong.extend(check_locale(root))
-    for folder in ("cli", "examples"):
+    for folder in ("cli", "examples", "python/src"):
         wrong.extend(check_outside(root, folder))
     for line in wrong:
         print(line)

@@ -79,6 +79,14 @@ static void contexts_and_data(void **state)
     REFUSES(ctx, vem_data_borrow(NULL, type, rows, 32, 2, 0, 0, &made));
     REFUSES(values, vem_data_borrow(ctx, type, NULL, 32, 2, 0, 0, &made));
     REFUSES(data, vem_data_borrow(ctx, type, rows, 32, 2, 0, 0, NULL));
+    const int64_t starts[2] = {0, 1};
+    const int32_t columns[1] = {0};
+    const double a_value[1] = {1};
+    REFUSES(ctx, vem_data_sparse(NULL, 1, 2, starts, columns, a_value, &made));
+    REFUSES(starts, vem_data_sparse(ctx, 1, 2, NULL, columns, a_value, &made));
+    REFUSES(columns, vem_data_sparse(ctx, 1, 2, starts, NULL, a_value, &made));
+    REFUSES(values, vem_data_sparse(ctx, 1, 2, starts, columns, NULL, &made));
+    REFUSES(data, vem_data_sparse(ctx, 1, 2, starts, columns, a_value, NULL));
     REFUSES(ctx, vem_data_set_weights(NULL, data, NULL, 32));
     REFUSES(data, vem_data_set_weights(ctx, NULL, NULL, 32));
     assert_int_equal(vem_data_set_weights(ctx, data, NULL, 32), VEM_OK);
@@ -311,6 +319,10 @@ static void uses_and_files(void **state)
     REFUSES(model, vem_posterior(ctx, NULL, data, VEM_DOUBLE, room));
     REFUSES(data, vem_posterior(ctx, model, NULL, VEM_DOUBLE, room));
     REFUSES(probabilities, vem_posterior(ctx, model, data, VEM_DOUBLE, NULL));
+    REFUSES(ctx, vem_log_densities(NULL, model, data, VEM_DOUBLE, room));
+    REFUSES(model, vem_log_densities(ctx, NULL, data, VEM_DOUBLE, room));
+    REFUSES(data, vem_log_densities(ctx, model, NULL, VEM_DOUBLE, room));
+    REFUSES(log_densities, vem_log_densities(ctx, model, data, VEM_DOUBLE, NULL));
     REFUSES(ctx, vem_sample(NULL, model, 1, 0, 1, room, NULL));
     REFUSES(model, vem_sample(ctx, NULL, 1, 0, 1, room, NULL));
     REFUSES(rows, vem_sample(ctx, model, 1, 0, 1, NULL, labels));

@@ -72,6 +72,11 @@ VEM_API vem_status vem_assign_guided(vem_ctx *ctx, const vem_model *model,
                                      const vem_assign_options *options, int32_t *clusters,
                                      double *probabilities, vem_assign_report *report);
 
+/* log p(x) of each row under the mixture, in the units of the data: n values. */
+VEM_API vem_status vem_log_densities(vem_ctx *ctx, const vem_model *model,
+                                     const vem_data *data, vem_precision precision,
+                                     double *log_densities);
+
 /* What a model is worth on some rows. */
 typedef struct vem_scores {
     size_t size;               /* sizeof(vem_scores) */

@@ -250,6 +250,12 @@ VEM_API vem_status vem_data_read_parts(vem_ctx *ctx, const char *const *paths,
 VEM_API vem_status vem_data_borrow(vem_ctx *ctx, vem_dtype type, const void *values,
                                    int64_t n, int32_t d, int64_t row_stride,
                                    int64_t column_stride, vem_data **data);
+/* Sparse rows, copied: the values of row i are numbers starts[i] .. starts[i + 1] - 1 (starts has
+ * n + 1), in columns[], in any order but none twice; all others are 0. For families of counts; the
+ * other verbs say that they need dense rows. */
+VEM_API vem_status vem_data_sparse(vem_ctx *ctx, int64_t n, int32_t d,
+                                   const int64_t *starts, const int32_t *columns,
+                                   const double *values, vem_data **data);
 /* Copies n weights, all finite and >= 0 with a positive sum. NULL: all 1. A row of weight 0
  * changes no sum, but gets a label (the nearest cluster, as any row): a fit refuses it where its
  * values are too large for the arithmetic, as vem_assign does. */

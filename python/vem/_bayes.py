@@ -1,0 +1,283 @@
+"""Bayesian k-means: the number of clusters is found, too."""
+
+import numpy as np
+from sklearn.base import ClusterMixin
+from sklearn.utils.validation import check_is_fitted
+
+from . import _arrays, _options, _vem
+from ._base import Assigns, Estimator, seed_of
+from ._gaussian import family_of
+from ._items import Items
+from ._kmeans import CentersMixin
+
+METHODS = _vem.methods()["select"]
+# What a selection decides itself, or has no use for.
+WITHOUT = {"family", "held", "explore", "probe", "swaps", "finish", "margin", "cells", "depth",
+           "expand", "gap", "blocks", "tau", "chain", "init-steps", "reach", "search", "empty",
+           "coreset"}
+
+
+def prior_of(strength, dof, count, mean, scale, d):
+    """A conjugate prior, or None where all of it is to be chosen."""
+    if all(value is None for value in (strength, dof, count, mean, scale)):
+        return None
+    prior = {name: None if value is None else _options.not_negative(f"prior_{name}", value)
+             for name, value in (("strength", strength), ("dof", dof), ("count", count))}
+    if mean is not None:
+        prior["mean"] = np.ascontiguousarray(mean, dtype=np.float64).ravel()
+        if prior["mean"].size != d:
+            raise ValueError(f"prior_mean has {prior['mean'].size} values for {d} columns.")
+    if scale is not None:
+        prior["scale"] = np.ascontiguousarray(scale, dtype=np.float64).ravel()
+        if prior["scale"].size not in (1, d, d * d):
+            raise ValueError(
+                f"prior_scale has {prior['scale'].size} values, but 1, {d} or {d * d} are needed."
+            )
+    return prior
+
+
+def numbers_of(min_clusters, max_clusters):
+    least = _options.check("min_clusters", "clusters", min_clusters)
+    most = 0
+    if max_clusters is not None:
+        most = _options.check("max_clusters", "clusters", max_clusters)
+        if most < least:
+            raise ValueError(f"max_clusters is {most}, below min_clusters, which is {least}.")
+    return least, most
+
+
+@_options.estimator(
+    own={
+        "max_clusters": None,
+        "min_clusters": 1,
+        "method": "bayes",
+        "covariance_type": "full",
+        "tol": 1e-4,
+        "max_iter": 300,
+        "random_state": None,
+        "prior_strength": None,
+        "prior_dof": None,
+        "prior_count": None,
+        "prior_mean": None,
+        "prior_scale": None,
+        "verbose": 0,
+        "callback": None,
+    },
+    without=WITHOUT,
+)
+class BayesianKMeans(CentersMixin, ClusterMixin, Assigns, Estimator):
+    """Clusters and their number, by the evidence of rows and labels.
+
+    Clusters are divided and joined as long as the evidence rises, under a conjugate prior of their
+    means, covariances and weights.
+
+    Parameters
+    ----------
+    max_clusters : int, default=None
+        Most clusters that may be found. None: as many as the rows could tell apart.
+    min_clusters : int, default=1
+        Fewest clusters.
+    method : {'bayes', 'vb', 'greedy', 'bic', 'icl', 'kmeans-bic', 'gmeans', 'sweep'}, \
+default='bayes'
+        What the number of clusters is found by; 'vb' is the same with soft assignments.
+    covariance_type : {'full', 'diag', 'spherical', ...}, default='full'
+        What a cluster looks like.
+    tol : float, default=1e-4
+        When the steps between two divisions end.
+    max_iter : int, default=300
+        Most steps.
+    random_state : int, RandomState instance or None, default=None
+        Seed; a whole number is the command's ``--seed``.
+    prior_strength, prior_dof, prior_count : float, default=None
+        Of the prior: rows that the mean is worth, degrees of freedom of the precision, rows that
+        the weight is worth. None: chosen from the data.
+    prior_mean : array-like of shape (n_features,), default=None
+        Mean of the means.
+    prior_scale : float or array-like, default=None
+        Inverse scale of the precision: a number, one for each column, or a matrix.
+    verbose : int, default=0
+        1: a bar. 2: also what the fit chose by itself.
+    callback : callable, default=None
+        Called with a dict (phase, step, free_energy, ...) as the fit goes on; True ends the fit.
+
+    Other Parameters
+    ----------------
+    {options}
+
+    Attributes
+    ----------
+    n_clusters_ : int
+        How many were found.
+    cluster_centers_ : ndarray of shape (n_clusters_, n_features)
+        Means of the clusters.
+    covariances_, weights_ : ndarray
+        As of a GaussianMixture.
+    labels_ : ndarray of shape (n_samples,), int32
+        Cluster of each row.
+    objective_ : float
+        What the method goes by: log evidence, BIC, ...
+    path_ : list of dict
+        Every number of clusters that was considered, with what it is worth.
+    n_iter_ : int
+        Steps.
+    n_features_in_ : int
+        Columns.
+    feature_names_in_ : ndarray of str
+        Names of the columns, where all of them have one.
+    report_ : dict
+        What the library says of the fit.
+
+    Examples
+    --------
+    >>> import vem
+    >>> X, y = vem.generate("separated", n_clusters=3, n_features=2, separation=8, random_state=1)
+    >>> bk = vem.BayesianKMeans(random_state=0).fit(X)
+    >>> bk.n_clusters_
+    3
+    """
+
+    def fit(self, X, y=None, sample_weight=None):
+        """Find the clusters of rows, and their number.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path of a file
+            Rows.
+        y : ignored
+            Not used.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows: 2 is the same row twice, 0 a row that is not there.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+        """
+        rows = self._rows(X, reset=True)
+        weights = _arrays.check_weights(sample_weight, rows.shape[0])
+        if self.method not in METHODS:
+            raise ValueError(f"method is {self.method!r}, but it must be one of "
+                             f"{', '.join(METHODS)}.")
+        least, most = numbers_of(self.min_clusters, self.max_clusters)
+        items = Items(rows, weights)
+        options = {
+            "family": None if self.method in ("kmeans-bic", "gmeans")
+            else family_of(self.covariance_type),
+            "max-steps": _options.check("max_iter", "max-steps", self.max_iter),
+            "tolerance": min(_options.not_negative("tol", self.tol), 1.0),
+            "seed": seed_of(self.random_state),
+            **_options.given(self),
+        }
+        prior = prior_of(self.prior_strength, self.prior_dof, self.prior_count, self.prior_mean,
+                         self.prior_scale, rows.shape[1])
+        model, report, raised, path = self._call(
+            _vem.select, items.rows.data(items.weights), options, METHODS.index(self.method),
+            least, most, prior)
+        self._keep(model, report)
+        kind = rows.dtype if rows.dtype in (np.float32, np.float64) else np.dtype(np.float64)
+        self._kind = kind
+        self.cluster_centers_ = self._state["means"].astype(kind)
+        self.weights_ = self._state["weights"]
+        self.covariances_ = self._state["variances"]
+        self.n_clusters_ = len(self.weights_)
+        self.n_iter_ = max(1, min(report["steps"], self.max_iter))
+        self.path_ = path.points()
+        self.objective_ = path.summary()["objective"]
+        if raised is not None:
+            raise raised
+        self.labels_ = items.labels(report["labels"], lambda: self._assign(model, rows)[0][:, 0])
+        return self
+
+    def fit_predict(self, X, y=None, sample_weight=None):
+        """Fit, and give the cluster of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path of a file
+            Rows.
+        y : ignored
+            Not used.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,), int32
+            Index of the cluster of each row.
+        """
+        return self.fit(X, sample_weight=sample_weight).labels_
+
+    def score(self, X, y=None, sample_weight=None):
+        """Mean log-likelihood of rows under the mixture, per unit of weight.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path of a file
+            Rows.
+        y : ignored
+            Not used.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        log_likelihood : float
+            The larger the better.
+        """
+        check_is_fitted(self)
+        return self._scores(X, sample_weight)["log_likelihood"]
+
+    def _attributes(self):
+        found = {"weights": self.weights_}
+        if self.covariances_ is not None:
+            found["variances"] = self.covariances_
+        if not np.array_equal(self.cluster_centers_, self._state["means"].astype(self._kind)):
+            found["means"] = self.cluster_centers_
+        return found
+
+
+def select(X, *, method="bayes", min_clusters=1, max_clusters=None, covariance_type="full",
+           sample_weight=None, random_state=None, prior=None, n_threads=None):
+    """Find the number of clusters.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features), or path of a file
+        Rows.
+    method : str, default='bayes'
+        bayes, vb, greedy, bic, icl, kmeans-bic, gmeans or sweep.
+    min_clusters : int, default=1
+        Fewest clusters.
+    max_clusters : int, default=None
+        Most clusters.
+    covariance_type : str, default='full'
+        What a cluster looks like, as of GaussianMixture.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the rows.
+    random_state : int, RandomState instance or None, default=None
+        Seed.
+    prior : dict, default=None
+        ``strength``, ``dof``, ``count``, ``mean`` and ``scale`` of the conjugate prior.
+    n_threads : int, default=None
+        Threads; all cores unless said.
+
+    Returns
+    -------
+    mixture : BayesianKMeans
+        Fitted: ``n_clusters_``, ``path_``, ``labels_``, ...
+
+    Examples
+    --------
+    >>> import vem
+    >>> X, y = vem.generate("separated", n_clusters=3, n_features=2, separation=8, random_state=1)
+    >>> vem.select(X, method="bic", max_clusters=6, random_state=0).n_clusters_
+    3
+    """
+    parts = ("strength", "dof", "count", "mean", "scale")
+    for name in prior or {}:
+        if name not in parts:
+            raise ValueError(f"prior has {name!r}, but it may have only {', '.join(parts)}.")
+    prior = {f"prior_{name}": value for name, value in (prior or {}).items()}
+    return BayesianKMeans(max_clusters, min_clusters=min_clusters, method=method,
+                          covariance_type=covariance_type, random_state=random_state,
+                          n_threads=n_threads, **prior).fit(X, sample_weight=sample_weight)

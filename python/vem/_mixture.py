@@ -1,0 +1,322 @@
+"""Mixtures: of Gaussians, and of families of counts."""
+
+import warnings
+
+import numpy as np
+from sklearn.base import DensityMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from . import _arrays, _options, _vem
+from ._base import FEW_STEPS, Assigns, Estimator, seed_of, streamed
+from ._items import Items, Rows
+
+_SEEDINGS = {"k-means++": "kmeans++", "random_from_data": "random"}
+
+
+class Mixture(Assigns, DensityMixin, Estimator):
+    """What all mixtures do; the classes say which family, and what a start is."""
+
+    def _family(self):
+        raise NotImplementedError
+
+    def _start(self, rows, options):
+        return None
+
+    # ---- fit ----
+
+    def _options(self, rows):
+        n_components = _options.check("n_components", "clusters", self.n_components)
+        if rows.shape[0] < n_components:
+            raise ValueError(
+                "Expected n_samples >= n_components but got n_components = "
+                f"{n_components}, n_samples = {rows.shape[0]}"
+            )
+        max_iter = self.max_iter
+        if max_iter != 0:
+            max_iter = _options.check("max_iter", "max-steps", max_iter)
+        _options.not_negative("tol", self.tol)
+        options = {
+            "clusters": n_components,
+            "family": self._family(),
+            "max-steps": max_iter + 1,
+            "restarts": _options.check("n_init", "restarts", self.n_init),
+            "seed": seed_of(self.random_state),
+        }
+        if self.algorithm != "auto":
+            options["algorithm"] = _options.check("algorithm", "algorithm", self.algorithm)
+            options["tolerance"] = min(float(self.tol), 1.0)
+        else:
+            options["tolerance"] = self._tolerance(rows)
+        if self.init_params != "kmeans":
+            seeding = _SEEDINGS.get(self.init_params, self.init_params)
+            options["seeding"] = _options.check("init_params", "seeding", seeding)
+        if max_iter < FEW_STEPS:
+            options["swaps"] = 0
+        options.update(_options.given(self))
+        return options
+
+    def _tolerance(self, rows):
+        # The library ends when F changes by no more than EPS D / 2; scikit-learn says tol for that.
+        return min(2 * float(self.tol) / rows.shape[1], 1.0)
+
+    def _fit(self, rows, weights, start=None, reduced=False):
+        options = self._options(rows)
+        if reduced:
+            options.pop("coreset", None)
+        if start is None and self.warm_start and hasattr(self, "_state"):
+            start = self._model()
+        items = Items(rows, weights)
+        data = items.rows.data(items.weights)
+        if start is None:
+            start = self._start(data, options)
+        if start is None and self.max_iter < FEW_STEPS and self.algorithm == "auto":
+            start = self._first(items, options)
+        if start is not None:
+            options.update({"restarts": 1, "swaps": 0, **_options.given(self)})
+            options.pop("seeding", None)
+        model, report, raised = self._fit_items(items, options, start)
+        self._keep(model, report)
+        self.weights_ = self._state["weights"]
+        self.means_ = self._state["means"]
+        self._settle()
+        self.converged_ = report["outcome"] == "converged"
+        self.n_iter_ = min(report["steps"], self.max_iter)
+        self.lower_bound_ = report["free_energy"]
+        if raised is not None:
+            raise raised
+        if report["outcome"] == "step-limit" and self.max_iter > 0:
+            warnings.warn(
+                f"Initialization {report['restart']} did not converge. Try different init "
+                "parameters, or increase max_iter, tol or check for degenerate data.",
+                ConvergenceWarning, stacklevel=3)
+        return items.labels(report["labels"], lambda: self._assign(model, rows)[0][:, 0])
+
+    def _first(self, items, options):
+        """Where few steps begin, so that all of them are steps of the mixture; None: anywhere."""
+        return None
+
+    def _settle(self):
+        """Further attributes of the family."""
+
+    def _attributes(self):
+        return {"means": self.means_, "weights": self.weights_}
+
+    def fit(self, X, y=None, sample_weight=None):
+        """Fit the mixture to rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path of a file
+            Rows. float32, float64 and uint8 arrays and memory-maps are not copied.
+        y : ignored
+            Not used.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows: 2 is the same row twice, 0 a row that is not there.
+
+        Returns
+        -------
+        self : object
+            The estimator. After Ctrl-C it has the model of the last step, too.
+        """
+        self.fit_predict(X, sample_weight=sample_weight)
+        return self
+
+    def fit_predict(self, X, y=None, sample_weight=None):
+        """Fit, and give the most probable cluster of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path of a file
+            Rows.
+        y : ignored
+            Not used.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,), int32
+            Index of the cluster of each row.
+        """
+        rows = self._rows(X, reset=True, least=2)
+        weights = _arrays.check_weights(sample_weight, rows.shape[0])
+        self.__dict__.pop("_stream", None)
+        return self._fit(rows, weights)
+
+    def partial_fit(self, X, y=None, sample_weight=None):
+        """Learn from another batch of rows.
+
+        A coreset of all batches so far is kept (``coreset_size`` rows for each doubling of their
+        number, 10,000 unless said) and fitted from the mixture there is.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path of a file
+            Rows.
+        y : ignored
+            Not used.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+        """
+        first = not hasattr(self, "_stream") and not hasattr(self, "_streamed")
+        rows = self._rows(X, reset=first)
+        weights = _arrays.check_weights(sample_weight, rows.shape[0])
+        if weights is not None and rows.array is not None:
+            rows.array, weights = rows.array[weights > 0], weights[weights > 0]
+        stream = streamed(self, self.coreset_size or max(10_000, 20 * self.n_components))
+        _vem.stream_add(stream, rows.data(weights), self._settings())
+        kept = _vem.stream_coreset(stream)
+        coreset = Rows.of(_arrays.gather(kept))
+        weights = None if kept.weights is None else np.frombuffer(kept.weights, dtype=np.float64)
+        self._fit(coreset, weights, None if first else self._model(), reduced=True)
+        return self
+
+    # ---- rows ----
+
+    def predict_proba(self, X):
+        """Probabilities of all clusters for each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path of a file
+            Rows.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_components)
+            Each row adds up to 1.
+        """
+        check_is_fitted(self)
+        rows = self._rows(X)
+        out = np.empty((rows.shape[0], len(self.weights_)))
+        _vem.posterior(self._model(), rows.data(), self._precision(), out, self._settings())
+        return out
+
+    def score_samples(self, X):
+        """Log-likelihood of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path of a file
+            Rows.
+
+        Returns
+        -------
+        log_densities : ndarray of shape (n_samples,)
+            log p(x) under the mixture.
+        """
+        check_is_fitted(self)
+        rows = self._rows(X)
+        out = np.empty(rows.shape[0])
+        _vem.log_densities(self._model(), rows.data(), self._precision(), out, self._settings())
+        return out
+
+    def score(self, X, y=None, sample_weight=None):
+        """Mean log-likelihood of rows, per unit of weight.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path of a file
+            Rows.
+        y : ignored
+            Not used.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        log_likelihood : float
+            The larger the better.
+        """
+        check_is_fitted(self)
+        return self._scores(X, sample_weight)["log_likelihood"]
+
+    def bic(self, X, sample_weight=None):
+        """Bayesian information criterion of the mixture on rows; the lower the better.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path of a file
+            Rows.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        bic : float
+            Parameters times log of the mass, less twice the log-likelihood.
+        """
+        check_is_fitted(self)
+        return self._scores(X, sample_weight)["bic"]
+
+    def aic(self, X, sample_weight=None):
+        """Akaike's information criterion of the mixture on rows; the lower the better.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path of a file
+            Rows.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        aic : float
+            Twice the parameters, less twice the log-likelihood.
+        """
+        check_is_fitted(self)
+        return self._scores(X, sample_weight)["aic"]
+
+    def icl(self, X, sample_weight=None):
+        """Integrated completed likelihood on rows; the lower the better.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path of a file
+            Rows.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        icl : float
+            BIC and twice the entropy of the posteriors.
+        """
+        check_is_fitted(self)
+        return self._scores(X, sample_weight)["icl"]
+
+    def sample(self, n_samples=1):
+        """Rows drawn from the mixture.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+            How many.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features)
+            Rows.
+        y : ndarray of shape (n_samples,), int32
+            The clusters they were drawn from.
+        """
+        check_is_fitted(self)
+        if not isinstance(n_samples, (int, np.integer)) or n_samples < 1:
+            raise ValueError(
+                f"Invalid value for 'n_samples': {n_samples} . The sampling requires at least "
+                "one sample."
+            )
+        model = self._model()
+        X = np.empty((n_samples, model.shape[1]))
+        y = np.empty(n_samples, dtype=np.int32)
+        _vem.sample(model, seed_of(self.random_state), n_samples, X, y, self._settings())
+        return X, y
+
+    def _n_parameters(self):
+        return self._model().parameters

@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""The package and the command are one library: the same bits, by files, threads, pickles."""
+import copy
+import pickle
+import threading
+
+from package_case import Case, blobs, command, counts, main, np, vem
+
+from sklearn.base import clone
+
+
+class Bits(Case):
+    def fit_by_command(self, X, *options):
+        data, model, labels = self.path("x.npy"), self.path("m.npz"), self.path("l.npy")
+        np.save(data, X)
+        command("fit", data, "-o", model, "--labels", labels, "-q", *options)
+        with np.load(model) as file:
+            return {name: file[name] for name in file}, np.load(labels), model
+
+    def test_kmeans_is_that_of_the_command(self):
+        for dtype in (np.float32, np.float64, np.uint8):
+            X = (np.abs(blobs(2000)) * 9 + 1).astype(dtype)
+            km = vem.KMeans(8, random_state=7).fit(X)
+            model, labels, path = self.fit_by_command(
+                X, "-k", 8, "--seed", 7, "--family", "iso-shared", "--held", 1,
+                "--tolerance", 1e-4, "--max-steps", 301)
+            self.same(km._state["means"], model["means"], dtype)
+            self.same(km._state["variances"].ravel(), model["variances"].ravel())
+            self.same(km.labels_, labels)
+            self.same(vem.load(path).predict(X), km.predict(X))
+
+    def test_mixtures_are_those_of_the_command(self):
+        X = blobs(1500, 4, 3)
+        for family, kind in (("full", "full"), ("full-shared", "tied"), ("diag", "diag"),
+                             ("iso", "spherical")):
+            gm = vem.GaussianMixture(3, covariance_type=kind, random_state=3).fit(X)
+            model, labels, _ = self.fit_by_command(
+                X, "-k", 3, "--seed", 3, "--family", family, "--tolerance", 2e-3 / 4,
+                "--max-steps", 101)
+            self.same(gm.means_, model["means"], family)
+            self.same(gm.weights_, model["weights"], family)
+            self.same(gm.covariances_, model["variances"], family)
+            self.same(gm.fit_predict(X), labels, family)
+
+    def test_models_go_to_the_command_and_back(self):
+        X, N = blobs(500, 3, 3), counts()
+        for est, rows in ((vem.KMeans(3, random_state=0), X),
+                          (vem.GaussianMixture(3, random_state=0), X),
+                          (vem.PoissonMixture(3, random_state=0), N)):
+            est.fit(rows)
+            first, second, out = self.path("a.npz"), self.path("b.npz"), self.path("l.npy")
+            vem.save(est, first)
+            again = vem.load(first)
+            vem.save(again, second)
+            with open(first, "rb") as a, open(second, "rb") as b:
+                self.assertEqual(a.read(), b.read())
+            np.save(self.path("x.npy"), rows.astype(float))
+            command("predict", first, self.path("x.npy"), "-o", out, "-q", "--exact")
+            self.same(np.load(out), est.predict(rows))
+            self.same(again.predict(rows), est.predict(rows))
+            self.assertIn("trace", again.report_)
+
+    def test_names_travel(self):
+        pandas = __import__("pandas")
+        frame = pandas.DataFrame(blobs(200, 3, 2), columns=["a", "b", "c"])
+        path = self.path("m.npz")
+        vem.save(vem.KMeans(2, random_state=0).fit(frame), path)
+        again = vem.load(path)
+        self.assertEqual(list(again.feature_names_in_), ["a", "b", "c"])
+        self.assertIn("a", command("describe", path))
+        self.same(again.predict(frame), vem.KMeans(2, random_state=0).fit(frame).labels_)
+
+    def test_pickles_clones_and_copies(self):
+        for est, X in self.estimators():
+            est.fit(X)
+            for again in (pickle.loads(pickle.dumps(est)), copy.deepcopy(est)):
+                self.assertEqual(again.get_params(), est.get_params())
+                if hasattr(est, "predict"):
+                    self.same(again.predict(X), est.predict(X))
+                a, b = self.path("a.npz"), self.path("b.npz")
+                vem.save(est, a)
+                vem.save(again, b)
+                with np.load(a) as x, np.load(b) as y:
+                    self.assertEqual(sorted(x), sorted(y))
+                    for name in x:
+                        if name != "meta":
+                            self.assertTrue(np.array_equal(x[name], y[name], equal_nan=True), name)
+            self.assertFalse(hasattr(clone(est), "n_features_in_"))
+
+    def test_any_number_of_threads(self):
+        X = blobs(3000, 5, 6)
+        for make in (lambda n: vem.KMeans(6, random_state=1, n_threads=n),
+                     lambda n: vem.GaussianMixture(6, random_state=1, n_threads=n)):
+            one, three = make(1).fit(X), make(3).fit(X)
+            self.same(one._state["means"], three._state["means"])
+            self.same(one.predict(X), three.predict(X))
+
+    def test_fifty_threads_at_once(self):
+        X = blobs(400, 4, 4)
+        alone = [vem.KMeans(4, random_state=s, n_threads=1).fit(X) for s in range(5)]
+        found, wrong = [None] * 50, []
+
+        def fit(i):
+            try:
+                km = vem.KMeans(4, random_state=i % 5, n_threads=1 + i % 2).fit(X)
+                found[i] = (km.cluster_centers_, km.predict(X), alone[i % 5].predict(X))
+            except BaseException as problem:
+                wrong.append(problem)
+
+        threads = [threading.Thread(target=fit, args=(i,)) for i in range(50)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(wrong, [])
+        for i, (centers, labels, shared) in enumerate(found):
+            self.same(centers, alone[i % 5].cluster_centers_)
+            self.same(labels, alone[i % 5].labels_)
+            self.same(shared, alone[i % 5].labels_)
+
+    def test_changed_attributes_count(self):
+        X = blobs(200, 2, 2)
+        km = vem.KMeans(2, random_state=0).fit(X)
+        km.cluster_centers_ = km.cluster_centers_[::-1].copy()
+        self.same(km.predict(X), 1 - km.labels_)
+        gm = vem.GaussianMixture(2, random_state=0).fit(X)
+        before = gm.predict_proba(X)
+        gm.means_, gm.weights_ = gm.means_[::-1], gm.weights_[::-1]
+        gm.covariances_ = gm.covariances_[::-1]
+        np.testing.assert_allclose(gm.predict_proba(X), before[:, ::-1], atol=1e-12)
+
+
+if __name__ == "__main__":
+    main()
