@@ -56,13 +56,15 @@ void vem_i_divide_check(vem_i_record *r, const vem_i_divider *t)
     const vem_i_groups *g = &t->groups;
     const double clusters = g->count, total = o->total;
     const int alone = t->hard || t->selection->asked->held == 1;
-    double cost = vem_i_objective_total(o, g->all), less = alone ? 0 : log(clusters);
+    double less = alone ? 0 : log(clusters);
     for (int32_t c = 0; c < g->count;
-         c++) /* may be few after a loop, and F tells nothing of it */
-        cost -= vem_i_group_lack(o, vem_i_groups_at(g, c));
+         c++) /* after a loop there may be, and the cost says nothing */
+        if (vem_i_group_lack(o, vem_i_groups_at(g, c)) > 0)
+            return;
     if (o->family->shared && clusters < total)
         less += 0.5 * o->d * (log(total / (total - clusters)) - clusters / total);
-    const double worth = vem_i_view_log_shift(t->view) - cost / total;
+    const double worth =
+        vem_i_view_log_shift(t->view) - vem_i_objective_total(o, g->all) / total;
     if (!(worth >= t->free_energy - less - ROUNDING * (1 + fabs(t->free_energy))))
         vem_i_record_refuse(r, "labels");
 }

@@ -58,8 +58,9 @@ int64_t vem_i_objective_work(const vem_i_objective *o)
     return o->family->axes == 2 ? d * d + vem_i_floor_work(o->d) : 0;
 }
 
+/* few: rows that no matrix can be told from. */
 static double log_det_of(const vem_i_objective *o, double mass, const double *scatter,
-                         double *work)
+                         int few, double *work)
 {
     const vem_i_constraints *limits = &o->constraints;
     const int64_t d = o->d;
@@ -70,6 +71,12 @@ static double log_det_of(const vem_i_objective *o, double mass, const double *sc
     if (o->family->axes == 1) {
         for (int64_t j = 0; j < d; j++)
             sum += log(fmax(scatter[j] / mass, vem_i_floor_column(limits, j)));
+        return sum;
+    }
+    if (few) { /* that is counted apart: what the columns say is enough to tell such groups apart */
+        for (int64_t j = 0; j < d; j++)
+            sum +=
+                log(fmax(scatter[j * (j + 3) / 2] / mass, vem_i_floor_column(limits, j)));
         return sum;
     }
     for (int64_t i = 0, at = 0; i < d; i++)
@@ -107,8 +114,11 @@ static double cost_of(const vem_i_objective *o, const double *group, double *wor
     const double numbers = (double)(1 + o->d + vem_i_second_count(o->family, o->d));
     if (o->family->shared)
         return n * log(o->total / n);
-    return vem_i_group_lack(o, group) + n * log(o->total / n) +
-           0.5 * n * (o->d * (VEM_I_LOG_2PI + 1) + log_det_of(o, mass, scatter, work)) +
+    const double lack = vem_i_group_lack(o, group);
+    return lack + n * log(o->total / n) +
+           0.5 * n *
+               (o->d * (VEM_I_LOG_2PI + 1) +
+                log_det_of(o, mass, scatter, lack > 0, work)) +
            o->price * numbers;
 }
 
