@@ -249,6 +249,9 @@ typedef struct cli_prior {
     vem_prior_options options;
     double *mean, *scale;
 } cli_prior;
+/* The names of these options, and the first of them that was given, or NULL. */
+extern const char *const cli_prior_names[];
+const char *cli_prior_given(const cli_args *args);
 int cli_read_prior(cli_args *args, cli_prior *prior);
 /* Once there are data. */
 int cli_read_share(const cli_args *args, const char *name, double *value);

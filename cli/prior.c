@@ -5,6 +5,17 @@
 
 #include "cli.h"
 
+const char *const cli_prior_names[] = {"prior-mean",  "prior-strength", "prior-dof",
+                                       "prior-scale", "prior-count",    NULL};
+
+const char *cli_prior_given(const cli_args *args)
+{
+    for (int i = 0; cli_prior_names[i]; i++)
+        if (cli_value(args, cli_prior_names[i]))
+            return cli_prior_names[i];
+    return NULL;
+}
+
 static int read_number(const cli_args *args, const char *name, double *value)
 {
     const char *text = cli_value(args, name);

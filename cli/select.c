@@ -91,11 +91,8 @@ static int read_request(cli_args *args, vem_select_options *select, cli_prior *p
         code = cli_read_share(args, "holdout", &select->holdout);
     if (code == CLI_DONE)
         code = cli_read_prior(args, prior);
-    static const char *const names[] = {"prior-mean", "prior-strength", "prior-dof",
-                                        "prior-scale", "prior-count"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (cli_value(args, names[i]))
-            select->prior = &prior->options;
+    if (cli_prior_given(args))
+        select->prior = &prior->options;
     return code == CLI_DONE ? cli_set_checkpoint(args) : code;
 }
 
@@ -208,8 +205,9 @@ const cli_command cli_select = {
     .details =
         "The number of clusters is found with the mixture itself. --method bayes\n"
         "(Bayesian k-means, the default) divides and joins clusters as long as the\n"
-        "evidence of rows and labels rises, with all parameters integrated out: nothing\n"
-        "to tune, each row in one cluster. vb is the same with soft assignments, bic "
+        "evidence of rows and labels rises, with all parameters integrated out under a\n"
+        "prior that follows the data; each row is in one cluster. vb is the same with "
+        "soft assignments, bic "
         "and\n"
         "icl do it for a criterion of the likelihood, gmeans divides round clusters "
         "whose\n"

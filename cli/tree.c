@@ -90,13 +90,8 @@ static const char *const meanings[] = {
     NULL};
 
 /* Options that say how a tree is made, and have no part in one that is read. */
-static const char *const making[] = {
-    "method",    "leaves",      "pairs",       "prior-mean", "prior-strength",
-    "prior-dof", "prior-scale", "prior-count", "weights",    "columns",
-    "id",        "header",      "decimal",     "missing",    NULL};
-
-static const char *const of_prior[] = {"prior-mean",  "prior-strength", "prior-dof",
-                                       "prior-scale", "prior-count",    NULL};
+static const char *const making[] = {"method", "leaves", "pairs",   "weights", "columns",
+                                     "id",     "header", "decimal", "missing", NULL};
 
 /* ---- before ---- */
 
@@ -131,13 +126,10 @@ static int read_request(cli_args *args, vem_dendrogram_options *tree)
 
 static int check_beside_tree(const cli_args *args)
 {
-    const char *found = NULL;
+    const char *found = cli_prior_given(args);
     for (int i = 0; !found && making[i]; i++)
         if (cli_value(args, making[i]))
             found = making[i];
-    for (int i = 0; !found && of_prior[i]; i++)
-        if (cli_value(args, of_prior[i]))
-            found = of_prior[i];
     for (int i = 0; !found && i < CLI_SHARED_OPTIONS; i++) {
         const char *name = vem_option_at(i)->name;
         if (args->given[i] && strcmp(name, "clusters") != 0 &&
@@ -288,14 +280,12 @@ static int grow_tree(cli_args *args, double began)
     int code = read_request(args, &options);
     if (code == CLI_DONE)
         code = cli_read_prior(args, &prior);
-    for (int i = 0; code == CLI_DONE && of_prior[i]; i++) {
-        if (!cli_value(args, of_prior[i]))
-            continue;
+    const char *given = cli_prior_given(args);
+    if (given)
         options.prior = &prior.options;
-        if (options.method != VEM_DENDROGRAM_BAYES) {
-            cli_error("--%s is for --method bayes.", of_prior[i]);
-            code = CLI_USAGE;
-        }
+    if (code == CLI_DONE && given && options.method != VEM_DENDROGRAM_BAYES) {
+        cli_error("--%s is for --method bayes.", given);
+        code = CLI_USAGE;
     }
     if (code == CLI_DONE) {
         cli_progress_begin(args);

@@ -16,9 +16,9 @@ enum { DEFAULT_LEAVES = 2000 };
 
 /* ---- before ---- */
 
-/* Clusters have a covariance matrix each unless the caller says otherwise, or rows are so few for each
- * column that its evidence would be that of the prior: noise would fall into clusters
- * (docs/math/trees.md). */
+/* Clusters have a covariance matrix each unless the caller says otherwise, or rows are so
+ * few for each column that its evidence would be that of the prior: noise would fall into
+ * clusters (docs/math/trees.md). */
 enum { ROWS_FOR_MATRICES = 10 };
 
 static int has_few_rows(const vem_i_growing *g)

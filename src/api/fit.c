@@ -36,7 +36,10 @@ static vem_status resolve(fit *f)
     vem_status status = vem_i_plan_fit(run, f->data, f->asked, f->start, &f->resolved,
                                        &f->budget, &f->plan);
     if (status == VEM_OK && f->method)
-        f->plan.beside = f->method->bytes(run, &f->plan.programme, f->data->d);
+        f->plan.beside = f->method->bytes(run, &f->plan.programme, f->data->d) +
+                         (f->select->holdout > 0 /* two weights for each row */
+                              ? 2 * (uint64_t)f->data->n * sizeof(double)
+                              : 0);
     f->plan.programme.scale_free |= f->path != NULL;
     if (status == VEM_OK)
         status = vem_i_plan_settle(&f->plan, f->data);

@@ -1,5 +1,5 @@
-/* The verb `select`: a fit that keeps a mixture of every number of clusters, and the choice among
- * them. */
+/* The verb `select`: a fit that keeps a mixture of every number of clusters, and the
+ * choice among them. */
 #include "api/select.h"
 
 #include <string.h>
@@ -13,19 +13,20 @@
 #include "metrics/chunks.h"
 #include "model/units.h"
 
-/* Clusters, where the caller leaves it open: as many as have so many rows for each column, no more than
- * this, or than this many bytes of one matrix each; but not fewer than that. */
+/* Clusters, where the caller leaves it open: as many as have so many rows for each
+ * column, no more than this, or than this many bytes of one matrix each; but not fewer
+ * than that. */
 enum { ROWS_EACH = 4, MOST = 10000, BYTES = 1 << 26, FEWEST = 20 };
 
-/* The evidence of a covariance matrix is that of its prior until there are so many rows for each column:
- * noise of fewer falls into clusters, and of more does not (docs/math/bayes.md). With fewer rows than
- * the second number it does in any family. */
+/* The evidence of a covariance matrix is that of its prior until there are so many rows
+ * for each column: noise of fewer falls into clusters, and of more does not
+ * (docs/math/bayes.md). With fewer rows than the second number it does in any family. */
 enum { ROWS_FOR_MATRICES = 5, ROWS_FOR_ANY = 20 };
 
 /* ---- before ---- */
 
-/* Are the rows too few for the family that would be taken? A scale of the caller's says what clusters
- * look like. */
+/* Are the rows too few for the family that would be taken? A scale of the caller's says
+ * what clusters look like. */
 static int has_few_rows(const vem_i_select_type *method, const vem_options *o,
                         const vem_select_options *s, const vem_data *data)
 {
@@ -255,7 +256,8 @@ static vem_status choose(vem_i_fitting *f)
 
 /* ---- rows that are held out ---- */
 
-/* All rows are there twice: with the weights of those that are fitted, and of the others. */
+/* All rows are there twice: with the weights of those that are fitted, and of the
+ * others. */
 typedef struct held_out {
     vem_data fitted, others;
     double *weights; /* 2 n */

@@ -8,8 +8,8 @@
  *              was chosen from all rows, on the rows of part r. Of many rows a sample is
  *              compared
  *
- * Told are all K_r and ARI_r with their means and standard deviations. Seeds of parts
- * and of their fits are functions of (seed, r) alone. */
+ * Told are all K_r and ARI_r with their means and standard deviations. Seeds of parts and
+ * of their fits are functions of (seed, r) alone. */
 #include <math.h>
 #include <string.h>
 

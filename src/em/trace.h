@@ -1,15 +1,16 @@
-/* What happened step by step: one line each, with the name of what acted on clusters beside the
- * E- and the M-step. */
+/* What happened step by step: one line each, with the name of what acted on clusters
+ * beside the E- and the M-step. */
 #ifndef VEM_EM_TRACE_H
 #define VEM_EM_TRACE_H
 
 #include "base/record.h"
 
-/* The names of all moves, by their numbers in records: append. A finish is a stage of the fit
- * (fit/attempt.c), which holds fewer clusters from there on, and refining and descending act on items,
- * not on clusters. Between the loops of a search for the number of clusters (select/divide.c) these are
- * divided, joined, or two divided anew, several at once; or the loop goes on to its end (settle), with
- * rows that share clusters (soften), or from what was found beside it. The others are objects (em.h). */
+/* The names of all moves, by their numbers in records: append. A finish is a stage of the
+ * fit (fit/attempt.c), which holds fewer clusters from there on, and refining and
+ * descending act on items, not on clusters. Between the loops of a search for the number
+ * of clusters (select/divide.c) these are divided, joined, or two divided anew, several
+ * at once; or the loop goes on to its end (settle), with rows that share clusters
+ * (soften), or from what was found beside it. The others are objects (em.h). */
 typedef enum vem_i_move_name {
     VEM_I_MOVE_NONE,
     VEM_I_MOVE_SWAP,

@@ -21,8 +21,9 @@ __attribute__((format(printf, 2, 3))) void vem_i_report_say(vem_report *report,
 /* One more line of notes: what is other than a caller would expect. */
 __attribute__((format(printf, 2, 3))) void vem_i_report_note(vem_report *report,
                                                              const char *format, ...);
-/* One sentence per decision that was not the caller's. A fit that begins otherwise than the programme
- * says (how it does, and when it stops, or NULL) tells that instead of seeding, starts and search. */
+/* One sentence per decision that was not the caller's. A fit that begins otherwise than
+ * the programme says (how it does, and when it stops, or NULL) tells that instead of
+ * seeding, starts and search. */
 typedef struct vem_i_told {
     const char *how, *stops;
 } vem_i_told;

@@ -1,4 +1,5 @@
-/* Mixtures of several numbers of clusters beside the model of an .npz, one behind the other:
+/* Mixtures of several numbers of clusters beside the model of an .npz, one behind the
+ * other:
  *
  *     path_clusters (M)            the number of each, ascending; the chosen one is the model's
  *     path_means (sum C, D), path_weights (sum C)
@@ -8,9 +9,9 @@
  *     path_held_out (M)            likelihood of rows that were held out, where there were some
  *     path_choice (2)              the method, by its number, and the mass of all rows
  *
- * Files of versions that had the greedy method only lack path_objective and path_choice: the
- * objective was BIC.
- * Family, scale, columns and all that is in meta are those of the model. */
+ * Files of versions that had the greedy method only lack path_objective and path_choice:
+ * the objective was BIC. Family, scale, columns and all that is in meta are those of the
+ * model. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

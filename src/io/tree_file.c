@@ -7,8 +7,8 @@
  *     meta                   how it was made (with the prior), "rows_read", and "leaf_ids" and "id_name"
  *                            where rows have ids, as JSON
  *
- * scipy.cluster.hierarchy takes `linkage` as it is. A file with nothing but that is
- * read, too. */
+ * scipy.cluster.hierarchy takes `linkage` as it is. A file with nothing but that is read,
+ * too. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>

@@ -1,4 +1,5 @@
-/* Labels of a tree that was cut, for all rows that were read: those that were left out have none. */
+/* Labels of a tree that was cut, for all rows that were read: those that were left out
+ * have none. */
 #include "base/memory.h"
 #include "io/io.h"
 #include "model/dendrogram.h"

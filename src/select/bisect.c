@@ -40,8 +40,8 @@ double vem_i_bisected_part(const vem_i_bisected *h, int32_t part, double *mean)
     return scatter;
 }
 
-/* The widest direction of a part, from its farthest row: power steps on its covariance. 0: it has
- * none. */
+/* The widest direction of a part, from its farthest row: power steps on its covariance.
+ * 0: it has none. */
 static int find_axis(const vem_i_bisected *h, int32_t part, const double *mean,
                      double *axis, double *sum)
 {

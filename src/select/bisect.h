@@ -13,9 +13,9 @@ typedef struct vem_i_bisected {
     double *means;  /* 16 d */
 } vem_i_bisected;
 
-/* In as many parts as the rows take, at most so many (up to 16): each time the part of the largest
- * scatter, at its mean, across its widest direction. Returns how many; fewer where rows lie in fewer
- * places. */
+/* In as many parts as the rows take, at most so many (up to 16): each time the part of
+ * the largest scatter, at its mean, across its widest direction. Returns how many; fewer
+ * where rows lie in fewer places. */
 int32_t vem_i_bisect(vem_i_bisected *rows, int32_t most);
 /* So many steps of k-means from these parts, or until nothing changes. */
 void vem_i_bisected_lloyd(vem_i_bisected *rows, int32_t parts, int steps);

@@ -5,14 +5,15 @@
  *             make    all moves that gain, of clusters that lie apart, the best first
  *     until   none gains
  *
- * With one cluster for each item prices are exact: a cluster's cost is its statistics', moves of
- * different clusters add up, and the loop that follows lowers the cost further. Where items share
- * clusters, and where the search does not try all of them, prices are guesses, and the loop tells: if
- * the objective is not better after it, everything is as before, and half of the moves, the better
- * ones, are tried; down to one. So the objective falls from round to round and the search ends.
+ * With one cluster for each item prices are exact: a cluster's cost is its statistics',
+ * moves of different clusters add up, and the loop that follows lowers the cost further.
+ * Where items share clusters, and where the search does not try all of them, prices are
+ * guesses, and the loop tells: if the objective is not better after it, everything is as
+ * before, and half of the moves, the better ones, are tried; down to one. So the
+ * objective falls from round to round and the search ends.
  *
- * A cluster that was best undivided is not looked at again until its mass changes; pairs are divided
- * anew only where nothing else is left, and each such pair once. */
+ * A cluster that was best undivided is not looked at again until its mass changes; pairs
+ * are divided anew only where nothing else is left, and each such pair once. */
 #include <string.h>
 
 #include "base/memory.h"
@@ -85,7 +86,8 @@ static void look(divider *t, const double *seen, int32_t count)
         t->groups.seen[c] = seen && count == t->groups.count ? seen[c] : NAN;
 }
 
-/* The moves that were chosen, all or as many of them as make the objective better. 0: none does. */
+/* The moves that were chosen, all or as many of them as make the objective better. 0:
+ * none does. */
 static vem_status accept(divider *t, int64_t *made)
 {
     vem_status status = VEM_OK;
@@ -125,7 +127,8 @@ static vem_status accept(divider *t, int64_t *made)
     return status;
 }
 
-/* What is best, to the end of its steps: until no label changes, where rows are in one cluster. */
+/* What is best, to the end of its steps: until no label changes, where rows are in one
+ * cluster. */
 static vem_status settle(divider *t, int *changed)
 {
     loop l = {0};
@@ -257,8 +260,8 @@ static vem_status enter(divider *t)
     return r->status;
 }
 
-/* Where items may be in several clusters: from what is best with one for each, which is found sooner
- * and misses less, as prices are exact there. */
+/* Where items may be in several clusters: from what is best with one for each, which is
+ * found sooner and misses less, as prices are exact there. */
 static vem_status soften(divider *t)
 {
     loop l = {0};

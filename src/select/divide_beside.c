@@ -1,7 +1,8 @@
-/* What is beside the best partition on its path: one cluster more, the best division that there is, and a
- * few fewer, by the best joins, one after the other. They are not swept again, so that they cost a little
- * more than they might; but how much the best is better than others can be told. Where items share
- * clusters the cost of a partition is not that of the mixture, and a loop follows each. */
+/* What is beside the best partition on its path: one cluster more, the best division that
+ * there is, and a few fewer, by the best joins, one after the other. They are not swept
+ * again, so that they cost a little more than they might; but how much the best is better
+ * than others can be told. Where items share clusters the cost of a partition is not that
+ * of the mixture, and a loop follows each. */
 #include <math.h>
 #include <string.h>
 

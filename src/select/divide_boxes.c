@@ -1,5 +1,6 @@
-/* All loops of a search for the number of clusters go over the same rows: those that label
- * box by box (search/boxes.h) share one tree, made when the first of them is due. */
+/* All loops of a search for the number of clusters go over the same rows: those that
+ * label box by box (search/boxes.h) share one tree, made when the first of them is
+ * due. */
 #include "search/boxes.h"
 #include "select/divide_inside.h"
 

@@ -59,8 +59,8 @@ typedef struct vem_i_divider {
     double free_energy_first;
 } vem_i_divider;
 
-/* Pairs that are remembered, for each move there is room for, and numbers that one is known by: mass
- * and first mean of each. */
+/* Pairs that are remembered, for each move there is room for, and numbers that one is
+ * known by: mass and first mean of each. */
 enum { VEM_I_TRIED = 16, VEM_I_TRIED_KEY = 4 };
 
 static inline int64_t vem_i_group_items(const vem_i_groups *groups, int32_t c)
@@ -73,7 +73,8 @@ static inline double vem_i_divide_enough(const vem_i_divider *t)
     return 1e-8 * fabs(t->free_energy) * t->objective->total;
 }
 
-/* Between two rounds (divide_record.c). Read, the model has room for the most clusters. */
+/* Between two rounds (divide_record.c). Read, the model has room for the most
+ * clusters. */
 void vem_i_divide_record(vem_i_record *record, vem_i_divider *t);
 /* Refuses labels that are not those of the model, when the groups are read. */
 void vem_i_divide_check(vem_i_record *record, const vem_i_divider *t);
@@ -86,12 +87,13 @@ typedef struct vem_i_divide_loop {
     vem_i_programme programme;
 } vem_i_divide_loop;
 
-/* first: the clusters of that model which the items are in, or hold first; or NULL. No search can lose
- * what is known by them. last: to the very end. */
+/* first: the clusters of that model which the items are in, or hold first; or NULL. No
+ * search can lose what is known by them. last: to the very end. */
 vem_status vem_i_divide_run(vem_i_divider *t, const vem_model *start,
                             const int32_t *first, int last, vem_i_divide_loop *l);
-/* What a loop found is worth, per unit of mass: its free energy or, where clusters share a shape, what
- * the objective says of its labels; -inf: it has not begun. Its groups are t->next, then. */
+/* What a loop found is worth, per unit of mass: its free energy or, where clusters share
+ * a shape, what the objective says of its labels; -inf: it has not begun. Its groups are
+ * t->next, then. */
 double vem_i_divide_worth(vem_i_divider *t, const vem_i_divide_loop *l);
 
 /* ---- Boxes (divide_boxes.c) ---- */
@@ -103,8 +105,8 @@ vem_status vem_i_divide_plan_boxes(vem_i_divider *t);
 
 /* ---- Prices (divide_price.c) ---- */
 
-/* Divisions of all clusters that were not looked at as they are now, into t->moves. 0: there was no
- * time for all. */
+/* Divisions of all clusters that were not looked at as they are now, into t->moves. 0:
+ * there was no time for all. */
 int vem_i_price_divisions(vem_i_divider *t);
 /* Near pairs, in *list, which the caller frees, the best to join first. */
 vem_status vem_i_price_pairs(vem_i_divider *t, vem_i_change **list, int64_t *count);
@@ -115,8 +117,8 @@ int vem_i_by_gain(const void *a, const void *b);
 
 /* ---- Moves (divide_make.c) ---- */
 
-/* Keeps of t->moves those that gain, of clusters that lie apart, the best first, within the limits.
- * Returns how many. */
+/* Keeps of t->moves those that gain, of clusters that lie apart, the best first, within
+ * the limits. Returns how many. */
 int64_t vem_i_choose_moves(vem_i_divider *t);
 /* The first `count` of them, made on t->groups, as t->next and t->to. */
 void vem_i_make_moves(vem_i_divider *t, int64_t count);
@@ -130,7 +132,8 @@ void vem_i_divider_free(vem_i_divider *t);
 
 /* ---- The path (divide_beside.c) ---- */
 
-/* A mixture that was found beside the best: *model is taken over where it is the best of those. */
+/* A mixture that was found beside the best: *model is taken over where it is the best of
+ * those. */
 void vem_i_divide_offer(vem_i_divider *t, vem_model **model, double worth);
 /* Where items share clusters: a loop from this one, for the path (divide.c). */
 vem_status vem_i_divide_try(vem_i_divider *t, const vem_model *start);

@@ -1,5 +1,5 @@
-/* A loop over all items with the clusters there are, as searches for their number make it, and what it
- * found is worth. */
+/* A loop over all items with the clusters there are, as searches for their number make
+ * it, and what it found is worth. */
 #include "search/boxes.h"
 #include "select/divide_inside.h"
 

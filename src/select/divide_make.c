@@ -3,7 +3,8 @@
 
 #include "select/divide_inside.h"
 
-/* Those that gain, of clusters that lie apart, the best first, within the limits. Returns how many. */
+/* Those that gain, of clusters that lie apart, the best first, within the limits. Returns
+ * how many. */
 int64_t vem_i_choose_moves(vem_i_divider *t)
 {
     const vem_i_groups *g = &t->groups;

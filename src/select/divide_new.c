@@ -55,8 +55,8 @@ vem_status vem_i_divider_new(vem_i_divider *t)
     return status;
 }
 
-uint64_t vem_i_divide_bytes(const vem_i_run *run, const vem_i_programme *programme,
-                            int32_t d)
+static uint64_t bytes_of(const vem_i_run *run, const vem_i_programme *programme,
+                         int32_t d, int tests)
 {
     uint64_t bytes;
     vem_i_run dry = vem_i_run_dry(run, &bytes);
@@ -68,7 +68,7 @@ uint64_t vem_i_divide_bytes(const vem_i_run *run, const vem_i_programme *program
                            .n = programme->items,
                            .ld = d,
                            .d = d};
-    vem_i_objective objective = {.family = family, .d = d};
+    vem_i_objective objective = {.family = family, .d = d, .tests = tests};
     vem_i_divider t = {.run = &dry,
                        .objective = &objective,
                        .view = &view,
@@ -77,4 +77,16 @@ uint64_t vem_i_divide_bytes(const vem_i_run *run, const vem_i_programme *program
     vem_i_divide_plan_boxes(&t);
     vem_i_divider_free(&t);
     return bytes + KEPT * vem_i_model_bytes(run, vem_i_shape_of(family, t.most, d));
+}
+
+uint64_t vem_i_divide_bytes(const vem_i_run *run, const vem_i_programme *programme,
+                            int32_t d)
+{
+    return bytes_of(run, programme, d, 0);
+}
+
+uint64_t vem_i_divide_test_bytes(const vem_i_run *run, const vem_i_programme *programme,
+                                 int32_t d)
+{
+    return bytes_of(run, programme, d, 1);
 }

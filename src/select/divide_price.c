@@ -1,5 +1,5 @@
-/* What moves would gain: clusters divided (parts.c), near pairs joined, from their statistics alone, and
- * near pairs divided anew. */
+/* What moves would gain: clusters divided (parts.c), near pairs joined, from their
+ * statistics alone, and near pairs divided anew. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -119,8 +119,8 @@ static double distance(const vem_i_divider *t, const double *a, const double *b)
     return sum;
 }
 
-/* The clusters beside cluster c, of lower number where all are looked at, and what joining with each
- * would gain. */
+/* The clusters beside cluster c, of lower number where all are looked at, and what
+ * joining with each would gain. */
 static void price_joins(void *arg, int64_t cluster, int thread)
 {
     const pairing *p = arg;
@@ -225,7 +225,8 @@ static int was_tried(const vem_i_divider *t, const double key[VEM_I_TRIED_KEY])
     return 0;
 }
 
-/* Pairs that are nearest to be joined are divided anew, as many as have items for the buffers. */
+/* Pairs that are nearest to be joined are divided anew, as many as have items for the
+ * buffers. */
 int vem_i_price_anew(vem_i_divider *t, const vem_i_change *pairs, int64_t count)
 {
     const vem_i_groups *g = &t->groups;

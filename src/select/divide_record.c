@@ -1,15 +1,18 @@
-/* A search that can be left and entered again, to the same bits: between two rounds it depends on the
- * labels, the model of these, which clusters and pairs were looked at, and what was done so often that
- * it must end. A round that was begun when it was stopped is begun again.
+/* A search that can be left and entered again, to the same bits: between two rounds it
+ * depends on the labels, the model of these, which clusters and pairs were looked at, and
+ * what was done so often that it must end. A round that was begun when it was stopped is
+ * begun again.
  *
- * The labels L of a state are worth no less than its free energy F says: the best parameters for L alone
- * are at least as good as those that F was measured with, and where rows share clusters the share of the
- * one that a row is labelled with is the largest, so at least 1 / K:
+ * The labels L of a state are worth no less than its free energy F says: the best
+ * parameters for L alone are at least as good as those that F was measured with, and
+ * where rows share clusters the share of the one that a row is labelled with is the
+ * largest, so at least 1 / K:
  *
  *     worth(L) >= F - log K ,     with one cluster for each row  worth(L) >= F .
  *
- * Where all clusters share a variance, F has that of the most likelihood, J / (D W), and the objective
- * J / (D (W - K)): by this it may be lower, D/2 (log(W / (W - K)) - K / W) for a unit of mass. */
+ * Where all clusters share a variance, F has that of the most likelihood, J / (D W), and
+ * the objective J / (D (W - K)): by this it may be lower, D/2 (log(W / (W - K)) - K / W)
+ * for a unit of mass. */
 #include <float.h>
 #include <math.h>
 

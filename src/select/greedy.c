@@ -1,7 +1,7 @@
 /* Greedy mixture learning: one fit that begins with one cluster and inserts the others
- * (moves/insert.c). Where it rests before an insertion, and where it ends, there is a mixture of the
- * path. Unlike the preset of the name it stops by a rule that does not depend on the units of the
- * data: every mixture of the path is converged alike. */
+ * (moves/insert.c). Where it rests before an insertion, and where it ends, there is a
+ * mixture of the path. Unlike the preset of the name it stops by a rule that does not
+ * depend on the units of the data: every mixture of the path is converged alike. */
 #include "select/select.h"
 
 static const double TOLERANCE = 1e-4;

@@ -1,4 +1,5 @@
-/* The clusters that items are in, as numbers (objective.h), with their items side by side. */
+/* The clusters that items are in, as numbers (objective.h), with their items side by
+ * side. */
 #ifndef VEM_SELECT_GROUPS_H
 #define VEM_SELECT_GROUPS_H
 
@@ -25,7 +26,8 @@ double *vem_i_groups_at(const vem_i_groups *groups, int32_t at);
 /* Of the labels of all items; the model has as many clusters, near the items of each. */
 void vem_i_groups_read(vem_i_run *run, vem_i_parts *parts, const int32_t *labels,
                        const vem_model *model, vem_i_groups *groups);
-/* The best parameters for these groups, as a model with room for them, by the objective's M-step. */
+/* The best parameters for these groups, as a model with room for them, by the objective's
+ * M-step. */
 vem_status vem_i_groups_model(vem_i_run *run, const vem_i_objective *objective,
                               const vem_i_kernels *kernels, const vem_i_groups *groups,
                               vem_model **model);

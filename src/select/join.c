@@ -1,5 +1,6 @@
-/* The two that cost least together are joined, again and again, and of all partitions on the way the
- * cheapest is remembered: agglomeration, with the objective as its distance. */
+/* The two that cost least together are joined, again and again, and of all partitions on
+ * the way the cheapest is remembered: agglomeration, with the objective as its
+ * distance. */
 #include "select/join.h"
 
 #include <math.h>

@@ -15,8 +15,9 @@ typedef struct vem_i_joining {
     double *work; /* vem_i_objective_work doubles */
 } vem_i_joining;
 
-/* chosen[p]: the group that group p belongs to in the cheapest partition on the way, itself or one of a
- * lower number; -1 where it is empty. Returns what all clusters cost then. */
+/* chosen[p]: the group that group p belongs to in the cheapest partition on the way,
+ * itself or one of a lower number; -1 where it is empty. Returns what all clusters cost
+ * then. */
 double vem_i_join_down(const vem_i_joining *joining, int32_t count,
                        int32_t chosen[VEM_I_PARTS]);
 

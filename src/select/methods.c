@@ -2,7 +2,8 @@
  *
  *     bayes   evidence, each row in one cluster        vb    evidence, soft
  *     icl     likelihood and BIC's price, one cluster   bic   likelihood and BIC's price, soft
- *     kmeans-bic  round clusters of one variance, BIC's price      gmeans  the same, divided by a test */
+ *     kmeans-bic  round clusters of one variance, BIC's price      gmeans  the same, divided by a
+ * test */
 #include <math.h>
 
 #include "base/memory.h"
@@ -88,7 +89,8 @@ static int takes_round(const vem_i_family *family)
     return family->kind == (vem_family_kind)vem_i_round_family();
 }
 
-/* What a parameter costs by BIC: of the objective, and of the loops' F per unit of mass. */
+/* What a parameter costs by BIC: of the objective, and of the loops' F per unit of
+ * mass. */
 static void set_price(vem_i_objective *o)
 {
     o->price = 0.5 * log(fmax(o->total, 2));
@@ -214,5 +216,5 @@ const vem_i_select_type vem_i_select_type_gmeans = {.kind = VEM_SELECT_GMEANS,
                                                         "iso-shared, as k-means has",
                                                     .told = TESTS,
                                                     .prepare = prepare_round,
-                                                    .bytes = vem_i_divide_bytes,
+                                                    .bytes = vem_i_divide_test_bytes,
                                                     .run = run_test};

@@ -1,17 +1,19 @@
-/* Under a conjugate prior a cluster costs minus its log evidence (evidence.c). Without one it is what
- * the rows say against it at its best parameters, each row wholly in its cluster, and the price of
- * these,
+/* Under a conjugate prior a cluster costs minus its log evidence (evidence.c). Without
+ * one it is what the rows say against it at its best parameters, each row wholly in its
+ * cluster, and the price of these,
  *
  *     N log(W / N) + N / 2 (D log 2 pi + log|Sigma| + D) + price p_c ,      Sigma = S / N ,
  *
- * W the mass of all rows and p_c its weight, mean and shape, and with too few rows very much: with price = 1/2 log W the classification
- * likelihood with the penalty of BIC, which is ICL.
+ * W the mass of all rows and p_c its weight, mean and shape, and with too few rows very
+ * much: with price = 1/2 log W the classification likelihood with the penalty of BIC,
+ * which is ICL.
  *
  * Where clusters share one variance (k-means with BIC, the model of X-means) that is
  *
  *     sum_c N_c log(W / N_c) + W D / 2 log(2 pi s) + D (W - K) / 2 + price (K (D + 1)) ,
  *
- * s = J / (D (W - K)), J the scatter of all: no sum over clusters, but one over three numbers that are. */
+ * s = J / (D (W - K)), J the scatter of all: no sum over clusters, but one over three
+ * numbers that are. */
 #include "select/objective.h"
 
 #include <math.h>
@@ -89,8 +91,8 @@ static double log_det_of(const vem_i_objective *o, double mass, const double *sc
     return sum;
 }
 
-/* Rows that a shape can be told from: without a prior fewer would lie in a plane, or nearly so, and
- * the likelihood has no bound there. */
+/* Rows that a shape can be told from: without a prior fewer would lie in a plane, or
+ * nearly so, and the likelihood has no bound there. */
 static double fewest(const vem_i_objective *o)
 {
     return o->family->axes == 2 ? 2.0 * (o->d + 1) : 4;

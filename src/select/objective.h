@@ -1,5 +1,5 @@
-/* What a partition of the items is worth: a sum over its clusters, and something for how many there
- * are. Less is better. */
+/* What a partition of the items is worth: a sum over its clusters, and something for how
+ * many there are. Less is better. */
 #ifndef VEM_SELECT_OBJECTIVE_H
 #define VEM_SELECT_OBJECTIVE_H
 
@@ -31,7 +31,8 @@ typedef struct vem_i_tally {
 /* Of one; work: vem_i_objective_work doubles. */
 vem_i_tally vem_i_group_tally(const vem_i_objective *objective, const double *group,
                               double *work);
-/* What of it is for rows that the cluster lacks; where it is not 0, the cost is no more than a rank. */
+/* What of it is for rows that the cluster lacks; where it is not 0, the cost is no more
+ * than a rank. */
 double vem_i_group_lack(const vem_i_objective *objective, const double *group);
 int64_t vem_i_objective_work(const vem_i_objective *objective);
 /* a + sign b. */

@@ -1,12 +1,13 @@
 /* Into how many clusters should these items be divided, and which?
  *
- * Halves alone cannot tell: with ten clusters in a heap both halves may cost more than the heap, and
- * ten parts far less (a search by halves ends at once, then). So the items are cut into up to 16 parts,
- * each time the part of the largest scatter across its widest direction; a few sweeps of the objective's
- * own E- and M-steps among these parts follow, on a sample where there are many items; then one over
- * all of them, which makes the parts' statistics exact. From there parts are joined, two that cost
- * least together first, down to one, and of all these partitions the cheapest is taken: its cost is
- * that of the rows themselves, so that whoever takes it knows what is gained. */
+ * Halves alone cannot tell: with ten clusters in a heap both halves may cost more than
+ * the heap, and ten parts far less (a search by halves ends at once, then). So the items
+ * are cut into up to 16 parts, each time the part of the largest scatter across its
+ * widest direction; a few sweeps of the objective's own E- and M-steps among these parts
+ * follow, on a sample where there are many items; then one over all of them, which makes
+ * the parts' statistics exact. From there parts are joined, two that cost least together
+ * first, down to one, and of all these partitions the cheapest is taken: its cost is that
+ * of the rows themselves, so that whoever takes it knows what is gained. */
 #include "select/parts.h"
 
 #include <math.h>
@@ -242,7 +243,8 @@ static void follow(vem_i_parts *t, bench *b)
     vem_i_scorer_prepare(&t->alone, b->model, &b->scorer);
 }
 
-/* So many rounds of M- and E-step, or until nothing changes, and the statistics of the last labels. */
+/* So many rounds of M- and E-step, or until nothing changes, and the statistics of the
+ * last labels. */
 static int64_t sweep(vem_i_parts *t, bench *b, const uint32_t *items, int64_t n, int most,
                      uint8_t *part)
 {
@@ -271,7 +273,8 @@ static void read_group(const vem_i_parts *t, bench *b, int32_t p, double *group)
                                 group + 1, group + 1 + d);
 }
 
-/* Means of the parts as what statistics are about: about the mean of all, and then about those. */
+/* Means of the parts as what statistics are about: about the mean of all, and then about
+ * those. */
 static void start(vem_i_parts *t, bench *b, const uint32_t *items, const uint8_t *part,
                   int64_t n, int32_t count)
 {
@@ -302,8 +305,9 @@ static void read_groups(vem_i_parts *t, bench *b, const uint32_t *items,
         read_group(t, b, p, group_at(t, b, p));
 }
 
-/* Parts that are cheaper together become one, in the labels too. Returns what all clusters cost then,
- * and how many parts there are. The statistics stay those of before. */
+/* Parts that are cheaper together become one, in the labels too. Returns what all
+ * clusters cost then, and how many parts there are. The statistics stay those of
+ * before. */
 static double join(vem_i_parts *t, bench *b, const vem_i_dividing *asked, int64_t n,
                    uint8_t *part, int32_t *left)
 {
@@ -342,8 +346,8 @@ static int64_t draw(vem_i_parts *t, bench *b, const uint32_t *items, int64_t n)
     return m;
 }
 
-/* From labelled items: sweeps, and parts joined; again from there, as long as that is cheaper. Labels
- * and number of the cheapest. */
+/* From labelled items: sweeps, and parts joined; again from there, as long as that is
+ * cheaper. Labels and number of the cheapest. */
 static double better(vem_i_parts *t, bench *b, const vem_i_dividing *asked,
                      const uint32_t *items, int64_t n, int sweeps, uint8_t *part,
                      vem_i_division *found)
@@ -365,7 +369,8 @@ static double better(vem_i_parts *t, bench *b, const vem_i_dividing *asked,
     return best;
 }
 
-/* Parts of the sample that are found in one way, if they are cheaper than those so far. */
+/* Parts of the sample that are found in one way, if they are cheaper than those so
+ * far. */
 static void try_parts(vem_i_parts *t, bench *b, const vem_i_dividing *asked,
                       int32_t count, int sweeps, double *cost, int32_t *parts,
                       vem_i_division *found)
@@ -417,8 +422,8 @@ vem_i_division vem_i_parts_find(vem_i_parts *t, const vem_i_dividing *asked, int
     return found;
 }
 
-/* Where the items that weigh something lie between the two means, 0 at one and 1 at the other; how many.
- * Other weights do not count in the test: it is one of rows. */
+/* Where the items that weigh something lie between the two means, 0 at one and 1 at the
+ * other; how many. Other weights do not count in the test: it is one of rows. */
 static int64_t project(vem_i_parts *t, bench *b, const uint32_t *items, int64_t n)
 {
     int64_t count = 0;

@@ -1,5 +1,5 @@
-/* The best few clusters for some items: what one cluster, or a few that lie together, are divided
- * into. */
+/* The best few clusters for some items: what one cluster, or a few that lie together, are
+ * divided into. */
 #ifndef VEM_SELECT_PARTS_H
 #define VEM_SELECT_PARTS_H
 
@@ -33,8 +33,8 @@ typedef struct vem_i_dividing {
 
 vem_i_division vem_i_parts_find(vem_i_parts *parts, const vem_i_dividing *asked,
                                 int thread);
-/* In two by 2-means, where the items' places between the two centers are no normal sample (G-means);
- * else the same as they are. The cost is not known. */
+/* In two by 2-means, where the items' places between the two centers are no normal sample
+ * (G-means); else the same as they are. The cost is not known. */
 vem_i_division vem_i_parts_test(vem_i_parts *parts, const vem_i_dividing *asked,
                                 int thread);
 /* The group of listed items, taken about a mean near them, and its tally. */

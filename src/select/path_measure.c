@@ -1,5 +1,6 @@
-/* What the mixtures of a path are worth. After a stop, or without time, they are not measured: then
- * the free energy of what was fitted stands for the likelihood in AIC and BIC. */
+/* What the mixtures of a path are worth. After a stop, or without time, they are not
+ * measured: then the free energy of what was fitted stands for the likelihood in AIC and
+ * BIC. */
 #include <math.h>
 
 #include "metrics/measure.h"

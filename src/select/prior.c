@@ -3,10 +3,11 @@
  *     m0 = the mean of all rows,  xi0 = 0.01,  phi0 = 1,
  *     eta0 = D + 1 for matrices, 2 for numbers,  B0 = eta0 xi0 diag(v) ,
  *
- * v the variances of the columns over all rows (with one variance for all columns their mean): prior
- * clusters of a tenth of the deviation of the data, worth one row of evidence or so. Multiplying a column
- * by a factor multiplies B0 with it, so that labels stay and -log evidence grows by N log of the factor. A
- * constant column has a deviation of the size of its value, or 1. */
+ * v the variances of the columns over all rows (with one variance for all columns their
+ * mean): prior clusters of a tenth of the deviation of the data, worth one row of
+ * evidence or so. Multiplying a column by a factor multiplies B0 with it, so that labels
+ * stay and -log evidence grows by N log of the factor. A constant column has a deviation
+ * of the size of its value, or 1. */
 #include "select/prior.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* Finding the number of clusters: methods that make mixtures of several numbers of them, and the
- * choice among these. */
+/* Finding the number of clusters: methods that make mixtures of several numbers of them,
+ * and the choice among these. */
 #ifndef VEM_SELECT_SELECT_H
 #define VEM_SELECT_SELECT_H
 
@@ -32,9 +32,9 @@ typedef struct vem_i_select_type {
     void (*prepare)(vem_options *options);
     /* What it takes beside the fits: the mixtures of the path, and what finds them. */
     uint64_t (*bytes)(const vem_i_run *run, const vem_i_programme *programme, int32_t d);
-    /* Mixtures of several numbers of clusters (at most those of fits->programme), in the units of the
-     * view, into fits->path, and the one that was found last into fits->model. What ends a fit early
-     * ends this: the path is what there is. */
+    /* Mixtures of several numbers of clusters (at most those of fits->programme), in the
+     * units of the view, into fits->path, and the one that was found last into
+     * fits->model. What ends a fit early ends this: the path is what there is. */
     vem_status (*run)(vem_i_selection *selection);
 } vem_i_select_type;
 
@@ -48,16 +48,17 @@ const char *vem_i_select_name(vem_select_method method);
 /* By its number; NULL: there is none. */
 const vem_i_select_type *vem_i_select_type_of(int kind);
 
-/* What a mass of 1 counts for. Rows of a coreset are a sample: as many as their weights are worth,
- * (sum w)^2 / sum w^2, or chance would pass for structure. */
+/* What a mass of 1 counts for. Rows of a coreset are a sample: as many as their weights
+ * are worth, (sum w)^2 / sum w^2, or chance would pass for structure. */
 double vem_i_select_unit(const vem_view *view, int reduced);
 
-/* Likelihood, entropy and criteria of every mixture of a path, over all rows or a sample of them by
- * options->measure. The summary has what samples are sized by. */
+/* Likelihood, entropy and criteria of every mixture of a path, over all rows or a sample
+ * of them by options->measure. The summary has what samples are sized by. */
 vem_status vem_i_path_measure(vem_i_run *run, const vem_data *data, const vem_view *view,
                               const vem_options *options, int reduced,
                               const vem_summary *summary, vem_path *path);
-/* What the method compares of every mixture that was measured; `mass` is that of all rows. */
+/* What the method compares of every mixture that was measured; `mass` is that of all
+ * rows. */
 void vem_i_path_judge(const vem_i_select_type *method, double mass, vem_path *path);
 
 #endif

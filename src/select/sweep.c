@@ -1,8 +1,9 @@
-/* A fit of each of several numbers of clusters. The first is made as vem_fit makes it, and each other goes
- * on from the one before it: clusters are divided where the likelihood gains most, and at the number that
- * is asked for near pairs are divided anew as long as it gains (divide.c). A number that is not the next
- * one is fitted from the beginning, too. Families whose clusters have no cost of their own are fitted
- * each time from the beginning. */
+/* A fit of each of several numbers of clusters. The first is made as vem_fit makes it,
+ * and each other goes on from the one before it: clusters are divided where the
+ * likelihood gains most, and at the number that is asked for near pairs are divided anew
+ * as long as it gains (divide.c). A number that is not the next one is fitted from the
+ * beginning, too. Families whose clusters have no cost of their own are fitted each time
+ * from the beginning. */
 #include "base/memory.h"
 #include "fit/presets.h"
 #include "fit/starts.h"
