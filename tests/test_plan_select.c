@@ -37,6 +37,7 @@ static void every_method_keeps_its_plan(void **state)
 {
     (void)state;
     grid_data data = grid_data_new(SET_SEPARATED, WEIGHTS_NONE, 60000, 1, 5);
+    vem_ctx_set_threads(ctx, 7); /* each has its own scratch */
     for (int method = 0; method < VEM_SELECT_COUNT; method++)
         for (int held_out = 0; held_out < 2; held_out++) {
             const vem_select_options s = {.size = sizeof s,
