@@ -2,8 +2,10 @@
 """The Python package beside scikit-learn and the command:  bench/package.py [ROWS]
 
 Small fits (1,000 x 8 into 8 clusters) beside scikit-learn in one run, and a fit of a memory-map of
-ROWS (1,000,000) x 64 float32 beside the command on the same file: seconds of the clock and of the
-CPU, the highest resident size in MiB, and what the plan of the fit says. PYTHONPATH=build/python, VEM=build/vem.
+ROWS (1,000,000) x 64 float32 beside the command on the same file: seconds of the clock, of
+the CPU and of the system (which gives memory), the highest resident size in MiB (beside it that of
+Python before the fit), and what the plan of the fit says: medians of some rounds, and the least.
+PYTHONPATH=build/python, VEM=build/vem.
 """
 import json
 import os
@@ -15,6 +17,7 @@ import time
 import numpy as np
 
 VEM = os.environ.get("VEM", "build/vem")
+ROUNDS = 8
 BIG = """
 import json, os, re, sys, time, numpy as np, vem
 from vem import _arrays, _vem
@@ -24,9 +27,12 @@ def highest():
         return int(re.search(r"VmHWM:\\s+(\\d+)", file.read()).group(1)) / 1024
 
 X = np.load(sys.argv[1], mmap_mode="r")
-before, began, work = highest(), time.perf_counter(), os.times().user
-km = vem.KMeans(64, random_state=1).fit(X)
-print(json.dumps({"seconds": time.perf_counter() - began, "of CPU": os.times().user - work,
+rows = X if "map" in sys.argv[2] else sys.argv[1]
+before, began, work = highest(), time.perf_counter(), os.times()
+km = vem.KMeans(64, random_state=1).fit(rows)
+seconds, after = time.perf_counter() - began, os.times()
+print(json.dumps({"seconds": seconds, "user": after.user - work.user,
+                  "system": after.system - work.system,
                   "before": before, "peak": highest(), "data": X.nbytes / 2**20,
                   "plan": _vem.forecast(_arrays.borrow(X), km.report_["options"])["bytes"] / 2**20,
                   "inertia": km.inertia_}))
@@ -44,15 +50,19 @@ def small():
             ("  scikit-learn, n_init=1", lambda: KMeans(8, n_init=1, random_state=0)),
             ("  scikit-learn, n_init=10", lambda: KMeans(8, n_init=10, random_state=0)),
             ("GaussianMixture", lambda: vem.GaussianMixture(8, random_state=0)),
+            ("  n_swaps=0", lambda: vem.GaussianMixture(8, n_swaps=0, random_state=0)),
             ("  scikit-learn", lambda: GaussianMixture(8, random_state=0))]
     for name, make in rows:
         times = []
-        for _ in range(15):
+        work = time.process_time()
+        for _ in range(25):
             began = time.perf_counter()
             found = make().fit(X)
             times.append(time.perf_counter() - began)
+        work = (time.process_time() - work) / len(times)
         worth = getattr(found, "inertia_", None) or found.score(X)
-        print(f"{name:28s} {1000 * np.median(times):8.2f} ms   {worth:.4f}")
+        print(f"{name:28s} {1000 * np.median(times):8.2f} ms {1000 * work:8.2f} of CPU "
+              f" {worth:.4f}")
 
 
 def big(n):
@@ -67,22 +77,34 @@ def big(n):
                              + rng.normal(size=(last - first, 64)))
         X.flush()
         del X
-        for _ in range(2):
-            out = subprocess.run([sys.executable, "-c", BIG, path], capture_output=True, text=True,
-                                 check=True).stdout
-            found = json.loads(out)
-            print("package", {k: round(v, 3) for k, v in found.items()})
-            began, before = time.perf_counter(), os.times().children_user
-            out = subprocess.run([VEM, "fit", path, "-k", "64", "--family", "iso-shared", "--held",
-                                  "1", "--seed", "1", "--measure", "--json", "-q",
-                                  "--tolerance", "1e-4", "--max-steps", "301"],
-                                 capture_output=True, text=True, check=True).stdout
-            told = json.loads(out)
-            print("command", round(time.perf_counter() - began, 3), "s,",
-                  round(os.times().children_user - before, 3), "of CPU;",
-                  {k: round(v, 3) for k, v in told["seconds"].items()},
-                  "peak", round(told["peak_bytes"] / 2**20), "MiB, inertia",
-                  told["quantization_error"])
+        tables = {"package, memory-map": [], "package, path": [], "command": []}
+        names = list(tables)
+        for i in range(ROUNDS * len(names)):
+            # In all orders: pages that were in use lately are had at once, and others late.
+            name = names[i % len(names)] if i // len(names) % 2 else names[-1 - i % len(names)]
+            tables[name].append(command(path) if name == "command" else package(path, name))
+    for name, rows in tables.items():
+        print(f"{name:20s}", ", ".join(
+            f"{key} {np.median([row[key] for row in rows]):.2f} "
+            f"({min(row[key] for row in rows):.2f})" for key in rows[0]))
+
+
+def package(path, how):
+    out = subprocess.run([sys.executable, "-c", BIG, path, how], capture_output=True, text=True,
+                         check=True).stdout
+    return json.loads(out)
+
+
+def command(path):
+    began = time.perf_counter()
+    words = "-k 64 --family iso-shared --held 1 --seed 1 --measure --json -q --tolerance 1e-4"
+    process = subprocess.Popen([VEM, "fit", path, *words.split(), "--max-steps", "301"],
+                               stdout=subprocess.PIPE, text=True)
+    told = json.loads(process.stdout.read())
+    _, status, used = os.wait4(process.pid, 0)
+    assert status == 0
+    return {"seconds": time.perf_counter() - began, "user": used.ru_utime, "system": used.ru_stime,
+            "peak": used.ru_maxrss / 1024, "inertia": told["quantization_error"]}
 
 
 if __name__ == "__main__":

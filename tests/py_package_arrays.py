@@ -21,7 +21,7 @@ def highest():
 
 path, size = sys.argv[1], int(sys.argv[2])
 limit = highest() + size // 2
-km = vem.KMeans(2, random_state=0, memory=limit, max_iter=3, tol=1).fit(path)
+km = vem.KMeans(2, random_state=0, memory=limit, n_threads=1, max_iter=3, tol=1).fit(path)
 km.predict(path)
 km.score(path)
 assert highest() < limit, (highest(), limit)
@@ -273,8 +273,8 @@ class Arrays(Case):
     def test_a_mapped_file_keeps_to_the_limit(self):
         # More bytes than the limit leaves: the pages of the file are let go, in fits and after.
         path = self.path("x.npy")
-        X = np.lib.format.open_memmap(path, mode="w+", dtype=np.float32, shape=(1 << 18, 128))
-        X[:] = np.random.RandomState(0).normal(size=(1 << 8, 128))[np.arange(1 << 18) % 256]
+        X = np.lib.format.open_memmap(path, mode="w+", dtype=np.float32, shape=(1 << 18, 64))
+        X[:] = np.random.RandomState(0).normal(size=(1 << 8, 64))[np.arange(1 << 18) % 256]
         size = X.nbytes
         del X
         done = python(LIMITED, path, size)
