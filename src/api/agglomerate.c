@@ -184,12 +184,12 @@ static vem_status take_ids(vem_i_growing *g)
         return VEM_OK;
     const char *name = vem_data_id_name(g->data, 0);
     if (name) {
-        const vem_status named =
-            vem_i_take(g->run, &g->tree->id_name, strlen(name) + 1, 1);
+        const size_t length = strlen(name) + 1;
+        const vem_status named = vem_i_take(g->run, &g->tree->id_name, length, 1);
         if (named != VEM_OK)
             return named;
         if (g->tree->id_name)
-            strcpy(g->tree->id_name, name);
+            memcpy(g->tree->id_name, name, length);
     }
     const size_t pointers = (size_t)n * sizeof(char *);
     size_t bytes = pointers;

@@ -54,9 +54,11 @@ static char *make_meta(const vem_dendrogram *tree)
         json_object_set_new(json, "pairs",
                             json_string(vem_pairs_method_name(about->pairs)));
     for (size_t k = 0; about->method == VEM_DENDROGRAM_BAYES && k < VEM_I_COUNT(prior);
-         k++)
-        json_object_set_new(json, prior[k].name,
-                            real(*(const double *)((const char *)about + prior[k].at)));
+         k++) {
+        double value;
+        memcpy(&value, (const char *)about + prior[k].at, sizeof value);
+        json_object_set_new(json, prior[k].name, real(value));
+    }
     json_object_set_new(json, "rows_read", json_integer(tree->rows_read));
     if (tree->id_name)
         json_object_set_new(json, "id_name", json_string(tree->id_name));
@@ -246,10 +248,11 @@ static vem_status take_ids(const reading *r, const json_t *json, vem_dendrogram 
     vem_status status =
         vem_i_texts_from_json(r->run, r->path, json, LEAF_IDS, &tree->ids, &count);
     const char *name = json_string_value(json_object_get(json, "id_name"));
+    const size_t length = name ? strlen(name) + 1 : 0;
     if (status == VEM_OK && name)
-        status = vem_i_take(r->run, &tree->id_name, strlen(name) + 1, 1);
+        status = vem_i_take(r->run, &tree->id_name, length, 1);
     if (status == VEM_OK && name)
-        strcpy(tree->id_name, name);
+        memcpy(tree->id_name, name, length);
     if (status == VEM_OK && tree->ids && count != tree->leaves)
         status = vem_i_fail(r->run, VEM_BAD_DATA,
                             "%s holds no valid tree: its meta has %" PRId32
