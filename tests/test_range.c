@@ -199,7 +199,7 @@ static void all_magnitudes(void **state)
                                    1e10,   1e18,   1e39,  1e160, 1e300};
     enum { SIZES = sizeof sizes / sizeof *sizes };
     for (int f = VEM_ISO_SHARED; f <= VEM_FULL; f++)
-        for (int k = 0; k < SIZES * SIZES * SIZES; k++) {
+        for (int k = 0; k<SIZES * SIZES * SIZES; k += grid_stride()> 1 ? 37 : 1) {
             double at = sizes[k % SIZES], spread = sizes[k / SIZES % SIZES];
             double row = sizes[k / SIZES / SIZES];
             const double means[] = {0, 0, at, -at, 1, 2};

@@ -12,6 +12,8 @@
 #include <float.h>
 #include <math.h>
 
+#include "model/contract.h"
+#include "model/counts.h"
 #include "model/units.h"
 
 void vem_i_posterior_record(vem_i_record *r, vem_i_posterior *p, size_t element,
@@ -30,13 +32,30 @@ void vem_i_posterior_record(vem_i_record *r, vem_i_posterior *p, size_t element,
     }
 }
 
+/* Of counts: has a mean come to an end where every row that lies elsewhere is impossible? Their
+ * floor keeps them from it. */
+static int excludes_rows(const vem_i_em *em)
+{
+    const vem_i_counts *counts = em->model->family->counts;
+    const double *units = em->constraints.units;
+    const int64_t d = em->model->d;
+    for (int64_t i = 0; counts && i < em->model->clusters * d; i++) {
+        const double mean = em->model->means[i], unit = units[i % d];
+        if (unit > 0 && !(mean > 0))
+            return 1;
+        if (counts->most == 1 && !counts->shares && unit < 1 && !(mean < 1))
+            return 1;
+    }
+    return 0;
+}
+
 /* As of a model to start from: every cost must be a number. */
 static void check_costs(vem_i_record *r, const vem_i_em *em)
 {
     if (!r->reading || r->status != VEM_OK)
         return;
     const vem_status status = vem_i_model_check_range(r->run, em->model, em->view);
-    if (status == VEM_BAD_DATA)
+    if (status == VEM_BAD_DATA || (status == VEM_OK && excludes_rows(em)))
         vem_i_record_refuse(r, "means");
     else
         r->status = status;

@@ -1,6 +1,6 @@
-/* A small fit that leaves its state, and what tests of the file do with it. */
-#ifndef VEM_TESTS_CHECKPOINT_FILE_H
-#define VEM_TESTS_CHECKPOINT_FILE_H
+/* States of a small fit, for tests that do something to them. */
+#ifndef VEM_TESTS_CHECKPOINT_STATES_H
+#define VEM_TESTS_CHECKPOINT_STATES_H
 
 #include "checkpoints.h"
 
