@@ -196,6 +196,7 @@ vem_status vem_i_hdf5_read(vem_i_run *run, const char *file, const char *dataset
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     vem_status status = open_and_read(run, file, dataset, data);
     H5Eset_auto2(H5E_DEFAULT, report, user);
+    H5Eclear2(H5E_DEFAULT); /* what a thread leaves there when it ends is lost */
     pthread_mutex_unlock(&turn);
     return status;
 }
