@@ -26,6 +26,14 @@ static int32_t next_probes(int32_t probes, int32_t clusters)
     return next < clusters ? (int32_t)next : clusters;
 }
 
+/* Rows of each list; `sizes` are 0 before. */
+static void count_rows(const int32_t *labels, int64_t rows, int64_t *sizes)
+{
+    for (int64_t i = 0; i < rows; i++)
+        if (labels[i] >= 0)
+            sizes[labels[i]]++;
+}
+
 vem_status vem_i_index_new(vem_i_run *run, const int32_t *labels, int64_t rows,
                            int32_t clusters, vem_index **out)
 {
@@ -38,9 +46,7 @@ vem_status vem_i_index_new(vem_i_run *run, const int32_t *labels, int64_t rows,
         vem_i_free(index);
         return status;
     }
-    for (int64_t i = 0; i < rows; i++)
-        if (labels[i] >= 0)
-            sizes[labels[i]]++;
+    count_rows(labels, rows, sizes);
     vem_index_summary *s = &index->summary;
     s->size = sizeof *s;
     s->rows = rows;
@@ -190,9 +196,7 @@ vem_status vem_i_index_probe(vem_i_run *run, vem_index *index, const int32_t *la
     if (status == VEM_OK) {
         const vem_progress told = {.phase = "measure", .free_energy = NAN};
         const int32_t items = t.search->blocks[0].capacity;
-        for (int64_t i = 0; i < index->summary.rows; i++)
-            if (labels[i] >= 0)
-                t.sizes[labels[i]]++;
+        count_rows(labels, index->summary.rows, t.sizes);
         for (int32_t g = 0, p = 1; g < index->count; g++, p = next_probes(p, clusters))
             t.probes[g] = p;
         vem_i_scorer_prepare_distances(run, means, NULL, &scorer);
