@@ -9,7 +9,7 @@ from arrow_table import FORMATS, Batch, Table, columns_of
 from package_case import Case, blobs, command, counts, main, np, python, vem
 
 from scipy import sparse
-from vem import _arrays, _arrow, _vem
+from vem import _arrays, _arrow, _items, _vem
 
 # The limit is what the process has already, and as much as half the file for all the rest.
 LIMITED = """
@@ -144,7 +144,7 @@ class Arrays(Case):
         self.same(single.labels_, self.known.labels_)
         for dtype in ("int32", "uint8", "int64", "float16", "int8"):
             X = (np.abs(self.X) * 3).astype(dtype)
-            self.same(_arrow.rows_of(Table([columns_of(X)])), X.astype(float))
+            self.same(_arrow.rows_of(Table([columns_of(X)]))[0], X.astype(float))
         nulls = np.zeros(500, dtype=bool)
         nulls[17] = True
         with self.assertRaisesRegex(ValueError, "(?i)row 18.*NaN"):
@@ -267,8 +267,10 @@ class Arrays(Case):
         np.save(self.path("x.npy"), X)
         km = vem.KMeans(4, random_state=0, memory="1G").fit(self.path("x.npy"))
         self.same(km.cluster_centers_, vem.KMeans(4, random_state=0).fit(X).cluster_centers_)
-        self.assertIn("float32", command("info", self.path("x.npy")))
-        self.assertTrue(os.path.exists(self.path("x.npy")))
+        rows = _items.Rows(self.path("x.npy"), name="x")
+        with open("/proc/self/maps", encoding="utf-8") as maps:
+            self.assertIn(os.path.realpath(self.path("x.npy")), maps.read())
+        self.assertIsNone(rows.array)
 
     def test_a_mapped_file_keeps_to_the_limit(self):
         # More bytes than the limit leaves: the pages of the file are let go, in fits and after.

@@ -38,7 +38,28 @@ typedef struct arrow_object {
     arrow_schema schema;
     arrow_array batch; /* the last one; release NULL: none */
     int64_t columns;
+    int busy; /* a call has let go of the interpreter lock */
 } arrow_object;
+
+/* A producer may wait for threads of its own that need the lock: it is not held while others work.
+ * Meanwhile nobody else may use the stream. 0: somebody does, with an exception. */
+static int leave(arrow_object *a, PyThreadState **saved)
+{
+    if (a->busy) {
+        PyErr_SetString(PyExc_RuntimeError,
+                        "the Arrow stream is read by another thread.");
+        return 0;
+    }
+    a->busy = 1;
+    *saved = PyEval_SaveThread();
+    return 1;
+}
+
+static void enter(arrow_object *a, PyThreadState *saved)
+{
+    PyEval_RestoreThread(saved);
+    a->busy = 0;
+}
 
 static void arrow_dealloc(PyObject *self)
 {
@@ -47,10 +68,12 @@ static void arrow_dealloc(PyObject *self)
     /* A producer may run Python, which must not meet the exception that brought us here. */
     PyObject *kind, *value, *trace;
     PyErr_Fetch(&kind, &value, &trace);
+    PyThreadState *saved = PyEval_SaveThread();
     if (a->batch.release)
         a->batch.release(&a->batch);
     if (a->schema.release)
         a->schema.release(&a->schema);
+    PyEval_RestoreThread(saved);
     Py_XDECREF(a->capsule);
     PyErr_Restore(kind, value, trace);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
@@ -96,7 +119,10 @@ static int64_t count_columns(const arrow_schema *s)
         columns += width;
     }
     if (columns < 1 || columns > INT32_MAX) {
-        PyErr_SetString(PyExc_ValueError, "the Arrow table has no columns.");
+        PyErr_Format(PyExc_ValueError,
+                     "the Arrow table has %lld columns, but it must have "
+                     "1 to %d.",
+                     (long long)columns, INT32_MAX);
         return -1;
     }
     return columns;
@@ -201,10 +227,16 @@ static PyObject *arrow_next(PyObject *self, PyObject *none)
 {
     (void)none;
     arrow_object *a = (arrow_object *)self;
+    PyThreadState *saved;
+    if (!leave(a, &saved))
+        return NULL;
     if (a->batch.release)
         a->batch.release(&a->batch);
     memset(&a->batch, 0, sizeof a->batch);
-    if (a->stream->get_next(a->stream, &a->batch) != 0) {
+    const int failed = a->stream->get_next(a->stream, &a->batch) != 0;
+    enter(a, saved);
+    if (failed) {
+        a->batch.release = NULL; /* whatever is there is no batch */
         const char *why = a->stream->get_last_error(a->stream);
         PyErr_Format(PyExc_OSError, "the Arrow stream failed: %s.",
                      why ? why : "no reason");
@@ -222,6 +254,7 @@ static PyObject *arrow_take(PyObject *self, PyObject *args)
     arrow_object *a = (arrow_object *)self;
     long long first, count;
     PyObject *out;
+    PyThreadState *saved;
     Py_buffer view;
     if (!PyArg_ParseTuple(args, "LLO:take", &first, &count, &out))
         return NULL;
@@ -232,6 +265,10 @@ static PyObject *arrow_take(PyObject *self, PyObject *args)
     if (!buffer_of(out, 1, count * a->columns * (int64_t)sizeof(double),
                    "the array of rows", &view))
         return NULL;
+    if (!leave(a, &saved)) {
+        PyBuffer_Release(&view);
+        return NULL;
+    }
     double *at = view.buf;
     if (!is_struct(&a->schema))
         put_field(&a->schema, &a->batch, first, count, at, a->columns);
@@ -246,6 +283,7 @@ static PyObject *arrow_take(PyObject *self, PyObject *args)
         if (is_struct(&a->schema) && is_null(&a->batch, a->batch.offset + first + i))
             for (int64_t j = 0; j < a->columns; j++)
                 at[i * a->columns + j] = NAN;
+    enter(a, saved);
     PyBuffer_Release(&view);
     return text_or_none(NULL);
 }
@@ -310,7 +348,10 @@ static PyObject *arrow_open(PyObject *module, PyObject *capsule)
     Py_INCREF(capsule);
     a->capsule = capsule;
     a->stream = stream;
-    if (stream->get_schema(stream, &a->schema) != 0) {
+    PyThreadState *saved = PyEval_SaveThread();
+    const int failed = stream->get_schema(stream, &a->schema) != 0;
+    PyEval_RestoreThread(saved);
+    if (failed) {
         a->schema.release = NULL;
         PyErr_SetString(PyExc_OSError, "the Arrow stream has no schema.");
     } else {

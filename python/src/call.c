@@ -1,4 +1,5 @@
 /* A call into the library: its context, the interpreter lock, Ctrl-C, and what statuses mean. */
+#include <limits.h>
 #include <string.h>
 
 #include "vem_python.h"
@@ -110,20 +111,28 @@ static PyObject *setting(PyObject *settings, const char *name)
     return item == Py_None ? NULL : item;
 }
 
-static int set_threads(call *c, PyObject *given)
+/* Calls without settings are small and take one thread: in a process that was forked the others are
+ * gone, which only Python is told of (_base.py). */
+static int set_threads(call *c, PyObject *settings)
 {
-    const long long threads = given ? PyLong_AsLongLong(given) : 0;
-    if (PyErr_Occurred())
-        return 0;
-    if (threads < 0 || threads > 4096) {
-        PyErr_Format(PyExc_ValueError,
-                     "n_threads is %lld, but it must lie between 1 and 4096.", threads);
-        return 0;
+    PyObject *given = setting(settings, "threads");
+    long long threads = settings && settings != Py_None ? 0 : 1; /* 0: all */
+    if (given) {
+        threads = PyLong_AsLongLong(given);
+        if (PyErr_Occurred())
+            return 0;
+        if (threads < 1 || threads > INT_MAX) {
+            PyErr_Format(PyExc_ValueError,
+                         "n_threads is %lld, but it must be at least 1.", threads);
+            return 0;
+        }
     }
     if (threads == c->threads) /* to set them is to try whether they can be had */
         return 1;
+    if (!call_check(c, vem_ctx_set_threads(c->ctx, (int)threads)))
+        return 0;
     c->threads = (int)threads;
-    return call_check(c, vem_ctx_set_threads(c->ctx, (int)threads));
+    return 1;
 }
 
 /* Bytes, or text such as "1G", which the option table reads. */
@@ -168,8 +177,7 @@ int call_begin_on(call *c, PyObject *settings, PyObject *rows)
     }
     c->progress = setting(settings, "progress");
     vem_ctx_set_progress(c->ctx, on_progress, c);
-    if (set_threads(c, setting(settings, "threads")) &&
-        set_memory(c, setting(settings, "memory")))
+    if (set_threads(c, settings) && set_memory(c, setting(settings, "memory")))
         return 1;
     call_end(c);
     return 0;

@@ -250,6 +250,13 @@ static PyObject *sparse(PyObject *module, PyObject *args)
     while (held < 3 && buffer_of(arrays[held], 0, bytes, names[held], &views[held])) {
         if (held == 0) {
             const int64_t entries = ((const int64_t *)views[0].buf)[n];
+            if (entries > INT64_MAX / 16) {
+                PyErr_Format(PyExc_ValueError,
+                             "indptr ends with %lld, beyond all arrays.",
+                             (long long)entries);
+                PyBuffer_Release(&views[0]);
+                return NULL;
+            }
             bytes = entries < 0 ? 0 : entries * (int64_t)sizeof(int32_t);
         } else {
             bytes *= 2;

@@ -246,12 +246,34 @@ static PyObject *path_write(PyObject *module, PyObject *args)
         return NULL;
     const vem_model *model = model_of(module, from);
     if (model && call_begin(&c, NULL)) {
-        if (call_check(&c, vem_path_write(c.ctx, ((path_object *)object)->path, model,
-                                          PyBytes_AsString(file))))
+        call_release(&c);
+        const vem_status status = vem_path_write(c.ctx, ((path_object *)object)->path,
+                                                 model, PyBytes_AsString(file));
+        call_take(&c);
+        if (call_check(&c, status))
             result = text_or_none(NULL);
         call_end(&c);
     }
     Py_DECREF(file);
+    return result;
+}
+
+static PyObject *path_read(PyObject *module, PyObject *file)
+{
+    PyObject *bytes = NULL, *result = NULL;
+    vem_path *path = NULL;
+    call c;
+    if (!PyUnicode_FSConverter(file, &bytes))
+        return NULL;
+    if (call_begin(&c, NULL)) {
+        call_release(&c);
+        const vem_status status = vem_path_read(c.ctx, PyBytes_AsString(bytes), &path);
+        call_take(&c);
+        if (call_check(&c, status))
+            result = path_wrap(module, path);
+        call_end(&c);
+    }
+    Py_DECREF(bytes);
     return result;
 }
 
@@ -370,4 +392,5 @@ PyMethodDef fit_methods[] = {
      "exception or None, Path)"},
     {"path_pick", path_pick, METH_VARARGS, "path_pick(path, clusters): Model"},
     {"path_write", path_write, METH_VARARGS, "path_write(path, model, file)"},
+    {"path_read", path_read, METH_O, "path_read(file): Path"},
     {NULL, NULL, 0, NULL}};

@@ -188,6 +188,8 @@ static vem_status set_names(vem_ctx *ctx, vem_model *model, PyObject *names)
     vem_status status = VEM_NO_MEMORY;
     PyObject *keep = PyList_New(0);
     const char **texts = PyMem_Malloc((size_t)d * sizeof *texts);
+    if (keep && !texts)
+        PyErr_NoMemory();
     int ready = keep && texts && PyList_Check(names) && PyList_Size(names) == d;
     for (int32_t j = 0; ready && j < d; j++) {
         PyObject *item = PyList_GetItem(names, j);

@@ -109,27 +109,6 @@ static PyObject *file_kind(PyObject *module, PyObject *path)
     return kind;
 }
 
-static PyObject *resolve(PyObject *module, PyObject *args)
-{
-    (void)module;
-    PyObject *given, *result = NULL;
-    long long n;
-    int d, type;
-    call c;
-    vem_options asked, resolved;
-    uint64_t bytes = 0;
-    if (!PyArg_ParseTuple(args, "OLii:resolve", &given, &n, &d, &type) ||
-        !call_begin(&c, NULL))
-        return NULL;
-    if (options_from(&c, given, &asked) &&
-        call_check(&c, vem_options_resolve(c.ctx, &asked, n, d, (vem_dtype)type,
-                                           &resolved)) &&
-        call_check(&c, vem_plan(c.ctx, &asked, n, d, (vem_dtype)type, &bytes)))
-        result = Py_BuildValue("(NK)", options_to(&resolved), (unsigned long long)bytes);
-    call_end(&c);
-    return result;
-}
-
 PyMethodDef table_methods[] = {
     {"options", options, METH_NOARGS,
      "The option table: (name, kind, default, low, high, choices, argument, help)."},
@@ -138,9 +117,6 @@ PyMethodDef table_methods[] = {
      "Names of the methods of select, trees, closest pairs, generate and coreset."},
     {"version", version, METH_NOARGS, "Version of the library."},
     {"file_kind", file_kind, METH_O, "What a file holds: data, model, tree, ..."},
-    {"resolve", resolve, METH_VARARGS,
-     "resolve(options, n, d, dtype): options as a fit would take them, and the bytes it "
-     "needs."},
     {NULL, NULL, 0, NULL}};
 
 /* ---- The module ---- */
@@ -192,11 +168,7 @@ static void free_module(void *module)
     clear(module);
 }
 
-static PyModuleDef_Slot slots[] = {{Py_mod_exec, (void *)execute},
-#ifdef Py_mod_gil
-                                   {Py_mod_gil, Py_MOD_GIL_NOT_USED},
-#endif
-                                   {0, NULL}};
+static PyModuleDef_Slot slots[] = {{Py_mod_exec, (void *)execute}, {0, NULL}};
 
 static PyModuleDef definition = {.m_base = PyModuleDef_HEAD_INIT,
                                  .m_name = "vem._vem",

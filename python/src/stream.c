@@ -124,29 +124,8 @@ static PyObject *coreset(PyObject *module, PyObject *args)
     return result;
 }
 
-static PyObject *coreset_write(PyObject *module, PyObject *args)
-{
-    PyObject *object, *path = NULL, *result = NULL;
-    call c;
-    if (!PyArg_ParseTuple(args, "OO&:coreset_write", &object, PyUnicode_FSConverter,
-                          &path))
-        return NULL;
-    const vem_data *data = data_of(module, object);
-    if (data && call_begin(&c, NULL)) {
-        call_release(&c);
-        const vem_status status = vem_coreset_write(c.ctx, data, PyBytes_AsString(path));
-        call_take(&c);
-        if (call_check(&c, status))
-            result = text_or_none(NULL);
-        call_end(&c);
-    }
-    Py_DECREF(path);
-    return result;
-}
-
 PyMethodDef stream_methods[] = {
     {"coreset", coreset, METH_VARARGS, "coreset(data, size, method, seed, settings)"},
-    {"coreset_write", coreset_write, METH_VARARGS, "coreset_write(data, path)"},
     {"stream_new", stream_new, METH_VARARGS,
      "stream_new(bucket, seed, normalize): Stream"},
     {"stream_add", stream_add, METH_VARARGS, "stream_add(stream, data, settings)"},

@@ -69,7 +69,10 @@ static PyObject *cut(PyObject *self, PyObject *args)
                    "the array of labels", &view))
         return NULL;
     if (call_begin(&c, NULL)) {
-        if (call_check(&c, vem_dendrogram_cut(c.ctx, tree, clusters, view.buf)))
+        call_release(&c);
+        const vem_status status = vem_dendrogram_cut(c.ctx, tree, clusters, view.buf);
+        call_take(&c);
+        if (call_check(&c, status))
             result = text_or_none(NULL);
         call_end(&c);
     }
@@ -84,8 +87,11 @@ static PyObject *tree_write(PyObject *self, PyObject *path)
     if (!PyUnicode_FSConverter(path, &bytes))
         return NULL;
     if (call_begin(&c, NULL)) {
-        if (call_check(&c, vem_dendrogram_write(c.ctx, ((tree_object *)self)->tree,
-                                                PyBytes_AsString(bytes))))
+        call_release(&c);
+        const vem_status status = vem_dendrogram_write(c.ctx, ((tree_object *)self)->tree,
+                                                       PyBytes_AsString(bytes));
+        call_take(&c);
+        if (call_check(&c, status))
             result = text_or_none(NULL);
         call_end(&c);
     }
@@ -160,7 +166,11 @@ static PyObject *tree_read(PyObject *module, PyObject *path)
     if (!PyUnicode_FSConverter(path, &bytes))
         return NULL;
     if (call_begin(&c, NULL)) {
-        if (call_check(&c, vem_dendrogram_read(c.ctx, PyBytes_AsString(bytes), &tree)))
+        call_release(&c);
+        const vem_status status =
+            vem_dendrogram_read(c.ctx, PyBytes_AsString(bytes), &tree);
+        call_take(&c);
+        if (call_check(&c, status))
             result = tree_wrap(module, tree);
         call_end(&c);
     }

@@ -37,8 +37,6 @@ def is_sparse(X):
 
 def column_names(X):
     """Names of the columns of a frame, or None where not all of them are text."""
-    if is_stream(X):
-        return _arrow.names_of(X)
     columns = getattr(X, "columns", None)
     if columns is None or is_sparse(X):
         return None

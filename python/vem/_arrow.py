@@ -1,9 +1,9 @@
 """Arrow tables and streams, by the capsules of the Arrow PyCapsule interface.
 
-A stream can be read only once, and a batch of it may be a whole table: rows are taken in pieces, one
-after another. While all of them take no more than a share of what the limit of memory leaves, they
+A stream may be one that can be read only once, and a batch of it may be a whole table: rows are taken in
+pieces, one after another. While all of them take no more than a share of what the limit of memory leaves, they
 stay in memory; else they go to a temporary file, which the library maps like any other file, and that
-is said. Names and rows come from the same reading.
+is said.
 """
 
 import os
@@ -24,22 +24,24 @@ def is_arrow(X):
     return hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__")
 
 
-def names_of(X):
-    """Names of the columns where the table says them without being read; else None."""
-    names = getattr(X, "column_names", None)
-    if callable(names) or names is None:
-        return None
-    names = np.asarray(list(names), dtype=object)
-    return names if len(names) and all(isinstance(n, str) and n for n in names) else None
-
-
-def _pieces(X):
-    """Arrays of rows, one piece after another."""
+def _open(X):
+    """The table, and the rows of its first batch."""
     if hasattr(X, "__arrow_c_stream__"):
         table = _vem.arrow(X.__arrow_c_stream__())
-        n = table.next()
-    else:
-        table, n = _vem.arrow_batch(*X.__arrow_c_array__())
+        return table, table.next()
+    return _vem.arrow_batch(*X.__arrow_c_array__())
+
+
+def _names(table):
+    """Names of the columns, where each is a field with a name of its own; else None."""
+    names, columns, _ = table.schema()
+    if len(names) != columns or not all(names) or len(set(names)) != len(names):
+        return None
+    return np.asarray(names, dtype=object)
+
+
+def _pieces(table, n):
+    """Arrays of rows, one piece after another."""
     _, columns, single = table.schema()
     kind = np.float32 if single else np.float64
     most = max(1, PIECE // columns)
@@ -92,19 +94,22 @@ def _say(bytes_held, settings):
     what = f"memory={limit!r} leaves" if limit is not None else "this machine has left"
     warnings.warn(
         f"The Arrow stream has more than {bytes_held / 2**20:.3g} MiB, which is a quarter of the "
-        f"memory that {what}, and it can be read only once: its rows rest in a temporary file in "
-        f"{_folder()} (VEM_TMPDIR names another place).", stacklevel=6)
+        f"memory that {what}: its rows rest in a temporary file in {_folder()} (VEM_TMPDIR names "
+        "another place).", stacklevel=6)
 
 
 def rows_of(X, settings=None):
-    """The rows as an array; or where they are too many for that, the library's data of a file.
+    """The rows as an array, or where they are too many for that as the library's data of a file; and
+    the names of the columns, or None.
 
     ``settings`` are those of a call, with its limit of memory.
     """
+    table, first = _open(X)
+    names = _names(table)
     most = SHARE * (_vem.allowed(settings) or float("inf"))
     held, size, spill = [], 0, None
     try:
-        for rows in _pieces(X):
+        for rows in _pieces(table, first):
             size += rows.nbytes
             if spill is None and size <= most:
                 held.append(rows)
@@ -119,9 +124,9 @@ def rows_of(X, settings=None):
         if spill is None:
             if not held:
                 raise ValueError("the Arrow stream has no rows (0 samples).")
-            return held[0] if len(held) == 1 else np.concatenate(held)
+            return held[0] if len(held) == 1 else np.concatenate(held), names
         # What is mapped stays when its name goes.
-        return _vem.read([spill.finish()], {}, None, settings)
+        return _vem.read([spill.finish()], {}, None, settings), names
     finally:
         if spill is not None:
             spill.drop()

@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import tempfile
 import threading
 import warnings
 
@@ -25,8 +26,16 @@ _labelling = threading.Lock()
 
 # After a fork the threads of OpenMP are gone and its pool does not know: one thread needs no pool.
 _forked = []
+
+
+def _after_fork():
+    global _labelling
+    _forked.append(True)
+    _labelling = threading.Lock()  # whoever held it is not here
+
+
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=lambda: _forked.append(True))
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def threads_of(n_threads):
@@ -87,6 +96,24 @@ def arrays_of(model):
     return state
 
 
+def to_bytes(write):
+    """The file that ``write(path)`` writes, for pickles: all of what it holds."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "file.npz")
+        write(path)
+        with open(path, "rb") as file:
+            return file.read()
+
+
+def from_bytes(read, packed):
+    """What ``read(path)`` makes of such a file."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "file.npz")
+        with open(path, "wb") as file:
+            file.write(packed)
+        return read(path)
+
+
 def _repeat_last(model, clusters):
     """The same mixture with its last cluster as several, which share its weight."""
     state = arrays_of(model)
@@ -110,6 +137,11 @@ class Estimator(BaseEstimator):
     _sparse = False  # sparse rows go in as they are
     _dense = False  # sparse rows are made dense
     _counts = False
+
+    def __sklearn_tags__(self):  # asked for by scikit-learn 1.6 and later
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._sparse or self._dense
+        return tags
 
     # ---- rows ----
 
@@ -177,7 +209,12 @@ class Estimator(BaseEstimator):
         }
 
     def _precision(self):
-        return {None: _options.AUTO, "single": 0, "double": 1}[getattr(self, "precision", None)]
+        precision = getattr(self, "precision", None)
+        known = {None: _options.AUTO, "single": 0, "double": 1}
+        if precision not in known:
+            raise ValueError(f"precision is {precision!r}, but it must be 'single', 'double' or "
+                             "None.")
+        return known[precision]
 
     def _call(self, verb, *arguments):
         """A fit of the library with its progress; what interrupted it is raised by _after."""
@@ -218,6 +255,7 @@ class Estimator(BaseEstimator):
         self._state = arrays_of(model)
         self._handle = model
         self._state["labelled"] = False
+        self.__dict__.pop("labels_", None)  # those of the fit before
         self.report_ = {k: v for k, v in report.items() if k != "labels"}
         return self._state
 
@@ -237,7 +275,7 @@ class Estimator(BaseEstimator):
         """The library's model of the fitted attributes, made anew where these were changed."""
         check_is_fitted(self)
         changed = {
-            name: np.ascontiguousarray(value, dtype=np.float64)
+            name: np.array(value, dtype=np.float64, order="C")
             for name, value in self._attributes().items()
             if not np.array_equal(self._state[name], value)
         }
@@ -341,15 +379,34 @@ class Assigns:
                           shape=(rows.shape[0], model.shape[0]))
 
 
-def streamed(estimator_object, bucket):
+def forget_stream(estimator):
+    """A fit begins anew: batches that were learned from count no longer."""
+    for name in ("_stream", "_streamed"):
+        estimator.__dict__.pop(name, None)
+
+
+def _stream_of(estimator, bucket):
     """The stream of an estimator that learns from batches, new or as it was pickled."""
-    stream = getattr(estimator_object, "_stream", None)
-    if stream is None:
-        estimator_object._seed = seed_of(estimator_object.random_state)
-        normalize = bool(getattr(estimator_object, "normalize", None))
-        stream = _vem.stream_new(bucket, estimator_object._seed, normalize)
-        kept = estimator_object.__dict__.pop("_streamed", None)
+    found = getattr(estimator, "_stream", None)
+    if found is None:
+        estimator._seed = seed_of(estimator.random_state)
+        normalize = bool(getattr(estimator, "normalize", None))
+        found = _vem.stream_new(bucket, estimator._seed, normalize)
+        kept = estimator.__dict__.pop("_streamed", None)
         if kept is not None:
-            _vem.stream_add(stream, _arrays.borrow(*kept))
-        estimator_object._stream = stream
-    return stream
+            _vem.stream_add(found, _arrays.borrow(*kept))
+        estimator._stream = found
+    return found
+
+
+def stream(estimator, rows, sample_weight, clusters):
+    """Add a batch; the coreset of all batches so far, and its weights."""
+    weights = _arrays.check_weights(sample_weight, rows.shape[0])
+    if weights is not None and rows.array is not None:
+        rows, weights = Rows.of(rows.array[weights > 0]), weights[weights > 0]
+    found = _stream_of(estimator, estimator.coreset_size or max(10_000, 20 * clusters))
+    if rows.shape[0] > 0:
+        _vem.stream_add(found, rows.data(weights), estimator._settings())
+    kept = _vem.stream_coreset(found)
+    weights = None if kept.weights is None else np.frombuffer(kept.weights, dtype=np.float64)
+    return Rows.of(_arrays.gather(kept)), weights

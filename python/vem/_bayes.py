@@ -1,11 +1,13 @@
 """Bayesian k-means: the number of clusters is found, too."""
 
+import os
+
 import numpy as np
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from . import _arrays, _options, _vem
-from ._base import Assigns, Estimator, seed_of
+from ._base import Assigns, Estimator, from_bytes, seed_of, to_bytes
 from ._gaussian import family_of
 from ._items import Items
 from ._kmeans import CentersMixin
@@ -177,13 +179,18 @@ default='bayes'
         kind = rows.dtype if rows.dtype in (np.float32, np.float64) else np.dtype(np.float64)
         self._kind = kind
         self.cluster_centers_ = self._state["means"].astype(kind)
-        self.weights_ = self._state["weights"]
-        self.covariances_ = self._state["variances"]
+        self.weights_ = self._state["weights"].copy()
+        variances = self._state["variances"]
+        self.covariances_ = None if variances is None else variances.copy()
         self.n_clusters_ = len(self.weights_)
         self.n_iter_ = max(1, min(report["steps"], self.max_iter))
+        self._path = path
+        self.__dict__.pop("_packed", None)
         self.path_ = path.points()
         self.objective_ = path.summary()["objective"]
         if raised is not None:
+            if report["labels"] is not None:
+                self.labels_ = items.labels(report["labels"], lambda: None)
             raise raised
         self.labels_ = items.labels(report["labels"], lambda: self._assign(model, rows)[0][:, 0])
         return self
@@ -226,6 +233,50 @@ default='bayes'
         """
         check_is_fitted(self)
         return self._scores(X, sample_weight)["log_likelihood"]
+
+    def save(self, path):
+        """Write the model with the mixtures of all numbers of clusters, as ``vem select`` does.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The ``.npz`` file, which is written whole or not at all. ``vem select --pick`` takes
+            another mixture of it.
+        """
+        _vem.path_write(self._mixtures(), self._model(), os.fspath(path))
+
+    def pick(self, n_clusters):
+        """The mixture of another number of clusters that was considered (see ``path_``).
+
+        Parameters
+        ----------
+        n_clusters : int
+            One of the numbers of ``path_``.
+
+        Returns
+        -------
+        mixture : GaussianMixture
+            Fitted, without labels. A KMeans, where ``method`` goes by k-means.
+        """
+        from ._functions import estimator_of
+
+        n_clusters = _options.check("n_clusters", "clusters", n_clusters)
+        return estimator_of(_vem.path_pick(self._mixtures(), n_clusters))
+
+    def _mixtures(self):
+        """The library's path."""
+        check_is_fitted(self)
+        if getattr(self, "_path", None) is None:
+            self._path = from_bytes(_vem.path_read, self._packed)  # it was pickled
+        return self._path
+
+    def __getstate__(self):
+        state = dict(super().__getstate__())
+        path = state.pop("_path", None)
+        if path is not None:
+            state["_packed"] = to_bytes(
+                lambda file: _vem.path_write(path, self._model(), file))
+        return state
 
     def _attributes(self):
         found = {"weights": self.weights_}

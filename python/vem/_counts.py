@@ -78,7 +78,6 @@ class CountMixture(Mixture):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = True
-        tags.input_tags.sparse = True
         return tags
 
     def _prepare(self, array):

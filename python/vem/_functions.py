@@ -189,7 +189,8 @@ def generate(kind, *, n_clusters, n_features=2, n_samples=None, separation=None,
                        for name, value in (("separation", separation), ("box", box)))
     rows, labels, centers, n, d = _vem.generate(
         _choice("kind", kind, _GENERATORS), _options.check("n_clusters", "clusters", n_clusters),
-        min(n_features, 2**31 - 1), n_samples, separation, box, seed_of(random_state))
+        min(n_features, 2**31 - 1), n_samples, separation, box, seed_of(random_state),
+        {"threads": threads_of(None)})
     X = np.frombuffer(rows, dtype=np.float64).reshape(n, d)
     y = np.frombuffer(labels, dtype=np.int32)
     if not return_centers:
@@ -226,7 +227,9 @@ def load(path):
     Returns
     -------
     estimator : KMeans, GaussianMixture, BernoulliMixture, PoissonMixture or MultinomialMixture
-        Fitted, without the labels of the rows. Of a tree: an AgglomerativeBayes.
+        Fitted, without what only the rows tell (``labels_``, ``inertia_``). Balls of one size and
+        equal weights, each row in one of them, are a KMeans, whatever they were fitted by. Of a
+        tree: an AgglomerativeBayes.
 
     Examples
     --------
@@ -245,7 +248,11 @@ def load(path):
     path = os.fspath(path)
     if _vem.file_kind(path) == "tree":
         return _load_tree(path)
-    model = _vem.model_read(path)
+    return estimator_of(_vem.model_read(path))
+
+
+def estimator_of(model):
+    """The fitted estimator of the library's model."""
     state = arrays_of(model)
     meta = _meta(state)
     family, clusters = state["family"], state["clusters"]
@@ -260,9 +267,9 @@ def load(path):
     else:
         names = {name: word for word, name in FAMILIES.items()}
         found = GaussianMixture(clusters, covariance_type=names[family])
-        found.covariances_ = state["variances"]
+        found.covariances_ = state["variances"].copy()
     _adopt(found, model, state, meta)
-    found.means_, found.weights_ = state["means"], state["weights"]
+    found.means_, found.weights_ = state["means"].copy(), state["weights"].copy()
     found.converged_ = meta.get("outcome") == "converged"
     found.lower_bound_ = meta.get("free_energy")
     return found

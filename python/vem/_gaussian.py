@@ -36,7 +36,7 @@ def _check_weights(weights, n_components):
     if (weights < 0).any() or (weights > 1).any():
         raise ValueError(
             "The parameter 'weights' should be in the range [0, 1], but got max value "
-            f"{weights.min():.5f}, min value {weights.max():.5f}"
+            f"{weights.min():.5f}, min value {weights.max():.5f}"  # as scikit-learn words it
         )
     if not np.isclose(weights.sum(), 1.0):
         raise ValueError(
@@ -231,7 +231,7 @@ default='full'
             ) from problem
 
     def _settle(self):
-        self.covariances_ = self._state["variances"]
+        self.covariances_ = self._state["variances"].copy()
 
     def _attributes(self):
         return {**super()._attributes(), "variances": self.covariances_}

@@ -6,6 +6,8 @@ from . import _arrays, _arrow
 
 # Rows that come twice are looked for, and made one, in arrays of up to so many values.
 CANONICAL_VALUES = 1 << 20
+# Values that are looked at together where rows are taken in pieces.
+PIECE = 1 << 20
 
 
 class Rows:
@@ -18,12 +20,13 @@ class Rows:
             self._stay(_arrays.read(X, model=model, counts=counts, settings=settings))
             self.picked = self.names is not None  # the model's columns, by their names
             return
-        self.names = _arrays.column_names(X)
         if _arrays.is_stream(X):
-            X = _arrow.rows_of(X, settings)
+            X, self.names = _arrow.rows_of(X, settings)
             if not isinstance(X, np.ndarray):
                 self._stay(X)
                 return
+        else:
+            self.names = _arrays.column_names(X)
         self.array = _arrays.check_rows(X, name=name, sparse=sparse, dense=dense, least=least)
         self.shape = self.array.shape
         self.dtype = self.array.dtype
@@ -43,6 +46,18 @@ class Rows:
         rows.array, rows.names, rows.picked = array, names, False
         rows.shape, rows.dtype = array.shape, array.dtype
         return rows
+
+    def pieces(self):
+        """Rows as doubles, some at a time: the number of the first, and an array."""
+        step = max(1, PIECE // max(1, self.shape[1]))
+        for first in range(0, self.shape[0], step):
+            n = min(step, self.shape[0] - first)
+            if self.array is not None:
+                yield first, np.asarray(self.array[first : first + n], dtype=np.float64)
+                continue
+            piece = np.empty((n, self.shape[1]))
+            self._data.get(first, n, piece)
+            yield first, piece
 
     def data(self, weights=None):
         if self.array is not None:

@@ -9,8 +9,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from . import _arrays, _options, _vem
-from ._base import FEW_STEPS, Assigns, Estimator, seed_of, streamed
-from ._items import Items, Rows
+from ._base import FEW_STEPS, Assigns, Estimator, forget_stream, seed_of, stream
+from ._items import Items
 
 # scikit-learn's names are ways to compute the same clusters; so they are here.
 _USUAL = ("auto", "lloyd", "elkan", "full")
@@ -30,14 +30,28 @@ class CentersMixin(TransformerMixin):
         Returns
         -------
         distances : ndarray of shape (n_samples, n_clusters)
-            Euclidean distances.
+            Euclidean distances, of rows and columns as the model takes them: of length 1 with
+            ``normalize``, in standard deviations with ``standardize``.
         """
         check_is_fitted(self)
         rows = self._rows(X)
-        array = rows.array if rows.array is not None else _arrays.gather(rows.data())
-        if array.dtype not in (np.float32, np.float64):
-            array = array.astype(np.float64)
-        return euclidean_distances(array, self.cluster_centers_)
+        self._model()  # with the centers there are now
+        kind = np.float32 if rows.dtype == np.float32 else np.float64
+        scale = self._state["scale"]
+        scale = 1 if scale is None else scale
+        centers = np.asarray(self.cluster_centers_, dtype=np.float64) / scale
+        origin = centers.mean(axis=0)  # near all of them, so that no digits are lost
+        out = np.empty((rows.shape[0], len(centers)), dtype=kind)
+        for first, piece in rows.pieces():
+            if self._state["normalizes"]:
+                lengths = np.sqrt((piece * piece).sum(axis=1))
+                if not lengths.all():
+                    row = first + int(np.flatnonzero(lengths == 0)[0])
+                    raise ValueError(f"row {row + 1} is zero: it has no direction.")
+                piece = piece / lengths[:, None]
+            out[first : first + len(piece)] = euclidean_distances(piece / scale - origin,
+                                                                  centers - origin)
+        return out
 
     def fit_transform(self, X, y=None, sample_weight=None):
         """Fit, then transform the same rows.
@@ -286,14 +300,15 @@ array-like of shape (n_clusters, n_features), default='k-means++'
         """
         rows = self._rows(X, reset=True)
         weights = _arrays.check_weights(sample_weight, rows.shape[0])
-        self.__dict__.pop("_stream", None)
+        forget_stream(self)
         return self._fit(rows, weights, self._start(rows))
 
     def partial_fit(self, X, y=None, sample_weight=None):
         """Learn from another batch of rows.
 
         A coreset of all batches so far is kept (``coreset_size`` rows for each doubling of their
-        number, 10,000 unless said) and fitted from the centers there are.
+        number, 10,000 unless said) and fitted from the centers there are. Those may come from
+        ``fit``, whose rows are not remembered: only batches count.
 
         Parameters
         ----------
@@ -309,19 +324,12 @@ array-like of shape (n_clusters, n_features), default='k-means++'
         self : object
             The estimator.
         """
-        first = not hasattr(self, "_stream") and not hasattr(self, "_streamed")
+        first = not hasattr(self, "cluster_centers_")
         rows = self._rows(X, reset=first)
-        weights = _arrays.check_weights(sample_weight, rows.shape[0])
-        if weights is not None and rows.array is not None:
-            rows.array, weights = rows.array[weights > 0], weights[weights > 0]
-        stream = streamed(self, self.coreset_size or max(10_000, 20 * self.n_clusters))
-        _vem.stream_add(stream, rows.data(weights), self._settings())
-        seen = _vem.stream_coreset(stream)
-        coreset = _arrays.gather(seen)
-        start = None if first else _centers_model(np.asarray(self.cluster_centers_, np.float64))
-        held = Rows.of(coreset)
-        weights = None if seen.weights is None else np.frombuffer(seen.weights, dtype=np.float64)
-        self._fit(held, weights, start if start is not None else self._start(held), reduced=True)
+        coreset, weights = stream(self, rows, sample_weight, self.n_clusters)
+        start = self._start(coreset) if first else _centers_model(
+            np.asarray(self.cluster_centers_, np.float64))
+        self._fit(coreset, weights, start, reduced=True)
         self.labels_ = self._assign(self._model(), rows)[0][:, 0]
         return self
 

@@ -8,8 +8,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from . import _arrays, _options, _vem
-from ._base import FEW_STEPS, Assigns, Estimator, seed_of, streamed
-from ._items import Items, Rows
+from ._base import FEW_STEPS, Assigns, Estimator, forget_stream, seed_of, stream
+from ._items import Items
 
 _SEEDINGS = {"k-means++": "kmeans++", "random_from_data": "random"}
 
@@ -77,8 +77,8 @@ class Mixture(Assigns, DensityMixin, Estimator):
             options.pop("seeding", None)
         model, report, raised = self._fit_items(items, options, start)
         self._keep(model, report)
-        self.weights_ = self._state["weights"]
-        self.means_ = self._state["means"]
+        self.weights_ = self._state["weights"].copy()  # a change of them is seen beside it
+        self.means_ = self._state["means"].copy()
         self._settle()
         self.converged_ = report["outcome"] == "converged"
         self.n_iter_ = min(report["steps"], self.max_iter)
@@ -141,14 +141,15 @@ class Mixture(Assigns, DensityMixin, Estimator):
         """
         rows = self._rows(X, reset=True, least=2)
         weights = _arrays.check_weights(sample_weight, rows.shape[0])
-        self.__dict__.pop("_stream", None)
+        forget_stream(self)
         return self._fit(rows, weights)
 
     def partial_fit(self, X, y=None, sample_weight=None):
         """Learn from another batch of rows.
 
         A coreset of all batches so far is kept (``coreset_size`` rows for each doubling of their
-        number, 10,000 unless said) and fitted from the mixture there is.
+        number, 10,000 unless said) and fitted from the mixture there is. That may come from
+        ``fit``, whose rows are not remembered: only batches count.
 
         Parameters
         ----------
@@ -164,16 +165,9 @@ class Mixture(Assigns, DensityMixin, Estimator):
         self : object
             The estimator.
         """
-        first = not hasattr(self, "_stream") and not hasattr(self, "_streamed")
+        first = not hasattr(self, "means_")
         rows = self._rows(X, reset=first)
-        weights = _arrays.check_weights(sample_weight, rows.shape[0])
-        if weights is not None and rows.array is not None:
-            rows.array, weights = rows.array[weights > 0], weights[weights > 0]
-        stream = streamed(self, self.coreset_size or max(10_000, 20 * self.n_components))
-        _vem.stream_add(stream, rows.data(weights), self._settings())
-        kept = _vem.stream_coreset(stream)
-        coreset = Rows.of(_arrays.gather(kept))
-        weights = None if kept.weights is None else np.frombuffer(kept.weights, dtype=np.float64)
+        coreset, weights = stream(self, rows, sample_weight, self.n_components)
         self._fit(coreset, weights, None if first else self._model(), reduced=True)
         return self
 

@@ -1,7 +1,6 @@
 """Agglomerative clustering: trees of merges, by evidence or by distances."""
 
 import os
-import tempfile
 
 import numpy as np
 from sklearn.base import ClusterMixin
@@ -9,9 +8,10 @@ from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils.validation import check_is_fitted
 
 from . import _arrays, _options, _progress, _vem
-from ._base import Estimator, seed_of
+from ._base import Estimator, from_bytes, seed_of, to_bytes
 from ._bayes import WITHOUT, prior_of
 from ._gaussian import family_of
+from ._items import Rows
 
 LINKAGES = _vem.methods()["tree"]
 
@@ -118,17 +118,20 @@ class AgglomerativeBayes(ClusterMixin, Estimator):
         if self.linkage not in LINKAGES:
             raise ValueError(f"linkage is {self.linkage!r}, but it must be one of "
                              f"{', '.join(LINKAGES)}.")
-        kept = None
-        if weights is not None and rows.array is not None and not weights.all():
+        kept, all_rows = None, rows
+        # Where leaves are rows all of them are in memory anyway; else they are those of a fit.
+        if weights is not None and not weights.all() and (
+                rows.array is not None or self.n_leaves is None):
             kept = np.flatnonzero(weights > 0)
             if len(kept) == 0:
                 raise ValueError("sample_weight is 0 for every row, but some row must count.")
-            rows.array, weights = rows.array[kept], weights[kept]
-            everything = rows.shape[0]
+            if rows.array is None:
+                all_rows = Rows.of(_arrays.gather(rows.data()), rows.names)
+            rows, weights = Rows.of(all_rows.array[kept], rows.names), weights[kept]
         if weights is not None and (weights == 1).all():
             weights = None
         tree = self._grow(rows, weights)
-        n = rows.array.shape[0] if rows.array is not None else rows.shape[0]
+        n = rows.shape[0]
         summary = tree.summary()
         self._set_tree(tree, summary["leaves"])
         wanted = self.n_clusters
@@ -140,11 +143,9 @@ class AgglomerativeBayes(ClusterMixin, Estimator):
         self.n_clusters_ = int(wanted)
         self.labels_ = labels
         if kept is not None:
-            original = _arrays.check_rows(X, name=type(self).__name__)
-            near = pairwise_distances_argmin(original, rows.array)
+            near = pairwise_distances_argmin(all_rows.array, rows.array)
             near[kept] = np.arange(len(kept))
             self.labels_ = labels[near]
-            assert len(self.labels_) == everything
         return self
 
     def _grow(self, rows, weights):
@@ -168,6 +169,7 @@ class AgglomerativeBayes(ClusterMixin, Estimator):
         self.n_leaves_ = leaves
         self.n_connected_components_ = 1
         self._tree = tree
+        self.__dict__.pop("_packed", None)
 
     def fit_predict(self, X, y=None, sample_weight=None):
         """Grow the tree, and give the cluster of each row.
@@ -198,14 +200,12 @@ class AgglomerativeBayes(ClusterMixin, Estimator):
         """
         check_is_fitted(self)
         if getattr(self, "_tree", None) is None:  # it was pickled
-            with tempfile.TemporaryDirectory() as folder:
-                plain = os.path.join(folder, "tree.npz")
-                np.savez(plain, linkage=self.linkage_, delta=self.delta_,
-                         log_evidence=self.log_evidence_)
-                self._tree = _vem.tree_read(plain)
+            self._tree = from_bytes(_vem.tree_read, self._packed)
         self._tree.write(os.fspath(path))
 
     def __getstate__(self):
-        state = super().__getstate__()
-        state.pop("_tree", None)
+        state = dict(super().__getstate__())
+        tree = state.pop("_tree", None)
+        if tree is not None:
+            state["_packed"] = to_bytes(tree.write)
         return state
