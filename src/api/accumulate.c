@@ -84,7 +84,7 @@ static double error_of(const vem_view *view, const vem_model *inside,
     const double mass = *vem_i_stats_mass(from, c), *first = vem_i_stats_first(from, c),
                  *second = vem_i_stats_second(from, c);
     const int columns = inside->family->axes > 0;
-    if (inside->family->axes < 0)
+    if (!vem_i_has_shapes(inside->family))
         return 0;
     double error = columns ? 0 : *second * told_unit(view, 0);
     for (int64_t j = 0; j < d; j++) {
@@ -204,7 +204,7 @@ static vem_status step(vem_i_run *run, void *arg, const vem_view *view,
         const vem_options how = {.prior = (int)w->part->prior,
                                  .floor = w->part->floor,
                                  .precision = (int)w->part->precision};
-        if (inside->family->axes >= 0)
+        if (vem_i_has_shapes(inside->family))
             look_at_spread(&seen, deviations);
         const vem_i_constraints likely =
             vem_i_constraints_of(&seen, &how, inside->family);

@@ -100,7 +100,7 @@ static double work_of_rows(const guide *g, int32_t d, int32_t buckets, double tr
 static int worth_trying(const guide *g, const vem_model *model)
 {
     double scan = (double)g->n * model->clusters;
-    int32_t per_pair = model->family->axes == 2 ? model->d / 2 + 1 : 1;
+    int32_t per_pair = vem_i_takes_products(model->family) ? model->d / 2 + 1 : 1;
     if (g->out.top > VEM_I_GUIDED_TOP || g->options->search == VEM_ASSIGN_SCAN ||
         model->family->counts) /* buckets are of places */
         return 0;

@@ -100,7 +100,7 @@ static vem_status check(vem_i_run *run, const vem_data *data, const vem_options 
                           "takes any family%s.",
                           vem_choice_name("family", (int)o->family),
                           vem_i_select_name(s->method), method->families,
-                          vem_i_family_of((int)o->family)->axes >= 0
+                          vem_i_has_shapes(vem_i_family_of((int)o->family))
                               ? ", greedy any of Gaussian clusters"
                               : "");
     if (o->clusters != VEM_AUTO || o->algorithm != VEM_AUTO || o->restarts != 1)

@@ -41,14 +41,19 @@ static double largest_ratio(const vem_i_scorer *scorer)
     return single ? 0x1p-10 / (3 * FLOAT_SUM_ERROR) : 0x1p-15 / (3 * VEM_I_SUM_ERROR);
 }
 
+/* What is judged of a cluster: its values, one for each variance there is. Where clusters share
+ * their variances, T is that of all. */
 typedef struct judge {
     const vem_i_scorer *scorer;
     const vem_i_stats *stats;
     const vem_i_constraints *constraints;
     double ratio;
-    double pooled;   /* one variance: T of all clusters, no less than the floor */
-    double *columns; /* the same of each column, where clusters share one for each; else
-                        NULL */
+    int matrix;     /* any direction is a value */
+    int32_t values; /* else: d, the columns, or 1, their sum */
+    int pooled;     /* by all clusters */
+    double sum;     /* then, of one value: T of all clusters, no less than the floor */
+    double
+        *columns; /* the same of each column: the scratch in which its family adds them */
 } judge;
 
 static double square_step(const vem_i_stats *stats, int32_t c)
@@ -70,14 +75,29 @@ static double trace(const judge *t, int32_t c)
     return sum;
 }
 
-static int has_one_variance(const judge *t)
-{
-    return t->constraints->shared || vem_i_is_plain(t->scorer->family);
-}
-
 static double greater(double a, double b)
 {
     return a > b ? a : b;
+}
+
+/* S, N delta^2 and the floor of a value. */
+static double about_old(const judge *t, int32_t c, int32_t value)
+{
+    return t->values > 1 ? vem_i_stats_second(t->stats, c)[value] : trace(t, c);
+}
+
+static double gone(const judge *t, int32_t c, int32_t value)
+{
+    const double mass = *vem_i_stats_mass(t->stats, c);
+    const double first = vem_i_stats_first(t->stats, c)[value];
+    return t->values > 1 ? first * (first / mass) : mass * square_step(t->stats, c);
+}
+
+static double least(const judge *t, int32_t value, double mass)
+{
+    const int32_t d = t->stats->d;
+    return t->values > 1 ? vem_i_floor_column(t->constraints, value) * mass
+                         : vem_i_floor_shared(t->constraints, d) * d * mass;
 }
 
 static int too_far(const judge *t, int32_t c)
@@ -85,73 +105,54 @@ static int too_far(const judge *t, int32_t c)
     const double mass = *vem_i_stats_mass(t->stats, c);
     if (!(mass > 0))
         return 0;
-    const double *first = vem_i_stats_first(t->stats, c),
-                 *second = vem_i_stats_second(t->stats, c);
-    const vem_i_constraints *limits = t->constraints;
-    const int axes = t->scorer->family->axes;
-    if (t->columns) {
-        for (int32_t j = 0; j < t->stats->d; j++)
-            if (first[j] * (first[j] / mass) >
-                t->ratio * t->columns[j] * (mass / t->constraints->total_mass))
-                return 1;
-        return 0;
-    }
-    if (axes == 1 && !t->constraints->shared) {
-        for (int32_t j = 0; j < t->stats->d; j++) {
-            const double about = second[j] - first[j] * (first[j] / mass);
-            if (second[j] >
-                t->ratio * greater(about, mass * vem_i_floor_column(limits, j)))
-                return 1;
-        }
-        return 0;
-    }
-    const double square = square_step(t->stats, c);
-    if (has_one_variance(t))
-        return mass * square > t->ratio * t->pooled * (mass / t->constraints->total_mass);
-    if (axes == 2) {
+    if (t->matrix) {
+        const double *first = vem_i_stats_first(t->stats, c);
         double most = 0;
         for (int32_t j = 0; j < t->stats->d; j++)
-            most += (first[j] / mass) * (first[j] / mass) / vem_i_floor_column(limits, j);
+            most += (first[j] / mass) * (first[j] / mass) /
+                    vem_i_floor_column(t->constraints, j);
         return most > t->ratio;
     }
-    return *second > t->ratio * greater(*second - mass * square,
-                                        mass * limits->floor * t->stats->d);
+    for (int32_t v = 0; v < t->values; v++) {
+        const double step = gone(t, c, v);
+        if (t->pooled) {
+            const double all = t->values > 1 ? t->columns[v] : t->sum;
+            if (step > t->ratio * all * (mass / t->constraints->total_mass))
+                return 1;
+        } else {
+            const double old = about_old(t, c, v);
+            if (old > t->ratio * greater(old - step, least(t, v, mass)))
+                return 1;
+        }
+    }
+    return 0;
 }
 
-static void pool_columns(judge *t)
+static double pool(const judge *t, int32_t value)
 {
-    t->columns = t->scorer->work;
-    for (int32_t j = 0; j < t->stats->d; j++) {
-        double sum = 0;
-        for (int32_t c = 0; c < t->stats->clusters; c++) {
-            const double mass = *vem_i_stats_mass(t->stats, c),
-                         first = vem_i_stats_first(t->stats, c)[j];
-            if (mass > 0)
-                sum += vem_i_stats_second(t->stats, c)[j] - first * (first / mass);
-        }
-        t->columns[j] = greater(sum, vem_i_floor_column(t->constraints, j) *
-                                         t->constraints->total_mass);
-    }
+    double sum = 0;
+    for (int32_t c = 0; c < t->stats->clusters; c++)
+        if (*vem_i_stats_mass(t->stats, c) > 0)
+            sum += about_old(t, c, value) - gone(t, c, value);
+    return greater(sum, least(t, value, t->constraints->total_mass));
 }
 
 static judge judge_of(const vem_i_scorer *scorer, const vem_i_stats *stats,
                       const vem_i_constraints *constraints)
 {
+    const int free = !constraints->shared, axes = scorer->family->axes;
     judge t = {.scorer = scorer,
                .stats = stats,
                .constraints = constraints,
-               .ratio = largest_ratio(scorer)};
-    if (!has_one_variance(&t)) {
-        if (scorer->family->shared && scorer->family->axes == 1)
-            pool_columns(&t);
-        return t;
-    }
-    for (int32_t c = 0; c < stats->clusters; c++)
-        if (*vem_i_stats_mass(stats, c) > 0)
-            t.pooled +=
-                trace(&t, c) - *vem_i_stats_mass(stats, c) * square_step(stats, c);
-    t.pooled = greater(t.pooled, vem_i_floor_shared(constraints, stats->d) * stats->d *
-                                     constraints->total_mass);
+               .ratio = largest_ratio(scorer),
+               .matrix = free && axes == 2,
+               .values = free && axes == 1 ? stats->d : 1,
+               .pooled = constraints->shared || scorer->family->shared,
+               .columns = scorer->work};
+    if (t.pooled && t.values == 1)
+        t.sum = pool(&t, 0);
+    for (int32_t v = 0; t.pooled && t.values > 1 && v < t.values; v++)
+        t.columns[v] = pool(&t, v);
     return t;
 }
 
@@ -187,8 +188,8 @@ vem_status vem_i_steady(vem_i_run *run, vem_i_estep *estep, vem_i_posterior *pos
                         const vem_i_constraints *constraints, vem_i_scorer *scorer,
                         vem_i_stats *stats, int64_t *pairs)
 {
-    if (scorer->family->axes < 0)
-        return VEM_OK; /* there are no second moments */
+    if (!vem_i_has_shapes(scorer->family))
+        return VEM_OK;
     judge t = judge_of(scorer, stats, constraints);
     if (!any_too_far(&t))
         return VEM_OK;

@@ -108,7 +108,8 @@ static int may_reduce(const vem_options *asked, const vem_options *resolved)
 static int may_hold_fewer(const vem_options *asked, const vem_options *resolved)
 {
     return asked->algorithm == VEM_AUTO && asked->held == VEM_AUTO &&
-           asked->search == VEM_AUTO && vem_i_family_of(resolved->family)->axes == 2 &&
+           asked->search == VEM_AUTO &&
+           vem_i_takes_products(vem_i_family_of(resolved->family)) &&
            resolved->held > FEW_HELD;
 }
 

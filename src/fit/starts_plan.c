@@ -43,12 +43,14 @@ static int64_t most_of(int64_t a, int64_t b)
 static double work_of(const vem_options *o, int64_t rows, int32_t d)
 {
     return (double)rows * (double)o->clusters * d *
-           (vem_i_family_of(o->family)->axes == 2 ? d : 1);
+           (vem_i_takes_products(vem_i_family_of(o->family)) ? d : 1);
 }
 
 static int64_t most_runs(const vem_i_family *family)
 {
-    return family->axes == 2 ? MOST_FULL : vem_i_is_plain(family) ? MOST : MOST_SHAPED;
+    return vem_i_takes_products(family) ? MOST_FULL
+           : vem_i_is_plain(family)     ? MOST
+                                        : MOST_SHAPED;
 }
 
 static int64_t fresh_runs(const vem_i_family *family, int64_t clusters, int64_t runs)
@@ -86,7 +88,7 @@ vem_i_starts_plan vem_i_starts_of(const vem_options *o, int ours, int reduced, i
     p.runs = share < (double)fewest ? fewest
              : share > (double)most ? most
                                     : (int64_t)share;
-    if (family->axes == 2) {
+    if (vem_i_takes_products(family)) {
         const double work = work_of(o, p.rows, d);
         const double affordable = fmax(EXPENSIVE, work_of(o, n, d)) / work;
         if (affordable < (double)fewest)

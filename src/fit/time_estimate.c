@@ -65,7 +65,7 @@ static double usual_rate(const vem_i_plan *plan)
 static double pair_of(const vem_i_plan *plan, const vem_i_family *family)
 {
     const double d = plan->d;
-    return (family->axes == 2 ? d * (d + 2) : 2 * (double)plan->row_values) +
+    return (vem_i_takes_products(family) ? d * (d + 2) : 2 * (double)plan->row_values) +
            VEM_I_PAIR_OVERHEAD;
 }
 
@@ -188,9 +188,9 @@ static double starting(const vem_i_plan *plan)
     const vem_i_programme last = vem_i_programme_on_larger(&o, starts->larger);
     const double rows = (double)starts->rows;
     const vem_i_family *family = vem_i_family_of(o.family);
-    const double slower = vem_i_is_plain(family) ? SMALL
-                          : family->axes == 2    ? SMALL_FULL
-                                                 : SMALL_SHAPED;
+    const double slower = vem_i_is_plain(family)         ? SMALL
+                          : vem_i_takes_products(family) ? SMALL_FULL
+                                                         : SMALL_SHAPED;
     return slower * ((double)starts->fresh * seeding(&o, rows) * distance_of(plan) +
                      (double)starts->runs * loops_of(plan, &each, rows) +
                      loops_of(plan, &last, (double)starts->larger));

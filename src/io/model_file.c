@@ -124,7 +124,7 @@ static int variance_dims(const vem_i_family *family, int64_t clusters, int64_t d
                          int64_t dims[3])
 {
     int rank = 0;
-    if (family->axes < 0)
+    if (!vem_i_has_shapes(family))
         return 0;
     if (!family->shared)
         dims[rank++] = clusters;
@@ -152,11 +152,11 @@ static const vem_i_family *family_of_shape(const parts *found)
     const vem_i_family *family;
     for (int shared = 0; shared < 2; shared++)
         for (int kind = 0; (family = vem_i_family_of(kind)); kind++)
-            if (family->axes >= 0 && family->shared == shared &&
+            if (vem_i_has_shapes(family) && family->shared == shared &&
                 shape_fits(found, family))
                 return family;
     for (int kind = 0; (family = vem_i_family_of(kind)); kind++)
-        if (family->axes >= 0 && !family->shared &&
+        if (vem_i_has_shapes(family) && !family->shared &&
             family->axes + 1 >= found->variance_rank)
             break;
     return family ? family : vem_i_family_of(0);

@@ -198,7 +198,7 @@ static int describe_sums(const vem_model *model, const arrays *a, int moved,
     list[0] = (vem_i_array){"mass", VEM_FLOAT64, a->mass, 1, {clusters}};
     list[1] = (vem_i_array){
         moved ? "first_about" : "first", VEM_FLOAT64, a->first, 2, {clusters, d}};
-    if (model->family->axes < 0)
+    if (!vem_i_has_shapes(model->family))
         return 2;
     list[2] = (vem_i_array){moved ? "second_about" : "second",
                             VEM_FLOAT64,

@@ -158,6 +158,17 @@ static inline int vem_i_is_wide(const vem_i_family *family)
     const vem_i_support *support = vem_i_support_of(family);
     return support && support->most > 1;
 }
+/* Clusters have variances, and statistics second moments. */
+static inline int vem_i_has_shapes(const vem_i_family *family)
+{
+    return family->axes >= 0;
+}
+/* A pair takes all products of two columns: d times the work of others, for those who decide how
+ * a fit is made. */
+static inline int vem_i_takes_products(const vem_i_family *family)
+{
+    return family->axes == 2;
+}
 /* Each cluster has a matrix to be found, which takes rows by the number of columns. */
 static inline int vem_i_has_matrices(const vem_i_family *family)
 {

@@ -40,13 +40,13 @@ int64_t vem_i_boxes_most(int64_t n)
 
 int vem_i_boxes_pay(const vem_i_family *family, int64_t n, int32_t d, int64_t clusters)
 {
-    return family->axes >= 0 && d <= PAY_COLUMNS && clusters >= PAY_CLUSTERS &&
+    return vem_i_has_shapes(family) && d <= PAY_COLUMNS && clusters >= PAY_CLUSTERS &&
            vem_i_boxes_most(n) >= clusters;
 }
 
 int vem_i_boxes_suit(const vem_view *view, const vem_i_family *family)
 {
-    return family->axes >= 0 && !vem_i_view_is_sparse(view) &&
+    return vem_i_has_shapes(family) && !vem_i_view_is_sparse(view) &&
            view->spread_kind == VEM_I_SPREAD_NONE && view->n <= UINT32_MAX;
 }
 

@@ -20,12 +20,6 @@ static uint64_t bytes(const vem_i_run *run, const vem_i_programme *programme, in
                                            (int32_t)programme->options.clusters, d));
 }
 
-/* Clusters that are inserted have variances. */
-static int takes(const vem_i_family *family)
-{
-    return family->axes >= 0;
-}
-
 static vem_status run(vem_i_selection *selection)
 {
     return vem_i_restarts_run(selection->fits);
@@ -34,7 +28,7 @@ static vem_status run(vem_i_selection *selection)
 const vem_i_select_type vem_i_select_type_greedy = {.kind = VEM_SELECT_GREEDY,
                                                     .criterion = "BIC",
                                                     .lower = 1,
-                                                    .takes = takes,
+                                                    .takes = vem_i_has_shapes,
                                                     .families =
                                                         "iso, diag, full or a shared one",
                                                     .most = 20,
