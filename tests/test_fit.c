@@ -181,7 +181,7 @@ static void reseed_wins_nothing(void **state)
         data.x[i] = ldexp(1, (int)(i * i % 64));
     for (int64_t i = 0; i < 64; i++)
         data.x[i] = ldexp(1, (int)i);
-    for (int family = VEM_ISO_SHARED; family <= VEM_FULL; family++) {
+    for (int family = 0; family < GRID_SHAPED; family++) {
         vem_options o;
         vem_options_init(&o);
         o.clusters = 64;

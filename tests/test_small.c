@@ -213,7 +213,7 @@ static void floors_that_rounding_meets(void **state)
 static void floors_of_loops_agree(void **state)
 {
     (void)state;
-    for (int family = VEM_ISO; family <= VEM_FULL; family++)
+    for (int family = 0; family < GRID_SHAPED; family++)
         for (int precision = VEM_SINGLE; precision <= VEM_DOUBLE; precision++) {
             grid_data data = grid_data_new(SET_SEPARATED, WEIGHTS_NONE, N, 4, 3);
             for (int64_t i = 0; i < N * 4; i++)
@@ -298,9 +298,10 @@ static void weights_sum_to_one(void **state)
 static void one_cluster_takes_no_swaps(void **state)
 {
     (void)state;
-    for (vem_family_kind family = VEM_ISO_SHARED; family <= VEM_FULL; family++)
-        for (int swaps = 0; swaps < 2; swaps++) {
+    for (int family = 0; family < VEM_FAMILIES; family++)
+        for (int swaps = 0; swaps < (family < GRID_SHAPED ? 2 : 1); swaps++) {
             grid_data data = grid_data_new(SET_SEPARATED, WEIGHTS_NONE, N, 3, 3);
+            grid_suit((vem_family_kind)family, &data);
             vem_options o;
             vem_options_init(&o);
             o.clusters = 1;

@@ -1,5 +1,5 @@
-/* The units of the columns: a fit of family diag or full knows nothing of them, and its floor
- * follows them. */
+/* The units of the columns: a fit whose clusters have shapes by column knows nothing of them, and
+ * its floor follows them. */
 #include "grid.h"
 
 #define CONTEXT_THREADS 2
@@ -9,7 +9,22 @@
 
 enum { N = 600, D = 4, CLUSTERS = 5 };
 
-static const vem_family_kind shaped[] = {VEM_DIAG, VEM_FULL};
+/* The next family of the table after this one whose shapes follow the units of the columns; -1 is
+ * before the first, and GRID_SHAPED after the last. */
+static int next_by_column(int family)
+{
+    do
+        family++;
+    while (family < GRID_SHAPED && !vem_i_family_of(family)->by_column);
+    return family;
+}
+
+/* Where the variance of column j in cluster c, or its covariance with column k, stands. */
+static int at_shape(const vem_model *model, int c, int j, int k)
+{
+    const int shape = model->family->shared ? 0 : c;
+    return model->family->axes == 2 ? (shape * D + j) * D + k : shape * D + j;
+}
 
 /* Column j of the rows times factors[j]. */
 static grid_data scaled(const grid_data *data, const double *factors)
@@ -45,17 +60,16 @@ static void assert_rescaled(const vem_model *a, const vem_model *b, const double
 {
     const double *means = vem_model_means(a), *others = vem_model_means(b);
     const double *shapes = vem_model_variances(a), *other_shapes = vem_model_variances(b);
-    const int full = vem_model_family(a) == VEM_FULL;
+    const int full = a->family->axes == 2;
     for (int c = 0; c < vem_model_clusters(a); c++)
         for (int j = 0; j < D; j++) {
-            const int own = full ? (c * D + j) * D + j : c * D + j;
-            const double deviation = sqrt(shapes[own]) * factors[j];
+            const double deviation = sqrt(shapes[at_shape(a, c, j, j)]) * factors[j];
             grid_assert_near(others[c * D + j], means[c * D + j] * factors[j],
                              tolerance * deviation, what);
             for (int k = full ? 0 : j; k < (full ? D : j + 1); k++) {
-                const int at = full ? (c * D + j) * D + k : own;
-                const double size = deviation * factors[k] *
-                                    sqrt(shapes[full ? (c * D + k) * D + k : own]);
+                const int at = at_shape(a, c, j, k);
+                const double size =
+                    deviation * factors[k] * sqrt(shapes[at_shape(a, c, k, k)]);
                 grid_assert_near(other_shapes[at], shapes[at] * factors[j] * factors[k],
                                  tolerance * size, what);
             }
@@ -126,10 +140,10 @@ static void rescaling_a_column_rescales_the_model(void **state)
     const double powers[D] = {0x1p40, 0x1p-30, 1, 0x1p3},
                  any[D] = {1e5, 1.0 / 7, 1e-4, 3};
     for (int set = 0; set < SET_COUNT; set++)
-        for (int f = 0; f < 2; f++)
+        for (int f = next_by_column(-1); f < GRID_SHAPED; f = next_by_column(f))
             for (int precision = VEM_SINGLE; precision <= VEM_DOUBLE; precision++) {
                 grid_data data = grid_data_new((grid_set)set, WEIGHTS_NONE, N, D, 7);
-                vem_options o = ask(shaped[f]);
+                vem_options o = ask((vem_family_kind)f);
                 o.precision = precision;
                 assert_same_fit(&data, &o, powers, 0);
                 o.coreset = 200;
@@ -162,16 +176,16 @@ static int above(const vem_model *model, int c, const double *variances, double 
 {
     const double *v = vem_model_variances(model);
     double matrix[D * D];
-    if (vem_model_family(model) == VEM_DIAG) {
+    if (model->family->axes == 1) {
         for (int j = 0; j < D; j++)
-            if (v[c * D + j] < least * variances[j])
+            if (v[at_shape(model, c, j, j)] < least * variances[j])
                 return 0;
         return 1;
     }
     for (int i = 0; i < D; i++)
         for (int j = 0; j < D; j++)
             matrix[i * D + j] =
-                (v[(c * D + i) * D + j] - (i == j ? least * variances[j] : 0)) /
+                (v[at_shape(model, c, i, j)] - (i == j ? least * variances[j] : 0)) /
                 sqrt(variances[i] * variances[j]);
     return vem_i_cholesky(matrix, D);
 }
@@ -184,20 +198,25 @@ static void the_floor_is_a_share_of_the_column(void **state)
     (void)state;
     const double wide[D] = {1e6, 1, 1e-3, 1e-6}, narrow[D] = {30, 1, 0.1, 3};
     const double floors[] = {1e-6, 1e-3}, scale[D] = {2, 0.5, 3, 1};
-    for (int f = 0; f < 2; f++)
+    for (int f = next_by_column(-1); f < GRID_SHAPED; f = next_by_column(f))
         for (int k = 0; k < 4; k++) {
             const int e = k % 2, keeps = k / 2;
             const double *factors = keeps ? narrow : wide;
             grid_data plain = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, N, D, 3);
-            /* The first hundred rows are one point, far from the others. */
+            /* The first hundred rows are one point, far from the others; all are on a few, where
+             * clusters share what has to collapse. */
             for (int64_t i = 0; i < 100 * D; i++)
                 plain.x[i] = 40;
+            for (int64_t i = 0; vem_i_family_of(f)->shared && i < N * D; i++)
+                plain.x[i] =
+                    1e-6 * plain.x[i] + (double)(i * CLUSTERS / (N * D) * (i % D + 1));
             grid_data data = scaled(&plain, factors);
             double variances[D];
             variances_of(&data, variances);
-            vem_options o = ask(shaped[f]);
+            vem_options o = ask((vem_family_kind)f);
             o.floor = floors[e];
-            vem_model *start = keeps ? grid_start(ctx, &data, shaped[f], CLUSTERS) : NULL;
+            vem_model *start =
+                keeps ? grid_start(ctx, &data, (vem_family_kind)f, CLUSTERS) : NULL;
             if (keeps)
                 assert_int_equal(vem_model_set_scale(ctx, start, scale), VEM_OK);
             grid_fit fit = grid_run(ctx, &data, &o, start);
@@ -248,17 +267,17 @@ static void a_constant_column(void **state)
     (void)state;
     const double values[] = {0, 5, -2e8, 1e-7};
     for (int k = 0; k < 4; k++)
-        for (int f = 0; f < 2; f++)
+        for (int f = next_by_column(-1); f < GRID_SHAPED; f = next_by_column(f))
             for (int precision = VEM_SINGLE; precision <= VEM_DOUBLE; precision++) {
                 grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, N, D, 5);
                 for (int64_t i = 0; i < N; i++)
                     data.x[i * D + 1] = values[k];
-                vem_options o = ask(shaped[f]);
+                vem_options o = ask((vem_family_kind)f);
                 o.precision = precision;
                 grid_fit fit = grid_run(ctx, &data, &o, NULL);
                 const double unit = values[k] == 0 ? 1 : fabs(values[k]);
                 for (int c = 0; c < CLUSTERS; c++) {
-                    const int at = f ? (c * D + 1) * D + 1 : c * D + 1;
+                    const int at = at_shape(fit.model, c, 1, 1);
                     grid_assert_near(vem_model_variances(fit.model)[at],
                                      1e-6 * unit * unit, 1e-9 * unit * unit, "constant");
                     assert_true(vem_model_means(fit.model)[c * D + 1] == values[k]);
@@ -273,12 +292,12 @@ static void errors_in_the_units_of_the_data(void **state)
 {
     (void)state;
     const double factors[D] = {1e4, 1, 1e-2, 30};
-    for (int f = 0; f < 2; f++)
+    for (int f = next_by_column(-1); f < GRID_SHAPED; f = next_by_column(f))
         for (int coreset = 0; coreset < 2; coreset++)
             for (int precision = VEM_SINGLE; precision <= VEM_DOUBLE; precision++) {
                 grid_data plain = grid_data_new(SET_SEPARATED, WEIGHTS_REAL, N, D, 9);
                 grid_data data = scaled(&plain, factors);
-                vem_options o = ask(shaped[f]);
+                vem_options o = ask((vem_family_kind)f);
                 o.measure = VEM_MEASURE_EXACT;
                 o.precision = precision;
                 o.coreset = coreset ? 300 : VEM_AUTO;
