@@ -4,7 +4,8 @@ The wheel holds the library inside the extension module, which is of the stable 
 one wheel for 3.11 and all later versions. There is no pyproject.toml, so that pip looks for nothing
 elsewhere; where pip wants to all the same, --no-build-isolation says no.
 
-VEM_BUILD=DIR names a build tree to use (and to leave there) instead of a new one.
+Everything is built under build-python, beside the build of `make` and not in it. VEM_BUILD=DIR names
+a build tree to use (and to leave there) instead.
 """
 
 import os
@@ -57,7 +58,7 @@ setup(
     package_data={"vem": ["py.typed", "*.pyi"]},
     ext_modules=[Extension("vem._vem", sources=[], py_limited_api=True)],
     cmdclass={"build_ext": build_by_cmake},
-    options={"bdist_wheel": {"py_limited_api": "cp311"}},
+    options={"bdist_wheel": {"py_limited_api": "cp311"}, "build": {"build_base": "build-python"}},
     python_requires=">=3.11",
     install_requires=["numpy>=1.22", "scipy", "scikit-learn>=1.2"],
     extras_require={"progress": ["tqdm"]},

@@ -19,6 +19,20 @@ static const char *about(double seconds, char text[32])
     return text;
 }
 
+/* Whoever forgot -o learns it before the work, not after. */
+static void tell_unwritten(const cli_args *args)
+{
+    const cli_file *file = args->command->files;
+    int written = cli_value(args, "json") != NULL;
+    for (; !written && file && file->name; file++)
+        written = file->use != CLI_READS && cli_value(args, file->name);
+    if (!written)
+        cli_note(args,
+                 "no file is named, and nothing will be written: -o %s keeps what is "
+                 "found.",
+                 args->command == &cli_tree ? "TREE.npz" : "MODEL.npz");
+}
+
 /* Before a long fit, what it will take; with --verbose before any. */
 static void tell_plan(void *user, const vem_forecast *forecast)
 {
@@ -53,6 +67,7 @@ static void tell_plan(void *user, const vem_forecast *forecast)
         fprintf(stderr, ", %s of disk",
                 vem_bytes_print((double)forecast->spilled, memory));
     fprintf(stderr, " and about %s\n", about(forecast->seconds, time));
+    tell_unwritten(args);
     cli_progress_expect(forecast->seconds);
 }
 

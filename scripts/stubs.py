@@ -12,13 +12,14 @@ import re
 import sys
 
 import vem
+from sklearn.base import BaseEstimator
 from vem import _options
 
 PLACE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "python", "vem",
                      "__init__.pyi")
 
 HEAD = '''# Made by scripts/stubs.py: do not change by hand.
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import Any, Literal
 
@@ -30,13 +31,34 @@ from sklearn.base import (  # type: ignore
 )
 
 Path = str | PathLike[str]
-Rows = Any  # an array, a frame, a sparse matrix, an Arrow table, or a Path (or several)
+Rows = Any  # an array, a frame, a sparse matrix, an Arrow table, a Table, or a Path (or several)
+Columns = str | int | Sequence[str | int] | None
 Seed = int | np.random.RandomState | None
 
 __version__: str
 __all__: list[str]
 '''
 
+TABLE = '''
+class Table:
+    shape: tuple[int, int]
+    dtype: np.dtype[Any]
+    columns: NDArray[Any] | None
+    n_rows_read: int
+    @property
+    def rows(self) -> NDArray[np.int64]: ...
+    @property
+    def ndim(self) -> int: ...
+    def __len__(self) -> int: ...
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]: ...
+    def __getitem__(self, key: Any) -> NDArray[Any]: ...
+
+class VemWarning(UserWarning): ...
+'''
+# What read takes; elsewhere these names do not come.
+READ = {"path": "Path | Sequence[Path]", "columns": "Columns", "skip": "Columns",
+        "header": "bool | None", "decimal": 'Literal[".", ","] | None',
+        "missing": 'Literal["error", "drop", "mean"]', "memory": "int | str | None"}
 # Parameters that are not the option table's.
 OWN = {
     "X": "Rows",
@@ -84,11 +106,13 @@ RETURNS = {
     "coreset": "tuple[NDArray[Any], NDArray[np.float64], NDArray[np.int64]]",
     "kmeans_plusplus": "tuple[NDArray[Any], NDArray[np.int64]]",
     "generate": "tuple[NDArray[Any], ...]", "load": "BaseEstimator",
-    "describe": "list[dict[str, Any]]", "select": "BayesianKMeans",
+    "describe": "list[dict[str, Any]]", "select": "BayesianKMeans", "read": "Table",
 }
 
 
 def type_of(name, default, cls):
+    if cls is vem.read:
+        return READ.get(name) or OWN[name]
     names = getattr(cls, "_options_of_parameters", {})
     if name in names:
         option = _options.TABLE[names[name]]
@@ -166,13 +190,14 @@ def stub():
     lines = HEAD.splitlines()
     for name in vem.__all__:
         thing = getattr(vem, name)
-        if inspect.isclass(thing):
+        if inspect.isclass(thing) and issubclass(thing, BaseEstimator):
             lines += class_stub(thing)
+    lines += TABLE.splitlines()
     lines.append("")
     for name in vem.__all__:
         thing = getattr(vem, name)
         if not inspect.isclass(thing):
-            put(lines, "", name, signature(thing), RETURNS.get(name, "None"))
+            put(lines, "", name, signature(thing, thing), RETURNS.get(name, "None"))
     return "\n".join(lines) + "\n"
 
 

@@ -207,6 +207,17 @@ class FoundBeforeTheWork(Case):
                           [("--labels", "npy"), ("--centers", "csv")])}
     ANY_ENDING = ("--checkpoint", "--newick")
 
+    def test_that_nothing_will_be_written(self):
+        # Said with the plan, which comes before a long fit, and with -v before any.
+        data = self.npy("data.npy", blobs()[0])
+        for words in (["fit", data, "-k", 3], ["select", data], ["tree", data]):
+            name = "TREE" if words[0] == "tree" else "MODEL"
+            said = self.vem(*words, "-v").stderr
+            self.assertRegex(said, f"about .*\nvem: no file is named.*-o {name}.npz keeps")
+            for kept in (["-v", "-o", self.path("m.npz")], ["-v", "--json"], [],
+                         ["-v", "--labels", self.path("l.npy")]):
+                self.assertNotIn("keeps what", self.vem(*words, *kept).stderr, kept)
+
     def outputs(self):
         for words, outputs in self.VERBS.values():
             for option, ending in outputs:

@@ -118,6 +118,28 @@ class Bits(Case):
             self.same(labels, alone[i % 5].labels_)
             self.same(shared, alone[i % 5].labels_)
 
+    def test_estimators_of_all_kinds_at_once(self):
+        kinds = self.estimators()
+        alone = [est.fit_predict(X) for est, X in kinds]
+        found, wrong = [None] * 28, []
+
+        def fit(i):
+            try:
+                est, X = self.estimators()[i % len(kinds)]
+                est.n_threads = 1 + i % 3
+                found[i] = est.fit_predict(X)
+            except BaseException as problem:
+                wrong.append(problem)
+
+        threads = [threading.Thread(target=fit, args=(i,)) for i in range(len(found))]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(wrong, [])
+        for i, labels in enumerate(found):
+            self.same(labels, alone[i % len(kinds)], type(kinds[i % len(kinds)][0]).__name__)
+
     def test_changed_attributes_count(self):
         X = blobs(200, 2, 2)
         km = vem.KMeans(2, random_state=0).fit(X)

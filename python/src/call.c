@@ -176,6 +176,9 @@ int call_begin_on(call *c, PyObject *settings, PyObject *rows)
         return 0;
     }
     c->progress = setting(settings, "progress");
+    /* With dashes, options are known for what they are: `say` puts its names in their place. */
+    c->say = setting(settings, "say");
+    vem_ctx_set_dashes(c->ctx, c->say != NULL);
     vem_ctx_set_progress(c->ctx, on_progress, c);
     if (set_threads(c, settings) && set_memory(c, setting(settings, "memory")))
         return 1;
@@ -236,6 +239,11 @@ int call_check(call *c, vem_status status)
                      : status == VEM_STOPPED     ? PyExc_RuntimeError
                                                  : PyExc_ValueError;
     PyObject *sentence = text_or_none(vem_ctx_message(c->ctx));
+    if (sentence && c->say) {
+        PyObject *said = PyObject_CallFunctionObjArgs(c->say, sentence, NULL);
+        Py_DECREF(sentence);
+        sentence = said;
+    }
     if (sentence)
         PyErr_SetObject(kind, sentence);
     Py_XDECREF(sentence);

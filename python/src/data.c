@@ -88,6 +88,29 @@ static PyObject *get_indices(PyObject *self, void *closure)
                : text_or_none(NULL);
 }
 
+/* Which rows of the file they are, where some were left out. */
+static PyObject *get_places(PyObject *self, void *closure)
+{
+    (void)closure;
+    const vem_data *data = ((data_object *)self)->data;
+    const int64_t n = vem_data_rows(data);
+    if (vem_data_rows_read(data) == n)
+        return text_or_none(NULL);
+    PyObject *array =
+        PyByteArray_FromStringAndSize(NULL, (Py_ssize_t)n * (Py_ssize_t)sizeof(int64_t));
+    for (int64_t i = 0; array && i < n; i++) {
+        const int64_t row = vem_data_row(data, i);
+        memcpy(PyByteArray_AsString(array) + (size_t)i * sizeof row, &row, sizeof row);
+    }
+    return array;
+}
+
+static PyObject *get_rows_read(PyObject *self, void *closure)
+{
+    (void)closure;
+    return PyLong_FromLongLong(vem_data_rows_read(((data_object *)self)->data));
+}
+
 static PyObject *set_weights(PyObject *self, PyObject *weights)
 {
     vem_data *data = ((data_object *)self)->data;
@@ -147,6 +170,8 @@ static PyGetSetDef properties[] = {
     {"names", get_names, NULL, "names of the columns, or None", NULL},
     {"weights", get_weights, NULL, "doubles, or None", NULL},
     {"indices", get_indices, NULL, "of a coreset: int64, or None", NULL},
+    {"places", get_places, NULL, "int64: the rows of the file, or None for all", NULL},
+    {"rows_read", get_rows_read, NULL, "rows of the file, those left out included", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 static PyType_Slot slots[] = {{Py_tp_dealloc, (void *)data_dealloc},
                               {Py_tp_methods, methods},

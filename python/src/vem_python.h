@@ -33,13 +33,14 @@ typedef struct call {
     struct data_object *lender; /* whose the context is; NULL: this call's */
     int threads, limited;       /* of the context: 0 for all, whether it has a limit */
     PyObject *progress;         /* borrowed; NULL: nobody is told */
+    PyObject *say; /* borrowed: sentences in the caller's words; NULL: as they are */
     PyThreadState *saved;
     double asked;     /* seconds of the verb at which signals were last looked at */
     PyObject *raised; /* what ended it: Ctrl-C, or an exception of `progress` */
 } call;
 
-/* `settings`: a dict that may have "threads", "memory" (bytes, or text as the command takes it) and
- * "progress", or None. 0: failed, with an exception. */
+/* `settings`: a dict that may have "threads", "memory" (bytes, or text as the command takes it),
+ * "progress" and "say", or None. 0: failed, with an exception. */
 int call_begin(call *c, PyObject *settings);
 /* On `rows`: a Data that was checked, or NULL. Pages of a mapped file are let go only by the context
  * that mapped it, and to make one takes a tenth of a millisecond and more: so data lend theirs. Where

@@ -16,8 +16,11 @@ Functions:
     coreset              a weighted sample that stands for all rows
     kmeans_plusplus      first centers
     describe             what was found, cluster by cluster
+    read                 a file with its columns chosen: a Table, taken where arrays are
     load, save           models and trees, in the files of the command ``vem``
     generate             rows of known clusters
+
+What is good to know about a fit is a VemWarning.
 
 Where an array is taken, so is the path of a file that the command reads (``.npy`` is mapped, and may
 be larger than memory), a data frame, a DLPack tensor on the CPU or an Arrow table; float32, float64
@@ -50,7 +53,9 @@ from ._counts import BernoulliMixture, MultinomialMixture, PoissonMixture
 from ._functions import coreset, describe, generate, kmeans_plusplus, load, save
 from ._gaussian import GaussianMixture
 from ._kmeans import KMeans
+from ._table import Table, read
 from ._tree import AgglomerativeBayes
+from ._words import VemWarning
 
 __version__ = _vem.version()
 __all__ = [
@@ -61,11 +66,14 @@ __all__ = [
     "KMeans",
     "MultinomialMixture",
     "PoissonMixture",
+    "Table",
+    "VemWarning",
     "coreset",
     "describe",
     "generate",
     "kmeans_plusplus",
     "load",
+    "read",
     "save",
     "select",
 ]

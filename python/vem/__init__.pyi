@@ -1,5 +1,5 @@
 # Made by scripts/stubs.py: do not change by hand.
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import Any, Literal
 
@@ -11,7 +11,8 @@ from sklearn.base import (  # type: ignore
 )
 
 Path = str | PathLike[str]
-Rows = Any  # an array, a frame, a sparse matrix, an Arrow table, or a Path (or several)
+Rows = Any  # an array, a frame, a sparse matrix, an Arrow table, a Table, or a Path (or several)
+Columns = str | int | Sequence[str | int] | None
 Seed = int | np.random.RandomState | None
 
 __version__: str
@@ -545,6 +546,21 @@ class PoissonMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
     ) -> float: ...
     def score_samples(self, X: Rows) -> NDArray[np.float64]: ...
 
+class Table:
+    shape: tuple[int, int]
+    dtype: np.dtype[Any]
+    columns: NDArray[Any] | None
+    n_rows_read: int
+    @property
+    def rows(self) -> NDArray[np.int64]: ...
+    @property
+    def ndim(self) -> int: ...
+    def __len__(self) -> int: ...
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]: ...
+    def __getitem__(self, key: Any) -> NDArray[Any]: ...
+
+class VemWarning(UserWarning): ...
+
 def coreset(
     X: Rows,
     size: int,
@@ -583,6 +599,17 @@ def kmeans_plusplus(
     n_threads: int | None = None,
 ) -> tuple[NDArray[Any], NDArray[np.int64]]: ...
 def load(path: Path) -> BaseEstimator: ...
+def read(
+    path: Path | Sequence[Path],
+    *,
+    columns: Columns = None,
+    skip: Columns = None,
+    header: bool | None = None,
+    decimal: Literal[".", ","] | None = None,
+    missing: Literal["error", "drop", "mean"] = "error",
+    memory: int | str | None = None,
+    n_threads: int | None = None,
+) -> Table: ...
 def save(estimator: BaseEstimator, path: Path) -> None: ...
 def select(
     X: Rows,

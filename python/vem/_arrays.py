@@ -118,18 +118,19 @@ def borrow(X, sample_weight=None):
     return data
 
 
-def read(paths, model=None, counts=False, settings=None):
+def read(paths, model=None, settings=None, **options):
     """Rows of a file, or of several files as one, within the limit of memory of ``settings``."""
     if not isinstance(paths, (list, tuple)):
         paths = [paths]
-    return _vem.read([os.fspath(path) for path in paths], {"counts": counts}, model, settings)
+    return _vem.read([os.fspath(path) for path in paths], options, model, settings)
 
 
-def gather(data):
-    """The rows of the library's data, as an array of their own type."""
+def gather(data, first=0, count=None):
+    """Rows of the library's data, as an array of their own type."""
     rows, columns = data.shape
-    out = np.empty((rows, columns))
-    data.get(0, rows, out)
+    count = rows if count is None else count
+    out = np.empty((count, columns))
+    data.get(first, count, out)
     return out.astype(_DTYPES[data.dtype], copy=False)
 
 

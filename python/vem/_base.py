@@ -13,8 +13,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from . import _arrays, _options, _progress, _vem
+from . import _arrays, _options, _progress, _vem, _words
 from ._items import Rows
+from ._threads import threads_of
 
 # Starts on a sample take steps of their own: not where no more than so many are allowed.
 FEW_STEPS = 30
@@ -24,22 +25,14 @@ _FAMILIES = {row[0]: row for row in _vem.families()}
 # A model changes once, before anyone else has it: when its names and what was done are put in.
 _labelling = threading.Lock()
 
-# After a fork the threads of OpenMP are gone and its pool does not know: one thread needs no pool.
-_forked = []
-
 
 def _after_fork():
     global _labelling
-    _forked.append(True)
     _labelling = threading.Lock()  # whoever held it is not here
 
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
-
-
-def threads_of(n_threads):
-    return 1 if _forked else n_threads
 
 
 def seed_of(random_state):
@@ -206,6 +199,7 @@ class Estimator(BaseEstimator):
             "threads": threads_of(getattr(self, "n_threads", None)),
             "memory": getattr(self, "memory", None),
             "progress": progress,
+            "say": self._say,
         }
 
     def _precision(self):
@@ -221,6 +215,8 @@ class Estimator(BaseEstimator):
         title = type(self).__name__
         with _progress.watch(title, self.verbose, self.callback) as progress:
             found = verb(*arguments, self._settings(progress))
+        for told in ("choices", "notes"):
+            found[1][told] = self._say(found[1][told])
         _progress.tell(title, found[1], self.verbose)
         return found
 
@@ -237,7 +233,7 @@ class Estimator(BaseEstimator):
         warnings.warn(
             f"Number of distinct clusters ({distinct}) found smaller than n_clusters "
             f"({options['clusters']}). Possibly due to duplicate points in X.",
-            ConvergenceWarning, stacklevel=4)
+            ConvergenceWarning, stacklevel=_words.outside())
         fewer = {**options, "clusters": distinct}
         held = fewer.pop("held", None)
         if held is not None:
@@ -258,6 +254,10 @@ class Estimator(BaseEstimator):
         self.__dict__.pop("labels_", None)  # those of the fit before
         self.report_ = {k: v for k, v in report.items() if k != "labels"}
         return self._state
+
+    def _warn(self):
+        """What the library notes of the fit, as warnings; last, where all attributes are set."""
+        _words.warn(self.report_["notes"])
 
     def _label(self, model):
         """The model with the names of its columns and what was done, as its file has them."""

@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _arrays, _options, _vem
 from ._base import Assigns, Estimator, from_bytes, seed_of, to_bytes
-from ._gaussian import family_of
+from ._gaussian import WORDS, family_of
 from ._items import Items
 from ._kmeans import CentersMixin
 
@@ -66,6 +66,7 @@ def numbers_of(min_clusters, max_clusters):
         "callback": None,
     },
     without=WITHOUT,
+    choices=WORDS,
 )
 class BayesianKMeans(CentersMixin, ClusterMixin, Assigns, Estimator):
     """Clusters and their number, by the evidence of rows and labels.
@@ -193,6 +194,7 @@ default='bayes'
                 self.labels_ = items.labels(report["labels"], lambda: None)
             raise raised
         self.labels_ = items.labels(report["labels"], lambda: self._assign(model, rows)[0][:, 0])
+        self._warn()
         return self
 
     def fit_predict(self, X, y=None, sample_weight=None):

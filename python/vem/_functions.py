@@ -6,12 +6,13 @@ import os
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from . import _arrays, _options, _vem
-from ._base import arrays_of, seed_of, threads_of
+from . import _arrays, _options, _vem, _words
+from ._base import arrays_of, seed_of
 from ._counts import BernoulliMixture, MultinomialMixture, PoissonMixture
 from ._gaussian import FAMILIES, GaussianMixture
 from ._items import Rows
 from ._kmeans import KMeans
+from ._threads import threads_of
 from ._tree import AgglomerativeBayes
 
 _GENERATORS = _vem.methods()["generate"]
@@ -63,7 +64,7 @@ def coreset(X, size, *, method="lightweight", sample_weight=None, random_state=N
     >>> rows.shape, bool(np.array_equal(rows, X[indices]))
     ((100, 3), True)
     """
-    settings = {"threads": threads_of(n_threads)}
+    settings = {"threads": threads_of(n_threads), "say": _words.say}
     rows = Rows(X, name="coreset", settings=settings)
     weights = _arrays.check_weights(sample_weight, rows.shape[0])
     drawn = _vem.coreset(rows.data(weights), _options.check("size", "coreset", size),
@@ -115,7 +116,7 @@ def kmeans_plusplus(X, n_clusters, *, sample_weight=None, x_squared_norms=None,
     >>> bool(np.array_equal(X[indices], centers))
     True
     """
-    settings = {"threads": threads_of(n_threads)}
+    settings = {"threads": threads_of(n_threads), "say": _words.say}
     rows = Rows(X, name="kmeans_plusplus", dense=True, settings=settings)
     if x_squared_norms is not None and np.shape(x_squared_norms) != (rows.shape[0],):
         raise ValueError(

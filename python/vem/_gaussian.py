@@ -8,6 +8,9 @@ from ._mixture import Mixture
 
 FAMILIES = {"full": "full", "tied": "full-shared", "diag": "diag", "spherical": "iso",
             "tied-diag": "diag-shared", "tied-spherical": "iso-shared"}
+# What the library's families are called here.
+_TYPES = {family: word for word, family in FAMILIES.items()}
+WORDS = {"family": lambda word: repr(_TYPES.get(word, word))}
 
 
 def family_of(covariance_type):
@@ -92,6 +95,7 @@ def _shape_of(family, clusters, d):
         "callback": None,
     },
     without={"family", "floor"},
+    choices=WORDS,
 )
 class GaussianMixture(Mixture):
     """A mixture of Gaussians.
@@ -164,17 +168,16 @@ default='full'
 
     Examples
     --------
-    >>> import numpy as np
     >>> import vem
-    >>> X = np.array([[1, 2], [1, 4], [1, 0], [10, 2], [10, 4], [10, 0]], dtype=float)
-    >>> gm = vem.GaussianMixture(n_components=2, covariance_type="diag", random_state=0).fit(X)
-    >>> sorted(gm.means_.round(6).tolist())
-    [[1.0, 2.0], [10.0, 2.0]]
-    >>> labels = gm.predict([[0, 0], [12, 3]])
-    >>> bool(labels[0] != labels[1])
-    True
+    >>> from sklearn.metrics import adjusted_rand_score
+    >>> X, y = vem.generate("separated", n_clusters=3, separation=8, random_state=0)
+    >>> gm = vem.GaussianMixture(n_components=3, covariance_type="diag", random_state=0).fit(X)
+    >>> gm.means_.shape, gm.converged_
+    ((3, 2), True)
+    >>> adjusted_rand_score(y, gm.predict(X))
+    1.0
     >>> gm.predict_top(X, 1).shape
-    (6, 2)
+    (300, 3)
     """
 
     def _family(self):

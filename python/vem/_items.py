@@ -3,6 +3,7 @@
 import numpy as np
 
 from . import _arrays, _arrow
+from ._table import Table
 
 # Rows that come twice are looked for, and made one, in arrays of up to so many values.
 CANONICAL_VALUES = 1 << 20
@@ -15,7 +16,11 @@ class Rows:
 
     def __init__(self, X, *, name, sparse=False, dense=False, counts=False, model=None, least=1,
                  settings=None):
-        self.names, self.picked = None, False
+        self.names, self.picked, self._table = None, False, None
+        if isinstance(X, Table):
+            self._stay(X._data)
+            self._table = X
+            return
         if _arrays.is_path(X):
             self._stay(_arrays.read(X, model=model, counts=counts, settings=settings))
             self.picked = self.names is not None  # the model's columns, by their names
@@ -43,7 +48,7 @@ class Rows:
     def of(cls, array, names=None):
         """Rows of an array that needs no check."""
         rows = cls.__new__(cls)
-        rows.array, rows.names, rows.picked = array, names, False
+        rows.array, rows.names, rows.picked, rows._table = array, names, False, None
         rows.shape, rows.dtype = array.shape, array.dtype
         return rows
 
@@ -62,9 +67,12 @@ class Rows:
     def data(self, weights=None):
         if self.array is not None:
             return _arrays.borrow(self.array, weights)
-        if weights is not None:
-            self._data.set_weights(np.ascontiguousarray(weights))
-        return self._data
+        if weights is None:
+            return self._data
+        # A table may be in use elsewhere, and there without weights.
+        data = self._data if self._table is None else self._table._again()
+        data.set_weights(np.ascontiguousarray(weights))
+        return data
 
 
 def _may_repeat(X):

@@ -104,6 +104,7 @@ class CentersMixin(TransformerMixin):
         "callback": None,
     },
     without={"family", "prior", "floor", "gap", "tau", "blocks"},
+    lacking={"family": "a GaussianMixture of covariance_type"},
 )
 class KMeans(CentersMixin, ClusterMixin, Assigns, Estimator):
     """k-means: clusters with one common variance, each row in the nearest of them.
@@ -279,6 +280,7 @@ array-like of shape (n_clusters, n_features), default='k-means++'
                 self.labels_ = items.labels(report["labels"], lambda: None)
             raise raised
         self.labels_ = items.labels(report["labels"], lambda: self._assign(model, rows)[0][:, 0])
+        self._warn()
         return self
 
     def fit(self, X, y=None, sample_weight=None):

@@ -7,7 +7,7 @@ from sklearn.base import DensityMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from . import _arrays, _options, _vem
+from . import _arrays, _options, _vem, _words
 from ._base import FEW_STEPS, Assigns, Estimator, forget_stream, seed_of, stream
 from ._items import Items
 
@@ -89,8 +89,10 @@ class Mixture(Assigns, DensityMixin, Estimator):
             warnings.warn(
                 f"Initialization {report['restart']} did not converge. Try different init "
                 "parameters, or increase max_iter, tol or check for degenerate data.",
-                ConvergenceWarning, stacklevel=3)
-        return items.labels(report["labels"], lambda: self._assign(model, rows)[0][:, 0])
+                ConvergenceWarning, stacklevel=_words.outside())
+        labels = items.labels(report["labels"], lambda: self._assign(model, rows)[0][:, 0])
+        self._warn()
+        return labels
 
     def _first(self, items, options):
         """Where few steps begin, so that all of them are steps of the mixture; None: anywhere."""

@@ -11,7 +11,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from . import _vem
+from . import _vem, _words
 
 Option = namedtuple("Option", "name kind default low high choices argument help")
 
@@ -47,6 +47,28 @@ COMMON = {
 }
 
 
+# The first of these that an estimator has is what sentences call the option.
+_COMMON_NAMES = {
+    "clusters": ("n_clusters", "n_components"),
+    "max-clusters": ("max_clusters",),
+    "min-clusters": ("min_clusters",),
+    "algorithm": ("algorithm",),
+    "seeding": ("init", "init_params"),
+    "init": ("init", "means_init"),
+    "restarts": ("n_init",),
+    "tolerance": ("tol",),
+    "max-steps": ("max_iter",),
+    "seed": ("random_state",),
+    "family": ("covariance_type",),
+    "floor": ("reg_covar",),
+    "method": ("method", "linkage"),
+    "leaves": ("n_leaves",),
+    "top": ("t",),
+    **{f"prior-{part}": (f"prior_{part}",)
+       for part in ("mean", "strength", "dof", "scale", "count")},
+}
+
+
 def python_name(option):
     return NAMES.get(option, option.replace("-", "_"))
 
@@ -76,11 +98,18 @@ def _document(names):
     return "\n".join("    " + line if line else line for line in lines)
 
 
-def estimator(own, without=()):
+def _names_in_sentences(own, names):
+    found = {option: next(name for name in words if name in own)
+             for option, words in _COMMON_NAMES.items() if any(name in own for name in words)}
+    return {**{option: name for name, option in names.items()}, **found, "top": "t"}
+
+
+def estimator(own, without=(), choices=None, lacking=None):
     """Class decorator: ``__init__`` of the class's ``own`` parameters and those of the table.
 
     ``own`` maps names to defaults; the first may be given by position. In the documentation of the
-    class, ``{options}`` becomes what the table says of the others.
+    class, ``{options}`` becomes what the table says of the others. ``choices`` and ``lacking`` are
+    those of _words.speaker.
     """
     names = parameters(without)
 
@@ -95,6 +124,7 @@ def estimator(own, without=()):
         scope["__init__"].__module__ = cls.__module__
         cls.__init__ = scope["__init__"]
         cls._options_of_parameters = names
+        cls._say = staticmethod(_words.speaker(_names_in_sentences(own, names), choices, lacking))
         if cls.__doc__:
             cls.__doc__ = cls.__doc__.replace("    {options}", _document(names))
         return cls

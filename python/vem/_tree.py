@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _arrays, _options, _progress, _vem
 from ._base import Estimator, from_bytes, seed_of, to_bytes
 from ._bayes import WITHOUT, prior_of
-from ._gaussian import family_of
+from ._gaussian import WORDS, family_of
 from ._items import Rows
 
 LINKAGES = _vem.methods()["tree"]
@@ -32,6 +32,7 @@ LINKAGES = _vem.methods()["tree"]
         "callback": None,
     },
     without=WITHOUT | {"prior", "floor"},
+    choices=WORDS,
 )
 class AgglomerativeBayes(ClusterMixin, Estimator):
     """A tree of merges, each of the two clusters whose union has the most evidence.
