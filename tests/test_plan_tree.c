@@ -1,4 +1,5 @@
 /* The plan of a tree beside what it takes at its peak. */
+#include "base/machine.h"
 #include "memory_hooks.h"
 
 static double planned, seconds;
@@ -107,9 +108,44 @@ static void seconds_of_pairs(void **state)
         }
 }
 
+/* What is refused for its memory is told what a tree has, whoever refuses it: the plan of
+ * the tree, or that of the fit which puts rows into groups. */
+static void advice_names_what_there_is(void **state)
+{
+    (void)state;
+#ifdef VEM_SANITIZED
+    skip();
+#endif
+    int of_groups = 0, with_leaves = 0;
+    grid_data made = grid_data_new(SET_SEPARATED, WEIGHTS_NONE, 30000, 2, 9);
+    vem_data *rows = grid_borrow(ctx, &made);
+    const vem_dendrogram_options t = {.size = sizeof t, .leaves = 7000};
+    for (uint64_t more = 1 << 20; more < (uint64_t)64 << 20; more += 1 << 20) {
+        vem_dendrogram *tree = NULL;
+        vem_options o;
+        vem_options_init(&o);
+        o.memory = (int64_t)(vem_i_resident_bytes() + more);
+        o.time = 1e-3; /* what is not refused does not matter */
+        if (vem_agglomerate(ctx, rows, &o, &t, &tree) != VEM_NO_MEMORY) {
+            vem_dendrogram_free(tree);
+            break;
+        }
+        const char *said = vem_ctx_message(ctx);
+        assert_null(strstr(said, "--coreset"));
+        assert_null(strstr(said, "--precision"));
+        of_groups += strstr(said, "The fit of the groups") != NULL;
+        with_leaves += strstr(said, "--leaves") != NULL;
+    }
+    assert_true(of_groups > 0);
+    assert_true(with_leaves > 0);
+    vem_data_free(rows);
+    grid_data_free(&made);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(plans),
+                                       cmocka_unit_test(advice_names_what_there_is),
                                        cmocka_unit_test(seconds_of_pairs)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

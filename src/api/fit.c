@@ -40,6 +40,7 @@ static vem_status resolve(fit *f)
                          (f->select->holdout > 0 /* two weights for each row */
                               ? 2 * (uint64_t)f->data->n * sizeof(double)
                               : 0);
+    f->plan.clusters_by = f->clusters_by;
     f->plan.programme.scale_free |= f->path != NULL;
     if (status == VEM_OK)
         status = vem_i_plan_settle(&f->plan, f->data);
@@ -148,6 +149,8 @@ static vem_status run_stages(fit *f)
 static vem_status count_floored(const fit *f)
 {
     vem_summary *s = &f->report->summary;
+    if (f->method && f->method->takes_prior) /* shapes are the prior's, not the floor's */
+        return VEM_OK;
     const vem_i_constraints limits =
         vem_i_constraints_of(&f->points->view, &f->resolved, f->model->family);
     vem_status status = vem_i_floor_count(f->run, &limits, f->model, &s->floored);

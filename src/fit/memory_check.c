@@ -74,6 +74,19 @@ static int64_t coreset_that_fits(const vem_i_plan *plan, uint64_t allowed)
     return 0;
 }
 
+/* The most clusters, a part of those asked for, that fit; 0: none. */
+static int64_t clusters_that_fit(const vem_i_plan *plan, uint64_t allowed)
+{
+    vem_options o = plan->programme.options;
+    for (o.clusters = o.clusters * 3 / 4; o.clusters >= 2;
+         o.clusters = o.clusters * 3 / 4) {
+        const vem_i_plan smaller = vem_i_plan_with(plan, &o);
+        if (vem_i_plan_bytes(&smaller) <= allowed)
+            return o.clusters;
+    }
+    return 0;
+}
+
 static int single_fits(const vem_i_plan *plan, uint64_t allowed)
 {
     vem_options o = plan->programme.options;
@@ -99,29 +112,43 @@ static void say_shares(uint64_t memory, uint64_t allowed, char limit[64],
         snprintf(shares, 128, " (the program itself takes %s)", own);
 }
 
+/* What would fit, of what the verb has. */
+static void say_smaller(const vem_i_plan *plan, uint64_t allowed, char *advice,
+                        size_t room)
+{
+    const int whole = plan->clusters_by == NULL;
+    const int64_t coreset = whole ? coreset_that_fits(plan, allowed) : 0;
+    const int64_t clusters = whole ? 0 : clusters_that_fit(plan, allowed);
+    const int single = whole && single_fits(plan, allowed);
+    if (clusters)
+        snprintf(advice, room, "%s %lld would fit", plan->clusters_by,
+                 (long long)clusters);
+    else if (!whole)
+        snprintf(advice, room, "fewer rows or more memory would help");
+    else if (single && coreset)
+        snprintf(advice, room, "--precision single or --coreset %lld would fit",
+                 (long long)coreset);
+    else if (single)
+        snprintf(advice, room, "--precision single would fit");
+    else if (coreset)
+        snprintf(advice, room, "--coreset %lld would fit", (long long)coreset);
+    else
+        snprintf(advice, room, "fewer clusters or more memory would help");
+}
+
 vem_status vem_i_plan_check(const vem_i_plan *plan, uint64_t allowed)
 {
     const uint64_t bytes = vem_i_plan_bytes(plan);
     if (allowed == 0 || bytes <= allowed)
         return VEM_OK;
-    const int64_t coreset = coreset_that_fits(plan, allowed);
-    const int single = single_fits(plan, allowed);
     char need[32], have[32], limit[64] = "the machine has", shares[128] = "", advice[160];
     if (memory_of(plan))
         say_shares(memory_of(plan), allowed, limit, shares);
-    if (single && coreset)
-        snprintf(advice, sizeof advice, "--precision single or --coreset %lld would fit",
-                 (long long)coreset);
-    else if (single)
-        snprintf(advice, sizeof advice, "--precision single would fit");
-    else if (coreset)
-        snprintf(advice, sizeof advice, "--coreset %lld would fit", (long long)coreset);
-    else
-        snprintf(advice, sizeof advice, "fewer clusters or more memory would help");
+    say_smaller(plan, allowed, advice, sizeof advice);
     return vem_i_fail(
         plan->run, VEM_NO_MEMORY,
-        "This fit would take about %s beside the input%s, but %s %s for it%s; "
-        "%s.",
+        "%s would take about %s beside the input%s, but %s %s for it%s; %s.",
+        plan->clusters_by ? "The fit of the groups" : "This fit",
         vem_bytes_print((double)bytes, need),
         plan->spill ? ", even with its rows in a temporary file" : "", limit,
         allowed < 1024 ? "nothing" : vem_bytes_print((double)allowed, have), shares,

@@ -21,6 +21,9 @@ typedef struct vem_i_plan {
     int spill;                /* its copy of the rows rests in a temporary file */
     uint64_t limit;           /* most resident bytes while it runs; 0: none */
     const vem_i_speed *speed; /* measured; NULL: usual rates */
+    const char
+        *clusters_by; /* the option that says how many clusters, where a verb has no other
+                                 that makes a fit smaller; NULL: it has all of them */
 } vem_i_plan;
 
 /* `asked`: as given, to tell what is ours to choose. */
