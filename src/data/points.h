@@ -58,6 +58,13 @@ vem_status vem_i_origin_settle(const vem_i_pass *p, double *origin, double *shif
 void vem_i_pick_by_mass(const double *mass, int64_t n, int count, int64_t *picked);
 /* The median, and (NULL or) the spread of the middle four fifths; reorders the values. */
 double vem_i_median(double *values, int count, double *spread);
+/* Means and variances of the columns of a view (d values each), in its units, and the mean of the
+ * latter, as a few outliers cannot move them: else the view's own (middle.c). */
+vem_status vem_i_view_middle(vem_i_run *run, const vem_view *view, double *mean,
+                             double *variances, double *variance);
+/* A view that was divided by the deviations of its columns, times *units (d, the caller frees
+ * them), is as if divided by those that a few outliers cannot move. NULL: it is so already. */
+vem_status vem_i_view_units(vem_i_run *run, const vem_view *view, double **units);
 /* Item i becomes what item order[i] was; or, with a length above 1, so many items in a row do, and what
  * is left at the end stays. After a failure the points are of no use. */
 vem_status vem_i_points_reorder(vem_i_run *run, vem_i_points *points,

@@ -113,9 +113,12 @@ typedef struct pairing {
 
 static double distance(const vem_i_divider *t, const double *a, const double *b)
 {
+    const double *units = vem_i_parts_units(t->parts);
     double sum = 0;
-    for (int32_t j = 1; j <= t->view->d; j++)
-        sum += (a[j] - b[j]) * (a[j] - b[j]);
+    for (int32_t j = 1; j <= t->view->d; j++) {
+        const double e = (a[j] - b[j]) * (units ? units[j - 1] : 1);
+        sum += e * e;
+    }
     return sum;
 }
 

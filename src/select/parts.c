@@ -15,6 +15,7 @@
 
 #include "base/memory.h"
 #include "base/residence.h"
+#include "data/points.h"
 #include "model/spread.h"
 #include "select/bisect.h"
 #include "select/normality.h"
@@ -53,6 +54,7 @@ struct vem_i_parts {
     int threads;
     int64_t sample, stride;
     bench *benches;
+    double *units; /* d: what rows are multiplied by before they are cut; NULL: 1 */
 };
 
 /* ---- memory ---- */
@@ -136,6 +138,8 @@ vem_status vem_i_parts_new(vem_i_run *run, const vem_view *view,
     status = vem_i_take_structs(run, &t->benches, (size_t)t->threads, sizeof *t->benches);
     for (int i = 0; status == VEM_OK && i < t->threads; i++)
         status = take_bench(t, most, &t->benches[i]);
+    if (status == VEM_OK && objective->family->axes > 0)
+        status = vem_i_view_units(run, view, &t->units);
     if (status == VEM_OK)
         *parts = t;
     else
@@ -150,6 +154,7 @@ void vem_i_parts_free(vem_i_parts *t)
     for (int i = 0; t->benches && i < t->threads; i++)
         free_bench(&t->benches[i]);
     vem_i_free(t->benches);
+    vem_i_free(t->units);
     vem_i_free(t);
 }
 
@@ -338,7 +343,10 @@ static int64_t draw(vem_i_parts *t, bench *b, const uint32_t *items, int64_t n)
     for (int64_t k = 0; k < m; k++) {
         b->sample[k] = items[(2 * k + 1) * n / (2 * m)];
         b->cut.masses[k] = mass_of(t, b->sample[k]);
-        vem_i_view_widen(t->view, b->sample[k], b->cut.rows + k * t->view->d);
+        double *row = b->cut.rows + k * t->view->d;
+        vem_i_view_widen(t->view, b->sample[k], row);
+        for (int64_t j = 0; t->units && j < t->view->d; j++)
+            row[j] *= t->units[j];
         vem_i_residence_check(&t->alone);
     }
     b->cut.n = m;
@@ -468,6 +476,11 @@ vem_i_division vem_i_parts_test(vem_i_parts *t, const vem_i_dividing *asked, int
     }
     memset(asked->part, 0, (size_t)n);
     return found;
+}
+
+const double *vem_i_parts_units(const vem_i_parts *t)
+{
+    return t->units;
 }
 
 vem_i_tally vem_i_parts_gather(vem_i_parts *t, const uint32_t *items, int64_t n,

@@ -37,6 +37,8 @@ vem_i_division vem_i_parts_find(vem_i_parts *parts, const vem_i_dividing *asked,
  * (G-means); else the same as they are. The cost is not known. */
 vem_i_division vem_i_parts_test(vem_i_parts *parts, const vem_i_dividing *asked,
                                 int thread);
+/* What columns are multiplied by where distances count (d); NULL: 1. */
+const double *vem_i_parts_units(const vem_i_parts *parts);
 /* The group of listed items, taken about a mean near them, and its tally. */
 vem_i_tally vem_i_parts_gather(vem_i_parts *parts, const uint32_t *items, int64_t n,
                                const double *about, int thread, double *group);

@@ -5,7 +5,8 @@
  *
  * v the variances of the columns over all rows (with one variance for all columns their
  * mean): prior clusters of a tenth of the deviation of the data, worth one row of
- * evidence or so. Multiplying a column by a factor multiplies B0 with it, so that labels
+ * evidence or so. Mean and variances are those that a few rows far away cannot move
+ * (data/middle.c): one row at 1e8 would make all others look like one cluster. Multiplying a column by a factor multiplies B0 with it, so that labels
  * stay and -log evidence grows by N log of the factor. A constant column has a deviation
  * of the size of its value, or 1. */
 #include "select/prior.h"
@@ -13,7 +14,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/structs.h"
+#include "data/points.h"
 
 static const double STRENGTH = 0.01, COUNT = 1;
 
@@ -34,12 +37,10 @@ static double scale_of(const vem_view *view, int64_t j)
     return view->scale ? view->scale[j] : 1;
 }
 
-/* The mean of all items. */
 static vem_status set_mean(vem_i_run *run, const vem_view *view, const double *asked,
                            double *mean)
 {
-    const int64_t d = view->d;
-    for (int64_t j = 0; asked && j < d; j++) {
+    for (int64_t j = 0; j < view->d; j++) {
         mean[j] = (asked[j] - view->origin[j]) / scale_of(view, j);
         if (!(fabs(mean[j]) <= FARTHEST))
             return vem_i_fail(run, VEM_BAD_OPTION,
@@ -47,30 +48,24 @@ static vem_status set_mean(vem_i_run *run, const vem_view *view, const double *a
                               "from all rows.",
                               (long long)j + 1);
     }
-    if (asked)
-        return VEM_OK;
-    for (int64_t i = 0; i < view->n; i++) {
-        const double share = vem_i_view_mass(view, i) / view->total_mass;
-        const void *row = vem_i_view_row(view, i);
-        for (int64_t j = 0; j < d; j++)
-            mean[j] += share * vem_i_value(view->kernels, row, j);
-    }
     return VEM_OK;
 }
 
-/* Of column j, in the units of the view. */
-static double variance_of(const vem_view *view, int64_t j)
-{
-    return view->deviations ? view->deviations[j] * view->deviations[j] : view->variance;
-}
-
-static void choose_scale(const vem_view *view, double factor, vem_i_conjugate *c)
+/* Mean and scale as they are where nobody says. */
+static vem_status choose(vem_i_run *run, const vem_view *view, double factor,
+                         vem_i_conjugate *c)
 {
     const int64_t d = view->d;
-    if (c->family->axes == 0)
-        c->scale[0] = factor * (view->variance > 0 ? view->variance : 1);
-    for (int64_t j = 0; c->family->axes > 0 && j < d; j++)
-        c->scale[c->family->axes == 2 ? j * (d + 1) : j] = factor * variance_of(view, j);
+    double *variances = NULL, variance;
+    vem_status status = vem_i_take(run, &variances, (size_t)d, sizeof *variances);
+    if (status == VEM_OK)
+        status = vem_i_view_middle(run, view, c->mean, variances, &variance);
+    if (status == VEM_OK && c->family->axes == 0)
+        c->scale[0] = factor * (variance > 0 ? variance : 1);
+    for (int64_t j = 0; status == VEM_OK && c->family->axes > 0 && j < d; j++)
+        c->scale[c->family->axes == 2 ? j * (d + 1) : j] = factor * variances[j];
+    vem_i_free(variances);
+    return status;
 }
 
 static vem_status set_scale(vem_i_run *run, const vem_view *view,
@@ -141,12 +136,12 @@ vem_status vem_i_prior_new(vem_i_run *run, const vem_view *view,
         status = vem_i_fail(run, VEM_BAD_OPTION,
                             "The prior mean has %lld values, but there are %d columns.",
                             (long long)o.mean_values, view->d);
-    if (status == VEM_OK)
+    if (status == VEM_OK && (!o.mean || !o.scale))
+        status = choose(run, view, c->dof * c->strength, c);
+    if (status == VEM_OK && o.mean)
         status = set_mean(run, view, o.mean, c->mean);
     if (status == VEM_OK && o.scale)
         status = set_scale(run, view, &o, c);
-    else
-        choose_scale(view, c->dof * c->strength, c);
     if (status == VEM_OK)
         status = vem_i_conjugate_settle(run, c);
     if (status != VEM_OK)
