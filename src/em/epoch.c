@@ -4,7 +4,11 @@
  *                         theta from the statistics of all blocks  F(q, theta) does not fall
  *
  * The last of these M-steps is that of the loop, so that a step with one block is a step of EM. F is
- * the one of blocks.h, a lower bound of that of an E-step over all items. */
+ * the one of blocks.h, a lower bound of that of an E-step over all items.
+ *
+ * A stop ends it after the block at hand: the posteriors of the blocks after it are older, which F
+ * allows for, and the E-step that ends the loop (em.c: collect) gives F and labels of this model. Where
+ * states are written the epoch is made to its end, because there is none of its middle. */
 #include "em/em.h"
 
 /* The M-step between two blocks. Variances that are shared in the first steps of a fit stay so here;
@@ -37,6 +41,8 @@ vem_i_estep_result vem_i_em_epoch(vem_i_em *em, const vem_progress *told)
         progress.done = b + 1;
         progress.total = count;
         vem_i_progress(em->run, &progress, 0);
+        if (em->run->watch->stop && !em->run->ctx->checkpoint.path)
+            break;
     }
     return all;
 }
