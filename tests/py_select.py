@@ -121,6 +121,9 @@ class Select(Case):
                     "--min-clusters is 5")
         self.refuse(2, ["select", data, *GREEDY, "-k", 3], "-k")
         self.refuse(2, ["fit", data, "-k", 3, "--algorithm", "greedy", "--swaps", 2], "--swaps is 2")
+        self.refuse(2, ["fit", data, "-k", 3, "--algorithm", "greedy", "--seeding", "afkmc2"],
+                    "--seeding is afkmc2", "no seeds")
+        self.vem("fit", data, "-k", 3, "--algorithm", "greedy", "--seeding", "random")
         self.vem("fit", data, "-k", 2, "-o", model, "-q")
         self.refuse(1, ["select", "--pick", 2, model, "-o", self.path("o.npz")], "holds no path")
         self.vem("select", data, *GREEDY, "--max-clusters", 3, "-o", model, "-q")

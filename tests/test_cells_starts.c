@@ -169,10 +169,28 @@ static void where_nobody_asked(void **state)
     assert_int_equal(vem_options_resolve(ctx, &other, MANY, 2, VEM_FLOAT64, &resolved),
                      VEM_BAD_OPTION);
     assert_non_null(strstr(vem_ctx_message(ctx), "--cells is 0"));
+    /* What is about cells goes with those that nobody asked for. */
+    other = o;
+    other.gap = 0.01;
+    assert_int_equal(cells_of(x, MANY, 2, &other, NULL), 32768);
+    other.depth = 6;
+    assert_int_equal(cells_of(x, MANY, 2, &other, NULL), 32768);
+    assert_int_equal(vem_options_resolve(ctx, &other, MANY - 1, 2, VEM_FLOAT64,
+                                         &resolved),
+                     VEM_BAD_OPTION);
+    assert_non_null(strstr(vem_ctx_message(ctx), "--depth needs --cells"));
     /* Rounded, in one column only. */
     for (int64_t i = 0; i < MANY; i++)
         x[2 * i + 1] = round(x[2 * i + 1]);
     assert_int_equal(cells_of(x, MANY, 2, &o, NULL), VEM_AUTO);
+    other = o;
+    other.gap = 0.01;
+    vem_data *rounded = grid_borrow(ctx, &two);
+    assert_int_equal(vem_i_fit_resolve(run_of(ctx), rounded, &other, NULL, &resolved),
+                     VEM_BAD_OPTION);
+    assert_non_null(strstr(vem_ctx_message(ctx), "--gap is about cells"));
+    assert_non_null(strstr(vem_ctx_message(ctx), "--cells 32768"));
+    vem_data_free(rounded);
     grid_data_free(&data);
 }
 

@@ -208,7 +208,22 @@ static void paths_end_where_rows_do(void **state)
     s = select_from(&same, &o, 5);
     assert_int_equal(vem_path_count(s.path), 1);
     selected_free(&s);
+    /* No more clusters than places, whatever rounding makes of their variances. */
     same.n = 50;
+    for (int64_t places = 1; places <= 4; places++)
+        for (int family = 0; family < GRID_SHAPED; family++) {
+            for (int64_t i = 0; i < 100; i++)
+                same.x[i] = 0.1257302211 * (double)(1 + i / 2 % places) +
+                            (i % 2 ? 0.6404226504 : 0);
+            o.family = family;
+            s = select_from(&same, &o, 8);
+            if (vem_path_count(s.path) > places)
+                fail_msg("%s: %d mixtures of %d places",
+                         vem_choice_name("family", family), vem_path_count(s.path),
+                         (int)places);
+            selected_free(&s);
+        }
+    o.family = VEM_AUTO;
     grid_data_free(&same);
     grid_data level = grid_data_new(SET_CONSTANT, WEIGHTS_NONE, 200, 3, 1);
     s = select_from(&level, &o, 4);

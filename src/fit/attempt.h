@@ -39,6 +39,7 @@ typedef struct vem_i_attempt {
     vem_i_checkpoint *checkpoint;            /* of its state, or NULL */
     vem_path *
         path; /* takes the mixture of each number of clusters at which it rests; or NULL */
+    int64_t most; /* clusters that may be inserted, no more than distinct rows; 0: all */
     /* Runs the starts on a sample (starts.h); for programmes that have some. */
     vem_status (*run_starts)(struct vem_i_attempt *attempt);
     /* Where it is. */

@@ -41,7 +41,8 @@ vem_i_shape vem_i_attempt_shape(const vem_i_attempt *a, int family, int32_t clus
 {
     vem_i_shape shape = vem_i_shape_of(vem_i_family_of(family), clusters, a->view->d);
     if (a->programme->grows)
-        shape.capacity = (int32_t)a->programme->options.clusters;
+        shape.capacity =
+            (int32_t)(a->most > 0 ? a->most : a->programme->options.clusters);
     return shape;
 }
 

@@ -43,7 +43,33 @@ static int has_starts(const vem_options *o)
     return o->algorithm == VEM_AUTO && vem_i_wants_starts(o);
 }
 
-vem_status vem_i_settle_cells(vem_i_run *run, int64_t n, vem_options *out)
+/* How many would pay where nobody asked; 0: none. */
+static int64_t ours_of(const vem_options *o, int64_t n, int32_t d)
+{
+    const vem_i_family *family = vem_i_family_of(o->family);
+    const int many =
+        o->algorithm == VEM_AUTO && o->swaps > 0 && o->clusters > VEM_I_FEW_CLUSTERS;
+    if (n < OURS_ROWS || o->cells != VEM_AUTO || o->coreset != VEM_AUTO || o->blocks > 1)
+        return 0;
+    if (has_starts(o) && vem_i_has_matrices(family) && d <= OURS_COLUMNS)
+        return at_least(OURS_EACH * o->clusters, OURS_LEAST);
+    const int64_t each = at_least(MANY_EACH * o->clusters, MANY_LEAST);
+    return many && family->axes == 1 && !family->shared && d <= MANY_COLUMNS &&
+                   n / MANY_ROWS >= each
+               ? each
+               : 0;
+}
+
+/* An option about cells that was given; NULL: none. */
+static const char *about_cells(const vem_options *o)
+{
+    return o->depth != VEM_AUTO    ? "depth"
+           : o->expand != VEM_AUTO ? "expand"
+           : o->gap != VEM_AUTO    ? "gap"
+                                   : NULL;
+}
+
+vem_status vem_i_settle_cells(vem_i_run *run, int64_t n, int32_t d, vem_options *out)
 {
     const int none = out->cells == VEM_AUTO || out->cells == 0;
     if (out->cells == 0 && out->algorithm != VEM_AUTO && vem_i_fits_cells(out->algorithm))
@@ -51,14 +77,12 @@ vem_status vem_i_settle_cells(vem_i_run *run, int64_t n, vem_options *out)
                           "--cells is 0, the rows themselves, but --algorithm %s fits "
                           "cells.",
                           vem_choice_name("algorithm", out->algorithm));
-    if (none &&
-        (out->depth != VEM_AUTO || out->expand != VEM_AUTO || out->gap != VEM_AUTO))
+    /* Where cells may be our choice, a look at the rows decides (vem_i_choose_cells). */
+    if (none && about_cells(out) && (out->cells == 0 || ours_of(out, n, d) == 0))
         return vem_i_fail(
             run, VEM_BAD_OPTION,
             "--%s needs --cells, or --algorithm kd-em or moore-em: it is about cells.",
-            out->depth != VEM_AUTO    ? "depth"
-            : out->expand != VEM_AUTO ? "expand"
-                                      : "gap");
+            about_cells(out));
     if (none)
         return VEM_OK;
     if (out->cells < 4 * out->clusters && out->cells < n && out->clusters > 1)
@@ -120,33 +144,21 @@ static vem_status look_for_ties(vem_i_run *run, const vem_data *data, int *ties)
     return VEM_OK;
 }
 
-/* How many would pay; 0: none. */
-static int64_t ours_of(const vem_options *o, int64_t n, int32_t d)
-{
-    const vem_i_family *family = vem_i_family_of(o->family);
-    const int many =
-        o->algorithm == VEM_AUTO && o->swaps > 0 && o->clusters > VEM_I_FEW_CLUSTERS;
-    if (n < OURS_ROWS)
-        return 0;
-    if (has_starts(o) && vem_i_has_matrices(family) && d <= OURS_COLUMNS)
-        return at_least(OURS_EACH * o->clusters, OURS_LEAST);
-    const int64_t each = at_least(MANY_EACH * o->clusters, MANY_LEAST);
-    return many && family->axes == 1 && !family->shared && d <= MANY_COLUMNS &&
-                   n / MANY_ROWS >= each
-               ? each
-               : 0;
-}
-
 vem_status vem_i_choose_cells(vem_i_run *run, const vem_data *data, vem_options *out)
 {
-    const int64_t cells = ours_of(out, data->n, data->d);
+    const int64_t cells = data->sparse.starts ? 0 : ours_of(out, data->n, data->d);
     int ties = 0;
-    if (cells == 0 || out->cells != VEM_AUTO || out->coreset != VEM_AUTO ||
-        out->blocks > 1 || data->sparse.starts)
+    if (cells == 0)
         return VEM_OK;
     vem_status status = look_for_ties(run, data, &ties);
+    if (status == VEM_OK && ties && about_cells(out))
+        return vem_i_fail(
+            run, VEM_BAD_OPTION,
+            "--%s is about cells, and this fit takes the rows themselves, because values "
+            "come twice in a column: --cells %lld asks for cells.",
+            about_cells(out), (long long)cells);
     if (status != VEM_OK || ties)
         return status;
     out->cells = cells;
-    return vem_i_settle_cells(run, data->n, out);
+    return vem_i_settle_cells(run, data->n, data->d, out);
 }

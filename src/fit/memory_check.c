@@ -59,11 +59,13 @@ vem_status vem_i_plan_settle(vem_i_plan *plan, const vem_data *data)
 }
 
 /* The largest coreset, a power of two of at least eight rows for each cluster, that fits;
- * 0: none. */
+ * 0: none. Sparse rows have no coresets. */
 static int64_t coreset_that_fits(const vem_i_plan *plan, uint64_t allowed)
 {
     vem_options o = plan->programme.options;
     const int64_t least = 8 * o.clusters;
+    if (plan->sparse)
+        return 0;
     for (o.coreset = 1; o.coreset <= plan->programme.rows / 4;)
         o.coreset *= 2;
     for (; o.coreset >= least; o.coreset /= 2) {

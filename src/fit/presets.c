@@ -189,7 +189,7 @@ static vem_status settle_held(vem_i_run *run, const vem_options *asked, const pr
     return VEM_OK;
 }
 
-static int by_neighbors(const vem_options *o)
+int vem_i_by_neighbors(const vem_options *o)
 {
     return o->search == VEM_SEARCH_EXACT || o->search == VEM_SEARCH_ESTIMATED;
 }
@@ -203,12 +203,12 @@ static vem_status settle_reach(vem_i_run *run, const vem_options *asked, const p
         return vem_i_fail(run, VEM_BAD_OPTION,
                           "--probe needs --search groups; the search is %s.",
                           vem_choice_name("search", out->search));
-    if (asked->explore > 0 && !by_neighbors(out))
+    if (asked->explore > 0 && !vem_i_by_neighbors(out))
         return vem_i_fail(
             run, VEM_BAD_OPTION,
             "--explore needs --search exact or estimated; the search is %s.",
             vem_choice_name("search", out->search));
-    if (asked->reach != VEM_AUTO && !by_neighbors(out) && !groups)
+    if (asked->reach != VEM_AUTO && !vem_i_by_neighbors(out) && !groups)
         return vem_i_fail(
             run, VEM_BAD_OPTION,
             "--reach needs --search exact, estimated or groups; the search is %s.",
@@ -219,7 +219,7 @@ static vem_status settle_reach(vem_i_run *run, const vem_options *asked, const p
         if (out->probe == VEM_AUTO)
             out->probe = PROBE;
     }
-    if (!by_neighbors(out)) {
+    if (!vem_i_by_neighbors(out)) {
         out->explore = VEM_AUTO; /* not for this search */
         if (!groups)
             out->reach = VEM_AUTO;
@@ -254,39 +254,6 @@ static vem_status check_margin(vem_i_run *run, const vem_options *out)
     return VEM_OK;
 }
 
-static vem_status check_moves(vem_i_run *run, const vem_options *asked,
-                              const vem_options *out)
-{
-    if (out->finish == VEM_FINISH_HARD &&
-        (!is_plain(out->family) || out->prior != VEM_PRIOR_FLAT))
-        return vem_i_fail(run, VEM_BAD_OPTION,
-                          "--finish hard needs --family iso-shared and --prior flat: it "
-                          "ends with k-means.");
-    if (vem_i_grows(out) && vem_i_family_of(out->family)->counts)
-        return vem_i_fail(
-            run, VEM_BAD_OPTION,
-            "--family is %s, but greedy (the method of vem select) inserts clusters with "
-            "variances: one of iso, diag, full and their shared forms.",
-            vem_choice_name("family", out->family));
-    if (vem_i_grows(out) && by_neighbors(out))
-        return vem_i_fail(
-            run, VEM_BAD_OPTION,
-            "--search is %s, but --algorithm greedy begins with one cluster, "
-            "which has no neighbors: use all, closest or groups.",
-            vem_choice_name("search", out->search));
-    if (asked->swaps > 0 && vem_i_grows(out))
-        return vem_i_fail(run, VEM_BAD_OPTION,
-                          "--swaps is %lld, but with --algorithm greedy clusters are "
-                          "inserted, not swapped.",
-                          (long long)asked->swaps);
-    if (asked->swaps > 0 && out->margin > 0)
-        return vem_i_fail(run, VEM_BAD_OPTION,
-                          "--swaps is %lld, but with a --margin rows do not hold what "
-                          "is nearest to them, and a swap cannot be weighed.",
-                          (long long)asked->swaps);
-    return VEM_OK;
-}
-
 /* The least share of the data's variance that a cluster's can be told by, beside which F
  * would follow roundings: docs/math/numerics.md. One number for the whole fit, so that the
  * M-step stays a maximum under one constraint. */
@@ -305,28 +272,6 @@ static int takes_boxes(const vem_options *o, int64_t n, int32_t d)
            o->swaps == 0 && o->cells <= 0 && o->memory == VEM_AUTO &&
            o->max_steps >= STEPS &&
            vem_i_boxes_pay(vem_i_family_of(o->family), n, d, o->clusters);
-}
-
-/* What families of counts do without. */
-static vem_status check_counts(vem_i_run *run, const vem_options *asked,
-                               const vem_options *out)
-{
-    const char *family = vem_choice_name("family", out->family);
-    if (!is_counts(out->family))
-        return VEM_OK;
-    if (out->standardize || out->normalize)
-        return vem_i_fail(
-            run, VEM_BAD_OPTION,
-            "--%s makes other numbers of counts, and family %s takes counts "
-            "as they are.",
-            out->standardize ? "standardize" : "normalize", family);
-    if (asked->swaps > 0)
-        return vem_i_fail(
-            run, VEM_BAD_OPTION,
-            "--swaps is %lld, but swaps are weighed by distances, which family "
-            "%s has none of; --restarts begins several times.",
-            (long long)asked->swaps, family);
-    return VEM_OK;
 }
 
 vem_status vem_options_resolve(vem_ctx *ctx, const vem_options *options, int64_t n,
@@ -390,9 +335,7 @@ vem_status vem_options_resolve(vem_ctx *ctx, const vem_options *options, int64_t
         out.margin = takes_margin(&out) ? p.margin : 0;
     if ((status = check_margin(run, &out)) != VEM_OK)
         return status;
-    if ((status = check_moves(run, options, &out)) != VEM_OK)
-        return status;
-    if ((status = check_counts(run, options, &out)) != VEM_OK)
+    if ((status = vem_i_check_moves(run, options, &out)) != VEM_OK)
         return status;
     if ((status = vem_i_settle_blocks(run, &out)) != VEM_OK)
         return status;
@@ -400,7 +343,7 @@ vem_status vem_options_resolve(vem_ctx *ctx, const vem_options *options, int64_t
         return status;
     if (p.cells && out.cells == VEM_AUTO)
         out.cells = vem_i_cells_of_preset(out.clusters);
-    if ((status = vem_i_settle_cells(run, reduced, &out)) != VEM_OK)
+    if ((status = vem_i_settle_cells(run, reduced, d, &out)) != VEM_OK)
         return status;
     if ((status = vem_i_check_descent(run, &out)) != VEM_OK)
         return status;
@@ -434,7 +377,8 @@ int vem_i_wants_hard_start(const vem_options *o, int ours)
 
 int vem_i_wants_starts(const vem_options *o)
 {
-    return o->swaps > 0 && o->clusters > 1 && o->clusters <= VEM_I_FEW_CLUSTERS &&
+    return (o->swaps > 0 || (o->swaps == VEM_AUTO && is_counts(o->family))) &&
+           o->clusters > 1 && o->clusters <= VEM_I_FEW_CLUSTERS &&
            vem_i_search_is_whole(o->search);
 }
 

@@ -33,7 +33,13 @@ vem_status vem_i_settle_blocks(vem_i_run *run, vem_options *options);
  * with them. */
 int64_t vem_i_cells_of_preset(int64_t clusters);
 int vem_i_fits_cells(int algorithm);
-vem_status vem_i_settle_cells(vem_i_run *run, int64_t n, vem_options *options);
+vem_status vem_i_settle_cells(vem_i_run *run, int64_t n, int32_t d, vem_options *options);
+
+/* What was asked for and would be ignored (check_moves.c). */
+vem_status vem_i_check_moves(vem_i_run *run, const vem_options *asked,
+                             const vem_options *resolved);
+/* Is it a search by neighborhoods of clusters? */
+int vem_i_by_neighbors(const vem_options *options);
 
 /* Loops of one fit besides the one asked for (fit/attempt.h). `ours`: no preset. */
 int vem_i_wants_hard_start(const vem_options *resolved, int ours);
@@ -42,7 +48,8 @@ vem_options vem_i_hard_start(const vem_options *resolved);
  * same family with few clusters for each row, which can swap. */
 int vem_i_wants_listed_start(const vem_options *resolved);
 vem_options vem_i_listed_start(const vem_options *resolved);
-/* Few clusters: several starts on a sample come first (fit/starts.h). */
+/* Few clusters: several starts on a sample come first (fit/starts.h). Families of counts have them
+ * without swaps, which stay open (VEM_AUTO) then. */
 enum { VEM_I_FEW_CLUSTERS = 64 };
 int vem_i_wants_starts(const vem_options *resolved);
 vem_options vem_i_hard_finish(const vem_options *resolved);

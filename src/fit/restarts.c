@@ -3,8 +3,9 @@
 #include "base/rng.h"
 #include "fit/starts.h"
 
+/* distinct: counted no further than `most`. */
 static vem_status check_rows(vem_i_run *run, const vem_view *view, int64_t clusters,
-                             int reduced)
+                             int reduced, int64_t most, int64_t *distinct)
 {
     if (view->used < clusters)
         return vem_i_fail(
@@ -12,15 +13,14 @@ static vem_status check_rows(vem_i_run *run, const vem_view *view, int64_t clust
             "There are fewer rows%s than clusters: %lld rows, %lld clusters.",
             view->mass ? " of positive weight" : "", (long long)view->used,
             (long long)clusters);
-    int64_t distinct;
-    vem_status status = vem_i_count_distinct(run, view, clusters, &distinct);
-    if (status == VEM_OK && distinct < clusters)
+    vem_status status = vem_i_count_distinct(run, view, most, distinct);
+    if (status == VEM_OK && *distinct < clusters)
         return vem_i_fail(
             run, VEM_BAD_DATA,
             "There are fewer distinct rows%s than clusters: %lld distinct row%s, %lld "
             "clusters.",
-            reduced ? " in the coreset" : "", (long long)distinct,
-            distinct == 1 ? "" : "s", (long long)clusters);
+            reduced ? " in the coreset" : "", (long long)*distinct,
+            *distinct == 1 ? "" : "s", (long long)clusters);
     return status;
 }
 
@@ -80,6 +80,7 @@ static vem_status run_once(vem_i_restarts *f, int64_t restart)
                              .seed = (uint64_t)f->programme->options.seed,
                              .checkpoint = f->checkpoint,
                              .path = f->path,
+                             .most = f->most,
                              .run_starts = vem_i_starts_run};
     if (f->checkpoint && !vem_i_checkpoint_resumes(f->checkpoint)) {
         f->checkpoint->restart = restart;
@@ -109,8 +110,11 @@ vem_status vem_i_restarts_run(vem_i_restarts *f)
     vem_i_run *run = f->run;
     const vem_options *o = &f->programme->options;
     const int64_t restarts = f->start ? 1 : o->restarts;
-    vem_status status = check_rows(run, f->cells ? f->cells->rows : f->view,
-                                   f->path ? 1 : o->clusters, f->programme->reduced);
+    /* A path may end before the number that was asked for, and rows that are alike are one
+     * cluster. */
+    vem_status status =
+        check_rows(run, f->cells ? f->cells->rows : f->view, f->path ? 1 : o->clusters,
+                   f->programme->reduced, o->clusters, &f->most);
     if (status == VEM_OK)
         status = check_cells(f);
     int64_t first = 1;
