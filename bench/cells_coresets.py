@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Cells beside coresets of as many items, on every set at hand: who ends higher on all rows?
 
-    bench/cells_coresets.py [--sets NAME ...] [--clusters C ...] [--families F ...] [--output FILE]
+    bench/cells_coresets.py [--sets NAME ...] [--clusters C ...] [--families F ...] [--each E] [--least L]
+                            [--output FILE]
 
-Each set is fitted with --cells M and with --coreset M, M being 64 items for each cluster and 8,192 at least, and
+Each set is fitted with --cells M and with --coreset M, M being 64 items (E) for each cluster and 8,192 (L) at least, and
 for scale with all rows by the default (where that is not too long: `--rows`). The likelihood is that of
 all rows (for iso-shared with a flat prior, which is k-means, the squared error a row). Seconds are of the processor.
 Cases in which M is more than half of the rows, or a cluster has fewer than 8 rows, are left out.
@@ -58,7 +59,7 @@ def mean(values):
 
 def compare(folder, name, path, clusters, family, options):
     rows, columns = np.load(path, mmap_mode="r").shape
-    items = max(EACH * clusters, LEAST)
+    items = max(options.each * clusters, options.least)
     if 2 * items > rows or ROWS_EACH * clusters > rows or (family == "full" and columns > WIDE):
         return None
     results = {}
@@ -86,6 +87,8 @@ def main():
     parser.add_argument("--sets", nargs="+", default=SETS)
     parser.add_argument("--clusters", nargs="+", type=int, default=[10, 64, 512, 4096])
     parser.add_argument("--families", nargs="+", default=["iso-shared", "diag", "full"])
+    parser.add_argument("--each", type=int, default=EACH)
+    parser.add_argument("--least", type=int, default=LEAST)
     parser.add_argument("--output", metavar="FILE")
     options = common.settle(parser)
     lines = []

@@ -38,8 +38,12 @@ static int check_at(const vem_i_kernels *table, int32_t d, int32_t n, int32_t m,
     kernel_fill(table, a, d * lda, 2);
     kernel_fill(table, bias, m, 2);
     kernel_fill(table, q, m * ldv, 1);
-    const vem_i_sparse x = {starts, columns, how == 3 ? bytes : NULL,
-                            how == 0 ? values : NULL, how == 1 ? wide : NULL};
+    const vem_i_sparse x = {.starts = starts,
+                            .ends = starts + 1,
+                            .columns = columns,
+                            .bytes = how == 3 ? bytes : NULL,
+                            .values = how == 0 ? values : NULL,
+                            .wide = how == 1 ? wide : NULL};
     const uint32_t *items = m & 1 ? list : NULL;
     table->sparse_tile(&x, items, n, a, lda, bias, m, costs, ldv);
     table->sparse_collect(&x, items, n, q, ldv, m, block, ldb);

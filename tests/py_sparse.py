@@ -80,6 +80,20 @@ class Sparse(Case):
                          ["--empty", "drop"], ["--held", 1, "--search", "closest"]):
                 self.same(family, x, file, *more)
 
+    def test_blocks_are_of_rows_in_random_order(self):
+        """As those of a table are: the same seed puts both in the same order."""
+        for family in FAMILIES:
+            x = counts(family)
+            x = x[np.argsort(x.sum(1), kind="stable")]
+            self.same(family, x, self.write("x.mtx", mtx(x)), "--algorithm", "incremental-em",
+                      "--blocks", 7)
+
+    def test_starts_on_a_sample(self):
+        """Rows of a sample are looked at where they lie."""
+        for family in FAMILIES:
+            x = counts(family, n=5000)
+            self.same(family, x, self.write("x.mtx", mtx(x)))
+
     def test_weights(self):
         x = counts("poisson")
         np.save(self.path("w.npy"), np.random.default_rng(1).uniform(0, 3, len(x)))

@@ -86,6 +86,45 @@ static void the_plan_of_dense_counts(void **state)
     grid_data_free(&data);
 }
 
+/* The same with starts, on all rows and on a sample, and with rows in random order for blocks. */
+static void the_plan_of_starts_and_blocks(void **state)
+{
+    (void)state;
+#ifdef VEM_SANITIZED
+    skip(); /* its allocator keeps no such books */
+#endif
+    for (int64_t n = 1000; n <= 5000; n += 4000) {
+        vem_data *rows = sparse_rows(n, 2000);
+        for (int family = GRID_SHAPED; family < VEM_FAMILIES; family++) {
+            vem_options o;
+            vem_options_init(&o);
+            o.clusters = 8;
+            o.family = family;
+            o.threads = 1;
+            check_plan_of(rows, &o, 1.6);
+            o.algorithm = VEM_ALGORITHM_INCREMENTAL_EM;
+            o.max_steps = 3;
+            check_plan_of(rows, &o, 1.6);
+        }
+        vem_data_free(rows);
+    }
+}
+
+/* Sparse rows have no coresets, and none is advised. */
+static void no_coreset_of_sparse_rows(void **state)
+{
+    (void)state;
+    vem_data *rows = sparse_rows(20000, 2000);
+    vem_options o = counts_options(VEM_POISSON, 20, VEM_SEED_RANDOM);
+    vem_model *model = NULL;
+    vem_report *report = NULL;
+    o.memory = (int64_t)vem_i_resident_bytes() + (1 << 20);
+    assert_int_equal(vem_fit(ctx, rows, &o, NULL, &model, &report), VEM_NO_MEMORY);
+    assert_non_null(strstr(vem_ctx_message(ctx), "This fit would take"));
+    assert_null(strstr(vem_ctx_message(ctx), "--coreset"));
+    vem_data_free(rows);
+}
+
 /* Bytes and seconds go with the values that are there. */
 static void columns_without_values_cost_little(void **state)
 {
@@ -141,6 +180,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_plan_of_sparse_rows),
         cmocka_unit_test(the_plan_of_dense_counts),
+        cmocka_unit_test(the_plan_of_starts_and_blocks),
+        cmocka_unit_test(no_coreset_of_sparse_rows),
         cmocka_unit_test(columns_without_values_cost_little),
         cmocka_unit_test(sparse_rows_keep_to_the_limit),
     };

@@ -39,13 +39,24 @@ static void asked_for_or_not(void **state)
             fail_msg("%s: %d runs", cases[i].what, (int)p.runs);
         assert_true(p.fresh <= p.runs && p.rows <= 20000 && p.larger <= 20000);
     }
+    /* Counts have no swaps, but starts, unless those are not wanted. */
+    o = ours(10, VEM_POISSON);
+    assert_int_equal(vem_options_resolve(ctx, &o, 20000, 3, VEM_FLOAT64, &r), VEM_OK);
+    assert_true(r.swaps <= 0 && vem_i_starts_of(&r, 1, 0, 20000, 3).runs > 0);
+    o.swaps = 0;
+    assert_int_equal(vem_options_resolve(ctx, &o, 20000, 3, VEM_FLOAT64, &r), VEM_OK);
+    assert_int_equal(vem_i_starts_of(&r, 1, 0, 20000, 3).runs, 0);
+    o.swaps = VEM_AUTO;
+    o.search = VEM_SEARCH_ALL;
+    assert_int_equal(vem_options_resolve(ctx, &o, 20000, 3, VEM_FLOAT64, &r), VEM_OK);
+    assert_int_equal(vem_i_starts_of(&r, 1, 0, 20000, 3).runs, 0);
 }
 
 static void a_sample_is_smaller(void **state)
 {
     (void)state;
     for (int64_t n = 4; n < 1LL << 40; n = n * 3 + 1)
-        for (int family = 0; family < GRID_SHAPED; family++)
+        for (int family = 0; family < VEM_FAMILIES; family++)
             for (int32_t d = 1; d <= 1000; d *= 10)
                 for (int64_t k = 2; k <= 64 && k <= n; k = 2 * k) {
                     vem_options o = ours(k, family), r;
@@ -150,6 +161,54 @@ static void better_mixtures(void **state)
     grid_data_free(&data);
 }
 
+/* Bits of six clusters, whose probabilities differ in most columns. */
+static grid_data bits_of(int64_t n, int32_t d, uint64_t seed)
+{
+    enum { COMPONENTS = 6 };
+    grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, n, d, seed);
+    for (int64_t i = 0; i < n; i++)
+        for (int32_t j = 0; j < d; j++) {
+            vem_i_rng place =
+                vem_i_rng_at(seed, VEM_RNG_TEST, 8, (uint64_t)(i % COMPONENTS * d + j));
+            vem_i_rng rng = vem_i_rng_at(seed, VEM_RNG_TEST, 9, (uint64_t)(i * d + j));
+            const double u = sin(1.5707963 * vem_i_rng_uniform(&place));
+            data.x[i * d + j] = vem_i_rng_uniform(&rng) < u * u;
+        }
+    return data;
+}
+
+/* Counts: every seed ends where the best of them does. From one start not all do. */
+static void better_counts(void **state)
+{
+    (void)state;
+    enum { SEEDS = 10 };
+    const struct {
+        int64_t n;
+        const char *on;
+    } cases[] = {{1000, "all rows"}, {8000, "a sample of 2048 rows"}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        grid_data data = bits_of(cases[c].n, 40, 44);
+        double least = INFINITY, most = -INFINITY, once = INFINITY;
+        for (int seed = 1; seed <= SEEDS; seed++) {
+            vem_options o = ours(6, VEM_BERNOULLI);
+            o.seed = seed;
+            grid_fit fit = grid_run(ctx, &data, &o, NULL);
+            assert_non_null(strstr(vem_report_choices(fit.report), cases[c].on));
+            assert_null(strstr(vem_report_choices(fit.report), "rounds of swaps"));
+            least = fmin(least, fit.summary->free_energy);
+            most = fmax(most, fit.summary->free_energy);
+            grid_fit_free(&fit);
+            o.swaps = 0;
+            fit = grid_run(ctx, &data, &o, NULL);
+            once = fmin(once, fit.summary->free_energy);
+            grid_fit_free(&fit);
+        }
+        if (!(least > most - 0.001) || !(once < most - 0.05))
+            fail_msg("from %.4f to %.4f, from one start down to %.4f", least, most, once);
+        grid_data_free(&data);
+    }
+}
+
 /* ---- the same bits ---- */
 
 static void any_threads(void **state)
@@ -173,6 +232,32 @@ static void any_threads(void **state)
         grid_fit_free(&one);
         grid_data_free(&data);
     }
+}
+
+/* Families of counts, with a sample and a larger one, and without: the same bits for any threads, and
+ * from the state before each step. */
+static void counts_of_any_kind(void **state)
+{
+    (void)state;
+    for (int family = GRID_SHAPED; family < VEM_FAMILIES; family++)
+        for (int64_t n = 300; n <= 9300; n += 9000) {
+            grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, n, 3, 325);
+            grid_suit((vem_family_kind)family, &data);
+            vem_options o = ours(4, family);
+            o.threads = 1;
+            int64_t steps;
+            grid_fit one = run_leaving_states(&data, &o, "counts", family, &steps);
+            keep_at(NULL, 0, 0);
+            assert_non_null(strstr(vem_report_choices(one.report), " starts on "));
+            assert_resumes(&data, &o, &one, steps, 2);
+            for (o.threads = 2; o.threads < 8; o.threads += o.threads < 3 ? 1 : 4) {
+                grid_fit other = grid_run(ctx, &data, &o, NULL);
+                assert_same_bits(&one, &other, vem_choice_name("family", family));
+                grid_fit_free(&other);
+            }
+            grid_fit_free(&one);
+            grid_data_free(&data);
+        }
 }
 
 /* From the state before each step, with restarts too. */
@@ -223,7 +308,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(expensive_starts),    cmocka_unit_test(asked_for_or_not),
         cmocka_unit_test(a_sample_is_smaller), cmocka_unit_test(better_than_one),
-        cmocka_unit_test(better_mixtures),     cmocka_unit_test(any_threads),
+        cmocka_unit_test(better_mixtures),     cmocka_unit_test(better_counts),
+        cmocka_unit_test(counts_of_any_kind),  cmocka_unit_test(any_threads),
         cmocka_unit_test(resumed_anywhere),    cmocka_unit_test(limit_of_steps)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

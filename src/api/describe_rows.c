@@ -123,7 +123,7 @@ static void take_values(survey *s, int64_t i, int64_t c, double far, double *sum
     const vem_model *m = s->model;
     const vem_i_sparse *x = &s->data->sparse;
     const double w = vem_i_survey_weight(s, i);
-    const int64_t begin = x->starts[i], end = x->starts[i + 1];
+    const int64_t begin = x->starts[i], end = x->ends[i];
     double total = are_shares(s) ? 0 : 1;
     for (int64_t e = begin; are_shares(s) && e < end; e++)
         total += vem_i_sparse_value(x, e);

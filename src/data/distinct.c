@@ -18,7 +18,7 @@ static uint64_t mix(uint64_t h)
 static uint64_t hash_sparse(const vem_i_sparse *x, int64_t item)
 {
     uint64_t h = 0;
-    for (int64_t e = x->starts[item]; e < x->starts[item + 1]; e++) {
+    for (int64_t e = x->starts[item]; e < x->ends[item]; e++) {
         const double value = vem_i_sparse_value(x, e);
         uint64_t bits;
         memcpy(&bits, &value, sizeof bits);
@@ -31,7 +31,7 @@ static uint64_t hash_sparse(const vem_i_sparse *x, int64_t item)
 static int same_sparse(const vem_i_sparse *x, int64_t a, int64_t b)
 {
     int64_t e = x->starts[a], f = x->starts[b];
-    const int64_t e_end = x->starts[a + 1], f_end = x->starts[b + 1];
+    const int64_t e_end = x->ends[a], f_end = x->ends[b];
     for (;; e++, f++) {
         while (e < e_end && vem_i_sparse_value(x, e) == 0)
             e++;

@@ -151,8 +151,7 @@ void vem_i_data_copy_row(const vem_data *data, int64_t row, char *out)
     if (data->sparse.starts) {
         for (int64_t k = 0; k < data->d; k++)
             memset(out + k * (int64_t)sizeof(double), 0, sizeof(double));
-        for (int64_t e = data->sparse.starts[row]; e < data->sparse.starts[row + 1];
-             e++) {
+        for (int64_t e = data->sparse.starts[row]; e < data->sparse.ends[row]; e++) {
             const double value = vem_i_sparse_value(&data->sparse, e);
             memcpy(out + data->sparse.columns[e] * (int64_t)sizeof value, &value,
                    sizeof value);
@@ -182,8 +181,7 @@ static void load_sparse(const vem_i_sparse *sparse, int32_t d, int64_t first,
         if (to == VEM_SINGLE) {
             float *row = (float *)out + i * ld;
             memset(row, 0, (size_t)d * sizeof *row);
-            for (int64_t e = sparse->starts[first + i]; e < sparse->starts[first + i + 1];
-                 e++)
+            for (int64_t e = sparse->starts[first + i]; e < sparse->ends[first + i]; e++)
                 row[sparse->columns[e]] = (float)vem_i_sparse_value(sparse, e);
         } else {
             vem_i_sparse_widen(sparse, first + i, d, (double *)out + i * ld);

@@ -343,6 +343,7 @@ void vem_i_points_free(vem_i_points *points)
     vem_i_free(points->mass);
     vem_i_free(points->log_base);
     vem_i_free(points->rows);
+    vem_i_free(points->bounds);
     vem_i_free(points);
 }
 

@@ -21,6 +21,8 @@ typedef struct vem_i_points {
     double *mass; /* NULL: every row weighs 1 */
     double *log_base; /* NULL: all 0 */
     uint32_t *rows;   /* which row of the data an item is; NULL: the same number */
+    int64_t *bounds;  /* of sparse rows in another order: their starts, then their ends;
+                         NULL: those of the data */
 } vem_i_points;
 
 typedef struct vem_i_points_request {

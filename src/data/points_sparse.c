@@ -23,7 +23,7 @@ vem_status vem_i_points_fill_sparse(vem_i_run *run, const vem_i_pass *p,
     for (int64_t i = 0; i < p->n; i++) {
         const double w = vem_i_view_mass(view, i);
         view->total_mass += w;
-        for (int64_t e = s->starts[i]; e < s->starts[i + 1]; e++) {
+        for (int64_t e = s->starts[i]; e < s->ends[i]; e++) {
             const double value = vem_i_sparse_value(s, e);
             mean[s->columns[e]] += w * value;
             squares += w * value * value;

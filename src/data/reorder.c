@@ -5,7 +5,9 @@
  *
  * Rows in a temporary file go to a second one, and the first goes away. They are read in
  * their order and written where they belong: an order by clusters is ascending within each
- * of them, so that only as many pages as there are clusters are written to at a time. */
+ * of them, so that only as many pages as there are clusters are written to at a time.
+ *
+ * Sparse rows are the data's own and stay; the view looks at them in another order. */
 #include <string.h>
 
 #include "base/memory.h"
@@ -144,6 +146,29 @@ static vem_status permute(vem_i_run *run, void *x, size_t row, int64_t n,
     return status;
 }
 
+/* Sparse rows stay where they are: where each begins and ends is put in order. */
+static vem_status reorder_sparse(vem_i_run *run, vem_i_points *points,
+                                 const uint32_t *order, int64_t length)
+{
+    vem_view *view = &points->view;
+    const size_t n = (size_t)view->n;
+    if (!points->bounds) {
+        const vem_status status =
+            vem_i_take(run, &points->bounds, n, 2 * sizeof(int64_t));
+        if (status != VEM_OK)
+            return status;
+        memcpy(points->bounds, view->sparse.starts, n * sizeof(int64_t));
+        memcpy(points->bounds + n, view->sparse.ends, n * sizeof(int64_t));
+        view->sparse.starts = points->bounds;
+        view->sparse.ends = points->bounds + n;
+    }
+    const size_t row = (size_t)length * sizeof(int64_t);
+    const vem_status status = permute(run, points->bounds, row, view->n / length, order);
+    return status == VEM_OK
+               ? permute(run, points->bounds + n, row, view->n / length, order)
+               : status;
+}
+
 vem_status vem_i_points_reorder(vem_i_run *run, vem_i_points *points,
                                 const uint32_t *order, int64_t length)
 {
@@ -158,10 +183,12 @@ vem_status vem_i_points_reorder(vem_i_run *run, vem_i_points *points,
     }
     /* A failure in between is the end of the fit, and of these points. */
     if (status == VEM_OK)
-        status = points->spill ? reorder_spilled(run, points, order, length)
-                               : permute(run, points->x,
-                                         items * (size_t)view->d * view->kernels->element,
-                                         n, order);
+        status =
+            vem_i_view_is_sparse(view) ? reorder_sparse(run, points, order, length)
+            : points->spill
+                ? reorder_spilled(run, points, order, length)
+                : permute(run, points->x,
+                          items * (size_t)view->d * view->kernels->element, n, order);
     if (status == VEM_OK && points->mass)
         status = permute(run, points->mass, items * sizeof(double), n, order);
     if (status == VEM_OK && points->log_base)

@@ -187,7 +187,12 @@ vem_status vem_i_sparse_end(vem_i_sparse_maker *m, vem_i_sparse *sparse)
                                   "(sum_duplicates() in scipy).",
                                   m->name, i + 1, m->columns[e] + 1);
     }
-    *sparse = (vem_i_sparse){m->starts, m->columns, m->bytes, m->values, m->wide};
+    *sparse = (vem_i_sparse){.starts = m->starts,
+                             .ends = m->starts + 1,
+                             .columns = m->columns,
+                             .bytes = m->bytes,
+                             .values = m->values,
+                             .wide = m->wide};
     *m = (vem_i_sparse_maker){0};
     return VEM_OK;
 }

@@ -8,8 +8,10 @@
 /* The same from row `first` on. */
 static inline vem_i_sparse vem_i_sparse_from(vem_i_sparse s, int64_t first)
 {
-    if (s.starts)
+    if (s.starts) {
         s.starts += first;
+        s.ends += first;
+    }
     return s;
 }
 
@@ -19,7 +21,7 @@ static inline void vem_i_sparse_widen(const vem_i_sparse *s, int64_t i, int32_t 
 {
     for (int32_t j = 0; j < d; j++)
         row[j] = 0;
-    for (int64_t e = s->starts[i]; e < s->starts[i + 1]; e++)
+    for (int64_t e = s->starts[i]; e < s->ends[i]; e++)
         row[s->columns[e]] = vem_i_sparse_value(s, e);
 }
 

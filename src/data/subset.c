@@ -4,7 +4,7 @@
  *
  *     q_i = w_i / (2 W) + w_i |x_i|^2 / (2 S),     a draw of item i weighs w_i / (N' q_i).
  *
- * One pass takes the sums of shards of items; then each shard finds the draws that fall into
+ * Of counts, for which no square is a distance, q_i = w_i / W. One pass takes the sums of shards of items; then each shard finds the draws that fall into
  * its part of the running sum, and their items. */
 #include "data/subset.h"
 
@@ -20,6 +20,7 @@ enum { SHARD = 1024 };
 typedef struct drawing {
     const vem_view *view;
     int64_t size;
+    int even;                 /* by the weights alone */
     double *masses, *squares; /* of each shard */
     double *before;           /* each shard: sum of q of the shards before it */
     double *places;           /* size + 1 */
@@ -27,8 +28,11 @@ typedef struct drawing {
     vem_i_points *out;
 } drawing;
 
-static double square_of(const vem_view *view, int64_t item)
+static double square_of(const drawing *g, int64_t item)
 {
+    if (g->even)
+        return 0;
+    const vem_view *view = g->view;
     const void *row = vem_i_view_row(view, item);
     double sum = 0;
     if (view->kernels->precision == VEM_SINGLE)
@@ -58,7 +62,7 @@ static void sum_shard(void *arg, int64_t shard, int thread)
     for (int64_t i = begin_of(g, shard); i < end; i++) {
         const double w = vem_i_view_mass(g->view, i);
         mass += w;
-        square += w * square_of(g->view, i);
+        square += w * square_of(g, i);
     }
     g->masses[shard] = mass;
     g->squares[shard] = square;
@@ -74,7 +78,14 @@ static void put(const drawing *g, int64_t draw, int64_t item, double q)
 {
     const vem_view *view = g->view;
     const size_t row = (size_t)view->d * view->kernels->element;
-    memcpy((char *)g->out->x + (size_t)draw * row, vem_i_view_row(view, item), row);
+    if (g->out->bounds) {
+        g->out->bounds[draw] = view->sparse.starts[item];
+        g->out->bounds[g->size + draw] = view->sparse.ends[item];
+    } else {
+        memcpy((char *)g->out->x + (size_t)draw * row, vem_i_view_row(view, item), row);
+    }
+    if (view->log_base)
+        g->out->log_base[draw] = view->log_base[item];
     g->out->mass[draw] = vem_i_view_mass(view, item) / (q * (double)g->size);
 }
 
@@ -95,7 +106,7 @@ static void draw_shard(void *arg, int64_t shard, int thread)
         if (!(w > 0))
             continue;
         kept = i;
-        q_kept = chance(g, w, w * square_of(g->view, i));
+        q_kept = chance(g, w, w * square_of(g, i));
         sum += q_kept;
         for (; draw < last && g->places[draw] < sum; draw++)
             put(g, draw, i, q_kept);
@@ -127,26 +138,47 @@ static void draw_all(vem_i_run *run, drawing *g, uint64_t seed)
 /* Variances stay those of all items: floors are shares of them. */
 static void describe(const vem_view *view, int64_t size, vem_i_points *made)
 {
-    double mass = 0;
+    double mass = 0, base = 0;
     made->view = vem_i_view_drawn(view, made->x, view->d, size);
     made->view.mass = made->mass;
-    for (int64_t i = 0; i < size; i++)
+    for (int64_t i = 0; i < size; i++) {
         mass += made->mass[i];
+        base += view->log_base ? made->mass[i] * made->log_base[i] : 0;
+    }
     made->view.total_mass = mass;
+    if (view->log_base) {
+        made->view.log_base = made->log_base;
+        made->view.log_base_mean = base / mass;
+    }
+    if (made->bounds) {
+        made->view.sparse = view->sparse;
+        made->view.sparse.starts = made->bounds;
+        made->view.sparse.ends = made->bounds + size;
+    }
 }
 
-vem_status vem_i_subset_new(vem_i_run *run, const vem_view *view, int64_t size,
+static vem_status take_rows(vem_i_run *run, const vem_view *view, int64_t size,
+                            vem_i_points *made)
+{
+    const size_t n = (size_t)size;
+    vem_status status =
+        vem_i_view_is_sparse(view)
+            ? vem_i_take(run, &made->bounds, n, 2 * sizeof(int64_t))
+            : vem_i_take(run, &made->x, n, (size_t)view->d * view->kernels->element);
+    if (status == VEM_OK && view->log_base)
+        status = vem_i_take(run, &made->log_base, n, sizeof(double));
+    return status == VEM_OK ? vem_i_take(run, &made->mass, n, sizeof(double)) : status;
+}
+
+vem_status vem_i_subset_new(vem_i_run *run, const vem_view *view, int64_t size, int even,
                             uint64_t seed, vem_i_points **subset)
 {
-    drawing g = {.view = view, .size = size};
+    drawing g = {.view = view, .size = size, .even = even};
     const size_t shards = (size_t)vem_i_view_shards(view, SHARD);
     vem_i_points *made = NULL;
     vem_status status = vem_i_take_structs(run, &made, 1, sizeof *made);
     if (status == VEM_OK)
-        status = vem_i_take(run, &made->x, (size_t)size,
-                            (size_t)view->d * view->kernels->element);
-    if (status == VEM_OK)
-        status = vem_i_take(run, &made->mass, (size_t)size, sizeof(double));
+        status = take_rows(run, view, size, made);
     if (status == VEM_OK)
         status = vem_i_take(run, &g.places, (size_t)size + 1, sizeof(double));
     if (status == VEM_OK)

@@ -37,7 +37,7 @@ static void read_shard(void *arg, int64_t shard, int thread)
             d; /* zeros that are left out are counts, and add nothing to the base */
         const int64_t at = sparse->starts ? sparse->starts[t->first + i] : 0;
         if (sparse->starts) {
-            count = (int32_t)(sparse->starts[t->first + i + 1] - at);
+            count = (int32_t)(sparse->ends[t->first + i] - at);
             for (int32_t j = 0; j < count; j++)
                 row[j] = vem_i_sparse_value(sparse, at + j);
         } else {

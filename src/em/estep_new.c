@@ -32,7 +32,9 @@ static int64_t sparse_shards(const vem_i_run *run, const vem_view *view, int64_t
 {
     if (!vem_i_view_is_sparse(view) || run->counted)
         return shards;
-    const int64_t entries = view->sparse.starts[view->n] - view->sparse.starts[0];
+    int64_t entries = 0;
+    for (int64_t i = 0; i < view->n; i++)
+        entries += view->sparse.ends[i] - view->sparse.starts[i];
     int64_t worth = entries / ENTRIES_EACH / view->d;
     worth = worth < SPARSE_LEAST ? SPARSE_LEAST : worth;
     return worth < shards ? worth : shards;

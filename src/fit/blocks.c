@@ -40,7 +40,7 @@ vem_status vem_i_attempt_shuffle(vem_i_attempt *a)
     const int64_t n = view->n / length;
     uint32_t *order = NULL;
     if (!vem_i_programme_shuffles(a->programme) || !a->points || a->points->rows ||
-        vem_i_view_is_sparse(view) || view->n > UINT32_MAX)
+        view->n > UINT32_MAX)
         return VEM_OK;
     vem_status status = vem_i_take(a->run, &order, (size_t)n, sizeof *order);
     if (status != VEM_OK)

@@ -49,6 +49,13 @@ static const double ONE = 1;
 /* And for where sparse rows begin. */
 static const int64_t NONE = 0;
 
+/* Rows of some families have a number more each (data/support.h). */
+static int has_log_base(const vem_options *o)
+{
+    const vem_i_support *support = vem_i_support_of(vem_i_family_of(o->family));
+    return support && support->log_base;
+}
+
 /* Items that dry constructors look at. */
 static vem_view view_of(const sizes *s)
 {
@@ -58,8 +65,9 @@ static vem_view view_of(const sizes *s)
                       .used = s->n,
                       .ld = s->d,
                       .d = s->d,
-                      .sparse = {.starts = s->sparse ? &NONE : NULL},
-                      .mass = s->weighted ? &ONE : NULL};
+                      .sparse = {.starts = s->sparse ? &NONE : NULL, .ends = &NONE},
+                      .mass = s->weighted ? &ONE : NULL,
+                      .log_base = has_log_base(s->o) ? &ONE : NULL};
 }
 
 /* The same for a loop of this family. */
@@ -69,13 +77,6 @@ static vem_view view_for(const sizes *s, const vem_i_family *family)
     if (s->cells)
         view.mass = &ONE;
     return view;
-}
-
-/* Rows of some families have a number more each (data/support.h). */
-static int has_log_base(const vem_options *o)
-{
-    const vem_i_support *support = vem_i_support_of(vem_i_family_of(o->family));
-    return support && support->log_base;
 }
 
 /* The constructors of the loop, run dry; and what it takes when a cluster goes far (em/steady.h). */
@@ -148,7 +149,8 @@ static uint64_t subset_bytes(const sizes *s, int64_t size)
     vem_i_run dry = vem_i_run_dry(s->run, &bytes);
     const vem_view view = view_of(s);
     vem_i_points *none = NULL;
-    vem_i_subset_new(&dry, &view, size, 0, &none);
+    const int even = vem_i_family_of(s->o->family)->counts != NULL;
+    vem_i_subset_new(&dry, &view, size, even, 0, &none);
     vem_i_points_free(none);
     return bytes;
 }
@@ -184,6 +186,8 @@ static uint64_t starts_bytes(const sizes *s, const vem_i_starts_plan *starts)
         2 * s->model + (uint64_t)sample.n * (2 * sizeof(int32_t) + sizeof(double)) +
         larger(check_bytes(s),
                larger(seed_bytes(&sample), s->model + loops_bytes(&sample, &each)));
+    bytes +=
+        vem_i_starts_seen(vem_i_family_of(o.family), s->clusters, s->d) * sizeof(double);
     if (drawn)
         bytes += subset_bytes(s, sample.n);
     if (starts->larger == 0)
@@ -192,6 +196,14 @@ static uint64_t starts_bytes(const sizes *s, const vem_i_starts_plan *starts)
     const vem_i_programme last = vem_i_programme_on_larger(&o, sample.n);
     return larger(bytes, 2 * s->model + (uint64_t)sample.n * 2 * sizeof(int32_t) +
                              loops_bytes(&sample, &last) + subset_bytes(s, sample.n));
+}
+
+/* Rows in another order: which they were, and, where they are sparse, where they begin and end. */
+static uint64_t ordered_bytes(const vem_i_programme *p, uint64_t items, int sparse)
+{
+    return vem_i_programme_orders(p)
+               ? items * (sizeof(uint32_t) + (sparse ? 2 * sizeof(int64_t) : 0))
+               : 0;
 }
 
 /* The rows themselves stay: 4 n for their old places, and for those in another file. */
@@ -246,8 +258,7 @@ static uint64_t reduce_bytes(const vem_i_plan *plan, const vem_i_run *run)
 /* Of one stage, beside the rows and the labels. */
 static uint64_t stage_bytes(const sizes *s, const vem_i_programme *p, int spill)
 {
-    const uint64_t ordered =
-        vem_i_programme_orders(p) ? (uint64_t)s->n * sizeof(uint32_t) : 0;
+    const uint64_t ordered = ordered_bytes(p, (uint64_t)s->n, s->sparse);
     uint64_t most = ordered + s->model + loops_bytes(s, p);
     for (int i = 0; i < p->count; i++)
         if (p->stages[i].kind == VEM_I_STAGE_STARTS)
@@ -330,7 +341,7 @@ static uint64_t plan_stages(const vem_i_plan *plan, const vem_i_run *run)
     /* Labels and model of the best restart so far stay while another runs. */
     if (o->restarts > 1)
         rows += s.model + labels;
-    const uint64_t ordered = vem_i_programme_orders(p) ? items * sizeof(uint32_t) : 0;
+    const uint64_t ordered = ordered_bytes(p, items, s.sparse);
     uint64_t most = load_bytes(&s) + reduce_bytes(plan, run);
     most = larger(most, check_bytes(&s));
     const vem_view view = view_of(&s);

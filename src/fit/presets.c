@@ -309,8 +309,8 @@ vem_status vem_options_resolve(vem_ctx *ctx, const vem_options *options, int64_t
         return status;
     if (out.tolerance == VEM_AUTO)
         out.tolerance = p.tolerance;
-    if (out.swaps == VEM_AUTO)
-        out.swaps = chosen && out.margin <= 0 && !is_counts(out.family) ? SWAPS : 0;
+    if (out.swaps == VEM_AUTO && !(chosen && is_counts(out.family)))
+        out.swaps = chosen && out.margin <= 0 ? SWAPS : 0; /* counts have starts alone */
     if (out.clusters == 1)
         out.swaps = 0; /* there is nothing to swap with */
     if (out.finish == VEM_AUTO)
@@ -367,7 +367,7 @@ int vem_i_holds_all(const vem_options *o)
 
 int vem_i_wants_hard_start(const vem_options *o, int ours)
 {
-    if (o->swaps == 0 || o->max_steps < 2)
+    if (o->swaps <= 0 || o->max_steps < 2)
         return 0;
     /* Where the loop itself cannot swap; or where it is ours to choose, and k-means finds the
      * same for less: where all clusters have one shape. It knows nothing of others

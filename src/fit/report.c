@@ -79,7 +79,7 @@ static void say_starts(vem_report *report, const vem_i_programme *programme)
     const char *all = programme->celled    ? "more of them"
                       : programme->reduced ? "the whole coreset"
                                            : "all rows";
-    char sample[80], larger[80] = "";
+    char sample[80], larger[80] = "", swaps[64] = "";
     snprintf(sample, sizeof sample, "%s", all);
     if (programme->celled)
         snprintf(sample, sizeof sample, "the first %lld cells", (long long)p->rows);
@@ -88,14 +88,15 @@ static void say_starts(vem_report *report, const vem_i_programme *programme)
     if (p->larger > 0)
         snprintf(larger, sizeof larger, "a sample of %lld and then with ",
                  (long long)p->larger);
+    if (o->swaps > 0)
+        snprintf(swaps, sizeof swaps, ", each with up to %lld %s of swaps",
+                 (long long)o->swaps, o->swaps == 1 ? "round" : "rounds");
     vem_i_report_say(
         report,
         "up to %lld starts on %s, because few clusters make them cheap: %lld from a "
-        "seeding, the others from the best so far with clusters moved elsewhere, each "
-        "with up to %lld %s of swaps. The best goes on with %s%s. --swaps 0 for none of "
-        "this.",
-        (long long)p->runs, sample, (long long)p->fresh, (long long)o->swaps,
-        o->swaps == 1 ? "round" : "rounds", larger, all);
+        "seeding, the others from the best so far with clusters moved elsewhere%s. The "
+        "best goes on with %s%s. --swaps 0 for none of this.",
+        (long long)p->runs, sample, (long long)p->fresh, swaps, larger, all);
 }
 
 /* How rows find their clusters, */

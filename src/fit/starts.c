@@ -24,11 +24,12 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "data/subset.h"
+#include "model/units.h"
 
 /* The cluster to be moved is the cheapest of so many; one more is moved for so many clusters. */
 enum { TRIED = 3, MOVED_FOR = 32 };
 /* A run is better when its squared error, or what goes with F in the same way, is lower by this
- * share of it: of equal ones the first is kept, whatever the rounding. */
+ * share of it, of counts F itself: of equal ones the first is kept, whatever the rounding. */
 static const double BETTER = 1e-5;
 /* Rows were missed when the squared error of all rows, or what goes with F in the same way, is
  * larger than that of the sample by this share; over what fitting P numbers to N' rows gains on
@@ -53,6 +54,7 @@ typedef struct starts {
     int32_t *labels;
     double free_energy;
     double *work; /* one per item */
+    double *seen; /* of counts: the means of the best, and a row, as distances see them */
     int64_t told;
 } starts;
 
@@ -90,6 +92,13 @@ static uint64_t key(const vem_i_attempt *a, uint64_t item)
     return high << 32 | vem_i_rng_bits(&rng);
 }
 
+static int is_better(const starts *s, double free_energy)
+{
+    const double scale = vem_i_family_of(s->options.family)->counts ? fabs(s->free_energy)
+                                                                    : 0.5 * s->view->d;
+    return !s->model || free_energy > s->free_energy + BETTER * scale;
+}
+
 /* An attempt on the sample, from a seeding or from `first`; kept when it is the best. */
 static vem_status run_with(starts *s, uint64_t number, const vem_model *first,
                            const vem_i_programme *programme)
@@ -106,7 +115,7 @@ static vem_status run_with(starts *s, uint64_t number, const vem_model *first,
     a->seed_pairs += tried.seed_pairs + tried.pairs;
     if (status == VEM_OK && tried.steps > 0 &&
         tried.model->clusters == a->programme->options.clusters &&
-        (!s->model || tried.free_energy > s->free_energy + BETTER * 0.5 * s->view->d)) {
+        is_better(s, tried.free_energy)) {
         vem_model_free(s->model);
         vem_i_free(s->labels);
         s->model = tried.model;
@@ -131,8 +140,45 @@ static vem_status run_one(starts *s, uint64_t number, const vem_model *first)
 
 /* ---- the best so far, with clusters moved ---- */
 
-static double square_to(const vem_view *view, int64_t item, const double *mean)
+static const vem_i_counts *counts_of(const starts *s)
 {
+    return vem_i_family_of(s->options.family)->counts;
+}
+
+/* Counts as their family sees them (model/counts.h); others as they are. */
+static void look_at_means(const starts *s)
+{
+    const vem_model *m = s->model;
+    const vem_i_counts *counts = counts_of(s);
+    if (!s->seen)
+        return;
+    memcpy(s->seen, m->means, (size_t)m->clusters * (size_t)m->d * sizeof(double));
+    for (int64_t c = 0; counts->stabilize && c < m->clusters; c++)
+        counts->stabilize(s->seen + c * m->d, m->d);
+}
+
+static const double *mean_of(const starts *s, int32_t cluster)
+{
+    return (s->seen ? s->seen : s->model->means) + (int64_t)cluster * s->model->d;
+}
+
+static double square_to_seen(const starts *s, int64_t item, const double *mean)
+{
+    const int32_t d = s->view->d;
+    double *row = s->seen + (int64_t)s->model->clusters * d, sum = 0;
+    vem_i_view_widen(s->view, item, row);
+    if (counts_of(s)->stabilize)
+        counts_of(s)->stabilize(row, d);
+    for (int32_t j = 0; j < d; j++)
+        sum += (row[j] - mean[j]) * (row[j] - mean[j]);
+    return sum;
+}
+
+static double square_to(const starts *s, int64_t item, const double *mean)
+{
+    if (s->seen)
+        return square_to_seen(s, item, mean);
+    const vem_view *view = s->view;
     const void *row = vem_i_view_row(view, item);
     double sum = 0;
     for (int32_t j = 0; j < view->d; j++) {
@@ -148,8 +194,7 @@ static int64_t draw_far(const starts *s, vem_i_rng *rng)
     const vem_view *v = s->view;
     double sum = 0;
     for (int64_t i = 0; i < v->n; i++) {
-        const double *mean = s->model->means + (int64_t)s->labels[i] * v->d;
-        sum += vem_i_view_mass(v, i) * square_to(v, i, mean);
+        sum += vem_i_view_mass(v, i) * square_to(s, i, mean_of(s, s->labels[i]));
         s->work[i] = sum;
     }
     const double place = vem_i_rng_uniform(rng) * sum;
@@ -170,7 +215,7 @@ static double cost_of(const starts *s, int32_t a)
     for (int32_t b = 0; b < m->clusters; b++) {
         double square = 0;
         for (int64_t j = 0; j < d; j++) {
-            const double x = m->means[a * d + j] - m->means[b * d + j];
+            const double x = mean_of(s, a)[j] - mean_of(s, b)[j];
             square += x * x;
         }
         nearest = b != a && square < nearest ? square : nearest;
@@ -193,16 +238,19 @@ static int32_t draw_cheap(const starts *s, vem_i_rng *rng)
     return cheapest;
 }
 
-/* Cluster `gone` to the item, with the shape of the cluster that holds it and half its weight. */
+/* Cluster `gone` to the item, with the shape of the cluster that holds it and half its weight;
+ * where clusters begin near a row, not at it, they do so here. */
 static void move_cluster(const starts *s, int32_t gone, int64_t item, vem_model *m)
 {
+    const vem_i_constraints limits =
+        vem_i_constraints_of(s->view, &s->options, m->family);
     const vem_view *v = s->view;
     const int32_t from = s->labels[item];
     const double weight = m->weights[gone];
     vem_i_model_put(m, from, m, gone);
     m->weights[gone] = weight;
-    vem_i_widen(v->kernels, vem_i_view_row(v, item), m->d,
-                m->means + gone * (int64_t)m->d);
+    vem_i_view_widen(v, item, m->means + gone * (int64_t)m->d);
+    vem_i_begin_at_row(m->family, &limits, m->d, m->means + gone * (int64_t)m->d);
     if (gone == from || s->options.prior == VEM_PRIOR_FLAT || !(weight < 1))
         return;
     m->weights[from] /= 2;
@@ -216,6 +264,7 @@ static vem_status run_moved(starts *s, uint64_t number)
     vem_i_rng rng = vem_i_rng_at(s->a->seed, VEM_RNG_STARTS, 1, number);
     vem_model *moved = NULL;
     vem_status status = vem_model_copy(s->a->run->ctx, s->model, &moved);
+    look_at_means(s);
     for (int m = 0; status == VEM_OK && m < 1 + moved->clusters / MOVED_FOR; m++) {
         const int32_t gone = draw_cheap(s, &rng);
         move_cluster(s, gone, draw_far(s, &rng), moved);
@@ -267,12 +316,17 @@ static vem_status run_on_sample(starts *s, const vem_i_starts_plan *plan)
         s->a->missed = VEM_I_MISSED_PLACES;
     if (status != VEM_OK || distinct < s->options.clusters)
         return status;
+    const uint64_t seen = vem_i_starts_seen(vem_i_family_of(s->options.family),
+                                            (int32_t)s->options.clusters, s->view->d);
     status = vem_i_take(run, &s->work, (size_t)s->view->n, sizeof(double));
+    if (status == VEM_OK && seen > 0)
+        status = vem_i_take(run, &s->seen, (size_t)seen, sizeof(double));
     for (; status == VEM_OK && s->done < plan->runs && !over(run); s->done++)
         status = s->done < plan->fresh || !s->model ? run_one(s, (uint64_t)s->done, NULL)
                                                     : run_moved(s, (uint64_t)s->done);
     vem_i_free(s->work);
-    s->work = NULL;
+    vem_i_free(s->seen);
+    s->work = s->seen = NULL;
     return status;
 }
 
@@ -282,8 +336,8 @@ static vem_status go_on(starts *s, int64_t rows, double least)
 {
     vem_i_attempt *a = s->a;
     vem_i_points *sample = NULL;
-    vem_status status =
-        vem_i_subset_new(a->run, a->view, rows, key(a, KEY_LARGER), &sample);
+    vem_status status = vem_i_subset_new(a->run, a->view, rows, counts_of(s) != NULL,
+                                         key(a, KEY_LARGER), &sample);
     if (status != VEM_OK)
         return status;
     vem_model *found = s->model;
@@ -336,7 +390,8 @@ vem_status vem_i_starts_run(vem_i_attempt *a)
     }
     alone = vem_i_run_alone(&run);
     if (plan.rows < a->view->n) {
-        status = vem_i_subset_new(&run, a->view, plan.rows, key(a, KEY_SAMPLE), &sample);
+        status = vem_i_subset_new(&run, a->view, plan.rows, counts_of(&s) != NULL,
+                                  key(a, KEY_SAMPLE), &sample);
         s.view = sample ? &sample->view : NULL;
         if (sample && crowded(s.view))
             a->missed = fit_can_swap(a) ? VEM_I_MISSED_SOME : VEM_I_MISSED_CROWD;
@@ -346,7 +401,8 @@ vem_status vem_i_starts_run(vem_i_attempt *a)
     if (status == VEM_OK && a->missed < VEM_I_MISSED_PLACES)
         status = run_on_sample(&s, &plan);
     s.run = &run;
-    if (status == VEM_OK && s.model && sample && !over(&run))
+    /* Counts are drawn evenly: no row takes the places of others, and F of few rows varies. */
+    if (status == VEM_OK && s.model && sample && !counts_of(&s) && !over(&run))
         a->least = least_of_all(&s, plan.rows);
     vem_i_points_free(sample);
     if (status == VEM_OK && s.model && plan.larger > 0 && !over(&run))

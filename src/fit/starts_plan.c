@@ -8,7 +8,7 @@
 #include "model/family.h"
 
 /* Rows of the sample for each cluster, and with shapes; of a full covariance, for each column. */
-enum { EACH = 256, EACH_SHAPED = 512, EACH_COLUMN = 16, LARGER = 8 };
+enum { EACH = 256, EACH_SHAPED = 512, EACH_COLUMN = 16, EACH_COUNTS = 128, LARGER = 8 };
 /* Rows at least; where there are very many, this many. */
 enum { LEAST = 2048, MANY = 8192, VERY = 16, EIGHTH = 8 };
 /* Runs: at most so many; at least so many, and one more for so many clusters. Between them their
@@ -55,6 +55,8 @@ static int64_t most_runs(const vem_i_family *family)
 
 static int64_t fresh_runs(const vem_i_family *family, int64_t clusters, int64_t runs)
 {
+    if (family->counts)
+        return (runs + 1) / 2;
     if (!vem_i_is_plain(family))
         return most_of(runs / 4, FRESH);
     return clusters <= FRESH_CLUSTERS ? (runs + 1) / 2 : FRESH;
@@ -69,14 +71,15 @@ vem_i_starts_plan vem_i_starts_of(const vem_options *o, int ours, int reduced, i
     const vem_i_family *family = vem_i_family_of(o->family);
     const int shaped = !vem_i_is_plain(family);
     const int64_t k = o->clusters;
-    int64_t each = shaped ? EACH_SHAPED : EACH;
+    int64_t each = family->counts ? EACH_COUNTS : shaped ? EACH_SHAPED : EACH;
     if (vem_i_has_matrices(family))
         each = most_of(each, EACH_COLUMN * (int64_t)d);
     p.rows = most_of(each * k, most_of(LEAST, least_of(MANY, n / VERY)));
     if (p.rows > n / 2)
         p.rows = n;
-    if (LARGER * each * k < n / 2)
-        p.larger = most_of(LARGER * each * k, n / EIGHTH);
+    const int64_t larger = LARGER * most_of(each, EACH) * k;
+    if (larger < n / 2)
+        p.larger = most_of(larger, n / EIGHTH);
     const double share = (reduced  ? SHARE_REDUCED
                           : shaped ? SHARE_SHAPED
                                    : SHARE) *
@@ -114,6 +117,11 @@ vem_i_starts_plan vem_i_starts_on_cells(const vem_options *o, int ours, int32_t 
         return (vem_i_starts_plan){0};
     p.fresh = fresh_runs(family, o->clusters, p.runs);
     return p;
+}
+
+uint64_t vem_i_starts_seen(const vem_i_family *family, int32_t clusters, int32_t d)
+{
+    return family->counts ? ((uint64_t)clusters + 1) * (uint64_t)d : 0;
 }
 
 vem_options vem_i_starts_options(const vem_options *resolved)

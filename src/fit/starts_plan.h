@@ -3,6 +3,7 @@
 #define VEM_FIT_STARTS_PLAN_H
 
 #include "base/run.h"
+#include "model/contract.h"
 
 /* What is tried before the loops over all rows. */
 typedef struct vem_i_starts_plan {
@@ -30,6 +31,8 @@ vem_i_starts_plan vem_i_starts_of(const vem_options *resolved, int ours, int red
 vem_i_starts_plan vem_i_starts_on_cells(const vem_options *resolved, int ours, int32_t d);
 /* Products of a step on the sample below which one thread makes it; tests change it. */
 extern double vem_i_starts_light;
+/* Values that a move of clusters needs of means and a row as distances see them; 0: as they are. */
+uint64_t vem_i_starts_seen(const vem_i_family *family, int32_t clusters, int32_t d);
 /* The options of a run. */
 vem_options vem_i_starts_options(const vem_options *resolved);
 /* Is a step of these runs done by the time other threads are awake? */

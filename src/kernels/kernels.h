@@ -53,8 +53,8 @@ enum { VEM_I_BYTE_BITS = 45 };
 
 /* Rows of which zeros are left out. */
 typedef struct vem_i_sparse {
-    const int64_t
-        *starts; /* rows + 1: where the entries of a row begin; NULL: not sparse */
+    /* Of each row: where its entries begin and end. starts NULL: not sparse. */
+    const int64_t *starts, *ends;
     const int32_t *columns; /* of the entries, ascending within a row */
     /* The narrowest that holds them all; all NULL: every value is 1. */
     const uint8_t *bytes;

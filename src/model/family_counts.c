@@ -139,7 +139,7 @@ static void pairs_sparse(const vem_i_scorer *s, const vem_i_items *items, int32_
         for (int64_t p = 0; p < items->n; p++) {
             const int64_t c = index[r * ldv + p], row = row_of(items, p);
             double sum = c < 0 ? INFINITY : vem_i_value(s->kernels, s->bias, c);
-            for (int64_t e = x->starts[row]; c >= 0 && e < x->starts[row + 1]; e++)
+            for (int64_t e = x->starts[row]; c >= 0 && e < x->ends[row]; e++)
                 sum += vem_i_sparse_value(x, e) *
                        vem_i_value(s->kernels, s->a, x->columns[e] * s->lda + c);
             vem_i_store(s->kernels, costs, r * ldv + p, sum);
@@ -168,7 +168,7 @@ static void collect_tile(const vem_i_scorer *s, const vem_i_items *items, const 
             const double w = vem_i_value(s->kernels, q, p);
             const int64_t row = row_of(items, p);
             *vem_i_stats_mass(stats, cluster) += w;
-            for (int64_t e = x->starts[row]; w > 0 && e < x->starts[row + 1]; e++)
+            for (int64_t e = x->starts[row]; w > 0 && e < x->ends[row]; e++)
                 first[x->columns[e]] += w * vem_i_sparse_value(x, e);
         }
         return;

@@ -62,7 +62,7 @@ static double error_of(const vem_i_em *em, int64_t item)
     if (vem_i_view_is_sparse(em->view)) { /* |x|^2 + |mean|^2 - 2 x mean */
         const vem_i_sparse *x = &em->view->sparse;
         sum = vem_i_value(s->kernels, s->norms, c);
-        for (int64_t e = x->starts[item]; e < x->starts[item + 1]; e++) {
+        for (int64_t e = x->starts[item]; e < x->ends[item]; e++) {
             const double value = vem_i_sparse_value(x, e);
             sum += value * (value - 2 * vem_i_value(s->kernels, s->means,
                                                     c * s->ldc + x->columns[e]));
