@@ -5,6 +5,8 @@
 
 #include <float.h>
 
+#include "api/overlap.h"
+
 enum { N = 240, D = 4, C = 5 };
 
 /* ---- A model of every family, and its covariances ---- */
@@ -377,11 +379,43 @@ static void samples(void **state)
     free(labels);
 }
 
+/* Matrices are looked at as a whole up to 64 columns, beyond by their diagonals. */
+static void matrices_of_many_columns(void **state)
+{
+    (void)state;
+    for (int32_t d = 63; d <= 66; d++) {
+        double *means = grid_zeros(2 * d, sizeof *means),
+               *matrices = grid_zeros(2 * (int64_t)d * d, sizeof *matrices),
+               *work = grid_zeros((int64_t)d * (d + 1), sizeof *work);
+        vem_model *model = NULL;
+        for (int32_t i = 0; i < d; i++)
+            for (int c = 0; c < 2; c++) {
+                matrices[((int64_t)c * d + i) * d + i] = 1;
+                if (i % 2)
+                    matrices[((int64_t)c * d + i) * d + i - 1] =
+                        matrices[((int64_t)c * d + i - 1) * d + i] = c ? 0.9 : -0.9;
+            }
+        assert_int_equal(vem_model_new(ctx, VEM_FULL, 2, d, means, NULL, matrices,
+                                       &model),
+                         VEM_OK);
+        /* Of each pair of columns log(1 - 0.9^2) / 2, and their diagonals are the same. */
+        const double pairs = d / 2, whole = pairs * 0.5 * log(1 - 0.9 * 0.9);
+        near(log(vem_i_overlap(model, 0, 1, work)), d <= 64 ? whole : 0, "many columns");
+        vem_model_free(model);
+        free(means);
+        free(matrices);
+        free(work);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_rows), cmocka_unit_test(with_rows),
-        cmocka_unit_test(alone),        cmocka_unit_test(no_family),
+        cmocka_unit_test(matrices_of_many_columns),
+        cmocka_unit_test(without_rows),
+        cmocka_unit_test(with_rows),
+        cmocka_unit_test(alone),
+        cmocka_unit_test(no_family),
         cmocka_unit_test(samples),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

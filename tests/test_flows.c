@@ -164,6 +164,10 @@ static void long_paths_are_thinned(void **state)
         assert_true(found);
         vem_flows_free(flows);
     }
+    path->chosen = 0; /* none: from the first on */
+    vem_flows *flows = flows_of(path, data, 7);
+    assert_int_equal(vem_flows_clusters(flows, 0), 1);
+    vem_flows_free(flows);
     vem_data_free(data);
     vem_path_free(path);
 }

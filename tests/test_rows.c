@@ -72,6 +72,63 @@ static void wrong_sparse_rows_are_refused(void **state)
                      VEM_BAD_DATA);
 }
 
+/* Each verb takes sparse rows for what the dense ones are, also without their first and by weights. */
+static void sparse_rows_are_fitted_as_dense_ones(void **state)
+{
+    (void)state;
+    double weights[N], x[N * D];
+    make();
+    for (int i = 0; i < N; i++)
+        weights[i] = 1 + i % 3;
+    for (int f = GRID_SHAPED; f < VEM_FAMILIES; f++)
+        for (int weighted = 0; weighted < 2; weighted++) {
+            grid_data all = {N, D, x, weighted ? weights : NULL};
+            vem_data *rows[2] = {NULL};
+            vem_model *models[2] = {NULL};
+            vem_report *reports[2] = {NULL};
+            vem_scores scores[2];
+            make();
+            for (int64_t e = 0; f == VEM_BERNOULLI && e < starts[N]; e++)
+                values[e] = 1;
+            for (int i = 0; i < N * D; i++)
+                x[i] = f == VEM_BERNOULLI ? dense[i] > 0 : dense[i];
+            vem_model *start = grid_start(ctx, &all, (vem_family_kind)f, C);
+            vem_options o =
+                grid_options(C, (vem_family_kind)f, VEM_PRIOR_FREE, C, VEM_DOUBLE, 6);
+            rows[0] = grid_borrow(ctx, &all);
+            assert_int_equal(vem_data_sparse(ctx, N, D, starts, columns, values,
+                                             &rows[1]),
+                             VEM_OK);
+            if (weighted)
+                assert_int_equal(vem_data_set_weights(ctx, rows[1], weights, N), VEM_OK);
+            for (int k = 0; k < 2; k++) {
+                scores[k].size = sizeof *scores;
+                if (vem_fit(ctx, rows[k], &o, start, &models[k], &reports[k]) != VEM_OK ||
+                    vem_score(ctx, models[k], rows[k], 0, VEM_DOUBLE, &scores[k]) !=
+                        VEM_OK)
+                    fail_msg("%s", vem_ctx_message(ctx));
+            }
+            grid_assert_models(models[0], models[1], 1e-9, "sparse rows");
+            const vem_summary *a = vem_report_summary(reports[0]),
+                              *b = vem_report_summary(reports[1]);
+            assert_int_equal(a->steps, b->steps);
+            assert_int_equal(a->floored, b->floored);
+            grid_assert_near(b->free_energy, a->free_energy, 1e-9, "F");
+            grid_assert_near(scores[1].log_likelihood, scores[0].log_likelihood, 1e-9,
+                             "log-likelihood");
+            const double *means[] = {vem_model_column_means(models[0]),
+                                     vem_model_column_means(models[1])};
+            for (int j = 0; means[0] && j < D; j++)
+                grid_assert_near(means[1][j], means[0][j], 1e-12, "means of columns");
+            for (int k = 0; k < 2; k++) {
+                vem_model_free(models[k]);
+                vem_report_free(reports[k]);
+                vem_data_free(rows[k]);
+            }
+            vem_model_free(start);
+        }
+}
+
 static void densities_add_up(void **state)
 {
     (void)state;
@@ -110,6 +167,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sparse_rows_are_dense_ones),
         cmocka_unit_test(wrong_sparse_rows_are_refused),
+        cmocka_unit_test(sparse_rows_are_fitted_as_dense_ones),
         cmocka_unit_test(densities_add_up),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
