@@ -147,6 +147,25 @@ static vem_status resolve(vem_options *o, vem_options *r)
     return vem_options_resolve(ctx, o, 1000, 3, VEM_FLOAT64, r);
 }
 
+/* More cells where rows are many, as far as they pay. */
+static void cells_of_kd_em(void **state)
+{
+    (void)state;
+    const struct {
+        int64_t n, clusters, cells;
+    } cases[] = {{1000, 12, 8192},      {200000, 12, 12500}, {1 << 20, 12, 24576},
+                 {4096000, 64, 131072}, {100000, 64, 16384}, {1 << 30, 2, 8192}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        vem_options o, r;
+        vem_options_init(&o);
+        o.algorithm = VEM_ALGORITHM_KD_EM;
+        o.clusters = cases[i].clusters;
+        assert_int_equal(vem_options_resolve(ctx, &o, cases[i].n, 2, VEM_FLOAT64, &r),
+                         VEM_OK);
+        assert_int_equal(r.cells, cases[i].cells);
+    }
+}
+
 static void what_is_said_beside_a_preset_stands(void **state)
 {
     (void)state;
@@ -352,6 +371,7 @@ int main(void)
         cmocka_unit_test(names_of_options),
         cmocka_unit_test(every_row_of_the_table),
         cmocka_unit_test(presets),
+        cmocka_unit_test(cells_of_kd_em),
         cmocka_unit_test(what_is_said_beside_a_preset_stands),
         cmocka_unit_test(without_a_preset),
         cmocka_unit_test(contradictions),

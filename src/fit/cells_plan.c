@@ -13,10 +13,12 @@
 #include "fit/presets.h"
 #include "model/family.h"
 
-/* kd-em: so many for each cluster, and no fewer than these. With too few of them clusters that share a
+/* kd-em: so many for each cluster, and no fewer than these; of many rows one in so many, up to so many
+ * for each cluster, because they cost little beside a step over all rows. With too few of them clusters that share a
  * cell become alike and stay so, and with few of them at first cells are divided where they need not be: the
  * first ones are many for each cluster (docs/math/cells.md). */
 enum { CELLS_EACH = 256, CELLS_LEAST = 8192, FIRST_EACH = 128 };
+enum { CELLS_ROWS = 16, CELLS_MOST_EACH = 2048 };
 enum { DEEPEST = 28 };
 /* Where they are our choice, from so many rows on. With a matrix for each of few clusters: so many cells for
  * each, and no fewer than these, in so many columns at most. With a variance for each column and many clusters:
@@ -33,9 +35,12 @@ static int64_t at_least(int64_t cells, int64_t least)
     return cells > least ? cells : least;
 }
 
-int64_t vem_i_cells_of_preset(int64_t clusters)
+int64_t vem_i_cells_of_preset(int64_t clusters, int64_t n)
 {
-    return at_least(CELLS_EACH * clusters, CELLS_LEAST);
+    const int64_t least = at_least(CELLS_EACH * clusters, CELLS_LEAST);
+    const int64_t most = at_least(CELLS_MOST_EACH * clusters, least);
+    const int64_t some = at_least(n / CELLS_ROWS, least);
+    return some < most ? some : most;
 }
 
 static int has_starts(const vem_options *o)

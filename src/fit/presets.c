@@ -342,7 +342,7 @@ vem_status vem_options_resolve(vem_ctx *ctx, const vem_options *options, int64_t
     if ((status = vem_i_settle_descent(run, reduced, &out)) != VEM_OK)
         return status;
     if (p.cells && out.cells == VEM_AUTO)
-        out.cells = vem_i_cells_of_preset(out.clusters);
+        out.cells = vem_i_cells_of_preset(out.clusters, reduced);
     if ((status = vem_i_settle_cells(run, reduced, d, &out)) != VEM_OK)
         return status;
     if ((status = vem_i_check_descent(run, &out)) != VEM_OK)

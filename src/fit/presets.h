@@ -31,7 +31,7 @@ vem_status vem_i_settle_blocks(vem_i_run *run, vem_options *options);
 
 /* Cells (cells_plan.c): how many, how deep the first of them lie among n rows, and what does not go
  * with them. */
-int64_t vem_i_cells_of_preset(int64_t clusters);
+int64_t vem_i_cells_of_preset(int64_t clusters, int64_t n);
 int vem_i_fits_cells(int algorithm);
 vem_status vem_i_settle_cells(vem_i_run *run, int64_t n, int32_t d, vem_options *options);
 
