@@ -49,6 +49,12 @@ static void separator_lines(void **state)
     reads("a.csv", "sep=x\n1\n2\n3\n4\n", 4, 1, four); /* a name */
     refuses("sep=;", "holds no rows");
     refuses("sep=;\n", "holds no rows");
+    /* Any sign that may stand between fields. */
+    for (const char *sign = ";,|:!/&^~@$*="; *sign; sign++) {
+        char text[40];
+        snprintf(text, sizeof text, "sep=%c\n1%c2\n3%c4\n", *sign, *sign, *sign);
+        reads("a.csv", text, 2, 2, four);
+    }
 }
 
 static void line_ends(void **state)

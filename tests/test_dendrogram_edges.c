@@ -1,5 +1,7 @@
 /* Trees of merges at the edges: hostile rows and options, stops, cuts, and purity
  * against all pairs. */
+#include <unistd.h>
+
 #include "fake_clock.h"
 #include "trees.h"
 
@@ -257,6 +259,39 @@ static void cuts(void **state)
     vem_dendrogram_free(t);
 }
 
+/* A file keeps what the tree was made by: of bayes its prior, which others have none of. */
+static void files_keep_the_prior(void **state)
+{
+    (void)state;
+    enum { N = 12 };
+    static const vem_dendrogram_method methods[] = {VEM_DENDROGRAM_BAYES,
+                                                    VEM_DENDROGRAM_AVERAGE};
+    const char *file = "dendrogram_edges_test.npz";
+    double x[N * 2];
+    draw_rows(x, N * 2, 22);
+    for (int m = 0; m < 2; m++) {
+        const case_of c = plain_case(methods[m]);
+        vem_dendrogram *t = grow(&c, x, N, 2), *again = NULL;
+        assert_int_equal(vem_dendrogram_write(ctx, t, file), VEM_OK);
+        assert_int_equal(vem_dendrogram_read(ctx, file, &again), VEM_OK);
+        unlink(file);
+        const vem_dendrogram_info a = *vem_dendrogram_summary(t),
+                                  b = *vem_dendrogram_summary(again);
+        const double before[] = {a.prior_strength, a.prior_dof, a.prior_count,
+                                 a.prior_scale},
+                     after[] = {b.prior_strength, b.prior_dof, b.prior_count,
+                                b.prior_scale};
+        assert_int_equal(b.method, a.method);
+        assert_int_equal(b.n, a.n);
+        for (int k = 0; k < 4; k++) {
+            assert_int_equal(methods[m] == VEM_DENDROGRAM_BAYES, before[k] > 0);
+            assert_true(after[k] == before[k] || !(before[k] > 0 || after[k] > 0));
+        }
+        vem_dendrogram_free(t);
+        vem_dendrogram_free(again);
+    }
+}
+
 /* All pairs, by their smallest common subtree. */
 static double purity_by_pairs(const vem_dendrogram *t, const int64_t *classes,
                               double *rows)
@@ -374,6 +409,7 @@ int main(void)
         cmocka_unit_test(long_chains),
         cmocka_unit_test(stops_among_groups),
         cmocka_unit_test(cuts),
+        cmocka_unit_test(files_keep_the_prior),
         cmocka_unit_test(purity_of_random_trees),
         cmocka_unit_test(purity_golden),
     };
