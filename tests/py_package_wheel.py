@@ -34,6 +34,11 @@ def run(*words, **keywords):
     return done.stdout
 
 
+def install(prefix, **environment):
+    run("cmake", "--install", BUILD, "--prefix", prefix, "--component", "python",
+        env=dict(os.environ, **environment))
+
+
 class Wheel(Case):
     def source(self):
         """A copy of what the package is built from, so that the checkout stays as it is."""
@@ -149,8 +154,28 @@ class Wheel(Case):
         self.assertLessEqual(private, allowed)
 
     def test_cmake_install(self):
-        run("cmake", "--install", BUILD, "--prefix", self.path("prefix"), "--component", "python")
-        self.try_at(self.path("prefix/lib/python3/dist-packages"))
+        # A prefix with an interpreter of its own finds it without being told.
+        prefix = self.path("prefix")
+        run(sys.executable, "-m", "venv", "--without-pip", "--system-site-packages", prefix)
+        install(prefix)
+        out = run(os.path.join(prefix, "bin", "python"), "-c", TRY, cwd=self._folder.name,
+                  env={k: v for k, v in os.environ.items() if k != "PYTHONPATH"})
+        self.assertTrue(out.startswith(prefix), out)
+        self.assertIn("(4,)", out)
+
+    def test_cmake_install_where_python_looks(self):
+        # Debian's Python looks elsewhere under /usr/local than under /usr.
+        searched = run(sys.executable, "-c",
+                       "import site; print(*site.getsitepackages(), sep='\\n')").split()
+        prefixes = {folder[:folder.index("/lib/")] for folder in searched}
+        self.assertTrue(prefixes)
+        for number, prefix in enumerate(sorted(prefixes)):
+            stage = self.path(f"stage{number}")
+            install(prefix, DESTDIR=stage)
+            (module,) = glob.glob(stage + "/**/_vem.abi3.so", recursive=True)
+            folder = os.path.dirname(os.path.dirname(module))[len(stage):]
+            self.assertIn(folder, searched, prefix)
+            self.assertTrue(folder.startswith(prefix + "/lib/"), folder)
 
 
 if __name__ == "__main__":
