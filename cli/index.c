@@ -22,8 +22,6 @@ static int print_json(const cli_args *args, const vem_index_summary *s,
                       const vem_index_point *at, const vem_index *index, double seconds)
 {
     json_t *o = cli_json_begin(args), *budgets = json_array(), *curve = json_array();
-    const vem_index_point *points;
-    const int32_t count = vem_index_points(index, &points);
     json_object_set_new(o, "n", json_integer(s->rows));
     json_object_set_new(o, "clusters", json_integer(s->clusters));
     json_object_set_new(o, "queries", json_integer(s->queries));
@@ -35,9 +33,10 @@ static int print_json(const cli_args *args, const vem_index_summary *s,
     json_object_set_new(o, "size_over", json_integer(s->over));
     for (int k = 0; k < SHARES; k++)
         json_array_append_new(budgets, point_of(&at[k], shares[k]));
-    for (int32_t g = 0; g < count; g++)
-        json_array_append_new(curve,
-                              point_of(&points[g], points[g].scanned / (double)s->rows));
+    for (int32_t g = 0; g < vem_index_count(index); g++) {
+        const vem_index_point *point = vem_index_at(index, g);
+        json_array_append_new(curve, point_of(point, point->scanned / (double)s->rows));
+    }
     json_object_set_new(o, "budgets", budgets);
     json_object_set_new(o, "curve", curve);
     json_object_set_new(o, "threads", json_integer(vem_ctx_threads(args->ctx)));
@@ -69,8 +68,7 @@ static void print_words(const vem_index_summary *s, const vem_index_point *at)
 int cli_score_index(cli_args *args, const vem_model *model, const vem_data *data,
                     const char *path, double began)
 {
-    vem_index_options options = {.size = sizeof options,
-                                 .precision = cli_precision(args)};
+    vem_index_options options = {.size = sizeof options};
     vem_index_summary summary = {.size = sizeof summary};
     vem_index_point at[SHARES];
     vem_index *index = NULL;
@@ -86,12 +84,14 @@ int cli_score_index(cli_args *args, const vem_model *model, const vem_data *data
     if (code != CLI_DONE)
         return code;
     options.neighbors = (int32_t)neighbors;
-    vem_status status =
-        vem_index_score(args->ctx, model, data, queries, &options, &index);
+    vem_status status = vem_index_score(args->ctx, model, data, queries,
+                                        cli_precision(args), &options, &index);
     if (status == VEM_OK)
         status = vem_index_describe(args->ctx, index, &summary);
-    for (int k = 0; status == VEM_OK && k < SHARES; k++)
-        status = vem_index_at(args->ctx, index, shares[k], &at[k]);
+    for (int k = 0; status == VEM_OK && k < SHARES; k++) {
+        at[k].size = sizeof at[k];
+        status = vem_index_scan(args->ctx, index, shares[k], &at[k]);
+    }
     if (status == VEM_OK && cli_value(args, "picture"))
         status = vem_index_draw(args->ctx, index, cli_value(args, "picture"));
     cli_progress_end();

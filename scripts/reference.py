@@ -174,7 +174,7 @@ def check(path):
         if item.text.startswith("enum {"):  # constants: their comment is that of all
             continue
         for part in own_parts(text, item):
-            if not part.before and not part.after and not re.match(r"VEM_\w+_TABLE\(", part.text):
+            if not part.before and not part.after and not re.match(r"VEM_\w+_TABLE(_\d)?\(", part.text):
                 yield line_of(text, part.start), f"{name}.{name_of(part)}"
 
 
@@ -241,7 +241,7 @@ def for_doxygen(path):
     # A part of vem.h, read by itself.
     text = re.sub(r'#ifndef VEM_VEM_H\n#include "vem.h"\n#elif !defined\((\w+)\)', r"#ifndef \1", text)
     whole = read(path)
-    return re.sub(r"(VEM_\w+_TABLE)\((VEM_\w+)\)(?= *VEM_\w+_COUNT| *\}|\n\})",
+    return re.sub(r"(VEM_\w+_TABLE(?:_\d)?)\((VEM_\w+)\)(?= *VEM_\w+_COUNT| *\}|\n\}|\n *int :)",
                   lambda use: put_rows(whole, use), text)
 
 

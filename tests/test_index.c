@@ -3,6 +3,7 @@
 #include "context.h"
 #include "fake_clock.h"
 
+static const vem_precision AUTO = (vem_precision)VEM_AUTO;
 enum { N = 700, Q = 40, D = 5, C = 90, K = 10 };
 
 typedef struct rows {
@@ -80,6 +81,12 @@ static void assert_near(double a, double b)
         fail_msg("%.17g is not %.17g", a, b);
 }
 
+static void points_of(const vem_index *index, vem_index_point *points)
+{
+    for (int32_t g = 0; g < vem_index_count(index); g++)
+        points[g] = *vem_index_at(index, g);
+}
+
 static int by_value(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
@@ -96,7 +103,7 @@ static void as_plain_loops(void **state)
     vem_data *data = data_of(r.x, N), *queries = data_of(r.queries, Q);
     vem_model *model = model_of(&r);
     vem_index *index = NULL;
-    if (vem_index_score(ctx, model, data, queries, NULL, &index) != VEM_OK)
+    if (vem_index_score(ctx, model, data, queries, AUTO, NULL, &index) != VEM_OK)
         fail_msg("%s", vem_ctx_message(ctx));
     for (int i = 0; i < N; i++) {
         nearest(r.means, C, r.x + i * D, 1, &label[i]);
@@ -128,8 +135,9 @@ static void as_plain_loops(void **state)
     assert_true(over > 0);
     assert_int_equal(s.neighbors, K);
     /* Every point: one by one to 64, then by a twentieth, to all. */
-    const vem_index_point *points;
-    const int32_t count = vem_index_points(index, &points);
+    const int32_t count = vem_index_count(index);
+    vem_index_point points[C];
+    points_of(index, points);
     assert_int_equal((int)points[63].probes, 64);
     assert_int_equal((int)points[64].probes, 67);
     assert_int_equal((int)points[count - 1].probes, C);
@@ -157,6 +165,51 @@ static void as_plain_loops(void **state)
     vem_data_free(queries);
 }
 
+/* An index knows the means and nothing else: scale, weights and shapes of the model change no list. */
+static void models_of_all_kinds(void **state)
+{
+    static rows r;
+    double variances[C * D], scale[D] = {1, 30, 0.1, 5, 0.01}, weights[C];
+    vem_index_point wanted[C], points[C];
+    vem_index_summary plain = {.size = sizeof plain}, other = plain;
+    (void)state;
+    draw(&r, 14);
+    vem_data *data = data_of(r.x, N), *queries = data_of(r.queries, Q);
+    vem_model *model = model_of(&r);
+    vem_index *index = NULL;
+    assert_int_equal(vem_index_score(ctx, model, data, queries, AUTO, NULL, &index),
+                     VEM_OK);
+    assert_int_equal(vem_index_describe(ctx, index, &plain), VEM_OK);
+    points_of(index, wanted);
+    vem_index_free(index);
+    for (int i = 0; i < C * D; i++)
+        variances[i] = i % 3 ? 0.01 : 4;
+    for (int c = 0; c < C; c++)
+        weights[c] = (c + 1) / (0.5 * C * (C + 1));
+    for (int kind = 0; kind < 3; kind++) {
+        if (kind == 0) {
+            assert_int_equal(vem_model_set_scale(ctx, model, scale), VEM_OK);
+        } else {
+            vem_model_free(model);
+            assert_int_equal(vem_model_new(ctx, kind == 1 ? VEM_ISO_SHARED : VEM_DIAG, C,
+                                           D, r.means, kind == 1 ? weights : NULL,
+                                           variances, &model),
+                             VEM_OK);
+        }
+        if (vem_index_score(ctx, model, data, queries, AUTO, NULL, &index) != VEM_OK)
+            fail_msg("%s", vem_ctx_message(ctx));
+        assert_int_equal(vem_index_describe(ctx, index, &other), VEM_OK);
+        points_of(index, points);
+        assert_memory_equal(&plain, &other, sizeof plain);
+        assert_memory_equal(wanted, points,
+                            (size_t)vem_index_count(index) * sizeof *points);
+        vem_index_free(index);
+    }
+    vem_model_free(model);
+    vem_data_free(data);
+    vem_data_free(queries);
+}
+
 static void budgets(void **state)
 {
     static rows r;
@@ -165,28 +218,38 @@ static void budgets(void **state)
     vem_data *data = data_of(r.x, N), *queries = data_of(r.queries, Q);
     vem_model *model = model_of(&r);
     vem_index *index = NULL;
-    assert_int_equal(vem_index_score(ctx, model, data, queries, NULL, &index), VEM_OK);
-    const vem_index_point *p;
-    vem_index_point at;
-    vem_index_points(index, &p);
+    assert_int_equal(vem_index_score(ctx, model, data, queries, AUTO, NULL, &index),
+                     VEM_OK);
+    vem_index_point p[C], at = {.size = sizeof at};
+    points_of(index, p);
     /* At a point it is that point, half way between two the mean of them. */
-    assert_int_equal(vem_index_at(ctx, index, p[4].scanned / N, &at), VEM_OK);
+    assert_int_equal(vem_index_scan(ctx, index, p[4].scanned / N, &at), VEM_OK);
     assert_near(at.recall, p[4].recall);
     assert_near(at.probes, 5);
-    assert_int_equal(vem_index_at(ctx, index, (p[4].scanned + p[5].scanned) / 2 / N, &at),
+    assert_int_equal(vem_index_scan(ctx, index, (p[4].scanned + p[5].scanned) / 2 / N,
+                                    &at),
                      VEM_OK);
     assert_near(at.recall, (p[4].recall + p[5].recall) / 2);
     assert_near(at.scanned_p99, (p[4].scanned_p99 + p[5].scanned_p99) / 2);
     assert_near(at.probes, 5.5);
     /* One list is more than that. */
-    assert_int_equal(vem_index_at(ctx, index, 0.5 * p[0].scanned / N, &at), VEM_OK);
+    assert_int_equal(vem_index_scan(ctx, index, 0.5 * p[0].scanned / N, &at), VEM_OK);
     assert_true(isnan(at.recall));
-    assert_int_equal(vem_index_at(ctx, index, 1, &at), VEM_OK);
+    assert_int_equal(vem_index_scan(ctx, index, 1, &at), VEM_OK);
     assert_near(at.recall, 1);
     for (int k = 0; k < 3; k++) {
         const double wrong[] = {0, 1.5, NAN};
-        assert_int_equal(vem_index_at(ctx, index, wrong[k], &at), VEM_BAD_OPTION);
+        assert_int_equal(vem_index_scan(ctx, index, wrong[k], &at), VEM_BAD_OPTION);
     }
+    /* A program whose struct ends before `recall` keeps what lies behind it. */
+    at = (vem_index_point){.size = offsetof(vem_index_point, recall), .recall = 7};
+    assert_int_equal(vem_index_scan(ctx, index, 1, &at), VEM_OK);
+    assert_near(at.scanned, N);
+    assert_near(at.recall, 7);
+    at.size = 0;
+    assert_int_equal(vem_index_scan(ctx, index, 1, &at), VEM_BAD_OPTION);
+    assert_null(vem_index_at(index, -1));
+    assert_null(vem_index_at(index, vem_index_count(index)));
     vem_index_free(index);
     vem_model_free(model);
     vem_data_free(data);
@@ -213,9 +276,7 @@ static void threads(void **state)
         weights[c] = 1.0 / LISTS;
     vem_data *data = NULL, *queries = NULL;
     vem_model *model = NULL;
-    const vem_index_options options = {.size = sizeof options,
-                                       .neighbors = WANTED,
-                                       .precision = VEM_SINGLE};
+    const vem_index_options options = {.size = sizeof options, .neighbors = WANTED};
     assert_int_equal(vem_data_borrow(ctx, VEM_FLOAT32, x, ROWS, COLUMNS,
                                      COLUMNS * sizeof *x, sizeof *x, &data),
                      VEM_OK);
@@ -227,11 +288,12 @@ static void threads(void **state)
                      VEM_OK);
     for (int t = 0; t < 4; t++) {
         vem_index *index = NULL;
-        const vem_index_point *points;
+        vem_index_point points[LISTS];
         vem_ctx_set_threads(ctx, numbers[t]);
-        if (vem_index_score(ctx, model, data, queries, &options, &index) != VEM_OK)
+        if (vem_index_score(ctx, model, data, queries, AUTO, &options, &index) != VEM_OK)
             fail_msg("%s", vem_ctx_message(ctx));
-        assert_int_equal(vem_index_points(index, &points), LISTS);
+        assert_int_equal(vem_index_count(index), LISTS);
+        points_of(index, points);
         assert_near(points[LISTS - 1].recall, 1);
         if (t == 0)
             memcpy(kept, points, sizeof kept);
@@ -257,29 +319,34 @@ static void refused(void **state)
     draw(&r, 13);
     vem_data *data = data_of(r.x, N), *queries = data_of(r.queries, Q), *few, *narrow;
     vem_model *model = model_of(&r);
-    vem_index *index = NULL;
+    vem_index *const before = (vem_index *)&r, *index = before; /* stays as it was */
     vem_index_options options = {.size = sizeof options, .neighbors = 65};
-    assert_int_equal(vem_index_score(ctx, model, data, queries, &options, &index),
+    assert_int_equal(vem_index_score(ctx, model, data, queries, AUTO, &options, &index),
                      VEM_BAD_OPTION);
     assert_non_null(strstr(vem_ctx_message(ctx), "--neighbors is 65"));
+    vem_ctx_set_dashes(ctx, 0);
+    vem_index_score(ctx, model, data, queries, AUTO, &options, &index);
+    assert_non_null(strstr(vem_ctx_message(ctx), "neighbors is 65"));
+    assert_null(strstr(vem_ctx_message(ctx), "--neighbors"));
+    vem_ctx_set_dashes(ctx, 1);
     few = data_of(r.x, K - 1);
-    assert_int_equal(vem_index_score(ctx, model, few, queries, NULL, &index),
+    assert_int_equal(vem_index_score(ctx, model, few, queries, AUTO, NULL, &index),
                      VEM_BAD_DATA);
     assert_int_equal(vem_data_borrow(ctx, VEM_FLOAT64, r.queries, Q, D - 1,
                                      D * sizeof(double), sizeof(double), &narrow),
                      VEM_OK);
-    assert_int_equal(vem_index_score(ctx, model, data, narrow, NULL, &index),
+    assert_int_equal(vem_index_score(ctx, model, data, narrow, AUTO, NULL, &index),
                      VEM_BAD_DATA);
     assert_non_null(strstr(vem_ctx_message(ctx), "queries have 4"));
     r.queries[7] = NAN;
-    assert_int_equal(vem_index_score(ctx, model, data, queries, NULL, &index),
+    assert_int_equal(vem_index_score(ctx, model, data, queries, AUTO, NULL, &index),
                      VEM_BAD_DATA);
     r.queries[7] = 0;
     fake_tick = 1;
     vem_ctx_set_progress(ctx, stop_at_once, NULL);
-    assert_int_equal(vem_index_score(ctx, model, data, queries, NULL, &index),
+    assert_int_equal(vem_index_score(ctx, model, data, queries, AUTO, NULL, &index),
                      VEM_STOPPED);
-    assert_null(index);
+    assert_ptr_equal(index, before);
     vem_ctx_set_progress(ctx, NULL, NULL);
     vem_model_free(model);
     vem_data_free(data);
@@ -291,9 +358,8 @@ static void refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_plain_loops),
-        cmocka_unit_test(budgets),
-        cmocka_unit_test(threads),
+        cmocka_unit_test(as_plain_loops), cmocka_unit_test(models_of_all_kinds),
+        cmocka_unit_test(budgets),        cmocka_unit_test(threads),
         cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

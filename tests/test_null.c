@@ -273,22 +273,23 @@ static void lists_of_an_index(void **state)
     (void)state;
     vem_index *index = NULL;
     vem_index_summary about = {.size = sizeof about};
-    vem_index_point at;
+    vem_index_point at = {.size = sizeof at};
     const vem_index_options first = {.size = sizeof first, .neighbors = 1};
-    REFUSES(ctx, vem_index_score(NULL, model, data, data, &first, &index));
-    REFUSES(model, vem_index_score(ctx, NULL, data, data, &first, &index));
-    REFUSES(data, vem_index_score(ctx, model, NULL, data, &first, &index));
-    REFUSES(queries, vem_index_score(ctx, model, data, NULL, &first, &index));
-    REFUSES(index, vem_index_score(ctx, model, data, data, &first, NULL));
-    assert_int_equal(vem_index_score(ctx, model, data, data, &first, &index), VEM_OK);
+    REFUSES(ctx, vem_index_score(NULL, model, data, data, VEM_DOUBLE, &first, &index));
+    REFUSES(model, vem_index_score(ctx, NULL, data, data, VEM_DOUBLE, &first, &index));
+    REFUSES(data, vem_index_score(ctx, model, NULL, data, VEM_DOUBLE, &first, &index));
+    REFUSES(queries, vem_index_score(ctx, model, data, NULL, VEM_DOUBLE, &first, &index));
+    REFUSES(index, vem_index_score(ctx, model, data, data, VEM_DOUBLE, &first, NULL));
+    assert_int_equal(vem_index_score(ctx, model, data, data, VEM_DOUBLE, &first, &index),
+                     VEM_OK);
     REFUSES(index, vem_index_describe(ctx, NULL, &about));
     REFUSES(summary, vem_index_describe(ctx, index, NULL));
-    REFUSES(index, vem_index_at(ctx, NULL, 1, &at));
-    REFUSES(point, vem_index_at(ctx, index, 1, NULL));
+    REFUSES(index, vem_index_scan(ctx, NULL, 1, &at));
+    REFUSES(point, vem_index_scan(ctx, index, 1, NULL));
     REFUSES(index, vem_index_draw(ctx, NULL, "i.svg"));
     REFUSES(file, vem_index_draw(ctx, index, NULL));
-    assert_true(vem_index_points(index, NULL) > 0);
-    assert_int_equal(vem_index_points(NULL, NULL), 0);
+    assert_int_equal(vem_index_count(NULL), 0);
+    assert_null(vem_index_at(NULL, 0));
     vem_index_free(index);
     vem_index_free(NULL);
 }
@@ -394,6 +395,8 @@ static void nothing_is_told_of_nothing(void **state)
     assert_int_equal(summary.clusters, 0);
     vem_stats_describe(stats, NULL);
     vem_options_init(NULL);
+    (vem_options_init)(NULL);
+    vem_options_init_sized(NULL, 8);
     vem_ctx_set_progress(NULL, NULL, NULL);
     vem_ctx_set_forecast(NULL, NULL, NULL);
     vem_model_set_prior(NULL, VEM_PRIOR_FREE);

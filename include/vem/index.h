@@ -22,11 +22,11 @@ typedef struct vem_index_options {
     size_t size; /* sizeof(vem_index_options) */
     int32_t
         neighbors; /* nearest rows of a query that should be found, at most 64; 0: 10 */
-    vem_precision precision; /* VEM_AUTO: by the type of the data */
 } vem_index_options;
 
 /* One number of lists. Means are over the queries. */
 typedef struct vem_index_point {
+    size_t size;        /* sizeof(vem_index_point) */
     double probes;      /* lists that a query looks into */
     double scanned;     /* rows in these, */
     double scanned_p99; /* and what 99 of 100 queries do not exceed */
@@ -48,24 +48,30 @@ typedef struct vem_index_summary {
     int64_t over;                /* lists of more than VEM_INDEX_OVER times the mean */
 } vem_index_summary;
 
-/* How a model serves as the coarse quantiser of an index of these rows. Rows are in the list of their
- * most probable cluster, as vem_assign_guided finds it; queries, which are dense rows of as many
- * columns, go by the distance to the means. Their nearest rows are found by comparing them with every
- * row. Where the model is of rows of length 1, rows and queries get that length. options may be NULL. */
+/* How a model serves as the coarse quantiser of an index of these rows. As an index does it, rows are
+ * in the list of the nearest mean, in the units of the data: shapes, weights and scales of the model do
+ * not count (vem_assign_guided finds it, with its share of misses). Queries, which are dense rows of as
+ * many columns, look into the lists of the nearest means. Their nearest rows are found by comparing
+ * them with every row. Where the model is of rows of length 1, rows and queries get that length.
+ * options may be NULL: all 0. */
 VEM_API vem_status vem_index_score(vem_ctx *ctx, const vem_model *model,
                                    const vem_data *data, const vem_data *queries,
+                                   vem_precision precision,
                                    const vem_index_options *options, vem_index **index);
-/* NULL is let go of, too. */
+/* Frees an index. */
 VEM_API void vem_index_free(vem_index *index);
 /* Into the caller's struct. */
 VEM_API vem_status vem_index_describe(vem_ctx *ctx, const vem_index *index,
                                       vem_index_summary *summary);
-/* By the number of lists, which grows from 1 to all: one by one at first, then by a twentieth. */
-VEM_API int32_t vem_index_points(const vem_index *index, const vem_index_point **points);
+/* How many points it has. */
+VEM_API int32_t vem_index_count(const vem_index *index);
+/* By the number of lists, which grows from 1 to all: one by one at first, then by a twentieth. NULL:
+ * there are not so many. (Each by itself: the struct may grow.) */
+VEM_API const vem_index_point *vem_index_at(const vem_index *index, int32_t number);
 /* The point at which a query scans this share of all rows, in between by straight lines. Where one
  * list is more than that already, or all lists are less, its members are NAN. */
-VEM_API vem_status vem_index_at(vem_ctx *ctx, const vem_index *index, double share,
-                                vem_index_point *point);
+VEM_API vem_status vem_index_scan(vem_ctx *ctx, const vem_index *index, double share,
+                                  vem_index_point *point);
 /* A picture (.svg): recall against the share of the rows that is scanned. */
 VEM_API vem_status vem_index_draw(vem_ctx *ctx, const vem_index *index, const char *file);
 

@@ -3,7 +3,7 @@
  *     F(K, theta) = sum_i  w_i  log  sum_{c in K_i}  p(c, x_i | theta)
  *
  * The only header to include: it has the nouns and vem_fit, and includes the other verbs
- * (select.h, tree.h, stats.h, use.h, files.h). Nouns are opaque handles: a context, data, a model
+ * (select.h, tree.h, stats.h, use.h, files.h, index.h). Nouns are opaque handles: a context, data, a model
  * and a report. Verbs return a vem_status; when it is not VEM_OK, vem_ctx_message() holds one
  * sentence that says what was wrong, and no output argument was changed.
  *
@@ -28,8 +28,8 @@
  * Structs that you hand over by pointer begin with their size: zero-initialise them and set size
  * (vem_options: vem_options_init does both), whether they go in or come out; then set what you
  * need. Nothing is read or written beyond that size: members that later versions add at the end
- * are 0 for a program that does not know them. (vem_options must have the library's own size:
- * compile again.)
+ * are 0 for a program that does not know them, those of vem_options what they are by default.
+ * Members that the library does not know yet must be 0, as vem_options_init leaves them.
  *
  * Threads. A context does one thing at a time, on threads of its own (vem_ctx_set_threads); calls of
  * several threads may take turns with it, and a verb leaves its settings as they were.
@@ -42,7 +42,7 @@
  * (vem_ctx_set_dashes). `missing`, `columns`, `id`, `header` and `decimal` are of vem_read_options,
  * `resume` is of vem_checkpoint, `init` is `start` of vem_fit; `method`, `min_clusters`,
  * `max_clusters` and `holdout` are of vem_select_options, `leaves` of vem_dendrogram_options,
- * `prior_mean` and others `mean` and others of vem_prior_options; `pick` is vem_path_pick. */
+ * `neighbors` of vem_index_options, `prior_mean` and others `mean` and others of vem_prior_options; `pick` is vem_path_pick. */
 #ifndef VEM_VEM_H
 #define VEM_VEM_H
 
@@ -452,8 +452,9 @@ typedef enum vem_precision {
  * The command-line name is the field with '-' for '_'. A default of VEM_AUTO means that
  * the preset or the data decide. This macro is long because the struct, the defaults, the
  * range checks, --help, the man page and the language bindings are all derived from it.
+ * Programs that were compiled know where these options lie: new ones go into the next table.
  */
-#define VEM_OPTION_TABLE(X)                                                              \
+#define VEM_OPTION_TABLE_1(X)                                                            \
     X(INT, clusters, VEM_AUTO, 1, 2147483000, NULL, "C", "number of clusters")           \
     X(CHOICE, algorithm, VEM_AUTO, 0, 0,                                                 \
       "kmeans|lazy-kmeans|kmeans-c|gmm|var-kmeans-x|var-kmeans-s|var-gmm-x|var-gmm-s|"   \
@@ -545,6 +546,10 @@ typedef enum vem_precision {
       "afterwards, quantisation error and log-likelihood of all rows: alone or exact, "  \
       "of "                                                                              \
       "every row; sample: estimated from some rows, with standard errors")
+/* Options that came later, in the order in which they came. */
+#define VEM_OPTION_TABLE_2(X)
+/* All of them. */
+#define VEM_OPTION_TABLE(X) VEM_OPTION_TABLE_1(X) VEM_OPTION_TABLE_2(X)
 
 /* Types of the kinds; what becomes of a row of the table. */
 #define VEM_OPTION_INT int64_t
@@ -557,7 +562,9 @@ typedef enum vem_precision {
 /* What is asked of a fit: a member for each row of the table. */
 typedef struct vem_options {
     size_t size; /* sizeof(vem_options), set by vem_options_init */
-    VEM_OPTION_TABLE(VEM_OPTION_MEMBER)
+    VEM_OPTION_TABLE_1(VEM_OPTION_MEMBER)
+    int : 32; /* fills what earlier programs have of the struct: the others lie behind it */
+    VEM_OPTION_TABLE_2(VEM_OPTION_MEMBER)
 } vem_options;
 
 /* What values an option has. */
@@ -579,8 +586,13 @@ typedef struct vem_option_info {
     const char *help;     /* what it means, for people */
 } vem_option_info;
 
-/* Sets the size and every default. */
+/* Sets the size and every default. In the library itself (for programs that were compiled before the
+ * macro below was there): of the options of VEM_OPTION_TABLE_1. */
 VEM_API void vem_options_init(vem_options *options);
+/* The same for a struct of so many bytes: nothing is written beyond them. */
+VEM_API void vem_options_init_sized(vem_options *options, size_t size);
+/* Of the struct that the program was compiled with. */
+#define vem_options_init(options) vem_options_init_sized((options), sizeof(vem_options))
 /* How many options there are. */
 VEM_API int vem_option_count(void);
 /* One of them, in the order of the table; NULL: there is none. */
@@ -593,7 +605,8 @@ VEM_API vem_status vem_options_set(vem_ctx *ctx, vem_options *options, const cha
 VEM_API int vem_options_get(const vem_options *options, const char *name, char *text,
                             size_t capacity);
 /* Fill in everything that was left open, from the preset and from the size of the data,
- * and check the whole. vem_fit does this itself; call it to see what a fit would do. */
+ * and check the whole, into a struct of the size of `options`. vem_fit does this itself; call it to
+ * see what a fit would do. */
 VEM_API vem_status vem_options_resolve(vem_ctx *ctx, const vem_options *options,
                                        int64_t n, int32_t d, vem_dtype type,
                                        vem_options *resolved);
@@ -805,7 +818,8 @@ VEM_API void vem_ctx_set_forecast(vem_ctx *ctx, vem_forecast_fn forecast, void *
 VEM_API void vem_report_free(vem_report *report);
 /* The numbers. */
 VEM_API const vem_summary *vem_report_summary(const vem_report *report);
-/* As resolved: what was left open is filled in. */
+/* As resolved: what was left open is filled in. Its size is that of the options of the fit, so that a
+ * copy of it may be used as options, too. */
 VEM_API const vem_options *vem_report_options(const vem_report *report);
 /* How many steps the trace has. */
 VEM_API int64_t vem_report_trace_count(const vem_report *report);

@@ -267,7 +267,7 @@ static vem_status settle(vem_i_run *run, const vem_model *model, const vem_data 
     if (asked.family == VEM_AUTO && asked.algorithm == VEM_AUTO)
         asked.family = (int)model->family->kind;
     vem_status status =
-        vem_options_resolve(run->ctx, &asked, data->n, data->d, data->type, resolved);
+        vem_i_options_resolve(run, &asked, data->n, data->d, data->type, resolved);
     if (status != VEM_OK)
         return status;
     if (asked.search == VEM_AUTO && asked.algorithm == VEM_AUTO)
@@ -361,8 +361,10 @@ vem_status vem_accumulate(vem_ctx *ctx, const vem_model *model, const vem_data *
 {
     VEM_I_NEED(ctx, ctx, model, data, options, stats);
     vem_i_run *run = vem_i_begin(ctx, &(vem_i_verb){0});
-    vem_options resolved;
-    vem_status status = settle(run, model, data, options, &resolved);
+    vem_options asked, resolved;
+    vem_status status = vem_i_options_in(run, options, &asked);
+    if (status == VEM_OK)
+        status = settle(run, model, data, &asked, &resolved);
     if (status == VEM_OK && resolved.threads > 0)
         run->threads = vem_i_threads_had((int)resolved.threads);
     if (status == VEM_OK && resolved.memory != VEM_AUTO)

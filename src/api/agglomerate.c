@@ -310,26 +310,29 @@ vem_status vem_agglomerate(vem_ctx *ctx, const vem_data *data, const vem_options
     VEM_I_NEED(ctx, ctx, data, options, tree_options, tree);
     vem_i_verb verb;
     vem_i_run *run = vem_i_begin(ctx, &verb);
+    vem_options asked;
     vem_i_growing g = {.run = run,
                        .data = data,
-                       .options = options,
+                       .options = &asked,
                        .began = vem_i_clock()};
     vem_status status = vem_i_struct_in(run, "vem_dendrogram_options", tree_options,
                                         &g.asked, sizeof g.asked);
     if (status == VEM_OK)
-        status = vem_i_options_check(run, options);
+        status = vem_i_options_in(run, options, &asked);
+    if (status == VEM_OK)
+        status = vem_i_options_check(run, &asked);
     if (status == VEM_OK) {
         g.family = family_for(&g);
         status = check(&g);
     }
     if (status != VEM_OK)
         return status;
-    if (options->threads > 0)
-        run->threads = vem_i_threads_had((int)options->threads);
-    if (options->memory != VEM_AUTO)
-        run->limit = (uint64_t)options->memory;
-    if (options->time != VEM_AUTO)
-        run->deadline = g.began + fmax(options->time - ctx->spent, 1e-9);
+    if (asked.threads > 0)
+        run->threads = vem_i_threads_had((int)asked.threads);
+    if (asked.memory != VEM_AUTO)
+        run->limit = (uint64_t)asked.memory;
+    if (asked.time != VEM_AUTO)
+        run->deadline = g.began + fmax(asked.time - ctx->spent, 1e-9);
     status = grow(&g);
     vem_i_points_free(g.points);
     vem_i_leaves_free(&g.leaves);

@@ -324,6 +324,10 @@ vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *option
 {
     VEM_I_NEED(ctx, ctx, data, options);
     vem_i_run *run = vem_i_begin(ctx, &(vem_i_verb){0});
-    fit f = {.run = run, .data = data, .asked = options, .start = start};
+    vem_options asked;
+    const vem_status status = vem_i_options_in(run, options, &asked);
+    if (status != VEM_OK)
+        return status;
+    fit f = {.run = run, .data = data, .asked = &asked, .start = start};
     return vem_i_fitting_run(&f, model, report);
 }

@@ -1,4 +1,4 @@
-/* The verb `index`: how a model serves as the coarse quantiser of an index. */
+/* How a model serves as the coarse quantiser of an index: vem_index_score and what it gives. */
 #include <math.h>
 
 #include "api/assign.h"
@@ -35,18 +35,38 @@ static vem_status check(vem_i_run *run, const vem_model *model, const vem_data *
     return VEM_OK;
 }
 
-/* The means as balls about the origin of the view. */
-static vem_status lists_of(vem_i_run *run, const vem_model *model, const double *origin,
-                           vem_model **lists)
+/* The means as balls of one size about an origin: whoever goes by it goes by the nearest mean. */
+static vem_status balls_of(vem_i_run *run, const vem_model *model, const double *origin,
+                           vem_model **balls)
 {
     const int64_t d = model->d;
     const vem_status status =
         vem_i_model_blank(run,
                           vem_i_shape_of(vem_i_family_of_distances(0), model->clusters,
                                          model->d),
-                          lists);
-    for (int64_t i = 0; status == VEM_OK && i < model->clusters * d; i++)
-        (*lists)->means[i] = model->means[i] - origin[i % d];
+                          balls);
+    if (status != VEM_OK)
+        return status;
+    (*balls)->variances[0] = 1;
+    (*balls)->normalizes = model->normalizes;
+    for (int64_t i = 0; i < model->clusters * d; i++)
+        (*balls)->means[i] = model->means[i] - (origin ? origin[i % d] : 0);
+    return VEM_OK;
+}
+
+/* The list of each row. An index is given means and nothing else, and adds a row to the list of the
+ * nearest of them: queries come by the same rule, and find it. Labels of the model itself, which go by
+ * its scale, shapes and weights, would be lists that no index makes. A kind of model whose labels are
+ * meant to be the lists is told apart here. */
+static vem_status list_rows(vem_i_run *run, const vem_model *model, const vem_data *data,
+                            vem_precision precision, int32_t *labels)
+{
+    const vem_assign_options assign = {.size = sizeof assign, .precision = precision};
+    vem_model *balls = NULL;
+    vem_status status = balls_of(run, model, NULL, &balls);
+    if (status == VEM_OK)
+        status = vem_i_assign_guided(run, balls, data, &assign, labels, NULL, NULL);
+    vem_model_free(balls);
     return status;
 }
 
@@ -59,8 +79,8 @@ typedef struct work {
 } work;
 
 static vem_status measure(vem_i_run *run, const vem_model *model, const vem_data *data,
-                          const vem_data *queries, const vem_index_options *o, work *w,
-                          vem_index **index)
+                          const vem_data *queries, vem_precision precision,
+                          const vem_index_options *o, work *w, vem_index **index)
 {
     const vem_i_room rooms[] = {{&w->labels, (size_t)data->n, sizeof *w->labels, 0},
                                 {&w->neighbors, (size_t)queries->n,
@@ -70,17 +90,16 @@ static vem_status measure(vem_i_run *run, const vem_model *model, const vem_data
     if (status != VEM_OK)
         return status;
     vem_i_model_center(model, w->origin);
-    const vem_i_points_request request = {.precision = vem_i_precision_for(model, data,
-                                                                           o->precision),
+    const vem_i_points_request request = {.precision =
+                                              vem_i_precision_for(model, data, precision),
                                           .normalize = model->normalizes,
                                           .origin = w->origin,
                                           .phase = "read"};
-    const vem_assign_options assign = {.size = sizeof assign, .precision = o->precision};
     status = vem_i_points_new(run, queries, &request, &w->queries);
     if (status == VEM_OK)
-        status = lists_of(run, model, w->origin, &w->lists);
+        status = balls_of(run, model, w->origin, &w->lists);
     if (status == VEM_OK)
-        status = vem_i_assign_guided(run, model, data, &assign, w->labels, NULL, NULL);
+        status = list_rows(run, model, data, precision, w->labels);
     if (status == VEM_OK)
         status = vem_i_neighbors(run, data, &request, &w->queries->view, o->neighbors,
                                  w->neighbors);
@@ -95,14 +114,14 @@ static vem_status measure(vem_i_run *run, const vem_model *model, const vem_data
 }
 
 vem_status vem_index_score(vem_ctx *ctx, const vem_model *model, const vem_data *data,
-                           const vem_data *queries, const vem_index_options *options,
-                           vem_index **index)
+                           const vem_data *queries, vem_precision precision,
+                           const vem_index_options *options, vem_index **index)
 {
     VEM_I_NEED(ctx, ctx, model, data, queries, index);
     vem_i_run *run = vem_i_begin(ctx, &(vem_i_verb){0});
-    vem_index_options o = {.precision = (vem_precision)VEM_AUTO};
+    vem_index_options o = {0};
     work w = {0};
-    *index = NULL;
+    vem_index *made = NULL;
     vem_status status =
         options ? vem_i_struct_in(run, "vem_index_options", options, &o, sizeof o)
                 : VEM_OK;
@@ -110,11 +129,11 @@ vem_status vem_index_score(vem_ctx *ctx, const vem_model *model, const vem_data 
     if (status == VEM_OK)
         status = check(run, model, data, queries, &o);
     if (status == VEM_OK)
-        status = measure(run, model, data, queries, &o, &w, index);
-    if (status != VEM_OK) {
-        vem_index_free(*index);
-        *index = NULL;
-    }
+        status = measure(run, model, data, queries, precision, &o, &w, &made);
+    if (status == VEM_OK)
+        *index = made;
+    else
+        vem_index_free(made);
     vem_i_points_free(w.queries);
     vem_model_free(w.lists);
     vem_i_free(w.labels);
@@ -142,41 +161,53 @@ vem_status vem_index_describe(vem_ctx *ctx, const vem_index *index,
     return status;
 }
 
-int32_t vem_index_points(const vem_index *index, const vem_index_point **points)
+int32_t vem_index_count(const vem_index *index)
 {
-    if (points)
-        *points = index ? index->points : NULL;
     return index ? index->count : 0;
 }
 
-vem_status vem_index_at(vem_ctx *ctx, const vem_index *index, double share,
-                        vem_index_point *point)
+const vem_index_point *vem_index_at(const vem_index *index, int32_t number)
+{
+    return index && number >= 0 && number < index->count ? &index->points[number] : NULL;
+}
+
+/* Where a query scans so many rows. */
+static vem_index_point between(const vem_index *index, double rows)
+{
+    const vem_index_point *p = index->points;
+    int32_t g = 0;
+    while (g < index->count && p[g].scanned < rows)
+        g++;
+    if (g == index->count || (g == 0 && p[0].scanned > rows))
+        return (vem_index_point){sizeof *p, NAN, NAN, NAN, NAN};
+    const vem_index_point low = p[g > 0 ? g - 1 : 0], high = p[g];
+    const double by = high.scanned > low.scanned
+                          ? (rows - low.scanned) / (high.scanned - low.scanned)
+                          : 0;
+    return (vem_index_point){.size = sizeof *p,
+                             .probes = low.probes + by * (high.probes - low.probes),
+                             .scanned = rows,
+                             .scanned_p99 = low.scanned_p99 +
+                                            by * (high.scanned_p99 - low.scanned_p99),
+                             .recall = low.recall + by * (high.recall - low.recall)};
+}
+
+vem_status vem_index_scan(vem_ctx *ctx, const vem_index *index, double share,
+                          vem_index_point *point)
 {
     VEM_I_NEED(ctx, index, point);
     vem_i_run *run = vem_i_within(ctx, &(vem_i_verb){0});
+    const vem_status status =
+        vem_i_struct_check(run, "vem_index_point", point, sizeof *point);
+    if (status != VEM_OK)
+        return status;
     if (!(share > 0 && share <= 1))
         return vem_i_fail(run, VEM_BAD_OPTION,
                           "A share of the rows lies above 0 and is at most 1, which %g "
                           "does not.",
                           share);
-    const double rows = share * (double)index->summary.rows;
-    const vem_index_point *p = index->points;
-    int32_t g = 0;
-    while (g < index->count && p[g].scanned < rows)
-        g++;
-    if (g == index->count || (g == 0 && p[0].scanned > rows)) {
-        *point = (vem_index_point){NAN, NAN, NAN, NAN};
-        return VEM_OK;
-    }
-    const vem_index_point low = p[g > 0 ? g - 1 : 0], high = p[g];
-    const double by = high.scanned > low.scanned
-                          ? (rows - low.scanned) / (high.scanned - low.scanned)
-                          : 0;
-    *point = (vem_index_point){.probes = low.probes + by * (high.probes - low.probes),
-                               .scanned = rows,
-                               .scanned_p99 = low.scanned_p99 +
-                                              by * (high.scanned_p99 - low.scanned_p99),
-                               .recall = low.recall + by * (high.recall - low.recall)};
+    const vem_index_point found = between(index, share * (double)index->summary.rows);
+    vem_i_struct_out(&found, point, sizeof found);
     return VEM_OK;
 }
 

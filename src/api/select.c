@@ -373,6 +373,10 @@ vem_status vem_select(vem_ctx *ctx, const vem_data *data, const vem_options *opt
 {
     VEM_I_NEED(ctx, ctx, data, options, select);
     vem_i_verb verb;
-    return vem_i_select(vem_i_begin(ctx, &verb), data, options, select, 1, model, path,
-                        report);
+    vem_i_run *run = vem_i_begin(ctx, &verb);
+    vem_options asked;
+    const vem_status status = vem_i_options_in(run, options, &asked);
+    return status == VEM_OK
+               ? vem_i_select(run, data, &asked, select, 1, model, path, report)
+               : status;
 }

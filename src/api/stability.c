@@ -16,6 +16,7 @@
 #include "api/assign.h"
 #include "api/select.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/rng.h"
 #include "base/structs.h"
 #include "data/sample_rows.h"
@@ -244,7 +245,10 @@ vem_status vem_select_stability(vem_ctx *ctx, const vem_data *data,
     vem_i_run *run = vem_i_begin(ctx, &verb);
     vem_stability s = {0};
     found f = {0};
+    vem_options asked;
     vem_status status = vem_i_struct_in(run, "vem_stability", stability, &s, sizeof s);
+    if (status == VEM_OK)
+        status = vem_i_options_in(run, options, &asked);
     if (status == VEM_OK && s.share == 0)
         s.share = SHARE;
     if (status == VEM_OK)
@@ -259,15 +263,15 @@ vem_status vem_select_stability(vem_ctx *ctx, const vem_data *data,
         vem_i_free_rooms(list, VEM_I_COUNT(list));
         return status;
     }
-    if (options->time != VEM_AUTO)
-        run->deadline = verb.watch.start + fmax(options->time - ctx->spent, 1e-9);
+    if (asked.time != VEM_AUTO)
+        run->deadline = verb.watch.start + fmax(asked.time - ctx->spent, 1e-9);
     /* The state in the file is that of the selection itself, and nobody waits for a
      * plan. */
     const vem_checkpoint checkpoint = ctx->checkpoint;
     const vem_forecast_fn forecast = ctx->forecast;
     ctx->checkpoint = (vem_checkpoint){0};
     ctx->forecast = NULL;
-    status = run_all(run, data, options, select, model, &s, &f);
+    status = run_all(run, data, &asked, select, model, &s, &f);
     ctx->checkpoint = checkpoint;
     ctx->forecast = forecast;
     if (status == VEM_STOPPED) { /* what there is is the result */

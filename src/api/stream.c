@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/parallel.h"
 #include "base/rng.h"
 #include "base/structs.h"
@@ -362,16 +363,16 @@ vem_status vem_stream_model(vem_ctx *ctx, const vem_stream *stream,
 {
     VEM_I_NEED(ctx, ctx, stream, options);
     vem_data *coreset;
-    vem_status status = vem_stream_coreset(ctx, stream, &coreset);
+    vem_options asked;
+    vem_i_run *run = vem_i_within(ctx, &(vem_i_verb){0});
+    vem_status status = vem_i_options_in(run, options, &asked);
+    if (status == VEM_OK)
+        status = vem_stream_coreset(ctx, stream, &coreset);
     if (status != VEM_OK)
         return status;
-    if (stream->normalize) {
-        vem_options asked = *options;
+    if (stream->normalize)
         asked.normalize = 1; /* the rows are; the model must know */
-        status = vem_fit(ctx, coreset, &asked, start, model, report);
-    } else {
-        status = vem_fit(ctx, coreset, options, start, model, report);
-    }
+    status = vem_fit(ctx, coreset, &asked, start, model, report);
     vem_data_free(coreset);
     return status;
 }

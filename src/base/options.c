@@ -17,7 +17,22 @@
     offsetof(vem_options, field),
 #define COUNT_ROW(kind, field, def, low, high, choices, argument, help) +1
 
-enum { COUNT = 0 VEM_OPTION_TABLE(COUNT_ROW) };
+enum { COUNT = 0 VEM_OPTION_TABLE(COUNT_ROW), COUNT_1 = 0 VEM_OPTION_TABLE_1(COUNT_ROW) };
+
+/* Programs of earlier versions have a shorter struct. Its size says which options it has: one that is
+ * added later must not lie in what was padding at its end. */
+typedef struct options_1 {
+    size_t size;
+    VEM_OPTION_TABLE_1(VEM_OPTION_MEMBER)
+} options_1;
+#define BEHIND_ROW(kind, field, def, low, high, choices, argument, help)                 \
+    _Static_assert(offsetof(vem_options, field) >= sizeof(options_1),                    \
+                   "options that were added lie behind the earlier struct");
+VEM_OPTION_TABLE_2(BEHIND_ROW)
+#undef BEHIND_ROW
+_Static_assert(
+    sizeof(void *) != 8 || sizeof(options_1) == 264,
+    "VEM_OPTION_TABLE_1 stays as it is; new options go into VEM_OPTION_TABLE_2");
 
 static vem_option_info table[COUNT] = {VEM_OPTION_TABLE(INFO_ROW)};
 static const size_t offset[COUNT] = {VEM_OPTION_TABLE(OFFSET_ROW)};
@@ -116,6 +131,15 @@ static void set(vem_options *options, int i, double value)
     }
 }
 
+/* How many options a struct of this size has; 0: there is none such, nobody has set the size. */
+static int count_of(size_t size)
+{
+    enum { LARGEST = 4096 }; /* of later versions */
+    if (size >= sizeof(vem_options) && size <= LARGEST)
+        return COUNT;
+    return size == sizeof(options_1) ? COUNT_1 : 0;
+}
+
 static vem_status out_of_range(vem_i_run *run, int i, const char *value)
 {
     const vem_option_info *info = vem_option_at(i);
@@ -192,6 +216,14 @@ static vem_status no_whole_number(vem_i_run *run, const vem_option_info *info,
                       value);
 }
 
+static vem_status unknown_size(vem_i_run *run, size_t size)
+{
+    return vem_i_fail(run, VEM_BAD_OPTION,
+                      "The size of vem_options is %zu, but it must be %zu: "
+                      "vem_options_init sets it.",
+                      size, sizeof(vem_options));
+}
+
 vem_status vem_options_set(vem_ctx *ctx, vem_options *options, const char *name,
                            const char *value)
 {
@@ -201,6 +233,13 @@ vem_status vem_options_set(vem_ctx *ctx, vem_options *options, const char *name,
     if (i < 0)
         return unknown_option(run, name);
     const vem_option_info *info = vem_option_at(i);
+    if (count_of(options->size) == 0)
+        return unknown_size(run, options->size);
+    if (i >= count_of(options->size))
+        return vem_i_fail(run, VEM_BAD_OPTION,
+                          "There is no room for --%s in the options of this program, "
+                          "which was compiled with an earlier version of vem.h.",
+                          info->name);
     if (info->kind == VEM_KIND_CHOICE) {
         int index = 0, count = choice_count(info->choices);
         while (index < count && strcmp(choice_word(i, index), value) != 0)
@@ -249,13 +288,34 @@ vem_status vem_options_set(vem_ctx *ctx, vem_options *options, const char *name,
     return VEM_OK;
 }
 
+vem_status vem_i_options_in(vem_i_run *run, const vem_options *given, vem_options *ours)
+{
+    const size_t size = given->size, whole = sizeof *ours;
+    if (count_of(size) == 0)
+        return unknown_size(run, size);
+    for (size_t i = whole; i < size; i++)
+        if (((const char *)given)[i] != 0)
+            return vem_i_fail(run, VEM_BAD_OPTION,
+                              "An option is set that this library, version %s, does not "
+                              "have: the program was compiled with a later vem.h.",
+                              VEM_VERSION);
+    vem_options_init(ours);
+    memcpy(ours, given, size < whole ? size : whole);
+    ours->size = size < whole ? size : whole;
+    return VEM_OK;
+}
+
+void vem_i_options_out(const vem_options *ours, size_t size, vem_options *given)
+{
+    const size_t least = size < sizeof *ours ? size : sizeof *ours;
+    if (size > least)
+        memset((char *)given + least, 0, size - least);
+    memcpy(given, ours, least);
+    given->size = size;
+}
+
 vem_status vem_i_options_check(vem_i_run *run, const vem_options *options)
 {
-    if (options->size != sizeof(vem_options))
-        return vem_i_fail(
-            run, VEM_BAD_OPTION,
-            "The options were not set up with vem_options_init, or the program "
-            "was compiled for another version of the library.");
     for (int i = 0; i < COUNT; i++) {
         const vem_option_info *info = vem_option_at(i);
         double value = get(options, i), high = info->high;
@@ -285,7 +345,8 @@ int vem_options_get(const vem_options *options, const char *name, char *text,
     if (i < 0)
         return 0;
     const vem_option_info *info = &table[i];
-    double value = get(options, i);
+    const double value =
+        i < count_of(options->size) ? get(options, i) : info->default_value;
     if (value == VEM_AUTO && info->default_value == VEM_AUTO)
         snprintf(text, capacity, "auto");
     else if (info->kind == VEM_KIND_CHOICE)
@@ -301,14 +362,19 @@ int vem_options_get(const vem_options *options, const char *name, char *text,
     return 1;
 }
 
-void vem_options_init(vem_options *options)
+void vem_options_init_sized(vem_options *options, size_t size)
 {
-    if (!options)
+    if (!options || size < sizeof size)
         return;
-    memset(options, 0, sizeof *options);
-    options->size = sizeof *options;
-    for (int i = 0; i < COUNT; i++)
+    memset(options, 0, size);
+    options->size = size;
+    for (int i = 0; i < count_of(size); i++)
         set(options, i, table[i].default_value);
+}
+
+void(vem_options_init)(vem_options *options)
+{
+    vem_options_init_sized(options, sizeof(options_1));
 }
 
 int vem_option_count(void)

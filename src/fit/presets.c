@@ -274,11 +274,9 @@ static int takes_boxes(const vem_options *o, int64_t n, int32_t d)
            vem_i_boxes_pay(vem_i_family_of(o->family), n, d, o->clusters);
 }
 
-vem_status vem_options_resolve(vem_ctx *ctx, const vem_options *options, int64_t n,
-                               int32_t d, vem_dtype type, vem_options *resolved)
+vem_status vem_i_options_resolve(vem_i_run *run, const vem_options *options, int64_t n,
+                                 int32_t d, vem_dtype type, vem_options *resolved)
 {
-    VEM_I_NEED(ctx, options, resolved);
-    vem_i_run *run = vem_i_within(ctx, &(vem_i_verb){0});
     vem_status status = vem_i_options_check(run, options);
     if (status != VEM_OK)
         return status;

@@ -4,6 +4,10 @@
 
 #include "base/options.h"
 
+/* vem_options_resolve for options of ours. */
+vem_status vem_i_options_resolve(vem_i_run *run, const vem_options *options, int64_t n,
+                                 int32_t d, vem_dtype type, vem_options *resolved);
+
 /* The search that tries every cluster, for what these options hold. */
 int vem_i_whole_search(const vem_options *resolved);
 /* Are all clusters kept for every row? Then there is no list of what is held. */

@@ -60,7 +60,7 @@ vem_status vem_i_fit_resolve(vem_i_run *run, const vem_data *data,
             asked.family = (int)start->family->kind;
     }
     vem_status status =
-        vem_options_resolve(run->ctx, &asked, data->n, data->d, data->type, resolved);
+        vem_i_options_resolve(run, &asked, data->n, data->d, data->type, resolved);
     if (status == VEM_OK && start && resolved->swaps > 0 &&
         vem_i_wants_hard_start(resolved, 0))
         return vem_i_fail(
@@ -76,5 +76,19 @@ vem_status vem_i_fit_resolve(vem_i_run *run, const vem_data *data,
                           (long long)data->n, (long long)resolved->clusters);
     if (status == VEM_OK)
         status = vem_i_choose_cells(run, data, resolved);
+    return status;
+}
+
+vem_status vem_options_resolve(vem_ctx *ctx, const vem_options *options, int64_t n,
+                               int32_t d, vem_dtype type, vem_options *resolved)
+{
+    VEM_I_NEED(ctx, options, resolved);
+    vem_i_run *run = vem_i_within(ctx, &(vem_i_verb){0});
+    vem_options asked, out;
+    vem_status status = vem_i_options_in(run, options, &asked);
+    if (status == VEM_OK)
+        status = vem_i_options_resolve(run, &asked, n, d, type, &out);
+    if (status == VEM_OK)
+        vem_i_options_out(&out, options->size, resolved);
     return status;
 }

@@ -154,7 +154,8 @@ static void put_points(const probing *t, vem_index *index, double *column)
         }
         qsort(column, (size_t)queries, sizeof *column, by_size);
         index->points[g] =
-            (vem_index_point){.probes = t->probes[g],
+            (vem_index_point){.size = sizeof *index->points,
+                              .probes = t->probes[g],
                               .scanned = scanned / (double)queries,
                               .scanned_p99 = column[last],
                               .recall =

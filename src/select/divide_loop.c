@@ -32,7 +32,7 @@ static vem_status options_for(const vem_i_divider *t, int32_t clusters, int last
     }
     asked.measure = VEM_MEASURE_NONE;
     const vem_status status =
-        vem_options_resolve(t->run->ctx, &asked, t->view->n, t->view->d, VEM_FLOAT64, o);
+        vem_i_options_resolve(t->run, &asked, t->view->n, t->view->d, VEM_FLOAT64, o);
     if (status != VEM_OK)
         return status;
     if (o->max_steps > steps)

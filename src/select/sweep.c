@@ -27,8 +27,8 @@ static vem_status fit_one(const vem_i_selection *s, int32_t clusters,
     asked.precision = fits->programme->options.precision;
     asked.coreset = VEM_AUTO;
     asked.cells = 0;
-    vem_status status = vem_options_resolve(fits->run->ctx, &asked, fits->view->n,
-                                            fits->view->d, VEM_FLOAT64, &o);
+    vem_status status = vem_i_options_resolve(fits->run, &asked, fits->view->n,
+                                              fits->view->d, VEM_FLOAT64, &o);
     if (status != VEM_OK)
         return status;
     *programme = vem_i_programme_of(&o, asked.algorithm == VEM_AUTO, 0, fits->view->n,
