@@ -24,7 +24,7 @@ install(FILES docs/libvem.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
 install(EXPORT vemTargets NAMESPACE vem:: DESTINATION ${package_dir})
 configure_package_config_file(cmake/vemConfig.cmake.in vemConfig.cmake
                               INSTALL_DESTINATION ${package_dir})
-write_basic_package_version_file(vemConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+write_basic_package_version_file(vemConfigVersion.cmake COMPATIBILITY SameMajorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/vemConfig.cmake ${PROJECT_BINARY_DIR}/vemConfigVersion.cmake
         DESTINATION ${package_dir})
 

@@ -30,7 +30,7 @@ find_package(vem 99 QUIET)
 if(vem_FOUND)
     message(FATAL_ERROR "vem 99 was found")
 endif()
-find_package(vem 0.2 REQUIRED)
+find_package(vem 0.1 REQUIRED) # what has been there is there
 message(STATUS "version ${vem_VERSION}")
 add_executable(in_c ${in_c})
 add_executable(in_cpp ${in_cpp})
@@ -76,13 +76,33 @@ def check_null():
         assert "*" not in arguments or name + "(" in here, f"test_null.c gives no NULL to {name}"
 
 
+def check_nodes():
+    """The version of each name that cmake/vem.map lists, and of all others. One node for each minor
+    version: names that a release had are listed in the node they had then, and the last node, which takes
+    what is new, is that of the version in work. Debian's packages need that version for them."""
+    text = re.sub(r"/\*.*?\*/", "", read_all(os.path.join(SOURCE, "cmake", "vem.map")), flags=re.DOTALL)
+    nodes = re.findall(r"(VEM_\w+) \{(.*?)\}", text, re.DOTALL)
+    symbols = read_all(os.path.join(SOURCE, "debian", "libvem0.symbols"))
+    since = dict(re.findall(r"^ \(symver\)(VEM_\w+) (\S+)$", symbols, re.MULTILINE))
+    found = {}
+    for node, names in nodes:
+        assert ("vem_*" in names) == (node == nodes[-1][0]), f"{node}: names of a release are listed"
+        found.update((name, node) for name in re.findall(r"vem_\w+(?=;)", names))
+    assert list(since) == [node for node, _ in nodes], "debian/libvem0.symbols has other versions"
+    last = nodes[-1][0]
+    minor = header_version().rsplit(".", 1)[0]
+    assert since[last] == minor + ".0", f"{last} is of {since[last]}; {minor} needs a node of its own"
+    return {**found, "": last}
+
+
 def check_exports(prefix, library):
     declared = set(functions(prefix))
     assert declared == set(functions(SOURCE)), "headers are missing in what was installed"
     symbols = [line.split() for line in run("nm", "-D", "--defined-only", library).splitlines()]
     # The version itself is an absolute symbol. Everything else has it behind its name.
     exported = {name for _, kind, name in symbols if kind != "A"}
-    wanted = {name + "@@VEM_0" for name in declared}
+    node = check_nodes()
+    wanted = {name + "@@" + node.get(name, node[""]) for name in declared}
     assert exported == wanted, (
         f"declared but not exported: {sorted(wanted - exported)}; "
         f"exported but not declared: {sorted(exported - wanted)}"
