@@ -76,6 +76,30 @@ def check_null():
         assert "*" not in arguments or name + "(" in here, f"test_null.c gives no NULL to {name}"
 
 
+def values(enum):
+    """The values of an enum of the headers, in their order, as words: VEM_MISSING_DROP is "drop"."""
+    text = read_all(os.path.join(SOURCE, "include", "vem", "*.h"))
+    inside = re.search(r"typedef enum %s \{(.*?)\}" % enum, text, re.DOTALL).group(1)
+    names = re.findall(r"\bVEM_[A-Z0-9_]+", re.sub(r"/\*.*?\*/", "", inside, flags=re.DOTALL))
+    shared = os.path.commonprefix(names) if enum != "vem_dtype" else "VEM_"
+    shared = shared[: shared.rindex("_") + 1]
+    return [name[len(shared) :].lower().replace("_", "-") for name in names]
+
+
+def check_words():
+    """Words and types that the Python package knows by their numbers are those of the headers, in order."""
+    here = read_all(os.path.join(SOURCE, "python", "src", "*.c"), os.path.join(SOURCE, "python", "vem", "*.py"))
+    for enum, name in {
+        "vem_coreset_method": "coresets", "vem_generator": "generators", "vem_header": "headers",
+        "vem_missing": "treatments",
+    }.items():
+        listed = re.search(r"const %s\[\] = \{(.*?)\}" % name, here, re.DOTALL).group(1)
+        words = re.findall(r'"([^"]+)"', listed)
+        assert words and words == values(enum)[: len(words)], f"{name} of Python: {words}, not {values(enum)}"
+    types = re.findall(r"np\.(\w+)", re.search(r"_DTYPES = \((.*?)\)", here, re.DOTALL).group(1))
+    assert types == values("vem_dtype"), f"_DTYPES are {types}, not {values('vem_dtype')}"
+
+
 def check_nodes():
     """The version of each name that cmake/vem.map lists, and of all others. One node for each minor
     version: names that a release had are listed in the node they had then, and the last node, which takes
@@ -172,6 +196,7 @@ def library_folder(prefix):
 
 def main():
     check_null()
+    check_words()
     if not shutil.which("nm") or not shutil.which("c++") or not shutil.which("cmake"):
         print("nm, c++ or cmake is missing.")
         return 77

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The package and the command are one library: the same bits, by files, threads, pickles."""
 import copy
+import json
 import pickle
 import threading
 
@@ -41,6 +42,22 @@ class Bits(Case):
             self.same(gm.weights_, model["weights"], family)
             self.same(gm.covariances_, model["variances"], family)
             self.same(gm.fit_predict(X), labels, family)
+
+    def test_what_a_model_file_says_of_its_fit_is_what_the_command_says(self):
+        X = blobs(1500, 4, 3)
+        gm = vem.GaussianMixture(3, random_state=3).fit(X)
+        vem.save(gm, self.path("p.npz"))
+        model, _, _ = self.fit_by_command(X, "-k", 3, "--seed", 3, "--family", "full",
+                                          "--tolerance", 2e-3 / 4, "--max-steps", 101)
+        with np.load(self.path("p.npz")) as file:
+            ours, theirs = (json.loads(bytes(m["meta"].tobytes()).rstrip(b"\0").decode())
+                            for m in (file, model))
+        self.assertEqual(list(ours), list(theirs))
+        for meta in (ours, theirs):
+            meta["options"].pop("threads")
+            for step in meta["trace"]:
+                self.assertGreaterEqual(step.pop("seconds"), 0)
+        self.assertEqual(ours, theirs)
 
     def test_models_go_to_the_command_and_back(self):
         X, N = blobs(500, 3, 3), counts()
