@@ -6,19 +6,21 @@
 
 Fault number i of a seed is drawn by (seed, i) alone: a file, an operator, a place where it
 applies. Faults are drawn until COUNT of them built. Each is compiled from a copy, as the release
-build compiles that file, and linked before the library of the release build into one test after
-another: those that execute its line, the most promising first, until one fails. A crash and a hang
-are failures too. Nothing in the checkout is changed. Faults that docs/faults.md lists as changing
-nothing are counted by themselves, and not tried.
+build compiles that file (but by -O1, which takes half the time and computes the same), and linked
+before the library of the release build into one test after another: those that execute its line,
+the most promising first, until one fails. A crash and a hang are failures too. Nothing in the
+checkout is changed. Faults that docs/faults.md lists as changing nothing are counted by
+themselves, and not tried.
 
-Which test executes which line is measured by a build of its own, build-cover (gcov). Both builds
-are brought up to date first, and only tests that changed are measured again. Outcomes are kept
-in build-faults/ and not tried again, but by --missed those that were missed, and by --only those
-of one line; then only tests run that it did not pass as they are now. With --quick a fault gets
-tests of S seconds of processor time; if they miss it, it is open, and --missed goes on from there.
-With --sanitize the file with the fault is compiled for the address sanitizer, which the tests run
-under as well (make test): for reads and writes past an end, of which a release build may know
-nothing. --list prints what is known. docs/faults.md tells what came of it.
+Which test executes which line is measured by gcov: all files but the kernels are compiled once
+more for that, and linked in the same way. Only tests whose programs changed are measured again.
+All is kept in build-faults/. Outcomes are not tried again, but by --missed those that were missed,
+and by --only those of one line; then only tests run that it did not pass as they are now. With
+--quick a fault gets tests of S seconds of processor time, and tests that take far longer are not
+measured; if the others miss it, it is open, and --missed goes on from there. With --sanitize the
+file with the fault is compiled for the address sanitizer, which the tests run under as well (make
+test): for reads and writes past an end, of which a release build may know nothing. --list prints
+what is known. docs/faults.md tells what came of it.
 """
 
 import argparse
@@ -40,9 +42,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-BUILD, COVER, STATE = ROOT / "build", ROOT / "build-cover", ROOT / "build-faults"
+BUILD, STATE = ROOT / "build", ROOT / "build-faults"
 PAGE = ROOT / "docs/faults.md"
-FOLDERS = "em model search seed moves data api io metrics fit coarse".split()
+FOLDERS = "base em model search seed moves data api io metrics fit coarse select".split()
 OPERATORS = [
     (r" < ", " <= "),
     (r" <= ", " < "),
@@ -60,7 +62,7 @@ OPERATORS = [
     (r" \? ", " ? !"),
 ]
 SANITIZE_FLAGS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-COVER_FLAGS = "-O1 -DNDEBUG --coverage -fprofile-exclude-files=.*/kernels/.*"
+COVER_FLAGS = "-O1 --coverage -Wno-error".split()
 CPU_FACTOR, CPU_MORE = 10, 10  # a test may take this much more processor time than measured
 WALL_LIMIT = 1200  # seconds; ends what sleeps for ever, however slow the machine
 MEMORY_LIMIT = 12 << 30  # of a test's address space: a fault may ask for anything
@@ -138,19 +140,18 @@ def draw(seed, number, files):
 # ---- Builds and what they know ------------------------------------------------------------------
 
 
+def sources():
+    return sorted(path for name in FOLDERS for path in ROOT.glob(f"src/{name}/*.c"))
+
+
 def build(jobs):
     must(["cmake", "--preset", "release"], cwd=ROOT)
     must(["cmake", "--build", BUILD, "-j", str(jobs)])
-    must(
-        ["cmake", "-S", ROOT, "-B", COVER, "-DCMAKE_BUILD_TYPE=Release", "-DVEM_WERROR=OFF"]
-        + [f"-DCMAKE_C_FLAGS_RELEASE={COVER_FLAGS}"]
-    )
-    must(["cmake", "--build", COVER, "-j", str(jobs)])
 
 
-def c_tests(folder):
-    """Name, program and environment of the tests with label c of a build."""
-    told = must(["ctest", "--show-only=json-v1", "-L", "^c$"], cwd=folder)
+def c_tests():
+    """Name, program and environment of the C tests."""
+    told = must(["ctest", "--show-only=json-v1", "-L", "^c$", "-R", "^test_"], cwd=BUILD)
     tests = {}
     for test in json.loads(told)["tests"]:
         properties = {p["name"]: p["value"] for p in test["properties"]}
@@ -172,65 +173,100 @@ def limited(cpu, memory):
 
 
 def passes(program, setting, cpu, memory=MEMORY_LIMIT):
-    """Does a test pass? Standard output is of no interest; skipped counts as passed."""
-    try:
-        done = subprocess.run(
-            [program],
-            cwd=BUILD / "tests",
-            env={**os.environ, **setting},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            timeout=WALL_LIMIT,
-            preexec_fn=limited(cpu, memory),
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return False
-    return done.returncode in (0, 77)
+    """Does a test pass, and what processor time did it take? Standard output is of no interest;
+    skipped counts as passed."""
+    child = subprocess.Popen(
+        [program],
+        cwd=BUILD / "tests",
+        env={**os.environ, **setting},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        preexec_fn=limited(cpu, memory),
+    )
+    alarm = threading.Timer(WALL_LIMIT, child.kill)
+    alarm.start()
+    _, status, used = os.wait4(child.pid, 0)
+    alarm.cancel()
+    child.returncode = os.waitstatus_to_exitcode(status)
+    return child.returncode in (0, 77), used.ru_utime + used.ru_stime
 
 
-def measure(name, program, setting):
-    """Runs a test of the build for coverage: its processor time and the lines it executes."""
-    objects = COVER / "CMakeFiles/vem_objects.dir"
-    with tempfile.TemporaryDirectory(dir=STATE) as work:
-        strip = {"GCOV_PREFIX": work, "GCOV_PREFIX_STRIP": str(len(objects.parts) - 1)}
-        begin = os.times()
-        if not passes(program, {**setting, **strip}, 0):
-            sys.exit(f"{name} fails without any fault.")
-        end = os.times()
-        counts = [p.relative_to(work) for p in Path(work).glob("src/*/*.gcda")]
-        counts = [p for p in counts if p.parts[1] in FOLDERS]
-        for path in counts:
-            notes = path.with_suffix(".gcno")
-            (Path(work) / notes).symlink_to(objects / notes)
-        told = must(["gcov", "--json-format", "--stdout", *counts], cwd=work) if counts else ""
-    executed, known = {}, {}
-    for one in told.splitlines():
-        for file in json.loads(one)["files"]:
-            path = os.path.relpath(COVER / file["file"], ROOT)
-            if path.endswith(".c"):
-                known[path] = sorted({x["line_number"] for x in file["lines"]})
-                executed[path] = sorted({x["line_number"] for x in file["lines"] if x["count"]})
-    seconds = end.children_user + end.children_system
-    seconds -= begin.children_user + begin.children_system
-    return {"seconds": seconds, "executed": executed, "known": known}
+class Covered:
+    """All files of FOLDERS, compiled so that they count the lines that are executed."""
+
+    def __init__(self, release, jobs):
+        self.release, self.folder = release, STATE / "cover"
+        headers = max(path.stat().st_mtime for path in ROOT.glob("**/*.h"))
+        with ThreadPoolExecutor(jobs) as pool:
+            self.objects = list(pool.map(lambda path: self.object(path, headers), sources()))
+
+    def object(self, source, headers):
+        out = (self.folder / source.relative_to(ROOT)).with_suffix(".o")
+        if not out.exists() or out.stat().st_mtime < max(headers, source.stat().st_mtime):
+            out.parent.mkdir(parents=True, exist_ok=True)
+            command = self.release.command(source, source, out)
+            must([*command, *COVER_FLAGS], cwd=BUILD)
+        return out
+
+    def measure(self, name, most):
+        """Runs a test: its processor time and the lines it executes. One that takes more than
+        `most` seconds is ended: nothing is known of it but that."""
+        with tempfile.TemporaryDirectory(dir=STATE) as folder:
+            work = Path(folder)
+            program = self.release.program(name, self.objects, work, ["--coverage"])
+            strip = {"GCOV_PREFIX": folder, "GCOV_PREFIX_STRIP": str(len(self.folder.parts) - 1)}
+            setting = {**self.release.tests[name][1], **strip}
+            done, seconds = passes(program, setting, most)
+            if not done and 0 < most <= seconds + 1:
+                return {"seconds": seconds, "executed": {}, "known": {}, "ended": most}
+            if not done:
+                raise SystemExit(f"{name} fails without any fault.")
+            counts = [path.relative_to(work) for path in work.glob("src/*/*.gcda")]
+            for path in counts:
+                notes = path.with_suffix(".gcno")
+                (work / notes).symlink_to(self.folder / notes)
+            told = must(["gcov", "--json-format", "--stdout", *counts], cwd=work) if counts else ""
+        executed, known = {}, {}
+        for one in told.splitlines():
+            for file in json.loads(one)["files"]:
+                path = os.path.relpath(BUILD / file["file"], ROOT)
+                if path.endswith(".c"):
+                    known[path] = sorted({x["line_number"] for x in file["lines"]})
+                    executed[path] = sorted({x["line_number"] for x in file["lines"] if x["count"]})
+        return {"seconds": seconds, "executed": executed, "known": known}
 
 
 class Coverage:
     """Which tests execute a line, and what processor time each takes."""
 
-    def __init__(self):
+    def __init__(self, release, jobs, quick):
         self.tests = {}
-        folder = STATE / "coverage"
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, (program, setting) in c_tests(COVER).items():
-            kept = folder / f"{name}.json"
-            if not kept.exists() or kept.stat().st_mtime < newest(program):
-                print(f"measuring {name}", flush=True)
-                kept.write_text(json.dumps(measure(name, program, setting)))
-            self.tests[name] = json.loads(kept.read_text())
-            self.tests[name]["version"] = kept.stat().st_mtime
+        self.folder = STATE / "coverage"
+        self.folder.mkdir(parents=True, exist_ok=True)
+        most = int(2 * quick) + 1 if quick < math.inf else 0  # 0: no limit
+        unknown = [name for name in release.tests if not self.read(name, release, most)]
+        if unknown:
+            covered = Covered(release, jobs)
+            with ThreadPoolExecutor(jobs) as pool:
+                list(pool.map(lambda name: self.measure(name, covered, most), unknown))
+        for name in unknown:
+            self.read(name, release, most)
+
+    def read(self, name, release, most):
+        """What is known of a test; None where it changed since, or was ended too early."""
+        kept = self.folder / f"{name}.json"
+        if not kept.exists() or kept.stat().st_mtime < release.tests[name][0].stat().st_mtime:
+            return None
+        test = json.loads(kept.read_text())
+        if "ended" in test and not 0 < most <= test["ended"]:
+            return None
+        self.tests[name] = {**test, "version": kept.stat().st_mtime}
+        return self.tests[name]
+
+    def measure(self, name, covered, most):
+        print(f"measuring {name}", flush=True)
+        (self.folder / f"{name}.json").write_text(json.dumps(covered.measure(name, most)))
 
     def seconds(self, name):
         return self.tests[name]["seconds"]
@@ -261,12 +297,6 @@ class Coverage:
         return sorted(found, key=price)
 
 
-def newest(program):
-    """A program is as new as the library it loads."""
-    shared = max(p.stat().st_mtime for p in COVER.glob("libvem.so.*"))
-    return max(program.stat().st_mtime, shared if program.name.startswith("example_") else 0)
-
-
 # ---- Trying a fault -----------------------------------------------------------------------------
 
 
@@ -274,40 +304,38 @@ class Release:
     """How the release build compiles and links, with one object in place of another."""
 
     def __init__(self, sanitize):
-        self.tests = c_tests(BUILD)
+        self.tests = c_tests()
         self.flags = SANITIZE_FLAGS if sanitize else []
         # The sanitizer takes address space without end for its notes.
         self.memory = resource.RLIM_INFINITY if sanitize else MEMORY_LIMIT
         told = json.loads((BUILD / "compile_commands.json").read_text())
         self.compile = {one["file"]: shlex.split(one["command"]) for one in told}
 
+    def command(self, source, text, out):
+        """Compiles `text` as the build compiles a source."""
+        command = list(self.compile[str(source)])
+        command[-1], command[command.index("-o") + 1] = str(text), str(out)
+        return command
+
     def object(self, fault, work):
         """Compiles a fault; None where that fails."""
-        source, out = work / Path(fault.path).name, work / "fault.o"
-        source.write_text(fault.text)
-        command = list(self.compile[str(ROOT / fault.path)])
-        command[-1], command[command.index("-o") + 1] = str(source), str(out)
-        plain = [*command, "-Wno-error"] if self.flags else command  # it warns where it is wrong
-        return out if run([*plain, *self.flags], cwd=BUILD).returncode == 0 else None
+        text, out = work / Path(fault.path).name, work / "fault.o"
+        text.write_text(fault.text)
+        command = self.command(ROOT / fault.path, text, out)
+        more = [*self.flags, "-Wno-error"] if self.flags else []  # it warns where it is wrong
+        plain = "-Wno-maybe-uninitialized"  # of which -O1 knows less
+        return out if run([*command, "-O1", plain, *more], cwd=BUILD).returncode == 0 else None
 
-    def link(self, target, folder, out, change):
-        command = shlex.split((folder / f"CMakeFiles/{target}.dir/link.txt").read_text())
+    def program(self, name, objects, work, flags):
+        """A test with these objects: named before the archive they take the place of its own, but
+        not that of functions which the test itself replaces (a clock, say)."""
+        folder, out = BUILD / "tests", work / name
+        command = shlex.split((folder / f"CMakeFiles/{name}.dir/link.txt").read_text())
         command[command.index("-o") + 1] = str(out)
-        must([*change(command), *self.flags], cwd=folder)
-
-    def program(self, name, fault, part, work):
-        """The test with the fault's object, and what it needs in its environment. An object
-        named before the archive takes the place of the archive's own."""
-        program, setting = self.tests[name]
-        if name.startswith("example_"):
-            shared = work / "libvem.so"
-            own = f"CMakeFiles/vem_objects.dir/{fault.path}.o"
-            swapped = lambda command: [str(part) if x == own else x for x in command]
-            self.link("vem", BUILD, shared, swapped)
-            return program, {**setting, "LD_PRELOAD": str(shared)}
-        out = work / name
-        self.link(name, BUILD / "tests", out, lambda command: [command[0], str(part), *command[1:]])
-        return out, setting
+        at = command.index("libvem_test_support.a")
+        command[at:at] = [*map(str, objects), "-Wl,-z,muldefs"]
+        must([*command, *flags], cwd=folder)
+        return out
 
 
 def attempt(fault, before, quick, release, coverage):
@@ -325,19 +353,21 @@ def attempt(fault, before, quick, release, coverage):
         for name in tests:
             if name in passed:
                 continue
+            if coverage.seconds(name) > quick:
+                continue
             quick -= coverage.seconds(name)
-            if quick < 0:
-                break
-            program, setting = release.program(name, fault, part, work)
+            program = release.program(name, [part], work, release.flags)
             cpu = int(CPU_FACTOR * coverage.seconds(name) + CPU_MORE)
-            if not passes(program, setting, cpu, release.memory):
+            done, _ = passes(program, release.tests[name][1], cpu, release.memory)
+            if not done:
                 return {"outcome": "caught", "by": name + (" sanitized" if release.flags else "")}
             passed[name] = coverage.version(name)
-            if program.parent == work:
-                program.unlink()
+            program.unlink()
     if release.flags:
         return before
-    return {"outcome": "open" if set(tests) - set(passed) else "missed", "passed": passed}
+    left = set(tests) - set(passed)
+    left = left or any("ended" in test for test in coverage.tests.values())
+    return {"outcome": "open" if left else "missed", "passed": passed}
 
 
 # ---- The campaign -------------------------------------------------------------------------------
@@ -376,9 +406,7 @@ class Outcomes:
 
 def drawn(count, seed):
     """Different faults of a seed, in their order."""
-    files = sorted(
-        str(path.relative_to(ROOT)) for name in FOLDERS for path in ROOT.glob(f"src/{name}/*.c")
-    )
+    files = [str(path.relative_to(ROOT)) for path in sources()]
     seen = {}
     for number in range(DRAWS * count):
         fault = draw(seed, number, files)
@@ -442,7 +470,8 @@ def main():
     else:
         begin = time.monotonic()
         build(asked.jobs)
-        release, coverage = Release(asked.sanitize), Coverage()
+        release = Release(asked.sanitize)
+        coverage = Coverage(release, asked.jobs, asked.quick)
         trial = lambda fault, before: attempt(fault, before, asked.quick, release, coverage)
         again = lambda f: asked.only or (asked.missed and outcomes.of(f) in ("missed", "open"))
         faults = campaign(faults, asked.count, outcomes, again, asked.jobs, trial)
