@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "em/last_step.h"
 #include "fit/attempt_inside.h"
+#include "fit/met.h"
 #include "metrics/gap.h"
 #include "model/units.h"
 #include "moves/descend.h"
@@ -48,6 +49,9 @@ static int observe(void *user, vem_i_em *em, vem_i_event event)
         a->missed = VEM_I_MISSED_ROWS;
         return 1;
     }
+    if (a->met && event == VEM_I_STEP_SCORED && em->doing.swap &&
+        vem_i_met_before(a->met, a->programme->stages[a->at].kind, em))
+        return a->again = 1;
     if (!a->checkpoint || (guarded && (em->steps == 0 || a->missed == VEM_I_MISSED_ROWS)))
         return 0;
     if (event == VEM_I_STEP_LAST || (event == VEM_I_STEP_BEGINS && !em->within))
@@ -429,7 +433,7 @@ vem_status vem_i_attempt_run(vem_i_attempt *a)
         memset(a->labels, -1, most * sizeof(int32_t));
     if (status == VEM_OK)
         status = entered ? resume(a) : begin(a);
-    for (; status == VEM_OK && a->at < p->count; a->at++, entered = 0) {
+    for (; status == VEM_OK && a->at < p->count && !a->again; a->at++, entered = 0) {
         if (entered || !left_out(a, &p->stages[a->at]))
             status = run_share(a, &p->stages[a->at]);
         if (status == VEM_OK && a->started && a->missed == VEM_I_MISSED_ROWS)

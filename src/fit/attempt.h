@@ -28,6 +28,7 @@ typedef struct vem_i_attempt {
     const struct vem_i_boxes
         *boxes; /* of the view, for loops that take some (search/boxes.h), or NULL */
     int still;  /* cells stay as they are: this is one of several starts */
+    struct vem_i_met *met; /* partitions that the starts before it met (met.h), or NULL */
     struct vem_i_refinement *refinement; /* of the loop at hand, or NULL */
     const vem_model
         *start; /* the programme says from where, and in which units; or NULL */
@@ -46,6 +47,7 @@ typedef struct vem_i_attempt {
     int at;              /* the stage */
     int started;         /* it goes on from the best of several starts */
     int looping;         /* its loops have begun */
+    int again;           /* it came to what a start before it had, and ended */
     vem_status kept;     /* not VEM_OK: there was no memory for the path */
     vem_i_missed missed; /* by the sample of its starts */
     double least; /* F of all rows, where the sample was like them; -inf: not asked */

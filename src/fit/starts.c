@@ -24,6 +24,7 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "data/subset.h"
+#include "fit/met.h"
 #include "model/units.h"
 
 /* The cluster to be moved is the cheapest of so many; one more is moved for so many clusters. */
@@ -56,6 +57,7 @@ typedef struct starts {
     double *work; /* one per item */
     double *seen; /* of counts: the means of the best, and a row, as distances see them */
     int64_t told;
+    vem_i_met met;
 } starts;
 
 enum { PARTS = 1000 };
@@ -109,11 +111,13 @@ static vem_status run_with(starts *s, uint64_t number, const vem_model *first,
                            .view = s->view,
                            .cells = a->cells,
                            .still = 1,
+                           .met = &s->met,
                            .start = first,
                            .seed = key(a, number)};
+    vem_i_met_begin(&s->met);
     vem_status status = vem_i_attempt_run(&tried);
     a->seed_pairs += tried.seed_pairs + tried.pairs;
-    if (status == VEM_OK && tried.steps > 0 &&
+    if (status == VEM_OK && tried.steps > 0 && !tried.again &&
         tried.model->clusters == a->programme->options.clusters &&
         is_better(s, tried.free_energy)) {
         vem_model_free(s->model);

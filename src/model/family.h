@@ -23,6 +23,9 @@ static inline vem_i_shape vem_i_scorer_shape(const vem_i_scorer *scorer)
 /* Make the scorer agree with the model, whose clusters may be fewer or, up to its capacity, more
  * than they were. */
 void vem_i_scorer_prepare(vem_i_run *run, const vem_model *model, vem_i_scorer *scorer);
+/* The same where only means have changed since it was prepared: matrices are not factored again. */
+void vem_i_scorer_prepare_means(vem_i_run *run, const vem_model *model,
+                                vem_i_scorer *scorer);
 /* Make a scorer of such a family measure plain squared distances, base 0: v = |x - mean|^2 or,
  * with factors, v = sum_j (factor_j (x_j - mean_j))^2. */
 void vem_i_scorer_prepare_distances(vem_i_run *run, const vem_model *model,

@@ -187,6 +187,15 @@ void vem_i_scorer_prepare(vem_i_run *run, const vem_model *model, vem_i_scorer *
                     scorer->bias_wide[c] - scorer->base);
 }
 
+void vem_i_scorer_prepare_means(vem_i_run *run, const vem_model *model,
+                                vem_i_scorer *scorer)
+{
+    if (vem_i_has_matrices(scorer->family))
+        prepare_means(run, model, scorer); /* what it has of matrices knows no means */
+    else
+        vem_i_scorer_prepare(run, model, scorer);
+}
+
 void vem_i_scorer_prepare_distances(vem_i_run *run, const vem_model *model,
                                     const double *factors, vem_i_scorer *scorer)
 {

@@ -89,8 +89,13 @@ static double gain_of(const vem_i_posterior *p, const vem_i_kernels *kernels,
            (most + log(rest * exp(-most) + held * (exp(d[0] - most) + exp(d[1] - most))));
 }
 
-/* The items meet the pair as it is: what that gains, and its statistics. */
-static passed meet(const vem_i_shaper *t, bench *b, const vem_i_splittable *cluster)
+/* What a pass is for: statistics of the halves, from which they follow; what the pair gains. */
+typedef enum purpose { STATISTICS = 1, GAIN = 2 } purpose;
+
+/* The items meet the pair as it is. Gains cost a logarithm and several exponentials for each item, and
+ * the costs of the whole, so they are worked out only where they decide. */
+static passed meet(const vem_i_shaper *t, bench *b, const vem_i_splittable *cluster,
+                   purpose what)
 {
     const vem_i_em *em = t->em;
     const vem_view *view = em->view;
@@ -98,7 +103,8 @@ static passed meet(const vem_i_shaper *t, bench *b, const vem_i_splittable *clus
     const vem_i_family *family = em->scorer.family;
     const double base = em->scorer.base - b->two.scorer.base;
     passed result = {0};
-    vem_i_stats_clear(&b->two.stats);
+    if (what & STATISTICS)
+        vem_i_stats_clear(&b->two.stats);
     for (int64_t i = 0; i < cluster->n; i += VEM_I_BLOCK) {
         int32_t n =
             cluster->n - i < VEM_I_BLOCK ? (int32_t)(cluster->n - i) : VEM_I_BLOCK;
@@ -106,27 +112,30 @@ static passed meet(const vem_i_shaper *t, bench *b, const vem_i_splittable *clus
         vem_i_items packed = vem_i_items_at(view, 0, items, n);
         vem_i_items_pack(view, NULL, b->panels, NULL, &packed);
         vem_i_residence_check(em->run);
-        family->score_tile(&em->scorer, &packed, cluster->cluster, 1, b->now,
-                           VEM_I_BLOCK);
+        if (what & GAIN)
+            family->score_tile(&em->scorer, &packed, cluster->cluster, 1, b->now,
+                               VEM_I_BLOCK);
         family->score_tile(&b->two.scorer, &packed, 0, 2, b->costs, VEM_I_BLOCK);
         for (int32_t k = 0; k < n; k++) {
             double u = vem_i_first_weight(view, &em->posterior, items[k]);
-            double now = vem_i_value(kernels, b->now, k);
-            double d[2];
-            for (int h = 0; h < 2; h++)
-                d[h] = 0.5 *
-                       (now - vem_i_value(kernels, b->costs, h * VEM_I_BLOCK + k) + base);
-            int side = d[1] > d[0];
+            const double first = vem_i_value(kernels, b->costs, k);
+            const double second = vem_i_value(kernels, b->costs, VEM_I_BLOCK + k);
+            const int side = second < first;
             vem_i_store(kernels, b->weights, k, side ? 0 : u);
             vem_i_store(kernels, b->weights, VEM_I_BLOCK + k, side ? u : 0);
-            if (u > 0) {
+            if (!(u > 0))
+                continue;
+            if (what & GAIN) {
+                const double now = vem_i_value(kernels, b->now, k);
+                const double d[2] = {0.5 * (now - first + base),
+                                     0.5 * (now - second + base)};
                 result.gain += gain_of(&em->posterior, kernels, items[k],
                                        vem_i_view_mass(view, items[k]), d);
-                result.mass += u;
-                result.items[side]++;
             }
+            result.mass += u;
+            result.items[side]++;
         }
-        for (int32_t h = 0; h < 2; h++)
+        for (int32_t h = 0; h < 2 && what & STATISTICS; h++)
             family->collect_tile(&b->two.scorer, &packed,
                                  (const char *)b->weights +
                                      (size_t)h * VEM_I_BLOCK * kernels->element,
@@ -159,7 +168,10 @@ static void follow(vem_i_shaper *t, bench *b, int32_t c, const passed *last, int
             vem_i_move_mean(&b->two.scorer, &b->two.stats, h, &constraints,
                             b->two.model->means + (int64_t)h * em->model->d);
     }
-    vem_i_scorer_prepare(&t->alone, b->two.model, &b->two.scorer);
+    if (shapes)
+        vem_i_scorer_prepare(&t->alone, b->two.model, &b->two.scorer);
+    else
+        vem_i_scorer_prepare_means(&t->alone, b->two.model, &b->two.scorer);
 }
 
 /* From the pair as it stands: the better halves it leads to, if they are the best so far. */
@@ -168,10 +180,11 @@ static void try_pair(vem_i_shaper *t, bench *b, const vem_i_splittable *cluster,
 {
     vem_i_scorer_prepare(&t->alone, b->two.model, &b->two.scorer);
     for (int step = 0;; step++) {
-        passed now = meet(t, b, cluster);
+        const int last = step == mean_steps + SHAPE_STEPS;
+        const passed now = meet(t, b, cluster, last ? GAIN : STATISTICS);
         if (now.items[0] < t->fewest || now.items[1] < t->fewest)
             return;
-        if (step == mean_steps + SHAPE_STEPS) {
+        if (last) {
             if (now.gain > *best && isfinite(now.gain)) {
                 *best = now.gain;
                 vem_i_model_assign(b->two.model, b->best);
@@ -228,12 +241,12 @@ static double try_rows(vem_i_shaper *t, bench *b, const vem_i_splittable *some,
     for (int64_t h = 0; h < 2; h++)
         vem_i_widen(view->kernels, vem_i_view_row(view, rows[h]), view->d,
                     b->two.model->means + h * view->d);
-    vem_i_scorer_prepare(&t->alone, b->two.model, &b->two.scorer);
+    vem_i_scorer_prepare_means(&t->alone, b->two.model, &b->two.scorer);
     for (int step = 0; step < MEAN_STEPS; step++) {
-        passed now = meet(t, b, some);
+        const passed now = meet(t, b, some, STATISTICS);
         follow(t, b, some->cluster, &now, 0);
     }
-    return meet(t, b, some).gain;
+    return meet(t, b, some, GAIN).gain;
 }
 
 /* The best of a few starts, by some of the items. */
@@ -247,6 +260,7 @@ static void begin_own(vem_i_shaper *t, bench *b, const vem_i_splittable *cluster
     for (int64_t k = 0; k < some.n; k++)
         items[k] = cluster->items[k * cluster->n / some.n];
     double best = -INFINITY;
+    vem_i_scorer_prepare(&t->alone, b->two.model, &b->two.scorer); /* its shapes stay */
     memcpy(b->means, b->two.model->means, bytes);
     for (int64_t s = 0; s < STARTS; s++) {
         /* Far from each other in the data, where rows of a clump often lie together. */
