@@ -90,13 +90,13 @@ vem_status vem_i_settle_cells(vem_i_run *run, int64_t n, int32_t d, vem_options 
             about_cells(out));
     if (none)
         return VEM_OK;
-    if (out->cells < 4 * out->clusters && out->cells < n && out->clusters > 1)
+    const int64_t fewest = 4 * out->clusters;
+    if (out->cells < fewest && out->cells < n && out->clusters > 1)
         return vem_i_fail(
             run, VEM_BAD_OPTION,
             "--cells is %lld, but %lld clusters need at least %lld: clusters "
             "in the same cell would become alike.",
-            (long long)out->cells, (long long)out->clusters,
-            (long long)(4 * out->clusters));
+            (long long)out->cells, (long long)out->clusters, (long long)fewest);
     const int named = out->depth != VEM_AUTO;
     const int64_t first = FIRST_EACH * out->clusters;
     if (!named) /* as deep as the first cells want, and as there is room for them */
