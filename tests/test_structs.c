@@ -160,6 +160,27 @@ static void inputs(void **state)
     assert_int_equal(vem_ctx_set_checkpoint(ctx, NULL), VEM_OK);
 }
 
+/* A program of a later version has members that are not known here: they must be 0. */
+static void later_inputs(void **state)
+{
+    (void)state;
+    int32_t clusters[N];
+    struct {
+        vem_assign_options how;
+        int64_t more;
+    } later = {.how = {.precision = VEM_DOUBLE}};
+    later.how.size = sizeof later;
+    assert_int_equal(vem_assign_guided(ctx, model, rows, &later.how, clusters, NULL,
+                                       NULL),
+                     VEM_OK);
+    later.more = 1;
+    says(vem_assign_guided(ctx, model, rows, &later.how, clusters, NULL, NULL),
+         "A member of vem_assign_options is set");
+    later.how.size = (size_t)1 << 40; /* nobody set it */
+    says(vem_assign_guided(ctx, model, rows, &later.how, clusters, NULL, NULL),
+         "The size of vem_assign_options");
+}
+
 static int set_up_all(void **state)
 {
     if (set_up(state) != 0)
@@ -185,6 +206,7 @@ int main(void)
         cmocka_unit_test(statistics),
         cmocka_unit_test(clusters_of_a_description),
         cmocka_unit_test(inputs),
+        cmocka_unit_test(later_inputs),
     };
     return cmocka_run_group_tests(tests, set_up_all, tear_down_all);
 }
