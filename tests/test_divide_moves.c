@@ -69,11 +69,45 @@ static void soft_searches_share_rows(void **state)
     grid_data_free(&data);
 }
 
+/* Where measuring all mixtures of a path on all rows would take more distances than the
+ * search did, they are measured on a sample, and say so; the chosen one is measured as
+ * asked. */
+static void measuring_a_path_is_bounded(void **state)
+{
+    (void)state;
+    const vem_options o = options(VEM_DIAG);
+    int sampled = 0, exact = 0;
+    for (int large = 0; large < 2; large++) {
+        grid_data data = heaps(81, large ? 400 : 40, 4, 15, 0, NULL);
+        found f = find(&data, VEM_SELECT_BAYES, &o, 0, 0);
+        const int32_t count = vem_path_count(f.path);
+        const vem_summary *s = vem_report_summary(f.report);
+        double clusters = 0;
+        for (int32_t i = 0; i < count; i++)
+            clusters += vem_path_at(f.path, i)->clusters;
+        const int is_long =
+            data.n > 4096 && 2.0 * (double)data.n * clusters > (double)s->scored_pairs;
+        for (int32_t i = 0; i < count; i++) {
+            const vem_path_point *p = vem_path_at(f.path, i);
+            assert_true(isfinite(p->log_likelihood));
+            assert_int_equal(p->log_likelihood_se > 0, is_long);
+        }
+        assert_true(s->log_likelihood_se == 0);
+        sampled += is_long;
+        exact += !is_long;
+        found_free(&f);
+        grid_data_free(&data);
+    }
+    assert_int_equal(sampled, 1);
+    assert_int_equal(exact, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_move_gains),
         cmocka_unit_test(soft_searches_share_rows),
+        cmocka_unit_test(measuring_a_path_is_bounded),
     };
     return cmocka_run_group_tests_name("divide_moves", tests, set_up, tear_down);
 }

@@ -148,6 +148,46 @@ static void wrong_requests_are_refused(void **state)
     asked_free(&a);
 }
 
+static int looks, forecasts;
+
+static int look_at_context(void *user, const vem_progress *progress)
+{
+    (void)user;
+    (void)progress;
+    looks++;
+    return !(ctx->checkpoint.path && ctx->forecast); /* which would be a stop */
+}
+
+static void count_forecasts(void *user, const vem_forecast *forecast)
+{
+    (void)user;
+    (void)forecast;
+    forecasts++;
+}
+
+/* Parts write no state and tell no forecast, and what its owner set stays set meanwhile. */
+static void the_context_stays_as_it_is(void **state)
+{
+    (void)state;
+    asked a = ask(WEIGHTS_NONE);
+    const vem_checkpoint checkpoint = {.size = sizeof checkpoint,
+                                       .path = "stability-never-written.state"};
+    vem_stability s = {.size = sizeof s, .resamples = 3};
+    assert_int_equal(vem_ctx_set_checkpoint(ctx, &checkpoint), VEM_OK);
+    vem_ctx_set_forecast(ctx, count_forecasts, NULL);
+    vem_ctx_set_progress(ctx, look_at_context, NULL);
+    looks = forecasts = 0;
+    assert_int_equal(vem_select_stability(ctx, a.rows, &a.o, &a.s, a.model, &s), VEM_OK);
+    vem_ctx_set_progress(ctx, NULL, NULL);
+    vem_ctx_set_forecast(ctx, NULL, NULL);
+    assert_int_equal(vem_ctx_set_checkpoint(ctx, NULL), VEM_OK);
+    assert_true(looks > 0);
+    assert_int_equal(s.done, 3);
+    assert_int_equal(forecasts, 0);
+    assert_null(fopen(checkpoint.path, "r"));
+    asked_free(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -155,6 +195,7 @@ int main(void)
         cmocka_unit_test(a_wrong_model_does_not_agree),
         cmocka_unit_test(a_stop_keeps_what_is_done),
         cmocka_unit_test(wrong_requests_are_refused),
+        cmocka_unit_test(the_context_stays_as_it_is),
     };
     return cmocka_run_group_tests_name("stability", tests, set_up, tear_down);
 }

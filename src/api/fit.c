@@ -17,14 +17,21 @@ typedef vem_i_fitting fit;
 
 /* ---- resolve ---- */
 
+/* The file that takes its state; NULL: none does. */
+static const char *state_path(const fit *f)
+{
+    return f->inside ? NULL : f->run->ctx->checkpoint.path;
+}
+
 static vem_status tell_forecast(const fit *f)
 {
     const vem_ctx *ctx = f->run->ctx;
+    const int told = ctx->forecast && !f->inside;
     vem_forecast forecast;
-    if (ctx->forecast)
+    if (told)
         forecast = vem_i_plan_forecast(&f->plan, f->data, &f->budget);
     const vem_status status = vem_i_plan_made(f->run);
-    if (status == VEM_OK && ctx->forecast)
+    if (status == VEM_OK && told)
         ctx->forecast(ctx->forecast_user, &forecast);
     return status;
 }
@@ -46,7 +53,7 @@ static vem_status resolve(fit *f)
         status = vem_i_plan_settle(&f->plan, f->data);
     if (status == VEM_OK)
         status = tell_forecast(f);
-    if (status == VEM_OK && run->ctx->checkpoint.path)
+    if (status == VEM_OK && state_path(f))
         status = vem_i_checkpoint_open(&f->checkpoint, run, f->data, f->asked,
                                        &f->resolved, f->start);
     if (status == VEM_OK && f->resolved.threads > 0)
@@ -126,16 +133,17 @@ static vem_status divide(fit *f)
 
 static vem_status run_stages(fit *f)
 {
-    vem_i_restarts restarts = {
-        .run = f->run,
-        .programme = &f->plan.programme,
-        .view = f->cells ? vem_i_cells_view(f->cells, f->cells->kind) : &f->points->view,
-        .points = f->cells ? NULL : f->points,
-        .cells = f->cells,
-        .start = f->start,
-        .checkpoint = f->run->ctx->checkpoint.path ? &f->checkpoint : NULL,
-        .path = f->path,
-        .report = f->report};
+    vem_i_restarts restarts = {.run = f->run,
+                               .programme = &f->plan.programme,
+                               .view = f->cells
+                                           ? vem_i_cells_view(f->cells, f->cells->kind)
+                                           : &f->points->view,
+                               .points = f->cells ? NULL : f->points,
+                               .cells = f->cells,
+                               .start = f->start,
+                               .checkpoint = state_path(f) ? &f->checkpoint : NULL,
+                               .path = f->path,
+                               .report = f->report};
     vem_i_selection selection = {&restarts, f->asked, f->select};
     vem_status status =
         f->method ? f->method->run(&selection) : vem_i_restarts_run(&restarts);
@@ -264,8 +272,7 @@ static void report_after(fit *f)
     if (f->run->watch->stop)
         s->outcome = VEM_OUTCOME_STOPPED;
     vem_i_budget_say(f->report, &f->budget);
-    s->seconds_total =
-        vem_i_clock() - (f->run->ctx->checkpoint.path ? f->checkpoint.began : f->clock);
+    s->seconds_total = vem_i_clock() - (state_path(f) ? f->checkpoint.began : f->clock);
     s->peak_bytes = vem_i_peak_bytes();
     f->report->options.threads = f->run->threads;
     vem_i_say_plainly(f->run->ctx, f->report->choices);

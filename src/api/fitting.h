@@ -16,8 +16,10 @@ typedef struct vem_i_fitting {
     const vem_select_options *select;
     vem_path *path;
     vem_status (*choose)(struct vem_i_fitting *fitting);
-    int32_t least;           /* clusters of what may be chosen */
-    int few;                 /* rows, so that the family is not that of mixtures */
+    int32_t least; /* clusters of what may be chosen */
+    int few;       /* rows, so that the family is not that of mixtures */
+    int inside; /* part of a verb that has a plan and a state of its own: it tells no forecast and
+                   keeps no state */
     const char *clusters_by; /* of the plan (memory_plan.h) */
     /* What it works on. */
     vem_options resolved;

@@ -224,7 +224,7 @@ static vem_status choose(vem_i_fitting *f)
         return VEM_OK;
     vem_status status =
         vem_i_path_measure(f->run, f->data, &f->points->view, &f->resolved,
-                           f->plan.programme.reduced, s, path);
+                           f->plan.programme.reduced, s, f->method->by_energy, path);
     if (status != VEM_OK)
         return status;
     const vem_view *view = &f->points->view;
@@ -337,6 +337,7 @@ vem_status vem_i_select(vem_i_run *run, const vem_data *data, const vem_options 
                        .method = vem_i_select_type_of((int)s.method),
                        .select = &s,
                        .choose = choose,
+                       .inside = !measured,
                        .least = s.min_clusters ? s.min_clusters : 1};
     asked.clusters = most_of(&s, data);
     if (asked.measure == VEM_MEASURE_NONE && (measured || !f.method->by_energy))

@@ -265,15 +265,7 @@ vem_status vem_select_stability(vem_ctx *ctx, const vem_data *data,
     }
     if (asked.time != VEM_AUTO)
         run->deadline = verb.watch.start + fmax(asked.time - ctx->spent, 1e-9);
-    /* The state in the file is that of the selection itself, and nobody waits for a
-     * plan. */
-    const vem_checkpoint checkpoint = ctx->checkpoint;
-    const vem_forecast_fn forecast = ctx->forecast;
-    ctx->checkpoint = (vem_checkpoint){0};
-    ctx->forecast = NULL;
     status = run_all(run, data, &asked, select, model, &s, &f);
-    ctx->checkpoint = checkpoint;
-    ctx->forecast = forecast;
     if (status == VEM_STOPPED) { /* what there is is the result */
         ctx->message[0] = '\0';
         status = VEM_OK;

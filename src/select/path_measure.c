@@ -8,6 +8,33 @@
 #include "model/units.h"
 #include "select/select.h"
 
+/* Rows of a sample, at least, where the mixtures of a path share what measuring may
+ * take. */
+static const int64_t LEAST_ROWS = 4096;
+
+/* Measuring a mixture takes N C distances twice, and a path of fifteen mixtures of a
+ * thousand clusters took longer than the search that made it. Where nothing is chosen by
+ * the measures they are of a sample, the same for all mixtures, if all rows would take more
+ * distances than the search did; together they take as many as the sample of one fit may
+ * (metrics/measure.c), but not fewer rows than LEAST_ROWS. */
+static int is_long(const vem_summary *s, int64_t n, const vem_path *path)
+{
+    double clusters = 0;
+    for (int32_t i = 0; i < path->count; i++)
+        clusters += path->points[i].clusters;
+    return n > LEAST_ROWS && 2 * (double)n * clusters > (double)s->scored_pairs;
+}
+
+static vem_summary share_of(const vem_summary *summary, int64_t n, int32_t count)
+{
+    vem_summary s = *summary;
+    const double whole = (double)vem_i_sample_size(summary, n);
+    const double rows = fmax(whole / count, (double)LEAST_ROWS), share = rows / whole;
+    s.scored_pairs = (int64_t)((double)s.scored_pairs * share);
+    s.seed_pairs = (int64_t)((double)s.seed_pairs * share);
+    return s;
+}
+
 static vem_status measure_model(vem_i_run *run, const vem_data *data,
                                 const vem_view *view, const vem_options *options,
                                 int reduced, const vem_model *model, vem_summary *s)
@@ -27,14 +54,21 @@ static vem_status measure_model(vem_i_run *run, const vem_data *data,
 }
 
 vem_status vem_i_path_measure(vem_i_run *run, const vem_data *data, const vem_view *view,
-                              const vem_options *options, int reduced,
-                              const vem_summary *summary, vem_path *path)
+                              const vem_options *asked, int reduced,
+                              const vem_summary *summary, int shared, vem_path *path)
 {
     vem_status status = VEM_OK;
+    vem_options options = *asked;
+    vem_summary each = *summary;
+    if (shared && options.measure != VEM_MEASURE_NONE &&
+        is_long(summary, data->n, path)) {
+        options.measure = VEM_MEASURE_SAMPLE;
+        each = share_of(summary, data->n, path->count);
+    }
     for (int32_t i = 0; status == VEM_OK && i < path->count; i++) {
         vem_path_point *p = &path->points[i];
-        vem_summary s = *summary;
-        status = measure_model(run, data, view, options, reduced, path->models[i], &s);
+        vem_summary s = each;
+        status = measure_model(run, data, view, &options, reduced, path->models[i], &s);
         p->parameters = s.parameters;
         p->log_likelihood = s.log_likelihood;
         p->log_likelihood_se = s.log_likelihood_se;

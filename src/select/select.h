@@ -53,10 +53,11 @@ const vem_i_select_type *vem_i_select_type_of(int kind);
 double vem_i_select_unit(const vem_view *view, int reduced);
 
 /* Likelihood, entropy and criteria of every mixture of a path, over all rows or a sample
- * of them by options->measure. The summary has what samples are sized by. */
+ * of them by options->measure. The summary has what samples are sized by; `shared`:
+ * nothing is chosen by them, and they are of a sample where all rows take long. */
 vem_status vem_i_path_measure(vem_i_run *run, const vem_data *data, const vem_view *view,
                               const vem_options *options, int reduced,
-                              const vem_summary *summary, vem_path *path);
+                              const vem_summary *summary, int shared, vem_path *path);
 /* What the method compares of every mixture that was measured; `mass` is that of all
  * rows. */
 void vem_i_path_judge(const vem_i_select_type *method, double mass, vem_path *path);
