@@ -67,7 +67,8 @@ static void of_an_index(void **state)
     assert_int_equal(vem_model_new(ctx, VEM_ISO_SHARED, C, 1, means, NULL, &variance,
                                    &model),
                      VEM_OK);
-    assert_int_equal(vem_index_score(ctx, model, data, data, NULL, &index), VEM_OK);
+    assert_int_equal(vem_index_score(ctx, model, data, data, VEM_DOUBLE, NULL, &index),
+                     VEM_OK);
     assert_int_equal(vem_index_draw(ctx, index, "index_test.svg"), VEM_OK);
     assert_picture("index_test.svg");
     assert_non_null(strstr(text, ">100 %</text>"));
