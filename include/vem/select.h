@@ -114,7 +114,8 @@ typedef struct vem_path_summary {
  * options clusters and algorithm are not the caller's to set (full
  * covariances, with bayes and vb those of columns where there are fewer than 5 rows for each, and
  * fitted weights unless said), restarts must be 1 and measure may be sample: all
- * rows are measured without it. Where rows do not suffice for so many clusters, the path is shorter;
+ * rows are measured without it, but for the mixtures of a path by which nothing is chosen, of which a
+ * sample is where all rows would take more distances than the search. Where rows do not suffice for so many clusters, the path is shorter;
  * after a stop, or where time was over, it is what was found. `model`, `path` and `report` may be
  * NULL. */
 VEM_API vem_status vem_select(vem_ctx *ctx, const vem_data *data,
