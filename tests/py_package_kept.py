@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 """What an estimator keeps: attributes that are changed, pickles, streams, what a stopped fit leaves."""
 import pickle
+import threading
 import unittest
 
 from package_case import Case, blobs, command, python
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
+
 import vem
 from arrow_table import Table, columns_of
 
@@ -44,6 +47,36 @@ class Changed(Case):
         file = self.path("gm.npz")
         vem.GaussianMixture(3, random_state=0).fit(X).save(file)
         return vem.load(file)
+
+
+    def test_other_shapes_are_refused(self):
+        X = blobs()
+        km = vem.KMeans(3, random_state=0).fit(X)
+        km.cluster_centers_ = np.zeros((5, 8))
+        with self.assertRaisesRegex(ValueError, "shape"):
+            km.predict(X)
+
+
+class Sparse(Case):
+    def test_indices_outside(self):
+        from scipy.sparse import csc_matrix, coo_matrix, csr_matrix
+
+        X = np.random.RandomState(0).poisson(2, size=(120, 5))
+        for kind in (csr_matrix, csc_matrix, coo_matrix):
+            for name, at, value in (("indices", 3, 10**6), ("indices", 3, -5),
+                                    ("indptr", 2, 10**7), ("row", 3, 500), ("col", 3, -1)):
+                bad = kind(X)
+                if not hasattr(bad, name):
+                    continue
+                getattr(bad, name)[at] = value
+                for found in (vem.PoissonMixture(2), vem.KMeans(2)):
+                    with self.assertRaisesRegex(ValueError, "outside its shape"):
+                        found.fit(bad)
+
+    def test_large_whole_numbers(self):
+        X = np.arange(40)[:, None] + 2**53
+        rows, _, indices = vem.coreset(X, 10, random_state=0)
+        np.testing.assert_array_equal(rows, X[indices])
 
 
 class Distances(Case):
@@ -117,6 +150,50 @@ class Streams(Case):
             for name in ("cluster_centers_", "means_", "weights_"):
                 if hasattr(a, name):
                     np.testing.assert_allclose(getattr(a, name), getattr(b, name), rtol=1e-9)
+
+
+    def test_labels_where_some_rows_do_not_count(self):
+        X, weights = blobs(n=200), np.ones(200)
+        weights[:100] = 0
+        km = vem.KMeans(3, random_state=0).partial_fit(X)
+        km.partial_fit(X, sample_weight=weights)
+        np.testing.assert_array_equal(km.labels_, km.predict(X))
+        with self.assertRaisesRegex(ValueError, "(?i)weight"):
+            km.partial_fit(X, sample_weight=weights - 5)
+
+    def test_a_first_batch_that_is_refused(self):
+        X = blobs(n=200)
+        for make in (lambda: vem.KMeans(3, random_state=0),
+                     lambda: vem.GaussianMixture(3, random_state=0, covariance_type="diag")):
+            found = make()
+            for bad in (np.full((50, 8), np.nan), X[:2]):
+                with self.assertRaises(ValueError):
+                    found.partial_fit(bad)
+                pickle.dumps(found)
+            with self.assertRaises(NotFittedError):
+                found.predict(X)
+            self.assertEqual(len(found.partial_fit(X).predict(X)), 200)
+
+    def test_threads_take_turns(self):
+        X = blobs(n=2000)
+        km = vem.KMeans(5, random_state=0, coreset_size=300, n_threads=1).partial_fit(X)
+        wrong = []
+
+        def learn():
+            try:
+                for _ in range(10):
+                    km.partial_fit(X)
+                    pickle.dumps(km)
+            except Exception as problem:
+                wrong.append(problem)
+
+        threads = [threading.Thread(target=learn) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(wrong, [])
+        self.assertEqual(km.cluster_centers_.shape, (5, 8))
 
 
 class Stopped(Case):

@@ -397,10 +397,36 @@ static void bytes_are_said(void **state)
         assert_string_equal(vem_bytes_print(cases[i].bytes, text), cases[i].text);
 }
 
+/* Sizes of no data are refused: once they were divided by, looped to and multiplied. */
+static void sizes_that_are_none(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t n;
+        int32_t d;
+    } sizes[] = {{5, 0},  {5, -1},       {5, INT32_MIN},
+                 {-5, 3}, {0, 3},        {INT64_C(1) << 62, INT32_MAX},
+                 {5, -3}, {INT64_MIN, 1}};
+    vem_options options, resolved;
+    uint64_t bytes = 7;
+    vem_options_init(&options);
+    options.clusters = 2;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        assert_int_equal(vem_plan(ctx, &options, sizes[i].n, sizes[i].d, VEM_FLOAT64,
+                                  &bytes),
+                         VEM_BAD_DATA);
+        assert_int_equal(vem_options_resolve(ctx, &options, sizes[i].n, sizes[i].d,
+                                             VEM_FLOAT64, &resolved),
+                         VEM_BAD_DATA);
+    }
+    assert_int_equal(bytes, 7);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes_are_said),
+        cmocka_unit_test(sizes_that_are_none),
         cmocka_unit_test(constructors_count_what_they_take),
         cmocka_unit_test(what_runs_before_counts_what_it_takes),
         cmocka_unit_test(plans_of_any_size),

@@ -190,7 +190,9 @@ static int field_fits(const arrow_schema *s, const arrow_array *a, int64_t first
                       int64_t n)
 {
     const int list = s->format[0] == '+';
-    if (a->length < first + n || a->offset < 0)
+    const int64_t most = INT64_MAX / 2 / width_of(s); /* values are counted from 0 */
+    if (a->length > most || a->offset < 0 || a->offset > most - a->length ||
+        a->length - n < first)
         return 0;
     if (!list)
         return n == 0 || (a->n_buffers > 1 && a->buffers && a->buffers[1]);
@@ -203,7 +205,8 @@ static int batch_fits(const arrow_object *a)
 {
     const arrow_schema *s = &a->schema;
     const arrow_array *b = &a->batch;
-    if (b->length < 0 || b->offset < 0)
+    if (b->length < 0 || b->offset < 0 || b->offset > INT64_MAX / 4 ||
+        b->length > INT64_MAX / 4)
         return 0;
     if (!is_struct(s))
         return field_fits(s, b, 0, b->length);

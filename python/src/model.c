@@ -1,4 +1,6 @@
 /* Models: made of arrays, read, written, and looked at. */
+#include <string.h>
+
 #include "vem_python.h"
 
 static void model_dealloc(PyObject *self)
@@ -196,6 +198,11 @@ static vem_status set_names(vem_ctx *ctx, vem_model *model, PyObject *names)
         PyObject *bytes = item ? PyUnicode_AsUTF8String(item) : NULL;
         ready = bytes && PyList_Append(keep, bytes) == 0;
         texts[j] = bytes ? PyBytes_AsString(bytes) : NULL;
+        if (ready && strlen(texts[j]) != (size_t)PyBytes_Size(bytes)) {
+            PyErr_Format(PyExc_ValueError, "the name of column %d has a NUL in it.",
+                         j + 1);
+            ready = 0;
+        }
         Py_XDECREF(bytes);
     }
     if (ready)
@@ -236,7 +243,7 @@ static vem_status dress(call *c, vem_model *model, PyObject *dict, const double 
 static int64_t times(int64_t a, int64_t b)
 {
     const int64_t most = INT64_MAX / (int64_t)sizeof(double);
-    return a > 0 && b > most / a ? most : a * b;
+    return a < 0 || b < 0 ? 0 : a > 0 && b > most / a ? most : a * b;
 }
 
 static PyObject *model_new(PyObject *module, PyObject *dict)

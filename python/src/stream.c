@@ -60,6 +60,17 @@ static PyObject *stream_new(PyObject *module, PyObject *args)
     return (PyObject *)object;
 }
 
+/* A stream serves one call at a time. 0: another thread has it, with an exception. */
+static int stream_take(stream_object *object)
+{
+    if (!atomic_exchange(&object->busy, 1))
+        return 1;
+    PyErr_SetString(PyExc_RuntimeError,
+                    "another thread learns from a batch at this "
+                    "moment: an estimator takes one after the other.");
+    return 0;
+}
+
 static PyObject *stream_add(PyObject *module, PyObject *args)
 {
     PyObject *object, *batch, *settings = NULL, *result = NULL;
@@ -68,12 +79,17 @@ static PyObject *stream_add(PyObject *module, PyObject *args)
                           &object, &batch, &settings))
         return NULL;
     const vem_data *data = data_of(module, batch);
-    if (!data || !call_begin_on(&c, settings, batch))
+    if (!data || !stream_take((stream_object *)object))
         return NULL;
+    if (!call_begin_on(&c, settings, batch)) {
+        atomic_store(&((stream_object *)object)->busy, 0);
+        return NULL;
+    }
     call_release(&c);
     const vem_status status =
         vem_stream_add(c.ctx, ((stream_object *)object)->stream, data);
     call_take(&c);
+    atomic_store(&((stream_object *)object)->busy, 0);
     if (call_check(&c, status))
         result = text_or_none(NULL);
     call_end(&c);
@@ -89,12 +105,17 @@ static PyObject *stream_coreset(PyObject *module, PyObject *object)
         PyErr_SetString(PyExc_TypeError, "a vem._vem.Stream is needed.");
         return NULL;
     }
-    if (!call_begin(&c, NULL))
+    if (!stream_take((stream_object *)object))
         return NULL;
+    if (!call_begin(&c, NULL)) {
+        atomic_store(&((stream_object *)object)->busy, 0);
+        return NULL;
+    }
     call_release(&c);
     const vem_status status =
         vem_stream_coreset(c.ctx, ((stream_object *)object)->stream, &coreset);
     call_take(&c);
+    atomic_store(&((stream_object *)object)->busy, 0);
     if (call_check(&c, status))
         result = data_wrap(module, coreset);
     call_end(&c);

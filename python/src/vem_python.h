@@ -83,6 +83,7 @@ typedef struct path_object {
 
 typedef struct stream_object {
     PyObject_HEAD vem_stream *stream;
+    atomic_int busy; /* a call uses it, without the interpreter lock */
 } stream_object;
 
 /* They take the handle over, also where they fail. */

@@ -74,12 +74,32 @@ def _foreign(X):
     return X
 
 
+def _check_indices(X):
+    """scipy believes the indices of a sparse matrix: what lies outside its shape ends the process."""
+    if X.format in ("csr", "csc"):
+        major, minor = X.shape if X.format == "csr" else X.shape[::-1]
+        starts, places = X.indptr, X.indices
+        good = (len(starts) == major + 1 and starts[0] == 0 and not (np.diff(starts) < 0).any()
+                and starts[-1] <= min(len(places), len(X.data)))
+        pairs = [(places[: starts[-1]], minor)] if good else []
+    elif X.format == "coo":
+        good = len(X.row) == len(X.col) == len(X.data)
+        pairs = [(X.row, X.shape[0]), (X.col, X.shape[1])]
+    else:
+        return
+    for places, most in pairs:
+        good = good and (len(places) == 0 or (places.min() >= 0 and places.max() < most))
+    if not good:
+        raise ValueError("X is no sparse matrix: some of its indices lie outside its shape.")
+
+
 def check_rows(X, *, name, sparse=False, dense=False, least=1):
     """A 2-D array (or, where ``sparse``, a CSR matrix) of numbers.
 
     Nothing is copied that the library can read as it is. ``dense``: sparse matrices are made dense.
     """
     if is_sparse(X):
+        _check_indices(X)
         if dense:
             # Whoever may have sparse rows gets the same model as from dense ones.
             X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32],

@@ -6,6 +6,7 @@ import os
 import tempfile
 import threading
 import warnings
+import weakref
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -26,9 +27,20 @@ _FAMILIES = {row[0]: row for row in _vem.families()}
 _labelling = threading.Lock()
 
 
+# Who learns from batches takes one after the other, whichever thread they come from.
+_learning = weakref.WeakKeyDictionary()
+
+
 def _after_fork():
     global _labelling
     _labelling = threading.Lock()  # whoever held it is not here
+    _learning.clear()
+
+
+def learning(estimator):
+    """The lock of an estimator that has a stream."""
+    with _labelling:
+        return _learning.setdefault(estimator, threading.RLock())
 
 
 if hasattr(os, "register_at_fork"):
@@ -135,6 +147,9 @@ class Estimator(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self._sparse or self._dense
         return tags
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "_state")
 
     # ---- rows ----
 
@@ -279,6 +294,10 @@ class Estimator(BaseEstimator):
             for name, value in self._attributes().items()
             if not np.array_equal(self._state[name], value)
         }
+        for name, value in changed.items():
+            if value.shape != self._state[name].shape:
+                raise ValueError(f"{name} were changed to the shape {value.shape}, but those of the "
+                                 f"model have {self._state[name].shape}.")
         if changed:
             self._state = {**self._state, **changed, "meta": None, "labelled": True}
             self._handle = None
@@ -291,6 +310,10 @@ class Estimator(BaseEstimator):
         return self._handle
 
     def __getstate__(self):
+        with learning(self):
+            return self._pickled()
+
+    def _pickled(self):
         if not getattr(self, "_state", {}).get("labelled", True):
             self._model()
         state = dict(super().__getstate__())
@@ -402,11 +425,16 @@ def _stream_of(estimator, bucket):
 def stream(estimator, rows, sample_weight, clusters):
     """Add a batch; the coreset of all batches so far, and its weights."""
     weights = _arrays.check_weights(sample_weight, rows.shape[0])
-    if weights is not None and rows.array is not None:
+    if weights is not None and rows.array is not None and (weights >= 0).all():
         rows, weights = Rows.of(rows.array[weights > 0]), weights[weights > 0]
     found = _stream_of(estimator, estimator.coreset_size or max(10_000, 20 * clusters))
     if rows.shape[0] > 0:
-        _vem.stream_add(found, rows.data(weights), estimator._settings())
+        try:
+            _vem.stream_add(found, rows.data(weights), estimator._settings())
+        except Exception:
+            if not hasattr(estimator, "_state"):  # the first batch: as if it had not come
+                forget_stream(estimator)
+            raise
     kept = _vem.stream_coreset(found)
     weights = None if kept.weights is None else np.frombuffer(kept.weights, dtype=np.float64)
     return Rows.of(_arrays.gather(kept)), weights

@@ -74,6 +74,9 @@ def coreset(X, size, *, method="lightweight", sample_weight=None, random_state=N
              else np.frombuffer(drawn.weights, dtype=np.float64))
     indices = (np.arange(n) if drawn.indices is None
                else np.frombuffer(drawn.indices, dtype=np.int64))
+    # From the array itself: int64 may have more digits than the library's doubles.
+    if rows.array is not None and rows.array.dtype.kind in "iu":
+        return rows.array[indices], found, indices
     return _arrays.gather(drawn), found, indices
 
 

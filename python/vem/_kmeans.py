@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from . import _arrays, _options, _vem
-from ._base import FEW_STEPS, Assigns, Estimator, forget_stream, seed_of, stream
+from ._base import FEW_STEPS, Assigns, Estimator, forget_stream, learning, seed_of, stream
 from ._items import Items
 
 # scikit-learn's names are ways to compute the same clusters; so they are here.
@@ -326,13 +326,14 @@ array-like of shape (n_clusters, n_features), default='k-means++'
         self : object
             The estimator.
         """
-        first = not hasattr(self, "cluster_centers_")
-        rows = self._rows(X, reset=first)
-        coreset, weights = stream(self, rows, sample_weight, self.n_clusters)
-        start = self._start(coreset) if first else _centers_model(
-            np.asarray(self.cluster_centers_, np.float64))
-        self._fit(coreset, weights, start, reduced=True)
-        self.labels_ = self._assign(self._model(), rows)[0][:, 0]
+        with learning(self):
+            first = not hasattr(self, "cluster_centers_")
+            rows = self._rows(X, reset=first)
+            coreset, weights = stream(self, rows, sample_weight, self.n_clusters)
+            start = self._start(coreset) if first else _centers_model(
+                np.asarray(self.cluster_centers_, np.float64))
+            self._fit(coreset, weights, start, reduced=True)
+            self.labels_ = self._assign(self._model(), rows)[0][:, 0]
         return self
 
     def fit_predict(self, X, y=None, sample_weight=None):

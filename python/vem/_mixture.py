@@ -8,7 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from . import _arrays, _options, _vem, _words
-from ._base import FEW_STEPS, Assigns, Estimator, forget_stream, seed_of, stream
+from ._base import FEW_STEPS, Assigns, Estimator, forget_stream, learning, seed_of, stream
 from ._items import Items
 
 _SEEDINGS = {"k-means++": "kmeans++", "random_from_data": "random"}
@@ -167,10 +167,11 @@ class Mixture(Assigns, DensityMixin, Estimator):
         self : object
             The estimator.
         """
-        first = not hasattr(self, "means_")
-        rows = self._rows(X, reset=first)
-        coreset, weights = stream(self, rows, sample_weight, self.n_components)
-        self._fit(coreset, weights, None if first else self._model(), reduced=True)
+        with learning(self):
+            first = not hasattr(self, "means_")
+            rows = self._rows(X, reset=first)
+            coreset, weights = stream(self, rows, sample_weight, self.n_components)
+            self._fit(coreset, weights, None if first else self._model(), reduced=True)
         return self
 
     # ---- rows ----

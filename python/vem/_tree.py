@@ -149,6 +149,9 @@ class AgglomerativeBayes(ClusterMixin, Estimator):
             self.labels_ = labels[near]
         return self
 
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "linkage_")
+
     def _grow(self, rows, weights):
         options = {"seed": seed_of(self.random_state), **_options.given(self)}
         if self.linkage == "bayes":

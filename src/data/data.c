@@ -79,12 +79,8 @@ static int lies_apart(int64_t n, int64_t row_stride, int32_t d, int64_t column_s
     return (rows && (d == 1 || column >= size)) || (columns && (n == 1 || row >= size));
 }
 
-vem_status vem_data_borrow(vem_ctx *ctx, vem_dtype type, const void *values, int64_t n,
-                           int32_t d, int64_t row_stride, int64_t column_stride,
-                           vem_data **data)
+vem_status vem_i_sizes_check(vem_i_run *run, vem_dtype type, int64_t n, int32_t d)
 {
-    VEM_I_NEED(ctx, ctx, values, data);
-    vem_i_run *run = vem_i_within(ctx, &(vem_i_verb){0});
     if ((int)type < VEM_FLOAT32 || type > VEM_UINT32)
         return vem_i_fail(
             run, VEM_BAD_OPTION,
@@ -95,6 +91,22 @@ vem_status vem_data_borrow(vem_ctx *ctx, vem_dtype type, const void *values, int
                           "The data have %" PRId64 " rows and %" PRId32
                           " columns, but at least 1 of each is needed.",
                           n, d);
+    if (n > INT64_MAX / d)
+        return vem_i_fail(run, VEM_BAD_DATA,
+                          "%" PRId64 " rows of %" PRId32 " columns do not fit into memory.",
+                          n, d);
+    return VEM_OK;
+}
+
+vem_status vem_data_borrow(vem_ctx *ctx, vem_dtype type, const void *values, int64_t n,
+                           int32_t d, int64_t row_stride, int64_t column_stride,
+                           vem_data **data)
+{
+    VEM_I_NEED(ctx, ctx, values, data);
+    vem_i_run *run = vem_i_within(ctx, &(vem_i_verb){0});
+    vem_status status = vem_i_sizes_check(run, type, n, d);
+    if (status != VEM_OK)
+        return status;
     const int64_t bytes = (int64_t)vem_i_dtype_bytes(type);
     if (column_stride == 0)
         column_stride = bytes;
@@ -117,7 +129,7 @@ vem_status vem_data_borrow(vem_ctx *ctx, vem_dtype type, const void *values, int
                           row_stride, d, column_stride, bytes);
 
     vem_data *made;
-    vem_status status = vem_i_data_new(run, &made);
+    status = vem_i_data_new(run, &made);
     if (status != VEM_OK)
         return status;
     ctx->message[0] = '\0';

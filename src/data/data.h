@@ -65,6 +65,8 @@ struct vem_data {
 vem_i_names vem_i_data_table(const vem_data *data);
 /* They become those of `table`, whose memory is taken over (picked and means too). */
 void vem_i_data_take_table(vem_data *data, vem_i_names *table);
+/* Are these the type and the sizes of rows? */
+vem_status vem_i_sizes_check(vem_i_run *run, vem_dtype type, int64_t n, int32_t d);
 /* A zeroed handle, for readers. */
 vem_status vem_i_data_new(vem_i_run *run, vem_data **data);
 /* Free what the data own, but not the handle. */

@@ -8,6 +8,7 @@
 
 #include <math.h>
 
+#include "data/data.h"
 #include "model/family.h"
 #include "search/boxes.h"
 
@@ -278,6 +279,8 @@ vem_status vem_i_options_resolve(vem_i_run *run, const vem_options *options, int
                                  int32_t d, vem_dtype type, vem_options *resolved)
 {
     vem_status status = vem_i_options_check(run, options);
+    if (status == VEM_OK)
+        status = vem_i_sizes_check(run, type, n, d);
     if (status != VEM_OK)
         return status;
     if (options->clusters == VEM_AUTO)
