@@ -2,7 +2,6 @@
  * interrupted: from the state before every step, and from that of a stop in every step,
  * for all searches, families and courses, with any number of threads. */
 #include "checkpoints.h"
-#include "coarse/subspace.h"
 
 typedef struct course {
     const char *name;
@@ -12,7 +11,7 @@ typedef struct course {
     int swaps, finish, restarts, coreset, empty, init_steps, explore;
     grid_set set;
     grid_weights weights;
-    int precision, algorithm, warm, stride, axes;
+    int precision, algorithm, warm, stride;
 } course;
 
 static const course courses[] = {
@@ -149,16 +148,6 @@ static const course courses[] = {
      .restarts = 2,
      .d = 20,
      .precision = VEM_SINGLE},
-    {.name = "groups along axes",
-     .search = VEM_SEARCH_GROUPS,
-     .held = 1,
-     .clusters = 40,
-     .swaps = 5,
-     .d = 40,
-     .axes = 32,
-     .weights = WEIGHTS_REAL,
-     .precision = VEM_SINGLE,
-     .stride = 3},
     {.name = "groups, diag",
      .search = VEM_SEARCH_GROUPS,
      .held = 3,
@@ -283,7 +272,6 @@ static void check_course(const course *c)
     vem_model *start =
         c->warm ? grid_start(ctx, &data, VEM_ISO_SHARED, (int32_t)o.clusters) : NULL;
     vem_ctx_set_threads(ctx, 1);
-    vem_i_subspace_asked = c->axes;
     grid_fit whole = grid_run(ctx, &data, &o, start);
     /* Keeping the state changes nothing. */
     path_name file = path_of("state", 0);
@@ -322,7 +310,6 @@ static void check_course(const course *c)
         assert_same_bits(&whole, &resumed, what);
         grid_fit_free(&resumed);
     }
-    vem_i_subspace_asked = 0;
     grid_fit_free(&whole);
     vem_model_free(start);
     grid_data_free(&data);

@@ -1,7 +1,6 @@
 /* The plan of a fit: vem_plan names the bytes before they are taken, and a fit that would
  * take too many is refused. */
 #include "base/memory.h"
-#include "coarse/subspace.h"
 #include "data/subset.h"
 #include "engine.h"
 #include "fit/memory_plan.h"
@@ -38,10 +37,7 @@ static void constructors_count_what_they_take(void **state)
         const grid_weights weights =
             i < VEM_SEARCH_COUNT * VEM_FAMILIES * 2 ? WEIGHTS_NONE : WEIGHTS_REAL;
         grid_data data = grid_data_new(SET_OVERLAPPING, weights, 3000,
-                                       vem_family_axes(family) < 0    ? 12
-                                       : vem_family_axes(family) == 0 ? 40
-                                                                      : 5,
-                                       83);
+                                       vem_family_axes(family) < 0 ? 12 : 5, 83);
         grid_suit(family, &data);
         vem_model *start = grid_start(ctx, &data, family, 40);
         vem_options o = grid_options(40, family, VEM_PRIOR_FREE, held, VEM_SINGLE, 8);
@@ -49,7 +45,6 @@ static void constructors_count_what_they_take(void **state)
         if (search == VEM_SEARCH_ALL)
             o.held = 40;
         engine e;
-        vem_i_subspace_asked = held == 3 && data.d >= 32 ? 32 : 0;
         engine_new(&e, ctx, &data, &o, start);
         const int swaps = search != VEM_SEARCH_ALL && vem_family_axes(family) >= 0;
         uint64_t counted;
@@ -67,7 +62,6 @@ static void constructors_count_what_they_take(void **state)
         engine_free(&e);
         vem_model_free(start);
         grid_data_free(&data);
-        vem_i_subspace_asked = 0;
     }
 }
 

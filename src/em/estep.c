@@ -259,11 +259,6 @@ vem_i_estep_result vem_i_estep_run_block(vem_i_estep *t, vem_i_posterior *poster
     return result;
 }
 
-int32_t vem_i_estep_axes(const vem_i_estep *t)
-{
-    return t->search->axes;
-}
-
 vem_i_blocks *vem_i_estep_blocks(const vem_i_estep *t)
 {
     return t->blocks;

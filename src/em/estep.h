@@ -37,8 +37,6 @@ vem_i_estep_result vem_i_estep_run(vem_i_estep *estep, vem_i_posterior *posterio
  * all. */
 vem_i_estep_result vem_i_estep_again(vem_i_estep *estep, vem_i_posterior *posterior,
                                      vem_i_stats *stats);
-/* Axes along which the search makes proposals; 0: it looks at all columns. */
-int32_t vem_i_estep_axes(const vem_i_estep *estep);
 /* The parts of its statistics; NULL: there is one. */
 vem_i_blocks *vem_i_estep_blocks(const vem_i_estep *estep);
 /* The same step for the items of one block; the others keep what they have. `stats` are those of

@@ -211,8 +211,6 @@ static vem_status run_loop(vem_i_attempt *a, const vem_i_stage *stage,
         vem_i_refinement_ask(a->refinement, (vem_i_near_enough){near_enough, a});
     if (a->cells)
         vem_i_cells_stretch(a->cells, 0);
-    if (status == VEM_OK && a->axes == 0)
-        a->axes = vem_i_estep_axes(em.estep);
     vem_i_em_resize(&em);
     if (status == VEM_OK && resumes)
         status = enter(a, &em);

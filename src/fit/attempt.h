@@ -50,7 +50,6 @@ typedef struct vem_i_attempt {
     int again;           /* it came to what a start before it had, and ended */
     vem_status kept;     /* not VEM_OK: there was no memory for the path */
     vem_i_missed missed; /* by the sample of its starts */
-    int32_t axes; /* along which its loops made proposals (coarse/subspace.h); 0: none */
     double least; /* F of all rows, where the sample was like them; -inf: not asked */
     vem_i_beginning beginning;
     vem_model *wanted;     /* during the start by k-means: the first model of the fit */

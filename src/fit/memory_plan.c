@@ -39,7 +39,6 @@ typedef struct sizes {
     int64_t n; /* items of the loop */
     int32_t d, clusters;
     int weighted, sparse;
-    uint64_t limit; /* of memory, under which some things are not taken; 0: none */
     int64_t row_values;
     uint64_t model;
     vem_i_cells *cells; /* made dry; NULL: the items are rows */
@@ -86,7 +85,6 @@ static uint64_t loop_bytes(const sizes *s, const vem_options *o)
     uint64_t bytes;
     vem_i_run dry = vem_i_run_dry(s->run, &bytes);
     dry.deadline = o->time == VEM_AUTO ? 0 : 1;
-    dry.limit = s->limit;
     const vem_view view = view_for(s, vem_i_family_of(o->family));
     vem_i_em em = {.run = &dry,
                    .options = o,
@@ -330,10 +328,7 @@ static uint64_t plan_stages(const vem_i_plan *plan, const vem_i_run *run)
                .clusters = (int32_t)o->clusters,
                .weighted = plan->weighted || p->reduced,
                .sparse = plan->sparse,
-               .limit = o->memory == VEM_AUTO ? run->ctx->memory : (uint64_t)o->memory,
                .row_values = plan->row_values};
-    if (plan->spill && s.limit == 0)
-        s.limit = plan->limit ? plan->limit : 1;
     const uint64_t items = (uint64_t)p->items, labels = items * sizeof(int32_t);
     vem_i_cells *cells = NULL;
     s.model = vem_i_model_bytes(run, vem_i_shape_of(vem_i_family_of(o->family),

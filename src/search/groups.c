@@ -11,11 +11,7 @@
  * a local origin, the mean of the group or bucket, where it loses few digits; the others
  * score by direct differences. Tiles only propose: what an item held and what was
  * proposed are scored by direct differences, and the C' best of those are held. So F
- * cannot fall, whatever the lists miss.
- *
- * So tiles may look at fewer columns, too: in many dimensions rows and clusters meet along
- * the leading principal axes of the rows (coarse/subspace.h), and one cluster more is
- * proposed. Buckets and groups are still made in all columns. */
+ * cannot fall, whatever the lists miss. */
 #include "search/groups.h"
 
 #include <math.h>
@@ -25,12 +21,8 @@
 #include "base/residence.h"
 #include "coarse/nearest.h"
 
-/* Deviations of what the other columns may add, beyond which it is not asked for. */
-static const double DEVIATIONS = 8;
 /* An item that wants many buckets looks at all: at least so many must be near for each. */
 enum { FEW_OF_NEAR = 8 };
-/* Rows of a group from which on its list is looked at from one of its clusters. */
-enum { ROWS_FROM_CLUSTER = 8 };
 
 /* ---- a few clusters, together ---- */
 
@@ -65,13 +57,12 @@ static void score(const vem_i_lister *l, const vem_i_block *block,
                      1);
 }
 
-static vem_i_items pack(const vem_i_groups *g, const vem_i_lister *l,
-                        const vem_i_block *block, const uint32_t *list, int32_t n)
+static vem_i_items pack(const vem_i_lister *l, const vem_i_block *block,
+                        const uint32_t *list, int32_t n)
 {
-    const vem_view *view = vem_i_groups_view(g);
-    vem_i_items items = vem_i_items_at(view, 0, list, n);
+    vem_i_items items = vem_i_items_at(block->view, 0, list, n);
     vem_i_residence_check(block->run); /* rows may lie anywhere */
-    vem_i_items_pack(view, l->origin, block->panels, block->norms, &items);
+    vem_i_items_pack(block->view, l->origin, block->panels, block->norms, &items);
     return items;
 }
 
@@ -105,103 +96,35 @@ static void list_group(const vem_i_groups *g, vem_i_lister *l, int32_t group)
     }
 }
 
-/* Along axes the rows of a group look from its first cluster o: what the other columns add to
- * the cost of a cluster c is about  scale |c - o|^2  in those columns, since there a row lies
- * near o. For few rows that would take longer than it gains. */
-static int looks_from_cluster(const vem_i_groups *g, int32_t group)
-{
-    const int32_t *first = g->hierarchy.group_starts + group;
-    return g->subspace.columns &&
-           g->tour.starts[first[1]] - g->tour.starts[first[0]] >= ROWS_FROM_CLUSTER;
-}
-
-static void gather_list(const vem_i_groups *g, vem_i_lister *l, const vem_i_block *block,
-                        int32_t begin, int32_t count)
-{
-    const vem_i_scorer *all = block->scorer, *s = vem_i_groups_scorer(g);
-    const vem_i_hierarchy *h = &g->hierarchy;
-    const vem_i_kernels *kernels = h->kernels;
-    const size_t element = kernels->element;
-    const int64_t from = h->members[h->group_starts[l->group]];
-    const void *origin =
-        g->subspace.columns
-            ? (const char *)s->means + (size_t)(from * s->ldc) * element
-            : (const char *)h->group_means + (size_t)l->group * (size_t)h->d * element;
-    gather(l, s, l->list + begin, count, origin);
-    if (!looks_from_cluster(g, l->group))
-        return;
-    kernels->iso_pairs((const char *)all->means + (size_t)(from * all->ldc) * element,
-                       all->ldc, NULL, 1, all->d, all->means, all->ldc, all->scale,
-                       all->bias, count, l->list + begin, l->tile, 1);
-    for (int32_t k = 0; k < count; k++) { /* its columns are in the tile already */
-        const double cost = vem_i_value(kernels, l->tile, k);
-        const double own = vem_i_value(kernels, l->some.scale, k) *
-                           vem_i_value(kernels, l->some.norms, k);
-        vem_i_store(kernels, l->some.bias, k, cost > own ? cost - own : 0);
-    }
-}
-
-/* Along axes a hard row that holds the best proposal compares it with the second one only if
- * that can be nearer: if the costs of both differ by no more than some deviations of what the
- * tile leaves out, 2 scale x'.c' with x' and c' from the cluster of the list. In the d - m
- * columns that are left, x' has any direction. */
-static void drop_hopeless(const vem_i_groups *g, const vem_i_lister *l,
-                          vem_i_block *block)
-{
-    const vem_i_kernels *kernels = g->hierarchy.kernels;
-    const int64_t ldv = block->capacity;
-    const double columns = fmax(block->scorer->d - g->subspace.columns, 1);
-    if (l->count > VEM_I_SHORTLIST)
-        return; /* what is gathered is only the last part */
-    for (int32_t p = 0; p < block->n; p++) {
-        const int32_t first = block->index[p], second = block->index[ldv + p];
-        if (first < 0 || second < 0 || l->list[first] != block->trial[p])
-            continue;
-        const double cost = vem_i_value(kernels, block->costs, p);
-        const double gap = vem_i_value(kernels, block->costs, ldv + p) - cost;
-        const double rest = vem_i_value(kernels, block->tile, p) - cost;
-        const double other = vem_i_value(kernels, l->some.bias, second);
-        if (rest > 0 && gap * gap * columns > 4 * DEVIATIONS * DEVIATIONS * rest * other)
-            block->index[ldv + p] = -1;
-    }
-}
-
 static void try_list(const vem_i_groups *g, vem_i_lister *l, vem_i_block *block,
                      int32_t top)
 {
+    const vem_i_scorer *s = block->scorer;
+    const vem_i_hierarchy *h = &g->hierarchy;
+    const void *origin = (const char *)h->group_means +
+                         (size_t)l->group * (size_t)h->d * h->kernels->element;
     if (l->place != l->group) {
         list_group(g, l, l->group);
         l->place = l->group;
         if (l->count <= VEM_I_SHORTLIST)
-            gather_list(g, l, block, 0, l->count);
+            gather(l, s, l->list, l->count, origin);
     }
     for (int32_t j = 0; j < l->count; j += VEM_I_SHORTLIST) {
         int32_t some = l->count - j < VEM_I_SHORTLIST ? l->count - j : VEM_I_SHORTLIST;
         if (l->count > VEM_I_SHORTLIST)
-            gather_list(g, l, block, j, some);
+            gather(l, s, l->list + j, some, origin);
         for (int32_t p = 0; p < block->n; p += VEM_I_BLOCK) {
             int32_t n = block->n - p < VEM_I_BLOCK ? block->n - p : VEM_I_BLOCK;
-            const vem_i_items items = pack(g, l, block, block->items.index + p, n);
+            const vem_i_items items = pack(l, block, block->items.index + p, n);
             score(l, block, &items, NULL, j, top, column(block, block->costs, p),
                   block->index + p);
         }
     }
-    if (looks_from_cluster(g, l->group) && top == 2 && g->search.spec.held == 1)
-        drop_hopeless(g, l, block);
     name(block, l->list, top);
     block->pairs += (int64_t)block->n * l->count;
 }
 
 /* ---- probe ---- */
-
-/* The mean of a bucket, in the columns that are looked at. */
-static const void *bucket_mean(const vem_i_groups *g, int32_t bucket)
-{
-    const vem_i_hierarchy *h = &g->hierarchy;
-    const int32_t d = vem_i_groups_view(g)->d;
-    return (const char *)(g->subspace.columns ? g->buckets : h->bucket_means) +
-           (size_t)bucket * (size_t)d * h->kernels->element;
-}
 
 /* Buckets nearest to the items from `begin` on, before `end`: of all, or of those near bucket
  * `around`. */
@@ -211,28 +134,28 @@ static void find_buckets_of(const vem_i_groups *g, vem_i_lister *l, vem_i_block 
 {
     const vem_i_hierarchy *h = &g->hierarchy;
     const vem_i_kernels *kernels = h->kernels;
-    const int32_t *near = NULL, d = vem_i_groups_view(g)->d;
-    const void *means = g->subspace.columns ? g->buckets : h->bucket_means;
-    const void *norms = h->bucket_norms; /* in all columns */
+    const int32_t *near = NULL;
+    const void *means = h->bucket_means, *norms = h->bucket_norms;
     int32_t looked = h->buckets;
     l->origin = NULL;
     if (around >= 0) {
         near = h->buckets_near + (int64_t)around * VEM_I_NEAR_BUCKETS;
-        l->origin = bucket_mean(g, around);
-        looked = h->near_buckets;
-        kernels->gather(means, d, near, looked, d, l->origin, l->near_means, d,
-                        l->near_norms);
+        l->origin = (const char *)h->bucket_means +
+                    (size_t)around * (size_t)h->d * kernels->element;
         means = l->near_means;
         norms = l->near_norms;
+        looked = h->near_buckets;
+        kernels->gather(h->bucket_means, h->d, near, looked, h->d, l->origin,
+                        l->near_means, h->d, l->near_norms);
     }
     for (int32_t p = begin; p < end; p += VEM_I_BLOCK) {
         int32_t n = end - p < VEM_I_BLOCK ? end - p : VEM_I_BLOCK;
         vem_i_block_clear(kernels, l->bucket_costs, l->bucket_index, probe, VEM_I_BLOCK,
                           n);
-        pack(g, l, block, items + p, n);
-        kernels->dot_top(block->panels, block->norms, n, d, means, d, norms, h->ones,
-                         h->zeros, looked, 0, probe, l->bucket_costs, l->bucket_index,
-                         VEM_I_BLOCK);
+        pack(l, block, items + p, n);
+        kernels->dot_top(block->panels, block->norms, n, h->d, means, h->d, norms,
+                         h->ones, h->zeros, looked, 0, probe, l->bucket_costs,
+                         l->bucket_index, VEM_I_BLOCK);
         for (int32_t r = 0; r < probe; r++)
             for (int32_t k = 0; k < n; k++) {
                 int32_t found = l->bucket_index[r * VEM_I_BLOCK + k];
@@ -286,15 +209,16 @@ static void try_bucket(const vem_i_groups *g, vem_i_lister *l, vem_i_block *bloc
     const int32_t *chosen = l->chosen + l->starts[bucket];
     int32_t count = l->starts[bucket + 1] - l->starts[bucket];
     int32_t begin = h->bucket_starts[bucket], end = h->bucket_starts[bucket + 1];
-    const void *origin = bucket_mean(g, bucket);
+    const void *origin = (const char *)h->bucket_means +
+                         (size_t)bucket * (size_t)h->d * h->kernels->element;
     for (int32_t j = begin; j < end; j += VEM_I_SHORTLIST) {
         int32_t some = end - j < VEM_I_SHORTLIST ? end - j : VEM_I_SHORTLIST;
-        gather(l, vem_i_groups_scorer(g), h->members + j, some, origin);
+        gather(l, block->scorer, h->members + j, some, origin);
         for (int32_t p = 0; p < count; p += VEM_I_BLOCK) {
             int32_t n = count - p < VEM_I_BLOCK ? count - p : VEM_I_BLOCK;
             for (int32_t k = 0; k < n; k++)
                 l->items[k] = items[chosen[p + k]];
-            const vem_i_items packed = pack(g, l, block, l->items, n);
+            const vem_i_items packed = pack(l, block, l->items, n);
             score(l, block, &packed, chosen + p, j, top, block->costs, block->index);
         }
     }
@@ -388,8 +312,7 @@ void vem_i_groups_find(vem_i_search *search, vem_i_block *block, const int32_t *
     vem_i_lister *l = block->scratch;
     int32_t held = before ? search->spec.held : 0;
     int32_t keep = search->spec.held + search->extra;
-    int32_t top = keep + (g->subspace.columns > 0); /* one more where it is a guess */
-    top = top < block->scorer->clusters ? top : block->scorer->clusters;
+    int32_t top = keep < block->scorer->clusters ? keep : block->scorer->clusters;
     if (before)
         try_held(held, block, before);
     vem_i_block_clear(block->view->kernels, block->costs, block->index, top,

@@ -7,7 +7,6 @@
 #define VEM_SEARCH_GROUPS_H
 
 #include "coarse/hierarchy.h"
-#include "coarse/subspace.h"
 #include "search/search.h"
 #include "search/tour.h"
 
@@ -47,24 +46,12 @@ typedef struct vem_i_groups {
     vem_i_search search;
     vem_i_hierarchy hierarchy;
     vem_i_tour tour;
-    vem_i_subspace subspace; /* where proposals are made; or in all columns */
-    void *buckets; /* buckets x its columns: the means of the buckets along the axes */
-    int probe;     /* buckets an item tries in this step; 0: shared lists */
-    double far;    /* only items of at least this cost probe; -inf: all */
-    int sorted;    /* the hierarchy is in order: nothing moved inside it */
-    int ordered;   /* the tour is in the order of the hierarchy and of what is held */
-    int listed;    /* the nearest groups are known */
+    int probe;   /* buckets an item tries in this step; 0: shared lists */
+    double far;  /* only items of at least this cost probe; -inf: all */
+    int sorted;  /* the hierarchy is in order: nothing moved inside it */
+    int ordered; /* the tour is in the order of the hierarchy and of what is held */
+    int listed;  /* the nearest groups are known */
 } vem_i_groups;
-
-/* What tiles look at: rows and clusters, in all columns or in those of the subspace. */
-static inline const vem_view *vem_i_groups_view(const vem_i_groups *g)
-{
-    return g->subspace.columns ? &g->subspace.view : g->search.view;
-}
-static inline const vem_i_scorer *vem_i_groups_scorer(const vem_i_groups *g)
-{
-    return g->subspace.columns ? &g->subspace.scorer : g->search.scorer;
-}
 
 /* The entries of its type; all but `find` are about the state (groups_state.c). */
 void vem_i_groups_find(vem_i_search *search, vem_i_block *block, const int32_t *before);

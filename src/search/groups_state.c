@@ -2,7 +2,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "model/spread.h"
 #include "search/groups.h"
 
@@ -15,11 +14,10 @@ static vem_i_block_shape shape(const vem_i_search_spec *spec,
                                const vem_i_kernels *kernels)
 {
     (void)kernels;
-    /* What was held, what will be, the best beside it, and one more of a subspace. */
-    const size_t tried = 2 * (size_t)spec->held + 2;
+    const size_t tried = 2 * (size_t)spec->held + 1;
     return (vem_i_block_shape){.items = VEM_I_GROUP_ITEMS,
                                .packed = VEM_I_BLOCK,
-                               .rows = (size_t)spec->held + 2,
+                               .rows = (size_t)spec->held + 1,
                                .tile_rows = tried,
                                .trial_rows = tried};
 }
@@ -29,7 +27,7 @@ static size_t list_scratch(const vem_i_search_spec *spec, int32_t d,
 {
     vem_i_lister *l = of;
     const size_t element = kernels->element, index = sizeof(int32_t);
-    const size_t rows = (size_t)spec->held + 2, clusters = (size_t)spec->capacity;
+    const size_t rows = (size_t)spec->held + 1, clusters = (size_t)spec->capacity;
     const size_t probe = (size_t)spec->probe;
     const vem_i_room arrays[] = {
         {&l->before, VEM_I_GROUP_ITEMS, (size_t)spec->held * index, 0},
@@ -79,13 +77,6 @@ static vem_status create(vem_i_search *search)
                                             vem_i_group_size(clusters), &g->hierarchy);
     if (status == VEM_OK)
         status = vem_i_tour_new(run, search->view->n, clusters, &g->tour);
-    if (status == VEM_OK)
-        status = vem_i_subspace_new(run, search->view, scorer, &g->subspace);
-    search->axes = g->subspace.columns;
-    if (status == VEM_OK)
-        status = vem_i_take(run, &g->buckets,
-                            g->subspace.most ? (size_t)g->hierarchy.most_buckets : 0,
-                            (size_t)g->subspace.most * scorer->kernels->element);
     for (int i = 0; status == VEM_OK && i < run->threads; i++) {
         vem_i_lister *l = search->blocks[i].scratch;
         l->place = -1;
@@ -95,10 +86,6 @@ static vem_status create(vem_i_search *search)
                                   &l->some);
         if (status == VEM_OK && search->view->spread_kind != VEM_I_SPREAD_NONE)
             status = vem_i_scorer_take_spread(run, &l->some);
-        if (g->subspace.columns) {
-            l->some.d = g->subspace.columns;
-            l->some.ldc = g->subspace.columns;
-        }
     }
     return status;
 }
@@ -111,8 +98,6 @@ static void release(vem_i_search *search)
             vem_i_scorer_free(&((vem_i_lister *)search->blocks[i].scratch)->some);
     vem_i_hierarchy_free(&g->hierarchy);
     vem_i_tour_free(&g->tour);
-    vem_i_subspace_free(&g->subspace);
-    vem_i_free(g->buckets);
 }
 
 static void sort_hierarchy(vem_i_groups *g)
@@ -146,8 +131,6 @@ static int64_t prepare(vem_i_search *search, const vem_i_step_plan *plan, double
 {
     vem_i_groups *g = (vem_i_groups *)search;
     int64_t pairs = 0;
-    if (g->subspace.columns)
-        vem_i_subspace_prepare(search->run, search->scorer, &g->subspace);
     for (int i = 0; i < search->run->threads; i++)
         ((vem_i_lister *)search->blocks[i].scratch)->place = -1;
     g->probe = plan->probe < search->spec.probe ? plan->probe : search->spec.probe;
@@ -159,9 +142,6 @@ static int64_t prepare(vem_i_search *search, const vem_i_step_plan *plan, double
         g->sorted = 1;
         g->ordered = g->listed = 0;
     }
-    if (g->probe > 0 && g->subspace.columns)
-        vem_i_subspace_project(&g->subspace, g->hierarchy.d, g->hierarchy.bucket_means,
-                               g->hierarchy.d, g->hierarchy.buckets, g->buckets);
     sort_hierarchy(g);
     if (g->probe == 0 && (plan->fresh || !g->listed)) {
         pairs += vem_i_hierarchy_near(&g->hierarchy, search->scorer, search->spec.reach);

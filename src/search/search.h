@@ -78,8 +78,6 @@ typedef struct vem_i_search {
     int32_t tried; /* clusters that an item tries, about; 0: all */
     int labels;    /* 1: there may be steps in which all items are labelled at once */
     int labelled;  /* the last step was one */
-    int32_t
-        axes; /* along which proposals are made (coarse/subspace.h); 0: in all columns */
 } vem_i_search;
 
 enum { VEM_I_SEARCH_ARRAYS = 16 };
