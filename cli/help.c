@@ -73,6 +73,15 @@ static void describe(const vem_option_info *info, char *text, size_t capacity)
     }
     case VEM_KIND_FLAG: break;
     default:
+        if (info->choices) { /* words beside numbers */
+            used = snprintf(text, capacity, "; %s or", info->choices);
+            if (used < 0 || (size_t)used >= capacity)
+                return;
+            text += used;
+            capacity -= (size_t)used;
+            snprintf(text, capacity, " %.10g to %.10g", info->low, info->high);
+            break;
+        }
         /* A bound nobody can meet is noise. */
         used = info->high < 2147483000.0
                    ? snprintf(text, capacity, "; %.10g to %.10g", info->low, info->high)

@@ -59,9 +59,11 @@ json_t *cli_json_options(const vem_options *options)
         if (!vem_options_get(options, info->name, text, sizeof text))
             continue;
         json_t *value;
-        if (strcmp(text, "auto") == 0)
+        char *end;
+        if (strcmp(text, "auto") == 0 && info->default_value == VEM_AUTO)
             value = json_null();
-        else if (info->kind == VEM_KIND_CHOICE)
+        else if (info->kind == VEM_KIND_CHOICE ||
+                 (info->choices && (strtod(text, &end), *end))) /* a word */
             value = json_string(text);
         else if (info->kind == VEM_KIND_FLAG)
             value = json_boolean(strtol(text, NULL, 10) != 0);

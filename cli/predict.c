@@ -12,6 +12,8 @@ static const cli_option own[] = {
     {"top", 0, "Model", "T",
      "the T most probable clusters of each row, with their probabilities; at least 1, or "
      "all"},
+    {"nearest", 0, "Model", NULL,
+     "by the distance to the means alone, without weights or prices"},
     {"exact", 0, "Model", NULL,
      "look at every cluster of the model, and give probabilities of the full posterior"},
     {"recall", 0, "Model", "R",
@@ -191,6 +193,21 @@ static int predict_dense(cli_args *args, const vem_model *model, const vem_data 
                : cli_failure(args, status);
 }
 
+/* The model without its prices, as far as rows are assigned by it. */
+static vem_status without_prices(const cli_args *args, const vem_model *model,
+                                 vem_model **plain)
+{
+    vem_status status =
+        vem_model_new(args->ctx, vem_model_family(model), vem_model_clusters(model),
+                      vem_model_columns(model), vem_model_means(model), NULL,
+                      vem_model_variances(model), plain);
+    if (status == VEM_OK && vem_model_scale(model))
+        status = vem_model_set_scale(args->ctx, *plain, vem_model_scale(model));
+    if (status == VEM_OK)
+        vem_model_set_normalizes(*plain, vem_model_normalizes(model));
+    return status;
+}
+
 static int read_recall(const char *text, double *recall)
 {
     char *end;
@@ -208,7 +225,7 @@ static int run(cli_args *args)
     const double began = cli_clock();
     const char *output = cli_value(args, "output"), *wanted = cli_value(args, "top");
     const char *recall = cli_value(args, "recall");
-    vem_model *model = NULL;
+    vem_model *model = NULL, *plain = NULL;
     vem_data *data = NULL;
     vem_assign_options how = {.size = sizeof how,
                               .top = 1,
@@ -237,10 +254,16 @@ static int run(cli_args *args)
     const int dense = how.top == 0 && output && cli_has_ending(output, "npy");
     if (code == CLI_DONE && how.top == 0)
         how.top = vem_model_clusters(model);
+    if (code == CLI_DONE && cli_value(args, "nearest")) {
+        const vem_status status = without_prices(args, model, &plain);
+        code = status == VEM_OK ? CLI_DONE : cli_failure(args, status);
+    }
+    const vem_model *by = plain ? plain : model;
     if (code == CLI_DONE)
-        code = dense ? predict_dense(args, model, data, began)
-                     : predict(args, model, data, &how, wanted != NULL, began);
+        code = dense ? predict_dense(args, by, data, began)
+                     : predict(args, by, data, &how, wanted != NULL, began);
     vem_data_free(data);
+    vem_model_free(plain);
     vem_model_free(model);
     return code;
 }
@@ -264,7 +287,11 @@ const cli_command cli_predict = {
         "guided search add up to 1 over the clusters tried for the row. --json says\n"
         "which search was used, its recall on the sample (recall), what it is at least\n"
         "(recall_least), and the share of the posterior the tried clusters hold\n"
-        "(covered).\n",
+        "(covered).\n"
+        "A model of vem fit --balance has prices, which rows go by: labels are those of\n"
+        "the fit but for rows that a number moved. --nearest goes by the means alone, "
+        "as\n"
+        "an index does that knows no prices.\n",
     .examples = "  vem predict model.npz data.npy -o labels.npy\n"
                 "  vem predict model.npz data.csv --top 3 -o soft.npz\n"
                 "  vem predict model.npz data.npy --top all -o posterior.npy\n",

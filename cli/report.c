@@ -292,6 +292,9 @@ static void print_outcome(const vem_summary *s, const vem_options *options, int 
         printf("; free energy %.10g per row%s", s->free_energy,
                is_of_coreset(s, options) ? " of the coreset" : "");
     putchar('\n');
+    if (options->balance != VEM_BALANCE_NONE && isfinite(s->cv))
+        printf("  %-13s CV %.3f, the largest cluster is %.3g times the mean\n", "sizes",
+               s->cv, s->largest);
     if (s->cells)
         printf("  %-13s %s of a kd-tree stood for the rows%s", "cells",
                cli_count(s->cells, a),
@@ -408,6 +411,8 @@ json_t *cli_report_json(const cli_args *args, const vem_report *report,
     CLI_JSON_REAL(o, s, quantization_error_coreset);
     CLI_JSON_REAL(o, s, log_likelihood_coreset);
     CLI_JSON_WHOLE(o, s, cells);
+    CLI_JSON_REAL(o, s, cv);
+    CLI_JSON_REAL(o, s, largest);
     CLI_JSON_REAL(o, s, gap);
     CLI_JSON_REAL(o, s, gap_se);
     json_object_set_new(o, "gap_of",

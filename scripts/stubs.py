@@ -121,7 +121,11 @@ def type_of(name, default, cls):
         if option.kind == "choice":
             words = ", ".join(f'"{word}"' for word in option.choices.split("|"))
             return f"Literal[{words}] | None"
-        return {"int": "int", "real": "float", "flag": "bool"}[option.kind] + " | None"
+        kind = {"int": "int", "real": "float", "flag": "bool"}[option.kind]
+        if option.choices:
+            words = ", ".join(f'"{word}"' for word in option.choices.split("|"))
+            kind += f" | Literal[{words}]"
+        return kind + " | None"
     if name == "n_init" and isinstance(default, int):
         return "int"
     if name == "n_samples" and default is not None:

@@ -37,11 +37,14 @@ void engine_new_with_room(engine *e, vem_ctx *ctx, const grid_data *data,
                                     .phase = "read"};
     must(e, vem_i_points_new(run_of(ctx), e->rows, &request, &e->points));
     const vem_view *view = &e->points->view;
+    if (e->options.balance != VEM_BALANCE_NONE)
+        e->options.prior = VEM_PRIOR_EVEN;
     double floor = e->options.floor * view->variance;
     e->em = (vem_i_em){.run = run_of(ctx),
                        .options = &e->options,
                        .view = view,
                        .search = vem_i_search_for(&e->options, 1),
+                       .priced = e->options.balance != VEM_BALANCE_NONE,
                        .constraints = {.prior = (vem_prior_kind)e->options.prior,
                                        .relax = 1,
                                        .floor = floor,

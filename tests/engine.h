@@ -16,7 +16,8 @@ typedef struct engine {
 } engine;
 
 /* The loop that would run with these options from this start, with no schedule: every step
- * is plain unless the test says otherwise. Swaps are made ready where options.swaps > 0. */
+ * is plain unless the test says otherwise. Swaps are made ready where options.swaps > 0, and with
+ * options.balance prices, by the even prior. */
 void engine_new(engine *e, vem_ctx *ctx, const grid_data *data,
                 const vem_options *options, const vem_model *start);
 /* The same with room for so many clusters. */

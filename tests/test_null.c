@@ -400,6 +400,7 @@ static void nothing_is_told_of_nothing(void **state)
     vem_ctx_set_progress(NULL, NULL, NULL);
     vem_ctx_set_forecast(NULL, NULL, NULL);
     vem_model_set_prior(NULL, VEM_PRIOR_FREE);
+    assert_int_equal(vem_model_prices(NULL, NULL), 0);
     vem_model_set_normalizes(NULL, 1);
     vem_ctx_free(NULL);
     vem_array_free(NULL, NULL);

@@ -388,8 +388,16 @@ enum { VEM_FAMILIES = 0 VEM_FAMILY_TABLE(VEM_FAMILY_COUNT_ROW) };
 /* Values of the option prior. */
 typedef enum vem_prior_kind {
     VEM_PRIOR_FLAT = 0, /* every cluster weighs 1/C */
-    VEM_PRIOR_FREE      /* weights are fitted */
+    VEM_PRIOR_FREE,     /* weights are fitted */
+    VEM_PRIOR_EVEN      /* weights are prices of large clusters, and stay as they are */
 } vem_prior_kind;
+/* Values of the option balance that are no factor: 1 or more is the most that a cluster may hold,
+ * as a multiple of the mean. */
+enum {
+    VEM_BALANCE_NONE = 0,  /* rows go to the nearest mean */
+    VEM_BALANCE_SOFT = -2, /* large clusters cost more */
+    VEM_BALANCE_AUTO = -3  /* by as much as the rows of an index gain from */
+};
 /* X(NAME, name, whole): the searches. whole: every row tries every cluster, so that a step
  * needs nothing of the step before.
  *     exact      neighbors of what a row holds, by the distances of the means
@@ -462,9 +470,9 @@ typedef enum vem_precision {
       "NAME", "a paper's algorithm, exactly; options beside it override it")             \
     X(CHOICE, family, VEM_AUTO, 0, 0, &(VEM_FAMILY_TABLE(VEM_FAMILY_CHOICE_ROW))[1],     \
       "NAME", "what a cluster looks like")                                               \
-    X(CHOICE, prior, VEM_AUTO, 0, 0, "flat|free", "NAME",                                \
+    X(CHOICE, prior, VEM_AUTO, 0, 0, "flat|free|even", "NAME",                           \
       "weights of the clusters: all 1/C, or fitted (iso-shared: flat, the others: "      \
-      "free)")                                                                           \
+      "free); even: those of init stay, the prices of balance")                          \
     X(CHOICE, search, VEM_AUTO, 0, 0, VEM_SEARCH_CHOICES, "NAME",                        \
       "which clusters are tried for a row")                                              \
     X(INT, held, VEM_AUTO, 1, 2147483000, NULL, "C'",                                    \
@@ -547,7 +555,11 @@ typedef enum vem_precision {
       "of "                                                                              \
       "every row; sample: estimated from some rows, with standard errors")
 /* Options that came later, in the order in which they came. */
-#define VEM_OPTION_TABLE_2(X)
+#define VEM_OPTION_TABLE_2(X)                                                            \
+    X(REAL, balance, VEM_BALANCE_NONE, 1, 1e6, "none|soft|auto", "HOW",                  \
+      "even clusters, for lists of an index: large ones cost more (soft), by as much "   \
+      "as recall gains from (auto), or hold at most HOW times the mean, a number from "  \
+      "1 on (labels keep it; prediction knows the prices only)")
 /* All of them. */
 #define VEM_OPTION_TABLE(X) VEM_OPTION_TABLE_1(X) VEM_OPTION_TABLE_2(X)
 
@@ -656,11 +668,15 @@ VEM_API const double *vem_model_scale(const vem_model *model);
 /* D positive factors, copied; NULL: none. */
 VEM_API vem_status vem_model_set_scale(vem_ctx *ctx, vem_model *model,
                                        const double *scale);
-/* Whether the weights of the clusters were fitted (free) or are 1/C (flat). A new model is
- * flat where all its weights are 1/C, else free. */
+/* Whether the weights of the clusters were fitted (free), are 1/C (flat) or are prices (even). A
+ * new model is flat where all its weights are 1/C, else free. */
 VEM_API vem_prior_kind vem_model_prior(const vem_model *model);
 /* Says which; the weights stay as they are. */
 VEM_API void vem_model_set_prior(vem_model *model, vem_prior_kind prior);
+/* Of an even model: what each cluster costs beside the distance, in nats, - log(C weight), into an
+ * array of C. A row goes to the least |x - mean|^2 / (2 variance) + price (of iso and others the log
+ * of the determinant comes in, too). Returns 0, and writes nothing, where the model is not even. */
+VEM_API int vem_model_prices(const vem_model *model, double *prices);
 /* Numbers that were fitted: means (of multinomial D - 1 a cluster), variances and, under a free
  * prior, C - 1 weights. */
 VEM_API int64_t vem_model_parameters(const vem_model *model);
@@ -719,14 +735,15 @@ typedef struct vem_trace_step {
     int64_t empty;      /* clusters that held nothing */
     const char *
         move; /* "swap", "drop", "reseed", "insert" or "finish" when something acted on the
-                         clusters after this step, "refine" or "descend" on cells; of vem_select
+                         clusters after this step ("price": what large ones cost; "cap": rows
+                         moved for --balance), "refine" or "descend" on cells; of vem_select
                          "split", "join", "split and join", "resplit" (two divided anew),
                          "settle" (steps to their end), "soften" (rows share clusters from
                          here on) or "beside" (on from a mixture of another number that was
                          better); else NULL */
     int64_t
-        moved; /* clusters, or cells, it acted on; descend: nodes that were divided on the
-                       way to the cells of the next step */
+        moved; /* clusters, or cells, it acted on (price, cap: rows); descend: nodes that were
+                       divided on the way to the cells of the next step */
     double seconds; /* of this step */
 } vem_trace_step;
 
@@ -770,6 +787,9 @@ typedef struct vem_summary {
         gap_se; /* and its standard error, 0: exact; NAN without cells */
     double
         seconds_tree; /* the tree under the cells; in none of the others but the total */
+    double
+        cv, /* of the masses of the clusters, by the labels: deviation over mean, and */
+        largest; /* the greatest over the mean; NAN where there are no labels */
 } vem_summary;
 
 /* `start`: a model to start from (its family may be simpler than the one asked for), or

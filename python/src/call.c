@@ -290,9 +290,10 @@ PyObject *options_to(const vem_options *options)
         PyObject *value;
         if (!vem_options_get(options, info->name, text, sizeof text))
             continue;
-        if (strcmp(text, "auto") == 0)
+        if (strcmp(text, "auto") == 0 && info->default_value == VEM_AUTO)
             value = text_or_none(NULL);
-        else if (info->kind == VEM_KIND_CHOICE)
+        else if (info->kind == VEM_KIND_CHOICE || /* or a word in the place of a number */
+                 (info->choices && text[0] >= 'a'))
             value = text_or_none(text);
         else if (info->kind == VEM_KIND_FLAG)
             value = PyBool_FromLong(text[0] != '0');

@@ -234,7 +234,7 @@ static vem_status dress(call *c, vem_model *model, PyObject *dict, const double 
     }
     const int prior = number_of(dict, "prior", -1);
     if (prior >= 0)
-        vem_model_set_prior(model, prior ? VEM_PRIOR_FREE : VEM_PRIOR_FLAT);
+        vem_model_set_prior(model, (vem_prior_kind)prior);
     vem_model_set_normalizes(model, number_of(dict, "normalizes", 0));
     return status;
 }

@@ -94,7 +94,7 @@ def _shape_of(family, clusters, d):
         "algorithm": "auto",
         "callback": None,
     },
-    without={"family", "floor"},
+    without={"family", "floor", "balance"},
     choices=WORDS,
 )
 class GaussianMixture(Mixture):

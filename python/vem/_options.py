@@ -85,7 +85,10 @@ def parameters(without=()):
 def _type_words(option):
     if option.kind == "choice":
         return "{" + ", ".join(repr(word) for word in option.choices.split("|")) + "}"
-    return {"int": "int", "real": "float", "flag": "bool"}[option.kind]
+    words = {"int": "int", "real": "float", "flag": "bool"}[option.kind]
+    if option.choices:
+        words += " or {" + ", ".join(repr(word) for word in option.choices.split("|")) + "}"
+    return words
 
 
 def _document(names):
@@ -174,12 +177,16 @@ def check(name, option, value):
         return bool(value)
     if row.argument == "BYTES" and isinstance(value, str):
         return value
+    if row.choices and isinstance(value, str) and value in row.choices.split("|"):
+        return value
     try:
         number = int(value) if row.kind == "int" else float(value)
     except (TypeError, ValueError):
         number = None
     if number is None or number != value or not row.low <= number <= row.high:
         what = "a whole number" if row.kind == "int" else "a number"
+        if row.choices:
+            what = ", ".join(row.choices.split("|")) + " or " + what
         raise ValueError(
             f"{name} is {value!r}, but it must be {what} from {row.low:g} to {row.high:g}."
         )

@@ -266,6 +266,14 @@ static vem_status settle(vem_i_run *run, const vem_model *model, const vem_data 
     asked.normalize = asked.normalize || model->normalizes;
     if (asked.family == VEM_AUTO && asked.algorithm == VEM_AUTO)
         asked.family = (int)model->family->kind;
+    if (options->balance != VEM_BALANCE_NONE)
+        return vem_i_fail(
+            run, VEM_BAD_OPTION,
+            "--balance changes prices by the sizes of all clusters, which a "
+            "part does not know: those of the model, if it has some, are "
+            "kept without it.");
+    if (asked.prior == VEM_AUTO && model->prior == VEM_PRIOR_EVEN)
+        asked.prior = VEM_PRIOR_EVEN; /* its prices stay */
     vem_status status =
         vem_i_options_resolve(run, &asked, data->n, data->d, data->type, resolved);
     if (status != VEM_OK)

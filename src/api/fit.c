@@ -202,6 +202,36 @@ static vem_status count_floored(const fit *f)
     return VEM_OK;
 }
 
+/* How even the clusters are, by the labels; NAN where there are none. */
+static vem_status measure_sizes(const fit *f)
+{
+    vem_summary *s = &f->report->summary;
+    const int32_t *labels = f->report->labels;
+    double *masses = NULL, total = 0, squares = 0;
+    s->cv = s->largest = NAN;
+    if (!labels)
+        return VEM_OK;
+    const vem_status status =
+        vem_i_take_zeroed(f->run, &masses, (size_t)s->clusters, sizeof *masses);
+    if (status != VEM_OK)
+        return status;
+    for (int64_t i = 0; i < f->data->n; i++) {
+        const double w = f->data->weights ? f->data->weights[i] : 1;
+        if (labels[i] >= 0)
+            masses[labels[i]] += w;
+        total += w;
+    }
+    s->largest = 0;
+    for (int32_t c = 0; c < s->clusters; c++) {
+        const double size = masses[c] * s->clusters / total;
+        squares += (size - 1) * (size - 1);
+        s->largest = fmax(s->largest, size);
+    }
+    s->cv = sqrt(squares / s->clusters);
+    vem_i_free(masses);
+    return VEM_OK;
+}
+
 /* How far the bound on the cells is from the likelihood of the rows. */
 static vem_status measure_gap(fit *f)
 {
@@ -237,13 +267,18 @@ static vem_status measure(fit *f)
     if (status != VEM_OK)
         return status;
     vem_model_set_normalizes(f->model, f->resolved.normalize);
-    vem_model_set_prior(f->model, (vem_prior_kind)f->resolved.prior);
+    vem_model_set_prior(f->model,
+                        vem_i_programme_find(&f->plan.programme, VEM_I_STAGE_BALANCE)
+                            ? VEM_PRIOR_EVEN
+                            : (vem_prior_kind)f->resolved.prior);
     status = vem_i_model_check_finite(f->run, f->model);
     if (status == VEM_OK && (reduced || f->cells)) {
         vem_i_free(
             f->report->labels); /* of the coreset's rows or of cells, not of the data's */
         f->report->labels = NULL;
     }
+    if (status == VEM_OK)
+        status = measure_sizes(f);
     if (status == VEM_OK)
         status = vem_i_measure_data(f->run, f->data, f->model, &f->resolved, reduced, s);
     return status;

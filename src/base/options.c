@@ -111,6 +111,23 @@ static const char *choice_word(int i, int value)
     return word;
 }
 
+/* Numbers that have words beside them: the first is 0, the others lie below all numbers and
+ * VEM_AUTO. -1: there is no such word. */
+static double word_value(int index)
+{
+    return index == 0 ? 0 : -1.0 - index;
+}
+
+static int word_index(int i, double value)
+{
+    if (table[i].kind != VEM_KIND_REAL || !table[i].choices)
+        return -1;
+    for (int k = 0; k < choice_count(table[i].choices); k++)
+        if (value == word_value(k))
+            return k;
+    return -1;
+}
+
 static double get(const vem_options *options, int i)
 {
     const char *place = (const char *)options + offset[i];
@@ -249,6 +266,11 @@ vem_status vem_options_set(vem_ctx *ctx, vem_options *options, const char *name,
         set(options, i, index);
         return VEM_OK;
     }
+    for (int k = 0; info->choices && choice_word(i, k); k++)
+        if (strcmp(choice_word(i, k), value) == 0) {
+            set(options, i, word_value(k));
+            return VEM_OK;
+        }
     char *end;
     errno = 0;
     double number;
@@ -276,8 +298,9 @@ vem_status vem_options_set(vem_ctx *ctx, vem_options *options, const char *name,
         number = vem_i_plain_real(value, &end);
         if (end == value || *end != '\0' || isnan(number))
             return vem_i_fail(run, VEM_BAD_OPTION,
-                              "--%s is \"%s\", but it must be a number%s.", info->name,
-                              value,
+                              "--%s is \"%s\", but it must be %s%sa number%s.",
+                              info->name, value, info->choices ? info->choices : "",
+                              info->choices ? " or " : "",
                               info->argument && strcmp(info->argument, "SECONDS") == 0
                                   ? " of seconds, such as 90"
                                   : "");
@@ -323,7 +346,7 @@ vem_status vem_i_options_check(vem_i_run *run, const vem_options *options)
             high = choice_count(info->choices) - 1;
         if (value == VEM_AUTO && info->default_value == VEM_AUTO)
             continue;
-        if (!(value >= info->low && value <= high)) {
+        if (!(value >= info->low && value <= high) && word_index(i, value) < 0) {
             char text[64];
             vem_i_plain_print(text, sizeof text, "%.10g", value);
             return out_of_range(run, i, text);
@@ -351,6 +374,8 @@ int vem_options_get(const vem_options *options, const char *name, char *text,
         snprintf(text, capacity, "auto");
     else if (info->kind == VEM_KIND_CHOICE)
         snprintf(text, capacity, "%s", choice_word(i, (int)value));
+    else if (word_index(i, value) >= 0)
+        snprintf(text, capacity, "%s", choice_word(i, word_index(i, value)));
     else if (info->kind != VEM_KIND_REAL)
         snprintf(text, capacity, "%.0f", value);
     else { /* short where that reads back as the same number */

@@ -85,6 +85,8 @@ static int converged(const vem_i_em *em)
 {
     if (em->step <= em->shared_steps + 1 || !em->doing.may_end)
         return 0;
+    if (em->priced) /* under prices that stay, sizes would drift: it ends with the last of them */
+        return 1;
     const vem_trace_step *line = vem_i_trace_last(&em->trace), *last = line - 1;
     if (last->moved > 0 && last->move != vem_i_move_names[VEM_I_MOVE_DESCEND])
         return 0;

@@ -37,6 +37,9 @@ typedef struct vem_i_move {
     void (*undo)(struct vem_i_em *em, void *state);
     /* It stays: the search is told. NULL: `make` has done that, as there is no undo. */
     void (*settle)(struct vem_i_em *em, void *state);
+    /* What its next round needs to know beside model and posterior, which were recorded before.
+     * NULL: nothing. */
+    void (*record)(vem_i_record *record, struct vem_i_em *em, void *state);
 } vem_i_move;
 
 /* A move of a loop. */
@@ -89,7 +92,8 @@ typedef struct vem_i_em {
     vem_i_listed moves[VEM_I_MOVES]; /* tried in this order */
     int grows; /* clusters are inserted, up to the capacity of the model; the limit of steps is
                   that of each number of clusters */
-    uint64_t seed;                             /* of what they are drawn from */
+    int priced;    /* prices of clusters change (moves/price.c) */
+    uint64_t seed; /* of what they are drawn from */
     vem_i_observer observers[VEM_I_OBSERVERS]; /* called in this order */
     vem_i_refiner refiner;
     int may_skip; /* whether an E-step may be given up (parallel.h): then it can be undone */

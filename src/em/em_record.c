@@ -66,12 +66,13 @@ static void record_schedule(vem_i_record *r, vem_i_schedule *s)
     int phase = (int)s->phase;
     vem_i_record_int(r, "placed", &s->placed, 0, 1);
     vem_i_record_count(r, "rounds", &s->rounds, 0, VEM_I_RECORD_MOST);
-    vem_i_record_int(r, "phase", &phase, VEM_I_FIND, VEM_I_SETTLE);
+    vem_i_record_int(r, "phase", &phase, VEM_I_FIND, VEM_I_PRICE);
     vem_i_record_count(r, "count", &s->count, 0, VEM_I_RECORD_MOST);
-    s->phase = phase == VEM_I_FIND   ? VEM_I_FIND
-               : phase == VEM_I_SWAP ? VEM_I_SWAP
-               : phase == VEM_I_CALM ? VEM_I_CALM
-                                     : VEM_I_SETTLE;
+    s->phase = phase == VEM_I_FIND    ? VEM_I_FIND
+               : phase == VEM_I_SWAP  ? VEM_I_SWAP
+               : phase == VEM_I_CALM  ? VEM_I_CALM
+               : phase == VEM_I_PRICE ? VEM_I_PRICE
+                                      : VEM_I_SETTLE;
 }
 
 /* The scorer belongs to the model. */
@@ -101,6 +102,9 @@ void vem_i_em_record(vem_i_record *r, vem_i_em *em)
     check_costs(r, em);
     vem_i_posterior_record(r, &em->posterior, em->view->kernels->element,
                            em->model->clusters, em->within, em->within && em->doing.swap);
+    for (int i = 0; i < VEM_I_MOVES && em->moves[i].move; i++)
+        if (em->moves[i].move->record)
+            em->moves[i].move->record(r, em, em->moves[i].state);
     vem_i_estep_record(r, em->estep, &em->posterior, em->model->clusters);
     /* The steps so far and their lines agree, or convergence would look for lines that are
      * not there. */

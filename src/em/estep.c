@@ -342,6 +342,13 @@ void vem_i_estep_renumber(vem_i_estep *t, vem_i_posterior *posterior, const int3
         t->type->renumber(t->search, map, clusters);
 }
 
+void vem_i_estep_moved(vem_i_estep *t)
+{
+    t->search->labelled = 0;
+    if (t->type->settle)
+        t->type->settle(t->search, 0);
+}
+
 void vem_i_estep_beside(vem_i_estep *t, int32_t cluster, int32_t beside)
 {
     t->search->labelled = 0;

@@ -59,6 +59,8 @@ int64_t vem_i_estep_recollect(vem_i_estep *estep, vem_i_posterior *posterior,
 void vem_i_estep_enter(vem_i_estep *estep, vem_i_posterior *posterior);
 /* The items in the order of the cluster they hold first; NULL: the search keeps none. */
 const vem_i_tour *vem_i_estep_order(vem_i_estep *estep, const vem_i_posterior *posterior);
+/* A move has changed what items hold, but no cluster. */
+void vem_i_estep_moved(vem_i_estep *estep);
 /* Clusters were dropped: the posterior and the search take their new numbers (map; -1:
  * gone). */
 void vem_i_estep_renumber(vem_i_estep *estep, vem_i_posterior *posterior,

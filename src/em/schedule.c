@@ -7,6 +7,13 @@ enum {
 };
 static const double RELAX = 1.5;
 
+/* All have looked around: the next step may be the last. */
+static void end_prices(vem_i_schedule *s)
+{
+    s->phase = VEM_I_SETTLE;
+    s->count = LAST_PROBE;
+}
+
 vem_i_step vem_i_schedule_next(vem_i_schedule *s)
 {
     vem_i_step step = {.relax = 1, .may_end = 1};
@@ -43,6 +50,13 @@ vem_i_step vem_i_schedule_next(vem_i_schedule *s)
         if (s->phase == VEM_I_SETTLE)
             s->count = 0;
         break;
+    case VEM_I_PRICE:
+        step.swap = step.plan.look_further = 1;
+        step.plan.fresh = s->count % REFRESH == 0;
+        step.may_end = 0;
+        if (s->count >= s->rounds)
+            end_prices(s);
+        break;
     case VEM_I_SETTLE:
         /* The clusters hardly move any more: lists stay good for a while. */
         step.plan.probe = s->count == LAST_PROBE ? probe : 0;
@@ -58,4 +72,6 @@ void vem_i_schedule_gain(vem_i_schedule *s, double gain)
 {
     if (gain < s->enough && s->phase == VEM_I_CALM)
         s->rounds = s->count; /* this round is the last */
+    if (gain < s->enough && s->phase == VEM_I_PRICE)
+        end_prices(s);
 }

@@ -4,6 +4,8 @@
  *              over-relaxed
  *     swap     a round of swaps, then a step that lets the clusters settle; as long as the
  *              swaps promise enough, and at most the rounds asked for
+ *     price    with --balance, in a loop of its own: prices of large clusters change after
+ *              every step, for so many rounds, or until that gains nothing
  *     settle   plain steps until the fit has converged
  *
  * Without swaps and groups there is nothing to plan: every step is plain and may be the
@@ -27,10 +29,10 @@ typedef struct vem_i_schedule {
     int placed;     /* every item holds a cluster that is near, to begin with */
     int crowded;    /* few items per cluster: probes cost much and move little */
     int probe;      /* buckets of a probe */
-    int64_t rounds; /* of swaps, at most */
+    int64_t rounds; /* of swaps, or prices, at most */
     double enough;  /* gain in F per unit of mass that makes another round worth it */
     /* State. */
-    enum { VEM_I_FIND, VEM_I_SWAP, VEM_I_CALM, VEM_I_SETTLE } phase;
+    enum { VEM_I_FIND, VEM_I_SWAP, VEM_I_CALM, VEM_I_SETTLE, VEM_I_PRICE } phase;
     int64_t count; /* steps of this phase, or rounds */
 } vem_i_schedule;
 

@@ -34,7 +34,8 @@ const char *const vem_i_move_names[VEM_I_MOVE_NAMES] = {
     [VEM_I_MOVE_DESCEND] = "descend", [VEM_I_MOVE_SPLIT] = "split",
     [VEM_I_MOVE_JOIN] = "join",       [VEM_I_MOVE_SPLIT_JOIN] = "split and join",
     [VEM_I_MOVE_RESPLIT] = "resplit", [VEM_I_MOVE_SETTLE] = "settle",
-    [VEM_I_MOVE_SOFTEN] = "soften",   [VEM_I_MOVE_BESIDE] = "beside"};
+    [VEM_I_MOVE_SOFTEN] = "soften",   [VEM_I_MOVE_BESIDE] = "beside",
+    [VEM_I_MOVE_PRICE] = "price",     [VEM_I_MOVE_CAP] = "cap"};
 
 static void record_step(vem_i_record *r, vem_trace_step *s)
 {

@@ -10,7 +10,8 @@
  * descending act on items, not on clusters. Between the loops of a search for the number
  * of clusters (select/divide.c) these are divided, joined, or two divided anew, several
  * at once; or the loop goes on to its end (settle), with rows that share clusters
- * (soften), or from what was found beside it. The others are objects (em.h). */
+ * (soften), or from what was found beside it. Labels are capped (cap) where a fit has ended
+ * (fit/even.c). The others are objects (em.h). */
 typedef enum vem_i_move_name {
     VEM_I_MOVE_NONE,
     VEM_I_MOVE_SWAP,
@@ -27,6 +28,8 @@ typedef enum vem_i_move_name {
     VEM_I_MOVE_SETTLE,
     VEM_I_MOVE_SOFTEN,
     VEM_I_MOVE_BESIDE,
+    VEM_I_MOVE_PRICE,
+    VEM_I_MOVE_CAP,
     VEM_I_MOVE_NAMES
 } vem_i_move_name;
 /* Lines of a trace point to these. */

@@ -9,6 +9,7 @@
 #include "fit/met.h"
 #include "metrics/gap.h"
 #include "model/units.h"
+#include "moves/cap.h"
 #include "moves/descend.h"
 #include "moves/moves.h"
 #include "moves/refine.h"
@@ -18,6 +19,9 @@
 enum { FEW_ITEMS = 16 };
 /* Swaps go on while a round promises to lower the squared error by this share. */
 static const double SWAP_ENOUGH = 1e-3;
+/* Prices change in so many steps, while that is worth this share of the squared error. */
+enum { PRICE_ROUNDS = 12 };
+static const double PRICE_ENOUGH = 5e-5;
 
 /* ---- its state ---- */
 
@@ -147,7 +151,14 @@ static vem_i_em loop_of(vem_i_attempt *a, const vem_options *o, const vem_i_begi
     em.search.boxes = a->boxes;
     em.constraints.conjugate = a->conjugate;
     em.constraints.price = a->price;
-    em.schedule.rounds = vem_i_swaps_in_loop(o, &em.search) ? o->swaps : 0;
+    em.priced = vem_i_priced(o);
+    em.schedule.rounds = em.priced                            ? PRICE_ROUNDS
+                         : vem_i_swaps_in_loop(o, &em.search) ? o->swaps
+                                                              : 0;
+    if (em.priced) {
+        em.schedule.phase = VEM_I_PRICE;
+        em.schedule.enough = PRICE_ENOUGH * 0.5 * a->view->d;
+    }
     /* What comes after may start from no less variance: F would fall between the loops. */
     if (o->family != a->programme->options.family)
         em.constraints.floor =
@@ -329,6 +340,8 @@ static vem_status run_stage(vem_i_attempt *a, const vem_i_stage *stage)
     case VEM_I_STAGE_LISTED: return run_listed(a, stage);
     case VEM_I_STAGE_FIT: return run_loop(a, stage, &a->beginning);
     case VEM_I_STAGE_FINISH: return run_finish(a, stage);
+    case VEM_I_STAGE_BALANCE:
+        return run_loop(a, stage, &(vem_i_beginning){.labels_known = 1});
     }
     return VEM_OK;
 }
@@ -355,12 +368,29 @@ static int left_out(const vem_i_attempt *a, const vem_i_stage *stage)
         !(stage->looks_again && a->missed == VEM_I_MISSED_SOME))
         return 1;
     const int over = a->run->watch->stop || vem_i_late(a->run);
-    if (stage->kind == VEM_I_STAGE_FINISH)
+    if (stage->kind >= VEM_I_STAGE_FINISH)
         return over || a->steps == 0 || a->steps >= a->programme->options.max_steps;
     return stage->optional && a->at > 0 && over;
 }
 
 /* ---- all of them ---- */
+
+/* --balance CAP: labels that keep it. Without a whole step there are none. */
+static vem_status keep_cap(vem_i_attempt *a)
+{
+    const double cap = vem_i_cap_of(&a->programme->options);
+    int64_t moved = 0;
+    if (!(cap > 0) || a->steps == 0)
+        return VEM_OK;
+    const vem_status status =
+        vem_i_cap(a->run, a->view, a->model, cap, a->labels, &moved);
+    if (status == VEM_OK && moved > 0) {
+        vem_trace_step *last = vem_i_trace_last(&a->trace);
+        last->move = vem_i_move_names[VEM_I_MOVE_CAP];
+        last->moved = moved;
+    }
+    return status;
+}
 
 /* Labels by row of the data. */
 static vem_status unorder_labels(vem_i_attempt *a)
@@ -439,6 +469,8 @@ vem_status vem_i_attempt_run(vem_i_attempt *a)
         if (status == VEM_OK && a->started && a->missed == VEM_I_MISSED_ROWS)
             begin_again(a);
     }
+    if (status == VEM_OK)
+        status = keep_cap(a);
     if (status == VEM_OK)
         status = unorder_labels(a);
     if (status == VEM_OK && a->trace.count > 0 &&

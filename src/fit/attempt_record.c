@@ -108,7 +108,7 @@ void vem_i_attempt_record(vem_i_record *r, vem_i_attempt *a)
     int missed = (int)a->missed, hard = begins_hard(a);
     int64_t clusters = a->loop_clusters;
     double seconds[] = {a->seconds_seed, vem_i_clock() - a->clock};
-    vem_i_record_int(r, "loop", &loop, 0, VEM_I_STAGE_FINISH - VEM_I_STAGE_KMEANS);
+    vem_i_record_int(r, "loop", &loop, 0, VEM_I_STAGE_BALANCE - VEM_I_STAGE_KMEANS);
     vem_i_record_int(r, "hard_start", &hard, 0, 1);
     vem_i_record_int(r, "missed", &missed, VEM_I_MISSED_NONE, VEM_I_MISSED_ROWS);
     vem_i_record_int(r, "guess", &a->beginning.variance_unknown, 0, 1);
@@ -138,7 +138,7 @@ void vem_i_attempt_record(vem_i_record *r, vem_i_attempt *a)
     if (r->status != VEM_OK)
         return;
     const vem_i_stage *stage = &a->programme->stages[a->at];
-    if (stage->kind == VEM_I_STAGE_FINISH && a->trace.count == 0)
+    if (stage->kind >= VEM_I_STAGE_FINISH && a->trace.count == 0)
         vem_i_record_refuse(r, "trace"); /* what is finished has a last step */
     else
         r->status = vem_i_model_blank(a->run,

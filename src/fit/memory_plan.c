@@ -20,6 +20,7 @@
 #include "fit/reduce.h"
 #include "metrics/gap.h"
 #include "metrics/measure.h"
+#include "moves/cap.h"
 #include "moves/descend.h"
 #include "moves/moves.h"
 #include "moves/refine.h"
@@ -90,6 +91,7 @@ static uint64_t loop_bytes(const sizes *s, const vem_options *o)
                    .options = o,
                    .view = &view,
                    .search = vem_i_search_for(o, 0),
+                   .priced = vem_i_priced(o),
                    .grows = vem_i_grows(o)};
     vem_i_last_step *last = NULL;
     vem_i_refinement *refinement = NULL;
@@ -255,11 +257,30 @@ static uint64_t reduce_bytes(const vem_i_plan *plan, const vem_i_run *run)
     return bytes;
 }
 
+/* Labels that keep a number, run dry. */
+static uint64_t cap_bytes(const sizes *s)
+{
+    uint64_t bytes;
+    vem_i_run dry = vem_i_run_dry(s->run, &bytes);
+    const vem_view view = view_of(s);
+    vem_model *model = NULL;
+    int64_t none;
+    vem_status status = vem_i_model_blank(
+        &dry, vem_i_shape_of(vem_i_family_of(s->o->family), s->clusters, s->d), &model);
+    bytes = 0;
+    if (status == VEM_OK)
+        vem_i_cap(&dry, &view, model, vem_i_cap_of(s->o), NULL, &none);
+    vem_model_free(model);
+    return bytes;
+}
+
 /* Of one stage, beside the rows and the labels. */
 static uint64_t stage_bytes(const sizes *s, const vem_i_programme *p, int spill)
 {
     const uint64_t ordered = ordered_bytes(p, (uint64_t)s->n, s->sparse);
     uint64_t most = ordered + s->model + loops_bytes(s, p);
+    if (vem_i_cap_of(s->o) > 0)
+        most = larger(most, ordered + s->model + cap_bytes(s));
     for (int i = 0; i < p->count; i++)
         if (p->stages[i].kind == VEM_I_STAGE_STARTS)
             most = larger(most, starts_bytes(s, &p->starts));

@@ -118,9 +118,9 @@ static preset choose(const vem_options *asked, int64_t n, int32_t d)
 {
     preset p = {.family = VEM_ISO_SHARED, .tolerance = 1e-4, .max_steps = 300};
     int family = asked->family == VEM_AUTO ? VEM_ISO_SHARED : asked->family;
-    int hard = is_plain(family) && asked->prior != VEM_PRIOR_FREE &&
-               asked->search != VEM_SEARCH_ALL;
-    p.prior = is_plain(family) ? VEM_PRIOR_FLAT : VEM_PRIOR_FREE;
+    const int plain = is_plain(family) || asked->balance != VEM_BALANCE_NONE;
+    int hard = plain && asked->prior != VEM_PRIOR_FREE && asked->search != VEM_SEARCH_ALL;
+    p.prior = plain ? VEM_PRIOR_FLAT : VEM_PRIOR_FREE;
     p.held = hard ? 1 : asked->clusters <= SOFT_ALL ? VEM_AUTO : SOFT_HELD;
     if (asked->search == VEM_SEARCH_ALL)
         p.held = VEM_AUTO;
@@ -347,6 +347,8 @@ vem_status vem_i_options_resolve(vem_i_run *run, const vem_options *options, int
     if ((status = vem_i_settle_cells(run, reduced, d, &out)) != VEM_OK)
         return status;
     if ((status = vem_i_check_descent(run, &out)) != VEM_OK)
+        return status;
+    if ((status = vem_i_check_balance(run, reduced < n, &out)) != VEM_OK)
         return status;
     if (options->search == VEM_AUTO && !named && takes_boxes(&out, reduced, d))
         out.search = VEM_SEARCH_BOXES;

@@ -15,6 +15,11 @@ int vem_i_celled(const vem_options *options, int64_t rows)
     return options->cells > 0 && options->cells < rows;
 }
 
+int vem_i_priced(const vem_options *o)
+{
+    return o->balance != VEM_BALANCE_NONE && o->prior == VEM_PRIOR_EVEN;
+}
+
 int vem_i_swaps_in_loop(const vem_options *o, const vem_i_search_spec *search)
 {
     return o->swaps > 0 && !search->dense;
@@ -55,10 +60,15 @@ static void add_loops(vem_i_programme *p)
     if (vem_i_programme_find(p, VEM_I_STAGE_KMEANS) ||
         vem_i_programme_find(p, VEM_I_STAGE_LISTED))
         last.swaps = 0; /* they have done that */
-    add(p, VEM_I_STAGE_FIT, &last, finish ? FIT_TIME : 1);
+    const int balance = o->balance != VEM_BALANCE_NONE && o->clusters > 1;
+    add(p, VEM_I_STAGE_FIT, &last, finish || balance ? FIT_TIME : 1);
     if (finish) {
         const vem_options after = vem_i_hard_finish(o);
         add(p, VEM_I_STAGE_FINISH, &after, 1)->optional = 1;
+    }
+    if (balance) {
+        const vem_options after = vem_i_balanced(o);
+        add(p, VEM_I_STAGE_BALANCE, &after, 1)->optional = 1;
     }
 }
 

@@ -11,6 +11,7 @@
  *               clusters for each row, and swaps that know the shapes
  *     fit       the loop that was asked for
  *     finish    with --finish hard: each row to one cluster, until that has converged
+ *     balance   with --balance: steps in which prices of large clusters change
  *
  * Restarts are several attempts at the same programme. */
 #ifndef VEM_FIT_PROGRAMME_H
@@ -26,7 +27,8 @@ typedef enum vem_i_stage_kind {
     VEM_I_STAGE_KMEANS, /* from here on: loops, in records by their distance from this */
     VEM_I_STAGE_LISTED,
     VEM_I_STAGE_FIT,
-    VEM_I_STAGE_FINISH
+    VEM_I_STAGE_FINISH,
+    VEM_I_STAGE_BALANCE
 } vem_i_stage_kind;
 
 typedef struct vem_i_stage {
@@ -46,7 +48,7 @@ typedef enum vem_i_from {
     VEM_I_FROM_ATTEMPT /* another attempt left it, in the units of the view */
 } vem_i_from;
 
-enum { VEM_I_STAGES = 6 };
+enum { VEM_I_STAGES = 7 };
 
 typedef struct vem_i_programme {
     vem_options options; /* resolved */
@@ -82,6 +84,8 @@ int vem_i_programme_orders(const vem_i_programme *programme);
 int vem_i_reduces(const vem_options *options, int64_t n);
 /* Does it run on cells of its (so many) rows? */
 int vem_i_celled(const vem_options *options, int64_t rows);
+/* Is a loop with these options the one in which prices change? */
+int vem_i_priced(const vem_options *options);
 /* Does a loop with these options swap clusters? The price of a removal needs lists of what is
  * held. */
 int vem_i_swaps_in_loop(const vem_options *options, const vem_i_search_spec *search);

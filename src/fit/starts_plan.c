@@ -132,6 +132,7 @@ vem_options vem_i_starts_options(const vem_options *resolved)
                         : *resolved;
     o.init_steps = 0;
     o.finish = VEM_FINISH_SOFT;
+    o.balance = VEM_BALANCE_NONE;
     o.empty = VEM_EMPTY_RESEED; /* no cluster may be lost before the fit begins */
     o.max_steps = STEPS;
     return o;

@@ -127,13 +127,13 @@ static double loop_of(const vem_i_plan *plan, const vem_options *o, int swaps, d
     return operations;
 }
 
-/* Operations of all loops; a hard finish is short beside them. */
+/* Operations of all loops; a hard finish is short beside them, and so are steps with prices. */
 static double loops_of(const vem_i_plan *plan, const vem_i_programme *p, double n)
 {
     double operations = 0;
     for (int i = 0; i < p->count; i++) {
         const vem_i_stage *stage = &p->stages[i];
-        if (stage->kind >= VEM_I_STAGE_KMEANS && stage->kind != VEM_I_STAGE_FINISH)
+        if (stage->kind >= VEM_I_STAGE_KMEANS && stage->kind < VEM_I_STAGE_FINISH)
             operations += loop_of(plan, &stage->options, p->options.swaps > 0, n);
         if (stage->kind == VEM_I_STAGE_FIT)
             operations +=

@@ -1,7 +1,7 @@
-/* Models as .npz: means, weights, variances, scale (where there is one) and meta, a JSON
+/* Models as .npz: means, weights, variances, scale and prices (where there are such) and meta, a JSON
  * object as bytes. Families of counts have no variances. What the arrays cannot tell (the family, the prior, whether rows are
  * normalized) is in meta; a file without it, made by hand, still reads: the shape of the variances
- * tells the family. */
+ * tells the family. Prices say in nats what the weights of an even prior say, which are what is read. */
 #include "io/io.h"
 
 #include <inttypes.h>
@@ -169,7 +169,7 @@ static int prior_of(const json_t *meta)
     if (!said)
         said = json_object_get(json_object_get(meta, "options"), "prior");
     const char *name = json_string_value(said);
-    for (int kind = VEM_PRIOR_FLAT; name && kind <= VEM_PRIOR_FREE; kind++)
+    for (int kind = VEM_PRIOR_FLAT; name && kind <= VEM_PRIOR_EVEN; kind++)
         if (strcmp(name, vem_choice_name("prior", kind)) == 0)
             return kind;
     return VEM_AUTO;
@@ -259,8 +259,8 @@ static vem_status build(vem_i_run *run, const char *path, parts *found, vem_mode
     made->table = found->table;
     found->table = (vem_i_names){0};
     /* Weights that differ were fitted, whatever the file says. */
-    if (found->prior == VEM_PRIOR_FREE)
-        made->prior = VEM_PRIOR_FREE;
+    if (found->prior == VEM_PRIOR_FREE || found->prior == VEM_PRIOR_EVEN)
+        made->prior = (vem_prior_kind)found->prior;
     made->meta = found->meta;
     found->meta = NULL;
     *model = made;
@@ -356,12 +356,24 @@ vem_status vem_i_model_write(vem_i_run *run, const vem_model *model, const char 
     char *meta = complete_meta(model);
     if (!meta)
         return vem_i_fail_memory(run, model->meta ? strlen(model->meta) : 64);
-    vem_i_array arrays[VEM_I_MODEL_ARRAYS + 1 + VEM_I_MORE_ARRAYS];
+    vem_i_array arrays[VEM_I_MODEL_ARRAYS + 2 + VEM_I_MORE_ARRAYS];
     int count = vem_i_model_arrays(model, arrays);
+    double *prices = NULL;
+    if (model->prior == VEM_PRIOR_EVEN) { /* for whoever assigns rows without us */
+        status = vem_i_take(run, &prices, (size_t)model->clusters, sizeof *prices);
+        if (status != VEM_OK) {
+            free(meta);
+            return status;
+        }
+        vem_model_prices(model, prices);
+        arrays[count++] =
+            (vem_i_array){"prices", VEM_FLOAT64, prices, 1, {model->clusters}};
+    }
     arrays[count++] = (vem_i_array){"meta", VEM_UINT8, meta, 1, {(int64_t)strlen(meta)}};
     for (int i = 0; i < more_count; i++)
         arrays[count++] = more[i];
     status = vem_i_npz_write(run, path, arrays, count);
+    vem_i_free(prices);
     free(meta);
     return status;
 }

@@ -351,7 +351,17 @@ vem_prior_kind vem_model_prior(const vem_model *model)
 void vem_model_set_prior(vem_model *model, vem_prior_kind prior)
 {
     if (model)
-        model->prior = prior == VEM_PRIOR_FREE ? VEM_PRIOR_FREE : VEM_PRIOR_FLAT;
+        model->prior =
+            prior == VEM_PRIOR_FREE || prior == VEM_PRIOR_EVEN ? prior : VEM_PRIOR_FLAT;
+}
+
+int vem_model_prices(const vem_model *model, double *prices)
+{
+    if (!model || !prices || model->prior != VEM_PRIOR_EVEN)
+        return 0;
+    for (int32_t c = 0; c < model->clusters; c++)
+        prices[c] = -log(model->clusters * model->weights[c]);
+    return 1;
 }
 
 int64_t vem_model_parameters(const vem_model *model)

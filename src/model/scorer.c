@@ -263,6 +263,8 @@ int vem_i_scorer_approach(const vem_i_scorer *scorer, int32_t c, const double *m
 void vem_i_maximize_weights(const vem_i_stats *stats,
                             const vem_i_constraints *constraints, vem_model *model)
 {
+    if (constraints->prior == VEM_PRIOR_EVEN)
+        return; /* prices change by moves alone */
     /* Probabilities of single precision add up to 1 within rounding only: the masses are
      * divided by their own sum, which is the maximum of sum_c N_c log pi_c, too. */
     double total = 0;

@@ -176,7 +176,7 @@ static int64_t reseed(vem_i_em *em, void *state)
         if (first < 0) {
             first = c;
             average_shape(em, c);
-            if (em->constraints.prior == VEM_PRIOR_FREE)
+            if (em->constraints.prior != VEM_PRIOR_FLAT)
                 model->weights[c] =
                     1.0 / model->clusters; /* with less it would win no rows */
         }
@@ -186,7 +186,7 @@ static int64_t reseed(vem_i_em *em, void *state)
                            model->means + c * (int64_t)model->d);
         vem_i_estep_place(em->estep, &em->posterior, c, item);
     }
-    if (em->constraints.prior == VEM_PRIOR_FREE)
+    if (em->constraints.prior != VEM_PRIOR_FLAT)
         vem_i_normalize_weights(model);
     vem_i_free(heap);
     return used;

@@ -7,7 +7,9 @@ static const vem_i_move *const for_empty[] = {[VEM_EMPTY_KEEP] = NULL,
 
 vem_status vem_i_moves_new(vem_i_em *em, int swaps)
 {
-    const vem_i_move *const asked[VEM_I_MOVES] = {swaps ? &vem_i_move_swap : NULL,
+    const vem_i_move *const asked[VEM_I_MOVES] = {em->priced ? &vem_i_move_price
+                                                  : swaps    ? &vem_i_move_swap
+                                                             : NULL,
                                                   for_empty[em->options->empty],
                                                   em->grows ? &vem_i_move_insert : NULL};
     vem_status status = VEM_OK;

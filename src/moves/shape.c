@@ -160,7 +160,7 @@ static void follow(vem_i_shaper *t, bench *b, int32_t c, const passed *last, int
         em->scorer.family->maximize(&t->alone, &b->two.scorer, &b->two.stats,
                                     &constraints, b->two.model);
         for (int h = 0; h < 2; h++)
-            b->two.model->weights[h] = em->constraints.prior == VEM_PRIOR_FREE
+            b->two.model->weights[h] = em->constraints.prior != VEM_PRIOR_FLAT
                                            ? weight * b->two.model->weights[h]
                                            : weight;
     } else {

@@ -93,7 +93,7 @@ static double gain_alike(const struct vem_i_swaps *t, const vem_i_splittable *cl
         gain = vem_i_split(t->splitter, cluster, thread, first, second, &mass);
     if (gain > 0)
         gain *= 0.5 * em->scorer.family->stretch(&em->scorer, c, first, second);
-    return em->constraints.prior == VEM_PRIOR_FREE ? gain - mass * log(2) : gain;
+    return em->constraints.prior != VEM_PRIOR_FLAT ? gain - mass * log(2) : gain;
 }
 
 static void split_clusters(void *arg, int64_t task, int thread)

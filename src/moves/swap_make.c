@@ -85,7 +85,7 @@ static void place_alike(struct vem_i_swaps *t)
         for (int h = 0; h < 2; h++)
             vem_i_widen(t->em->view->kernels, vem_i_swap_half(t, c, h), d,
                         model->means + to[h] * d);
-        if (t->em->constraints.prior == VEM_PRIOR_FREE)
+        if (t->em->constraints.prior != VEM_PRIOR_FLAT)
             model->weights[c] = model->weights[to[1]] = 0.5 * model->weights[c];
     }
 }
@@ -98,7 +98,7 @@ void vem_i_swap_make(struct vem_i_swaps *t)
         vem_i_parallel(em->run, clusters, place_shaped, t);
     else
         place_alike(t);
-    if (em->constraints.prior == VEM_PRIOR_FREE)
+    if (em->constraints.prior != VEM_PRIOR_FLAT)
         vem_i_normalize_weights(em->model);
     vem_i_scorer_prepare(em->run, em->model, &em->scorer);
     vem_i_parallel(em->run, VEM_I_SWAP_PIECES, leave_removed, t);

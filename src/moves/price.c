@@ -1,0 +1,349 @@
+/* Prices: large clusters cost more, so that rows on the border go to smaller ones.
+ *
+ * What is maximised, over what items hold and over the model, is F less a penalty on
+ * uneven sizes (n_c masses, W their sum, x_c = C n_c / W, all per unit of mass):
+ *
+ *     P = F_0 - t / C sum_c x_c log x_c            F_0 with weights 1/C
+ *
+ * The penalty's slope is the price of a cluster, t log x_c nats, which enters costs as
+ * a weight of exp(-price) / C does. With prices held fixed E- and M-step raise F (with
+ * these weights) as always. A change of prices is this move: hard items know the
+ * cluster they hold, h, the next best, and how far behind that is (gap), so where they
+ * would go by other prices b' is
+ *
+ *     next, where  (b'_h - b_h) - (b'_next - b_next) > gap,      else h,
+ *
+ * and P of that is a sum over the items, without a distance. Prices take damped steps
+ * towards t log x_c of the sizes they lead to; a step by which P would fall is halved,
+ * and given up after a few times. So P never falls by the move, whatever t and however
+ * many items lie on borders: that is how the step knows the density of gaps.
+ *
+ * The M-step raises P, too. The E-step under prices that stay need not: more items
+ * than those on the border of two clusters may go to a cheap one, which then has a
+ * border with others. Then what they held before is held again, and t and the prices
+ * are made smaller. So P, for one t, never falls from one round to the next. t is a
+ * multiple of the median gap at first (docs/math/balance.md). */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "moves/moves.h"
+
+/* The step towards the price that belongs to the size, how often it is taken between two
+ * E-steps, and how often it is halved. */
+static const double STEP = 0.3;
+enum { ROUNDS = 4, HALVINGS = 4 };
+/* Sizes below this share of the mean have the price of that: the log would have no
+ * end. */
+static const double LEAST_SIZE = 1.0 / 16;
+/* t as a multiple of the median gap. Strong is more than most rows can bear: t becomes
+ * smaller where the E-step goes too far, and so ends near what they can. */
+static const double SOFT = 1, STRONG = 3;
+/* Items that tell the median gap. */
+enum { TOLD = 16384 };
+/* Where the E-step goes too far, t and the prices before become this much of
+ * themselves. */
+static const double LESS = 0.7;
+enum { PIECES = 16 };
+
+typedef struct prices {
+    vem_i_em *em;
+    int32_t *held;         /* n: what items held after the last round */
+    double *before;        /* C: `level` before it */
+    double strength;       /* t; 0: not known yet */
+    double step;           /* towards the price that belongs to a size */
+    double penalized;      /* P after the last round */
+    double *level;         /* C: log(C weight) in the E-step: less the price */
+    double *shift, *tried; /* C: added to it so far, and by the step at hand */
+    double *sizes;         /* C: masses by `shift`, */
+    double *trial;         /* ... and by `tried` */
+    double *partial;       /* PIECES x C: masses */
+    double gains[PIECES];
+    int64_t moved[PIECES];
+    const double *by; /* what items are looked at with */
+    double *told;     /* gaps of a few items */
+} prices;
+
+/* Does the item go to the next best? */
+static int goes(const prices *t, int64_t item, double gap)
+{
+    const vem_i_posterior *p = &t->em->posterior;
+    return p->next[item] >= 0 && t->by[p->next[item]] - t->by[p->held[item]] > gap;
+}
+
+static void weigh_piece(void *arg, int64_t piece, int thread)
+{
+    (void)thread;
+    prices *t = arg;
+    const vem_i_em *em = t->em;
+    const vem_i_posterior *p = &em->posterior;
+    const int32_t clusters = em->model->clusters;
+    double *sizes = t->partial + piece * clusters, gain = 0;
+    memset(sizes, 0, (size_t)clusters * sizeof *sizes);
+    const int64_t end = vem_i_view_piece(em->view, PIECES, piece + 1);
+    for (int64_t i = vem_i_view_piece(em->view, PIECES, piece); i < end; i++) {
+        const double gap = vem_i_value(em->view->kernels, p->gap, i);
+        const double w = vem_i_view_mass(em->view, i);
+        int32_t c = p->held[i];
+        if (c < 0)
+            continue;
+        if (goes(t, i, gap)) {
+            gain += w * (t->level[c] - t->level[p->next[i]] - gap);
+            c = p->next[i];
+        }
+        sizes[c] += w;
+    }
+    t->gains[piece] = gain;
+}
+
+static double slope_of(double x)
+{
+    return log(fmax(x, LEAST_SIZE));
+}
+
+/* Whose slope that is. */
+static double penalty_of(double x)
+{
+    return x >= LEAST_SIZE ? x * log(x) - x : x * log(LEAST_SIZE) - LEAST_SIZE;
+}
+
+/* P with the labels by this shift, less F_0 of those that items hold; and the sizes. */
+static double weigh(prices *t, const double *by, double *sizes)
+{
+    const vem_i_em *em = t->em;
+    const int32_t clusters = em->model->clusters;
+    const double mass = em->view->total_mass;
+    double penalty = 0, gain = 0;
+    t->by = by;
+    vem_i_parallel_light(em->run, PIECES, 8.0 * (double)em->view->n / PIECES, weigh_piece,
+                         t);
+    for (int piece = 0; piece < PIECES; piece++)
+        gain += t->gains[piece];
+    for (int32_t c = 0; c < clusters; c++) {
+        sizes[c] = 0;
+        for (int64_t piece = 0; piece < PIECES; piece++)
+            sizes[c] += t->partial[piece * clusters + c];
+        penalty += penalty_of(sizes[c] * clusters / mass) / clusters;
+    }
+    return gain / mass - t->strength * penalty;
+}
+
+/* ---- how strong ---- */
+
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median_gap(const prices *t)
+{
+    const vem_i_em *em = t->em;
+    const int64_t n = em->view->n, told = n < TOLD ? n : TOLD;
+    int64_t count = 0;
+    for (int64_t k = 0; k < told; k++) {
+        const int64_t i = n * k / told;
+        const double gap = vem_i_value(em->view->kernels, em->posterior.gap, i);
+        if (vem_i_view_mass(em->view, i) > 0 && em->posterior.next[i] >= 0 && gap > 0 &&
+            isfinite(gap))
+            t->told[count++] = gap;
+    }
+    if (count == 0)
+        return 0;
+    qsort(t->told, (size_t)count, sizeof *t->told, compare);
+    return t->told[count / 2];
+}
+
+/* As many times that as --balance says. */
+static double strength_of(const prices *t)
+{
+    const int soft = t->em->options->balance == VEM_BALANCE_SOFT;
+    return median_gap(t) * (soft ? SOFT : STRONG);
+}
+
+/* ---- the move ---- */
+
+/* F is known to so many digits. */
+static double rounding(const vem_i_em *em)
+{
+    return em->view->kernels->precision == VEM_SINGLE ? 1e-6 : 1e-9;
+}
+
+/* The E-step has gone too far: back to what was held, and to lower prices. */
+static void go_back(prices *t)
+{
+    const vem_i_em *em = t->em;
+    const vem_i_posterior *p = &em->posterior;
+    memcpy(p->held, t->held, (size_t)em->view->n * sizeof *p->held);
+    memset(p->next, -1, (size_t)em->view->n * sizeof *p->next); /* nobody moves */
+    for (int32_t c = 0; c < em->model->clusters; c++)
+        t->shift[c] = LESS * t->before[c] - t->level[c];
+    t->strength *= LESS;
+    t->penalized = -DBL_MAX; /* P is another one now */
+}
+
+/* Steps of the prices while P does not fall: of those that items hold now, in `sizes`.
+ * Returns the gain. */
+static double find_prices(prices *t, double before)
+{
+    const vem_i_em *em = t->em;
+    const int32_t clusters = em->model->clusters;
+    const double mean = em->view->total_mass / clusters;
+    double now = before, step = t->step;
+    for (int round = 0, halved = 0; round < ROUNDS && halved <= HALVINGS;) {
+        for (int32_t c = 0; c < clusters; c++) {
+            const double level = t->level[c] + t->shift[c];
+            t->tried[c] =
+                t->shift[c] - step * (t->strength * slope_of(t->sizes[c] / mean) + level);
+        }
+        const double then = weigh(t, t->tried, t->trial);
+        if (!(then >= now)) {
+            step *= 0.5;
+            halved++;
+            continue;
+        }
+        now = then;
+        memcpy(t->shift, t->tried, (size_t)clusters * sizeof *t->shift);
+        memcpy(t->sizes, t->trial, (size_t)clusters * sizeof *t->sizes);
+        round++;
+    }
+    return now - before;
+}
+
+static double price(vem_i_em *em, void *state)
+{
+    prices *t = state;
+    const int32_t clusters = em->model->clusters;
+    memset(t->shift, 0, (size_t)clusters * sizeof *t->shift);
+    for (int32_t c = 0; c < clusters; c++)
+        t->level[c] = log(clusters * em->model->weights[c]);
+    const int first = t->strength <= 0;
+    if (first)
+        t->strength = strength_of(t);
+    const double before = weigh(t, t->shift, t->sizes);
+    /* F_0 of what is held, less the penalty. */
+    double penalized = em->free_energy + before;
+    for (int32_t c = 0; c < clusters; c++)
+        penalized -= t->sizes[c] / em->view->total_mass * t->level[c];
+    double gain = em->view->total_mass; /* there is more to come */
+    if (!first && penalized < t->penalized - rounding(em) * fabs(penalized)) {
+        go_back(t);
+    } else {
+        const double found = find_prices(t, before);
+        t->penalized = penalized + found;
+        gain *= found;
+        if (!(found > 0)) /* it is not made, and items stay */
+            memcpy(t->held, em->posterior.held, (size_t)em->view->n * sizeof *t->held);
+        memcpy(t->before, t->level, (size_t)clusters * sizeof *t->before);
+    }
+    t->by = t->shift;
+    return gain;
+}
+
+static void move_piece(void *arg, int64_t piece, int thread)
+{
+    (void)thread;
+    prices *t = arg;
+    const vem_i_em *em = t->em;
+    const vem_i_posterior *p = &em->posterior;
+    int64_t moved = 0;
+    const int64_t end = vem_i_view_piece(em->view, PIECES, piece + 1);
+    for (int64_t i = vem_i_view_piece(em->view, PIECES, piece); i < end; i++)
+        if (p->held[i] >= 0 && goes(t, i, vem_i_value(em->view->kernels, p->gap, i))) {
+            p->held[i] = p->next[i];
+            p->next[i] = -1; /* what is behind it now is another */
+            moved++;
+        }
+    t->moved[piece] = moved;
+}
+
+static int64_t make(vem_i_em *em, void *state)
+{
+    prices *t = state;
+    int64_t moved = 0;
+    vem_i_parallel_light(em->run, PIECES, 4.0 * (double)em->view->n / PIECES, move_piece,
+                         t);
+    for (int piece = 0; piece < PIECES; piece++)
+        moved += t->moved[piece];
+    for (int32_t c = 0; c < em->model->clusters; c++)
+        em->model->weights[c] = exp(t->level[c] + t->shift[c]);
+    vem_i_normalize_weights(em->model);
+    vem_i_scorer_prepare(em->run, em->model, &em->scorer);
+    vem_i_estep_moved(em->estep);
+    memcpy(t->held, em->posterior.held, (size_t)em->view->n * sizeof *t->held);
+    return moved;
+}
+
+/* Before an E-step the items hold what they held after the last round. */
+static void record(vem_i_record *r, vem_i_em *em, void *state)
+{
+    prices *t = state;
+    const size_t n = (size_t)em->view->n;
+    vem_i_record_reals(r, "strength", &t->strength, 1, 0, DBL_MAX);
+    vem_i_record_reals(r, "price_step", &t->step, 1, 0, 1);
+    vem_i_record_reals(r, "penalized", &t->penalized, 1, -DBL_MAX, DBL_MAX);
+    vem_i_record_reals(r, "prices", t->before, (size_t)em->model->clusters, -DBL_MAX,
+                       DBL_MAX);
+    if (em->within)
+        vem_i_record_indices(r, "held_before", t->held, n, -1, em->model->clusters - 1);
+    else if (r->reading && r->status == VEM_OK)
+        memcpy(t->held, em->posterior.held, n * sizeof *t->held);
+}
+
+/* ---- memory ---- */
+
+enum { ARRAYS = 9 };
+
+static void list_arrays(prices *t, int64_t n, int32_t capacity, vem_i_room *list)
+{
+    const size_t clusters = (size_t)capacity, value = sizeof(double);
+    const vem_i_room arrays[ARRAYS] = {
+        {&t->level, clusters, value, 0},
+        {&t->shift, clusters, value, 0},
+        {&t->tried, clusters, value, 0},
+        {&t->sizes, clusters, value, 0},
+        {&t->trial, clusters, value, 0},
+        {&t->partial, PIECES, clusters * value, 0},
+        {&t->told, TOLD, value, 0},
+        {&t->before, clusters, value, 0},
+        {&t->held, (size_t)n, sizeof *t->held, 0},
+    };
+    memcpy(list, arrays, sizeof arrays);
+}
+
+static void release(void *state)
+{
+    prices *t = state;
+    vem_i_room list[ARRAYS];
+    list_arrays(t, 0, t->em->model->capacity, list);
+    vem_i_free_rooms(list, ARRAYS);
+    vem_i_free(t);
+}
+
+static vem_status create(vem_i_em *em, void **state)
+{
+    prices *t;
+    vem_i_room list[ARRAYS];
+    vem_status status = vem_i_take_structs(em->run, &t, 1, sizeof *t);
+    if (status != VEM_OK)
+        return status;
+    *state = t;
+    t->em = em;
+    t->step = STEP;
+    list_arrays(t, em->view->n, em->model->capacity, list);
+    status = vem_i_take_rooms(em->run, list, ARRAYS);
+    if (status == VEM_OK)
+        status = vem_i_posterior_look_further(em->run, em->view, &em->posterior);
+    return status;
+}
+
+const vem_i_move vem_i_move_price = {.name = VEM_I_MOVE_PRICE,
+                                     .when = VEM_I_AFTER_E,
+                                     .create = create,
+                                     .free = release,
+                                     .price = price,
+                                     .make = make,
+                                     .record = record};

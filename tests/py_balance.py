@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""--balance: sizes that are promised, prices in files and predictions, and what it does not go with."""
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from cli_case import *
+
+
+def distances(rows, means):
+    return ((rows[:, None, :] - means[None, :, :]) ** 2).sum(2)
+
+
+class Balance(Case):
+    def setUp(self):
+        super().setUp()
+        random = np.random.default_rng(8)
+        rows = random.standard_t(3, (1201, 3)) * np.array([3, 1, 1])
+        self.rows = rows
+        np.save(self.path("x.npy"), rows)
+
+    def fit(self, *options, data="x.npy", k=30, model="m.npz"):
+        return self.json("fit", self.path(data), "-k", k, "-o", self.path(model), "--labels",
+                         self.path("l.npy"), *options)
+
+    def sizes(self, k=30, weights=None):
+        return np.bincount(np.load(self.path("l.npy")), weights, minlength=k)
+
+    def test_sizes(self):
+        plain = self.fit()
+        self.assertNotIn("prices", np.load(self.path("m.npz")))
+        size = self.sizes()
+        self.assertAlmostEqual(plain["cv"], size.std() / size.mean())
+        self.assertAlmostEqual(plain["largest"], size.max() / size.mean())
+        before = plain
+        for how in ("soft", "auto"):
+            told = self.fit("--balance", how)
+            self.assertEqual(told["options"]["balance"], how)
+            self.assertLess(told["cv"], before["cv"])
+            before = told
+        for cap in (2, 1.25, 1):
+            told = self.fit("--balance", cap)
+            size = self.sizes()
+            self.assertLessEqual(size.max(), max(int(cap * 1201 / 30), 41))
+            self.assertAlmostEqual(told["largest"], size.max() / size.mean())
+            self.assertEqual(size.sum(), 1201)
+        self.assertGreaterEqual(size.min(), 40)
+
+    def test_least_cost(self):
+        """As many slots for each cluster as it has rows: no assignment of them costs less."""
+        self.fit("--balance", 1, "--max-steps", 30)
+        model = np.load(self.path("m.npz"))
+        labels = np.load(self.path("l.npy"))
+        cost = distances(self.rows, model["means"])
+        slots = np.repeat(np.arange(30), self.sizes())
+        row, slot = linear_sum_assignment(cost[:, slots])
+        least = cost[row, slots[slot]].sum()
+        ours = cost[np.arange(len(labels)), labels].sum()
+        self.assertLessEqual(ours, least * (1 + 1e-6))
+
+    def test_hostile_rows(self):
+        random = np.random.default_rng(1)
+        twice = np.repeat(random.normal(size=(50, 2)), 7, axis=0)
+        np.save(self.path("twice.npy"), twice)
+        self.fit("--balance", 1, data="twice.npy", k=9)
+        self.assertEqual(sorted(set(self.sizes(9))), [38, 39])
+        np.save(self.path("few.npy"), random.normal(size=(12, 2)))
+        self.fit("--balance", 1, data="few.npy", k=12)
+        self.assertEqual(set(self.sizes(12)), {1})
+        told = self.fit("--balance", 1, data="few.npy", k=1)
+        self.assertEqual((told["largest"], told["cv"]), (1, 0))
+        weights = random.exponential(size=1201)
+        np.save(self.path("w.npy"), weights)
+        for cap in (1, 1.25):
+            self.fit("--balance", cap, "--weights", self.path("w.npy"))
+            self.assertLessEqual(self.sizes(30, weights).max(),
+                                 cap * weights.sum() / 30 * (1 + 1e-9) + weights.max())
+
+    def test_prices(self):
+        """Files have them, prediction goes by them, --nearest does not."""
+        self.fit("--balance", "soft", "--precision", "double")
+        model = np.load(self.path("m.npz"))
+        self.assertEqual(model["prices"].shape, (30,))
+        np.testing.assert_allclose(np.exp(-model["prices"]) / 30, model["weights"], rtol=1e-12)
+        cost = distances(self.rows, model["means"])
+        priced = cost / (2 * model["variances"].item()) + model["prices"]
+        self.vem("predict", self.path("m.npz"), self.path("x.npy"), "-o", self.path("p.npy"),
+                 "--exact")
+        predicted = np.load(self.path("p.npy"))
+        np.testing.assert_array_equal(predicted, priced.argmin(1))
+        np.testing.assert_array_equal(predicted, np.load(self.path("l.npy")))
+        self.assertTrue((predicted != cost.argmin(1)).any())
+        self.vem("predict", self.path("m.npz"), self.path("x.npy"), "-o", self.path("p.npy"),
+                 "--nearest")
+        np.testing.assert_array_equal(np.load(self.path("p.npy")), cost.argmin(1))
+
+    def test_bits(self):
+        for how in ("auto", "1.25"):
+            found = []
+            for threads in (1, 2, 3, 7):
+                told = self.fit("--balance", how, "--threads", threads, "-k", 80)
+                model = np.load(self.path("m.npz"))
+                found.append([told["free_energy"], model["means"].tobytes(),
+                              model["prices"].tobytes(), np.load(self.path("l.npy")).tobytes()])
+            for other in found[1:]:
+                self.assertEqual(other, found[0])
+
+    def test_resume(self):
+        whole = self.fit("--balance", "1.25")
+        means, labels = np.load(self.path("m.npz"))["means"], np.load(self.path("l.npy"))
+        lines = whole["steps"]
+        for steps in range(lines - 6, lines):
+            state = self.path(f"state{steps}")
+            self.fit("--balance", "1.25", "--max-steps", steps, "--checkpoint", state)
+            told = self.fit("--balance", "1.25", "--checkpoint", state, "--resume")
+            self.assertEqual(told["free_energy"], whole["free_energy"], steps)
+            np.testing.assert_array_equal(np.load(self.path("m.npz"))["means"], means)
+            np.testing.assert_array_equal(np.load(self.path("l.npy")), labels)
+
+    def test_parts(self):
+        """Statistics of parts keep the prices of the model, and the next step has them."""
+        self.fit("--balance", "soft")
+        before = np.load(self.path("m.npz"))
+        for part in (0, 1):
+            np.save(self.path(f"{part}.npy"), self.rows[part::2])
+            self.vem("fit", self.path(f"{part}.npy"), "--init", self.path("m.npz"),
+                     "--accumulate", self.path(f"{part}.npz"))
+        self.vem("merge", self.path("0.npz"), self.path("1.npz"), "-o", self.path("next.npz"))
+        after = np.load(self.path("next.npz"))
+        np.testing.assert_array_equal(after["weights"], before["weights"])
+        np.testing.assert_array_equal(after["prices"], before["prices"])
+        told = self.json("fit", self.path("x.npy"), "--init", self.path("m.npz"), "--prior", "even",
+                         "-o", self.path("on.npz"), "--trace", self.path("t.csv"))
+        np.testing.assert_array_equal(np.load(self.path("on.npz"))["prices"], before["prices"])
+        with open(self.path("t.csv")) as lines:
+            trace = [float(line["free_energy"]) for line in csv.DictReader(lines)]
+        self.assertEqual(len(trace), told["steps"])
+        for a, b in zip(trace, trace[1:]):
+            self.assertGreaterEqual(b, a - 1e-9 * abs(a))
+
+    def test_with_others(self):
+        self.fit("--balance", "soft", "--search", "closest")
+        self.fit("--balance", "soft", "--search", "estimated")
+        self.fit("--balance", "soft", "--family", "iso")
+        self.fit("--balance", 1.5, "--memory", "100M")
+        self.fit("--balance", 1, "--restarts", 2)
+        self.assertLessEqual(self.sizes().max(), 41)
+        self.fit("--balance", 1, "--max-steps", 2)
+        self.assertLessEqual(self.sizes().max(), 41)
+        self.vem("fit", self.path("x.npy"), "-k", 30, "--balance", "soft", "--coreset", 600, "-o",
+                 self.path("m.npz"))
+
+    def test_refused(self):
+        x, m = self.path("x.npy"), self.path("m.npz")
+        for value in ("0.5", "nan", "1e308", "x", "-1", "inf", ""):
+            self.refuse(2, ["fit", x, "-k", 5, "-o", m, "--balance", value], "--balance is")
+        for options, words in ((("--family", "full"), "--family iso-shared or iso"),
+                               (("--held", "2"), "--held 1"),
+                               (("--prior", "free", "--held", "1"), "--prior flat"),
+                               (("--margin", "0.1", "--search", "closest"), "--margin"),
+                               (("--cells", "100"), "--cells 0"),
+                               (("--algorithm", "greedy"), "--balance is 2"),
+                               (("--coreset", "200"), "coreset")):
+            self.refuse(2, ["fit", x, "-k", 5, "-o", m, "--balance", "2", *options], words)
+        self.fit()
+        self.refuse(2, ["fit", x, "--init", m, "--accumulate", self.path("s.npz"), "--balance",
+                        "soft"], "--balance")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,252 @@
+/* Prices: F never falls while they stay; F less the penalty never falls by a move, nor
+ * from one round to the next, and where the E-step would lower it, items go back to
+ * what they held. Labels that keep a number are kept for the least cost. */
+#include "engine.h"
+#include "moves/cap.h"
+#include "moves/moves.h"
+#include "run.h"
+
+#define CONTEXT_THREADS 1
+#include "context.h"
+
+enum { C = 12, N = 700, ROUNDS = 14 };
+
+/* Rows that crowd around 0: clusters of very different sizes. */
+static grid_data crowded(grid_weights weights, int32_t d)
+{
+    grid_data data = grid_data_new(SET_HEAVY, weights, N, d, 33);
+    for (int64_t i = 0; i < N * d; i++)
+        if ((i / d) % 3)
+            data.x[i] *= 0.2;
+    return data;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median_gap(const engine *e)
+{
+    static double gaps[N];
+    int64_t count = 0;
+    for (int64_t i = 0; i < N; i++) {
+        const double gap = vem_i_value(e->em.view->kernels, e->em.posterior.gap, i);
+        if (vem_i_view_mass(e->em.view, i) > 0 && e->em.posterior.next[i] >= 0 &&
+            gap > 0 && isfinite(gap))
+            gaps[count++] = gap;
+    }
+    qsort(gaps, (size_t)count, sizeof *gaps, by_value);
+    return gaps[count / 2];
+}
+
+/* F with equal weights of what is held, less the penalty: from costs worked out
+ * plainly. */
+static double penalized(const engine *e, double strength)
+{
+    const vem_model *model = e->em.model;
+    double sizes[C] = {0}, sum = 0, penalty = 0;
+    for (int64_t i = 0; i < N; i++) {
+        const int32_t c = e->em.posterior.held[i];
+        const double w = vem_i_view_mass(e->em.view, i);
+        sum += w * (engine_log_joint(e, i, c) - log(C * model->weights[c]));
+        sizes[c] += w * C / e->em.view->total_mass;
+    }
+    for (int c = 0; c < C; c++)
+        penalty += sizes[c] >= 1.0 / 16 ? sizes[c] * log(sizes[c]) - sizes[c]
+                                        : sizes[c] * log(1.0 / 16) - 1.0 / 16;
+    return sum / e->em.view->total_mass - strength * penalty / C;
+}
+
+static void assert_no_less(double now, double before, const char *law, const char *what)
+{
+    if (!(now >= before - 1e-9 * fabs(before)))
+        fail_msg("%s goes from %.12g to %.12g: %s", law, before, now, what);
+}
+
+/* Returns how often the E-step went too far. */
+static int follow(engine *e, double factor, const char *what)
+{
+    static int32_t held[N];
+    double strength = 0, last = 0, promised;
+    int backs = 0, known = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        e->em.free_energy = engine_expect(e, (vem_i_step_plan){.look_further = 1});
+        if (strength == 0)
+            strength = factor * median_gap(e);
+        const double before = penalized(e, strength);
+        const int far = known && before < last - 1e-9 * fabs(before);
+        const int64_t moved = vem_i_em_try(&e->em, &e->em.moves[0], &promised);
+        if (far) { /* the same items, other prices */
+            assert_int_equal(moved, 0);
+            assert_memory_equal(e->em.posterior.held, held, sizeof held);
+            strength *= 0.7;
+            backs++;
+            known = 0;
+        } else {
+            last = penalized(e, strength);
+            assert_no_less(last, before, "F less the penalty", what);
+            if (moved >= 0)
+                grid_assert_near(last - before, promised / e->em.view->total_mass, 1e-6,
+                                 what);
+            known = 1;
+        }
+        double sum = 0;
+        for (int c = 0; c < C; c++)
+            sum += e->em.model->weights[c];
+        grid_assert_near(sum, 1, 1e-12, what);
+        memcpy(held, e->em.posterior.held, sizeof held);
+        if (!far) {
+            engine_collect(e);
+            engine_maximize(e, 1);
+            assert_no_less(penalized(e, strength), last, "F less the penalty, by M",
+                           what);
+        }
+    }
+    return backs;
+}
+
+static void prices_raise_what_they_should(void **state)
+{
+    (void)state;
+    int backs = 0;
+    for (int family = VEM_ISO_SHARED; family <= VEM_ISO; family++)
+        for (int weights = 0; weights < WEIGHTS_COUNT; weights++)
+            for (int soft = 0; soft < 2; soft++) {
+                char what[80];
+                snprintf(what, sizeof what, "family %d, weights %d, soft %d", family,
+                         weights, soft);
+                grid_data data = crowded((grid_weights)weights, 2 + family);
+                vem_model *start = grid_start(ctx, &data, (vem_family_kind)family, C);
+                vem_options o = grid_options(C, (vem_family_kind)family, VEM_PRIOR_FLAT,
+                                             1, VEM_DOUBLE, 5);
+                o.balance = soft ? VEM_BALANCE_SOFT : VEM_BALANCE_AUTO;
+                engine e;
+                engine_new(&e, ctx, &data, &o, start);
+                for (int step = 0; step < 4; step++) {
+                    engine_expect(&e, (vem_i_step_plan){0});
+                    engine_collect(&e);
+                    engine_maximize(&e, 1);
+                }
+                backs += follow(&e, soft ? 1 : 3, what);
+                engine_free(&e);
+                vem_model_free(start);
+                grid_data_free(&data);
+            }
+    assert_true(backs > 0); /* that was met, too */
+}
+
+/* With prices that stay, F does not fall, whichever clusters are tried. */
+static void prices_that_stay(void **state)
+{
+    (void)state;
+    for (int search = 0; search < VEM_SEARCH_COUNT; search++)
+        for (int family = VEM_ISO_SHARED; family <= VEM_ISO; family++) {
+            if (search == VEM_SEARCH_ALL)
+                continue;
+            char what[80];
+            snprintf(what, sizeof what, "search %d, family %d", search, family);
+            grid_data data = crowded(WEIGHTS_REAL, 3);
+            vem_model *start = grid_start(ctx, &data, (vem_family_kind)family, C);
+            vem_options o = grid_options(C, (vem_family_kind)family, VEM_PRIOR_EVEN, 1,
+                                         VEM_DOUBLE, 5);
+            o.search = search;
+            engine e;
+            engine_new(&e, ctx, &data, &o, start);
+            double weights[C], before = -INFINITY;
+            for (int c = 0; c < C; c++)
+                e.em.model->weights[c] = weights[c] = (c + 1) / (C * (C + 1) / 2.0);
+            for (int step = 0; step < 8; step++) {
+                const double now = engine_expect(&e, (vem_i_step_plan){0});
+                assert_no_less(now, before, "F", what);
+                grid_assert_near(now, engine_free_energy(&e), 1e-9, what);
+                before = now;
+                engine_collect(&e);
+                engine_maximize(&e, 1);
+            }
+            assert_memory_equal(weights, e.em.model->weights, sizeof weights);
+            engine_free(&e);
+            vem_model_free(start);
+            grid_data_free(&data);
+        }
+}
+
+/* ---- labels that keep a number ---- */
+
+/* Sizes that are promised, of any labels; and that no two rows would gain by changing
+ * places. */
+static void check_cap(grid_weights weights, grid_set set, int64_t n, int32_t clusters,
+                      double cap)
+{
+    char what[100];
+    snprintf(what, sizeof what, "weights %d, set %d, n %d, clusters %d, cap %g", weights,
+             set, (int)n, clusters, cap);
+    grid_data data = grid_data_new(set, weights, n, 2, 7);
+    vem_model *start = grid_start(ctx, &data, VEM_ISO_SHARED, clusters);
+    vem_options o =
+        grid_options(clusters, VEM_ISO_SHARED, VEM_PRIOR_FLAT, 1, VEM_DOUBLE, 3);
+    engine e;
+    engine_new(&e, ctx, &data, &o, start);
+    engine_expect(&e, (vem_i_step_plan){0});
+    int32_t *labels = malloc((size_t)n * sizeof *labels);
+    double *sizes = calloc((size_t)clusters, sizeof *sizes), heaviest = 0;
+    memcpy(labels, e.em.posterior.held, (size_t)n * sizeof *labels);
+    int64_t moved;
+    assert_int_equal(vem_i_cap(run_of(ctx), e.em.view, e.em.model, cap, labels, &moved),
+                     VEM_OK);
+    for (int64_t i = 0; i < n; i++) {
+        const double w = vem_i_view_mass(e.em.view, i);
+        assert_in_range(labels[i], 0, clusters - 1);
+        sizes[labels[i]] += w;
+        heaviest = fmax(heaviest, w);
+    }
+    const double mean = e.em.view->total_mass / clusters;
+    for (int32_t c = 0; c < clusters; c++) {
+        const double most = weights == WEIGHTS_NONE ? fmax(floor(cap * mean), ceil(mean))
+                                                    : cap * mean * (1 + 1e-9) + heaviest;
+        if (sizes[c] > most ||
+            (weights == WEIGHTS_NONE && cap == 1 && sizes[c] < floor(mean)))
+            fail_msg("cluster %d has %g of %g: %s", c, sizes[c], mean, what);
+    }
+    const int exact = weights == WEIGHTS_NONE && clusters <= 64;
+    for (int64_t i = 0; exact && i < n; i++)
+        for (int64_t k = 0; k < i; k++) {
+            const double now =
+                engine_log_joint(&e, i, labels[i]) + engine_log_joint(&e, k, labels[k]);
+            const double then =
+                engine_log_joint(&e, i, labels[k]) + engine_log_joint(&e, k, labels[i]);
+            if (then > now + 1e-4 * fabs(now))
+                fail_msg("rows %d and %d should change places: %s", (int)i, (int)k, what);
+        }
+    free(labels);
+    free(sizes);
+    engine_free(&e);
+    vem_model_free(start);
+    grid_data_free(&data);
+}
+
+static void sizes_are_kept(void **state)
+{
+    (void)state;
+    static const double caps[] = {1, 1.25, 2, 1e6};
+    for (int k = 0; k < 4; k++)
+        for (int weights = 0; weights < WEIGHTS_COUNT; weights++) {
+            check_cap((grid_weights)weights, SET_HEAVY, 101, 7, caps[k]);
+            check_cap((grid_weights)weights, SET_DUPLICATES, 99, 8, caps[k]);
+        }
+    check_cap(WEIGHTS_NONE, SET_HEAVY, 40, 40, 1); /* each its own */
+    check_cap(WEIGHTS_NONE, SET_HEAVY, 40, 1, 1);
+    check_cap(WEIGHTS_NONE, SET_HEAVY, 200, 90, 1); /* with more clusters than are near */
+    check_cap(WEIGHTS_NONE, SET_HEAVY, 40, 39, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(prices_raise_what_they_should),
+        cmocka_unit_test(prices_that_stay),
+        cmocka_unit_test(sizes_are_kept),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
