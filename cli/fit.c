@@ -52,6 +52,7 @@ static void print_presets(FILE *stream)
     for (int a = 0; vem_choice_name("algorithm", a); a++) {
         vem_options asked, full;
         vem_options_init(&asked);
+        vem_options_init(&full);
         asked.algorithm = a;
         asked.clusters = CLUSTERS;
         if (vem_options_resolve(ctx, &asked, 1000, 2, VEM_FLOAT64, &full) != VEM_OK)
@@ -120,7 +121,7 @@ static int check_early(cli_args *args, vem_model **start)
         return CLI_USAGE;
     }
     /* Contradictions among the options do not depend on the data. */
-    vem_options resolved, asked = args->options;
+    vem_options resolved = args->options, asked = args->options;
     if (args->numbers)
         asked.clusters = 2;
     const vem_status status =

@@ -42,7 +42,8 @@ static void check_numbers(vem_options *o, const vem_option_info *info)
     for (size_t k = 0; k < sizeof never / sizeof *never; k++)
         refused(o, info->name, never[k]);
     if (info->kind == VEM_KIND_REAL && info->high > 0.3)
-        taken(o, info->name, "0.30000000000000004"); /* to the last digit */
+        taken(o, info->name, /* to the last digit */
+              info->low > 0.3 ? "1.3000000000000003" : "0.30000000000000004");
     if (info->kind != VEM_KIND_REAL) {
         refused(o, info->name, "0.5");
         refused(o, info->name, "99999999999999999999999");

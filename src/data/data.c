@@ -93,7 +93,8 @@ vem_status vem_i_sizes_check(vem_i_run *run, vem_dtype type, int64_t n, int32_t 
                           n, d);
     if (n > INT64_MAX / d)
         return vem_i_fail(run, VEM_BAD_DATA,
-                          "%" PRId64 " rows of %" PRId32 " columns do not fit into memory.",
+                          "%" PRId64 " rows of %" PRId32
+                          " columns do not fit into memory.",
                           n, d);
     return VEM_OK;
 }
