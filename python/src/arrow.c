@@ -190,15 +190,16 @@ static int field_fits(const arrow_schema *s, const arrow_array *a, int64_t first
                       int64_t n)
 {
     const int list = s->format[0] == '+';
-    const int64_t most = INT64_MAX / 2 / width_of(s); /* values are counted from 0 */
-    if (a->length > most || a->offset < 0 || a->offset > most - a->length ||
-        a->length - n < first)
+    const int64_t width = width_of(s);
+    const int64_t most = width > 0 ? INT64_MAX / 2 / width : 0; /* counted from 0 */
+    if (width < 1 || a->length < 0 || a->length > most || a->offset < 0 ||
+        a->offset > most - a->length || a->length - n < first)
         return 0;
     if (!list)
         return n == 0 || (a->n_buffers > 1 && a->buffers && a->buffers[1]);
     return a->n_children == 1 && a->children &&
-           field_fits(s->children[0], a->children[0], (a->offset + first) * width_of(s),
-                      n * width_of(s));
+           field_fits(s->children[0], a->children[0], (a->offset + first) * width,
+                      n * width);
 }
 
 static int batch_fits(const arrow_object *a)
