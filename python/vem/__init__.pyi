@@ -330,7 +330,6 @@ class KMeans(TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[mis
         copy_x: bool = True,
         algorithm: str = "auto",
         callback: Callable[[dict[str, Any]], bool | None] | None = None,
-        balance: float | Literal["none", "soft", "auto"] | None = None,
         search: Literal["all", "closest", "exact", "estimated", "groups", "boxes"] | None = None,
         n_held: int | None = None,
         n_reach: int | None = None,
@@ -352,6 +351,7 @@ class KMeans(TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[mis
         n_threads: int | None = None,
         memory: int | str | None = None,
         time: float | None = None,
+        balance: float | Literal["none", "soft", "auto"] | None = None,
     ) -> None: ...
     def fit(
         self,
