@@ -45,6 +45,21 @@ class Balance(Case):
             self.assertEqual(size.sum(), 1201)
         self.assertGreaterEqual(size.min(), 40)
 
+    def test_gaps_beyond_exp(self):
+        """Tight clusters, and a far one of few rows: prices of hundreds of nats stay numbers."""
+        random = np.random.RandomState(0)
+        for wide in (200, 1000):
+            centers = random.uniform(-wide, wide, size=(10, 2))
+            rows = np.vstack([center + random.normal(size=(100 if i else 300, 2))
+                              for i, center in enumerate(centers)] + [[[3000.0, 3000.0]]])
+            np.save(self.path("wide.npy"), rows)
+            for how in ("soft", "auto", 1.5):
+                self.fit("--balance", how, data="wide.npy", k=11)
+                with np.load(self.path("m.npz")) as model:
+                    self.assertTrue((model["weights"] > 0).all())
+                    self.assertTrue(np.isfinite(model["prices"]).all())
+                self.assertEqual(self.sizes(11).sum(), len(rows))
+
     def test_least_cost(self):
         """As many slots for each cluster as it has rows: no assignment of them costs less."""
         self.fit("--balance", 1, "--max-steps", 30)

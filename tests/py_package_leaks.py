@@ -14,7 +14,7 @@ from vem import _vem
 
 TIMES = 10  # calls in a round
 SLACK = 600  # bytes: a leak of 60 in each call is seen
-ROUNDS = 6  # caches (NumPy has some) fill in the first ones; what leaks does so in all
+ROUNDS = 20  # caches (NumPy has some) fill in the first ones; what leaks does so in all
 
 
 class Mallinfo(ctypes.Structure):

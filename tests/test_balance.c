@@ -2,6 +2,7 @@
  * from one round to the next, and where the E-step would lower it, items go back to
  * what they held. Labels that keep a number are kept for the least cost. */
 #include "engine.h"
+#include "fake_clock.h"
 #include "moves/cap.h"
 #include "moves/moves.h"
 #include "run.h"
@@ -193,8 +194,11 @@ static void check_cap(grid_weights weights, grid_set set, int64_t n, int32_t clu
     double *sizes = calloc((size_t)clusters, sizeof *sizes), heaviest = 0;
     memcpy(labels, e.em.posterior.held, (size_t)n * sizeof *labels);
     int64_t moved;
-    assert_int_equal(vem_i_cap(run_of(ctx), e.em.view, e.em.model, cap, labels, &moved),
+    int kept;
+    assert_int_equal(vem_i_cap(run_of(ctx), e.em.view, e.em.model, cap, labels, &moved,
+                               &kept),
                      VEM_OK);
+    assert_int_equal(kept, 1);
     for (int64_t i = 0; i < n; i++) {
         const double w = vem_i_view_mass(e.em.view, i);
         assert_in_range(labels[i], 0, clusters - 1);
@@ -241,12 +245,48 @@ static void sizes_are_kept(void **state)
     check_cap(WEIGHTS_NONE, SET_HEAVY, 40, 39, 1);
 }
 
+/* ---- whole fits ---- */
+
+static int stop_at_cap(void *user, const vem_progress *p)
+{
+    (void)user;
+    return strcmp(p->phase, "cap") == 0;
+}
+
+/* A stop while labels are moved is heard, the model is there, and what is not kept is said. */
+static void a_stop_while_labels_move(void **state)
+{
+    (void)state;
+    enum { MANY = 4000 };
+    grid_data data = grid_data_new(SET_HEAVY, WEIGHTS_NONE, MANY, 2, 7);
+    vem_data *rows = grid_borrow(ctx, &data);
+    vem_options o;
+    vem_model *model = NULL;
+    vem_report *report = NULL;
+    fake_tick = 0.2; /* everything is told */
+    vem_options_init(&o);
+    o.clusters = 20;
+    o.balance = 1;
+    vem_ctx_set_progress(ctx, stop_at_cap, NULL);
+    assert_int_equal(vem_fit(ctx, rows, &o, NULL, &model, &report), VEM_OK);
+    vem_ctx_set_progress(ctx, NULL, NULL);
+    fake_tick = 0;
+    assert_non_null(strstr(vem_report_notes(report), "before --balance 1 was kept"));
+    for (int i = 0; i < MANY; i++)
+        assert_in_range(vem_report_labels(report)[i], 0, 19);
+    vem_model_free(model);
+    vem_report_free(report);
+    vem_data_free(rows);
+    grid_data_free(&data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(prices_raise_what_they_should),
         cmocka_unit_test(prices_that_stay),
         cmocka_unit_test(sizes_are_kept),
+        cmocka_unit_test(a_stop_while_labels_move),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

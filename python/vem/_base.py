@@ -428,13 +428,13 @@ def stream(estimator, rows, sample_weight, clusters):
     if weights is not None and rows.array is not None and (weights >= 0).all():
         rows, weights = Rows.of(rows.array[weights > 0]), weights[weights > 0]
     found = _stream_of(estimator, estimator.coreset_size or max(10_000, 20 * clusters))
-    if rows.shape[0] > 0:
-        try:
+    try:
+        if rows.shape[0] > 0:
             _vem.stream_add(found, rows.data(weights), estimator._settings())
-        except Exception:
-            if not hasattr(estimator, "_state"):  # the first batch: as if it had not come
-                forget_stream(estimator)
-            raise
-    kept = _vem.stream_coreset(found)
+        kept = _vem.stream_coreset(found)
+    except BaseException:
+        if not hasattr(estimator, "_state"):  # the first batch: as if it had not come
+            forget_stream(estimator)
+        raise
     weights = None if kept.weights is None else np.frombuffer(kept.weights, dtype=np.float64)
     return Rows.of(_arrays.gather(kept)), weights

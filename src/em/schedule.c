@@ -70,8 +70,8 @@ vem_i_step vem_i_schedule_next(vem_i_schedule *s)
 
 void vem_i_schedule_gain(vem_i_schedule *s, double gain)
 {
-    if (gain < s->enough && s->phase == VEM_I_CALM)
+    if (!(gain >= s->enough) && s->phase == VEM_I_CALM)
         s->rounds = s->count; /* this round is the last */
-    if (gain < s->enough && s->phase == VEM_I_PRICE)
+    if (!(gain >= s->enough) && s->phase == VEM_I_PRICE)
         end_prices(s);
 }

@@ -380,10 +380,11 @@ static vem_status keep_cap(vem_i_attempt *a)
 {
     const double cap = vem_i_cap_of(&a->programme->options);
     int64_t moved = 0;
+    int kept = 1; /* where not, the report says so by the sizes */
     if (!(cap > 0) || a->steps == 0)
         return VEM_OK;
     const vem_status status =
-        vem_i_cap(a->run, a->view, a->model, cap, a->labels, &moved);
+        vem_i_cap(a->run, a->view, a->model, cap, a->labels, &moved, &kept);
     if (status == VEM_OK && moved > 0) {
         vem_trace_step *last = vem_i_trace_last(&a->trace);
         last->move = vem_i_move_names[VEM_I_MOVE_CAP];

@@ -31,6 +31,8 @@
 /* Rows that go the same way, one after the other, before the way is looked for again:
  * with many clusters, where looking is what takes the time. */
 enum { BATCH = 16 };
+/* Moves between two looks whether it shall end. */
+enum { LOOK_EVERY = 256 };
 static const double SHARE = 0.25; /* or this of what is too many, if that is more */
 
 typedef struct caps {
@@ -50,6 +52,7 @@ typedef struct caps {
     int32_t *done; /* C: in order, count_done */
     int32_t count, count_done;
     unsigned char *open; /* C */
+    int64_t moves;       /* so far */
 } caps;
 
 /* ---- a heap, the nearest cluster first ---- */
@@ -266,17 +269,30 @@ static int lighten(caps *t, int32_t c)
 
 /* ---- all of it ---- */
 
-static void run_caps(caps *t)
+/* Some moves at a time: between them somebody may want an end, or time be over. */
+static int ended(caps *t)
+{
+    return ++t->moves % LOOK_EVERY == 0 &&
+           vem_i_progress(t->graph.run, &(vem_progress){.phase = "cap", .done = t->moves},
+                          0);
+}
+
+/* Returns 1 if all of it was done. */
+static int run_caps(caps *t)
 {
     for (int32_t c = 0; c < t->clusters; c++)
         while (t->graph.masses[c] > t->most) {
+            if (ended(t))
+                return 0;
             if (t->alike)
                 empty_one(t, c);
             else if (!lighten(t, c))
                 break;
         }
     while (t->alike && fill_one(t))
-        ;
+        if (ended(t))
+            return 0;
+    return 1;
 }
 
 /* Rows alike: masses are numbers of them in units of their weight. */
@@ -297,7 +313,7 @@ static void settle_bounds(caps *t, const vem_view *view, double cap)
 }
 
 vem_status vem_i_cap(vem_i_run *run, const vem_view *view, const vem_model *model,
-                     double cap, int32_t *labels, int64_t *moved)
+                     double cap, int32_t *labels, int64_t *moved, int *kept)
 {
     caps t = {.clusters = model->clusters};
     const size_t clusters = (size_t)model->clusters;
@@ -313,6 +329,7 @@ vem_status vem_i_cap(vem_i_run *run, const vem_view *view, const vem_model *mode
         {&before, (size_t)view->n, sizeof *before, 0},
     };
     *moved = 0;
+    *kept = 1;
     if (model->clusters < 2)
         return VEM_OK;
     vem_status status = vem_i_cap_graph_new(run, view, model, labels, &t.graph);
@@ -322,7 +339,7 @@ vem_status vem_i_cap(vem_i_run *run, const vem_view *view, const vem_model *mode
         memcpy(before, labels, (size_t)view->n * sizeof *before);
         memset(t.at, -1, clusters * sizeof *t.at);
         settle_bounds(&t, view, cap);
-        run_caps(&t);
+        *kept = run_caps(&t);
         for (int64_t i = 0; i < view->n; i++)
             *moved += labels[i] != before[i];
     }

@@ -9,9 +9,9 @@
  * ceil(n / C)) of them, with cap = 1 none has fewer than floor(n / C) either, and the
  * sum of the costs (as the model has them, prices included) is the least there is, as
  * far as rows go to clusters near their own. Other rows: no cluster weighs more than
- * cap W / C and the heaviest row. labels: of all items, none -1. *moved: how many of
- * them are others now. */
+ * cap W / C and the heaviest row. labels: of all items. *moved: how many of them are
+ * others now. *kept: 0 where a stop, or the end of the time, came before the cap was kept. */
 vem_status vem_i_cap(vem_i_run *run, const vem_view *view, const vem_model *model,
-                     double cap, int32_t *labels, int64_t *moved);
+                     double cap, int32_t *labels, int64_t *moved, int *kept);
 
 #endif

@@ -283,7 +283,12 @@ vem_status vem_i_cap_graph_new(vem_i_run *run, const vem_view *view,
     vem_i_scorer_prepare(run, model, &graph->scorer);
     for (int32_t c = 0; c < g.clusters; c++)
         graph->first[c] = VEM_I_NO_ROW;
-    for (int64_t i = 0; i < view->n; i++)
+    for (int64_t i = 0; i < view->n; i++) {
+        if (labels[i] < 0 || labels[i] >= g.clusters)
+            return vem_i_fail(run, VEM_BAD_DATA,
+                              "No cluster is near enough to be told from the others: "
+                              "rescale the data.");
         enter(graph, (uint32_t)i, labels[i]);
+    }
     return VEM_OK;
 }

@@ -47,6 +47,8 @@ enum { TOLD = 16384 };
 /* Where the E-step goes too far, t and the prices before become this much of
  * themselves. */
 static const double LESS = 0.7;
+/* Between the least and the largest price, in nats: exp(-SPAN) is still a number. */
+static const double SPAN = 600;
 enum { PIECES = 16 };
 
 typedef struct prices {
@@ -185,6 +187,23 @@ static void go_back(prices *t)
     t->penalized = -DBL_MAX; /* P is another one now */
 }
 
+/* Weights are exp(level + shift) over the largest of them: all of them stay numbers above 0,
+ * also where a far cluster, which nobody would go to, has the least price. */
+static double highest(const prices *t, const double *shift)
+{
+    double top = -INFINITY;
+    for (int32_t c = 0; c < t->em->model->clusters; c++)
+        top = fmax(top, t->level[c] + shift[c]);
+    return top;
+}
+
+static void bound(const prices *t, double *shift)
+{
+    const double least = highest(t, shift) - SPAN;
+    for (int32_t c = 0; c < t->em->model->clusters; c++)
+        shift[c] = fmax(shift[c], least - t->level[c]);
+}
+
 /* Steps of the prices while P does not fall: of those that items hold now, in `sizes`.
  * Returns the gain. */
 static double find_prices(prices *t, double before)
@@ -199,6 +218,7 @@ static double find_prices(prices *t, double before)
             t->tried[c] =
                 t->shift[c] - step * (t->strength * slope_of(t->sizes[c] / mean) + level);
         }
+        bound(t, t->tried);
         const double then = weigh(t, t->tried, t->trial);
         if (!(then >= now)) {
             step *= 0.5;
@@ -219,7 +239,7 @@ static double price(vem_i_em *em, void *state)
     const int32_t clusters = em->model->clusters;
     memset(t->shift, 0, (size_t)clusters * sizeof *t->shift);
     for (int32_t c = 0; c < clusters; c++)
-        t->level[c] = log(clusters * em->model->weights[c]);
+        t->level[c] = fmax(log(clusters * em->model->weights[c]), -SPAN);
     const int first = t->strength <= 0;
     if (first)
         t->strength = strength_of(t);
@@ -268,8 +288,9 @@ static int64_t make(vem_i_em *em, void *state)
                          t);
     for (int piece = 0; piece < PIECES; piece++)
         moved += t->moved[piece];
+    const double top = highest(t, t->shift);
     for (int32_t c = 0; c < em->model->clusters; c++)
-        em->model->weights[c] = exp(t->level[c] + t->shift[c]);
+        em->model->weights[c] = exp(t->level[c] + t->shift[c] - top);
     vem_i_normalize_weights(em->model);
     vem_i_scorer_prepare(em->run, em->model, &em->scorer);
     vem_i_estep_moved(em->estep);
