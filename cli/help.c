@@ -31,7 +31,7 @@ static const char *group_of(const char *name)
         {"threads", "Computing"},  {"measure", "Computing"},
         {"memory", "Computing"},   {"time", "Computing"},
         {"probe", "Model"},        {"finish", "Model"},
-        {"swaps", "Start"}};
+        {"swaps", "Start"},        {"balance", "Model"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strcmp(rows[i][0], name) == 0)
             return rows[i][1];
