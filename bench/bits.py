@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Does a change keep every bit? Some 200 combinations, at a commit before and in this tree.
 
-    bench/bits.py [--before COMMIT] [--after VEM] [--only TEXT] [--cpu NAME ...] [--verbose]
+    bench/bits.py [--before COMMIT] [--after VEM] [--families NAME ...] [--only TEXT]
+                  [--cpu NAME ...] [--verbose]
 
 The commit before (BEFORE unless said) is built once, in build-bits/. Each combination fits,
 predicts, scores and, where it says so, adds up the statistics of two halves, or stops after some
@@ -11,7 +12,8 @@ too. Each is done with the fastest kernels of the machine and with the baseline'
 
 7265e50 is the commit before the redesign; 5c3285a is in its middle. Since 7265e50 `score` tells
 one thing more (a key without a value here), and states of fits with restarts have one block more,
-so that those of 7265e50 are refused: they are counted.
+so that those of 7265e50 are refused: they are counted. --families asks for other families than
+the four which that commit has, for commits that have them.
 """
 
 import argparse
@@ -27,6 +29,7 @@ import tempfile
 import numpy as np
 
 BEFORE = "7265e50"
+FAMILIES = ["iso-shared", "iso", "diag", "full"]
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FOLDER = os.path.join(TOP, "build-bits")
 VOLATILE = {"seconds", "peak_bytes", "version", "spilled", "rate"}
@@ -63,9 +66,8 @@ def make_data(folder):
     np.save(os.path.join(folder, "small.w.npy"), weights)
 
 
-def cases():
+def cases(families):
     """(name, data, options of fit, what else is done)"""
-    families = ["iso-shared", "iso", "diag", "full"]
     listed = []
 
     def add(name, data, options, *also):
@@ -230,8 +232,8 @@ def one(vem, cpu, data, case, keep=None, foreign=None):
     return found
 
 
-def survey(vem, cpu, data, only, states, foreign=False):
-    """All combinations by one build. `states`: folder of the states of the build before."""
+def survey(vem, cpu, data, listed, states, foreign=False):
+    """These combinations by one build. `states`: folder of the states of the build before."""
     table = {}
 
     def work(item):
@@ -241,9 +243,8 @@ def survey(vem, cpu, data, only, states, foreign=False):
             return one(vem, cpu, data, case, foreign=state) if os.path.exists(state) else {}
         return one(vem, cpu, data, case, keep=state if "before" in vem else None)
 
-    chosen = [(i, c) for i, c in enumerate(cases()) if only in c[0]]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        for (_, case), found in zip(chosen, pool.map(work, chosen)):
+        for (_, case), found in zip(listed, pool.map(work, listed)):
             table[case[0]] = found
     return table
 
@@ -269,6 +270,7 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--before", default=BEFORE, help="commit to compare with")
     parser.add_argument("--after", default=os.path.join(TOP, "build", "vem"))
+    parser.add_argument("--families", nargs="+", default=FAMILIES)
     parser.add_argument("--only", default="", help="combinations whose name has this")
     parser.add_argument("--cpu", nargs="*", default=["", "baseline"])
     parser.add_argument("--verbose", action="store_true")
@@ -278,20 +280,23 @@ def main():
     os.makedirs(data, exist_ok=True)
     make_data(data)
     commit, before = build_before(options.before)
-    states = os.path.join(FOLDER, "states-" + commit[:12])
+    known = commit[:12] + "".join("-" + f for f in options.families if f not in FAMILIES)
+    states = os.path.join(FOLDER, "states-" + known)
     os.makedirs(states, exist_ok=True)
+    listed = list(enumerate(cases(options.families)))
+    asked = [(number, case) for number, case in listed if options.only in case[0]]
     wrong = total = refused = 0
     for cpu in options.cpu:
-        cache = os.path.join(FOLDER, f"{commit[:12]}-{cpu or 'best'}.json")
+        cache = os.path.join(FOLDER, f"{known}-{cpu or 'best'}.json")
         if os.path.exists(cache):
             with open(cache, encoding="utf-8") as file:
                 old = json.load(file)
         else:
-            old = survey(before, cpu, data, "", states)
+            old = survey(before, cpu, data, listed, states)
             with open(cache, "w", encoding="utf-8") as file:
                 json.dump(old, file, indent=1)
-        new = survey(options.after, cpu, data, options.only, states)
-        crossed = survey(options.after, cpu, data, options.only, states, foreign=True)
+        new = survey(options.after, cpu, data, asked, states)
+        crossed = survey(options.after, cpu, data, asked, states, foreign=True)
         for name, found in new.items():
             expected = old[name]
             differ = [k for k in expected if found.get(k) != expected[k]]

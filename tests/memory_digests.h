@@ -70,7 +70,8 @@ static inline void each_allocation(const char *name, verb call, int64_t least)
 {
     uint64_t expected = 1;
     calls = 0;
-    assert_int_equal(call(&expected), VEM_OK);
+    if (call(&expected) != VEM_OK)
+        fail_msg("%s: %s", name, vem_ctx_message(ctx));
     const int64_t count = calls;
     if (count < least)
         fail_msg("%s allocates %lld times only", name, (long long)count);

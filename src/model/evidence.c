@@ -77,7 +77,10 @@ vem_status vem_i_conjugate_new(vem_i_run *run, const vem_i_family *family, int32
         {&c->scale, values, sizeof(double), 1},
         {&c->factor, family->axes == 2 ? values : 0, sizeof(double), 1},
     };
-    return vem_i_take_rooms(run, list, VEM_I_COUNT(list));
+    const vem_status status = vem_i_take_rooms(run, list, VEM_I_COUNT(list));
+    if (status != VEM_OK)
+        vem_i_conjugate_free(c);
+    return status;
 }
 
 void vem_i_conjugate_free(vem_i_conjugate *c)

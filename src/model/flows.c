@@ -86,12 +86,12 @@ vem_status vem_i_flows_put(vem_i_run *run, vem_flows *flows, int32_t at,
         count += i == 0 || entries[i].from != entries[i - 1].from ||
                  entries[i].to != entries[i - 1].to;
     status = vem_i_take(run, &flows->flows[at], (size_t)count, sizeof(vem_flow));
-    vem_flow *flow = flows->flows[at] - 1;
+    vem_flow *flow = flows->flows[at]; /* after the first row: the one behind the last */
     for (int64_t i = 0; status == VEM_OK && i < rows; i++) {
         const entry *e = &entries[i];
         if (i == 0 || e->from != e[-1].from || e->to != e[-1].to)
-            *++flow = (vem_flow){e->from, e->to, 0};
-        flow->share += (mass ? mass[e->row] : 1) / total;
+            *flow++ = (vem_flow){e->from, e->to, 0};
+        flow[-1].share += (mass ? mass[e->row] : 1) / total;
     }
     flows->lengths[at] = status == VEM_OK ? count : 0;
     vem_i_free(entries);

@@ -1,0 +1,177 @@
+/* Functions inside the library against what can be said of them by hand, for cases that whole fits
+ * reach seldom: the end of a range, a step too many, a number that is a bound exactly. */
+#include "io/clustergram.h"
+#include "model/counts.h"
+#include "model/flows.h"
+#include "seed/seed.h"
+#include "select/bisect.h"
+
+#include "context.h"
+
+static vem_i_verb verb;
+
+/* ---- parts of some rows ---- */
+
+/* Two heaps on a line, cut at a wrong place: k-means moves the cut by some rows a step, and so many
+ * steps as are asked for. */
+static void steps_of_bisected_rows(void **state)
+{
+    (void)state;
+    enum { N = 40 };
+    double rows[N], masses[N], work[3], means[16];
+    uint8_t part[N], before[N];
+    vem_i_bisected h = {N, 1, rows, masses, part, work, means};
+    int steps = 0, moved = 1;
+    for (int i = 0; i < N; i++) {
+        rows[i] = i;
+        masses[i] = 1;
+    }
+    for (; moved && steps < 50; steps++) { /* as many as there are, one by one */
+        for (int i = 0; i < N; i++)
+            part[i] = i >= 4;
+        vem_i_bisected_lloyd(&h, 2, steps);
+        memcpy(before, part, sizeof part);
+        for (int i = 0; i < N; i++)
+            part[i] = i >= 4;
+        vem_i_bisected_lloyd(&h, 2, steps + 1);
+        moved = memcmp(before, part, sizeof part) != 0;
+    }
+    assert_true(steps > 4 && steps < 50);
+    /* Row 19 is as near to the mean of 0 to 18 as to that of 19 to 39, and stays. */
+    for (int i = 0; i < N; i++)
+        assert_int_equal(part[i], i >= 19);
+    assert_true(vem_i_bisected_part(&h, 1, means) == 770);
+    assert_true(means[0] == 29);
+}
+
+/* ---- draws ---- */
+
+/* Rounding may carry a draw past the last row: it is the last one of a chance. */
+static void a_draw_past_the_end(void **state)
+{
+    (void)state;
+    const double mass[] = {1, 2, 0, 3, 0, 0};
+    double sum = 0;
+    const vem_view view = {.n = 6, .d = 1, .mass = mass, .global_n = 6};
+    vem_i_sampler sampler = {.view = &view, .shards = 1, .sums = &sum};
+    vem_i_sampler_by_mass(&sampler);
+    assert_true(sampler.total == 6);
+    assert_int_equal(vem_i_sampler_draw(&sampler, NULL, NULL, 0), 0);
+    assert_int_equal(vem_i_sampler_draw(&sampler, NULL, NULL, 0.4), 1);
+    assert_int_equal(vem_i_sampler_draw(&sampler, NULL, NULL, 0.5), 3);
+    sampler.total = sum = 6.5; /* as another order of the sum may round it, but more */
+    assert_int_equal(vem_i_sampler_draw(&sampler, NULL, NULL, 0.99), 3);
+}
+
+/* Seeds of counts are drawn from 8,192 rows and 64 more for each cluster, where the values of these
+ * are no more than 2^24, and from two for each cluster at least. */
+static void rows_that_seed_counts(void **state)
+{
+    (void)state;
+    const vem_i_counts *poisson = &vem_i_counts_poisson;
+    const int64_t all = 1 << 28;
+    assert_int_equal(vem_i_seed_counts_rows(all, 10, poisson, 1, 1), 8192 + 64);
+    assert_int_equal(vem_i_seed_counts_rows(all, 10, poisson, 1, 100), 8192 + 6400);
+    assert_int_equal(vem_i_seed_counts_rows(9000, 10, poisson, 1, 100), 9000);
+    assert_int_equal(vem_i_seed_counts_rows(all, 1 << 14, poisson, 1, 100), 1 << 10);
+    assert_int_equal(vem_i_seed_counts_rows(all, 1 << 14, poisson, 1, 1000), 2000);
+}
+
+/* ---- flows as a picture ---- */
+
+static vem_i_clustergram *gram_of(vem_i_run *run, vem_flows *flows, int32_t chosen)
+{
+    vem_i_clustergram *gram = NULL;
+    assert_int_equal(vem_i_clustergram_new(run, flows, chosen, 2, &gram), VEM_OK);
+    return gram;
+}
+
+/* Rows in `first` clusters, which become twice as many. */
+static vem_flows *doubled(vem_i_run *run, int32_t first)
+{
+    enum { MOST = 200 };
+    const int32_t clusters[2] = {first, 2 * first};
+    int32_t labels[2][MOST];
+    double mass[MOST];
+    vem_flows *flows = NULL;
+    assert_int_equal(vem_i_flows_new(run, clusters, 2, &flows), VEM_OK);
+    flows->rows = 2 * first;
+    for (int32_t i = 0; i < 2 * first; i++) {
+        labels[0][i] = i / 2;
+        labels[1][i] = i;
+        mass[i] = 1;
+    }
+    for (int32_t at = 0; at < 2; at++)
+        vem_i_flows_weigh(flows, at, labels[at], mass, 2 * first);
+    assert_int_equal(vem_i_flows_put(run, flows, 0, labels[0], labels[1], mass,
+                                     2 * first),
+                     VEM_OK);
+    return flows;
+}
+
+/* Colors are those of the chosen mixture, of the last one where none was chosen; a cluster has that
+ * of the one it shares most rows with. */
+static void colors_of_flows(void **state)
+{
+    (void)state;
+    vem_i_run *run = vem_i_begin(ctx, &verb);
+    for (int32_t chosen = 0; chosen <= 6; chosen += 3) { /* none, the first, the last */
+        vem_flows *flows = doubled(run, 3);
+        vem_i_clustergram *gram = gram_of(run, flows, chosen);
+        const vem_i_gram_column *from = &gram->columns[chosen == 3 ? 0 : 1];
+        assert_int_equal(gram->chosen, chosen / 3 - 1);
+        int seen[6] = {0};
+        for (int k = 0; k < from->count; k++) {
+            assert_in_range(from->blocks[k].color, 0, from->count - 1);
+            assert_int_equal(seen[from->blocks[k].color]++, 0);
+        }
+        for (int k = 0; k < 3; k++) { /* a parent and one of its halves are alike */
+            const vem_i_gram_block *parent = &gram->columns[0].blocks[k];
+            int alike = 0;
+            for (int b = 0; b < 6; b++) {
+                const vem_i_gram_block *half = &gram->columns[1].blocks[b];
+                alike +=
+                    half->cluster / 2 == parent->cluster && half->color == parent->color;
+            }
+            assert_int_equal(alike, chosen == 3 ? 2 : 1);
+        }
+        vem_i_clustergram_free(gram);
+        vem_flows_free(flows);
+    }
+}
+
+/* As many clusters as a column has blocks are one each; of more the smallest are one. */
+static void blocks_of_flows(void **state)
+{
+    (void)state;
+    vem_i_run *run = vem_i_begin(ctx, &verb);
+    for (int32_t first = VEM_I_GRAM_BLOCKS / 2; first <= VEM_I_GRAM_BLOCKS / 2 + 1;
+         first++) {
+        vem_flows *flows = doubled(run, first);
+        vem_i_clustergram *gram = gram_of(run, flows, first);
+        const int more = 2 * first > VEM_I_GRAM_BLOCKS;
+        double sum = 0, high = 0;
+        assert_int_equal(gram->rest, more);
+        assert_int_equal(gram->columns[1].count, VEM_I_GRAM_BLOCKS);
+        for (int k = 0; k < VEM_I_GRAM_BLOCKS; k++) {
+            const vem_i_gram_block *b = &gram->columns[1].blocks[k];
+            sum += b->share;
+            high = fmax(high, b->y + b->high);
+            assert_int_equal(b->cluster < 0, more && k == VEM_I_GRAM_BLOCKS - 1);
+            assert_true((b->color < 0) == (b->cluster < 0));
+        }
+        assert_true(fabs(sum - 1) < 1e-9 && fabs(high - VEM_I_GRAM_HEIGHT) < 1e-9);
+        vem_i_clustergram_free(gram);
+        vem_flows_free(flows);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(steps_of_bisected_rows), cmocka_unit_test(a_draw_past_the_end),
+        cmocka_unit_test(rows_that_seed_counts),  cmocka_unit_test(colors_of_flows),
+        cmocka_unit_test(blocks_of_flows),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
