@@ -329,8 +329,9 @@ static void list_arrays(prices *t, int64_t n, int32_t capacity, vem_i_room *list
         {&t->trial, clusters, value, 0},
         {&t->partial, PIECES, clusters * value, 0},
         {&t->told, TOLD, value, 0},
-        {&t->before, clusters, value, 0},
-        {&t->held, (size_t)n, sizeof *t->held, 0},
+        /* Both are in a state that is written before there were prices. */
+        {&t->before, clusters, value, 1},
+        {&t->held, (size_t)n, sizeof *t->held, 1},
     };
     memcpy(list, arrays, sizeof arrays);
 }
