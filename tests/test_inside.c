@@ -3,6 +3,8 @@
 #include "io/clustergram.h"
 #include "model/counts.h"
 #include "model/flows.h"
+#include "model/part.h"
+#include "search/search.h"
 #include "seed/seed.h"
 #include "select/bisect.h"
 
@@ -166,12 +168,53 @@ static void blocks_of_flows(void **state)
     }
 }
 
+/* ---- searches ---- */
+
+/* Of all clusters, or of more than a list holds, posteriors are dense. */
+static void lists_that_are_dense(void **state)
+{
+    (void)state;
+    assert_true(vem_i_search_closest(5, 5, 0).dense);
+    assert_int_equal(vem_i_search_closest(5, 9, 0).held, 5);
+    assert_false(vem_i_search_closest(5, 4, 0).dense);
+    assert_false(vem_i_search_closest(1, 1, 0).dense);
+    assert_false(vem_i_search_closest(1000, VEM_I_SPARSE_MAX, 0).dense);
+    assert_true(vem_i_search_closest(1000, VEM_I_SPARSE_MAX + 1, 0).dense);
+    assert_int_equal(vem_i_search_closest(1000, VEM_I_SPARSE_MAX + 1, 0).held,
+                     VEM_I_SPARSE_MAX + 1);
+}
+
+/* ---- digests ---- */
+
+/* Every number of a model counts in its digest, and that there are no scales. */
+static void digests_of_models(void **state)
+{
+    (void)state;
+    uint64_t seen[6];
+    for (int i = 0; i < 6; i++) {
+        const double means[] = {1, 2, 3, i == 0 ? 4 : 5}, weights[] = {0.5, 0.5},
+                     variances[] = {1, 1, 1, i == 1 ? 2 : 1}, other[] = {0.25, 0.75},
+                     scale[] = {1, i == 4 ? 3 : 2};
+        vem_model *model = NULL;
+        assert_int_equal(vem_model_new(ctx, VEM_DIAG, 2, 2, means,
+                                       i == 2 ? other : weights, variances, &model),
+                         VEM_OK);
+        if (i >= 4)
+            assert_int_equal(vem_model_set_scale(ctx, model, scale), VEM_OK);
+        seen[i] = vem_i_model_digest(model);
+        for (int k = 0; k < i; k++)
+            assert_true(seen[k] != seen[i]);
+        vem_model_free(model);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_of_bisected_rows), cmocka_unit_test(a_draw_past_the_end),
         cmocka_unit_test(rows_that_seed_counts),  cmocka_unit_test(colors_of_flows),
-        cmocka_unit_test(blocks_of_flows),
+        cmocka_unit_test(blocks_of_flows),        cmocka_unit_test(lists_that_are_dense),
+        cmocka_unit_test(digests_of_models),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

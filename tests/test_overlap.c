@@ -179,16 +179,20 @@ static void bound_holds(void **state)
         }
 }
 
-/* Weights made the best, and EM, in turns: F' never falls, and rows end in one cell each. */
+/* Weights made the best, and EM, in turns: F' never falls, and rows end in one cell each. Clusters that
+ * begin narrow cost thousands, of which no exponential is left. */
 static void best_weights(void **state)
 {
     (void)state;
-    for (int family = 0; family < GRID_SHAPED; family++) {
+    for (int kind = 0; kind < 2 * GRID_SHAPED; kind++) {
+        const int family = kind / 2, narrow = kind % 2;
         const vem_precision precision = family % 2 ? VEM_DOUBLE : VEM_SINGLE;
         const double tolerance = precision == VEM_SINGLE ? 1e-6 : 1e-9;
         grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, ROWS, 2, 5);
         shared s;
         shared_new(&s, &data, (vem_family_kind)family, precision, 7);
+        for (size_t v = 0; narrow && v < vem_model_variance_count(s.em.model); v++)
+            s.em.model->variances[v] *= 1e-3;
         double before = expect(&s.em), likelihood;
         const double first = before;
         int64_t moved = 1;
