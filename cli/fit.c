@@ -120,12 +120,16 @@ static int check_early(cli_args *args, vem_model **start)
             "rows out of one fit give those rows to vem score.");
         return CLI_USAGE;
     }
-    /* Contradictions among the options do not depend on the data. */
+    /* Contradictions among the options do not depend on the data: what few rows and many
+     * refuse. */
     vem_options resolved = args->options, asked = args->options;
     if (args->numbers)
         asked.clusters = 2;
-    const vem_status status =
+    vem_status status =
         vem_options_resolve(args->ctx, &asked, 1000, 2, VEM_FLOAT64, &resolved);
+    if (status != VEM_OK)
+        status = vem_options_resolve(args->ctx, &asked, INT64_C(1) << 30, 2, VEM_FLOAT64,
+                                     &resolved);
     if (status == VEM_OK && args->numbers && args->options.family == VEM_AUTO)
         args->options.family = resolved.family;
     if (status == VEM_OK && args->numbers && args->options.prior == VEM_AUTO)

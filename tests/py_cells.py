@@ -60,6 +60,15 @@ class Cells(Case):
         told, _ = self.fit("--algorithm", "kd-em", "--cells", 3000, "--depth", 3)
         self.assertRegex(" ".join(told["notes"]), "--depth has no part in it")
 
+    def test_options_about_cells_that_a_fit_takes_by_itself(self):
+        """Whether it does is known when the rows are: the command waits for them."""
+        many = self.path("many.npy")
+        self.vem("generate", "separated", "-n", 250000, "-o", many)
+        told = self.json("fit", many, "-k", 3, "--family", "full", "--gap", 0.5, "--depth", 7)
+        self.assertGreater(told["cells"], 0)
+        self.assertEqual((told["options"]["gap"], told["options"]["depth"]), (0.5, 7))
+        self.refuse(2, ["fit", self.data, "-k", 3, "--family", "full", "--gap", 0.5], "--gap needs --cells")
+
     def test_as_many_cells_as_rows(self):
         told, notes = self.fit("--cells", 1500, "--gap", 0.01)
         self.assertEqual((told["cells"], told["gap"], told["gap_of"]), (0, None, None))

@@ -414,6 +414,55 @@ static void what_was_asked_stays(void **state)
     free(values);
 }
 
+/* What does not go with a coreset is not refused for one that nobody asked for. */
+static void rows_that_must_stay(void **state)
+{
+    (void)state;
+    enum { N = 500000 };
+    double *values;
+    vem_data *data = many_rows(&values, N);
+    vem_data *sparse = NULL, *plane = NULL;
+    int64_t *starts = calloc(N + 1, sizeof *starts); /* all of them are empty */
+    assert_non_null(starts);
+    assert_int_equal(vem_data_sparse(ctx, N, 8, starts, &(int32_t){0}, &(double){0},
+                                     &sparse),
+                     VEM_OK);
+    double *places = malloc(2 * (size_t)N * sizeof *places);
+    assert_non_null(places);
+    for (int64_t i = 0; i < 2 * N; i++)
+        places[i] = (double)i; /* none comes twice: cells are taken */
+    assert_int_equal(vem_data_borrow(ctx, VEM_FLOAT64, places, N, 2, 0, 0, &plane),
+                     VEM_OK);
+    for (double time = 1e-4; time < 1e2; time *= 10) {
+        vem_options o;
+        vem_options_init(&o);
+        o.clusters = 100;
+        o.time = time;
+        o.balance = 1.5;
+        choice c = choose(data, &o);
+        assert_true(c.budget.coreset == 0 && c.resolved.coreset == VEM_AUTO);
+        assert_string_equal(vem_ctx_message(ctx), "");
+        o.balance = VEM_BALANCE_SOFT; /* which needs no labels of all rows */
+        assert_true(time > 1e-3 || choose(data, &o).budget.coreset > 0);
+        o.balance = VEM_BALANCE_NONE;
+        o.family = VEM_MULTINOMIAL;
+        c = choose(sparse, &o);
+        assert_true(c.budget.coreset == 0 && c.resolved.coreset == VEM_AUTO);
+        assert_string_equal(vem_ctx_message(ctx), "");
+        o.family = VEM_FULL;
+        o.clusters = 8;
+        o.gap = 0.01; /* which is about cells */
+        c = choose(plane, &o);
+        assert_true(c.budget.coreset == 0 && c.resolved.cells > 0);
+    }
+    vem_data_free(plane);
+    free(places);
+    vem_data_free(sparse);
+    vem_data_free(data);
+    free(starts);
+    free(values);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -427,6 +476,7 @@ int main(void)
         cmocka_unit_test(more_time_never_gives_less),
         cmocka_unit_test(fewer_held_before_steps),
         cmocka_unit_test(what_was_asked_stays),
+        cmocka_unit_test(rows_that_must_stay),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

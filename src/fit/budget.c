@@ -113,6 +113,24 @@ static int may_hold_fewer(const vem_options *asked, const vem_options *resolved)
            resolved->held > FEW_HELD;
 }
 
+/* Resolves options of which something was given up. What was asked for may not go with that
+ * (a number of --balance, what is said of cells that are taken by default, sparse rows): who
+ * refuses it says so here, and it is not given up. */
+static vem_status try_less(const search *s, const vem_options *less,
+                           vem_options *candidate, int *refused)
+{
+    vem_options found;
+    const vem_status status = vem_i_fit_resolve(s->run, s->data, less, s->start, &found);
+    *refused = status == VEM_BAD_OPTION;
+    if (*refused)
+        s->run->ctx->message[0] = '\0';
+    if (status != VEM_OK)
+        return *refused ? VEM_OK : status;
+    found.measure = candidate->measure;
+    *candidate = found;
+    return VEM_OK;
+}
+
 /* There are no rows to give up any more. */
 static vem_status take_last(const search *s, const vem_options *asked,
                             vem_options *candidate, int64_t steps, vem_options *resolved,
@@ -122,44 +140,39 @@ static vem_status take_last(const search *s, const vem_options *asked,
         return VEM_OK;
     if (may_hold_fewer(s->asked, candidate)) {
         vem_options fewer = *asked;
-        const int measure = candidate->measure;
-        budget->held = candidate->held;
+        const int64_t held = candidate->held;
+        int refused;
         fewer.held = FEW_HELD;
-        vem_status status =
-            vem_i_fit_resolve(s->run, s->data, &fewer, s->start, candidate);
+        const vem_status status = try_less(s, &fewer, candidate, &refused);
         if (status != VEM_OK)
             return status;
-        candidate->measure = measure;
+        budget->held = refused ? 0 : held;
     }
     take(s, candidate, steps, 1, resolved, budget);
     return VEM_OK;
 }
 
+/* Fewer rows, half as many each time, until it fits or there are no rows to give up. */
 static vem_status choose_rows(const search *s, vem_options *resolved,
                               vem_i_budget *budget)
 {
-    vem_options whole = *resolved, asked = *s->asked;
-    const int64_t least = least_rows(&whole, s->data->d);
-    const int64_t enough = enough_steps(budget->rows, s->asked, &whole);
-    int64_t size = may_reduce(s->asked, &whole) ? power_below(budget->rows) : 0;
-    if (size < least)
-        return take_last(s, &asked, &whole, enough, resolved, budget);
-    if (take(s, &whole, enough, 0, resolved, budget))
-        return VEM_OK;
-    for (;; size /= 2) {
-        vem_options candidate;
-        asked.coreset = budget->coreset = size;
-        vem_status status =
-            vem_i_fit_resolve(s->run, s->data, &asked, s->start, &candidate);
+    vem_options last = *resolved, asked = *s->asked, fewer = *s->asked;
+    const int64_t least = least_rows(&last, s->data->d);
+    int64_t steps = enough_steps(budget->rows, s->asked, &last);
+    int64_t size = may_reduce(s->asked, &last) ? power_below(budget->rows) : 0;
+    for (; !take(s, &last, steps, 0, resolved, budget); size /= 2) {
+        fewer.coreset = size;
+        if (size < least)
+            return take_last(s, &asked, &last, steps, resolved, budget);
+        const vem_status status = try_less(s, &fewer, &last, &budget->rows_stay);
         if (status != VEM_OK)
             return status;
-        candidate.measure = whole.measure;
-        const int64_t steps = enough_steps(size, s->asked, &candidate);
-        if (size / 2 < least)
-            return take_last(s, &asked, &candidate, steps, resolved, budget);
-        if (take(s, &candidate, steps, 0, resolved, budget))
-            return VEM_OK;
+        if (budget->rows_stay)
+            return take_last(s, &asked, &last, steps, resolved, budget);
+        steps = enough_steps(size, s->asked, &last);
+        asked.coreset = budget->coreset = size;
     }
+    return VEM_OK;
 }
 
 static double seconds_left(const vem_i_run *run, const vem_options *o)
@@ -307,7 +320,7 @@ vem_status vem_i_budget_fail(vem_i_run *run, const vem_i_budget *e, int64_t clus
 {
     const char *where = *run->watch->where ? run->watch->where : "in the middle";
     const int64_t small = FEWEST * clusters;
-    if (e->rows > 2 * small && !e->coreset)
+    if (e->rows > 2 * small && !e->coreset && !e->rows_stay)
         return vem_i_fail(run, VEM_STOPPED,
                           "--time %.3g was over %s, and there is no model yet; more "
                           "time or a coreset (--coreset %lld) would help.",

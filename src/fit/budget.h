@@ -14,6 +14,7 @@ typedef struct vem_i_budget {
     int64_t coreset; /* that are fitted instead; 0: as asked */
     int64_t held; /* clusters of a row that would be held, where fewer are; 0: as asked */
     int64_t steps; /* that should fit; 0: as many as such a fit takes */
+    int rows_stay; /* what was asked for does not go with a coreset */
     int sampled;   /* measures of all rows were asked for; a sample is taken */
     int fits;      /* the estimate for what was chosen is within the time */
 } vem_i_budget;

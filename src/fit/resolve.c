@@ -3,6 +3,7 @@
 
 #include "fit/cells_plan.h"
 #include "fit/presets.h"
+#include "fit/programme.h"
 #include "model/family.h"
 #include "search/search.h"
 
@@ -22,8 +23,13 @@ static vem_status check_start(vem_i_run *run, const vem_data *data,
 }
 
 /* What is done with sparse rows, and by whom. */
-static vem_status check_sparse(vem_i_run *run, const vem_options *o)
+static vem_status check_sparse(vem_i_run *run, const vem_options *o, int64_t n)
 {
+    if (vem_i_reduces(o, n))
+        return vem_i_fail(
+            run, VEM_BAD_OPTION,
+            "The rows are sparse, and a coreset of them would not be: fit all "
+            "rows.");
     if (!vem_i_family_of(o->family)->counts)
         return vem_i_fail(run, VEM_BAD_OPTION,
                           "The rows are sparse, and family %s does not take such rows: "
@@ -69,7 +75,7 @@ vem_status vem_i_fit_resolve(vem_i_run *run, const vem_data *data,
             "--search closest at most %d held clusters, fewer than there are.",
             (long long)resolved->swaps, (int)VEM_I_SPARSE_MAX);
     if (status == VEM_OK && data->sparse.starts)
-        status = check_sparse(run, resolved);
+        status = check_sparse(run, resolved, data->n);
     if (status == VEM_OK && data->n < resolved->clusters)
         return vem_i_fail(run, VEM_BAD_DATA,
                           "There are fewer rows than clusters: %lld rows, %lld clusters.",
