@@ -294,6 +294,8 @@ vem_precision cli_precision(const cli_args *args);
 /* A whole number in [1, high] from an own option; CLI_DONE without the option leaves *value
  * as it is. */
 int cli_read_whole(const cli_args *args, const char *name, double high, int64_t *value);
+/* Levels of a hierarchy, 2 to 8; 0 without the option (fitting.c). */
+int cli_read_levels(const cli_args *args, int64_t *levels);
 /* The same, or the word all: *value is `all` then. */
 int cli_read_whole_or_all(const cli_args *args, const char *name, double high,
                           int64_t all, int64_t *value);

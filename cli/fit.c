@@ -16,6 +16,12 @@ static const cli_option own[] = {
         IO, "the model, as .npz that numpy.load opens",
         "keep the state of the fit in FILE: after the seeding, every two minutes, at the "
         "end"),
+    {"hierarchy", 0, IO, "FILE",
+     "the means under fewer centres, level by level, for indexes that descend: .npz "
+     "(vectors, parents, levels) or .csv (id, parent, vector)"},
+    {"levels", 0, IO, "L",
+     "levels of --hierarchy, that of the clusters counted; 2 to 8; default: 2, and 3 for "
+     "more than 65,536 clusters"},
     {"accumulate", 0, IO, "FILE",
      "no fit: the statistics of one E-step of --init over DATA, as .npz for vem merge"},
     CLI_TALK_OPTIONS(IO),
@@ -24,12 +30,14 @@ static const cli_option own[] = {
 static const cli_file files[] = {
     {"init", CLI_READS, NULL},
     CLI_RESULT_FILES,
+    {"hierarchy", CLI_WRITES, "npz csv csv.gz"},
     {"accumulate", CLI_WRITES, "npz"},
     {NULL, CLI_READS, NULL},
 };
 
-static const char *const no_sums[] = {"output", "labels",  "trace", "checkpoint",
-                                      "resume", "measure", NULL};
+static const char *const no_sums[] = {"output",     "labels",  "trace",
+                                      "checkpoint", "resume",  "hierarchy",
+                                      "levels",     "measure", NULL};
 
 static const cli_mode modes[] = {
     {"accumulate", NULL, no_sums,
@@ -134,7 +142,15 @@ static int check_early(cli_args *args, vem_model **start)
         args->options.family = resolved.family;
     if (status == VEM_OK && args->numbers && args->options.prior == VEM_AUTO)
         args->options.prior = resolved.prior;
-    return status == VEM_OK ? CLI_DONE : cli_failure(args, status);
+    if (status != VEM_OK)
+        return cli_failure(args, status);
+    if (cli_value(args, "levels") && !cli_value(args, "hierarchy")) {
+        cli_error("--levels says how many levels --hierarchy FILE has; there is no such "
+                  "file.");
+        return CLI_USAGE;
+    }
+    int64_t levels = 0;
+    return cli_read_levels(args, &levels);
 }
 
 /* -k 2-40: a fit of each number, and the one of the least BIC. */
@@ -246,6 +262,7 @@ const cli_command cli_fit = {
         "  vem fit data.npy -k 4096 --time 60 -o model.npz\n"
         "  vem fit data.csv -k 8 --columns 2-5 --standardize -o model.npz\n"
         "  vem fit data.npy -k 9999 -o model.npz --checkpoint state --resume\n"
+        "  vem fit data.npy -k 4096 -o model.npz --hierarchy centres.csv\n"
         "  vem fit part1.npy --init model.npz --accumulate stats1.npz\n",
     .own = own,
     .own_count = sizeof own / sizeof *own,

@@ -110,6 +110,36 @@ static vem_status write_labels(cli_args *args, const vem_report *report,
     return status;
 }
 
+int cli_read_levels(const cli_args *args, int64_t *levels)
+{
+    enum { MOST = 8 };
+    const int code = cli_read_whole(args, "levels", MOST, levels);
+    if (code != CLI_DONE || !cli_value(args, "levels") || *levels >= 2)
+        return code;
+    cli_error("--levels is %d, but it must lie between 2 and %d.", (int)*levels, MOST);
+    return CLI_USAGE;
+}
+
+static vem_status write_hierarchy(cli_args *args, const cli_found *found,
+                                  const char *path)
+{
+    int64_t levels = 0;
+    cli_read_levels(args, &levels); /* which was checked before the fit */
+    const vem_hierarchy_options options = {.size = sizeof options,
+                                           .levels = (int32_t)levels,
+                                           .seed =
+                                               vem_report_options(found->report)->seed};
+    vem_hierarchy *hierarchy = NULL;
+    if (cli_interrupted()) /* it ended the fit, and the file was asked for */
+        vem_ctx_set_progress(args->ctx, NULL, NULL);
+    vem_status status = vem_hierarchy_new(args->ctx, found->model, &options, &hierarchy);
+    cli_progress_end();
+    if (status == VEM_OK)
+        status = vem_hierarchy_write(args->ctx, hierarchy, path);
+    vem_hierarchy_free(hierarchy);
+    return status;
+}
+
 static int write_results(cli_args *args, const cli_found *found, const vem_data *data)
 {
     const char *output = cli_value(args, "output"), *labels = cli_value(args, "labels");
@@ -123,6 +153,8 @@ static int write_results(cli_args *args, const cli_found *found, const vem_data 
                      : vem_model_write(args->ctx, found->model, output);
     if (status == VEM_OK && labels)
         status = write_labels(args, found->report, found->model, data, labels);
+    if (status == VEM_OK && cli_value(args, "hierarchy"))
+        status = write_hierarchy(args, found, cli_value(args, "hierarchy"));
     if (status != VEM_OK)
         return cli_failure(args, status);
     return trace ? cli_trace_write(args, found->report, trace) : CLI_DONE;

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 """vem score --index: what the command says of an index, beside loops in numpy, and docs/guide/ivf.md."""
+import csv
+import json
 import os
 import re
 import subprocess
@@ -82,6 +84,31 @@ class Index(Case):
         np.save(self.path("w.npy"), self.queries[:, :4])
         self.refuse(1, (*score, "--index", self.path("w.npy")), "columns")
 
+    def test_hierarchy(self):
+        self.fitted("--hierarchy", self.path("h.npz"), "--levels", 3)
+        tree, means = np.load(self.path("h.npz")), np.load(self.path("m.npz"))["means"]
+        vectors, parents, levels = tree["vectors"], tree["parents"], tree["levels"]
+        np.testing.assert_array_equal(vectors[:200], means)
+        self.assertEqual(sorted(set(levels)), [0, 1, 2])
+        for level in 0, 1:
+            inside, above = (np.flatnonzero(levels == l) for l in (level, level + 1))
+            far = ((vectors[inside][:, None] - vectors[above][None]) ** 2).sum(2)
+            own = ((vectors[inside] - vectors[parents[inside]]) ** 2).sum(1)
+            np.testing.assert_allclose(own, far.min(1), rtol=1e-12)
+        self.assertTrue((parents[levels == 2] == -1).all())
+        self.fitted("--hierarchy", self.path("h.csv"))
+        with open(self.path("h.csv"), encoding="utf-8", newline="") as stream:
+            table = list(csv.DictReader(stream))
+        self.assertEqual([int(line["id"]) for line in table], list(range(len(table))))
+        self.assertEqual({line["parent"] for line in table[200:]}, {""})
+        self.assertEqual({line["parent"] for line in table[:200]}, {str(i) for i in range(200, len(table))})
+        np.testing.assert_allclose([json.loads(line["vector"]) for line in table[:200]],
+                                   np.load(self.path("m.npz"))["means"], rtol=1e-8)
+        fit = ("fit", self.path("x.npy"), "-k", 9)
+        self.refuse(2, (*fit, "--levels", 2), "--hierarchy")
+        self.refuse(2, (*fit, "--hierarchy", self.path("h.npz"), "--levels", 1), "2 and 8")
+        self.refuse(2, (*fit, "--hierarchy", self.path("h.npy")), "npz csv")
+
     def test_guide(self):
         """The blocks of the guide, run one after another in a folder with these vectors."""
         with open(os.path.join(SOURCE, "docs", "guide", "ivf.md"), encoding="utf-8") as stream:
@@ -96,13 +123,15 @@ class Index(Case):
             self.skipTest("faiss is not here")
         folder = os.path.dirname(os.path.abspath(VEM))
         environment = dict(os.environ, PATH=folder + os.pathsep + os.environ["PATH"])
+        told = ""
         for kind, block in blocks:
             line = ["sh", "-ec", block] if kind == "sh" else [sys.executable, "-c", block]
             done = subprocess.run(line, cwd=self.folder.name, env=environment, capture_output=True, text=True,
                                   check=False)
             self.assertEqual(done.returncode, 0, block + done.stdout + done.stderr)
-        self.assertIn("recall@10", done.stdout)
-        found = float(re.search(r"recall@10 ([\d.]+)", done.stdout).group(1))
+            told += done.stdout
+        self.assertIn("recall@10", told)
+        found = float(re.search(r"recall@10 ([\d.]+)", told).group(1))
         self.assertGreater(found, 0.5)
 
 

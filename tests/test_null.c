@@ -292,6 +292,21 @@ static void lists_of_an_index(void **state)
     assert_null(vem_index_at(NULL, 0));
     vem_index_free(index);
     vem_index_free(NULL);
+    vem_hierarchy *levels = NULL;
+    REFUSES(ctx, vem_hierarchy_new(NULL, model, NULL, &levels));
+    REFUSES(model, vem_hierarchy_new(ctx, NULL, NULL, &levels));
+    REFUSES(hierarchy, vem_hierarchy_new(ctx, model, NULL, NULL));
+    REFUSES(hierarchy, vem_hierarchy_write(ctx, NULL, "h.npz"));
+    assert_int_equal(vem_hierarchy_new(ctx, model, NULL, &levels), VEM_OK);
+    REFUSES(path, vem_hierarchy_write(ctx, levels, NULL));
+    REFUSES(ctx, vem_hierarchy_write(NULL, levels, "h.npz"));
+    vem_hierarchy_free(levels);
+    vem_hierarchy_free(NULL);
+    assert_int_equal(vem_hierarchy_nodes(NULL), 0);
+    assert_int_equal(vem_hierarchy_levels(NULL), 0);
+    assert_null(vem_hierarchy_vectors(NULL));
+    assert_null(vem_hierarchy_parents(NULL));
+    assert_null(vem_hierarchy_level_of(NULL));
 }
 
 static void uses_and_files(void **state)

@@ -75,6 +75,43 @@ VEM_API vem_status vem_index_scan(vem_ctx *ctx, const vem_index *index, double s
 /* A picture (.svg): recall against the share of the rows that is scanned. */
 VEM_API vem_status vem_index_draw(vem_ctx *ctx, const vem_index *index, const char *file);
 
+/* ---- Trees of centres ---- */
+
+/* The clusters of a model under fewer centres, as indexes of several levels have them. Nodes
+ * 0 .. C - 1 are the clusters, with their own numbers; those of the levels above follow. */
+typedef struct vem_hierarchy vem_hierarchy;
+
+/* What is asked of vem_hierarchy_new. */
+typedef struct vem_hierarchy_options {
+    size_t size;    /* sizeof(vem_hierarchy_options) */
+    int32_t levels; /* the clusters' own counted: 2 to 8; 0: 2, and 3 for more than 65,536
+                       clusters */
+    int64_t seed;   /* of the k-means of each level */
+} vem_hierarchy_options;
+
+/* Each level has the C^(1/levels)-th part of the nodes below it, their k-means (by their weights, where
+ * the model fitted those); the parent of a node is the nearest of them. Like an index it goes by the
+ * means in the units of the data. options may be NULL: all 0. */
+VEM_API vem_status vem_hierarchy_new(vem_ctx *ctx, const vem_model *model,
+                                     const vem_hierarchy_options *options,
+                                     vem_hierarchy **hierarchy);
+/* Frees a hierarchy. */
+VEM_API void vem_hierarchy_free(vem_hierarchy *hierarchy);
+/* Nodes of all levels. */
+VEM_API int32_t vem_hierarchy_nodes(const vem_hierarchy *hierarchy);
+/* How many levels it has. */
+VEM_API int32_t vem_hierarchy_levels(const vem_hierarchy *hierarchy);
+VEM_API const double *
+vem_hierarchy_vectors(const vem_hierarchy *hierarchy); /* nodes x D */
+/* The parent of each node; -1 at the top. */
+VEM_API const int32_t *vem_hierarchy_parents(const vem_hierarchy *hierarchy);
+/* The level of each node; 0: clusters. */
+VEM_API const int32_t *vem_hierarchy_level_of(const vem_hierarchy *hierarchy);
+/* .npz: vectors, parents, levels. .csv, .csv.gz: id, parent (nothing at the top), vector ("[1,2]"), as
+ * data bases load it. */
+VEM_API vem_status vem_hierarchy_write(vem_ctx *ctx, const vem_hierarchy *hierarchy,
+                                       const char *path);
+
 #ifdef __cplusplus
 }
 #endif

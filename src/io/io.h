@@ -157,6 +157,13 @@ typedef struct vem_i_array {
 vem_status vem_i_npz_write(vem_i_run *run, const char *path, const vem_i_array *arrays,
                            int count);
 
+/* ---- Trees of centres (hierarchy_file.c) ---- */
+
+/* .npz: vectors, parents, levels; .csv: id, parent, vector. */
+vem_status vem_i_hierarchy_write(vem_i_run *run, const char *path, int32_t nodes,
+                                 int32_t d, const double *vectors, const int32_t *parents,
+                                 const int32_t *levels);
+
 /* ---- Labels (labels.c, results.c) ---- */
 
 /* What one number a row means: the cluster that was found, or the class that was known
