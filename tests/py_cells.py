@@ -67,7 +67,8 @@ class Cells(Case):
         told = self.json("fit", many, "-k", 3, "--family", "full", "--gap", 0.5, "--depth", 7)
         self.assertGreater(told["cells"], 0)
         self.assertEqual((told["options"]["gap"], told["options"]["depth"]), (0.5, 7))
-        self.refuse(2, ["fit", self.data, "-k", 3, "--family", "full", "--gap", 0.5], "--gap needs --cells")
+        self.refuse(2, ["fit", self.data, "-k", 3, "--family", "full", "--gap", 0.5],
+                    "--gap needs --cells")
 
     def test_as_many_cells_as_rows(self):
         told, notes = self.fit("--cells", 1500, "--gap", 0.01)

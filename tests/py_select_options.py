@@ -53,6 +53,18 @@ class Options(Case):
         for method in ("bic", "gmeans", "greedy"):
             self.refuse(2, ["select", data, "--method", method, "--prior-dof", 4], "bayes and vb")
 
+    def test_few_items(self):
+        """How many clusters there may be follows the cells or the coreset, where nobody says."""
+        data = self.data(n=600)
+        for words, most in ((["--cells", 30], 7), (["--cells", 3], 1), (["--coreset", 15], 15),
+                            (["--method", "greedy", "--cells", 30], 7), (["--cells", 599], 50)):
+            told = self.json("select", data, *words)
+            self.assertLessEqual(max(p["clusters"] for p in told["path"]), most)
+        self.refuse(2, ["select", data, "--cells", 30, "--max-clusters", 9], "9 clusters need at least 36")
+        self.refuse(2, ["select", data, "--method", "greedy", "--min-clusters", 30],
+                    "--max-clusters is 20 by default")
+        self.refuse(1, ["select", data, "--min-clusters", 601], "600 rows, --min-clusters 601")
+
     def test_numbers(self):
         data = self.data(n=300, d=3)
         swept = self.json("fit", data, "-k", "2-40", "--family", "diag", "-o", self.path("m.npz"))

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/structs.h"
 #include "data/sample.h"
+#include "fit/cells_plan.h"
 #include "fit/presets.h"
 #include "metrics/chunks.h"
 #include "model/units.h"
@@ -35,7 +36,20 @@ static int has_few_rows(const vem_i_select_type *method, const vem_options *o,
            data->n < (int64_t)ROWS_FOR_MATRICES * data->d;
 }
 
-static int32_t most_of(const vem_select_options *s, const vem_data *data)
+/* What a coreset or cells of the caller's leave of a number that he leaves open. */
+static int64_t within_items(const vem_options *o, const vem_data *data, int64_t most)
+{
+    int64_t rows = data->n;
+    if (o->coreset != VEM_AUTO && o->coreset < rows)
+        rows = o->coreset;
+    most = most < rows ? most : rows;
+    if (o->cells > 0 && o->cells < rows && vem_i_clusters_of_cells(o->cells) < most)
+        most = vem_i_clusters_of_cells(o->cells);
+    return most;
+}
+
+static int32_t most_of(const vem_options *o, const vem_select_options *s,
+                       const vem_data *data)
 {
     const vem_i_select_type *method = vem_i_select_type_of((int)s->method);
     const int64_t columns = (int64_t)data->d + 1,
@@ -45,9 +59,9 @@ static int32_t most_of(const vem_select_options *s, const vem_data *data)
         return s->numbers[s->number_count - 1];
     most = most < room ? most : room;
     most = most < FEWEST ? FEWEST : most > MOST ? MOST : most;
-    if (s->max_clusters || method->most)
-        most = s->max_clusters ? s->max_clusters : method->most;
-    else if (most < s->min_clusters)
+    most = s->max_clusters ? s->max_clusters
+                           : within_items(o, data, method->most ? method->most : most);
+    if (most < s->min_clusters)
         most = s->min_clusters;
     return (int32_t)(most < data->n ? most
                                     : data->n); /* a path is as long as it can be */
@@ -91,8 +105,8 @@ static vem_status check(vem_i_run *run, const vem_data *data, const vem_options 
             s->min_clusters, s->max_clusters);
     if (most > 0 && s->min_clusters > most)
         return vem_i_fail(run, VEM_BAD_OPTION,
-                          "--min-clusters is %d, but --max-clusters is %d.",
-                          s->min_clusters, most);
+                          "--min-clusters is %d, but --max-clusters is %d%s.",
+                          s->min_clusters, most, s->max_clusters ? "" : " by default");
     if (vem_choice_name("family", (int)o->family) && method->takes &&
         !method->takes(vem_i_family_of((int)o->family)))
         return vem_i_fail(run, VEM_BAD_OPTION,
@@ -328,6 +342,11 @@ vem_status vem_i_select(vem_i_run *run, const vem_data *data, const vem_options 
     vem_status status = vem_i_struct_in(run, "vem_select_options", select, &s, sizeof s);
     if (status == VEM_OK)
         status = check(run, data, options, &s);
+    if (status == VEM_OK && measured && s.min_clusters > data->n)
+        status = vem_i_fail(run, VEM_BAD_DATA,
+                            "There are fewer rows than clusters: %lld rows, "
+                            "--min-clusters %d.",
+                            (long long)data->n, s.min_clusters);
     if (status != VEM_OK)
         return status;
     vem_options asked = *options;
@@ -339,7 +358,7 @@ vem_status vem_i_select(vem_i_run *run, const vem_data *data, const vem_options 
                        .choose = choose,
                        .inside = !measured,
                        .least = s.min_clusters ? s.min_clusters : 1};
-    asked.clusters = most_of(&s, data);
+    asked.clusters = most_of(options, &s, data);
     if (asked.measure == VEM_MEASURE_NONE && (measured || !f.method->by_energy))
         asked.measure = VEM_MEASURE_EXACT;
     f.few = has_few_rows(f.method, options, &s, data);

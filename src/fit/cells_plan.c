@@ -30,6 +30,9 @@ enum { MANY_EACH = 128, MANY_LEAST = 16384, MANY_COLUMNS = 3, MANY_ROWS = 4 };
 enum { LOOKED_AT = 1024 };
 static const double TWICE = 0.05;
 
+/* Clusters that share a cell would become alike: so many cells for each, at least. */
+enum { CELLS_FEWEST_EACH = 4 };
+
 static int64_t at_least(int64_t cells, int64_t least)
 {
     return cells > least ? cells : least;
@@ -41,6 +44,11 @@ int64_t vem_i_cells_of_preset(int64_t clusters, int64_t n)
     const int64_t most = at_least(CELLS_MOST_EACH * clusters, least);
     const int64_t some = at_least(n / CELLS_ROWS, least);
     return some < most ? some : most;
+}
+
+int64_t vem_i_clusters_of_cells(int64_t cells)
+{
+    return at_least(cells / CELLS_FEWEST_EACH, 1);
 }
 
 static int has_starts(const vem_options *o)
@@ -90,7 +98,7 @@ vem_status vem_i_settle_cells(vem_i_run *run, int64_t n, int32_t d, vem_options 
             about_cells(out));
     if (none)
         return VEM_OK;
-    const int64_t fewest = 4 * out->clusters;
+    const int64_t fewest = CELLS_FEWEST_EACH * out->clusters;
     if (out->cells < fewest && out->cells < n && out->clusters > 1)
         return vem_i_fail(
             run, VEM_BAD_OPTION,
