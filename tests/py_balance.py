@@ -45,6 +45,18 @@ class Balance(Case):
             self.assertEqual(size.sum(), 1201)
         self.assertGreaterEqual(size.min(), 40)
 
+    def test_a_weight_of_two_is_two_rows(self):
+        weights = np.random.default_rng(3).integers(0, 4, len(self.rows))
+        np.save(self.path("w.npy"), weights.astype(float))
+        np.save(self.path("more.npy"), np.repeat(self.rows, weights, axis=0))
+        self.fit("--algorithm", "kmeans", model="start.npz")
+        for how in ("soft", "auto"):
+            words = ["--balance", how, "--init", self.path("start.npz")]
+            one = self.fit(*words, "--weights", self.path("w.npy"))
+            other = self.fit(*words, data="more.npy")
+            for what in ("free_energy", "cv", "largest", "steps"):
+                self.assertAlmostEqual(one[what], other[what], 9, (how, what))
+
     def test_gaps_beyond_exp(self):
         """Tight clusters, and a far one of few rows: prices of hundreds of nats stay numbers."""
         random = np.random.RandomState(0)

@@ -22,24 +22,29 @@ static grid_data crowded(grid_weights weights, int32_t d)
     return data;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
+/* Half of the mass has a gap below it, or the same: found by looking at each of them. */
 static double median_gap(const engine *e)
 {
-    static double gaps[N];
-    int64_t count = 0;
+    const vem_i_posterior *p = &e->em.posterior;
+    double gaps[N], masses[N], all = 0, median = INFINITY;
+    int count = 0;
     for (int64_t i = 0; i < N; i++) {
-        const double gap = vem_i_value(e->em.view->kernels, e->em.posterior.gap, i);
-        if (vem_i_view_mass(e->em.view, i) > 0 && e->em.posterior.next[i] >= 0 &&
-            gap > 0 && isfinite(gap))
-            gaps[count++] = gap;
+        const double gap = vem_i_value(e->em.view->kernels, p->gap, i);
+        const double mass = vem_i_view_mass(e->em.view, i);
+        if (mass > 0 && p->next[i] >= 0 && gap > 0) {
+            gaps[count] = gap;
+            masses[count++] = mass;
+            all += mass;
+        }
     }
-    qsort(gaps, (size_t)count, sizeof *gaps, by_value);
-    return gaps[count / 2];
+    for (int k = 0; k < count; k++) {
+        double reached = 0;
+        for (int i = 0; i < count; i++)
+            reached += gaps[i] <= gaps[k] ? masses[i] : 0;
+        if (reached > 0.5 * all)
+            median = fmin(median, gaps[k]);
+    }
+    return median;
 }
 
 /* F with equal weights of what is held, less the penalty: from costs worked out

@@ -51,6 +51,10 @@ static const double LESS = 0.7;
 static const double SPAN = 600;
 enum { PIECES = 16 };
 
+typedef struct told_gap {
+    double gap, mass;
+} told_gap;
+
 typedef struct prices {
     vem_i_em *em;
     int32_t *held;         /* n: what items held after the last round */
@@ -66,7 +70,7 @@ typedef struct prices {
     double gains[PIECES];
     int64_t moved[PIECES];
     const double *by; /* what items are looked at with */
-    double *told;     /* gaps of a few items */
+    told_gap *told;   /* of a few items */
 } prices;
 
 /* Does the item go to the next best? */
@@ -137,26 +141,32 @@ static double weigh(prices *t, const double *by, double *sizes)
 
 static int compare(const void *a, const void *b)
 {
-    const double x = *(const double *)a, y = *(const double *)b;
+    const double x = ((const told_gap *)a)->gap, y = ((const told_gap *)b)->gap;
     return (x > y) - (x < y);
 }
 
+/* By mass: an item of weight 2 is two items. */
 static double median_gap(const prices *t)
 {
     const vem_i_em *em = t->em;
     const int64_t n = em->view->n, told = n < TOLD ? n : TOLD;
-    int64_t count = 0;
+    int64_t count = 0, at = 0;
+    double all = 0, below = 0;
     for (int64_t k = 0; k < told; k++) {
         const int64_t i = n * k / told;
         const double gap = vem_i_value(em->view->kernels, em->posterior.gap, i);
-        if (vem_i_view_mass(em->view, i) > 0 && em->posterior.next[i] >= 0 && gap > 0 &&
-            isfinite(gap))
-            t->told[count++] = gap;
+        const double mass = vem_i_view_mass(em->view, i);
+        if (mass > 0 && em->posterior.next[i] >= 0 && gap > 0 && isfinite(gap)) {
+            t->told[count++] = (told_gap){gap, mass};
+            all += mass;
+        }
     }
     if (count == 0)
         return 0;
     qsort(t->told, (size_t)count, sizeof *t->told, compare);
-    return t->told[count / 2];
+    for (; at < count - 1 && below + t->told[at].mass <= 0.5 * all; at++)
+        below += t->told[at].mass;
+    return t->told[at].gap;
 }
 
 /* As many times that as --balance says. */
@@ -328,7 +338,7 @@ static void list_arrays(prices *t, int64_t n, int32_t capacity, vem_i_room *list
         {&t->sizes, clusters, value, 0},
         {&t->trial, clusters, value, 0},
         {&t->partial, PIECES, clusters * value, 0},
-        {&t->told, TOLD, value, 0},
+        {&t->told, TOLD, sizeof *t->told, 0},
         /* Both are in a state that is written before there were prices. */
         {&t->before, clusters, value, 1},
         {&t->held, (size_t)n, sizeof *t->held, 1},
