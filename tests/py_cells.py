@@ -70,6 +70,22 @@ class Cells(Case):
         self.refuse(2, ["fit", self.data, "-k", 3, "--family", "full", "--gap", 0.5],
                     "--gap needs --cells")
 
+    def test_many_rows_of_few_values(self):
+        """kd-em takes so many cells of many rows that each has one value here: it is exact EM."""
+        generator = random.Random(5)
+        middles = ((9, 30), (22, 12), (26, 25))
+        rows = [[min(max(round(generator.gauss(m, 5)), 0), 39) for m in middles[i % 3]]
+                for i in range(2000)]
+        self.data = self.npy("values.npy", rows * 80)
+        start = self.path("start.npz")
+        self.json("fit", self.data, "-k", 3, "--family", "full", "--max-steps", 1, "-o", start)
+        exact, _ = self.fit("--algorithm", "gmm", "--init", start)
+        cells, _ = self.fit("--algorithm", "kd-em", "--init", start)
+        self.assertEqual(cells["cells"], len(set(map(tuple, rows))))
+        self.assertEqual(cells["steps"], exact["steps"])
+        self.assertAlmostEqual(cells["free_energy"], exact["free_energy"], delta=1e-6)
+        self.assertAlmostEqual(cells["gap"], 0, delta=1e-9)
+
     def test_as_many_cells_as_rows(self):
         told, notes = self.fit("--cells", 1500, "--gap", 0.01)
         self.assertEqual((told["cells"], told["gap"], told["gap_of"]), (0, None, None))

@@ -154,8 +154,11 @@ static void cells_of_kd_em(void **state)
     (void)state;
     const struct {
         int64_t n, clusters, cells;
-    } cases[] = {{1000, 12, 8192},      {200000, 12, 12500}, {1 << 20, 12, 24576},
-                 {4096000, 64, 131072}, {100000, 64, 16384}, {1 << 30, 2, 8192}};
+        int fine; /* the first cells are as many, and the end is that of exact EM */
+    } cases[] = {{1000, 12, 8192, 0},     {200000, 12, 12500, 1},
+                 {1 << 20, 12, 49152, 1}, {4096000, 64, 256000, 1},
+                 {100000, 64, 16384, 0},  {1 << 30, 2, 8192, 1},
+                 {1 << 30, 64, 262144, 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         vem_options o, r;
         vem_options_init(&o);
@@ -164,6 +167,18 @@ static void cells_of_kd_em(void **state)
         assert_int_equal(vem_options_resolve(ctx, &o, cases[i].n, 2, VEM_FLOAT64, &r),
                          VEM_OK);
         assert_int_equal(r.cells, cases[i].cells);
+        assert_int_equal(r.depth == 28, cases[i].fine);
+        assert_true(r.tolerance == (cases[i].fine ? 1e-6 : 1e-5));
+        vem_options again; /* what was settled can be asked for */
+        assert_int_equal(vem_options_resolve(ctx, &r, cases[i].n, 2, VEM_FLOAT64, &again),
+                         VEM_OK);
+        assert_true(again.cells == r.cells && again.depth == r.depth &&
+                    again.tolerance == r.tolerance);
+        o.depth = 11; /* what is said stands */
+        o.tolerance = 1e-3;
+        assert_int_equal(vem_options_resolve(ctx, &o, cases[i].n, 2, VEM_FLOAT64, &r),
+                         VEM_OK);
+        assert_true(r.depth == 11 && r.tolerance == 1e-3);
     }
 }
 

@@ -13,13 +13,18 @@
 #include "fit/presets.h"
 #include "model/family.h"
 
-/* kd-em: so many for each cluster, and no fewer than these; of many rows one in so many, up to so many
- * for each cluster, because they cost little beside a step over all rows. With too few of them clusters that share a
- * cell become alike and stay so, and with few of them at first cells are divided where they need not be: the
- * first ones are many for each cluster (docs/math/cells.md). */
+/* kd-em: so many for each cluster, and no fewer than these. With too few of them clusters
+ * that share a cell become alike and stay so, and with few of them at first cells are divided
+ * where they need not be: the first ones are many for each cluster (docs/math/cells.md). */
 enum { CELLS_EACH = 256, CELLS_LEAST = 8192, FIRST_EACH = 128 };
-enum { CELLS_ROWS = 16, CELLS_MOST_EACH = 2048 };
-enum { DEEPEST = 28 };
+/* Of many rows kd-em takes one cell in so many, up to so many for each cluster, because they
+ * cost little beside a step over all rows. The first cells are as many then as there is room
+ * for: from coarse ones many clusters come to another maximum, a lower one where values come
+ * twice. And it ends where exact EM does, since the cut that it rests on is the one that is
+ * fitted, while a coarse one is better left early. */
+enum { CELLS_ROWS = 16, CELLS_MOST_EACH = 4096 };
+static const double FINE_TOLERANCE = 1e-6;
+enum { DEEPEST = 28 }; /* as deep as there is room */
 /* Where they are our choice, from so many rows on. With a matrix for each of few clusters: so many cells for
  * each, and no fewer than these, in so many columns at most. With a variance for each column and many clusters:
  * the same, and so many rows for each cell. */
@@ -38,12 +43,21 @@ static int64_t at_least(int64_t cells, int64_t least)
     return cells > least ? cells : least;
 }
 
-int64_t vem_i_cells_of_preset(int64_t clusters, int64_t n)
+vem_status vem_i_settle_preset_cells(vem_i_run *run, int64_t n, int32_t d,
+                                     const vem_options *asked, vem_options *out)
 {
-    const int64_t least = at_least(CELLS_EACH * clusters, CELLS_LEAST);
-    const int64_t most = at_least(CELLS_MOST_EACH * clusters, least);
-    const int64_t some = at_least(n / CELLS_ROWS, least);
-    return some < most ? some : most;
+    const int64_t least = at_least(CELLS_EACH * out->clusters, CELLS_LEAST);
+    const int64_t most = at_least(CELLS_MOST_EACH * out->clusters, least);
+    const int64_t some = n / CELLS_ROWS;
+    out->cells = some < least ? least : some < most ? some : most;
+    const vem_status status = vem_i_settle_cells(run, n, d, out);
+    if (some <= least)
+        return status;
+    if (asked->depth == VEM_AUTO) /* the tree ends where there is no more room */
+        out->depth = DEEPEST;
+    if (asked->tolerance == VEM_AUTO)
+        out->tolerance = FINE_TOLERANCE;
+    return status;
 }
 
 int64_t vem_i_clusters_of_cells(int64_t cells)
@@ -112,7 +126,7 @@ vem_status vem_i_settle_cells(vem_i_run *run, int64_t n, int32_t d, vem_options 
                              (INT64_C(2) << out->depth) <= out->cells &&
                              (INT64_C(1) << out->depth) < first;)
             out->depth++;
-    if ((INT64_C(1) << out->depth) > out->cells)
+    if (out->depth < DEEPEST && (INT64_C(1) << out->depth) > out->cells)
         return vem_i_fail(
             run, VEM_BAD_OPTION,
             "--depth is %lld, which is %lld cells, but --cells allows %lld.",

@@ -342,9 +342,10 @@ vem_status vem_i_options_resolve(vem_i_run *run, const vem_options *options, int
         return status;
     if ((status = vem_i_settle_descent(run, reduced, &out)) != VEM_OK)
         return status;
-    if (p.cells && out.cells == VEM_AUTO)
-        out.cells = vem_i_cells_of_preset(out.clusters, reduced);
-    if ((status = vem_i_settle_cells(run, reduced, d, &out)) != VEM_OK)
+    status = p.cells && out.cells == VEM_AUTO
+                 ? vem_i_settle_preset_cells(run, reduced, d, options, &out)
+                 : vem_i_settle_cells(run, reduced, d, &out);
+    if (status != VEM_OK)
         return status;
     if ((status = vem_i_check_descent(run, &out)) != VEM_OK)
         return status;

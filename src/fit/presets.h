@@ -45,9 +45,11 @@ vem_status vem_i_settle_blocks(vem_i_run *run, vem_options *options);
 
 /* Cells (cells_plan.c): how many, how deep the first of them lie among n rows, and what does not go
  * with them. */
-int64_t vem_i_cells_of_preset(int64_t clusters, int64_t n);
 int vem_i_fits_cells(int algorithm);
 vem_status vem_i_settle_cells(vem_i_run *run, int64_t n, int32_t d, vem_options *options);
+/* The same where a preset takes them and nobody said how many. */
+vem_status vem_i_settle_preset_cells(vem_i_run *run, int64_t n, int32_t d,
+                                     const vem_options *asked, vem_options *options);
 
 /* What was asked for and would be ignored (check_moves.c). */
 vem_status vem_i_check_moves(vem_i_run *run, const vem_options *asked,

@@ -109,6 +109,8 @@ vem_i_starts_plan vem_i_starts_on_cells(const vem_options *o, int ours, int32_t 
         return p;
     const vem_i_family *family = vem_i_family_of(o->family);
     p.rows = INT64_C(1) << o->depth;
+    if (p.rows > o->cells)
+        p.rows = o->cells;
     const double affordable = EXPENSIVE / work_of(o, p.rows, d);
     p.runs = most_runs(family);
     if (affordable < (double)p.runs)
