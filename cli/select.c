@@ -1,4 +1,5 @@
 /* vem select DATA -o MODEL.npz */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +9,12 @@
 #define METHOD_NAME(NAME, symbol, name, what) name,
 #define METHOD_CHOICE(NAME, symbol, name, what) "|" name
 
+#define FAMILY_NAME(NAME, symbol, name, what) name,
+
 static const char *const methods[] = {VEM_SELECT_TABLE(METHOD_NAME)};
+static const char *const family_names[] = {VEM_FAMILY_TABLE(FAMILY_NAME)};
+
+enum { FAMILIES = VEM_FAMILIES };
 
 static const cli_option own[] = {
     {"method", 0, "Model", &(VEM_SELECT_TABLE(METHOD_CHOICE))[1],
@@ -16,6 +22,9 @@ static const cli_option own[] = {
     {"min-clusters", 0, "Model", "A", "fewest clusters that may be chosen; default 1"},
     {"max-clusters", 0, "Model", "K",
      "most clusters that are tried; default 20 for greedy and sweep, else by the rows"},
+    {"families", 0, "Model", "NAME,...",
+     "search each of these families, as in full,diag,iso, and take the one with the best "
+     "criterion; each takes the time of a search"},
     {"pick", 0, "Model", "K",
      "no fit: the mixture of K clusters of a path that select wrote"},
     {"stability", 0, "Model", "R",
@@ -43,12 +52,13 @@ static const cli_file files[] = {
     {NULL, CLI_READS, NULL},
 };
 
-static const char *const shared[] = {"family",      "prior",     "search",  "held",
-                                     "reach",       "explore",   "probe",   "tolerance",
-                                     "max-steps",   "empty",     "floor",   "coreset",
-                                     "cells",       "depth",     "expand",  "precision",
-                                     "standardize", "normalize", "threads", "memory",
-                                     "time",        "seed",      "measure", NULL};
+static const char *const shared[] = {"family",    "prior",       "search",    "held",
+                                     "reach",     "explore",     "probe",     "tolerance",
+                                     "max-steps", "empty",       "floor",     "coreset",
+                                     "cells",     "depth",       "expand",    "precision",
+                                     "finish",    "standardize", "normalize", "threads",
+                                     "memory",    "time",        "seed",      "measure",
+                                     NULL};
 
 static const char *const meanings[] = {
     "family",
@@ -60,6 +70,12 @@ static const char *const meanings[] = {
     "and kmeans-bic iso-shared, with bayes and vb diag where there are fewer than 5 rows "
     "for "
     "each column",
+    "finish",
+    "soft: when the number of clusters is found, steps follow in which rows share them "
+    "(bayes, "
+    "icl): labels and likelihoods are those of the mixture then, and clusters that "
+    "overlap have their whole width; "
+    "the path is as without it",
     NULL};
 
 static const char *const of_a_path[] = {"output", "json", "quiet", "verbose", NULL};
@@ -72,7 +88,32 @@ static const cli_mode modes[] = {
 
 /* ---- select ---- */
 
-static int read_request(cli_args *args, vem_select_options *select, cli_prior *prior)
+/* Names with commas between them. */
+static int read_families(const cli_args *args, int32_t *families,
+                         vem_select_options *select)
+{
+    const char *at = cli_value(args, "families");
+    int code = CLI_DONE, kind = 0;
+    while (at && code == CLI_DONE) {
+        char name[64];
+        const size_t length = strcspn(at, ",");
+        snprintf(name, sizeof name, "%.*s", (int)(length < 63 ? length : 63), at);
+        code = cli_read_choice("--families", name, family_names, FAMILIES, &kind);
+        for (int64_t k = 0; code == CLI_DONE && k < select->family_count; k++)
+            if (families[k] == kind) {
+                cli_error("--families has %s twice.", name);
+                code = CLI_USAGE;
+            }
+        if (code == CLI_DONE)
+            families[select->family_count++] = kind;
+        at = at[length] ? at + length + 1 : NULL;
+    }
+    select->families = select->family_count > 0 ? families : NULL;
+    return code;
+}
+
+static int read_request(cli_args *args, int32_t *families, vem_select_options *select,
+                        cli_prior *prior)
 {
     int64_t least = 0, most = 0;
     int method = 0, code = CLI_DONE;
@@ -87,6 +128,8 @@ static int read_request(cli_args *args, vem_select_options *select, cli_prior *p
                                    .method = (vem_select_method)method,
                                    .min_clusters = (int32_t)least,
                                    .max_clusters = (int32_t)most};
+    if (code == CLI_DONE)
+        code = read_families(args, families, select);
     if (code == CLI_DONE)
         code = cli_read_share(args, "holdout", &select->holdout);
     if (code == CLI_DONE)
@@ -173,6 +216,7 @@ static int run(cli_args *args)
 {
     const double began = cli_clock();
     vem_select_options select;
+    int32_t families[FAMILIES];
     cli_prior prior = {0};
     cli_more more;
     vem_data *data = NULL;
@@ -183,7 +227,7 @@ static int run(cli_args *args)
         return cli_draw_path(args);
     int code = cli_read_more(args, &more);
     if (code == CLI_DONE)
-        code = read_request(args, &select, &prior);
+        code = read_request(args, families, &select, &prior);
     if (code == CLI_DONE) {
         cli_progress_begin(args);
         code = cli_read_in_time(args, &data, &seconds_read, began);
@@ -224,12 +268,14 @@ const cli_command cli_select = {
         "Each is measured on all rows, with --measure sample on some of them. Ctrl-C, "
         "or\n"
         "--time, ends the search; what was found until then is written. For likelihoods\n"
-        "of rows between clusters let rows share them: vem fit DATA --init MODEL.\n",
-    .examples = "  vem select data.npy -o model.npz --labels labels.csv\n"
-                "  vem select data.npy --method greedy --max-clusters 12 -o model.npz\n"
-                "  vem select data.csv --max-clusters 50 --family diag -o model.npz\n"
-                "  vem select --pick 7 model.npz -o seven.npz\n"
-                "  vem select data.npy --stability 20 --picture path.svg -o model.npz\n",
+        "of rows between clusters let rows share them at the end: --finish soft.\n",
+    .examples =
+        "  vem select data.npy -o model.npz --labels labels.csv\n"
+        "  vem select data.npy --method greedy --max-clusters 12 -o model.npz\n"
+        "  vem select data.csv --max-clusters 50 --family diag -o model.npz\n"
+        "  vem select data.npy --families full,diag,iso --finish soft -o model.npz\n"
+        "  vem select --pick 7 model.npz -o seven.npz\n"
+        "  vem select data.npy --stability 20 --picture path.svg -o model.npz\n",
     .own = own,
     .own_count = sizeof own / sizeof *own,
     .files = files,

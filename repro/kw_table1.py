@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """KW Table 1: how many clusters are found, of 10, by five methods.
 
-    repro/kw_table1.py [--runs 10] [--side 30] [--short] [--output FILE]
+    repro/kw_table1.py [--runs 10] [--side 30] [--short] [--only TAU,N,D] [--keep FILE] [--output FILE]
 
 Kurihara and Welling, "Bayesian k-means as a maximization-expectation algorithm", Table 1: 27 settings of separation tau,
 rows N and columns D, 10 sets of each; mean and sd of the number of clusters found by G-means, k-means with BIC, a
@@ -12,16 +12,19 @@ standard deviation), drawn again, in a cube of 1 % more, where one is nearer tha
 in [0.5, 1.5]; the points of a cluster are its center plus a D x D matrix of standard normal numbers times s times standard
 normal numbers; clusters are equally likely. All methods are those of `vem select`, with what it chooses by itself.
 The paper's methods begin with one cluster and divide it in two; ours divides in up to 16.
+
+A run is one set of each setting; runs follow each other, so that one that is ended early has whole runs. --keep writes what
+was found after every set and goes on from there. --only (several) leaves all other settings out.
 """
 
 import argparse
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
 
 import numpy as np
 
@@ -93,37 +96,70 @@ def found(path, method):
     return json.loads(told.stdout)["clusters"]
 
 
+def chosen(options):
+    only = {tuple(float(text) for text in setting.split(",")) for setting in options.only or ()}
+    return [setting for setting in PAPER if (not only or setting in only)
+            and not (options.short and setting[1] * setting[2] > 100000)]
+
+
+def find_all(options, settings):
+    """The number of clusters of each (run, setting, method), as far as they are not kept already."""
+    counts, seconds = {}, 0
+    if options.keep and os.path.exists(options.keep):
+        with open(options.keep, encoding="utf-8") as file:
+            kept = json.load(file)
+        counts, seconds = kept["counts"], kept["seconds"]
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "rows.npy")
+        for run in range(options.runs):
+            for tau, rows, columns in settings:
+                key = f"{run} {tau:g} {rows} {columns}"
+                if key in counts:
+                    continue
+                before = used()
+                np.save(path, draw(tau, rows, columns, run, options.side))
+                counts[key] = [found(path, method) for method in METHODS]
+                seconds += used() - before
+                print(key, *counts[key], f"{used() - before:.1f} s", flush=True)
+                if options.keep:
+                    with open(options.keep + ".new", "w", encoding="utf-8") as file:
+                        json.dump({"counts": counts, "seconds": seconds}, file)
+                    os.replace(options.keep + ".new", options.keep)
+    return counts, seconds
+
+
+def used():
+    """Seconds of the processor of the commands that were run."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=10)
     parser.add_argument("--side", type=float, default=30)
     parser.add_argument("--short", action="store_true", help="no 5,000 rows of 32 or 64 columns")
+    parser.add_argument("--only", nargs="+", metavar="TAU,N,D")
+    parser.add_argument("--keep", metavar="FILE")
     parser.add_argument("--output", metavar="FILE",
                         default=os.path.join(ROOT, "repro", "results", "kw_table1.md"))
     options = parser.parse_args()
+    settings = chosen(options)
+    counts, seconds = find_all(options, settings)
     report = common.Report("KW Table 1: clusters found, of 10")
-    lines, began = [], time.time()
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "rows.npy")
-        for (tau, rows, columns), printed in PAPER.items():
-            if options.short and rows * columns > 100000:
-                continue
-            counts = {method: [] for method in METHODS}
-            for run in range(options.runs):
-                np.save(path, draw(tau, rows, columns, run, options.side))
-                for method in METHODS:
-                    counts[method].append(found(path, method))
-            paper = [float(text) for text in printed.split()]
-            line = [tau, f"{rows:,}", columns]
-            for i, method in enumerate(METHODS):
-                ours = counts[method]
-                sd = statistics.stdev(ours) if len(ours) > 1 else 0
-                line.append(f"{statistics.mean(ours):.2f} ± {sd:.2f} "
-                            f"({paper[2 * i]:.2f} ± {paper[2 * i + 1]:.2f})")
-            lines.append(line)
-            print(*line, f"{time.time() - began:.0f} s", flush=True)
+    lines = []
+    for tau, rows, columns in settings:
+        paper = [float(text) for text in PAPER[tau, rows, columns].split()]
+        line = [tau, f"{rows:,}", columns]
+        for i in range(len(METHODS)):
+            ours = [counts[f"{run} {tau:g} {rows} {columns}"][i] for run in range(options.runs)]
+            sd = statistics.stdev(ours) if len(ours) > 1 else 0
+            line.append(f"{statistics.mean(ours):.2f} ± {sd:.2f} "
+                        f"({paper[2 * i]:.2f} ± {paper[2 * i + 1]:.2f})")
+        lines.append(line)
     report.say(f"Mean and sd of {options.runs} sets of each setting; the paper's in brackets. Side of the cube "
-               f"{options.side:g}. Made by repro/kw_table1.py, which says what the paper does not.", "")
+               f"{options.side:g}. Made by repro/kw_table1.py, which says what the paper does not. "
+               f"{seconds:.0f} s of the processor.", "")
     report.table(["tau", "N", "D", *NAMES], lines)
     report.write(options.output)
 

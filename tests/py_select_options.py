@@ -134,6 +134,21 @@ class Options(Case):
         said = self.json("select", data, "--method", "gmeans", "--min-clusters", 9)
         self.assertTrue(any("--min-clusters 9, which has no part in it" in n for n in said["notes"]))
 
+    def test_families(self):
+        data = self.data(n=240, clusters=4, gap=8.0)
+        said = self.json("select", data, "--families", "full,diag,iso", "--finish", "soft", "-o", self.path("m.npz"))
+        self.assertEqual(said["family"], "iso")
+        told = [c for c in said["choices"] if c.startswith("family iso, the largest log evidence of full ")]
+        self.assertEqual(len(told), 1, said["choices"])
+        self.assertIn("diag", told[0])
+        alone = self.json("select", data, "--family", "iso", "--finish", "soft", "-o", self.path("n.npz"))
+        self.assertEqual(said["free_energy"], alone["free_energy"])
+        self.assertEqual(said["path"], alone["path"])
+        self.refuse(2, ["select", data, "--families", "full,round"], "--families is", "round")
+        self.refuse(2, ["select", data, "--families", "full,full"], "full twice")
+        self.refuse(2, ["select", data, "--families", "full,iso", "--family", "iso"], "only one of the two")
+        self.refuse(2, ["select", data, "--families", "full,poisson"], "--families has poisson")
+
     def test_moves_are_named(self):
         for method in ("bayes", "vb"):
             said = self.json("select", self.data(n=240, clusters=6, gap=6.0), "--method", method, "-o",

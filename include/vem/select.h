@@ -65,6 +65,10 @@ typedef struct vem_select_options {
     const int32_t *numbers; /* sweep: which, ascending; NULL: all of min to max (20) */
     int64_t number_count;   /* how many `numbers` has */
     double holdout; /* share of the rows that are not fitted but measured; 0: none */
+    const int32_t
+        *families;        /* several (vem_family_kind): the one with the best objective is
+                                chosen, too; NULL: that of the options */
+    int64_t family_count; /* how many `families` has */
 } vem_select_options;
 
 /* Mixtures of several numbers of clusters of the same rows. */

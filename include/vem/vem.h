@@ -436,7 +436,8 @@ typedef enum vem_empty_policy {
 } vem_empty_policy;
 /* Values of the option finish. */
 typedef enum vem_finish {
-    VEM_FINISH_SOFT = 0, /* as the fit is */
+    VEM_FINISH_SOFT = 0, /* as the fit is; said to vem_select with bayes or icl: steps in
+                            which rows share clusters follow */
     VEM_FINISH_HARD      /* steps in which each row has one cluster */
 } vem_finish;
 /* Values of the option measure. */

@@ -148,6 +148,7 @@ static vem_status run_stages(fit *f)
     vem_status status =
         f->method ? f->method->run(&selection) : vem_i_restarts_run(&restarts);
     f->model = restarts.model;
+    f->softened = restarts.softened;
     vem_i_budget_end_steps(f->run, &f->budget);
     return status == VEM_OK && f->choose ? f->choose(f) : status;
 }
@@ -157,7 +158,8 @@ static vem_status run_stages(fit *f)
 static vem_status count_floored(const fit *f)
 {
     vem_summary *s = &f->report->summary;
-    if (f->method && f->method->takes_prior) /* shapes are the prior's, not the floor's */
+    /* Shapes are the prior's, not the floor's. */
+    if (f->method && f->method->takes_prior && !f->softened)
         return VEM_OK;
     const vem_i_constraints limits =
         vem_i_constraints_of(&f->points->view, &f->resolved, f->model->family);
@@ -306,7 +308,8 @@ static vem_status report_before(fit *f)
     vem_options told = *f->asked; /* what --time chose is not explained as a default */
     if (f->budget.coreset)
         told.coreset = f->budget.coreset;
-    if (f->budget.held)
+    if (f->budget.held ||
+        (f->method && f->method->held)) /* soft steps come last, if any */
         told.held = f->resolved.held;
     vem_i_report_choices(f->report, &told, &f->plan.programme,
                          f->method ? &f->method->told : NULL);

@@ -133,6 +133,11 @@ static vem_status check(vem_i_run *run, const vem_data *data, const vem_options 
                           "--held is %lld, but with this method each row is in one "
                           "cluster.",
                           (long long)o->held);
+    if (o->finish == VEM_FINISH_SOFT && method->held && !method->softens)
+        return vem_i_fail(run, VEM_BAD_OPTION,
+                          "--finish is soft, but with --method %s each row is in one "
+                          "cluster; bayes and icl let rows share them in the end.",
+                          vem_i_select_name(s->method));
     if (s->method == VEM_SELECT_SWEEP && run->ctx->checkpoint.path)
         return vem_i_fail(run, VEM_BAD_OPTION,
                           "A sweep over numbers of clusters keeps no state: "
@@ -259,7 +264,8 @@ static vem_status choose(vem_i_fitting *f)
         f->report->labels = NULL;
     }
     s->clusters = path->chosen;
-    s->free_energy = path->points[at].free_energy;
+    if (!f->softened)
+        s->free_energy = path->points[at].free_energy;
     f->report->options.clusters = path->chosen;
     if (f->report->options.held > path->chosen)
         f->report->options.held = path->chosen;
@@ -349,6 +355,9 @@ vem_status vem_i_select(vem_i_run *run, const vem_data *data, const vem_options 
                             (long long)data->n, s.min_clusters);
     if (status != VEM_OK)
         return status;
+    if (s.families)
+        return vem_i_select_families(run, data, options, &s, measured, model, path,
+                                     report);
     vem_options asked = *options;
     vem_i_fitting f = {.run = run,
                        .data = data,

@@ -10,4 +10,11 @@ vem_status vem_i_select(vem_i_run *run, const vem_data *data, const vem_options 
                         const vem_select_options *select, int measured, vem_model **model,
                         vem_path **path, vem_report **report);
 
+/* The same for several families (select->families), by vem_i_select for each
+ * (select_families.c). */
+vem_status vem_i_select_families(vem_i_run *run, const vem_data *data,
+                                 const vem_options *options,
+                                 const vem_select_options *select, int measured,
+                                 vem_model **model, vem_path **path, vem_report **report);
+
 #endif

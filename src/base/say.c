@@ -10,13 +10,13 @@
  * vem_select_options, vem_dendrogram_options and vem_index_options, and the start of a fit. */
 static int is_name(const char *word)
 {
-    static const char *const others[] = {"checkpoint",     "columns",      "decimal",
-                                         "header",         "holdout",      "id",
-                                         "init",           "leaves",       "method",
-                                         "max-clusters",   "min-clusters", "missing",
-                                         "neighbors",      "pick",         "prior-count",
-                                         "prior-dof",      "prior-mean",   "prior-scale",
-                                         "prior-strength", "resume"};
+    static const char *const others[] = {"checkpoint",  "columns",        "decimal",
+                                         "families",    "header",         "holdout",
+                                         "id",          "init",           "leaves",
+                                         "method",      "max-clusters",   "min-clusters",
+                                         "missing",     "neighbors",      "pick",
+                                         "prior-count", "prior-dof",      "prior-mean",
+                                         "prior-scale", "prior-strength", "resume"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (strcmp(word, others[i]) == 0)
             return 1;

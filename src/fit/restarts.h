@@ -16,7 +16,9 @@ typedef struct vem_i_restarts {
                                      all clusters */
     vem_report *report; /* of the best so far, and of the work of all */
     vem_model *model;   /* the best so far, in the units of the view */
-    int64_t most;       /* distinct rows, counted no further than the clusters */
+    int softened; /* of a selection: soft steps followed, so that the model is none of the
+                           mixtures of the path */
+    int64_t most; /* distinct rows, counted no further than the clusters */
 } vem_i_restarts;
 
 /* After a check that there are enough distinct rows. */

@@ -41,8 +41,8 @@ static vem_i_move_name name_of(const divider *t, int64_t count)
 }
 
 /* The loop's result is the best so far; `count` moves of that name led to it. */
-static vem_status keep(divider *t, loop *l, double worth, vem_i_move_name move,
-                       int64_t count)
+vem_status vem_i_divide_take(divider *t, loop *l, double worth, vem_i_move_name move,
+                             int64_t count)
 {
     vem_i_attempt *a = &l->attempt;
     vem_status status = VEM_OK;
@@ -64,6 +64,14 @@ static vem_status keep(divider *t, loop *l, double worth, vem_i_move_name move,
     a->model = NULL;
     if (a->labels) /* as there are after a step */
         memcpy(t->labels, a->labels, (size_t)t->view->n * sizeof *t->labels);
+    return status;
+}
+
+/* The same, and it goes into the path. */
+static vem_status keep(divider *t, loop *l, double worth, vem_i_move_name move,
+                       int64_t count)
+{
+    vem_status status = vem_i_divide_take(t, l, worth, move, count);
     const int32_t at = vem_i_path_find(t->selection->fits->path, t->model->clusters);
     if (at >= 0 && t->objective->tests) /* the last one is the result, not the best */
         t->selection->fits->path->points[at].free_energy = -INFINITY;
@@ -294,7 +302,8 @@ static vem_status run_rounds(divider *t)
         status = improve(t, &made);
         if (status == VEM_OK && made == 0 && !is_over(t))
             status = settle(t, &changed);
-        if (status == VEM_OK && made == 0 && !changed && t->hard && !is_over(t)) {
+        if (status == VEM_OK && made == 0 && !changed && t->hard && !t->stays &&
+            !is_over(t)) {
             status = soften(t);
             changed = 1;
         }
@@ -367,6 +376,7 @@ vem_status vem_i_divide(vem_i_selection *selection, vem_i_objective *objective)
     divider t = divider_of(selection, objective);
     const double clock = vem_i_clock();
     t.hard = selection->asked->held != 1;
+    t.stays = selection->asked->finish == VEM_FINISH_SOFT;
     vem_status status = vem_i_divider_new(&t);
     if (status == VEM_OK)
         status = enter(&t);
@@ -379,6 +389,8 @@ vem_status vem_i_divide(vem_i_selection *selection, vem_i_objective *objective)
             break;
         status = go_on(&t);
     }
+    if (status == VEM_OK && t.model && t.stays)
+        status = vem_i_divide_finish(&t);
     return finish(&t, status, clock);
 }
 

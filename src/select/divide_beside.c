@@ -37,7 +37,7 @@ static vem_status add(vem_i_divider *t)
         vem_i_groups_model(t->run, t->objective, t->view->kernels, &t->next, &model);
     const double worth = vem_i_view_log_shift(t->view) -
                          vem_i_objective_total(t->objective, all) / t->objective->total;
-    if (status == VEM_OK && t->selection->asked->held != 1) {
+    if (status == VEM_OK && !vem_i_divide_alone(t)) {
         status = vem_i_divide_try(t, model);
         vem_model_free(model);
         return status;
@@ -106,7 +106,7 @@ vem_status vem_i_divide_beside(vem_i_divider *t)
 {
     double *work = NULL;
     int done = 0;
-    const int fewer = t->selection->asked->held == 1 ? FEWER : FEWER_SOFT;
+    const int fewer = vem_i_divide_alone(t) ? FEWER : FEWER_SOFT;
     if (t->objective->tests || t->fixed)
         return VEM_OK;
     vem_status status =

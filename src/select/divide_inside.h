@@ -55,7 +55,8 @@ typedef struct vem_i_divider {
     int forced;  /* rounds that had to make more clusters */
     int again;   /* times that it went on from what is beside it */
     int fixed;   /* so many clusters, not the best number of them */
-    int hard;    /* items are in one cluster, before they may be in several */
+    int hard;    /* items are in one cluster, before they may be in several, */
+    int stays;   /* and stay there but for the steps after the search (divide_finish.c) */
     double free_energy_first;
 } vem_i_divider;
 
@@ -66,6 +67,11 @@ enum { VEM_I_TRIED = 16, VEM_I_TRIED_KEY = 4 };
 static inline int64_t vem_i_group_items(const vem_i_groups *groups, int32_t c)
 {
     return groups->tour.starts[c + 1] - groups->tour.starts[c];
+}
+/* Items are in one cluster in all of the search. */
+static inline int vem_i_divide_alone(const vem_i_divider *t)
+{
+    return t->stays || t->selection->asked->held == 1;
 }
 /* More is gained by a move than rounding can tell: of the cost in all. */
 static inline double vem_i_divide_enough(const vem_i_divider *t)
@@ -95,6 +101,10 @@ vem_status vem_i_divide_run(vem_i_divider *t, const vem_model *start,
  * a shape, what the objective says of its labels; -inf: it has not begun. Its groups are
  * t->next, then. */
 double vem_i_divide_worth(vem_i_divider *t, const vem_i_divide_loop *l);
+
+/* The loop's result is the best so far; `count` moves of that name led to it. */
+vem_status vem_i_divide_take(vem_i_divider *t, vem_i_divide_loop *l, double worth,
+                             vem_i_move_name move, int64_t count);
 
 /* ---- Boxes (divide_boxes.c) ---- */
 
@@ -140,5 +150,7 @@ vem_status vem_i_divide_try(vem_i_divider *t, const vem_model *start);
 
 /* At the end: mixtures of one cluster more and of a few fewer. The groups are used up. */
 vem_status vem_i_divide_beside(vem_i_divider *t);
+/* After that, with --finish soft (divide_finish.c). The path stays as it is. */
+vem_status vem_i_divide_finish(vem_i_divider *t);
 
 #endif

@@ -30,6 +30,8 @@ static vem_status options_for(const vem_i_divider *t, int32_t clusters, int last
     } else if (asked.held != VEM_AUTO && asked.held > clusters) {
         asked.held = clusters;
     }
+    if (t->stays && !t->hard) /* after the search: their number is known */
+        asked.empty = VEM_EMPTY_KEEP;
     asked.measure = VEM_MEASURE_NONE;
     const vem_status status =
         vem_i_options_resolve(t->run, &asked, t->view->n, t->view->d, VEM_FLOAT64, o);

@@ -58,7 +58,7 @@ void vem_i_divide_check(vem_i_record *r, const vem_i_divider *t)
     const vem_i_objective *o = t->objective;
     const vem_i_groups *g = &t->groups;
     const double clusters = g->count, total = o->total;
-    const int alone = t->hard || t->selection->asked->held == 1;
+    const int alone = t->hard || vem_i_divide_alone(t);
     double less = alone ? 0 : log(clusters);
     for (int32_t c = 0; c < g->count;
          c++) /* after a loop there may be, and the cost says nothing */

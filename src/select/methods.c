@@ -25,7 +25,8 @@ static void leave_open(vem_options *o)
 static void prepare_hard(vem_options *o)
 {
     leave_open(o);
-    o->held = 1;
+    o->held =
+        o->finish == VEM_FINISH_SOFT ? VEM_AUTO : 1; /* of the steps that take most */
 }
 
 /* k-means. */
@@ -156,6 +157,7 @@ const vem_i_select_type vem_i_select_type_bayes = {.kind = VEM_SELECT_BAYES,
                                                    .criterion = "log evidence",
                                                    .by_energy = 1,
                                                    .held = 1,
+                                                   .softens = 1,
                                                    .takes_prior = 1,
                                                    .takes = takes_shapes,
                                                    .families = "full, diag or iso",
@@ -186,6 +188,7 @@ const vem_i_select_type vem_i_select_type_bic = {.kind = VEM_SELECT_BIC,
 const vem_i_select_type vem_i_select_type_icl = {.kind = VEM_SELECT_ICL,
                                                  .criterion = "hard ICL",
                                                  .held = 1,
+                                                 .softens = 1,
                                                  .lower = 1,
                                                  .by_energy = 1,
                                                  .takes = takes_shapes,
