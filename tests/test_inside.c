@@ -1,9 +1,11 @@
 /* Functions inside the library against what can be said of them by hand, for cases that whole fits
  * reach seldom: the end of a range, a step too many, a number that is a bound exactly. */
+#include "data/tree_inside.h"
 #include "io/clustergram.h"
 #include "model/counts.h"
 #include "model/flows.h"
 #include "model/part.h"
+#include "moves/halves.h"
 #include "search/search.h"
 #include "seed/seed.h"
 #include "select/bisect.h"
@@ -184,6 +186,35 @@ static void lists_that_are_dense(void **state)
                      VEM_I_SPARSE_MAX + 1);
 }
 
+/* ---- shapes ---- */
+
+/* The first of the widest columns, by diagonals of triangles or by one value for each. */
+static void widest_columns(void **state)
+{
+    (void)state;
+    const double each[] = {1, 2, 7, 7, 3},
+                 triangle[] = {1, 9, 2, 9, 9, 7, 9, 9, 9, 7, 9, 9, 9, 9, 3};
+    assert_int_equal(vem_i_tree_widest(NULL, each, 5, 0), 2);
+    assert_int_equal(vem_i_tree_widest(NULL, triangle, 5, 1), 2);
+    assert_int_equal(vem_i_tree_widest(NULL, each, 2, 0), 1);
+    assert_int_equal(vem_i_tree_widest(NULL, triangle, 1, 1), 0);
+}
+
+/* Halves of a cluster have rows enough for a matrix each, or two each. */
+static void fewest_of_halves(void **state)
+{
+    (void)state;
+    const double means[3] = {0}, one[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    vem_model *model = NULL;
+    assert_int_equal(vem_model_new(ctx, VEM_FULL, 1, 3, means, NULL, one, &model),
+                     VEM_OK);
+    assert_int_equal(vem_i_halves_fewest(model), 2 * (3 + 1));
+    vem_model_free(model);
+    assert_int_equal(vem_model_new(ctx, VEM_ISO, 1, 3, means, NULL, one, &model), VEM_OK);
+    assert_int_equal(vem_i_halves_fewest(model), 4);
+    vem_model_free(model);
+}
+
 /* ---- digests ---- */
 
 /* Every number of a model counts in its digest, and that there are no scales. */
@@ -214,6 +245,7 @@ int main(void)
         cmocka_unit_test(steps_of_bisected_rows), cmocka_unit_test(a_draw_past_the_end),
         cmocka_unit_test(rows_that_seed_counts),  cmocka_unit_test(colors_of_flows),
         cmocka_unit_test(blocks_of_flows),        cmocka_unit_test(lists_that_are_dense),
+        cmocka_unit_test(widest_columns),         cmocka_unit_test(fewest_of_halves),
         cmocka_unit_test(digests_of_models),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
