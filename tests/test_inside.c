@@ -1,16 +1,19 @@
 /* Functions inside the library against what can be said of them by hand, for cases that whole fits
  * reach seldom: the end of a range, a step too many, a number that is a bound exactly. */
+#include "base/whole.h"
 #include "data/tree_inside.h"
 #include "io/clustergram.h"
 #include "model/counts.h"
 #include "model/flows.h"
 #include "model/part.h"
+#include "moves/cap_graph.h"
 #include "moves/halves.h"
 #include "search/search.h"
 #include "seed/seed.h"
 #include "select/bisect.h"
 
 #include "context.h"
+#include "engine.h"
 
 static vem_i_verb verb;
 
@@ -215,6 +218,86 @@ static void fewest_of_halves(void **state)
     vem_model_free(model);
 }
 
+/* ---- progress ---- */
+
+/* Two passes over the second half of 100 rows: from 50 to 100, and it never falls. */
+static void parts_of_a_whole(void **state)
+{
+    (void)state;
+    vem_i_run *run = vem_i_begin(ctx, &verb);
+    assert_int_equal(vem_i_whole_begin(run, "look", 100), 1);
+    const vem_i_whole was = vem_i_whole_narrow(run, 0.5, 1, 2);
+    static const int64_t done[] = {0, 4, 8, 0, 4, 8},
+                         expected[] = {50, 62, 75, 75, 87, 100};
+    for (int i = 0; i < 6; i++) {
+        vem_progress told = {.phase = "pass", .done = done[i], .total = 8};
+        vem_i_whole_tell(run, &told);
+        assert_string_equal(told.phase, "look");
+        assert_int_equal(told.done, expected[i]);
+        assert_int_equal(told.total, 100);
+    }
+    vem_i_whole_widen(run, &was);
+    vem_i_whole_end(run, 1);
+}
+
+/* ---- choices ---- */
+
+/* Seeding by the work that it is: rows x clusters x columns. */
+static void seedings_by_work(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t n, clusters, swaps;
+        int32_t d;
+        int seeding;
+    } cases[] = {
+        {1000, 10, 0, 10, VEM_SEED_PLUSPLUS_GREEDY},
+        {1000000, 64, 0, 100, VEM_SEED_PLUSPLUS},       /* 6.4e9, greedy 2.7e10 */
+        {100000000, 60, 0, 100, VEM_SEED_AFKMC2},       /* 6e11 */
+        {1000000, 15, 1, 10, VEM_SEED_PLUSPLUS_GREEDY}, /* 4e8 of a billion */
+        {1000000, 16, 1, 10, VEM_SEED_TWO_LEVEL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        vem_options o, r;
+        vem_options_init(&o);
+        r = o;
+        o.clusters = cases[i].clusters;
+        if (!cases[i].swaps)
+            o.swaps = 0;
+        assert_int_equal(vem_options_resolve(ctx, &o, cases[i].n, cases[i].d, VEM_FLOAT32,
+                                             &r),
+                         VEM_OK);
+        if (r.seeding != cases[i].seeding)
+            fail_msg("case %d: seeding %d", (int)i, r.seeding);
+    }
+}
+
+/* Rows that a cap moves may go to any other cluster where there are up to 64, else to the ten
+ * nearest. */
+static void edges_of_caps(void **state)
+{
+    (void)state;
+    grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, 200, 2, 6);
+    static const int32_t clusters[] = {5, 30, 64, 65, 80}, reach[] = {4, 29, 63, 10, 10};
+    for (int i = 0; i < 5; i++) {
+        const vem_options o =
+            grid_options(clusters[i], VEM_ISO_SHARED, VEM_PRIOR_FLAT, 1, VEM_DOUBLE, 3);
+        vem_model *start = grid_start(ctx, &data, VEM_ISO_SHARED, clusters[i]);
+        engine e;
+        int32_t labels[200] = {0};
+        vem_i_cap_graph graph;
+        engine_new(&e, ctx, &data, &o, start);
+        assert_int_equal(vem_i_cap_graph_new(vem_i_begin(ctx, &verb), &e.points->view,
+                                             e.em.model, labels, &graph),
+                         VEM_OK);
+        assert_int_equal(graph.reach, reach[i]);
+        vem_i_cap_graph_free(&graph);
+        engine_free(&e);
+        vem_model_free(start);
+    }
+    grid_data_free(&data);
+}
+
 /* ---- digests ---- */
 
 /* Every number of a model counts in its digest, and that there are no scales. */
@@ -246,7 +329,8 @@ int main(void)
         cmocka_unit_test(rows_that_seed_counts),  cmocka_unit_test(colors_of_flows),
         cmocka_unit_test(blocks_of_flows),        cmocka_unit_test(lists_that_are_dense),
         cmocka_unit_test(widest_columns),         cmocka_unit_test(fewest_of_halves),
-        cmocka_unit_test(digests_of_models),
+        cmocka_unit_test(parts_of_a_whole),       cmocka_unit_test(seedings_by_work),
+        cmocka_unit_test(edges_of_caps),          cmocka_unit_test(digests_of_models),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

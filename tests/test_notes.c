@@ -1,5 +1,6 @@
 /* What a fit says of itself when it is over: why a gap was not reached, what has no part in it, by
  * which rule it ended, and how long it took. */
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "grid.h"
@@ -80,8 +81,43 @@ static void rule_of_stopping(void **state)
     grid_data_free(&wide);
 }
 
-/* A fit that goes on from a state counts the seconds before it, too. */
-static void seconds_before_a_state(void **state)
+/* How often the file was replaced. */
+static struct stat seen;
+static int64_t states;
+
+static int step_looks_at_the_file(void *user, const vem_progress *p)
+{
+    struct stat now;
+    if (stat(user, &now) == 0 &&
+        (now.st_ino != seen.st_ino || now.st_mtim.tv_sec != seen.st_mtim.tv_sec ||
+         now.st_mtim.tv_nsec != seen.st_mtim.tv_nsec)) {
+        seen = now;
+        states++;
+    }
+    return step_takes_a_second(NULL, p);
+}
+
+/* Numbers of a state are found by their names, by later versions, too. */
+static void assert_names(const char *path)
+{
+    static char bytes[1 << 20];
+    static const char *const names[] = {"free_energy", "seed_pairs", "seconds"};
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    const size_t size = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    for (int i = 0; i < 3; i++) {
+        const size_t length = strlen(names[i]) + 1;
+        size_t at = 0;
+        while (at + length <= size && memcmp(bytes + at, names[i], length) != 0)
+            at++;
+        assert_true(at + length <= size);
+    }
+}
+
+/* A fit that goes on from a state counts the seconds before it, too. With a second for each step and a
+ * state every four seconds, few are written; without that, one before every step. */
+static void states_and_seconds(void **state)
 {
     (void)state;
     char path[] = "/tmp/vem-test-XXXXXX";
@@ -92,6 +128,22 @@ static void seconds_before_a_state(void **state)
     vem_options o =
         grid_options(CLUSTERS, VEM_DIAG, VEM_PRIOR_FREE, CLUSTERS, VEM_DOUBLE, 4);
     vem_checkpoint where = {.size = sizeof where, .path = path};
+    assert_int_equal(vem_ctx_set_checkpoint(ctx, &where), VEM_OK);
+    for (int often = 0; often < 2; often++) {
+        where.seconds = often ? 0 : 4;
+        states = 0;
+        o.max_steps = 12;
+        assert_int_equal(vem_ctx_set_checkpoint(ctx, &where), VEM_OK);
+        vem_ctx_set_progress(ctx, step_looks_at_the_file, path);
+        grid_fit fit = grid_run(ctx, &data, &o, NULL);
+        assert_int_equal(fit.summary->steps, 12);
+        assert_true(often ? states >= 10 : states >= 2 && states <= 6);
+        grid_fit_free(&fit);
+        assert_names(path);
+        unlink(path);
+    }
+    where.seconds = 0;
+    o.max_steps = 4;
     assert_int_equal(vem_ctx_set_checkpoint(ctx, &where), VEM_OK);
     vem_ctx_set_progress(ctx, step_takes_a_second, NULL);
     for (int resumed = 0; resumed < 2; resumed++) {
@@ -111,6 +163,21 @@ static void seconds_before_a_state(void **state)
     unlink(path);
 }
 
+/* Steps before the first M-step are told as 0 and less. */
+static void steps_before_the_first(void **state)
+{
+    (void)state;
+    vem_options o =
+        grid_options(CLUSTERS, VEM_DIAG, VEM_PRIOR_FREE, CLUSTERS, VEM_DOUBLE, 3);
+    o.init_steps = 2;
+    grid_fit fit = grid_run(ctx, &data, &o, NULL);
+    assert_int_equal(fit.summary->init_steps, 2);
+    assert_int_equal(fit.trace_count, 5);
+    for (int64_t t = 0; t < fit.trace_count; t++)
+        assert_int_equal(fit.trace[t].step, t - 1);
+    grid_fit_free(&fit);
+}
+
 static int make_data(void **state)
 {
     data = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, N, 2, 6);
@@ -128,7 +195,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gaps_that_are_not_reached),
         cmocka_unit_test(rule_of_stopping),
-        cmocka_unit_test(seconds_before_a_state),
+        cmocka_unit_test(states_and_seconds),
+        cmocka_unit_test(steps_before_the_first),
     };
     return cmocka_run_group_tests(tests, make_data, free_data);
 }
