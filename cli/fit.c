@@ -215,8 +215,10 @@ const cli_command cli_fit = {
     .operands = "DATA... -k C -o MODEL.npz",
     .purpose = "fit a mixture to the rows of DATA",
     .details =
-        "DATA is .npy, .csv, .tsv, .txt, .fvecs, .bvecs, .fbin, .u8bin, a coreset .npz\n"
-        "(with its weights), for families of counts also sparse .mtx or .npz (scipy's),\n"
+        "DATA is .npy, .csv, .tsv, .txt, .fvecs, .bvecs, .fbin, .u8bin, .i8bin, a\n"
+        "coreset .npz (with its weights), for families of counts also sparse .mtx or "
+        ".npz\n"
+        "(scipy's), "
         "FILE.h5:/path where the build has HDF5, or - for CSV on\n"
         "standard input; .csv.gz and the like are decompressed. Several files, or a\n"
         "pattern in quotes ('part-*.npy'), are one set of rows in the order given. The\n"

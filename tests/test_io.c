@@ -116,6 +116,17 @@ static void bin(void **state)
     assert_string_equal(vem_data_format(data), "fbin");
     io_holds(data, 2, 1, expected);
     vem_data_free(data);
+    data = io_read(io_put("a.i8bin", "\1\0\0\0\3\0\0\0\x80\xff\x7f", 11));
+    assert_string_equal(vem_data_format(data), "i8bin");
+    assert_int_equal(vem_data_dtype(data), VEM_INT8);
+    io_holds(data, 1, 3, (const double[]){-128, -1, 127});
+    vem_data_free(data);
+    io_refuses(io_put("t.i8bin", "\1\0\0\0\3\0\0\0\x80\xff", 10), VEM_BAD_DATA,
+               "2 bytes of values follow");
+    io_refuses(io_put("h.i8bin", "\xff\xff\xff\xff\xff\xff\xff\x7f\1", 9), VEM_BAD_DATA,
+               "announces 4294967295 rows");
+    io_refuses(io_put("n.i8bin", "\1\0\0\0\xff\xff\xff\xff\1", 9), VEM_BAD_DATA,
+               "4294967295 columns");
     io_refuses(io_put("t.u8bin", u8bin, 11), VEM_BAD_DATA,
                "2 rows of 2 columns (4 bytes), but 3 bytes of values follow");
     io_refuses(io_put("t.u8bin", u8bin, 13), VEM_BAD_DATA,

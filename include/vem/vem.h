@@ -233,7 +233,7 @@ typedef struct vem_read_options {
                    missing value, and VEM_MISSING_MEAN is refused */
 } vem_read_options;
 
-/* The format is found from the ending: .npy .csv .tsv .txt .fvecs .bvecs .fbin .u8bin, each
+/* The format is found from the ending: .npy .csv .tsv .txt .fvecs .bvecs .fbin .u8bin .i8bin, each
  * also compressed by gzip (.csv.gz), FILE.h5:/path, a coreset .npz, or "-" for CSV on standard
  * input. */
 VEM_API vem_status vem_data_read(vem_ctx *ctx, const char *path,

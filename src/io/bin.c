@@ -1,4 +1,4 @@
-/* .fbin and .u8bin: the number of rows and of columns (uint32, little-endian), then the
+/* .fbin, .u8bin and .i8bin (those of big-ann-benchmarks): the number of rows and of columns (uint32, little-endian), then the
  * values row by row. */
 #include "io/io.h"
 
@@ -34,12 +34,12 @@ vem_status vem_i_bin_parse(vem_i_run *run, const char *name, const char *bytes,
                           " columns (%.0f bytes), but %zu bytes of values follow.",
                           name, n, d, (double)n * d * (double)width, size - 8);
     data->type = type;
-    data->swapped = vem_i_big_endian() && type != VEM_UINT8;
+    data->swapped = vem_i_big_endian() && width > 1;
     data->n = n;
     data->d = (int32_t)d;
     data->base = bytes + 8;
     data->row_stride = (int64_t)(d * width);
     data->column_stride = (int64_t)width;
-    data->format = type == VEM_UINT8 ? "u8bin" : "fbin";
+    data->format = type == VEM_UINT8 ? "u8bin" : type == VEM_INT8 ? "i8bin" : "fbin";
     return VEM_OK;
 }

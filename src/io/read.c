@@ -21,6 +21,7 @@ typedef enum format {
     FORMAT_BVECS,
     FORMAT_FBIN,
     FORMAT_U8BIN,
+    FORMAT_I8BIN,
     FORMAT_MTX,
     FORMAT_NPZ,
     FORMAT_UNKNOWN
@@ -31,8 +32,8 @@ static const struct {
     format kind;
 } endings[] = {{".npy", FORMAT_NPY},   {".csv", FORMAT_TEXT},    {".tsv", FORMAT_TSV},
                {".txt", FORMAT_TEXT},  {".fvecs", FORMAT_FVECS}, {".bvecs", FORMAT_BVECS},
-               {".fbin", FORMAT_FBIN}, {".u8bin", FORMAT_U8BIN}, {".mtx", FORMAT_MTX},
-               {".npz", FORMAT_NPZ}};
+               {".fbin", FORMAT_FBIN}, {".u8bin", FORMAT_U8BIN}, {".i8bin", FORMAT_I8BIN},
+               {".mtx", FORMAT_MTX},   {".npz", FORMAT_NPZ}};
 
 static int is_compressed(const char *path)
 {
@@ -115,6 +116,7 @@ static vem_status parse(vem_i_run *run, const char *path, format kind,
     case FORMAT_BVECS: return vem_i_vecs_parse(run, path, bytes, size, VEM_UINT8, data);
     case FORMAT_FBIN: return vem_i_bin_parse(run, path, bytes, size, VEM_FLOAT32, data);
     case FORMAT_U8BIN: return vem_i_bin_parse(run, path, bytes, size, VEM_UINT8, data);
+    case FORMAT_I8BIN: return vem_i_bin_parse(run, path, bytes, size, VEM_INT8, data);
     case FORMAT_MTX: return vem_i_mtx_parse(run, path, bytes, size, data);
     case FORMAT_NPZ:
     case FORMAT_UNKNOWN: break;
@@ -122,7 +124,8 @@ static vem_status parse(vem_i_run *run, const char *path, format kind,
     return vem_i_fail(
         run, VEM_UNSUPPORTED,
         "%s has an ending that tells no format; vem reads .npy, .csv, .tsv, .txt, "
-        ".fvecs, .bvecs, .fbin, .u8bin, .mtx, each also with .gz behind it, coresets and "
+        ".fvecs, .bvecs, .fbin, .u8bin, .i8bin, .mtx, each also with .gz behind it, "
+        "coresets and "
         "sparse matrices (.npz) and FILE.h5:/path.",
         path);
 }
