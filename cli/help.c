@@ -31,7 +31,8 @@ static const char *group_of(const char *name)
         {"threads", "Computing"},  {"measure", "Computing"},
         {"memory", "Computing"},   {"time", "Computing"},
         {"probe", "Model"},        {"finish", "Model"},
-        {"swaps", "Start"},        {"balance", "Model"}};
+        {"swaps", "Start"},        {"balance", "Model"},
+        {"metric", "Model"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strcmp(rows[i][0], name) == 0)
             return rows[i][1];

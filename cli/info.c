@@ -331,6 +331,9 @@ static int model_json(const cli_args *args, const vem_model *model, const vem_pa
     json_object_set_new(o, "variance_max", cli_json_real(variances.high));
     json_object_set_new(o, "standardized", json_boolean(vem_model_scale(model) != NULL));
     json_object_set_new(o, "normalize", json_boolean(vem_model_normalizes(model)));
+    json_object_set_new(o, "metric",
+                        cli_json_text(
+                            vem_choice_name("metric", (int)vem_model_metric(model))));
     json_object_set_new(o, "path", path_json(path));
     json_object_set(o, "meta", meta ? meta : json_null());
     return cli_json_print(o);
@@ -389,7 +392,9 @@ static void model_words(const cli_args *args, const vem_model *model,
     if (vem_model_variance_count(model) > 0)
         printf("  %-12s %.6g to %.6g%s\n", "variances", variances.low, variances.high,
                vem_model_scale(model) ? ", in units of each column's scale" : "");
-    if (vem_model_normalizes(model))
+    if (vem_model_metric(model) == VEM_METRIC_COSINE)
+        printf("  %-12s cosine: rows and means are of length 1\n", "metric");
+    else if (vem_model_normalizes(model))
         printf("  %-12s to length 1 before they meet the model\n", "rows");
     path_words(path);
     if (json_is_object(meta) && json_object_get(meta, "version"))

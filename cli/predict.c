@@ -205,6 +205,8 @@ static vem_status without_prices(const cli_args *args, const vem_model *model,
         status = vem_model_set_scale(args->ctx, *plain, vem_model_scale(model));
     if (status == VEM_OK)
         vem_model_set_normalizes(*plain, vem_model_normalizes(model));
+    if (status == VEM_OK)
+        status = vem_model_set_metric(args->ctx, *plain, vem_model_metric(model));
     return status;
 }
 

@@ -93,6 +93,9 @@ vem_status cli_set_meta(cli_args *args, const vem_report *report, vem_model *mod
     json_object_set_new(meta, "floored", json_integer(s->floored));
     json_object_set_new(meta, "free_energy", cli_json_real(s->free_energy));
     json_object_set_new(meta, "normalize", json_boolean(vem_model_normalizes(model)));
+    json_object_set_new(meta, "metric",
+                        cli_json_text(
+                            vem_choice_name("metric", (int)vem_model_metric(model))));
     json_object_set_new(meta, "trace", cli_trace_json(report));
     return cli_json_into_model(args, meta, model);
 }
@@ -260,6 +263,8 @@ static void print_clusters(int32_t clusters, const vem_options *options, int ver
     char a[32];
     printf("  %-13s %s, %s", "clusters", cli_count(clusters, a),
            vem_choice_name("family", options->family));
+    if (options->metric != VEM_METRIC_L2)
+        printf(", metric %s", vem_choice_name("metric", options->metric));
     if (options->held == 1)
         fputs(", each row in one", stdout);
     else
@@ -378,6 +383,7 @@ json_t *cli_report_json(const cli_args *args, const vem_report *report,
     json_t *o = cli_json_begin(args);
     json_object_set_new(o, "algorithm", choice("algorithm", options->algorithm));
     json_object_set_new(o, "family", choice("family", options->family));
+    json_object_set_new(o, "metric", choice("metric", options->metric));
     json_object_set_new(o, "search", choice("search", options->search));
     CLI_JSON_WHOLE(o, s, n);
     CLI_JSON_WHOLE(o, s, d);

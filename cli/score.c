@@ -83,6 +83,13 @@ static int print_json(const cli_args *args, const vem_model *model, const vem_da
     json_object_set_new(o, "free_energy", cli_json_real(s->free_energy));
     json_object_set_new(o, "log_likelihood", cli_json_real(s->log_likelihood));
     json_object_set_new(o, "quantization_error", cli_json_real(s->quantization_error));
+    json_object_set_new(o, "metric",
+                        cli_json_text(
+                            vem_choice_name("metric", (int)vem_model_metric(model))));
+    json_object_set_new(o, "cosine_loss",
+                        vem_model_metric(model) == VEM_METRIC_COSINE
+                            ? cli_json_real(s->quantization_error / (2 * s->mass))
+                            : json_null());
     json_object_set_new(o, "entropy", cli_json_real(s->entropy));
     json_object_set_new(o, "aic", cli_json_real(s->aic));
     json_object_set_new(o, "bic", cli_json_real(s->bic));
@@ -107,6 +114,9 @@ static void print_words(const vem_data *data, const vem_model *model, const vem_
            cli_counted(s->held, "cluster", c));
     if (isfinite(s->quantization_error)) /* clusters of counts are no places */
         printf("  %-19s %.10g\n", "quantisation error", s->quantization_error);
+    if (vem_model_metric(model) == VEM_METRIC_COSINE)
+        printf("  %-19s %.10g on average: 1 - cosine of the angle to the mean\n",
+               "cosine loss", s->quantization_error / (2 * s->mass));
     printf("  %-19s %.10g (%.4g per row)\n", "entropy", s->entropy, s->entropy / s->mass);
     printf("  %-19s %s\n", "parameters", cli_count(s->parameters, c));
     printf("  %-19s %.10g (lower is better, as for BIC and ICL)\n", "AIC", s->aic);

@@ -34,6 +34,7 @@ void engine_new_with_room(engine *e, vem_ctx *ctx, const grid_data *data,
     must(e,
          vem_options_resolve(ctx, options, data->n, data->d, VEM_FLOAT64, &e->options));
     vem_i_points_request request = {.precision = (vem_precision)e->options.precision,
+                                    .normalize = vem_i_normalize_of(&e->options),
                                     .phase = "read"};
     must(e, vem_i_points_new(run_of(ctx), e->rows, &request, &e->points));
     const vem_view *view = &e->points->view;
@@ -51,6 +52,12 @@ void engine_new_with_room(engine *e, vem_ctx *ctx, const grid_data *data,
                                        .total_mass = view->total_mass}};
     must(e, vem_i_model_to_view(run_of(ctx), start, view,
                                 vem_i_family_of(e->options.family), &e->em.model));
+    if (e->options.metric == VEM_METRIC_COSINE) {
+        e->em.constraints.sphere = (vem_i_sphere){view->origin, 1};
+        for (int64_t c = 0; c < e->em.model->clusters; c++)
+            vem_i_sphere_place(&e->em.constraints.sphere, data->d,
+                               e->em.model->means + c * data->d);
+    }
     if (capacity > e->em.model->clusters)
         make_room(e, capacity);
     must(e, vem_i_em_new(&e->em));

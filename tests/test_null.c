@@ -131,6 +131,9 @@ static void options_and_models(void **state)
     REFUSES(ctx, vem_model_set_scale(NULL, model, NULL));
     REFUSES(model, vem_model_set_scale(ctx, NULL, NULL));
     assert_int_equal(vem_model_set_scale(ctx, model, NULL), VEM_OK);
+    REFUSES(ctx, vem_model_set_metric(NULL, model, VEM_METRIC_L2));
+    REFUSES(model, vem_model_set_metric(ctx, NULL, VEM_METRIC_L2));
+    assert_int_equal(vem_model_set_metric(ctx, model, VEM_METRIC_L2), VEM_OK);
     REFUSES(ctx, vem_model_set_meta(NULL, model, NULL));
     REFUSES(model, vem_model_set_meta(ctx, NULL, NULL));
     assert_int_equal(vem_model_set_meta(ctx, model, NULL), VEM_OK);
@@ -459,6 +462,7 @@ static void nothing_is_told_of_nothing(void **state)
     assert_int_equal((int)vem_model_family(NULL) + (int)vem_model_prior(NULL), 0);
     assert_int_equal(vem_model_clusters(NULL) + vem_model_columns(NULL), 0);
     assert_int_equal((int)vem_model_variance_count(NULL) + vem_model_normalizes(NULL), 0);
+    assert_int_equal(vem_model_metric(NULL), VEM_METRIC_L2);
     assert_int_equal(vem_model_parameters(NULL), 0);
     assert_null(vem_model_means(NULL));
     assert_null(vem_model_weights(NULL));

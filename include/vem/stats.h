@@ -81,6 +81,8 @@ typedef struct vem_stream_options {
         bucket;    /* m: rows of a bucket; the coreset is about m to m log2(n / m) rows */
     int64_t seed;  /* of the draws */
     int normalize; /* each row to length 1 as it comes in */
+    int : 32;      /* what was padding stays unused */
+    int metric;    /* vem_metric. cosine: to length 1, too; rows of zeros are refused */
 } vem_stream_options;
 
 /* A stream without rows. */

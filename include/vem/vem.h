@@ -398,6 +398,11 @@ enum {
     VEM_BALANCE_SOFT = -2, /* large clusters cost more */
     VEM_BALANCE_AUTO = -3  /* by as much as the rows of an index gain from */
 };
+/* Values of the option metric: what is nearest. */
+typedef enum vem_metric {
+    VEM_METRIC_L2 = 0, /* by the distance */
+    VEM_METRIC_COSINE  /* by the angle: rows and means are of length 1 */
+} vem_metric;
 /* X(NAME, name, whole): the searches. whole: every row tries every cluster, so that a step
  * needs nothing of the step before.
  *     exact      neighbors of what a row holds, by the distances of the means
@@ -560,7 +565,11 @@ typedef enum vem_precision {
     X(REAL, balance, VEM_BALANCE_NONE, 1, 1e6, "none|soft|auto", "HOW",                  \
       "even clusters, for lists of an index: large ones cost more (soft), by as much "   \
       "as recall gains from (auto), or hold at most HOW times the mean, a number from "  \
-      "1 on (labels keep it; prediction knows the prices only)")
+      "1 on (labels keep it; prediction knows the prices only)")                         \
+    X(CHOICE, metric, VEM_METRIC_L2, 0, 0, "l2|cosine", "NAME",                          \
+      "cosine: rows are compared by their directions alone, and means are of length 1 "  \
+      "(spherical k-means: sums of 2 (1 - cos) in place of squared distances; family "   \
+      "iso-shared)")
 /* All of them. */
 #define VEM_OPTION_TABLE(X) VEM_OPTION_TABLE_1(X) VEM_OPTION_TABLE_2(X)
 
@@ -678,13 +687,20 @@ VEM_API void vem_model_set_prior(vem_model *model, vem_prior_kind prior);
  * array of C. A row goes to the least |x - mean|^2 / (2 variance) + price (of iso and others the log
  * of the determinant comes in, too). Returns 0, and writes nothing, where the model is not even. */
 VEM_API int vem_model_prices(const vem_model *model, double *prices);
-/* Numbers that were fitted: means (of multinomial D - 1 a cluster), variances and, under a free
+/* Numbers that were fitted: means (of multinomial, and of metric cosine, D - 1 a cluster), variances and, under a free
  * prior, C - 1 weights. */
 VEM_API int64_t vem_model_parameters(const vem_model *model);
 /* Rows are divided by their length before they meet the model. */
 VEM_API int vem_model_normalizes(const vem_model *model);
 /* Says whether they are. */
 VEM_API void vem_model_set_normalizes(vem_model *model, int normalizes);
+/* What is nearest to a row. Of cosine the means are of length 1 and rows are divided by their length
+ * (vem_model_normalizes is 1, too); a row of zeros has no direction, and verbs refuse it. */
+VEM_API vem_metric vem_model_metric(const vem_model *model);
+/* Says which. To cosine, means are divided by their lengths: a mean of 0 is refused, as are other
+ * families than iso-shared, and a scale. From cosine to l2 rows are still normalized. */
+VEM_API vem_status vem_model_set_metric(vem_ctx *ctx, vem_model *model,
+                                        vem_metric metric);
 /* Name of a column, or NULL: vem_fit takes them from the data. */
 VEM_API const char *vem_model_column_name(const vem_model *model, int32_t column);
 /* One for each column, copied; NULL: none. */

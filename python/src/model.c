@@ -71,6 +71,7 @@ static PyObject *model_state(PyObject *self, PyObject *none)
         put(dict, "column_means", doubles(vem_model_column_means(m), d)) &&
         put(dict, "prior", PyLong_FromLong(vem_model_prior(m))) &&
         put(dict, "normalizes", PyLong_FromLong(vem_model_normalizes(m))) &&
+        put(dict, "metric", PyLong_FromLong((long)vem_model_metric(m))) &&
         put(dict, "names", names_to(m)) &&
         put(dict, "meta", text_or_none(vem_model_meta(m))))
         return dict;
@@ -236,6 +237,9 @@ static vem_status dress(call *c, vem_model *model, PyObject *dict, const double 
     if (prior >= 0)
         vem_model_set_prior(model, (vem_prior_kind)prior);
     vem_model_set_normalizes(model, number_of(dict, "normalizes", 0));
+    const int metric = number_of(dict, "metric", VEM_METRIC_L2);
+    if (status == VEM_OK && metric != VEM_METRIC_L2)
+        status = vem_model_set_metric(c->ctx, model, (vem_metric)metric);
     return status;
 }
 

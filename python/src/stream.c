@@ -42,7 +42,8 @@ static PyObject *stream_new(PyObject *module, PyObject *args)
     long long bucket, seed;
     vem_stream *stream = NULL;
     call c;
-    if (!PyArg_ParseTuple(args, "LLi:stream_new", &bucket, &seed, &options.normalize) ||
+    if (!PyArg_ParseTuple(args, "LLii:stream_new", &bucket, &seed, &options.normalize,
+                          &options.metric) ||
         !call_begin(&c, NULL))
         return NULL;
     options.bucket = bucket;
@@ -148,7 +149,7 @@ static PyObject *coreset(PyObject *module, PyObject *args)
 PyMethodDef stream_methods[] = {
     {"coreset", coreset, METH_VARARGS, "coreset(data, size, method, seed, settings)"},
     {"stream_new", stream_new, METH_VARARGS,
-     "stream_new(bucket, seed, normalize): Stream"},
+     "stream_new(bucket, seed, normalize, metric): Stream"},
     {"stream_add", stream_add, METH_VARARGS, "stream_add(stream, data, settings)"},
     {"stream_coreset", stream_coreset, METH_O, "stream_coreset(stream): Data"},
     {NULL, NULL, 0, NULL}};

@@ -352,6 +352,7 @@ class KMeans(TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[mis
         memory: int | str | None = None,
         time: float | None = None,
         balance: float | Literal["none", "soft", "auto"] | None = None,
+        metric: Literal["l2", "cosine"] | None = None,
     ) -> None: ...
     def fit(
         self,

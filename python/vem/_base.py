@@ -81,6 +81,7 @@ def meta_of(report, normalizes):
             "floored": report["floored"],
             "free_energy": number(report["free_energy"]),
             "normalize": bool(normalizes),
+            "metric": report["options"]["metric"],
             "trace": trace,
         },
         separators=(",", ":"),
@@ -414,7 +415,10 @@ def _stream_of(estimator, bucket):
     if found is None:
         estimator._seed = seed_of(estimator.random_state)
         normalize = bool(getattr(estimator, "normalize", None))
-        found = _vem.stream_new(bucket, estimator._seed, normalize)
+        words = _options.TABLE["metric"].choices.split("|")
+        metric = getattr(estimator, "metric", None) or words[0]
+        metric = words.index(_options.check("metric", "metric", metric))
+        found = _vem.stream_new(bucket, estimator._seed, normalize, metric)
         kept = estimator.__dict__.pop("_streamed", None)
         if kept is not None:
             _vem.stream_add(found, _arrays.borrow(*kept))

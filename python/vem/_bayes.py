@@ -14,7 +14,7 @@ from ._kmeans import CentersMixin
 
 METHODS = _vem.methods()["select"]
 # What a selection decides itself, or has no use for.
-WITHOUT = {"balance", "family", "held", "explore", "probe", "swaps", "finish", "margin", "cells", "depth",
+WITHOUT = {"balance", "family", "metric", "held", "explore", "probe", "swaps", "finish", "margin", "cells", "depth",
            "expand", "gap", "blocks", "tau", "chain", "init-steps", "reach", "search", "empty",
            "coreset"}
 

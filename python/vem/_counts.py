@@ -17,7 +17,7 @@ _OWN = {
     "algorithm": "auto",
     "callback": None,
 }
-_WITHOUT = {"balance", "family", "standardize", "normalize", "cells", "depth", "expand", "gap", "tau"}
+_WITHOUT = {"balance", "family", "metric", "standardize", "normalize", "cells", "depth", "expand", "gap", "tau"}
 
 _PARAMETERS = """n_components : int, default=1
         Number of clusters.

@@ -94,7 +94,7 @@ def _shape_of(family, clusters, d):
         "algorithm": "auto",
         "callback": None,
     },
-    without={"family", "floor", "balance"},
+    without={"family", "floor", "balance", "metric"},
     choices=WORDS,
 )
 class GaussianMixture(Mixture):

@@ -31,7 +31,8 @@ class CentersMixin(TransformerMixin):
         -------
         distances : ndarray of shape (n_samples, n_clusters)
             Euclidean distances, of rows and columns as the model takes them: of length 1 with
-            ``normalize``, in standard deviations with ``standardize``.
+            ``normalize``, in standard deviations with ``standardize``. With ``metric='cosine'``
+            half the square is 1 less the cosine.
         """
         check_is_fitted(self)
         rows = self._rows(X)
@@ -44,11 +45,14 @@ class CentersMixin(TransformerMixin):
         out = np.empty((rows.shape[0], len(centers)), dtype=kind)
         for first, piece in rows.pieces():
             if self._state["normalizes"]:
-                lengths = np.sqrt((piece * piece).sum(axis=1))
-                if not lengths.all():
-                    row = first + int(np.flatnonzero(lengths == 0)[0])
+                piece = np.asarray(piece, np.float64)
+                largest = np.abs(piece).max(axis=1)  # squares may be no numbers
+                if not largest.all():
+                    row = first + int(np.flatnonzero(largest == 0)[0])
                     raise ValueError(f"row {row + 1} is zero: it has no direction.")
-                piece = piece / lengths[:, None]
+                with np.errstate(invalid="ignore"):  # what is not finite is refused below
+                    piece = piece / largest[:, None]
+                piece /= np.sqrt((piece * piece).sum(axis=1))[:, None]
             out[first : first + len(piece)] = euclidean_distances(piece / scale - origin,
                                                                   centers - origin)
         return out
@@ -150,11 +154,12 @@ array-like of shape (n_clusters, n_features), default='k-means++'
     Attributes
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        Means of the clusters.
+        Means of the clusters; of length 1 with ``metric='cosine'``.
     labels_ : ndarray of shape (n_samples,), int32
         Cluster of each row.
     inertia_ : float
-        Weighted sum of squared distances to the nearest center.
+        Weighted sum of squared distances to the nearest center; with ``metric='cosine'`` that is
+        of 2 (1 - cosine).
     n_iter_ : int
         Steps.
     n_features_in_ : int

@@ -25,6 +25,7 @@
 #include "base/memory.h"
 #include "base/options.h"
 #include "base/parallel.h"
+#include "data/unit.h"
 #include "em/steady.h"
 #include "fit/presets.h"
 #include "metrics/chunks.h"
@@ -203,6 +204,7 @@ static vem_status step(vem_i_run *run, void *arg, const vem_view *view,
         vem_view seen = *view;
         const vem_options how = {.prior = (int)w->part->prior,
                                  .floor = w->part->floor,
+                                 .metric = (int)vem_model_metric(w->part->model),
                                  .precision = (int)w->part->precision};
         if (vem_i_has_shapes(inside->family))
             look_at_spread(&seen, deviations);
@@ -264,6 +266,8 @@ static vem_status settle(vem_i_run *run, const vem_model *model, const vem_data 
                           (long long)options->clusters, model->clusters);
     asked.clusters = model->clusters;
     asked.normalize = asked.normalize || model->normalizes;
+    if (model->normalizes == VEM_I_DIRECTIONS)
+        asked.metric = VEM_METRIC_COSINE;
     if (asked.family == VEM_AUTO && asked.algorithm == VEM_AUTO)
         asked.family = (int)model->family->kind;
     if (options->balance != VEM_BALANCE_NONE)
@@ -320,7 +324,12 @@ static vem_status base_model(vem_i_run *run, const vem_model *model, const vem_o
         vem_model_free(made);
         return status;
     }
-    made->normalizes = o->normalize;
+    made->normalizes = vem_i_normalize_of(o);
+    if (made->normalizes == VEM_I_DIRECTIONS &&
+        (status = vem_i_model_to_sphere(run, made)) != VEM_OK) {
+        vem_model_free(made);
+        return status;
+    }
     *base = made;
     return VEM_OK;
 }

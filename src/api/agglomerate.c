@@ -65,6 +65,12 @@ static vem_status check(const vem_i_growing *g)
                           "--family is %s, but linkages (--method %s) have none.",
                           vem_choice_name("family", o->family),
                           vem_dendrogram_method_name(t->method));
+    if (o->metric != VEM_METRIC_L2)
+        return vem_i_fail(
+            g->run, VEM_BAD_OPTION,
+            "--metric is %s, but trees are grown by distances in space: use "
+            "--normalize, of whose rows the nearest have the least angle.",
+            vem_choice_name("metric", o->metric));
     for (int64_t i = 0; g->data->weights && i < n; i++)
         if (!(g->data->weights[i] > 0)) {
             return vem_i_fail(g->run, VEM_BAD_DATA,

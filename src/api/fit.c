@@ -81,7 +81,7 @@ static vem_status load(fit *f)
         status =
             vem_i_support_read(f->run, f->data, support, 0, f->data->n, "read", NULL);
     const vem_i_points_request request = {.precision = (vem_precision)o->precision,
-                                          .normalize = o->normalize,
+                                          .normalize = vem_i_normalize_of(o),
                                           .standardize = o->standardize,
                                           .whiten = whiten,
                                           .shaped = by_column,
@@ -283,7 +283,11 @@ static vem_status measure(fit *f)
         status = vem_i_model_to_data(f->run, view, f->model);
     if (status != VEM_OK)
         return status;
-    vem_model_set_normalizes(f->model, f->resolved.normalize);
+    f->model->normalizes = vem_i_normalize_of(&f->resolved);
+    if (f->model->normalizes == VEM_I_DIRECTIONS)
+        status = vem_i_model_to_sphere(f->run, f->model);
+    if (status != VEM_OK)
+        return status;
     vem_model_set_prior(f->model,
                         vem_i_programme_find(&f->plan.programme, VEM_I_STAGE_BALANCE)
                             ? VEM_PRIOR_EVEN

@@ -24,6 +24,7 @@ enum {
 
 struct vem_hierarchy {
     int32_t clusters, levels, nodes, d;
+    vem_metric metric;             /* of the model: all levels have it */
     double *vectors;               /* nodes x d, in the units of the data */
     double *mass;                  /* nodes */
     int32_t *parents;              /* nodes; -1: at the top */
@@ -62,6 +63,7 @@ static vem_status new_hierarchy(vem_i_run *run, const vem_model *model, int32_t 
     h->clusters = model->clusters;
     h->levels = levels;
     h->d = model->d;
+    h->metric = vem_model_metric(model);
     for (int32_t l = 0; l < levels; l++)
         nodes += nodes_of(h, l);
     if (nodes > INT32_MAX)
@@ -118,8 +120,8 @@ static vem_status count_nodes(vem_i_run *run, const vem_data *rows, int32_t want
 }
 
 /* Hard k-means of the rows. */
-static vem_status fit_level(vem_i_run *run, const vem_data *rows, int64_t nodes,
-                            int64_t seed, vem_model **model)
+static vem_status fit_level(vem_i_run *run, const vem_data *rows, vem_metric metric,
+                            int64_t nodes, int64_t seed, vem_model **model)
 {
     vem_options o;
     vem_options_init(&o);
@@ -127,6 +129,7 @@ static vem_status fit_level(vem_i_run *run, const vem_data *rows, int64_t nodes,
     o.family = (int)vem_i_family_of_distances(0)->kind;
     o.prior = VEM_PRIOR_FLAT;
     o.held = 1;
+    o.metric = (int)metric;
     o.seed = seed;
     vem_i_fitting f = {.run = run, .data = rows, .asked = &o, .inside = 1};
     const vem_status status = vem_i_fitting_run(&f, model, NULL);
@@ -172,7 +175,7 @@ static vem_status add_level(vem_i_run *run, vem_hierarchy *h, int32_t level, int
     if (status == VEM_OK)
         status = count_nodes(run, rows, nodes_of(h, level + 1), &nodes);
     if (status == VEM_OK)
-        status = fit_level(run, rows, nodes, seed, &model);
+        status = fit_level(run, rows, h->metric, nodes, seed, &model);
     if (status == VEM_OK) {
         const vem_i_room rooms[] = {{&nearest, (size_t)count, sizeof *nearest, 0},
                                     {&number, (size_t)model->clusters, sizeof *number,

@@ -384,6 +384,7 @@ static vem_status maximize(vem_i_run *run, next *n)
     to_view(n, row);
     const vem_options options = {.prior = (int)from->prior,
                                  .floor = from->floor,
+                                 .metric = (int)vem_model_metric(before),
                                  .precision = (int)from->precision};
     const vem_i_constraints constraints =
         vem_i_constraints_of(&n->view, &options, before->family);

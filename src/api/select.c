@@ -121,6 +121,12 @@ static vem_status check(vem_i_run *run, const vem_data *data, const vem_options 
         return vem_i_fail(run, VEM_BAD_OPTION,
                           "The number of clusters is what is looked for: --clusters, "
                           "--algorithm and --restarts are left open then.");
+    if (o->metric != VEM_METRIC_L2)
+        return vem_i_fail(run, VEM_BAD_OPTION,
+                          "--metric is %s, but numbers of clusters are compared by "
+                          "likelihoods of rows in space: use --normalize here, and "
+                          "--metric in the fit of the number that is found.",
+                          vem_choice_name("metric", o->metric));
     if (method->takes_prior && o->prior == VEM_PRIOR_FLAT)
         return vem_i_fail(run, VEM_BAD_OPTION,
                           "--prior is flat, but with this method the weights of clusters "

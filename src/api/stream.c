@@ -209,7 +209,8 @@ static vem_status check_batch(vem_i_run *run, const vem_stream *s, const vem_dat
         return vem_i_fail(
             run, VEM_BAD_DATA,
             "The weights of the stream add up to more than a number holds.");
-    return vem_i_refuse_bad(run, (vem_i_chunk){.data = batch, .count = batch->n});
+    return vem_i_refuse_bad(run, (vem_i_chunk){.data = batch, .count = batch->n},
+                            s->normalize);
 }
 
 /* The exact sum of the weights, as far as two doubles go. */
@@ -301,7 +302,17 @@ vem_status vem_stream_new(vem_ctx *ctx, const vem_stream_options *options,
         return status;
     made->m = o.bucket;
     made->seed = (uint64_t)o.seed;
-    made->normalize = o.normalize;
+    if (!vem_choice_name("metric", o.metric)) {
+        vem_i_free(made);
+        return vem_i_fail(
+            run, VEM_BAD_OPTION,
+            "The metric of the stream is %d, but it must be VEM_METRIC_L2 or "
+            "VEM_METRIC_COSINE.",
+            o.metric);
+    }
+    made->normalize = o.metric == VEM_METRIC_COSINE ? VEM_I_DIRECTIONS
+                      : o.normalize                 ? VEM_I_LENGTH_1
+                                                    : VEM_I_AS_THEY_ARE;
     *stream = made;
     return VEM_OK;
 }
@@ -372,6 +383,8 @@ vem_status vem_stream_model(vem_ctx *ctx, const vem_stream *stream,
         return status;
     if (stream->normalize)
         asked.normalize = 1; /* the rows are; the model must know */
+    if (stream->normalize == VEM_I_DIRECTIONS)
+        asked.metric = VEM_METRIC_COSINE;
     status = vem_fit(ctx, coreset, &asked, start, model, report);
     vem_data_free(coreset);
     return status;

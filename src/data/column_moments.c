@@ -25,6 +25,7 @@
 #include "base/parallel.h"
 #include "data/coreset.h"
 #include "data/missing.h"
+#include "data/pass.h"
 #include "data/stretch.h"
 #include "data/unit.h"
 
@@ -56,18 +57,19 @@ int64_t vem_i_wave_rows(int32_t d)
     return rows * (pieces < WAVE_PIECES_LEAST ? WAVE_PIECES_LEAST : pieces);
 }
 
-vem_status vem_i_refuse_bad(vem_i_run *run, vem_i_chunk chunk)
+vem_status vem_i_refuse_bad(vem_i_run *run, vem_i_chunk chunk, int normalize)
 {
     double *row = NULL;
     vem_status status = vem_i_take(run, &row, (size_t)chunk.data->d, sizeof *row);
     for (int64_t i = 0; status == VEM_OK && i < chunk.count; i++) {
+        const int64_t number =
+            chunk.data->indices ? chunk.data->indices[chunk.first + i] : chunk.at + i;
         vem_i_data_load(chunk.data, chunk.first + i, 1, VEM_DOUBLE, row, chunk.data->d);
+        if (normalize == VEM_I_DIRECTIONS && vem_i_row_is_zero(row, chunk.data->d))
+            status = vem_i_refuse_zeros(run, number);
         for (int32_t j = 0; status == VEM_OK && j < chunk.data->d; j++)
             if (!isfinite(row[j])) {
                 char place[160];
-                const int64_t number = chunk.data->indices
-                                           ? chunk.data->indices[chunk.first + i]
-                                           : chunk.at + i;
                 vem_i_data_place(chunk.data, number, j, place, sizeof place);
                 status = vem_i_data_refuse(run, chunk.data, 0, place, row[j]);
             }
@@ -221,8 +223,7 @@ static void add_values(const wave *w, int64_t begin, int64_t end, const desk *on
     double *shift = on->shift, *sum = on->sum, *squares = on->squares;
     vem_i_data_load(w->data, heaviest(w->data->weights, begin, end), 1, VEM_DOUBLE, shift,
                     d);
-    if (w->normalize)
-        vem_i_normalize_row(shift, d);
+    vem_i_row_to_length(w->normalize, shift, d);
     for (int64_t j = d; j < wide; j++)
         shift[j] = shift[j - d];
     memset(sum, 0, (size_t)wide * sizeof *sum);
@@ -362,7 +363,7 @@ static vem_status run_waves(vem_i_run *run, vem_i_column_moments *moments,
         moments->rows += count;
         if (!is_finite(moments)) {
             const vem_i_chunk part = {chunk.data, w->first, count, chunk.at + done};
-            vem_status status = vem_i_refuse_bad(run, part);
+            vem_status status = vem_i_refuse_bad(run, part, moments->normalize);
             return status == VEM_OK ? refuse_large(run, part) : status;
         }
         told.done = moments->rows;

@@ -412,8 +412,10 @@ static vem_status draw_all(vem_i_run *run, const vem_data *data,
         return status;
     status = vem_i_draw_add(run, &draw, (vem_i_chunk){.data = data, .count = data->n});
     if (status == VEM_OK && request->method == VEM_CORESET_UNIFORM)
-        status = vem_i_refuse_bad(run, (vem_i_chunk){.data = draw.coreset,
-                                                     .count = request->size});
+        status =
+            vem_i_refuse_bad(run,
+                             (vem_i_chunk){.data = draw.coreset, .count = request->size},
+                             request->normalize);
     if (status == VEM_OK) {
         *coreset = draw.coreset;
         draw.coreset = NULL;

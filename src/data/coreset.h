@@ -102,6 +102,6 @@ int64_t vem_i_wave_rows(int32_t d);
 /* The sentence for a stop in either pass. */
 vem_status vem_i_coreset_stopped(vem_i_run *run);
 /* "Row 3, column 2 is NaN." of the first such value of the chunk; VEM_OK: there is none. */
-vem_status vem_i_refuse_bad(vem_i_run *run, vem_i_chunk chunk);
+vem_status vem_i_refuse_bad(vem_i_run *run, vem_i_chunk chunk, int normalize);
 
 #endif

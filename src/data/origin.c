@@ -58,8 +58,7 @@ vem_status vem_i_origin_settle(const vem_i_pass *p, double *origin, double *shif
     for (int k = 0; k < picked; k++) {
         double *row = rows + (int64_t)k * p->d;
         vem_i_data_load(p->data, p->first + items[k], 1, VEM_DOUBLE, row, p->d);
-        if (p->normalize)
-            vem_i_normalize_row(row, p->d);
+        vem_i_row_to_length(p->normalize, row, p->d);
         vem_i_residence_check(p->run); /* each may bring in 2 MB around it */
     }
     for (int32_t j = 0; j < p->d; j++) {

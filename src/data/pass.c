@@ -65,8 +65,11 @@ static void run_plainly(vem_i_pass *p, int64_t shard, double *row)
                 p->bad[shard] = i * d + j;
                 return;
             }
-        if (p->normalize)
-            vem_i_normalize_row(row, d);
+        if (p->normalize == VEM_I_DIRECTIONS && vem_i_row_is_zero(row, d)) {
+            p->bad[shard] = i * d;
+            return;
+        }
+        vem_i_row_to_length(p->normalize, row, d);
         const double w = p->mass ? p->mass[i] : 1;
         mass += w;
         double largest = 0;
@@ -134,8 +137,7 @@ static double largest_present(const vem_i_pass *p, const desk *on, int64_t i,
         if (!(p->mass[r] > 0))
             continue;
         vem_i_data_load(p->data, p->first + r, 1, VEM_DOUBLE, row, p->d);
-        if (p->normalize)
-            vem_i_normalize_row(row, p->d);
+        vem_i_row_to_length(p->normalize, row, p->d);
         for (int32_t j = 0; j < p->d; j++) {
             const double off = row[j] - p->center[j];
             largest = fmax(largest, fabs(p->divisor ? off / p->divisor[j] : off));
@@ -224,6 +226,15 @@ void vem_i_pass_name(const vem_i_pass *p, int64_t row, int32_t column, char *tex
                      text, size);
 }
 
+vem_status vem_i_refuse_zeros(vem_i_run *run, int64_t row)
+{
+    return vem_i_fail(run, VEM_BAD_DATA,
+                      "Row %" PRId64 " has no value but 0, and so no direction, which "
+                      "--metric cosine goes by: leave it out, or use --normalize, which "
+                      "keeps such rows as they are.",
+                      row + 1);
+}
+
 vem_status vem_i_pass_refuse_heavy(const vem_i_pass *p, vem_precision precision)
 {
     /* So many times all others do no harm: the square of that is far from the range. */
@@ -260,6 +271,9 @@ vem_status vem_i_pass_run(vem_i_pass *p, const char *phase, double *total, doubl
             const int32_t column = (int32_t)(p->bad[s] % p->d);
             char place[160];
             vem_i_data_load(p->data, p->first + row, 1, VEM_DOUBLE, p->row, p->d);
+            if (vem_i_row_is_zero(p->row, p->d))
+                return vem_i_refuse_zeros(p->run,
+                                          vem_i_data_row_number(p->data, p->first + row));
             vem_i_pass_name(p, row, column, place, sizeof place);
             return vem_i_data_refuse(p->run, p->data, 0, place, p->row[column]);
         }

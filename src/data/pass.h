@@ -38,6 +38,8 @@ void vem_i_pass_free(vem_i_pass *p);
 /* A failure that names the heaviest row: beside its weight the others leave no variance that the
  * precision can compute with. */
 vem_status vem_i_pass_refuse_heavy(const vem_i_pass *p, vem_precision precision);
+/* A failure that names a row of zeros, which has no direction; row as counted from 0. */
+vem_status vem_i_refuse_zeros(vem_i_run *run, int64_t row);
 /* Run one pass: `total` receives d sums, `mass` that of the masses. The first value that is
  * not finite is refused with its row and column. */
 vem_status vem_i_pass_run(vem_i_pass *p, const char *phase, double *total, double *mass);

@@ -184,7 +184,7 @@ static vem_status fill(vem_i_run *run, const vem_data *data,
         vem_i_data_load(data, p->first + present, 1, VEM_DOUBLE, first, d);
         for (int32_t j = 0; j < d; j++)
             first[j] = isfinite(first[j]) ? first[j] : 0; /* the pass names the place */
-        if (p->normalize)
+        if (p->normalize) /* of zeros, too: the pass names them */
             vem_i_normalize_row(first, d);
         p->center = first;
         if ((status = vem_i_pass_run(p, request->phase, total, &mass)) != VEM_OK)

@@ -17,8 +17,7 @@ static int32_t farthest_column(const vem_i_pass *p, int64_t row)
     double *values = p->row, largest = -1;
     int32_t column = 0;
     vem_i_data_load(p->data, p->first + row, 1, VEM_DOUBLE, values, p->d);
-    if (p->normalize)
-        vem_i_normalize_row(values, p->d);
+    vem_i_row_to_length(p->normalize, values, p->d);
     for (int32_t j = 0; j < p->d; j++) {
         double off = fabs(values[j] - p->center[j]) / (p->divisor ? p->divisor[j] : 1);
         if (!(off <= largest)) {

@@ -54,7 +54,7 @@ vem_i_stretch vem_i_stretch_at(const vem_i_run *run, const vem_data *data, int n
         data->type == VEM_UINT8 && !normalize ? VEM_SINGLE : VEM_DOUBLE; /* exact */
     vem_i_data_load(data, first, count, to, scratch, data->d);
     for (int64_t i = 0; normalize && i < count; i++)
-        vem_i_normalize_row((double *)scratch + i * data->d, data->d);
+        vem_i_row_to_length(normalize, (double *)scratch + i * data->d, data->d);
     return (vem_i_stretch){.kernels = to == VEM_SINGLE ? run->ctx->kernels_single
                                                        : run->ctx->kernels_double,
                            .x = scratch,

@@ -24,14 +24,34 @@ void vem_i_normalize_row(double *row, int32_t d)
         for (int32_t j = 0; j < d; j++)
             largest = fmax(largest, fabs(row[j]));
         if (largest == 0)
-            return; /* a row of zeros has no direction; it stays */
+            return;   /* a row of zeros has no direction; it stays */
+        int exponent; /* a power of two: no digit is lost */
+        frexp(largest, &exponent);
         for (int32_t j = 0; j < d; j++)
-            row[j] /= largest;
+            row[j] = ldexp(row[j], -exponent);
         sum = sum_of_squares(row, d);
     }
     double inverse = 1 / sqrt(sum);
     for (int32_t j = 0; j < d; j++)
         row[j] *= inverse;
+}
+
+int vem_i_row_is_zero(const double *row, int32_t d)
+{
+    for (int32_t j = 0; j < d; j++)
+        if (row[j] != 0)
+            return 0;
+    return 1;
+}
+
+void vem_i_row_to_length(int normalize, double *row, int32_t d)
+{
+    if (normalize == VEM_I_AS_THEY_ARE)
+        return;
+    vem_i_normalize_row(row, d);
+    if (normalize == VEM_I_DIRECTIONS && vem_i_row_is_zero(row, d))
+        for (int32_t j = 0; j < d; j++)
+            row[j] = NAN;
 }
 
 double vem_i_column_unit(double variance, double mean)

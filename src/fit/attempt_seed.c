@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "data/unit.h"
 #include "model/units.h"
 #include "search/tour.h"
 #include "seed/seed.h"
@@ -27,6 +28,19 @@ vem_status vem_i_attempt_convert(vem_i_attempt *a)
                                             vem_i_family_of(o->family), &a->model);
     const vem_i_constraints limits =
         vem_i_constraints_of(a->view, o, vem_i_family_of(o->family));
+    const double *means = a->start->means;
+    for (int64_t k = 0;
+         status == VEM_OK && limits.sphere.origin && k < a->model->clusters; k++) {
+        if (vem_i_row_is_zero(means + k * a->model->d, a->model->d))
+            status =
+                vem_i_fail(a->run, VEM_BAD_DATA,
+                           "The mean of cluster %lld of the model to start from is 0, "
+                           "and so has no direction, which --metric cosine goes by.",
+                           (long long)k + 1);
+        else
+            vem_i_sphere_place(&limits.sphere, a->model->d,
+                               a->model->means + k * a->model->d);
+    }
     if (status == VEM_OK)
         status = vem_i_floor_model(a->run, &limits, a->model);
     if (status == VEM_OK)

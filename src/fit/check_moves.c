@@ -24,9 +24,40 @@ static vem_status check_counts(vem_i_run *run, const vem_options *asked,
     return VEM_OK;
 }
 
+/* What is proved of means on a sphere, and of nothing else (docs/math/cosine.md). */
+static vem_status check_metric(vem_i_run *run, const vem_options *asked,
+                               const vem_options *out)
+{
+    if (out->metric != VEM_METRIC_COSINE)
+        return VEM_OK;
+    if (!vem_i_is_plain(vem_i_family_of(out->family)))
+        return vem_i_fail(
+            run, VEM_BAD_OPTION,
+            "--metric is cosine, but family %s has shapes that directions do "
+            "not have: it is for --family iso-shared, whose clusters are "
+            "round and alike; --normalize goes with any family.",
+            vem_choice_name("family", out->family));
+    if (out->standardize)
+        return vem_i_fail(
+            run, VEM_BAD_OPTION,
+            "--metric is cosine, but --standardize divides columns by their "
+            "deviations, and rows have other directions then: standardize "
+            "them before, or leave it out.");
+    if (asked->algorithm != VEM_AUTO &&
+        (vem_i_grows(out) || asked->algorithm == VEM_ALGORITHM_MOORE_EM))
+        return vem_i_fail(run, VEM_BAD_OPTION,
+                          "--metric is cosine, but --algorithm %s places clusters by "
+                          "distances in space.",
+                          vem_choice_name("algorithm", asked->algorithm));
+    return VEM_OK;
+}
+
 vem_status vem_i_check_moves(vem_i_run *run, const vem_options *asked,
                              const vem_options *out)
 {
+    const vem_status status = check_metric(run, asked, out);
+    if (status != VEM_OK)
+        return status;
     if (out->finish == VEM_FINISH_HARD &&
         (!vem_i_is_plain(vem_i_family_of(out->family)) || out->prior != VEM_PRIOR_FLAT))
         return vem_i_fail(run, VEM_BAD_OPTION,

@@ -292,6 +292,8 @@ vem_status vem_i_options_resolve(vem_i_run *run, const vem_options *options, int
         options->coreset != VEM_AUTO && options->coreset < n ? options->coreset : n;
     preset p = named ? presets[options->algorithm] : choose(options, reduced, d);
     vem_options out = *options;
+    if (out.metric == VEM_METRIC_COSINE)
+        out.normalize = 1; /* it means that, too */
     /* Whoever names a search gets that and nothing beside it. */
     int chosen = !named && (out.search == VEM_AUTO || out.search == VEM_SEARCH_GROUPS);
     if (out.family == VEM_AUTO)

@@ -5,6 +5,7 @@
 #include "fit/reduce.h"
 
 #include "base/memory.h"
+#include "data/unit.h"
 
 vem_status vem_i_reduce(vem_i_run *run, const vem_data *data, const vem_options *options,
                         int whiten, const double *scale, vem_i_reduction *reduction)
@@ -15,7 +16,7 @@ vem_status vem_i_reduce(vem_i_run *run, const vem_data *data, const vem_options 
     const vem_i_coreset_request request = {.size = options->coreset,
                                            .method = VEM_CORESET_LIGHTWEIGHT,
                                            .seed = (uint64_t)options->seed,
-                                           .normalize = options->normalize,
+                                           .normalize = vem_i_normalize_of(options),
                                            .standardize = options->standardize,
                                            .whiten = whiten,
                                            .scale = scale};

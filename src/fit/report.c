@@ -226,7 +226,11 @@ void vem_i_report_choices(vem_report *report, const vem_options *asked,
 {
     const vem_options *o = &report->options;
     report->choices[0] = report->notes[0] = '\0';
-    if (programme->from == VEM_I_FROM_MODEL && o->normalize && !asked->normalize)
+    if (programme->from == VEM_I_FROM_MODEL && o->metric != asked->metric)
+        vem_i_report_note(report, "--metric is %s, as for the model to start from.",
+                          vem_choice_name("metric", o->metric));
+    else if (programme->from == VEM_I_FROM_MODEL && o->normalize && !asked->normalize &&
+             o->metric == VEM_METRIC_L2)
         vem_i_report_note(
             report, "rows are divided by their length, as for the model to start from.");
     if (o->floor > asked->floor)

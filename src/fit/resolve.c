@@ -1,6 +1,7 @@
 /* What a model to start from, and the number of rows, say about the options. */
 #include "fit/resolve.h"
 
+#include "data/unit.h"
 #include "fit/cells_plan.h"
 #include "fit/presets.h"
 #include "fit/programme.h"
@@ -60,6 +61,13 @@ vem_status vem_i_fit_resolve(vem_i_run *run, const vem_data *data,
             return status;
         asked.clusters = start->clusters;
         asked.normalize = asked.normalize || start->normalizes;
+        if (start->normalizes == VEM_I_DIRECTIONS)
+            asked.metric = VEM_METRIC_COSINE;
+        if (asked.metric == VEM_METRIC_COSINE && start->scale)
+            return vem_i_fail(
+                run, VEM_BAD_OPTION,
+                "--metric is cosine, but columns of the model to start from "
+                "are divided by their deviations (--standardize).");
         if (asked.swaps == VEM_AUTO)
             asked.swaps = 0; /* a given start is a place to stay near */
         if (asked.family == VEM_AUTO && asked.algorithm == VEM_AUTO)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "data/unit.h"
 #include "io/names_json.h"
 #include "model/family.h"
 
@@ -175,6 +176,20 @@ static int prior_of(const json_t *meta)
     return VEM_AUTO;
 }
 
+static vem_status get_metric(vem_i_run *run, const char *path, const json_t *json,
+                             parts *found)
+{
+    const char *metric = json_string_value(json_object_get(json, "metric"));
+    if (metric && strcmp(metric, vem_choice_name("metric", VEM_METRIC_COSINE)) == 0)
+        found->normalizes = VEM_I_DIRECTIONS;
+    else if (metric && strcmp(metric, vem_choice_name("metric", VEM_METRIC_L2)) != 0)
+        return vem_i_fail(run, VEM_UNSUPPORTED,
+                          "%s is a model of metric %.60s, which this version of vem does "
+                          "not know.",
+                          path, metric);
+    return VEM_OK;
+}
+
 static vem_status get_meta(vem_i_run *run, const char *path, vem_i_npz *npz, parts *found)
 {
     vem_data *data;
@@ -199,7 +214,11 @@ static vem_status get_meta(vem_i_run *run, const char *path, vem_i_npz *npz, par
                 "not know.",
                 path, family);
         found->prior = prior_of(json);
-        found->normalizes = json_is_true(json_object_get(json, "normalize"));
+        found->normalizes = json_is_true(json_object_get(json, "normalize"))
+                                ? VEM_I_LENGTH_1
+                                : VEM_I_AS_THEY_ARE;
+        if (status == VEM_OK)
+            status = get_metric(run, path, json, found);
         if (status == VEM_OK)
             status =
                 vem_i_names_from_json(run, path, json, found->dims[1], &found->table);
@@ -249,13 +268,16 @@ static vem_status build(vem_i_run *run, const char *path, parts *found, vem_mode
                       found->variances, &made);
     if (status == VEM_OK && found->scale)
         status = vem_model_set_scale(run->ctx, made, found->scale);
+    if (status == VEM_OK && found->normalizes == VEM_I_DIRECTIONS)
+        status = vem_i_model_to_sphere(run, made);
+    else if (status == VEM_OK)
+        made->normalizes = found->normalizes;
     if (status != VEM_OK) {
         char reason[512];
         snprintf(reason, sizeof reason, "%.500s", vem_ctx_message(run->ctx));
         vem_model_free(made);
         return vem_i_fail(run, status, "%s holds no valid model. %s", path, reason);
     }
-    made->normalizes = found->normalizes;
     made->table = found->table;
     found->table = (vem_i_names){0};
     /* Weights that differ were fitted, whatever the file says. */
@@ -338,6 +360,9 @@ static char *complete_meta(const vem_model *model)
                             json_string(vem_choice_name("prior", (int)model->prior))) ==
             0 &&
         json_object_set_new(json, "normalize", json_boolean(model->normalizes)) == 0 &&
+        json_object_set_new(json, "metric",
+                            json_string(vem_choice_name("metric", (int)vem_model_metric(
+                                                                      model)))) == 0 &&
         vem_i_names_to_json(&model->table, model->d, json))
         text = json_dumps(json, JSON_COMPACT);
     json_decref(json);

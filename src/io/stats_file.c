@@ -103,16 +103,19 @@ static char *make_meta(const vem_stats *part)
 {
     char digest[20];
     snprintf(digest, sizeof digest, "%016" PRIx64, vem_i_model_digest(part->model));
-    json_t *json = json_pack(
-        "{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:f, s:b, s:s, s:[s,s,s], s:[s,s,s,s]}",
-        "kind", "statistics", "version", VEM_VERSION, "family",
-        vem_choice_name("family", (int)part->model->family->kind), "prior",
-        vem_choice_name("prior", (int)part->prior), "search",
-        vem_choice_name("search", (int)part->search), "precision",
-        vem_choice_name("precision", (int)part->precision), "held", (int)part->held,
-        "floor", part->floor, "normalize", part->model->normalizes, "model", digest,
-        "totals", "mass", "free_energy", "squared_error", "counts", "rows", "rows_used",
-        "pairs", "parts");
+    json_t *json =
+        json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:f, s:b, s:s, s:s, s:[s,s,s], "
+                  "s:[s,s,s,s]}",
+                  "kind", "statistics", "version", VEM_VERSION, "family",
+                  vem_choice_name("family", (int)part->model->family->kind), "prior",
+                  vem_choice_name("prior", (int)part->prior), "search",
+                  vem_choice_name("search", (int)part->search), "precision",
+                  vem_choice_name("precision", (int)part->precision), "held",
+                  (int)part->held, "floor", part->floor, "normalize",
+                  part->model->normalizes != 0, "metric",
+                  vem_choice_name("metric", (int)vem_model_metric(part->model)), "model",
+                  digest, "totals", "mass", "free_energy", "squared_error", "counts",
+                  "rows", "rows_used", "pairs", "parts");
     char *text = json && vem_i_names_to_json(&part->model->table, part->model->d, json)
                      ? json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(17))
                      : NULL;

@@ -207,7 +207,8 @@ vem_status vem_i_measure_view(vem_i_run *run, const vem_view *view,
     s->quantization_error_coreset = s->log_likelihood_coreset = NAN;
     s->entropy = s->aic = s->bic = s->icl = NAN;
     s->parameters = vem_i_parameter_count(model->family, (vem_prior_kind)o->prior,
-                                          model->clusters, model->d);
+                                          model->clusters, model->d) -
+                    (o->metric == VEM_METRIC_COSINE ? model->clusters : 0);
     const int here =
         reduced ? o->measure != VEM_MEASURE_NONE : o->measure == VEM_MEASURE_EXACT;
     if (!here || run->watch->stop)

@@ -16,6 +16,7 @@
 #include "data/items.h"
 #include "model/counts.h"
 #include "model/shape.h"
+#include "model/sphere.h"
 
 typedef struct vem_i_stats vem_i_stats;
 
@@ -73,6 +74,7 @@ typedef struct vem_i_constraints {
         price; /* what a parameter costs per unit of mass, off F: a criterion; 0: F alone */
     int shared; /* 1: one variance for all clusters and dimensions, and flat weights:
                    the first steps of a fit, before the shapes are freed */
+    vem_i_sphere sphere; /* that the means lie on */
 } vem_i_constraints;
 
 struct vem_i_family {

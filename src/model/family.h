@@ -80,7 +80,8 @@ static inline double vem_i_second_about(double second, double moved, double rest
 int vem_i_scorer_approach(const vem_i_scorer *scorer, int32_t c, const double *mean);
 vem_status vem_i_scorer_part(vem_i_run *run, vem_i_scorer *scorer);
 /* The mean of a cluster that begins at a row, in place: the row, but of counts, of which most
- * values would be impossible then, half way between it and the mean of all rows. */
+ * values would be impossible then, half way between it and the mean of all rows. Items that are
+ * means of several rows go to the sphere, where there is one. */
 void vem_i_begin_at_row(const vem_i_family *family, const vem_i_constraints *constraints,
                         int32_t d, double *mean);
 /* sum w q v of the items that the statistics, about the means, were taken of (expected.c). Families

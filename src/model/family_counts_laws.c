@@ -146,6 +146,8 @@ static void limit_multinomial(const vem_i_constraints *constraints, int32_t d,
 void vem_i_begin_at_row(const vem_i_family *family, const vem_i_constraints *constraints,
                         int32_t d, double *mean)
 {
+    if (constraints->sphere.origin)
+        vem_i_sphere_place(&constraints->sphere, d, mean);
     if (!family->counts)
         return;
     const double total = total_of(mean, d), all = total_of(constraints->units, d);

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "data/unit.h"
 #include "model/contract.h"
 
 int vem_i_weights_are_flat(const double *weights, int32_t clusters)
@@ -366,20 +367,21 @@ int vem_model_prices(const vem_model *model, double *prices)
 
 int64_t vem_model_parameters(const vem_model *model)
 {
-    return model ? vem_i_parameter_count(model->family, model->prior, model->clusters,
-                                         model->d)
-                 : 0;
+    if (!model)
+        return 0;
+    return vem_i_parameter_count(model->family, model->prior, model->clusters, model->d) -
+           (model->normalizes == VEM_I_DIRECTIONS ? model->clusters : 0);
 }
 
 int vem_model_normalizes(const vem_model *model)
 {
-    return model ? model->normalizes : 0;
+    return model ? model->normalizes != VEM_I_AS_THEY_ARE : 0;
 }
 
 void vem_model_set_normalizes(vem_model *model, int normalizes)
 {
-    if (model)
-        model->normalizes = normalizes != 0;
+    if (model && !(normalizes && model->normalizes)) /* a metric stays */
+        model->normalizes = normalizes ? VEM_I_LENGTH_1 : VEM_I_AS_THEY_ARE;
 }
 
 const char *vem_model_meta(const vem_model *model)

@@ -22,7 +22,8 @@ struct vem_model {
                       what the parameters cost (evidence.c); else 0 */
     double *scale;        /* D or NULL; see vem_model_scale in vem.h */
     vem_prior_kind prior; /* free: the weights were fitted */
-    int normalizes;
+    int normalizes; /* what becomes of the lengths of rows (data/unit.h). VEM_I_DIRECTIONS: the
+                       means are of length 1, too; whoever sets that sees to it (directions.c) */
     vem_i_names table; /* of the columns; its count and owner are not used */
     char *meta;        /* JSON or NULL; from malloc */
 };
@@ -53,6 +54,11 @@ void vem_i_model_assign(const vem_model *from, vem_model *to);
 vem_i_names vem_i_model_table(const vem_model *model);
 /* What is not finite is never given back nor written. */
 vem_status vem_i_model_check_finite(vem_i_run *run, const vem_model *model);
+
+/* The means of a model in the units of the data to length 1; those that have it stay as they are.
+ * Refused: a mean of 0, a family whose clusters are not round and alike, columns that were divided
+ * by their deviations. After a failure the model is as it was. */
+vem_status vem_i_model_to_sphere(vem_i_run *run, vem_model *model);
 
 /* ---- Shapes (gaussian.c) ---- */
 

@@ -96,6 +96,9 @@ int vem_i_part_differ(const vem_stats *a, const vem_stats *b, char *why, size_t 
                           a->floor, b->floor);
         return 1;
     }
+    if (differ_in_choice("metric", (int)vem_model_metric(m), (int)vem_model_metric(n),
+                         why, size))
+        return 1;
     if (m->normalizes != n->normalizes) {
         snprintf(why, size, "one was made with --normalize, the other without");
         return 1;
@@ -210,7 +213,7 @@ uint64_t vem_i_model_digest(const vem_model *model)
     uint64_t hash = digest_word(START, (uint64_t)model->family->kind);
     hash = digest_word(hash, (uint64_t)clusters);
     hash = digest_word(hash, (uint64_t)d);
-    hash = digest_word(hash, model->normalizes != 0);
+    hash = digest_word(hash, (uint64_t)model->normalizes);
     hash = digest_doubles(hash, model->means, clusters * d);
     hash = digest_doubles(hash, model->weights, clusters);
     hash = digest_doubles(hash, model->variances, vem_model_variance_count(model));

@@ -212,6 +212,39 @@ static double rounded(const vem_i_kernels *kernels, double value)
     return kernels->precision == VEM_SINGLE ? (double)(float)value : value;
 }
 
+/* The same on the sphere: to s = S / |S|, or with b = relax - 1 beyond it, to the direction of
+ * s + b (s - a), a the old mean. That is as near to s as a is: with t the angle from a to s, it has
+ * 1 + b (1 - cos t) >= |cos t| along s and b sin t <= sin t across. So S . mu does not fall. Returns 0
+ * where the rows have no common direction. */
+static int move_on_sphere(const vem_i_scorer *scorer, const double *first, int32_t c,
+                          double mass, const vem_i_constraints *constraints, double *mean)
+{
+    const vem_i_sphere *sphere = &constraints->sphere;
+    const double beyond = constraints->relax - 1;
+    double square = 0, relaxed = 0;
+    for (int32_t j = 0; j < scorer->d; j++) {
+        const double to = vem_i_about(scorer, c, j) + first[j] / mass;
+        const double x = vem_i_sphere_out(sphere, to, j);
+        square += x * x;
+    }
+    const double length = sqrt(square);
+    if (!(length > vem_i_sphere_least(scorer->kernels->precision)))
+        return 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (int32_t j = 0; j < scorer->d; j++) {
+            const double about = vem_i_about(scorer, c, j);
+            const double s =
+                vem_i_sphere_out(sphere, about + first[j] / mass, j) / length;
+            const double x = s + beyond * (s - vem_i_sphere_out(sphere, about, j));
+            if (pass == 0)
+                relaxed += x * x;
+            else
+                mean[j] = rounded(scorer->kernels,
+                                  vem_i_sphere_in(sphere, x / sqrt(relaxed), j));
+        }
+    return 1;
+}
+
 double vem_i_move_mean(const vem_i_scorer *scorer, const vem_i_stats *stats, int32_t c,
                        const vem_i_constraints *constraints, double *mean)
 {
@@ -220,6 +253,10 @@ double vem_i_move_mean(const vem_i_scorer *scorer, const vem_i_stats *stats, int
         return 0;
     const double *first = vem_i_stats_first(stats, c);
     const vem_i_conjugate *prior = constraints->conjugate;
+    if (constraints->sphere.origin) {
+        move_on_sphere(scorer, first, c, mass, constraints, mean);
+        return mass;
+    }
     for (int32_t j = 0; j < stats->d; j++) {
         const double about = vem_i_about(scorer, c, j);
         double to = about + constraints->relax * (first[j] / mass);

@@ -133,6 +133,9 @@ vem_i_constraints vem_i_constraints_of(const vem_view *view, const vem_options *
                                 .floor = fmax(options->floor * view->variance, safe),
                                 .total_mass = view->total_mass,
                                 .relax = 1};
+    if (options->metric ==
+        VEM_METRIC_COSINE) /* columns are divided by one number, if any */
+        limits.sphere = (vem_i_sphere){view->origin, scale_of(view->scale, 0)};
     if (family->counts) {
         limits.units = view->deviations;
         limits.floor = options->floor;

@@ -4,7 +4,14 @@
  * sides of the plane through the mean are two halves, and two steps of 2-means better
  * them. Projections come from the distances to  mean + u  and  mean - u :
  * e . u = (|e + u|^2 - |e - u|^2) / 4, with |u| near the spread of the items, where
- * little cancels. */
+ * little cancels.
+ *
+ * On the sphere the halves are directions s_a = S_a / |S_a| and s_b of the sums of their rows, and with
+ * S = S_a + S_b the split is worth (model/sphere.c)
+ *
+ *     2 (|S_a| + |S_b| - |S|) = 2 |S_a| |S_b| |s_a - s_b|^2 / (|S_a| + |S_b| + |S|)
+ *
+ * by (|S_a| + |S_b|)^2 - |S|^2 = 2 (|S_a| |S_b| - S_a . S_b): that form cancels nothing. */
 #include "moves/split.h"
 
 #include <math.h>
@@ -32,6 +39,7 @@ struct vem_i_splitter {
     bench *benches; /* per thread */
     void *one, *zero;
     double values[4]; /* room for the two of each */
+    vem_i_sphere sphere;
 };
 
 vem_status vem_i_splitter_new(vem_i_run *run, const vem_view *view,
@@ -89,6 +97,11 @@ void vem_i_splitter_free(vem_i_splitter *s)
     }
     vem_i_free(s->benches);
     vem_i_free(s);
+}
+
+void vem_i_splitter_on(vem_i_splitter *s, vem_i_sphere sphere)
+{
+    s->sphere = sphere;
 }
 
 /* Squared distances of n items to the two centers of the bench. */
@@ -177,6 +190,49 @@ static void first_direction(const vem_i_splitter *s, const bench *b,
     }
 }
 
+/* The length of a row in the units of the data. */
+static double length_of(const vem_i_splitter *s, const void *row)
+{
+    double sum = 0;
+    for (int32_t j = 0; j < s->view->d; j++) {
+        const double x =
+            vem_i_sphere_out(&s->sphere, vem_i_value(s->view->kernels, row, j), j);
+        sum += x * x;
+    }
+    return sqrt(sum);
+}
+
+/* The pair, means of the halves, to the sphere. Returns what the split is worth; 0 where a half has
+ * no direction. */
+static double split_on_sphere(const vem_i_splitter *s, const bench *b, double own,
+                              double other)
+{
+    const vem_i_kernels *kernels = s->view->kernels;
+    const double least = vem_i_sphere_least(kernels->precision), mass[] = {own, other};
+    const int64_t d = s->view->d;
+    double sums[2], square = 0;
+    for (int h = 0; h < 2; h++) {
+        const double length =
+            length_of(s, (char *)b->pair + (size_t)(h * d) * kernels->element);
+        if (!(length > least))
+            return 0;
+        for (int64_t j = 0; j < d; j++) {
+            const double x = vem_i_value(kernels, b->pair, h * d + j);
+            vem_i_store(kernels, b->pair, h * d + j,
+                        vem_i_sphere_in(&s->sphere,
+                                        vem_i_sphere_out(&s->sphere, x, j) / length, j));
+        }
+        sums[h] = mass[h] * length;
+    }
+    for (int64_t j = 0; j < d; j++) {
+        const double e =
+            vem_i_value(kernels, b->pair, j) - vem_i_value(kernels, b->pair, d + j);
+        square += e * e;
+    }
+    return 2 * sums[0] / (sums[0] + sums[1] + (own + other) * length_of(s, b->mean)) *
+           sums[1] * square;
+}
+
 double vem_i_split(const vem_i_splitter *s, const vem_i_splittable *cluster, int thread,
                    void *first, void *second, double *mass)
 {
@@ -214,7 +270,10 @@ double vem_i_split(const vem_i_splitter *s, const vem_i_splittable *cluster, int
         put(s, b, 0, -1 / own, b->sum);
         put(s, b, 1, 1 / other, b->sum);
         double distance = length(b->sum, d) * (1 / own + 1 / other);
-        gain = own / *mass * other * distance * distance;
+        gain = s->sphere.origin ? split_on_sphere(s, b, own, other)
+                                : own / *mass * other * distance * distance;
+        if (s->sphere.origin && !(gain > 0))
+            return 0;
     }
     size_t row = (size_t)d * kernels->element;
     memcpy(first, b->pair, row);

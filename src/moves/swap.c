@@ -13,7 +13,7 @@
  *
  * for two halves with masses W and means mu, found by a few power steps to the widest
  * direction and two steps of 2-means (less W log 2 under a free prior: the weight is
- * halved too). Halves of the other families take shapes and weights of their own, and G_c
+ * halved too; on a sphere G_c is of the directions of the halves: split.c). Halves of the other families take shapes and weights of their own, and G_c
  * is what F gains by that (shape.c). The smallest R are paired with the largest G as long as
  * G > R; the removed cluster becomes one half of the split one. Clusters that receive items
  * of a removed one are neither removed nor split in the same round: then every pair's gain
@@ -284,6 +284,8 @@ static vem_status create(vem_i_em *em, void **state)
     status = vem_i_take_rooms(run, list, ARRAYS);
     if (status == VEM_OK)
         status = vem_i_splitter_new(run, em->view, &em->posterior, &t->splitter);
+    if (status == VEM_OK)
+        vem_i_splitter_on(t->splitter, em->constraints.sphere);
     if (status == VEM_OK)
         status = vem_i_posterior_look_further(run, em->view, &em->posterior);
     if (status == VEM_OK && !em->model->family->shared)
