@@ -62,6 +62,23 @@ static void clusters_go(void **state)
     assert_memory_equal(near, two, sizeof two);
 }
 
+/* A cluster that is put beside another takes its neighbors, and becomes its first. */
+static void clusters_meet(void **state)
+{
+    (void)state;
+    int32_t near[C * REACH] = {0, 3, 4, 5, 1, 2, 3, 4, 2, 5, 4, 3,
+                               3, 0, 1, 2, 4, 1, 2, 3, 5, 4, 3, 2};
+    static const int32_t expected[C * REACH] = {0, 5, 4, 3, 1, 4, 2, 3, 2, 5, 4, 3,
+                                                3, 0, 1, 2, 4, 1, 2, 3, 5, 0, 4, 3};
+    const vem_options o = {.search = VEM_SEARCH_ESTIMATED, .clusters = C, .held = 1};
+    const vem_i_search_spec spec = vem_i_search_for(&o, 1);
+    vem_i_graph g = {.clusters = C, .reach = REACH, .neighbors = near};
+    spec.type->place(&g.search, 1, 4);
+    spec.type->place(&g.search, 0, 5);
+    spec.type->place(&g.search, 3, 3);
+    assert_memory_equal(near, expected, sizeof near);
+}
+
 /* Lists of a block: the cheapest first, the lower number where two cost the same. */
 static void lists_in_order(void **state)
 {
@@ -83,6 +100,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(evidence),
                                        cmocka_unit_test(clusters_go),
+                                       cmocka_unit_test(clusters_meet),
                                        cmocka_unit_test(lists_in_order)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
