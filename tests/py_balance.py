@@ -84,6 +84,24 @@ class Balance(Case):
         ours = cost[np.arange(len(labels)), labels].sum()
         self.assertLessEqual(ours, least * (1 + 1e-6))
 
+    def test_many_clusters(self):
+        """More clusters than lists have: all sizes are kept, means are those of the rows, and places
+        cost little more than the least there is."""
+        for cap in (1, 1.25):
+            self.fit("--balance", cap, "--precision", "double", k=100)
+            size = self.sizes(100)
+            self.assertLessEqual(size.max(), max(int(cap * 12.01), 13))
+            if cap == 1:
+                self.assertEqual(sorted(set(size)), [12, 13])
+            means, labels = np.load(self.path("m.npz"))["means"], np.load(self.path("l.npy"))
+            held = np.array([self.rows[labels == c].mean(0) for c in range(100) if size[c]])
+            np.testing.assert_allclose(means[size > 0], held, rtol=1e-6, atol=1e-9)
+            cost = distances(self.rows, means)
+            slots = np.repeat(np.arange(100), size)
+            row, slot = linear_sum_assignment(cost[:, slots])
+            ours = cost[np.arange(len(labels)), labels].sum()
+            self.assertLessEqual(ours, cost[row, slots[slot]].sum() * 1.05)
+
     def test_hostile_rows(self):
         random = np.random.default_rng(1)
         twice = np.repeat(random.normal(size=(50, 2)), 7, axis=0)
@@ -121,7 +139,7 @@ class Balance(Case):
         np.testing.assert_array_equal(np.load(self.path("p.npy")), cost.argmin(1))
 
     def test_bits(self):
-        for how in ("auto", "1.25"):
+        for how in ("auto", "1.25", "1"):
             found = []
             for threads in (1, 2, 3, 7):
                 told = self.fit("--balance", how, "--threads", threads, "-k", 80)

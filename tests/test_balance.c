@@ -198,11 +198,12 @@ static void check_cap(grid_weights weights, grid_set set, int64_t n, int32_t clu
     int32_t *labels = malloc((size_t)n * sizeof *labels);
     double *sizes = calloc((size_t)clusters, sizeof *sizes), heaviest = 0;
     memcpy(labels, e.em.posterior.held, (size_t)n * sizeof *labels);
-    int64_t moved;
     int kept;
-    assert_int_equal(vem_i_cap(run_of(ctx), e.em.view, e.em.model, cap, labels, &moved,
+    double *prices = malloc((size_t)clusters * sizeof *prices);
+    assert_int_equal(vem_i_cap(run_of(ctx), e.em.view, e.em.model, cap, labels, prices,
                                &kept),
                      VEM_OK);
+    free(prices);
     assert_int_equal(kept, 1);
     for (int64_t i = 0; i < n; i++) {
         const double w = vem_i_view_mass(e.em.view, i);

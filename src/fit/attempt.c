@@ -383,8 +383,13 @@ static vem_status keep_cap(vem_i_attempt *a)
     int kept = 1; /* where not, the report says so by the sizes */
     if (!(cap > 0) || a->steps == 0)
         return VEM_OK;
+    vem_i_constraints constraints =
+        vem_i_constraints_of(a->view, &a->programme->options,
+                             vem_i_family_of(a->programme->options.family));
+    constraints.prior = VEM_PRIOR_EVEN; /* weights are prices */
     const vem_status status =
-        vem_i_cap(a->run, a->view, a->model, cap, a->labels, &moved, &kept);
+        vem_i_cap_rounds(a->run, a->view, &constraints, cap, a->model, a->labels, &moved,
+                         &kept, &a->free_energy);
     if (status == VEM_OK && moved > 0) {
         vem_trace_step *last = vem_i_trace_last(&a->trace);
         last->move = vem_i_move_names[VEM_I_MOVE_CAP];

@@ -266,11 +266,13 @@ static uint64_t cap_bytes(const sizes *s)
     vem_model *model = NULL;
     int64_t none;
     int kept;
+    double energy;
     vem_status status = vem_i_model_blank(
         &dry, vem_i_shape_of(vem_i_family_of(s->o->family), s->clusters, s->d), &model);
     bytes = 0;
     if (status == VEM_OK)
-        vem_i_cap(&dry, &view, model, vem_i_cap_of(s->o), NULL, &none, &kept);
+        vem_i_cap_rounds(&dry, &view, NULL, vem_i_cap_of(s->o), model, NULL, &none, &kept,
+                         &energy);
     vem_model_free(model);
     return bytes;
 }

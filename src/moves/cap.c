@@ -1,349 +1,438 @@
-/* Sizes that are promised, by the cheapest moves there are.
+/* Sizes that are promised, by the cheapest moves there are: a problem of transport, and
+ * an auction.
  *
- * Rows that all weigh the same: a problem of transport, solved by successive shortest
- * paths. An edge from a to b costs what its cheapest row does; a path from a cluster
- * that has too many to one that has room moves a row along each of its edges, so that
- * only its ends change their sizes. As long as every path is a shortest one, the costs
- * stay the least for the sizes there are. With potentials y the reduced costs  more(a,
- * b) + y_a - y_b  stay at or above 0, and Dijkstra's algorithm ends at the first
- * cluster with room (y of such is 0, of others at most 0). Each path takes one row
- * from what is too many, so it ends. With cap = 1 paths that end where rows lack
- * follow, and begin at any cluster that has one to spare.
+ * Each cluster has a price, 0 at first. A row without a place bids for the cluster of
+ * its list where cost and price are least: up to what the next best would cost it, and a
+ * little over. A cluster that is full turns out whoever has bid least, and its price is
+ * what the lowest of those who stay has bid. So nobody is more than that little from
+ * what is best for it, and all together are from the least cost there is, because prices
+ * rise only where clusters are full (Bertsekas). Lists are short where there are many
+ * clusters. But a list tells what no other cluster costs less than, as prices only rise:
+ * who has come to that looks at all clusters again.
  *
- * Rows of several weights go straight to a cluster that is not above cap times the
- * mean, the cheapest per unit of mass first, as long as one is above that by more than
- * the heaviest row. Some cluster is not above the mean, and takes any row without
- * becoming too heavy: so this ends, too.
+ * The last rows may have to go far, and prices rise by small steps all over until they
+ * do. So bids come to an end. With few clusters, whose lists have all, what is left then
+ * is done along shortest paths (cap_paths.c), and so are, with cap = 1, clusters that
+ * lack rows: the result is the least cost. With many, rows without a place take the best
+ * that has room; and with cap = 1 there are as many places as rows.
  *
- * Edges lead to the clusters nearest by their means. Where none leads to room, all
- * clusters with room are tried (vem_i_cap_far). What the search of a fit has
- * overlooked may make a reduced cost negative: it counts as 0 then. So it does where
- * several rows go the same way before it is looked for again, which is done where
- * there are many clusters. */
+ * Rows of several weights: a cluster is full at cap times the mean or above, and turns
+ * out rows only if it stays so. Some cluster is below as long as a row is left: so this
+ * ends, too. */
 #include "moves/cap.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "moves/cap_graph.h"
+#include "moves/cap_paths.h"
 
-/* Rows that go the same way, one after the other, before the way is looked for again:
- * with many clusters, where looking is what takes the time. */
-enum { BATCH = 16 };
-/* Moves between two looks whether it shall end. */
-enum { LOOK_EVERY = 256 };
-static const double SHARE = 0.25; /* or this of what is too many, if that is more */
+/* Rows bid at most so often, as a multiple of all of them. */
+enum { BIDS = 4 };
+/* What a bid is above the next best: the median gap, but no more than this share of D /
+ * 2, which is what a row costs; where lists have all clusters, next to nothing. */
+static const double OVER = 0.05, HARDLY_OVER = 1e-6;
+/* Places of rows that are looked at along paths, where lists are short. */
+static const double PATH_WORK = 2e6;
+/* Rows that tell the median gap. */
+enum { TOLD = 4096 };
+/* Rows that are looked at between two looks whether it shall end. */
+enum { LOOK_EVERY = 1 << 16 };
+
+/* A row that holds a place, up to this price, in the heap of its cluster. */
+typedef struct bidder {
+    double bid;
+    uint32_t left, right;
+} bidder;
 
 typedef struct caps {
-    vem_i_cap_graph graph;
-    int32_t clusters;
-    int alike;         /* rows weigh the same */
-    double most;       /* that a cluster may hold, of mass */
-    double least;      /* with cap = 1, and rows alike: that it must */
-    double full;       /* of more it takes no row */
-    int64_t batch;     /* rows that go the same way: 1 where edges lead to all clusters */
-    double *potential; /* C: y */
-    /* The search at hand. */
-    double *distance; /* C */
-    int32_t *from;    /* C: the cluster before it, -1: it begins there */
-    int32_t *heap,
-        *at; /* C: by distance; and the place in it, -1: not reached, -2: done with */
-    int32_t *done; /* C: in order, count_done */
-    int32_t count, count_done;
-    unsigned char *open; /* C */
-    int64_t moves;       /* so far */
+    vem_i_cap_rows rows;
+    vem_i_cap_paths paths;
+    int alike;    /* rows weigh the same */
+    double least; /* with cap = 1, and rows alike: that it must */
+    double full;  /* it takes no row once it has that */
+    double over;
+    double *room;       /* C: what a cluster takes: full, or the least */
+    bidder *bidders;    /* n */
+    uint32_t *lowest;   /* C: who leaves first; VEM_I_NO_ROW: nobody has bid */
+    uint32_t *nowhere;  /* n: rows that have no place, waiting to bid, */
+    uint32_t *beyond;   /* ... and those whose list does not reach far enough */
+    double *told_gaps;  /* TOLD */
+    double *kept_price; /* C */
+    int64_t nowhere_count, beyond_count;
+    int64_t looked, told; /* rows so far */
 } caps;
 
-/* ---- a heap, the nearest cluster first ---- */
-
-static int nearer(const caps *t, int32_t a, int32_t b)
+/* Between pieces of work somebody may want an end, or time be over. */
+static int ended(caps *t, int64_t looked)
 {
-    return t->distance[a] != t->distance[b] ? t->distance[a] < t->distance[b] : a < b;
+    t->looked += looked;
+    if (t->looked - t->told < LOOK_EVERY)
+        return 0;
+    t->told = t->looked;
+    return vem_i_progress(t->rows.run, &(vem_progress){.phase = "cap", .done = t->looked},
+                          0);
 }
 
-static void put(caps *t, int32_t place, int32_t c)
+/* ---- bids ---- */
+
+static int leaves_before(const caps *t, uint32_t a, uint32_t b)
 {
-    t->heap[place] = c;
-    t->at[c] = place;
+    return t->bidders[a].bid != t->bidders[b].bid ? t->bidders[a].bid < t->bidders[b].bid
+                                                  : a < b;
 }
 
-static void rise(caps *t, int32_t place)
+/* Two heaps as one: along the right sides, whose nodes change sides. */
+static uint32_t join(caps *t, uint32_t a, uint32_t b)
 {
-    const int32_t c = t->heap[place];
-    for (; place > 0 && nearer(t, c, t->heap[(place - 1) / 2]); place = (place - 1) / 2)
-        put(t, place, t->heap[(place - 1) / 2]);
-    put(t, place, c);
+    uint32_t top = VEM_I_NO_ROW, *at = &top;
+    while (a != VEM_I_NO_ROW && b != VEM_I_NO_ROW) {
+        if (leaves_before(t, b, a)) {
+            const uint32_t other = a;
+            a = b;
+            b = other;
+        }
+        bidder *first = &t->bidders[a];
+        *at = a;
+        a = first->right;
+        first->right = first->left;
+        at = &first->left;
+    }
+    *at = a != VEM_I_NO_ROW ? a : b;
+    return top;
 }
 
-static int32_t take_nearest(caps *t)
+static void hold(caps *t, uint32_t row, int32_t c, double bid)
 {
-    const int32_t found = t->heap[0], last = t->heap[--t->count];
-    t->at[found] = -2;
-    t->done[t->count_done++] = found;
-    if (t->count == 0)
-        return found;
-    int32_t place = 0;
+    t->bidders[row] = (bidder){bid, VEM_I_NO_ROW, VEM_I_NO_ROW};
+    t->lowest[c] = join(t, t->lowest[c], row);
+}
+
+/* Whoever bid least goes, as long as the cluster stays full without. */
+static void settle(caps *t, int32_t c)
+{
+    vem_i_cap_rows *r = &t->rows;
     for (;;) {
-        int32_t child = 2 * place + 1;
-        if (child + 1 < t->count && nearer(t, t->heap[child + 1], t->heap[child]))
-            child++;
-        if (child >= t->count || !nearer(t, t->heap[child], last))
+        const uint32_t row = t->lowest[c];
+        if (row == VEM_I_NO_ROW ||
+            r->masses[c] - vem_i_view_mass(r->view, row) < t->room[c])
             break;
-        put(t, place, t->heap[child]);
-        place = child;
+        t->lowest[c] = join(t, t->bidders[row].left, t->bidders[row].right);
+        vem_i_cap_leave(r, row);
+        t->nowhere[t->nowhere_count++] = row;
     }
-    put(t, place, last);
-    return found;
+    if (t->lowest[c] != VEM_I_NO_ROW && r->masses[c] >= t->room[c])
+        r->price[c] = fmax(r->price[c], t->bidders[t->lowest[c]].bid);
 }
 
-static void reach(caps *t, int32_t c, int32_t from, double distance)
+/* The best place of a row, and what the next best costs (INFINITY: there is none). */
+static int32_t best_place(const vem_i_cap_rows *r, uint32_t row, double *cost,
+                          double *next)
 {
-    if (t->at[c] == -2 || (t->at[c] >= 0 && !(distance < t->distance[c])))
-        return;
-    t->distance[c] = distance;
-    t->from[c] = from;
-    if (t->at[c] < 0) {
-        t->at[c] = t->count;
-        t->heap[t->count++] = c;
-    }
-    rise(t, t->at[c]);
-}
-
-/* ---- paths ---- */
-
-static void begin(caps *t)
-{
-    for (int32_t k = 0; k < t->count; k++)
-        t->at[t->heap[k]] = -1;
-    for (int32_t k = 0; k < t->count_done; k++)
-        t->at[t->done[k]] = -1;
-    t->count = t->count_done = 0;
-}
-
-static void look_on(caps *t, int32_t a)
-{
-    vem_i_cap_graph *g = &t->graph;
-    vem_i_cap_look(g, a);
-    for (int64_t slot = 0; slot < g->reach; slot++) {
-        const int64_t at = (int64_t)a * g->reach + slot;
-        const int32_t b = g->near[at];
-        if (g->listed[at])
-            reach(t, b, a,
-                  t->distance[a] + fmax(0, (double)vem_i_cap_least(g, at) +
-                                               t->potential[a] - t->potential[b]));
-    }
-}
-
-/* From where it was begun to the nearest cluster below this mass; -1: there is no way. */
-static int32_t find_way(caps *t, double below)
-{
-    while (t->count > 0) {
-        const int32_t c = take_nearest(t);
-        if (t->graph.masses[c] < below && t->from[c] >= 0)
-            return c;
-        look_on(t, c);
-    }
-    return -1;
-}
-
-static void go(caps *t, int32_t to)
-{
-    vem_i_cap_graph *g = &t->graph;
-    /* From the end, so that no row that has come goes on at once. */
-    for (int32_t b = to, a; (a = t->from[b]) >= 0; b = a) {
-        int64_t slot = (int64_t)a * g->reach;
-        while (g->near[slot] != b)
-            slot++;
-        vem_i_cap_move(g, vem_i_cap_row(g, slot), b);
-    }
-}
-
-/* Is there a row for each edge of it? */
-static int is_way(const caps *t, int32_t to)
-{
-    const vem_i_cap_graph *g = &t->graph;
-    for (int32_t b = to, a; (a = t->from[b]) >= 0; b = a) {
-        int64_t slot = (int64_t)a * g->reach;
-        while (g->near[slot] != b)
-            slot++;
-        if (!g->listed[slot])
-            return 0;
-    }
-    return 1;
-}
-
-/* To any cluster with room, where edges lead to none. */
-static int go_far(caps *t, int32_t from, double below)
-{
-    int32_t to;
-    for (int32_t c = 0; c < t->clusters; c++)
-        t->open[c] = c != from && t->graph.masses[c] < below;
-    const uint32_t row = vem_i_cap_far(&t->graph, from, t->open, &to);
-    if (row != VEM_I_NO_ROW)
-        vem_i_cap_move(&t->graph, row, to);
-    return row != VEM_I_NO_ROW;
-}
-
-/* ---- rows alike ---- */
-
-static void empty_one(caps *t, int32_t c)
-{
-    begin(t);
-    reach(t, c, -1, 0);
-    const int32_t to = find_way(t, t->most);
-    if (to < 0) {
-        go_far(t, c, t->most);
-        return;
-    }
-    const double length = t->distance[to];
-    const double excess = t->graph.masses[c] - t->most;
-    int64_t rows = t->batch == 1 ? 1 : (int64_t)fmax((double)t->batch, SHARE * excess);
-    do
-        go(t, to);
-    while (--rows > 0 && t->graph.masses[c] > t->most && t->graph.masses[to] < t->most &&
-           is_way(t, to));
-    for (int32_t k = 0; k < t->count_done; k++)
-        t->potential[t->done[k]] += t->distance[t->done[k]] - length;
-}
-
-/* The first cluster that has some to spare, where rows must come from afar. */
-static int fill_from_afar(caps *t, int32_t lacks)
-{
-    double least = INFINITY;
-    int32_t giver = -1;
-    for (int32_t c = 0; c < t->clusters; c++) { /* the nearest of them */
-        const int64_t d = t->graph.model->d;
-        const double *a = t->graph.model->means + c * d,
-                     *b = t->graph.model->means + lacks * d;
-        double sum = 0;
-        for (int64_t j = 0; j < d; j++)
-            sum += (a[j] - b[j]) * (a[j] - b[j]);
-        if (t->graph.masses[c] > t->least && sum < least) {
-            least = sum;
-            giver = c;
+    int32_t best = -1;
+    *cost = *next = INFINITY;
+    for (int32_t k = 0; k < r->width; k++) {
+        const double there = vem_i_cap_cost(r, row, k);
+        if (there < *cost) {
+            *next = *cost;
+            *cost = there;
+            best = k;
+        } else if (there < *next) {
+            *next = there;
         }
     }
-    return giver >= 0 && go_far(t, giver, t->least);
+    return best;
 }
 
-/* Where all have enough, 0. */
-static int fill_one(caps *t)
+/* A row without a place bids for the best, or waits for a longer list. */
+static void bid(caps *t, uint32_t row)
 {
-    int32_t lacks = 0;
-    while (lacks < t->clusters && t->graph.masses[lacks] >= t->least)
-        lacks++;
-    if (lacks == t->clusters)
-        return 0;
-    begin(t);
-    for (int32_t c = 0; c < t->clusters; c++)
-        if (t->graph.masses[c] > t->least)
-            reach(t, c, -1, fmax(0, -t->potential[c]));
-    const int32_t to = find_way(t, t->least);
-    if (to < 0)
-        return fill_from_afar(t, lacks);
-    const double length = t->distance[to];
-    go(t, to);
-    for (int32_t c = 0; c < t->clusters; c++)
-        t->potential[c] += t->at[c] == -2 ? t->distance[c] : length;
-    return 1;
+    vem_i_cap_rows *r = &t->rows;
+    double cost, next;
+    const int32_t best = best_place(r, row, &cost, &next);
+    const double horizon = r->all ? INFINITY : (double)r->horizon[row];
+    if (cost > horizon) {
+        t->beyond[t->beyond_count++] = row;
+        return;
+    }
+    const int32_t c = vem_i_cap_at(r, row, best);
+    next = fmin(next, horizon);
+    vem_i_cap_enter(r, row, best);
+    hold(t, row, c, isinf(next) ? INFINITY : r->price[c] + (next - cost) + t->over);
+    settle(t, c);
 }
 
-/* ---- rows of several weights ---- */
-
-/* The cheapest row of a cluster per unit of mass, straight to one that is not full. */
-static int lighten(caps *t, int32_t c)
+static int compare(const void *a, const void *b)
 {
-    vem_i_cap_graph *g = &t->graph;
-    int64_t best = -1;
-    vem_i_cap_look(g, c);
-    for (int64_t at = (int64_t)c * g->reach; at < (int64_t)(c + 1) * g->reach; at++)
-        if (g->listed[at] && g->masses[g->near[at]] <= t->full &&
-            (best < 0 || vem_i_cap_least(g, at) < vem_i_cap_least(g, best)))
-            best = at;
-    if (best < 0)
-        return go_far(t, c, nextafter(t->full, INFINITY));
-    vem_i_cap_move(g, vem_i_cap_row(g, best), g->near[best]);
-    return 1;
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* All rows hold what is best for them, up to the price of what is next to it. */
+static void begin_bids(caps *t)
+{
+    vem_i_cap_rows *r = &t->rows;
+    const int64_t n = r->view->n, step = n / TOLD + 1;
+    int64_t told = 0;
+    for (int32_t c = 0; c < r->clusters; c++)
+        t->lowest[c] = VEM_I_NO_ROW;
+    for (int64_t i = 0; i < n; i++) {
+        double cost, next;
+        if (!(vem_i_view_mass(r->view, i) > 0)) /* it is in nobody's way */
+            continue;
+        const int32_t best = best_place(r, (uint32_t)i, &cost, &next);
+        const double gap = next - cost;
+        if (best != r->own[i])
+            vem_i_cap_move(r, (uint32_t)i, best);
+        hold(t, (uint32_t)i, r->labels[i], gap);
+        if (i % step == 0 && gap > 0 && isfinite(gap))
+            t->told_gaps[told++] = gap;
+    }
+    qsort(t->told_gaps, (size_t)told, sizeof *t->told_gaps, compare);
+    t->over = told > 0 ? t->told_gaps[told / 2] : 1;
+    t->over = r->all ? HARDLY_OVER * t->over : fmin(t->over, OVER * 0.5 * r->view->d);
+    for (int32_t c = 0; c < r->clusters; c++)
+        settle(t, c);
+}
+
+/* 1: somebody wanted an end. */
+static int take_bids(caps *t)
+{
+    vem_i_cap_rows *r = &t->rows;
+    int stopped = 0;
+    int64_t left = BIDS * r->view->n;
+    begin_bids(t);
+    while (!stopped && left > 0 && t->nowhere_count > 0) {
+        for (; t->nowhere_count > 0 && left > 0 && !stopped; left--) {
+            bid(t, t->nowhere[--t->nowhere_count]);
+            stopped = ended(t, 1);
+        }
+        if (stopped || t->nowhere_count > 0 || t->beyond_count == 0)
+            break;
+        stopped = vem_i_cap_rows_scan(r, t->beyond, t->beyond_count) ||
+                  ended(t, t->beyond_count);
+        memcpy(t->nowhere, t->beyond, (size_t)t->beyond_count * sizeof *t->beyond);
+        t->nowhere_count = t->beyond_count;
+        t->beyond_count = 0;
+    }
+    memcpy(t->nowhere + t->nowhere_count, t->beyond,
+           (size_t)t->beyond_count * sizeof *t->beyond);
+    t->nowhere_count += t->beyond_count;
+    return stopped;
+}
+
+/* Who has found nothing is where it costs least, too many or not. */
+static void place_all(caps *t)
+{
+    for (int64_t k = 0; k < t->nowhere_count; k++) {
+        double cost, next;
+        const int32_t best = best_place(&t->rows, t->nowhere[k], &cost, &next);
+        vem_i_cap_enter(&t->rows, t->nowhere[k], best < 0 ? 0 : best);
+    }
+    t->nowhere_count = 0;
+}
+
+/* ---- the rest ---- */
+
+/* Prices of clusters that take no more: beyond all costs. */
+static void close_full(caps *t)
+{
+    vem_i_cap_rows *r = &t->rows;
+    for (int32_t c = 0; c < r->clusters; c++)
+        t->kept_price[c] = r->price[c];
+    for (int32_t c = 0; c < r->clusters; c++)
+        r->price[c] = r->masses[c] < t->room[c] ? 0 : INFINITY;
+}
+
+/* Rows that have found nothing after so many bids go to the nearest of those clusters
+ * that have room. */
+static int place_rest(caps *t)
+{
+    vem_i_cap_rows *r = &t->rows;
+    int stopped = 0;
+    close_full(t);
+    for (int64_t left; !stopped && t->nowhere_count > 0; t->nowhere_count = left) {
+        if (!r->all)
+            stopped = vem_i_cap_rows_scan(r, t->nowhere, t->nowhere_count);
+        stopped = stopped || ended(t, t->nowhere_count);
+        if (stopped)
+            break;
+        left = 0;
+        for (int64_t k = 0; k < t->nowhere_count; k++) {
+            const uint32_t row = t->nowhere[k];
+            double cost, next;
+            const int32_t best = best_place(r, row, &cost, &next);
+            if (!isfinite(cost)) { /* all of its list have become full */
+                t->nowhere[left++] = row;
+                continue;
+            }
+            const int32_t c = vem_i_cap_at(r, row, best);
+            vem_i_cap_enter(r, row, best);
+            if (!(r->masses[c] < t->room[c]))
+                r->price[c] = INFINITY;
+        }
+        if (left == t->nowhere_count) /* masses that do not add up to the last digit */
+            break;
+    }
+    for (int32_t c = 0; c < r->clusters; c++)
+        r->price[c] = t->kept_price[c];
+    return stopped;
+}
+
+/* Paths, as many rounds of them as may be. 1: somebody wanted an end. */
+static int follow_paths(caps *t, int fill)
+{
+    const double work = (double)t->rows.view->n * t->rows.width;
+    int64_t rounds = t->rows.all ? INT64_MAX : (int64_t)(PATH_WORK / work);
+    for (; rounds > 0 && vem_i_cap_wanting(&t->paths, fill) > 0; rounds--) {
+        if (ended(t, t->rows.view->n))
+            return 1;
+        if (vem_i_cap_paths_go(&t->paths, fill) == 0)
+            break;
+    }
+    return 0;
+}
+
+/* What clusters hold beyond their room has no place: who came last. */
+static void turn_out(caps *t)
+{
+    vem_i_cap_rows *r = &t->rows;
+    for (int32_t c = 0; c < r->clusters; c++)
+        while (r->masses[c] > t->room[c]) {
+            const uint32_t row = r->prev[r->first[c]];
+            vem_i_cap_leave(r, row);
+            t->nowhere[t->nowhere_count++] = row;
+        }
 }
 
 /* ---- all of it ---- */
 
-/* Some moves at a time: between them somebody may want an end, or time be over. */
-static int ended(caps *t)
-{
-    return ++t->moves % LOOK_EVERY == 0 &&
-           vem_i_progress(t->graph.run, &(vem_progress){.phase = "cap", .done = t->moves},
-                          0);
-}
-
-/* Returns 1 if all of it was done. */
-static int run_caps(caps *t)
-{
-    for (int32_t c = 0; c < t->clusters; c++)
-        while (t->graph.masses[c] > t->most) {
-            if (ended(t))
-                return 0;
-            if (t->alike)
-                empty_one(t, c);
-            else if (!lighten(t, c))
-                break;
-        }
-    while (t->alike && fill_one(t))
-        if (ended(t))
-            return 0;
-    return 1;
-}
+/* What a cap comes to. */
+typedef struct bounds {
+    int alike;
+    double most, least, full;
+} bounds;
 
 /* Rows alike: masses are numbers of them in units of their weight. */
-static void settle_bounds(caps *t, const vem_view *view, double cap)
+static bounds bounds_of(const vem_view *view, int32_t clusters, double cap)
 {
     double heaviest = 0, lightest = INFINITY;
     for (int64_t i = 0; i < view->n; i++) {
         heaviest = fmax(heaviest, vem_i_view_mass(view, i));
         lightest = fmin(lightest, vem_i_view_mass(view, i));
     }
-    const double mean = view->total_mass / t->clusters;
-    t->alike = view->mass == NULL || (heaviest == 1 && lightest == 1);
-    t->full = cap * mean;
-    t->most = t->alike ? fmax(floor(t->full * (1 + 1e-12)), ceil(mean))
-                       : t->full * (1 + 1e-12) + heaviest;
-    t->least = t->alike && cap == 1 ? floor(mean) : 0;
-    t->batch = t->graph.reach == t->clusters - 1 ? 1 : BATCH;
+    const double mean = view->total_mass / clusters;
+    bounds b = {.alike = view->mass == NULL || (heaviest == 1 && lightest == 1),
+                .full = cap * mean};
+    b.most = b.full * (1 + 1e-12) + heaviest;
+    if (b.alike)
+        b.full = b.most = fmax(floor(b.full * (1 + 1e-12)), ceil(mean));
+    b.least = b.alike && cap == 1 ? floor(mean) : 0;
+    return b;
+}
+
+/* As many places as there are rows: one more than the least for the largest. */
+static void share_rest(caps *t)
+{
+    const vem_i_cap_rows *r = &t->rows;
+    int64_t rest = r->view->n - (int64_t)t->least * r->clusters;
+    double at = 0;
+    for (int32_t c = 0; c < r->clusters; c++) {
+        t->room[c] = t->least;
+        at = fmax(at, r->masses[c]);
+    }
+    while (rest > 0) { /* by sizes, the largest first */
+        double below = -1;
+        for (int32_t c = 0; c < r->clusters; c++) {
+            if (rest > 0 && r->masses[c] == at) {
+                t->room[c] = t->least + 1;
+                rest--;
+            } else if (r->masses[c] < at) {
+                below = fmax(below, r->masses[c]);
+            }
+        }
+        at = below;
+    }
+}
+
+static void settle_bounds(caps *t, double cap)
+{
+    const bounds b = bounds_of(t->rows.view, t->rows.clusters, cap);
+    t->alike = b.alike;
+    t->full = b.full;
+    t->least = b.least;
+    t->paths.most = b.most;
+    t->paths.least = b.least;
+    for (int32_t c = 0; c < t->rows.clusters; c++)
+        t->room[c] = b.full;
+    if (b.least > 0 && !t->rows.all)
+        share_rest(t);
+}
+
+/* Returns 1 if all of it was done. */
+static int run_caps(caps *t, double cap)
+{
+    settle_bounds(t, cap);
+    int stopped = vem_i_cap_rows_list(&t->rows);
+    if (stopped) /* rows are where they were */
+        return 0;
+    stopped = take_bids(t);
+    if (t->alike) {
+        place_all(t);
+        stopped = stopped || follow_paths(t, 0) || follow_paths(t, 1);
+        if (!stopped &&
+            vem_i_cap_wanting(&t->paths, 0) + vem_i_cap_wanting(&t->paths, 1) > 0)
+            turn_out(t);
+    }
+    stopped = stopped || place_rest(t);
+    place_all(t);
+    return !stopped;
+}
+
+int vem_i_cap_is_kept(const vem_view *view, int32_t clusters, double cap,
+                      const int32_t *labels)
+{
+    const bounds b = bounds_of(view, clusters, cap);
+    int kept = 1;
+    double *masses = vem_i_calloc((size_t)clusters, sizeof *masses);
+    for (int64_t i = 0; masses && i < view->n; i++)
+        if (labels[i] >= 0 && labels[i] < clusters)
+            masses[labels[i]] += vem_i_view_mass(view, i);
+    for (int32_t c = 0; masses && c < clusters; c++)
+        kept &= masses[c] <= b.most && masses[c] >= b.least;
+    kept &= masses != NULL;
+    vem_i_free(masses);
+    return kept;
 }
 
 vem_status vem_i_cap(vem_i_run *run, const vem_view *view, const vem_model *model,
-                     double cap, int32_t *labels, int64_t *moved, int *kept)
+                     double cap, int32_t *labels, double *prices, int *kept)
 {
-    caps t = {.clusters = model->clusters};
-    const size_t clusters = (size_t)model->clusters;
-    int32_t *before = NULL;
+    caps t = {0};
+    const size_t clusters = (size_t)model->clusters, n = (size_t)view->n;
     const vem_i_room list[] = {
-        {&t.potential, clusters, sizeof *t.potential, 1},
-        {&t.distance, clusters, sizeof *t.distance, 0},
-        {&t.from, clusters, sizeof *t.from, 0},
-        {&t.heap, clusters, sizeof *t.heap, 0},
-        {&t.at, clusters, sizeof *t.at, 0},
-        {&t.done, clusters, sizeof *t.done, 0},
-        {&t.open, clusters, 1, 0},
-        {&before, (size_t)view->n, sizeof *before, 0},
+        {&t.room, clusters, sizeof *t.room, 0},
+        {&t.bidders, n, sizeof *t.bidders, 0},
+        {&t.lowest, clusters, sizeof *t.lowest, 0},
+        {&t.nowhere, n, sizeof *t.nowhere, 0},
+        {&t.beyond, n, sizeof *t.beyond, 0},
+        {&t.kept_price, clusters, sizeof *t.kept_price, 0},
+        {&t.told_gaps, TOLD, sizeof *t.told_gaps, 0},
     };
-    *moved = 0;
     *kept = 1;
-    if (model->clusters < 2)
-        return VEM_OK;
-    vem_status status = vem_i_cap_graph_new(run, view, model, labels, &t.graph);
+    vem_status status = vem_i_cap_rows_new(run, view, model, labels, &t.rows);
+    if (status == VEM_OK)
+        status = vem_i_cap_paths_new(&t.rows, &t.paths);
     if (status == VEM_OK)
         status = vem_i_take_rooms(run, list, VEM_I_COUNT(list));
     if (status == VEM_OK && !run->counted) {
-        memcpy(before, labels, (size_t)view->n * sizeof *before);
-        memset(t.at, -1, clusters * sizeof *t.at);
-        settle_bounds(&t, view, cap);
-        *kept = run_caps(&t);
-        for (int64_t i = 0; i < view->n; i++)
-            *moved += labels[i] != before[i];
+        *kept = run_caps(&t, cap);
+        memcpy(prices, t.rows.price, clusters * sizeof *prices);
     }
     vem_i_free_rooms(list, VEM_I_COUNT(list));
-    vem_i_cap_graph_free(&t.graph);
+    if (t.paths.rows)
+        vem_i_cap_paths_free(&t.paths);
+    vem_i_cap_rows_free(&t.rows);
     return status;
 }

@@ -1,0 +1,186 @@
+/* Clusters far from all rows but a few have to take many, if all are to be of one size.
+ * So it is better to come to that by and by: the cap becomes less from round to round,
+ * and after each the means are those of the rows that clusters hold by then. Prices go
+ * into the weights, so that the next round begins where this one has ended.
+ *
+ * With few clusters labels are the least cost for the model that is given back. With
+ * many that would take as long as a round does: there the model is what follows from the
+ * labels. */
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "em/collect.h"
+#include "model/evidence.h"
+#include "moves/cap.h"
+#include "moves/cap_rows.h"
+#include "moves/moves.h"
+
+/* Caps of the rounds before the last. */
+static const double CAPS[] = {1.5, 1.2, 1.05};
+/* Only those above the one that is asked for by this factor. */
+static const double ABOVE = 1.02;
+/* Rounds with that one, while one gains this share of the squared error. */
+enum { LAST = 3 };
+static const double ENOUGH = 0.01;
+/* Between the least and the largest price, in nats: exp(-SPAN) is still a number. */
+static const double SPAN = 600;
+enum { PIECES = 64 };
+
+/* ---- the model of what is held ---- */
+
+typedef struct held {
+    const vem_view *view;
+    const vem_i_scorer *scorer;
+    const int32_t *labels;
+    double sums[PIECES]; /* of log p, weighed */
+} held;
+
+static void add_piece(void *arg, int64_t piece, int thread)
+{
+    (void)thread;
+    held *h = arg;
+    const vem_view *view = h->view;
+    double costs[VEM_I_BLOCK], sum = 0; /* or floats */
+    const int64_t end = vem_i_view_piece(view, PIECES, piece + 1);
+    for (int64_t i = vem_i_view_piece(view, PIECES, piece); i < end; i += VEM_I_BLOCK) {
+        const int64_t n = end - i < VEM_I_BLOCK ? end - i : VEM_I_BLOCK;
+        const vem_i_items items = vem_i_items_at(view, i, NULL, n);
+        h->scorer->family->score_pairs(h->scorer, &items, 1, h->labels + i, costs,
+                                       VEM_I_BLOCK);
+        for (int64_t p = 0; p < n; p++) {
+            const double w = vem_i_view_mass(view, i + p);
+            sum -= w > 0 ? 0.5 * w * vem_i_value(view->kernels, costs, p) : 0;
+        }
+    }
+    h->sums[piece] = sum;
+}
+
+/* Means, and variances; F of that, and (*plain) F of it without prices. */
+static vem_status follow(vem_i_run *run, const vem_view *view,
+                         const vem_i_constraints *constraints, int32_t *labels,
+                         vem_model *model, double *free_energy, double *plain)
+{
+    vem_i_scorer scorer = {0};
+    vem_i_stats stats = {0};
+    vem_i_collector *collector = NULL;
+    const vem_i_posterior p = {.n = view->n, .width = 1, .held = labels, .known = 1};
+    vem_status status = vem_i_scorer_for(run, view, vem_i_model_shape(model), &scorer);
+    if (status == VEM_OK)
+        status = vem_i_stats_new(run, vem_i_model_shape(model), &stats);
+    if (status == VEM_OK)
+        status = vem_i_collector_new(run, view, &scorer, 1, 0, &collector);
+    if (status == VEM_OK && !run->counted) {
+        held h = {.view = view, .scorer = &scorer, .labels = labels};
+        vem_i_scorer_prepare(run, model, &scorer);
+        vem_i_collector_run(collector, &p, NULL, NULL, &stats);
+        vem_i_maximize(run, &scorer, &stats, constraints, model);
+        vem_i_scorer_prepare(run, model, &scorer);
+        vem_i_parallel(run, PIECES, add_piece, &h);
+        *free_energy = vem_i_sum(h.sums, PIECES) / view->total_mass - 0.5 * scorer.base +
+                       model->offset + vem_i_view_log_shift(view);
+        *plain = *free_energy;
+        for (int32_t c = 0; c < model->clusters; c++)
+            *plain -= *vem_i_stats_mass(&stats, c) / view->total_mass *
+                      log(model->clusters * model->weights[c]);
+    }
+    vem_i_collector_free(collector);
+    vem_i_stats_free(&stats);
+    vem_i_scorer_free(&scorer);
+    return status;
+}
+
+/* Prices become weights. */
+static void put_prices(const double *prices, vem_model *model)
+{
+    double top = -INFINITY;
+    for (int32_t c = 0; c < model->clusters; c++)
+        top = fmax(top, log(model->weights[c]) - prices[c]);
+    for (int32_t c = 0; c < model->clusters; c++)
+        model->weights[c] = exp(fmax(log(model->weights[c]) - prices[c] - top, -SPAN));
+    vem_i_normalize_weights(model);
+}
+
+/* ---- the rounds ---- */
+
+typedef struct rounds {
+    vem_i_run *run;
+    const vem_view *view;
+    const vem_i_constraints *constraints;
+    vem_model *model;
+    int32_t *labels, *before;
+    double *prices;
+    double *free_energy;
+    double plain; /* F without prices, after a round */
+    int *kept;
+} rounds;
+
+static vem_status one_round(rounds *t, double cap)
+{
+    vem_status status =
+        vem_i_cap(t->run, t->view, t->model, cap, t->labels, t->prices, t->kept);
+    if (status == VEM_OK && t->run->counted)
+        status = follow(t->run, t->view, t->constraints, t->labels, t->model, NULL, NULL);
+    if (status != VEM_OK || t->run->counted || !*t->kept)
+        return status;
+    put_prices(t->prices, t->model);
+    return follow(t->run, t->view, t->constraints, t->labels, t->model, t->free_energy,
+                  &t->plain);
+}
+
+static int64_t count_moved(const rounds *t)
+{
+    int64_t moved = 0;
+    for (int64_t i = 0; i < t->view->n; i++)
+        moved += t->labels[i] != t->before[i];
+    return moved;
+}
+
+static vem_status run_rounds(rounds *t, double cap, int64_t *moved)
+{
+    vem_status status = VEM_OK;
+    const double enough = ENOUGH * 0.5 * t->view->d;
+    *t->kept = 1;
+    memcpy(t->before, t->labels, (size_t)t->view->n * sizeof *t->before);
+    if (vem_i_cap_is_kept(t->view, t->model->clusters, cap, t->labels))
+        return VEM_OK;
+    for (size_t k = 0; status == VEM_OK && *t->kept && k < VEM_I_COUNT(CAPS); k++)
+        if (CAPS[k] >= ABOVE * cap)
+            status = one_round(t, CAPS[k]);
+    double gain = INFINITY;
+    for (int k = 0; status == VEM_OK && *t->kept && k < LAST && gain > enough; k++) {
+        const double before = t->plain;
+        status = one_round(t, cap);
+        gain = k == 0 ? INFINITY : t->plain - before;
+    }
+    if (status == VEM_OK && *t->kept && t->model->clusters <= VEM_I_CAP_ALL)
+        status = vem_i_cap(t->run, t->view, t->model, cap, t->labels, t->prices, t->kept);
+    *moved = count_moved(t);
+    return status;
+}
+
+vem_status vem_i_cap_rounds(vem_i_run *run, const vem_view *view,
+                            const vem_i_constraints *constraints, double cap,
+                            vem_model *model, int32_t *labels, int64_t *moved, int *kept,
+                            double *free_energy)
+{
+    rounds t = {.run = run,
+                .view = view,
+                .constraints = constraints,
+                .model = model,
+                .labels = labels,
+                .free_energy = free_energy,
+                .kept = kept};
+    const vem_i_room list[] = {{&t.prices, (size_t)model->clusters, sizeof *t.prices, 0},
+                               {&t.before, (size_t)view->n, sizeof *t.before, 0}};
+    *moved = 0;
+    *kept = 1;
+    if (model->clusters < 2)
+        return VEM_OK;
+    vem_status status = vem_i_take_rooms(run, list, VEM_I_COUNT(list));
+    if (status == VEM_OK)
+        status = run->counted ? one_round(&t, cap) : run_rounds(&t, cap, moved);
+    vem_i_free_rooms(list, VEM_I_COUNT(list));
+    return status;
+}
