@@ -6,14 +6,12 @@
 #include "model/counts.h"
 #include "model/flows.h"
 #include "model/part.h"
-#include "moves/cap_graph.h"
 #include "moves/halves.h"
 #include "search/search.h"
 #include "seed/seed.h"
 #include "select/bisect.h"
 
 #include "context.h"
-#include "engine.h"
 
 static vem_i_verb verb;
 
@@ -272,30 +270,44 @@ static void seedings_by_work(void **state)
     }
 }
 
-/* Rows that a cap moves may go to any other cluster where there are up to 64, else to the ten
- * nearest. */
-static void edges_of_caps(void **state)
+/* ---- priors ---- */
+
+/* A prior whose mean moves with the rows says the same of them, wherever they lie. */
+static void priors_that_move(void **state)
 {
     (void)state;
-    grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, 200, 2, 6);
-    static const int32_t clusters[] = {5, 30, 64, 65, 80}, reach[] = {4, 29, 63, 10, 10};
-    for (int i = 0; i < 5; i++) {
-        const vem_options o =
-            grid_options(clusters[i], VEM_ISO_SHARED, VEM_PRIOR_FLAT, 1, VEM_DOUBLE, 3);
-        vem_model *start = grid_start(ctx, &data, VEM_ISO_SHARED, clusters[i]);
-        engine e;
-        int32_t labels[200] = {0};
-        vem_i_cap_graph graph;
-        engine_new(&e, ctx, &data, &o, start);
-        assert_int_equal(vem_i_cap_graph_new(vem_i_begin(ctx, &verb), &e.points->view,
-                                             e.em.model, labels, &graph),
-                         VEM_OK);
-        assert_int_equal(graph.reach, reach[i]);
-        vem_i_cap_graph_free(&graph);
-        engine_free(&e);
-        vem_model_free(start);
+    enum { N = 120 };
+    double x[N], evidence[2];
+    for (int far = 0; far < 2; far++) {
+        const double mean = 3 + 1000.0 * far, scale = 2;
+        const vem_prior_options prior = {.size = sizeof prior,
+                                         .strength = 0.5,
+                                         .mean = &mean,
+                                         .mean_values = 1,
+                                         .scale = &scale,
+                                         .scale_values = 1};
+        const vem_select_options how = {.size = sizeof how,
+                                        .method = VEM_SELECT_BAYES,
+                                        .max_clusters = 4,
+                                        .prior = &prior};
+        vem_options o;
+        vem_data *data = NULL;
+        vem_path *path = NULL;
+        vem_path_summary about = {.size = sizeof about};
+        for (int i = 0; i < N; i++)
+            x[i] = 1000.0 * far + 8 * (i % 2) + (double)(i / 2 % 8) / 4;
+        vem_options_init(&o);
+        o.family = VEM_ISO;
+        assert_int_equal(vem_data_borrow(ctx, VEM_FLOAT64, x, N, 1, 0, 0, &data), VEM_OK);
+        if (vem_select(ctx, data, &o, &how, NULL, &path, NULL) != VEM_OK)
+            fail_msg("%s", vem_ctx_message(ctx));
+        assert_int_equal(vem_path_describe(ctx, path, &about), VEM_OK);
+        assert_int_equal(about.clusters, 2);
+        evidence[far] = about.objective;
+        vem_path_free(path);
+        vem_data_free(data);
     }
-    grid_data_free(&data);
+    assert_true(fabs(evidence[0] - evidence[1]) < 1e-6 * fabs(evidence[0]));
 }
 
 /* ---- digests ---- */
@@ -330,7 +342,7 @@ int main(void)
         cmocka_unit_test(blocks_of_flows),        cmocka_unit_test(lists_that_are_dense),
         cmocka_unit_test(widest_columns),         cmocka_unit_test(fewest_of_halves),
         cmocka_unit_test(parts_of_a_whole),       cmocka_unit_test(seedings_by_work),
-        cmocka_unit_test(edges_of_caps),          cmocka_unit_test(digests_of_models),
+        cmocka_unit_test(priors_that_move),       cmocka_unit_test(digests_of_models),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
