@@ -4,9 +4,11 @@
     bench/cosine.py NAME=ROWS.npy ... [-k 256,1024] [--seeds 1,2,3] [--vem build/vem]
 
 prints a table: mean cosine loss (1 - cosine of a row and its mean) of both, worked out here in double
-precision from the means in the model files, and processor time (user and system, one thread) of both.
+precision from the means in the model files, processor time (user and system, one thread) and scored pairs
+of both.
 """
 import argparse
+import json
 import os
 import resource
 import subprocess
@@ -28,12 +30,14 @@ def loss(rows, means, block=8192):
 def fit(vem, path, folder, k, seed, options):
     model = os.path.join(folder, "m.npz")
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([vem, "fit", path, "-k", str(k), "--seed", str(seed), "--threads", "1", "-q",
-                    "-o", model, *options], check=True, stdout=subprocess.DEVNULL)
+    told = subprocess.run([vem, "fit", path, "-k", str(k), "--seed", str(seed), "--threads", "1",
+                           "-q", "--json", "-o", model, *options], check=True,
+                          capture_output=True, text=True).stdout
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     with np.load(model) as found:
         means = found["means"].copy()
-    return means, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    pairs = json.loads(told.splitlines()[-1])["scored_pairs"]
+    return means, pairs, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def main():
@@ -43,19 +47,20 @@ def main():
     parser.add_argument("--seeds", default="1,2,3")
     parser.add_argument("--vem", default="build/vem")
     asked = parser.parse_args()
-    print("| set | C | seed | loss, cosine | loss, l2 then projected | ratio | time, cosine / l2 |")
-    print("|---|---|---|---|---|---|---|")
+    print("| set | C | seed | loss, cosine | loss, l2 then projected | ratio | pairs, cosine / l2 | "
+          "time, cosine / l2 |")
+    print("|---|---|---|---|---|---|---|---|")
     for word in asked.sets:
         name, path = word.split("=", 1)
         rows = np.load(path, mmap_mode="r")
         for k in map(int, asked.k.split(",")):
             for seed in map(int, asked.seeds.split(",")):
                 with tempfile.TemporaryDirectory() as folder:
-                    ours, time = fit(asked.vem, path, folder, k, seed, ["--metric", "cosine"])
-                    other, plain = fit(asked.vem, path, folder, k, seed, ["--normalize"])
+                    ours, pairs, time = fit(asked.vem, path, folder, k, seed, ["--metric", "cosine"])
+                    other, others, plain = fit(asked.vem, path, folder, k, seed, ["--normalize"])
                 a, b = loss(rows, ours), loss(rows, other)
                 print(f"| {name} | {k:,} | {seed} | {a:.6f} | {b:.6f} | {a / b:.5f} | "
-                      f"{time / plain:.2f} ({time:.1f} s) |", flush=True)
+                      f"{pairs / others:.2f} | {time / plain:.2f} ({time:.1f} s) |", flush=True)
 
 
 if __name__ == "__main__":

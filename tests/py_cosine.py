@@ -82,6 +82,26 @@ class Cosine(Case):
         np.testing.assert_allclose(np.linalg.norm(single, axis=1), 1, atol=1e-12)
         self.assertAlmostEqual(told["quantization_error"], 1600 * loss, delta=0.02 * 1600 * loss)
 
+    def test_narrow(self):
+        """Directions within 1e-2 to 1e-12: views are divided by a power of two, and know the sphere."""
+        random = np.random.default_rng(3)
+        for scale in (1e-2, 1e-7, 1e-12):
+            rows = random.normal(size=(6, 5))[random.integers(6, size=600)]
+            rows = scale * (rows + 0.1 * random.normal(size=(600, 5)))
+            rows = np.c_[np.ones(600), rows] * random.lognormal(0, 1, size=(600, 1))
+            np.save(self.path("narrow.npy"), rows)
+            for precision in ("single", "double"):
+                told, means, _ = self.fit("--precision", precision, "--measure", "--trace",
+                                          self.path("t.csv"), data="narrow.npy", k=6)
+                error = ((unit(rows)[:, None] - means[None]) ** 2).sum(2).min(1).sum()
+                self.assertAlmostEqual(told["quantization_error"] / error, 1, places=5)
+                self.assertLess(error, 600 * 5 * (0.2 * scale) ** 2)
+                np.testing.assert_allclose(np.linalg.norm(means, axis=1), 1, atol=1e-12)
+                with open(self.path("t.csv"), newline="") as lines:
+                    energies = [float(line["free_energy"]) for line in csv.DictReader(lines)]
+                for a, b in zip(energies, energies[1:]):
+                    self.assertGreaterEqual(b, a - 1e-6 * max(abs(a), 6))
+
     def test_prices(self):
         self.fit("--balance", "soft", k=20)
         self.vem("predict", self.path("m.npz"), self.path("x.npy"), "-o", self.path("p.npy"),
