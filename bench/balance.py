@@ -43,7 +43,7 @@ def main():
     parser.add_argument("sets", nargs="+")
     parser.add_argument("--clusters", type=int, default=1024)
     parser.add_argument("--seeds", default="1,2")
-    parser.add_argument("--how", default="none,soft,auto,2,1.25")
+    parser.add_argument("--how", default="none,soft,auto,2,1.25,1")
     parser.add_argument("--no-faiss", action="store_true")
     parser.add_argument("--threads", type=int, default=2)
     args = parser.parse_args()
@@ -71,10 +71,12 @@ def main():
             import faiss
             faiss.omp_set_num_threads(args.threads)
             for seed in args.seeds.split(","):
-                trained = faiss.Kmeans(x.shape[1], args.clusters, niter=25, seed=int(seed))
-                trained.train(x[order[2000:]])
-                np.savez(model, means=trained.centroids.astype(float), weights=np.full(args.clusters, 1 / args.clusters),
-                         variances=np.ones(1))
+                centers = faiss.IndexFlatL2(x.shape[1])
+                index = faiss.IndexIVFFlat(centers, x.shape[1], args.clusters)  # its default: 10 iterations
+                index.cp.seed = int(seed)
+                index.train(x[order[2000:]])
+                np.savez(model, means=centers.reconstruct_n(0, args.clusters).astype(float),
+                         weights=np.full(args.clusters, 1 / args.clusters), variances=np.ones(1))
                 line(name, "FAISS", seed, "", None, score(), error())
 
 
