@@ -391,18 +391,16 @@ static int run_caps(caps *t, double cap)
 }
 
 int vem_i_cap_is_kept(const vem_view *view, int32_t clusters, double cap,
-                      const int32_t *labels)
+                      const int32_t *labels, double *masses)
 {
     const bounds b = bounds_of(view, clusters, cap);
     int kept = 1;
-    double *masses = vem_i_calloc((size_t)clusters, sizeof *masses);
-    for (int64_t i = 0; masses && i < view->n; i++)
+    memset(masses, 0, (size_t)clusters * sizeof *masses);
+    for (int64_t i = 0; i < view->n; i++)
         if (labels[i] >= 0 && labels[i] < clusters)
             masses[labels[i]] += vem_i_view_mass(view, i);
-    for (int32_t c = 0; masses && c < clusters; c++)
+    for (int32_t c = 0; c < clusters; c++)
         kept &= masses[c] <= b.most && masses[c] >= b.least;
-    kept &= masses != NULL;
-    vem_i_free(masses);
     return kept;
 }
 

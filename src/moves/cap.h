@@ -15,9 +15,9 @@
 vem_status vem_i_cap(vem_i_run *run, const vem_view *view, const vem_model *model,
                      double cap, int32_t *labels, double *prices, int *kept);
 
-/* Do they keep it already? */
+/* Do they keep it already? masses: C, scratch. */
 int vem_i_cap_is_kept(const vem_view *view, int32_t clusters, double cap,
-                      const int32_t *labels);
+                      const int32_t *labels, double *masses);
 
 /* The same, with a model that follows: in rounds the cap becomes less, means become
  * those of the labels, and prices weights. *moved: how many rows have other labels now;

@@ -143,7 +143,7 @@ static vem_status run_rounds(rounds *t, double cap, int64_t *moved)
     const double enough = ENOUGH * 0.5 * t->view->d;
     *t->kept = 1;
     memcpy(t->before, t->labels, (size_t)t->view->n * sizeof *t->before);
-    if (vem_i_cap_is_kept(t->view, t->model->clusters, cap, t->labels))
+    if (vem_i_cap_is_kept(t->view, t->model->clusters, cap, t->labels, t->prices))
         return VEM_OK;
     for (size_t k = 0; status == VEM_OK && *t->kept && k < VEM_I_COUNT(CAPS); k++)
         if (CAPS[k] >= ABOVE * cap)
