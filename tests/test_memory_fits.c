@@ -84,6 +84,7 @@ static void every_allocation_of_fits(void **state)
         "search groups swaps 1 restarts 2",
         "family iso-shared prior flat finish hard held 2 measure exact",
         "balance soft",
+        "balance 1.5",
         "precision single family iso empty drop",
     };
     static const char *const counts[] = {"family poisson measure exact",
