@@ -177,8 +177,8 @@ struct cli_args {
     const vem_model *model;         /* that was read; data are read for it */
 };
 
-extern const cli_command cli_fit, cli_predict, cli_score, cli_coreset, cli_merge,
-    cli_generate, cli_info, cli_sample, cli_describe, cli_select, cli_tree;
+extern const cli_command cli_update, cli_fit, cli_predict, cli_score, cli_coreset,
+    cli_merge, cli_generate, cli_info, cli_sample, cli_describe, cli_select, cli_tree;
 extern const cli_command *const cli_commands[]; /* NULL at the end */
 
 /* Fills in args from the words after the verb. CLI_DONE, or CLI_USAGE after a message. */
@@ -204,6 +204,8 @@ void cli_forget(cli_args *args);
 const char *const *cli_data_files(const cli_args *args, const char *first,
                                   int32_t *count);
 /* "a.npy and 3 more" */
+/* The operand with which they begin: models come before them. */
+const char *cli_first_data(const cli_args *args);
 const char *cli_data_name(const cli_args *args, const char *first, char text[256]);
 
 /* ---- Help and man page (help.c, man.c) ---- */
@@ -432,6 +434,12 @@ typedef struct cli_more {
     vem_stability stability;
     vem_flows *flows; /* of --flows or --picture; NULL: none */
 } cli_more;
+/* Where the clusters are now, of a model that was there before (update.c). */
+typedef struct cli_drift {
+    int32_t clusters;
+    double *distances; /* of each cluster */
+    int32_t *moved;    /* 1: it has another place */
+} cli_drift;
 /* What a fit has found. */
 typedef struct cli_found {
     vem_report *report;
@@ -439,8 +447,13 @@ typedef struct cli_found {
     vem_path *path;     /* NULL: there is none, nor what follows */
     const char *method; /* that found it */
     const vem_select_options *select;
-    cli_more *more; /* to be found when the model is written */
+    cli_more *more;         /* to be found when the model is written */
+    const cli_drift *drift; /* NULL: no model was before */
 } cli_found;
+/* NULL: nothing is told. */
+vem_status cli_write_drift(cli_args *args, const cli_drift *drift);
+void cli_drift_json(const cli_drift *drift, json_t *object);
+void cli_print_drift(const cli_drift *drift);
 /* "2-40", "5,10-12": the numbers, ascending, from malloc. */
 int cli_read_numbers(const char *text, int32_t **numbers, int64_t *count);
 int cli_read_more(const cli_args *args, cli_more *more);

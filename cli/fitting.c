@@ -153,6 +153,8 @@ static int write_results(cli_args *args, const cli_found *found, const vem_data 
                      : vem_model_write(args->ctx, found->model, output);
     if (status == VEM_OK && labels)
         status = write_labels(args, found->report, found->model, data, labels);
+    if (status == VEM_OK)
+        status = cli_write_drift(args, found->drift);
     if (status == VEM_OK && cli_value(args, "hierarchy"))
         status = write_hierarchy(args, found, cli_value(args, "hierarchy"));
     if (status != VEM_OK)
@@ -171,6 +173,7 @@ static int tell(cli_args *args, const cli_found *found, double seconds_read,
             json_object_set_new(o, "path", cli_path_json(found->path));
             cli_more_json(found->more, o);
         }
+        cli_drift_json(found->drift, o);
         return cli_json_print(o);
     }
     if (!cli_value(args, "quiet")) {
@@ -180,6 +183,7 @@ static int tell(cli_args *args, const cli_found *found, double seconds_read,
             cli_print_path(args, found->path);
             cli_print_more(args, found->more);
         }
+        cli_print_drift(found->drift);
     }
     return CLI_DONE;
 }
@@ -212,7 +216,7 @@ int cli_read_in_time(cli_args *args, vem_data **data, double *seconds_read, doub
     const int limited = time != VEM_AUTO && !cli_value(args, "accumulate");
     if (limited)
         cli_progress_until(began + time);
-    int code = cli_read_data(args, args->operands[0], data, seconds_read);
+    int code = cli_read_data(args, cli_first_data(args), data, seconds_read);
     if (code == CLI_DONE && cli_progress_late()) {
         vem_data_free(*data);
         *data = NULL;

@@ -102,6 +102,11 @@ const char *const *cli_data_files(const cli_args *args, const char *first, int32
     return (const char *const *)args->operands + i;
 }
 
+const char *cli_first_data(const cli_args *args)
+{
+    return args->operands[args->command->operand_count - 1];
+}
+
 const char *cli_data_name(const cli_args *args, const char *first, char text[256])
 {
     int32_t count;

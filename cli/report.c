@@ -321,8 +321,9 @@ static void print_model(const cli_args *args, const char *output)
 {
     static const char *const reading[] = {"missing", "header", "decimal"};
     printf("  %-13s %s; more with: vem describe %s", "model", output, output);
-    if (args->operand_count == 1 && strcmp(args->operands[0], "-") != 0) {
-        printf(" %s", args->operands[0]);
+    const char *data = cli_first_data(args);
+    if (args->operand_count == args->command->operand_count && strcmp(data, "-") != 0) {
+        printf(" %s", data);
         for (size_t i = 0; i < sizeof reading / sizeof *reading; i++)
             if (cli_value(args, reading[i]))
                 printf(" --%s %s", reading[i], cli_value(args, reading[i]));
@@ -337,7 +338,7 @@ void cli_print_summary(const cli_args *args, const vem_report *report, int sever
     const vem_options *options = vem_report_options(report);
     char a[48], b[48], name[256];
     printf("vem %s %s: %s, %s\n", args->command->name,
-           cli_data_name(args, args->operands[0], name), cli_counted(s->n, "row", a),
+           cli_data_name(args, cli_first_data(args), name), cli_counted(s->n, "row", a),
            cli_counted(s->d, "column", b));
     if (cli_value(args, "verbose"))
         print_details(report, seconds_read);

@@ -67,7 +67,7 @@ int cli_failure(const cli_args *args, vem_status status)
 {
     if (status == VEM_STOPPED && cli_progress_late()) {
         cli_error("--time was over while %s was read; nothing was written.",
-                  args->operands[0]);
+                  cli_first_data(args));
         return CLI_FAILED;
     }
     if (status == VEM_STOPPED && cli_interrupted()) {

@@ -196,6 +196,8 @@ class FoundBeforeTheWork(Case):
              "merge": (["merge", MISSING], [("-o", "npz")]),
              "accumulate": (["fit", MISSING, "--init", "/dev/null"],
                             [("--accumulate", "npz")]),
+             "update": (["update", MISSING, MISSING], [("-o", "npz"), ("--labels", "npy"), ("--trace", "csv"),
+                                                       ("--checkpoint", "st"), ("--drift", "csv")]),
              "select": (["select", MISSING], [("-o", "npz"), ("--labels", "npy"), ("--trace", "csv"),
                                               ("--checkpoint", "st"), ("--picture", "svg")]),
              "tree": (["tree", MISSING], [("-o", "npz"), ("--labels", "npy"), ("--newick", "nwk"),

@@ -295,6 +295,18 @@ static void lists_of_an_index(void **state)
     assert_null(vem_index_at(NULL, 0));
     vem_index_free(index);
     vem_index_free(NULL);
+    double far[16];
+    int32_t moved[16];
+    vem_model *next = NULL;
+    assert_true(vem_model_clusters(model) <= 16);
+    REFUSES(ctx, vem_update(NULL, data, &options, model, &next, NULL, far, moved));
+    REFUSES(data, vem_update(ctx, NULL, &options, model, &next, NULL, far, moved));
+    REFUSES(options, vem_update(ctx, data, NULL, model, &next, NULL, far, moved));
+    REFUSES(before, vem_update(ctx, data, &options, NULL, &next, NULL, far, moved));
+    REFUSES(model, vem_update(ctx, data, &options, model, NULL, NULL, far, moved));
+    assert_int_equal(vem_update(ctx, data, &options, model, &next, NULL, NULL, NULL),
+                     VEM_OK);
+    vem_model_free(next);
     vem_hierarchy *levels = NULL;
     REFUSES(ctx, vem_hierarchy_new(NULL, model, NULL, &levels));
     REFUSES(model, vem_hierarchy_new(ctx, NULL, NULL, &levels));

@@ -145,6 +145,17 @@ VEM_API vem_status vem_describe(vem_ctx *ctx, const vem_model *model,
                                 const vem_data *data, vem_precision precision,
                                 vem_cluster *clusters, vem_description *about);
 
+/* A fit that begins with `before` (vem_fit) and whose clusters keep their numbers: a cluster that lies
+ * nearest to where a former one was, and nowhere nearer to another, has the number of that. Where each
+ * row has one cluster, those that are hardly needed move to where rows are many (option swaps, 20 rounds
+ * if nothing is said). No cluster is added or dropped. In distances (room for C, or NULL): how far
+ * each is from where its number was, in the units of the data; in moved (the same): 1 where it does not
+ * go on from there. */
+VEM_API vem_status vem_update(vem_ctx *ctx, const vem_data *data,
+                              const vem_options *options, const vem_model *before,
+                              vem_model **model, vem_report **report, double *distances,
+                              int32_t *moved);
+
 /* How two labellings agree. */
 typedef struct vem_agreement {
     size_t size;   /* sizeof(vem_agreement) */

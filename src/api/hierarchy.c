@@ -8,7 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "api/assign.h"
 #include "api/fitting.h"
 #include "base/memory.h"
 #include "base/structs.h"

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "api/assign.h"
+#include "api/means_alone.h"
 #include "base/memory.h"
 #include "base/structs.h"
 #include "io/io.h"
@@ -35,25 +36,6 @@ static vem_status check(vem_i_run *run, const vem_model *model, const vem_data *
     return VEM_OK;
 }
 
-/* The means as balls of one size about an origin: whoever goes by it goes by the nearest mean. */
-static vem_status balls_of(vem_i_run *run, const vem_model *model, const double *origin,
-                           vem_model **balls)
-{
-    const int64_t d = model->d;
-    const vem_status status =
-        vem_i_model_blank(run,
-                          vem_i_shape_of(vem_i_family_of_distances(0), model->clusters,
-                                         model->d),
-                          balls);
-    if (status != VEM_OK)
-        return status;
-    (*balls)->variances[0] = 1;
-    (*balls)->normalizes = model->normalizes;
-    for (int64_t i = 0; i < model->clusters * d; i++)
-        (*balls)->means[i] = model->means[i] - (origin ? origin[i % d] : 0);
-    return VEM_OK;
-}
-
 /* The list of each row. An index is given means and nothing else, and adds a row to the list of the
  * nearest of them: queries come by the same rule, and find it. Labels of the model itself, which go by
  * its scale, shapes and weights, would be lists that no index makes. A kind of model whose labels are
@@ -63,7 +45,7 @@ static vem_status list_rows(vem_i_run *run, const vem_model *model, const vem_da
 {
     const vem_assign_options assign = {.size = sizeof assign, .precision = precision};
     vem_model *balls = NULL;
-    vem_status status = balls_of(run, model, NULL, &balls);
+    vem_status status = vem_i_means_alone(run, model, NULL, &balls);
     if (status == VEM_OK)
         status = vem_i_assign_guided(run, balls, data, &assign, labels, NULL, NULL);
     vem_model_free(balls);
@@ -97,7 +79,7 @@ static vem_status measure(vem_i_run *run, const vem_model *model, const vem_data
                                           .phase = "read"};
     status = vem_i_points_new(run, queries, &request, &w->queries);
     if (status == VEM_OK)
-        status = balls_of(run, model, w->origin, &w->lists);
+        status = vem_i_means_alone(run, model, w->origin, &w->lists);
     if (status == VEM_OK)
         status = list_rows(run, model, data, precision, w->labels);
     if (status == VEM_OK)
