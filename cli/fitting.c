@@ -120,8 +120,8 @@ int cli_read_levels(const cli_args *args, int64_t *levels)
     return CLI_USAGE;
 }
 
-static vem_status write_hierarchy(cli_args *args, const cli_found *found,
-                                  const char *path)
+/* The last of all, so that who does not wait for it has the rest. */
+static int write_hierarchy(cli_args *args, const cli_found *found, const char *path)
 {
     int64_t levels = 0;
     cli_read_levels(args, &levels); /* which was checked before the fit */
@@ -137,7 +137,11 @@ static vem_status write_hierarchy(cli_args *args, const cli_found *found,
     if (status == VEM_OK)
         status = vem_hierarchy_write(args->ctx, hierarchy, path);
     vem_hierarchy_free(hierarchy);
-    return status;
+    if (status == VEM_STOPPED && cli_interrupted()) {
+        cli_error("interrupted; %s was not written, all other files were.", path);
+        return cli_interrupt_status();
+    }
+    return status == VEM_OK ? CLI_DONE : cli_failure(args, status);
 }
 
 static int write_results(cli_args *args, const cli_found *found, const vem_data *data)
@@ -155,11 +159,12 @@ static int write_results(cli_args *args, const cli_found *found, const vem_data 
         status = write_labels(args, found->report, found->model, data, labels);
     if (status == VEM_OK)
         status = cli_write_drift(args, found->drift);
-    if (status == VEM_OK && cli_value(args, "hierarchy"))
-        status = write_hierarchy(args, found, cli_value(args, "hierarchy"));
     if (status != VEM_OK)
         return cli_failure(args, status);
-    return trace ? cli_trace_write(args, found->report, trace) : CLI_DONE;
+    const int code = trace ? cli_trace_write(args, found->report, trace) : CLI_DONE;
+    return code == CLI_DONE && cli_value(args, "hierarchy")
+               ? write_hierarchy(args, found, cli_value(args, "hierarchy"))
+               : code;
 }
 
 static int tell(cli_args *args, const cli_found *found, double seconds_read,

@@ -265,9 +265,9 @@ const cli_command cli_select = {
         "say otherwise. The file holds the model and, beside it, the best mixture of\n"
         "every number of clusters that was tried; --pick takes one out of it "
         "afterwards.\n"
-        "Each is measured on all rows, with --measure sample on some of them. Ctrl-C, "
-        "or\n"
-        "--time, ends the search; what was found until then is written. For likelihoods\n"
+        "Each is measured on all rows, with --measure sample, and where that would take\n"
+        "longer than the search, on some of them. Ctrl-C, or --time, ends the search; "
+        "what was found until then is written. For likelihoods\n"
         "of rows between clusters let rows share them at the end: --finish soft.\n",
     .examples =
         "  vem select data.npy -o model.npz --labels labels.csv\n"

@@ -1,6 +1,7 @@
 /* Trees of centres: the clusters keep their numbers, every node lies under the nearest node above it,
  * and what is there is what was asked for. */
 #include "context.h"
+#include "fake_clock.h"
 
 enum { D = 3, MOST = 400 };
 
@@ -194,12 +195,35 @@ static void refused(void **state)
     vem_model_free(model);
 }
 
+static int stop_at_once(const vem_progress *progress, void *user)
+{
+    (void)progress, (void)user;
+    return 1;
+}
+
+static void stopped(void **state)
+{
+    (void)state;
+    centres c;
+    draw(&c, 100, 3);
+    vem_model *model = model_of(&c);
+    vem_hierarchy *h = NULL;
+    fake_tick = 1;
+    vem_ctx_set_progress(ctx, stop_at_once, NULL);
+    assert_int_equal(vem_hierarchy_new(ctx, model, NULL, &h), VEM_STOPPED);
+    assert_null(h);
+    assert_non_null(strstr(vem_ctx_message(ctx), "topped"));
+    vem_ctx_set_progress(ctx, NULL, NULL);
+    fake_tick = 0;
+    vem_model_free(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nearest_parents), cmocka_unit_test(few_places),
         cmocka_unit_test(weights_count),   cmocka_unit_test(same_bits),
-        cmocka_unit_test(refused),
+        cmocka_unit_test(refused),         cmocka_unit_test(stopped),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

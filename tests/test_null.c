@@ -271,58 +271,7 @@ static void paths_of_mixtures(void **state)
 
 #include "null_trees.inc"
 
-static void lists_of_an_index(void **state)
-{
-    (void)state;
-    vem_index *index = NULL;
-    vem_index_summary about = {.size = sizeof about};
-    vem_index_point at = {.size = sizeof at};
-    const vem_index_options first = {.size = sizeof first, .neighbors = 1};
-    REFUSES(ctx, vem_index_score(NULL, model, data, data, VEM_DOUBLE, &first, &index));
-    REFUSES(model, vem_index_score(ctx, NULL, data, data, VEM_DOUBLE, &first, &index));
-    REFUSES(data, vem_index_score(ctx, model, NULL, data, VEM_DOUBLE, &first, &index));
-    REFUSES(queries, vem_index_score(ctx, model, data, NULL, VEM_DOUBLE, &first, &index));
-    REFUSES(index, vem_index_score(ctx, model, data, data, VEM_DOUBLE, &first, NULL));
-    assert_int_equal(vem_index_score(ctx, model, data, data, VEM_DOUBLE, &first, &index),
-                     VEM_OK);
-    REFUSES(index, vem_index_describe(ctx, NULL, &about));
-    REFUSES(summary, vem_index_describe(ctx, index, NULL));
-    REFUSES(index, vem_index_scan(ctx, NULL, 1, &at));
-    REFUSES(point, vem_index_scan(ctx, index, 1, NULL));
-    REFUSES(index, vem_index_draw(ctx, NULL, "i.svg"));
-    REFUSES(file, vem_index_draw(ctx, index, NULL));
-    assert_int_equal(vem_index_count(NULL), 0);
-    assert_null(vem_index_at(NULL, 0));
-    vem_index_free(index);
-    vem_index_free(NULL);
-    double far[16];
-    int32_t moved[16];
-    vem_model *next = NULL;
-    assert_true(vem_model_clusters(model) <= 16);
-    REFUSES(ctx, vem_update(NULL, data, &options, model, &next, NULL, far, moved));
-    REFUSES(data, vem_update(ctx, NULL, &options, model, &next, NULL, far, moved));
-    REFUSES(options, vem_update(ctx, data, NULL, model, &next, NULL, far, moved));
-    REFUSES(before, vem_update(ctx, data, &options, NULL, &next, NULL, far, moved));
-    REFUSES(model, vem_update(ctx, data, &options, model, NULL, NULL, far, moved));
-    assert_int_equal(vem_update(ctx, data, &options, model, &next, NULL, NULL, NULL),
-                     VEM_OK);
-    vem_model_free(next);
-    vem_hierarchy *levels = NULL;
-    REFUSES(ctx, vem_hierarchy_new(NULL, model, NULL, &levels));
-    REFUSES(model, vem_hierarchy_new(ctx, NULL, NULL, &levels));
-    REFUSES(hierarchy, vem_hierarchy_new(ctx, model, NULL, NULL));
-    REFUSES(hierarchy, vem_hierarchy_write(ctx, NULL, "h.npz"));
-    assert_int_equal(vem_hierarchy_new(ctx, model, NULL, &levels), VEM_OK);
-    REFUSES(path, vem_hierarchy_write(ctx, levels, NULL));
-    REFUSES(ctx, vem_hierarchy_write(NULL, levels, "h.npz"));
-    vem_hierarchy_free(levels);
-    vem_hierarchy_free(NULL);
-    assert_int_equal(vem_hierarchy_nodes(NULL), 0);
-    assert_int_equal(vem_hierarchy_levels(NULL), 0);
-    assert_null(vem_hierarchy_vectors(NULL));
-    assert_null(vem_hierarchy_parents(NULL));
-    assert_null(vem_hierarchy_level_of(NULL));
-}
+#include "null_index.inc"
 
 static void uses_and_files(void **state)
 {

@@ -128,6 +128,29 @@ static void refuse(const grid_data *data, const vem_options *o,
         fail_msg("%s", vem_ctx_message(ctx));
 }
 
+/* What reading took is taken off the time once, and not off each family's part. */
+static void time_that_was_spent(void **state)
+{
+    (void)state;
+    grid_data data = heaps(CLUMPS, ROWS, 2, 7, 0, NULL);
+    const vem_select_options s = several(VEM_SELECT_BAYES);
+    vem_options open = plain(-1);
+    found without, f;
+    assert_int_equal(try_select(&data, &open, &s, &without), VEM_OK);
+    open.time = 6e6; /* far more than it takes; a third is less than what was spent */
+    fake_tick = 1e-6;
+    assert_int_equal(vem_ctx_set_spent(ctx, 3e6), VEM_OK);
+    if (try_select(&data, &open, &s, &f) != VEM_OK)
+        fail_msg("%s", vem_ctx_message(ctx));
+    assert_int_equal(vem_ctx_set_spent(ctx, 0), VEM_OK);
+    fake_tick = 0;
+    assert_int_equal(vem_model_family(f.model), vem_model_family(without.model));
+    grid_assert_models(f.model, without.model, 0, "time enough");
+    found_free(&f);
+    found_free(&without);
+    grid_data_free(&data);
+}
+
 static void refused(void **state)
 {
     (void)state;
@@ -160,6 +183,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(the_best_is_taken),
                                        cmocka_unit_test(stopped),
+                                       cmocka_unit_test(time_that_was_spent),
                                        cmocka_unit_test(refused)};
     return cmocka_run_group_tests_name("select_families", tests, set_up, tear_down);
 }

@@ -132,7 +132,9 @@ static vem_status fit_level(vem_i_run *run, const vem_data *rows, vem_metric met
     o.seed = seed;
     vem_i_fitting f = {.run = run, .data = rows, .asked = &o, .inside = 1};
     const vem_status status = vem_i_fitting_run(&f, model, NULL);
-    return status == VEM_OK && run->watch->stop ? VEM_STOPPED : status;
+    return status == VEM_OK && run->watch->stop
+               ? vem_i_fail_stopped(run, "before the hierarchy was whole")
+               : status;
 }
 
 /* Those of the model's means that are nearest to a row become the next level. */
@@ -262,6 +264,6 @@ vem_status vem_hierarchy_write(vem_ctx *ctx, const vem_hierarchy *hierarchy,
     VEM_I_NEED(ctx, ctx, hierarchy, path);
     const vem_hierarchy *h = hierarchy;
     vem_i_run *run = vem_i_begin(ctx, &(vem_i_verb){0});
-    return vem_i_hierarchy_write(run, path, h->nodes, h->d, h->vectors, h->parents,
-                                 h->level_of);
+    return vem_i_centres_write(run, path, h->nodes, h->d, h->vectors, h->parents,
+                               h->level_of);
 }

@@ -43,9 +43,10 @@ static vem_status select_one(vem_i_run *run, const vem_data *data, vem_options *
     vem_i_run part = *run; /* which takes threads and memory for itself */
     vem_i_watch watch = *run->watch;
     if (o->time != VEM_AUTO) {
+        const double spent = run->ctx->spent; /* before, which the budget takes off */
         watch.start = vem_i_clock();
-        o->time =
-            fmax((o->time - (watch.start - run->watch->start)) / (double)left, 1e-9);
+        const double rest = o->time - spent - (watch.start - run->watch->start);
+        o->time = spent + fmax(rest / (double)left, 1e-9);
         part.watch = &watch;
     }
     const vem_status status =

@@ -9,6 +9,7 @@
 #include "api/assign.h"
 #include "api/means_alone.h"
 #include "base/memory.h"
+#include "fit/presets.h"
 #include "fit/report.h"
 
 enum { SWAPS = 20 }; /* rounds */
@@ -123,10 +124,11 @@ static void allow_swaps(vem_ctx *ctx, const vem_model *before, const vem_data *d
     vem_options_init(&resolved);
     plain.clusters = before->clusters;
     plain.family = (int)before->family->kind;
+    plain.swaps = SWAPS;
     if (asked->swaps == VEM_AUTO &&
         vem_options_resolve(ctx, &plain, data->n, data->d, data->type, &resolved) ==
             VEM_OK &&
-        resolved.held == 1 && resolved.search != VEM_SEARCH_ALL)
+        resolved.held == 1 && !vem_i_wants_hard_start(&resolved, 0))
         asked->swaps = SWAPS;
 }
 

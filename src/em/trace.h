@@ -11,7 +11,7 @@
  * of clusters (select/divide.c) these are divided, joined, or two divided anew, several
  * at once; or the loop goes on to its end (settle), with rows that share clusters
  * (soften), or from what was found beside it. Labels are capped (cap) where a fit has ended
- * (fit/even.c). The others are objects (em.h). */
+ * (moves/cap_rounds.c). The others are objects (em.h). */
 typedef enum vem_i_move_name {
     VEM_I_MOVE_NONE,
     VEM_I_MOVE_SWAP,

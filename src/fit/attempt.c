@@ -14,8 +14,7 @@
 #include "moves/moves.h"
 #include "moves/refine.h"
 
-/* Below this many items per cluster a step is expensive beside what it gains: only items far
- * from their cluster probe twice, and swaps end earlier. */
+/* Of fewer items a cluster only those far from it probe twice, and swaps end earlier: steps are dear. */
 enum { FEW_ITEMS = 16 };
 /* Swaps go on while a round promises to lower the squared error by this share. */
 static const double SWAP_ENOUGH = 1e-3;

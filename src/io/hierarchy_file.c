@@ -23,9 +23,9 @@ static void print_table(FILE *stream, int32_t nodes, int32_t d, const double *ve
     }
 }
 
-vem_status vem_i_hierarchy_write(vem_i_run *run, const char *path, int32_t nodes,
-                                 int32_t d, const double *vectors, const int32_t *parents,
-                                 const int32_t *levels)
+vem_status vem_i_centres_write(vem_i_run *run, const char *path, int32_t nodes, int32_t d,
+                               const double *vectors, const int32_t *parents,
+                               const int32_t *levels)
 {
     const vem_i_array arrays[] = {{"vectors", VEM_FLOAT64, vectors, 2, {nodes, d}},
                                   {"parents", VEM_INT32, parents, 1, {nodes}},

@@ -160,9 +160,9 @@ vem_status vem_i_npz_write(vem_i_run *run, const char *path, const vem_i_array *
 /* ---- Trees of centres (hierarchy_file.c) ---- */
 
 /* .npz: vectors, parents, levels; .csv: id, parent, vector. */
-vem_status vem_i_hierarchy_write(vem_i_run *run, const char *path, int32_t nodes,
-                                 int32_t d, const double *vectors, const int32_t *parents,
-                                 const int32_t *levels);
+vem_status vem_i_centres_write(vem_i_run *run, const char *path, int32_t nodes, int32_t d,
+                               const double *vectors, const int32_t *parents,
+                               const int32_t *levels);
 
 /* ---- Labels (labels.c, results.c) ---- */
 
