@@ -195,7 +195,7 @@ static void refused(void **state)
     vem_model_free(model);
 }
 
-static int stop_at_once(const vem_progress *progress, void *user)
+static int stop_at_once(void *user, const vem_progress *progress)
 {
     (void)progress, (void)user;
     return 1;
