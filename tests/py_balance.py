@@ -120,6 +120,21 @@ class Balance(Case):
             self.assertLessEqual(self.sizes(30, weights).max(),
                                  cap * weights.sum() / 30 * (1 + 1e-9) + weights.max())
 
+    def test_all_are_full(self):
+        """Masses that do not add up to the last digit: rows find all clusters full, and are put
+        where they are least too much."""
+        weights = np.append(np.ones(6600), np.full(1000, 1e-17))
+        np.save(self.path("w.npy"), weights)
+        for seed in (0, 1):
+            random = np.random.default_rng(seed)
+            rows = np.repeat(random.normal(size=(70, 2)), 120, axis=0)
+            np.save(self.path("full.npy"), rows[random.permutation(8400)[:7600]])
+            told = self.fit("--balance", 1, "--weights", self.path("w.npy"), data="full.npy", k=66)
+            labels = np.load(self.path("l.npy"))
+            self.assertEqual((labels.min(), labels.max()), (0, 65))
+            np.testing.assert_allclose(self.sizes(66, weights), 100, rtol=1e-12)
+            self.assertAlmostEqual(told["largest"], 1)
+
     def test_prices(self):
         """Files have them, prediction goes by them, --nearest does not."""
         self.fit("--balance", "soft", "--precision", "double")
@@ -139,10 +154,10 @@ class Balance(Case):
         np.testing.assert_array_equal(np.load(self.path("p.npy")), cost.argmin(1))
 
     def test_bits(self):
-        for how in ("auto", "1.25", "1"):
+        for how, k in (("auto", 80), ("1.25", 80), ("1", 80), ("1", 30)):
             found = []
             for threads in (1, 2, 3, 7):
-                told = self.fit("--balance", how, "--threads", threads, "-k", 80)
+                told = self.fit("--balance", how, "--threads", threads, k=k)
                 model = np.load(self.path("m.npz"))
                 found.append([told["free_energy"], model["means"].tobytes(),
                               model["prices"].tobytes(), np.load(self.path("l.npy")).tobytes()])

@@ -4,6 +4,7 @@
 #include "engine.h"
 #include "fake_clock.h"
 #include "moves/cap.h"
+#include "moves/cap_edges.h"
 #include "moves/moves.h"
 #include "run.h"
 
@@ -251,7 +252,108 @@ static void sizes_are_kept(void **state)
     check_cap(WEIGHTS_NONE, SET_HEAVY, 40, 39, 1);
 }
 
+/* The row of a that goes to b for least, by looking at all of them. */
+static vem_i_cap_step plain_least(const vem_i_cap_rows *r, int32_t a, int32_t b)
+{
+    vem_i_cap_step least = {INFINITY, VEM_I_NO_ROW};
+    for (int64_t i = 0; i < r->view->n; i++) {
+        const float *cost = r->cost + i * r->width;
+        const double more = (double)cost[b] - (double)cost[a];
+        if (r->labels[i] == a && more < least.more)
+            least = (vem_i_cap_step){more, (uint32_t)i};
+    }
+    return least;
+}
+
+/* Rows move, the same ones there and back, until clusters are empty: what is known is
+ * right, and few rows had to be looked at for it. */
+static void edges_are_known(void **state)
+{
+    (void)state;
+    enum { MOVES = 600, FEW = 5 };
+    grid_data data = crowded(WEIGHTS_NONE, 2);
+    vem_model *start = grid_start(ctx, &data, VEM_ISO_SHARED, FEW);
+    vem_options o = grid_options(FEW, VEM_ISO_SHARED, VEM_PRIOR_FLAT, 1, VEM_DOUBLE, 3);
+    engine e;
+    engine_new(&e, ctx, &data, &o, start);
+    engine_expect(&e, (vem_i_step_plan){0});
+    int32_t labels[N];
+    memcpy(labels, e.em.posterior.held, sizeof labels);
+    vem_i_cap_rows rows;
+    vem_i_cap_edges edges;
+    assert_int_equal(vem_i_cap_rows_new(run_of(ctx), e.em.view, e.em.model, labels,
+                                        &rows),
+                     VEM_OK);
+    assert_int_equal(vem_i_cap_rows_list(&rows), 0);
+    assert_int_equal(vem_i_cap_edges_new(&rows, &edges), VEM_OK);
+    for (int move = 0; move < MOVES; move++) {
+        for (int32_t a = 0; a < FEW; a++) {
+            vem_i_cap_edges_look(&edges, a);
+            for (int32_t b = 0; b < FEW; b++) {
+                if (b == a)
+                    continue;
+                const vem_i_cap_step known = vem_i_cap_edges_least(&edges, a, b);
+                const vem_i_cap_step plain = plain_least(&rows, a, b);
+                assert_int_equal(known.row, plain.row);
+                assert_true(known.more == plain.more);
+            }
+        }
+        /* Mostly away from the first; every fourth comes back from where it went. */
+        const int32_t a = move % 4 == 3 ? 1 : 0, b = move % 4 == 3 ? 0 : 1 + move % 3;
+        const uint32_t row = vem_i_cap_edges_least(&edges, a, b).row;
+        if (row == VEM_I_NO_ROW)
+            continue;
+        vem_i_cap_move(&rows, row, b);
+        vem_i_cap_edges_came(&edges, row);
+    }
+    int64_t looked = 0;
+    for (int32_t a = 0; a < FEW; a++)
+        looked += edges.looked[a];
+    assert_in_range(looked, N, MOVES * N / 4);
+    vem_i_cap_edges_free(&edges);
+    vem_i_cap_rows_free(&rows);
+    engine_free(&e);
+    vem_model_free(start);
+    grid_data_free(&data);
+}
+
 /* ---- whole fits ---- */
+
+/* What was looked at in one round of labels, at most. */
+static int note_looked(void *user, const vem_progress *p)
+{
+    int64_t *most = user;
+    if (strcmp(p->phase, "cap") == 0 && p->done > *most)
+        *most = p->done;
+    return 0;
+}
+
+/* Few clusters, whose sizes differ much: many rows go along paths, and not all of them
+ * are looked at for each. */
+static void paths_look_at_few_rows(void **state)
+{
+    (void)state;
+    enum { MANY = 6000 };
+    grid_data data = grid_data_new(SET_HEAVY, WEIGHTS_NONE, MANY, 3, 7);
+    vem_data *rows = grid_borrow(ctx, &data);
+    vem_options o;
+    vem_model *model = NULL;
+    vem_report *report = NULL;
+    int64_t looked = 0;
+    fake_tick = 0.2; /* everything is told */
+    vem_options_init(&o);
+    o.clusters = 30;
+    o.balance = 1;
+    vem_ctx_set_progress(ctx, note_looked, &looked);
+    assert_int_equal(vem_fit(ctx, rows, &o, NULL, &model, &report), VEM_OK);
+    vem_ctx_set_progress(ctx, NULL, NULL);
+    fake_tick = 0;
+    assert_in_range(looked, 1, 100 * MANY);
+    vem_model_free(model);
+    vem_report_free(report);
+    vem_data_free(rows);
+    grid_data_free(&data);
+}
 
 static int stop_at_cap(void *user, const vem_progress *p)
 {
@@ -292,6 +394,8 @@ int main(void)
         cmocka_unit_test(prices_raise_what_they_should),
         cmocka_unit_test(prices_that_stay),
         cmocka_unit_test(sizes_are_kept),
+        cmocka_unit_test(edges_are_known),
+        cmocka_unit_test(paths_look_at_few_rows),
         cmocka_unit_test(a_stop_while_labels_move),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

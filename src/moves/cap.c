@@ -145,6 +145,17 @@ static int32_t best_place(const vem_i_cap_rows *r, uint32_t row, double *cost,
     return best;
 }
 
+/* A row that no cluster is best for: where it is least too much. */
+static void enter_lightest(caps *t, uint32_t row)
+{
+    const double *masses = t->rows.masses;
+    int32_t lightest = 0;
+    for (int32_t c = 1; c < t->rows.clusters; c++)
+        if (masses[c] < masses[lightest])
+            lightest = c;
+    vem_i_cap_enter_any(&t->rows, row, lightest);
+}
+
 /* A row without a place bids for the best, or waits for a longer list. */
 static void bid(caps *t, uint32_t row)
 {
@@ -154,6 +165,10 @@ static void bid(caps *t, uint32_t row)
     const double horizon = r->all ? INFINITY : (double)r->horizon[row];
     if (cost > horizon) {
         t->beyond[t->beyond_count++] = row;
+        return;
+    }
+    if (best < 0) { /* its costs are beyond all numbers */
+        enter_lightest(t, row);
         return;
     }
     const int32_t c = vem_i_cap_at(r, row, best);
@@ -183,6 +198,8 @@ static void begin_bids(caps *t)
             continue;
         const int32_t best = best_place(r, (uint32_t)i, &cost, &next);
         const double gap = next - cost;
+        if (best < 0) /* nor can it leave */
+            continue;
         if (best != r->own[i])
             vem_i_cap_move(r, (uint32_t)i, best);
         hold(t, (uint32_t)i, r->labels[i], gap);
@@ -228,7 +245,10 @@ static void place_all(caps *t)
     for (int64_t k = 0; k < t->nowhere_count; k++) {
         double cost, next;
         const int32_t best = best_place(&t->rows, t->nowhere[k], &cost, &next);
-        vem_i_cap_enter(&t->rows, t->nowhere[k], best < 0 ? 0 : best);
+        if (best < 0) /* its list was made when all clusters were full */
+            enter_lightest(t, t->nowhere[k]);
+        else
+            vem_i_cap_enter(&t->rows, t->nowhere[k], best);
     }
     t->nowhere_count = 0;
 }
@@ -272,8 +292,11 @@ static int place_rest(caps *t)
             if (!(r->masses[c] < t->room[c]))
                 r->price[c] = INFINITY;
         }
-        if (left == t->nowhere_count) /* masses that do not add up to the last digit */
-            break;
+        if (left == t->nowhere_count) { /* masses do not add up to the last digit */
+            for (int64_t k = 0; k < left; k++)
+                enter_lightest(t, t->nowhere[k]);
+            left = 0;
+        }
     }
     for (int32_t c = 0; c < r->clusters; c++)
         r->price[c] = t->kept_price[c];
@@ -286,10 +309,11 @@ static int follow_paths(caps *t, int fill)
     const double work = (double)t->rows.view->n * t->rows.width;
     int64_t rounds = t->rows.all ? INT64_MAX : (int64_t)(PATH_WORK / work);
     for (; rounds > 0 && vem_i_cap_wanting(&t->paths, fill) > 0; rounds--) {
-        if (ended(t, t->rows.view->n))
-            return 1;
+        const int64_t looked = vem_i_cap_paths_looked(&t->paths);
         if (vem_i_cap_paths_go(&t->paths, fill) == 0)
             break;
+        if (ended(t, vem_i_cap_paths_looked(&t->paths) - looked))
+            return 1;
     }
     return 0;
 }
@@ -380,6 +404,7 @@ static int run_caps(caps *t, double cap)
     stopped = take_bids(t);
     if (t->alike) {
         place_all(t);
+        vem_i_cap_paths_begin(&t->paths);
         stopped = stopped || follow_paths(t, 0) || follow_paths(t, 1);
         if (!stopped &&
             vem_i_cap_wanting(&t->paths, 0) + vem_i_cap_wanting(&t->paths, 1) > 0)

@@ -45,6 +45,27 @@ static int compare_edges(const void *a, const void *b)
     return (x->to > y->to) - (x->to < y->to);
 }
 
+/* Where lists have all clusters, from what is known of them. */
+static void know_edges(void *arg, int64_t cluster, int thread)
+{
+    (void)thread;
+    vem_i_cap_paths *p = arg;
+    const int32_t a = (int32_t)cluster;
+    const double *price = p->rows->price;
+    vem_i_cap_edge *edges = p->edges + (int64_t)a * p->reach;
+    int32_t kept = 0;
+    vem_i_cap_edges_look(&p->least_of, a);
+    for (int32_t b = 0; b < p->rows->clusters; b++) {
+        if (b == a)
+            continue;
+        const vem_i_cap_step step = vem_i_cap_edges_least(&p->least_of, a, b);
+        const double length = step.more + (price[b] - price[a]);
+        if (step.row != VEM_I_NO_ROW)
+            edges[kept++] = (vem_i_cap_edge){a, b, step.row, (float)fmax(0, length)};
+    }
+    p->count[a] = kept;
+}
+
 static void find_edges(void *arg, int64_t cluster, int thread)
 {
     vem_i_cap_paths *p = arg;
@@ -62,6 +83,8 @@ static void find_edges(void *arg, int64_t cluster, int thread)
             if (b < 0 || k == r->own[row])
                 continue;
             const float more = (float)fmax(0, vem_i_cap_cost(r, row, k) - own);
+            if (!isfinite(more))
+                continue;
             if (isinf(nearest[b])) {
                 met[count++] = b;
             } else if (more > nearest[b] || (more == nearest[b] && row > cheapest[b])) {
@@ -256,6 +279,8 @@ static int go(vem_i_cap_paths *p, int32_t from, int fill, int again)
         while (vem_i_cap_at(r, row, place) != edge->to)
             place++;
         vem_i_cap_move(r, row, place);
+        if (r->all)
+            vem_i_cap_edges_came(&p->least_of, row);
         a = edge->to;
     }
     return 1;
@@ -317,10 +342,14 @@ int64_t vem_i_cap_paths_go(vem_i_cap_paths *p, int fill)
     const double wanting = vem_i_cap_wanting(p, fill);
     if (!(wanting > 0))
         return 0;
+    p->rounds++;
     const int64_t enough = r->all ? 1 : (int64_t)ceil(wanting / PART);
-    vem_i_parallel_light(r->run, r->clusters,
-                         2.0 * (double)r->view->n / r->clusters * r->width, find_edges,
-                         p);
+    if (r->all)
+        vem_i_parallel_light(r->run, r->clusters, r->clusters, know_edges, p);
+    else
+        vem_i_parallel_light(r->run, r->clusters,
+                             2.0 * (double)r->view->n / r->clusters * r->width,
+                             find_edges, p);
     sort_edges(p);
     find_distances(p, fill);
     memcpy(p->key, r->price, (size_t)r->clusters * sizeof *p->key);
@@ -340,6 +369,22 @@ int64_t vem_i_cap_paths_go(vem_i_cap_paths *p, int fill)
             }
     }
     return gone;
+}
+
+void vem_i_cap_paths_begin(vem_i_cap_paths *p)
+{
+    p->rounds = 0;
+    if (p->rows->all)
+        vem_i_cap_edges_clear(&p->least_of);
+}
+
+int64_t vem_i_cap_paths_looked(const vem_i_cap_paths *p)
+{
+    const vem_i_cap_rows *r = p->rows;
+    int64_t places = 0;
+    for (int32_t c = 0; r->all && c < r->clusters; c++)
+        places += p->least_of.looked[c];
+    return p->rounds * (r->all ? r->clusters : r->view->n) + places / r->width;
 }
 
 /* ---- memory ---- */
@@ -373,6 +418,7 @@ void vem_i_cap_paths_free(vem_i_cap_paths *p)
     vem_i_room list[ARRAYS];
     list_arrays(p, list);
     vem_i_free_rooms(list, ARRAYS);
+    vem_i_cap_edges_free(&p->least_of);
 }
 
 vem_status vem_i_cap_paths_new(vem_i_cap_rows *rows, vem_i_cap_paths *p)
@@ -380,9 +426,12 @@ vem_status vem_i_cap_paths_new(vem_i_cap_rows *rows, vem_i_cap_paths *p)
     const int32_t others = rows->clusters - 1;
     vem_i_room list[ARRAYS];
     *p = (vem_i_cap_paths){.rows = rows,
+                           .least_of = {.rows = rows},
                            .reach = others < VEM_I_CAP_EDGES ? others : VEM_I_CAP_EDGES};
     list_arrays(p, list);
-    const vem_status status = vem_i_take_rooms(rows->run, list, ARRAYS);
+    vem_status status = vem_i_take_rooms(rows->run, list, ARRAYS);
+    if (status == VEM_OK)
+        status = vem_i_cap_edges_new(rows, &p->least_of);
     const int64_t all = (int64_t)rows->run->threads * rows->clusters;
     for (int64_t k = 0; p->nearest && k < all; k++)
         p->nearest[k] = INFINITY;

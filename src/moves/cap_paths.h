@@ -3,6 +3,7 @@
 #ifndef VEM_MOVES_CAP_PATHS_H
 #define VEM_MOVES_CAP_PATHS_H
 
+#include "moves/cap_edges.h"
 #include "moves/cap_rows.h"
 
 /* Edges of a cluster, where lists have not all clusters: the cheapest. */
@@ -17,12 +18,14 @@ typedef struct vem_i_cap_edge {
 
 typedef struct vem_i_cap_paths {
     vem_i_cap_rows *rows;
-    double most, least;    /* of a cluster; least 0: any */
-    int32_t reach;         /* edges of a cluster, at most */
-    vem_i_cap_edge *edges; /* C x reach */
-    int32_t *count;        /* C: of them */
-    int64_t *starts;       /* C + 1: edges by where they lead to, */
-    int64_t *into;         /* C x reach: their numbers */
+    vem_i_cap_edges least_of; /* where lists have all clusters */
+    double most, least;       /* of a cluster; least 0: any */
+    int64_t rounds;           /* since it began */
+    int32_t reach;            /* edges of a cluster, at most */
+    vem_i_cap_edge *edges;    /* C x reach */
+    int32_t *count;           /* C: of them */
+    int64_t *starts;          /* C + 1: edges by where they lead to, */
+    int64_t *into;            /* C x reach: their numbers */
     double *distance; /* C + 1: to where rows lack; the last is no cluster: it takes what
                          clusters with room can take, and gives what they can spare */
     int64_t *next; /* C: the edge on the way there; -1: it ends there, -2: by the last */
@@ -37,6 +40,10 @@ typedef struct vem_i_cap_paths {
 
 vem_status vem_i_cap_paths_new(vem_i_cap_rows *rows, vem_i_cap_paths *paths);
 void vem_i_cap_paths_free(vem_i_cap_paths *paths);
+/* Rows have moved otherwise, since there were paths. */
+void vem_i_cap_paths_begin(vem_i_cap_paths *paths);
+/* Lists of rows, and clusters, that were looked at since then. */
+int64_t vem_i_cap_paths_looked(const vem_i_cap_paths *paths);
 /* One round: rows that are too many go to where there is room (`fill` 0), or rows from
  * where some can be spared to where they lack (1). Returns how many paths were gone; 0:
  * there is none, or no need of one. */

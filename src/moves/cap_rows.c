@@ -128,6 +128,19 @@ void vem_i_cap_enter(vem_i_cap_rows *r, uint32_t row, int32_t to)
     enter(r, row, vem_i_cap_at(r, row, to));
 }
 
+void vem_i_cap_enter_any(vem_i_cap_rows *r, uint32_t row, int32_t c)
+{
+    int32_t to = 0;
+    while (to < r->width && vem_i_cap_at(r, row, to) != c)
+        to++;
+    if (to == r->width) {
+        to = 0;
+        r->index[(int64_t)row * r->width] = c;
+        r->cost[(int64_t)row * r->width] = 0;
+    }
+    vem_i_cap_enter(r, row, to);
+}
+
 void vem_i_cap_move(vem_i_cap_rows *r, uint32_t row, int32_t to)
 {
     vem_i_cap_leave(r, row);

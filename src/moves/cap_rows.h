@@ -72,5 +72,7 @@ static inline uint32_t vem_i_cap_next(const vem_i_cap_rows *r, int32_t c, uint32
 void vem_i_cap_leave(vem_i_cap_rows *rows, uint32_t row);
 void vem_i_cap_enter(vem_i_cap_rows *rows, uint32_t row, int32_t place);
 void vem_i_cap_move(vem_i_cap_rows *rows, uint32_t row, int32_t place);
+/* It enters a cluster that need not be in its list, and is there then, for no cost. */
+void vem_i_cap_enter_any(vem_i_cap_rows *rows, uint32_t row, int32_t cluster);
 
 #endif
