@@ -52,6 +52,10 @@ function(vem_kernels_for_this_cpu list_name)
         set(level -O3)
         if(VEM_SANITIZE)
             set(level -O1 -g1)
+            if(source MATCHES "kernels_avx")
+                # The same text as kernels_baseline.c, in which undefined behaviour is looked for.
+                list(APPEND level -fno-sanitize=undefined)
+            endif()
         endif()
         if(VEM_FUZZ AND NOT source MATCHES "kernels_ref\\.c$")
             # Readers are fuzzed on the reference; these take minutes to instrument.
