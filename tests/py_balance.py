@@ -120,6 +120,30 @@ class Balance(Case):
             self.assertLessEqual(self.sizes(30, weights).max(),
                                  cap * weights.sum() / 30 * (1 + 1e-9) + weights.max())
 
+    def test_a_bound_that_is_rounded(self):
+        """1.15 times 100 is below 115 by rounding: 115 rows are allowed, and no note says otherwise."""
+        np.save(self.path("round.npy"), np.random.default_rng(4).standard_t(2, (3000, 2)))
+        told = self.fit("--balance", 1.15, data="round.npy")
+        self.assertEqual(self.sizes().max(), 115)
+        self.assertFalse([note for note in told["notes"] if "--balance" in note])
+
+    def test_rows_that_weigh_the_same(self):
+        """They are counted, whatever they weigh, and beside rows that weigh nothing."""
+        for k in (30, 80):
+            for weight in (2, 0.1):
+                np.save(self.path("w.npy"), np.full(1201, float(weight)))
+                self.fit("--balance", 1, "--weights", self.path("w.npy"), k=k)
+                self.assertEqual(set(self.sizes(k)), {1201 // k, 1201 // k + 1}, (k, weight))
+            counted = np.random.default_rng(5).random(1201) < 0.7
+            rows = counted.sum()
+            np.save(self.path("w.npy"), 3.0 * counted)
+            for cap in (1, 1.25):
+                self.fit("--balance", cap, "--weights", self.path("w.npy"), k=k)
+                size = self.sizes(k, counted)
+                self.assertLessEqual(size.max(), max(int(cap * rows / k), -(-rows // k)))
+                if cap == 1:
+                    self.assertGreaterEqual(size.min(), rows // k)
+
     def test_all_are_full(self):
         """Masses that do not add up to the last digit: rows find all clusters full, and are put
         where they are least too much."""

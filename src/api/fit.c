@@ -12,6 +12,7 @@
 #include "metrics/gap.h"
 #include "metrics/measure.h"
 #include "model/units.h"
+#include "moves/cap_bounds.h"
 
 typedef vem_i_fitting fit;
 
@@ -205,12 +206,12 @@ static vem_status count_floored(const fit *f)
 }
 
 /* Ends that come early leave clusters larger than --balance says. */
-static void note_cap(const fit *f, double mean, double heaviest)
+static void note_cap(const fit *f, double mean)
 {
     const double cap = vem_i_cap_of(&f->resolved), largest = f->report->summary.largest;
-    const double most =
-        f->data->weights ? cap * mean + heaviest : fmax(floor(cap * mean), ceil(mean));
-    if (cap > 0 && largest * mean > most * (1 + 1e-9))
+    const vem_i_cap_bounds b = vem_i_cap_bounds_of(f->data->weights, f->data->n,
+                                                   f->report->summary.clusters, cap);
+    if (cap > 0 && largest * mean > b.most * b.unit * (1 + 1e-9))
         vem_i_report_note(f->report,
                           "The fit was ended before --balance %g was kept: the largest "
                           "cluster has %.3g times the mean.",
@@ -222,7 +223,7 @@ static vem_status measure_sizes(const fit *f)
 {
     vem_summary *s = &f->report->summary;
     const int32_t *labels = f->report->labels;
-    double *masses = NULL, total = 0, squares = 0, heaviest = 0;
+    double *masses = NULL, total = 0, squares = 0;
     s->cv = s->largest = NAN;
     if (!labels)
         return VEM_OK;
@@ -235,7 +236,6 @@ static vem_status measure_sizes(const fit *f)
         if (labels[i] >= 0)
             masses[labels[i]] += w;
         total += w;
-        heaviest = fmax(heaviest, w);
     }
     s->largest = 0;
     for (int32_t c = 0; c < s->clusters; c++) {
@@ -244,7 +244,7 @@ static vem_status measure_sizes(const fit *f)
         s->largest = fmax(s->largest, size);
     }
     s->cv = sqrt(squares / s->clusters);
-    note_cap(f, total / s->clusters, heaviest);
+    note_cap(f, total / s->clusters);
     vem_i_free(masses);
     return VEM_OK;
 }

@@ -23,7 +23,8 @@ static vem_status refuse(vem_i_run *run, const vem_options *o, const char *why)
     return vem_i_fail(run, VEM_BAD_OPTION, "--balance is %s, but %s", value, why);
 }
 
-vem_status vem_i_check_balance(vem_i_run *run, int reduced, const vem_options *o)
+vem_status vem_i_check_balance(vem_i_run *run, int64_t n, int reduced,
+                               const vem_options *o)
 {
     const vem_i_family *family = vem_i_family_of(o->family);
     if (o->balance == VEM_BALANCE_NONE)
@@ -52,5 +53,9 @@ vem_status vem_i_check_balance(vem_i_run *run, int reduced, const vem_options *o
         return refuse(run, o,
                       "a fit on a coreset has no labels of all rows that could keep a "
                       "number: use --balance soft, or all rows.");
+    if (n >= UINT32_MAX && vem_i_cap_of(o) > 0) /* which is no row */
+        return refuse(run, o,
+                      "a number is kept for fewer than 4,294,967,295 rows: use --balance "
+                      "soft, or fewer rows.");
     return VEM_OK;
 }

@@ -351,7 +351,7 @@ vem_status vem_i_options_resolve(vem_i_run *run, const vem_options *options, int
         return status;
     if ((status = vem_i_check_descent(run, &out)) != VEM_OK)
         return status;
-    if ((status = vem_i_check_balance(run, reduced < n, &out)) != VEM_OK)
+    if ((status = vem_i_check_balance(run, n, reduced < n, &out)) != VEM_OK)
         return status;
     if (options->search == VEM_AUTO && !named && takes_boxes(&out, reduced, d))
         out.search = VEM_SEARCH_BOXES;

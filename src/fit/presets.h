@@ -31,9 +31,10 @@ vem_status vem_i_settle_descent(vem_i_run *run, int64_t rows, vem_options *optio
 vem_status vem_i_check_descent(vem_i_run *run, const vem_options *options);
 
 /* Even clusters (balance.c): the loop with prices that comes after everything else, and what does
- * not go with them. reduced: a coreset is fitted. */
+ * not go with them. n: rows; reduced: a coreset of them is fitted. */
 vem_options vem_i_balanced(const vem_options *resolved);
-vem_status vem_i_check_balance(vem_i_run *run, int reduced, const vem_options *options);
+vem_status vem_i_check_balance(vem_i_run *run, int64_t n, int reduced,
+                               const vem_options *options);
 /* The most that a cluster may hold, as a multiple of the mean; 0: any. */
 static inline double vem_i_cap_of(const vem_options *options)
 {

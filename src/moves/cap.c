@@ -26,6 +26,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "moves/cap_bounds.h"
 #include "moves/cap_paths.h"
 
 /* Rows bid at most so often, as a multiple of all of them. */
@@ -49,9 +50,7 @@ typedef struct bidder {
 typedef struct caps {
     vem_i_cap_rows rows;
     vem_i_cap_paths paths;
-    int alike;    /* rows weigh the same */
-    double least; /* with cap = 1, and rows alike: that it must */
-    double full;  /* it takes no row once it has that */
+    vem_i_cap_bounds bounds;
     double over;
     double *room;       /* C: what a cluster takes: full, or the least */
     bidder *bidders;    /* n */
@@ -115,8 +114,7 @@ static void settle(caps *t, int32_t c)
     vem_i_cap_rows *r = &t->rows;
     for (;;) {
         const uint32_t row = t->lowest[c];
-        if (row == VEM_I_NO_ROW ||
-            r->masses[c] - vem_i_view_mass(r->view, row) < t->room[c])
+        if (row == VEM_I_NO_ROW || r->masses[c] - vem_i_cap_mass(r, row) < t->room[c])
             break;
         t->lowest[c] = join(t, t->bidders[row].left, t->bidders[row].right);
         vem_i_cap_leave(r, row);
@@ -332,45 +330,22 @@ static void turn_out(caps *t)
 
 /* ---- all of it ---- */
 
-/* What a cap comes to. */
-typedef struct bounds {
-    int alike;
-    double most, least, full;
-} bounds;
-
-/* Rows alike: masses are numbers of them in units of their weight. */
-static bounds bounds_of(const vem_view *view, int32_t clusters, double cap)
-{
-    double heaviest = 0, lightest = INFINITY;
-    for (int64_t i = 0; i < view->n; i++) {
-        heaviest = fmax(heaviest, vem_i_view_mass(view, i));
-        lightest = fmin(lightest, vem_i_view_mass(view, i));
-    }
-    const double mean = view->total_mass / clusters;
-    bounds b = {.alike = view->mass == NULL || (heaviest == 1 && lightest == 1),
-                .full = cap * mean};
-    b.most = b.full * (1 + 1e-12) + heaviest;
-    if (b.alike)
-        b.full = b.most = fmax(floor(b.full * (1 + 1e-12)), ceil(mean));
-    b.least = b.alike && cap == 1 ? floor(mean) : 0;
-    return b;
-}
-
 /* As many places as there are rows: one more than the least for the largest. */
 static void share_rest(caps *t)
 {
     const vem_i_cap_rows *r = &t->rows;
-    int64_t rest = r->view->n - (int64_t)t->least * r->clusters;
+    const double least = t->bounds.least;
+    int64_t rest = t->bounds.count - (int64_t)least * r->clusters;
     double at = 0;
     for (int32_t c = 0; c < r->clusters; c++) {
-        t->room[c] = t->least;
+        t->room[c] = least;
         at = fmax(at, r->masses[c]);
     }
     while (rest > 0) { /* by sizes, the largest first */
         double below = -1;
         for (int32_t c = 0; c < r->clusters; c++) {
             if (rest > 0 && r->masses[c] == at) {
-                t->room[c] = t->least + 1;
+                t->room[c] = least + 1;
                 rest--;
             } else if (r->masses[c] < at) {
                 below = fmax(below, r->masses[c]);
@@ -382,10 +357,10 @@ static void share_rest(caps *t)
 
 static void settle_bounds(caps *t, double cap)
 {
-    const bounds b = bounds_of(t->rows.view, t->rows.clusters, cap);
-    t->alike = b.alike;
-    t->full = b.full;
-    t->least = b.least;
+    const vem_view *view = t->rows.view;
+    const vem_i_cap_bounds b =
+        vem_i_cap_bounds_of(view->mass, view->n, t->rows.clusters, cap);
+    t->bounds = b;
     t->paths.most = b.most;
     t->paths.least = b.least;
     for (int32_t c = 0; c < t->rows.clusters; c++)
@@ -402,7 +377,7 @@ static int run_caps(caps *t, double cap)
     if (stopped) /* rows are where they were */
         return 0;
     stopped = take_bids(t);
-    if (t->alike) {
+    if (t->bounds.alike) {
         place_all(t);
         vem_i_cap_paths_begin(&t->paths);
         stopped = stopped || follow_paths(t, 0) || follow_paths(t, 1);
@@ -418,12 +393,12 @@ static int run_caps(caps *t, double cap)
 int vem_i_cap_is_kept(const vem_view *view, int32_t clusters, double cap,
                       const int32_t *labels, double *masses)
 {
-    const bounds b = bounds_of(view, clusters, cap);
+    const vem_i_cap_bounds b = vem_i_cap_bounds_of(view->mass, view->n, clusters, cap);
     int kept = 1;
     memset(masses, 0, (size_t)clusters * sizeof *masses);
     for (int64_t i = 0; i < view->n; i++)
         if (labels[i] >= 0 && labels[i] < clusters)
-            masses[labels[i]] += vem_i_view_mass(view, i);
+            masses[labels[i]] += vem_i_view_mass(view, i) / b.unit;
     for (int32_t c = 0; c < clusters; c++)
         kept &= masses[c] <= b.most && masses[c] >= b.least;
     return kept;

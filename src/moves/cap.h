@@ -6,8 +6,8 @@
 #include "model/contract.h"
 #include "model/model.h"
 
-/* Rows that all weigh the same: no cluster keeps more than max(floor(cap n / C), ceil(n
- * / C)) of them, with cap = 1 none has fewer than floor(n / C) either, and the sum of
+/* Rows that all weigh the same, n of them, and any that weigh nothing: no cluster keeps
+ * more than max(floor(cap n / C), ceil(n / C)) of them, with cap = 1 none has fewer than floor(n / C) either, and the sum of
  * the costs (as the model has them, prices included) is the least there is; with more
  * than 64 clusters, nearly. Other rows: no cluster weighs more than cap W / C and the
  * heaviest row. labels: of all items. prices: C, by which they are what costs least.

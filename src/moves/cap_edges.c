@@ -67,6 +67,8 @@ void vem_i_cap_edges_look(vem_i_cap_edges *e, int32_t a)
         return;
     for (uint32_t row = r->first[a]; row != VEM_I_NO_ROW;
          row = vem_i_cap_next(r, a, row)) {
+        if (!(vem_i_cap_mass(r, row) > 0)) /* a path of such rows leads nowhere */
+            continue;
         e->looked[a] += count;
         for (int32_t k = 0; k < count; k++)
             put_in(e, base + empty[k], step_of(r, row, a, empty[k]));

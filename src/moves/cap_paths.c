@@ -78,6 +78,8 @@ static void find_edges(void *arg, int64_t cluster, int thread)
     for (uint32_t row = r->first[a]; row != VEM_I_NO_ROW;
          row = vem_i_cap_next(r, a, row)) {
         const double own = vem_i_cap_cost(r, row, r->own[row]);
+        if (!(vem_i_cap_mass(r, row) > 0)) /* a path of such rows leads nowhere */
+            continue;
         for (int32_t k = 0; k < r->width; k++) {
             const int32_t b = vem_i_cap_at(r, row, k);
             if (b < 0 || k == r->own[row])
@@ -249,7 +251,7 @@ static uint32_t row_of(const vem_i_cap_paths *p, const vem_i_cap_edge *edge, int
     for (uint32_t row = again ? r->first[edge->from] : VEM_I_NO_ROW; row != VEM_I_NO_ROW;
          row = vem_i_cap_next(r, edge->from, row))
         for (int32_t k = 0; k < r->width; k++)
-            if (vem_i_cap_at(r, row, k) == edge->to) {
+            if (vem_i_cap_at(r, row, k) == edge->to && vem_i_cap_mass(r, row) > 0) {
                 const double more =
                     vem_i_cap_cost(r, row, k) - vem_i_cap_cost(r, row, r->own[row]);
                 if (best == VEM_I_NO_ROW || more < least ||

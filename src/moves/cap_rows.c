@@ -9,6 +9,7 @@
 #include "base/parallel.h"
 #include "base/residence.h"
 #include "coarse/nearest.h"
+#include "moves/cap_bounds.h"
 
 /* Clusters that the rows of one are compared with, itself among them. */
 enum { NEAR = 48 };
@@ -94,7 +95,7 @@ static void enter(vem_i_cap_rows *r, uint32_t row, int32_t c)
 {
     const uint32_t head = r->first[c];
     r->labels[row] = c;
-    r->masses[c] += vem_i_view_mass(r->view, row);
+    r->masses[c] += vem_i_cap_mass(r, row);
     if (head == VEM_I_NO_ROW) {
         r->first[c] = r->after[row] = r->prev[row] = row;
         return;
@@ -110,7 +111,7 @@ void vem_i_cap_leave(vem_i_cap_rows *r, uint32_t row)
     const int32_t c = r->labels[row];
     const uint32_t next = r->after[row], last = r->prev[row];
     r->labels[row] = -1;
-    r->masses[c] -= vem_i_view_mass(r->view, row);
+    r->masses[c] -= vem_i_cap_mass(r, row);
     if (next == row) {
         r->first[c] = VEM_I_NO_ROW;
         r->masses[c] = 0; /* exactly */
@@ -360,6 +361,7 @@ vem_status vem_i_cap_rows_new(vem_i_run *run, const vem_view *view,
     vem_i_scorer_prepare(run, model, &rows->scorer);
     if (!r.all)
         vem_i_scorer_prepare(run, model, &rows->priced);
+    rows->unit = vem_i_cap_bounds_of(view->mass, view->n, clusters, 1).unit;
     for (int32_t c = 0; c < clusters; c++)
         rows->first[c] = VEM_I_NO_ROW;
     for (int64_t i = 0; i < view->n; i++) {

@@ -23,6 +23,7 @@ typedef struct vem_i_cap_rows {
     int32_t clusters, width;
     int all;         /* lists have all clusters, in order */
     int32_t *labels; /* n, borrowed */
+    double unit;     /* of masses: the weight of rows that all weigh the same; or 1 */
     double *masses;  /* C */
     double *price;   /* C: added to what is in a list, by whoever moves rows */
     /* Rows of a cluster, in a ring without beginning: */
@@ -51,6 +52,11 @@ int vem_i_cap_rows_list(vem_i_cap_rows *rows);
 /* Those of some rows, which are nowhere, anew: of all clusters, by the prices now. */
 int vem_i_cap_rows_scan(vem_i_cap_rows *rows, const uint32_t *which, int64_t count);
 
+/* Exactly 1, or 0, where rows weigh the same or nothing. */
+static inline double vem_i_cap_mass(const vem_i_cap_rows *r, int64_t row)
+{
+    return vem_i_view_mass(r->view, row) / r->unit;
+}
 /* The cluster at a place of a list. */
 static inline int32_t vem_i_cap_at(const vem_i_cap_rows *r, int64_t row, int32_t place)
 {
