@@ -74,7 +74,7 @@ class Balance(Case):
 
     def test_least_cost(self):
         """As many slots for each cluster as it has rows: no assignment of them costs less."""
-        self.fit("--balance", 1, "--max-steps", 30)
+        told = self.fit("--balance", 1, "--max-steps", 30, "--precision", "double")
         model = np.load(self.path("m.npz"))
         labels = np.load(self.path("l.npy"))
         cost = distances(self.rows, model["means"])
@@ -83,6 +83,11 @@ class Balance(Case):
         least = cost[row, slots[slot]].sum()
         ours = cost[np.arange(len(labels)), labels].sum()
         self.assertLessEqual(ours, least * (1 + 1e-6))
+        # And F is that of these labels.
+        variance = model["variances"].item()
+        energy = (np.log(model["weights"])[labels].mean() - ours / len(labels) / (2 * variance)
+                  - 1.5 * np.log(2 * np.pi * variance))
+        self.assertAlmostEqual(told["free_energy"], energy, 9)
 
     def test_many_clusters(self):
         """More clusters than lists have: all sizes are kept, means are those of the rows, and places

@@ -57,6 +57,16 @@ static void add_piece(void *arg, int64_t piece, int thread)
     h->sums[piece] = sum;
 }
 
+/* F of what is held, by the model that the scorer has. */
+static double score_held(vem_i_run *run, const vem_view *view, const vem_model *model,
+                         const vem_i_scorer *scorer, const int32_t *labels)
+{
+    held h = {.view = view, .scorer = scorer, .labels = labels};
+    vem_i_parallel(run, PIECES, add_piece, &h);
+    return vem_i_sum(h.sums, PIECES) / view->total_mass - 0.5 * scorer->base +
+           model->offset + vem_i_view_log_shift(view);
+}
+
 /* Means, and variances; F of that, and (*plain) F of it without prices. */
 static vem_status follow(vem_i_run *run, const vem_view *view,
                          const vem_i_constraints *constraints, int32_t *labels,
@@ -72,14 +82,11 @@ static vem_status follow(vem_i_run *run, const vem_view *view,
     if (status == VEM_OK)
         status = vem_i_collector_new(run, view, &scorer, 1, 0, &collector);
     if (status == VEM_OK && !run->counted) {
-        held h = {.view = view, .scorer = &scorer, .labels = labels};
         vem_i_scorer_prepare(run, model, &scorer);
         vem_i_collector_run(collector, &p, NULL, NULL, &stats);
         vem_i_maximize(run, &scorer, &stats, constraints, model);
         vem_i_scorer_prepare(run, model, &scorer);
-        vem_i_parallel(run, PIECES, add_piece, &h);
-        *free_energy = vem_i_sum(h.sums, PIECES) / view->total_mass - 0.5 * scorer.base +
-                       model->offset + vem_i_view_log_shift(view);
+        *free_energy = score_held(run, view, model, &scorer, labels);
         *plain = *free_energy;
         for (int32_t c = 0; c < model->clusters; c++)
             *plain -= *vem_i_stats_mass(&stats, c) / view->total_mass *
@@ -100,6 +107,21 @@ static void put_prices(const double *prices, vem_model *model)
     for (int32_t c = 0; c < model->clusters; c++)
         model->weights[c] = exp(fmax(log(model->weights[c]) - prices[c] - top, -SPAN));
     vem_i_normalize_weights(model);
+}
+
+/* F, where labels have moved and the model has not. */
+static vem_status score(vem_i_run *run, const vem_view *view, const vem_model *model,
+                        const int32_t *labels, double *free_energy)
+{
+    vem_i_scorer scorer = {0};
+    const vem_status status =
+        vem_i_scorer_for(run, view, vem_i_model_shape(model), &scorer);
+    if (status == VEM_OK) {
+        vem_i_scorer_prepare(run, model, &scorer);
+        *free_energy = score_held(run, view, model, &scorer, labels);
+    }
+    vem_i_scorer_free(&scorer);
+    return status;
 }
 
 /* ---- the rounds ---- */
@@ -154,8 +176,11 @@ static vem_status run_rounds(rounds *t, double cap, int64_t *moved)
         status = one_round(t, cap);
         gain = k == 0 ? INFINITY : t->plain - before;
     }
-    if (status == VEM_OK && *t->kept && t->model->clusters <= VEM_I_CAP_ALL)
+    if (status == VEM_OK && *t->kept && t->model->clusters <= VEM_I_CAP_ALL) {
         status = vem_i_cap(t->run, t->view, t->model, cap, t->labels, t->prices, t->kept);
+        if (status == VEM_OK)
+            status = score(t->run, t->view, t->model, t->labels, t->free_energy);
+    }
     *moved = count_moved(t);
     return status;
 }
