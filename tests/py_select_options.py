@@ -134,7 +134,25 @@ class Options(Case):
         said = self.json("select", data, "--method", "gmeans", "--min-clusters", 9)
         self.assertTrue(any("--min-clusters 9, which has no part in it" in n for n in said["notes"]))
 
-    def test_families(self):
+    def test_paths_of_counts(self):
+        counts = self.counts()
+        for family in ("poisson", "multinomial"):
+            said = self.json("fit", counts, "-k", "2-4", "--family", family, "-o", self.path("m.npz"))
+            self.assertNotIn("path_variances", npz_parse(self.path("m.npz")))
+            for point in said["path"]:
+                taken = self.json("select", "--pick", point["clusters"], self.path("m.npz"), "-o", self.path("n.npz"))
+                self.assertEqual(taken["bic"], point["bic"])
+                score = self.json("score", self.path("n.npz"), counts)
+                self.assertAlmostEqual(score["log_likelihood"], point["log_likelihood"], delta=1e-9)
+
+    def test_soft_methods_are_soft(self):
+        data = self.data(n=240, clusters=4, gap=4.0)
+        for method in ("bic", "vb"):
+            plain, asked = (self.json("select", data, "--method", method, *more) for more in ((), ("--finish", "soft")))
+            self.assertEqual(plain["path"], asked["path"], method)
+            self.assertEqual(plain["free_energy"], asked["free_energy"], method)
+
+    def test_several_families(self):
         data = self.data(n=240, clusters=4, gap=8.0)
         said = self.json("select", data, "--families", "full,diag,iso", "--finish", "soft", "-o", self.path("m.npz"))
         self.assertEqual(said["family"], "iso")

@@ -3,7 +3,8 @@
  *
  *     path_clusters (M)            the number of each, ascending; the chosen one is the model's
  *     path_means (sum C, D), path_weights (sum C)
- *     path_variances               shapes of all clusters, or one of each mixture where it is shared
+ *     path_variances               shapes of all clusters, or one of each mixture where it is shared; none of
+ *                                  counts
  *     path_steps, path_parameters, path_free_energy, path_log_likelihood, path_log_likelihood_se,
  *     path_entropy, path_aic, path_bic, path_icl, path_objective (M)     what each is worth
  *     path_held_out (M)            likelihood of rows that were held out, where there were some
@@ -94,8 +95,9 @@ static void pack(const vem_path *path, const packed *p)
         memcpy(p->means + cluster * m->d, m->means,
                (size_t)m->clusters * (size_t)m->d * sizeof(double));
         memcpy(p->weights + cluster, m->weights, (size_t)m->clusters * sizeof(double));
-        memcpy(p->variances + shape * p->values, m->variances,
-               vem_model_variance_count(m) * sizeof(double));
+        if (p->values > 0)
+            memcpy(p->variances + shape * p->values, m->variances,
+                   vem_model_variance_count(m) * sizeof(double));
         cluster += m->clusters;
         shape += vem_i_model_shapes(m);
         point_numbers(&path->points[i], numbers);
@@ -136,11 +138,12 @@ vem_status vem_path_write(vem_ctx *ctx, const vem_path *path, const vem_model *m
         (vem_i_array){"path_means", VEM_FLOAT64, p.means, 2, {p.clusters, d}};
     arrays[count++] =
         (vem_i_array){"path_weights", VEM_FLOAT64, p.weights, 1, {p.clusters}};
-    arrays[count++] = (vem_i_array){"path_variances",
-                                    VEM_FLOAT64,
-                                    p.variances,
-                                    1 + model->family->axes,
-                                    {p.shapes, d, d}};
+    if (p.values > 0)
+        arrays[count++] = (vem_i_array){"path_variances",
+                                        VEM_FLOAT64,
+                                        p.variances,
+                                        1 + model->family->axes,
+                                        {p.shapes, d, d}};
     for (int k = 0; k < NUMBERS - !has_held_out(path); k++)
         arrays[count++] = (vem_i_array){names[k],
                                         VEM_FLOAT64,
@@ -249,7 +252,7 @@ static vem_status build(const reading *r, int64_t i, int64_t cluster, int64_t sh
     vem_status status =
         vem_model_new(r->run->ctx, like->family->kind, (int32_t)r->numbers[0][i], like->d,
                       r->means + cluster * like->d, r->weights + cluster,
-                      r->variances + shape * values, &made);
+                      values > 0 ? r->variances + shape * values : NULL, &made);
     if (status == VEM_OK && like->scale)
         status = vem_model_set_scale(r->run->ctx, made, like->scale);
     if (status == VEM_OK) {
@@ -315,7 +318,7 @@ static vem_status read_path(reading *r, vem_i_npz *npz, vem_path **path)
         status = get_rows(r, npz, "path_means", r->clusters, 1, &r->means);
     if (status == VEM_OK)
         status = get_rows(r, npz, "path_weights", r->clusters, 0, &r->weights);
-    if (status == VEM_OK)
+    if (status == VEM_OK && vem_i_shape_values(r->model->family, r->model->d) > 0)
         status = get_rows(r, npz, "path_variances", r->shapes, r->model->family->axes,
                           &r->variances);
     if (status == VEM_OK)

@@ -376,7 +376,8 @@ vem_status vem_i_divide(vem_i_selection *selection, vem_i_objective *objective)
     divider t = divider_of(selection, objective);
     const double clock = vem_i_clock();
     t.hard = selection->asked->held != 1;
-    t.stays = selection->asked->finish == VEM_FINISH_SOFT;
+    t.stays = selection->asked->finish == VEM_FINISH_SOFT &&
+              vem_i_select_type_of((int)selection->select->method)->softens;
     vem_status status = vem_i_divider_new(&t);
     if (status == VEM_OK)
         status = enter(&t);
