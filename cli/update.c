@@ -155,15 +155,12 @@ const cli_command cli_update = {
         "that are empty or hardly needed now move to where rows have become many "
         "(--swaps 0:\n"
         "none does), so that large ones are divided; all others keep their numbers and\n"
-        "follow their rows. DATA are all rows that the clusters should be of, old ones "
-        "that\n"
-        "still count among them. The summary says how far the clusters moved and which "
-        "have\n"
-        "another place, --json (drift, moved) and --drift the same of each; distances "
-        "are "
-        "in\n"
-        "the units of the data. What a list of an index holds is as it was where the\n"
-        "cluster stayed, but for rows at its border (vem predict).\n",
+        "follow their rows. DATA are all rows that the clusters should be of, old ones\n"
+        "that still count among them. The summary says how far the clusters moved and\n"
+        "which have another place, --json (drift, moved) and --drift the same of each;\n"
+        "distances are in the units of the data. What a list of an index holds is as it\n"
+        "was where the cluster stayed, but for rows at its border (vem predict). Say\n"
+        "--balance again where clusters should stay even.\n",
     .examples = "  vem update model.npz data.npy -o model2.npz\n"
                 "  vem update model.npz 'part-*.npy' -o model2.npz --drift drift.csv\n",
     .own = own,
