@@ -144,6 +144,11 @@ static int check_early(cli_args *args, vem_model **start)
         args->options.prior = resolved.prior;
     if (status != VEM_OK)
         return cli_failure(args, status);
+    if (cli_value(args, "hierarchy") && vem_family_axes(resolved.family) < 0) {
+        cli_error("--hierarchy goes by distances, which family %s has none of.",
+                  vem_choice_name("family", resolved.family));
+        return CLI_USAGE;
+    }
     if (cli_value(args, "levels") && !cli_value(args, "hierarchy")) {
         cli_error("--levels says how many levels --hierarchy FILE has; there is no such "
                   "file.");

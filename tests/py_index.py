@@ -108,6 +108,8 @@ class Index(Case):
         self.refuse(2, (*fit, "--levels", 2), "--hierarchy")
         self.refuse(2, (*fit, "--hierarchy", self.path("h.npz"), "--levels", 1), "2 and 8")
         self.refuse(2, (*fit, "--hierarchy", self.path("h.npy")), "npz csv")
+        # Before the rows are looked at, which are no counts.
+        self.refuse(2, (*fit, "--hierarchy", self.path("h.npz"), "--family", "poisson"), "distances")
 
     def test_guide(self):
         """The blocks of the guide, run one after another in a folder with these vectors."""

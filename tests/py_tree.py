@@ -43,6 +43,23 @@ class Tree(Case):
     def meta(self, name="t.npz"):
         return json.loads(bytes(npz_parse(self.path(name))["meta"][2]))
 
+    def test_long_work_names_the_short_one(self):
+        """Before the work of hours: what takes less. The process is ended when it has said so."""
+        with open(self.path("many.npy"), "wb") as stream:
+            header = "{'descr': '<f4', 'fortran_order': False, 'shape': (1000000, 1), }".ljust(117) + "\n"
+            stream.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
+            stream.write(struct.pack("<1000f", *(i * i % 1009 for i in range(1000))) * 1000)
+        for more, told in ((), True), (("--leaves", 2000), False):
+            with subprocess.Popen([VEM, "tree", self.path("many.npy"), "-o", self.path("t.npz"), "--method",
+                                   "single", "-v", *map(str, more)],
+                                  stderr=subprocess.PIPE, text=True) as process:
+                said = [process.stderr.readline()]
+                while "needs about" not in said[-1] and process.poll() is None:
+                    said.append(process.stderr.readline())
+                said.append(process.stderr.readline())
+                process.kill()
+            self.assertEqual("--leaves" in said[-1], told, said)
+
     def test_file_and_json(self):
         data = self.data()
         for method in METHODS:

@@ -230,9 +230,10 @@ static void report_choice(const vem_i_fitting *f, int32_t asked)
                           ended ? ": no other raises the free energy" : "");
     if (path->chosen == asked && path->count > 1 && ended && !f->method->last)
         vem_i_report_note(report,
-                          "%s is best at the largest number tried: a larger "
-                          "--max-clusters may find a better one.",
-                          f->method->criterion);
+                          "%s is best at the largest number tried: a larger %s may find "
+                          "a better one.",
+                          f->method->criterion,
+                          f->select->numbers ? "number" : "--max-clusters");
     if (f->least > last)
         vem_i_report_note(report, "that is fewer than --min-clusters %d%s.", f->least,
                           f->method->last ? ", which has no part in it: clusters are "
