@@ -111,6 +111,18 @@ class Index(Case):
         # Before the rows are looked at, which are no counts.
         self.refuse(2, (*fit, "--hierarchy", self.path("h.npz"), "--family", "poisson"), "distances")
 
+    def test_small_types(self):
+        """Half and byte values are computed with as float32 values are: the same bits; double ones are not."""
+        rows = (self.rows * 9).round().clip(-127, 127)
+        found = {}
+        for kind in "f4", "f2", "i1", "f8":
+            np.save(self.path(kind + ".npy"), rows.astype(kind))
+            self.vem("fit", self.path(kind + ".npy"), "-k", 20, "-o", self.path(kind + ".npz"), "-q")
+            found[kind] = np.load(self.path(kind + ".npz"))["means"]
+        np.testing.assert_array_equal(found["f2"], found["f4"])
+        np.testing.assert_array_equal(found["i1"], found["f4"])
+        self.assertTrue((found["f8"] != found["f4"]).any())
+
     def test_guide(self):
         """The blocks of the guide, run one after another in a folder with these vectors."""
         with open(os.path.join(SOURCE, "docs", "guide", "ivf.md"), encoding="utf-8") as stream:

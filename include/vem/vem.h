@@ -451,8 +451,8 @@ typedef enum vem_measure_kind {
     VEM_MEASURE_EXACT,    /* of all rows */
     VEM_MEASURE_SAMPLE    /* estimated from some rows, with standard errors */
 } vem_measure_kind;
-/* Of the arithmetic. Verbs that use a model take VEM_AUTO, too: single for data of float32 and
- * uint8, else double, as a fit without the option does. Single is about twice as fast; double is
+/* Of the arithmetic. Verbs that use a model take VEM_AUTO, too: single for data of float32,
+ * float16, uint8 and int8, else double, as a fit without the option does. Single is about twice as fast; double is
  * for likelihoods that are compared to more than five digits. */
 typedef enum vem_precision {
     VEM_SINGLE = 0, /* float */
@@ -541,7 +541,8 @@ typedef enum vem_precision {
       "probability "                                                                     \
       "or rate of a value in a cluster, as a share of that in all rows")                 \
     X(CHOICE, precision, VEM_AUTO, 0, 0, "single|double", "NAME",                        \
-      "type of the arithmetic (default: single for f4 and u1 input, else double)")       \
+      "type of the arithmetic (default: single for f4, f2, u1 and i1 input, else "       \
+      "double)")                                                                         \
     X(FLAG, standardize, 0, 0, 1, NULL, NULL,                                            \
       "each column to mean 0, variance 1; the model is given back in the data's units")  \
     X(FLAG, normalize, 0, 0, 1, NULL, NULL, "each row to length 1")                      \

@@ -186,18 +186,13 @@ static vem_status settle(vem_i_run *run, vem_stream *s)
 
 /* ---- rows come in ---- */
 
-static int wants_single(vem_dtype type)
-{
-    return type == VEM_FLOAT32 || type == VEM_UINT8;
-}
-
 static vem_status check_batch(vem_i_run *run, const vem_stream *s, const vem_data *batch)
 {
     if (s->d && s->d != batch->d)
         return vem_i_fail(run, VEM_BAD_DATA,
                           "The batch has %d columns, but the stream has %d.", batch->d,
                           s->d);
-    if (s->d && s->type == VEM_FLOAT32 && !wants_single(batch->type))
+    if (s->d && s->type == VEM_FLOAT32 && !vem_i_dtype_is_single(batch->type))
         return vem_i_fail(run, VEM_BAD_DATA,
                           "The stream began with single precision; values of this batch "
                           "are of another type and would lose digits.");
@@ -262,7 +257,7 @@ vem_status vem_stream_add(vem_ctx *ctx, vem_stream *stream, const vem_data *batc
         return status;
     if (!stream->d) {
         stream->d = batch->d;
-        stream->type = wants_single(batch->type) ? VEM_FLOAT32 : VEM_FLOAT64;
+        stream->type = vem_i_dtype_is_single(batch->type) ? VEM_FLOAT32 : VEM_FLOAT64;
     }
     for (int64_t i = 0; status == VEM_OK && i < batch->n; i++) {
         if (stream->open.n == stream->m && !stream->pending.x) {

@@ -102,5 +102,7 @@ void vem_i_data_copy_row(const vem_data *data, int64_t row, char *out);
 float vem_i_half(uint16_t bits);
 /* Bytes of one stored value. */
 size_t vem_i_dtype_bytes(vem_dtype type);
+/* Is single precision the usual arithmetic for such values? It holds every one of them. */
+int vem_i_dtype_is_single(vem_dtype type);
 
 #endif

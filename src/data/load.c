@@ -84,6 +84,12 @@ size_t vem_i_dtype_bytes(vem_dtype type)
     return bytes[type];
 }
 
+int vem_i_dtype_is_single(vem_dtype type)
+{
+    return type == VEM_FLOAT32 || type == VEM_FLOAT16 || type == VEM_UINT8 ||
+           type == VEM_INT8;
+}
+
 /* `count` values `stride` bytes apart, side by side and in this machine's byte order. */
 static void gather(const char *in, int64_t stride, int64_t count, size_t bytes,
                    int swapped, char *out)

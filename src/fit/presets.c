@@ -323,10 +323,10 @@ vem_status vem_i_options_resolve(vem_i_run *run, const vem_options *options, int
     if (out.empty == VEM_AUTO)
         out.empty = named ? VEM_EMPTY_KEEP : VEM_EMPTY_RESEED;
     if (out.precision == VEM_AUTO)
-        out.precision = (type == VEM_FLOAT32 || type == VEM_UINT8) &&
-                                !vem_i_is_wide(vem_i_family_of(out.family))
-                            ? VEM_SINGLE
-                            : VEM_DOUBLE;
+        out.precision =
+            vem_i_dtype_is_single(type) && !vem_i_is_wide(vem_i_family_of(out.family))
+                ? VEM_SINGLE
+                : VEM_DOUBLE;
     out.floor = fmax(out.floor, least_floor(&out));
     if ((status = settle_held(run, options, &p, &out)) != VEM_OK)
         return status;

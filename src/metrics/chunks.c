@@ -18,7 +18,7 @@ vem_precision vem_i_precision_for(const vem_model *model, const vem_data *data,
     if ((int)precision != VEM_AUTO)
         return precision;
     return !data || !model || vem_i_is_wide(model->family) ||
-                   (data->type != VEM_FLOAT32 && data->type != VEM_UINT8)
+                   !vem_i_dtype_is_single(data->type)
                ? VEM_DOUBLE
                : VEM_SINGLE;
 }
