@@ -190,9 +190,8 @@ static int look(void *user, const vem_progress *told)
 }
 
 /* Merges to the end; the status of what ended them. */
-static vem_status merge_all(patience *p, vem_pairs_method method)
+static vem_status merge_all(patience *p, vem_pairs_method method, int32_t n)
 {
-    enum { N = MOST / 2 };
     const vem_i_distances distances = {p, measure_patiently, 1};
     vem_i_verb verb;
     vem_ctx_set_progress(ctx, look, p);
@@ -201,9 +200,9 @@ static vem_status merge_all(patience *p, vem_pairs_method method)
     vem_i_closest *closest;
     vem_i_pair_found pair;
     assert_int_equal(vem_i_closest_new(run, method, &distances, MOST, &closest), VEM_OK);
-    vem_status status = vem_i_closest_begin(closest, N);
+    vem_status status = vem_i_closest_begin(closest, n);
     closest->told = (vem_progress){.phase = "merge", .done = 7, .total = 9};
-    for (int32_t next = N; status == VEM_OK && closest->count > 1; next++) {
+    for (int32_t next = n; status == VEM_OK && closest->count > 1; next++) {
         status = vem_i_closest_find(closest, &pair);
         if (status == VEM_OK)
             status = vem_i_closest_remove(closest, pair.a);
@@ -217,6 +216,17 @@ static vem_status merge_all(patience *p, vem_pairs_method method)
     return status;
 }
 
+/* A stop ends the work at once, wherever it comes. */
+static void stops_anywhere(vem_pairs_method method, int32_t n, int64_t looks,
+                           int64_t stride)
+{
+    for (int64_t k = 1; k < looks; k += stride) {
+        patience some = {.t = {11, 0}, .stop_at = k};
+        assert_int_equal(merge_all(&some, method, n), VEM_STOPPED);
+        assert_int_equal(some.measured, some.at_last);
+    }
+}
+
 /* Whether to go on is asked after at most twice as many distances as there are objects
  * (a scan, and an insertion before it), and a stop ends the work there. */
 static void looks_often(void **state)
@@ -225,15 +235,14 @@ static void looks_often(void **state)
     fake_tick = 1; /* every look is told */
     for (int method = 0; method < VEM_PAIRS_COUNT; method++) {
         patience all = {.t = {11, 0}};
-        assert_int_equal(merge_all(&all, (vem_pairs_method)method), VEM_OK);
+        assert_int_equal(merge_all(&all, (vem_pairs_method)method, MOST / 2), VEM_OK);
         assert_in_range(all.most, 1, MOST);
         assert_string_equal(all.last.phase, "merge"); /* in the words of the owner */
         assert_int_equal(all.last.done, 7);
-        for (int64_t k = 1; k < all.looks; k += 1 + all.looks / 50) {
-            patience some = {.t = {11, 0}, .stop_at = k};
-            assert_int_equal(merge_all(&some, (vem_pairs_method)method), VEM_STOPPED);
-            assert_int_equal(some.measured, some.at_last);
-        }
+        stops_anywhere((vem_pairs_method)method, MOST / 2, all.looks, 1 + all.looks / 50);
+        patience few = {.t = {11, 0}};
+        assert_int_equal(merge_all(&few, (vem_pairs_method)method, 24), VEM_OK);
+        stops_anywhere((vem_pairs_method)method, 24, few.looks, 1);
     }
     fake_tick = 0;
 }

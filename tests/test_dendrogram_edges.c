@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "fake_clock.h"
+#include "io/io.h"
 #include "trees.h"
 
 /* ---- Hostile rows ---- */
@@ -292,6 +293,37 @@ static void files_keep_the_prior(void **state)
     }
 }
 
+/* A file that names a leaf which is none is refused. */
+static void leaves_that_are_none(void **state)
+{
+    (void)state;
+    static const double linkage[] = {0, 1, 0.5, 2, 2, 3, 1, 3};
+    static const struct {
+        double leaf;
+        vem_status status;
+    } cases[] = {{0, VEM_OK},        {2, VEM_OK},         {-1, VEM_BAD_DATA},
+                 {3, VEM_BAD_DATA},  {0.5, VEM_BAD_DATA}, {1e300, VEM_BAD_DATA},
+                 {NAN, VEM_BAD_DATA}};
+    char file[] = "/tmp/vem_leaves_XXXXXX.npz";
+    const int made = mkstemps(file, 4);
+    assert_true(made >= 0);
+    close(made);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const double leaves[] = {0, 1, 2, cases[i].leaf};
+        const vem_i_array arrays[] = {{"linkage", VEM_FLOAT64, linkage, 2, {2, 4}},
+                                      {"leaves", VEM_FLOAT64, leaves, 1, {4}}};
+        vem_i_verb verb;
+        vem_dendrogram *t = NULL;
+        assert_int_equal(vem_i_npz_write(vem_i_begin(ctx, &verb), file, arrays, 2),
+                         VEM_OK);
+        assert_int_equal(vem_dendrogram_read(ctx, file, &t), cases[i].status);
+        if (!t)
+            assert_non_null(strstr(vem_ctx_message(ctx), "of row 4 is none of its 3"));
+        vem_dendrogram_free(t);
+    }
+    unlink(file);
+}
+
 /* All pairs, by their smallest common subtree. */
 static double purity_by_pairs(const vem_dendrogram *t, const int64_t *classes,
                               double *rows)
@@ -410,6 +442,7 @@ int main(void)
         cmocka_unit_test(stops_among_groups),
         cmocka_unit_test(cuts),
         cmocka_unit_test(files_keep_the_prior),
+        cmocka_unit_test(leaves_that_are_none),
         cmocka_unit_test(purity_of_random_trees),
         cmocka_unit_test(purity_golden),
     };

@@ -2,6 +2,7 @@
  * left of them when clusters go. */
 #define CONTEXT_THREADS 1
 #include "context.h"
+#include "partial.h"
 #include "run.h"
 
 #include "coarse/block.h"
@@ -79,6 +80,41 @@ static void clusters_meet(void **state)
     assert_memory_equal(near, expected, sizeof near);
 }
 
+/* Before the first step neighbors are the nearest by the means, each once, and never the cluster
+ * itself a second time. */
+static void neighbors_to_begin_with(void **state)
+{
+    (void)state;
+    enum { MANY = 120 };
+    for (int32_t reach = 2; reach <= 30; reach += 7) {
+        grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, 600, 2, 7);
+        vem_model *model = grid_start(ctx, &data, VEM_ISO_SHARED, MANY);
+        const vem_options o = {.search = VEM_SEARCH_ESTIMATED,
+                               .clusters = MANY,
+                               .held = 1,
+                               .reach = reach};
+        partial p;
+        int64_t pairs = 0;
+        partial_new(&p, ctx, &data, model, vem_i_search_for(&o, 1));
+        vem_i_scorer_prepare(run_of(ctx), p.model, &p.scorer);
+        assert_int_equal(p.graph->reach, reach);
+        assert_int_equal(p.search->spec.type->start(p.search, &pairs), VEM_OK);
+        assert_true(pairs > 0);
+        for (int32_t c = 0; c < MANY; c++) {
+            const int32_t *near = p.graph->neighbors + (int64_t)c * reach;
+            int seen[MANY] = {0};
+            assert_int_equal(near[0], c);
+            for (int32_t k = 0; k < reach; k++) {
+                assert_in_range(near[k], 0, MANY - 1);
+                assert_int_equal(seen[near[k]]++, 0);
+            }
+        }
+        partial_free(&p);
+        vem_model_free(model);
+        grid_data_free(&data);
+    }
+}
+
 /* Lists of a block: the cheapest first, the lower number where two cost the same. */
 static void lists_in_order(void **state)
 {
@@ -101,6 +137,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(evidence),
                                        cmocka_unit_test(clusters_go),
                                        cmocka_unit_test(clusters_meet),
+                                       cmocka_unit_test(neighbors_to_begin_with),
                                        cmocka_unit_test(lists_in_order)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

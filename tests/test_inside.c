@@ -3,13 +3,17 @@
 #include "base/whole.h"
 #include "data/tree_inside.h"
 #include "io/clustergram.h"
+#include "model/box.h"
 #include "model/counts.h"
+#include "model/family.h"
 #include "model/flows.h"
 #include "model/part.h"
+#include "model/spread.h"
 #include "moves/halves.h"
 #include "search/search.h"
 #include "seed/seed.h"
 #include "select/bisect.h"
+#include "select/objective.h"
 
 #include "context.h"
 
@@ -80,6 +84,29 @@ static void rows_that_seed_counts(void **state)
     assert_int_equal(vem_i_seed_counts_rows(9000, 10, poisson, 1, 100), 9000);
     assert_int_equal(vem_i_seed_counts_rows(all, 1 << 14, poisson, 1, 100), 1 << 10);
     assert_int_equal(vem_i_seed_counts_rows(all, 1 << 14, poisson, 1, 1000), 2000);
+}
+
+/* Poisson's law: its mean and its variance are the rate. Standard errors of 20,000 draws are
+ * sqrt(r / N), and sqrt((r + 2 r^2) / N). */
+static void draws_of_counts(void **state)
+{
+    (void)state;
+    enum { DRAWS = 20000 };
+    static const double rates[] = {0.3, 2.5, 40, 700.5};
+    for (int k = 0; k < 4; k++) {
+        const double r = rates[k];
+        double sum = 0, squares = 0;
+        for (int i = 0; i < DRAWS; i++) {
+            vem_i_rng rng = vem_i_rng_at(3, VEM_RNG_TEST, (uint32_t)k, (uint64_t)i);
+            double drawn;
+            vem_i_counts_poisson.draw(&rng, &r, 1, 1, &drawn);
+            assert_true(drawn >= 0 && drawn == floor(drawn));
+            sum += drawn - r;
+            squares += (drawn - r) * (drawn - r);
+        }
+        assert_true(fabs(sum / DRAWS) < 4 * sqrt(r / DRAWS));
+        assert_true(fabs(squares / DRAWS - r) < 4 * sqrt((r + 2 * r * r) / DRAWS));
+    }
 }
 
 /* ---- flows as a picture ---- */
@@ -216,6 +243,60 @@ static void fewest_of_halves(void **state)
     vem_model_free(model);
 }
 
+/* The square of a point is both bounds of the box that holds nothing else, as long as corners are
+ * looked at; beyond that the largest is a bound. */
+static void boxes_of_a_point(void **state)
+{
+    (void)state;
+    enum { MOST = VEM_I_BOX_VERTICES + 1 };
+    for (int32_t d = 1; d <= MOST; d++) {
+        double means[MOST] = {0}, matrix[MOST * MOST], box[2 * MOST], work[4 * MOST];
+        vem_model *model = NULL;
+        vem_i_scorer scorer;
+        vem_i_run *run = vem_i_begin(ctx, &verb);
+        for (int32_t i = 0; i < d; i++) {
+            box[i] = box[d + i] = i % 2 ? 1 : 2;
+            for (int32_t j = 0; j < d; j++)
+                matrix[i * d + j] = i == j ? 1 : 0.5;
+        }
+        assert_int_equal(vem_model_new(ctx, VEM_FULL, 1, d, means, NULL, matrix, &model),
+                         VEM_OK);
+        assert_int_equal(vem_i_scorer_new(run, ctx->kernels_double,
+                                          vem_i_shape_of(model->family, 1, d), &scorer),
+                         VEM_OK);
+        assert_int_equal(vem_i_scorer_take_spread(run, &scorer), VEM_OK);
+        vem_i_scorer_prepare(run, model, &scorer);
+        const vem_i_box_bounds b = vem_i_box_bounds_of(&scorer, 0, box, work);
+        /* The inverse of I / 2 + 1 1' / 2 is 2 I - 2 / (d + 1) 1 1'. */
+        const double sum = 2 * ((d + 1) / 2) + d / 2, squares = 4 * ((d + 1) / 2) + d / 2,
+                     form = 2 * squares - 2 * sum * sum / (d + 1);
+        assert_true(fabs(b.low - form) < 1e-9 * form);
+        if (d <= VEM_I_BOX_VERTICES)
+            assert_true(fabs(b.high - form) < 1e-9 * form);
+        else
+            assert_true(b.high > form);
+        vem_i_scorer_free(&scorer);
+        vem_model_free(model);
+    }
+}
+
+/* Groups lack the rows that no shape can be told from; what has no rows, lacks none. */
+static void groups_that_lack_rows(void **state)
+{
+    (void)state;
+    const vem_i_objective full = {.family = vem_i_family_of(VEM_FULL),
+                                  .d = 3,
+                                  .mass_unit = 2};
+    const double none[10] = {0}, three[10] = {3}, four[10] = {4};
+    assert_true(vem_i_group_lack(&full, none) == 0);
+    assert_true(vem_i_group_lack(&full, three) == 2e9); /* six rows of eight */
+    assert_true(vem_i_group_lack(&full, four) == 0);
+    const vem_i_objective shared = {.family = vem_i_family_of(VEM_ISO_SHARED),
+                                    .d = 3,
+                                    .mass_unit = 1};
+    assert_true(vem_i_group_lack(&shared, three) == 0);
+}
+
 /* ---- progress ---- */
 
 /* Two passes over the second half of 100 rows: from 50 to 100, and it never falls. */
@@ -341,8 +422,10 @@ int main(void)
         cmocka_unit_test(rows_that_seed_counts),  cmocka_unit_test(colors_of_flows),
         cmocka_unit_test(blocks_of_flows),        cmocka_unit_test(lists_that_are_dense),
         cmocka_unit_test(widest_columns),         cmocka_unit_test(fewest_of_halves),
-        cmocka_unit_test(parts_of_a_whole),       cmocka_unit_test(seedings_by_work),
-        cmocka_unit_test(priors_that_move),       cmocka_unit_test(digests_of_models),
+        cmocka_unit_test(boxes_of_a_point),       cmocka_unit_test(groups_that_lack_rows),
+        cmocka_unit_test(draws_of_counts),        cmocka_unit_test(parts_of_a_whole),
+        cmocka_unit_test(seedings_by_work),       cmocka_unit_test(priors_that_move),
+        cmocka_unit_test(digests_of_models),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

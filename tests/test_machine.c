@@ -1,4 +1,7 @@
 /* What is known of the machine, and what a limit of memory leaves: numbers that others plan by. */
+#include <fcntl.h>
+#include <unistd.h>
+
 #include "base/machine.h"
 #include "base/record.h"
 #include "base/residence.h"
@@ -19,6 +22,71 @@ static void memory_that_is_there(void **state)
     fclose(file);
     assert_in_range(vem_i_available_bytes(), 1, total * 1024 - 1);
     assert_in_range(vem_i_resident_bytes(), MB, total * 1024);
+}
+
+/* ---- control groups ---- */
+
+/* What these files say instead; NULL: they are not there. Others are as they are. */
+static const char *const told_files[] = {"/proc/meminfo",
+                                         "/sys/fs/cgroup/memory.max",
+                                         "/sys/fs/cgroup/memory.current",
+                                         "/sys/fs/cgroup/memory.stat",
+                                         "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+                                         "/sys/fs/cgroup/memory/memory.usage_in_bytes",
+                                         "/sys/fs/cgroup/memory/memory.stat"};
+enum { FILES = sizeof told_files / sizeof *told_files };
+static const char *told[FILES];
+static int telling;
+
+/* In the place of the C library's. */
+FILE *fopen(const char *path, const char *mode)
+{
+    assert_true(mode[0] == 'r'); /* nothing is written here */
+    for (int i = 0; telling && i < FILES; i++)
+        if (strcmp(path, told_files[i]) == 0)
+            return told[i] ? fmemopen((void *)told[i], strlen(told[i]), "r") : NULL;
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    return file < 0 ? NULL : fdopen(file, "r");
+}
+
+/* The least of what the machine and its control groups leave: pages of files do not count, and a
+ * group without a limit says nothing. */
+static void memory_of_control_groups(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *files[FILES];
+        uint64_t expected; /* in MB */
+    } cases[] = {
+        {{NULL}, 0},
+        {{"MemTotal: 1048576 kB\nMemAvailable:  524288 kB\n"}, 512},
+        {{"MemAvailable: 524288 kB\n", "max\n", "104857600\n"}, 512},
+        {{"MemAvailable: 524288 kB\n", NULL, "104857600\n"}, 512},
+        {{"MemAvailable: 524288 kB\n", "104857600\n", NULL}, 512},
+        {{"MemAvailable: 524288 kB\n", "104857600\n", "73400320\n"}, 30},
+        {{"MemAvailable: 524288 kB\n", "104857600\n", "73400320\n",
+          "anon 1\nfile 20971520\n"},
+         50},
+        {{"MemAvailable: 20480 kB\n", "104857600\n", "73400320\n"}, 20},
+        {{"MemAvailable: 524288 kB\n", NULL, NULL, NULL, "104857600\n", "73400320\n",
+          "cache 1\ntotal_cache 10485760\n"},
+         40},
+        {{"MemAvailable: 524288 kB\n", "104857600\n", "73400320\n", NULL, "max\n",
+          "104333312\n"},
+         30},
+    };
+    telling = 1;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        memcpy(told, cases[i].files, sizeof told);
+        if (vem_i_available_bytes() != cases[i].expected * MB)
+            fail_msg("case %d: %llu bytes", (int)i,
+                     (unsigned long long)vem_i_available_bytes());
+    }
+    /* More in use than there may be: next to nothing, but not nothing. */
+    memcpy(told, cases[5].files, sizeof told);
+    told[1] = "1048576\n";
+    assert_int_equal(vem_i_available_bytes(), 1);
+    telling = 0;
 }
 
 static vem_i_run limited(uint64_t limit, int threads)
@@ -108,8 +176,11 @@ static void seconds_of_the_parts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_that_is_there), cmocka_unit_test(windows),
-        cmocka_unit_test(what_a_limit_leaves),  cmocka_unit_test(sums_and_draws_stay),
+        cmocka_unit_test(memory_that_is_there),
+        cmocka_unit_test(memory_of_control_groups),
+        cmocka_unit_test(windows),
+        cmocka_unit_test(what_a_limit_leaves),
+        cmocka_unit_test(sums_and_draws_stay),
         cmocka_unit_test(seconds_of_the_parts),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

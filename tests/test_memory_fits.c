@@ -5,10 +5,11 @@
 
 #include "memory_digests.h"
 
-enum { N = 90, D = 3 };
+enum { N = 90, D = 3, MANY = 1100 };
 
 static const char *words;    /* "name value name value ...": what is asked for */
 static vem_data *rows, *few; /* few: for verbs of many fits */
+static vem_data *many;       /* of which measures take a sample */
 static vem_data *sparse;     /* the counts of rows, where the others need them */
 static const vem_data *fitted;
 
@@ -37,6 +38,7 @@ static void mix_report(uint64_t *digest, const vem_report *report)
     mix(digest, &s.quantization_error, sizeof s.quantization_error);
     mix(digest, &s.log_likelihood, sizeof s.log_likelihood);
     mix(digest, &s.entropy, sizeof s.entropy);
+    mix(digest, &s.quantization_error_coreset, sizeof s.quantization_error_coreset);
     mix(digest, &s.gap, sizeof s.gap);
     mix(digest, &s.cells, sizeof s.cells);
     if (vem_report_labels(report))
@@ -90,6 +92,9 @@ static void every_allocation_of_fits(void **state)
     static const char *const counts[] = {"family poisson measure exact",
                                          "family multinomial restarts 2",
                                          "family bernoulli floor 0.01"};
+    /* A sample has no fewer than 1,024 rows. */
+    static const char *const sampled[] = {"measure sample",
+                                          "measure sample coreset 1060"};
     static char line[160];
     words = line;
     for (size_t i = 0; i < sizeof dense / sizeof *dense; i++) {
@@ -101,6 +106,12 @@ static void every_allocation_of_fits(void **state)
         fitted = sparse;
         snprintf(line, sizeof line, "clusters 3 max_steps 6 %s", counts[i]);
         each_allocation(counts[i], fit, 10);
+    }
+    for (size_t i = 0; i < sizeof sampled / sizeof *sampled; i++) {
+        fitted = many;
+        snprintf(line, sizeof line, "algorithm kmeans clusters 2 max_steps 1 %s",
+                 sampled[i]);
+        each_allocation(sampled[i], fit, 10);
     }
 }
 
@@ -313,6 +324,12 @@ static int make_all(void **state)
     if (vem_coreset(ctx, borrowed, 24, VEM_CORESET_UNIFORM, 1, &few) != VEM_OK)
         return -1;
     vem_data_free(borrowed);
+    grid_data large = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, MANY, 1, 84);
+    borrowed = grid_borrow(ctx, &large);
+    if (vem_coreset(ctx, borrowed, MANY, VEM_CORESET_UNIFORM, 1, &many) != VEM_OK)
+        return -1;
+    vem_data_free(borrowed);
+    grid_data_free(&large);
     int64_t starts[N + 1];
     int32_t columns[N * 2];
     double values[N * 2];
@@ -331,6 +348,7 @@ static int free_all(void **state)
 {
     vem_data_free(rows);
     vem_data_free(few);
+    vem_data_free(many);
     vem_data_free(sparse);
     return tear_down(state) != 0 ? -1 : rmdir(folder); /* fails where a file was left */
 }

@@ -361,8 +361,13 @@ static vem_status assign(uint64_t *digest)
     vem_assign_report report = {.size = sizeof report};
     const vem_status status =
         vem_assign_guided(ctx, model, rows, &how, clusters, NULL, &report);
-    if (status == VEM_OK)
+    if (status == VEM_OK) { /* by the same search, not by another that does without */
         mix(digest, clusters, sizeof clusters);
+        mix(digest, &report.guided, sizeof report.guided);
+        mix(digest, &report.probes, sizeof report.probes);
+        mix(digest, &report.recall, sizeof report.recall);
+        mix(digest, &report.scored_pairs, sizeof report.scored_pairs);
+    }
     return status;
 }
 
