@@ -142,6 +142,32 @@ static void forced_rounds_are_counted(void **state)
     grid_data_free(&data);
 }
 
+/* How often a search went on from what is beside it is in its state: it may do so four times, not
+ * four times after each stop. */
+static void times_beside_are_counted(void **state)
+{
+    (void)state;
+    grid_data data = heaps(2, 10, 2, 5, 0, NULL);
+    const vem_options o = options((vem_family_kind)-1);
+    const path_name file = path_of("beside", 0);
+    int64_t times = 0;
+    keep_at(file.text, 0, 0);
+    found whole = find(&data, VEM_SELECT_BIC, &o, 0, 0);
+    for (int64_t t = 0; t < vem_report_trace_count(whole.report); t++) {
+        const char *move = vem_report_trace(whole.report)[t].move;
+        times += move && strcmp(move, "beside") == 0;
+    }
+    assert_true(times > 1);
+    assert_int_equal(counted(file.text, "again"), times);
+    keep_at(file.text, 0, 1);
+    found again = find(&data, VEM_SELECT_BIC, &o, 0, 0);
+    keep_at(NULL, 0, 0);
+    assert_same(&whole, &again, data.n, "beside");
+    found_free(&again);
+    found_free(&whole);
+    grid_data_free(&data);
+}
+
 /* What happens to the states of searches by hand. */
 typedef enum attack {
     FLAT_SHAPE,   /* a variance of 0, */
@@ -357,6 +383,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(stopped_anywhere),
                                        cmocka_unit_test(forced_rounds_are_counted),
+                                       cmocka_unit_test(times_beside_are_counted),
                                        cmocka_unit_test(edited_states_are_refused),
                                        cmocka_unit_test(out_of_time_anywhere),
                                        cmocka_unit_test(searches_find_the_same),

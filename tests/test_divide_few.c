@@ -62,6 +62,36 @@ static void few_rows_have_clusters(void **state)
     grid_data_free(&data);
 }
 
+/* Two rows can be two clusters, where that is asked for. */
+static void two_rows_are_divided(void **state)
+{
+    (void)state;
+    static double x[] = {0, 1, 4};
+    const vem_options o = options(VEM_ISO);
+    for (int method = VEM_SELECT_BAYES; method <= VEM_SELECT_VB; method++)
+        for (int32_t n = 2; n <= 3; n++) {
+            const grid_data data = {.n = n, .d = 1, .x = x};
+            found f = find(&data, (vem_select_method)method, &o, n, n);
+            assert_int_equal(vem_model_clusters(f.model), n);
+            found_free(&f);
+        }
+}
+
+/* G-means divides by a test, round by round: no number of clusters is beside these. */
+static void tests_have_nothing_beside_them(void **state)
+{
+    (void)state;
+    static const int32_t rounds[] = {1, 2, 4, 7};
+    grid_data data = heaps(7, 60, 2, 12, 0, NULL);
+    const vem_options o = options((vem_family_kind)-1);
+    found f = find(&data, VEM_SELECT_GMEANS, &o, 0, 0);
+    assert_int_equal(vem_path_count(f.path), 4);
+    for (int32_t i = 0; i < 4; i++)
+        assert_int_equal(vem_path_at(f.path, i)->clusters, rounds[i]);
+    found_free(&f);
+    grid_data_free(&data);
+}
+
 static void trees_of_noise_have_one_cluster(void **state)
 {
     (void)state;
@@ -85,6 +115,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(noise_is_one_cluster),
         cmocka_unit_test(few_rows_have_clusters),
+        cmocka_unit_test(two_rows_are_divided),
+        cmocka_unit_test(tests_have_nothing_beside_them),
         cmocka_unit_test(trees_of_noise_have_one_cluster),
     };
     return cmocka_run_group_tests_name("divide_few", tests, set_up, tear_down);
