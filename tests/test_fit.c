@@ -299,6 +299,54 @@ static void all_rows_equal(void **state)
         }
 }
 
+/* Columns that do not vary count as 1 in the floor of a column, and as 0 in the variance that is the
+ * floor of one for all: k-means before a fit by columns obeys the larger, or F would fall between
+ * the two. */
+static void floors_of_two_loops(void **state)
+{
+    (void)state;
+    enum { N = 240, D = 4 };
+    static double x[N * D];
+    for (int i = 0; i < N; i++) {
+        vem_i_rng rng = vem_i_rng_at(1, VEM_RNG_TEST, 0, (uint64_t)i);
+        x[D * i] = 100 * (i % 3) + vem_i_rng_normal(&rng);
+        x[D * i + 1] = 5 * (i % 3 == 1) + 0.1 * vem_i_rng_normal(&rng);
+        x[D * i + 2] = x[D * i + 3] = 7;
+    }
+    const grid_data data = {.n = N, .d = D, .x = x};
+    for (int family = VEM_DIAG; family <= VEM_FULL; family++) {
+        vem_options o;
+        vem_options_init(&o);
+        o.algorithm = VEM_ALGORITHM_GMM;
+        o.family = family;
+        o.clusters = 3;
+        o.swaps = 2; /* of k-means, which a loop of all clusters has before it */
+        o.floor = 0.1;
+        grid_fit fit = grid_run(ctx, &data, &o, NULL);
+        assert_true(fit.trace_count > 4);
+        for (int64_t t = 1; t < fit.trace_count; t++)
+            assert_true(fit.trace[t].free_energy >= fit.trace[t - 1].free_energy - 1e-6);
+        grid_fit_free(&fit);
+    }
+}
+
+/* Clusters of one shape have nothing to be set free from: k-means that begins at its end needs a
+ * second step to know it, and no more. */
+static void ends_where_it_began(void **state)
+{
+    (void)state;
+    double x[] = {0, 0, 0, 0, 10, 10, 10, 10};
+    const grid_data data = {.n = 8, .d = 1, .x = x};
+    vem_options o;
+    vem_options_init(&o);
+    o.algorithm = VEM_ALGORITHM_KMEANS;
+    o.seeding = VEM_SEED_PLUSPLUS;
+    o.clusters = 2;
+    grid_fit fit = grid_run(ctx, &data, &o, NULL);
+    assert_int_equal(fit.summary->steps, 2);
+    grid_fit_free(&fit);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -310,6 +358,8 @@ int main(void)
         cmocka_unit_test(duplicate_means),
         cmocka_unit_test(floors_bind_and_f_rises),
         cmocka_unit_test(all_rows_equal),
+        cmocka_unit_test(floors_of_two_loops),
+        cmocka_unit_test(ends_where_it_began),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -3,6 +3,7 @@
 #include "grid.h"
 
 #include "context.h"
+#include "fake_clock.h"
 
 enum { ROWS = 3000, TOP = 3 };
 
@@ -324,6 +325,45 @@ static void any_number_of_threads(void **state)
         }
 }
 
+/* What was told of the rows. */
+typedef struct told_rows {
+    int64_t calls, nothing, last, total;
+    int wrong;
+} told_rows;
+
+static int follow_rows(void *user, const vem_progress *p)
+{
+    told_rows *t = user;
+    t->calls++;
+    t->nothing += p->done == 0;
+    t->wrong |= p->done < t->last || p->total != t->total;
+    t->last = p->done;
+    return 0;
+}
+
+/* The rows of the sample are work, too: here they are all rows, and half of it. */
+static void the_sample_is_told(void **state)
+{
+    (void)state;
+    enum { N = 7000 };
+    scene s = scene_new(VEM_ISO_SHARED, 150, N, 3);
+    told_rows t = {.total = N};
+    assert_int_equal(vem_ctx_set_threads(ctx, 1), VEM_OK);
+    fake_tick = 1; /* every look is told */
+    vem_ctx_set_progress(ctx, follow_rows, &t);
+    result r = guided(&s, (vem_assign_options){.search = VEM_ASSIGN_GUIDED}, 0);
+    vem_ctx_set_progress(ctx, NULL, NULL);
+    fake_tick = 0;
+    assert_int_equal(vem_ctx_set_threads(ctx, 0), VEM_OK);
+    assert_int_equal(r.report.recall_rows, N);
+    assert_false(t.wrong);
+    assert_int_equal(t.last, N);
+    if (!(t.calls > 10 && t.nothing <= 1))
+        fail_msg("%d of %d times nothing was done", (int)t.nothing, (int)t.calls);
+    result_free(&r);
+    scene_free(&s);
+}
+
 static int stop_at_once(void *user, const vem_progress *progress)
 {
     (void)user;
@@ -385,6 +425,7 @@ int main(void)
         cmocka_unit_test(it_is_used_where_it_pays),
         cmocka_unit_test(any_number_of_threads),
         cmocka_unit_test(what_is_wrong_is_said),
+        cmocka_unit_test(the_sample_is_told),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -88,11 +88,11 @@ static void check(const grid_data *data, const vem_options *o, int64_t stride)
 static void stopped_within_a_step(void **state)
 {
     (void)state;
-    vem_i_worth_leaving = 0;
     vem_ctx_set_threads(ctx, 1); /* which call comes when is then the same everywhere */
     /* Several shards; then shards so long that they are left themselves. */
     for (int long_shards = 0; long_shards < 2; long_shards++)
         for (int held = 1; held <= 3; held++) {
+            vem_i_worth_leaving = long_shards ? 1e7 : 0; /* rows x clusters x columns */
             grid_data data =
                 grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, long_shards ? 4200 : 6000,
                               long_shards ? 64 : 3, 31);

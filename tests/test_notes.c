@@ -163,6 +163,46 @@ static void states_and_seconds(void **state)
     unlink(path);
 }
 
+/* Starts are told in thousandths of a run: of its steps, more as there are more of them, and never
+ * backwards. */
+typedef struct thousandths {
+    int64_t total, last, most_within, runs;
+    int falls;
+} thousandths;
+
+static int follow_starts(void *user, const vem_progress *p)
+{
+    thousandths *s = user;
+    if (strcmp(p->phase, "seed") != 0 || p->total % 1000 != 0 || p->total < 2000)
+        return 0;
+    s->total = p->total;
+    s->falls |= p->done < s->last;
+    s->last = p->done;
+    s->runs = p->done / 1000;
+    if (p->done % 1000 > s->most_within)
+        s->most_within = p->done % 1000;
+    return 0;
+}
+
+static void starts_are_told(void **state)
+{
+    (void)state;
+    vem_options o;
+    vem_options_init(&o);
+    o.clusters = 8;
+    thousandths s = {0};
+    fake_tick = 1; /* every look is told */
+    vem_ctx_set_progress(ctx, follow_starts, &s);
+    grid_fit fit = grid_run(ctx, &data, &o, NULL);
+    vem_ctx_set_progress(ctx, NULL, NULL);
+    fake_tick = 0;
+    grid_fit_free(&fit);
+    assert_false(s.falls);
+    assert_true(s.runs >= 1 && s.last <= s.total);
+    /* The first of ten steps or so ends at 100 + 900 / 11, the seeding before it at 100. */
+    assert_in_range(s.most_within, 300, 999);
+}
+
 /* Steps before the first M-step are told as 0 and less. */
 static void steps_before_the_first(void **state)
 {
@@ -193,9 +233,8 @@ static int free_data(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gaps_that_are_not_reached),
-        cmocka_unit_test(rule_of_stopping),
-        cmocka_unit_test(states_and_seconds),
+        cmocka_unit_test(gaps_that_are_not_reached), cmocka_unit_test(rule_of_stopping),
+        cmocka_unit_test(states_and_seconds),        cmocka_unit_test(starts_are_told),
         cmocka_unit_test(steps_before_the_first),
     };
     return cmocka_run_group_tests(tests, make_data, free_data);
