@@ -116,7 +116,8 @@ CONSTANTS = [
      "rna-500 protein-64"),
     ("SHARD_TOUCHES", "search/graph.c", "1 << 15", "pairs of a shard that learns neighbors: "
      "memory against overhead", "susy-graph-500", ("1 << 14", "1 << 16")),
-    ("WIDTH", "coarse/buckets.c", "2", "buckets of a guided search", "predict-5000"),
+    ("SAMPLE_PER_REGION", "coarse/buckets.c", "64", "means behind a region of a guided search",
+     "predict-5000"),
 ]
 
 

@@ -364,6 +364,41 @@ static void the_sample_is_told(void **state)
     scene_free(&s);
 }
 
+/* What a row gets depends on no other row: of the same rows from the last to the first the
+ * labels and probabilities are those of before. As many probes as look into some of the
+ * regions, and into all. */
+static void the_order_of_rows_does_not_matter(void **state)
+{
+    (void)state;
+    for (int32_t probes = 2; probes <= 20; probes += 18)
+        for (int soft = 0; soft <= 1; soft++) {
+            scene s = scene_new(VEM_ISO_SHARED, 2000, ROWS, 18);
+            vem_assign_options how = {.top = 2,
+                                      .precision = VEM_SINGLE,
+                                      .search = VEM_ASSIGN_GUIDED,
+                                      .probes = probes};
+            result a = guided(&s, how, soft);
+            assert_true(a.report.probes == probes && a.report.buckets > 50);
+            double *turned = malloc((size_t)ROWS * 18 * sizeof *turned);
+            for (int64_t i = 0; i < ROWS; i++)
+                memcpy(turned + i * 18, s.data.x + (ROWS - 1 - i) * 18,
+                       18 * sizeof *turned);
+            memcpy(s.data.x, turned, (size_t)ROWS * 18 * sizeof *turned);
+            result b = guided(&s, how, soft);
+            for (int64_t i = 0; i < ROWS; i++)
+                for (int64_t r = 0; r < 2; r++) {
+                    const int64_t at = i * 2 + r, other = (ROWS - 1 - i) * 2 + r;
+                    assert_int_equal(a.clusters[at], b.clusters[other]);
+                    if (soft)
+                        assert_true(a.probabilities[at] == b.probabilities[other]);
+                }
+            free(turned);
+            result_free(&a);
+            result_free(&b);
+            scene_free(&s);
+        }
+}
+
 static int stop_at_once(void *user, const vem_progress *progress)
 {
     (void)user;
@@ -424,6 +459,7 @@ int main(void)
         cmocka_unit_test(probabilities_add_up_over_what_was_tried),
         cmocka_unit_test(it_is_used_where_it_pays),
         cmocka_unit_test(any_number_of_threads),
+        cmocka_unit_test(the_order_of_rows_does_not_matter),
         cmocka_unit_test(what_is_wrong_is_said),
         cmocka_unit_test(the_sample_is_told),
     };

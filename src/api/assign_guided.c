@@ -1,9 +1,9 @@
 /* Assignment without a look at every cluster, with a measured recall.
  *
- *   1. The clusters are put into up to sqrt(2 C) coarse buckets (coarse/buckets.c).
+ *   1. The clusters are put into coarse buckets, and these into regions (coarse/buckets.c).
  *   2. A sample of the rows, one drawn from each of S equal stretches of the data, is
  *      assigned by a scan. Where the buckets of the right clusters stand in the order of
- *      nearness tells, for every number of probes P, the recall and the pairs per row.
+ *      nearness tells the recall for every number of probes P (search/guided_rank.c).
  *   3. P is the least for which the goal R is reached with confidence: with m the share of
  *      right clusters that were missed on the sample, k = S m,
  *
@@ -20,12 +20,13 @@
  *      of what the scan found is the recall that is reported, with its lower bound.
  *   5. All rows are assigned with P probes, or by a scan where that is less work:
  *
- *          n (RATIO (2 K + E_P) + CHOICE K) + C K STEPS + S C  >=  n C,
+ *          n RATIO E + B + S C  >=  n C,
  *
- *      E_P: clusters in the P nearest buckets of a row, K buckets; RATIO: what a pair of the
- *      guided search costs beside one of the scan; CHOICE: what the choice among buckets
- *      costs, per bucket, in pairs of the scan. Both were measured, with 2 to 100 columns:
- *      about 1.6, and 5 ns where a pair takes (0.3 + 0.011 D) ns. */
+ *      E: pairs with regions, buckets and clusters that a row of the sample took, B those
+ *      of the making of the buckets; RATIO: what a pair of the guided search, with all that
+ *      is done to choose it, costs beside one of the scan. It was measured with 32 columns,
+ *      where it is 2.4: 1.3 for thinner tiles, and 0.65 ns where a pair of the scan takes
+ *      (0.3 + 0.011 D) ns. */
 #include <math.h>
 
 #include "api/assign.h"
@@ -40,7 +41,6 @@
  * MOST / (1 - R), where about half of what is allowed may be seen. */
 enum { SAMPLE_MOST = 2000, SAMPLE_LEAST = 100, SAMPLE_SHARE = 16 };
 static const double MISSES_LEAST = 7, MISSES_MOST = 16;
-static const double RATIO = 1.6;
 static const double GOAL = 0.999;
 /* Below this many operations a scan takes milliseconds. */
 static const double SCAN_WORK = 1e9;
@@ -54,7 +54,7 @@ typedef struct guide {
     int32_t buckets, probes; /* probes 0: a scan */
     vem_i_guided guided;
     vem_i_assign scan, got; /* of the sample, by a scan and by the guided search */
-    int64_t *found, *tried; /* of the sample, per bucket in the order of nearness */
+    int64_t *found;         /* of the sample, by the probes that find them */
     double recall, covered;
     int64_t pairs;
 } guide;
@@ -85,15 +85,13 @@ static double most_missed(const guide *g, double missed)
 /* Work that is done once, in pairs. */
 static double once(const guide *g, int32_t clusters)
 {
-    return (double)vem_i_buckets_pairs(clusters, g->buckets) +
-           (double)g->sample * clusters;
+    return vem_i_buckets_pairs(clusters, g->buckets) + (double)g->sample * clusters;
 }
 
-/* Work that all rows take when they have `tried` clusters in their buckets on average. */
-static double work_of_rows(const guide *g, int32_t d, int32_t buckets, double tried)
+/* What a pair costs beside one of the scan. */
+static double ratio(const vem_model *model)
 {
-    double choice = 450.0 / (27 + d);
-    return (double)g->n * (RATIO * (2 * buckets + tried) + choice * buckets);
+    return 1.3 + 60.0 / (27 + model->d);
 }
 
 /* Is it possible at all that a guided search is less work? */
@@ -107,16 +105,27 @@ static int worth_trying(const guide *g, const vem_model *model)
     if (g->options->search == VEM_ASSIGN_GUIDED)
         return 1;
     return scan * 2 * model->d * per_pair > SCAN_WORK &&
-           once(g, model->clusters) + work_of_rows(g, model->d, g->buckets, 0) < scan / 2;
+           once(g, model->clusters) +
+                   ratio(model) * (double)g->n * 2 * vem_i_regions_wanted(g->buckets) <
+               scan / 2;
 }
 
-/* The least number of probes that reaches the goal on the sample; 0: a scan is less. */
-static int32_t choose_probes(const guide *g, const vem_model *model)
+/* Is it less, when the rows of the sample took so many pairs together? */
+static int is_worth(const guide *g, const vem_model *model, int64_t pairs)
+{
+    const double rows = (double)g->n / (double)g->sample * (double)pairs;
+    return g->options->search == VEM_ASSIGN_GUIDED ||
+           ratio(model) * rows + once(g, model->clusters) <
+               (double)g->n * model->clusters;
+}
+
+/* The least number of probes that reaches the goal on the sample. */
+static int32_t choose_probes(const guide *g)
 {
     const vem_assign_options *o = g->options;
     const int32_t buckets = g->guided.buckets.count;
     int32_t least = vem_i_guided_least(&g->guided, g->out.top), probes = 0;
-    int64_t right = 0, seen = 0, scored = 0;
+    int64_t right = 0, seen = 0;
     for (int64_t i = 0; i < g->sample * g->out.top; i++)
         right += g->scan.clusters[i] >= 0;
     for (; probes < buckets; probes++) {
@@ -126,13 +135,7 @@ static int32_t choose_probes(const guide *g, const vem_model *model)
         if (enough && probes >= least)
             break;
         seen += g->found[probes];
-        scored += g->tried[probes];
     }
-    double tried_by_row = (double)scored / (double)g->sample;
-    if (o->search != VEM_ASSIGN_GUIDED &&
-        work_of_rows(g, model->d, buckets, tried_by_row) + once(g, model->clusters) >=
-            (double)g->n * model->clusters)
-        return 0;
     return probes;
 }
 
@@ -188,23 +191,19 @@ static vem_status scan_sample(vem_i_run *run, void *arg, const vem_view *view,
         if (status != VEM_OK)
             return status;
         g->pairs += g->guided.buckets.pairs;
-        status = vem_i_take_zeroed(run, &g->found, 4 * (size_t)g->guided.buckets.count,
+        status = vem_i_take_zeroed(run, &g->found, 2 * (size_t)g->guided.buckets.count,
                                    sizeof *g->found);
         if (status != VEM_OK)
             return status;
     }
     const int32_t buckets = g->guided.buckets.count;
-    int64_t *found = g->found + 2 * (int64_t)buckets, *tried = found + buckets;
+    int64_t *found = g->found + buckets;
     status = vem_i_assign_scan(run, &scan, view, model, 0);
     g->pairs += view->n * model->clusters;
     if (status == VEM_OK)
-        status = vem_i_guided_rank(run, &g->guided, view, scan.clusters, scan.top, found,
-                                   tried);
-    g->tried = g->found + buckets;
-    for (int32_t k = 0; status == VEM_OK && k < buckets; k++) {
+        status = vem_i_guided_rank(run, &g->guided, view, scan.clusters, scan.top, found);
+    for (int32_t k = 0; status == VEM_OK && k < buckets; k++)
         g->found[k] += found[k];
-        g->tried[k] += tried[k];
-    }
     return status;
 }
 
@@ -270,11 +269,16 @@ static vem_status learn_from_sample(vem_i_run *run, guide *g, const vem_model *m
     if (status == VEM_OK)
         status = for_sample(run, g, model, data, scan_sample);
     if (status == VEM_OK)
-        g->probes = choose_probes(g, model);
+        g->probes = choose_probes(g);
     while (status == VEM_OK && g->probes > 0) {
+        const int64_t before = g->pairs;
         status = for_sample(run, g, model, data, find_sample);
         if (status != VEM_OK)
             break;
+        if (!is_worth(g, model, g->pairs - before)) {
+            g->probes = 0;
+            break;
+        }
         g->recall = compare(g);
         if (most_missed(g, 1 - g->recall) <= 1 - g->goal || g->options->probes > 0 ||
             g->probes >= g->guided.buckets.count)
@@ -336,7 +340,7 @@ vem_status vem_i_assign_guided(vem_i_run *run, const vem_model *model,
                            .clusters = clusters,
                            .probabilities = probabilities};
     g.sample = sample_size(&g);
-    g.buckets = vem_i_buckets_wanted(data->n, model->clusters);
+    g.buckets = vem_i_buckets_wanted(model->clusters);
     int tried = model->d == data->d && worth_trying(&g, model);
     /* The sample is a part of the work, told before that of all rows. */
     const int owner = vem_i_whole_begin(run, "assign", data->n);

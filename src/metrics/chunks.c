@@ -59,7 +59,7 @@ void vem_i_model_center(const vem_model *model, double *origin)
     }
 }
 
-/* How far rows of this model lie from the origin in column j. hypot: the squares of the parts
+/* How far rows of this model lie from the origin in column j, where the squares of the parts
  * may be no numbers. */
 static double deviation_of(const vem_model *model, const double *origin, int64_t j)
 {
@@ -75,6 +75,26 @@ static double deviation_of(const vem_model *model, const double *origin, int64_t
     return deviation;
 }
 
+/* The same for all columns: by sums of squares, in one walk through the clusters, where
+ * these are numbers far from the ends of their range. */
+static void deviations_of(const vem_model *model, const double *origin,
+                          double *deviations)
+{
+    const int64_t d = model->d;
+    memset(deviations, 0, (size_t)d * sizeof *deviations);
+    for (int64_t c = 0; c < model->clusters; c++) {
+        const double *shape = vem_i_cluster_shape(model, c), weight = model->weights[c];
+        for (int64_t j = 0; j < d; j++) {
+            const double away = model->means[c * d + j] - origin[j];
+            deviations[j] += weight * (shape[vem_i_variance_at(model, j)] + away * away);
+        }
+    }
+    for (int64_t j = 0; j < d; j++)
+        deviations[j] = deviations[j] > 1e-200 && deviations[j] < 1e200
+                            ? sqrt(deviations[j])
+                            : deviation_of(model, origin, j);
+}
+
 /* What the columns are divided by, so that how well a model can be computed does not depend on
  * their units: those of a model with a variance for each by powers of two near their
  * deviations, those of balls by one for all, and only where it is needed. NULL: as the model
@@ -88,21 +108,27 @@ static vem_status units_of(vem_i_run *run, const vem_model *model,
     *units = NULL;
     if (model->scale || model->family->counts)
         return VEM_OK;
-    for (int64_t j = 0; balls && j < d; j++)
-        largest = fmax(largest, deviation_of(model, origin, j));
+    const vem_status status = vem_i_take(run, units, (size_t)d, sizeof **units);
+    if (status != VEM_OK)
+        return status;
+    deviations_of(model, origin, *units);
+    for (int64_t j = 0; j < d; j++)
+        largest = fmax(largest, (*units)[j]);
     const double unit = balls ? vem_i_even_unit(precision, largest) : 1;
-    if (balls && unit == 1)
+    if (balls && unit == 1) {
+        vem_i_free(*units);
+        *units = NULL;
         return VEM_OK;
-    vem_status status = vem_i_take(run, units, (size_t)d, sizeof **units);
-    for (int64_t j = 0; status == VEM_OK && j < d; j++) {
-        const double deviation = balls ? unit : deviation_of(model, origin, j);
+    }
+    for (int64_t j = 0; j < d; j++) {
+        const double deviation = (*units)[j];
         int exponent;
         frexp(deviation, &exponent);
         (*units)[j] = balls                                  ? unit
                       : deviation > 0 && isfinite(deviation) ? ldexp(1, exponent)
                                                              : 1;
     }
-    return status;
+    return VEM_OK;
 }
 
 /* The least variance of a column in a cluster, in the units of the view. One for all columns is
@@ -121,12 +147,13 @@ static double least_variance(const vem_model *model, const double *scale)
     return least;
 }
 
+/* `inside`: the model in the units of the view, which are those of all chunks; made with the
+ * first. */
 static vem_status one_chunk(vem_i_run *run, const vem_model *model, const vem_data *data,
                             const vem_i_points_request *request, vem_i_chunk_fn work,
-                            void *arg)
+                            void *arg, vem_model **inside)
 {
     vem_i_points *points;
-    vem_model *inside;
     vem_i_points_request wanted = *request;
     /* Only where there is a limit: a chunk is small. */
     wanted.spill =
@@ -135,18 +162,18 @@ static vem_status one_chunk(vem_i_run *run, const vem_model *model, const vem_da
     vem_status status = vem_i_points_new(run, data, &wanted, &points);
     if (status != VEM_OK)
         return status;
-    status = vem_i_model_to_view(run, model, &points->view, model->family, &inside);
-    if (status == VEM_OK) {
+    if (!*inside) {
+        status = vem_i_model_to_view(run, model, &points->view, model->family, inside);
         /* Variances that the compute type cannot divide by are raised, as in a fit. */
         const vem_i_constraints least = {.floor =
                                              vem_i_safe_variance(request->precision)};
-        status = vem_i_floor_model(run, &least, inside);
         if (status == VEM_OK)
-            status = vem_i_model_check_range(run, inside, &points->view);
-        if (status == VEM_OK)
-            status = work(run, arg, &points->view, inside, request->first);
-        vem_model_free(inside);
+            status = vem_i_floor_model(run, &least, *inside);
     }
+    if (status == VEM_OK)
+        status = vem_i_model_check_range(run, *inside, &points->view);
+    if (status == VEM_OK)
+        status = work(run, arg, &points->view, *inside, request->first);
     vem_i_points_free(points);
     return status;
 }
@@ -176,6 +203,7 @@ vem_status vem_i_for_chunks(vem_i_run *run, const vem_model *model, const vem_da
         return status;
     }
     const double *scale = units ? units : model->scale;
+    vem_model *inside = NULL;
     int64_t rows = data->sparse.starts ? CHUNK_ROWS : vem_i_chunk_rows(data->d);
     const int owner = vem_i_whole_begin(run, phase, data->n);
     for (int64_t first = 0; first < data->n && status == VEM_OK; first += rows) {
@@ -193,10 +221,11 @@ vem_status vem_i_for_chunks(vem_i_run *run, const vem_model *model, const vem_da
         const vem_i_whole was =
             vem_i_whole_narrow(run, (double)first / (double)data->n,
                                (double)(first + request.count) / (double)data->n, passes);
-        status = one_chunk(run, model, data, &request, work, arg);
+        status = one_chunk(run, model, data, &request, work, arg, &inside);
         vem_i_whole_widen(run, &was);
     }
     vem_i_whole_end(run, owner);
+    vem_model_free(inside);
     vem_i_free(units);
     vem_i_free(origin);
     return status;

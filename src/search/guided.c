@@ -1,11 +1,9 @@
 /* Guided search: the clusters of the P nearest buckets of an item.
  *
- * Items are sorted by their nearest bucket, so that those of a group want nearly the same
- * buckets. A group chooses the buckets of each of its items, then meets them one by one:
- * the items that want a bucket are packed and all its clusters are scored as one dense tile,
- * fused with the running lists of the items. An item wants the buckets no farther than a
- * limit that at least P of them keep to; it is found by bisection for all items of a block
- * at once, without branches, and so rarely lets one more in.
+ * Items are sorted by their nearest region, so that those of a group want nearly the same
+ * buckets. A group chooses the buckets of each of its items (coarse/buckets_choose.c), then
+ * meets them one by one: the items that want a bucket are packed and all its clusters are
+ * scored as one dense tile, fused with the running lists of the items.
  *
  * Labels alone, isotropic families, more than a few dimensions: the tile is the dot form
  * about the center m of the bucket,
@@ -34,14 +32,15 @@ enum { GROUP_MOST = 1024, GROUP_LEAST = VEM_I_BLOCK, GROUPS = 64 };
 
 /* Scratch of one thread. */
 typedef struct scratch {
+    vem_i_choice choice;
     void *panels, *norms;
-    void *costs;      /* rows of VEM_I_BLOCK: of all buckets, or of a tile of clusters */
-    uint64_t *wants;  /* buckets x group / 64: items that want a bucket, a bit each */
-    int32_t *rows;    /* group: those of one bucket */
-    void *best;       /* keep x group: lists of the items */
-    int32_t *index;   /* keep x group */
-    double *log_sums; /* group */
-    void *block_best; /* keep x VEM_I_BLOCK */
+    void *costs;          /* rows of VEM_I_BLOCK: of a tile of clusters */
+    uint64_t *wants;      /* buckets x group / 64: items that want a bucket, a bit each */
+    int32_t *rows;        /* group: those of one bucket */
+    void *best;           /* keep x group: lists of the items */
+    int32_t *index;       /* keep x group */
+    double *log_sums;     /* group */
+    void *block_best;     /* keep x VEM_I_BLOCK */
     int32_t *block_index; /* keep x VEM_I_BLOCK */
     uint32_t *items;      /* VEM_I_BLOCK: rows of the view */
     int64_t pairs;
@@ -53,7 +52,7 @@ typedef struct task {
     int32_t probes, top, keep;
     int32_t group;
     int by_dots;
-    const uint32_t *order; /* n: items by nearest bucket */
+    const uint32_t *order; /* n: items by nearest region */
     int32_t *clusters;
     double *probabilities;
     scratch *scratch; /* per thread */
@@ -195,17 +194,13 @@ static void run_group(void *arg, int64_t number, int thread)
     vem_i_block_clear(t->view->kernels, s->best, s->index, t->keep, t->group, t->group);
     for (int32_t i = 0; i < n; i++)
         s->log_sums[i] = -INFINITY;
-    for (int32_t first = 0; first < t->group; first += VEM_I_BLOCK) {
-        const vem_view *view = t->view;
-        int32_t m = n - first < VEM_I_BLOCK ? n - first : VEM_I_BLOCK;
-        vem_i_items some = {.n = m};
-        if (m > 0) {
-            some = vem_i_items_at(view, 0, items + first, m);
-            vem_i_items_pack(view, NULL, s->panels, s->norms, &some);
-        }
-        vem_i_buckets_choose(&t->guided->buckets, &some, t->probes, s->costs,
-                             s->wants + first / 64, t->group / 64);
-    }
+    const int32_t words = t->group / 64;
+    memset(s->wants, 0,
+           (size_t)t->guided->buckets.count * (size_t)words * sizeof *s->wants);
+    for (int32_t first = 0; first < n; first += VEM_I_BLOCK)
+        vem_i_buckets_choose(&t->guided->buckets, t->view, items + first,
+                             n - first < VEM_I_BLOCK ? n - first : VEM_I_BLOCK, t->probes,
+                             &s->choice, s->wants + first / 64, words);
     for (int32_t bucket = 0; bucket < t->guided->buckets.count; bucket++) {
         int32_t count = list_items(t, s, bucket);
         for (int32_t i = 0; i < count; i += VEM_I_BLOCK)
@@ -213,23 +208,21 @@ static void run_group(void *arg, int64_t number, int thread)
                         count - i < VEM_I_BLOCK ? count - i : VEM_I_BLOCK, bucket);
     }
     put_lists(t, s, items, n);
-    s->pairs += (int64_t)n * t->guided->buckets.count; /* of the choice */
 }
 
 /* ---- Scratch ---- */
 
-enum { ARRAYS = 11 };
+enum { OWN = 11, ARRAYS = OWN + VEM_I_CHOICE_ROOMS };
 
 static void list_scratch(const task *t, scratch *s, vem_i_room *list)
 {
     const size_t element = t->view->kernels->element, block = VEM_I_BLOCK;
     const size_t buckets = (size_t)t->guided->buckets.count, group = (size_t)t->group;
-    const size_t rows = buckets > VEM_I_TILE ? buckets : VEM_I_TILE;
     const size_t keep = (size_t)t->keep, index = sizeof(int32_t);
-    const vem_i_room arrays[ARRAYS] = {
+    const vem_i_room arrays[OWN] = {
         {&s->panels, block, (size_t)t->view->d * element, 1},
         {&s->norms, block, element, 1},
-        {&s->costs, rows, block * element, 1},
+        {&s->costs, VEM_I_TILE, block * element, 1},
         {&s->wants, buckets, group / 64 * sizeof *s->wants, 1},
         {&s->rows, group, index, 1},
         {&s->best, keep, group * element, 1},
@@ -240,6 +233,7 @@ static void list_scratch(const task *t, scratch *s, vem_i_room *list)
         {&s->items, block, sizeof *s->items, 1},
     };
     memcpy(list, arrays, sizeof arrays);
+    vem_i_choice_rooms(&t->guided->buckets, t->view, &s->choice, list + OWN);
 }
 
 static vem_status take_scratch(vem_i_run *run, task *t)
@@ -264,7 +258,7 @@ static void free_scratch(vem_i_run *run, task *t)
     vem_i_free(t->scratch);
 }
 
-/* Items by nearest bucket. */
+/* Items by nearest region. */
 static vem_status sort_items(vem_i_run *run, const vem_i_guided *guided,
                              const vem_view *view, uint32_t *order)
 {
@@ -272,14 +266,14 @@ static vem_status sort_items(vem_i_run *run, const vem_i_guided *guided,
     int64_t *starts = NULL;
     vem_status status = vem_i_take(run, &nearest, (size_t)view->n, sizeof *nearest);
     if (status == VEM_OK)
-        status = vem_i_take_zeroed(run, &starts, (size_t)guided->buckets.count,
+        status = vem_i_take_zeroed(run, &starts, (size_t)guided->buckets.regions,
                                    sizeof *starts);
     if (status == VEM_OK)
-        status = vem_i_buckets_nearest(run, &guided->buckets, view, nearest);
+        status = vem_i_buckets_region(run, &guided->buckets, view, nearest);
     if (status == VEM_OK) {
         for (int64_t i = 0; i < view->n; i++)
             starts[nearest[i]]++;
-        vem_i_bucket_places(starts, guided->buckets.count, 1, 0, 0);
+        vem_i_bucket_places(starts, guided->buckets.regions, 1, 0, 0);
         for (int64_t i = 0; i < view->n; i++)
             order[starts[nearest[i]]++] = (uint32_t)i;
     }
@@ -322,12 +316,12 @@ vem_status vem_i_guided_find(vem_i_run *run, const vem_i_guided *guided,
         vem_progress told = {.phase = "assign", .free_energy = NAN};
         double work = (double)t.group * t.probes * guided->buckets.clusters / buckets;
         t.order = order;
-        *pairs += view->n * buckets;
+        *pairs += view->n * guided->buckets.regions;
         if (vem_i_parallel_watched(run, vem_i_shards(view->n, t.group), work * view->d,
                                    run_group, &t, &told, 1))
             status = stopped(run);
         for (int i = 0; i < run->threads; i++)
-            *pairs += t.scratch[i].pairs;
+            *pairs += t.scratch[i].pairs + t.scratch[i].choice.pairs;
     }
     free_scratch(run, &t);
     vem_i_free(order);

@@ -27,12 +27,12 @@ enum { VEM_I_GUIDED_TOP = VEM_I_TOP_MAX - 1 };
 /* Buckets that hold at least `top` clusters whichever they are. */
 int32_t vem_i_guided_least(const vem_i_guided *guided, int32_t top);
 
-/* Where the right clusters of the items of a view are: found[p] of the clusters in
- * `right` (n x top, -1: none) lie in the items' p-th nearest buckets, and those buckets have
- * tried[p] clusters together; both have room for all buckets. */
+/* How many probes find the right clusters of the items of a view: for found[p] of the
+ * clusters in `right` (n x top, -1: none) p + 1 are enough, and any more; it has room for all
+ * buckets. */
 vem_status vem_i_guided_rank(vem_i_run *run, const vem_i_guided *guided,
                              const vem_view *view, const int32_t *right, int32_t top,
-                             int64_t *found, int64_t *tried);
+                             int64_t *found);
 
 /* The `top` best clusters among those of the `probes` nearest buckets of each item, best
  * first (n x top; -1 where the model has fewer of positive weight), and (NULL or n x top)
