@@ -126,6 +126,8 @@ class Sparse(Case):
             self.same("poisson", x, self.path("s.npz"))
         scipy.io.mmwrite(self.path("s.mtx"), scipy.sparse.csr_matrix(x))
         self.same("poisson", x, self.path("s.mtx"))
+        scipy.io.mmwrite(self.path("u.mtx"), scipy.sparse.coo_matrix(x.astype("u1")), field="unsigned-integer")
+        self.same("poisson", x, self.path("u.mtx"))
 
     def test_other_verbs(self):
         for family in FAMILIES:

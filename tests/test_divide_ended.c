@@ -52,7 +52,7 @@ static void stopped_anywhere(void **state)
     (void)state;
     grid_data data = heaps(CLUMPS, ROWS, 2, 5, 1, NULL);
     const vem_options o = options((vem_family_kind)-1);
-    int64_t models = 0, resumed = 0;
+    int64_t models = 0, resumed = 0, unmeasured = 0;
     for (int m = 0; m < METHODS; m++) {
         stopper all = {0};
         vem_ctx_set_progress(ctx, count_calls, &all);
@@ -74,6 +74,13 @@ static void stopped_anywhere(void **state)
                 assert_whole(&data, &f);
                 assert_true(vem_report_summary(f.report)->free_energy <=
                             vem_report_summary(whole.report)->free_energy);
+                for (int32_t i = 0; i < vem_path_count(f.path); i++) {
+                    const vem_path_point *p = vem_path_at(f.path, i);
+                    /* F is no likelihood here: without that there are no criteria. */
+                    assert_int_equal(isnan(p->bic), isnan(p->log_likelihood));
+                    assert_int_equal(isnan(p->aic), isnan(p->log_likelihood));
+                    unmeasured += isnan(p->bic);
+                }
                 found_free(&f);
             } else {
                 assert_int_equal(status, VEM_STOPPED);
@@ -91,7 +98,7 @@ static void stopped_anywhere(void **state)
         vem_ctx_set_progress(ctx, NULL, NULL);
         found_free(&whole);
     }
-    assert_true(models > METHODS && resumed > METHODS);
+    assert_true(models > METHODS && resumed > METHODS && unmeasured > 0);
     grid_data_free(&data);
 }
 

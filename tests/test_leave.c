@@ -3,6 +3,7 @@
  * end as if nothing had happened. */
 #include "checkpoints.h"
 #include "em/last_step.h"
+#include "em/undo.h"
 
 typedef struct stopper {
     int64_t calls, stop_at, step;
@@ -112,8 +113,100 @@ static void stopped_within_a_step(void **state)
         }
 }
 
+/* Time is over in the middle of a step, at every look at the clock: labels and F are those of the
+ * model that comes back, where posteriors are of several models (blocks) too, and where cells were
+ * divided since the last whole step. */
+static void late_within_a_step(void **state)
+{
+    (void)state;
+    grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, 900, 2, 33);
+    int32_t *labels = malloc((size_t)data.n * sizeof *labels);
+    vem_data *rows;
+    vem_ctx_set_threads(ctx, 1);
+    assert_int_equal(vem_data_borrow(ctx, VEM_FLOAT64, data.x, data.n, data.d, 0, 0,
+                                     &rows),
+                     VEM_OK);
+    for (int kind = 0; kind < 3; kind++) {
+        vem_options o = grid_options(4, VEM_FULL, VEM_PRIOR_FREE, 4, VEM_DOUBLE, 12);
+        int64_t late = 0, looks = 0;
+        o.search = VEM_SEARCH_ALL;
+        o.tolerance = 1e-3;
+        if (kind == 0)
+            o.blocks = 3;
+        else
+            o.cells = 300;
+        if (kind == 2) { /* what is held goes on into another loop */
+            o.family = VEM_ISO_SHARED;
+            o.prior = VEM_PRIOR_FLAT;
+            o.finish = VEM_FINISH_HARD;
+        }
+        o.time = 100;
+        fake_looks = 0;
+        fake_jump_at = 0;
+        grid_fit whole = grid_run(ctx, &data, &o, NULL);
+        looks = fake_looks;
+        grid_fit_free(&whole);
+        const int64_t stride = 1 + looks / (grid_stride() > 1 ? 20 : 80);
+        for (int64_t k = 2; k < looks; k += stride) {
+            grid_fit fit;
+            fake_looks = 0;
+            fake_jump_at = k;
+            const vem_status status = grid_try(ctx, &data, &o, NULL, &fit);
+            fake_jump_at = 0;
+            if (status != VEM_OK)
+                continue; /* there was no time for one step */
+            late += fit.summary->outcome == VEM_OUTCOME_BUDGET && fit.summary->steps > 1;
+            if (kind == 0 && fit.labels && fit.summary->steps > 0) {
+                assert_int_equal(vem_assign(ctx, fit.model, rows, 1, VEM_DOUBLE, labels,
+                                            NULL),
+                                 VEM_OK);
+                assert_memory_equal(labels, fit.labels, (size_t)data.n * sizeof *labels);
+                const vem_scores s = grid_score(ctx, fit.model, &data, 4, VEM_DOUBLE);
+                assert_float_equal(s.log_likelihood, fit.summary->free_energy, 1e-9);
+            }
+            for (int32_t c = 0; c < 4; c++)
+                assert_true(isfinite(vem_model_means(fit.model)[2 * c]));
+            grid_fit_free(&fit);
+        }
+        if (late == 0)
+            fail_msg("kind %d was never late", kind);
+    }
+    free(labels);
+    vem_data_free(rows);
+    grid_data_free(&data);
+}
+
+/* What is taken back is what was kept: items that came since hold a cluster that there is. */
+static void items_that_came_since(void **state)
+{
+    (void)state;
+    int32_t held[6] = {3, 1, 2, 0, 77, 78};
+    vem_model *model;
+    const double means[4] = {0, 1, 2, 3}, variance = 1;
+    assert_int_equal(vem_model_new(ctx, VEM_ISO_SHARED, 4, 1, means, NULL, &variance,
+                                   &model),
+                     VEM_OK);
+    vem_i_run run = *vem_i_begin(ctx, &(vem_i_verb){0});
+    vem_i_em em = {.run = &run,
+                   .model = model,
+                   .posterior = {.held = held, .n = 3, .width = 2}};
+    vem_i_undo undo;
+    assert_int_equal(vem_i_undo_new(&em, 1, &undo), VEM_OK);
+    em.posterior.n = 2;
+    vem_i_undo_save(&undo, &em);
+    held[0] = held[2] = 1;
+    em.posterior.n = 3;
+    vem_i_undo_restore(&undo, &em);
+    const int32_t expected[6] = {3, 1, 2, 0, 0, -1};
+    assert_memory_equal(held, expected, sizeof held);
+    vem_i_undo_free(&undo);
+    vem_model_free(model);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(stopped_within_a_step)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(stopped_within_a_step),
+                                       cmocka_unit_test(late_within_a_step),
+                                       cmocka_unit_test(items_that_came_since)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -119,8 +119,11 @@ static vem_status check(vem_i_run *run, const vem_data *data, const vem_options 
                               : "");
     if (o->clusters != VEM_AUTO || o->algorithm != VEM_AUTO || o->restarts != 1)
         return vem_i_fail(run, VEM_BAD_OPTION,
-                          "The number of clusters is what is looked for: --clusters, "
-                          "--algorithm and --restarts are left open then.");
+                          "%s has no part in a search for the number of clusters: leave "
+                          "it out.",
+                          o->clusters != VEM_AUTO    ? "--clusters"
+                          : o->algorithm != VEM_AUTO ? "--algorithm"
+                                                     : "--restarts");
     if (o->metric != VEM_METRIC_L2)
         return vem_i_fail(run, VEM_BAD_OPTION,
                           "--metric is %s, but numbers of clusters are compared by "

@@ -326,6 +326,10 @@ static vem_status give_up(vem_i_em *em)
     vem_trace_step *line = vem_i_trace_last(&em->trace);
     line->move = NULL; /* what it did is undone */
     line->moved = 0;
+    if (is_mixed(em)) { /* labels and F of several models */
+        vem_i_scorer_prepare(em->run, em->model, &em->scorer);
+        collect(em, 1);
+    }
     return VEM_OK;
 }
 

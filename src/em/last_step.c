@@ -109,7 +109,11 @@ static int observe(void *user, vem_i_em *em, vem_i_event event)
         vem_i_undo_save(&last->before, em);
         last->free_energy = em->free_energy;
         return too_late(last, em);
-    case VEM_I_STEP_ENDS: note_length(last, &em->doing, 1); break;
+    case VEM_I_STEP_ENDS:
+        note_length(last, &em->doing, 1);
+        if (em->posterior.n != last->before.n) /* cells were divided, by the same model */
+            vem_i_undo_save(&last->before, em);
+        break;
     case VEM_I_STEP_LEFT: go_back(last, em); break;
     case VEM_I_STEP_RESTS:
     case VEM_I_STEP_LAST: break;

@@ -6,11 +6,12 @@
 
 vem_status vem_i_undo_new(const vem_i_em *em, int32_t width, vem_i_undo *undo)
 {
-    vem_i_undo made = {.n = em->posterior.n, .width = width};
+    const int64_t room = em->posterior.n;
+    vem_i_undo made = {.width = width};
     vem_status status =
         vem_i_model_blank(em->run, vem_i_model_shape_with_room(em->model), &made.model);
     if (status == VEM_OK)
-        status = vem_i_take(em->run, &made.held, (size_t)made.n,
+        status = vem_i_take(em->run, &made.held, (size_t)room,
                             (size_t)width * sizeof(int32_t));
     if (status == VEM_OK)
         *undo = made;
@@ -40,13 +41,18 @@ void vem_i_undo_save(vem_i_undo *undo, const vem_i_em *em)
 {
     const vem_i_posterior *p = &em->posterior;
     vem_i_model_assign(em->model, undo->model);
+    undo->n = p->n;
     copy_held(undo->n, p->held, p->width, undo->held, undo->width);
 }
 
 void vem_i_undo_restore_held(const vem_i_undo *undo, vem_i_em *em)
 {
     vem_i_posterior *p = &em->posterior;
-    copy_held(undo->n, undo->held, undo->width, p->held, p->width);
+    const int64_t n = undo->n < p->n ? undo->n : p->n;
+    copy_held(n, undo->held, undo->width, p->held, p->width);
+    /* Another cut of the tree, about which nothing is known: any cluster that there is. */
+    for (int64_t i = n * p->width; i < p->n * p->width; i++)
+        p->held[i] = i % p->width == 0 ? 0 : -1;
 }
 
 void vem_i_undo_restore(const vem_i_undo *undo, vem_i_em *em)

@@ -7,7 +7,7 @@
 typedef struct vem_i_undo {
     vem_model *model; /* means, weights and shapes */
     int32_t *held;    /* n x width: what each item held; of width 1, the first cluster */
-    int64_t n;
+    int64_t n;        /* items that it has of; there may be more since */
     int32_t width;
 } vem_i_undo;
 

@@ -1,6 +1,6 @@
 /* Matrix Market: text that begins with
  *
- *     %%MatrixMarket matrix coordinate real|integer|pattern general
+ *     %%MatrixMarket matrix coordinate real|integer|unsigned-integer|pattern general
  *
  * then comments (%), then rows, columns and entries, then a line for each entry: row, column
  * (both from 1) and, but for pattern, value. It is read twice: to count the entries of each row,
@@ -68,8 +68,9 @@ static int line_ends(parser *p)
 /* The words of the first line, in any case. */
 static vem_status read_banner(parser *p)
 {
-    static const char *const fields[] = {"real", "integer", "pattern"};
-    char words[5][16] = {{0}};
+    static const char *const fields[] = {"pattern", "real", "integer",
+                                         "unsigned-integer" /* scipy's */};
+    char words[5][32] = {{0}};
     int found = 0;
     while (found < 5 && !line_ends(p)) {
         size_t length = 0;
@@ -90,9 +91,9 @@ static vem_status read_banner(parser *p)
                           "%s holds a %s %s that is %s; vem reads a matrix coordinate "
                           "that is general.",
                           p->name, words[1], words[2], words[4]);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 4; i++)
         if (strcmp(words[3], fields[i]) == 0) {
-            p->pattern = i == 2;
+            p->pattern = i == 0;
             return VEM_OK;
         }
     return vem_i_fail(p->run, VEM_UNSUPPORTED,

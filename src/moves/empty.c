@@ -165,8 +165,8 @@ static int64_t reseed(vem_i_em *em, void *state)
         vem_i_residence_check(em->run);
         if (!(chance > 0))
             continue;
-        vem_i_rng rng = vem_i_rng_at((uint64_t)em->options->seed, VEM_RNG_EMPTY,
-                                     (uint32_t)em->step, vem_i_view_key(em->view, i));
+        vem_i_rng rng = vem_i_rng_at(em->seed, VEM_RNG_EMPTY, (uint32_t)em->step,
+                                     vem_i_view_key(em->view, i));
         heap_offer(heap, &size, empty, (pick){-log(vem_i_rng_open(&rng)) / chance, i});
     }
     for (int32_t c = 0; c < model->clusters && used < size; c++) {

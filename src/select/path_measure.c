@@ -1,6 +1,7 @@
 /* What the mixtures of a path are worth. After a stop, or without time, they are not
- * measured: then the free energy of what was fitted stands for the likelihood in AIC and
- * BIC. */
+ * measured. Where they are chosen by BIC, the free energy of what was fitted stands for the
+ * likelihood in AIC and BIC then; where F holds evidence or a price of parameters, it is no
+ * likelihood, and there are no criteria. */
 #include <math.h>
 
 #include "metrics/measure.h"
@@ -76,7 +77,7 @@ vem_status vem_i_path_measure(vem_i_run *run, const vem_data *data, const vem_vi
         p->aic = s.aic;
         p->bic = s.bic;
         p->icl = s.icl;
-        if (isnan(p->log_likelihood)) {
+        if (isnan(p->log_likelihood) && !shared) {
             const double mass = view->total_mass * view->mass_unit;
             const vem_i_criteria criteria =
                 vem_i_criteria_of(p->parameters, mass, mass * p->free_energy, NAN);
