@@ -288,6 +288,8 @@ int cli_read_data(cli_args *args, const char *path, vem_data **data, double *sec
 int cli_read_model(cli_args *args, const char *path, const char *data_path,
                    vem_model **model);
 /* What `score --index` does once model and data are there (index.c). */
+/* The number of --spill. */
+int cli_read_spill(const char *text, double *lambda);
 int cli_score_index(cli_args *args, const vem_model *model, const vem_data *data,
                     const char *path, double began);
 /* --precision, or what the type of the data suggests. */

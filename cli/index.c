@@ -65,6 +65,18 @@ static void print_words(const vem_index_summary *s, const vem_index_point *at)
             printf("  %10.1f %%   one list has more rows than that\n", 100 * shares[k]);
 }
 
+int cli_read_spill(const char *text, double *lambda)
+{
+    char *end;
+    const double value = strtod(text, &end);
+    if (end == text || *end != '\0' || !(value >= 0 && value <= 1e6)) {
+        cli_error("--spill is %s, but it must be a number between 0 and 1000000.", text);
+        return CLI_USAGE;
+    }
+    *lambda = value;
+    return CLI_DONE;
+}
+
 int cli_score_index(cli_args *args, const vem_model *model, const vem_data *data,
                     const char *path, double began)
 {
@@ -79,6 +91,10 @@ int cli_score_index(cli_args *args, const vem_model *model, const vem_data *data
     other.operands = words;
     other.operand_count = 1;
     int code = cli_read_whole(args, "neighbors", 64, &neighbors);
+    if (code == CLI_DONE && cli_value(args, "spill")) {
+        options.lists = 2;
+        code = cli_read_spill(cli_value(args, "spill"), &options.lambda);
+    }
     if (code == CLI_DONE)
         code = cli_read_data(&other, path, &queries, NULL);
     if (code != CLI_DONE)

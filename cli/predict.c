@@ -20,6 +20,11 @@ static const cli_option own[] = {
      "share of the right clusters that a guided search must find, as a sample of the "
      "rows "
      "shows with 99 % confidence; above 0 and at most 1; default 0.999"},
+    {"spill", 0, "Model", "LAMBDA",
+     "instead: two lists for each row, as an index with overlapping cells has them, by "
+     "the means alone: that of the nearest mean, and the one of least squared distance "
+     "plus LAMBDA times the square of its part along the first residual; 0 (the second "
+     "nearest) to 1000000"},
     CLI_READ_OPTIONS,
     {"output", 'o', IO, "FILE",
      "labels as .npy, .csv or .csv.gz; with --top .npz instead of .npy, and with --top "
@@ -34,6 +39,12 @@ static const cli_option own[] = {
 static const cli_file files[] = {
     {"output", CLI_WRITES, NULL},
     {NULL, CLI_READS, NULL},
+};
+
+static const char *const no_part[] = {"top", "nearest", "exact", "recall", NULL};
+static const cli_mode modes[] = {
+    {"spill", NULL, no_part, "goes by the means alone and gives two lists"},
+    {NULL, NULL, NULL, NULL},
 };
 
 static const char *const shared[] = {"precision", "threads", "memory", "seed", NULL};
@@ -210,6 +221,50 @@ static vem_status without_prices(const cli_args *args, const vem_model *model,
     return status;
 }
 
+/* Two lists for each row. */
+static int predict_spill(cli_args *args, const vem_model *model, const vem_data *data,
+                         double lambda, double began)
+{
+    const int64_t all = vem_data_rows_read(data);
+    const char *output = cli_value(args, "output");
+    void *clusters = NULL, *squares = NULL;
+    vem_status status =
+        vem_array_new(args->ctx, (size_t)all * 2 * sizeof(int32_t), &clusters);
+    if (status == VEM_OK)
+        status = vem_array_new(args->ctx, (size_t)all * 2 * sizeof(double), &squares);
+    if (status == VEM_OK)
+        status = vem_assign_spill(args->ctx, model, data, lambda, cli_precision(args),
+                                  clusters, squares);
+    cli_progress_end();
+    if (status == VEM_OK)
+        status = spread(args, data, 2, clusters, squares, NAN);
+    if (status == VEM_OK)
+        status = vem_spill_write_rows(args->ctx, output ? output : "/dev/stdout", data,
+                                      clusters, squares, all);
+    vem_array_free(args->ctx, clusters);
+    vem_array_free(args->ctx, squares);
+    if (status != VEM_OK)
+        return cli_failure(args, status);
+    if (cli_value(args, "json")) {
+        json_t *o = cli_json_begin(args);
+        json_object_set_new(o, "n", json_integer(vem_data_rows(data)));
+        json_object_set_new(o, "d", json_integer(vem_data_columns(data)));
+        json_object_set_new(o, "clusters", json_integer(vem_model_clusters(model)));
+        json_object_set_new(o, "spill", cli_json_real(lambda));
+        json_object_set_new(o, "output", cli_json_text(output));
+        json_object_set_new(o, "threads", json_integer(vem_ctx_threads(args->ctx)));
+        json_object_set_new(o, "seconds", cli_json_real(cli_clock() - began));
+        return cli_json_print(o);
+    }
+    if (output && !cli_value(args, "quiet")) {
+        char n[48], t[32];
+        printf("vem predict: %s, two lists each, %s seconds; written to %s\n",
+               cli_counted(vem_data_rows(data), "row", n),
+               cli_seconds(cli_clock() - began, t), output);
+    }
+    return CLI_DONE;
+}
+
 static int read_recall(const char *text, double *recall)
 {
     char *end;
@@ -226,7 +281,8 @@ static int run(cli_args *args)
 {
     const double began = cli_clock();
     const char *output = cli_value(args, "output"), *wanted = cli_value(args, "top");
-    const char *recall = cli_value(args, "recall");
+    const char *recall = cli_value(args, "recall"), *spill = cli_value(args, "spill");
+    double lambda = 0;
     vem_model *model = NULL, *plain = NULL;
     vem_data *data = NULL;
     vem_assign_options how = {.size = sizeof how,
@@ -238,8 +294,11 @@ static int run(cli_args *args)
     how.top = (int32_t)top; /* 0 stands for all */
     if (code == CLI_DONE && recall)
         code = read_recall(recall, &how.recall);
+    if (code == CLI_DONE && spill)
+        code = cli_read_spill(spill, &lambda);
     if (code == CLI_DONE)
-        code = cli_check_ending(output, !wanted    ? "npy csv csv.gz"
+        code = cli_check_ending(output, spill      ? "npz csv csv.gz"
+                                        : !wanted  ? "npy csv csv.gz"
                                         : !how.top ? "npz csv csv.gz npy"
                                                    : "npz csv csv.gz");
     if (code != CLI_DONE)
@@ -262,8 +321,9 @@ static int run(cli_args *args)
     }
     const vem_model *by = plain ? plain : model;
     if (code == CLI_DONE)
-        code = dense ? predict_dense(args, by, data, began)
-                     : predict(args, by, data, &how, wanted != NULL, began);
+        code = spill   ? predict_spill(args, model, data, lambda, began)
+               : dense ? predict_dense(args, by, data, began)
+                       : predict(args, by, data, &how, wanted != NULL, began);
     vem_data_free(data);
     vem_model_free(plain);
     vem_model_free(model);
@@ -293,7 +353,9 @@ const cli_command cli_predict = {
         "A model of vem fit --balance has prices, which rows go by: labels are those of\n"
         "the fit but for rows that a number moved. --nearest goes by the means alone, "
         "as\n"
-        "an index does that knows no prices.\n",
+        "an index does that knows no prices.\n"
+        "--spill writes two lists for each row, with the squared distances (.npz:\n"
+        "clusters, squares); vem score --index --spill says what they are worth.\n",
     .examples = "  vem predict model.npz data.npy -o labels.npy\n"
                 "  vem predict model.npz data.csv --top 3 -o soft.npz\n"
                 "  vem predict model.npz data.npy --top all -o posterior.npy\n",
@@ -301,6 +363,7 @@ const cli_command cli_predict = {
     .own_count = sizeof own / sizeof *own,
     .files = files,
     .shared = shared,
+    .modes = modes,
     .operand_count = 2,
     .more_operands = 1,
     .run = run,

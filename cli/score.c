@@ -19,6 +19,9 @@ static const cli_option own[] = {
      "up"},
     {"neighbors", 0, "Index", "K",
      "nearest rows that a query should find, 1 to 64; default 10"},
+    {"spill", 0, "Index", "LAMBDA",
+     "rows are in two lists, as those of vem predict --spill LAMBDA; a query scans a row "
+     "once"},
     {"picture", 0, "Index", "FILE", "recall against rows scanned (.svg)"},
     {"json", 0, IO, NULL, "print the result as one JSON object"},
     {"quiet", 'q', IO, NULL, "no progress"},
@@ -162,9 +165,11 @@ static int run(cli_args *args)
     if (code != CLI_DONE)
         return code;
     if (!cli_value(args, "index") &&
-        (cli_value(args, "neighbors") || cli_value(args, "picture"))) {
-        cli_error("--%s belongs to --index.",
-                  cli_value(args, "picture") ? "picture" : "neighbors");
+        (cli_value(args, "neighbors") || cli_value(args, "picture") ||
+         cli_value(args, "spill"))) {
+        cli_error("--%s belongs to --index.", cli_value(args, "picture") ? "picture"
+                                              : cli_value(args, "spill") ? "spill"
+                                                                         : "neighbors");
         return CLI_USAGE;
     }
     cli_progress_begin(args);

@@ -84,6 +84,62 @@ class Index(Case):
         np.save(self.path("w.npy"), self.queries[:, :4])
         self.refuse(1, (*score, "--index", self.path("w.npy")), "columns")
 
+    def spilled(self, means, lam):
+        """The two lists of each row, by the rule, among the 32 nearest means."""
+        rows = self.rows.astype(float)
+        squares = ((rows[:, None] - means[None]) ** 2).sum(2)
+        near = np.argsort(squares, 1, kind="stable")[:, :32]
+        first = near[:, 0]
+        r = rows - means[first]
+        along = ((rows[:, None] - means[near]) * r[:, None]).sum(2)
+        cost = np.take_along_axis(squares, near, 1) + lam * along ** 2 / (r ** 2).sum(1)[:, None]
+        cost[:, 0] = np.inf
+        second = np.take_along_axis(near, cost.argmin(1)[:, None], 1)[:, 0]
+        return np.stack([first, second], 1), squares
+
+    def test_spill(self):
+        self.fitted()
+        means = np.load(self.path("m.npz"))["means"]
+        predict = ("predict", self.path("m.npz"), self.path("x.npy"))
+        number = np.arange(len(self.rows))[:, None]
+        plain = None
+        for lam in 0, 1, 10:
+            lists, squares = self.spilled(means, lam)
+            self.vem(*predict, "--spill", lam, "--precision", "double", "-o", self.path("s.npz"), "-q")
+            got = np.load(self.path("s.npz"))
+            np.testing.assert_array_equal(got["clusters"], lists)
+            np.testing.assert_allclose(got["squares"], squares[number, lists], rtol=1e-9)
+            plain = lists if plain is None else plain
+        self.assertTrue((lists != plain).any())
+        for threads in 1, 3:
+            self.vem(*predict, "--spill", 10, "--threads", threads, "--precision", "double",
+                     "-o", self.path("t.npz"), "-q")
+            np.testing.assert_array_equal(np.load(self.path("t.npz"))["clusters"], lists)
+        self.vem(*predict, "--spill", 10, "-o", self.path("s.csv"), "--precision", "double", "-q")
+        with open(self.path("s.csv"), encoding="utf-8", newline="") as stream:
+            table = list(csv.DictReader(stream))
+        self.assertEqual([(int(a["cluster_1"]), int(a["cluster_2"])) for a in table], [tuple(a) for a in lists])
+        self.assertAlmostEqual(float(table[5]["square_2"]), squares[5, lists[5, 1]])
+        # The lists of an index: found in either, scanned once.
+        told = self.json("score", *predict[1:], "--index", self.path("q.npy"), "--spill", 10, "--precision", "double")
+        order = np.argsort(((self.queries[:, None].astype(float) - means[None]) ** 2).sum(2), 1, kind="stable")
+        rank = np.argsort(order, 1)
+        met = rank[:, lists].min(2)
+        true = np.argsort(((self.queries[:, None].astype(float) - self.rows[None]) ** 2).sum(2), 1)[:, :10]
+        for point in told["curve"]:
+            self.assertAlmostEqual(point["scanned"], (met < point["probes"]).sum(1).mean())
+            self.assertAlmostEqual(point["recall"],
+                                   (np.take_along_axis(met, true, 1) < point["probes"]).mean())
+        self.assertAlmostEqual(told["size_mean"], 2 * len(self.rows) / 200)
+        for bad in "-1", "x", "nan", "1e7":
+            self.refuse(2, (*predict, f"--spill={bad}"), "between 0 and 1000000")
+        self.refuse(2, (*predict, "--spill", 1, "--top", 2), "--top")
+        self.refuse(2, (*predict, "--spill", 1, "-o", self.path("s.npy")), "npz csv")
+        self.refuse(2, ("score", *predict[1:], "--spill", 1), "belongs to --index")
+        np.save(self.path("c.npy"), np.abs(self.rows[:300]).round())
+        self.vem("fit", self.path("c.npy"), "-k", 3, "--family", "poisson", "-o", self.path("c.npz"), "-q")
+        self.refuse(1, ("predict", self.path("c.npz"), self.path("c.npy"), "--spill", 1), "mixture of counts")
+
     def test_hierarchy(self):
         self.fitted("--hierarchy", self.path("h.npz"), "--levels", 3)
         tree, means = np.load(self.path("h.npz")), np.load(self.path("m.npz"))["means"]

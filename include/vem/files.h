@@ -51,6 +51,11 @@ VEM_API vem_status vem_soft_write_rows(vem_ctx *ctx, const char *path,
                                        const vem_data *data, const int32_t *clusters,
                                        const double *probabilities, int64_t n,
                                        int32_t top);
+/* What vem_assign_spill gives for all rows that were read: .npz (clusters, squares), .csv or .csv.gz by the ending. data
+ * may be NULL, and then n are all rows. */
+VEM_API vem_status vem_spill_write_rows(vem_ctx *ctx, const char *path,
+                                        const vem_data *data, const int32_t *clusters,
+                                        const double *squares, int64_t n);
 /* Doubles or floats as .npy or .csv by the ending. */
 VEM_API vem_status vem_array_write(vem_ctx *ctx, const char *path, vem_dtype type,
                                    const void *values, int64_t n, int32_t d);

@@ -22,6 +22,10 @@ typedef struct vem_index_options {
     size_t size; /* sizeof(vem_index_options) */
     int32_t
         neighbors; /* nearest rows of a query that should be found, at most 64; 0: 10 */
+    double lambda; /* of vem_assign_spill, where rows are in two lists */
+    int32_t
+        lists; /* that a row is in: 0 or 1: one; 2: two. A row in two lists of a query is
+                      scanned once */
 } vem_index_options;
 
 /* One number of lists. Means are over the queries. */
@@ -58,6 +62,15 @@ VEM_API vem_status vem_index_score(vem_ctx *ctx, const vem_model *model,
                                    const vem_data *data, const vem_data *queries,
                                    vem_precision precision,
                                    const vem_index_options *options, vem_index **index);
+/* Two lists for each row, so that rows on a border are found from both sides: that of the nearest mean c1, and of the
+ * 32 nearest means the other one of least |x - c|^2 + lambda ((x - c).r)^2 / |r|^2, where r = x - c1: its residual
+ * should not be parallel to the first one. lambda: 0 (the second nearest) to a million. clusters is n x 2 (the second
+ * is -1 where the model has one cluster), squares (n x 2, or NULL) gets the squared distances. As an index does it, by the
+ * means alone, in the units of the data; mixtures of counts and sparse rows are refused. */
+VEM_API vem_status vem_assign_spill(vem_ctx *ctx, const vem_model *model,
+                                    const vem_data *data, double lambda,
+                                    vem_precision precision, int32_t *clusters,
+                                    double *squares);
 /* Frees an index. */
 VEM_API void vem_index_free(vem_index *index);
 /* Into the caller's struct. */

@@ -16,6 +16,11 @@ vem_status vem_i_assign_guided(vem_i_run *run, const vem_model *model,
                                const vem_data *data, const vem_assign_options *options,
                                int32_t *clusters, double *probabilities,
                                vem_assign_report *report);
+/* vem_assign_spill, within another verb. */
+vem_status vem_i_assign_spill(vem_i_run *run, const vem_model *model,
+                              const vem_data *data, double lambda,
+                              vem_precision precision, int32_t *clusters,
+                              double *squares);
 vem_status vem_i_assign_check(vem_i_run *run, const vem_model *model, int32_t top);
 /* One chunk, every cluster; arg is a vem_i_assign. */
 vem_status vem_i_assign_scan(vem_i_run *run, void *arg, const vem_view *view,

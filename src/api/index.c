@@ -25,6 +25,9 @@ static vem_status check(vem_i_run *run, const vem_model *model, const vem_data *
                           "An index goes by distances, which %s has none of.",
                           model->family->counts ? "a mixture of counts"
                                                 : "a table of sparse rows");
+    if (o->lists != 1 && o->lists != 2)
+        return vem_i_fail(run, VEM_BAD_OPTION,
+                          "Rows are to be in %d lists, but it must be 1 or 2.", o->lists);
     if (o->neighbors < 1 || o->neighbors > VEM_I_NEIGHBORS_MAX)
         return vem_i_fail(run, VEM_BAD_OPTION,
                           "--neighbors is %d, but it must lie between 1 and %d.",
@@ -41,8 +44,11 @@ static vem_status check(vem_i_run *run, const vem_model *model, const vem_data *
  * its scale, shapes and weights, would be lists that no index makes. A kind of model whose labels are
  * meant to be the lists is told apart here. */
 static vem_status list_rows(vem_i_run *run, const vem_model *model, const vem_data *data,
-                            vem_precision precision, int32_t *labels)
+                            vem_precision precision, const vem_index_options *o,
+                            int32_t *labels)
 {
+    if (o->lists == 2)
+        return vem_i_assign_spill(run, model, data, o->lambda, precision, labels, NULL);
     const vem_assign_options assign = {.size = sizeof assign, .precision = precision};
     vem_model *balls = NULL;
     vem_status status = vem_i_means_alone(run, model, NULL, &balls);
@@ -64,7 +70,8 @@ static vem_status measure(vem_i_run *run, const vem_model *model, const vem_data
                           const vem_data *queries, vem_precision precision,
                           const vem_index_options *o, work *w, vem_index **index)
 {
-    const vem_i_room rooms[] = {{&w->labels, (size_t)data->n, sizeof *w->labels, 0},
+    const vem_i_room rooms[] = {{&w->labels, (size_t)data->n,
+                                 (size_t)o->lists * sizeof *w->labels, 0},
                                 {&w->neighbors, (size_t)queries->n,
                                  (size_t)o->neighbors * sizeof *w->neighbors, 0},
                                 {&w->origin, (size_t)model->d, sizeof *w->origin, 0}};
@@ -81,12 +88,13 @@ static vem_status measure(vem_i_run *run, const vem_model *model, const vem_data
     if (status == VEM_OK)
         status = vem_i_means_alone(run, model, w->origin, &w->lists);
     if (status == VEM_OK)
-        status = list_rows(run, model, data, precision, w->labels);
+        status = list_rows(run, model, data, precision, o, w->labels);
     if (status == VEM_OK)
         status = vem_i_neighbors(run, data, &request, &w->queries->view, o->neighbors,
                                  w->neighbors);
     if (status == VEM_OK)
-        status = vem_i_index_new(run, w->labels, data->n, model->clusters, index);
+        status =
+            vem_i_index_new(run, w->labels, data->n, o->lists, model->clusters, index);
     if (status != VEM_OK)
         return status;
     (*index)->summary.queries = queries->n;
@@ -108,6 +116,7 @@ vem_status vem_index_score(vem_ctx *ctx, const vem_model *model, const vem_data 
         options ? vem_i_struct_in(run, "vem_index_options", options, &o, sizeof o)
                 : VEM_OK;
     o.neighbors = o.neighbors == 0 ? NEIGHBORS : o.neighbors;
+    o.lists = o.lists == 0 ? 1 : o.lists;
     if (status == VEM_OK)
         status = check(run, model, data, queries, &o);
     if (status == VEM_OK)

@@ -300,13 +300,14 @@ vem_status vem_array_write_named(vem_ctx *ctx, const char *path, vem_dtype type,
     return write_rows(vem_i_begin(ctx, &verb), path, &array, 1, names);
 }
 
+/* `each`: what the number beside a cluster is called. */
 static void print_soft(vem_i_run *run, FILE *stream, const vem_data *data,
-                       const int32_t *clusters, const double *probabilities, int64_t n,
-                       int32_t top)
+                       const char *each, const int32_t *clusters,
+                       const double *probabilities, int64_t n, int32_t top)
 {
     fputs("row", stream);
     for (int32_t t = 0; t < top; t++)
-        fprintf(stream, ",cluster_%" PRId32 ",probability_%" PRId32, t + 1, t + 1);
+        fprintf(stream, ",cluster_%" PRId32 ",%s_%" PRId32, t + 1, each, t + 1);
     print_ids(stream, data, -1);
     for (int64_t i = 0; i < n; i++) {
         fprintf(stream, "%" PRId64, i + 1);
@@ -323,13 +324,13 @@ static void print_soft(vem_i_run *run, FILE *stream, const vem_data *data,
     }
 }
 
+/* `names`: of the numbers beside the clusters, all of them and each. */
 static vem_status write_soft(vem_i_run *run, const char *path, const vem_data *data,
-                             const int32_t *clusters, const double *probabilities,
-                             int64_t n, int32_t top)
+                             const char *const *names, const int32_t *clusters,
+                             const double *probabilities, int64_t n, int32_t top)
 {
-    const vem_i_array arrays[2] = {
-        {"clusters", VEM_INT32, clusters, 2, {n, top}},
-        {"probabilities", VEM_FLOAT64, probabilities, 2, {n, top}}};
+    const vem_i_array arrays[2] = {{"clusters", VEM_INT32, clusters, 2, {n, top}},
+                                   {names[0], VEM_FLOAT64, probabilities, 2, {n, top}}};
     vem_status status = check_rows(run, data, n);
     if (status == VEM_OK && top < 1)
         status = vem_i_fail(run, VEM_BAD_OPTION,
@@ -347,10 +348,13 @@ static vem_status write_soft(vem_i_run *run, const char *path, const vem_data *d
     if (status != VEM_OK)
         return status;
     const locale_t before = vem_i_plain_begin();
-    print_soft(run, vem_i_output_stream(output), data, clusters, probabilities, n, top);
+    print_soft(run, vem_i_output_stream(output), data, names[1], clusters, probabilities,
+               n, top);
     vem_i_plain_end(before);
     return vem_i_output_commit(run, output);
 }
+
+static const char *const SOFT[] = {"probabilities", "probability"};
 
 vem_status vem_soft_write_rows(vem_ctx *ctx, const char *path, const vem_data *data,
                                const int32_t *clusters, const double *probabilities,
@@ -358,8 +362,8 @@ vem_status vem_soft_write_rows(vem_ctx *ctx, const char *path, const vem_data *d
 {
     VEM_I_NEED(ctx, ctx, path, clusters, probabilities);
     vem_i_verb verb;
-    return write_soft(vem_i_begin(ctx, &verb), path, data, clusters, probabilities, n,
-                      top);
+    return write_soft(vem_i_begin(ctx, &verb), path, data, SOFT, clusters, probabilities,
+                      n, top);
 }
 
 vem_status vem_soft_write(vem_ctx *ctx, const char *path, const int32_t *clusters,
@@ -367,8 +371,18 @@ vem_status vem_soft_write(vem_ctx *ctx, const char *path, const int32_t *cluster
 {
     VEM_I_NEED(ctx, ctx, path, clusters, probabilities);
     vem_i_verb verb;
-    return write_soft(vem_i_begin(ctx, &verb), path, NULL, clusters, probabilities, n,
-                      top);
+    return write_soft(vem_i_begin(ctx, &verb), path, NULL, SOFT, clusters, probabilities,
+                      n, top);
+}
+
+vem_status vem_spill_write_rows(vem_ctx *ctx, const char *path, const vem_data *data,
+                                const int32_t *clusters, const double *squares, int64_t n)
+{
+    static const char *const names[] = {"squares", "square"};
+    VEM_I_NEED(ctx, ctx, path, clusters, squares);
+    vem_i_verb verb;
+    return write_soft(vem_i_begin(ctx, &verb), path, data, names, clusters, squares, n,
+                      2);
 }
 
 vem_status vem_text_write(vem_ctx *ctx, const char *path, const char *text, size_t length)

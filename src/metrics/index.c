@@ -5,7 +5,8 @@
  *
  *     s(P) = sum_{r < P} n_{c(r)}     rows,
  *
- * and has found those of its nearest rows whose list is among them. Means over the queries are taken for
+ * and has found those of its nearest rows whose list is among them. Where rows are in two lists, a query scans a
+ * row with the first of these that it takes, and not again. Means over the queries are taken for
  * P = 1, 2, ... up to 64, and then for numbers that grow by a twentieth, to all. */
 #include "metrics/index.h"
 
@@ -35,7 +36,7 @@ static void count_rows(const int32_t *labels, int64_t rows, int64_t *sizes)
 }
 
 vem_status vem_i_index_new(vem_i_run *run, const int32_t *labels, int64_t rows,
-                           int32_t clusters, vem_index **out)
+                           int32_t lists, int32_t clusters, vem_index **out)
 {
     int64_t *sizes = NULL;
     vem_index *index = NULL;
@@ -46,12 +47,13 @@ vem_status vem_i_index_new(vem_i_run *run, const int32_t *labels, int64_t rows,
         vem_i_free(index);
         return status;
     }
-    count_rows(labels, rows, sizes);
+    count_rows(labels, rows * lists, sizes);
+    index->lists = lists;
     vem_index_summary *s = &index->summary;
     s->size = sizeof *s;
     s->rows = rows;
     s->clusters = clusters;
-    s->mean = (double)rows / clusters;
+    s->mean = (double)rows * lists / clusters;
     double squares = 0;
     for (int32_t c = 0; c < clusters; c++) {
         const double off = (double)sizes[c] - s->mean;
@@ -79,7 +81,8 @@ typedef struct probing {
     const int64_t *neighbors;
     vem_i_search *search;
     int32_t clusters;
-    int64_t *sizes;
+    int64_t *sizes;  /* of the lists; where rows are in several, per thread: rows that a
+                        query first meets in its r-th list */
     int32_t *probes; /* of each point */
     list *order;     /* per thread: clusters */
     int32_t *ranks;  /* per thread: clusters */
@@ -95,24 +98,47 @@ static int by_distance(const void *a, const void *b)
     return x->cluster < y->cluster ? -1 : x->cluster > y->cluster;
 }
 
-static void follow(const probing *t, int64_t query, const list *order, int32_t *ranks)
+/* The first of the lists of a row that is looked into. */
+static int32_t first_rank(const probing *t, int64_t row, const int32_t *ranks)
+{
+    const int32_t lists = t->index->lists, *labels = t->labels + row * lists;
+    int32_t first = t->clusters;
+    for (int32_t k = 0; k < lists; k++)
+        if (labels[k] >= 0 && ranks[labels[k]] < first)
+            first = ranks[labels[k]];
+    return first;
+}
+
+/* Rows met in each list of the order, where they are in several. */
+static void meet_rows(const probing *t, const int32_t *ranks, int64_t *met)
+{
+    for (int32_t r = 0; r <= t->clusters; r++)
+        met[r] = 0;
+    for (int64_t i = 0; i < t->index->summary.rows; i++)
+        met[first_rank(t, i, ranks)]++;
+}
+
+static void follow(const probing *t, int64_t query, const list *order, int32_t *ranks,
+                   int64_t *met)
 {
     const int32_t points = t->index->count, wanted = t->index->summary.neighbors;
     double *scanned = t->scanned + query * points;
     int32_t *found = t->found + query * points;
     int64_t rows = 0;
-    for (int32_t r = 0, g = 0; r < t->clusters; r++) {
+    for (int32_t r = 0; r < t->clusters; r++)
         ranks[order[r].cluster] = r;
-        rows += t->sizes[order[r].cluster];
+    if (met)
+        meet_rows(t, ranks, met);
+    for (int32_t r = 0, g = 0; r < t->clusters; r++) {
+        rows += met ? met[r] : t->sizes[order[r].cluster];
         if (r + 1 == t->probes[g]) {
             found[g] = 0;
             scanned[g++] = (double)rows;
         }
     }
     for (int32_t k = 0; k < wanted; k++) {
-        const int32_t label = t->labels[t->neighbors[query * wanted + k]];
-        for (int32_t g = points - 1; label >= 0 && g >= 0 && t->probes[g] > ranks[label];
-             g--)
+        const int32_t rank = first_rank(t, t->neighbors[query * wanted + k], ranks);
+        for (int32_t g = points - 1; g >= 0 && t->probes[g] > rank; g--)
             found[g]++;
     }
 }
@@ -129,7 +155,9 @@ static void probe_block(void *arg, int64_t number, int thread)
                               c};
         qsort(order, (size_t)t->clusters, sizeof *order, by_distance);
         follow(t, vem_i_block_item(block, p), order,
-               t->ranks + (int64_t)thread * t->clusters);
+               t->ranks + (int64_t)thread * t->clusters,
+               t->index->lists > 1 ? t->sizes + thread * ((int64_t)t->clusters + 1)
+                                   : NULL);
     }
 }
 
@@ -180,7 +208,7 @@ vem_status vem_i_index_probe(vem_i_run *run, vem_index *index, const int32_t *la
     for (int32_t p = 1; p < clusters; p = next_probes(p, clusters))
         index->count++;
     const size_t points = (size_t)index->count, threads = (size_t)run->threads;
-    const vem_i_room rooms[] = {{&t.sizes, lists, sizeof *t.sizes, 1},
+    const vem_i_room rooms[] = {{&t.sizes, threads * (lists + 1), sizeof *t.sizes, 1},
                                 {&t.probes, points, sizeof *t.probes, 0},
                                 {&t.order, threads, lists * sizeof *t.order, 0},
                                 {&t.ranks, threads, lists * sizeof *t.ranks, 0},
@@ -197,7 +225,8 @@ vem_status vem_i_index_probe(vem_i_run *run, vem_index *index, const int32_t *la
     if (status == VEM_OK) {
         const vem_progress told = {.phase = "measure", .free_energy = NAN};
         const int32_t items = t.search->blocks[0].capacity;
-        count_rows(labels, index->summary.rows, t.sizes);
+        if (index->lists == 1)
+            count_rows(labels, index->summary.rows, t.sizes);
         for (int32_t g = 0, p = 1; g < index->count; g++, p = next_probes(p, clusters))
             t.probes[g] = p;
         vem_i_scorer_prepare_distances(run, means, NULL, &scorer);

@@ -7,13 +7,14 @@
 
 struct vem_index {
     vem_index_summary summary;
+    int32_t lists; /* of a row */
     int32_t count; /* of points */
     vem_index_point *points;
 };
 
-/* The summary is that of these labels (of the rows; -1 for none); no points yet. */
+/* The summary is that of these labels (`lists` for each of the rows; -1 for none); no points yet. */
 vem_status vem_i_index_new(vem_i_run *run, const int32_t *labels, int64_t rows,
-                           int32_t clusters, vem_index **index);
+                           int32_t lists, int32_t clusters, vem_index **index);
 /* The points. `means` are balls in the units of the view, one for each list; `neighbors` the rows that
  * each query should find, summary.neighbors of them. */
 vem_status vem_i_index_probe(vem_i_run *run, vem_index *index, const int32_t *labels,
