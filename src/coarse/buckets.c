@@ -14,8 +14,8 @@
  *
  * How many. An item pays 2 M for regions, its share of K for buckets, and the clusters of P
  * buckets. Small buckets need fewer clusters for the same recall, but more centers are looked
- * at and tiles become thin: K = C^0.85 / 9, buckets of 31 clusters (C = 4,096) to 72
- * (a million), M = 2 sqrt(K). With few clusters K = sqrt(2 C).
+ * at and tiles become thin: K = C^0.85 / 18, buckets of 95 clusters (C = 65,536) to 144
+ * (a million), M = 2 sqrt(K). Up to about 10,000 clusters K = sqrt(2 C).
  *
  * How many regions for P buckets. On made rows of 32 columns the right bucket is missed
  * about as rarely by its region as by itself where the share of the regions is 0.6 to 1.25
@@ -41,7 +41,7 @@ static const double REACH = 1.25;
 
 int32_t vem_i_buckets_wanted(int32_t clusters)
 {
-    const double few = sqrt(2.0 * clusters), many = pow(clusters, 0.85) / 9;
+    const double few = sqrt(2.0 * clusters), many = pow(clusters, 0.85) / 18;
     const double count = fmin(fmax(few, many), clusters / 2.0);
     return count < 1 ? 1 : (int32_t)count;
 }
