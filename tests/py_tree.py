@@ -60,6 +60,18 @@ class Tree(Case):
                 process.kill()
             self.assertEqual("--leaves" in said[-1], told, said)
 
+    def test_weights_that_count_no_rows(self):
+        data, weights = self.data(40), self.path("w.npy")
+        for each, methods in ((1e155, ("bayes", "bic", "greedy", "vb")), (5e-324, ("bayes", "gmeans", "icl", "greedy")),
+                              (0.025, ("bayes", "bic", "kmeans-bic", "greedy"))):
+            self.npy("w.npy", [each] * 40)
+            for method in methods:
+                self.refuse(1, ["select", data, "--weights", weights, "--method", method, "--max-clusters", 4],
+                            "weights of all rows add up to", "at most 1e.100")
+        self.npy("w.npy", [1e155] * 40)
+        self.refuse(1, ["tree", data, "--weights", weights, "-o", self.path("t.npz")], "at most 1e.100")
+        self.vem("tree", data, "--weights", weights, "--method", "single", "-o", self.path("t.npz"), "-q")
+
     def test_file_and_json(self):
         data = self.data()
         for method in METHODS:

@@ -11,6 +11,7 @@
 #include "fit/presets.h"
 #include "select/abc.h"
 #include "select/linkage.h"
+#include "select/select.h"
 
 enum { DEFAULT_LEAVES = 2000 };
 
@@ -71,14 +72,19 @@ static vem_status check(const vem_i_growing *g)
             "--metric is %s, but trees are grown by distances in space: use "
             "--normalize, of whose rows the nearest have the least angle.",
             vem_choice_name("metric", o->metric));
-    for (int64_t i = 0; g->data->weights && i < n; i++)
+    double total = 0;
+    for (int64_t i = 0; g->data->weights && i < n; i++) {
+        total += g->data->weights[i];
         if (!(g->data->weights[i] > 0)) {
             return vem_i_fail(g->run, VEM_BAD_DATA,
                               "Row %lld has the weight 0: it has no place in a tree; "
                               "leave it out.",
                               (long long)vem_i_data_row_number(g->data, i) + 1);
         }
-    return VEM_OK;
+    }
+    return g->data->weights && t->method == VEM_DENDROGRAM_BAYES
+               ? vem_i_select_check_total(g->run, total, 0)
+               : VEM_OK;
 }
 
 /* ---- leaves ---- */

@@ -132,6 +132,16 @@ static vem_status divide(fit *f)
 
 /* ---- run ---- */
 
+static vem_status run_method(const fit *f, vem_i_selection *selection)
+{
+    const vem_view *view = &f->points->view;
+    const vem_status status =
+        f->data->weights && view->used > 1 /* one row is one cluster */
+            ? vem_i_select_check_total(f->run, view->total_mass * view->mass_unit, 1)
+            : VEM_OK;
+    return status == VEM_OK ? f->method->run(selection) : status;
+}
+
 static vem_status run_stages(fit *f)
 {
     vem_i_restarts restarts = {.run = f->run,
@@ -147,7 +157,7 @@ static vem_status run_stages(fit *f)
                                .report = f->report};
     vem_i_selection selection = {&restarts, f->asked, f->select};
     vem_status status =
-        f->method ? f->method->run(&selection) : vem_i_restarts_run(&restarts);
+        f->method ? run_method(f, &selection) : vem_i_restarts_run(&restarts);
     f->model = restarts.model;
     f->softened = restarts.softened;
     vem_i_budget_end_steps(f->run, &f->budget);

@@ -51,6 +51,19 @@ double vem_i_select_unit(const vem_view *view, int reduced)
     return fmin(view->mass_unit, view->total_mass / squares);
 }
 
+vem_status vem_i_select_check_total(vem_i_run *run, double total, double least)
+{
+    static const double MOST = 1e100;
+    static const double SLACK = 1e-9; /* shares add up to 1, by chance to a little more */
+    if (total > least * (1 + SLACK) && total <= MOST)
+        return VEM_OK;
+    return vem_i_fail(
+        run, VEM_BAD_DATA,
+        "The weights of all rows add up to %g, but they count as rows here: "
+        "multiply them, so that they add up to more than %g and at most %g.",
+        total, least, MOST);
+}
+
 vem_i_objective vem_i_selection_objective(const vem_i_selection *s)
 {
     const vem_view *view = s->fits->view;
@@ -117,13 +130,6 @@ static vem_status run_test(vem_i_selection *s)
 
 static vem_status run_round(vem_i_selection *s)
 {
-    const double total = vem_i_selection_objective(s).total;
-    if (!(total > 1))
-        return vem_i_fail(
-            s->fits->run, VEM_BAD_DATA,
-            "The weights of all rows add up to %g, but BIC counts rows: there "
-            "must be more than one.",
-            total);
     return run_kmeans(s, 0);
 }
 

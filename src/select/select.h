@@ -53,6 +53,10 @@ const vem_i_select_type *vem_i_select_type_of(int kind);
  * are worth, (sum w)^2 / sum w^2, or chance would pass for structure. */
 double vem_i_select_unit(const vem_view *view, int reduced);
 
+/* Evidence and BIC count rows by their weights, which add up to `total`: with one row or less no
+ * number of clusters is better than another, and squares of sums must not overflow. */
+vem_status vem_i_select_check_total(vem_i_run *run, double total, double least);
+
 /* Likelihood, entropy and criteria of every mixture of a path, over all rows or a sample
  * of them by options->measure. The summary has what samples are sized by; `shared`:
  * nothing is chosen by them, and they are of a sample where all rows take long. */
