@@ -1,5 +1,6 @@
 /* Functions inside the library against what can be said of them by hand, for cases that whole fits
  * reach seldom: the end of a range, a step too many, a number that is a bound exactly. */
+#include "base/nearest.h"
 #include "base/whole.h"
 #include "data/tree_inside.h"
 #include "io/clustergram.h"
@@ -351,6 +352,26 @@ static void seedings_by_work(void **state)
     }
 }
 
+/* ---- names ---- */
+
+/* One slip of a short name is forgiven, two are not; two letters that changed places are one. */
+static void names_that_were_meant(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"two", "seeding"};
+    static const struct {
+        const char *word, *meant;
+    } cases[] = {{"tow", "two"},         {"tw", "two"},          {"twoo", "two"},
+                 {"tbo", "two"},         {"owt", NULL},          {"ab", NULL},
+                 {"sedeing", "seeding"}, {"esedign", "seeding"}, {"xxxdeng", NULL}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *found = vem_name_nearest(cases[i].word, names, 2);
+        if (found != cases[i].meant &&
+            (!found || !cases[i].meant || strcmp(found, cases[i].meant) != 0))
+            fail_msg("%s: %s", cases[i].word, found ? found : "nothing");
+    }
+}
+
 /* ---- priors ---- */
 
 /* A prior whose mean moves with the rows says the same of them, wherever they lie. */
@@ -424,8 +445,8 @@ int main(void)
         cmocka_unit_test(widest_columns),         cmocka_unit_test(fewest_of_halves),
         cmocka_unit_test(boxes_of_a_point),       cmocka_unit_test(groups_that_lack_rows),
         cmocka_unit_test(draws_of_counts),        cmocka_unit_test(parts_of_a_whole),
-        cmocka_unit_test(seedings_by_work),       cmocka_unit_test(priors_that_move),
-        cmocka_unit_test(digests_of_models),
+        cmocka_unit_test(seedings_by_work),       cmocka_unit_test(names_that_were_meant),
+        cmocka_unit_test(priors_that_move),       cmocka_unit_test(digests_of_models),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

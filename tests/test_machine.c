@@ -24,6 +24,22 @@ static void memory_that_is_there(void **state)
     assert_in_range(vem_i_resident_bytes(), MB, total * 1024);
 }
 
+/* Programs without a standard input have files of number 0. */
+static void files_of_number_0(void **state)
+{
+    (void)state;
+    const int held = dup(STDIN_FILENO);
+    close(STDIN_FILENO);
+    const uint64_t resident = vem_i_resident_bytes();
+    const int free_again = open("/dev/null", O_RDONLY);
+    if (held >= 0) {
+        dup2(held, STDIN_FILENO);
+        close(held);
+    }
+    assert_true(resident > 0);
+    assert_int_equal(free_again, STDIN_FILENO); /* it was closed */
+}
+
 /* ---- control groups ---- */
 
 /* What these files say instead; NULL: they are not there. Others are as they are. */
@@ -178,6 +194,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_that_is_there),
         cmocka_unit_test(memory_of_control_groups),
+        cmocka_unit_test(files_of_number_0),
         cmocka_unit_test(windows),
         cmocka_unit_test(what_a_limit_leaves),
         cmocka_unit_test(sums_and_draws_stay),

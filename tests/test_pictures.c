@@ -72,6 +72,11 @@ static void of_an_index(void **state)
     assert_int_equal(vem_index_draw(ctx, index, "index_test.svg"), VEM_OK);
     assert_picture("index_test.svg");
     assert_non_null(strstr(text, ">100 %</text>"));
+    for (int i = 0; i <= 5; i++) { /* recall, from none to all */
+        char tick[32];
+        snprintf(tick, sizeof tick, ">%.1f</text>", 0.2 * i);
+        assert_non_null(strstr(text, tick));
+    }
     assert_non_null(strstr(text, "400 rows in 20 lists"));
     vem_index_free(index);
     vem_model_free(model);

@@ -73,6 +73,19 @@ static void a_sample_is_smaller(void **state)
                 }
 }
 
+/* Of as many rows as the sample has: three runs, and one more for every 16 clusters. */
+static void fewest_starts(void **state)
+{
+    (void)state;
+    for (int64_t k = 8; k <= 64; k *= 2) {
+        vem_options o = ours(k, VEM_ISO_SHARED), r;
+        const int64_t n = 257 * k;
+        assert_int_equal(vem_options_resolve(ctx, &o, n, 3, VEM_FLOAT32, &r), VEM_OK);
+        const int64_t runs = vem_i_starts_of(&r, 1, 0, n, 3).runs;
+        assert_int_equal(runs, 3 + k / 16);
+    }
+}
+
 /* Full covariances: a step of all runs together takes no more products than a step over all rows,
  * or a fixed number of them, whether a sample is drawn or not. More rows never lose the starts
  * again once all rows are more than the samples. */
@@ -306,10 +319,11 @@ static void limit_of_steps(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(expensive_starts),    cmocka_unit_test(asked_for_or_not),
-        cmocka_unit_test(a_sample_is_smaller), cmocka_unit_test(better_than_one),
-        cmocka_unit_test(better_mixtures),     cmocka_unit_test(better_counts),
-        cmocka_unit_test(counts_of_any_kind),  cmocka_unit_test(any_threads),
-        cmocka_unit_test(resumed_anywhere),    cmocka_unit_test(limit_of_steps)};
+        cmocka_unit_test(expensive_starts), cmocka_unit_test(fewest_starts),
+        cmocka_unit_test(asked_for_or_not), cmocka_unit_test(a_sample_is_smaller),
+        cmocka_unit_test(better_than_one),  cmocka_unit_test(better_mixtures),
+        cmocka_unit_test(better_counts),    cmocka_unit_test(counts_of_any_kind),
+        cmocka_unit_test(any_threads),      cmocka_unit_test(resumed_anywhere),
+        cmocka_unit_test(limit_of_steps)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
