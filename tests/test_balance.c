@@ -355,6 +355,48 @@ static void paths_look_at_few_rows(void **state)
     grid_data_free(&data);
 }
 
+/* F of what is held, by the model that is given: every row where it was put. Two clusters are enough
+ * to have sizes. */
+static void f_of_labels_that_were_moved(void **state)
+{
+    (void)state;
+    enum { MANY = 1200, D = 2 };
+    grid_data data = grid_data_new(SET_HEAVY, WEIGHTS_NONE, MANY, D, 7);
+    vem_data *rows = grid_borrow(ctx, &data);
+    for (int32_t clusters = 2; clusters <= C; clusters += C - 2) {
+        vem_options o;
+        vem_model *model = NULL;
+        vem_report *report = NULL;
+        vem_options_init(&o);
+        o.clusters = clusters;
+        o.balance = 1;
+        o.precision = VEM_DOUBLE;
+        assert_int_equal(vem_fit(ctx, rows, &o, NULL, &model, &report), VEM_OK);
+        assert_int_equal(vem_model_family(model), VEM_ISO_SHARED);
+        const int32_t *labels = vem_report_labels(report);
+        const double variance = vem_model_variances(model)[0];
+        double square = 0, weights = 0;
+        int64_t sizes[C] = {0};
+        for (int64_t i = 0; i < MANY; i++) {
+            const double *mean = vem_model_means(model) + labels[i] * D;
+            sizes[labels[i]]++;
+            weights += log(vem_model_weights(model)[labels[i]]);
+            for (int32_t j = 0; j < D; j++)
+                square += (data.x[i * D + j] - mean[j]) * (data.x[i * D + j] - mean[j]);
+        }
+        for (int32_t c = 0; c < clusters; c++)
+            assert_int_equal(sizes[c], MANY / clusters);
+        grid_assert_near(vem_report_summary(report)->free_energy,
+                         weights / MANY - 0.5 * square / (MANY * variance) -
+                             0.5 * D * log(2 * acos(-1) * variance),
+                         1e-9, "F of labels that were moved");
+        vem_model_free(model);
+        vem_report_free(report);
+    }
+    vem_data_free(rows);
+    grid_data_free(&data);
+}
+
 static int stop_at_cap(void *user, const vem_progress *p)
 {
     (void)user;
@@ -396,6 +438,7 @@ int main(void)
         cmocka_unit_test(sizes_are_kept),
         cmocka_unit_test(edges_are_known),
         cmocka_unit_test(paths_look_at_few_rows),
+        cmocka_unit_test(f_of_labels_that_were_moved),
         cmocka_unit_test(a_stop_while_labels_move),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

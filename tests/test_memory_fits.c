@@ -184,9 +184,14 @@ static vem_status flow(uint64_t *digest)
     vem_flows *flows = NULL;
     const vem_status status = vem_path_flows(ctx, path, fitted, &counted, &flows);
     assert_true((status == VEM_OK) == (flows != NULL));
-    for (int32_t i = 0; i < vem_flows_count(flows); i++)
+    for (int32_t i = 0; i < vem_flows_count(flows); i++) {
+        int64_t between = 0;
+        const vem_flow *list = vem_flows_at(flows, i, &between);
         mix(digest, vem_flows_shares(flows, i),
             (size_t)vem_flows_clusters(flows, i) * sizeof(double));
+        for (int64_t k = 0; list && k < between; k++)
+            mix(digest, &list[k].share, sizeof list[k].share);
+    }
     vem_flows_free(flows);
     return status;
 }
