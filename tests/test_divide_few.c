@@ -77,6 +77,30 @@ static void two_rows_are_divided(void **state)
         }
 }
 
+/* What one ball costs by BIC: its rows at their best parameters, and half a log N for each of these
+ * but the weight. */
+static void price_of_parameters(void **state)
+{
+    (void)state;
+    enum { N = 40 };
+    double x[N], mean = 0, variance = 0;
+    for (int i = 0; i < N; i++) {
+        x[i] = sin(i);
+        mean += x[i] / N;
+    }
+    for (int i = 0; i < N; i++)
+        variance += (x[i] - mean) * (x[i] - mean) / N;
+    const grid_data data = {.n = N, .d = 1, .x = x};
+    const vem_options o = options(VEM_ISO);
+    found f = find(&data, VEM_SELECT_BIC, &o, 1, 1);
+    const double fit = -0.5 * (log(2 * acos(-1) * variance) + 1);
+    grid_assert_near(vem_report_summary(f.report)->free_energy, fit - log(N) / N, 1e-6,
+                     "by BIC");
+    grid_assert_near(vem_path_at(f.path, 0)->objective, 2 * log(N) - 2 * N * fit, 1e-6,
+                     "BIC");
+    found_free(&f);
+}
+
 /* G-means divides by a test, round by round: no number of clusters is beside these. */
 static void tests_have_nothing_beside_them(void **state)
 {
@@ -116,6 +140,7 @@ int main(void)
         cmocka_unit_test(noise_is_one_cluster),
         cmocka_unit_test(few_rows_have_clusters),
         cmocka_unit_test(two_rows_are_divided),
+        cmocka_unit_test(price_of_parameters),
         cmocka_unit_test(tests_have_nothing_beside_them),
         cmocka_unit_test(trees_of_noise_have_one_cluster),
     };

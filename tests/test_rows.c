@@ -35,6 +35,14 @@ static void sparse_rows_are_dense_ones(void **state)
     make();
     assert_int_equal(vem_data_sparse(ctx, N, D, starts, columns, values, &data), VEM_OK);
     assert_int_equal(vem_data_rows(data), N);
+    /* What is behind the last start is not looked at. */
+    vem_data *fewer = NULL;
+    const int64_t behind = starts[N - 1];
+    starts[N - 1] = -7;
+    assert_int_equal(vem_data_sparse(ctx, N - 2, D, starts, columns, values, &fewer),
+                     VEM_OK);
+    starts[N - 1] = behind;
+    vem_data_free(fewer);
     assert_int_equal(vem_data_columns(data), D);
     assert_int_equal(vem_data_get(ctx, data, 0, N, rows), VEM_OK);
     assert_memory_equal(rows, dense, sizeof rows);

@@ -77,6 +77,30 @@ static void resamples_are_told(void **state)
     }
 }
 
+/* Where clusters overlap, parts of the rows do not agree to the same degree. */
+static void deviations_of_resamples(void **state)
+{
+    (void)state;
+    enum { R = 4 };
+    grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, 300, 2, 3);
+    vem_data *rows = grid_borrow(ctx, &data);
+    const vem_select_options how = {.size = sizeof how, .method = VEM_SELECT_KMEANS_BIC};
+    vem_options o;
+    vem_model *model = NULL;
+    double ari[R], squares = 0;
+    vem_stability s = {.size = sizeof s, .resamples = R, .share = 0.5, .ari = ari};
+    vem_options_init(&o);
+    assert_int_equal(vem_select(ctx, rows, &o, &how, &model, NULL, NULL), VEM_OK);
+    assert_int_equal(vem_select_stability(ctx, rows, &o, &how, model, &s), VEM_OK);
+    for (int r = 0; r < R; r++)
+        squares += (ari[r] - s.ari_mean) * (ari[r] - s.ari_mean);
+    assert_true(squares > 1e-6);
+    grid_assert_near(s.ari_sd, sqrt(squares / (R - 1)), 1e-9, "deviation of ARI");
+    vem_model_free(model);
+    vem_data_free(rows);
+    grid_data_free(&data);
+}
+
 /* Labels of what was found elsewhere agree with nothing. */
 static void a_wrong_model_does_not_agree(void **state)
 {
@@ -115,6 +139,9 @@ static void a_stop_keeps_what_is_done(void **state)
     assert_int_equal(s.resamples, 10);
     assert_string_equal(vem_ctx_message(ctx), "");
     vem_ctx_set_progress(ctx, NULL, NULL);
+    a.o.time = 1e6; /* enough for all */
+    assert_int_equal(vem_select_stability(ctx, a.rows, &a.o, &a.s, a.model, &s), VEM_OK);
+    assert_int_equal(s.done, 10);
     /* No time at all: none. */
     a.o.time = 1e-9;
     assert_int_equal(vem_select_stability(ctx, a.rows, &a.o, &a.s, a.model, &s), VEM_OK);
@@ -192,6 +219,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(resamples_are_told),
+        cmocka_unit_test(deviations_of_resamples),
         cmocka_unit_test(a_wrong_model_does_not_agree),
         cmocka_unit_test(a_stop_keeps_what_is_done),
         cmocka_unit_test(wrong_requests_are_refused),
