@@ -123,6 +123,8 @@ static void hostile_options(void **state)
     refuses(&c, x, 20, 2, VEM_BAD_OPTION, "prior strength is -1");
     prior = (vem_prior_options){.size = sizeof prior, .count = NAN};
     refuses(&c, x, 20, 2, VEM_BAD_OPTION, "prior count is");
+    prior = (vem_prior_options){.size = 3};
+    refuses(&c, x, 20, 2, VEM_BAD_OPTION, "vem_prior_options");
     prior = (vem_prior_options){.size = sizeof prior, .scale = scale, .scale_values = 4};
     refuses(&c, x, 20, 2, VEM_BAD_OPTION, "no positive definite");
     prior = (vem_prior_options){.size = sizeof prior, .scale = scale, .scale_values = 3};
