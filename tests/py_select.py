@@ -49,10 +49,11 @@ class Select(Case):
         self.assertRegex(text, r"\n  clusters +free energy +log-lik\. +BIC +AIC +ICL\n")
         self.assertEqual(len(re.findall(r"chosen by BIC", text)), 1)
         self.assertEqual(self.vem("select", self.data(), *GREEDY, "-q").stdout, "")
-        log = self.vem("select", self.data(3000), env=self.ticking(0.5)).stderr
+        log = self.vem("select", self.data(3000), "--threads", 1, env=self.ticking(0.5)).stderr
         self.assertRegex(log, r"dividing: \d+ clusters? so far, F = -")
         self.assertNotRegex(log, r"dividing: .*(%|left)")  # nobody knows how many rounds follow
-        log = self.vem("select", self.data(3000), *GREEDY, "--max-clusters", 20, env=self.ticking(0.5)).stderr
+        log = self.vem("select", self.data(3000), *GREEDY, "--max-clusters", 20, "--threads", 1,
+                       env=self.ticking(0.5)).stderr
         self.assertRegex(log, r"vem: fitting: \d+/20 clusters, step \d+")
         text = self.vem("select", self.data(), *GREEDY, "--min-clusters", 4, "--max-clusters", 5, "-v").stdout
         self.assertIn("4 clusters, the least BIC of 4 to 5 clusters", " ".join(text.split()))
