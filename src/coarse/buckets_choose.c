@@ -64,7 +64,7 @@ enum { HALVINGS = 16, SLACK = 16, LANES = 8 };
     static void mark_##T(const T *costs, int32_t count, T limit, uint64_t bit,           \
                          uint64_t *wants, int64_t stride)                                \
     {                                                                                    \
-        int32_t within[64]; /* found without branches, which would be guessed wrong */   \
+        int32_t within[64] = {0}; /* without branches, which would be guessed wrong */   \
         for (int64_t first = 0; first < count; first += 64) {                            \
             const int32_t end = count - first < 64 ? (int32_t)(count - first) : 64;      \
             int32_t found = 0;                                                           \
