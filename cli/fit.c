@@ -82,7 +82,7 @@ static void print_presets(FILE *stream)
         "lwcs-kmeans and vc-gmm fit a coreset, of --coreset rows; without it about 16 "
         "C.\n"
         "kd-em fits cells of a kd-tree, up to --cells of them; without it 256 C, and at "
-        "least 8192; of\nmany rows one for each 16, up to 4096 C, and then the tolerance "
+        "least 8192;\nof many rows one for each 16, up to 4096 C, and then the tolerance "
         "is "
         "1e-06.\n"
         "moore-em looks for its cells anew in every step, down to --depth, and takes the "

@@ -194,7 +194,7 @@ class Terminal(Case):
                  0.5, "-o", data)
         text, code = self.run_on(120, ["fit", data, "-k", 30, "--algorithm", "gmm", "--tolerance",
                                        "1e-300", "--max-steps", 1000000, "--threads", 1, "-v"],
-                                 ends="step 40/", tick=0.0001)
+                                 ends="step 40/", tick=0.001)
         self.assertEqual(code, 130)
         amount, unit = re.search(r"and about (\d+) (second|minute)", text).groups()
         planned = int(amount) * (60 if unit == "minute" else 1)
