@@ -1,6 +1,24 @@
 /* vem fit DATA --init MODEL --accumulate FILE, and what statistics say. */
 #include "cli.h"
 
+/* --part I/N; without it both are 0. */
+static int read_part(const cli_args *args, int64_t *part, int64_t *of)
+{
+    const char *text = cli_value(args, "part");
+    long long numbers[2] = {0, 0};
+    int used = 0;
+    if (text && (sscanf(text, "%18lld/%18lld%n", &numbers[0], &numbers[1], &used) != 2 ||
+                 text[used] != '\0' || numbers[0] < 1 || numbers[1] < numbers[0])) {
+        cli_error("--part is %s, but it must say which of how many parts DATA is, as in "
+                  "3/8.",
+                  text);
+        return CLI_USAGE;
+    }
+    *part = numbers[0];
+    *of = numbers[1];
+    return CLI_DONE;
+}
+
 int cli_check_accumulate(const cli_args *args)
 {
     if (!cli_value(args, "init")) {
@@ -8,7 +26,8 @@ int cli_check_accumulate(const cli_args *args)
                   "--init MODEL.");
         return CLI_USAGE;
     }
-    return CLI_DONE;
+    int64_t part, of;
+    return read_part(args, &part, &of);
 }
 
 /* ---- what they say ---- */
@@ -37,6 +56,12 @@ void cli_stats_json(json_t *o, const vem_stats *stats)
     json_object_set_new(o, "squared_error", cli_json_real(s.squared_error));
     json_object_set_new(o, "scored_pairs", json_integer(s.pairs));
     json_object_set_new(o, "empty", json_integer(s.empty));
+    char fingerprint[20];
+    snprintf(fingerprint, sizeof fingerprint, "%016llx",
+             (unsigned long long)s.fingerprint);
+    json_object_set_new(o, "fingerprint", json_string(fingerprint));
+    json_object_set_new(o, "part", s.part > 0 ? json_integer(s.part) : json_null());
+    json_object_set_new(o, "of", s.of > 0 ? json_integer(s.of) : json_null());
 }
 
 int cli_stats_info(cli_args *args)
@@ -58,6 +83,8 @@ int cli_stats_info(cli_args *args)
         printf("%s: statistics (%s) of %s, for %s, %s\n", args->operands[0],
                vem_choice_name("family", (int)s.family), cli_counted(s.rows, "row", a),
                cli_counted(s.clusters, "cluster", b), cli_counted(s.d, "column", c));
+        if (s.part > 0)
+            printf("  %-12s %lld of %lld\n", "part", (long long)s.part, (long long)s.of);
         printf("  %-12s prior %s, search %s, held %s\n", "made with",
                vem_choice_name("prior", (int)s.prior),
                vem_choice_name("search", (int)s.search), cli_count(s.held, a));
@@ -95,6 +122,10 @@ int cli_accumulate(cli_args *args, const vem_model *model, const vem_data *data,
     vem_status status = vem_accumulate(args->ctx, model, data, &args->options, &stats);
     cli_progress_end();
     const double seconds = cli_clock() - start;
+    int64_t part = 0, of = 0;
+    read_part(args, &part, &of);
+    if (status == VEM_OK && of > 0)
+        status = vem_stats_set_part(args->ctx, stats, part, of);
     if (status == VEM_OK)
         status = vem_stats_write(args->ctx, stats, path);
     int code = CLI_DONE;

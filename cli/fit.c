@@ -24,6 +24,8 @@ static const cli_option own[] = {
      "more than 65,536 clusters"},
     {"accumulate", 0, IO, "FILE",
      "no fit: the statistics of one E-step of --init over DATA, as .npz for vem merge"},
+    {"part", 0, IO, "I/N",
+     "with --accumulate: DATA is part I of N, so that vem merge knows which are missing"},
     CLI_TALK_OPTIONS(IO),
 };
 
@@ -105,6 +107,10 @@ static int check_early(cli_args *args, vem_model **start)
 {
     const char *init = cli_value(args, "init");
     int code = cli_value(args, "accumulate") ? cli_check_accumulate(args) : CLI_DONE;
+    if (cli_value(args, "part") && !cli_value(args, "accumulate")) {
+        cli_error("--part numbers what --accumulate writes; without that it has no use.");
+        return CLI_USAGE;
+    }
     if (code == CLI_DONE)
         code = cli_set_checkpoint(args);
     if (code == CLI_DONE && init)
@@ -272,7 +278,7 @@ const cli_command cli_fit = {
         "  vem fit data.csv -k 8 --columns 2-5 --standardize -o model.npz\n"
         "  vem fit data.npy -k 9999 -o model.npz --checkpoint state --resume\n"
         "  vem fit data.npy -k 4096 -o model.npz --hierarchy centres.csv\n"
-        "  vem fit part1.npy --init model.npz --accumulate stats1.npz\n",
+        "  vem fit part1.npy --init model.npz --accumulate stats1.npz --part 1/8\n",
     .own = own,
     .own_count = sizeof own / sizeof *own,
     .files = files,

@@ -8,6 +8,10 @@
 
 static const cli_option own[] = {
     {"output", 'o', IO, "FILE", "the next model, as .npz that numpy.load opens"},
+    {"expect", 0, IO, "N",
+     "how many parts there are: fewer or more are refused (parts numbered with --part "
+     "tell "
+     "it by themselves)"},
     {"json", 0, IO, NULL, "print what was merged as one JSON object"},
     {"quiet", 'q', IO, NULL, "no summary"},
 };
@@ -63,8 +67,13 @@ static int run(cli_args *args)
         cli_error("the file to write is missing: name it with -o MODEL.npz.");
         return CLI_USAGE;
     }
+    int64_t expected = VEM_AUTO;
+    if (cli_read_whole(args, "expect", 1e12, &expected) != CLI_DONE)
+        return CLI_USAGE;
     vem_status status = vem_stats_merge(args->ctx, (const char *const *)args->operands,
                                         args->operand_count, &stats);
+    if (status == VEM_OK)
+        status = vem_stats_expect(args->ctx, stats, expected);
     if (status == VEM_OK)
         status = vem_stats_next(args->ctx, stats, &model);
     if (status == VEM_OK)
@@ -87,8 +96,11 @@ const cli_command cli_merge = {
         "all with the same model and options. Their sum is that of one E-step over all\n"
         "rows, and the model written is what the M-step makes of it: N parts and a "
         "merge\n"
-        "are one step of a fit, to rounding. The order of the files does not matter. "
-        "The\n"
+        "are one step of a fit, to rounding. The order of the files does not matter; a "
+        "part\n"
+        "that comes twice, also as a copy, is refused, and so is a merge that lacks one "
+        "of\n"
+        "the parts numbered with fit --part I/N, or has not --expect N of them. The\n"
         "free energy told is that of the model the statistics were made with: stop when\n"
         "it no longer rises.\n",
     .examples =

@@ -132,6 +132,91 @@ class Merge(Case):
         self.json("merge", *self.parts(model), "-o", self.path("g.npz"))
         self.assertEqual(npz_parse(self.path("g.npz"))["scale"], npz_parse(model)["scale"])
 
+    def test_parts_that_come_twice(self):
+        """By their rows, whatever the files are called and whichever threads made them."""
+        model = self.start()
+        names = self.parts(model)
+        copy = self.write("copy.npz", self.read("s1.npz"))
+        self.refuse(1, ["merge", *names, copy, "-o", self.path("g.npz")], "s1.npz", "copy.npz",
+                    "same rows", "--part")
+        self.json("fit", self.path("x1.npy"), "--init", model, "--accumulate", self.path("again.npz"),
+                  "--threads", 2)
+        self.refuse(1, ["merge", self.path("again.npz"), *names, "-o", self.path("g.npz")],
+                    "s1.npz", "again.npz", "same rows")
+        self.assertFalse(os.path.exists(self.path("g.npz")))
+        # The same rows with other weights are another part.
+        self.json("fit", self.path("x1.npy"), "--init", model, "--accumulate", self.path("w.npz"),
+                  "--weights", self.npy("w1.npy", [2.0 if i == 5 else 1.0 for i in range(97)]))
+        self.json("merge", *names, self.path("w.npz"), "-o", self.path("g.npz"))
+        # And one row that is another makes another part.
+        self.rows[50][1] += 1e-9
+        other = self.parts(model)
+        self.assertNotEqual(npz_parse(other[1])["part_marks"], npz_parse(copy)["part_marks"])
+
+    def test_numbered_parts(self):
+        model = self.start()
+        names = self.parts(model)
+
+        def numbered(i, word, data=None):
+            name = self.path(f"p{i}.npz")
+            return name, self.json("fit", data or self.path(f"x{i}.npy"), "--init", model,
+                                   "--accumulate", name, "--part", word)
+
+        (a, told), (b, _), (c, _) = [numbered(i, f"{i + 1}/3") for i in range(3)]
+        self.assertEqual([told["part"], told["of"]], [1, 3])
+        info = self.json("info", a)
+        self.assertEqual([info[key] for key in ("part", "of", "fingerprint")],
+                         [1, 3, told["fingerprint"]])
+        self.assertIn("1 of 3", self.vem("info", a).stdout)
+        result = self.json("merge", c, a, b, "-o", self.path("g.npz"), "--expect", 3)
+        self.assertEqual([result["parts"], result["part"], result["of"]], [3, None, 3])
+        plain = self.json("merge", *names, "-o", self.path("h.npz"), "--expect", 3)
+        self.assertEqual(npz_parse(self.path("g.npz"))["means"],
+                         npz_parse(self.path("h.npz"))["means"])
+        self.assertNotEqual(plain["fingerprint"], result["fingerprint"])
+        out = ["-o", self.path("none.npz")]
+        self.refuse(1, ["merge", a, c, *out], "Of 3 parts 1 is missing: 2")
+        self.refuse(1, ["merge", b, *out], "Of 3 parts 2 are missing: 1 and 3")
+        self.refuse(1, ["merge", a, b, c, "--expect", 4, *out], "4 parts", "of 3")
+        self.refuse(1, ["merge", *names, "--expect", 4, *out], "4 parts", "there are 3")
+        self.refuse(1, ["merge", *names[:2], a, *out], "numbered", "--part")
+        same, _ = numbered(4, "1/3", self.path("x1.npy"))
+        self.refuse(1, ["merge", a, b, c, same, *out], "p0.npz", "p4.npz", "part 1 of 3",
+                    "different rows")
+        more, _ = numbered(5, "1/4", self.path("x1.npy"))
+        self.refuse(1, ["merge", a, more, *out], "one of 4")
+        # Rows that do come twice: their numbers say so.
+        twice = [numbered(i, f"{i - 5}/2", self.path("x1.npy"))[0] for i in (6, 7)]
+        self.assertEqual(self.json("merge", *twice, "-o", self.path("t.npz"))["rows"], 194)
+        self.assertFalse(os.path.exists(self.path("none.npz")))
+        base = ["fit", self.data, "--init", model]
+        for word in ("0/3", "4/3", "3", "a/b", "1/3x", "-1/3", "1/0"):
+            self.refuse(2, [*base, "--accumulate", self.path("none.npz"), "--part", word], "--part")
+        self.refuse(2, [*base, "--part", "1/3", "-o", self.path("none.npz")], "--accumulate")
+
+    def test_marks_of_hostile_files(self):
+        """What tells parts apart may lack (files of version 0.1) or lie."""
+        import zipfile
+        name = self.parts(self.start())[0]
+
+        def altered(change):
+            with zipfile.ZipFile(name) as old, zipfile.ZipFile(self.path("new.npz"), "w") as new:
+                for entry in old.namelist():
+                    body = change(entry, old.read(entry))
+                    if body is not None:
+                        new.writestr(entry, body)
+            return self.path("new.npz")
+
+        without = altered(lambda entry, body: None if entry.startswith("part_marks") else body)
+        self.assertEqual(self.json("info", without)["rows"], 3)
+        self.json("merge", without, "-o", self.path("g.npz"))
+        numbered = altered(lambda entry, body: body[:-16] + b"\x05" + body[-15:]
+                           if entry.startswith("part_marks") else body)
+        self.refuse(1, ["info", numbered], "which parts")
+        of = altered(lambda entry, body: body.replace(b'"of":0', b'"of":7')
+                     if entry.startswith("meta") else body)
+        self.refuse(1, ["info", of], "which parts")
+
     def test_wrong_words(self):
         model = self.start()
         base = ["fit", self.data, "--init", model, "--accumulate", self.path("s.npz")]

@@ -298,7 +298,10 @@ static void files_give_back_every_bit(void **state)
         assert_string_equal(vem_file_kind(path), "statistics");
         if (vem_stats_read(ctx, path, &back) != VEM_OK)
             fail_msg("%s", vem_ctx_message(ctx));
-        assert_int_equal(vem_i_part_differ(stats, back, why, sizeof why), 0);
+        assert_int_equal(vem_i_part_unlike(stats, back, why, sizeof why), 0);
+        assert_int_equal(vem_i_part_differ(stats, back, why, sizeof why), 1);
+        assert_non_null(strstr(why, "same rows"));
+        assert_int_equal(vem_stats_add(ctx, stats, back), VEM_BAD_OPTION);
         assert_true(vem_i_part_digest(stats) == vem_i_part_digest(back));
         assert_int_equal(stats->pairs, back->pairs);
         assert_int_equal(stats->rows_used, back->rows_used);

@@ -179,6 +179,10 @@ static void fits_and_statistics(void **state)
     REFUSES(data, vem_accumulate(ctx, model, NULL, &options, &sums));
     REFUSES(options, vem_accumulate(ctx, model, data, NULL, &sums));
     REFUSES(stats, vem_accumulate(ctx, model, data, &options, NULL));
+    REFUSES(ctx, vem_stats_set_part(NULL, stats, 1, 2));
+    REFUSES(stats, vem_stats_set_part(ctx, NULL, 1, 2));
+    REFUSES(ctx, vem_stats_expect(NULL, stats, 1));
+    REFUSES(stats, vem_stats_expect(ctx, NULL, 1));
     REFUSES(ctx, vem_stats_add(NULL, stats, stats));
     REFUSES(to, vem_stats_add(ctx, NULL, stats));
     REFUSES(from, vem_stats_add(ctx, stats, NULL));

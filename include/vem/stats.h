@@ -33,9 +33,11 @@ typedef struct vem_stats_summary {
         squared_error; /* weighted sum over rows and held clusters of q |x - mean|^2: the
                              quantisation error where one cluster is held */
     int64_t rows, rows_used,
-        pairs;     /* all; those with a weight; scores of rows and clusters */
-    int64_t parts; /* calls of vem_accumulate that were added up */
-    int64_t empty; /* clusters that held nothing */
+        pairs;            /* all; those with a weight; scores of rows and clusters */
+    int64_t parts;        /* calls of vem_accumulate that were added up */
+    int64_t empty;        /* clusters that held nothing */
+    uint64_t fingerprint; /* of the model, of how the step was made, and of the rows */
+    int64_t part, of; /* as vem_stats_set_part told; 0: nobody did, or several parts */
 } vem_stats_summary;
 
 /* Of the options, family, prior, held, search (all or closest), floor, precision,
@@ -52,7 +54,15 @@ VEM_API void vem_stats_free(vem_stats *stats);
 VEM_API void vem_stats_describe(const vem_stats *stats, vem_stats_summary *summary);
 /* The model that the step was made with, borrowed. */
 VEM_API const vem_model *vem_stats_model(const vem_stats *stats);
-/* to += from; both must have been made with the same model and options. */
+/* Says that these are the statistics of part 1, 2, ... of so many. Without it parts are told
+ * apart by their rows, so that two of the same rows are refused; none can be missed. */
+VEM_API vem_status vem_stats_set_part(vem_ctx *ctx, vem_stats *stats, int64_t part,
+                                      int64_t of);
+/* VEM_BAD_DATA with a sentence that names what is missing, unless these are statistics of so
+ * many parts; VEM_AUTO: of as many as numbered parts say there are. */
+VEM_API vem_status vem_stats_expect(vem_ctx *ctx, const vem_stats *stats, int64_t parts);
+/* to += from; both must have been made with the same model and options, of different parts of
+ * the rows. */
 VEM_API vem_status vem_stats_add(vem_ctx *ctx, vem_stats *to, const vem_stats *from);
 /* The M-step: what one step of vem_fit over all the rows gives, to rounding. A cluster that
  * held nothing keeps its mean and shape. */
@@ -64,7 +74,7 @@ VEM_API vem_status vem_stats_read(vem_ctx *ctx, const char *path, vem_stats **st
 VEM_API vem_status vem_stats_write(vem_ctx *ctx, const vem_stats *stats,
                                    const char *path);
 /* The sum of files, one at a time in memory. It has the same bits whatever the order of
- * the paths. */
+ * the paths. Parts that come twice are refused by the names of their files. */
 VEM_API vem_status vem_stats_merge(vem_ctx *ctx, const char *const *paths, int64_t count,
                                    vem_stats **stats);
 

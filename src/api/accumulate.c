@@ -25,6 +25,7 @@
 #include "base/memory.h"
 #include "base/options.h"
 #include "base/parallel.h"
+#include "base/record.h"
 #include "data/unit.h"
 #include "em/steady.h"
 #include "fit/presets.h"
@@ -113,6 +114,16 @@ static void add_cluster(const work *w, const vem_view *view, const vem_model *in
     w->part->squared_error += view->mass_unit * error_of(view, inside, scorer, from, c);
 }
 
+/* The digest of the rows goes on with a chunk. Its rows are about the middle of the model, so
+ * it tells rows of one merge apart, not those of any. */
+static void mark_rows(vem_stats *part, const vem_view *view)
+{
+    vem_i_mark *mark = part->marks.list;
+    mark->rows = vem_i_mix(mark->rows, &view->mass_unit, sizeof view->mass_unit);
+    for (int64_t i = 0; i < view->n; i++)
+        mark->rows = vem_i_view_mix(view, i, mark->rows);
+}
+
 static vem_status add_chunk(vem_i_run *run, const work *w, const vem_view *view,
                             const vem_model *inside, const vem_i_scorer *scorer,
                             const vem_i_stats *sums, const vem_i_estep_result *e)
@@ -133,6 +144,7 @@ static vem_status add_chunk(vem_i_run *run, const work *w, const vem_view *view,
     part->free_energy +=
         view->mass_unit * (e->log_sum + view->total_mass * (vem_i_view_log_shift(view) -
                                                             0.5 * scorer->base));
+    mark_rows(part, view);
     part->rows += view->n;
     part->rows_used += view->used;
     part->pairs += e->pairs;

@@ -78,6 +78,9 @@ static inline double vem_i_view_mass(const vem_view *view, int64_t item)
     return view->mass ? view->mass[item] : 1.0;
 }
 
+/* A digest (base/record.h) that goes on with the values and the mass of an item. */
+uint64_t vem_i_view_mix(const vem_view *view, int64_t item, uint64_t sum);
+
 /* n rows drawn from a view, or copies of them: a whole of its own, in which each weighs 1 and
  * nothing but its place is known. */
 static inline vem_view vem_i_view_drawn(const vem_view *view, const void *x, int64_t ld,

@@ -39,16 +39,7 @@ uint64_t vem_i_checkpoint_sum_rows(const vem_view *v)
     for (int64_t i = 0; i < rows; i++) {
         /* i n / rows without overflow */
         const int64_t row = v->n / rows * i + v->n % rows * i / rows;
-        const double mass = vem_i_view_mass(v, row);
-        if (vem_i_view_is_sparse(v))
-            for (int64_t e = v->sparse.starts[row]; e < v->sparse.ends[row]; e++) {
-                const double entry[] = {v->sparse.columns[e],
-                                        vem_i_sparse_value(&v->sparse, e)};
-                sum = vem_i_mix(sum, entry, sizeof entry);
-            }
-        else
-            sum = vem_i_mix(sum, vem_i_view_row(v, row), d * v->kernels->element);
-        sum = vem_i_mix(sum, &mass, sizeof mass);
+        sum = vem_i_view_mix(v, row, sum);
     }
     return sum;
 }

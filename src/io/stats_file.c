@@ -12,6 +12,8 @@
  *                         these
  *     totals  3 doubles   mass, free energy (sum), squared error
  *     counts  4 integers  rows, rows of positive weight, scored pairs, parts
+ *     part_marks  P, 2    of each part added up: its number (0: nobody said), and a digest
+ *                         of its rows; files of version 0.1 have none
  *     means, weights, variances, scale    the model, as in a model file
  *     meta    JSON        how the step was made, and a digest of the model
  *
@@ -30,6 +32,7 @@
 #include "model/part.h"
 
 enum { TOTALS = 3, COUNTS = 4, SUM_ARRAYS = 4 };
+static const char MARKS[] = "part_marks";
 /* More than this is no count of anything. */
 static const int64_t MOST = INT64_C(1) << 53;
 static const int64_t MOST_PAIRS = INT64_C(1) << 60;
@@ -103,19 +106,19 @@ static char *make_meta(const vem_stats *part)
 {
     char digest[20];
     snprintf(digest, sizeof digest, "%016" PRIx64, vem_i_model_digest(part->model));
-    json_t *json =
-        json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:f, s:b, s:s, s:s, s:[s,s,s], "
-                  "s:[s,s,s,s]}",
-                  "kind", "statistics", "version", VEM_VERSION, "family",
-                  vem_choice_name("family", (int)part->model->family->kind), "prior",
-                  vem_choice_name("prior", (int)part->prior), "search",
-                  vem_choice_name("search", (int)part->search), "precision",
-                  vem_choice_name("precision", (int)part->precision), "held",
-                  (int)part->held, "floor", part->floor, "normalize",
-                  part->model->normalizes != 0, "metric",
-                  vem_choice_name("metric", (int)vem_model_metric(part->model)), "model",
-                  digest, "totals", "mass", "free_energy", "squared_error", "counts",
-                  "rows", "rows_used", "pairs", "parts");
+    json_t *json = json_pack(
+        "{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:I, s:f, s:b, s:s, s:s, s:[s,s,s], "
+        "s:[s,s,s,s]}",
+        "kind", "statistics", "version", VEM_VERSION, "family",
+        vem_choice_name("family", (int)part->model->family->kind), "prior",
+        vem_choice_name("prior", (int)part->prior), "search",
+        vem_choice_name("search", (int)part->search), "precision",
+        vem_choice_name("precision", (int)part->precision), "held", (int)part->held, "of",
+        (json_int_t)part->marks.of, "floor", part->floor, "normalize",
+        part->model->normalizes != 0, "metric",
+        vem_choice_name("metric", (int)vem_model_metric(part->model)), "model", digest,
+        "totals", "mass", "free_energy", "squared_error", "counts", "rows", "rows_used",
+        "pairs", "parts");
     char *text = json && vem_i_names_to_json(&part->model->table, part->model->d, json)
                      ? json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(17))
                      : NULL;
@@ -140,13 +143,15 @@ static vem_status read_meta(vem_i_run *run, const char *path, const char *text,
     const int prior = find_choice(json, "prior"), search = find_choice(json, "search");
     const int precision = find_choice(json, "precision");
     const json_int_t held = json_integer_value(json_object_get(json, "held"));
+    const json_int_t of = json_integer_value(json_object_get(json, "of"));
     const double floor = json_number_value(json_object_get(json, "floor"));
     const char *digest = json_string_value(json_object_get(json, "model"));
     char expected[20];
     snprintf(expected, sizeof expected, "%016" PRIx64, vem_i_model_digest(part->model));
     vem_status status = VEM_OK;
     if (prior < 0 || precision < 0 || held < 1 || held > part->model->clusters ||
-        !(floor > 0 && floor <= 1) || !vem_i_search_is_whole(search))
+        of < 0 || of > MOST || !(floor > 0 && floor <= 1) ||
+        !vem_i_search_is_whole(search))
         status = vem_i_fail(run, VEM_BAD_DATA,
                             "%s holds no statistics of vem: its meta does not say how "
                             "they were made.",
@@ -160,6 +165,7 @@ static vem_status read_meta(vem_i_run *run, const char *path, const char *text,
     part->search = (vem_search_kind)search;
     part->precision = (vem_precision)precision;
     part->held = (int32_t)held;
+    part->marks.of = (int64_t)of;
     part->floor = floor;
     json_decref(json);
     return status;
@@ -254,6 +260,45 @@ static vem_status read_sums(vem_i_run *run, const char *path, vem_i_npz *npz,
     return status;
 }
 
+/* Which parts these are. Files that do not tell are known by their sums. */
+static vem_status read_marks(vem_i_run *run, const char *path, vem_i_npz *npz,
+                             vem_stats *part)
+{
+    vem_i_marks *marks = &part->marks;
+    vem_data *data = NULL;
+    int rank;
+    int64_t dims[4];
+    if (!vem_i_npz_has(npz, MARKS)) {
+        marks->of = 0;
+        marks->list->rows = vem_i_part_digest(part);
+        return VEM_OK;
+    }
+    vem_status status = vem_i_npz_get(run, npz, MARKS, &data, &rank, dims);
+    if (status != VEM_OK)
+        return status;
+    int fits = rank == 2 && data->type == VEM_INT64 && dims[1] == 2 && dims[0] >= 1 &&
+               dims[0] <= part->parts;
+    vem_i_mark *list = NULL;
+    if (fits)
+        status = vem_i_take(run, &list, (size_t)dims[0], sizeof *list);
+    if (fits && status == VEM_OK) {
+        for (int64_t i = 0; i < dims[0]; i++) {
+            int64_t pair[2];
+            vem_i_data_copy_row(data, i, (char *)pair);
+            list[i] = (vem_i_mark){.part = pair[0], .rows = (uint64_t)pair[1]};
+        }
+        vem_i_free(marks->list);
+        marks->list = list;
+        marks->count = dims[0];
+        fits = vem_i_marks_settle(marks);
+    }
+    if (status == VEM_OK && !fits)
+        status = vem_i_fail(run, VEM_BAD_DATA,
+                            "%s is broken: it does not say which parts it holds.", path);
+    vem_data_free(data);
+    return status;
+}
+
 static vem_status read_part(vem_i_run *run, const char *path, vem_i_npz *npz,
                             vem_stats **stats)
 {
@@ -270,6 +315,8 @@ static vem_status read_part(vem_i_run *run, const char *path, vem_i_npz *npz,
     free(meta);
     if (status == VEM_OK)
         status = read_sums(run, path, npz, part);
+    if (status == VEM_OK)
+        status = read_marks(run, path, npz, part);
     if (status == VEM_OK)
         *stats = part;
     else
@@ -308,7 +355,7 @@ vem_status vem_stats_write(vem_ctx *ctx, const vem_stats *stats, const char *pat
     const double totals[TOTALS] = {stats->mass, stats->free_energy, stats->squared_error};
     const int64_t counts[COUNTS] = {stats->rows, stats->rows_used, stats->pairs,
                                     stats->parts};
-    vem_i_array list[SUM_ARRAYS + 3 + VEM_I_MODEL_ARRAYS];
+    vem_i_array list[SUM_ARRAYS + 4 + VEM_I_MODEL_ARRAYS];
     arrays a;
     vem_status status = take_arrays(run, stats->model, &a);
     if (status != VEM_OK)
@@ -320,6 +367,8 @@ vem_status vem_stats_write(vem_ctx *ctx, const vem_stats *stats, const char *pat
             describe_sums(stats->model, &a, vem_i_part_moved(stats), stats->about, list);
         list[count++] = (vem_i_array){"totals", VEM_FLOAT64, totals, 1, {TOTALS}};
         list[count++] = (vem_i_array){"counts", VEM_INT64, counts, 1, {COUNTS}};
+        list[count++] = (vem_i_array){
+            MARKS, VEM_INT64, stats->marks.list, 2, {stats->marks.count, 2}};
         list[count++] =
             (vem_i_array){"meta", VEM_UINT8, meta, 1, {(int64_t)strlen(meta)}};
         count += vem_i_model_arrays(stats->model, list + count);

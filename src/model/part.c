@@ -23,10 +23,13 @@ vem_status vem_i_part_new(vem_i_run *run, vem_model *model, vem_stats **part)
     status = vem_i_stats_new(run, vem_i_model_shape(model), &made->sums);
     if (status == VEM_OK)
         status = vem_i_take(run, &made->about, means, sizeof(double));
+    if (status == VEM_OK)
+        status = vem_i_take_zeroed(run, &made->marks.list, 1, sizeof *made->marks.list);
     if (status != VEM_OK) {
         vem_stats_free(made);
         return status;
     }
+    made->marks.count = 1;
     if (model->family->axes < 0)
         memset(made->about, 0, means * sizeof(double));
     else
@@ -42,6 +45,7 @@ void vem_stats_free(vem_stats *stats)
     vem_model_free(stats->model);
     vem_i_stats_free(&stats->sums);
     vem_i_free(stats->about);
+    vem_i_free(stats->marks.list);
     vem_i_free(stats);
 }
 
@@ -70,7 +74,7 @@ static int differ_in_choice(const char *option, int a, int b, char *why, size_t 
     return 1;
 }
 
-int vem_i_part_differ(const vem_stats *a, const vem_stats *b, char *why, size_t size)
+int vem_i_part_unlike(const vem_stats *a, const vem_stats *b, char *why, size_t size)
 {
     const vem_model *m = a->model, *n = b->model;
     if (m->clusters != n->clusters || m->d != n->d) {
@@ -109,7 +113,13 @@ int vem_i_part_differ(const vem_stats *a, const vem_stats *b, char *why, size_t 
                  (unsigned long long)vem_i_model_digest(n));
         return 1;
     }
-    return 0;
+    return vem_i_marks_unlike(&a->marks, &b->marks, why, size);
+}
+
+int vem_i_part_differ(const vem_stats *a, const vem_stats *b, char *why, size_t size)
+{
+    return vem_i_part_unlike(a, b, why, size) ||
+           vem_i_marks_differ(&a->marks, &b->marks, why, size);
 }
 
 int vem_i_part_moved(const vem_stats *part)
@@ -172,6 +182,11 @@ vem_status vem_i_part_add(vem_i_run *run, vem_stats *to, const vem_stats *from)
     vem_status status = vem_i_take(run, &work, (size_t)vem_i_part_work(to), sizeof *work);
     if (status != VEM_OK)
         return status;
+    status = vem_i_marks_add(run, &to->marks, &from->marks);
+    if (status != VEM_OK) {
+        vem_i_free(work);
+        return status;
+    }
     for (int32_t c = 0; c < to->sums.clusters; c++)
         vem_i_part_join(to, c, from->sums.block + c * from->sums.stride,
                         from->about + (int64_t)c * from->sums.d, work);

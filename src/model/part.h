@@ -9,6 +9,7 @@
 #ifndef VEM_MODEL_PART_H
 #define VEM_MODEL_PART_H
 
+#include "model/marks.h"
 #include "model/model.h"
 #include "model/stats.h"
 
@@ -27,11 +28,14 @@ struct vem_stats {
     double free_energy;   /* the sum, not per unit of mass */
     double squared_error; /* sum_i w_i sum_c q_ic |x_i - mu_c|^2 */
     int64_t rows, rows_used, pairs, parts;
+    vem_i_marks marks; /* which parts these are; one where older files do not tell */
 };
 
 /* Zeroed sums for a model, which is taken over, also on failure. */
 vem_status vem_i_part_new(vem_i_run *run, vem_model *model, vem_stats **part);
-/* Why the two cannot be added up, as the end of a sentence; 0: they can. */
+/* Why the two cannot be added up, as the end of a sentence; 0: they can. unlike: by how they
+ * were made; differ: also by what both hold. */
+int vem_i_part_unlike(const vem_stats *a, const vem_stats *b, char *why, size_t size);
 int vem_i_part_differ(const vem_stats *a, const vem_stats *b, char *why, size_t size);
 /* to += from, of parts that do not differ. */
 vem_status vem_i_part_add(vem_i_run *run, vem_stats *to, const vem_stats *from);
