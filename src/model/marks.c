@@ -42,7 +42,7 @@ int vem_i_marks_unlike(const vem_i_marks *a, const vem_i_marks *b, char *why, si
         snprintf(why, size,
                  "one is numbered (a part of %lld), the other is not: give all or none "
                  "of them --part",
-                 (long long)(a->of + b->of));
+                 (long long)(a->of > 0 ? a->of : b->of));
     else
         snprintf(why, size, "one is a part of %lld, the other one of %lld",
                  (long long)a->of, (long long)b->of);
