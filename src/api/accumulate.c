@@ -390,7 +390,7 @@ vem_status vem_accumulate(vem_ctx *ctx, const vem_model *model, const vem_data *
 {
     VEM_I_NEED(ctx, ctx, model, data, options, stats);
     vem_i_run *run = vem_i_begin(ctx, &(vem_i_verb){0});
-    vem_options asked, resolved;
+    vem_options asked = {0}, resolved = {0};
     vem_status status = vem_i_options_in(run, options, &asked);
     if (status == VEM_OK)
         status = settle(run, model, data, &asked, &resolved);
