@@ -70,6 +70,26 @@ class Cells(Case):
         self.refuse(2, ["fit", self.data, "-k", 3, "--family", "full", "--gap", 0.5],
                     "--gap needs --cells")
 
+    def test_greedy_paths_take_them_where_a_fit_does(self):
+        many = self.path("many.npy")
+        self.vem("generate", "separated", "-n", 250000, "-o", many)
+        greedy = ["select", many, "--method", "greedy", "--max-clusters", 3]
+        fit, told = self.json("fit", many, "-k", 3, "--family", "full"), self.json(*greedy)
+        self.assertEqual(told["options"]["cells"], fit["options"]["cells"])
+        self.assertGreater(told["cells"], 0)
+        said = "cells of a kd-tree stand for the 250000 rows"
+        self.assertIn(said, " ".join(told["choices"]))
+        rows = self.json(*greedy, "--cells", 0)
+        self.assertNotIn(said, " ".join(rows["choices"]))
+        # Neither family without matrices nor few rows, nor the preset, a paper's algorithm.
+        for line in (greedy + ["--family", "iso"], ["select", self.data, "--method", "greedy"],
+                     ["fit", many, "-k", 2, "--algorithm", "greedy"]):
+            self.assertNotIn(said, " ".join(self.json(*line)["choices"]))
+        self.assertEqual([p["clusters"] for p in rows["path"]], [p["clusters"] for p in told["path"]])
+        for exact, near in zip(rows["path"], told["path"]):
+            self.assertLessEqual(near["free_energy"], near["log_likelihood"] + 1e-9)
+            self.assertAlmostEqual(near["log_likelihood"], exact["log_likelihood"], delta=0.05)
+
     def test_many_rows_of_few_values(self):
         """kd-em takes so many cells of many rows that each has one value here: it is exact EM."""
         generator = random.Random(5)

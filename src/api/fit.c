@@ -327,6 +327,8 @@ static vem_status report_before(fit *f)
         told.held = f->resolved.held;
     vem_i_report_choices(f->report, &told, &f->plan.programme,
                          f->method ? &f->method->told : NULL);
+    if (f->celled)
+        vem_i_report_cells(f->report, &f->plan.programme);
     if (!f->budget.coreset)
         vem_i_report_coreset(f->report, f->asked);
     vem_i_report_spill(f->report, &f->plan);

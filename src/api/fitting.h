@@ -17,6 +17,7 @@ typedef struct vem_i_fitting {
     vem_path *path;
     vem_status (*choose)(struct vem_i_fitting *fitting);
     int32_t least; /* clusters of what may be chosen */
+    int celled;    /* cells are its choice, not the caller's */
     int few;       /* rows, so that the family is not that of mixtures */
     int softened;  /* the model is none of the path, as in vem_i_restarts */
     int inside; /* part of a verb that has a plan and a state of its own: it tells no forecast and

@@ -11,6 +11,7 @@
 #include "data/sample.h"
 #include "fit/cells_plan.h"
 #include "fit/presets.h"
+#include "fit/resolve.h"
 #include "metrics/chunks.h"
 #include "model/units.h"
 
@@ -156,6 +157,29 @@ static vem_status check(vem_i_run *run, const vem_data *data, const vem_options 
                           "--holdout is %g, but it must lie between 0 and 1.",
                           s->holdout);
     return s->numbers ? check_numbers(run, data, s) : VEM_OK;
+}
+
+/* Cells are taken where a fit of as many clusters of the same family takes them: what a step
+ * over all rows costs, and what cells do not see, is the same for both. */
+static vem_status choose_cells(vem_i_fitting *f, vem_options *asked)
+{
+    vem_options resolved, plain = *asked;
+    if (!f->method->celled || asked->cells != VEM_AUTO)
+        return VEM_OK;
+    vem_status status = vem_i_options_resolve(f->run, asked, f->data->n, f->data->d,
+                                              f->data->type, &resolved);
+    if (status == VEM_OK) {
+        plain.algorithm = VEM_AUTO;
+        plain.tolerance = VEM_AUTO;
+        plain.family = resolved.family;
+        status = vem_i_fit_resolve(f->run, f->data, &plain, NULL, &resolved);
+    }
+    if (status == VEM_OK && resolved.cells > 0) {
+        asked->cells = resolved.cells;
+        f->celled = 1;
+    }
+    /* What does not go together is said where the options themselves are resolved. */
+    return status == VEM_NO_MEMORY ? status : VEM_OK;
 }
 
 /* ---- after ---- */
@@ -385,7 +409,9 @@ vem_status vem_i_select(vem_i_run *run, const vem_data *data, const vem_options 
         asked.family = vem_i_columns_family();
     f.method->prepare(&asked);
     held_out held = {.weights = NULL};
-    status = vem_i_path_new(run, (int32_t)asked.clusters, &f.path);
+    status = choose_cells(&f, &asked);
+    if (status == VEM_OK)
+        status = vem_i_path_new(run, (int32_t)asked.clusters, &f.path);
     if (status == VEM_OK && s.holdout > 0) {
         status = hold_out(run, data, s.holdout, (uint64_t)options->seed, &held);
         f.data = &held.fitted;

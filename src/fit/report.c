@@ -60,16 +60,14 @@ void vem_i_report_coreset(vem_report *report, const vem_options *asked)
             size);
 }
 
-static void say_cells(vem_report *report, const vem_options *asked,
-                      const vem_i_programme *p)
+void vem_i_report_cells(vem_report *report, const vem_i_programme *p)
 {
-    if (p->celled && asked->cells == VEM_AUTO)
-        vem_i_report_say(
-            report,
-            "up to %lld cells of a kd-tree stand for the %lld rows, because these are "
-            "many in few columns and hardly any value comes twice: F is a lower bound, "
-            "and the gap says how near. --cells 0 for the rows themselves.",
-            (long long)p->items, (long long)p->rows);
+    vem_i_report_say(
+        report,
+        "up to %lld cells of a kd-tree stand for the %lld rows, because these are "
+        "many in few columns and hardly any value comes twice: F is a lower bound, "
+        "and the gap says how near. --cells 0 for the rows themselves.",
+        (long long)p->items, (long long)p->rows);
 }
 
 static void say_starts(vem_report *report, const vem_i_programme *programme)
@@ -180,7 +178,8 @@ static void say_ours(vem_report *report, const vem_options *asked,
                          (long long)o->clusters);
     if (!how)
         say_search(report, asked);
-    say_cells(report, asked, programme);
+    if (programme->celled && asked->cells == VEM_AUTO)
+        vem_i_report_cells(report, programme);
     if (how)
         vem_i_report_say(report, "%s", how);
     else

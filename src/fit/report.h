@@ -30,6 +30,10 @@ typedef struct vem_i_told {
 void vem_i_report_choices(vem_report *report, const vem_options *asked,
                           const vem_i_programme *programme, const vem_i_told *otherwise);
 
+/* That cells are fitted that nobody asked for. The choices of presets are theirs, and
+ * not told; who takes cells beside one says so. */
+void vem_i_report_cells(vem_report *report, const vem_i_programme *programme);
+
 /* That a coreset is fitted, where one is that --time did not choose. */
 void vem_i_report_coreset(vem_report *report, const vem_options *asked);
 /* That the rows rest in a temporary file, where they do. */

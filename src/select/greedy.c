@@ -31,6 +31,7 @@ const vem_i_select_type vem_i_select_type_greedy = {.kind = VEM_SELECT_GREEDY,
                                                     .takes = vem_i_has_shapes,
                                                     .families =
                                                         "iso, diag, full or a shared one",
+                                                    .celled = 1,
                                                     .most = 20,
                                                     .prepare = prepare,
                                                     .bytes = bytes,

@@ -21,6 +21,7 @@ typedef struct vem_i_select_type {
     int by_energy;   /* the latter */
     int takes_prior; /* a conjugate one */
     int64_t held;    /* clusters of a row; 0: the caller's */
+    int celled;      /* cells are taken where a fit of its family would take them */
     int softens;     /* --finish soft lets rows share clusters in the last steps */
     int last;        /* not the best but what was found last is chosen */
     int lower;       /* less of it is better */
