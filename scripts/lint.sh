@@ -40,7 +40,7 @@ format() { find_c | xargs clang-format --dry-run -Werror; }
 
 shell() {
     command -v shellcheck >/dev/null || return 0
-    shellcheck .ci/run scripts/*.sh
+    shellcheck .ci/run scripts/*.sh examples/parts.sh examples/parts.slurm
 }
 
 lengths() {

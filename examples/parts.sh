@@ -1,0 +1,77 @@
+#!/bin/sh
+# A fit spread over parts of the data: each round makes the statistics of every part with one
+# model, several at a time, and adds them up to the next model, until F rests.
+#
+#     examples/parts.sh START.npz OUT.npz PART... [-- options of vem fit]
+#
+# JOBS processes run at a time (2). What a round has made stays in OUT.npz.rounds: a part whose
+# process died is asked for again, and the same command goes on where it was ended. Nothing but
+# the files is shared, so the lines marked (*) may as well run elsewhere.
+set -eu
+
+VEM=${VEM:-vem} JOBS=${JOBS:-2} TRIES=${TRIES:-3} ROUNDS=${ROUNDS:-100}
+REST=${REST:-1e-7} # F has come to rest when a round gains less than this
+
+[ $# -ge 3 ] || { echo "usage: parts.sh START.npz OUT.npz PART... [-- OPTIONS]" >&2; exit 2; }
+model=$1 out=$2
+shift 2
+rounds=$out.rounds
+mkdir -p "$rounds"
+: > "$rounds/parts"
+while [ $# -gt 0 ] && [ "$1" != -- ]; do
+    printf '%s\n' "$1" >> "$rounds/parts"
+    shift
+done
+[ $# -eq 0 ] || shift
+count=$(wc -l < "$rounds/parts" | tr -d ' ')
+
+# The statistics of part $1, unless they are there. A file of vem is whole or is not there.
+one_part() {
+    [ -e "$round/s$1.npz" ] && return
+    part=$(sed -n "$1p" "$rounds/parts")
+    number=$1
+    shift
+    "$VEM" fit "$part" --init "$model" --accumulate "$round/s$number.npz" \
+        --part "$number/$count" -q "$@" # (*)
+}
+
+# JOBS at a time. A part that fails is looked at when all are done.
+all_parts() {
+    running=0
+    for i in $(seq "$count"); do
+        one_part "$i" "$@" &
+        running=$((running + 1))
+        if [ "$running" -ge "$JOBS" ]; then
+            wait
+            running=0
+        fi
+    done
+    wait
+}
+
+missing() {
+    for i in $(seq "$count"); do
+        [ -e "$round/s$i.npz" ] || printf ' %s' "$i"
+    done
+}
+
+last=
+for n in $(seq "$ROUNDS"); do
+    round=$rounds/$n
+    mkdir -p "$round"
+    tries=0
+    while [ -n "$(missing)" ]; do
+        [ "$tries" -lt "$TRIES" ] || { echo "parts.sh: no statistics of part$(missing)" >&2; exit 1; }
+        tries=$((tries + 1))
+        all_parts "$@"
+    done
+    told=$("$VEM" merge "$round"/s*.npz --expect "$count" -o "$round/next.npz" --json)
+    f=$(printf '%s\n' "$told" | sed -n 's/.*"free_energy": *\([-+.0-9e]*\).*/\1/p')
+    echo "round $n: F = $f"
+    model=$round/next.npz
+    if [ -n "$last" ] && awk "BEGIN { exit !($f - $last < $REST) }"; then
+        break
+    fi
+    last=$f
+done
+cp "$model" "$out.new" && mv "$out.new" "$out"
