@@ -36,6 +36,7 @@ NAMES_FAMILIES = {"fit/presets.c"}
 ROW_OF = {layer: row for row, layers in enumerate(ROWS) for layer in layers}
 # Nobody asks which search it is (src/search/search.h): only these name a kind. The presets
 # choose one, the options list them.
+MOVE = re.compile(r"\bVEM_I_MOVE_[A-Z]+\b")
 NAMES_SEARCHES = {"search", "fit/presets.c"}
 SEARCH_KIND = re.compile(r"\bVEM_SEARCH_(?!TABLE\b|COUNT\b|CHOICES\b)[A-Z]+\b")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
@@ -124,6 +125,18 @@ def check_searches(root):
                 yield f"src/{name}: names {kind}; ask the spec or its type (search/search.h)."
 
 
+def check_moves(root):
+    """The loop asks moves for what matters; their names are for the trace."""
+    top = os.path.join(root, "src", "em")
+    for path in sources(top):
+        name = os.path.basename(path)
+        if name.startswith("trace."):
+            continue
+        with open(path, encoding="utf-8") as file:
+            for move in sorted(set(MOVE.findall(file.read()))):
+                yield f"src/em/{name}: names {move}; ask the move (vem_i_move in em/em.h)."
+
+
 def check_outside(root, folder):
     top = os.path.join(root, folder)
     for path in sources(top):
@@ -185,6 +198,7 @@ def main():
     root = os.environ.get("VEM_SOURCE") or os.path.join(os.path.dirname(__file__), "..")
     wrong = list(check_library(root)) + list(check_circles(root)) + list(check_families(root))
     wrong.extend(check_searches(root))
+    wrong.extend(check_moves(root))
     wrong.extend(check_locale(root))
     for folder in ("cli", "examples", "python/src"):
         wrong.extend(check_outside(root, folder))

@@ -430,12 +430,52 @@ static void refusals(void **state)
     refuse(&o, "--tau needs");
 }
 
+/* What is held, weighed again with the scorer as it is, has the F of the step: posteriors at means
+ * are not the best ones, and their F needs the statistics (em.h: moves are judged by this). */
+static void weighed_again(void **state)
+{
+    (void)state;
+    for (int f = 0; f < GAUSSIANS; f++) {
+        grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, ROWS, 3, 5);
+        loop p;
+        loop_new(&p, &data, gaussians[f], 0.5);
+        p.rows.options.max_steps = 1;
+        must(vem_i_em_run(&p.em));
+        const double now = p.em.free_energy;
+        grid_assert_near(vem_i_em_again(&p.em), now, 1e-12 * fabs(now), "weighed again");
+        loop_free(&p);
+        grid_data_free(&data);
+    }
+}
+
+/* Swaps are made by the k-means before it, and none in its own steps, whose F is no price. */
+static void swaps_come_before(void **state)
+{
+    (void)state;
+    grid_data data = grid_data_new(SET_SEPARATED, WEIGHTS_NONE, ROWS, 2, 6);
+    vem_options o = options_of(VEM_FULL);
+    o.swaps = 5;
+    grid_fit fit = grid_run(ctx, &data, &o, NULL);
+    int64_t own = 0;
+    const vem_trace_step *trace = vem_report_trace(fit.report);
+    for (int64_t t = 0; t < vem_report_trace_count(fit.report); t++) {
+        const char *move = trace[t].move;
+        own += move && strcmp(move, "descend") == 0;
+        if (move && strcmp(move, "swap") == 0)
+            assert_int_equal(own, 0);
+    }
+    assert_true(own > 0);
+    grid_fit_free(&fit);
+    grid_data_free(&data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bounds_hold), cmocka_unit_test(nodes_are_divided_by_the_rule),
-        cmocka_unit_test(fits),        cmocka_unit_test(any_threads),
-        cmocka_unit_test(resumed),     cmocka_unit_test(refusals),
+        cmocka_unit_test(bounds_hold),   cmocka_unit_test(nodes_are_divided_by_the_rule),
+        cmocka_unit_test(fits),          cmocka_unit_test(any_threads),
+        cmocka_unit_test(resumed),       cmocka_unit_test(refusals),
+        cmocka_unit_test(weighed_again), cmocka_unit_test(swaps_come_before),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

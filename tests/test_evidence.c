@@ -179,6 +179,52 @@ static void fits_end_at_the_evidence(void **state)
     }
 }
 
+/* The M-steps between blocks are under the prior, too: F never falls from epoch to epoch. */
+static void epochs_under_a_prior(void **state)
+{
+    (void)state;
+    enum { MANY = 400, BLOCKS = 5 };
+    const vem_family_kind families[] = {VEM_ISO, VEM_DIAG, VEM_FULL};
+    for (int k = 0; k < 3; k++) {
+        grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, MANY, D, 4);
+        vem_model *start = grid_start(ctx, &data, families[k], CLUSTERS);
+        vem_options o =
+            grid_options(CLUSTERS, families[k], VEM_PRIOR_FREE, CLUSTERS, VEM_DOUBLE, 30);
+        vem_i_conjugate p;
+        engine e;
+        o.blocks = BLOCKS;
+        o.tolerance = 1e-9;
+        engine_new(&e, ctx, &data, &o, start);
+        assert_int_equal(vem_i_conjugate_new(run_of(ctx), vem_i_family_of(families[k]), D,
+                                             &p),
+                         VEM_OK);
+        p.mass_unit = 1;
+        p.strength = 20; /* far from what the rows say alone */
+        p.dof = 40;
+        p.count = 5;
+        for (int64_t s = 0; s < vem_i_shape_values(p.family, D); s++)
+            p.scale[s] = families[k] == VEM_FULL && s % (D + 1) ? 0 : 30;
+        assert_int_equal(vem_i_conjugate_settle(run_of(ctx), &p), VEM_OK);
+        e.em.constraints.conjugate = &p;
+        /* From a model of that M-step, whose offset is known. */
+        engine_expect(&e, (vem_i_step_plan){0});
+        engine_collect(&e);
+        engine_maximize(&e, 1);
+        assert_int_equal(vem_i_em_run(&e.em), VEM_OK);
+        assert_true(e.em.trace.count > 3);
+        for (int64_t t = 1; t < e.em.trace.count; t++) {
+            const double before = e.em.trace.steps[t - 1].free_energy,
+                         now = e.em.trace.steps[t].free_energy;
+            if (!(now >= before - 1e-10 * fabs(before)))
+                fail_msg("F falls from %.15g to %.15g in epoch %d", before, now, (int)t);
+        }
+        vem_i_conjugate_free(&p);
+        engine_free(&e);
+        vem_model_free(start);
+        grid_data_free(&data);
+    }
+}
+
 /* Columns that are independent are one-dimensional clusters, each with its own Wishart. */
 static void columns_are_wisharts_of_one_dimension(void **state)
 {
@@ -225,6 +271,7 @@ int main(void)
         cmocka_unit_test(special_functions_have_golden_values),
         cmocka_unit_test(evidence_has_golden_values),
         cmocka_unit_test(fits_end_at_the_evidence),
+        cmocka_unit_test(epochs_under_a_prior),
         cmocka_unit_test(columns_are_wisharts_of_one_dimension),
     };
     return cmocka_run_group_tests_name("evidence", tests, set_up, tear_down);

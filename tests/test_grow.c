@@ -227,6 +227,31 @@ static void grow(const setting *s)
     grid_data_free(&data);
 }
 
+/* Where nothing weighs anything every cluster is empty: none is dropped. */
+static void the_last_clusters_stay(void **state)
+{
+    (void)state;
+    grid_data data = grid_data_new(SET_HEAVY, WEIGHTS_NONE, ROWS, 3, 77);
+    vem_model *start = grid_start(ctx, &data, VEM_DIAG, FEW);
+    vem_options o = grid_options(FEW, VEM_DIAG, VEM_PRIOR_FREE, 1, VEM_DOUBLE, 20);
+    double promised, weights[FEW];
+    engine e;
+    o.empty = VEM_EMPTY_DROP;
+    engine_new(&e, ctx, &data, &o, start);
+    engine_expect(&e, (vem_i_step_plan){0});
+    engine_collect(&e);
+    engine_maximize(&e, 1);
+    for (int32_t c = 0; c < FEW; c++)
+        *vem_i_stats_mass(&e.em.stats, c) = 0;
+    memcpy(weights, e.em.model->weights, sizeof weights);
+    assert_int_equal(vem_i_em_try(&e.em, &e.em.moves[0], &promised), -1);
+    assert_int_equal(e.em.model->clusters, FEW);
+    assert_memory_equal(weights, e.em.model->weights, sizeof weights);
+    engine_free(&e);
+    vem_model_free(start);
+    grid_data_free(&data);
+}
+
 static void loops_take_more_clusters(void **state)
 {
     (void)state;
@@ -248,6 +273,7 @@ static void loops_take_more_clusters(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(loops_take_more_clusters)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(loops_take_more_clusters),
+                                       cmocka_unit_test(the_last_clusters_stay)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

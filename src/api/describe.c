@@ -123,7 +123,8 @@ static void nearest_of_counts(survey *s)
     for (int32_t c = 0; c < m->clusters; c++) {
         vem_cluster *it = &s->clusters[c];
         for (int32_t other = 0; other < m->clusters; other++) {
-            const double overlap = other == c ? -1 : vem_i_overlap(m, c, other, NULL);
+            const double overlap =
+                other == c ? -1 : vem_i_clusters_overlap(m, c, other, NULL);
             if (overlap < 0 || !(it->nearest < 0 || overlap > it->overlap))
                 continue;
             it->nearest = other;
@@ -151,8 +152,8 @@ static vem_status find_nearest(survey *s, vem_precision precision)
         return VEM_OK;
     }
     vem_status status = vem_i_take(s->run, &best, 2 * (size_t)clusters, sizeof *best);
-    if (status == VEM_OK && vem_i_overlap_room(m))
-        status = vem_i_take(s->run, &work, vem_i_overlap_room(m), sizeof *work);
+    if (status == VEM_OK && vem_i_clusters_overlap_room(m))
+        status = vem_i_take(s->run, &work, vem_i_clusters_overlap_room(m), sizeof *work);
     if (status == VEM_OK)
         status = vem_data_borrow(s->run->ctx, VEM_FLOAT64, m->means, clusters, m->d, 0, 0,
                                  &centers);
@@ -163,7 +164,7 @@ static vem_status find_nearest(survey *s, vem_precision precision)
         if (other < 0 || other == c)
             continue;
         s->clusters[c].nearest = other;
-        s->clusters[c].overlap = vem_i_overlap(m, c, other, work);
+        s->clusters[c].overlap = vem_i_clusters_overlap(m, c, other, work);
     }
     vem_data_free(centers);
     vem_i_free(work);

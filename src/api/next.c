@@ -17,6 +17,7 @@
 
 #include "base/memory.h"
 #include "metrics/chunks.h"
+#include "model/evidence.h"
 #include "model/family.h"
 #include "model/part.h"
 #include "model/units.h"
@@ -227,7 +228,7 @@ static vem_status maximize(vem_i_run *run, next *n)
     status = place_moments(run, n, row);
     if (status != VEM_OK)
         return status;
-    n->scorer.family->maximize(run, &n->scorer, &n->sums, &constraints, n->model);
+    vem_i_maximize(run, &n->scorer, &n->sums, &constraints, n->model);
     status = vem_i_model_to_data(run, &n->view, n->model);
     if (status == VEM_OK)
         keep_empty(n);

@@ -69,13 +69,13 @@ static int is_full(const vem_model *model)
     return model->family->axes == 2 && model->d <= FULL_MOST;
 }
 
-size_t vem_i_overlap_room(const vem_model *model)
+size_t vem_i_clusters_overlap_room(const vem_model *model)
 {
     const size_t d = (size_t)model->d;
     return is_full(model) ? d * (d + 1) : 0;
 }
 
-double vem_i_overlap(const vem_model *model, int64_t a, int64_t b, double *work)
+double vem_i_clusters_overlap(const vem_model *model, int64_t a, int64_t b, double *work)
 {
     if (model->family->counts)
         return exp(

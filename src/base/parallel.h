@@ -21,7 +21,7 @@ void vem_i_parallel_light(vem_i_run *run, int64_t tasks, double operations,
  * step, and what is done where it has a total of its own; NULL: nothing is told). Remaining tasks are skipped only where `may_skip` says that
  * there is no use for a partial result: after a stop was requested or the deadline passed,
  * or after the deadline alone. Returns 1 when tasks were skipped. */
-enum { VEM_I_SKIP_NEVER = 0, VEM_I_SKIP, VEM_I_SKIP_LATE };
+enum { VEM_I_SKIP = 1, VEM_I_SKIP_LATE }; /* 0: never */
 int vem_i_parallel_watched(vem_i_run *run, int64_t tasks, double operations,
                            vem_i_task work, void *arg, const vem_progress *told,
                            int may_skip);

@@ -12,6 +12,13 @@
 #include "base/parallel.h"
 #include "coarse/hierarchy_inside.h"
 
+/* The mean of a cluster. */
+static const char *mean_of(const vem_i_hierarchy *h, int64_t cluster)
+{
+    return (const char *)h->scorer->means +
+           (size_t)(cluster * h->scorer->ldc) * h->kernels->element;
+}
+
 enum {
     FIRST_STEPS = 3, /* steps of k-means for the first buckets */
     GROUP_STEPS = 3  /* and for groups inside a bucket */
@@ -32,9 +39,9 @@ static void assign(const vem_i_hierarchy *h, const int32_t *list, int32_t begin,
 {
     for (int32_t i = 0; i < n; i += VEM_I_BLOCK) {
         const int32_t count = n - i < VEM_I_BLOCK ? n - i : VEM_I_BLOCK;
-        vem_i_hierarchy_nearest(h, vem_i_hierarchy_mean(h, list ? 0 : begin + i),
-                                h->scorer->ldc, list ? (const uint32_t *)list + i : NULL,
-                                count, at->means, at->norms, at->count, 1, s);
+        vem_i_hierarchy_nearest(h, mean_of(h, list ? 0 : begin + i), h->scorer->ldc,
+                                list ? (const uint32_t *)list + i : NULL, count,
+                                at->means, at->norms, at->count, 1, s);
         for (int32_t p = 0; p < count; p++) {
             int32_t *own = &center_of[list ? list[i + p] : begin + i + p];
             if (!at->names)
@@ -114,7 +121,7 @@ static void group_bucket(void *arg, int64_t bucket, int thread)
     size_t row = (size_t)h->d * h->kernels->element;
     for (int32_t g = 0; g < groups; g++)
         memcpy(vem_i_hierarchy_row(h, h->group_means, first + g),
-               vem_i_hierarchy_mean(h, list[(int64_t)g * n / groups]), row);
+               mean_of(h, list[(int64_t)g * n / groups]), row);
     if (groups == n) {
         for (int32_t i = 0; i < n; i++) {
             h->group_of[list[i]] = first + i;
@@ -151,7 +158,7 @@ int64_t vem_i_hierarchy_build(vem_i_hierarchy *h, const vem_i_scorer *scorer, in
         h->buckets = vem_i_hierarchy_buckets(h->clusters);
         for (int64_t b = 0; b < h->buckets; b++)
             memcpy(vem_i_hierarchy_row(h, h->bucket_means, b),
-                   vem_i_hierarchy_mean(h, b * h->clusters / h->buckets), row);
+                   mean_of(h, b * h->clusters / h->buckets), row);
         steps = FIRST_STEPS;
         pairs += vem_i_hierarchy_settle(h);
     }

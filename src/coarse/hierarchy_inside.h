@@ -20,13 +20,6 @@ static inline char *vem_i_hierarchy_row(const vem_i_hierarchy *h, void *rows, in
     return (char *)rows + (size_t)(i * h->d) * h->kernels->element;
 }
 
-/* The mean of a cluster. */
-static inline const char *vem_i_hierarchy_mean(const vem_i_hierarchy *h, int64_t cluster)
-{
-    return (const char *)h->scorer->means +
-           (size_t)(cluster * h->scorer->ldc) * h->kernels->element;
-}
-
 /* |row|^2 for n rows of T. */
 void vem_i_hierarchy_norms_of(const vem_i_hierarchy *hierarchy, const void *rows,
                               int32_t n, void *norms);

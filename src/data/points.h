@@ -71,9 +71,6 @@ vem_status vem_i_view_units(vem_i_run *run, const vem_view *view, double **units
  * is left at the end stays. After a failure the points are of no use. */
 vem_status vem_i_points_reorder(vem_i_run *run, vem_i_points *points,
                                 const uint32_t *order, int64_t length);
-/* A second temporary file with n rows of `row` bytes in this order, and the rest behind them. */
-vem_status vem_i_spill_reorder(vem_i_run *run, const void *x, size_t row, int64_t n,
-                               size_t rest, const uint32_t *order, vem_i_mapping **spill);
 /* Bytes the copy takes. */
 uint64_t vem_i_points_bytes(int64_t n, int32_t d, vem_precision precision);
 

@@ -82,8 +82,9 @@ static void move_rows(void *arg, int64_t number, int thread)
     }
 }
 
-vem_status vem_i_spill_reorder(vem_i_run *run, const void *x, size_t row, int64_t n,
-                               size_t rest, const uint32_t *order, vem_i_mapping **spill)
+/* A second temporary file with n rows of `row` bytes in this order, and the rest behind them. */
+static vem_status reorder_spill(vem_i_run *run, const void *x, size_t row, int64_t n,
+                                size_t rest, const uint32_t *order, vem_i_mapping **spill)
 {
     uint32_t *place = NULL;
     vem_i_mapping *made = NULL;
@@ -112,9 +113,8 @@ static vem_status reorder_spilled(vem_i_run *run, vem_i_points *points,
     vem_i_mapping *spill;
     const int64_t n = points->view.n;
     const size_t row = (size_t)points->view.d * points->view.kernels->element;
-    vem_status status =
-        vem_i_spill_reorder(run, points->x, row * (size_t)length, n / length,
-                            row * (size_t)(n % length), order, &spill);
+    vem_status status = reorder_spill(run, points->x, row * (size_t)length, n / length,
+                                      row * (size_t)(n % length), order, &spill);
     if (status != VEM_OK)
         return status;
     vem_i_mapping_free(points->spill);

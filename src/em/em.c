@@ -69,7 +69,8 @@ void vem_i_em_count(vem_i_em *em, int64_t pairs)
 
 double vem_i_em_again(vem_i_em *em)
 {
-    vem_i_estep_result e = vem_i_estep_again(em->estep, &em->posterior, NULL);
+    vem_i_estep_result e =
+        vem_i_estep_again(em->estep, &em->posterior, stats_for_energy(em));
     vem_i_em_count(em, e.pairs);
     return free_energy(em, &e);
 }
@@ -85,10 +86,11 @@ static int converged(const vem_i_em *em)
 {
     if (em->step <= em->shared_steps + 1 || !em->doing.may_end)
         return 0;
-    if (em->priced) /* under prices that stay, sizes would drift: it ends with the last of them */
+    const vem_i_move *planned = vem_i_em_move(em, VEM_I_AFTER_E);
+    if (planned && planned->ends_loop)
         return 1;
     const vem_trace_step *line = vem_i_trace_last(&em->trace), *last = line - 1;
-    if (last->moved > 0 && last->move != vem_i_move_names[VEM_I_MOVE_DESCEND])
+    if (last->moved > 0 && last->move != vem_i_move_names[em->routine])
         return 0;
     double before = last->free_energy, now = line->free_energy;
     double threshold = vem_i_em_threshold(em, now);
@@ -114,8 +116,9 @@ static int64_t count_empty(const vem_i_stats *stats)
 
 void vem_i_em_tell_size(const vem_i_em *em, vem_progress *told)
 {
-    told->clusters = em->grows ? em->model->clusters : 0;
-    told->max_clusters = em->grows ? em->model->capacity : 0;
+    const int grows = vem_i_em_move(em, VEM_I_AT_REST) != NULL;
+    told->clusters = grows ? em->model->clusters : 0;
+    told->max_clusters = grows ? em->model->capacity : 0;
 }
 
 /* The E-step of step em->step with its line in the trace; VEM_STOPPED: it was given up. */
@@ -185,7 +188,7 @@ static vem_status refine(vem_i_em *em, int share, int64_t *finer, int *late)
     }
     if (*finer > 0) {
         vem_trace_step *line = vem_i_trace_last(&em->trace);
-        line->move = vem_i_move_names[VEM_I_MOVE_REFINE];
+        line->move = vem_i_move_names[em->refiner.name];
         line->moved = *finer;
         line->seconds += vem_i_clock() - start;
         vem_i_em_resize(em);
@@ -193,15 +196,16 @@ static vem_status refine(vem_i_em *em, int share, int64_t *finer, int *late)
     return status;
 }
 
-/* Has it made all the steps that it may? Where clusters are inserted, each number of them has so
- * many. */
+/* Has it made all the steps that it may? Where a move at rest lets it go on, it may make so many
+ * after each. */
 static int at_limit(const vem_i_em *em)
 {
     const vem_trace_step *line = vem_i_trace_last(&em->trace);
-    const char *const inserted = vem_i_move_names[VEM_I_MOVE_INSERT];
+    const vem_i_move *more = vem_i_em_move(em, VEM_I_AT_REST);
     int64_t steps = em->step;
-    if (em->grows)
-        for (steps = 1; steps < em->step && line[-steps].move != inserted;)
+    if (more)
+        for (steps = 1;
+             steps < em->step && line[-steps].move != vem_i_move_names[more->name];)
             steps++;
     return steps >= em->options->max_steps;
 }
@@ -212,20 +216,21 @@ static vem_status ends(vem_i_em *em, int *last, int64_t *finer)
     em->steps = em->step;
     if (em->step == 1)
         em->free_energy_first = em->free_energy;
+    const int grows = vem_i_em_move(em, VEM_I_AT_REST) != NULL;
     int rests = em->step > 1 && converged(em);
     const int limit = at_limit(em);
     int enough = vem_i_em_observe(em, VEM_I_STEP_SCORED);
     *finer = 0;
     *last = 0;
     if (rests && !limit && !enough && !em->run->watch->stop) {
-        const vem_status status = refine(em, em->grows, finer, &enough);
+        const vem_status status = refine(em, grows, finer, &enough);
         if (status != VEM_OK)
             return status;
         rests = *finer == 0 && !enough;
     } else if (em->refiner.refine && em->view->n < em->options->cells) {
         rests = 0; /* finer items might have moved it */
     }
-    if (em->grows && (rests || limit) && !enough && !em->run->watch->stop) {
+    if (grows && (rests || limit) && !enough && !em->run->watch->stop) {
         vem_i_em_observe(em, VEM_I_STEP_RESTS);
         if (vem_i_em_moves(em, VEM_I_AT_REST))
             return VEM_OK;
@@ -237,7 +242,7 @@ static vem_status ends(vem_i_em *em, int *last, int64_t *finer)
                 return status;
         }
     }
-    if (em->grows && (enough || em->run->watch->stop))
+    if (grows && (enough || em->run->watch->stop))
         rests = 0; /* other clusters might have come */
     enough = enough && !limit;
     em->outcome = rests                  ? VEM_OUTCOME_CONVERGED

@@ -32,7 +32,8 @@ typedef struct vem_i_move {
     /* Model and posterior change; before the M-step the scorer too. Returns how many clusters it
      * acted on; -1: it was not made. */
     int64_t (*make)(struct vem_i_em *em, void *state);
-    int measured; /* F is measured where items hold one cluster each, too */
+    int measured;  /* F is measured where items hold one cluster each, too */
+    int ends_loop; /* the loop ends with the last of its rounds, wherever F is by then */
     /* F fell: model, scorer and what is held are as before `make`. NULL: it stays made. */
     void (*undo)(struct vem_i_em *em, void *state);
     /* It stays: the search is told. NULL: `make` has done that, as there is no undo. */
@@ -72,6 +73,7 @@ enum { VEM_I_OBSERVERS = 3 };
 typedef struct vem_i_refiner {
     vem_status (*refine)(void *user, struct vem_i_em *em, int64_t *finer); /* or NULL */
     void *user;
+    vem_i_move_name name; /* in the trace */
 } vem_i_refiner;
 
 typedef struct vem_i_em {
@@ -90,10 +92,11 @@ typedef struct vem_i_em {
     int scale_free; /* the tolerance is a change of F beside D / 2, not beside |F| */
     vem_i_schedule schedule;
     vem_i_listed moves[VEM_I_MOVES]; /* tried in this order */
-    int grows; /* clusters are inserted, up to the capacity of the model; the limit of steps is
-                  that of each number of clusters */
-    int priced;    /* prices of clusters change (moves/price.c) */
-    uint64_t seed; /* of what they are drawn from */
+    /* What they are made of (moves/moves.c); the loop asks the moves themselves. */
+    int grows;               /* clusters are inserted, up to the capacity of the model */
+    int priced;              /* prices of clusters change (moves/price.c) */
+    vem_i_move_name routine; /* made before every step: the loop may rest all the same */
+    uint64_t seed;           /* of what they are drawn from */
     vem_i_observer observers[VEM_I_OBSERVERS]; /* called in this order */
     vem_i_refiner refiner;
     int may_skip; /* whether an E-step may be given up (parallel.h): then it can be undone */
@@ -142,6 +145,9 @@ void vem_i_em_tell_size(const vem_i_em *em, vem_progress *told);
 /* The moves of this moment, one after the other, until one has acted: its name and what it acted
  * on go into the trace. 0: none has. */
 int vem_i_em_moves(vem_i_em *em, vem_i_moment when);
+/* The first move of a moment; NULL: there is none. One at rest lets the loop go on up to the
+ * capacity of the model, and the limit of steps is that from one to the next. */
+const vem_i_move *vem_i_em_move(const vem_i_em *em, vem_i_moment when);
 /* One of them: as `make` says, and -1 where it was taken back; and what it promised. */
 int64_t vem_i_em_try(vem_i_em *em, const vem_i_listed *listed, double *promised);
 /* For moves: what is held is scored and weighed again with the scorer as it is now. Returns

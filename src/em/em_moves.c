@@ -24,6 +24,14 @@ int64_t vem_i_em_try(vem_i_em *em, const vem_i_listed *listed, double *promised)
     return moved;
 }
 
+const vem_i_move *vem_i_em_move(const vem_i_em *em, vem_i_moment when)
+{
+    for (int i = 0; i < VEM_I_MOVES && em->moves[i].move; i++)
+        if (em->moves[i].move->when == when)
+            return em->moves[i].move;
+    return NULL;
+}
+
 /* Is there anything for the moves of this moment to do? */
 static int has_cause(const vem_i_em *em, vem_i_moment when)
 {

@@ -16,8 +16,10 @@
 #include "model/counts.h"
 #include "model/units.h"
 
-void vem_i_posterior_record(vem_i_record *r, vem_i_posterior *p, size_t element,
-                            int32_t clusters, int whole, int further)
+/* What is held; `whole`: also how probable it is, as after an E-step, and `further`: what
+ * was found beyond it. */
+static void record_posterior(vem_i_record *r, vem_i_posterior *p, size_t element,
+                             int32_t clusters, int whole, int further)
 {
     const size_t n = (size_t)p->n, entries = n * (size_t)p->width;
     vem_i_record_int(r, "known", &p->known, 0, 1);
@@ -100,8 +102,8 @@ void vem_i_em_record(vem_i_record *r, vem_i_em *em)
     vem_i_trace_record(r, &em->trace);
     vem_i_model_record(r, em->model);
     check_costs(r, em);
-    vem_i_posterior_record(r, &em->posterior, em->view->kernels->element,
-                           em->model->clusters, em->within, em->within && em->doing.swap);
+    record_posterior(r, &em->posterior, em->view->kernels->element, em->model->clusters,
+                     em->within, em->within && em->doing.swap);
     for (int i = 0; i < VEM_I_MOVES && em->moves[i].move; i++)
         if (em->moves[i].move->record)
             em->moves[i].move->record(r, em, em->moves[i].state);

@@ -10,6 +10,7 @@
  * allows for, and the E-step that ends the loop (em.c: collect) gives F and labels of this model. Where
  * states are written the epoch is made to its end, because there is none of its middle. */
 #include "em/em.h"
+#include "model/evidence.h"
 
 /* The M-step between two blocks. Variances that are shared in the first steps of a fit stay so here;
  * they are never shared again. */
@@ -17,8 +18,7 @@ static void maximize(vem_i_em *em)
 {
     em->constraints.shared = em->step <= em->shared_steps;
     em->constraints.relax = 1;
-    em->scorer.family->maximize(em->run, &em->scorer, &em->stats, &em->constraints,
-                                em->model);
+    vem_i_maximize(em->run, &em->scorer, &em->stats, &em->constraints, em->model);
     vem_i_scorer_prepare(em->run, em->model, &em->scorer);
     em->midway = 1;
 }

@@ -35,9 +35,5 @@ vem_status vem_i_posterior_look_further(vem_i_run *run, const vem_view *view,
                                         vem_i_posterior *posterior);
 /* Take over what a block found; the number of items whose held set changed. */
 int32_t vem_i_posterior_store(vem_i_posterior *posterior, const vem_i_block *block);
-/* What is held; `whole`: also how probable it is, as after an E-step, and `further`: what
- * was found beyond it. */
-void vem_i_posterior_record(vem_i_record *record, vem_i_posterior *posterior,
-                            size_t element, int32_t clusters, int whole, int further);
 
 #endif

@@ -193,6 +193,8 @@ vem_status vem_i_steady(vem_i_run *run, vem_i_estep *estep, vem_i_posterior *pos
     judge t = judge_of(scorer, stats, constraints);
     if (!any_too_far(&t))
         return VEM_OK;
+    /* Taken here, because hardly any fit comes to it. Plans count the part of the scorer
+     * (fit/memory_plan.c); the others are a byte for each cluster and a row. */
     uint8_t *only = NULL;
     double *mean = NULL;
     vem_status status = vem_i_scorer_part(run, scorer);

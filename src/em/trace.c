@@ -5,6 +5,8 @@
 vem_status vem_i_trace_add(vem_i_run *run, vem_i_trace *t, const vem_trace_step *line)
 {
     if (t->count == t->capacity) {
+        /* Taken as the loop goes, a few bytes for each step: nobody knows how many there will be, and
+         * the limit may be 2^60. */
         const int64_t capacity = 2 * t->capacity + 64;
         vem_trace_step *grown = realloc(t->steps, (size_t)capacity * sizeof *grown);
         if (!grown)

@@ -204,9 +204,10 @@ vem_status vem_i_budget_choose(vem_i_run *run, const vem_data *data,
     return choose_rows(&s, resolved, budget);
 }
 
-vem_status vem_i_budget_measure(vem_i_run *run, const vem_data *data,
-                                const vem_options *asked, const vem_model *start,
-                                vem_options *resolved, vem_i_budget *budget)
+/* The same after a measurement of the machine. Without --time it does nothing. */
+static vem_status choose_measured(vem_i_run *run, const vem_data *data,
+                                  const vem_options *asked, const vem_model *start,
+                                  vem_options *resolved, vem_i_budget *budget)
 {
     *budget = (vem_i_budget){0};
     if (resolved->time == VEM_AUTO)
@@ -228,7 +229,7 @@ vem_status vem_i_plan_fit(vem_i_run *run, const vem_data *data, const vem_option
 {
     vem_status status = vem_i_fit_resolve(run, data, asked, start, resolved);
     if (status == VEM_OK)
-        status = vem_i_budget_measure(run, data, asked, start, resolved, budget);
+        status = choose_measured(run, data, asked, start, resolved, budget);
     if (status == VEM_OK)
         *plan = vem_i_plan_of(run, data, asked, resolved, start != NULL);
     return status;

@@ -26,10 +26,6 @@ vem_status vem_i_budget_choose(vem_i_run *run, const vem_data *data,
                                const vem_options *asked, const vem_model *start,
                                const vem_i_speed *speed, vem_options *resolved,
                                vem_i_budget *budget);
-/* The same after a measurement of the machine. Without --time it does nothing. */
-vem_status vem_i_budget_measure(vem_i_run *run, const vem_data *data,
-                                const vem_options *asked, const vem_model *start,
-                                vem_options *resolved, vem_i_budget *budget);
 /* All that is decided before a fit: its options, what --time leaves of them, and its programme
  * with what it takes. */
 vem_status vem_i_plan_fit(vem_i_run *run, const vem_data *data, const vem_options *asked,

@@ -275,6 +275,87 @@ static int takes_boxes(const vem_options *o, int64_t n, int32_t d)
            vem_i_boxes_pay(vem_i_family_of(o->family), n, d, o->clusters);
 }
 
+/* What is chosen before any sizes are settled. */
+static void take_preset(const preset *p, vem_options *out)
+{
+    if (out->metric == VEM_METRIC_COSINE)
+        out->normalize = 1; /* it means that, too */
+    if (out->family == VEM_AUTO)
+        out->family = p->family;
+    if (out->prior == VEM_AUTO)
+        out->prior = p->prior;
+    if (out->search == VEM_AUTO)
+        out->search = p->search;
+    if (out->held == VEM_AUTO)
+        out->held = p->held;
+    if (out->seeding == VEM_AUTO)
+        out->seeding = p->seeding;
+    if (out->chain == VEM_AUTO)
+        out->chain = p->chain > 0 ? p->chain : 20;
+}
+
+/* The loop: when it ends, what it does beside its steps, and in which numbers. chosen: neither an
+ * algorithm nor a search was named. */
+static void take_loop(const preset *p, int named, int chosen, vem_dtype type,
+                      vem_options *out)
+{
+    if (out->tolerance == VEM_AUTO)
+        out->tolerance = p->tolerance;
+    if (out->swaps == VEM_AUTO && !(chosen && is_counts(out->family)))
+        out->swaps =
+            chosen && out->margin <= 0 ? SWAPS : 0; /* counts have starts alone */
+    if (out->clusters == 1)
+        out->swaps = 0; /* there is nothing to swap with */
+    if (out->finish == VEM_AUTO)
+        out->finish = VEM_FINISH_SOFT;
+    if (out->max_steps == VEM_AUTO)
+        out->max_steps = p->max_steps;
+    if (out->empty == VEM_AUTO)
+        out->empty = named ? VEM_EMPTY_KEEP : VEM_EMPTY_RESEED;
+    if (out->precision == VEM_AUTO)
+        out->precision =
+            vem_i_dtype_is_single(type) && !vem_i_is_wide(vem_i_family_of(out->family))
+                ? VEM_SINGLE
+                : VEM_DOUBLE;
+    out->floor = fmax(out->floor, least_floor(out));
+}
+
+/* What the search holds and tries, and which moves go with it. */
+static vem_status settle_search(vem_i_run *run, const vem_options *asked, const preset *p,
+                                vem_options *out)
+{
+    vem_status status = settle_held(run, asked, p, out);
+    if (status == VEM_OK)
+        status = settle_reach(run, asked, p, out);
+    if (status != VEM_OK)
+        return status;
+    /* A preset's margin gives way when the caller asks for something it cannot go with. */
+    if (out->margin == VEM_AUTO)
+        out->margin = takes_margin(out) ? p->margin : 0;
+    status = check_margin(run, out);
+    if (status == VEM_OK)
+        status = vem_i_check_moves(run, asked, out);
+    return status;
+}
+
+/* What its items are, of n rows or of a sample of them. */
+static vem_status settle_items(vem_i_run *run, const vem_options *asked, const preset *p,
+                               int64_t n, int64_t reduced, int32_t d, vem_options *out)
+{
+    vem_status status = vem_i_settle_blocks(run, out);
+    if (status == VEM_OK)
+        status = vem_i_settle_descent(run, reduced, out);
+    if (status == VEM_OK)
+        status = p->cells && out->cells == VEM_AUTO
+                     ? vem_i_settle_preset_cells(run, reduced, d, asked, out)
+                     : vem_i_settle_cells(run, reduced, d, out);
+    if (status == VEM_OK)
+        status = vem_i_check_descent(run, out);
+    if (status == VEM_OK)
+        status = vem_i_check_balance(run, n, reduced < n, out);
+    return status;
+}
+
 vem_status vem_i_options_resolve(vem_i_run *run, const vem_options *options, int64_t n,
                                  int32_t d, vem_dtype type, vem_options *resolved)
 {
@@ -292,66 +373,16 @@ vem_status vem_i_options_resolve(vem_i_run *run, const vem_options *options, int
         options->coreset != VEM_AUTO && options->coreset < n ? options->coreset : n;
     preset p = named ? presets[options->algorithm] : choose(options, reduced, d);
     vem_options out = *options;
-    if (out.metric == VEM_METRIC_COSINE)
-        out.normalize = 1; /* it means that, too */
     /* Whoever names a search gets that and nothing beside it. */
     int chosen = !named && (out.search == VEM_AUTO || out.search == VEM_SEARCH_GROUPS);
-    if (out.family == VEM_AUTO)
-        out.family = p.family;
-    if (out.prior == VEM_AUTO)
-        out.prior = p.prior;
-    if (out.search == VEM_AUTO)
-        out.search = p.search;
-    if (out.held == VEM_AUTO)
-        out.held = p.held;
-    if (out.seeding == VEM_AUTO)
-        out.seeding = p.seeding;
-    if (out.chain == VEM_AUTO)
-        out.chain = p.chain > 0 ? p.chain : 20;
+    take_preset(&p, &out);
     if ((status = settle_coreset(run, &p, &out)) != VEM_OK)
         return status;
-    if (out.tolerance == VEM_AUTO)
-        out.tolerance = p.tolerance;
-    if (out.swaps == VEM_AUTO && !(chosen && is_counts(out.family)))
-        out.swaps = chosen && out.margin <= 0 ? SWAPS : 0; /* counts have starts alone */
-    if (out.clusters == 1)
-        out.swaps = 0; /* there is nothing to swap with */
-    if (out.finish == VEM_AUTO)
-        out.finish = VEM_FINISH_SOFT;
-    if (out.max_steps == VEM_AUTO)
-        out.max_steps = p.max_steps;
-    if (out.empty == VEM_AUTO)
-        out.empty = named ? VEM_EMPTY_KEEP : VEM_EMPTY_RESEED;
-    if (out.precision == VEM_AUTO)
-        out.precision =
-            vem_i_dtype_is_single(type) && !vem_i_is_wide(vem_i_family_of(out.family))
-                ? VEM_SINGLE
-                : VEM_DOUBLE;
-    out.floor = fmax(out.floor, least_floor(&out));
-    if ((status = settle_held(run, options, &p, &out)) != VEM_OK)
-        return status;
-    if ((status = settle_reach(run, options, &p, &out)) != VEM_OK)
-        return status;
-    /* A preset's margin gives way when the caller asks for something it cannot go with.
-     */
-    if (out.margin == VEM_AUTO)
-        out.margin = takes_margin(&out) ? p.margin : 0;
-    if ((status = check_margin(run, &out)) != VEM_OK)
-        return status;
-    if ((status = vem_i_check_moves(run, options, &out)) != VEM_OK)
-        return status;
-    if ((status = vem_i_settle_blocks(run, &out)) != VEM_OK)
-        return status;
-    if ((status = vem_i_settle_descent(run, reduced, &out)) != VEM_OK)
-        return status;
-    status = p.cells && out.cells == VEM_AUTO
-                 ? vem_i_settle_preset_cells(run, reduced, d, options, &out)
-                 : vem_i_settle_cells(run, reduced, d, &out);
+    take_loop(&p, named, chosen, type, &out);
+    status = settle_search(run, options, &p, &out);
+    if (status == VEM_OK)
+        status = settle_items(run, options, &p, n, reduced, d, &out);
     if (status != VEM_OK)
-        return status;
-    if ((status = vem_i_check_descent(run, &out)) != VEM_OK)
-        return status;
-    if ((status = vem_i_check_balance(run, n, reduced < n, &out)) != VEM_OK)
         return status;
     if (options->search == VEM_AUTO && !named && takes_boxes(&out, reduced, d))
         out.search = VEM_SEARCH_BOXES;

@@ -10,7 +10,8 @@ int vem_i_reduces(const vem_options *options, int64_t n)
     return options->coreset != VEM_AUTO && options->coreset < n;
 }
 
-int vem_i_celled(const vem_options *options, int64_t rows)
+/* Does it run on cells of its (so many) rows? */
+static int is_celled(const vem_options *options, int64_t rows)
 {
     return options->cells > 0 && options->cells < rows;
 }
@@ -84,7 +85,7 @@ vem_i_programme vem_i_programme_of(const vem_options *resolved, int ours, int wa
                          .from = warm ? VEM_I_FROM_MODEL : VEM_I_FROM_ROWS,
                          .reduced = reduced,
                          .rows = reduced ? resolved->coreset : n};
-    p.celled = vem_i_celled(resolved, p.rows);
+    p.celled = is_celled(resolved, p.rows);
     p.items = p.celled ? resolved->cells : p.rows;
     p.starts = p.celled ? vem_i_starts_on_cells(resolved, ours && !warm, d)
                         : vem_i_starts_of(resolved, ours && !warm, reduced, p.items, d);

@@ -82,8 +82,6 @@ int vem_i_programme_shuffles(const vem_i_programme *programme);
 int vem_i_programme_orders(const vem_i_programme *programme);
 /* Does a fit with these (resolved) options run on a coreset of its n rows? */
 int vem_i_reduces(const vem_options *options, int64_t n);
-/* Does it run on cells of its (so many) rows? */
-int vem_i_celled(const vem_options *options, int64_t rows);
 /* Is a loop with these options the one in which prices change? */
 int vem_i_priced(const vem_options *options);
 /* Does a loop with these options swap clusters? The price of a removal needs lists of what is

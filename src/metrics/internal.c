@@ -98,9 +98,10 @@ static vem_status log_sum(vem_i_run *run, const vem_view *view, const vem_model 
     return status;
 }
 
-vem_status vem_i_quantization_error(vem_i_run *run, const vem_view *view,
-                                    const vem_model *model, const char *phase,
-                                    double *error, int64_t *pairs)
+/* sum of w min_c |x - mu_c|^2 by itself, and the distances it took. */
+static vem_status quantization_error(vem_i_run *run, const vem_view *view,
+                                     const vem_model *model, const char *phase,
+                                     double *error, int64_t *pairs)
 {
     vem_i_search_spec nearest = vem_i_search_closest(model->clusters, 1, 0);
     vem_i_estep_result result;
@@ -131,8 +132,8 @@ vem_status vem_i_measure(vem_i_run *run, const vem_view *view, const vem_model *
     int64_t pairs;
     out.quantization_error = NAN; /* of counts, whose clusters are no places */
     if (!model->family->counts)
-        status = vem_i_quantization_error(run, view, model, "measure",
-                                          &out.quantization_error, &pairs);
+        status = quantization_error(run, view, model, "measure", &out.quantization_error,
+                                    &pairs);
     vem_i_count_least(run, first);
     if (status != VEM_OK)
         return status;

@@ -36,12 +36,6 @@ typedef struct vem_i_measures {
 vem_status vem_i_measure(vem_i_run *run, const vem_view *view, const vem_model *model,
                          int32_t held, vem_i_measures *measures);
 
-/* sum of w min_c |x - mu_c|^2 by itself, and the distances it took. `phase` is for the
- * progress function. */
-vem_status vem_i_quantization_error(vem_i_run *run, const vem_view *view,
-                                    const vem_model *model, const char *phase,
-                                    double *error, int64_t *pairs);
-
 /* log p(x) in the units of the data, entropy, and min_c |x - mu_c|^2 in the units of
  * phi, of every item (n each). */
 vem_status vem_i_measure_items(vem_i_run *run, const vem_view *view,

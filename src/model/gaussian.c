@@ -58,7 +58,7 @@ double vem_i_model_variance(const vem_model *model)
     return model->variances[0];
 }
 
-void vem_i_shape_set_round(const vem_model *model, double variance, double *shape)
+static void set_round(const vem_model *model, double variance, double *shape)
 {
     memset(shape, 0, (size_t)vem_i_shape_values(model->family, model->d) * sizeof *shape);
     for (int32_t j = 0; j < vem_i_square_count(model->family, model->d); j++)
@@ -68,7 +68,7 @@ void vem_i_shape_set_round(const vem_model *model, double variance, double *shap
 void vem_i_model_set_variance(vem_model *model, double variance)
 {
     for (int32_t s = 0; s < vem_i_model_shapes(model); s++)
-        vem_i_shape_set_round(model, variance, vem_i_cluster_shape(model, s));
+        set_round(model, variance, vem_i_cluster_shape(model, s));
 }
 
 /* ---- soundness ---- */

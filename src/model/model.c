@@ -10,7 +10,8 @@
 #include "data/unit.h"
 #include "model/contract.h"
 
-int vem_i_weights_are_flat(const double *weights, int32_t clusters)
+/* All are 1/C, to rounding. */
+static int weights_are_flat(const double *weights, int32_t clusters)
 {
     for (int32_t c = 0; c < clusters; c++)
         if (!(fabs(weights[c] * clusters - 1) <= 1e-12))
@@ -230,7 +231,7 @@ vem_status vem_model_new(vem_ctx *ctx, vem_family_kind family, int32_t clusters,
         return status;
     }
     made->prior =
-        vem_i_weights_are_flat(made->weights, clusters) ? VEM_PRIOR_FLAT : VEM_PRIOR_FREE;
+        weights_are_flat(made->weights, clusters) ? VEM_PRIOR_FLAT : VEM_PRIOR_FREE;
     *model = made;
     return VEM_OK;
 }

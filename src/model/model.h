@@ -35,8 +35,6 @@ vem_status vem_i_model_fill(vem_i_run *run, const vem_model *model, double **fil
 /* The mean total of a row, where the means of clusters are shares of it: of the rows that the model
  * was fitted to. 0: it does not know. */
 double vem_i_model_total(const vem_model *model);
-/* All weights are 1/C, to rounding. */
-int vem_i_weights_are_flat(const double *weights, int32_t clusters);
 /* A model with allocated, zeroed arrays and weights 1/C. */
 vem_status vem_i_model_blank(vem_i_run *run, vem_i_shape shape, vem_model **model);
 uint64_t vem_i_model_bytes(const vem_i_run *run, vem_i_shape shape);
@@ -73,10 +71,8 @@ int64_t vem_i_parameter_count(const vem_i_family *family, vem_prior_kind prior,
 int32_t vem_i_model_shapes(const vem_model *model);
 double *vem_i_cluster_shape(const vem_model *model, int64_t c);
 int64_t vem_i_variance_at(const vem_model *model, int64_t column);
-/* One variance for everything: of the first cluster and column, and setting it for a shape, or
- * for all. */
+/* One variance for everything: of the first cluster and column, and setting it for all. */
 double vem_i_model_variance(const vem_model *model);
-void vem_i_shape_set_round(const vem_model *model, double variance, double *shape);
 void vem_i_model_set_variance(vem_model *model, double variance);
 /* Variances are positive, and covariance matrices positive definite. */
 vem_status vem_i_model_check_shapes(vem_i_run *run, const vem_model *model);

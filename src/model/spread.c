@@ -33,6 +33,12 @@ void vem_i_scorer_prepare_spread(vem_i_run *run, vem_i_scorer *scorer)
                          prepare_cluster, scorer);
 }
 
+/* Do these items have a spread that the scorer can judge? */
+static int sees(const vem_i_scorer *scorer, const vem_i_items *items)
+{
+    return items->spread && items->spread_kind == scorer->family->needs;
+}
+
 static int32_t values_of(const vem_i_scorer *s)
 {
     return (int32_t)vem_i_spread_values(s->family->needs, s->d);
@@ -41,7 +47,7 @@ static int32_t values_of(const vem_i_scorer *s)
 void vem_i_spread_score_tile(const vem_i_scorer *s, const vem_i_items *items,
                              int32_t first, int32_t count, void *costs, int64_t ldv)
 {
-    if (!s->precisions || s->at_means || !vem_i_scorer_sees(s, items))
+    if (!s->precisions || s->at_means || !sees(s, items))
         return;
     s->kernels->linear_tile(items->spread, items->spread_ld, items->index,
                             (int32_t)items->n, values_of(s),
@@ -53,7 +59,7 @@ void vem_i_spread_score_tile(const vem_i_scorer *s, const vem_i_items *items,
 void vem_i_spread_score_pairs(const vem_i_scorer *s, const vem_i_items *items, int32_t m,
                               const int32_t *index, void *costs, int64_t ldv)
 {
-    if (!s->precisions || s->at_means || !vem_i_scorer_sees(s, items))
+    if (!s->precisions || s->at_means || !sees(s, items))
         return;
     s->kernels->linear_pairs(items->spread, items->spread_ld, items->index,
                              (int32_t)items->n, values_of(s), s->precisions, s->ldp, m,
@@ -63,7 +69,7 @@ void vem_i_spread_score_pairs(const vem_i_scorer *s, const vem_i_items *items, i
 void vem_i_spread_collect(const vem_i_scorer *s, const vem_i_items *items, const void *q,
                           int32_t cluster, vem_i_stats *stats)
 {
-    if (vem_i_scorer_sees(s, items))
+    if (sees(s, items))
         s->kernels->linear_rows(items->spread, items->spread_ld, items->index, q,
                                 items->n, values_of(s),
                                 vem_i_stats_second(stats, cluster));

@@ -14,11 +14,6 @@
  * scorer without it proposes clusters and does not judge them. */
 vem_status vem_i_scorer_take_spread(vem_i_run *run, vem_i_scorer *scorer);
 void vem_i_scorer_prepare_spread(vem_i_run *run, vem_i_scorer *scorer);
-/* Do these items have a spread that it can judge? */
-static inline int vem_i_scorer_sees(const vem_i_scorer *scorer, const vem_i_items *items)
-{
-    return items->spread && items->spread_kind == scorer->family->needs;
-}
 
 /* Behind the costs and moments of the items' means, by the functions of contract.h. */
 void vem_i_spread_score_tile(const vem_i_scorer *scorer, const vem_i_items *items,

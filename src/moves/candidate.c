@@ -40,6 +40,7 @@
 #include "base/memory.h"
 #include "base/residence.h"
 #include "base/rng.h"
+#include "model/evidence.h"
 #include "model/spread.h"
 #include "moves/halves.h"
 
@@ -174,8 +175,8 @@ static void follow(vem_i_candidates *t, bench *b)
             vem_i_move_mean(&b->two.scorer, &b->two.stats, h, &constraints,
                             b->two.model->means + (int64_t)h * em->model->d);
     else
-        em->scorer.family->maximize(&t->alone, &b->two.scorer, &b->two.stats,
-                                    &constraints, b->two.model);
+        vem_i_maximize(&t->alone, &b->two.scorer, &b->two.stats, &constraints,
+                       b->two.model);
     for (int32_t h = 0; h < 2; h++)
         b->two.model->weights[h] = weight_of(t, *vem_i_stats_mass(&b->two.stats, h));
 }

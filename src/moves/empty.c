@@ -35,6 +35,7 @@ static int64_t drop(vem_i_em *em, void *state)
     (void)state;
     vem_model *model = em->model;
     int32_t kept = 0, before = model->clusters;
+    /* A number for each cluster, in the few steps that come to it; so is the heap below. */
     int32_t *map = vem_i_alloc((size_t)before, sizeof *map);
     if (!map)
         return -1; /* without memory for the move, it is not made */
@@ -42,6 +43,10 @@ static int64_t drop(vem_i_em *em, void *state)
         map[c] = is_empty(em, c) ? -1 : kept;
         if (map[c] >= 0)
             vem_i_model_put(model, c, model, kept++);
+    }
+    if (kept == 0) { /* nothing has been put anywhere */
+        vem_i_free(map);
+        return -1; /* without rows that weigh anything there is nothing to go by */
     }
     model->clusters = kept;
     vem_i_normalize_weights(model);

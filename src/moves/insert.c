@@ -18,6 +18,7 @@
 #include "base/parallel.h"
 #include "base/residence.h"
 #include "em/undo.h"
+#include "model/evidence.h"
 #include "moves/candidate.h"
 #include "moves/moves.h"
 
@@ -209,8 +210,7 @@ static void shrink(vem_i_em *em)
     for (int k = 0; k < SHRINK_STEPS; k++) {
         vem_i_em_again(em);
         vem_i_estep_collect(em->estep, &em->posterior, &em->stats);
-        em->scorer.family->maximize(em->run, &em->scorer, &em->stats, &em->constraints,
-                                    em->model);
+        vem_i_maximize(em->run, &em->scorer, &em->stats, &em->constraints, em->model);
         vem_i_scorer_prepare(em->run, em->model, &em->scorer);
     }
 }

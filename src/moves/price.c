@@ -377,5 +377,7 @@ const vem_i_move vem_i_move_price = {.name = VEM_I_MOVE_PRICE,
                                      .create = create,
                                      .free = release,
                                      .price = price,
+                                     /* under prices that stay, sizes would drift */
+                                     .ends_loop = 1,
                                      .make = make,
                                      .record = record};

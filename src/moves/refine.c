@@ -223,7 +223,7 @@ vem_status vem_i_refinement_new(vem_i_em *em, vem_i_cells *cells, int64_t expand
     }
     t->posterior.log_sums = t->child_log_sums;
     em->posterior.log_sums = t->log_sums;
-    em->refiner = (vem_i_refiner){refine, t};
+    em->refiner = (vem_i_refiner){refine, t, VEM_I_MOVE_REFINE};
     *refinement = t;
     return VEM_OK;
 }

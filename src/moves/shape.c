@@ -35,6 +35,7 @@
 
 #include "base/memory.h"
 #include "base/residence.h"
+#include "model/evidence.h"
 #include "model/spread.h"
 #include "moves/halves.h"
 
@@ -157,8 +158,8 @@ static void follow(vem_i_shaper *t, bench *b, int32_t c, const passed *last, int
                                            .relax = 1};
     double weight = em->model->weights[c];
     if (shapes) {
-        em->scorer.family->maximize(&t->alone, &b->two.scorer, &b->two.stats,
-                                    &constraints, b->two.model);
+        vem_i_maximize(&t->alone, &b->two.scorer, &b->two.stats, &constraints,
+                       b->two.model);
         for (int h = 0; h < 2; h++)
             b->two.model->weights[h] = em->constraints.prior != VEM_PRIOR_FLAT
                                            ? weight * b->two.model->weights[h]

@@ -28,11 +28,9 @@ typedef struct vem_i_boxes {
         starts[VEM_I_BOXES_TASKS + 1]; /* task t has roots starts[t] .. starts[t+1]-1 */
 } vem_i_boxes;
 
-/* Rows of a node that is not divided, for so many columns. */
-int64_t vem_i_boxes_leaf(int32_t d);
 /* Are boxes for such items and clusters? */
 int vem_i_boxes_suit(const vem_view *view, const vem_i_family *family);
-/* leaf 0: as above. Can run dry. A stop or a deadline is VEM_STOPPED. */
+/* leaf: rows of a node that is not divided; 0: what suits the columns. Can run dry. A stop or a deadline is VEM_STOPPED. */
 vem_status vem_i_boxes_new(vem_i_run *run, const vem_view *view,
                            const vem_i_family *family, int64_t leaf, vem_i_boxes **boxes);
 void vem_i_boxes_free(vem_i_boxes *boxes);

@@ -17,7 +17,7 @@
  * would take more than its rows. */
 enum { LEAF_COLUMNS = 16, LEAST = 32, MOST = 256, WIDE_COLUMNS = 4 };
 
-int64_t vem_i_boxes_leaf(int32_t d)
+static int64_t leaf_for(int32_t d)
 {
     const int64_t rows = LEAF_COLUMNS * (int64_t)d, wide = WIDE_COLUMNS * (int64_t)d;
     const int64_t some = rows < LEAST ? LEAST : rows < MOST ? rows : MOST;
@@ -233,7 +233,7 @@ vem_status vem_i_boxes_new(vem_i_run *run, const vem_view *view,
     if (status != VEM_OK)
         return status;
     t->family = family;
-    t->leaf = leaf > 0 ? leaf : vem_i_boxes_leaf(view->d);
+    t->leaf = leaf > 0 ? leaf : leaf_for(view->d);
     t->stride = INT64_C(1) + view->d + vem_i_second_count(family, view->d);
     status = make(run, view, t);
     if (status == VEM_OK)

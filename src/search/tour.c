@@ -10,6 +10,14 @@
 
 enum { PIECES = 16 };
 
+/* Items as they lie. */
+static void reset(vem_i_tour *tour)
+{
+    for (int64_t i = 0; i < tour->n; i++)
+        tour->items[i] = (uint32_t)i;
+    memset(tour->starts, 0, ((size_t)tour->clusters + 1) * sizeof *tour->starts);
+}
+
 vem_status vem_i_tour_new(vem_i_run *run, int64_t n, int32_t clusters, vem_i_tour *tour)
 {
     if (n > UINT32_MAX && !run->counted)
@@ -31,7 +39,7 @@ vem_status vem_i_tour_new(vem_i_run *run, int64_t n, int32_t clusters, vem_i_tou
     }
     *tour = made;
     if (!run->counted)
-        vem_i_tour_reset(tour);
+        reset(tour);
     return VEM_OK;
 }
 
@@ -41,13 +49,6 @@ void vem_i_tour_free(vem_i_tour *tour)
     vem_i_free(tour->starts);
     vem_i_free(tour->counts);
     memset(tour, 0, sizeof *tour);
-}
-
-void vem_i_tour_reset(vem_i_tour *tour)
-{
-    for (int64_t i = 0; i < tour->n; i++)
-        tour->items[i] = (uint32_t)i;
-    memset(tour->starts, 0, ((size_t)tour->clusters + 1) * sizeof *tour->starts);
 }
 
 static int64_t column_of(const vem_i_tour *t, int64_t item)

@@ -19,8 +19,6 @@ typedef struct vem_i_tour {
 
 vem_status vem_i_tour_new(vem_i_run *run, int64_t n, int32_t clusters, vem_i_tour *tour);
 void vem_i_tour_free(vem_i_tour *tour);
-/* Items as they lie. */
-void vem_i_tour_reset(vem_i_tour *tour);
 /* Stable, by rank[held[item * width]]. */
 void vem_i_tour_sort(vem_i_tour *tour, int32_t clusters, const int32_t *held,
                      int32_t width, const int32_t *rank);
