@@ -110,6 +110,34 @@ static void nearest_parents(void **state)
     vem_hierarchy_free(h);
 }
 
+/* Two levels as long as nodes have no more than 256 children; with one cluster more there are three. */
+static void as_many_levels_as_it_takes(void **state)
+{
+    (void)state;
+    enum { TWO = 65536 };
+    double *means = malloc((TWO + 1) * sizeof *means),
+           *weights = malloc((TWO + 1) * sizeof *weights);
+    const double variance = 1;
+    assert_true(means && weights);
+    for (int32_t more = 0; more < 2; more++) {
+        vem_model *model = NULL;
+        vem_hierarchy *h = NULL;
+        for (int32_t c = 0; c < TWO + more; c++) {
+            means[c] = c % 300; /* few places, which takes no time */
+            weights[c] = 1.0 / (TWO + more);
+        }
+        assert_int_equal(vem_model_new(ctx, VEM_ISO_SHARED, TWO + more, 1, means, weights,
+                                       &variance, &model),
+                         VEM_OK);
+        assert_int_equal(vem_hierarchy_new(ctx, model, NULL, &h), VEM_OK);
+        assert_int_equal(vem_hierarchy_levels(h), 2 + more);
+        vem_hierarchy_free(h);
+        vem_model_free(model);
+    }
+    free(means);
+    free(weights);
+}
+
 /* Means in few places have no more parents than places. */
 static void few_places(void **state)
 {
@@ -221,9 +249,10 @@ static void stopped(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nearest_parents), cmocka_unit_test(few_places),
-        cmocka_unit_test(weights_count),   cmocka_unit_test(same_bits),
-        cmocka_unit_test(refused),         cmocka_unit_test(stopped),
+        cmocka_unit_test(nearest_parents), cmocka_unit_test(as_many_levels_as_it_takes),
+        cmocka_unit_test(few_places),      cmocka_unit_test(weights_count),
+        cmocka_unit_test(same_bits),       cmocka_unit_test(refused),
+        cmocka_unit_test(stopped),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -330,6 +330,16 @@ static void odd_rows_and_priors(void **state)
     vem_options held = full;
     held.held = 2;
     assert_int_equal(try_select(&data, &held, &s, &f), VEM_BAD_OPTION);
+    vem_options blocks =
+        held; /* whose rows hold all clusters: rounds of a search hold one */
+    blocks.held = VEM_AUTO;
+    blocks.blocks = 5;
+    const vem_select_method methods[] = {VEM_SELECT_BAYES, VEM_SELECT_VB, VEM_SELECT_BIC};
+    for (int m = 0; m < 3; m++) {
+        s.method = methods[m];
+        assert_int_equal(try_select(&data, &blocks, &s, &f), VEM_BAD_OPTION);
+        assert_non_null(strstr(vem_ctx_message(ctx), "blocks"));
+    }
     grid_data_free(&data);
 }
 

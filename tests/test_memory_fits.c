@@ -3,7 +3,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "em/last_step.h"
+#include "engine.h"
 #include "memory_digests.h"
+#include "run.h"
 
 enum { N = 90, D = 3, MANY = 1100 };
 
@@ -358,9 +361,40 @@ static int free_all(void **state)
     return tear_down(state) != 0 ? -1 : rmdir(folder); /* fails where a file was left */
 }
 
+/* A loop that has a deadline and no memory to go back by says so: it would not know when its time is
+ * over. */
+static void no_way_back(void **state)
+{
+    (void)state;
+    grid_data data = grid_data_new(SET_SEPARATED, WEIGHTS_NONE, N, D, 5);
+    vem_model *start = grid_start(ctx, &data, VEM_DIAG, 3);
+    const vem_options o = grid_options(3, VEM_DIAG, VEM_PRIOR_FREE, 1, VEM_DOUBLE, 9);
+    engine e;
+    engine_new(&e, ctx, &data, &o, start);
+    vem_i_run late = *e.em.run;
+    late.deadline = 1e300;
+    e.em.run = &late;
+    vem_i_last_step *last = NULL;
+    calls = 0;
+    assert_int_equal(vem_i_last_step_new(&e.em, &last), VEM_OK);
+    const int64_t count = calls;
+    vem_i_last_step_free(last);
+    assert_true(count > 1);
+    for (fail_at = 1; fail_at <= count; fail_at++) {
+        calls = 0;
+        assert_int_equal(vem_i_last_step_new(&e.em, &last), VEM_NO_MEMORY);
+        assert_null(last);
+    }
+    fail_at = 0;
+    engine_free(&e);
+    vem_model_free(start);
+    grid_data_free(&data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_way_back),
         cmocka_unit_test(every_allocation_of_fits),
         cmocka_unit_test(every_allocation_of_selections),
         cmocka_unit_test(every_allocation_of_measures),

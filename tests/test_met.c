@@ -52,7 +52,8 @@ static void the_same_rows_together(void **state)
     assert_false(vem_i_met_before(&met, 1, &em));
     divide(11, names);
     assert_false(vem_i_met_before(&met, 1, &em));
-    held[0] = -1; /* nothing is held */
+    vem_i_met_begin(&met);
+    held[0] = -1; /* nothing is held, which is another thing than the first cluster */
     assert_false(vem_i_met_before(&met, 1, &em));
     vem_i_met_begin(&met);
     assert_true(vem_i_met_before(&met, 1, &em));

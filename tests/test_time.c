@@ -348,6 +348,23 @@ static void more_time_never_gives_less(void **state)
     free(values);
 }
 
+/* As few rows as clusters need at least, where that is a power of two as coresets are. */
+static void as_few_rows_as_it_takes(void **state)
+{
+    (void)state;
+    double *values;
+    vem_data *data = many_rows(&values, 1000000);
+    vem_options o;
+    double fewest = INFINITY;
+    vem_options_init(&o);
+    o.clusters = 256;
+    for (o.time = 1e-4; o.time < 10; o.time *= 1.3)
+        fewest = fmin(fewest, (double)choose(data, &o).rows);
+    assert_true(fewest == 8.0 * (double)o.clusters);
+    vem_data_free(data);
+    free(values);
+}
+
 /* Rows that may go do so first; then full covariances, which gain by it, hold fewer. */
 static void fewer_held_before_steps(void **state)
 {
@@ -474,6 +491,7 @@ int main(void)
         cmocka_unit_test(bad_times_are_refused),
         cmocka_unit_test(starts_are_foreseen),
         cmocka_unit_test(more_time_never_gives_less),
+        cmocka_unit_test(as_few_rows_as_it_takes),
         cmocka_unit_test(fewer_held_before_steps),
         cmocka_unit_test(what_was_asked_stays),
         cmocka_unit_test(rows_that_must_stay),
