@@ -8,7 +8,7 @@ set -eu
 build="build-essential cmake pkg-config librandom123-dev
        libjansson-dev libzip-dev zlib1g-dev libhdf5-dev libcmocka-dev python3 python3-dev
        python3-setuptools python3-wheel python3-pip"
-tests="clang libclang-rt-dev libomp-dev python3-numpy python3-sklearn python3-h5py
+tests="clang libclang-rt-dev libomp-dev python3-numpy python3-sklearn python3-h5py python3-distributed
        python3-pytest python3-pandas python3-faiss python3-pil python3-tqdm
        gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static abigail-tools"
 lint="clang-format clang-tidy cppcheck shellcheck"

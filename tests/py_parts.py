@@ -2,6 +2,7 @@
 """A fit driven from outside by the scripts of examples/: parts, a lost worker, a round that is
 gone on with, the number of jobs."""
 import subprocess
+import sys
 
 from cli_case import *
 
@@ -10,8 +11,8 @@ class Parts(Case):
     def setUp(self):
         super().setUp()
         rng = random.Random(3)
-        rows = [[4.0 * (i % 3) + rng.gauss(0, 1), 3.0 * (i % 2) + rng.gauss(0, 1)]
-                for i in range(300)]
+        self.rows = rows = [[4.0 * (i % 3) + rng.gauss(0, 1), 3.0 * (i % 2) + rng.gauss(0, 1)]
+                            for i in range(300)]
         self.data = self.npy("x.npy", rows)
         self.names = [self.npy(f"part-{i + 1}.npy", rows[a:b])
                       for i, (a, b) in enumerate(((0, 70), (70, 75), (75, 200), (200, 300)))]
@@ -81,6 +82,45 @@ exec '{os.path.abspath(VEM)}' "$@"
         files = [self.path(f"round1/s{i}.npz") for i in range(1, 5)]
         self.refuse(1, ["merge", *files[:2], files[3], "-o", self.path("n.npz")], "missing: 3")
         self.assertEqual(self.json("merge", *files, "-o", self.path("n.npz"))["rows"], 300)
+
+    def test_dask(self):
+        """Eight parts on four workers, one of which is killed in the middle: the same bits."""
+        try:
+            import distributed  # pylint: disable=unused-import,import-outside-toplevel
+        except ImportError:
+            self.skipTest("dask.distributed is not installed")
+        self.names = [self.npy(f"eight-{i}.npy", self.rows[i * 37:i * 37 + (37 if i < 7 else 41)])
+                      for i in range(8)]
+        plain = self.fit("plain.npz")
+        driver = self.write("driver.py", f"""
+import os, sys
+sys.path.insert(0, {os.path.join(SOURCE, "examples")!r})
+import dask
+import parts_dask
+
+def once_deadly(vem, part, number, *more):
+    if number == 5:
+        try:
+            os.close(os.open({self.path("killed")!r}, os.O_CREAT | os.O_EXCL))
+            os.kill(os.getpid(), 9)
+        except FileExistsError:
+            pass
+    return parts_dask.accumulate(vem, part, number, *more)
+
+if __name__ == "__main__":
+    dask.config.set({{"distributed.comm.timeouts.connect": "600s", "distributed.comm.timeouts.tcp": "600s"}})
+    with parts_dask.distributed.Client(n_workers=4, threads_per_worker=1, dashboard_address=None) as client:
+        model = parts_dask.fit(client, sys.argv[1], sys.argv[3:], sys.argv[2], ["--algorithm", "kmeans"],
+                               task=once_deadly)
+    print(model)
+""")
+        done = subprocess.run([sys.executable, driver, self.path("m.npz"), self.path("dask"),
+                               *self.names], cwd=self.folder.name, capture_output=True, text=True,
+                              check=False, timeout=LIMIT, env={**os.environ, "VEM": VEM})
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertTrue(os.path.exists(self.path("killed")))
+        with open(done.stdout.splitlines()[-1], "rb") as file:
+            self.assertEqual(file.read(), plain)
 
 
 if __name__ == "__main__":
