@@ -82,8 +82,9 @@ class Columns(Case):
         init = self.json("fit", other, "--init", self.model, "--max-steps", 1)
         self.assertEqual((init["d"], init["n"]), (3, len(self.rows)))
         stats = [self.path("s1.npz"), self.path("s2.npz")]
-        sums = [self.json("fit", data, "--init", self.model, "--accumulate", out)
-                for data, out in zip((self.data, other), stats)]
+        sums = [self.json("fit", data, "--init", self.model, "--accumulate", out,
+                          "--part", f"{i}/2")  # the same rows twice are meant here
+                for i, data, out in zip((1, 2), (self.data, other), stats)]
         self.assertEqual(sums[0]["free_energy"], sums[1]["free_energy"])
         self.vem("merge", *stats, "-o", self.path("next.npz"))
         self.assertEqual(self.json("info", self.path("next.npz"))["meta"]["columns"],
