@@ -3,6 +3,8 @@
 
 #include "vem_python.h"
 
+enum { MOST_FAMILIES = 32 };
+
 /* ---- Reports ---- */
 
 static PyObject *step_to(const vem_trace_step *s)
@@ -333,15 +335,37 @@ static PyObject *run_select(PyObject *module, call *c, const vem_data *data,
     return result;
 }
 
+/* Numbers of families, from a tuple; 0: failed. */
+static int families_from(PyObject *tuple, int32_t *kinds, vem_select_options *how)
+{
+    const Py_ssize_t count = PyTuple_Size(tuple);
+    if (count < 0 || count > MOST_FAMILIES) {
+        if (count >= 0)
+            PyErr_SetString(PyExc_ValueError, "there are not so many families.");
+        return 0;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        const long kind = PyLong_AsLong(PyTuple_GetItem(tuple, i));
+        if (kind == -1 && PyErr_Occurred())
+            return 0;
+        kinds[i] = (int32_t)kind;
+    }
+    how->families = count > 0 ? kinds : NULL;
+    how->family_count = count;
+    return 1;
+}
+
+/* select(data, options, method, least, most, prior or None, families, settings) */
 static PyObject *select_clusters(PyObject *module, PyObject *args)
 {
-    PyObject *object, *dict, *prior, *settings = NULL, *result = NULL;
+    PyObject *object, *dict, *prior, *families, *settings = NULL, *result = NULL;
+    int32_t kinds[MOST_FAMILIES];
     int method, least, most;
     Py_buffer views[2] = {{.obj = NULL}, {.obj = NULL}};
     vem_prior_options conjugate = {.size = sizeof conjugate};
     call c;
-    if (!PyArg_ParseTuple(args, "OOiiiO|O:select", &object, &dict, &method, &least, &most,
-                          &prior, &settings))
+    if (!PyArg_ParseTuple(args, "OOiiiOO|O:select", &object, &dict, &method, &least,
+                          &most, &prior, &families, &settings))
         return NULL;
     const vem_data *data = data_of(module, object);
     if (!data)
@@ -350,8 +374,8 @@ static PyObject *select_clusters(PyObject *module, PyObject *args)
                               .method = (vem_select_method)method,
                               .min_clusters = least,
                               .max_clusters = most};
-    int ready = 1;
-    if (PyDict_Check(prior)) {
+    int ready = families_from(families, kinds, &how);
+    if (ready && PyDict_Check(prior)) {
         ready = prior_from(prior, views, &conjugate);
         how.prior = &conjugate;
     }

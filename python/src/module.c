@@ -123,9 +123,11 @@ PyMethodDef table_methods[] = {
 
 static int execute(PyObject *module)
 {
-    PyMethodDef *const tables[] = {table_methods,  data_methods,  model_methods,
-                                   fit_methods,    use_methods,   tree_methods,
-                                   stream_methods, arrow_methods, NULL};
+    PyMethodDef *const tables[] = {table_methods,  data_methods,
+                                   model_methods,  fit_methods,
+                                   use_methods,    tree_methods,
+                                   stream_methods, arrow_methods,
+                                   index_methods,  NULL};
     for (PyMethodDef *const *table = tables; *table; table++)
         if (PyModule_AddFunctions(module, *table) != 0)
             return -1;

@@ -16,6 +16,9 @@ Functions:
     coreset              a weighted sample that stands for all rows
     kmeans_plusplus      first centers
     describe             what was found, cluster by cluster
+    hierarchy            centers under fewer centers, for an index of several levels
+    spill                two clusters for each row, for an index with overlapping lists
+    update               the model of rows that have changed; clusters keep their numbers
     read                 a file with its columns chosen: a Table, taken where arrays are
     load, save           models and trees, in the files of the command ``vem``
     generate             rows of known clusters
@@ -52,6 +55,7 @@ from ._bayes import BayesianKMeans, select
 from ._counts import BernoulliMixture, MultinomialMixture, PoissonMixture
 from ._functions import coreset, describe, generate, kmeans_plusplus, load, save
 from ._gaussian import GaussianMixture
+from ._index import hierarchy, spill, update
 from ._kmeans import KMeans
 from ._table import Table, read
 from ._tree import AgglomerativeBayes
@@ -71,9 +75,12 @@ __all__ = [
     "coreset",
     "describe",
     "generate",
+    "hierarchy",
     "kmeans_plusplus",
     "load",
     "read",
     "save",
     "select",
+    "spill",
+    "update",
 ]

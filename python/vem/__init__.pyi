@@ -68,6 +68,7 @@ class AgglomerativeBayes(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
 class BayesianKMeans(TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
     n_clusters_: int
+    covariance_type_: str
     cluster_centers_: NDArray[Any]
     covariances_: NDArray[Any]
     weights_: NDArray[Any]
@@ -589,6 +590,12 @@ def generate(
     random_state: Seed = None,
     return_centers: bool = False,
 ) -> tuple[NDArray[Any], ...]: ...
+def hierarchy(
+    estimator: BaseEstimator,
+    *,
+    n_levels: NoneType = None,
+    random_state: Seed = None,
+) -> None: ...
 def kmeans_plusplus(
     X: Rows,
     n_clusters: int,
@@ -625,3 +632,10 @@ def select(
     prior: dict[str, Any] | None = None,
     n_threads: int | None = None,
 ) -> BayesianKMeans: ...
+def spill(estimator: BaseEstimator, X: Rows, weight: float = 1.0) -> None: ...
+def update(
+    estimator: BaseEstimator,
+    X: Rows,
+    *,
+    sample_weight: ArrayLike | None = None,
+) -> None: ...

@@ -8,11 +8,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _arrays, _options, _vem
 from ._base import Assigns, Estimator, from_bytes, seed_of, to_bytes
-from ._gaussian import WORDS, family_of
+from ._gaussian import WORDS, family_of, word_of
 from ._items import Items
 from ._kmeans import CentersMixin
 
 METHODS = _vem.methods()["select"]
+_KINDS = {row[0]: number for number, row in enumerate(_vem.families())}
 # What a selection decides itself, or has no use for.
 WITHOUT = {"balance", "family", "metric", "held", "explore", "probe", "swaps", "finish", "margin", "cells", "depth",
            "expand", "gap", "blocks", "tau", "chain", "init-steps", "reach", "search", "empty",
@@ -83,7 +84,7 @@ class BayesianKMeans(CentersMixin, ClusterMixin, Assigns, Estimator):
     method : {'bayes', 'vb', 'greedy', 'bic', 'icl', 'kmeans-bic', 'gmeans', 'sweep'}, \
 default='bayes'
         What the number of clusters is found by; 'vb' is the same with soft assignments.
-    covariance_type : {'full', 'diag', 'spherical', ...}, default='full'
+    covariance_type : {'full', 'diag', 'spherical', ...} or list of them, default='full'
         What a cluster looks like.
     tol : float, default=1e-4
         When the steps between two divisions end.
@@ -111,6 +112,8 @@ default='bayes'
     ----------
     n_clusters_ : int
         How many were found.
+    covariance_type_ : str
+        What they look like.
     cluster_centers_ : ndarray of shape (n_clusters_, n_features)
         Means of the clusters.
     covariances_, weights_ : ndarray
@@ -162,9 +165,10 @@ default='bayes'
             raise ValueError(f"method is {self.method!r}, but it must be one of "
                              f"{', '.join(METHODS)}.")
         least, most = numbers_of(self.min_clusters, self.max_clusters)
+        several = _several(self.covariance_type)
         items = Items(rows, weights)
         options = {
-            "family": None if self.method in ("kmeans-bic", "gmeans")
+            "family": None if several or self.method in ("kmeans-bic", "gmeans")
             else family_of(self.covariance_type),
             "max-steps": _options.check("max_iter", "max-steps", self.max_iter),
             "tolerance": min(_options.not_negative("tol", self.tol), 1.0),
@@ -175,8 +179,9 @@ default='bayes'
                          self.prior_scale, rows.shape[1])
         model, report, raised, path = self._call(
             _vem.select, items.rows.data(items.weights), options, METHODS.index(self.method),
-            least, most, prior)
+            least, most, prior, several)
         self._keep(model, report)
+        self.covariance_type_ = word_of(self._state["family"])
         kind = rows.dtype if rows.dtype in (np.float32, np.float64) else np.dtype(np.float64)
         self._kind = kind
         self.cluster_centers_ = self._state["means"].astype(kind)
@@ -289,6 +294,17 @@ default='bayes'
         return found
 
 
+def _several(covariance_type):
+    """Numbers of the families of several types, or none."""
+    if not isinstance(covariance_type, (list, tuple)):
+        return ()
+    words = list(covariance_type)
+    kinds = tuple(_KINDS[family_of(word)] for word in words)
+    if not kinds or len(set(kinds)) < len(kinds):
+        raise ValueError(f"covariance_type is {words!r}, but several types must be different ones.")
+    return kinds
+
+
 def select(X, *, method="bayes", min_clusters=1, max_clusters=None, covariance_type="full",
            sample_weight=None, random_state=None, prior=None, n_threads=None):
     """Find the number of clusters.
@@ -303,8 +319,9 @@ def select(X, *, method="bayes", min_clusters=1, max_clusters=None, covariance_t
         Fewest clusters.
     max_clusters : int, default=None
         Most clusters.
-    covariance_type : str, default='full'
-        What a cluster looks like, as of GaussianMixture.
+    covariance_type : str or list of str, default='full'
+        What a cluster looks like, as of GaussianMixture. Several: each is searched, and the one with
+        the best objective is taken (``covariance_type_``).
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows.
     random_state : int, RandomState instance or None, default=None

@@ -13,6 +13,11 @@ _TYPES = {family: word for word, family in FAMILIES.items()}
 WORDS = {"family": lambda word: repr(_TYPES.get(word, word))}
 
 
+def word_of(family):
+    """What the library's family is called here."""
+    return _TYPES.get(family, family)
+
+
 def family_of(covariance_type):
     """The library's name of a covariance type."""
     if covariance_type in FAMILIES:

@@ -276,7 +276,10 @@ array-like of shape (n_clusters, n_features), default='k-means++'
         if reduced:
             options.pop("coreset", None)
         items = Items(rows, weights)
-        model, report, raised = self._fit_items(items, options, start)
+        return self._take(items, rows, *self._fit_items(items, options, start))
+
+    def _take(self, items, rows, model, report, raised):
+        """What a fit found, as attributes."""
         self._keep(model, report)
         self._settle(rows, n_iter=min(_steps(report), self.max_iter))
         self.inertia_ = report["quantization_error"]

@@ -75,7 +75,10 @@ class Mixture(Assigns, DensityMixin, Estimator):
         if start is not None:
             options.update({"restarts": 1, "swaps": 0, **_options.given(self)})
             options.pop("seeding", None)
-        model, report, raised = self._fit_items(items, options, start)
+        return self._take(items, rows, *self._fit_items(items, options, start))
+
+    def _take(self, items, rows, model, report, raised):
+        """What a fit found, as attributes; gives the labels of the rows."""
         self._keep(model, report)
         self.weights_ = self._state["weights"].copy()  # a change of them is seen beside it
         self.means_ = self._state["means"].copy()
