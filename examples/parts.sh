@@ -4,12 +4,16 @@
 #
 #     examples/parts.sh START.npz OUT.npz PART... [-- options of vem fit]
 #
+# Where START.npz is not there it is made, with K clusters: a coreset of CORESET rows (65,536) of
+# each part, and a fit to all of these.
+#
 # JOBS processes run at a time (2). What a round has made stays in OUT.npz.rounds: a part whose
 # process died is asked for again, and the same command goes on where it was ended. Nothing but
 # the files is shared, so the lines marked (*) may as well run elsewhere.
 set -eu
 
 VEM=${VEM:-vem} JOBS=${JOBS:-2} TRIES=${TRIES:-3} ROUNDS=${ROUNDS:-100}
+K=${K:-} CORESET=${CORESET:-65536}
 REST=${REST:-1e-7} # F has come to rest when a round gains less than this
 
 [ $# -ge 3 ] || { echo "usage: parts.sh START.npz OUT.npz PART... [-- OPTIONS]" >&2; exit 2; }
@@ -25,18 +29,22 @@ done
 [ $# -eq 0 ] || shift
 count=$(wc -l < "$rounds/parts" | tr -d ' ')
 
-# The statistics of part $1, unless they are there. A file of vem is whole or is not there.
+# What part $1 is asked for, unless it is there. A file of vem is whole or is not there.
 one_part() {
-    [ -e "$round/s$1.npz" ] && return
+    file=$round/s$1.npz number=$1
+    [ -e "$file" ] && return
     part=$(sed -n "$1p" "$rounds/parts")
-    number=$1
     shift
-    "$VEM" fit "$part" --init "$model" --accumulate "$round/s$number.npz" \
-        --part "$number/$count" -q "$@" # (*)
+    if [ "$round" = "$rounds/start" ]; then # each with its own seed: parts that look alike
+        "$VEM" coreset "$part" -m "$CORESET" --seed "$number" -o "$file" -q # (*)
+    else
+        "$VEM" fit "$part" --init "$model" --accumulate "$file" \
+            --part "$number/$count" -q "$@" # (*)
+    fi
 }
 
 # JOBS at a time. A part that fails is looked at when all are done.
-all_parts() {
+try_parts() {
     running=0
     for i in $(seq "$count"); do
         one_part "$i" "$@" &
@@ -55,16 +63,35 @@ missing() {
     done
 }
 
+# Of round $1, with options of vem fit.
+all_parts() {
+    round=$rounds/$1 tries=0
+    shift
+    mkdir -p "$round"
+    while [ -n "$(missing)" ]; do
+        [ "$tries" -lt "$TRIES" ] || { echo "parts.sh: nothing of part$(missing)" >&2; exit 1; }
+        tries=$((tries + 1))
+        try_parts "$@"
+    done
+}
+
+make_start() {
+    all_parts start
+    set --
+    for i in $(seq "$count"); do
+        set -- "$@" "$round/s$i.npz"
+    done
+    "$VEM" fit "$@" -k "$K" -o "$model" -q
+}
+
+if [ ! -e "$model" ]; then
+    [ -n "$K" ] || { echo "parts.sh: $model is not there; K=C makes it" >&2; exit 2; }
+    make_start
+fi
+
 last=
 for n in $(seq "$ROUNDS"); do
-    round=$rounds/$n
-    mkdir -p "$round"
-    tries=0
-    while [ -n "$(missing)" ]; do
-        [ "$tries" -lt "$TRIES" ] || { echo "parts.sh: no statistics of part$(missing)" >&2; exit 1; }
-        tries=$((tries + 1))
-        all_parts "$@"
-    done
+    all_parts "$n" "$@"
     told=$("$VEM" merge "$round"/s*.npz --expect "$count" -o "$round/next.npz" --json)
     f=$(printf '%s\n' "$told" | sed -n 's/.*"free_energy": *\([-+.0-9e]*\).*/\1/p')
     echo "round $n: F = $f"

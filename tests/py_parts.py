@@ -74,6 +74,69 @@ exec '{os.path.abspath(VEM)}' "$@"
         self.assertEqual(went_on, self.fit("plain.npz"))
         self.script("parts.sh", "m.npz", code=2)
 
+    def test_start(self):
+        """Without a start: one of coresets, by the shell and by Python, and whoever dies."""
+        whole = self.json("fit", self.data, "-k", 6)["free_energy"]
+        self.script("parts.sh", "s.npz", "a.npz", *self.names, code=2)
+        self.script("parts.sh", "s.npz", "a.npz", *self.names, K="6", CORESET="60",
+                    DIES_AT="coreset", DIES="2")
+        self.assertEqual(self.read("deaths"), b"xx")
+        self.assertEqual(len(os.listdir(self.path("a.npz.rounds/start"))), 4)
+        found = self.json("score", self.path("a.npz"), self.data)["free_energy"]
+        self.assertGreater(found, whole - 0.05)
+        self.assertGreater(found, self.json("score", self.path("s.npz"), self.data)["free_energy"])
+        self.script("parts.py", "t.npz", "b.npz", *self.names, code=2)
+        self.script("parts.py", "t.npz", "b.npz", *self.names, "-k", 6, "--coreset", 60,
+                    DIES_AT="part-3.npy", DIES="1")
+        for ours, theirs in (("t.npz", "s.npz"), ("b.npz", "a.npz")):
+            found = [npz_parse(self.path(name)) for name in (ours, theirs)]
+            for name in ("means", "weights"):  # meta tells of files, whose names are others
+                self.assertEqual(*(arrays[name][2] for arrays in found))
+
+    def test_python(self):
+        """parts.py is parts.sh; a part that never comes ends it, and nothing is written."""
+        words = ["m.npz", "b.npz", *self.names, "--", "--algorithm", "kmeans"]
+        self.script("parts.py", *words, code=1, DIES_AT="--part 2/4", DIES="99")
+        self.assertFalse(os.path.exists(self.path("b.npz")))
+        self.write("deaths", "")
+        self.script("parts.py", *words, DIES_AT="--part 2/4", DIES="2")
+        self.assertEqual(self.read("b.npz"), self.fit("a.npz"))
+
+    def test_ray_and_spark(self):
+        """Neither is here: modules of their names that do what these scripts ask of them."""
+        self.write("ray.py", """
+def init(**where): print("init", sorted(where))
+def shutdown(): print("shutdown")
+def get(futures): return [future() for future in futures]
+class Remote:
+    def __init__(self, task): self.task = task
+    def options(self, max_retries, retry_exceptions): return self
+    def remote(self, *words): return lambda: self.task(*words)
+remote = Remote
+""")
+        os.makedirs(self.path("pyspark"))
+        self.write("pyspark/__init__.py", "")
+        self.write("pyspark/sql.py", """
+class Spread:
+    def __init__(self, calls): self.calls = calls
+    def map(self, task): return Spread([task(words) for words in self.calls])
+    def collect(self): return self.calls
+class SparkSession:
+    def appName(self, name): return self
+    def master(self, where): print("master", where); return self
+    def getOrCreate(self): return self
+    def parallelize(self, calls, count): assert len(calls) == count; return Spread(calls)
+    def stop(self): print("stop")
+    sparkContext = property(lambda self: self)
+SparkSession.builder = SparkSession()
+""")
+        plain = self.fit("a.npz")
+        for script, says in (("parts_ray.py", "shutdown"), ("parts_spark.py", "stop")):
+            done = self.script(script, "m.npz", script + ".npz", *self.names, "--", "--algorithm",
+                               "kmeans", PYTHONPATH=self.folder.name)
+            self.assertTrue(done.stdout.endswith(says + "\n"), done.stdout)
+            self.assertEqual(self.read(script + ".npz"), plain)
+
     def test_slurm(self):
         """No Slurm here: what a task of the array would do, one after the other."""
         for i in range(1, 5):
@@ -98,20 +161,21 @@ sys.path.insert(0, {os.path.join(SOURCE, "examples")!r})
 import dask
 import parts_dask
 
-def once_deadly(vem, part, number, *more):
-    if number == 5:
+def once_deadly(task, vem, to, words):
+    if to.endswith("s5.npz"):
         try:
             os.close(os.open({self.path("killed")!r}, os.O_CREAT | os.O_EXCL))
             os.kill(os.getpid(), 9)
         except FileExistsError:
             pass
-    return parts_dask.accumulate(vem, part, number, *more)
+    return task(vem, to, words)
 
 if __name__ == "__main__":
     dask.config.set({{"distributed.comm.timeouts.connect": "600s", "distributed.comm.timeouts.tcp": "600s"}})
     with parts_dask.distributed.Client(n_workers=4, threads_per_worker=1, dashboard_address=None) as client:
-        model = parts_dask.fit(client, sys.argv[1], sys.argv[3:], sys.argv[2], ["--algorithm", "kmeans"],
-                               task=once_deadly)
+        run = parts_dask.run_on(client)
+        model = parts_dask.parts.rounds(lambda task, calls: run(once_deadly, [(task, *call) for call in calls]),
+                                        sys.argv[1], sys.argv[3:], sys.argv[2], ["--algorithm", "kmeans"])
     print(model)
 """)
         done = subprocess.run([sys.executable, driver, self.path("m.npz"), self.path("dask"),
