@@ -320,6 +320,19 @@ class Oracle(unittest.TestCase):
         self.assertAlmostEqual(report["quantization_error"], theirs.inertia_,
                                delta=1e-4 * theirs.inertia_)
 
+    def test_kmeans_of_parts(self):
+        """Rounds over files of parts end where scikit-learn ends with all rows."""
+        x, _ = blobs(2000, 12, 8, seed=13)
+        report, _, _, theirs = self.kmeans(x, 12)
+        parts = [self.save(f"part{i}.npy", rows) for i, rows in enumerate(np.split(x, [300, 350, 1500]))]
+        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "examples", "parts.py")
+        subprocess.run([sys.executable, script, self.path("start.npz"), self.path("out.npz"), *parts, "--",
+                        "--algorithm", "kmeans"], check=True, stdout=subprocess.DEVNULL,
+                       env={**os.environ, "VEM": os.path.abspath(VEM)})
+        with np.load(self.path("out.npz")) as model:
+            np.testing.assert_allclose(model["means"], theirs.cluster_centers_, atol=1e-9)
+        self.assertGreater(report["steps"], 3)
+
     def test_kmeans_free_energy_is_a_mixture(self):
         """F of a k-means model is at most the likelihood scikit-learn gives that mixture."""
         x, _ = blobs(500, 3, 4, seed=41)
