@@ -84,12 +84,23 @@ def threads(workers, tries=3):
     return run
 
 
-def main(text, scheduler):
+def same(folder, name, content, what):
+    """What was made by an earlier command is gone on with only if that was the same."""
+    path = os.path.join(folder, name)
+    if os.path.exists(path):
+        with open(path, "rb") as file:
+            if file.read() != content:
+                sys.exit(f"{folder} is of another fit ({what}); move it away")
+    with open(path, "wb") as file:
+        file.write(content)
+
+
+def main(about, scheduler):
     """Of every script here. scheduler(asked) is a context in which run() can be used."""
     words, options = sys.argv[1:], []
     if "--" in words:
         words, options = words[:words.index("--")], words[words.index("--") + 1:]
-    parser = argparse.ArgumentParser(description=text.splitlines()[0])
+    parser = argparse.ArgumentParser(description=about.splitlines()[0])
     parser.add_argument("start")
     parser.add_argument("out")
     parser.add_argument("parts", nargs="+")
@@ -102,9 +113,14 @@ def main(text, scheduler):
     folder = os.path.abspath(asked.out + ".rounds")
     if asked.k is None and not os.path.exists(model):
         parser.error(f"{asked.start} is not there; -k C makes it")
+    os.makedirs(folder, exist_ok=True)
+    text = "\n".join(asked.parts + (["--", *options] if options else [])) + "\n"
+    same(folder, "asked", text.encode(), "other parts or options")
     with scheduler(asked) as run:
         if not os.path.exists(model):
             start(run, model, parts, os.path.join(folder, "start"), asked.k, asked.coreset)
+        with open(model, "rb") as file:
+            same(folder, "start.npz", file.read(), "another start")
         model = rounds(run, model, parts, folder, options)
     shutil.copy(model, asked.out + ".new")
     os.replace(asked.out + ".new", asked.out)

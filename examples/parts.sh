@@ -22,12 +22,22 @@ shift 2
 rounds=$out.rounds
 mkdir -p "$rounds"
 : > "$rounds/parts"
+printf '%s\n' "$@" > "$rounds/asked.new"
 while [ $# -gt 0 ] && [ "$1" != -- ]; do
     printf '%s\n' "$1" >> "$rounds/parts"
     shift
 done
 [ $# -eq 0 ] || shift
 count=$(wc -l < "$rounds/parts" | tr -d ' ')
+
+# What was made by an earlier command is gone on with only if that was the same: file $2, if it is
+# there, is file $1, which says $3.
+same() {
+    [ ! -e "$2" ] || cmp -s "$1" "$2" ||
+        { echo "parts.sh: $rounds is of another fit ($3); move it away" >&2; exit 1; }
+}
+same "$rounds/asked.new" "$rounds/asked" "other parts or options"
+mv "$rounds/asked.new" "$rounds/asked"
 
 # What part $1 is asked for, unless it is there. A file of vem is whole or is not there.
 one_part() {
@@ -88,6 +98,8 @@ if [ ! -e "$model" ]; then
     [ -n "$K" ] || { echo "parts.sh: $model is not there; K=C makes it" >&2; exit 2; }
     make_start
 fi
+same "$model" "$rounds/start.npz" "another start"
+cp "$model" "$rounds/start.npz"
 
 last=
 for n in $(seq "$ROUNDS"); do

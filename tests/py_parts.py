@@ -74,6 +74,18 @@ exec '{os.path.abspath(VEM)}' "$@"
         self.assertEqual(went_on, self.fit("plain.npz"))
         self.script("parts.sh", "m.npz", code=2)
 
+    def test_another_fit(self):
+        """What an earlier command made is not taken for what another one asks."""
+        self.fit("out.npz")
+        self.vem("fit", self.data, "-k", 4, "--max-steps", 1, "-q", "-o", self.path("other.npz"))
+        for script in ("parts.sh", "parts.py"):
+            for words, says in ((["m.npz", "out.npz", *self.names[:3], "--", "--algorithm", "kmeans"], "other parts"),
+                                (["m.npz", "out.npz", *self.names], "other parts or options"),
+                                (["other.npz", "out.npz", *self.names, "--", "--algorithm", "kmeans"], "another start")):
+                done = self.script(script, *words, code=1)
+                self.assertIn(says, done.stderr)
+            self.script(script, "m.npz", "out.npz", *self.names, "--", "--algorithm", "kmeans")
+
     def test_start(self):
         """Without a start: one of coresets, by the shell and by Python, and whoever dies."""
         whole = self.json("fit", self.data, "-k", 6)["free_energy"]
@@ -144,6 +156,9 @@ SparkSession.builder = SparkSession()
                         SLURM_ARRAY_TASK_COUNT="4", SLURM_CPUS_PER_TASK="2")
         files = [self.path(f"round1/s{i}.npz") for i in range(1, 5)]
         self.refuse(1, ["merge", *files[:2], files[3], "-o", self.path("n.npz")], "missing: 3")
+        os.remove(files[2])  # asked for again, alone
+        self.script("parts.slurm", "m.npz", "part-%d.npy", "round1", SLURM_ARRAY_TASK_ID="3",
+                    SLURM_ARRAY_TASK_COUNT="1", PARTS="4")
         self.assertEqual(self.json("merge", *files, "-o", self.path("n.npz"))["rows"], 300)
 
     def test_dask(self):
