@@ -243,6 +243,9 @@ __attribute__((format(printf, 2, 3))) void cli_note(const cli_args *args,
 /* Text out of a file, fit to be shown on a terminal: no control codes, no broken UTF-8; cut to
  * fit. Whatever a file says is printed through this. */
 const char *cli_clean(const char *text, char *out, size_t size);
+/* The first characters of such a text, at most so many; gives how many. Tables count characters, not
+ * bytes. */
+int cli_first(const char *text, int most, char *out, size_t size);
 /* The library's sentence about a failure; gives the exit status that belongs to it. */
 int cli_failure(const cli_args *args, vem_status status);
 
@@ -358,8 +361,11 @@ json_t *cli_json_options(const vem_options *options);
 json_t *cli_path_json(const vem_path *path);
 /* Which was chosen, by what and by how much. */
 void cli_choice_json(const cli_args *args, const vem_path *path, json_t *object);
-/* The same, and the mixtures around the chosen one, with --verbose all of them. */
-void cli_print_path(const cli_args *args, const vem_path *path);
+/* The same, and the mixtures around the chosen one, with --verbose all of them. ended: by Ctrl-C
+ * or --time, before the search was over. */
+void cli_print_path(const cli_args *args, const vem_path *path, int ended);
+/* What this free energy is, if one of its mixtures has it: with what the method adds to it. */
+const char *cli_energy_name(const cli_args *args, const vem_path *path, double energy);
 
 /* ---- Classes that are known (truth.c) ---- */
 
@@ -415,8 +421,8 @@ int cli_trace_write(cli_args *args, const vem_report *report, const char *path);
 /* The "meta" that travels with a model. */
 vem_status cli_set_meta(cli_args *args, const vem_report *report, vem_model *model);
 /* several: it was of several numbers of clusters. */
-void cli_print_summary(const cli_args *args, const vem_report *report, int several,
-                       double seconds_read, double seconds_total);
+void cli_print_summary(const cli_args *args, const vem_report *report,
+                       const vem_path *path, double seconds_read, double seconds_total);
 /* Lines of text as a list; and wrapped, the first after a label. */
 json_t *cli_sentences(const char *lines);
 void cli_print_lines(const char *label, const char *lines);

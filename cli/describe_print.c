@@ -57,10 +57,12 @@ static void print_head(const cli_findings *f)
 static void print_differences(const cli_findings *f, const vem_cluster *it, int room)
 {
     for (int k = 0; k < VEM_SHOWN_COLUMNS && it->columns[k] >= 0; k++) {
-        char name[NAME], text[NAME + 24];
-        column_name(f, it->columns[k], name);
-        const int length = snprintf(text, sizeof text, "%s%.*s %+.1f", k ? ", " : "", 20,
-                                    name, it->differences[k]);
+        char name[NAME], first[NAME], text[NAME + 24];
+        const int shown =
+            cli_first(column_name(f, it->columns[k], name), 20, first, sizeof first);
+        const int bytes = snprintf(text, sizeof text, "%s%s %+.1f", k ? ", " : "", first,
+                                   it->differences[k]);
+        const int length = bytes - (int)strlen(first) + shown; /* in characters */
         const int more = k + 1 < VEM_SHOWN_COLUMNS && it->columns[k + 1] >= 0
                              ? (int)sizeof SIGN - 1
                              : 0;
@@ -179,8 +181,10 @@ static void print_means(const cli_findings *f, int64_t shown)
                count, (int)d);
     printf("\n%8s", "cluster");
     for (int k = 0; k < count; k++) {
-        char name[NAME];
-        printf(" %*.*s", NUMBER, NUMBER, column_name(f, columns[k], name));
+        char name[NAME], first[NAME];
+        const int length =
+            cli_first(column_name(f, columns[k], name), NUMBER, first, sizeof first);
+        printf(" %*s%s", NUMBER - length, "", first);
     }
     putchar('\n');
     for (int64_t i = 0; i <= shown; i++) { /* everything comes last */

@@ -22,6 +22,10 @@ static const cli_option own[] = {
     {"levels", 0, IO, "L",
      "levels of --hierarchy, that of the clusters counted; 2 to 8; default: 2, and 3 for "
      "more than 65,536 clusters"},
+    {"picture", 0, IO, "FILE",
+     "of several numbers, as in -k 2-40: BIC against the number of clusters, and how "
+     "rows "
+     "move between them (.svg)"},
     {"accumulate", 0, IO, "FILE",
      "no fit: the statistics of one E-step of --init over DATA, as .npz for vem merge"},
     {"part", 0, IO, "I/N",
@@ -33,13 +37,14 @@ static const cli_file files[] = {
     {"init", CLI_READS, NULL},
     CLI_RESULT_FILES,
     {"hierarchy", CLI_WRITES, "npz csv csv.gz"},
+    {"picture", CLI_WRITES, "svg"},
     {"accumulate", CLI_WRITES, "npz"},
     {NULL, CLI_READS, NULL},
 };
 
-static const char *const no_sums[] = {"output",     "labels",  "trace",
-                                      "checkpoint", "resume",  "hierarchy",
-                                      "levels",     "measure", NULL};
+static const char *const no_sums[] = {"output",  "labels",    "trace",  "checkpoint",
+                                      "resume",  "hierarchy", "levels", "measure",
+                                      "picture", NULL};
 
 static const cli_mode modes[] = {
     {"accumulate", NULL, no_sums,
@@ -134,6 +139,10 @@ static int check_early(cli_args *args, vem_model **start)
         cli_error(
             "--holdout compares several numbers of clusters, as in -k 2-40. To hold "
             "rows out of one fit give those rows to vem score.");
+        return CLI_USAGE;
+    }
+    if (!args->numbers && cli_value(args, "picture")) {
+        cli_error("--picture compares several numbers of clusters, as in -k 2-40.");
         return CLI_USAGE;
     }
     /* Contradictions among the options do not depend on the data: what few rows and many

@@ -186,10 +186,12 @@ static int tell(cli_args *args, const cli_found *found, double seconds_read,
         return cli_json_print(o);
     }
     if (!cli_value(args, "quiet")) {
-        cli_print_summary(args, found->report, vem_path_count(found->path) > 1,
-                          seconds_read, seconds);
+        const vem_outcome outcome = vem_report_summary(found->report)->outcome;
+        cli_print_summary(args, found->report, found->path, seconds_read, seconds);
         if (found->path) {
-            cli_print_path(args, found->path);
+            cli_print_path(args, found->path,
+                           outcome == VEM_OUTCOME_STOPPED ||
+                               outcome == VEM_OUTCOME_BUDGET);
             cli_print_more(args, found->more);
         }
         cli_print_drift(found->drift);

@@ -42,6 +42,7 @@ void cli_choice_json(const cli_args *args, const vem_path *path, json_t *object)
     CLI_JSON_REAL(object, &s, objective);
     CLI_JSON_REAL(object, &s, margin);
     json_object_set_new(object, "next", s.next ? json_integer(s.next) : json_null());
+    json_object_set_new(object, "limit", s.limit ? json_integer(s.limit) : json_null());
     if (s.held_out_clusters > 0)
         CLI_JSON_WHOLE(object, &s, held_out_clusters);
 }
@@ -55,7 +56,30 @@ static const char *words_of(double twice)
                         : "clearly better";
 }
 
-static void print_choice(const vem_path_summary *s)
+const char *cli_energy_name(const cli_args *args, const vem_path *path, double energy)
+{
+    vem_path_summary s = {.size = sizeof s};
+    int32_t at = 0;
+    /* A model that is none of the path had soft steps after it, for its likelihood alone. */
+    while (at < vem_path_count(path) && vem_path_at(path, at)->free_energy != energy)
+        at++;
+    if (at == vem_path_count(path) || vem_path_describe(args->ctx, path, &s) != VEM_OK ||
+        s.tested || s.method == VEM_SELECT_GREEDY || s.method == VEM_SELECT_SWEEP)
+        return "free energy";
+    return s.lower ? "free energy less what parameters cost" : s.criterion;
+}
+
+/* A margin says nothing about numbers that were not tried: words of odds are for searches that
+ * came to their end below their limit. */
+static const char *sure(const vem_path_summary *s, int ended)
+{
+    return ended ? "the search was ended, and others may be better"
+           : s->limit > 0 && s->clusters >= s->limit
+               ? "no larger number was tried, and more may be better"
+               : words_of(s->lower ? s->margin : 2 * s->margin);
+}
+
+static void print_choice(const vem_path_summary *s, int ended)
 {
     char a[48], c[48];
     if (s->next == 0)
@@ -69,8 +93,7 @@ static void print_choice(const vem_path_summary *s)
         printf("  %-13s %s of %s is %.4g %s than that of %s, the best other one "
                "tried: %s\n",
                "how sure", s->criterion, cli_counted(s->clusters, "cluster", a),
-               s->margin, s->lower ? "lower" : "higher", c,
-               words_of(s->lower ? s->margin : 2 * s->margin));
+               s->margin, s->lower ? "lower" : "higher", c, sure(s, ended));
 }
 
 /* ---- the table ---- */
@@ -134,14 +157,14 @@ static void print_line(const vem_path_point *p, const column *columns, int count
     putchar('\n');
 }
 
-void cli_print_path(const cli_args *args, const vem_path *path)
+void cli_print_path(const cli_args *args, const vem_path *path, int ended)
 {
     vem_path_summary s = {.size = sizeof s};
     column columns[MOST_COLUMNS];
     char a[48];
     if (vem_path_describe(args->ctx, path, &s) != VEM_OK || s.count == 0)
         return;
-    print_choice(&s);
+    print_choice(&s, ended);
     if (s.held_out_clusters > 0)
         printf("  %-13s most likely with %s%s\n", "held-out rows",
                cli_counted(s.held_out_clusters, "cluster", a),

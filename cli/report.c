@@ -282,8 +282,9 @@ static int is_of_coreset(const vem_summary *s, const vem_options *options)
     return options->coreset != VEM_AUTO && options->coreset < s->n;
 }
 
-/* several: all numbers of clusters that were looked at. */
-static void print_outcome(const vem_summary *s, const vem_options *options, int several)
+/* several: all numbers of clusters that were looked at; energy: what the free energy is. */
+static void print_outcome(const vem_summary *s, const vem_options *options, int several,
+                          const char *energy)
 {
     char a[48], b[32];
     printf("  %-13s %s after %s", "outcome", outcome_words(s->outcome),
@@ -294,7 +295,7 @@ static void print_outcome(const vem_summary *s, const vem_options *options, int 
         printf(" (restart %s of %s is the best)", cli_count(s->restart, a),
                cli_count(options->restarts, b));
     if (isfinite(s->free_energy))
-        printf("; free energy %.10g per row%s", s->free_energy,
+        printf("; %s %.10g per row%s", energy, s->free_energy,
                is_of_coreset(s, options) ? " of the coreset" : "");
     putchar('\n');
     if (options->balance != VEM_BALANCE_NONE && isfinite(s->cv))
@@ -331,20 +332,26 @@ static void print_model(const cli_args *args, const char *output)
     putchar('\n');
 }
 
-void cli_print_summary(const cli_args *args, const vem_report *report, int several,
-                       double seconds_read, double seconds_total)
+void cli_print_summary(const cli_args *args, const vem_report *report,
+                       const vem_path *path, double seconds_read, double seconds_total)
 {
     const vem_summary *s = vem_report_summary(report);
     const vem_options *options = vem_report_options(report);
     char a[48], b[48], name[256];
-    printf("vem %s %s: %s, %s\n", args->command->name,
+    printf("vem %s %s: %s, %s", args->command->name,
            cli_data_name(args, cli_first_data(args), name), cli_counted(s->n, "row", a),
            cli_counted(s->d, "column", b));
+    const char *share = cli_value(args, "holdout");
+    if (share && s->items == s->n && s->rows_used < (double)s->n)
+        printf("; %s fitted, the others held out or of no weight",
+               cli_counted((int64_t)s->rows_used, "row", a));
+    putchar('\n');
     if (cli_value(args, "verbose"))
         print_details(report, seconds_read);
     print_clusters(s->clusters, options, cli_value(args, "verbose") != NULL);
     print_sizes(report);
-    print_outcome(s, options, several);
+    print_outcome(s, options, vem_path_count(path) > 1,
+                  cli_energy_name(args, path, s->free_energy));
     print_measures(s, options);
     cli_print_lines("note", vem_report_notes(report));
     printf("  %-13s %s s, peak memory %s\n", "time", cli_seconds(seconds_total, a),

@@ -1,4 +1,5 @@
 /* vem select DATA -o MODEL.npz */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -204,8 +205,11 @@ static int pick(cli_args *args)
         code = cli_json_print(o);
     } else if (code == CLI_DONE && !cli_value(args, "quiet")) {
         char c[48];
-        printf("%s: %s, free energy %.10g per row, BIC %.8g\n", output,
-               cli_counted(clusters, "cluster", c), point->free_energy, point->bic);
+        printf("%s: %s, %s %.10g per row", output, cli_counted(clusters, "cluster", c),
+               cli_energy_name(args, path, point->free_energy), point->free_energy);
+        if (isfinite(point->bic)) /* there was time to measure it */
+            printf(", BIC %.8g", point->bic);
+        putchar('\n');
     }
     vem_path_free(path);
     vem_model_free(model);
@@ -267,8 +271,17 @@ const cli_command cli_select = {
         "afterwards.\n"
         "Each is measured on all rows, with --measure sample, and where that would take\n"
         "longer than the search, on some of them. Ctrl-C, or --time, ends the search; "
-        "what was found until then is written. For likelihoods\n"
-        "of rows between clusters let rows share them at the end: --finish soft.\n",
+        "what was found until then is written; before the first step there is nothing, "
+        "and\n"
+        "nothing is written. For likelihoods\n"
+        "of rows between clusters let rows share them at the end: --finish soft.\n"
+        "\n"
+        "Counts are taken as the numbers they are, with Gaussian clusters: what a method "
+        "does\n"
+        "with rows does not depend on what they mean. Mixtures of counts are found by\n"
+        "--method sweep --family poisson (multinomial, bernoulli), by their BIC; other "
+        "methods\n"
+        "refuse these families, and sparse rows, which only these families take.\n",
     .examples =
         "  vem select data.npy -o model.npz --labels labels.csv\n"
         "  vem select data.npy --method greedy --max-clusters 12 -o model.npz\n"

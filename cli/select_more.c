@@ -226,7 +226,7 @@ int cli_draw_path(cli_args *args)
         json_object_set_new(o, "path", cli_path_json(path));
         code = cli_json_print(o);
     } else if (code == CLI_DONE && !cli_value(args, "quiet")) {
-        cli_print_path(args, path);
+        cli_print_path(args, path, 0);
         printf("  %-13s %s\n", "picture", picture);
     }
     vem_path_free(path);

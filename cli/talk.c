@@ -36,6 +36,24 @@ const char *cli_clean(const char *text, char *out, size_t size)
     return out;
 }
 
+int cli_first(const char *text, int most, char *out, size_t size)
+{
+    int count = 0;
+    size_t used = 0;
+    while (*text && count < most) {
+        const int length = vem_utf8_length(text);
+        const size_t step = length ? (size_t)length : 1;
+        if (used + step + 1 > size)
+            break;
+        memcpy(out + used, text, step);
+        used += step;
+        text += step;
+        count++;
+    }
+    out[used] = '\0';
+    return count;
+}
+
 static void say(const char *format, va_list list)
 {
     char text[8192], clean[8192];

@@ -91,6 +91,8 @@ OWN = {
     "n_local_trials": "int | None",
     "seeding": "str | None",
     "max_clusters": "int | None",
+    "holdout": "float",
+    "stability": "int",
     "n_leaves": "int | None",
     "n_samples": "int | None",
     "size": "int",

@@ -122,6 +122,16 @@ class Describe(Case):
         self.assertIn("all 100", text)
         self.assertTrue(all(len(line) <= 80 for line in text.splitlines()[1:]), text)
 
+    def test_headings_count_characters(self):
+        names = ("H\u00f6he", "\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9", "plain")
+        table = self.path("names.csv")
+        with open(table, "w", encoding="utf-8") as file:
+            file.write(",".join(names) + "\n1,2,3\n2,4,5\n4,8,6\n")
+        self.vem("fit", table, "-k", 1, "-o", self.path("names.npz"), "-q")
+        lines = self.vem("describe", self.path("names.npz")).stdout.splitlines()
+        head = lines[lines.index("Means") + 1]
+        self.assertEqual(head, " cluster" + "".join(f" {name[:11]:>11}" for name in names))
+
     def test_names_stay_whole_in_files(self):
         """A terminal is spared control codes and long names; JSON and CSV are for programs."""
         names = ["n" * 80 + "a", "n" * 80 + "b", "tab\there"]

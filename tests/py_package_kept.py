@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """What an estimator keeps: attributes that are changed, pickles, streams, what a stopped fit leaves."""
+import json
 import pickle
 import threading
 import unittest
@@ -269,6 +270,32 @@ class Pickles(Case):
         np.testing.assert_array_equal(np.load(theirs)["means"], picked.means_)
         with self.assertRaises(ValueError):
             found.pick(max(numbers) + 7)
+
+    def test_a_selection_does_what_the_command_does(self):
+        X = blobs(n=300, d=2, clusters=3)
+        rows = self.path("x.npy")
+        np.save(rows, X)
+        found = vem.select(X, covariance_type=["full", "spherical"], holdout=0.2, stability=3, max_clusters=6,
+                           random_state=1, time=600, memory="1G")
+        told = json.loads(command("select", rows, "--families", "full,iso", "--holdout", 0.2, "--stability", 3,
+                                  "--max-clusters", 6, "--seed", 1, "--tolerance", "1e-4", "--json"))
+        self.assertEqual(found.n_clusters_, told["clusters"])
+        self.assertEqual(found.objective_, told["objective"])
+        self.assertEqual([(p["clusters"], p["held_out"]) for p in found.path_],
+                         [(p["clusters"], p["held_out"]) for p in told["path"]])
+        for key in ("clusters", "ari", "done", "rows", "ari_mean", "clusters_sd"):
+            self.assertEqual(found.stability_[key], told["stability"][key], key)
+        shares = found.predict_proba(X)
+        self.assertEqual(shares.shape, (300, found.n_clusters_))
+        np.testing.assert_allclose(shares.sum(axis=1), 1)
+        np.testing.assert_array_equal(shares.argmax(axis=1), found.predict(X))
+        self.assertAlmostEqual(found.score_samples(X).mean(), found.score(X), places=9)
+        plain = vem.select(X, max_clusters=6, random_state=1)
+        self.assertIsNone(plain.stability_)
+        self.assertNotIn("held_out", plain.path_[0])
+        for wrong in ({"holdout": 1.0}, {"holdout": -0.1}, {"stability": -1}):
+            with self.assertRaises(ValueError, msg=str(wrong)):
+                vem.select(X, **wrong)
 
 
 class Arrow(Case):

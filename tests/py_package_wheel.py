@@ -17,8 +17,8 @@ TRY = ("import sys, numpy as np, vem; print(vem.__file__); "
 
 # Tables that Python's own types and modules are made of, which it takes without const.
 OF_PYTHON = {"definition", "slots", "spec", "methods", "properties", "table_methods",
-             "data_methods", "model_methods", "fit_methods", "use_methods", "tree_methods",
-             "stream_methods", "arrow_methods", "index_methods"}
+             "data_methods", "model_methods", "fit_methods", "select_methods", "use_methods",
+             "tree_methods", "stream_methods", "arrow_methods", "index_methods"}
 # Written once, when it is loaded: the option table with its names and words. Never written: two numbers
 # that C tests change. A lock: HDF5's library does one thing at a time.
 OF_THE_LIBRARY = {"table", "names", "words", "vem_i_starts_light", "vem_i_worth_leaving", "turn"}

@@ -86,6 +86,9 @@ class Select(Case):
         self.assertEqual(timed["outcome"], "budget")
         self.assertLess(len(timed["path"]), 200)
         self.assertTrue(any("the path ends with" in note for note in timed["notes"]), timed["notes"])
+        text = self.vem("select", data, *GREEDY, "--max-clusters", 200, "--time", 0.5, "--threads", 1,
+                        env=self.ticking(2e-4)).stdout
+        self.assertIn("tried: the search was ended, and others may be better", text)
         self.refuse(1, ["select", data, *GREEDY, "--time", 1e-9, "-o", self.path("m.npz")], "--time was over")
         # Ctrl-C keeps what there is.
         process = subprocess.Popen([VEM, "select", data, *GREEDY, "--max-clusters", "300", "-v", "-o",

@@ -56,6 +56,30 @@ class More(Case):
         for p in found["path"]:
             self.assertAlmostEqual(p["objective"], p["free_energy"] * found["n"],
                                    delta=1e-9 * abs(p["objective"]))
+        # The free energy of a summary is called what it is.
+        for method, name in (("bayes", "log evidence"), ("vb", "log evidence"), ("greedy", "free energy"),
+                             ("bic", "free energy less what parameters cost"), ("gmeans", "free energy")):
+            text = self.vem("select", data, "--method", method, "--max-clusters", 5, "-o", self.path("m.npz")).stdout
+            self.assertRegex(text, rf"clusters; {name} -[\d.]+ per row\n")
+            text = self.vem("select", "--pick", 3, self.path("m.npz"), "-o", self.path("o.npz")).stdout
+            self.assertRegex(text, rf": 3 clusters, {name} -[\d.]+ per row, BIC")
+        self.assertRegex(self.vem("select", data, "--finish", "soft").stdout, r"clusters; free energy -[\d.]+ per")
+        # Where time was over before a mixture was measured, it has no BIC.
+        for tick in (2e-4, 3e-4, 4e-4, 5e-4):
+            words = ["select", data, "--time", 0.05, "--threads", 1, "-o", self.path("m.npz")]
+            found = self.json(*words, env=self.ticking(tick))
+            if found["bic"] is None:
+                break
+        self.assertIsNone(found["bic"])
+        self.assertTrue(all(p["bic"] is None for p in found["path"]), found["path"])
+        text = self.vem("select", "--pick", found["path"][0]["clusters"], self.path("m.npz"), "-o",
+                        self.path("o.npz")).stdout
+        self.assertRegex(text, r"log evidence -[\d.]+ per row\n")
+        # Words of odds are for what was tried: here no more than two were.
+        text = self.vem("select", data, "--max-clusters", 2).stdout
+        self.assertIn("tried: no larger number was tried, and more may be better", text)
+        self.assertNotIn("clearly", text)
+        self.assertIn("clearly better", self.vem("select", data, "--max-clusters", 5).stdout)
         # Where a limit forbids a better one, that is said.
         words = ["select", data, *GREEDY, "--min-clusters", 5, "--max-clusters", 7]
         self.assertLess(self.json(*words)["margin"], 0)

@@ -80,7 +80,11 @@ class Options(Case):
         self.refuse(2, ["select", "--pick", 41, self.path("m.npz"), "-o", self.path("o.npz")], "2 to 40")
         self.vem("fit", data, "-k", "2,5-6,9", "--family", "diag", "-o", self.path("m.npz"), "-q")
         self.refuse(2, ["select", "--pick", 7, self.path("m.npz"), "-o", self.path("o.npz")],
-                    "those of 2, 5, 6 and 9")
+                    "those of 2, 5, 6 and 9", r"a fit of that number \(-k 7\)")
+        text = self.vem("fit", data, "-k", "2-5", "--family", "diag", "--picture", self.path("p.svg")).stdout
+        self.assertRegex(text, r"picture +\S+p\.svg")
+        self.assertIn("method sweep: 3 clusters", self.read("p.svg").decode())
+        self.refuse(2, ["fit", data, "-k", 2, "--picture", self.path("p.svg")], "as in -k 2-40")
         text = " ".join(self.vem("fit", data, "-k", "2,5-6,9").stdout.split())
         self.assertIn("in all, of several numbers of clusters", text)
         self.assertNotIn("in all", self.vem("fit", data, "-k", 3).stdout)
@@ -98,6 +102,8 @@ class Options(Case):
         self.assertEqual(said["held_out_clusters"], best)
         text = " ".join(self.vem("fit", data, *words).stdout.split())
         self.assertIn(f"held-out rows most likely with {best} clusters", text)
+        self.assertIn("200 rows, 2 columns; 140 rows fitted, the others held out", text)
+        self.assertNotIn("held out", self.vem("fit", data, "-k", "1-3").stdout)
         # The file keeps them.
         kept = npz_parse(self.path("m.npz"))["path_held_out"][2]
         self.assertEqual(kept, [held[k] for k in sorted(held)])

@@ -253,6 +253,10 @@ class Sparse(Case):
         for value in ("nan", "NaN", "-inf", "Infinity"):
             self.broken(head + f"3 4 3\n1 1 2\n2 4 {value}\n3 2 5\n", "b.mtx, line 4",
                         "NaN or an infinite value")
+        self.broken(head + "3 4 3\n1 1 2\n2 4 9007199254740993\n3 2 5\n", "b.mtx, line 4", "2\\^53")
+        for exact in (head + "3 4 3\n1 1 2\n2 4 9007199254740991\n3 2 5\n",
+                      head.replace("integer", "real") + "3 4 3\n1 1 2\n2 4 9007199254740993\n3 2 5\n"):
+            self.vem("info", self.write("g.mtx", exact))
         self.broken(head + "3 4 3\n1 1 2\n2 4 1e999\n3 2 5\n", "row 2, column 4", "infinite")
         self.broken(head + "3 4 3\n1 1 2\n2 4 1 7\n3 2 5\n", "line 4")
         self.broken(head + "3 4 3\n1 1 2\n-2 4 1\n3 2 5\n", "line 4")

@@ -75,14 +75,17 @@ typedef struct vem_select_options {
 typedef struct vem_path vem_path;
 
 /* One of them. Criteria are as in vem_scores: lower is better. What was not measured (after a stop,
- * or where time was over) is NAN; then aic and bic take free_energy for log_likelihood. */
+ * or where time was over) is NAN; then aic and bic of greedy and sweeps take free_energy for
+ * log_likelihood, and those of other methods, whose free energy is another, are NAN too. */
 typedef struct vem_path_point {
-    int32_t clusters;         /* how many it has */
-    int64_t steps;            /* E-steps until it was found, from the first mixture on */
-    double free_energy;       /* per unit of mass, of the rows that were fitted */
-    double log_likelihood;    /* per unit of mass, of all rows */
-    double log_likelihood_se; /* its standard error; 0: exact */
-    int64_t parameters;       /* vem_model_parameters */
+    int32_t clusters; /* how many it has */
+    int64_t steps;    /* E-steps until it was found, from the first mixture on */
+    /* Per unit of mass, of the rows that were fitted. With bayes and vb it is the log evidence, with bic,
+     * icl and kmeans-bic F less what parameters cost. */
+    double free_energy;
+    double log_likelihood;         /* per unit of mass, of all rows */
+    double log_likelihood_se;      /* its standard error; 0: exact */
+    int64_t parameters;            /* vem_model_parameters */
     double entropy, aic, bic, icl; /* as in vem_scores */
     double objective; /* by which one of them is chosen: see vem_path_summary */
     double held_out;  /* likelihood of a row that was held out; NAN: none was */
@@ -111,6 +114,9 @@ typedef struct vem_path_summary {
     int32_t
         held_out_clusters; /* of the largest likelihood of rows that were held out; 0: none
                                   were. It does not choose */
+    /* Most clusters that were allowed: where the chosen one has as many, more may be better. 0: not
+     * known, of a file. */
+    int64_t limit;
 } vem_path_summary;
 
 /* Finds the number of clusters: mixtures of several numbers of them in one run (of 1, 2, ...

@@ -123,15 +123,14 @@ PyMethodDef table_methods[] = {
 
 static int execute(PyObject *module)
 {
-    PyMethodDef *const tables[] = {table_methods,  data_methods,
-                                   model_methods,  fit_methods,
-                                   use_methods,    tree_methods,
-                                   stream_methods, arrow_methods,
-                                   index_methods,  NULL};
+    PyMethodDef *const tables[] = {
+        table_methods,  data_methods,  model_methods, fit_methods,
+        select_methods, use_methods,   tree_methods,  stream_methods,
+        arrow_methods,  index_methods, NULL};
     for (PyMethodDef *const *table = tables; *table; table++)
         if (PyModule_AddFunctions(module, *table) != 0)
             return -1;
-    if (!data_register(module) || !model_register(module) || !fit_register(module) ||
+    if (!data_register(module) || !model_register(module) || !select_register(module) ||
         !tree_register(module) || !stream_register(module) || !arrow_register(module))
         return -1;
     return 0;

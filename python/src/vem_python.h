@@ -108,10 +108,11 @@ int put(PyObject *dict, const char *name, PyObject *value);
 /* ---- The functions and types of each file ---- */
 
 extern PyMethodDef table_methods[], data_methods[], model_methods[], fit_methods[],
-    use_methods[], tree_methods[], stream_methods[], arrow_methods[], index_methods[];
+    select_methods[], use_methods[], tree_methods[], stream_methods[], arrow_methods[],
+    index_methods[];
 int data_register(PyObject *module);
 int model_register(PyObject *module);
-int fit_register(PyObject *module);
+int select_register(PyObject *module);
 int tree_register(PyObject *module);
 int stream_register(PyObject *module);
 int arrow_register(PyObject *module);

@@ -75,6 +75,7 @@ class BayesianKMeans(TransformerMixin, ClusterMixin, BaseEstimator):  # type: ig
     labels_: NDArray[Any]
     objective_: float
     path_: list[dict[str, Any]]
+    stability_: dict[str, Any]
     n_iter_: int
     n_features_in_: int
     feature_names_in_: NDArray[Any]
@@ -94,6 +95,8 @@ class BayesianKMeans(TransformerMixin, ClusterMixin, BaseEstimator):  # type: ig
         prior_count: float | None = None,
         prior_mean: ArrayLike | None = None,
         prior_scale: ArrayLike | None = None,
+        holdout: float = 0.0,
+        stability: int = 0,
         verbose: int = 0,
         callback: Callable[[dict[str, Any]], bool | None] | None = None,
         prior: Literal["flat", "free", "even"] | None = None,
@@ -126,6 +129,7 @@ class BayesianKMeans(TransformerMixin, ClusterMixin, BaseEstimator):  # type: ig
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]: ...
     def pick(self, n_clusters: int) -> BayesianKMeans: ...
     def predict(self, X: Rows) -> NDArray[np.int32]: ...
+    def predict_proba(self, X: Rows) -> NDArray[np.float64]: ...
     def predict_top(self, X: Rows, t: int = 1) -> csr_matrix: ...
     def save(self, path: Path) -> None: ...
     def score(
@@ -134,6 +138,7 @@ class BayesianKMeans(TransformerMixin, ClusterMixin, BaseEstimator):  # type: ig
         y: Any = None,
         sample_weight: ArrayLike | None = None,
     ) -> float: ...
+    def score_samples(self, X: Rows) -> NDArray[np.float64]: ...
     def transform(self, X: Rows) -> Any: ...
 
 class BernoulliMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
@@ -631,6 +636,10 @@ def select(
     random_state: Seed = None,
     prior: dict[str, Any] | None = None,
     n_threads: int | None = None,
+    holdout: float = 0.0,
+    stability: int = 0,
+    time: NoneType = None,
+    memory: NoneType = None,
 ) -> BayesianKMeans: ...
 def spill(estimator: BaseEstimator, X: Rows, weight: float = 1.0) -> None: ...
 def update(

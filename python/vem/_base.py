@@ -442,3 +442,45 @@ def stream(estimator, rows, sample_weight, clusters):
         raise
     weights = None if kept.weights is None else np.frombuffer(kept.weights, dtype=np.float64)
     return Rows.of(_arrays.gather(kept)), weights
+
+
+class Probabilities(Assigns):
+    """The same of a mixture whose clusters have shares of a row."""
+
+    def predict_proba(self, X):
+        """Probabilities of all clusters for each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path of a file
+            Rows.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_clusters)
+            Each row adds up to 1.
+        """
+        check_is_fitted(self)
+        rows = self._rows(X)
+        out = np.empty((rows.shape[0], len(self.weights_)))
+        _vem.posterior(self._model(), rows.data(), self._precision(), out, self._settings())
+        return out
+
+    def score_samples(self, X):
+        """Log-likelihood of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path of a file
+            Rows.
+
+        Returns
+        -------
+        log_densities : ndarray of shape (n_samples,)
+            log p(x) under the mixture.
+        """
+        check_is_fitted(self)
+        rows = self._rows(X)
+        out = np.empty(rows.shape[0])
+        _vem.log_densities(self._model(), rows.data(), self._precision(), out, self._settings())
+        return out

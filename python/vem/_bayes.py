@@ -6,8 +6,8 @@ import numpy as np
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from . import _arrays, _options, _vem
-from ._base import Assigns, Estimator, from_bytes, seed_of, to_bytes
+from . import _arrays, _options, _progress, _vem
+from ._base import Estimator, Probabilities, from_bytes, seed_of, to_bytes
 from ._gaussian import WORDS, family_of, word_of
 from ._items import Items
 from ._kmeans import CentersMixin
@@ -49,6 +49,19 @@ def numbers_of(min_clusters, max_clusters):
     return least, most
 
 
+def share_of(holdout):
+    """Share of the rows that are held out."""
+    holdout = _options.not_negative("holdout", holdout)
+    if holdout >= 1:
+        raise ValueError(f"holdout is {holdout}, but it must be below 1.")
+    return holdout
+
+
+def resamples_of(stability):
+    """How many parts of the rows."""
+    return 0 if stability == 0 else _options.check("stability", "clusters", stability)
+
+
 @_options.estimator(
     own={
         "max_clusters": None,
@@ -63,13 +76,15 @@ def numbers_of(min_clusters, max_clusters):
         "prior_count": None,
         "prior_mean": None,
         "prior_scale": None,
+        "holdout": 0.0,
+        "stability": 0,
         "verbose": 0,
         "callback": None,
     },
     without=WITHOUT,
     choices=WORDS,
 )
-class BayesianKMeans(CentersMixin, ClusterMixin, Assigns, Estimator):
+class BayesianKMeans(CentersMixin, ClusterMixin, Probabilities, Estimator):
     """Clusters and their number, by the evidence of rows and labels.
 
     Clusters are divided and joined as long as the evidence rises, under a conjugate prior of their
@@ -99,6 +114,12 @@ default='bayes'
         Mean of the means.
     prior_scale : float or array-like, default=None
         Inverse scale of the precision: a number, one for each column, or a matrix.
+    holdout : float, default=0.0
+        Share of the rows that are not fitted: ``path_`` has the likelihood of each mixture on
+        them (``held_out``).
+    stability : int, default=0
+        The same on so many random parts of the rows, 90 % of them each: ``stability_``.
+        ``time`` counts for the search and for all parts by itself.
     verbose : int, default=0
         1: a bar. 2: also what the fit chose by itself.
     callback : callable, default=None
@@ -124,6 +145,9 @@ default='bayes'
         What the method goes by: log evidence, BIC, ...
     path_ : list of dict
         Every number of clusters that was considered, with what it is worth.
+    stability_ : dict or None
+        With ``stability``: the ``clusters`` that each part led to, ``ari`` of their labels with those
+        of the model, and the means of both.
     n_iter_ : int
         Steps.
     n_features_in_ : int
@@ -177,9 +201,10 @@ default='bayes'
         }
         prior = prior_of(self.prior_strength, self.prior_dof, self.prior_count, self.prior_mean,
                          self.prior_scale, rows.shape[1])
-        model, report, raised, path = self._call(
-            _vem.select, items.rows.data(items.weights), options, METHODS.index(self.method),
-            least, most, prior, several)
+        asked = (items.rows.data(items.weights), options, METHODS.index(self.method), least, most,
+                 prior, several, share_of(self.holdout))
+        resamples = resamples_of(self.stability)
+        model, report, raised, path = self._call(_vem.select, *asked)
         self._keep(model, report)
         self.covariance_type_ = word_of(self._state["family"])
         kind = rows.dtype if rows.dtype in (np.float32, np.float64) else np.dtype(np.float64)
@@ -191,6 +216,7 @@ default='bayes'
         self.n_clusters_ = len(self.weights_)
         self.n_iter_ = max(1, min(report["steps"], self.max_iter))
         self._path = path
+        self.stability_ = None
         self.__dict__.pop("_packed", None)
         self.path_ = path.points()
         self.objective_ = path.summary()["objective"]
@@ -200,7 +226,17 @@ default='bayes'
             raise raised
         self.labels_ = items.labels(report["labels"], lambda: self._assign(model, rows)[0][:, 0])
         self._warn()
+        if resamples > 0:
+            self._resample(asked, model, resamples)
         return self
+
+    def _resample(self, asked, model, resamples):
+        """How often the same is found; what interrupted it is raised, with the parts that were done."""
+        with _progress.watch(type(self).__name__, self.verbose, self.callback) as progress:
+            self.stability_, raised = _vem.stability(*asked, model, resamples,
+                                                     self._settings(progress))
+        if raised is not None:
+            raise raised
 
     def fit_predict(self, X, y=None, sample_weight=None):
         """Fit, and give the cluster of each row.
@@ -306,7 +342,7 @@ def _several(covariance_type):
 
 
 def select(X, *, method="bayes", min_clusters=1, max_clusters=None, covariance_type="full",
-           sample_weight=None, random_state=None, prior=None, n_threads=None):
+           sample_weight=None, random_state=None, prior=None, n_threads=None, holdout=0.0, stability=0, time=None, memory=None):
     """Find the number of clusters.
 
     Parameters
@@ -330,6 +366,16 @@ def select(X, *, method="bayes", min_clusters=1, max_clusters=None, covariance_t
         ``strength``, ``dof``, ``count``, ``mean`` and ``scale`` of the conjugate prior.
     n_threads : int, default=None
         Threads; all cores unless said.
+    holdout : float, default=0.0
+        Share of the rows that are not fitted: ``path_`` has the likelihood of each mixture on
+        them (``held_out``).
+    stability : int, default=0
+        The same on so many random parts of the rows, 90 % of them each: ``stability_``.
+        ``time`` counts for the search and for all parts by itself.
+    time : float, default=None
+        Seconds that the search may take; what was found until then is the answer.
+    memory : int or str, default=None
+        Bytes that the process may take, as in ``"2G"``.
 
     Returns
     -------
@@ -350,4 +396,5 @@ def select(X, *, method="bayes", min_clusters=1, max_clusters=None, covariance_t
     prior = {f"prior_{name}": value for name, value in (prior or {}).items()}
     return BayesianKMeans(max_clusters, min_clusters=min_clusters, method=method,
                           covariance_type=covariance_type, random_state=random_state,
-                          n_threads=n_threads, **prior).fit(X, sample_weight=sample_weight)
+                          n_threads=n_threads, holdout=holdout,
+                          stability=stability, time=time, memory=memory, **prior).fit(X, sample_weight=sample_weight)

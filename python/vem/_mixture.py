@@ -8,13 +8,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from . import _arrays, _options, _vem, _words
-from ._base import FEW_STEPS, Assigns, Estimator, forget_stream, learning, seed_of, stream
+from ._base import (
+    FEW_STEPS, Estimator, Probabilities, forget_stream, learning, seed_of, stream,
+)
 from ._items import Items
 
 _SEEDINGS = {"k-means++": "kmeans++", "random_from_data": "random"}
 
 
-class Mixture(Assigns, DensityMixin, Estimator):
+class Mixture(Probabilities, DensityMixin, Estimator):
     """What all mixtures do; the classes say which family, and what a start is."""
 
     def _family(self):
@@ -178,44 +180,6 @@ class Mixture(Assigns, DensityMixin, Estimator):
         return self
 
     # ---- rows ----
-
-    def predict_proba(self, X):
-        """Probabilities of all clusters for each row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), or path of a file
-            Rows.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_samples, n_components)
-            Each row adds up to 1.
-        """
-        check_is_fitted(self)
-        rows = self._rows(X)
-        out = np.empty((rows.shape[0], len(self.weights_)))
-        _vem.posterior(self._model(), rows.data(), self._precision(), out, self._settings())
-        return out
-
-    def score_samples(self, X):
-        """Log-likelihood of each row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), or path of a file
-            Rows.
-
-        Returns
-        -------
-        log_densities : ndarray of shape (n_samples,)
-            log p(x) under the mixture.
-        """
-        check_is_fitted(self)
-        rows = self._rows(X)
-        out = np.empty(rows.shape[0])
-        _vem.log_densities(self._model(), rows.data(), self._precision(), out, self._settings())
-        return out
 
     def score(self, X, y=None, sample_weight=None):
         """Mean log-likelihood of rows, per unit of weight.

@@ -284,6 +284,7 @@ static vem_status choose(vem_i_fitting *f)
     const double unit =
         vem_i_select_unit(view, f->plan.programme.reduced && f->method->by_energy);
     vem_i_path_judge(f->method, view->total_mass * unit, path);
+    path->limit = f->resolved.clusters;
     path->chosen = f->method->last ? f->model->clusters
                                    : vem_i_path_best(path, f->least, f->method->lower);
     const int32_t at = vem_i_path_find(path, path->chosen);

@@ -272,7 +272,8 @@ static void say_measures(vem_report *report, const vem_i_budget *e)
     if (report->options.measure == VEM_MEASURE_NONE)
         return;
     if (!measured && s->outcome != VEM_OUTCOME_STOPPED)
-        vem_i_report_note(report, "not measured: --time %.3g was over.", e->asked);
+        vem_i_report_note(report, "the model was not measured: --time %.3g was over.",
+                          e->asked);
     if (measured && e->sampled && s->measured_rows < s->n)
         vem_i_report_note(report,
                           "measures are estimated from %lld of %lld rows: --time %.3g.",

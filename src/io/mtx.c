@@ -8,6 +8,7 @@
 #include "io/io.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 #include <strings.h>
 
@@ -17,7 +18,7 @@ typedef struct parser {
     vem_i_run *run;
     const char *name, *at, *end;
     int64_t line;
-    int pattern;
+    int pattern, integer; /* what the first line says of values */
 } parser;
 
 static int is_blank(char c)
@@ -94,6 +95,7 @@ static vem_status read_banner(parser *p)
     for (int i = 0; i < 4; i++)
         if (strcmp(words[3], fields[i]) == 0) {
             p->pattern = i == 0;
+            p->integer = i >= 2;
             return VEM_OK;
         }
     return vem_i_fail(p->run, VEM_UNSUPPORTED,
@@ -137,6 +139,11 @@ static vem_status walk(parser *p, int64_t entries, int put, vem_i_sparse_maker *
                                       "0, and all else has to be a number");
             if (!after)
                 return refuse_line(p, "has no number after row and column");
+            if (p->integer && isfinite(value) && fabs(value) >= 0x1p53)
+                return refuse_line(
+                    p, "holds a whole number of 2^53 or more, of which double "
+                       "precision has not each one; real in the first "
+                       "line lets it be rounded");
             p->at = after;
         }
         if (!line_ends(p))

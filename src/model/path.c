@@ -223,8 +223,8 @@ vem_status vem_path_pick(vem_ctx *ctx, const vem_path *path, int32_t clusters,
     if (at < 0 && path->count > 0)
         return vem_i_fail(run, VEM_BAD_OPTION,
                           "There is no mixture of %d clusters on the path, which has "
-                          "those of %s.",
-                          clusters, print_numbers(path, list, sizeof list));
+                          "those of %s; a fit of that number (-k %d) makes one.",
+                          clusters, print_numbers(path, list, sizeof list), clusters);
     if (at < 0)
         return vem_i_fail(run, VEM_BAD_OPTION, "The path has no mixtures.");
     return vem_model_copy(ctx, path->models[at], model);

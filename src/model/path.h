@@ -13,6 +13,7 @@ struct vem_path {
     int32_t chosen;           /* clusters of the one that was chosen; 0: none */
     vem_select_method method; /* that found it */
     double mass;              /* sum of the weights of all rows; 0: not known */
+    int64_t limit; /* most clusters that were allowed; 0: not known, of a file */
 };
 
 /* Room for so many numbers of clusters. */

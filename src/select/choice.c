@@ -45,7 +45,8 @@ vem_status vem_path_describe(vem_ctx *ctx, const vem_path *path,
                           .clusters = path->chosen,
                           .objective = at < 0 ? NAN : path->points[at].objective,
                           .margin = NAN,
-                          .mass = path->mass};
+                          .mass = path->mass,
+                          .limit = path->limit};
     const double sign = s.lower ? -1 : 1;
     for (int32_t i = 0; at >= 0 && !s.tested && i < path->count; i++) {
         const double margin = sign * (s.objective - path->points[i].objective);
