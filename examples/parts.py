@@ -5,7 +5,7 @@
 
 Each round makes the statistics of every part with one model, anywhere, and adds them up to the next
 model, until F rests. Where START.npz is not there it is made: a coreset of M rows of each part, and
-a fit of C clusters to all of these. OPTIONS are those of vem fit, for the rounds.
+a fit of C clusters to all of these. OPTIONS are those of vem fit, for the start and the rounds.
 
 The parts, the models and the statistics are files that all workers see; what travels is names. What
 a round has made stays in OUT.npz.rounds, and the same command goes on where it was ended. vem merge
@@ -33,12 +33,14 @@ def make(vem, to, words):
 
 
 def call(vem, *words):
-    """Here: what a command says as JSON."""
-    done = subprocess.run([vem, *words, "--json"], check=True, stdout=subprocess.PIPE, text=True)
+    """Here: what a command says as JSON. What it cannot do it has said."""
+    done = subprocess.run([vem, *words, "--json"], check=False, stdout=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        sys.exit(done.returncode)
     return json.loads(done.stdout)
 
 
-def start(run, model, parts, folder, clusters, rows):
+def start(run, model, parts, folder, clusters, rows, options=()):
     """A model of coresets, one of each part: no worker sees more than its part, and what is
     fitted here are `rows` weighted rows for each of them."""
     os.makedirs(folder, exist_ok=True)
@@ -46,7 +48,7 @@ def start(run, model, parts, folder, clusters, rows):
     files = run(make, [(VEM, to, ["coreset", part, "-m", str(rows), "--seed", str(i), "-o", to])
                        for i, part in enumerate(parts, 1)
                        for to in [os.path.join(folder, f"s{i}.npz")]])
-    call(VEM, "fit", *files, "-k", str(clusters), "-o", model)
+    call(VEM, "fit", "-k", str(clusters), "-o", model, *options, *files)
 
 
 def rounds(run, model, parts, folder, options=(), rest=1e-7, most=100):
@@ -63,8 +65,9 @@ def rounds(run, model, parts, folder, options=(), rest=1e-7, most=100):
         told = call(VEM, "merge", *files, "--expect", str(len(parts)), "-o", model)
         print(f"round {n}: F = {told['free_energy']:.10g}", flush=True)
         if last is not None and told["free_energy"] - last < rest:
-            break
+            return model
         last = told["free_energy"]
+    print(f"F does not rest after {most} rounds; with more it goes on", file=sys.stderr)
     return model
 
 
@@ -100,12 +103,14 @@ def main(about, scheduler):
     words, options = sys.argv[1:], []
     if "--" in words:
         words, options = words[:words.index("--")], words[words.index("--") + 1:]
-    parser = argparse.ArgumentParser(description=about.splitlines()[0])
+    parser = argparse.ArgumentParser(description=about.splitlines()[0],
+                                     epilog="Options of vem fit come last, behind --.")
     parser.add_argument("start")
     parser.add_argument("out")
     parser.add_argument("parts", nargs="+")
     parser.add_argument("-k", type=int, help="clusters of a start that is to be made")
     parser.add_argument("--coreset", type=int, default=65536, help="rows of each part, for it")
+    parser.add_argument("--rounds", type=int, default=100, help="at most")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--scheduler", help="address of one that runs; without it one begins here")
     asked = parser.parse_args(words)
@@ -118,10 +123,11 @@ def main(about, scheduler):
     same(folder, "asked", text.encode(), "other parts or options")
     with scheduler(asked) as run:
         if not os.path.exists(model):
-            start(run, model, parts, os.path.join(folder, "start"), asked.k, asked.coreset)
+            start(run, model, parts, os.path.join(folder, "start"), asked.k, asked.coreset,
+                  options)
         with open(model, "rb") as file:
             same(folder, "start.npz", file.read(), "another start")
-        model = rounds(run, model, parts, folder, options)
+        model = rounds(run, model, parts, folder, options, most=asked.rounds)
     shutil.copy(model, asked.out + ".new")
     os.replace(asked.out + ".new", asked.out)
 

@@ -5,7 +5,7 @@
 #     examples/parts.sh START.npz OUT.npz PART... [-- options of vem fit]
 #
 # Where START.npz is not there it is made, with K clusters: a coreset of CORESET rows (65,536) of
-# each part, and a fit to all of these.
+# each part, and a fit to all of these with the same options.
 #
 # JOBS processes run at a time (2). What a round has made stays in OUT.npz.rounds: a part whose
 # process died is asked for again, and the same command goes on where it was ended. Nothing but
@@ -87,21 +87,20 @@ all_parts() {
 
 make_start() {
     all_parts start
-    set --
     for i in $(seq "$count"); do
         set -- "$@" "$round/s$i.npz"
     done
-    "$VEM" fit "$@" -k "$K" -o "$model" -q
+    "$VEM" fit -k "$K" -o "$model" -q "$@"
 }
 
 if [ ! -e "$model" ]; then
     [ -n "$K" ] || { echo "parts.sh: $model is not there; K=C makes it" >&2; exit 2; }
-    make_start
+    make_start "$@"
 fi
 same "$model" "$rounds/start.npz" "another start"
 cp "$model" "$rounds/start.npz"
 
-last=
+last="" rests=""
 for n in $(seq "$ROUNDS"); do
     all_parts "$n" "$@"
     told=$("$VEM" merge "$round"/s*.npz --expect "$count" -o "$round/next.npz" --json)
@@ -109,8 +108,10 @@ for n in $(seq "$ROUNDS"); do
     echo "round $n: F = $f"
     model=$round/next.npz
     if [ -n "$last" ] && awk "BEGIN { exit !($f - $last < $REST) }"; then
+        rests=yes
         break
     fi
     last=$f
 done
+[ -n "$rests" ] || echo "parts.sh: F does not rest after $ROUNDS rounds; with more ROUNDS it goes on" >&2
 cp "$model" "$out.new" && mv "$out.new" "$out"

@@ -105,6 +105,17 @@ exec '{os.path.abspath(VEM)}' "$@"
             for name in ("means", "weights"):  # meta tells of files, whose names are others
                 self.assertEqual(*(arrays[name][2] for arrays in found))
 
+    def test_options_and_rounds(self):
+        """A start that is made has the options of the rounds; rounds that were too few are told."""
+        for script, words, environment in (("parts.sh", [], {"K": "3", "ROUNDS": "2"}),
+                                           ("parts.py", ["-k", 3, "--rounds", 2], {})):
+            done = self.script(script, script + ".s.npz", script + ".npz", *self.names, *words, "--",
+                               "--family", "diag", **environment)
+            self.assertIn("F does not rest after 2 rounds", done.stderr)
+            self.assertEqual(self.json("info", self.path(script + ".s.npz"))["family"], "diag")
+        done = self.script("parts.py", "x.npy", "c.npz", *self.names, code=1)
+        self.assertIn("x.npy", done.stderr)
+
     def test_python(self):
         """parts.py is parts.sh; a part that never comes ends it, and nothing is written."""
         words = ["m.npz", "b.npz", *self.names, "--", "--algorithm", "kmeans"]

@@ -52,8 +52,8 @@ static int is_constant(const vem_view *view, int32_t j)
     return view->deviations[j] == 1;
 }
 
-static void note(const vem_data *data, const share *shares, int32_t count, double sum,
-                 vem_report *report)
+static void tell(const vem_data *data, const share *shares, int32_t count, double sum,
+                 char *text, size_t size)
 {
     char names[320] = "", percent[32];
     for (int32_t k = 0; k < count; k++)
@@ -66,23 +66,18 @@ static void note(const vem_data *data, const share *shares, int32_t count, doubl
         vem_i_plain_print(percent, sizeof percent, "%.4g %%", 100 * sum);
     else
         snprintf(percent, sizeof percent, "more than 99.99 %%");
-    vem_i_report_note(report,
-                      "column%s %s %s %s of the squared distance between rows and "
-                      "decide%s the clusters "
-                      "almost alone: if the columns have different units, --standardize "
-                      "or --family diag "
-                      "makes all of them count.",
-                      count == 1 ? "" : "s", names, count == 1 ? "holds" : "hold",
-                      percent, count == 1 ? "s" : "");
+    snprintf(text, size,
+             "column%s %s %s %s of the squared distance between rows and decide%s",
+             count == 1 ? "" : "s", names, count == 1 ? "holds" : "hold", percent,
+             count == 1 ? "s" : "");
 }
 
-vem_status vem_i_advise_units(vem_i_run *run, const vem_data *data, const vem_view *view,
-                              const vem_options *options, vem_report *report)
+vem_status vem_i_columns_that_decide(vem_i_run *run, const vem_data *data,
+                                     const vem_view *view, char *text, size_t size)
 {
     const double total = view->variance * view->d;
-    if (vem_i_family_of(options->family)->counts ||
-        vem_i_family_of(options->family)->by_column || (view->scale && !view->whitened) ||
-        options->normalize || !(total > 0) || view->d < 2)
+    text[0] = 0;
+    if ((view->scale && !view->whitened) || !(total > 0) || view->d < 2)
         return VEM_OK;
     share *shares;
     vem_status status = vem_i_take(run, &shares, (size_t)view->d, sizeof *shares);
@@ -99,12 +94,30 @@ vem_status vem_i_advise_units(vem_i_run *run, const vem_data *data, const vem_vi
         sum += shares[k].share;
         if (sum >= (k == 0 ? ONE_HOLDS : FEW_HOLD) &&
             (k == 0 || varying >= SPARE * (k + 1))) {
-            note(data, shares, k + 1, sum, report);
+            tell(data, shares, k + 1, sum, text, size);
             break;
         }
     }
     vem_i_free(shares);
     return VEM_OK;
+}
+
+vem_status vem_i_advise_units(vem_i_run *run, const vem_data *data, const vem_view *view,
+                              const vem_options *options, vem_report *report)
+{
+    const vem_i_family *family = vem_i_family_of(options->family);
+    char told[VEM_I_TOLD];
+    if (family->counts || family->by_column || options->normalize)
+        return VEM_OK;
+    const vem_status status =
+        vem_i_columns_that_decide(run, data, view, told, sizeof told);
+    if (status == VEM_OK && told[0])
+        vem_i_report_note(report,
+                          "%s the clusters almost alone: if the columns have different "
+                          "units, --standardize or --family diag makes all of them "
+                          "count.",
+                          told);
+    return status;
 }
 
 int32_t vem_i_level_columns(const vem_data *data, const vem_model *model,

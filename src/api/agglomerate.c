@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/advice.h"
 #include "api/agglomerate.h"
 #include "api/fitting.h"
 #include "base/memory.h"
@@ -240,7 +241,26 @@ vem_status vem_i_grow_tree(vem_i_growing *g)
     return status == VEM_OK ? take_ids(g) : status;
 }
 
-static void tell(const vem_i_growing *g)
+/* Distances follow the columns of the largest spread, and so does the prior of covariance matrices,
+ * which is the same in all directions. */
+static vem_status tell_units(const vem_i_growing *g)
+{
+    const int bayes = g->asked.method == VEM_DENDROGRAM_BAYES;
+    char told[VEM_I_TOLD];
+    if (g->options->normalize ||
+        (bayes && (g->family->axes == 1 || (g->asked.prior && g->asked.prior->scale))))
+        return VEM_OK;
+    const vem_status status =
+        vem_i_columns_that_decide(g->run, g->data, g->view, told, sizeof told);
+    if (status == VEM_OK && told[0])
+        vem_i_dendrogram_note(g->tree,
+                              "%s the merges almost alone: if the columns have different "
+                              "units, --standardize%s makes all of them count.",
+                              told, bayes ? " or --family diag" : "");
+    return status;
+}
+
+static vem_status tell(const vem_i_growing *g)
 {
     const vem_dendrogram_info *s = &g->tree->about;
     if (g->labels)
@@ -267,7 +287,9 @@ static void tell(const vem_i_growing *g)
     if (s->clusters == s->leaves && s->leaves > 2)
         vem_i_dendrogram_note(g->tree, "no merge has more evidence than the leaves as "
                                        "they are.");
+    const vem_status status = tell_units(g);
     vem_i_say_plainly(g->run->ctx, g->tree->notes);
+    return status;
 }
 
 /* Time was over: how far it came cannot be told from here, but what would help can. */
@@ -301,7 +323,7 @@ static vem_status grow(vem_i_growing *g)
         vem_dendrogram_info *s = &g->tree->about;
         if (g->labels)
             memcpy(g->tree->leaf_of, g->labels, (size_t)g->data->n * sizeof *g->labels);
-        tell(g);
+        status = tell(g);
         s->seconds_leaves = loading - start;
         s->seconds_load = merging - loading;
         s->seconds_merge = vem_i_clock() - merging;

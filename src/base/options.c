@@ -224,9 +224,9 @@ static vem_status no_whole_number(vem_i_run *run, const vem_option_info *info,
 {
     if (strcmp(info->name, "clusters") == 0 && is_several(value))
         return vem_i_fail(run, VEM_BAD_OPTION,
-                          "--clusters is \"%s\", but a fit takes one whole number. To "
-                          "compare several, let vem select DATA --max-clusters K find "
-                          "mixtures of all of them and take the one with the lowest BIC.",
+                          "--clusters is \"%s\", but it must be a whole number, or, to "
+                          "compare several, a range such as 2-20 or a list such as "
+                          "5,10,20 of vem fit -k.",
                           value);
     return vem_i_fail(run, VEM_BAD_OPTION,
                       "--%s is \"%s\", but it must be a whole number.", info->name,
