@@ -68,6 +68,16 @@ class Weights(Case):
                              max_iter=500).fit(X)
             self.assertGreater(gm.score(X), best.score(X) - 1e-4)
 
+    def test_probabilities_of_single_add_up(self):
+        """Within what numpy asks of those it draws from, also of rows that are computed in single."""
+        rng = np.random.default_rng(5)
+        X = rng.normal(size=(3000, 6)).astype(np.float32)
+        gm = vem.GaussianMixture(20, random_state=1, max_iter=5).fit(X)
+        chances = gm.predict_proba(X)
+        self.assertLess(np.abs(chances.sum(axis=1) - 1).max(), 1e-14)
+        self.assertGreater((chances.max(axis=1) < 0.9).sum(), 100)  # not all of them are sure
+        rng.choice(20, p=chances[0])
+
     def test_soft_assignments(self):
         X = blobs(100, 2, 4)
         gm = vem.GaussianMixture(4, random_state=0).fit(X)

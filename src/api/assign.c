@@ -84,14 +84,25 @@ static void sort_column(const soft_task *t, const vem_i_block *block, int32_t p,
 #undef BEFORE
 }
 
+/* Of row p over all clusters. In single they add up to 1 within 1e-7 only, and who draws from them
+ * wants that in double: they are divided by it. */
+static double total_of(const soft_task *t, const vem_i_block *block, int32_t p)
+{
+    double total = 0;
+    for (int64_t c = 0; c < t->scorer->clusters; c++)
+        total += vem_i_value(t->view->kernels, block->costs, c * block->capacity + p);
+    return total;
+}
+
 /* Probabilities of all clusters, in their order. */
 static void put_all(const soft_task *t, const vem_i_block *block, int64_t begin)
 {
     const int64_t clusters = t->scorer->clusters, ldv = block->capacity;
     for (int32_t p = 0; p < block->n; p++) {
         double *row = t->out->probabilities + (t->first + begin + p) * clusters;
+        const double total = total_of(t, block, p);
         for (int64_t c = 0; c < clusters; c++)
-            row[c] = vem_i_value(t->view->kernels, block->costs, c * ldv + p);
+            row[c] = vem_i_value(t->view->kernels, block->costs, c * ldv + p) / total;
     }
 }
 
@@ -122,15 +133,19 @@ static void run_block(void *arg, int64_t number, int thread)
         for (int32_t p = 0; p < block->n; p++)
             sort_column(t, block, p, t->order + (int64_t)thread * clusters, index);
     kernels->softmax(block->costs, block->n, clusters, ldv, NULL, log_sum);
-    for (int32_t p = 0; p < block->n; p++)
+    for (int32_t p = 0; p < block->n; p++) {
+        const double total = t->out->probabilities ? total_of(t, block, p) : 1;
         for (int64_t r = 0; r < top; r++) {
             int32_t c = index[r * ldv + p];
             int64_t at = (t->first + begin + p) * top + r;
             t->out->clusters[at] = c;
             if (t->out->probabilities)
                 t->out->probabilities[at] =
-                    c < 0 ? 0 : vem_i_value(kernels, block->costs, (int64_t)c * ldv + p);
+                    c < 0 ? 0
+                          : vem_i_value(kernels, block->costs, (int64_t)c * ldv + p) /
+                                total;
         }
+    }
     vem_i_residence_check(block->run);
 }
 

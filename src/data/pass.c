@@ -228,11 +228,12 @@ void vem_i_pass_name(const vem_i_pass *p, int64_t row, int32_t column, char *tex
 
 vem_status vem_i_refuse_zeros(vem_i_run *run, int64_t row)
 {
-    return vem_i_fail(run, VEM_BAD_DATA,
-                      "Row %" PRId64 " has no value but 0, and so no direction, which "
-                      "--metric cosine goes by: leave it out, or use --normalize, which "
-                      "keeps such rows as they are.",
-                      row + 1);
+    return vem_i_fail(
+        run, VEM_BAD_DATA,
+        "Row %" PRId64 " has no value but 0, and so no direction, which "
+        "--metric cosine goes by: leave it out, or use --normalize instead, which "
+        "keeps such rows as they are.",
+        row + 1);
 }
 
 vem_status vem_i_pass_refuse_heavy(const vem_i_pass *p, vem_precision precision)
