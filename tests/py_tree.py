@@ -443,19 +443,6 @@ class Tree(Case):
                 trees.append([row[:2] for row in self.merges()[0]])
             self.assertEqual(*trees)
 
-    def test_columns_that_decide(self):
-        """Of people the incomes alone would be clustered: a note says so, until something is done."""
-        people = os.path.join(SOURCE, "examples", "customers.csv")
-        def notes(*words):
-            return " ".join(self.json("tree", people, "--id", "name", *words)["notes"])
-        for words in ([], ["--family", "iso"], ["--method", "average"]):
-            self.assertRegex(notes(*words), r"column \d \(income\) holds .* decides the merges almost alone")
-        self.assertIn("--family diag", notes())
-        self.assertNotIn("--family", notes("--method", "single"))
-        for words in (["--standardize"], ["--family", "diag"], ["--normalize"],
-                      ["--method", "average", "--standardize"], ["--prior-scale", "9"]):
-            self.assertEqual(notes(*words), "")
-
     def test_time_and_interrupts(self):
         data = self.data(400, d=6)
         line = self.refuse(1, ["tree", data, "--pairs", "brute", "-o", self.path("o.npz"), "--time",

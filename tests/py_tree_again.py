@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A tree that is read and cut again: the same rows, the same ids, the same words as when it was made."""
+"""A tree that is read and cut again: the same rows, ids and words as when it was made; and its notes."""
 from cli_case import *
 
 
@@ -76,6 +76,19 @@ class Again(Case):
             self.assertEqual(said[option], self.path(name))
         # A picture is an .svg.
         self.refuse(2, ["tree", data, "--picture", self.path("t.png")], "svg")
+
+    def test_columns_that_decide(self):
+        """Of people the incomes alone would be clustered: a note says so, until something is done."""
+        people = os.path.join(SOURCE, "examples", "customers.csv")
+        def notes(*words):
+            return " ".join(self.json("tree", people, "--id", "name", *words)["notes"])
+        for words in ([], ["--family", "iso"], ["--method", "average"]):
+            self.assertRegex(notes(*words), r"column \d \(income\) holds .* decides the merges almost alone")
+        self.assertIn("--family diag", notes())
+        self.assertNotIn("--family", notes("--method", "single"))
+        for words in (["--standardize"], ["--family", "diag"], ["--normalize"],
+                      ["--method", "average", "--standardize"], ["--prior-scale", "9"]):
+            self.assertEqual(notes(*words), "")
 
 
 if __name__ == "__main__":
