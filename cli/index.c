@@ -77,6 +77,42 @@ int cli_read_spill(const char *text, double *lambda)
     return CLI_DONE;
 }
 
+/* --lists FILE: the list of each row of the data, those that were left out included; -1: none. */
+static int read_lists(const cli_args *args, const vem_data *data, int32_t clusters,
+                      int32_t **lists)
+{
+    const char *path = cli_value(args, "lists");
+    const int64_t n = vem_data_rows(data), rows = vem_data_rows_read(data);
+    int64_t *labels = NULL, count = 0;
+    if (!path)
+        return CLI_DONE;
+    const vem_status status = vem_labels_read(args->ctx, path, &labels, &count);
+    if (status != VEM_OK)
+        return cli_failure(args, status);
+    int code = count == rows ? CLI_DONE : CLI_FAILED;
+    if (code != CLI_DONE)
+        cli_error("%s has %lld labels, but there are %lld rows.", path, (long long)count,
+                  (long long)rows);
+    *lists = malloc((size_t)n * sizeof **lists + 1);
+    if (code == CLI_DONE && !*lists) {
+        cli_error("memory for %lld labels could not be had.", (long long)n);
+        code = CLI_FAILED;
+    }
+    for (int64_t i = 0; code == CLI_DONE && i < n; i++) {
+        const int64_t row = vem_data_row(data, i);
+        (*lists)[i] = (int32_t)labels[row];
+        if (labels[row] < -1 || labels[row] >= clusters) {
+            cli_error(
+                "%s says that row %lld is in list %lld, but the model has lists 0 to "
+                "%d.",
+                path, (long long)row + 1, (long long)labels[row], clusters - 1);
+            code = CLI_FAILED;
+        }
+    }
+    free(labels);
+    return code;
+}
+
 int cli_score_index(cli_args *args, const vem_model *model, const vem_data *data,
                     const char *path, double began)
 {
@@ -95,10 +131,16 @@ int cli_score_index(cli_args *args, const vem_model *model, const vem_data *data
         options.lists = 2;
         code = cli_read_spill(cli_value(args, "spill"), &options.lambda);
     }
+    int32_t *lists = NULL;
+    if (code == CLI_DONE)
+        code = read_lists(args, data, vem_model_clusters(model), &lists);
     if (code == CLI_DONE)
         code = cli_read_data(&other, path, &queries, NULL);
-    if (code != CLI_DONE)
+    if (code != CLI_DONE) {
+        free(lists);
         return code;
+    }
+    options.labels = lists;
     options.neighbors = (int32_t)neighbors;
     vem_status status = vem_index_score(args->ctx, model, data, queries,
                                         cli_precision(args), &options, &index);
@@ -119,5 +161,6 @@ int cli_score_index(cli_args *args, const vem_model *model, const vem_data *data
         print_words(&summary, at);
     vem_index_free(index);
     vem_data_free(queries);
+    free(lists);
     return code;
 }

@@ -22,15 +22,19 @@ static const cli_option own[] = {
     {"spill", 0, "Index", "LAMBDA",
      "rows are in two lists, as those of vem predict --spill LAMBDA; a query scans a row "
      "once"},
+    {"lists", 0, "Index", "FILE",
+     "the list of each row, as the --labels of a fit or vem predict say; default: that "
+     "of "
+     "the nearest mean"},
     {"picture", 0, "Index", "FILE", "recall against rows scanned (.svg)"},
     {"json", 0, IO, NULL, "print the result as one JSON object"},
     {"quiet", 'q', IO, NULL, "no progress"},
 };
 
 static const cli_file files[] = {
-    {"weights", CLI_READS, NULL}, {"truth", CLI_READS, NULL},
-    {"index", CLI_READS, NULL},   {"picture", CLI_WRITES, "svg"},
-    {NULL, CLI_READS, NULL},
+    {"weights", CLI_READS, NULL},   {"truth", CLI_READS, NULL},
+    {"index", CLI_READS, NULL},     {"lists", CLI_READS, NULL},
+    {"picture", CLI_WRITES, "svg"}, {NULL, CLI_READS, NULL},
 };
 
 /* --labels is what fit and generate write. */
@@ -164,14 +168,12 @@ static int run(cli_args *args)
     int code = cli_check_truth(args);
     if (code != CLI_DONE)
         return code;
-    if (!cli_value(args, "index") &&
-        (cli_value(args, "neighbors") || cli_value(args, "picture") ||
-         cli_value(args, "spill"))) {
-        cli_error("--%s belongs to --index.", cli_value(args, "picture") ? "picture"
-                                              : cli_value(args, "spill") ? "spill"
-                                                                         : "neighbors");
-        return CLI_USAGE;
-    }
+    static const char *const of_index[] = {"neighbors", "spill", "lists", "picture"};
+    for (int k = 0; !cli_value(args, "index") && k < 4; k++)
+        if (cli_value(args, of_index[k])) {
+            cli_error("--%s belongs to --index.", of_index[k]);
+            return CLI_USAGE;
+        }
     cli_progress_begin(args);
     code = cli_read_model(args, args->operands[0], args->operands[1], &model);
     if (code == CLI_DONE)

@@ -140,6 +140,33 @@ class Index(Case):
         self.vem("fit", self.path("c.npy"), "-k", 3, "--family", "poisson", "-o", self.path("c.npz"), "-q")
         self.refuse(1, ("predict", self.path("c.npz"), self.path("c.npy"), "--spill", 1), "mixture of counts")
 
+    def test_lists(self):
+        """Rows in lists that are given: those of the nearest means change nothing, others are as numpy says."""
+        self.fitted()
+        means = np.load(self.path("m.npz"))["means"]
+        score = ("score", self.path("m.npz"), self.path("x.npy"), "--index", self.path("q.npy"), "--precision", "double")
+        nearest = ((self.rows[:, None].astype(float) - means[None]) ** 2).sum(2).argmin(1)
+        np.save(self.path("near.npy"), nearest)
+        plain, told = self.json(*score), self.json(*score, "--lists", self.path("near.npy"))
+        for key in "budgets", "curve", "size_cv", "size_largest":
+            self.assertEqual(plain[key], told[key])
+        given = np.random.RandomState(5).randint(-1, len(means), len(self.rows))  # -1: in no list
+        with open(self.path("given.csv"), "w", encoding="utf-8") as out:
+            out.write("row,label\n" + "".join(f"{i + 1},{c if c >= 0 else ''}\n" for i, c in enumerate(given)))
+        told = self.json(*score, "--lists", self.path("given.csv"))
+        order = np.argsort(((self.queries[:, None].astype(float) - means[None]) ** 2).sum(2), 1, kind="stable")
+        rank = np.concatenate([np.argsort(order, 1), np.full((len(order), 1), len(means))], 1)[:, given]
+        true = np.argsort(((self.queries[:, None].astype(float) - self.rows[None]) ** 2).sum(2), 1)[:, :10]
+        for point in told["curve"]:
+            self.assertAlmostEqual(point["scanned"], (rank < point["probes"]).sum(1).mean())
+            self.assertAlmostEqual(point["recall"], (np.take_along_axis(rank, true, 1) < point["probes"]).mean())
+        self.assertEqual(told["size_largest"], np.bincount(given[given >= 0]).max())
+        for bad, words in (([0] * 5, "has 5 labels"), (nearest + 200, "lists 0 to 199"), (nearest - 2, "list -2")):
+            np.save(self.path("bad.npy"), np.array(bad))
+            self.refuse(1, (*score, "--lists", self.path("bad.npy")), words)
+        self.refuse(2, (*score, "--lists", self.path("near.npy"), "--spill", 1), "not both")
+        self.refuse(2, (score[0], *score[1:3], "--lists", self.path("near.npy")), "belongs to --index")
+
     def test_hierarchy(self):
         self.fitted("--hierarchy", self.path("h.npz"), "--levels", 3)
         tree, means = np.load(self.path("h.npz")), np.load(self.path("m.npz"))["means"]

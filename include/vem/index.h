@@ -26,6 +26,9 @@ typedef struct vem_index_options {
     int32_t
         lists; /* that a row is in: 0 or 1: one; 2: two. A row in two lists of a query is
                       scanned once */
+    const int32_t *
+        labels; /* the list of each row (-1: none), which stay the caller's, as a fit or a
+                    prediction gave them; NULL: that of the nearest mean */
 } vem_index_options;
 
 /* One number of lists. Means are over the queries. */
@@ -54,7 +57,8 @@ typedef struct vem_index_summary {
 
 /* How a model serves as the coarse quantiser of an index of these rows. As an index does it, rows are
  * in the list of the nearest mean, in the units of the data: shapes, weights and scales of the model do
- * not count (vem_assign_guided finds it, with its share of misses). Queries, which are dense rows of as
+ * not count (vem_assign_guided finds it, with its share of misses); with `labels` where these say, as in an
+ * index that is given its lists, even ones say. Queries, which are dense rows of as
  * many columns, look into the lists of the nearest means. Their nearest rows are found by comparing
  * them with every row. Where the model is of rows of length 1, rows and queries get that length.
  * options may be NULL: all 0. */

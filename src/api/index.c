@@ -1,5 +1,6 @@
 /* How a model serves as the coarse quantiser of an index: vem_index_score and what it gives. */
 #include <math.h>
+#include <string.h>
 
 #include "api/assign.h"
 #include "api/means_alone.h"
@@ -32,6 +33,16 @@ static vem_status check(vem_i_run *run, const vem_model *model, const vem_data *
         return vem_i_fail(run, VEM_BAD_OPTION,
                           "--neighbors is %d, but it must lie between 1 and %d.",
                           o->neighbors, VEM_I_NEIGHBORS_MAX);
+    if (o->labels && o->lists == 2)
+        return vem_i_fail(run, VEM_BAD_OPTION,
+                          "Rows are in two lists (--spill), or in those of given labels "
+                          "(--lists), not both.");
+    for (int64_t i = 0; o->labels && i < data->n; i++)
+        if (o->labels[i] < -1 || o->labels[i] >= model->clusters)
+            return vem_i_fail(run, VEM_BAD_DATA,
+                              "Row %lld is in list %d, but the model has lists 0 to %d.",
+                              (long long)vem_data_row(data, i) + 1, o->labels[i],
+                              model->clusters - 1);
     if (data->n < o->neighbors || queries->n < 1)
         return vem_i_fail(run, VEM_BAD_DATA,
                           "There are %lld rows and %lld queries, but it takes %d and 1.",
@@ -41,12 +52,16 @@ static vem_status check(vem_i_run *run, const vem_model *model, const vem_data *
 
 /* The list of each row. An index is given means and nothing else, and adds a row to the list of the
  * nearest of them: queries come by the same rule, and find it. Labels of the model itself, which go by
- * its scale, shapes and weights, would be lists that no index makes. A kind of model whose labels are
- * meant to be the lists is told apart here. */
+ * its scale, shapes and weights, would be lists that no index makes by itself: whoever gives it its lists gives
+ * them here, too. */
 static vem_status list_rows(vem_i_run *run, const vem_model *model, const vem_data *data,
                             vem_precision precision, const vem_index_options *o,
                             int32_t *labels)
 {
+    if (o->labels) {
+        memcpy(labels, o->labels, (size_t)data->n * sizeof *labels);
+        return VEM_OK;
+    }
     if (o->lists == 2)
         return vem_i_assign_spill(run, model, data, o->lambda, precision, labels, NULL);
     const vem_assign_options assign = {.size = sizeof assign, .precision = precision};
