@@ -125,6 +125,31 @@ def check_searches(root):
                 yield f"src/{name}: names {kind}; ask the spec or its type (search/search.h)."
 
 
+# A public function begins at the start of a line and ends at a brace there.
+BODY = re.compile(r"^[a-z][\w *]*?\b(vem_(?!i_)\w+)\(vem_ctx \*ctx\b.*?^}", re.MULTILINE | re.DOTALL)
+CALL_BY_RUN = re.compile(r"\b(vem_(?!i_)\w+)\(\s*(?:\w+(?:->|\.))*run(?:->|\.)ctx\b")
+
+
+def check_verbs(root):
+    """A verb calls no verb: that would begin a run of its own from the context, without the threads,
+    the limit, the deadline and the watch of the one that called it."""
+    texts = {}
+    top = os.path.join(root, "src")
+    for path in sources(top):
+        with open(path, encoding="utf-8") as file:
+            texts[os.path.relpath(path, top).replace(os.sep, "/")] = file.read()
+    verbs = {body.group(1) for text in texts.values() for body in BODY.finditer(text)
+             if "vem_i_begin(" in body.group()}
+    if "vem_fit" not in verbs:
+        yield "tests/layers.py: the verbs of src/ were not understood."
+    for name, text in texts.items():
+        for call in CALL_BY_RUN.finditer(text):
+            if call.group(1) in verbs:
+                line = text.count("\n", 0, call.start()) + 1
+                yield (f"src/{name}:{line}: calls {call.group(1)}, which begins a run of its own; "
+                       f"call what it does with the run.")
+
+
 def check_moves(root):
     """The loop asks moves for what matters; their names are for the trace."""
     top = os.path.join(root, "src", "em")
@@ -199,6 +224,7 @@ def main():
     wrong = list(check_library(root)) + list(check_circles(root)) + list(check_families(root))
     wrong.extend(check_searches(root))
     wrong.extend(check_moves(root))
+    wrong.extend(check_verbs(root))
     wrong.extend(check_locale(root))
     for folder in ("cli", "examples", "python/src"):
         wrong.extend(check_outside(root, folder))

@@ -246,13 +246,41 @@ static void stopped(void **state)
     vem_model_free(model);
 }
 
+static int stop_in_labels(void *user, const vem_progress *progress)
+{
+    int *asked = user;
+    *asked += strcmp(progress->phase, "assign") == 0;
+    return *asked == 1; /* once is enough */
+}
+
+/* Nodes are given their parents by the run of the verb: what it heard there is not forgotten. */
+static void stopped_between_levels(void **state)
+{
+    (void)state;
+    centres c;
+    int asked = 0;
+    draw(&c, 100, 3);
+    vem_model *model = model_of(&c);
+    vem_hierarchy *h = NULL;
+    const vem_hierarchy_options three = {.size = sizeof three, .levels = 3};
+    fake_tick = 1;
+    vem_ctx_set_progress(ctx, stop_in_labels, &asked);
+    assert_int_equal(vem_hierarchy_new(ctx, model, &three, &h), VEM_STOPPED);
+    assert_null(h);
+    assert_string_equal(vem_ctx_message(ctx), "Stopped before the hierarchy was whole.");
+    assert_true(asked > 0);
+    vem_ctx_set_progress(ctx, NULL, NULL);
+    fake_tick = 0;
+    vem_model_free(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nearest_parents), cmocka_unit_test(as_many_levels_as_it_takes),
         cmocka_unit_test(few_places),      cmocka_unit_test(weights_count),
         cmocka_unit_test(same_bits),       cmocka_unit_test(refused),
-        cmocka_unit_test(stopped),
+        cmocka_unit_test(stopped),         cmocka_unit_test(stopped_between_levels),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

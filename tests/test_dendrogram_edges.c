@@ -231,6 +231,33 @@ static void stops_among_groups(void **state)
     fake_tick = 0;
 }
 
+static int stop_in_labels(void *user, const vem_progress *p)
+{
+    int *asked = user;
+    *asked += strcmp(p->phase, "assign") == 0;
+    return *asked > 0;
+}
+
+/* Where groups are those of a sample's fit, all rows are labelled by the verb's own run, whose stop is
+ * the verb's. */
+static void stops_while_rows_are_labelled(void **state)
+{
+    (void)state;
+    enum { N = 400, D = 5 };
+    static double x[N * D];
+    int asked = 0;
+    draw_rows(x, N * D, 8);
+    case_of c = plain_case(VEM_DENDROGRAM_AVERAGE);
+    c.tree.leaves = GROUPS;
+    c.options.coreset = 200;
+    fake_tick = 1;
+    vem_ctx_set_progress(ctx, stop_in_labels, &asked);
+    refuses(&c, x, N, D, VEM_STOPPED, "Stopped before the tree was whole");
+    vem_ctx_set_progress(ctx, NULL, NULL);
+    fake_tick = 0;
+    assert_true(asked > 0);
+}
+
 /* ---- Cuts and purity ---- */
 
 static void cuts(void **state)
@@ -442,6 +469,7 @@ int main(void)
         cmocka_unit_test(stops),
         cmocka_unit_test(long_chains),
         cmocka_unit_test(stops_among_groups),
+        cmocka_unit_test(stops_while_rows_are_labelled),
         cmocka_unit_test(cuts),
         cmocka_unit_test(files_keep_the_prior),
         cmocka_unit_test(leaves_that_are_none),

@@ -5,6 +5,7 @@
 
 #include "api/advice.h"
 #include "api/agglomerate.h"
+#include "api/assign.h"
 #include "api/fitting.h"
 #include "base/memory.h"
 #include "base/options.h"
@@ -118,8 +119,7 @@ static vem_status group_rows(vem_i_growing *g)
         memcpy(g->labels, vem_report_labels(report),
                (size_t)g->data->n * sizeof *g->labels);
     else if (status == VEM_OK)
-        status = vem_assign(g->run->ctx, model, g->data, 1, (vem_precision)VEM_AUTO,
-                            g->labels, NULL);
+        status = vem_i_label(g->run, model, g->data, (vem_precision)VEM_AUTO, g->labels);
     if (status == VEM_OK)
         g->groups = vem_model_clusters(model);
     vem_model_free(model);

@@ -191,6 +191,14 @@ vem_status vem_i_assign_scan(vem_i_run *run, void *arg, const vem_view *view,
                                                                           model, first);
 }
 
+vem_status vem_i_label(vem_i_run *run, const vem_model *model, const vem_data *data,
+                       vem_precision precision, int32_t *labels)
+{
+    vem_i_assign a = {.top = 1, .clusters = labels};
+    return vem_i_for_chunks(run, model, data, precision, "assign", 1, vem_i_assign_scan,
+                            &a);
+}
+
 vem_status vem_i_assign_check(vem_i_run *run, const vem_model *model, int32_t top)
 {
     if (top >= 1 && top <= model->clusters)

@@ -25,5 +25,8 @@ vem_status vem_i_assign_check(vem_i_run *run, const vem_model *model, int32_t to
 /* One chunk, every cluster; arg is a vem_i_assign. */
 vem_status vem_i_assign_scan(vem_i_run *run, void *arg, const vem_view *view,
                              const vem_model *model, int64_t first);
+/* The best cluster of each row, within another verb. */
+vem_status vem_i_label(vem_i_run *run, const vem_model *model, const vem_data *data,
+                       vem_precision precision, int32_t *labels);
 
 #endif

@@ -25,7 +25,7 @@
 #include "api/overlap.h"
 #include "api/pairs.h"
 #include "base/memory.h"
-#include "base/residence.h"
+#include "base/spill.h"
 #include "base/structs.h"
 #include "base/whole.h"
 #include "metrics/chunks.h"
@@ -242,6 +242,7 @@ static vem_status meet_rows(survey *s, vem_precision precision, vem_description 
                                     .precision = precision};
     vem_assign_report report = {.size = sizeof report};
     void *best = NULL, *chance = NULL;
+    vem_i_mapping *spill; /* vem_array_free finds it */
     double *sums = NULL;
     for (size_t c = 0; c < clusters; c++) {
         vem_cluster *it = &s->clusters[c];
@@ -249,9 +250,10 @@ static vem_status meet_rows(survey *s, vem_precision precision, vem_description 
         it->mass = it->doubtful = it->shared = 0;
     }
     vem_status status =
-        vem_array_new(s->run->ctx, n * (size_t)s->top * sizeof(int32_t), &best);
+        vem_i_spill_take(s->run, &best, n * (size_t)s->top, sizeof(int32_t), &spill);
     if (status == VEM_OK)
-        status = vem_array_new(s->run->ctx, n * (size_t)s->top * sizeof(double), &chance);
+        status =
+            vem_i_spill_take(s->run, &chance, n * (size_t)s->top, sizeof(double), &spill);
     if (status == VEM_OK)
         status = vem_i_take_zeroed(s->run, &sums, 2 * d, sizeof *sums);
     if (status == VEM_OK)

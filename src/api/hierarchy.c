@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "api/assign.h"
 #include "api/fitting.h"
 #include "base/memory.h"
 #include "base/structs.h"
@@ -132,9 +133,7 @@ static vem_status fit_level(vem_i_run *run, const vem_data *rows, vem_metric met
     o.seed = seed;
     vem_i_fitting f = {.run = run, .data = rows, .asked = &o, .inside = 1};
     const vem_status status = vem_i_fitting_run(&f, model, NULL);
-    return status == VEM_OK && run->watch->stop
-               ? vem_i_fail_stopped(run, "before the hierarchy was whole")
-               : status;
+    return status == VEM_OK && run->watch->stop ? VEM_STOPPED : status;
 }
 
 /* Those of the model's means that are nearest to a row become the next level. */
@@ -184,7 +183,7 @@ static vem_status add_level(vem_i_run *run, vem_hierarchy *h, int32_t level, int
         status = vem_i_take_rooms(run, rooms, VEM_I_COUNT(rooms));
     }
     if (status == VEM_OK)
-        status = vem_assign(run->ctx, model, rows, 1, VEM_DOUBLE, nearest, NULL);
+        status = vem_i_label(run, model, rows, VEM_DOUBLE, nearest);
     if (status == VEM_OK)
         append(h, level, model, nearest, number);
     vem_i_free(nearest);
@@ -226,6 +225,8 @@ vem_status vem_hierarchy_new(vem_ctx *ctx, const vem_model *model,
     status = new_hierarchy(run, model, o.levels, &made);
     for (int32_t l = 0; status == VEM_OK && l + 1 < o.levels; l++)
         status = add_level(run, made, l, o.seed);
+    if (status == VEM_STOPPED)
+        status = vem_i_fail_stopped(run, "before the hierarchy was whole");
     if (status == VEM_OK)
         *hierarchy = made;
     else

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/record.h"
 #include "base/structs.h"
+#include "io/io.h"
 #include "model/family.h"
 #include "model/part.h"
 
@@ -74,15 +75,19 @@ const vem_model *vem_stats_model(const vem_stats *stats)
 
 /* ---- sums ---- */
 
-vem_status vem_stats_add(vem_ctx *ctx, vem_stats *to, const vem_stats *from)
+static vem_status add(vem_i_run *run, vem_stats *to, const vem_stats *from)
 {
-    VEM_I_NEED(ctx, ctx, to, from);
     char why[256];
-    vem_i_run *run = vem_i_begin(ctx, &(vem_i_verb){0});
     if (vem_i_part_differ(to, from, why, sizeof why))
         return vem_i_fail(run, VEM_BAD_OPTION, "These statistics do not add up: %s.",
                           why);
     return vem_i_part_add(run, to, from);
+}
+
+vem_status vem_stats_add(vem_ctx *ctx, vem_stats *to, const vem_stats *from)
+{
+    VEM_I_NEED(ctx, ctx, to, from);
+    return add(vem_i_begin(ctx, &(vem_i_verb){0}), to, from);
 }
 
 vem_status vem_stats_set_part(vem_ctx *ctx, vem_stats *stats, int64_t part, int64_t of)
@@ -224,7 +229,7 @@ static vem_status survey(vem_i_run *run, const char *const *paths, int64_t count
     struct stat facts = {0};
     char why[256];
     for (int64_t i = 0; status == VEM_OK && i < count; i++) {
-        status = vem_stats_read(run->ctx, paths[i], &part);
+        status = vem_i_stats_read(run, paths[i], &part);
         if (status != VEM_OK)
             break;
         places[i] = (place){.digest = vem_i_part_digest(part), .path = i};
@@ -257,12 +262,12 @@ static vem_status add_files(vem_i_run *run, const char *const *paths, int64_t co
                             const place *places, vem_stats **stats)
 {
     vem_stats *sum = NULL, *part;
-    vem_status status = vem_stats_read(run->ctx, paths[places[0].path], &sum);
+    vem_status status = vem_i_stats_read(run, paths[places[0].path], &sum);
     for (int64_t i = 1; status == VEM_OK && i < count; i++) {
-        status = vem_stats_read(run->ctx, paths[places[i].path], &part);
+        status = vem_i_stats_read(run, paths[places[i].path], &part);
         if (status != VEM_OK)
             break;
-        status = vem_stats_add(run->ctx, sum, part);
+        status = add(run, sum, part);
         vem_stats_free(part);
     }
     if (status == VEM_OK)

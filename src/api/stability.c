@@ -40,9 +40,7 @@ typedef struct comparing {
 
 static vem_status label(const comparing *c, const vem_model *model, int32_t *labels)
 {
-    vem_i_assign a = {.top = 1, .clusters = labels};
-    return vem_i_for_chunks(c->run, model, &c->rows.data, c->precision, "assign", 1,
-                            vem_i_assign_scan, &a);
+    return vem_i_label(c->run, model, &c->rows.data, c->precision, labels);
 }
 
 static void comparing_free(comparing *c)

@@ -292,7 +292,7 @@ static vem_status read_file(vem_i_run *run, const char *path, int64_t rows,
                           "columns of classes.",
                           column, path);
     if (!is_text)
-        return vem_labels_read(run->ctx, path, &out->classes, &out->n);
+        return vem_i_labels_read(run, path, &out->classes, &out->n);
     status = vem_i_classes_parse(run, path, file.bytes, file.size, separator, rows,
                                  column, out);
     vem_i_file_close(&file);

@@ -211,6 +211,11 @@ vem_status vem_i_npz_doubles(vem_i_run *run, vem_i_npz *npz, const char *name, i
 int vem_i_npz_is_tree(const vem_i_npz *npz);
 /* Does it hold the statistics of some rows, beside a model? */
 int vem_i_npz_is_stats(const vem_i_npz *npz);
+/* As vem_stats_read, for use inside a verb that has begun. */
+vem_status vem_i_stats_read(vem_i_run *run, const char *path, vem_stats **stats);
+/* As vem_labels_read, likewise. */
+vem_status vem_i_labels_read(vem_i_run *run, const char *path, int64_t **labels,
+                             int64_t *n);
 
 /* A coreset file as data (coreset_file.c). */
 vem_status vem_i_coreset_read(vem_i_run *run, const char *path, vem_data *data);

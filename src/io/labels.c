@@ -146,10 +146,9 @@ static vem_status read_column(vem_i_run *run, const char *path, vem_data **data,
     return status;
 }
 
-vem_status vem_labels_read(vem_ctx *ctx, const char *path, int64_t **labels, int64_t *n)
+vem_status vem_i_labels_read(vem_i_run *run, const char *path, int64_t **labels,
+                             int64_t *n)
 {
-    VEM_I_NEED(ctx, ctx, path, labels, n);
-    vem_i_run *run = vem_i_begin(ctx, &(vem_i_verb){0});
     vem_data *data;
     int ours;
     vem_status status = read_column(run, path, &data, &ours);
@@ -173,4 +172,10 @@ vem_status vem_labels_read(vem_ctx *ctx, const char *path, int64_t **labels, int
     }
     vem_data_free(data);
     return status;
+}
+
+vem_status vem_labels_read(vem_ctx *ctx, const char *path, int64_t **labels, int64_t *n)
+{
+    VEM_I_NEED(ctx, ctx, path, labels, n);
+    return vem_i_labels_read(vem_i_begin(ctx, &(vem_i_verb){0}), path, labels, n);
 }

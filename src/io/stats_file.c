@@ -324,10 +324,8 @@ static vem_status read_part(vem_i_run *run, const char *path, vem_i_npz *npz,
     return status;
 }
 
-vem_status vem_stats_read(vem_ctx *ctx, const char *path, vem_stats **stats)
+vem_status vem_i_stats_read(vem_i_run *run, const char *path, vem_stats **stats)
 {
-    VEM_I_NEED(ctx, ctx, path, stats);
-    vem_i_run *run = vem_i_begin(ctx, &(vem_i_verb){0});
     vem_i_npz *npz;
     vem_status status = vem_i_npz_open(run, path, &npz);
     if (status != VEM_OK)
@@ -340,6 +338,12 @@ vem_status vem_stats_read(vem_ctx *ctx, const char *path, vem_stats **stats)
         status = read_part(run, path, npz, stats);
     vem_i_npz_close(npz);
     return status;
+}
+
+vem_status vem_stats_read(vem_ctx *ctx, const char *path, vem_stats **stats)
+{
+    VEM_I_NEED(ctx, ctx, path, stats);
+    return vem_i_stats_read(vem_i_begin(ctx, &(vem_i_verb){0}), path, stats);
 }
 
 /* ---- writing ---- */
