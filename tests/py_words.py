@@ -36,6 +36,13 @@ class Words(Case):
     def test_help(self):
         self.assertNotIn("\nOptions:\n", self.vem("fit", "--help").stdout)
 
+    def test_help_is_narrow(self):
+        verbs = set(re.findall(r"^  vem ([a-z]+) ", self.vem("--help").stdout, re.MULTILINE))
+        self.assertLess({"fit", "select", "tree"}, verbs)
+        for verb in ["", *sorted(verbs)]:
+            for line in self.vem(*([verb] if verb else []), "--help").stdout.splitlines():
+                self.assertLessEqual(len(line), 90, f"vem {verb} --help: {line}")
+
     def test_floor(self):
         rows = [[float(i), 5.0 if i < 20 else i * 0.37 % 1] for i in range(60)]
         done = self.vem("fit", self.npy("f.npy", rows), "-k", 3, "--family", "diag")
