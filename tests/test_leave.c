@@ -113,6 +113,50 @@ static void stopped_within_a_step(void **state)
         }
 }
 
+/* Where the loop rests and looks for one cluster more: candidates go by the log sums of the last
+ * E-step, which is not made again by a fit that goes on. */
+static void stopped_within_an_insertion(void **state)
+{
+    (void)state;
+    vem_ctx_set_threads(ctx, 1);
+    grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_REAL, 900, 3, 32);
+    path_name file = path_of("inserted", 0);
+    for (int held = 1; held <= 4; held++) {
+        vem_options o = grid_options(4, VEM_DIAG, VEM_PRIOR_FREE, held, VEM_SINGLE, 40);
+        o.tolerance = 1e-3;
+        o.algorithm = VEM_ALGORITHM_GREEDY;
+        o.search = held == 4 ? VEM_SEARCH_ALL : VEM_SEARCH_CLOSEST;
+        keep_at(NULL, 0, 0);
+        fake_tick = 0;
+        grid_fit whole = fit_of(&data, &o);
+        int64_t went_on = 0;
+        stopper s = {.step = 1};
+        for (int64_t k = 1; s.step > 0; k += 13) {
+            s = (stopper){.stop_at = k};
+            grid_fit stopped;
+            keep_at(file.text, 1e9, 0);
+            remove(file.text);
+            fake_tick = 1;
+            vem_ctx_set_progress(ctx, stop_at_call, &s);
+            const vem_status status = grid_try(ctx, &data, &o, NULL, &stopped);
+            fake_tick = 0;
+            if (status != VEM_OK) /* before there was a step */
+                continue;
+            grid_fit_free(&stopped);
+            keep_at(file.text, 1e9, 1);
+            grid_fit resumed = fit_of(&data, &o);
+            assert_same_bits(&whole, &resumed, "stopped within an insertion");
+            assert_int_equal(resumed.summary->scored_pairs, whole.summary->scored_pairs);
+            went_on += resumed.summary->resumed_step > 0;
+            grid_fit_free(&resumed);
+        }
+        assert_true(went_on > 9);
+        grid_fit_free(&whole);
+    }
+    keep_at(NULL, 0, 0);
+    grid_data_free(&data);
+}
+
 /* Time is over in the middle of a step, at every look at the clock: labels and F are those of the
  * model that comes back, where posteriors are of several models (blocks) too, and where cells were
  * divided since the last whole step. */
@@ -207,6 +251,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(stopped_within_a_step),
                                        cmocka_unit_test(late_within_a_step),
+                                       cmocka_unit_test(stopped_within_an_insertion),
                                        cmocka_unit_test(items_that_came_since)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

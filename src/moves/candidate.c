@@ -34,6 +34,7 @@
  * stands for its stretch: the gain is then an estimate, and F decides (insert.c). */
 #include "moves/candidate.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -359,6 +360,13 @@ static vem_status take_bench(vem_i_candidates *t, bench *b)
     if (status == VEM_OK)
         status = vem_i_take_rooms(run, list, VEM_I_COUNT(list));
     return status;
+}
+
+void vem_i_candidates_record(vem_i_record *r, vem_i_candidates *t)
+{
+    if (t->em->within && t->log_sums && t->em->posterior.log_sums == t->log_sums)
+        vem_i_record_reals(r, "log_sums", t->log_sums, (size_t)t->em->view->n, -DBL_MAX,
+                           DBL_MAX);
 }
 
 vem_status vem_i_candidates_new(vem_i_em *em, vem_i_candidates **candidates)

@@ -20,6 +20,8 @@ typedef struct vem_i_share {
 /* After vem_i_em_new; the loop's E-steps tell the log sums of all items from now on. */
 vem_status vem_i_candidates_new(vem_i_em *em, vem_i_candidates **candidates);
 void vem_i_candidates_free(vem_i_candidates *candidates);
+/* The log sums, within a step: its E-step is not made again. On cells refinement keeps them. */
+void vem_i_candidates_record(vem_i_record *record, vem_i_candidates *candidates);
 
 /* The better one of a pair, after so many steps: what the bound exceeds F by, in all (-inf: there
  * is none). `found`, good until the thread asks again: its cluster number `which` is the candidate,

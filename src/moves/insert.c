@@ -92,8 +92,9 @@ static void try_one(void *arg, int64_t k, int thread)
                                            t->steps, thread, &found, &which);
 }
 
-/* So many of the list after so many steps, the best first. 0: there was no time for all. */
-static int try_some(inserter *t, int64_t count, int steps)
+/* So many of the list after so many steps, the best first; adds to the pairs that were scored. 0: there
+ * was no time for all. */
+static int try_some(inserter *t, int64_t count, int steps, int64_t *scored)
 {
     vem_i_em *em = t->em;
     int64_t pairs = 0;
@@ -105,7 +106,7 @@ static int try_some(inserter *t, int64_t count, int steps)
     for (int64_t k = 0; k < count; k++)
         pairs += vem_i_candidates_pairs(t->candidates, cluster_of(t, t->list[k].task).n,
                                         steps);
-    vem_i_em_count(em, pairs);
+    *scored += pairs;
     t->steps = steps;
     t->kept = count;
     if (vem_i_parallel_watched(em->run, count,
@@ -133,8 +134,12 @@ static int try_all(inserter *t)
     const int64_t best = tasks / ONE_IN > KEPT ? tasks / ONE_IN : KEPT;
     for (int64_t k = 0; k < tasks; k++)
         t->list[k].task = k;
-    return try_some(t, tasks, FIRST_STEPS) &&
-           try_some(t, best < tasks ? best : tasks, STEPS);
+    int64_t scored = 0;
+    if (!try_some(t, tasks, FIRST_STEPS, &scored) ||
+        !try_some(t, best < tasks ? best : tasks, STEPS, &scored))
+        return 0; /* a fit that goes on tries them all again, and counts them then */
+    vem_i_em_count(em, scored);
+    return 1;
 }
 
 static double price(vem_i_em *em, void *state)
@@ -245,6 +250,13 @@ static void settle(vem_i_em *em, void *state)
                        (int32_t)(t->list[t->tried].task / t->pairs));
 }
 
+static void record(vem_i_record *r, vem_i_em *em, void *state)
+{
+    const inserter *t = state;
+    (void)em;
+    vem_i_candidates_record(r, t->candidates);
+}
+
 /* ---- memory ---- */
 
 static void release(void *state)
@@ -295,4 +307,5 @@ const vem_i_move vem_i_move_insert = {.name = VEM_I_MOVE_INSERT,
                                       .make = make,
                                       .measured = 1,
                                       .undo = undo,
-                                      .settle = settle};
+                                      .settle = settle,
+                                      .record = record};
