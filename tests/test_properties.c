@@ -212,9 +212,11 @@ typedef enum view_kind {
     VIEW_POINTS = 0,
     VIEW_SPILLED, /* rows rest in a temporary file */
     VIEW_CORESET,
+    VIEW_CELLS, /* of a tree, divided on the way */
     VIEW_COUNT
 } view_kind;
-static const char *const view_names[VIEW_COUNT] = {"points", "spilled", "coreset"};
+static const char *const view_names[VIEW_COUNT] = {"points", "spilled", "coreset",
+                                                   "cells"};
 
 enum {
     COMBINATIONS = VEM_SEARCH_COUNT * VEM_FAMILIES * VIEW_COUNT * WEIGHTS_COUNT * 2 * 2
@@ -260,7 +262,9 @@ static void check_combination(const combination *c, vem_options *o, const grid_d
                      vem_choice_name("family", c->family), view_names[c->view],
                      grid_weights_names[c->weights], c->precision, c->d);
     }
-    const int64_t labelled = c->view == VIEW_CORESET ? 0 : data->n;
+    /* Items of a coreset or a cut are no rows: whoever wants labels assigns them afterwards. */
+    const int64_t labelled =
+        c->view == VIEW_CORESET || c->view == VIEW_CELLS ? 0 : data->n;
     for (int64_t i = 0; i < labelled; i++)
         assert_in_range(fits[0].labels[i], 0, vem_model_clusters(fits[0].model) - 1);
     assert_true(same_bits(&fits[0], &fits[1], labelled));
@@ -288,6 +292,8 @@ static void every_combination_obeys_the_law(void **state)
             o.held = CLUSTERS;
         if (c.view == VIEW_CORESET)
             o.coreset = 250;
+        if (c.view == VIEW_CELLS)
+            o.cells = 100;
         check_combination(&c, &o, &data, start);
         vem_model_free(start);
         grid_data_free(&data);

@@ -66,7 +66,13 @@ typedef struct vem_i_observer {
     int (*observe)(void *user, struct vem_i_em *em, vem_i_event event); /* or NULL */
     void *user;
 } vem_i_observer;
-enum { VEM_I_OBSERVERS = 3 };
+/* Who watches, in the order in which they are told. */
+enum {
+    VEM_I_WATCHES_FIT,     /* checkpoint, deadline (fit/attempt.c) */
+    VEM_I_WATCHES_DESCENT, /* other items before a step (moves/descend.c) */
+    VEM_I_WATCHES_UNDO,    /* what the last whole step was (em/last_step.c) */
+    VEM_I_OBSERVERS
+};
 
 /* What can look closer at the items where the loop rests: more of them, in which F is no less
  * (moves/refine.h). *finer: how many there are more; 0: that promises nothing any more. */
@@ -97,7 +103,7 @@ typedef struct vem_i_em {
     int priced;              /* prices of clusters change (moves/price.c) */
     vem_i_move_name routine; /* made before every step: the loop may rest all the same */
     uint64_t seed;           /* of what they are drawn from */
-    vem_i_observer observers[VEM_I_OBSERVERS]; /* called in this order */
+    vem_i_observer observers[VEM_I_OBSERVERS];
     vem_i_refiner refiner;
     int may_skip; /* whether an E-step may be given up (parallel.h): then it can be undone */
     /* What it works on. The model is in the units of the view. */

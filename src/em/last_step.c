@@ -142,7 +142,7 @@ vem_status vem_i_last_step_new(vem_i_em *em, vem_i_last_step **made)
         return status;
     }
     em->may_skip = leave ? VEM_I_SKIP : VEM_I_SKIP_LATE;
-    em->observers[VEM_I_OBSERVERS - 1] = (vem_i_observer){observe, last};
+    em->observers[VEM_I_WATCHES_UNDO] = (vem_i_observer){observe, last};
     *made = last;
     return VEM_OK;
 }

@@ -162,7 +162,7 @@ static vem_i_em loop_of(vem_i_attempt *a, const vem_options *o, const vem_i_begi
     if (o->family != a->programme->options.family)
         em.constraints.floor =
             fmax(em.constraints.floor, vem_i_attempt_least_variance(a));
-    em.observers[0] = (vem_i_observer){observe, a};
+    em.observers[VEM_I_WATCHES_FIT] = (vem_i_observer){observe, a};
     return em;
 }
 

@@ -151,7 +151,7 @@ vem_status vem_i_descent_new(vem_i_em *em, vem_i_cells *cells, double tau,
     }
     em->scorer.at_means = 1;
     em->routine = VEM_I_MOVE_DESCEND;
-    em->observers[VEM_I_OBSERVERS - 2] = (vem_i_observer){observe, t};
+    em->observers[VEM_I_WATCHES_DESCENT] = (vem_i_observer){observe, t};
     *descent = t;
     return VEM_OK;
 }
