@@ -134,6 +134,27 @@ static void trees_of_noise_have_one_cluster(void **state)
     }
 }
 
+/* One sentence, of trees as of selections. */
+static void one_column_is_one(void **state)
+{
+    (void)state;
+    static const char told[] = "clusters are those of family diag: 4 rows are few beside "
+                               "1 column, and the evidence";
+    grid_data data = few_rows(4, 1, 0, 13);
+    const vem_options o = options((vem_family_kind)-1);
+    const vem_dendrogram_options t = {.size = sizeof t, .method = VEM_DENDROGRAM_BAYES};
+    vem_data *rows = grid_borrow(ctx, &data);
+    vem_dendrogram *tree = NULL;
+    assert_int_equal(vem_agglomerate(ctx, rows, &o, &t, &tree), VEM_OK);
+    assert_non_null(strstr(vem_dendrogram_notes(tree), told));
+    found f = find(&data, VEM_SELECT_BAYES, &o, 0, 0);
+    assert_non_null(strstr(vem_report_notes(f.report), told));
+    found_free(&f);
+    vem_dendrogram_free(tree);
+    vem_data_free(rows);
+    grid_data_free(&data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -143,6 +164,7 @@ int main(void)
         cmocka_unit_test(price_of_parameters),
         cmocka_unit_test(tests_have_nothing_beside_them),
         cmocka_unit_test(trees_of_noise_have_one_cluster),
+        cmocka_unit_test(one_column_is_one),
     };
     return cmocka_run_group_tests_name("divide_few", tests, set_up, tear_down);
 }

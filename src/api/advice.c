@@ -158,3 +158,29 @@ void vem_i_floored_place(const vem_data *data, const vem_model *model,
             return;
         }
 }
+
+int vem_i_has_few_rows(const vem_data *data, const vem_options *options,
+                       const vem_prior_options *prior, int32_t rows_each)
+{
+    return options->family == VEM_AUTO && !(prior && prior->scale) &&
+           data->n < (int64_t)rows_each * data->d;
+}
+
+const char *vem_i_few_rows(const vem_data *data, char told[VEM_I_FEW])
+{
+    snprintf(told, VEM_I_FEW, "%lld %s few beside %d column%s", (long long)data->n,
+             data->n == 1 ? "row is" : "rows are", data->d, data->d == 1 ? "" : "s");
+    return told;
+}
+
+const char *vem_i_few_rows_note(const vem_data *data, const vem_i_family *family,
+                                char note[VEM_I_TOLD])
+{
+    char told[VEM_I_FEW];
+    snprintf(note, VEM_I_TOLD,
+             "clusters are those of family %s: %s, and the evidence of a covariance "
+             "matrix for each cluster would be that of its prior. --family full takes "
+             "them all the same.",
+             vem_choice_name("family", (int)family->kind), vem_i_few_rows(data, told));
+    return note;
+}

@@ -16,6 +16,16 @@ vem_status vem_i_columns_that_decide(vem_i_run *run, const vem_data *data,
  * columns hold nearly all of it. */
 vem_status vem_i_advise_units(vem_i_run *run, const vem_data *data, const vem_view *view,
                               const vem_options *options, vem_report *report);
+/* Are the rows too few for a covariance matrix in each cluster, with less than `rows_each` for each
+ * column, and is the family left open? A scale of the caller's says what clusters look like. */
+int vem_i_has_few_rows(const vem_data *data, const vem_options *options,
+                       const vem_prior_options *prior, int32_t rows_each);
+enum { VEM_I_FEW = 80 };
+/* "8 rows are few beside 1 column" */
+const char *vem_i_few_rows(const vem_data *data, char told[VEM_I_FEW]);
+/* The note where clusters have that family instead. */
+const char *vem_i_few_rows_note(const vem_data *data, const vem_i_family *family,
+                                char note[VEM_I_TOLD]);
 /* Columns of a diagonal or full model (in the units of the view) whose variance is the least that
  * `limits` allow in every cluster, because they are constant or nearly so: how many, and their
  * names in `text`. */

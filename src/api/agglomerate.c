@@ -26,10 +26,8 @@ enum { ROWS_FOR_MATRICES = 10 };
 
 static int has_few_rows(const vem_i_growing *g)
 {
-    const vem_prior_options *prior = g->asked.prior;
-    return g->asked.method == VEM_DENDROGRAM_BAYES && g->options->family == VEM_AUTO &&
-           !(prior && prior->scale) &&
-           g->data->n < (int64_t)ROWS_FOR_MATRICES * g->data->d;
+    return g->asked.method == VEM_DENDROGRAM_BAYES &&
+           vem_i_has_few_rows(g->data, g->options, g->asked.prior, ROWS_FOR_MATRICES);
 }
 
 static const vem_i_family *family_for(const vem_i_growing *g)
@@ -263,6 +261,7 @@ static vem_status tell_units(const vem_i_growing *g)
 static vem_status tell(const vem_i_growing *g)
 {
     const vem_dendrogram_info *s = &g->tree->about;
+    char few[VEM_I_TOLD];
     if (g->labels)
         vem_i_dendrogram_note(g->tree,
                               "leaves are %lld groups of the %lld rows, the clusters of "
@@ -277,13 +276,8 @@ static vem_status tell(const vem_i_growing *g)
                               "leaves are the rows.",
                               (long long)g->asked.leaves);
     if (has_few_rows(g))
-        vem_i_dendrogram_note(g->tree,
-                              "clusters are those of family %s: %lld rows are few beside "
-                              "%d columns, and the evidence of a covariance matrix for "
-                              "each cluster would be that of its prior. --family full "
-                              "takes them all the same.",
-                              vem_choice_name("family", (int)g->family->kind),
-                              (long long)g->data->n, g->data->d);
+        vem_i_dendrogram_note(g->tree, "%s",
+                              vem_i_few_rows_note(g->data, g->family, few));
     if (s->clusters == s->leaves && s->leaves > 2)
         vem_i_dendrogram_note(g->tree, "no merge has more evidence than the leaves as "
                                        "they are.");

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "api/advice.h"
 #include "api/columns.h"
 #include "api/fitting.h"
 #include "base/memory.h"
@@ -26,16 +27,6 @@ enum { ROWS_EACH = 4, MOST = 10000, BYTES = 1 << 26, FEWEST = 20 };
 enum { ROWS_FOR_MATRICES = 5, ROWS_FOR_ANY = 20 };
 
 /* ---- before ---- */
-
-/* Are the rows too few for the family that would be taken? A scale of the caller's says
- * what clusters look like. */
-static int has_few_rows(const vem_i_select_type *method, const vem_options *o,
-                        const vem_select_options *s, const vem_data *data)
-{
-    return method->takes_prior && o->family == VEM_AUTO &&
-           !(s->prior && s->prior->scale) &&
-           data->n < (int64_t)ROWS_FOR_MATRICES * data->d;
-}
 
 /* What a coreset or cells of the caller's leave of a number that he leaves open. */
 static int64_t within_items(const vem_options *o, const vem_data *data, int64_t most)
@@ -206,23 +197,20 @@ static vem_status finish_models(vem_i_fitting *f)
 static void report_few(const vem_i_fitting *f)
 {
     const long long n = f->data->n;
-    const int32_t d = f->data->d;
+    char note[VEM_I_TOLD], few[VEM_I_FEW];
     if (f->few)
-        vem_i_report_note(f->report,
-                          "clusters are those of family %s: %lld rows are few beside %d "
-                          "column%s, and the evidence of a covariance matrix for each "
-                          "cluster would be that of its prior. --family full takes them "
-                          "all the same.",
-                          vem_choice_name("family", (int)f->resolved.family), n, d,
-                          d == 1 ? "" : "s");
+        vem_i_report_note(f->report, "%s",
+                          vem_i_few_rows_note(f->data,
+                                              vem_i_family_of((int)f->resolved.family),
+                                              note));
     else if (f->method->takes_prior && f->model->family->axes == 2 &&
-             n < (int64_t)ROWS_FOR_MATRICES * d)
+             n < (int64_t)ROWS_FOR_MATRICES * f->data->d)
         vem_i_report_note(f->report,
-                          "%lld rows are few beside %d column%s: the evidence of a "
-                          "covariance matrix for each cluster is that of its prior more "
-                          "than that of the rows, and clusters may be found where there "
-                          "are none; --family diag needs fewer rows.",
-                          n, d, d == 1 ? "" : "s");
+                          "%s: the evidence of a covariance matrix for each cluster is "
+                          "that of its prior more than that of the rows, and clusters "
+                          "may be found where there are none; --family diag needs fewer "
+                          "rows.",
+                          vem_i_few_rows(f->data, few));
     if (f->method->takes_prior && n < ROWS_FOR_ANY && f->path->chosen > 1)
         vem_i_report_note(f->report,
                           "%lld rows are few: what is found is the prior's more than "
@@ -405,7 +393,8 @@ vem_status vem_i_select(vem_i_run *run, const vem_data *data, const vem_options 
     asked.clusters = most_of(options, &s, data);
     if (asked.measure == VEM_MEASURE_NONE && (measured || !f.method->by_energy))
         asked.measure = VEM_MEASURE_EXACT;
-    f.few = has_few_rows(f.method, options, &s, data);
+    f.few = f.method->takes_prior &&
+            vem_i_has_few_rows(data, options, s.prior, ROWS_FOR_MATRICES);
     if (f.few)
         asked.family = vem_i_columns_family();
     f.method->prepare(&asked);
