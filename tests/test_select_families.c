@@ -3,6 +3,8 @@
 #include "checkpoints.h"
 #include "selecting.h"
 
+#include "api/select.h"
+
 enum { CLUMPS = 4, ROWS = 60, FAMILIES = 3, MOST = 6 };
 
 static const int32_t families[FAMILIES] = {VEM_FULL, VEM_DIAG, VEM_ISO};
@@ -179,11 +181,35 @@ static void refused(void **state)
     grid_data_free(&data);
 }
 
+/* Threads, memory and time are those of the fits: the run of the caller stays as it was. */
+static void runs_stay_as_they_are(void **state)
+{
+    (void)state;
+    grid_data data = heaps(2, 40, 2, 6, 0, NULL);
+    vem_data *rows = grid_borrow(ctx, &data);
+    vem_options o = options(VEM_DIAG);
+    o.threads = 1;
+    o.memory = INT64_C(1) << 40;
+    o.time = 1e5;
+    const vem_select_options s = {.size = sizeof s, .holdout = 0.2};
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_begin(ctx, &verb);
+    run->threads = 2;
+    const vem_i_run before = *run;
+    assert_int_equal(vem_i_select(run, rows, &o, &s, 1, NULL, NULL, NULL), VEM_OK);
+    assert_int_equal(run->threads, before.threads);
+    assert_int_equal(run->limit, before.limit);
+    assert_true(run->deadline == before.deadline);
+    vem_data_free(rows);
+    grid_data_free(&data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(the_best_is_taken),
                                        cmocka_unit_test(stopped),
                                        cmocka_unit_test(time_that_was_spent),
-                                       cmocka_unit_test(refused)};
+                                       cmocka_unit_test(refused),
+                                       cmocka_unit_test(runs_stay_as_they_are)};
     return cmocka_run_group_tests_name("select_families", tests, set_up, tear_down);
 }

@@ -100,15 +100,11 @@ static vem_status group_rows(vem_i_growing *g)
     if (o.time != VEM_AUTO) /* half of it, and what is left of that */
         o.time =
             g->run->ctx->spent + fmax(1e-9, 0.5 * (g->run->deadline - vem_i_clock()));
-    vem_i_fitting f = {.run = g->run,
+    vem_i_fitting f = {.run = *g->run,
                        .data = g->data,
                        .asked = &o,
                        .clusters_by = "--leaves"};
-    const double deadline = g->run->deadline;
-    const uint64_t limit = g->run->limit;
     vem_status status = vem_i_fitting_run(&f, &model, &report);
-    g->run->deadline = deadline;
-    g->run->limit = limit;
     if (status == VEM_OK && g->run->watch->stop)
         status = VEM_STOPPED;
     if (status == VEM_OK)

@@ -21,17 +21,17 @@ typedef vem_i_fitting fit;
 /* The file that takes its state; NULL: none does. */
 static const char *state_path(const fit *f)
 {
-    return f->inside ? NULL : f->run->ctx->checkpoint.path;
+    return f->inside ? NULL : f->run.ctx->checkpoint.path;
 }
 
-static vem_status tell_forecast(const fit *f)
+static vem_status tell_forecast(fit *f)
 {
-    const vem_ctx *ctx = f->run->ctx;
+    const vem_ctx *ctx = f->run.ctx;
     const int told = ctx->forecast && !f->inside;
     vem_forecast forecast;
     if (told)
         forecast = vem_i_plan_forecast(&f->plan, f->data, &f->budget);
-    const vem_status status = vem_i_plan_made(f->run);
+    const vem_status status = vem_i_plan_made(&f->run);
     if (status == VEM_OK && told)
         ctx->forecast(ctx->forecast_user, &forecast);
     return status;
@@ -40,7 +40,7 @@ static vem_status tell_forecast(const fit *f)
 /* What will be done, what it takes, and whether the state of an earlier fit goes with it. */
 static vem_status resolve(fit *f)
 {
-    vem_i_run *run = f->run;
+    vem_i_run *run = &f->run;
     vem_status status = vem_i_plan_fit(run, f->data, f->asked, f->start, &f->resolved,
                                        &f->budget, &f->plan);
     if (status == VEM_OK && f->method)
@@ -76,11 +76,11 @@ static vem_status load(fit *f)
     const vem_i_support *support = vem_i_support_of(vem_i_family_of(o->family));
     const int by_column = vem_i_family_of(o->family)->by_column;
     const int whiten = !scale && !o->standardize && by_column;
-    vem_status status = vem_i_reduce(f->run, f->data, o, whiten, scale, &reduction);
+    vem_status status = vem_i_reduce(&f->run, f->data, o, whiten, scale, &reduction);
     /* Of a coreset, too, all rows are looked at. */
     if (status == VEM_OK && support && reduction.rows != f->data)
         status =
-            vem_i_support_read(f->run, f->data, support, 0, f->data->n, "read", NULL);
+            vem_i_support_read(&f->run, f->data, support, 0, f->data->n, "read", NULL);
     const vem_i_points_request request = {.precision = (vem_precision)o->precision,
                                           .normalize = vem_i_normalize_of(o),
                                           .standardize = o->standardize,
@@ -94,7 +94,7 @@ static vem_status load(fit *f)
                                           .spill = f->plan.spill,
                                           .phase = "read"};
     if (status == VEM_OK)
-        status = vem_i_points_new(f->run, reduction.rows, &request, &f->points);
+        status = vem_i_points_new(&f->run, reduction.rows, &request, &f->points);
     if (status == VEM_OK) {
         s->size = sizeof *s;
         f->report->options = *o;
@@ -124,7 +124,7 @@ static vem_status divide(fit *f)
     if (!f->plan.programme.celled)
         return VEM_OK;
     const vem_status status =
-        vem_i_cells_new(f->run, &f->points->view, &request, &f->cells);
+        vem_i_cells_new(&f->run, &f->points->view, &request, &f->cells);
     if (status == VEM_OK)
         f->report->summary.seconds_tree = f->cells->seconds;
     return status;
@@ -132,19 +132,19 @@ static vem_status divide(fit *f)
 
 /* ---- run ---- */
 
-static vem_status run_method(const fit *f, vem_i_selection *selection)
+static vem_status run_method(fit *f, vem_i_selection *selection)
 {
     const vem_view *view = &f->points->view;
     const vem_status status =
         f->data->weights && view->used > 1 /* one row is one cluster */
-            ? vem_i_select_check_total(f->run, view->total_mass * view->mass_unit, 1)
+            ? vem_i_select_check_total(&f->run, view->total_mass * view->mass_unit, 1)
             : VEM_OK;
     return status == VEM_OK ? f->method->run(selection) : status;
 }
 
 static vem_status run_stages(fit *f)
 {
-    vem_i_restarts restarts = {.run = f->run,
+    vem_i_restarts restarts = {.run = &f->run,
                                .programme = &f->plan.programme,
                                .view = f->cells
                                            ? vem_i_cells_view(f->cells, f->cells->kind)
@@ -160,13 +160,13 @@ static vem_status run_stages(fit *f)
         f->method ? run_method(f, &selection) : vem_i_restarts_run(&restarts);
     f->model = restarts.model;
     f->softened = restarts.softened;
-    vem_i_budget_end_steps(f->run, &f->budget);
+    vem_i_budget_end_steps(&f->run, &f->budget);
     return status == VEM_OK && f->choose ? f->choose(f) : status;
 }
 
 /* ---- measure ---- */
 
-static vem_status count_floored(const fit *f)
+static vem_status count_floored(fit *f)
 {
     vem_summary *s = &f->report->summary;
     /* Shapes are the prior's, not the floor's. */
@@ -174,7 +174,7 @@ static vem_status count_floored(const fit *f)
         return VEM_OK;
     const vem_i_constraints limits =
         vem_i_constraints_of(&f->points->view, &f->resolved, f->model->family);
-    vem_status status = vem_i_floor_count(f->run, &limits, f->model, &s->floored);
+    vem_status status = vem_i_floor_count(&f->run, &limits, f->model, &s->floored);
     if (status != VEM_OK || s->floored == 0)
         return status;
     char cause[80], names[320];
@@ -229,7 +229,7 @@ static void note_cap(const fit *f, double mean)
 }
 
 /* How even the clusters are, by the labels; NAN where there are none. */
-static vem_status measure_sizes(const fit *f)
+static vem_status measure_sizes(fit *f)
 {
     vem_summary *s = &f->report->summary;
     const int32_t *labels = f->report->labels;
@@ -238,7 +238,7 @@ static vem_status measure_sizes(const fit *f)
     if (!labels)
         return VEM_OK;
     const vem_status status =
-        vem_i_take_zeroed(f->run, &masses, (size_t)s->clusters, sizeof *masses);
+        vem_i_take_zeroed(&f->run, &masses, (size_t)s->clusters, sizeof *masses);
     if (status != VEM_OK)
         return status;
     for (int64_t i = 0; i < f->data->n; i++) {
@@ -268,7 +268,7 @@ static vem_status measure_gap(fit *f)
     if (f->cells && s->steps > 0 && isfinite(s->log_likelihood))
         gap = (vem_i_gap){.mean = s->log_likelihood - s->free_energy};
     else if (f->cells && s->steps > 0)
-        status = vem_i_gap_of(f->run, f->cells, f->model, s->free_energy,
+        status = vem_i_gap_of(&f->run, f->cells, f->model, s->free_energy,
                               (uint64_t)f->resolved.seed, &gap);
     s->gap = gap.mean < 0 ? 0 : gap.mean; /* below 0 by rounding */
     s->gap_se = gap.se;
@@ -282,7 +282,7 @@ static vem_status measure(fit *f)
     const int reduced = f->plan.programme.reduced;
     vem_summary *s = &f->report->summary;
     vem_status status =
-        vem_i_measure_view(f->run, view, f->model, &f->resolved, reduced, s);
+        vem_i_measure_view(&f->run, view, f->model, &f->resolved, reduced, s);
     if (status == VEM_OK)
         status = measure_gap(f);
     if (status == VEM_OK)
@@ -290,19 +290,19 @@ static vem_status measure(fit *f)
     if (status == VEM_OK)
         vem_i_fit_notes(f);
     if (status == VEM_OK)
-        status = vem_i_model_to_data(f->run, view, f->model);
+        status = vem_i_model_to_data(&f->run, view, f->model);
     if (status != VEM_OK)
         return status;
     f->model->normalizes = vem_i_normalize_of(&f->resolved);
     if (f->model->normalizes == VEM_I_DIRECTIONS)
-        status = vem_i_model_to_sphere(f->run, f->model);
+        status = vem_i_model_to_sphere(&f->run, f->model);
     if (status != VEM_OK)
         return status;
     vem_model_set_prior(f->model,
                         vem_i_programme_find(&f->plan.programme, VEM_I_STAGE_BALANCE)
                             ? VEM_PRIOR_EVEN
                             : (vem_prior_kind)f->resolved.prior);
-    status = vem_i_model_check_finite(f->run, f->model);
+    status = vem_i_model_check_finite(&f->run, f->model);
     if (status == VEM_OK && (reduced || f->cells)) {
         vem_i_free(
             f->report->labels); /* of the coreset's rows or of cells, not of the data's */
@@ -311,7 +311,7 @@ static vem_status measure(fit *f)
     if (status == VEM_OK)
         status = measure_sizes(f);
     if (status == VEM_OK)
-        status = vem_i_measure_data(f->run, f->data, f->model, &f->resolved, reduced, s);
+        status = vem_i_measure_data(&f->run, f->data, f->model, &f->resolved, reduced, s);
     return status;
 }
 
@@ -332,30 +332,31 @@ static vem_status report_before(fit *f)
     if (!f->budget.coreset)
         vem_i_report_coreset(f->report, f->asked);
     vem_i_report_spill(f->report, &f->plan);
-    return vem_i_advise_units(f->run, f->data, &f->points->view, &f->resolved, f->report);
+    return vem_i_advise_units(&f->run, f->data, &f->points->view, &f->resolved,
+                              f->report);
 }
 
 static void report_after(fit *f)
 {
     vem_summary *s = &f->report->summary;
-    if (f->run->watch->stop)
+    if (f->run.watch->stop)
         s->outcome = VEM_OUTCOME_STOPPED;
     vem_i_budget_say(f->report, &f->budget);
     s->seconds_total = vem_i_clock() - (state_path(f) ? f->checkpoint.began : f->clock);
     s->peak_bytes = vem_i_peak_bytes();
-    f->report->options.threads = f->run->threads;
-    vem_i_say_plainly(f->run->ctx, f->report->choices);
-    vem_i_say_plainly(f->run->ctx, f->report->notes);
-    vem_i_say_plainly(f->run->ctx, f->report->stopping);
+    f->report->options.threads = f->run.threads;
+    vem_i_say_plainly(f->run.ctx, f->report->choices);
+    vem_i_say_plainly(f->run.ctx, f->report->notes);
+    vem_i_say_plainly(f->run.ctx, f->report->stopping);
 }
 
 static vem_status run_all(fit *f)
 {
-    f->run->limit = f->plan.limit;
-    vem_i_budget_begin(f->run, &f->budget);
+    f->run.limit = f->plan.limit;
+    vem_i_budget_begin(&f->run, &f->budget);
     f->report = vem_i_calloc(1, sizeof *f->report);
     vem_status status =
-        f->report ? load(f) : vem_i_fail_memory(f->run, sizeof *f->report);
+        f->report ? load(f) : vem_i_fail_memory(&f->run, sizeof *f->report);
     if (status == VEM_OK)
         status = report_before(f);
     if (status == VEM_OK)
@@ -365,11 +366,12 @@ static vem_status run_all(fit *f)
     if (status == VEM_OK)
         status = measure(f);
     if (status == VEM_OK)
-        status = vem_i_model_know_columns(f->run, f->data, f->points, f->start, f->model);
+        status =
+            vem_i_model_know_columns(&f->run, f->data, f->points, f->start, f->model);
     if (status == VEM_OK)
         report_after(f);
-    if (status == VEM_STOPPED && !f->run->watch->stop)
-        status = vem_i_budget_fail(f->run, &f->budget, f->resolved.clusters);
+    if (status == VEM_STOPPED && !f->run.watch->stop)
+        status = vem_i_budget_fail(&f->run, &f->budget, f->resolved.clusters);
     return status;
 }
 
@@ -404,6 +406,6 @@ vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *option
     const vem_status status = vem_i_options_in(run, options, &asked);
     if (status != VEM_OK)
         return status;
-    fit f = {.run = run, .data = data, .asked = &asked, .start = start};
+    fit f = {.run = *run, .data = data, .asked = &asked, .start = start};
     return vem_i_fitting_run(&f, model, report);
 }

@@ -10,18 +10,18 @@
 static void say_resume(const vem_i_fitting *f)
 {
     const vem_i_checkpoint *k = &f->checkpoint; /* zeros where there is none */
-    if (!f->run->watch->stop || !k->in_starts)
+    if (!f->run.watch->stop || !k->in_starts)
         return;
     if (k->written)
         vem_i_report_note(f->report,
                           "it was stopped during the starts of restart %lld, of which no "
                           "state is kept: --resume goes on from the state before them.",
                           (long long)k->restart);
-    else if (vem_i_state_exists(f->run->ctx->checkpoint.path))
+    else if (vem_i_state_exists(f->run.ctx->checkpoint.path))
         vem_i_report_note(f->report,
                           "it was stopped during the starts on a sample, of which no "
                           "state is kept: %s is still that of an earlier fit.",
-                          f->run->ctx->checkpoint.path);
+                          f->run.ctx->checkpoint.path);
     else
         vem_i_report_note(f->report,
                           "it was stopped during the starts on a sample, of which no "
@@ -74,7 +74,7 @@ static void say_gap(const vem_i_fitting *f)
     }
     if (!(s->gap > o->gap)) /* NAN: nothing was fitted */
         return;
-    if (f->run->watch->stop || s->outcome == VEM_OUTCOME_BUDGET)
+    if (f->run.watch->stop || s->outcome == VEM_OUTCOME_BUDGET)
         snprintf(why, sizeof why, "the fit was ended before");
     else if (s->outcome == VEM_OUTCOME_STEP_LIMIT)
         snprintf(why, sizeof why, "--max-steps %lld came first", (long long)o->max_steps);

@@ -6,7 +6,7 @@
 #include "select/select.h"
 
 typedef struct vem_i_fitting {
-    vem_i_run *run;
+    vem_i_run run; /* the caller's, but for its threads, its limit and its deadline */
     const vem_data *data;
     const vem_options *asked; /* as given */
     const vem_model *start;   /* in the units of the data, or NULL */

@@ -131,7 +131,7 @@ static vem_status fit_level(vem_i_run *run, const vem_data *rows, vem_metric met
     o.held = 1;
     o.metric = (int)metric;
     o.seed = seed;
-    vem_i_fitting f = {.run = run, .data = rows, .asked = &o, .inside = 1};
+    vem_i_fitting f = {.run = *run, .data = rows, .asked = &o, .inside = 1};
     const vem_status status = vem_i_fitting_run(&f, model, NULL);
     return status == VEM_OK && run->watch->stop ? VEM_STOPPED : status;
 }

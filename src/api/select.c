@@ -157,13 +157,13 @@ static vem_status choose_cells(vem_i_fitting *f, vem_options *asked)
     vem_options resolved, plain = *asked;
     if (!f->method->celled || asked->cells != VEM_AUTO)
         return VEM_OK;
-    vem_status status = vem_i_options_resolve(f->run, asked, f->data->n, f->data->d,
+    vem_status status = vem_i_options_resolve(&f->run, asked, f->data->n, f->data->d,
                                               f->data->type, &resolved);
     if (status == VEM_OK) {
         plain.algorithm = VEM_AUTO;
         plain.tolerance = VEM_AUTO;
         plain.family = resolved.family;
-        status = vem_i_fit_resolve(f->run, f->data, &plain, NULL, &resolved);
+        status = vem_i_fit_resolve(&f->run, f->data, &plain, NULL, &resolved);
     }
     if (status == VEM_OK && resolved.cells > 0) {
         asked->cells = resolved.cells;
@@ -181,14 +181,14 @@ static vem_status finish_models(vem_i_fitting *f)
     vem_status status = VEM_OK;
     for (int32_t i = 0; status == VEM_OK && i < f->path->count; i++) {
         vem_model *m = f->path->models[i];
-        status = vem_i_model_to_data(f->run, &f->points->view, m);
+        status = vem_i_model_to_data(&f->run, &f->points->view, m);
         if (status != VEM_OK)
             break;
         vem_model_set_normalizes(m, f->resolved.normalize);
         vem_model_set_prior(m, (vem_prior_kind)f->resolved.prior);
-        status = vem_i_model_check_finite(f->run, m);
+        status = vem_i_model_check_finite(&f->run, m);
         if (status == VEM_OK)
-            status = vem_i_model_know_columns(f->run, f->data, f->points, f->start, m);
+            status = vem_i_model_know_columns(&f->run, f->data, f->points, f->start, m);
     }
     return status;
 }
@@ -264,7 +264,7 @@ static vem_status choose(vem_i_fitting *f)
     if (path->count == 0) /* there was no time for one step */
         return VEM_OK;
     vem_status status =
-        vem_i_path_measure(f->run, f->data, &f->points->view, &f->resolved,
+        vem_i_path_measure(&f->run, f->data, &f->points->view, &f->resolved,
                            f->plan.programme.reduced, s, f->method->by_energy, path);
     if (status != VEM_OK)
         return status;
@@ -278,7 +278,7 @@ static vem_status choose(vem_i_fitting *f)
     const int32_t at = vem_i_path_find(path, path->chosen);
     if (path->chosen != f->model->clusters) {
         vem_model *copy;
-        status = vem_model_copy(f->run->ctx, path->models[at], &copy);
+        status = vem_model_copy(f->run.ctx, path->models[at], &copy);
         if (status != VEM_OK)
             return status;
         vem_model_free(f->model);
@@ -382,7 +382,7 @@ vem_status vem_i_select(vem_i_run *run, const vem_data *data, const vem_options 
         return vem_i_select_families(run, data, options, &s, measured, model, path,
                                      report);
     vem_options asked = *options;
-    vem_i_fitting f = {.run = run,
+    vem_i_fitting f = {.run = *run,
                        .data = data,
                        .asked = &asked,
                        .method = vem_i_select_type_of((int)s.method),
@@ -409,7 +409,7 @@ vem_status vem_i_select(vem_i_run *run, const vem_data *data, const vem_options 
     if (status == VEM_OK)
         status = vem_i_fitting_run(&f, model, report);
     if (status == VEM_OK && s.holdout > 0) {
-        status = measure_others(run, &held, f.path);
+        status = measure_others(&f.run, &held, f.path);
         if (status != VEM_OK) /* nothing is handed out with an error */
             give_back(model, report);
     }

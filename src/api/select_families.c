@@ -40,7 +40,7 @@ static vem_status select_one(vem_i_run *run, const vem_data *data, vem_options *
                              const vem_select_options *s, int64_t left, int measured,
                              result *r)
 {
-    vem_i_run part = *run; /* which takes threads and memory for itself */
+    vem_i_run part = *run; /* with a clock of its own */
     vem_i_watch watch = *run->watch;
     if (o->time != VEM_AUTO) {
         const double spent = run->ctx->spent; /* before, which the budget takes off */

@@ -146,7 +146,6 @@ static vem_status run_one(comparing *c, const vem_options *options,
                           const vem_select_options *select, int32_t r, int64_t size,
                           found *f)
 {
-    vem_i_run part = *c->run; /* which takes threads and memory for itself */
     vem_options o = *options;
     vem_model *model = NULL;
     vem_report *report = NULL;
@@ -157,7 +156,7 @@ static vem_status run_one(comparing *c, const vem_options *options,
         return status;
     vem_data rows = *c->data;
     rows.weights = c->weights;
-    status = vem_i_select(&part, &rows, &o, select, 0, &model, NULL, &report);
+    status = vem_i_select(c->run, &rows, &o, select, 0, &model, NULL, &report);
     const vem_outcome outcome =
         status == VEM_OK ? vem_report_summary(report)->outcome : VEM_OUTCOME_STOPPED;
     vem_report_free(report);
