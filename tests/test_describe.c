@@ -290,6 +290,62 @@ static void with_rows(void **state)
     }
 }
 
+/* Counts that are 0 everywhere have shares at the floor: what all rows have in common says nothing
+ * of a cluster, dense or sparse. */
+static void columns_of_nothing(void **state)
+{
+    enum { ROWS = 300, K = 12, TWO = 2 };
+    (void)state;
+    double means[TWO * K] = {0.1, 0.9};
+    const double half[TWO] = {.5, .5};
+    double rows[ROWS * K];
+    int64_t starts[ROWS + 1];
+    double values[ROWS * 2];
+    int32_t columns[ROWS * 2];
+    vem_model *model = NULL;
+    means[K] = means[K + 1] = 0.5;
+    for (int j = 2; j < K; j++)
+        means[j] = means[K + j] = 1e-12 * (j + 0.1);
+    assert_int_equal(vem_model_new(ctx, VEM_MULTINOMIAL, TWO, K, means, half, NULL,
+                                   &model),
+                     VEM_OK);
+    for (int i = 0; i < ROWS; i++) {
+        const int first = i % 2 ? 10 + i % 7 : 2 + i % 3;
+        for (int j = 0; j < 2; j++) {
+            rows[i * K + j] = values[2 * i + j] = j ? 20 - first : first;
+            columns[2 * i + j] = j;
+        }
+        for (int j = 2; j < K; j++)
+            rows[i * K + j] = 0;
+        starts[i] = 2 * (int64_t)i;
+    }
+    starts[ROWS] = 2 * (int64_t)ROWS;
+    for (int sparse = 0; sparse < 2; sparse++) {
+        vem_data *data = NULL;
+        assert_int_equal(sparse ? vem_data_sparse(ctx, ROWS, K, starts, columns, values,
+                                                  &data)
+                                : vem_data_borrow(ctx, VEM_FLOAT64, rows, ROWS, K, 0, 0,
+                                                  &data),
+                         VEM_OK);
+        vem_cluster clusters[TWO];
+        double sds[K];
+        for (int c = 0; c < TWO; c++)
+            clusters[c].size = sizeof *clusters;
+        vem_description about = {.size = sizeof about, .sds = sds};
+        assert_int_equal(vem_describe(ctx, model, data, VEM_DOUBLE, clusters, &about),
+                         VEM_OK);
+        for (int j = 2; j < K; j++)
+            assert_true(sds[j] == 0);
+        for (int c = 0; c < TWO; c++) {
+            assert_true(clusters[c].spread < 2);
+            for (int k = 0; k < VEM_SHOWN_COLUMNS; k++)
+                assert_true(clusters[c].columns[k] < 2);
+        }
+        vem_data_free(data);
+    }
+    vem_model_free(model);
+}
+
 /* One cluster has no other; the array may have room for fewer facts than there are. */
 static void alone(void **state)
 {
@@ -415,6 +471,7 @@ int main(void)
         cmocka_unit_test(matrices_of_many_columns),
         cmocka_unit_test(without_rows),
         cmocka_unit_test(with_rows),
+        cmocka_unit_test(columns_of_nothing),
         cmocka_unit_test(alone),
         cmocka_unit_test(no_family),
         cmocka_unit_test(samples),

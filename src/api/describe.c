@@ -17,6 +17,7 @@
  * ones; the sum is taken as a share of the smaller of the two clusters.
  *
  * Exemplars. Rows of the cluster of least sum_j (x_j - mu_cj)^2 / Sigma_cjj. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -174,13 +175,16 @@ static vem_status find_nearest(survey *s, vem_precision precision)
 
 /* ---- Rows ---- */
 
+/* Sums of n terms are off by n roundings: a variance below that is none. */
 static void columns_of_rows(survey *s, const double *sums)
 {
     const int32_t d = s->model->d;
+    const double rounding = 2 * (double)s->data->n * DBL_EPSILON;
     for (int32_t j = 0; j < d; j++) {
         const double off = sums[j] / s->mass, square = sums[d + j] / s->mass;
+        const double variance = square - off * off;
         s->means[j] += off;
-        s->variances[j] = fmax(square - off * off, 0);
+        s->variances[j] = variance > rounding * square ? variance : 0;
     }
 }
 
