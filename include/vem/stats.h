@@ -54,7 +54,7 @@ VEM_API void vem_stats_free(vem_stats *stats);
 VEM_API void vem_stats_describe(const vem_stats *stats, vem_stats_summary *summary);
 /* The model that the step was made with, borrowed. */
 VEM_API const vem_model *vem_stats_model(const vem_stats *stats);
-/* Says that these are the statistics of part 1, 2, ... of so many. Without it parts are told
+/* Says that these are the statistics of part 1, 2, ... of so many (at most 2^53). Without it parts are told
  * apart by their rows, so that two of the same rows are refused; none can be missed. */
 VEM_API vem_status vem_stats_set_part(vem_ctx *ctx, vem_stats *stats, int64_t part,
                                       int64_t of);

@@ -99,6 +99,10 @@ vem_status vem_stats_set_part(vem_ctx *ctx, vem_stats *stats, int64_t part, int6
                           "Part %lld of %lld: parts are numbered from 1 to how many "
                           "there are.",
                           (long long)part, (long long)of);
+    if (of > VEM_I_MOST_COUNT)
+        return vem_i_fail(run, VEM_BAD_OPTION,
+                          "Part %lld of %lld: there are no more than 2^53 parts.",
+                          (long long)part, (long long)of);
     if (stats->marks.count != 1)
         return vem_i_fail(run, VEM_BAD_OPTION,
                           "These are statistics of %lld parts, which have their numbers "
@@ -285,6 +289,10 @@ vem_status vem_stats_merge(vem_ctx *ctx, const char *const *paths, int64_t count
     place *places;
     if (count < 1)
         return vem_i_fail(run, VEM_BAD_OPTION, "There are no statistics to merge.");
+    for (int64_t i = 0; i < count; i++)
+        if (!paths[i])
+            return vem_i_fail(run, VEM_BAD_OPTION,
+                              "vem_stats_merge needs a path, but it is NULL.");
     vem_status status = vem_i_take(run, &places, (size_t)count, sizeof *places);
     if (status != VEM_OK)
         return status;

@@ -33,8 +33,6 @@
 
 enum { TOTALS = 3, COUNTS = 4, SUM_ARRAYS = 4 };
 static const char MARKS[] = "part_marks";
-/* More than this is no count of anything. */
-static const int64_t MOST = INT64_C(1) << 53;
 static const int64_t MOST_PAIRS = INT64_C(1) << 60;
 
 /* ---- between the block of sums and arrays ---- */
@@ -150,7 +148,7 @@ static vem_status read_meta(vem_i_run *run, const char *path, const char *text,
     snprintf(expected, sizeof expected, "%016" PRIx64, vem_i_model_digest(part->model));
     vem_status status = VEM_OK;
     if (prior < 0 || precision < 0 || held < 1 || held > part->model->clusters ||
-        of < 0 || of > MOST || !(floor > 0 && floor <= 1) ||
+        of < 0 || of > VEM_I_MOST_COUNT || !(floor > 0 && floor <= 1) ||
         !vem_i_search_is_whole(search))
         status = vem_i_fail(run, VEM_BAD_DATA,
                             "%s holds no statistics of vem: its meta does not say how "
@@ -248,8 +246,8 @@ static vem_status read_sums(vem_i_run *run, const char *path, vem_i_npz *npz,
         part->rows_used = counts[1];
         part->pairs = counts[2];
         part->parts = counts[3];
-        if (part->rows > MOST || part->parts > MOST || part->pairs > MOST_PAIRS ||
-            !vem_i_part_is_sound(part))
+        if (part->rows > VEM_I_MOST_COUNT || part->parts > VEM_I_MOST_COUNT ||
+            part->pairs > MOST_PAIRS || !vem_i_part_is_sound(part))
             status = vem_i_fail(run, VEM_BAD_DATA,
                                 "%s holds no statistics of rows: a mass or a sum of "
                                 "squares is negative, a value is not finite, or the "

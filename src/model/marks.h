@@ -13,6 +13,9 @@ typedef struct vem_i_mark {
     uint64_t rows; /* a digest */
 } vem_i_mark;
 
+/* More than this is no count of anything. */
+#define VEM_I_MOST_COUNT (INT64_C(1) << 53)
+
 /* Of one part or of several that were added up. */
 typedef struct vem_i_marks {
     int64_t of; /* parts in all; 0: nobody said */
