@@ -154,12 +154,14 @@ static vem_status run_stages(fit *f)
                                .start = f->start,
                                .checkpoint = state_path(f) ? &f->checkpoint : NULL,
                                .path = f->path,
-                               .report = f->report};
+                               .report = f->report,
+                               .inside = f->inside};
     vem_i_selection selection = {&restarts, f->asked, f->select};
     vem_status status =
         f->method ? run_method(f, &selection) : vem_i_restarts_run(&restarts);
     f->model = restarts.model;
     f->softened = restarts.softened;
+    f->distinct = restarts.most;
     vem_i_budget_end_steps(&f->run, &f->budget);
     return status == VEM_OK && f->choose ? f->choose(f) : status;
 }

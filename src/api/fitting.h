@@ -16,10 +16,11 @@ typedef struct vem_i_fitting {
     const vem_select_options *select;
     vem_path *path;
     vem_status (*choose)(struct vem_i_fitting *fitting);
-    int32_t least; /* clusters of what may be chosen */
-    int celled;    /* cells are its choice, not the caller's */
-    int few;       /* rows, so that the family is not that of mixtures */
-    int softened;  /* the model is none of the path, as in vem_i_restarts */
+    int32_t least;    /* clusters of what may be chosen */
+    int celled;       /* cells are its choice, not the caller's */
+    int few;          /* rows, so that the family is not that of mixtures */
+    int64_t distinct; /* rows, counted no further than the clusters; 0: not counted */
+    int softened;     /* the model is none of the path, as in vem_i_restarts */
     int inside; /* part of a verb that has a plan and a state of its own: it tells no forecast and
                    keeps no state */
     const char *clusters_by; /* of the plan (memory_plan.h) */

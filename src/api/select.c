@@ -240,9 +240,14 @@ static void report_choice(const vem_i_fitting *f, int32_t asked)
                          path->chosen, path->chosen == 1 ? "" : "s",
                          f->method->lower ? "least" : "largest", f->method->criterion,
                          first, last, path->count == 1 ? " (there is no other)" : "");
-    if (last < asked && !f->method->by_energy)
+    if (last < asked && !f->method->by_energy && f->distinct == last)
+        vem_i_report_note(report, "the path ends with %d of %d clusters: there %s.", last,
+                          asked,
+                          last == 1 ? "is one distinct row"
+                                    : "are no more distinct rows");
+    else if (last < asked && !f->method->by_energy)
         vem_i_report_note(report, "the path ends with %d of %d clusters%s.", last, asked,
-                          ended ? ": no other raises the free energy" : "");
+                          ended ? f->method->ends : "");
     if (path->chosen == asked && path->count > 1 && ended && !f->method->last)
         vem_i_report_note(report,
                           "%s is best at the largest number tried: a larger %s may find "

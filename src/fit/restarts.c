@@ -3,24 +3,24 @@
 #include "base/rng.h"
 #include "fit/starts.h"
 
-/* distinct: counted no further than `most`. */
-static vem_status check_rows(vem_i_run *run, const vem_view *view, int64_t clusters,
-                             int reduced, int64_t most, int64_t *distinct)
+vem_status vem_i_check_rows(vem_i_restarts *f, int64_t clusters, int64_t most)
 {
+    vem_i_run *run = f->run;
+    const vem_view *view = f->cells ? f->cells->rows : f->view;
     if (view->used < clusters)
         return vem_i_fail(
             run, VEM_BAD_DATA,
             "There are fewer rows%s than clusters: %lld rows, %lld clusters.",
             view->mass ? " of positive weight" : "", (long long)view->used,
             (long long)clusters);
-    vem_status status = vem_i_count_distinct(run, view, most, distinct);
-    if (status == VEM_OK && *distinct < clusters)
+    vem_status status = vem_i_count_distinct(run, view, most, &f->most);
+    if (status == VEM_OK && f->most < clusters)
         return vem_i_fail(
             run, VEM_BAD_DATA,
             "There are fewer distinct rows%s than clusters: %lld distinct row%s, %lld "
             "clusters.",
-            reduced ? " in the coreset" : "", (long long)*distinct,
-            *distinct == 1 ? "" : "s", (long long)clusters);
+            f->programme->reduced ? " in the coreset" : "", (long long)f->most,
+            f->most == 1 ? "" : "s", (long long)clusters);
     return status;
 }
 
@@ -112,9 +112,7 @@ vem_status vem_i_restarts_run(vem_i_restarts *f)
     const int64_t restarts = f->start ? 1 : o->restarts;
     /* A path may end before the number that was asked for, and rows that are alike are one
      * cluster. */
-    vem_status status =
-        check_rows(run, f->cells ? f->cells->rows : f->view, f->path ? 1 : o->clusters,
-                   f->programme->reduced, o->clusters, &f->most);
+    vem_status status = vem_i_check_rows(f, f->path ? 1 : o->clusters, o->clusters);
     if (status == VEM_OK)
         status = check_cells(f);
     int64_t first = 1;

@@ -18,9 +18,14 @@ typedef struct vem_i_restarts {
     vem_model *model;   /* the best so far, in the units of the view */
     int softened; /* of a selection: soft steps followed, so that the model is none of the
                            mixtures of the path */
-    int64_t most; /* distinct rows, counted no further than the clusters */
+    int inside;   /* part of a verb that chose the rows, not the caller */
+    int64_t
+        most; /* distinct rows, counted no further than the clusters; 0: not counted */
 } vem_i_restarts;
 
+/* Are there rows, and distinct ones, for so many clusters? The latter are counted into
+ * restarts->most, no further than `most`. */
+vem_status vem_i_check_rows(vem_i_restarts *restarts, int64_t clusters, int64_t most);
 /* After a check that there are enough distinct rows. */
 vem_status vem_i_restarts_run(vem_i_restarts *restarts);
 

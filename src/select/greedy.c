@@ -25,14 +25,15 @@ static vem_status run(vem_i_selection *selection)
     return vem_i_restarts_run(selection->fits);
 }
 
-const vem_i_select_type vem_i_select_type_greedy = {.kind = VEM_SELECT_GREEDY,
-                                                    .criterion = "BIC",
-                                                    .lower = 1,
-                                                    .takes = vem_i_has_shapes,
-                                                    .families =
-                                                        "iso, diag, full or a shared one",
-                                                    .celled = 1,
-                                                    .most = 20,
-                                                    .prepare = prepare,
-                                                    .bytes = bytes,
-                                                    .run = run};
+const vem_i_select_type vem_i_select_type_greedy = {
+    .kind = VEM_SELECT_GREEDY,
+    .criterion = "BIC",
+    .lower = 1,
+    .takes = vem_i_has_shapes,
+    .families = "iso, diag, full or a shared one",
+    .ends = ": no other raises the free energy",
+    .celled = 1,
+    .most = 20,
+    .prepare = prepare,
+    .bytes = bytes,
+    .run = run};

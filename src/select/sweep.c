@@ -41,6 +41,41 @@ static vem_status fit_one(const vem_i_selection *s, int32_t clusters,
     return vem_i_attempt_run(attempt);
 }
 
+/* The fit of one number of several: its steps follow those of the numbers before it, and its
+ * labels are the result's until there are those of the next. */
+static vem_status adopt(vem_i_restarts *fits, vem_i_attempt *a)
+{
+    vem_report *report = fits->report;
+    vem_summary *s = &report->summary;
+    vem_status status = VEM_OK;
+    for (int64_t i = 0; status == VEM_OK && i < a->trace.count; i++) {
+        vem_trace_step line = a->trace.steps[i];
+        line.step += s->steps;
+        status = vem_i_trace_add(fits->run, &report->trace, &line);
+    }
+    if (s->steps == 0)
+        s->free_energy_first = a->free_energy_first;
+    s->outcome = a->outcome;
+    s->clusters = a->model->clusters;
+    s->steps += a->steps;
+    s->free_energy = a->free_energy;
+    s->restart = 1;
+    s->seed_pairs += a->seed_pairs;
+    s->scored_pairs += a->pairs;
+    s->seconds_seed += a->seconds_seed;
+    s->seconds_em += a->seconds_em;
+    if (status == VEM_OK)
+        status =
+            vem_i_path_add(fits->run, fits->path, a->model, a->free_energy, s->steps);
+    vem_model_free(fits->model);
+    vem_i_free(report->labels);
+    fits->model = a->model;
+    report->labels = a->labels;
+    a->model = NULL;
+    a->labels = NULL;
+    return status;
+}
+
 static vem_status fit_alone(const vem_i_selection *s, int32_t clusters)
 {
     vem_i_restarts *fits = s->fits;
@@ -49,23 +84,10 @@ static vem_status fit_alone(const vem_i_selection *s, int32_t clusters)
     const double clock = vem_i_clock();
     vem_status status = fit_one(s, clusters, &programme, &attempt);
     if (status == VEM_OK && attempt.steps > 0) {
-        status = vem_i_path_add(fits->run, fits->path, attempt.model, attempt.free_energy,
-                                attempt.steps);
-        const int32_t at = vem_i_path_find(fits->path, attempt.model->clusters);
+        status = adopt(fits, &attempt);
+        const int32_t at = vem_i_path_find(fits->path, fits->model->clusters);
         if (at >= 0)
             fits->path->points[at].seconds = vem_i_clock() - clock;
-        vem_model_free(fits->model);
-        fits->model = attempt.model;
-        attempt.model = NULL;
-        vem_summary *sum = &fits->report->summary;
-        sum->outcome = attempt.outcome;
-        sum->clusters = fits->model->clusters;
-        sum->steps += attempt.steps;
-        sum->free_energy = attempt.free_energy;
-        sum->free_energy_first = attempt.free_energy_first;
-        sum->restart = 1;
-        sum->scored_pairs += attempt.pairs;
-        sum->seconds_em += attempt.seconds_em;
     }
     vem_i_attempt_free(&attempt);
     return status;
@@ -81,6 +103,24 @@ static vem_status fit_each(vem_i_selection *s, const int32_t *numbers, int64_t c
     if (status == VEM_STOPPED && s->fits->model)
         status = VEM_OK;
     return status;
+}
+
+/* There are no more clusters than distinct rows: larger numbers are left out. A range that begins
+ * above them is refused as a fit of its least number is; of the rows of a resample, which nobody
+ * chose, as many clusters are made as there can be. */
+static vem_status keep_distinct(const vem_i_selection *s, int32_t *numbers,
+                                int64_t *count)
+{
+    vem_i_restarts *fits = s->fits;
+    const int64_t least = fits->inside ? 1 : numbers[0];
+    vem_status status = vem_i_check_rows(fits, least, numbers[*count - 1]);
+    if (status != VEM_OK)
+        return status;
+    if (numbers[0] > fits->most)
+        numbers[0] = (int32_t)fits->most;
+    while (*count > 1 && numbers[*count - 1] > fits->most)
+        --*count;
+    return VEM_OK;
 }
 
 static vem_status run(vem_i_selection *s)
@@ -99,6 +139,8 @@ static vem_status run(vem_i_selection *s)
     for (int64_t k = 0; status == VEM_OK && k < count; k++)
         numbers[k] = s->select->numbers ? s->select->numbers[k] : least + (int32_t)k;
     if (status == VEM_OK)
+        status = keep_distinct(s, numbers, &count);
+    if (status == VEM_OK)
         status = divides ? vem_i_divide_into(s, &objective, fit_one, numbers, count)
                          : fit_each(s, numbers, count);
     vem_i_free(numbers);
@@ -115,12 +157,14 @@ static uint64_t bytes(const vem_i_run *run, const vem_i_programme *programme, in
 
 static const char HOW[] =
     "the first number is fitted as vem fit does, and each other from the one "
-    "before it, by dividing clusters, far ones from a fit too; each search suits its "
-    "number.";
+    "before it, by dividing clusters, far ones from a fit too, or by itself where "
+    "clusters share a shape or have none; each search suits its number.";
 
 const vem_i_select_type vem_i_select_type_sweep = {.kind = VEM_SELECT_SWEEP,
                                                    .criterion = "BIC",
                                                    .lower = 1,
+                                                   .ends =
+                                                       ": fits of more end with fewer",
                                                    .told = {.how = HOW},
                                                    .most = 20,
                                                    .prepare = prepare,
