@@ -35,6 +35,17 @@ class Again(Case):
         self.vem("tree", self.path("t.npz"), "-o", self.path("u.npz"), "-q")
         self.assertEqual(self.read("u.npz"), self.read("t.npz"))
 
+    def test_names_of_other_encodings(self):
+        """Names that are not UTF-8 are taken for Latin-1, that of ids and those in notes as the ids themselves."""
+        lines = ["n\xe4me,gr\xf6\xdfe,y"] + [f"\xfc{i},{i * 1000},{i % 3}" for i in range(8)]
+        self.write("t.csv", "\n".join(lines).encode("latin-1"))
+        self.vem("tree", self.path("t.csv"), "--id", 1, "--method", "average", "-o", self.path("t.npz"), "-q")
+        meta = json.loads(bytes(npz_parse(self.path("t.npz"))["meta"][2]))
+        self.assertEqual((meta["id_name"], meta["leaf_ids"][1]), ("n\xe4me", "\xfc1"))
+        self.assertIn("gr\xf6\xdfe", meta["notes"])
+        self.vem("tree", self.path("t.npz"), "-k", 2, "--labels", self.path("again.csv"), "-q")
+        self.assertIn("n\xe4me", self.read("again.csv").decode().splitlines()[0])
+
     def test_broken_rows(self):
         self.table()
         self.vem("tree", self.path("t.csv"), "--columns", "x,y", "--missing", "drop", "-o", self.path("t.npz"),

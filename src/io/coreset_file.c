@@ -28,20 +28,14 @@ static char *make_meta(const vem_data *coreset)
 static vem_status read_meta(vem_i_run *run, const char *path, vem_i_npz *npz,
                             vem_data *data)
 {
-    vem_data *bytes;
-    int rank;
-    int64_t dims[4];
+    json_t *json;
     vem_i_names table = {0};
     if (!vem_i_npz_has(npz, "meta")) /* 0.1 wrote none, nor does numpy.savez */
         return VEM_OK;
-    vem_status status = vem_i_npz_get(run, npz, "meta", &bytes, &rank, dims);
+    vem_status status = vem_i_npz_json(run, npz, "meta", &json);
     if (status != VEM_OK)
         return status;
-    json_t *json = bytes->type == VEM_UINT8 && rank == 1
-                       ? json_loadb(bytes->base, (size_t)bytes->n, 0, NULL)
-                       : NULL;
-    vem_data_free(bytes);
-    if (!json_is_object(json))
+    if (!json)
         status = vem_i_fail(run, VEM_BAD_DATA,
                             "Array meta of %s is no JSON object as bytes (uint8).", path);
     else

@@ -140,3 +140,22 @@ vem_status vem_i_names_from_json(vem_i_run *run, const char *path, const json_t 
         vem_i_names_free(&made);
     return status;
 }
+
+vem_status vem_i_npz_json(vem_i_run *run, vem_i_npz *npz, const char *name, json_t **json)
+{
+    vem_data *bytes;
+    int rank;
+    int64_t dims[4];
+    *json = NULL;
+    const vem_status status = vem_i_npz_get(run, npz, name, &bytes, &rank, dims);
+    if (status != VEM_OK)
+        return status;
+    if (bytes->type == VEM_UINT8 && rank == 1)
+        *json = json_loadb(bytes->base, (size_t)bytes->n, 0, NULL);
+    vem_data_free(bytes);
+    if (!json_is_object(*json)) {
+        json_decref(*json);
+        *json = NULL;
+    }
+    return VEM_OK;
+}

@@ -7,6 +7,7 @@
 #include <jansson.h>
 
 #include "base/names.h"
+#include "io/io.h"
 
 /* Sets what there is, and takes away what there is not. 0: memory could not be had. */
 int vem_i_names_to_json(const vem_i_names *names, int32_t count, json_t *json);
@@ -21,5 +22,9 @@ json_t *vem_i_text_to_json(const char *text);
 int vem_i_texts_to_json(char *const *texts, int32_t count, const char *key, json_t *json);
 vem_status vem_i_texts_from_json(vem_i_run *run, const char *path, const json_t *json,
                                  const char *key, char ***texts, int32_t *count);
+
+/* An array of bytes as JSON, for the caller to give back; NULL where it is no object. */
+vem_status vem_i_npz_json(vem_i_run *run, vem_i_npz *npz, const char *name,
+                          json_t **json);
 
 #endif

@@ -44,32 +44,41 @@ static const struct {
              {"prior_count", offsetof(vem_dendrogram_info, prior_count)},
              {"prior_scale", offsetof(vem_dendrogram_info, prior_scale)}};
 
+static int set(json_t *json, const char *key, json_t *value)
+{
+    return json_object_set_new(json, key, value) == 0;
+}
+
+/* How bayes made it. */
+static int set_bayes(json_t *json, const vem_dendrogram_info *about)
+{
+    int done = set(json, "pairs", json_string(vem_pairs_method_name(about->pairs)));
+    for (size_t k = 0; done && k < VEM_I_COUNT(prior); k++) {
+        double value;
+        memcpy(&value, (const char *)about + prior[k].at, sizeof value);
+        done = set(json, prior[k].name, real(value));
+    }
+    return done;
+}
+
+/* NULL: memory could not be had. */
 static char *make_meta(const vem_dendrogram *tree)
 {
     const vem_dendrogram_info *about = &tree->about;
     const char *method = vem_dendrogram_method_name(about->method);
     json_t *json = json_pack("{s:s, s:s}", "kind", "tree", "version", VEM_VERSION);
-    json_object_set_new(json, "method", method ? json_string(method) : json_null());
-    if (about->method == VEM_DENDROGRAM_BAYES)
-        json_object_set_new(json, "pairs",
-                            json_string(vem_pairs_method_name(about->pairs)));
-    for (size_t k = 0; about->method == VEM_DENDROGRAM_BAYES && k < VEM_I_COUNT(prior);
-         k++) {
-        double value;
-        memcpy(&value, (const char *)about + prior[k].at, sizeof value);
-        json_object_set_new(json, prior[k].name, real(value));
-    }
-    json_object_set_new(json, "rows_read", json_integer(tree->rows_read));
-    if (tree->id_name)
-        json_object_set_new(json, "id_name", json_string(tree->id_name));
-    json_object_set_new(json, "n", json_integer(about->n));
-    json_object_set_new(json, "d", json_integer(about->d));
-    json_object_set_new(json, "distances", json_integer(about->distances));
-    json_object_set_new(json, "log_evidence_leaves", real(about->log_evidence_leaves));
-    json_object_set_new(json, "notes", json_string(tree->notes));
-    char *text = NULL;
-    if (vem_i_texts_to_json(tree->ids, (int32_t)tree->leaves, LEAF_IDS, json))
-        text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    const int done =
+        set(json, "method", method ? json_string(method) : json_null()) &&
+        (about->method != VEM_DENDROGRAM_BAYES || set_bayes(json, about)) &&
+        set(json, "rows_read", json_integer(tree->rows_read)) &&
+        (!tree->id_name || set(json, "id_name", vem_i_text_to_json(tree->id_name))) &&
+        set(json, "n", json_integer(about->n)) &&
+        set(json, "d", json_integer(about->d)) &&
+        set(json, "distances", json_integer(about->distances)) &&
+        set(json, "log_evidence_leaves", real(about->log_evidence_leaves)) &&
+        set(json, "notes", vem_i_text_to_json(tree->notes)) &&
+        vem_i_texts_to_json(tree->ids, (int32_t)tree->leaves, LEAF_IDS, json);
+    char *text = done ? json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
     json_decref(json);
     return text;
 }
@@ -264,20 +273,14 @@ static vem_status take_ids(const reading *r, const json_t *json, vem_dendrogram 
 /* What meta says, where it is one of ours. */
 static vem_status take_meta(reading *r, vem_dendrogram *tree)
 {
-    vem_data *bytes;
-    int rank;
-    int64_t dims[4];
+    json_t *json;
     vem_dendrogram_info *about = &tree->about;
     about->method = VEM_DENDROGRAM_COUNT;
     if (!vem_i_npz_has(r->npz, "meta"))
         return VEM_OK;
-    vem_status status = vem_i_npz_get(r->run, r->npz, "meta", &bytes, &rank, dims);
+    vem_status status = vem_i_npz_json(r->run, r->npz, "meta", &json);
     if (status != VEM_OK)
         return status;
-    json_t *json = bytes->type == VEM_UINT8 && rank == 1
-                       ? json_loadb(bytes->base, (size_t)bytes->n, 0, NULL)
-                       : NULL;
-    vem_data_free(bytes);
     const char *method = json_string_value(json_object_get(json, "method"));
     const char *pairs = json_string_value(json_object_get(json, "pairs"));
     const char *notes = json_string_value(json_object_get(json, "notes"));
