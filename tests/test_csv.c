@@ -319,14 +319,29 @@ static void names_come_back(void **state)
     vem_data_free(data);
 }
 
+/* What a file is called is not taken for what is wrong with it. */
+static void names_like_sentences(void **state)
+{
+    (void)state;
+    io_refuses(io_text("a\" is not a number. b.csv", "1,2\n3,4,\n"), VEM_BAD_DATA,
+               "a\" is not a number. b.csv, row 2 (line 2) has 3 fields, but the first "
+               "row has 2.");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(separators),     cmocka_unit_test(separator_lines),
-        cmocka_unit_test(line_ends),      cmocka_unit_test(numbers),
-        cmocka_unit_test(headers),        cmocka_unit_test(columns),
-        cmocka_unit_test(wrong_rows),     cmocka_unit_test(chunks_and_threads),
-        cmocka_unit_test(can_be_stopped), cmocka_unit_test(names_come_back),
+        cmocka_unit_test(separators),
+        cmocka_unit_test(separator_lines),
+        cmocka_unit_test(line_ends),
+        cmocka_unit_test(numbers),
+        cmocka_unit_test(headers),
+        cmocka_unit_test(columns),
+        cmocka_unit_test(wrong_rows),
+        cmocka_unit_test(chunks_and_threads),
+        cmocka_unit_test(can_be_stopped),
+        cmocka_unit_test(names_come_back),
+        cmocka_unit_test(names_like_sentences),
     };
     return cmocka_run_group_tests(tests, io_setup, io_teardown);
 }

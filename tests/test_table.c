@@ -96,10 +96,10 @@ static void second_pass_meets(const char *first, const char *second, int ids)
     assert_true(part.changed || part.wrong);
     if (part.wrong) { /* whatever it says, it is a sentence */
         assert_int_equal(vem_i_csv_explain(run_of(io_ctx), &csv, part.wrong,
-                                           part.wrong_row),
+                                           part.wrong_row, NULL),
                          VEM_BAD_DATA);
         assert_true(strlen(vem_ctx_message(io_ctx)) > 10);
-        vem_i_csv_explain(run_of(io_ctx), &csv, after, 0);
+        vem_i_csv_explain(run_of(io_ctx), &csv, after, 0, NULL);
     }
     free(values);
     free(places);

@@ -240,7 +240,7 @@ static vem_status read_table(vem_i_run *run, vem_i_csv *csv,
     if (first == csv->end)
         return vem_i_fail(run, VEM_BAD_DATA, "%s holds no rows.", csv->name);
     if (!is_closed(csv, first))
-        return vem_i_csv_explain(run, csv, first, 0);
+        return vem_i_csv_explain(run, csv, first, 0, NULL);
     vem_status status = vem_i_csv_head(run, csv, first, options->columns, options->id);
     if (status == VEM_OK)
         status = aim(run, csv, options->keep_ids, options->text_is_missing);

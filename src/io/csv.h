@@ -129,9 +129,13 @@ void vem_i_csv_values(const vem_i_csv *csv, const char *at, const char *end,
                       vem_i_csv_part *part);
 /* The sentence that may make numbers of such texts; NULL: there is none. */
 const char *vem_i_csv_advice(uint16_t met);
-/* The sentence for the row that begins at `at`, the row'th from 0. */
+/* The first column of the row that begins at `at` with a text where a number should be, and its
+ * field; -1: there is none. */
+int32_t vem_i_csv_text_of(const vem_i_csv *csv, const char *at, vem_i_field *field);
+/* The sentence for that row, the row'th from 0. `advice`: what comes after the one that says that a
+ * text is not a number; NULL: what is usual. */
 vem_status vem_i_csv_explain(vem_i_run *run, const vem_i_csv *csv, const char *at,
-                             int64_t row);
+                             int64_t row, const char *advice);
 
 /* ---- csv_text.c: the same of a text where a number should be, with what may help ---- */
 

@@ -44,7 +44,7 @@ enum {
 #define COMMAS_PART_FIELDS                                                               \
     "Commas part the fields of this table, so they cannot be decimal commas as well: "   \
     "save it with semicolons between the fields, or with decimal points."
-static const char *const advice[ADVICES] = {
+static const char *const usual_advice[ADVICES] = {
     [ADVICE_TEXT] = "A column of text is left out with --id or --columns.",
     [ADVICE_PERCENT] = "Write percentages without their sign, 12.5 for 12.5 %.",
     [ADVICE_THOUSANDS] = "Write numbers without signs between their thousands, 1234567 "
@@ -82,7 +82,7 @@ const char *vem_i_csv_advice(uint16_t met)
 {
     for (int i = ADVICE_PERCENT; i < ADVICES; i++)
         if (met >> i & 1)
-            return advice[i];
+            return usual_advice[i];
     return NULL;
 }
 
@@ -221,8 +221,20 @@ static int64_t line_number(vem_i_run *run, const vem_i_csv *csv, const char *at)
     return line;
 }
 
+int32_t vem_i_csv_text_of(const vem_i_csv *csv, const char *at, vem_i_field *field)
+{
+    for (int32_t j = 0; at && j < csv->stored; j++) {
+        double value;
+        *field = vem_i_csv_field(csv, at);
+        at = field->next;
+        if (csv->target[j] >= 0 && vem_i_csv_kind_of(csv, field, &value) == VEM_I_TEXT)
+            return j;
+    }
+    return -1;
+}
+
 vem_status vem_i_csv_explain(vem_i_run *run, const vem_i_csv *csv, const char *at,
-                             int64_t row)
+                             int64_t row, const char *advice)
 {
     char place[400], text[48], column[80] = "", name[VEM_I_SHOWN];
     snprintf(place, sizeof place, "%.300s, row %" PRId64 " (line %" PRId64 ")", csv->name,
@@ -241,22 +253,18 @@ vem_status vem_i_csv_explain(vem_i_run *run, const vem_i_csv *csv, const char *a
         return vem_i_fail(run, VEM_BAD_DATA,
                           "%s has %" PRId32 " fields, but the first row has %" PRId32 ".",
                           place, fields, csv->stored);
-    for (int32_t j = 0; at && j < csv->stored; j++) {
-        const vem_i_field field = vem_i_csv_field(csv, at);
-        double value;
-        at = field.next;
-        if (csv->target[j] < 0 || vem_i_csv_kind_of(csv, &field, &value) != VEM_I_TEXT)
-            continue;
-        if (csv->names && csv->names[j][0])
-            snprintf(column, sizeof column, " (%s)",
-                     vem_i_names_shown(csv->names[j], strlen(csv->names[j]), name));
-        quote_text(&field, text, sizeof text);
-        return vem_i_fail(run, VEM_BAD_DATA,
-                          "%s, column %" PRId32 "%s: \"%s\" is not a number. %s%s", place,
-                          j + 1, column, text, advice[advice_for(csv, &field)],
-                          row == 0 && !csv->names
-                              ? " If this row names the columns, say --header yes."
-                              : "");
-    }
-    return vem_i_fail(run, VEM_BAD_DATA, "%s changed while it was read.", csv->name);
+    vem_i_field field;
+    const int32_t j = vem_i_csv_text_of(csv, at, &field);
+    if (j < 0)
+        return vem_i_fail(run, VEM_BAD_DATA, "%s changed while it was read.", csv->name);
+    if (csv->names && csv->names[j][0])
+        snprintf(column, sizeof column, " (%s)",
+                 vem_i_names_shown(csv->names[j], strlen(csv->names[j]), name));
+    quote_text(&field, text, sizeof text);
+    const int unnamed = !advice && row == 0 && !csv->names;
+    return vem_i_fail(run, VEM_BAD_DATA,
+                      "%s, column %" PRId32 "%s: \"%s\" is not a number. %s%s", place,
+                      j + 1, column, text,
+                      advice ? advice : usual_advice[advice_for(csv, &field)],
+                      unnamed ? " If this row names the columns, say --header yes." : "");
 }

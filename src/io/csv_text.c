@@ -69,7 +69,7 @@ static void advise(const vem_i_csv *csv, int32_t j, int64_t row, const tally *co
     char list[400];
     if (!is_text(&columns[j])) {
         snprintf(text, size,
-                 " %s%" PRId64 " of %" PRId64
+                 "%s%" PRId64 " of %" PRId64
                  " values of this column %s: correct %s, or leave "
                  "%s empty and say --missing drop%s.",
                  whole ? "" : "Of the first rows, ", columns[j].texts, columns[j].values,
@@ -79,8 +79,8 @@ static void advise(const vem_i_csv *csv, int32_t j, int64_t row, const tally *co
         return;
     }
     const int count = list_columns(csv, columns, list, sizeof list);
-    snprintf(text, size, "%s %s left out with --id %s (vem info lists the columns).",
-             row == 0 && !csv->names ? " If this row names the columns, say --header yes."
+    snprintf(text, size, "%s%s left out with --id %s (vem info lists the columns).",
+             row == 0 && !csv->names ? "If this row names the columns, say --header yes. "
                                      : "",
              count > 1 ? "Columns of text are" : "A column of text is", list);
 }
@@ -88,32 +88,21 @@ static void advise(const vem_i_csv *csv, int32_t j, int64_t row, const tally *co
 vem_status vem_i_csv_explain_text(vem_i_run *run, const vem_i_csv *csv, const char *at,
                                   int64_t row)
 {
-    const vem_status status = vem_i_csv_explain(run, csv, at, row);
-    static const char said[] = "\" is not a number.";
-    char *end = NULL;
-    for (char *p = run->ctx->message; (p = strstr(p, said)); p++)
-        end = p + sizeof said - 1;
-    if (!end || csv->met)
-        return status;
-    const size_t room = (size_t)(run->ctx->message + sizeof run->ctx->message - end);
-    vem_i_field field = {.next = at};
+    char advice[600];
+    vem_i_field field;
     double value;
-    int32_t j = -1;
-    do {
-        field = vem_i_csv_field(csv, field.next);
-        j++;
-    } while (field.next && (csv->target[j] < 0 ||
-                            vem_i_csv_kind_of(csv, &field, &value) != VEM_I_TEXT));
+    const int32_t j = vem_i_csv_text_of(csv, at, &field);
+    if (j < 0 || csv->met)
+        return vem_i_csv_explain(run, csv, at, row, NULL);
     vem_i_csv other = *csv;
     other.decimal = csv->decimal == ',' ? '.' : ',';
     const int decimal = vem_i_csv_kind_of(&other, &field, &value) == VEM_I_NUMBER;
-    if (decimal || vem_i_csv_sign_of(&field) != VEM_I_NO_SIGN)
-        return status;
     tally *columns;
-    if (vem_i_take_zeroed(NULL, &columns, (size_t)csv->stored, sizeof *columns) != VEM_OK)
-        return status;
+    if (decimal || vem_i_csv_sign_of(&field) != VEM_I_NO_SIGN ||
+        vem_i_take_zeroed(NULL, &columns, (size_t)csv->stored, sizeof *columns) != VEM_OK)
+        return vem_i_csv_explain(run, csv, at, row, NULL);
     const int whole = whole_table(csv, columns);
-    advise(csv, j, row, columns, whole, end, room);
+    advise(csv, j, row, columns, whole, advice, sizeof advice);
     vem_i_free(columns);
-    return status;
+    return vem_i_csv_explain(run, csv, at, row, advice);
 }
