@@ -2,6 +2,7 @@
  * what was done otherwise is said. */
 #define CONTEXT_THREADS 2
 #include "context.h"
+#include "select/objective.h"
 #include "selecting.h"
 
 /* Three heaps, or with `apart` 0 noise. */
@@ -116,6 +117,67 @@ static void tests_have_nothing_beside_them(void **state)
     grid_data_free(&data);
 }
 
+/* Mass, mean and scatter of the rows with that label. */
+static void gather(const grid_data *data, const int32_t *labels, int32_t label, int axes,
+                   double *group)
+{
+    const int32_t d = data->d;
+    double *mean = group + 1, *scatter = group + 1 + d;
+    for (int64_t i = 0; i < data->n; i++)
+        for (int32_t j = 0; labels[i] == label && j <= d; j++)
+            group[j] += j ? data->x[i * d + j - 1] : 1;
+    for (int32_t j = 0; j < d; j++)
+        mean[j] /= group[0];
+    for (int64_t i = 0; i < data->n; i++)
+        for (int32_t j = 0, at = 0; labels[i] == label && j < d; j++)
+            for (int32_t k = axes == 2 ? 0 : j; k <= j; k++, at++)
+                scatter[axes == 0 ? 0 : at] +=
+                    (data->x[i * d + j] - mean[j]) * (data->x[i * d + k] - mean[k]);
+}
+
+/* What groups cost is F of the loop, also where variances are at the floor and no longer those of the
+ * rows. */
+static void groups_at_the_floor_cost_f(void **state)
+{
+    (void)state;
+    enum { D = 3, N = 60 };
+    const vem_family_kind kinds[] = {VEM_ISO, VEM_DIAG, VEM_FULL};
+    grid_data data = few_rows(N, D, 20, 5);
+    double units[D] = {0}, means[D] = {0};
+    for (int i = 0; i < N * D; i++)
+        means[i % D] += data.x[i] / N;
+    for (int i = 0; i < N * D; i++)
+        units[i % D] += pow(data.x[i] - means[i % D], 2) / N;
+    const double mean_unit = (units[0] + units[1] + units[2]) / D;
+    for (int j = 0; j < D; j++)
+        units[j] = sqrt(units[j]);
+    for (int k = 0; k < 3; k++)
+        for (int floored = 0; floored < 2; floored++) {
+            double cost = 0, work[200];
+            vem_options o = grid_options(3, kinds[k], VEM_PRIOR_FREE, 1, VEM_DOUBLE, 50);
+            o.floor = floored ? 0.1 : 1e-6;
+            grid_fit fit = grid_run(ctx, &data, &o, NULL);
+            const vem_i_family *family = vem_i_family_of((int)kinds[k]);
+            const vem_i_objective objective = {
+                .family = family,
+                .d = D,
+                .mass_unit = 1,
+                .total = N,
+                .constraints = {.floor = o.floor * (k ? 1 : mean_unit),
+                                .units = k ? units : NULL}};
+            assert_true(vem_i_objective_work(&objective) <= 200);
+            for (int32_t c = 0; c < 3; c++) {
+                double group[1 + D + D * (D + 1) / 2] = {0};
+                gather(&data, fit.labels, c, family->axes, group);
+                cost += vem_i_group_tally(&objective, group, work).cost;
+            }
+            assert_int_equal(fit.summary->floored > 0, floored);
+            grid_assert_near(-cost / N, fit.summary->free_energy, 1e-9, "cost");
+            grid_fit_free(&fit);
+        }
+    grid_data_free(&data);
+}
+
 static void trees_of_noise_have_one_cluster(void **state)
 {
     (void)state;
@@ -163,6 +225,7 @@ int main(void)
         cmocka_unit_test(two_rows_are_divided),
         cmocka_unit_test(price_of_parameters),
         cmocka_unit_test(tests_have_nothing_beside_them),
+        cmocka_unit_test(groups_at_the_floor_cost_f),
         cmocka_unit_test(trees_of_noise_have_one_cluster),
         cmocka_unit_test(one_column_is_one),
     };

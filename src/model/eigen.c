@@ -233,29 +233,32 @@ static void add_squares(double *matrix, int64_t d, const double *factors, const 
     }
 }
 
-static void clamp_eigenvalues(double *matrix, int32_t d, double floor, double *work)
+static double clamp_eigenvalues(double *matrix, int32_t d, double floor, double *work)
 {
     double *values = work, *vectors = work + d, *rest = vectors + (int64_t)d * d;
-    double *diagonals = rest + 3 * (int64_t)d, trace = 0;
+    double *diagonals = rest + 3 * (int64_t)d, trace = 0, lacks = 0;
     for (int64_t j = 0; j < d; j++)
         trace += diagonals[j] = matrix[j * d + j];
     const int settled = vem_i_eigen(matrix, d, values, vectors, rest);
     for (int64_t j = 0; j < d; j++)
         matrix[j * d + j] = diagonals[j];
     if (settled) {
-        for (int64_t k = 0; k < d; k++)
+        for (int64_t k = 0; k < d; k++) {
             values[k] = values[k] < floor ? floor - values[k] : 0;
+            lacks += fmin(values[k] / floor, 1);
+        }
         add_squares(matrix, d, values, vectors);
         mirror(matrix, d);
-        return;
+        return lacks;
     }
     /* Numbers at the edge of the type: the nearest shape that is certain. */
     memset(matrix, 0, (size_t)d * (size_t)d * sizeof(double));
     for (int64_t j = 0; j < d; j++)
         matrix[j * d + j] = fmax(trace / d, floor);
+    return 0;
 }
 
-void vem_i_floor_eigenvalues(double *matrix, int32_t d, double floor, double *work)
+double vem_i_floor_eigenvalues(double *matrix, int32_t d, double floor, double *work)
 {
     double trace = 0;
     for (int64_t j = 0; j < d; j++)
@@ -264,6 +267,5 @@ void vem_i_floor_eigenvalues(double *matrix, int32_t d, double floor, double *wo
     memcpy(work, matrix, (size_t)d * (size_t)d * sizeof(double));
     for (int64_t j = 0; j < d; j++)
         work[j * d + j] -= floor;
-    if (!vem_i_cholesky(work, d))
-        clamp_eigenvalues(matrix, d, floor, work);
+    return vem_i_cholesky(work, d) ? 0 : clamp_eigenvalues(matrix, d, floor, work);
 }

@@ -96,9 +96,10 @@ void vem_i_maximize_weights(const vem_i_stats *stats,
 /* Least variance of column j (diag), and of a variance that all columns share. */
 double vem_i_floor_column(const vem_i_constraints *constraints, int64_t j);
 double vem_i_floor_shared(const vem_i_constraints *constraints, int32_t d);
-/* A covariance matrix no less than the floor, in place; `work` as above. */
-void vem_i_floor_covariance(double *matrix, int32_t d,
-                            const vem_i_constraints *constraints, double *work);
+/* A covariance matrix no less than the floor, in place; `work` as above. What tr(Sigma^-1 S) / N
+ * of rows that have the matrix before lacks of d then (vem_i_floor_eigenvalues). */
+double vem_i_floor_covariance(double *matrix, int32_t d,
+                              const vem_i_constraints *constraints, double *work);
 /* All clusters of a model. */
 vem_status vem_i_floor_model(vem_i_run *run, const vem_i_constraints *constraints,
                              vem_model *model);

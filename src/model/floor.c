@@ -51,14 +51,15 @@ static void rescale(double *matrix, int64_t d, const double *units, int back)
         }
 }
 
-void vem_i_floor_covariance(double *matrix, int32_t d,
-                            const vem_i_constraints *constraints, double *work)
+double vem_i_floor_covariance(double *matrix, int32_t d,
+                              const vem_i_constraints *constraints, double *work)
 {
     if (constraints->units)
         rescale(matrix, d, constraints->units, 0);
-    vem_i_floor_eigenvalues(matrix, d, constraints->floor, work);
+    const double lacks = vem_i_floor_eigenvalues(matrix, d, constraints->floor, work);
     if (constraints->units)
         rescale(matrix, d, constraints->units, 1);
+    return lacks;
 }
 
 /* Least variance at place j of a shape that is no matrix. */

@@ -14,8 +14,9 @@ void vem_i_invert_lower(double *matrix, int32_t d);
 int vem_i_eigen(double *matrix, int32_t d, double *values, double *vectors, double *work);
 /* Eigenvalues no less than `floor`, nor than what rounding can tell from 0 beside the
  * largest; in place, both triangles written. A Cholesky factorisation says first whether
- * there is anything to do. */
-void vem_i_floor_eigenvalues(double *matrix, int32_t d, double floor, double *work);
+ * there is anything to do. What that leaves of the matrix before in units of that after,
+ * d - tr(after^-1 before): 0 where nothing was raised. */
+double vem_i_floor_eigenvalues(double *matrix, int32_t d, double floor, double *work);
 /* Doubles of work for that. */
 int64_t vem_i_floor_work(int32_t d);
 

@@ -2,18 +2,18 @@
  * one it is what the rows say against it at its best parameters, each row wholly in its
  * cluster, and the price of these,
  *
- *     N log(W / N) + N / 2 (D log 2 pi + log|Sigma| + D) + price p_c ,      Sigma = S / N ,
+ *     N log(W / N) + N / 2 (D log 2 pi + log|Sigma| + tr(Sigma^-1 S) / N) + price p_c ,
  *
- * W the mass of all rows and p_c its weight, mean and shape, and with too few rows very
- * much: with price = 1/2 log W the classification likelihood with the penalty of BIC,
- * which is ICL.
+ * Sigma = S / N, raised to the floor (floor.c), without which the trace is D N; W the mass of
+ * all rows and p_c its weight, mean and shape, and with too few rows very much: with price =
+ * 1/2 log W the classification likelihood with the penalty of BIC, which is ICL.
  *
  * Where clusters share one variance (k-means with BIC, the model of X-means) that is
  *
  *     sum_c N_c log(W / N_c) + W D / 2 log(2 pi s) + D (W - K) / 2 + price (K (D + 1)) ,
  *
  * s = J / (D (W - K)), J the scatter of all: no sum over clusters, but one over three
- * numbers that are. */
+ * numbers that are. With s at the floor J / (2 s) stands for D (W - K) / 2. */
 #include "select/objective.h"
 
 #include <math.h>
@@ -60,35 +60,41 @@ int64_t vem_i_objective_work(const vem_i_objective *o)
     return o->family->axes == 2 ? d * d + vem_i_floor_work(o->d) : 0;
 }
 
-/* few: rows that no matrix can be told from. */
-static double log_det_of(const vem_i_objective *o, double mass, const double *scatter,
-                         int few, double *work)
+/* log s + variance / s - 1, s at least the floor. */
+static double log_variance(double variance, double floor)
+{
+    return variance < floor ? log(floor) + variance / floor - 1 : log(variance);
+}
+
+/* log|Sigma| + tr(Sigma^-1 S) / N - D. few: rows that no matrix can be told from. */
+static double log_det_and_trace(const vem_i_objective *o, double mass,
+                                const double *scatter, int few, double *work)
 {
     const vem_i_constraints *limits = &o->constraints;
     const int64_t d = o->d;
     double sum = 0;
     if (o->family->axes == 0)
-        return (double)d * log(fmax(scatter[0] / (mass * (double)d),
-                                    vem_i_floor_shared(limits, o->d)));
+        return (double)d * log_variance(scatter[0] / (mass * (double)d),
+                                        vem_i_floor_shared(limits, o->d));
     if (o->family->axes == 1) {
         for (int64_t j = 0; j < d; j++)
-            sum += log(fmax(scatter[j] / mass, vem_i_floor_column(limits, j)));
+            sum += log_variance(scatter[j] / mass, vem_i_floor_column(limits, j));
         return sum;
     }
     if (few) { /* that is counted apart: what the columns say is enough to tell such groups apart */
         for (int64_t j = 0; j < d; j++)
-            sum +=
-                log(fmax(scatter[j * (j + 3) / 2] / mass, vem_i_floor_column(limits, j)));
+            sum += log_variance(scatter[j * (j + 3) / 2] / mass,
+                                vem_i_floor_column(limits, j));
         return sum;
     }
     for (int64_t i = 0, at = 0; i < d; i++)
         for (int64_t j = 0; j <= i; j++, at++)
             work[i * d + j] = work[j * d + i] = scatter[at] / mass;
-    vem_i_floor_covariance(work, o->d, limits, work + d * d);
+    const double lacks = vem_i_floor_covariance(work, o->d, limits, work + d * d);
     vem_i_cholesky(work, o->d);
     for (int64_t j = 0; j < d; j++)
         sum += 2 * log(work[j * d + j]);
-    return sum;
+    return sum - lacks;
 }
 
 /* Rows that a shape can be told from: without a prior fewer would lie in a plane, or
@@ -120,7 +126,7 @@ static double cost_of(const vem_i_objective *o, const double *group, double *wor
     return lack + n * log(o->total / n) +
            0.5 * n *
                (o->d * (VEM_I_LOG_2PI + 1) +
-                log_det_of(o, mass, scatter, lack > 0, work)) +
+                log_det_and_trace(o, mass, scatter, lack > 0, work)) +
            o->price * numbers;
 }
 
@@ -150,8 +156,9 @@ double vem_i_objective_total(const vem_i_objective *o, vem_i_tally t)
     const double d = o->d, rows = o->total - t.clusters;
     if (!(rows > 0))
         return INFINITY;
-    const double variance =
-        fmax(t.scatter / (d * rows), vem_i_floor_shared(&o->constraints, o->d));
+    const double best = t.scatter / (d * rows),
+                 variance = fmax(best, vem_i_floor_shared(&o->constraints, o->d));
     return t.cost + 0.5 * o->total * d * (VEM_I_LOG_2PI + log(variance)) +
-           0.5 * d * rows + o->price * t.clusters * (d + 1);
+           0.5 * (variance > best ? t.scatter / variance : d * rows) +
+           o->price * t.clusters * (d + 1);
 }
