@@ -136,6 +136,8 @@ class Index(Case):
         self.refuse(2, (*predict, "--spill", 1, "--top", 2), "--top")
         self.refuse(2, (*predict, "--spill", 1, "-o", self.path("s.npy")), "npz csv")
         self.refuse(2, ("score", *predict[1:], "--spill", 1), "belongs to --index")
+        self.vem("fit", predict[2], "-k", 1, "-o", self.path("one.npz"), "-q")
+        self.refuse(2, ("predict", self.path("one.npz"), predict[2], "--spill", 1), "the model has one cluster")
         np.save(self.path("c.npy"), np.abs(self.rows[:300]).round())
         self.vem("fit", self.path("c.npy"), "-k", 3, "--family", "poisson", "-o", self.path("c.npz"), "-q")
         self.refuse(1, ("predict", self.path("c.npz"), self.path("c.npy"), "--spill", 1), "mixture of counts")

@@ -56,6 +56,8 @@ class Index(Case):
         for wrong in (-1, np.nan, "much"):
             with self.assertRaisesRegex(ValueError, "weight"):
                 vem.spill(self.km, self.X, wrong)
+        with self.assertRaisesRegex(ValueError, "one cluster"):
+            vem.spill(vem.KMeans(1).fit(self.X), self.X)
 
     def later(self):
         """Rows of which those of three clusters are gone, and others are there."""

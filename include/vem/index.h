@@ -68,9 +68,9 @@ VEM_API vem_status vem_index_score(vem_ctx *ctx, const vem_model *model,
                                    const vem_index_options *options, vem_index **index);
 /* Two lists for each row, so that rows on a border are found from both sides: that of the nearest mean c1, and of the
  * 32 nearest means the other one of least |x - c|^2 + lambda ((x - c).r)^2 / |r|^2, where r = x - c1: its residual
- * should not be parallel to the first one. lambda: 0 (the second nearest) to a million. clusters is n x 2 (the second
- * is -1 where the model has one cluster), squares (n x 2, or NULL) gets the squared distances. As an index does it, by the
- * means alone, in the units of the data; mixtures of counts and sparse rows are refused. */
+ * should not be parallel to the first one. lambda: 0 (the second nearest) to a million. clusters is n x 2, squares
+ * (n x 2, or NULL) gets the squared distances. As an index does it, by the means alone, in the units of the data; models of
+ * one cluster, mixtures of counts and sparse rows are refused. */
 VEM_API vem_status vem_assign_spill(vem_ctx *ctx, const vem_model *model,
                                     const vem_data *data, double lambda,
                                     vem_precision precision, int32_t *clusters,

@@ -78,7 +78,7 @@ def spill(estimator, X, weight=1.0):
     Returns
     -------
     clusters : ndarray of shape (n_samples, 2), int32
-        The nearest center, and the second one; -1 where the model has one cluster.
+        The nearest center, and the second one. A model of one cluster is refused.
 
     Examples
     --------

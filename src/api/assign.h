@@ -16,6 +16,11 @@ vem_status vem_i_assign_guided(vem_i_run *run, const vem_model *model,
                                const vem_data *data, const vem_assign_options *options,
                                int32_t *clusters, double *probabilities,
                                vem_assign_report *report);
+/* The same a chunk of rows at a time (vem_i_chunk_rows), each followed by `then`: clusters has room
+ * for the lists of one chunk, and holds its lists then. */
+vem_status vem_i_assign_each(vem_i_run *run, const vem_model *model, const vem_data *data,
+                             const vem_assign_options *options, int32_t *clusters,
+                             vem_i_chunk_fn then, void *arg);
 /* vem_assign_spill, within another verb. */
 vem_status vem_i_assign_spill(vem_i_run *run, const vem_model *model,
                               const vem_data *data, double lambda,

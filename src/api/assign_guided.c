@@ -57,6 +57,8 @@ typedef struct guide {
     int64_t *found;         /* of the sample, by the probes that find them */
     double recall, covered;
     int64_t pairs;
+    vem_i_chunk_fn then; /* follows each chunk, whose lists alone are in `out`; or NULL */
+    void *then_arg;
 } guide;
 
 /* With given probes no goal has to be reached. */
@@ -303,6 +305,18 @@ static vem_status find_chunk(vem_i_run *run, void *arg, const vem_view *view,
                              &g->pairs);
 }
 
+static vem_status assign_chunk(vem_i_run *run, void *arg, const vem_view *view,
+                               const vem_model *model, int64_t first)
+{
+    guide *g = arg;
+    const int64_t at = g->then ? 0 : first;
+    const vem_status status = g->probes > 0
+                                  ? find_chunk(run, g, view, model, at)
+                                  : vem_i_assign_scan(run, &g->out, view, model, at);
+    return status == VEM_OK && g->then ? g->then(run, g->then_arg, view, model, first)
+                                       : status;
+}
+
 static vem_status check_options(vem_i_run *run, const vem_model *model,
                                 const vem_assign_options *o)
 {
@@ -317,12 +331,13 @@ static vem_status check_options(vem_i_run *run, const vem_model *model,
     return vem_i_assign_check(run, model, o->top == 0 ? 1 : o->top);
 }
 
-vem_status vem_i_assign_guided(vem_i_run *run, const vem_model *model,
-                               const vem_data *data, const vem_assign_options *options,
-                               int32_t *clusters, double *probabilities,
-                               vem_assign_report *report)
+/* g: where results go, and what follows. */
+static vem_status assign(vem_i_run *run, const vem_model *model, const vem_data *data,
+                         const vem_assign_options *options, guide g,
+                         vem_assign_report *report)
 {
     vem_assign_options o;
+    const double *probabilities = g.out.probabilities;
     vem_status status = vem_i_struct_in(run, "vem_assign_options", options, &o, sizeof o);
     o.precision = vem_i_precision_for(model, data, o.precision);
     if (status == VEM_OK && report)
@@ -331,14 +346,12 @@ vem_status vem_i_assign_guided(vem_i_run *run, const vem_model *model,
         status = check_options(run, model, &o);
     if (status != VEM_OK)
         return status;
-    guide g = {.options = &o,
-               .goal = o.recall > 0 ? o.recall : GOAL,
-               .n = data->n,
-               .recall = 1,
-               .covered = probabilities ? 1 : NAN};
-    g.out = (vem_i_assign){.top = o.top == 0 ? 1 : o.top,
-                           .clusters = clusters,
-                           .probabilities = probabilities};
+    g.options = &o;
+    g.goal = o.recall > 0 ? o.recall : GOAL;
+    g.n = data->n;
+    g.recall = 1;
+    g.covered = probabilities ? 1 : NAN;
+    g.out.top = o.top == 0 ? 1 : o.top;
     g.sample = sample_size(&g);
     g.buckets = vem_i_buckets_wanted(model->clusters);
     int tried = model->d == data->d && worth_trying(&g, model);
@@ -358,12 +371,9 @@ vem_status vem_i_assign_guided(vem_i_run *run, const vem_model *model,
     int guided = g.probes > 0;
     vem_i_whole_widen(run, &whole);
     vem_i_whole_narrow(run, learning, 1, 1);
-    if (status == VEM_OK && guided)
-        status =
-            vem_i_for_chunks(run, model, data, o.precision, "assign", 1, find_chunk, &g);
-    else if (status == VEM_OK)
-        status = vem_i_for_chunks(run, model, data, o.precision, "assign", 1,
-                                  vem_i_assign_scan, &g.out);
+    if (status == VEM_OK)
+        status = vem_i_for_chunks(run, model, data, o.precision, "assign", g.then ? 2 : 1,
+                                  assign_chunk, &g);
     vem_i_whole_widen(run, &whole);
     vem_i_whole_end(run, owner);
     if (status == VEM_OK && report) {
@@ -383,6 +393,23 @@ vem_status vem_i_assign_guided(vem_i_run *run, const vem_model *model,
     }
     vem_i_guided_free(&g.guided);
     return status;
+}
+
+vem_status vem_i_assign_guided(vem_i_run *run, const vem_model *model,
+                               const vem_data *data, const vem_assign_options *options,
+                               int32_t *clusters, double *probabilities,
+                               vem_assign_report *report)
+{
+    const guide g = {.out = {.clusters = clusters, .probabilities = probabilities}};
+    return assign(run, model, data, options, g, report);
+}
+
+vem_status vem_i_assign_each(vem_i_run *run, const vem_model *model, const vem_data *data,
+                             const vem_assign_options *options, int32_t *clusters,
+                             vem_i_chunk_fn then, void *arg)
+{
+    const guide g = {.out = {.clusters = clusters}, .then = then, .then_arg = arg};
+    return assign(run, model, data, options, g, NULL);
 }
 
 vem_status vem_assign_guided(vem_ctx *ctx, const vem_model *model, const vem_data *data,

@@ -11,13 +11,15 @@
  * (the idea of SOAR: Sun, Simcha, Dopson, Guo, Kumar, 2023). lambda = 0 is the second nearest.
  * Looked at are the NEAR nearest means of a row, which a guided search finds; in the order of
  * their distances, and no further than where these alone exceed the least cost so far. Of equal
- * costs the nearer one is taken, by number where these are equal, too. */
+ * costs the nearer one is taken, by number where these are equal, too. They are listed for a chunk
+ * of rows at a time. */
 #include <math.h>
 
 #include "api/assign.h"
 #include "api/means_alone.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/residence.h"
 #include "model/family.h"
 
 enum { NEAR = 32, ROWS_PER_TASK = 1024 };
@@ -26,12 +28,13 @@ static const double LAMBDA_MOST = 1e6;
 typedef struct spilling {
     double lambda;
     int32_t near;         /* means listed for each row */
-    const int32_t *list;  /* n x near, nearest first */
+    const int32_t *list;  /* of the rows at hand: n x near, nearest first */
     int32_t *clusters;    /* n x 2 */
     double *squares;      /* n x 2, or NULL */
     const vem_view *view; /* of the rows at hand */
     const vem_model *model;
     int64_t first;
+    vem_i_run *run;
 } spilling;
 
 /* |x - c|^2, and (x - c).(x - c1). */
@@ -52,7 +55,7 @@ static double square_of(const spilling *s, int64_t row, int32_t c, int32_t c1,
 
 static void spill_row(const spilling *s, int64_t row)
 {
-    const int32_t *list = s->list + (s->first + row) * s->near;
+    const int32_t *list = s->list + row * s->near;
     double along, least = INFINITY, scale = s->view->scale ? s->view->scale[0] : 1;
     const double nearest = square_of(s, row, list[0], list[0], &along);
     int32_t *clusters = s->clusters + (s->first + row) * 2;
@@ -84,6 +87,7 @@ static void spill_rows(void *arg, int64_t number, int thread)
     const int64_t begin = number * ROWS_PER_TASK, left = s->view->n - begin;
     for (int64_t i = 0; i < left && i < ROWS_PER_TASK; i++)
         spill_row(s, begin + i);
+    vem_i_residence_check(s->run);
 }
 
 static vem_status spill_chunk(vem_i_run *run, void *arg, const vem_view *view,
@@ -94,6 +98,7 @@ static vem_status spill_chunk(vem_i_run *run, void *arg, const vem_view *view,
     s->view = view;
     s->model = model;
     s->first = first;
+    s->run = run;
     const double work = (double)ROWS_PER_TASK * s->near * model->d;
     return vem_i_parallel_watched(run, vem_i_shards(view->n, ROWS_PER_TASK), work,
                                   spill_rows, s, &told, VEM_I_SKIP)
@@ -113,6 +118,10 @@ static vem_status check(vem_i_run *run, const vem_model *model, const vem_data *
         return vem_i_fail(run, VEM_BAD_OPTION,
                           "--spill is %g, but it must lie between 0 and %g.", lambda,
                           LAMBDA_MOST);
+    if (model->clusters == 1)
+        return vem_i_fail(run, VEM_BAD_OPTION,
+                          "Each row is to be in two lists, but the model has one "
+                          "cluster.");
     return VEM_OK;
 }
 
@@ -128,20 +137,19 @@ vem_status vem_i_assign_spill(vem_i_run *run, const vem_model *model,
                   .squares = squares};
     vem_status status = check(run, model, data, lambda);
     precision = vem_i_precision_for(model, data, precision);
+    const int64_t chunk = vem_i_chunk_rows(data->d),
+                  rows = data->n < chunk ? data->n : chunk;
     if (status == VEM_OK)
-        status = vem_i_take(run, &list, (size_t)data->n, (size_t)s.near * sizeof *list);
+        status = vem_i_take(run, &list, (size_t)rows, (size_t)s.near * sizeof *list);
     if (status == VEM_OK)
         status = vem_i_means_alone(run, model, NULL, &balls);
+    s.list = list;
     if (status == VEM_OK) {
         const vem_assign_options how = {.size = sizeof how,
                                         .top = s.near,
                                         .precision = precision};
-        status = vem_i_assign_guided(run, balls, data, &how, list, NULL, NULL);
+        status = vem_i_assign_each(run, balls, data, &how, list, spill_chunk, &s);
     }
-    s.list = list;
-    if (status == VEM_OK)
-        status =
-            vem_i_for_chunks(run, balls, data, precision, "assign", 1, spill_chunk, &s);
     vem_model_free(balls);
     vem_i_free(list);
     return status;
