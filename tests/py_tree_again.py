@@ -60,6 +60,16 @@ class Again(Case):
                     new.writestr(name, blob)
             self.refuse(1, ["tree", self.path("odd.npz")], "odd.npz", "its array rows")
 
+    def test_prior_scale_follows_dof(self):
+        """The size that clusters are expected to have is the same for any degrees of freedom."""
+        data = self.npy("x.npy", blobs(n=60)[0])
+        for family, usual in (("full", 2), ("diag", 1)):
+            plain = self.json("tree", data, "--family", family)
+            self.assertEqual(plain["prior_dof"], usual)
+            more = self.json("tree", data, "--family", family, "--prior-dof", 8)
+            self.assertAlmostEqual(more["prior_scale"] / more["prior_dof"],
+                                   plain["prior_scale"] / plain["prior_dof"], delta=1e-12)
+
     def test_prior(self):
         data = self.npy("x.npy", blobs(n=60)[0])
         made = self.json("tree", data, "--prior-strength", 0.5, "--prior-dof", 7, "-o", self.path("t.npz"))

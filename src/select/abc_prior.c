@@ -4,6 +4,7 @@
  *     m0 = the mean,  xi0 = 0.01,  eta0 = D (1 where columns are apart),  phi0 = 2,
  *     B0 = 0.01 b eta0 I,  b = dmin^2 / D,
  *
+ * the last with the eta0 that is taken, also where that was given, as in prior.c;
  * dmin the mean of the three least distances of about N / 10 random pairs of rows,
  * equal ones left out: clusters are expected to be as small as the least distances
  * between rows, not as large as the data. So nothing depends on a common
@@ -75,14 +76,12 @@ static const vem_i_family *shape_of(const vem_i_family *family, const vem_view *
     return family;
 }
 
-static void set_scale(const vem_view *view, const vem_i_family *family, uint64_t seed,
-                      vem_i_conjugate *prior)
+static void set_scale(const vem_view *view, uint64_t seed, vem_i_conjugate *prior)
 {
     const double distance = least_distance(view, seed);
-    const double each = family->axes == 2 ? (double)view->d : 1;
     const int64_t values = prior->family->axes == 0 ? 1 : view->d;
     for (int64_t j = 0; j < values; j++)
-        prior->scale[j] = SCALE * each * (distance * distance / (double)view->d);
+        prior->scale[j] = SCALE * prior->dof * (distance * distance / (double)view->d);
 }
 
 vem_status vem_i_abc_prior_new(vem_i_run *run, const vem_view *view,
@@ -106,7 +105,7 @@ vem_status vem_i_abc_prior_new(vem_i_run *run, const vem_view *view,
         given.dof = family->axes == 2 ? view->d : 1;
     status = vem_i_prior_new(run, view, shape, &given, prior);
     if (status == VEM_OK && !given.scale) {
-        set_scale(view, family, seed, prior);
+        set_scale(view, seed, prior);
         status = vem_i_conjugate_settle(run, prior);
     }
     if (status == VEM_OK && family->axes == 2 && !(prior->dof > view->d - 1))
