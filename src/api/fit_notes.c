@@ -125,8 +125,8 @@ static void say_cells(const vem_i_fitting *f)
                           "--%s has no part in it: there would be no fewer cells than "
                           "rows, so that all of them are fitted.",
                           named);
-    if (f->cells && f->plan.programme.options.algorithm == VEM_ALGORITHM_MOORE_EM &&
-        o->clusters > 1 && cells < 4 * o->clusters)
+    if (f->cells && vem_i_descends(&f->plan.programme.options) && o->clusters > 1 &&
+        cells < 4 * o->clusters)
         vem_i_report_note(
             f->report,
             "the rule of moore-em left %lld cells for %lld clusters, which become alike "

@@ -63,7 +63,7 @@ static int32_t most_of(const vem_options *o, const vem_select_options *s,
 static vem_status check_numbers(vem_i_run *run, const vem_data *data,
                                 const vem_select_options *s)
 {
-    if (s->method != VEM_SELECT_SWEEP)
+    if (!vem_i_select_type_of((int)s->method)->listed)
         return vem_i_fail(run, VEM_BAD_OPTION,
                           "Several numbers of clusters are for the method sweep.");
     if (s->number_count < 1)
@@ -139,7 +139,7 @@ static vem_status check(vem_i_run *run, const vem_data *data, const vem_options 
                           "--finish is soft, but with --method %s each row is in one "
                           "cluster; bayes and icl let rows share them in the end.",
                           vem_i_select_name(s->method));
-    if (s->method == VEM_SELECT_SWEEP && run->ctx->checkpoint.path)
+    if (method->stateless && run->ctx->checkpoint.path)
         return vem_i_fail(run, VEM_BAD_OPTION,
                           "A sweep over numbers of clusters keeps no state: "
                           "--checkpoint and --resume do not go with it.");

@@ -65,6 +65,23 @@ static int32_t open_place(vem_path *path, int32_t clusters)
     return at;
 }
 
+/* Nothing of it is measured. */
+static vem_path_point blank_point(int32_t clusters, int64_t steps, double free_energy)
+{
+    return (vem_path_point){.clusters = clusters,
+                            .steps = steps,
+                            .free_energy = free_energy,
+                            .log_likelihood = NAN,
+                            .log_likelihood_se = NAN,
+                            .entropy = NAN,
+                            .aic = NAN,
+                            .bic = NAN,
+                            .icl = NAN,
+                            .held_out = NAN,
+                            .seconds = NAN,
+                            .objective = NAN};
+}
+
 vem_status vem_i_path_add(vem_i_run *run, vem_path *path, const vem_model *model,
                           double free_energy, int64_t steps)
 {
@@ -82,18 +99,7 @@ vem_status vem_i_path_add(vem_i_run *run, vem_path *path, const vem_model *model
         at = open_place(path, model->clusters);
     vem_model_free(path->models[at]);
     path->models[at] = copy;
-    path->points[at] = (vem_path_point){.clusters = model->clusters,
-                                        .steps = steps,
-                                        .free_energy = free_energy,
-                                        .log_likelihood = NAN,
-                                        .log_likelihood_se = NAN,
-                                        .entropy = NAN,
-                                        .aic = NAN,
-                                        .bic = NAN,
-                                        .icl = NAN,
-                                        .held_out = NAN,
-                                        .seconds = NAN,
-                                        .objective = NAN};
+    path->points[at] = blank_point(model->clusters, steps, free_energy);
     return VEM_OK;
 }
 
@@ -146,18 +152,7 @@ void vem_i_path_record(vem_i_record *r, vem_path *path, vem_i_shape shape)
             if (r->status != VEM_OK)
                 return;
             path->models[i] = model;
-            path->points[i] = (vem_path_point){.clusters = (int32_t)clusters,
-                                               .steps = steps,
-                                               .free_energy = f,
-                                               .log_likelihood = NAN,
-                                               .log_likelihood_se = NAN,
-                                               .entropy = NAN,
-                                               .aic = NAN,
-                                               .bic = NAN,
-                                               .icl = NAN,
-                                               .held_out = NAN,
-                                               .seconds = NAN,
-                                               .objective = NAN};
+            path->points[i] = blank_point((int32_t)clusters, steps, f);
             path->count = i + 1;
         }
         vem_i_model_record(r, model);

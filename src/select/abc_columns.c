@@ -14,7 +14,6 @@ typedef struct cluster {
 typedef struct columns {
     int32_t d;
     int32_t values; /* of a scatter */
-    int64_t leaves;
     const vem_i_conjugate *prior;
     double *means, *scatters; /* of leaves, and of what they become */
     cluster *clusters;        /* 2 N - 1 */
@@ -119,7 +118,6 @@ static vem_status create(vem_i_run *run, const vem_i_conjugate *prior,
     f->prior = prior;
     f->d = leaves->view->d;
     f->values = family->axes == 1 ? f->d : 1;
-    f->leaves = leaves->count;
     const size_t values = (size_t)f->values;
     const vem_i_room rooms[] = {
         {&f->means, n * d, sizeof(double), 0},

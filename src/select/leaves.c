@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/bucket_sort.h"
 #include "base/memory.h"
 
 /* First come, first numbered; how many there are. */
@@ -31,7 +32,7 @@ vem_status vem_i_leaves_new(vem_i_run *run, const vem_view *view, int32_t *label
         return status;
     leaves->count = labels ? renumber(labels, view->n, groups, number) : groups;
     vem_i_free(number);
-    status = vem_i_take_zeroed(run, &leaves->starts, (size_t)leaves->count + 2,
+    status = vem_i_take_zeroed(run, &leaves->starts, (size_t)leaves->count + 1,
                                sizeof *leaves->starts);
     if (status == VEM_OK)
         status = vem_i_take(run, &leaves->rows, (size_t)view->n, sizeof *leaves->rows);
@@ -39,9 +40,8 @@ vem_status vem_i_leaves_new(vem_i_run *run, const vem_view *view, int32_t *label
         return status;
     int64_t *next = leaves->starts + 1; /* where the next row of a leaf goes */
     for (int64_t i = 0; i < view->n; i++)
-        next[labels[i] + 1]++;
-    for (int64_t c = 1; c <= leaves->count; c++)
-        next[c] += next[c - 1];
+        next[labels[i]]++;
+    vem_i_bucket_places(next, leaves->count, 1, 0, 0);
     for (int64_t i = 0; i < view->n; i++)
         leaves->rows[next[labels[i]]++] = (int32_t)i;
     return VEM_OK;

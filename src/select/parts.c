@@ -13,6 +13,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/bucket_sort.h"
 #include "base/memory.h"
 #include "base/residence.h"
 #include "data/points.h"
@@ -171,9 +172,8 @@ static void sort(bench *b, const uint32_t *items, const uint8_t *part, int64_t n
 {
     int64_t at[VEM_I_PARTS + 1] = {0};
     for (int64_t i = 0; i < n; i++)
-        at[part[i] + 1]++;
-    for (int p = 0; p < VEM_I_PARTS; p++)
-        at[p + 1] += at[p];
+        at[part[i]]++;
+    vem_i_bucket_places(at, VEM_I_PARTS + 1, 1, 0, 0);
     memcpy(starts, at, sizeof at);
     for (int64_t i = 0; i < n; i++)
         b->sorted[at[part[i]]++] = items[i];

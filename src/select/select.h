@@ -25,6 +25,8 @@ typedef struct vem_i_select_type {
     int softens;     /* --finish soft lets rows share clusters in the last steps */
     int last;        /* not the best but what was found last is chosen */
     int lower;       /* less of it is better */
+    int listed;      /* numbers of clusters can be given as a list */
+    int stateless;   /* it keeps no state: no checkpoint, nothing to resume */
     /* Can it make clusters of this family? And which those are, in words. NULL: all. */
     int (*takes)(const vem_i_family *family);
     const char *families;

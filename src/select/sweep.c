@@ -165,6 +165,8 @@ const vem_i_select_type vem_i_select_type_sweep = {.kind = VEM_SELECT_SWEEP,
                                                    .lower = 1,
                                                    .ends =
                                                        ": fits of more end with fewer",
+                                                   .listed = 1,
+                                                   .stateless = 1,
                                                    .told = {.how = HOW},
                                                    .most = 20,
                                                    .prepare = prepare,
