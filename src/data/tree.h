@@ -11,7 +11,8 @@
  * most; the same cut, moved halfway between the means of its sides; or at its mean
  * across the column of largest variance, and then nodes keep bounding boxes. Means
  * leave the least scatter inside cells in most cases, boxes in the plane
- * (bench/results/tree.md). */
+ * (bench/results/tree.md). Cells of a fit are of the first kind, those of
+ * moore-em and of the search of boxes keep boxes; means are for tests and the bench alone. */
 typedef enum vem_i_tree_kind {
     VEM_I_TREE_PRINCIPAL,
     VEM_I_TREE_BOXES,
@@ -69,7 +70,8 @@ void vem_i_tree_free(vem_i_tree *tree);
 vem_status vem_i_tree_split(vem_i_run *run, vem_i_tree *tree, const int32_t *nodes,
                             int64_t count);
 /* Split level by level, to at most so many leaves of this depth at most. Of a level
- * that does not fit those with the largest scatter are split. */
+ * that does not fit those with the largest scatter are split. For tests and the bench: fits
+ * split cells where F gains (moves/refine.h). */
 vem_status vem_i_tree_build(vem_i_run *run, vem_i_tree *tree, int64_t cells,
                             int32_t depth);
 

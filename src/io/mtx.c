@@ -99,7 +99,8 @@ static vem_status read_banner(parser *p)
             return VEM_OK;
         }
     return vem_i_fail(p->run, VEM_UNSUPPORTED,
-                      "%s holds values that are %s; vem reads real, integer and pattern.",
+                      "%s holds values that are %s; vem reads real, integer, "
+                      "unsigned-integer and pattern.",
                       p->name, words[3]);
 }
 

@@ -79,7 +79,7 @@ void vem_i_dendrogram_note(vem_dendrogram *tree, const char *format, ...)
     va_end(list);
 }
 
-/* Every node but the root is joined once, to one that is there before. `parent`: 2 N -
+/* Every node but the root is joined once, to one that is there before. `joined`: 2 N -
  * 1 zeros. */
 static vem_status check_ids(vem_i_run *run, const char *source,
                             const vem_dendrogram *tree, uint8_t *joined)

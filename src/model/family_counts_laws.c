@@ -83,6 +83,8 @@ static double base_multinomial(const double *row, int32_t d)
 
 /* ---- the floor ---- */
 
+/* A model that is scored has no other floor than the type's, and no rows to take means from
+ * (metrics/chunks.c). */
 static double mean_of_all(const vem_i_constraints *constraints, int32_t j)
 {
     return constraints->units ? constraints->units[j] : 1;

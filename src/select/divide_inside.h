@@ -40,7 +40,7 @@ typedef struct vem_i_divider {
     vem_i_change *moves;
     int64_t count, capacity;
     uint8_t *part;   /* n: of the items of the tour, by division */
-    uint32_t *items; /* n: of pairs that are divided anew, one after the other, */
+    uint32_t *items; /* 2 n: of pairs that are divided anew, one after the other, */
     uint8_t *anew;   /* and the parts of each */
     int8_t *touched; /* per cluster */
     double *tried;   /* pairs that were divided anew: two masses each */
