@@ -64,7 +64,7 @@ const char *cli_energy_name(const cli_args *args, const vem_path *path, double e
     while (at < vem_path_count(path) && vem_path_at(path, at)->free_energy != energy)
         at++;
     if (at == vem_path_count(path) || vem_path_describe(args->ctx, path, &s) != VEM_OK ||
-        s.tested || s.method == VEM_SELECT_GREEDY || s.method == VEM_SELECT_SWEEP)
+        s.tested || s.measured)
         return "free energy";
     return s.lower ? "free energy less what parameters cost" : s.criterion;
 }
@@ -117,8 +117,7 @@ static int choose_columns(const vem_path *path, const vem_path_summary *s,
                           column *columns)
 {
     /* Where the objective is one of them, or chose nothing. */
-    const int measured =
-        s->method == VEM_SELECT_GREEDY || s->method == VEM_SELECT_SWEEP || s->tested;
+    const int measured = s->measured || s->tested;
     const column all[] = {
         {measured ? "free energy" : s->criterion,
          measured ? offsetof(vem_path_point, free_energy)

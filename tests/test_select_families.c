@@ -181,6 +181,26 @@ static void refused(void **state)
     grid_data_free(&data);
 }
 
+/* Who reads a path need not know its method to say what its objective is. */
+static void objectives_are_said(void **state)
+{
+    (void)state;
+    grid_data data = heaps(2, 40, 2, 6, 0, NULL);
+    const vem_options o = options(VEM_ISO);
+    for (int m = 0; m < VEM_SELECT_COUNT; m++) {
+        vem_path_summary s = {.size = sizeof s};
+        if (m == VEM_SELECT_KMEANS_BIC || m == VEM_SELECT_GMEANS)
+            continue; /* of another family */
+        found f = find(&data, (vem_select_method)m, &o, 0, 3);
+        assert_int_equal(vem_path_describe(ctx, f.path, &s), VEM_OK);
+        assert_int_equal(s.measured, m == VEM_SELECT_GREEDY || m == VEM_SELECT_SWEEP);
+        const vem_path_point *p = vem_path_at(f.path, 0);
+        assert_int_equal(s.measured, p->objective == p->bic);
+        found_free(&f);
+    }
+    grid_data_free(&data);
+}
+
 /* Threads, memory and time are those of the fits: the run of the caller stays as it was. */
 static void runs_stay_as_they_are(void **state)
 {
@@ -210,6 +230,7 @@ int main(void)
                                        cmocka_unit_test(stopped),
                                        cmocka_unit_test(time_that_was_spent),
                                        cmocka_unit_test(refused),
+                                       cmocka_unit_test(objectives_are_said),
                                        cmocka_unit_test(runs_stay_as_they_are)};
     return cmocka_run_group_tests_name("select_families", tests, set_up, tear_down);
 }

@@ -117,6 +117,9 @@ typedef struct vem_path_summary {
     /* Most clusters that were allowed: where the chosen one has as many, more may be better. 0: not
      * known, of a file. */
     int64_t limit;
+    /* The objective is a criterion of the mixtures as they were measured, BIC; 0: it is what the search
+     * went by, the free energy with what its prior or its parameters cost. */
+    int measured;
 } vem_path_summary;
 
 /* Finds the number of clusters: mixtures of several numbers of them in one run (of 1, 2, ...

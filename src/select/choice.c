@@ -46,7 +46,8 @@ vem_status vem_path_describe(vem_ctx *ctx, const vem_path *path,
                           .objective = at < 0 ? NAN : path->points[at].objective,
                           .margin = NAN,
                           .mass = path->mass,
-                          .limit = path->limit};
+                          .limit = path->limit,
+                          .measured = !method->by_energy};
     const double sign = s.lower ? -1 : 1;
     for (int32_t i = 0; at >= 0 && !s.tested && i < path->count; i++) {
         const double margin = sign * (s.objective - path->points[i].objective);
