@@ -2,6 +2,7 @@
  * interrupted: from the state before every step, and from that of a stop in every step,
  * for all searches, families and courses, with any number of threads. */
 #include "checkpoints.h"
+#include "search/bounds.h"
 
 typedef struct course {
     const char *name;
@@ -148,6 +149,11 @@ static const course courses[] = {
      .restarts = 2,
      .d = 20,
      .precision = VEM_SINGLE},
+    {.name = "groups that settle",
+     .search = VEM_SEARCH_GROUPS,
+     .held = 1,
+     .clusters = 40,
+     .d = 20},
     {.name = "groups, diag",
      .search = VEM_SEARCH_GROUPS,
      .held = 3,
@@ -380,6 +386,7 @@ static void more_steps(void **state)
 
 int main(void)
 {
+    vem_i_bounds_columns = 1; /* what rows know of clusters is in the state, too */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_bits_for_every_course),
         cmocka_unit_test(same_bits_for_every_search_and_family),

@@ -26,19 +26,16 @@ enum { FEW_OF_NEAR = 8 };
 
 /* ---- a few clusters, together ---- */
 
-/* Make l->some hold these clusters of the scorer, about `origin` where dots are taken. */
-static void gather(vem_i_lister *l, const vem_i_scorer *s, const int32_t *list,
-                   int32_t count, const void *origin)
+void vem_i_lister_gather(vem_i_lister *l, const vem_i_scorer *s, const int32_t *list,
+                         int32_t count, const void *origin)
 {
     l->origin = vem_i_by_dots(s) ? origin : NULL;
     vem_i_scorer_gather(s, list, count, l->origin, &l->some);
 }
 
-/* Packed items against the gathered clusters, numbered from `first`, into the lists of their
- * columns. */
-static void score(const vem_i_lister *l, const vem_i_block *block,
-                  const vem_i_items *items, const int32_t *columns, int32_t first,
-                  int32_t top, void *costs, int32_t *index)
+void vem_i_lister_score(const vem_i_lister *l, const vem_i_block *block,
+                        const vem_i_items *items, const int32_t *columns, int32_t first,
+                        int32_t top, void *costs, int32_t *index)
 {
     const vem_i_scorer *s = &l->some;
     const int32_t n = (int32_t)items->n;
@@ -57,8 +54,8 @@ static void score(const vem_i_lister *l, const vem_i_block *block,
                      1);
 }
 
-static vem_i_items pack(const vem_i_lister *l, const vem_i_block *block,
-                        const uint32_t *list, int32_t n)
+vem_i_items vem_i_lister_pack(const vem_i_lister *l, const vem_i_block *block,
+                              const uint32_t *list, int32_t n)
 {
     vem_i_items items = vem_i_items_at(block->view, 0, list, n);
     vem_i_residence_check(block->run); /* rows may lie anywhere */
@@ -66,62 +63,25 @@ static vem_i_items pack(const vem_i_lister *l, const vem_i_block *block,
     return items;
 }
 
-static void *column(const vem_i_block *block, void *rows, int64_t at)
-{
-    return (char *)rows + (size_t)at * block->view->kernels->element;
-}
-
-/* From numbers in a list to clusters. */
-static void name(vem_i_block *block, const int32_t *list, int32_t top)
+void vem_i_lister_name(vem_i_block *block, const int32_t *list, int32_t n, int32_t top)
 {
     for (int32_t r = 0; r < top; r++) {
         int32_t *index = block->index + (int64_t)r * block->capacity;
-        for (int32_t p = 0; p < block->n; p++)
+        for (int32_t p = 0; p < n; p++)
             index[p] = index[p] < 0 ? -1 : list[index[p]];
     }
 }
 
-/* ---- lists ---- */
-
-static void list_group(const vem_i_groups *g, vem_i_lister *l, int32_t group)
+/* Columns are never to the left of where the results lie, so this may be done in place, from
+ * the right. */
+void vem_i_lister_put_back(const vem_i_lister *l, vem_i_block *block, int32_t count,
+                           int32_t top)
 {
-    const vem_i_hierarchy *h = &g->hierarchy;
-    const int32_t *near = h->near + (int64_t)group * VEM_I_TOP_MAX;
-    l->count = 0;
-    for (int32_t k = 0; k < h->near_count && near[k] >= 0; k++) {
-        int32_t begin = h->group_starts[near[k]], end = h->group_starts[near[k] + 1];
-        memcpy(l->list + l->count, h->members + begin,
-               (size_t)(end - begin) * sizeof *l->list);
-        l->count += end - begin;
+    for (int32_t r = 0; r < top; r++) {
+        int32_t *index = block->index + (int64_t)r * block->capacity, k = count - 1;
+        for (int32_t p = block->n - 1; p >= 0; p--)
+            index[p] = k >= 0 && l->far[k] == p ? index[k--] : -1;
     }
-}
-
-static void try_list(const vem_i_groups *g, vem_i_lister *l, vem_i_block *block,
-                     int32_t top)
-{
-    const vem_i_scorer *s = block->scorer;
-    const vem_i_hierarchy *h = &g->hierarchy;
-    const void *origin = (const char *)h->group_means +
-                         (size_t)l->group * (size_t)h->d * h->kernels->element;
-    if (l->place != l->group) {
-        list_group(g, l, l->group);
-        l->place = l->group;
-        if (l->count <= VEM_I_SHORTLIST)
-            gather(l, s, l->list, l->count, origin);
-    }
-    for (int32_t j = 0; j < l->count; j += VEM_I_SHORTLIST) {
-        int32_t some = l->count - j < VEM_I_SHORTLIST ? l->count - j : VEM_I_SHORTLIST;
-        if (l->count > VEM_I_SHORTLIST)
-            gather(l, s, l->list + j, some, origin);
-        for (int32_t p = 0; p < block->n; p += VEM_I_BLOCK) {
-            int32_t n = block->n - p < VEM_I_BLOCK ? block->n - p : VEM_I_BLOCK;
-            const vem_i_items items = pack(l, block, block->items.index + p, n);
-            score(l, block, &items, NULL, j, top, column(block, block->costs, p),
-                  block->index + p);
-        }
-    }
-    name(block, l->list, top);
-    block->pairs += (int64_t)block->n * l->count;
 }
 
 /* ---- probe ---- */
@@ -152,7 +112,7 @@ static void find_buckets_of(const vem_i_groups *g, vem_i_lister *l, vem_i_block 
         int32_t n = end - p < VEM_I_BLOCK ? end - p : VEM_I_BLOCK;
         vem_i_block_clear(kernels, l->bucket_costs, l->bucket_index, probe, VEM_I_BLOCK,
                           n);
-        pack(l, block, items + p, n);
+        vem_i_lister_pack(l, block, items + p, n);
         kernels->dot_top(block->panels, block->norms, n, h->d, means, h->d, norms,
                          h->ones, h->zeros, looked, 0, probe, l->bucket_costs,
                          l->bucket_index, VEM_I_BLOCK);
@@ -213,13 +173,14 @@ static void try_bucket(const vem_i_groups *g, vem_i_lister *l, vem_i_block *bloc
                          (size_t)bucket * (size_t)h->d * h->kernels->element;
     for (int32_t j = begin; j < end; j += VEM_I_SHORTLIST) {
         int32_t some = end - j < VEM_I_SHORTLIST ? end - j : VEM_I_SHORTLIST;
-        gather(l, block->scorer, h->members + j, some, origin);
+        vem_i_lister_gather(l, block->scorer, h->members + j, some, origin);
         for (int32_t p = 0; p < count; p += VEM_I_BLOCK) {
             int32_t n = count - p < VEM_I_BLOCK ? count - p : VEM_I_BLOCK;
             for (int32_t k = 0; k < n; k++)
                 l->items[k] = items[chosen[p + k]];
-            const vem_i_items packed = pack(l, block, l->items, n);
-            score(l, block, &packed, chosen + p, j, top, block->costs, block->index);
+            const vem_i_items packed = vem_i_lister_pack(l, block, l->items, n);
+            vem_i_lister_score(l, block, &packed, chosen + p, j, top, block->costs,
+                               block->index);
         }
     }
     block->pairs += (int64_t)count * (end - begin);
@@ -239,18 +200,6 @@ static int32_t choose_far(const vem_i_groups *g, vem_i_lister *l,
     return count;
 }
 
-/* What was found for the chosen items goes to their columns. Columns are never to the left
- * of where the results lie, so this may be done in place, from the right. */
-static void put_back(const vem_i_lister *l, vem_i_block *block, int32_t count,
-                     int32_t top)
-{
-    for (int32_t r = 0; r < top; r++) {
-        int32_t *index = block->index + (int64_t)r * block->capacity, k = count - 1;
-        for (int32_t p = block->n - 1; p >= 0; p--)
-            index[p] = k >= 0 && l->far[k] == p ? index[k--] : -1;
-    }
-}
-
 static void try_buckets(const vem_i_groups *g, vem_i_lister *l, vem_i_block *block,
                         int only_far, int32_t top)
 {
@@ -266,9 +215,9 @@ static void try_buckets(const vem_i_groups *g, vem_i_lister *l, vem_i_block *blo
                 h->bucket_starts[b + 1] > h->bucket_starts[b])
                 try_bucket(g, l, block, items, b, top);
     }
-    name(block, h->members, top);
+    vem_i_lister_name(block, h->members, n, top);
     if (only_far)
-        put_back(l, block, n, top);
+        vem_i_lister_put_back(l, block, n, top);
     l->place = -1;
 }
 
@@ -279,7 +228,7 @@ static void score_trials(vem_i_block *block, int32_t first, int32_t rows)
 {
     int64_t at = (int64_t)first * block->capacity;
     vem_i_block_score_pairs(block, rows, block->trial + at,
-                            column(block, block->tile, at));
+                            vem_i_lister_column(block, block->tile, at));
 }
 
 static void try_held(int32_t held, vem_i_block *block, const int32_t *before)
@@ -320,7 +269,9 @@ void vem_i_groups_find(vem_i_search *search, vem_i_block *block, const int32_t *
     if (g->probe)
         try_buckets(g, l, block, before && g->far > -INFINITY, top);
     else
-        try_list(g, l, block, top);
+        vem_i_groups_try_list(g, l, block, before, top);
     try_proposed(block, held, top);
     vem_i_block_keep(block, held + top, keep);
+    if (!g->probe)
+        vem_i_groups_note(g, l, block);
 }

@@ -43,6 +43,13 @@ static size_t list_scratch(const vem_i_search_spec *spec, int32_t d,
         {&l->starts, clusters + 1, index, 0},
         {&l->chosen, VEM_I_GROUP_ITEMS, index, 0},
         {&l->items, VEM_I_BLOCK, sizeof(uint32_t), 0},
+        {&l->ranked, VEM_I_SHORTLIST, index, 0},
+        {&l->moves, VEM_I_SHORTLIST, 2 * sizeof *l->moves, 0},
+        {&l->steps, VEM_I_GROUP_ITEMS, index, 0},
+        {&l->needed, VEM_I_GROUP_ITEMS, sizeof *l->needed, 0},
+        {&l->norms, VEM_I_GROUP_ITEMS, element, 0},
+        {&l->best, VEM_I_GROUP_ITEMS, 2 * element, 0},
+        {&l->best_index, VEM_I_GROUP_ITEMS, 2 * index, 0},
         {&l->far, VEM_I_GROUP_ITEMS, index, 0},
         {&l->far_items, VEM_I_GROUP_ITEMS, sizeof(uint32_t), 0},
     };
@@ -77,6 +84,8 @@ static vem_status create(vem_i_search *search)
                                             vem_i_group_size(clusters), &g->hierarchy);
     if (status == VEM_OK)
         status = vem_i_tour_new(run, search->view->n, clusters, &g->tour);
+    if (status == VEM_OK)
+        status = vem_i_bounds_new(search, &g->hierarchy, &g->bounds);
     for (int i = 0; status == VEM_OK && i < run->threads; i++) {
         vem_i_lister *l = search->blocks[i].scratch;
         l->place = -1;
@@ -98,6 +107,7 @@ static void release(vem_i_search *search)
             vem_i_scorer_free(&((vem_i_lister *)search->blocks[i].scratch)->some);
     vem_i_hierarchy_free(&g->hierarchy);
     vem_i_tour_free(&g->tour);
+    vem_i_bounds_free(&g->bounds);
 }
 
 static void sort_hierarchy(vem_i_groups *g)
@@ -143,10 +153,13 @@ static int64_t prepare(vem_i_search *search, const vem_i_step_plan *plan, double
         g->ordered = g->listed = 0;
     }
     sort_hierarchy(g);
-    if (g->probe == 0 && (plan->fresh || !g->listed)) {
+    g->relisted = g->probe == 0 && (plan->fresh || !g->listed);
+    if (g->relisted) {
         pairs += vem_i_hierarchy_near(&g->hierarchy, search->scorer, search->spec.reach);
         g->listed = 1;
     }
+    if (g->probe == 0)
+        vem_i_bounds_begin(&g->bounds, search, &g->hierarchy);
     if (held)
         order(search, held);
     return pairs;
@@ -195,14 +208,18 @@ static const int32_t *next_block(vem_i_search *search, vem_i_block *block, int64
 
 static void settle(vem_i_search *search, int found)
 {
-    (void)found; /* scores alone may put another cluster first */
-    ((vem_i_groups *)search)->ordered = 0;
+    vem_i_groups *g = (vem_i_groups *)search;
+    g->ordered = 0; /* scores alone may put another cluster first */
+    if (found && g->probe == 0)
+        vem_i_bounds_end(&g->bounds, &g->hierarchy);
 }
 
 static void renumber(vem_i_search *search, const int32_t *map, int32_t clusters)
 {
     (void)map, (void)clusters;
-    vem_i_hierarchy_forget(&((vem_i_groups *)search)->hierarchy);
+    vem_i_groups *g = (vem_i_groups *)search;
+    vem_i_hierarchy_forget(&g->hierarchy);
+    vem_i_bounds_forget(&g->bounds);
 }
 
 static void place(vem_i_search *search, int32_t cluster, int32_t beside)
@@ -220,6 +237,7 @@ static void record(vem_i_record *r, vem_i_search *search, int32_t clusters,
     vem_i_record_int(r, "ordered", &g->ordered, 0, 1);
     vem_i_record_int(r, "listed", &g->listed, 0, 1);
     vem_i_hierarchy_record(r, &g->hierarchy, clusters, g->sorted, g->listed);
+    vem_i_bounds_record(r, &g->bounds, &g->hierarchy, search->view->n, clusters);
     if (r->reading && r->status == VEM_OK && g->hierarchy.buckets > 0 && !g->sorted &&
         (g->ordered || g->listed))
         vem_i_record_refuse(r, "sorted"); /* what moves undoes all three */

@@ -80,7 +80,7 @@ typedef struct vem_i_search {
     int labelled;  /* the last step was one */
 } vem_i_search;
 
-enum { VEM_I_SEARCH_ARRAYS = 16 };
+enum { VEM_I_SEARCH_ARRAYS = 24 };
 
 /* One per kind. Functions may be NULL where there is nothing to do, but for work, shape,
  * next_block and find. `held` is what all items hold (n x held, -1: none); NULL: nothing
