@@ -56,6 +56,18 @@ static void say_missed(vem_report *report)
                              : "fewer distinct rows than there are clusters");
 }
 
+/* Found in the rows when the fit began. */
+static void say_axes(vem_report *report, int32_t d)
+{
+    if (report->axes > 0)
+        vem_i_report_say(
+            report,
+            "all but the last steps look at the rows along %d principal axes "
+            "instead of %d columns, because a sample loses nearly nothing by "
+            "it; the last ones look at all columns.",
+            (int)report->axes, (int)d);
+}
+
 /* Where --gap was not reached, how near it came and what would help. */
 static void say_gap(const vem_i_fitting *f)
 {
@@ -150,6 +162,7 @@ void vem_i_fit_notes(const vem_i_fitting *f)
 {
     say_resume(f);
     say_missed(f->report);
+    say_axes(f->report, (int32_t)f->data->d);
     say_gap(f);
     say_cells(f);
     say_rounding(f);

@@ -30,12 +30,20 @@ static inline int64_t vem_i_spread_values(vem_i_spread_kind kind, int32_t d)
                                         : 0;
 }
 
+/* What a view leaves out of its rows: so many columns, in which means are 0, and the mean square of
+ * the rows there, per unit of mass (coarse/leading.h). */
+typedef struct vem_i_beyond {
+    int32_t columns;
+    double square;
+} vem_i_beyond;
+
 typedef struct vem_view {
     const vem_i_kernels *kernels; /* of the type of x */
     const void *x;                /* n rows of d values of type T, ld apart */
     vem_i_sparse sparse; /* or n rows of which zeros are left out; then x is NULL */
     int64_t n, ld;
     int32_t d;
+    vem_i_beyond beyond; /* 0: nothing */
     int64_t first,
         global_n; /* the number of item 0 in the whole, and the items of that */
     vem_i_spread_kind spread_kind;
@@ -71,6 +79,12 @@ static inline const void *vem_i_view_row(const vem_view *view, int64_t item)
 static inline int vem_i_view_is_sparse(const vem_view *view)
 {
     return view->sparse.starts != NULL;
+}
+
+/* Columns of the rows, those that are left out too: what F is told for. */
+static inline double vem_i_view_columns(const vem_view *view)
+{
+    return (double)view->d + view->beyond.columns;
 }
 
 static inline double vem_i_view_mass(const vem_view *view, int64_t item)

@@ -40,8 +40,9 @@ static vem_i_stats *stats_for_energy(vem_i_em *em)
  * in its place and normalise again. */
 static void settle_variance(vem_i_em *em, vem_i_estep_result *e)
 {
-    double guess = vem_i_model_variance(em->model), d = em->view->d;
-    double variance = e->distance * guess / (d * em->view->total_mass);
+    const double guess = vem_i_model_variance(em->model), mass = em->view->total_mass;
+    const double variance = (e->distance * guess + mass * em->view->beyond.square) /
+                            (vem_i_view_columns(em->view) * mass);
     vem_i_model_set_variance(em->model,
                              fmax(variance,
                                   vem_i_floor_shared(&em->constraints, em->view->d)));
@@ -78,7 +79,8 @@ double vem_i_em_again(vem_i_em *em)
 double vem_i_em_threshold(const vem_i_em *em, double now)
 {
     /* D / 2: a relative change of the squared error, whatever the units of the data. */
-    double scale = em->scale_free ? 0.5 * em->view->d : fmax(fabs(now), 1e-3);
+    double scale =
+        em->scale_free ? 0.5 * vem_i_view_columns(em->view) : fmax(fabs(now), 1e-3);
     return em->options->tolerance * scale;
 }
 

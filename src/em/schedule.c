@@ -7,8 +7,7 @@ enum {
 };
 static const double RELAX = 1.5;
 
-/* All have looked around: the next step may be the last. */
-static void end_prices(vem_i_schedule *s)
+void vem_i_schedule_settle(vem_i_schedule *s)
 {
     s->phase = VEM_I_SETTLE;
     s->count = LAST_PROBE;
@@ -55,7 +54,7 @@ vem_i_step vem_i_schedule_next(vem_i_schedule *s)
         step.plan.fresh = s->count % REFRESH == 0;
         step.may_end = 0;
         if (s->count >= s->rounds)
-            end_prices(s);
+            vem_i_schedule_settle(s);
         break;
     case VEM_I_SETTLE:
         /* The clusters hardly move any more: lists stay good for a while. */
@@ -73,5 +72,5 @@ void vem_i_schedule_gain(vem_i_schedule *s, double gain)
     if (!(gain >= s->enough) && s->phase == VEM_I_CALM)
         s->rounds = s->count; /* this round is the last */
     if (!(gain >= s->enough) && s->phase == VEM_I_PRICE)
-        end_prices(s);
+        vem_i_schedule_settle(s);
 }

@@ -9,7 +9,6 @@
 #include "fit/met.h"
 #include "metrics/gap.h"
 #include "model/units.h"
-#include "moves/cap.h"
 #include "moves/descend.h"
 #include "moves/moves.h"
 #include "moves/refine.h"
@@ -162,6 +161,8 @@ static vem_i_em loop_of(vem_i_attempt *a, const vem_options *o, const vem_i_begi
     if (o->family != a->programme->options.family)
         em.constraints.floor =
             fmax(em.constraints.floor, vem_i_attempt_least_variance(a));
+    if (b->lifted) /* all have looked around, along the axes */
+        vem_i_schedule_settle(&em.schedule);
     em.observers[VEM_I_WATCHES_FIT] = (vem_i_observer){observe, a};
     return em;
 }
@@ -194,7 +195,9 @@ static vem_status run_loop(vem_i_attempt *a, const vem_i_stage *stage,
 {
     vem_options o = stage->options;
     const int64_t left = a->programme->options.max_steps - a->steps;
-    o.max_steps = stage->halves ? left / 2 : left;
+    o.max_steps = stage->halves ? left / 2 : left - (stage->kind == VEM_I_STAGE_LEADING);
+    if (stage->kind == VEM_I_STAGE_FIT && a->axes > 0)
+        vem_i_attempt_settle(&o);
     if (stage->kind == VEM_I_STAGE_FIT && a->started)
         o.swaps = a->missed == VEM_I_MISSED_SOME &&
                   !vem_i_programme_find(a->programme, VEM_I_STAGE_LISTED);
@@ -228,6 +231,8 @@ static vem_status run_loop(vem_i_attempt *a, const vem_i_stage *stage,
         vem_i_posterior_start(&em.posterior, a->labels);
         vem_i_scorer_prepare(a->run, a->model, &em.scorer);
         status = vem_i_estep_start(em.estep, &em.pairs);
+        if (status == VEM_OK && b->lifted)
+            vem_i_attempt_take_held(&em);
     }
     if (status == VEM_OK)
         status = vem_i_em_run(&em);
@@ -302,6 +307,13 @@ static vem_status run_kmeans(vem_i_attempt *a, const vem_i_stage *stage)
     return status;
 }
 
+/* Along axes; what comes after it goes on in all columns. */
+static vem_status run_leading(vem_i_attempt *a, const vem_i_stage *stage)
+{
+    const vem_status status = run_loop(a, stage, &a->beginning);
+    return status == VEM_OK ? vem_i_attempt_lift(a) : status;
+}
+
 /* The model of the fit, with swaps, because few clusters for each row are listed. */
 static vem_status run_listed(vem_i_attempt *a, const vem_i_stage *stage)
 {
@@ -321,9 +333,15 @@ static vem_status run_finish(vem_i_attempt *a, const vem_i_stage *stage)
     return run_loop(a, stage, &(vem_i_beginning){.labels_known = 1});
 }
 
+static vem_status run_seed(vem_i_attempt *a, const vem_i_stage *stage)
+{
+    const vem_status status = vem_i_attempt_look_along(a);
+    return status == VEM_OK ? vem_i_attempt_seed(a, &stage->options) : status;
+}
+
 static vem_status run_stage(vem_i_attempt *a, const vem_i_stage *stage)
 {
-    if (stage->kind >= VEM_I_STAGE_KMEANS && !a->looping) {
+    if (stage->kind >= VEM_I_STAGE_LEADING && !a->looping) {
         const vem_status status = vem_i_attempt_shuffle(a);
         if (status != VEM_OK)
             return status;
@@ -334,7 +352,8 @@ static vem_status run_stage(vem_i_attempt *a, const vem_i_stage *stage)
     }
     switch (stage->kind) {
     case VEM_I_STAGE_STARTS: return run_starts(a);
-    case VEM_I_STAGE_SEED: return vem_i_attempt_seed(a, &stage->options);
+    case VEM_I_STAGE_SEED: return run_seed(a, stage);
+    case VEM_I_STAGE_LEADING: return run_leading(a, stage);
     case VEM_I_STAGE_KMEANS: return run_kmeans(a, stage);
     case VEM_I_STAGE_LISTED: return run_listed(a, stage);
     case VEM_I_STAGE_FIT: return run_loop(a, stage, &a->beginning);
@@ -363,6 +382,8 @@ static int left_out(const vem_i_attempt *a, const vem_i_stage *stage)
 {
     if (stage->kind == VEM_I_STAGE_SEED)
         return a->model != NULL; /* the starts have found one */
+    if (stage->kind == VEM_I_STAGE_LEADING)
+        return a->axes == 0;
     if (stage->instead && a->started &&
         !(stage->looks_again && a->missed == VEM_I_MISSED_SOME))
         return 1;
@@ -373,58 +394,6 @@ static int left_out(const vem_i_attempt *a, const vem_i_stage *stage)
 }
 
 /* ---- all of them ---- */
-
-/* --balance CAP: labels that keep it. Without a whole step there are none. */
-static vem_status keep_cap(vem_i_attempt *a)
-{
-    const double cap = vem_i_cap_of(&a->programme->options);
-    int64_t moved = 0;
-    int kept = 1; /* where not, the report says so by the sizes */
-    if (!(cap > 0) || a->steps == 0)
-        return VEM_OK;
-    vem_i_constraints constraints =
-        vem_i_constraints_of(a->view, &a->programme->options,
-                             vem_i_family_of(a->programme->options.family));
-    constraints.prior = VEM_PRIOR_EVEN; /* weights are prices */
-    const vem_status status =
-        vem_i_cap_rounds(a->run, a->view, &constraints, cap, a->model, a->labels, &moved,
-                         &kept, &a->free_energy);
-    if (status == VEM_OK && moved > 0) {
-        vem_trace_step *last = vem_i_trace_last(&a->trace);
-        last->move = vem_i_move_names[VEM_I_MOVE_CAP];
-        last->moved = moved;
-    }
-    return status;
-}
-
-/* Labels by row of the data. */
-static vem_status unorder_labels(vem_i_attempt *a)
-{
-    if (!a->points || !a->points->rows)
-        return VEM_OK;
-    int32_t *labels = NULL;
-    vem_status status = vem_i_take(a->run, &labels, (size_t)a->view->n, sizeof(int32_t));
-    if (status != VEM_OK)
-        return status;
-    for (int64_t i = 0; i < a->view->n; i++)
-        labels[a->points->rows[i]] = a->labels[i];
-    vem_i_free(a->labels);
-    a->labels = labels;
-    return VEM_OK;
-}
-
-/* Each step is told with the next one; this is the last. */
-static void tell_last(const vem_i_attempt *a)
-{
-    const vem_progress told = {.phase = "em",
-                               .done = 1,
-                               .total = 1,
-                               .step = a->steps,
-                               .max_steps = a->programme->options.max_steps,
-                               .free_energy = a->free_energy,
-                               .last = vem_i_trace_last(&a->trace)};
-    vem_i_progress(a->run, &told, 1);
-}
 
 static vem_status begin(vem_i_attempt *a)
 {
@@ -475,12 +444,7 @@ vem_status vem_i_attempt_run(vem_i_attempt *a)
             begin_again(a);
     }
     if (status == VEM_OK)
-        status = keep_cap(a);
-    if (status == VEM_OK)
-        status = unorder_labels(a);
-    if (status == VEM_OK && a->trace.count > 0 &&
-        a->run_starts) /* not of a start itself */
-        tell_last(a);
+        status = vem_i_attempt_end(a);
     if (a->looping)
         a->seconds_em = vem_i_clock() - a->clock;
     else
@@ -492,6 +456,7 @@ void vem_i_attempt_free(vem_i_attempt *a)
 {
     vem_model_free(a->model);
     vem_model_free(a->wanted);
+    vem_i_leading_free(&a->leading);
     vem_i_free(a->labels);
     vem_i_trace_free(&a->trace);
     a->model = NULL;

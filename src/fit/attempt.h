@@ -3,6 +3,7 @@
 #ifndef VEM_FIT_ATTEMPT_H
 #define VEM_FIT_ATTEMPT_H
 
+#include "coarse/leading.h"
 #include "data/cells.h"
 #include "data/points.h"
 #include "em/em.h"
@@ -15,6 +16,7 @@ typedef struct vem_i_beginning {
     int variance_unknown;
     int64_t shared_steps;
     int labels_known;
+    int lifted;  /* and the means are to be those of what is held (attempt_leading.c) */
     int guarded; /* the first step tells whether the sample was like all rows */
 } vem_i_beginning;
 
@@ -43,6 +45,11 @@ typedef struct vem_i_attempt {
     int64_t most; /* clusters that may be inserted, no more than distinct rows; 0: all */
     /* Runs the starts on a sample (starts.h); for programmes that have some. */
     vem_status (*run_starts)(struct vem_i_attempt *attempt);
+    /* While it looks along axes `view` and `points` are the rows there, and these all of them. */
+    vem_i_leading leading;
+    const vem_view *whole_view;
+    vem_i_points *whole_points;
+    int32_t axes; /* of its loop along axes; 0: there is none */
     /* Where it is. */
     int at;              /* the stage */
     int started;         /* it goes on from the best of several starts */

@@ -49,6 +49,40 @@ static void record_order(vem_i_record *r, vem_i_attempt *a)
                            sizeof(uint32_t));
 }
 
+/* What that took is counted already. */
+static vem_status look_along_again(vem_i_attempt *a)
+{
+    const int64_t pairs = a->seed_pairs;
+    const vem_status status = vem_i_attempt_look_along(a);
+    a->seed_pairs = pairs;
+    return status;
+}
+
+/* Along axes: of all rows, as they were looked at, and then of those along the axes. */
+static void record_orders(vem_i_record *r, vem_i_attempt *a, int loop, int along)
+{
+    const int there = loop == VEM_I_STAGE_LEADING - VEM_I_STAGE_KMEANS;
+    if (there && !along)
+        vem_i_record_refuse(r, "axes");
+    if (!there || r->status != VEM_OK) {
+        record_order(r, a);
+        if (r->reading)
+            a->axes = along;
+        return;
+    }
+    vem_i_points *const points = a->points;
+    if (!r->reading)
+        a->points = a->whole_points;
+    record_order(r, a);
+    a->points = points;
+    if (r->reading && r->status == VEM_OK)
+        r->status = look_along_again(a);
+    if (r->reading && r->status == VEM_OK && a->axes != along)
+        vem_i_record_refuse(r, "axes");
+    if (r->status == VEM_OK)
+        record_order(r, a);
+}
+
 /* The model of the fit while the start runs: means and one variance are all it has yet. */
 static void record_wanted(vem_i_record *r, vem_i_attempt *a)
 {
@@ -105,10 +139,14 @@ void vem_i_attempt_record(vem_i_record *r, vem_i_attempt *a)
 {
     const vem_options *o = &a->programme->options;
     int loop = (int)a->programme->stages[a->at].kind - VEM_I_STAGE_KMEANS;
+    int along = a->axes;
     int missed = (int)a->missed, hard = begins_hard(a);
     int64_t clusters = a->loop_clusters;
     double seconds[] = {a->seconds_seed, vem_i_clock() - a->clock};
-    vem_i_record_int(r, "loop", &loop, 0, VEM_I_STAGE_BALANCE - VEM_I_STAGE_KMEANS);
+    vem_i_record_int(r, "loop", &loop, VEM_I_STAGE_LEADING - VEM_I_STAGE_KMEANS,
+                     VEM_I_STAGE_BALANCE - VEM_I_STAGE_KMEANS);
+    const vem_i_stage *leading = vem_i_programme_find(a->programme, VEM_I_STAGE_LEADING);
+    vem_i_record_int(r, "axes", &along, 0, leading ? leading->axes : 0);
     vem_i_record_int(r, "hard_start", &hard, 0, 1);
     vem_i_record_int(r, "missed", &missed, VEM_I_MISSED_NONE, VEM_I_MISSED_ROWS);
     vem_i_record_int(r, "guess", &a->beginning.variance_unknown, 0, 1);
@@ -121,7 +159,7 @@ void vem_i_attempt_record(vem_i_record *r, vem_i_attempt *a)
     VEM_I_RECORD(r, "free_energy_first", a->free_energy_first);
     vem_i_record_reals(r, "seconds", seconds, 2, 0, VEM_I_RECORD_SECONDS);
     vem_i_trace_record(r, &a->trace);
-    record_order(r, a);
+    record_orders(r, a, loop, along);
     if (a->cells && r->status == VEM_OK)
         vem_i_cells_record(r, a->cells);
     if (loop == 0)

@@ -6,7 +6,6 @@
 #include "base/memory.h"
 #include "data/unit.h"
 #include "model/units.h"
-#include "search/tour.h"
 #include "seed/seed.h"
 
 /* M-steps with one variance and flat weights before a richer family is set free; bad
@@ -108,30 +107,44 @@ static vem_status place_seeds(vem_i_attempt *a, vem_seeding method)
     return VEM_OK;
 }
 
+vem_status vem_i_attempt_tour(vem_i_attempt *a, vem_i_tour *tour)
+{
+    int32_t *rank = NULL;
+    const int32_t clusters = a->model->clusters;
+    vem_status status = vem_i_take(a->run, &rank, (size_t)clusters, sizeof(int32_t));
+    if (status == VEM_OK)
+        status = vem_i_tour_new(a->run, a->view->n, clusters, tour);
+    if (status == VEM_OK) {
+        for (int32_t k = 0; k < clusters; k++)
+            rank[k] = k;
+        vem_i_tour_sort(tour, clusters, a->labels, 1, rank);
+    }
+    vem_i_free(rank);
+    return status;
+}
+
+/* They are ascending now, the unknown ones last. */
+void vem_i_attempt_relabel(vem_i_attempt *a, const vem_i_tour *tour)
+{
+    const int32_t clusters = a->model->clusters;
+    for (int64_t i = 0, k = 0; i < a->view->n; i++) {
+        while (k < clusters && i >= tour->starts[k + 1])
+            k++;
+        a->labels[i] = k < clusters ? (int32_t)k : -1;
+    }
+}
+
 /* Rows that begin in the same cluster, side by side: from now on most of what a step reads
  * lies together. */
 static vem_status order_rows(vem_i_attempt *a)
 {
     vem_i_tour tour = {0};
-    int32_t *rank = NULL;
-    int32_t clusters = a->model->clusters;
-    vem_status status = vem_i_take(a->run, &rank, (size_t)clusters, sizeof(int32_t));
+    vem_status status = vem_i_attempt_tour(a, &tour);
     if (status == VEM_OK)
-        status = vem_i_tour_new(a->run, a->view->n, clusters, &tour);
-    if (status == VEM_OK) {
-        for (int32_t k = 0; k < clusters; k++)
-            rank[k] = k;
-        vem_i_tour_sort(&tour, clusters, a->labels, 1, rank);
         status = vem_i_points_reorder(a->run, a->points, tour.items, 1);
-    }
-    /* The labels follow: they are ascending now, the unknown ones last. */
-    for (int64_t i = 0, k = 0; status == VEM_OK && i < a->view->n; i++) {
-        while (k < clusters && i >= tour.starts[k + 1])
-            k++;
-        a->labels[i] = k < clusters ? (int32_t)k : -1;
-    }
+    if (status == VEM_OK)
+        vem_i_attempt_relabel(a, &tour);
     vem_i_tour_free(&tour);
-    vem_i_free(rank);
     return status;
 }
 

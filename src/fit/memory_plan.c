@@ -13,6 +13,7 @@
  * looks for a smaller plan asks with other options; the refusal names those that would fit. */
 #include "fit/memory_plan.h"
 
+#include "coarse/leading.h"
 #include "data/pass.h"
 #include "data/points.h"
 #include "data/subset.h"
@@ -128,7 +129,7 @@ static uint64_t loops_bytes(const sizes *s, const vem_i_programme *p)
     uint64_t bytes = 0;
     for (int i = 0; i < p->count; i++)
         if (p->stages[i].kind >=
-            VEM_I_STAGE_KMEANS) /* beside which k-means has its own model */
+            VEM_I_STAGE_LEADING) /* beside which k-means has its own model */
             bytes = larger(bytes,
                            loop_bytes(s, &p->stages[i].options) +
                                (p->stages[i].kind == VEM_I_STAGE_KMEANS ? s->model : 0));
@@ -296,6 +297,32 @@ static uint64_t stage_bytes(const sizes *s, const vem_i_programme *p, int spill)
     return most;
 }
 
+/* The same, with the loop along axes, where the rows are there too; and where they do not serve. */
+static uint64_t led_bytes(const sizes *s, const vem_i_programme *p, int spill)
+{
+    const vem_i_stage *leading = vem_i_programme_find(p, VEM_I_STAGE_LEADING);
+    const uint64_t whole = stage_bytes(s, p, spill);
+    if (!leading)
+        return whole;
+    uint64_t made;
+    vem_i_run dry = vem_i_run_dry(s->run, &made);
+    vem_view view = view_of(s);
+    vem_i_leading none;
+    view.spilled = spill;
+    vem_i_leading_new(&dry, &view, leading->axes, s->clusters, &none);
+    const uint64_t basis = (uint64_t)leading->axes * (uint64_t)s->d * s->kernels->element,
+                   mass = s->weighted ? (uint64_t)s->n * sizeof(double) : 0;
+    const uint64_t rows =
+        spill ? 0 : (uint64_t)s->n * (uint64_t)leading->axes * s->kernels->element;
+    sizes along = *s;
+    along.d = leading->axes;
+    /* Lifted, the model is there twice, and the axes once more, in double. */
+    const uint64_t ordered = ordered_bytes(p, (uint64_t)s->n, s->sparse);
+    const uint64_t lifted = ordered + 2 * s->model + 3 * basis + order_bytes(s, spill);
+    return larger(larger(whole, lifted),
+                  larger(made, basis + mass + rows + stage_bytes(&along, p, spill)));
+}
+
 /* A tree over the rows and its cells, run dry; *cells is to be freed, and keeps the view. */
 static uint64_t cells_bytes(const sizes *s, const vem_i_programme *p,
                             const vem_view *view, vem_i_cells **cells)
@@ -373,7 +400,7 @@ static uint64_t plan_stages(const vem_i_plan *plan, const vem_i_run *run)
         rows += cells_bytes(&s, p, &view, &cells);
     const sizes staged = cells ? sizes_of_cells(&s, p, cells) : s;
     const uint64_t gap = cells ? gap_bytes(&staged) : 0;
-    most = larger(most, labels + stage_bytes(&staged, p, plan->spill) +
+    most = larger(most, labels + led_bytes(&staged, p, plan->spill) +
                             (o->gap == VEM_AUTO ? 0 : gap));
     most = larger(most, labels + s.model + gap);
     vem_i_cells_free(cells);

@@ -1,9 +1,10 @@
 #include "fit/programme.h"
 
+#include "coarse/leading.h"
 #include "model/family.h"
 
 /* Where other loops come after one, it gets this share of the time that is left. */
-static const double START_TIME = 0.5, FIT_TIME = 0.75;
+static const double START_TIME = 0.5, FIT_TIME = 0.75, LEADING_TIME = 0.75;
 
 int vem_i_reduces(const vem_options *options, int64_t n)
 {
@@ -42,6 +43,20 @@ static void add_before(vem_i_programme *p, vem_i_stage_kind kind,
     stage->halves = 1;
     stage->instead = p->starts.runs > 0;
     stage->optional = stage->looks_again = kind == VEM_I_STAGE_LISTED;
+}
+
+/* Along axes all but the last steps of a hard fit, whose clusters have one variance. Means of length 1
+ * do not stay so. */
+static void add_leading(vem_i_programme *p, int32_t d)
+{
+    enum { STEPS = 2 }; /* so that each of the loops has one */
+    const vem_options *o = &p->options;
+    const int32_t most = vem_i_leading_most(p->items, d, o->clusters);
+    if (p->ours && p->from == VEM_I_FROM_ROWS && !p->celled && p->starts.runs == 0 &&
+        most > 0 && vem_i_is_plain(vem_i_family_of(o->family)) && o->held == 1 &&
+        o->metric == VEM_METRIC_L2 && !p->grows && o->max_steps >= STEPS &&
+        o->init_steps == 0 && vem_i_search_type_of(o->search)->ordered)
+        add(p, VEM_I_STAGE_LEADING, o, LEADING_TIME)->axes = most;
 }
 
 static void add_loops(vem_i_programme *p)
@@ -93,6 +108,7 @@ vem_i_programme vem_i_programme_of(const vem_options *resolved, int ours, int wa
         add(&p, VEM_I_STAGE_STARTS, resolved, START_TIME);
     if (!warm)
         add(&p, VEM_I_STAGE_SEED, resolved, 1);
+    add_leading(&p, d);
     add_loops(&p);
     return p;
 }

@@ -5,6 +5,8 @@
  *               (starts.h); then nothing but `fit` and `finish` follows, unless far rows crowd
  *               the sample (`listed` comes too) or it has missed what counts (all the others)
  *     seed      means from rows of the data
+ *     leading   hard fits of many columns: the loop along a few principal axes of the rows, where
+ *               these serve (coarse/leading.h); then `fit` only settles, in all columns
  *     k-means   where the loop cannot swap, or k-means finds the same for less: hard k-means
  *               with swaps first, which is cheap and finds where the clusters belong
  *     listed    where the loop cannot swap and clusters have shapes: then the same with a few
@@ -24,7 +26,8 @@
 typedef enum vem_i_stage_kind {
     VEM_I_STAGE_STARTS,
     VEM_I_STAGE_SEED,
-    VEM_I_STAGE_KMEANS, /* from here on: loops, in records by their distance from this */
+    VEM_I_STAGE_LEADING, /* from here on: loops; in records by their distance from the next */
+    VEM_I_STAGE_KMEANS,
     VEM_I_STAGE_LISTED,
     VEM_I_STAGE_FIT,
     VEM_I_STAGE_FINISH,
@@ -34,6 +37,7 @@ typedef enum vem_i_stage_kind {
 typedef struct vem_i_stage {
     vem_i_stage_kind kind;
     vem_options options; /* of its loop; max_steps as if there were no loop before it */
+    int32_t axes;        /* that its rows may have at most; 0: they have all columns */
     int halves;          /* it may take half of the steps that are left, not all */
     double share;        /* of the time that is left, where there is a deadline */
     int instead; /* only where the starts on a sample have found nothing to go on from */
@@ -48,7 +52,7 @@ typedef enum vem_i_from {
     VEM_I_FROM_ATTEMPT /* another attempt left it, in the units of the view */
 } vem_i_from;
 
-enum { VEM_I_STAGES = 7 };
+enum { VEM_I_STAGES = 8 };
 
 typedef struct vem_i_programme {
     vem_options options; /* resolved */

@@ -10,7 +10,8 @@ struct vem_report {
     vem_options options; /* as resolved */
     vem_i_trace trace;
     int32_t *labels;
-    int missed; /* by the sample of the best restart's starts (vem_i_missed) */
+    int32_t axes; /* along which the best restart made its loop; 0: in all columns */
+    int missed;   /* by the sample of the best restart's starts (vem_i_missed) */
     char choices[4096], notes[4096];
     char stopping[256]; /* the rule, one sentence */
 };

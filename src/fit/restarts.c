@@ -54,6 +54,7 @@ static void adopt(vem_i_restarts *f, vem_i_attempt *attempt, int64_t restart)
     s->free_energy_first = attempt->free_energy_first;
     s->restart = restart;
     report->missed = (int)attempt->missed;
+    report->axes = attempt->axes;
     vem_i_trace_free(&report->trace);
     vem_i_free(report->labels);
     vem_model_free(f->model);

@@ -133,7 +133,18 @@ static double loops_of(const vem_i_plan *plan, const vem_i_programme *p, double 
     double operations = 0;
     for (int i = 0; i < p->count; i++) {
         const vem_i_stage *stage = &p->stages[i];
-        if (stage->kind >= VEM_I_STAGE_KMEANS && stage->kind < VEM_I_STAGE_FINISH)
+        if (stage->kind == VEM_I_STAGE_FIT &&
+            vem_i_programme_find(p, VEM_I_STAGE_LEADING)) {
+            vem_options last = stage->options;
+            last.max_steps = (int64_t)fmin(AFTER_STARTS, (double)last.max_steps);
+            operations += loop_of(plan, &last, 0, n);
+        } else if (stage->kind == VEM_I_STAGE_LEADING) {
+            vem_i_plan along = *plan;
+            along.d = stage->axes;
+            along.row_values = stage->axes;
+            operations += loop_of(&along, &stage->options, 1, n) +
+                          2 * n * (double)plan->d * stage->axes;
+        } else if (stage->kind >= VEM_I_STAGE_KMEANS && stage->kind < VEM_I_STAGE_FINISH)
             operations += loop_of(plan, &stage->options, p->options.swaps > 0, n);
         if (stage->kind == VEM_I_STAGE_FIT)
             operations +=

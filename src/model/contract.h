@@ -55,6 +55,7 @@ typedef struct vem_i_scorer {
     double *bias_wide; /* C doubles: bias before the common part is taken off */
     double *work;      /* scratch of work_size doubles per thread, between calls */
     int64_t work_size;
+    vem_i_beyond beyond; /* of the items; only families of one variance meet such */
 } vem_i_scorer;
 
 /* What the M-step must respect. */

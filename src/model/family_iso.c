@@ -10,6 +10,11 @@
  *     iso-shared:  s   = sum_c T_c / (D W)
  *     iso:         s_c = T_c / (D N_c)
  *
+ * Of rows that are looked at along some axes (coarse/leading.h) all means are 0 in the B columns
+ * that are left out, where the rows have the mean square r: iso-shared then has
+ *
+ *     v + r / s + B log(2 pi s)   and   s = (sum_c T_c + W r) / ((D + B) W).
+ *
  * both no less than the floor, which is the exact maximum under that constraint. */
 #include <math.h>
 
@@ -23,10 +28,12 @@ enum { TOGETHER = 256 }; /* clusters of one task */
 static void prepare(vem_i_run *run, const vem_model *model, vem_i_scorer *scorer)
 {
     (void)run;
+    const double columns = (double)model->d + scorer->beyond.columns;
     for (int32_t c = 0; c < model->clusters; c++) {
         double variance = *vem_i_cluster_shape(model, c);
-        scorer->bias_wide[c] =
-            model->d * (VEM_I_LOG_2PI + log(variance)) - 2 * log(model->weights[c]);
+        scorer->bias_wide[c] = columns * (VEM_I_LOG_2PI + log(variance)) -
+                               2 * log(model->weights[c]) +
+                               scorer->beyond.square / variance;
         vem_i_store(scorer->kernels, scorer->scale, c, 1 / variance);
     }
 }
@@ -137,10 +144,12 @@ static void maximize(vem_i_run *run, const vem_i_scorer *scorer, const vem_i_sta
     vem_i_parallel_light(run, vem_i_shards(model->clusters, TOGETHER),
                          5.0 * TOGETHER * model->d, maximize_some, &t);
     if (t.shared) {
-        double pooled = vem_i_sum(t.about_new, model->clusters);
+        const vem_i_beyond *beyond = &scorer->beyond;
+        const double mass = constraints->total_mass,
+                     columns = (double)model->d + beyond->columns;
+        double pooled = vem_i_sum(t.about_new, model->clusters) + mass * beyond->square;
         vem_i_model_set_variance(model,
-                                 fmax(pooled / (model->d * constraints->total_mass),
-                                      constraints->floor));
+                                 fmax(pooled / (columns * mass), constraints->floor));
     }
     vem_i_maximize_weights(stats, constraints, model);
 }

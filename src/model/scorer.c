@@ -61,6 +61,8 @@ vem_status vem_i_scorer_for(vem_i_run *run, const vem_view *view, vem_i_shape sh
                             vem_i_scorer *scorer)
 {
     vem_status status = vem_i_scorer_new(run, view->kernels, shape, scorer);
+    if (status == VEM_OK)
+        scorer->beyond = view->beyond;
     if (status == VEM_OK && vem_i_view_is_sparse(view)) {
         scorer->by_column = 1;
         scorer->lda = shape.capacity;

@@ -129,8 +129,14 @@ static const vem_i_tour *order(vem_i_search *search, const int32_t *held)
 {
     vem_i_groups *g = (vem_i_groups *)search;
     if (!g->ordered) {
-        sort_hierarchy(g);
-        sort_tour(g, held);
+        if (g->hierarchy.buckets > 0)
+            sort_hierarchy(g);
+        else /* before the first step: by their numbers */
+            for (int32_t c = 0; c < search->scorer->clusters; c++)
+                g->hierarchy.rank[c] = c;
+        g->tour.n = g->search.view->n;
+        vem_i_tour_sort(&g->tour, search->scorer->clusters, held, g->search.spec.held,
+                        g->hierarchy.rank);
     }
     g->ordered = 1;
     return &g->tour;

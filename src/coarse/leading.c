@@ -1,0 +1,346 @@
+#include "coarse/leading.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/residence.h"
+#include "base/spill.h"
+#include "coarse/leading_inside.h"
+
+enum {
+    LEAST_COLUMNS = 256, /* below that, all columns are as fast */
+    LEAST_ROWS = 16384,
+    LEAST_CLUSTERS = 128,
+    SHARE = 3,  /* axes are at most this part of the columns, */
+    MOST = 192, /* and at most so many */
+    SAMPLE = 4096,
+    TOGETHER = 16 * VEM_I_PROJECTED /* rows that a task projects */
+};
+/* Rows of which the axes know little are left to clusters of their own, which cost about W / C rows:
+ * what such rows may lose, as a share of the squared distances. Rows count whose part beside the axes is so
+ * many times what it is for a row of their length. */
+static const double LOST = 5e-4, STRANGE = 4;
+/* Squares err by so many roundings; and by no more than this share of the distances. */
+static const double ROUNDINGS = 16, ROUNDED = 1e-3;
+
+int32_t vem_i_leading_most(int64_t n, int32_t d, int64_t clusters)
+{
+    if (d < LEAST_COLUMNS || n < LEAST_ROWS || clusters < LEAST_CLUSTERS)
+        return 0;
+    const int32_t part = d / SHARE / VEM_I_AXES * VEM_I_AXES;
+    return part < MOST ? part : MOST;
+}
+
+void vem_i_axes_project(const vem_i_kernels *kernels, const void *packed, int32_t inner,
+                        int32_t count, const void *zeros, const void *rows, int64_t ld,
+                        int64_t n, void *out, int64_t ldo)
+{
+    const size_t element = kernels->element;
+    for (int64_t i = 0; i < n; i += VEM_I_PROJECTED) {
+        const int32_t some = n - i < VEM_I_PROJECTED ? (int32_t)(n - i) : VEM_I_PROJECTED;
+        /* The axes are the items of the tile, and the rows what it calls clusters: so the
+         * result lies as rows do, and no row is packed. */
+        kernels->dot_tile(packed, count, inner,
+                          (const char *)rows + (size_t)(i * ld) * element, ld, zeros,
+                          some, (char *)out + (size_t)(i * ldo) * element, ldo);
+    }
+}
+
+/* ---- rows along the axes ---- */
+
+/* What a task found of its rows, weighted: squares, squares along the axes, and what rows have beside
+ * them beyond what is usual. */
+typedef struct found {
+    double whole, along, lost;
+} found;
+
+typedef struct task {
+    vem_i_run *run;
+    const vem_view *view;
+    const vem_i_leading *leading;
+    const void *packed, *zeros;
+    double rounding; /* of a square, as a share of it */
+    double usual,
+        ratio; /* squares beside the axes: of a row worth a cluster; over those along */
+    found *founds;
+} task;
+
+static double square_of(const vem_i_kernels *kernels, const void *row, int64_t d)
+{
+    double s[4] = {0};
+    int64_t j = 0;
+    for (; j + 4 <= d; j += 4)
+        for (int64_t k = 0; k < 4; k++)
+            s[k] += vem_i_value(kernels, row, j + k) * vem_i_value(kernels, row, j + k);
+    for (; j < d; j++)
+        s[0] += vem_i_value(kernels, row, j) * vem_i_value(kernels, row, j);
+    return (s[0] + s[1]) + (s[2] + s[3]);
+}
+
+static void project_rows(void *arg, int64_t number, int thread)
+{
+    (void)thread;
+    const task *t = arg;
+    const vem_view *view = t->view;
+    const vem_i_kernels *kernels = view->kernels;
+    const int64_t m = t->leading->axes, begin = number * TOGETHER,
+                  end = begin + TOGETHER < view->n ? begin + TOGETHER : view->n;
+    found f = {0};
+    for (int64_t i = begin; i < end; i += VEM_I_PROJECTED) {
+        const int64_t n = end - i < VEM_I_PROJECTED ? end - i : VEM_I_PROJECTED;
+        char *out = (char *)t->leading->points->x + (size_t)(i * m) * kernels->element;
+        vem_i_axes_project(kernels, t->packed, view->d, (int32_t)m, t->zeros,
+                           vem_i_view_row(view, i), view->ld, n, out, m);
+        for (int64_t k = 0; k < n; k++) {
+            const double w = vem_i_view_mass(view, i + k);
+            const double whole =
+                w * square_of(kernels, vem_i_view_row(view, i + k), view->d);
+            const double along =
+                w * square_of(kernels, out + (size_t)(k * m) * kernels->element, m);
+            const double usual = fmax(t->usual, STRANGE * t->ratio * along);
+            f.whole += whole;
+            f.along += along;
+            f.lost += fmax(whole - along - usual - t->rounding * whole, 0);
+        }
+        vem_i_residence_check(t->run);
+    }
+    t->founds[number] = f;
+}
+
+/* What is usual, by the sample: of rows of mean mass. */
+static void expect_rest(const vem_i_axes_sample *sample, const void *along, int32_t axes,
+                        int32_t most, double mass, int32_t clusters, task *t)
+{
+    const vem_i_kernels *kernels = sample->kernels;
+    double whole = 0, part = 0;
+    for (int64_t i = 0; i < sample->n; i++) {
+        whole += square_of(kernels,
+                           (const char *)sample->x +
+                               (size_t)(i * sample->d) * kernels->element,
+                           sample->d);
+        part +=
+            square_of(kernels,
+                      (const char *)along + (size_t)(i * most) * kernels->element, axes);
+    }
+    const double rest = fmax(whole - part, 0);
+    t->usual = rest / (double)sample->n * mass / clusters;
+    t->ratio = part > 0 ? rest / part : 0;
+}
+
+/* The rows along the axes; *serve: nothing that counts beside the squared distance of a row that the sample
+ * expects is lost, neither by far rows nor by rounding. */
+static vem_status project(vem_i_run *run, task *t, double distance, int *serve)
+{
+    const vem_view *view = t->view;
+    const int64_t shards = vem_i_shards(view->n, TOGETHER);
+    vem_status status = vem_i_take(run, &t->founds, (size_t)shards, sizeof *t->founds);
+    if (status != VEM_OK || run->counted)
+        return status;
+    vem_i_parallel_light(run, shards, (double)TOGETHER * view->d * t->leading->axes,
+                         project_rows, t);
+    found all = {0};
+    for (int64_t k = 0; k < shards; k++) {
+        all.whole += t->founds[k].whole;
+        all.along += t->founds[k].along;
+        all.lost += t->founds[k].lost;
+    }
+    vem_i_free(t->founds);
+    t->founds = NULL;
+    /* F must not fall when the other columns are looked at again: no less than it can be. */
+    const double rest = fmax(all.whole - all.along, 0) + t->rounding * all.whole;
+    vem_view *made = &t->leading->points->view;
+    made->beyond = (vem_i_beyond){view->d - t->leading->axes, rest / view->total_mass};
+    *serve = all.lost <= LOST * distance * view->total_mass &&
+             t->rounding * all.whole <= ROUNDED * distance * view->total_mass;
+    return VEM_OK;
+}
+
+/* ---- making them ---- */
+
+/* One from each of equal slices of the mass. */
+static vem_status copy_sample(vem_i_run *run, const vem_view *view, vem_i_axes_sample *s)
+{
+    const size_t row = (size_t)view->d * view->kernels->element;
+    int64_t *picked = NULL;
+    vem_status status = vem_i_take(run, &picked, (size_t)s->n, sizeof *picked);
+    if (status == VEM_OK && !run->counted) {
+        vem_i_pick_by_mass(view->mass, view->n, (int)s->n, picked);
+        for (int64_t i = 0; i < s->n; i++) {
+            memcpy((char *)s->x + (size_t)i * row, vem_i_view_row(view, picked[i]), row);
+            vem_i_residence_check(run);
+        }
+    }
+    vem_i_free(picked);
+    return status;
+}
+
+/* An empty copy of the view, along `axes` axes. */
+static vem_status take_points(vem_i_run *run, const vem_view *view, int32_t axes,
+                              vem_i_points **points)
+{
+    vem_i_points *made = NULL;
+    const size_t n = (size_t)view->n, row = (size_t)axes * view->kernels->element;
+    vem_status status = vem_i_take_structs(run, &made, 1, sizeof *made);
+    if (status != VEM_OK || !made)
+        return status;
+    *points = made;
+    if (view->spilled && !run->counted) {
+        status = vem_i_spill_new(run, n * row, &made->spill);
+        if (status == VEM_OK)
+            made->x = made->spill->bytes;
+    } else if (!view->spilled) {
+        status = vem_i_take(run, &made->x, n, row);
+    }
+    if (status == VEM_OK && view->mass)
+        status = vem_i_take(run, &made->mass, n, sizeof(double));
+    if (status != VEM_OK || run->counted)
+        return status;
+    if (view->mass)
+        memcpy(made->mass, view->mass, n * sizeof(double));
+    made->view = *view;
+    made->view.x = made->x;
+    made->view.mass = made->mass;
+    made->view.d = axes;
+    made->view.ld = axes;
+    made->view.origin = made->view.scale = made->view.deviations = NULL;
+    made->view.log_base_mean = vem_i_view_log_shift(view);
+    return VEM_OK;
+}
+
+static vem_status make(vem_i_run *run, const vem_view *view, int32_t clusters,
+                       const vem_i_axes_sample *sample, void *packed, const void *zeros,
+                       vem_i_leading *l)
+{
+    const vem_i_kernels *kernels = view->kernels;
+    const size_t most = (size_t)l->most;
+    double *axes = NULL, distance = 0;
+    int serve = 1;
+    void *along = NULL;
+    const vem_i_room list[] = {
+        {&axes, most, (size_t)view->d * sizeof(double), 0},
+        {&along, (size_t)sample->n, most * kernels->element, 0},
+    };
+    vem_status status = vem_i_take_rooms(run, list, VEM_I_COUNT(list));
+    if (status == VEM_OK)
+        status = vem_i_axes_find(run, sample, l->most, axes);
+    if (status == VEM_OK && !run->counted) {
+        vem_i_narrow(kernels, axes, (int64_t)most * view->d, l->basis);
+        kernels->pack(l->basis, view->d, NULL, l->most, view->d, NULL, packed, NULL);
+    }
+    l->axes = run->counted ? l->most : 0;
+    if (status == VEM_OK)
+        status = vem_i_axes_choose(run, sample, packed, l->most, zeros, &l->axes,
+                                   &distance, &l->pairs);
+    if (status == VEM_OK && l->axes > 0)
+        status = take_points(run, view, l->axes, &l->points);
+    const double unit = kernels->precision == VEM_SINGLE ? FLT_EPSILON : DBL_EPSILON;
+    task t = {.run = run,
+              .view = view,
+              .leading = l,
+              .packed = packed,
+              .zeros = zeros,
+              .rounding = ROUNDINGS * unit};
+    if (status == VEM_OK && l->axes > 0 && !run->counted) {
+        vem_i_axes_project(kernels, packed, view->d, l->most, zeros, sample->x, view->d,
+                           sample->n, along, l->most);
+        expect_rest(sample, along, l->axes, l->most, view->total_mass, clusters, &t);
+    }
+    if (status == VEM_OK && l->axes > 0)
+        status = project(run, &t, distance, &serve);
+    vem_i_free(t.founds);
+    vem_i_free_rooms(list, VEM_I_COUNT(list));
+    if (status == VEM_OK && !serve) {
+        vem_i_leading_let_go(l);
+        l->axes = 0;
+    }
+    return status;
+}
+
+vem_status vem_i_leading_new(vem_i_run *run, const vem_view *view, int32_t most,
+                             int32_t clusters, vem_i_leading *leading)
+{
+    const vem_i_kernels *kernels = view->kernels;
+    vem_i_axes_sample sample = {.n = view->n < SAMPLE ? view->n : SAMPLE,
+                                .d = view->d,
+                                .kernels = kernels};
+    const size_t row = (size_t)view->d * kernels->element;
+    void *packed = NULL, *zeros = NULL;
+    *leading = (vem_i_leading){.most = most};
+    const vem_i_room list[] = {
+        {&leading->basis, (size_t)most, row, 0},
+        {&packed, (size_t)most, row, 0},
+        {&zeros, VEM_I_PROJECTED, kernels->element, 1},
+        {&sample.x, (size_t)sample.n, row, 0},
+    };
+    vem_status status = vem_i_take_rooms(run, list, VEM_I_COUNT(list));
+    if (status == VEM_OK)
+        status = copy_sample(run, view, &sample);
+    if (status == VEM_OK)
+        status = make(run, view, clusters, &sample, packed, zeros, leading);
+    vem_i_free_rooms(list + 1, VEM_I_COUNT(list) - 1);
+    if (status != VEM_OK || run->counted)
+        vem_i_leading_free(leading);
+    return status;
+}
+
+void vem_i_leading_let_go(vem_i_leading *leading)
+{
+    vem_i_points_free(leading->points);
+    leading->points = NULL;
+}
+
+void vem_i_leading_free(vem_i_leading *leading)
+{
+    vem_i_leading_let_go(leading);
+    vem_i_free(leading->basis);
+    *leading = (vem_i_leading){0};
+}
+
+/* ---- back ---- */
+
+enum { LIFTED = 64 }; /* clusters of a task */
+
+typedef struct lifting {
+    const double *basis;
+    const vem_model *narrow;
+    vem_model *wide;
+} lifting;
+
+static void lift_some(void *arg, int64_t number, int thread)
+{
+    (void)thread;
+    const lifting *t = arg;
+    const int64_t d = t->wide->d, m = t->narrow->d, end = (number + 1) * LIFTED;
+    for (int64_t c = number * LIFTED; c < end && c < t->narrow->clusters; c++) {
+        double *restrict mean = t->wide->means + c * d;
+        memset(mean, 0, (size_t)d * sizeof *mean);
+        for (int64_t k = 0; k < m; k++) {
+            const double factor = t->narrow->means[c * m + k];
+            const double *restrict axis = t->basis + k * d;
+            for (int64_t j = 0; j < d; j++)
+                mean[j] += factor * axis[j];
+        }
+        t->wide->weights[c] = t->narrow->weights[c];
+    }
+}
+
+vem_status vem_i_leading_lift(vem_i_run *run, const vem_i_leading *leading,
+                              const vem_i_kernels *kernels, const vem_model *narrow,
+                              vem_model *wide)
+{
+    double *basis = NULL;
+    const size_t count = (size_t)narrow->d * (size_t)wide->d;
+    const vem_status status = vem_i_take(run, &basis, count, sizeof *basis);
+    if (status != VEM_OK)
+        return status;
+    vem_i_widen(kernels, leading->basis, (int64_t)count, basis);
+    lifting t = {basis, narrow, wide};
+    vem_i_parallel_light(run, vem_i_shards(narrow->clusters, LIFTED),
+                         (double)LIFTED * (double)count, lift_some, &t);
+    vem_i_model_set_variance(wide, vem_i_model_variance(narrow));
+    vem_i_free(basis);
+    return VEM_OK;
+}

@@ -1,0 +1,86 @@
+/* The loop along the leading axes (coarse/leading.h): the rows are looked at there from the seeding
+ * on, until that loop has ended; then in all columns again, in the order that the clusters gave
+ * them, from the means of what each cluster holds. F of the loop is that of the rows in all
+ * columns, for clusters whose means lie in the span of the axes: without that constraint it
+ * rises. */
+#include "fit/attempt_inside.h"
+#include "model/evidence.h"
+#include "search/tour.h"
+
+/* Clusters of a list after the loop along axes: rows have looked farther already. */
+enum { SETTLE_REACH = 16 };
+
+vem_status vem_i_attempt_look_along(vem_i_attempt *a)
+{
+    const vem_i_stage *stage = vem_i_programme_find(a->programme, VEM_I_STAGE_LEADING);
+    if (!stage || !a->points)
+        return VEM_OK;
+    const vem_status status =
+        vem_i_leading_new(a->run, a->view, stage->axes,
+                          (int32_t)a->programme->options.clusters, &a->leading);
+    a->seed_pairs += a->leading.pairs;
+    a->axes = status == VEM_OK ? a->leading.axes : 0;
+    if (a->axes == 0) {
+        vem_i_leading_free(&a->leading);
+        return status;
+    }
+    a->whole_view = a->view;
+    a->whole_points = a->points;
+    a->points = a->leading.points;
+    a->view = &a->points->view;
+    return VEM_OK;
+}
+
+/* All rows by the cluster they hold; the labels follow. What they were along the axes goes first. */
+static vem_status take_whole(vem_i_attempt *a)
+{
+    vem_i_tour tour = {0};
+    vem_status status = vem_i_attempt_tour(a, &tour);
+    const uint32_t *rows = a->points->rows;
+    for (int64_t i = 0; status == VEM_OK && rows && i < a->view->n; i++)
+        tour.items[i] = rows[tour.items[i]];
+    a->view = a->whole_view;
+    a->points = a->whole_points;
+    a->whole_view = NULL;
+    a->whole_points = NULL;
+    vem_i_leading_let_go(&a->leading);
+    if (status == VEM_OK)
+        status = vem_i_points_reorder(a->run, a->points, tour.items, 1);
+    if (status == VEM_OK)
+        vem_i_attempt_relabel(a, &tour);
+    vem_i_tour_free(&tour);
+    return status;
+}
+
+vem_status vem_i_attempt_lift(vem_i_attempt *a)
+{
+    const int known = a->steps > 0 || a->beginning.labels_known;
+    const vem_options *o = &a->programme->options;
+    vem_model *wide = NULL;
+    vem_status status = take_whole(a);
+    if (status == VEM_OK)
+        status = vem_i_model_blank(a->run,
+                                   vem_i_attempt_shape(a, o->family, a->model->clusters),
+                                   &wide);
+    if (status == VEM_OK)
+        status =
+            vem_i_leading_lift(a->run, &a->leading, a->view->kernels, a->model, wide);
+    vem_i_leading_free(&a->leading);
+    vem_model_free(a->model);
+    a->model = wide;
+    a->beginning = (vem_i_beginning){.labels_known = known, .lifted = known};
+    return status;
+}
+
+/* Rows have looked around and clusters have moved. */
+void vem_i_attempt_settle(vem_options *o)
+{
+    o->swaps = 0;
+    o->reach = o->reach < SETTLE_REACH ? o->reach : SETTLE_REACH;
+}
+
+void vem_i_attempt_take_held(vem_i_em *em)
+{
+    vem_i_estep_collect(em->estep, &em->posterior, &em->stats);
+    vem_i_maximize(em->run, &em->scorer, &em->stats, &em->constraints, em->model);
+}
