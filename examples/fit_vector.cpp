@@ -58,11 +58,11 @@ void run(vem_ctx *ctx)
     for (int c = 0; c < 2; c++)
         std::printf("cluster %d: mean (%.2f, %.2f)\n", c, means[2 * c], means[2 * c + 1]);
 
-    // What cannot be done is said.
+    // What cannot be done is said: this refusal is meant.
     try {
         fit(ctx, rows.get(), 5000);
     } catch (const std::runtime_error &error) {
-        std::printf("5000 clusters: %s\n", error.what());
+        std::printf("5000 clusters are refused, as they should be: %s\n", error.what());
     }
 }
 

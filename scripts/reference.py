@@ -14,6 +14,7 @@ import glob
 import os
 import re
 import sys
+import textwrap
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 TOKEN = re.compile(
@@ -260,15 +261,22 @@ def plain(comment):
     return re.sub(r"^ ?\* ?", "", text, flags=re.MULTILINE).strip()
 
 
+def prototype(text):
+    """A declaration in lines of 72 characters."""
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
+    words = " ".join(text.split()).removeprefix("VEM_API ").replace(" *", "~*")  # one word
+    return textwrap.fill(words, 72, subsequent_indent="    ").replace("~", " ")
+
+
 def functions(path):
-    """(section, function, what it does) of a header."""
+    """(section, function, prototype, what it does) of a header."""
     text = read(path)
     sections = [(found.start(), found.group(1))
                 for found in re.finditer(r"^/\* ---- (.*?) ---- \*/", text, re.MULTILINE)]
     for item in public(text):
         if item.kind == "declaration" and item.text.startswith("VEM_API"):
             section = [name for start, name in sections if start < item.start][-1]
-            yield section, name_of(item), plain((item.before or item.after).text)
+            yield section, name_of(item), prototype(item.text), plain((item.before or item.after).text)
 
 
 def man_page():
@@ -289,11 +297,13 @@ def man_page():
     parts = [part + ".h" for part in re.findall(r'^#include "(\w+)\.h"$', text, re.MULTILINE)]
     last = None
     for header in ["vem.h", *parts]:
-        for section, name, what in functions(os.path.join(os.path.dirname(vem), header)):
+        for section, name, how, what in functions(os.path.join(os.path.dirname(vem), header)):
             if section != last:
                 yield f".SH {roff(section.upper())}\nIn <vem/{header}>."
                 last = section
-            yield f".TP\n.BR {name} ()\n{roff(what)}"
+            yield f".TP\n.BR {name} ()\n.nf\n{roff(how)}\n.fi\n{roff(what)}"
+    with open(os.path.join(ROOT, "examples", "fit_array.c"), encoding="utf-8") as file:
+        yield f".SH EXAMPLES\n.nf\n{roff(file.read().rstrip())}\n.fi"
     yield ".SH SEE ALSO\n.BR vem (1)\n.PP\nThe headers have the types, too; \\(lqmake reference\\(rq makes pages of"
     yield "them."
 

@@ -33,8 +33,8 @@ VEM_API vem_status vem_classes_read_column(vem_ctx *ctx, const char *path, int64
  * there, labels from 0 as everywhere. vem_labels_read takes both. */
 VEM_API vem_status vem_labels_write(vem_ctx *ctx, const char *path, const int32_t *labels,
                                     int64_t n);
-/* The same for all rows that were read (vem_data_rows_read), -1 for those that were left out;
- * a .csv then has the text of their ids, too, where `data` kept it. */
+/* The same for all rows that were read (vem_data_rows_read), -1 for those that were left out: where
+ * rows were, vem_data_spread comes first, which puts the labels of the others where they belong; a .csv then has the text of their ids, too, where `data` kept it. */
 VEM_API vem_status vem_labels_write_rows(vem_ctx *ctx, const char *path,
                                          const vem_data *data, const int32_t *labels,
                                          int64_t n);

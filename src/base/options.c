@@ -194,7 +194,7 @@ static vem_status unknown_option(vem_i_run *run, const char *name)
     for (int i = 0; i < COUNT; i++)
         list[i] = table[i].name;
     char hint[128];
-    return vem_i_fail(run, VEM_BAD_OPTION, "There is no option --%s%s", name,
+    return vem_i_fail(run, VEM_BAD_OPTION, "There is no option \"%s\"%s", name,
                       vem_name_hint(name, list, COUNT, "--", ".", hint));
 }
 
