@@ -195,6 +195,12 @@ int cli_read_model(cli_args *args, const char *path, const char *data_path,
             path);
         return CLI_USAGE;
     }
+    if (strcmp(vem_file_kind(path), "tree") == 0) {
+        cli_error("%s is a tree, but a model is wanted here; vem tree %s --clusters K "
+                  "--labels FILE cuts it.",
+                  path, path);
+        return CLI_USAGE;
+    }
     const vem_status status = vem_model_read(args->ctx, path, model);
     if (status != VEM_OK)
         return cli_failure(args, status);

@@ -66,6 +66,20 @@ int cli_tree_json(const cli_args *args, const cli_grown *g)
     return cli_json_print(o);
 }
 
+/* How rows were seen; of a file that is not known. */
+static void print_rows(const vem_dendrogram_info *s)
+{
+    static const char *const units[] = {NULL, "columns in their own units",
+                                        "columns of variance 1", "rows of length 1"};
+    if (s->units < 1 || s->units >= (int)(sizeof units / sizeof *units))
+        return;
+    if (s->family >= 0)
+        printf("  %-13s %s; %s\n", "family", vem_choice_name("family", s->family),
+               units[s->units]);
+    else
+        printf("  %-13s %s\n", "distances", units[s->units]);
+}
+
 static void print_tree(const char *name, const vem_dendrogram *tree)
 {
     char a[48], b[48], c[48];
@@ -75,6 +89,7 @@ static void print_tree(const char *name, const vem_dendrogram *tree)
     if (s->leaves != s->n)
         printf(" (groups of %s)", cli_counted(s->n, "row", b));
     printf(", %s; height %.6g\n", method_of(s), last->height);
+    print_rows(s);
     if (s->clusters > 0)
         printf("  %-13s %s; log evidence %.10g, as one cluster %.10g\n", "most evidence",
                cli_counted(s->clusters, "cluster", c), s->log_evidence,
@@ -134,6 +149,8 @@ int cli_tree_info(cli_args *args)
     } else {
         print_tree(args->operands[0], tree);
         cli_print_lines("note", vem_dendrogram_notes(tree));
+        printf("  %-13s with: vem tree %s --clusters K --labels FILE\n", "cut",
+               args->operands[0]);
     }
     vem_dendrogram_free(tree);
     return code;

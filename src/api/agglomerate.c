@@ -223,6 +223,11 @@ vem_status vem_i_grow_tree(vem_i_growing *g)
     if (status == VEM_OK) {
         g->tree->about.method = g->asked.method;
         g->tree->about.d = g->data->d;
+        g->tree->about.family =
+            g->asked.method == VEM_DENDROGRAM_BAYES ? (int)g->family->kind : -1;
+        g->tree->about.units = g->options->standardize ? 2
+                               : g->options->normalize ? 3
+                                                       : 1;
         status = g->asked.method == VEM_DENDROGRAM_BAYES
                      ? vem_i_abc(g->run, &g->leaves, g->family, &g->asked,
                                  (uint64_t)g->options->seed, g->tree)

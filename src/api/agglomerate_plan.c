@@ -135,6 +135,12 @@ static vem_status refuse(const vem_i_growing *g, int64_t leaves, double bytes,
 vem_status vem_i_agglomerate_plan(const vem_i_growing *g)
 {
     vem_i_run *run = g->run;
+    if (g->data->sparse.starts) /* before what it would take */
+        return vem_i_fail(
+            run, VEM_BAD_DATA,
+            "The rows are sparse, and a tree takes dense ones; vem select "
+            "--method sweep --family multinomial (poisson, bernoulli) finds "
+            "clusters of counts.");
     const int64_t leaves = vem_i_is_grouped(g) ? g->asked.leaves : g->data->n;
     const double bytes = leaves <= MOST_LEAVES ? bytes_for(g, leaves) : 1e18;
     const uint64_t allowed = vem_i_residence_left(run);

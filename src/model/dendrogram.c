@@ -38,6 +38,7 @@ vem_status vem_i_dendrogram_new(vem_i_run *run, int64_t leaves, int64_t rows, in
         return status;
     }
     made->about = (vem_dendrogram_info){.size = sizeof made->about,
+                                        .family = -1,
                                         .n = rows,
                                         .leaves = leaves,
                                         .log_evidence_leaves = NAN,
