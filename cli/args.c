@@ -114,7 +114,7 @@ static int set_value(cli_args *args, const found *option, const char *value)
         args->given[option->row] = 1;
         if (args->command->takes_numbers &&
             strcmp(option->shared->name, "clusters") == 0 && *value &&
-            strpbrk(value + 1, ",-")) { /* several: whoever runs it reads them */
+            strpbrk(value + 1, ",-:. ")) { /* several: whoever runs it reads them */
             args->numbers = value;
             return CLI_DONE;
         }
@@ -205,8 +205,13 @@ static int parse_short(cli_args *args, int count, char **words, int *place)
         }
         found option;
         if (!find_option(args->command, NULL, *letter, &option)) {
-            cli_error("there is no option -%c; \"vem %s --help\" lists them.", *letter,
-                      args->command->name);
+            if (*letter == 'k' && args->command == &cli_select)
+                cli_error("there is no option -k: --max-clusters limits the search, "
+                          "--pick K takes a mixture that it has found, and vem fit -k K "
+                          "fits so many clusters.");
+            else
+                cli_error("there is no option -%c; \"vem %s --help\" lists them.",
+                          *letter, args->command->name);
             return CLI_USAGE;
         }
         const char *value = NULL;

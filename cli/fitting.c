@@ -33,10 +33,18 @@ static void tell_unwritten(const cli_args *args)
                  args->command == &cli_tree ? "TREE.npz" : "MODEL.npz");
 }
 
+/* Rounds follow as long as they gain, and the forecast is of one: nobody knows how many there are. */
+static int has_rounds(const cli_args *args)
+{
+    const char *method = cli_value(args, "method");
+    return args->command == &cli_select &&
+           (!method || (strcmp(method, "greedy") != 0 && strcmp(method, "sweep") != 0));
+}
+
 /* Before a long fit, what it will take; with --verbose before any. */
 static void tell_plan(void *user, const vem_forecast *forecast)
 {
-    enum { LONG = 5, A_TREE_TOO_LONG = 600 }; /* seconds */
+    enum { LONG = 5, LONG_ROUND = 1, A_TREE_TOO_LONG = 600 }; /* seconds */
     cli_args *args = user;
     const vem_data *data = args->data;
     char n[48], columns[48], threads[48], memory[32], time[32];
@@ -50,7 +58,7 @@ static void tell_plan(void *user, const vem_forecast *forecast)
             "which can make each step several times slower.",
             args->options.memory == VEM_AUTO ? " there is" : " that --memory allows",
             vem_bytes_print((double)forecast->spilled, memory));
-    if (!verbose && forecast->seconds < LONG)
+    if (!verbose && forecast->seconds < (has_rounds(args) ? LONG_ROUND : LONG))
         return;
     cli_progress_end();
     fprintf(stderr, "vem %s: %s, %s of %s (%s)", vem_version(),
@@ -66,7 +74,10 @@ static void tell_plan(void *user, const vem_forecast *forecast)
     if (forecast->spilled)
         fprintf(stderr, ", %s of disk",
                 vem_bytes_print((double)forecast->spilled, memory));
-    fprintf(stderr, " and about %s\n", about(forecast->seconds, time));
+    fprintf(stderr,
+            has_rounds(args) ? " and at least %s; rounds of the search add to it\n"
+                             : " and about %s\n",
+            about(forecast->seconds, time));
     if (args->command == &cli_tree && forecast->seconds > A_TREE_TOO_LONG &&
         !cli_value(args, "leaves"))
         cli_note(args, "--leaves 2000 makes a tree of 2,000 groups of rows instead, in "

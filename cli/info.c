@@ -339,7 +339,7 @@ static int model_json(const cli_args *args, const vem_model *model, const vem_pa
     return cli_json_print(o);
 }
 
-static void meta_words(const json_t *meta)
+static void meta_words(const cli_args *args, const json_t *meta, const vem_path *path)
 {
     const char *version = json_string_value(json_object_get(meta, "version"));
     const char *outcome = json_string_value(json_object_get(meta, "outcome"));
@@ -355,8 +355,12 @@ static void meta_words(const json_t *meta)
     printf("  %-12s %s after %s", "outcome",
            cli_clean(outcome ? outcome : "unknown", c, sizeof c),
            cli_counted(json_integer_value(json_object_get(meta, "steps")), "step", b));
+    const char *name = json_string_value(json_object_get(meta, "free_energy_is"));
     if (json_is_number(energy))
-        printf(", free energy %.10g per row", json_number_value(energy));
+        printf(", %s %.10g per row",
+               name ? cli_clean(name, d, sizeof d)
+                    : cli_energy_name(args, path, json_number_value(energy)),
+               json_number_value(energy));
     putchar('\n');
 }
 
@@ -398,7 +402,7 @@ static void model_words(const cli_args *args, const vem_model *model,
         printf("  %-12s to length 1 before they meet the model\n", "rows");
     path_words(path);
     if (json_is_object(meta) && json_object_get(meta, "version"))
-        meta_words(meta);
+        meta_words(args, meta, path);
 }
 
 static int model_info(cli_args *args)

@@ -48,9 +48,10 @@ int cli_read_numbers(const char *text, int32_t **numbers, int64_t *count)
     }
     if (!good) {
         free(made);
-        cli_error("-k is %s, but it must be a number, or several of them as in 2-40 or "
-                  "5,10,20 (at most %d).",
-                  text, MOST);
+        cli_error(
+            "-k is \"%s\", but it must be a whole number, or, to compare several (at "
+            "most %d), a range such as 2-20 or a list such as 5,10,20.",
+            text, MOST);
         return CLI_USAGE;
     }
     qsort(made, (size_t)have, sizeof *made, ascending);

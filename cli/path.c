@@ -73,7 +73,9 @@ const char *cli_energy_name(const cli_args *args, const vem_path *path, double e
  * came to their end below their limit. */
 static const char *sure(const vem_path_summary *s, int ended)
 {
-    return ended ? "the search was ended, and others may be better"
+    return s->floored > 0 ? "that is what --floor makes of clusters with next to no "
+                            "variance, and no evidence"
+           : ended        ? "the search was ended, and others may be better"
            : s->limit > 0 && s->clusters >= s->limit
                ? "no larger number was tried, and more may be better"
                : words_of(s->lower ? s->margin : 2 * s->margin);
@@ -102,7 +104,8 @@ enum { MOST_LINES = 12, MOST_COLUMNS = 8 };
 
 typedef struct column {
     const char *name;
-    size_t at; /* of the value in a vem_path_point */
+    size_t at;   /* of the value in a vem_path_point */
+    int sampled; /* measured, of a sample where others could not be */
 } column;
 
 static double value_of(const vem_path_point *p, const column *c)
@@ -121,13 +124,14 @@ static int choose_columns(const vem_path *path, const vem_path_summary *s,
     const column all[] = {
         {measured ? "free energy" : s->criterion,
          measured ? offsetof(vem_path_point, free_energy)
-                  : offsetof(vem_path_point, objective)},
-        {"log-lik.", offsetof(vem_path_point, log_likelihood)},
-        {"BIC", offsetof(vem_path_point, bic)},
-        {"AIC", offsetof(vem_path_point, aic)},
-        {"ICL", offsetof(vem_path_point, icl)},
-        {"held-out", offsetof(vem_path_point, held_out)},
-        {"seconds", offsetof(vem_path_point, seconds)},
+                  : offsetof(vem_path_point, objective),
+         0},
+        {"log-lik.", offsetof(vem_path_point, log_likelihood), 1},
+        {"BIC", offsetof(vem_path_point, bic), 1},
+        {"AIC", offsetof(vem_path_point, aic), 1},
+        {"ICL", offsetof(vem_path_point, icl), 1},
+        {"held-out", offsetof(vem_path_point, held_out), 0},
+        {"seconds", offsetof(vem_path_point, seconds), 0},
     };
     int count = 0;
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
@@ -148,12 +152,27 @@ static void print_line(const vem_path_point *p, const column *columns, int count
         const double value = value_of(p, &columns[k]);
         char text[32] = "";
         if (isfinite(value))
-            snprintf(text, sizeof text, "%.8g", value);
+            snprintf(text, sizeof text, "%s%.8g",
+                     columns[k].sampled && p->log_likelihood_se > 0 ? "~" : "", value);
         printf(" %14s", text);
     }
     if (chosen)
         printf("  chosen by %s", chosen);
     putchar('\n');
+}
+
+/* What the marks mean: rows of a sample are the same for all mixtures, not those of the fit. */
+static void print_sampled(const vem_path *path, int32_t first, int32_t end)
+{
+    double most = 0;
+    for (int32_t i = first; i < end; i++)
+        most = fmax(most, vem_path_at(path, i)->log_likelihood_se);
+    if (most > 0)
+        printf(
+            "  %8s of a sample of the rows, log-lik. within about %.2g: to compare with "
+            "each other, not\n  %8s with exact values; vem score of a mixture that "
+            "--pick takes is exact\n",
+            "~", 2 * most, "");
 }
 
 void cli_print_path(const cli_args *args, const vem_path *path, int ended)
@@ -188,6 +207,7 @@ void cli_print_path(const cli_args *args, const vem_path *path, int ended)
                    i != at    ? NULL
                    : s.tested ? "its test"
                               : s.criterion);
+    print_sampled(path, first, end);
     if (end - first < s.count)
         printf("  %8s %d more, from %d to %d clusters: with -v\n", "...",
                s.count - (end - first), vem_path_at(path, 0)->clusters,

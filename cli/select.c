@@ -153,7 +153,8 @@ static int find(cli_args *args, const vem_select_options *select, cli_more *more
 /* ---- pick ---- */
 
 /* Its meta is that of the chosen model, but for what it says of the fit. */
-static vem_status set_meta(cli_args *args, const vem_path_point *point, vem_model *model)
+static vem_status set_meta(cli_args *args, const vem_path *path,
+                           const vem_path_point *point, vem_model *model)
 {
     const char *text = vem_model_meta(model);
     json_t *meta = text ? json_loads(text, 0, NULL) : NULL;
@@ -164,6 +165,8 @@ static vem_status set_meta(cli_args *args, const vem_path_point *point, vem_mode
     json_object_set_new(meta, "picked", json_integer(point->clusters));
     json_object_set_new(meta, "steps", json_integer(point->steps));
     json_object_set_new(meta, "free_energy", cli_json_real(point->free_energy));
+    json_object_set_new(meta, "free_energy_is",
+                        json_string(cli_energy_name(args, path, point->free_energy)));
     return cli_json_into_model(args, meta, model);
 }
 
@@ -192,7 +195,7 @@ static int pick(cli_args *args)
         if (vem_path_at(path, i)->clusters == clusters)
             point = vem_path_at(path, i);
     if (point)
-        status = set_meta(args, point, model);
+        status = set_meta(args, path, point, model);
     if (status == VEM_OK)
         status = vem_model_write(args->ctx, model, output);
     code = status == VEM_OK ? CLI_DONE : cli_failure(args, status);
@@ -201,6 +204,7 @@ static int pick(cli_args *args)
         json_object_set_new(o, "clusters", json_integer(clusters));
         CLI_JSON_REAL(o, point, free_energy);
         CLI_JSON_REAL(o, point, log_likelihood);
+        CLI_JSON_REAL(o, point, log_likelihood_se);
         CLI_JSON_REAL(o, point, bic);
         code = cli_json_print(o);
     } else if (code == CLI_DONE && !cli_value(args, "quiet")) {
@@ -208,7 +212,10 @@ static int pick(cli_args *args)
         printf("%s: %s, %s %.10g per row", output, cli_counted(clusters, "cluster", c),
                cli_energy_name(args, path, point->free_energy), point->free_energy);
         if (isfinite(point->bic)) /* there was time to measure it */
-            printf(", BIC %.8g", point->bic);
+            printf(point->log_likelihood_se > 0
+                       ? ", BIC about %.8g, of a sample of the rows"
+                       : ", BIC %.8g",
+                   point->bic);
         putchar('\n');
     }
     vem_path_free(path);
@@ -258,6 +265,10 @@ const cli_command cli_select = {
         "soft assignments, bic and icl do it for a criterion of the likelihood, gmeans\n"
         "divides round clusters whose rows are no normal sample, kmeans-bic is k-means\n"
         "under BIC.\n"
+        "\n"
+        "Tables are headed by what chose: hard BIC and hard ICL (kmeans-bic, icl) take\n"
+        "the likelihood of rows and labels together, each row in one cluster; BIC and\n"
+        "ICL beside them are those of the mixture, measured.\n"
         "\n"
         "--method greedy begins with one cluster and inserts one after the other where\n"
         "the free energy gains most, with steps of all clusters in between: mixtures\n"

@@ -83,9 +83,11 @@ typedef struct vem_path_point {
     /* Per unit of mass, of the rows that were fitted. With bayes and vb it is the log evidence, with bic,
      * icl and kmeans-bic F less what parameters cost. */
     double free_energy;
-    double log_likelihood;         /* per unit of mass, of all rows */
-    double log_likelihood_se;      /* its standard error; 0: exact */
-    int64_t parameters;            /* vem_model_parameters */
+    double log_likelihood; /* per unit of mass, of all rows */
+    double
+        log_likelihood_se; /* its standard error; 0: exact. Above 0 all that was measured is
+                                      of a sample of the rows */
+    int64_t parameters;    /* vem_model_parameters */
     double entropy, aic, bic, icl; /* as in vem_scores */
     double objective; /* by which one of them is chosen: see vem_path_summary */
     double held_out;  /* likelihood of a row that was held out; NAN: none was */
@@ -120,6 +122,10 @@ typedef struct vem_path_summary {
     /* The objective is a criterion of the mixtures as they were measured, BIC; 0: it is what the search
      * went by, the free energy with what its prior or its parameters cost. */
     int measured;
+    /* Clusters of the chosen one whose variances only the floor of the options keeps from falling: their
+     * likelihood, and with it the margin, is what the floor makes of it. 0 where all clusters of `next`
+     * have such too, as with a column that is constant, and of a file. */
+    int64_t floored;
 } vem_path_summary;
 
 /* Finds the number of clusters: mixtures of several numbers of them in one run (of 1, 2, ...

@@ -31,12 +31,12 @@ static PyObject *path_points(PyObject *self, PyObject *none)
     for (int32_t i = 0; list && i < vem_path_count(path); i++) {
         const vem_path_point *p = vem_path_at(path, i);
         PyObject *row =
-            Py_BuildValue("{s:i,s:L,s:d,s:d,s:L,s:d,s:d,s:d,s:d,s:d}", "clusters",
+            Py_BuildValue("{s:i,s:L,s:d,s:d,s:d,s:L,s:d,s:d,s:d,s:d,s:d}", "clusters",
                           p->clusters, "steps", (long long)p->steps, "free_energy",
                           p->free_energy, "log_likelihood", p->log_likelihood,
-                          "parameters", (long long)p->parameters, "entropy", p->entropy,
-                          "aic", p->aic, "bic", p->bic, "icl", p->icl, "objective",
-                          p->objective);
+                          "log_likelihood_se", p->log_likelihood_se, "parameters",
+                          (long long)p->parameters, "entropy", p->entropy, "aic", p->aic,
+                          "bic", p->bic, "icl", p->icl, "objective", p->objective);
         int right = row != NULL;
         if (right && isfinite(p->held_out))
             right = put(row, "held_out", PyFloat_FromDouble(p->held_out));

@@ -16,8 +16,9 @@
 
 enum {
     FEW = 3,
-    SPARE = 4
-}; /* columns that may be named; of at least so many times as many */
+    SPARE = 4, /* columns that may be named; of at least so many times as many */
+    BLOCK_VALUES = 1 << 13
+};
 static const double ONE_HOLDS = 0.95, FEW_HOLD = 0.99;
 
 typedef struct share {
@@ -117,6 +118,50 @@ vem_status vem_i_advise_units(vem_i_run *run, const vem_data *data, const vem_vi
                           "units, --standardize or --family diag makes all of them "
                           "count.",
                           told);
+    return status;
+}
+
+/* Nearly always no column is left after the first few rows. */
+vem_status vem_i_constant_columns(vem_i_run *run, const vem_data *data, char *text,
+                                  size_t size, int32_t *count)
+{
+    const int64_t d = data->d, block = d < BLOCK_VALUES ? BLOCK_VALUES / d : 1;
+    int32_t *columns = NULL, left = 0;
+    double *first = NULL, *rows = NULL;
+    vem_status status = vem_i_take(run, &columns, (size_t)d, sizeof *columns);
+    if (status == VEM_OK)
+        status = vem_i_take(run, &first, (size_t)d, sizeof *first);
+    if (status == VEM_OK)
+        status = vem_i_take(run, &rows, (size_t)(block * d), sizeof *rows);
+    for (int32_t j = 0; status == VEM_OK && j < d; j++)
+        columns[left++] = j;
+    for (int64_t i = 0; status == VEM_OK && left > 0 && i < data->n; i += block) {
+        const int64_t many = data->n - i < block ? data->n - i : block;
+        int32_t kept = 0;
+        vem_i_data_load(data, i, many, VEM_DOUBLE, rows, d);
+        if (i == 0)
+            memcpy(first, rows, (size_t)d * sizeof *first);
+        for (int32_t k = 0; k < left; k++) {
+            int64_t r = 0;
+            while (r < many && rows[r * d + columns[k]] == first[columns[k]])
+                r++;
+            if (r == many)
+                columns[kept++] = columns[k];
+        }
+        left = kept;
+        vem_i_residence_check(run);
+    }
+    text[0] = '\0';
+    for (int32_t k = 0; status == VEM_OK && k < left && k <= FEW; k++)
+        append_name(data, columns[k],
+                    k == 0    ? ""
+                    : k < FEW ? ", "
+                              : ", ... ",
+                    text, size);
+    *count = left;
+    vem_i_free(columns);
+    vem_i_free(first);
+    vem_i_free(rows);
     return status;
 }
 

@@ -26,6 +26,9 @@ const char *vem_i_few_rows(const vem_data *data, char told[VEM_I_FEW]);
 /* The note where clusters have that family instead. */
 const char *vem_i_few_rows_note(const vem_data *data, const vem_i_family *family,
                                 char note[VEM_I_TOLD]);
+/* Columns that have the same value in all rows: how many, and the names of the first few in `text`. */
+vem_status vem_i_constant_columns(vem_i_run *run, const vem_data *data, char *text,
+                                  size_t size, int32_t *count);
 /* Columns of a diagonal or full model (in the units of the view) whose variance is the least that
  * `limits` allow in every cluster, because they are constant or nearly so: how many, and their
  * names in `text`. */

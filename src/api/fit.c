@@ -168,12 +168,27 @@ static vem_status run_stages(fit *f)
 
 /* ---- measure ---- */
 
+/* Under a prior no floor is needed, and none tells of constant columns. */
+static vem_status note_constant(fit *f)
+{
+    char names[320];
+    int32_t count = 0;
+    const vem_status status =
+        vem_i_constant_columns(&f->run, f->data, names, sizeof names, &count);
+    if (status == VEM_OK && count > 0 && f->data->n > 1)
+        vem_i_report_note(f->report,
+                          "column%s %s %s constant: %s variance there is what the prior "
+                          "says, and adds to the evidence; --columns can leave %s out.",
+                          count == 1 ? "" : "s", names, count == 1 ? "is" : "are",
+                          count == 1 ? "its" : "their", count == 1 ? "it" : "them");
+    return status;
+}
+
 static vem_status count_floored(fit *f)
 {
     vem_summary *s = &f->report->summary;
-    /* Shapes are the prior's, not the floor's. */
     if (f->method && f->method->takes_prior && !f->softened)
-        return VEM_OK;
+        return note_constant(f);
     const vem_i_constraints limits =
         vem_i_constraints_of(&f->points->view, &f->resolved, f->model->family);
     vem_status status = vem_i_floor_count(&f->run, &limits, f->model, &s->floored);
@@ -230,6 +245,20 @@ static void note_cap(const fit *f, double mean)
                           cap, largest);
 }
 
+/* Clusters that labels do not have. */
+static void note_empty(const fit *f, const double *masses)
+{
+    int64_t empty = 0;
+    for (int32_t c = 0; c < f->report->summary.clusters; c++)
+        empty += masses[c] == 0;
+    if (empty > 0)
+        vem_i_report_note(f->report,
+                          "%lld of %d clusters %s the best one of no row: labels do not "
+                          "have %s, and fewer clusters would do.",
+                          (long long)empty, f->report->summary.clusters,
+                          empty == 1 ? "is" : "are", empty == 1 ? "it" : "them");
+}
+
 /* How even the clusters are, by the labels; NAN where there are none. */
 static vem_status measure_sizes(fit *f)
 {
@@ -257,6 +286,7 @@ static vem_status measure_sizes(fit *f)
     }
     s->cv = sqrt(squares / s->clusters);
     note_cap(f, total / s->clusters);
+    note_empty(f, masses);
     vem_i_free(masses);
     return VEM_OK;
 }
@@ -314,6 +344,8 @@ static vem_status measure(fit *f)
         status = measure_sizes(f);
     if (status == VEM_OK)
         status = vem_i_measure_data(&f->run, f->data, f->model, &f->resolved, reduced, s);
+    if (status == VEM_OK && f->path && f->method->by_energy && !f->softened)
+        vem_i_path_know(s, f->path);
     return status;
 }
 

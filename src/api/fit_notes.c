@@ -84,6 +84,13 @@ static void say_gap(const vem_i_fitting *f)
             o->gap, (long long)o->cells);
         return;
     }
+    if (s->gap <= o->gap && s->gap_se > o->gap)
+        vem_i_report_note(
+            f->report,
+            "--gap %g is less than the estimate of the gap is uncertain, by "
+            "+- %.2g: a sample of these rows cannot tell whether it was "
+            "reached; --measure gives the gap exactly.",
+            o->gap, s->gap_se);
     if (!(s->gap > o->gap)) /* NAN: nothing was fitted */
         return;
     if (f->run.watch->stop || s->outcome == VEM_OUTCOME_BUDGET)
@@ -158,8 +165,25 @@ static void say_fewer(const vem_i_fitting *f)
                           ended ? ": no other raises the free energy" : "");
 }
 
+/* A mean that stands for a missing value puts its row onto a plane of others like it. */
+static void say_replaced(const vem_i_fitting *f)
+{
+    static const double FEW = 0.01; /* values for each row */
+    const int64_t missing = vem_data_missing(f->data);
+    if (!vem_data_means(f->data) || (double)missing < FEW * (double)f->data->n)
+        return;
+    vem_i_report_note(
+        f->report,
+        "%lld missing values are the means of their columns: rows with such "
+        "values lie on planes, and can look like clusters of their own. %s",
+        (long long)missing,
+        f->path ? "--missing drop is safer for the number of clusters."
+                : "--missing drop leaves them out.");
+}
+
 void vem_i_fit_notes(const vem_i_fitting *f)
 {
+    say_replaced(f);
     say_resume(f);
     say_missed(f->report);
     say_axes(f->report, (int32_t)f->data->d);

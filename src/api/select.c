@@ -99,6 +99,13 @@ static vem_status check(vem_i_run *run, const vem_data *data, const vem_options 
         return vem_i_fail(run, VEM_BAD_OPTION,
                           "--min-clusters is %d, but --max-clusters is %d%s.",
                           s->min_clusters, most, s->max_clusters ? "" : " by default");
+    if (data->sparse.starts && method->takes)
+        return vem_i_fail(
+            run, VEM_BAD_DATA,
+            "The rows are sparse, and --method %s finds clusters of dense "
+            "ones: --method sweep --family multinomial (poisson, bernoulli) "
+            "finds how many there are of counts.",
+            vem_i_select_name(s->method));
     if (vem_choice_name("family", (int)o->family) && method->takes &&
         !method->takes(vem_i_family_of((int)o->family)))
         return vem_i_fail(run, VEM_BAD_OPTION,
@@ -110,12 +117,17 @@ static vem_status check(vem_i_run *run, const vem_data *data, const vem_options 
                               ? ", greedy any of Gaussian clusters"
                               : "");
     if (o->clusters != VEM_AUTO || o->algorithm != VEM_AUTO || o->restarts != 1)
-        return vem_i_fail(run, VEM_BAD_OPTION,
-                          "%s has no part in a search for the number of clusters: leave "
-                          "it out.",
-                          o->clusters != VEM_AUTO    ? "--clusters"
-                          : o->algorithm != VEM_AUTO ? "--algorithm"
-                                                     : "--restarts");
+        return vem_i_fail(
+            run, VEM_BAD_OPTION,
+            "%s has no part in a search for the number of clusters: leave "
+            "it out%s.",
+            o->clusters != VEM_AUTO    ? "--clusters"
+            : o->algorithm != VEM_AUTO ? "--algorithm"
+                                       : "--restarts",
+            o->clusters != VEM_AUTO || o->algorithm != VEM_AUTO
+                ? ""
+                : ", and fit the number that is found with --restarts; another "
+                  "--seed is another search");
     if (o->metric != VEM_METRIC_L2)
         return vem_i_fail(run, VEM_BAD_OPTION,
                           "--metric is %s, but numbers of clusters are compared by "
@@ -254,11 +266,36 @@ static void report_choice(const vem_i_fitting *f, int32_t asked)
                           "a better one.",
                           f->method->criterion,
                           f->select->numbers ? "number" : "--max-clusters");
+    if (f->select->numbers && f->resolved.prior == VEM_PRIOR_FLAT &&
+        f->resolved.held == 1)
+        vem_i_report_note(report,
+                          "these are k-means, family %s with equal weights, by BIC: for "
+                          "the number of clusters --family full --prior free compares "
+                          "mixtures, and vem select searches.",
+                          vem_choice_name("family", (int)f->resolved.family));
     if (f->least > last)
         vem_i_report_note(report, "that is fewer than --min-clusters %d%s.", f->least,
                           f->method->last ? ", which has no part in it: clusters are "
                                             "divided where the test says so, no others"
                                           : "");
+}
+
+/* Does the floor hold the likelihood of the chosen mixture, and not that of the next best? */
+static vem_status look_at_floor(vem_i_fitting *f, int32_t at)
+{
+    const vem_path *path = f->path;
+    const vem_i_constraints limits =
+        vem_i_constraints_of(&f->points->view, &f->resolved, f->model->family);
+    double margin;
+    const int32_t next = vem_i_path_next(path, f->method->lower, &margin);
+    int64_t here = 0, there = 0;
+    if (f->method->takes_prior || next < 0) /* shapes are the prior's */
+        return VEM_OK;
+    vem_status status = vem_i_floor_count(&f->run, &limits, path->models[at], &here);
+    if (status == VEM_OK && here > 0)
+        status = vem_i_floor_count(&f->run, &limits, path->models[next], &there);
+    f->path->floored = there == path->models[next]->clusters ? 0 : here;
+    return status;
 }
 
 /* Of the path, in the units of the view. */
@@ -299,7 +336,8 @@ static vem_status choose(vem_i_fitting *f)
         f->report->options.held = path->chosen;
     report_choice(f, (int32_t)f->resolved.clusters);
     report_few(f);
-    return finish_models(f);
+    status = look_at_floor(f, at);
+    return status == VEM_OK ? finish_models(f) : status;
 }
 
 /* ---- rows that are held out ---- */

@@ -131,6 +131,22 @@ int32_t vem_i_path_best(const vem_path *path, int32_t least, int lower)
     return best ? best->clusters : 0;
 }
 
+int32_t vem_i_path_next(const vem_path *path, int lower, double *margin)
+{
+    const int32_t at = vem_i_path_find(path, path->chosen);
+    int32_t next = -1;
+    *margin = NAN;
+    for (int32_t i = 0; at >= 0 && i < path->count; i++) {
+        const double more = path->points[at].objective - path->points[i].objective;
+        const double each = lower ? -more : more;
+        if (i != at && !isnan(each) && !(each >= *margin)) {
+            *margin = each;
+            next = i;
+        }
+    }
+    return next;
+}
+
 void vem_i_path_record(vem_i_record *r, vem_path *path, vem_i_shape shape)
 {
     int64_t count = path->count;

@@ -13,7 +13,8 @@ struct vem_path {
     int32_t chosen;           /* clusters of the one that was chosen; 0: none */
     vem_select_method method; /* that found it */
     double mass;              /* sum of the weights of all rows; 0: not known */
-    int64_t limit; /* most clusters that were allowed; 0: not known, of a file */
+    int64_t limit;   /* most clusters that were allowed; 0: not known, of a file */
+    int64_t floored; /* of the chosen one, as in vem_path_summary */
 };
 
 /* Room for so many numbers of clusters. */
@@ -31,6 +32,9 @@ int32_t vem_i_path_find(const vem_path *path, int32_t clusters);
 /* Clusters of the best objective (the least if `lower`) among those of at least `least`; without any such
  * the most. 0: the path is empty. */
 int32_t vem_i_path_best(const vem_path *path, int32_t least, int lower);
+/* The number of the best mixture but for the chosen one, and by how much that is better; -1: there is none,
+ * and the margin is NAN. */
+int32_t vem_i_path_next(const vem_path *path, int lower, double *margin);
 /* The state of a path that is being found. Read, it is empty before; models have this shape but
  * for their clusters, of which there are no more than shape.capacity. */
 void vem_i_path_record(vem_i_record *record, vem_path *path, vem_i_shape shape);

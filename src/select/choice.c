@@ -47,15 +47,11 @@ vem_status vem_path_describe(vem_ctx *ctx, const vem_path *path,
                           .margin = NAN,
                           .mass = path->mass,
                           .limit = path->limit,
-                          .measured = !method->by_energy};
-    const double sign = s.lower ? -1 : 1;
-    for (int32_t i = 0; at >= 0 && !s.tested && i < path->count; i++) {
-        const double margin = sign * (s.objective - path->points[i].objective);
-        if (i != at && !isnan(margin) && !(margin >= s.margin)) {
-            s.margin = margin;
-            s.next = path->points[i].clusters;
-        }
-    }
+                          .measured = !method->by_energy,
+                          .floored = path->floored};
+    const int32_t next = s.tested ? -1 : vem_i_path_next(path, s.lower, &s.margin);
+    if (next >= 0)
+        s.next = path->points[next].clusters;
     double held_out = -INFINITY;
     for (int32_t i = 0; i < path->count; i++)
         if (path->points[i].held_out > held_out) { /* NAN: none were */

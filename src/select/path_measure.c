@@ -54,6 +54,23 @@ static vem_status measure_model(vem_i_run *run, const vem_data *data,
     return status;
 }
 
+static void put(const vem_summary *s, vem_path_point *p)
+{
+    p->log_likelihood = s->log_likelihood;
+    p->log_likelihood_se = s->log_likelihood_se;
+    p->entropy = s->entropy;
+    p->aic = s->aic;
+    p->bic = s->bic;
+    p->icl = s->icl;
+}
+
+void vem_i_path_know(const vem_summary *summary, vem_path *path)
+{
+    const int32_t at = vem_i_path_find(path, path->chosen);
+    if (at >= 0 && isfinite(summary->log_likelihood))
+        put(summary, &path->points[at]);
+}
+
 vem_status vem_i_path_measure(vem_i_run *run, const vem_data *data, const vem_view *view,
                               const vem_options *asked, int reduced,
                               const vem_summary *summary, int shared, vem_path *path)
@@ -71,12 +88,7 @@ vem_status vem_i_path_measure(vem_i_run *run, const vem_data *data, const vem_vi
         vem_summary s = each;
         status = measure_model(run, data, view, &options, reduced, path->models[i], &s);
         p->parameters = s.parameters;
-        p->log_likelihood = s.log_likelihood;
-        p->log_likelihood_se = s.log_likelihood_se;
-        p->entropy = s.entropy;
-        p->aic = s.aic;
-        p->bic = s.bic;
-        p->icl = s.icl;
+        put(&s, p);
         if (isnan(p->log_likelihood) && !shared) {
             const double mass = view->total_mass * view->mass_unit;
             const vem_i_criteria criteria =

@@ -67,6 +67,8 @@ vem_status vem_i_select_check_total(vem_i_run *run, double total, double least);
 vem_status vem_i_path_measure(vem_i_run *run, const vem_data *data, const vem_view *view,
                               const vem_options *options, int reduced,
                               const vem_summary *summary, int shared, vem_path *path);
+/* The chosen mixture as the fit has measured it in the end, of more rows than the path. */
+void vem_i_path_know(const vem_summary *summary, vem_path *path);
 /* What the method compares of every mixture that was measured; `mass` is that of all
  * rows. */
 void vem_i_path_judge(const vem_i_select_type *method, double mass, vem_path *path);
