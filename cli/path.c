@@ -183,7 +183,7 @@ void cli_print_path(const cli_args *args, const vem_path *path, int ended)
     if (vem_path_describe(args->ctx, path, &s) != VEM_OK || s.count == 0)
         return;
     print_choice(&s, ended);
-    if (s.held_out_clusters > 0)
+    if (s.held_out_clusters > 0 && s.count > 1)
         printf("  %-13s most likely with %s%s\n", "held-out rows",
                cli_counted(s.held_out_clusters, "cluster", a),
                s.held_out_clusters == s.clusters ? ", too" : "; they do not choose");

@@ -102,6 +102,8 @@ class Options(Case):
         self.assertEqual(said["held_out_clusters"], best)
         text = " ".join(self.vem("fit", data, *words).stdout.split())
         self.assertIn(f"held-out rows most likely with {best} clusters", text)
+        self.assertNotIn("held-out rows", self.vem("select", data, "--method", "sweep", "--max-clusters", 1,
+                                                   "--holdout", 0.3).stdout)
         self.assertIn("200 rows, 2 columns; 140 rows fitted, the others held out", text)
         self.assertNotIn("held out", self.vem("fit", data, "-k", "1-3").stdout)
         # The file keeps them.

@@ -446,31 +446,6 @@ static void options_that_make_no_sense(void **state)
     grid_data_free(&data);
 }
 
-/* As many parts as a file can name; what follows the last of them is a number, too. */
-static void parts_without_end(void **state)
-{
-    (void)state;
-    grid_data data = grid_data_new(SET_SEPARATED, WEIGHTS_NONE, 60, 2, 14);
-    vem_options o = grid_options(3, VEM_ISO, VEM_PRIOR_FREE, 1, VEM_DOUBLE, 2);
-    grid_fit fit = grid_run(ctx, &data, &o, NULL);
-    vem_stats *stats = part_of(&data, 0, data.n, fit.model, &o), *back = NULL;
-    const int64_t most = INT64_C(1) << 53, beyond[] = {most + 1, INT64_MAX};
-    for (int i = 0; i < 2; i++) {
-        assert_int_equal(vem_stats_set_part(ctx, stats, 5, beyond[i]), VEM_BAD_OPTION);
-        assert_non_null(strstr(vem_ctx_message(ctx), "no more than 2^53"));
-    }
-    assert_int_equal(vem_stats_set_part(ctx, stats, most, most), VEM_OK);
-    assert_int_equal(vem_stats_expect(ctx, stats, VEM_AUTO), VEM_BAD_DATA);
-    assert_non_null(strstr(vem_ctx_message(ctx), "1, 2, 3, 4, 5, 6, 7, 8 and"));
-    const char *path = io_path("far.npz");
-    assert_int_equal(vem_stats_write(ctx, stats, path), VEM_OK);
-    assert_int_equal(vem_stats_read(ctx, path, &back), VEM_OK);
-    vem_stats_free(back);
-    vem_stats_free(stats);
-    grid_fit_free(&fit);
-    grid_data_free(&data);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -484,7 +459,6 @@ int main(void)
         cmocka_unit_test(files_give_back_every_bit),
         cmocka_unit_test(the_order_of_files_does_not_matter),
         cmocka_unit_test(differences_are_named),
-        cmocka_unit_test(parts_without_end),
         cmocka_unit_test(options_that_make_no_sense),
     };
     return cmocka_run_group_tests(tests, set_up, io_teardown);

@@ -328,11 +328,35 @@ static void what_it_does_not_go_with(void **state)
     grid_data_free(&data);
 }
 
+/* Values as large as doubles are have a direction, and a mean. */
+static void as_large_as_can_be(void **state)
+{
+    (void)state;
+    double x[120];
+    for (int64_t i = 0; i < 120; i++) {
+        vem_i_rng rng = vem_i_rng_at(4, VEM_RNG_TEST, 0, (uint64_t)i);
+        x[i] = 1.7e308 * (2 * vem_i_rng_uniform(&rng) - 1);
+    }
+    const grid_data data = {40, 3, x, NULL};
+    for (int metric = 0; metric < 2; metric++) {
+        vem_options o = cosine(2, 1, VEM_DOUBLE, 10);
+        o.metric = metric ? VEM_METRIC_COSINE : VEM_METRIC_L2;
+        o.normalize = !metric;
+        grid_fit fit = grid_run(ctx, &data, &o, NULL);
+        const double *means = vem_model_column_means(fit.model);
+        assert_non_null(means);
+        for (int j = 0; j < 3; j++)
+            assert_true(fabs(means[j]) < 1e308);
+        grid_fit_free(&fit);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_a_direction),
         cmocka_unit_test(rows_of_any_size),
+        cmocka_unit_test(as_large_as_can_be),
         cmocka_unit_test(other_views),
         cmocka_unit_test(models),
         cmocka_unit_test(levels),

@@ -181,6 +181,11 @@ static void look_at_spread(vem_view *view, double *deviations)
         const double variance = fmax(deviations[j] / total - off * off, 0);
         sum += variance;
         deviations[j] = variance > 0 ? sqrt(variance) : 1;
+        if (!(variance > 0) && view->whitened) { /* its unit is that of a fit (next.c) */
+            const double at = vem_i_value(view->kernels, about, j) + off;
+            const double scale = view->scale[j];
+            deviations[j] = vem_i_column_unit(0, view->origin[j] + at * scale) / scale;
+        }
     }
     view->variance = sum / (double)d;
     view->deviations = deviations;

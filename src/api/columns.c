@@ -1,9 +1,11 @@
 #include "api/columns.h"
 
+#include <math.h>
+
 #include "base/memory.h"
 
 /* Rows are divided by their length before the view has them, so its mean is not in the units
- * of the data. A sample tells well enough what stands for a missing value. */
+ * of the data, and their values may be as large as doubles are. A sample tells well enough what stands for a missing value. */
 static vem_status sample_means(vem_i_run *run, const vem_data *data, double *means)
 {
     enum { MOST = 1 << 14 };
@@ -22,8 +24,12 @@ static vem_status sample_means(vem_i_run *run, const vem_data *data, double *mea
             continue;
         vem_i_data_load(data, i, 1, VEM_DOUBLE, row, d);
         mass += weight;
-        for (int32_t j = 0; j < d; j++)
-            means[j] += weight / mass * (row[j] - means[j]);
+        const double share = weight / mass;
+        for (int32_t j = 0; j < d; j++) {
+            const double mean = means[j] + share * (row[j] - means[j]);
+            /* The difference of two large values is none. */
+            means[j] = isfinite(mean) ? mean : share * row[j] + (1 - share) * means[j];
+        }
         vem_i_residence_check(run);
     }
     vem_i_free(row);

@@ -359,7 +359,9 @@ vem_status vem_stats_write(vem_ctx *ctx, const vem_stats *stats, const char *pat
                                     stats->parts};
     vem_i_array list[SUM_ARRAYS + 4 + VEM_I_MODEL_ARRAYS];
     arrays a;
-    vem_status status = take_arrays(run, stats->model, &a);
+    vem_status status = vem_i_model_check_finite(run, stats->model);
+    if (status == VEM_OK)
+        status = take_arrays(run, stats->model, &a);
     if (status != VEM_OK)
         return status;
     char *meta = make_meta(stats);

@@ -271,8 +271,8 @@ static void draw_multinomial(vem_i_rng *rng, const double *mean, int32_t d, doub
         row[j] = draw_poisson_at(rng, fmax(total * mean[j], 1e-300));
 }
 
-/* The largest count that doubles tell from its neighbors. */
-#define MOST_COUNT 9007199254740992.0
+/* The largest count that doubles tell from its neighbors: 2^53 may have been 2^53 + 1. */
+#define MOST_COUNT 9007199254740991.0
 
 const vem_i_counts vem_i_counts_bernoulli = {
     .support = {1, "family bernoulli takes only 0 and 1", NULL},
@@ -282,7 +282,7 @@ const vem_i_counts vem_i_counts_bernoulli = {
     .log_affinity = affinity_bernoulli,
     .draw = draw_bernoulli};
 const vem_i_counts vem_i_counts_poisson = {
-    .support = {MOST_COUNT, "family poisson takes only whole numbers from 0 to 2^53",
+    .support = {MOST_COUNT, "family poisson takes only whole numbers from 0 to 2^53 - 1",
                 base_poisson},
     .most = INFINITY,
     .limit = limit_poisson,
@@ -291,7 +291,8 @@ const vem_i_counts vem_i_counts_poisson = {
     .log_affinity = affinity_poisson,
     .draw = draw_poisson};
 const vem_i_counts vem_i_counts_multinomial = {
-    .support = {MOST_COUNT, "family multinomial takes only whole numbers from 0 to 2^53",
+    .support = {MOST_COUNT,
+                "family multinomial takes only whole numbers from 0 to 2^53 - 1",
                 base_multinomial},
     .shares = 1,
     .most = 1,

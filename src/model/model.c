@@ -121,7 +121,8 @@ vem_status vem_i_model_check_finite(vem_i_run *run, const vem_model *model)
     } parts[] = {{"mean", model->means, clusters * d},
                  {"weight", model->weights, clusters},
                  {"variance", model->variances, vem_model_variance_count(model)},
-                 {"scale", model->scale, model->scale ? d : 0}};
+                 {"scale", model->scale, model->scale ? d : 0},
+                 {"mean of all rows", model->table.means, model->table.means ? d : 0}};
     for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
         for (size_t i = 0; i < parts[k].count; i++)
             if (!isfinite(parts[k].values[i]))
