@@ -106,6 +106,21 @@ class Cells(Case):
         self.assertAlmostEqual(cells["free_energy"], exact["free_energy"], delta=1e-6)
         self.assertAlmostEqual(cells["gap"], 0, delta=1e-9)
 
+    def test_what_a_sample_cannot_tell(self):
+        """One row of many holds much of the gap, and the sample may miss it: that it was reached is no news."""
+        generator = random.Random(3)
+        rows = [[generator.gauss(30 * (i % 2), 1)] for i in range(140000)]
+        rows[1234] = [15.05]
+        many = self.npy("many.npy", rows)
+        words = ("fit", many, "-k", 2, "--family", "full", "--cells", 64, "--gap")
+        first = self.json(*words, 1e-9)
+        self.assertGreater(first["gap_se"], first["gap"] / 4)
+        again = self.json(*words, 1.01 * first["gap"])
+        self.assertLessEqual(again["gap"], 1.01 * first["gap"])
+        self.assertTrue(any("near what a sample of these rows can tell" in note for note in again["notes"]), again["notes"])
+        plain = self.json(*words, 100 * first["gap"])
+        self.assertFalse(any("can tell" in note for note in plain["notes"]))
+
     def test_as_many_cells_as_rows(self):
         told, notes = self.fit("--cells", 1500, "--gap", 0.01)
         self.assertEqual((told["cells"], told["gap"], told["gap_of"]), (0, None, None))

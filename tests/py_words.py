@@ -27,6 +27,13 @@ class Words(Case):
         self.assertIn(f"m.npz {data} --missing drop", done.stdout)
         self.assertIn("the state of a fit", self.vem("info", state).stdout)
 
+    def test_clusters_of_no_row(self):
+        rows, model = blobs()[0], self.path("m.npz")
+        both, one = self.npy("both.npy", rows), self.npy("one.npy", rows[::3])
+        self.assertFalse(self.json("fit", both, "-k", 3, "--family", "full", "-o", model)["notes"])
+        said = self.json("fit", one, "--init", model, "--family", "full", "--empty", "keep", "-o", self.path("n.npz"))
+        self.assertTrue(any("2 of 3 clusters are the best one of no row" in note for note in said["notes"]), said["notes"])
+
     def test_coreset(self):
         data = self.npy("a.npy", blobs(3000)[0])
         self.assertIn("per row of the coreset",

@@ -84,13 +84,12 @@ static void say_gap(const vem_i_fitting *f)
             o->gap, (long long)o->cells);
         return;
     }
-    if (s->gap <= o->gap && s->gap_se > o->gap)
+    if (s->gap <= o->gap && s->gap_se > o->gap / 4)
         vem_i_report_note(
             f->report,
-            "--gap %g is less than the estimate of the gap is uncertain, by "
-            "+- %.2g: a sample of these rows cannot tell whether it was "
-            "reached; --measure gives the gap exactly.",
-            o->gap, s->gap_se);
+            "--gap %g is near what a sample of these rows can tell: the gap "
+            "is %.3g +- %.2g, and may be above; --measure gives it exactly.",
+            o->gap, s->gap, s->gap_se);
     if (!(s->gap > o->gap)) /* NAN: nothing was fitted */
         return;
     if (f->run.watch->stop || s->outcome == VEM_OUTCOME_BUDGET)
