@@ -49,6 +49,8 @@ static vem_status resolve(fit *f)
                               ? 2 * (uint64_t)f->data->n * sizeof(double)
                               : 0);
     f->plan.clusters_by = f->clusters_by;
+    /* Methods of select look at rows in ways of their own. */
+    f->plan.widens |= f->method || f->path;
     f->plan.programme.scale_free |= f->path != NULL;
     if (status == VEM_OK)
         status = vem_i_plan_settle(&f->plan, f->data);
@@ -91,6 +93,7 @@ static vem_status load(fit *f)
                                           .support = support,
                                           .scale = scale ? scale : reduction.scale,
                                           .floor_share = support ? 0 : o->floor,
+                                          .stored = vem_i_plan_stored(&f->plan),
                                           .spill = f->plan.spill,
                                           .phase = "read"};
     if (status == VEM_OK)

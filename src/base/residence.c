@@ -139,6 +139,20 @@ void vem_i_mapping_rest(const vem_i_mapping *mapping)
         madvise(mapping->bytes, mapping->size, MADV_DONTNEED);
 }
 
+void vem_i_mapping_rest_rows(const vem_i_mapping *mapping, const char *begin,
+                             const char *end)
+{
+    /* What a touched page brings in with it, as a rule (docs/math/memory.md). */
+    const size_t piece = (size_t)64 << 10;
+    if (!mapping)
+        return;
+    size_t from = (size_t)(begin - mapping->bytes), to = (size_t)(end - mapping->bytes);
+    from = from < piece ? 0 : (from - piece) / piece * piece;
+    to = (to / piece + 2) * piece;
+    to = to < mapping->size ? to : mapping->size;
+    madvise(mapping->bytes + from, to - from, MADV_DONTNEED);
+}
+
 static void rest(vem_i_residence *r)
 {
     for (const vem_i_mapping *m = r->first; m; m = m->next)

@@ -38,6 +38,10 @@ vem_i_mapping *vem_i_mapping_at(const vem_i_run *run, const void *bytes);
 
 /* Let go of the pages of one mapping, or of all of a context. */
 void vem_i_mapping_rest(const vem_i_mapping *mapping);
+/* Those between two places in it (mapping NULL: nothing), and the pages beside them, which come in
+ * with them. */
+void vem_i_mapping_rest_rows(const vem_i_mapping *mapping, const char *begin,
+                             const char *end);
 void vem_i_residence_rest(vem_i_run *run);
 
 /* Bytes this process may still take: by the limit in force, else by the machine. Lets go of

@@ -84,6 +84,7 @@ static vem_view view_of(const vem_i_cells *cells, const vem_i_cell_list *list, i
     vem_view view = *cells->rows;
     view.kernels = cells->kernels;
     view.x = list->means;
+    view.stored = VEM_I_STORED_PLAIN;
     view.n = view.global_n = list->capacity;
     view.first = 0;
     view.ld = view.d;

@@ -98,8 +98,6 @@ void vem_i_data_place(const vem_data *data, int64_t number, int32_t column, char
                       size_t size);
 /* The values of a row as stored, side by side and in this machine's byte order. */
 void vem_i_data_copy_row(const vem_data *data, int64_t row, char *out);
-/* The value of an IEEE half; every one is a float. */
-float vem_i_half(uint16_t bits);
 /* Bytes of one stored value. */
 size_t vem_i_dtype_bytes(vem_dtype type);
 /* Is single precision the usual arithmetic for such values? It holds every one of them. */

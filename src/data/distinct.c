@@ -49,11 +49,9 @@ static uint64_t hash_row(const vem_view *view, int64_t item)
 {
     if (vem_i_view_is_sparse(view))
         return hash_sparse(&view->sparse, item);
-    const void *row = vem_i_view_row(view, item);
     uint64_t h = 0;
     for (int32_t j = 0; j < view->d; j++) {
-        double value =
-            vem_i_value(view->kernels, row, j) + 0.0; /* -0 and 0 are one value */
+        double value = vem_i_view_value(view, item, j) + 0.0; /* -0 and 0 are one value */
         uint64_t bits;
         memcpy(&bits, &value, sizeof bits);
         h = mix(h ^ bits) + (uint64_t)j;
@@ -65,9 +63,8 @@ static int same_row(const vem_view *view, int64_t first, int64_t second)
 {
     if (vem_i_view_is_sparse(view))
         return same_sparse(&view->sparse, first, second);
-    const void *a = vem_i_view_row(view, first), *b = vem_i_view_row(view, second);
     for (int32_t j = 0; j < view->d; j++)
-        if (vem_i_value(view->kernels, a, j) != vem_i_value(view->kernels, b, j))
+        if (vem_i_view_value(view, first, j) != vem_i_view_value(view, second, j))
             return 0;
     return 1;
 }

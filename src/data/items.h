@@ -11,6 +11,7 @@ typedef struct vem_i_items {
     const uint32_t *index; /* item p is row index[p] of the arrays below; NULL: row p */
     const void *x;         /* rows of T, ld apart */
     int64_t ld;
+    vem_i_stored how;    /* or of a narrower type (view.h) */
     vem_i_sparse sparse; /* or sparse rows, which are not packed; then x is NULL */
     const void *panels; /* the same items packed (kernels.h), their spreads packed behind;
                            NULL: they are not */
@@ -26,8 +27,9 @@ static inline vem_i_items vem_i_items_at(const vem_view *view, int64_t first,
 {
     vem_i_items items = {.n = n,
                          .index = index,
-                         .x = view->x ? vem_i_view_row(view, first) : NULL,
+                         .x = view->x ? vem_i_view_place(view, first) : NULL,
                          .ld = view->ld,
+                         .how = vem_i_view_how(view),
                          .sparse = vem_i_sparse_from(view->sparse, first),
                          .spread_kind = view->spread_kind,
                          .spread_ld = view->spread_ld};
@@ -50,11 +52,42 @@ static inline void vem_i_items_pack(const vem_view *view, const void *origin,
 {
     if (vem_i_view_is_sparse(view))
         return;
-    view->kernels->pack(items->x, items->ld, items->index, (int32_t)items->n, view->d,
-                        origin, panels, norms);
+    if (items->how.type)
+        view->kernels->stored_pack(&items->how, items->x, items->ld, items->index,
+                                   (int32_t)items->n, view->d, origin, panels, norms);
+    else
+        view->kernels->pack(items->x, items->ld, items->index, (int32_t)items->n, view->d,
+                            origin, panels, norms);
     items->panels = panels;
     if (norms && items->spread_kind == VEM_I_SPREAD_TRACE)
         vem_i_items_add_traces(view, items, norms);
+}
+
+/* iso_pairs and iso_rows of the items, however they are stored. */
+static inline void vem_i_items_pairs(const vem_i_kernels *kernels,
+                                     const vem_i_items *items, int32_t d,
+                                     const void *means, int64_t ldc, const void *scale,
+                                     const void *bias, int32_t m, const int32_t *index,
+                                     void *costs, int64_t ldv)
+{
+    if (items->how.type)
+        kernels->stored_pairs(&items->how, items->x, items->ld, items->index,
+                              (int32_t)items->n, d, means, ldc, scale, bias, m, index,
+                              costs, ldv);
+    else
+        kernels->iso_pairs(items->x, items->ld, items->index, (int32_t)items->n, d, means,
+                           ldc, scale, bias, m, index, costs, ldv);
+}
+
+static inline double vem_i_items_rows(const vem_i_kernels *kernels,
+                                      const vem_i_items *items, const void *q, int32_t d,
+                                      const void *mean, double *sum, double *second)
+{
+    return items->how.type
+               ? kernels->stored_rows(&items->how, items->x, items->ld, items->index, q,
+                                      items->n, d, mean, sum, second)
+               : kernels->iso_rows(items->x, items->ld, items->index, q, items->n, d,
+                                   mean, sum, second);
 }
 
 #endif

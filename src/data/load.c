@@ -1,4 +1,5 @@
 #include "data/data.h"
+#include "kernels/kernels.h"
 
 #include <string.h>
 
@@ -40,23 +41,6 @@ CONVERT(i1_double, loose_i1, double)
 CONVERT(i2_double, loose_i2, double)
 CONVERT(u2_double, loose_u2, double)
 CONVERT(u4_double, loose_u4, double)
-
-/* A sign, 5 bits of exponent (bias 15), 10 of fraction. Below 2^-14 the fraction is a number
- * of 2^-24; an exponent of 31 is infinite or no number. */
-float vem_i_half(uint16_t bits)
-{
-    const uint32_t sign = (uint32_t)(bits >> 15) << 31, fraction = bits & 0x3ff;
-    const uint32_t exponent = (bits >> 10) & 31;
-    float value;
-    if (exponent == 0) {
-        value = (float)fraction * 0x1p-24f;
-        return sign ? -value : value;
-    }
-    const uint32_t word =
-        sign | (exponent == 31 ? 255 : exponent + 112) << 23 | fraction << 13;
-    memcpy(&value, &word, sizeof value);
-    return value;
-}
 
 static void f2_single(const char *in, int64_t n, void *out)
 {

@@ -30,7 +30,7 @@ static void find_limits(vem_i_run *run, const vem_view *view, const int64_t *ite
     for (int64_t j = 0; j < view->d; j++) {
         double spread;
         for (int k = 0; k < count; k++)
-            values[k] = vem_i_value(view->kernels, vem_i_view_row(view, items[k]), j);
+            values[k] = vem_i_view_value(view, items[k], (int32_t)j);
         middle[j] = vem_i_median(values, count, &spread);
         limit[j] = spread > 0 ? FAR * spread : -1;
         vem_i_residence_check(run);
@@ -51,9 +51,8 @@ static void add_up(const vem_view *view, const double *middle, const double *lim
         sums[j] = 0;
     for (int64_t i = 0; i < view->n; i++) {
         const double share = vem_i_view_mass(view, i) / view->total_mass;
-        const void *row = vem_i_view_row(view, i);
-        for (int64_t j = 0; j < view->d; j++) {
-            double value = vem_i_value(view->kernels, row, j);
+        for (int32_t j = 0; j < view->d; j++) {
+            double value = vem_i_view_value(view, i, j);
             if (limit[j] > 0)
                 value = drawn(value, middle[j], limit[j]);
             sums[j] += share * (about ? (value - about[j]) * (value - about[j]) : value);
@@ -69,10 +68,8 @@ static int64_t keep_drawn(const vem_view *view, const double *middle, double *li
     for (int64_t j = 0; j < view->d; j++)
         out[j] = 0;
     for (int64_t i = 0; i < view->n; i++) {
-        const void *row = vem_i_view_row(view, i);
-        for (int64_t j = 0; vem_i_view_mass(view, i) > 0 && j < view->d; j++)
-            if (limit[j] > 0 &&
-                fabs(vem_i_value(view->kernels, row, j) - middle[j]) > limit[j])
+        for (int32_t j = 0; vem_i_view_mass(view, i) > 0 && j < view->d; j++)
+            if (limit[j] > 0 && fabs(vem_i_view_value(view, i, j) - middle[j]) > limit[j])
                 out[j] = 1;
     }
     for (int64_t j = 0; j < view->d; j++) {

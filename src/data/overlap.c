@@ -75,6 +75,7 @@ static vem_view view_of(const vem_i_overlap *o, vem_i_spread_kind kind)
     vem_view view = *o->rows;
     view.kernels = o->run->ctx->kernels_double;
     view.x = o->means;
+    view.stored = VEM_I_STORED_PLAIN;
     view.sparse = (vem_i_sparse){0};
     view.n = view.global_n = o->cells;
     view.first = 0;

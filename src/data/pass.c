@@ -85,7 +85,7 @@ static void run_plainly(vem_i_pass *p, int64_t shard, double *row)
             extreme = largest;
             p->place[shard] = i;
         }
-        if (p->out)
+        if (p->out && !p->as_stored)
             vem_i_narrow(p->kernels, row, d,
                          p->out + (size_t)(i * d) * p->kernels->element);
     }
@@ -158,7 +158,8 @@ static double add_block(const vem_i_pass *p, const desk *on, int64_t i, int64_t 
 {
     const int32_t d = p->d;
     vem_i_stretch s = stretch_of(p, p->first + i, count, on->rows);
-    char *out = p->out ? p->out + (size_t)(i * d) * p->kernels->element : NULL;
+    char *out =
+        p->out && !p->as_stored ? p->out + (size_t)(i * d) * p->kernels->element : NULL;
     const double *mass = p->mass ? p->mass + i : NULL;
     double largest = -1;
     int64_t done = 0;
@@ -184,6 +185,18 @@ static void repeat(const double *values, int32_t d, int32_t times, double *out)
 {
     for (int32_t k = 0; k < times; k++)
         memcpy(out + (int64_t)k * d, values, (size_t)d * sizeof *out);
+}
+
+/* Rows as they are stored, side by side. */
+static void copy_stored(const vem_i_pass *p, int64_t begin, int64_t end)
+{
+    const vem_data *data = p->data;
+    const size_t row = (size_t)p->d * vem_i_dtype_bytes(data->type);
+    for (int64_t i = begin; i < end; i++)
+        vem_i_data_copy_row(data, p->first + i, p->out + (size_t)i * row);
+    vem_i_mapping_rest_rows(data->mapping,
+                            data->base + (p->first + begin) * data->row_stride,
+                            data->base + (p->first + end) * data->row_stride);
 }
 
 static void run_shard(void *arg, int64_t shard, int thread)
@@ -215,6 +228,8 @@ static void run_shard(void *arg, int64_t shard, int thread)
     p->bad[shard] = p->place[shard] = -1;
     if (probe != 0)
         run_plainly(p, shard, on.rows);
+    if (p->out && p->as_stored)
+        copy_stored(p, begin, end);
 }
 
 /* ---- The whole ---- */

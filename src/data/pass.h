@@ -16,7 +16,9 @@ typedef struct vem_i_pass {
     const double *divisor; /* NULL: 1 */
     int squares;           /* sum squares instead of values */
     const vem_i_kernels *kernels;
-    char *out;   /* n x d of the type of `kernels`; NULL: nothing is written */
+    char *out; /* n x d of the type of `kernels`; NULL: nothing is written */
+    int as_stored; /* out gets rows as the data have them, and pages of a mapped file that have been
+                      read are let go, so that the rows are resident once */
     double *row; /* one row, for the caller */
 
     /* For the pass itself. */

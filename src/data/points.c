@@ -131,6 +131,7 @@ static vem_status write_copy(vem_i_pass *p, const char *phase, const double *shi
     vem_view *view = &points->view;
     p->divisor = points->scale;
     p->out = points->x;
+    p->as_stored = view->stored != VEM_I_STORED_PLAIN;
     vem_status status = vem_i_pass_run(p, phase, total, &view->total_mass);
     if (status != VEM_OK)
         return status;
@@ -141,6 +142,39 @@ static vem_status write_copy(vem_i_pass *p, const char *phase, const double *shi
     view->extreme = vem_i_pass_extreme(p);
     settle_variances(view, total, points->deviations);
     return VEM_OK;
+}
+
+static vem_status take_rows(vem_i_run *run, int spill, size_t rows, size_t row,
+                            vem_i_points *points)
+{
+    size_t bytes;
+    if (!(spill || run->ctx->spills_all) || __builtin_mul_overflow(rows, row, &bytes))
+        return vem_i_take(run, &points->x, rows, row);
+    vem_status status = vem_i_spill_new(run, bytes, &points->spill);
+    if (status == VEM_OK)
+        points->x = points->spill->bytes;
+    return status;
+}
+
+static void free_rows(vem_i_points *points)
+{
+    if (!points->spill)
+        vem_i_free(points->x);
+    vem_i_mapping_free(points->spill);
+    points->spill = NULL;
+    points->x = NULL;
+}
+
+/* Rows that were to stay as they are stored become rows of T. */
+static vem_status widen_rows(vem_i_run *run, int spill, vem_i_points *points)
+{
+    vem_view *view = &points->view;
+    free_rows(points);
+    const vem_status status = take_rows(run, spill, (size_t)view->n,
+                                        (size_t)view->d * view->kernels->element, points);
+    view->stored = VEM_I_STORED_PLAIN;
+    view->x = points->x;
+    return status;
 }
 
 /* The same again, divided by one number, where the values are too small as they are. */
@@ -155,6 +189,8 @@ static vem_status write_even(vem_i_pass *p, const vem_i_points_request *request,
         return VEM_OK;
     vem_status status =
         vem_i_take(p->run, &points->scale, (size_t)p->d, sizeof *points->scale);
+    if (status == VEM_OK && view->stored)
+        status = widen_rows(p->run, request->spill, points);
     if (status != VEM_OK)
         return status;
     for (int32_t j = 0; j < p->d; j++)
@@ -253,19 +289,6 @@ static vem_status read_counts(vem_i_run *run, const vem_i_points_request *reques
     return status;
 }
 
-static vem_status take_rows(vem_i_run *run, const vem_i_points_request *request,
-                            size_t rows, size_t row, vem_i_points *points)
-{
-    size_t bytes;
-    if (!(request->spill || run->ctx->spills_all) ||
-        __builtin_mul_overflow(rows, row, &bytes))
-        return vem_i_take(run, &points->x, rows, row);
-    vem_status status = vem_i_spill_new(run, bytes, &points->spill);
-    if (status == VEM_OK)
-        points->x = points->spill->bytes;
-    return status;
-}
-
 vem_status vem_i_points_new(vem_i_run *run, const vem_data *data,
                             const vem_i_points_request *request, vem_i_points **points)
 {
@@ -288,7 +311,11 @@ vem_status vem_i_points_new(vem_i_run *run, const vem_data *data,
     vem_i_points *made = vem_i_calloc(1, sizeof *made);
     vem_status status = made ? VEM_OK : vem_i_fail_memory(run, sizeof *made);
     if (status == VEM_OK && !data->sparse.starts)
-        status = take_rows(run, request, (size_t)p.n, columns * p.kernels->element, made);
+        status =
+            take_rows(run, request->spill, (size_t)p.n,
+                      columns * (request->stored ? vem_i_stored_bytes(request->stored)
+                                                 : p.kernels->element),
+                      made);
     if (status == VEM_OK)
         status = vem_i_take_zeroed(run, &made->origin, columns, sizeof(double));
     if (status == VEM_OK && (request->standardize || request->whiten || request->scale))
@@ -304,6 +331,7 @@ vem_status vem_i_points_new(vem_i_run *run, const vem_data *data,
     if (status == VEM_OK) {
         made->view = (vem_view){.kernels = p.kernels,
                                 .x = made->x,
+                                .stored = request->stored,
                                 .n = p.n,
                                 .ld = d,
                                 .d = d,
@@ -333,9 +361,7 @@ void vem_i_points_free(vem_i_points *points)
 {
     if (!points)
         return;
-    if (!points->spill)
-        vem_i_free(points->x);
-    vem_i_mapping_free(points->spill);
+    free_rows(points);
     vem_i_free(points->origin);
     vem_i_free(points->scale);
     vem_i_free(points->deviations);
@@ -345,6 +371,14 @@ void vem_i_points_free(vem_i_points *points)
     vem_i_free(points->rows);
     vem_i_free(points->bounds);
     vem_i_free(points);
+}
+
+vem_i_stored_type vem_i_stored_of(vem_dtype type)
+{
+    return type == VEM_UINT8     ? VEM_I_STORED_U1
+           : type == VEM_INT8    ? VEM_I_STORED_I1
+           : type == VEM_FLOAT16 ? VEM_I_STORED_F2
+                                 : VEM_I_STORED_PLAIN;
 }
 
 uint64_t vem_i_points_bytes(int64_t n, int32_t d, vem_precision precision)
@@ -388,7 +422,8 @@ void vem_i_view_widen(const vem_view *view, int64_t item, double *out)
     if (vem_i_view_is_sparse(view))
         vem_i_sparse_widen(&view->sparse, item, view->d, out);
     else
-        vem_i_widen(view->kernels, vem_i_view_row(view, item), view->d, out);
+        for (int32_t j = 0; j < view->d; j++)
+            out[j] = vem_i_view_value(view, item, j);
 }
 
 double vem_i_view_log_jacobian(const vem_view *view)

@@ -44,6 +44,10 @@ typedef struct vem_i_points_request {
     /* The least variance the rows will be measured by: a share of their own, or given.
      * Costs are squared distances over it and must be numbers of the compute type. */
     double floor_share, least_variance;
+    /* The copy is of the type of the data, which is one of these, and `origin` is subtracted as rows
+     * are read. Not with normalize, standardize, whiten, scale; and not where `even` finds
+     * values that have to be divided: then they are widened after all. */
+    vem_i_stored_type stored;
     int spill;         /* the copy rests in a temporary file */
     const char *phase; /* for the progress function */
 } vem_i_points_request;
@@ -71,7 +75,9 @@ vem_status vem_i_view_units(vem_i_run *run, const vem_view *view, double **units
  * is left at the end stays. After a failure the points are of no use. */
 vem_status vem_i_points_reorder(vem_i_run *run, vem_i_points *points,
                                 const uint32_t *order, int64_t length);
-/* Bytes the copy takes. */
+/* How rows of a type may rest; PLAIN: only in that of the arithmetic. */
+vem_i_stored_type vem_i_stored_of(vem_dtype type);
+/* Bytes the copy takes, in the type of the arithmetic. */
 uint64_t vem_i_points_bytes(int64_t n, int32_t d, vem_precision precision);
 
 /* Number of distinct rows of positive mass, counted no further than `enough`. */

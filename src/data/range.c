@@ -188,9 +188,8 @@ vem_status vem_i_range_check_absent(const vem_i_pass *p,
     double largest = -1;
     int64_t row = 0;
     for (int64_t i = 0; view->mass && i < view->n; i++)
-        for (int64_t j = i * view->ld; !(view->mass[i] > 0) && j < i * view->ld + view->d;
-             j++) {
-            const double value = fabs(vem_i_value(view->kernels, view->x, j));
+        for (int32_t j = 0; !(view->mass[i] > 0) && j < view->d; j++) {
+            const double value = fabs(vem_i_view_value(view, i, j));
             if (!(value <= largest)) {
                 largest = value;
                 row = i;

@@ -112,7 +112,7 @@ static vem_status reorder_spilled(vem_i_run *run, vem_i_points *points,
 {
     vem_i_mapping *spill;
     const int64_t n = points->view.n;
-    const size_t row = (size_t)points->view.d * points->view.kernels->element;
+    const size_t row = (size_t)points->view.d * vem_i_view_element(&points->view);
     vem_status status = reorder_spill(run, points->x, row * (size_t)length, n / length,
                                       row * (size_t)(n % length), order, &spill);
     if (status != VEM_OK)
@@ -188,7 +188,7 @@ vem_status vem_i_points_reorder(vem_i_run *run, vem_i_points *points,
             : points->spill
                 ? reorder_spilled(run, points, order, length)
                 : permute(run, points->x,
-                          items * (size_t)view->d * view->kernels->element, n, order);
+                          items * (size_t)view->d * vem_i_view_element(view), n, order);
     if (status == VEM_OK && points->mass)
         status = permute(run, points->mass, items * sizeof(double), n, order);
     if (status == VEM_OK && points->log_base)

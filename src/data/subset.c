@@ -33,8 +33,15 @@ static double square_of(const drawing *g, int64_t item)
     if (g->even)
         return 0;
     const vem_view *view = g->view;
-    const void *row = vem_i_view_row(view, item);
     double sum = 0;
+    if (view->stored) {
+        for (int32_t j = 0; j < view->d; j++) {
+            const double x = vem_i_view_value(view, item, j);
+            sum += x * x;
+        }
+        return sum;
+    }
+    const void *row = vem_i_view_row(view, item);
     if (view->kernels->precision == VEM_SINGLE)
         for (int32_t j = 0; j < view->d; j++) {
             const double x = ((const float *)row)[j];
@@ -82,7 +89,7 @@ static void put(const drawing *g, int64_t draw, int64_t item, double q)
         g->out->bounds[draw] = view->sparse.starts[item];
         g->out->bounds[g->size + draw] = view->sparse.ends[item];
     } else {
-        memcpy((char *)g->out->x + (size_t)draw * row, vem_i_view_row(view, item), row);
+        vem_i_view_copy(view, item, (char *)g->out->x + (size_t)draw * row);
     }
     if (view->log_base)
         g->out->log_base[draw] = view->log_base[item];

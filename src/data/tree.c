@@ -134,9 +134,8 @@ static void copy_piece(void *arg, int64_t piece, int thread)
     const vem_i_tree_work *work = tree->work;
     const int64_t begin = piece * work->piece_rows,
                   end = least(begin + work->piece_rows, view->n);
-    const size_t row = (size_t)view->d * element_of(tree);
     for (int64_t i = begin; i < end; i++) {
-        memcpy(vem_i_tree_row(tree, i), vem_i_view_row(view, i), row);
+        vem_i_view_copy(view, i, vem_i_tree_row(tree, i));
         tree->order[i] = (uint32_t)i;
         if (tree->weights)
             tree->weights[i] = view->mass[i];

@@ -7,6 +7,8 @@
 #ifndef VEM_DATA_VIEW_H
 #define VEM_DATA_VIEW_H
 
+#include <assert.h>
+
 #include "base/parallel.h"
 #include "data/sparse.h"
 #include "kernels/kernels.h"
@@ -39,7 +41,10 @@ typedef struct vem_i_beyond {
 
 typedef struct vem_view {
     const vem_i_kernels *kernels; /* of the type of x */
-    const void *x;                /* n rows of d values of type T, ld apart */
+    const void *x;                /* n rows of d values of type T, ld apart, */
+    vem_i_stored_type
+        stored; /* or of a narrower one, as the data have them: then values of T are
+                                 made as rows are read, about `origin`, and scale is NULL */
     vem_i_sparse sparse; /* or n rows of which zeros are left out; then x is NULL */
     int64_t n, ld;
     int32_t d;
@@ -70,10 +75,54 @@ typedef struct vem_view {
                                  one. NULL where no fit will ask */
 } vem_view;
 
-static inline const void *vem_i_view_row(const vem_view *view, int64_t item)
+/* Bytes of a value of x. */
+static inline size_t vem_i_view_element(const vem_view *view)
+{
+    return view->stored ? vem_i_stored_bytes(view->stored) : view->kernels->element;
+}
+
+/* Where a row lies, whatever it is stored in. */
+static inline const void *vem_i_view_place(const vem_view *view, int64_t item)
 {
     return (const char *)view->x +
-           (size_t)item * (size_t)view->ld * view->kernels->element;
+           (size_t)item * (size_t)view->ld * vem_i_view_element(view);
+}
+
+static inline vem_i_stored vem_i_view_how(const vem_view *view)
+{
+    return (vem_i_stored){view->stored, view->origin};
+}
+
+/* A row of T where it lies: of views that are of T (samples, cells, chunks). */
+static inline const void *vem_i_view_row(const vem_view *view, int64_t item)
+{
+    assert(!view->stored);
+    return vem_i_view_place(view, item);
+}
+
+/* A row as d values of T, wherever it lies. */
+static inline void vem_i_view_copy(const vem_view *view, int64_t item, void *out)
+{
+    const void *row = vem_i_view_place(view, item);
+    const vem_i_stored how = vem_i_view_how(view);
+    if (view->stored)
+        view->kernels->stored_load(&how, row, view->ld, NULL, 1, view->d, out, view->d);
+    else
+        memcpy(out, row, (size_t)view->d * view->kernels->element);
+}
+
+/* Squared distances of n rows from `first` on to m centers of T: out[c * ldo + i]. */
+static inline void vem_i_view_distances(const vem_view *view, int64_t first, int64_t n,
+                                        const void *centers, int64_t ldc, int32_t m,
+                                        void *out, int64_t ldo)
+{
+    const void *rows = vem_i_view_place(view, first);
+    const vem_i_stored how = vem_i_view_how(view);
+    if (view->stored)
+        view->kernels->stored_distances(&how, rows, view->ld, n, view->d, centers, ldc, m,
+                                        out, ldo);
+    else
+        view->kernels->distances(rows, view->ld, n, view->d, centers, ldc, m, out, ldo);
 }
 
 static inline int vem_i_view_is_sparse(const vem_view *view)
@@ -102,6 +151,7 @@ static inline vem_view vem_i_view_drawn(const vem_view *view, const void *x, int
 {
     vem_view drawn = *view;
     drawn.x = x;
+    drawn.stored = VEM_I_STORED_PLAIN;
     drawn.sparse = (vem_i_sparse){0};
     drawn.ld = ld;
     drawn.n = drawn.used = drawn.global_n = n;
@@ -146,6 +196,16 @@ static inline double vem_i_value(const vem_i_kernels *kernels, const void *row, 
 {
     return kernels->precision == VEM_SINGLE ? (double)((const float *)row)[j]
                                             : ((const double *)row)[j];
+}
+
+/* Value j of item i. */
+static inline double vem_i_view_value(const vem_view *view, int64_t item, int32_t j)
+{
+    const void *row = vem_i_view_place(view, item);
+    if (!view->stored)
+        return vem_i_value(view->kernels, row, j);
+    const double value = vem_i_stored_value(view->stored, row, j) - view->origin[j];
+    return view->kernels->precision == VEM_SINGLE ? (double)(float)value : value;
 }
 
 /* Store value i of an array of type T. */

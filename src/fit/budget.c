@@ -232,6 +232,8 @@ vem_status vem_i_plan_fit(vem_i_run *run, const vem_data *data, const vem_option
         status = choose_measured(run, data, asked, start, resolved, budget);
     if (status == VEM_OK)
         *plan = vem_i_plan_of(run, data, asked, resolved, start != NULL);
+    if (status == VEM_OK)
+        plan->widens = start && start->scale && !resolved->standardize;
     return status;
 }
 

@@ -14,9 +14,10 @@ typedef struct vem_i_plan {
     int64_t n;
     int32_t d;
     vem_dtype type;
-    int weighted;             /* the rows have weights */
-    int sparse;               /* the rows are, and are not copied */
-    int64_t row_values;       /* that a row has, on average: d, or of sparse rows fewer */
+    int weighted;       /* the rows have weights */
+    int sparse;         /* the rows are, and are not copied */
+    int64_t row_values; /* that a row has, on average: d, or of sparse rows fewer */
+    int widens; /* the copy of the rows is of the type of the arithmetic in any case */
     uint64_t beside;          /* bytes of what is kept and used beside the fit */
     int spill;                /* its copy of the rows rests in a temporary file */
     uint64_t limit;           /* most resident bytes while it runs; 0: none */
@@ -31,6 +32,10 @@ vem_i_plan vem_i_plan_of(vem_i_run *run, const vem_data *data, const vem_options
                          const vem_options *resolved, int warm);
 /* The same fit with other options, which are resolved too. */
 vem_i_plan vem_i_plan_with(const vem_i_plan *plan, const vem_options *options);
+/* How its copy of the rows rests: as the data are stored, where all stages can read them so. */
+vem_i_stored_type vem_i_plan_stored(const vem_i_plan *plan);
+/* Bytes of that. */
+uint64_t vem_i_plan_rows(const vem_i_plan *plan);
 /* Bytes beside the input at the peak. */
 uint64_t vem_i_plan_bytes(const vem_i_plan *plan);
 /* About how long, from the work that can be counted before it is done. */

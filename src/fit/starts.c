@@ -183,10 +183,9 @@ static double square_to(const starts *s, int64_t item, const double *mean)
     if (s->seen)
         return square_to_seen(s, item, mean);
     const vem_view *view = s->view;
-    const void *row = vem_i_view_row(view, item);
     double sum = 0;
     for (int32_t j = 0; j < view->d; j++) {
-        const double x = vem_i_value(view->kernels, row, j) - mean[j];
+        const double x = vem_i_view_value(view, item, j) - mean[j];
         sum += x * x;
     }
     return sum;

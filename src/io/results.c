@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/plain.h"
 #include "io/io.h"
+#include "kernels/kernels.h"
 
 /* The shortest of two lengths that reads back as the same number. In the plain locale. */
 static void print_number(FILE *stream, double value, int is_float)

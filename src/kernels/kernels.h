@@ -19,6 +19,8 @@
 #ifndef VEM_KERNELS_KERNELS_H
 #define VEM_KERNELS_KERNELS_H
 
+#include <string.h>
+
 #include "base/run.h"
 
 /* Largest number of items in a block (n of the block kernels). A multiple of every
@@ -72,6 +74,53 @@ static inline double vem_i_sparse_value(const vem_i_sparse *s, int64_t entry)
 
 /* Clusters that the sparse kernels have at hand at a time. */
 enum { VEM_I_SPARSE_CLUSTERS = 64 };
+
+/* Rows that rest in the type they were given in, narrower than T. A value of T is
+ * (v - origin_j) in double, rounded to T. */
+typedef enum vem_i_stored_type {
+    VEM_I_STORED_PLAIN, /* they are T, and nothing is subtracted */
+    VEM_I_STORED_U1,
+    VEM_I_STORED_I1,
+    VEM_I_STORED_F2 /* IEEE halves */
+} vem_i_stored_type;
+
+typedef struct vem_i_stored {
+    vem_i_stored_type type;
+    const double *origin; /* d */
+} vem_i_stored;
+
+/* Bytes of a value that is stored so; not of PLAIN. */
+static inline size_t vem_i_stored_bytes(vem_i_stored_type type)
+{
+    return type == VEM_I_STORED_F2 ? 2 : 1;
+}
+
+/* The value of an IEEE half; every one is a float. A sign, 5 bits of exponent (bias 15), 10 of
+ * fraction. Below 2^-14 the fraction is a number of 2^-24; an exponent of 31 is infinite or
+ * no number. */
+static inline float vem_i_half(uint16_t bits)
+{
+    const uint32_t sign = (uint32_t)(bits >> 15) << 31, fraction = bits & 0x3ff;
+    const uint32_t exponent = (bits >> 10) & 31;
+    float value;
+    if (exponent == 0) {
+        value = (float)fraction * 0x1p-24f;
+        return sign ? -value : value;
+    }
+    const uint32_t word =
+        sign | (exponent == 31 ? 255 : exponent + 112) << 23 | fraction << 13;
+    memcpy(&value, &word, sizeof value);
+    return value;
+}
+
+/* Value j of such a row, as it is stored. */
+static inline double vem_i_stored_value(vem_i_stored_type type, const void *row,
+                                        int64_t j)
+{
+    return type == VEM_I_STORED_U1   ? (double)((const uint8_t *)row)[j]
+           : type == VEM_I_STORED_I1 ? (double)((const int8_t *)row)[j]
+                                     : (double)vem_i_half(((const uint16_t *)row)[j]);
+}
 
 typedef struct vem_i_kernels {
     const char *name; /* "reference", "baseline", "avx2", "avx512", "neon" */
@@ -168,6 +217,26 @@ typedef struct vem_i_kernels {
     void (*distances)(const void *x, int64_t ld, int64_t n, int32_t d,
                       const void *centers, int64_t ldc, int32_t m, void *out,
                       int64_t ldo);
+
+    /* The same kernels, to the same bits, on rows that are stored narrower than T, ld elements of
+     * that type apart: pack, iso_pairs, distances, iso_rows (below); how->type is not PLAIN. And rows of
+     * them as T, listed (items NULL: row p), ldo apart. */
+    void (*stored_pack)(const vem_i_stored *how, const void *x, int64_t ld,
+                        const uint32_t *items, int32_t n, int32_t d, const void *origin,
+                        void *panels, void *norms);
+    void (*stored_pairs)(const vem_i_stored *how, const void *x, int64_t ld,
+                         const uint32_t *items, int32_t n, int32_t d, const void *means,
+                         int64_t ldc, const void *scale, const void *bias, int32_t m,
+                         const int32_t *index, void *costs, int64_t ldv);
+    void (*stored_distances)(const vem_i_stored *how, const void *x, int64_t ld,
+                             int64_t n, int32_t d, const void *centers, int64_t ldc,
+                             int32_t m, void *out, int64_t ldo);
+    double (*stored_rows)(const vem_i_stored *how, const void *x, int64_t ld,
+                          const uint32_t *items, const void *q, int64_t n, int32_t d,
+                          const void *mean, double *sum, double *second);
+    void (*stored_load)(const vem_i_stored *how, const void *x, int64_t ld,
+                        const uint32_t *items, int64_t n, int32_t d, void *out,
+                        int64_t ldo);
 
     /* In place: costs (m rows, ldv apart, n <= VEM_I_BLOCK items) become
      *     q_c = exp(-(v_c - min v)/2) / sum_c' exp(-(v_c' - min v)/2)

@@ -8,7 +8,7 @@
 #if defined(__clang__)
 #error "Compile this file with -mavx512f -mavx512dq -mavx512vl -mavx512bw -mfma."
 #endif
-#pragma GCC target("avx512f,avx512dq,avx512vl,avx512bw,avx2,fma")
+#pragma GCC target("avx512f,avx512dq,avx512vl,avx512bw,avx2,fma,f16c")
 #endif
 
 #define SIMD_AVX512

@@ -10,6 +10,8 @@
  *     select(mask, a, b)    a where the mask is true, else b;  select_index: the same for
  * ivec load_part(p, n)       n < lanes values, the rest 0; reads nothing behind them
  *     widen_f(p)            as many floats as a vector has doubles, as doubles
+ *     widen_u1, _i1, _f2    the same for bytes, signed bytes and IEEE halves
+ *     join_f(low, high)     two vectors of doubles as one of floats
  *     load_bytes_w(p), _f   bytes as words; as integers of 32 bits
  *     dot_pairs(a, b)       a0 b0 + a1 b1, a2 b2 + a3 b3, ... of words
  *     fold(v)               sum of the 16-byte pieces
@@ -56,6 +58,26 @@ typedef int32_t four_i __attribute__((vector_size(16)));
 typedef int32_t half_d __attribute__((vector_size(SIMD_BYTES / 2)));
 /* Bytes, as words. */
 typedef int16_t wvec __attribute__((vector_size(SIMD_BYTES)));
+
+#if !defined(SIMD_AVX512) && !defined(SIMD_AVX2)
+/* Vectors of 16 bytes have two doubles. */
+INLINE vec_d widen_u1(const uint8_t *p)
+{
+    return (vec_d){(double)p[0], (double)p[1]};
+}
+INLINE vec_d widen_i1(const int8_t *p)
+{
+    return (vec_d){(double)p[0], (double)p[1]};
+}
+INLINE vec_d widen_f2(const uint16_t *p)
+{
+    return (vec_d){(double)vem_i_half(p[0]), (double)vem_i_half(p[1])};
+}
+INLINE vec_f join_f(vec_d low, vec_d high)
+{
+    return (vec_f){(float)low[0], (float)low[1], (float)high[0], (float)high[1]};
+}
+#endif
 
 #if defined(SIMD_AVX512) || defined(SIMD_AVX2) || defined(SIMD_SSE2)
 #include "kernels/simd_x86.h"

@@ -81,6 +81,23 @@ INLINE vec_d widen_f(const float *p)
 {
     return _mm512_cvtps_pd(_mm256_loadu_ps(p));
 }
+INLINE vec_d widen_u1(const uint8_t *p)
+{
+    return _mm512_cvtepi32_pd(_mm256_cvtepu8_epi32(_mm_loadl_epi64((const void *)p)));
+}
+INLINE vec_d widen_i1(const int8_t *p)
+{
+    return _mm512_cvtepi32_pd(_mm256_cvtepi8_epi32(_mm_loadl_epi64((const void *)p)));
+}
+INLINE vec_d widen_f2(const uint16_t *p)
+{
+    return _mm512_cvtps_pd(_mm256_cvtph_ps(_mm_loadu_si128((const __m128i_u *)p)));
+}
+INLINE vec_f join_f(vec_d low, vec_d high)
+{
+    return _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(low)),
+                              _mm512_cvtpd_ps(high), 1);
+}
 INLINE wvec load_bytes_w(const uint8_t *p)
 {
     return (wvec)_mm512_cvtepu8_epi16(_mm256_loadu_si256((const __m256i_u *)p));
@@ -198,6 +215,26 @@ INLINE vec_d load_part_d(const double *p, int32_t n)
 INLINE vec_d widen_f(const float *p)
 {
     return _mm256_cvtps_pd(_mm_loadu_ps(p));
+}
+INLINE vec_d widen_u1(const uint8_t *p)
+{
+    int32_t four;
+    memcpy(&four, p, sizeof four);
+    return _mm256_cvtepi32_pd(_mm_cvtepu8_epi32(_mm_cvtsi32_si128(four)));
+}
+INLINE vec_d widen_i1(const int8_t *p)
+{
+    int32_t four;
+    memcpy(&four, p, sizeof four);
+    return _mm256_cvtepi32_pd(_mm_cvtepi8_epi32(_mm_cvtsi32_si128(four)));
+}
+INLINE vec_d widen_f2(const uint16_t *p)
+{
+    return _mm256_cvtps_pd(_mm_cvtph_ps(_mm_loadl_epi64((const __m128i_u *)p)));
+}
+INLINE vec_f join_f(vec_d low, vec_d high)
+{
+    return _mm256_set_m128(_mm256_cvtpd_ps(high), _mm256_cvtpd_ps(low));
 }
 INLINE wvec load_bytes_w(const uint8_t *p)
 {

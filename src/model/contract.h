@@ -90,7 +90,8 @@ struct vem_i_family {
     vem_i_spread_kind
         needs; /* the least an item must tell of its spread, if it has one */
     /* Hints for those who decide how a fit is made. */
-    int dots;      /* costs are scaled squared distances, so that the dot form serves */
+    int dots; /* costs are scaled squared distances, so that the dot form serves; and rows may
+                      be stored narrower than T (vem_i_stored) */
     int by_column; /* shapes follow the units of the columns, so that the view may divide
                       each by its own; else they are in those of the model's scale */
     const vem_i_family

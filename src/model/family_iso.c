@@ -66,8 +66,8 @@ static void score_tile(const vem_i_scorer *s, const vem_i_items *items, int32_t 
 static void score_pairs(const vem_i_scorer *s, const vem_i_items *items, int32_t m,
                         const int32_t *index, void *costs, int64_t ldv)
 {
-    s->kernels->iso_pairs(items->x, items->ld, items->index, (int32_t)items->n, s->d,
-                          s->means, s->ldc, s->scale, s->bias, m, index, costs, ldv);
+    vem_i_items_pairs(s->kernels, items, s->d, s->means, s->ldc, s->scale, s->bias, m,
+                      index, costs, ldv);
     vem_i_spread_score_pairs(s, items, m, index, costs, ldv);
 }
 
@@ -90,9 +90,9 @@ static void collect_rows(const vem_i_scorer *s, const vem_i_items *items, const 
     const void *mean =
         (const char *)s->about + (size_t)(cluster * s->ldc) * s->kernels->element;
     *vem_i_stats_mass(stats, cluster) +=
-        s->kernels->iso_rows(items->x, items->ld, items->index, q, items->n, s->d, mean,
-                             vem_i_stats_first(stats, cluster),
-                             vem_i_stats_second(stats, cluster));
+        vem_i_items_rows(s->kernels, items, q, s->d, mean,
+                         vem_i_stats_first(stats, cluster),
+                         vem_i_stats_second(stats, cluster));
     vem_i_spread_collect(s, items, q, cluster, stats);
 }
 

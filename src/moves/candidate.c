@@ -233,8 +233,8 @@ static int begin(vem_i_candidates *t, bench *b, const vem_i_share *share, int64_
                vem_model_variance_count(em->model) * sizeof(double));
     for (int32_t h = 0; h < 2; h++) {
         vem_i_model_put(em->model, s, b->two.model, h);
-        vem_i_widen(em->view->kernels, vem_i_view_row(em->view, share->items[drawn[h]]),
-                    em->view->d, b->two.model->means + h * (int64_t)em->view->d);
+        vem_i_view_widen(em->view, share->items[drawn[h]],
+                         b->two.model->means + h * (int64_t)em->view->d);
     }
     vem_i_scorer_prepare(&t->alone, b->two.model, &b->two.scorer);
     meet(t, b, share, 0, NULL, items);

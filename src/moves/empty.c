@@ -74,9 +74,8 @@ static double error_of(const vem_i_em *em, int64_t item)
         }
         return sum;
     }
-    const void *row = vem_i_view_row(em->view, item);
-    for (int64_t j = 0; j < s->d; j++) {
-        double e = vem_i_value(s->kernels, row, j) -
+    for (int32_t j = 0; j < s->d; j++) {
+        double e = vem_i_view_value(em->view, item, j) -
                    vem_i_value(s->kernels, s->means, c * s->ldc + j);
         sum += e * e;
     }

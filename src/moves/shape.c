@@ -240,8 +240,7 @@ static double try_rows(vem_i_shaper *t, bench *b, const vem_i_splittable *some,
 {
     const vem_view *view = t->em->view;
     for (int64_t h = 0; h < 2; h++)
-        vem_i_widen(view->kernels, vem_i_view_row(view, rows[h]), view->d,
-                    b->two.model->means + h * view->d);
+        vem_i_view_widen(view, rows[h], b->two.model->means + h * view->d);
     vem_i_scorer_prepare_means(&t->alone, b->two.model, &b->two.scorer);
     for (int step = 0; step < MEAN_STEPS; step++) {
         const passed now = meet(t, b, some, STATISTICS);

@@ -109,9 +109,10 @@ static void meet(const vem_i_splitter *s, const bench *b, const uint32_t *items,
                  int32_t n)
 {
     const vem_view *view = s->view;
+    const vem_i_items listed = vem_i_items_at(view, 0, items, n);
     vem_i_residence_check(s->run);
-    view->kernels->iso_pairs(view->x, view->ld, items, n, view->d, b->pair, view->d,
-                             s->one, s->zero, 2, b->index, b->costs, VEM_I_BLOCK);
+    vem_i_items_pairs(view->kernels, &listed, view->d, b->pair, view->d, s->one, s->zero,
+                      2, b->index, b->costs, VEM_I_BLOCK);
 }
 
 /* Row `which` of the pair becomes  mean + factor * v. */
@@ -161,8 +162,9 @@ static double gather_sums(const vem_i_splitter *s, const bench *b,
             }
             vem_i_store(kernels, b->weights, k, f);
         }
-        total += kernels->iso_rows(s->view->x, s->view->ld, items, b->weights, n,
-                                   s->view->d, b->mean, b->sum, second);
+        const vem_i_items listed = vem_i_items_at(s->view, 0, items, n);
+        total += vem_i_items_rows(kernels, &listed, b->weights, s->view->d, b->mean,
+                                  b->sum, second);
     }
     return total;
 }
@@ -172,20 +174,21 @@ static void first_direction(const vem_i_splitter *s, const bench *b,
                             const vem_i_splittable *cluster)
 {
     const vem_i_kernels *kernels = s->view->kernels;
-    int64_t d = s->view->d;
+    const int32_t d = s->view->d;
     double farthest = -1;
     for (int64_t k = 0; k < cluster->n && k < FIRST_LOOK; k++) {
-        const void *row = vem_i_view_row(s->view, cluster->items[k]);
+        const int64_t item = cluster->items[k];
         double square = 0;
-        for (int64_t j = 0; j < d; j++) {
-            double e = vem_i_value(kernels, row, j) - vem_i_value(kernels, b->mean, j);
+        for (int32_t j = 0; j < d; j++) {
+            double e =
+                vem_i_view_value(s->view, item, j) - vem_i_value(kernels, b->mean, j);
             square += e * e;
         }
         if (square > farthest) {
             farthest = square;
-            for (int64_t j = 0; j < d; j++)
+            for (int32_t j = 0; j < d; j++)
                 b->sum[j] =
-                    vem_i_value(kernels, row, j) - vem_i_value(kernels, b->mean, j);
+                    vem_i_view_value(s->view, item, j) - vem_i_value(kernels, b->mean, j);
         }
     }
 }
@@ -241,8 +244,7 @@ double vem_i_split(const vem_i_splitter *s, const vem_i_splittable *cluster, int
     int32_t d = s->view->d;
     double spread;
     /* The mean of the items, from the first of them as origin. */
-    memcpy(b->mean, vem_i_view_row(s->view, cluster->items[0]),
-           (size_t)d * kernels->element);
+    vem_i_view_copy(s->view, cluster->items[0], b->mean);
     *mass = gather_sums(s, b, cluster, ALL, &spread);
     if (!(*mass > 0))
         return 0;

@@ -218,6 +218,7 @@ static vem_status make(vem_i_run *run, const vem_view *view, vem_i_boxes *t)
         return status;
     t->view = *view;
     t->view.x = t->tree->x;
+    t->view.stored = VEM_I_STORED_PLAIN;
     t->view.ld = view->d;
     t->view.mass = t->tree->weights;
     find_roots(t);

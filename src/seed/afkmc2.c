@@ -82,8 +82,7 @@ static void measure_shard(void *arg, int64_t shard, int thread)
     const int64_t begin = vem_i_view_shard(view, VEM_I_SEED_SHARD, shard),
                   n = vem_i_view_shard(view, VEM_I_SEED_SHARD, shard + 1) - begin;
     void *out = t->scratch + (size_t)thread * t->scratch_size;
-    t->kernels->distances(vem_i_view_row(view, begin), view->ld, n, view->d, t->centers,
-                          view->d, 1, out, VEM_I_SEED_SHARD);
+    vem_i_view_distances(view, begin, n, t->centers, view->d, 1, out, VEM_I_SEED_SHARD);
     double sum = 0;
     for (int64_t i = 0; i < n; i++) {
         t->chances[begin + i] = vem_i_value(t->kernels, out, i);
@@ -153,8 +152,7 @@ static void draw(task *t, int64_t e, vem_i_rng *rng)
     double place = vem_i_rng_uniform(rng);
     t->draws[e] = vem_i_sampler_draw(&t->sampler, proposal, t, place);
     t->uniforms[e] = vem_i_rng_uniform(rng);
-    memcpy(row_of(t, e), vem_i_view_row(t->view, t->draws[e]),
-           (size_t)t->view->d * t->kernels->element);
+    vem_i_view_copy(t->view, t->draws[e], row_of(t, e));
 }
 
 /* Draws [from, from + n) against all centers that were chosen before the batch began. */
@@ -236,11 +234,11 @@ static void add_center(task *t, int64_t item)
 {
     const vem_view *view = t->view;
     size_t row = (size_t)view->d * t->kernels->element;
-    const void *from = vem_i_view_row(view, item);
-    memcpy((char *)t->centers + (size_t)t->chosen * row, from, row);
+    void *center = (char *)t->centers + (size_t)t->chosen * row;
+    vem_i_view_copy(view, item, center);
     double norm = 0;
     for (int64_t j = 0; j < view->d; j++)
-        norm += vem_i_value(t->kernels, from, j) * vem_i_value(t->kernels, from, j);
+        norm += vem_i_value(t->kernels, center, j) * vem_i_value(t->kernels, center, j);
     int32_t c = t->chosen++;
     vem_i_store(t->kernels, t->norms, c, norm);
     vem_i_store(t->kernels, t->ones, c, 1);

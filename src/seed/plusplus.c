@@ -44,8 +44,7 @@ static void run_shard(void *arg, int64_t shard, int thread)
     size_t most = (size_t)t->candidates * VEM_I_SEED_SHARD * t->kernels->element;
     char *out = (char *)t->distances + (size_t)thread * most;
     int32_t m = t->take ? 1 : t->candidates;
-    t->kernels->distances(vem_i_view_row(view, begin), view->ld, n, view->d, t->rows,
-                          view->d, m, out, VEM_I_SEED_SHARD);
+    vem_i_view_distances(view, begin, n, t->rows, view->d, m, out, VEM_I_SEED_SHARD);
     for (int32_t c = 0; c < m; c++) {
         double sum = 0;
         for (int64_t i = 0; i < n; i++) {
@@ -68,7 +67,7 @@ static void run_shard(void *arg, int64_t shard, int thread)
 static void copy_row(task *t, int64_t item, int32_t slot)
 {
     size_t row = (size_t)t->view->d * t->kernels->element;
-    memcpy((char *)t->rows + (size_t)slot * row, vem_i_view_row(t->view, item), row);
+    vem_i_view_copy(t->view, item, (char *)t->rows + (size_t)slot * row);
 }
 
 static double shard_work(const task *t, int32_t centers)

@@ -104,7 +104,7 @@ static vem_status fit_sample(vem_i_run *run, const vem_view *view, uint64_t seed
     if (status == VEM_OK && !run->counted) {
         vem_i_by_mass(view, size, seed, 0, items);
         for (int64_t i = 0; i < size; i++) {
-            memcpy(x + (size_t)i * row, vem_i_view_row(view, items[i]), row);
+            vem_i_view_copy(view, items[i], x + (size_t)i * row);
             vem_i_residence_check(run);
         }
     }

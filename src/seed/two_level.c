@@ -24,6 +24,7 @@
 #include "base/rng.h"
 #include "base/spill.h"
 #include "coarse/block.h"
+#include "data/items.h"
 #include "seed/row_buckets.h"
 #include "seed/seed.h"
 
@@ -53,19 +54,20 @@ typedef struct task {
     uint64_t seed;
     int32_t buckets;
     int64_t *starts, *counts;
-    double *mass;      /* buckets */
-    double *left;      /* buckets: potential */
-    int64_t *wanted;   /* buckets: centers to draw in this round */
-    int64_t *drawn;    /* buckets: centers drawn in all */
-    int64_t *out;      /* buckets: where this round's picks of the bucket go */
-    uint32_t *rows;    /* by bucket, in order */
-    char *sorted;      /* by bucket: the rows themselves, of a spilled view; else NULL */
-    char *nearest;     /* by bucket, T: D2 */
-    int32_t *index;    /* by bucket: which center of the bucket that is */
-    double *sums;      /* by block of a bucket: chances */
-    pick *picks;       /* the centers, in the order of the rounds */
-    char *scratch;     /* per thread: panels, the batch's rows and distances */
-    void *ones, *none; /* scale and bias of plain distances */
+    double *mass;       /* buckets */
+    double *left;       /* buckets: potential */
+    int64_t *wanted;    /* buckets: centers to draw in this round */
+    int64_t *drawn;     /* buckets: centers drawn in all */
+    int64_t *out;       /* buckets: where this round's picks of the bucket go */
+    uint32_t *rows;     /* by bucket, in order */
+    char *sorted;       /* by bucket: the rows themselves, of a spilled view; else NULL */
+    vem_view by_bucket; /* ... as a view */
+    char *nearest;      /* by bucket, T: D2 */
+    int32_t *index;     /* by bucket: which center of the bucket that is */
+    double *sums;       /* by block of a bucket: chances */
+    pick *picks;        /* the centers, in the order of the rounds */
+    char *scratch;      /* per thread: panels, the batch's rows and distances */
+    void *ones, *none;  /* scale and bias of plain distances */
 } task;
 
 static int64_t packed_blocks(const vem_i_kernels *kernels, int64_t n, int32_t d)
@@ -187,22 +189,18 @@ static void meet(const task *t, int64_t bucket, const int64_t *places, int32_t m
     char *costs = centers + BATCH * row;
     int32_t first = (int32_t)t->drawn[bucket] - m;
     for (int32_t k = 0; k < m; k++)
-        memcpy(centers + (size_t)k * row,
-               t->sorted ? t->sorted + (size_t)places[k] * row
-                         : (const char *)vem_i_view_row(view, t->rows[places[k]]),
-               row);
+        vem_i_view_copy(t->sorted ? &t->by_bucket : view,
+                        t->sorted ? places[k] : t->rows[places[k]],
+                        centers + (size_t)k * row);
     for (int64_t b = 0; b < blocks_of(t, bucket); b++) {
         /* Blocks that find no room share the last place, and are packed every time. */
         int64_t begin = t->starts[bucket] + b * VEM_I_BLOCK, at = b < kept ? b : kept - 1;
         char *panels = scratch + (size_t)at * VEM_I_BLOCK * row;
         int32_t n = block_rows(t, bucket, b);
         if (fresh || (at == kept - 1 && blocks_of(t, bucket) > kept)) {
-            if (t->sorted)
-                kernels->pack(t->sorted + (size_t)begin * row, view->d, NULL, n, view->d,
-                              NULL, panels, NULL);
-            else
-                kernels->pack(view->x, view->ld, t->rows + begin, n, view->d, NULL,
-                              panels, NULL);
+            vem_i_items items = t->sorted ? vem_i_items_at(&t->by_bucket, begin, NULL, n)
+                                          : vem_i_items_at(view, 0, t->rows + begin, n);
+            vem_i_items_pack(view, NULL, panels, NULL, &items);
         }
         kernels->iso_tile(panels, n, view->d, centers, view->d, t->ones, t->none, m,
                           costs, VEM_I_BLOCK);
@@ -298,12 +296,12 @@ static void sort_by_bucket(task *t, const int32_t *labels)
         t->out[c] = vem_i_shards(t->counts[c], panel) * panel;
     vem_i_bucket_places(t->out, t->buckets, 1, 0, 0);
     memcpy(t->starts, t->out, buckets * sizeof *t->starts);
-    const size_t row = (size_t)t->view->d * t->kernels->element;
+    const size_t row = (size_t)t->view->d * vem_i_view_element(t->view);
     for (int64_t i = 0; i < n; i++) {
         const int64_t place = t->out[labels[i]]++;
         t->rows[place] = (uint32_t)i;
         if (t->sorted) {
-            memcpy(t->sorted + (size_t)place * row, vem_i_view_row(t->view, i), row);
+            memcpy(t->sorted + (size_t)place * row, vem_i_view_place(t->view, i), row);
             vem_i_residence_check(t->run);
         }
     }
@@ -412,9 +410,16 @@ vem_status vem_i_seed_two_level(vem_i_run *run, const vem_view *view, int32_t cl
      * together. */
     vem_i_mapping *sorted = NULL;
     if (status == VEM_OK && view->spilled)
-        status = vem_i_spill_new(run, (size_t)room * (size_t)view->d * t.kernels->element,
-                                 &sorted);
+        status =
+            vem_i_spill_new(run,
+                            (size_t)room * (size_t)view->d * vem_i_view_element(view),
+                            &sorted);
     t.sorted = sorted ? sorted->bytes : NULL;
+    t.by_bucket = *view;
+    t.by_bucket.x = t.sorted;
+    t.by_bucket.ld = view->d;
+    t.by_bucket.spread = NULL;
+    t.by_bucket.log_base = NULL;
     if (status == VEM_OK)
         status = choose_all(run, &t, room, clusters, seeds);
     vem_i_mapping_free(sorted);
