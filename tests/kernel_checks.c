@@ -47,6 +47,7 @@ const kernel_check kernel_checks[] = {
     {"spread", check_spread},
     {"recenter", check_recenter},
     {"bytes", check_bytes},
+    {"rows as they are stored", check_stored},
     {"collect", check_collect},
     {NULL, NULL},
 };

@@ -80,6 +80,7 @@ int check_collect(const vem_i_kernels *table);
 int check_spread(const vem_i_kernels *table);
 int check_recenter(const vem_i_kernels *table);
 int check_bytes(const vem_i_kernels *table);
+int check_stored(const vem_i_kernels *table);
 
 /* The grid; each list ends with 0. grid_items() replaces the negative entries of grid_n
  * by sizes around the panel. grid_thin() takes a smaller grid, for slow (emulated)
