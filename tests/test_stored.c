@@ -7,7 +7,7 @@
 #include "plan_check.h"
 #include "run.h"
 
-enum { D = 40 };
+enum { D = 100 };
 
 /* The same numbers twice. */
 typedef struct twins {
@@ -125,10 +125,10 @@ static void our_own_choices(void **state)
 {
     (void)state;
     for (int k = 0; k < 3; k++)
-        for (int weighted = 0; weighted < 2; weighted++) {
-            twins t = twins_new(types[k], 2200, weighted);
+        for (int weighted = 0; weighted < (k == 0 ? 2 : 1); weighted++) {
+            twins t = twins_new(types[k], 1200, weighted);
             for (int how = 0; how < 6; how++) {
-                vem_options o = options_of(how < 2 ? 12 : 130);
+                vem_options o = options_of(how < 2 ? 12 : 100);
                 o.precision = how % 2 ? VEM_SINGLE : VEM_DOUBLE;
                 o.family = how >= 4 ? VEM_ISO : VEM_AUTO;
                 o.held = how >= 4 ? 3 : VEM_AUTO;
@@ -142,7 +142,7 @@ static void our_own_choices(void **state)
 static void every_search_and_seeding(void **state)
 {
     (void)state;
-    twins t = twins_new(VEM_UINT8, 600, 0);
+    twins t = twins_new(VEM_UINT8, 400, 0);
     for (int i = 0; i < VEM_SEARCH_COUNT * (VEM_SEED_TWO_LEVEL + 1); i++) {
         vem_options o = options_of(30);
         o.search = i % VEM_SEARCH_COUNT;
@@ -160,9 +160,9 @@ static void other_ways(void **state)
 {
     (void)state;
     for (int k = 0; k < 3; k++) {
-        twins t = twins_new(types[k], 1000, 0);
+        twins t = twins_new(types[k], 600, 0);
         for (int how = 0; how < 9; how++) {
-            vem_options o = options_of(60);
+            vem_options o = options_of(40);
             o.precision = VEM_SINGLE;
             o.standardize = how == 0;
             o.normalize = how == 1;
@@ -172,7 +172,7 @@ static void other_ways(void **state)
             o.restarts = how == 5 ? 2 : o.restarts;
             o.finish = how == 6 ? VEM_FINISH_HARD : o.finish;
             o.held = how == 6 ? 3 : VEM_AUTO;
-            o.cells = how == 7 ? 500 : VEM_AUTO;
+            o.cells = how == 7 ? 300 : VEM_AUTO;
             o.swaps = how == 8 ? 4 : VEM_AUTO;
             same_fits(&t, &o, "other ways", how);
         }
@@ -184,10 +184,10 @@ static void any_number_of_threads(void **state)
 {
     (void)state;
     static const int threads[] = {1, 2, 3, 7};
-    twins t = twins_new(VEM_FLOAT16, 4000, 0);
+    twins t = twins_new(VEM_FLOAT16, 2000, 0);
     uint64_t first = 0;
     for (int k = 0; k < 4; k++) {
-        vem_options o = options_of(200);
+        vem_options o = options_of(120);
         o.precision = VEM_SINGLE;
         o.threads = threads[k];
         const uint64_t digest = digest_of(t.narrow, &o);
@@ -201,8 +201,8 @@ static void rows_in_a_file(void **state)
 {
     (void)state;
     for (int k = 0; k < 3; k++) {
-        twins t = twins_new(types[k], 3000, 0);
-        vem_options o = options_of(200);
+        twins t = twins_new(types[k], 1500, 0);
+        vem_options o = options_of(120);
         o.precision = VEM_SINGLE;
         const uint64_t inside = digest_of(t.narrow, &o);
         ctx->spills_all = 1;
@@ -218,8 +218,8 @@ static void checkpoints(void **state)
     (void)state;
     char path[64];
     snprintf(path, sizeof path, "/tmp/vem-test-stored-%d", (int)getpid());
-    twins t = twins_new(VEM_UINT8, 3000, 0);
-    vem_options o = options_of(150);
+    twins t = twins_new(VEM_UINT8, 1500, 0);
+    vem_options o = options_of(100);
     o.precision = VEM_SINGLE;
     o.max_steps = 6;
     const uint64_t whole = digest_of(t.wide, &o);
@@ -256,8 +256,8 @@ static void tiny_halves(void **state)
 static void memory(void **state)
 {
     (void)state;
-    enum { N = 12000 };
-    vem_options o = options_of(300);
+    enum { N = 5000 };
+    vem_options o = options_of(120);
     uint64_t wide, narrow;
     o.precision = VEM_SINGLE;
     o.threads = 1;

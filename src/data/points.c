@@ -16,7 +16,6 @@
 
 #include "base/memory.h"
 #include "base/spill.h"
-#include "data/items.h"
 #include "data/pass.h"
 #include "data/points_inside.h"
 
@@ -385,52 +384,4 @@ uint64_t vem_i_points_bytes(int64_t n, int32_t d, vem_precision precision)
 {
     return (uint64_t)n * (uint64_t)d *
            (precision == VEM_SINGLE ? sizeof(float) : sizeof(double));
-}
-
-void vem_i_items_add_traces(const vem_view *view, const vem_i_items *items, void *norms)
-{
-    const vem_i_kernels *kernels = view->kernels;
-    for (int64_t p = 0; p < items->n; p++) {
-        const int64_t at =
-            (items->index ? (int64_t)items->index[p] : p) * items->spread_ld;
-        vem_i_store(kernels, norms, p,
-                    vem_i_value(kernels, norms, p) +
-                        vem_i_value(kernels, items->spread, at));
-    }
-}
-
-void vem_i_narrow(const vem_i_kernels *kernels, const double *values, int64_t n,
-                  void *out)
-{
-    if (kernels->precision == VEM_DOUBLE) {
-        memcpy(out, values, (size_t)n * sizeof(double));
-        return;
-    }
-    float *narrow = out;
-    for (int64_t i = 0; i < n; i++)
-        narrow[i] = (float)values[i];
-}
-
-void vem_i_widen(const vem_i_kernels *kernels, const void *values, int64_t n, double *out)
-{
-    for (int64_t i = 0; i < n; i++)
-        out[i] = vem_i_value(kernels, values, i);
-}
-
-void vem_i_view_widen(const vem_view *view, int64_t item, double *out)
-{
-    if (vem_i_view_is_sparse(view))
-        vem_i_sparse_widen(&view->sparse, item, view->d, out);
-    else
-        for (int32_t j = 0; j < view->d; j++)
-            out[j] = vem_i_view_value(view, item, j);
-}
-
-double vem_i_view_log_jacobian(const vem_view *view)
-{
-    double sum = 0;
-    if (view->scale)
-        for (int32_t j = 0; j < view->d; j++)
-            sum -= log(view->scale[j]);
-    return sum;
 }

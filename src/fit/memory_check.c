@@ -31,6 +31,31 @@ uint64_t vem_i_plan_allowed(const vem_i_plan *plan, const vem_data *data)
     return allowed_beside(plan, plan->spill || (data->mapping && memory_of(plan)));
 }
 
+vem_i_stored_type vem_i_plan_stored(const vem_i_plan *plan)
+{
+    /* Loads take part of each step, the more the less else there is: of 40 columns a third, of 128 a
+     * tenth (bench/results/small_types.md). */
+    enum { LEAST_COLUMNS = 96 };
+    const vem_i_programme *p = &plan->programme;
+    const vem_options *o = &p->options;
+    if (plan->widens || plan->sparse || p->reduced || p->celled || o->standardize ||
+        vem_i_normalize_of(o) || plan->d < LEAST_COLUMNS)
+        return VEM_I_STORED_PLAIN;
+    for (int i = 0; i < p->count; i++)
+        if (!vem_i_family_of(p->stages[i].options.family)->dots)
+            return VEM_I_STORED_PLAIN;
+    return vem_i_stored_of(plan->type);
+}
+
+uint64_t vem_i_plan_rows(const vem_i_plan *plan)
+{
+    const vem_i_programme *p = &plan->programme;
+    const vem_i_stored_type stored = vem_i_plan_stored(plan);
+    return stored ? (uint64_t)p->rows * (uint64_t)plan->d * vem_i_stored_bytes(stored)
+                  : vem_i_points_bytes(p->rows, plan->d,
+                                       (vem_precision)p->options.precision);
+}
+
 /* Where rows are put in order, for the fit or for its seeding: the old order and the new. */
 uint64_t vem_i_plan_spilled(const vem_i_plan *plan)
 {

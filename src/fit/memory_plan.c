@@ -365,30 +365,6 @@ static sizes sizes_of_cells(const sizes *rows, const vem_i_programme *p,
     return s;
 }
 
-vem_i_stored_type vem_i_plan_stored(const vem_i_plan *plan)
-{
-    /* Shorter rows are little beside what is kept for each, and slower to read. */
-    enum { LEAST_COLUMNS = 32 };
-    const vem_i_programme *p = &plan->programme;
-    const vem_options *o = &p->options;
-    if (plan->widens || plan->sparse || p->reduced || p->celled || o->standardize ||
-        vem_i_normalize_of(o) || plan->d < LEAST_COLUMNS)
-        return VEM_I_STORED_PLAIN;
-    for (int i = 0; i < p->count; i++)
-        if (!vem_i_family_of(p->stages[i].options.family)->dots)
-            return VEM_I_STORED_PLAIN;
-    return vem_i_stored_of(plan->type);
-}
-
-uint64_t vem_i_plan_rows(const vem_i_plan *plan)
-{
-    const vem_i_programme *p = &plan->programme;
-    const vem_i_stored_type stored = vem_i_plan_stored(plan);
-    return stored ? (uint64_t)p->rows * (uint64_t)plan->d * vem_i_stored_bytes(stored)
-                  : vem_i_points_bytes(p->rows, plan->d,
-                                       (vem_precision)p->options.precision);
-}
-
 static uint64_t plan_stages(const vem_i_plan *plan, const vem_i_run *run)
 {
     const vem_i_programme *p = &plan->programme;
