@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "base/record.h"
-#include "data/items.h"
 
 enum { PIECE = 512 };
 
@@ -36,18 +35,6 @@ uint64_t vem_i_view_mix(const vem_view *view, int64_t item, uint64_t sum)
     else
         sum = mix_stored(view, item, sum);
     return vem_i_mix(sum, &mass, sizeof mass);
-}
-
-void vem_i_items_add_traces(const vem_view *view, const vem_i_items *items, void *norms)
-{
-    const vem_i_kernels *kernels = view->kernels;
-    for (int64_t p = 0; p < items->n; p++) {
-        const int64_t at =
-            (items->index ? (int64_t)items->index[p] : p) * items->spread_ld;
-        vem_i_store(kernels, norms, p,
-                    vem_i_value(kernels, norms, p) +
-                        vem_i_value(kernels, items->spread, at));
-    }
 }
 
 void vem_i_narrow(const vem_i_kernels *kernels, const double *values, int64_t n,
