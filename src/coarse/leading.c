@@ -66,6 +66,8 @@ typedef struct task {
     double usual,
         ratio; /* squares beside the axes: of a row worth a cluster; over those along */
     found *founds;
+    char *
+        rows; /* per thread: the rows at hand as T, of a view that is stored narrower; else NULL */
 } task;
 
 static double square_of(const vem_i_kernels *kernels, const void *row, int64_t d)
@@ -82,22 +84,31 @@ static double square_of(const vem_i_kernels *kernels, const void *row, int64_t d
 
 static void project_rows(void *arg, int64_t number, int thread)
 {
-    (void)thread;
     const task *t = arg;
     const vem_view *view = t->view;
     const vem_i_kernels *kernels = view->kernels;
+    const vem_i_stored how = vem_i_view_how(view);
+    const size_t row = (size_t)view->d * kernels->element;
+    char *wide = t->rows ? t->rows + (size_t)thread * VEM_I_PROJECTED * row : NULL;
     const int64_t m = t->leading->axes, begin = number * TOGETHER,
                   end = begin + TOGETHER < view->n ? begin + TOGETHER : view->n;
     found f = {0};
     for (int64_t i = begin; i < end; i += VEM_I_PROJECTED) {
         const int64_t n = end - i < VEM_I_PROJECTED ? end - i : VEM_I_PROJECTED;
         char *out = (char *)t->leading->points->x + (size_t)(i * m) * kernels->element;
-        vem_i_axes_project(kernels, t->packed, view->d, (int32_t)m, t->zeros,
-                           vem_i_view_row(view, i), view->ld, n, out, m);
+        const int64_t ld = wide ? view->d : view->ld;
+        const char *rows = vem_i_view_place(view, i);
+        if (wide) {
+            kernels->stored_load(&how, rows, view->ld, NULL, n, view->d, wide, view->d);
+            rows = wide;
+        }
+        vem_i_axes_project(kernels, t->packed, view->d, (int32_t)m, t->zeros, rows, ld, n,
+                           out, m);
         for (int64_t k = 0; k < n; k++) {
             const double w = vem_i_view_mass(view, i + k);
             const double whole =
-                w * square_of(kernels, vem_i_view_row(view, i + k), view->d);
+                w *
+                square_of(kernels, rows + (size_t)(k * ld) * kernels->element, view->d);
             const double along =
                 w * square_of(kernels, out + (size_t)(k * m) * kernels->element, m);
             const double usual = fmax(t->usual, STRANGE * t->ratio * along);
@@ -136,7 +147,10 @@ static vem_status project(vem_i_run *run, task *t, double distance, int *serve)
 {
     const vem_view *view = t->view;
     const int64_t shards = vem_i_shards(view->n, TOGETHER);
+    const size_t row = (size_t)view->d * view->kernels->element;
     vem_status status = vem_i_take(run, &t->founds, (size_t)shards, sizeof *t->founds);
+    if (status == VEM_OK && view->stored)
+        status = vem_i_take(run, &t->rows, (size_t)run->threads, VEM_I_PROJECTED * row);
     if (status != VEM_OK || run->counted)
         return status;
     vem_i_parallel_light(run, shards, (double)TOGETHER * view->d * t->leading->axes,
@@ -169,7 +183,7 @@ static vem_status copy_sample(vem_i_run *run, const vem_view *view, vem_i_axes_s
     if (status == VEM_OK && !run->counted) {
         vem_i_pick_by_mass(view->mass, view->n, (int)s->n, picked);
         for (int64_t i = 0; i < s->n; i++) {
-            memcpy((char *)s->x + (size_t)i * row, vem_i_view_row(view, picked[i]), row);
+            vem_i_view_copy(view, picked[i], (char *)s->x + (size_t)i * row);
             vem_i_residence_check(run);
         }
     }
@@ -202,6 +216,7 @@ static vem_status take_points(vem_i_run *run, const vem_view *view, int32_t axes
         memcpy(made->mass, view->mass, n * sizeof(double));
     made->view = *view;
     made->view.x = made->x;
+    made->view.stored = VEM_I_STORED_PLAIN;
     made->view.mass = made->mass;
     made->view.d = axes;
     made->view.ld = axes;
@@ -251,6 +266,7 @@ static vem_status make(vem_i_run *run, const vem_view *view, int32_t clusters,
     if (status == VEM_OK && l->axes > 0)
         status = project(run, &t, distance, &serve);
     vem_i_free(t.founds);
+    vem_i_free(t.rows);
     vem_i_free_rooms(list, VEM_I_COUNT(list));
     if (status == VEM_OK && !serve) {
         vem_i_leading_let_go(l);

@@ -64,10 +64,10 @@ uint64_t vem_i_plan_spilled(const vem_i_plan *plan)
     if (!plan->spill)
         return 0;
     const vem_i_stage *leading = vem_i_programme_find(p, VEM_I_STAGE_LEADING);
-    const uint64_t along =
-        leading ? vem_i_points_bytes(p->rows, leading->axes,
-                                     (vem_precision)p->options.precision)
-                : 0;
+    const uint64_t along = leading
+                               ? vem_i_points_bytes(p->rows, leading->axes,
+                                                    (vem_precision)p->options.precision)
+                               : 0;
     return (vem_i_plan_rows(plan) + along) *
            (vem_i_programme_orders(p) ||
                     (seed && seed->options.seeding == VEM_SEED_TWO_LEVEL)

@@ -41,6 +41,7 @@ typedef struct sizes {
     int64_t n; /* items of the loop */
     int32_t d, clusters;
     int weighted, sparse;
+    vem_i_stored_type stored;
     int64_t row_values;
     uint64_t model;
     vem_i_cells *cells; /* made dry; NULL: the items are rows */
@@ -67,6 +68,7 @@ static vem_view view_of(const sizes *s)
                       .used = s->n,
                       .ld = s->d,
                       .d = s->d,
+                      .stored = s->stored,
                       .sparse = {.starts = s->sparse ? &NONE : NULL, .ends = &NONE},
                       .mass = s->weighted ? &ONE : NULL,
                       .log_base = has_log_base(s->o) ? &ONE : NULL};
@@ -316,6 +318,7 @@ static uint64_t led_bytes(const sizes *s, const vem_i_programme *p, int spill)
         spill ? 0 : (uint64_t)s->n * (uint64_t)leading->axes * s->kernels->element;
     sizes along = *s;
     along.d = leading->axes;
+    along.stored = VEM_I_STORED_PLAIN;
     /* Lifted, the model is there twice, and the axes once more, in double. */
     const uint64_t ordered = ordered_bytes(p, (uint64_t)s->n, s->sparse);
     const uint64_t lifted = ordered + 2 * s->model + 3 * basis + order_bytes(s, spill);
@@ -379,6 +382,7 @@ static uint64_t plan_stages(const vem_i_plan *plan, const vem_i_run *run)
                .clusters = (int32_t)o->clusters,
                .weighted = plan->weighted || p->reduced,
                .sparse = plan->sparse,
+               .stored = vem_i_plan_stored(plan),
                .row_values = plan->row_values};
     const uint64_t items = (uint64_t)p->items, labels = items * sizeof(int32_t);
     vem_i_cells *cells = NULL;
