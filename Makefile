@@ -8,8 +8,11 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 all: build
 
+# With MPI=1: fits over several processes, by mpirun.
+export MPI
+
 build:
-	@scripts/setup.sh build
+	@scripts/setup.sh build $(if $(filter 1,$(MPI)),mpi)
 	@scripts/build.sh release $(JOBS)
 
 demo: build

@@ -477,4 +477,17 @@ int cli_draw_path(cli_args *args);
 int cli_fit_over(cli_args *args, vem_status status, cli_found *found,
                  const vem_data *data, double seconds_read, double began);
 
+/* ---- processes.c: under mpirun ---- */
+
+/* First and last thing of main; the end gives the exit status back. */
+void cli_processes_begin(int *count, char ***words);
+int cli_processes_end(int code);
+/* The context knows of the others. */
+vem_status cli_processes_join(vem_ctx *ctx);
+/* How many there are; and is this the one that writes? */
+int cli_processes(void);
+int cli_writes(void);
+/* What all of them have sent; each of them calls it. */
+int64_t cli_processes_bytes(const vem_ctx *ctx);
+
 #endif

@@ -124,6 +124,12 @@ static int check_early(cli_args *args, vem_model **start)
         return code;
     if (*start && args->options.clusters == VEM_AUTO)
         args->options.clusters = vem_model_clusters(*start);
+    if (cli_processes() > 1 && (args->numbers || cli_value(args, "accumulate"))) {
+        cli_error("over several processes one number of clusters is fitted: %s goes "
+                  "without mpirun.",
+                  args->numbers ? "a search for it" : "--accumulate");
+        return CLI_USAGE;
+    }
     if (args->options.clusters == VEM_AUTO && !args->numbers) {
         cli_error("the number of clusters is missing: say it with -k C.");
         return CLI_USAGE;

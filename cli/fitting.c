@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "vem/mpi.h"
 
 /* Seconds as a person would say them. */
 static const char *about(double seconds, char text[32])
@@ -97,6 +98,8 @@ static vem_status write_labels(cli_args *args, const vem_report *report,
                                const char *path)
 {
     const vem_summary *s = vem_report_summary(report);
+    if (cli_processes() > 1)
+        return vem_mpi_labels_write(args->ctx, path, data, report);
     const int known = vem_report_labels(report) != NULL;
     if (known && vem_data_rows_read(data) == s->n)
         return vem_labels_write_rows(args->ctx, path, data, vem_report_labels(report),
@@ -164,6 +167,11 @@ static int write_results(cli_args *args, const cli_found *found, const vem_data 
     const char *output = cli_value(args, "output"), *labels = cli_value(args, "labels");
     const char *trace = cli_value(args, "trace");
     vem_status status = VEM_OK;
+    if (!cli_writes()) { /* of several processes the first one does, with what the others send */
+        if (labels)
+            status = write_labels(args, found->report, found->model, data, labels);
+        return status == VEM_OK ? CLI_DONE : cli_failure(args, status);
+    }
     if (output)
         status = cli_set_meta(args, found->report, found->model);
     if (status == VEM_OK && output)
@@ -194,6 +202,11 @@ static int tell(cli_args *args, const cli_found *found, double seconds_read,
             cli_more_json(found->more, o);
         }
         cli_drift_json(found->drift, o);
+        if (cli_processes() > 1) {
+            json_object_set_new(o, "processes", json_integer(cli_processes()));
+            json_object_set_new(o, "bytes_sent",
+                                json_integer(cli_processes_bytes(args->ctx)));
+        }
         return cli_json_print(o);
     }
     if (!cli_value(args, "quiet")) {

@@ -45,6 +45,11 @@ static vem_ctx *new_context(void)
     else if (status != VEM_OK)
         cli_error("failed: %s.", vem_status_name(status));
     vem_ctx_set_dashes(ctx, 1);
+    if (status == VEM_OK && cli_processes_join(ctx) != VEM_OK) {
+        cli_error("%s", vem_ctx_message(ctx));
+        vem_ctx_free(ctx);
+        return NULL;
+    }
     return status == VEM_OK ? ctx : NULL;
 }
 
@@ -133,6 +138,13 @@ static int run(int count, char **words)
         cli_error("there is no option %s before a command; \"vem --help\" helps.", word);
         return CLI_USAGE;
     }
+    if (command && command != &cli_fit && command != &cli_predict &&
+        command != &cli_score && cli_processes() > 1) {
+        cli_error("vem fit, predict and score run over several processes; run vem %s "
+                  "without mpirun.",
+                  command->name);
+        return CLI_USAGE;
+    }
     return command ? run_command(command, count - 2, words + 2) : unknown_command(word);
 }
 
@@ -156,7 +168,8 @@ static void spin_less(char **words)
 int main(int count, char **words)
 {
     spin_less(words);
-    const int code = run(count, words);
+    cli_processes_begin(&count, &words);
+    const int code = cli_processes_end(run(count, words));
     errno = 0;
     if (fflush(stdout) != 0 || ferror(stdout)) {
         cli_error("standard output could not be written: %s.",

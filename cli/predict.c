@@ -155,9 +155,9 @@ static int predict(cli_args *args, const vem_model *model, const vem_data *data,
         vem_status status = vem_assign_guided(args->ctx, model, data, how, clusters,
                                               probabilities, &report);
         cli_progress_end();
-        if (status == VEM_OK)
+        if (status == VEM_OK && cli_writes())
             status = spread(args, data, top, clusters, probabilities, 0);
-        if (status == VEM_OK)
+        if (status == VEM_OK && cli_writes())
             status = soft ? vem_soft_write_rows(args->ctx, target, data, clusters,
                                                 probabilities, all, top)
                           : vem_labels_write_rows(args->ctx, target, data, clusters, all);
@@ -301,6 +301,13 @@ static int run(cli_args *args)
                                         : !wanted  ? "npy csv csv.gz"
                                         : !how.top ? "npz csv csv.gz npy"
                                                    : "npz csv csv.gz");
+    if (code == CLI_DONE && cli_processes() > 1 &&
+        (spill || (!how.top && output && cli_has_ending(output, "npy")))) {
+        cli_error(
+            "over several processes rows are not assigned by %s: go without mpirun.",
+            spill ? "--spill" : "--top all into an .npy");
+        code = CLI_USAGE;
+    }
     if (code != CLI_DONE)
         return code;
     cli_progress_begin(args);

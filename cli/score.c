@@ -61,9 +61,9 @@ static int compare(cli_args *args, const vem_model *model, const vem_data *data,
     } else {
         vem_status status =
             vem_assign(args->ctx, model, data, 1, cli_precision(args), labels, NULL);
-        for (int64_t i = 0; status == VEM_OK && i < n; i++)
+        for (int64_t i = 0; status == VEM_OK && cli_writes() && i < n; i++)
             clusters[i] = labels[i];
-        if (status == VEM_OK)
+        if (status == VEM_OK && cli_writes()) /* it has all of them */
             status = vem_compare(args->ctx, clusters, classes, n, agreement);
         if (status != VEM_OK)
             code = cli_failure(args, status);
@@ -174,6 +174,10 @@ static int run(cli_args *args)
             cli_error("--%s belongs to --index.", of_index[k]);
             return CLI_USAGE;
         }
+    if (cli_value(args, "index") && cli_processes() > 1) {
+        cli_error("--index is looked up by one process: go without mpirun.");
+        return CLI_USAGE;
+    }
     cli_progress_begin(args);
     code = cli_read_model(args, args->operands[0], args->operands[1], &model);
     if (code == CLI_DONE)

@@ -1,6 +1,8 @@
 #!/bin/sh
 # Configures and builds one preset:  scripts/build.sh PRESET [JOBS]
 #
+# With MPI=1 in the environment for several processes, too.
+#
 # On a terminal a line says how far it is; elsewhere it is quiet unless it fails.
 set -eu
 cd "$(dirname "$0")/.."
@@ -20,7 +22,9 @@ fail() {
     exit 1
 }
 
-cmake --preset "$preset" >"$log" 2>&1 || fail
+mpi=OFF
+[ "${MPI:-}" != 1 ] || mpi=ON
+cmake --preset "$preset" -DVEM_MPI=$mpi >"$log" 2>&1 || fail
 sed -n 's/^-- \(Python package: .*\)/\1/p' "$log"
 if [ -t 1 ]; then
     # make numbers its lines, "[ 42%] Building C object ...": the number is the progress.

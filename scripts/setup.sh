@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what is missing, by group:  scripts/setup.sh [build] [test] [lint] [bench]
+# Installs what is missing, by group:  scripts/setup.sh [build] [mpi] [test] [lint] [bench]
 #
 # On Debian and Ubuntu through apt; a second run finds everything there and touches nothing,
 # so it works without a network. Elsewhere it says what is needed and goes on.
@@ -8,7 +8,8 @@ set -eu
 build="build-essential cmake pkg-config librandom123-dev
        libjansson-dev libzip-dev zlib1g-dev libhdf5-dev libcmocka-dev python3 python3-dev
        python3-setuptools python3-wheel python3-pip"
-tests="clang libclang-rt-dev libomp-dev python3-numpy python3-sklearn python3-h5py python3-distributed
+mpi="libopenmpi-dev openmpi-bin"
+tests="$mpi clang libclang-rt-dev libomp-dev python3-numpy python3-sklearn python3-h5py python3-distributed
        python3-pytest python3-pandas python3-faiss python3-pil python3-tqdm
        gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static abigail-tools"
 lint="clang-format clang-tidy cppcheck shellcheck"
@@ -19,11 +20,12 @@ wanted=""
 for group in "${@:-build}"; do
     case $group in
     build) wanted="$wanted $build" ;;
+    mpi) wanted="$wanted $build $mpi" ;;
     test) wanted="$wanted $build $tests" ;;
     lint) wanted="$wanted $build clang libclang-rt-dev libomp-dev $lint" ;;
     bench) wanted="$wanted $build $bench" ;;
     *)
-        echo "setup.sh: '$group' is not one of build, test, lint, bench." >&2
+        echo "setup.sh: '$group' is not one of build, mpi, test, lint, bench." >&2
         exit 2
         ;;
     esac

@@ -3,6 +3,7 @@
  * whether one is left out.) */
 #define CONTEXT_THREADS 1
 #include "context.h"
+#include "vem/mpi.h"
 
 /* What the calls need besides the NULL at hand. */
 static vem_data *data;
@@ -453,6 +454,16 @@ static void nothing_is_told_of_nothing(void **state)
     assert_int_equal(vem_file_is_classes(NULL), 0);
     assert_int_equal(vem_file_has_path(NULL), 0);
     assert_string_equal(vem_file_kind(NULL), "unknown");
+    REFUSES(ctx, vem_ctx_set_mpi(NULL, NULL));
+    assert_int_equal(vem_ctx_set_mpi(ctx, NULL), VEM_OK);
+    assert_int_equal(vem_ctx_mpi_rank(NULL), 0);
+    assert_int_equal(vem_ctx_mpi_size(NULL), 1);
+    assert_true(vem_ctx_mpi_bytes(NULL) == 0);
+    assert_null(vem_mpi_labels(NULL, NULL, NULL));
+    REFUSES(ctx, vem_mpi_labels_write(NULL, "x.npy", data, NULL));
+    REFUSES(path, vem_mpi_labels_write(ctx, NULL, data, NULL));
+    REFUSES(data, vem_mpi_labels_write(ctx, "x.npy", NULL, NULL));
+    REFUSES(report, vem_mpi_labels_write(ctx, "x.npy", data, NULL));
 }
 
 int main(void)

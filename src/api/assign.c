@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/residence.h"
+#include "comm/comm.h"
 #include "em/estep.h"
 
 /* Labels alone: the closest search, without the costs of the other clusters. */
@@ -216,11 +217,12 @@ vem_status vem_assign(vem_ctx *ctx, const vem_model *model, const vem_data *data
     VEM_I_NEED(ctx, ctx, model, data, clusters);
     vem_i_run *run = vem_i_begin(ctx, &(vem_i_verb){0});
     vem_i_assign a = {.top = top, .clusters = clusters, .probabilities = probabilities};
+    vem_i_comm_join(run);
     vem_status status = vem_i_assign_check(run, model, top);
     if (status == VEM_OK)
         status = vem_i_for_chunks(run, model, data, precision, "assign", 1,
                                   vem_i_assign_scan, &a);
-    return status;
+    return status == VEM_OK ? vem_i_assign_gather(run, data, &a) : status;
 }
 
 vem_status vem_posterior(vem_ctx *ctx, const vem_model *model, const vem_data *data,

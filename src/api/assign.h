@@ -21,6 +21,9 @@ vem_status vem_i_assign_guided(vem_i_run *run, const vem_model *model,
 vem_status vem_i_assign_each(vem_i_run *run, const vem_model *model, const vem_data *data,
                              const vem_assign_options *options, int32_t *clusters,
                              vem_i_chunk_fn then, void *arg);
+/* Several processes have assigned their chunks: the first one gets all (processes.c). */
+vem_status vem_i_assign_gather(vem_i_run *run, const vem_data *data,
+                               const vem_i_assign *out);
 /* vem_assign_spill, within another verb. */
 vem_status vem_i_assign_spill(vem_i_run *run, const vem_model *model,
                               const vem_data *data, double lambda,

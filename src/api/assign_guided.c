@@ -34,6 +34,7 @@
 #include "base/rng.h"
 #include "base/structs.h"
 #include "base/whole.h"
+#include "comm/comm.h"
 #include "search/guided.h"
 
 /* Rows of the sample: a share of all, within bounds; and for a share of 1 - R that may be
@@ -354,6 +355,7 @@ static vem_status assign(vem_i_run *run, const vem_model *model, const vem_data 
     g.out.top = o.top == 0 ? 1 : o.top;
     g.sample = sample_size(&g);
     g.buckets = vem_i_buckets_wanted(model->clusters);
+    vem_i_run alone = vem_i_comm_alone(run); /* all learn the same from the sample */
     int tried = model->d == data->d && worth_trying(&g, model);
     /* The sample is a part of the work, told before that of all rows. */
     const int owner = vem_i_whole_begin(run, "assign", data->n);
@@ -361,7 +363,7 @@ static vem_status assign(vem_i_run *run, const vem_model *model, const vem_data 
         tried ? (double)g.sample / ((double)g.sample + (double)data->n) : 0;
     const vem_i_whole whole = vem_i_whole_narrow(run, 0, learning, 1);
     if (tried) {
-        status = learn_from_sample(run, &g, model, data);
+        status = learn_from_sample(&alone, &g, model, data);
         /* What is wrong with a row is said by the pass over all, which knows its number. */
         if (status == VEM_BAD_DATA) {
             status = VEM_OK;
@@ -369,6 +371,7 @@ static vem_status assign(vem_i_run *run, const vem_model *model, const vem_data 
         }
     }
     int guided = g.probes > 0;
+    const int64_t learned = g.pairs;
     vem_i_whole_widen(run, &whole);
     vem_i_whole_narrow(run, learning, 1, 1);
     if (status == VEM_OK)
@@ -376,6 +379,13 @@ static vem_status assign(vem_i_run *run, const vem_model *model, const vem_data 
                                   assign_chunk, &g);
     vem_i_whole_widen(run, &whole);
     vem_i_whole_end(run, owner);
+    if (status == VEM_OK)
+        status = vem_i_assign_gather(run, data, &g.out);
+    if (status == VEM_OK && run->comm) {
+        g.pairs -= learned;
+        run->comm->combine(run->comm, VEM_I_SUM_INT, &g.pairs, 1);
+        g.pairs += learned;
+    }
     if (status == VEM_OK && report) {
         const vem_assign_report found = {
             .size = sizeof found,
@@ -418,6 +428,8 @@ vem_status vem_assign_guided(vem_ctx *ctx, const vem_model *model, const vem_dat
 {
     VEM_I_NEED(ctx, ctx, model, data, options, clusters);
     vem_i_verb verb;
-    return vem_i_assign_guided(vem_i_begin(ctx, &verb), model, data, options, clusters,
-                               probabilities, report);
+    vem_i_run *run = vem_i_begin(ctx, &verb);
+    vem_i_comm_join(run);
+    return vem_i_assign_guided(run, model, data, options, clusters, probabilities,
+                               report);
 }

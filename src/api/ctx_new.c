@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/residence.h"
 #include "base/structs.h"
+#include "comm/comm.h"
 #include "kernels/kernels.h"
 
 vem_status vem_ctx_new(vem_ctx **ctx)
@@ -63,6 +64,8 @@ void vem_ctx_free(vem_ctx *ctx)
     if (ctx) {
         vem_ctx_set_checkpoint(ctx, NULL);
         vem_i_residence_leave(ctx);
+        if (ctx->comm)
+            ctx->comm->free(ctx->comm);
     }
     vem_i_free(ctx);
 }

@@ -1,6 +1,7 @@
 /* The verb `fit`: resolve, load, run, measure, report. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "api/advice.h"
 #include "api/columns.h"
@@ -8,6 +9,8 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/plain.h"
+#include "data/together.h"
+#include "fit/processes.h"
 #include "fit/reduce.h"
 #include "metrics/gap.h"
 #include "metrics/measure.h"
@@ -48,6 +51,11 @@ static vem_status resolve(fit *f)
                          (f->select->holdout > 0 /* two weights for each row */
                               ? 2 * (uint64_t)f->data->n * sizeof(double)
                               : 0);
+    if (status == VEM_OK)
+        status =
+            vem_i_processes_cut(run, f->data, f->asked, &f->plan.programme, &f->rows);
+    if (status == VEM_OK && run->comm) /* memory and time are those of this process */
+        f->plan.programme.rows = f->plan.programme.items = f->rows.count;
     f->plan.clusters_by = f->clusters_by;
     /* Methods of select look at rows in ways of their own. */
     f->plan.widens |= f->method || f->path;
@@ -83,7 +91,11 @@ static vem_status load(fit *f)
     if (status == VEM_OK && support && reduction.rows != f->data)
         status =
             vem_i_support_read(&f->run, f->data, support, 0, f->data->n, "read", NULL);
-    const vem_i_points_request request = {.precision = (vem_precision)o->precision,
+    const vem_i_points_request request = {.first = f->rows.first,
+                                          .count = f->rows.count,
+                                          .whole = f->rows.whole,
+                                          .halo = f->rows.halo,
+                                          .precision = (vem_precision)o->precision,
                                           .normalize = vem_i_normalize_of(o),
                                           .standardize = o->standardize,
                                           .whiten = whiten,
@@ -103,7 +115,7 @@ static vem_status load(fit *f)
         f->report->options = *o;
         s->n = f->data->n;
         s->d = f->data->d;
-        s->items = f->points->view.n;
+        s->items = f->points->view.global_n;
         s->rows_used = (double)f->points->view.used;
         s->reduce_pairs = reduction.pairs;
     }
@@ -262,11 +274,29 @@ static void note_empty(const fit *f, const double *masses)
                           empty == 1 ? "is" : "are", empty == 1 ? "it" : "them");
 }
 
+/* Sizes of clusters in all processes: whole numbers, which no order changes. */
+static double count_all(const fit *f, double *masses)
+{
+    for (int32_t c = 0; c < f->report->summary.clusters; c++) {
+        int64_t rows = (int64_t)masses[c];
+        memcpy(&masses[c], &rows, sizeof rows);
+    }
+    f->run.comm->combine(f->run.comm, VEM_I_SUM_INT, masses,
+                         (size_t)f->report->summary.clusters);
+    for (int32_t c = 0; c < f->report->summary.clusters; c++) {
+        int64_t rows;
+        memcpy(&rows, &masses[c], sizeof rows);
+        masses[c] = (double)rows;
+    }
+    return (double)f->data->n;
+}
+
 /* How even the clusters are, by the labels; NAN where there are none. */
 static vem_status measure_sizes(fit *f)
 {
     vem_summary *s = &f->report->summary;
     const int32_t *labels = f->report->labels;
+    const int64_t n = f->run.comm ? vem_i_view_own(&f->points->view) : f->data->n;
     double *masses = NULL, total = 0, squares = 0;
     s->cv = s->largest = NAN;
     if (!labels)
@@ -275,12 +305,14 @@ static vem_status measure_sizes(fit *f)
         vem_i_take_zeroed(&f->run, &masses, (size_t)s->clusters, sizeof *masses);
     if (status != VEM_OK)
         return status;
-    for (int64_t i = 0; i < f->data->n; i++) {
+    for (int64_t i = 0; i < n; i++) {
         const double w = f->data->weights ? f->data->weights[i] : 1;
         if (labels[i] >= 0)
             masses[labels[i]] += w;
         total += w;
     }
+    if (f->run.comm)
+        total = count_all(f, masses);
     s->largest = 0;
     for (int32_t c = 0; c < s->clusters; c++) {
         const double size = masses[c] * s->clusters / total;
@@ -382,6 +414,11 @@ static void report_after(fit *f)
     s->seconds_total = vem_i_clock() - (state_path(f) ? f->checkpoint.began : f->clock);
     s->peak_bytes = vem_i_peak_bytes();
     f->report->options.threads = f->run.threads;
+    if (f->run.comm) {
+        f->report->apart = 1;
+        f->report->first = f->points->view.first;
+        f->report->count = vem_i_view_own(&f->points->view);
+    }
     vem_i_say_plainly(f->run.ctx, f->report->choices);
     vem_i_say_plainly(f->run.ctx, f->report->notes);
     vem_i_say_plainly(f->run.ctx, f->report->stopping);
@@ -443,6 +480,7 @@ vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *option
     const vem_status status = vem_i_options_in(run, options, &asked);
     if (status != VEM_OK)
         return status;
+    vem_i_comm_join(run);
     fit f = {.run = *run, .data = data, .asked = &asked, .start = start};
     return vem_i_fitting_run(&f, model, report);
 }

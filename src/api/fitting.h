@@ -30,7 +30,8 @@ typedef struct vem_i_fitting {
     vem_i_plan plan;
     vem_i_checkpoint checkpoint;
     vem_i_points *points;
-    vem_i_cells *cells; /* of those, or NULL */
+    vem_i_points_request rows; /* of several processes: those of this one */
+    vem_i_cells *cells;        /* of those, or NULL */
     vem_model *model;
     vem_report *report;
     double clock; /* when it began */

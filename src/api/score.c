@@ -1,5 +1,6 @@
 /* The verb `score`: how well a model describes rows, all of them or each. */
 #include "base/structs.h"
+#include "comm/comm.h"
 #include "metrics/chunks.h"
 #include "metrics/metrics.h"
 
@@ -9,6 +10,7 @@ vem_status vem_score(vem_ctx *ctx, const vem_model *model, const vem_data *data,
     VEM_I_NEED(ctx, ctx, model, data, scores);
     vem_i_run *run = vem_i_begin(ctx, &(vem_i_verb){0});
     vem_scores found;
+    vem_i_comm_join(run);
     vem_status status = vem_i_struct_check(run, "vem_scores", scores, sizeof found);
     if (status == VEM_OK)
         status = vem_i_score(run, model, data, held, precision, &found);

@@ -9,6 +9,7 @@
 
 struct vem_i_residence; /* src/base/residence.h */
 struct vem_i_kernels;   /* src/kernels/kernels.h; the base only carries the pointers */
+struct vem_i_comm;      /* src/comm/comm.h */
 
 struct vem_ctx {
     int threads;
@@ -23,7 +24,9 @@ struct vem_ctx {
     vem_checkpoint checkpoint; /* its path from malloc, or NULL */
     uint64_t memory;           /* most resident bytes; 0: no limit */
     struct vem_i_residence *residence; /* the mapped files */
-    int dashes;                        /* options are named as the command does */
+    struct vem_i_comm
+        *comm;      /* processes that share the rows; NULL: there is one. Owned */
+    int dashes;     /* options are named as the command does */
     int spills_all; /* what may rest in a temporary file does: tests set it */
     char message[1024];
 };

@@ -16,8 +16,11 @@ int vem_i_progress(vem_i_run *run, const vem_progress *progress, int force)
         told.resample = watch->resample;
         told.resamples = watch->resamples;
         watch->last = now;
-        if (run->progress(run->progress_user, &told))
-            watch->stop = 1;
+        if (run->progress(run->progress_user, &told)) {
+            watch->asked = 1;
+            if (!run->comm)
+                watch->stop = 1;
+        }
     }
     return watch->stop || vem_i_late(run);
 }

@@ -23,7 +23,8 @@ typedef struct vem_i_watch {
     int64_t restart, restarts;   /* of a fit */
     int64_t resample, resamples; /* of a selection */
     _Atomic int stop;            /* the progress function said so */
-    const char *where;    /* what the verb was doing when it was stopped; "" before */
+    int asked;         /* it did here; of several processes none stops before all know */
+    const char *where; /* what the verb was doing when it was stopped; "" before */
     int team_asked, team; /* the largest team so far: wanted, and had */
     vem_i_whole whole;
     size_t unplanned; /* bytes that a plan could not have to be made; 0: it had all */
@@ -36,6 +37,7 @@ typedef struct vem_i_run {
     uint64_t limit;           /* most resident bytes; 0: no limit */
     uint64_t *counted;        /* what constructors would take is added, and not taken
                           (base/memory.h); NULL: it is taken */
+    struct vem_i_comm *comm;  /* other processes that run the same verb; NULL: none */
     vem_progress_fn progress; /* who is told how far the verb is; or NULL */
     void *progress_user;
     vem_i_watch *watch;

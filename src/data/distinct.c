@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/residence.h"
 #include "data/points.h"
+#include "data/together.h"
 
 static uint64_t mix(uint64_t h)
 {
@@ -69,8 +70,9 @@ static int same_row(const vem_view *view, int64_t first, int64_t second)
     return 1;
 }
 
-vem_status vem_i_count_distinct(vem_i_run *run, const vem_view *view, int64_t enough,
-                                int64_t *distinct)
+/* How many of these items are distinct, counted no further than `enough`. */
+static vem_status count_items(vem_i_run *run, const vem_view *view, int64_t n,
+                              int64_t enough, int64_t *items, int64_t *distinct)
 {
     size_t capacity = 16;
     while (capacity < 2 * (size_t)enough)
@@ -80,7 +82,7 @@ vem_status vem_i_count_distinct(vem_i_run *run, const vem_view *view, int64_t en
     if (status != VEM_OK || run->counted)
         return status;
     int64_t count = 0;
-    for (int64_t i = 0; i < view->n && count < enough; i++) {
+    for (int64_t i = 0; i < n && count < enough; i++) {
         vem_i_residence_check(run);
         if (vem_i_view_mass(view, i) <= 0)
             continue;
@@ -89,10 +91,73 @@ vem_status vem_i_count_distinct(vem_i_run *run, const vem_view *view, int64_t en
             at = (at + 1) & (capacity - 1);
         if (!slots[at]) {
             slots[at] = i + 1;
+            if (items)
+                items[count] = i;
             count++;
         }
     }
     vem_i_free(slots);
     *distinct = count;
     return VEM_OK;
+}
+
+/* Where one process alone has enough, that is enough; else each has few, and they are put
+ * together. */
+static vem_status count_together(vem_i_run *run, const vem_view *view, int64_t enough,
+                                 int64_t *distinct)
+{
+    vem_i_comm *comm = run->comm;
+    int64_t *items = NULL, found = 0, most;
+    size_t *bytes = NULL, total = 0;
+    char *mine = NULL, *all = NULL;
+    const size_t row = (size_t)view->d * view->kernels->element;
+    vem_status status = vem_i_take(run, &items, (size_t)enough, sizeof *items);
+    if (status == VEM_OK)
+        status = count_items(run, view, vem_i_view_own(view), enough, items, &found);
+    most = -found;
+    if (status == VEM_OK)
+        comm->combine(comm, VEM_I_LEAST_INT, &most, 1);
+    *distinct = -most;
+    if (status != VEM_OK || -most >= enough) {
+        vem_i_free(items);
+        return status;
+    }
+    const size_t size = (size_t)comm->size;
+    int64_t *counts = NULL;
+    status = vem_i_take(run, &bytes, size, sizeof *bytes);
+    if (status == VEM_OK)
+        status = vem_i_take(run, &counts, size, sizeof *counts);
+    for (size_t p = 0; status == VEM_OK && p < size; p++)
+        bytes[p] = sizeof *counts;
+    if (status == VEM_OK) {
+        comm->gather(comm, &found, counts, bytes);
+        for (size_t p = 0; p < size; p++) {
+            bytes[p] = (size_t)counts[p] * row;
+            total += (size_t)counts[p];
+        }
+        status = vem_i_take(run, &mine, (size_t)found + 1, row);
+    }
+    if (status == VEM_OK)
+        status = vem_i_take(run, &all, total, row);
+    if (status == VEM_OK) {
+        for (int64_t k = 0; k < found; k++)
+            vem_i_view_copy(view, items[k], mine + (size_t)k * row);
+        comm->gather(comm, mine, all, bytes);
+        const vem_view them = vem_i_view_drawn(view, all, view->d, (int64_t)total);
+        status = count_items(run, &them, them.n, enough, NULL, distinct);
+    }
+    vem_i_free(items);
+    vem_i_free(bytes);
+    vem_i_free(counts);
+    vem_i_free(mine);
+    vem_i_free(all);
+    return status == VEM_OK ? vem_i_comm_agree(run) : status;
+}
+
+vem_status vem_i_count_distinct(vem_i_run *run, const vem_view *view, int64_t enough,
+                                int64_t *distinct)
+{
+    return run->comm && view->global_n > vem_i_view_own(view)
+               ? count_together(run, view, enough, distinct)
+               : count_items(run, view, view->n, enough, NULL, distinct);
 }

@@ -21,6 +21,7 @@
 #include "base/plain.h"
 #include "data/missing.h"
 #include "data/stretch.h"
+#include "data/together.h"
 #include "data/unit.h"
 #include "data/view.h"
 
@@ -45,10 +46,21 @@ static desk desk_of(const vem_i_pass *p, int thread)
     return (desk){rows, center, center + wide, center + 2 * wide, center + 3 * wide};
 }
 
+/* Shards are cut by the numbers of rows in the whole. */
+static int64_t begin_of(const vem_i_pass *p, int64_t shard)
+{
+    const int64_t begin = shard * p->per_shard - (p->whole ? p->first % p->per_shard : 0);
+    return begin < 0 ? 0 : begin < p->n ? begin : p->n;
+}
+
 static int64_t end_of(const vem_i_pass *p, int64_t shard)
 {
-    const int64_t end = (shard + 1) * p->per_shard;
-    return end < p->n ? end : p->n;
+    return begin_of(p, shard + 1);
+}
+
+static int64_t shards_of(const vem_i_pass *p)
+{
+    return vem_i_shards((p->whole ? p->first % p->per_shard : 0) + p->n, p->per_shard);
 }
 
 /* ---- Value by value ---- */
@@ -58,7 +70,7 @@ static void run_plainly(vem_i_pass *p, int64_t shard, double *row)
     const int32_t d = p->d;
     double *sum = p->sums + shard * d, mass = 0, extreme = -1;
     memset(sum, 0, (size_t)d * sizeof *sum);
-    for (int64_t i = shard * p->per_shard; i < end_of(p, shard); i++) {
+    for (int64_t i = begin_of(p, shard); i < end_of(p, shard); i++) {
         vem_i_data_load(p->data, p->first + i, 1, VEM_DOUBLE, row, d);
         for (int32_t j = 0; j < d; j++)
             if (!isfinite(row[j])) {
@@ -203,7 +215,7 @@ static void run_shard(void *arg, int64_t shard, int thread)
 {
     vem_i_pass *p = arg;
     const int32_t d = p->d;
-    const int64_t begin = shard * p->per_shard, end = end_of(p, shard);
+    const int64_t begin = begin_of(p, shard), end = end_of(p, shard);
     const desk on = desk_of(p, thread);
     double *sum = p->sums + shard * d, extreme = -1, probe = 0;
     repeat(p->center, d, p->group, on.center);
@@ -273,71 +285,114 @@ vem_status vem_i_pass_refuse_heavy(const vem_i_pass *p, vem_precision precision)
                       others, vem_choice_name("precision", precision), bound);
 }
 
+/* Row p->bad of a shard, which is row `row` of the pass and may be that of another process: the rows
+ * as stored are there for all. */
+static vem_status refuse_value(vem_i_pass *p, int64_t row, int32_t column)
+{
+    char place[160];
+    vem_i_data_load(p->data, p->first + row, 1, VEM_DOUBLE, p->row, p->d);
+    if (vem_i_row_is_zero(p->row, p->d))
+        return vem_i_refuse_zeros(p->run, vem_i_data_row_number(p->data, p->first + row));
+    vem_i_pass_name(p, row, column, place, sizeof place);
+    return vem_i_data_refuse(p->run, p->data, 0, place, p->row[column]);
+}
+
+/* The shards that are counted here, one after the other. */
+typedef struct counted {
+    const vem_i_pass *p;
+    int64_t from, to;
+} counted;
+
+static void add_sums(void *arg, double *total, int64_t from, int64_t to)
+{
+    const counted *c = arg;
+    for (int64_t s = c->from; s < c->to; s++)
+        for (int64_t j = from; j < to; j++)
+            total[j] += c->p->sums[s * c->p->d + j];
+}
+
+/* What the shards have found, of all processes. */
+static vem_status meet(vem_i_pass *p, const counted *c, double *total, double *mass)
+{
+    vem_i_comm *comm = p->whole ? p->run->comm : NULL;
+    int64_t bad = INT64_MAX; /* the first, as a place in the whole */
+    p->largest = -1;
+    for (int64_t s = c->to - 1; s >= c->from; s--) {
+        bad = p->bad[s] >= 0 ? p->first * p->d + p->bad[s] : bad;
+        p->largest = p->extreme[s] > p->largest ? p->extreme[s] : p->largest;
+    }
+    if (comm)
+        comm->combine(comm, VEM_I_LEAST_INT, &bad, 1);
+    if (bad < INT64_MAX)
+        return refuse_value(p, bad / p->d - p->first, (int32_t)(bad % p->d));
+    if (!comm) {
+        add_sums((void *)c, total, 0, p->d);
+        *mass = vem_i_sum(p->masses, c->to);
+        return VEM_OK;
+    }
+    vem_i_comm_chain(comm, total, p->d, add_sums, (void *)c);
+    *mass = vem_i_comm_shards(comm, p->masses + c->from, c->to - c->from,
+                              vem_i_shards(p->whole, p->per_shard));
+    comm->combine(comm, VEM_I_MOST_REAL, &p->largest, 1);
+    return vem_i_comm_agree(p->run);
+}
+
 vem_status vem_i_pass_run(vem_i_pass *p, const char *phase, double *total, double *mass)
 {
-    const int64_t shards = vem_i_shards(p->n, p->per_shard);
+    const int64_t shards = shards_of(p);
     vem_progress told = {.phase = phase, .free_energy = NAN};
     double work = (double)(p->n < p->per_shard ? p->n : p->per_shard) * p->d;
     if (vem_i_parallel_watched(p->run, shards, work, run_shard, p, &told, 1))
         return vem_i_fail_stopped(p->run, "while the data were read");
     memset(total, 0, (size_t)p->d * sizeof *total);
-    for (int64_t s = 0; s < shards; s++) {
-        if (p->bad[s] >= 0) {
-            const int64_t row = p->bad[s] / p->d;
-            const int32_t column = (int32_t)(p->bad[s] % p->d);
-            char place[160];
-            vem_i_data_load(p->data, p->first + row, 1, VEM_DOUBLE, p->row, p->d);
-            if (vem_i_row_is_zero(p->row, p->d))
-                return vem_i_refuse_zeros(p->run,
-                                          vem_i_data_row_number(p->data, p->first + row));
-            vem_i_pass_name(p, row, column, place, sizeof place);
-            return vem_i_data_refuse(p->run, p->data, 0, place, p->row[column]);
-        }
-        for (int32_t j = 0; j < p->d; j++)
-            total[j] += p->sums[s * p->d + j];
-    }
-    *mass = vem_i_sum(p->masses, shards);
-    return VEM_OK;
-}
-
-static int64_t extreme_shard(const vem_i_pass *p)
-{
-    int64_t best = 0;
-    for (int64_t s = 1; s < vem_i_shards(p->n, p->per_shard); s++)
-        if (p->extreme[s] > p->extreme[best])
-            best = s;
-    return best;
+    counted c = {p, 0, shards};
+    if (p->whole)
+        vem_i_own_shards(p->first, p->n - p->halo, p->per_shard, &c.from, &c.to);
+    return meet(p, &c, total, mass);
 }
 
 double vem_i_pass_extreme(const vem_i_pass *p)
 {
-    return p->extreme[extreme_shard(p)];
+    return p->largest;
 }
 
 int64_t vem_i_pass_extreme_row(const vem_i_pass *p)
 {
     vem_i_pass again = *p;
-    const int64_t shard = extreme_shard(p);
+    int64_t from = 0, to = shards_of(p), row = INT64_MAX;
+    if (p->whole)
+        vem_i_own_shards(p->first, p->n - p->halo, p->per_shard, &from, &to);
+    while (from < to && !(p->extreme[from] == p->largest))
+        from++;
     again.out = NULL;
-    if (p->place[shard] < 0)
-        run_plainly(&again, shard, p->row);
-    return p->place[shard] < 0 ? 0 : p->place[shard];
+    if (from < to && p->place[from] < 0)
+        run_plainly(&again, from, p->row);
+    if (from < to && p->place[from] >= 0)
+        row = p->first + p->place[from];
+    if (p->whole && p->run->comm)
+        p->run->comm->combine(p->run->comm, VEM_I_LEAST_INT, &row, 1);
+    return row == INT64_MAX ? 0 : row - p->first;
+}
+
+int64_t vem_i_pass_shard(int64_t n, int32_t d)
+{
+    int64_t values = n * d / SHARDS;
+    values = values < SHARD_LEAST  ? SHARD_LEAST
+             : values > SHARD_MOST ? SHARD_MOST
+                                   : values;
+    return values / d < SHARD_ROWS ? SHARD_ROWS : values / d;
 }
 
 vem_status vem_i_pass_new(vem_i_pass *p)
 {
     const int64_t d = p->d;
-    int64_t values = p->n * d / SHARDS;
-    values = values < SHARD_LEAST  ? SHARD_LEAST
-             : values > SHARD_MOST ? SHARD_MOST
-                                   : values;
-    p->per_shard = values / d < SHARD_ROWS ? SHARD_ROWS : values / d;
+    p->per_shard = vem_i_pass_shard(p->whole ? p->whole : p->n, p->d);
     p->group = p->data->weights ? 1 : vem_i_group_rows(p->d); /* one weight each */
     const int64_t rows = vem_i_block_rows(p->d), whole = 4 * p->group;
     p->per_block = rows < whole ? rows : rows / whole * whole;
     p->scratch_bytes = (size_t)((p->per_block + 4 * p->group) * d + 8) *
                        sizeof(double); /* + a cache line */
-    const size_t shards = (size_t)vem_i_shards(p->n, p->per_shard);
+    const size_t shards = (size_t)shards_of(p);
     const vem_i_room list[] = {
         {&p->scratch, (size_t)p->run->threads, p->scratch_bytes, 0},
         {&p->row, (size_t)d, sizeof(double), 0},

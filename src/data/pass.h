@@ -9,6 +9,9 @@ typedef struct vem_i_pass {
     vem_i_run *run;
     const vem_data *data;
     int64_t first, n;
+    int64_t
+        whole; /* rows of all processes, of which this one has these; 0: these are all */
+    int64_t halo; /* and the last of these are the next one's (data/together.h) */
     int32_t d;
     int normalize;
     const double *mass;    /* NULL: 1 */
@@ -27,12 +30,15 @@ typedef struct vem_i_pass {
     char *scratch; /* per thread */
     size_t scratch_bytes;
     double *sums;    /* shards x d: of values, or of squares */
+    double largest;  /* of all shards, after a pass */
     double *extreme; /* shards: largest |value| with a mass, where squares are summed */
     int64_t *place;  /* shards: the row that has it; -1: not looked for */
     double *masses;  /* shards */
     int64_t *bad;    /* shards: place of the first value that is not finite, or -1 */
 } vem_i_pass;
 
+/* Rows of a shard, where there are n of them. */
+int64_t vem_i_pass_shard(int64_t n, int32_t d);
 /* Memory for the passes over the rows that p names: run, data, first, n, d, normalize and
  * kernels are set. On failure free it as well. */
 vem_status vem_i_pass_new(vem_i_pass *p);

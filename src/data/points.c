@@ -26,7 +26,7 @@ vem_status vem_i_points_weigh(vem_i_run *run, const vem_i_pass *p, vem_i_points 
     enum { PLAIN = 32 }; /* powers of two from 1 that do no harm */
     vem_view *view = &points->view;
     view->mass_unit = 1;
-    view->used = p->n;
+    view->used = p->whole ? p->whole : p->n;
     if (!p->data->weights)
         return VEM_OK;
     const double *weights = p->data->weights + p->first;
@@ -216,7 +216,7 @@ static vem_status fill(vem_i_run *run, const vem_data *data,
         int64_t present = 0;
         while (p->mass && present < p->n - 1 && !(p->mass[present] > 0))
             present++;
-        vem_i_data_load(data, p->first + present, 1, VEM_DOUBLE, first, d);
+        vem_i_data_load(data, p->whole ? 0 : p->first + present, 1, VEM_DOUBLE, first, d);
         for (int32_t j = 0; j < d; j++)
             first[j] = isfinite(first[j]) ? first[j] : 0; /* the pass names the place */
         if (p->normalize) /* of zeros, too: the pass names them */
@@ -300,6 +300,8 @@ vem_status vem_i_points_new(vem_i_run *run, const vem_data *data,
                     .data = data,
                     .first = request->first,
                     .n = request->count > 0 ? request->count : data->n - request->first,
+                    .whole = request->whole,
+                    .halo = request->halo,
                     .d = d,
                     .normalize = request->normalize,
                     .kernels = request->precision == VEM_SINGLE
@@ -334,7 +336,9 @@ vem_status vem_i_points_new(vem_i_run *run, const vem_data *data,
                                 .n = p.n,
                                 .ld = d,
                                 .d = d,
-                                .global_n = p.n,
+                                .first = p.whole ? p.first : 0,
+                                .global_n = p.whole ? p.whole : p.n,
+                                .halo = p.halo,
                                 .spilled = made->spill != NULL,
                                 .origin = made->origin,
                                 .scale = made->scale,

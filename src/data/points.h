@@ -27,6 +27,9 @@ typedef struct vem_i_points {
 
 typedef struct vem_i_points_request {
     int64_t first, count; /* rows; count 0: all */
+    int64_t whole,
+        halo; /* of so many that processes share, the last so many the next one's
+                             (together.h); 0: these are a whole */
     vem_precision precision;
     int normalize;   /* each row to length 1 */
     int standardize; /* each column to variance 1 */

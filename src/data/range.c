@@ -36,7 +36,8 @@ typedef struct burden {
 
 static burden burden_of(const vem_i_pass *p)
 {
-    burden b = {.total = (double)p->n, .heaviest = 1, .weight = (double)p->n};
+    const double rows = (double)(p->whole ? p->whole : p->n);
+    burden b = {.total = rows, .heaviest = 1, .weight = rows};
     if (!p->mass)
         return b;
     b = (burden){0};
@@ -109,7 +110,8 @@ static vem_status fail_far(const vem_i_pass *p, const spot *s, double square,
         p->run, VEM_BAD_DATA,
         "%s lies %.3g from the mean%s; sums of squares of that size over %lld "
         "rows overflow in %s precision: %s.",
-        s->place, s->off, s->spread, (long long)p->n, type, advice);
+        s->place, s->off, s->spread, (long long)(p->whole ? p->whole : p->n), type,
+        advice);
 }
 
 static vem_status fail_far_beside(const vem_i_pass *p, const spot *s, double least,

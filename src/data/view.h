@@ -51,6 +51,7 @@ typedef struct vem_view {
     vem_i_beyond beyond; /* 0: nothing */
     int64_t first,
         global_n; /* the number of item 0 in the whole, and the items of that */
+    int64_t halo; /* items at the end that another process counts (data/together.h) */
     vem_i_spread_kind spread_kind;
     const void
         *spread; /* n rows of type T, spread_ld apart; NULL where the kind is none */
@@ -155,7 +156,7 @@ static inline vem_view vem_i_view_drawn(const vem_view *view, const void *x, int
     drawn.sparse = (vem_i_sparse){0};
     drawn.ld = ld;
     drawn.n = drawn.used = drawn.global_n = n;
-    drawn.first = 0;
+    drawn.first = drawn.halo = 0;
     drawn.spilled = 0;
     drawn.mass = drawn.log_base = NULL;
     drawn.log_base_mean = 0;

@@ -17,6 +17,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/residence.h"
+#include "data/together.h"
 
 enum {
     SHARDS = 64,        /* sharded: most pieces the items are cut into */
@@ -37,6 +38,7 @@ struct vem_i_collector {
     int toured;
     int64_t per_shard;    /* items sorted together: of a shard, or of a wave */
     int64_t shards;       /* there is room for; 0: owned */
+    int64_t from, to;     /* those that this process counts (data/together.h) */
     vem_i_stats *partial; /* sharded: one per shard */
     uint32_t *entries;    /* sorted items, relative to the first of the shard or wave */
     void *q;              /* their weights, T; NULL when all are 1 */
@@ -63,6 +65,13 @@ static int64_t shards_for(const vem_i_family *family, int64_t n, int32_t cluster
         return 0;
     int64_t shards = vem_i_shards(n, SHARD_ITEMS);
     return shards < SHARDS ? shards : SHARDS;
+}
+
+int64_t vem_i_collector_shard(const vem_i_family *family, int64_t n, int32_t clusters,
+                              int32_t d)
+{
+    const int64_t shards = shards_for(family, n, clusters, d);
+    return shards ? vem_i_shards(n, shards) : 0;
 }
 
 static int64_t wave_items(int64_t n, int32_t width)
@@ -181,9 +190,10 @@ static void take(const vem_i_collector *t, int64_t base, int32_t cluster, int64_
     }
 }
 
-static void run_shard(void *arg, int64_t shard, int thread)
+static void run_shard(void *arg, int64_t task, int thread)
 {
     vem_i_collector *t = arg;
+    const int64_t shard = t->from + task;
     int32_t clusters = t->scorer->clusters;
     const int64_t begin = vem_i_view_shard(t->view, t->per_shard, shard),
                   end = vem_i_view_shard(t->view, t->per_shard, shard + 1);
@@ -262,6 +272,15 @@ static void take_toured(void *arg, int64_t task, int thread)
     }
 }
 
+/* The shards one after the other, values [from, to) of the block. */
+static void add_shards(void *arg, double *sums, int64_t from, int64_t to)
+{
+    const vem_i_collector *t = arg;
+    for (int64_t s = t->from; s < t->to; s++)
+        for (int64_t i = from; i < to; i++)
+            sums[i] += t->partial[s].block[i];
+}
+
 void vem_i_collector_run(vem_i_collector *t, const vem_i_posterior *posterior,
                          const vem_i_tour *tour, const uint8_t *only, vem_i_stats *stats)
 {
@@ -278,10 +297,14 @@ void vem_i_collector_run(vem_i_collector *t, const vem_i_posterior *posterior,
         if (!only || only[c])
             vem_i_stats_clear_cluster(stats, c);
     if (t->shards) {
-        const int64_t shards = vem_i_view_shards(t->view, t->per_shard);
         double work = (double)t->per_shard * (double)t->width * (double)t->view->d;
-        vem_i_parallel_light(t->run, shards, work, run_shard, t);
-        for (int64_t s = 0; s < shards; s++)
+        vem_i_own_shards(t->view->first, vem_i_view_own(t->view), t->per_shard, &t->from,
+                         &t->to);
+        vem_i_parallel_light(t->run, t->to - t->from, work, run_shard, t);
+        if (t->run->comm)
+            vem_i_comm_chain(t->run->comm, stats->block, stats->clusters * stats->stride,
+                             add_shards, t);
+        for (int64_t s = t->from; !t->run->comm && s < t->to; s++)
             vem_i_stats_add(stats, &t->partial[s]);
         return;
     }
@@ -297,7 +320,7 @@ int64_t vem_i_collector_empty(vem_i_collector *t, const vem_i_posterior *posteri
     int64_t empty = 0;
     t->posterior = posterior;
     t->only = NULL;
-    if (t->toured || !plain(t))
+    if (t->toured || !plain(t) || t->run->comm)
         return -1;
     count_entries(t, 0, t->view->n, t->starts);
     for (int32_t c = 0; c < t->scorer->clusters; c++)

@@ -14,6 +14,9 @@ vem_status vem_i_collector_new(vem_i_run *run, const vem_view *view,
 /* How many clusters hold nothing, from the entries alone; -1: only the statistics tell. */
 int64_t vem_i_collector_empty(vem_i_collector *collector,
                               const vem_i_posterior *posterior);
+/* Items of a shard of n items; 0: clusters own their sums, and there are no shards. */
+int64_t vem_i_collector_shard(const vem_i_family *family, int64_t n, int32_t clusters,
+                              int32_t d);
 void vem_i_collector_free(vem_i_collector *collector);
 /* `tour`: that order, or NULL. `only` (C, NULL: all): clusters whose statistics are taken; the others keep theirs. */
 void vem_i_collector_run(vem_i_collector *collector, const vem_i_posterior *posterior,

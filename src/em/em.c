@@ -25,6 +25,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "comm/comm.h"
 #include "em/steady.h"
 #include "model/evidence.h"
 #include "model/spread.h"
@@ -155,6 +156,9 @@ static vem_status expect(vem_i_em *em)
                               em->may_skip);
     if (e.skipped)
         return VEM_STOPPED;
+    vem_status status = vem_i_comm_agree(em->run);
+    if (status != VEM_OK)
+        return status;
     if (em->variance_unknown)
         settle_variance(em, &e);
     em->free_energy = free_energy(em, &e);
@@ -164,7 +168,7 @@ static vem_status expect(vem_i_em *em)
                            .pairs = e.pairs,
                            .changed = em->scorer.at_means ? -1 : e.changed,
                            .seconds = vem_i_clock() - start};
-    vem_status status = vem_i_trace_add(em->run, &em->trace, &line);
+    status = vem_i_trace_add(em->run, &em->trace, &line);
     told.free_energy = em->free_energy;
     told.done = told.total = 1;
     told.steps_left = vem_i_em_steps_left(em);

@@ -16,6 +16,7 @@
 
 #include "base/parallel.h"
 #include "base/residence.h"
+#include "data/together.h"
 #include "em/normalize.h"
 
 /* Operations of a shard in which it is worth to look at the clock between blocks. */
@@ -205,6 +206,36 @@ static void count_shards(const vem_i_estep *t, int64_t from, int64_t to,
     }
 }
 
+/* What all shards have found, of all processes; `result` has what was counted for all of them. */
+static void add_up(vem_i_estep *t, vem_i_estep_result *result)
+{
+    vem_i_estep_result own = {0};
+    int64_t from, to;
+    vem_i_own_shards(t->view->first, vem_i_view_own(t->view), t->per_shard, &from, &to);
+    result->log_sum = vem_i_view_sum(t->run, t->view, t->per_shard, t->shard_log_sum);
+    result->distance = vem_i_view_sum(t->run, t->view, t->per_shard, t->shard_distance);
+    count_shards(t, from, to, &own);
+    if (t->run->comm) {
+        int64_t counts[] = {own.pairs, own.changed};
+        t->run->comm->combine(t->run->comm, VEM_I_SUM_INT, counts, 2);
+        own.pairs = counts[0];
+        own.changed = counts[1];
+    }
+    result->pairs += own.pairs;
+    result->changed += own.changed;
+}
+
+/* The statistics of the shards one after the other, values [from, to) of the block. */
+static void add_shards(void *arg, double *sums, int64_t from, int64_t to)
+{
+    const vem_i_estep *t = arg;
+    int64_t first, end;
+    vem_i_own_shards(t->view->first, vem_i_view_own(t->view), t->per_shard, &first, &end);
+    for (int64_t s = first; s < end; s++)
+        for (int64_t i = from; i < to; i++)
+            sums[i] += t->partial[s].block[i];
+}
+
 static vem_i_estep_result run_step(vem_i_estep *t, vem_i_posterior *posterior,
                                    vem_i_stats *stats, const vem_progress *told,
                                    int may_skip)
@@ -226,11 +257,8 @@ static vem_i_estep_result run_step(vem_i_estep *t, vem_i_posterior *posterior,
     if (t->type->settle)
         t->type->settle(t->search, !t->again);
     posterior->known = 1;
-    if (!labelled) {
-        result.log_sum = vem_i_sum(t->shard_log_sum, t->shards);
-        result.distance = vem_i_sum(t->shard_distance, t->shards);
-        count_shards(t, 0, t->shards, &result);
-    }
+    if (!labelled)
+        add_up(t, &result);
     t->average = result.distance / t->view->total_mass;
     if (stats)
         vem_i_estep_collect(t, posterior, stats);
@@ -287,6 +315,11 @@ void vem_i_estep_collect(vem_i_estep *t, const vem_i_posterior *posterior,
         return;
     }
     vem_i_stats_clear(stats);
+    if (t->run->comm) {
+        vem_i_comm_chain(t->run->comm, stats->block, stats->clusters * stats->stride,
+                         add_shards, t);
+        return;
+    }
     for (int64_t s = 0; s < t->shards; s++)
         vem_i_stats_add(stats, &t->partial[s]);
 }

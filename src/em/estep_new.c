@@ -6,7 +6,6 @@
 #include "em/estep_inside.h"
 
 enum {
-    SPARSE_SHARD = 4 * VEM_I_BLOCK, /* items of a shard that keeps no statistics */
     DENSE_SHARDS = 64,
     ENTRIES_EACH = 4, /* of a column, in a shard of sparse rows, */
     SPARSE_LEAST = 8  /* unless there are fewer shards than that */
@@ -66,6 +65,13 @@ static void cut_dense(vem_i_estep *t, int64_t blocks)
                              : vem_i_view_shards(t->view, t->per_shard);
 }
 
+int64_t vem_i_estep_shard(const vem_i_search_spec *search, vem_i_shape shape, int64_t n)
+{
+    return search->dense
+               ? vem_i_shards(n, dense_shards(shape.family, n, shape.capacity, shape.d))
+               : vem_i_collector_shard(shape.family, n, shape.clusters, shape.d);
+}
+
 static vem_status take_partials(vem_i_estep *t)
 {
     vem_status status =
@@ -99,7 +105,7 @@ vem_status vem_i_estep_new(vem_i_run *run, const vem_view *view,
     if (dense_stats)
         cut_dense(t, blocks);
     else
-        t->per_shard = t->search->shard ? t->search->shard : SPARSE_SHARD;
+        t->per_shard = t->search->shard ? t->search->shard : VEM_I_ESTEP_SHARD;
     t->shards = vem_i_view_shards(view, t->per_shard);
     t->capacity = t->search->blocks[0].capacity;
     status = take_shards(t);

@@ -130,7 +130,7 @@ vem_status vem_i_last_step_new(vem_i_em *em, vem_i_last_step **made)
         may_leave(run, &em->search, em->view->n, model->clusters, model->d) &&
         !(run->watch->stop && em->steps_before == 0);
     *made = NULL;
-    if (!(run->deadline > 0) && !leave)
+    if ((!(run->deadline > 0) && !leave) || run->comm) /* of several none leaves alone */
         return VEM_OK;
     vem_i_last_step *last;
     vem_status status = vem_i_take_structs(run, &last, 1, sizeof *last);

@@ -125,7 +125,7 @@ static const vem_view *view_for(const vem_i_attempt *a, const vem_options *o)
 
 static vem_i_em loop_of(vem_i_attempt *a, const vem_options *o, const vem_i_beginning *b)
 {
-    const int few_items = a->view->n / o->clusters < FEW_ITEMS;
+    const int few_items = a->view->global_n / o->clusters < FEW_ITEMS;
     vem_i_em em = {.run = a->run,
                    .options = o,
                    .view = view_for(a, o),

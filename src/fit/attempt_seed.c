@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "data/together.h"
 #include "data/unit.h"
 #include "model/units.h"
 #include "seed/seed.h"
@@ -67,11 +68,22 @@ static vem_status place_means(vem_i_attempt *a, const int64_t *items, int32_t co
     const vem_i_constraints limits = vem_i_constraints_of(view, o, family);
     vem_status status =
         vem_i_model_blank(a->run, vem_i_attempt_shape(a, o->family, count), &a->model);
+    char *rows = NULL;
+    const size_t row = (size_t)view->d * view->kernels->element;
+    if (status == VEM_OK && a->run->comm)
+        status = vem_i_take(a->run, &rows, (size_t)count, row);
+    if (status == VEM_OK && a->run->comm)
+        vem_i_view_rows(a->run, view, items, count, rows);
     for (int64_t k = 0; status == VEM_OK && k < count; k++) {
-        vem_i_view_widen(view, items[k], a->model->means + k * view->d);
-        vem_i_begin_at_row(family, &limits, view->d, a->model->means + k * view->d);
+        double *mean = a->model->means + k * view->d;
+        if (rows)
+            vem_i_widen(view->kernels, rows + (size_t)k * row, view->d, mean);
+        else
+            vem_i_view_widen(view, items[k], mean);
+        vem_i_begin_at_row(family, &limits, view->d, mean);
         vem_i_residence_check(a->run);
     }
+    vem_i_free(rows);
     return status;
 }
 

@@ -289,7 +289,7 @@ const vem_trace_step *vem_report_trace(const vem_report *report)
 
 const int32_t *vem_report_labels(const vem_report *report)
 {
-    return report ? report->labels : NULL;
+    return report && !report->apart ? report->labels : NULL;
 }
 
 const char *vem_report_stopping(const vem_report *report)

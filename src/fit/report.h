@@ -11,7 +11,9 @@ struct vem_report {
     vem_i_trace trace;
     int32_t *labels;
     int32_t axes; /* along which the best restart made its loop; 0: in all columns */
-    int missed;   /* by the sample of the best restart's starts (vem_i_missed) */
+    int apart;    /* of several processes: the labels are those of */
+    int64_t first, count; /* these rows */
+    int missed;           /* by the sample of the best restart's starts (vem_i_missed) */
     char choices[4096], notes[4096];
     char stopping[256]; /* the rule, one sentence */
 };

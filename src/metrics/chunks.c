@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/spill.h"
 #include "base/whole.h"
+#include "comm/comm.h"
 #include "model/units.h"
 
 /* Values of a chunk, 32 MB as doubles, and rows. Sums are taken by chunks, so that these do
@@ -185,6 +186,21 @@ int64_t vem_i_chunk_rows(int32_t d)
     return rows < VEM_I_BLOCK ? VEM_I_BLOCK : rows;
 }
 
+static int64_t rows_of(const vem_data *data)
+{
+    return data->sparse.starts ? CHUNK_ROWS : vem_i_chunk_rows(data->d);
+}
+
+void vem_i_chunks_of(const vem_data *data, int rank, int size, int64_t *first,
+                     int64_t *end)
+{
+    const int64_t n = data->n, rows = rows_of(data);
+    const int64_t chunks = vem_i_shards(n, rows);
+    *first = chunks * rank / size * rows;
+    *end = chunks * (rank + 1) / size * rows;
+    *end = *end < n ? *end : n;
+}
+
 vem_status vem_i_for_chunks(vem_i_run *run, const vem_model *model, const vem_data *data,
                             vem_precision precision, const char *phase, int passes,
                             vem_i_chunk_fn work, void *arg)
@@ -204,9 +220,13 @@ vem_status vem_i_for_chunks(vem_i_run *run, const vem_model *model, const vem_da
     }
     const double *scale = units ? units : model->scale;
     vem_model *inside = NULL;
-    int64_t rows = data->sparse.starts ? CHUNK_ROWS : vem_i_chunk_rows(data->d);
+    const int64_t rows = rows_of(data);
+    vem_i_run alone = vem_i_comm_alone(run); /* a chunk is one process's */
+    int64_t begin = 0, end = data->n;
+    if (run->comm)
+        vem_i_chunks_of(data, run->comm->rank, run->comm->size, &begin, &end);
     const int owner = vem_i_whole_begin(run, phase, data->n);
-    for (int64_t first = 0; first < data->n && status == VEM_OK; first += rows) {
+    for (int64_t first = begin; first < end && status == VEM_OK; first += rows) {
         vem_i_points_request request = {.first = first,
                                         .count = data->n - first < rows ? data->n - first
                                                                         : rows,
@@ -221,12 +241,12 @@ vem_status vem_i_for_chunks(vem_i_run *run, const vem_model *model, const vem_da
         const vem_i_whole was =
             vem_i_whole_narrow(run, (double)first / (double)data->n,
                                (double)(first + request.count) / (double)data->n, passes);
-        status = one_chunk(run, model, data, &request, work, arg, &inside);
+        status = one_chunk(&alone, model, data, &request, work, arg, &inside);
         vem_i_whole_widen(run, &was);
     }
     vem_i_whole_end(run, owner);
     vem_model_free(inside);
     vem_i_free(units);
     vem_i_free(origin);
-    return status;
+    return status == VEM_OK ? vem_i_comm_agree(run) : status;
 }

@@ -17,6 +17,9 @@ vem_precision vem_i_precision_for(const vem_model *model, const vem_data *data,
 
 /* Rows of a chunk. */
 int64_t vem_i_chunk_rows(int32_t d);
+/* The rows of those that process `rank` of `size` has: several processes share them. */
+void vem_i_chunks_of(const vem_data *data, int rank, int size, int64_t *first,
+                     int64_t *end);
 /* Progress is told as rows of all in this phase; `run` makes so many passes over a chunk. */
 vem_status vem_i_for_chunks(vem_i_run *run, const vem_model *model, const vem_data *data,
                             vem_precision precision, const char *phase, int passes,

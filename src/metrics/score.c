@@ -1,9 +1,17 @@
+/* Measures of all rows: those of the chunks, added up in their order, which several processes keep. */
+#include "base/memory.h"
+#include "comm/comm.h"
 #include "metrics/chunks.h"
 #include "metrics/metrics.h"
 
+typedef struct measured {
+    double mass, log_likelihood, entropy, free_energy, quantization_error;
+} measured;
+
 typedef struct totals {
     int32_t held;
-    double mass, log_likelihood, entropy, free_energy, quantization_error;
+    measured *chunks;
+    int64_t count;
 } totals;
 
 static vem_status add_chunk(vem_i_run *run, void *arg, const vem_view *view,
@@ -13,14 +21,25 @@ static vem_status add_chunk(vem_i_run *run, void *arg, const vem_view *view,
     totals *t = arg;
     vem_i_measures measures;
     vem_status status = vem_i_measure(run, view, model, t->held, &measures);
-    if (status != VEM_OK)
-        return status;
-    t->mass += view->total_mass * view->mass_unit;
-    t->log_likelihood += measures.log_likelihood;
-    t->entropy += measures.entropy;
-    t->free_energy += measures.free_energy;
-    t->quantization_error += measures.quantization_error;
-    return VEM_OK;
+    if (status == VEM_OK)
+        t->chunks[t->count++] =
+            (measured){view->total_mass * view->mass_unit, measures.log_likelihood,
+                       measures.entropy, measures.free_energy,
+                       measures.quantization_error};
+    return status;
+}
+
+static void add_up(void *arg, void *state)
+{
+    const totals *t = arg;
+    measured *sum = state;
+    for (int64_t k = 0; k < t->count; k++) {
+        sum->mass += t->chunks[k].mass;
+        sum->log_likelihood += t->chunks[k].log_likelihood;
+        sum->entropy += t->chunks[k].entropy;
+        sum->free_energy += t->chunks[k].free_energy;
+        sum->quantization_error += t->chunks[k].quantization_error;
+    }
 }
 
 vem_status vem_i_score(vem_i_run *run, const vem_model *model, const vem_data *data,
@@ -32,9 +51,21 @@ vem_status vem_i_score(vem_i_run *run, const vem_model *model, const vem_data *d
             "--held is %d, but it must lie between 0 (all) and the %d clusters of the "
             "model.",
             held, model->clusters);
-    totals t = {.held = held == 0 ? model->clusters : held};
-    vem_status status = vem_i_for_chunks(run, model, data, precision, "measure",
-                                         t.held < model->clusters ? 3 : 2, add_chunk, &t);
+    totals all = {.held = held == 0 ? model->clusters : held};
+    measured t = {0};
+    vem_status status =
+        vem_i_take(run, &all.chunks, (size_t)(data->n / vem_i_chunk_rows(data->d)) + 1,
+                   sizeof t);
+    if (status == VEM_OK)
+        status = vem_i_for_chunks(run, model, data, precision, "measure",
+                                  all.held < model->clusters ? 3 : 2, add_chunk, &all);
+    if (status == VEM_OK && run->comm)
+        vem_i_comm_turn(run->comm, &t, sizeof t, add_up, &all);
+    else if (status == VEM_OK)
+        add_up(&all, &t);
+    vem_i_free(all.chunks);
+    if (status == VEM_OK)
+        status = vem_i_comm_agree(run);
     if (status != VEM_OK)
         return status;
     const int64_t parameters = vem_model_parameters(model);
@@ -47,7 +78,7 @@ vem_status vem_i_score(vem_i_run *run, const vem_model *model, const vem_data *d
                            .bic = criteria.bic,
                            .mass = t.mass,
                            .parameters = parameters,
-                           .held = t.held,
+                           .held = all.held,
                            .entropy = t.entropy,
                            .aic = criteria.aic,
                            .icl = criteria.icl};

@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "base/residence.h"
 #include "base/rng.h"
+#include "data/together.h"
 #include "moves/moves.h"
 
 static int is_empty(const vem_i_em *em, int32_t c)
@@ -84,7 +85,8 @@ static double error_of(const vem_i_em *em, int64_t item)
 
 typedef struct pick {
     double key;
-    int64_t item;
+    int64_t item; /* its number in the whole */
+    int64_t held; /* what it holds first */
 } pick;
 
 /* The `count` least keys, in a heap with the greatest on top. */
@@ -110,6 +112,59 @@ static void heap_offer(pick *heap, int64_t *size, int64_t count, pick offered)
         at = child;
     }
     heap[at] = offered;
+}
+
+/* All items are offered one after the other, of several processes too: the heap goes from one to the
+ * next. Its picks come after its size. */
+typedef struct offers {
+    const vem_i_em *em;
+    int64_t count;
+} offers;
+
+static void offer_own(void *arg, void *state)
+{
+    const offers *t = arg;
+    const vem_i_em *em = t->em;
+    pick *size = state, *heap = size + 1;
+    for (int64_t i = 0; i < vem_i_view_own(em->view); i++) {
+        double chance = vem_i_view_mass(em->view, i) * error_of(em, i);
+        vem_i_residence_check(em->run);
+        if (!(chance > 0))
+            continue;
+        vem_i_rng rng = vem_i_rng_at(em->seed, VEM_RNG_EMPTY, (uint32_t)em->step,
+                                     vem_i_view_key(em->view, i));
+        heap_offer(heap, &size->item, t->count,
+                   (pick){-log(vem_i_rng_open(&rng)) / chance, em->view->first + i,
+                          em->posterior.held[i * em->posterior.width]});
+    }
+}
+
+/* The rows that were picked, as values of the view; without memory for them NULL. */
+static char *rows_of(const vem_i_em *em, const pick *heap, int64_t count)
+{
+    const size_t row = (size_t)em->view->d * em->view->kernels->element;
+    char *rows = vem_i_alloc((size_t)count, row);
+    int64_t *numbers = vem_i_alloc((size_t)count, sizeof *numbers);
+    if (rows && numbers) {
+        for (int64_t k = 0; k < count; k++)
+            numbers[k] = heap[k].item;
+        vem_i_view_rows(em->run, em->view, numbers, count, rows);
+    } else {
+        vem_i_free(rows);
+        rows = NULL;
+    }
+    vem_i_free(numbers);
+    return rows;
+}
+
+/* The cluster is told to whoever has the item, or what it held. */
+static void place(vem_i_em *em, int32_t cluster, const pick *at)
+{
+    const int64_t item = at->item - em->view->first;
+    if (item >= 0 && item < em->view->n)
+        vem_i_estep_place(em->estep, &em->posterior, cluster, item);
+    else if (!em->search.whole && at->held >= 0)
+        vem_i_estep_beside(em->estep, cluster, (int32_t)at->held);
 }
 
 /* Cluster c, which has no mass, takes the shape that the others have on average, where it has
@@ -155,28 +210,32 @@ static int64_t reseed(vem_i_em *em, void *state)
     if (em->reseeds++ >= RESEED_ROUNDS || led_nowhere(em))
         return -1;
     vem_model *model = em->model;
-    int64_t empty = 0, size = 0, used = 0;
+    int64_t empty = 0, used = 0;
     int32_t first = -1; /* of the clusters that are moved */
     for (int32_t c = 0; c < model->clusters; c++)
         empty += is_empty(em, c);
-    pick *heap = vem_i_alloc((size_t)empty, sizeof *heap);
-    if (!heap || empty == model->clusters) {
-        vem_i_free(heap); /* without memory for the move, it is not made */
+    pick *picks = vem_i_calloc((size_t)empty + 1, sizeof *picks);
+    if (!picks || empty == model->clusters) {
+        vem_i_free(picks); /* without memory for the move, it is not made */
         return -1;
     }
-    for (int64_t i = 0; i < em->view->n; i++) {
-        double chance = vem_i_view_mass(em->view, i) * error_of(em, i);
-        vem_i_residence_check(em->run);
-        if (!(chance > 0))
-            continue;
-        vem_i_rng rng = vem_i_rng_at(em->seed, VEM_RNG_EMPTY, (uint32_t)em->step,
-                                     vem_i_view_key(em->view, i));
-        heap_offer(heap, &size, empty, (pick){-log(vem_i_rng_open(&rng)) / chance, i});
+    offers own = {em, empty};
+    if (em->run->comm)
+        vem_i_comm_turn(em->run->comm, picks, ((size_t)empty + 1) * sizeof *picks,
+                        offer_own, &own);
+    else
+        offer_own(&own, picks);
+    const pick *heap = picks + 1;
+    const int64_t size = picks->item;
+    char *rows = NULL;
+    if (em->run->comm && size > 0 && !(rows = rows_of(em, heap, size))) {
+        vem_i_free(picks);
+        return -1;
     }
     for (int32_t c = 0; c < model->clusters && used < size; c++) {
         if (!is_empty(em, c))
             continue;
-        const int64_t item = heap[used++].item;
+        const pick *at = &heap[used++];
         if (first < 0) {
             first = c;
             average_shape(em, c);
@@ -185,14 +244,21 @@ static int64_t reseed(vem_i_em *em, void *state)
                     1.0 / model->clusters; /* with less it would win no rows */
         }
         vem_i_model_put(model, first, model, c);
-        vem_i_view_widen(em->view, item, model->means + c * (int64_t)model->d);
-        vem_i_begin_at_row(model->family, &em->constraints, model->d,
-                           model->means + c * (int64_t)model->d);
-        vem_i_estep_place(em->estep, &em->posterior, c, item);
+        double *mean = model->means + c * (int64_t)model->d;
+        if (rows)
+            vem_i_widen(em->view->kernels,
+                        rows + (size_t)(at - heap) * (size_t)model->d *
+                                   em->view->kernels->element,
+                        model->d, mean);
+        else
+            vem_i_view_widen(em->view, at->item - em->view->first, mean);
+        vem_i_begin_at_row(model->family, &em->constraints, model->d, mean);
+        place(em, c, at);
     }
     if (em->constraints.prior != VEM_PRIOR_FLAT)
         vem_i_normalize_weights(model);
-    vem_i_free(heap);
+    vem_i_free(rows);
+    vem_i_free(picks);
     return used;
 }
 

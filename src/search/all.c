@@ -112,6 +112,7 @@ static void find(vem_i_search *search, vem_i_block *block, const int32_t *before
 }
 
 const vem_i_search_type vem_i_search_type_all = {.size = sizeof(vem_i_search),
+                                                 .apart = 1,
                                                  .scratch_size = sizeof(scratch),
                                                  .scratch = list_scratch,
                                                  .shape = shape,

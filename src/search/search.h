@@ -89,6 +89,8 @@ typedef struct vem_i_search_type {
     size_t size; /* of the object, which begins with a vem_i_search */
     int ordered; /* keeps the items in the order of what they hold */
     int probes;  /* steps differ: lists are shared or buckets probed (em/schedule.h) */
+    int apart; /* what an item holds follows from the model and from what it held: then items may be
+                  those of several processes */
 
     /* Before there is one. */
     vem_i_block_shape (*shape)(const vem_i_search_spec *spec,

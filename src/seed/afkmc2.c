@@ -17,6 +17,7 @@
 #include "base/residence.h"
 #include "base/rng.h"
 #include "coarse/dots.h"
+#include "data/together.h"
 #include "seed/seed.h"
 
 enum {
@@ -40,6 +41,7 @@ typedef struct task {
     double *nearest;  /* batch x chain: D2 so far */
     void *rows;       /* batch x chain: the rows drawn, T */
     double *keys;     /* chain */
+    double *drawn;    /* batch x chain: q of the draws, of several processes; else NULL */
     int32_t first;    /* number of the batch's first center */
     int32_t size;     /* centers in this batch */
     char *scratch;    /* per thread */
@@ -150,9 +152,28 @@ static vem_i_rng chain_rng(const task *t, int64_t which)
 static void draw(task *t, int64_t e, vem_i_rng *rng)
 {
     double place = vem_i_rng_uniform(rng);
-    t->draws[e] = vem_i_sampler_draw(&t->sampler, proposal, t, place);
     t->uniforms[e] = vem_i_rng_uniform(rng);
+    if (t->drawn)
+        return;
+    t->draws[e] = vem_i_sampler_draw(&t->sampler, proposal, t, place);
     vem_i_view_copy(t->view, t->draws[e], row_of(t, e));
+}
+
+/* All draws of a batch, of several processes: before its tasks begin, because they are made
+ * together. */
+static void draw_together(vem_i_run *run, task *t)
+{
+    const int64_t count = t->size * t->chain;
+    for (int64_t b = 0; b < t->size; b++) {
+        vem_i_rng rng = chain_rng(t, b);
+        for (int64_t k = 0; k < t->chain; k++) {
+            t->drawn[b * t->chain + k] = vem_i_rng_uniform(&rng);
+            vem_i_rng_uniform(&rng);
+        }
+    }
+    vem_i_sampler_draw_all(&t->sampler, proposal, t, t->drawn, count, t->draws);
+    vem_i_view_rows(run, t->view, t->draws, count, t->rows);
+    vem_i_view_values(run, t->view, t->chances, t->draws, count, t->drawn);
 }
 
 /* Draws [from, from + n) against all centers that were chosen before the batch began. */
@@ -230,12 +251,14 @@ static void meet_newest(task *t, int32_t which)
     }
 }
 
-static void add_center(task *t, int64_t item)
+/* Row `from`, or NULL: it is there. */
+static void add_center(task *t, const void *from)
 {
     const vem_view *view = t->view;
     size_t row = (size_t)view->d * t->kernels->element;
-    void *center = (char *)t->centers + (size_t)t->chosen * row;
-    vem_i_view_copy(view, item, center);
+    char *center = (char *)t->centers + (size_t)t->chosen * row;
+    if (from)
+        memcpy(center, from, row);
     double norm = 0;
     for (int64_t j = 0; j < view->d; j++)
         norm += vem_i_value(t->kernels, center, j) * vem_i_value(t->kernels, center, j);
@@ -251,20 +274,21 @@ static int start(vem_i_run *run, task *t, const vem_progress *told, vem_i_seeds 
     const vem_view *view = t->view;
     vem_i_sampler_by_mass(&t->sampler);
     vem_i_rng rng = vem_i_rng_at(t->seed, VEM_RNG_CHAIN, 1, 0);
-    seeds->items[0] =
-        vem_i_sampler_draw(&t->sampler, NULL, NULL, vem_i_rng_uniform(&rng));
-    add_center(t, seeds->items[0]);
+    const double uniform = vem_i_rng_uniform(&rng);
+    vem_i_sampler_draw_all(&t->sampler, NULL, NULL, &uniform, 1, seeds->items);
+    vem_i_view_rows(run, view, seeds->items, 1, t->centers);
+    add_center(t, NULL);
     seeds->chosen = 1;
     const double work = (double)VEM_I_SEED_SHARD * view->d;
     if (vem_i_parallel_watched(run, t->sampler.shards, work, measure_shard, t, told,
                                VEM_I_SKIP))
         return 0;
-    t->weighted_d2 = vem_i_sum(t->sampler.sums, t->sampler.shards);
+    t->weighted_d2 = vem_i_view_sum(run, view, VEM_I_SEED_SHARD, t->sampler.sums);
     if (vem_i_parallel_watched(run, t->sampler.shards, work, sum_shard, t, told,
                                VEM_I_SKIP))
         return 0;
-    t->sampler.total = vem_i_sum(t->sampler.sums, t->sampler.shards);
-    seeds->pairs += view->n;
+    vem_i_sampler_add_up(&t->sampler);
+    seeds->pairs += view->global_n;
     return 1;
 }
 
@@ -279,26 +303,42 @@ static vem_status choose_all(vem_i_run *run, task *t, int32_t clusters,
             clusters - t->first < t->batch ? clusters - t->first : (int32_t)t->batch;
         const double work = (double)(t->size * t->chain) * t->chosen * t->view->d;
         const int64_t tasks = vem_i_shards(t->size, task_centers(t->chain));
+        if (t->drawn)
+            draw_together(run, t);
         if (vem_i_parallel_watched(run, tasks, work / (double)tasks, draw_candidates, t,
                                    &told, VEM_I_SKIP))
             return VEM_OK;
         for (int32_t b = 0; b < t->size; b++) {
             const int64_t *draws = t->draws + b * t->chain;
-            for (int64_t k = 0; k < t->chain; k++)
-                t->keys[k] = vem_i_view_mass(t->view, draws[k]) *
-                             t->nearest[b * t->chain + k] / proposal(t, draws[k]);
+            for (int64_t k = 0; k < t->chain; k++) {
+                const int64_t e = b * t->chain + k;
+                t->keys[k] = t->drawn /* where rows weigh the same */
+                                 ? t->nearest[e] / t->drawn[e]
+                                 : vem_i_view_mass(t->view, draws[k]) * t->nearest[e] /
+                                       proposal(t, draws[k]);
+            }
             int64_t end =
                 vem_i_afkmc2_chain(t->keys, t->uniforms + b * t->chain, t->chain);
             seeds->items[t->first + b] = draws[end];
             seeds->pairs += t->chain * t->chosen;
-            add_center(t, draws[end]);
+            if (t->drawn)
+                add_center(t, row_of(t, b * t->chain + end));
+            else {
+                vem_i_view_copy(t->view, draws[end],
+                                (char *)t->centers + (size_t)t->chosen *
+                                                         (size_t)t->view->d *
+                                                         t->kernels->element);
+                add_center(t, NULL);
+            }
             meet_newest(t, b);
             vem_i_residence_check(run);
         }
         told.done = t->first + t->size;
         seeds->chosen = t->first + t->size;
-        if (vem_i_progress(run, &told, 0))
-            return VEM_OK;
+        vem_i_progress(run, &told, 0);
+        const vem_status status = vem_i_comm_agree(run);
+        if (status != VEM_OK || vem_i_late(run) || run->watch->stop)
+            return status;
     }
     return VEM_OK;
 }
@@ -310,6 +350,7 @@ vem_status vem_i_seed_afkmc2(vem_i_run *run, const vem_view *view, int32_t clust
     size_t element = view->kernels->element, d = (size_t)view->d,
            count = (size_t)clusters;
     t.batch = batch_centers(clusters, chain);
+    t.sampler.run = run;
     t.sampler.view = view;
     t.sampler.shards = vem_i_view_shards(view, VEM_I_SEED_SHARD);
     size_t together = (size_t)(t.batch * chain);
@@ -329,6 +370,7 @@ vem_status vem_i_seed_afkmc2(vem_i_run *run, const vem_view *view, int32_t clust
         {&t.nearest, together, wide, 0},
         {&t.rows, (size_t)kept_rows(t.batch, chain), d * element, 0},
         {&t.keys, (size_t)chain, wide, 0},
+        {&t.drawn, run->comm ? together : 0, wide, 0},
         {&t.scratch, (size_t)run->threads, t.scratch_size, 0},
     };
     vem_status status = vem_i_take_rooms(run, list, VEM_I_COUNT(list));

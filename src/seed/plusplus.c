@@ -12,7 +12,10 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/rng.h"
+#include "data/together.h"
 #include "seed/seed.h"
+
+enum { MOST_CANDIDATES = 64 };
 
 typedef struct task {
     const vem_view *view;
@@ -64,12 +67,6 @@ static void run_shard(void *arg, int64_t shard, int thread)
     }
 }
 
-static void copy_row(task *t, int64_t item, int32_t slot)
-{
-    size_t row = (size_t)t->view->d * t->kernels->element;
-    vem_i_view_copy(t->view, item, (char *)t->rows + (size_t)slot * row);
-}
-
 static double shard_work(const task *t, int32_t centers)
 {
     int64_t rows = t->view->n < VEM_I_SEED_SHARD ? t->view->n : VEM_I_SEED_SHARD;
@@ -79,33 +76,42 @@ static double shard_work(const task *t, int32_t centers)
 static int take_center(vem_i_run *run, task *t, int64_t item, int32_t number,
                        const vem_progress *told)
 {
-    copy_row(t, item, 0);
+    vem_i_view_rows(run, t->view, &item, 1, t->rows);
     t->center = number;
     t->take = 1;
     if (vem_i_parallel_watched(run, t->sampler.shards, shard_work(t, 1), run_shard, t,
                                told, VEM_I_SKIP))
         return 0;
-    t->sampler.total = vem_i_sum(t->sampler.sums, t->sampler.shards);
+    vem_i_sampler_add_up(&t->sampler);
     return 1;
+}
+
+/* The potentials of the shards one after the other. */
+static void add_judged(void *arg, double *sums, int64_t from, int64_t to)
+{
+    const task *t = arg;
+    for (int64_t c = from; c < to; c++)
+        for (int64_t s = t->sampler.from; s < t->sampler.to; s++)
+            sums[c] += t->judged[s * t->candidates + c];
 }
 
 static int64_t best_candidate(vem_i_run *run, task *t, const int64_t *items,
                               const vem_progress *told)
 {
-    for (int32_t c = 0; c < t->candidates; c++)
-        copy_row(t, items[c], c);
+    vem_i_view_rows(run, t->view, items, t->candidates, t->rows);
     t->take = 0;
     if (vem_i_parallel_watched(run, t->sampler.shards, shard_work(t, t->candidates),
                                run_shard, t, told, VEM_I_SKIP))
         return -1;
     int32_t best = 0;
-    double least = INFINITY;
+    double least = INFINITY, sums[MOST_CANDIDATES] = {0};
+    if (run->comm)
+        vem_i_comm_chain(run->comm, sums, t->candidates, add_judged, t);
+    else
+        add_judged(t, sums, 0, t->candidates);
     for (int32_t c = 0; c < t->candidates; c++) {
-        double sum = 0;
-        for (int64_t s = 0; s < t->sampler.shards; s++)
-            sum += t->judged[s * t->candidates + c];
-        if (sum < least) {
-            least = sum;
+        if (sums[c] < least) {
+            least = sums[c];
             best = c;
         }
     }
@@ -115,7 +121,8 @@ static int64_t best_candidate(vem_i_run *run, task *t, const int64_t *items,
 static vem_status choose(vem_i_run *run, task *t, int32_t clusters, uint64_t seed,
                          vem_i_seeds *seeds)
 {
-    int64_t candidates[64];
+    int64_t candidates[MOST_CANDIDATES];
+    double uniforms[MOST_CANDIDATES];
     vem_progress told = {.phase = "seed", .total = clusters, .free_energy = NAN};
     if (seeds->told)
         told = *seeds->told;
@@ -126,32 +133,37 @@ static vem_status choose(vem_i_run *run, task *t, int32_t clusters, uint64_t see
         vem_i_rng rng = vem_i_rng_at(seed, VEM_RNG_SEEDING, 1, (uint64_t)c);
         int64_t item;
         if (c == 0) {
-            item = vem_i_sampler_draw(&t->sampler, NULL, NULL, vem_i_rng_uniform(&rng));
+            uniforms[0] = vem_i_rng_uniform(&rng);
+            vem_i_sampler_draw_all(&t->sampler, NULL, NULL, uniforms, 1, &item);
         } else if (!(t->sampler.total > 0)) {
             /* Every row sits on a center: what is left cannot matter, so draw by mass. */
             vem_i_sampler_by_mass(&t->sampler);
-            item = vem_i_sampler_draw(&t->sampler, NULL, NULL, vem_i_rng_uniform(&rng));
+            uniforms[0] = vem_i_rng_uniform(&rng);
+            vem_i_sampler_draw_all(&t->sampler, NULL, NULL, uniforms, 1, &item);
         } else {
             for (int32_t k = 0; k < t->candidates; k++)
-                candidates[k] =
-                    vem_i_sampler_draw(&t->sampler, chance, t, vem_i_rng_uniform(&rng));
+                uniforms[k] = vem_i_rng_uniform(&rng);
+            vem_i_sampler_draw_all(&t->sampler, chance, t, uniforms, t->candidates,
+                                   candidates);
             item = candidates[0];
             if (t->candidates > 1) {
                 item = best_candidate(run, t, candidates, &told);
                 if (item < 0)
                     return VEM_OK;
-                seeds->pairs += t->view->n * t->candidates;
+                seeds->pairs += t->view->global_n * t->candidates;
             }
         }
         seeds->items[c] = item;
         seeds->chosen = c + 1;
         if (!take_center(run, t, item, c, &told))
             return VEM_OK;
-        seeds->pairs += t->view->n;
+        seeds->pairs += t->view->global_n;
         if (!seeds->told)
             told.done = c + 1;
-        if (vem_i_progress(run, &told, 0))
-            return VEM_OK;
+        vem_i_progress(run, &told, 0);
+        const vem_status status = vem_i_comm_agree(run);
+        if (status != VEM_OK || vem_i_late(run) || run->watch->stop)
+            return status;
     }
     seeds->variance = t->sampler.total / t->view->total_mass / t->view->d;
     return VEM_OK;
@@ -164,6 +176,7 @@ vem_status vem_i_seed_plusplus(vem_i_run *run, const vem_view *view, int32_t clu
               .kernels = view->kernels,
               .candidates = candidates,
               .first = seeds->first};
+    t.sampler.run = run;
     t.sampler.view = view;
     t.sampler.shards = vem_i_view_shards(view, VEM_I_SEED_SHARD);
     size_t element = view->kernels->element, many = (size_t)candidates;

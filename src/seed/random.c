@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/rng.h"
+#include "data/together.h"
 #include "seed/seed.h"
 
 typedef struct draw {
@@ -68,6 +69,38 @@ static void smallest_first(draw *a, int64_t n, int64_t count)
     }
 }
 
+/* The first of each process, of which the first of all are chosen; t->draws are others then. */
+static vem_status first_of_all(vem_i_run *run, task *t, int32_t clusters, int64_t *count)
+{
+    vem_i_comm *comm = run->comm;
+    const size_t size = (size_t)comm->size, most = (size_t)clusters;
+    draw *all = NULL;
+    size_t *bytes = NULL;
+    vem_status status = vem_i_take(run, &all, size * most, sizeof *all);
+    if (status == VEM_OK)
+        status = vem_i_take(run, &bytes, size, sizeof *bytes);
+    draw *mine = NULL;
+    if (status == VEM_OK)
+        status = vem_i_take(run, &mine, most, sizeof *mine);
+    for (size_t p = 0; status == VEM_OK && p < size; p++)
+        bytes[p] = most * sizeof *all;
+    for (int64_t k = 0; status == VEM_OK && k < clusters; k++)
+        mine[k] = k < *count ? (draw){t->draws[k].key, t->view->first + t->draws[k].item}
+                             : (draw){INFINITY, INT64_MAX};
+    if (status == VEM_OK)
+        comm->gather(comm, mine, all, bytes);
+    vem_i_free(bytes);
+    vem_i_free(mine);
+    if (status != VEM_OK) {
+        vem_i_free(all);
+        return status;
+    }
+    vem_i_free(t->draws);
+    t->draws = all;
+    *count = (int64_t)(size * most);
+    return vem_i_comm_agree(run);
+}
+
 vem_status vem_i_seed_random(vem_i_run *run, const vem_view *view, int32_t clusters,
                              uint64_t seed, vem_i_seeds *seeds)
 {
@@ -76,11 +109,18 @@ vem_status vem_i_seed_random(vem_i_run *run, const vem_view *view, int32_t clust
     if (status != VEM_OK || run->counted)
         return status;
     vem_i_parallel(run, vem_i_view_shards(view, VEM_I_SEED_SHARD), key_shard, &t);
-    smallest_first(t.draws, view->n, clusters);
-    qsort(t.draws, (size_t)clusters, sizeof *t.draws, by_key);
-    for (int32_t c = 0; c < clusters; c++)
-        seeds->items[c] = t.draws[c].item;
-    seeds->chosen = clusters;
+    int64_t count = vem_i_view_own(view);
+    if (count > clusters)
+        smallest_first(t.draws, count, clusters);
+    count = count > clusters ? clusters : count;
+    if (run->comm && (status = first_of_all(run, &t, clusters, &count)) == VEM_OK)
+        smallest_first(t.draws, count, clusters);
+    if (status == VEM_OK) {
+        qsort(t.draws, (size_t)clusters, sizeof *t.draws, by_key);
+        for (int32_t c = 0; c < clusters; c++)
+            seeds->items[c] = t.draws[c].item;
+        seeds->chosen = clusters;
+    }
     vem_i_free(t.draws);
-    return VEM_OK;
+    return status;
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/parallel.h"
+#include "data/together.h"
 
 int32_t vem_i_greedy_candidates(int32_t clusters)
 {
@@ -51,6 +52,34 @@ static int64_t begin_of(const vem_i_sampler *sampler, int64_t shard)
     return vem_i_view_shard(sampler->view, VEM_I_SEED_SHARD, shard);
 }
 
+/* ---- draws ---- */
+
+static void go_on(void *arg, double *before, int64_t from, int64_t to)
+{
+    vem_i_sampler *sampler = arg;
+    (void)from;
+    (void)to;
+    sampler->before = *before;
+    for (int64_t s = sampler->from; s < sampler->to; s++)
+        if (sampler->sums[s] > 0)
+            *before += sampler->sums[s];
+}
+
+void vem_i_sampler_add_up(vem_i_sampler *sampler)
+{
+    const vem_view *view = sampler->view;
+    double before = 0;
+    vem_i_own_shards(view->first, vem_i_view_own(view), VEM_I_SEED_SHARD, &sampler->from,
+                     &sampler->to);
+    if (!sampler->run || !sampler->run->comm) {
+        sampler->total = vem_i_sum(sampler->sums, sampler->shards);
+        return;
+    }
+    sampler->total = vem_i_view_sum(sampler->run, view, VEM_I_SEED_SHARD, sampler->sums);
+    vem_i_comm_chain(sampler->run->comm, &before, 1, go_on, sampler);
+    sampler->end = before;
+}
+
 void vem_i_sampler_by_mass(vem_i_sampler *sampler)
 {
     for (int64_t s = 0; s < sampler->shards; s++) {
@@ -59,7 +88,26 @@ void vem_i_sampler_by_mass(vem_i_sampler *sampler)
         for (int64_t i = begin_of(sampler, s); i < end; i++)
             sampler->sums[s] += vem_i_view_mass(sampler->view, i);
     }
-    sampler->total = vem_i_sum(sampler->sums, sampler->shards);
+    vem_i_sampler_add_up(sampler);
+}
+
+/* The item within a shard, before which the chances add up to `before`. */
+static int64_t draw_within(const vem_i_sampler *sampler, vem_i_chance chance,
+                           const void *arg, int64_t shard, double before, double target)
+{
+    int64_t begin = begin_of(sampler, shard), end = begin_of(sampler, shard + 1),
+            last = begin;
+    for (int64_t i = begin; i < end; i++) {
+        double share = chance ? chance(arg, i) : vem_i_view_mass(sampler->view, i);
+        if (share <= 0)
+            continue;
+        last =
+            i; /* rounding may carry the target past the end: the last one that counts */
+        before += share;
+        if (before > target)
+            break;
+    }
+    return last;
 }
 
 int64_t vem_i_sampler_draw(const vem_i_sampler *sampler, vem_i_chance chance,
@@ -75,19 +123,58 @@ int64_t vem_i_sampler_draw(const vem_i_sampler *sampler, vem_i_chance chance,
             break;
         before += sampler->sums[s];
     }
-    int64_t begin = begin_of(sampler, shard), end = begin_of(sampler, shard + 1),
-            last = begin;
-    if (last_shard < 0)
-        return 0;
-    for (int64_t i = begin; i < end; i++) {
-        double share = chance ? chance(arg, i) : vem_i_view_mass(sampler->view, i);
-        if (share <= 0)
-            continue;
-        last =
-            i; /* rounding may carry the target past the end: the last one that counts */
-        before += share;
-        if (before > target)
-            break;
+    return last_shard < 0 ? 0 : draw_within(sampler, chance, arg, shard, before, target);
+}
+
+/* The same draws as one process would make. The sums before a shard do not depend on the draw, so
+ * every process looks among its own shards; of several that find one, as rounding may have it, the
+ * first counts, as it would for one that looks from the beginning. A target past the end is the last
+ * shard's that counts. */
+void vem_i_sampler_draw_all(const vem_i_sampler *sampler, vem_i_chance chance,
+                            const void *arg, const double *uniforms, int64_t count,
+                            int64_t *numbers)
+{
+    vem_i_comm *comm = sampler->run->comm;
+    if (!comm) {
+        for (int64_t k = 0; k < count; k++)
+            numbers[k] = vem_i_sampler_draw(sampler, chance, arg, uniforms[k]);
+        return;
     }
-    return last;
+    int64_t last = 0; /* minus the number of the last shard that counts anywhere */
+    for (int64_t s = sampler->from; s < sampler->to; s++)
+        if (sampler->sums[s] > 0)
+            last = -(sampler->view->first / VEM_I_SEED_SHARD + s) - 1;
+    comm->combine(comm, VEM_I_LEAST_INT, &last, 1);
+    for (int64_t k = 0; k < count; k++) {
+        const double target = uniforms[k] * sampler->total;
+        double before = sampler->before;
+        int64_t s = sampler->from;
+        for (; s < sampler->to; s++) {
+            if (sampler->sums[s] <= 0)
+                continue;
+            if (before + sampler->sums[s] > target)
+                break;
+            before += sampler->sums[s];
+        }
+        numbers[k] = INT64_MAX;
+        if (s < sampler->to)
+            numbers[k] = sampler->view->first +
+                         draw_within(sampler, chance, arg, s, before, target);
+    }
+    comm->combine(comm, VEM_I_LEAST_INT, numbers, (size_t)count);
+    const int64_t mine = -last - 1 - sampler->view->first / VEM_I_SEED_SHARD;
+    int64_t past = 0;
+    for (int64_t k = 0; k < count; k++) {
+        if (numbers[k] < INT64_MAX)
+            continue;
+        past++;
+        if (last < 0 && mine >= sampler->from && mine < sampler->to)
+            numbers[k] = sampler->view->first + draw_within(sampler, chance, arg, mine,
+                                                            sampler->end,
+                                                            uniforms[k] * sampler->total);
+        else if (last == 0)
+            numbers[k] = 0;
+    }
+    if (past > 0)
+        comm->combine(comm, VEM_I_LEAST_INT, numbers, (size_t)count);
 }

@@ -8,7 +8,7 @@
 #include "model/counts.h"
 
 typedef struct vem_i_seeds {
-    int64_t *items;  /* the C rows chosen */
+    int64_t *items;  /* the C rows chosen, by their numbers in the whole */
     int32_t chosen;  /* how many were, when a stop was requested before the last */
     double variance; /* HFL (8) for these centers when the method knows it, else NAN */
     int64_t pairs;   /* distances evaluated */
@@ -45,11 +45,17 @@ vem_status vem_i_seed_afkmc2(vem_i_run *run, const vem_view *view, int32_t clust
 /* Draws of items with given chances: the sum per shard, then a walk inside one shard. */
 enum { VEM_I_SEED_SHARD = 1024 };
 typedef struct vem_i_sampler {
+    vem_i_run *run; /* NULL: of one process */
     const vem_view *view;
     int64_t shards;
     double *sums; /* per shard */
     double total;
+    /* Of several processes: */
+    int64_t from, to;   /* the shards counted here (data/together.h), */
+    double before, end; /* and what comes before them; and all of it, added up in order */
 } vem_i_sampler;
+/* `sums` have changed. */
+void vem_i_sampler_add_up(vem_i_sampler *sampler);
 /* The chances are the masses. */
 void vem_i_sampler_by_mass(vem_i_sampler *sampler);
 /* Chance of item i; must be >= 0 and the same at every call between two updates. */
@@ -58,6 +64,11 @@ typedef double (*vem_i_chance)(const void *arg, int64_t item);
  * 0 unless all are 0. */
 int64_t vem_i_sampler_draw(const vem_i_sampler *sampler, vem_i_chance chance,
                            const void *arg, double uniform);
+
+/* Several draws; their numbers in the whole. Of several processes all make the same call. */
+void vem_i_sampler_draw_all(const vem_i_sampler *sampler, vem_i_chance chance,
+                            const void *arg, const double *uniforms, int64_t count,
+                            int64_t *numbers);
 
 /* Candidates per center of greedy k-means++. */
 int32_t vem_i_greedy_candidates(int32_t clusters);

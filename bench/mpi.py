@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+"""Several processes: the bits of many combinations, runs that are killed, bytes that are sent.
+
+    bench/mpi.py bits [--processes 1,2,3,5,8] [--only TEXT]   models and labels beside those of one process
+    bench/mpi.py kill [--times 20]                            one process is killed at a random moment
+    bench/mpi.py bytes                                        bytes sent per step beside the formula
+
+VEM is the command of one process (build/vem), VEM_MPI that of several (build/tests/vem_mpi; both are of the
+release build where MPI is found). docs/math/many-machines.md has the formula and what this printed."""
+import argparse
+import itertools
+import json
+import os
+import random
+import signal
+import subprocess
+import tempfile
+import time
+
+import numpy as np
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+VEM = os.environ.get("VEM", os.path.join(TOP, "build", "vem"))
+MPI = os.environ.get("VEM_MPI", os.path.join(TOP, "build", "tests", "vem_mpi"))
+ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+               "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}
+VOLATILE = {"seconds", "peak_bytes", "threads", "output", "files", "processes", "bytes_sent"}
+
+
+def make(folder, name, n, d, k, dtype, seed=1):
+    rng = np.random.default_rng(seed)
+    centers = 4 * rng.normal(size=(k, d))
+    spread = 0.5 + rng.random((1, d))
+    path = os.path.join(folder, name)
+    np.save(path, (centers[rng.integers(k, size=n)] + rng.normal(size=(n, d)) * spread).astype(dtype))
+    return path
+
+
+def command(processes, *words):
+    start = ["mpirun", "-n", str(processes), MPI] if processes else [VEM]
+    return [*start, *map(str, words)]
+
+
+def run(folder, processes, *words):
+    model, labels = os.path.join(folder, "m.npz"), os.path.join(folder, "l.npy")
+    for path in (model, labels):
+        if os.path.exists(path):
+            os.unlink(path)
+    done = subprocess.run(command(processes, *words, "-o", model, "--labels", labels, "--json", "-q",
+                                  "--threads", 1), capture_output=True, text=True, env=ENVIRONMENT,
+                          stdin=subprocess.DEVNULL)
+    if done.returncode:
+        return None, done.stderr.strip().split("\n")[0][:200]
+    told = json.loads(done.stdout)
+    with np.load(model) as file:
+        arrays = {name: file[name].tobytes() for name in file.files if name != "meta"}
+    arrays["labels"] = np.load(labels).tobytes()
+    return (arrays, {k: v for k, v in told.items() if k not in VOLATILE}, told), ""
+
+
+def combinations():
+    """(data, words)"""
+    for algorithm, seeding in itertools.product(
+            ("kmeans", "lazy-kmeans", "kmeans-c", "var-kmeans-x", "var-gmm-x"),
+            ("random", "kmeans++", "kmeans++-greedy", "afkmc2")):
+        yield "wide", ["-k", 24, "--algorithm", algorithm, "--seeding", seeding, "--max-steps", 8]
+    for family, empty in itertools.product(
+            ("iso-shared", "iso", "diag", "diag-shared", "full", "full-shared"), ("keep", "reseed")):
+        yield "few", ["-k", 9, "--algorithm", "gmm", "--family", family, "--empty", empty,
+                      "--max-steps", 8]
+    for prior, held in itertools.product(("flat", "free"), (1, 3)):
+        yield "odd", ["-k", 15, "--algorithm", "gmm", "--search", "closest", "--held", held,
+                      "--prior", prior, "--max-steps", 8]
+    yield "odd", ["-k", 10, "--algorithm", "kmeans", "--standardize"]
+    yield "odd", ["-k", 10, "--algorithm", "kmeans", "--normalize"]
+    yield "odd", ["-k", 10, "--algorithm", "kmeans", "--metric", "cosine"]
+    yield "odd", ["-k", 10, "--algorithm", "kmeans", "--precision", "double", "--restarts", 3]
+
+
+def bits(folder, args):
+    data = {"wide": make(folder, "wide.npy", 70001, 17, 24, "f4"),
+            "few": make(folder, "few.npy", 9001, 3, 9, "f8", 2),
+            "odd": make(folder, "odd.npy", 12345, 6, 12, "f4", 3)}
+    same = other = 0
+    for name, words in combinations():
+        if args.only and args.only not in " ".join(map(str, words)):
+            continue
+        one, why = run(folder, 0, "fit", data[name], *words)
+        for p in args.processes:
+            many, why = run(folder, p, "fit", data[name], *words)
+            equal = one and many and one[:2] == many[:2]
+            same, other = same + bool(equal), other + (not equal)
+            if not equal:
+                print("OTHER", p, *words, why, flush=True)
+    print(f"{same} runs with the bits of one process, {other} others")
+    return other
+
+
+def kill(folder, args):
+    data = make(folder, "big.npy", 100000, 20, 30, "f4")
+    rng, worst, bad = random.Random(7), 0, 0
+    for _ in range(args.times):
+        model = os.path.join(folder, "m.npz")
+        process = subprocess.Popen(
+            command(3, "fit", data, "-k", 200, "--algorithm", "gmm", "--family", "diag", "--tolerance",
+                    0, "--max-steps", 100000, "-o", model), env=ENVIRONMENT, text=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        time.sleep(1 + 6 * rng.random())
+        told = subprocess.run(["ps", "-o", "pid=,args=", "--ppid", str(process.pid)],
+                              capture_output=True, text=True).stdout.split("\n")
+        ours = [int(line.split()[0]) for line in told if MPI in line]
+        began = time.time()
+        os.kill(rng.choice(ours), signal.SIGKILL)
+        _, err = process.communicate(timeout=120)
+        worst = max(worst, time.time() - began)
+        bad += process.returncode == 0 or "signal 9" not in err or os.path.exists(model)
+    print(f"{args.times} killed, {bad} badly ended; the slowest end took {worst:.1f} s")
+    return bad
+
+
+def count(folder, _):
+    """Two numbers of steps: what is between is the steps'."""
+    print("| family | C | D | processes | bytes per step | P 8 C s | rest |\n|---|---|---|---|---|---|---|")
+    for family, clusters, d in (("iso-shared", 100, 32), ("iso-shared", 1000, 100), ("diag", 100, 100),
+                                ("full", 20, 50)):
+        data = make(folder, "x.npy", 20000, d, 40, "f4")
+        values = 1 + d + {"iso-shared": 1, "diag": d, "full": d * (d + 1) // 2}[family]
+        for p in (2, 4):
+            sent = []
+            for steps in (4, 9):
+                found, why = run(folder, p, "fit", data, "-k", clusters, "--algorithm", "gmm", "--family",
+                                 family, "--prior", "free", "--seeding", "random", "--tolerance", 0,
+                                 "--max-steps", steps, "--search",
+                                 "closest" if family == "iso-shared" else "all",
+                                 *(["--held", 1] if family == "iso-shared" else []))
+                if not found:
+                    raise SystemExit(why)
+                sent.append(found[2]["bytes_sent"])
+            step, sums = (sent[1] - sent[0]) / 5, p * 8 * clusters * values
+            print(f"| {family} | {clusters} | {d} | {p} | {step:,.0f} | {sums:,} | {step - sums:,.0f} |",
+                  flush=True)
+    return 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("bits", "kill", "bytes"))
+    parser.add_argument("--processes", type=lambda s: [int(p) for p in s.split(",")],
+                        default=[1, 2, 3, 5, 8])
+    parser.add_argument("--only")
+    parser.add_argument("--times", type=int, default=20)
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        raise SystemExit({"bits": bits, "kill": kill, "bytes": count}[args.what](folder, args) != 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,120 @@
+/* What rows that are spread over processes have come to: the first process gets it, and writes it. */
+#include <string.h>
+
+#include "api/assign.h"
+#include "base/memory.h"
+#include "base/spill.h"
+#include "comm/comm.h"
+#include "fit/report.h"
+#include "io/io.h"
+#include "vem/mpi.h"
+
+enum { PIECE = 1 << 20 }; /* labels sent at a time */
+
+const int32_t *vem_mpi_labels(const vem_report *report, int64_t *first, int64_t *n)
+{
+    if (!report || !report->labels)
+        return NULL;
+    if (first)
+        *first = report->apart ? report->first : 0;
+    if (n)
+        *n = report->apart ? report->count : report->summary.n;
+    return report->labels;
+}
+
+static int64_t at_most(int64_t count)
+{
+    return count < PIECE ? count : PIECE;
+}
+
+/* They come in the order of the processes, which is that of the rows. */
+static void receive_all(vem_i_comm *comm, const vem_report *report, int64_t n,
+                        int32_t *labels)
+{
+    int64_t at = report->count;
+    memcpy(labels, report->labels, (size_t)at * sizeof *labels);
+    for (int p = 1; p < comm->size; p++) {
+        int64_t count = 0;
+        comm->receive(comm, p, &count, sizeof count);
+        if (comm->failed || count < 0 || count > n - at) {
+            comm->failed = 1;
+            return;
+        }
+        for (int64_t some; count > 0; count -= some, at += some) {
+            some = at_most(count);
+            comm->receive(comm, p, labels + at, (size_t)some * sizeof *labels);
+        }
+    }
+}
+
+static void send_own(vem_i_comm *comm, const vem_report *report)
+{
+    comm->send(comm, 0, &report->count, sizeof report->count);
+    for (int64_t at = 0, some; at < report->count; at += some) {
+        some = at_most(report->count - at);
+        comm->send(comm, 0, report->labels + at, (size_t)some * sizeof *report->labels);
+    }
+}
+
+/* What is gathered rests in a temporary file. */
+vem_status vem_mpi_labels_write(vem_ctx *ctx, const char *path, const vem_data *data,
+                                const vem_report *report)
+{
+    VEM_I_NEED(ctx, ctx, path, data, report);
+    vem_i_verb verb;
+    vem_i_run *run = vem_i_begin(ctx, &verb);
+    vem_i_comm *comm = ctx->comm;
+    const int64_t n = report->summary.n;
+    if (!report->labels)
+        return vem_i_fail(run, VEM_BAD_OPTION, "The report has no labels.");
+    if (!report->apart || !comm)
+        return vem_labels_write_rows(ctx, path, data, report->labels, n);
+    vem_i_mapping *all = NULL;
+    vem_status status = VEM_OK;
+    if (comm->rank > 0)
+        send_own(comm, report);
+    else
+        status = vem_i_spill_new(run, (size_t)n * sizeof(int32_t), &all);
+    if (status == VEM_OK && comm->rank == 0) {
+        receive_all(comm, report, n, (int32_t *)(void *)all->bytes);
+        if (!comm->failed)
+            status = vem_labels_write_rows(ctx, path, data,
+                                           (const int32_t *)(void *)all->bytes, n);
+    }
+    vem_i_mapping_free(all);
+    if (status == VEM_OK && comm->failed)
+        status = vem_i_fail(run, VEM_IO_ERROR,
+                            "Another process is gone, and %s was not written.", path);
+    return status;
+}
+
+/* Rows of `bytes` bytes each. */
+static void gather(vem_i_comm *comm, const vem_data *data, void *rows, size_t bytes)
+{
+    const int64_t most = PIECE / (int64_t)bytes + 1;
+    for (int p = 1; p < comm->size; p++) {
+        int64_t at, end;
+        vem_i_chunks_of(data, p, comm->size, &at, &end);
+        for (int64_t some; at < end && (comm->rank == 0 || comm->rank == p); at += some) {
+            some = end - at < most ? end - at : most;
+            char *to = (char *)rows + (size_t)at * bytes;
+            if (comm->rank == 0)
+                comm->receive(comm, p, to, (size_t)some * bytes);
+            else
+                comm->send(comm, 0, to, (size_t)some * bytes);
+        }
+    }
+}
+
+vem_status vem_i_assign_gather(vem_i_run *run, const vem_data *data,
+                               const vem_i_assign *out)
+{
+    const size_t top = (size_t)out->top;
+    if (!run->comm)
+        return VEM_OK;
+    if (out->clusters)
+        gather(run->comm, data, out->clusters, top * sizeof(int32_t));
+    if (out->probabilities)
+        gather(run->comm, data, out->probabilities, top * sizeof(double));
+    return vem_i_comm_agree(run);
+}

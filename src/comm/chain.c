@@ -1,0 +1,63 @@
+#include "comm/comm.h"
+
+/* Values that are handed on at a time: 256 KB, so that every process is at work soon. */
+enum { PIECE = 1 << 15 };
+
+void vem_i_comm_chain(vem_i_comm *comm, double *sums, int64_t count, vem_i_chain_add add,
+                      void *arg)
+{
+    const int last = comm->size - 1;
+    for (int64_t from = 0; from < count; from += PIECE) {
+        const int64_t to = from + PIECE < count ? from + PIECE : count;
+        const size_t bytes = (size_t)(to - from) * sizeof *sums;
+        if (comm->rank > 0)
+            comm->receive(comm, comm->rank - 1, sums + from, bytes);
+        add(arg, sums, from, to);
+        if (comm->rank < last)
+            comm->send(comm, comm->rank + 1, sums + from, bytes);
+    }
+    for (int64_t from = 0; from < count; from += INT64_C(1) << 24) {
+        const int64_t left = count - from, most = INT64_C(1) << 24;
+        comm->broadcast(comm, last, sums + from,
+                        (size_t)(left < most ? left : most) * sizeof *sums);
+    }
+}
+
+void vem_i_comm_turn(vem_i_comm *comm, void *state, size_t bytes,
+                     void (*change)(void *arg, void *state), void *arg)
+{
+    if (comm->rank > 0)
+        comm->receive(comm, comm->rank - 1, state, bytes);
+    change(arg, state);
+    if (comm->rank < comm->size - 1)
+        comm->send(comm, comm->rank + 1, state, bytes);
+    comm->broadcast(comm, comm->size - 1, state, bytes);
+}
+
+void vem_i_comm_join(vem_i_run *run)
+{
+    if (run->ctx && run->ctx->comm && run->ctx->comm->size > 1)
+        run->comm = run->ctx->comm;
+}
+
+vem_i_run vem_i_comm_alone(const vem_i_run *run)
+{
+    vem_i_run alone = *run;
+    alone.comm = NULL;
+    return alone;
+}
+
+vem_status vem_i_comm_agree(vem_i_run *run)
+{
+    vem_i_comm *comm = run->comm;
+    int64_t asked = run->watch->asked;
+    if (!comm)
+        return VEM_OK;
+    comm->combine(comm, VEM_I_SUM_INT, &asked, 1);
+    if (comm->failed)
+        return vem_i_fail(run, VEM_IO_ERROR,
+                          "Another process is gone, and the run cannot go on.");
+    if (asked > 0)
+        run->watch->stop = 1;
+    return VEM_OK;
+}

@@ -1,0 +1,68 @@
+/* Several processes that hold parts of the same rows.
+ *
+ * Each has its own run of a verb, and all runs take the same decisions, because all that they decide
+ * by is made here with the bits that one process would have:
+ *
+ *     chain      sums in a fixed order. Process p takes over the sums of those before it, adds its
+ *                own parts in their order, and hands them on; the last one tells all. Long blocks go
+ *                piece by piece, so that all are at work.
+ *     shards     the sum of one number for each shard, by pairs (vem_i_sum), of which each process
+ *                knows a stretch
+ *     combine    whole numbers, the largest or smallest, bits: what no order can change
+ *     gather     a little of each, to all
+ *
+ * run->comm is NULL where there is one process; then nothing here is called. A process that is gone
+ * ends the others: what fails here leaves `failed`, and every later call returns at once. All calls
+ * are made by the thread that called the verb, and by all processes in the same order. */
+#ifndef VEM_COMM_COMM_H
+#define VEM_COMM_COMM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/run.h"
+
+typedef enum vem_i_combining {
+    VEM_I_SUM_INT, /* of int64_t */
+    VEM_I_LEAST_INT,
+    VEM_I_MOST_REAL, /* of double */
+    VEM_I_OR_BYTES
+} vem_i_combining;
+
+typedef struct vem_i_comm {
+    int rank, size;
+    int failed;     /* what went on between processes is lost */
+    uint64_t bytes; /* that this process has sent, or told all, so far */
+    void *state;
+    /* How it is done (mpi.c). */
+    void (*send)(struct vem_i_comm *comm, int to, const void *bytes, size_t count);
+    void (*receive)(struct vem_i_comm *comm, int from, void *bytes, size_t count);
+    void (*broadcast)(struct vem_i_comm *comm, int from, void *bytes, size_t count);
+    void (*combine)(struct vem_i_comm *comm, vem_i_combining how, void *values,
+                    size_t count);
+    void (*gather)(struct vem_i_comm *comm, const void *mine, void *all,
+                   const size_t *counts); /* bytes of each process */
+    void (*free)(struct vem_i_comm *comm);
+} vem_i_comm;
+
+/* This verb is one of all processes of its context: each of them calls it. */
+void vem_i_comm_join(vem_i_run *run);
+/* The same run, for a part that this process does without the others. */
+vem_i_run vem_i_comm_alone(const vem_i_run *run);
+
+/* Adds this process's parts to values [from, to) of the sums of those before it. */
+typedef void (*vem_i_chain_add)(void *arg, double *sums, int64_t from, int64_t to);
+/* `sums` are 0, or what they begin with, at the first process. */
+void vem_i_comm_chain(vem_i_comm *comm, double *sums, int64_t count, vem_i_chain_add add,
+                      void *arg);
+/* The same for any state that each process changes in its turn. */
+void vem_i_comm_turn(vem_i_comm *comm, void *state, size_t bytes,
+                     void (*change)(void *arg, void *state), void *arg);
+/* vem_i_sum of `total` values, of which this process has `count`, after those of the processes
+ * before it. */
+double vem_i_comm_shards(vem_i_comm *comm, const double *values, int64_t count,
+                         int64_t total);
+/* Was a stop asked for anywhere? Then all stop: run->watch->stop. Else VEM_OK, or a failure. */
+vem_status vem_i_comm_agree(vem_i_run *run);
+
+#endif

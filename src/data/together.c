@@ -1,0 +1,41 @@
+#include "data/together.h"
+
+#include <string.h>
+
+double vem_i_view_sum(const vem_i_run *run, const vem_view *view, int64_t per,
+                      const double *values)
+{
+    int64_t from, to;
+    if (!run->comm)
+        return vem_i_sum(values, vem_i_view_shards(view, per));
+    vem_i_own_shards(view->first, vem_i_view_own(view), per, &from, &to);
+    return vem_i_comm_shards(run->comm, values + from, to - from,
+                             vem_i_shards(view->global_n, per));
+}
+
+/* Everybody else has 0 there. */
+void vem_i_view_rows(const vem_i_run *run, const vem_view *view, const int64_t *numbers,
+                     int64_t count, void *rows)
+{
+    const size_t row = (size_t)view->d * view->kernels->element;
+    for (int64_t k = 0; k < count; k++) {
+        char *to = (char *)rows + (size_t)k * row;
+        if (!run->comm || vem_i_view_has(view, numbers[k]))
+            vem_i_view_copy(view, numbers[k] - view->first, to);
+        else
+            memset(to, 0, row);
+    }
+    if (run->comm)
+        run->comm->combine(run->comm, VEM_I_OR_BYTES, rows, (size_t)count * row);
+}
+
+void vem_i_view_values(const vem_i_run *run, const vem_view *view, const double *values,
+                       const int64_t *numbers, int64_t count, double *out)
+{
+    memset(out, 0, (size_t)count * sizeof *out);
+    for (int64_t k = 0; k < count; k++)
+        if (!run->comm || vem_i_view_has(view, numbers[k]))
+            out[k] = values[numbers[k] - view->first];
+    if (run->comm)
+        run->comm->combine(run->comm, VEM_I_OR_BYTES, out, (size_t)count * sizeof *out);
+}

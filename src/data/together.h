@@ -1,0 +1,47 @@
+/* Rows of which other processes have the rest.
+ *
+ * A process has the rows [first, first + n) of the whole. The last `halo` of them are those of the
+ * next one too: it is there that shards end which begin among its own rows. A shard is counted by the
+ * process that has its first item, and that one has all of it. So whatever is added up shard by shard
+ * can be added up in the order of one process (comm/comm.h), for shards of any size. Shards that begin
+ * before `first` or in the halo are gone through, because what their items hold is wanted here, but
+ * they are not counted.
+ *
+ * Of one process the halo is empty, all shards are counted, and these functions are what they say of
+ * one. */
+#ifndef VEM_DATA_TOGETHER_H
+#define VEM_DATA_TOGETHER_H
+
+#include "comm/comm.h"
+#include "data/view.h"
+
+/* Its own items: [0, this). */
+static inline int64_t vem_i_view_own(const vem_view *view)
+{
+    return view->n - view->halo;
+}
+
+/* Of the shards of so many items that meet the view: those that it counts, [*from, *to). */
+static inline void vem_i_own_shards(int64_t first, int64_t own, int64_t per,
+                                    int64_t *from, int64_t *to)
+{
+    *from = first % per != 0;
+    *to = vem_i_shards(first % per + own, per);
+}
+
+/* The sum of a number for each shard (those of the view), of all processes: vem_i_sum. */
+double vem_i_view_sum(const vem_i_run *run, const vem_view *view, int64_t per,
+                      const double *values);
+/* Is item number `number` of the whole one of its own? */
+static inline int vem_i_view_has(const vem_view *view, int64_t number)
+{
+    return number >= view->first && number < view->first + vem_i_view_own(view);
+}
+/* Rows of the whole by their numbers, d values of type T each, side by side. */
+void vem_i_view_rows(const vem_i_run *run, const vem_view *view, const int64_t *numbers,
+                     int64_t count, void *rows);
+/* `values` of some items (by their numbers), one for each item of the view, to all. */
+void vem_i_view_values(const vem_i_run *run, const vem_view *view, const double *values,
+                       const int64_t *numbers, int64_t count, double *out);
+
+#endif

@@ -1,0 +1,293 @@
+/* Rows over processes.
+ *
+ * Statistics are added up shard by shard, in an order that is that of one process. A shard of a loop
+ * is about a 64th of the rows; S is the largest of those of all loops, and process p of P has the rows
+ *
+ *     [ floor(T p / P) S,  floor(T (p + 1) / P) S ),     T = ceil(n / S) ,
+ *
+ * so that no sum of a large shard is made twice. Smaller shards (of the seeding, of the passes that
+ * read, of log sums) are cut elsewhere: the rows of those that begin in a process's stretch and end
+ * behind it are its halo (data/together.h). */
+#include "fit/processes.h"
+
+#include <string.h>
+
+#include "base/record.h"
+#include "comm/comm.h"
+#include "data/pass.h"
+#include "em/estep.h"
+#include "model/family.h"
+#include "seed/seed.h"
+
+/* ---- what is not spread ---- */
+
+typedef struct asked_fit {
+    vem_i_run *run;
+    const vem_data *data;
+    const vem_options *asked;
+    const vem_i_programme *p;
+} asked_fit;
+
+static int is_elsewhere(const asked_fit *f)
+{
+    return !f->data->mapping || f->data->sparse.starts || f->data->kept || f->data->means;
+}
+
+static int is_weighted(const asked_fit *f)
+{
+    return f->data->weights != NULL;
+}
+
+static int is_counts(const asked_fit *f)
+{
+    return vem_i_family_of(f->p->options.family)->counts != NULL;
+}
+
+static int is_reduced(const asked_fit *f)
+{
+    return f->p->reduced;
+}
+
+static int is_celled(const asked_fit *f)
+{
+    return f->p->celled;
+}
+
+static int has_blocks(const asked_fit *f)
+{
+    return f->p->options.blocks > 1;
+}
+
+static int grows(const asked_fit *f)
+{
+    return f->p->grows;
+}
+
+static int has_starts(const asked_fit *f)
+{
+    return f->p->starts.runs > 0;
+}
+
+static int has_swaps(const asked_fit *f)
+{
+    for (int i = 0; i < f->p->count; i++) {
+        const vem_options *o = &f->p->stages[i].options;
+        const vem_i_search_spec spec = vem_i_search_for(o, 0);
+        if (f->p->stages[i].kind >= VEM_I_STAGE_KMEANS && vem_i_swaps_in_loop(o, &spec))
+            return 1;
+    }
+    return 0;
+}
+
+static int is_balanced(const asked_fit *f)
+{
+    return f->p->options.balance != VEM_BALANCE_NONE;
+}
+
+static int has_other_search(const asked_fit *f)
+{
+    for (int i = 0; i < f->p->count; i++)
+        if (f->p->stages[i].kind >= VEM_I_STAGE_KMEANS &&
+            !vem_i_search_type_of(f->p->stages[i].options.search)->apart)
+            return 1;
+    return 0;
+}
+
+/* All kinds are named, so that the compiler asks about the next one. */
+static int has_other_loop(const asked_fit *f)
+{
+    for (int i = 0; i < f->p->count; i++)
+        switch (f->p->stages[i].kind) {
+        case VEM_I_STAGE_STARTS: /* refused for themselves */
+        case VEM_I_STAGE_SEED:
+        case VEM_I_STAGE_KMEANS:
+        case VEM_I_STAGE_LISTED:
+        case VEM_I_STAGE_FIT:
+        case VEM_I_STAGE_FINISH:
+        case VEM_I_STAGE_BALANCE: break;
+        case VEM_I_STAGE_LEADING: return 1;
+        }
+    return 0;
+}
+
+static int has_other_seeding(const asked_fit *f)
+{
+    const vem_options *o = &f->p->options;
+    return f->p->from == VEM_I_FROM_ROWS && o->seeding == VEM_SEED_TWO_LEVEL;
+}
+
+static int has_long_chain(const asked_fit *f)
+{
+    const vem_options *o = &f->p->options;
+    return f->p->from == VEM_I_FROM_ROWS && o->seeding == VEM_SEED_AFKMC2 &&
+           o->chain > 1024;
+}
+
+static int is_measured(const asked_fit *f)
+{
+    return f->p->options.measure != VEM_MEASURE_NONE;
+}
+
+static int has_deadline(const asked_fit *f)
+{
+    return f->asked->time != VEM_AUTO;
+}
+
+static int keeps_state(const asked_fit *f)
+{
+    return f->run->ctx->checkpoint.path != NULL;
+}
+
+/* What comes first is told: what others follow from. */
+static const struct {
+    int (*is)(const asked_fit *f);
+    const char *what, *instead;
+} others[] = {
+    {is_elsewhere, "rows that are read into memory are",
+     "an .npy, .fvecs, .bvecs, .fbin or .u8bin file, one and without missing values, "
+     "whose "
+     "rows each process reads where they lie"},
+    {is_weighted, "weights are", "rows without weights"},
+    {is_counts, "families of counts are", "--family iso-shared, iso, diag or full"},
+    {is_reduced, "--coreset is", "all rows"},
+    {is_celled, "--cells is", "--cells 0"},
+    {has_blocks, "--blocks is", "--blocks 1"},
+    {grows, "--algorithm greedy is", "--algorithm gmm"},
+    {is_balanced, "--balance is", "--balance none"},
+    {has_other_search, "this search is", "--search all, closest or exact"},
+    {has_other_loop, "a loop along principal axes is", "--search all, closest or exact"},
+    {has_starts, "starts on a sample are", "--swaps 0"},
+    {has_swaps, "swaps are", "--swaps 0"},
+    {has_other_seeding, "two-level seeding is",
+     "--seeding random, kmeans++, kmeans++-greedy or afkmc2"},
+    {has_long_chain, "a --chain above 1024 is", "a shorter one"},
+    {is_measured, "--measure is", "vem score, with the model and one process"},
+    {has_deadline, "--time is", "--max-steps"},
+    {keeps_state, "--checkpoint is", "--init MODEL to go on from a model"},
+};
+
+static vem_status refuse_others(const asked_fit *f)
+{
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (others[i].is(f))
+            return vem_i_fail(f->run, VEM_BAD_OPTION,
+                              "Over several processes %s not possible yet: use %s.%s",
+                              others[i].what, others[i].instead,
+                              f->asked->algorithm == VEM_AUTO && i > 1
+                                  ? " (--algorithm kmeans, lazy-kmeans, kmeans-c, gmm, "
+                                    "var-kmeans-x or var-gmm-x choose so.)"
+                                  : "");
+    return VEM_OK;
+}
+
+/* ---- is it the same fit for all? ---- */
+
+/* A number for what all must have in common: rows, options, and the kernels, since seeding chooses by
+ * distances that each process takes for itself. Threads and memory may be others. */
+static int64_t fingerprint(const asked_fit *f)
+{
+    const int64_t sizes[] = {f->data->n, f->data->d, (int64_t)f->data->type};
+    uint64_t sum = vem_i_mix(0, sizes, sizeof sizes);
+    sum = vem_i_mix(sum, f->run->ctx->cpu, strlen(f->run->ctx->cpu));
+    for (int i = 0; i < vem_option_count(); i++) {
+        char text[128];
+        const char *name = vem_option_at(i)->name;
+        if (strcmp(name, "threads") == 0 || strcmp(name, "memory") == 0 ||
+            !vem_options_get(&f->p->options, name, text, sizeof text))
+            continue;
+        sum = vem_i_mix(sum, text, strlen(text));
+    }
+    return (int64_t)(sum >> 2);
+}
+
+static vem_status check_same(const asked_fit *f)
+{
+    const int64_t own = fingerprint(f);
+    int64_t ends[] = {own, -own};
+    f->run->comm->combine(f->run->comm, VEM_I_LEAST_INT, ends, 2);
+    if (ends[0] == -ends[1])
+        return vem_i_comm_agree(f->run);
+    return vem_i_fail(
+        f->run, VEM_BAD_OPTION,
+        "The processes do not make the same fit: rows, options and kernels (%s "
+        "here; VEM_CPU chooses them) must be those of all.",
+        f->run->ctx->cpu);
+}
+
+/* ---- who has which rows ---- */
+
+/* The end of the shards of this size that begin before row `end`. */
+static int64_t after(int64_t end, int64_t per, int64_t n)
+{
+    const int64_t whole = vem_i_shards(end, per) * per;
+    return whole < n ? whole : n;
+}
+
+static int64_t later(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Items of a shard of a stage's statistics; 0: its clusters own their sums. */
+static int64_t shard_of(const asked_fit *f, const vem_i_stage *stage)
+{
+    const vem_options *o = &stage->options;
+    const vem_i_search_spec spec = vem_i_search_for(o, 0);
+    return vem_i_estep_shard(&spec,
+                             vem_i_shape_of(vem_i_family_of(o->family),
+                                            (int32_t)o->clusters, f->data->d),
+                             f->data->n);
+}
+
+vem_status vem_i_processes_cut(vem_i_run *run, const vem_data *data,
+                               const vem_options *asked, const vem_i_programme *p,
+                               vem_i_points_request *request)
+{
+    const asked_fit f = {run, data, asked, p};
+    const int64_t n = data->n, d = data->d;
+    int64_t most = 1;
+    if (!run->comm)
+        return VEM_OK;
+    vem_status status = check_same(&f);
+    if (status == VEM_OK)
+        status = refuse_others(&f);
+    if (status != VEM_OK)
+        return status;
+    for (int i = 0; i < p->count; i++) {
+        if (p->stages[i].kind < VEM_I_STAGE_KMEANS)
+            continue;
+        const int64_t items = shard_of(&f, &p->stages[i]);
+        if (items == 0)
+            return vem_i_fail(
+                run, VEM_BAD_OPTION,
+                "Over several processes the statistics of %lld clusters in "
+                "%lld columns are not possible yet with --search %s, because "
+                "they take more than 1 MB: use fewer clusters, or one process.",
+                (long long)p->options.clusters, (long long)d,
+                vem_choice_name("search", p->options.search));
+        most = later(most, items);
+    }
+    const int64_t shards = vem_i_shards(n, most), rank = run->comm->rank,
+                  size = run->comm->size;
+    if (shards < size)
+        return vem_i_fail(run, VEM_BAD_OPTION,
+                          "%lld rows are added up in %lld parts of %lld, so that %lld "
+                          "processes have no work for all: use no more than %lld.",
+                          (long long)n, (long long)shards, (long long)most,
+                          (long long)size, (long long)shards);
+    const int64_t first = shards * rank / size * most;
+    int64_t end = shards * (rank + 1) / size * most, last = end < n ? end : n;
+    end = last;
+    const int64_t sizes[] = {most, VEM_I_ESTEP_SHARD, VEM_I_SEED_SHARD,
+                             vem_i_pass_shard(n, data->d)};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        last = later(last, after(end, sizes[i], n));
+    for (int i = 0; i < p->count; i++)
+        if (p->stages[i].kind >= VEM_I_STAGE_KMEANS)
+            last = later(last, after(end, shard_of(&f, &p->stages[i]), n));
+    request->first = first;
+    request->count = last - first;
+    request->whole = n;
+    request->halo = last - end;
+    return VEM_OK;
+}

@@ -1,0 +1,14 @@
+/* A fit whose rows are spread over processes (comm/comm.h): what can be, and who has which rows. */
+#ifndef VEM_FIT_PROCESSES_H
+#define VEM_FIT_PROCESSES_H
+
+#include "data/points.h"
+#include "fit/programme.h"
+
+/* The rows of this process, or a sentence that says what to use instead; `request` is told of them
+ * (first, count, whole, halo). Nothing where there is one process. */
+vem_status vem_i_processes_cut(vem_i_run *run, const vem_data *data,
+                               const vem_options *asked, const vem_i_programme *programme,
+                               vem_i_points_request *request);
+
+#endif

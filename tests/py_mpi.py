@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+"""Several processes (mpirun) find what one finds, to the bit: models, labels, counts. What is not spread
+over them yet is refused with a sentence. A process that fails, or is killed, ends the run."""
+import shutil
+
+from cli_case import *
+
+try:
+    import numpy as np
+except ImportError:
+    np = None
+
+MPI = os.environ.get("VEM_MPI", "")
+MPIRUN = os.environ.get("VEM_MPIRUN") or shutil.which("mpirun") or ""
+# As root and on fewer cores than processes, too; other launchers do not know these.
+ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+               "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}
+VOLATILE = {"seconds", "peak_bytes", "threads", "output", "files", "processes", "bytes_sent"}
+
+
+def rows(n, d, k, dtype, seed=1):
+    rng = np.random.default_rng(seed)
+    centers = 4 * rng.normal(size=(k, d))
+    spread = 0.5 + rng.random((1, d))
+    return (centers[rng.integers(k, size=n)] + rng.normal(size=(n, d)) * spread).astype(dtype)
+
+
+class Mpi(Case):
+    def data(self, name, *shape, **more):
+        np.save(self.path(name), rows(*shape, **more))
+        return self.path(name)
+
+    def start(self, processes, *words):
+        return subprocess.Popen([MPIRUN, "-n", str(processes), MPI, *map(str, words)], text=True,
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, env=ENVIRONMENT)
+
+    def run_many(self, processes, *words, code=0):
+        with self.start(processes, *words) as process:
+            out, err = process.communicate(timeout=LIMIT)
+        if code is not None:
+            self.assertEqual(process.returncode, code, f"{words}\n{out}\n{err}")
+        return out, err
+
+    def same(self, processes, *words, files=(), json_of=lambda told: told):
+        """The files (by their ending) and the summary of one process and of several."""
+        found = []
+        for name, many in (("one", 0), ("many", processes)):
+            named = []
+            for option, ending in files:
+                named += [option, self.path(name + ending)]
+            all_words = [*words, *named, "--json", "-q", "--threads", 1]
+            out = (self.run_many(many, *all_words)[0] if many
+                   else self.vem(*all_words).stdout)
+            told = {k: v for k, v in json.loads(out).items() if k not in VOLATILE}
+            found.append(json_of(told))
+        self.assertEqual(found[0], found[1], words)
+        for _, ending in files:
+            if ending.endswith(".npz"):
+                one, many = (npz_parse(self.path(n + ending)) for n in ("one", "many"))
+                one.pop("meta", None), many.pop("meta", None)
+                self.assertEqual(one, many, (words, processes))
+            else:
+                self.assertEqual(self.read("one" + ending), self.read("many" + ending),
+                                 (words, processes))
+        return found[0]
+
+    def fits(self, data, processes, *words):
+        files = (("-o", ".npz"), ("--labels", ".npy"))
+        for p in processes:
+            self.same(p, "fit", data, *words, files=files)
+
+    def test_kmeans(self):
+        a = self.data("a.npy", 10007, 5, 12, "f4")
+        self.fits(a, (1, 2, 5), "-k", 12, "--algorithm", "kmeans")
+        self.fits(a, (3,), "-k", 40, "--algorithm", "kmeans", "--seeding", "random", "--empty",
+                  "reseed", "--standardize", "--restarts", 2, "--max-steps", 6)
+        self.fits(a, (2,), "-k", 12, "--algorithm", "lazy-kmeans", "--seeding", "afkmc2", "--memory",
+                  "1G")
+        self.fits(a, (3,), "-k", 12, "--algorithm", "kmeans-c", "--seeding", "kmeans++-greedy")
+
+    def test_mixtures(self):
+        b = self.data("b.npy", 9001, 3, 6, "f8", seed=2)
+        self.fits(b, (3, 5), "-k", 6, "--algorithm", "gmm", "--max-steps", 12)
+        for p, family in ((2, "iso"), (3, "diag"), (2, "diag-shared"), (3, "full-shared")):
+            self.fits(b, (p,), "-k", 7, "--algorithm", "gmm", "--family", family, "--max-steps", 8)
+        self.fits(b, (3,), "-k", 30, "--algorithm", "gmm", "--family", "iso-shared", "--prior",
+                  "flat", "--empty", "drop", "--held", 4, "--search", "closest", "--max-steps", 8)
+
+    def test_neighbors_over_more_rows(self):
+        c = self.data("c.npy", 70001, 17, 30, "f4", seed=3)
+        self.fits(c, (3,), "-k", 30, "--algorithm", "var-gmm-x", "--max-steps", 8)
+        self.fits(c, (2,), "-k", 30, "--algorithm", "var-kmeans-x", "--explore", 1, "--max-steps", 8)
+
+    def test_rows_of_bytes(self):
+        x = np.clip(10 * rows(9000, 100, 8, "f8", seed=8) + 120, 0, 255).astype("u1")
+        np.save(self.path("u.npy"), x)
+        for seeding, more in (("afkmc2", []), ("kmeans++", ["--empty", "reseed"])):
+            self.fits(self.path("u.npy"), (3,), "-k", 20, "--algorithm", "kmeans", "--seeding", seeding,
+                      "--max-steps", 5, *more)
+
+    def test_far_rows_and_starts_from_models(self):
+        x = rows(8000, 4, 5, "f4", seed=4)
+        x[7990] = 1e7  # the origin is not the mean of these
+        np.save(self.path("x.npy"), x)
+        self.fits(self.path("x.npy"), (3,), "-k", 5, "--algorithm", "kmeans")
+        x[:7900] = x[0]  # of some processes all rows are alike
+        np.save(self.path("x.npy"), x[:7950])
+        self.fits(self.path("x.npy"), (3,), "-k", 40, "--algorithm", "kmeans", "--max-steps", 5)
+        y = self.data("y.npy", 8000, 4, 5, "f8", seed=5)
+        self.vem("fit", y, "-k", 5, "--algorithm", "kmeans", "--max-steps", 2, "-q", "-o",
+                 self.path("m.npz"))
+        self.fits(y, (2,), "--init", self.path("m.npz"), "--algorithm", "gmm", "--max-steps", 5)
+
+    def test_predict_and_score(self):
+        d = self.data("d.npy", 300001, 4, 5, "f4", seed=6)
+        model = self.path("m.npz")
+        self.vem("fit", d, "-k", 5, "--algorithm", "kmeans", "--max-steps", 5, "-q", "-o", model)
+        for p in (2, 5):
+            self.same(p, "score", model, d)
+            self.same(p, "predict", model, d, files=(("-o", ".npy"),))
+        self.same(3, "predict", model, d, "--top", 2, files=(("-o", ".npz"),))
+
+    def test_what_is_not_spread_is_refused(self):
+        a = self.data("a.npy", 5000, 3, 4, "f8")
+        table = self.write("t.csv", "1,2\n3,4\n")
+        for words, sentence in (
+                (["fit", a, "-k", 4], "--swaps 0"),
+                (["fit", a, "-k", 4, "--algorithm", "kmeans", "--coreset", 100], "use all rows"),
+                (["fit", a, "-k", 4, "--algorithm", "var-kmeans-s"], "--search all, closest or"),
+                (["fit", a, "-k", 4, "--algorithm", "kmeans", "--measure"], "vem score"),
+                (["fit", a, "-k", 4, "--algorithm", "kmeans", "--time", 9], "--max-steps"),
+                (["fit", table, "-k", 1, "--algorithm", "kmeans"], "an .npy"),
+                (["fit", a, "-k", "2-4"], "goes without mpirun"),
+                (["tree", a, "-o", self.path("t.npz")], "run vem tree without mpirun")):
+            _, err = self.run_many(2, *words, "-q", code=2)
+            self.assertIn(sentence, err)
+        _, err = self.run_many(7, "fit", a, "-k", 4, "--algorithm", "kmeans", "-q", code=2)
+        self.assertIn("use no more than 5", err)
+
+    def test_a_build_without_says_so(self):
+        done = self.vem("--version", env={**os.environ, "OMPI_COMM_WORLD_SIZE": "3",
+                                          "OMPI_COMM_WORLD_RANK": "0"})
+        self.assertIn("each of the 3 does the whole work", done.stderr)
+
+    def test_all_must_be_asked_the_same(self):
+        a = self.data("a.npy", 5000, 3, 4, "f8")
+        words = ["fit", a, "--algorithm", "kmeans", "-q", "-k"]
+        done = subprocess.run([MPIRUN, "-n", "1", MPI, *words, "4", ":", "-n", "1", MPI, *words, "5"],
+                              capture_output=True, text=True, timeout=LIMIT, env=ENVIRONMENT,
+                              stdin=subprocess.DEVNULL)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("do not make the same fit", done.stderr)
+
+    def test_a_bad_row_is_named_once(self):
+        x = rows(5000, 3, 4, "f8")
+        x[4321, 1] = math.nan
+        np.save(self.path("x.npy"), x)
+        _, err = self.run_many(3, "fit", self.path("x.npy"), "-k", 4, "--algorithm", "kmeans", "-o",
+                               self.path("m.npz"), code=1)
+        self.assertEqual(err.count("Row 4322, column 2 is NaN"), 1, err)
+        self.assertFalse(os.path.exists(self.path("m.npz")))
+
+    def test_a_process_that_is_killed_ends_the_run(self):
+        big = self.data("big.npy", 60000, 20, 30, "f4", seed=7)
+        with self.start(3, "fit", big, "-k", 200, "--algorithm", "gmm", "--family", "diag",
+                        "--seeding", "random", "--tolerance", 0, "--max-steps", 100000, "-o",
+                        self.path("m.npz")) as process:
+            self.wait_for_line(process.stderr, "fitting: step")
+            pids = subprocess.run(["ps", "-o", "pid=,args=", "--ppid", str(process.pid)],
+                                  capture_output=True, text=True).stdout.split("\n")
+            ours = [int(line.split()[0]) for line in pids if MPI in line]
+            self.assertEqual(len(ours), 3, pids)
+            os.kill(ours[1], signal.SIGKILL)
+            _, err = process.communicate(timeout=LIMIT)
+        self.assertNotEqual(process.returncode, 0)
+        self.assertRegex(err, "signal 9|[Kk]illed")
+        self.assertFalse(os.path.exists(self.path("m.npz")))
+
+
+if __name__ == "__main__":
+    if not np or not MPIRUN or not os.path.exists(MPI):
+        print("Skipped: several processes need MPI (libopenmpi-dev, openmpi-bin) and numpy.")
+        sys.exit(77)
+    unittest.main()

@@ -1,0 +1,183 @@
+/* Sums over processes are those of one, to the bit, however the shards are spread. The processes are
+ * threads here, which meet at a barrier. */
+#include <pthread.h>
+#include <string.h>
+
+#include "comm/comm.h"
+#include "data/together.h"
+#define CONTEXT_THREADS 1
+#include "context.h"
+
+enum { MOST = 8, ROOM = 1 << 16 };
+
+/* What they share. */
+static pthread_barrier_t barrier;
+static char pool[MOST][ROOM];
+static char *sent[MOST];
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+
+/* A message lies at its receiver until that has taken it; there is one at a time. */
+static void send(vem_i_comm *comm, int to, const void *bytes, size_t count)
+{
+    (void)comm;
+    char *copy = malloc(count);
+    assert_non_null(copy);
+    memcpy(copy, bytes, count);
+    pthread_mutex_lock(&mutex);
+    while (sent[to])
+        pthread_cond_wait(&changed, &mutex);
+    sent[to] = copy;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&mutex);
+}
+
+static void receive(vem_i_comm *comm, int from, void *bytes, size_t count)
+{
+    (void)from;
+    pthread_mutex_lock(&mutex);
+    while (!sent[comm->rank])
+        pthread_cond_wait(&changed, &mutex);
+    memcpy(bytes, sent[comm->rank], count);
+    free(sent[comm->rank]);
+    sent[comm->rank] = NULL;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&mutex);
+}
+
+static void broadcast(vem_i_comm *comm, int from, void *bytes, size_t count)
+{
+    for (size_t at = 0; at < count; at += ROOM) {
+        const size_t some = count - at < ROOM ? count - at : ROOM;
+        if (comm->rank == from)
+            memcpy(pool[0], (char *)bytes + at, some);
+        pthread_barrier_wait(&barrier);
+        if (comm->rank != from)
+            memcpy((char *)bytes + at, pool[0], some);
+        pthread_barrier_wait(&barrier);
+    }
+}
+
+static void gather(vem_i_comm *comm, const void *mine, void *all, const size_t *counts)
+{
+    assert_true(counts[comm->rank] <= ROOM);
+    memcpy(pool[comm->rank], mine, counts[comm->rank]);
+    pthread_barrier_wait(&barrier);
+    size_t at = 0;
+    for (int p = 0; p < comm->size; at += counts[p++])
+        memcpy((char *)all + at, pool[p], counts[p]);
+    pthread_barrier_wait(&barrier);
+}
+
+/* ---- what they do ---- */
+
+typedef struct process {
+    vem_i_comm comm;
+    const double *values; /* of all shards */
+    int64_t from, to, total;
+    double sum;
+    double *chained; /* `wide` sums */
+    int64_t wide;
+} process;
+
+static void add_own(void *arg, double *sums, int64_t from, int64_t to)
+{
+    const process *t = arg;
+    for (int64_t s = t->from; s < t->to; s++)
+        for (int64_t i = from; i < to; i++)
+            sums[i] += t->values[s] / (double)(i + 1);
+}
+
+static void *work(void *arg)
+{
+    process *t = arg;
+    t->sum = vem_i_comm_shards(&t->comm, t->values + t->from, t->to - t->from, t->total);
+    vem_i_comm_chain(&t->comm, t->chained, t->wide, add_own, t);
+    return NULL;
+}
+
+static void meet(const double *values, int64_t total, int size, const int64_t *cuts,
+                 int64_t wide)
+{
+    process all[MOST];
+    pthread_t threads[MOST];
+    double *one = calloc((size_t)wide, sizeof *one);
+    process alone = {.values = values, .to = total};
+    assert_non_null(one);
+    add_own(&alone, one, 0, wide);
+    pthread_barrier_init(&barrier, NULL, (unsigned)size);
+    for (int p = 0; p < size; p++) {
+        all[p] = (process){.comm = {.rank = p,
+                                    .size = size,
+                                    .send = send,
+                                    .receive = receive,
+                                    .broadcast = broadcast,
+                                    .gather = gather},
+                           .values = values,
+                           .from = cuts[p],
+                           .to = cuts[p + 1],
+                           .total = total,
+                           .wide = wide,
+                           .chained = calloc((size_t)wide, sizeof(double))};
+        assert_non_null(all[p].chained);
+        assert_int_equal(pthread_create(&threads[p], NULL, work, &all[p]), 0);
+    }
+    const double sum = vem_i_sum(values, total);
+    for (int p = 0; p < size; p++) {
+        pthread_join(threads[p], NULL);
+        assert_memory_equal(&all[p].sum, &sum, sizeof sum);
+        assert_memory_equal(all[p].chained, one, (size_t)wide * sizeof *one);
+        free(all[p].chained);
+    }
+    pthread_barrier_destroy(&barrier);
+    free(one);
+}
+
+static void sums_are_those_of_one(void **state)
+{
+    (void)state;
+    enum { TOTAL = 3000 };
+    static double values[TOTAL];
+    for (int64_t s = 0; s < TOTAL; s++)
+        values[s] = sin((double)s) * exp((double)(s % 37));
+    const int64_t totals[] = {1, 5, 63, 64, 65, 129, 1000, TOTAL};
+    for (size_t k = 0; k < sizeof totals / sizeof *totals; k++)
+        for (int size = 1; size <= MOST; size++) {
+            int64_t even[MOST + 1], odd[MOST + 1];
+            for (int p = 0; p <= size; p++) {
+                even[p] = totals[k] * p / size;
+                /* Some have nothing, and the last nearly all. */
+                odd[p] = p == size ? totals[k] : totals[k] * p / size / 7;
+            }
+            meet(values, totals[k], size, even, 5);
+            meet(values, totals[k], size, odd, 5);
+        }
+    const int64_t cuts[] = {0, 10, 11, 40};
+    meet(values, 40, 3, cuts, (1 << 15) + 77); /* in pieces */
+}
+
+/* Every shard is counted by one process, which has all of it. */
+static void shards_are_counted_once(void **state)
+{
+    (void)state;
+    enum { N = 1000 };
+    for (int64_t per = 1; per < 200; per += 13)
+        for (int64_t cut = 0; cut <= N; cut += 17) {
+            int64_t from, to, next, end;
+            vem_i_own_shards(0, cut, per, &from, &to);
+            vem_i_own_shards(cut, N - cut, per, &next, &end);
+            assert_int_equal(from, 0);
+            assert_int_equal(to + (end - next), vem_i_shards(N, per));
+            if (end > next)
+                assert_int_equal(cut / per + next, to);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sums_are_those_of_one),
+        cmocka_unit_test(shards_are_counted_once),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
