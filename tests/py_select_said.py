@@ -74,6 +74,13 @@ class Said(Case):
         self.assertNotIn("k-means", self.notes("fit", data, "-k", "2-4", "--family", "full", "--prior", "free"))
         self.refuse(2, ["fit", data, "-k", "2-4", "--restarts", 5], "fit the number that is found with --restarts")
 
+    def test_forecasts(self):
+        """Nobody knows how many rounds a search has; what inserts or sweeps knows its numbers."""
+        data = self.npy("x.npy", blobs(n=300)[0])
+        self.assertIn(" and at least 1 second; rounds", self.vem("select", data, "-v").stderr)
+        for method in ("greedy", "sweep"):
+            self.assertIn(" and about 1 second\n", self.vem("select", data, "--method", method, "-v").stderr)
+
     def test_refusals(self):
         data = self.npy("x.npy", blobs(n=300)[0])
         sparse = self.write("x.mtx", "%%MatrixMarket matrix coordinate integer general\n4 3 4\n"
