@@ -381,6 +381,43 @@ static void same_bits_after_an_interruption(void **state)
     }
 }
 
+/* A limit that cuts the loop along axes short shapes the fit: more steps give what they would have given at
+ * once, or are refused. */
+static void more_steps_are_the_same_fit(void **state)
+{
+    (void)state;
+    grid_data data = rows_of_rank(WEIGHTS_NONE, ROWS, COLUMNS, RANK, 0.3);
+    vem_options o = subspace_options(CLUSTERS);
+    o.max_steps = 9;
+    grid_fit whole = grid_run(ctx, &data, &o, NULL), more;
+    const path_name file = path_of("limited", 0);
+    int refused = 0;
+    for (int64_t steps = 1; steps <= 8; steps += steps < 3 ? 1 : 5) {
+        remove(file.text);
+        keep_at(file.text, 1e9, 0);
+        o.max_steps = steps;
+        grid_fit few = grid_run(ctx, &data, &o, NULL);
+        grid_fit_free(&few);
+        keep_at(file.text, 1e9, 1);
+        o.max_steps = 9;
+        const vem_status status = grid_try(ctx, &data, &o, NULL, &more);
+        if (status == VEM_OK) {
+            char what[32];
+            snprintf(what, sizeof what, "after %d steps", (int)steps);
+            assert_same_bits(&whole, &more, what);
+            grid_fit_free(&more);
+        } else {
+            assert_int_equal(status, VEM_BAD_OPTION);
+            assert_non_null(strstr(vem_ctx_message(ctx), "max-steps"));
+            refused++;
+        }
+    }
+    assert_true(refused > 0); /* if none is, the page on long runs says too little */
+    keep_at(NULL, 0, 0);
+    grid_fit_free(&whole);
+    grid_data_free(&data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -392,6 +429,7 @@ int main(void)
         cmocka_unit_test(error_is_that_of_all_columns),
         cmocka_unit_test(same_bits_for_any_threads_and_in_a_file),
         cmocka_unit_test(same_bits_after_an_interruption),
+        cmocka_unit_test(more_steps_are_the_same_fit),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

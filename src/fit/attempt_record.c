@@ -125,7 +125,10 @@ static void read_stage(vem_i_record *r, vem_i_attempt *a, int loop, int missed, 
     a->started = p->starts.runs > 0 && a->missed < VEM_I_MISSED_PLACES;
     while (a->at < p->count && (int)p->stages[a->at].kind != VEM_I_STAGE_KMEANS + loop)
         a->at++;
-    const int as_before = hard == begins_hard(a) && a->at < p->count;
+    /* With a limit that left no step to axes nobody looked for any. */
+    const int looked = !vem_i_programme_find(p, VEM_I_STAGE_LEADING) ||
+                       a->checkpoint->max_steps >= VEM_I_LEADING_STEPS;
+    const int as_before = hard == begins_hard(a) && a->at < p->count && looked;
     if (vem_i_checkpoint_limit_differs(a->checkpoint) &&
         (a->checkpoint->limited || !as_before))
         r->status = vem_i_checkpoint_refuse_steps(a->checkpoint,

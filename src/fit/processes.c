@@ -144,9 +144,8 @@ static const struct {
     const char *what, *instead;
 } others[] = {
     {is_elsewhere, "rows that are read into memory are",
-     "an .npy, .fvecs, .bvecs, .fbin or .u8bin file, one and without missing values, "
-     "whose "
-     "rows each process reads where they lie"},
+     "an .npy, .fvecs, .bvecs, .fbin or .u8bin file, one and without --missing mean, "
+     "whose rows each process reads where they lie"},
     {is_weighted, "weights are", "rows without weights"},
     {is_counts, "families of counts are", "--family iso-shared, iso, diag or full"},
     {is_reduced, "--coreset is", "all rows"},

@@ -49,12 +49,11 @@ static void add_before(vem_i_programme *p, vem_i_stage_kind kind,
  * do not stay so. */
 static void add_leading(vem_i_programme *p, int32_t d)
 {
-    enum { STEPS = 2 }; /* so that each of the loops has one */
     const vem_options *o = &p->options;
     const int32_t most = vem_i_leading_most(p->items, d, o->clusters);
     if (p->ours && p->from == VEM_I_FROM_ROWS && !p->celled && p->starts.runs == 0 &&
         most > 0 && vem_i_is_plain(vem_i_family_of(o->family)) && o->held == 1 &&
-        o->metric == VEM_METRIC_L2 && !p->grows && o->max_steps >= STEPS &&
+        o->metric == VEM_METRIC_L2 && !p->grows && o->max_steps >= VEM_I_LEADING_STEPS &&
         o->init_steps == 0 && vem_i_search_type_of(o->search)->ordered)
         add(p, VEM_I_STAGE_LEADING, o, LEADING_TIME)->axes = most;
 }

@@ -34,6 +34,9 @@ typedef enum vem_i_stage_kind {
     VEM_I_STAGE_BALANCE
 } vem_i_stage_kind;
 
+/* Steps that a fit must be allowed for a loop along axes: one, and one of all columns. */
+enum { VEM_I_LEADING_STEPS = 2 };
+
 typedef struct vem_i_stage {
     vem_i_stage_kind kind;
     vem_options options; /* of its loop; max_steps as if there were no loop before it */
