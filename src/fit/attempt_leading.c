@@ -45,9 +45,7 @@ static vem_status take_whole(vem_i_attempt *a)
     a->whole_points = NULL;
     vem_i_leading_let_go(&a->leading);
     if (status == VEM_OK)
-        status = vem_i_points_reorder(a->run, a->points, tour.items, 1);
-    if (status == VEM_OK)
-        vem_i_attempt_relabel(a, &tour);
+        status = vem_i_attempt_reorder(a, &tour);
     vem_i_tour_free(&tour);
     return status;
 }

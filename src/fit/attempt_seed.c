@@ -135,15 +135,17 @@ vem_status vem_i_attempt_tour(vem_i_attempt *a, vem_i_tour *tour)
     return status;
 }
 
-/* They are ascending now, the unknown ones last. */
-void vem_i_attempt_relabel(vem_i_attempt *a, const vem_i_tour *tour)
+vem_status vem_i_attempt_reorder(vem_i_attempt *a, const vem_i_tour *tour)
 {
     const int32_t clusters = a->model->clusters;
-    for (int64_t i = 0, k = 0; i < a->view->n; i++) {
+    const vem_status status = vem_i_points_reorder(a->run, a->points, tour->items, 1);
+    /* Labels are ascending now, the unknown ones last. */
+    for (int64_t i = 0, k = 0; status == VEM_OK && i < a->view->n; i++) {
         while (k < clusters && i >= tour->starts[k + 1])
             k++;
         a->labels[i] = k < clusters ? (int32_t)k : -1;
     }
+    return status;
 }
 
 /* Rows that begin in the same cluster, side by side: from now on most of what a step reads
@@ -153,9 +155,7 @@ static vem_status order_rows(vem_i_attempt *a)
     vem_i_tour tour = {0};
     vem_status status = vem_i_attempt_tour(a, &tour);
     if (status == VEM_OK)
-        status = vem_i_points_reorder(a->run, a->points, tour.items, 1);
-    if (status == VEM_OK)
-        vem_i_attempt_relabel(a, &tour);
+        status = vem_i_attempt_reorder(a, &tour);
     vem_i_tour_free(&tour);
     return status;
 }

@@ -1,3 +1,6 @@
+/* The power iteration and the steps of 2-means are its own: a group here is at most 4,096 rows in double,
+ * copied out of their view, and is divided thousands of times in a search, on one thread each. What coarse/ and
+ * data/tree_axis.c have works on a view of any size, with threads and memory of its own. */
 #include "select/bisect.h"
 
 #include <math.h>
