@@ -5,6 +5,9 @@
  * _f (float) or _d (double), written once per instruction set:
  *
  *     fma(a, b, c)          a * b + c, in one rounding where the processor can
+ *     fma_one(a, b, c)      the same for single values. Where two kernels owe each other the same
+ *                           bits it is written out: a compiler that may contract a * b + c
+ *                           does so in one of them and not in the other
  *     min, max              per lane
  *     less(a, b)            a mask;  any(mask)  is it true in a lane
  *     select(mask, a, b)    a where the mask is true, else b;  select_index: the same for
@@ -97,6 +100,26 @@ INLINE void ask_ahead(const void *p, int32_t bytes)
     for (int32_t k = 0; k < bytes; k += CACHE_LINE)
         __builtin_prefetch((const void *)((uintptr_t)p + READ_AHEAD + (uintptr_t)k));
 }
+
+#if defined(__FMA__) || defined(__aarch64__)
+INLINE float fma_one_f(float a, float b, float c)
+{
+    return __builtin_fmaf(a, b, c);
+}
+INLINE double fma_one_d(double a, double b, double c)
+{
+    return __builtin_fma(a, b, c);
+}
+#else
+INLINE float fma_one_f(float a, float b, float c)
+{
+    return a * b + c;
+}
+INLINE double fma_one_d(double a, double b, double c)
+{
+    return a * b + c;
+}
+#endif
 
 INLINE vec_f load_f(const float *p)
 {
