@@ -5,6 +5,7 @@
 #include "checkpoints.h"
 #include "coarse/leading.h"
 #include "engine.h"
+#include "fit/programme.h"
 #include "fit/report.h"
 #include "run.h"
 #include "subspace_rows.h"
@@ -381,38 +382,78 @@ static void same_bits_after_an_interruption(void **state)
     }
 }
 
-/* A limit that cuts the loop along axes short shapes the fit: more steps give what they would have given at
- * once, or are refused. */
+/* A fit with this limit and then, from its state, with more steps: the same as with these at once. Where
+ * did it go on: in the last steps (1), along axes (0), or at the beginning (-1)? */
+static int goes_on(const grid_data *data, vem_options o, int64_t limit,
+                   const grid_fit *whole)
+{
+    const path_name file = path_of("limited", 0);
+    char what[32];
+    snprintf(what, sizeof what, "after %d steps", (int)limit);
+    remove(file.text);
+    const int64_t all = o.max_steps;
+    o.max_steps = limit;
+    o.threads = 1 + limit % 2;
+    keep_at(file.text, 1e9, 0);
+    grid_fit few = grid_run(ctx, data, &o, NULL);
+    assert_int_equal(few.summary->steps, limit);
+    /* Once more with the same limit. */
+    keep_at(file.text, 1e9, 1);
+    grid_fit more = grid_run(ctx, data, &o, NULL);
+    assert_same_bits(&few, &more, what);
+    grid_fit_free(&more);
+    grid_fit_free(&few);
+    o.max_steps = all;
+    o.threads = 2 - limit % 2;
+    more = grid_run(ctx, data, &o, NULL);
+    keep_at(NULL, 0, 0);
+    assert_same_bits(whole, &more, what);
+    const int64_t step = more.summary->resumed_step;
+    grid_fit_free(&more);
+    return step == 0 ? -1 : step == limit;
+}
+
+/* A limit that cuts the loop along axes short, at its end, in the last steps: more steps give what they
+ * would have given at once. */
 static void more_steps_are_the_same_fit(void **state)
 {
     (void)state;
     grid_data data = rows_of_rank(WEIGHTS_NONE, ROWS, COLUMNS, RANK, 0.3);
     vem_options o = subspace_options(CLUSTERS);
-    o.max_steps = 9;
-    grid_fit whole = grid_run(ctx, &data, &o, NULL), more;
-    const path_name file = path_of("limited", 0);
-    int refused = 0;
-    for (int64_t steps = 1; steps <= 8; steps += steps < 3 ? 1 : 5) {
-        remove(file.text);
-        keep_at(file.text, 1e9, 0);
-        o.max_steps = steps;
-        grid_fit few = grid_run(ctx, &data, &o, NULL);
-        grid_fit_free(&few);
-        keep_at(file.text, 1e9, 1);
-        o.max_steps = 9;
-        const vem_status status = grid_try(ctx, &data, &o, NULL, &more);
-        if (status == VEM_OK) {
-            char what[32];
-            snprintf(what, sizeof what, "after %d steps", (int)steps);
-            assert_same_bits(&whole, &more, what);
-            grid_fit_free(&more);
-        } else {
-            assert_int_equal(status, VEM_BAD_OPTION);
-            assert_non_null(strstr(vem_ctx_message(ctx), "max-steps"));
-            refused++;
-        }
+    grid_fit whole = grid_run(ctx, &data, &o, NULL);
+    assert_int_equal(whole.summary->outcome, VEM_OUTCOME_CONVERGED);
+    int64_t along = VEM_I_LEADING_STEPS, last = whole.summary->steps - 1;
+    assert_int_equal(goes_on(&data, o, 1, &whole), -1);
+    assert_int_equal(goes_on(&data, o, along, &whole), 0);
+    assert_int_equal(goes_on(&data, o, last, &whole), 1);
+    while (last - along > 1) { /* where the last steps begin */
+        const int64_t middle = (along + last) / 2;
+        *(goes_on(&data, o, middle, &whole) ? &last : &along) = middle;
     }
-    assert_true(refused > 0); /* if none is, the page on long runs says too little */
+    grid_fit_free(&whole);
+    grid_data_free(&data);
+}
+
+/* In several fits the limit has shaped those before the one at work. */
+static void more_steps_of_restarts_are_refused(void **state)
+{
+    (void)state;
+    grid_data data = rows_of_rank(WEIGHTS_NONE, ROWS, COLUMNS, RANK, 0.3);
+    vem_options o = subspace_options(CLUSTERS);
+    const path_name file = path_of("restarts", 0);
+    o.restarts = 2;
+    o.max_steps = 4;
+    keep_at(file.text, 1e9, 0);
+    grid_fit whole = grid_run(ctx, &data, &o, NULL), more;
+    keep_at(file.text, 1e9, 1);
+    more = grid_run(ctx, &data, &o, NULL); /* the second is there */
+    assert_same_bits(&whole, &more, "restarts");
+    assert_true(more.summary->resumed_step > 0);
+    grid_fit_free(&more);
+    for (o.max_steps = 1; o.max_steps <= 9; o.max_steps += o.max_steps == 1 ? 2 : 6) {
+        assert_int_equal(grid_try(ctx, &data, &o, NULL, &more), VEM_BAD_OPTION);
+        assert_non_null(strstr(vem_ctx_message(ctx), "max-steps"));
+    }
     keep_at(NULL, 0, 0);
     grid_fit_free(&whole);
     grid_data_free(&data);
@@ -430,6 +471,7 @@ int main(void)
         cmocka_unit_test(same_bits_for_any_threads_and_in_a_file),
         cmocka_unit_test(same_bits_after_an_interruption),
         cmocka_unit_test(more_steps_are_the_same_fit),
+        cmocka_unit_test(more_steps_of_restarts_are_refused),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -307,10 +307,13 @@ static vem_status run_kmeans(vem_i_attempt *a, const vem_i_stage *stage)
     return status;
 }
 
-/* Along axes; what comes after it goes on in all columns. */
+/* Along axes; what comes after it goes on in all columns. Where the limit of steps ends it, the
+ * state stays there: with a larger one the fit goes on along the axes. */
 static vem_status run_leading(vem_i_attempt *a, const vem_i_stage *stage)
 {
     const vem_status status = run_loop(a, stage, &a->beginning);
+    if (a->checkpoint && status == VEM_OK && a->outcome == VEM_OUTCOME_STEP_LIMIT)
+        a->checkpoint->closed = 1;
     return status == VEM_OK ? vem_i_attempt_lift(a) : status;
 }
 

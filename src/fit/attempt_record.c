@@ -83,6 +83,21 @@ static void record_orders(vem_i_record *r, vem_i_attempt *a, int loop, int along
         record_order(r, a);
 }
 
+/* How many axes there were. So few steps as are allowed now would not be made along any. */
+static void record_axes(vem_i_record *r, const vem_i_attempt *a, int *along)
+{
+    const vem_i_stage *leading = vem_i_programme_find(a->programme, VEM_I_STAGE_LEADING);
+    const int fewer = r->reading && vem_i_checkpoint_limit_differs(a->checkpoint);
+    vem_i_record_int(r, "axes", along, 0,
+                     leading ? leading->axes
+                     : fewer ? INT32_MAX
+                             : 0);
+    if (r->status == VEM_OK && !leading && *along > 0)
+        r->status = vem_i_checkpoint_refuse_steps(a->checkpoint,
+                                                  "it has begun along leading axes, and "
+                                                  "a fit of so few steps does not");
+}
+
 /* The model of the fit while the start runs: means and one variance are all it has yet. */
 static void record_wanted(vem_i_record *r, vem_i_attempt *a)
 {
@@ -125,10 +140,7 @@ static void read_stage(vem_i_record *r, vem_i_attempt *a, int loop, int missed, 
     a->started = p->starts.runs > 0 && a->missed < VEM_I_MISSED_PLACES;
     while (a->at < p->count && (int)p->stages[a->at].kind != VEM_I_STAGE_KMEANS + loop)
         a->at++;
-    /* With a limit that left no step to axes nobody looked for any. */
-    const int looked = !vem_i_programme_find(p, VEM_I_STAGE_LEADING) ||
-                       a->checkpoint->max_steps >= VEM_I_LEADING_STEPS;
-    const int as_before = hard == begins_hard(a) && a->at < p->count && looked;
+    const int as_before = hard == begins_hard(a) && a->at < p->count;
     if (vem_i_checkpoint_limit_differs(a->checkpoint) &&
         (a->checkpoint->limited || !as_before))
         r->status = vem_i_checkpoint_refuse_steps(a->checkpoint,
@@ -148,8 +160,7 @@ void vem_i_attempt_record(vem_i_record *r, vem_i_attempt *a)
     double seconds[] = {a->seconds_seed, vem_i_clock() - a->clock};
     vem_i_record_int(r, "loop", &loop, VEM_I_STAGE_LEADING - VEM_I_STAGE_KMEANS,
                      VEM_I_STAGE_BALANCE - VEM_I_STAGE_KMEANS);
-    const vem_i_stage *leading = vem_i_programme_find(a->programme, VEM_I_STAGE_LEADING);
-    vem_i_record_int(r, "axes", &along, 0, leading ? leading->axes : 0);
+    record_axes(r, a, &along);
     vem_i_record_int(r, "hard_start", &hard, 0, 1);
     vem_i_record_int(r, "missed", &missed, VEM_I_MISSED_NONE, VEM_I_MISSED_ROWS);
     vem_i_record_int(r, "guess", &a->beginning.variance_unknown, 0, 1);

@@ -64,7 +64,7 @@ vem_status vem_i_checkpoint_open(vem_i_checkpoint *k, vem_i_run *run,
 }
 
 vem_status vem_i_checkpoint_begin(vem_i_checkpoint *k, const vem_view *view,
-                                  vem_model **best, vem_report *report)
+                                  int64_t fewest, vem_model **best, vem_report *report)
 {
     k->best = best;
     k->report = report;
@@ -73,6 +73,14 @@ vem_status vem_i_checkpoint_begin(vem_i_checkpoint *k, const vem_view *view,
     if (!k->resuming)
         return VEM_OK;
     vem_i_checkpoint_record_rows(&k->from.record, k);
+    const vem_status status = k->from.record.status;
+    if (status == VEM_OK && k->max_steps < fewest) {
+        tell(k, 0, k->run->ctx->checkpoint.path,
+             "has few steps, which are made otherwise than the first of many: the fit "
+             "starts from the beginning");
+        vem_i_checkpoint_close(k);
+        return VEM_OK;
+    }
     vem_i_checkpoint_record_fit(&k->from.record, k);
     return k->from.record.status;
 }

@@ -23,11 +23,12 @@ typedef struct vem_i_checkpoint {
     int limited;  /* a loop that is over came to its limit of steps */
     double began; /* when the fit did, less what earlier runs took */
     /* The file. */
-    int fresh;         /* the restart has not been written yet */
-    int failing;       /* the last try failed, and that was told */
-    int closed;        /* the fit was stopped: what is there is what to resume */
-    int in_starts;     /* it was stopped where there is nothing to keep */
-    int written;       /* the file is a state of this fit */
+    int fresh;     /* the restart has not been written yet */
+    int failing;   /* the last try failed, and that was told */
+    int closed;    /* the fit was stopped, or its limit cut a loop that is not the last:
+                          what is there is what to resume */
+    int in_starts; /* it was stopped where there is nothing to keep */
+    int written;   /* the file is a state of this fit */
     double last, cost; /* when the state was written, and how long that took */
     int resuming;      /* `from` is open */
     vem_i_state_file from;
@@ -38,9 +39,10 @@ typedef struct vem_i_checkpoint {
 vem_status vem_i_checkpoint_open(vem_i_checkpoint *checkpoint, vem_i_run *run,
                                  const vem_data *data, const vem_options *asked,
                                  const vem_options *resolved, const vem_model *start);
-/* Before the first restart: the rows are here. What earlier restarts found is read. */
+/* Before the first restart: the rows are here. What earlier restarts found is read. With a limit of
+ * less than `fewest` steps the fit was another one from the seeding on: then it begins again. */
 vem_status vem_i_checkpoint_begin(vem_i_checkpoint *checkpoint, const vem_view *view,
-                                  vem_model **best, vem_report *report);
+                                  int64_t fewest, vem_model **best, vem_report *report);
 void vem_i_checkpoint_close(vem_i_checkpoint *checkpoint);
 
 /* Is there a state to resume from? The checkpoint may be NULL. Then the record reads it, and at

@@ -86,6 +86,7 @@ static vem_status run_once(vem_i_restarts *f, int64_t restart)
     if (f->checkpoint && !vem_i_checkpoint_resumes(f->checkpoint)) {
         f->checkpoint->restart = restart;
         f->checkpoint->fresh = 1;
+        f->checkpoint->closed = 0; /* it may have been where the one before it was cut */
     }
     if (restart > 1) {
         vem_i_rng rng = vem_i_rng_at(attempt.seed, VEM_RNG_RESTART, 0, (uint64_t)restart);
@@ -119,7 +120,12 @@ vem_status vem_i_restarts_run(vem_i_restarts *f)
     int64_t first = 1;
     int late = 0;
     if (status == VEM_OK && f->checkpoint) {
-        status = vem_i_checkpoint_begin(f->checkpoint, f->view, &f->model, f->report);
+        /* With fewer steps nobody looked for axes. */
+        const int64_t fewest = vem_i_programme_find(f->programme, VEM_I_STAGE_LEADING)
+                                   ? VEM_I_LEADING_STEPS
+                                   : 1;
+        status =
+            vem_i_checkpoint_begin(f->checkpoint, f->view, fewest, &f->model, f->report);
         first = f->checkpoint->restart;
     }
     for (int64_t r = first; r <= restarts && status == VEM_OK; r++) {

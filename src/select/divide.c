@@ -251,7 +251,7 @@ static vem_status enter(divider *t)
     vem_i_checkpoint *k = fits->checkpoint;
     vem_status status = VEM_OK;
     if (k)
-        status = vem_i_checkpoint_begin(k, t->view, &fits->model, fits->report);
+        status = vem_i_checkpoint_begin(k, t->view, 1, &fits->model, fits->report);
     if (status != VEM_OK || !vem_i_checkpoint_resumes(k))
         return status == VEM_OK ? begin(t) : status;
     vem_i_record *r = vem_i_checkpoint_reading(k);
