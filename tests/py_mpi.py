@@ -65,10 +65,15 @@ class Mpi(Case):
                                  (words, processes))
         return found[0]
 
-    def fits(self, data, processes, *words):
+    def fits(self, data, processes, *words, read=False):
+        """read: the rows are not mapped, which is said where there are several processes."""
         files = (("-o", ".npz"), ("--labels", ".npy"))
         for p in processes:
-            self.same(p, "fit", data, *words, files=files)
+            self.same(p, "fit", *(data if isinstance(data, list) else [data]), *words, files=files,
+                      json_of=self.less_note if read else lambda told: told)
+
+    def less_note(self, told):
+        return {**told, "notes": [n for n in told["notes"] if "has read all rows" not in n]}
 
     def test_kmeans(self):
         a = self.data("a.npy", 10007, 5, 12, "f4")
@@ -112,6 +117,62 @@ class Mpi(Case):
                  self.path("m.npz"))
         self.fits(y, (2,), "--init", self.path("m.npz"), "--algorithm", "gmm", "--max-steps", 5)
 
+    def weights(self, n, scale=1.0):
+        """Some of them 0, the first one too."""
+        rng = np.random.default_rng(9)
+        w = rng.exponential(size=n) * (rng.random(n) > 0.2)
+        w[0] = 0
+        np.save(self.path("w.npy"), scale * w)
+        return self.path("w.npy")
+
+    def test_weights(self):
+        a = self.data("a.npy", 10007, 5, 12, "f4")
+        weights = ("--weights", self.weights(10007))
+        for p, seeding in ((1, "random"), (2, "random"), (3, "kmeans++"), (2, "kmeans++-greedy"),
+                           (3, "afkmc2")):
+            self.fits(a, (p,), "-k", 12, "--algorithm", "kmeans", "--seeding", seeding, *weights,
+                      "--max-steps", 6)
+        self.fits(a, (3,), "-k", 30, "--algorithm", "var-gmm-x", "--empty", "reseed", *weights,
+                  "--max-steps", 6)
+        self.fits(a, (2,), "-k", 4, "--algorithm", "gmm", "--family", "full", "--weights",
+                  self.weights(10007, 1e200), "--max-steps", 6)
+
+    def test_rows_of_no_weight_that_lie_far(self):
+        x = rows(8000, 3, 4, "f4", seed=6)
+        x[5000, 2], x[7000, 2] = 1e19, 3e19
+        np.save(self.path("x.npy"), x)
+        w = np.ones(8000)
+        w[[5000, 7000]] = 0
+        np.save(self.path("w.npy"), w)
+        words = ("fit", self.path("x.npy"), "-k", 4, "--algorithm", "kmeans", "--weights",
+                 self.path("w.npy"), "-q")
+        one = self.vem(*words, code=1).stderr
+        self.assertIn("Row 7001, column 3", one)
+        self.assertEqual(self.run_many(3, *words, code=1)[1].split("\n")[0], one.split("\n")[0])
+
+    def test_long_chains(self):
+        a = self.data("a.npy", 10007, 5, 12, "f4")
+        self.fits(a, (2,), "-k", 6, "--algorithm", "kmeans", "--seeding", "afkmc2", "--chain", 1500,
+                  "--max-steps", 4)
+
+    def test_files_that_are_read_into_memory(self):
+        x = rows(9000, 4, 6, "f8", seed=7)
+        for name, part in (("p1", x[:4000]), ("p2", x[4000:4100]), ("p3", x[4100:])):
+            np.save(self.path(name + ".npy"), part)
+        words = ("-k", 6, "--algorithm", "kmeans", "--max-steps", 6)
+        parts = [self.path(f"p{i}.npy") for i in (1, 2, 3)]
+        self.fits(parts, (1, 2, 3), *words, read=True)
+        self.fits(self.path("p*.npy"), (2,), *words, read=True)
+        out, _ = self.run_many(2, "fit", *parts, *words, "--json", "-q")
+        self.assertIn("each of the 2 processes has read all rows", " ".join(json.loads(out)["notes"]))
+        np.savetxt(self.path("t.csv"), x[:3000], delimiter=",")
+        self.fits(self.path("t.csv"), (2,), *words, read=True)
+        self.fits(self.path("p3.npy"), (2,), *words, "--missing", "mean")
+        x[::37, 1] = math.nan
+        np.save(self.path("x.npy"), x)
+        self.fits(self.path("x.npy"), (3,), *words, "--missing", "mean", read=True)
+        self.fits(self.path("x.npy"), (3,), *words, "--missing", "drop", read=True)
+
     def test_predict_and_score(self):
         d = self.data("d.npy", 300001, 4, 5, "f4", seed=6)
         model = self.path("m.npz")
@@ -123,14 +184,12 @@ class Mpi(Case):
 
     def test_what_is_not_spread_is_refused(self):
         a = self.data("a.npy", 5000, 3, 4, "f8")
-        table = self.write("t.csv", "1,2\n3,4\n")
         for words, sentence in (
                 (["fit", a, "-k", 4], "--swaps 0"),
                 (["fit", a, "-k", 4, "--algorithm", "kmeans", "--coreset", 100], "use all rows"),
                 (["fit", a, "-k", 4, "--algorithm", "var-kmeans-s"], "--search all, closest or"),
                 (["fit", a, "-k", 4, "--algorithm", "kmeans", "--measure"], "vem score"),
                 (["fit", a, "-k", 4, "--algorithm", "kmeans", "--time", 9], "--max-steps"),
-                (["fit", table, "-k", 1, "--algorithm", "kmeans"], "an .npy"),
                 (["fit", a, "-k", "2-4"], "goes without mpirun"),
                 (["tree", a, "-o", self.path("t.npz")], "run vem tree without mpirun")):
             _, err = self.run_many(2, *words, "-q", code=2)

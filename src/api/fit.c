@@ -1,7 +1,6 @@
 /* The verb `fit`: resolve, load, run, measure, report. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "api/advice.h"
 #include "api/columns.h"
@@ -54,8 +53,11 @@ static vem_status resolve(fit *f)
     if (status == VEM_OK)
         status =
             vem_i_processes_cut(run, f->data, f->asked, &f->plan.programme, &f->rows);
-    if (status == VEM_OK && run->comm) /* memory and time are those of this process */
+    if (status == VEM_OK && run->comm) { /* memory and time are those of this process */
         f->plan.programme.rows = f->plan.programme.items = f->rows.count;
+        if (f->data->weights) /* which it has of all rows */
+            f->plan.beside += (uint64_t)(f->data->n - f->rows.count) * sizeof(double);
+    }
     f->plan.clusters_by = f->clusters_by;
     /* Methods of select look at rows in ways of their own. */
     f->plan.widens |= f->method || f->path;
@@ -274,45 +276,48 @@ static void note_empty(const fit *f, const double *masses)
                           empty == 1 ? "is" : "are", empty == 1 ? "it" : "them");
 }
 
-/* Sizes of clusters in all processes: whole numbers, which no order changes. */
-static double count_all(const fit *f, double *masses)
+/* What the labels hold. */
+typedef struct sizes {
+    const fit *f;
+    int64_t rows; /* that are labelled here */
+} sizes;
+
+/* Row after row, as one process adds them up: the sum of all weights, then those of the clusters. */
+static void add_sizes(void *arg, void *state)
 {
-    for (int32_t c = 0; c < f->report->summary.clusters; c++) {
-        int64_t rows = (int64_t)masses[c];
-        memcpy(&masses[c], &rows, sizeof rows);
+    const sizes *s = arg;
+    const int32_t *labels = s->f->report->labels;
+    const double *weights = s->f->data->weights;
+    double *total = state, *masses = total + 1;
+    if (weights && s->f->run.comm)
+        weights += s->f->points->view.first;
+    for (int64_t i = 0; i < s->rows; i++) {
+        const double w = weights ? weights[i] : 1;
+        if (labels[i] >= 0)
+            masses[labels[i]] += w;
+        *total += w;
     }
-    f->run.comm->combine(f->run.comm, VEM_I_SUM_INT, masses,
-                         (size_t)f->report->summary.clusters);
-    for (int32_t c = 0; c < f->report->summary.clusters; c++) {
-        int64_t rows;
-        memcpy(&rows, &masses[c], sizeof rows);
-        masses[c] = (double)rows;
-    }
-    return (double)f->data->n;
 }
 
 /* How even the clusters are, by the labels; NAN where there are none. */
 static vem_status measure_sizes(fit *f)
 {
     vem_summary *s = &f->report->summary;
-    const int32_t *labels = f->report->labels;
-    const int64_t n = f->run.comm ? vem_i_view_own(&f->points->view) : f->data->n;
-    double *masses = NULL, total = 0, squares = 0;
+    vem_i_comm *comm = f->run.comm;
+    sizes own = {f, comm ? vem_i_view_own(&f->points->view) : f->data->n};
+    const size_t values = (size_t)s->clusters + 1;
+    double *sums = NULL, squares = 0;
     s->cv = s->largest = NAN;
-    if (!labels)
+    if (!f->report->labels)
         return VEM_OK;
-    const vem_status status =
-        vem_i_take_zeroed(&f->run, &masses, (size_t)s->clusters, sizeof *masses);
+    const vem_status status = vem_i_take_zeroed(&f->run, &sums, values, sizeof *sums);
     if (status != VEM_OK)
         return status;
-    for (int64_t i = 0; i < n; i++) {
-        const double w = f->data->weights ? f->data->weights[i] : 1;
-        if (labels[i] >= 0)
-            masses[labels[i]] += w;
-        total += w;
-    }
-    if (f->run.comm)
-        total = count_all(f, masses);
+    if (comm)
+        vem_i_comm_turn(comm, sums, values * sizeof *sums, add_sizes, &own);
+    else
+        add_sizes(&own, sums);
+    const double total = sums[0], *masses = sums + 1;
     s->largest = 0;
     for (int32_t c = 0; c < s->clusters; c++) {
         const double size = masses[c] * s->clusters / total;
@@ -322,7 +327,7 @@ static vem_status measure_sizes(fit *f)
     s->cv = sqrt(squares / s->clusters);
     note_cap(f, total / s->clusters);
     note_empty(f, masses);
-    vem_i_free(masses);
+    vem_i_free(sums);
     return VEM_OK;
 }
 
@@ -401,6 +406,7 @@ static vem_status report_before(fit *f)
     if (!f->budget.coreset)
         vem_i_report_coreset(f->report, f->asked);
     vem_i_report_spill(f->report, &f->plan);
+    vem_i_processes_note(&f->run, f->data, f->report);
     return vem_i_advise_units(&f->run, f->data, &f->points->view, &f->resolved,
                               f->report);
 }

@@ -56,7 +56,7 @@ static void send_own(vem_i_comm *comm, const vem_report *report)
     }
 }
 
-/* What is gathered rests in a temporary file. */
+/* What is gathered rests in a temporary file. Rows that --missing drop left out get -1. */
 vem_status vem_mpi_labels_write(vem_ctx *ctx, const char *path, const vem_data *data,
                                 const vem_report *report)
 {
@@ -64,9 +64,13 @@ vem_status vem_mpi_labels_write(vem_ctx *ctx, const char *path, const vem_data *
     vem_i_verb verb;
     vem_i_run *run = vem_i_begin(ctx, &verb);
     vem_i_comm *comm = ctx->comm;
-    const int64_t n = report->summary.n;
+    const int64_t n = report->summary.n, all_rows = vem_data_rows_read(data);
     if (!report->labels)
         return vem_i_fail(run, VEM_BAD_OPTION, "The report has no labels.");
+    if (data->n != n)
+        return vem_i_fail(run, VEM_BAD_DATA,
+                          "The labels are those of %lld rows, but the data have %lld.",
+                          (long long)n, (long long)data->n);
     if (!report->apart || !comm)
         return vem_labels_write_rows(ctx, path, data, report->labels, n);
     vem_i_mapping *all = NULL;
@@ -74,12 +78,14 @@ vem_status vem_mpi_labels_write(vem_ctx *ctx, const char *path, const vem_data *
     if (comm->rank > 0)
         send_own(comm, report);
     else
-        status = vem_i_spill_new(run, (size_t)n * sizeof(int32_t), &all);
+        status = vem_i_spill_new(run, (size_t)all_rows * sizeof(int32_t), &all);
     if (status == VEM_OK && comm->rank == 0) {
-        receive_all(comm, report, n, (int32_t *)(void *)all->bytes);
+        int32_t *labels = (int32_t *)(void *)all->bytes;
+        receive_all(comm, report, n, labels);
         if (!comm->failed)
-            status = vem_labels_write_rows(ctx, path, data,
-                                           (const int32_t *)(void *)all->bytes, n);
+            status = vem_data_spread(ctx, data, labels, sizeof *labels, &(int32_t){-1});
+        if (!comm->failed && status == VEM_OK)
+            status = vem_labels_write_rows(ctx, path, data, labels, all_rows);
     }
     vem_i_mapping_free(all);
     if (status == VEM_OK && comm->failed)

@@ -54,7 +54,7 @@ vem_status vem_i_origin_settle(const vem_i_pass *p, double *origin, double *shif
         vem_i_take(p->run, &rows, (size_t)picked * (size_t)p->d, sizeof *rows);
     if (status != VEM_OK)
         return status;
-    vem_i_pick_by_mass(p->mass, p->whole ? p->whole : p->n, picked, items);
+    vem_i_pick_by_mass(vem_i_pass_masses(p), vem_i_pass_rows(p), picked, items);
     for (int k = 0; k < picked; k++) {
         double *row = rows + (int64_t)k * p->d;
         vem_i_data_load(p->data, (p->whole ? 0 : p->first) + items[k], 1, VEM_DOUBLE, row,

@@ -267,13 +267,14 @@ vem_status vem_i_pass_refuse_heavy(const vem_i_pass *p, vem_precision precision)
 {
     /* So many times all others do no harm: the square of that is far from the range. */
     const double most = precision == VEM_SINGLE ? 1e15 : 1e150;
-    const double *weights = p->data->weights + p->first;
+    const int64_t n = vem_i_pass_rows(p), first = p->whole ? 0 : p->first;
+    const double *weights = p->data->weights + first;
     int64_t row = 0;
     double others = 0;
     char bound[64] = "";
-    for (int64_t i = 1; i < p->n; i++)
+    for (int64_t i = 1; i < n; i++)
         row = weights[i] > weights[row] ? i : row;
-    for (int64_t i = 0; i < p->n; i++)
+    for (int64_t i = 0; i < n; i++)
         others += i == row ? 0 : weights[i];
     if (others * most < weights[row])
         vem_i_plain_print(bound, sizeof bound, "; no more than %.3g is safe",
@@ -281,7 +282,7 @@ vem_status vem_i_pass_refuse_heavy(const vem_i_pass *p, vem_precision precision)
     return vem_i_fail(p->run, VEM_BAD_DATA,
                       "Row %" PRId64 " has a weight of %.3g, and all others together "
                       "%.3g: the variance they leave is too small for %s precision%s.",
-                      vem_i_data_row_number(p->data, p->first + row) + 1, weights[row],
+                      vem_i_data_row_number(p->data, first + row) + 1, weights[row],
                       others, vem_choice_name("precision", precision), bound);
 }
 

@@ -14,7 +14,7 @@ typedef struct vem_i_pass {
     int64_t halo; /* and the last of these are the next one's (data/together.h) */
     int32_t d;
     int normalize;
-    const double *mass;    /* NULL: 1 */
+    const double *mass;    /* NULL: 1. Those of the whole lie around it */
     const double *center;  /* subtracted */
     const double *divisor; /* NULL: 1 */
     int squares;           /* sum squares instead of values */
@@ -37,6 +37,15 @@ typedef struct vem_i_pass {
     int64_t *bad;    /* shards: place of the first value that is not finite, or -1 */
 } vem_i_pass;
 
+/* Rows of all processes, and their masses (NULL: 1). */
+static inline int64_t vem_i_pass_rows(const vem_i_pass *p)
+{
+    return p->whole ? p->whole : p->n;
+}
+static inline const double *vem_i_pass_masses(const vem_i_pass *p)
+{
+    return p->mass && p->whole ? p->mass - p->first : p->mass;
+}
 /* Rows of a shard, where there are n of them. */
 int64_t vem_i_pass_shard(int64_t n, int32_t d);
 /* Memory for the passes over the rows that p names: run, data, first, n, d, normalize and

@@ -20,32 +20,34 @@
 #include "data/points_inside.h"
 
 /* Weights whose scale would not survive the compute type are divided by a power of two
- * near their mean; others are taken as they are. */
+ * near their mean; others are taken as they are. Every process has those of all rows, and looks at
+ * all of them. */
 vem_status vem_i_points_weigh(vem_i_run *run, const vem_i_pass *p, vem_i_points *points)
 {
     enum { PLAIN = 32 }; /* powers of two from 1 that do no harm */
     vem_view *view = &points->view;
+    const int64_t n = vem_i_pass_rows(p), before = p->whole ? p->first : 0;
     view->mass_unit = 1;
-    view->used = p->whole ? p->whole : p->n;
+    view->used = n;
     if (!p->data->weights)
         return VEM_OK;
-    const double *weights = p->data->weights + p->first;
+    const double *weights = p->data->weights + (p->first - before);
     double mean = 0;
     view->used = 0;
-    for (int64_t i = 0; i < p->n; i++)
+    for (int64_t i = 0; i < n; i++)
         if (weights[i] > 0)
             mean += (weights[i] - mean) / (double)++view->used;
     int exponent = 0;
     frexp(mean, &exponent);
     if (exponent > -PLAIN && exponent < PLAIN)
         exponent = 0;
-    vem_status status = vem_i_take(run, &points->mass, (size_t)p->n, sizeof(double));
+    vem_status status = vem_i_take(run, &points->mass, (size_t)n, sizeof(double));
     if (status != VEM_OK)
         return status;
     view->mass_unit = ldexp(1, exponent);
-    for (int64_t i = 0; i < p->n; i++)
+    for (int64_t i = 0; i < n; i++)
         points->mass[i] = ldexp(weights[i], -exponent);
-    view->mass = points->mass;
+    view->mass = points->mass + before;
     return VEM_OK;
 }
 
@@ -213,10 +215,12 @@ static vem_status fill(vem_i_run *run, const vem_data *data,
     if (request->origin) {
         memcpy(points->origin, request->origin, (size_t)d * sizeof(double));
     } else {
+        const double *masses = vem_i_pass_masses(p);
         int64_t present = 0;
-        while (p->mass && present < p->n - 1 && !(p->mass[present] > 0))
+        while (masses && present < vem_i_pass_rows(p) - 1 && !(masses[present] > 0))
             present++;
-        vem_i_data_load(data, p->whole ? 0 : p->first + present, 1, VEM_DOUBLE, first, d);
+        vem_i_data_load(data, (p->whole ? 0 : p->first) + present, 1, VEM_DOUBLE, first,
+                        d);
         for (int32_t j = 0; j < d; j++)
             first[j] = isfinite(first[j]) ? first[j] : 0; /* the pass names the place */
         if (p->normalize) /* of zeros, too: the pass names them */

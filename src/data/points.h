@@ -18,7 +18,8 @@ typedef struct vem_i_points {
     double *deviations;
     double *mean; /* of the rows as the view has them, in the units of the data; NULL: the
                        origin was given */
-    double *mass; /* NULL: every row weighs 1 */
+    double *
+        mass; /* NULL: every row weighs 1. Of processes that share rows: of all of them */
     double *log_base; /* NULL: all 0 */
     uint32_t *rows;   /* which row of the data an item is; NULL: the same number */
     int64_t *bounds;  /* of sparse rows in another order: their starts, then their ends;

@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "base/plain.h"
+#include "comm/comm.h"
 
 /* The value of a row that lies farthest from `center`. */
 static int32_t farthest_column(const vem_i_pass *p, int64_t row)
@@ -36,15 +37,16 @@ typedef struct burden {
 
 static burden burden_of(const vem_i_pass *p)
 {
-    const double rows = (double)(p->whole ? p->whole : p->n);
+    const int64_t n = vem_i_pass_rows(p);
+    const double rows = (double)n, *masses = vem_i_pass_masses(p);
     burden b = {.total = rows, .heaviest = 1, .weight = rows};
-    if (!p->mass)
+    if (!masses)
         return b;
     b = (burden){0};
-    for (int64_t i = 0; i < p->n; i++) {
-        b.total += p->mass[i];
-        b.heaviest = fmax(b.heaviest, p->mass[i]);
-        b.weight += p->data->weights[p->first + i];
+    for (int64_t i = 0; i < n; i++) {
+        b.total += masses[i];
+        b.heaviest = fmax(b.heaviest, masses[i]);
+        b.weight += p->data->weights[(p->whole ? 0 : p->first) + i];
     }
     return b;
 }
@@ -99,7 +101,7 @@ static vem_status fail_far(const vem_i_pass *p, const spot *s, double square,
             s->place, s->off, s->spread, type, advice);
     /* The weights may be those of a coreset, which nobody can rescale. */
     const int wider = top < DBL_MAX && square * b->weight <= DBL_MAX;
-    if (p->mass && square * (double)p->n <= top)
+    if (p->mass && square * (double)vem_i_pass_rows(p) <= top)
         return vem_i_fail(p->run, VEM_BAD_DATA,
                           "%s lies %.3g from the mean%s, and the weights sum to %.3g; "
                           "sums of squares of that weight overflow in %s precision: "
@@ -110,8 +112,7 @@ static vem_status fail_far(const vem_i_pass *p, const spot *s, double square,
         p->run, VEM_BAD_DATA,
         "%s lies %.3g from the mean%s; sums of squares of that size over %lld "
         "rows overflow in %s precision: %s.",
-        s->place, s->off, s->spread, (long long)(p->whole ? p->whole : p->n), type,
-        advice);
+        s->place, s->off, s->spread, (long long)vem_i_pass_rows(p), type, advice);
 }
 
 static vem_status fail_far_beside(const vem_i_pass *p, const spot *s, double least,
@@ -135,7 +136,8 @@ static double least_of(const vem_i_points_request *request, double variance)
  * than about extreme^2 / (n d). Is it far less because a few rows weigh nearly all? */
 static int is_outweighed(const vem_i_pass *p, double extreme, double variance)
 {
-    return p->mass && variance * 4 * (double)p->n * p->d < extreme * extreme;
+    return p->mass &&
+           variance * 4 * (double)vem_i_pass_rows(p) * p->d < extreme * extreme;
 }
 
 /* Squares of the values, their sums over rows, and those over the least variance must neither
@@ -180,6 +182,16 @@ vem_status vem_i_range_check(const vem_i_pass *p, const vem_i_points_request *re
                       unit < 1 ? "rescale the data" : advice);
 }
 
+/* Of the rows that processes have found, each with how far it lies: the first of the farthest. */
+static int64_t farthest_of_all(const vem_i_pass *p, int64_t row, double *largest)
+{
+    const double own = *largest;
+    p->run->comm->combine(p->run->comm, VEM_I_MOST_REAL, largest, 1);
+    int64_t first = own == *largest ? p->first + row : INT64_MAX;
+    p->run->comm->combine(p->run->comm, VEM_I_LEAST_INT, &first, 1);
+    return first - p->first;
+}
+
 /* A row without a mass has no part in sums, but gets a label: its costs must be numbers. It may
  * lie as near as it likes. */
 vem_status vem_i_range_check_absent(const vem_i_pass *p,
@@ -197,6 +209,8 @@ vem_status vem_i_range_check_absent(const vem_i_pass *p,
                 row = i;
             }
         }
+    if (p->whole && p->run->comm)
+        row = farthest_of_all(p, row, &largest);
     const double square = 16 * largest * largest * p->d;
     const double least = least_of(request, view->variance);
     const char *type = vem_choice_name("precision", request->precision);

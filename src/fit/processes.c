@@ -12,6 +12,7 @@
 
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/record.h"
 #include "comm/comm.h"
 #include "data/pass.h"
@@ -27,16 +28,6 @@ typedef struct asked_fit {
     const vem_options *asked;
     const vem_i_programme *p;
 } asked_fit;
-
-static int is_elsewhere(const asked_fit *f)
-{
-    return !f->data->mapping || f->data->sparse.starts || f->data->kept || f->data->means;
-}
-
-static int is_weighted(const asked_fit *f)
-{
-    return f->data->weights != NULL;
-}
 
 static int is_counts(const asked_fit *f)
 {
@@ -116,13 +107,6 @@ static int has_other_seeding(const asked_fit *f)
     return f->p->from == VEM_I_FROM_ROWS && o->seeding == VEM_SEED_TWO_LEVEL;
 }
 
-static int has_long_chain(const asked_fit *f)
-{
-    const vem_options *o = &f->p->options;
-    return f->p->from == VEM_I_FROM_ROWS && o->seeding == VEM_SEED_AFKMC2 &&
-           o->chain > 1024;
-}
-
 static int is_measured(const asked_fit *f)
 {
     return f->p->options.measure != VEM_MEASURE_NONE;
@@ -143,10 +127,6 @@ static const struct {
     int (*is)(const asked_fit *f);
     const char *what, *instead;
 } others[] = {
-    {is_elsewhere, "rows that are read into memory are",
-     "an .npy, .fvecs, .bvecs, .fbin or .u8bin file, one and without --missing mean, "
-     "whose rows each process reads where they lie"},
-    {is_weighted, "weights are", "rows without weights"},
     {is_counts, "families of counts are", "--family iso-shared, iso, diag or full"},
     {is_reduced, "--coreset is", "all rows"},
     {is_celled, "--cells is", "--cells 0"},
@@ -159,7 +139,6 @@ static const struct {
     {has_swaps, "swaps are", "--swaps 0"},
     {has_other_seeding, "two-level seeding is",
      "--seeding random, kmeans++, kmeans++-greedy or afkmc2"},
-    {has_long_chain, "a --chain above 1024 is", "a shorter one"},
     {is_measured, "--measure is", "vem score, with the model and one process"},
     {has_deadline, "--time is", "--max-steps"},
     {keeps_state, "--checkpoint is", "--init MODEL to go on from a model"},
@@ -172,7 +151,7 @@ static vem_status refuse_others(const asked_fit *f)
             return vem_i_fail(f->run, VEM_BAD_OPTION,
                               "Over several processes %s not possible yet: use %s.%s",
                               others[i].what, others[i].instead,
-                              f->asked->algorithm == VEM_AUTO && i > 1
+                              f->asked->algorithm == VEM_AUTO && i > 0
                                   ? " (--algorithm kmeans, lazy-kmeans, kmeans-c, gmm, "
                                     "var-kmeans-x or var-gmm-x choose so.)"
                                   : "");
@@ -181,12 +160,29 @@ static vem_status refuse_others(const asked_fit *f)
 
 /* ---- is it the same fit for all? ---- */
 
+/* Some rows, and all weights: each process has read them for itself. */
+static uint64_t mix_rows(const vem_data *data, uint64_t sum)
+{
+    enum { SOME = 64 };
+    const size_t bytes = (size_t)data->d * vem_i_dtype_bytes(data->type);
+    const int64_t rows = data->n < SOME ? data->n : SOME;
+    if (data->weights)
+        sum = vem_i_mix(sum, data->weights, (size_t)data->n * sizeof(double));
+    char *row = data->base ? vem_i_alloc(bytes, 1) : NULL;
+    for (int64_t i = 0; row && i < rows; i++) {
+        vem_i_data_copy_row(data, data->n / rows * i + data->n % rows * i / rows, row);
+        sum = vem_i_mix(sum, row, bytes);
+    }
+    vem_i_free(row);
+    return sum;
+}
+
 /* A number for what all must have in common: rows, options, and the kernels, since seeding chooses by
  * distances that each process takes for itself. Threads and memory may be others. */
 static int64_t fingerprint(const asked_fit *f)
 {
     const int64_t sizes[] = {f->data->n, f->data->d, (int64_t)f->data->type};
-    uint64_t sum = vem_i_mix(0, sizes, sizeof sizes);
+    uint64_t sum = mix_rows(f->data, vem_i_mix(0, sizes, sizeof sizes));
     sum = vem_i_mix(sum, f->run->ctx->cpu, strlen(f->run->ctx->cpu));
     for (int i = 0; i < vem_option_count(); i++) {
         char text[128];
@@ -289,4 +285,15 @@ vem_status vem_i_processes_cut(vem_i_run *run, const vem_data *data,
     request->whole = n;
     request->halo = last - end;
     return VEM_OK;
+}
+
+void vem_i_processes_note(const vem_i_run *run, const vem_data *data, vem_report *report)
+{
+    if (run->comm && !(data->mapping && data->mapping->path))
+        vem_i_report_note(
+            report,
+            "each of the %d processes has read all rows into its memory; of "
+            "one .npy, .fvecs, .bvecs, .fbin or .u8bin file it maps its "
+            "own part.",
+            run->comm->size);
 }

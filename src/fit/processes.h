@@ -4,11 +4,15 @@
 
 #include "data/points.h"
 #include "fit/programme.h"
+#include "fit/report.h"
 
 /* The rows of this process, or a sentence that says what to use instead; `request` is told of them
  * (first, count, whole, halo). Nothing where there is one process. */
 vem_status vem_i_processes_cut(vem_i_run *run, const vem_data *data,
                                const vem_options *asked, const vem_i_programme *programme,
                                vem_i_points_request *request);
+
+/* Says it where every process has read all rows into its memory. */
+void vem_i_processes_note(const vem_i_run *run, const vem_data *data, vem_report *report);
 
 #endif

@@ -42,6 +42,8 @@ typedef struct task {
     void *rows;       /* batch x chain: the rows drawn, T */
     double *keys;     /* chain */
     double *drawn;    /* batch x chain: q of the draws, of several processes; else NULL */
+    double *masses;   /* and how much they weigh; NULL: 1 */
+    int64_t kept;     /* draws whose rows are kept */
     int32_t first;    /* number of the batch's first center */
     int32_t size;     /* centers in this batch */
     char *scratch;    /* per thread */
@@ -126,16 +128,16 @@ static double nearest_of_all(const task *t, const void *row)
 }
 
 /* Draws whose rows are kept: those of a batch, or, of a chain longer than that, those of a
- * block. */
-static int64_t kept_rows(int64_t batch, int64_t chain)
+ * block; several processes draw a chain at once. */
+static int64_t kept_rows(int64_t batch, int64_t chain, int together)
 {
-    return chain > BATCH_DRAWS ? VEM_I_BLOCK : batch * chain;
+    return chain > BATCH_DRAWS && !together ? VEM_I_BLOCK : batch * chain;
 }
 
 static char *row_of(const task *t, int64_t draw)
 {
-    return (char *)t->rows + (size_t)(draw % kept_rows(t->batch, t->chain)) *
-                                 (size_t)t->view->d * t->kernels->element;
+    return (char *)t->rows +
+           (size_t)(draw % t->kept) * (size_t)t->view->d * t->kernels->element;
 }
 
 /* Centers whose candidates make up a task. */
@@ -174,6 +176,17 @@ static void draw_together(vem_i_run *run, task *t)
     vem_i_sampler_draw_all(&t->sampler, proposal, t, t->drawn, count, t->draws);
     vem_i_view_rows(run, t->view, t->draws, count, t->rows);
     vem_i_view_values(run, t->view, t->chances, t->draws, count, t->drawn);
+    if (t->masses)
+        vem_i_view_values(run, t->view, t->view->mass, t->draws, count, t->masses);
+}
+
+/* w D2 / q of a draw. */
+static double key_of(const task *t, int64_t e)
+{
+    if (t->drawn)
+        return (t->masses ? t->masses[e] : 1) * t->nearest[e] / t->drawn[e];
+    return vem_i_view_mass(t->view, t->draws[e]) * t->nearest[e] /
+           proposal(t, t->draws[e]);
 }
 
 /* Draws [from, from + n) against all centers that were chosen before the batch began. */
@@ -310,13 +323,8 @@ static vem_status choose_all(vem_i_run *run, task *t, int32_t clusters,
             return VEM_OK;
         for (int32_t b = 0; b < t->size; b++) {
             const int64_t *draws = t->draws + b * t->chain;
-            for (int64_t k = 0; k < t->chain; k++) {
-                const int64_t e = b * t->chain + k;
-                t->keys[k] = t->drawn /* where rows weigh the same */
-                                 ? t->nearest[e] / t->drawn[e]
-                                 : vem_i_view_mass(t->view, draws[k]) * t->nearest[e] /
-                                       proposal(t, draws[k]);
-            }
+            for (int64_t k = 0; k < t->chain; k++)
+                t->keys[k] = key_of(t, b * t->chain + k);
             int64_t end =
                 vem_i_afkmc2_chain(t->keys, t->uniforms + b * t->chain, t->chain);
             seeds->items[t->first + b] = draws[end];
@@ -350,6 +358,7 @@ vem_status vem_i_seed_afkmc2(vem_i_run *run, const vem_view *view, int32_t clust
     size_t element = view->kernels->element, d = (size_t)view->d,
            count = (size_t)clusters;
     t.batch = batch_centers(clusters, chain);
+    t.kept = kept_rows(t.batch, chain, run->comm != NULL);
     t.sampler.run = run;
     t.sampler.view = view;
     t.sampler.shards = vem_i_view_shards(view, VEM_I_SEED_SHARD);
@@ -368,9 +377,10 @@ vem_status vem_i_seed_afkmc2(vem_i_run *run, const vem_view *view, int32_t clust
         {&t.draws, together, sizeof(int64_t), 0},
         {&t.uniforms, together, wide, 0},
         {&t.nearest, together, wide, 0},
-        {&t.rows, (size_t)kept_rows(t.batch, chain), d * element, 0},
+        {&t.rows, (size_t)t.kept, d * element, 0},
         {&t.keys, (size_t)chain, wide, 0},
         {&t.drawn, run->comm ? together : 0, wide, 0},
+        {&t.masses, run->comm && view->mass ? together : 0, wide, 0},
         {&t.scratch, (size_t)run->threads, t.scratch_size, 0},
     };
     vem_status status = vem_i_take_rooms(run, list, VEM_I_COUNT(list));
