@@ -22,7 +22,7 @@ typedef struct sheet {
 static void fill_shapes(const vem_i_family *family, double *values, int count)
 {
     for (int i = 0; i < count; i++)
-        values[i] = family->axes == 2 && i % 4 % 3 ? 0.1 : 2;
+        values[i] = family->shape_axes == 2 && i % 4 % 3 ? 0.1 : 2;
 }
 
 static void fill_means(const vem_i_family *family, double *means, int clusters)
@@ -57,7 +57,7 @@ static size_t shape_of(const vem_i_family *family, int shapes, int is_model,
                        char text[32])
 {
     static const char *const rest[] = {"", "2", "2, 2"};
-    const int axes = family->axes < 0 ? 0 : family->axes;
+    const int axes = family->shape_axes < 0 ? 0 : family->shape_axes;
     if (is_model && family->shared && axes > 0)
         snprintf(text, 32, "(%s,)", rest[axes]);
     else

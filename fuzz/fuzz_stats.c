@@ -71,8 +71,9 @@ static sheet sheet_of(const vem_stats *part)
     sheet s = {.totals = {part->mass, part->free_energy, part->squared_error},
                .counts = {part->rows, part->rows_used, part->pairs, part->parts}};
     const vem_model *m = part->model;
-    const int full = m->family->axes == 2;
-    const size_t seconds = m->family->axes < 0 ? 0 : (size_t)1 << m->family->axes;
+    const int full = m->family->shape_axes == 2;
+    const size_t seconds =
+        m->family->shape_axes < 0 ? 0 : (size_t)1 << m->family->shape_axes;
     memcpy(s.means, m->means, sizeof s.means);
     memcpy(s.weights, m->weights, sizeof s.weights);
     memcpy(s.variances, m->variances, vem_model_variance_count(m) * sizeof(double));
@@ -119,9 +120,10 @@ static void build(const vem_stats *part, sheet *s, unsigned odd)
         "(0,)", "(4611686018427387904, 4)", "(2, 2)", "()", "(3, 2, 2, 1, 1)", "(3, 0)"};
     const vem_i_family *family = part->model->family;
     const char *const *variance_shapes = family->shared ? shared_shapes : second_shapes;
-    const int axes = family->axes < 0 ? 0 : family->axes; /* without shapes: see below */
+    const int axes =
+        family->shape_axes < 0 ? 0 : family->shape_axes; /* without shapes: see below */
     const size_t seconds = ((size_t)CLUSTERS << axes) * 8;
-    const size_t variances = family->axes < 0
+    const size_t variances = family->shape_axes < 0
                                  ? seconds
                                  : vem_model_variance_count(part->model) * sizeof(double);
     char meta[1024], length[32];
@@ -130,7 +132,7 @@ static void build(const vem_stats *part, sheet *s, unsigned odd)
     /* Moments about other places than the means. */
     const int moved = odd == 6 || odd == 7 || (odd >= 16 && odd / 16 % 3 == 0);
     /* Families without shapes have no such arrays, but where a way puts them there. */
-    const int none = family->axes < 0;
+    const int none = family->shape_axes < 0;
     const target_array arrays[] = {
         {"means", "<f8", "(3, 2)", s->means, sizeof s->means, 0},
         {"weights", "<f8", "(3,)", s->weights, sizeof s->weights, 0},

@@ -6,7 +6,8 @@ side and do not see each other. Inside a layer a module (a header and the .c fil
 x.c and x_more.c with x.h) may not see another that sees it, however far round. The command
 and the Python module see the public header and their own files only. A family is known by what
 it says of itself (src/model/contract.h): beside src/model/ only the files in NAMES_FAMILIES name
-one. A search likewise (src/search/search.h, NAMES_SEARCHES).
+one, and none asks how its shapes and second moments lie (src/model/moments.h, LAYOUT). A search
+likewise (src/search/search.h, NAMES_SEARCHES).
 And no number with a decimal sign is printed but by src/base/plain.h, the same in every locale.
 """
 
@@ -39,6 +40,9 @@ ROW_OF = {layer: row for row, layers in enumerate(ROWS) for layer in layers}
 MOVE = re.compile(r"\bVEM_I_MOVE_[A-Z]+\b")
 NAMES_SEARCHES = {"search", "fit/presets.c"}
 SEARCH_KIND = re.compile(r"\bVEM_SEARCH_(?!TABLE\b|COUNT\b|CHOICES\b)[A-Z]+\b")
+# How shapes and second moments lie is known in src/model/ alone: others ask moments.h, or the
+# family in a word (contract.h: vem_i_is_round, ...).
+LAYOUT = re.compile(r"\bshape_axes\b|\bvem_family_axes\b")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 PUBLIC = "vem/vem.h"
 # Public headers that vem.h does not include.
@@ -201,6 +205,24 @@ def check_families(root):
                            f"(src/model/contract.h).")
 
 
+def check_layout(root):
+    top = os.path.join(root, "src")
+    known = 0
+    for path in sources(top):
+        name = os.path.relpath(path, top).replace(os.sep, "/")
+        with open(path, encoding="utf-8") as file:
+            for line, text in enumerate(file, 1):
+                if not LAYOUT.search(text):
+                    continue
+                if name.startswith("model/"):
+                    known += 1
+                else:
+                    yield (f"src/{name}:{line}: asks how shapes lie; use src/model/moments.h or a "
+                           f"word of the family (src/model/contract.h).")
+    if not known:
+        yield "tests/layers.py: src/model/ has no shape_axes; the rule about layouts is blind."
+
+
 PRINTS = re.compile(r'\bv?(?:sn|s|f)printf\s*\(((?:"(?:[^"\\]|\\.)*"|[^";])*);')
 REAL = re.compile(r"%[-+ #0-9.*]*[aefgAEFG]")
 # Under a locale that whoever calls them sets (src/io/svg.h).
@@ -225,6 +247,7 @@ def main():
     root = os.environ.get("VEM_SOURCE") or os.path.join(os.path.dirname(__file__), "..")
     wrong = list(check_library(root)) + list(check_circles(root)) + list(check_families(root))
     wrong.extend(check_searches(root))
+    wrong.extend(check_layout(root))
     wrong.extend(check_moves(root))
     wrong.extend(check_verbs(root))
     wrong.extend(check_locale(root))

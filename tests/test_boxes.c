@@ -284,7 +284,7 @@ static void bounds_hold(void **state)
             compare_step(&r);
             engine_maximize(&r.e, 1);
         }
-        if (trial % 5 == 0 && em->scorer.family->axes == 2)
+        if (trial % 5 == 0 && em->scorer.family->shape_axes == 2)
             narrow(em->model, (uint64_t)trial);
         vem_i_scorer_prepare(em->run, em->model, &em->scorer);
         vem_i_box_coster *coster = &r.walk->coster;

@@ -168,7 +168,7 @@ static void groups_at_the_floor_cost_f(void **state)
             assert_true(vem_i_objective_work(&objective) <= 200);
             for (int32_t c = 0; c < 3; c++) {
                 double group[1 + D + D * (D + 1) / 2] = {0};
-                gather(&data, fit.labels, c, family->axes, group);
+                gather(&data, fit.labels, c, family->shape_axes, group);
                 cost += vem_i_group_tally(&objective, group, work).cost;
             }
             assert_int_equal(fit.summary->floored > 0, floored);

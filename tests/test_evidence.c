@@ -5,6 +5,7 @@
 
 #include "engine.h"
 #include "model/evidence.h"
+#include "model/moments.h"
 #include "model/special.h"
 #include "run.h"
 

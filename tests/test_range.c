@@ -206,11 +206,11 @@ static void all_magnitudes(void **state)
             const double means[] = {0, 0, at, -at, 1, 2};
             double variances[3 * 4] = {0};
             for (int i = 0; i < 12; i++)
-                variances[i] = vem_i_family_of(f)->axes < 2 ? (i % 2 ? spread : 1)
-                               : i % 4 == 0                 ? 1
-                               : i % 4 == 3 && i > 3        ? fmin(spread, 1e150)
-                               : i % 4 == 3                 ? 1
-                                                            : 0;
+                variances[i] = vem_i_family_of(f)->shape_axes < 2 ? (i % 2 ? spread : 1)
+                               : i % 4 == 0                       ? 1
+                               : i % 4 == 3 && i > 3              ? fmin(spread, 1e150)
+                               : i % 4 == 3                       ? 1
+                                                                  : 0;
             const double rows[] = {0, 0, row, row, -row, 1, 1, 2, at / 3, row};
             scene s = few((vem_family_kind)f, 3, means, variances, rows, 5);
             meet(&s, VEM_SINGLE, 1);

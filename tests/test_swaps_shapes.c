@@ -53,7 +53,7 @@ static void assert_floor(const engine *e, const vem_model *halves)
     int64_t d = halves->d,
             count = (int64_t)vem_i_variance_count(halves->family, 2, halves->d);
     double floor = e->em.constraints.floor * (1 - 1e-6);
-    if (halves->family->axes < 2) {
+    if (halves->family->shape_axes < 2) {
         for (int64_t k = 0; k < count; k++)
             assert_true(halves->variances[k] >= floor);
         return;
@@ -104,7 +104,7 @@ static int own_family(int number)
 {
     for (int family = 0; family < VEM_FAMILIES; family++) {
         const vem_i_family *f = vem_i_family_of(family);
-        if (f->axes >= 0 && !f->shared && number-- == 0)
+        if (f->shape_axes >= 0 && !f->shared && number-- == 0)
             return family;
     }
     return -1;
@@ -195,7 +195,7 @@ static vem_model *start_of(vem_family_kind family, double turn)
     const double wide[] = {c * c * along + s * s * across, c * s * (along - across),
                            c * s * (along - across), s * s * along + c * c * across};
     for (int k = 0; k < 3; k++) {
-        int full = vem_i_family_of((int)family)->axes == 2;
+        int full = vem_i_family_of((int)family)->shape_axes == 2;
         variances[(full ? 4 : 2) * k] = k == 0 ? wide[0] : 1;
         variances[full ? 4 * k + 3 : 2 * k + 1] = k == 0 ? wide[3] : 1;
         if (full && k == 0)
@@ -222,7 +222,7 @@ static void long_clusters_are_told_apart(void **state)
 {
     (void)state;
     for (int k = 0; k < count_own(); k++) {
-        const int family = own_family(k), axes = vem_i_family_of(family)->axes;
+        const int family = own_family(k), axes = vem_i_family_of(family)->shape_axes;
         if (axes == 0)
             continue; /* balls are not long */
         double turn = axes == 2 ? 0.6 : 0;
@@ -296,7 +296,7 @@ static void all_held_swaps_with_shapes(void **state)
     for (int k = 0; k < count_own(); k++) {
         const int family = own_family(k);
         double gained = 0;
-        if (vem_i_family_of(family)->axes == 0)
+        if (vem_i_family_of(family)->shape_axes == 0)
             continue;
         for (int64_t seed = 1; seed <= SEEDS; seed++) {
             grid_data data = long_and_short(CLUSTERS, 100, 4, 120 + (uint64_t)seed);

@@ -387,7 +387,7 @@ static void fewer_held_before_steps(void **state)
             changes += held != 0 && c.resolved.held != held;
             held = c.resolved.held;
         }
-        assert_int_equal(changes, vem_i_family_of(family)->axes == 2);
+        assert_int_equal(changes, vem_i_family_of(family)->shape_axes == 2);
         o.held = 20; /* asked for: it stays */
         o.time = 1e-5;
         assert_int_equal(choose(data, &o).resolved.held, 20);

@@ -23,7 +23,7 @@ static int next_by_column(int family)
 static int at_shape(const vem_model *model, int c, int j, int k)
 {
     const int shape = model->family->shared ? 0 : c;
-    return model->family->axes == 2 ? (shape * D + j) * D + k : shape * D + j;
+    return model->family->shape_axes == 2 ? (shape * D + j) * D + k : shape * D + j;
 }
 
 /* Column j of the rows times factors[j]. */
@@ -60,7 +60,7 @@ static void assert_rescaled(const vem_model *a, const vem_model *b, const double
 {
     const double *means = vem_model_means(a), *others = vem_model_means(b);
     const double *shapes = vem_model_variances(a), *other_shapes = vem_model_variances(b);
-    const int full = a->family->axes == 2;
+    const int full = a->family->shape_axes == 2;
     for (int c = 0; c < vem_model_clusters(a); c++)
         for (int j = 0; j < D; j++) {
             const double deviation = sqrt(shapes[at_shape(a, c, j, j)]) * factors[j];
@@ -176,7 +176,7 @@ static int above(const vem_model *model, int c, const double *variances, double 
 {
     const double *v = vem_model_variances(model);
     double matrix[D * D];
-    if (model->family->axes == 1) {
+    if (model->family->shape_axes == 1) {
         for (int j = 0; j < D; j++)
             if (v[at_shape(model, c, j, j)] < least * variances[j])
                 return 0;

@@ -85,7 +85,7 @@ static double error_of(const vem_view *view, const vem_model *inside,
     const int64_t d = view->d;
     const double mass = *vem_i_stats_mass(from, c), *first = vem_i_stats_first(from, c),
                  *second = vem_i_stats_second(from, c);
-    const int columns = inside->family->axes > 0;
+    const int columns = !vem_i_is_round(inside->family);
     if (!vem_i_has_shapes(inside->family))
         return 0;
     double error = columns ? 0 : *second * told_unit(view, 0);

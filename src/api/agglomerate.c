@@ -246,8 +246,8 @@ static vem_status tell_units(const vem_i_growing *g)
 {
     const int bayes = g->asked.method == VEM_DENDROGRAM_BAYES;
     char told[VEM_I_TOLD];
-    if (g->options->normalize ||
-        (bayes && (g->family->axes == 1 || (g->asked.prior && g->asked.prior->scale))))
+    if (g->options->normalize || (bayes && (vem_i_is_diagonal(g->family) ||
+                                            (g->asked.prior && g->asked.prior->scale))))
         return VEM_OK;
     const vem_status status =
         vem_i_columns_that_decide(g->run, g->data, g->view, told, sizeof told);

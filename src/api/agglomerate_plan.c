@@ -95,8 +95,8 @@ static double seconds_for(const vem_i_growing *g, double leaves)
         each = 1.1e-8 + 3e-10 * d;
     else if (g->asked.method != VEM_DENDROGRAM_BAYES)
         each = 4.5e-8 + 6e-10 * d + 8e-8 * matrix / (matrix + cache);
-    else if (g->family->axes < 2)
-        each = 3e-7 + (g->family->axes == 1 ? 1.8e-8 : 1e-9) * d;
+    else if (!vem_i_takes_products(g->family))
+        each = 3e-7 + (vem_i_is_diagonal(g->family) ? 1.8e-8 : 1e-9) * d;
     else
         each = 1.2e-7 + 1.3e-8 * d + fmin(d, (double)g->data->n) * d * 6e-10;
     if (g->asked.method == VEM_DENDROGRAM_BAYES)

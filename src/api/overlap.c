@@ -66,7 +66,7 @@ static double overlap_full(const vem_model *m, int64_t a, int64_t b, double *wor
 
 static int is_full(const vem_model *model)
 {
-    return model->family->axes == 2 && model->d <= FULL_MOST;
+    return vem_i_takes_products(model->family) && model->d <= FULL_MOST;
 }
 
 size_t vem_i_clusters_overlap_room(const vem_model *model)

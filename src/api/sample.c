@@ -117,7 +117,7 @@ static vem_status factorize(vem_i_run *run, task *t)
                 "how large the total of a row of family %s is.",
                 vem_choice_name("family", (int)m->family->kind));
     }
-    if (m->family->axes < 2)
+    if (!vem_i_takes_products(m->family))
         return VEM_OK;
     vem_status status = vem_i_take(run, &t->factors, count, sizeof(double));
     if (status == VEM_OK)

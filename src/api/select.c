@@ -215,7 +215,7 @@ static void report_few(const vem_i_fitting *f)
                           vem_i_few_rows_note(f->data,
                                               vem_i_family_of((int)f->resolved.family),
                                               note));
-    else if (f->method->takes_prior && f->model->family->axes == 2 &&
+    else if (f->method->takes_prior && vem_i_takes_products(f->model->family) &&
              n < (int64_t)ROWS_FOR_MATRICES * f->data->d)
         vem_i_report_note(f->report,
                           "%s: the evidence of a covariance matrix for each cluster is "

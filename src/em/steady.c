@@ -37,7 +37,7 @@ enum { PASSES = 4 };
 static double largest_ratio(const vem_i_scorer *scorer)
 {
     const int single =
-        scorer->kernels->precision == VEM_SINGLE && scorer->family->axes < 2;
+        scorer->kernels->precision == VEM_SINGLE && !vem_i_takes_products(scorer->family);
     return single ? 0x1p-10 / (3 * FLOAT_SUM_ERROR) : 0x1p-15 / (3 * VEM_I_SUM_ERROR);
 }
 
@@ -83,7 +83,10 @@ static double greater(double a, double b)
 /* S, N delta^2 and the floor of a value. */
 static double about_old(const judge *t, int32_t c, int32_t value)
 {
-    return t->values > 1 ? vem_i_stats_second(t->stats, c)[value] : trace(t, c);
+    return t->values > 1
+               ? vem_i_stats_second(t->stats,
+                                    c)[vem_i_square_at(t->scorer->family, value)]
+               : trace(t, c);
 }
 
 static double gone(const judge *t, int32_t c, int32_t value)
@@ -140,13 +143,13 @@ static double pool(const judge *t, int32_t value)
 static judge judge_of(const vem_i_scorer *scorer, const vem_i_stats *stats,
                       const vem_i_constraints *constraints)
 {
-    const int free = !constraints->shared, axes = scorer->family->axes;
+    const int free = !constraints->shared;
     judge t = {.scorer = scorer,
                .stats = stats,
                .constraints = constraints,
                .ratio = largest_ratio(scorer),
-               .matrix = free && axes == 2,
-               .values = free && axes == 1 ? stats->d : 1,
+               .matrix = free && vem_i_takes_products(scorer->family),
+               .values = free && vem_i_is_diagonal(scorer->family) ? stats->d : 1,
                .pooled = constraints->shared || scorer->family->shared,
                .columns = scorer->work};
     if (t.pooled && t.values == 1)

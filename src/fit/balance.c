@@ -29,7 +29,7 @@ vem_status vem_i_check_balance(vem_i_run *run, int64_t n, int reduced,
     const vem_i_family *family = vem_i_family_of(o->family);
     if (o->balance == VEM_BALANCE_NONE)
         return VEM_OK;
-    if (family->counts || family->axes != 0)
+    if (!vem_i_is_round(family))
         return refuse(run, o, "prices of clusters are for --family iso-shared or iso.");
     if (o->held > 1)
         return refuse(run, o,

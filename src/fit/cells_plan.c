@@ -81,7 +81,7 @@ static int64_t ours_of(const vem_options *o, int64_t n, int32_t d)
     if (has_starts(o) && vem_i_has_matrices(family) && d <= OURS_COLUMNS)
         return at_least(OURS_EACH * o->clusters, OURS_LEAST);
     const int64_t each = at_least(MANY_EACH * o->clusters, MANY_LEAST);
-    return many && family->axes == 1 && !family->shared && d <= MANY_COLUMNS &&
+    return many && vem_i_is_diagonal(family) && !family->shared && d <= MANY_COLUMNS &&
                    n / MANY_ROWS >= each
                ? each
                : 0;

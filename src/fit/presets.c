@@ -260,7 +260,7 @@ static vem_status check_margin(vem_i_run *run, const vem_options *out)
  * M-step stays a maximum under one constraint. */
 static double least_floor(const vem_options *o)
 {
-    const int matrices = vem_i_family_of(o->family)->axes == 2;
+    const int matrices = vem_i_takes_products(vem_i_family_of(o->family));
     return o->precision == VEM_SINGLE || matrices ? 0x1p-23 : 0x1p-72;
 }
 

@@ -129,7 +129,7 @@ static int variance_dims(const vem_i_family *family, int64_t clusters, int64_t d
         return 0;
     if (!family->shared)
         dims[rank++] = clusters;
-    for (int axis = 0; axis < family->axes; axis++)
+    for (int axis = 0; axis < vem_i_shape_rank(family); axis++)
         dims[rank++] = d;
     if (rank == 0)
         dims[rank++] = 1;
@@ -158,7 +158,7 @@ static const vem_i_family *family_of_shape(const parts *found)
                 return family;
     for (int kind = 0; (family = vem_i_family_of(kind)); kind++)
         if (vem_i_has_shapes(family) && !family->shared &&
-            family->axes + 1 >= found->variance_rank)
+            vem_i_shape_rank(family) + 1 >= found->variance_rank)
             break;
     return family ? family : vem_i_family_of(0);
 }

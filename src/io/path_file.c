@@ -142,7 +142,7 @@ vem_status vem_path_write(vem_ctx *ctx, const vem_path *path, const vem_model *m
         arrays[count++] = (vem_i_array){"path_variances",
                                         VEM_FLOAT64,
                                         p.variances,
-                                        1 + model->family->axes,
+                                        1 + vem_i_shape_rank(model->family),
                                         {p.shapes, d, d}};
     for (int k = 0; k < NUMBERS - !has_held_out(path); k++)
         arrays[count++] = (vem_i_array){names[k],
@@ -176,17 +176,17 @@ static vem_status refuse(const reading *r, const char *array)
                       r->file, array);
 }
 
-/* One row of values for each of `rows`. */
+/* One number for each of `rows`, or an array of so many dimensions, each of columns. */
 static vem_status get_rows(const reading *r, vem_i_npz *npz, const char *name,
-                           int64_t rows, int axes, double **values)
+                           int64_t rows, int columns, double **values)
 {
     int rank;
     int64_t dims[4];
     vem_status status = vem_i_npz_doubles(r->run, npz, name, &rank, dims, values);
     if (status != VEM_OK)
         return status;
-    int fits = rank == 1 + axes && dims[0] == rows;
-    for (int i = 1; fits && i <= axes; i++)
+    int fits = rank == 1 + columns && dims[0] == rows;
+    for (int i = 1; fits && i <= columns; i++)
         fits = dims[i] == r->model->d;
     return fits ? VEM_OK : refuse(r, name);
 }
@@ -319,8 +319,8 @@ static vem_status read_path(reading *r, vem_i_npz *npz, vem_path **path)
     if (status == VEM_OK)
         status = get_rows(r, npz, "path_weights", r->clusters, 0, &r->weights);
     if (status == VEM_OK && vem_i_shape_values(r->model->family, r->model->d) > 0)
-        status = get_rows(r, npz, "path_variances", r->shapes, r->model->family->axes,
-                          &r->variances);
+        status = get_rows(r, npz, "path_variances", r->shapes,
+                          vem_i_shape_rank(r->model->family), &r->variances);
     if (status == VEM_OK)
         status = vem_i_path_new(r->run, (int32_t)r->count, &made);
     if (status == VEM_OK)

@@ -29,6 +29,7 @@
 #include "io/io.h"
 #include "io/names_json.h"
 #include "model/family.h"
+#include "model/moments.h"
 #include "model/part.h"
 
 enum { TOTALS = 3, COUNTS = 4, SUM_ARRAYS = 4 };
@@ -63,29 +64,9 @@ static vem_status take_arrays(vem_i_run *run, const vem_model *model, arrays *a)
     return status;
 }
 
-/* Both triangles of a full matrix are written; the lower one is read. */
-static void exchange_second(const vem_stats *part, int32_t c, double *written, int out)
-{
-    const int64_t d = part->model->d;
-    double *second = vem_i_stats_second(&part->sums, c);
-    if (part->model->family->axes < 2) {
-        const size_t bytes =
-            (size_t)vem_i_shape_values(part->model->family, part->model->d) *
-            sizeof(double);
-        memcpy(out ? written : second, out ? second : written, bytes);
-        return;
-    }
-    for (int64_t i = 0, at = 0; i < d; i++)
-        for (int64_t j = 0; j <= i; j++, at++) {
-            if (out)
-                written[i * d + j] = written[j * d + i] = second[at];
-            else
-                second[at] = written[i * d + j];
-        }
-}
-
 static void exchange(const vem_stats *part, arrays *a, int out)
 {
+    const vem_i_family *family = part->model->family;
     const size_t d = (size_t)part->model->d;
     for (int32_t c = 0; c < part->model->clusters; c++) {
         double *mass = vem_i_stats_mass(&part->sums, c), *first = mass + 1;
@@ -93,8 +74,14 @@ static void exchange(const vem_stats *part, arrays *a, int out)
         *(out ? &a->mass[c] : mass) = out ? *mass : a->mass[c];
         memcpy(out ? first_written : first, out ? first : first_written,
                d * sizeof(double));
-        if (a->second_count > 0)
-            exchange_second(part, c, a->second + (size_t)c * a->second_count, out);
+        if (a->second_count == 0)
+            continue;
+        double *second = vem_i_stats_second(&part->sums, c),
+               *second_written = a->second + (size_t)c * a->second_count;
+        if (out)
+            vem_i_moments_write(family, part->model->d, second, second_written);
+        else
+            vem_i_moments_read(family, part->model->d, second_written, second);
     }
 }
 
@@ -210,7 +197,7 @@ static int describe_sums(const vem_model *model, const arrays *a, int moved,
     list[2] = (vem_i_array){moved ? "second_about" : "second",
                             VEM_FLOAT64,
                             a->second,
-                            1 + model->family->axes,
+                            1 + vem_i_shape_rank(model->family),
                             {clusters, d, d}};
     list[3] = (vem_i_array){"about", VEM_FLOAT64, about, 2, {clusters, d}};
     return moved ? SUM_ARRAYS : SUM_ARRAYS - 1;

@@ -50,7 +50,7 @@ static const double OWN = 8 * 0x1p-53;
 
 static int axes_of(const vem_i_box_coster *t)
 {
-    return t->scorer->family->axes;
+    return t->scorer->family->shape_axes;
 }
 
 static size_t rooms_of(vem_i_box_coster *t, vem_i_room list[4])
@@ -81,7 +81,7 @@ void vem_i_box_coster_free(vem_i_box_coster *t)
 vem_status vem_i_box_coster_new(vem_i_run *run, const vem_i_scorer *scorer,
                                 vem_i_box_coster *coster)
 {
-    const int axes = scorer->family->axes,
+    const int axes = scorer->family->shape_axes,
               single = scorer->kernels->precision == VEM_SINGLE;
     const int64_t d = scorer->d;
     const double u = single ? FLT_EPSILON / 2 : DBL_EPSILON / 2;

@@ -80,11 +80,11 @@ typedef struct vem_i_constraints {
 
 struct vem_i_family {
     vem_family_kind kind;
-    /* Layout: a cluster has a mean, a weight and a shape of D^axes numbers, its variance,
+    /* Layout: a cluster has a mean, a weight and a shape of D^shape_axes numbers, its variance,
      * those of the columns, or its covariance matrix. Everything that copies, converts,
      * checks, stores or counts parameters and moments is written over these two. */
-    int shared; /* 1: one shape for all clusters */
-    int axes;   /* 0, 1, 2; -1: no shape, and no second moments */
+    int shared;     /* 1: one shape for all clusters */
+    int shape_axes; /* 0, 1, 2; -1: no shape, and no second moments */
     const vem_i_counts
         *counts; /* of counts (counts.h), which have no shape; NULL: a density */
     vem_i_spread_kind
@@ -165,18 +165,33 @@ static inline int vem_i_is_wide(const vem_i_family *family)
 /* Clusters have variances, and statistics second moments. */
 static inline int vem_i_has_shapes(const vem_i_family *family)
 {
-    return family->axes >= 0;
+    return family->shape_axes >= 0;
 }
-/* A pair takes all products of two columns: d times the work of others, for those who decide how
- * a fit is made. */
+/* A shape is one variance for all columns. */
+static inline int vem_i_is_round(const vem_i_family *family)
+{
+    return family->shape_axes == 0;
+}
+/* A shape is a variance for each column. */
+static inline int vem_i_is_diagonal(const vem_i_family *family)
+{
+    return family->shape_axes == 1;
+}
+/* A shape is a covariance matrix, and a pair takes all products of two columns: d times the work of
+ * others, for those who decide how a fit is made. */
 static inline int vem_i_takes_products(const vem_i_family *family)
 {
-    return family->axes == 2;
+    return family->shape_axes == 2;
 }
 /* Each cluster has a matrix to be found, which takes rows by the number of columns. */
 static inline int vem_i_has_matrices(const vem_i_family *family)
 {
-    return family->axes == 2 && !family->shared;
+    return family->shape_axes == 2 && !family->shared;
+}
+/* As an array a shape has so many dimensions, of D each. */
+static inline int vem_i_shape_rank(const vem_i_family *family)
+{
+    return family->shape_axes > 0 ? family->shape_axes : 0;
 }
 
 #endif

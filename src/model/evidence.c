@@ -14,8 +14,8 @@
  *           - log Gamma_D(eta / 2) + log Gamma_D(eta0 / 2) - log Gamma(phi) + log Gamma(phi0),
  *     T(K) = log Gamma(N + K phi0) - log Gamma(K phi0).
  *
- * With independent columns (axes 1) there is a Wishart of one dimension for each; with one variance
- * (axes 0) one for all, of which every row gives D observations: eta = eta0 + N D.
+ * With independent columns (shape_axes 1) there is a Wishart of one dimension for each; with one variance
+ * (shape_axes 0) one for all, of which every row gives D observations: eta = eta0 + N D.
  *
  * As a fit. Maximising  E_q log p(x, z, theta) - E_q log q  over q(theta) q(z) is EM with
  *
@@ -55,16 +55,16 @@ typedef struct layout {
 
 static layout layout_of(const vem_i_conjugate *c)
 {
-    if (c->family->axes == 2)
+    if (c->family->shape_axes == 2)
         return (layout){1, c->d, 1};
-    return c->family->axes == 1 ? (layout){c->d, 1, 1} : (layout){1, 1, c->d};
+    return c->family->shape_axes == 1 ? (layout){c->d, 1, 1} : (layout){1, 1, c->d};
 }
 
 /* ---- the prior ---- */
 
 int vem_i_has_evidence(const vem_i_family *family)
 {
-    return family->axes >= 0 && !family->shared;
+    return family->shape_axes >= 0 && !family->shared;
 }
 
 vem_status vem_i_conjugate_new(vem_i_run *run, const vem_i_family *family, int32_t d,
@@ -75,7 +75,7 @@ vem_status vem_i_conjugate_new(vem_i_run *run, const vem_i_family *family, int32
     const vem_i_room list[] = {
         {&c->mean, (size_t)d, sizeof(double), 1},
         {&c->scale, values, sizeof(double), 1},
-        {&c->factor, family->axes == 2 ? values : 0, sizeof(double), 1},
+        {&c->factor, family->shape_axes == 2 ? values : 0, sizeof(double), 1},
     };
     const vem_status status = vem_i_take_rooms(run, list, VEM_I_COUNT(list));
     if (status != VEM_OK)
@@ -136,7 +136,7 @@ vem_status vem_i_conjugate_settle(vem_i_run *run, vem_i_conjugate *c)
 
 int64_t vem_i_evidence_work(const vem_i_conjugate *c)
 {
-    return c->family->axes == 2 ? (int64_t)c->d * c->d + vem_i_floor_work(c->d) : 0;
+    return vem_i_covariance_work(c->family, c->d);
 }
 
 /* log|B|, and the Cholesky factor of B in `work`. Rounding alone can make B indefinite, where rows
@@ -183,7 +183,7 @@ double vem_i_evidence_of(const vem_i_conjugate *c, double mass, const double *me
     double log_det = 0, square = 0;
     if (!(n > 0))
         return 0;
-    if (c->family->axes == 2) {
+    if (c->family->shape_axes == 2) {
         for (int64_t i = 0, at = 0; i < d; i++)
             for (int64_t j = 0; j <= i; j++, at++)
                 work[i * d + j] = work[j * d + i] =
@@ -194,40 +194,13 @@ double vem_i_evidence_of(const vem_i_conjugate *c, double mass, const double *me
         for (int64_t j = 0; j < d; j++) {
             const double e = mean[j] - c->mean[j];
             square += e * e;
-            if (c->family->axes == 1)
+            if (c->family->shape_axes == 1)
                 log_det += log(c->scale[j] + c->mass_unit * scatter[j] + pull * e * e);
         }
-        if (c->family->axes == 0)
+        if (c->family->shape_axes == 0)
             log_det = log(c->scale[0] + c->mass_unit * scatter[0] + pull * square);
     }
     return evidence_constants(c, n) + 0.5 * eta * log_det - 0.5 * c->dof * c->log_det;
-}
-
-double vem_i_moments_of(const vem_i_stats *stats, int32_t c, const vem_i_family *family,
-                        const double *about, double *mean, double *scatter)
-{
-    const int64_t d = stats->d, values = vem_i_second_count(family, stats->d);
-    const double mass = *vem_i_stats_mass(stats, c);
-    const double *first = vem_i_stats_first(stats, c),
-                 *second = vem_i_stats_second(stats, c);
-    if (!(mass > 0)) {
-        memset(scatter, 0, (size_t)values * sizeof *scatter);
-        return 0;
-    }
-    double square = 0;
-    for (int64_t j = 0; j < d; j++) {
-        mean[j] = (about ? about[j] : 0) + first[j] / mass;
-        square += first[j] * (first[j] / mass);
-    }
-    if (family->axes == 0)
-        scatter[0] = mass * vem_i_second_about(second[0] / mass, square / mass, 0);
-    for (int64_t i = 0, at = 0; family->axes > 0 && i < d; i++)
-        for (int64_t j = family->axes == 2 ? 0 : i; j <= i; j++, at++) {
-            const double moved = first[i] / mass * (first[j] / mass);
-            scatter[at] = i == j ? mass * vem_i_second_about(second[at] / mass, moved, 0)
-                                 : second[at] - mass * moved;
-        }
-    return mass;
 }
 
 /* ---- the M-step ---- */
@@ -348,10 +321,10 @@ static void maximize_cluster(void *arg, int64_t cluster, int thread)
     const double n = mass * prior->mass_unit, xi = prior->strength + n,
                  eta = prior->dof + n * l.each, phi = prior->count + n;
     const inverse b =
-        prior->family->axes == 2
+        prior->family->shape_axes == 2
             ? set_matrix(t, c, mass, t->scorer->work + thread * t->scorer->work_size)
-        : prior->family->axes == 1 ? set_columns(t, c, mass)
-                                   : set_number(t, c, mass);
+        : prior->family->shape_axes == 1 ? set_columns(t, c, mass)
+                                         : set_number(t, c, mass);
     double *shape = vem_i_cluster_shape(t->model, c);
     for (int64_t k = 0; k < vem_i_shape_values(prior->family, d); k++)
         shape[k] /= eta;
@@ -402,7 +375,7 @@ static void maximize_posterior(vem_i_run *run, const vem_i_scorer *scorer,
 {
     /* bias_wide is free between E-steps. */
     task t = {scorer, stats, constraints, model, scorer->bias_wide};
-    const double work = model->family->axes == 2 ? (double)model->d : 1;
+    const double work = model->family->shape_axes == 2 ? (double)model->d : 1;
     vem_i_parallel_light(run, model->clusters, work * model->d * model->d,
                          maximize_cluster, &t);
     const double divergence =

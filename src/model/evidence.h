@@ -40,11 +40,6 @@ int64_t vem_i_evidence_work(const vem_i_conjugate *conjugate);
 /* T(K): what all the rows, of this mass, add to that in so many clusters. */
 double vem_i_evidence_count(const vem_i_conjugate *conjugate, double mass,
                             double clusters);
-/* A cluster's mean and scatter about it, in the layout above, from its statistics about `about` (d
- * values, or NULL: 0). Returns its mass. */
-double vem_i_moments_of(const vem_i_stats *stats, int32_t c, const vem_i_family *family,
-                        const double *about, double *mean, double *scatter);
-
 /* The M-step of a loop: that of the family with the price of its parameters or, under a conjugate
  * prior, the best q(theta), as a mixture whose scores are the expected ones. The offset of the model
  * is set. */

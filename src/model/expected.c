@@ -36,7 +36,7 @@ double vem_i_expected_cost(const vem_i_scorer *scorer, const vem_i_stats *stats)
         if (!(mass > 0))
             continue; /* the bias of a weight of 0 is no number */
         sum += mass * (scorer->bias_wide[c] - scorer->base) +
-               (scorer->family->axes < 0
+               (scorer->family->shape_axes < 0
                     ? dot_counts(scorer, c, vem_i_stats_first(stats, c))
                     : dot_shape(scorer, c, vem_i_stats_second(stats, c)));
     }

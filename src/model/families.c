@@ -28,7 +28,7 @@ int vem_i_can_express(const vem_i_family *family, const vem_i_family *other)
 {
     if (family->counts || other->counts)
         return family == other;
-    return family->axes >= other->axes && family->shared <= other->shared;
+    return family->shape_axes >= other->shape_axes && family->shared <= other->shared;
 }
 
 vem_i_shape vem_i_shape_of(const vem_i_family *family, int32_t clusters, int32_t d)
@@ -39,7 +39,7 @@ vem_i_shape vem_i_shape_of(const vem_i_family *family, int32_t clusters, int32_t
 int vem_family_axes(vem_family_kind family)
 {
     const vem_i_family *found = vem_i_family_of((int)family);
-    return found ? found->axes : -1;
+    return found ? found->shape_axes : -1;
 }
 
 int vem_family_shared(vem_family_kind family)

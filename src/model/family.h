@@ -100,6 +100,14 @@ double vem_i_floor_shared(const vem_i_constraints *constraints, int32_t d);
  * of rows that have the matrix before lacks of d then (vem_i_floor_eigenvalues). */
 double vem_i_floor_covariance(double *matrix, int32_t d,
                               const vem_i_constraints *constraints, double *work);
+/* Doubles of scratch for a matrix and its floor, where the family has such; else 0. */
+int64_t vem_i_covariance_work(const vem_i_family *family, int32_t d);
+/* log|Sigma| + tr(Sigma^-1 S) / N - D of a cluster of this mass N with the scatter S (moments.h), Sigma
+ * the best there is under the floor; work: vem_i_covariance_work doubles. by_column: what the
+ * columns say alone, of a matrix for which there are too few rows. */
+double vem_i_floor_log_det(const vem_i_family *family, int32_t d,
+                           const vem_i_constraints *constraints, double mass,
+                           const double *scatter, int by_column, double *work);
 /* All clusters of a model. */
 vem_status vem_i_floor_model(vem_i_run *run, const vem_i_constraints *constraints,
                              vem_model *model);

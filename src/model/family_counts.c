@@ -219,7 +219,7 @@ static void maximize(vem_i_run *run, const vem_i_scorer *scorer, const vem_i_sta
 /* A macro, so that each contract is written once and is a constant. */
 #define FAMILY(KIND, name)                                                               \
     const vem_i_family vem_i_family_##name = {.kind = KIND,                              \
-                                              .axes = -1,                                \
+                                              .shape_axes = -1,                          \
                                               .needs = VEM_I_SPREAD_NONE,                \
                                               .counts = &vem_i_counts_##name,            \
                                               .pooled = &vem_i_family_##name,            \

@@ -63,7 +63,7 @@ static double stretch(const vem_i_scorer *s, int32_t c, const void *x, const voi
 
 const vem_i_family vem_i_family_diag_shared = {.kind = VEM_DIAG_SHARED,
                                                .shared = 1,
-                                               .axes = 1,
+                                               .shape_axes = 1,
                                                .needs = VEM_I_SPREAD_DIAG,
                                                .by_column = 1,
                                                .pooled = &vem_i_family_diag_shared,

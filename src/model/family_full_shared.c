@@ -107,7 +107,7 @@ static double stretch(const vem_i_scorer *s, int32_t c, const void *x, const voi
 
 const vem_i_family vem_i_family_full_shared = {.kind = VEM_FULL_SHARED,
                                                .shared = 1,
-                                               .axes = 2,
+                                               .shape_axes = 2,
                                                .needs = VEM_I_SPREAD_FULL,
                                                .by_column = 1,
                                                .pooled = &vem_i_family_full_shared,

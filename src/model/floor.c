@@ -62,12 +62,48 @@ double vem_i_floor_covariance(double *matrix, int32_t d,
     return lacks;
 }
 
+/* log s + variance / s - 1, s at least the floor. */
+static double log_variance(double variance, double floor)
+{
+    return variance < floor ? log(floor) + variance / floor - 1 : log(variance);
+}
+
+int64_t vem_i_covariance_work(const vem_i_family *family, int32_t d)
+{
+    return family->shape_axes == 2 ? (int64_t)d * d + vem_i_floor_work(d) : 0;
+}
+
+double vem_i_floor_log_det(const vem_i_family *family, int32_t columns,
+                           const vem_i_constraints *constraints, double mass,
+                           const double *scatter, int by_column, double *work)
+{
+    const int64_t d = columns;
+    double sum = 0;
+    if (family->shape_axes == 0)
+        return (double)d * log_variance(scatter[0] / (mass * (double)d),
+                                        vem_i_floor_shared(constraints, columns));
+    if (family->shape_axes == 1 || by_column) {
+        for (int64_t j = 0; j < d; j++)
+            sum += log_variance(scatter[vem_i_square_at(family, j)] / mass,
+                                vem_i_floor_column(constraints, j));
+        return sum;
+    }
+    for (int64_t i = 0, at = 0; i < d; i++)
+        for (int64_t j = 0; j <= i; j++, at++)
+            work[i * d + j] = work[j * d + i] = scatter[at] / mass;
+    const double lacks = vem_i_floor_covariance(work, columns, constraints, work + d * d);
+    vem_i_cholesky(work, columns);
+    for (int64_t j = 0; j < d; j++)
+        sum += 2 * log(work[j * d + j]);
+    return sum - lacks;
+}
+
 /* Least variance at place j of a shape that is no matrix. */
 static double least_of(const vem_i_constraints *constraints, const vem_model *model,
                        int64_t j)
 {
-    return model->family->axes == 0 ? constraints->floor
-                                    : vem_i_floor_column(constraints, j);
+    return model->family->shape_axes == 0 ? constraints->floor
+                                          : vem_i_floor_column(constraints, j);
 }
 
 vem_status vem_i_floor_model(vem_i_run *run, const vem_i_constraints *constraints,
@@ -78,7 +114,7 @@ vem_status vem_i_floor_model(vem_i_run *run, const vem_i_constraints *constraint
     vem_status status = VEM_OK;
     for (int64_t c = 0; model->family->counts && c < model->clusters; c++)
         model->family->counts->limit(constraints, model->d, model->means + c * model->d);
-    if (model->family->axes == 2)
+    if (model->family->shape_axes == 2)
         status =
             vem_i_take(run, &work, (size_t)vem_i_floor_work(model->d), sizeof(double));
     for (int32_t s = 0; status == VEM_OK && s < vem_i_model_shapes(model); s++) {

@@ -1,6 +1,6 @@
 /* What the Gaussian families have in common: a model has one shape or one for each cluster
  * (`shared`), and a shape is a variance, a variance for each column, or a covariance matrix, row
- * by row (`axes` 0, 1, 2; without shapes, -1, there are none). Everything here is written over these two. */
+ * by row (`shape_axes` 0, 1, 2; without shapes, -1, there are none). Everything here is written over these two. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,9 +14,9 @@
 
 size_t vem_i_variance_count(const vem_i_family *family, int32_t clusters, int32_t d)
 {
-    size_t count = family->axes < 0 ? 0 : family->shared ? 1 : (size_t)clusters;
+    size_t count = family->shape_axes < 0 ? 0 : family->shared ? 1 : (size_t)clusters;
     int overflow = 0;
-    for (int axis = 0; axis < family->axes; axis++)
+    for (int axis = 0; axis < family->shape_axes; axis++)
         overflow |= __builtin_mul_overflow(count, (size_t)d, &count);
     return overflow ? SIZE_MAX : count;
 }
@@ -46,11 +46,33 @@ double *vem_i_cluster_shape(const vem_model *model, int64_t c)
            (model->family->shared ? 0 : c) * vem_i_shape_values(model->family, model->d);
 }
 
+int64_t vem_i_shape_at(const vem_i_family *family, int32_t d, int64_t column)
+{
+    return family->shape_axes == 0   ? 0
+           : family->shape_axes == 1 ? column
+                                     : column * ((int64_t)d + 1);
+}
+
 int64_t vem_i_variance_at(const vem_model *model, int64_t column)
 {
-    return model->family->axes == 0   ? 0
-           : model->family->axes == 1 ? column
-                                      : column * (model->d + 1);
+    return vem_i_shape_at(model->family, model->d, column);
+}
+
+int vem_i_shape_from(const vem_i_family *family, int32_t d, const double *given,
+                     int64_t count, double *shape)
+{
+    const int64_t n = d, values = vem_i_shape_values(family, d);
+    if (count != 1 && (family->shape_axes <= 0 || (count != n && count != values)))
+        return 0;
+    if (count == values) {
+        memcpy(shape, given, (size_t)values * sizeof *shape);
+        return 1;
+    }
+    for (int64_t k = 0; k < values; k++)
+        shape[k] = 0;
+    for (int32_t j = 0; j < vem_i_square_count(family, d); j++)
+        shape[vem_i_shape_at(family, d, j)] = given[count == 1 ? 0 : j];
+    return 1;
 }
 
 double vem_i_model_variance(const vem_model *model)
@@ -82,7 +104,7 @@ static vem_status check_variance(vem_i_run *run, const vem_model *model, int32_t
         return VEM_OK;
     if (!model->family->shared)
         snprintf(cluster, sizeof cluster, " of cluster %" PRId32, s + 1);
-    if (model->family->axes > 0)
+    if (model->family->shape_axes > 0)
         snprintf(place, sizeof place, "%s column %" PRId32, *cluster ? "," : " of",
                  column + 1);
     return vem_i_fail(run, VEM_BAD_DATA,
@@ -120,7 +142,7 @@ static vem_status check_matrix(vem_i_run *run, const vem_model *model, int32_t s
 vem_status vem_i_model_matrix_room(vem_i_run *run, const vem_model *model, double **work)
 {
     *work = NULL;
-    return model->family->axes == 2
+    return model->family->shape_axes == 2
                ? vem_i_take(run, work, (size_t)model->d, (size_t)model->d * sizeof **work)
                : VEM_OK;
 }

@@ -66,6 +66,12 @@ int64_t vem_i_shape_values(const vem_i_family *family, int32_t d);
 /* Numbers that a fit of such a mixture finds: the one place that counts them. */
 int64_t vem_i_parameter_count(const vem_i_family *family, vem_prior_kind prior,
                               int32_t clusters, int32_t d);
+/* Where in a shape the variance of a column is. */
+int64_t vem_i_shape_at(const vem_i_family *family, int32_t d, int64_t column);
+/* A shape from one number for all columns, one for each, or D x D: as many as were given. 0: none
+ * of these, or more than the family has. */
+int vem_i_shape_from(const vem_i_family *family, int32_t d, const double *given,
+                     int64_t count, double *shape);
 /* How many shapes there are, the one of cluster c, and where in it the variance of a column
  * is. */
 int32_t vem_i_model_shapes(const vem_model *model);

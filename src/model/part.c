@@ -30,7 +30,7 @@ vem_status vem_i_part_new(vem_i_run *run, vem_model *model, vem_stats **part)
         return status;
     }
     made->marks.count = 1;
-    if (model->family->axes < 0)
+    if (model->family->shape_axes < 0)
         memset(made->about, 0, means * sizeof(double));
     else
         memcpy(made->about, model->means, means * sizeof(double));
@@ -124,7 +124,7 @@ int vem_i_part_differ(const vem_stats *a, const vem_stats *b, char *why, size_t 
 
 int vem_i_part_moved(const vem_stats *part)
 {
-    if (part->model->family->axes < 0)
+    if (part->model->family->shape_axes < 0)
         return 0; /* always about 0 */
     return !same_doubles(part->about, part->model->means,
                          (size_t)part->model->clusters * (size_t)part->model->d);

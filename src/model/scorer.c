@@ -167,7 +167,7 @@ static void prepare_some(void *arg, int64_t task, int thread)
 static void prepare_means(vem_i_run *run, const vem_model *model, vem_i_scorer *scorer)
 {
     preparation p = {model, scorer};
-    scorer->about = scorer->family->axes < 0 ? NULL : scorer->means;
+    scorer->about = scorer->family->shape_axes < 0 ? NULL : scorer->means;
     vem_i_parallel_light(run, vem_i_shards(model->clusters, PREPARED_TOGETHER),
                          3.0 * PREPARED_TOGETHER * model->d, prepare_some, &p);
 }

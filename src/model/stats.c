@@ -8,20 +8,22 @@
 
 int64_t vem_i_second_count(const vem_i_family *family, int32_t d)
 {
-    return family->axes < 0    ? 0
-           : family->axes == 0 ? 1
-           : family->axes == 1 ? d
-                               : (int64_t)d * (d + 1) / 2;
+    return family->shape_axes < 0    ? 0
+           : family->shape_axes == 0 ? 1
+           : family->shape_axes == 1 ? d
+                                     : (int64_t)d * (d + 1) / 2;
 }
 
 int32_t vem_i_square_count(const vem_i_family *family, int32_t d)
 {
-    return family->axes < 0 ? 0 : family->axes == 0 ? 1 : d;
+    return family->shape_axes < 0 ? 0 : family->shape_axes == 0 ? 1 : d;
 }
 
 int64_t vem_i_square_at(const vem_i_family *family, int64_t column)
 {
-    return family->axes == 0 ? 0 : family->axes == 1 ? column : column * (column + 3) / 2;
+    return family->shape_axes == 0   ? 0
+           : family->shape_axes == 1 ? column
+                                     : column * (column + 3) / 2;
 }
 
 vem_status vem_i_stats_new(vem_i_run *run, vem_i_shape shape, vem_i_stats *stats)
@@ -76,18 +78,18 @@ void vem_i_moments_add(const vem_i_family *family, int32_t d, const double *from
     const double mass = from[0], unit = shift->mass, *first = from + 1,
                  *second = first + d;
     double *to_first = to + 1, *to_second = to_first + d;
-    double distance = family->axes == 0 ? *second : 0;
+    double distance = family->shape_axes == 0 ? *second : 0;
     to[0] += unit * mass;
     for (int64_t i = 0, at = 0; i < d; i++) {
         const double e = value_at(shift->e, i, 0), u = value_at(shift->units, i, 1),
                      more = e * (2 * first[i] + mass * e);
         to_first[i] += unit * (first[i] + mass * e) * u;
-        if (family->axes == 0)
+        if (family->shape_axes == 0)
             distance +=
                 more / value_at(shift->scale, i, 1) / value_at(shift->scale, i, 1);
-        else if (family->axes == 1) /* rounding may leave a hair below 0 */
+        else if (family->shape_axes == 1) /* rounding may leave a hair below 0 */
             to_second[i] += unit * fmax(second[i] + more, 0) * u * u;
-        for (int64_t j = 0; family->axes == 2 && j <= i; j++, at++) {
+        for (int64_t j = 0; family->shape_axes == 2 && j <= i; j++, at++) {
             const double e_j = value_at(shift->e, j, 0);
             const double moved =
                 second[at] + first[i] * e_j + e * (first[j] + mass * e_j);
@@ -95,6 +97,6 @@ void vem_i_moments_add(const vem_i_family *family, int32_t d, const double *from
                              value_at(shift->units, j, 1);
         }
     }
-    if (family->axes == 0)
+    if (family->shape_axes == 0)
         *to_second += unit * fmax(distance, 0) * shift->distance;
 }

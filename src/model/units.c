@@ -24,7 +24,7 @@ static double entry(const vem_model *m, int64_t c, int32_t i, int32_t j)
     const double *shape = vem_i_cluster_shape(m, c);
     if (m->family->counts)
         return i == j ? m->family->counts->variance(m->means[c * m->d + i]) : 0;
-    if (m->family->axes == 2)
+    if (m->family->shape_axes == 2)
         return shape[(int64_t)i * m->d + j];
     return i == j ? shape[vem_i_variance_at(m, i)] : 0;
 }
@@ -48,7 +48,7 @@ double vem_i_model_deviation(const vem_model *m, int64_t c, int32_t j)
 static void fill_variances(const vem_model *from, const double *scale, vem_model *to)
 {
     const int64_t d = to->d;
-    for (int64_t c = 0; to->family->axes >= 0 && c < to->clusters; c++) {
+    for (int64_t c = 0; to->family->shape_axes >= 0 && c < to->clusters; c++) {
         const double share = to->family->shared ? from->weights[c] : 1;
         double *shape = vem_i_cluster_shape(to, c), mean = 0;
         for (int32_t i = 0; i < d; i++) {
@@ -57,13 +57,13 @@ static void fill_variances(const vem_model *from, const double *scale, vem_model
                                      ? vem_i_model_covariance(from, c, i, i) / s / s
                                      : entry(from, c, i, i) * ratio * ratio;
             mean += value / (double)d;
-            if (to->family->axes == 1)
+            if (to->family->shape_axes == 1)
                 shape[i] += share * value;
-            for (int32_t j = 0; to->family->axes == 2 && j < d; j++)
+            for (int32_t j = 0; to->family->shape_axes == 2 && j < d; j++)
                 shape[i * d + j] += share * (vem_i_model_covariance(from, c, i, j) /
                                              (s * scale_of(scale, j)));
         }
-        if (to->family->axes == 0)
+        if (to->family->shape_axes == 0)
             *shape += share * mean;
     }
 }
@@ -95,6 +95,17 @@ vem_status vem_i_model_to_view(vem_i_run *run, const vem_model *model,
     return VEM_OK;
 }
 
+void vem_i_shape_to_view(const vem_i_family *family, int32_t d, const double *scale,
+                         double *shape)
+{
+    for (int32_t i = 0; i < vem_i_square_count(family, d); i++) {
+        if (family->shape_axes < 2)
+            shape[i] /= scale_of(scale, i) * scale_of(scale, i);
+        for (int32_t j = 0; family->shape_axes == 2 && j < d; j++)
+            shape[(int64_t)i * d + j] /= scale_of(scale, i) * scale_of(scale, j);
+    }
+}
+
 vem_status vem_i_model_to_data(vem_i_run *run, const vem_view *view, vem_model *model)
 {
     int64_t d = model->d;
@@ -111,11 +122,11 @@ vem_status vem_i_model_to_data(vem_i_run *run, const vem_view *view, vem_model *
     for (int32_t k = 0; k < vem_i_model_shapes(model); k++) {
         double *shape = vem_i_cluster_shape(model, k);
         /* Columns of balls are divided by one number, if only to compute with. */
-        if (model->family->axes == 0 && view->whitened)
+        if (model->family->shape_axes == 0 && view->whitened)
             *shape = *shape * view->scale[0] * view->scale[0];
-        for (int32_t i = 0; model->family->axes > 0 && i < d; i++) {
+        for (int32_t i = 0; model->family->shape_axes > 0 && i < d; i++) {
             const double s = scale_of(view->scale, i);
-            if (model->family->axes == 1)
+            if (model->family->shape_axes == 1)
                 shape[i] = shape[i] * s * s;
             else
                 for (int32_t j = 0; j < d; j++)

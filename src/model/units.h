@@ -12,6 +12,10 @@ vem_status vem_i_model_to_view(vem_i_run *run, const vem_model *model,
                                vem_model **out);
 /* In place: from the units of the view to those of the data. */
 vem_status vem_i_model_to_data(vem_i_run *run, const vem_view *view, vem_model *model);
+/* One shape, in place: from the units of the data to those of a view with this scale. Round ones need
+ * the same for all columns. */
+void vem_i_shape_to_view(const vem_i_family *family, int32_t d, const double *scale,
+                         double *shape);
 /* What the M-step of a fit of these rows must respect: prior, mass, and the floor of the
  * family. The view has the deviations of its columns and outlives the result. */
 vem_i_constraints vem_i_constraints_of(const vem_view *view, const vem_options *options,

@@ -372,7 +372,8 @@ void vem_i_candidates_record(vem_i_record *r, vem_i_candidates *t)
 vem_status vem_i_candidates_new(vem_i_em *em, vem_i_candidates **candidates)
 {
     const vem_i_family *family = em->model->family;
-    const int64_t directions = family->axes == 2 ? (int64_t)em->model->d + 1 : 1;
+    const int64_t directions =
+        vem_i_takes_products(family) ? (int64_t)em->model->d + 1 : 1;
     vem_i_candidates *t;
     vem_status status = vem_i_take_structs(em->run, &t, 1, sizeof *t);
     if (status != VEM_OK)

@@ -12,6 +12,7 @@
 
 #include "base/memory.h"
 #include "coarse/nearest.h"
+#include "model/moments.h"
 
 typedef struct boxes_search {
     vem_i_search search;
@@ -83,7 +84,7 @@ static vem_status create(vem_i_search *search)
     const vem_i_boxes *boxes = search->spec.boxes;
     vem_status status = VEM_OK;
     if (boxes && (boxes->tree->view != search->view ||
-                  boxes->family->axes != search->scorer->family->axes))
+                  !vem_i_moments_alike(boxes->family, search->scorer->family)))
         boxes = NULL; /* of other rows, or with other moments */
     if (!boxes) {
         status = vem_i_boxes_new(search->run, search->view, search->scorer->family, 0,

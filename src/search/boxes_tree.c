@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "model/moments.h"
 #include "search/boxes.h"
 
 /* Few rows make many boxes, more make a walk end in more rows that are looked at one
@@ -87,11 +88,8 @@ static void add_block(const summing *s, const double *rows, const double *q, int
     const int32_t d = s->boxes->tree->view->d;
     double *first = sums + 1, *second = first + d;
     s->wide->pack(rows, d, NULL, n, d, NULL, panels, NULL);
-    sums[0] += s->boxes->family->axes == 0
-                   ? s->wide->iso_collect(panels, q, n, d, mean, first, second)
-               : s->boxes->family->axes == 1
-                   ? s->wide->diag_collect(panels, q, n, d, mean, first, second)
-                   : s->wide->full_collect(panels, q, n, d, mean, first, second);
+    sums[0] += vem_i_moments_collect(s->wide, s->boxes->family, panels, q, n, d, mean,
+                                     first, second);
 }
 
 static void sum_leaf(const summing *s, int64_t node, int thread)

@@ -59,7 +59,7 @@ static int is_worse(const vem_i_walk *t, vem_i_walker *k, const int32_t *kept, i
     const vem_i_box box = {k->center, k->half};
     const vem_i_box_cost *own = &k->costs[k->owner], *other = &k->costs[i];
     const double slack = other->slack + own->slack;
-    if (t->scorer->family->axes == 2 &&
+    if (vem_i_takes_products(t->scorer->family) &&
         !(other->middle - own->middle - own->bend > slack))
         return 0;
     if (!k->looked) {

@@ -88,12 +88,11 @@ static vem_status merge_all(abc *a)
 /* Of the diagonal of B0, in the units of the data. */
 static double mean_scale(const vem_i_conjugate *prior, const vem_view *view)
 {
-    const int axes = prior->family->axes;
-    const int64_t step = axes == 2 ? view->d + 1 : axes; /* from one to the next */
     double sum = 0;
     for (int64_t j = 0; j < view->d; j++) {
         const double unit = view->scale ? view->scale[j] : 1;
-        sum += prior->scale[j * step] * unit * unit / view->d;
+        sum += prior->scale[vem_i_shape_at(prior->family, view->d, j)] * unit * unit /
+               view->d;
     }
     return sum;
 }
@@ -106,7 +105,7 @@ vem_status vem_i_abc(vem_i_run *run, const vem_i_leaves *leaves,
     vem_i_conjugate prior;
     abc a = {.run = run,
              .leaves = leaves,
-             .type = family->axes == 2 ? &vem_i_abc_full : &vem_i_abc_columns,
+             .type = vem_i_takes_products(family) ? &vem_i_abc_full : &vem_i_abc_columns,
              .tree = tree,
              .mass = view->total_mass * view->mass_unit,
              .shift = vem_i_view_log_jacobian(view)};

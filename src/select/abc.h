@@ -4,6 +4,7 @@
 
 #include "model/dendrogram.h"
 #include "model/evidence.h"
+#include "model/moments.h"
 #include "select/closest_pair.h"
 #include "select/leaves.h"
 

@@ -7,38 +7,19 @@
 #include "select/abc.h"
 
 typedef struct cluster {
-    double mass, cost;
-    double *mean, *scatter;
+    vem_i_heap heap;
+    double cost;
 } cluster;
 
 typedef struct columns {
     int32_t d;
     int32_t values; /* of a scatter */
+    const vem_i_family *family;
     const vem_i_conjugate *prior;
     double *means, *scatters; /* of leaves, and of what they become */
     cluster *clusters;        /* 2 N - 1 */
     double *scratch;          /* of each thread: a mean and a scatter */
 } columns;
-
-/* Mean and scatter of the union. Symmetric, so that its bits do not depend on who
- * asks. */
-static void join(const columns *f, const cluster *a, const cluster *b, double *mean,
-                 double *scatter)
-{
-    const double w = a->mass + b->mass, apart = a->mass * b->mass / w;
-    double square = 0;
-    for (int32_t j = 0; j < f->d; j++) {
-        const double difference = a->mean[j] - b->mean[j];
-        const double one = apart * difference * difference;
-        const double middle = (a->mass * a->mean[j] + b->mass * b->mean[j]) / w;
-        square += one;
-        if (f->values > 1)
-            scatter[j] = a->scatter[j] + b->scatter[j] + one;
-        mean[j] = middle;
-    }
-    if (f->values == 1)
-        scatter[0] = a->scatter[0] + b->scatter[0] + square;
-}
 
 static void measure(const void *user, int32_t from, const int32_t *to, int64_t count,
                     double *out, int thread)
@@ -48,39 +29,43 @@ static void measure(const void *user, int32_t from, const int32_t *to, int64_t c
     double *mean = f->scratch + (int64_t)thread * (f->d + f->values);
     for (int64_t i = 0; i < count; i++) {
         const cluster *b = &f->clusters[to[i]];
-        join(f, a, b, mean, mean + f->d);
-        out[i] = vem_i_evidence_of(f->prior, a->mass + b->mass, mean, mean + f->d, NULL) -
+        vem_i_moments_unite(f->family, f->d, &a->heap, &b->heap, mean, mean + f->d);
+        out[i] = vem_i_evidence_of(f->prior, a->heap.mass + b->heap.mass, mean,
+                                   mean + f->d, NULL) -
                  (a->cost + b->cost);
     }
+}
+
+static double cost_of(const columns *f, const vem_i_heap *heap)
+{
+    return vem_i_evidence_of(f->prior, heap->mass, heap->mean, heap->scatter, NULL);
 }
 
 static vem_status merge(vem_i_abc_clusters *clusters, int32_t x, int32_t y, int32_t into)
 {
     columns *f = (columns *)clusters;
-    const cluster *a = &f->clusters[x], *b = &f->clusters[y];
-    cluster *c = &f->clusters[into];
-    *c = (cluster){.mass = a->mass + b->mass, .mean = a->mean, .scatter = a->scatter};
-    join(f, a, b, c->mean, c->scatter);
-    c->cost = vem_i_evidence_of(f->prior, c->mass, c->mean, c->scatter, NULL);
+    const vem_i_heap *a = &f->clusters[x].heap, *b = &f->clusters[y].heap;
+    const vem_i_heap both = {a->mass + b->mass, a->mean, a->scatter};
+    vem_i_moments_unite(f->family, f->d, a, b, both.mean, both.scatter);
+    f->clusters[into] = (cluster){both, cost_of(f, &both)};
     return VEM_OK;
 }
 
 static void set_leaf(columns *f, const vem_i_leaves *leaves, int64_t leaf)
 {
     const vem_view *view = leaves->view;
-    cluster *c = &f->clusters[leaf];
-    c->mean = f->means + leaf * f->d;
-    c->scatter = f->scatters + leaf * f->values;
-    c->mass = vem_i_leaf_mean(leaves, leaf, c->mean);
+    vem_i_heap heap = {.mean = f->means + leaf * f->d,
+                       .scatter = f->scatters + leaf * f->values};
+    heap.mass = vem_i_leaf_mean(leaves, leaf, heap.mean);
     for (int64_t i = 0; i < vem_i_leaf_rows(leaves, leaf); i++) {
         const int64_t row = vem_i_leaf_row(leaves, leaf, i);
         const double *x = vem_i_view_row(view, row);
         const double weight = vem_i_view_mass(view, row) * view->mass_unit;
         for (int32_t j = 0; j < f->d; j++)
-            c->scatter[f->values > 1 ? j : 0] +=
-                weight * (x[j] - c->mean[j]) * (x[j] - c->mean[j]);
+            heap.scatter[vem_i_square_at(f->family, j)] +=
+                weight * (x[j] - heap.mean[j]) * (x[j] - heap.mean[j]);
     }
-    c->cost = vem_i_evidence_of(f->prior, c->mass, c->mean, c->scatter, NULL);
+    f->clusters[leaf] = (cluster){heap, cost_of(f, &heap)};
 }
 
 static double leaf_cost(const vem_i_abc_clusters *clusters, int64_t leaf)
@@ -117,7 +102,8 @@ static vem_status create(vem_i_run *run, const vem_i_conjugate *prior,
         return status;
     f->prior = prior;
     f->d = leaves->view->d;
-    f->values = family->axes == 1 ? f->d : 1;
+    f->family = family;
+    f->values = (int32_t)vem_i_second_count(family, f->d);
     const size_t values = (size_t)f->values;
     const vem_i_room rooms[] = {
         {&f->means, n * d, sizeof(double), 0},

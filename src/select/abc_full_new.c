@@ -140,7 +140,7 @@ double vem_i_full_leaf_cost(const vem_i_abc_clusters *clusters, int64_t leaf)
 static vem_status set_root(vem_i_full *f, const vem_i_conjugate *prior)
 {
     const int64_t d = f->d;
-    f->roots = prior->family->axes == 2 ? d * d : d;
+    f->roots = vem_i_shape_values(prior->family, f->d);
     vem_status status = vem_i_take(f->run, &f->root, (size_t)f->roots, sizeof(double));
     if (status != VEM_OK || !f->root)
         return status;

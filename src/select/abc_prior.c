@@ -68,10 +68,11 @@ static const vem_i_family *shape_of(const vem_i_family *family, const vem_view *
                                     const vem_prior_options *given)
 {
     const int64_t values = given->scale ? given->scale_values : 1;
-    if (family->axes < 2 || (values != 1 && values != view->d))
+    if (!vem_i_takes_products(family) || (values != 1 && values != view->d))
         return family;
     for (int kind = 0; kind < VEM_FAMILIES; kind++)
-        if (vem_i_family_of(kind)->axes == 1 && vem_i_has_evidence(vem_i_family_of(kind)))
+        if (vem_i_is_diagonal(vem_i_family_of(kind)) &&
+            vem_i_has_evidence(vem_i_family_of(kind)))
             return vem_i_family_of(kind);
     return family;
 }
@@ -79,9 +80,9 @@ static const vem_i_family *shape_of(const vem_i_family *family, const vem_view *
 static void set_scale(const vem_view *view, uint64_t seed, vem_i_conjugate *prior)
 {
     const double distance = least_distance(view, seed);
-    const int64_t values = prior->family->axes == 0 ? 1 : view->d;
-    for (int64_t j = 0; j < values; j++)
-        prior->scale[j] = SCALE * prior->dof * (distance * distance / (double)view->d);
+    for (int32_t j = 0; j < vem_i_square_count(prior->family, view->d); j++)
+        prior->scale[vem_i_shape_at(prior->family, view->d, j)] =
+            SCALE * prior->dof * (distance * distance / (double)view->d);
 }
 
 vem_status vem_i_abc_prior_new(vem_i_run *run, const vem_view *view,
@@ -102,13 +103,13 @@ vem_status vem_i_abc_prior_new(vem_i_run *run, const vem_view *view,
     given.strength = given.strength != 0 ? given.strength : STRENGTH;
     given.count = given.count != 0 ? given.count : COUNT;
     if (given.dof == 0)
-        given.dof = family->axes == 2 ? view->d : 1;
+        given.dof = vem_i_takes_products(family) ? view->d : 1;
     status = vem_i_prior_new(run, view, shape, &given, prior);
     if (status == VEM_OK && !given.scale) {
         set_scale(view, seed, prior);
         status = vem_i_conjugate_settle(run, prior);
     }
-    if (status == VEM_OK && family->axes == 2 && !(prior->dof > view->d - 1))
+    if (status == VEM_OK && vem_i_takes_products(family) && !(prior->dof > view->d - 1))
         status = vem_i_fail(
             run, VEM_BAD_OPTION,
             "The prior has %g degrees of freedom, but there must be more than %d.",

@@ -85,8 +85,9 @@ void vem_i_make_moves(vem_i_divider *t, int64_t count)
                          vem_i_group_items(g, m->a) + vem_i_group_items(g, m->b),
                          m->parts, about);
         } else {
-            vem_i_group_join(t->objective, vem_i_groups_at(g, m->a),
-                             vem_i_groups_at(g, m->b), vem_i_groups_at(to, to->count));
+            vem_i_moments_join(t->objective->family, t->objective->d,
+                               vem_i_groups_at(g, m->a), vem_i_groups_at(g, m->b),
+                               vem_i_groups_at(to, to->count));
             to->seen[to->count++] = NAN;
         }
     }

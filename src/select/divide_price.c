@@ -164,8 +164,9 @@ static void price_joins(void *arg, int64_t cluster, int thread)
         if (k >= rows)
             continue;
         const int32_t o = all ? k : near[k];
-        vem_i_group_join(t->objective, vem_i_groups_at(g, o < c ? o : c),
-                         vem_i_groups_at(g, o < c ? c : o), both);
+        vem_i_moments_join(t->objective->family, t->objective->d,
+                           vem_i_groups_at(g, o < c ? o : c),
+                           vem_i_groups_at(g, o < c ? c : o), both);
         m->a = o < c ? o : c;
         m->b = o < c ? c : o;
         vem_i_tally after = vem_i_tally_add(g->all, -1, g->tallies[m->a]);

@@ -75,25 +75,9 @@ static void put_stats(const vem_i_objective *o, const vem_i_groups *g,
 {
     for (int32_t k = 0; k < g->count; k++) {
         const double *group = vem_i_groups_at(g, k);
-        double *to = vem_i_stats_mass(stats, k);
-        const int64_t d = o->d;
-        memset(to, 0, (size_t)stats->stride * sizeof *to);
-        for (int64_t j = 0; j < d; j++)
+        for (int64_t j = 0; j < o->d; j++)
             e[j] = group[1 + j] - vem_i_about(scorer, k, j);
-        to[0] = group[0];
-        for (int64_t j = 0; j < d; j++)
-            to[1 + j] = group[0] * e[j];
-        double square = 0;
-        const double *scatter = group + 1 + d;
-        double *second = vem_i_stats_second(stats, k);
-        for (int64_t i = 0, at = 0; i < d; i++) {
-            square += e[i] * e[i];
-            for (int64_t j = o->family->axes == 2 ? 0 : i; o->family->axes > 0 && j <= i;
-                 j++, at++)
-                second[at] = scatter[at] + group[0] * e[i] * e[j];
-        }
-        if (o->family->axes == 0)
-            second[0] = scatter[0] + group[0] * square;
+        vem_i_moments_put(o->family, o->d, group, e, vem_i_stats_mass(stats, k));
     }
 }
 

@@ -28,7 +28,8 @@ static int32_t root_of(const state *j, int32_t p)
 static vem_i_tally together(const vem_i_joining *t, int32_t p, int32_t q)
 {
     double *both = group_at(t, VEM_I_PARTS);
-    vem_i_group_join(t->objective, group_at(t, p), group_at(t, q), both);
+    vem_i_moments_join(t->objective->family, t->objective->d, group_at(t, p),
+                       group_at(t, q), both);
     return vem_i_group_tally(t->objective, both, t->work);
 }
 
@@ -97,8 +98,8 @@ double vem_i_join_down(const vem_i_joining *t, int32_t count, int32_t chosen[VEM
             return best;
         j.all = joined(&j, low, high);
         j.each[low] = j.both[low][high];
-        vem_i_group_join(t->objective, group_at(t, low), group_at(t, high),
-                         group_at(t, low));
+        vem_i_moments_join(t->objective->family, t->objective->d, group_at(t, low),
+                           group_at(t, high), group_at(t, low));
         j.into[high] = low;
         price_pairs(t, &j, count, low);
     }

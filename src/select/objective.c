@@ -29,79 +29,16 @@ int64_t vem_i_group_stride(const vem_i_objective *o)
     return 1 + o->d + vem_i_second_count(o->family, o->d);
 }
 
-void vem_i_group_join(const vem_i_objective *o, const double *a, const double *b,
-                      double *out)
-{
-    const int64_t d = o->d, values = vem_i_second_count(o->family, o->d);
-    const double mass = a[0] + b[0], share = mass > 0 ? b[0] / mass : 0;
-    const double *s = a + 1 + d, *t = b + 1 + d;
-    double *u = out + 1 + d, square = 0;
-    for (int64_t i = 0, at = 0; i < d; i++) {
-        const double e = b[1 + i] - a[1 + i];
-        square += e * e;
-        if (o->family->axes == 2)
-            for (int64_t j = 0; j <= i; j++, at++)
-                u[at] = s[at] + t[at] + a[0] * share * e * (b[1 + j] - a[1 + j]);
-        else if (o->family->axes == 1)
-            u[i] = s[i] + t[i] + a[0] * share * e * e;
-    }
-    for (int64_t k = 0; o->family->axes == 0 && k < values; k++)
-        u[k] = s[k] + t[k] + a[0] * share * square;
-    for (int64_t i = 0; i < d; i++) /* last: out may be a or b */
-        out[1 + i] = a[1 + i] + share * (b[1 + i] - a[1 + i]);
-    out[0] = mass;
-}
-
 int64_t vem_i_objective_work(const vem_i_objective *o)
 {
-    const int64_t d = o->d;
-    if (o->constraints.conjugate)
-        return vem_i_evidence_work(o->constraints.conjugate);
-    return o->family->axes == 2 ? d * d + vem_i_floor_work(o->d) : 0;
-}
-
-/* log s + variance / s - 1, s at least the floor. */
-static double log_variance(double variance, double floor)
-{
-    return variance < floor ? log(floor) + variance / floor - 1 : log(variance);
-}
-
-/* log|Sigma| + tr(Sigma^-1 S) / N - D. few: rows that no matrix can be told from. */
-static double log_det_and_trace(const vem_i_objective *o, double mass,
-                                const double *scatter, int few, double *work)
-{
-    const vem_i_constraints *limits = &o->constraints;
-    const int64_t d = o->d;
-    double sum = 0;
-    if (o->family->axes == 0)
-        return (double)d * log_variance(scatter[0] / (mass * (double)d),
-                                        vem_i_floor_shared(limits, o->d));
-    if (o->family->axes == 1) {
-        for (int64_t j = 0; j < d; j++)
-            sum += log_variance(scatter[j] / mass, vem_i_floor_column(limits, j));
-        return sum;
-    }
-    if (few) { /* that is counted apart: what the columns say is enough to tell such groups apart */
-        for (int64_t j = 0; j < d; j++)
-            sum += log_variance(scatter[j * (j + 3) / 2] / mass,
-                                vem_i_floor_column(limits, j));
-        return sum;
-    }
-    for (int64_t i = 0, at = 0; i < d; i++)
-        for (int64_t j = 0; j <= i; j++, at++)
-            work[i * d + j] = work[j * d + i] = scatter[at] / mass;
-    const double lacks = vem_i_floor_covariance(work, o->d, limits, work + d * d);
-    vem_i_cholesky(work, o->d);
-    for (int64_t j = 0; j < d; j++)
-        sum += 2 * log(work[j * d + j]);
-    return sum - lacks;
+    return vem_i_covariance_work(o->family, o->d);
 }
 
 /* Rows that a shape can be told from: without a prior fewer would lie in a plane, or
  * nearly so, and the likelihood has no bound there. */
 static double fewest(const vem_i_objective *o)
 {
-    return o->family->axes == 2 ? 2.0 * (o->d + 1) : 4;
+    return vem_i_takes_products(o->family) ? 2.0 * (o->d + 1) : 4;
 }
 
 double vem_i_group_lack(const vem_i_objective *o, const double *group)
@@ -126,7 +63,8 @@ static double cost_of(const vem_i_objective *o, const double *group, double *wor
     return lack + n * log(o->total / n) +
            0.5 * n *
                (o->d * (VEM_I_LOG_2PI + 1) +
-                log_det_and_trace(o, mass, scatter, lack > 0, work)) +
+                vem_i_floor_log_det(o->family, o->d, &o->constraints, mass, scatter,
+                                    lack > 0, work)) +
            o->price * numbers;
 }
 

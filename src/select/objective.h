@@ -4,6 +4,7 @@
 #define VEM_SELECT_OBJECTIVE_H
 
 #include "model/evidence.h"
+#include "model/moments.h"
 
 typedef struct vem_i_objective {
     const vem_i_family *family;
@@ -16,11 +17,8 @@ typedef struct vem_i_objective {
     int tests; /* clusters are divided in two, where a test says that one is no normal sample */
 } vem_i_objective;
 
-/* A cluster as numbers: its mass, mean and scatter (evidence.h), one after the other. */
+/* Doubles of a group: a cluster as its mass, mean and scatter, one after the other (moments.h). */
 int64_t vem_i_group_stride(const vem_i_objective *objective);
-/* out, which may be one of them, becomes both together. */
-void vem_i_group_join(const vem_i_objective *objective, const double *a, const double *b,
-                      double *out);
 /* What some groups add up to. */
 typedef struct vem_i_tally {
     double cost;     /* of each by itself, */

@@ -139,7 +139,7 @@ vem_status vem_i_parts_new(vem_i_run *run, const vem_view *view,
     status = vem_i_take_structs(run, &t->benches, (size_t)t->threads, sizeof *t->benches);
     for (int i = 0; status == VEM_OK && i < t->threads; i++)
         status = take_bench(t, most, &t->benches[i]);
-    if (status == VEM_OK && objective->family->axes > 0)
+    if (status == VEM_OK && vem_i_shape_rank(objective->family) > 0)
         status = vem_i_view_units(run, view, &t->units);
     if (status == VEM_OK)
         *parts = t;

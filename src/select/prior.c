@@ -17,6 +17,7 @@
 #include "base/memory.h"
 #include "base/structs.h"
 #include "data/points.h"
+#include "model/units.h"
 
 static const double STRENGTH = 0.01, COUNT = 1;
 
@@ -60,10 +61,11 @@ static vem_status choose(vem_i_run *run, const vem_view *view, double factor,
     vem_status status = vem_i_take(run, &variances, (size_t)d, sizeof *variances);
     if (status == VEM_OK)
         status = vem_i_view_middle(run, view, c->mean, variances, &variance);
-    if (status == VEM_OK && c->family->axes == 0)
-        c->scale[0] = factor * (variance > 0 ? variance : 1);
-    for (int64_t j = 0; status == VEM_OK && c->family->axes > 0 && j < d; j++)
-        c->scale[c->family->axes == 2 ? j * (d + 1) : j] = factor * variances[j];
+    if (status == VEM_OK && vem_i_is_round(c->family))
+        variances[0] = variance > 0 ? variance : 1;
+    for (int32_t j = 0; status == VEM_OK && j < vem_i_square_count(c->family, view->d);
+         j++)
+        c->scale[vem_i_shape_at(c->family, view->d, j)] = factor * variances[j];
     vem_i_free(variances);
     return status;
 }
@@ -72,20 +74,20 @@ static vem_status set_scale(vem_i_run *run, const vem_view *view,
                             const vem_prior_options *asked, vem_i_conjugate *c)
 {
     const int64_t d = view->d, values = asked->scale_values;
-    const int axes = c->family->axes;
-    if (values != 1 && (axes == 0 || (values != d && (axes == 1 || values != d * d))))
+    const int round = vem_i_is_round(c->family), matrix = vem_i_takes_products(c->family);
+    if (!vem_i_shape_from(c->family, view->d, asked->scale, values, c->scale))
         return vem_i_fail(run, VEM_BAD_OPTION,
                           "The prior scale has %lld values, but there may be 1%s%s.",
-                          (long long)values, axes > 0 ? ", one for each column" : "",
-                          axes > 1 ? ", or a matrix" : "");
-    for (int64_t i = 0; axes == 2 && values > d && i < d; i++)
+                          (long long)values, round ? "" : ", one for each column",
+                          matrix ? ", or a matrix" : "");
+    for (int64_t i = 0; matrix && i < d; i++)
         for (int64_t j = 0; j < i; j++)
-            if (asked->scale[i * d + j] != asked->scale[j * d + i])
+            if (c->scale[i * d + j] != c->scale[j * d + i])
                 return vem_i_fail(run, VEM_BAD_OPTION,
                                   "The prior scale is no symmetric matrix: row %lld, "
                                   "column %lld.",
                                   (long long)i + 1, (long long)j + 1);
-    for (int64_t j = 1; axes == 0 && j < d; j++)
+    for (int64_t j = 1; round && j < d; j++)
         if (scale_of(view, j) != scale_of(view, 0))
             return vem_i_fail(
                 run, VEM_BAD_OPTION,
@@ -93,21 +95,7 @@ static vem_status set_scale(vem_i_run *run, const vem_view *view,
                 "one variance for all of them has none: no --prior-scale for "
                 "family %s.",
                 vem_choice_name("family", (int)c->family->kind));
-    for (int64_t i = 0; i < d; i++)
-        for (int64_t j = 0; j < d; j++) {
-            const double units = scale_of(view, i) * scale_of(view, j);
-            if (axes == 2)
-                c->scale[i * d + j] =
-                    (values > d || (values == d && d == 1) ? asked->scale[i * d + j]
-                     : i != j                              ? 0
-                     : values == 1                         ? asked->scale[0]
-                                                           : asked->scale[i]) /
-                    units;
-            else if (axes == 1 && i == j)
-                c->scale[j] = asked->scale[values == 1 ? 0 : j] / units;
-        }
-    if (axes == 0)
-        c->scale[0] = asked->scale[0] / (scale_of(view, 0) * scale_of(view, 0));
+    vem_i_shape_to_view(c->family, view->d, view->scale, c->scale);
     return VEM_OK;
 }
 
@@ -126,7 +114,7 @@ vem_status vem_i_prior_new(vem_i_run *run, const vem_view *view,
     c->mass_unit = view->mass_unit;
     c->strength = o.strength != 0 ? o.strength : STRENGTH;
     c->count = o.count != 0 ? o.count : COUNT;
-    c->dof = o.dof != 0 ? o.dof : family->axes == 2 ? view->d + 1.0 : 2;
+    c->dof = o.dof != 0 ? o.dof : vem_i_takes_products(family) ? view->d + 1.0 : 2;
     status = check_size(run, "strength", c->strength);
     if (status == VEM_OK)
         status = check_size(run, "count", c->count);

@@ -128,7 +128,8 @@ static vem_status run(vem_i_selection *s)
     const vem_options *o = &s->fits->programme->options;
     vem_i_objective objective = vem_i_selection_objective(s);
     const vem_i_family *family = objective.family;
-    const int divides = family->axes >= 0 && (!family->shared || family->axes == 0);
+    const int divides =
+        vem_i_has_shapes(family) && (!family->shared || vem_i_is_round(family));
     int32_t *numbers = NULL;
     int64_t count = s->select->number_count;
     const int32_t least = s->select->min_clusters > 0 ? s->select->min_clusters : 1;
