@@ -13,6 +13,10 @@ static void add_tree(json_t *o, const vem_dendrogram *tree)
 {
     const vem_dendrogram_info *s = vem_dendrogram_summary(tree);
     json_object_set_new(o, "method", json_string(method_of(s)));
+    json_object_set_new(o, "family",
+                        cli_json_text(s->family >= 0
+                                          ? vem_choice_name("family", s->family)
+                                          : NULL));
     json_object_set_new(o, "n", json_integer(s->n));
     json_object_set_new(o, "d", json_integer(s->d));
     json_object_set_new(o, "leaves", json_integer(s->leaves));
@@ -66,7 +70,7 @@ int cli_tree_json(const cli_args *args, const cli_grown *g)
     return cli_json_print(o);
 }
 
-/* How rows were seen; of a file that is not known. */
+/* How rows were seen, where it is known. */
 static void print_rows(const vem_dendrogram_info *s)
 {
     static const char *const units[] = {NULL, "columns in their own units",

@@ -79,6 +79,18 @@ class Again(Case):
             for name in ("prior_strength", "prior_dof", "prior_count", "prior_scale"):
                 self.assertEqual(again[name], made[name])
 
+    def test_family_and_units(self):
+        data = self.npy("x.npy", blobs(n=60)[0])
+        for words, family, line in ((("--family", "diag", "--standardize"), "diag", "diag; columns of variance 1"),
+                                    ((), "full", "full; columns in their own units"),
+                                    (("--method", "single", "--normalize"), None, "rows of length 1")):
+            said = self.vem("tree", data, *words, "-o", self.path("t.npz")).stdout
+            for verb in ("tree", "info"):
+                self.assertEqual(self.json(verb, self.path("t.npz"))["family"], family)
+                again = self.vem(verb, self.path("t.npz")).stdout
+                self.assertIn(line, again)
+                self.assertEqual(again.splitlines()[1], said.splitlines()[1])
+
     def test_too_many_clusters(self):
         """Refused where the rows are known, before the work, which would find that the prior is none."""
         data = self.npy("x.npy", blobs(n=60)[0])

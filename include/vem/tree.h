@@ -83,9 +83,9 @@ typedef struct vem_dendrogram_info {
     double seconds_load, seconds_leaves, seconds_merge,
         seconds_total;   /* of the parts of the work */
     uint64_t peak_bytes; /* resident size of the process at its highest */
-    int family; /* of bayes, a vem_family_kind; -1: it has none, or is of a file */
+    int family; /* of bayes, a vem_family_kind; -1: it has none, or its file does not say */
     int units; /* of the columns: 1 as they are, 2 each of variance 1 (standardize), 3 rows of
-                  length 1 (normalize); 0: not known, of a file */
+                  length 1 (normalize); 0: its file does not say */
 } vem_dendrogram_info;
 
 /* Agglomerative clustering to the root. Of the options standardize, normalize,

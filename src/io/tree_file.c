@@ -19,6 +19,7 @@
 #include "base/memory.h"
 #include "io/io.h"
 #include "io/names_json.h"
+#include "model/contract.h"
 #include "model/dendrogram.h"
 
 static const char LEAF_IDS[] = "leaf_ids";
@@ -49,10 +50,15 @@ static int set(json_t *json, const char *key, json_t *value)
     return json_object_set_new(json, key, value) == 0;
 }
 
+/* How rows were seen, by about->units; the name of the option that says so. */
+static const char *const SEEN[] = {NULL, "none", "standardize", "normalize"};
+
 /* How bayes made it. */
 static int set_bayes(json_t *json, const vem_dendrogram_info *about)
 {
     int done = set(json, "pairs", json_string(vem_pairs_method_name(about->pairs)));
+    if (done && about->family >= 0)
+        done = set(json, "family", json_string(vem_choice_name("family", about->family)));
     for (size_t k = 0; done && k < VEM_I_COUNT(prior); k++) {
         double value;
         memcpy(&value, (const char *)about + prior[k].at, sizeof value);
@@ -70,6 +76,7 @@ static char *make_meta(const vem_dendrogram *tree)
     const int done =
         set(json, "method", method ? json_string(method) : json_null()) &&
         (about->method != VEM_DENDROGRAM_BAYES || set_bayes(json, about)) &&
+        (about->units < 1 || set(json, "units", json_string(SEEN[about->units]))) &&
         set(json, "rows_read", json_integer(tree->rows_read)) &&
         (!tree->id_name || set(json, "id_name", vem_i_text_to_json(tree->id_name))) &&
         set(json, "n", json_integer(about->n)) &&
@@ -284,6 +291,8 @@ static vem_status take_meta(reading *r, vem_dendrogram *tree)
     const char *method = json_string_value(json_object_get(json, "method"));
     const char *pairs = json_string_value(json_object_get(json, "pairs"));
     const char *notes = json_string_value(json_object_get(json, "notes"));
+    const char *family = json_string_value(json_object_get(json, "family"));
+    const char *units = json_string_value(json_object_get(json, "units"));
     const json_t *evidence = json_object_get(json, "log_evidence_leaves");
     for (int i = 0; method && i < VEM_DENDROGRAM_COUNT; i++)
         if (strcmp(method, vem_dendrogram_method_name((vem_dendrogram_method)i)) == 0)
@@ -291,6 +300,11 @@ static vem_status take_meta(reading *r, vem_dendrogram *tree)
     for (int i = 0; pairs && i < VEM_PAIRS_COUNT; i++)
         if (strcmp(pairs, vem_pairs_method_name((vem_pairs_method)i)) == 0)
             about->pairs = (vem_pairs_method)i;
+    for (int i = 1; units && i < (int)VEM_I_COUNT(SEEN); i++)
+        if (strcmp(units, SEEN[i]) == 0)
+            about->units = i;
+    if (about->method == VEM_DENDROGRAM_BAYES && family && vem_i_family_named(family))
+        about->family = (int)vem_i_family_named(family)->kind;
     about->d = (int32_t)json_integer_value(json_object_get(json, "d"));
     about->distances = json_integer_value(json_object_get(json, "distances"));
     if (json_is_number(evidence))
