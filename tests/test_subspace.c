@@ -247,7 +247,7 @@ static void free_energy_never_falls(void **state)
 {
     (void)state;
     static const grid_weights weights[] = {WEIGHTS_NONE, WEIGHTS_REAL, WEIGHTS_ZEROS};
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 7; i++) {
         char what[32];
         snprintf(what, sizeof what, "case %d", i);
         grid_data data =
@@ -260,7 +260,11 @@ static void free_energy_never_falls(void **state)
             o.held = 1;
             o.precision = VEM_DOUBLE;
         }
+        if (i == 6)
+            o.max_steps = 5;
         grid_fit fit = grid_run(ctx, &data, &o, NULL);
+        if (i == 6) /* the limit ends the loop along axes behind its swaps */
+            assert_string_equal(fit.trace[3].move, "swap");
         if (axes_of(&fit) == 0)
             fail_msg("%s: no axes", what);
         assert_rises(&fit, what);
@@ -273,32 +277,46 @@ static void free_energy_never_falls(void **state)
     }
 }
 
-/* As good as a fit that never left any column out. */
+static double error_of(grid_fit *fit, const grid_data *data)
+{
+    const double error =
+        grid_score(ctx, fit->model, data, 1, VEM_SINGLE).quantization_error;
+    grid_fit_free(fit);
+    return error;
+}
+
+/* As good as a fit that never left any column out, where the limit of steps ends the loop along axes,
+ * too. */
 static void error_is_that_of_all_columns(void **state)
 {
     (void)state;
-    double led = 0, plain = 0;
+    static const int64_t limits[] = {40, 3, 5};
+    double led[3] = {0}, plain[3] = {0};
     for (int seed = 1; seed <= 2; seed++) {
         grid_data data = rows_of_rank(WEIGHTS_NONE, ROWS, COLUMNS, RANK, 0.3);
-        vem_options o = subspace_options(CLUSTERS);
-        o.seed = seed;
-        grid_fit fit = grid_run(ctx, &data, &o, NULL);
-        assert_true(axes_of(&fit) > 0);
-        led += grid_score(ctx, fit.model, &data, 1, VEM_SINGLE).quantization_error;
-        grid_fit_free(&fit);
-        /* The same by a preset, which makes no loop along axes. */
-        o.algorithm = VEM_ALGORITHM_KMEANS;
-        o.search = VEM_SEARCH_GROUPS;
-        o.swaps = 8;
-        o.seeding = VEM_SEED_TWO_LEVEL;
-        o.tolerance = 1e-6;
-        fit = grid_run(ctx, &data, &o, NULL);
-        assert_int_equal(axes_of(&fit), 0);
-        plain += grid_score(ctx, fit.model, &data, 1, VEM_SINGLE).quantization_error;
-        grid_fit_free(&fit);
+        for (int k = 0; k < 3; k++) {
+            vem_options o = subspace_options(CLUSTERS);
+            o.seed = seed;
+            o.max_steps = limits[k];
+            grid_fit fit = grid_run(ctx, &data, &o, NULL);
+            assert_true(axes_of(&fit) > 0);
+            led[k] += error_of(&fit, &data);
+            /* The same by a preset, which makes no loop along axes. */
+            o.algorithm = VEM_ALGORITHM_KMEANS;
+            o.search = VEM_SEARCH_GROUPS;
+            o.swaps = 8;
+            o.seeding = VEM_SEED_TWO_LEVEL;
+            o.tolerance = 1e-6;
+            fit = grid_run(ctx, &data, &o, NULL);
+            assert_int_equal(axes_of(&fit), 0);
+            plain[k] += error_of(&fit, &data);
+        }
         grid_data_free(&data);
     }
-    assert_true(led <= 1.005 * plain);
+    for (int k = 0; k < 3; k++)
+        if (!(led[k] <= 1.005 * plain[k]))
+            fail_msg("%d steps: %.9g, in all columns %.9g", (int)limits[k], led[k],
+                     plain[k]);
 }
 
 /* ---- bits ---- */
@@ -425,6 +443,7 @@ static void more_steps_are_the_same_fit(void **state)
     int64_t along = VEM_I_LEADING_STEPS, last = whole.summary->steps - 1;
     assert_int_equal(goes_on(&data, o, 1, &whole), -1);
     assert_int_equal(goes_on(&data, o, along, &whole), 0);
+    assert_int_equal(goes_on(&data, o, 5, &whole), 0); /* swaps end the loop along axes */
     assert_int_equal(goes_on(&data, o, last, &whole), 1);
     while (last - along > 1) { /* where the last steps begin */
         const int64_t middle = (along + last) / 2;

@@ -370,7 +370,7 @@ vem_status vem_i_em_run(vem_i_em *em)
         if (last && !entered)
             vem_i_em_observe(em, VEM_I_STEP_LAST);
         em->within = 0;
-        if (!last)
+        if (!last || (em->hands_on && em->outcome == VEM_OUTCOME_STEP_LIMIT))
             vem_i_em_moves(em, VEM_I_AFTER_E);
         collect(em, last);
         if (last)

@@ -99,8 +99,10 @@ typedef struct vem_i_em {
     vem_i_schedule schedule;
     vem_i_listed moves[VEM_I_MOVES]; /* tried in this order */
     /* What they are made of (moves/moves.c); the loop asks the moves themselves. */
-    int grows;               /* clusters are inserted, up to the capacity of the model */
-    int priced;              /* prices of clusters change (moves/price.c) */
+    int grows;    /* clusters are inserted, up to the capacity of the model */
+    int hands_on; /* what is held begins another loop: the limit of steps ends it behind
+                                the moves, not before them */
+    int priced;   /* prices of clusters change (moves/price.c) */
     vem_i_move_name routine; /* made before every step: the loop may rest all the same */
     uint64_t seed;           /* of what they are drawn from */
     vem_i_observer observers[VEM_I_OBSERVERS];

@@ -7,10 +7,10 @@ enum {
 };
 static const double RELAX = 1.5;
 
-void vem_i_schedule_settle(vem_i_schedule *s)
+void vem_i_schedule_settle(vem_i_schedule *s, int probes)
 {
     s->phase = VEM_I_SETTLE;
-    s->count = LAST_PROBE;
+    s->count = LAST_PROBE - (probes ? 1 : 0);
 }
 
 vem_i_step vem_i_schedule_next(vem_i_schedule *s)
@@ -54,7 +54,7 @@ vem_i_step vem_i_schedule_next(vem_i_schedule *s)
         step.plan.fresh = s->count % REFRESH == 0;
         step.may_end = 0;
         if (s->count >= s->rounds)
-            vem_i_schedule_settle(s);
+            vem_i_schedule_settle(s, 0);
         break;
     case VEM_I_SETTLE:
         /* The clusters hardly move any more: lists stay good for a while. */
@@ -72,5 +72,5 @@ void vem_i_schedule_gain(vem_i_schedule *s, double gain)
     if (!(gain >= s->enough) && s->phase == VEM_I_CALM)
         s->rounds = s->count; /* this round is the last */
     if (!(gain >= s->enough) && s->phase == VEM_I_PRICE)
-        vem_i_schedule_settle(s);
+        vem_i_schedule_settle(s, 0);
 }

@@ -36,8 +36,9 @@ typedef struct vem_i_schedule {
     int64_t count; /* steps of this phase, or rounds */
 } vem_i_schedule;
 
-/* All items have looked around before the loop: it begins with the last phase, without a probe. */
-void vem_i_schedule_settle(vem_i_schedule *schedule);
+/* All items have looked around before the loop: it begins with the last phase, and without a probe
+ * unless they have not looked often. */
+void vem_i_schedule_settle(vem_i_schedule *schedule, int probes);
 vem_i_step vem_i_schedule_next(vem_i_schedule *schedule);
 /* What the swaps of this step promised, in F per unit of mass. */
 void vem_i_schedule_gain(vem_i_schedule *schedule, double gain);

@@ -132,6 +132,7 @@ static vem_i_em loop_of(vem_i_attempt *a, const vem_options *o, const vem_i_begi
                    .search = vem_i_search_for(o, a->seed),
                    .scale_free = a->programme->scale_free,
                    .grows = a->programme->grows,
+                   .hands_on = a->whole_view != NULL,
                    .seed = a->seed,
                    .variance_unknown = b->variance_unknown,
                    .shared_steps = b->shared_steps,
@@ -162,7 +163,7 @@ static vem_i_em loop_of(vem_i_attempt *a, const vem_options *o, const vem_i_begi
         em.constraints.floor =
             fmax(em.constraints.floor, vem_i_attempt_least_variance(a));
     if (b->lifted) /* all have looked around, along the axes */
-        vem_i_schedule_settle(&em.schedule);
+        vem_i_schedule_settle(&em.schedule, b->cut);
     em.observers[VEM_I_WATCHES_FIT] = (vem_i_observer){observe, a};
     return em;
 }
@@ -311,10 +312,14 @@ static vem_status run_kmeans(vem_i_attempt *a, const vem_i_stage *stage)
  * state stays there: with a larger one the fit goes on along the axes. */
 static vem_status run_leading(vem_i_attempt *a, const vem_i_stage *stage)
 {
-    const vem_status status = run_loop(a, stage, &a->beginning);
-    if (a->checkpoint && status == VEM_OK && a->outcome == VEM_OUTCOME_STEP_LIMIT)
+    vem_status status = run_loop(a, stage, &a->beginning);
+    const int cut = status == VEM_OK && a->outcome == VEM_OUTCOME_STEP_LIMIT;
+    if (a->checkpoint && cut)
         a->checkpoint->closed = 1;
-    return status == VEM_OK ? vem_i_attempt_lift(a) : status;
+    if (status == VEM_OK)
+        status = vem_i_attempt_lift(a);
+    a->beginning.cut = cut;
+    return status;
 }
 
 /* The model of the fit, with swaps, because few clusters for each row are listed. */

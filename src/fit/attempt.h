@@ -17,6 +17,7 @@ typedef struct vem_i_beginning {
     int64_t shared_steps;
     int labels_known;
     int lifted;  /* and the means are to be those of what is held (attempt_leading.c) */
+    int cut;     /* the limit of steps has ended the loop before it */
     int guarded; /* the first step tells whether the sample was like all rows */
 } vem_i_beginning;
 
