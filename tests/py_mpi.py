@@ -150,6 +150,20 @@ class Mpi(Case):
         self.assertIn("Row 7001, column 3", one)
         self.assertEqual(self.run_many(3, *words, code=1)[1].split("\n")[0], one.split("\n")[0])
 
+    def test_time(self):
+        """Enough of it: what it expects is told, and nothing else is other than without."""
+        a = self.data("a.npy", 9001, 3, 6, "f8", seed=2)
+        for p in (2, 3):
+            told = [json.loads(self.run_many(p, "fit", a, "-k", 6, "--algorithm", "gmm", "--max-steps", 8,
+                                             "--json", "-q", "-o", self.path(f"{i}.npz"), *time)[0])
+                    for i, time in enumerate(([], ["--time", 1e6]))]
+            self.assertEqual(*(t["steps"] for t in told))
+            self.assertIn("nothing is given up", " ".join(told[1]["choices"]))
+            models = [npz_parse(self.path(f"{i}.npz")) for i in range(2)]
+            for model in models:
+                model.pop("meta", None)
+            self.assertEqual(*models)
+
     def test_long_chains(self):
         a = self.data("a.npy", 10007, 5, 12, "f4")
         self.fits(a, (2,), "-k", 6, "--algorithm", "kmeans", "--seeding", "afkmc2", "--chain", 1500,
@@ -189,7 +203,6 @@ class Mpi(Case):
                 (["fit", a, "-k", 4, "--algorithm", "kmeans", "--coreset", 100], "use all rows"),
                 (["fit", a, "-k", 4, "--algorithm", "var-kmeans-s"], "--search all, closest or"),
                 (["fit", a, "-k", 4, "--algorithm", "kmeans", "--measure"], "vem score"),
-                (["fit", a, "-k", 4, "--algorithm", "kmeans", "--time", 9], "--max-steps"),
                 (["fit", a, "-k", "2-4"], "goes without mpirun"),
                 (["tree", a, "-o", self.path("t.npz")], "run vem tree without mpirun")):
             _, err = self.run_many(2, *words, "-q", code=2)

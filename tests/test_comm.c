@@ -1,73 +1,8 @@
-/* Sums over processes are those of one, to the bit, however the shards are spread. The processes are
- * threads here, which meet at a barrier. */
-#include <pthread.h>
-#include <string.h>
-
-#include "comm/comm.h"
-#include "data/together.h"
+/* Sums over processes are those of one, to the bit, however the shards are spread. */
 #define CONTEXT_THREADS 1
-#include "context.h"
+#include "processes.h"
 
-enum { MOST = 8, ROOM = 1 << 16 };
-
-/* What they share. */
-static pthread_barrier_t barrier;
-static char pool[MOST][ROOM];
-static char *sent[MOST];
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-
-/* A message lies at its receiver until that has taken it; there is one at a time. */
-static void send(vem_i_comm *comm, int to, const void *bytes, size_t count)
-{
-    (void)comm;
-    char *copy = malloc(count);
-    assert_non_null(copy);
-    memcpy(copy, bytes, count);
-    pthread_mutex_lock(&mutex);
-    while (sent[to])
-        pthread_cond_wait(&changed, &mutex);
-    sent[to] = copy;
-    pthread_cond_broadcast(&changed);
-    pthread_mutex_unlock(&mutex);
-}
-
-static void receive(vem_i_comm *comm, int from, void *bytes, size_t count)
-{
-    (void)from;
-    pthread_mutex_lock(&mutex);
-    while (!sent[comm->rank])
-        pthread_cond_wait(&changed, &mutex);
-    memcpy(bytes, sent[comm->rank], count);
-    free(sent[comm->rank]);
-    sent[comm->rank] = NULL;
-    pthread_cond_broadcast(&changed);
-    pthread_mutex_unlock(&mutex);
-}
-
-static void broadcast(vem_i_comm *comm, int from, void *bytes, size_t count)
-{
-    for (size_t at = 0; at < count; at += ROOM) {
-        const size_t some = count - at < ROOM ? count - at : ROOM;
-        if (comm->rank == from)
-            memcpy(pool[0], (char *)bytes + at, some);
-        pthread_barrier_wait(&barrier);
-        if (comm->rank != from)
-            memcpy((char *)bytes + at, pool[0], some);
-        pthread_barrier_wait(&barrier);
-    }
-}
-
-static void gather(vem_i_comm *comm, const void *mine, void *all, const size_t *counts)
-{
-    assert_true(counts[comm->rank] <= ROOM);
-    memcpy(pool[comm->rank], mine, counts[comm->rank]);
-    pthread_barrier_wait(&barrier);
-    size_t at = 0;
-    for (int p = 0; p < comm->size; at += counts[p++])
-        memcpy((char *)all + at, pool[p], counts[p]);
-    pthread_barrier_wait(&barrier);
-}
+#include "data/together.h"
 
 /* ---- what they do ---- */
 
@@ -100,19 +35,12 @@ static void meet(const double *values, int64_t total, int size, const int64_t *c
                  int64_t wide)
 {
     process all[MOST];
-    pthread_t threads[MOST];
     double *one = calloc((size_t)wide, sizeof *one);
     process alone = {.values = values, .to = total};
     assert_non_null(one);
     add_own(&alone, one, 0, wide);
-    pthread_barrier_init(&barrier, NULL, (unsigned)size);
     for (int p = 0; p < size; p++) {
-        all[p] = (process){.comm = {.rank = p,
-                                    .size = size,
-                                    .send = send,
-                                    .receive = receive,
-                                    .broadcast = broadcast,
-                                    .gather = gather},
+        all[p] = (process){.comm = process_of(p, size),
                            .values = values,
                            .from = cuts[p],
                            .to = cuts[p + 1],
@@ -120,16 +48,14 @@ static void meet(const double *values, int64_t total, int size, const int64_t *c
                            .wide = wide,
                            .chained = calloc((size_t)wide, sizeof(double))};
         assert_non_null(all[p].chained);
-        assert_int_equal(pthread_create(&threads[p], NULL, work, &all[p]), 0);
     }
+    run_processes(size, work, all, sizeof *all);
     const double sum = vem_i_sum(values, total);
     for (int p = 0; p < size; p++) {
-        pthread_join(threads[p], NULL);
         assert_memory_equal(&all[p].sum, &sum, sizeof sum);
         assert_memory_equal(all[p].chained, one, (size_t)wide * sizeof *one);
         free(all[p].chained);
     }
-    pthread_barrier_destroy(&barrier);
     free(one);
 }
 

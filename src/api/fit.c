@@ -43,8 +43,10 @@ static vem_status tell_forecast(fit *f)
 static vem_status resolve(fit *f)
 {
     vem_i_run *run = &f->run;
-    vem_status status = vem_i_plan_fit(run, f->data, f->asked, f->start, &f->resolved,
-                                       &f->budget, &f->plan);
+    vem_status status = vem_i_processes_meet(run, f->data, f->asked);
+    if (status == VEM_OK)
+        status = vem_i_plan_fit(run, f->data, f->asked, f->start, &f->resolved,
+                                &f->budget, &f->plan);
     if (status == VEM_OK && f->method)
         f->plan.beside = f->method->bytes(run, &f->plan.programme, f->data->d) +
                          (f->select->holdout > 0 /* two weights for each row */

@@ -25,7 +25,17 @@ int vem_i_progress(vem_i_run *run, const vem_progress *progress, int force)
     return watch->stop || vem_i_late(run);
 }
 
+double vem_i_now(const vem_i_run *run)
+{
+    return run->comm ? run->watch->shared : vem_i_clock();
+}
+
+double vem_i_began(const vem_i_run *run)
+{
+    return run->comm ? 0 : run->watch->start;
+}
+
 int vem_i_late(const vem_i_run *run)
 {
-    return run->deadline > 0 && vem_i_clock() >= run->deadline;
+    return run->deadline > 0 && vem_i_now(run) >= run->deadline;
 }

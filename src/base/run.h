@@ -24,6 +24,7 @@ typedef struct vem_i_watch {
     int64_t resample, resamples; /* of a selection */
     _Atomic int stop;            /* the progress function said so */
     int asked;         /* it did here; of several processes none stops before all know */
+    double shared;     /* seconds of the first process's clock, as all of them know it */
     const char *where; /* what the verb was doing when it was stopped; "" before */
     int team_asked, team; /* the largest team so far: wanted, and had */
     vem_i_whole whole;
@@ -33,7 +34,7 @@ typedef struct vem_i_watch {
 typedef struct vem_i_run {
     vem_ctx *ctx; /* kernels, files, settings, message; NULL: only a status travels */
     int threads;
-    double deadline;          /* clock at which the verb should be done; 0: none */
+    double deadline;          /* when the verb should be done, by vem_i_now; 0: none */
     uint64_t limit;           /* most resident bytes; 0: no limit */
     uint64_t *counted;        /* what constructors would take is added, and not taken
                           (base/memory.h); NULL: it is taken */
@@ -71,6 +72,11 @@ vem_status vem_i_fail_stopped(vem_i_run *run, const char *where);
  * was requested now or earlier in this verb, or the deadline has passed. Only from the thread
  * that called the verb. */
 int vem_i_progress(vem_i_run *run, const vem_progress *progress, int force);
+/* The clock that deadlines are told by, and where it stood when the verb began. Of several
+ * processes it is the first one's since then, and moves on only where all of them meet, so that all
+ * of them are late at the same moment. */
+double vem_i_now(const vem_i_run *run);
+double vem_i_began(const vem_i_run *run);
 /* The verb has a deadline, and it has passed. Safe from parallel tasks. */
 int vem_i_late(const vem_i_run *run);
 

@@ -44,20 +44,26 @@ vem_i_run vem_i_comm_alone(const vem_i_run *run)
 {
     vem_i_run alone = *run;
     alone.comm = NULL;
+    alone.deadline = 0; /* it is by their clock */
     return alone;
 }
 
 vem_status vem_i_comm_agree(vem_i_run *run)
 {
     vem_i_comm *comm = run->comm;
-    int64_t asked = run->watch->asked;
     if (!comm)
         return VEM_OK;
-    comm->combine(comm, VEM_I_SUM_INT, &asked, 1);
+    const int timed = run->deadline > 0;
+    const double seconds = timed ? vem_i_clock() - run->watch->start : 0;
+    /* What is not the first one's is 0; nanoseconds are for some hundred years. */
+    int64_t told[] = {run->watch->asked, comm->rank == 0 ? (int64_t)(seconds * 1e9) : 0};
+    comm->combine(comm, VEM_I_SUM_INT, told, timed ? 2 : 1);
     if (comm->failed)
         return vem_i_fail(run, VEM_IO_ERROR,
                           "Another process is gone, and the run cannot go on.");
-    if (asked > 0)
+    if (told[0] > 0)
         run->watch->stop = 1;
+    if (timed)
+        run->watch->shared = (double)told[1] * 1e-9;
     return VEM_OK;
 }

@@ -62,7 +62,8 @@ void vem_i_comm_turn(vem_i_comm *comm, void *state, size_t bytes,
  * before it. */
 double vem_i_comm_shards(vem_i_comm *comm, const double *values, int64_t count,
                          int64_t total);
-/* Was a stop asked for anywhere? Then all stop: run->watch->stop. Else VEM_OK, or a failure. */
+/* Was a stop asked for anywhere? Then all stop: run->watch->stop. And what is the time (vem_i_now)?
+ * Else VEM_OK, or a failure. */
 vem_status vem_i_comm_agree(vem_i_run *run);
 
 #endif

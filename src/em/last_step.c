@@ -1,6 +1,7 @@
 /* With a deadline the loop ends where the next step, if it lasts as long as the last of its kind,
  * would end too late. A step that lasts longer than that is given up. So is, on a stop, a step of
- * many scores: a copy of what the step before left costs nothing beside those. */
+ * many scores: a copy of what the step before left costs nothing beside those. Several processes end
+ * their steps: their clock (vem_i_now) moves with the E-steps, so that a step is from one to the next. */
 #include "em/last_step.h"
 
 #include <math.h>
@@ -13,6 +14,7 @@
 enum { KINDS = 3 };
 
 struct vem_i_last_step {
+    const vem_i_run *run;
     vem_i_undo before;
     vem_i_schedule schedule; /* as it was before the step at hand */
     double free_energy;
@@ -53,7 +55,7 @@ static void note_length(vem_i_last_step *last, const vem_i_step *step, int whole
 {
     double *lasted = &last->lasted[kind_of(step)];
     if (whole || *lasted <= 0)
-        *lasted = vem_i_clock() - last->began;
+        *lasted = vem_i_now(last->run) - last->began;
 }
 
 /* Would the next step end after the deadline? A kind that was not met yet takes as long as the
@@ -65,7 +67,7 @@ static int too_late(const vem_i_last_step *last, const vem_i_em *em)
     double expected = last->lasted[kind_of(&next)];
     for (int k = 0; k < KINDS && last->lasted[kind_of(&next)] <= 0; k++)
         expected = fmax(expected, last->lasted[k]);
-    return em->run->deadline > 0 && vem_i_clock() + expected > em->run->deadline;
+    return em->run->deadline > 0 && vem_i_now(em->run) + expected > em->run->deadline;
 }
 
 /* ---- there and back ---- */
@@ -102,16 +104,18 @@ static int observe(void *user, vem_i_em *em, vem_i_event event)
     switch (event) {
     case VEM_I_STEP_BEGINS:
         last->schedule = em->schedule;
-        last->began = vem_i_clock();
+        last->began = vem_i_now(em->run);
         break;
     case VEM_I_STEP_SCORED:
         note_length(last, &em->doing, 0);
-        vem_i_undo_save(&last->before, em);
+        if (em->may_skip)
+            vem_i_undo_save(&last->before, em);
         last->free_energy = em->free_energy;
         return too_late(last, em);
     case VEM_I_STEP_ENDS:
         note_length(last, &em->doing, 1);
-        if (em->posterior.n != last->before.n) /* cells were divided, by the same model */
+        if (em->may_skip &&
+            em->posterior.n != last->before.n) /* cells were divided, by the same model */
             vem_i_undo_save(&last->before, em);
         break;
     case VEM_I_STEP_LEFT: go_back(last, em); break;
@@ -127,21 +131,26 @@ vem_status vem_i_last_step_new(vem_i_em *em, vem_i_last_step **made)
     const vem_model *model = em->model;
     /* A stop from before the first step waits for that step: there is no other result. */
     const int leave =
+        !run->comm &&
         may_leave(run, &em->search, em->view->n, model->clusters, model->d) &&
         !(run->watch->stop && em->steps_before == 0);
     *made = NULL;
-    if ((!(run->deadline > 0) && !leave) || run->comm) /* of several none leaves alone */
+    if (!(run->deadline > 0) && !leave)
         return VEM_OK;
     vem_i_last_step *last;
     vem_status status = vem_i_take_structs(run, &last, 1, sizeof *last);
     if (status != VEM_OK)
         return status;
-    status = vem_i_undo_new(em, width_of(run, leave, em->posterior.width), &last->before);
+    last->run = run;
+    if (!run->comm) { /* of several processes none leaves a step */
+        status =
+            vem_i_undo_new(em, width_of(run, leave, em->posterior.width), &last->before);
+        em->may_skip = leave ? VEM_I_SKIP : VEM_I_SKIP_LATE;
+    }
     if (status != VEM_OK) {
         vem_i_last_step_free(last);
         return status;
     }
-    em->may_skip = leave ? VEM_I_SKIP : VEM_I_SKIP_LATE;
     em->observers[VEM_I_WATCHES_UNDO] = (vem_i_observer){observe, last};
     *made = last;
     return VEM_OK;

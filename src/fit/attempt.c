@@ -377,7 +377,7 @@ static vem_status run_share(vem_i_attempt *a, const vem_i_stage *stage)
 {
     vem_i_run *const whole = a->run;
     vem_i_run part = *whole;
-    const double now = vem_i_clock();
+    const double now = vem_i_now(whole);
     if (part.deadline > 0)
         part.deadline = now + stage->share * (part.deadline - now);
     a->run = &part;

@@ -18,6 +18,8 @@
  * number of steps fits: more time never gives a smaller one. What time is left over then
  * goes into more steps, until the fit has converged or the deadline is near.
  *
+ * Several processes (comm/comm.h) take all rows.
+ *
  * What the caller set is not touched: a coreset of his own, a preset (a paper's algorithm,
  * exactly) and its rows, a tolerance or number of steps (which then must fit). */
 #include "fit/budget.h"
@@ -25,6 +27,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/parallel.h"
+#include "comm/comm.h"
 #include "fit/resolve.h"
 #include "model/family.h"
 
@@ -63,6 +67,9 @@ static vem_i_plan plan_for(const search *s, const vem_options *resolved, int64_t
         o.max_steps = steps;
     vem_i_plan plan = vem_i_plan_of(s->run, s->data, s->asked, &o, s->start != NULL);
     plan.speed = s->speed;
+    if (s->run->comm) /* each has its part of the rows */
+        plan.programme.rows = plan.programme.items =
+            vem_i_shards(plan.programme.rows, s->run->comm->size);
     return plan;
 }
 
@@ -98,10 +105,11 @@ static int64_t least_rows(const vem_options *o, int32_t d)
     return each * o->clusters;
 }
 
-/* Is the number of rows ours to choose? */
-static int may_reduce(const vem_options *asked, const vem_options *resolved)
+/* Is the number of rows ours to choose? Coresets are not made by several processes. */
+static int may_reduce(const search *s, const vem_options *resolved)
 {
-    return asked->coreset == VEM_AUTO &&
+    const vem_options *asked = s->asked;
+    return !s->run->comm && asked->coreset == VEM_AUTO &&
            (asked->algorithm == VEM_AUTO || resolved->coreset != VEM_AUTO);
 }
 
@@ -159,7 +167,7 @@ static vem_status choose_rows(const search *s, vem_options *resolved,
     vem_options last = *resolved, asked = *s->asked, fewer = *s->asked;
     const int64_t least = least_rows(&last, s->data->d);
     int64_t steps = enough_steps(budget->rows, s->asked, &last);
-    int64_t size = may_reduce(s->asked, &last) ? power_below(budget->rows) : 0;
+    int64_t size = may_reduce(s, &last) ? power_below(budget->rows) : 0;
     for (; !take(s, &last, steps, 0, resolved, budget); size /= 2) {
         fewer.coreset = size;
         if (size < least)
@@ -192,7 +200,8 @@ vem_status vem_i_budget_choose(vem_i_run *run, const vem_data *data,
     *budget = (vem_i_budget){.asked = asked->time,
                              .seconds = s.seconds,
                              .whole = vem_i_plan_seconds(&plan),
-                             .rows = reduced ? resolved->coreset : data->n};
+                             .rows = reduced ? resolved->coreset : data->n,
+                             .rows_stay = run->comm != NULL};
     if (take(&s, &whole, 0, 0, resolved, budget))
         return VEM_OK;
     if (whole.measure == VEM_MEASURE_EXACT) {
@@ -202,6 +211,16 @@ vem_status vem_i_budget_choose(vem_i_run *run, const vem_data *data,
             return VEM_OK;
     }
     return choose_rows(&s, resolved, budget);
+}
+
+/* Machines differ, and what was read before the fit took each its time: the first process's choice
+ * is that of all. */
+static vem_status choose_as_first(vem_i_run *run, vem_options *resolved,
+                                  vem_i_budget *budget)
+{
+    run->comm->broadcast(run->comm, 0, resolved, sizeof *resolved);
+    run->comm->broadcast(run->comm, 0, budget, sizeof *budget);
+    return vem_i_comm_agree(run);
 }
 
 /* The same after a measurement of the machine. Without --time it does nothing. */
@@ -220,6 +239,8 @@ static vem_status choose_measured(vem_i_run *run, const vem_data *data,
                             MEASURED * seconds_left(run, resolved), &speed);
     if (status == VEM_OK)
         status = vem_i_budget_choose(run, data, asked, start, &speed, resolved, budget);
+    if (status == VEM_OK && run->comm)
+        status = choose_as_first(run, resolved, budget);
     return status;
 }
 
@@ -255,13 +276,13 @@ void vem_i_budget_begin(vem_i_run *run, const vem_i_budget *e)
 {
     if (e->seconds > 0)
         run->deadline =
-            run->watch->start + fmax(ENDS * e->seconds - e->after, EARLIEST * e->seconds);
+            vem_i_began(run) + fmax(ENDS * e->seconds - e->after, EARLIEST * e->seconds);
 }
 
 void vem_i_budget_end_steps(vem_i_run *run, const vem_i_budget *e)
 {
     if (e->seconds > 0)
-        run->deadline = run->watch->start + e->seconds;
+        run->deadline = vem_i_began(run) + e->seconds;
 }
 
 /* ---- in words ---- */

@@ -112,11 +112,6 @@ static int is_measured(const asked_fit *f)
     return f->p->options.measure != VEM_MEASURE_NONE;
 }
 
-static int has_deadline(const asked_fit *f)
-{
-    return f->asked->time != VEM_AUTO;
-}
-
 static int keeps_state(const asked_fit *f)
 {
     return f->run->ctx->checkpoint.path != NULL;
@@ -140,7 +135,6 @@ static const struct {
     {has_other_seeding, "two-level seeding is",
      "--seeding random, kmeans++, kmeans++-greedy or afkmc2"},
     {is_measured, "--measure is", "vem score, with the model and one process"},
-    {has_deadline, "--time is", "--max-steps"},
     {keeps_state, "--checkpoint is", "--init MODEL to go on from a model"},
 };
 
@@ -179,34 +173,38 @@ static uint64_t mix_rows(const vem_data *data, uint64_t sum)
 
 /* A number for what all must have in common: rows, options, and the kernels, since seeding chooses by
  * distances that each process takes for itself. Threads and memory may be others. */
-static int64_t fingerprint(const asked_fit *f)
+static int64_t fingerprint(const vem_i_run *run, const vem_data *data,
+                           const vem_options *options)
 {
-    const int64_t sizes[] = {f->data->n, f->data->d, (int64_t)f->data->type};
-    uint64_t sum = mix_rows(f->data, vem_i_mix(0, sizes, sizeof sizes));
-    sum = vem_i_mix(sum, f->run->ctx->cpu, strlen(f->run->ctx->cpu));
+    const int64_t sizes[] = {data->n, data->d, (int64_t)data->type};
+    uint64_t sum = mix_rows(data, vem_i_mix(0, sizes, sizeof sizes));
+    sum = vem_i_mix(sum, run->ctx->cpu, strlen(run->ctx->cpu));
     for (int i = 0; i < vem_option_count(); i++) {
         char text[128];
         const char *name = vem_option_at(i)->name;
         if (strcmp(name, "threads") == 0 || strcmp(name, "memory") == 0 ||
-            !vem_options_get(&f->p->options, name, text, sizeof text))
+            !vem_options_get(options, name, text, sizeof text))
             continue;
         sum = vem_i_mix(sum, text, strlen(text));
     }
     return (int64_t)(sum >> 2);
 }
 
-static vem_status check_same(const asked_fit *f)
+vem_status vem_i_processes_meet(vem_i_run *run, const vem_data *data,
+                                const vem_options *options)
 {
-    const int64_t own = fingerprint(f);
+    if (!run->comm)
+        return VEM_OK;
+    const int64_t own = fingerprint(run, data, options);
     int64_t ends[] = {own, -own};
-    f->run->comm->combine(f->run->comm, VEM_I_LEAST_INT, ends, 2);
+    run->comm->combine(run->comm, VEM_I_LEAST_INT, ends, 2);
     if (ends[0] == -ends[1])
-        return vem_i_comm_agree(f->run);
+        return vem_i_comm_agree(run);
     return vem_i_fail(
-        f->run, VEM_BAD_OPTION,
+        run, VEM_BAD_OPTION,
         "The processes do not make the same fit: rows, options and kernels (%s "
         "here; VEM_CPU chooses them) must be those of all.",
-        f->run->ctx->cpu);
+        run->ctx->cpu);
 }
 
 /* ---- who has which rows ---- */
@@ -243,7 +241,7 @@ vem_status vem_i_processes_cut(vem_i_run *run, const vem_data *data,
     int64_t most = 1;
     if (!run->comm)
         return VEM_OK;
-    vem_status status = check_same(&f);
+    vem_status status = vem_i_processes_meet(run, data, &p->options);
     if (status == VEM_OK)
         status = refuse_others(&f);
     if (status != VEM_OK)

@@ -6,6 +6,9 @@
 #include "fit/programme.h"
 #include "fit/report.h"
 
+/* Do all processes make the same fit, of these rows, with these options? */
+vem_status vem_i_processes_meet(vem_i_run *run, const vem_data *data,
+                                const vem_options *options);
 /* The rows of this process, or a sentence that says what to use instead; `request` is told of them
  * (first, count, whole, halo). Nothing where there is one process. */
 vem_status vem_i_processes_cut(vem_i_run *run, const vem_data *data,

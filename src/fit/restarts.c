@@ -129,7 +129,7 @@ vem_status vem_i_restarts_run(vem_i_restarts *f)
         first = f->checkpoint->restart;
     }
     for (int64_t r = first; r <= restarts && status == VEM_OK; r++) {
-        const double began = vem_i_clock();
+        const double began = vem_i_now(run);
         if (r > first && (late || run->watch->stop))
             break;
         run->watch->restart = r;
@@ -137,7 +137,7 @@ vem_status vem_i_restarts_run(vem_i_restarts *f)
         status = run_once(f, r);
         if (status == VEM_STOPPED && f->model)
             status = VEM_OK;
-        const double now = vem_i_clock();
+        const double now = vem_i_now(run);
         late = r < restarts && run->deadline > 0 && 2 * now - began > run->deadline;
     }
     if (late && status == VEM_OK)

@@ -1,0 +1,134 @@
+/* Fits of several processes, which are threads here. Under --time the first one's clock decides, and all
+ * end after the same step, with the bits of one process that makes so many. */
+#define CONTEXT_THREADS 1
+#include "processes.h"
+
+/* Every look takes a little; the clock of one process runs away, and that of another stands still. */
+static _Atomic int64_t looks;
+static double tick;
+static _Thread_local double rate = 1;
+
+double vem_i_clock(void)
+{
+    return 1e6 + rate * tick * (double)++looks;
+}
+
+enum { N = 9000, D = 3, CLUSTERS = 6 };
+
+typedef struct process {
+    vem_i_comm comm;
+    const grid_data *rows;
+    vem_options options;
+    vem_status status;
+    char message[1024];
+    vem_model *model;
+    vem_report *report;
+} process;
+
+static void *fit(void *arg)
+{
+    process *p = arg;
+    vem_ctx *own;
+    vem_data *data;
+    rate = p->comm.rank == 1 ? 1e6 : p->comm.rank == 2 ? 0 : 1;
+    assert_int_equal(vem_ctx_new(&own), VEM_OK);
+    vem_ctx_set_threads(own, 1);
+    vem_ctx_set_dashes(own, 1);
+    if (p->comm.size > 1)
+        own->comm = &p->comm;
+    assert_int_equal(vem_data_borrow(own, VEM_FLOAT64, p->rows->x, N, D, 0, 0, &data),
+                     VEM_OK);
+    p->status = vem_fit(own, data, &p->options, NULL, &p->model, &p->report);
+    memcpy(p->message, own->message, sizeof p->message);
+    vem_data_free(data);
+    vem_ctx_free(own);
+    return NULL;
+}
+
+static void fit_by(int size, const grid_data *rows, const vem_options *o, process *all)
+{
+    for (int r = 0; r < size; r++)
+        all[r] = (process){.comm = process_of(r, size), .rows = rows, .options = *o};
+    run_processes(size, fit, all, sizeof *all);
+}
+
+static void free_all(process *all, int size)
+{
+    for (int r = 0; r < size; r++) {
+        vem_model_free(all[r].model);
+        vem_report_free(all[r].report);
+    }
+}
+
+static void assert_same_model(const vem_model *a, const vem_model *b)
+{
+    assert_memory_equal(vem_model_means(a), vem_model_means(b),
+                        CLUSTERS * D * sizeof(double));
+    assert_memory_equal(vem_model_weights(a), vem_model_weights(b),
+                        CLUSTERS * sizeof(double));
+    assert_memory_equal(vem_model_variances(a), vem_model_variances(b),
+                        CLUSTERS * D * sizeof(double));
+}
+
+static vem_options endless(void)
+{
+    vem_options o =
+        grid_options(CLUSTERS, VEM_DIAG, VEM_PRIOR_FREE, CLUSTERS, VEM_DOUBLE, 1000000);
+    o.seeding = VEM_SEED_PLUSPLUS;
+    o.tolerance = 0;
+    return o;
+}
+
+static void all_end_after_the_same_step(void **state)
+{
+    (void)state;
+    grid_data rows = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, N, D, 5);
+    for (int size = 1; size <= 3; size++) {
+        process some[MOST], one[1];
+        vem_options o = endless();
+        tick = 1e-3;
+        o.time = 1;
+        fit_by(size, &rows, &o, some);
+        const vem_summary *first = vem_report_summary(some[0].report);
+        assert_int_equal(first->outcome, VEM_OUTCOME_BUDGET);
+        assert_in_range(first->steps, 2, 1000);
+        o.time = VEM_AUTO;
+        o.max_steps = first->steps;
+        fit_by(1, &rows, &o, one);
+        for (int r = 0; r < size; r++) {
+            assert_int_equal(some[r].status, VEM_OK);
+            assert_int_equal(vem_report_summary(some[r].report)->steps, o.max_steps);
+            assert_same_model(some[r].model, one[0].model);
+        }
+        free_all(some, size);
+        free_all(one, 1);
+    }
+    grid_data_free(&rows);
+}
+
+/* Whoever is late before there is a model says so, with the others. */
+static void all_are_late_together(void **state)
+{
+    (void)state;
+    grid_data rows = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, N, D, 5);
+    process some[MOST];
+    vem_options o = endless();
+    tick = 1;
+    o.time = 2;
+    fit_by(3, &rows, &o, some);
+    for (int r = 0; r < 3; r++) {
+        assert_int_equal(some[r].status, VEM_STOPPED);
+        assert_non_null(strstr(some[r].message, "--time 2 was over"));
+        assert_non_null(strstr(some[r].message, "fewer clusters would help"));
+    }
+    grid_data_free(&rows);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_end_after_the_same_step),
+        cmocka_unit_test(all_are_late_together),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
