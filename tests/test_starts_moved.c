@@ -65,15 +65,15 @@ static void stuck_new(stuck *t, vem_family_kind family)
                     .options = vem_i_starts_options(&t->programme.options),
                     .free_energy = -INFINITY};
     t->s.options.swaps = 0; /* steps alone, so that only what is moved here helps */
-    t->s.work = vem_i_alloc((size_t)view->n, sizeof(double));
-    assert_non_null(t->s.work);
+    t->s.room.work = vem_i_alloc((size_t)view->n, sizeof(double));
+    assert_non_null(t->s.room.work);
 }
 
 static void stuck_free(stuck *t)
 {
     vem_model_free(t->s.model);
     vem_i_free(t->s.labels);
-    vem_i_free(t->s.work);
+    vem_i_free(t->s.room.work);
     vem_i_points_free(t->points);
     grid_data_free(&t->data);
 }

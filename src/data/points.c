@@ -201,7 +201,6 @@ static vem_status write_even(vem_i_pass *p, const vem_i_points_request *request,
     return write_copy(p, request->phase, shift, total, points);
 }
 
-/* total: 2 d values of scratch. */
 static vem_status fill(vem_i_run *run, const vem_data *data,
                        const vem_i_points_request *request, vem_i_points *points,
                        vem_i_pass *p, double *total)
@@ -292,6 +291,51 @@ static vem_status read_counts(vem_i_run *run, const vem_i_points_request *reques
     return status;
 }
 
+static vem_i_pass pass_of(vem_i_run *run, const vem_data *data,
+                          const vem_i_points_request *request)
+{
+    return (vem_i_pass){.run = run,
+                        .data = data,
+                        .first = request->first,
+                        .n = request->count > 0 ? request->count
+                                                : data->n - request->first,
+                        .whole = request->whole,
+                        .halo = request->halo,
+                        .d = data->d,
+                        .normalize = request->normalize,
+                        .kernels = request->precision == VEM_SINGLE
+                                       ? run->ctx->kernels_single
+                                       : run->ctx->kernels_double};
+}
+
+/* What is known of the columns, which stays, and what the passes work in; *total: 2 d values of
+ * scratch. Of sparse rows there is no pass. */
+static vem_status take_columns(vem_i_pass *p, const vem_i_points_request *request,
+                               vem_i_points *made, double **total)
+{
+    const size_t columns = (size_t)p->d;
+    const int scales = request->standardize || request->whiten || request->scale;
+    const vem_i_room list[] = {
+        {&made->origin, columns, sizeof(double), 1},
+        {&made->scale, scales ? columns : 0, sizeof(double), 0},
+        {&made->deviations, columns, sizeof(double), 0},
+        {&made->mean, request->origin ? 0 : columns, sizeof(double), 0},
+        {total, 2 * columns, sizeof(double), 0},
+    };
+    const vem_status status = vem_i_take_rooms(p->run, list, VEM_I_COUNT(list));
+    return status == VEM_OK && !p->data->sparse.starts ? vem_i_pass_new(p) : status;
+}
+
+void vem_i_points_plan(vem_i_run *dry, const vem_data *data,
+                       const vem_i_points_request *request)
+{
+    vem_i_pass p = pass_of(dry, data, request);
+    vem_i_points none = {0};
+    double *total = NULL;
+    take_columns(&p, request, &none, &total);
+    vem_i_pass_free(&p);
+}
+
 vem_status vem_i_points_new(vem_i_run *run, const vem_data *data,
                             const vem_i_points_request *request, vem_i_points **points)
 {
@@ -300,39 +344,18 @@ vem_status vem_i_points_new(vem_i_run *run, const vem_data *data,
         return vem_i_fail(run, VEM_BAD_OPTION,
                           "The rows are sparse, and only families of counts (bernoulli, "
                           "poisson, multinomial) take such rows.");
-    vem_i_pass p = {.run = run,
-                    .data = data,
-                    .first = request->first,
-                    .n = request->count > 0 ? request->count : data->n - request->first,
-                    .whole = request->whole,
-                    .halo = request->halo,
-                    .d = d,
-                    .normalize = request->normalize,
-                    .kernels = request->precision == VEM_SINGLE
-                                   ? run->ctx->kernels_single
-                                   : run->ctx->kernels_double};
-    const size_t columns = (size_t)d;
+    vem_i_pass p = pass_of(run, data, request);
     double *total = NULL;
     vem_i_points *made = vem_i_calloc(1, sizeof *made);
     vem_status status = made ? VEM_OK : vem_i_fail_memory(run, sizeof *made);
     if (status == VEM_OK && !data->sparse.starts)
         status =
             take_rows(run, request->spill, (size_t)p.n,
-                      columns * (request->stored ? vem_i_stored_bytes(request->stored)
-                                                 : p.kernels->element),
+                      (size_t)d * (request->stored ? vem_i_stored_bytes(request->stored)
+                                                   : p.kernels->element),
                       made);
     if (status == VEM_OK)
-        status = vem_i_take_zeroed(run, &made->origin, columns, sizeof(double));
-    if (status == VEM_OK && (request->standardize || request->whiten || request->scale))
-        status = vem_i_take(run, &made->scale, columns, sizeof(double));
-    if (status == VEM_OK)
-        status = vem_i_take(run, &made->deviations, columns, sizeof(double));
-    if (status == VEM_OK && !request->origin)
-        status = vem_i_take(run, &made->mean, columns, sizeof(double));
-    if (status == VEM_OK)
-        status = vem_i_take(run, &total, 2 * columns, sizeof(double));
-    if (status == VEM_OK && !data->sparse.starts) /* of which there is no pass */
-        status = vem_i_pass_new(&p);
+        status = take_columns(&p, request, made, &total);
     if (status == VEM_OK) {
         made->view = (vem_view){.kernels = p.kernels,
                                 .x = made->x,

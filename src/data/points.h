@@ -60,6 +60,10 @@ typedef struct vem_i_points_request {
  * vanish in the compute type are refused with row and column. */
 vem_status vem_i_points_new(vem_i_run *run, const vem_data *data,
                             const vem_i_points_request *request, vem_i_points **points);
+/* The same run dry (base/memory.h), but for the rows, their masses and their log base measures. Of the
+ * data the sizes are looked at, and whether there are weights. */
+void vem_i_points_plan(vem_i_run *dry, const vem_data *data,
+                       const vem_i_points_request *request);
 void vem_i_points_free(vem_i_points *points);
 /* From the mean of the rows of a pass to the origin of their view, in place; shift: how far
  * the mean lies from it. */
@@ -75,6 +79,9 @@ vem_status vem_i_view_middle(vem_i_run *run, const vem_view *view, double *mean,
 /* A view that was divided by the deviations of its columns, times *units (d, the caller frees
  * them), is as if divided by those that a few outliers cannot move. NULL: it is so already. */
 vem_status vem_i_view_units(vem_i_run *run, const vem_view *view, double **units);
+/* Room for the order of the rows, if there is none: which they were and, where they are sparse, where
+ * they begin and end. */
+vem_status vem_i_points_keep_order(vem_i_run *run, vem_i_points *points);
 /* Item i becomes what item order[i] was; or, with a length above 1, so many items in a row do, and what
  * is left at the end stays. After a failure the points are of no use. */
 vem_status vem_i_points_reorder(vem_i_run *run, vem_i_points *points,

@@ -89,10 +89,9 @@ static vem_status reorder_spill(vem_i_run *run, const void *x, size_t row, int64
     uint32_t *place = NULL;
     vem_i_mapping *made = NULL;
     vem_status status = vem_i_take(run, &place, (size_t)n, sizeof *place);
-    if (status == VEM_OK)
-        status =
-            vem_i_spill_new(run, (size_t)n * row + rest, &made); /* fits: the first did */
-    if (status == VEM_OK) {
+    if (status == VEM_OK && !run->counted) /* fits: the first did */
+        status = vem_i_spill_new(run, (size_t)n * row + rest, &made);
+    if (status == VEM_OK && !run->counted) {
         for (int64_t i = 0; i < n; i++)
             place[order[i]] = (uint32_t)i;
         move m = {
@@ -110,12 +109,12 @@ static vem_status reorder_spill(vem_i_run *run, const void *x, size_t row, int64
 static vem_status reorder_spilled(vem_i_run *run, vem_i_points *points,
                                   const uint32_t *order, int64_t length)
 {
-    vem_i_mapping *spill;
+    vem_i_mapping *spill = NULL;
     const int64_t n = points->view.n;
     const size_t row = (size_t)points->view.d * vem_i_view_element(&points->view);
     vem_status status = reorder_spill(run, points->x, row * (size_t)length, n / length,
                                       row * (size_t)(n % length), order, &spill);
-    if (status != VEM_OK)
+    if (status != VEM_OK || run->counted)
         return status;
     vem_i_mapping_free(points->spill);
     points->spill = spill;
@@ -139,7 +138,7 @@ static vem_status permute(vem_i_run *run, void *x, size_t row, int64_t n,
         vem_i_take(run, &t.seen, stripes, (size_t)words(n) * sizeof *t.seen);
     if (status == VEM_OK)
         status = vem_i_take(run, &t.held, stripes, t.stripe);
-    if (status == VEM_OK)
+    if (status == VEM_OK && !run->counted)
         vem_i_parallel_light(run, (int64_t)stripes, 50.0 * (double)n, walk, &t);
     vem_i_free(t.seen);
     vem_i_free(t.held);
@@ -147,53 +146,71 @@ static vem_status permute(vem_i_run *run, void *x, size_t row, int64_t n,
 }
 
 /* Sparse rows stay where they are: where each begins and ends is put in order. */
-static vem_status reorder_sparse(vem_i_run *run, vem_i_points *points,
-                                 const uint32_t *order, int64_t length)
+static vem_status keep_bounds(vem_i_run *run, vem_i_points *points)
 {
     vem_view *view = &points->view;
     const size_t n = (size_t)view->n;
-    if (!points->bounds) {
-        const vem_status status =
-            vem_i_take(run, &points->bounds, n, 2 * sizeof(int64_t));
-        if (status != VEM_OK)
-            return status;
-        memcpy(points->bounds, view->sparse.starts, n * sizeof(int64_t));
-        memcpy(points->bounds + n, view->sparse.ends, n * sizeof(int64_t));
-        view->sparse.starts = points->bounds;
-        view->sparse.ends = points->bounds + n;
-    }
-    const size_t row = (size_t)length * sizeof(int64_t);
-    const vem_status status = permute(run, points->bounds, row, view->n / length, order);
-    return status == VEM_OK
-               ? permute(run, points->bounds + n, row, view->n / length, order)
-               : status;
+    const vem_status status = vem_i_take(run, &points->bounds, n, 2 * sizeof(int64_t));
+    if (status != VEM_OK || run->counted)
+        return status;
+    memcpy(points->bounds, view->sparse.starts, n * sizeof(int64_t));
+    memcpy(points->bounds + n, view->sparse.ends, n * sizeof(int64_t));
+    view->sparse.starts = points->bounds;
+    view->sparse.ends = points->bounds + n;
+    return VEM_OK;
 }
+
+vem_status vem_i_points_keep_order(vem_i_run *run, vem_i_points *points)
+{
+    const vem_view *view = &points->view;
+    vem_status status = VEM_OK;
+    if (!points->rows) {
+        status = vem_i_take(run, &points->rows, (size_t)view->n, sizeof(uint32_t));
+        for (int64_t i = 0; status == VEM_OK && points->rows && i < view->n; i++)
+            points->rows[i] = (uint32_t)i;
+    }
+    if (status == VEM_OK && vem_i_view_is_sparse(view) && !points->bounds)
+        status = keep_bounds(run, points);
+    return status;
+}
+
+/* Some numbers for each item. */
+typedef struct column {
+    void *x;
+    size_t row; /* bytes; 0: there are none */
+} column;
 
 vem_status vem_i_points_reorder(vem_i_run *run, vem_i_points *points,
                                 const uint32_t *order, int64_t length)
 {
-    vem_view *view = &points->view;
-    const int64_t n = view->n / length;
-    const size_t items = (size_t)length;
-    vem_status status = VEM_OK;
-    if (!points->rows) {
-        status = vem_i_take(run, &points->rows, (size_t)view->n, sizeof(uint32_t));
-        for (int64_t i = 0; status == VEM_OK && i < view->n; i++)
-            points->rows[i] = (uint32_t)i;
-    }
+    const vem_view *view = &points->view;
+    const int sparse = vem_i_view_is_sparse(view);
     /* A failure in between is the end of the fit, and of these points. */
-    if (status == VEM_OK)
-        status =
-            vem_i_view_is_sparse(view) ? reorder_sparse(run, points, order, length)
-            : points->spill
-                ? reorder_spilled(run, points, order, length)
-                : permute(run, points->x,
-                          items * (size_t)view->d * vem_i_view_element(view), n, order);
-    if (status == VEM_OK && points->mass)
-        status = permute(run, points->mass, items * sizeof(double), n, order);
-    if (status == VEM_OK && points->log_base)
-        status = permute(run, points->log_base, items * sizeof(double), n, order);
-    if (status == VEM_OK)
-        status = permute(run, points->rows, items * sizeof(uint32_t), n, order);
+    vem_status status = vem_i_points_keep_order(run, points);
+    const uint64_t kept = vem_i_counted(run);
+    uint64_t most = kept;
+    if (status == VEM_OK && points->spill) {
+        status = reorder_spilled(run, points, order, length);
+        most = vem_i_count_back(run, kept);
+    }
+    const size_t bound = sparse ? sizeof(int64_t) : 0;
+    const column list[] = {
+        {points->x,
+         sparse || points->spill ? 0 : (size_t)view->d * vem_i_view_element(view)},
+        {points->bounds, bound},
+        {points->bounds ? points->bounds + view->n : NULL, bound},
+        {points->mass, points->mass ? sizeof(double) : 0},
+        {points->log_base, points->log_base ? sizeof(double) : 0},
+        {points->rows, sizeof(uint32_t)},
+    };
+    for (size_t k = 0; status == VEM_OK && k < VEM_I_COUNT(list); k++) {
+        if (list[k].row == 0)
+            continue;
+        status = permute(run, list[k].x, (size_t)length * list[k].row, view->n / length,
+                         order);
+        const uint64_t some = vem_i_count_back(run, kept);
+        most = some > most ? some : most;
+    }
+    vem_i_count_least(run, most);
     return status;
 }

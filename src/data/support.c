@@ -75,12 +75,32 @@ static int64_t rows_together(int64_t row_values)
     return row_values < SHARD_VALUES ? SHARD_VALUES / row_values : 1;
 }
 
-uint64_t vem_i_support_bytes(const vem_i_run *run, int64_t n, int32_t d,
-                             int64_t row_values)
+/* `values` of a row are looked at. */
+static vem_status take_room(task *t, int64_t n, int32_t d, int64_t values)
 {
-    return (uint64_t)run->threads * (uint64_t)d * sizeof(double) +
-           (uint64_t)vem_i_shards(n, rows_together(row_values)) *
-               (sizeof(int32_t) + sizeof(int64_t));
+    t->n = n;
+    t->per_shard = rows_together(values);
+    const size_t shards = (size_t)vem_i_shards(n, t->per_shard);
+    const vem_i_room list[] = {
+        {&t->rows, (size_t)t->run->threads, (size_t)d * sizeof *t->rows, 0},
+        {&t->bad, shards, sizeof *t->bad, 0},
+        {&t->bad_row, shards, sizeof *t->bad_row, 0},
+    };
+    return vem_i_take_rooms(t->run, list, VEM_I_COUNT(list));
+}
+
+static void free_room(task *t)
+{
+    vem_i_free(t->rows);
+    vem_i_free(t->bad);
+    vem_i_free(t->bad_row);
+}
+
+void vem_i_support_plan(vem_i_run *dry, int64_t n, int32_t d, int64_t row_values)
+{
+    task t = {.run = dry};
+    take_room(&t, n, d, row_values);
+    free_room(&t);
 }
 
 vem_status vem_i_support_read(vem_i_run *run, const vem_data *data,
@@ -92,17 +112,10 @@ vem_status vem_i_support_read(vem_i_run *run, const vem_data *data,
               .data = data,
               .support = support,
               .first = first,
-              .n = n,
-              .per_shard = rows_together(values),
               .log_base = support->log_base ? log_base : NULL};
-    const int64_t shards = vem_i_shards(n, t.per_shard);
     const vem_progress told = {.phase = phase, .free_energy = NAN};
-    vem_status status =
-        vem_i_take(run, &t.rows, (size_t)run->threads, (size_t)data->d * sizeof *t.rows);
-    if (status == VEM_OK)
-        status = vem_i_take(run, &t.bad, (size_t)shards, sizeof *t.bad);
-    if (status == VEM_OK)
-        status = vem_i_take(run, &t.bad_row, (size_t)shards, sizeof *t.bad_row);
+    vem_status status = take_room(&t, n, data->d, values);
+    const int64_t shards = vem_i_shards(n, t.per_shard);
     if (status == VEM_OK &&
         vem_i_parallel_watched(run, shards, (double)t.per_shard * (double)values,
                                read_shard, &t, &told, 1))
@@ -110,8 +123,6 @@ vem_status vem_i_support_read(vem_i_run *run, const vem_data *data,
     for (int64_t s = 0; status == VEM_OK && s < shards; s++)
         if (t.bad[s] >= 0)
             status = refuse(&t, t.bad_row[s], t.bad[s]);
-    vem_i_free(t.rows);
-    vem_i_free(t.bad);
-    vem_i_free(t.bad_row);
+    free_room(&t);
     return status;
 }

@@ -16,8 +16,7 @@ typedef struct vem_i_support {
 vem_status vem_i_support_read(vem_i_run *run, const vem_data *data,
                               const vem_i_support *support, int64_t first, int64_t n,
                               const char *phase, double *log_base);
-/* What that takes; row_values as vem_i_data_row_values says. */
-uint64_t vem_i_support_bytes(const vem_i_run *run, int64_t n, int32_t d,
-                             int64_t row_values);
+/* That, run dry (base/memory.h); row_values as vem_i_data_row_values says. */
+void vem_i_support_plan(vem_i_run *dry, int64_t n, int32_t d, int64_t row_values);
 
 #endif

@@ -3,7 +3,6 @@
 #define VEM_FIT_ATTEMPT_INSIDE_H
 
 #include "fit/attempt.h"
-#include "search/tour.h"
 
 /* The least variance that all clusters and columns may share in the family of the fit. */
 double vem_i_attempt_least_variance(const vem_i_attempt *attempt);
@@ -14,9 +13,6 @@ vem_i_shape vem_i_attempt_shape(const vem_i_attempt *attempt, int family,
 vem_status vem_i_attempt_convert(vem_i_attempt *attempt);
 /* Rows become attempt->model; where the search is served by it they are put in order. */
 vem_status vem_i_attempt_seed(vem_i_attempt *attempt, const vem_options *options);
-/* The order of the rows by the cluster that the labels say; rows and labels into that order. */
-vem_status vem_i_attempt_tour(vem_i_attempt *attempt, vem_i_tour *tour);
-vem_status vem_i_attempt_reorder(vem_i_attempt *attempt, const vem_i_tour *tour);
 /* From now on the rows are looked at along their leading axes, where the programme has a loop
  * along them and they serve. */
 vem_status vem_i_attempt_look_along(vem_i_attempt *attempt);

@@ -4,8 +4,8 @@
  * columns, for clusters whose means lie in the span of the axes: without that constraint it
  * rises. */
 #include "fit/attempt_inside.h"
+#include "fit/order.h"
 #include "model/evidence.h"
-#include "search/tour.h"
 
 /* Clusters of a list after the loop along axes: rows have looked farther already. */
 enum { SETTLE_REACH = 16 };
@@ -34,8 +34,9 @@ vem_status vem_i_attempt_look_along(vem_i_attempt *a)
 /* All rows by the cluster they hold; the labels follow. What they were along the axes goes first. */
 static vem_status take_whole(vem_i_attempt *a)
 {
+    const int32_t clusters = a->model->clusters;
     vem_i_tour tour = {0};
-    vem_status status = vem_i_attempt_tour(a, &tour);
+    vem_status status = vem_i_order_of(a->run, a->view->n, clusters, a->labels, &tour);
     const uint32_t *rows = a->points->rows;
     for (int64_t i = 0; status == VEM_OK && rows && i < a->view->n; i++)
         tour.items[i] = rows[tour.items[i]];
@@ -45,7 +46,7 @@ static vem_status take_whole(vem_i_attempt *a)
     a->whole_points = NULL;
     vem_i_leading_let_go(&a->leading);
     if (status == VEM_OK)
-        status = vem_i_attempt_reorder(a, &tour);
+        status = vem_i_order_rows(a->run, a->points, clusters, &tour, a->labels);
     vem_i_tour_free(&tour);
     return status;
 }

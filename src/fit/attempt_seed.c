@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "data/together.h"
 #include "data/unit.h"
+#include "fit/order.h"
 #include "model/units.h"
 #include "seed/seed.h"
 
@@ -119,43 +120,13 @@ static vem_status place_seeds(vem_i_attempt *a, vem_seeding method)
     return VEM_OK;
 }
 
-vem_status vem_i_attempt_tour(vem_i_attempt *a, vem_i_tour *tour)
-{
-    int32_t *rank = NULL;
-    const int32_t clusters = a->model->clusters;
-    vem_status status = vem_i_take(a->run, &rank, (size_t)clusters, sizeof(int32_t));
-    if (status == VEM_OK)
-        status = vem_i_tour_new(a->run, a->view->n, clusters, tour);
-    if (status == VEM_OK) {
-        for (int32_t k = 0; k < clusters; k++)
-            rank[k] = k;
-        vem_i_tour_sort(tour, clusters, a->labels, 1, rank);
-    }
-    vem_i_free(rank);
-    return status;
-}
-
-vem_status vem_i_attempt_reorder(vem_i_attempt *a, const vem_i_tour *tour)
-{
-    const int32_t clusters = a->model->clusters;
-    const vem_status status = vem_i_points_reorder(a->run, a->points, tour->items, 1);
-    /* Labels are ascending now, the unknown ones last. */
-    for (int64_t i = 0, k = 0; status == VEM_OK && i < a->view->n; i++) {
-        while (k < clusters && i >= tour->starts[k + 1])
-            k++;
-        a->labels[i] = k < clusters ? (int32_t)k : -1;
-    }
-    return status;
-}
-
-/* Rows that begin in the same cluster, side by side: from now on most of what a step reads
- * lies together. */
 static vem_status order_rows(vem_i_attempt *a)
 {
+    const int32_t clusters = a->model->clusters;
     vem_i_tour tour = {0};
-    vem_status status = vem_i_attempt_tour(a, &tour);
+    vem_status status = vem_i_order_of(a->run, a->view->n, clusters, a->labels, &tour);
     if (status == VEM_OK)
-        status = vem_i_attempt_reorder(a, &tour);
+        status = vem_i_order_rows(a->run, a->points, clusters, &tour, a->labels);
     vem_i_tour_free(&tour);
     return status;
 }

@@ -18,6 +18,7 @@
 #include "data/points.h"
 #include "data/subset.h"
 #include "em/last_step.h"
+#include "fit/order.h"
 #include "fit/reduce.h"
 #include "metrics/gap.h"
 #include "metrics/measure.h"
@@ -25,7 +26,6 @@
 #include "moves/descend.h"
 #include "moves/moves.h"
 #include "moves/refine.h"
-#include "search/tour.h"
 #include "seed/seed.h"
 
 static uint64_t larger(uint64_t a, uint64_t b)
@@ -74,6 +74,18 @@ static vem_view view_of(const sizes *s)
                       .log_base = has_log_base(s->o) ? &ONE : NULL};
 }
 
+/* And the same as rows to be put in order; what stands for arrays and a file is not written. */
+static vem_i_points points_of(const sizes *s, int spill)
+{
+    static double one;
+    static vem_i_mapping file;
+    const vem_view view = view_of(s);
+    return (vem_i_points){.view = view,
+                          .spill = spill ? &file : NULL,
+                          .mass = view.mass ? &one : NULL,
+                          .log_base = view.log_base ? &one : NULL};
+}
+
 /* The same for a loop of this family. */
 static vem_view view_for(const sizes *s, const vem_i_family *family)
 {
@@ -81,6 +93,17 @@ static vem_view view_for(const sizes *s, const vem_i_family *family)
     if (s->cells)
         view.mass = &ONE;
     return view;
+}
+
+static vem_i_shape shape_of(const sizes *s)
+{
+    return vem_i_shape_of(vem_i_family_of(s->o->family), s->clusters, s->d);
+}
+
+/* What an attempt has beside its loop. */
+static uint64_t attempt_bytes(const sizes *s)
+{
+    return s->model + (uint64_t)s->n * sizeof(int32_t);
 }
 
 /* The constructors of the loop, run dry; and what it takes when a cluster goes far (em/steady.h). */
@@ -186,65 +209,65 @@ static uint64_t starts_bytes(const sizes *s, const vem_i_starts_plan *starts)
     sample.n = starts->rows;
     sample.weighted = s->weighted || drawn;
     const vem_i_programme each = vem_i_programme_on_sample(&o, VEM_I_FROM_ROWS, sample.n);
-    /* Labels of the best and of the run, and running sums to draw from. */
-    uint64_t bytes =
-        2 * s->model + (uint64_t)sample.n * (2 * sizeof(int32_t) + sizeof(double)) +
-        larger(check_bytes(s),
-               larger(seed_bytes(&sample), s->model + loops_bytes(&sample, &each)));
-    bytes +=
-        vem_i_starts_seen(vem_i_family_of(o.family), s->clusters, s->d) * sizeof(double);
+    uint64_t bytes;
+    vem_i_run dry = vem_i_run_dry(s->run, &bytes);
+    vem_i_starts_room room;
+    vem_i_starts_room_new(&dry, shape_of(s), sample.n, &room);
+    vem_i_starts_room_free(&room);
+    /* The best so far, and the run at hand, which begins from a model of its own. */
+    bytes += 2 * attempt_bytes(&sample) +
+             larger(check_bytes(s),
+                    larger(seed_bytes(&sample), s->model + loops_bytes(&sample, &each)));
     if (drawn)
         bytes += subset_bytes(s, sample.n);
     if (starts->larger == 0)
         return bytes;
     sample.n = starts->larger;
     const vem_i_programme last = vem_i_programme_on_larger(&o, sample.n);
-    return larger(bytes, 2 * s->model + (uint64_t)sample.n * 2 * sizeof(int32_t) +
-                             loops_bytes(&sample, &last) + subset_bytes(s, sample.n));
+    return larger(bytes, 2 * attempt_bytes(&sample) + loops_bytes(&sample, &last) +
+                             subset_bytes(s, sample.n));
 }
 
-/* Rows in another order: which they were, and, where they are sparse, where they begin and end. */
-static uint64_t ordered_bytes(const vem_i_programme *p, uint64_t items, int sparse)
+/* Rows in another order: what tells which they were, */
+static uint64_t ordered_bytes(const sizes *s, const vem_i_programme *p)
 {
-    return vem_i_programme_orders(p)
-               ? items * (sizeof(uint32_t) + (sparse ? 2 * sizeof(int64_t) : 0))
-               : 0;
+    uint64_t bytes;
+    vem_i_run dry = vem_i_run_dry(s->run, &bytes);
+    vem_i_points points = points_of(s, 0);
+    if (vem_i_programme_orders(p))
+        vem_i_points_keep_order(&dry, &points);
+    return bytes;
 }
 
-/* The rows themselves stay: 4 n for their old places, and for those in another file. */
+/* and with it what putting them there takes. */
 static uint64_t order_bytes(const sizes *s, int spill)
 {
-    enum { STRIPES = 8 };
-    const uint64_t stripes =
-        (uint64_t)(s->run->threads < STRIPES ? s->run->threads : STRIPES);
-    uint64_t tour;
-    vem_i_run dry = vem_i_run_dry(s->run, &tour);
-    vem_i_tour none = {0};
-    vem_i_tour_new(&dry, s->n, s->clusters, &none);
-    vem_i_tour_free(&none);
-    return tour + (uint64_t)s->clusters * sizeof(int32_t) +
-           stripes * ((uint64_t)s->n / 8 + 8) +
-           (spill ? (uint64_t)s->n * sizeof(uint32_t) : 0);
+    uint64_t bytes;
+    vem_i_run dry = vem_i_run_dry(s->run, &bytes);
+    vem_i_points points = points_of(s, spill);
+    vem_i_tour tour = {0};
+    if (vem_i_order_of(&dry, s->n, s->clusters, NULL, &tour) == VEM_OK)
+        vem_i_order_rows(&dry, &points, s->clusters, &tour, NULL);
+    vem_i_tour_free(&tour);
+    return bytes;
 }
 
-/* A pass over the rows, run dry; of counts, before it, a look at every value. Of sparse rows
- * there is nothing else, and their columns count. */
+/* A pass over the rows, run dry; of counts, before it, a look at every value. */
 static uint64_t load_bytes(const sizes *s)
 {
-    enum { COLUMNS = 5 }; /* origin, deviations, mean and two sums */
-    const uint64_t support = vem_i_support_of(vem_i_family_of(s->o->family))
-                                 ? vem_i_support_bytes(s->run, s->n, s->d, s->row_values)
-                                 : 0;
     uint64_t bytes;
-    if (s->sparse)
-        return support + COLUMNS * (uint64_t)s->d * sizeof(double);
     vem_i_run dry = vem_i_run_dry(s->run, &bytes);
     double one = ONE;
-    const vem_data rows = {.weights = s->weighted ? &one : NULL};
-    vem_i_pass pass = {.run = &dry, .data = &rows, .n = s->n, .d = s->d};
-    vem_i_pass_new(&pass);
-    vem_i_pass_free(&pass);
-    return support + bytes;
+    const vem_data rows = {.weights = s->weighted ? &one : NULL,
+                           .n = s->n,
+                           .d = s->d,
+                           .sparse = {.starts = s->sparse ? &NONE : NULL}};
+    const vem_i_points_request request = {.precision = s->kernels->precision,
+                                          .whiten = !s->sparse};
+    vem_i_points_plan(&dry, &rows, &request);
+    if (vem_i_support_of(vem_i_family_of(s->o->family)))
+        vem_i_support_plan(&dry, s->n, s->d, s->row_values);
+    return bytes;
 }
 
 /* Drawing a coreset, which is there while the fit's own copy of its rows is made. Weights would be
@@ -270,8 +293,7 @@ static uint64_t cap_bytes(const sizes *s)
     int64_t none;
     int kept;
     double energy;
-    vem_status status = vem_i_model_blank(
-        &dry, vem_i_shape_of(vem_i_family_of(s->o->family), s->clusters, s->d), &model);
+    vem_status status = vem_i_model_blank(&dry, shape_of(s), &model);
     bytes = 0;
     if (status == VEM_OK)
         vem_i_cap_rounds(&dry, &view, NULL, vem_i_cap_of(s->o), model, NULL, &none, &kept,
@@ -283,7 +305,7 @@ static uint64_t cap_bytes(const sizes *s)
 /* Of one stage, beside the rows and the labels. */
 static uint64_t stage_bytes(const sizes *s, const vem_i_programme *p, int spill)
 {
-    const uint64_t ordered = ordered_bytes(p, (uint64_t)s->n, s->sparse);
+    const uint64_t ordered = ordered_bytes(s, p);
     uint64_t most = ordered + s->model + loops_bytes(s, p);
     if (vem_i_cap_of(s->o) > 0)
         most = larger(most, ordered + s->model + cap_bytes(s));
@@ -293,9 +315,9 @@ static uint64_t stage_bytes(const sizes *s, const vem_i_programme *p, int spill)
         else if (p->stages[i].kind == VEM_I_STAGE_SEED)
             most = larger(most, seed_bytes(s));
     if (ordered) /* afterwards the labels are put back: a copy */
-        most = larger(most, ordered + s->model +
-                                larger(order_bytes(s, spill),
-                                       (uint64_t)s->n * sizeof(int32_t)));
+        most =
+            larger(most, s->model + larger(order_bytes(s, spill),
+                                           ordered + (uint64_t)s->n * sizeof(int32_t)));
     return most;
 }
 
@@ -320,8 +342,7 @@ static uint64_t led_bytes(const sizes *s, const vem_i_programme *p, int spill)
     along.d = leading->axes;
     along.stored = VEM_I_STORED_PLAIN;
     /* Lifted, the model is there twice, and the axes once more, in double. */
-    const uint64_t ordered = ordered_bytes(p, (uint64_t)s->n, s->sparse);
-    const uint64_t lifted = ordered + 2 * s->model + 3 * basis + order_bytes(s, spill);
+    const uint64_t lifted = 2 * s->model + 3 * basis + order_bytes(s, spill);
     return larger(larger(whole, lifted),
                   larger(made, basis + mass + rows + stage_bytes(&along, p, spill)));
 }
@@ -347,8 +368,7 @@ static uint64_t gap_bytes(const sizes *s)
     vem_i_run dry = vem_i_run_dry(s->run, &bytes);
     vem_model *model = NULL;
     vem_i_gap none;
-    vem_status status = vem_i_model_blank(
-        &dry, vem_i_shape_of(vem_i_family_of(s->o->family), s->clusters, s->d), &model);
+    vem_status status = vem_i_model_blank(&dry, shape_of(s), &model);
     bytes = 0;
     if (status == VEM_OK)
         vem_i_gap_of(&dry, s->cells, model, 0, 0, &none);
@@ -395,7 +415,6 @@ static uint64_t plan_stages(const vem_i_plan *plan, const vem_i_run *run)
     /* Labels and model of the best restart so far stay while another runs. */
     if (o->restarts > 1)
         rows += s.model + labels;
-    const uint64_t ordered = ordered_bytes(p, items, s.sparse);
     uint64_t most = load_bytes(&s) + reduce_bytes(plan, run);
     most = larger(most, check_bytes(&s));
     const vem_view view = view_of(&s);
@@ -407,7 +426,7 @@ static uint64_t plan_stages(const vem_i_plan *plan, const vem_i_run *run)
                             (o->gap == VEM_AUTO ? 0 : gap));
     most = larger(most, labels + s.model + gap);
     vem_i_cells_free(cells);
-    most = larger(most, (p->reduced ? 0 : labels) + ordered + s.model +
+    most = larger(most, (p->reduced ? 0 : labels) + ordered_bytes(&s, p) + s.model +
                             vem_i_measure_bytes(run, o, plan->n, s.d, plan->type,
                                                 p->reduced, plan->weighted));
     return rows + most;

@@ -54,8 +54,7 @@ typedef struct starts {
     vem_model *model;
     int32_t *labels;
     double free_energy;
-    double *work; /* one per item */
-    double *seen; /* of counts: the means of the best, and a row, as distances see them */
+    vem_i_starts_room room;
     int64_t told;
     vem_i_met met;
 } starts;
@@ -154,22 +153,23 @@ static void look_at_means(const starts *s)
 {
     const vem_model *m = s->model;
     const vem_i_counts *counts = counts_of(s);
-    if (!s->seen)
+    if (!s->room.seen)
         return;
-    memcpy(s->seen, m->means, (size_t)m->clusters * (size_t)m->d * sizeof(double));
+    memcpy(s->room.seen, m->means, (size_t)m->clusters * (size_t)m->d * sizeof(double));
     for (int64_t c = 0; counts->stabilize && c < m->clusters; c++)
-        counts->stabilize(s->seen + c * m->d, m->d);
+        counts->stabilize(s->room.seen + c * m->d, m->d);
 }
 
 static const double *mean_of(const starts *s, int32_t cluster)
 {
-    return (s->seen ? s->seen : s->model->means) + (int64_t)cluster * s->model->d;
+    return (s->room.seen ? s->room.seen : s->model->means) +
+           (int64_t)cluster * s->model->d;
 }
 
 static double square_to_seen(const starts *s, int64_t item, const double *mean)
 {
     const int32_t d = s->view->d;
-    double *row = s->seen + (int64_t)s->model->clusters * d, sum = 0;
+    double *row = s->room.seen + (int64_t)s->model->clusters * d, sum = 0;
     vem_i_view_widen(s->view, item, row);
     if (counts_of(s)->stabilize)
         counts_of(s)->stabilize(row, d);
@@ -180,7 +180,7 @@ static double square_to_seen(const starts *s, int64_t item, const double *mean)
 
 static double square_to(const starts *s, int64_t item, const double *mean)
 {
-    if (s->seen)
+    if (s->room.seen)
         return square_to_seen(s, item, mean);
     const vem_view *view = s->view;
     double sum = 0;
@@ -198,11 +198,11 @@ static int64_t draw_far(const starts *s, vem_i_rng *rng)
     double sum = 0;
     for (int64_t i = 0; i < v->n; i++) {
         sum += vem_i_view_mass(v, i) * square_to(s, i, mean_of(s, s->labels[i]));
-        s->work[i] = sum;
+        s->room.work[i] = sum;
     }
     const double place = vem_i_rng_uniform(rng) * sum;
     int64_t item = 0;
-    while (item < v->n - 1 && s->work[item] <= place)
+    while (item < v->n - 1 && s->room.work[item] <= place)
         item++;
     return item;
 }
@@ -319,17 +319,15 @@ static vem_status run_on_sample(starts *s, const vem_i_starts_plan *plan)
         s->a->missed = VEM_I_MISSED_PLACES;
     if (status != VEM_OK || distinct < s->options.clusters)
         return status;
-    const uint64_t seen = vem_i_starts_seen(vem_i_family_of(s->options.family),
-                                            (int32_t)s->options.clusters, s->view->d);
-    status = vem_i_take(run, &s->work, (size_t)s->view->n, sizeof(double));
-    if (status == VEM_OK && seen > 0)
-        status = vem_i_take(run, &s->seen, (size_t)seen, sizeof(double));
+    status =
+        vem_i_starts_room_new(run,
+                              vem_i_shape_of(vem_i_family_of(s->options.family),
+                                             (int32_t)s->options.clusters, s->view->d),
+                              s->view->n, &s->room);
     for (; status == VEM_OK && s->done < plan->runs && !over(run); s->done++)
         status = s->done < plan->fresh || !s->model ? run_one(s, (uint64_t)s->done, NULL)
                                                     : run_moved(s, (uint64_t)s->done);
-    vem_i_free(s->work);
-    vem_i_free(s->seen);
-    s->work = s->seen = NULL;
+    vem_i_starts_room_free(&s->room);
     return status;
 }
 

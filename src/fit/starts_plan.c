@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "base/memory.h"
 #include "fit/presets.h"
 #include "model/family.h"
 
@@ -121,9 +122,21 @@ vem_i_starts_plan vem_i_starts_on_cells(const vem_options *o, int ours, int32_t 
     return p;
 }
 
-uint64_t vem_i_starts_seen(const vem_i_family *family, int32_t clusters, int32_t d)
+vem_status vem_i_starts_room_new(vem_i_run *run, vem_i_shape shape, int64_t items,
+                                 vem_i_starts_room *room)
 {
-    return family->counts ? ((uint64_t)clusters + 1) * (uint64_t)d : 0;
+    const size_t rows = shape.family->counts ? (size_t)shape.clusters + 1 : 0;
+    *room = (vem_i_starts_room){0};
+    const vem_i_room list[] = {{&room->work, (size_t)items, sizeof(double), 0},
+                               {&room->seen, rows, (size_t)shape.d * sizeof(double), 0}};
+    return vem_i_take_rooms(run, list, VEM_I_COUNT(list));
+}
+
+void vem_i_starts_room_free(vem_i_starts_room *room)
+{
+    vem_i_free(room->work);
+    vem_i_free(room->seen);
+    *room = (vem_i_starts_room){0};
 }
 
 vem_options vem_i_starts_options(const vem_options *resolved)

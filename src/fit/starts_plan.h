@@ -31,8 +31,16 @@ vem_i_starts_plan vem_i_starts_of(const vem_options *resolved, int ours, int red
 vem_i_starts_plan vem_i_starts_on_cells(const vem_options *resolved, int ours, int32_t d);
 /* Products of a step on the sample below which one thread makes it; tests change it. */
 extern double vem_i_starts_light;
-/* Values that a move of clusters needs of means and a row as distances see them; 0: as they are. */
-uint64_t vem_i_starts_seen(const vem_i_family *family, int32_t clusters, int32_t d);
+/* What a move of clusters needs. */
+typedef struct vem_i_starts_room {
+    double *work; /* one per item */
+    double *
+        seen; /* of counts: the means of the best, and a row, as distances see them; or NULL */
+} vem_i_starts_room;
+
+vem_status vem_i_starts_room_new(vem_i_run *run, vem_i_shape shape, int64_t items,
+                                 vem_i_starts_room *room);
+void vem_i_starts_room_free(vem_i_starts_room *room);
 /* The options of a run. */
 vem_options vem_i_starts_options(const vem_options *resolved);
 /* Is a step of these runs done by the time other threads are awake? */

@@ -37,11 +37,16 @@ void vem_path_free(vem_path *path)
     vem_i_free(path);
 }
 
-uint64_t vem_i_path_bytes(const vem_i_run *run, vem_i_shape shape)
+void vem_i_path_plan(vem_i_run *dry, vem_i_shape shape)
 {
-    /* Half of as many as the largest. */
-    return vem_i_model_bytes(run, shape) / 2 * ((uint64_t)shape.clusters + 1) +
-           (uint64_t)shape.clusters * (sizeof(vem_path_point) + sizeof(vem_model *));
+    vem_path *path = NULL;
+    void *models;
+    /* Bytes are linear in the clusters: each takes the mean of the least and the most. */
+    const vem_i_shape least = vem_i_shape_of(shape.family, 1, shape.d);
+    const uint64_t two = vem_i_model_bytes(dry, least) + vem_i_model_bytes(dry, shape);
+    vem_i_path_new(dry, shape.clusters, &path);
+    vem_i_take(dry, &models, (size_t)shape.clusters, (size_t)(two / 2));
+    vem_path_free(path);
 }
 
 int32_t vem_i_path_find(const vem_path *path, int32_t clusters)

@@ -19,8 +19,8 @@ struct vem_path {
 
 /* Room for so many numbers of clusters. */
 vem_status vem_i_path_new(vem_i_run *run, int32_t capacity, vem_path **path);
-/* Bytes of the mixtures of 1 ... clusters. */
-uint64_t vem_i_path_bytes(const vem_i_run *run, vem_i_shape shape);
+/* A path with the mixtures of 1 ... clusters, run dry (base/memory.h). */
+void vem_i_path_plan(vem_i_run *dry, vem_i_shape shape);
 /* Keeps a copy of the mixture, unless there is a better one of as many clusters. */
 vem_status vem_i_path_add(vem_i_run *run, vem_path *path, const vem_model *model,
                           double free_energy, int64_t steps);

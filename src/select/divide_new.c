@@ -5,7 +5,8 @@
 #include "search/boxes.h"
 #include "select/divide_inside.h"
 
-enum { KEPT = 32 }; /* mixtures of the path, or so */
+/* Mixtures of the path, or so: how many numbers of clusters a search comes by, it finds out. */
+enum { KEPT = 32 };
 
 void vem_i_divider_free(vem_i_divider *t)
 {
@@ -76,7 +77,8 @@ static uint64_t bytes_of(const vem_i_run *run, const vem_i_programme *programme,
     vem_i_divider_new(&t);
     vem_i_divide_plan_boxes(&t);
     vem_i_divider_free(&t);
-    return bytes + KEPT * vem_i_model_bytes(run, vem_i_shape_of(family, t.most, d));
+    return bytes + (uint64_t)(t.most < KEPT ? t.most : KEPT) *
+                       vem_i_model_bytes(run, vem_i_shape_of(family, t.most, d));
 }
 
 uint64_t vem_i_divide_bytes(const vem_i_run *run, const vem_i_programme *programme,

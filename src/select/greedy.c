@@ -2,6 +2,7 @@
  * (moves/insert.c). Where it rests before an insertion, and where it ends, there is a
  * mixture of the path. Unlike the preset of the name it stops by a rule that does not
  * depend on the units of the data: every mixture of the path is converged alike. */
+#include "base/memory.h"
 #include "select/select.h"
 
 static const double TOLERANCE = 1e-4;
@@ -15,9 +16,11 @@ static void prepare(vem_options *options)
 
 static uint64_t bytes(const vem_i_run *run, const vem_i_programme *programme, int32_t d)
 {
-    return vem_i_path_bytes(run,
-                            vem_i_shape_of(vem_i_family_of(programme->options.family),
-                                           (int32_t)programme->options.clusters, d));
+    uint64_t bytes;
+    vem_i_run dry = vem_i_run_dry(run, &bytes);
+    vem_i_path_plan(&dry, vem_i_shape_of(vem_i_family_of(programme->options.family),
+                                         (int32_t)programme->options.clusters, d));
+    return bytes;
 }
 
 static vem_status run(vem_i_selection *selection)

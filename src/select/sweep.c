@@ -150,10 +150,11 @@ static vem_status run(vem_i_selection *s)
 
 static uint64_t bytes(const vem_i_run *run, const vem_i_programme *programme, int32_t d)
 {
-    return vem_i_divide_bytes(run, programme, d) +
-           vem_i_path_bytes(run,
-                            vem_i_shape_of(vem_i_family_of(programme->options.family),
-                                           (int32_t)programme->options.clusters, d));
+    uint64_t bytes;
+    vem_i_run dry = vem_i_run_dry(run, &bytes);
+    vem_i_path_plan(&dry, vem_i_shape_of(vem_i_family_of(programme->options.family),
+                                         (int32_t)programme->options.clusters, d));
+    return bytes + vem_i_divide_bytes(run, programme, d);
 }
 
 static const char HOW[] =
