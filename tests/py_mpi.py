@@ -164,6 +164,60 @@ class Mpi(Case):
                 model.pop("meta", None)
             self.assertEqual(*models)
 
+    def run_any(self, processes, *words, code=0):
+        """One process without MPI, or several."""
+        if processes:
+            return self.run_many(processes, *words, code=code)
+        done = self.vem(*words, code=code)
+        return done.stdout, done.stderr
+
+    def keeps(self, data, *words, steps=3, more=9, pairs=((0, 3), (3, 0), (2, 3), (3, 1))):
+        """A fit that some leave and others go on with is the fit of one."""
+        found = ("-o", self.path("m.npz"), "--labels", self.path("l.npy"))
+        words = ("fit", data, *words, "--threads", 1, *found)
+        self.vem(*words, "-q", "--max-steps", more)
+        whole = npz_parse(self.path("m.npz")), self.read("l.npy")
+        for before, after in pairs:
+            state = self.path(f"state{before}{after}")
+            kept = ("--checkpoint", state)
+            self.run_any(before, *words, "-q", "--max-steps", steps, *kept)
+            _, err = self.run_any(after, *words, "--max-steps", more, *kept, "--resume")
+            self.assertEqual(err.count("resumed from"), 1, err)
+            for one, other in zip(whole, (npz_parse(self.path("m.npz")), self.read("l.npy"))):
+                if isinstance(one, dict):
+                    one.pop("meta", None), other.pop("meta", None)
+                self.assertEqual(one, other, (words, before, after))
+
+    def test_states_go_from_some_to_others(self):
+        a = self.data("a.npy", 10007, 5, 12, "f4")
+        self.keeps(a, "-k", 12, "--algorithm", "kmeans", "--empty", "reseed")
+        self.keeps(a, "-k", 20, "--algorithm", "var-gmm-x", "--explore", 1, pairs=((2, 3), (3, 0)))
+        self.keeps(a, "-k", 5, "--algorithm", "gmm", "--family", "full", "--weights",
+                   self.weights(10007), pairs=((3, 2), (0, 2)))
+
+    def test_states_between_restarts(self):
+        """The second one has begun when the first is over: with the labels of the best of all rows."""
+        a = self.data("a.npy", 10007, 5, 12, "f4")
+        words = ("-k", 6, "--algorithm", "kmeans", "--restarts", 2, "--tolerance", 0.01)
+        self.keeps(a, *words, steps=60, more=60, pairs=((3, 2), (2, 0)))
+
+    def test_states_that_do_not_go_on(self):
+        a = self.data("a.npy", 10007, 5, 12, "f4")
+        state = self.path("state")
+        words = ("fit", a, "-k", 6, "--algorithm", "kmeans", "--max-steps", 3, "--checkpoint", state, "-q")
+        self.run_many(3, *words)
+        _, err = self.run_many(2, *words, "--seed", 2, "--resume", code=2)
+        self.assertEqual(err.count("belongs to another fit"), 1, err)
+        bytes_of = bytearray(self.read("state"))
+        bytes_of[len(bytes_of) // 2] ^= 1
+        with open(state, "wb") as file:
+            file.write(bytes_of)
+        _, err = self.run_many(2, *words, "--resume", code=1)
+        self.assertEqual(err.count("cannot be resumed from: it is damaged"), 1, err)
+        self.write("state", "something else")
+        _, err = self.run_many(2, *words, code=2)
+        self.assertEqual(err.count("is no state of a fit"), 1, err)
+
     def test_long_chains(self):
         a = self.data("a.npy", 10007, 5, 12, "f4")
         self.fits(a, (2,), "-k", 6, "--algorithm", "kmeans", "--seeding", "afkmc2", "--chain", 1500,

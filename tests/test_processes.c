@@ -19,11 +19,21 @@ typedef struct process {
     vem_i_comm comm;
     const grid_data *rows;
     vem_options options;
+    const char *state; /* the file of --checkpoint; NULL: none */
+    int notices;
     vem_status status;
     char message[1024];
     vem_model *model;
     vem_report *report;
 } process;
+
+static void note(void *user, int warning, const char *sentence)
+{
+    process *p = user;
+    assert_true(warning);
+    assert_non_null(strstr(sentence, "The fit goes on without a new checkpoint"));
+    p->notices++;
+}
 
 static void *fit(void *arg)
 {
@@ -36,6 +46,12 @@ static void *fit(void *arg)
     vem_ctx_set_dashes(own, 1);
     if (p->comm.size > 1)
         own->comm = &p->comm;
+    const vem_checkpoint kept = {.size = sizeof kept,
+                                 .path = p->state,
+                                 .notice = note,
+                                 .user = p};
+    if (p->state)
+        assert_int_equal(vem_ctx_set_checkpoint(own, &kept), VEM_OK);
     assert_int_equal(vem_data_borrow(own, VEM_FLOAT64, p->rows->x, N, D, 0, 0, &data),
                      VEM_OK);
     p->status = vem_fit(own, data, &p->options, NULL, &p->model, &p->report);
@@ -124,11 +140,38 @@ static void all_are_late_together(void **state)
     grid_data_free(&rows);
 }
 
+/* A state that cannot be written is told by the first one, once, and ends nobody. */
+static void states_that_cannot_be_written_end_nobody(void **state)
+{
+    (void)state;
+    grid_data rows = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, N, D, 5);
+    process some[MOST], one[1];
+    vem_options o = endless();
+    o.max_steps = 5;
+    tick = 0;
+    fit_by(1, &rows, &o, one);
+    for (int r = 0; r < 3; r++)
+        some[r] = (process){.comm = process_of(r, 3),
+                            .rows = &rows,
+                            .options = o,
+                            .state = "no/such/folder/state"};
+    run_processes(3, fit, some, sizeof *some);
+    for (int r = 0; r < 3; r++) {
+        assert_int_equal(some[r].status, VEM_OK);
+        assert_int_equal(some[r].notices, r == 0);
+        assert_same_model(some[r].model, one[0].model);
+    }
+    free_all(some, 3);
+    free_all(one, 1);
+    grid_data_free(&rows);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_end_after_the_same_step),
         cmocka_unit_test(all_are_late_together),
+        cmocka_unit_test(states_that_cannot_be_written_end_nobody),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -21,6 +21,9 @@ typedef struct vem_i_record {
     /* Writes bytes or fills them in. Not VEM_OK: with a message. */
     vem_status (*pass)(void *user, void *bytes, size_t size);
     void *user;
+    /* Where several processes pass the same: what the one does that has the file. NULL else. */
+    vem_status (*file)(void *user, void *bytes, size_t size);
+    void *file_user;
     uint64_t left;     /* reading: bytes that are still there */
     vem_status status; /* of the first failure */
     char ahead

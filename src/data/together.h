@@ -12,6 +12,7 @@
 #ifndef VEM_DATA_TOGETHER_H
 #define VEM_DATA_TOGETHER_H
 
+#include "base/record.h"
 #include "comm/comm.h"
 #include "data/view.h"
 
@@ -43,5 +44,14 @@ void vem_i_view_rows(const vem_i_run *run, const vem_view *view, const int64_t *
 /* `values` of some items (by their numbers), one for each item of the view, to all. */
 void vem_i_view_values(const vem_i_run *run, const vem_view *view, const double *values,
                        const int64_t *numbers, int64_t count, double *out);
+
+/* `each` values of every row, in a state (base/record.h); the checks of vem_i_record_indices and
+ * vem_i_record_elements (values of T). */
+void vem_i_record_row_indices(vem_i_record *record, const vem_view *view,
+                              const char *name, int32_t *values, size_t each, int64_t low,
+                              int64_t high);
+void vem_i_record_row_elements(vem_i_record *record, const vem_view *view,
+                               const char *name, void *values, size_t each, double low,
+                               double high);
 
 #endif

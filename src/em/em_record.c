@@ -12,25 +12,26 @@
 #include <float.h>
 #include <math.h>
 
+#include "data/together.h"
 #include "model/contract.h"
 #include "model/counts.h"
 #include "model/units.h"
 
 /* What is held; `whole`: also how probable it is, as after an E-step, and `further`: what
  * was found beyond it. */
-static void record_posterior(vem_i_record *r, vem_i_posterior *p, size_t element,
+static void record_posterior(vem_i_record *r, const vem_view *view, vem_i_posterior *p,
                              int32_t clusters, int whole, int further)
 {
-    const size_t n = (size_t)p->n, entries = n * (size_t)p->width;
+    const size_t width = (size_t)p->width;
     vem_i_record_int(r, "known", &p->known, 0, 1);
     if (p->known)
-        vem_i_record_indices(r, "held", p->held, entries, -1, clusters - 1);
+        vem_i_record_row_indices(r, view, "held", p->held, width, -1, clusters - 1);
     if (whole && p->q)
-        vem_i_record_elements(r, "q", p->q, entries, element, 0, DBL_MAX);
+        vem_i_record_row_elements(r, view, "q", p->q, width, 0, DBL_MAX);
     if (further) {
-        vem_i_record_indices(r, "next", p->next, n, -1, clusters - 1);
+        vem_i_record_row_indices(r, view, "next", p->next, 1, -1, clusters - 1);
         /* Infinite where there is no further cluster. */
-        vem_i_record_elements(r, "gap", p->gap, n, element, -DBL_MAX, INFINITY);
+        vem_i_record_row_elements(r, view, "gap", p->gap, 1, -DBL_MAX, INFINITY);
     }
 }
 
@@ -102,8 +103,8 @@ void vem_i_em_record(vem_i_record *r, vem_i_em *em)
     vem_i_trace_record(r, &em->trace);
     vem_i_model_record(r, em->model);
     check_costs(r, em);
-    record_posterior(r, &em->posterior, em->view->kernels->element, em->model->clusters,
-                     em->within, em->within && em->doing.swap);
+    record_posterior(r, em->view, &em->posterior, em->model->clusters, em->within,
+                     em->within && em->doing.swap);
     for (int i = 0; i < VEM_I_MOVES && em->moves[i].move; i++)
         if (em->moves[i].move->record)
             em->moves[i].move->record(r, em, em->moves[i].state);

@@ -39,7 +39,7 @@ static vem_status read_order(vem_i_record *r, vem_i_attempt *a)
 static void record_order(vem_i_record *r, vem_i_attempt *a)
 {
     int ordered = a->points && a->points->rows;
-    vem_i_record_int(r, "ordered", &ordered, 0, a->points != NULL);
+    vem_i_record_int(r, "ordered", &ordered, 0, a->points != NULL && !a->run->comm);
     if (r->status != VEM_OK || !ordered)
         return;
     if (r->reading)

@@ -21,6 +21,8 @@ static void tell(const vem_i_checkpoint *k, int warning, const char *subject,
                  const char *rest)
 {
     const vem_checkpoint *c = &k->run->ctx->checkpoint;
+    if (!vem_i_checkpoint_is_first(k->run))
+        return;
     char sentence[2 * sizeof k->run->ctx->message + 16];
     snprintf(sentence, sizeof sentence, "%.1020s %.1020s.", subject, rest);
     vem_i_say_plainly(k->run->ctx, sentence);
@@ -43,19 +45,20 @@ vem_status vem_i_checkpoint_open(vem_i_checkpoint *k, vem_i_run *run,
                             .restart = 1,
                             .began = vem_i_clock(),
                             .fresh = 1};
-    if (vem_i_state_is_foreign(path))
+    const int first = vem_i_checkpoint_is_first(run);
+    if (vem_i_checkpoint_told(run, first && vem_i_state_is_foreign(path)))
         return vem_i_fail(run, VEM_BAD_OPTION,
                           "%s is there already and is no state of a fit; it would be "
                           "overwritten. Name another file for the checkpoint.",
                           path);
-    const int exists = vem_i_state_exists(path);
+    const int exists = vem_i_checkpoint_told(run, first && vem_i_state_exists(path));
     if (!run->ctx->checkpoint.resume && exists)
         tell(k, 0, path, "is the state of an earlier fit and will be replaced");
     if (run->ctx->checkpoint.resume && !exists)
         tell(k, 0, path, "is not there yet: the fit starts from the beginning");
     if (!run->ctx->checkpoint.resume || !exists)
         return VEM_OK;
-    vem_status status = vem_i_state_open(run, path, &k->from);
+    vem_status status = vem_i_checkpoint_open_state(run, path, &k->from);
     if (status != VEM_OK)
         return status;
     k->resuming = 1;
@@ -68,8 +71,8 @@ vem_status vem_i_checkpoint_begin(vem_i_checkpoint *k, const vem_view *view,
 {
     k->best = best;
     k->report = report;
-    k->items = view->n;
-    k->rows = vem_i_checkpoint_sum_rows(view);
+    k->view = view;
+    k->rows = vem_i_checkpoint_sum_rows(k->run, view);
     if (!k->resuming)
         return VEM_OK;
     vem_i_checkpoint_record_rows(&k->from.record, k);
@@ -87,7 +90,7 @@ vem_status vem_i_checkpoint_begin(vem_i_checkpoint *k, const vem_view *view,
 
 void vem_i_checkpoint_close(vem_i_checkpoint *k)
 {
-    if (k->resuming)
+    if (k->resuming && vem_i_checkpoint_is_first(k->run))
         vem_i_state_close(&k->from);
     k->resuming = 0;
 }
@@ -138,14 +141,17 @@ static vem_status write_state(vem_i_checkpoint *k,
 {
     vem_i_state_file file;
     uint64_t bytes;
-    vem_status status = vem_i_state_create(k->run, k->run->ctx->checkpoint.path, &file);
+    vem_status status =
+        vem_i_checkpoint_create_state(k->run, k->run->ctx->checkpoint.path, &file);
     if (status != VEM_OK)
         return status;
     vem_i_checkpoint_record_owner(&file.record, k);
     vem_i_checkpoint_record_rows(&file.record, k);
     vem_i_checkpoint_record_fit(&file.record, k);
     state(&file.record, user);
-    return vem_i_state_commit(&file, &bytes);
+    if (vem_i_checkpoint_is_first(k->run))
+        status = vem_i_state_commit(&file, &bytes);
+    return (vem_status)vem_i_checkpoint_told(k->run, (int)status);
 }
 
 void vem_i_checkpoint_write(vem_i_checkpoint *k, int must,
@@ -153,7 +159,8 @@ void vem_i_checkpoint_write(vem_i_checkpoint *k, int must,
 {
     const double seconds = k->run->ctx->checkpoint.seconds, now = vem_i_clock();
     const double wait = seconds > 0 ? fmax(seconds, SHARE * k->cost) : 0;
-    if (k->closed || (!must && !k->fresh && now - k->last < wait))
+    const int due = must || k->fresh || now - k->last >= wait;
+    if (k->closed || !vem_i_checkpoint_told(k->run, due))
         return;
     const int failed = write_state(k, state, user) != VEM_OK;
     if (failed && !k->failing)

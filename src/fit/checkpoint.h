@@ -19,7 +19,7 @@ typedef struct vem_i_checkpoint {
     int64_t restart;    /* the one at work, from 1 */
     vem_model **best;   /* of those before it; *best NULL: there is none */
     vem_report *report; /* with the best one's summary, trace and labels */
-    int64_t items;
+    const vem_view *view;
     int limited;  /* a loop that is over came to its limit of steps */
     double began; /* when the fit did, less what earlier runs took */
     /* The file. */

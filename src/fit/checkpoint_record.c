@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/plain.h"
+#include "data/together.h"
 #include "fit/checkpoint_inside.h"
 
 enum { TEXT = 64, SAMPLE = 1024 };
@@ -25,22 +26,34 @@ uint64_t vem_i_checkpoint_sum_model(const vem_model *m)
     return m->scale ? vem_i_mix(sum, m->scale, d * sizeof(double)) : sum;
 }
 
-uint64_t vem_i_checkpoint_sum_rows(const vem_view *v)
+/* Goes on with those of some rows that are here. */
+static void mix_rows(void *arg, void *sum)
+{
+    const vem_view *v = arg;
+    uint64_t *mixed = sum;
+    const int64_t n = v->global_n, rows = n < SAMPLE ? n : SAMPLE;
+    for (int64_t i = 0; i < rows; i++) {
+        /* i n / rows without overflow */
+        const int64_t row = n / rows * i + n % rows * i / rows;
+        if (vem_i_view_has(v, row))
+            *mixed = vem_i_view_mix(v, row - v->first, *mixed);
+    }
+}
+
+uint64_t vem_i_checkpoint_sum_rows(const vem_i_run *run, const vem_view *v)
 {
     const size_t d = (size_t)v->d;
-    const int64_t shape[] = {v->n, v->d, (int64_t)v->kernels->element, v->used};
+    const int64_t shape[] = {v->global_n, v->d, (int64_t)v->kernels->element, v->used};
     const double sizes[] = {v->total_mass, v->mass_unit, v->variance};
     uint64_t sum = vem_i_mix(1, shape, sizeof shape);
     sum = vem_i_mix(sum, sizes, sizeof sizes);
     sum = vem_i_mix(sum, v->origin, d * sizeof(double));
     if (v->scale)
         sum = vem_i_mix(sum, v->scale, d * sizeof(double));
-    const int64_t rows = v->n < SAMPLE ? v->n : SAMPLE;
-    for (int64_t i = 0; i < rows; i++) {
-        /* i n / rows without overflow */
-        const int64_t row = v->n / rows * i + v->n % rows * i / rows;
-        sum = vem_i_view_mix(v, row, sum);
-    }
+    if (run->comm)
+        vem_i_comm_turn(run->comm, &sum, sizeof sum, mix_rows, (void *)v);
+    else
+        mix_rows((void *)v, &sum);
     return sum;
 }
 
@@ -199,8 +212,8 @@ static void record_best(vem_i_record *r, vem_i_checkpoint *k)
                      VEM_I_MISSED_ROWS);
     vem_i_trace_record(r, &report->trace);
     if (r->reading && r->status == VEM_OK)
-        r->status =
-            vem_i_take_zeroed(k->run, &report->labels, (size_t)k->items, sizeof(int32_t));
+        r->status = vem_i_take_zeroed(k->run, &report->labels, (size_t)k->view->n,
+                                      sizeof(int32_t));
     if (r->reading && r->status == VEM_OK)
         r->status = vem_i_model_blank(k->run,
                                       vem_i_shape_of(vem_i_family_of(o->family),
@@ -208,8 +221,8 @@ static void record_best(vem_i_record *r, vem_i_checkpoint *k)
                                       k->best);
     if (r->status != VEM_OK)
         return;
-    vem_i_record_indices(r, "labels", report->labels, (size_t)k->items, 0,
-                         report->summary.clusters - 1);
+    vem_i_record_row_indices(r, k->view, "labels", report->labels, 1, 0,
+                             report->summary.clusters - 1);
     vem_i_model_record(r, *k->best);
     if (r->reading && r->status == VEM_OK &&
         (*k->best)->clusters != report->summary.clusters)

@@ -112,11 +112,6 @@ static int is_measured(const asked_fit *f)
     return f->p->options.measure != VEM_MEASURE_NONE;
 }
 
-static int keeps_state(const asked_fit *f)
-{
-    return f->run->ctx->checkpoint.path != NULL;
-}
-
 /* What comes first is told: what others follow from. */
 static const struct {
     int (*is)(const asked_fit *f);
@@ -135,7 +130,6 @@ static const struct {
     {has_other_seeding, "two-level seeding is",
      "--seeding random, kmeans++, kmeans++-greedy or afkmc2"},
     {is_measured, "--measure is", "vem score, with the model and one process"},
-    {keeps_state, "--checkpoint is", "--init MODEL to go on from a model"},
 };
 
 static vem_status refuse_others(const asked_fit *f)
@@ -178,7 +172,9 @@ static int64_t fingerprint(const vem_i_run *run, const vem_data *data,
 {
     const int64_t sizes[] = {data->n, data->d, (int64_t)data->type};
     uint64_t sum = mix_rows(data, vem_i_mix(0, sizes, sizeof sizes));
+    const int state[] = {run->ctx->checkpoint.path != NULL, run->ctx->checkpoint.resume};
     sum = vem_i_mix(sum, run->ctx->cpu, strlen(run->ctx->cpu));
+    sum = vem_i_mix(sum, state, sizeof state);
     for (int i = 0; i < vem_option_count(); i++) {
         char text[128];
         const char *name = vem_option_at(i)->name;
