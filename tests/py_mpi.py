@@ -73,7 +73,29 @@ class Mpi(Case):
                       json_of=self.less_note if read else lambda told: told)
 
     def less_note(self, told):
-        return {**told, "notes": [n for n in told["notes"] if "has read all rows" not in n]}
+        return {**told, "notes": [n for n in told["notes"] if "has read all rows" not in n
+                                  and "where one process takes" not in n]}
+
+    def test_without_an_algorithm(self):
+        """They take what they can, and say what one process would take; one that is asked for that
+        finds the same."""
+        a = self.data("a.npy", 9001, 5, 12, "f4")
+        found = ("-o", self.path("m.npz"), "--labels", self.path("l.npy"), "--threads", 1, "-q")
+        for words, asked in (
+                (("-k", 4), ("--swaps", 0)),
+                (("-k", 100), ("--search", "closest", "--swaps", 0)),
+                (("-k", 8, "--family", "diag"), ("--swaps", 0))):
+            out, _ = self.run_many(3, "fit", a, *words, *found, "--json")
+            told = json.loads(out)
+            self.assertRegex(" ".join(told["notes"]), "over 3 processes the fit took .*--swaps 0.* where one process takes .*"
+                                   "--swaps [1-9]")
+            many = npz_parse(self.path("m.npz")), self.read("l.npy")
+            self.vem("fit", a, *words, *asked, "--seeding", told["options"]["seeding"], *found)
+            one = npz_parse(self.path("m.npz")), self.read("l.npy")
+            many[0].pop("meta", None), one[0].pop("meta", None)
+            self.assertEqual(many, one, words)
+        out, _ = self.run_many(3, "fit", a, "-k", 8, "--family", "diag", "--swaps", 0, "--json", "-q")
+        self.assertNotIn("where one process takes", out)
 
     def test_kmeans(self):
         a = self.data("a.npy", 10007, 5, 12, "f4")
@@ -218,6 +240,14 @@ class Mpi(Case):
         _, err = self.run_many(2, *words, code=2)
         self.assertEqual(err.count("is no state of a fit"), 1, err)
 
+    def test_measures(self):
+        a = self.data("a.npy", 10007, 5, 12, "f4")
+        for p, words in ((2, ("--algorithm", "kmeans", "--measure")),
+                         (3, ("--algorithm", "gmm", "--family", "diag", "--measure", "--weights",
+                              self.weights(10007))),
+                         (3, ("--algorithm", "kmeans", "--measure", "sample"))):
+            self.fits(a, (p,), "-k", 6, *words, "--max-steps", 5)
+
     def test_long_chains(self):
         a = self.data("a.npy", 10007, 5, 12, "f4")
         self.fits(a, (2,), "-k", 6, "--algorithm", "kmeans", "--seeding", "afkmc2", "--chain", 1500,
@@ -253,10 +283,11 @@ class Mpi(Case):
     def test_what_is_not_spread_is_refused(self):
         a = self.data("a.npy", 5000, 3, 4, "f8")
         for words, sentence in (
-                (["fit", a, "-k", 4], "--swaps 0"),
+                (["fit", a, "-k", 100, "--search", "groups"], "--search all, closest or exact"),
+                (["fit", a, "-k", 4, "--swaps", 3], "--swaps 0"),
+                (["fit", a, "-k", 100, "--seeding", "two-level"], "afkmc2"),
                 (["fit", a, "-k", 4, "--algorithm", "kmeans", "--coreset", 100], "use all rows"),
                 (["fit", a, "-k", 4, "--algorithm", "var-kmeans-s"], "--search all, closest or"),
-                (["fit", a, "-k", 4, "--algorithm", "kmeans", "--measure"], "vem score"),
                 (["fit", a, "-k", "2-4"], "goes without mpirun"),
                 (["tree", a, "-o", self.path("t.npz")], "run vem tree without mpirun")):
             _, err = self.run_many(2, *words, "-q", code=2)

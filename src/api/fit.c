@@ -45,6 +45,8 @@ static vem_status resolve(fit *f)
     vem_i_run *run = &f->run;
     vem_status status = vem_i_processes_meet(run, f->data, f->asked);
     if (status == VEM_OK)
+        status = vem_i_processes_choose(run, f->data, f->start, &f->asked, &f->spread);
+    if (status == VEM_OK)
         status = vem_i_plan_fit(run, f->data, f->asked, f->start, &f->resolved,
                                 &f->budget, &f->plan);
     if (status == VEM_OK && f->method)
@@ -408,7 +410,7 @@ static vem_status report_before(fit *f)
     if (!f->budget.coreset)
         vem_i_report_coreset(f->report, f->asked);
     vem_i_report_spill(f->report, &f->plan);
-    vem_i_processes_note(&f->run, f->data, f->report);
+    vem_i_processes_note(&f->run, f->data, &f->spread, f->report);
     return vem_i_advise_units(&f->run, f->data, &f->points->view, &f->resolved,
                               f->report);
 }

@@ -3,6 +3,7 @@
 #define VEM_API_FITTING_H
 
 #include "fit/budget.h"
+#include "fit/processes.h"
 #include "select/select.h"
 
 typedef struct vem_i_fitting {
@@ -30,7 +31,8 @@ typedef struct vem_i_fitting {
     vem_i_plan plan;
     vem_i_checkpoint checkpoint;
     vem_i_points *points;
-    vem_i_points_request rows; /* of several processes: those of this one */
+    vem_i_spread spread;       /* of several processes: what is other than asked */
+    vem_i_points_request rows; /* and the rows of this one */
     vem_i_cells *cells;        /* of those, or NULL */
     vem_model *model;
     vem_report *report;

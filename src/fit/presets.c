@@ -113,6 +113,20 @@ static int is_counts(int family)
     return vem_i_family_of(family)->counts != NULL;
 }
 
+/* By how often it goes through the rows. */
+static int plain_seeding(int64_t clusters, double work)
+{
+    const double greedy = work * log((double)clusters + 1);
+    return greedy <= GREEDY_WORK   ? VEM_SEED_PLUSPLUS_GREEDY
+           : work <= PLUSPLUS_WORK ? VEM_SEED_PLUSPLUS
+                                   : VEM_SEED_AFKMC2;
+}
+
+int vem_i_plain_seeding(int64_t clusters, int64_t n, int32_t d)
+{
+    return plain_seeding(clusters, (double)n * (double)clusters * (double)d);
+}
+
 /* Without --algorithm. */
 static preset choose(const vem_options *asked, int64_t n, int32_t d)
 {
@@ -141,10 +155,9 @@ static preset choose(const vem_options *asked, int64_t n, int32_t d)
         (swaps && asked->clusters >= FEW_CLUSTERS && greedy > GREEDY_WORK_SWAPS))
         p.seeding = VEM_SEED_TWO_LEVEL;
     else
-        p.seeding = greedy <= GREEDY_WORK               ? VEM_SEED_PLUSPLUS_GREEDY
-                    : work <= PLUSPLUS_WORK             ? VEM_SEED_PLUSPLUS
-                    : asked->clusters <= CHAIN_CLUSTERS ? VEM_SEED_AFKMC2
-                                                        : VEM_SEED_TWO_LEVEL;
+        p.seeding = work > PLUSPLUS_WORK && asked->clusters > CHAIN_CLUSTERS
+                        ? VEM_SEED_TWO_LEVEL
+                        : plain_seeding(asked->clusters, work);
     return p;
 }
 

@@ -107,11 +107,6 @@ static int has_other_seeding(const asked_fit *f)
     return f->p->from == VEM_I_FROM_ROWS && o->seeding == VEM_SEED_TWO_LEVEL;
 }
 
-static int is_measured(const asked_fit *f)
-{
-    return f->p->options.measure != VEM_MEASURE_NONE;
-}
-
 /* What comes first is told: what others follow from. */
 static const struct {
     int (*is)(const asked_fit *f);
@@ -129,7 +124,6 @@ static const struct {
     {has_swaps, "swaps are", "--swaps 0"},
     {has_other_seeding, "two-level seeding is",
      "--seeding random, kmeans++, kmeans++-greedy or afkmc2"},
-    {is_measured, "--measure is", "vem score, with the model and one process"},
 };
 
 static vem_status refuse_others(const asked_fit *f)
@@ -137,12 +131,8 @@ static vem_status refuse_others(const asked_fit *f)
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (others[i].is(f))
             return vem_i_fail(f->run, VEM_BAD_OPTION,
-                              "Over several processes %s not possible yet: use %s.%s",
-                              others[i].what, others[i].instead,
-                              f->asked->algorithm == VEM_AUTO && i > 0
-                                  ? " (--algorithm kmeans, lazy-kmeans, kmeans-c, gmm, "
-                                    "var-kmeans-x or var-gmm-x choose so.)"
-                                  : "");
+                              "Over several processes %s not possible yet: use %s.",
+                              others[i].what, others[i].instead);
     return VEM_OK;
 }
 
@@ -267,7 +257,7 @@ vem_status vem_i_processes_cut(vem_i_run *run, const vem_data *data,
     const int64_t first = shards * rank / size * most;
     int64_t end = shards * (rank + 1) / size * most, last = end < n ? end : n;
     end = last;
-    const int64_t sizes[] = {most, VEM_I_ESTEP_SHARD, VEM_I_SEED_SHARD,
+    const int64_t sizes[] = {most, VEM_I_BLOCK, VEM_I_ESTEP_SHARD, VEM_I_SEED_SHARD,
                              vem_i_pass_shard(n, data->d)};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         last = later(last, after(end, sizes[i], n));
@@ -281,8 +271,11 @@ vem_status vem_i_processes_cut(vem_i_run *run, const vem_data *data,
     return VEM_OK;
 }
 
-void vem_i_processes_note(const vem_i_run *run, const vem_data *data, vem_report *report)
+void vem_i_processes_note(const vem_i_run *run, const vem_data *data,
+                          const vem_i_spread *spread, vem_report *report)
 {
+    if (*spread->note)
+        vem_i_report_note(report, "%s", spread->note);
     if (run->comm && !(data->mapping && data->mapping->path))
         vem_i_report_note(
             report,

@@ -17,6 +17,7 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "comm/comm.h"
 #include "data/sample_rows.h"
 #include "metrics/chunks.h"
 #include "metrics/estimate.h"
@@ -133,7 +134,7 @@ static vem_status exact_view(vem_i_run *run, const vem_view *view, const vem_mod
                                  .log_likelihood = measures.log_likelihood / mass,
                                  .entropy = measures.entropy,
                                  .mass = mass,
-                                 .rows = view->n};
+                                 .rows = view->global_n};
     return status;
 }
 
@@ -241,8 +242,9 @@ vem_status vem_i_measure_data(vem_i_run *run, const vem_data *data,
         o->measure == VEM_MEASURE_SAMPLE ? vem_i_sample_size(s, data->n) : data->n;
     vem_i_sampled sampled = {.rows = data->n};
     vem_status status;
-    if (size < data->n) {
-        status = vem_i_measure_sample(run, data, model, precision, size,
+    if (size < data->n) { /* small: of several processes each takes all of it */
+        vem_i_run alone = vem_i_comm_alone(run);
+        status = vem_i_measure_sample(&alone, data, model, precision, size,
                                       (uint64_t)o->seed, &sampled);
     } else {
         vem_scores scores;

@@ -21,6 +21,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/residence.h"
+#include "data/together.h"
 #include "metrics/metrics.h"
 #include "model/spread.h"
 
@@ -98,8 +99,8 @@ static void run_block(void *arg, int64_t number, int thread)
     const vem_i_kernels *kernels = view->kernels;
     const vem_i_scorer *scorer = t->scorer;
     scratch *s = &t->scratch[thread];
-    const int64_t begin = number * VEM_I_BLOCK, left = view->n - begin;
-    const int32_t n = left < VEM_I_BLOCK ? (int32_t)left : VEM_I_BLOCK;
+    const int64_t begin = vem_i_view_shard(view, VEM_I_BLOCK, number);
+    const int32_t n = (int32_t)(vem_i_view_shard(view, VEM_I_BLOCK, number + 1) - begin);
     vem_i_items items = vem_i_items_at(view, begin, NULL, n);
     vem_i_items_pack(view, NULL, s->panels, s->norms, &items);
     vem_i_residence_check(t->run);
@@ -180,7 +181,7 @@ vem_status vem_i_posteriors(vem_i_run *run, const vem_view *view, const vem_mode
                             vem_i_posteriors_sums *sums)
 {
     vem_i_scorer scorer = {0};
-    const int64_t blocks = vem_i_shards(view->n, VEM_I_BLOCK);
+    const int64_t blocks = vem_i_view_shards(view, VEM_I_BLOCK);
     task t = {.run = run,
               .view = view,
               .scorer = &scorer,
@@ -204,9 +205,10 @@ vem_status vem_i_posteriors(vem_i_run *run, const vem_view *view, const vem_mode
         for (int64_t i = 0; log_likelihoods && i < view->n; i++)
             log_likelihoods[i] += shift + (view->log_base ? view->log_base[i] : 0);
         sums->log_likelihood =
-            view->mass_unit * (vem_i_sum(t.block_sum, blocks) +
+            view->mass_unit * (vem_i_view_sum(run, view, VEM_I_BLOCK, t.block_sum) +
                                view->total_mass * (shift + view->log_base_mean));
-        sums->entropy = view->mass_unit * vem_i_sum(t.block_ent, blocks);
+        sums->entropy =
+            view->mass_unit * vem_i_view_sum(run, view, VEM_I_BLOCK, t.block_ent);
     }
     free_scratch(run, &t);
     vem_i_scorer_free(&scorer);

@@ -12,6 +12,11 @@ const vem_i_search_type *vem_i_search_type_of(int kind)
     return types[kind];
 }
 
+int vem_i_search_apart(int kind)
+{
+    return types[kind]->apart ? VEM_AUTO : VEM_SEARCH_CLOSEST;
+}
+
 static int32_t at_most(int64_t value, int32_t most)
 {
     return value < most ? (int32_t)value : most;
