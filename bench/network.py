@@ -1,0 +1,355 @@
+#!/usr/bin/env python3
+"""Several processes over a network that is slow: what they send and how long a step takes, beside the model.
+
+    bench/network.py counts            scored pairs of each process; bytes of a step, counted and on the wires
+    bench/network.py times             seconds of a step over slow networks, beside what was predicted
+    bench/network.py stragglers        the same where each process is given more to do, and some take longer
+    bench/network.py broadcasts        ways of MPI_Bcast over the same networks
+    bench/network.py answer            the error of scikit-learn from the same start
+
+Each process has a network namespace of its own (ip netns), between which bench/wire.c carries packets with a
+rate and a delay; bench/spy.c, between vem and MPI, writes down every call. So this needs root, Linux, Open MPI
+and compilers. The formulas are in bench/network_model.py, larger machines in network_table.py, what was printed in bench/results/network.md.
+VEM is the command of one process, VEM_MPI that of several (build/tests/vem_mpi)."""
+import argparse
+import csv
+import json
+import os
+import statistics
+import subprocess
+import tempfile
+from collections import namedtuple
+
+import network_model as model
+import numpy as np
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+VEM = os.environ.get("VEM", os.path.join(TOP, "build", "vem"))
+MPI = os.environ.get("VEM_MPI", os.path.join(TOP, "build", "tests", "vem_mpi"))
+ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+               "OMPI_MCA_mpi_yield_when_idle": "1", "OMP_NUM_THREADS": "1"}
+NETWORKS = ((100, 0.1), (100, 1), (100, 5), (1000, 0.1), (1000, 1), (1000, 5))  # Mbit/s, ms
+WAYS = {"default": [], "binomial": [6], "pipeline": [3, model.SEGMENT], "scatter": [8]}
+Call = namedtuple("Call", "kind bytes value entered left")
+
+
+def network(mbit, ms):
+    return model.Network(mbit * 1e6 / 8, ms / 1e3)
+
+
+def table(title, rows):
+    print("| " + " | ".join(title) + " |\n|" + "---|" * len(title))
+    for row in rows:
+        print("| " + " | ".join(row) + " |", flush=True)
+    print()
+
+
+class Cables:
+    """Namespaces and what is between them; all is gone at the end."""
+
+    def __init__(self, folder, count):
+        self.folder, self.count, self.carrier = folder, count, None
+        self.names = [f"vem{os.getpid()}n{i + 1}" for i in range(count)]
+        self.wire, self.spy = self.path("wire"), self.path("spy.so")
+        bench = os.path.join(TOP, "bench")
+        subprocess.run(["cc", "-D_GNU_SOURCE", "-std=c11", "-O2", "-o", self.wire,
+                        os.path.join(bench, "wire.c")], check=True)
+        subprocess.run(["mpicc", "-D_GNU_SOURCE", "-std=c11", "-O2", "-shared", "-fPIC", "-o", self.spy,
+                        os.path.join(bench, "spy.c")], check=True)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def __enter__(self):
+        for name in self.names:
+            subprocess.run(["ip", "netns", "add", name], check=True)
+            subprocess.run(["ip", "-n", name, "link", "set", "lo", "up"], check=True)
+            # Connections that were quiet between two steps go on as they were.
+            subprocess.run(["ip", "netns", "exec", name, "sysctl", "-qw",
+                            "net.ipv4.tcp_congestion_control=reno",
+                            "net.ipv4.tcp_slow_start_after_idle=0"], check=True)
+        with open(self.path("hosts"), "w") as file:
+            file.writelines(f"10.77.0.{i + 1} slots=1\n" for i in range(self.count))
+        with open(self.path("agent"), "w") as file:  # mpirun takes it for ssh
+            file.write(f'#!/bin/sh\nn=${{1##*.}}; shift\nexec ip netns exec vem{os.getpid()}n$n unshare -u '
+                       'sh -c "hostname machine$n; $*"\n')
+        os.chmod(self.path("agent"), 0o755)
+        return self
+
+    def __exit__(self, *_):
+        self.cut()
+        for name in self.names:
+            subprocess.run(["ip", "netns", "del", name], check=False)
+
+    def lay(self, mbit, ms):
+        self.cut()
+        self.carrier = subprocess.Popen([self.wire, str(mbit), str(ms), *self.names], text=True,
+                                        stdout=subprocess.PIPE)
+        if self.carrier.stdout.readline() != "ready\n":
+            raise SystemExit("The network could not be laid: see above.")
+
+    def cut(self):
+        if self.carrier:
+            self.carrier.terminate()
+            self.carrier.communicate()
+            self.carrier = None
+
+    def sent(self):
+        """Bytes that each interface has sent, with headers."""
+        found = []
+        for name in self.names:
+            text = subprocess.run(["ip", "netns", "exec", name, "cat", "/proc/net/dev"], check=True,
+                                  capture_output=True, text=True).stdout
+            found.append(int(text.split("wire:")[1].split()[8]))
+        return found
+
+    def fit(self, processes, words, way="pipeline", work=""):
+        """The JSON, the calls of each process, the seconds of each step, bytes on the wires.
+        work: what VEM_SPY_WORK asks for."""
+        trace, calls = self.path("trace.csv"), self.path("calls")
+        how = WAYS[way] and ["--mca", "coll_tuned_use_dynamic_rules", 1, "--mca",
+                             "coll_tuned_bcast_algorithm", WAYS[way][0]]
+        if len(WAYS[way]) > 1:
+            how += ["--mca", "coll_tuned_bcast_algorithm_segmentsize", WAYS[way][1]]
+        line = ["ip", "netns", "exec", self.names[0], "unshare", "-u", "sh", "-c", 'hostname machine1; "$@"',
+                "sh", "mpirun", "--hostfile", self.path("hosts"), "-n", processes, "-x",
+                f"LD_PRELOAD={self.spy}", "-x", f"VEM_SPY={calls}",
+                *(["-x", f"VEM_SPY_WORK={work}"] if work else []), "--mca", "plm", "rsh", "--mca",
+                "plm_rsh_agent", self.path("agent"), "--mca", "pml", "ob1", "--mca", "btl", "tcp,self",
+                "--mca", "btl_tcp_if_include", "10.77.0.0/24", "--mca", "oob_tcp_if_include",
+                "10.77.0.0/24", *how, MPI, *words, "--trace", trace, "-o", self.path("m.npz")]
+        before = self.sent()
+        done = subprocess.run([str(word) for word in line], env=ENVIRONMENT, capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL)
+        if done.returncode:
+            raise SystemExit(done.stdout[-300:] + done.stderr[-2000:])
+        wires = sum(self.sent()) - sum(before)
+        with open(trace) as file:
+            seconds = [float(row["seconds"]) for row in csv.DictReader(file)]
+        return json.loads(done.stdout), [read_calls(f"{calls}.{p}") for p in range(processes)], seconds, wires
+
+
+def read_calls(path):
+    with open(path) as file:
+        words = [line.split() for line in file]
+    if words and words[-1][0] == "lost":
+        raise SystemExit(f"{words[-1][1]} calls of MPI did not fit into what bench/spy.c keeps.")
+    return [Call(w[0], *map(int, w[1:])) for w in words]
+
+
+def rows(folder, n, d, centers, seed=1):
+    rng = np.random.default_rng(seed)
+    means = 4 * rng.normal(size=(centers, d))
+    path = os.path.join(folder, f"x{n}x{d}.npy")
+    np.save(path, (means[rng.integers(centers, size=n)] + rng.normal(size=(n, d))).astype("f4"))
+    return path
+
+
+def steps_of(path, clusters, count, *more):
+    return ["fit", path, "-k", clusters, "--algorithm", "gmm", "--family", "iso-shared", "--prior", "free",
+            "--seeding", "random", "--tolerance", 0, "--search", "closest", "--held", 1, "--max-steps", count,
+            "--threads", 1, "-q", "--json", *more]
+
+
+def pairs_of(calls):
+    """Scored pairs that a process brought: the sums of two whole numbers."""
+    return sum(c.value for c in calls if c.kind == "combine" and c.bytes == 16)
+
+
+def counts(cables, args):
+    cables.lay(0, 0)
+    shape = (65536, 32, 256)
+    data = rows(cables.folder, *shape[:2], 64)
+    s = model.values("iso-shared", shape[1])
+    work, sent = [], []
+    for p in args.processes:
+        if p == 1:
+            continue
+        for name, words in (("closest", steps_of(data, shape[2], 6)),
+                            ("var-kmeans-x", ["fit", data, "-k", shape[2], "--algorithm", "var-kmeans-x",
+                                              "--seeding", "random", "--max-steps", 8, "--threads", 1, "-q",
+                                              "--json"])):
+            told, calls, _, _ = cables.fit(p, words)
+            each = [pairs_of(c) for c in calls]
+            most = max(each) * p / sum(each)
+            work.append([name, str(p), f"{sum(each):,}", f"{min(each):,}", f"{max(each):,}", f"{most:.4f}",
+                         f"{model.imbalance(p):.4f}", "yes" if most <= 1.05 else "no"])
+        several = [cables.fit(p, steps_of(data, shape[2], n)) for n in (4, 12)]
+        counted = (several[1][0]["bytes_sent"] - several[0][0]["bytes_sent"]) / 8
+        wires = (several[1][3] - several[0][3]) / 8
+        formula = model.wire_bytes(p, shape[2], s)
+        sent.append([str(p), f"{counted:,.0f}", f"{model.counted_bytes(p, shape[2], s):,}", f"{wires:,.0f}",
+                     f"{formula:,}", f"{wires / formula:.4f}"])
+    print("Scored pairs of each process, {:,} x {}, C = {}.\n".format(*shape))
+    table(("search", "P", "all", "least", "most", "most x P / all", "formula", "within 5 %"), work)
+    print("Bytes of a step, of the first of these.\n")
+    table(("P", "bytes_sent", "formula", "interfaces", "formula, no headers", "ratio"), sent)
+
+
+def phases(calls, size):
+    """Seconds of compute, chain, broadcast and small calls of each step but the first and last."""
+    last, found, agreed = calls[-1], [], None
+    if len(calls) == 1:  # who is alone sends nothing
+        return [[], [], [], []]
+    at = [[i for i, c in enumerate(mine) if c.kind == "broadcast" and c.bytes == size] for mine in calls]
+    for s in range(len(at[0]) - 1):
+        first = at[0][s]
+        while calls[0][first - 1].kind in ("send", "receive"):
+            first -= 1
+        chain = calls[0][first].entered, last[at[-1][s]].entered
+        end = max(mine[i[s]].left for mine, i in zip(calls, at))
+        asked = max(mine[i[s] + 1].entered for mine, i in zip(calls, at))
+        told = max(mine[i[s] + model.CALLS].left for mine, i in zip(calls, at))
+        if agreed:  # rows are scored before the small calls, and added up behind them
+            found.append((asked - end + chain[0] - agreed, chain[1] - chain[0], end - chain[1], told - asked))
+        agreed = told
+    return [[1e-9 * v for v in column] for column in zip(*found)]
+
+
+class Alone:
+    """What one process takes for a step of the fit that the following measure."""
+
+    def __init__(self, folder, steps=14):
+        self.n, self.d, self.clusters, self.steps = 16384, 64, 1000, steps
+        self.rows, self.trace = rows(folder, self.n, self.d, 40), os.path.join(folder, "alone.csv")
+        self.s, self.shards = model.values("iso-shared", self.d), self.n // 1024
+        self.size, self.pairs = model.sums(self.clusters, self.s), self.n * self.clusters
+        self.words = steps_of(self.rows, self.clusters, steps)
+
+    def seconds(self):
+        found = []
+        for _ in range(5):
+            subprocess.run([VEM, *map(str, self.words), "--trace", self.trace], check=True, env=ENVIRONMENT,
+                           capture_output=True)
+            with open(self.trace) as file:
+                found += [float(row["seconds"]) for row in csv.DictReader(file)][1:]
+        return min(found)
+
+    def predict(self, processes, line, machine):
+        return model.step(processes, self.pairs, self.clusters, self.s, line, machine, "pipeline",
+                          self.shards)
+
+
+def times(cables, args):
+    one = Alone(cables.folder)
+    alone, measured = one.seconds(), {}
+    for mbit, ms in NETWORKS:
+        cables.lay(mbit, ms)
+        for p in args.processes:
+            runs = [cables.fit(p, one.words) for _ in range(args.times)]
+            parts = [sum(columns, []) for columns in zip(*(phases(r[1], one.size) for r in runs))]
+            whole = [v for r in runs for v in r[2][1:-1]]
+            least = [min(part) for part in parts] if p > 1 else [min(whole), 0, 0, 0]
+            measured[mbit, ms, p] = least, min(whole), statistics.median(whole)
+    # One constant from the smallest runs, two processes: what is in the chain and is not network.
+    a = max(0, statistics.median(
+        (measured[mbit, ms, 2][0][1] - model.chain_time(2, one.size, network(mbit, ms), 0))
+        / len(model.pieces(one.size)) for mbit, ms in NETWORKS))
+    machine = model.Machine(one.pairs / alone, a, args.cores, 0)
+    print(f"A step of one process takes {1e3 * alone:.1f} ms, a message {1e3 * a:.2f} ms beside the network "
+          f"(P = 2).\n\nMilliseconds, predicted / least measured; step: also the median.\n")
+    lines, ratios = [], []
+    for (mbit, ms, p), (parts, least, median) in measured.items():
+        told = one.predict(p, network(mbit, ms), machine)
+        ratios.append(sum(told) / least)
+        lines.append([str(mbit), str(ms), str(p),
+                      *(f"{1e3 * t:.1f} / {1e3 * m:.1f}" for t, m in zip(told, parts)),
+                      f"{1e3 * sum(told):.1f}", f"{1e3 * least:.1f}", f"{1e3 * median:.1f}",
+                      f"{ratios[-1]:.2f}"])
+    table(("Mbit/s", "ms", "P", "compute", "chain", "broadcast", "small", "step predicted", "least",
+           "median", "predicted / least"), lines)
+    print(f"predicted / least: {min(ratios):.2f} to {max(ratios):.2f}, median {statistics.median(ratios):.2f}")
+
+
+def stragglers(cables, args):
+    """Work that is slept, 1,600 ms of it shared out: as on machines that have a core for each process."""
+    work, one, lines = 1600, Alone(cables.folder, 22), []
+    alone = one.seconds()
+    for mbit, ms in ((100, 1), (1000, 1)):
+        cables.lay(mbit, ms)
+        for p in [p for p in args.processes if p > 1]:
+            for spread in (0, 0.3):
+                told, calls, seconds, _ = cables.fit(p, one.words, work=f"{work / p} {spread}")
+                found = [statistics.mean(part) for part in phases(calls, one.size) if part]
+                slept = work / p * (1 + spread * model.slowest(p))
+                machine = model.Machine(one.pairs / alone, args.message / 1e3, args.cores, 0)
+                told = one.predict(p, network(mbit, ms), machine)
+                step = slept + 1e3 * sum(told)
+                lines.append([str(mbit), str(p), str(spread), f"{slept + 1e3 * told[0]:.0f}",
+                              f"{1e3 * found[0]:.0f}", f"{step:.0f}",
+                              f"{1e3 * statistics.mean(seconds[1:-1]):.0f}",
+                              f"{step / 1e3 / statistics.mean(seconds[1:-1]):.2f}"])
+    print(f"{work} ms of work a step, shared out over P processes; mean of 20 steps, milliseconds.\n")
+    table(("Mbit/s", "P", "spread", "compute predicted", "measured", "step predicted", "measured", "ratio"),
+          lines)
+
+
+def broadcasts(cables, args):
+    one = Alone(cables.folder, 10)
+    lines = []
+    for mbit, ms in ((100, 1), (1000, 1)):
+        cables.lay(mbit, ms)
+        for p in [p for p in args.processes if p > 2]:
+            took = []
+            for way in WAYS:
+                runs = [cables.fit(p, one.words, way) for _ in range(args.times)]
+                took.append(min(min(phases(r[1], one.size)[2]) for r in runs))
+            lines.append([str(mbit), str(ms), str(p), *(f"{1e3 * t:.1f}" for t in took), *(
+                f"{1e3 * model.broadcast_time(p, one.size, network(mbit, ms), 0, how):.1f}"
+                for how in ("linear", "pipeline"))])
+    print(f"Milliseconds of the broadcast of {one.size:,} bytes, least of the steps.\n")
+    table(("Mbit/s", "ms", "P", *WAYS, "formula: linear", "formula: pipeline"), lines)
+
+
+def answer(cables, args):
+    """The same rows, the same first means, as many updates: scikit-learn's error and ours."""
+    from sklearn.cluster import KMeans
+    cables.lay(1000, 0.1)
+    lines = []
+    for n, d, clusters in ((65536, 32, 256), (20000, 100, 50)):
+        data, start = rows(cables.folder, n, d, 2 * clusters, 3), cables.path("start.npz")
+        base = [data, "--algorithm", "kmeans", "--threads", 1, "-q", "--json"]
+        x = np.load(data)
+        subprocess.run([VEM, *map(str, ["fit", *base, "-k", clusters, "--seeding", "kmeans++",
+                                        "--max-steps", 1, "-o", start])], check=True, capture_output=True)
+        with np.load(start) as file:
+            means = file["means"].astype("f4")
+        for steps in (1, 10):
+            peer = KMeans(clusters, init=means, n_init=1, max_iter=steps, tol=0, algorithm="lloyd").fit(x)
+            exact = x.astype("f8")
+
+            def error(centers, labels):
+                return float(((exact - centers[labels]) ** 2).sum())
+
+            theirs = error(peer.cluster_centers_.astype("f8"), peer.labels_)
+            for p in args.processes:
+                cables.fit(p, ["fit", *base, "--init", start, "--tolerance", 0, "--max-steps", steps + 1, "--labels",
+                               cables.path("l.npy")])
+                with np.load(cables.path("m.npz")) as file:
+                    ours = file["means"].astype("f8")
+                apart = np.abs(ours - peer.cluster_centers_).max()
+                mine = error(ours, np.load(cables.path("l.npy")))
+                lines.append([f"{n:,} x {d}", str(clusters), str(steps), str(p), f"{theirs:.8g}", f"{mine:.8g}",
+                              f"{apart:.1e}"])
+    table(("rows", "C", "updates", "P", "scikit-learn", "vem", "means apart by at most"), lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("counts", "times", "stragglers", "broadcasts", "answer"))
+    parser.add_argument("--processes", type=lambda s: [int(p) for p in s.split(",")],
+                        default=[1, 2, 4, 8])
+    parser.add_argument("--cores", type=int, default=os.cpu_count())
+    parser.add_argument("--times", type=int, default=2, help="runs of each, of which the least counts")
+    parser.add_argument("--message", type=float, default=0.3, metavar="MS",
+                        help="stragglers: what `times` has found for a message")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        with Cables(folder, max(args.processes)) as cables:
+            {"counts": counts, "times": times, "stragglers": stragglers, "broadcasts": broadcasts,
+             "answer": answer}[args.what](cables, args)
+
+
+if __name__ == "__main__":
+    main()
