@@ -15,8 +15,10 @@ import argparse
 import csv
 import json
 import os
+import signal
 import statistics
 import subprocess
+import sys
 import tempfile
 from collections import namedtuple
 
@@ -187,10 +189,10 @@ def counts(cables, args):
 
 
 def phases(calls, size):
-    """Seconds of compute, chain, broadcast and small calls of each step but the first and last."""
+    """Seconds of compute, chain, broadcast and small calls of each step but the first and last: from when
+    the first process begins the chain, the last one the broadcast, all have it, the slowest asks for what
+    the others have found, to when the first knows it."""
     last, found, agreed = calls[-1], [], None
-    if len(calls) == 1:  # who is alone sends nothing
-        return [[], [], [], []]
     at = [[i for i, c in enumerate(mine) if c.kind == "broadcast" and c.bytes == size] for mine in calls]
     for s in range(len(at[0]) - 1):
         first = at[0][s]
@@ -199,7 +201,7 @@ def phases(calls, size):
         chain = calls[0][first].entered, last[at[-1][s]].entered
         end = max(mine[i[s]].left for mine, i in zip(calls, at))
         asked = max(mine[i[s] + 1].entered for mine, i in zip(calls, at))
-        told = max(mine[i[s] + model.CALLS].left for mine, i in zip(calls, at))
+        told = calls[0][at[0][s] + model.CALLS].left
         if agreed:  # rows are scored before the small calls, and added up behind them
             found.append((asked - end + chain[0] - agreed, chain[1] - chain[0], end - chain[1], told - asked))
         agreed = told
@@ -235,12 +237,11 @@ def times(cables, args):
     alone, measured = one.seconds(), {}
     for mbit, ms in NETWORKS:
         cables.lay(mbit, ms)
-        for p in args.processes:
+        for p in [p for p in args.processes if p > 1]:
             runs = [cables.fit(p, one.words) for _ in range(args.times)]
             parts = [sum(columns, []) for columns in zip(*(phases(r[1], one.size) for r in runs))]
             whole = [v for r in runs for v in r[2][1:-1]]
-            least = [min(part) for part in parts] if p > 1 else [min(whole), 0, 0, 0]
-            measured[mbit, ms, p] = least, min(whole), statistics.median(whole)
+            measured[mbit, ms, p] = [min(part) for part in parts], min(whole), statistics.median(whole)
     # One constant from the smallest runs, two processes: what is in the chain and is not network.
     a = max(0, statistics.median(
         (measured[mbit, ms, 2][0][1] - model.chain_time(2, one.size, network(mbit, ms), 0))
@@ -269,19 +270,19 @@ def stragglers(cables, args):
         cables.lay(mbit, ms)
         for p in [p for p in args.processes if p > 1]:
             for spread in (0, 0.3):
-                told, calls, seconds, _ = cables.fit(p, one.words, work=f"{work / p} {spread}")
-                found = [statistics.mean(part) for part in phases(calls, one.size) if part]
-                slept = work / p * (1 + spread * model.slowest(p))
+                _, calls, seconds, _ = cables.fit(p, one.words, work=f"{work / p} {spread}")
+                parts = phases(calls, one.size)
+                worked = statistics.mean(parts[0])
+                sent = [sum(each) for each in zip(*parts[1:])]
                 machine = model.Machine(one.pairs / alone, args.message / 1e3, args.cores, 0)
-                told = one.predict(p, network(mbit, ms), machine)
-                step = slept + 1e3 * sum(told)
-                lines.append([str(mbit), str(p), str(spread), f"{slept + 1e3 * told[0]:.0f}",
-                              f"{1e3 * found[0]:.0f}", f"{step:.0f}",
-                              f"{1e3 * statistics.mean(seconds[1:-1]):.0f}",
-                              f"{step / 1e3 / statistics.mean(seconds[1:-1]):.2f}"])
-    print(f"{work} ms of work a step, shared out over P processes; mean of 20 steps, milliseconds.\n")
-    table(("Mbit/s", "P", "spread", "compute predicted", "measured", "step predicted", "measured", "ratio"),
-          lines)
+                compute, *told = one.predict(p, network(mbit, ms), machine)
+                compute += work / p / 1e3 * (1 + spread * model.slowest(p))
+                lines.append([str(mbit), str(p), str(spread), *(f"{1e3 * t:.0f}" for t in (
+                    compute, worked, sum(told), min(sent), statistics.median(sent), compute + sum(told),
+                    statistics.median(seconds[1:-1])))])
+    print(f"{work} ms of work a step, shared out over P processes, 20 steps; milliseconds.\n")
+    table(("Mbit/s", "P", "spread", "compute predicted", "mean", "sent predicted", "least", "median",
+           "step predicted", "median"), lines)
 
 
 def broadcasts(cables, args):
@@ -345,6 +346,9 @@ def main():
     parser.add_argument("--message", type=float, default=0.3, metavar="MS",
                         help="stragglers: what `times` has found for a message")
     args = parser.parse_args()
+    if os.geteuid():
+        parser.error("namespaces need root: sudo, or a container of your own.")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # and so namespaces go
     with tempfile.TemporaryDirectory() as folder:
         with Cables(folder, max(args.processes)) as cables:
             {"counts": counts, "times": times, "stragglers": stragglers, "broadcasts": broadcasts,

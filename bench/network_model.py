@@ -18,7 +18,9 @@ trees what each tells (8 and 2,048 bytes, twice) to each other one; two sums by 
     compute    (pairs / P) imbalance / (pairs a second), imbalance = ceil(shards / P) P / shards, times the
                straggler factor 1 + v z(P): all wait for the slowest of P whose times have a spread of v (a
                share of their mean), and z is the mean of the largest of P normal numbers
-    small      6 calls of ceil(log2 P) (d + a)
+    small      six calls, one after the other, of several messages one after the other, d + a each, as Open
+               MPI 4.1 makes them (measured with a delay of 20 ms): a gather of 8 bytes P (2 processes: 1),
+               one of 2,048 bytes ceil(log2 P), where P is odd P - 1, a sum ceil(log2 P); two of each
     chain      by chain_time(): a piece of more than 64 KB is asked for before it is sent (there, back, and the
                bytes: 3 d), and who sends it does nothing else until it has left. So one in the middle takes
                a piece and then sends it, by turns, and not both at once. With t = a + m / r
@@ -26,9 +28,8 @@ trees what each tells (8 and 2,048 bytes, twice) to each other one; two sums by 
                    each further  2 t + 4 d    (P > 2; P = 2: t + 2 d)
                while one that takes a piece while it sends the last would need t for each further one
     broadcast  linear: (P - 1) M / r + 3 d (what Open MPI 4.1 takes for M < 1 MB);
-               pipeline of segments of g: max(g / r, a) each, and P - 2 times g / r + d + a, and d + a
-
-Where more processes than cores run, as here, a message waits for a core: a times P / cores.
+               pipeline of segments of g: the first takes (P - 2) (g / r + d + a) and d + a, each max(g / r, a P /
+               cores): all processes handle segments at a time, and here share cores (in a chain one or two do)
 
 **Other ways**, not built, for the table: all-reduce by a ring 2 (P - 1) (M / (P r) + d + a), by a tree and
 back 2 log2(P) (M / r + d + a). Owners: cluster c is added up by process c mod P, which sends its means (4 bytes a
@@ -93,8 +94,17 @@ def compute_time(processes, pairs, machine, shards=SHARDS):
             * (1 + machine.spread * slowest(processes)))
 
 
+def small_messages(processes):
+    """How many follow one another in the six small calls of a step."""
+    if processes == 1:
+        return 0
+    tiny = processes if processes > 2 else 1
+    gather = processes - 1 if processes % 2 else rounds(processes)
+    return 2 * (tiny + gather + rounds(processes))
+
+
 def small_time(processes, network, a):
-    return CALLS * rounds(processes) * (network.delay + a)
+    return small_messages(processes) * (network.delay + a)
 
 
 def pieces(size):
@@ -135,13 +145,14 @@ def overlap_time(processes, size, network, a):
     return (processes - 1) * (t + network.delay) + max(0, math.ceil(size / PIECE) - 1) * t
 
 
-def broadcast_time(processes, size, network, a, how="pipeline"):
+def broadcast_time(processes, size, network, a, how="pipeline", cores=0):
     d, r = network.delay, network.rate
+    handled = a * (max(1, processes / cores) if cores else 1)
     if processes == 1:
         return 0
     if how == "linear":
         return (processes - 1) * size / r + 3 * d + a
-    return (max(size / r, math.ceil(size / SEGMENT) * a)
+    return (max(size / r, math.ceil(size / SEGMENT) * handled)
             + (processes - 2) * (SEGMENT / r + d + a) + d + a)
 
 
@@ -159,10 +170,10 @@ def step(processes, pairs, clusters, s, network, machine, how="pipeline", shards
     compute = compute_time(processes, pairs, machine, shards)
     if processes == 1:
         return compute, 0, 0, 0
-    a = machine.message * (max(1, processes / machine.cores) if machine.cores else 1)
+    a = machine.message
     few = len(pieces(size)) * processes < 100000
     chain = (chain_time if few else chain_bound)(processes, size, network, a)
-    return (compute, chain, broadcast_time(processes, size, network, a, how),
+    return (compute, chain, broadcast_time(processes, size, network, a, how, machine.cores),
             small_time(processes, network, a))
 
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """A billion rows of 768 values on 16 to 256 machines, by the formulas of network_model.py: nothing is run.
 
-    bench/network_table.py [--rows 1e9] [--columns 768] [--pairs 1.1e11] [--cores 32]
+    bench/network_table.py [--rows 1e9] [--columns 768] [--work 1.1e11] [--cores 32]
 
---pairs is what a core does here, in multiply-adds a second (scored pairs times columns; bench/network.py times
-prints the pairs of 64 columns); a machine has --cores of them and one process. Delay 0.05 ms, 0.01 ms a message,
-times of machines spread by 3 %. These four are assumptions, not measurements."""
+--work is what a core does, in multiply-adds a second: scored pairs times columns, from the step of one process
+that `network.py times` prints (16,384 x 64, C = 1,000). A machine has --cores of them and one process, 0.05 ms of
+delay, 0.01 ms for a message, and times that spread by 3 %: assumptions, not measurements."""
 import argparse
 import math
 
@@ -19,6 +19,11 @@ FEW = 64  # clusters tried for a row by a search that knows neighbors
 
 def seconds(value):
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def share(part, rest):
+    found = part / (part + rest)
+    return "< 1 %" if found < 0.01 else f"{100 * found:.0f} %"
 
 
 def size_of(value):
@@ -43,11 +48,11 @@ def times(n, d, rate):
                 sent = chain + broadcast + small
                 overlap = model.overlap_time(p, m, line, MESSAGE) + broadcast + small
                 lines.append([f"{clusters:,}", str(gbit), str(p) + (" *" if p > model.SHARDS else ""),
-                              seconds(every), seconds(few), seconds(sent), f"{sent / (sent + every):.0%}",
-                              f"{sent / (sent + few):.0%}", seconds(overlap),
+                              seconds(every), seconds(few), seconds(sent), share(sent, every), share(sent, few),
+                              seconds(overlap),
                               seconds(model.ring_time(p, m, line, MESSAGE)),
                               seconds(model.tree_time(p, m, line, MESSAGE)),
-                              f"{math.floor(every * p / sent):,}", f"{math.floor(few * p / sent):,}"])
+                              f"{math.ceil(every * p / sent):,}", f"{math.ceil(few * p / sent):,}"])
     table(("C", "Gbit/s", "machines", "all pairs", f"{FEW} pairs", "sent: chain as built", "of the step, all",
            f"of the step, {FEW}", "chain, overlapped", "ring", "tree", "even at P, all", f"even at P, {FEW}"),
           lines)
@@ -72,11 +77,11 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=float, default=1e9)
     parser.add_argument("--columns", type=int, default=768)
-    parser.add_argument("--pairs", type=float, default=5.5e10)
+    parser.add_argument("--work", type=float, default=1.1e11)
     parser.add_argument("--cores", type=int, default=32)
     args = parser.parse_args()
     print("Seconds of a step.\n")
-    times(args.rows, args.columns, args.pairs * args.cores)
+    times(args.rows, args.columns, args.work * args.cores)
     print("Bytes of a step, all machines; behind it, beside what is built.\n")
     sent(args.rows, args.columns)
 

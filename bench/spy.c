@@ -8,7 +8,8 @@
  * with the bytes that this process gives (or takes, for receive), and the nanoseconds of the clock that
  * all processes of a machine share. `value` is the first of the numbers that a sum of whole numbers
  * adds up, as this process brings it: those of two numbers are the scored pairs of a step and the rows
- * that changed (src/em/estep.c), which elsewhere are told for all processes together only.
+ * that changed (src/em/estep.c; with --time also a stop, 0, and the time: src/comm/chain.c), which
+ * elsewhere are told for all processes together only.
  *
  * With VEM_SPY_WORK="MS SPREAD" a process sleeps in each step, before it tells what it has found, as if
  * it had worked: normally distributed around MS milliseconds, SPREAD a share of them. So processes that
@@ -55,19 +56,21 @@ static int leave(call *c, int code)
     return code;
 }
 
-/* Between 0 and 1, the same in each run (Numerical Recipes, ranqd1). */
+/* Between 0 and 1, another stream for each process and the same in each run (splitmix64). */
 static double draw(void)
 {
-    static uint32_t state;
-    static int rank = -1;
-    if (rank < 0) {
+    static uint64_t state;
+    static int started;
+    int rank = 0;
+    if (!started) {
         MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-        state = (uint32_t)rank * 7919u + 12345u;
-        for (int i = 0; i < 8; i++)
-            state = state * 1664525u + 1013904223u;
+        state = ((uint64_t)rank + 1) << 32;
+        started = 1;
     }
-    state = state * 1664525u + 1013904223u;
-    return ((double)state + 0.5) / 4294967296.0;
+    uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return ((double)((z ^ z >> 31) >> 11) + 0.5) / 9007199254740992.0;
 }
 
 /* The sum of twelve uniform numbers: near enough to normal. */

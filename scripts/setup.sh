@@ -13,7 +13,7 @@ tests="$mpi clang libclang-rt-dev libomp-dev python3-numpy python3-sklearn pytho
        python3-pytest python3-pandas python3-faiss python3-pil python3-tqdm
        gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static abigail-tools"
 lint="clang-format clang-tidy cppcheck shellcheck"
-bench="python3-numpy python3-scipy python3-pandas python3-sklearn python3-faiss
+bench="$mpi iproute2 python3-numpy python3-scipy python3-pandas python3-sklearn python3-faiss
        python3-matplotlib python3-pil libvlfeat-dev zstd npm"
 
 wanted=""
