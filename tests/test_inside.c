@@ -73,18 +73,29 @@ static void a_draw_past_the_end(void **state)
     assert_int_equal(vem_i_sampler_draw(&sampler, NULL, NULL, 0.99), 3);
 }
 
-/* Seeds of counts are drawn from 8,192 rows and 64 more for each cluster, where the values of these
- * are no more than 2^24, and from two for each cluster at least. */
+static int64_t rows_of(int64_t n, int32_t d, vem_seeding method, int32_t clusters)
+{
+    return vem_i_seed_counts_rows(n, d, &vem_i_counts_poisson, 1, method, clusters);
+}
+
+/* Seeds of counts are drawn from 8,192 rows and 64 more for each cluster; where a table is made of
+ * them, no more than 2^24 values have place there, and two rows for each cluster at least. */
 static void rows_that_seed_counts(void **state)
 {
     (void)state;
-    const vem_i_counts *poisson = &vem_i_counts_poisson;
     const int64_t all = 1 << 28;
-    assert_int_equal(vem_i_seed_counts_rows(all, 10, poisson, 1, 1), 8192 + 64);
-    assert_int_equal(vem_i_seed_counts_rows(all, 10, poisson, 1, 100), 8192 + 6400);
-    assert_int_equal(vem_i_seed_counts_rows(9000, 10, poisson, 1, 100), 9000);
-    assert_int_equal(vem_i_seed_counts_rows(all, 1 << 14, poisson, 1, 100), 1 << 10);
-    assert_int_equal(vem_i_seed_counts_rows(all, 1 << 14, poisson, 1, 1000), 2000);
+    const vem_seeding table = VEM_SEED_AFKMC2;
+    assert_int_equal(rows_of(all, 10, table, 1), 8192 + 64);
+    assert_int_equal(rows_of(all, 10, table, 100), 8192 + 6400);
+    assert_int_equal(rows_of(9000, 10, table, 100), 9000);
+    assert_int_equal(rows_of(all, 1 << 14, table, 100), 1 << 10);
+    assert_int_equal(rows_of(all, 1 << 14, table, 1000), 2000);
+    assert_int_equal(rows_of(all, 1 << 14, VEM_SEED_PLUSPLUS, 100), 8192 + 6400);
+    assert_int_equal(rows_of(all, INT32_MAX, VEM_SEED_PLUSPLUS_GREEDY, 2), 8192 + 128);
+    assert_int_equal(rows_of(all, INT32_MAX, table, 2), 4);
+    assert_int_equal(vem_i_seed_counts_rows(all, 1 << 14, &vem_i_counts_poisson, 0,
+                                            VEM_SEED_PLUSPLUS, 100),
+                     1 << 10);
 }
 
 /* Poisson's law: its mean and its variance are the rate. Standard errors of 20,000 draws are

@@ -144,6 +144,41 @@ static void columns_without_values_cost_little(void **state)
     }
 }
 
+/* A few rows in very many columns: seeds are chosen without a table of them. What the plan says is
+ * enough, and less is refused with what would do. */
+static void the_plan_of_very_many_columns(void **state)
+{
+    (void)state;
+    enum { WIDE = 30 * 1000 * 1000, SMALL = 1000 * 1000 };
+    for (int family = GRID_SHAPED; family < VEM_FAMILIES; family++) {
+        vem_options o;
+        vem_options_init(&o);
+        o.clusters = 2;
+        o.family = family;
+        o.threads = 2;
+        vem_data *rows = sparse_rows(40, SMALL);
+#ifndef VEM_SANITIZED
+        check_plan_of(rows, &o, 1.6);
+#endif
+        vem_data_free(rows);
+        rows = sparse_rows(40, WIDE);
+        vem_forecast forecast = {.size = sizeof forecast};
+        assert_int_equal(vem_plan_fit(ctx, rows, &o, NULL, &forecast), VEM_OK);
+        /* In models of two clusters; the rows of a block as a table would be 256. */
+        const double model = 2.0 * WIDE * sizeof(double);
+        if (!(forecast.bytes > 3 * model && forecast.bytes < 16 * model))
+            fail_msg("%s: %g models", vem_choice_name("family", family),
+                     (double)forecast.bytes / model);
+        vem_model *none = NULL;
+        vem_report *report = NULL;
+        o.memory = (int64_t)(vem_i_resident_bytes() + forecast.bytes / 2);
+        assert_int_equal(vem_fit(ctx, rows, &o, NULL, &none, &report), VEM_NO_MEMORY);
+        assert_non_null(strstr(vem_ctx_message(ctx), "This fit would take"));
+        assert_null(none);
+        vem_data_free(rows);
+    }
+}
+
 /* Memory is taken as it is found to be needed, not beyond what is allowed. */
 static void sparse_rows_keep_to_the_limit(void **state)
 {
@@ -183,6 +218,7 @@ int main(void)
         cmocka_unit_test(the_plan_of_starts_and_blocks),
         cmocka_unit_test(no_coreset_of_sparse_rows),
         cmocka_unit_test(columns_without_values_cost_little),
+        cmocka_unit_test(the_plan_of_very_many_columns),
         cmocka_unit_test(sparse_rows_keep_to_the_limit),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -102,7 +102,7 @@ static void shares(void **state)
         }
         if (vem_options_resolve(ctx, &o, 100000, 4, VEM_FLOAT64, &r) != VEM_OK)
             fail_msg("%s", vem_ctx_message(ctx));
-        const vem_i_programme p = vem_i_programme_of(&r, 1, 0, 100000, 4);
+        const vem_i_programme p = vem_i_programme_of(&r, 1, 0, 100000, 4, 4);
         int seen = 0;
         for (int k = 0; k < p.count; k++) {
             const vem_i_stage_kind kind = p.stages[k].kind;

@@ -34,7 +34,8 @@ static void asked_for_or_not(void **state)
         o.algorithm = cases[i].algorithm;
         assert_int_equal(vem_options_resolve(ctx, &o, 20000, 3, VEM_FLOAT64, &r), VEM_OK);
         const vem_i_starts_plan p =
-            vem_i_starts_of(&r, o.algorithm == VEM_AUTO && !cases[i].warm, 0, 20000, 3);
+            vem_i_starts_of(&r, o.algorithm == VEM_AUTO && !cases[i].warm, 0, 20000, 3,
+                            3);
         if ((p.runs > 0) != cases[i].runs)
             fail_msg("%s: %d runs", cases[i].what, (int)p.runs);
         assert_true(p.fresh <= p.runs && p.rows <= 20000 && p.larger <= 20000);
@@ -42,14 +43,14 @@ static void asked_for_or_not(void **state)
     /* Counts have no swaps, but starts, unless those are not wanted. */
     o = ours(10, VEM_POISSON);
     assert_int_equal(vem_options_resolve(ctx, &o, 20000, 3, VEM_FLOAT64, &r), VEM_OK);
-    assert_true(r.swaps <= 0 && vem_i_starts_of(&r, 1, 0, 20000, 3).runs > 0);
+    assert_true(r.swaps <= 0 && vem_i_starts_of(&r, 1, 0, 20000, 3, 3).runs > 0);
     o.swaps = 0;
     assert_int_equal(vem_options_resolve(ctx, &o, 20000, 3, VEM_FLOAT64, &r), VEM_OK);
-    assert_int_equal(vem_i_starts_of(&r, 1, 0, 20000, 3).runs, 0);
+    assert_int_equal(vem_i_starts_of(&r, 1, 0, 20000, 3, 3).runs, 0);
     o.swaps = VEM_AUTO;
     o.search = VEM_SEARCH_ALL;
     assert_int_equal(vem_options_resolve(ctx, &o, 20000, 3, VEM_FLOAT64, &r), VEM_OK);
-    assert_int_equal(vem_i_starts_of(&r, 1, 0, 20000, 3).runs, 0);
+    assert_int_equal(vem_i_starts_of(&r, 1, 0, 20000, 3, 3).runs, 0);
 }
 
 static void a_sample_is_smaller(void **state)
@@ -62,7 +63,8 @@ static void a_sample_is_smaller(void **state)
                     vem_options o = ours(k, family), r;
                     assert_int_equal(vem_options_resolve(ctx, &o, n, d, VEM_FLOAT32, &r),
                                      VEM_OK);
-                    const vem_i_starts_plan p = vem_i_starts_of(&r, 1, k % 4 == 0, n, d);
+                    const vem_i_starts_plan p =
+                        vem_i_starts_of(&r, 1, k % 4 == 0, n, d, d);
                     assert_true(p.fresh <= p.runs && (p.runs == 0 || p.fresh > 0));
                     assert_true(p.runs > 0 || vem_family_axes(family) == 2);
                     if (p.runs == 0)
@@ -81,7 +83,7 @@ static void fewest_starts(void **state)
         vem_options o = ours(k, VEM_ISO_SHARED), r;
         const int64_t n = 257 * k;
         assert_int_equal(vem_options_resolve(ctx, &o, n, 3, VEM_FLOAT32, &r), VEM_OK);
-        const int64_t runs = vem_i_starts_of(&r, 1, 0, n, 3).runs;
+        const int64_t runs = vem_i_starts_of(&r, 1, 0, n, 3, 3).runs;
         assert_int_equal(runs, 3 + k / 16);
     }
 }
@@ -99,7 +101,7 @@ static void expensive_starts(void **state)
         for (int64_t n = 1000; n <= 10000000; n += 1 + n / 16) {
             vem_options o = ours(8, VEM_FULL), r;
             assert_int_equal(vem_options_resolve(ctx, &o, n, d, VEM_FLOAT32, &r), VEM_OK);
-            const vem_i_starts_plan p = vem_i_starts_of(&r, 1, 0, n, d);
+            const vem_i_starts_plan p = vem_i_starts_of(&r, 1, 0, n, d, d);
             const double each = 8.0 * d * d;
             assert_true((double)(p.runs * p.rows) * each <=
                         fmax(7.5e8, (double)n * each));
@@ -110,8 +112,8 @@ static void expensive_starts(void **state)
     vem_options o = ours(8, VEM_FULL),
                 r; /* half of the rows, each run as long as a fit */
     assert_int_equal(vem_options_resolve(ctx, &o, 16384, 64, VEM_FLOAT32, &r), VEM_OK);
-    assert_int_equal(vem_i_starts_of(&r, 1, 0, 16383, 64).runs, 0);
-    assert_int_equal(vem_i_starts_of(&r, 1, 0, 16384, 64).runs, 0);
+    assert_int_equal(vem_i_starts_of(&r, 1, 0, 16383, 64, 64).runs, 0);
+    assert_int_equal(vem_i_starts_of(&r, 1, 0, 16384, 64, 64).runs, 0);
 }
 
 /* ---- what they are good for ---- */

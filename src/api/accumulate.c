@@ -295,8 +295,8 @@ static vem_status settle(vem_i_run *run, const vem_model *model, const vem_data 
             "kept without it.");
     if (asked.prior == VEM_AUTO && model->prior == VEM_PRIOR_EVEN)
         asked.prior = VEM_PRIOR_EVEN; /* its prices stay */
-    vem_status status =
-        vem_i_options_resolve(run, &asked, data->n, data->d, data->type, resolved);
+    vem_status status = vem_i_options_resolve(run, &asked, data->n, data->d, data->type,
+                                              vem_i_data_row_values(data), resolved);
     if (status != VEM_OK)
         return status;
     if (asked.search == VEM_AUTO && asked.algorithm == VEM_AUTO)

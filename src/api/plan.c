@@ -12,7 +12,7 @@ vem_status vem_plan(vem_ctx *ctx, const vem_options *options, int64_t n, int32_t
     vem_options asked, resolved;
     vem_status status = vem_i_options_in(run, options, &asked);
     if (status == VEM_OK)
-        status = vem_i_options_resolve(run, &asked, n, d, type, &resolved);
+        status = vem_i_options_resolve(run, &asked, n, d, type, d, &resolved);
     if (status != VEM_OK)
         return status;
     const vem_data rows = {.n = n, .d = d, .type = type};

@@ -169,8 +169,9 @@ static vem_status choose_cells(vem_i_fitting *f, vem_options *asked)
     vem_options resolved, plain = *asked;
     if (!f->method->celled || asked->cells != VEM_AUTO)
         return VEM_OK;
-    vem_status status = vem_i_options_resolve(&f->run, asked, f->data->n, f->data->d,
-                                              f->data->type, &resolved);
+    vem_status status =
+        vem_i_options_resolve(&f->run, asked, f->data->n, f->data->d, f->data->type,
+                              vem_i_data_row_values(f->data), &resolved);
     if (status == VEM_OK) {
         plain.algorithm = VEM_AUTO;
         plain.tolerance = VEM_AUTO;

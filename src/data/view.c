@@ -64,6 +64,16 @@ void vem_i_view_widen(const vem_view *view, int64_t item, double *out)
             out[j] = vem_i_view_value(view, item, j);
 }
 
+int64_t vem_i_view_row_values(const vem_view *view)
+{
+    int64_t entries = 0;
+    if (!vem_i_view_is_sparse(view))
+        return view->d;
+    for (int64_t i = 0; i < view->n; i++)
+        entries += view->sparse.ends[i] - view->sparse.starts[i];
+    return entries > view->n ? entries / view->n : 1;
+}
+
 double vem_i_view_log_jacobian(const vem_view *view)
 {
     double sum = 0;

@@ -131,6 +131,9 @@ static inline int vem_i_view_is_sparse(const vem_view *view)
     return view->sparse.starts != NULL;
 }
 
+/* Values that a row has, on average and at least 1: d, or of sparse rows fewer. */
+int64_t vem_i_view_row_values(const vem_view *view);
+
 /* Columns of the rows, those that are left out too: what F is told for. */
 static inline double vem_i_view_columns(const vem_view *view)
 {

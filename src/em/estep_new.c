@@ -7,8 +7,10 @@
 
 enum {
     DENSE_SHARDS = 64,
+    FEW_SHARDS = 4,   /* however large statistics are */
     ENTRIES_EACH = 4, /* of a column, in a shard of sparse rows, */
-    SPARSE_LEAST = 8  /* unless there are fewer shards than that */
+    SPARSE_LEAST = 8, /* unless there are fewer shards than that, */
+    SPARSE_WIDE = 2   /* or statistics are so large that there are few already */
 };
 /* Statistics of all dense shards together stay below this where that leaves a few shards.
  */
@@ -20,22 +22,27 @@ static int64_t dense_shards(const vem_i_family *family, int64_t n, int32_t clust
     uint64_t bytes = (uint64_t)clusters *
                      (uint64_t)(INT64_C(1) + d + vem_i_second_count(family, d)) * 8;
     int64_t shards = (int64_t)(DENSE_BYTES / bytes);
-    shards = shards < 4 ? 4 : shards > DENSE_SHARDS ? DENSE_SHARDS : shards;
+    shards = shards < FEW_SHARDS     ? FEW_SHARDS
+             : shards > DENSE_SHARDS ? DENSE_SHARDS
+                                     : shards;
     int64_t most = vem_i_shards(n, VEM_I_BLOCK);
     return shards < most ? shards : most;
 }
 
 /* Statistics of a shard are cleared and added up whole, however few entries sparse rows have. A plan,
- * which knows none, counts as many shards as there can be. */
+ * which knows how many a row has on average, counts one more than these are worth: those of a sample
+ * may be more. */
 static int64_t sparse_shards(const vem_i_run *run, const vem_view *view, int64_t shards)
 {
-    if (!vem_i_view_is_sparse(view) || run->counted)
+    const int64_t least = shards <= FEW_SHARDS ? SPARSE_WIDE : SPARSE_LEAST;
+    if (!vem_i_view_is_sparse(view))
         return shards;
     int64_t entries = 0;
-    for (int64_t i = 0; i < view->n; i++)
+    for (int64_t i = 0; i < (run->counted ? 1 : view->n); i++)
         entries += view->sparse.ends[i] - view->sparse.starts[i];
-    int64_t worth = entries / ENTRIES_EACH / view->d;
-    worth = worth < SPARSE_LEAST ? SPARSE_LEAST : worth;
+    entries *= run->counted ? view->n : 1;
+    int64_t worth = entries / ENTRIES_EACH / view->d + (run->counted ? 1 : 0);
+    worth = worth < least ? least : worth;
     return worth < shards ? worth : shards;
 }
 

@@ -49,7 +49,7 @@ typedef struct sizes {
 
 /* Stands for the masses of items, at which dry constructors do not look. */
 static const double ONE = 1;
-/* And for where sparse rows begin. */
+/* And for where sparse rows begin; they end where one of average length does. */
 static const int64_t NONE = 0;
 
 /* Rows of some families have a number more each (data/support.h). */
@@ -62,16 +62,17 @@ static int has_log_base(const vem_options *o)
 /* Items that dry constructors look at. */
 static vem_view view_of(const sizes *s)
 {
-    return (vem_view){.kernels = s->kernels,
-                      .n = s->n,
-                      .global_n = s->n,
-                      .used = s->n,
-                      .ld = s->d,
-                      .d = s->d,
-                      .stored = s->stored,
-                      .sparse = {.starts = s->sparse ? &NONE : NULL, .ends = &NONE},
-                      .mass = s->weighted ? &ONE : NULL,
-                      .log_base = has_log_base(s->o) ? &ONE : NULL};
+    return (
+        vem_view){.kernels = s->kernels,
+                  .n = s->n,
+                  .global_n = s->n,
+                  .used = s->n,
+                  .ld = s->d,
+                  .d = s->d,
+                  .stored = s->stored,
+                  .sparse = {.starts = s->sparse ? &NONE : NULL, .ends = &s->row_values},
+                  .mass = s->weighted ? &ONE : NULL,
+                  .log_base = has_log_base(s->o) ? &ONE : NULL};
 }
 
 /* And the same as rows to be put in order; what stands for arrays and a file is not written. */
@@ -446,7 +447,8 @@ vem_i_plan vem_i_plan_of(vem_i_run *run, const vem_data *data, const vem_options
     return (vem_i_plan){.run = run,
                         .programme =
                             vem_i_programme_of(resolved, asked->algorithm == VEM_AUTO,
-                                               warm, data->n, data->d),
+                                               warm, data->n, data->d,
+                                               vem_i_data_row_values(data)),
                         .n = data->n,
                         .d = data->d,
                         .type = data->type,
@@ -458,8 +460,8 @@ vem_i_plan vem_i_plan_of(vem_i_run *run, const vem_data *data, const vem_options
 vem_i_plan vem_i_plan_with(const vem_i_plan *plan, const vem_options *options)
 {
     vem_i_plan other = *plan;
-    other.programme =
-        vem_i_programme_of(options, plan->programme.ours,
-                           plan->programme.from == VEM_I_FROM_MODEL, plan->n, plan->d);
+    other.programme = vem_i_programme_of(options, plan->programme.ours,
+                                         plan->programme.from == VEM_I_FROM_MODEL,
+                                         plan->n, plan->d, plan->row_values);
     return other;
 }

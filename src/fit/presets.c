@@ -11,6 +11,7 @@
 #include "data/data.h"
 #include "model/family.h"
 #include "search/boxes.h"
+#include "seed/seed.h"
 
 typedef struct preset {
     int family, prior, search;
@@ -128,7 +129,7 @@ int vem_i_plain_seeding(int64_t clusters, int64_t n, int32_t d)
 }
 
 /* Without --algorithm. */
-static preset choose(const vem_options *asked, int64_t n, int32_t d)
+static preset choose(const vem_options *asked, int64_t n, int32_t d, int64_t row_values)
 {
     preset p = {.family = VEM_ISO_SHARED, .tolerance = 1e-4, .max_steps = 300};
     int family = asked->family == VEM_AUTO ? VEM_ISO_SHARED : asked->family;
@@ -146,7 +147,9 @@ static preset choose(const vem_options *asked, int64_t n, int32_t d)
                                                : VEM_SEARCH_CLOSEST;
     if (is_counts(family))
         p.tolerance = COUNTS_TOLERANCE;
-    double work = (double)n * (double)asked->clusters * (double)d;
+    const double work = vem_i_seed_values(vem_i_family_of(family)->counts, n, d,
+                                          row_values, asked->clusters) *
+                        (double)asked->clusters;
     int swaps = asked->search == VEM_AUTO && asked->swaps != 0 && !(asked->margin > 0) &&
                 !is_counts(family);
     double greedy = work * log((double)asked->clusters + 1);
@@ -370,7 +373,8 @@ static vem_status settle_items(vem_i_run *run, const vem_options *asked, const p
 }
 
 vem_status vem_i_options_resolve(vem_i_run *run, const vem_options *options, int64_t n,
-                                 int32_t d, vem_dtype type, vem_options *resolved)
+                                 int32_t d, vem_dtype type, int64_t row_values,
+                                 vem_options *resolved)
 {
     vem_status status = vem_i_options_check(run, options);
     if (status == VEM_OK)
@@ -384,7 +388,8 @@ vem_status vem_i_options_resolve(vem_i_run *run, const vem_options *options, int
     int named = options->algorithm != VEM_AUTO;
     int64_t reduced =
         options->coreset != VEM_AUTO && options->coreset < n ? options->coreset : n;
-    preset p = named ? presets[options->algorithm] : choose(options, reduced, d);
+    preset p =
+        named ? presets[options->algorithm] : choose(options, reduced, d, row_values);
     vem_options out = *options;
     /* Whoever names a search gets that and nothing beside it. */
     int chosen = !named && (out.search == VEM_AUTO || out.search == VEM_SEARCH_GROUPS);

@@ -4,9 +4,11 @@
 
 #include "base/options.h"
 
-/* vem_options_resolve for options of ours. */
+/* vem_options_resolve for options of ours; row_values: that a row has, d or of
+ * sparse rows fewer. */
 vem_status vem_i_options_resolve(vem_i_run *run, const vem_options *options, int64_t n,
-                                 int32_t d, vem_dtype type, vem_options *resolved);
+                                 int32_t d, vem_dtype type, int64_t row_values,
+                                 vem_options *resolved);
 
 /* The search that tries every cluster, for what these options hold. */
 int vem_i_whole_search(const vem_options *resolved);

@@ -88,7 +88,7 @@ static void add_loops(vem_i_programme *p)
 }
 
 vem_i_programme vem_i_programme_of(const vem_options *resolved, int ours, int warm,
-                                   int64_t n, int32_t d)
+                                   int64_t n, int32_t d, int64_t row_values)
 {
     const int reduced = vem_i_reduces(resolved, n);
     const int counts = vem_i_family_of(resolved->family)->counts != NULL;
@@ -102,7 +102,8 @@ vem_i_programme vem_i_programme_of(const vem_options *resolved, int ours, int wa
     p.celled = is_celled(resolved, p.rows);
     p.items = p.celled ? resolved->cells : p.rows;
     p.starts = p.celled ? vem_i_starts_on_cells(resolved, ours && !warm, d)
-                        : vem_i_starts_of(resolved, ours && !warm, reduced, p.items, d);
+                        : vem_i_starts_of(resolved, ours && !warm, reduced, p.items, d,
+                                          row_values);
     if (p.starts.runs > 0)
         add(&p, VEM_I_STAGE_STARTS, resolved, START_TIME);
     if (!warm)

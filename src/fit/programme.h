@@ -72,9 +72,9 @@ typedef struct vem_i_programme {
     int count;
 } vem_i_programme;
 
-/* Of a fit of n rows. */
+/* Of a fit of n rows that have so many values each: d, or of sparse rows fewer. */
 vem_i_programme vem_i_programme_of(const vem_options *resolved, int ours, int warm,
-                                   int64_t n, int32_t d);
+                                   int64_t n, int32_t d, int64_t row_values);
 /* Of one of the starts on a sample, with the options of starts_plan.h. */
 vem_i_programme vem_i_programme_on_sample(const vem_options *options, vem_i_from from,
                                           int64_t items);

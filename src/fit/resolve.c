@@ -73,8 +73,8 @@ vem_status vem_i_fit_resolve(vem_i_run *run, const vem_data *data,
         if (asked.family == VEM_AUTO && asked.algorithm == VEM_AUTO)
             asked.family = (int)start->family->kind;
     }
-    vem_status status =
-        vem_i_options_resolve(run, &asked, data->n, data->d, data->type, resolved);
+    vem_status status = vem_i_options_resolve(run, &asked, data->n, data->d, data->type,
+                                              vem_i_data_row_values(data), resolved);
     if (status == VEM_OK && start && resolved->swaps > 0 &&
         vem_i_wants_hard_start(resolved, 0))
         return vem_i_fail(
@@ -101,7 +101,7 @@ vem_status vem_options_resolve(vem_ctx *ctx, const vem_options *options, int64_t
     vem_options asked, out;
     vem_status status = vem_i_options_in(run, options, &asked);
     if (status == VEM_OK)
-        status = vem_i_options_resolve(run, &asked, n, d, type, &out);
+        status = vem_i_options_resolve(run, &asked, n, d, type, d, &out);
     if (status == VEM_OK)
         vem_i_options_out(&out, options->size, resolved);
     return status;

@@ -26,6 +26,7 @@
 #include "data/subset.h"
 #include "fit/met.h"
 #include "model/units.h"
+#include "seed/roots.h"
 
 /* The cluster to be moved is the cheapest of so many; one more is moved for so many clusters. */
 enum { TRIED = 3, MOVED_FOR = 32 };
@@ -55,6 +56,8 @@ typedef struct starts {
     int32_t *labels;
     double free_energy;
     vem_i_starts_room room;
+    double
+        squares[VEM_I_FEW_CLUSTERS]; /* of sparse rows |m|^2 of the means in the room */
     int64_t told;
     vem_i_met met;
 } starts;
@@ -148,8 +151,14 @@ static const vem_i_counts *counts_of(const starts *s)
     return vem_i_family_of(s->options.family)->counts;
 }
 
+static const double *mean_of(const starts *s, int32_t cluster)
+{
+    return (s->room.seen ? s->room.seen : s->model->means) +
+           (int64_t)cluster * s->model->d;
+}
+
 /* Counts as their family sees them (model/counts.h); others as they are. */
-static void look_at_means(const starts *s)
+static void look_at_means(starts *s)
 {
     const vem_model *m = s->model;
     const vem_i_counts *counts = counts_of(s);
@@ -158,17 +167,22 @@ static void look_at_means(const starts *s)
     memcpy(s->room.seen, m->means, (size_t)m->clusters * (size_t)m->d * sizeof(double));
     for (int64_t c = 0; counts->stabilize && c < m->clusters; c++)
         counts->stabilize(s->room.seen + c * m->d, m->d);
+    for (int32_t c = 0; vem_i_view_is_sparse(s->view) && c < m->clusters; c++) {
+        const double *mean = mean_of(s, c);
+        s->squares[c] = 0;
+        for (int32_t j = 0; j < m->d; j++)
+            s->squares[c] += mean[j] * mean[j];
+    }
 }
 
-static const double *mean_of(const starts *s, int32_t cluster)
-{
-    return (s->room.seen ? s->room.seen : s->model->means) +
-           (int64_t)cluster * s->model->d;
-}
-
-static double square_to_seen(const starts *s, int64_t item, const double *mean)
+static double square_to_seen(const starts *s, int64_t item, int32_t cluster)
 {
     const int32_t d = s->view->d;
+    const double *mean = mean_of(s, cluster);
+    const vem_i_sparse *x = &s->view->sparse;
+    if (x->starts)
+        return vem_i_root_square(x, item, vem_i_root_total(counts_of(s), x, item), mean,
+                                 s->squares[cluster]);
     double *row = s->room.seen + (int64_t)s->model->clusters * d, sum = 0;
     vem_i_view_widen(s->view, item, row);
     if (counts_of(s)->stabilize)
@@ -178,10 +192,11 @@ static double square_to_seen(const starts *s, int64_t item, const double *mean)
     return sum;
 }
 
-static double square_to(const starts *s, int64_t item, const double *mean)
+static double square_to(const starts *s, int64_t item, int32_t cluster)
 {
     if (s->room.seen)
-        return square_to_seen(s, item, mean);
+        return square_to_seen(s, item, cluster);
+    const double *mean = mean_of(s, cluster);
     const vem_view *view = s->view;
     double sum = 0;
     for (int32_t j = 0; j < view->d; j++) {
@@ -197,7 +212,7 @@ static int64_t draw_far(const starts *s, vem_i_rng *rng)
     const vem_view *v = s->view;
     double sum = 0;
     for (int64_t i = 0; i < v->n; i++) {
-        sum += vem_i_view_mass(v, i) * square_to(s, i, mean_of(s, s->labels[i]));
+        sum += vem_i_view_mass(v, i) * square_to(s, i, s->labels[i]);
         s->room.work[i] = sum;
     }
     const double place = vem_i_rng_uniform(rng) * sum;

@@ -27,6 +27,9 @@ enum { FRESH_CLUSTERS = 16, FRESH = 2 };
 /* Full covariances: products of one step of every run together. Runs that take more, which is
  * several seconds of one core, and more than a step over all rows, are too expensive. */
 static const double EXPENSIVE = 7.5e8;
+/* What a step does for a mean of a cluster whatever the rows (its part in the statistics, its
+ * maximum, its logarithm), in products of a row with a cluster: of 2^20 columns, as perf counts it. */
+static const double MAXIMIZE = 10;
 /* A step of fewer products is over before other threads are awake. */
 double vem_i_starts_light = 1e7;
 
@@ -63,8 +66,15 @@ static int64_t fresh_runs(const vem_i_family *family, int64_t clusters, int64_t 
     return clusters <= FRESH_CLUSTERS ? (runs + 1) / 2 : FRESH;
 }
 
+/* Statistics and means of all columns are made in every step: as much as so many rows take. Beside
+ * sparse rows that may be nearly all there is to do. */
+static double rows_of_columns(int32_t d, int64_t row_values)
+{
+    return row_values < d ? MAXIMIZE * (double)d / (double)row_values : 0;
+}
+
 vem_i_starts_plan vem_i_starts_of(const vem_options *o, int ours, int reduced, int64_t n,
-                                  int32_t d)
+                                  int32_t d, int64_t row_values)
 {
     vem_i_starts_plan p = {0};
     if (!ours || !vem_i_wants_starts(o))
@@ -81,10 +91,12 @@ vem_i_starts_plan vem_i_starts_of(const vem_options *o, int ours, int reduced, i
     const int64_t larger = LARGER * most_of(each, EACH) * k;
     if (larger < n / 2)
         p.larger = most_of(larger, n / EIGHTH);
+    const double columns = rows_of_columns(d, row_values);
     const double share = (reduced  ? SHARE_REDUCED
                           : shaped ? SHARE_SHAPED
                                    : SHARE) *
-                         (double)n / (double)(p.rows > 0 ? p.rows : 1);
+                         ((double)n + columns) /
+                         ((double)(p.rows > 0 ? p.rows : 1) + columns);
     const int64_t fewest = reduced  ? FEWEST
                            : shaped ? FEWEST_SHAPED
                                     : FEWEST + k / FEWEST_FOR;

@@ -24,9 +24,9 @@ typedef enum vem_i_missed {
 } vem_i_missed;
 
 /* By the sizes alone. runs = 0: there are no starts. `ours`: no preset, and no model to start
- * from; `reduced`: the items are a coreset. */
+ * from; `reduced`: the items are a coreset; row_values: that a row has, d or of sparse rows fewer. */
 vem_i_starts_plan vem_i_starts_of(const vem_options *resolved, int ours, int reduced,
-                                  int64_t n, int32_t d);
+                                  int64_t n, int32_t d, int64_t row_values);
 /* The same where the items are cells: on the first of them, which are few already. */
 vem_i_starts_plan vem_i_starts_on_cells(const vem_options *resolved, int ours, int32_t d);
 /* Products of a step on the sample below which one thread makes it; tests change it. */

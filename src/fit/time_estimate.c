@@ -69,10 +69,12 @@ static double pair_of(const vem_i_plan *plan, const vem_i_family *family)
            VEM_I_PAIR_OVERHEAD;
 }
 
-/* Of rows written out, as seeds are chosen among. */
+/* Of rows as seeds are chosen among: written out, or as they are. */
 static double distance_of(const vem_i_plan *plan)
 {
-    return 2 * (double)plan->d + VEM_I_PAIR_OVERHEAD;
+    const int stays = plan->sparse && vem_i_seed_stays_sparse(
+                                          (vem_seeding)plan->programme.options.seeding);
+    return 2 * (double)(stays ? plan->row_values : plan->d) + VEM_I_PAIR_OVERHEAD;
 }
 
 static double seeding(const vem_options *o, double n)
@@ -223,6 +225,7 @@ static double fitting(const vem_i_plan *plan)
     const vem_i_counts *counts = vem_i_family_of(p->options.family)->counts;
     const double seen =
         counts ? (double)vem_i_seed_counts_rows(p->items, plan->d, counts, plan->sparse,
+                                                (vem_seeding)p->options.seeding,
                                                 (int32_t)p->options.clusters)
                : n;
     return restarts * ((seed ? seeding(&seed->options, seen) * distance_of(plan) : 0) +

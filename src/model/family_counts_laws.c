@@ -92,22 +92,80 @@ static double mean_of_all(const vem_i_constraints *constraints, int32_t j)
 
 static double least_of(const vem_i_constraints *constraints, double mean)
 {
-    return fmax(constraints->floor * mean, VEM_I_LEAST_MEAN);
+    const double least =
+        constraints->floor * mean; /* fmax would be a call for each column */
+    return least > VEM_I_LEAST_MEAN ? least : VEM_I_LEAST_MEAN;
 }
 
 static void limit_bernoulli(const vem_i_constraints *constraints, int32_t d, double *mean)
 {
     for (int32_t j = 0; j < d; j++) {
         const double all = mean_of_all(constraints, j);
-        mean[j] = fmin(fmax(mean[j], least_of(constraints, all)),
-                       1 - least_of(constraints, 1 - all));
+        const double least = least_of(constraints, all),
+                     most = 1 - least_of(constraints, 1 - all);
+        mean[j] = mean[j] > least ? mean[j] : least;
+        mean[j] = mean[j] < most ? mean[j] : most;
     }
 }
 
 static void limit_poisson(const vem_i_constraints *constraints, int32_t d, double *mean)
 {
-    for (int32_t j = 0; j < d; j++)
-        mean[j] = fmax(mean[j], least_of(constraints, mean_of_all(constraints, j)));
+    for (int32_t j = 0; j < d; j++) {
+        const double least = least_of(constraints, mean_of_all(constraints, j));
+        mean[j] = mean[j] > least ? mean[j] : least;
+    }
+}
+
+/* Sums of many columns, in so many parts that do not wait for each other: column j goes to part
+ * j % LANES, on every machine. */
+enum { LANES = 8 };
+
+static double sum_lanes(const double *lanes)
+{
+    return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) +
+           ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
+}
+
+static double total_in_lanes(const double *row, int32_t d)
+{
+    double lanes[LANES] = {0};
+    int32_t j = 0;
+    for (; j + LANES <= d; j += LANES)
+        for (int32_t l = 0; l < LANES; l++)
+            lanes[l] += row[j + l];
+    for (; j < d; j++)
+        lanes[j % LANES] += row[j];
+    return sum_lanes(lanes);
+}
+
+/* The floor of a column in the sums of multinomial: a share of its mean, so large at least. */
+static double floor_of(const double *units, int32_t j, double share)
+{
+    const double least = (units ? units[j] : 1) * share;
+    return least > VEM_I_LEAST_MEAN ? least : VEM_I_LEAST_MEAN;
+}
+
+/* With means times `factor`: the sum of those above their floor, and of the floors of the others. */
+static void part_by_floor(const double *mean, const double *units, int32_t d,
+                          double share, double factor, double *above, double *floors)
+{
+    double free[LANES] = {0}, held[LANES] = {0};
+    int32_t j = 0;
+    for (; j + LANES <= d; j += LANES)
+        for (int32_t l = 0; l < LANES; l++) {
+            const double least = floor_of(units, j + l, share);
+            const int is_free = mean[j + l] * factor > least;
+            free[l] += is_free ? mean[j + l] : 0;
+            held[l] += is_free ? 0 : least;
+        }
+    for (; j < d; j++) {
+        const double least = floor_of(units, j, share);
+        const int is_free = mean[j] * factor > least;
+        free[j % LANES] += is_free ? mean[j] : 0;
+        held[j % LANES] += is_free ? 0 : least;
+    }
+    *above = sum_lanes(free);
+    *floors = sum_lanes(held);
 }
 
 /* The factor 1 / z falls as more columns are at their floor, so none of them leaves it again. A
@@ -115,34 +173,29 @@ static void limit_poisson(const vem_i_constraints *constraints, int32_t d, doubl
 static void limit_multinomial(const vem_i_constraints *constraints, int32_t d,
                               double *mean)
 {
-    double all = 0, factor = INFINITY, before;
-    for (int32_t j = 0; j < d; j++)
-        all += mean_of_all(constraints, j);
+    const double *units = constraints->units;
+    double all = units ? total_in_lanes(units, d) : d, total = total_in_lanes(mean, d);
     all = all > 0 ? all : 1;
-    if (!(total_of(mean, d) > 0))
+    const double share = constraints->floor / all;
+    if (!(total > 0)) {
         for (int32_t j = 0; j < d; j++)
             mean[j] = fmax(mean_of_all(constraints, j) / all, VEM_I_LEAST_MEAN);
-    factor = 1 / total_of(mean, d);
-    do {
-        double rest = 1, sum = 0;
-        for (int32_t j = 0; j < d; j++) {
-            const double least = least_of(constraints, mean_of_all(constraints, j) / all);
-            if (mean[j] * factor > least)
-                sum += mean[j];
-            else
-                rest -= least;
-        }
-        before = factor;
-        factor = sum > 0 && rest > 0 ? rest / sum : 0;
-    } while (factor < before);
-    double sum = 0;
-    for (int32_t j = 0; j < d; j++) {
-        mean[j] = fmax(mean[j] * before,
-                       least_of(constraints, mean_of_all(constraints, j) / all));
-        sum += mean[j];
+        total = total_in_lanes(mean, d);
     }
+    double factor = 1 / total, before;
+    do {
+        double above, floors;
+        part_by_floor(mean, units, d, share, factor, &above, &floors);
+        before = factor;
+        factor = above > 0 && floors < 1 ? (1 - floors) / above : 0;
+    } while (factor < before);
+    for (int32_t j = 0; j < d; j++) {
+        const double least = floor_of(units, j, share), scaled = mean[j] * before;
+        mean[j] = scaled > least ? scaled : least;
+    }
+    total = total_in_lanes(mean, d);
     for (int32_t j = 0; j < d; j++)
-        mean[j] /= sum;
+        mean[j] /= total;
 }
 
 void vem_i_begin_at_row(const vem_i_family *family, const vem_i_constraints *constraints,

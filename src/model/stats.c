@@ -54,13 +54,23 @@ void vem_i_stats_clear_cluster(vem_i_stats *stats, int32_t c)
     memset(vem_i_stats_mass(stats, c), 0, (size_t)stats->stride * sizeof(double));
 }
 
+/* A line of memory of each cluster at a time: there may be millions of columns. */
+static void add_by_column(vem_i_stats *to, const vem_i_stats *from)
+{
+    enum { LINE = 8 };
+    for (int64_t k = 0; k < to->stride; k += LINE) {
+        const int64_t end = k + LINE < to->stride ? k + LINE : to->stride;
+        for (int64_t c = 0; c < to->clusters; c++)
+            for (int64_t j = k; j < end; j++)
+                to->block[c * to->stride + j] += from->block[j * to->clusters + c];
+    }
+}
+
 void vem_i_stats_add(vem_i_stats *to, const vem_i_stats *from)
 {
     int64_t count = to->clusters * to->stride;
     if (from->by_column) {
-        for (int64_t k = 0; k < to->stride; k++)
-            for (int64_t c = 0; c < to->clusters; c++)
-                to->block[c * to->stride + k] += from->block[k * to->clusters + c];
+        add_by_column(to, from);
         return;
     }
     for (int64_t i = 0; i < count; i++)

@@ -1,16 +1,17 @@
 /* Seeds among rows of counts. Long rows lie far from all others, whatever their columns say, so
  * that squared distances of counts mislead every method. They are taken between rows as their
  * family sees them (model/counts.h: roots, of shares where means are shares), of a sample where
- * there are many rows, each of which stands for an equal part of the mass. */
-#include <string.h>
-
+ * there are many rows, each of which stands for an equal part of the mass. A sample of sparse rows is
+ * a table only for methods that need one (AFK-MC2, two-level): k-means++ takes them as they are
+ * (roots.h), however many columns there are. */
 #include "base/memory.h"
+#include "base/residence.h"
 #include "data/points.h"
+#include "seed/roots.h"
 #include "seed/seed.h"
 
-/* Rows of the sample: at least, for each cluster, and values at most. */
+/* Rows of the sample: at least, and for each cluster. */
 enum { LEAST = 8192, EACH = 64, TWICE = 2 };
-static const int64_t MOST_VALUES = 1 << 24;
 
 /* As they are, without a sample? */
 static int are_seen_as_they_are(const vem_i_counts *counts, int sparse)
@@ -19,15 +20,102 @@ static int are_seen_as_they_are(const vem_i_counts *counts, int sparse)
 }
 
 int64_t vem_i_seed_counts_rows(int64_t n, int32_t d, const vem_i_counts *counts,
-                               int sparse, int32_t clusters)
+                               int sparse, vem_seeding method, int32_t clusters)
 {
     if (are_seen_as_they_are(counts, sparse))
         return n;
-    const int64_t wanted = LEAST + EACH * (int64_t)clusters, most = MOST_VALUES / d,
+    const int64_t wanted = LEAST + EACH * (int64_t)clusters, most = VEM_I_SEED_VALUES / d,
                   fewest = TWICE * (int64_t)clusters;
-    int64_t rows = wanted < most ? wanted : most;
+    int64_t rows =
+        wanted < most || (sparse && vem_i_seed_stays_sparse(method)) ? wanted : most;
     rows = rows > fewest ? rows : fewest;
     return rows < n ? rows : n;
+}
+
+double vem_i_seed_values(const vem_i_counts *counts, int64_t n, int32_t d,
+                         int64_t row_values, int64_t clusters)
+{
+    const int sparse = row_values < d;
+    if (!counts || are_seen_as_they_are(counts, sparse))
+        return (double)n * (double)d;
+    return (double)vem_i_seed_counts_rows(n, d, counts, sparse, VEM_SEED_PLUSPLUS,
+                                          (int32_t)clusters) *
+           (double)row_values;
+}
+
+/* The rows of the sample, as a table of T or, sparse, where they begin and end. */
+typedef struct sample {
+    int64_t rows;
+    int64_t *items;
+    char *x;
+    double *row;
+    int64_t *starts;
+    double *totals;
+} sample;
+
+static vem_status take_sample(vem_i_run *run, const vem_view *view, vem_seeding method,
+                              sample *s)
+{
+    const size_t rows = (size_t)s->rows, d = (size_t)view->d;
+    const int lists = vem_i_view_is_sparse(view) && vem_i_seed_stays_sparse(method),
+              table = !lists && method != VEM_SEED_RANDOM;
+    const vem_i_room list[] = {
+        {&s->items, rows, sizeof(int64_t), 0},
+        {&s->x, table ? rows : 0, d * view->kernels->element, 0},
+        {&s->row, table ? d : 0, sizeof(double), 0},
+        {&s->starts, lists ? rows : 0, 2 * sizeof(int64_t), 0},
+        {&s->totals, lists ? rows : 0, sizeof(double), 0},
+    };
+    return vem_i_take_rooms(run, list, VEM_I_COUNT(list));
+}
+
+static void free_sample(sample *s)
+{
+    vem_i_free(s->items);
+    vem_i_free(s->x);
+    vem_i_free(s->row);
+    vem_i_free(s->starts);
+    vem_i_free(s->totals);
+}
+
+static void fill_sample(vem_i_run *run, const vem_view *view, const vem_i_counts *counts,
+                        sample *s)
+{
+    const size_t row = (size_t)view->d * view->kernels->element;
+    if (s->rows < view->n)
+        vem_i_pick_by_mass(view->mass, view->n, (int)s->rows, s->items);
+    for (int64_t i = 0; i < s->rows; i++) {
+        const int64_t item = s->items[i] = s->rows < view->n ? s->items[i] : i;
+        if (s->starts) {
+            s->starts[i] = view->sparse.starts[item];
+            s->starts[s->rows + i] = view->sparse.ends[item];
+            s->totals[i] = vem_i_root_total(counts, &view->sparse, item);
+        }
+        if (!s->x)
+            continue;
+        vem_i_view_widen(view, item, s->row);
+        if (counts->stabilize)
+            counts->stabilize(s->row, view->d);
+        vem_i_narrow(view->kernels, s->row, view->d, s->x + (size_t)i * row);
+        vem_i_residence_check(run);
+    }
+}
+
+/* The rows of the sample as a view. */
+static vem_view seen_of(const vem_view *view, const sample *s)
+{
+    vem_view seen = vem_i_view_drawn(view, s->x, view->d, s->rows);
+    if (s->starts) {
+        seen.sparse = view->sparse;
+        seen.sparse.starts = s->starts;
+        seen.sparse.ends = s->starts + s->rows;
+    }
+    if (s->rows == view->n) {
+        seen.mass = view->mass;
+        seen.total_mass = view->total_mass;
+        seen.used = view->used;
+    }
+    return seen;
 }
 
 vem_status vem_i_seed_counts(vem_i_run *run, const vem_view *view,
@@ -38,41 +126,19 @@ vem_status vem_i_seed_counts(vem_i_run *run, const vem_view *view,
     const int sparse = vem_i_view_is_sparse(view);
     if (are_seen_as_they_are(counts, sparse))
         return vem_i_seed(run, view, method, clusters, chain, seed, seeds);
-    const int64_t d = view->d, rows = vem_i_seed_counts_rows(view->n, view->d, counts,
-                                                             sparse, clusters);
-    const size_t element = view->kernels->element;
-    char *x = NULL;
-    double *row = NULL;
-    int64_t *items = NULL;
-    vem_status status = vem_i_take(run, &x, (size_t)rows, (size_t)d * element);
-    if (status == VEM_OK)
-        status = vem_i_take(run, &row, (size_t)d, sizeof *row);
-    if (status == VEM_OK)
-        status = vem_i_take(run, &items, (size_t)rows, sizeof *items);
+    sample s = {.rows = vem_i_seed_counts_rows(view->n, view->d, counts, sparse, method,
+                                               clusters)};
+    vem_status status = take_sample(run, view, method, &s);
     if (status == VEM_OK) {
-        const int64_t filled = run->counted ? 0 : rows; /* a plan looks at nothing */
-        if (rows < view->n && filled)
-            vem_i_pick_by_mass(view->mass, view->n, (int)rows, items);
-        for (int64_t i = 0; i < filled; i++) {
-            items[i] = rows < view->n ? items[i] : i;
-            vem_i_view_widen(view, items[i], row);
-            if (counts->stabilize)
-                counts->stabilize(row, view->d);
-            vem_i_narrow(view->kernels, row, d, x + (size_t)(i * d) * element);
-            vem_i_residence_check(run);
-        }
-        vem_view seen = vem_i_view_drawn(view, x, d, rows);
-        if (rows == view->n) {
-            seen.mass = view->mass;
-            seen.total_mass = view->total_mass;
-            seen.used = view->used;
-        }
+        if (!run->counted) /* a plan looks at nothing */
+            fill_sample(run, view, counts, &s);
+        const vem_view seen = seen_of(view, &s);
+        seeds->totals = s.totals;
         status = vem_i_seed(run, &seen, method, clusters, chain, seed, seeds);
-        for (int32_t k = 0; status == VEM_OK && filled && k < clusters; k++)
-            seeds->items[k] = items[seeds->items[k]];
+        seeds->totals = NULL;
+        for (int32_t k = 0; status == VEM_OK && !run->counted && k < clusters; k++)
+            seeds->items[k] = s.items[seeds->items[k]];
     }
-    vem_i_free(x);
-    vem_i_free(row);
-    vem_i_free(items);
+    free_sample(&s);
     return status;
 }

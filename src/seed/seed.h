@@ -17,6 +17,9 @@ typedef struct vem_i_seeds {
     int32_t
         *first; /* NULL, or one per item: the number in `items` of a chosen center that
                         is near; -1 where the method does not know one */
+    const double
+        *totals; /* of sparse rows, for k-means++: what their values are divided by
+                             (roots.h) */
 } vem_i_seeds;
 
 /* `items` has room for `clusters` rows. Run dry (base/memory.h), it counts what a method takes. */
@@ -28,9 +31,17 @@ vem_status vem_i_seed_counts(vem_i_run *run, const vem_view *view,
                              const vem_i_counts *counts, vem_seeding method,
                              int32_t clusters, int64_t chain, uint64_t seed,
                              vem_i_seeds *seeds);
-/* Among how many. */
+enum { VEM_I_SEED_VALUES = 1 << 24 }; /* of a table of them */
+/* Among how many; and do these methods go through sparse rows as they are, without a table? */
 int64_t vem_i_seed_counts_rows(int64_t n, int32_t d, const vem_i_counts *counts,
-                               int sparse, int32_t clusters);
+                               int sparse, vem_seeding method, int32_t clusters);
+/* Values that k-means++ reads in a pass over n rows of so many values each; counts NULL: no counts. */
+double vem_i_seed_values(const vem_i_counts *counts, int64_t n, int32_t d,
+                         int64_t row_values, int64_t clusters);
+static inline int vem_i_seed_stays_sparse(vem_seeding method)
+{
+    return method == VEM_SEED_PLUSPLUS || method == VEM_SEED_PLUSPLUS_GREEDY;
+}
 
 /* The methods. They write `first` where they know it, and leave it alone elsewhere. */
 vem_status vem_i_seed_random(vem_i_run *run, const vem_view *view, int32_t clusters,

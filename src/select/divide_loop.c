@@ -34,7 +34,8 @@ static vem_status options_for(const vem_i_divider *t, int32_t clusters, int last
         asked.empty = VEM_EMPTY_KEEP;
     asked.measure = VEM_MEASURE_NONE;
     const vem_status status =
-        vem_i_options_resolve(t->run, &asked, t->view->n, t->view->d, VEM_FLOAT64, o);
+        vem_i_options_resolve(t->run, &asked, t->view->n, t->view->d, VEM_FLOAT64,
+                              vem_i_view_row_values(t->view), o);
     if (status != VEM_OK)
         return status;
     if (o->max_steps > steps)

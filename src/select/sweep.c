@@ -27,12 +27,13 @@ static vem_status fit_one(const vem_i_selection *s, int32_t clusters,
     asked.precision = fits->programme->options.precision;
     asked.coreset = VEM_AUTO;
     asked.cells = 0;
-    vem_status status = vem_i_options_resolve(fits->run, &asked, fits->view->n,
-                                              fits->view->d, VEM_FLOAT64, &o);
+    vem_status status =
+        vem_i_options_resolve(fits->run, &asked, fits->view->n, fits->view->d,
+                              VEM_FLOAT64, vem_i_view_row_values(fits->view), &o);
     if (status != VEM_OK)
         return status;
     *programme = vem_i_programme_of(&o, asked.algorithm == VEM_AUTO, 0, fits->view->n,
-                                    fits->view->d);
+                                    fits->view->d, vem_i_view_row_values(fits->view));
     *attempt = (vem_i_attempt){.run = fits->run,
                                .programme = programme,
                                .view = fits->view,
