@@ -25,6 +25,7 @@ MPI = os.environ.get("VEM_MPI", os.path.join(TOP, "build", "tests", "vem_mpi"))
 ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}
 VOLATILE = {"seconds", "peak_bytes", "threads", "output", "files", "processes", "bytes_sent"}
+MEMORY = "has read all rows"  # a note that one process has not
 
 
 def make(folder, name, n, d, k, dtype, seed=1):
@@ -46,6 +47,7 @@ def run(folder, processes, *words):
     for path in (model, labels):
         if os.path.exists(path):
             os.unlink(path)
+    words = [os.path.join(folder, w) if str(w).endswith(".npy") else w for w in words]
     done = subprocess.run(command(processes, *words, "-o", model, "--labels", labels, "--json", "-q",
                                   "--threads", 1), capture_output=True, text=True, env=ENVIRONMENT,
                           stdin=subprocess.DEVNULL)
@@ -55,7 +57,9 @@ def run(folder, processes, *words):
     with np.load(model) as file:
         arrays = {name: file[name].tobytes() for name in file.files if name != "meta"}
     arrays["labels"] = np.load(labels).tobytes()
-    return (arrays, {k: v for k, v in told.items() if k not in VOLATILE}, told), ""
+    said = {k: v for k, v in told.items() if k not in VOLATILE}
+    said["notes"] = [note for note in told["notes"] if MEMORY not in note]
+    return (arrays, said, told), ""
 
 
 def combinations():
@@ -75,12 +79,36 @@ def combinations():
     yield "odd", ["-k", 10, "--algorithm", "kmeans", "--normalize"]
     yield "odd", ["-k", 10, "--algorithm", "kmeans", "--metric", "cosine"]
     yield "odd", ["-k", 10, "--algorithm", "kmeans", "--precision", "double", "--restarts", 3]
+    for seeding, algorithm in itertools.product(("random", "kmeans++", "kmeans++-greedy", "afkmc2"),
+                                                ("kmeans", "var-gmm-x")):
+        yield "odd", ["-k", 15, "--algorithm", algorithm, "--seeding", seeding, "--weights", "w.npy",
+                      "--empty", "reseed", "--max-steps", 8]
+    yield "odd", ["-k", 5, "--algorithm", "gmm", "--weights", "w.npy", "--measure", "--max-steps", 8]
+    yield "few", ["-k", 9, "--algorithm", "kmeans", "--measure", "sample"]
+    yield "few", ["-k", 9, "--algorithm", "kmeans", "--seeding", "afkmc2", "--chain", 2000]
+    for algorithm in ("kmeans", "var-gmm-x"):  # more than 1 MB of statistics
+        yield "deep", ["-k", 1400, "--algorithm", algorithm, "--seeding", "random", "--max-steps", 4]
+    yield "deep", ["-k", 700, "--algorithm", "gmm", "--family", "diag", "--search", "closest", "--held", 3,
+                   "--seeding", "random", "--max-steps", 4]
+    yield "holes", ["-k", 9, "--algorithm", "kmeans", "--missing", "mean"]
+    yield "holes", ["-k", 9, "--algorithm", "kmeans", "--missing", "drop"]
+    yield "part*", ["-k", 9, "--algorithm", "kmeans"]
 
 
 def bits(folder, args):
     data = {"wide": make(folder, "wide.npy", 70001, 17, 24, "f4"),
             "few": make(folder, "few.npy", 9001, 3, 9, "f8", 2),
-            "odd": make(folder, "odd.npy", 12345, 6, 12, "f4", 3)}
+            "odd": make(folder, "odd.npy", 12345, 6, 12, "f4", 3),
+            "deep": make(folder, "deep.npy", 12000, 100, 40, "f4", 5),
+            "holes": os.path.join(folder, "holes.npy"),
+            "part*": os.path.join(folder, "part*.npy")}
+    rng = np.random.default_rng(4)
+    np.save(os.path.join(folder, "w.npy"), rng.exponential(size=12345) * (rng.random(12345) > 0.2))
+    rows = np.load(data["few"])
+    for number, part in enumerate(np.split(rows, (100, 4000))):
+        np.save(os.path.join(folder, f"part{number}.npy"), part)
+    rows[rng.random(rows.shape) < 0.01] = np.nan
+    np.save(data["holes"], rows)
     same = other = 0
     for name, words in combinations():
         if args.only and args.only not in " ".join(map(str, words)):

@@ -248,6 +248,18 @@ class Mpi(Case):
                          (3, ("--algorithm", "kmeans", "--measure", "sample"))):
             self.fits(a, (p,), "-k", 6, *words, "--max-steps", 5)
 
+    def test_many_clusters_of_many_columns(self):
+        """More than 1 MB of statistics: clusters sum their own rows, which lie in several processes."""
+        x = np.clip(10 * rows(6000, 100, 8, "f8", seed=8) + 120, 0, 255)
+        np.save(self.path("u.npy"), x.astype("u1"))
+        np.save(self.path("f.npy"), x.astype("f4"))
+        few = ("--seeding", "random", "--max-steps", 3)
+        self.fits(self.path("u.npy"), (1, 3), "-k", 1300, "--algorithm", "kmeans", *few)
+        self.fits(self.path("f.npy"), (2,), "-k", 1300, "--algorithm", "kmeans", "--weights",
+                  self.weights(6000), *few)
+        self.fits(self.path("f.npy"), (3,), "-k", 700, "--algorithm", "gmm", "--family", "diag",
+                  "--search", "closest", "--held", 3, *few)
+
     def test_long_chains(self):
         a = self.data("a.npy", 10007, 5, 12, "f4")
         self.fits(a, (2,), "-k", 6, "--algorithm", "kmeans", "--seeding", "afkmc2", "--chain", 1500,

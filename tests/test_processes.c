@@ -3,6 +3,8 @@
 #define CONTEXT_THREADS 1
 #include "processes.h"
 
+#include "em/collect.h"
+
 /* Every look takes a little; the clock of one process runs away, and that of another stands still. */
 static _Atomic int64_t looks;
 static double tick;
@@ -78,12 +80,14 @@ static void free_all(process *all, int size)
 
 static void assert_same_model(const vem_model *a, const vem_model *b)
 {
+    const size_t variances =
+        sizeof(double) *
+        (vem_model_family(a) == VEM_DIAG ? (size_t)vem_model_clusters(a) * D : 1);
     assert_memory_equal(vem_model_means(a), vem_model_means(b),
-                        CLUSTERS * D * sizeof(double));
+                        (size_t)vem_model_clusters(a) * D * sizeof(double));
     assert_memory_equal(vem_model_weights(a), vem_model_weights(b),
-                        CLUSTERS * sizeof(double));
-    assert_memory_equal(vem_model_variances(a), vem_model_variances(b),
-                        CLUSTERS * D * sizeof(double));
+                        (size_t)vem_model_clusters(a) * sizeof(double));
+    assert_memory_equal(vem_model_variances(a), vem_model_variances(b), variances);
 }
 
 static vem_options endless(void)
@@ -166,12 +170,49 @@ static void states_that_cannot_be_written_end_nobody(void **state)
     grid_data_free(&rows);
 }
 
+/* Statistics of so many clusters are not kept for each shard: every cluster sums its own rows, some at
+ * a time, wherever they lie, and begins anew with each wave of rows. */
+static void clusters_sum_rows_of_several(void **state)
+{
+    (void)state;
+    enum { FEW = 20 }; /* clusters, each with more rows than a lot */
+    grid_data rows = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, N, D, 5);
+    process some[MOST], one[1];
+    tick = 0;
+    for (int wave = 0; wave < 2; wave++)
+        for (int held = 1; held <= 3; held += 2) {
+            vem_options o =
+                grid_options(FEW, VEM_ISO_SHARED, VEM_PRIOR_FLAT, held, VEM_SINGLE, 3);
+            vem_i_collect_sharded = 0;
+            vem_i_collect_wave = wave ? 4000 * held : INT64_C(1) << 22;
+            o.search = VEM_SEARCH_CLOSEST;
+            o.seeding = VEM_SEED_RANDOM;
+            if (held > 1)
+                o.family = VEM_DIAG;
+            fit_by(1, &rows, &o, one);
+            assert_int_equal(one[0].status, VEM_OK);
+            for (int size = 2; size <= 5; size++) {
+                fit_by(size, &rows, &o, some);
+                for (int r = 0; r < size; r++) {
+                    assert_int_equal(some[r].status, VEM_OK);
+                    assert_same_model(some[r].model, one[0].model);
+                }
+                free_all(some, size);
+            }
+            free_all(one, 1);
+        }
+    vem_i_collect_wave = INT64_C(1) << 22;
+    vem_i_collect_sharded = UINT64_C(64) << 20;
+    grid_data_free(&rows);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_end_after_the_same_step),
         cmocka_unit_test(all_are_late_together),
         cmocka_unit_test(states_that_cannot_be_written_end_nobody),
+        cmocka_unit_test(clusters_sum_rows_of_several),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

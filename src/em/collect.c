@@ -9,7 +9,7 @@
  *   owned     many clusters: one sort over all items of a wave, clusters in parallel, sums
  *             straight into the result. Takes no memory per shard.
  *   toured    hard items of equal mass that already stand in order: no sort at all. */
-#include "em/collect.h"
+#include "em/collect_inside.h"
 
 #include <string.h>
 
@@ -20,37 +20,11 @@
 #include "data/together.h"
 
 enum {
-    SHARDS = 64,        /* sharded: most pieces the items are cut into */
-    SHARD_ITEMS = 1024, /* and the least items in one */
-    SORT_PIECES = 16, /* owned: pieces that count and place their entries by themselves */
-    WAVE_ENTRIES = 1 << 22, /* owned: entries sorted at a time, which bounds the memory */
-    CLUSTERS_PER_TASK = 32,
-    TOGETHER = 256 /* rows that a cluster takes at a time */
+    SHARDS = 64,       /* sharded: most pieces the items are cut into */
+    SHARD_ITEMS = 1024 /* and the least items in one */
 };
-/* Statistics of all shards together: up to this many bytes, else owned. */
-static const uint64_t SHARDED_BYTES = UINT64_C(64) << 20;
-
-struct vem_i_collector {
-    vem_i_run *run;
-    const vem_view *view;
-    const vem_i_scorer *scorer;
-    int32_t width;
-    int toured;
-    int64_t per_shard;    /* items sorted together: of a shard, or of a wave */
-    int64_t shards;       /* there is room for; 0: owned */
-    int64_t from, to;     /* those that this process counts (data/together.h) */
-    vem_i_stats *partial; /* sharded: one per shard */
-    uint32_t *entries;    /* sorted items, relative to the first of the shard or wave */
-    void *q;              /* their weights, T; NULL when all are 1 */
-    int64_t *starts;      /* per thread (sharded) or per piece (owned): clusters + 1 */
-    void *panels;         /* per thread: one block of packed items */
-    /* The run at hand. */
-    const vem_i_posterior *posterior;
-    const vem_i_tour *tour; /* toured */
-    vem_i_stats *stats;
-    const uint8_t *only;  /* C: the clusters that are taken; NULL: all */
-    int64_t first, count; /* owned: items of this wave */
-};
+int64_t vem_i_collect_wave = INT64_C(1) << 22;
+uint64_t vem_i_collect_sharded = UINT64_C(64) << 20;
 
 static uint64_t stats_bytes(const vem_i_family *family, int32_t clusters, int32_t d)
 {
@@ -61,7 +35,7 @@ static uint64_t stats_bytes(const vem_i_family *family, int32_t clusters, int32_
 static int64_t shards_for(const vem_i_family *family, int64_t n, int32_t clusters,
                           int32_t d)
 {
-    if (stats_bytes(family, clusters, d) > SHARDED_BYTES / SHARDS)
+    if (stats_bytes(family, clusters, d) > vem_i_collect_sharded / SHARDS)
         return 0;
     int64_t shards = vem_i_shards(n, SHARD_ITEMS);
     return shards < SHARDS ? shards : SHARDS;
@@ -76,7 +50,7 @@ int64_t vem_i_collector_shard(const vem_i_family *family, int64_t n, int32_t clu
 
 static int64_t wave_items(int64_t n, int32_t width)
 {
-    int64_t items = WAVE_ENTRIES / width;
+    int64_t items = vem_i_collect_wave / width;
     return items < n ? items : n;
 }
 
@@ -151,9 +125,11 @@ static void take_rows(const vem_i_collector *t, int64_t base, const uint32_t *li
                       const char *q, int64_t n, int32_t cluster, vem_i_stats *stats)
 {
     const vem_i_scorer *s = t->scorer;
-    for (int64_t i = 0; i < n; i += TOGETHER) {
+    for (int64_t i = 0; i < n; i += VEM_I_COLLECT_TOGETHER) {
         const vem_i_items items =
-            vem_i_items_at(t->view, base, list + i, n - i < TOGETHER ? n - i : TOGETHER);
+            vem_i_items_at(t->view, base, list + i,
+                           n - i < VEM_I_COLLECT_TOGETHER ? n - i
+                                                          : VEM_I_COLLECT_TOGETHER);
         s->family->collect_rows(s, &items, q ? q + (size_t)i * s->kernels->element : NULL,
                                 cluster, stats);
         vem_i_residence_check(t->run);
@@ -166,9 +142,8 @@ static void *thread_panels(const vem_i_collector *t, int thread)
     return (char *)t->panels + (size_t)thread * bytes;
 }
 
-/* One cluster takes entries [from, to) of the sorted list. */
-static void take(const vem_i_collector *t, int64_t base, int32_t cluster, int64_t from,
-                 int64_t to, int thread, vem_i_stats *stats)
+void vem_i_collector_take(const vem_i_collector *t, int64_t base, int32_t cluster,
+                          int64_t from, int64_t to, int thread, vem_i_stats *stats)
 {
     if (from == to)
         return;
@@ -206,14 +181,14 @@ static void run_shard(void *arg, int64_t task, int thread)
     stats->clusters = clusters;
     vem_i_stats_clear(stats);
     for (int32_t c = 0; c < clusters; c++)
-        take(t, begin, c, starts[c], starts[c + 1], thread, stats);
+        vem_i_collector_take(t, begin, c, starts[c], starts[c + 1], thread, stats);
 }
 
 static void piece_range(const vem_i_collector *t, int64_t piece, int64_t *begin,
                         int64_t *end)
 {
-    *begin = t->first + t->count * piece / SORT_PIECES;
-    *end = t->first + t->count * (piece + 1) / SORT_PIECES;
+    *begin = t->first + t->count * piece / VEM_I_COLLECT_PIECES;
+    *end = t->first + t->count * (piece + 1) / VEM_I_COLLECT_PIECES;
 }
 
 static void count_piece(void *arg, int64_t piece, int thread)
@@ -238,20 +213,29 @@ static void take_clusters(void *arg, int64_t task, int thread)
 {
     vem_i_collector *t = arg;
     int32_t clusters = t->scorer->clusters;
-    /* The last piece ends where the next cluster begins. */
-    const int64_t *ends = t->starts + (SORT_PIECES - 1) * (int64_t)(clusters + 1) + 1;
-    int64_t begin = task * CLUSTERS_PER_TASK, end = begin + CLUSTERS_PER_TASK;
+    const int64_t *ends = t->ends;
+    int64_t begin = task * VEM_I_COLLECT_CLUSTERS, end = begin + VEM_I_COLLECT_CLUSTERS;
     for (int64_t c = begin; c < end && c < clusters; c++)
-        take(t, t->first, (int32_t)c, c ? ends[c - 1] : 0, ends[c], thread, t->stats);
+        vem_i_collector_take(t, t->first, (int32_t)c, c ? ends[c - 1] : 0, ends[c],
+                             thread, t->stats);
+}
+
+const int64_t *vem_i_collector_sort(vem_i_collector *t)
+{
+    int32_t clusters = t->scorer->clusters;
+    vem_i_parallel(t->run, VEM_I_COLLECT_PIECES, count_piece, t);
+    vem_i_bucket_places(t->starts + 1, clusters, VEM_I_COLLECT_PIECES, clusters + 1, 0);
+    vem_i_parallel(t->run, VEM_I_COLLECT_PIECES, place_piece, t);
+    /* The last piece ends where the next cluster begins. */
+    return t->starts + (VEM_I_COLLECT_PIECES - 1) * (int64_t)(clusters + 1) + 1;
 }
 
 static void run_wave(vem_i_collector *t)
 {
-    int32_t clusters = t->scorer->clusters;
-    vem_i_parallel(t->run, SORT_PIECES, count_piece, t);
-    vem_i_bucket_places(t->starts + 1, clusters, SORT_PIECES, clusters + 1, 0);
-    vem_i_parallel(t->run, SORT_PIECES, place_piece, t);
-    vem_i_parallel(t->run, vem_i_shards(clusters, CLUSTERS_PER_TASK), take_clusters, t);
+    const int32_t clusters = t->scorer->clusters;
+    t->ends = vem_i_collector_sort(t);
+    vem_i_parallel(t->run, vem_i_shards(clusters, VEM_I_COLLECT_CLUSTERS), take_clusters,
+                   t);
 }
 
 /* Rows of a toured cluster are those of the whole view. */
@@ -260,7 +244,7 @@ static void take_toured(void *arg, int64_t task, int thread)
     (void)thread;
     vem_i_collector *t = arg;
     const vem_i_scorer *s = t->scorer;
-    int64_t begin = task * CLUSTERS_PER_TASK, end = begin + CLUSTERS_PER_TASK;
+    int64_t begin = task * VEM_I_COLLECT_CLUSTERS, end = begin + VEM_I_COLLECT_CLUSTERS;
     for (int64_t c = begin; c < end && c < s->clusters; c++) {
         if (t->only && !t->only[c])
             continue;
@@ -289,7 +273,7 @@ void vem_i_collector_run(vem_i_collector *t, const vem_i_posterior *posterior,
     t->stats = stats;
     t->only = only;
     if (t->toured) {
-        vem_i_parallel(t->run, vem_i_shards(t->scorer->clusters, CLUSTERS_PER_TASK),
+        vem_i_parallel(t->run, vem_i_shards(t->scorer->clusters, VEM_I_COLLECT_CLUSTERS),
                        take_toured, t);
         return;
     }
@@ -306,6 +290,10 @@ void vem_i_collector_run(vem_i_collector *t, const vem_i_posterior *posterior,
                              add_shards, t);
         for (int64_t s = t->from; !t->run->comm && s < t->to; s++)
             vem_i_stats_add(stats, &t->partial[s]);
+        return;
+    }
+    if (t->run->comm) {
+        vem_i_collector_run_apart(t);
         return;
     }
     for (t->first = 0; t->first < t->view->n; t->first += t->per_shard) {
@@ -352,11 +340,12 @@ vem_status vem_i_collector_new(vem_i_run *run, const vem_view *view,
         t->per_shard = vem_i_shards(view->global_n, t->shards);
         t->shards = vem_i_view_shards(view, t->per_shard);
     } else {
-        t->per_shard = wave_items(view->n, width);
+        t->wave = wave_items(view->global_n, width);
+        t->per_shard = t->wave < view->n ? t->wave : view->n;
     }
     size_t element = view->kernels->element, columns = (size_t)scorer->capacity + 1;
     size_t sorted = (size_t)(t->shards ? view->n : t->per_shard) * (size_t)width;
-    size_t tables = t->shards ? (size_t)run->threads : SORT_PIECES;
+    size_t tables = t->shards ? (size_t)run->threads : VEM_I_COLLECT_PIECES;
     status = vem_i_take(run, &t->entries, sorted, sizeof *t->entries);
     if (status == VEM_OK && (width > 1 || view->mass || !scorer->family->collect_rows))
         status = vem_i_take(run, &t->q, sorted, element);
@@ -365,6 +354,8 @@ vem_status vem_i_collector_new(vem_i_run *run, const vem_view *view,
     if (status == VEM_OK && !vem_i_view_is_sparse(view))
         status = vem_i_take(run, &t->panels, (size_t)run->threads,
                             VEM_I_BLOCK * (size_t)d * element);
+    if (status == VEM_OK && !t->shards && run->comm && run->counted)
+        status = vem_i_collector_count_apart(t);
     if (status == VEM_OK && t->shards)
         status =
             vem_i_take_structs(run, &t->partial, (size_t)t->shards, sizeof *t->partial);

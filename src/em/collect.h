@@ -7,6 +7,11 @@
 
 typedef struct vem_i_collector vem_i_collector;
 
+/* Statistics of all shards together: up to so many bytes, else clusters own their sums; and then entries
+ * that are sorted at a time, which bounds the memory. Tests have less. */
+extern uint64_t vem_i_collect_sharded;
+extern int64_t vem_i_collect_wave;
+
 /* toured: every run will be told the items in the order of their first cluster. */
 vem_status vem_i_collector_new(vem_i_run *run, const vem_view *view,
                                const vem_i_scorer *scorer, int32_t width, int toured,

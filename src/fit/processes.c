@@ -207,15 +207,21 @@ static int64_t later(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* Items of a shard of a stage's statistics; 0: its clusters own their sums. */
+enum { PARTS = 64, PART_LEAST = 1024 };
+
+/* Items of a shard of a stage's statistics. Where clusters own their sums there are none, and any items
+ * can lie together: as many as a shard would have. */
 static int64_t shard_of(const asked_fit *f, const vem_i_stage *stage)
 {
     const vem_options *o = &stage->options;
     const vem_i_search_spec spec = vem_i_search_for(o, 0);
-    return vem_i_estep_shard(&spec,
-                             vem_i_shape_of(vem_i_family_of(o->family),
-                                            (int32_t)o->clusters, f->data->d),
-                             f->data->n);
+    const int64_t n = f->data->n, parts = vem_i_shards(n, PART_LEAST);
+    const int64_t items =
+        vem_i_estep_shard(&spec,
+                          vem_i_shape_of(vem_i_family_of(o->family), (int32_t)o->clusters,
+                                         f->data->d),
+                          n);
+    return items > 0 ? items : vem_i_shards(n, parts < PARTS ? parts : PARTS);
 }
 
 vem_status vem_i_processes_cut(vem_i_run *run, const vem_data *data,
@@ -223,7 +229,7 @@ vem_status vem_i_processes_cut(vem_i_run *run, const vem_data *data,
                                vem_i_points_request *request)
 {
     const asked_fit f = {run, data, asked, p};
-    const int64_t n = data->n, d = data->d;
+    const int64_t n = data->n;
     int64_t most = 1;
     if (!run->comm)
         return VEM_OK;
@@ -235,16 +241,7 @@ vem_status vem_i_processes_cut(vem_i_run *run, const vem_data *data,
     for (int i = 0; i < p->count; i++) {
         if (p->stages[i].kind < VEM_I_STAGE_KMEANS)
             continue;
-        const int64_t items = shard_of(&f, &p->stages[i]);
-        if (items == 0)
-            return vem_i_fail(
-                run, VEM_BAD_OPTION,
-                "Over several processes the statistics of %lld clusters in "
-                "%lld columns are not possible yet with --search %s, because "
-                "they take more than 1 MB: use fewer clusters, or one process.",
-                (long long)p->options.clusters, (long long)d,
-                vem_choice_name("search", p->options.search));
-        most = later(most, items);
+        most = later(most, shard_of(&f, &p->stages[i]));
     }
     const int64_t shards = vem_i_shards(n, most), rank = run->comm->rank,
                   size = run->comm->size;

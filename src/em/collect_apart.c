@@ -1,0 +1,265 @@
+/* Sums that clusters own, of processes that share the items.
+ *
+ * One process takes the items of a cluster in their order, so many at a time, each lot in the type of the
+ * items and then into the sum in double. Where a lot begins depends on how many items the cluster has in
+ * all that come before. So the processes do it one after the other: each takes over the sums, and of every
+ * cluster the items that were too few for a lot, puts its own behind them, takes the lots that are full,
+ * and hands on what is left; the last one tells all. A lot ends, too, where a wave of items does, which
+ * are cut by the numbers in the whole.
+ *
+ * These sums cost a C-th of what it takes to find the clusters, and so it does not matter much that they
+ * are not made at once. What is handed on is C s sums, and less than a lot of rows for each cluster. */
+#include "em/collect_inside.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "data/together.h"
+
+/* Items of clusters that wait for more: values of T, one cluster behind the other. */
+typedef struct waiting {
+    int64_t *starts; /* C + 1 */
+    char *rows, *q;  /* q: NULL where all weigh 1 */
+} waiting;
+
+typedef struct handing {
+    vem_i_collector *t;
+    waiting had, left;
+    int ends;    /* the wave does, with these items */
+    char *desks; /* per thread: a lot of rows, and their weights */
+} handing;
+
+static int64_t lot_of(const vem_i_collector *t)
+{
+    return t->scorer->family->collect_rows ? VEM_I_COLLECT_TOGETHER : VEM_I_BLOCK;
+}
+
+static size_t row_bytes(const vem_i_collector *t)
+{
+    return (size_t)t->view->d * t->view->kernels->element;
+}
+
+/* ---- those that wait ---- */
+
+static vem_status waiting_starts(const vem_i_collector *t, waiting *w)
+{
+    *w = (waiting){0};
+    return vem_i_take_zeroed(t->run, &w->starts, (size_t)t->scorer->clusters + 1,
+                             sizeof *w->starts);
+}
+
+static vem_status waiting_room(const vem_i_collector *t, waiting *w)
+{
+    const size_t count = (size_t)w->starts[t->scorer->clusters];
+    vem_status status = VEM_OK;
+    if (count > 0)
+        status = vem_i_take(t->run, &w->rows, count, row_bytes(t));
+    if (status == VEM_OK && count > 0 && t->q)
+        status = vem_i_take(t->run, &w->q, count, t->view->kernels->element);
+    return status;
+}
+
+static void waiting_free(waiting *w)
+{
+    vem_i_free(w->starts);
+    vem_i_free(w->rows);
+    vem_i_free(w->q);
+    *w = (waiting){0};
+}
+
+static void hand_on(const vem_i_collector *t, const waiting *w)
+{
+    vem_i_comm *comm = t->run->comm;
+    const int to = comm->rank + 1;
+    const size_t clusters = (size_t)t->scorer->clusters,
+                 count = (size_t)w->starts[clusters];
+    comm->send(comm, to, t->stats->block,
+               clusters * (size_t)t->stats->stride * sizeof(double));
+    comm->send(comm, to, w->starts, (clusters + 1) * sizeof *w->starts);
+    comm->send(comm, to, w->rows, count * row_bytes(t));
+    if (t->q)
+        comm->send(comm, to, w->q, count * t->view->kernels->element);
+}
+
+static vem_status take_over(const vem_i_collector *t, waiting *w)
+{
+    vem_i_comm *comm = t->run->comm;
+    const int from = comm->rank - 1;
+    const size_t clusters = (size_t)t->scorer->clusters;
+    comm->receive(comm, from, t->stats->block,
+                  clusters * (size_t)t->stats->stride * sizeof(double));
+    comm->receive(comm, from, w->starts, (clusters + 1) * sizeof *w->starts);
+    const vem_status status = comm->failed ? VEM_IO_ERROR : waiting_room(t, w);
+    if (status != VEM_OK)
+        return status;
+    const size_t count = (size_t)w->starts[clusters];
+    comm->receive(comm, from, w->rows, count * row_bytes(t));
+    if (t->q)
+        comm->receive(comm, from, w->q, count * t->view->kernels->element);
+    return VEM_OK;
+}
+
+/* ---- one cluster ---- */
+
+/* Copies `count` of those that waited, and entries from `from` on, side by side. */
+static void put_together(const handing *h, int32_t c, int64_t waited, int64_t from,
+                         int64_t count, char *rows, char *q)
+{
+    const vem_i_collector *t = h->t;
+    const size_t row = row_bytes(t), element = t->view->kernels->element;
+    const size_t first = (size_t)h->had.starts[c], n = (size_t)waited;
+    if (n > 0)
+        memcpy(rows, h->had.rows + first * row, n * row);
+    if (n > 0 && q)
+        memcpy(q, h->had.q + first * element, n * element);
+    for (int64_t k = 0; k < count; k++)
+        vem_i_view_copy(t->view, t->first + t->entries[from + k],
+                        rows + (n + (size_t)k) * row);
+    if (q && count > 0)
+        memcpy(q + n * element, (const char *)t->q + (size_t)from * element,
+               (size_t)count * element);
+}
+
+/* A lot that began before these items. */
+static void take_lot(const handing *h, int32_t c, int64_t waited, int64_t from,
+                     int64_t count, int thread)
+{
+    const vem_i_collector *t = h->t;
+    const vem_i_family *family = t->scorer->family;
+    const size_t lot = (size_t)lot_of(t), element = t->view->kernels->element;
+    char *rows = h->desks + (size_t)thread * lot * (row_bytes(t) + element),
+         *q = t->q ? rows + lot * row_bytes(t) : NULL;
+    put_together(h, c, waited, from, count, rows, q);
+    vem_i_items items = {.n = waited + count, .x = rows, .ld = t->view->d};
+    if (family->collect_rows) {
+        family->collect_rows(t->scorer, &items, q, c, t->stats);
+        return;
+    }
+    void *panels = (char *)t->panels + (size_t)thread * VEM_I_BLOCK * row_bytes(t);
+    vem_i_items_pack(t->view, NULL, panels, NULL, &items);
+    family->collect_tile(t->scorer, &items, q, c, thread, t->stats);
+}
+
+static void take_cluster(const handing *h, int32_t c, int thread)
+{
+    const vem_i_collector *t = h->t;
+    const size_t element = t->view->kernels->element;
+    int64_t from = c ? t->ends[c - 1] : 0,
+            waited = h->had.starts[c + 1] - h->had.starts[c];
+    const int64_t end = t->ends[c], stay = h->left.starts[c + 1] - h->left.starts[c];
+    int64_t full = waited + end - from - stay; /* in lots */
+    if (waited > 0 && full > 0) {
+        const int64_t lot = full < lot_of(t) ? full : lot_of(t), own = lot - waited;
+        take_lot(h, c, waited, from, own, thread);
+        from += own;
+        full -= lot;
+        waited = 0;
+    }
+    if (full > 0) {
+        vem_i_collector_take(t, t->first, c, from, from + full, thread, t->stats);
+        from += full;
+    }
+    if (stay > 0) {
+        const size_t at = (size_t)h->left.starts[c];
+        put_together(h, c, waited, from, end - from, h->left.rows + at * row_bytes(t),
+                     t->q ? h->left.q + at * element : NULL);
+    }
+}
+
+static void take_some(void *arg, int64_t task, int thread)
+{
+    const handing *h = arg;
+    const int64_t begin = task * VEM_I_COLLECT_CLUSTERS,
+                  end = begin + VEM_I_COLLECT_CLUSTERS;
+    for (int64_t c = begin; c < end && c < h->t->scorer->clusters; c++)
+        take_cluster(h, (int32_t)c, thread);
+}
+
+/* ---- all of them ---- */
+
+/* How many of each cluster will wait. */
+static void count_left(const handing *h)
+{
+    const vem_i_collector *t = h->t;
+    int64_t *starts = h->left.starts;
+    for (int32_t c = 0; c < t->scorer->clusters; c++) {
+        const int64_t all = h->had.starts[c + 1] - h->had.starts[c] + t->ends[c] -
+                            (c ? t->ends[c - 1] : 0);
+        starts[c + 1] = starts[c] + (h->ends ? 0 : all % lot_of(t));
+    }
+}
+
+/* The own items of one wave, or of a part of it. */
+static vem_status take_wave(handing *h)
+{
+    vem_i_collector *t = h->t;
+    t->ends = vem_i_collector_sort(t);
+    vem_status status = waiting_starts(t, &h->left);
+    if (status == VEM_OK) {
+        count_left(h);
+        status = waiting_room(t, &h->left);
+    }
+    if (status == VEM_OK)
+        vem_i_parallel(t->run, vem_i_shards(t->scorer->clusters, VEM_I_COLLECT_CLUSTERS),
+                       take_some, h);
+    waiting_free(&h->had);
+    h->had = h->left;
+    h->left = (waiting){0};
+    return status;
+}
+
+static vem_status take_own(handing *h)
+{
+    vem_i_collector *t = h->t;
+    const vem_view *view = t->view;
+    const int64_t own = vem_i_view_own(view);
+    vem_status status = VEM_OK;
+    for (t->first = 0; t->first < own && status == VEM_OK; t->first += t->count) {
+        const int64_t number = view->first + t->first,
+                      next = (number / t->wave + 1) * t->wave,
+                      stop = next < view->global_n ? next : view->global_n;
+        t->count = stop - number < own - t->first ? stop - number : own - t->first;
+        h->ends = number + t->count == stop;
+        status = take_wave(h);
+    }
+    return status;
+}
+
+vem_status vem_i_collector_count_apart(const vem_i_collector *t)
+{
+    const size_t lots = (size_t)t->scorer->clusters * (size_t)(lot_of(t) - 1),
+                 items = (size_t)t->view->n * (size_t)t->width;
+    char *none = NULL;
+    vem_status status = vem_i_take(t->run, &none, 2 * (lots < items ? lots : items),
+                                   row_bytes(t) + t->view->kernels->element);
+    if (status == VEM_OK)
+        status = vem_i_take(t->run, &none, (size_t)t->run->threads * (size_t)lot_of(t),
+                            row_bytes(t) + t->view->kernels->element);
+    return status;
+}
+
+void vem_i_collector_run_apart(vem_i_collector *t)
+{
+    vem_i_comm *comm = t->run->comm;
+    const int last = comm->size - 1;
+    const size_t sums = (size_t)t->scorer->clusters * (size_t)t->stats->stride;
+    handing h = {.t = t};
+    vem_status status =
+        vem_i_take(t->run, &h.desks, (size_t)t->run->threads * (size_t)lot_of(t),
+                   row_bytes(t) + t->view->kernels->element);
+    if (status == VEM_OK)
+        status = waiting_starts(t, &h.had);
+    if (status == VEM_OK && comm->rank > 0)
+        status = take_over(t, &h.had);
+    if (status == VEM_OK)
+        status = take_own(&h);
+    if (status == VEM_OK && comm->rank < last)
+        hand_on(t, &h.had);
+    if (status != VEM_OK)
+        comm->failed = 1; /* which is told where all meet */
+    comm->broadcast(comm, last, t->stats->block, sums * sizeof(double));
+    waiting_free(&h.had);
+    waiting_free(&h.left);
+    vem_i_free(h.desks);
+}
