@@ -4,6 +4,7 @@
     bench/network.py counts            scored pairs of each process; bytes of a step, counted and on the wires
     bench/network.py times             seconds of a step over slow networks, beside what was predicted
     bench/network.py stragglers        the same where each process is given more to do, and some take longer
+    bench/network.py chains            a chain of nine pieces, as built and sending while it takes the next
     bench/network.py broadcasts        ways of MPI_Bcast over the same networks
     bench/network.py answer            the error of scikit-learn from the same start
 
@@ -105,9 +106,9 @@ class Cables:
             found.append(int(text.split("wire:")[1].split()[8]))
         return found
 
-    def fit(self, processes, words, way="pipeline", work=""):
+    def fit(self, processes, words, way="pipeline", **asked):
         """The JSON, the calls of each process, the seconds of each step, bytes on the wires.
-        work: what VEM_SPY_WORK asks for."""
+        What is asked of bench/spy.c: work="MS SPREAD", behind=1."""
         trace, calls = self.path("trace.csv"), self.path("calls")
         how = WAYS[way] and ["--mca", "coll_tuned_use_dynamic_rules", 1, "--mca",
                              "coll_tuned_bcast_algorithm", WAYS[way][0]]
@@ -116,7 +117,8 @@ class Cables:
         line = ["ip", "netns", "exec", self.names[0], "unshare", "-u", "sh", "-c", 'hostname machine1; "$@"',
                 "sh", "mpirun", "--hostfile", self.path("hosts"), "-n", processes, "-x",
                 f"LD_PRELOAD={self.spy}", "-x", f"VEM_SPY={calls}",
-                *(["-x", f"VEM_SPY_WORK={work}"] if work else []), "--mca", "plm", "rsh", "--mca",
+                *(word for name, value in asked.items()
+                  for word in ("-x", f"VEM_SPY_{name.upper()}={value}")), "--mca", "plm", "rsh", "--mca",
                 "plm_rsh_agent", self.path("agent"), "--mca", "pml", "ob1", "--mca", "btl", "tcp,self",
                 "--mca", "btl_tcp_if_include", "10.77.0.0/24", "--mca", "oob_tcp_if_include",
                 "10.77.0.0/24", *how, MPI, *words, "--trace", trace, "-o", self.path("m.npz")]
@@ -285,6 +287,27 @@ def stragglers(cables, args):
            "step predicted", "median"), lines)
 
 
+def chains(cables, args):
+    """More pieces: as built, and where a piece is sent while the next one is taken."""
+    n, d, clusters, lines = 8192, 128, 2016, []
+    data, size = rows(cables.folder, n, d, 40), model.sums(clusters, model.values("iso-shared", d))
+    words = ["fit", data, "-k", clusters, "--algorithm", "gmm", "--family", "iso-shared", "--seeding", "random",
+             "--tolerance", 0, "--search", "all", "--max-steps", 8, "--threads", 1, "-q", "--json"]
+    for mbit, ms in ((100, 1), (100, 5), (1000, 5)):
+        cables.lay(mbit, ms)
+        for p in [p for p in args.processes if p > 1]:
+            line, a = network(mbit, ms), args.message / 1e3
+            took = [min(min(phases(cables.fit(p, words, **behind)[1], size)[1]) for _ in range(args.times))
+                    for behind in ({}, {"behind": 1})]
+            told = model.chain_time(p, size, line, a), model.overlap_time(p, size, line, a)
+            lines.append([str(mbit), str(ms), str(p), *(
+                text for t, m in zip(told, took) for text in (f"{1e3 * t:.0f}", f"{1e3 * m:.0f}",
+                                                              f"{t / m:.2f}"))])
+    print(f"Milliseconds of the chain of {size:,} bytes, {len(model.pieces(size))} pieces; least of the steps.\n")
+    table(("Mbit/s", "ms", "P", "as built: predicted", "measured", "ratio", "behind: predicted", "measured",
+           "ratio"), lines)
+
+
 def broadcasts(cables, args):
     one = Alone(cables.folder, 10)
     lines = []
@@ -338,21 +361,21 @@ def answer(cables, args):
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("counts", "times", "stragglers", "broadcasts", "answer"))
+    parser.add_argument("what", choices=("counts", "times", "stragglers", "chains", "broadcasts", "answer"))
     parser.add_argument("--processes", type=lambda s: [int(p) for p in s.split(",")],
                         default=[1, 2, 4, 8])
     parser.add_argument("--cores", type=int, default=os.cpu_count())
     parser.add_argument("--times", type=int, default=2, help="runs of each, of which the least counts")
     parser.add_argument("--message", type=float, default=0.3, metavar="MS",
-                        help="stragglers: what `times` has found for a message")
+                        help="stragglers, chains: what `times` has found for a message")
     args = parser.parse_args()
     if os.geteuid():
         parser.error("namespaces need root: sudo, or a container of your own.")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # and so namespaces go
     with tempfile.TemporaryDirectory() as folder:
         with Cables(folder, max(args.processes)) as cables:
-            {"counts": counts, "times": times, "stragglers": stragglers, "broadcasts": broadcasts,
-             "answer": answer}[args.what](cables, args)
+            {"counts": counts, "times": times, "stragglers": stragglers, "chains": chains,
+             "broadcasts": broadcasts, "answer": answer}[args.what](cables, args)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ trees what each tells (8 and 2,048 bytes, twice) to each other one; two sums by 
                a piece and then sends it, by turns, and not both at once. With t = a + m / r
                    first piece   (P - 1) (t + 3 d)
                    each further  2 t + 4 d    (P > 2; P = 2: t + 2 d)
-               while one that takes a piece while it sends the last would need t for each further one
+               while one that takes a piece while it sends the last needs t + 2 d for each further one
     broadcast  linear: (P - 1) M / r + 3 d (what Open MPI 4.1 takes for M < 1 MB);
                pipeline of segments of g: the first takes (P - 2) (g / r + d + a) and d + a, each max(g / r, a P /
                cores): all processes handle segments at a time, and here share cores (in a chain one or two do)
@@ -140,9 +140,9 @@ def chain_bound(processes, size, network, a):
 
 
 def overlap_time(processes, size, network, a):
-    """A chain that sends behind its back: not built."""
-    t = a + min(PIECE, size) / network.rate
-    return (processes - 1) * (t + network.delay) + max(0, math.ceil(size / PIECE) - 1) * t
+    """A chain that sends a piece while it takes the next one: not built (network.py chains tries it)."""
+    t, d = a + min(PIECE, size) / network.rate, network.delay
+    return (processes - 1) * (t + 3 * d) + max(0, math.ceil(size / PIECE) - 1) * (t + 2 * d)
 
 
 def broadcast_time(processes, size, network, a, how="pipeline", cores=0):

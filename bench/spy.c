@@ -13,11 +13,15 @@
  *
  * With VEM_SPY_WORK="MS SPREAD" a process sleeps in each step, before it tells what it has found, as if
  * it had worked: normally distributed around MS milliseconds, SPREAD a share of them. So processes that
- * share two cores can be given the work of machines. */
+ * share two cores can be given the work of machines.
+ *
+ * With VEM_SPY_BEHIND=1 what is sent goes on its way while the process goes on, one message at a time: as
+ * src/comm/chain.c would do it that sends a piece while it takes the next. */
 #include <inttypes.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 typedef struct call {
@@ -37,16 +41,21 @@ static int64_t now_ns(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+static int64_t bytes_of(int number, MPI_Datatype type)
+{
+    int size = 0;
+    MPI_Type_size(type, &size);
+    return (int64_t)number * size;
+}
+
 static call *enter(const char *kind, int number, MPI_Datatype type)
 {
     static call nowhere;
-    int size = 0;
     if (!calls)
         calls = calloc(MOST, sizeof *calls);
-    MPI_Type_size(type, &size);
     lost += !calls || count == MOST;
     call *c = calls && count < MOST ? &calls[count++] : &nowhere;
-    *c = (call){.kind = kind, .bytes = (int64_t)number * size, .entered = now_ns()};
+    *c = (call){.kind = kind, .bytes = bytes_of(number, type), .entered = now_ns()};
     return c;
 }
 
@@ -90,11 +99,30 @@ static void work(const char *asked)
                   NULL);
 }
 
+static MPI_Request on_its_way = MPI_REQUEST_NULL;
+
+/* A copy of the message is sent when the one before it has left. */
+static int send_behind(const void *from, int number, MPI_Datatype type, int to, int tag,
+                       MPI_Comm all)
+{
+    static void *copy;
+    const size_t bytes = (size_t)bytes_of(number, type);
+    PMPI_Wait(&on_its_way, MPI_STATUS_IGNORE);
+    free(copy);
+    copy = malloc(bytes ? bytes : 1);
+    if (!copy)
+        return MPI_ERR_NO_MEM;
+    memcpy(copy, from, bytes);
+    return PMPI_Isend(copy, number, type, to, tag, all, &on_its_way);
+}
+
 int MPI_Send(const void *from, int number, MPI_Datatype type, int to, int tag,
              MPI_Comm all)
 {
     call *c = enter("send", number, type);
-    return leave(c, PMPI_Send(from, number, type, to, tag, all));
+    return leave(c, getenv("VEM_SPY_BEHIND")
+                        ? send_behind(from, number, type, to, tag, all)
+                        : PMPI_Send(from, number, type, to, tag, all));
 }
 
 int MPI_Recv(void *at, int number, MPI_Datatype type, int from, int tag, MPI_Comm all,
@@ -106,6 +134,7 @@ int MPI_Recv(void *at, int number, MPI_Datatype type, int from, int tag, MPI_Com
 
 int MPI_Bcast(void *at, int number, MPI_Datatype type, int root, MPI_Comm all)
 {
+    PMPI_Wait(&on_its_way, MPI_STATUS_IGNORE);
     call *c = enter("broadcast", number, type);
     return leave(c, PMPI_Bcast(at, number, type, root, all));
 }
@@ -136,6 +165,7 @@ int MPI_Finalize(void)
     const char *name = getenv("VEM_SPY");
     char path[4096];
     int rank = 0;
+    PMPI_Wait(&on_its_way, MPI_STATUS_IGNORE);
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     snprintf(path, sizeof path, "%s.%d", name ? name : "spy", rank);
     FILE *file = name ? fopen(path, "w") : NULL;
