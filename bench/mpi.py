@@ -125,14 +125,22 @@ def bits(folder, args):
 
 
 def kill(folder, args):
-    data = make(folder, "big.npy", 100000, 20, 30, "f4")
-    rng, worst, bad = random.Random(7), 0, 0
-    for _ in range(args.times):
-        model = os.path.join(folder, "m.npz")
-        process = subprocess.Popen(
-            command(3, "fit", data, "-k", 200, "--algorithm", "gmm", "--family", "diag", "--tolerance",
-                    0, "--max-steps", 100000, "-o", model), env=ENVIRONMENT, text=True,
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    """In every second run a state is written in every step, and one process goes on from it for a moment;
+    in every third clusters sum their rows in turn."""
+    data, deep = make(folder, "big.npy", 100000, 20, 30, "f4"), make(folder, "deep.npy", 20000, 100, 40, "f4")
+    rng, worst, bad, resumed = random.Random(7), 0, 0, 0
+    model, state = os.path.join(folder, "m.npz"), os.path.join(folder, "state")
+    often = {**ENVIRONMENT, "VEM_CHECKPOINT_SECONDS": "0"}
+    for number in range(args.times):
+        words = (["fit", deep, "-k", 1400, "--algorithm", "var-gmm-x", "--explore", 1, "--seeding", "random"]
+                 if number % 3 == 2 else
+                 ["fit", data, "-k", 200, "--algorithm", "gmm", "--family", "diag"])
+        words += ["--tolerance", 0, "--max-steps", 100000, "-o", model]
+        words += ["--checkpoint", state, "--resume"] if number % 2 else []
+        if os.path.exists(state):
+            os.unlink(state)
+        process = subprocess.Popen(command(3, *words), env=often, text=True, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         time.sleep(1 + 6 * rng.random())
         told = subprocess.run(["ps", "-o", "pid=,args=", "--ppid", str(process.pid)],
                               capture_output=True, text=True).stdout.split("\n")
@@ -142,7 +150,14 @@ def kill(folder, args):
         _, err = process.communicate(timeout=120)
         worst = max(worst, time.time() - began)
         bad += process.returncode == 0 or "signal 9" not in err or os.path.exists(model)
-    print(f"{args.times} killed, {bad} badly ended; the slowest end took {worst:.1f} s")
+        if os.path.exists(state):
+            done = subprocess.run(command(0, *words, "--time", 10), env=often, capture_output=True, text=True)
+            bad += done.returncode != 0 or "resumed from" not in done.stderr
+            resumed += 1
+            if os.path.exists(model):
+                os.unlink(model)
+    print(f"{args.times} killed, {resumed} gone on with by one process, {bad} badly ended; the slowest end "
+          f"took {worst:.1f} s")
     return bad
 
 

@@ -271,17 +271,41 @@ class Mpi(Case):
             np.save(self.path(name + ".npy"), part)
         words = ("-k", 6, "--algorithm", "kmeans", "--max-steps", 6)
         parts = [self.path(f"p{i}.npy") for i in (1, 2, 3)]
-        self.fits(parts, (1, 2, 3), *words, read=True)
-        self.fits(self.path("p*.npy"), (2,), *words, read=True)
-        out, _ = self.run_many(2, "fit", *parts, *words, "--json", "-q")
-        self.assertIn("each of the 2 processes has read all rows", " ".join(json.loads(out)["notes"]))
         np.savetxt(self.path("t.csv"), x[:3000], delimiter=",")
-        self.fits(self.path("t.csv"), (2,), *words, read=True)
+        self.fits(self.path("t.csv"), (1, 2), *words, read=True)
+        out, _ = self.run_many(2, "fit", self.path("t.csv"), *words, "--json", "-q")
+        self.assertIn("each of the 2 processes has read all rows", " ".join(json.loads(out)["notes"]))
+        np.save(self.path("p2.npy"), x[4000:4100].astype("f4"))  # of another type
+        self.fits(parts, (3,), *words, read=True)
         self.fits(self.path("p3.npy"), (2,), *words, "--missing", "mean")
         x[::37, 1] = math.nan
         np.save(self.path("x.npy"), x)
         self.fits(self.path("x.npy"), (3,), *words, "--missing", "mean", read=True)
         self.fits(self.path("x.npy"), (3,), *words, "--missing", "drop", read=True)
+
+    def test_files_that_stay_where_they_are(self):
+        """Parts of one type are mapped, each as it lies; columns and bytes may lie otherwise in some."""
+        x = rows(9000, 4, 6, "f8", seed=7)
+        words = ("-k", 6, "--algorithm", "kmeans", "--max-steps", 6)
+        parts = [self.path(f"p{i}.npy") for i in range(5)]
+        for kind, of in (("f4", x), ("f8", x), ("u1", np.clip(9 * x + 120, 0, 255))):
+            for i, part in enumerate(np.split(of.astype(kind), (3000, 3100, 3101, 7000))):
+                np.save(parts[i], np.asfortranarray(part) if i == 3 else
+                        part.astype(part.dtype.newbyteorder()) if i == 4 else part)
+            self.fits(parts, (1, 2, 3), *words)
+        self.fits(self.path("p*.npy"), (2,), *words, "--columns", "1,3,4", "--weights", self.weights(9000))
+        self.vem("fit", *parts, *words, "-q", "-o", self.path("m.npz"))
+        self.same(3, "score", self.path("m.npz"), *parts)
+        self.same(2, "predict", self.path("m.npz"), *parts, files=(("-o", ".npy"),))
+        x[8000, 2] = math.nan
+        np.save(parts[4], x[7000:])
+        for i, part in enumerate(np.split(x, (3000, 3100, 3101, 7000))):
+            np.save(parts[i], part)
+        one = self.vem("fit", *parts, *words, "-q", code=1).stderr
+        self.assertIn("p4.npy", one)
+        self.assertEqual(self.run_many(3, "fit", *parts, *words, "-q", code=1)[1].split("\n")[0],
+                         one.split("\n")[0])
+        self.fits(parts, (2,), *words, "--missing", "drop", read=True)
 
     def test_predict_and_score(self):
         d = self.data("d.npy", 300001, 4, 5, "f4", seed=6)

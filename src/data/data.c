@@ -16,6 +16,8 @@ vem_status vem_i_data_new(vem_i_run *run, vem_data **data)
 void vem_i_data_rest(const vem_data *data)
 {
     vem_i_mapping_rest(data->mapping);
+    for (int32_t p = 0; data->pieces && p < data->part_count; p++)
+        vem_i_data_rest(data->pieces[p]);
 }
 
 vem_status vem_i_data_weigh(vem_i_run *run, vem_data *data, const char *source,
@@ -179,6 +181,7 @@ void vem_i_data_release(vem_data *data)
     vem_i_free(data->id_names);
     vem_i_free(data->picked);
     vem_i_free(data->picked_id);
+    vem_i_pieces_free(data);
     for (int32_t p = 0; p < data->part_count; p++)
         vem_i_free(data->parts[p].name);
     vem_i_free(data->parts);

@@ -56,6 +56,9 @@ struct vem_data {
     char *picked, *picked_id; /* how columns were asked for. Owned; NULL: not */
     struct vem_i_part *parts; /* the files that are one here. Owned; NULL: one file */
     int32_t part_count;
+    struct vem_data *
+        *pieces;            /* or the rows of each of them lie there, and there is no base
+                                 (data_pieces.c). Owned */
     const char *format;     /* static string: "npy", "csv", ... */
     void *owned;            /* memory from vem_i_alloc to free, or NULL */
     vem_i_mapping *mapping; /* the file the values lie in, or NULL. Owned. */
@@ -102,5 +105,16 @@ void vem_i_data_copy_row(const vem_data *data, int64_t row, char *out);
 size_t vem_i_dtype_bytes(vem_dtype type);
 /* Is single precision the usual arithmetic for such values? It holds every one of them. */
 int vem_i_dtype_is_single(vem_dtype type);
+
+/* Of rows that lie in pieces. They are freed, and there are none. */
+void vem_i_pieces_free(vem_data *data);
+/* Who has a row, and which row it is there. */
+const vem_data *vem_i_piece_of(const vem_data *data, int64_t row, int64_t *local);
+/* vem_i_data_load. */
+void vem_i_pieces_load(const vem_data *data, int64_t first, int64_t count,
+                       vem_precision to, void *out, int64_t ld);
+/* Rows of floats, packed and in this machine's byte order: where they lie, or copied to `scratch`. */
+const char *vem_i_pieces_rows(const vem_data *data, int64_t first, int64_t count,
+                              void *scratch);
 
 #endif

@@ -148,6 +148,12 @@ void vem_i_data_copy_row(const vem_data *data, int64_t row, char *out)
         }
         return;
     }
+    if (data->pieces) {
+        int64_t local;
+        const vem_data *piece = vem_i_piece_of(data, row, &local);
+        vem_i_data_copy_row(piece, local, out);
+        return;
+    }
     const char *start = data->base + row * data->row_stride;
     const size_t bytes = vem_i_dtype_bytes(data->type);
     if (!data->columns && !data->swapped && data->column_stride == (int64_t)bytes) {
@@ -183,6 +189,10 @@ void vem_i_data_load(const vem_data *data, int64_t first, int64_t count, vem_pre
 {
     if (data->sparse.starts) {
         load_sparse(&data->sparse, data->d, first, count, to, out, ld);
+        return;
+    }
+    if (data->pieces) {
+        vem_i_pieces_load(data, first, count, to, out, ld);
         return;
     }
     const char *start = data->base + first * data->row_stride;

@@ -325,6 +325,7 @@ static void take_over(vem_data *data, const work *w, vem_i_mapping *spill, int i
     data->kept = w->kept;
     if (in_place)
         return;
+    vem_i_pieces_free(data);
     vem_i_mapping_free(data->mapping);
     vem_i_free(data->owned);
     vem_i_free(data->columns);

@@ -206,9 +206,10 @@ static void copy_stored(const vem_i_pass *p, int64_t begin, int64_t end)
     const size_t row = (size_t)p->d * vem_i_dtype_bytes(data->type);
     for (int64_t i = begin; i < end; i++)
         vem_i_data_copy_row(data, p->first + i, p->out + (size_t)i * row);
-    vem_i_mapping_rest_rows(data->mapping,
-                            data->base + (p->first + begin) * data->row_stride,
-                            data->base + (p->first + end) * data->row_stride);
+    if (!data->pieces)
+        vem_i_mapping_rest_rows(data->mapping,
+                                data->base + (p->first + begin) * data->row_stride,
+                                data->base + (p->first + end) * data->row_stride);
 }
 
 static void run_shard(void *arg, int64_t shard, int thread)

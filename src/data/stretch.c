@@ -26,7 +26,7 @@ int32_t vem_i_group_rows(int32_t d)
 int vem_i_lies_well(const vem_data *data)
 {
     const int64_t bytes = (int64_t)vem_i_dtype_bytes(data->type);
-    return !data->sparse.starts &&
+    return !data->sparse.starts && !data->pieces &&
            (data->type == VEM_FLOAT32 || data->type == VEM_FLOAT64) && !data->swapped &&
            !data->columns && (data->column_stride == bytes || data->d == 1) &&
            data->row_stride % bytes == 0 && (uintptr_t)data->base % (uintptr_t)bytes == 0;
@@ -34,7 +34,7 @@ int vem_i_lies_well(const vem_data *data)
 
 const uint8_t *vem_i_bytes_at(const vem_data *data, int normalize, int64_t first)
 {
-    if (normalize || data->type != VEM_UINT8 || data->columns ||
+    if (normalize || data->pieces || data->type != VEM_UINT8 || data->columns ||
         (data->column_stride != 1 && data->d > 1))
         return NULL;
     return (const uint8_t *)data->base + first * data->row_stride;
@@ -50,6 +50,13 @@ vem_i_stretch vem_i_stretch_at(const vem_i_run *run, const vem_data *data, int n
                                .x = data->base + first * data->row_stride,
                                .ld = data->row_stride /
                                      (int64_t)vem_i_dtype_bytes(data->type)};
+    if (!normalize && data->pieces &&
+        (data->type == VEM_FLOAT32 || data->type == VEM_FLOAT64))
+        return (vem_i_stretch){.kernels = data->type == VEM_FLOAT32
+                                              ? run->ctx->kernels_single
+                                              : run->ctx->kernels_double,
+                               .x = vem_i_pieces_rows(data, first, count, scratch),
+                               .ld = data->d};
     const vem_precision to =
         data->type == VEM_UINT8 && !normalize ? VEM_SINGLE : VEM_DOUBLE; /* exact */
     vem_i_data_load(data, first, count, to, scratch, data->d);

@@ -28,7 +28,8 @@ static uint64_t allowed_beside(const vem_i_plan *plan, int mapped)
 
 uint64_t vem_i_plan_allowed(const vem_i_plan *plan, const vem_data *data)
 {
-    return allowed_beside(plan, plan->spill || (data->mapping && memory_of(plan)));
+    return allowed_beside(plan, plan->spill ||
+                                    ((data->mapping || data->pieces) && memory_of(plan)));
 }
 
 vem_i_stored_type vem_i_plan_stored(const vem_i_plan *plan)

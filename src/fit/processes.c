@@ -146,7 +146,7 @@ static uint64_t mix_rows(const vem_data *data, uint64_t sum)
     const int64_t rows = data->n < SOME ? data->n : SOME;
     if (data->weights)
         sum = vem_i_mix(sum, data->weights, (size_t)data->n * sizeof(double));
-    char *row = data->base ? vem_i_alloc(bytes, 1) : NULL;
+    char *row = data->sparse.starts ? NULL : vem_i_alloc(bytes, 1);
     for (int64_t i = 0; row && i < rows; i++) {
         vem_i_data_copy_row(data, data->n / rows * i + data->n % rows * i / rows, row);
         sum = vem_i_mix(sum, row, bytes);
@@ -273,11 +273,11 @@ void vem_i_processes_note(const vem_i_run *run, const vem_data *data,
 {
     if (*spread->note)
         vem_i_report_note(report, "%s", spread->note);
-    if (run->comm && !(data->mapping && data->mapping->path))
+    if (run->comm && !data->pieces && !(data->mapping && data->mapping->path))
         vem_i_report_note(
             report,
             "each of the %d processes has read all rows into its memory; of "
-            "one .npy, .fvecs, .bvecs, .fbin or .u8bin file it maps its "
-            "own part.",
+            ".npy, .fvecs, .bvecs, .fbin and .u8bin files of one type it maps "
+            "its own part.",
             run->comm->size);
 }

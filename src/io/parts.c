@@ -227,13 +227,25 @@ static vem_status move_ids(job *j)
     return VEM_OK;
 }
 
-static vem_status join(job *j)
+/* Do all of them lie in files, of one type? Then several processes need not have them all in memory,
+ * and each reads its own rows where they lie. */
+static int may_stay(const job *j)
+{
+    int stay = j->run->ctx->comm != NULL;
+    for (int32_t p = 0; p < j->count; p++) {
+        const vem_data *part = j->parts[p];
+        stay &= part->type == j->parts[0]->type && part->mapping && part->mapping->path &&
+                !part->kept;
+    }
+    return stay;
+}
+
+static vem_status take_room(job *j)
 {
     vem_data *all = j->all;
-    vem_status status = describe(j);
     size_t bytes = 0;
-    if (status == VEM_OK &&
-        __builtin_mul_overflow((size_t)all->n, (size_t)all->row_stride, &bytes))
+    vem_status status = VEM_OK;
+    if (__builtin_mul_overflow((size_t)all->n, (size_t)all->row_stride, &bytes))
         status = vem_i_fail_memory(j->run, SIZE_MAX);
     if (status == VEM_OK)
         status = vem_i_spill_take(j->run, &j->values, bytes, 1, &all->mapping);
@@ -241,7 +253,18 @@ static vem_status join(job *j)
         return status;
     all->base = j->values;
     all->owned = all->mapping ? NULL : j->values;
-    status = move_weights(j);
+    return VEM_OK;
+}
+
+static vem_status join(job *j)
+{
+    vem_data *all = j->all;
+    const int stay = may_stay(j);
+    vem_status status = describe(j);
+    if (status == VEM_OK && !stay)
+        status = take_room(j);
+    if (status == VEM_OK)
+        status = move_weights(j);
     if (status == VEM_OK)
         status = move_ids(j);
     if (status == VEM_OK)
@@ -253,6 +276,11 @@ static vem_status join(job *j)
     if (status != VEM_OK)
         return status;
     vem_i_data_take_table(all, &names);
+    if (stay) {
+        all->pieces = j->parts;
+        j->parts = NULL;
+        return VEM_OK;
+    }
     for (int32_t p = 0; p < j->count; p++) {
         move_rows(j, j->parts[p], j->values + all->parts[p].first * all->row_stride);
         vem_data_free(j->parts[p]);
