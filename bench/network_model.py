@@ -45,6 +45,7 @@ SEGMENT = 1 << 15  # bytes of a segment of the pipelined broadcast (network.py a
 CALLS = 6  # small calls of a step: 4 gathers, 2 sums
 TREES = 2 * (8 + 2 * (64 + 64) * 8)  # bytes a process tells: a count and the numbers of two trees
 SUMS = 16 + 8  # bytes of the two sums
+WAVE = 1 << 22  # rows whose clusters are sorted at a time (src/em/collect.c)
 SHARDS = 64  # stretches of rows that processes share out
 
 Network = namedtuple("Network", "rate delay")  # bytes a second, seconds
@@ -137,6 +138,12 @@ def chain_bound(processes, size, network, a):
     further = max(0, math.ceil(size / PIECE) - 1)
     return ((processes - 1) * (t + 3 * d)
             + further * (2 * t + 4 * d if processes > 2 else t + 2 * d))
+
+
+def turn_bytes(clusters, s, d, lot):
+    """What goes from one process to the next in sums in turn (src/em/collect_apart.c), single precision: M,
+    and the rows that are too few for a lot, in the mean half a lot of each cluster, or of a wave."""
+    return sums(clusters, s) + min(clusters * (lot - 1) / 2, WAVE / 2) * 4 * d
 
 
 def overlap_time(processes, size, network, a):

@@ -58,6 +58,17 @@ def times(n, d, rate):
           lines)
 
 
+def in_turn(d):
+    s, lines = model.values("iso-shared", d), []
+    for clusters in CLUSTERS:
+        for p in MACHINES:
+            found = [model.turn_bytes(clusters, s, d, lot) for lot in (64, 256)]
+            lines.append([f"{clusters:,}", str(p) + (" *" if p > model.SHARDS else ""),
+                          size_of(model.sums(clusters, s)), *map(size_of, found), *(seconds((p - 1) * f * 8 / 1e10) for f in found)])
+    table(("C", "machines", "statistics", "handed on, lots of 64", "of 256", "seconds at 10 Gbit/s, 64", "256"),
+          lines)
+
+
 def sent(n, d):
     s, lines = model.values("iso-shared", d), []
     for clusters in CLUSTERS:
@@ -82,6 +93,9 @@ def main():
     args = parser.parse_args()
     print("Seconds of a step.\n")
     times(args.rows, args.columns, args.work * args.cores)
+    print("Sums in turn (closest, exact; C s > 131,072): what goes from one machine to the next, and how long "
+          "all of that takes.\n")
+    in_turn(args.columns)
     print("Bytes of a step, all machines; behind it, beside what is built.\n")
     sent(args.rows, args.columns)
 

@@ -90,6 +90,8 @@ class Network(Case):
         everything = model.sparse_bytes(4, 1000, 10, 1e9, 1)
         self.assertAlmostEqual(everything, model.owner_bytes(4, 1000, 10) + 3 * 1000 * (4 + 4))
         self.assertLess(model.sparse_bytes(4, 1000, 10, 1e9, 1e-8), everything / 10)
+        self.assertEqual(model.turn_bytes(10, 5, 3, 65), 8 * 10 * 5 + 10 * 32 * 4 * 3)
+        self.assertEqual(model.turn_bytes(1 << 20, 5, 3, 65), (8 * 5 << 20) + (1 << 21) * 4 * 3)
         self.assertEqual([model.imbalance(p) for p in (1, 4, 64, 48)], [1, 1, 1, 1.5])
 
 
