@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/machine.h"
@@ -81,6 +82,7 @@ vem_status vem_i_mapping_new(vem_i_run *run, const char *path, void *bytes, size
         memcpy(made->path, path, length);
     made->bytes = bytes;
     made->size = size;
+    made->file = -1;
     vem_i_residence *r = run && run->ctx ? run->ctx->residence : NULL;
     if (r) {
         /* Advice: a page of 2 MB would come in for every row that is looked at. */
@@ -113,6 +115,8 @@ void vem_i_mapping_free(vem_i_mapping *mapping)
         leave(r);
     }
     munmap(mapping->bytes, mapping->size);
+    if (mapping->file >= 0)
+        close(mapping->file);
     vem_i_free(mapping->path);
     vem_i_free(mapping);
 }
@@ -129,6 +133,15 @@ vem_i_mapping *vem_i_mapping_at(const vem_i_run *run, const void *bytes)
             found = m;
     unlock(r);
     return found;
+}
+
+void vem_i_mapping_read(vem_i_mapping *mapping, const char *at, size_t size, void *out)
+{
+    if (mapping->file < 0 ||
+        pread(mapping->file, out, size, at - mapping->bytes) != (ssize_t)size)
+        memcpy(out, at, size);
+    else
+        mapping->reads++;
 }
 
 /* ---- letting go ---- */

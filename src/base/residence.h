@@ -15,7 +15,9 @@
 typedef struct vem_i_mapping {
     char *bytes;
     size_t size;
-    char *path; /* an input file; NULL: a temporary file of ours */
+    char *path;            /* an input file; NULL: a temporary file of ours, */
+    int file;              /* whose descriptor stays open; -1: none does */
+    _Atomic int64_t reads; /* pieces that were read by it */
     /* For the registry. */
     struct vem_i_residence *residence;
     struct vem_i_mapping *next, **link;
@@ -30,6 +32,9 @@ void vem_i_residence_leave(vem_ctx *ctx);
  * NULL. A context may be NULL. */
 vem_status vem_i_mapping_new(vem_i_run *run, const char *path, void *bytes, size_t size,
                              vem_i_mapping **mapping);
+/* `size` bytes from `at` in it, to `out`: where the file can be read without its pages being mapped, as
+ * few that lie anywhere should be (docs/math/memory.md), so. */
+void vem_i_mapping_read(vem_i_mapping *mapping, const char *at, size_t size, void *out);
 /* Unmaps. */
 void vem_i_mapping_free(vem_i_mapping *mapping);
 

@@ -100,10 +100,13 @@ vem_status vem_i_spill_new(vem_i_run *run, size_t bytes, vem_i_mapping **spill)
     while (error == EINTR);
     status = error ? vem_i_fail_spill(run, bytes, error)
                    : vem_i_spill_map(run, descriptor, bytes, spill);
-    if (status == VEM_OK)
-        advise(*spill);
-    close(descriptor);
-    return status;
+    if (status != VEM_OK) {
+        close(descriptor);
+        return status;
+    }
+    advise(*spill);
+    (*spill)->file = descriptor;
+    return VEM_OK;
 }
 
 int vem_i_spill_wanted(vem_i_run *run, uint64_t bytes)

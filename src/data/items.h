@@ -11,8 +11,10 @@ typedef struct vem_i_items {
     const uint32_t *index; /* item p is row index[p] of the arrays below; NULL: row p */
     const void *x;         /* rows of T, ld apart */
     int64_t ld;
-    vem_i_stored how;    /* or of a narrower type (view.h) */
-    vem_i_sparse sparse; /* or sparse rows, which are not packed; then x is NULL */
+    vem_i_mapping *spill; /* the temporary file that x is in; NULL: memory */
+    size_t row;           /* bytes from one row to the next */
+    vem_i_stored how;     /* or of a narrower type (view.h) */
+    vem_i_sparse sparse;  /* or sparse rows, which are not packed; then x is NULL */
     const void *panels; /* the same items packed (kernels.h), their spreads packed behind;
                            NULL: they are not */
     vem_i_spread_kind spread_kind;
@@ -29,6 +31,8 @@ static inline vem_i_items vem_i_items_at(const vem_view *view, int64_t first,
                          .index = index,
                          .x = view->x ? vem_i_view_place(view, first) : NULL,
                          .ld = view->ld,
+                         .spill = vem_i_view_file(view),
+                         .row = (size_t)view->ld * vem_i_view_element(view),
                          .how = vem_i_view_how(view),
                          .sparse = vem_i_sparse_from(view->sparse, first),
                          .spread_kind = view->spread_kind,
@@ -45,49 +49,20 @@ static inline vem_i_items vem_i_items_at(const vem_view *view, int64_t first,
  * scaled distances from them are true costs. */
 void vem_i_items_add_traces(const vem_view *view, const vem_i_items *items, void *norms);
 
+/* Of rows in a temporary file those that lie far from each other are read, not looked at: a page that
+ * is mapped brings in those around it, for a row of each. The same bits. */
+
 /* Pack them, about `origin` (NULL: 0); norms: NULL or one value each, as the kernel says, and
  * the trace of the spread where that is all it says. */
-static inline void vem_i_items_pack(const vem_view *view, const void *origin,
-                                    void *panels, void *norms, vem_i_items *items)
-{
-    if (vem_i_view_is_sparse(view))
-        return;
-    if (items->how.type)
-        view->kernels->stored_pack(&items->how, items->x, items->ld, items->index,
-                                   (int32_t)items->n, view->d, origin, panels, norms);
-    else
-        view->kernels->pack(items->x, items->ld, items->index, (int32_t)items->n, view->d,
-                            origin, panels, norms);
-    items->panels = panels;
-    if (norms && items->spread_kind == VEM_I_SPREAD_TRACE)
-        vem_i_items_add_traces(view, items, norms);
-}
-
+void vem_i_items_pack(const vem_view *view, const void *origin, void *panels, void *norms,
+                      vem_i_items *items);
 /* iso_pairs and iso_rows of the items, however they are stored. */
-static inline void vem_i_items_pairs(const vem_i_kernels *kernels,
-                                     const vem_i_items *items, int32_t d,
-                                     const void *means, int64_t ldc, const void *scale,
-                                     const void *bias, int32_t m, const int32_t *index,
-                                     void *costs, int64_t ldv)
-{
-    if (items->how.type)
-        kernels->stored_pairs(&items->how, items->x, items->ld, items->index,
-                              (int32_t)items->n, d, means, ldc, scale, bias, m, index,
-                              costs, ldv);
-    else
-        kernels->iso_pairs(items->x, items->ld, items->index, (int32_t)items->n, d, means,
-                           ldc, scale, bias, m, index, costs, ldv);
-}
-
-static inline double vem_i_items_rows(const vem_i_kernels *kernels,
-                                      const vem_i_items *items, const void *q, int32_t d,
-                                      const void *mean, double *sum, double *second)
-{
-    return items->how.type
-               ? kernels->stored_rows(&items->how, items->x, items->ld, items->index, q,
-                                      items->n, d, mean, sum, second)
-               : kernels->iso_rows(items->x, items->ld, items->index, q, items->n, d,
-                                   mean, sum, second);
-}
+void vem_i_items_pairs(const vem_i_kernels *kernels, const vem_i_items *items, int32_t d,
+                       const void *means, int64_t ldc, const void *scale,
+                       const void *bias, int32_t m, const int32_t *index, void *costs,
+                       int64_t ldv);
+double vem_i_items_rows(const vem_i_kernels *kernels, const vem_i_items *items,
+                        const void *q, int32_t d, const void *mean, double *sum,
+                        double *second);
 
 #endif

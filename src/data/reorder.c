@@ -119,6 +119,7 @@ static vem_status reorder_spilled(vem_i_run *run, vem_i_points *points,
     vem_i_mapping_free(points->spill);
     points->spill = spill;
     points->view.x = points->x = spill->bytes;
+    points->view.spill = spill;
     return VEM_OK;
 }
 

@@ -10,6 +10,7 @@
 #include <assert.h>
 
 #include "base/parallel.h"
+#include "base/residence.h"
 #include "data/sparse.h"
 #include "kernels/kernels.h"
 
@@ -60,6 +61,7 @@ typedef struct vem_view {
                                of counts; NULL: all 0 */
     double log_base_mean;   /* over the mass of all items */
     int spilled;            /* x rests in a temporary file: going back and forth costs */
+    vem_i_mapping *spill;   /* that file; NULL: none */
     const double *mass;     /* n, or NULL: all 1 */
     double mass_unit; /* a power of two: the caller's weight is mass times this, so that
                            masses are near 1 whatever scale the weights have */
@@ -80,6 +82,14 @@ typedef struct vem_view {
 static inline size_t vem_i_view_element(const vem_view *view)
 {
     return view->stored ? vem_i_stored_bytes(view->stored) : view->kernels->element;
+}
+
+/* The temporary file that its rows are in, or NULL: a view of others may be a copy of this one. */
+static inline vem_i_mapping *vem_i_view_file(const vem_view *view)
+{
+    const vem_i_mapping *s = view->spill;
+    const char *x = view->x;
+    return s && x && x >= s->bytes && x < s->bytes + s->size ? view->spill : NULL;
 }
 
 /* Where a row lies, whatever it is stored in. */
