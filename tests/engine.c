@@ -44,7 +44,6 @@ void engine_new_with_room(engine *e, vem_ctx *ctx, const grid_data *data,
     e->em = (vem_i_em){.run = run_of(ctx),
                        .options = &e->options,
                        .view = view,
-                       .search = vem_i_search_for(&e->options, 1),
                        .priced = e->options.balance != VEM_BALANCE_NONE,
                        .constraints = {.prior = (vem_prior_kind)e->options.prior,
                                        .relax = 1,
@@ -60,7 +59,8 @@ void engine_new_with_room(engine *e, vem_ctx *ctx, const grid_data *data,
     }
     if (capacity > e->em.model->clusters)
         make_room(e, capacity);
-    must(e, vem_i_em_new(&e->em));
+    const vem_i_search_spec search = vem_i_search_for(&e->options, 1);
+    must(e, vem_i_em_new(&e->em, &search));
     must(e, vem_i_moves_new(&e->em, e->options.swaps > 0));
 }
 

@@ -37,7 +37,7 @@ static void rig_new(rig *r, vem_ctx *context, const grid_data *data,
     vem_model_free(start);
     vem_i_em *em = &r->e.em;
     vem_i_run *run = run_of(context);
-    must(vem_i_search_new(run, &em->search, em->view, &em->scorer, &r->search));
+    must(vem_i_search_new(run, em->search, em->view, &em->scorer, &r->search));
     must(vem_i_boxes_new(run, em->view, em->scorer.family, leaf, &r->boxes));
     must(vem_i_walk_new(run, r->boxes, &em->scorer, r->search->blocks, &r->walk));
     must(vem_i_stats_new(run, vem_i_scorer_shape(&em->scorer), &r->stats));
@@ -424,7 +424,7 @@ static void a_tree_is_lent(void **state)
         rig r;
         rig_new(&r, ctx, &data, (vem_family_kind)f, CLUSTERS, VEM_DOUBLE, 0);
         vem_i_em *em = &r.e.em;
-        vem_i_search_spec spec = em->search;
+        vem_i_search_spec spec = *em->search;
         vem_i_estep *lent = NULL;
         vem_i_posterior posterior;
         spec.type = vem_i_search_type_of(VEM_SEARCH_BOXES);

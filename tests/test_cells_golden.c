@@ -54,10 +54,10 @@ static void loop_new(vem_i_em *em, const engine *rows, const vem_view *view)
     *em = (vem_i_em){.run = run_of(ctx),
                      .options = &rows->options,
                      .view = view,
-                     .search = vem_i_search_for(&rows->options, 1),
                      .constraints = rows->em.constraints};
     assert_int_equal(vem_model_copy(ctx, rows->em.model, &em->model), VEM_OK);
-    assert_int_equal(vem_i_em_new(em), VEM_OK);
+    const vem_i_search_spec search = vem_i_search_for(&rows->options, 1);
+    assert_int_equal(vem_i_em_new(em, &search), VEM_OK);
 }
 
 static void loop_free(vem_i_em *em)

@@ -56,11 +56,11 @@ static void loop_new(loop *p, const grid_data *data, vem_family_kind kind, doubl
     p->em = (vem_i_em){.run = run_of(ctx),
                        .options = &p->rows.options,
                        .view = vem_i_cells_view(p->cells, family->needs),
-                       .search = vem_i_search_for(&p->rows.options, 1),
                        .constraints = p->rows.em.constraints};
     must(vem_model_copy(ctx, p->rows.em.model, &p->em.model));
     vem_i_cells_stretch(p->cells, 1);
-    must(vem_i_em_new(&p->em));
+    const vem_i_search_spec search = vem_i_search_for(&p->rows.options, 1);
+    must(vem_i_em_new(&p->em, &search));
     must(vem_i_descent_new(&p->em, p->cells, tau, &p->descent));
     vem_i_cells_stretch(p->cells, 0);
     vem_i_em_resize(&p->em);

@@ -96,14 +96,14 @@ static void begin_golden(vem_i_em *em, const cells *c, const vem_options *o)
     *em = (vem_i_em){.run = run_of(ctx),
                      .options = o,
                      .view = &c->view,
-                     .search = vem_i_search_for(o, 1),
                      .constraints = {.prior = VEM_PRIOR_FREE,
                                      .relax = 1,
                                      .floor = 1e-12,
                                      .total_mass = 12}};
     assert_int_equal(vem_i_model_blank(em->run, shape, &em->model), VEM_OK);
     vem_i_model_set_variance(em->model, 1);
-    assert_int_equal(vem_i_em_new(em), VEM_OK);
+    const vem_i_search_spec search = vem_i_search_for(o, 1);
+    assert_int_equal(vem_i_em_new(em, &search), VEM_OK);
 }
 
 static void expect_golden(vem_i_em *em)
@@ -303,10 +303,10 @@ static void insert_some(const setting *s)
         if (!(now >= f))
             fail_msg("F falls from %.12g to %.12g: %s", f, now, name_of(s));
         /* Lists lose what the new cluster takes the place of; halves have no bound. */
-        if (em->search.dense && !em->model->family->shared &&
+        if (em->search->dense && !em->model->family->shared &&
             !(now >= bound - slack_of(s, now)))
             fail_msg("F is %.12g, below the bound %.12g: %s", now, bound, name_of(s));
-        if (!em->search.dense)
+        if (!em->search->dense)
             engine_assert_sets(&e);
         f = settle(&e, s, now);
     }

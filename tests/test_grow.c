@@ -85,7 +85,7 @@ static int32_t add_cluster(engine *e, int64_t item)
     m->weights[from] = m->weights[c] = 0.5 * m->weights[from];
     for (int32_t k = 0; em->constraints.prior == VEM_PRIOR_FLAT && k <= c; k++)
         m->weights[k] = 1.0 / m->clusters;
-    if (!em->search.dense)
+    if (!em->search->dense)
         em->posterior.held[(item + 1) * em->posterior.width - 1] = c;
     return from;
 }
@@ -123,10 +123,10 @@ static double expect(engine *e, const setting *s, int look_further, double least
     const double slack = (s->precision == VEM_SINGLE ? 1e-5 : 1e-9) * fmax(1, fabs(f));
     if (!(f >= least - slack))
         fail_msg("F falls from %.12g to %.12g: %s", least, f, name_of(s));
-    const int32_t held = e->em.search.dense ? ROOM : s->held;
-    if (e->em.search.whole)
+    const int32_t held = e->em.search->dense ? ROOM : s->held;
+    if (e->em.search->whole)
         grid_assert_near(f, best_free_energy(e, held), slack, name_of(s));
-    if (!e->em.search.dense)
+    if (!e->em.search->dense)
         engine_assert_sets(e);
     return f;
 }
@@ -162,7 +162,7 @@ static void step_with_insert(engine *e, const setting *s)
         engine_maximize(e, 1);
         insert(e, farthest(e));
         /* What is held, with the clusters as they are now. */
-        f = em->search.dense ? -INFINITY : engine_free_energy(e);
+        f = em->search->dense ? -INFINITY : engine_free_energy(e);
     }
     for (int step = 0; step < 2; step++) {
         f = expect(e, s, 0, f);

@@ -15,10 +15,9 @@ static void make_loop(const engine *e, vem_i_run *run, int swaps)
     vem_i_em em = {.run = run,
                    .options = &e->options,
                    .view = e->em.view,
-                   .search = e->em.search,
                    .constraints = e->em.constraints,
                    .model = e->em.model};
-    assert_int_equal(vem_i_em_new(&em), VEM_OK);
+    assert_int_equal(vem_i_em_new(&em, e->em.search), VEM_OK);
     assert_int_equal(vem_i_moves_new(&em, swaps), VEM_OK);
     if (!run->counted)
         vem_i_scorer_prepare(run, em.model, &em.scorer);

@@ -51,7 +51,7 @@ static void settle_variance(vem_i_em *em, vem_i_estep_result *e)
     vem_i_estep_result again =
         vem_i_estep_again(em->estep, &em->posterior, stats_for_energy(em));
     e->log_sum = again.log_sum;
-    if (em->search.dense)
+    if (em->search->dense)
         e->pairs += again.pairs;
     em->variance_unknown = 0;
 }
@@ -98,10 +98,10 @@ static int converged(const vem_i_em *em)
     double before = last->free_energy, now = line->free_energy;
     double threshold = vem_i_em_threshold(em, now);
     /* With random candidates a fit may rest for a step: then twice running. */
-    int once = em->search.explore == 0;
+    int once = em->search->explore == 0;
     if (threshold == 0)
-        return em->search.dense ? now <= before
-                                : line->changed == 0 && (once || last->changed == 0);
+        return em->search->dense ? now <= before
+                                 : line->changed == 0 && (once || last->changed == 0);
     if (!(fabs(now - before) <= threshold))
         return 0;
     if (once || em->step < 3)
@@ -216,6 +216,12 @@ static int at_limit(const vem_i_em *em)
     return steps >= em->options->max_steps;
 }
 
+/* After more than a step: what is wanted by now, where that was cut short. */
+static vem_i_wish wish_after(vem_i_em *em, int cut)
+{
+    return vem_i_em_stopped(em) ? VEM_I_STOP : cut ? VEM_I_ENOUGH : VEM_I_GO_ON;
+}
+
 /* Is this step the last one? Then em->outcome says why. finer: items were divided. */
 static vem_status ends(vem_i_em *em, int *last, int64_t *finer)
 {
@@ -223,39 +229,40 @@ static vem_status ends(vem_i_em *em, int *last, int64_t *finer)
     if (em->step == 1)
         em->free_energy_first = em->free_energy;
     const int grows = vem_i_em_move(em, VEM_I_AT_REST) != NULL;
-    int rests = em->step > 1 && converged(em);
+    int rests = em->step > 1 && converged(em), cut = 0;
     const int limit = at_limit(em);
-    int enough = vem_i_em_observe(em, VEM_I_STEP_SCORED);
+    vem_i_wish wish = vem_i_em_observe(em, VEM_I_STEP_SCORED);
     *finer = 0;
     *last = 0;
-    if (rests && !limit && !enough && !em->run->watch->stop) {
-        const vem_status status = refine(em, grows, finer, &enough);
+    if (rests && !limit && !wish) {
+        const vem_status status = refine(em, grows, finer, &cut);
         if (status != VEM_OK)
             return status;
-        rests = *finer == 0 && !enough;
+        rests = *finer == 0 && !cut;
+        wish = wish_after(em, cut);
     } else if (em->refiner.refine && em->view->n < em->options->cells) {
         rests = 0; /* finer items might have moved it */
     }
-    if (grows && (rests || limit) && !enough && !em->run->watch->stop) {
+    if (grows && (rests || limit) && !wish) {
         vem_i_em_observe(em, VEM_I_STEP_RESTS);
         if (vem_i_em_moves(em, VEM_I_AT_REST))
             return VEM_OK;
-        enough = vem_i_late(em->run); /* or it was looked for as long as there was time */
-        if (!enough && !em->run->watch->stop &&
-            em->model->clusters < em->model->capacity) { /* items may hide one */
-            const vem_status status = refine(em, 0, finer, &enough);
+        wish =
+            vem_i_em_observe(em, VEM_I_STEP_ASKED); /* it may have taken all the time */
+        if (!wish && em->model->clusters < em->model->capacity) { /* items may hide one */
+            const vem_status status = refine(em, 0, finer, &cut);
             if (status != VEM_OK || *finer > 0)
                 return status;
+            wish = wish_after(em, cut);
         }
     }
-    if (grows && (enough || em->run->watch->stop))
+    if (grows && wish)
         rests = 0; /* other clusters might have come */
-    enough = enough && !limit;
-    em->outcome = rests                  ? VEM_OUTCOME_CONVERGED
-                  : em->run->watch->stop ? VEM_OUTCOME_STOPPED
-                  : enough               ? VEM_OUTCOME_BUDGET
-                                         : VEM_OUTCOME_STEP_LIMIT;
-    *last = rests || em->run->watch->stop || limit || enough;
+    em->outcome = rests                ? VEM_OUTCOME_CONVERGED
+                  : wish == VEM_I_STOP ? VEM_OUTCOME_STOPPED
+                  : wish && !limit     ? VEM_OUTCOME_BUDGET
+                                       : VEM_OUTCOME_STEP_LIMIT;
+    *last = rests || wish || limit;
     return VEM_OK;
 }
 
@@ -304,15 +311,6 @@ static vem_status maximize(vem_i_em *em)
     return VEM_OK;
 }
 
-int vem_i_em_observe(vem_i_em *em, vem_i_event event)
-{
-    int enough = 0;
-    for (int i = 0; i < VEM_I_OBSERVERS; i++)
-        if (em->observers[i].observe)
-            enough |= em->observers[i].observe(em->observers[i].user, em, event);
-    return enough;
-}
-
 /* Items or clusters are others: the next step looks at all items. */
 static void forget_blocks(const vem_i_em *em)
 {
@@ -324,7 +322,7 @@ static void forget_blocks(const vem_i_em *em)
 /* A step was given up: the result is that of the one before, if there was one. */
 static vem_status give_up(vem_i_em *em)
 {
-    const int stopped = em->may_skip == VEM_I_SKIP && em->run->watch->stop;
+    const int stopped = em->may_skip == VEM_I_SKIP && vem_i_em_stopped(em);
     em->outcome = stopped ? VEM_OUTCOME_STOPPED : VEM_OUTCOME_BUDGET;
     vem_i_em_observe(em, VEM_I_STEP_LEFT);
     if (stopped && em->steps == 0 && em->steps_before == 0)
@@ -347,7 +345,7 @@ static vem_status give_up(vem_i_em *em)
 vem_status vem_i_em_run(vem_i_em *em)
 {
     for (;; em->step++) {
-        if (em->step < 1 && em->run->watch->stop) {
+        if (em->step < 1 && vem_i_em_stopped(em)) {
             vem_i_em_observe(em, VEM_I_STEP_LAST); /* whoever goes on does the others */
             em->step = 1;
         }
@@ -383,25 +381,28 @@ vem_status vem_i_em_run(vem_i_em *em)
     }
 }
 
-vem_status vem_i_em_new(vem_i_em *em)
+vem_status vem_i_em_new(vem_i_em *em, const vem_i_search_spec *asked)
 {
     vem_model *model = em->model;
     vem_i_run *run = em->run;
     em->step = 1 - em->options->init_steps;
-    vem_i_search_make_room(&em->search, model->capacity);
-    const int64_t blocks = em->search.dense ? em->options->blocks : 1;
+    vem_i_search_spec search = *asked;
+    vem_i_search_make_room(&search, model->capacity);
+    vem_i_em_watch_run(em);
+    const int64_t blocks = search.dense ? em->options->blocks : 1;
     vem_status status =
         vem_i_scorer_for(run, em->view, vem_i_model_shape_with_room(model), &em->scorer);
     if (status == VEM_OK && (blocks > 1 || em->view->spread_kind != VEM_I_SPREAD_NONE))
         status = vem_i_scorer_take_spread(run, &em->scorer);
     if (status == VEM_OK)
-        status = vem_i_posterior_new(run, em->view, &em->search, &em->posterior);
+        status = vem_i_posterior_new(run, em->view, &search, &em->posterior);
     if (status == VEM_OK)
         status = vem_i_stats_new(run, vem_i_model_shape_with_room(model), &em->stats);
     if (status == VEM_OK)
-        status =
-            vem_i_estep_new(run, em->view, &em->scorer, &em->search, blocks, &em->estep);
-    if (status != VEM_OK)
+        status = vem_i_estep_new(run, em->view, &em->scorer, &search, blocks, &em->estep);
+    if (status == VEM_OK)
+        em->search = vem_i_estep_search(em->estep);
+    else
         vem_i_em_free(em);
     return status;
 }
@@ -424,4 +425,5 @@ void vem_i_em_free(vem_i_em *em)
     vem_i_stats_free(&em->stats);
     vem_i_trace_free(&em->trace);
     em->estep = NULL;
+    em->search = NULL;
 }

@@ -55,12 +55,20 @@ enum { VEM_I_MOVES = 3 };
 typedef enum vem_i_event {
     VEM_I_STEP_BEGINS, /* the loop could be left here and entered again (em_record.c); with
                           em->within it was entered, and the E-step is done already */
-    VEM_I_STEP_SCORED, /* the E-step is over; whoever answers 1 ends the loop with this step */
+    VEM_I_STEP_SCORED, /* the E-step is over; who wants an end or a stop has it with this step */
+    VEM_I_STEP_ASKED, /* nothing has happened, but time has passed: who wants what by now? */
     VEM_I_STEP_RESTS, /* the loop ends here, unless a move lets it go on */
     VEM_I_STEP_LAST,  /* the loop ends here, and could be entered again */
     VEM_I_STEP_ENDS,  /* the M-step is over, and what follows it */
     VEM_I_STEP_LEFT   /* the E-step was given up in its middle */
 } vem_i_event;
+
+/* What they answer. */
+typedef enum vem_i_wish {
+    VEM_I_GO_ON,
+    VEM_I_ENOUGH, /* it ends as out of its budget */
+    VEM_I_STOP    /* it was told to */
+} vem_i_wish;
 
 typedef struct vem_i_observer {
     int (*observe)(void *user, struct vem_i_em *em, vem_i_event event); /* or NULL */
@@ -68,9 +76,10 @@ typedef struct vem_i_observer {
 } vem_i_observer;
 /* Who watches, in the order in which they are told. */
 enum {
-    VEM_I_WATCHES_FIT,     /* checkpoint, deadline (fit/attempt.c) */
+    VEM_I_WATCHES_FIT,     /* checkpoint, what the starts missed (fit/attempt.c) */
     VEM_I_WATCHES_DESCENT, /* other items before a step (moves/descend.c) */
-    VEM_I_WATCHES_UNDO,    /* what the last whole step was (em/last_step.c) */
+    VEM_I_WATCHES_UNDO,    /* what the last whole step was, deadline (em/last_step.c) */
+    VEM_I_WATCHES_RUN,     /* stops (em_watch.c) */
     VEM_I_OBSERVERS
 };
 
@@ -87,7 +96,6 @@ typedef struct vem_i_em {
     vem_i_run *run;
     const vem_options *options; /* resolved */
     const vem_view *view;
-    vem_i_search_spec search; /* the search itself is the E-step's */
     vem_i_constraints constraints;
     int64_t
         shared_steps; /* M-steps with one variance and flat weights before all is freed */
@@ -112,6 +120,7 @@ typedef struct vem_i_em {
     vem_model *model;
     vem_i_scorer scorer;
     vem_i_estep *estep;
+    const vem_i_search_spec *search; /* of its search */
     vem_i_posterior posterior;
     vem_i_stats stats;
     /* Where it is: before step `step`, or within it, after its E-step. */
@@ -128,9 +137,9 @@ typedef struct vem_i_em {
     vem_i_trace trace;
 } vem_i_em;
 
-/* Takes all memory the loop needs. run, options, view, search, model are set by the
- * caller. */
-vem_status vem_i_em_new(vem_i_em *em);
+/* Takes all memory the loop needs. run, options, view, model are set by the caller; the search has
+ * room for as many clusters as the model. */
+vem_status vem_i_em_new(vem_i_em *em, const vem_i_search_spec *search);
 void vem_i_em_free(vem_i_em *em);
 /* From the beginning, or from where a record left it. */
 vem_status vem_i_em_run(vem_i_em *em);
@@ -139,8 +148,10 @@ vem_status vem_i_em_run(vem_i_em *em);
 vem_i_estep_result vem_i_em_epoch(vem_i_em *em, const vem_progress *told);
 /* The view has another number of items, no more than it was made for. */
 void vem_i_em_resize(vem_i_em *em);
-/* Tells all observers. 1: one of them has had enough. */
-int vem_i_em_observe(vem_i_em *em, vem_i_event event);
+/* Tells all observers, and says what they want (em_watch.c). */
+vem_i_wish vem_i_em_observe(vem_i_em *em, vem_i_event event);
+int vem_i_em_stopped(vem_i_em *em);    /* asked between two events */
+void vem_i_em_watch_run(vem_i_em *em); /* the run becomes an observer */
 /* All that the rest of the loop depends on. Read into a loop that was made with the same
  * options and a model of as many clusters as there were at its beginning. */
 void vem_i_em_record(vem_i_record *record, vem_i_em *em);

@@ -12,7 +12,7 @@ int64_t vem_i_em_try(vem_i_em *em, const vem_i_listed *listed, double *promised)
         return -1;
     const int64_t moved = move->make(em, state);
     /* Items that hold several clusters overlap, so that a price is a guess. */
-    if (moved >= 0 && move->undo && (em->search.held > 1 || move->measured) &&
+    if (moved >= 0 && move->undo && (em->search->held > 1 || move->measured) &&
         !(vem_i_em_again(em) >= em->free_energy)) {
         move->undo(em, state);
         vem_i_em_again(em);

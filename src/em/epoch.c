@@ -41,7 +41,7 @@ vem_i_estep_result vem_i_em_epoch(vem_i_em *em, const vem_progress *told)
         progress.done = b + 1;
         progress.total = count;
         vem_i_progress(em->run, &progress, 0);
-        if (em->run->watch->stop && !em->run->ctx->checkpoint.path)
+        if (!em->run->ctx->checkpoint.path && vem_i_em_stopped(em))
             break;
     }
     return all;

@@ -23,6 +23,8 @@ vem_status vem_i_estep_new(vem_i_run *run, const vem_view *view,
                            const vem_i_scorer *scorer, const vem_i_search_spec *search,
                            int64_t blocks, vem_i_estep **estep);
 void vem_i_estep_free(vem_i_estep *estep);
+/* What its search was asked for. */
+const vem_i_search_spec *vem_i_estep_search(const vem_i_estep *estep);
 /* Items of a shard in which it adds up the statistics of n items, which no process can hold in part
  * (data/together.h). 0: they are not added up by shards. */
 int64_t vem_i_estep_shard(const vem_i_search_spec *search, vem_i_shape shape, int64_t n);

@@ -135,6 +135,11 @@ vem_status vem_i_estep_new(vem_i_run *run, const vem_view *view,
     return VEM_OK;
 }
 
+const vem_i_search_spec *vem_i_estep_search(const vem_i_estep *t)
+{
+    return &t->search->spec;
+}
+
 void vem_i_estep_free(vem_i_estep *t)
 {
     if (!t)

@@ -111,7 +111,7 @@ static int observe(void *user, vem_i_em *em, vem_i_event event)
         if (em->may_skip)
             vem_i_undo_save(&last->before, em);
         last->free_energy = em->free_energy;
-        return too_late(last, em);
+        return too_late(last, em) ? VEM_I_ENOUGH : VEM_I_GO_ON;
     case VEM_I_STEP_ENDS:
         note_length(last, &em->doing, 1);
         if (em->may_skip &&
@@ -119,10 +119,11 @@ static int observe(void *user, vem_i_em *em, vem_i_event event)
             vem_i_undo_save(&last->before, em);
         break;
     case VEM_I_STEP_LEFT: go_back(last, em); break;
+    case VEM_I_STEP_ASKED:
     case VEM_I_STEP_RESTS:
     case VEM_I_STEP_LAST: break;
     }
-    return 0;
+    return VEM_I_GO_ON;
 }
 
 vem_status vem_i_last_step_new(vem_i_em *em, vem_i_last_step **made)
@@ -132,7 +133,7 @@ vem_status vem_i_last_step_new(vem_i_em *em, vem_i_last_step **made)
     /* A stop from before the first step waits for that step: there is no other result. */
     const int leave =
         !run->comm &&
-        may_leave(run, &em->search, em->view->n, model->clusters, model->d) &&
+        may_leave(run, em->search, em->view->n, model->clusters, model->d) &&
         !(run->watch->stop && em->steps_before == 0);
     *made = NULL;
     if (!(run->deadline > 0) && !leave)

@@ -12,7 +12,7 @@ enum { LEAST = 4 };
 
 static double change(const vem_i_em *em, int64_t line)
 {
-    if (em->options->tolerance == 0 && !em->search.dense)
+    if (em->options->tolerance == 0 && !em->search->dense)
         return (double)em->trace.steps[line].changed;
     return fabs(em->trace.steps[line].free_energy -
                 em->trace.steps[line - 1].free_energy);
@@ -30,7 +30,7 @@ double vem_i_em_steps_left(const vem_i_em *em)
             return 0;
     const int hard = em->options->tolerance == 0;
     double threshold = hard ? 1 : vem_i_em_threshold(em, em->free_energy);
-    if (hard && em->search.dense)
+    if (hard && em->search->dense)
         return 0; /* until F no longer rises: when rounding says so */
     double now = change(em, last), then = change(em, last - span);
     if (now <= threshold)

@@ -49,17 +49,19 @@ static int observe(void *user, vem_i_em *em, vem_i_event event)
     if (guarded && event == VEM_I_STEP_SCORED && em->step == 1 &&
         em->free_energy < a->least) {
         a->missed = VEM_I_MISSED_ROWS;
-        return 1;
+        return VEM_I_ENOUGH;
     }
     if (a->met && event == VEM_I_STEP_SCORED && em->doing.swap &&
-        vem_i_met_before(a->met, a->programme->stages[a->at].kind, em))
-        return a->again = 1;
+        vem_i_met_before(a->met, a->programme->stages[a->at].kind, em)) {
+        a->again = 1;
+        return VEM_I_ENOUGH;
+    }
     if (!a->checkpoint || (guarded && (em->steps == 0 || a->missed == VEM_I_MISSED_ROWS)))
-        return 0;
+        return VEM_I_GO_ON;
     if (event == VEM_I_STEP_LAST || (event == VEM_I_STEP_BEGINS && !em->within))
         vem_i_checkpoint_write(a->checkpoint, event == VEM_I_STEP_LAST, record_moment,
                                &(moment){a, em});
-    return 0;
+    return VEM_I_GO_ON;
 }
 
 /* Into the stage that the state was written in. */
@@ -123,13 +125,13 @@ static const vem_view *view_for(const vem_i_attempt *a, const vem_options *o)
                     : a->view;
 }
 
-static vem_i_em loop_of(vem_i_attempt *a, const vem_options *o, const vem_i_beginning *b)
+static vem_i_em loop_of(vem_i_attempt *a, const vem_options *o, const vem_i_beginning *b,
+                        const vem_i_search_spec *search)
 {
     const int few_items = a->view->global_n / o->clusters < FEW_ITEMS;
     vem_i_em em = {.run = a->run,
                    .options = o,
                    .view = view_for(a, o),
-                   .search = vem_i_search_for(o, a->seed),
                    .scale_free = a->programme->scale_free,
                    .grows = a->programme->grows,
                    .hands_on = a->whole_view != NULL,
@@ -147,13 +149,12 @@ static vem_i_em loop_of(vem_i_attempt *a, const vem_options *o, const vem_i_begi
                    .model = a->model,
                    .constraints =
                        vem_i_constraints_of(a->view, o, vem_i_family_of(o->family))};
-    em.search.boxes = a->boxes;
     em.constraints.conjugate = a->conjugate;
     em.constraints.price = a->price;
     em.priced = vem_i_priced(o);
-    em.schedule.rounds = em.priced                            ? PRICE_ROUNDS
-                         : vem_i_swaps_in_loop(o, &em.search) ? o->swaps
-                                                              : 0;
+    em.schedule.rounds = em.priced                        ? PRICE_ROUNDS
+                         : vem_i_swaps_in_loop(o, search) ? o->swaps
+                                                          : 0;
     if (em.priced) {
         em.schedule.phase = VEM_I_PRICE;
         em.schedule.enough = PRICE_ENOUGH * 0.5 * a->view->d;
@@ -203,13 +204,15 @@ static vem_status run_loop(vem_i_attempt *a, const vem_i_stage *stage,
         o.swaps = a->missed == VEM_I_MISSED_SOME &&
                   !vem_i_programme_find(a->programme, VEM_I_STAGE_LISTED);
     const int resumes = vem_i_checkpoint_resumes(a->checkpoint);
-    vem_i_em em = loop_of(a, &o, b);
+    vem_i_search_spec search = vem_i_search_for(&o, a->seed);
+    search.boxes = a->boxes;
+    vem_i_em em = loop_of(a, &o, b, &search);
     vem_i_last_step *last = NULL;
     vem_i_descent *descent = NULL;
     a->loop_clusters = a->model->clusters;
     if (a->cells && !a->still) /* there will be more of them */
         vem_i_cells_stretch(a->cells, 1);
-    vem_status status = vem_i_em_new(&em);
+    vem_status status = vem_i_em_new(&em, &search);
     if (status != VEM_OK)
         return status;
     status = vem_i_last_step_new(&em, &last);

@@ -1,14 +1,12 @@
-/* --blocks: how many, for whom, and how rows come into them. */
+/* --blocks: for whom, and how rows come into them. */
 #include "base/memory.h"
 #include "base/rng.h"
 #include "fit/attempt_inside.h"
 
-enum { BLOCKS = 25 }; /* the best of those that Verbeek, Nunnink and Vlassis tried */
-
-vem_status vem_i_settle_blocks(vem_i_run *run, vem_options *o)
+vem_status vem_i_settle_blocks(vem_i_run *run, int64_t usual, vem_options *o)
 {
     if (o->blocks == VEM_AUTO)
-        o->blocks = o->algorithm == VEM_ALGORITHM_INCREMENTAL_EM ? BLOCKS : 1;
+        o->blocks = usual > 0 ? usual : 1;
     if (o->clusters == 1)
         o->blocks = 1; /* whose posteriors are known */
     if (o->blocks == 1)

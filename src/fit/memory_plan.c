@@ -117,9 +117,9 @@ static uint64_t loop_bytes(const sizes *s, const vem_options *o)
     vem_i_em em = {.run = &dry,
                    .options = o,
                    .view = &view,
-                   .search = vem_i_search_for(o, 0),
                    .priced = vem_i_priced(o),
                    .grows = vem_i_grows(o)};
+    const vem_i_search_spec search = vem_i_search_for(o, 0);
     vem_i_last_step *last = NULL;
     vem_i_refinement *refinement = NULL;
     vem_i_descent *descent = NULL;
@@ -129,11 +129,11 @@ static uint64_t loop_bytes(const sizes *s, const vem_options *o)
                           &em.model);
     bytes = (uint64_t)s->clusters + (uint64_t)s->d * sizeof(double);
     if (status == VEM_OK)
-        status = vem_i_em_new(&em);
+        status = vem_i_em_new(&em, &search);
     if (status == VEM_OK)
         status = vem_i_last_step_new(&em, &last);
     if (status == VEM_OK)
-        status = vem_i_moves_new(&em, vem_i_swaps_in_loop(o, &em.search));
+        status = vem_i_moves_new(&em, vem_i_swaps_in_loop(o, &search));
     if (status == VEM_OK && s->cells)
         status = vem_i_descends(o) ? vem_i_descent_new(&em, s->cells, 0, &descent)
                                    : vem_i_refinement_new(&em, s->cells, 0, &refinement);

@@ -24,37 +24,39 @@ typedef struct preset {
     int64_t chain; /* 0: the default */
     int coreset;   /* fits a coreset */
     int cells;     /* fits cells */
+    int64_t
+        blocks; /* 0: one. 25: the best of those that Verbeek, Nunnink and Vlassis tried */
 } preset;
 
 static const preset presets[] = {
     [VEM_ALGORITHM_KMEANS] = {VEM_ISO_SHARED, VEM_PRIOR_FLAT, VEM_SEARCH_CLOSEST, 1, 0, 0,
-                              VEM_SEED_PLUSPLUS, 0, 300, 0, 0, 0},
+                              VEM_SEED_PLUSPLUS, 0, 300, 0, 0, 0, 0},
     [VEM_ALGORITHM_LAZY_KMEANS] = {VEM_ISO_SHARED, VEM_PRIOR_FLAT, VEM_SEARCH_CLOSEST, 1,
-                                   0.1, 0, VEM_SEED_PLUSPLUS, 0, 300, 0, 0, 0},
+                                   0.1, 0, VEM_SEED_PLUSPLUS, 0, 300, 0, 0, 0, 0},
     [VEM_ALGORITHM_KMEANS_C] = {VEM_ISO_SHARED, VEM_PRIOR_FLAT, VEM_SEARCH_CLOSEST, 2, 0,
-                                0, VEM_SEED_PLUSPLUS, 1e-6, 300, 0, 0, 0},
+                                0, VEM_SEED_PLUSPLUS, 1e-6, 300, 0, 0, 0, 0},
     [VEM_ALGORITHM_GMM] = {VEM_FULL, VEM_PRIOR_FREE, VEM_SEARCH_ALL, VEM_AUTO, 0, 0,
-                           VEM_SEED_PLUSPLUS, 1e-6, 300, 0, 0, 0},
+                           VEM_SEED_PLUSPLUS, 1e-6, 300, 0, 0, 0, 0},
     [VEM_ALGORITHM_VAR_KMEANS_X] = {VEM_ISO_SHARED, VEM_PRIOR_FLAT, VEM_SEARCH_EXACT, 1,
-                                    0, 5, VEM_SEED_AFKMC2, 1e-4, 200, 0, 0, 0},
+                                    0, 5, VEM_SEED_AFKMC2, 1e-4, 200, 0, 0, 0, 0},
     [VEM_ALGORITHM_VAR_KMEANS_S] = {VEM_ISO_SHARED, VEM_PRIOR_FLAT, VEM_SEARCH_ESTIMATED,
-                                    1, 0, 5, VEM_SEED_AFKMC2, 1e-4, 200, 0, 0, 0},
+                                    1, 0, 5, VEM_SEED_AFKMC2, 1e-4, 200, 0, 0, 0, 0},
     [VEM_ALGORITHM_VAR_GMM_X] = {VEM_ISO_SHARED, VEM_PRIOR_FLAT, VEM_SEARCH_EXACT, 5, 0,
-                                 5, VEM_SEED_AFKMC2, 1e-4, 200, 0, 0, 0},
+                                 5, VEM_SEED_AFKMC2, 1e-4, 200, 0, 0, 0, 0},
     [VEM_ALGORITHM_VAR_GMM_S] = {VEM_ISO_SHARED, VEM_PRIOR_FLAT, VEM_SEARCH_ESTIMATED, 5,
-                                 0, 5, VEM_SEED_AFKMC2, 1e-4, 200, 0, 0, 0},
+                                 0, 5, VEM_SEED_AFKMC2, 1e-4, 200, 0, 0, 0, 0},
     [VEM_ALGORITHM_LWCS_KMEANS] = {VEM_ISO_SHARED, VEM_PRIOR_FLAT, VEM_SEARCH_CLOSEST, 1,
-                                   0, 0, VEM_SEED_AFKMC2, 1e-4, 200, 2, 1, 0},
+                                   0, 0, VEM_SEED_AFKMC2, 1e-4, 200, 2, 1, 0, 0},
     [VEM_ALGORITHM_VC_GMM] = {VEM_ISO_SHARED, VEM_PRIOR_FLAT, VEM_SEARCH_ESTIMATED, 5, 0,
-                              5, VEM_SEED_AFKMC2, 1e-4, 200, 2, 1, 0},
+                              5, VEM_SEED_AFKMC2, 1e-4, 200, 2, 1, 0, 0},
     [VEM_ALGORITHM_KD_EM] = {VEM_FULL, VEM_PRIOR_FREE, VEM_SEARCH_ALL, VEM_AUTO, 0, 0,
-                             VEM_SEED_PLUSPLUS, 1e-5, 300, 0, 0, 1},
+                             VEM_SEED_PLUSPLUS, 1e-5, 300, 0, 0, 1, 0},
     [VEM_ALGORITHM_GREEDY] = {VEM_FULL, VEM_PRIOR_FREE, VEM_SEARCH_ALL, VEM_AUTO, 0, 0,
-                              VEM_SEED_RANDOM, 1e-5, 300, 0, 0, 0},
+                              VEM_SEED_RANDOM, 1e-5, 300, 0, 0, 0, 0},
     [VEM_ALGORITHM_INCREMENTAL_EM] = {VEM_FULL, VEM_PRIOR_FREE, VEM_SEARCH_ALL, VEM_AUTO,
-                                      0, 0, VEM_SEED_PLUSPLUS, 1e-5, 300, 0, 0, 0},
+                                      0, 0, VEM_SEED_PLUSPLUS, 1e-5, 300, 0, 0, 0, 25},
     [VEM_ALGORITHM_MOORE_EM] = {VEM_FULL, VEM_PRIOR_FREE, VEM_SEARCH_ALL, VEM_AUTO, 0, 0,
-                                VEM_SEED_PLUSPLUS, 1e-5, 300, 0, 0, 0},
+                                VEM_SEED_PLUSPLUS, 1e-5, 300, 0, 0, 0, 0},
 };
 
 int vem_i_fits_cells(int algorithm)
@@ -358,7 +360,7 @@ static vem_status settle_search(vem_i_run *run, const vem_options *asked, const 
 static vem_status settle_items(vem_i_run *run, const vem_options *asked, const preset *p,
                                int64_t n, int64_t reduced, int32_t d, vem_options *out)
 {
-    vem_status status = vem_i_settle_blocks(run, out);
+    vem_status status = vem_i_settle_blocks(run, p->blocks, out);
     if (status == VEM_OK)
         status = vem_i_settle_descent(run, reduced, out);
     if (status == VEM_OK)

@@ -43,8 +43,9 @@ static inline double vem_i_cap_of(const vem_options *options)
     return options->balance >= 1 ? options->balance : 0;
 }
 
-/* Incremental EM (blocks.c): in how many blocks, and what does not go with it. */
-vem_status vem_i_settle_blocks(vem_i_run *run, vem_options *options);
+/* Incremental EM (blocks.c): in how many blocks, where nobody says the usual number of the preset (0:
+ * one), and what does not go with them. */
+vem_status vem_i_settle_blocks(vem_i_run *run, int64_t usual, vem_options *options);
 
 /* Cells (cells_plan.c): how many, how deep the first of them lie among n rows, and what does not go
  * with them. */

@@ -381,7 +381,7 @@ vem_status vem_i_candidates_new(vem_i_em *em, vem_i_candidates **candidates)
     t->em = em;
     t->threads = em->run->threads;
     t->alone = vem_i_run_alone(em->run);
-    t->hard = em->search.held == 1;
+    t->hard = em->search->held == 1;
     t->spread = em->view->spread_kind != VEM_I_SPREAD_NONE;
     t->fewest = (double)vem_i_halves_fewest(em->model);
     t->sample =

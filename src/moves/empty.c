@@ -163,7 +163,7 @@ static void place(vem_i_em *em, int32_t cluster, const pick *at)
     const int64_t item = at->item - em->view->first;
     if (item >= 0 && item < em->view->n)
         vem_i_estep_place(em->estep, &em->posterior, cluster, item);
-    else if (!em->search.whole && at->held >= 0)
+    else if (!em->search->whole && at->held >= 0)
         vem_i_estep_beside(em->estep, cluster, (int32_t)at->held);
 }
 

@@ -226,7 +226,7 @@ static int64_t make(vem_i_em *em, void *state)
     vem_i_undo_save(&t->undo, em);
     insert(t);
     vem_i_scorer_prepare(em->run, em->model, &em->scorer);
-    if (!em->search.dense) {
+    if (!em->search->dense) {
         vem_i_parallel(em->run, PIECES, enter_piece, t);
         vem_i_em_count(em, 2 * cluster_of(t, t->list[t->tried].task).n);
     }
@@ -285,12 +285,12 @@ static vem_status create(vem_i_em *em, void **state)
     const vem_i_room list[] = {{&t->identity, clusters, sizeof *t->identity, 0},
                                {&t->list, PAIRS_IN_ALL + PAIRS * clusters,
                                 sizeof *t->list, 0},
-                               {&t->costs, em->search.dense ? 0 : PIECES,
+                               {&t->costs, em->search->dense ? 0 : PIECES,
                                 2 * VEM_I_BLOCK * em->view->kernels->element, 0}};
     status = vem_i_take_rooms(run, list, VEM_I_COUNT(list));
     if (status == VEM_OK)
         status = vem_i_candidates_new(em, &t->candidates);
-    if (status == VEM_OK && !em->search.type->ordered)
+    if (status == VEM_OK && !em->search->type->ordered)
         status = vem_i_tour_new(run, em->view->n, em->model->capacity, &t->tour);
     if (status == VEM_OK)
         status = vem_i_undo_new(em, em->posterior.width, &t->undo);

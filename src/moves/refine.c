@@ -189,7 +189,7 @@ static vem_status take(vem_i_em *em, vem_i_refinement *t)
 {
     const size_t cells = (size_t)t->cells->cut.capacity;
     /* What a child holds is only scored: any search that keeps as long lists does it. */
-    vem_i_search_spec spec = em->search;
+    vem_i_search_spec spec = *em->search;
     if (!spec.whole)
         spec = vem_i_search_closest(spec.clusters, spec.held, 0);
     vem_i_search_make_room(&spec, em->model->capacity);

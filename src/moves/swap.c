@@ -259,7 +259,7 @@ static void release(void *state)
 {
     struct vem_i_swaps *t = state;
     vem_i_room list[ARRAYS];
-    list_arrays(t, t->em->run, &t->em->search, vem_i_model_shape_with_room(t->em->model),
+    list_arrays(t, t->em->run, t->em->search, vem_i_model_shape_with_room(t->em->model),
                 0, list);
     vem_i_free_rooms(list, ARRAYS);
     vem_i_tour_free(&t->tour);
@@ -279,7 +279,7 @@ static vem_status create(vem_i_em *em, void **state)
         return status;
     *state = t;
     t->em = em;
-    list_arrays(t, run, &em->search, vem_i_model_shape_with_room(em->model),
+    list_arrays(t, run, em->search, vem_i_model_shape_with_room(em->model),
                 em->view->kernels->element, list);
     status = vem_i_take_rooms(run, list, ARRAYS);
     if (status == VEM_OK)
@@ -290,7 +290,7 @@ static vem_status create(vem_i_em *em, void **state)
         status = vem_i_posterior_look_further(run, em->view, &em->posterior);
     if (status == VEM_OK && !em->model->family->shared)
         status = vem_i_shaper_new(em, t->splitter, &t->shaper);
-    if (status == VEM_OK && !em->search.type->ordered)
+    if (status == VEM_OK && !em->search->type->ordered)
         status = vem_i_tour_new(run, em->view->n, em->model->capacity, &t->tour);
     for (int32_t c = 0; status == VEM_OK && t->identity && c < em->model->capacity; c++)
         t->identity[c] = c;
