@@ -71,7 +71,7 @@ vem_status vem_i_checkpoint_begin(vem_i_checkpoint *k, const vem_view *view,
 {
     k->best = best;
     k->report = report;
-    k->view = view;
+    k->view = *view;
     k->rows = vem_i_checkpoint_sum_rows(k->run, view);
     if (!k->resuming)
         return VEM_OK;

@@ -19,9 +19,9 @@ typedef struct vem_i_checkpoint {
     int64_t restart;    /* the one at work, from 1 */
     vem_model **best;   /* of those before it; *best NULL: there is none */
     vem_report *report; /* with the best one's summary, trace and labels */
-    const vem_view *view;
-    int limited;  /* a loop that is over came to its limit of steps */
-    double began; /* when the fit did, less what earlier runs took */
+    vem_view view;      /* when the fit began: cells become more */
+    int limited;        /* a loop that is over came to its limit of steps */
+    double began;       /* when the fit did, less what earlier runs took */
     /* The file. */
     int fresh;     /* the restart has not been written yet */
     int failing;   /* the last try failed, and that was told */

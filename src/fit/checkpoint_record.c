@@ -212,7 +212,7 @@ static void record_best(vem_i_record *r, vem_i_checkpoint *k)
                      VEM_I_MISSED_ROWS);
     vem_i_trace_record(r, &report->trace);
     if (r->reading && r->status == VEM_OK)
-        r->status = vem_i_take_zeroed(k->run, &report->labels, (size_t)k->view->n,
+        r->status = vem_i_take_zeroed(k->run, &report->labels, (size_t)k->view.n,
                                       sizeof(int32_t));
     if (r->reading && r->status == VEM_OK)
         r->status = vem_i_model_blank(k->run,
@@ -221,7 +221,7 @@ static void record_best(vem_i_record *r, vem_i_checkpoint *k)
                                       k->best);
     if (r->status != VEM_OK)
         return;
-    vem_i_record_row_indices(r, k->view, "labels", report->labels, 1, 0,
+    vem_i_record_row_indices(r, &k->view, "labels", report->labels, 1, 0,
                              report->summary.clusters - 1);
     vem_i_model_record(r, *k->best);
     if (r->reading && r->status == VEM_OK &&
