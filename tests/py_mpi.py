@@ -320,6 +320,7 @@ class Mpi(Case):
         a = self.data("a.npy", 5000, 3, 4, "f8")
         for words, sentence in (
                 (["fit", a, "-k", 100, "--search", "groups"], "--search all, closest or exact"),
+                (["fit", a, "-k", 100, "--algorithm", "kmeans-c", "--finish", "hard"], "--finish soft"),
                 (["fit", a, "-k", 4, "--swaps", 3], "--swaps 0"),
                 (["fit", a, "-k", 100, "--seeding", "two-level"], "afkmc2"),
                 (["fit", a, "-k", 4, "--algorithm", "kmeans", "--coreset", 100], "use all rows"),

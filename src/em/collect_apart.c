@@ -77,8 +77,9 @@ static void hand_on(const vem_i_collector *t, const waiting *w)
     comm->send(comm, to, t->stats->block,
                clusters * (size_t)t->stats->stride * sizeof(double));
     comm->send(comm, to, w->starts, (clusters + 1) * sizeof *w->starts);
-    comm->send(comm, to, w->rows, count * row_bytes(t));
-    if (t->q)
+    if (count > 0)
+        comm->send(comm, to, w->rows, count * row_bytes(t));
+    if (count > 0 && t->q)
         comm->send(comm, to, w->q, count * t->view->kernels->element);
 }
 
@@ -94,8 +95,9 @@ static vem_status take_over(const vem_i_collector *t, waiting *w)
     if (status != VEM_OK)
         return status;
     const size_t count = (size_t)w->starts[clusters];
-    comm->receive(comm, from, w->rows, count * row_bytes(t));
-    if (t->q)
+    if (count > 0)
+        comm->receive(comm, from, w->rows, count * row_bytes(t));
+    if (count > 0 && t->q)
         comm->receive(comm, from, w->q, count * t->view->kernels->element);
     return VEM_OK;
 }

@@ -75,11 +75,23 @@ static int is_balanced(const asked_fit *f)
     return f->p->options.balance != VEM_BALANCE_NONE;
 }
 
+static int is_other(const vem_i_stage *stage)
+{
+    return stage->kind >= VEM_I_STAGE_KMEANS &&
+           !vem_i_search_type_of(stage->options.search)->apart;
+}
+
+/* Its search is not the one that was asked for. */
+static int has_other_finish(const asked_fit *f)
+{
+    const vem_i_stage *finish = vem_i_programme_find(f->p, VEM_I_STAGE_FINISH);
+    return finish && is_other(finish);
+}
+
 static int has_other_search(const asked_fit *f)
 {
     for (int i = 0; i < f->p->count; i++)
-        if (f->p->stages[i].kind >= VEM_I_STAGE_KMEANS &&
-            !vem_i_search_type_of(f->p->stages[i].options.search)->apart)
+        if (is_other(&f->p->stages[i]))
             return 1;
     return 0;
 }
@@ -118,6 +130,7 @@ static const struct {
     {has_blocks, "--blocks is", "--blocks 1"},
     {grows, "--algorithm greedy is", "--algorithm gmm"},
     {is_balanced, "--balance is", "--balance none"},
+    {has_other_finish, "--finish hard of so many clusters is", "--finish soft"},
     {has_other_search, "this search is", "--search all, closest or exact"},
     {has_other_loop, "a loop along principal axes is", "--search all, closest or exact"},
     {has_starts, "starts on a sample are", "--swaps 0"},
