@@ -99,11 +99,24 @@ static void shards_are_counted_once(void **state)
         }
 }
 
+/* What a process does by itself has the deadline of the verb, unless that is by the clock of several. */
+static void alone_there_is_one_clock(void **state)
+{
+    (void)state;
+    vem_i_comm comm = process_of(1, 2);
+    vem_i_run run = {.deadline = 7};
+    assert_true(vem_i_comm_alone(&run).deadline == 7);
+    run.comm = &comm;
+    assert_true(vem_i_comm_alone(&run).deadline == 0);
+    assert_null(vem_i_comm_alone(&run).comm);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_are_those_of_one),
         cmocka_unit_test(shards_are_counted_once),
+        cmocka_unit_test(alone_there_is_one_clock),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -44,7 +44,8 @@ vem_i_run vem_i_comm_alone(const vem_i_run *run)
 {
     vem_i_run alone = *run;
     alone.comm = NULL;
-    alone.deadline = 0; /* it is by their clock */
+    if (run->comm) /* whose clock it is by */
+        alone.deadline = 0;
     return alone;
 }
 
