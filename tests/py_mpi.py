@@ -260,6 +260,27 @@ class Mpi(Case):
         self.fits(self.path("f.npy"), (3,), "-k", 700, "--algorithm", "gmm", "--family", "diag",
                   "--search", "closest", "--held", 3, *few)
 
+    def test_counts(self):
+        rng = np.random.default_rng(3)
+        means = 6 * rng.random((5, 7))
+        x = rng.poisson(means[rng.integers(5, size=12000)])
+        x[:, 0] += 1  # no row without any
+        np.save(self.path("x.npy"), x.astype("u1"))
+        np.save(self.path("b.npy"), (x > 3).astype("f4"))
+        some = ("-k", 5, "--max-steps", 6, "--swaps", 0)
+        self.fits(self.path("x.npy"), (1, 3), "--family", "poisson", *some, "--measure")
+        self.fits(self.path("x.npy"), (2,), "--family", "multinomial", *some, "--weights",
+                  self.weights(12000), "--seeding", "kmeans++")
+        self.fits(self.path("b.npy"), (3,), "--family", "bernoulli", *some, "--search", "closest",
+                  "--held", 2)
+        np.save(self.path("few.npy"), x[:4000].astype("f8"))
+        self.fits(self.path("few.npy"), (2,), "--family", "poisson", *some)
+        y = x.astype("f8")
+        y[9000, 2], y[11000, 1] = 2.5, -1
+        np.save(self.path("y.npy"), y)
+        _, err = self.run_many(3, "fit", self.path("y.npy"), "--family", "poisson", "-k", 3, "-q", code=1)
+        self.assertEqual(err.count("Row 9001, column 3 is 2.5"), 1, err)
+
     def test_long_chains(self):
         a = self.data("a.npy", 10007, 5, 12, "f4")
         self.fits(a, (2,), "-k", 6, "--algorithm", "kmeans", "--seeding", "afkmc2", "--chain", 1500,

@@ -16,6 +16,7 @@
 
 #include "base/memory.h"
 #include "base/spill.h"
+#include "comm/comm.h"
 #include "data/pass.h"
 #include "data/points_inside.h"
 
@@ -269,25 +270,44 @@ static vem_status fill(vem_i_run *run, const vem_data *data,
     return status;
 }
 
+/* The log base measures of the rows, and what they weigh. */
+typedef struct bases {
+    const vem_i_pass *p;
+    const double *log_base;
+} bases;
+
+/* `sums`: of the masses, and of their products. */
+static void add_bases(void *arg, void *sums)
+{
+    const bases *b = arg;
+    const vem_i_pass *p = b->p;
+    double *mass = sums, *sum = mass + 1;
+    for (int64_t i = 0; b->log_base && i < p->n - p->halo; i++) {
+        const double w = p->data->weights ? p->data->weights[p->first + i] : 1;
+        *mass += w;
+        *sum += w * b->log_base[i];
+    }
+}
+
 /* Values are checked before anything is made of them. */
 static vem_status read_counts(vem_i_run *run, const vem_i_points_request *request,
                               const vem_i_pass *p, vem_i_points *points)
 {
     vem_view *view = &points->view;
-    double sum = 0, mass = 0;
+    double sums[2] = {0};
     vem_status status = VEM_OK;
     if (request->support->log_base)
         status = vem_i_take(run, &points->log_base, (size_t)p->n, sizeof(double));
     if (status == VEM_OK)
         status = vem_i_support_read(run, p->data, request->support, p->first, p->n,
                                     request->phase, points->log_base);
-    for (int64_t i = 0; status == VEM_OK && points->log_base && i < p->n; i++) {
-        const double w = p->data->weights ? p->data->weights[p->first + i] : 1;
-        mass += w;
-        sum += w * points->log_base[i];
-    }
+    bases own = {p, points->log_base};
+    if (status == VEM_OK && p->whole && run->comm)
+        vem_i_comm_turn(run->comm, sums, sizeof sums, add_bases, &own);
+    else if (status == VEM_OK)
+        add_bases(&own, sums);
     view->log_base = points->log_base;
-    view->log_base_mean = mass > 0 ? sum / mass : 0;
+    view->log_base_mean = sums[0] > 0 ? sums[1] / sums[0] : 0;
     return status;
 }
 

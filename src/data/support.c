@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "comm/comm.h"
 #include "data/missing.h"
 
 enum { SHARD_VALUES = 1 << 15 };
@@ -120,9 +121,13 @@ vem_status vem_i_support_read(vem_i_run *run, const vem_data *data,
         vem_i_parallel_watched(run, shards, (double)t.per_shard * (double)values,
                                read_shard, &t, &told, 1))
         status = vem_i_fail_stopped(run, "while the data were read");
-    for (int64_t s = 0; status == VEM_OK && s < shards; s++)
-        if (t.bad[s] >= 0)
-            status = refuse(&t, t.bad_row[s], t.bad[s]);
+    int64_t bad = INT64_MAX; /* the first: as a place in the whole */
+    for (int64_t s = shards; status == VEM_OK && s-- > 0;)
+        bad = t.bad[s] >= 0 ? (first + t.bad_row[s]) * data->d + t.bad[s] : bad;
+    if (status == VEM_OK && run->comm)
+        run->comm->combine(run->comm, VEM_I_LEAST_INT, &bad, 1);
+    if (status == VEM_OK && bad < INT64_MAX)
+        status = refuse(&t, bad / data->d - first, (int32_t)(bad % data->d));
     free_room(&t);
     return status;
 }

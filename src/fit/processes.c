@@ -29,9 +29,9 @@ typedef struct asked_fit {
     const vem_i_programme *p;
 } asked_fit;
 
-static int is_counts(const asked_fit *f)
+static int is_sparse(const asked_fit *f)
 {
-    return vem_i_family_of(f->p->options.family)->counts != NULL;
+    return f->data->sparse.starts != NULL;
 }
 
 static int is_reduced(const asked_fit *f)
@@ -124,7 +124,7 @@ static const struct {
     int (*is)(const asked_fit *f);
     const char *what, *instead;
 } others[] = {
-    {is_counts, "families of counts are", "--family iso-shared, iso, diag or full"},
+    {is_sparse, "sparse rows are", "rows that are stored with their zeros, as .npy"},
     {is_reduced, "--coreset is", "all rows"},
     {is_celled, "--cells is", "--cells 0"},
     {has_blocks, "--blocks is", "--blocks 1"},

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/residence.h"
 #include "data/points.h"
+#include "data/together.h"
 #include "seed/roots.h"
 #include "seed/seed.h"
 
@@ -78,14 +79,25 @@ static void free_sample(sample *s)
     vem_i_free(s->totals);
 }
 
+/* The masses of all items, of which processes share the rows. */
+static const double *all_masses(const vem_i_run *run, const vem_view *view)
+{
+    return run->comm && view->mass ? view->mass - view->first : view->mass;
+}
+
 static void fill_sample(vem_i_run *run, const vem_view *view, const vem_i_counts *counts,
                         sample *s)
 {
     const size_t row = (size_t)view->d * view->kernels->element;
-    if (s->rows < view->n)
-        vem_i_pick_by_mass(view->mass, view->n, (int)s->rows, s->items);
+    const int64_t n = view->global_n;
+    if (s->rows < n)
+        vem_i_pick_by_mass(all_masses(run, view), n, (int)s->rows, s->items);
+    for (int64_t i = 0; s->rows == n && i < n; i++)
+        s->items[i] = i;
+    if (run->comm && s->x)
+        vem_i_view_rows(run, view, s->items, s->rows, s->x);
     for (int64_t i = 0; i < s->rows; i++) {
-        const int64_t item = s->items[i] = s->rows < view->n ? s->items[i] : i;
+        const int64_t item = s->items[i];
         if (s->starts) {
             s->starts[i] = view->sparse.starts[item];
             s->starts[s->rows + i] = view->sparse.ends[item];
@@ -93,7 +105,10 @@ static void fill_sample(vem_i_run *run, const vem_view *view, const vem_i_counts
         }
         if (!s->x)
             continue;
-        vem_i_view_widen(view, item, s->row);
+        if (run->comm)
+            vem_i_widen(view->kernels, s->x + (size_t)i * row, view->d, s->row);
+        else
+            vem_i_view_widen(view, item, s->row);
         if (counts->stabilize)
             counts->stabilize(s->row, view->d);
         vem_i_narrow(view->kernels, s->row, view->d, s->x + (size_t)i * row);
@@ -102,7 +117,7 @@ static void fill_sample(vem_i_run *run, const vem_view *view, const vem_i_counts
 }
 
 /* The rows of the sample as a view. */
-static vem_view seen_of(const vem_view *view, const sample *s)
+static vem_view seen_of(const vem_i_run *run, const vem_view *view, const sample *s)
 {
     vem_view seen = vem_i_view_drawn(view, s->x, view->d, s->rows);
     if (s->starts) {
@@ -110,8 +125,8 @@ static vem_view seen_of(const vem_view *view, const sample *s)
         seen.sparse.starts = s->starts;
         seen.sparse.ends = s->starts + s->rows;
     }
-    if (s->rows == view->n) {
-        seen.mass = view->mass;
+    if (s->rows == view->global_n) {
+        seen.mass = all_masses(run, view);
         seen.total_mass = view->total_mass;
         seen.used = view->used;
     }
@@ -126,15 +141,17 @@ vem_status vem_i_seed_counts(vem_i_run *run, const vem_view *view,
     const int sparse = vem_i_view_is_sparse(view);
     if (are_seen_as_they_are(counts, sparse))
         return vem_i_seed(run, view, method, clusters, chain, seed, seeds);
-    sample s = {.rows = vem_i_seed_counts_rows(view->n, view->d, counts, sparse, method,
-                                               clusters)};
+    sample s = {.rows = vem_i_seed_counts_rows(view->global_n, view->d, counts, sparse,
+                                               method, clusters)};
     vem_status status = take_sample(run, view, method, &s);
     if (status == VEM_OK) {
         if (!run->counted) /* a plan looks at nothing */
             fill_sample(run, view, counts, &s);
-        const vem_view seen = seen_of(view, &s);
+        const vem_view seen = seen_of(run, view, &s);
         seeds->totals = s.totals;
-        status = vem_i_seed(run, &seen, method, clusters, chain, seed, seeds);
+        vem_i_run alone = vem_i_comm_alone(run); /* all draw the same from the sample */
+        alone.progress = run->comm ? NULL : run->progress;
+        status = vem_i_seed(&alone, &seen, method, clusters, chain, seed, seeds);
         seeds->totals = NULL;
         for (int32_t k = 0; status == VEM_OK && !run->counted && k < clusters; k++)
             seeds->items[k] = s.items[seeds->items[k]];
