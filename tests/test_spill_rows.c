@@ -5,6 +5,8 @@
 #include "base/rng.h"
 #include "base/spill.h"
 #include "data/items.h"
+#include "em/last_step.h"
+#include "fake_clock.h"
 #include "grid.h"
 #include "run.h"
 
@@ -174,12 +176,91 @@ static void the_same_bits_from_a_model(void **state)
         }
 }
 
+typedef struct stopper {
+    int64_t calls, stop_at, after; /* of the loop: all, and those after the stop */
+    int64_t step;
+} stopper;
+
+static int stop_at_call(void *user, const vem_progress *p)
+{
+    stopper *s = user;
+    if (strcmp(p->phase, "em") != 0)
+        return 0;
+    s->after += s->step > 0;
+    if (++s->calls != s->stop_at)
+        return 0;
+    s->step = p->step;
+    return 1;
+}
+
+/* A stop does not wait for the end of a step that reads rows from a file: what comes back is, to the
+ * bit, the fit of the steps before it. */
+static void a_stop_within_a_step(void **state)
+{
+    (void)state;
+    vem_ctx_set_threads(ctx, 1); /* which call comes when is then the same everywhere */
+    const double worth_leaving = vem_i_worth_leaving;
+    vem_i_worth_leaving = 0;
+    grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, 20000, 8, 32);
+    vem_model *start = grid_start(ctx, &data, VEM_ISO_SHARED, 200);
+    int64_t given_up = 0, nothing = 0, ended = 0;
+    for (int64_t k = 1; !ended; k++) {
+        vem_options o;
+        vem_options_init(&o);
+        o.search = VEM_SEARCH_GROUPS;
+        o.max_steps = 4;
+        o.tolerance = 0;
+        stopper s = {.stop_at = k};
+        grid_fit stopped;
+        fake_tick = 1; /* every look at the clock is worth a call */
+        ctx->spills_all = 1;
+        vem_ctx_set_progress(ctx, stop_at_call, &s);
+        const vem_status status = grid_try(ctx, &data, &o, start, &stopped);
+        vem_ctx_set_progress(ctx, NULL, NULL);
+        ctx->spills_all = 0;
+        fake_tick = 0;
+        if (s.step == 0) {
+            assert_int_equal(status, VEM_OK);
+            grid_fit_free(&stopped);
+            ended = 1;
+            continue;
+        }
+        if (status != VEM_OK) {
+            assert_int_equal(status, VEM_STOPPED);
+            assert_int_equal(s.step, 1);
+            nothing++;
+            continue;
+        }
+        assert_int_equal(stopped.summary->outcome, VEM_OUTCOME_STOPPED);
+        assert_in_range(stopped.summary->steps, s.step - 1, s.step);
+        given_up += stopped.summary->steps == s.step - 1;
+        assert_in_range(s.after, 0, 2); /* the end, not a step of shards */
+        o.max_steps = stopped.summary->steps;
+        grid_fit counted = grid_run(ctx, &data, &o, start);
+        assert_memory_equal(vem_model_means(counted.model),
+                            vem_model_means(stopped.model),
+                            (size_t)200 * 8 * sizeof(double));
+        assert_memory_equal(counted.labels, stopped.labels,
+                            (size_t)data.n * sizeof(int32_t));
+        assert_true(counted.summary->free_energy == stopped.summary->free_energy);
+        grid_fit_free(&counted);
+        grid_fit_free(&stopped);
+    }
+    vem_i_worth_leaving = worth_leaving;
+    if (given_up == 0 || nothing == 0)
+        fail_msg("%d steps given up, %d fits without a result", (int)given_up,
+                 (int)nothing);
+    vem_model_free(start);
+    grid_data_free(&data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_far_apart_are_read),
         cmocka_unit_test(without_a_descriptor),
         cmocka_unit_test(the_same_bits_from_a_model),
+        cmocka_unit_test(a_stop_within_a_step),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -1,6 +1,6 @@
 /* With a deadline the loop ends where the next step, if it lasts as long as the last of its kind,
  * would end too late. A step that lasts longer than that is given up. So is, on a stop, a step of
- * many scores: a copy of what the step before left costs nothing beside those. Several processes end
+ * many scores, or over rows in a file where no state is written: a copy of what the step before left costs nothing beside those. Several processes end
  * their steps: their clock (vem_i_now) moves with the E-steps, so that a step is from one to the next. */
 #include "em/last_step.h"
 
@@ -26,15 +26,20 @@ struct vem_i_last_step {
 double vem_i_worth_leaving = 1e10;
 
 /* Is a step so long that a stop should not wait for its end? The searches that do not try all
- * clusters are quick, and learn while they look. */
-static int may_leave(const vem_i_run *run, const vem_i_search_spec *search, int64_t n,
-                     int32_t clusters, int32_t d)
+ * clusters are quick, but where rows come from a file; and they learn while they look, which a state
+ * of the step before would have to know. */
+static int may_leave(const vem_i_run *run, const vem_i_search_spec *search,
+                     const vem_view *view, int32_t clusters)
 {
     static const double COSTLY = 1024; /* per item, beside a copy of what it holds */
-    const double item = (double)clusters * d;
-    return run->progress && search->whole &&
-           (item >= COSTLY || vem_i_worth_leaving == 0) &&
-           item * (double)n >= vem_i_worth_leaving;
+    static const double READ = 1e-3;   /* of what is worth leaving, in values of a file */
+    const int32_t d = view->d;
+    const double n = (double)view->n, item = (double)clusters * d;
+    if (!search->whole)
+        return run->progress && view->spilled && !run->ctx->checkpoint.path &&
+               n * d >= READ * vem_i_worth_leaving;
+    return run->progress && (item >= COSTLY || vem_i_worth_leaving == 0) &&
+           item * n >= vem_i_worth_leaving;
 }
 
 /* All that an item holds is needed where a state may be written in the middle of a step. */
@@ -131,10 +136,9 @@ vem_status vem_i_last_step_new(vem_i_em *em, vem_i_last_step **made)
     vem_i_run *run = em->run;
     const vem_model *model = em->model;
     /* A stop from before the first step waits for that step: there is no other result. */
-    const int leave =
-        !run->comm &&
-        may_leave(run, em->search, em->view->n, model->clusters, model->d) &&
-        !(run->watch->stop && em->steps_before == 0);
+    const int leave = !run->comm &&
+                      may_leave(run, em->search, em->view, model->clusters) &&
+                      !(run->watch->stop && em->steps_before == 0);
     *made = NULL;
     if (!(run->deadline > 0) && !leave)
         return VEM_OK;

@@ -40,7 +40,7 @@ typedef struct sizes {
     const vem_i_kernels *kernels;
     int64_t n; /* items of the loop */
     int32_t d, clusters;
-    int weighted, sparse;
+    int weighted, sparse, spill;
     vem_i_stored_type stored;
     int64_t row_values;
     uint64_t model;
@@ -113,7 +113,8 @@ static uint64_t loop_bytes(const sizes *s, const vem_options *o)
     uint64_t bytes;
     vem_i_run dry = vem_i_run_dry(s->run, &bytes);
     dry.deadline = o->time == VEM_AUTO ? 0 : 1;
-    const vem_view view = view_for(s, vem_i_family_of(o->family));
+    vem_view view = view_for(s, vem_i_family_of(o->family));
+    view.spilled = s->spill && !s->cells;
     vem_i_em em = {.run = &dry,
                    .options = o,
                    .view = &view,
@@ -207,6 +208,7 @@ static uint64_t starts_bytes(const sizes *s, const vem_i_starts_plan *starts)
     const int drawn = starts->rows < s->n && !s->cells;
     sizes sample = *s;
     sample.o = &o;
+    sample.spill = 0;
     sample.n = starts->rows;
     sample.weighted = s->weighted || drawn;
     const vem_i_programme each = vem_i_programme_on_sample(&o, VEM_I_FROM_ROWS, sample.n);
@@ -403,6 +405,7 @@ static uint64_t plan_stages(const vem_i_plan *plan, const vem_i_run *run)
                .clusters = (int32_t)o->clusters,
                .weighted = plan->weighted || p->reduced,
                .sparse = plan->sparse,
+               .spill = plan->spill,
                .stored = vem_i_plan_stored(plan),
                .row_values = plan->row_values};
     const uint64_t items = (uint64_t)p->items, labels = items * sizeof(int32_t);
