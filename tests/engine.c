@@ -38,13 +38,14 @@ void engine_new_with_room(engine *e, vem_ctx *ctx, const grid_data *data,
                                     .phase = "read"};
     must(e, vem_i_points_new(run_of(ctx), e->rows, &request, &e->points));
     const vem_view *view = &e->points->view;
-    if (e->options.balance != VEM_BALANCE_NONE)
+    const int priced = e->options.balance != VEM_BALANCE_NONE && !(options->swaps > 0);
+    if (priced)
         e->options.prior = VEM_PRIOR_EVEN;
     double floor = e->options.floor * view->variance;
     e->em = (vem_i_em){.run = run_of(ctx),
                        .options = &e->options,
                        .view = view,
-                       .priced = e->options.balance != VEM_BALANCE_NONE,
+                       .priced = priced,
                        .constraints = {.prior = (vem_prior_kind)e->options.prior,
                                        .relax = 1,
                                        .floor = floor,

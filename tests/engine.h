@@ -17,7 +17,7 @@ typedef struct engine {
 
 /* The loop that would run with these options from this start, with no schedule: every step
  * is plain unless the test says otherwise. Swaps are made ready where options.swaps > 0, and with
- * options.balance prices, by the even prior. */
+ * options.balance prices, by the even prior; with both, swaps that know the penalty. */
 void engine_new(engine *e, vem_ctx *ctx, const grid_data *data,
                 const vem_options *options, const vem_model *start);
 /* The same with room for so many clusters. */

@@ -29,7 +29,7 @@ static vem_options swap_options(int64_t clusters, int family, int prior, int64_t
 /* ---- splits ---- */
 
 typedef struct halves_of_means {
-    double gain, mass;
+    double gain, mass, second; /* the share of the second half */
     double mean[2][40];
     double rows[2][40]; /* the same, of T */
 } halves_of_means;
@@ -41,9 +41,12 @@ static halves_of_means split(engine *e, int32_t cluster, const uint32_t *items, 
     halves_of_means h;
     assert_int_equal(vem_i_splitter_new(run_of(ctx), view, &e->em.posterior, &splitter),
                      VEM_OK);
+    double mass[2];
     h.gain = vem_i_split(splitter,
                          &(vem_i_splittable){.items = items, .n = n, .cluster = cluster},
-                         0, h.rows[0], h.rows[1], &h.mass);
+                         0, h.rows[0], h.rows[1], mass);
+    h.mass = mass[0] + mass[1];
+    h.second = mass[1] / h.mass;
     for (int which = 0; which < 2 && h.gain > 0; which++)
         for (int32_t j = 0; j < view->d; j++)
             h.mean[which][j] = vem_i_value(view->kernels, h.rows[which], j);
@@ -99,6 +102,7 @@ static void assert_split(const engine *e, const uint32_t *items, int64_t n,
     double t = first / apart;
     assert_true(t > 0 && t < 1);
     grid_assert_near(h.gain, mass * t * (1 - t) * apart, share * whole, what);
+    grid_assert_near(h.second, t, 1e-2, what);
 }
 
 static void split_gain_is_the_decrease(void **state)

@@ -6,6 +6,9 @@
 /* Where other loops come after one, it gets this share of the time that is left. */
 static const double START_TIME = 0.5, FIT_TIME = 0.75, LEADING_TIME = 0.75;
 
+/* And its tolerance is so many times the one asked for, where prices follow. */
+static const double BEFORE_PRICES = 10;
+
 int vem_i_reduces(const vem_options *options, int64_t n)
 {
     return options->coreset != VEM_AUTO && options->coreset < n;
@@ -76,6 +79,8 @@ static void add_loops(vem_i_programme *p)
         vem_i_programme_find(p, VEM_I_STAGE_LISTED))
         last.swaps = 0; /* they have done that */
     const int balance = o->balance != VEM_BALANCE_NONE && o->clusters > 1;
+    if (balance) /* prices go on from there, and rows will move anyway */
+        last.tolerance *= BEFORE_PRICES;
     add(p, VEM_I_STAGE_FIT, &last, finish || balance ? FIT_TIME : 1);
     if (finish) {
         const vem_options after = vem_i_hard_finish(o);

@@ -25,35 +25,23 @@
  * multiple of the median gap at first (docs/math/balance.md). */
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "moves/moves.h"
+#include "moves/penalty.h"
 
 /* The step towards the price that belongs to the size, how often it is taken between two
  * E-steps, and how often it is halved. */
 static const double STEP = 0.3;
 enum { ROUNDS = 4, HALVINGS = 4 };
-/* Sizes below this share of the mean have the price of that: the log would have no
- * end. */
-static const double LEAST_SIZE = 1.0 / 16;
-/* t as a multiple of the median gap. Strong is more than most rows can bear: t becomes
- * smaller where the E-step goes too far, and so ends near what they can. */
-static const double SOFT = 1, STRONG = 3;
-/* Items that tell the median gap. */
-enum { TOLD = 16384 };
 /* Where the E-step goes too far, t and the prices before become this much of
  * themselves. */
 static const double LESS = 0.7;
 /* Between the least and the largest price, in nats: exp(-SPAN) is still a number. */
 static const double SPAN = 600;
 enum { PIECES = 16 };
-
-typedef struct told_gap {
-    double gap, mass;
-} told_gap;
 
 typedef struct prices {
     vem_i_em *em;
@@ -69,8 +57,8 @@ typedef struct prices {
     double *partial;       /* PIECES x C: masses */
     double gains[PIECES];
     int64_t moved[PIECES];
-    const double *by; /* what items are looked at with */
-    told_gap *told;   /* of a few items */
+    const double *by;     /* what items are looked at with */
+    vem_i_told_gap *told; /* of a few items */
 } prices;
 
 /* Does the item go to the next best? */
@@ -105,24 +93,13 @@ static void weigh_piece(void *arg, int64_t piece, int thread)
     t->gains[piece] = gain;
 }
 
-static double slope_of(double x)
-{
-    return log(fmax(x, LEAST_SIZE));
-}
-
-/* Whose slope that is. */
-static double penalty_of(double x)
-{
-    return x >= LEAST_SIZE ? x * log(x) - x : x * log(LEAST_SIZE) - LEAST_SIZE;
-}
-
 /* P with the labels by this shift, less F_0 of those that items hold; and the sizes. */
 static double weigh(prices *t, const double *by, double *sizes)
 {
     const vem_i_em *em = t->em;
     const int32_t clusters = em->model->clusters;
     const double mass = em->view->total_mass;
-    double penalty = 0, gain = 0;
+    double gain = 0;
     t->by = by;
     vem_i_parallel_light(em->run, PIECES, 8.0 * (double)em->view->n / PIECES, weigh_piece,
                          t);
@@ -132,48 +109,8 @@ static double weigh(prices *t, const double *by, double *sizes)
         sizes[c] = 0;
         for (int64_t piece = 0; piece < PIECES; piece++)
             sizes[c] += t->partial[piece * clusters + c];
-        penalty += penalty_of(sizes[c] * clusters / mass) / clusters;
     }
-    return gain / mass - t->strength * penalty;
-}
-
-/* ---- how strong ---- */
-
-static int compare(const void *a, const void *b)
-{
-    const double x = ((const told_gap *)a)->gap, y = ((const told_gap *)b)->gap;
-    return (x > y) - (x < y);
-}
-
-/* By mass: an item of weight 2 is two items. */
-static double median_gap(const prices *t)
-{
-    const vem_i_em *em = t->em;
-    const int64_t n = em->view->n, told = n < TOLD ? n : TOLD;
-    int64_t count = 0, at = 0;
-    double all = 0, below = 0;
-    for (int64_t k = 0; k < told; k++) {
-        const int64_t i = n * k / told;
-        const double gap = vem_i_value(em->view->kernels, em->posterior.gap, i);
-        const double mass = vem_i_view_mass(em->view, i);
-        if (mass > 0 && em->posterior.next[i] >= 0 && gap > 0 && isfinite(gap)) {
-            t->told[count++] = (told_gap){gap, mass};
-            all += mass;
-        }
-    }
-    if (count == 0)
-        return 0;
-    qsort(t->told, (size_t)count, sizeof *t->told, compare);
-    for (; at < count - 1 && below + t->told[at].mass <= 0.5 * all; at++)
-        below += t->told[at].mass;
-    return t->told[at].gap;
-}
-
-/* As many times that as --balance says. */
-static double strength_of(const prices *t)
-{
-    const int soft = t->em->options->balance == VEM_BALANCE_SOFT;
-    return median_gap(t) * (soft ? SOFT : STRONG);
+    return gain / mass - t->strength * vem_i_penalty_of(em, sizes);
 }
 
 /* ---- the move ---- */
@@ -226,7 +163,8 @@ static double find_prices(prices *t, double before)
         for (int32_t c = 0; c < clusters; c++) {
             const double level = t->level[c] + t->shift[c];
             t->tried[c] =
-                t->shift[c] - step * (t->strength * slope_of(t->sizes[c] / mean) + level);
+                t->shift[c] -
+                step * (t->strength * vem_i_penalty_slope(t->sizes[c] / mean) + level);
         }
         bound(t, t->tried);
         const double then = weigh(t, t->tried, t->trial);
@@ -252,7 +190,7 @@ static double price(vem_i_em *em, void *state)
         t->level[c] = fmax(log(clusters * em->model->weights[c]), -SPAN);
     const int first = t->strength <= 0;
     if (first)
-        t->strength = strength_of(t);
+        t->strength = vem_i_penalty_strength(em, t->told);
     const double before = weigh(t, t->shift, t->sizes);
     /* F_0 of what is held, less the penalty. */
     double penalized = em->free_energy + before;
@@ -338,7 +276,7 @@ static void list_arrays(prices *t, int64_t n, int32_t capacity, vem_i_room *list
         {&t->sizes, clusters, value, 0},
         {&t->trial, clusters, value, 0},
         {&t->partial, PIECES, clusters * value, 0},
-        {&t->told, TOLD, sizeof *t->told, 0},
+        {&t->told, VEM_I_PENALTY_TOLD, sizeof *t->told, 0},
         /* Both are in a state that is written before there were prices. */
         {&t->before, clusters, value, 1},
         {&t->held, (size_t)n, sizeof *t->held, 1},

@@ -226,9 +226,9 @@ static double begin_wide(vem_i_shaper *t, bench *b, const vem_i_splittable *clus
 {
     const vem_i_kernels *kernels = t->em->view->kernels;
     const size_t d = (size_t)t->em->view->d;
-    double mass;
+    double mass[2];
     double found = vem_i_split(t->splitter, cluster, thread, b->wide,
-                               (char *)b->wide + d * kernels->element, &mass);
+                               (char *)b->wide + d * kernels->element, mass);
     if (found > 0)
         vem_i_widen(kernels, b->wide, 2 * (int64_t)d, b->two.model->means);
     return found;

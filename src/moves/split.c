@@ -237,7 +237,7 @@ static double split_on_sphere(const vem_i_splitter *s, const bench *b, double ow
 }
 
 double vem_i_split(const vem_i_splitter *s, const vem_i_splittable *cluster, int thread,
-                   void *first, void *second, double *mass)
+                   void *first, void *second, double mass[2])
 {
     const bench *b = &s->benches[thread];
     const vem_i_kernels *kernels = s->view->kernels;
@@ -245,14 +245,16 @@ double vem_i_split(const vem_i_splitter *s, const vem_i_splittable *cluster, int
     double spread;
     /* The mean of the items, from the first of them as origin. */
     vem_i_view_copy(s->view, cluster->items[0], b->mean);
-    *mass = gather_sums(s, b, cluster, ALL, &spread);
-    if (!(*mass > 0))
+    const double all = gather_sums(s, b, cluster, ALL, &spread);
+    mass[0] = all;
+    mass[1] = 0;
+    if (!(all > 0))
         return 0;
     for (int64_t j = 0; j < d; j++)
         vem_i_store(kernels, b->mean, j,
-                    vem_i_value(kernels, b->mean, j) + b->sum[j] / *mass);
-    double shift = length(b->sum, d) / *mass;
-    double radius = sqrt(fmax(spread / *mass - shift * shift, 0));
+                    vem_i_value(kernels, b->mean, j) + b->sum[j] / all);
+    double shift = length(b->sum, d) / all;
+    double radius = sqrt(fmax(spread / all - shift * shift, 0));
     first_direction(s, b, cluster);
     for (int step = 0; step <= POWER_STEPS; step++) {
         double size = length(b->sum, d);
@@ -265,15 +267,17 @@ double vem_i_split(const vem_i_splitter *s, const vem_i_splittable *cluster, int
     }
     double gain = 0;
     for (int step = 0; step <= MEANS_STEPS; step++) {
-        double other = gather_sums(s, b, cluster, SECOND, &spread), own = *mass - other;
+        double other = gather_sums(s, b, cluster, SECOND, &spread), own = all - other;
         if (!(other > 0) || !(own > 0))
             return 0;
         /* About the mean of all, the first moments of the halves are opposite. */
         put(s, b, 0, -1 / own, b->sum);
         put(s, b, 1, 1 / other, b->sum);
+        mass[0] = own;
+        mass[1] = other;
         double distance = length(b->sum, d) * (1 / own + 1 / other);
         gain = s->sphere.origin ? split_on_sphere(s, b, own, other)
-                                : own / *mass * other * distance * distance;
+                                : own / all * other * distance * distance;
         if (s->sphere.origin && !(gain > 0))
             return 0;
     }

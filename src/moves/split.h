@@ -31,8 +31,8 @@ void vem_i_splitter_free(vem_i_splitter *splitter);
 
 /* Means of two halves (rows of T), and by how much the squared error about the items' mean
  * falls:  W_a W_b / (W_a + W_b) |mu_a - mu_b|^2 (on a sphere as split.c says).  0: they cannot be told apart. `mass`:
- * W_a + W_b. */
+ * W_a, W_b. */
 double vem_i_split(const vem_i_splitter *splitter, const vem_i_splittable *cluster,
-                   int thread, void *first, void *second, double *mass);
+                   int thread, void *first, void *second, double mass[2]);
 
 #endif

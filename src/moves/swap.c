@@ -18,7 +18,9 @@
  * G > R; the removed cluster becomes one half of the split one. Clusters that receive items
  * of a removed one are neither removed nor split in the same round: then every pair's gain
  * is a lower bound, and for hard items F cannot fall. Soft items overlap, so there the
- * result is measured, and taken back when F fell. */
+ * result is measured, and taken back when F fell. With --balance all of it is in F less a penalty
+ * (swap_even.c). */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,12 +90,14 @@ static double gain_alike(const struct vem_i_swaps *t, const vem_i_splittable *cl
     const vem_i_em *em = t->em;
     const int32_t c = cluster->cluster;
     char *first = vem_i_swap_half(t, c, 0), *second = vem_i_swap_half(t, c, 1);
-    double gain = 0, mass = 0;
+    double gain = 0, mass[2] = {0};
     if (cluster->n > 1)
-        gain = vem_i_split(t->splitter, cluster, thread, first, second, &mass);
+        gain = vem_i_split(t->splitter, cluster, thread, first, second, mass);
+    t->second[c] = mass[0] + mass[1] > 0 ? mass[1] / (mass[0] + mass[1]) : 0.5;
     if (gain > 0)
         gain *= 0.5 * em->scorer.family->stretch(&em->scorer, c, first, second);
-    return em->constraints.prior != VEM_PRIOR_FLAT ? gain - mass * log(2) : gain;
+    return em->constraints.prior != VEM_PRIOR_FLAT ? gain - (mass[0] + mass[1]) * log(2)
+                                                   : gain;
 }
 
 static void split_clusters(void *arg, int64_t task, int thread)
@@ -156,14 +160,25 @@ static double pair_up(struct vem_i_swaps *t)
                                 t->removal[r].cluster == split ||
                                 !may_go(t, t->removal[r].cluster, split)))
             r++;
-        if (r == clusters || !(gain > MARGIN * t->removal[r].value))
+        if (r == clusters)
             break;
         int32_t gone = t->removal[r].cluster;
+        const double cost =
+            t->even ? vem_i_swap_cost(t, t->removal[r]) : t->removal[r].value;
+        if (!(gain > MARGIN * cost)) {
+            if (!t->even)
+                break;
+            r++; /* others may be cheaper than they seemed beside it */
+            g--;
+            continue;
+        }
         t->tags[split] = VEM_I_DIVIDED;
         t->tags[gone] = VEM_I_GONE;
         t->partner[split] = gone;
         protect_receivers(t, gone);
-        promised += gain - t->removal[r].value;
+        if (t->even)
+            vem_i_swap_receive(t, gone);
+        promised += gain - cost;
         t->swaps++;
         r++;
     }
@@ -190,6 +205,8 @@ static void rank_clusters(struct vem_i_swaps *t)
     vem_i_parallel_light(em->run, vem_i_shards(clusters, VEM_I_SWAP_TOGETHER),
                          20.0 * VEM_I_SWAP_TOGETHER * (double)n / clusters * em->view->d,
                          split_clusters, t);
+    if (t->even)
+        vem_i_swap_penalize(t);
     qsort(t->removal, (size_t)clusters, sizeof *t->removal, compare);
     qsort(t->gain, (size_t)clusters, sizeof *t->gain, compare);
 }
@@ -204,17 +221,10 @@ static double price(vem_i_em *em, void *state)
                         em->posterior.width, t->identity);
         t->order = &t->tour;
     }
+    if (t->even && vem_i_swap_has_fallen(t))
+        return 0;
     rank_clusters(t);
     return pair_up(t);
-}
-
-static int64_t make(vem_i_em *em, void *state)
-{
-    struct vem_i_swaps *t = state;
-    if (is_soft(em))
-        vem_i_undo_save(&t->undo, em);
-    vem_i_swap_make(t);
-    return t->swaps;
 }
 
 static void undo(vem_i_em *em, void *state)
@@ -222,6 +232,19 @@ static void undo(vem_i_em *em, void *state)
     const struct vem_i_swaps *t = state;
     vem_i_undo_restore(&t->undo, em);
     vem_i_scorer_prepare(em->run, em->model, &em->scorer);
+}
+
+static int64_t make(vem_i_em *em, void *state)
+{
+    struct vem_i_swaps *t = state;
+    if (is_soft(em) || t->even)
+        vem_i_undo_save(&t->undo, em);
+    vem_i_swap_make(t);
+    if (t->even && vem_i_swap_falls(t)) {
+        undo(em, state);
+        return -1;
+    }
+    return t->swaps;
 }
 
 static void settle(vem_i_em *em, void *state)
@@ -232,15 +255,26 @@ static void settle(vem_i_em *em, void *state)
             vem_i_estep_beside(em->estep, t->partner[c], c);
 }
 
+static void record(vem_i_record *r, vem_i_em *em, void *state)
+{
+    struct vem_i_swaps *t = state;
+    (void)em;
+    if (!t->even)
+        return;
+    vem_i_record_reals(r, "evenness", &t->strength, 1, 0, DBL_MAX);
+    vem_i_record_reals(r, "penalized", &t->penalized, 1, -DBL_MAX, DBL_MAX);
+}
+
 /* ---- memory ---- */
 
-enum { ARRAYS = 8 };
+enum { ARRAYS = 12 };
 
 static void list_arrays(struct vem_i_swaps *t, const vem_i_run *run,
                         const vem_i_search_spec *search, vem_i_shape shape,
                         size_t element, vem_i_room *list)
 {
     const size_t clusters = (size_t)shape.capacity, threads = (size_t)run->threads;
+    const size_t even = t->even ? clusters : 0;
     const size_t alike = shape.family->shared ? clusters : 0;
     const vem_i_room arrays[ARRAYS] = {
         {&t->identity, search->type->ordered ? 0 : clusters, sizeof *t->identity, 0},
@@ -248,6 +282,10 @@ static void list_arrays(struct vem_i_swaps *t, const vem_i_run *run,
         {&t->removal, clusters, sizeof *t->removal, 0},
         {&t->gain, clusters, sizeof *t->gain, 0},
         {&t->halves, alike, 2 * (size_t)shape.d * element, 0},
+        {&t->second, alike, sizeof *t->second, 0},
+        {&t->sizes, even, sizeof *t->sizes, 0},
+        {&t->more, even, sizeof *t->more, 1},
+        {&t->told, even ? VEM_I_PENALTY_TOLD : 0, sizeof *t->told, 0},
         {&t->tags, clusters, sizeof *t->tags, 0},
         {&t->partner, clusters, sizeof *t->partner, 0},
         {&t->costs, threads, 2 * VEM_I_BLOCK * element, 0},
@@ -279,6 +317,7 @@ static vem_status create(vem_i_em *em, void **state)
         return status;
     *state = t;
     t->em = em;
+    t->even = em->options->balance != VEM_BALANCE_NONE && !is_soft(em);
     list_arrays(t, run, em->search, vem_i_model_shape_with_room(em->model),
                 em->view->kernels->element, list);
     status = vem_i_take_rooms(run, list, ARRAYS);
@@ -294,7 +333,7 @@ static vem_status create(vem_i_em *em, void **state)
         status = vem_i_tour_new(run, em->view->n, em->model->capacity, &t->tour);
     for (int32_t c = 0; status == VEM_OK && t->identity && c < em->model->capacity; c++)
         t->identity[c] = c;
-    if (status == VEM_OK && is_soft(em))
+    if (status == VEM_OK && (is_soft(em) || t->even))
         status = vem_i_undo_new(em, em->posterior.width, &t->undo);
     return status; /* what is there goes with the loop */
 }
@@ -306,4 +345,5 @@ const vem_i_move vem_i_move_swap = {.name = VEM_I_MOVE_SWAP,
                                     .price = price,
                                     .make = make,
                                     .undo = undo,
-                                    .settle = settle};
+                                    .settle = settle,
+                                    .record = record};

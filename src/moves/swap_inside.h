@@ -4,6 +4,7 @@
 #define VEM_MOVES_SWAP_INSIDE_H
 
 #include "em/undo.h"
+#include "moves/penalty.h"
 #include "moves/shape.h"
 #include "search/tour.h"
 
@@ -27,10 +28,17 @@ struct vem_i_swaps {
     double *partial;              /* VEM_I_SWAP_PIECES x C: cost of removal */
     vem_i_ranked *removal, *gain; /* C */
     void *halves;        /* without shapes: C x 2 x d of T, means of the two halves */
+    double *second;      /* without shapes: C, the share of the second half */
     unsigned char *tags; /* C */
     int32_t *partner;    /* C: what is removed for a split cluster, -1: none */
     void *costs;         /* per thread: 2 x VEM_I_BLOCK of T */
-    vem_i_undo undo;     /* soft: to take a round back */
+    vem_i_undo undo;     /* soft, or even: to take a round back */
+    int even;         /* F less a penalty on uneven sizes is what rises (swap_even.c) */
+    double strength;  /* t of the penalty; 0: not known yet */
+    double penalized; /* F less the penalty, after the last round */
+    double *sizes;    /* C: masses; while pairs are found, with what clusters received */
+    double *more;     /* C: 0, but while a cluster is looked at */
+    vem_i_told_gap *told;
     /* The round at hand. */
     const vem_i_tour *order;
     int64_t swaps;
@@ -55,5 +63,16 @@ static inline char *vem_i_swap_half(const struct vem_i_swaps *t, int32_t c, int 
 /* Removed clusters go to where clusters are split: the model, the scorer, and what the items
  * hold. */
 void vem_i_swap_make(struct vem_i_swaps *swaps);
+
+/* With --balance, before a round: has F less the penalty fallen since the last one? It is known
+ * then, for the others. */
+int vem_i_swap_has_fallen(struct vem_i_swaps *swaps);
+/* What removals cost and splits gain, with the penalty. */
+void vem_i_swap_penalize(struct vem_i_swaps *swaps);
+/* What the removal costs, beside those that were chosen; and it is chosen. */
+double vem_i_swap_cost(struct vem_i_swaps *swaps, vem_i_ranked removal);
+void vem_i_swap_receive(struct vem_i_swaps *swaps, int32_t gone);
+/* After it: is it less than before? */
+int vem_i_swap_falls(struct vem_i_swaps *swaps);
 
 #endif
