@@ -58,8 +58,9 @@ vem_status vem_i_processes_choose(vem_i_run *run, const vem_data *data,
         o->cells = 0;
     if (o->search == VEM_AUTO && status == VEM_OK)
         o->search = vem_i_search_apart(alone.search);
-    if (status == VEM_OK)
-        status = vem_i_fit_resolve(run, data, o, start, &taken);
+    if (status != VEM_OK)
+        return status;
+    status = vem_i_fit_resolve(run, data, o, start, &taken);
     if (status == VEM_OK && given->seeding == VEM_AUTO && !start &&
         taken.seeding == VEM_SEED_TWO_LEVEL) {
         o->seeding = vem_i_plain_seeding(taken.clusters, data->n, data->d);
