@@ -19,10 +19,10 @@ TRY = ("import sys, numpy as np, vem; print(vem.__file__); "
 OF_PYTHON = {"definition", "slots", "spec", "methods", "properties", "table_methods",
              "data_methods", "model_methods", "fit_methods", "select_methods", "use_methods",
              "tree_methods", "stream_methods", "arrow_methods", "index_methods"}
-# Written once, when it is loaded: the option table with its names and words. Never written: three numbers
+# Written once, when it is loaded: the option table with its names and words. Never written: numbers
 # that C tests change. A lock: HDF5's library does one thing at a time.
 OF_THE_LIBRARY = {"table", "names", "words", "vem_i_starts_light", "vem_i_worth_leaving",
-                  "vem_i_bounds_columns", "turn"}
+                  "vem_i_bounds_columns", "vem_i_collect_sharded", "vem_i_collect_wave", "turn"}
 OF_THE_COMPILER = {"completed", "__dso_handle", "__TMC_END__", "__cpu_model", "__cpu_features2"}
 # Folders that an extension module is built from.
 PARTS = ("python", "include", "cmake", "cli", "src")

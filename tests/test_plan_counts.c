@@ -166,9 +166,9 @@ static void the_plan_of_very_many_columns(void **state)
         assert_int_equal(vem_plan_fit(ctx, rows, &o, NULL, &forecast), VEM_OK);
         /* In models of two clusters; the rows of a block as a table would be 256. */
         const double model = 2.0 * WIDE * sizeof(double);
-        if (!(forecast.bytes > 3 * model && forecast.bytes < 16 * model))
-            fail_msg("%s: %g models", vem_choice_name("family", family),
-                     (double)forecast.bytes / model);
+        const double taken = (double)forecast.bytes;
+        if (!(taken > 3 * model && taken < 16 * model))
+            fail_msg("%s: %g models", vem_choice_name("family", family), taken / model);
         vem_model *none = NULL;
         vem_report *report = NULL;
         o.memory = (int64_t)(vem_i_resident_bytes() + forecast.bytes / 2);

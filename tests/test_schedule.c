@@ -129,7 +129,11 @@ static void steps_left(void **state)
         steps[i] = (vem_trace_step){.changed = INT64_C(1) << (30 - i),
                                     .free_energy = -1 - pow(2, 10 - i)};
     const vem_view view = {.d = 2};
-    vem_i_em em = {.options = &o, .view = &view, .trace.steps = steps};
+    const vem_i_search_spec closest = vem_i_search_closest(4, 1, 0);
+    vem_i_em em = {.options = &o,
+                   .view = &view,
+                   .search = &closest,
+                   .trace.steps = steps};
     em.doing.may_end = 1;
     for (em.trace.count = 1; em.trace.count <= 29; em.trace.count++) {
         const double left = vem_i_em_steps_left(&em);

@@ -75,16 +75,20 @@ static vem_view view_of(const sizes *s)
                   .log_base = has_log_base(s->o) ? &ONE : NULL};
 }
 
-/* And the same as rows to be put in order; what stands for arrays and a file is not written. */
-static vem_i_points points_of(const sizes *s, int spill)
+/* What stands for the arrays and the file of rows where constructors run dry: never written. */
+typedef struct stand_in {
+    double one;
+    vem_i_mapping file;
+} stand_in;
+
+/* And the same as rows to be put in order. */
+static vem_i_points points_of(const sizes *s, int spill, stand_in *blank)
 {
-    static double one;
-    static vem_i_mapping file;
     const vem_view view = view_of(s);
     return (vem_i_points){.view = view,
-                          .spill = spill ? &file : NULL,
-                          .mass = view.mass ? &one : NULL,
-                          .log_base = view.log_base ? &one : NULL};
+                          .spill = spill ? &blank->file : NULL,
+                          .mass = view.mass ? &blank->one : NULL,
+                          .log_base = view.log_base ? &blank->one : NULL};
 }
 
 /* The same for a loop of this family. */
@@ -236,7 +240,8 @@ static uint64_t ordered_bytes(const sizes *s, const vem_i_programme *p)
 {
     uint64_t bytes;
     vem_i_run dry = vem_i_run_dry(s->run, &bytes);
-    vem_i_points points = points_of(s, 0);
+    stand_in blank = {0};
+    vem_i_points points = points_of(s, 0, &blank);
     if (vem_i_programme_orders(p))
         vem_i_points_keep_order(&dry, &points);
     return bytes;
@@ -247,7 +252,8 @@ static uint64_t order_bytes(const sizes *s, int spill)
 {
     uint64_t bytes;
     vem_i_run dry = vem_i_run_dry(s->run, &bytes);
-    vem_i_points points = points_of(s, spill);
+    stand_in blank = {0};
+    vem_i_points points = points_of(s, spill, &blank);
     vem_i_tour tour = {0};
     if (vem_i_order_of(&dry, s->n, s->clusters, NULL, &tour) == VEM_OK)
         vem_i_order_rows(&dry, &points, s->clusters, &tour, NULL);
