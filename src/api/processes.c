@@ -72,7 +72,7 @@ vem_status vem_mpi_labels_write(vem_ctx *ctx, const char *path, const vem_data *
                           "The labels are those of %lld rows, but the data have %lld.",
                           (long long)n, (long long)data->n);
     if (!report->apart || !comm)
-        return vem_labels_write_rows(ctx, path, data, report->labels, n);
+        return vem_i_labels_write(run, path, data, report->labels, n);
     vem_i_mapping *all = NULL;
     vem_status status = VEM_OK;
     if (comm->rank > 0)
@@ -85,7 +85,7 @@ vem_status vem_mpi_labels_write(vem_ctx *ctx, const char *path, const vem_data *
         if (!comm->failed)
             status = vem_data_spread(ctx, data, labels, sizeof *labels, &(int32_t){-1});
         if (!comm->failed && status == VEM_OK)
-            status = vem_labels_write_rows(ctx, path, data, labels, all_rows);
+            status = vem_i_labels_write(run, path, data, labels, all_rows);
     }
     vem_i_mapping_free(all);
     if (status == VEM_OK && comm->failed)

@@ -21,6 +21,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "api/fitting.h"
 #include "base/memory.h"
 #include "base/options.h"
 #include "base/parallel.h"
@@ -341,10 +342,8 @@ double vem_stream_mass(const vem_stream *s)
     return s ? s->mass + s->mass_rest : 0;
 }
 
-vem_status vem_stream_coreset(vem_ctx *ctx, const vem_stream *stream, vem_data **coreset)
+static vem_status coreset_of(vem_i_run *run, const vem_stream *stream, vem_data **coreset)
 {
-    VEM_I_NEED(ctx, ctx, stream, coreset);
-    vem_i_run *run = vem_i_begin(ctx, &(vem_i_verb){0});
     const int64_t kept = vem_stream_kept(stream);
     bucket all;
     if (kept == 0)
@@ -363,6 +362,12 @@ vem_status vem_stream_coreset(vem_ctx *ctx, const vem_stream *stream, vem_data *
     return status;
 }
 
+vem_status vem_stream_coreset(vem_ctx *ctx, const vem_stream *stream, vem_data **coreset)
+{
+    VEM_I_NEED(ctx, ctx, stream, coreset);
+    return coreset_of(vem_i_begin(ctx, &(vem_i_verb){0}), stream, coreset);
+}
+
 vem_status vem_stream_model(vem_ctx *ctx, const vem_stream *stream,
                             const vem_options *options, const vem_model *start,
                             vem_model **model, vem_report **report)
@@ -370,17 +375,21 @@ vem_status vem_stream_model(vem_ctx *ctx, const vem_stream *stream,
     VEM_I_NEED(ctx, ctx, stream, options);
     vem_data *coreset;
     vem_options asked;
-    vem_i_run *run = vem_i_within(ctx, &(vem_i_verb){0});
+    vem_i_run *run = vem_i_begin(ctx, &(vem_i_verb){0});
     vem_status status = vem_i_options_in(run, options, &asked);
     if (status == VEM_OK)
-        status = vem_stream_coreset(ctx, stream, &coreset);
+        status = coreset_of(run, stream, &coreset);
     if (status != VEM_OK)
         return status;
     if (stream->normalize)
         asked.normalize = 1; /* the rows are; the model must know */
     if (stream->normalize == VEM_I_DIRECTIONS)
         asked.metric = VEM_METRIC_COSINE;
-    status = vem_fit(ctx, coreset, &asked, start, model, report);
+    vem_i_fitting fitting = {.run = *run,
+                             .data = coreset,
+                             .asked = &asked,
+                             .start = start};
+    status = vem_i_fitting_run(&fitting, model, report);
     vem_data_free(coreset);
     return status;
 }

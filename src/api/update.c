@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "api/assign.h"
+#include "api/fitting.h"
 #include "api/means_alone.h"
 #include "base/memory.h"
 #include "fit/presets.h"
@@ -117,18 +118,19 @@ static vem_status keep_numbers(vem_i_run *run, const vem_model *before, vem_mode
 
 /* A fit from a given start stays near it unless it is told; here clusters may move, where each row has
  * one. Soft mixtures give only empty ones another place. */
-static void allow_swaps(vem_ctx *ctx, const vem_model *before, const vem_data *data,
+static void allow_swaps(vem_i_run *run, const vem_model *before, const vem_data *data,
                         vem_options *asked)
 {
     vem_options plain = *asked, resolved;
-    vem_options_init(&resolved);
     plain.clusters = before->clusters;
     plain.family = (int)before->family->kind;
     plain.swaps = SWAPS;
-    if (asked->swaps == VEM_AUTO &&
-        vem_options_resolve(ctx, &plain, data->n, data->d, data->type, &resolved) ==
-            VEM_OK &&
-        resolved.held == 1 && !vem_i_wants_hard_start(&resolved, 0))
+    if (asked->swaps != VEM_AUTO)
+        return;
+    if (vem_i_options_resolve(run, &plain, data->n, data->d, data->type,
+                              vem_i_data_row_values(data), &resolved) != VEM_OK)
+        run->ctx->message[0] = '\0'; /* without them, then */
+    else if (resolved.held == 1 && !vem_i_wants_hard_start(&resolved, 0))
         asked->swaps = SWAPS;
 }
 
@@ -137,7 +139,7 @@ vem_status vem_update(vem_ctx *ctx, const vem_data *data, const vem_options *opt
                       double *distances, int32_t *moved)
 {
     VEM_I_NEED(ctx, ctx, data, options, before, model);
-    vem_i_run *run = vem_i_within(ctx, &(vem_i_verb){0});
+    vem_i_run *run = vem_i_begin(ctx, &(vem_i_verb){0});
     vem_options asked;
     vem_model *made = NULL;
     vem_report *told = NULL;
@@ -150,11 +152,14 @@ vem_status vem_update(vem_ctx *ctx, const vem_data *data, const vem_options *opt
                           "An update has the clusters of the model, %d of them: none is "
                           "added, and none is dropped.",
                           before->clusters);
-    allow_swaps(ctx, before, data, &asked);
-    status = vem_fit(ctx, data, &asked, before, &made, &told);
-    run->progress = NULL; /* a stop that ended the fit shall not lose it */
+    allow_swaps(run, before, data, &asked);
+    vem_i_fitting fitting = {.run = *run, .data = data, .asked = &asked, .start = before};
+    status = vem_i_fitting_run(&fitting, &made, &told);
+    /* A stop that ended the fit shall not lose it: what follows does not know of it. */
+    vem_i_run *after = vem_i_within(ctx, &(vem_i_verb){0});
+    after->progress = NULL;
     if (status == VEM_OK)
-        status = keep_numbers(run, before, made, told, distances, moved);
+        status = keep_numbers(after, before, made, told, distances, moved);
     if (status == VEM_OK) {
         *model = made;
         made = NULL;

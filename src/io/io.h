@@ -160,6 +160,9 @@ vem_status vem_i_npz_write(vem_i_run *run, const char *path, const vem_i_array *
 /* ---- Trees of centres (hierarchy_file.c) ---- */
 
 /* .npz: vectors, parents, levels; .csv: id, parent, vector. */
+/* vem_labels_write_rows. */
+vem_status vem_i_labels_write(vem_i_run *run, const char *path, const vem_data *data,
+                              const int32_t *labels, int64_t n);
 vem_status vem_i_centres_write(vem_i_run *run, const char *path, int32_t nodes, int32_t d,
                                const double *vectors, const int32_t *parents,
                                const int32_t *levels);

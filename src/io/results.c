@@ -242,12 +242,18 @@ vem_status vem_i_labels_write_ids(vem_i_run *run, const char *path, const int32_
     return vem_i_output_commit(run, output);
 }
 
+vem_status vem_i_labels_write(vem_i_run *run, const char *path, const vem_data *data,
+                              const int32_t *labels, int64_t n)
+{
+    return write_labels(run, path, VEM_I_LABELS, data, labels, n);
+}
+
 vem_status vem_labels_write_rows(vem_ctx *ctx, const char *path, const vem_data *data,
                                  const int32_t *labels, int64_t n)
 {
     VEM_I_NEED(ctx, ctx, path, labels);
     vem_i_verb verb;
-    return write_labels(vem_i_begin(ctx, &verb), path, VEM_I_LABELS, data, labels, n);
+    return vem_i_labels_write(vem_i_begin(ctx, &verb), path, data, labels, n);
 }
 
 vem_status vem_labels_write(vem_ctx *ctx, const char *path, const int32_t *labels,
