@@ -59,6 +59,38 @@ static void empty_clusters(void **state)
                 }
 }
 
+/* The loops that follow one in which clusters were dropped know those that are left, and no others: with
+ * prices, and with one cluster a row at the end. */
+static void later_loops_know_what_is_left(void **state)
+{
+    (void)state;
+    enum { CLUSTERS = 12, FAR = 8, REACH = 6 }; /* more than are left */
+    grid_data data = grid_data_new(SET_OVERLAPPING, WEIGHTS_NONE, 500, 2, 35);
+    vem_model *start = start_with_empties(&data, VEM_ISO_SHARED, CLUSTERS, FAR);
+    for (int kind = VEM_SEARCH_EXACT; kind <= VEM_SEARCH_ESTIMATED; kind++)
+        for (int64_t held = 1; held <= 3; held += 2)
+            for (int64_t explore = 0; explore <= 9; explore += 9) {
+                vem_options o = partial_options(kind, CLUSTERS, VEM_ISO_SHARED, held,
+                                                REACH, explore, 40);
+                o.init_steps = 20;
+                o.empty = VEM_EMPTY_DROP;
+                if (held == 1)
+                    o.balance = VEM_BALANCE_SOFT;
+                else
+                    o.finish = VEM_FINISH_HARD;
+                grid_fit fit = grid_run(ctx, &data, &o, start);
+                assert_in_range(vem_model_clusters(fit.model), 1, CLUSTERS - 1);
+                assert_true(fit.summary->steps > 3);
+                for (int64_t i = 0; i < data.n; i++)
+                    assert_in_range(fit.labels[i], 0, vem_model_clusters(fit.model) - 1);
+                for (int32_t c = 0; c < vem_model_clusters(fit.model); c++)
+                    assert_true(isfinite(fit.model->means[c * data.d]));
+                grid_fit_free(&fit);
+            }
+    vem_model_free(start);
+    grid_data_free(&data);
+}
+
 /* A cluster put elsewhere is found there, also where nothing is drawn at random. */
 static void reseeded_clusters_are_found(void **state)
 {
@@ -222,6 +254,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(empty_clusters),
+        cmocka_unit_test(later_loops_know_what_is_left),
         cmocka_unit_test(reseeded_clusters_are_found),
         cmocka_unit_test(warm_starts_go_on),
         cmocka_unit_test(initial_steps_leave_the_model),

@@ -55,8 +55,9 @@ static void draw(vem_i_graph *g, int32_t cluster)
 vem_status vem_i_graph_create(vem_i_search *search)
 {
     vem_i_graph *g = (vem_i_graph *)search;
-    g->clusters = search->spec.clusters;
-    g->reach = search->spec.reach;
+    /* A loop after one in which clusters were dropped begins with those that are left. */
+    g->clusters = search->scorer->clusters;
+    g->reach = search->spec.reach < g->clusters ? search->spec.reach : g->clusters;
     search->shard = vem_i_graph_shard(&search->spec);
     search->tried = vem_i_graph_candidates(&search->spec);
     vem_status status =
