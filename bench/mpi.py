@@ -90,6 +90,18 @@ def combinations():
         yield "deep", ["-k", 1400, "--algorithm", algorithm, "--seeding", "random", "--max-steps", 4]
     yield "deep", ["-k", 700, "--algorithm", "gmm", "--family", "diag", "--search", "closest", "--held", 3,
                    "--seeding", "random", "--max-steps", 4]
+    swaps = ["--swaps", 4, "--seeding", "random", "--max-steps", 14]
+    for words in (["-k", 25, "--algorithm", "kmeans", "--weights", "w.npy"],
+                  ["-k", 700, "--algorithm", "kmeans", "--empty", "reseed"],
+                  ["-k", 30, "--algorithm", "kmeans", "--metric", "cosine"],
+                  ["-k", 12, "--algorithm", "var-gmm-x"],
+                  ["-k", 40, "--algorithm", "var-kmeans-x", "--explore", 1],
+                  ["-k", 9, "--algorithm", "gmm"],
+                  ["-k", 9, "--algorithm", "gmm", "--family", "full"]):
+        yield "odd", [*words, *swaps]
+    for family, held in (("iso", 2), ("diag", 3), ("full", 1), ("full-shared", 3)):
+        yield "few", ["-k", 12, "--algorithm", "gmm", "--search", "closest", "--held", held, "--family", family,
+                      *swaps]
     yield "holes", ["-k", 9, "--algorithm", "kmeans", "--missing", "mean"]
     yield "holes", ["-k", 9, "--algorithm", "kmeans", "--missing", "drop"]
     yield "part*", ["-k", 9, "--algorithm", "kmeans"]

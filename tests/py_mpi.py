@@ -244,6 +244,23 @@ class Mpi(Case):
         _, err = self.run_many(2, *words, code=2)
         self.assertIn("is no state of a fit", err)
 
+    def test_swaps(self):
+        """Sums of each cluster in the order of its rows, in blocks that processes share."""
+        a = self.data("a.npy", 6007, 5, 12, "f4")
+        swaps = ("--swaps", 4, "--seeding", "random", "--max-steps", 12)
+        kmeans = ("-k", 25, "--algorithm", "kmeans", *swaps)
+        soft = ("-k", 7, "--algorithm", "gmm", "--search", "closest", "--held", 3, *swaps)
+        self.fits(a, (1, 3, 5), *kmeans)
+        self.vem("fit", a, *kmeans, "-q", "-o", self.path("m.npz"), "--trace",
+                 self.path("t.csv"))
+        self.assertIn(b"swap", self.read("t.csv"))
+        self.fits(a, (2,), "-k", 300, "--algorithm", "kmeans", "--weights", self.weights(6007), *swaps)
+        self.fits(a, (3,), "-k", 12, "--algorithm", "var-gmm-x", *swaps)
+        self.fits(a, (2,), *soft, "--family", "diag")
+        self.fits(a, (3,), *soft[:6], "--held", 1, "--family", "full", *swaps)
+        self.keeps(a, *kmeans[:-2], pairs=((3, 2),), steps=4)
+        self.keeps(a, *soft[:-2], "--family", "iso", pairs=((2, 0), (0, 3)), steps=4)
+
     def test_measures(self):
         a = self.data("a.npy", 10007, 5, 12, "f4")
         for p, words in ((2, ("--algorithm", "kmeans", "--measure")),
@@ -345,7 +362,7 @@ class Mpi(Case):
         for words, sentence in (
                 (["fit", a, "-k", 100, "--search", "groups"], "--search all, closest or exact"),
                 (["fit", a, "-k", 100, "--algorithm", "kmeans-c", "--finish", "hard"], "--finish soft"),
-                (["fit", a, "-k", 4, "--swaps", 3], "--swaps 0"),
+                (["fit", a, "-k", 4, "--swaps", 3], "starts on a sample"),
                 (["fit", a, "-k", 100, "--seeding", "two-level"], "afkmc2"),
                 (["fit", a, "-k", 4, "--algorithm", "kmeans", "--coreset", 100], "use all rows"),
                 (["fit", a, "-k", 4, "--algorithm", "var-kmeans-s"], "--search all, closest or"),

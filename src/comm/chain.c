@@ -6,9 +6,15 @@ enum { PIECE = 1 << 15 };
 void vem_i_comm_chain(vem_i_comm *comm, double *sums, int64_t count, vem_i_chain_add add,
                       void *arg)
 {
+    vem_i_comm_chain_by(comm, sums, count, PIECE, add, arg);
+}
+
+void vem_i_comm_chain_by(vem_i_comm *comm, double *sums, int64_t count, int64_t piece,
+                         vem_i_chain_add add, void *arg)
+{
     const int last = comm->size - 1;
-    for (int64_t from = 0; from < count; from += PIECE) {
-        const int64_t to = from + PIECE < count ? from + PIECE : count;
+    for (int64_t from = 0; from < count; from += piece) {
+        const int64_t to = from + piece < count ? from + piece : count;
         const size_t bytes = (size_t)(to - from) * sizeof *sums;
         if (comm->rank > 0)
             comm->receive(comm, comm->rank - 1, sums + from, bytes);

@@ -55,6 +55,9 @@ typedef void (*vem_i_chain_add)(void *arg, double *sums, int64_t from, int64_t t
 /* `sums` are 0, or what they begin with, at the first process. */
 void vem_i_comm_chain(vem_i_comm *comm, double *sums, int64_t count, vem_i_chain_add add,
                       void *arg);
+/* So many values at a time. */
+void vem_i_comm_chain_by(vem_i_comm *comm, double *sums, int64_t count, int64_t piece,
+                         vem_i_chain_add add, void *arg);
 /* The same for any state that each process changes in its turn. */
 void vem_i_comm_turn(vem_i_comm *comm, void *state, size_t bytes,
                      void (*change)(void *arg, void *state), void *arg);

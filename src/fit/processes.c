@@ -59,17 +59,6 @@ static int has_starts(const asked_fit *f)
     return f->p->starts.runs > 0;
 }
 
-static int has_swaps(const asked_fit *f)
-{
-    for (int i = 0; i < f->p->count; i++) {
-        const vem_options *o = &f->p->stages[i].options;
-        const vem_i_search_spec spec = vem_i_search_for(o, 0);
-        if (f->p->stages[i].kind >= VEM_I_STAGE_KMEANS && vem_i_swaps_in_loop(o, &spec))
-            return 1;
-    }
-    return 0;
-}
-
 static int is_balanced(const asked_fit *f)
 {
     return f->p->options.balance != VEM_BALANCE_NONE;
@@ -134,7 +123,6 @@ static const struct {
     {has_other_search, "this search is", "--search all, closest or exact"},
     {has_other_loop, "a loop along principal axes is", "--search all, closest or exact"},
     {has_starts, "starts on a sample are", "--swaps 0"},
-    {has_swaps, "swaps are", "--swaps 0"},
     {has_other_seeding, "two-level seeding is",
      "--seeding random, kmeans++, kmeans++-greedy or afkmc2"},
 };

@@ -28,7 +28,7 @@
  * A shape fitted to a handful of items says more about them than about the clump they come
  * from, and its determinant can be as small as the floor allows: halves must have a number
  * of items that grows with the parameters of a shape. */
-#include "moves/shape.h"
+#include "moves/shape_inside.h"
 
 #include <math.h>
 #include <string.h>
@@ -37,7 +37,6 @@
 #include "base/residence.h"
 #include "model/evidence.h"
 #include "model/spread.h"
-#include "moves/halves.h"
 
 enum {
     SHAPE_STEPS = 6, /* sides and shapes, from each of the first halves */
@@ -47,33 +46,7 @@ enum {
 /* The core and the rest, as shares of the variances of the whole. */
 static const double CORE = 0.25, REST = 2;
 
-/* Scratch of one thread. */
-typedef struct bench {
-    vem_i_halves two;
-    vem_model *best;
-    void *panels;      /* VEM_I_BLOCK x d of T */
-    void *now, *costs; /* VEM_I_BLOCK and twice that of T: of the whole, of the halves */
-    void *weights;     /* 2 x VEM_I_BLOCK of T */
-    void *wide;        /* 2 x d of T: means across the widest direction */
-    double *means;     /* 2 x d: the best of a few starts */
-} bench;
-
-struct vem_i_shaper {
-    const vem_i_em *em;
-    const vem_i_splitter *splitter;
-    vem_i_run alone; /* what a task calls runs on its own thread */
-    int64_t fewest;
-    int threads;
-    bench *benches;
-};
-
 /* ---- one pass over the items of a cluster ---- */
-
-typedef struct passed {
-    double gain;
-    double mass;
-    int64_t items[2];
-} passed;
 
 /* Gain of one item: d[h] = log p(h, x) - log p(c, x). */
 static double gain_of(const vem_i_posterior *p, const vem_i_kernels *kernels,
@@ -95,30 +68,25 @@ typedef enum purpose { STATISTICS = 1, GAIN = 2 } purpose;
 
 /* The items meet the pair as it is. Gains cost a logarithm and several exponentials for each item, and
  * the costs of the whole, so they are worked out only where they decide. */
-static passed meet(const vem_i_shaper *t, bench *b, const vem_i_splittable *cluster,
-                   purpose what)
+static void meet(const vem_i_shaper *t, vem_i_shape_bench *b,
+                 const vem_i_splittable *cluster, purpose what,
+                 vem_i_shape_passed *result)
 {
     const vem_i_em *em = t->em;
-    const vem_view *view = em->view;
-    const vem_i_kernels *kernels = view->kernels;
+    const vem_i_kernels *kernels = em->view->kernels;
     const vem_i_family *family = em->scorer.family;
     const double base = em->scorer.base - b->two.scorer.base;
-    passed result = {0};
-    if (what & STATISTICS)
-        vem_i_stats_clear(&b->two.stats);
-    for (int64_t i = 0; i < cluster->n; i += VEM_I_BLOCK) {
-        int32_t n =
-            cluster->n - i < VEM_I_BLOCK ? (int32_t)(cluster->n - i) : VEM_I_BLOCK;
-        const uint32_t *items = cluster->items + i;
-        vem_i_items packed = vem_i_items_at(view, 0, items, n);
-        vem_i_items_pack(view, NULL, b->panels, NULL, &packed);
+    vem_i_lot lot;
+    for (int64_t at = 0; vem_i_lot_next(cluster, em->view, &em->posterior, &at, &lot);) {
+        vem_i_items packed = vem_i_items_at(lot.view, 0, lot.items, lot.n);
+        vem_i_items_pack(lot.view, NULL, b->panels, NULL, &packed);
         vem_i_residence_check(em->run);
         if (what & GAIN)
             family->score_tile(&em->scorer, &packed, cluster->cluster, 1, b->now,
                                VEM_I_BLOCK);
         family->score_tile(&b->two.scorer, &packed, 0, 2, b->costs, VEM_I_BLOCK);
-        for (int32_t k = 0; k < n; k++) {
-            double u = vem_i_first_weight(view, &em->posterior, items[k]);
+        for (int32_t k = 0; k < lot.n; k++) {
+            double u = vem_i_first_weight(lot.view, lot.posterior, lot.items[k]);
             const double first = vem_i_value(kernels, b->costs, k);
             const double second = vem_i_value(kernels, b->costs, VEM_I_BLOCK + k);
             const int side = second < first;
@@ -130,11 +98,11 @@ static passed meet(const vem_i_shaper *t, bench *b, const vem_i_splittable *clus
                 const double now = vem_i_value(kernels, b->now, k);
                 const double d[2] = {0.5 * (now - first + base),
                                      0.5 * (now - second + base)};
-                result.gain += gain_of(&em->posterior, kernels, items[k],
-                                       vem_i_view_mass(view, items[k]), d);
+                result->gain += gain_of(lot.posterior, kernels, lot.items[k],
+                                        vem_i_view_mass(lot.view, lot.items[k]), d);
             }
-            result.mass += u;
-            result.items[side]++;
+            result->mass += u;
+            result->items[side]++;
         }
         for (int32_t h = 0; h < 2 && what & STATISTICS; h++)
             family->collect_tile(&b->two.scorer, &packed,
@@ -142,13 +110,23 @@ static passed meet(const vem_i_shaper *t, bench *b, const vem_i_splittable *clus
                                      (size_t)h * VEM_I_BLOCK * kernels->element,
                                  h, 0, &b->two.stats);
     }
+}
+
+static vem_i_shape_passed meet_anew(const vem_i_shaper *t, vem_i_shape_bench *b,
+                                    const vem_i_splittable *cluster, purpose what)
+{
+    vem_i_shape_passed result = {0};
+    if (what & STATISTICS)
+        vem_i_stats_clear(&b->two.stats);
+    meet(t, b, cluster, what, &result);
     return result;
 }
 
 /* ---- from pass to pass ---- */
 
 /* Means and shapes of the halves; or their means alone. */
-static void follow(vem_i_shaper *t, bench *b, int32_t c, const passed *last, int shapes)
+static void follow(vem_i_shaper *t, vem_i_shape_bench *b, int32_t c,
+                   const vem_i_shape_passed *last, int shapes)
 {
     const vem_i_em *em = t->em;
     const vem_i_constraints constraints = {.prior = VEM_PRIOR_FREE,
@@ -175,31 +153,59 @@ static void follow(vem_i_shaper *t, bench *b, int32_t c, const passed *last, int
         vem_i_scorer_prepare_means(&t->alone, b->two.model, &b->two.scorer);
 }
 
+static int mean_steps_of(vem_i_shape_start start)
+{
+    return start == VEM_I_SHAPE_OWN ? MEAN_STEPS : 0;
+}
+
+static int is_last(vem_i_shape_start start, int pass)
+{
+    return pass == mean_steps_of(start) + SHAPE_STEPS;
+}
+
+void vem_i_shape_pass(const vem_i_shaper *t, vem_i_shape_bench *b,
+                      const vem_i_splittable *cluster, vem_i_shape_start start, int pass,
+                      vem_i_shape_passed *passed)
+{
+    meet(t, b, cluster, is_last(start, pass) ? GAIN : STATISTICS, passed);
+}
+
+int vem_i_shape_follow(vem_i_shaper *t, vem_i_shape_bench *b, int32_t c,
+                       vem_i_shape_start start, int pass, const vem_i_shape_passed *now,
+                       double *best)
+{
+    if (now->items[0] < t->fewest || now->items[1] < t->fewest)
+        return 0;
+    if (is_last(start, pass)) {
+        if (now->gain > *best && isfinite(now->gain)) {
+            *best = now->gain;
+            vem_i_model_assign(b->two.model, b->best);
+        }
+        return 0;
+    }
+    follow(t, b, c, now, pass >= mean_steps_of(start));
+    return 1;
+}
+
 /* From the pair as it stands: the better halves it leads to, if they are the best so far. */
-static void try_pair(vem_i_shaper *t, bench *b, const vem_i_splittable *cluster,
-                     int mean_steps, double *best)
+static void try_pair(vem_i_shaper *t, vem_i_shape_bench *b,
+                     const vem_i_splittable *cluster, vem_i_shape_start start,
+                     double *best)
 {
     vem_i_scorer_prepare(&t->alone, b->two.model, &b->two.scorer);
-    for (int step = 0;; step++) {
-        const int last = step == mean_steps + SHAPE_STEPS;
-        const passed now = meet(t, b, cluster, last ? GAIN : STATISTICS);
-        if (now.items[0] < t->fewest || now.items[1] < t->fewest)
-            return;
-        if (last) {
-            if (now.gain > *best && isfinite(now.gain)) {
-                *best = now.gain;
-                vem_i_model_assign(b->two.model, b->best);
-            }
-            return;
-        }
-        follow(t, b, cluster->cluster, &now, step >= mean_steps);
+    for (int pass = 0, goes = 1; goes; pass++) {
+        vem_i_shape_passed now = {0};
+        vem_i_stats_clear(&b->two.stats);
+        vem_i_shape_pass(t, b, cluster, start, pass, &now);
+        goes = vem_i_shape_follow(t, b, cluster->cluster, start, pass, &now, best);
     }
 }
 
 /* ---- where to begin ---- */
 
 /* Both halves in the place and with the shape of the whole, times a factor each. */
-static void begin(const vem_i_shaper *t, bench *b, int32_t c, const double factor[2])
+static void begin(const vem_i_shaper *t, vem_i_shape_bench *b, int32_t c,
+                  const double factor[2])
 {
     const vem_model *model = t->em->model;
     const int64_t values = vem_i_shape_values(model->family, model->d);
@@ -211,7 +217,7 @@ static void begin(const vem_i_shaper *t, bench *b, int32_t c, const double facto
 }
 
 /* Round, as wide as the whole on average: the nearer half by plain distance. */
-static void make_round(const vem_i_shaper *t, bench *b, int32_t c)
+static void make_round(const vem_i_shaper *t, vem_i_shape_bench *b, int32_t c)
 {
     const vem_model *model = t->em->model;
     const int32_t columns = vem_i_square_count(model->family, model->d);
@@ -221,8 +227,23 @@ static void make_round(const vem_i_shaper *t, bench *b, int32_t c)
     vem_i_model_set_variance(b->two.model, trace / (double)columns);
 }
 
-static double begin_wide(vem_i_shaper *t, bench *b, const vem_i_splittable *cluster,
-                         int thread)
+void vem_i_shape_begin(const vem_i_shaper *t, vem_i_shape_bench *b, int32_t c,
+                       vem_i_shape_start start)
+{
+    static const double same[] = {1, 1}, inner[] = {CORE, REST};
+    begin(t, b, c, start == VEM_I_SHAPE_CORE ? inner : same);
+    if (start == VEM_I_SHAPE_WIDE)
+        make_round(t, b, c);
+}
+
+int vem_i_shape_tries(const vem_i_shaper *t, vem_i_shape_start start)
+{
+    /* Whose metric is the plain one. */
+    return start != VEM_I_SHAPE_OWN || !t->em->model->family->dots;
+}
+
+static double begin_wide(vem_i_shaper *t, vem_i_shape_bench *b,
+                         const vem_i_splittable *cluster, int thread)
 {
     const vem_i_kernels *kernels = t->em->view->kernels;
     const size_t d = (size_t)t->em->view->d;
@@ -235,38 +256,41 @@ static double begin_wide(vem_i_shaper *t, bench *b, const vem_i_splittable *clus
 }
 
 /* Two rows as the means of halves with the shape of the whole, and a few steps of 2-means. */
-static double try_rows(vem_i_shaper *t, bench *b, const vem_i_splittable *some,
+static double try_rows(vem_i_shaper *t, vem_i_shape_bench *b,
+                       const vem_i_splittable *some, const vem_view *view,
                        const uint32_t rows[2])
 {
-    const vem_view *view = t->em->view;
     for (int64_t h = 0; h < 2; h++)
         vem_i_view_widen(view, rows[h], b->two.model->means + h * view->d);
     vem_i_scorer_prepare_means(&t->alone, b->two.model, &b->two.scorer);
     for (int step = 0; step < MEAN_STEPS; step++) {
-        const passed now = meet(t, b, some, STATISTICS);
+        const vem_i_shape_passed now = meet_anew(t, b, some, STATISTICS);
         follow(t, b, some->cluster, &now, 0);
     }
-    return meet(t, b, some, GAIN).gain;
+    return meet_anew(t, b, some, GAIN).gain;
 }
 
-/* The best of a few starts, by some of the items. */
-static void begin_own(vem_i_shaper *t, bench *b, const vem_i_splittable *cluster)
+int64_t vem_i_shape_some(int64_t n)
 {
-    uint32_t items[VEM_I_BLOCK];
+    return n < VEM_I_BLOCK ? n : VEM_I_BLOCK;
+}
+
+/* The best of a few starts. */
+void vem_i_shape_own_means(vem_i_shaper *t, vem_i_shape_bench *b,
+                           const vem_i_splittable *some)
+{
     const size_t bytes = 2 * (size_t)t->em->view->d * sizeof(double);
-    vem_i_splittable some = {.items = items,
-                             .n = cluster->n < VEM_I_BLOCK ? cluster->n : VEM_I_BLOCK,
-                             .cluster = cluster->cluster};
-    for (int64_t k = 0; k < some.n; k++)
-        items[k] = cluster->items[k * cluster->n / some.n];
     double best = -INFINITY;
+    int64_t at = 0;
+    vem_i_lot lot = {0};
+    vem_i_lot_next(some, t->em->view, &t->em->posterior, &at, &lot);
     vem_i_scorer_prepare(&t->alone, b->two.model, &b->two.scorer); /* its shapes stay */
     memcpy(b->means, b->two.model->means, bytes);
     for (int64_t s = 0; s < STARTS; s++) {
         /* Far from each other in the data, where rows of a clump often lie together. */
-        const int64_t first = s * some.n / (2 * STARTS);
-        const uint32_t rows[2] = {items[first], items[first + some.n / 2]};
-        double gain = try_rows(t, b, &some, rows);
+        const int64_t first = s * lot.n / (2 * STARTS);
+        const uint32_t rows[2] = {lot.items[first], lot.items[first + lot.n / 2]};
+        double gain = try_rows(t, b, some, lot.view, rows);
         if (gain > best) {
             best = gain;
             memcpy(b->means, b->two.model->means, bytes);
@@ -275,34 +299,44 @@ static void begin_own(vem_i_shaper *t, bench *b, const vem_i_splittable *cluster
     memcpy(b->two.model->means, b->means, bytes);
 }
 
+/* By some of the items. */
+static void begin_own(vem_i_shaper *t, vem_i_shape_bench *b,
+                      const vem_i_splittable *cluster)
+{
+    uint32_t items[VEM_I_BLOCK];
+    vem_i_splittable some = {.items = items,
+                             .n = vem_i_shape_some(cluster->n),
+                             .cluster = cluster->cluster};
+    for (int64_t k = 0; k < some.n; k++)
+        items[k] = cluster->items[vem_i_shape_pick(cluster->n, k)];
+    vem_i_shape_own_means(t, b, &some);
+}
+
 double vem_i_shape_halves(vem_i_shaper *t, const vem_i_splittable *cluster, int thread,
                           const vem_model **halves)
 {
-    static const double same[] = {1, 1}, inner[] = {CORE, REST};
-    bench *b = &t->benches[thread];
-    int32_t c = cluster->cluster;
+    vem_i_shape_bench *b = &t->benches[thread];
     double best = 0;
     *halves = b->best;
     if (cluster->n < 2 * t->fewest)
         return 0;
-    begin(t, b, c, same);
-    make_round(t, b, c);
-    if (!(begin_wide(t, b, cluster, thread) > 0))
-        return 0;
-    try_pair(t, b, cluster, 0, &best);
-    if (!t->em->model->family->dots) { /* whose metric is the plain one */
-        begin(t, b, c, same);
-        begin_own(t, b, cluster);
-        try_pair(t, b, cluster, MEAN_STEPS, &best);
+    for (vem_i_shape_start start = VEM_I_SHAPE_WIDE; start < VEM_I_SHAPE_STARTS;
+         start++) {
+        if (!vem_i_shape_tries(t, start))
+            continue;
+        vem_i_shape_begin(t, b, cluster->cluster, start);
+        if (start == VEM_I_SHAPE_WIDE && !(begin_wide(t, b, cluster, thread) > 0))
+            return 0;
+        if (start == VEM_I_SHAPE_OWN)
+            begin_own(t, b, cluster);
+        try_pair(t, b, cluster, start, &best);
     }
-    begin(t, b, c, inner);
-    try_pair(t, b, cluster, 0, &best);
     return best;
 }
 
 /* ---- memory ---- */
 
-static void free_bench(bench *b)
+static void free_bench(vem_i_shape_bench *b)
 {
     vem_i_halves_free(&b->two);
     vem_model_free(b->best);
@@ -324,7 +358,7 @@ void vem_i_shaper_free(vem_i_shaper *t)
     vem_i_free(t);
 }
 
-static vem_status take_bench(vem_i_shaper *t, bench *b)
+static vem_status take_bench(vem_i_shaper *t, vem_i_shape_bench *b)
 {
     const vem_i_em *em = t->em;
     const vem_i_kernels *kernels = em->view->kernels;

@@ -66,38 +66,64 @@ static double removal_term(const vem_i_em *em, int64_t item, int64_t entry)
     return rest > 0 ? -w * log(rest + exp(-gap)) : w * gap;
 }
 
-static void cost_piece(void *arg, int64_t piece, int thread)
+void vem_i_swap_add_costs(const struct vem_i_swaps *t, int64_t from, int64_t to,
+                          double *cost)
 {
-    (void)thread;
-    struct vem_i_swaps *t = arg;
     const vem_i_posterior *p = &t->em->posterior;
-    double *cost = t->partial + piece * t->em->model->clusters;
-    memset(cost, 0, (size_t)t->em->model->clusters * sizeof *cost);
-    const int64_t end = vem_i_view_piece(t->em->view, VEM_I_SWAP_PIECES, piece + 1);
-    for (int64_t i = vem_i_view_piece(t->em->view, VEM_I_SWAP_PIECES, piece); i < end;
-         i++)
+    for (int64_t i = from; i < to; i++)
         for (int64_t e = i * p->width; e < (i + 1) * p->width; e++)
             if (p->held[e] >= 0)
                 cost[p->held[e]] += removal_term(t->em, i, e);
 }
 
+static void cost_piece(void *arg, int64_t piece, int thread)
+{
+    (void)thread;
+    struct vem_i_swaps *t = arg;
+    const vem_view *view = t->em->view;
+    double *cost = t->partial + piece * t->em->model->clusters;
+    memset(cost, 0, (size_t)t->em->model->clusters * sizeof *cost);
+    vem_i_swap_add_costs(t, vem_i_view_piece(view, VEM_I_SWAP_PIECES, piece),
+                         vem_i_view_piece(view, VEM_I_SWAP_PIECES, piece + 1), cost);
+}
+
+static void add_pieces(struct vem_i_swaps *t)
+{
+    vem_i_em *em = t->em;
+    const int32_t clusters = em->model->clusters;
+    vem_i_parallel_light(em->run, VEM_I_SWAP_PIECES,
+                         8.0 * (double)em->view->n / VEM_I_SWAP_PIECES, cost_piece, t);
+    for (int32_t c = 0; c < clusters; c++) {
+        double cost = 0;
+        for (int64_t piece = 0; piece < VEM_I_SWAP_PIECES; piece++)
+            cost += t->partial[piece * clusters + c];
+        t->removal[c].value = cost;
+    }
+}
+
 /* ---- what a split gains ---- */
 
-/* The halves keep the shape, and share the weight. */
+double vem_i_swap_gain_alike(const struct vem_i_swaps *t, int32_t c, double gain,
+                             const double mass[2])
+{
+    const vem_i_em *em = t->em;
+    t->second[c] = mass[0] + mass[1] > 0 ? mass[1] / (mass[0] + mass[1]) : 0.5;
+    if (gain > 0)
+        gain *= 0.5 * em->scorer.family->stretch(&em->scorer, c, vem_i_swap_half(t, c, 0),
+                                                 vem_i_swap_half(t, c, 1));
+    return em->constraints.prior != VEM_PRIOR_FLAT ? gain - (mass[0] + mass[1]) * log(2)
+                                                   : gain;
+}
+
 static double gain_alike(const struct vem_i_swaps *t, const vem_i_splittable *cluster,
                          int thread)
 {
-    const vem_i_em *em = t->em;
     const int32_t c = cluster->cluster;
-    char *first = vem_i_swap_half(t, c, 0), *second = vem_i_swap_half(t, c, 1);
     double gain = 0, mass[2] = {0};
     if (cluster->n > 1)
-        gain = vem_i_split(t->splitter, cluster, thread, first, second, mass);
-    t->second[c] = mass[0] + mass[1] > 0 ? mass[1] / (mass[0] + mass[1]) : 0.5;
-    if (gain > 0)
-        gain *= 0.5 * em->scorer.family->stretch(&em->scorer, c, first, second);
-    return em->constraints.prior != VEM_PRIOR_FLAT ? gain - (mass[0] + mass[1]) * log(2)
-                                                   : gain;
+        gain = vem_i_split(t->splitter, cluster, thread, vem_i_swap_half(t, c, 0),
+                           vem_i_swap_half(t, c, 1), mass);
+    return vem_i_swap_gain_alike(t, c, gain, mass);
 }
 
 static void split_clusters(void *arg, int64_t task, int thread)
@@ -116,32 +142,38 @@ static void split_clusters(void *arg, int64_t task, int thread)
 
 /* ---- pairs ---- */
 
-/* Who takes over an item of a cluster that goes: what it holds second, and where it holds
- * nothing else the best it does not hold. -1: nobody. */
-static int32_t receiver(const vem_i_posterior *p, int64_t item)
+/* Of a round that touched others already: can this one take over items? */
+static int may_receive(const struct vem_i_swaps *t, int32_t to, int32_t split)
 {
-    int32_t second = p->width > 1 ? p->held[item * p->width + 1] : -1;
-    return second >= 0 ? second : p->next[item];
+    return to >= 0 && to != split && t->tags[to] != VEM_I_DIVIDED &&
+           t->tags[to] != VEM_I_GONE;
 }
 
-/* May cluster j go, given what this round touched already? */
-static int may_go(const struct vem_i_swaps *t, int32_t j, int32_t split)
+/* May the cluster go that is number r among the removals, given what this round touched already? */
+static int may_go(struct vem_i_swaps *t, int32_t r, int32_t split)
 {
-    vem_i_splittable cluster = vem_i_swap_cluster(t, j);
-    for (int64_t k = 0; k < cluster.n; k++) {
-        int32_t to = receiver(&t->em->posterior, cluster.items[k]);
-        if (to < 0 || to == split || t->tags[to] == VEM_I_DIVIDED ||
-            t->tags[to] == VEM_I_GONE)
+    const vem_i_splittable cluster = vem_i_swap_cluster(t, t->removal[r].cluster);
+    const unsigned char *set = t->apart ? vem_i_swap_apart_receivers(t, r) : NULL;
+    for (int32_t bit = 0; set && bit <= t->em->model->clusters; bit++)
+        if (set[bit / 8] >> bit % 8 & 1 && !may_receive(t, bit - 1, split))
             return 0;
-    }
+    for (int64_t k = 0; !set && k < cluster.n; k++)
+        if (!may_receive(t, vem_i_swap_receiver(&t->em->posterior, cluster.items[k]),
+                         split))
+            return 0;
     return 1;
 }
 
-static void protect_receivers(struct vem_i_swaps *t, int32_t gone)
+static void protect_receivers(struct vem_i_swaps *t, int32_t r)
 {
-    vem_i_splittable cluster = vem_i_swap_cluster(t, gone);
-    for (int64_t k = 0; k < cluster.n; k++)
-        t->tags[receiver(&t->em->posterior, cluster.items[k])] = VEM_I_RECEIVES;
+    const vem_i_splittable cluster = vem_i_swap_cluster(t, t->removal[r].cluster);
+    const unsigned char *set = t->apart ? vem_i_swap_apart_receivers(t, r) : NULL;
+    for (int32_t c = 0; set && c < t->em->model->clusters; c++)
+        if (set[(c + 1) / 8] >> (c + 1) % 8 & 1)
+            t->tags[c] = VEM_I_RECEIVES;
+    for (int64_t k = 0; !set && k < cluster.n; k++)
+        t->tags[vem_i_swap_receiver(&t->em->posterior, cluster.items[k])] =
+            VEM_I_RECEIVES;
 }
 
 /* Returns what all pairs promise. */
@@ -157,8 +189,7 @@ static double pair_up(struct vem_i_swaps *t)
         if (t->tags[split] != VEM_I_UNTOUCHED)
             continue;
         while (r < clusters && (t->tags[t->removal[r].cluster] != VEM_I_UNTOUCHED ||
-                                t->removal[r].cluster == split ||
-                                !may_go(t, t->removal[r].cluster, split)))
+                                t->removal[r].cluster == split || !may_go(t, r, split)))
             r++;
         if (r == clusters)
             break;
@@ -175,7 +206,7 @@ static double pair_up(struct vem_i_swaps *t)
         t->tags[split] = VEM_I_DIVIDED;
         t->tags[gone] = VEM_I_GONE;
         t->partner[split] = gone;
-        protect_receivers(t, gone);
+        protect_receivers(t, r);
         if (t->even)
             vem_i_swap_receive(t, gone);
         promised += gain - cost;
@@ -192,19 +223,22 @@ static void rank_clusters(struct vem_i_swaps *t)
     vem_i_em *em = t->em;
     int32_t clusters = em->model->clusters;
     int64_t n = em->view->n;
-    vem_i_parallel_light(em->run, VEM_I_SWAP_PIECES, 8.0 * (double)n / VEM_I_SWAP_PIECES,
-                         cost_piece, t);
+    if (t->apart)
+        vem_i_swap_apart_costs(t);
+    else
+        add_pieces(t);
     for (int32_t c = 0; c < clusters; c++) {
-        double cost = 0;
-        for (int64_t piece = 0; piece < VEM_I_SWAP_PIECES; piece++)
-            cost += t->partial[piece * clusters + c];
-        t->removal[c] = (vem_i_ranked){cost, c};
+        t->removal[c].cluster = c;
         t->tags[c] = VEM_I_UNTOUCHED;
         t->partner[c] = -1;
     }
-    vem_i_parallel_light(em->run, vem_i_shards(clusters, VEM_I_SWAP_TOGETHER),
-                         20.0 * VEM_I_SWAP_TOGETHER * (double)n / clusters * em->view->d,
-                         split_clusters, t);
+    if (t->apart)
+        vem_i_swap_apart_gains(t);
+    else
+        vem_i_parallel_light(em->run, vem_i_shards(clusters, VEM_I_SWAP_TOGETHER),
+                             20.0 * VEM_I_SWAP_TOGETHER * (double)n / clusters *
+                                 em->view->d,
+                             split_clusters, t);
     if (t->even)
         vem_i_swap_penalize(t);
     qsort(t->removal, (size_t)clusters, sizeof *t->removal, compare);
@@ -224,6 +258,8 @@ static double price(vem_i_em *em, void *state)
     if (t->even && vem_i_swap_has_fallen(t))
         return 0;
     rank_clusters(t);
+    if (t->apart)
+        vem_i_swap_apart_pairs(t);
     return pair_up(t);
 }
 
@@ -275,13 +311,14 @@ static void list_arrays(struct vem_i_swaps *t, const vem_i_run *run,
 {
     const size_t clusters = (size_t)shape.capacity, threads = (size_t)run->threads;
     const size_t even = t->even ? clusters : 0;
-    const size_t alike = shape.family->shared ? clusters : 0;
+    const size_t alike = shape.family->shared ? clusters : 0,
+                 halves = run->comm ? clusters : alike;
     const vem_i_room arrays[ARRAYS] = {
         {&t->identity, search->type->ordered ? 0 : clusters, sizeof *t->identity, 0},
         {&t->partial, VEM_I_SWAP_PIECES, clusters * sizeof *t->partial, 0},
         {&t->removal, clusters, sizeof *t->removal, 0},
         {&t->gain, clusters, sizeof *t->gain, 0},
-        {&t->halves, alike, 2 * (size_t)shape.d * element, 0},
+        {&t->halves, halves, 2 * (size_t)shape.d * element, 0},
         {&t->second, alike, sizeof *t->second, 0},
         {&t->sizes, even, sizeof *t->sizes, 0},
         {&t->more, even, sizeof *t->more, 1},
@@ -301,6 +338,7 @@ static void release(void *state)
                 0, list);
     vem_i_free_rooms(list, ARRAYS);
     vem_i_tour_free(&t->tour);
+    vem_i_swap_apart_free(t);
     vem_i_shaper_free(t->shaper);
     vem_i_splitter_free(t->splitter);
     vem_i_undo_free(&t->undo);
@@ -335,6 +373,8 @@ static vem_status create(vem_i_em *em, void **state)
         t->identity[c] = c;
     if (status == VEM_OK && (is_soft(em) || t->even))
         status = vem_i_undo_new(em, em->posterior.width, &t->undo);
+    if (status == VEM_OK && run->comm)
+        status = vem_i_swap_apart_new(t);
     return status; /* what is there goes with the loop */
 }
 

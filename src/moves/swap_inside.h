@@ -39,6 +39,7 @@ struct vem_i_swaps {
     double *sizes;    /* C: masses; while pairs are found, with what clusters received */
     double *more;     /* C: 0, but while a cluster is looked at */
     vem_i_told_gap *told;
+    struct vem_i_swap_apart *apart; /* where processes share the items, else NULL */
     /* The round at hand. */
     const vem_i_tour *order;
     int64_t swaps;
@@ -60,6 +61,21 @@ static inline char *vem_i_swap_half(const struct vem_i_swaps *t, int32_t c, int 
     return (char *)t->halves + (2 * (size_t)c + (size_t)which) * row;
 }
 
+/* Who takes over an item of a cluster that goes: what it holds second, and where it holds
+ * nothing else the best it does not hold. -1: nobody. */
+static inline int32_t vem_i_swap_receiver(const vem_i_posterior *p, int64_t item)
+{
+    int32_t second = p->width > 1 ? p->held[item * p->width + 1] : -1;
+    return second >= 0 ? second : p->next[item];
+}
+
+/* What the removal of each cluster costs for items [from, to), added to `cost`. */
+void vem_i_swap_add_costs(const struct vem_i_swaps *swaps, int64_t from, int64_t to,
+                          double *cost);
+/* What a split gains where the halves keep the shape and share the weight. gain: of the squared error;
+ * mass: of the halves. */
+double vem_i_swap_gain_alike(const struct vem_i_swaps *swaps, int32_t cluster,
+                             double gain, const double mass[2]);
 /* Removed clusters go to where clusters are split: the model, the scorer, and what the items
  * hold. */
 void vem_i_swap_make(struct vem_i_swaps *swaps);
@@ -74,5 +90,23 @@ double vem_i_swap_cost(struct vem_i_swaps *swaps, vem_i_ranked removal);
 void vem_i_swap_receive(struct vem_i_swaps *swaps, int32_t gone);
 /* After it: is it less than before? */
 int vem_i_swap_falls(struct vem_i_swaps *swaps);
+
+/* ---- swap_apart.c: where processes share the items ---- */
+
+/* Room; and it goes. */
+vem_status vem_i_swap_apart_new(struct vem_i_swaps *swaps);
+void vem_i_swap_apart_free(struct vem_i_swaps *swaps);
+
+/* swaps->removal: what the removal of each cluster costs. */
+void vem_i_swap_apart_costs(struct vem_i_swaps *swaps);
+/* What the split of each gains, and the halves: swaps->gain, and swaps->halves or, with shapes, two for
+ * each cluster in that model. */
+void vem_i_swap_apart_gains(struct vem_i_swaps *swaps);
+const vem_model *vem_i_swap_apart_halves(const struct vem_i_swaps *swaps);
+/* Before pairs are found, with the removals in their order. */
+void vem_i_swap_apart_pairs(struct vem_i_swaps *swaps);
+/* Who takes over items of the cluster that is number `rank` among the removals: bit 1 + c for cluster
+ * c, bit 0 where nobody takes one. Asked by all processes. */
+const unsigned char *vem_i_swap_apart_receivers(struct vem_i_swaps *swaps, int32_t rank);
 
 #endif

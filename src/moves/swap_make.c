@@ -69,9 +69,15 @@ static void place_shaped(void *arg, int64_t c, int thread)
         return;
     const vem_i_splittable cluster = vem_i_swap_cluster(t, (int32_t)c);
     const vem_model *halves;
-    vem_i_shape_halves(t->shaper, &cluster, thread, &halves);
-    vem_i_model_put(halves, 0, t->em->model, (int32_t)c);
-    vem_i_model_put(halves, 1, t->em->model, t->partner[c]);
+    int32_t first = 0;
+    if (t->apart) {
+        halves = vem_i_swap_apart_halves(t);
+        first = 2 * (int32_t)c;
+    } else {
+        vem_i_shape_halves(t->shaper, &cluster, thread, &halves);
+    }
+    vem_i_model_put(halves, first, t->em->model, (int32_t)c);
+    vem_i_model_put(halves, first + 1, t->em->model, t->partner[c]);
 }
 
 static void place_alike(struct vem_i_swaps *t)
