@@ -87,7 +87,8 @@ static double evidence_of(const grid_data *data, const int32_t *labels, int32_t 
     assert_int_equal(vem_i_prior_new(run_of(ctx), view, family, NULL, &prior), VEM_OK);
     const int64_t d = data->d, values = vem_i_second_count(family, data->d);
     double mean[16], scatter[256], sum = 0;
-    double *work = malloc((size_t)vem_i_evidence_work(&prior) * sizeof *work);
+    double *work =
+        malloc((size_t)vem_i_covariance_work(prior.family, prior.d) * sizeof *work);
     for (int32_t c = 0; c < clusters; c++) {
         double mass = 0;
         memset(mean, 0, sizeof mean);

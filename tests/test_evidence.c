@@ -99,7 +99,7 @@ static double evidence(labelled *l, double *each)
 {
     vem_i_em *em = &l->e.em;
     double mean[D], scatter[D * D], work[256], sum = 0, clusters = 0;
-    assert_true(vem_i_evidence_work(&l->prior) <= 256);
+    assert_true(vem_i_covariance_work(l->prior.family, l->prior.d) <= 256);
     for (int32_t c = 0; c < em->model->clusters; c++) {
         double about[D];
         for (int j = 0; j < D; j++)

@@ -18,7 +18,7 @@ static vem_status sample_means(vem_i_run *run, const vem_data *data, double *mea
     for (int32_t j = 0; j < d; j++)
         means[j] = 0;
     for (int64_t k = 0; k < count; k++) {
-        const int64_t i = data->n / count * k + data->n % count * k / count;
+        const int64_t i = vem_i_spaced(data->n, count, k);
         const double weight = data->weights ? data->weights[i] : 1;
         if (!(weight > 0))
             continue;

@@ -29,6 +29,11 @@ int vem_i_parallel_watched(vem_i_run *run, int64_t tasks, double operations,
 /* Of so many threads, the caller's among them, as many as can be had now (threads.c). */
 int vem_i_threads_had(int wanted);
 
+/* Number k of `count` among n, at even spaces: n k / count, without overflow. */
+static inline int64_t vem_i_spaced(int64_t n, int64_t count, int64_t k)
+{
+    return n / count * k + n % count * k / count;
+}
 /* Cut n items into shards of `per` items each (the last may be short). */
 static inline int64_t vem_i_shards(int64_t n, int64_t per)
 {

@@ -13,8 +13,8 @@
 #include "coarse/leading_inside.h"
 
 enum {
-    QUERY = 4,     /* every so manieth row looks for a center */
-    CENTER = 8,    /* every so manieth row begins one */
+    QUERY = 4,     /* one row of so many looks for a center */
+    CENTER = 8,    /* one of so many begins one */
     TOGETHER = 64, /* rows that a task looks at */
     NUMBERS = 8    /* of axes, at most, that are tried */
 };

@@ -28,8 +28,7 @@ uint64_t vem_i_collect_sharded = UINT64_C(64) << 20;
 
 static uint64_t stats_bytes(const vem_i_family *family, int32_t clusters, int32_t d)
 {
-    return (uint64_t)clusters *
-           (uint64_t)(INT64_C(1) + d + vem_i_second_count(family, d)) * sizeof(double);
+    return (uint64_t)clusters * (uint64_t)vem_i_stats_stride(family, d) * sizeof(double);
 }
 
 static int64_t shards_for(const vem_i_family *family, int64_t n, int32_t clusters,

@@ -19,8 +19,8 @@ static const uint64_t DENSE_BYTES = UINT64_C(256) << 20;
 static int64_t dense_shards(const vem_i_family *family, int64_t n, int32_t clusters,
                             int32_t d)
 {
-    uint64_t bytes = (uint64_t)clusters *
-                     (uint64_t)(INT64_C(1) + d + vem_i_second_count(family, d)) * 8;
+    const uint64_t bytes =
+        (uint64_t)clusters * (uint64_t)vem_i_stats_stride(family, d) * sizeof(double);
     int64_t shards = (int64_t)(DENSE_BYTES / bytes);
     shards = shards < FEW_SHARDS     ? FEW_SHARDS
              : shards > DENSE_SHARDS ? DENSE_SHARDS

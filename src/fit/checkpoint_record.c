@@ -33,8 +33,7 @@ static void mix_rows(void *arg, void *sum)
     uint64_t *mixed = sum;
     const int64_t n = v->global_n, rows = n < SAMPLE ? n : SAMPLE;
     for (int64_t i = 0; i < rows; i++) {
-        /* i n / rows without overflow */
-        const int64_t row = n / rows * i + n % rows * i / rows;
+        const int64_t row = vem_i_spaced(n, rows, i);
         if (vem_i_view_has(v, row))
             *mixed = vem_i_view_mix(v, row - v->first, *mixed);
     }

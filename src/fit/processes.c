@@ -149,7 +149,7 @@ static uint64_t mix_rows(const vem_data *data, uint64_t sum)
         sum = vem_i_mix(sum, data->weights, (size_t)data->n * sizeof(double));
     char *row = data->sparse.starts ? NULL : vem_i_alloc(bytes, 1);
     for (int64_t i = 0; row && i < rows; i++) {
-        vem_i_data_copy_row(data, data->n / rows * i + data->n % rows * i / rows, row);
+        vem_i_data_copy_row(data, vem_i_spaced(data->n, rows, i), row);
         sum = vem_i_mix(sum, row, bytes);
     }
     vem_i_free(row);

@@ -134,11 +134,6 @@ vem_status vem_i_conjugate_settle(vem_i_run *run, vem_i_conjugate *c)
 
 /* ---- evidence ---- */
 
-int64_t vem_i_evidence_work(const vem_i_conjugate *c)
-{
-    return vem_i_covariance_work(c->family, c->d);
-}
-
 /* log|B|, and the Cholesky factor of B in `work`. Rounding alone can make B indefinite, where rows
  * lie in a plane and the prior is nothing beside them: then it becomes the nearest matrix that
  * rounding can tell from a singular one. */

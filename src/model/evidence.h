@@ -33,10 +33,9 @@ int vem_i_has_evidence(const vem_i_family *family);
 
 /* Minus the log evidence of a cluster, F_c, of this mass (of the view) about its own mean, with its
  * scatter as statistics have it: the trace, by column, or the lower triangle by rows; work:
- * vem_i_evidence_work doubles. 0 for an empty one. */
+ * vem_i_covariance_work doubles (family.h). 0 for an empty one. */
 double vem_i_evidence_of(const vem_i_conjugate *conjugate, double mass,
                          const double *mean, const double *scatter, double *work);
-int64_t vem_i_evidence_work(const vem_i_conjugate *conjugate);
 /* T(K): what all the rows, of this mass, add to that in so many clusters. */
 double vem_i_evidence_count(const vem_i_conjugate *conjugate, double mass,
                             double clusters);

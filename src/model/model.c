@@ -85,6 +85,15 @@ void vem_i_model_put(const vem_model *from, int32_t c, vem_model *to, int32_t at
         to->clusters++;
 }
 
+void vem_i_normalize_weights(vem_model *model)
+{
+    double sum = 0;
+    for (int32_t c = 0; c < model->clusters; c++)
+        sum += model->weights[c];
+    for (int32_t c = 0; c < model->clusters; c++)
+        model->weights[c] /= sum;
+}
+
 void vem_i_model_assign(const vem_model *from, vem_model *to)
 {
     const size_t clusters = (size_t)from->clusters;

@@ -45,6 +45,8 @@ vem_i_shape vem_i_model_shape_with_room(const vem_model *model);
  * of the same family, or of the same model. A shape that all clusters share is left alone. `at` may
  * be one more than there are, where there is room: then there are that many. */
 void vem_i_model_put(const vem_model *from, int32_t c, vem_model *to, int32_t at);
+/* Weights become shares of their sum. */
+void vem_i_normalize_weights(vem_model *model);
 /* Clusters, means, weights and shapes: `to` has room for them. */
 void vem_i_model_assign(const vem_model *from, vem_model *to);
 

@@ -14,6 +14,11 @@ int64_t vem_i_second_count(const vem_i_family *family, int32_t d)
                                      : (int64_t)d * (d + 1) / 2;
 }
 
+int64_t vem_i_stats_stride(const vem_i_family *family, int32_t d)
+{
+    return INT64_C(1) + d + vem_i_second_count(family, d);
+}
+
 int32_t vem_i_square_count(const vem_i_family *family, int32_t d)
 {
     return family->shape_axes < 0 ? 0 : family->shape_axes == 0 ? 1 : d;
@@ -29,7 +34,7 @@ int64_t vem_i_square_at(const vem_i_family *family, int64_t column)
 vem_status vem_i_stats_new(vem_i_run *run, vem_i_shape shape, vem_i_stats *stats)
 {
     vem_i_stats made = {.clusters = shape.clusters, .d = shape.d};
-    made.stride = INT64_C(1) + shape.d + vem_i_second_count(shape.family, shape.d);
+    made.stride = vem_i_stats_stride(shape.family, shape.d);
     vem_status status = vem_i_take_zeroed(run, &made.block, (size_t)shape.capacity,
                                           (size_t)made.stride * sizeof(double));
     if (status == VEM_OK)

@@ -19,7 +19,8 @@ typedef struct vem_i_stats {
     int by_column; /* 1: stride x clusters instead, for sums of sparse items */
 } vem_i_stats;
 
-/* Doubles of second moment per cluster. */
+/* Doubles of a cluster: mass, first and second moment; and of the second moment alone. */
+int64_t vem_i_stats_stride(const vem_i_family *family, int32_t d);
 int64_t vem_i_second_count(const vem_i_family *family, int32_t d);
 /* Those of a cluster that are sums of squares, and where the one of a column is. */
 int32_t vem_i_square_count(const vem_i_family *family, int32_t d);

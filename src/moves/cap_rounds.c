@@ -15,7 +15,7 @@
 #include "model/evidence.h"
 #include "moves/cap.h"
 #include "moves/cap_rows.h"
-#include "moves/moves.h"
+#include "moves/penalty.h"
 
 /* Caps of the rounds before the last. */
 static const double CAPS[] = {1.5, 1.2, 1.05};
@@ -24,8 +24,6 @@ static const double ABOVE = 1.02;
 /* Rounds with that one, while one gains this share of the squared error. */
 enum { LAST = 3 };
 static const double ENOUGH = 0.01;
-/* Between the least and the largest price, in nats: exp(-SPAN) is still a number. */
-static const double SPAN = 600;
 enum { PIECES = 64 };
 
 /* ---- the model of what is held ---- */
@@ -105,7 +103,8 @@ static void put_prices(const double *prices, vem_model *model)
     for (int32_t c = 0; c < model->clusters; c++)
         top = fmax(top, log(model->weights[c]) - prices[c]);
     for (int32_t c = 0; c < model->clusters; c++)
-        model->weights[c] = exp(fmax(log(model->weights[c]) - prices[c] - top, -SPAN));
+        model->weights[c] =
+            exp(fmax(log(model->weights[c]) - prices[c] - top, -VEM_I_PRICE_SPAN));
     vem_i_normalize_weights(model);
 }
 

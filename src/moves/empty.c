@@ -22,15 +22,6 @@ static int is_empty(const vem_i_em *em, int32_t c)
     return *vem_i_stats_mass(&em->stats, c) <= 0;
 }
 
-void vem_i_normalize_weights(vem_model *model)
-{
-    double sum = 0;
-    for (int32_t c = 0; c < model->clusters; c++)
-        sum += model->weights[c];
-    for (int32_t c = 0; c < model->clusters; c++)
-        model->weights[c] /= sum;
-}
-
 static int64_t drop(vem_i_em *em, void *state)
 {
     (void)state;

@@ -13,7 +13,4 @@ extern const vem_i_move vem_i_move_swap, vem_i_move_drop, vem_i_move_reseed,
  * priced, prices change in the place of swaps. */
 vem_status vem_i_moves_new(vem_i_em *em, int swaps);
 
-/* Weights that sum to 1. */
-void vem_i_normalize_weights(vem_model *model);
-
 #endif

@@ -34,6 +34,11 @@ double vem_i_penalty_of(const vem_i_em *em, const double *sizes)
     return penalty;
 }
 
+double vem_i_penalty_rounding(const vem_i_em *em)
+{
+    return em->view->kernels->precision == VEM_SINGLE ? 1e-6 : 1e-9;
+}
+
 static int compare(const void *a, const void *b)
 {
     const double x = ((const vem_i_told_gap *)a)->gap,

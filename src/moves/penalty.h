@@ -11,6 +11,11 @@ double vem_i_penalty_slope(double x);
 /* As a mean over the clusters: of masses, which add up to that of the view. */
 double vem_i_penalty_of(const vem_i_em *em, const double *sizes);
 
+/* F less the penalty is known to so many digits, as a share. */
+double vem_i_penalty_rounding(const vem_i_em *em);
+/* Between the least and the largest price, in nats: exp of less that is still a number. */
+#define VEM_I_PRICE_SPAN 600.0
+
 /* t to begin with: a multiple of the median gap of the items, after an E-step that has looked
  * further. room: VEM_I_PENALTY_TOLD of them. */
 typedef struct vem_i_told_gap {

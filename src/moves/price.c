@@ -39,8 +39,6 @@ enum { ROUNDS = 4, HALVINGS = 4 };
 /* Where the E-step goes too far, t and the prices before become this much of
  * themselves. */
 static const double LESS = 0.7;
-/* Between the least and the largest price, in nats: exp(-SPAN) is still a number. */
-static const double SPAN = 600;
 enum { PIECES = 16 };
 
 typedef struct prices {
@@ -115,12 +113,6 @@ static double weigh(prices *t, const double *by, double *sizes)
 
 /* ---- the move ---- */
 
-/* F is known to so many digits. */
-static double rounding(const vem_i_em *em)
-{
-    return em->view->kernels->precision == VEM_SINGLE ? 1e-6 : 1e-9;
-}
-
 /* The E-step has gone too far: back to what was held, and to lower prices. */
 static void go_back(prices *t)
 {
@@ -146,7 +138,7 @@ static double highest(const prices *t, const double *shift)
 
 static void bound(const prices *t, double *shift)
 {
-    const double least = highest(t, shift) - SPAN;
+    const double least = highest(t, shift) - VEM_I_PRICE_SPAN;
     for (int32_t c = 0; c < t->em->model->clusters; c++)
         shift[c] = fmax(shift[c], least - t->level[c]);
 }
@@ -187,7 +179,7 @@ static double price(vem_i_em *em, void *state)
     const int32_t clusters = em->model->clusters;
     memset(t->shift, 0, (size_t)clusters * sizeof *t->shift);
     for (int32_t c = 0; c < clusters; c++)
-        t->level[c] = fmax(log(clusters * em->model->weights[c]), -SPAN);
+        t->level[c] = fmax(log(clusters * em->model->weights[c]), -VEM_I_PRICE_SPAN);
     const int first = t->strength <= 0;
     if (first)
         t->strength = vem_i_penalty_strength(em, t->told);
@@ -197,7 +189,8 @@ static double price(vem_i_em *em, void *state)
     for (int32_t c = 0; c < clusters; c++)
         penalized -= t->sizes[c] / em->view->total_mass * t->level[c];
     double gain = em->view->total_mass; /* there is more to come */
-    if (!first && penalized < t->penalized - rounding(em) * fabs(penalized)) {
+    if (!first &&
+        penalized < t->penalized - vem_i_penalty_rounding(em) * fabs(penalized)) {
         go_back(t);
     } else {
         const double found = find_prices(t, before);

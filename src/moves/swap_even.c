@@ -20,12 +20,6 @@
 
 #include "moves/swap_inside.h"
 
-/* P has so many digits. */
-static double rounding(const vem_i_em *em)
-{
-    return em->view->kernels->precision == VEM_SINGLE ? 1e-6 : 1e-9;
-}
-
 static void add_sizes(struct vem_i_swaps *t)
 {
     const vem_i_posterior *p = &t->em->posterior;
@@ -49,7 +43,7 @@ int vem_i_swap_has_fallen(struct vem_i_swaps *t)
         t->strength = vem_i_penalty_strength(t->em, t->told);
     const double now = penalized(t, t->em->free_energy), last = t->penalized;
     t->penalized = now;
-    return !first && now < last - rounding(t->em) * fabs(now);
+    return !first && now < last - vem_i_penalty_rounding(t->em) * fabs(now);
 }
 
 void vem_i_swap_penalize(struct vem_i_swaps *t)

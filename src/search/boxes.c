@@ -68,8 +68,7 @@ static int is_for(const vem_i_search *s)
 {
     const vem_view *view = s->view;
     const vem_i_scorer *scorer = s->scorer;
-    const uint64_t stride =
-        1 + (uint64_t)view->d + (uint64_t)vem_i_second_count(scorer->family, view->d);
+    const uint64_t stride = (uint64_t)vem_i_stats_stride(scorer->family, view->d);
     return s->spec.held == 1 && vem_i_boxes_suit(view, scorer->family) &&
            !scorer->precisions && !scorer->by_column &&
            stride * (uint64_t)scorer->capacity <=

@@ -233,7 +233,7 @@ vem_status vem_i_boxes_new(vem_i_run *run, const vem_view *view,
         return status;
     t->family = family;
     t->leaf = leaf > 0 ? leaf : leaf_for(view->d);
-    t->stride = INT64_C(1) + view->d + vem_i_second_count(family, view->d);
+    t->stride = vem_i_stats_stride(family, view->d);
     status = make(run, view, t);
     if (status == VEM_OK)
         *boxes = t;

@@ -26,7 +26,7 @@ static const double FEW = 1e9;
 
 int64_t vem_i_group_stride(const vem_i_objective *o)
 {
-    return 1 + o->d + vem_i_second_count(o->family, o->d);
+    return vem_i_stats_stride(o->family, o->d);
 }
 
 int64_t vem_i_objective_work(const vem_i_objective *o)
@@ -49,6 +49,13 @@ double vem_i_group_lack(const vem_i_objective *o, const double *group)
                : FEW * few;
 }
 
+/* That one more cluster has. */
+static double numbers_of(const vem_i_objective *o)
+{
+    return (double)(vem_i_parameter_count(o->family, VEM_PRIOR_FREE, 2, o->d) -
+                    vem_i_parameter_count(o->family, VEM_PRIOR_FREE, 1, o->d));
+}
+
 static double cost_of(const vem_i_objective *o, const double *group, double *work)
 {
     const double mass = group[0], n = mass * o->mass_unit;
@@ -56,7 +63,6 @@ static double cost_of(const vem_i_objective *o, const double *group, double *wor
     if (o->constraints.conjugate)
         return vem_i_evidence_of(o->constraints.conjugate, mass, group + 1, scatter,
                                  work);
-    const double numbers = (double)(1 + o->d + vem_i_second_count(o->family, o->d));
     if (o->family->shared)
         return n * log(o->total / n);
     const double lack = vem_i_group_lack(o, group);
@@ -65,7 +71,7 @@ static double cost_of(const vem_i_objective *o, const double *group, double *wor
                (o->d * (VEM_I_LOG_2PI + 1) +
                 vem_i_floor_log_det(o->family, o->d, &o->constraints, mass, scatter,
                                     lack > 0, work)) +
-           o->price * numbers;
+           o->price * numbers_of(o);
 }
 
 vem_i_tally vem_i_group_tally(const vem_i_objective *o, const double *group, double *work)
