@@ -81,8 +81,8 @@ static void check_joins(const rows *r, const vem_i_family *family, int axes)
         vem_i_moments_join(family, r->d, a, b, both);
         near_each(both, all, stride, "two groups");
         if (axes < 2) {
-            const vem_i_heap x = {a[0], a + 1, a + 1 + r->d},
-                             y = {b[0], b + 1, b + 1 + r->d};
+            const vem_i_moments x = {a[0], a + 1, a + 1 + r->d},
+                                y = {b[0], b + 1, b + 1 + r->d};
             memset(both, 0, sizeof both);
             both[0] = all[0];
             vem_i_moments_unite(family, r->d, &x, &y, both + 1, both + 1 + r->d);

@@ -67,7 +67,7 @@ void vem_i_parallel(vem_i_run *run, int64_t tasks, vem_i_task work, void *arg)
 
 double vem_i_sum(const double *values, int64_t n)
 {
-    if (n <= 64) {
+    if (n <= VEM_I_SUM_LEAF) {
         double sum = 0;
         for (int64_t i = 0; i < n; i++)
             sum += values[i];

@@ -40,7 +40,8 @@ static inline int64_t vem_i_shards(int64_t n, int64_t per)
     return (n + per - 1) / per;
 }
 
-/* Sum in a fixed order, by pairs, so that long sums lose no digits. */
+/* Sum in a fixed order, by pairs of so many or fewer in their order, so that long sums lose no digits. */
+enum { VEM_I_SUM_LEAF = 64 };
 double vem_i_sum(const double *values, int64_t n);
 
 #endif

@@ -12,7 +12,7 @@
 #include "base/parallel.h"
 #include "comm/comm.h"
 
-enum { LEAF = 64, MOST = 2 * (LEAF + 64) };
+enum { LEAF = VEM_I_SUM_LEAF, MOST = 2 * (LEAF + 64) };
 
 typedef struct stretches {
     const int64_t *begins; /* size + 1: which shards a process has */

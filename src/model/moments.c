@@ -79,8 +79,8 @@ void vem_i_moments_join(const vem_i_family *family, int32_t columns, const doubl
     out[0] = mass;
 }
 
-void vem_i_moments_unite(const vem_i_family *family, int32_t d, const vem_i_heap *a,
-                         const vem_i_heap *b, double *mean, double *scatter)
+void vem_i_moments_unite(const vem_i_family *family, int32_t d, const vem_i_moments *a,
+                         const vem_i_moments *b, double *mean, double *scatter)
 {
     const double w = a->mass + b->mass, apart = a->mass * b->mass / w;
     const int columns = family->shape_axes == 1;

@@ -19,16 +19,16 @@ void vem_i_moments_put(const vem_i_family *family, int32_t d, const double *grou
 void vem_i_moments_join(const vem_i_family *family, int32_t d, const double *a,
                         const double *b, double *out);
 
-/* A cluster whose mean and scatter lie where they like. */
-typedef struct vem_i_heap {
+/* Moments of a cluster, wherever its mean and scatter lie. */
+typedef struct vem_i_moments {
     double mass;
     double *mean, *scatter;
-} vem_i_heap;
+} vem_i_moments;
 
 /* Mean and scatter of the two together, which may be those of one of them. Symmetric, so that the bits
  * do not depend on who asks. Not for families that take products. */
-void vem_i_moments_unite(const vem_i_family *family, int32_t d, const vem_i_heap *a,
-                         const vem_i_heap *b, double *mean, double *scatter);
+void vem_i_moments_unite(const vem_i_family *family, int32_t d, const vem_i_moments *a,
+                         const vem_i_moments *b, double *mean, double *scatter);
 /* Adds at most VEM_I_BLOCK packed items with weights q, of double, to moments about `mean`. Returns
  * their mass. */
 double vem_i_moments_collect(const vem_i_kernels *wide, const vem_i_family *family,

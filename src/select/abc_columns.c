@@ -7,7 +7,7 @@
 #include "select/abc.h"
 
 typedef struct cluster {
-    vem_i_heap heap;
+    vem_i_moments own;
     double cost;
 } cluster;
 
@@ -29,23 +29,23 @@ static void measure(const void *user, int32_t from, const int32_t *to, int64_t c
     double *mean = f->scratch + (int64_t)thread * (f->d + f->values);
     for (int64_t i = 0; i < count; i++) {
         const cluster *b = &f->clusters[to[i]];
-        vem_i_moments_unite(f->family, f->d, &a->heap, &b->heap, mean, mean + f->d);
-        out[i] = vem_i_evidence_of(f->prior, a->heap.mass + b->heap.mass, mean,
-                                   mean + f->d, NULL) -
+        vem_i_moments_unite(f->family, f->d, &a->own, &b->own, mean, mean + f->d);
+        out[i] = vem_i_evidence_of(f->prior, a->own.mass + b->own.mass, mean, mean + f->d,
+                                   NULL) -
                  (a->cost + b->cost);
     }
 }
 
-static double cost_of(const columns *f, const vem_i_heap *heap)
+static double cost_of(const columns *f, const vem_i_moments *own)
 {
-    return vem_i_evidence_of(f->prior, heap->mass, heap->mean, heap->scatter, NULL);
+    return vem_i_evidence_of(f->prior, own->mass, own->mean, own->scatter, NULL);
 }
 
 static vem_status merge(vem_i_abc_clusters *clusters, int32_t x, int32_t y, int32_t into)
 {
     columns *f = (columns *)clusters;
-    const vem_i_heap *a = &f->clusters[x].heap, *b = &f->clusters[y].heap;
-    const vem_i_heap both = {a->mass + b->mass, a->mean, a->scatter};
+    const vem_i_moments *a = &f->clusters[x].own, *b = &f->clusters[y].own;
+    const vem_i_moments both = {a->mass + b->mass, a->mean, a->scatter};
     vem_i_moments_unite(f->family, f->d, a, b, both.mean, both.scatter);
     f->clusters[into] = (cluster){both, cost_of(f, &both)};
     return VEM_OK;
@@ -54,18 +54,18 @@ static vem_status merge(vem_i_abc_clusters *clusters, int32_t x, int32_t y, int3
 static void set_leaf(columns *f, const vem_i_leaves *leaves, int64_t leaf)
 {
     const vem_view *view = leaves->view;
-    vem_i_heap heap = {.mean = f->means + leaf * f->d,
-                       .scatter = f->scatters + leaf * f->values};
-    heap.mass = vem_i_leaf_mean(leaves, leaf, heap.mean);
+    vem_i_moments own = {.mean = f->means + leaf * f->d,
+                         .scatter = f->scatters + leaf * f->values};
+    own.mass = vem_i_leaf_mean(leaves, leaf, own.mean);
     for (int64_t i = 0; i < vem_i_leaf_rows(leaves, leaf); i++) {
         const int64_t row = vem_i_leaf_row(leaves, leaf, i);
         const double *x = vem_i_view_row(view, row);
         const double weight = vem_i_view_mass(view, row) * view->mass_unit;
         for (int32_t j = 0; j < f->d; j++)
-            heap.scatter[vem_i_square_at(f->family, j)] +=
-                weight * (x[j] - heap.mean[j]) * (x[j] - heap.mean[j]);
+            own.scatter[vem_i_square_at(f->family, j)] +=
+                weight * (x[j] - own.mean[j]) * (x[j] - own.mean[j]);
     }
-    f->clusters[leaf] = (cluster){heap, cost_of(f, &heap)};
+    f->clusters[leaf] = (cluster){own, cost_of(f, &own)};
 }
 
 static double leaf_cost(const vem_i_abc_clusters *clusters, int64_t leaf)
