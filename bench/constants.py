@@ -2,7 +2,7 @@
 """What constants of the library are worth: each one halved and doubled, on whole fits.
 
     bench/constants.py [--data FOLDER] [--only NAME ...] [--seeds S ...] [--repeats R] [--work DIR]
-    bench/constants.py --check
+    bench/constants.py --check      # stands all of it, and all of docs/constants.md, in the source?
 
 For each constant of CONSTANTS a copy of this tree is edited, built and put back; this tree stays
 as it is. The three commands (half, as it is, double) then fit the same data with the same seeds in
@@ -18,7 +18,9 @@ said, and a constant none of whose sets are there is left out with them. The res
 """
 
 import argparse
+import glob
 import json
+import math
 import os
 import re
 import resource
@@ -155,6 +157,71 @@ def check():
         if count != 1:
             sys.exit(f"src/{constant[1]} has \"{as_written(constant)}\" {count} times, not once: "
                      "CONSTANTS is out of date.")
+
+
+# ---- what docs/constants.md says of all of them ----
+
+PAGE = os.path.join(TOP, "docs", "constants.md")
+FILE = re.compile(r"[\w*/]+\.(?:c|h|inc)\b")
+NAMED = re.compile(r"\b((?:vem_i_[a-z_]+|[A-Z][A-Z_0-9]{2,})\b\*?)(?: (2\^\d+|1/\d+|[\d.,]*\d(?:e-?\d+)?)"
+                   r"( [KM]iB?\b)?)?")
+UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "Mi": 1 << 20}
+
+
+def told(text, unit):
+    """The number on the page."""
+    if text.startswith("2^"):
+        return float(1 << int(text[2:]))
+    if text.startswith("1/"):
+        return 1 / float(text[2:])
+    return float(text.replace(",", "")) * UNITS.get(unit.strip(), 1)
+
+
+def written(name, source):
+    """The numbers that the source gives a name; those it computes from others are left out."""
+    for value in re.findall(r"\b" + name + r"\s*=\s*([^,;}]+)", source):
+        plain = re.sub(r"U?INT64_C|\((?:size_t|u?int64_t)\)|/\*.*?\*/", "", value, flags=re.DOTALL)
+        if re.fullmatch(r"[\d.e\s()<*/+x-]+", plain):
+            yield float(eval(plain))  # digits and signs only
+
+
+def source_of(cell):
+    """The text of the files that a cell names; those behind the first lie in its folder."""
+    paths, texts = FILE.findall(cell), []
+    for path in paths:
+        whole = path if "/" in path else os.path.join(os.path.dirname(paths[0]), path)
+        for file in glob.glob(os.path.join(TOP, "src", whole)):
+            with open(file, encoding="utf-8") as source:
+                texts.append(source.read())
+    return "\n".join(texts)
+
+
+def check_names(where, said):
+    """Does each name that is said of these files stand in one of them, with that value?"""
+    source = source_of(where)
+    for name, value, unit in NAMED.findall(re.sub(r"`[^`]*`", "", said)):
+        values = list(written(name, source))
+        if not re.search(r"\b" + name.rstrip("*") + (r"" if name.endswith("*") else r"\b"), source):
+            yield f"{where}: there is no {name}"
+        elif value and values and not any(math.isclose(told(value, unit), v) for v in values):
+            yield f"{where}: {name} is {values[0]:g}, not {value}{unit}"
+
+
+def check_page():
+    """Every constant of docs/constants.md stands in the file where it is said to, with that value."""
+    with open(PAGE, encoding="utf-8") as page:
+        text = page.read()
+    wrong = []
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.split("|")]
+        if len(cells) > 3 and FILE.search(cells[1]):
+            where = ", ".join(FILE.findall(cells[1]))
+            name = NAMED.match(cells[1])
+            wrong += check_names(where, name.group(1) if name else cells[2])
+    start = text.index("Where work is cut into pieces")
+    for where, said in re.findall(r"`([\w/]+\.[ch])` ([^`]*)", text[start : text.index("\n\n", start)]):
+        wrong += check_names(where, said)
+    return wrong
 
 
 def copy_tree(work):
@@ -323,12 +390,15 @@ def main():
     parser.add_argument("--seeds", nargs="+", type=int, default=[1, 2, 3])
     parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--check", action="store_true",
-                        help="only see whether the constants are where they are said to be")
+                        help="only see whether the constants are where they are said to be, here "
+                             "and in docs/constants.md")
     parser.add_argument("--work", metavar="DIR", help="work here, and leave it")
     options = parser.parse_args()
     check()
     if options.check:
-        return 0
+        wrong = check_page()
+        print("\n".join(f"docs/constants.md: {line}." for line in wrong), end="\n" if wrong else "")
+        return 1 if wrong else 0
     with tempfile.TemporaryDirectory() as scratch:
         work = os.path.abspath(options.work) if options.work else scratch
         copy_tree(work)
