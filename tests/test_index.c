@@ -210,6 +210,57 @@ static void models_of_all_kinds(void **state)
     vem_data_free(queries);
 }
 
+/* Nor do units: squares of values that are this small would be 0. */
+static void values_however_small(void **state)
+{
+    static rows r, small;
+    static int32_t lists[2][N * 2];
+    int32_t count[2];
+    vem_index_point points[2][C];
+    vem_index_summary told[2] = {{.size = sizeof *told}, {.size = sizeof *told}};
+    const struct {
+        vem_precision precision;
+        int exponent;
+    } units[] = {{VEM_SINGLE, -60}, {VEM_SINGLE, -95}, {VEM_DOUBLE, -400}};
+    (void)state;
+    draw(&r, 15);
+    for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
+        for (int k = 0; k < 2; k++) {
+            const double unit = k ? ldexp(1, units[u].exponent) : 1,
+                         variance = 0.1 * unit * unit;
+            small = r;
+            for (int i = 0; i < N * D; i++)
+                small.x[i] *= unit;
+            for (int i = 0; i < Q * D; i++)
+                small.queries[i] *= unit;
+            for (int i = 0; i < C * D; i++)
+                small.means[i] *= unit;
+            vem_data *data = data_of(small.x, N), *queries = data_of(small.queries, Q);
+            vem_model *model = NULL;
+            vem_index *index = NULL;
+            assert_int_equal(vem_model_new(ctx, VEM_ISO_SHARED, C, D, small.means,
+                                           small.weights, &variance, &model),
+                             VEM_OK);
+            if (vem_index_score(ctx, model, data, queries, units[u].precision, NULL,
+                                &index) != VEM_OK ||
+                vem_assign_spill(ctx, model, data, 1, units[u].precision, lists[k],
+                                 NULL) != VEM_OK)
+                fail_msg("%s", vem_ctx_message(ctx));
+            assert_int_equal(vem_index_describe(ctx, index, &told[k]), VEM_OK);
+            count[k] = vem_index_count(index);
+            points_of(index, points[k]);
+            vem_index_free(index);
+            vem_model_free(model);
+            vem_data_free(data);
+            vem_data_free(queries);
+        }
+        assert_memory_equal(&told[0], &told[1], sizeof *told);
+        assert_int_equal(count[0], count[1]);
+        assert_memory_equal(points[0], points[1], (size_t)count[0] * sizeof **points);
+        assert_memory_equal(lists[0], lists[1], sizeof *lists);
+    }
+}
+
 static void budgets(void **state)
 {
     static rows r;
@@ -358,8 +409,11 @@ static void refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_plain_loops), cmocka_unit_test(models_of_all_kinds),
-        cmocka_unit_test(budgets),        cmocka_unit_test(threads),
+        cmocka_unit_test(as_plain_loops),
+        cmocka_unit_test(models_of_all_kinds),
+        cmocka_unit_test(values_however_small),
+        cmocka_unit_test(budgets),
+        cmocka_unit_test(threads),
         cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

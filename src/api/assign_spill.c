@@ -142,7 +142,7 @@ vem_status vem_i_assign_spill(vem_i_run *run, const vem_model *model,
     if (status == VEM_OK)
         status = vem_i_take(run, &list, (size_t)rows, (size_t)s.near * sizeof *list);
     if (status == VEM_OK)
-        status = vem_i_means_alone(run, model, NULL, &balls);
+        status = vem_i_means_alone(run, model, &balls);
     s.list = list;
     if (status == VEM_OK) {
         const vem_assign_options how = {.size = sizeof how,

@@ -6,10 +6,12 @@
 #include "api/means_alone.h"
 #include "base/memory.h"
 #include "base/structs.h"
+#include "data/unit.h"
 #include "io/io.h"
 #include "metrics/index.h"
 #include "metrics/neighbors.h"
 #include "model/family.h"
+#include "model/units.h"
 
 enum { NEIGHBORS = 10 };
 
@@ -66,7 +68,7 @@ static vem_status list_rows(vem_i_run *run, const vem_model *model, const vem_da
         return vem_i_assign_spill(run, model, data, o->lambda, precision, labels, NULL);
     const vem_assign_options assign = {.size = sizeof assign, .precision = precision};
     vem_model *balls = NULL;
-    vem_status status = vem_i_means_alone(run, model, NULL, &balls);
+    vem_status status = vem_i_means_alone(run, model, &balls);
     if (status == VEM_OK)
         status = vem_i_assign_guided(run, balls, data, &assign, labels, NULL, NULL);
     vem_model_free(balls);
@@ -77,9 +79,37 @@ typedef struct work {
     int32_t *labels;
     int64_t *neighbors;
     double *origin;
+    double *scale; /* what values are divided by; NULL: 1 */
     vem_i_points *queries;
-    vem_model *lists;
+    vem_model *lists; /* in the units of the queries' view */
 } work;
+
+/* Values whose squares might be no numbers are divided by one power of two. */
+static vem_status choose_scale(vem_i_run *run, const vem_model *model,
+                               vem_precision precision, work *w)
+{
+    double extent;
+    vem_status status = vem_i_model_extent(run, model, &extent);
+    const double unit = status == VEM_OK ? vem_i_even_unit(precision, extent) : 1;
+    if (unit == 1)
+        return status;
+    status = vem_i_take(run, &w->scale, (size_t)model->d, sizeof *w->scale);
+    for (int32_t j = 0; status == VEM_OK && j < model->d; j++)
+        w->scale[j] = unit;
+    return status;
+}
+
+/* The lists as the queries see them. */
+static vem_status take_lists(vem_i_run *run, const vem_model *model, work *w)
+{
+    vem_model *balls = NULL;
+    vem_status status = vem_i_means_alone(run, model, &balls);
+    if (status == VEM_OK)
+        status =
+            vem_i_model_to_view(run, balls, &w->queries->view, balls->family, &w->lists);
+    vem_model_free(balls);
+    return status;
+}
 
 static vem_status measure(vem_i_run *run, const vem_model *model, const vem_data *data,
                           const vem_data *queries, vem_precision precision,
@@ -94,14 +124,18 @@ static vem_status measure(vem_i_run *run, const vem_model *model, const vem_data
     if (status != VEM_OK)
         return status;
     vem_i_model_center(model, w->origin);
-    const vem_i_points_request request = {.precision =
-                                              vem_i_precision_for(model, data, precision),
+    const vem_precision computed = vem_i_precision_for(model, data, precision);
+    if ((status = choose_scale(run, model, computed, w)) != VEM_OK)
+        return status;
+    const vem_i_points_request request = {.precision = computed,
                                           .normalize = model->normalizes,
                                           .origin = w->origin,
+                                          .whiten = w->scale != NULL,
+                                          .scale = w->scale,
                                           .phase = "read"};
     status = vem_i_points_new(run, queries, &request, &w->queries);
     if (status == VEM_OK)
-        status = vem_i_means_alone(run, model, w->origin, &w->lists);
+        status = take_lists(run, model, w);
     if (status == VEM_OK)
         status = list_rows(run, model, data, precision, o, w->labels);
     if (status == VEM_OK)
@@ -145,6 +179,7 @@ vem_status vem_index_score(vem_ctx *ctx, const vem_model *model, const vem_data 
     vem_i_free(w.labels);
     vem_i_free(w.neighbors);
     vem_i_free(w.origin);
+    vem_i_free(w.scale);
     return status;
 }
 

@@ -4,8 +4,9 @@
 
 #include "model/model.h"
 
-/* As balls of one size, about an origin (NULL: 0). */
-vem_status vem_i_means_alone(vem_i_run *run, const vem_model *model, const double *origin,
-                             vem_model **balls);
+/* As balls of one size. The size is 1, or where squares of distances might
+ * be no numbers in single precision, a power of two as large as the model is wide, so that passes over rows
+ * divide by it (metrics/chunks.h). */
+vem_status vem_i_means_alone(vem_i_run *run, const vem_model *model, vem_model **balls);
 
 #endif

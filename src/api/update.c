@@ -34,7 +34,7 @@ static vem_status find_nearest(vem_i_run *run, const vem_model *from, const vem_
     const vem_assign_options assign = {.size = sizeof assign, .precision = VEM_DOUBLE};
     vem_model *balls = NULL;
     vem_data *rows = NULL;
-    vem_status status = vem_i_means_alone(run, to, NULL, &balls);
+    vem_status status = vem_i_means_alone(run, to, &balls);
     if (status != VEM_OK)
         return status;
     balls->normalizes = 0; /* means are no rows */

@@ -96,6 +96,22 @@ static void deviations_of(const vem_model *model, const double *origin,
                             : deviation_of(model, origin, j);
 }
 
+vem_status vem_i_model_extent(vem_i_run *run, const vem_model *model, double *extent)
+{
+    const size_t d = (size_t)model->d;
+    double *deviations;
+    const vem_status status = vem_i_take(run, &deviations, 2 * d, sizeof *deviations);
+    if (status != VEM_OK)
+        return status;
+    vem_i_model_center(model, deviations + d);
+    deviations_of(model, deviations + d, deviations);
+    *extent = 0;
+    for (size_t j = 0; j < d; j++)
+        *extent = fmax(*extent, deviations[j]);
+    vem_i_free(deviations);
+    return VEM_OK;
+}
+
 /* What the columns are divided by, so that how well a model can be computed does not depend on
  * their units: those of a model with a variance for each by powers of two near their
  * deviations, those of balls by one for all, and only where it is needed. NULL: as the model
