@@ -5,9 +5,19 @@
 
 enum { COLUMN = 26, WIDTH = 80 };
 
-static const char *const GROUPS[] = {
-    "Model",  "Prior", "Start", "Stopping", "Data", "Computing", "Input and output",
-    "Options"};
+/* In the order in which they are shown; what names none of them goes into the last. */
+static const char *const GROUPS[] = {"Model",  "Prior", "Start",     "Stopping",
+                                     "Data",   "Index", "Computing", "Input and output",
+                                     "Options"};
+enum { GROUPS_COUNT = sizeof GROUPS / sizeof *GROUPS };
+
+static const char *known_group(const char *group)
+{
+    for (int g = 0; g < GROUPS_COUNT; g++)
+        if (strcmp(GROUPS[g], group) == 0)
+            return GROUPS[g];
+    return GROUPS[GROUPS_COUNT - 1];
+}
 
 /* Where an option of the library's table belongs; one that is not named here goes last.
  */
@@ -113,7 +123,7 @@ static int is_file(const cli_command *command, const cli_option *own)
 int cli_help_lines(const cli_command *command, cli_help_line *lines, int capacity)
 {
     int count = 0;
-    for (size_t g = 0; g < sizeof GROUPS / sizeof *GROUPS; g++) {
+    for (int g = 0; g < GROUPS_COUNT; g++) {
         for (int i = 0; i < vem_option_count() && count < capacity; i++) {
             const vem_option_info *info = vem_option_at(i);
             if (!cli_takes_shared(command, info->name) ||
@@ -133,7 +143,7 @@ int cli_help_lines(const cli_command *command, cli_help_line *lines, int capacit
         }
         for (int i = 0; i < command->own_count && count < capacity; i++) {
             const cli_option *own = &command->own[i];
-            if (strcmp(own->group, GROUPS[g]) != 0)
+            if (known_group(own->group) != GROUPS[g])
                 continue;
             cli_help_line *line = &lines[count++];
             *line = (cli_help_line){.name = own->name,

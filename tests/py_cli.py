@@ -40,6 +40,18 @@ class Usage(Case):
         self.assertRegex(presets, r"\n  kmeans-c +iso-shared +flat +closest +2 ")
         self.assertRegex(presets, r"\n  gmm +full +free +all +C ")
 
+    def test_help_names_every_option(self):
+        """Whatever heading a table gives an option, it is shown."""
+        tables = 0
+        for verb in re.findall(r"^  vem ([a-z]+) ", self.vem("--help").stdout, re.MULTILINE):
+            with open(os.path.join(SOURCE, "cli", f"{verb}.c"), encoding="utf-8") as file:
+                own = re.findall(r"""\{"([a-z-]+)", (?:0|'.'), (?:"[^"]*"|[A-Z]+),""", file.read())
+            text = self.vem(verb, "--help").stdout
+            tables += len(own) > 0
+            for name in own:
+                self.assertRegex(text, rf"(?m)^  (    |-., )--{name}\b", verb)
+        self.assertGreater(tables, 5)
+
     def test_man_page_is_up_to_date(self):
         with open(os.path.join(SOURCE, "docs", "vem.1"), encoding="utf-8") as file:
             self.assertEqual(file.read(), self.vem("--man").stdout,
