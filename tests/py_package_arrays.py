@@ -202,6 +202,8 @@ class Arrays(Case):
                 np.testing.assert_allclose(thin.score_samples(rows), dense.score_samples(N))
         with self.assertRaisesRegex(TypeError, "sparse"):
             vem.GaussianMixture(2).fit(sparse.csr_matrix(N))
+        with self.assertRaisesRegex(TypeError, "dense rows.*MultinomialMixture.*--method sweep"):
+            vem.select(sparse.csr_matrix(N))
 
     def test_files_of_scipy(self):
         N = counts()

@@ -37,6 +37,20 @@ class Documentation(Case):
             tried += result.attempted
         self.assertGreater(tried, 60)
 
+    def test_values_have_the_names_of_parameters(self):
+        """What the command's help calls EPS or HOW is the parameter, in Python."""
+        tried = 0
+        for option in _options.TABLE.values():
+            if option.argument and re.search(rf"(?<!\w){re.escape(option.argument)}(?!\w)", option.help):
+                for kind in vem.KMeans, vem.GaussianMixture:
+                    entry = re.search(rf"(?ms)^ *{option.name} :.*?(?=^ *\w+ :|\Z)",
+                                      section(kind.__doc__, "Other Parameters"))
+                    if entry:
+                        self.assertNotRegex(entry.group(0), rf"\b{option.argument}\b")
+                        tried += 1
+        self.assertGreater(tried, 0)
+        self.assertIn("memory : int or str", vem.KMeans.__doc__)
+
     def test_every_public_thing_has_an_example(self):
         for name in vem.__all__:
             thing = getattr(vem, name)

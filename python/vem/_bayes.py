@@ -389,6 +389,12 @@ def select(X, *, method="bayes", min_clusters=1, max_clusters=None, covariance_t
     >>> vem.select(X, method="bic", max_clusters=6, random_state=0).n_clusters_
     3
     """
+    if _arrays.is_sparse(X):
+        raise TypeError(
+            "A sparse matrix was passed, but select finds Gaussian clusters, of dense rows "
+            "(X.toarray()). How many clusters there are of counts the mixtures of counts say: "
+            "take the k with the least MultinomialMixture(k).fit(X).bic(X), or the command, "
+            "vem select --method sweep --family multinomial.")
     parts = ("strength", "dof", "count", "mean", "scale")
     for name in prior or {}:
         if name not in parts:

@@ -6,6 +6,7 @@ in the classes; all the others come from here: ``__init__`` of an estimator is m
 keyword for each, and its documentation is the table's help.
 """
 
+import re
 import textwrap
 from collections import namedtuple
 
@@ -83,6 +84,8 @@ def parameters(without=()):
 
 
 def _type_words(option):
+    if option.name == "memory":
+        return "int or str"
     if option.kind == "choice":
         return "{" + ", ".join(repr(word) for word in option.choices.split("|")) + "}"
     words = {"int": "int", "real": "float", "flag": "bool"}[option.kind]
@@ -96,7 +99,10 @@ def _document(names):
     for name, option_name in names.items():
         option = TABLE[option_name]
         lines.append(f"{name} : {_type_words(option)}, default=None")
-        lines.extend(textwrap.wrap(option.help[0].upper() + option.help[1:] + ".", 76,
+        words = option.help[0].upper() + option.help[1:] + "."
+        if option.argument:  # the command's word for the value
+            words = re.sub(rf"(?<!\w){re.escape(option.argument)}(?!\w)", name, words)
+        lines.extend(textwrap.wrap(words, 76,
                                    initial_indent="    ", subsequent_indent="    "))
     return "\n".join("    " + line if line else line for line in lines)
 
