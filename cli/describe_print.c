@@ -76,9 +76,19 @@ static void print_differences(const cli_findings *f, const vem_cluster *it, int 
     putchar('\n');
 }
 
+/* "-" where no column varies: there is nothing to compare with. */
+static const char *spread_of(const vem_cluster *it, char text[16])
+{
+    if (isfinite(it->spread))
+        snprintf(text, 16, "%.3g", it->spread);
+    else
+        snprintf(text, 16, "-");
+    return text;
+}
+
 static void print_clusters(const cli_findings *f, int64_t shown)
 {
-    char a[32], share[16], doubt[16];
+    char a[32], share[16], doubt[16], spread[16];
     const int width = cli_width(STDOUT_FILENO);
     int left;
     if (f->data)
@@ -94,12 +104,12 @@ static void print_clusters(const cli_findings *f, int64_t shown)
         if (it->nearest >= 0)
             snprintf(nearest, sizeof nearest, "%d", (int)it->nearest);
         if (f->data)
-            left = printf("%8d %12s %6s %6.3g %8s %7s  ", (int)c, cli_count(it->rows, a),
-                          percent(it->mass / f->about.mass, share), it->spread,
+            left = printf("%8d %12s %6s %6s %8s %7s  ", (int)c, cli_count(it->rows, a),
+                          percent(it->mass / f->about.mass, share), spread_of(it, spread),
                           percent(it->doubtful, doubt), nearest);
         else
-            left =
-                printf("%8d %10.4g %6.3g %7s  ", (int)c, it->weight, it->spread, nearest);
+            left = printf("%8d %10.4g %6s %7s  ", (int)c, it->weight,
+                          spread_of(it, spread), nearest);
         print_differences(f, it, width - left);
     }
 }
@@ -170,6 +180,28 @@ static void print_mean(const cli_findings *f, int32_t j, double mean)
     printf(" %*.*f", NUMBER, behind, fabs(mean) < unit / 2 ? 0.0 : mean);
 }
 
+/* The name at the head of a column of means; its length. Where there is room for its beginning only,
+ * and another one shown begins alike, or it ends with the number of a column, its end is shown. */
+static int head_of(const cli_findings *f, const int32_t *columns, int count, int at,
+                   char out[NAME])
+{
+    char name[NAME], other[NAME], first[NAME];
+    const char *end = column_name(f, columns[at], name);
+    int all = cli_first(end, NAME, first, sizeof first);
+    cli_first(end, NUMBER, out, NAME);
+    int alike = all > NUMBER && stored_name(f, columns[at], other) == other;
+    for (int k = 0; k < count && !alike; k++) {
+        cli_first(column_name(f, columns[k], other), NUMBER, first, sizeof first);
+        alike = k != at && strcmp(first, out) == 0;
+    }
+    if (all <= NUMBER || !alike)
+        return all < NUMBER ? all : NUMBER;
+    for (; all > NUMBER - 2; all--)
+        end += vem_utf8_length(end) ? vem_utf8_length(end) : 1;
+    snprintf(out, NAME, "..%s", end);
+    return NUMBER;
+}
+
 static void print_means(const cli_findings *f, int64_t shown)
 {
     int32_t columns[WIDTH];
@@ -181,10 +213,9 @@ static void print_means(const cli_findings *f, int64_t shown)
                count, (int)d);
     printf("\n%8s", "cluster");
     for (int k = 0; k < count; k++) {
-        char name[NAME], first[NAME];
-        const int length =
-            cli_first(column_name(f, columns[k], name), NUMBER, first, sizeof first);
-        printf(" %*s%s", NUMBER - length, "", first);
+        char head[NAME];
+        const int length = head_of(f, columns, count, k, head);
+        printf(" %*s%s", NUMBER - length, "", head);
     }
     putchar('\n');
     for (int64_t i = 0; i <= shown; i++) { /* everything comes last */

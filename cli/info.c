@@ -24,7 +24,7 @@ enum { SHOWN_COLUMNS = 20, BLOCK_VALUES = 1 << 15 };
 /* Of the finite values of a column. */
 typedef struct column {
     double low, high, mean, squares;
-    int64_t count;
+    int64_t count, nans;
 } column;
 
 typedef struct survey {
@@ -46,6 +46,7 @@ static void take_row(survey *s, const double *row, int32_t d, int64_t i)
         column *c = &s->columns[j];
         if (!isfinite(x)) {
             *(isnan(x) ? &s->nans : &s->infinities) += 1;
+            c->nans += isnan(x) != 0;
             if (!s->bad_row) {
                 s->bad_row = i + 1;
                 s->bad_column = j + 1;
@@ -156,6 +157,7 @@ static int data_json(const cli_args *args, const vem_data *data, const survey *s
         json_object_set_new(row, "mean", cli_json_real(c->count ? c->mean : NAN));
         json_object_set_new(row, "max", cli_json_real(c->count ? c->high : NAN));
         json_object_set_new(row, "sd", cli_json_real(deviation(c)));
+        json_object_set_new(row, "missing", json_integer(c->nans));
         json_object_set_new(row, "advice",
                             cli_json_text(vem_data_column_advice(data, j)));
         json_array_append_new(list, row);
@@ -211,7 +213,8 @@ static void data_words(const cli_args *args, const vem_data *data, const survey 
     if (bytes > 0)
         printf(", %s", vem_bytes_print(bytes, a));
     printf("%s\n", vem_data_weights(data) ? ", weighted" : "");
-    printf("  %-16s %14s %14s %14s %14s\n", "column", "min", "mean", "max", "sd");
+    printf("  %-16s %12s %12s %12s %12s %8s\n", "column", "min", "mean", "max", "sd",
+           "missing");
     for (int32_t j = 0; j < d && j < SHOWN_COLUMNS; j++) {
         const column *c = &s->columns[j];
         const char *name = vem_data_column_name(data, j);
@@ -219,10 +222,10 @@ static void data_words(const cli_args *args, const vem_data *data, const survey 
         snprintf(label, sizeof label, name ? "%d %s" : "%d", (int)j + 1,
                  name ? cli_clean(name, clean, 14) : NULL);
         if (!c->count)
-            printf("  %-16s %14s\n", label, "no numbers");
+            printf("  %-16s %12s\n", label, "no numbers");
         else
-            printf("  %-16s %14.6g %14.6g %14.6g %14.6g\n", label, c->low, c->mean,
-                   c->high, deviation(c));
+            printf("  %-16s %12.6g %12.6g %12.6g %12.6g %8s\n", label, c->low, c->mean,
+                   c->high, deviation(c), cli_count(c->nans, a));
     }
     if (d > SHOWN_COLUMNS)
         printf("  and %s (--json lists all)\n",

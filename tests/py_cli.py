@@ -456,7 +456,10 @@ class Info(Case):
         result = self.json("info", data)
         self.assertEqual((result["nan"], result["infinite"]), (1, 1))
         self.assertEqual((result["first_bad_row"], result["first_bad_column"]), (7, 2))
-        self.assertIn("row 7, column 2", self.vem("info", data).stdout)
+        text = self.vem("info", data).stdout
+        self.assertIn("row 7, column 2", text)
+        self.assertEqual([column["missing"] for column in result["columns"]], [0, 1])
+        self.assertEqual([line.split()[-1] for line in text.splitlines()[1:4]], ["missing", "0", "1"])
 
     def test_many_columns(self):
         data = self.npy("x.npy", [[0.5] * 50] * 3, "<f4")

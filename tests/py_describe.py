@@ -132,6 +132,29 @@ class Describe(Case):
         head = lines[lines.index("Means") + 1]
         self.assertEqual(head, " cluster" + "".join(f" {name[:11]:>11}" for name in names))
 
+    def test_headings_can_be_told_apart(self):
+        """Names that begin alike show their ends, and the number of a column is whole."""
+        with open(self.path("n.csv"), "w", encoding="utf-8") as file:
+            file.write("visits per month 2019,visits per month 2020,sepal length (cm)\n1,2,3\n2,4,5\n4,8,6\n")
+        self.vem("fit", self.path("n.csv"), "-k", 1, "-o", self.path("n.npz"), "-q")
+        lines = self.vem("describe", self.path("n.npz")).stdout.splitlines()
+        self.assertEqual(lines[lines.index("Means") + 1], " cluster ..onth 2019 ..onth 2020 sepal lengt")
+        means = np.zeros((2, 20000))
+        means[:, [7, 12344, 12345, 19999]] = [[-1], [1]]
+        np.savez(self.path("wide.npz"), means=means, weights=[0.5, 0.5], variances=np.ones(1))
+        text = self.vem("describe", self.path("wide.npz")).stdout
+        for name in " column 8 ", " ..umn 12345 ", " ..umn 12346 ", " ..umn 20000":
+            self.assertIn(name, text + " ")
+
+    def test_rows_that_are_all_one(self):
+        """Where no column varies a spread is no number, and none is shown."""
+        with open(self.path("same.csv"), "w", encoding="utf-8") as file:
+            file.write("a,b\n" + "1,2\n" * 5)
+        self.vem("fit", self.path("same.csv"), "-k", 1, "-o", self.path("same.npz"), "-q")
+        for model in ([self.path("same.npz"), self.path("same.csv")], [self.path("same.npz")]):
+            self.assertNotIn("nan", self.vem("describe", *model).stdout)
+        self.assertIsNone(self.json("describe", self.path("same.npz"), self.path("same.csv"))["found"][0]["spread"])
+
     def test_names_stay_whole_in_files(self):
         """A terminal is spared control codes and long names; JSON and CSV are for programs."""
         names = ["n" * 80 + "a", "n" * 80 + "b", "tab\there"]
