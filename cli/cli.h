@@ -457,6 +457,7 @@ typedef struct cli_found {
     const vem_select_options *select;
     cli_more *more;         /* to be found when the model is written */
     const cli_drift *drift; /* NULL: no model was before */
+    int32_t nodes, levels;  /* of --hierarchy, as it was written; 0: none was */
 } cli_found;
 /* NULL: nothing is told. */
 vem_status cli_write_drift(cli_args *args, const cli_drift *drift);

@@ -139,7 +139,7 @@ int cli_read_levels(const cli_args *args, int64_t *levels)
 }
 
 /* The last of all, so that who does not wait for it has the rest. */
-static int write_hierarchy(cli_args *args, const cli_found *found, const char *path)
+static int write_hierarchy(cli_args *args, cli_found *found, const char *path)
 {
     int64_t levels = 0;
     cli_read_levels(args, &levels); /* which was checked before the fit */
@@ -154,6 +154,10 @@ static int write_hierarchy(cli_args *args, const cli_found *found, const char *p
     cli_progress_end();
     if (status == VEM_OK)
         status = vem_hierarchy_write(args->ctx, hierarchy, path);
+    if (status == VEM_OK) {
+        found->nodes = vem_hierarchy_nodes(hierarchy);
+        found->levels = vem_hierarchy_levels(hierarchy);
+    }
     vem_hierarchy_free(hierarchy);
     if (status == VEM_STOPPED && cli_interrupted()) {
         cli_error("interrupted; %s was not written, all other files were.", path);
@@ -162,7 +166,7 @@ static int write_hierarchy(cli_args *args, const cli_found *found, const char *p
     return status == VEM_OK ? CLI_DONE : cli_failure(args, status);
 }
 
-static int write_results(cli_args *args, const cli_found *found, const vem_data *data)
+static int write_results(cli_args *args, cli_found *found, const vem_data *data)
 {
     const char *output = cli_value(args, "output"), *labels = cli_value(args, "labels");
     const char *trace = cli_value(args, "trace");
@@ -202,6 +206,10 @@ static int tell(cli_args *args, const cli_found *found, double seconds_read,
             cli_more_json(found->more, o);
         }
         cli_drift_json(found->drift, o);
+        if (found->levels > 0) {
+            json_object_set_new(o, "hierarchy_nodes", json_integer(found->nodes));
+            json_object_set_new(o, "hierarchy_levels", json_integer(found->levels));
+        }
         if (cli_processes() > 1) {
             json_object_set_new(o, "processes", json_integer(cli_processes()));
             json_object_set_new(o, "bytes_sent",
@@ -219,6 +227,14 @@ static int tell(cli_args *args, const cli_found *found, double seconds_read,
             cli_print_more(args, found->more);
         }
         cli_print_drift(found->drift);
+        if (found->levels > 0) {
+            char above[48];
+            printf("  %-13s %s: %s above the clusters, %d levels in all\n", "hierarchy",
+                   cli_value(args, "hierarchy"),
+                   cli_counted(found->nodes - vem_model_clusters(found->model), "centre",
+                               above),
+                   (int)found->levels);
+        }
     }
     return CLI_DONE;
 }

@@ -44,11 +44,15 @@ static int print_json(const cli_args *args, const vem_index_summary *s,
     return cli_json_print(o);
 }
 
-static void print_words(const vem_index_summary *s, const vem_index_point *at)
+static void print_words(const cli_args *args, const vem_index_summary *s,
+                        const vem_index_point *at)
 {
     char a[48], b[48], c[48];
-    printf("%s in %s; %s %s\n", cli_counted(s->rows, "row", a),
-           cli_counted(s->clusters, "list", b), cli_count(s->queries, c),
+    const char *lists = cli_value(args, "lists"), *picture = cli_value(args, "picture");
+    printf("%s in %s%s%s%s; %s %s\n", cli_counted(s->rows, "row", a),
+           cli_counted(s->clusters, "list", b),
+           cli_value(args, "spill") ? ", each in two of them" : "", lists ? " of " : "",
+           lists ? lists : "", cli_count(s->queries, c),
            s->queries == 1 ? "query" : "queries");
     printf("  %-15s mean %.1f, CV %.3f, largest %s; %s empty, %s of more than %d times "
            "the mean\n",
@@ -63,6 +67,8 @@ static void print_words(const vem_index_summary *s, const vem_index_point *at)
                    at[k].probes, at[k].recall, 100 * at[k].scanned_p99 / (double)s->rows);
         else
             printf("  %10.1f %%   one list has more rows than that\n", 100 * shares[k]);
+    if (picture)
+        printf("  %-15s %s\n", "picture", picture);
 }
 
 int cli_read_spill(const char *text, double *lambda)
@@ -158,7 +164,7 @@ int cli_score_index(cli_args *args, const vem_model *model, const vem_data *data
     else if (cli_value(args, "json"))
         code = print_json(args, &summary, at, index, cli_clock() - began);
     else
-        print_words(&summary, at);
+        print_words(args, &summary, at);
     vem_index_free(index);
     vem_data_free(queries);
     free(lists);

@@ -40,7 +40,8 @@ static const char *phase_name(const char *phase)
         {"read", "reading"},  {"reduce", "reducing"},     {"seed", "seeding"},
         {"em", "fitting"},    {"measure", "measuring"},   {"assign", "assigning"},
         {"score", "scoring"}, {"generate", "generating"}, {"look", "looking"},
-        {"pair", "pairing"},  {"merge", "merging"},       {"divide", "dividing"}};
+        {"pair", "pairing"},  {"merge", "merging"},       {"divide", "dividing"},
+        {"cap", "evening"},   {"sample", "sampling"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(names[i][0], phase) == 0)
             return names[i][1];

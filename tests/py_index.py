@@ -68,6 +68,7 @@ class Index(Case):
                         "--picture", self.path("recall.svg")).stdout
         self.assertIn("3,000 rows in 200 lists; 50 queries", told)
         self.assertIn("recall@10", told)
+        self.assertRegex(told, rf"picture +{re.escape(self.path('recall.svg'))}")
         root = tree.parse(self.path("recall.svg")).getroot()
         text = "".join(root.itertext())
         self.assertIn("3000 rows in 200 lists", text)
@@ -163,6 +164,8 @@ class Index(Case):
             self.assertAlmostEqual(point["scanned"], (rank < point["probes"]).sum(1).mean())
             self.assertAlmostEqual(point["recall"], (np.take_along_axis(rank, true, 1) < point["probes"]).mean())
         self.assertEqual(told["size_largest"], np.bincount(given[given >= 0]).max())
+        self.assertIn(f"3,000 rows in 200 lists of {self.path('given.csv')}; 50 queries", self.vem(
+            *score, "--lists", self.path("given.csv")).stdout)
         for bad, words in (([0] * 5, "has 5 labels"), (nearest + 200, "lists 0 to 199"), (nearest - 2, "list -2")):
             np.save(self.path("bad.npy"), np.array(bad))
             self.refuse(1, (*score, "--lists", self.path("bad.npy")), words)
@@ -173,6 +176,11 @@ class Index(Case):
         self.fitted("--hierarchy", self.path("h.npz"), "--levels", 3)
         tree, means = np.load(self.path("h.npz")), np.load(self.path("m.npz"))["means"]
         vectors, parents, levels = tree["vectors"], tree["parents"], tree["levels"]
+        fit = ("fit", self.path("x.npy"), "-k", 200, "--hierarchy", self.path("h.npz"), "--levels", 3)
+        self.assertIn(f"{self.path('h.npz')}: {len(vectors) - 200} centres above the clusters, 3 levels in all",
+                      self.vem(*fit).stdout)
+        told = self.json(*fit)
+        self.assertEqual((told["hierarchy_nodes"], told["hierarchy_levels"]), (len(vectors), 3))
         np.testing.assert_array_equal(vectors[:200], means)
         self.assertEqual(sorted(set(levels)), [0, 1, 2])
         for level in 0, 1:
