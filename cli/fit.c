@@ -243,12 +243,11 @@ const cli_command cli_fit = {
     .operands = "DATA... -k C -o MODEL.npz",
     .purpose = "fit a mixture to the rows of DATA",
     .details =
-        "DATA is .npy, .csv, .tsv, .txt, .fvecs, .bvecs, .fbin, .u8bin, .i8bin, a\n"
-        "coreset .npz (with its weights), for families of counts also sparse .mtx or "
-        ".npz\n"
-        "(scipy's), "
-        "FILE.h5:/path where the build has HDF5, or - for CSV on\n"
-        "standard input; .csv.gz and the like are decompressed. Several files, or a\n"
+        "DATA is .npy, .csv, .tsv, .txt, .fvecs, .bvecs, .fbin, .u8bin, .i8bin,\n"
+        ".safetensors (:NAME behind it says which tensor), a coreset .npz (with its\n"
+        "weights), for families of counts also sparse .mtx or .npz (scipy's),\n"
+        "FILE.h5:/path where the build has HDF5, or - for CSV on standard input;\n"
+        ".csv.gz and the like are decompressed. Several files, or a\n"
         "pattern in quotes ('part-*.npy'), are one set of rows in the order given. The\n"
         "model knows the names of its columns and ids: later commands find them by "
         "name.\n"

@@ -231,9 +231,9 @@ void cli_help_all(FILE *stream)
     fputs(
         "  vem COMMAND --help                      options of a command, with examples\n"
         "  vem --version, vem --help\n\n"
-        "DATA is .npy, .csv, .tsv, .txt, .fvecs, .bvecs, .fbin, .u8bin, .i8bin, a\n"
-        "coreset .npz, sparse counts as .mtx or scipy's .npz, FILE.h5:/path where the\n"
-        "build has HDF5, or - for CSV on standard input.\n\n"
+        "DATA is .npy, .csv, .tsv, .txt, .fvecs, .bvecs, .fbin, .u8bin, .i8bin,\n"
+        ".safetensors, a coreset .npz, sparse counts as .mtx or scipy's .npz,\n"
+        "FILE.h5:/path where the build has HDF5, or - for CSV on standard input.\n\n"
         "A first try:\n"
         "  vem generate birch-grid -o data.npy --labels truth.npy\n"
         "  vem fit data.npy -k 25 -o model.npz\n"

@@ -93,8 +93,8 @@ static void put_head(FILE *stream, const char *title, const char *made_by)
 
 static void put_data(FILE *stream)
 {
-    fputs("DATA is .npy, .csv, .tsv, .txt, .fvecs, .bvecs, .fbin, .u8bin, .i8bin, a "
-          "coreset .npz, "
+    fputs("DATA is .npy, .csv, .tsv, .txt, .fvecs, .bvecs, .fbin, .u8bin, .i8bin, "
+          ".safetensors (FILE.safetensors:NAME: that tensor), a coreset .npz, "
           "FILE.h5:/path "
           "where the build has HDF5, or \\- for CSV on standard input.\n"
           "A model is an .npz file that numpy.load opens. Every file is written whole or "

@@ -7,11 +7,12 @@
 
 #include "cli.h"
 
-/* In FILE.h5:/path, where the path begins; else the end of the word. */
+/* In FILE.h5:/path and FILE.safetensors:NAME, where what is behind the file begins; else the end of
+ * the word. */
 static const char *tail_of(const char *word)
 {
-    static const char *const marks[] = {".h5:", ".hdf5:"};
-    for (int i = 0; i < 2; i++) {
+    static const char *const marks[] = {".h5:", ".hdf5:", ".safetensors:"};
+    for (int i = 0; i < 3; i++) {
         const char *mark = strstr(word, marks[i]);
         if (mark)
             return mark + strlen(marks[i]) - 1;

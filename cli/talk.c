@@ -137,6 +137,8 @@ const char *cli_seconds(double seconds, char text[32])
 
 const char *cli_dtype(vem_dtype type)
 {
+    if (type == VEM_BFLOAT16)
+        return "bfloat16";
     switch (type) {
     case VEM_FLOAT32: return "float32";
     case VEM_FLOAT64: return "float64";

@@ -34,6 +34,14 @@ static uint16_t half_at(int64_t i)
     return (uint16_t)((bits & 0x83ff) | exponent << 10);
 }
 
+/* Every kind of a finite bfloat16: tiny ones, too. */
+static uint16_t bfloat_at(int64_t i)
+{
+    const uint16_t bits = (uint16_t)kernel_below(1 << 16);
+    const uint16_t exponent = i % 7 == 0 ? 0 : (uint16_t)(120 + kernel_below(14));
+    return (uint16_t)((bits & 0x807f) | exponent << 7);
+}
+
 static rows rows_new(const vem_i_kernels *table, vem_i_stored_type type, int32_t n,
                      int32_t d)
 {
@@ -46,6 +54,8 @@ static rows rows_new(const vem_i_kernels *table, vem_i_stored_type type, int32_t
     for (int64_t i = 0; i < count; ++i)
         if (type == VEM_I_STORED_F2)
             ((uint16_t *)r.stored)[i] = half_at(i);
+        else if (type == VEM_I_STORED_BF)
+            ((uint16_t *)r.stored)[i] = bfloat_at(i);
         else
             ((uint8_t *)r.stored)[i] = (uint8_t)kernel_below(256);
     for (int32_t j = 0; j < d; ++j)
@@ -192,7 +202,7 @@ int check_stored(const vem_i_kernels *table)
     static const int32_t wide[] = {127, 129, 768, 1024, 1100};
     int bad = 0;
     kernel_seed(37);
-    for (int type = VEM_I_STORED_U1; type <= VEM_I_STORED_F2; ++type) {
+    for (int type = VEM_I_STORED_U1; type <= VEM_I_STORED_BF; ++type) {
         for (const int32_t *g = grid_n; *g; ++g) {
             const int32_t n = grid_items(table, *g);
             for (const int32_t *d = grid_d; *d; ++d)

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Files with columns to choose and values that are missing; sentences and notes in the package's words."""
+import json
 import pickle
 import re
+import struct
 import threading
 import warnings
 
@@ -29,6 +31,22 @@ class Read(Case):
         for i, (a, b, c) in enumerate(self.X.tolist()):
             lines.append(f"{a!r},r{i},{'' if i in gaps else repr(b)},{c!r}")
         return self.put(name, "\n".join(lines) + "\n")
+
+    def test_safetensors(self):
+        X = self.X.astype(np.float32)
+        X = (X.view(np.uint32) & 0xffff0000).view(np.float32)  # what bfloat16 holds
+        header = json.dumps({"rows": {"dtype": "BF16", "shape": X.shape, "data_offsets": [0, 2 * X.size]}}).encode()
+        with open(self.path("x.safetensors"), "wb") as file:
+            file.write(struct.pack("<Q", len(header)) + header + (X.view(np.uint32) >> 16).astype("<u2").tobytes())
+        table = vem.read(self.path("x.safetensors"))
+        self.assertEqual(table.dtype, np.float32)  # NumPy has no bfloat16
+        self.same(np.asarray(table), X)
+        theirs = vem.KMeans(3, random_state=0).fit(X)
+        for rows in (table, self.path("x.safetensors:rows")):
+            km = vem.KMeans(3, random_state=0).fit(rows)
+            self.same(km.cluster_centers_, theirs.cluster_centers_)
+            self.same(km.labels_, theirs.labels_)
+            self.assertEqual(km.cluster_centers_.dtype, np.float32)
 
     def test_columns(self):
         path = self.table()

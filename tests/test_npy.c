@@ -33,12 +33,23 @@ static size_t store(char *out, vem_dtype type, int fortran, int swapped)
         const int32_t i4 = value;
         const int64_t i8 = value;
         static const uint16_t halves[] = {0x3c00, 0x4000, 0x4200, 0x4400, 0x4500, 0x4600};
+        static const uint16_t bfloats[] = {0x3f80, 0x4000, 0x4040,
+                                           0x4080, 0x40a0, 0x40c0};
         const int8_t i1 = (int8_t)value;
         const int16_t i2 = (int16_t)value;
         const uint16_t u2 = (uint16_t)value;
         const uint32_t u4 = (uint32_t)value;
-        const void *const sources[] = {&f4, &f8, &u1, &i4, &i8, &halves[value - 1],
-                                       &i1, &i2, &u2, &u4};
+        const void *const sources[] = {&f4,
+                                       &f8,
+                                       &u1,
+                                       &i4,
+                                       &i8,
+                                       &halves[value - 1],
+                                       &i1,
+                                       &i2,
+                                       &u2,
+                                       &u4,
+                                       &bfloats[value - 1]};
         for (size_t b = 0; b < width; b++)
             out[(size_t)k * width + b] =
                 ((const char *)sources[type])[swapped ? width - 1 - b : b];
@@ -48,12 +59,12 @@ static size_t store(char *out, vem_dtype type, int fortran, int swapped)
 
 static void every_kind(void **state)
 {
-    static const char *const codes[] = {"f4", "f8", "u1", "i4", "i8",
-                                        "f2", "i1", "i2", "u2", "u4"};
+    static const char *const codes[] = {"f4", "f8", "u1", "i4", "i8", "f2",
+                                        "i1", "i2", "u2", "u4", "V2"};
     const double expected[] = {1, 2, 3, 4, 5, 6};
     (void)state;
     for (int version = 1; version <= 3; version++)
-        for (int type = VEM_FLOAT32; type <= VEM_UINT32; type++)
+        for (int type = VEM_FLOAT32; type <= (int)VEM_BFLOAT16; type++)
             for (int fortran = 0; fortran < 2; fortran++)
                 for (int big = 0; big < 2; big++) {
                     char header[128], values[64];
@@ -91,11 +102,14 @@ static void small_types(void **state)
                  {"<f2",
                   {0x0001, 0x83ff, 0x3555},
                   {0x1p-24, -1023 * 0x1p-24, 0x1.554p-2}},
-                 {"<f2", {0x7c00, 0xfc00, 0x7e00}, {INFINITY, -INFINITY, NAN}}};
+                 {"<f2", {0x7c00, 0xfc00, 0x7e00}, {INFINITY, -INFINITY, NAN}},
+                 {"|V2", {0xc040, 0x7f7f, 0x0001}, {-3, 0x1.fep127, 0x1p-133}},
+                 {"bfloat16", {0xc040, 0x7f80, 0x7fc0}, {-3, INFINITY, NAN}}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char header[128], values[16];
-        const size_t width = (size_t)(cases[i].code[2] - '0');
+        const int bfloat = cases[i].code[1] == 'V' || cases[i].code[0] == 'b';
+        const size_t width = bfloat ? 2 : (size_t)(cases[i].code[2] - '0');
         snprintf(header, sizeof header,
                  "{'descr': '%s', 'fortran_order': False, 'shape': (3,), }\n",
                  cases[i].code);
@@ -106,7 +120,7 @@ static void small_types(void **state)
         io_holds(data, 3, 1, cases[i].values);
         vem_data_free(data);
         int64_t *labels = NULL, n = 0;
-        if (cases[i].code[1] == 'f')
+        if (cases[i].code[1] == 'f' || bfloat)
             continue;
         assert_int_equal(vem_labels_read(io_ctx, path, &labels, &n), VEM_OK);
         for (int k = 0; k < 3; k++)

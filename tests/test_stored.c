@@ -27,12 +27,30 @@ static uint16_t half_of(double x)
     return (uint16_t)((exponent + 14) << 10 | ((int)floor(ldexp(fraction, 11)) & 0x3ff));
 }
 
+/* The upper half of a float, cut off. */
+static uint16_t bfloat_of(double x)
+{
+    const float value = (float)x;
+    uint32_t word;
+    memcpy(&word, &value, sizeof word);
+    return (uint16_t)(word >> 16);
+}
+
+static int has_halves(vem_dtype type)
+{
+    return type == VEM_FLOAT16 || type == VEM_BFLOAT16;
+}
+
 static void put(twins *t, vem_dtype type, int64_t i, double x)
 {
     if (type == VEM_FLOAT16) {
         const uint16_t half = half_of(x);
         ((uint16_t *)t->stored)[i] = half;
         t->values[i] = vem_i_half(half);
+    } else if (type == VEM_BFLOAT16) {
+        const uint16_t bits = bfloat_of(x);
+        ((uint16_t *)t->stored)[i] = bits;
+        t->values[i] = vem_i_bfloat(bits);
     } else if (type == VEM_UINT8) {
         ((uint8_t *)t->stored)[i] = (uint8_t)x;
         t->values[i] = (float)((uint8_t)x);
@@ -46,7 +64,7 @@ static void put(twins *t, vem_dtype type, int64_t i, double x)
 static twins twins_new(vem_dtype type, int64_t n, int weighted)
 {
     twins t = {.n = n};
-    const size_t element = type == VEM_FLOAT16 ? 2 : 1;
+    const size_t element = has_halves(type) ? 2 : 1;
     t.stored = malloc((size_t)n * (size_t)D * element);
     t.values = malloc((size_t)n * (size_t)D * sizeof *t.values);
     double *weights = malloc((size_t)n * sizeof *weights);
@@ -108,7 +126,8 @@ static void same_fits(const twins *t, const vem_options *o, const char *what, in
         fail_msg("%s, %d: the fits differ", what, number);
 }
 
-static const vem_dtype types[] = {VEM_UINT8, VEM_INT8, VEM_FLOAT16};
+static const vem_dtype types[] = {VEM_UINT8, VEM_INT8, VEM_FLOAT16, VEM_BFLOAT16};
+enum { TYPES = sizeof types / sizeof *types };
 
 static vem_options options_of(int64_t clusters)
 {
@@ -124,7 +143,7 @@ static vem_options options_of(int64_t clusters)
 static void our_own_choices(void **state)
 {
     (void)state;
-    for (int k = 0; k < 3; k++)
+    for (int k = 0; k < TYPES; k++)
         for (int weighted = 0; weighted < (k == 0 ? 2 : 1); weighted++) {
             twins t = twins_new(types[k], 1200, weighted);
             for (int how = 0; how < 6; how++) {
@@ -159,7 +178,7 @@ static void every_search_and_seeding(void **state)
 static void other_ways(void **state)
 {
     (void)state;
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < TYPES; k++) {
         twins t = twins_new(types[k], 600, 0);
         for (int how = 0; how < 9; how++) {
             vem_options o = options_of(40);
@@ -200,7 +219,7 @@ static void any_number_of_threads(void **state)
 static void rows_in_a_file(void **state)
 {
     (void)state;
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < TYPES; k++) {
         twins t = twins_new(types[k], 1500, 0);
         vem_options o = options_of(120);
         o.precision = VEM_SINGLE;
@@ -265,6 +284,35 @@ static void tiny_halves(void **state)
     twins_free(&t);
 }
 
+/* Likewise; and those whose squares are no numbers of single precision are refused as floats are. */
+static void tiny_and_huge_bfloats(void **state)
+{
+    (void)state;
+    twins t = twins_new(VEM_BFLOAT16, 500, 0);
+    vem_options o = options_of(2);
+    o.precision = VEM_SINGLE;
+    for (int huge = 0; huge < 2; huge++) {
+        for (int64_t i = 0; i < t.n * D; i++) {
+            ((uint16_t *)t.stored)[i] =
+                (uint16_t)((huge ? 0x7e00 : 0x0d00) + (i * 7 + i / D) % 13);
+            t.values[i] = vem_i_bfloat(((uint16_t *)t.stored)[i]);
+        }
+        if (!huge) {
+            same_fits(&t, &o, "tiny bfloats", 0);
+            continue;
+        }
+        char message[2][1024];
+        for (int k = 0; k < 2; k++) {
+            vem_model *model = NULL;
+            assert_int_equal(vem_fit(ctx, k ? t.wide : t.narrow, &o, NULL, &model, NULL),
+                             VEM_BAD_DATA);
+            snprintf(message[k], sizeof message[k], "%s", vem_ctx_message(ctx));
+        }
+        assert_string_equal(message[0], message[1]);
+    }
+    twins_free(&t);
+}
+
 /* To the byte: the copy, and nothing else, is smaller. And no more is taken than was planned. */
 static void memory(void **state)
 {
@@ -275,8 +323,8 @@ static void memory(void **state)
     o.precision = VEM_SINGLE;
     o.threads = 1;
     assert_int_equal(vem_plan(ctx, &o, N, D, VEM_FLOAT32, &wide), VEM_OK);
-    for (int k = 0; k < 3; k++) {
-        const uint64_t element = types[k] == VEM_FLOAT16 ? 2 : 1;
+    for (int k = 0; k < TYPES; k++) {
+        const uint64_t element = has_halves(types[k]) ? 2 : 1;
         assert_int_equal(vem_plan(ctx, &o, N, D, types[k], &narrow), VEM_OK);
         assert_int_equal(wide - narrow, (4 - element) * N * (uint64_t)D);
 #ifndef VEM_SANITIZED /* whose allocator does not say what is in use */
@@ -298,6 +346,7 @@ int main(void)
         cmocka_unit_test(checkpoints),
         cmocka_unit_test(along_leading_axes),
         cmocka_unit_test(tiny_halves),
+        cmocka_unit_test(tiny_and_huge_bfloats),
         cmocka_unit_test(memory),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

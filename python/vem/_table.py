@@ -140,7 +140,7 @@ def read(path, *, columns=None, skip=None, header=None, decimal=None, missing="e
     Parameters
     ----------
     path : str, path-like, or a list of these
-        A file that the command reads (``.npy``, ``.csv``, ``.tsv``, ``.txt``, ``.fvecs``, ``.h5:/name``
+        A file that the command reads (``.npy``, ``.safetensors``, ``.csv``, ``.tsv``, ``.txt``, ``.fvecs``, ``.h5:/name``
         and others, also with ``.gz``), or several as one.
     columns : list of str or int, default=None
         Columns to use, by name or by number from 0, in this order. None: all.

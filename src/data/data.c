@@ -83,11 +83,11 @@ static int lies_apart(int64_t n, int64_t row_stride, int32_t d, int64_t column_s
 
 vem_status vem_i_sizes_check(vem_i_run *run, vem_dtype type, int64_t n, int32_t d)
 {
-    if ((int)type < VEM_FLOAT32 || type > VEM_UINT32)
+    if ((int)type < VEM_FLOAT32 || type > VEM_BFLOAT16)
         return vem_i_fail(
             run, VEM_BAD_OPTION,
             "The type of the values is %d, but it must lie between 0 and %d.", (int)type,
-            (int)VEM_UINT32);
+            (int)VEM_BFLOAT16);
     if (n < 1 || d < 1)
         return vem_i_fail(run, VEM_BAD_DATA,
                           "The data have %" PRId64 " rows and %" PRId32

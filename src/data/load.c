@@ -54,24 +54,36 @@ static void f2_double(const char *in, int64_t n, void *out)
         ((double *)out)[j] = vem_i_half(((const loose_u2 *)(const void *)in)[j]);
 }
 
+static void bf_single(const char *in, int64_t n, void *out)
+{
+    for (int64_t j = 0; j < n; j++)
+        ((float *)out)[j] = vem_i_bfloat(((const loose_u2 *)(const void *)in)[j]);
+}
+
+static void bf_double(const char *in, int64_t n, void *out)
+{
+    for (int64_t j = 0; j < n; j++)
+        ((double *)out)[j] = vem_i_bfloat(((const loose_u2 *)(const void *)in)[j]);
+}
+
 /* Indexed by vem_precision, then vem_dtype. */
-static const convert_fn converters[2][10] = {
+static const convert_fn converters[2][11] = {
     {f4_single, f8_single, u1_single, i4_single, i8_single, f2_single, i1_single,
-     i2_single, u2_single, u4_single},
+     i2_single, u2_single, u4_single, bf_single},
     {f4_double, f8_double, u1_double, i4_double, i8_double, f2_double, i1_double,
-     i2_double, u2_double, u4_double},
+     i2_double, u2_double, u4_double, bf_double},
 };
 
 size_t vem_i_dtype_bytes(vem_dtype type)
 {
-    static const size_t bytes[] = {4, 8, 1, 4, 8, 2, 1, 2, 2, 4};
+    static const size_t bytes[] = {4, 8, 1, 4, 8, 2, 1, 2, 2, 4, 2};
     return bytes[type];
 }
 
 int vem_i_dtype_is_single(vem_dtype type)
 {
     return type == VEM_FLOAT32 || type == VEM_FLOAT16 || type == VEM_UINT8 ||
-           type == VEM_INT8;
+           type == VEM_INT8 || type == VEM_BFLOAT16;
 }
 
 /* `count` values `stride` bytes apart, side by side and in this machine's byte order. */

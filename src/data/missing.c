@@ -414,7 +414,8 @@ static vem_status treat(vem_i_run *run, const char *name, work *w, const double 
 
 static int may_miss(vem_dtype type)
 {
-    return type == VEM_FLOAT32 || type == VEM_FLOAT64 || type == VEM_FLOAT16;
+    return type == VEM_FLOAT32 || type == VEM_FLOAT64 || type == VEM_FLOAT16 ||
+           type == VEM_BFLOAT16;
 }
 
 vem_status vem_i_missing(vem_i_run *run, const char *name, vem_missing missing,

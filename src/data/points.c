@@ -426,10 +426,11 @@ void vem_i_points_free(vem_i_points *points)
 
 vem_i_stored_type vem_i_stored_of(vem_dtype type)
 {
-    return type == VEM_UINT8     ? VEM_I_STORED_U1
-           : type == VEM_INT8    ? VEM_I_STORED_I1
-           : type == VEM_FLOAT16 ? VEM_I_STORED_F2
-                                 : VEM_I_STORED_PLAIN;
+    return type == VEM_UINT8      ? VEM_I_STORED_U1
+           : type == VEM_INT8     ? VEM_I_STORED_I1
+           : type == VEM_FLOAT16  ? VEM_I_STORED_F2
+           : type == VEM_BFLOAT16 ? VEM_I_STORED_BF
+                                  : VEM_I_STORED_PLAIN;
 }
 
 uint64_t vem_i_points_bytes(int64_t n, int32_t d, vem_precision precision)

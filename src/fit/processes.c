@@ -278,7 +278,8 @@ void vem_i_processes_note(const vem_i_run *run, const vem_data *data,
         vem_i_report_note(
             report,
             "each of the %d processes has read all rows into its memory; of "
-            ".npy, .fvecs, .bvecs, .fbin and .u8bin files of one type it maps "
+            ".npy, .fvecs, .bvecs, .fbin, .u8bin, .i8bin and .safetensors files of one "
+            "type it maps "
             "its own part.",
             run->comm->size);
 }

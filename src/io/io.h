@@ -74,6 +74,9 @@ vem_status vem_i_bin_parse(vem_i_run *run, const char *name, const char *bytes,
                            size_t size, vem_dtype type, vem_data *data);
 vem_status vem_i_mtx_parse(vem_i_run *run, const char *name, const char *bytes,
                            size_t size, vem_data *data);
+/* `tensor`: its name; NULL: the only one, or the only one of two axes. */
+vem_status vem_i_safetensors_parse(vem_i_run *run, const char *name, const char *bytes,
+                                   size_t size, const char *tensor, vem_data *data);
 vem_status vem_i_hdf5_read(vem_i_run *run, const char *file, const char *dataset,
                            vem_data *data);
 

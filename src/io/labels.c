@@ -36,7 +36,7 @@ static vem_status fill_labels(vem_i_run *run, const char *path, const vem_data *
                               int ours, int64_t *labels)
 {
     const int exact = data->type != VEM_FLOAT32 && data->type != VEM_FLOAT64 &&
-                      data->type != VEM_FLOAT16;
+                      data->type != VEM_FLOAT16 && data->type != VEM_BFLOAT16;
     for (int64_t i = 0; i < data->n; i++) {
         if (exact) {
             labels[i] = integer_at(data, i);

@@ -11,12 +11,14 @@
 #include "base/memory.h"
 #include "base/plain.h"
 
-static const char supported[] = "vem reads floats (f2, f4, f8), integers (i1, i2, i4, "
-                                "i8, u1, u2, u4) and truth values (b1)";
+static const char supported[] =
+    "vem reads floats (f2, f4, f8, bfloat16), integers (i1, i2, "
+    "i4, i8, u1, u2, u4) and truth values (b1)";
 
-/* By vem_dtype. */
-static const char *const codes[] = {"f4", "f8", "u1", "i4", "i8",
-                                    "f2", "i1", "i2", "u2", "u4"};
+/* By vem_dtype. numpy knows no bfloat16: what ml_dtypes has of it is written as two bytes of no type, of
+ * which there is no other use for rows of numbers. */
+static const char *const codes[] = {"f4", "f8", "u1", "i4", "i8", "f2",
+                                    "i1", "i2", "u2", "u4", "V2"};
 
 /* A reader of the header's text. */
 typedef struct cursor {
@@ -141,7 +143,9 @@ static int find_type(const char *text, vem_i_npy *npy)
         text++;
     if (strcmp(text, "b1") == 0) /* a byte, 0 or 1 */
         text = "u1";
-    for (int type = VEM_FLOAT32; type <= VEM_UINT32; type++)
+    else if (strcmp(text, "bfloat16") == 0) /* by who writes the header himself */
+        text = "V2";
+    for (int type = VEM_FLOAT32; type <= (int)VEM_BFLOAT16; type++)
         if (strcmp(text, codes[type]) == 0) {
             npy->type = (vem_dtype)type;
             npy->swapped = vem_i_dtype_bytes(npy->type) > 1 && big != vem_i_big_endian();

@@ -61,8 +61,11 @@ static vem_status read_parts(job *j, const vem_read_options *wanted)
 /* One type for all: their own, or the float that holds every value of each as it is. */
 static vem_dtype common_type(const job *j)
 {
-    static const int wide[] = {
-        [VEM_FLOAT64] = 1, [VEM_INT32] = 1, [VEM_INT64] = 1, [VEM_UINT32] = 1};
+    static const int wide[] = {[VEM_FLOAT64] = 1,
+                               [VEM_INT32] = 1,
+                               [VEM_INT64] = 1,
+                               [VEM_UINT32] = 1,
+                               [VEM_BFLOAT16] = 0};
     const vem_dtype first = j->parts[0]->type;
     int same = 1, needs_double = 0;
     for (int32_t p = 0; p < j->count; p++) {

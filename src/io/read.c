@@ -23,6 +23,7 @@ typedef enum format {
     FORMAT_U8BIN,
     FORMAT_I8BIN,
     FORMAT_MTX,
+    FORMAT_SAFETENSORS,
     FORMAT_NPZ,
     FORMAT_UNKNOWN
 } format;
@@ -30,10 +31,12 @@ typedef enum format {
 static const struct {
     const char *ending;
     format kind;
-} endings[] = {{".npy", FORMAT_NPY},   {".csv", FORMAT_TEXT},    {".tsv", FORMAT_TSV},
-               {".txt", FORMAT_TEXT},  {".fvecs", FORMAT_FVECS}, {".bvecs", FORMAT_BVECS},
-               {".fbin", FORMAT_FBIN}, {".u8bin", FORMAT_U8BIN}, {".i8bin", FORMAT_I8BIN},
-               {".mtx", FORMAT_MTX},   {".npz", FORMAT_NPZ}};
+} endings[] = {{".npy", FORMAT_NPY},     {".csv", FORMAT_TEXT},
+               {".tsv", FORMAT_TSV},     {".txt", FORMAT_TEXT},
+               {".fvecs", FORMAT_FVECS}, {".bvecs", FORMAT_BVECS},
+               {".fbin", FORMAT_FBIN},   {".u8bin", FORMAT_U8BIN},
+               {".i8bin", FORMAT_I8BIN}, {".mtx", FORMAT_MTX},
+               {".npz", FORMAT_NPZ},     {".safetensors", FORMAT_SAFETENSORS}};
 
 static int is_compressed(const char *path)
 {
@@ -53,35 +56,78 @@ static format find_format(const char *path)
     return FORMAT_UNKNOWN;
 }
 
+/* In FILE.mark:NAME, or FILE.mark, the length of FILE.mark; 0: it is no such name. */
+static size_t name_behind(const char *path, const char *mark)
+{
+    const size_t length = strlen(mark);
+    for (const char *p = path; *p; p++)
+        if (vem_i_same_word(p, p + length, mark) && (p[length] == ':' || !p[length]))
+            return (size_t)(p - path) + length;
+    return 0;
+}
+
 /* In FILE.h5:/path, the length of FILE.h5; 0: it is no such name. */
 static size_t hdf5_name(const char *path)
 {
-    static const char *const marks[] = {".h5", ".hdf5"};
-    for (int i = 0; i < 2; i++) {
-        const size_t length = strlen(marks[i]);
-        for (const char *p = path; *p; p++)
-            if (vem_i_same_word(p, p + length, marks[i]) &&
-                (p[length] == ':' || !p[length]))
-                return (size_t)(p - path) + length;
+    const size_t length = name_behind(path, ".h5");
+    return length ? length : name_behind(path, ".hdf5");
+}
+
+/* In FILE.safetensors:NAME, the length of FILE.safetensors; 0: no tensor is named. */
+static size_t tensor_name(const char *path)
+{
+    const size_t length = name_behind(path, ".safetensors");
+    return path[length] == ':' ? length : 0;
+}
+
+static vem_status file_of(vem_i_run *run, const char *path, size_t length, char **file)
+{
+    const vem_status status = vem_i_take(run, file, length + 1, 1);
+    if (status == VEM_OK) {
+        memcpy(*file, path, length);
+        (*file)[length] = '\0';
     }
-    return 0;
+    return status;
 }
 
 static vem_status read_hdf5(vem_i_run *run, const char *path, size_t length,
                             vem_data *data)
 {
-    char *file;
+    char *file = NULL;
     if (path[length] == '\0' || path[length + 1] == '\0')
         return vem_i_fail(run, VEM_BAD_OPTION,
                           "%s may hold many arrays: say which one, as in FILE.h5:/path.",
                           path);
-    vem_status status = vem_i_take(run, &file, length + 1, 1);
-    if (status != VEM_OK)
-        return status;
-    memcpy(file, path, length);
-    file[length] = '\0';
-    status = vem_i_hdf5_read(run, file, path + length + 1, data);
+    vem_status status = file_of(run, path, length, &file);
+    if (status == VEM_OK)
+        status = vem_i_hdf5_read(run, file, path + length + 1, data);
     vem_i_free(file);
+    return status;
+}
+
+/* Rows that lie in the bytes of a file keep it. */
+static vem_status keep_file(vem_status status, vem_i_file *file, vem_data *data)
+{
+    if (status == VEM_OK && !data->owned && !data->mapping && !data->sparse.starts)
+        vem_i_file_give(file, data);
+    else
+        vem_i_file_close(file);
+    return status;
+}
+
+static vem_status read_tensor(vem_i_run *run, const char *path, size_t length,
+                              vem_data *data)
+{
+    char *name = NULL;
+    vem_i_file file;
+    vem_status status = file_of(run, path, length, &name);
+    if (status == VEM_OK)
+        status = vem_i_file_open(run, name, &file);
+    if (status == VEM_OK)
+        status = keep_file(vem_i_safetensors_parse(run, name, file.bytes, file.size,
+                                                   path + length + 1, data),
+                           &file, data);
+    vem_i_free(name);
     return status;
 }
 
@@ -118,13 +164,16 @@ static vem_status parse(vem_i_run *run, const char *path, format kind,
     case FORMAT_U8BIN: return vem_i_bin_parse(run, path, bytes, size, VEM_UINT8, data);
     case FORMAT_I8BIN: return vem_i_bin_parse(run, path, bytes, size, VEM_INT8, data);
     case FORMAT_MTX: return vem_i_mtx_parse(run, path, bytes, size, data);
+    case FORMAT_SAFETENSORS:
+        return vem_i_safetensors_parse(run, path, bytes, size, NULL, data);
     case FORMAT_NPZ:
     case FORMAT_UNKNOWN: break;
     }
     return vem_i_fail(
         run, VEM_UNSUPPORTED,
         "%s has an ending that tells no format; vem reads .npy, .csv, .tsv, .txt, "
-        ".fvecs, .bvecs, .fbin, .u8bin, .i8bin, .mtx, each also with .gz behind it, "
+        ".fvecs, .bvecs, .fbin, .u8bin, .i8bin, .safetensors, .mtx, each also with .gz "
+        "behind it, "
         "coresets and "
         "sparse matrices (.npz) and FILE.h5:/path.",
         path);
@@ -153,7 +202,7 @@ vem_status vem_i_text_open(vem_i_run *run, const char *path, vem_i_file *file,
 {
     format kind = find_format(path);
     *is_text = 0;
-    if (hdf5_name(path) ||
+    if (hdf5_name(path) || tensor_name(path) ||
         (kind != FORMAT_TEXT && kind != FORMAT_TSV && kind != FORMAT_UNKNOWN))
         return VEM_OK;
     const vem_status status = open_bytes(run, path, file, &kind);
@@ -175,17 +224,15 @@ static vem_status read_rows(vem_i_run *run, const char *path,
     const size_t hdf5 = hdf5_name(path);
     if (hdf5)
         return read_hdf5(run, path, hdf5, data);
+    if (tensor_name(path))
+        return read_tensor(run, path, tensor_name(path), data);
     if (kind == FORMAT_NPZ)
         return vem_i_coreset_read(run, path, data);
     vem_status status = open_bytes(run, path, &file, &kind);
     if (status != VEM_OK)
         return status;
     status = parse(run, from_stdin ? "Standard input" : path, kind, &file, options, data);
-    if (status == VEM_OK && !data->owned && !data->mapping && !data->sparse.starts)
-        vem_i_file_give(&file, data); /* its values lie in the file */
-    else
-        vem_i_file_close(&file);
-    return status;
+    return keep_file(status, &file, data);
 }
 
 /* What is known of the columns, of those that were chosen. */
@@ -407,7 +454,7 @@ const char *vem_file_kind(const char *path)
     const size_t hdf5 = path ? hdf5_name(path) : 0;
     if (!path)
         return "unknown";
-    if (strcmp(path, "-") == 0 || (hdf5 && path[hdf5] == ':'))
+    if (strcmp(path, "-") == 0 || (hdf5 && path[hdf5] == ':') || tensor_name(path))
         return "data";
     if (vem_i_state_exists(path) && !vem_i_state_is_foreign(path))
         return "state";

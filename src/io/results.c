@@ -21,6 +21,10 @@ static void print_number(FILE *stream, double value, int is_float)
 
 static void print_value(FILE *stream, vem_dtype type, const char *at)
 {
+    if (type == VEM_BFLOAT16) {
+        print_number(stream, vem_i_bfloat(*(const uint16_t *)(const void *)at), 1);
+        return;
+    }
     switch (type) {
     case VEM_FLOAT32: print_number(stream, *(const float *)(const void *)at, 1); break;
     case VEM_FLOAT64: print_number(stream, *(const double *)(const void *)at, 0); break;
@@ -281,7 +285,7 @@ static vem_status write_rows(vem_i_run *run, const char *path, const vem_i_array
                           "An array of %" PRId64 " rows and %" PRId64
                           " columns cannot be written: at least 0 and 1 are needed.",
                           n, d);
-    if ((int)array->type < VEM_FLOAT32 || array->type > VEM_UINT32)
+    if ((int)array->type < VEM_FLOAT32 || array->type > VEM_BFLOAT16)
         return vem_i_fail(run, VEM_BAD_OPTION,
                           "The type of the array is %d, which is none.",
                           (int)array->type);

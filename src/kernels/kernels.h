@@ -81,7 +81,8 @@ typedef enum vem_i_stored_type {
     VEM_I_STORED_PLAIN, /* they are T, and nothing is subtracted */
     VEM_I_STORED_U1,
     VEM_I_STORED_I1,
-    VEM_I_STORED_F2 /* IEEE halves */
+    VEM_I_STORED_F2, /* IEEE halves */
+    VEM_I_STORED_BF  /* bfloat16 */
 } vem_i_stored_type;
 
 typedef struct vem_i_stored {
@@ -92,7 +93,7 @@ typedef struct vem_i_stored {
 /* Bytes of a value that is stored so; not of PLAIN. */
 static inline size_t vem_i_stored_bytes(vem_i_stored_type type)
 {
-    return type == VEM_I_STORED_F2 ? 2 : 1;
+    return type >= VEM_I_STORED_F2 ? 2 : 1;
 }
 
 /* The value of an IEEE half; every one is a float. A sign, 5 bits of exponent (bias 15), 10 of
@@ -113,13 +114,23 @@ static inline float vem_i_half(uint16_t bits)
     return value;
 }
 
+/* The value of a bfloat16: a float of which the lower half is 0. */
+static inline float vem_i_bfloat(uint16_t bits)
+{
+    const uint32_t word = (uint32_t)bits << 16;
+    float value;
+    memcpy(&value, &word, sizeof value);
+    return value;
+}
+
 /* Value j of such a row, as it is stored. */
 static inline double vem_i_stored_value(vem_i_stored_type type, const void *row,
                                         int64_t j)
 {
     return type == VEM_I_STORED_U1   ? (double)((const uint8_t *)row)[j]
            : type == VEM_I_STORED_I1 ? (double)((const int8_t *)row)[j]
-                                     : (double)vem_i_half(((const uint16_t *)row)[j]);
+           : type == VEM_I_STORED_F2 ? (double)vem_i_half(((const uint16_t *)row)[j])
+                                     : (double)vem_i_bfloat(((const uint16_t *)row)[j]);
 }
 
 typedef struct vem_i_kernels {

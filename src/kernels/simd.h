@@ -13,7 +13,7 @@
  *     select(mask, a, b)    a where the mask is true, else b;  select_index: the same for
  * ivec load_part(p, n)       n < lanes values, the rest 0; reads nothing behind them
  *     widen_f(p)            as many floats as a vector has doubles, as doubles
- *     widen_u1, _i1, _f2    the same for bytes, signed bytes and IEEE halves
+ *     widen_u1, _i1, _f2, _bf   the same for bytes, signed bytes, IEEE halves and bfloat16
  *     join_f(low, high)     two vectors of doubles as one of floats
  *     load_bytes_w(p), _f   bytes as words; as integers of 32 bits
  *     dot_pairs(a, b)       a0 b0 + a1 b1, a2 b2 + a3 b3, ... of words
@@ -75,6 +75,10 @@ INLINE vec_d widen_i1(const int8_t *p)
 INLINE vec_d widen_f2(const uint16_t *p)
 {
     return (vec_d){(double)vem_i_half(p[0]), (double)vem_i_half(p[1])};
+}
+INLINE vec_d widen_bf(const uint16_t *p)
+{
+    return (vec_d){(double)vem_i_bfloat(p[0]), (double)vem_i_bfloat(p[1])};
 }
 INLINE vec_f join_f(vec_d low, vec_d high)
 {

@@ -93,6 +93,11 @@ INLINE vec_d widen_f2(const uint16_t *p)
 {
     return _mm512_cvtps_pd(_mm256_cvtph_ps(_mm_loadu_si128((const __m128i_u *)p)));
 }
+INLINE vec_d widen_bf(const uint16_t *p)
+{
+    const __m256i words = _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i_u *)p));
+    return _mm512_cvtps_pd(_mm256_castsi256_ps(_mm256_slli_epi32(words, 16)));
+}
 INLINE vec_f join_f(vec_d low, vec_d high)
 {
     return _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(low)),
@@ -231,6 +236,11 @@ INLINE vec_d widen_i1(const int8_t *p)
 INLINE vec_d widen_f2(const uint16_t *p)
 {
     return _mm256_cvtps_pd(_mm_cvtph_ps(_mm_loadl_epi64((const __m128i_u *)p)));
+}
+INLINE vec_d widen_bf(const uint16_t *p)
+{
+    const __m128i words = _mm_cvtepu16_epi32(_mm_loadl_epi64((const __m128i_u *)p));
+    return _mm256_cvtps_pd(_mm_castsi128_ps(_mm_slli_epi32(words, 16)));
 }
 INLINE vec_f join_f(vec_d low, vec_d high)
 {
