@@ -7,11 +7,11 @@
 
 #include "cli.h"
 
-const cli_command *const cli_commands[] = {&cli_fit,      &cli_predict,  &cli_score,
-                                           &cli_describe, &cli_sample,   &cli_update,
-                                           &cli_select,   &cli_tree,     &cli_coreset,
-                                           &cli_merge,    &cli_generate, &cli_info,
-                                           NULL};
+const cli_command *const cli_commands[] = {&cli_fit,      &cli_predict, &cli_score,
+                                           &cli_describe, &cli_sample,  &cli_update,
+                                           &cli_select,   &cli_tree,    &cli_coreset,
+                                           &cli_seed,     &cli_merge,   &cli_generate,
+                                           &cli_info,     NULL};
 
 static const cli_command *find_command(const char *name)
 {

@@ -194,6 +194,7 @@ class FoundBeforeTheWork(Case):
              "top": (["predict", MISSING, MISSING, "--top", 2], [("-o", "npz")]),
              "coreset": (["coreset", MISSING, "-m", 5], [("-o", "npz")]),
              "merge": (["merge", MISSING], [("-o", "npz")]),
+             "seed": (["seed", MISSING, "-k", 3], [("-o", "npz")]),
              "accumulate": (["fit", MISSING, "--init", "/dev/null"],
                             [("--accumulate", "npz")]),
              "update": (["update", MISSING, MISSING], [("-o", "npz"), ("--labels", "npy"), ("--trace", "csv"),
@@ -254,7 +255,7 @@ class FoundBeforeTheWork(Case):
             self.refuse(1, words + [option, kept], "permission", **as_others)
 
     def test_missing_output(self):
-        for words in (["coreset", MISSING, "-m", 5], ["merge", MISSING],
+        for words in (["coreset", MISSING, "-m", 5], ["merge", MISSING], ["seed", MISSING, "-k", 3],
                       ["generate", "birch-grid"]):
             self.refuse(2, words, "-o")
 

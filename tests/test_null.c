@@ -175,6 +175,11 @@ static void fits_and_statistics(void **state)
     REFUSES(data, vem_plan_fit(ctx, NULL, &options, NULL, &forecast));
     REFUSES(options, vem_plan_fit(ctx, data, NULL, NULL, &forecast));
     REFUSES(forecast, vem_plan_fit(ctx, data, &options, NULL, NULL));
+    vem_model *seeds = NULL;
+    REFUSES(ctx, vem_seed(NULL, data, &options, &seeds));
+    REFUSES(data, vem_seed(ctx, NULL, &options, &seeds));
+    REFUSES(options, vem_seed(ctx, data, NULL, &seeds));
+    REFUSES(model, vem_seed(ctx, data, &options, NULL));
     REFUSES(ctx, vem_accumulate(NULL, model, data, &options, &sums));
     REFUSES(model, vem_accumulate(ctx, NULL, data, &options, &sums));
     REFUSES(data, vem_accumulate(ctx, model, NULL, &options, &sums));

@@ -816,6 +816,12 @@ typedef struct vem_summary {
 VEM_API vem_status vem_fit(vem_ctx *ctx, const vem_data *data, const vem_options *options,
                            const vem_model *start, vem_model **model,
                            vem_report **report);
+/* The first model of such a fit, by its seeding, and no step: clusters at rows of the data, of equal
+ * weight and of one variance, which is a guess where the seeding does not tell it. A fit that starts
+ * with it begins where vem_fit without a start would; for families with one variance for all clusters and
+ * columns both then find the same means. With restarts it is that of the first. */
+VEM_API vem_status vem_seed(vem_ctx *ctx, const vem_data *data,
+                            const vem_options *options, vem_model **model);
 /* Fits that outlast the machine: with a checkpoint set, the fits of this context
  * (vem_fit, vem_stream_model) write their state to a file after the seeding, then every so
  * often, and at their end; a stop by the progress function counts as an end. The file is

@@ -10,7 +10,6 @@
 #include "base/plain.h"
 #include "data/together.h"
 #include "fit/processes.h"
-#include "fit/reduce.h"
 #include "metrics/gap.h"
 #include "metrics/measure.h"
 #include "model/units.h"
@@ -54,6 +53,8 @@ static vem_status resolve(fit *f)
                          (f->select->holdout > 0 /* two weights for each row */
                               ? 2 * (uint64_t)f->data->n * sizeof(double)
                               : 0);
+    if (f->only_seeds)
+        vem_i_programme_only_seeds(&f->plan.programme);
     if (status == VEM_OK)
         status =
             vem_i_processes_cut(run, f->data, f->asked, &f->plan.programme, &f->rows);
@@ -75,79 +76,6 @@ static vem_status resolve(fit *f)
                                        &f->resolved, f->start);
     if (status == VEM_OK && f->resolved.threads > 0)
         run->threads = vem_i_threads_had((int)f->resolved.threads);
-    return status;
-}
-
-/* ---- load ---- */
-
-/* The rows as the engine sees them. Columns of a model with a variance for each are divided by
- * their deviation, so that nothing depends on their units; that of other models is theirs to
- * keep. */
-static vem_status load(fit *f)
-{
-    const vem_options *o = &f->resolved;
-    vem_summary *s = &f->report->summary;
-    vem_i_reduction reduction = {0};
-    const double *scale = f->start && !o->standardize ? f->start->scale : NULL;
-    const vem_i_support *support = vem_i_support_of(vem_i_family_of(o->family));
-    const int by_column = vem_i_family_of(o->family)->by_column;
-    const int whiten = !scale && !o->standardize && by_column;
-    vem_status status = vem_i_reduce(&f->run, f->data, o, whiten, scale, &reduction);
-    /* Of a coreset, too, all rows are looked at. */
-    if (status == VEM_OK && support && reduction.rows != f->data)
-        status =
-            vem_i_support_read(&f->run, f->data, support, 0, f->data->n, "read", NULL);
-    const vem_i_points_request request = {.first = f->rows.first,
-                                          .count = f->rows.count,
-                                          .whole = f->rows.whole,
-                                          .halo = f->rows.halo,
-                                          .precision = (vem_precision)o->precision,
-                                          .normalize = vem_i_normalize_of(o),
-                                          .standardize = o->standardize,
-                                          .whiten = whiten,
-                                          .shaped = by_column,
-                                          .even = !whiten && !o->standardize && !scale &&
-                                                  !support,
-                                          .support = support,
-                                          .scale = scale ? scale : reduction.scale,
-                                          .floor_share = support ? 0 : o->floor,
-                                          .stored = vem_i_plan_stored(&f->plan),
-                                          .spill = f->plan.spill,
-                                          .phase = "read"};
-    if (status == VEM_OK)
-        status = vem_i_points_new(&f->run, reduction.rows, &request, &f->points);
-    if (status == VEM_OK) {
-        s->size = sizeof *s;
-        f->report->options = *o;
-        s->n = f->data->n;
-        s->d = f->data->d;
-        s->items = f->points->view.global_n;
-        s->rows_used = (double)f->points->view.used;
-        s->reduce_pairs = reduction.pairs;
-    }
-    vem_i_reduction_free(&reduction);
-    if (status == VEM_OK) {
-        s->seconds_reduce = vem_i_clock() - f->clock;
-        vem_i_data_rest(f->data); /* the view has its own copy */
-    }
-    return status;
-}
-
-/* Cells of the rows, where the fit sees those. */
-static vem_status divide(fit *f)
-{
-    const vem_options *o = &f->resolved;
-    const vem_i_cells_request request = {.kind = vem_i_family_of(o->family)->needs,
-                                         .most = f->plan.programme.items,
-                                         .depth = (int32_t)o->depth,
-                                         .boxes = vem_i_descends(o),
-                                         .times = f->start ? 1 : o->restarts};
-    if (!f->plan.programme.celled)
-        return VEM_OK;
-    const vem_status status =
-        vem_i_cells_new(&f->run, &f->points->view, &request, &f->cells);
-    if (status == VEM_OK)
-        f->report->summary.seconds_tree = f->cells->seconds;
     return status;
 }
 
@@ -351,22 +279,10 @@ static vem_status measure_gap(fit *f)
     return status == VEM_STOPPED ? VEM_OK : status;
 }
 
-/* Part of it in the units of the view, part in those of the data, in which the model ends. */
-static vem_status measure(fit *f)
+/* The model in the units of the data, as it is given back. */
+static vem_status finish_model(fit *f)
 {
-    const vem_view *view = &f->points->view;
-    const int reduced = f->plan.programme.reduced;
-    vem_summary *s = &f->report->summary;
-    vem_status status =
-        vem_i_measure_view(&f->run, view, f->model, &f->resolved, reduced, s);
-    if (status == VEM_OK)
-        status = measure_gap(f);
-    if (status == VEM_OK)
-        status = count_floored(f);
-    if (status == VEM_OK)
-        vem_i_fit_notes(f);
-    if (status == VEM_OK)
-        status = vem_i_model_to_data(&f->run, view, f->model);
+    vem_status status = vem_i_model_to_data(&f->run, &f->points->view, f->model);
     if (status != VEM_OK)
         return status;
     f->model->normalizes = vem_i_normalize_of(&f->resolved);
@@ -378,7 +294,27 @@ static vem_status measure(fit *f)
                         vem_i_programme_find(&f->plan.programme, VEM_I_STAGE_BALANCE)
                             ? VEM_PRIOR_EVEN
                             : (vem_prior_kind)f->resolved.prior);
-    status = vem_i_model_check_finite(&f->run, f->model);
+    return vem_i_model_check_finite(&f->run, f->model);
+}
+
+/* Part of it in the units of the view, part in those of the data, in which the model ends. */
+static vem_status measure(fit *f)
+{
+    const vem_view *view = &f->points->view;
+    const int reduced = f->plan.programme.reduced;
+    vem_summary *s = &f->report->summary;
+    if (f->only_seeds) /* there is nothing yet to be measured */
+        return finish_model(f);
+    vem_status status =
+        vem_i_measure_view(&f->run, view, f->model, &f->resolved, reduced, s);
+    if (status == VEM_OK)
+        status = measure_gap(f);
+    if (status == VEM_OK)
+        status = count_floored(f);
+    if (status == VEM_OK)
+        vem_i_fit_notes(f);
+    if (status == VEM_OK)
+        status = finish_model(f);
     if (status == VEM_OK && (reduced || f->cells)) {
         vem_i_free(
             f->report->labels); /* of the coreset's rows or of cells, not of the data's */
@@ -440,11 +376,11 @@ static vem_status run_all(fit *f)
     vem_i_budget_begin(&f->run, &f->budget);
     f->report = vem_i_calloc(1, sizeof *f->report);
     vem_status status =
-        f->report ? load(f) : vem_i_fail_memory(&f->run, sizeof *f->report);
+        f->report ? vem_i_fitting_load(f) : vem_i_fail_memory(&f->run, sizeof *f->report);
     if (status == VEM_OK)
         status = report_before(f);
     if (status == VEM_OK)
-        status = divide(f);
+        status = vem_i_fitting_divide(f);
     if (status == VEM_OK)
         status = run_stages(f);
     if (status == VEM_OK)

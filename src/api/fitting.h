@@ -22,6 +22,7 @@ typedef struct vem_i_fitting {
     int few;          /* rows, so that the family is not that of mixtures */
     int64_t distinct; /* rows, counted no further than the clusters; 0: not counted */
     int softened;     /* the model is none of the path, as in vem_i_restarts */
+    int only_seeds;   /* no loop: the model is the one that the first would begin with */
     int inside; /* part of a verb that has a plan and a state of its own: it tells no forecast and
                    keeps no state */
     const char *clusters_by; /* of the plan (memory_plan.h) */
@@ -42,6 +43,9 @@ typedef struct vem_i_fitting {
 /* Model and report, which may be NULL, are changed where it succeeds. */
 vem_status vem_i_fitting_run(vem_i_fitting *fitting, vem_model **model,
                              vem_report **report);
+/* Its parts (fit_load.c): the rows as the engine sees them, and their cells where the fit takes those. */
+vem_status vem_i_fitting_load(vem_i_fitting *fitting);
+vem_status vem_i_fitting_divide(vem_i_fitting *fitting);
 /* When the model is measured: what there is to say of how it ended (fit_notes.c). */
 void vem_i_fit_notes(const vem_i_fitting *fitting);
 

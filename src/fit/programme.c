@@ -140,6 +140,14 @@ vem_i_programme vem_i_programme_on_larger(const vem_options *options, int64_t it
     return vem_i_programme_on_sample(&o, VEM_I_FROM_ATTEMPT, items);
 }
 
+void vem_i_programme_only_seeds(vem_i_programme *p)
+{
+    p->options.restarts = 1;
+    p->starts.runs = 0;
+    p->count = 0;
+    add(p, VEM_I_STAGE_SEED, &p->options, 1);
+}
+
 const vem_i_stage *vem_i_programme_find(const vem_i_programme *p, vem_i_stage_kind kind)
 {
     for (int i = 0; i < p->count; i++)

@@ -80,6 +80,8 @@ vem_i_programme vem_i_programme_on_sample(const vem_options *options, vem_i_from
                                           int64_t items);
 /* Of the best of them, which goes on with a larger sample. */
 vem_i_programme vem_i_programme_on_larger(const vem_options *options, int64_t items);
+/* What is left of it where only the first model is wanted: one seeding, in all columns. */
+void vem_i_programme_only_seeds(vem_i_programme *programme);
 /* The stage of this kind, or NULL. */
 const vem_i_stage *vem_i_programme_find(const vem_i_programme *programme,
                                         vem_i_stage_kind kind);
