@@ -3,21 +3,21 @@
 #include <glob.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "cli.h"
 
 /* In FILE.h5:/path and FILE.safetensors:NAME, where what is behind the file begins; else the end of
- * the word. */
+ * the word. Endings may be in capitals. */
 static const char *tail_of(const char *word)
 {
     static const char *const marks[] = {".h5:", ".hdf5:", ".safetensors:"};
-    for (int i = 0; i < 3; i++) {
-        const char *mark = strstr(word, marks[i]);
-        if (mark)
-            return mark + strlen(marks[i]) - 1;
-    }
-    return word + strlen(word);
+    for (; *word; word++)
+        for (int i = 0; i < 3; i++)
+            if (strncasecmp(word, marks[i], strlen(marks[i])) == 0)
+                return word + strlen(marks[i]) - 1;
+    return word;
 }
 
 static int add(char ***list, int *count, const char *word, size_t length,

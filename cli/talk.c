@@ -137,8 +137,6 @@ const char *cli_seconds(double seconds, char text[32])
 
 const char *cli_dtype(vem_dtype type)
 {
-    if (type == VEM_BFLOAT16)
-        return "bfloat16";
     switch (type) {
     case VEM_FLOAT32: return "float32";
     case VEM_FLOAT64: return "float64";
@@ -150,6 +148,7 @@ const char *cli_dtype(vem_dtype type)
     case VEM_INT16: return "int16";
     case VEM_UINT16: return "uint16";
     case VEM_UINT32: return "uint32";
+    case VEM_BFLOAT16: return "bfloat16";
     }
     return "unknown";
 }

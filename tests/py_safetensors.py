@@ -51,8 +51,10 @@ class Safetensors(Case):
         self.put("part-2.safetensors", 120, 300)
         with open(self.file, "rb") as file:
             packed = self.write("all.safetensors.gz", gzip.compress(file.read()))
+        self.put("LOUD-1.SAFETENSORS", 0, 300)
+        loud = self.path("LOUD*.SAFETENSORS:rows")
         for data in (self.file, self.file + ":rows", packed, self.path("part-*.safetensors:rows"),
-                     self.path("part-?.safetensors")):
+                     self.path("part-?.safetensors"), loud):
             self.assertEqual(self.fit(data), known, data)
 
     def test_what_is_told(self):

@@ -197,6 +197,38 @@ static void wrong_content(void **state)
     refuses("{},\"rows\":{}", VEM_BAD_DATA, "not the JSON");
 }
 
+/* Names of tensors in a sentence: as many as there is room for, to the last letter of it. */
+static void long_lists(void **state)
+{
+    char text[512], names[64];
+    (void)state;
+    for (int last = 1; last <= 40; last++) {
+        int used = snprintf(text, sizeof text, "{");
+        for (int k = 0; k < 5; k++) {
+            memset(names, 'a' + k, sizeof names);
+            used +=
+                snprintf(text + used, sizeof text - (size_t)used,
+                         "%s\"%.*s\":{\"dtype\":\"U8\",\"shape\":[1,1],\"data_offsets\":"
+                         "[0,1]}",
+                         k ? "," : "",
+                         k < 3    ? 40
+                         : k == 3 ? last
+                                  : 20,
+                         names);
+        }
+        snprintf(text + used, sizeof text - (size_t)used, "}");
+        io_refuses(put("long.safetensors", text, "a", 1), VEM_BAD_OPTION,
+                   last > 28  ? "c, ...), 5 of them"
+                   : last > 6 ? "d, ...), 5 of them"
+                              : "e), 5 of them");
+    }
+    io_refuses(put("blank.safetensors",
+                   "{\"\":{\"dtype\":\"U8\",\"shape\":[1,1],\"data_offsets\":[0,1]},"
+                   "\"b\":{\"dtype\":\"U8\",\"shape\":[1,1],\"data_offsets\":[0,1]}}",
+                   "a", 1),
+               VEM_BAD_OPTION, "2 tensors (\"\", b)");
+}
+
 static void wrong_header(void **state)
 {
     char bytes[64] = {0};
@@ -218,6 +250,11 @@ static void wrong_header(void **state)
     large[3] = 1;
     io_refuses(io_put("s.safetensors", large, size), VEM_BAD_DATA,
                "a header of 16777217 bytes, but at most 16777216");
+    large[0] = 0;
+    assert_int_equal(vem_ctx_set_memory(io_ctx, (uint64_t)512 << 20), VEM_OK);
+    io_refuses(io_put("s.safetensors", large, size), VEM_NO_MEMORY,
+               "a header of 16777216 bytes, and to read it");
+    assert_int_equal(vem_ctx_set_memory(io_ctx, 0), VEM_OK);
     free(large);
 }
 
@@ -226,7 +263,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(types),        cmocka_unit_test(bfloats),
         cmocka_unit_test(which_tensor), cmocka_unit_test(wrong_content),
-        cmocka_unit_test(wrong_header),
+        cmocka_unit_test(wrong_header), cmocka_unit_test(long_lists),
     };
     return cmocka_run_group_tests(tests, io_setup, io_teardown);
 }

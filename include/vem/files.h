@@ -121,11 +121,6 @@ VEM_API vem_status vem_generate(vem_ctx *ctx, vem_generator kind,
                                 int32_t *d, double **rows, int32_t **labels,
                                 double **centers);
 
-/* A type of values beside those of vem_dtype: the upper half of a float. Files have it that
- * vem_data_read reads: .safetensors, and .npy as ml_dtypes has NumPy write it. Of a .safetensors the only
- * tensor is read, or the only one of rows and columns; FILE.safetensors:NAME says which. */
-#define VEM_BFLOAT16 ((vem_dtype)(VEM_UINT32 + 1))
-
 #ifdef __cplusplus
 }
 #endif

@@ -181,7 +181,8 @@ typedef enum vem_dtype {
     VEM_INT8,        /* int8_t */
     VEM_INT16,       /* int16_t */
     VEM_UINT16,      /* uint16_t */
-    VEM_UINT32       /* uint32_t */
+    VEM_UINT32,      /* uint32_t */
+    VEM_BFLOAT16     /* the upper half of a float */
 } vem_dtype;
 
 /* Is the first row of a text table its header? */
@@ -234,8 +235,8 @@ typedef struct vem_read_options {
 } vem_read_options;
 
 /* The format is found from the ending: .npy .csv .tsv .txt .fvecs .bvecs .fbin .u8bin .i8bin, each
- * also compressed by gzip (.csv.gz), FILE.h5:/path, a coreset .npz, or "-" for CSV on standard
- * input. */
+ * also compressed by gzip (.csv.gz), .safetensors (its only tensor of rows and columns, or
+ * FILE.safetensors:NAME), FILE.h5:/path, a coreset .npz, or "-" for CSV on standard input. */
 VEM_API vem_status vem_data_read(vem_ctx *ctx, const char *path,
                                  const vem_read_options *options, vem_data **data);
 /* Several files as one: their rows one behind the other, in memory (or in a temporary file

@@ -17,7 +17,7 @@ from . import _arrow, _vem
 _BORROWED = "efdbhilqBHI?"
 _DTYPES = (np.float32, np.float64, np.uint8, np.int32, np.int64, np.float16, np.int8, np.int16,
            np.uint16, np.uint32,
-           np.float32)  # of bfloat16, which NumPy has not
+           np.float32)  # a bfloat16 is the upper half of one, and NumPy has none
 
 
 def is_path(X):

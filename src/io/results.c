@@ -21,10 +21,6 @@ static void print_number(FILE *stream, double value, int is_float)
 
 static void print_value(FILE *stream, vem_dtype type, const char *at)
 {
-    if (type == VEM_BFLOAT16) {
-        print_number(stream, vem_i_bfloat(*(const uint16_t *)(const void *)at), 1);
-        return;
-    }
     switch (type) {
     case VEM_FLOAT32: print_number(stream, *(const float *)(const void *)at, 1); break;
     case VEM_FLOAT64: print_number(stream, *(const double *)(const void *)at, 0); break;
@@ -43,6 +39,9 @@ static void print_value(FILE *stream, vem_dtype type, const char *at)
     case VEM_UINT16: fprintf(stream, "%d", *(const uint16_t *)(const void *)at); break;
     case VEM_UINT32:
         fprintf(stream, "%" PRIu32, *(const uint32_t *)(const void *)at);
+        break;
+    case VEM_BFLOAT16:
+        print_number(stream, vem_i_bfloat(*(const uint16_t *)(const void *)at), 1);
         break;
     }
 }

@@ -12,8 +12,8 @@
 
 #include "base/memory.h"
 
-/* Headers of the largest models have some megabytes; what is read of one takes many times that. */
-enum { MOST_HEADER = 1 << 24 };
+/* Headers of the largest models have some megabytes; what is read of one takes up to so many times that. */
+enum { MOST_HEADER = 1 << 24, TIMES = 64 };
 
 static const char METADATA[] = "__metadata__";
 
@@ -64,6 +64,11 @@ static vem_status open_header(vem_i_run *run, const char *name, const char *byte
                           "%s has a header of %" PRIu64
                           " bytes, but at most %d are read.",
                           name, length, (int)MOST_HEADER);
+    if (run->limit && length > run->limit / TIMES)
+        return vem_i_fail(run, VEM_NO_MEMORY,
+                          "%s has a header of %" PRIu64
+                          " bytes, and to read it takes more memory than is allowed.",
+                          name, length);
     json_error_t error;
     *header = json_loadb(bytes + 8, (size_t)length, JSON_REJECT_DUPLICATES, &error);
     if (!*header && json_error_code(&error) == json_error_out_of_memory)
@@ -86,14 +91,16 @@ static void list_names(json_t *header, char *out, size_t capacity)
     json_object_foreach(header, key, value)
     {
         const label l = label_of(key);
+        const char *between = used ? ", " : "";
         if (strcmp(key, METADATA) == 0)
             continue;
-        if (used + strlen(l.text) + sizeof ", ..." > capacity) {
-            memcpy(out + used, ", ...", sizeof ", ...");
+        /* Behind each one there is room for the dots. */
+        if (used + strlen(between) + strlen(l.text) + sizeof ", ..." > capacity) {
+            snprintf(out + used, capacity - used, ", ...");
             return;
         }
-        used += (size_t)snprintf(out + used, capacity - used, "%s%s", used ? ", " : "",
-                                 l.text);
+        used += (size_t)snprintf(out + used, capacity - used, "%s%s", between,
+                                 *l.text ? l.text : "\"\"");
     }
 }
 

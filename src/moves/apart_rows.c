@@ -35,9 +35,12 @@ static int edge_at(const vem_i_apart *t, int32_t c, int p, vem_i_wanted *w)
     const int64_t end = begin + VEM_I_BLOCK < all ? begin + VEM_I_BLOCK : all;
     if (cut == begin || cut >= all || (p > 1 && vem_i_apart_place(t, p - 1, c) > begin))
         return 0;
-    const int low = holder(t, c, begin), high = holder(t, c, end - 1);
+    const int low = holder(t, c, begin);
     const int64_t turn = c + begin / VEM_I_BLOCK;
-    *w = (vem_i_wanted){c, low + (int)(turn % (high - low + 1)), begin, end - begin, 0};
+    int holders = 1;
+    while (vem_i_apart_place(t, low + holders, c) < end)
+        holders++;
+    *w = (vem_i_wanted){c, low + (int)(turn % holders), begin, end - begin, 0};
     return 1;
 }
 
