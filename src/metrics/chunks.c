@@ -62,17 +62,14 @@ void vem_i_model_center(const vem_model *model, double *origin)
 
 /* How far rows of this model lie from the origin in column j, where the squares of the parts
  * may be no numbers. */
-static double deviation_of(const vem_model *model, const double *origin, int64_t j)
+static double deviation_of(const vem_model *model, const double *origin, int32_t j)
 {
     const int64_t d = model->d;
     double deviation = 0;
-    for (int64_t c = 0; c < model->clusters; c++) {
-        const double variance =
-            vem_i_cluster_shape(model, c)[vem_i_variance_at(model, j)];
-        deviation = hypot(deviation,
-                          sqrt(model->weights[c]) *
-                              hypot(sqrt(variance), model->means[c * d + j] - origin[j]));
-    }
+    for (int64_t c = 0; c < model->clusters; c++)
+        deviation = hypot(deviation, sqrt(model->weights[c]) *
+                                         hypot(vem_i_model_deviation(model, c, j),
+                                               model->means[c * d + j] - origin[j]));
     return deviation;
 }
 
@@ -81,16 +78,17 @@ static double deviation_of(const vem_model *model, const double *origin, int64_t
 static void deviations_of(const vem_model *model, const double *origin,
                           double *deviations)
 {
-    const int64_t d = model->d;
+    const int32_t d = model->d;
     memset(deviations, 0, (size_t)d * sizeof *deviations);
     for (int64_t c = 0; c < model->clusters; c++) {
-        const double *shape = vem_i_cluster_shape(model, c), weight = model->weights[c];
-        for (int64_t j = 0; j < d; j++) {
+        const double weight = model->weights[c];
+        for (int32_t j = 0; j < d; j++) {
             const double away = model->means[c * d + j] - origin[j];
-            deviations[j] += weight * (shape[vem_i_variance_at(model, j)] + away * away);
+            deviations[j] +=
+                weight * (vem_i_model_covariance(model, c, j, j) + away * away);
         }
     }
-    for (int64_t j = 0; j < d; j++)
+    for (int32_t j = 0; j < d; j++)
         deviations[j] = deviations[j] > 1e-200 && deviations[j] < 1e200
                             ? sqrt(deviations[j])
                             : deviation_of(model, origin, j);
