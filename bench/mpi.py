@@ -48,7 +48,8 @@ def run(folder, processes, *words):
         if os.path.exists(path):
             os.unlink(path)
     words = [os.path.join(folder, w) if str(w).endswith(".npy") else w for w in words]
-    done = subprocess.run(command(processes, *words, "-o", model, "--labels", labels, "--json", "-q",
+    words += [] if words[0] == "coreset" else ["--labels", labels]
+    done = subprocess.run(command(processes, *words, "-o", model, "--json", "-q",
                                   "--threads", 1), capture_output=True, text=True, env=ENVIRONMENT,
                           stdin=subprocess.DEVNULL)
     if done.returncode:
@@ -56,14 +57,41 @@ def run(folder, processes, *words):
     told = json.loads(done.stdout)
     with np.load(model) as file:
         arrays = {name: file[name].tobytes() for name in file.files if name != "meta"}
-    arrays["labels"] = np.load(labels).tobytes()
+    if words[0] != "coreset":
+        arrays["labels"] = np.load(labels).tobytes()
     said = {k: v for k, v in told.items() if k not in VOLATILE}
-    said["notes"] = [note for note in told["notes"] if MEMORY not in note]
+    for point in said.get("path", []):
+        point.pop("seconds", None)
+    said["notes"] = [note for note in told.get("notes", []) if MEMORY not in note]
     return (arrays, said, told), ""
 
 
+def on_coresets():
+    """All that one process can, as every process has the coreset. Labels and measures are of all rows."""
+    for algorithm in ("lwcs-kmeans", "vc-gmm", "var-kmeans-s", "kd-em", "incremental-em", "greedy"):
+        yield "odd", ["-k", 12, "--algorithm", algorithm, "--coreset", 2000, "--max-steps", 8]
+    for family in ("iso-shared", "iso", "diag", "diag-shared", "full", "full-shared", "multinomial"):
+        yield ("counts" if family == "multinomial" else "odd"), [
+            "-k", 7, "--family", family, "--prior", "free", "--coreset", 3000, "--measure"]
+    yield "odd", ["-k", 7, "--coreset", 3000, "--weights", "w.npy", "--measure"]
+    yield "odd", ["-k", 200, "--coreset", 5000, "--measure", "sample", "--weights", "w.npy"]
+    yield "wide", ["-k", 100, "--coreset", 9000, "--standardize", "--finish", "hard"]
+    yield "wide", ["-k", 100, "--coreset", 9000, "--search", "groups", "--seeding", "two-level"]
+    yield "wide", ["-k", 20, "--coreset", 9000, "--balance", "soft", "--normalize"]
+    yield "wide", ["-k", 20, "--coreset", 9000, "--restarts", 2, "--metric", "cosine"]
+    yield "bytes", ["-k", 30, "--coreset", 4000]
+    yield "deep", ["-k", 300, "--coreset", 6000]
+    yield "select odd", ["--max-clusters", 9, "--coreset", 2000]
+    yield "select odd", ["--method", "bayes", "--max-clusters", 9, "--coreset", 2000, "--weights", "w.npy"]
+    yield "fit few", ["-k", "2-6", "--coreset", 2000, "--family", "full", "--holdout", 0.2]
+    yield "coreset wide", ["-m", 5000]
+    yield "coreset wide", ["-m", 5000, "--method", "uniform"]
+    yield "coreset odd", ["-m", 3000, "--weights", "w.npy"]
+    yield "coreset bytes", ["-m", 3000]
+
+
 def combinations():
-    """(data, words)"""
+    """(data, words), or (verb data, words)"""
     for algorithm, seeding in itertools.product(
             ("kmeans", "lazy-kmeans", "kmeans-c", "var-kmeans-x", "var-gmm-x"),
             ("random", "kmeans++", "kmeans++-greedy", "afkmc2")):
@@ -102,6 +130,7 @@ def combinations():
     for family, held in (("iso", 2), ("diag", 3), ("full", 1), ("full-shared", 3)):
         yield "few", ["-k", 12, "--algorithm", "gmm", "--search", "closest", "--held", held, "--family", family,
                       *swaps]
+    yield from on_coresets()
     yield "holes", ["-k", 9, "--algorithm", "kmeans", "--missing", "mean"]
     yield "holes", ["-k", 9, "--algorithm", "kmeans", "--missing", "drop"]
     yield "part*", ["-k", 9, "--algorithm", "kmeans"]
@@ -113,21 +142,27 @@ def bits(folder, args):
             "odd": make(folder, "odd.npy", 12345, 6, 12, "f4", 3),
             "deep": make(folder, "deep.npy", 12000, 100, 40, "f4", 5),
             "holes": os.path.join(folder, "holes.npy"),
+            "bytes": os.path.join(folder, "bytes.npy"), "counts": os.path.join(folder, "counts.npy"),
             "part*": os.path.join(folder, "part*.npy")}
     rng = np.random.default_rng(4)
     np.save(os.path.join(folder, "w.npy"), rng.exponential(size=12345) * (rng.random(12345) > 0.2))
     rows = np.load(data["few"])
     for number, part in enumerate(np.split(rows, (100, 4000))):
         np.save(os.path.join(folder, f"part{number}.npy"), part)
+    np.save(data["bytes"], np.clip(10 * np.load(data["deep"]) + 120, 0, 255).astype("u1"))
+    np.save(data["counts"], rng.poisson(np.exp(np.load(data["odd"]) / 4)).astype("f4"))
     rows[rng.random(rows.shape) < 0.01] = np.nan
     np.save(data["holes"], rows)
     same = other = 0
     for name, words in combinations():
         if args.only and args.only not in " ".join(map(str, words)):
             continue
-        one, why = run(folder, 0, "fit", data[name], *words)
+        verb, name = ["fit", *name.split()][-2:]
+        one, why = run(folder, 0, verb, data[name], *words)
+        if not one:
+            print("NONE", *words, why, flush=True)
         for p in args.processes:
-            many, why = run(folder, p, "fit", data[name], *words)
+            many, why = run(folder, p, verb, data[name], *words)
             equal = one and many and one[:2] == many[:2]
             same, other = same + bool(equal), other + (not equal)
             if not equal:

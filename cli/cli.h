@@ -491,5 +491,7 @@ int cli_processes(void);
 int cli_writes(void);
 /* What all of them have sent; each of them calls it. */
 int64_t cli_processes_bytes(const vem_ctx *ctx);
+/* Both in a summary, where there are several. */
+void cli_processes_json(const vem_ctx *ctx, json_t *object);
 
 #endif

@@ -94,6 +94,7 @@ static int print_json(const cli_args *args, const result *r)
     json_object_set_new(o, "seconds", seconds);
     json_object_set_new(o, "threads", json_integer(vem_ctx_threads(args->ctx)));
     json_object_set_new(o, "seed", json_integer(args->options.seed));
+    cli_processes_json(args->ctx, o);
     return cli_json_print(o);
 }
 
@@ -123,7 +124,7 @@ static int draw(cli_args *args, int64_t size, result *r, double began)
         vem_coreset(args->ctx, r->data, size, r->method, args->options.seed, &coreset);
     cli_progress_end();
     r->seconds_reduce = cli_clock() - start;
-    if (status == VEM_OK)
+    if (status == VEM_OK && cli_writes())
         status = vem_coreset_write(args->ctx, coreset, cli_value(args, "output"));
     r->coreset = coreset;
     r->seconds_total = cli_clock() - began;

@@ -124,10 +124,9 @@ static int check_early(cli_args *args, vem_model **start)
         return code;
     if (*start && args->options.clusters == VEM_AUTO)
         args->options.clusters = vem_model_clusters(*start);
-    if (cli_processes() > 1 && (args->numbers || cli_value(args, "accumulate"))) {
-        cli_error("over several processes one number of clusters is fitted: %s goes "
-                  "without mpirun.",
-                  args->numbers ? "a search for it" : "--accumulate");
+    if (cli_processes() > 1 && cli_value(args, "accumulate")) {
+        cli_error("over several processes a model is fitted: --accumulate goes without "
+                  "mpirun.");
         return CLI_USAGE;
     }
     if (args->options.clusters == VEM_AUTO && !args->numbers) {

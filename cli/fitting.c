@@ -98,9 +98,9 @@ static vem_status write_labels(cli_args *args, const vem_report *report,
                                const char *path)
 {
     const vem_summary *s = vem_report_summary(report);
-    if (cli_processes() > 1)
-        return vem_mpi_labels_write(args->ctx, path, data, report);
     const int known = vem_report_labels(report) != NULL;
+    if (cli_processes() > 1 && vem_mpi_labels(report, NULL, NULL))
+        return vem_mpi_labels_write(args->ctx, path, data, report);
     if (known && vem_data_rows_read(data) == s->n)
         return vem_labels_write_rows(args->ctx, path, data, vem_report_labels(report),
                                      s->n);
@@ -119,10 +119,10 @@ static vem_status write_labels(cli_args *args, const vem_report *report,
                             (vem_precision)vem_report_options(report)->precision, labels,
                             NULL);
     cli_progress_end();
-    if (status == VEM_OK)
+    if (status == VEM_OK && cli_writes())
         status =
             vem_data_spread(args->ctx, data, labels, sizeof(int32_t), &(int32_t){-1});
-    if (status == VEM_OK)
+    if (status == VEM_OK && cli_writes())
         status = vem_labels_write_rows(args->ctx, path, data, labels, all);
     vem_array_free(args->ctx, labels);
     return status;
@@ -210,11 +210,7 @@ static int tell(cli_args *args, const cli_found *found, double seconds_read,
             json_object_set_new(o, "hierarchy_nodes", json_integer(found->nodes));
             json_object_set_new(o, "hierarchy_levels", json_integer(found->levels));
         }
-        if (cli_processes() > 1) {
-            json_object_set_new(o, "processes", json_integer(cli_processes()));
-            json_object_set_new(o, "bytes_sent",
-                                json_integer(cli_processes_bytes(args->ctx)));
-        }
+        cli_processes_json(args->ctx, o);
         return cli_json_print(o);
     }
     if (!cli_value(args, "quiet")) {
@@ -247,7 +243,8 @@ int cli_fit_over(cli_args *args, vem_status status, cli_found *found,
     if (status != VEM_OK)
         return cli_failure(args, status);
     int code = write_results(args, found, data);
-    if (code == CLI_DONE && found->path)
+    /* The first process does alone what is told beside the path. */
+    if (code == CLI_DONE && found->path && cli_writes())
         code = cli_find_more(args, found, data, began);
     if (code == CLI_DONE)
         code = tell(args, found, seconds_read, cli_clock() - began);

@@ -138,10 +138,11 @@ static int run(int count, char **words)
         cli_error("there is no option %s before a command; \"vem --help\" helps.", word);
         return CLI_USAGE;
     }
-    if (command && command != &cli_fit && command != &cli_predict &&
-        command != &cli_score && cli_processes() > 1) {
-        cli_error("vem fit, predict and score run over several processes; run vem %s "
-                  "without mpirun.",
+    if (command && command != &cli_fit && command != &cli_select &&
+        command != &cli_coreset && command != &cli_predict && command != &cli_score &&
+        cli_processes() > 1) {
+        cli_error("vem fit, select, coreset, predict and score run over several "
+                  "processes; run vem %s without mpirun.",
                   command->name);
         return CLI_USAGE;
     }

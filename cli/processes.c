@@ -159,3 +159,11 @@ int cli_processes_end(int code)
 }
 
 #endif
+
+void cli_processes_json(const vem_ctx *ctx, json_t *o)
+{
+    if (cli_processes() < 2)
+        return;
+    json_object_set_new(o, "processes", json_integer(cli_processes()));
+    json_object_set_new(o, "bytes_sent", json_integer(cli_processes_bytes(ctx)));
+}

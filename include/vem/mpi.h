@@ -1,9 +1,9 @@
 /* Many processes: fits over rows of which each process holds a part.
  *
- * Under a context that was given a communicator vem_fit is a collective call, as are vem_score, vem_assign
- * and vem_assign_guided (whose result the first process has whole): every process of it makes
- * the same call with the same data (each maps the file, and reads its own part), options and start.
- * All get the model, with the bits that one process would find, and the report; labels are those of
+ * Under a context that was given a communicator vem_fit is a collective call, as are vem_select,
+ * vem_coreset, vem_score, vem_assign and vem_assign_guided (whose result the first process has whole):
+ * every process of it makes the same call with the same data (each maps the file, and reads its own
+ * part), options and start. All get the model (path, coreset), with the bits that one process would find, and the report; labels are those of
  * its own rows (vem_mpi_labels). What is not spread over processes yet is refused by all of them.
  * A process in which a call fails should end the others (MPI_Abort), which may wait for it.
  *

@@ -13,6 +13,7 @@
 
 #include "base/memory.h"
 #include "base/plain.h"
+#include "comm/comm.h"
 
 enum {
     FEW = 3,
@@ -121,6 +122,25 @@ vem_status vem_i_advise_units(vem_i_run *run, const vem_data *data, const vem_vi
     return status;
 }
 
+/* Of the columns that several processes have found, those that all have. */
+static vem_status keep_common(vem_i_run *run, int32_t *columns, int32_t *count, int32_t d)
+{
+    unsigned char *gone = NULL;
+    const vem_status status = vem_i_take(run, &gone, (size_t)d, 1);
+    if (status != VEM_OK)
+        return status;
+    memset(gone, 1, (size_t)d);
+    for (int32_t k = 0; k < *count; k++)
+        gone[columns[k]] = 0;
+    run->peers->combine(run->peers, VEM_I_OR_BYTES, gone, (size_t)d);
+    *count = 0;
+    for (int32_t j = 0; j < d; j++)
+        if (!gone[j])
+            columns[(*count)++] = j;
+    vem_i_free(gone);
+    return VEM_OK;
+}
+
 /* Nearly always no column is left after the first few rows. */
 vem_status vem_i_constant_columns(vem_i_run *run, const vem_data *data, char *text,
                                   size_t size, int32_t *count)
@@ -128,6 +148,10 @@ vem_status vem_i_constant_columns(vem_i_run *run, const vem_data *data, char *te
     const int64_t d = data->d, block = d < BLOCK_VALUES ? BLOCK_VALUES / d : 1;
     int32_t *columns = NULL, left = 0;
     double *first = NULL, *rows = NULL;
+    const vem_i_comm *comm = run->peers;
+    const int64_t begin = comm ? vem_i_spaced(data->n, comm->size, comm->rank) : 0,
+                  end =
+                      comm ? vem_i_spaced(data->n, comm->size, comm->rank + 1) : data->n;
     vem_status status = vem_i_take(run, &columns, (size_t)d, sizeof *columns);
     if (status == VEM_OK)
         status = vem_i_take(run, &first, (size_t)d, sizeof *first);
@@ -135,12 +159,12 @@ vem_status vem_i_constant_columns(vem_i_run *run, const vem_data *data, char *te
         status = vem_i_take(run, &rows, (size_t)(block * d), sizeof *rows);
     for (int32_t j = 0; status == VEM_OK && j < d; j++)
         columns[left++] = j;
-    for (int64_t i = 0; status == VEM_OK && left > 0 && i < data->n; i += block) {
-        const int64_t many = data->n - i < block ? data->n - i : block;
+    if (status == VEM_OK)
+        vem_i_data_load(data, 0, 1, VEM_DOUBLE, first, (int32_t)d);
+    for (int64_t i = begin; status == VEM_OK && left > 0 && i < end; i += block) {
+        const int64_t many = end - i < block ? end - i : block;
         int32_t kept = 0;
         vem_i_data_load(data, i, many, VEM_DOUBLE, rows, d);
-        if (i == 0)
-            memcpy(first, rows, (size_t)d * sizeof *first);
         for (int32_t k = 0; k < left; k++) {
             int64_t r = 0;
             while (r < many && rows[r * d + columns[k]] == first[columns[k]])
@@ -151,6 +175,8 @@ vem_status vem_i_constant_columns(vem_i_run *run, const vem_data *data, char *te
         left = kept;
         vem_i_residence_check(run);
     }
+    if (status == VEM_OK && comm)
+        status = keep_common(run, columns, &left, (int32_t)d);
     text[0] = '\0';
     for (int32_t k = 0; status == VEM_OK && k < left && k <= FEW; k++)
         append_name(data, columns[k],

@@ -58,7 +58,8 @@ static vem_status resolve(fit *f)
     if (status == VEM_OK)
         status =
             vem_i_processes_cut(run, f->data, f->asked, &f->plan.programme, &f->rows);
-    if (status == VEM_OK && run->comm) { /* memory and time are those of this process */
+    /* Memory and time are those of this process. */
+    if (status == VEM_OK && run->comm && !f->plan.programme.reduced) {
         f->plan.programme.rows = f->plan.programme.items = f->rows.count;
         if (f->data->weights) /* which it has of all rows */
             f->plan.beside += (uint64_t)(f->data->n - f->rows.count) * sizeof(double);

@@ -18,8 +18,9 @@ vem_status vem_i_fitting_load(vem_i_fitting *f)
     vem_status status = vem_i_reduce(&f->run, f->data, o, whiten, scale, &reduction);
     /* Of a coreset, too, all rows are looked at. */
     if (status == VEM_OK && support && reduction.rows != f->data)
-        status =
-            vem_i_support_read(&f->run, f->data, support, 0, f->data->n, "read", NULL);
+        status = vem_i_reduce_support(&f->run, f->data, support);
+    if (reduction.rows != f->data) /* which all processes have */
+        f->run = vem_i_comm_alike(&f->run);
     const vem_i_points_request request = {.first = f->rows.first,
                                           .count = f->rows.count,
                                           .whole = f->rows.whole,

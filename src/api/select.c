@@ -9,6 +9,7 @@
 #include "api/fitting.h"
 #include "base/memory.h"
 #include "base/structs.h"
+#include "comm/comm.h"
 #include "data/sample.h"
 #include "fit/cells_plan.h"
 #include "fit/presets.h"
@@ -159,6 +160,12 @@ static vem_status check(vem_i_run *run, const vem_data *data, const vem_options 
         return vem_i_fail(run, VEM_BAD_OPTION,
                           "--holdout is %g, but it must lie between 0 and 1.",
                           s->holdout);
+    /* On a coreset all processes do the same, whatever the method. */
+    if (run->comm && (o->coreset == VEM_AUTO || o->coreset >= data->n))
+        return vem_i_fail(run, VEM_BAD_OPTION,
+                          "Over several processes numbers of clusters are compared on a "
+                          "coreset: say --coreset with fewer than the %lld rows.",
+                          (long long)data->n);
     return s->numbers ? check_numbers(run, data, s) : VEM_OK;
 }
 
@@ -378,12 +385,13 @@ static vem_status hold_out(vem_i_run *run, const vem_data *data, double share,
 
 static vem_status measure_others(vem_i_run *run, const held_out *h, vem_path *path)
 {
+    vem_i_run whole = vem_i_comm_whole(run);
     for (int32_t i = 0; i < path->count; i++) {
         vem_scores scores = {.size = sizeof scores};
         const vem_status status = run->watch->stop
                                       ? VEM_STOPPED
-                                      : vem_i_score(run, path->models[i], &h->others, 0,
-                                                    (vem_precision)VEM_AUTO, &scores);
+                                      : vem_i_score(&whole, path->models[i], &h->others,
+                                                    0, (vem_precision)VEM_AUTO, &scores);
         if (status == VEM_STOPPED) /* what was found stays; the rest is not measured */
             return VEM_OK;
         if (status != VEM_OK)
@@ -475,6 +483,7 @@ vem_status vem_select(vem_ctx *ctx, const vem_data *data, const vem_options *opt
     vem_i_run *run = vem_i_begin(ctx, &verb);
     vem_options asked;
     const vem_status status = vem_i_options_in(run, options, &asked);
+    vem_i_comm_join(run);
     return status == VEM_OK
                ? vem_i_select(run, data, &asked, select, 1, model, path, report)
                : status;

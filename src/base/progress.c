@@ -18,7 +18,7 @@ int vem_i_progress(vem_i_run *run, const vem_progress *progress, int force)
         watch->last = now;
         if (run->progress(run->progress_user, &told)) {
             watch->asked = 1;
-            if (!run->comm)
+            if (!run->peers)
                 watch->stop = 1;
         }
     }
@@ -27,12 +27,12 @@ int vem_i_progress(vem_i_run *run, const vem_progress *progress, int force)
 
 double vem_i_now(const vem_i_run *run)
 {
-    return run->comm ? run->watch->shared : vem_i_clock();
+    return run->peers ? run->watch->shared : vem_i_clock();
 }
 
 double vem_i_began(const vem_i_run *run)
 {
-    return run->comm ? 0 : run->watch->start;
+    return run->peers ? 0 : run->watch->start;
 }
 
 int vem_i_late(const vem_i_run *run)

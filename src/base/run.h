@@ -38,7 +38,11 @@ typedef struct vem_i_run {
     uint64_t limit;           /* most resident bytes; 0: no limit */
     uint64_t *counted;        /* what constructors would take is added, and not taken
                           (base/memory.h); NULL: it is taken */
-    struct vem_i_comm *comm;  /* other processes that run the same verb; NULL: none */
+    struct vem_i_comm *comm;  /* other processes, which have other rows of what is worked
+                          on; NULL: here are all of them */
+    struct vem_i_comm *peers; /* other processes that run the same verb: clock, stops and
+                          files are common to all. Those of `comm`, or where `comm` is NULL
+                          they do the same with the same rows; NULL: none */
     vem_progress_fn progress; /* who is told how far the verb is; or NULL */
     void *progress_user;
     vem_i_watch *watch;

@@ -43,21 +43,35 @@ void vem_i_comm_turn(vem_i_comm *comm, void *state, size_t bytes,
 void vem_i_comm_join(vem_i_run *run)
 {
     if (run->ctx && run->ctx->comm && run->ctx->comm->size > 1)
-        run->comm = run->ctx->comm;
+        run->comm = run->peers = run->ctx->comm;
 }
 
 vem_i_run vem_i_comm_alone(const vem_i_run *run)
 {
     vem_i_run alone = *run;
-    alone.comm = NULL;
-    if (run->comm) /* whose clock it is by */
+    alone.comm = alone.peers = NULL;
+    if (run->peers) /* whose clock it is by */
         alone.deadline = 0;
     return alone;
 }
 
+vem_i_run vem_i_comm_alike(const vem_i_run *run)
+{
+    vem_i_run alike = *run;
+    alike.comm = NULL;
+    return alike;
+}
+
+vem_i_run vem_i_comm_whole(const vem_i_run *run)
+{
+    vem_i_run whole = *run;
+    whole.comm = run->peers;
+    return whole;
+}
+
 vem_status vem_i_comm_agree(vem_i_run *run)
 {
-    vem_i_comm *comm = run->comm;
+    vem_i_comm *comm = run->peers;
     if (!comm)
         return VEM_OK;
     const int timed = run->deadline > 0;

@@ -11,7 +11,9 @@
  *     combine    whole numbers, the largest or smallest, bits: what no order can change
  *     gather     a little of each, to all
  *
- * run->comm is NULL where there is one process; then nothing here is called. A process that is gone
+ * run->comm is NULL where there is one process; then nothing here is called. It is NULL too where all
+ * processes have all rows of what they work on (coresets, samples): they do the same, and run->peers
+ * keeps their clocks, stops and files together. A process that is gone
  * ends the others: what fails here leaves `failed`, and every later call returns at once. All calls
  * are made by the thread that called the verb, and by all processes in the same order. */
 #ifndef VEM_COMM_COMM_H
@@ -49,6 +51,11 @@ typedef struct vem_i_comm {
 void vem_i_comm_join(vem_i_run *run);
 /* The same run, for a part that this process does without the others. */
 vem_i_run vem_i_comm_alone(const vem_i_run *run);
+/* The same run, for a part that all processes do with the same rows (a sample of all), and so to the
+ * same bits: nothing is sent but what all must agree upon. */
+vem_i_run vem_i_comm_alike(const vem_i_run *run);
+/* And for a part of such a run that looks at all rows again, of which each has some. */
+vem_i_run vem_i_comm_whole(const vem_i_run *run);
 
 /* Adds this process's parts to values [from, to) of the sums of those before it. */
 typedef void (*vem_i_chain_add)(void *arg, double *sums, int64_t from, int64_t to);

@@ -23,6 +23,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "comm/comm.h"
 #include "data/coreset.h"
 #include "data/missing.h"
 #include "data/pass.h"
@@ -57,25 +58,16 @@ int64_t vem_i_wave_rows(int32_t d)
     return rows * (pieces < WAVE_PIECES_LEAST ? WAVE_PIECES_LEAST : pieces);
 }
 
-vem_status vem_i_refuse_bad(vem_i_run *run, vem_i_chunk chunk, int normalize)
+vem_i_chunk vem_i_coreset_own(const vem_i_run *run, const vem_data *data)
 {
-    double *row = NULL;
-    vem_status status = vem_i_take(run, &row, (size_t)chunk.data->d, sizeof *row);
-    for (int64_t i = 0; status == VEM_OK && i < chunk.count; i++) {
-        const int64_t number =
-            chunk.data->indices ? chunk.data->indices[chunk.first + i] : chunk.at + i;
-        vem_i_data_load(chunk.data, chunk.first + i, 1, VEM_DOUBLE, row, chunk.data->d);
-        if (normalize == VEM_I_DIRECTIONS && vem_i_row_is_zero(row, chunk.data->d))
-            status = vem_i_refuse_zeros(run, number);
-        for (int32_t j = 0; status == VEM_OK && j < chunk.data->d; j++)
-            if (!isfinite(row[j])) {
-                char place[160];
-                vem_i_data_place(chunk.data, number, j, place, sizeof place);
-                status = vem_i_data_refuse(run, chunk.data, 0, place, row[j]);
-            }
-    }
-    vem_i_free(row);
-    return status;
+    const vem_i_comm *comm = run->comm;
+    const int64_t per = vem_i_piece_rows(data->d), pieces = vem_i_shards(data->n, per);
+    if (!comm)
+        return (vem_i_chunk){.data = data, .count = data->n};
+    const int64_t first = vem_i_spaced(pieces, comm->size, comm->rank) * per;
+    const int64_t end = vem_i_spaced(pieces, comm->size, comm->rank + 1) * per;
+    const int64_t last = end < data->n ? end : data->n;
+    return (vem_i_chunk){data, first, last - first, first};
 }
 
 /* A power of two near the mean weight. */
@@ -302,33 +294,6 @@ static void join(vem_i_column_moments *s, const piece *p)
     s->mass = mass;
 }
 
-/* The row and column that lie farthest from 0, for the message that squares overflow. */
-static vem_status refuse_large(vem_i_run *run, vem_i_chunk chunk)
-{
-    double *row, largest = -1;
-    int64_t at = 0;
-    int32_t column = 0;
-    char place[160];
-    vem_status status = vem_i_take(run, &row, (size_t)chunk.data->d, sizeof *row);
-    if (status != VEM_OK)
-        return status;
-    for (int64_t i = 0; i < chunk.count; i++) {
-        vem_i_data_load(chunk.data, chunk.first + i, 1, VEM_DOUBLE, row, chunk.data->d);
-        for (int32_t j = 0; j < chunk.data->d; j++)
-            if (fabs(row[j]) > largest) {
-                largest = fabs(row[j]);
-                at = i;
-                column = j;
-            }
-    }
-    vem_i_free(row);
-    vem_i_data_place(chunk.data, chunk.at + at, column, place, sizeof place);
-    return vem_i_fail(run, VEM_BAD_DATA,
-                      "%s lies %.3g from 0; squares of distances to the mean overflow: "
-                      "rescale the data.",
-                      place, largest);
-}
-
 static int is_finite(const vem_i_column_moments *s)
 {
     double probe = 0, sum = 0;
@@ -337,6 +302,17 @@ static int is_finite(const vem_i_column_moments *s)
         sum += s->squares[j];
     }
     return probe == 0 && isfinite(sum);
+}
+
+/* Pieces of rows in a row, from data row `first` on. */
+static void join_all(vem_i_column_moments *s, const wave *w, vem_i_chunk chunk,
+                     int64_t pieces)
+{
+    for (int64_t p = 0; p < pieces; p++) {
+        join(s, &w->pieces[p]);
+        if (w->pieces[p].last >= 0)
+            s->last = chunk.at + (w->pieces[p].last - chunk.first);
+    }
 }
 
 static vem_status run_waves(vem_i_run *run, vem_i_column_moments *moments,
@@ -355,22 +331,79 @@ static vem_status run_waves(vem_i_run *run, vem_i_column_moments *moments,
         if (vem_i_parallel_watched(run, pieces, (double)w->per_piece * moments->d,
                                    run_piece, w, &told, VEM_I_SKIP))
             return vem_i_coreset_stopped(run);
-        for (int64_t p = 0; p < pieces; p++) {
-            join(moments, &w->pieces[p]);
-            if (w->pieces[p].last >= 0)
-                moments->last = chunk.at + (w->pieces[p].last - chunk.first);
-        }
+        join_all(moments, w, chunk, pieces);
         moments->rows += count;
         if (!is_finite(moments)) {
             const vem_i_chunk part = {chunk.data, w->first, count, chunk.at + done};
-            vem_status status = vem_i_refuse_bad(run, part, moments->normalize);
-            return status == VEM_OK ? refuse_large(run, part) : status;
+            return vem_i_refuse_moments(run, part, moments->normalize);
         }
         told.done = moments->rows;
         if (vem_i_progress(run, &told, 0))
             return vem_i_coreset_stopped(run);
     }
     return VEM_OK;
+}
+
+/* Of several processes: what comes before this one's rows. */
+typedef struct turn {
+    vem_i_column_moments *moments;
+    const wave *wave;
+    vem_i_chunk chunk;
+    int64_t pieces;
+} turn;
+
+enum {
+    TOLD = 3
+}; /* numbers of a turn beside those of the columns; rows are below 2^53 */
+
+static void join_own(void *arg, void *state)
+{
+    turn *t = arg;
+    vem_i_column_moments *s = t->moments;
+    double *told = state;
+    const size_t d = (size_t)s->d * sizeof(double);
+    s->mass = told[0];
+    s->rows = (int64_t)told[1];
+    s->last = (int64_t)told[2];
+    memcpy(s->mean, told + TOLD, d);
+    memcpy(s->squares, told + TOLD + s->d, d);
+    join_all(s, t->wave, t->chunk, t->pieces);
+    s->rows += t->chunk.count;
+    told[0] = s->mass;
+    told[1] = (double)s->rows;
+    told[2] = (double)s->last;
+    memcpy(told + TOLD, s->mean, d);
+    memcpy(told + TOLD + s->d, s->squares, d);
+}
+
+/* All pieces of this process at once; then they join in turn, in their order. */
+static vem_status run_together(vem_i_run *run, vem_i_column_moments *moments,
+                               vem_i_chunk chunk, wave *w)
+{
+    const size_t numbers = TOLD + 2 * (size_t)moments->d;
+    turn t = {moments, w, chunk, vem_i_shards(chunk.count, w->per_piece)};
+    const vem_progress told = {.phase = "reduce", .free_energy = NAN};
+    double *state = NULL;
+    vem_status status = vem_i_take_zeroed(run, &state, numbers, sizeof *state);
+    if (status != VEM_OK)
+        return status;
+    state[2] = -1;
+    w->first = chunk.first;
+    w->end = chunk.first + chunk.count;
+    vem_i_parallel_watched(run, t.pieces, (double)w->per_piece * moments->d, run_piece, w,
+                           &told, 0);
+    vem_i_comm_turn(run->comm, state, numbers * sizeof *state, join_own, &t);
+    moments->mass = state[0];
+    moments->rows = (int64_t)state[1];
+    moments->last = (int64_t)state[2];
+    memcpy(moments->mean, state + TOLD, (size_t)moments->d * sizeof *state);
+    memcpy(moments->squares, state + TOLD + moments->d,
+           (size_t)moments->d * sizeof *state);
+    vem_i_free(state);
+    if (!is_finite(moments))
+        return vem_i_refuse_moments(run, chunk, moments->normalize);
+    status = vem_i_comm_agree(run);
+    return status == VEM_OK && run->watch->stop ? vem_i_coreset_stopped(run) : status;
 }
 
 vem_status vem_i_column_moments_add(vem_i_run *run, vem_i_column_moments *moments,
@@ -389,7 +422,7 @@ vem_status vem_i_column_moments_add(vem_i_run *run, vem_i_column_moments *moment
     if (!w.normalize && !chunk.data->weights && vem_i_lies_well(chunk.data))
         w.per_block = w.per_piece;
     w.scratch_bytes = scratch_doubles(moments->d, w.group) * sizeof(double);
-    const int64_t rows = vem_i_wave_rows(moments->d);
+    const int64_t rows = run->comm ? chunk.count : vem_i_wave_rows(moments->d);
     const size_t pieces =
         (size_t)vem_i_shards(chunk.count < rows ? chunk.count : rows, w.per_piece);
     const vem_i_room list[] = {
@@ -403,7 +436,8 @@ vem_status vem_i_column_moments_add(vem_i_run *run, vem_i_column_moments *moment
         w.pieces[p].squares = sums + (2 * p + 1) * d;
     }
     if (status == VEM_OK && !run->counted)
-        status = run_waves(run, moments, chunk, &w);
+        status = run->comm ? run_together(run, moments, chunk, &w)
+                           : run_waves(run, moments, chunk, &w);
     vem_i_free_rooms(list, VEM_I_COUNT(list));
     return status;
 }

@@ -22,13 +22,17 @@
  *
  * The c of wide rows are kept until the draws are known. Beside narrow rows they would be half
  * of what goes through the memory, so only the sums of the stretches are kept, and the c of
- * the few stretches that a draw falls into are computed again, to the same bits. */
+ * the few stretches that a draw falls into are computed again, to the same bits. So it is too where
+ * several processes pass the rows (comm/comm.h), each its own pieces: before it knows its draws it waits
+ * for what the running sum is before them. */
 #include "data/coreset.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "comm/comm.h"
 #include "data/stretch.h"
 #include "data/unit.h"
 
@@ -47,13 +51,14 @@ typedef struct wave {
     int looks;                     /* at the rows; 0: c is `rest` for all of them */
     int bytes;                     /* rows are bytes as stored, no column has a factor */
     int64_t first, end, per_piece; /* rows of the data */
-    double *c;                     /* of the rows of the wave; NULL: not kept */
-    double *sums;                  /* of q, per stretch */
-    int64_t per_sums;              /* stretches of a piece */
-    double *totals;                /* per piece: sum of q */
-    double *base;                  /* per piece: sum of q before it */
-    int64_t *draws;                /* pieces + 1: which fall into it */
-    double *scratch; /* per thread: c of a piece, converted rows of a block */
+    int64_t pieces;
+    double *c;        /* of the rows of the wave; NULL: not kept */
+    double *sums;     /* of q, per stretch */
+    int64_t per_sums; /* stretches of a piece */
+    double *totals;   /* per piece: sum of q */
+    double *base;     /* per piece: sum of q before it */
+    int64_t *draws;   /* pieces + 1: which fall into it */
+    double *scratch;  /* per thread: c of a piece, converted rows of a block */
     size_t scratch_doubles;
 } wave;
 
@@ -207,17 +212,27 @@ static void run_draws(void *arg, int64_t number, int thread)
     take_stretch(w, left, left + 1, INFINITY, k, to, thread); /* what rounding left */
 }
 
+static int is_number(const wave *w)
+{
+    double probe = 0;
+    for (int64_t p = 0; p < w->pieces; p++)
+        probe += w->totals[p] * 0;
+    return probe == 0;
+}
+
+static vem_status refuse_overflow(vem_i_run *run)
+{
+    return vem_i_fail(run, VEM_BAD_DATA,
+                      "Squares of distances to the mean overflow: rescale the data.");
+}
+
 /* Which draws fall into which piece of the wave. */
-static vem_status allot(wave *w, int64_t pieces)
+static void allot(wave *w)
 {
     vem_i_draw *draw = w->draw;
     const int64_t last = draw->moments->last - w->chunk.at + w->chunk.first;
-    for (int64_t p = 0; p < pieces; p++) {
+    for (int64_t p = 0; p < w->pieces; p++) {
         const int64_t begin = w->first + p * w->per_piece;
-        if (!isfinite(w->totals[p]))
-            return vem_i_fail(w->run, VEM_BAD_DATA,
-                              "Squares of distances to the mean overflow: rescale the "
-                              "data.");
         w->base[p] = draw->sum;
         w->draws[p] = draw->next;
         draw->sum += w->totals[p];
@@ -227,8 +242,7 @@ static vem_status allot(wave *w, int64_t pieces)
             draw->next =
                 vem_i_places_below(draw->places, draw->next, draw->size, draw->sum);
     }
-    w->draws[pieces] = draw->next;
-    return VEM_OK;
+    w->draws[w->pieces] = draw->next;
 }
 
 vem_status vem_i_coreset_stopped(vem_i_run *run)
@@ -247,16 +261,16 @@ static vem_status run_waves(vem_i_run *run, wave *w)
                          .free_energy = NAN};
     for (int64_t done = 0; done < chunk->count; done += rows) {
         const int64_t count = chunk->count - done < rows ? chunk->count - done : rows;
-        const int64_t pieces = vem_i_shards(count, w->per_piece);
+        w->pieces = vem_i_shards(count, w->per_piece);
         w->first = chunk->first + done;
         w->end = w->first + count;
-        if (vem_i_parallel_watched(run, pieces, (double)w->per_piece * chunk->data->d,
+        if (vem_i_parallel_watched(run, w->pieces, (double)w->per_piece * chunk->data->d,
                                    run_chances, w, &told, VEM_I_SKIP))
             return vem_i_coreset_stopped(run);
-        vem_status status = allot(w, pieces);
-        if (status != VEM_OK)
-            return status;
-        if (vem_i_parallel_watched(run, pieces, (double)w->per_piece * 2, run_draws, w,
+        if (!is_number(w))
+            return refuse_overflow(run);
+        allot(w);
+        if (vem_i_parallel_watched(run, w->pieces, (double)w->per_piece * 2, run_draws, w,
                                    &told, VEM_I_SKIP))
             return vem_i_coreset_stopped(run);
         draw->done += count;
@@ -267,17 +281,77 @@ static vem_status run_waves(vem_i_run *run, wave *w)
     return VEM_OK;
 }
 
+/* What a process takes over from those before it. */
+typedef struct turn {
+    double sum;
+    int64_t next, overflow;
+} turn;
+
+static void allot_own(void *arg, void *state)
+{
+    wave *w = arg;
+    vem_i_draw *draw = w->draw;
+    turn *t = state;
+    draw->sum = t->sum;
+    draw->next = t->next;
+    if (!is_number(w))
+        t->overflow = 1;
+    else
+        allot(w);
+    t->sum = draw->sum;
+    t->next = draw->next;
+}
+
+/* Each process has some of the draws; here they become those of all. */
+static vem_status share_draws(vem_i_run *run, const vem_i_draw *draw)
+{
+    vem_i_comm *comm = run->comm;
+    const vem_data *made = draw->coreset;
+    const size_t size = (size_t)draw->size;
+    comm->combine(comm, VEM_I_OR_BYTES, made->owned, size * (size_t)made->row_stride);
+    comm->combine(comm, VEM_I_OR_BYTES, made->weights, size * sizeof *made->weights);
+    comm->combine(comm, VEM_I_OR_BYTES, made->indices, size * sizeof *made->indices);
+    const vem_status status = vem_i_comm_agree(run);
+    return status == VEM_OK && run->watch->stop ? vem_i_coreset_stopped(run) : status;
+}
+
+/* Of several processes: all pieces of this one are a wave. The running sum goes from one to the next,
+ * piece by piece as one process adds it up. */
+static vem_status run_together(vem_i_run *run, wave *w)
+{
+    vem_i_draw *draw = w->draw;
+    const vem_data *made = draw->coreset;
+    const size_t size = (size_t)draw->size;
+    const vem_progress told = {.phase = "reduce", .free_energy = NAN};
+    turn t = {0};
+    w->first = w->chunk.first;
+    w->end = w->chunk.first + w->chunk.count;
+    w->pieces = vem_i_shards(w->chunk.count, w->per_piece);
+    vem_i_parallel_watched(run, w->pieces, (double)w->per_piece * w->chunk.data->d,
+                           run_chances, w, &told, 0);
+    vem_i_comm_turn(run->comm, &t, sizeof t, allot_own, w);
+    if (t.overflow)
+        return refuse_overflow(run);
+    memset(made->owned, 0, size * (size_t)made->row_stride);
+    memset(made->weights, 0, size * sizeof *made->weights);
+    memset(made->indices, 0, size * sizeof *made->indices);
+    vem_i_parallel_watched(run, w->pieces, (double)w->per_piece * 2, run_draws, w, &told,
+                           0);
+    return share_draws(run, draw);
+}
+
 vem_status vem_i_draw_add(vem_i_run *run, vem_i_draw *draw, vem_i_chunk chunk)
 {
     const int32_t d = chunk.data->d;
     wave w = {.run = run, .draw = draw, .chunk = chunk, .per_piece = vem_i_piece_rows(d)};
-    const int64_t most = vem_i_wave_rows(d);
+    const int64_t most = run->comm ? chunk.count : vem_i_wave_rows(d);
     const size_t rows = (size_t)(chunk.count < most ? chunk.count : most);
     const size_t pieces = (size_t)vem_i_shards((int64_t)rows, w.per_piece);
     w.looks = draw->slope > 0;
     w.bytes = w.looks && !draw->factors &&
               vem_i_bytes_at(chunk.data, draw->moments->normalize, 0);
-    const int keeps = (size_t)d * vem_i_dtype_bytes(chunk.data->type) > NARROW;
+    const int keeps =
+        !run->comm && (size_t)d * vem_i_dtype_bytes(chunk.data->type) > NARROW;
     const size_t values = (size_t)vem_i_block_rows(d) * (size_t)d;
     w.scratch_doubles = (size_t)w.per_piece + (values + LINE - 1) / LINE * LINE;
     w.per_sums = vem_i_shards(w.per_piece, STRETCH);
@@ -291,176 +365,7 @@ vem_status vem_i_draw_add(vem_i_run *run, vem_i_draw *draw, vem_i_chunk chunk)
     };
     vem_status status = vem_i_take_rooms(run, list, VEM_I_COUNT(list));
     if (status == VEM_OK && !run->counted)
-        status = run_waves(run, &w);
+        status = run->comm ? run_together(run, &w) : run_waves(run, &w);
     vem_i_free_rooms(list, VEM_I_COUNT(list));
-    return status;
-}
-
-/* ---- The whole ---- */
-
-/* An empty coreset of `size` rows like those of `like`. */
-static vem_status coreset_new(vem_i_run *run, const vem_data *like, int64_t size,
-                              vem_data **coreset)
-{
-    const size_t width = vem_i_dtype_bytes(like->type), d = (size_t)like->d;
-    vem_data *made;
-    vem_status status = vem_i_data_new(run, &made);
-    if (status != VEM_OK)
-        return status;
-    made->type = like->type;
-    made->n = size;
-    made->d = like->d;
-    made->column_stride = (int64_t)width;
-    made->row_stride = (int64_t)(d * width);
-    made->format = "coreset";
-    const vem_i_room list[] = {
-        {&made->owned, (size_t)size, d * width, 0},
-        {&made->weights, (size_t)size, sizeof(double), 0},
-        {&made->indices, (size_t)size, sizeof(int64_t), 0},
-        {&made->numbers, d, sizeof(int32_t), 0},
-    };
-    status = vem_i_take_rooms(run, list, VEM_I_COUNT(list));
-    const vem_i_names table = vem_i_data_table(like);
-    vem_i_names names;
-    if (status == VEM_OK)
-        status = vem_i_names_copy(run, &table, &names);
-    if (status == VEM_OK)
-        vem_i_data_take_table(made, &names);
-    if (status != VEM_OK) {
-        vem_data_free(made);
-        return status;
-    }
-    made->base = made->owned;
-    for (int32_t j = 0; made->numbers && j < like->d; j++)
-        made->numbers[j] = vem_i_data_column_number(like, j);
-    *coreset = made;
-    return VEM_OK;
-}
-
-void vem_i_draw_free(vem_i_draw *draw)
-{
-    vem_i_free(draw->factors);
-    vem_i_free(draw->places);
-    vem_data_free(draw->coreset);
-    *draw = (vem_i_draw){0};
-}
-
-vem_status vem_i_draw_new(vem_i_run *run, const vem_i_coreset_request *request,
-                          const vem_data *like, const vem_i_column_moments *moments,
-                          const double *scale, vem_i_draw *draw)
-{
-    const size_t d = (size_t)like->d;
-    vem_status status = VEM_OK;
-    *draw = (vem_i_draw){.moments = moments, .size = request->size, .rest = 2};
-    if (request->method == VEM_CORESET_LIGHTWEIGHT) {
-        double squares = 0;
-        if (scale)
-            status = vem_i_take(run, &draw->factors, d, sizeof(double));
-        for (size_t j = 0; status == VEM_OK && !run->counted && j < d; j++) {
-            if (scale)
-                draw->factors[j] = 1 / scale[j];
-            const double factor = scale ? draw->factors[j] : 1;
-            squares += moments->squares[j] * factor * factor;
-        }
-        if (isfinite(moments->mass / squares) || run->counted) {
-            draw->rest = 1;
-            draw->slope = run->counted ? 1 : moments->mass / squares;
-        }
-    }
-    if (status == VEM_OK)
-        status =
-            vem_i_take(run, &draw->places, (size_t)request->size + 1, sizeof(double));
-    if (status == VEM_OK)
-        status = coreset_new(run, like, request->size, &draw->coreset);
-    if (status == VEM_OK && !run->counted)
-        vem_i_draw_places(run, request->seed, request->size, draw->places);
-    if (status != VEM_OK)
-        vem_i_draw_free(draw);
-    return status;
-}
-
-void vem_i_column_moments_scale(const vem_i_column_moments *moments, double *scale)
-{
-    for (int32_t j = 0; j < moments->d; j++)
-        scale[j] =
-            moments->squares[j] > 0 ? sqrt(moments->squares[j] / moments->mass) : 1;
-}
-
-/* Every row, with the weight it has. */
-static vem_status take_all(vem_i_run *run, const vem_data *data, vem_data **coreset)
-{
-    vem_status status = coreset_new(run, data, data->n, coreset);
-    if (status != VEM_OK)
-        return status;
-    vem_data *made = *coreset;
-    for (int64_t i = 0; i < data->n; i++) {
-        vem_i_data_copy_row(data, i, (char *)made->owned + i * made->row_stride);
-        made->weights[i] = data->weights ? data->weights[i] : 1;
-        made->indices[i] = i;
-    }
-    return VEM_OK;
-}
-
-static vem_status draw_all(vem_i_run *run, const vem_data *data,
-                           const vem_i_coreset_request *request,
-                           const vem_i_column_moments *moments, const double *scale,
-                           vem_data **coreset)
-{
-    vem_i_draw draw;
-    vem_status status = vem_i_draw_new(run, request, data, moments, scale, &draw);
-    if (status != VEM_OK)
-        return status;
-    status = vem_i_draw_add(run, &draw, (vem_i_chunk){.data = data, .count = data->n});
-    if (status == VEM_OK && request->method == VEM_CORESET_UNIFORM)
-        status =
-            vem_i_refuse_bad(run,
-                             (vem_i_chunk){.data = draw.coreset, .count = request->size},
-                             request->normalize);
-    if (status == VEM_OK) {
-        *coreset = draw.coreset;
-        draw.coreset = NULL;
-    }
-    vem_i_draw_free(&draw);
-    return status;
-}
-
-vem_status vem_i_coreset(vem_i_run *run, const vem_data *data,
-                         const vem_i_coreset_request *request, double *scale,
-                         vem_data **coreset)
-{
-    const int everything = request->size >= data->n;
-    if (data->sparse.starts)
-        return vem_i_fail(
-            run, VEM_BAD_OPTION,
-            "The rows are sparse, and a coreset of them would not be: fit all "
-            "rows.");
-    if (request->method == VEM_CORESET_UNIFORM && !everything) {
-        vem_i_column_moments known =
-            vem_i_column_moments_weights(data->d, data->weights, data->n);
-        known.total = data->n;
-        return draw_all(run, data, request, &known, NULL, coreset);
-    }
-    vem_i_column_moments moments;
-    vem_status status = vem_i_column_moments_new(run, data->d, request->normalize,
-                                                 data->weights, data->n, &moments);
-    if (status != VEM_OK)
-        return status;
-    moments.total = everything ? data->n : 2 * data->n;
-    const uint64_t before = vem_i_counted(run);
-    status = vem_i_column_moments_add(run, &moments,
-                                      (vem_i_chunk){.data = data, .count = data->n});
-    const int divided = request->standardize || request->whiten;
-    const uint64_t first = vem_i_count_back(run, before);
-    if (status == VEM_OK && divided && !run->counted)
-        vem_i_column_moments_scale(&moments, scale);
-    for (int32_t j = 0;
-         status == VEM_OK && request->whiten && !run->counted && j < data->d; j++)
-        scale[j] = vem_i_column_unit(moments.squares[j] / moments.mass, moments.mean[j]);
-    if (status == VEM_OK)
-        status = everything ? take_all(run, data, coreset)
-                            : draw_all(run, data, request, &moments,
-                                       divided ? scale : request->scale, coreset);
-    vem_i_count_least(run, first);
-    vem_i_column_moments_free(&moments);
     return status;
 }

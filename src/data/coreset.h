@@ -7,7 +7,8 @@
  * Both are fed chunk by chunk, in the order of the rows; vem_i_coreset feeds all rows of one
  * vem_data. Chunks may have any number of whole pieces of vem_i_piece_rows rows (the last
  * chunk any number of rows), and how a file is cut into them does not change a bit of the
- * result; nor do the threads. */
+ * result; nor do the threads. Of several processes (comm/comm.h) each has one chunk: what is
+ * known of the rows before it comes from the one before, and all of them get the whole. */
 #ifndef VEM_DATA_CORESET_H
 #define VEM_DATA_CORESET_H
 
@@ -97,11 +98,17 @@ int64_t vem_i_places_below(const double *places, int64_t from, int64_t size, dou
 
 /* ---- shared by the two passes ---- */
 
+/* The rows that this process passes: all of them, or whole pieces of its own. */
+vem_i_chunk vem_i_coreset_own(const vem_i_run *run, const vem_data *data);
+
 /* Rows in a wave: pieces that are worked on at once. */
 int64_t vem_i_wave_rows(int32_t d);
 /* The sentence for a stop in either pass. */
 vem_status vem_i_coreset_stopped(vem_i_run *run);
 /* "Row 3, column 2 is NaN." of the first such value of the chunk; VEM_OK: there is none. */
 vem_status vem_i_refuse_bad(vem_i_run *run, vem_i_chunk chunk, int normalize);
+/* What made the moments of the chunk no numbers: such a value or, where there is none, the largest one.
+ * Of several processes: of all their chunks. */
+vem_status vem_i_refuse_moments(vem_i_run *run, vem_i_chunk chunk, int normalize);
 
 #endif

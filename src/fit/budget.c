@@ -18,8 +18,6 @@
  * number of steps fits: more time never gives a smaller one. What time is left over then
  * goes into more steps, until the fit has converged or the deadline is near.
  *
- * Several processes (comm/comm.h) take all rows.
- *
  * What the caller set is not touched: a coreset of his own, a preset (a paper's algorithm,
  * exactly) and its rows, a tolerance or number of steps (which then must fit). */
 #include "fit/budget.h"
@@ -67,7 +65,7 @@ static vem_i_plan plan_for(const search *s, const vem_options *resolved, int64_t
         o.max_steps = steps;
     vem_i_plan plan = vem_i_plan_of(s->run, s->data, s->asked, &o, s->start != NULL);
     plan.speed = s->speed;
-    if (s->run->comm) /* each has its part of the rows */
+    if (s->run->comm && !plan.programme.reduced) /* each has its part of the rows */
         plan.programme.rows = plan.programme.items =
             vem_i_shards(plan.programme.rows, s->run->comm->size);
     return plan;
@@ -105,11 +103,11 @@ static int64_t least_rows(const vem_options *o, int32_t d)
     return each * o->clusters;
 }
 
-/* Is the number of rows ours to choose? Coresets are not made by several processes. */
+/* Is the number of rows ours to choose? */
 static int may_reduce(const search *s, const vem_options *resolved)
 {
     const vem_options *asked = s->asked;
-    return !s->run->comm && asked->coreset == VEM_AUTO &&
+    return asked->coreset == VEM_AUTO &&
            (asked->algorithm == VEM_AUTO || resolved->coreset != VEM_AUTO);
 }
 
@@ -200,8 +198,7 @@ vem_status vem_i_budget_choose(vem_i_run *run, const vem_data *data,
     *budget = (vem_i_budget){.asked = asked->time,
                              .seconds = s.seconds,
                              .whole = vem_i_plan_seconds(&plan),
-                             .rows = reduced ? resolved->coreset : data->n,
-                             .rows_stay = run->comm != NULL};
+                             .rows = reduced ? resolved->coreset : data->n};
     if (take(&s, &whole, 0, 0, resolved, budget))
         return VEM_OK;
     if (whole.measure == VEM_MEASURE_EXACT) {

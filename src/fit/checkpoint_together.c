@@ -10,22 +10,22 @@
 int vem_i_checkpoint_told(const vem_i_run *run, int first)
 {
     int64_t told = first;
-    if (run->comm)
-        run->comm->broadcast(run->comm, 0, &told, sizeof told);
+    if (run->peers)
+        run->peers->broadcast(run->peers, 0, &told, sizeof told);
     return (int)told;
 }
 
 int vem_i_checkpoint_is_first(const vem_i_run *run)
 {
-    return !run->comm || run->comm->rank == 0;
+    return !run->peers || run->peers->rank == 0;
 }
 
 /* ---- reading ---- */
 
 static vem_status share(vem_i_run *run, void *bytes, size_t size)
 {
-    run->comm->broadcast(run->comm, 0, bytes, size);
-    return run->comm->failed
+    run->peers->broadcast(run->peers, 0, bytes, size);
+    return run->peers->failed
                ? vem_i_fail(run, VEM_IO_ERROR,
                             "Another process is gone, and the run cannot go on.")
                : VEM_OK;
@@ -51,15 +51,15 @@ vem_status vem_i_checkpoint_open_state(vem_i_run *run, const char *path,
     const int first = vem_i_checkpoint_is_first(run);
     vem_i_record *r = &from->record;
     vem_status status = first ? vem_i_state_open(run, path, from) : VEM_OK;
-    if (!run->comm)
+    if (!run->peers)
         return status;
     if (!first)
         *from = (vem_i_state_file){.record = {.run = run, .path = path, .reading = 1}};
     int64_t told[] = {(int64_t)status, status == VEM_OK ? (int64_t)r->left : 0};
     char message[sizeof run->ctx->message];
     memcpy(message, run->ctx->message, sizeof message);
-    run->comm->broadcast(run->comm, 0, told, sizeof told);
-    run->comm->broadcast(run->comm, 0, message, sizeof message);
+    run->peers->broadcast(run->peers, 0, told, sizeof told);
+    run->peers->broadcast(run->peers, 0, message, sizeof message);
     if (told[0] != VEM_OK)
         return first ? status : vem_i_fail(run, (vem_status)told[0], "%s", message);
     r->left = (uint64_t)told[1];

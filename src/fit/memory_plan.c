@@ -14,6 +14,7 @@
 #include "fit/memory_plan.h"
 
 #include "coarse/leading.h"
+#include "comm/comm.h"
 #include "data/pass.h"
 #include "data/points.h"
 #include "data/subset.h"
@@ -400,6 +401,9 @@ static sizes sizes_of_cells(const sizes *rows, const vem_i_programme *p,
 static uint64_t plan_stages(const vem_i_plan *plan, const vem_i_run *run)
 {
     const vem_i_programme *p = &plan->programme;
+    const uint64_t reducing = reduce_bytes(plan, run);
+    const vem_i_run alike = vem_i_comm_alike(run);
+    run = p->reduced ? &alike : run; /* all processes have the coreset */
     const vem_options *o = &p->options;
     const vem_precision precision = (vem_precision)o->precision;
     sizes s = {.run = run,
@@ -425,7 +429,7 @@ static uint64_t plan_stages(const vem_i_plan *plan, const vem_i_run *run)
     /* Labels and model of the best restart so far stay while another runs. */
     if (o->restarts > 1)
         rows += s.model + labels;
-    uint64_t most = load_bytes(&s) + reduce_bytes(plan, run);
+    uint64_t most = load_bytes(&s) + reducing;
     most = larger(most, check_bytes(&s));
     const vem_view view = view_of(&s);
     if (p->celled)

@@ -7,7 +7,11 @@
  *
  * so that no sum of a large shard is made twice. Smaller shards (of the seeding, of the passes that
  * read, of log sums) are cut elsewhere: the rows of those that begin in a process's stretch and end
- * behind it are its halo (data/together.h). */
+ * behind it are its halo (data/together.h).
+ *
+ * A coreset does not grow with the rows. All draw it together, each from its own rows, and have it then;
+ * and each fits all of it, to the same bits. So on a coreset there is nothing that several processes
+ * cannot do. */
 #include "fit/processes.h"
 
 #include <string.h>
@@ -32,11 +36,6 @@ typedef struct asked_fit {
 static int is_sparse(const asked_fit *f)
 {
     return f->data->sparse.starts != NULL;
-}
-
-static int is_reduced(const asked_fit *f)
-{
-    return f->p->reduced;
 }
 
 static int is_celled(const asked_fit *f)
@@ -114,7 +113,6 @@ static const struct {
     const char *what, *instead;
 } others[] = {
     {is_sparse, "sparse rows are", "rows that are stored with their zeros, as .npy"},
-    {is_reduced, "--coreset is", "all rows"},
     {is_celled, "--cells is", "--cells 0"},
     {has_blocks, "--blocks is", "--blocks 1"},
     {grows, "--algorithm greedy is", "--algorithm gmm"},
@@ -157,7 +155,7 @@ static uint64_t mix_rows(const vem_data *data, uint64_t sum)
 }
 
 /* A number for what all must have in common: rows, options, and the kernels, since seeding chooses by
- * distances that each process takes for itself. Threads and memory may be others. */
+ * distances that each process takes for itself. Threads, memory and time may be others. */
 static int64_t fingerprint(const vem_i_run *run, const vem_data *data,
                            const vem_options *options)
 {
@@ -170,6 +168,7 @@ static int64_t fingerprint(const vem_i_run *run, const vem_data *data,
         char text[128];
         const char *name = vem_option_at(i)->name;
         if (strcmp(name, "threads") == 0 || strcmp(name, "memory") == 0 ||
+            strcmp(name, "time") == 0 || /* the first one's clock decides */
             !vem_options_get(options, name, text, sizeof text))
             continue;
         sum = vem_i_mix(sum, text, strlen(text));
@@ -235,9 +234,9 @@ vem_status vem_i_processes_cut(vem_i_run *run, const vem_data *data,
     if (!run->comm)
         return VEM_OK;
     vem_status status = vem_i_processes_meet(run, data, &p->options);
-    if (status == VEM_OK)
+    if (status == VEM_OK && !p->reduced)
         status = refuse_others(&f);
-    if (status != VEM_OK)
+    if (status != VEM_OK || p->reduced)
         return status;
     for (int i = 0; i < p->count; i++) {
         if (p->stages[i].kind < VEM_I_STAGE_KMEANS)
@@ -274,12 +273,12 @@ void vem_i_processes_note(const vem_i_run *run, const vem_data *data,
 {
     if (*spread->note)
         vem_i_report_note(report, "%s", spread->note);
-    if (run->comm && !data->pieces && !(data->mapping && data->mapping->path))
+    if (run->peers && !data->pieces && !(data->mapping && data->mapping->path))
         vem_i_report_note(
             report,
             "each of the %d processes has read all rows into its memory; of "
             ".npy, .fvecs, .bvecs, .fbin, .u8bin, .i8bin and .safetensors files of one "
             "type it maps "
             "its own part.",
-            run->comm->size);
+            run->peers->size);
 }

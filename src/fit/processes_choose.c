@@ -51,6 +51,8 @@ vem_status vem_i_processes_choose(vem_i_run *run, const vem_data *data,
     if (!run->comm || given->algorithm != VEM_AUTO)
         return VEM_OK;
     vem_status status = vem_i_fit_resolve(run, data, given, start, &alone);
+    if (status != VEM_OK || vem_i_reduces(&alone, data->n))
+        return status;
     *o = *given;
     if (o->swaps == VEM_AUTO)
         o->swaps = 0;

@@ -35,6 +35,13 @@ vem_status vem_i_reduce(vem_i_run *run, const vem_data *data, const vem_options 
     return VEM_OK;
 }
 
+vem_status vem_i_reduce_support(vem_i_run *run, const vem_data *data,
+                                const vem_i_support *support)
+{
+    const vem_i_chunk own = vem_i_coreset_own(run, data);
+    return vem_i_support_read(run, data, support, own.first, own.count, "read", NULL);
+}
+
 void vem_i_reduction_free(vem_i_reduction *reduction)
 {
     vem_data_free(reduction->coreset);

@@ -3,6 +3,7 @@
 #define VEM_FIT_REDUCE_H
 
 #include "data/coreset.h"
+#include "data/support.h"
 #include "fit/programme.h"
 
 typedef struct vem_i_reduction {
@@ -16,6 +17,9 @@ typedef struct vem_i_reduction {
  * vem_i_points_request. */
 vem_status vem_i_reduce(vem_i_run *run, const vem_data *data, const vem_options *options,
                         int whiten, const double *scale, vem_i_reduction *reduction);
+/* Values of all rows are looked at, of several processes by each those of its own. */
+vem_status vem_i_reduce_support(vem_i_run *run, const vem_data *data,
+                                const vem_i_support *support);
 void vem_i_reduction_free(vem_i_reduction *reduction);
 
 #endif

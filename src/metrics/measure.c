@@ -248,7 +248,8 @@ vem_status vem_i_measure_data(vem_i_run *run, const vem_data *data,
                                       (uint64_t)o->seed, &sampled);
     } else {
         vem_scores scores;
-        status = vem_i_score(run, model, data, model->clusters, precision, &scores);
+        vem_i_run whole = vem_i_comm_whole(run); /* a coreset is what all have */
+        status = vem_i_score(&whole, model, data, model->clusters, precision, &scores);
         if (status == VEM_OK) {
             sampled.quantization_error = scores.quantization_error;
             sampled.log_likelihood = scores.log_likelihood;

@@ -150,7 +150,7 @@ vem_status vem_i_seed_counts(vem_i_run *run, const vem_view *view,
         const vem_view seen = seen_of(run, view, &s);
         seeds->totals = s.totals;
         vem_i_run alone = vem_i_comm_alone(run); /* all draw the same from the sample */
-        alone.progress = run->comm ? NULL : run->progress;
+        alone.progress = run->peers ? NULL : run->progress;
         status = vem_i_seed(&alone, &seen, method, clusters, chain, seed, seeds);
         seeds->totals = NULL;
         for (int32_t k = 0; status == VEM_OK && !run->counted && k < clusters; k++)
