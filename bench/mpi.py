@@ -90,6 +90,22 @@ def on_coresets():
     yield "coreset bytes", ["-m", 3000]
 
 
+def as_one_process():
+    """Few clusters, and nothing that is asked for: starts on samples, whose larger one is in parts."""
+    for k, family in ((4, "iso-shared"), (12, "iso"), (9, "diag"), (30, "diag"), (6, "full"), (5, "full-shared")):
+        yield "wide", ["-k", k, "--family", family, "--max-steps", 8]
+    yield "wide", ["-k", 20]
+    yield "large", ["-k", 17]
+    yield "large", ["-k", 30, "--family", "diag", "--max-steps", 6]
+    yield "odd", ["-k", 9, "--weights", "w.npy", "--measure", "--restarts", 2]
+    yield "few", ["-k", 9, "--standardize"]
+    yield "bytes", ["-k", 9]
+    yield "counts", ["-k", 4, "--family", "multinomial"]
+    yield "large counts", ["-k", 5, "--family", "poisson", "--max-steps", 6]
+    yield "far", ["-k", 8]
+    yield "far", ["-k", 8, "--family", "diag", "--max-steps", 8]
+
+
 def combinations():
     """(data, words), or (verb data, words)"""
     for algorithm, seeding in itertools.product(
@@ -131,6 +147,7 @@ def combinations():
         yield "few", ["-k", 12, "--algorithm", "gmm", "--search", "closest", "--held", held, "--family", family,
                       *swaps]
     yield from on_coresets()
+    yield from as_one_process()
     yield "holes", ["-k", 9, "--algorithm", "kmeans", "--missing", "mean"]
     yield "holes", ["-k", 9, "--algorithm", "kmeans", "--missing", "drop"]
     yield "part*", ["-k", 9, "--algorithm", "kmeans"]
@@ -142,6 +159,8 @@ def bits(folder, args):
             "odd": make(folder, "odd.npy", 12345, 6, 12, "f4", 3),
             "deep": make(folder, "deep.npy", 12000, 100, 40, "f4", 5),
             "holes": os.path.join(folder, "holes.npy"),
+            "large": make(folder, "large.npy", 150001, 3, 17, "f4", 7),
+            "large counts": os.path.join(folder, "large_counts.npy"), "far": os.path.join(folder, "far.npy"),
             "bytes": os.path.join(folder, "bytes.npy"), "counts": os.path.join(folder, "counts.npy"),
             "part*": os.path.join(folder, "part*.npy")}
     rng = np.random.default_rng(4)
@@ -151,13 +170,17 @@ def bits(folder, args):
         np.save(os.path.join(folder, f"part{number}.npy"), part)
     np.save(data["bytes"], np.clip(10 * np.load(data["deep"]) + 120, 0, 255).astype("u1"))
     np.save(data["counts"], rng.poisson(np.exp(np.load(data["odd"]) / 4)).astype("f4"))
+    np.save(data["large counts"], rng.poisson(np.exp(np.load(data["large"]) / 4)).astype("u1"))
+    far = np.load(make(folder, "far.npy", 50000, 6, 5, "f4", 8))
+    far[:20], far[20:40], far[40:60] = -999999, far[0] + 300, far[1] - 300  # which no sample has
+    np.save(data["far"], far)
     rows[rng.random(rows.shape) < 0.01] = np.nan
     np.save(data["holes"], rows)
     same = other = 0
     for name, words in combinations():
         if args.only and args.only not in " ".join(map(str, words)):
             continue
-        verb, name = ["fit", *name.split()][-2:]
+        verb, name = (name.split() if name.split()[0] in ("fit", "select", "coreset") else ["fit", name])
         one, why = run(folder, 0, verb, data[name], *words)
         if not one:
             print("NONE", *words, why, flush=True)

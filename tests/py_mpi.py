@@ -5,26 +5,35 @@ from mpi_case import *
 
 
 class Mpi(MpiCase):
-    def test_without_an_algorithm(self):
+    def test_many_clusters_without_an_algorithm(self):
         """They take what they can, and say what one process would take; one that is asked for that
         finds the same."""
         a = self.data("a.npy", 9001, 5, 12, "f4")
         found = ("-o", self.path("m.npz"), "--labels", self.path("l.npy"), "--threads", 1, "-q")
-        for words, asked in (
-                (("-k", 4), ("--swaps", 0)),
-                (("-k", 100), ("--search", "closest", "--swaps", 0)),
-                (("-k", 8, "--family", "diag"), ("--swaps", 0))):
-            out, _ = self.run_many(3, "fit", a, *words, *found, "--json")
-            told = json.loads(out)
-            self.assertRegex(" ".join(told["notes"]), "over 3 processes the fit took .*--swaps 0.* where one process takes .*"
-                                   "--swaps [1-9]")
-            many = npz_parse(self.path("m.npz")), self.read("l.npy")
-            self.vem("fit", a, *words, *asked, "--seeding", told["options"]["seeding"], *found)
-            one = npz_parse(self.path("m.npz")), self.read("l.npy")
-            many[0].pop("meta", None), one[0].pop("meta", None)
-            self.assertEqual(many, one, words)
-        out, _ = self.run_many(3, "fit", a, "-k", 8, "--family", "diag", "--swaps", 0, "--json", "-q")
-        self.assertNotIn("where one process takes", out)
+        out, _ = self.run_many(3, "fit", a, "-k", 100, *found, "--json")
+        told = json.loads(out)
+        self.assertRegex(" ".join(told["notes"]),
+                         "over 3 processes the fit took --search closest.* where one process takes --search groups")
+        many = npz_parse(self.path("m.npz")), self.read("l.npy")
+        self.vem("fit", a, "-k", 100, "--search", "closest", "--swaps", told["options"]["swaps"],
+                 "--seeding", told["options"]["seeding"], *found)
+        one = npz_parse(self.path("m.npz")), self.read("l.npy")
+        many[0].pop("meta", None), one[0].pop("meta", None)
+        self.assertEqual(many, one)
+
+    def test_few_clusters_without_an_algorithm(self):
+        """Starts on a sample that all have, or on all rows; the larger sample lies in parts. Then all rows,
+        which may show that the sample has missed some: the fit begins again."""
+        a = self.data("a.npy", 75001, 3, 17, "f4")
+        self.fits(a, (3,), "-k", 17)
+        b = self.data("b.npy", 9001, 5, 12, "f8")
+        self.fits(b, (2,), "-k", 8, "--family", "diag", "--weights", self.weights(9001), "--restarts", 2)
+        self.fits(b, (3,), "-k", 4, "--family", "full", "--swaps", 3)
+        x = rows(40000, 6, 5, "f4", seed=8)
+        x[:20], x[20:40], x[40:60] = -999999, x[0] + 300, x[1] - 300
+        np.save(self.path("x.npy"), x)
+        self.fits(self.path("x.npy"), (3,), "-k", 8)
+        self.keeps(a, "-k", 17, "--tolerance", 0, steps=2, more=4, pairs=((3, 2), (0, 3)))
 
     def test_kmeans(self):
         a = self.data("a.npy", 10007, 5, 12, "f4")
@@ -255,7 +264,6 @@ class Mpi(MpiCase):
         for words, sentence in (
                 (["fit", a, "-k", 100, "--search", "groups"], "--search all, closest or exact"),
                 (["fit", a, "-k", 100, "--algorithm", "kmeans-c", "--finish", "hard"], "--finish soft"),
-                (["fit", a, "-k", 4, "--swaps", 3], "starts on a sample"),
                 (["fit", a, "-k", 100, "--seeding", "two-level"], "afkmc2"),
                 (["fit", a, "-k", 4, "--algorithm", "var-kmeans-s"], "--search all, closest or"),
                 (["fit", a, "-k", "2-4"], "say --coreset with fewer than the 5000 rows"),

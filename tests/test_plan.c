@@ -72,7 +72,7 @@ static void make_before(const vem_view *view, vem_i_run *run, int seeding)
     vem_i_points *subset = NULL;
     assert_int_equal(vem_i_seed(run, view, (vem_seeding)seeding, 40, 20, 7, &seeds),
                      VEM_OK);
-    assert_int_equal(vem_i_subset_new(run, view, 500, 0, 7, &subset), VEM_OK);
+    assert_int_equal(vem_i_subset_new(run, view, 500, 0, 7, NULL, &subset), VEM_OK);
     assert_int_equal(vem_i_count_distinct(run, view, 40, &distinct), VEM_OK);
     vem_i_points_free(subset);
 }

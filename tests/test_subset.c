@@ -20,7 +20,8 @@ static vem_i_points *points_of(const grid_data *data, vem_precision precision)
 static vem_i_points *subset_of(const vem_view *view, int64_t size, uint64_t seed)
 {
     vem_i_points *subset = NULL;
-    assert_int_equal(vem_i_subset_new(run_of(ctx), view, size, 0, seed, &subset), VEM_OK);
+    assert_int_equal(vem_i_subset_new(run_of(ctx), view, size, 0, seed, NULL, &subset),
+                     VEM_OK);
     assert_int_equal(subset->view.n, size);
     return subset;
 }

@@ -14,18 +14,22 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "data/coreset.h"
+#include "data/subset_apart.h"
+#include "data/together.h"
 
-enum { SHARD = 1024 };
+enum { SHARD = VEM_I_SUBSET_SHARD };
 
 typedef struct drawing {
     const vem_view *view;
     int64_t size;
     int even;                 /* by the weights alone */
     double *masses, *squares; /* of each shard */
-    double *before;           /* each shard: sum of q of the shards before it */
-    double *places;           /* size + 1 */
-    double mass, square;      /* W, S */
-    vem_i_points *out;
+    double *before;      /* each shard, and the end: sum of q of the shards before it */
+    double *places;      /* size + 1 */
+    double mass, square; /* W, S */
+    int64_t from, to;    /* shards that are counted here (data/together.h): */
+    int64_t first, end;  /* draws that fall into them */
+    vem_i_drawn out;
 } drawing;
 
 static double square_of(const drawing *g, int64_t item)
@@ -85,26 +89,26 @@ static void put(const drawing *g, int64_t draw, int64_t item, double q)
 {
     const vem_view *view = g->view;
     const size_t row = (size_t)view->d * view->kernels->element;
-    if (g->out->bounds) {
-        g->out->bounds[draw] = view->sparse.starts[item];
-        g->out->bounds[g->size + draw] = view->sparse.ends[item];
+    const vem_i_drawn *out = &g->out;
+    const int64_t at = draw - out->first;
+    if (out->bounds) {
+        out->bounds[at] = view->sparse.starts[item];
+        out->bounds[g->size + at] = view->sparse.ends[item];
     } else {
-        vem_i_view_copy(view, item, (char *)g->out->x + (size_t)draw * row);
+        vem_i_view_copy(view, item, (char *)out->x + (size_t)at * row);
     }
     if (view->log_base)
-        g->out->log_base[draw] = view->log_base[item];
-    g->out->mass[draw] = vem_i_view_mass(view, item) / (q * (double)g->size);
+        out->log_base[at] = view->log_base[item];
+    out->mass[at] = vem_i_view_mass(view, item) / (q * (double)g->size);
 }
 
-static void draw_shard(void *arg, int64_t shard, int thread)
+static void draw_shard(void *arg, int64_t number, int thread)
 {
     const drawing *g = arg;
-    const int64_t shards = vem_i_view_shards(g->view, SHARD),
-                  end = begin_of(g, shard + 1);
+    const int64_t shard = g->from + number, end = begin_of(g, shard + 1);
     int64_t draw = vem_i_places_below(g->places, 0, g->size, g->before[shard]);
-    int64_t last = shard + 1 == shards ? g->size
-                                       : vem_i_places_below(g->places, draw, g->size,
-                                                            g->before[shard + 1]);
+    const int64_t last =
+        vem_i_places_below(g->places, draw, g->size, g->before[shard + 1]);
     double sum = g->before[shard], q_kept = 0;
     int64_t kept = -1;
     (void)thread;
@@ -123,39 +127,93 @@ static void draw_shard(void *arg, int64_t shard, int thread)
         put(g, draw, kept, q_kept);
 }
 
-static void draw_all(vem_i_run *run, drawing *g, uint64_t seed)
+/* Goes on with the sum of q. */
+static void go_on(void *arg, void *state)
 {
-    const int64_t shards = vem_i_view_shards(g->view, SHARD);
-    const double work = (double)SHARD * (2.0 * g->view->d + 4);
-    vem_i_parallel_light(run, shards, work, sum_shard, g);
-    g->mass = vem_i_sum(g->masses, shards);
-    g->square = vem_i_sum(g->squares, shards);
-    double sum = 0;
-    for (int64_t s = 0; s < shards; s++) {
-        g->before[s] = sum;
-        sum += chance(g, g->masses[s], g->squares[s]);
+    drawing *g = arg;
+    double *sum = state;
+    for (int64_t s = g->from; s < g->to; s++) {
+        g->before[s] = *sum;
+        *sum += chance(g, g->masses[s], g->squares[s]);
     }
-    /* A shard without mass has no draws, and the last that has takes the rest. */
-    for (int64_t s = shards - 1; s >= 0 && !(g->masses[s] > 0); s--)
-        g->before[s] = INFINITY;
+    g->before[g->to] = *sum;
+}
+
+/* A shard without mass has no draws, and the last that has takes the rest. */
+static void end_sums(vem_i_run *run, drawing *g)
+{
+    const int64_t number = g->view->first / SHARD; /* of the first shard, in the whole */
+    int64_t least = 0; /* minus the shards up to the last one with a mass */
+    for (int64_t s = g->from; s < g->to; s++)
+        least = g->masses[s] > 0 ? -(number + s + 1) : least;
+    if (run->comm)
+        run->comm->combine(run->comm, VEM_I_LEAST_INT, &least, 1);
+    for (int64_t s = g->from; s <= g->to; s++)
+        if (number + s >= -least)
+            g->before[s] = INFINITY;
+}
+
+/* Where the draws fall: the running sum goes through the processes. */
+static void place_all(vem_i_run *run, drawing *g, uint64_t seed)
+{
+    const double work = (double)SHARD * (2.0 * g->view->d + 4);
+    double sum = 0;
+    vem_i_parallel_light(run, vem_i_view_shards(g->view, SHARD), work, sum_shard, g);
+    g->mass = vem_i_view_sum(run, g->view, SHARD, g->masses);
+    g->square = vem_i_view_sum(run, g->view, SHARD, g->squares);
+    vem_i_own_shards(g->view->first, vem_i_view_own(g->view), SHARD, &g->from, &g->to);
+    if (run->comm)
+        vem_i_comm_turn(run->comm, &sum, sizeof sum, go_on, g);
+    else
+        go_on(g, &sum);
+    end_sums(run, g);
     vem_i_draw_places(run, seed, g->size, g->places);
-    vem_i_parallel_light(run, shards, work, draw_shard, g);
+    g->first = vem_i_places_below(g->places, 0, g->size, g->before[g->from]);
+    g->end = vem_i_places_below(g->places, g->first, g->size, g->before[g->to]);
+}
+
+static void draw_all(vem_i_run *run, drawing *g)
+{
+    const double work = (double)SHARD * (2.0 * g->view->d + 4);
+    vem_i_parallel_light(run, g->to - g->from, work, draw_shard, g);
+}
+
+/* Masses and log base measures, one after the other. */
+typedef struct weighing {
+    const vem_i_points *made;
+    int64_t own;
+} weighing;
+
+static void weigh(void *arg, void *sums)
+{
+    const weighing *w = arg;
+    double *mass = sums, *base = mass + 1;
+    for (int64_t i = 0; i < w->own; i++) {
+        *mass += w->made->mass[i];
+        *base += w->made->log_base ? w->made->mass[i] * w->made->log_base[i] : 0;
+    }
 }
 
 /* Variances stay those of all items: floors are shares of them. */
-static void describe(const vem_view *view, int64_t size, vem_i_points *made)
+static void describe(vem_i_run *run, const vem_view *view, int64_t size,
+                     const vem_i_place *place, vem_i_points *made)
 {
-    double mass = 0, base = 0;
+    double sums[2] = {0};
+    weighing w = {made, place ? place->count - place->halo : size};
     made->view = vem_i_view_drawn(view, made->x, view->d, size);
     made->view.mass = made->mass;
-    for (int64_t i = 0; i < size; i++) {
-        mass += made->mass[i];
-        base += view->log_base ? made->mass[i] * made->log_base[i] : 0;
+    if (place) {
+        made->view.first = place->first;
+        made->view.n = place->count;
+        made->view.halo = place->halo;
+        vem_i_comm_turn(run->comm, sums, sizeof sums, weigh, &w);
+    } else {
+        weigh(&w, sums);
     }
-    made->view.total_mass = mass;
+    made->view.total_mass = sums[0];
     if (view->log_base) {
         made->view.log_base = made->log_base;
-        made->view.log_base_mean = base / mass;
+        made->view.log_base_mean = sums[1] / sums[0];
     }
     if (made->bounds) {
         made->view.sparse = view->sparse;
@@ -177,30 +235,104 @@ static vem_status take_rows(vem_i_run *run, const vem_view *view, int64_t size,
     return status == VEM_OK ? vem_i_take(run, &made->mass, n, sizeof(double)) : status;
 }
 
+static vem_i_drawn rows_of(const vem_view *view, const vem_i_points *made)
+{
+    return (vem_i_drawn){.row = (size_t)view->d * view->kernels->element,
+                         .x = made->x,
+                         .mass = made->mass,
+                         .log_base = made->log_base,
+                         .bounds = made->bounds};
+}
+
+/* The draws of several processes: to where they are wanted. */
+static vem_status draw_apart(vem_i_run *run, drawing *g, const vem_i_place *place,
+                             vem_i_points *made)
+{
+    vem_i_points own = {0};
+    if (!place) { /* by all */
+        g->out = rows_of(g->view, made);
+        vem_i_drawn_clear(&g->out, g->size);
+        draw_all(run, g);
+        return vem_i_drawn_join(run, &g->out, g->size);
+    }
+    vem_status status = take_rows(run, g->view, g->end - g->first, &own);
+    if (status == VEM_OK) {
+        g->out = rows_of(g->view, &own);
+        g->out.first = g->first;
+        draw_all(run, g);
+        const vem_i_drawn wanted = rows_of(g->view, made);
+        status = vem_i_drawn_move(run, &g->out, g->end - g->first, place, &wanted);
+    }
+    vem_i_free(own.x);
+    vem_i_free(own.mass);
+    vem_i_free(own.log_base);
+    return status;
+}
+
 vem_status vem_i_subset_new(vem_i_run *run, const vem_view *view, int64_t size, int even,
-                            uint64_t seed, vem_i_points **subset)
+                            uint64_t seed, const vem_i_place *place,
+                            vem_i_points **subset)
 {
     drawing g = {.view = view, .size = size, .even = even};
     const size_t shards = (size_t)vem_i_view_shards(view, SHARD);
     vem_i_points *made = NULL;
     vem_status status = vem_i_take_structs(run, &made, 1, sizeof *made);
     if (status == VEM_OK)
-        status = take_rows(run, view, size, made);
+        status = take_rows(run, view, place ? place->count : size, made);
     if (status == VEM_OK)
         status = vem_i_take(run, &g.places, (size_t)size + 1, sizeof(double));
     if (status == VEM_OK)
-        status = vem_i_take(run, &g.masses, 3 * shards, sizeof(double));
+        status = vem_i_take(run, &g.masses, 3 * shards + 1, sizeof(double));
     if (status == VEM_OK && !run->counted) {
         g.squares = g.masses + shards;
         g.before = g.squares + shards;
-        g.out = made;
-        draw_all(run, &g, seed);
-        describe(view, size, made);
+        place_all(run, &g, seed);
+        if (run->comm) {
+            status = draw_apart(run, &g, place, made);
+        } else {
+            g.out = rows_of(view, made);
+            draw_all(run, &g);
+        }
+        if (status == VEM_OK)
+            describe(run, view, size, place, made);
     }
     vem_i_free(g.places);
     vem_i_free(g.masses);
     if (status == VEM_OK)
         *subset = made;
+    else
+        vem_i_points_free(made);
+    return status;
+}
+
+vem_status vem_i_subset_all(vem_i_run *run, const vem_view *view, vem_i_points **all)
+{
+    const int64_t n = view->global_n, own = vem_i_view_own(view);
+    vem_i_points *made = NULL;
+    vem_status status = vem_i_take_structs(run, &made, 1, sizeof *made);
+    if (status == VEM_OK)
+        status = take_rows(run, view, n, made);
+    if (status == VEM_OK && !run->counted) {
+        const vem_i_drawn out = rows_of(view, made);
+        vem_i_drawn_clear(&out, n);
+        for (int64_t i = 0; i < own; i++) {
+            vem_i_view_copy(view, i, (char *)out.x + (size_t)(view->first + i) * out.row);
+            out.mass[view->first + i] = vem_i_view_mass(view, i);
+            if (out.log_base)
+                out.log_base[view->first + i] = view->log_base[i];
+        }
+        status = vem_i_drawn_join(run, &out, n);
+        made->view = *view;
+        made->view.x = made->x;
+        made->view.stored = VEM_I_STORED_PLAIN;
+        made->view.ld = view->d;
+        made->view.n = n;
+        made->view.first = made->view.halo = 0;
+        made->view.mass = view->mass ? made->mass : NULL;
+        made->view.log_base = made->log_base;
+    }
+    if (status == VEM_OK)
+        *all = made;
     else
         vem_i_points_free(made);
     return status;

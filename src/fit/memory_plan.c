@@ -185,7 +185,7 @@ static uint64_t subset_bytes(const sizes *s, int64_t size)
     const vem_view view = view_of(s);
     vem_i_points *none = NULL;
     const int even = vem_i_family_of(s->o->family)->counts != NULL;
-    vem_i_subset_new(&dry, &view, size, even, 0, &none);
+    vem_i_subset_new(&dry, &view, size, even, 0, NULL, &none);
     vem_i_points_free(none);
     return bytes;
 }
@@ -210,8 +210,10 @@ static uint64_t seed_bytes(const sizes *s)
 static uint64_t starts_bytes(const sizes *s, const vem_i_starts_plan *starts)
 {
     const vem_options o = vem_i_starts_options(s->o);
-    const int drawn = starts->rows < s->n && !s->cells;
+    const int drawn = (s->run->comm || starts->rows < s->n) && !s->cells;
+    const vem_i_run alike = vem_i_comm_alike(s->run);
     sizes sample = *s;
+    sample.run = &alike; /* all processes have it */
     sample.o = &o;
     sample.spill = 0;
     sample.n = starts->rows;

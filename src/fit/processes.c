@@ -11,7 +11,8 @@
  *
  * A coreset does not grow with the rows. All draw it together, each from its own rows, and have it then;
  * and each fits all of it, to the same bits. So on a coreset there is nothing that several processes
- * cannot do. */
+ * cannot do. So it is with the sample of few clusters' starts; its larger one is an eighth of the rows, and
+ * lies in all processes as the rows do. */
 #include "fit/processes.h"
 
 #include <string.h>
@@ -53,11 +54,6 @@ static int grows(const asked_fit *f)
     return f->p->grows;
 }
 
-static int has_starts(const asked_fit *f)
-{
-    return f->p->starts.runs > 0;
-}
-
 static int is_balanced(const asked_fit *f)
 {
     return f->p->options.balance != VEM_BALANCE_NONE;
@@ -89,7 +85,7 @@ static int has_other_loop(const asked_fit *f)
 {
     for (int i = 0; i < f->p->count; i++)
         switch (f->p->stages[i].kind) {
-        case VEM_I_STAGE_STARTS: /* refused for themselves */
+        case VEM_I_STAGE_STARTS:
         case VEM_I_STAGE_SEED:
         case VEM_I_STAGE_KMEANS:
         case VEM_I_STAGE_LISTED:
@@ -101,10 +97,21 @@ static int has_other_loop(const asked_fit *f)
     return 0;
 }
 
+/* Starts seed their samples, which all have. Where they find nothing, all rows are seeded. */
+int64_t vem_i_processes_seeding(const vem_i_run *run, const vem_i_programme *p, int64_t n,
+                                int32_t d)
+{
+    const vem_options *o = &p->options;
+    return run->comm && p->from == VEM_I_FROM_ROWS && o->seeding == VEM_SEED_TWO_LEVEL
+               ? vem_i_plain_seeding(o->clusters, n, d)
+               : o->seeding;
+}
+
 static int has_other_seeding(const asked_fit *f)
 {
-    const vem_options *o = &f->p->options;
-    return f->p->from == VEM_I_FROM_ROWS && o->seeding == VEM_SEED_TWO_LEVEL;
+    return vem_i_processes_seeding(f->run, f->p, f->data->n, f->data->d) !=
+               f->p->options.seeding &&
+           f->p->starts.runs == 0;
 }
 
 /* What comes first is told: what others follow from. */
@@ -120,7 +127,6 @@ static const struct {
     {has_other_finish, "--finish hard of so many clusters is", "--finish soft"},
     {has_other_search, "this search is", "--search all, closest or exact"},
     {has_other_loop, "a loop along principal axes is", "--search all, closest or exact"},
-    {has_starts, "starts on a sample are", "--swaps 0"},
     {has_other_seeding, "two-level seeding is",
      "--seeding random, kmeans++, kmeans++-greedy or afkmc2"},
 };
@@ -208,20 +214,64 @@ static int64_t later(int64_t a, int64_t b)
 }
 
 enum { PARTS = 64, PART_LEAST = 1024 };
+/* Rows of a sample that all have. */
+enum { SAMPLE_MOST = 1 << 15 };
 
 /* Items of a shard of a stage's statistics. Where clusters own their sums there are none, and any items
  * can lie together: as many as a shard would have. */
-static int64_t shard_of(const asked_fit *f, const vem_i_stage *stage)
+static int64_t shard_of(const vem_i_stage *stage, int64_t n, int32_t d)
 {
     const vem_options *o = &stage->options;
     const vem_i_search_spec spec = vem_i_search_for(o, 0);
-    const int64_t n = f->data->n, parts = vem_i_shards(n, PART_LEAST);
-    const int64_t items =
-        vem_i_estep_shard(&spec,
-                          vem_i_shape_of(vem_i_family_of(o->family), (int32_t)o->clusters,
-                                         f->data->d),
-                          n);
+    const int64_t parts = vem_i_shards(n, PART_LEAST);
+    const int64_t items = vem_i_estep_shard(
+        &spec, vem_i_shape_of(vem_i_family_of(o->family), (int32_t)o->clusters, d), n);
     return items > 0 ? items : vem_i_shards(n, parts < PARTS ? parts : PARTS);
+}
+
+static int64_t largest_shard(const vem_i_programme *p, int64_t n, int32_t d)
+{
+    int64_t most = 1;
+    for (int i = 0; i < p->count; i++)
+        if (p->stages[i].kind >= VEM_I_STAGE_KMEANS)
+            most = later(most, shard_of(&p->stages[i], n, d));
+    return most;
+}
+
+static int64_t parts_of(const vem_i_programme *p, int64_t n, int32_t d)
+{
+    return vem_i_shards(n, largest_shard(p, n, d));
+}
+
+static vem_i_place place_of(const vem_i_run *run, const vem_i_programme *p, int64_t n,
+                            int32_t d)
+{
+    const int64_t most = largest_shard(p, n, d), shards = vem_i_shards(n, most),
+                  rank = run->comm->rank, size = run->comm->size;
+    const int64_t first = shards * rank / size * most;
+    int64_t end = shards * (rank + 1) / size * most, last = end < n ? end : n;
+    end = last;
+    const int64_t sizes[] = {most,
+                             VEM_I_BLOCK,
+                             VEM_I_ESTEP_SHARD,
+                             VEM_I_SEED_SHARD,
+                             VEM_I_SUBSET_SHARD,
+                             vem_i_pass_shard(n, d)};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        last = later(last, after(end, sizes[i], n));
+    for (int i = 0; i < p->count; i++)
+        if (p->stages[i].kind >= VEM_I_STAGE_KMEANS)
+            last = later(last, after(end, shard_of(&p->stages[i], n, d), n));
+    return (vem_i_place){first, last - first, last - end};
+}
+
+int vem_i_processes_share(const vem_i_run *run, const vem_i_programme *p, int64_t n,
+                          int32_t d, vem_i_place *place)
+{
+    if (!run->comm || n <= SAMPLE_MOST || parts_of(p, n, d) < run->comm->size)
+        return 0;
+    *place = place_of(run, p, n, d);
+    return 1;
 }
 
 vem_status vem_i_processes_cut(vem_i_run *run, const vem_data *data,
@@ -229,8 +279,6 @@ vem_status vem_i_processes_cut(vem_i_run *run, const vem_data *data,
                                vem_i_points_request *request)
 {
     const asked_fit f = {run, data, asked, p};
-    const int64_t n = data->n;
-    int64_t most = 1;
     if (!run->comm)
         return VEM_OK;
     vem_status status = vem_i_processes_meet(run, data, &p->options);
@@ -238,34 +286,31 @@ vem_status vem_i_processes_cut(vem_i_run *run, const vem_data *data,
         status = refuse_others(&f);
     if (status != VEM_OK || p->reduced)
         return status;
-    for (int i = 0; i < p->count; i++) {
-        if (p->stages[i].kind < VEM_I_STAGE_KMEANS)
-            continue;
-        most = later(most, shard_of(&f, &p->stages[i]));
-    }
-    const int64_t shards = vem_i_shards(n, most), rank = run->comm->rank,
-                  size = run->comm->size;
-    if (shards < size)
+    const int64_t n = data->n, shards = parts_of(p, n, data->d);
+    if (shards < run->comm->size)
         return vem_i_fail(run, VEM_BAD_OPTION,
-                          "%lld rows are added up in %lld parts of %lld, so that %lld "
+                          "%lld rows are added up in %lld parts of %lld, so that %d "
                           "processes have no work for all: use no more than %lld.",
-                          (long long)n, (long long)shards, (long long)most,
-                          (long long)size, (long long)shards);
-    const int64_t first = shards * rank / size * most;
-    int64_t end = shards * (rank + 1) / size * most, last = end < n ? end : n;
-    end = last;
-    const int64_t sizes[] = {most, VEM_I_BLOCK, VEM_I_ESTEP_SHARD, VEM_I_SEED_SHARD,
-                             vem_i_pass_shard(n, data->d)};
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        last = later(last, after(end, sizes[i], n));
-    for (int i = 0; i < p->count; i++)
-        if (p->stages[i].kind >= VEM_I_STAGE_KMEANS)
-            last = later(last, after(end, shard_of(&f, &p->stages[i]), n));
-    request->first = first;
-    request->count = last - first;
+                          (long long)n, (long long)shards,
+                          (long long)largest_shard(p, n, data->d), run->comm->size,
+                          (long long)shards);
+    const vem_i_place place = place_of(run, p, n, data->d);
+    request->first = place.first;
+    request->count = place.count;
+    request->halo = place.halo;
     request->whole = n;
-    request->halo = last - end;
     return VEM_OK;
+}
+
+void vem_i_processes_tell(const vem_i_run *run, const vem_data *data,
+                          const vem_i_programme *p, vem_report *report)
+{
+    const int64_t seeding = vem_i_processes_seeding(run, p, data->n, data->d);
+    if (report->missed >= VEM_I_MISSED_PLACES && seeding != p->options.seeding)
+        vem_i_report_note(report,
+                          "over %d processes all rows were seeded by %s, where one "
+                          "process takes two-level and finds another model.",
+                          run->comm->size, vem_choice_name("seeding", (int)seeding));
 }
 
 void vem_i_processes_note(const vem_i_run *run, const vem_data *data,

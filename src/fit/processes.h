@@ -3,6 +3,7 @@
 #define VEM_FIT_PROCESSES_H
 
 #include "data/points.h"
+#include "data/subset.h"
 #include "fit/programme.h"
 #include "fit/report.h"
 
@@ -24,6 +25,18 @@ vem_status vem_i_processes_choose(vem_i_run *run, const vem_data *data,
 vem_status vem_i_processes_cut(vem_i_run *run, const vem_data *data,
                                const vem_options *asked, const vem_i_programme *programme,
                                vem_i_points_request *request);
+
+/* A sample of n items of d columns, and a programme on it: does each of several processes have a part of
+ * it, and which? Few items all have. */
+int vem_i_processes_share(const vem_i_run *run, const vem_i_programme *programme,
+                          int64_t n, int32_t d, vem_i_place *place);
+
+/* How all rows are seeded: as the programme says, or, of several processes, as these can. */
+int64_t vem_i_processes_seeding(const vem_i_run *run, const vem_i_programme *programme,
+                                int64_t n, int32_t d);
+/* A note where that was another one. */
+void vem_i_processes_tell(const vem_i_run *run, const vem_data *data,
+                          const vem_i_programme *programme, vem_report *report);
 
 /* Notes: that, and where every process has read all rows into its memory. */
 void vem_i_processes_note(const vem_i_run *run, const vem_data *data,

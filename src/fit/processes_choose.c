@@ -1,8 +1,8 @@
 /* What is not asked for, where rows are spread over processes.
  *
- * One process alone would share lists among rows, swap clusters and start on a sample. Several do not
- * yet, and take what is nearest to it: the closest clusters among all, and no swaps. That finds another
- * model, and so it is said. What was asked for is not changed, and refused where it is not spread. */
+ * Few clusters are found as one process finds them. With many, one process alone would share lists among
+ * rows. Several do not yet, and take what is nearest to it: the closest clusters among all. That finds
+ * another model, and so it is said. What was asked for is not changed, and refused where it is not spread. */
 #include <stdio.h>
 #include <string.h>
 
@@ -42,6 +42,12 @@ static void say(const vem_i_run *run, const vem_options *taken, const vem_option
             run->comm->size, takes, would);
 }
 
+static int has_starts(const vem_data *data, const vem_options *o)
+{
+    const vem_i_programme p = vem_i_programme_of(o, 1, 0, data->n, data->d, data->d);
+    return p.starts.runs > 0;
+}
+
 vem_status vem_i_processes_choose(vem_i_run *run, const vem_data *data,
                                   const vem_model *start, const vem_options **asked,
                                   vem_i_spread *s)
@@ -54,17 +60,16 @@ vem_status vem_i_processes_choose(vem_i_run *run, const vem_data *data,
     if (status != VEM_OK || vem_i_reduces(&alone, data->n))
         return status;
     *o = *given;
-    if (o->swaps == VEM_AUTO)
-        o->swaps = 0;
-    if (o->cells == VEM_AUTO && status == VEM_OK && alone.cells > 0)
+    if (o->cells == VEM_AUTO && alone.cells > 0)
         o->cells = 0;
-    if (o->search == VEM_AUTO && status == VEM_OK)
+    if (o->search == VEM_AUTO && vem_i_search_apart(alone.search) != VEM_AUTO) {
         o->search = vem_i_search_apart(alone.search);
-    if (status != VEM_OK)
-        return status;
+        if (o->swaps == VEM_AUTO) /* which a search that is asked for has none of */
+            o->swaps = alone.swaps;
+    }
     status = vem_i_fit_resolve(run, data, o, start, &taken);
     if (status == VEM_OK && given->seeding == VEM_AUTO && !start &&
-        taken.seeding == VEM_SEED_TWO_LEVEL) {
+        taken.seeding == VEM_SEED_TWO_LEVEL && !has_starts(data, &taken)) {
         o->seeding = vem_i_plain_seeding(taken.clusters, data->n, data->d);
         status = vem_i_fit_resolve(run, data, o, start, &taken);
     }

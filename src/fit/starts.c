@@ -23,8 +23,10 @@
 
 #include "base/memory.h"
 #include "base/rng.h"
+#include "comm/comm.h"
 #include "data/subset.h"
 #include "fit/met.h"
+#include "fit/processes.h"
 #include "model/units.h"
 #include "seed/roots.h"
 
@@ -352,14 +354,19 @@ static vem_status go_on(starts *s, int64_t rows, double least)
 {
     vem_i_attempt *a = s->a;
     vem_i_points *sample = NULL;
-    vem_status status = vem_i_subset_new(a->run, a->view, rows, counts_of(s) != NULL,
-                                         key(a, KEY_LARGER), &sample);
+    vem_i_run alike = vem_i_comm_alike(s->run);
+    const vem_i_programme programme = vem_i_programme_on_larger(&s->options, rows);
+    vem_i_place place;
+    const int apart = vem_i_processes_share(a->run, &programme, rows, a->view->d, &place);
+    vem_status status =
+        vem_i_subset_new(a->run, a->view, rows, counts_of(s) != NULL, key(a, KEY_LARGER),
+                         apart ? &place : NULL, &sample);
     if (status != VEM_OK)
         return status;
     vem_model *found = s->model;
     s->model = NULL;
     s->view = &sample->view;
-    const vem_i_programme programme = vem_i_programme_on_larger(&s->options, rows);
+    s->run = apart ? s->run : &alike;
     status = run_with(s, KEY_LARGER, found, &programme);
     s->done++;
     vem_i_points_free(sample);
@@ -389,7 +396,7 @@ static double least_of_all(const starts *s, int64_t rows)
 
 vem_status vem_i_starts_run(vem_i_attempt *a)
 {
-    vem_i_run run = *a->run, alone;
+    vem_i_run run = *a->run, alike, alone;
     const vem_i_starts_plan plan = a->programme->starts;
     const vem_options *o = &a->programme->options;
     starts s = {.a = a,
@@ -404,21 +411,26 @@ vem_status vem_i_starts_run(vem_i_attempt *a)
         run.progress = tell;
         run.progress_user = &s;
     }
-    alone = vem_i_run_alone(&run);
-    if (plan.rows < a->view->n) {
+    alike = vem_i_comm_alike(&run); /* which have the sample */
+    alone = vem_i_run_alone(&alike);
+    s.run = &alike;
+    const int drawn = plan.rows < (run.comm ? a->view->global_n : a->view->n);
+    if (drawn)
         status = vem_i_subset_new(&run, a->view, plan.rows, counts_of(&s) != NULL,
-                                  key(a, KEY_SAMPLE), &sample);
-        s.view = sample ? &sample->view : NULL;
-        if (sample && crowded(s.view))
-            a->missed = fit_can_swap(a) ? VEM_I_MISSED_SOME : VEM_I_MISSED_CROWD;
-    }
+                                  key(a, KEY_SAMPLE), NULL, &sample);
+    else if (run.comm)
+        status = vem_i_subset_all(&run, a->view, &sample);
+    if (sample)
+        s.view = &sample->view;
+    if (sample && drawn && crowded(s.view))
+        a->missed = fit_can_swap(a) ? VEM_I_MISSED_SOME : VEM_I_MISSED_CROWD;
     if (vem_i_starts_are_light(o, &plan, a->view->d))
         s.run = &alone;
     if (status == VEM_OK && a->missed < VEM_I_MISSED_PLACES)
         status = run_on_sample(&s, &plan);
     s.run = &run;
     /* Counts are drawn evenly: no row takes the places of others, and F of few rows varies. */
-    if (status == VEM_OK && s.model && sample && !counts_of(&s) && !over(&run))
+    if (status == VEM_OK && s.model && drawn && !counts_of(&s) && !over(&run))
         a->least = least_of_all(&s, plan.rows);
     vem_i_points_free(sample);
     if (status == VEM_OK && s.model && plan.larger > 0 && !over(&run))
