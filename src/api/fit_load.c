@@ -1,6 +1,7 @@
 /* The rows of a fit as the engine sees them: reduced, loaded, divided into cells. */
 #include "api/fitting.h"
 #include "base/parallel.h"
+#include "comm/comm.h"
 #include "fit/reduce.h"
 
 /* The rows as the engine sees them. Columns of a model with a variance for each are divided by
